@@ -1,0 +1,38 @@
+/* Butterfly allreduce (recursive doubling): partners at distance 1, 2, 4, ...
+ * exchange and combine all they have.
+ *
+ * Rounds log2 p, and 2 more where p is no power of two (pairs of neighbours fold
+ * first); sent per rank n log2 p elements; no scratch.
+ * Any op: operands are combined in rank order; any p >= 1 and any n >= 0.
+ * Source: Thakur, Rabenseifner & Gropp, Int. J. High Perform. Comput. Appl.
+ * 19(1):49-66, 2005.
+ */
+#include "algorithms/algorithms.h"
+#include "algorithms/patterns.h"
+
+int
+ar_butterfly(struct ar_schedule *s, int rank, int nranks, size_t count,
+             const struct ar_params *params)
+{
+    const struct ar_span all = ar_whole(count);
+    const struct ar_fold fold = ar_fold_make(nranks);
+    const int me = ar_fold_index(fold, rank);
+    (void)params;
+
+    if (nranks == 1)
+        ar_copy(s, ar_out(all), ar_in(all));
+
+    enum ar_buffer have = ar_fold_begin(s, fold);
+    for (int distance = 1; me >= 0 && distance < fold.core; distance *= 2) {
+        const int other = me ^ distance;
+        const int peer = ar_fold_rank(fold, other);
+        const enum ar_order order = other < me ? AR_RECEIVED_FIRST : AR_LOCAL_FIRST;
+
+        ar_send(s, peer, ar_region_in(have, all));
+        ar_recv_reduce(s, peer, ar_out(all), ar_region_in(have, all), order);
+        ar_end_round(s);
+        have = AR_OUT;
+    }
+    ar_fold_end(s, fold);
+    return ar_schedule_finish(s);
+}

@@ -1,0 +1,83 @@
+/* The registry: each algorithm once, as a row.  The parser, the selection, the
+ * checker, the tests, the program and the docs walk it. */
+#ifndef AR_REGISTRY_H
+#define AR_REGISTRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "schedule/schedule.h"
+
+#define AR_DIMS_MAX 8
+
+enum ar_broadcast { AR_BROADCAST_FLAT, AR_BROADCAST_BINOMIAL, AR_BROADCAST_SCATTER_ALLGATHER };
+enum ar_allgather { AR_ALLGATHER_RING, AR_ALLGATHER_BRUCK, AR_ALLGATHER_DOUBLING };
+enum ar_reduce_scatter { AR_REDUCE_SCATTER_PAIRWISE, AR_REDUCE_SCATTER_HALVING, AR_REDUCE_SCATTER_RING };
+
+/* What a user may set in parentheses behind an algorithm's name.  Every value
+ * is made to fit any nranks by the algorithm itself, as its card says. */
+struct ar_params {
+    int root;  /* taken modulo nranks */
+    int radix; /* >= 2; cut to nranks */
+    int ndims; /* of dims; 0: grid from the node map, else as square as can be */
+    int dims[AR_DIMS_MAX]; /* each >= 1; cut so that their product is <= nranks */
+    enum ar_broadcast broadcast;
+    enum ar_allgather allgather;
+    enum ar_reduce_scatter reduce_scatter;
+    size_t segment_bytes; /* of the executor: 0 = whole message */
+    int window;           /* segments in flight, >= 1 */
+    const int *node_of;   /* node of each rank, nranks entries; NULL: unknown. Borrowed */
+};
+
+/* Which parameters a row takes. */
+enum ar_param_bit {
+    AR_TAKES_ROOT = 1,
+    AR_TAKES_RADIX = 2,
+    AR_TAKES_DIMS = 4,
+    AR_TAKES_BROADCAST = 8,
+    AR_TAKES_ALLGATHER = 16,
+    AR_TAKES_REDUCE_SCATTER = 32
+};
+
+/* Emits what rank does; pure.  Returns ar_schedule_finish(s). */
+typedef int ar_emit_fn(struct ar_schedule *s, int rank, int nranks, size_t count,
+                       const struct ar_params *params);
+
+struct ar_algorithm {
+    const char *name;     /* in ALLREDUCE_ALGO */
+    const char *aliases;  /* space-separated other names, or "" */
+    int intel_id;         /* I_MPI_ADJUST_ALLREDUCE id, or 0 */
+    ar_emit_fn *emit;
+    bool keeps_order;     /* combines in rank order: serves ops that do not commute */
+    unsigned takes;       /* enum ar_param_bit */
+    struct ar_params defaults;
+    const char *title;    /* one line */
+    const char *rounds;   /* formula in p, for the card */
+    const char *bytes;    /* sent per rank, formula in n and p */
+    const char *cost;     /* time: latency a, bandwidth B, reduction C per byte, as in the classic analysis */
+    const char *needs;    /* constraint, in words */
+    const char *source;   /* paper or origin */
+};
+
+/* Rows in the order of the table; NULL past the end. */
+const struct ar_algorithm *ar_algorithm_at(size_t i);
+size_t ar_algorithm_count(void);
+
+/* By name or alias, length bytes of text, case ignored; NULL if unknown. */
+const struct ar_algorithm *ar_algorithm_find(const char *text, size_t length);
+
+/* By I_MPI_ADJUST_ALLREDUCE id; NULL if none. */
+const struct ar_algorithm *ar_algorithm_by_intel_id(int id);
+
+/* Initialises s and emits the row's schedule for rank; params NULL: defaults.
+ * On error s is finished (nothing to free).  AR_ERR_STEP, AR_ERR_MEMORY. */
+int ar_algorithm_emit(const struct ar_algorithm *row, struct ar_schedule *s, int rank, int nranks,
+                      size_t count, const struct ar_params *params);
+
+/* Names of an enum parameter's values in grammar and print; index = enum value;
+ * NULL-terminated. */
+extern const char *const ar_broadcast_names[];
+extern const char *const ar_allgather_names[];
+extern const char *const ar_reduce_scatter_names[];
+
+#endif

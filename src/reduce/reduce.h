@@ -1,0 +1,50 @@
+/* Reductions: dst = a op b over count elements, for any MPI op and type.
+ *
+ * Predefined ops on named types run kernels of our own that give the bits of
+ * PMPI_Reduce_local; user ops and everything else run PMPI_Reduce_local.
+ */
+#ifndef AR_REDUCE_H
+#define AR_REDUCE_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* dst[i] = a[i] op b[i] for i in 0..count-1.  dst may be a, may be b, and
+ * overlaps neither otherwise. */
+typedef void ar_kernel_fn(void *dst, const void *a, const void *b, size_t count);
+
+/* An op on a type, resolved: all that moving and combining elements needs. */
+struct ar_reduction {
+    MPI_Op op;
+    MPI_Datatype type;
+    ar_kernel_fn *kernel; /* NULL: PMPI_Reduce_local */
+    bool commutative;
+    bool named;           /* op and type are predefined: the handles' meaning never changes */
+    bool dense;           /* elements are contiguous and without gaps: memcpy moves them */
+    size_t size;          /* data bytes an element (MPI_Type_size) */
+    ptrdiff_t extent;     /* bytes from one element to the next */
+    ptrdiff_t true_lb;    /* first byte of an element from its address */
+    size_t true_extent;   /* bytes from an element's first to its last byte */
+};
+
+/* Resolves op on type.  Returns false, with *r untouched, if this is nothing for
+ * us (an invalid handle, an op the type does not take, a negative extent): the
+ * native call then deals with it.  Decides alike on all ranks. Thread-safe. */
+bool ar_reduction_resolve(struct ar_reduction *r, MPI_Op op, MPI_Datatype type);
+
+/* dst = a op b.  dst may be a or b.  Where dst is a, b is undefined afterwards.
+ * All three point to elements as an MPI buffer does (true_lb is added by MPI).
+ * Returns MPI_SUCCESS or the error class of PMPI_Reduce_local. */
+int ar_reduction_apply(const struct ar_reduction *r, void *dst, const void *a, void *b, size_t count);
+
+/* dst = src; gaps between and inside the elements of dst stay untouched. dst may
+ * be src.  Returns MPI_SUCCESS or the error class of the PMPI call. */
+int ar_reduction_copy(const struct ar_reduction *r, void *dst, const void *src, size_t count);
+
+/* Bytes that a scratch buffer for count elements takes, and where in such a
+ * buffer element 0 is (the address to hand to MPI). */
+size_t ar_reduction_room_bytes(const struct ar_reduction *r, size_t count);
+void *ar_reduction_base(const struct ar_reduction *r, void *scratch);
+
+#endif

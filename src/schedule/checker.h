@@ -1,0 +1,30 @@
+/* The checker: proves the schedules of all ranks of one communicator together,
+ * in one process, without MPI. */
+#ifndef AR_CHECKER_H
+#define AR_CHECKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "schedule/schedule.h"
+
+#define AR_VERDICT_TEXT 256
+
+/* What was refuted, in words: rank, round, step, region. */
+struct ar_verdict {
+    char text[AR_VERDICT_TEXT]; /* "" when proved */
+    bool in_rank_order;         /* every result combines ranks 0, 1, ..., nranks-1 in this order */
+};
+
+/* Proves nranks schedules (schedules[r] is rank r's, all with the same count):
+ *   - sends match receives in size and order, and none is left over;
+ *   - no deadlock, even if every send is synchronous;
+ *   - no region in flight is read or written against the rules of a round;
+ *   - nothing undefined is used;
+ *   - each element of OUT of each rank ends as one expression in which every
+ *     rank's element stands exactly once, the same expression on all ranks.
+ * in_place: IN and OUT are the same memory.
+ * Returns AR_OK, AR_ERR_PROOF (verdict->text says why), AR_ERR_MEMORY. */
+int ar_check(struct ar_verdict *verdict, const struct ar_schedule *schedules, int nranks, bool in_place);
+
+#endif

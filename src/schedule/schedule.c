@@ -1,0 +1,205 @@
+#include "schedule/schedule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+ar_schedule_init(struct ar_schedule *s, int rank, int nranks, size_t count)
+{
+    memset(s, 0, sizeof *s);
+    s->rank = rank;
+    s->nranks = nranks;
+    s->count = count;
+}
+
+void
+ar_schedule_fini(struct ar_schedule *s)
+{
+    free(s->steps);
+    free(s->round_end);
+    memset(s, 0, sizeof *s);
+}
+
+/* Returns array with room for one more element of size bytes, or NULL. */
+static void *
+grow(void *array, size_t n, size_t *room, size_t size)
+{
+    if (n < *room)
+        return array;
+    size_t more = *room ? 2 * *room : 16;
+    void *bigger = realloc(array, more * size);
+    if (bigger)
+        *room = more;
+    return bigger;
+}
+
+static void
+latch(struct ar_schedule *s, int error)
+{
+    if (!s->error)
+        s->error = error;
+}
+
+static int
+fits(const struct ar_schedule *s, struct ar_region r)
+{
+    return r.buffer == AR_TMP || (r.offset <= s->count && r.length <= s->count - r.offset);
+}
+
+/* Notes how far a region reaches into TMP. */
+static void
+touch(struct ar_schedule *s, struct ar_region r)
+{
+    if (r.buffer == AR_TMP && r.length > 0 && r.offset + r.length > s->tmp_length)
+        s->tmp_length = r.offset + r.length;
+}
+
+static void
+append(struct ar_schedule *s, struct ar_step step)
+{
+    if (s->error)
+        return;
+    if (!fits(s, step.dst) || !fits(s, step.a) || !fits(s, step.b)) {
+        latch(s, AR_ERR_STEP);
+        return;
+    }
+    struct ar_step *steps = grow(s->steps, s->nsteps, &s->steps_room, sizeof *steps);
+    if (!steps) {
+        latch(s, AR_ERR_MEMORY);
+        return;
+    }
+    s->steps = steps;
+    s->steps[s->nsteps++] = step;
+    touch(s, step.dst);
+    touch(s, step.a);
+    touch(s, step.b);
+}
+
+static int
+is_peer(const struct ar_schedule *s, int peer)
+{
+    return peer >= 0 && peer < s->nranks && peer != s->rank;
+}
+
+static const struct ar_region nothing = {AR_TMP, 0, 0};
+
+void
+ar_send(struct ar_schedule *s, int peer, struct ar_region a)
+{
+    if (!is_peer(s, peer))
+        latch(s, AR_ERR_STEP);
+    else if (a.length > 0)
+        append(s, (struct ar_step){AR_SEND, AR_LOCAL_FIRST, peer, nothing, a, nothing});
+}
+
+void
+ar_recv(struct ar_schedule *s, int peer, struct ar_region dst)
+{
+    if (!is_peer(s, peer) || dst.buffer == AR_IN)
+        latch(s, AR_ERR_STEP);
+    else if (dst.length > 0)
+        append(s, (struct ar_step){AR_RECV, AR_LOCAL_FIRST, peer, dst, nothing, nothing});
+}
+
+void
+ar_recv_reduce(struct ar_schedule *s, int peer, struct ar_region dst, struct ar_region a,
+               enum ar_order order)
+{
+    if (!is_peer(s, peer) || dst.buffer == AR_IN || dst.length != a.length)
+        latch(s, AR_ERR_STEP);
+    else if (dst.length > 0)
+        append(s, (struct ar_step){AR_RECV_REDUCE, order, peer, dst, a, nothing});
+}
+
+void
+ar_copy(struct ar_schedule *s, struct ar_region dst, struct ar_region a)
+{
+    if (dst.buffer == AR_IN || dst.length != a.length)
+        latch(s, AR_ERR_STEP);
+    else if (dst.length > 0)
+        append(s, (struct ar_step){AR_COPY, AR_LOCAL_FIRST, -1, dst, a, nothing});
+}
+
+void
+ar_reduce(struct ar_schedule *s, struct ar_region dst, struct ar_region a, struct ar_region b)
+{
+    if (dst.buffer == AR_IN || dst.length != a.length || dst.length != b.length)
+        latch(s, AR_ERR_STEP);
+    else if (dst.length > 0)
+        append(s, (struct ar_step){AR_REDUCE, AR_LOCAL_FIRST, -1, dst, a, b});
+}
+
+void
+ar_end_round(struct ar_schedule *s)
+{
+    size_t begun = s->nrounds ? s->round_end[s->nrounds - 1] : 0;
+    if (s->error || s->nsteps == begun)
+        return;
+    size_t *ends = grow(s->round_end, s->nrounds, &s->rounds_room, sizeof *ends);
+    if (!ends) {
+        latch(s, AR_ERR_MEMORY);
+        return;
+    }
+    s->round_end = ends;
+    s->round_end[s->nrounds++] = s->nsteps;
+}
+
+int
+ar_schedule_finish(struct ar_schedule *s)
+{
+    ar_end_round(s);
+    return s->error;
+}
+
+struct ar_region
+ar_in(struct ar_span span)
+{
+    return (struct ar_region){AR_IN, span.offset, span.length};
+}
+
+struct ar_region
+ar_out(struct ar_span span)
+{
+    return (struct ar_region){AR_OUT, span.offset, span.length};
+}
+
+struct ar_region
+ar_tmp(struct ar_span span)
+{
+    return (struct ar_region){AR_TMP, span.offset, span.length};
+}
+
+static size_t
+block_offset(struct ar_cut cut, int i)
+{
+    size_t parts = (size_t)cut.parts, k = (size_t)i;
+    size_t base = cut.count / parts, longer = cut.count % parts;
+    return k * base + (k < longer ? k : longer);
+}
+
+struct ar_span
+ar_blocks(struct ar_cut cut, int first, int n)
+{
+    size_t from = block_offset(cut, first);
+    return (struct ar_span){from, block_offset(cut, first + n) - from};
+}
+
+struct ar_span
+ar_block(struct ar_cut cut, int i)
+{
+    return ar_blocks(cut, (i + cut.parts) % cut.parts, 1);
+}
+
+struct ar_span
+ar_whole(size_t count)
+{
+    return (struct ar_span){0, count};
+}
+
+struct ar_span
+ar_subspan(struct ar_span span, int parts, int i)
+{
+    struct ar_span part = ar_block((struct ar_cut){span.length, parts}, i);
+    part.offset += span.offset;
+    return part;
+}
