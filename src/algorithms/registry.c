@@ -89,6 +89,16 @@ ar_algorithm_by_intel_id(int id)
     return NULL;
 }
 
+size_t
+ar_algorithm_scratch_vectors(const struct ar_algorithm *row, const struct ar_params *params,
+                             int nranks)
+{
+    size_t ranks = (size_t)nranks, radix = (size_t)params->radix;
+    if (row->scratch == AR_SCRATCH_RADIX)
+        return 2 + (radix < ranks ? radix : ranks);
+    return 2 + (row->scratch == AR_SCRATCH_RANKS ? ranks : 0);
+}
+
 int
 ar_algorithm_emit(const struct ar_algorithm *row, struct ar_schedule *s, int rank, int nranks,
                   size_t count, const struct ar_params *params)

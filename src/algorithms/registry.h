@@ -39,6 +39,15 @@ enum ar_param_bit {
     AR_TAKES_REDUCE_SCATTER = 32
 };
 
+/* How much scratch a rank takes at most: TMP, and what the recv_reduce steps of
+ * one round receive.  In vectors of count elements; see
+ * ar_algorithm_scratch_vectors. */
+enum ar_scratch {
+    AR_SCRATCH_VECTOR, /* one of TMP and one received */
+    AR_SCRATCH_RADIX,  /* one from each of a group of radix */
+    AR_SCRATCH_RANKS   /* one from each rank */
+};
+
 /* Emits what rank does; pure.  Returns ar_schedule_finish(s). */
 typedef int ar_emit_fn(struct ar_schedule *s, int rank, int nranks, size_t count,
                        const struct ar_params *params);
@@ -49,6 +58,7 @@ struct ar_algorithm {
     int intel_id;         /* I_MPI_ADJUST_ALLREDUCE id, or 0 */
     ar_emit_fn *emit;
     bool keeps_order;     /* combines in rank order: serves ops that do not commute */
+    enum ar_scratch scratch;
     unsigned takes;       /* enum ar_param_bit */
     struct ar_params defaults;
     const char *title;    /* one line */
@@ -73,6 +83,11 @@ const struct ar_algorithm *ar_algorithm_by_intel_id(int id);
  * On error s is finished (nothing to free).  AR_ERR_STEP, AR_ERR_MEMORY. */
 int ar_algorithm_emit(const struct ar_algorithm *row, struct ar_schedule *s, int rank, int nranks,
                       size_t count, const struct ar_params *params);
+
+/* Upper bound, the same for all ranks, of TMP plus what one round's recv_reduce
+ * steps receive, in vectors of count elements (count >= 1); at least 2. */
+size_t ar_algorithm_scratch_vectors(const struct ar_algorithm *row, const struct ar_params *params,
+                                    int nranks);
 
 /* Names of an enum parameter's values in grammar and print; index = enum value;
  * NULL-terminated. */
