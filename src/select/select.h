@@ -5,10 +5,14 @@
  *   conditions = condition { ',' condition }
  *   condition  = size | size '-' size, each with an optional '@' ranks | '@' ranks '-' ranks
  *   algorithm  = a name or alias of the registry | an Intel id 0..12 | native | auto
- *   size       = digits [ K | M | G ] (powers of 1024, bytes) | inf
+ *   size       = digits [ K | M | G ] (powers of 1024, bytes; KB and KiB alike) | inf | max
+ *   ranks      = digits | inf | max
  *
  * Bounds are inclusive, the first clause that matches wins, a clause without
- * conditions matches all.  Blanks around tokens are ignored, case too.
+ * conditions matches all.  Blanks around tokens are ignored, case too, '-' and
+ * '_' are alike in names.  Empty clauses are skipped, as is a ':' with nothing
+ * behind it.  Any row takes the parameters segment and window, others as its
+ * row says; native and auto take none.
  */
 #ifndef AR_SELECT_H
 #define AR_SELECT_H
@@ -18,12 +22,16 @@
 
 #include "algorithms/registry.h"
 
-#define AR_PROBLEM_TEXT 512
+#define AR_PROBLEM_TEXT 640
+#define AR_CHOICE_TEXT  320 /* room for any choice with all its parameters */
+#define AR_SIZE_TEXT    24  /* room for any size */
+
+#define AR_WINDOW_MAX 64 /* segments in flight */
 
 /* Why a text was refused: column is 1-based, line too (1 for ALLREDUCE_ALGO). */
 struct ar_problem {
     int line;
-    int column;
+    int column;                 /* of the first character of the offending token */
     char text[AR_PROBLEM_TEXT]; /* what is wrong and what is allowed, one line */
 };
 
@@ -34,6 +42,14 @@ struct ar_choice {
     enum ar_choice_kind kind;
     const struct ar_algorithm *algorithm; /* NULL unless AR_CHOICE_ALGORITHM */
     struct ar_params params;
+};
+
+/* What one condition of a clause asks for; all bounds inclusive. */
+struct ar_condition {
+    size_t bytes_min;
+    size_t bytes_max; /* SIZE_MAX: inf */
+    size_t ranks_min;
+    size_t ranks_max; /* SIZE_MAX: inf */
 };
 
 struct ar_rules; /* a parsed text */
@@ -53,17 +69,34 @@ void ar_rules_destroy(struct ar_rules *rules);
 const struct ar_choice *ar_rules_match(const struct ar_rules *rules, size_t bytes, int nranks,
                                        size_t *clause);
 
+/* Clauses are numbered from 0 to ar_rules_count() - 1. */
 size_t ar_rules_count(const struct ar_rules *rules);
+
+/* What clause i chooses.  Borrowed from rules. */
+const struct ar_choice *ar_rules_choice(const struct ar_rules *rules, size_t i);
+
+/* The conditions of clause i; returns their number, 0 where it matches all.
+ * Borrowed from rules. */
+size_t ar_rules_conditions(const struct ar_rules *rules, size_t i,
+                           const struct ar_condition **conditions);
+
+/* Where clause i stood in the text, 1-based. */
+void ar_rules_place(const struct ar_rules *rules, size_t i, int *line, int *column);
+
+/* Canonical text, which ar_rules_parse reads back to the same clauses: names
+ * for aliases and ids, parameters in full.  Malloced; NULL without memory. */
+char *ar_rules_text(const struct ar_rules *rules);
 
 /* Which rows auto may pick: a comma-separated list of names, aliases or ids;
  * "" allows all.  allowed[i] belongs to ar_algorithm_at(i); room for
  * ar_algorithm_count() entries.  AR_ERR_SYNTAX with *problem filled. */
 int ar_algo_list_parse(bool *allowed, const char *text, struct ar_problem *problem);
 
-/* What auto runs for a message of bytes on nranks ranks: the first clause of the
- * built-in rules (ar_auto_rules_text, measured: see doc/performance.md) whose
- * algorithm is allowed (allowed NULL: all) and, if the op does not commute, keeps
- * the order.  Native where none is.  AR_OK or AR_ERR_MEMORY. */
+/* What auto runs for a message of bytes on nranks ranks: the first matching
+ * clause of the built-in rules whose algorithm is allowed (allowed NULL: all)
+ * and, if the op does not commute, keeps the order; where no clause serves, the
+ * first such row of the registry with its defaults.  Native where none is.
+ * AR_OK or AR_ERR_MEMORY.  Thread-safe. */
 int ar_auto_choose(struct ar_choice *choice, size_t bytes, int nranks, bool commutative,
                    const bool *allowed);
 
@@ -71,11 +104,14 @@ int ar_auto_choose(struct ar_choice *choice, size_t bytes, int nranks, bool comm
 const char *ar_auto_rules_text(void);
 
 /* "segmented_ring(segment=64K,window=4)": the choice with the parameters that
- * its row takes, as the grammar reads it.  Returns text. */
+ * its row takes, as the grammar reads it; segment and window only where they or
+ * the row's defaults say other than one whole message.  Returns text, cut to
+ * room; AR_CHOICE_TEXT is enough. */
 char *ar_choice_print(const struct ar_choice *choice, char *text, size_t room);
 
 /* "8", "64K", "1M", "inf" <-> bytes.  Parse: AR_OK or AR_ERR_SYNTAX; *end gets
- * the first character behind the size. */
+ * the first character behind the size; where it fails, text if no size stands
+ * there, and the first character behind the digits and unit if they overflow. */
 int ar_size_parse(size_t *bytes, const char *text, const char **end);
 char *ar_size_print(size_t bytes, char *text, size_t room);
 

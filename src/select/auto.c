@@ -1,0 +1,68 @@
+/* The built-in rules and what auto makes of them. */
+#include <pthread.h>
+
+#include "select/names.h"
+#include "select/rules.h"
+
+/* The first clause that may serve wins, so the last ones, without conditions,
+ * are what is left to ops that do not commute and to short lists. */
+static const char rules_text[] = "butterfly:0-64K;"
+                                 "ring(segment=1M,window=2):1M-inf@3-inf;"
+                                 "ring;"
+                                 "butterfly";
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct ar_rules *rules; /* written once, under once; NULL without memory */
+
+static void
+parse_rules(void)
+{
+    struct ar_problem problem = {0, 0, ""};
+    if (ar_rules_parse(&rules, rules_text, &problem))
+        rules = NULL;
+}
+
+const char *
+ar_auto_rules_text(void)
+{
+    return rules_text;
+}
+
+static bool
+may_serve(const struct ar_algorithm *row, bool commutative, const bool *allowed)
+{
+    if (!commutative && !row->keeps_order)
+        return false;
+    for (size_t i = 0; allowed && i < ar_algorithm_count(); i++)
+        if (ar_algorithm_at(i) == row)
+            return allowed[i];
+    return true;
+}
+
+static struct ar_choice
+first_of_registry(bool commutative, const bool *allowed)
+{
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        if (may_serve(ar_algorithm_at(i), commutative, allowed))
+            return ar_choice_default(ar_algorithm_at(i));
+    return ar_choice_of(AR_CHOICE_NATIVE);
+}
+
+int
+ar_auto_choose(struct ar_choice *choice, size_t bytes, int nranks, bool commutative,
+               const bool *allowed)
+{
+    pthread_once(&once, parse_rules);
+    if (!rules)
+        return AR_ERR_MEMORY;
+    for (size_t i = 0; i < rules->nclauses; i++) {
+        const struct ar_choice *const candidate = &rules->clauses[i].choice;
+        if (ar_rules_clause_matches(rules, i, bytes, nranks) &&
+            may_serve(candidate->algorithm, commutative, allowed)) {
+            *choice = *candidate;
+            return AR_OK;
+        }
+    }
+    *choice = first_of_registry(commutative, allowed);
+    return AR_OK;
+}

@@ -1,0 +1,132 @@
+#include "select/names.h"
+
+#include <string.h>
+
+#define NAME_MAX_LENGTH 63
+
+struct ar_choice
+ar_choice_of(enum ar_choice_kind kind)
+{
+    return (struct ar_choice){.kind = kind};
+}
+
+struct ar_choice
+ar_choice_default(const struct ar_algorithm *row)
+{
+    return (struct ar_choice){AR_CHOICE_ALGORITHM, row, row->defaults};
+}
+
+static bool
+is_number(struct ar_word word)
+{
+    for (size_t i = 0; i < word.length; i++)
+        if (!ar_is_digit(word.at[i]))
+            return false;
+    return word.length > 0;
+}
+
+/* The registry's row of a name or alias, '-' read as '_'. */
+static const struct ar_algorithm *
+find_row(struct ar_word word)
+{
+    char name[NAME_MAX_LENGTH];
+    if (word.length == 0 || word.length > sizeof name)
+        return NULL;
+    for (size_t i = 0; i < word.length; i++)
+        name[i] = ar_name_char(word.at[i]);
+    return ar_algorithm_find(name, word.length);
+}
+
+static void
+offer_aliases(struct ar_nearest *nearest, const char *aliases)
+{
+    while (*aliases) {
+        const size_t length = strcspn(aliases, " ");
+        ar_nearest_offer(nearest, (struct ar_word){aliases, length});
+        aliases += length;
+        aliases += strspn(aliases, " ");
+    }
+}
+
+static void
+suggest(struct ar_text *why, struct ar_word word)
+{
+    struct ar_nearest nearest;
+    ar_nearest_init(&nearest, word);
+    for (size_t i = 0; i < ar_algorithm_count(); i++) {
+        const struct ar_algorithm *row = ar_algorithm_at(i);
+        ar_nearest_offer(&nearest, (struct ar_word){row->name, strlen(row->name)});
+        offer_aliases(&nearest, row->aliases);
+    }
+    ar_nearest_offer(&nearest, (struct ar_word){"native", 6});
+    ar_nearest_offer(&nearest, (struct ar_word){"auto", 4});
+    ar_text_suggest(why, &nearest);
+}
+
+static void
+list_names(struct ar_text *why)
+{
+    ar_text_add(why, "native, auto");
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        ar_text_add(why, ", %s", ar_algorithm_at(i)->name);
+}
+
+static void
+list_ids(struct ar_text *why)
+{
+    ar_text_add(why, "0 native");
+    for (int id = 1; id <= AR_INTEL_ID_MAX; id++) {
+        const struct ar_algorithm *row = ar_algorithm_by_intel_id(id);
+        if (row)
+            ar_text_add(why, ", %d %s", id, row->name);
+    }
+}
+
+static bool
+resolve_id(struct ar_choice *choice, struct ar_word word, struct ar_text *why)
+{
+    int id = 0;
+    const bool documented = ar_word_int(word, 0, AR_INTEL_ID_MAX, &id);
+    const struct ar_algorithm *row = ar_algorithm_by_intel_id(id);
+
+    if (documented && id == 0) {
+        *choice = ar_choice_of(AR_CHOICE_NATIVE);
+        return true;
+    }
+    if (documented && row) {
+        *choice = ar_choice_default(row);
+        return true;
+    }
+    ar_text_add(why, documented ? "no algorithm yet for Intel id " : "unknown Intel id ");
+    ar_text_quote(why, word);
+    ar_text_add(why, "; allowed ids: ");
+    list_ids(why);
+    ar_text_add(why, "; names: ");
+    list_names(why);
+    return false;
+}
+
+bool
+ar_name_resolve(struct ar_choice *choice, struct ar_word word, struct ar_text *why)
+{
+    const struct ar_algorithm *row = find_row(word);
+
+    if (is_number(word))
+        return resolve_id(choice, word, why);
+    if (row) {
+        *choice = ar_choice_default(row);
+        return true;
+    }
+    if (ar_word_is(word, "native") || ar_word_is(word, "auto")) {
+        *choice = ar_choice_of(ar_word_is(word, "auto") ? AR_CHOICE_AUTO : AR_CHOICE_NATIVE);
+        return true;
+    }
+    ar_text_add(why, "unknown algorithm ");
+    ar_text_quote(why, word);
+    suggest(why, word);
+    ar_text_add(why, "; allowed: ");
+    list_names(why);
+    ar_text_add(why, "; or Intel ids: ");
+    list_ids(why);
+    return false;
+}

@@ -1,0 +1,21 @@
+/* From a word to an algorithm.  Pure. */
+#ifndef AR_NAMES_H
+#define AR_NAMES_H
+
+#include <stdbool.h>
+
+#include "select/select.h"
+#include "select/words.h"
+
+#define AR_INTEL_ID_MAX 12 /* the last id that I_MPI_ADJUST_ALLREDUCE documents */
+
+/* Resolves a name, an alias, an Intel id, native or auto, with the row's default
+ * parameters.  False, with choice untouched and why telling the reason and what
+ * is allowed, if word is none of them or an id without a row. */
+bool ar_name_resolve(struct ar_choice *choice, struct ar_word word, struct ar_text *why);
+
+/* Choices without parameters, for those who name none. */
+struct ar_choice ar_choice_of(enum ar_choice_kind kind);
+struct ar_choice ar_choice_default(const struct ar_algorithm *row);
+
+#endif

@@ -1,0 +1,265 @@
+#include "select/params.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+enum kind { INTEGER, NAME, SIZE, DIMS };
+
+struct param {
+    const char *name;
+    unsigned bit; /* enum ar_param_bit; 0: every row takes it */
+    enum kind kind;
+    size_t offset;            /* of the int, enum or size_t in struct ar_params; not for DIMS */
+    int min;                  /* INTEGER */
+    int max;                  /* INTEGER */
+    const char *const *names; /* NAME */
+};
+
+#define AT(field) offsetof(struct ar_params, field)
+
+static const struct param table[] = {
+    {"root", AR_TAKES_ROOT, INTEGER, AT(root), 0, INT_MAX, NULL},
+    {"radix", AR_TAKES_RADIX, INTEGER, AT(radix), 2, INT_MAX, NULL},
+    {"dims", AR_TAKES_DIMS, DIMS, 0, 1, INT_MAX, NULL},
+    {"broadcast", AR_TAKES_BROADCAST, NAME, AT(broadcast), 0, 0, ar_broadcast_names},
+    {"allgather", AR_TAKES_ALLGATHER, NAME, AT(allgather), 0, 0, ar_allgather_names},
+    {"reduce_scatter", AR_TAKES_REDUCE_SCATTER, NAME, AT(reduce_scatter), 0, 0,
+     ar_reduce_scatter_names},
+    {"segment", 0, SIZE, AT(segment_bytes), 0, 0, NULL},
+    {"window", 0, INTEGER, AT(window), 1, AR_WINDOW_MAX, NULL},
+};
+
+#define NPARAMS (sizeof table / sizeof table[0])
+
+/* An enum parameter is read and written as the int it is stored as. */
+_Static_assert(sizeof(enum ar_broadcast) == sizeof(int), "enum as int");
+_Static_assert(sizeof(enum ar_allgather) == sizeof(int), "enum as int");
+_Static_assert(sizeof(enum ar_reduce_scatter) == sizeof(int), "enum as int");
+
+static int
+get_int(const struct ar_params *params, const struct param *param)
+{
+    int value;
+    memcpy(&value, (const char *)params + param->offset, sizeof value);
+    return value;
+}
+
+static void
+set_int(struct ar_params *params, const struct param *param, int value)
+{
+    memcpy((char *)params + param->offset, &value, sizeof value);
+}
+
+static bool
+takes(const struct ar_algorithm *row, const struct param *param)
+{
+    return param->bit == 0 || (row->takes & param->bit);
+}
+
+static const struct param *
+find(struct ar_word name)
+{
+    for (size_t i = 0; i < NPARAMS; i++)
+        if (ar_word_is(name, table[i].name))
+            return &table[i];
+    return NULL;
+}
+
+static bool
+parse_name(struct ar_params *params, const struct param *param, struct ar_word value)
+{
+    for (int i = 0; param->names[i]; i++)
+        if (ar_word_is(value, param->names[i])) {
+            set_int(params, param, i);
+            return true;
+        }
+    return false;
+}
+
+static bool
+parse_integer(struct ar_params *params, const struct param *param, struct ar_word value)
+{
+    int number;
+    if (!ar_word_int(value, param->min, param->max, &number))
+        return false;
+    set_int(params, param, number);
+    return true;
+}
+
+/* An endless segment is the whole message, which the executor knows as 0. */
+static bool
+parse_segment(struct ar_params *params, struct ar_word value)
+{
+    size_t bytes;
+    const char *end;
+    if (ar_size_parse(&bytes, value.at, &end) || end != value.at + value.length)
+        return false;
+    params->segment_bytes = bytes == SIZE_MAX ? 0 : bytes;
+    return true;
+}
+
+/* "2x3x4", or "auto" for a grid of the algorithm's choice. */
+static bool
+parse_dims(struct ar_params *params, const struct param *param, struct ar_word value)
+{
+    const char *const end = value.at + value.length;
+    const char *at = value.at;
+    int dims[AR_DIMS_MAX] = {0};
+    int ndims = 0;
+
+    for (bool more = !ar_word_is(value, "auto"); more; ndims++) {
+        size_t length = 0;
+        while (at + length < end && ar_name_char(at[length]) != 'x')
+            length++;
+        if (ndims == AR_DIMS_MAX ||
+            !ar_word_int((struct ar_word){at, length}, param->min, param->max, &dims[ndims]))
+            return false;
+        more = at + length < end;
+        at += length + 1;
+    }
+    params->ndims = ndims;
+    memcpy(params->dims, dims, sizeof dims);
+    return true;
+}
+
+static bool
+parse_value(struct ar_params *params, const struct param *param, struct ar_word value)
+{
+    switch (param->kind) {
+    case INTEGER:
+        return parse_integer(params, param, value);
+    case NAME:
+        return parse_name(params, param, value);
+    case SIZE:
+        return parse_segment(params, value);
+    case DIMS:
+        return parse_dims(params, param, value);
+    }
+    return false;
+}
+
+static void
+tell_values(struct ar_text *why, const struct param *param)
+{
+    switch (param->kind) {
+    case INTEGER:
+        ar_text_add(why, "a whole number from %d to %d", param->min, param->max);
+        break;
+    case NAME:
+        for (int i = 0; param->names[i]; i++)
+            ar_text_add(why, "%s%s", i ? ", " : "", param->names[i]);
+        break;
+    case SIZE:
+        ar_text_add(why, "bytes as digits with K, M or G, below 2^%d; 0 for the whole message",
+                    (int)(CHAR_BIT * sizeof(size_t)));
+        break;
+    case DIMS:
+        ar_text_add(why, "1 to %d numbers from 1 to %d like 2x3x4, or auto", AR_DIMS_MAX, INT_MAX);
+        break;
+    }
+}
+
+static void
+tell_taken(struct ar_text *why, const struct ar_algorithm *row, struct ar_word name)
+{
+    struct ar_nearest nearest;
+    ar_nearest_init(&nearest, name);
+    for (size_t i = 0; i < NPARAMS; i++)
+        if (takes(row, &table[i]))
+            ar_nearest_offer(&nearest, (struct ar_word){table[i].name, strlen(table[i].name)});
+    ar_text_suggest(why, &nearest);
+    ar_text_add(why, "; %s takes ", row->name);
+    const char *separator = "";
+    for (size_t i = 0; i < NPARAMS; i++)
+        if (takes(row, &table[i])) {
+            ar_text_add(why, "%s%s", separator, table[i].name);
+            separator = ", ";
+        }
+}
+
+const char *
+ar_params_set(struct ar_params *params, unsigned *seen, const struct ar_algorithm *row,
+              struct ar_word name, struct ar_word value, struct ar_text *why)
+{
+    const struct param *const param = find(name);
+    if (!param || !takes(row, param)) {
+        ar_text_add(why, param ? "%s has no parameter " : "%s: unknown parameter ", row->name);
+        ar_text_quote(why, name);
+        tell_taken(why, row, name);
+        return name.at;
+    }
+    const unsigned mark = 1U << (param - table);
+    if (*seen & mark) {
+        ar_text_add(why, "parameter '%s' stands twice; each is allowed once", param->name);
+        return name.at;
+    }
+    *seen |= mark;
+    if (!parse_value(params, param, value)) {
+        ar_text_add(why, "%s cannot be ", param->name);
+        ar_text_quote(why, value);
+        ar_text_add(why, "; allowed: ");
+        tell_values(why, param);
+        return value.at;
+    }
+    return NULL;
+}
+
+/* Is the value the one that goes without saying?  What the row itself asks for
+ * is said, even if it is its default. */
+static bool
+goes_without_saying(const struct param *param, const struct ar_params *params,
+                    const struct ar_params *defaults)
+{
+    if (param->kind == DIMS)
+        return params->ndims == 0 && defaults->ndims == 0;
+    if (param->kind == SIZE)
+        return params->segment_bytes == 0 && defaults->segment_bytes == 0;
+    if (param->bit == 0)
+        return get_int(params, param) == 1 && get_int(defaults, param) == 1;
+    return false;
+}
+
+static void
+print_dims(struct ar_text *t, const struct ar_params *params)
+{
+    if (params->ndims == 0)
+        ar_text_add(t, "auto");
+    for (int i = 0; i < params->ndims; i++)
+        ar_text_add(t, "%s%d", i ? "x" : "", params->dims[i]);
+}
+
+static void
+print_value(struct ar_text *t, const struct param *param, const struct ar_params *params)
+{
+    char size[AR_SIZE_TEXT];
+    switch (param->kind) {
+    case INTEGER:
+        ar_text_add(t, "%d", get_int(params, param));
+        break;
+    case NAME:
+        ar_text_add(t, "%s", param->names[get_int(params, param)]);
+        break;
+    case SIZE:
+        ar_text_add(t, "%s", ar_size_print(params->segment_bytes, size, sizeof size));
+        break;
+    case DIMS:
+        print_dims(t, params);
+        break;
+    }
+}
+
+void
+ar_params_print(struct ar_text *t, const struct ar_params *params, const struct ar_algorithm *row)
+{
+    const char *separator = "(";
+    for (size_t i = 0; i < NPARAMS; i++) {
+        if (!takes(row, &table[i]) || goes_without_saying(&table[i], params, &row->defaults))
+            continue;
+        ar_text_add(t, "%s%s=", separator, table[i].name);
+        print_value(t, &table[i], params);
+        separator = ",";
+    }
+    if (*separator == ',')
+        ar_text_add(t, ")");
+}

@@ -1,0 +1,386 @@
+/* The parser of clauses and lists, by recursive descent.  Each function takes what its
+ * name says, with the blanks behind it, or tells the problem and returns false. */
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "select/names.h"
+#include "select/params.h"
+#include "select/rules.h"
+
+struct parser {
+    const char *at;
+    const char *line_start;
+    int line;
+    bool lines; /* a rules file: clauses end with the line, # begins a comment */
+    struct ar_rules *rules;
+    struct ar_problem *problem;
+    int error;
+};
+
+static int
+column_of(const struct parser *p, const char *at)
+{
+    return (int)(at - p->line_start) + 1;
+}
+
+/* Begins the telling of a problem with the token at. */
+static struct ar_text
+refuse(struct parser *p, const char *at)
+{
+    struct ar_text why;
+    p->error = AR_ERR_SYNTAX;
+    p->problem->line = p->line;
+    p->problem->column = column_of(p, at);
+    ar_text_init(&why, p->problem->text, sizeof p->problem->text);
+    return why;
+}
+
+static bool
+no_memory(struct parser *p)
+{
+    p->error = AR_ERR_MEMORY;
+    return false;
+}
+
+static bool
+is_blank(const struct parser *p, char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r' && !(c == '\n' && p->lines));
+}
+
+static void
+skip_blanks(struct parser *p)
+{
+    while (is_blank(p, *p->at))
+        p->at++;
+    if (p->lines && *p->at == '#')
+        p->at += strcspn(p->at, "\n");
+}
+
+/* The word here, which is not taken. */
+static struct ar_word
+peek_word(const struct parser *p, bool with_minus)
+{
+    size_t length = 0;
+    while (ar_is_name_char(p->at[length]) && (with_minus || p->at[length] != '-'))
+        length++;
+    return (struct ar_word){p->at, length};
+}
+
+static void
+take(struct parser *p, size_t length)
+{
+    p->at += length;
+    skip_blanks(p);
+}
+
+/* Says that something else was expected than what stands here. */
+static bool
+expected(struct parser *p, const char *what)
+{
+    const struct ar_word word = peek_word(p, false);
+    struct ar_text why = refuse(p, p->at);
+
+    ar_text_add(&why, "expected %s, found ", what);
+    if (*p->at == '\0')
+        ar_text_add(&why, "the end of the text");
+    else if (*p->at == '\n' && p->lines)
+        ar_text_add(&why, "the end of the line");
+    else
+        ar_text_quote(&why, word.length ? word : (struct ar_word){p->at, 1});
+    return false;
+}
+
+static bool
+at_clause_end(const struct parser *p)
+{
+    return *p->at == '\0' || *p->at == ';' || (*p->at == '\n' && p->lines);
+}
+
+/* name '=' value */
+static bool
+parse_param(struct parser *p, struct ar_choice *choice, unsigned *seen)
+{
+    const struct ar_word name = peek_word(p, true);
+    if (name.length == 0)
+        return expected(p, "a parameter's name");
+    take(p, name.length);
+    if (*p->at != '=')
+        return expected(p, "'=' behind the parameter's name");
+    take(p, 1);
+    const struct ar_word value = peek_word(p, true);
+    if (value.length == 0)
+        return expected(p, "a value");
+
+    char text[AR_PROBLEM_TEXT];
+    struct ar_text reason;
+    ar_text_init(&reason, text, sizeof text);
+    const char *culprit =
+        ar_params_set(&choice->params, seen, choice->algorithm, name, value, &reason);
+    if (culprit) {
+        struct ar_text why = refuse(p, culprit);
+        ar_text_add(&why, "%s", text);
+        return false;
+    }
+    take(p, value.length);
+    return true;
+}
+
+/* '(' parameters ')' */
+static bool
+parse_params(struct parser *p, struct ar_choice *choice)
+{
+    unsigned seen = 0;
+    if (choice->kind != AR_CHOICE_ALGORITHM) {
+        struct ar_text why = refuse(p, p->at);
+        ar_text_add(&why, "%s takes no parameters; allowed: ':' with conditions, ';' or the end",
+                    choice->kind == AR_CHOICE_AUTO ? "auto" : "native");
+        return false;
+    }
+    do {
+        take(p, 1);
+        if (!parse_param(p, choice, &seen))
+            return false;
+    } while (*p->at == ',');
+    if (*p->at != ')')
+        return expected(p, "',' or ')' behind the parameter");
+    take(p, 1);
+    return true;
+}
+
+/* What a bound of a range is, to the reader and to the user. */
+struct bound {
+    int (*parse)(size_t *value, const char *text, const char **end);
+    const char *what;
+    const char *allowed;
+};
+
+/* As ar_size_parse, but ranks have no units. */
+static int
+parse_ranks(size_t *ranks, const char *text, const char **end)
+{
+    const size_t digits = strspn(text, "0123456789");
+    const int error = ar_size_parse(ranks, text, end);
+    if (digits > 0 && *end != text + digits)
+        *end = text;
+    return error;
+}
+
+static const struct bound size_bound = {ar_size_parse, "a size (0-inf for any)",
+                                        "digits with K, M or G (powers of 1024, in bytes), or inf"};
+static const struct bound ranks_bound = {parse_ranks, "a number of ranks (0-inf for any)",
+                                         "digits, or inf"};
+
+static bool
+parse_bound(struct parser *p, const struct bound *bound, size_t *value)
+{
+    const struct ar_word word = peek_word(p, false);
+    const char *end = p->at;
+
+    if (word.length == 0)
+        return expected(p, bound->what);
+    const int error = bound->parse(value, p->at, &end);
+    if (error || end != word.at + word.length) {
+        const bool overflow = error && end == word.at + word.length;
+        struct ar_text why = refuse(p, p->at);
+        ar_text_quote(&why, word);
+        ar_text_add(&why,
+                    overflow ? " is too large for %s; allowed: %s" : " is not %s; allowed: %s",
+                    bound->what, bound->allowed);
+        return false;
+    }
+    take(p, word.length);
+    return true;
+}
+
+/* min | min '-' max */
+static bool
+parse_range(struct parser *p, const struct bound *bound, size_t *min, size_t *max)
+{
+    const char *at = p->at;
+    if (!parse_bound(p, bound, min))
+        return false;
+    if (*min == SIZE_MAX) {
+        struct ar_text why = refuse(p, at);
+        ar_text_add(&why, "nothing reaches inf; allowed: inf as the end of a range, as in 0-inf");
+        return false;
+    }
+    *max = *min;
+    if (*p->at != '-')
+        return true;
+    take(p, 1);
+    at = p->at;
+    if (!parse_bound(p, bound, max))
+        return false;
+    if (*min > *max) {
+        struct ar_text why = refuse(p, at);
+        ar_text_add(&why, "the range ends below its beginning; allowed: l-m with l <= m");
+        return false;
+    }
+    return true;
+}
+
+static bool
+parse_condition(struct parser *p)
+{
+    struct ar_condition c = {0, SIZE_MAX, 0, SIZE_MAX};
+    if (!parse_range(p, &size_bound, &c.bytes_min, &c.bytes_max))
+        return false;
+    if (*p->at == '@') {
+        take(p, 1);
+        if (!parse_range(p, &ranks_bound, &c.ranks_min, &c.ranks_max))
+            return false;
+        if (*p->at != ',' && !at_clause_end(p))
+            return expected(p, "'-', ',', ';' or the end behind the ranks");
+    }
+    if (*p->at != ',' && !at_clause_end(p))
+        return expected(p, "'-', '@', ',', ';' or the end behind the size");
+    return ar_rules_add_condition(p->rules, &c) == AR_OK || no_memory(p);
+}
+
+/* ':' conditions, of which there may be none */
+static bool
+parse_conditions(struct parser *p)
+{
+    take(p, 1);
+    if (at_clause_end(p))
+        return true;
+    while (parse_condition(p)) {
+        if (at_clause_end(p))
+            return true;
+        take(p, 1);
+    }
+    return false;
+}
+
+/* a name, an alias, an id, native or auto */
+static bool
+parse_algorithm(struct parser *p, struct ar_choice *choice)
+{
+    char text[AR_PROBLEM_TEXT];
+    struct ar_text reason;
+    const struct ar_word word = peek_word(p, true);
+    if (word.length == 0)
+        return expected(p, "an algorithm");
+    ar_text_init(&reason, text, sizeof text);
+    if (!ar_name_resolve(choice, word, &reason)) {
+        struct ar_text why = refuse(p, p->at);
+        ar_text_add(&why, "%s", text);
+        return false;
+    }
+    take(p, word.length);
+    return true;
+}
+
+static bool
+parse_clause(struct parser *p)
+{
+    const int column = column_of(p, p->at);
+    struct ar_choice choice;
+    bool has_params = false;
+
+    if (!parse_algorithm(p, &choice))
+        return false;
+    if (*p->at == '(') {
+        has_params = true;
+        if (!parse_params(p, &choice))
+            return false;
+    }
+    if (ar_rules_add_clause(p->rules, &choice, p->line, column))
+        return no_memory(p);
+    if (*p->at == ':' && !parse_conditions(p))
+        return false;
+    if (at_clause_end(p))
+        return true;
+    return expected(p, has_params ? "':' with conditions, ';' or the end behind the parameters"
+                                  : "'(', ':', ';' or the end behind the algorithm");
+}
+
+/* Takes what stands between clauses. */
+static void
+skip_separators(struct parser *p)
+{
+    skip_blanks(p);
+    while (*p->at != '\0' && at_clause_end(p)) {
+        if (*p->at == '\n') {
+            p->line++;
+            p->line_start = p->at + 1;
+        }
+        take(p, 1);
+    }
+}
+
+static int
+parse(struct ar_rules **rules, const char *text, bool lines, struct ar_problem *problem)
+{
+    struct parser p = {text, text, 1, lines, ar_rules_create(), problem, AR_OK};
+    if (!p.rules)
+        return AR_ERR_MEMORY;
+    skip_separators(&p);
+    while (*p.at != '\0' && parse_clause(&p))
+        skip_separators(&p);
+    if (p.error)
+        ar_rules_destroy(p.rules);
+    else
+        *rules = p.rules;
+    return p.error;
+}
+
+int
+ar_rules_parse(struct ar_rules **rules, const char *text, struct ar_problem *problem)
+{
+    return parse(rules, text, false, problem);
+}
+
+int
+ar_rules_parse_lines(struct ar_rules **rules, const char *text, struct ar_problem *problem)
+{
+    return parse(rules, text, true, problem);
+}
+
+static void
+allow(bool *allowed, const struct ar_algorithm *row)
+{
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        if (ar_algorithm_at(i) == row)
+            allowed[i] = true;
+}
+
+static bool
+parse_list_entry(struct parser *p, bool *allowed)
+{
+    const char *const at = p->at;
+    struct ar_choice choice;
+    if (!parse_algorithm(p, &choice))
+        return false;
+    if (choice.kind != AR_CHOICE_ALGORITHM) {
+        struct ar_text why = refuse(p, at);
+        ar_text_add(&why, "%s is nothing for auto to pick; allowed: names of algorithms",
+                    choice.kind == AR_CHOICE_AUTO ? "auto" : "native");
+        return false;
+    }
+    allow(allowed, choice.algorithm);
+    return true;
+}
+
+int
+ar_algo_list_parse(bool *allowed, const char *text, struct ar_problem *problem)
+{
+    struct parser p = {text, text, 1, false, NULL, problem, AR_OK};
+    skip_blanks(&p);
+    const bool all = *p.at == '\0';
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        allowed[i] = all;
+    if (all || !parse_list_entry(&p, allowed))
+        return p.error;
+    while (*p.at == ',') {
+        take(&p, 1);
+        if (!parse_list_entry(&p, allowed))
+            return p.error;
+    }
+    if (*p.at != '\0')
+        expected(&p, "',' or the end behind the algorithm");
+    return p.error;
+}

@@ -1,0 +1,83 @@
+/* Choices and rules as texts that the parser reads back. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "select/params.h"
+#include "select/rules.h"
+
+char *
+ar_choice_print(const struct ar_choice *choice, char *text, size_t room)
+{
+    struct ar_text t;
+    ar_text_init(&t, text, room);
+    if (choice->kind == AR_CHOICE_ALGORITHM) {
+        ar_text_add(&t, "%s", choice->algorithm->name);
+        ar_params_print(&t, &choice->params, choice->algorithm);
+    } else {
+        ar_text_add(&t, choice->kind == AR_CHOICE_AUTO ? "auto" : "native");
+    }
+    return text;
+}
+
+/* A rank is no size: 1024 ranks are not 1K. */
+static void
+write_ranks(FILE *out, size_t ranks)
+{
+    if (ranks == SIZE_MAX)
+        fputs("inf", out);
+    else
+        fprintf(out, "%zu", ranks);
+}
+
+static void
+write_condition(FILE *out, const struct ar_condition *c)
+{
+    char size[AR_SIZE_TEXT];
+    fputs(ar_size_print(c->bytes_min, size, sizeof size), out);
+    if (c->bytes_max != c->bytes_min)
+        fprintf(out, "-%s", ar_size_print(c->bytes_max, size, sizeof size));
+    if (c->ranks_min == 0 && c->ranks_max == SIZE_MAX)
+        return;
+    fputc('@', out);
+    write_ranks(out, c->ranks_min);
+    if (c->ranks_max != c->ranks_min) {
+        fputc('-', out);
+        write_ranks(out, c->ranks_max);
+    }
+}
+
+static void
+write_clause(FILE *out, const struct ar_rules *rules, size_t i)
+{
+    char choice[AR_CHOICE_TEXT];
+    const struct ar_condition *conditions;
+    const size_t nconditions = ar_rules_conditions(rules, i, &conditions);
+
+    fputs(ar_choice_print(ar_rules_choice(rules, i), choice, sizeof choice), out);
+    for (size_t k = 0; k < nconditions; k++) {
+        fputc(k == 0 ? ':' : ',', out);
+        write_condition(out, &conditions[k]);
+    }
+}
+
+char *
+ar_rules_text(const struct ar_rules *rules)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    for (size_t i = 0; i < ar_rules_count(rules); i++) {
+        if (i > 0)
+            fputc(';', out);
+        write_clause(out, rules, i);
+    }
+    const int failed = ferror(out);
+    if (fclose(out) || failed) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}

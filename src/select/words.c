@@ -1,0 +1,152 @@
+#include "select/words.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define QUOTE_MAX   40 /* characters of a quoted word */
+#define NEAREST_MAX 40 /* longer words are near to nothing */
+
+bool
+ar_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+char
+ar_name_char(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c - 'A' + 'a');
+    return c == '-' ? '_' : c;
+}
+
+bool
+ar_is_name_char(char c)
+{
+    const char plain = ar_name_char(c);
+    return (plain >= 'a' && plain <= 'z') || ar_is_digit(c) || plain == '_' || c == '.';
+}
+
+bool
+ar_word_is(struct ar_word word, const char *name)
+{
+    for (size_t i = 0; i < word.length; i++)
+        if (name[i] == '\0' || ar_name_char(word.at[i]) != ar_name_char(name[i]))
+            return false;
+    return name[word.length] == '\0';
+}
+
+bool
+ar_word_int(struct ar_word word, int min, int max, int *value)
+{
+    int number = 0;
+    for (size_t i = 0; i < word.length; i++) {
+        const int digit = word.at[i] - '0';
+        if (!ar_is_digit(word.at[i]) || number > (INT_MAX - digit) / 10)
+            return false;
+        number = 10 * number + digit;
+    }
+    if (word.length == 0 || number < min || number > max)
+        return false;
+    *value = number;
+    return true;
+}
+
+void
+ar_text_init(struct ar_text *t, char *text, size_t room)
+{
+    *t = (struct ar_text){text, room, 0};
+    text[0] = '\0';
+}
+
+void
+ar_text_add(struct ar_text *t, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const int length = vsnprintf(t->text + t->length, t->room - t->length, format, args);
+    va_end(args);
+
+    if (length >= 0 && (size_t)length < t->room - t->length) {
+        t->length += (size_t)length;
+    } else {
+        t->length = t->room - 1;
+        memcpy(t->text + t->room - 4, "...", 4);
+    }
+}
+
+void
+ar_text_quote(struct ar_text *t, struct ar_word word)
+{
+    ar_text_add(t, "'");
+    for (size_t i = 0; i < word.length && i < QUOTE_MAX; i++) {
+        const char c = word.at[i];
+        if (c >= ' ' && c <= '~')
+            ar_text_add(t, "%c", c);
+        else
+            ar_text_add(t, "\\x%02X", (unsigned char)c);
+    }
+    ar_text_add(t, word.length > QUOTE_MAX ? "...'" : "'");
+}
+
+static size_t
+least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Levenshtein's distance; both words at most NEAREST_MAX long.  row[j] is the
+ * distance of a's first i letters from b's first j. */
+static size_t
+edit_distance(struct ar_word a, struct ar_word b)
+{
+    size_t row[NEAREST_MAX + 1];
+    for (size_t j = 0; j <= b.length; j++)
+        row[j] = j;
+    for (size_t i = 0; i < a.length; i++) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < b.length; j++) {
+            const bool differ = ar_name_char(a.at[i]) != ar_name_char(b.at[j]);
+            const size_t replaced = diagonal + differ;
+            diagonal = row[j + 1];
+            row[j + 1] = least(replaced, least(row[j], diagonal) + 1);
+        }
+    }
+    return row[b.length];
+}
+
+static bool
+is_beginning(struct ar_word word, struct ar_word name)
+{
+    if (word.length < 3 || word.length > name.length)
+        return false;
+    return edit_distance(word, (struct ar_word){name.at, word.length}) == 0;
+}
+
+void
+ar_nearest_init(struct ar_nearest *n, struct ar_word word)
+{
+    *n = (struct ar_nearest){word, {"", 0}, word.length / 3 + 2};
+}
+
+void
+ar_nearest_offer(struct ar_nearest *n, struct ar_word name)
+{
+    if (n->word.length == 0 || n->word.length > NEAREST_MAX || name.length > NEAREST_MAX)
+        return;
+    const size_t distance = is_beginning(n->word, name) ? 1 : edit_distance(n->word, name);
+    if (distance < n->distance && distance < n->word.length) {
+        n->best = name;
+        n->distance = distance;
+    }
+}
+
+void
+ar_text_suggest(struct ar_text *t, const struct ar_nearest *n)
+{
+    if (n->best.length > 0)
+        ar_text_add(t, ", did you mean '%.*s'?", (int)n->best.length, n->best.at);
+}

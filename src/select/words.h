@@ -1,0 +1,56 @@
+/* Words of a text and what to tell about them.  Pure. */
+#ifndef AR_WORDS_H
+#define AR_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* length bytes inside a text of the user's; may be empty. */
+struct ar_word {
+    const char *at;
+    size_t length;
+};
+
+/* ASCII, whatever the program's locale is. */
+bool ar_is_digit(char c);
+bool ar_is_name_char(char c); /* letters, digits, '_', '-', '.' */
+
+/* c as names compare: lower case, '-' as '_'. */
+char ar_name_char(char c);
+
+/* Is word this name, compared as names are? */
+bool ar_word_is(struct ar_word word, const char *name);
+
+/* Word as a number of digits alone; false if it is none or leaves min..max. */
+bool ar_word_int(struct ar_word word, int min, int max, int *value);
+
+/* A text under construction in storage of the caller's; too long a text ends
+ * with "...". */
+struct ar_text {
+    char *text;
+    size_t room; /* > 4 */
+    size_t length;
+};
+
+void ar_text_init(struct ar_text *t, char *text, size_t room);
+void ar_text_add(struct ar_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Adds 'word' in quotes, on one line: bytes that do not print as \xNN, a long
+ * word cut. */
+void ar_text_quote(struct ar_text *t, struct ar_word word);
+
+/* The names offered that are nearest to word: at most a third of its letters
+ * wrong, or word their beginning. */
+struct ar_nearest {
+    struct ar_word word;
+    struct ar_word best; /* length 0: nothing is near */
+    size_t distance;
+};
+
+void ar_nearest_init(struct ar_nearest *n, struct ar_word word);
+void ar_nearest_offer(struct ar_nearest *n, struct ar_word name);
+
+/* Adds ", did you mean 'ring'?" if anything offered was near, else nothing. */
+void ar_text_suggest(struct ar_text *t, const struct ar_nearest *n);
+
+#endif

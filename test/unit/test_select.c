@@ -1,0 +1,716 @@
+/* The grammar of ALLREDUCE_ALGO: what it takes, what it refuses and how it says
+ * so, and what auto makes of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "select/names.h"
+#include "select/params.h"
+#include "select/select.h"
+
+static struct ar_rules *
+parsed(const char *text, bool lines)
+{
+    struct ar_rules *rules = NULL;
+    struct ar_problem problem;
+    const int error = lines ? ar_rules_parse_lines(&rules, text, &problem)
+                            : ar_rules_parse(&rules, text, &problem);
+    if (error)
+        fail_msg("\"%s\": %d:%d: %s", text, problem.line, problem.column, problem.text);
+    return rules;
+}
+
+/* What the text chooses, "none" if no clause matches. */
+static void
+assert_chooses(const char *text, size_t bytes, int nranks, const char *choice)
+{
+    char printed[AR_CHOICE_TEXT] = "none";
+    struct ar_rules *rules = parsed(text, false);
+    const struct ar_choice *match = ar_rules_match(rules, bytes, nranks, NULL);
+    if (match)
+        ar_choice_print(match, printed, sizeof printed);
+    assert_string_equal(printed, choice);
+    ar_rules_destroy(rules);
+}
+
+static void
+assert_canonical(const char *text, bool lines, const char *canonical)
+{
+    struct ar_rules *rules = parsed(text, lines);
+    char *printed = ar_rules_text(rules);
+    assert_non_null(printed);
+    assert_string_equal(printed, canonical);
+    free(printed);
+    ar_rules_destroy(rules);
+}
+
+static void
+assert_refused_in(bool lines, const char *text, int line, int column, const char *words)
+{
+    struct ar_rules *rules = NULL;
+    struct ar_problem problem = {0, 0, ""};
+    const int error = lines ? ar_rules_parse_lines(&rules, text, &problem)
+                            : ar_rules_parse(&rules, text, &problem);
+    if (error != AR_ERR_SYNTAX || rules)
+        fail_msg("\"%s\" was taken", text);
+    if (problem.line != line || problem.column != column || !strstr(problem.text, words))
+        fail_msg("\"%s\" gave %d:%d: %s", text, problem.line, problem.column, problem.text);
+}
+
+static void
+assert_refused(const char *text, int column, const char *words)
+{
+    assert_refused_in(false, text, 1, column, words);
+}
+
+static void
+names_of_the_registry_are_taken(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ar_algorithm_count(); i++) {
+        const struct ar_algorithm *row = ar_algorithm_at(i);
+        struct ar_rules *rules = parsed(row->name, false);
+        const struct ar_choice *choice = ar_rules_match(rules, 8, 2, NULL);
+        assert_int_equal(choice->kind, AR_CHOICE_ALGORITHM);
+        assert_ptr_equal(choice->algorithm, row);
+        ar_rules_destroy(rules);
+    }
+}
+
+static void
+case_minus_and_aliases_do_not_matter(void **state)
+{
+    (void)state;
+    assert_chooses("RING", 8, 2, "ring");
+    assert_chooses(" Recursive-Doubling ", 8, 2, "butterfly");
+    assert_chooses("recursive_doubling", 8, 2, "butterfly");
+    assert_chooses("Native", 8, 2, "native");
+    assert_chooses("AUTO", 8, 2, "auto");
+}
+
+static void
+intel_ids_mean_intels_algorithms(void **state)
+{
+    (void)state;
+    assert_chooses("0", 8, 2, "native");
+    assert_chooses("1", 8, 2, "butterfly");
+    assert_chooses("8", 8, 2, "ring");
+    assert_chooses("1:0-1024@8-16,2048;8:65536-inf;0", 1024, 8, "butterfly");
+    assert_chooses("1:0-1024@8-16,2048;8:65536-inf;0", 1024, 7, "native");
+    assert_chooses("1:0-1024@8-16,2048;8:65536-inf;0", 2048, 7, "butterfly");
+    assert_chooses("1:0-1024@8-16,2048;8:65536-inf;0", 2049, 8, "native");
+    assert_chooses("1:0-1024@8-16,2048;8:65536-inf;0", 65536, 100000, "ring");
+    assert_chooses("1:0-2147483647@1-2147483647", 1 << 20, 64, "butterfly");
+}
+
+static void
+every_intel_id_is_a_row_or_an_error(void **state)
+{
+    (void)state;
+    for (int id = 1; id <= AR_INTEL_ID_MAX; id++) {
+        const struct ar_algorithm *row = ar_algorithm_by_intel_id(id);
+        char text[32], expected[64];
+        snprintf(text, sizeof text, "0:8;%d:16-inf", id);
+        snprintf(expected, sizeof expected, "no algorithm yet for Intel id '%d'", id);
+        if (!row) {
+            assert_refused(text, 5, expected);
+            continue;
+        }
+        struct ar_rules *rules = parsed(text, false);
+        assert_ptr_equal(ar_rules_match(rules, 16, 2, NULL)->algorithm, row);
+        ar_rules_destroy(rules);
+    }
+    assert_refused("13", 1, "unknown Intel id '13'");
+    assert_refused("99999999999999999999", 1, "unknown Intel id");
+    assert_refused("13", 1, "allowed ids: 0 native, 1 butterfly");
+}
+
+static void
+bounds_are_inclusive_and_the_first_match_wins(void **state)
+{
+    (void)state;
+    const char *text = "butterfly:0-8K;ring:8K-1M@3-5,2M;native:inf-inf";
+    assert_refused(text, 41, "nothing reaches inf");
+    text = "butterfly:0-8K;ring:8K-1M@3-5,2M";
+    assert_chooses(text, 0, 4, "butterfly");
+    assert_chooses(text, 8192, 4, "butterfly");
+    assert_chooses(text, 8193, 4, "ring");
+    assert_chooses(text, 8193, 2, "none");
+    assert_chooses(text, 8193, 3, "ring");
+    assert_chooses(text, 8193, 5, "ring");
+    assert_chooses(text, 8193, 6, "none");
+    assert_chooses(text, 1 << 20, 4, "ring");
+    assert_chooses(text, (1 << 20) + 1, 4, "none");
+    assert_chooses(text, 2 << 20, 100, "ring");
+    assert_chooses("ring:8-inf@4-max", SIZE_MAX, 4, "ring");
+    assert_chooses("ring:8-inf@4-max", SIZE_MAX, 3, "none");
+    assert_chooses("ring:16@4", 16, 4, "ring");
+    assert_chooses("ring:16@4", 16, 5, "none");
+}
+
+static void
+empty_clauses_and_blanks_say_nothing(void **state)
+{
+    (void)state;
+    assert_canonical("", false, "");
+    assert_canonical("  \t\n ", false, "");
+    assert_canonical(" ; ;", false, "");
+    assert_canonical(" ring : 8 - 1k @ 2 - 4 , 1m ;; butterfly: ; ", false,
+                     "ring:8-1K@2-4,1M;butterfly");
+    assert_canonical("ring ( segment = 64k , window = 4 )", false, "ring(segment=64K,window=4)");
+}
+
+static void
+canonical_text_has_names_and_full_parameters(void **state)
+{
+    (void)state;
+    assert_canonical("1:0-1024;8;0;auto", false, "butterfly:0-1K;ring;native;auto");
+    assert_canonical("ring(segment=inf,window=1):0-inf@0-inf", false, "ring:0-inf");
+    assert_canonical("ring:5-5@7-7,0@2-inf", false, "ring:5@7,0@2-inf");
+    assert_canonical("ring:0-inf@1024", false, "ring:0-inf@1024");
+}
+
+static void
+clauses_keep_their_place_and_conditions(void **state)
+{
+    (void)state;
+    struct ar_rules *rules = parsed("# heading\n ring:8-16@2,1K\n\nbutterfly; native\n", true);
+    const struct ar_condition *conditions;
+    size_t clause;
+    int line, column;
+
+    assert_int_equal(ar_rules_count(rules), 3);
+    assert_int_equal(ar_rules_conditions(rules, 0, &conditions), 2);
+    assert_int_equal(conditions[0].bytes_min, 8);
+    assert_int_equal(conditions[0].bytes_max, 16);
+    assert_int_equal(conditions[0].ranks_min, 2);
+    assert_int_equal(conditions[0].ranks_max, 2);
+    assert_int_equal(conditions[1].bytes_min, 1024);
+    assert_true(conditions[1].ranks_max == SIZE_MAX);
+    assert_int_equal(ar_rules_conditions(rules, 1, &conditions), 0);
+    ar_rules_place(rules, 0, &line, &column);
+    assert_int_equal(line, 2);
+    assert_int_equal(column, 2);
+    ar_rules_place(rules, 2, &line, &column);
+    assert_int_equal(line, 4);
+    assert_int_equal(column, 12);
+    assert_int_equal(ar_rules_choice(rules, 2)->kind, AR_CHOICE_NATIVE);
+    assert_non_null(ar_rules_match(rules, 9, 2, &clause));
+    assert_int_equal(clause, 0);
+    assert_non_null(ar_rules_match(rules, 9, 3, &clause));
+    assert_int_equal(clause, 1);
+    ar_rules_destroy(rules);
+}
+
+static void
+a_rules_file_has_lines_and_comments(void **state)
+{
+    (void)state;
+    assert_canonical("", true, "");
+    assert_canonical("# nothing", true, "");
+    assert_canonical("\r\n\r\nring:8 # short\r\nbutterfly ; native\r\n#end", true,
+                     "ring:8;butterfly;native");
+    assert_refused_in(true, "ring\r\n  # x\r\n  rign", 3, 3, "did you mean 'ring'?");
+    assert_refused_in(true, "ring:8-\nbutterfly", 1, 8, "found the end of the line");
+    assert_refused_in(true, "ring(window=2\n)", 1, 14, "found the end of the line");
+    assert_refused_in(true, "ring\nring butterfly", 2, 6, "found 'butterfly'");
+}
+
+static void
+unknown_names_are_refused_with_the_names(void **state)
+{
+    (void)state;
+    assert_refused("rign", 1, "unknown algorithm 'rign', did you mean 'ring'?");
+    assert_refused("ring; buterfly", 7, "did you mean 'butterfly'?");
+    assert_refused("recursive-dubling", 1, "did you mean 'recursive_doubling'?");
+    assert_refused("butter", 1, "did you mean 'butterfly'?");
+    assert_refused("nativ", 1, "did you mean 'native'?");
+    assert_refused("xyzzyx", 1, "unknown algorithm 'xyzzyx'; allowed: native, auto, ");
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        assert_refused("xyzzyx", 1, ar_algorithm_at(i)->name);
+    assert_refused("ring\x01", 5, "\\x01");
+    assert_refused("ring:0\xE2\x80\x93"
+                   "8",
+                   7, "found '\\xE2'");
+}
+
+static void
+refusals_point_at_the_token(void **state)
+{
+    (void)state;
+    assert_refused("ring,butterfly", 5, "found ','");
+    assert_refused("ring 8", 6, "expected '(', ':', ';' or the end behind the algorithm");
+    assert_refused("ring(window=2) 8", 16, "behind the parameters, found '8'");
+    assert_refused(":8", 1, "expected an algorithm, found ':'");
+    assert_refused("ring:@4", 6, "expected a size (0-inf for any), found '@'");
+    assert_refused("ring:8,", 8, "expected a size");
+    assert_refused("ring:8@", 8, "expected a number of ranks");
+    assert_refused("ring:8-4", 8, "ends below its beginning");
+    assert_refused("ring:0-8@9-3", 12, "ends below its beginning");
+    assert_refused("ring:64 K", 9, "found 'K'");
+    assert_refused("ring:64x", 6, "'64x' is not a size");
+    assert_refused("ring:1.5K", 6, "'1.5K' is not a size");
+    assert_refused("ring:99999999999999999999", 6, "is too large for a size");
+    assert_refused("ring:0-17179869184G", 8, "is too large for a size");
+    assert_refused("ring:8@4K", 8, "'4K' is not a number of ranks");
+    assert_refused("ring:8@4-99999999999999999999", 10, "too large for a number of ranks");
+    assert_refused("ring:8@4@4", 9, "behind the ranks, found '@'");
+    assert_refused("ring:8 9", 8, "behind the size, found '9'");
+    assert_refused("ring # no comment here", 6, "found '#'");
+}
+
+static void
+parameters_are_refused_with_what_the_row_takes(void **state)
+{
+    (void)state;
+    assert_refused("native(root=1)", 7, "native takes no parameters");
+    assert_refused("auto (root=1)", 6, "auto takes no parameters");
+    assert_refused("0(segment=1)", 2, "native takes no parameters");
+    assert_refused("butterfly(radix=3)", 11, "butterfly has no parameter 'radix'");
+    assert_refused("butterfly(radix=3)", 11, "takes segment, window");
+    assert_refused("ring(segmet=3)", 6, "did you mean 'segment'?");
+    assert_refused("ring(segment=8,segment=8)", 16, "stands twice");
+    assert_refused("ring(window=0)", 13, "window cannot be '0'; allowed: a whole number from 1");
+    assert_refused("ring(window=65)", 13, "from 1 to 64");
+    assert_refused("ring(window=-1)", 13, "window cannot be '-1'");
+    assert_refused("ring(segment=64X)", 14, "segment cannot be '64X'; allowed: bytes");
+    assert_refused("ring(segment=99999999999999999999)", 14, "segment cannot be");
+    assert_refused("ring()", 6, "expected a parameter's name, found ')'");
+    assert_refused("ring(window)", 12, "expected '='");
+    assert_refused("ring(window=)", 13, "expected a value, found ')'");
+    assert_refused("ring(window=2", 14, "found the end of the text");
+    assert_refused("ring(window=2;", 14, "expected ',' or ')' behind the parameter, found ';'");
+}
+
+/* A row that takes everything, in nobody's registry. */
+static const struct ar_algorithm every = {
+    .name = "every",
+    .aliases = "",
+    .takes = AR_TAKES_ROOT | AR_TAKES_RADIX | AR_TAKES_DIMS | AR_TAKES_BROADCAST |
+             AR_TAKES_ALLGATHER | AR_TAKES_REDUCE_SCATTER,
+    .defaults = {.radix = 2, .window = 1},
+};
+
+static struct ar_word
+word_of(const char *text)
+{
+    return (struct ar_word){text, strlen(text)};
+}
+
+/* Sets one parameter of a row that takes all, from its defaults, and prints. */
+static const char *
+set_and_print(const char *name, const char *value)
+{
+    static char text[AR_CHOICE_TEXT];
+    char reason[AR_PROBLEM_TEXT];
+    struct ar_text why;
+    struct ar_choice choice = ar_choice_default(&every);
+    unsigned seen = 0;
+    ar_text_init(&why, reason, sizeof reason);
+    if (ar_params_set(&choice.params, &seen, &every, word_of(name), word_of(value), &why))
+        return NULL;
+    return ar_choice_print(&choice, text, sizeof text);
+}
+
+static void
+every_parameter_is_read_and_printed(void **state)
+{
+    (void)state;
+#define TAIL "broadcast=flat,allgather=ring,reduce_scatter=pairwise"
+    assert_string_equal(set_and_print("root", "7"), "every(root=7,radix=2," TAIL ")");
+    assert_string_equal(set_and_print("Radix", "4"), "every(root=0,radix=4," TAIL ")");
+    assert_string_equal(set_and_print("dims", "2x3X4"),
+                        "every(root=0,radix=2,dims=2x3x4," TAIL ")");
+    assert_string_equal(set_and_print("dims", "auto"), "every(root=0,radix=2," TAIL ")");
+    assert_string_equal(set_and_print("segment", "96KiB"),
+                        "every(root=0,radix=2," TAIL ",segment=96K)");
+    assert_string_equal(set_and_print("window", "64"), "every(root=0,radix=2," TAIL ",window=64)");
+    assert_string_equal(set_and_print("broadcast", "Scatter-Allgather"),
+                        "every(root=0,radix=2,broadcast=scatter_allgather,allgather=ring,"
+                        "reduce_scatter=pairwise)");
+    assert_string_equal(set_and_print("allgather", "bruck"),
+                        "every(root=0,radix=2,broadcast=flat,allgather=bruck,"
+                        "reduce_scatter=pairwise)");
+    assert_string_equal(set_and_print("reduce-scatter", "halving"),
+                        "every(root=0,radix=2,broadcast=flat,allgather=ring,"
+                        "reduce_scatter=halving)");
+}
+
+static void
+parameters_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[][2] = {
+        {"root", "-1"},       {"root", "2147483648"}, {"root", "x"},
+        {"radix", "1"},       {"radix", "0"},         {"dims", "2x0"},
+        {"dims", "2x"},       {"dims", "x2"},         {"dims", ""},
+        {"dims", "2xx3"},     {"dims", "-"},          {"dims", "1x1x1x1x1x1x1x1x1"},
+        {"broadcast", "rng"}, {"allgather", "flat"},  {"reduce_scatter", "bruck"},
+        {"window", "inf"},    {"segment", "fast"},    {"dims", "2x2147483648"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        if (set_and_print(bad[i][0], bad[i][1]))
+            fail_msg("%s=%s was taken", bad[i][0], bad[i][1]);
+    assert_non_null(set_and_print("dims", "1x1x1x1x1x1x1x1"));
+}
+
+static void
+every_enum_value_round_trips(void **state)
+{
+    (void)state;
+    char expected[64];
+    for (int i = 0; ar_broadcast_names[i]; i++) {
+        snprintf(expected, sizeof expected, "broadcast=%s,", ar_broadcast_names[i]);
+        assert_non_null(strstr(set_and_print("broadcast", ar_broadcast_names[i]), expected));
+    }
+    for (int i = 0; ar_allgather_names[i]; i++) {
+        snprintf(expected, sizeof expected, "allgather=%s,", ar_allgather_names[i]);
+        assert_non_null(strstr(set_and_print("allgather", ar_allgather_names[i]), expected));
+    }
+    for (int i = 0; ar_reduce_scatter_names[i]; i++) {
+        snprintf(expected, sizeof expected, "reduce_scatter=%s)", ar_reduce_scatter_names[i]);
+        assert_non_null(
+            strstr(set_and_print("reduce_scatter", ar_reduce_scatter_names[i]), expected));
+    }
+}
+
+static void
+every_rows_default_choice_round_trips(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ar_algorithm_count(); i++) {
+        const struct ar_choice choice = ar_choice_default(ar_algorithm_at(i));
+        char text[AR_CHOICE_TEXT];
+        ar_choice_print(&choice, text, sizeof text);
+        assert_canonical(text, false, text);
+        assert_chooses(text, 8, 2, text);
+    }
+}
+
+static void
+sizes_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t bytes;
+        size_t length;
+    } good[] = {
+        {"0", 0, 1},        {"8", 8, 1},          {"64k", 65536, 3},     {"64K-", 65536, 3},
+        {"1KB", 1024, 3},   {"1KiB,", 1024, 4},   {"7B", 7, 2},          {"1m", 1 << 20, 2},
+        {"1G", 1 << 30, 2}, {"INF", SIZE_MAX, 3}, {"maxx", SIZE_MAX, 3}, {"1Ki", 1024, 2},
+        {"007", 7, 3},
+    };
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        size_t bytes = 1;
+        const char *end = NULL;
+        assert_int_equal(ar_size_parse(&bytes, good[i].text, &end), AR_OK);
+        assert_true(bytes == good[i].bytes);
+        assert_int_equal(end - good[i].text, good[i].length);
+    }
+    static const char *const bad[] = {"", "x", "K", "-1", "in", "i", "ma", "+1", " 1"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        size_t bytes;
+        const char *end = NULL;
+        assert_int_equal(ar_size_parse(&bytes, bad[i], &end), AR_ERR_SYNTAX);
+        assert_ptr_equal(end, bad[i]);
+    }
+}
+
+static void
+sizes_do_not_overflow(void **state)
+{
+    (void)state;
+    size_t bytes = 5;
+    const char *end;
+    const char *texts[] = {"18446744073709551616", "17179869184G", "99999999999999999999999K"};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(ar_size_parse(&bytes, texts[i], &end), AR_ERR_SYNTAX);
+        assert_int_equal(*end, '\0');
+        assert_int_equal(bytes, 5);
+    }
+    char largest[AR_SIZE_TEXT];
+    snprintf(largest, sizeof largest, "%zuG", SIZE_MAX >> 30);
+    assert_int_equal(ar_size_parse(&bytes, largest, &end), AR_OK);
+    assert_true(bytes == SIZE_MAX >> 30 << 30);
+}
+
+static void
+sizes_round_trip(void **state)
+{
+    (void)state;
+    const size_t some[] = {0, 1, 1000, 1023, 1024, 1025, 65536, 3 << 20, (size_t)5 << 30, SIZE_MAX};
+    for (size_t i = 0; i < sizeof some / sizeof some[0]; i++) {
+        char text[AR_SIZE_TEXT];
+        size_t bytes = 0;
+        const char *end;
+        ar_size_print(some[i], text, sizeof text);
+        assert_int_equal(ar_size_parse(&bytes, text, &end), AR_OK);
+        assert_int_equal(*end, '\0');
+        assert_true(bytes == some[i]);
+    }
+    char text[AR_SIZE_TEXT];
+    assert_string_equal(ar_size_print(65536, text, sizeof text), "64K");
+    assert_string_equal(ar_size_print(SIZE_MAX, text, sizeof text), "inf");
+    assert_string_equal(ar_size_print(1000, text, sizeof text), "1000");
+}
+
+static size_t
+row_index(const char *name)
+{
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        if (strcmp(ar_algorithm_at(i)->name, name) == 0)
+            return i;
+    fail_msg("no row %s", name);
+    return 0;
+}
+
+static void
+a_list_allows_what_it_names(void **state)
+{
+    (void)state;
+    const size_t n = ar_algorithm_count();
+    bool *allowed = malloc(n * sizeof *allowed);
+    struct ar_problem problem;
+    assert_non_null(allowed);
+
+    assert_int_equal(ar_algo_list_parse(allowed, " ", &problem), AR_OK);
+    for (size_t i = 0; i < n; i++)
+        assert_true(allowed[i]);
+    assert_int_equal(ar_algo_list_parse(allowed, " 8 , Recursive-Doubling", &problem), AR_OK);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(allowed[i], i == row_index("ring") || i == row_index("butterfly"));
+    free(allowed);
+}
+
+static void
+assert_list_refused(const char *text, int column, const char *words)
+{
+    bool *allowed = malloc(ar_algorithm_count() * sizeof *allowed);
+    struct ar_problem problem = {0, 0, ""};
+    assert_non_null(allowed);
+    assert_int_equal(ar_algo_list_parse(allowed, text, &problem), AR_ERR_SYNTAX);
+    assert_int_equal(problem.line, 1);
+    if (problem.column != column || !strstr(problem.text, words))
+        fail_msg("\"%s\" gave %d: %s", text, problem.column, problem.text);
+    free(allowed);
+}
+
+static void
+a_bad_list_is_refused(void **state)
+{
+    (void)state;
+    assert_list_refused("ring,rinng", 6, "did you mean 'ring'?");
+    assert_list_refused("ring,", 6, "expected an algorithm, found the end");
+    assert_list_refused(",ring", 1, "expected an algorithm, found ','");
+    assert_list_refused("ring butterfly", 6, "expected ',' or the end");
+    assert_list_refused("native", 1, "native is nothing for auto to pick");
+    assert_list_refused("ring,auto", 6, "auto is nothing for auto to pick");
+    assert_list_refused("ring(window=2)", 5, "found '('");
+}
+
+static void
+auto_always_finds_an_algorithm(void **state)
+{
+    (void)state;
+    for (int nranks = 1; nranks <= 4096; nranks *= 2)
+        for (int shift = 0; shift < 40; shift++)
+            for (int commutative = 0; commutative < 2; commutative++) {
+                struct ar_choice choice;
+                assert_int_equal(
+                    ar_auto_choose(&choice, ((size_t)1 << shift) - 1, nranks, commutative, NULL),
+                    AR_OK);
+                assert_int_equal(choice.kind, AR_CHOICE_ALGORITHM);
+                assert_true(commutative || choice.algorithm->keeps_order);
+            }
+}
+
+static void
+auto_picks_only_what_is_allowed(void **state)
+{
+    (void)state;
+    const size_t n = ar_algorithm_count();
+    bool *allowed = calloc(n, sizeof *allowed);
+    struct ar_choice choice;
+    assert_non_null(allowed);
+    assert_int_equal(ar_auto_choose(&choice, 8, 4, true, allowed), AR_OK);
+    assert_int_equal(choice.kind, AR_CHOICE_NATIVE);
+    for (size_t i = 0; i < n; i++) {
+        allowed[i] = true;
+        for (size_t bytes = 8; bytes <= (size_t)1 << 30; bytes *= 8) {
+            assert_int_equal(ar_auto_choose(&choice, bytes, 4, true, allowed), AR_OK);
+            assert_ptr_equal(choice.algorithm, ar_algorithm_at(i));
+            assert_int_equal(ar_auto_choose(&choice, bytes, 4, false, allowed), AR_OK);
+            assert_int_equal(choice.kind, ar_algorithm_at(i)->keeps_order ? AR_CHOICE_ALGORITHM
+                                                                          : AR_CHOICE_NATIVE);
+        }
+        allowed[i] = false;
+    }
+    free(allowed);
+}
+
+static void
+the_built_in_rules_name_algorithms_only(void **state)
+{
+    (void)state;
+    struct ar_rules *rules = parsed(ar_auto_rules_text(), false);
+    assert_true(ar_rules_count(rules) > 0);
+    for (size_t i = 0; i < ar_rules_count(rules); i++)
+        assert_int_equal(ar_rules_choice(rules, i)->kind, AR_CHOICE_ALGORITHM);
+    ar_rules_destroy(rules);
+}
+
+/* Texts that the fuzzer starts from. */
+static const char *const seeds[] = {
+    "ring",
+    "butterfly:0-8K;ring:8K-1M;native:1M-inf@5",
+    "1:0-1024@8-16,2048;8:65536-inf;0",
+    "ring(segment=64K,window=4):8@2,16-32@2-max;auto",
+    "recursive-doubling ( segment = 1MiB ) : 0 - inf @ 3 - inf",
+    "# rules\r\nring:0-8K\t# short\r\n\r\nbutterfly(window=2);native\r\n",
+};
+
+static unsigned
+next_random(unsigned *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    *state ^= *state << 5;
+    return *state;
+}
+
+/* One change at a random place: a character replaced, removed or put in, or a
+ * piece of the text moved there. Room for one more character at least. */
+static void
+mutate(char *text, size_t room, unsigned *random)
+{
+    static const char letters[] = ";:,@-()=#\n\r 0189kKMGBixra_\x80\x01'\"%s";
+    const size_t length = strlen(text);
+    const size_t at = next_random(random) % (length + 1);
+    const char letter = letters[next_random(random) % (sizeof letters - 1)];
+
+    switch (next_random(random) % 4) {
+    case 0:
+        if (at < length)
+            text[at] = letter;
+        break;
+    case 1:
+        if (at < length)
+            memmove(text + at, text + at + 1, length - at);
+        break;
+    case 2:
+        if (length + 1 < room) {
+            memmove(text + at + 1, text + at, length - at + 1);
+            text[at] = letter;
+        }
+        break;
+    default:
+        if (at < length)
+            memmove(text + next_random(random) % (at + 1), text + at, length - at);
+    }
+}
+
+static void
+assert_told_in_full(const char *text, const struct ar_problem *problem)
+{
+    const size_t length = strlen(text);
+    if (problem->line < 1 || problem->column < 1 || (size_t)problem->column > length + 1 ||
+        problem->text[0] == '\0')
+        fail_msg("\"%s\" gave %d:%d: %s", text, problem->line, problem->column, problem->text);
+    for (const char *c = problem->text; *c; c++)
+        if (*c < ' ' || *c > '~')
+            fail_msg("\"%s\": byte %d in what is told", text, *c);
+}
+
+/* Rules that parse print to a text that parses and prints alike. */
+static void
+assert_round_trip(const struct ar_rules *rules)
+{
+    char *printed = ar_rules_text(rules);
+    assert_non_null(printed);
+    assert_canonical(printed, false, printed);
+    assert_canonical(printed, true, printed);
+    free(printed);
+}
+
+/* Parses an exact copy, so that a read past its end is seen by the sanitizer.
+ * Returns whether it was taken. */
+static bool
+try_text(const char *text, bool lines)
+{
+    char *copy = strdup(text);
+    struct ar_rules *rules = NULL;
+    struct ar_problem problem = {0, 0, ""};
+    assert_non_null(copy);
+    const int error = lines ? ar_rules_parse_lines(&rules, copy, &problem)
+                            : ar_rules_parse(&rules, copy, &problem);
+    free(copy);
+    if (error) {
+        assert_int_equal(error, AR_ERR_SYNTAX);
+        assert_told_in_full(text, &problem);
+        return false;
+    }
+    assert_round_trip(rules);
+    ar_rules_destroy(rules);
+    return true;
+}
+
+static void
+mutated_texts_parse_or_are_told(void **state)
+{
+    (void)state;
+    unsigned random = 20240229;
+    size_t taken = 0, refused = 0;
+    for (int i = 0; i < 60000; i++) {
+        char text[256];
+        const char *seed = seeds[next_random(&random) % (sizeof seeds / sizeof seeds[0])];
+        snprintf(text, sizeof text, "%s", seed);
+        for (unsigned changes = next_random(&random) % 4; changes > 0; changes--)
+            mutate(text, sizeof text, &random);
+        if (try_text(text, i % 2))
+            taken++;
+        else
+            refused++;
+    }
+    assert_true(taken > 1000); /* the mutants reach both sides */
+    assert_true(refused > 1000);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_of_the_registry_are_taken),
+        cmocka_unit_test(case_minus_and_aliases_do_not_matter),
+        cmocka_unit_test(intel_ids_mean_intels_algorithms),
+        cmocka_unit_test(every_intel_id_is_a_row_or_an_error),
+        cmocka_unit_test(bounds_are_inclusive_and_the_first_match_wins),
+        cmocka_unit_test(empty_clauses_and_blanks_say_nothing),
+        cmocka_unit_test(canonical_text_has_names_and_full_parameters),
+        cmocka_unit_test(clauses_keep_their_place_and_conditions),
+        cmocka_unit_test(a_rules_file_has_lines_and_comments),
+        cmocka_unit_test(unknown_names_are_refused_with_the_names),
+        cmocka_unit_test(refusals_point_at_the_token),
+        cmocka_unit_test(parameters_are_refused_with_what_the_row_takes),
+        cmocka_unit_test(every_parameter_is_read_and_printed),
+        cmocka_unit_test(parameters_out_of_range_are_refused),
+        cmocka_unit_test(every_enum_value_round_trips),
+        cmocka_unit_test(every_rows_default_choice_round_trips),
+        cmocka_unit_test(sizes_are_read),
+        cmocka_unit_test(sizes_do_not_overflow),
+        cmocka_unit_test(sizes_round_trip),
+        cmocka_unit_test(a_list_allows_what_it_names),
+        cmocka_unit_test(a_bad_list_is_refused),
+        cmocka_unit_test(auto_always_finds_an_algorithm),
+        cmocka_unit_test(auto_picks_only_what_is_allowed),
+        cmocka_unit_test(the_built_in_rules_name_algorithms_only),
+        cmocka_unit_test(mutated_texts_parse_or_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
