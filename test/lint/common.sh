@@ -1,0 +1,36 @@
+# What the lint steps share.  Sourced with top_srcdir set, in the build directory.
+# shellcheck shell=sh disable=SC2034 # failed is read by the steps
+
+: "${top_srcdir:?}"
+failed=0
+
+# complain TEXT...: a finding; the step goes on and fails in the end.
+complain() {
+    printf '%s: %s\n' "${0##*/}" "$*" >&2
+    failed=1
+}
+
+# need_tool TOOL PACKAGE: stops where a tool is missing; a step is never skipped.
+need_tool() {
+    command -v "$1" >/dev/null 2>&1 && return
+    printf '%s: %s not found (Debian package %s)\n' "${0##*/}" "$1" "$2" >&2
+    exit 1
+}
+
+# c_files [FOLDER...]: the C sources and headers below folders of the source tree.
+c_files() {
+    for folder in "${@:-src}"; do
+        [ ! -d "$top_srcdir/$folder" ] || find "$top_srcdir/$folder" -name '*.[ch]'
+    done | sort
+}
+
+# code_of FILE: the file without comments and without the inside of string literals.
+code_of() {
+    gcc -fpreprocessed -dD -E -P "$1" 2>/dev/null | sed 's/"[^"]*"/""/g'
+}
+
+# mpi_includes: the -I flags by which CC finds mpi.h.
+mpi_includes() {
+    # shellcheck disable=SC2086
+    $CC -show 2>/dev/null | tr ' ' '\n' | grep '^-I'
+}
