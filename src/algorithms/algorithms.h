@@ -4,7 +4,16 @@
 
 #include "algorithms/registry.h"
 
-ar_emit_fn ar_ring;
+ar_emit_fn ar_allgather_fold;
 ar_emit_fn ar_butterfly;
+ar_emit_fn ar_circle;
+ar_emit_fn ar_double_tree;
+ar_emit_fn ar_dual_root;
+ar_emit_fn ar_gather_scatter;
+ar_emit_fn ar_knomial;
+ar_emit_fn ar_recursive;
+ar_emit_fn ar_reduce_bcast;
+ar_emit_fn ar_ring;
+ar_emit_fn ar_star;
 
 #endif

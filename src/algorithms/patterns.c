@@ -57,6 +57,49 @@ ar_fold_end(struct ar_schedule *s, struct ar_fold fold)
     ar_end_round(s);
 }
 
+void
+ar_accumulate(struct ar_schedule *s, enum ar_buffer have, int own, int i, int peer)
+{
+    const struct ar_span all = ar_whole(s->count);
+    const struct ar_region mine = ar_region_in(have, all);
+
+    if (i < own && i == 0)
+        ar_recv(s, peer, ar_tmp(all));
+    else if (i < own)
+        ar_recv_reduce(s, peer, ar_tmp(all), ar_tmp(all), AR_LOCAL_FIRST);
+    else if (i == own && i > 0)
+        ar_reduce(s, ar_out(all), ar_tmp(all), mine);
+    else if (i > own)
+        ar_recv_reduce(s, peer, ar_out(all), i == 1 ? mine : ar_out(all), AR_LOCAL_FIRST);
+}
+
+void
+ar_reduce_vectors(struct ar_schedule *s, int first)
+{
+    const int p = s->nranks;
+    const struct ar_cut cut = {s->count * (size_t)p, p};
+    const struct ar_region out = ar_out(ar_whole(s->count));
+    struct ar_region have = ar_tmp(ar_block(cut, -first));
+
+    for (int i = 1; i < p; i++) {
+        ar_reduce(s, out, have, ar_tmp(ar_block(cut, i - first)));
+        have = out;
+    }
+    ar_end_round(s);
+}
+
+void
+ar_allgather_ring(struct ar_schedule *s, enum ar_buffer buffer, struct ar_cut cut)
+{
+    const int p = s->nranks, left = (s->rank + p - 1) % p, right = (s->rank + 1) % p;
+
+    for (int k = 0; k < p - 1; k++) {
+        ar_send(s, right, ar_region_in(buffer, ar_block(cut, s->rank - k)));
+        ar_recv(s, left, ar_region_in(buffer, ar_block(cut, s->rank - k - 1)));
+        ar_end_round(s);
+    }
+}
+
 struct ar_region
 ar_region_in(enum ar_buffer buffer, struct ar_span span)
 {

@@ -33,6 +33,21 @@ enum ar_buffer ar_fold_begin(struct ar_schedule *s, struct ar_fold fold);
 /* Emits the unfold: partners send OUT to the passive ranks. */
 void ar_fold_end(struct ar_schedule *s, struct ar_fold fold);
 
+/* Emits operand i = 0, 1, 2, ... of a fold from the left (at least two operands),
+ * all in one round: operand own is this rank's, in buffer have (IN or OUT), the
+ * others are received from peer (ignored for i == own).  The result is in OUT.
+ * Scratch: a vector of TMP, and one for each operand received. */
+void ar_accumulate(struct ar_schedule *s, enum ar_buffer have, int own, int i, int peer);
+
+/* Emits OUT = the vectors of ranks 0, 1, ..., nranks-1 (at least two) combined from
+ * the left; TMP holds all of them, that of rank first in front, in the order of
+ * the ranks round the ring. */
+void ar_reduce_vectors(struct ar_schedule *s, int first);
+
+/* Emits the allgather round a ring of the blocks of a buffer; rank i has block i
+ * (cut.parts == nranks). */
+void ar_allgather_ring(struct ar_schedule *s, enum ar_buffer buffer, struct ar_cut cut);
+
 /* The span in IN or OUT or TMP. */
 struct ar_region ar_region_in(enum ar_buffer buffer, struct ar_span span);
 

@@ -1,0 +1,55 @@
+/* Dual root: each half of the ranks reduces up a binary tree, the two roots
+ * exchange, and the result goes down both trees.
+ *
+ * Rounds 2 floor(log2 ceil(p/2)) + 1; sent per rank at most 3n elements; no
+ * scratch but what two children send.  Pipelined by the executor's segments (see
+ * its defaults), while some go up others come down.
+ * Any op: the trees are in post-order, so operands are combined in rank order;
+ * any p >= 1 and any n >= 0.
+ * Source: Traff, A Doubly-pipelined, Dual-root Reduction-to-all Algorithm and
+ * Implementation, arXiv 2109.12626, 2021.
+ */
+#include "algorithms/algorithms.h"
+#include "algorithms/patterns.h"
+#include "algorithms/tree.h"
+
+static void
+exchange_roots(struct ar_schedule *s, int other, enum ar_buffer have)
+{
+    const struct ar_span all = ar_whole(s->count);
+
+    ar_send(s, other, ar_region_in(have, all));
+    ar_recv_reduce(s, other, ar_out(all), ar_region_in(have, all),
+                   other < s->rank ? AR_RECEIVED_FIRST : AR_LOCAL_FIRST);
+    ar_end_round(s);
+}
+
+int
+ar_dual_root(struct ar_schedule *s, int rank, int nranks, size_t count,
+             const struct ar_params *params)
+{
+    const struct ar_span all = ar_whole(count);
+    const struct ar_range ranks = {0, nranks};
+    const int half = ar_range_part_of(ranks, 2, rank);
+    const struct ar_binary node = ar_binary_postorder(rank, ar_range_part(ranks, 2, half));
+    const struct ar_range other = ar_range_part(ranks, 2, 1 - half);
+    (void)params;
+
+    if (nranks == 1) {
+        ar_copy(s, ar_out(all), ar_in(all));
+        return ar_schedule_finish(s);
+    }
+
+    const enum ar_buffer have = ar_binary_combine(s, node, all);
+    ar_end_round(s);
+    if (node.parent < 0) {
+        exchange_roots(s, other.first + other.n - 1, have);
+    } else {
+        ar_send(s, node.parent, ar_region_in(have, all));
+        ar_end_round(s);
+        ar_recv(s, node.parent, ar_out(all));
+        ar_end_round(s);
+    }
+    ar_binary_pass_down(s, node, all);
+    return ar_schedule_finish(s);
+}

@@ -1,0 +1,216 @@
+#include "algorithms/tree.h"
+
+#include <stdbool.h>
+
+#include "algorithms/patterns.h"
+
+/* --- binomial trees --- */
+
+static int
+first_half(int n, enum ar_tree_cut cut)
+{
+    return cut == AR_TREE_CUT_MIDDLE ? n - n / 2 : ar_pow2_floor(n - 1);
+}
+
+static bool
+holds(struct ar_range range, int rank)
+{
+    return rank >= range.first && rank - range.first < range.n;
+}
+
+void
+ar_tree_init(struct ar_tree *t, int rank, int nranks, int root, enum ar_tree_cut cut)
+{
+    struct ar_range range = {0, nranks};
+    int head = root;
+
+    *t = (struct ar_tree){.parent = -1, .range = range};
+    while (range.n > 1) {
+        const int half = first_half(range.n, cut);
+        const struct ar_range low = {range.first, half};
+        const struct ar_range high = {range.first + half, range.n - half};
+        const struct ar_range with_head = holds(low, head) ? low : high;
+        const struct ar_range other = holds(low, head) ? high : low;
+
+        if (holds(other, rank)) {
+            t->parent = head;
+            t->range = range = other;
+            head = other.first;
+            continue;
+        }
+        if (rank == head) {
+            t->child[t->nchildren] = other.first;
+            t->child_range[t->nchildren++] = other;
+        }
+        range = with_head;
+    }
+}
+
+static enum ar_order
+order_of(const struct ar_schedule *s, int peer)
+{
+    return peer < s->rank ? AR_RECEIVED_FIRST : AR_LOCAL_FIRST;
+}
+
+void
+ar_tree_reduce(struct ar_schedule *s, const struct ar_tree *t)
+{
+    const struct ar_span all = ar_whole(s->count);
+    enum ar_buffer have = AR_IN;
+
+    for (int i = t->nchildren - 1; i >= 0; i--) {
+        ar_recv_reduce(s, t->child[i], ar_out(all), ar_region_in(have, all),
+                       order_of(s, t->child[i]));
+        ar_end_round(s);
+        have = AR_OUT;
+    }
+    if (t->parent >= 0)
+        ar_send(s, t->parent, ar_region_in(have, all));
+    ar_end_round(s);
+}
+
+void
+ar_tree_broadcast(struct ar_schedule *s, const struct ar_tree *t)
+{
+    const struct ar_span all = ar_whole(s->count);
+
+    if (t->parent >= 0)
+        ar_recv(s, t->parent, ar_out(all));
+    ar_end_round(s);
+    for (int i = 0; i < t->nchildren; i++)
+        ar_send(s, t->child[i], ar_out(all));
+    ar_end_round(s);
+}
+
+void
+ar_tree_scatter(struct ar_schedule *s, const struct ar_tree *t)
+{
+    const struct ar_cut cut = {s->count, s->nranks};
+
+    if (t->parent >= 0)
+        ar_recv(s, t->parent, ar_out(ar_blocks(cut, t->range.first, t->range.n)));
+    ar_end_round(s);
+    for (int i = 0; i < t->nchildren; i++)
+        ar_send(s, t->child[i],
+                ar_out(ar_blocks(cut, t->child_range[i].first, t->child_range[i].n)));
+    ar_end_round(s);
+}
+
+/* --- binary trees --- */
+
+/* Head of the range in an in-order tree: the median of its ranks of the given
+ * parity; without any, the range is one leaf. */
+static int
+inorder_head(struct ar_range range, int parity)
+{
+    const int start = range.first + (range.first % 2 != parity);
+    const int inner = (range.first + range.n - start + 1) / 2;
+    return inner > 0 ? start + inner / 2 * 2 : range.first;
+}
+
+static int
+inorder_child(struct ar_range range, int parity)
+{
+    return range.n > 0 ? inorder_head(range, parity) : -1;
+}
+
+struct ar_binary
+ar_binary_inorder(int rank, int nranks, int parity)
+{
+    struct ar_range range = {0, nranks};
+    int parent = -1;
+
+    for (;;) {
+        const int head = inorder_head(range, parity);
+        const struct ar_range low = {range.first, head - range.first};
+        const struct ar_range high = {head + 1, range.n - low.n - 1};
+        if (head == rank)
+            return (struct ar_binary){parent, inorder_child(low, parity),
+                                      inorder_child(high, parity)};
+        parent = head;
+        range = rank < head ? low : high;
+    }
+}
+
+static int
+last_of(struct ar_range range)
+{
+    return range.n > 0 ? range.first + range.n - 1 : -1;
+}
+
+struct ar_binary
+ar_binary_postorder(int rank, struct ar_range range)
+{
+    int parent = -1;
+
+    for (;;) {
+        const int head = last_of(range);
+        const struct ar_range below = {range.first, range.n - 1};
+        const struct ar_range left = ar_range_part(below, 2, 0);
+        const struct ar_range right = ar_range_part(below, 2, 1);
+        if (head == rank)
+            return (struct ar_binary){parent, last_of(left), last_of(right)};
+        parent = head;
+        range = holds(left, rank) ? left : right;
+    }
+}
+
+static enum ar_buffer
+combine_child(struct ar_schedule *s, int child, enum ar_buffer have, struct ar_span span)
+{
+    if (child < 0)
+        return have;
+    ar_recv_reduce(s, child, ar_out(span), ar_region_in(have, span), order_of(s, child));
+    return AR_OUT;
+}
+
+enum ar_buffer
+ar_binary_combine(struct ar_schedule *s, struct ar_binary node, struct ar_span span)
+{
+    /* In post-order both children come before the rank: the right one is next to it. */
+    enum ar_buffer have = combine_child(s, node.right, AR_IN, span);
+    return combine_child(s, node.left, have, span);
+}
+
+void
+ar_binary_pass_down(struct ar_schedule *s, struct ar_binary node, struct ar_span span)
+{
+    if (node.left >= 0)
+        ar_send(s, node.left, ar_out(span));
+    if (node.right >= 0)
+        ar_send(s, node.right, ar_out(span));
+}
+
+/* --- ranges that teach each other --- */
+
+struct ar_range
+ar_range_part(struct ar_range range, int parts, int i)
+{
+    const struct ar_span part = ar_block((struct ar_cut){(size_t)range.n, parts}, i);
+    return (struct ar_range){range.first + (int)part.offset, (int)part.length};
+}
+
+int
+ar_range_part_of(struct ar_range range, int parts, int rank)
+{
+    int i = 0;
+    while (!holds(ar_range_part(range, parts, i), rank))
+        i++;
+    return i;
+}
+
+int
+ar_range_teacher(struct ar_range mine, struct ar_range other, int rank)
+{
+    const int j = rank - mine.first;
+    return other.first + (j < other.n ? j : other.n - 1);
+}
+
+void
+ar_range_teach(struct ar_schedule *s, struct ar_range mine, struct ar_range other,
+               struct ar_region region)
+{
+    for (int j = s->rank - mine.first;
+         j < other.n && ar_range_teacher(other, mine, other.first + j) == s->rank; j++)
+        ar_send(s, other.first + j, region);
+}
