@@ -24,7 +24,7 @@ struct value {
 
 struct node {
     uint32_t left, right;
-    uint32_t leaves;  /* saturating */
+    uint32_t leaves; /* saturating */
     uint32_t first, last;
     bool ordered; /* leaves are first, first+1, ..., last */
 };
@@ -150,12 +150,8 @@ combine(struct check *c, uint32_t left, uint32_t right)
         struct node l = node_of(c, left), r = node_of(c, right);
         uint64_t leaves = (uint64_t)l.leaves + r.leaves;
         c->nodes[c->nnodes] =
-            (struct node){left,
-                          right,
-                          leaves > UINT32_MAX ? UINT32_MAX : (uint32_t)leaves,
-                          l.first,
-                          r.last,
-                          l.ordered && r.ordered && l.last + 1 == r.first};
+            (struct node){left,    right,  leaves > UINT32_MAX ? UINT32_MAX : (uint32_t)leaves,
+                          l.first, r.last, l.ordered && r.ordered && l.last + 1 == r.first};
         c->table[slot] = c->nnodes++;
     }
     return (uint32_t)c->nranks + c->table[slot];
@@ -484,6 +480,7 @@ judge_element(struct check *c, size_t i, bool *seen, uint32_t *proved)
     if (!has_every_rank_once(c, expected.expression, seen))
         refute(c, 0, 0, "element %zu does not hold every rank exactly once", i);
     c->verdict->in_rank_order &= node_of(c, expected.expression).ordered;
+    c->verdict->alike &= expected.expression == c->ranks[0].out[0].expression;
     *proved = expected.expression;
 }
 
@@ -557,6 +554,7 @@ ar_check(struct ar_verdict *verdict, const struct ar_schedule *schedules, int nr
     struct check c = {.verdict = verdict, .nranks = nranks, .in_place = in_place};
     verdict->text[0] = '\0';
     verdict->in_rank_order = true;
+    verdict->alike = true;
     if (!start(&c, schedules))
         out_of_memory(&c);
     if (!c.error)

@@ -14,6 +14,8 @@
 struct ar_verdict {
     char text[AR_VERDICT_TEXT]; /* "" when proved */
     bool in_rank_order;         /* every result combines ranks 0, 1, ..., nranks-1 in this order */
+    bool alike;                 /* all elements are combined by the same expression: an element's
+                                 * bits do not depend on its place in the vector */
 };
 
 /* Proves nranks schedules (schedules[r] is rank r's, all with the same count):
@@ -25,6 +27,7 @@ struct ar_verdict {
  *     rank's element stands exactly once, the same expression on all ranks.
  * in_place: IN and OUT are the same memory.
  * Returns AR_OK, AR_ERR_PROOF (verdict->text says why), AR_ERR_MEMORY. */
-int ar_check(struct ar_verdict *verdict, const struct ar_schedule *schedules, int nranks, bool in_place);
+int ar_check(struct ar_verdict *verdict, const struct ar_schedule *schedules, int nranks,
+             bool in_place);
 
 #endif

@@ -1,0 +1,128 @@
+#include "schedule/cost.h"
+
+#include <string.h>
+
+static void
+tally(struct ar_tally *t, size_t of_rank)
+{
+    t->total += of_rank;
+    if (of_rank > t->most)
+        t->most = of_rank;
+}
+
+static size_t
+round_first(const struct ar_schedule *s, size_t round)
+{
+    return round ? s->round_end[round - 1] : 0;
+}
+
+static size_t
+scratch_of(const struct ar_schedule *s)
+{
+    size_t most = 0;
+    for (size_t k = 0; k < s->nrounds; k++) {
+        size_t received = 0;
+        for (size_t i = round_first(s, k); i < s->round_end[k]; i++)
+            received += s->steps[i].kind == AR_RECV_REDUCE ? s->steps[i].dst.length : 0;
+        most = received > most ? received : most;
+    }
+    return s->tmp_length + most;
+}
+
+static size_t
+ports_of(const struct ar_schedule *s)
+{
+    size_t most = 0;
+    for (size_t k = 0; k < s->nrounds; k++) {
+        size_t messages = 0;
+        for (size_t i = round_first(s, k); i < s->round_end[k]; i++)
+            messages += s->steps[i].kind == AR_RECV || s->steps[i].kind == AR_RECV_REDUCE;
+        most = messages > most ? messages : most;
+    }
+    return most;
+}
+
+static void
+count_rank(struct ar_cost *cost, const struct ar_schedule *s)
+{
+    size_t messages = 0, sent = 0, received = 0, reduced = 0, copied = 0;
+    for (size_t i = 0; i < s->nsteps; i++) {
+        const struct ar_step *step = &s->steps[i];
+        switch (step->kind) {
+        case AR_SEND:
+            messages++;
+            sent += step->a.length;
+            break;
+        case AR_RECV:
+            received += step->dst.length;
+            break;
+        case AR_RECV_REDUCE:
+            received += step->dst.length;
+            reduced += step->dst.length;
+            break;
+        case AR_COPY:
+            copied += step->dst.length;
+            break;
+        case AR_REDUCE:
+            reduced += step->dst.length;
+            break;
+        }
+    }
+    tally(&cost->messages, messages);
+    tally(&cost->sent, sent);
+    tally(&cost->received, received);
+    tally(&cost->reduced, reduced);
+    tally(&cost->copied, copied);
+    tally(&cost->scratch, scratch_of(s));
+    cost->ports = ports_of(s) > cost->ports ? ports_of(s) : cost->ports;
+}
+
+int
+ar_cost_count(struct ar_cost *cost, const struct ar_schedule *schedules, int nranks)
+{
+    /* Where a message takes 1 and all else nothing, time counts the chain. */
+    const struct ar_machine unit = {1, 0, 0};
+    double chain;
+    int error = ar_cost_time(&chain, schedules, nranks, &unit);
+    if (error)
+        return error;
+    memset(cost, 0, sizeof *cost);
+    cost->rounds = (size_t)chain;
+    for (int r = 0; r < nranks; r++)
+        count_rank(cost, &schedules[r]);
+    return AR_OK;
+}
+
+int
+ar_cost_time(double *time, const struct ar_schedule *schedules, int nranks,
+             const struct ar_machine *machine)
+{
+    struct ar_timeline t;
+    int error = ar_timeline_init(&t, schedules, nranks, machine);
+    if (error)
+        return error;
+    *time = t.end;
+    ar_timeline_fini(&t);
+    return AR_OK;
+}
+
+size_t
+ar_bound_rounds(int nranks, size_t ports)
+{
+    size_t rounds = 0;
+    for (size_t known = 1; known < (size_t)nranks; known *= ports + 1)
+        rounds++;
+    return rounds;
+}
+
+double
+ar_bound_sent(int nranks, size_t count)
+{
+    return 2 * ar_bound_reduced(nranks, count);
+}
+
+double
+ar_bound_reduced(int nranks, size_t count)
+{
+    return (double)count * (nranks - 1) / nranks;
+}

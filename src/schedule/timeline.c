@@ -1,0 +1,265 @@
+/* A rank enters a round when the one before has ended; a message begins when
+ * both its ranks have entered the rounds that post it.  As in the checker, a
+ * round only waits, so the order in which ranks are looked at does not matter. */
+#include "schedule/timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A send or a receive, by the pair of ranks it is between. */
+struct half {
+    int from, to;
+    size_t step;
+};
+
+struct runner {
+    size_t round;
+    size_t posted;  /* steps of the rounds entered so far */
+    size_t waiting; /* messages of the round that have not begun */
+    double start;   /* of the round */
+};
+
+struct replay {
+    struct ar_timeline *t;
+    const struct ar_schedule *schedules;
+    const struct ar_machine *machine;
+    int nranks;
+    struct runner *runners;
+    size_t *queued; /* of a message: elements of its round through the port up to its end */
+    int *ready;     /* ranks whose round's messages have all begun */
+    int nready;
+};
+
+static int
+is_receive(const struct ar_step *step)
+{
+    return step->kind == AR_RECV || step->kind == AR_RECV_REDUCE;
+}
+
+static int
+is_message(const struct ar_step *step)
+{
+    return step->kind == AR_SEND || is_receive(step);
+}
+
+/* --- pairing: the k-th send from one rank to another meets the k-th receive --- */
+
+static int
+compare_halves(const void *x, const void *y)
+{
+    const struct half *a = x, *b = y;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    if (a->to != b->to)
+        return a->to < b->to ? -1 : 1;
+    return a->step < b->step ? -1 : 1;
+}
+
+static size_t
+collect_halves(struct half *halves, const struct ar_schedule *schedules, int nranks, int sends)
+{
+    size_t n = 0;
+    for (int r = 0; r < nranks; r++)
+        for (size_t i = 0; i < schedules[r].nsteps; i++) {
+            const struct ar_step *step = &schedules[r].steps[i];
+            if (sends && step->kind == AR_SEND)
+                halves[n++] = (struct half){r, step->peer, i};
+            else if (!sends && is_receive(step))
+                halves[n++] = (struct half){step->peer, r, i};
+        }
+    qsort(halves, n, sizeof *halves, compare_halves);
+    return n;
+}
+
+static int
+join_halves(struct ar_timeline *t, const struct half *sends, const struct half *receives, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct half *s = &sends[i], *r = &receives[i];
+        if (s->from != r->from || s->to != r->to)
+            return AR_ERR_PROOF;
+        t->partner[t->first_step[s->from] + s->step] = r->step;
+        t->partner[t->first_step[s->to] + r->step] = s->step;
+    }
+    return AR_OK;
+}
+
+static int
+pair_messages(struct ar_timeline *t, const struct ar_schedule *schedules, int nranks)
+{
+    struct half *sends = malloc((t->first_step[nranks] + 1) * sizeof *sends);
+    struct half *receives = malloc((t->first_step[nranks] + 1) * sizeof *receives);
+    int error = AR_ERR_MEMORY;
+    if (sends && receives) {
+        size_t nsends = collect_halves(sends, schedules, nranks, 1);
+        size_t nreceives = collect_halves(receives, schedules, nranks, 0);
+        error = nsends == nreceives ? join_halves(t, sends, receives, nsends) : AR_ERR_PROOF;
+    }
+    free(sends);
+    free(receives);
+    return error;
+}
+
+/* --- replay --- */
+
+static size_t
+round_first(const struct ar_schedule *s, size_t round)
+{
+    return round ? s->round_end[round - 1] : 0;
+}
+
+static void
+queue_ports(struct replay *p, int rank)
+{
+    const struct ar_schedule *s = &p->schedules[rank];
+    for (size_t k = 0; k < s->nrounds; k++) {
+        size_t out = 0, in = 0;
+        for (size_t i = round_first(s, k); i < s->round_end[k]; i++) {
+            const struct ar_step *step = &s->steps[i];
+            size_t *port = step->kind == AR_SEND ? &out : &in;
+            *port += step->kind == AR_SEND ? step->a.length
+                     : is_receive(step)    ? step->dst.length
+                                           : 0;
+            p->queued[p->t->first_step[rank] + i] = *port;
+        }
+    }
+}
+
+static double
+larger(double x, double y)
+{
+    return x > y ? x : y;
+}
+
+/* The message of step i of rank begins: both sides have posted it. */
+static void
+begin(struct replay *p, int rank, size_t i)
+{
+    int peer = p->schedules[rank].steps[i].peer;
+    size_t mine = p->t->first_step[rank] + i;
+    size_t theirs = p->t->first_step[peer] + p->t->partner[mine];
+    size_t elements = p->queued[mine] > p->queued[theirs] ? p->queued[mine] : p->queued[theirs];
+    double start = larger(p->runners[rank].start, p->runners[peer].start);
+    double arrival = start + p->machine->alpha + p->machine->beta * (double)elements;
+    p->t->arrival[mine] = p->t->arrival[theirs] = arrival;
+    p->runners[rank].waiting--;
+    if (--p->runners[peer].waiting == 0)
+        p->ready[p->nready++] = peer;
+}
+
+static void
+enter_round(struct replay *p, int rank)
+{
+    const struct ar_schedule *s = &p->schedules[rank];
+    struct runner *r = &p->runners[rank];
+    if (r->round == s->nrounds)
+        return;
+    size_t first = r->posted, end = s->round_end[r->round];
+    r->posted = end;
+    r->waiting = 0;
+    for (size_t i = first; i < end; i++)
+        r->waiting += is_message(&s->steps[i]);
+    for (size_t i = first; i < end; i++)
+        if (is_message(&s->steps[i]) &&
+            p->t->partner[p->t->first_step[rank] + i] < p->runners[s->steps[i].peer].posted)
+            begin(p, rank, i);
+    if (r->waiting == 0)
+        p->ready[p->nready++] = rank;
+}
+
+static void
+end_round(struct replay *p, int rank)
+{
+    const struct ar_schedule *s = &p->schedules[rank];
+    struct runner *r = &p->runners[rank];
+    double end = r->start;
+    size_t reduced = 0;
+    for (size_t i = round_first(s, r->round); i < s->round_end[r->round]; i++) {
+        const struct ar_step *step = &s->steps[i];
+        if (is_message(step))
+            end = larger(end, p->t->arrival[p->t->first_step[rank] + i]);
+        if (step->kind == AR_RECV_REDUCE || step->kind == AR_REDUCE)
+            reduced += step->dst.length;
+    }
+    end += p->machine->gamma * (double)reduced;
+    p->t->round_end[p->t->first_round[rank] + r->round] = end;
+    p->t->end = larger(p->t->end, end);
+    r->start = end;
+    r->round++;
+}
+
+static int
+run(struct replay *p)
+{
+    for (int rank = 0; rank < p->nranks; rank++)
+        queue_ports(p, rank);
+    for (int rank = 0; rank < p->nranks; rank++)
+        enter_round(p, rank);
+    while (p->nready > 0) {
+        int rank = p->ready[--p->nready];
+        end_round(p, rank);
+        enter_round(p, rank);
+    }
+    for (int rank = 0; rank < p->nranks; rank++)
+        if (p->runners[rank].round < p->schedules[rank].nrounds)
+            return AR_ERR_PROOF;
+    return AR_OK;
+}
+
+static int
+replay(struct ar_timeline *t, const struct ar_schedule *schedules, int nranks,
+       const struct ar_machine *machine)
+{
+    struct replay p = {.t = t, .schedules = schedules, .machine = machine, .nranks = nranks};
+    p.runners = calloc((size_t)nranks, sizeof *p.runners);
+    p.queued = calloc(t->first_step[nranks] + 1, sizeof *p.queued);
+    p.ready = malloc((size_t)nranks * sizeof *p.ready);
+    int error = p.runners && p.queued && p.ready ? run(&p) : AR_ERR_MEMORY;
+    free(p.runners);
+    free(p.queued);
+    free(p.ready);
+    return error;
+}
+
+static int
+allocate(struct ar_timeline *t, const struct ar_schedule *schedules, int nranks)
+{
+    t->first_step = calloc((size_t)nranks + 1, sizeof *t->first_step);
+    t->first_round = calloc((size_t)nranks + 1, sizeof *t->first_round);
+    if (!t->first_step || !t->first_round)
+        return AR_ERR_MEMORY;
+    for (int r = 0; r < nranks; r++) {
+        t->first_step[r + 1] = t->first_step[r] + schedules[r].nsteps;
+        t->first_round[r + 1] = t->first_round[r] + schedules[r].nrounds;
+    }
+    t->partner = calloc(t->first_step[nranks] + 1, sizeof *t->partner);
+    t->arrival = calloc(t->first_step[nranks] + 1, sizeof *t->arrival);
+    t->round_end = calloc(t->first_round[nranks] + 1, sizeof *t->round_end);
+    return t->partner && t->arrival && t->round_end ? AR_OK : AR_ERR_MEMORY;
+}
+
+int
+ar_timeline_init(struct ar_timeline *t, const struct ar_schedule *schedules, int nranks,
+                 const struct ar_machine *machine)
+{
+    memset(t, 0, sizeof *t);
+    int error = allocate(t, schedules, nranks);
+    if (!error)
+        error = pair_messages(t, schedules, nranks);
+    if (!error)
+        error = replay(t, schedules, nranks, machine);
+    if (error)
+        ar_timeline_fini(t);
+    return error;
+}
+
+void
+ar_timeline_fini(struct ar_timeline *t)
+{
+    free(t->first_step);
+    free(t->first_round);
+    free(t->partner);
+    free(t->arrival);
+    free(t->round_end);
+    memset(t, 0, sizeof *t);
+}

@@ -1,0 +1,53 @@
+/* The trace: what every rank holds while the schedules run, symbolically, for
+ * pictures and teaching.  Pure. */
+#ifndef AR_TRACE_H
+#define AR_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schedule/schedule.h"
+#include "schedule/timeline.h"
+
+#define AR_TRACE_RANKS_MAX 64
+
+/* A partial result: which element of the vector, over which ranks (bit r: rank
+ * r; 0: undefined). */
+struct ar_cell {
+    size_t element;
+    uint64_t ranks;
+};
+
+struct ar_holder {
+    struct ar_cell *memory[3]; /* by enum ar_buffer */
+    size_t length[3];
+    size_t round; /* the one it is in */
+};
+
+/* Time is counted in messages: each takes 1, all else nothing. */
+struct ar_trace {
+    const struct ar_schedule *schedules; /* borrowed */
+    int nranks;
+    struct ar_timeline timeline;
+    size_t next; /* time up to which nothing has run yet */
+    struct ar_holder *holders;
+    struct ar_cell *cells;     /* of all memories and payloads */
+    struct ar_cell **payloads; /* by the timeline's step index; of sends that were posted */
+};
+
+/* Time 0 of nranks <= AR_TRACE_RANKS_MAX schedules that ar_check has proved.
+ * AR_ERR_PARAM beyond; AR_ERR_MEMORY.  On success the trace is the caller's to fini. */
+int ar_trace_init(struct ar_trace *trace, const struct ar_schedule *schedules, int nranks);
+void ar_trace_fini(struct ar_trace *trace);
+
+/* Runs every round that ends by this time. */
+void ar_trace_advance(struct ar_trace *trace, size_t time);
+
+/* Is the cell still of use to the rank: read later, or part of its result? */
+bool ar_trace_is_live(const struct ar_trace *trace, int rank, enum ar_buffer buffer, size_t i);
+
+/* What a send carries, step.a.length cells; its round must have been entered. */
+const struct ar_cell *ar_trace_payload(const struct ar_trace *trace, int rank, size_t step);
+
+#endif

@@ -1,0 +1,261 @@
+/* The counts, the timeline and the trace, against what one can work out by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "algorithms/registry.h"
+#include "schedule/checker.h"
+#include "schedule/cost.h"
+#include "schedule/printer.h"
+
+#define RANKS_MAX 64
+
+struct team {
+    struct ar_schedule schedules[RANKS_MAX];
+    int nranks;
+};
+
+static void
+team_init(struct team *team, const char *name, int nranks, size_t count)
+{
+    const struct ar_algorithm *row = ar_algorithm_find(name, strlen(name));
+    assert_non_null(row);
+    team->nranks = nranks;
+    for (int r = 0; r < nranks; r++)
+        assert_int_equal(ar_algorithm_emit(row, &team->schedules[r], r, nranks, count, NULL),
+                         AR_OK);
+}
+
+static void
+team_fini(struct team *team)
+{
+    for (int r = 0; r < team->nranks; r++)
+        ar_schedule_fini(&team->schedules[r]);
+}
+
+static struct ar_cost
+cost_of(const char *name, int nranks, size_t count)
+{
+    struct team team;
+    struct ar_cost cost;
+    team_init(&team, name, nranks, count);
+    assert_int_equal(ar_cost_count(&cost, team.schedules, nranks), AR_OK);
+    team_fini(&team);
+    return cost;
+}
+
+static double
+time_of(const char *name, int nranks, size_t count, struct ar_machine machine)
+{
+    struct team team;
+    double time;
+    team_init(&team, name, nranks, count);
+    assert_int_equal(ar_cost_time(&time, team.schedules, nranks, &machine), AR_OK);
+    team_fini(&team);
+    return time;
+}
+
+static void
+ring_costs_what_its_card_says(void **state)
+{
+    (void)state;
+    for (size_t p = 2; p <= 16; p++) {
+        const size_t n = 3 * p;
+        const struct ar_cost cost = cost_of("ring", (int)p, n);
+        assert_int_equal(cost.rounds, 2 * (p - 1));
+        assert_int_equal(cost.sent.most, 2 * n * (p - 1) / p);
+        assert_int_equal(cost.sent.total, 2 * n * (p - 1));
+        assert_int_equal(cost.received.total, cost.sent.total);
+        assert_int_equal(cost.reduced.most, n * (p - 1) / p);
+        assert_int_equal(cost.copied.total, 0);
+        assert_int_equal(cost.scratch.most, 3);
+        assert_int_equal(cost.messages.most, 2 * (p - 1));
+    }
+}
+
+static void
+butterfly_costs_what_its_card_says(void **state)
+{
+    (void)state;
+    assert_int_equal(cost_of("butterfly", 8, 5).rounds, 3);
+    assert_int_equal(cost_of("butterfly", 8, 5).sent.most, 15);
+    assert_int_equal(cost_of("butterfly", 11, 5).rounds, 5);
+    assert_int_equal(cost_of("butterfly", 1, 5).rounds, 0);
+    assert_int_equal(cost_of("butterfly", 1, 5).copied.most, 5);
+}
+
+static void
+time_is_the_classic_formula(void **state)
+{
+    (void)state;
+    const struct ar_machine machine = {1024, 2, 0.25};
+    const double p = 8, n = 80;
+    assert_true(time_of("ring", 8, 80, machine) ==
+                2 * (p - 1) * 1024 + 2 * n * (p - 1) / p * 2 + n * (p - 1) / p * 0.25);
+    assert_true(time_of("butterfly", 8, 80, machine) == 3 * (1024 + n * 2 + n * 0.25));
+}
+
+/* Rank 0 gets one element from each of the others in one round. */
+static void
+make_funnel(struct team *team, int nranks)
+{
+    team->nranks = nranks;
+    for (int r = 0; r < nranks; r++) {
+        struct ar_schedule *s = &team->schedules[r];
+        ar_schedule_init(s, r, nranks, 1);
+        for (int peer = 1; r == 0 && peer < nranks; peer++)
+            ar_recv_reduce(s, peer, ar_out(ar_whole(1)),
+                           peer == 1 ? ar_in(ar_whole(1)) : ar_out(ar_whole(1)), AR_LOCAL_FIRST);
+        if (r > 0)
+            ar_send(s, 0, ar_in(ar_whole(1)));
+        assert_int_equal(ar_schedule_finish(s), AR_OK);
+    }
+}
+
+static void
+messages_into_one_rank_share_its_port(void **state)
+{
+    (void)state;
+    struct team team;
+    struct ar_timeline t;
+    const struct ar_machine machine = {10, 1, 0.5};
+    make_funnel(&team, 4);
+    assert_int_equal(ar_timeline_init(&t, team.schedules, 4, &machine), AR_OK);
+    assert_true(t.arrival[t.first_step[0] + 0] == 11);
+    assert_true(t.arrival[t.first_step[0] + 2] == 13);
+    assert_true(t.round_end[t.first_round[1]] == 11);
+    assert_true(t.end == 14.5);
+    ar_timeline_fini(&t);
+    team_fini(&team);
+}
+
+static void
+a_message_without_counterpart_is_refused(void **state)
+{
+    (void)state;
+    struct team team;
+    struct ar_timeline t;
+    const struct ar_machine machine = {1, 0, 0};
+    make_funnel(&team, 3);
+    ar_send(&team.schedules[2], 1, ar_in(ar_whole(1)));
+    ar_schedule_finish(&team.schedules[2]);
+    assert_int_equal(ar_timeline_init(&t, team.schedules, 3, &machine), AR_ERR_PROOF);
+    team_fini(&team);
+}
+
+/* Each waits for the other before it sends. */
+static void
+a_deadlock_is_refused(void **state)
+{
+    (void)state;
+    struct team team = {.nranks = 2};
+    struct ar_timeline t;
+    const struct ar_machine machine = {1, 0, 0};
+    for (int r = 0; r < 2; r++) {
+        struct ar_schedule *s = &team.schedules[r];
+        ar_schedule_init(s, r, 2, 1);
+        ar_recv(s, 1 - r, ar_out(ar_whole(1)));
+        ar_end_round(s);
+        ar_send(s, 1 - r, ar_in(ar_whole(1)));
+        assert_int_equal(ar_schedule_finish(s), AR_OK);
+    }
+    assert_int_equal(ar_timeline_init(&t, team.schedules, 2, &machine), AR_ERR_PROOF);
+    team_fini(&team);
+}
+
+static void
+no_row_beats_a_bound(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        for (int p = 2; p <= 33; p++) {
+            const size_t n = 4 * (size_t)p;
+            const struct ar_cost cost = cost_of(ar_algorithm_at(i)->name, p, n);
+            assert_true(cost.rounds >= ar_bound_rounds(p, cost.ports));
+            assert_true((double)cost.sent.most >= ar_bound_sent(p, n));
+            assert_true((double)cost.reduced.most >= ar_bound_reduced(p, n));
+            assert_int_equal(cost.sent.total, cost.received.total);
+        }
+}
+
+static void
+the_bound_on_rounds_is_a_logarithm(void **state)
+{
+    (void)state;
+    assert_int_equal(ar_bound_rounds(1, 1), 0);
+    assert_int_equal(ar_bound_rounds(8, 1), 3);
+    assert_int_equal(ar_bound_rounds(9, 1), 4);
+    assert_int_equal(ar_bound_rounds(9, 2), 2);
+    assert_int_equal(ar_bound_rounds(9, 8), 1);
+    assert_int_equal(cost_of("ring", 5, 9).ports, 1);
+}
+
+static void
+ranks_hold_what_the_ring_leaves_them(void **state)
+{
+    (void)state;
+    struct team team;
+    struct ar_trace trace;
+    team_init(&team, "ring", 4, 4);
+    assert_int_equal(ar_trace_init(&trace, team.schedules, 4), AR_OK);
+    ar_trace_advance(&trace, 3); /* the reduce-scatter */
+    for (int r = 0; r < 4; r++)
+        for (size_t block = 0; block < 4; block++) {
+            const int whole = block == (size_t)(r + 1) % 4;
+            assert_int_equal(ar_trace_is_live(&trace, r, AR_OUT, block), whole);
+            assert_int_equal(ar_trace_is_live(&trace, r, AR_IN, block), 0);
+            assert_int_equal(trace.holders[r].memory[AR_OUT][block].ranks == 15, whole);
+        }
+    ar_trace_fini(&trace);
+    team_fini(&team);
+}
+
+static void
+a_figure_has_a_limit(void **state)
+{
+    (void)state;
+    struct ar_schedule *schedules = calloc(AR_TRACE_RANKS_MAX + 1, sizeof *schedules);
+    assert_non_null(schedules);
+    assert_int_equal(ar_figure_print(stdout, schedules, AR_TRACE_RANKS_MAX + 1), AR_ERR_PARAM);
+    free(schedules);
+}
+
+static void
+the_checker_tells_whether_elements_are_combined_alike(void **state)
+{
+    (void)state;
+    struct team team;
+    struct ar_verdict verdict;
+    team_init(&team, "butterfly", 6, 24);
+    assert_int_equal(ar_check(&verdict, team.schedules, 6, 0), AR_OK);
+    assert_true(verdict.alike);
+    team_fini(&team);
+    team_init(&team, "ring", 6, 24);
+    assert_int_equal(ar_check(&verdict, team.schedules, 6, 0), AR_OK);
+    assert_false(verdict.alike);
+    team_fini(&team);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ring_costs_what_its_card_says),
+        cmocka_unit_test(butterfly_costs_what_its_card_says),
+        cmocka_unit_test(time_is_the_classic_formula),
+        cmocka_unit_test(messages_into_one_rank_share_its_port),
+        cmocka_unit_test(a_message_without_counterpart_is_refused),
+        cmocka_unit_test(a_deadlock_is_refused),
+        cmocka_unit_test(no_row_beats_a_bound),
+        cmocka_unit_test(the_bound_on_rounds_is_a_logarithm),
+        cmocka_unit_test(ranks_hold_what_the_ring_leaves_them),
+        cmocka_unit_test(a_figure_has_a_limit),
+        cmocka_unit_test(the_checker_tells_whether_elements_are_combined_alike),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
