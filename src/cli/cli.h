@@ -1,0 +1,14 @@
+/* The program: subcommands in a table, one file each.  Exit codes: 0 done, 1 it
+ * failed, 2 the command line is wrong. */
+#ifndef AR_CLI_H
+#define AR_CLI_H
+
+enum ar_exit { AR_EXIT_DONE = 0, AR_EXIT_FAILED = 1, AR_EXIT_USAGE = 2 };
+
+/* argv[0] is "allreduce SUBCOMMAND"; returns an enum ar_exit. */
+typedef int ar_subcommand_fn(int argc, char **argv);
+
+ar_subcommand_fn ar_cli_list;
+ar_subcommand_fn ar_cli_explain;
+
+#endif

@@ -1,0 +1,147 @@
+/* allreduce explain: the command line. */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/explain.h"
+#include "select/select.h"
+
+enum { LATENCY = 256, BANDWIDTH, REDUCTION };
+
+static const struct argp_option options[] = {
+    {"ranks", 'n', "P", 0, "Number of ranks (4, or H times R of --nodes)", 0},
+    {"size", 's', "BYTES", 0, "Size of the message: 8, 64K, 1M, ...", 0},
+    {"element", 'e', "BYTES", 0, "Size of an element (8)", 0},
+    {"nodes", 'N', "HxR", 0, "H nodes of R ranks each", 0},
+    {"rules", 'r', "TEXT", 0, "Explain a text as in ALLREDUCE_ALGO, in place of one algorithm", 0},
+    {"latency", LATENCY, "US", 0, "a, microseconds a message (1)", 1},
+    {"bandwidth", BANDWIDTH, "GB/S", 0, "B, gigabytes a second out of and into a rank (10)", 1},
+    {"reduction", REDUCTION, "GB/S", 0, "1/C, gigabytes a second reduced by a rank (10)", 1},
+    {0},
+};
+
+static int
+whole_number(struct argp_state *state, const char *what, const char *text, long max)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || n < 1 || n > max)
+        argp_error(state, "%s '%s': give a whole number from 1 to %ld", what, text, max);
+    return (int)n;
+}
+
+static double
+positive(struct argp_state *state, const char *what, const char *text)
+{
+    char *end;
+    double x = strtod(text, &end);
+    if (*text == '\0' || *end != '\0' || !(x > 0))
+        argp_error(state, "%s '%s': give a number above 0", what, text);
+    return x;
+}
+
+static void
+parse_size(struct argp_state *state, struct ar_request *request, const char *text)
+{
+    const char *end;
+    if (ar_size_parse(&request->bytes, text, &end) || *end != '\0' ||
+        request->bytes > (size_t)1 << 50)
+        argp_error(state, "size '%s': give bytes such as 8, 64K, 1M or 2G", text);
+    request->size_given = true;
+}
+
+static void
+parse_nodes(struct argp_state *state, struct ar_request *request, const char *text)
+{
+    char rest;
+    if (sscanf(text, "%dx%d%c", &request->hosts, &request->per_host, &rest) != 2 ||
+        request->hosts < 1 || request->per_host < 1 ||
+        request->hosts > AR_EXPLAIN_RANKS_MAX / request->per_host)
+        argp_error(state, "nodes '%s': give hosts and ranks a host, such as 2x4, %d ranks at most",
+                   text, AR_EXPLAIN_RANKS_MAX);
+}
+
+/* What can only be judged when all options are known. */
+static void
+check_request(struct argp_state *state, struct ar_request *request)
+{
+    int placed = request->hosts * request->per_host;
+    if (!request->algorithm && !request->rules)
+        argp_error(state, "name an algorithm, such as ring, or --rules TEXT; allreduce list shows "
+                          "all names");
+    if (request->algorithm && request->rules)
+        argp_error(state, "either '%s' or --rules, not both", request->algorithm);
+    if (request->hosts && request->nranks && placed != request->nranks)
+        argp_error(state, "--nodes=%dx%d places %d ranks, -n says %d: leave one of them out",
+                   request->hosts, request->per_host, placed, request->nranks);
+    if (!request->nranks)
+        request->nranks = request->hosts ? placed : 4;
+    if (request->bytes % request->element_bytes)
+        argp_error(state, "size %zu is no multiple of the element's %zu bytes: give --element",
+                   request->bytes, request->element_bytes);
+}
+
+static error_t
+parse_option(int key, char *value, struct argp_state *state)
+{
+    struct ar_request *request = state->input;
+    switch (key) {
+    case 'n':
+        request->nranks = whole_number(state, "ranks", value, AR_EXPLAIN_RANKS_MAX);
+        return 0;
+    case 's':
+        parse_size(state, request, value);
+        return 0;
+    case 'e':
+        request->element_bytes = (size_t)whole_number(state, "element", value, 1 << 20);
+        return 0;
+    case 'N':
+        parse_nodes(state, request, value);
+        return 0;
+    case 'r':
+        request->rules = value;
+        return 0;
+    case LATENCY:
+        request->latency_us = positive(state, "latency", value);
+        return 0;
+    case BANDWIDTH:
+        request->bandwidth_gbytes = positive(state, "bandwidth", value);
+        return 0;
+    case REDUCTION:
+        request->reduction_gbytes = positive(state, "reduction", value);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (request->algorithm)
+            argp_error(state, "one algorithm at a time: '%s' or '%s'", request->algorithm, value);
+        request->algorithm = value;
+        return 0;
+    case ARGP_KEY_END:
+        check_request(state, request);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int
+ar_cli_explain(int argc, char **argv)
+{
+    static const struct argp argp = {
+        .options = options,
+        .parser = parse_option,
+        .args_doc = "ALGORITHM[(NAME=VALUE,...)]\n--rules=TEXT",
+        .doc = "Draw one algorithm, prove it and count its steps; or show what a text of rules "
+               "picks for every size of message.",
+    };
+    struct ar_request request = {
+        .element_bytes = 8,
+        .latency_us = 1,
+        .bandwidth_gbytes = 10,
+        .reduction_gbytes = 10,
+    };
+    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    int exit_code = request.rules ? ar_explain_rules(&request) : ar_explain_algorithm(&request);
+    return fflush(stdout) == 0 ? exit_code : AR_EXIT_FAILED;
+}

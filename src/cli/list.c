@@ -1,0 +1,239 @@
+/* allreduce list: the registry as a table. */
+#include <argp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "algorithms/registry.h"
+#include "cli/cli.h"
+#include "select/select.h"
+
+#define CELL_ROOM 320
+
+/* A cell's text; room is CELL_ROOM. */
+typedef void cell_fn(char *text, const struct ar_algorithm *row);
+
+struct table_column {
+    const char *title;
+    bool in_text; /* the text format leaves out what explain shows */
+    cell_fn *cell;
+};
+
+enum format { TEXT, CSV, JSON, MARKDOWN };
+
+/* --- cells --- */
+
+static void
+name_cell(char *text, const struct ar_algorithm *row)
+{
+    snprintf(text, CELL_ROOM, "%s", row->name);
+}
+
+static void
+aliases_cell(char *text, const struct ar_algorithm *row)
+{
+    snprintf(text, CELL_ROOM, "%s", row->aliases);
+}
+
+static void
+intel_cell(char *text, const struct ar_algorithm *row)
+{
+    text[0] = '\0';
+    if (row->intel_id)
+        snprintf(text, CELL_ROOM, "%d", row->intel_id);
+}
+
+static void
+order_cell(char *text, const struct ar_algorithm *row)
+{
+    snprintf(text, CELL_ROOM, "%s", row->keeps_order ? "any op" : "commutative");
+}
+
+/* With the defaults, as in the grammar but without the parentheses. */
+static void
+parameters_cell(char *text, const struct ar_algorithm *row)
+{
+    const struct ar_choice choice = {AR_CHOICE_ALGORITHM, row, row->defaults};
+    char printed[AR_CHOICE_TEXT];
+    ar_choice_print(&choice, printed, sizeof printed);
+    const char *open = strchr(printed, '(');
+    snprintf(text, CELL_ROOM, "%s", open ? open + 1 : "");
+    text[strcspn(text, ")")] = '\0';
+}
+
+static void
+needs_cell(char *text, const struct ar_algorithm *row)
+{
+    snprintf(text, CELL_ROOM, "%s", row->needs);
+}
+
+static void
+rounds_cell(char *text, const struct ar_algorithm *row)
+{
+    snprintf(text, CELL_ROOM, "%s", row->rounds);
+}
+
+static void
+bytes_cell(char *text, const struct ar_algorithm *row)
+{
+    snprintf(text, CELL_ROOM, "%s", row->bytes);
+}
+
+static void
+source_cell(char *text, const struct ar_algorithm *row)
+{
+    snprintf(text, CELL_ROOM, "%s", row->source);
+}
+
+static const struct table_column columns[] = {
+    {"name", true, name_cell},
+    {"aliases", true, aliases_cell},
+    {"intel", true, intel_cell},
+    {"order", true, order_cell},
+    {"parameters", true, parameters_cell},
+    {"needs", false, needs_cell},
+    {"rounds", false, rounds_cell},
+    {"bytes", false, bytes_cell},
+    {"source", true, source_cell},
+};
+
+enum { NCOLUMNS = sizeof columns / sizeof columns[0] };
+
+/* --- formats --- */
+
+static size_t
+column_width(int column)
+{
+    size_t width = strlen(columns[column].title);
+    for (size_t i = 0; i < ar_algorithm_count(); i++) {
+        char text[CELL_ROOM];
+        columns[column].cell(text, ar_algorithm_at(i));
+        width = strlen(text) > width ? strlen(text) : width;
+    }
+    return width;
+}
+
+static void
+print_padded(int column, const char *text)
+{
+    if (!columns[column].in_text)
+        return;
+    if (column + 1 < NCOLUMNS)
+        printf("%-*s  ", (int)column_width(column), text);
+    else
+        printf("%s\n", text);
+}
+
+static void
+print_csv(int column, const char *text)
+{
+    printf("%s\"", column ? "," : "");
+    for (; *text; text++)
+        printf(*text == '"' ? "\"\"" : "%c", *text);
+    printf("\"%s", column + 1 < NCOLUMNS ? "" : "\n");
+}
+
+static void
+print_markdown(int column, const char *text)
+{
+    printf("| %s %s", text, column + 1 < NCOLUMNS ? "" : "|\n");
+}
+
+/* The registry's texts are printable ASCII. */
+static void
+print_json(int column, const char *text)
+{
+    printf("%s\"%s\": \"", column ? ", " : "  {", columns[column].title);
+    for (; *text; text++)
+        printf(*text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    printf("\"%s", column + 1 < NCOLUMNS ? "" : "}");
+}
+
+static void
+print_row(enum format format, size_t row)
+{
+    for (int c = 0; c < NCOLUMNS; c++) {
+        char text[CELL_ROOM];
+        columns[c].cell(text, ar_algorithm_at(row));
+        if (format == TEXT)
+            print_padded(c, text);
+        else if (format == CSV)
+            print_csv(c, text);
+        else if (format == JSON)
+            print_json(c, text);
+        else
+            print_markdown(c, text);
+    }
+}
+
+static void
+print_head(enum format format)
+{
+    for (int c = 0; c < NCOLUMNS; c++)
+        if (format == TEXT)
+            print_padded(c, columns[c].title);
+        else if (format == CSV)
+            print_csv(c, columns[c].title);
+        else if (format == MARKDOWN)
+            print_markdown(c, columns[c].title);
+    for (int c = 0; c < NCOLUMNS && format == MARKDOWN; c++)
+        printf("|---%s", c + 1 < NCOLUMNS ? "" : "|\n");
+    printf("%s", format == JSON ? "[\n" : "");
+}
+
+static void
+print_table(enum format format)
+{
+    print_head(format);
+    for (size_t i = 0; i < ar_algorithm_count(); i++) {
+        print_row(format, i);
+        if (format == JSON)
+            printf("%s\n", i + 1 < ar_algorithm_count() ? "," : "");
+    }
+    printf("%s", format == JSON ? "]\n" : "");
+}
+
+/* --- command line --- */
+
+static const struct argp_option options[] = {
+    {"csv", 'c', NULL, 0, "Print comma-separated values", 0},
+    {"json", 'j', NULL, 0, "Print JSON", 0},
+    {"markdown", 'm', NULL, 0, "Print a Markdown table", 0},
+    {0},
+};
+
+static error_t
+parse_option(int key, char *value, struct argp_state *state)
+{
+    enum format *format = state->input;
+    switch (key) {
+    case 'c':
+        *format = CSV;
+        return 0;
+    case 'j':
+        *format = JSON;
+        return 0;
+    case 'm':
+        *format = MARKDOWN;
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "unexpected '%s'; type allreduce explain %s to see one algorithm", value,
+                   value);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int
+ar_cli_list(int argc, char **argv)
+{
+    static const struct argp argp = {
+        .options = options,
+        .parser = parse_option,
+        .doc = "The algorithms that ALLREDUCE_ALGO can name, in a table.",
+    };
+    enum format format = TEXT;
+    argp_parse(&argp, argc, argv, 0, NULL, &format);
+    print_table(format);
+    return fflush(stdout) == 0 ? AR_EXIT_DONE : AR_EXIT_FAILED;
+}

@@ -1,0 +1,20 @@
+#!/bin/sh
+# allreduce list: every format has every row, whatever rows there are.
+set -u
+failed=0
+fail() {
+    echo "$*"
+    failed=1
+}
+rows=$(($(./allreduce list | wc -l) - 1))
+[ "$rows" -ge 2 ] || fail "list shows $rows rows"
+[ "$(./allreduce list --csv | wc -l)" -eq $((rows + 1)) ] || fail "--csv has other rows"
+[ "$(./allreduce list --markdown | wc -l)" -eq $((rows + 2)) ] || fail "--markdown has other rows"
+[ "$(./allreduce list --json | grep -c '{"name": ".*"}')" -eq "$rows" ] || fail "--json has other rows"
+./allreduce list | grep -Eq '^ring +8 +commutative ' || fail "no row of ring"
+./allreduce list | grep -Eq '^butterfly +recursive_doubling +1 +any op ' || fail "no row of butterfly"
+if command -v python3 >/dev/null; then
+    ./allreduce list --json | python3 -c 'import json,sys; sys.exit(len(json.load(sys.stdin)) != '"$rows"')' ||
+        fail "--json is not JSON"
+fi
+exit $failed
