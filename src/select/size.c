@@ -12,14 +12,13 @@ static const struct {
 
 #define NUNITS (sizeof units / sizeof units[0])
 
-/* Reads "inf" or "max". */
-static const char *
-read_infinity(const char *text)
+static bool
+begins_with(const char *text, const char *name)
 {
-    const char letters[] = {ar_name_char(text[0]), text[0] ? ar_name_char(text[1]) : '\0',
-                            text[0] && text[1] ? ar_name_char(text[2]) : '\0'};
-    const struct ar_word word = {letters, 3};
-    return ar_word_is(word, "inf") || ar_word_is(word, "max") ? text + 3 : text;
+    size_t i = 0;
+    while (name[i] && ar_name_char(text[i]) == name[i])
+        i++;
+    return name[i] == '\0';
 }
 
 /* Reads a unit, if one stands there: K, KB, KiB, or B alone. */
@@ -44,10 +43,10 @@ ar_size_parse(size_t *bytes, const char *text, const char **end)
     size_t number = 0;
     int shift = 0;
     bool overflow = false;
-    const char *at = read_infinity(text);
+    const char *at = text;
 
-    if (at != text) {
-        *end = at;
+    if (begins_with(text, "inf") || begins_with(text, "max")) {
+        *end = text + 3;
         *bytes = SIZE_MAX;
         return AR_OK;
     }

@@ -19,7 +19,9 @@ ar_name_char(char c)
 {
     if (c >= 'A' && c <= 'Z')
         return (char)(c - 'A' + 'a');
-    return c == '-' ? '_' : c;
+    if (c == '-')
+        return '_';
+    return c;
 }
 
 bool
@@ -78,17 +80,24 @@ ar_text_add(struct ar_text *t, const char *format, ...)
 }
 
 void
-ar_text_quote(struct ar_text *t, struct ar_word word)
+ar_text_escape(struct ar_text *t, struct ar_word word)
 {
-    ar_text_add(t, "'");
-    for (size_t i = 0; i < word.length && i < QUOTE_MAX; i++) {
+    for (size_t i = 0; i < word.length; i++) {
         const char c = word.at[i];
         if (c >= ' ' && c <= '~')
             ar_text_add(t, "%c", c);
         else
             ar_text_add(t, "\\x%02X", (unsigned char)c);
     }
-    ar_text_add(t, word.length > QUOTE_MAX ? "...'" : "'");
+}
+
+void
+ar_text_quote(struct ar_text *t, struct ar_word word)
+{
+    const bool cut = word.length > QUOTE_MAX;
+    ar_text_add(t, "'");
+    ar_text_escape(t, (struct ar_word){word.at, cut ? QUOTE_MAX : word.length});
+    ar_text_add(t, cut ? "...'" : "'");
 }
 
 static size_t
@@ -148,5 +157,5 @@ void
 ar_text_suggest(struct ar_text *t, const struct ar_nearest *n)
 {
     if (n->best.length > 0)
-        ar_text_add(t, ", did you mean '%.*s'?", (int)n->best.length, n->best.at);
+        ar_text_add(t, " (did you mean '%.*s'?)", (int)n->best.length, n->best.at);
 }

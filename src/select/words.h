@@ -35,8 +35,10 @@ struct ar_text {
 void ar_text_init(struct ar_text *t, char *text, size_t room);
 void ar_text_add(struct ar_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Adds 'word' in quotes, on one line: bytes that do not print as \xNN, a long
- * word cut. */
+/* Adds word on one line: bytes that do not print as \xNN. */
+void ar_text_escape(struct ar_text *t, struct ar_word word);
+
+/* The same in quotes, a long word cut. */
 void ar_text_quote(struct ar_text *t, struct ar_word word);
 
 /* The names offered that are nearest to word: at most a third of its letters
@@ -50,7 +52,7 @@ struct ar_nearest {
 void ar_nearest_init(struct ar_nearest *n, struct ar_word word);
 void ar_nearest_offer(struct ar_nearest *n, struct ar_word name);
 
-/* Adds ", did you mean 'ring'?" if anything offered was near, else nothing. */
+/* Adds " (did you mean 'ring'?)" if anything offered was near, else nothing. */
 void ar_text_suggest(struct ar_text *t, const struct ar_nearest *n);
 
 #endif

@@ -226,7 +226,7 @@ static void
 unknown_names_are_refused_with_the_names(void **state)
 {
     (void)state;
-    assert_refused("rign", 1, "unknown algorithm 'rign', did you mean 'ring'?");
+    assert_refused("rign", 1, "unknown algorithm 'rign' (did you mean 'ring'?); allowed: native");
     assert_refused("ring; buterfly", 7, "did you mean 'butterfly'?");
     assert_refused("recursive-dubling", 1, "did you mean 'recursive_doubling'?");
     assert_refused("butter", 1, "did you mean 'butterfly'?");
@@ -340,6 +340,27 @@ every_parameter_is_read_and_printed(void **state)
     assert_string_equal(set_and_print("reduce-scatter", "halving"),
                         "every(root=0,radix=2,broadcast=flat,allgather=ring,"
                         "reduce_scatter=halving)");
+}
+
+/* Where a row's default is not the plain value, the plain value is said too:
+ * else it would read back as the default. */
+static void
+what_overrides_a_default_is_printed(void **state)
+{
+    (void)state;
+    const struct ar_algorithm row = {
+        .name = "row",
+        .aliases = "",
+        .takes = AR_TAKES_DIMS,
+        .defaults = {.ndims = 2, .dims = {3, 2}, .segment_bytes = 65536, .window = 4},
+    };
+    struct ar_choice choice = ar_choice_default(&row);
+    char text[AR_CHOICE_TEXT];
+    assert_string_equal(ar_choice_print(&choice, text, sizeof text),
+                        "row(dims=3x2,segment=64K,window=4)");
+    choice.params = (struct ar_params){.window = 1};
+    assert_string_equal(ar_choice_print(&choice, text, sizeof text),
+                        "row(dims=auto,segment=0,window=1)");
 }
 
 static void
@@ -699,6 +720,7 @@ main(void)
         cmocka_unit_test(refusals_point_at_the_token),
         cmocka_unit_test(parameters_are_refused_with_what_the_row_takes),
         cmocka_unit_test(every_parameter_is_read_and_printed),
+        cmocka_unit_test(what_overrides_a_default_is_printed),
         cmocka_unit_test(parameters_out_of_range_are_refused),
         cmocka_unit_test(every_enum_value_round_trips),
         cmocka_unit_test(every_rows_default_choice_round_trips),

@@ -1,0 +1,389 @@
+#include "communicator/config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "communicator/environment.h"
+#include "communicator/rules_file.h"
+#include "select/words.h"
+
+const char ar_reason_named[] = "named";
+const char ar_reason_rule[] = "rule";
+const char ar_reason_auto[] = "auto";
+const char ar_reason_no_commute[] = "op does not commute";
+const char ar_reason_broken[] = "bad configuration";
+
+/* In a configuration's text, the problem of one that is broken. */
+#define KEY_ERROR   "error"
+#define KEY_WARNING "warning"
+
+static void
+tell_column(struct ar_text *why, const struct ar_problem *problem)
+{
+    ar_text_add(why, "column %d: %s", problem->column, problem->text);
+}
+
+static struct ar_word
+trimmed(const char *value)
+{
+    const char *const at = value + strspn(value, " \t\r\n");
+    size_t length = strlen(at);
+    while (length > 0 && strchr(" \t\r\n", at[length - 1]))
+        length--;
+    return (struct ar_word){at, length};
+}
+
+static int
+set_rules(struct ar_rules **rules, const char *value, struct ar_text *why)
+{
+    struct ar_problem problem = {0, 0, ""};
+    ar_rules_destroy(*rules);
+    *rules = NULL;
+    const int error = ar_rules_parse(rules, value, &problem);
+    if (error == AR_ERR_SYNTAX)
+        tell_column(why, &problem);
+    return error;
+}
+
+static int
+set_list(bool *allowed, const char *value, struct ar_text *why)
+{
+    struct ar_problem problem = {0, 0, ""};
+    const int error = ar_algo_list_parse(allowed, value, &problem);
+    if (error == AR_ERR_SYNTAX)
+        tell_column(why, &problem);
+    return error;
+}
+
+static int
+set_scratch(size_t *bytes, const char *value, struct ar_text *why)
+{
+    const struct ar_word word = trimmed(value);
+    const char *end;
+    size_t size;
+    if (ar_size_parse(&size, word.at, &end) == AR_OK && end == word.at + word.length &&
+        size >= AR_SCRATCH_MINIMUM) {
+        *bytes = size;
+        return AR_OK;
+    }
+    ar_text_add(why, "column %d: ", (int)(word.at - value) + 1);
+    ar_text_quote(why, word);
+    ar_text_add(why, "; allowed: 64K or more, digits with K, M or G, or inf");
+    return AR_ERR_SYNTAX;
+}
+
+/* Which of the words between '|' in the variable's row value is, -1 if none. */
+static int
+find_keyword(enum ar_variable_id id, struct ar_word value, struct ar_nearest *nearest)
+{
+    const char *word = ar_variables[id].values;
+    for (int i = 0;; i++) {
+        const size_t length = strcspn(word, "|");
+        char name[16];
+        snprintf(name, sizeof name, "%.*s", (int)length, word);
+        if (ar_word_is(value, name))
+            return i;
+        ar_nearest_offer(nearest, (struct ar_word){word, length});
+        if (word[length] == '\0')
+            return -1;
+        word += length + 1;
+    }
+}
+
+static int
+set_keyword(int *index, enum ar_variable_id id, const char *value, struct ar_text *why)
+{
+    const struct ar_word word = trimmed(value);
+    struct ar_nearest nearest;
+    ar_nearest_init(&nearest, word);
+    const int found = find_keyword(id, word, &nearest);
+    if (found >= 0) {
+        *index = found;
+        return AR_OK;
+    }
+    ar_text_add(why, "column %d: ", (int)(word.at - value) + 1);
+    ar_text_quote(why, word);
+    ar_text_suggest(why, &nearest);
+    ar_text_add(why, "; allowed: %s", ar_variables[id].values);
+    return AR_ERR_SYNTAX;
+}
+
+/* Sets what the variable id stands for; AR_ERR_SYNTAX with why, AR_ERR_MEMORY. */
+static int
+set_variable(struct ar_config *config, enum ar_variable_id id, const char *value,
+             struct ar_text *why)
+{
+    int index = 0, error = AR_OK;
+    switch (id) {
+    case AR_VARIABLE_ALGO:
+        return *value ? set_rules(&config->rules, value, why) : AR_OK;
+    case AR_VARIABLE_RULES:
+        return *value ? ar_rules_file_read(&config->file_rules, value, why) : AR_OK;
+    case AR_VARIABLE_ALGO_LIST:
+        return set_list(config->allowed, value, why);
+    case AR_VARIABLE_SCRATCH:
+        return set_scratch(&config->scratch_bytes, value, why);
+    case AR_VARIABLE_VERBOSE:
+        return set_keyword(&config->verbose, id, value, why);
+    case AR_VARIABLE_STRICT:
+        error = set_keyword(&index, id, value, why);
+        config->strict = error || index;
+        return error;
+    case AR_VARIABLE_WAIT:
+        error = set_keyword(&index, id, value, why);
+        config->wait = (enum ar_wait_policy)index;
+        return error;
+    case AR_VARIABLES:
+        break;
+    }
+    return AR_ERR_PARAM;
+}
+
+static void
+set_problem(struct ar_config *config, const char *name, const char *why)
+{
+    struct ar_text problem;
+    if (config->broken) /* the first one is told */
+        return;
+    config->broken = true;
+    ar_text_init(&problem, config->problem, sizeof config->problem);
+    ar_text_add(&problem, *name ? "%s: %s" : "%s%s", name, why);
+}
+
+/* Sets one variable of the environment.  AR_OK, broken or not; AR_ERR_MEMORY. */
+static int
+take_variable(struct ar_config *config, enum ar_variable_id id)
+{
+    char reason[AR_CONFIG_PROBLEM];
+    struct ar_text why;
+    ar_text_init(&why, reason, sizeof reason);
+    const int error = set_variable(config, id, ar_variable_value(id), &why);
+    if (error == AR_ERR_SYNTAX)
+        set_problem(config, ar_variables[id].name, reason);
+    return error == AR_ERR_SYNTAX ? AR_OK : error;
+}
+
+static int
+take_environment(struct ar_config *config)
+{
+    char reason[AR_CONFIG_PROBLEM];
+    struct ar_text why;
+    ar_text_init(&why, reason, sizeof reason);
+    if (ar_environment_has_unknown(&why))
+        set_problem(config, "", reason);
+    for (enum ar_variable_id id = 0; id < AR_VARIABLES; id++)
+        if (take_variable(config, id))
+            return AR_ERR_MEMORY;
+    return AR_OK;
+}
+
+/* "NAME=rules" */
+static int
+write_rules(FILE *out, enum ar_variable_id id, const struct ar_rules *rules)
+{
+    char *text = rules ? ar_rules_text(rules) : NULL;
+    if (rules && !text)
+        return AR_ERR_MEMORY;
+    if (text && *text)
+        fprintf(out, "%s=%s\n", ar_variables[id].name, text);
+    free(text);
+    return AR_OK;
+}
+
+/* "NAME=names", or nothing where all are allowed. */
+static void
+write_list(FILE *out, const bool *allowed)
+{
+    const size_t n = ar_algorithm_count();
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += allowed[i];
+    if (count == n)
+        return;
+    fprintf(out, "%s=", ar_variables[AR_VARIABLE_ALGO_LIST].name);
+    for (size_t i = 0; i < n; i++)
+        if (allowed[i])
+            fprintf(out, "%s%s", ar_algorithm_at(i)->name, --count ? "," : "\n");
+}
+
+static int
+write_config(FILE *out, const struct ar_config *config)
+{
+    char size[AR_SIZE_TEXT];
+    if (config->broken) {
+        fprintf(out, "%s=%s\n", config->error ? KEY_ERROR : KEY_WARNING, config->problem);
+        return AR_OK;
+    }
+    if (write_rules(out, AR_VARIABLE_ALGO, config->rules) ||
+        write_rules(out, AR_VARIABLE_RULES, config->file_rules))
+        return AR_ERR_MEMORY;
+    write_list(out, config->allowed);
+    fprintf(out, "%s=%s\n", ar_variables[AR_VARIABLE_SCRATCH].name,
+            ar_size_print(config->scratch_bytes, size, sizeof size));
+    return AR_OK;
+}
+
+static int
+make_text(struct ar_config *config)
+{
+    size_t length;
+    FILE *const out = open_memstream(&config->text, &length);
+    if (!out)
+        return AR_ERR_MEMORY;
+    const int error = write_config(out, config);
+    const int failed = ferror(out);
+    return fclose(out) || failed || error ? AR_ERR_MEMORY : AR_OK;
+}
+
+/* The configuration of an empty environment, without its text. */
+static struct ar_config *
+create(void)
+{
+    struct ar_config *const config = calloc(1, sizeof *config);
+    if (!config)
+        return NULL;
+    config->allowed = calloc(ar_algorithm_count(), sizeof *config->allowed);
+    if (!config->allowed) {
+        free(config);
+        return NULL;
+    }
+    for (enum ar_variable_id id = 0; id < AR_VARIABLES; id++)
+        set_variable(config, id, ar_variables[id].fallback, NULL);
+    return config;
+}
+
+/* Settles what follows from the parts; destroys the configuration on error. */
+static struct ar_config *
+finished(struct ar_config *config, int error)
+{
+    config->error = config->broken && config->strict ? AR_ERR_SYNTAX : AR_OK;
+    if (!error && !make_text(config))
+        return config;
+    ar_config_destroy(config);
+    return NULL;
+}
+
+struct ar_config *
+ar_config_from_environment(void)
+{
+    struct ar_config *const config = create();
+    return config ? finished(config, take_environment(config)) : NULL;
+}
+
+/* Takes a line of another rank's text, of which only these can stand there. */
+static int
+take_line(struct ar_config *config, struct ar_word key, const char *value, struct ar_text *why)
+{
+    if (ar_word_is(key, KEY_ERROR) || ar_word_is(key, KEY_WARNING)) {
+        config->strict = ar_word_is(key, KEY_ERROR);
+        set_problem(config, "", value);
+        return AR_OK;
+    }
+    switch (ar_variable_find(key)) {
+    case AR_VARIABLE_ALGO:
+        return set_rules(&config->rules, value, why);
+    case AR_VARIABLE_RULES:
+        return set_rules(&config->file_rules, value, why);
+    case AR_VARIABLE_ALGO_LIST:
+        return set_list(config->allowed, value, why);
+    case AR_VARIABLE_SCRATCH:
+        return set_scratch(&config->scratch_bytes, value, why);
+    default:
+        ar_text_add(why, "unknown line");
+        return AR_ERR_SYNTAX;
+    }
+}
+
+/* Takes all lines; their ends in text are overwritten by '\0'. */
+static int
+take_lines(struct ar_config *config, char *text)
+{
+    char *rest = NULL;
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        char reason[AR_CONFIG_PROBLEM];
+        struct ar_text why;
+        const size_t length = strcspn(line, "=");
+        const char *const value = line[length] ? line + length + 1 : line + length;
+        ar_text_init(&why, reason, sizeof reason);
+
+        const int error = take_line(config, (struct ar_word){line, length}, value, &why);
+        if (error == AR_ERR_MEMORY)
+            return error;
+        if (error)
+            set_problem(config, "configuration of another rank", reason);
+    }
+    return AR_OK;
+}
+
+struct ar_config *
+ar_config_from_text(const char *text)
+{
+    struct ar_config *const config = create();
+    if (!config)
+        return NULL;
+    char *const copy = strdup(text);
+    const int error = copy ? take_lines(config, copy) : AR_ERR_MEMORY;
+    free(copy);
+    return finished(config, error);
+}
+
+void
+ar_config_destroy(struct ar_config *config)
+{
+    if (!config)
+        return;
+    ar_rules_destroy(config->rules);
+    ar_rules_destroy(config->file_rules);
+    free(config->allowed);
+    free(config->text);
+    free(config);
+}
+
+/* The clause that matches and where it stood, or NULL. */
+static const struct ar_choice *
+find_clause(const struct ar_config *config, size_t bytes, int nranks, const char **reason)
+{
+    const struct ar_choice *match = NULL;
+    if (config->rules) {
+        *reason = ar_reason_named;
+        match = ar_rules_match(config->rules, bytes, nranks, NULL);
+    }
+    if (!match && config->file_rules) {
+        *reason = ar_reason_rule;
+        match = ar_rules_match(config->file_rules, bytes, nranks, NULL);
+    }
+    return match;
+}
+
+static void
+choose_native(struct ar_choice *out, const char **reason, const char *why)
+{
+    *out = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
+    *reason = why;
+}
+
+int
+ar_config_choose(const struct ar_config *config, struct ar_choice *out, size_t bytes, int nranks,
+                 bool commutative, const char **reason)
+{
+    const struct ar_choice *clause;
+    int error = AR_OK;
+
+    if (config->broken) {
+        choose_native(out, reason, ar_reason_broken);
+        return AR_OK;
+    }
+    clause = find_clause(config, bytes, nranks, reason);
+    if (clause && clause->kind != AR_CHOICE_AUTO) {
+        *out = *clause;
+    } else {
+        *reason = ar_reason_auto;
+        error = ar_auto_choose(out, bytes, nranks, commutative, config->allowed);
+        if (!error && out->kind == AR_CHOICE_NATIVE)
+            *reason = ar_reason_no_commute;
+    }
+    if (!error && out->kind == AR_CHOICE_ALGORITHM && !commutative && !out->algorithm->keeps_order)
+        choose_native(out, reason, ar_reason_no_commute);
+    return error;
+}

@@ -1,0 +1,65 @@
+/* What the user asks for: read once a process, the same on all ranks of a
+ * communicator.  No MPI.
+ *
+ * ALLREDUCE_ALGO's clauses come first, then those of the file ALLREDUCE_RULES,
+ * then auto, which ALLREDUCE_ALGO_LIST restricts. */
+#ifndef AR_CONFIG_H
+#define AR_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "select/select.h"
+
+#define AR_CONFIG_PROBLEM  1024
+#define AR_SCRATCH_MINIMUM 65536
+
+enum ar_wait_policy { AR_WAIT_AUTO, AR_WAIT_SPIN, AR_WAIT_YIELD };
+
+struct ar_config {
+    struct ar_rules *rules;      /* of ALLREDUCE_ALGO; NULL: none.  Owned */
+    struct ar_rules *file_rules; /* of ALLREDUCE_RULES; NULL: none.  Owned */
+    bool *allowed;               /* what auto may pick, as in ar_algo_list_parse.  Owned */
+    enum ar_wait_policy wait;
+    size_t scratch_bytes; /* bound of scratch memory per communicator */
+    int verbose;
+    bool strict;
+    bool broken; /* something was refused: choose gives native for everything */
+    int error;   /* AR_ERR_SYNTAX if broken and strict, else AR_OK */
+
+    /* Canonical text of all that must agree between ranks: equal texts, equal
+     * decisions.  wait, verbose and strict are each rank's own affair.  Owned */
+    char *text;
+
+    /* If broken: one line with the variable, the place, what is wrong and what is
+     * allowed: the error if strict, else a warning.  Else "". */
+    char problem[AR_CONFIG_PROBLEM];
+};
+
+/* Reads the environment (and the rules file).  A bad setting, a variable that
+ * does not exist: see broken, error and problem; the first one found is told.
+ * NULL only without memory. */
+struct ar_config *ar_config_from_environment(void);
+
+/* Rebuilds the configuration of another rank from its text: the same text and
+ * the same decisions, broken and error included; wait and verbose by default.
+ * NULL only without memory. */
+struct ar_config *ar_config_from_text(const char *text);
+
+void ar_config_destroy(struct ar_config *config);
+
+/* Why something was chosen: keys of statistics, comparable as pointers. */
+extern const char ar_reason_named[];      /* "named": by ALLREDUCE_ALGO */
+extern const char ar_reason_rule[];       /* "rule": by ALLREDUCE_RULES */
+extern const char ar_reason_auto[];       /* "auto": by the built-in rules */
+extern const char ar_reason_no_commute[]; /* "op does not commute": what was named, or all
+                                             that auto may pick, needs a commutative op */
+extern const char ar_reason_broken[];     /* "bad configuration": see problem */
+
+/* What runs for a message of bytes on nranks ranks; never AR_CHOICE_AUTO.  An
+ * algorithm that does not keep the order cannot serve an op that does not
+ * commute: native then.  AR_OK or AR_ERR_MEMORY.  Thread-safe. */
+int ar_config_choose(const struct ar_config *config, struct ar_choice *out, size_t bytes,
+                     int nranks, bool commutative, const char **reason);
+
+#endif

@@ -1,0 +1,15 @@
+/* The file that ALLREDUCE_RULES names. */
+#ifndef AR_RULES_FILE_H
+#define AR_RULES_FILE_H
+
+#include "select/select.h"
+#include "select/words.h"
+
+#define AR_RULES_FILE_MAX (1 << 20) /* bytes */
+
+/* Reads and parses it whole.  AR_OK, with *rules the caller's to destroy;
+ * AR_ERR_SYNTAX with why telling file, and line and column where it was read but
+ * does not parse; AR_ERR_MEMORY. */
+int ar_rules_file_read(struct ar_rules **rules, const char *path, struct ar_text *why);
+
+#endif

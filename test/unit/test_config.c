@@ -1,0 +1,451 @@
+/* The environment's settings: what they mean, how a bad one is told, and that
+ * another rank rebuilds the same decisions from the text. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "communicator/config.h"
+#include "communicator/environment.h"
+
+static char rules_path[] = "/tmp/ar_test_config_XXXXXX";
+
+static int
+empty_environment(void **state)
+{
+    (void)state;
+    for (int id = 0; id < AR_VARIABLES; id++)
+        unsetenv(ar_variables[id].name);
+    return 0;
+}
+
+static void
+set(const char *name, const char *value)
+{
+    assert_int_equal(setenv(name, value, 1), 0);
+}
+
+static void
+write_rules_file(const char *text, size_t length)
+{
+    FILE *file = fopen(rules_path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, length, file), length);
+    assert_int_equal(fclose(file), 0);
+    set("ALLREDUCE_RULES", rules_path);
+}
+
+static struct ar_config *
+good_config(void)
+{
+    struct ar_config *config = ar_config_from_environment();
+    assert_non_null(config);
+    assert_string_equal(config->problem, "");
+    assert_int_equal(config->error, AR_OK);
+    assert_false(config->broken);
+    return config;
+}
+
+struct decision {
+    char choice[AR_CHOICE_TEXT];
+    const char *reason;
+};
+
+static struct decision
+decide(const struct ar_config *config, size_t bytes, int nranks, bool commutative)
+{
+    struct decision decision = {"", NULL};
+    struct ar_choice choice;
+    assert_int_equal(
+        ar_config_choose(config, &choice, bytes, nranks, commutative, &decision.reason), AR_OK);
+    assert_true(choice.kind != AR_CHOICE_AUTO);
+    ar_choice_print(&choice, decision.choice, sizeof decision.choice);
+    return decision;
+}
+
+/* Decision of the environment as it is; bytes on 4 ranks. */
+static void
+assert_decides(size_t bytes, bool commutative, const char *choice, const char *reason)
+{
+    struct ar_config *config = good_config();
+    const struct decision decision = decide(config, bytes, 4, commutative);
+    assert_string_equal(decision.choice, choice);
+    assert_ptr_equal(decision.reason, reason);
+    ar_config_destroy(config);
+}
+
+/* The environment as it is is refused with these words. */
+static void
+assert_refused(const char *words)
+{
+    struct ar_config *config = ar_config_from_environment();
+    assert_non_null(config);
+    assert_int_equal(config->error, AR_ERR_SYNTAX);
+    assert_true(config->broken);
+    if (!strstr(config->problem, words))
+        fail_msg("\"%s\" lacks \"%s\"", config->problem, words);
+    assert_null(strchr(config->problem, '\n'));
+    ar_config_destroy(config);
+}
+
+static void
+assert_setting_refused(const char *name, const char *value, const char *words)
+{
+    set(name, value);
+    assert_refused(words);
+    unsetenv(name);
+}
+
+static void
+nothing_set_gives_the_defaults(void **state)
+{
+    (void)state;
+    struct ar_config *config = good_config();
+    assert_int_equal(config->wait, AR_WAIT_AUTO);
+    assert_int_equal(config->scratch_bytes, 64 << 20);
+    assert_int_equal(config->verbose, 0);
+    assert_true(config->strict);
+    assert_string_equal(config->text, "ALLREDUCE_SCRATCH=64M\n");
+    assert_ptr_equal(decide(config, 8, 4, true).reason, ar_reason_auto);
+    ar_config_destroy(config);
+}
+
+static void
+blank_values_are_as_unset(void **state)
+{
+    (void)state;
+    for (int id = 0; id < AR_VARIABLES; id++)
+        set(ar_variables[id].name, id % 2 ? "" : "  ");
+    struct ar_config *config = good_config();
+    assert_string_equal(config->text, "ALLREDUCE_SCRATCH=64M\n");
+    assert_true(config->strict);
+    ar_config_destroy(config);
+}
+
+static void
+every_setting_is_read(void **state)
+{
+    (void)state;
+    set("ALLREDUCE_WAIT", " Spin ");
+    set("ALLREDUCE_SCRATCH", "1G");
+    set("ALLREDUCE_VERBOSE", "2");
+    set("ALLREDUCE_STRICT", "0");
+    struct ar_config *config = good_config();
+    assert_int_equal(config->wait, AR_WAIT_SPIN);
+    assert_int_equal(config->scratch_bytes, 1 << 30);
+    assert_int_equal(config->verbose, 2);
+    assert_false(config->strict);
+    ar_config_destroy(config);
+
+    set("ALLREDUCE_WAIT", "yield");
+    set("ALLREDUCE_SCRATCH", "64K");
+    config = good_config();
+    assert_int_equal(config->wait, AR_WAIT_YIELD);
+    assert_int_equal(config->scratch_bytes, AR_SCRATCH_MINIMUM);
+    ar_config_destroy(config);
+}
+
+static void
+algo_comes_before_rules_before_auto(void **state)
+{
+    (void)state;
+    const char text[] = "ring:0-64 # shadowed where ALGO speaks\r\nbutterfly(window=3):65-128\n";
+    set("ALLREDUCE_ALGO", "butterfly(window=2):0-32");
+    write_rules_file(text, strlen(text));
+    assert_decides(32, true, "butterfly(window=2)", ar_reason_named);
+    assert_decides(33, true, "ring", ar_reason_rule);
+    assert_decides(128, true, "butterfly(window=3)", ar_reason_rule);
+    set("ALLREDUCE_ALGO_LIST", "ring");
+    assert_decides(128, true, "butterfly(window=3)", ar_reason_rule);
+    struct ar_config *config = good_config();
+    const struct decision decision = decide(config, 129, 4, true);
+    assert_int_equal(strncmp(decision.choice, "ring", 4), 0);
+    assert_ptr_equal(decision.reason, ar_reason_auto);
+    ar_config_destroy(config);
+}
+
+static void
+auto_and_native_may_be_named(void **state)
+{
+    (void)state;
+    const char text[] = "ring\n";
+    write_rules_file(text, strlen(text));
+    set("ALLREDUCE_ALGO", "native:0-32;auto:33-64");
+    set("ALLREDUCE_ALGO_LIST", "butterfly");
+    assert_decides(32, true, "native", ar_reason_named);
+    assert_decides(64, true, "butterfly", ar_reason_auto);
+    assert_decides(65, true, "ring", ar_reason_rule);
+}
+
+static void
+an_op_that_does_not_commute_needs_rank_order(void **state)
+{
+    (void)state;
+    set("ALLREDUCE_ALGO", "ring:0-32;butterfly:33-64;native:65-128");
+    set("ALLREDUCE_ALGO_LIST", "ring");
+    assert_decides(32, true, "ring", ar_reason_named);
+    assert_decides(32, false, "native", ar_reason_no_commute);
+    assert_decides(64, false, "butterfly", ar_reason_named);
+    assert_decides(128, false, "native", ar_reason_named);
+    assert_decides(129, false, "native", ar_reason_no_commute);
+    unsetenv("ALLREDUCE_ALGO_LIST");
+    struct ar_config *config = good_config();
+    assert_ptr_equal(decide(config, 129, 4, false).reason, ar_reason_auto);
+    ar_config_destroy(config);
+}
+
+static void
+bad_values_are_refused_by_name_and_column(void **state)
+{
+    (void)state;
+    assert_setting_refused("ALLREDUCE_ALGO", "ring;rign",
+                           "ALLREDUCE_ALGO: column 6: unknown algorithm 'rign' (did you mean "
+                           "'ring'?); allowed: native, auto");
+    assert_setting_refused("ALLREDUCE_ALGO_LIST", "ring, rign",
+                           "ALLREDUCE_ALGO_LIST: column 7: unknown algorithm 'rign'");
+    assert_setting_refused("ALLREDUCE_WAIT", " spn",
+                           "ALLREDUCE_WAIT: column 2: 'spn' (did you mean 'spin'?); allowed: "
+                           "auto|spin|yield");
+    assert_setting_refused("ALLREDUCE_STRICT", "yes", "ALLREDUCE_STRICT: column 1: 'yes'");
+    assert_setting_refused("ALLREDUCE_STRICT", "2", "allowed: 0|1");
+    assert_setting_refused("ALLREDUCE_VERBOSE", "3", "ALLREDUCE_VERBOSE: column 1: '3'");
+    assert_setting_refused("ALLREDUCE_SCRATCH", "63K",
+                           "ALLREDUCE_SCRATCH: column 1: '63K'; allowed: 64K or more");
+    assert_setting_refused("ALLREDUCE_SCRATCH", "64M!", "column 1: '64M!'");
+    assert_setting_refused("ALLREDUCE_SCRATCH", "99999999999999999999", "ALLREDUCE_SCRATCH");
+}
+
+static void
+the_first_of_several_problems_is_told(void **state)
+{
+    (void)state;
+    set("ALLREDUCE_WAIT", "spn");
+    set("ALLREDUCE_ALGO", "rign");
+    assert_refused("ALLREDUCE_ALGO: column 1");
+    set("ALLREDUCE_ALGOS", "ring");
+    assert_refused("unknown variable 'ALLREDUCE_ALGOS'");
+    unsetenv("ALLREDUCE_ALGOS");
+}
+
+static void
+unknown_variables_are_refused(void **state)
+{
+    (void)state;
+    assert_setting_refused("ALLREDUCE_ALGOS", "ring",
+                           "unknown variable 'ALLREDUCE_ALGOS' (did you mean 'ALLREDUCE_ALGO'?); "
+                           "allowed: ALLREDUCE_ALGO, ");
+    assert_setting_refused("ALLREDUCE_ALGORITHM", "ring", "unknown variable");
+    assert_setting_refused("ALLREDUCE_SCARTCH", "", "did you mean 'ALLREDUCE_SCRATCH'?");
+    assert_setting_refused("ALLREDUCE_xyzzyx", "", "'ALLREDUCE_xyzzyx'; allowed: ");
+    set("ALLREDUCER", "theirs");
+    ar_config_destroy(good_config());
+    unsetenv("ALLREDUCER");
+}
+
+static void
+a_bad_rules_file_is_refused_with_its_place(void **state)
+{
+    (void)state;
+    char expected[128];
+    write_rules_file("ring:8\n\n  rign\n", 15);
+    snprintf(expected, sizeof expected, "ALLREDUCE_RULES: %s:3:3: unknown algorithm 'rign'",
+             rules_path);
+    assert_refused(expected);
+    write_rules_file("ring\0:8", 7);
+    assert_refused(": not a text: it has a zero byte");
+    assert_setting_refused("ALLREDUCE_RULES", "/tmp", "/tmp: not a regular file");
+    assert_setting_refused("ALLREDUCE_RULES", "/nonexistent/rules",
+                           "ALLREDUCE_RULES: /nonexistent/rules: No such file or directory");
+    assert_setting_refused("ALLREDUCE_RULES", "/no\nfile", "/no\\x0Afile: ");
+}
+
+static void
+the_rules_file_is_bounded(void **state)
+{
+    (void)state;
+    const size_t limit = 1 << 20;
+    char *text = malloc(limit + 1);
+    assert_non_null(text);
+    memset(text, '\n', limit + 1);
+    text[limit - 1] = '8'; /* Intel's id of ring */
+    write_rules_file(text, limit);
+    assert_decides(8, true, "ring", ar_reason_rule);
+    write_rules_file(text, limit + 1);
+    assert_refused("more than 1048576 bytes");
+    free(text);
+}
+
+static void
+not_strict_turns_errors_into_warnings_and_native(void **state)
+{
+    (void)state;
+    set("ALLREDUCE_STRICT", "0");
+    set("ALLREDUCE_ALGO", "rign");
+    set("ALLREDUCE_WAIT", "spin");
+    struct ar_config *config = ar_config_from_environment();
+    assert_non_null(config);
+    assert_int_equal(config->error, AR_OK);
+    assert_true(config->broken);
+    assert_int_equal(config->wait, AR_WAIT_SPIN);
+    assert_non_null(strstr(config->problem, "ALLREDUCE_ALGO: column 1: unknown algorithm 'rign'"));
+    const struct decision decision = decide(config, 8, 4, true);
+    assert_string_equal(decision.choice, "native");
+    assert_ptr_equal(decision.reason, ar_reason_broken);
+    ar_config_destroy(config);
+}
+
+static void
+same_decisions(const struct ar_config *a, const struct ar_config *b)
+{
+    for (size_t bytes = 0; bytes < 1 << 24; bytes = 2 * bytes + 1)
+        for (int nranks = 1; nranks < 20; nranks++)
+            for (int commutative = 0; commutative < 2; commutative++) {
+                const struct decision x = decide(a, bytes, nranks, commutative);
+                const struct decision y = decide(b, bytes, nranks, commutative);
+                assert_string_equal(x.choice, y.choice);
+                assert_ptr_equal(x.reason, y.reason);
+            }
+}
+
+/* The environment as it is, rebuilt from its text, is the same. */
+static struct ar_config *
+assert_rebuilds(void)
+{
+    struct ar_config *config = ar_config_from_environment();
+    assert_non_null(config);
+    struct ar_config *other = ar_config_from_text(config->text);
+    assert_non_null(other);
+    assert_string_equal(other->text, config->text);
+    assert_string_equal(other->problem, config->problem);
+    assert_int_equal(other->error, config->error);
+    assert_int_equal(other->broken, config->broken);
+    if (!config->broken)
+        assert_true(other->scratch_bytes == config->scratch_bytes);
+    same_decisions(config, other);
+    ar_config_destroy(other);
+    return config;
+}
+
+static void
+another_rank_rebuilds_the_same(void **state)
+{
+    (void)state;
+    const char text[] = "native:9-99@3\n1:100-200,1M-inf@7-9 # x\n";
+    ar_config_destroy(assert_rebuilds());
+    set("ALLREDUCE_ALGO", "8:0-8@2-5;ring ( window=3,segment=16KiB ):1K-4K");
+    set("ALLREDUCE_SCRATCH", "100000");
+    set("ALLREDUCE_ALGO_LIST", "recursive-doubling");
+    write_rules_file(text, strlen(text));
+    struct ar_config *config = assert_rebuilds();
+    assert_string_equal(config->text,
+                        "ALLREDUCE_ALGO=ring:0-8@2-5;ring(segment=16K,window=3):1K-4K\n"
+                        "ALLREDUCE_RULES=native:9-99@3;butterfly:100-200,1M-inf@7-9\n"
+                        "ALLREDUCE_ALGO_LIST=butterfly\n"
+                        "ALLREDUCE_SCRATCH=100000\n");
+    ar_config_destroy(config);
+}
+
+static void
+another_rank_rebuilds_a_broken_one(void **state)
+{
+    (void)state;
+    set("ALLREDUCE_ALGO", "rign=\n;#");
+    ar_config_destroy(assert_rebuilds());
+    set("ALLREDUCE_STRICT", "0");
+    ar_config_destroy(assert_rebuilds());
+}
+
+static void
+a_text_that_no_rank_wrote_is_an_error(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"x", "ALLREDUCE_WAIT=spin\n", "ALLREDUCE_ALGO=rign\n",
+                                      "ALLREDUCE_SCRATCH=1\n", "=\n"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct ar_config *config = ar_config_from_text(bad[i]);
+        assert_non_null(config);
+        assert_int_equal(config->error, AR_ERR_SYNTAX);
+        assert_non_null(strstr(config->problem, "configuration of another rank: "));
+        ar_config_destroy(config);
+    }
+}
+
+static void
+the_text_says_what_decides_and_nothing_else(void **state)
+{
+    (void)state;
+    struct ar_config *plain = good_config();
+    set("ALLREDUCE_WAIT", "yield");
+    set("ALLREDUCE_VERBOSE", "1");
+    set("ALLREDUCE_STRICT", "0");
+    struct ar_config *config = good_config();
+    assert_string_equal(config->text, plain->text);
+    ar_config_destroy(config);
+    set("ALLREDUCE_ALGO", "ring");
+    config = good_config();
+    assert_string_not_equal(config->text, plain->text);
+    ar_config_destroy(config);
+    ar_config_destroy(plain);
+}
+
+static void
+every_variable_has_its_row_in_full(void **state)
+{
+    (void)state;
+    for (int id = 0; id < AR_VARIABLES; id++) {
+        const struct ar_variable *row = &ar_variables[id];
+        assert_int_equal(strncmp(row->name, AR_VARIABLE_PREFIX, strlen(AR_VARIABLE_PREFIX)), 0);
+        assert_int_equal(ar_variable_find((struct ar_word){row->name, strlen(row->name)}), id);
+        assert_true(row->values[0] && row->help[0]);
+        set(row->name, row->fallback);
+    }
+    ar_config_destroy(good_config()); /* every fallback is a value that is taken */
+}
+
+static int
+make_rules_file(void **state)
+{
+    (void)state;
+    const int fd = mkstemp(rules_path);
+    return fd < 0 || close(fd);
+}
+
+static int
+remove_rules_file(void **state)
+{
+    (void)state;
+    return unlink(rules_path);
+}
+
+#define TEST(function) cmocka_unit_test_setup(function, empty_environment)
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(nothing_set_gives_the_defaults),
+        TEST(blank_values_are_as_unset),
+        TEST(every_setting_is_read),
+        TEST(algo_comes_before_rules_before_auto),
+        TEST(auto_and_native_may_be_named),
+        TEST(an_op_that_does_not_commute_needs_rank_order),
+        TEST(bad_values_are_refused_by_name_and_column),
+        TEST(the_first_of_several_problems_is_told),
+        TEST(unknown_variables_are_refused),
+        TEST(a_bad_rules_file_is_refused_with_its_place),
+        TEST(the_rules_file_is_bounded),
+        TEST(not_strict_turns_errors_into_warnings_and_native),
+        TEST(another_rank_rebuilds_the_same),
+        TEST(another_rank_rebuilds_a_broken_one),
+        TEST(a_text_that_no_rank_wrote_is_an_error),
+        TEST(the_text_says_what_decides_and_nothing_else),
+        TEST(every_variable_has_its_row_in_full),
+    };
+    return cmocka_run_group_tests(tests, make_rules_file, remove_rules_file);
+}
