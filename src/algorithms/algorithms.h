@@ -5,6 +5,7 @@
 #include "algorithms/registry.h"
 
 ar_emit_fn ar_allgather_fold;
+ar_emit_fn ar_bidirectional_ring;
 ar_emit_fn ar_butterfly;
 ar_emit_fn ar_circle;
 ar_emit_fn ar_double_tree;
@@ -14,6 +15,7 @@ ar_emit_fn ar_knomial;
 ar_emit_fn ar_recursive;
 ar_emit_fn ar_reduce_bcast;
 ar_emit_fn ar_ring;
+ar_emit_fn ar_segmented_ring;
 ar_emit_fn ar_star;
 
 #endif

@@ -168,6 +168,32 @@ static const struct ar_algorithm rows[] = {
         .needs = "a commutative op",
         .source = "Patarasuk & Yuan 2009",
     },
+    {
+        .name = "segmented_ring",
+        .aliases = "shumilin",
+        .intel_id = 7,
+        .emit = ar_segmented_ring,
+        .defaults = {.segment_bytes = 65536, .window = 4},
+        .title = "the ring, run on segments of a long message",
+        .rounds = "2(p-1) a segment",
+        .bytes = "2n(p-1)/p",
+        .cost =
+            "2(p-1)a n/segment + 2n(p-1)/p /B + n(p-1)/p C, the terms overlapped within a window",
+        .needs = "a commutative op",
+        .source = "Patarasuk & Yuan 2009",
+    },
+    {
+        .name = "bidirectional_ring",
+        .aliases = "",
+        .emit = ar_bidirectional_ring,
+        .defaults = {.window = 1},
+        .title = "two rings at once, one half of the vector each way round",
+        .rounds = "2(p-1)",
+        .bytes = "2n(p-1)/p",
+        .cost = "2(p-1)a + n(p-1)/p /B + n(p-1)/p C, with B each way at once",
+        .needs = "a commutative op",
+        .source = "Patarasuk & Yuan 2009; Jain & Sabharwal 2010",
+    },
 };
 
 size_t

@@ -5,32 +5,15 @@
  * Source: Patarasuk & Yuan, J. Parallel Distrib. Comput. 69(2):117-124, 2009.
  */
 #include "algorithms/algorithms.h"
+#include "algorithms/phases.h"
 
 int
 ar_ring(struct ar_schedule *s, int rank, int nranks, size_t count, const struct ar_params *params)
 {
-    const struct ar_cut cut = {count, nranks};
-    const int left = (rank + nranks - 1) % nranks;
-    const int right = (rank + 1) % nranks;
+    (void)rank;
+    (void)nranks;
     (void)params;
 
-    if (nranks == 1)
-        ar_copy(s, ar_out(ar_whole(count)), ar_in(ar_whole(count)));
-
-    /* Reduce-scatter.  After round k, block rank-k-1 has k+2 addends. */
-    for (int k = 0; k < nranks - 1; k++) {
-        const struct ar_span sent = ar_block(cut, rank - k);
-        const struct ar_span got = ar_block(cut, rank - k - 1);
-        ar_send(s, right, k == 0 ? ar_in(sent) : ar_out(sent));
-        ar_recv_reduce(s, left, ar_out(got), ar_in(got), AR_RECEIVED_FIRST);
-        ar_end_round(s);
-    }
-
-    /* Allgather.  Block rank+1 is complete here; pass on what came last. */
-    for (int k = 0; k < nranks - 1; k++) {
-        ar_send(s, right, ar_out(ar_block(cut, rank + 1 - k)));
-        ar_recv(s, left, ar_out(ar_block(cut, rank - k)));
-        ar_end_round(s);
-    }
+    ar_ring_allreduce(s, ar_loop_all(s), ar_whole(count), AR_IN);
     return ar_schedule_finish(s);
 }
