@@ -14,6 +14,8 @@ ar_emit_fn ar_gather_scatter;
 ar_emit_fn ar_knomial;
 ar_emit_fn ar_recursive;
 ar_emit_fn ar_reduce_bcast;
+ar_emit_fn ar_reduce_scatter_allgather;
+ar_emit_fn ar_rhd;
 ar_emit_fn ar_ring;
 ar_emit_fn ar_segmented_ring;
 ar_emit_fn ar_star;

@@ -194,6 +194,37 @@ static const struct ar_algorithm rows[] = {
         .needs = "a commutative op",
         .source = "Patarasuk & Yuan 2009; Jain & Sabharwal 2010",
     },
+    {
+        .name = "rhd",
+        .aliases = "rabenseifner recursive_halving_doubling",
+        .intel_id = 2,
+        .emit = ar_rhd,
+        .keeps_order = true,
+        .defaults = {.window = 1},
+        .title = "halving what partners exchange, then doubling it, nearest partner first",
+        .rounds = "2 log2 p (+2 where p is no power of two)",
+        .bytes = "2n(p-1)/p (+n where p is no power of two)",
+        .cost =
+            "2 log2 p a + 2n(p-1)/p /B + n(p-1)/p C (+ 2a + 2n/B + nC where p is no power of two)",
+        .needs = "nothing",
+        .source = "Rabenseifner 2004",
+    },
+    {
+        .name = "reduce_scatter_allgather",
+        .aliases = "rsag",
+        .emit = ar_reduce_scatter_allgather,
+        .takes = AR_TAKES_REDUCE_SCATTER | AR_TAKES_ALLGATHER,
+        .defaults = {.reduce_scatter = AR_REDUCE_SCATTER_PAIRWISE,
+                     .allgather = AR_ALLGATHER_BRUCK,
+                     .window = 1},
+        .title = "a reduce-scatter, then an allgather, each of a kind to choose",
+        .rounds = "p-1 (pairwise, ring) or log2 p (halving), and p-1 (ring) or ceil(log2 p) "
+                  "(bruck, doubling)",
+        .bytes = "2n(p-1)/p",
+        .cost = "rounds a + 2n(p-1)/p /B + n(p-1)/p C",
+        .needs = "a commutative op",
+        .source = "Thakur, Rabenseifner & Gropp 2005; Bruck et al. 1997",
+    },
 };
 
 size_t
