@@ -8,6 +8,7 @@ ar_emit_fn ar_allgather_fold;
 ar_emit_fn ar_bidirectional_ring;
 ar_emit_fn ar_butterfly;
 ar_emit_fn ar_circle;
+ar_emit_fn ar_circulant;
 ar_emit_fn ar_double_tree;
 ar_emit_fn ar_dual_root;
 ar_emit_fn ar_gather_scatter;

@@ -225,6 +225,18 @@ static const struct ar_algorithm rows[] = {
         .needs = "a commutative op",
         .source = "Thakur, Rabenseifner & Gropp 2005; Bruck et al. 1997",
     },
+    {
+        .name = "circulant",
+        .aliases = "",
+        .emit = ar_circulant,
+        .defaults = {.window = 1},
+        .title = "partners halfway, a quarter, an eighth, ... round a circle, for any p",
+        .rounds = "2 ceil(log2 p)",
+        .bytes = "2n(p-1)/p",
+        .cost = "2 ceil(log2 p) a + 2n(p-1)/p /B + n(p-1)/p C",
+        .needs = "a commutative op",
+        .source = "Traeff 2024, arXiv 2410.14234",
+    },
 };
 
 size_t
