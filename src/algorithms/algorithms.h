@@ -20,5 +20,6 @@ ar_emit_fn ar_rhd;
 ar_emit_fn ar_ring;
 ar_emit_fn ar_segmented_ring;
 ar_emit_fn ar_star;
+ar_emit_fn ar_swing;
 
 #endif

@@ -237,6 +237,18 @@ static const struct ar_algorithm rows[] = {
         .needs = "a commutative op",
         .source = "Traeff 2024, arXiv 2410.14234",
     },
+    {
+        .name = "swing",
+        .aliases = "",
+        .emit = ar_swing,
+        .defaults = {.window = 1},
+        .title = "partners swing from side to side at distances 1, 1, 3, 5, 11, ...",
+        .rounds = "2 ceil(log2 p) (+1 where p is odd)",
+        .bytes = "2n(p-1)/p (p odd: p-1 for p, and n/(p-1) more)",
+        .cost = "2 ceil(log2 p) a + 2n(p-1)/p /B + n(p-1)/p C",
+        .needs = "a commutative op",
+        .source = "De Sensi, Bonato, Saam & Hoefler 2024",
+    },
 };
 
 size_t
