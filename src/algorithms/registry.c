@@ -249,6 +249,48 @@ static const struct ar_algorithm rows[] = {
         .needs = "a commutative op",
         .source = "De Sensi, Bonato, Saam & Hoefler 2024",
     },
+    {
+        .name = "hier_ring",
+        .aliases = "",
+        .emit = ar_hier_ring,
+        .defaults = {.window = 1},
+        .title = "reduce in each node, a ring of the leaders, broadcast in each node",
+        .rounds = "2 ceil(log2 L) + 2(N-1)",
+        .bytes = "2n(N-1)/N between nodes, n ceil(log2 L) inside",
+        .cost = "2 ceil(log2 L)(a + n/B) + n ceil(log2 L) C inside + 2(N-1)a + 2n(N-1)/N /B + "
+                "n(N-1)/N C between nodes",
+        .needs = "a commutative op",
+        .source = "Jia et al. 2018",
+    },
+    {
+        .name = "hier_reduce_bcast",
+        .aliases = "",
+        .intel_id = 4,
+        .emit = ar_hier_reduce_bcast,
+        .defaults = {.window = 1},
+        .title = "reduce and broadcast in each node and among the leaders, binomial",
+        .rounds = "2 ceil(log2 L) + 2 ceil(log2 N)",
+        .bytes = "n to the parent, n to each child",
+        .cost =
+            "2 ceil(log2 L)(a + n/B) + 2 ceil(log2 N)(a + n/B) + (ceil(log2 L) + ceil(log2 N)) nC",
+        .needs = "a commutative op",
+        .source = "Karonis et al. 2000",
+    },
+    {
+        .name = "hier_gather_scatter",
+        .aliases = "",
+        .intel_id = 6,
+        .emit = ar_hier_gather_scatter,
+        .scratch = AR_SCRATCH_RANKS,
+        .defaults = {.window = 1},
+        .title = "the leaders' vectors gathered at the first, folded there, sent back",
+        .rounds = "2 ceil(log2 L) + 2 ceil(log2 N)",
+        .bytes = "up to nN/2 to the parent, n to each child",
+        .cost = "2 ceil(log2 L)(a + n/B) + 2 ceil(log2 N) a + n(N-1)/B + ceil(log2 N) n/B + "
+                "(ceil(log2 L) + N-1) nC",
+        .needs = "a commutative op",
+        .source = "Karonis et al. 2000",
+    },
 };
 
 size_t

@@ -12,21 +12,27 @@
 
 enum ar_broadcast { AR_BROADCAST_FLAT, AR_BROADCAST_BINOMIAL, AR_BROADCAST_SCATTER_ALLGATHER };
 enum ar_allgather { AR_ALLGATHER_RING, AR_ALLGATHER_BRUCK, AR_ALLGATHER_DOUBLING };
-enum ar_reduce_scatter { AR_REDUCE_SCATTER_PAIRWISE, AR_REDUCE_SCATTER_HALVING, AR_REDUCE_SCATTER_RING };
+enum ar_reduce_scatter {
+    AR_REDUCE_SCATTER_PAIRWISE,
+    AR_REDUCE_SCATTER_HALVING,
+    AR_REDUCE_SCATTER_RING
+};
 
 /* What a user may set in parentheses behind an algorithm's name.  Every value
  * is made to fit any nranks by the algorithm itself, as its card says. */
 struct ar_params {
-    int root;  /* taken modulo nranks */
-    int radix; /* >= 2; cut to nranks */
-    int ndims; /* of dims; 0: grid from the node map, else as square as can be */
+    int root;              /* taken modulo nranks */
+    int radix;             /* >= 2; cut to nranks */
+    int ndims;             /* of dims; 0: grid from the node map, else as square as can be */
     int dims[AR_DIMS_MAX]; /* each >= 1; cut so that their product is <= nranks */
     enum ar_broadcast broadcast;
     enum ar_allgather allgather;
     enum ar_reduce_scatter reduce_scatter;
     size_t segment_bytes; /* of the executor: 0 = whole message */
     int window;           /* segments in flight, >= 1 */
-    const int *node_of;   /* node of each rank, nranks entries; NULL: unknown. Borrowed */
+    /* Node of each rank, nranks entries, numbered 0, 1, 2, ... in the order of their
+     * first ranks; NULL: unknown, taken as one node.  Borrowed. */
+    const int *node_of;
 };
 
 /* Which parameters a row takes. */
@@ -53,20 +59,20 @@ typedef int ar_emit_fn(struct ar_schedule *s, int rank, int nranks, size_t count
                        const struct ar_params *params);
 
 struct ar_algorithm {
-    const char *name;     /* in ALLREDUCE_ALGO */
-    const char *aliases;  /* space-separated other names, or "" */
-    int intel_id;         /* I_MPI_ADJUST_ALLREDUCE id, or 0 */
+    const char *name;    /* in ALLREDUCE_ALGO */
+    const char *aliases; /* space-separated other names, or "" */
+    int intel_id;        /* I_MPI_ADJUST_ALLREDUCE id, or 0 */
     ar_emit_fn *emit;
-    bool keeps_order;     /* combines in rank order: serves ops that do not commute */
+    bool keeps_order; /* combines in rank order: serves ops that do not commute */
     enum ar_scratch scratch;
-    unsigned takes;       /* enum ar_param_bit */
+    unsigned takes; /* enum ar_param_bit */
     struct ar_params defaults;
-    const char *title;    /* one line */
-    const char *rounds;   /* formula in p, for the card */
-    const char *bytes;    /* sent per rank, formula in n and p */
-    const char *cost;     /* time: latency a, bandwidth B, reduction C per byte, as in the classic analysis */
-    const char *needs;    /* constraint, in words */
-    const char *source;   /* paper or origin */
+    const char *title;  /* one line */
+    const char *rounds; /* formula in p, for the card */
+    const char *bytes;  /* sent per rank, formula in n and p */
+    const char *cost;   /* time: latency a, bandwidth B, reduction C per byte */
+    const char *needs;  /* constraint, in words */
+    const char *source; /* paper or origin */
 };
 
 /* Rows in the order of the table; NULL past the end. */

@@ -1,0 +1,102 @@
+#include "algorithms/nodes.h"
+
+#include <stdbool.h>
+
+static int
+node_at(const struct ar_nodes *nodes, int rank)
+{
+    return nodes->node_of ? nodes->node_of[rank] : 0;
+}
+
+struct ar_nodes
+ar_nodes_make(int rank, int nranks, const int *node_of)
+{
+    struct ar_nodes nodes = {.node_of = node_of, .nranks = nranks};
+
+    nodes.mine = node_at(&nodes, rank);
+    for (int r = 0; r < nranks; r++) {
+        const int node = node_at(&nodes, r);
+        if (node >= nodes.count)
+            nodes.count = node + 1;
+        if (node == nodes.mine)
+            nodes.local_size++;
+    }
+    nodes.local_rank = ar_nodes_local_rank(&nodes, rank);
+    return nodes;
+}
+
+int
+ar_nodes_local_rank(const struct ar_nodes *nodes, int rank)
+{
+    int before = 0;
+
+    for (int r = 0; r < rank; r++)
+        before += node_at(nodes, r) == node_at(nodes, rank);
+    return before;
+}
+
+/* Have nodes first .. first+n-1 size ranks each? */
+#define NODES_AT_ONCE 1024
+static bool
+all_have(const struct ar_nodes *nodes, int first, int n, int size)
+{
+    int ranks[NODES_AT_ONCE] = {0};
+
+    for (int r = 0; r < nodes->nranks; r++) {
+        const int node = node_at(nodes, r) - first;
+        if (node >= 0 && node < n)
+            ranks[node]++;
+    }
+    for (int node = 0; node < n; node++)
+        if (ranks[node] != size)
+            return false;
+    return true;
+}
+
+int
+ar_nodes_even(const struct ar_nodes *nodes)
+{
+    const int size = nodes->nranks / nodes->count;
+
+    for (int first = 0; first < nodes->count; first += NODES_AT_ONCE) {
+        const int left = nodes->count - first;
+        if (!all_have(nodes, first, left < NODES_AT_ONCE ? left : NODES_AT_ONCE, size))
+            return 0;
+    }
+    return size;
+}
+
+int
+ar_nodes_rank(const struct ar_nodes *nodes, int node, int i)
+{
+    int r = 0;
+
+    while (node_at(nodes, r) != node || i-- > 0)
+        r++;
+    return r;
+}
+
+static int
+local_rank_of(const void *layout, int i)
+{
+    const struct ar_nodes *nodes = layout;
+    return ar_nodes_rank(nodes, nodes->mine, i);
+}
+
+struct ar_group
+ar_nodes_local(const struct ar_nodes *nodes)
+{
+    return (struct ar_group){nodes->local_size, nodes->local_rank, local_rank_of, nodes};
+}
+
+static int
+leader_of(const void *layout, int i)
+{
+    return ar_nodes_rank(layout, i, 0);
+}
+
+struct ar_group
+ar_nodes_leaders(const struct ar_nodes *nodes)
+{
+    return (struct ar_group){nodes->count, nodes->mine, leader_of, nodes};
+}
