@@ -6,6 +6,7 @@
 
 ar_emit_fn ar_allgather_fold;
 ar_emit_fn ar_bidirectional_ring;
+ar_emit_fn ar_blueconnect;
 ar_emit_fn ar_butterfly;
 ar_emit_fn ar_circle;
 ar_emit_fn ar_circulant;
@@ -16,6 +17,7 @@ ar_emit_fn ar_hier_gather_scatter;
 ar_emit_fn ar_hier_reduce_bcast;
 ar_emit_fn ar_hier_ring;
 ar_emit_fn ar_knomial;
+ar_emit_fn ar_mesh2d;
 ar_emit_fn ar_recursive;
 ar_emit_fn ar_reduce_bcast;
 ar_emit_fn ar_reduce_scatter_allgather;
@@ -24,5 +26,6 @@ ar_emit_fn ar_ring;
 ar_emit_fn ar_segmented_ring;
 ar_emit_fn ar_star;
 ar_emit_fn ar_swing;
+ar_emit_fn ar_torus2d;
 
 #endif

@@ -1,0 +1,90 @@
+/* 2-D mesh: one half of the vector is reduced along the rows and then the columns,
+ * the other half along the columns and then the rows, at the same time; then both
+ * are gathered the same ways back.
+ *
+ * Rows and columns are lines, without a link between their ends: a block is built
+ * from both ends of the line towards its owner.  Every message goes to a
+ * neighbour on the mesh, and all four links of a rank work.  A row is a node where
+ * the node map makes a grid.  Grid and ranks left over: grid.h.
+ *
+ * Rounds 4 (max(X, Y) - 1); a rank sends n(XY-1)/(XY) elements to reduce and, as
+ * blocks leave their owner to both sides, up to n(X+1)(Y+1)/(XY) to gather; no
+ * scratch.  Ranks left over fold first and unfold last: 2 rounds where there is at
+ * most one per place, and n elements sent more, for the ranks concerned.
+ * Needs a commutative op; any p >= 1 and any n >= 0.
+ * Source: Ying et al., Image classification at supercomputer scale,
+ * arXiv 1811.06992, 2018 (halves of the vector along both dimensions at once).
+ */
+#include "algorithms/algorithms.h"
+#include "algorithms/grid.h"
+
+/* A half of the vector: the lines it moves along, and what is moved there. */
+struct flow {
+    struct ar_loop first, second;
+    struct ar_span all, part;
+};
+
+static struct flow
+flow_make(struct ar_span half, struct ar_loop first, struct ar_loop second)
+{
+    return (struct flow){first, second, half, ar_subspan(half, first.size, first.me)};
+}
+
+static void
+reduce_scatter(struct ar_schedule *s, struct flow a, struct flow b, int rounds, enum ar_buffer have)
+{
+    const enum ar_buffer a_have = a.first.size > 1 ? AR_OUT : have;
+    const enum ar_buffer b_have = b.first.size > 1 ? AR_OUT : have;
+
+    for (int k = 0; k < rounds; k++) {
+        ar_line_reduce_round(s, a.first, a.all, have, k);
+        ar_line_reduce_round(s, b.first, b.all, have, k);
+        ar_end_round(s);
+    }
+    for (int k = 0; k < rounds; k++) {
+        ar_line_reduce_round(s, a.second, a.part, a_have, k);
+        ar_line_reduce_round(s, b.second, b.part, b_have, k);
+        ar_end_round(s);
+    }
+}
+
+static void
+allgather(struct ar_schedule *s, struct flow a, struct flow b, int rounds)
+{
+    for (int k = 0; k < rounds; k++) {
+        ar_line_gather_round(s, a.second, a.part, k);
+        ar_line_gather_round(s, b.second, b.part, k);
+        ar_end_round(s);
+    }
+    for (int k = 0; k < rounds; k++) {
+        ar_line_gather_round(s, a.first, a.all, k);
+        ar_line_gather_round(s, b.first, b.all, k);
+        ar_end_round(s);
+    }
+}
+
+static void
+on_grid(struct ar_schedule *s, const struct ar_grid *grid, struct ar_span all, enum ar_buffer have)
+{
+    const struct ar_loop row = ar_grid_loop(grid, 0), column = ar_grid_loop(grid, 1);
+    const struct flow a = flow_make(ar_subspan(all, 2, 0), row, column);
+    const struct flow b = flow_make(ar_subspan(all, 2, 1), column, row);
+    const int rounds = (row.size > column.size ? row.size : column.size) - 1;
+
+    if (rounds == 0)
+        ar_settle(s, all, have);
+    reduce_scatter(s, a, b, rounds, have);
+    allgather(s, a, b, rounds);
+}
+
+int
+ar_mesh2d(struct ar_schedule *s, int rank, int nranks, size_t count, const struct ar_params *params)
+{
+    const struct ar_grid grid = ar_grid_make(rank, nranks, params, 2, 2);
+
+    const enum ar_buffer have = ar_grid_fold(s, &grid);
+    if (ar_grid_holds(&grid, rank))
+        on_grid(s, &grid, ar_whole(count), have);
+    ar_grid_unfold(s, &grid);
+    return ar_schedule_finish(s);
+}
