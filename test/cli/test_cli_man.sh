@@ -1,0 +1,24 @@
+#!/bin/sh
+# The man pages are clean, and allreduce(1) has every subcommand and long option.
+set -u
+doc=${srcdir:-.}/doc
+failed=0
+fail() {
+    echo "$*"
+    failed=1
+}
+for name in $(./allreduce --help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p'); do
+    grep -q "^\.SS allreduce $name" "$doc/allreduce.1" || fail "allreduce.1: no section of $name"
+    for option in $(./allreduce "$name" --help | grep -o -E -e '--[a-z]{2,}' | sort -u); do
+        case $option in --help | --usage | --version) continue ;; esac
+        grep -q -- "$(echo "$option" | sed 's/-/\\\\-/g')" "$doc/allreduce.1" ||
+            fail "allreduce.1: no $option of $name"
+    done
+done
+if command -v man >/dev/null && command -v groff >/dev/null; then
+    for page in "$doc/allreduce.1" "$doc/allreduce.7"; do
+        warnings=$(LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null)
+        [ -z "$warnings" ] || fail "$page: $warnings"
+    done
+fi
+exit $failed
