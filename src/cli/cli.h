@@ -3,6 +3,10 @@
 #ifndef AR_CLI_H
 #define AR_CLI_H
 
+#include <stddef.h>
+
+#include "algorithms/registry.h"
+
 enum ar_exit { AR_EXIT_DONE = 0, AR_EXIT_FAILED = 1, AR_EXIT_USAGE = 2 };
 
 /* argv[0] is "allreduce SUBCOMMAND"; returns an enum ar_exit. */
@@ -10,5 +14,9 @@ typedef int ar_subcommand_fn(int argc, char **argv);
 
 ar_subcommand_fn ar_cli_list;
 ar_subcommand_fn ar_cli_explain;
+
+/* The row's parameters with their defaults, as in the grammar but without the
+ * parentheses; "" if it takes none. */
+void ar_cli_print_parameters(char *text, size_t room, const struct ar_algorithm *row);
 
 #endif

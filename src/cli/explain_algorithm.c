@@ -111,8 +111,11 @@ print_card(const struct ar_choice *choice, bool alike)
         printf("  also called  %s\n", row->aliases);
     if (row->intel_id)
         printf("  Intel id     %d\n", row->intel_id);
+    ar_cli_print_parameters(text, sizeof text, row);
+    if (text[0])
+        printf("  parameters   %s by default\n", text);
     printf("  rounds       %s\n", row->rounds);
-    printf("  sent         %s a rank\n", row->bytes);
+    printf("  sent a rank  %s\n", row->bytes);
     printf("  time         %s\n", row->cost);
     printf("  needs        %s\n", row->needs);
     printf("  order        %s\n",

@@ -20,6 +20,19 @@ struct table_column {
 
 enum format { TEXT, CSV, JSON, MARKDOWN };
 
+void
+ar_cli_print_parameters(char *text, size_t room, const struct ar_algorithm *row)
+{
+    const struct ar_choice choice = {AR_CHOICE_ALGORITHM, row, row->defaults};
+    char printed[AR_CHOICE_TEXT];
+    ar_choice_print(&choice, printed, sizeof printed);
+    const char *open = strchr(printed, '(');
+    if (open)
+        snprintf(text, room, "%.*s", (int)strcspn(open + 1, ")"), open + 1);
+    else /* the printer leaves out a grid that is not given */
+        snprintf(text, room, "%s", row->takes & AR_TAKES_DIMS ? "dims=auto" : "");
+}
+
 /* --- cells --- */
 
 static void
@@ -48,16 +61,10 @@ order_cell(char *text, const struct ar_algorithm *row)
     snprintf(text, CELL_ROOM, "%s", row->keeps_order ? "any op" : "commutative");
 }
 
-/* With the defaults, as in the grammar but without the parentheses. */
 static void
 parameters_cell(char *text, const struct ar_algorithm *row)
 {
-    const struct ar_choice choice = {AR_CHOICE_ALGORITHM, row, row->defaults};
-    char printed[AR_CHOICE_TEXT];
-    ar_choice_print(&choice, printed, sizeof printed);
-    const char *open = strchr(printed, '(');
-    snprintf(text, CELL_ROOM, "%s", open ? open + 1 : "");
-    text[strcspn(text, ")")] = '\0';
+    ar_cli_print_parameters(text, CELL_ROOM, row);
 }
 
 static void
