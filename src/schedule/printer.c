@@ -176,7 +176,7 @@ compare_sets(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-#define SETS_MAX (2 * AR_TRACE_RANKS_MAX)
+#define SETS_MAX ((size_t)2 * AR_TRACE_RANKS_MAX)
 
 /* The partial results of a block that are of use to rank, each once. */
 static size_t
