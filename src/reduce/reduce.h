@@ -18,14 +18,17 @@ typedef void ar_kernel_fn(void *dst, const void *a, const void *b, size_t count)
 struct ar_reduction {
     MPI_Op op;
     MPI_Datatype type;
+    MPI_Comm comm;        /* named to PMPI_Pack, which copies elements with holes;
+                             MPI_COMM_SELF from resolve: where a program has none (it
+                             uses sessions alone) set any communicator that it has */
     ar_kernel_fn *kernel; /* NULL: PMPI_Reduce_local */
     bool commutative;
-    bool named;           /* op and type are predefined: the handles' meaning never changes */
-    bool dense;           /* elements are contiguous and without gaps: memcpy moves them */
-    size_t size;          /* data bytes an element (MPI_Type_size) */
-    ptrdiff_t extent;     /* bytes from one element to the next */
-    ptrdiff_t true_lb;    /* first byte of an element from its address */
-    size_t true_extent;   /* bytes from an element's first to its last byte */
+    bool named;         /* op and type are predefined: the handles' meaning never changes */
+    bool dense;         /* elements are contiguous and without gaps: memcpy moves them */
+    size_t size;        /* data bytes an element (MPI_Type_size) */
+    ptrdiff_t extent;   /* bytes from one element to the next */
+    ptrdiff_t true_lb;  /* first byte of an element from its address */
+    size_t true_extent; /* bytes from an element's first to its last byte */
 };
 
 /* Resolves op on type.  Returns false, with *r untouched, if this is nothing for
@@ -36,7 +39,8 @@ bool ar_reduction_resolve(struct ar_reduction *r, MPI_Op op, MPI_Datatype type);
 /* dst = a op b.  dst may be a or b.  Where dst is a, b is undefined afterwards.
  * All three point to elements as an MPI buffer does (true_lb is added by MPI).
  * Returns MPI_SUCCESS or the error class of PMPI_Reduce_local. */
-int ar_reduction_apply(const struct ar_reduction *r, void *dst, const void *a, void *b, size_t count);
+int ar_reduction_apply(const struct ar_reduction *r, void *dst, const void *a, void *b,
+                       size_t count);
 
 /* dst = src; gaps between and inside the elements of dst stay untouched. dst may
  * be src.  Returns MPI_SUCCESS or the error class of the PMPI call. */

@@ -1,0 +1,15 @@
+/* What elements of a type occupy, and how to move them. */
+#ifndef AR_GEOMETRY_H
+#define AR_GEOMETRY_H
+
+#include "reduce/reduce.h"
+
+/* Fills type, comm (MPI_COMM_SELF), size, extent, true_lb, true_extent and dense of
+ * *r; false, with *r
+ * untouched, if elements overlap or run backwards. */
+bool ar_geometry_get(struct ar_reduction *r, MPI_Datatype type);
+
+/* The class of an error code; MPI_ERR_OTHER if MPI does not know the code. */
+int ar_error_class(int error);
+
+#endif

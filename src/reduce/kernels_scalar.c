@@ -1,0 +1,138 @@
+/* Kernels that vector instructions do not speed up: long double, C's complex
+ * product, and the pairs of MAXLOC and MINLOC. */
+#include <complex.h>
+#include <float.h>
+#include <string.h>
+
+#include "reduce/kernels.h"
+
+/* The bytes of a long double that hold its value; the x87 format is shorter than
+ * its storage, and a store leaves the rest as it is. */
+enum { LD_BYTES = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double) };
+
+/* PMPI_Reduce_local(a, b) leaves the padding of b in the result.  The padding
+ * comes second: a compiler may take a store of the value for one of all bytes. */
+static inline void
+ld_store(long double *dst, long double value, const long double *b)
+{
+    unsigned char padding[sizeof *dst];
+    memcpy(padding, b, sizeof padding);
+    memcpy(dst, &value, LD_BYTES);
+    memcpy((char *)dst + LD_BYTES, padding + LD_BYTES, sizeof padding - LD_BYTES);
+}
+
+#define LD_KERNEL(op, expression)                                                                  \
+    static void LONG_DOUBLE_##op(void *dst_, const void *a_, const void *b_, size_t count)         \
+    {                                                                                              \
+        long double *const dst = dst_;                                                             \
+        const long double *const pa = a_, *const pb = b_;                                          \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            const long double b = pb[i], a = pa[i];                                                \
+            ld_store(&dst[i], (expression), &pb[i]);                                               \
+        }                                                                                          \
+    }
+
+LD_KERNEL(SUM, b + a)
+LD_KERNEL(PROD, (b)*a)
+LD_KERNEL(MAX, b > a ? b : a)
+LD_KERNEL(MIN, b < a ? b : a)
+
+static void
+COMPLEX_LONG_DOUBLE_SUM(void *dst, const void *a, const void *b, size_t count)
+{
+    LONG_DOUBLE_SUM(dst, a, b, 2 * count);
+}
+
+static void
+COMPLEX_LONG_DOUBLE_PROD(void *dst_, const void *a_, const void *b_, size_t count)
+{
+    long double *const dst = dst_;
+    const long double _Complex *const pa = a_, *const pb = b_;
+    for (size_t i = 0; i < count; i++) {
+        const long double _Complex product = pb[i] * pa[i];
+        const long double *const b = (const long double *)&pb[i];
+        ld_store(&dst[2 * i], creall(product), &b[0]);
+        ld_store(&dst[2 * i + 1], cimagl(product), &b[1]);
+    }
+}
+
+static void
+COMPLEX_LONG_DOUBLE_PLAIN_PROD(void *dst_, const void *a_, const void *b_, size_t count)
+{
+    long double *dst = dst_;
+    const long double *a = a_, *b = b_;
+    for (size_t i = 0; i < count; i++, dst += 2, a += 2, b += 2) {
+        const long double real = b[0] * a[0] - b[1] * a[1];
+        const long double imaginary = b[1] * a[0] + b[0] * a[1];
+        ld_store(&dst[0], real, &b[0]);
+        ld_store(&dst[1], imaginary, &b[1]);
+    }
+}
+
+#define COMPLEX_PROD_KERNEL(class, T)                                                              \
+    static void class##_PROD(void *dst_, const void *a_, const void *b_, size_t count)             \
+    {                                                                                              \
+        typedef T __attribute__((may_alias, aligned(1))) element;                                  \
+        element *const dst = dst_;                                                                 \
+        const element *const a = a_, *const b = b_;                                                \
+        for (size_t i = 0; i < count; i++)                                                         \
+            dst[i] = b[i] * a[i];                                                                  \
+    }
+
+COMPLEX_PROD_KERNEL(COMPLEX_F32, float _Complex)
+COMPLEX_PROD_KERNEL(COMPLEX_F64, double _Complex)
+
+/* Pairs: value v and index k.  Ties take the lower index, b's value stays, and
+ * so it does where NaN compares to nothing.  Gaps are never written. */
+#define STORE(dst, value, b)    (*(dst) = (value))
+#define LD_STORE(dst, value, b) ld_store(dst, value, b)
+
+#define PAIR_KERNEL(class, op, V, K, better, STORE)                                                \
+    static void class##_##op(void *dst_, const void *a_, const void *b_, size_t count)             \
+    {                                                                                              \
+        struct pair {                                                                              \
+            V v;                                                                                   \
+            K k;                                                                                   \
+        } __attribute__((may_alias)) *const dst = dst_;                                            \
+        const struct pair *const pa = a_, *const pb = b_;                                          \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            const V av = pa[i].v, bv = pb[i].v;                                                    \
+            const K ak = pa[i].k, bk = pb[i].k;                                                    \
+            const K lower = bk < ak ? bk : ak;                                                     \
+            STORE(&dst[i].v, av better bv ? av : bv, &pb[i].v);                                    \
+            dst[i].k = av better bv ? ak : av == bv ? lower : bk;                                  \
+        }                                                                                          \
+    }
+
+#define PAIR_CELLS(X, class, V, K, STORE)                                                          \
+    X(class, MAXLOC, V, K, >, STORE)                                                               \
+    X(class, MINLOC, V, K, <, STORE)
+
+#define ALL_PAIR_CELLS(X)                                                                          \
+    PAIR_CELLS(X, PAIR_F32_INT, float, int, STORE)                                                 \
+    PAIR_CELLS(X, PAIR_F64_INT, double, int, STORE)                                                \
+    PAIR_CELLS(X, PAIR_LONG_INT, long, int, STORE)                                                 \
+    PAIR_CELLS(X, PAIR_INT_INT, int, int, STORE)                                                   \
+    PAIR_CELLS(X, PAIR_SHORT_INT, short, int, STORE)                                               \
+    PAIR_CELLS(X, PAIR_LONG_DOUBLE_INT, long double, int, LD_STORE)                                \
+    PAIR_CELLS(X, PAIR_F32_F32, float, float, STORE)                                               \
+    PAIR_CELLS(X, PAIR_F64_F64, double, double, STORE)
+
+ALL_PAIR_CELLS(PAIR_KERNEL)
+
+#define ROW(class, op, ...) [AR_##class][AR_##op] = class##_##op,
+
+/* clang-format off */
+const struct ar_kernels ar_kernels_scalar = {.of = {
+    ROW(LONG_DOUBLE, SUM)
+    ROW(LONG_DOUBLE, PROD)
+    ROW(LONG_DOUBLE, MAX)
+    ROW(LONG_DOUBLE, MIN)
+    ROW(COMPLEX_F32, PROD)
+    ROW(COMPLEX_F64, PROD)
+    ROW(COMPLEX_LONG_DOUBLE, SUM)
+    ROW(COMPLEX_LONG_DOUBLE, PROD)
+    ROW(COMPLEX_LONG_DOUBLE_PLAIN, PROD)
+    ALL_PAIR_CELLS(ROW)
+}};
+/* clang-format on */

@@ -1,0 +1,86 @@
+#include "reduce/geometry.h"
+#include "reduce/named.h"
+
+/* Elements handed to PMPI_Reduce_local at a time: its counts are int. */
+#define CHUNK ((size_t)1 << 30)
+
+static bool
+resolve_predefined(struct ar_reduction *r, MPI_Op op, enum ar_op which, MPI_Datatype type)
+{
+    struct ar_named *const named = ar_named_find(type);
+    if (!named || !(named->ops & 1u << which))
+        return false;
+    *r = named->geometry;
+    r->op = op;
+    r->kernel = ar_named_kernel(named, op, which);
+    return true;
+}
+
+static bool
+resolve_user(struct ar_reduction *r, MPI_Op op, MPI_Datatype type)
+{
+    const struct ar_named *const named = ar_named_find(type);
+    struct ar_reduction found = {0};
+    int commutative;
+    if (named)
+        found = named->geometry;
+    else if (!ar_geometry_get(&found, type))
+        return false;
+    if (PMPI_Op_commutative(op, &commutative) != MPI_SUCCESS)
+        return false;
+    *r = found;
+    r->op = op;
+    r->commutative = commutative;
+    r->named = false;
+    return true;
+}
+
+bool
+ar_reduction_resolve(struct ar_reduction *r, MPI_Op op, MPI_Datatype type)
+{
+    enum ar_op which;
+    if (type == MPI_DATATYPE_NULL)
+        return false;
+    switch (ar_op_find(&which, op)) {
+    case AR_OP_PREDEFINED:
+        return resolve_predefined(r, op, which, type);
+    case AR_OP_USER:
+        return resolve_user(r, op, type);
+    case AR_OP_REFUSED:
+        break;
+    }
+    return false;
+}
+
+/* inout = in op inout */
+static int
+reduce_local(const struct ar_reduction *r, void *inout, const void *in, size_t count)
+{
+    for (size_t done = 0; done < count; done += CHUNK) {
+        const int n = count - done < CHUNK ? count - done : CHUNK;
+        const ptrdiff_t at = (ptrdiff_t)done * r->extent;
+        const int error =
+            PMPI_Reduce_local((const char *)in + at, (char *)inout + at, n, r->type, r->op);
+        if (error != MPI_SUCCESS)
+            return ar_error_class(error);
+    }
+    return MPI_SUCCESS;
+}
+
+int
+ar_reduction_apply(const struct ar_reduction *r, void *dst, const void *a, void *b, size_t count)
+{
+    int error;
+    if (r->kernel) {
+        r->kernel(dst, a, b, count);
+        return MPI_SUCCESS;
+    }
+    /* PMPI_Reduce_local works in its right operand: in b where dst is a, else in
+     * dst. */
+    if (dst == a) {
+        error = reduce_local(r, b, a, count);
+        return error ? error : ar_reduction_copy(r, dst, b, count);
+    }
+    error = ar_reduction_copy(r, dst, b, count);
+    return error ? error : reduce_local(r, dst, a, count);
+}
