@@ -271,6 +271,21 @@ ar_config_from_environment(void)
     return config ? finished(config, take_environment(config)) : NULL;
 }
 
+struct ar_config *
+ar_config_from_algo(const char *text)
+{
+    char reason[AR_CONFIG_PROBLEM];
+    struct ar_text why;
+    struct ar_config *const config = create();
+    if (!config)
+        return NULL;
+    ar_text_init(&why, reason, sizeof reason);
+    const int error = set_variable(config, AR_VARIABLE_ALGO, text, &why);
+    if (error == AR_ERR_SYNTAX)
+        set_problem(config, ar_variables[AR_VARIABLE_ALGO].name, reason);
+    return finished(config, error == AR_ERR_SYNTAX ? AR_OK : error);
+}
+
 /* Takes a line of another rank's text, of which only these can stand there. */
 static int
 take_line(struct ar_config *config, struct ar_word key, const char *value, struct ar_text *why)
@@ -386,4 +401,24 @@ ar_config_choose(const struct ar_config *config, struct ar_choice *out, size_t b
     if (!error && out->kind == AR_CHOICE_ALGORITHM && !commutative && !out->algorithm->keeps_order)
         choose_native(out, reason, ar_reason_no_commute);
     return error;
+}
+
+static bool
+begins_with_native(const struct ar_rules *rules)
+{
+    const struct ar_condition *conditions;
+    return rules && ar_rules_count(rules) > 0 && ar_rules_conditions(rules, 0, &conditions) == 0 &&
+           ar_rules_choice(rules, 0)->kind == AR_CHOICE_NATIVE;
+}
+
+const char *
+ar_config_always_native(const struct ar_config *config)
+{
+    if (config->broken)
+        return ar_reason_broken;
+    if (begins_with_native(config->rules))
+        return ar_reason_named;
+    if (!config->rules && begins_with_native(config->file_rules))
+        return ar_reason_rule;
+    return NULL;
 }

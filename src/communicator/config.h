@@ -9,12 +9,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "execute/wait.h"
 #include "select/select.h"
 
 #define AR_CONFIG_PROBLEM  1024
 #define AR_SCRATCH_MINIMUM 65536
-
-enum ar_wait_policy { AR_WAIT_AUTO, AR_WAIT_SPIN, AR_WAIT_YIELD };
 
 struct ar_config {
     struct ar_rules *rules;      /* of ALLREDUCE_ALGO; NULL: none.  Owned */
@@ -46,6 +45,10 @@ struct ar_config *ar_config_from_environment(void);
  * NULL only without memory. */
 struct ar_config *ar_config_from_text(const char *text);
 
+/* The configuration of an environment where ALLREDUCE_ALGO=text alone is set:
+ * for programs that compare algorithms.  NULL only without memory. */
+struct ar_config *ar_config_from_algo(const char *text);
+
 void ar_config_destroy(struct ar_config *config);
 
 /* Why something was chosen: keys of statistics, comparable as pointers. */
@@ -61,5 +64,8 @@ extern const char ar_reason_broken[];     /* "bad configuration": see problem */
  * commute: native then.  AR_OK or AR_ERR_MEMORY.  Thread-safe. */
 int ar_config_choose(const struct ar_config *config, struct ar_choice *out, size_t bytes,
                      int nranks, bool commutative, const char **reason);
+
+/* The reason why every call goes native whatever its size, or NULL. */
+const char *ar_config_always_native(const struct ar_config *config);
 
 #endif

@@ -1,0 +1,114 @@
+/* Ranks with different environments must not choose differently: that would be
+ * a deadlock.  So the ranks of a communicator compare their configuration once,
+ * and where they differ rank 0's counts. */
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "communicator/state.h"
+#include "report/report.h"
+
+/* FNV-1a. */
+static uint64_t
+hash(const char *text)
+{
+    uint64_t h = UINT64_C(14695981039346656037);
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
+    return h;
+}
+
+/* *differs: the first rank whose configuration is not rank 0's, or -1. */
+static int
+compare(const struct ar_communicator *c, MPI_Comm comm, const char *text, int *differs)
+{
+    uint64_t mine = hash(text);
+    uint64_t *all = malloc((size_t)c->nranks * sizeof *all);
+    if (!all)
+        return MPI_ERR_NO_MEM;
+    int error =
+        PMPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, comm);
+    *differs = -1;
+    for (int i = c->nranks - 1; i > 0 && !error; i--)
+        if (all[i] != all[0])
+            *differs = i;
+    free(all);
+    return error;
+}
+
+static int
+broadcast_text(const struct ar_communicator *c, MPI_Comm comm, const char *mine, char **text)
+{
+    int length = (int)strlen(mine) + 1;
+    int error = PMPI_Bcast(&length, 1, MPI_INT, 0, comm);
+    if (error)
+        return error;
+    *text = malloc((size_t)length);
+    if (!*text)
+        return MPI_ERR_NO_MEM;
+    if (c->rank == 0)
+        memcpy(*text, mine, (size_t)length);
+    return PMPI_Bcast(*text, length, MPI_BYTE, 0, comm);
+}
+
+/* Rank 0 speaks for all and ends the job; the others wait for that end, since
+ * going on would be the wrong algorithm, and ending it too only noise. */
+static void
+refuse(const struct ar_communicator *c, MPI_Comm comm, const struct ar_config *config)
+{
+    if (c->rank == 0) {
+        ar_say("%s", config->problem);
+        PMPI_Abort(comm, 2);
+    }
+    for (;;)
+        pause();
+}
+
+/* Under ALLREDUCE_STRICT=0: said once, not for every communicator. */
+static void
+warn(const struct ar_communicator *c, const struct ar_config *config)
+{
+    static atomic_flag warned = ATOMIC_FLAG_INIT;
+    if (c->rank == 0 && !atomic_flag_test_and_set(&warned))
+        ar_say("warning: %s: every call goes native", config->problem);
+}
+
+static int
+adopt(struct ar_communicator *c, MPI_Comm comm, const struct ar_config *mine, int differs)
+{
+    char *text = NULL;
+    int error = broadcast_text(c, comm, mine->text, &text);
+    if (!error) {
+        c->own_config = ar_config_from_text(text);
+        error = c->own_config ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    }
+    free(text);
+    if (error)
+        return error;
+    c->config = c->own_config;
+    c->own_config->wait = mine->wait;
+    c->own_config->verbose = mine->verbose;
+    if (c->rank == 0)
+        ar_say("ranks 0 and %d of a communicator differ in their ALLREDUCE_ settings: "
+               "rank 0's count for all",
+               differs);
+    return MPI_SUCCESS;
+}
+
+int
+ar_agree(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine)
+{
+    int differs = -1, error = MPI_SUCCESS;
+    c->config = mine;
+    if (c->nranks > 1)
+        error = compare(c, comm, mine->text, &differs);
+    if (!error && differs >= 0)
+        error = adopt(c, comm, mine, differs);
+    if (!error && c->config->error)
+        refuse(c, comm, c->config);
+    if (!error && c->config->broken)
+        warn(c, c->config);
+    return error;
+}

@@ -1,0 +1,166 @@
+#include "communicator/communicator.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "communicator/process.h"
+#include "communicator/state.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ar_communicator list = {.next = &list, .previous = &list};
+static int lowest_rank = INT_MAX;
+
+static void
+enlist(struct ar_communicator *c)
+{
+    pthread_mutex_lock(&lock);
+    c->previous = &list;
+    c->next = list.next;
+    list.next->previous = c;
+    list.next = c;
+    if (c->rank < lowest_rank)
+        lowest_rank = c->rank;
+    pthread_mutex_unlock(&lock);
+}
+
+static void
+delist(struct ar_communicator *c)
+{
+    pthread_mutex_lock(&lock);
+    c->next->previous = c->previous;
+    c->previous->next = c->next;
+    pthread_mutex_unlock(&lock);
+}
+
+int
+ar_communicators_lowest_rank(void)
+{
+    return lowest_rank;
+}
+
+void
+ar_communicators_close(bool mpi_lives)
+{
+    pthread_mutex_lock(&lock);
+    for (struct ar_communicator *c = list.next; c != &list; c = c->next) {
+        ar_decisions_tally(c);
+        if (mpi_lives)
+            ar_engine_destroy(c, true);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* After close, MPI may be past freeing communicators: theirs is gone already. */
+static void
+destroy(struct ar_communicator *c)
+{
+    ar_decisions_tally(c);
+    ar_decisions_clear(c);
+    ar_engine_destroy(c, !ar_process_is_closed());
+    ar_config_destroy(c->own_config);
+    free(c);
+}
+
+int
+ar_communicator_delete_callback(MPI_Comm comm, int keyval, void *state, void *extra)
+{
+    (void)comm;
+    (void)keyval;
+    (void)extra;
+    delist(state);
+    destroy(state);
+    return MPI_SUCCESS;
+}
+
+/* Hangs c on comm; on failure c is gone. */
+static struct ar_communicator *
+attach(struct ar_communicator *c, MPI_Comm comm, int *error)
+{
+    enlist(c);
+    *error = PMPI_Comm_set_attr(comm, ar_process_get()->keyval, c);
+    if (*error == MPI_SUCCESS)
+        return c;
+    delist(c);
+    destroy(c);
+    return NULL;
+}
+
+static struct ar_communicator *
+allocate(MPI_Comm comm, int *error)
+{
+    struct ar_communicator *c = calloc(1, sizeof *c);
+    *error = c ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (!c)
+        return NULL;
+    PMPI_Comm_rank(comm, &c->rank);
+    PMPI_Comm_size(comm, &c->nranks);
+    c->private_comm = MPI_COMM_NULL;
+    return c;
+}
+
+static struct ar_communicator *
+create(MPI_Comm comm, int *error)
+{
+    struct ar_config *config = ar_process_get()->config;
+    int inter = 0;
+    struct ar_communicator *c = config ? allocate(comm, error) : NULL;
+    if (!config)
+        *error = MPI_ERR_NO_MEM;
+    if (!c)
+        return NULL;
+    *error = PMPI_Comm_test_inter(comm, &inter);
+    if (inter)
+        c->always_native = "intercommunicator";
+    else if (!*error)
+        *error = ar_agree(c, comm, config);
+    if (!*error && !inter)
+        c->always_native = ar_config_always_native(c->config);
+    if (!*error)
+        return attach(c, comm, error);
+    destroy(c);
+    return NULL;
+}
+
+struct ar_communicator *
+ar_communicator_get(MPI_Comm comm, int *error)
+{
+    const struct ar_process *process = ar_process_get();
+    struct ar_communicator *c = NULL;
+    int found = 0;
+    *error = process->error;
+    if (*error || ar_process_is_closed())
+        return NULL;
+    *error = PMPI_Comm_get_attr(comm, process->keyval, &c, &found);
+    if (*error)
+        return NULL;
+    return found ? c : create(comm, error);
+}
+
+struct ar_communicator *
+ar_communicator_create_with(MPI_Comm comm, struct ar_config *config)
+{
+    int error;
+    struct ar_communicator *c = allocate(comm, &error);
+    if (!c)
+        return NULL;
+    c->config = c->own_config = config;
+    c->always_native = ar_config_always_native(config);
+    return attach(c, comm, &error);
+}
+
+int
+ar_communicator_run(struct ar_communicator *c, const struct ar_decision *decision,
+                    const struct ar_reduction *r, const void *in, void *out)
+{
+    const struct ar_p2p run = {
+        .plan = decision->plan,
+        .reduction = r,
+        .in = in,
+        .out = out,
+        .scratch = c->scratch,
+        .comm = c->private_comm,
+        .wait = c->wait,
+    };
+    return ar_p2p_run(&run);
+}

@@ -1,0 +1,88 @@
+/* What we keep per communicator: the agreed configuration, the node map, the
+ * private communicator, the plans.  A communicator's calls are ordered by MPI,
+ * so its state needs no lock; the list of all states has one. */
+#ifndef AR_COMMUNICATOR_H
+#define AR_COMMUNICATOR_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "communicator/config.h"
+#include "execute/p2p.h"
+#include "execute/plan.h"
+#include "reduce/reduce.h"
+#include "report/report.h"
+
+#define AR_DECISION_SETS 32
+#define AR_DECISION_WAYS 4
+
+/* All that the choice for a call depends on, beside the communicator. */
+struct ar_decision_key {
+    size_t count;
+    size_t size;
+    size_t true_extent;
+    ptrdiff_t extent;
+    ptrdiff_t true_lb;
+    bool commutative;
+};
+
+/* What a call with this key runs. */
+struct ar_decision {
+    bool used;
+    struct ar_decision_key key;
+    struct ar_plan *plan; /* owned; NULL: the native call */
+    struct ar_choice choice;
+    const char *reason; /* static string */
+    struct ar_tally tally;
+};
+
+/* Where a private communicator with its extras stands. */
+enum ar_engine { AR_ENGINE_NONE, AR_ENGINE_READY, AR_ENGINE_FAILED };
+
+struct ar_communicator {
+    struct ar_communicator *next, *previous; /* list of all */
+    int rank;
+    int nranks;
+    const struct ar_config *config;
+    struct ar_config *own_config; /* where ranks differed: rank 0's; else NULL */
+    const char *always_native;    /* reason why every call goes native, or NULL */
+    enum ar_engine engine;
+    MPI_Comm private_comm; /* made at the first call that needs it */
+    int *node_of;          /* node of each rank, from 0; NULL before the engine is ready */
+    struct ar_wait wait;
+    char *scratch; /* aligned to 64 */
+    size_t scratch_bytes;
+    size_t plan_bytes; /* of all plans */
+    unsigned next_way; /* whom to replace next in a full set */
+    struct ar_decision decisions[AR_DECISION_SETS][AR_DECISION_WAYS];
+    /* The call before: predefined handles never change their meaning. */
+    MPI_Datatype last_type;
+    MPI_Op last_op;
+    size_t last_count;
+    struct ar_reduction last_reduction;
+    struct ar_decision *last_decision; /* NULL: none */
+    struct ar_tally native_tally;      /* of calls under always_native */
+};
+
+/* The state of comm, made (collectively) at its first call; NULL where it could
+ * not be made: *error then tells why, MPI_SUCCESS meaning "go native" (MPI is
+ * being finalized). */
+struct ar_communicator *ar_communicator_get(MPI_Comm comm, int *error);
+
+/* What a call of count elements runs; NULL with *error where memory ran out or
+ * an algorithm is broken.  comm is the user's, for the set-up at first need. */
+struct ar_decision *ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm,
+                                           const struct ar_reduction *r, size_t count, int *error);
+
+/* Runs decision's plan (not NULL).  in may be out.  MPI_SUCCESS or an error of
+ * MPI's. */
+int ar_communicator_run(struct ar_communicator *c, const struct ar_decision *decision,
+                        const struct ar_reduction *r, const void *in, void *out);
+
+/* Makes the state of comm, which has none yet, with a configuration of the
+ * caller's in place of the environment's; alike on all ranks.  config becomes
+ * comm's.  NULL where memory ran out or MPI refused. */
+struct ar_communicator *ar_communicator_create_with(MPI_Comm comm, struct ar_config *config);
+
+#endif

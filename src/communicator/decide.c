@@ -1,0 +1,196 @@
+/* Decisions and their plans: a small set-associative cache, so that a call like
+ * one before chooses nothing and allocates nothing. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "communicator/state.h"
+
+/* Plans of one communicator: 16 MiB, or one plan if that alone is larger. */
+#define PLAN_BYTES_MAX ((size_t)16 << 20)
+
+static struct ar_decision_key
+key_of(const struct ar_reduction *r, size_t count)
+{
+    return (struct ar_decision_key){.count = count,
+                                    .size = r->size,
+                                    .true_extent = r->true_extent,
+                                    .extent = r->extent,
+                                    .true_lb = r->true_lb,
+                                    .commutative = r->commutative};
+}
+
+static bool
+same_key(const struct ar_decision_key *a, const struct ar_decision_key *b)
+{
+    return a->count == b->count && a->size == b->size && a->true_extent == b->true_extent &&
+           a->extent == b->extent && a->true_lb == b->true_lb && a->commutative == b->commutative;
+}
+
+static struct ar_decision *
+set_of(struct ar_communicator *c, const struct ar_decision_key *key)
+{
+    size_t h = (key->count * 31 + key->size) * (size_t)0x9e3779b97f4a7c15U;
+    return c->decisions[(h >> 32) % AR_DECISION_SETS];
+}
+
+static void
+tally(struct ar_decision *d)
+{
+    char ran[AR_CHOICE_TEXT] = "native";
+    if (d->plan)
+        ar_choice_print(&d->choice, ran, sizeof ran);
+    ar_report_add(ran, d->reason, d->tally);
+    d->tally = (struct ar_tally){0};
+}
+
+static void
+drop(struct ar_communicator *c, struct ar_decision *d)
+{
+    if (!d->used)
+        return;
+    tally(d);
+    if (d->plan)
+        c->plan_bytes -= ar_plan_memory_bytes(d->plan);
+    ar_plan_destroy(d->plan);
+    memset(d, 0, sizeof *d);
+    c->last_decision = NULL;
+}
+
+static void
+for_each(struct ar_communicator *c, void (*visit)(struct ar_communicator *, struct ar_decision *))
+{
+    for (int i = 0; i < AR_DECISION_SETS; i++)
+        for (int j = 0; j < AR_DECISION_WAYS; j++)
+            visit(c, &c->decisions[i][j]);
+}
+
+void
+ar_decisions_clear(struct ar_communicator *c)
+{
+    for_each(c, drop);
+}
+
+static void
+tally_used(struct ar_communicator *c, struct ar_decision *d)
+{
+    (void)c;
+    if (d->used)
+        tally(d);
+}
+
+void
+ar_decisions_tally(struct ar_communicator *c)
+{
+    if (c->always_native)
+        ar_report_add("native", c->always_native, c->native_tally);
+    c->native_tally = (struct ar_tally){0};
+    for_each(c, tally_used);
+}
+
+/* A place in the set: a free one, or that of an older decision. */
+static struct ar_decision *
+make_room(struct ar_communicator *c, struct ar_decision *set)
+{
+    for (int i = 0; i < AR_DECISION_WAYS; i++)
+        if (!set[i].used)
+            return &set[i];
+    struct ar_decision *d = &set[c->next_way++ % AR_DECISION_WAYS];
+    drop(c, d);
+    return d;
+}
+
+static int
+grow_scratch(struct ar_communicator *c, size_t bytes)
+{
+    if (bytes <= c->scratch_bytes)
+        return MPI_SUCCESS;
+    free(c->scratch);
+    c->scratch_bytes = 0;
+    c->scratch = aligned_alloc(64, bytes); /* bytes is a multiple: see round_up in plan.c */
+    if (!c->scratch)
+        return MPI_ERR_NO_MEM;
+    c->scratch_bytes = bytes;
+    return MPI_SUCCESS;
+}
+
+static int
+make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)
+{
+    struct ar_params params = d->choice.params;
+    params.node_of = c->node_of;
+    int error = ar_plan_create(&d->plan, d->choice.algorithm, &params, c->rank, c->nranks,
+                               d->key.count, r, c->config->scratch_bytes);
+    if (error)
+        return error == AR_ERR_MEMORY ? MPI_ERR_NO_MEM : MPI_ERR_INTERN;
+    size_t bytes = ar_plan_memory_bytes(d->plan);
+    if (c->plan_bytes + bytes > PLAN_BYTES_MAX) {
+        struct ar_decision keep = *d;
+        d->used = false; /* not to be dropped with the rest */
+        ar_decisions_clear(c);
+        *d = keep;
+    }
+    c->plan_bytes += bytes;
+    return grow_scratch(c, ar_plan_scratch_bytes(d->plan));
+}
+
+/* Chooses; where that is an algorithm and no engine can be had, native. */
+static int
+choose(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
+       const struct ar_reduction *r)
+{
+    const size_t bytes = d->key.count * r->size;
+    int error =
+        ar_config_choose(c->config, &d->choice, bytes, c->nranks, r->commutative, &d->reason);
+    if (error)
+        return MPI_ERR_NO_MEM;
+    if (d->key.count == 0 || r->size == 0) {
+        d->choice.kind = AR_CHOICE_NATIVE;
+        d->reason = "nothing to reduce";
+    }
+    if (d->choice.kind == AR_CHOICE_NATIVE)
+        return MPI_SUCCESS;
+    if (c->engine == AR_ENGINE_NONE)
+        ar_engine_create(c, comm);
+    if (c->engine == AR_ENGINE_FAILED) {
+        d->choice.kind = AR_CHOICE_NATIVE;
+        d->reason = "no private communicator";
+        return MPI_SUCCESS;
+    }
+    return make_plan(c, d, r);
+}
+
+static struct ar_decision *
+decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r, size_t count,
+       int *error)
+{
+    struct ar_decision_key key = key_of(r, count);
+    struct ar_decision *set = set_of(c, &key);
+    for (int i = 0; i < AR_DECISION_WAYS; i++)
+        if (set[i].used && same_key(&set[i].key, &key))
+            return &set[i];
+    struct ar_decision *d = make_room(c, set);
+    d->used = true;
+    d->key = key;
+    *error = choose(c, comm, d, r);
+    if (!*error)
+        return d;
+    ar_plan_destroy(d->plan);
+    memset(d, 0, sizeof *d);
+    return NULL;
+}
+
+struct ar_decision *
+ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+                       size_t count, int *error)
+{
+    *error = MPI_SUCCESS;
+    struct ar_decision *d = decide(c, comm, r, count, error);
+    if (d && r->named) {
+        c->last_type = r->type;
+        c->last_op = r->op;
+        c->last_count = count;
+        c->last_reduction = *r;
+        c->last_decision = d;
+    }
+    return d;
+}

@@ -1,0 +1,94 @@
+#include <config.h>
+
+#include "communicator/process.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "communicator/communicator.h"
+#include "communicator/state.h"
+#include "report/report.h"
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct ar_process process;
+static atomic_bool closed;
+static int world_rank = -1; /* -1: there is no MPI_COMM_WORLD (sessions) */
+
+bool
+ar_process_is_closed(void)
+{
+    return atomic_load_explicit(&closed, memory_order_relaxed);
+}
+
+static void
+print_report(void)
+{
+    const int verbose = process.config ? process.config->verbose : 0;
+    const int rank = world_rank >= 0 ? world_rank : ar_communicators_lowest_rank();
+    char title[128];
+    if (verbose < 1 || (verbose < 2 && rank != 0))
+        return;
+    snprintf(title, sizeof title, "%s for %s, calls of rank %d", PACKAGE_VERSION, AR_MPI_FAMILY,
+             rank);
+    ar_report_print(stderr, title);
+}
+
+/* Both at MPI's end and at the process's, whichever comes first: programs may
+ * leave without MPI_Finalize, and sessions have no end that we could see. */
+static void
+close_process(bool mpi_lives)
+{
+    if (atomic_exchange(&closed, true))
+        return;
+    ar_communicators_close(mpi_lives);
+    print_report();
+}
+
+static void
+at_exit(void)
+{
+    close_process(false);
+}
+
+static int
+at_finalize(MPI_Comm self, int keyval, void *value, void *extra)
+{
+    (void)self;
+    (void)keyval;
+    (void)value;
+    (void)extra;
+    close_process(true);
+    return MPI_SUCCESS;
+}
+
+/* MPI_Finalize runs the delete callbacks of MPI_COMM_SELF first of all. */
+static void
+watch_finalize(void)
+{
+    int initialized = 0, keyval;
+    PMPI_Initialized(&initialized);
+    if (!initialized)
+        return;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &keyval, NULL) == MPI_SUCCESS)
+        PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, &process);
+}
+
+static void
+set_up(void)
+{
+    process.config = ar_config_from_environment();
+    process.error = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, ar_communicator_delete_callback,
+                                            &process.keyval, NULL);
+    watch_finalize();
+    atexit(at_exit);
+}
+
+const struct ar_process *
+ar_process_get(void)
+{
+    pthread_once(&once, set_up);
+    return &process;
+}

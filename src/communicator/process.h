@@ -1,0 +1,23 @@
+/* What this process keeps for all communicators. */
+#ifndef AR_PROCESS_H
+#define AR_PROCESS_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+#include "communicator/config.h"
+
+struct ar_process {
+    struct ar_config *config; /* from this process's environment; NULL: no memory */
+    int keyval;               /* of a communicator's state */
+    int error;                /* MPI_SUCCESS, or why there is no keyval */
+};
+
+/* Set up at the first call, which comes from inside an MPI_Allreduce: there is
+ * no depending on a hook in MPI_Init, which Fortran and sessions pass by. */
+const struct ar_process *ar_process_get(void);
+
+/* True from the moment MPI is being finalized. */
+bool ar_process_is_closed(void);
+
+#endif

@@ -1,0 +1,33 @@
+/* Between the files of this folder alone. */
+#ifndef AR_STATE_H
+#define AR_STATE_H
+
+#include "communicator/communicator.h"
+
+/* Attribute delete callback of a communicator's state. */
+int ar_communicator_delete_callback(MPI_Comm comm, int keyval, void *state, void *extra);
+
+/* Adds the counts of all communicators to the report; where MPI lives, frees the
+ * private communicators too. */
+void ar_communicators_close(bool mpi_lives);
+
+/* The lowest rank this process ever had in a communicator of ours. */
+int ar_communicators_lowest_rank(void);
+
+/* Agrees on the configuration among the ranks of comm: c->config and, where they
+ * differ, c->own_config (rank 0's).  Collective over comm.  A configuration that
+ * does not parse ends the job here. MPI_SUCCESS or an error of MPI's. */
+int ar_agree(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine);
+
+/* Makes the engine: private communicator, node map, manner of waiting.
+ * Collective over comm; c->engine becomes READY or FAILED, alike on all ranks. */
+void ar_engine_create(struct ar_communicator *c, MPI_Comm comm);
+void ar_engine_destroy(struct ar_communicator *c, bool mpi_lives);
+
+/* Frees all plans, adding their counts to the report. */
+void ar_decisions_clear(struct ar_communicator *c);
+
+/* Adds the counts so far to the report and zeroes them. */
+void ar_decisions_tally(struct ar_communicator *c);
+
+#endif

@@ -1,0 +1,227 @@
+/* Segments in flight share the communicator: slot s uses tag s.  Messages of one
+ * tag between two ranks match in order, since a slot begins its next segment
+ * only when the last one has ended on this rank, and a call begins only when the
+ * one before has. */
+#include "execute/p2p.h"
+
+#include <stdbool.h>
+
+static size_t
+round_begin(const struct ar_slot *slot)
+{
+    return slot->round ? slot->schedule->round_end[slot->round - 1] : 0;
+}
+
+static ptrdiff_t
+bytes(const struct ar_p2p *run, size_t elements)
+{
+    return (ptrdiff_t)elements * run->reduction->extent;
+}
+
+static char *
+slot_scratch(const struct ar_p2p *run, const struct ar_slot *slot)
+{
+    return run->scratch + (size_t)(slot - run->plan->slots) * run->plan->slot_bytes;
+}
+
+static MPI_Request *
+slot_requests(const struct ar_p2p *run, const struct ar_slot *slot)
+{
+    return run->plan->requests + (slot - run->plan->slots) * run->plan->messages;
+}
+
+/* Where what recv_reduce receives lands: behind TMP. */
+static char *
+landing(const struct ar_p2p *run, const struct ar_slot *slot)
+{
+    return ar_reduction_base(run->reduction, slot_scratch(run, slot) + run->plan->tmp_bytes);
+}
+
+static const char *
+source(const struct ar_p2p *run, const struct ar_slot *slot, struct ar_region region)
+{
+    const size_t from = slot->segment * run->plan->segment + region.offset;
+    switch (region.buffer) {
+    case AR_IN:
+        return run->in + bytes(run, from);
+    case AR_OUT:
+        return run->out + bytes(run, from);
+    default:
+        return (char *)ar_reduction_base(run->reduction, slot_scratch(run, slot)) +
+               bytes(run, region.offset);
+    }
+}
+
+/* A step never writes IN: the builder refuses it. */
+static char *
+target(const struct ar_p2p *run, const struct ar_slot *slot, struct ar_region region)
+{
+    return (char *)source(run, slot, region);
+}
+
+static int
+post_receives(const struct ar_p2p *run, struct ar_slot *slot)
+{
+    const int tag = (int)(slot - run->plan->slots);
+    char *land = landing(run, slot);
+    int error = MPI_SUCCESS;
+    for (size_t i = round_begin(slot); i < slot->schedule->round_end[slot->round]; i++) {
+        const struct ar_step *step = &slot->schedule->steps[i];
+        char *to = land;
+        if (step->kind == AR_RECV)
+            to = target(run, slot, step->dst);
+        else if (step->kind == AR_RECV_REDUCE)
+            land += bytes(run, step->dst.length);
+        else
+            continue;
+        error = PMPI_Irecv(to, (int)step->dst.length, run->reduction->type, step->peer, tag,
+                           run->comm, &slot_requests(run, slot)[slot->posted]);
+        if (error)
+            break;
+        slot->posted++;
+    }
+    return error;
+}
+
+static int
+post_sends(const struct ar_p2p *run, struct ar_slot *slot)
+{
+    const int tag = (int)(slot - run->plan->slots);
+    int error = MPI_SUCCESS;
+    for (size_t i = round_begin(slot); i < slot->schedule->round_end[slot->round]; i++) {
+        const struct ar_step *step = &slot->schedule->steps[i];
+        if (step->kind != AR_SEND)
+            continue;
+        error = PMPI_Isend(source(run, slot, step->a), (int)step->a.length, run->reduction->type,
+                           step->peer, tag, run->comm, &slot_requests(run, slot)[slot->posted]);
+        if (error)
+            break;
+        slot->posted++;
+    }
+    return error;
+}
+
+/* Receives first, so that no message arrives unexpected that need not. */
+static int
+begin_round(const struct ar_p2p *run, struct ar_slot *slot)
+{
+    slot->posted = 0;
+    int error = post_receives(run, slot);
+    if (!error)
+        error = post_sends(run, slot);
+    slot->pending = slot->posted;
+    return error;
+}
+
+static int
+fold(const struct ar_p2p *run, const struct ar_slot *slot, const struct ar_step *step,
+     char *received)
+{
+    char *dst = target(run, slot, step->dst), *local = target(run, slot, step->a);
+    if (step->order == AR_LOCAL_FIRST)
+        return ar_reduction_apply(run->reduction, dst, local, received, step->dst.length);
+    return ar_reduction_apply(run->reduction, dst, received, local, step->dst.length);
+}
+
+static int
+run_local_part(const struct ar_p2p *run, const struct ar_slot *slot)
+{
+    const struct ar_reduction *r = run->reduction;
+    char *land = landing(run, slot);
+    int error = MPI_SUCCESS;
+    for (size_t i = round_begin(slot); i < slot->schedule->round_end[slot->round] && !error; i++) {
+        const struct ar_step *step = &slot->schedule->steps[i];
+        if (step->kind == AR_RECV_REDUCE) {
+            error = fold(run, slot, step, land);
+            land += bytes(run, step->dst.length);
+        } else if (step->kind == AR_COPY) {
+            error = ar_reduction_copy(r, target(run, slot, step->dst), source(run, slot, step->a),
+                                      step->dst.length);
+        } else if (step->kind == AR_REDUCE) {
+            error = ar_reduction_apply(r, target(run, slot, step->dst), source(run, slot, step->a),
+                                       target(run, slot, step->b), step->dst.length);
+        }
+    }
+    return error;
+}
+
+/* The first segment of the slot, or the one after; false where none is left. */
+static bool
+begin_segment(const struct ar_p2p *run, struct ar_slot *slot, size_t segment)
+{
+    const struct ar_plan *plan = run->plan;
+    if (segment >= plan->nsegments)
+        return false;
+    bool is_tail = segment + 1 == plan->nsegments && plan->count % plan->segment > 0;
+    slot->segment = segment;
+    slot->schedule = is_tail ? &plan->tail : &plan->full;
+    slot->round = 0;
+    return true;
+}
+
+/* The slot's round is to begin; goes on through rounds and segments until
+ * messages are pending or, *left falling by one, no segment is left. */
+static int
+go_on(const struct ar_p2p *run, struct ar_slot *slot, int *left)
+{
+    for (;;) {
+        if (slot->round == slot->schedule->nrounds) {
+            if (begin_segment(run, slot, slot->segment + (size_t)run->plan->window))
+                continue;
+            --*left;
+            return MPI_SUCCESS;
+        }
+        int error = begin_round(run, slot);
+        if (error || slot->pending > 0)
+            return error;
+        error = run_local_part(run, slot);
+        slot->round++;
+        if (error)
+            return error;
+    }
+}
+
+/* The slot's messages have all completed. */
+static int
+end_round(const struct ar_p2p *run, struct ar_slot *slot, int *left)
+{
+    int error = run_local_part(run, slot);
+    slot->round++;
+    return error ? error : go_on(run, slot, left);
+}
+
+/* Looks once at all messages under way, which progresses MPI once. */
+static int
+poll(const struct ar_p2p *run, int *left, int *found)
+{
+    const struct ar_plan *plan = run->plan;
+    int error = PMPI_Testsome(plan->window * plan->messages, plan->requests, found, plan->completed,
+                              MPI_STATUSES_IGNORE);
+    for (int i = 0; i < *found && !error; i++) {
+        struct ar_slot *slot = &plan->slots[plan->completed[i] / plan->messages];
+        if (--slot->pending == 0)
+            error = end_round(run, slot, left);
+    }
+    return error;
+}
+
+int
+ar_p2p_run(const struct ar_p2p *run)
+{
+    struct ar_plan *plan = run->plan;
+    int left = plan->window, error = MPI_SUCCESS;
+    unsigned polls = 0;
+    for (int i = 0; i < plan->window && !error; i++) {
+        begin_segment(run, &plan->slots[i], (size_t)i);
+        error = go_on(run, &plan->slots[i], &left);
+    }
+    while (left > 0 && !error) {
+        int found = 0;
+        error = poll(run, &left, &found);
+        if (found > 0)
+            polls = 0;
+        else
+            ar_wait_pause(run->wait, &polls);
+    }
+    return error;
+}

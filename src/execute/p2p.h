@@ -1,0 +1,28 @@
+/* The point-to-point executor: runs any plan by PMPI_Isend and PMPI_Irecv. */
+#ifndef AR_P2P_H
+#define AR_P2P_H
+
+#include <mpi.h>
+
+#include "execute/plan.h"
+#include "execute/wait.h"
+#include "reduce/reduce.h"
+
+/* What a run works on.  in may be out (MPI_IN_PLACE); both are buffers of
+ * plan->count elements as MPI has them; scratch has ar_plan_scratch_bytes(plan)
+ * bytes, aligned to 64; comm is a communicator of ours, with MPI_ERRORS_RETURN. */
+struct ar_p2p {
+    struct ar_plan *plan;
+    const struct ar_reduction *reduction;
+    const char *in;
+    char *out;
+    char *scratch;
+    MPI_Comm comm;
+    struct ar_wait wait;
+};
+
+/* Runs the plan to its end.  Allocates nothing.  MPI_SUCCESS, or the first error
+ * of a PMPI call: out is then undefined and the communicator not usable. */
+int ar_p2p_run(const struct ar_p2p *run);
+
+#endif

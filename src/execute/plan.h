@@ -1,0 +1,52 @@
+/* A plan: an algorithm's schedule for one communicator, count and type, cut
+ * into segments, with all the memory that running it takes but the scratch. */
+#ifndef AR_PLAN_H
+#define AR_PLAN_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+#include "algorithms/registry.h"
+#include "reduce/reduce.h"
+#include "schedule/schedule.h"
+
+/* One segment under way. */
+struct ar_slot {
+    const struct ar_schedule *schedule;
+    size_t segment; /* number of the segment */
+    size_t round;   /* the round under way */
+    int posted;     /* requests of this round */
+    int pending;    /* of them, not complete */
+};
+
+struct ar_plan {
+    struct ar_schedule full; /* of a whole segment */
+    struct ar_schedule tail; /* of the last segment where it is shorter */
+    size_t count;
+    size_t segment; /* elements a segment */
+    size_t nsegments;
+    int window;       /* segments in flight; slot s runs segments s, s + window, ... */
+    int messages;     /* most in a round, at least 1 */
+    size_t tmp_bytes; /* of a slot: TMP, then what recv_reduce receives */
+    size_t slot_bytes;
+    struct ar_slot *slots; /* window of them */
+    MPI_Request *requests; /* messages for each slot; MPI_REQUEST_NULL where unused */
+    int *completed;        /* room for as many indices into requests */
+};
+
+/* Makes the plan of rank for count (>= 1) elements of r.  A segment is what
+ * params say, but never longer than lets the window of them fit into
+ * scratch_bytes (a segment has at least one element) nor than 1 GiB; alike on
+ * all ranks.  AR_OK; AR_ERR_MEMORY; AR_ERR_STEP (a bug of the algorithm). */
+int ar_plan_create(struct ar_plan **plan, const struct ar_algorithm *algorithm,
+                   const struct ar_params *params, int rank, int nranks, size_t count,
+                   const struct ar_reduction *r, size_t scratch_bytes);
+void ar_plan_destroy(struct ar_plan *plan);
+
+/* Scratch that running the plan takes, in bytes. */
+size_t ar_plan_scratch_bytes(const struct ar_plan *plan);
+
+/* What the plan itself occupies, in bytes. */
+size_t ar_plan_memory_bytes(const struct ar_plan *plan);
+
+#endif

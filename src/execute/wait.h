@@ -1,0 +1,35 @@
+/* Waiting: what to do between two polls that found nothing.  One place, used by
+ * every executor.  The polls themselves progress MPI. */
+#ifndef AR_WAIT_H
+#define AR_WAIT_H
+
+#include <sched.h>
+
+/* What the user asked for. */
+enum ar_wait_policy { AR_WAIT_AUTO, AR_WAIT_SPIN, AR_WAIT_YIELD };
+
+#define AR_WAIT_FOREVER (~0U)
+
+/* How many polls in vain come before the core is offered to others. */
+struct ar_wait {
+    unsigned spins; /* 0: yield after each; AR_WAIT_FOREVER: never yield */
+};
+
+/* auto: with a core for every rank of the node (ranks <= cpus), spin first and
+ * yield only when the wait grows long; otherwise yield at once, since the rank
+ * waited for may need this very core. */
+struct ar_wait ar_wait_make(enum ar_wait_policy policy, int ranks, int cpus);
+
+/* polls counts the polls in vain since the last success; the caller zeroes it. */
+static inline void
+ar_wait_pause(struct ar_wait wait, unsigned *polls)
+{
+    if (wait.spins == AR_WAIT_FOREVER)
+        return;
+    if (*polls < wait.spins)
+        ++*polls;
+    else
+        sched_yield();
+}
+
+#endif

@@ -1,0 +1,69 @@
+#include <config.h>
+
+#include "shim/native.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+
+typedef int allreduce_fn(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
+
+static allreduce_fn *next = PMPI_Allreduce;
+static allreduce_fn *library = PMPI_Allreduce;
+#ifdef HAVE_PMPI_ALLREDUCE_C
+typedef int allreduce_c_fn(const void *, void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
+static allreduce_c_fn *next_c = PMPI_Allreduce_c;
+#endif
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static __thread int depth __attribute__((tls_model("initial-exec")));
+
+/* Leaves *function as it is where there is no such symbol behind us.  (ISO C
+ * has no cast from an object to a function pointer; POSIX says they fit.) */
+static void
+look_up(void *function, const char *name)
+{
+    void *symbol = dlsym(RTLD_NEXT, name);
+    if (symbol)
+        memcpy(function, &symbol, sizeof symbol);
+}
+
+static void
+find_next(void)
+{
+    look_up(&next, "MPI_Allreduce");
+#ifdef AR_MPI_IS_OPENMPI
+    /* PMPI_Allreduce is our own symbol too: see shim.c. */
+    look_up(&library, "PMPI_Allreduce");
+#endif
+#ifdef HAVE_PMPI_ALLREDUCE_C
+    look_up(&next_c, "MPI_Allreduce_c");
+#endif
+}
+
+static int
+forward(const struct ar_call *call)
+{
+#ifdef HAVE_PMPI_ALLREDUCE_C
+    if (call->large)
+        return next_c(call->in, call->out, call->count, call->type, call->op, call->comm);
+#endif
+    allreduce_fn *function = call->profiled ? library : next;
+    return function(call->in, call->out, (int)call->count, call->type, call->op, call->comm);
+}
+
+int
+ar_native_allreduce(const struct ar_call *call)
+{
+    pthread_once(&once, find_next);
+    depth++;
+    int error = forward(call);
+    depth--;
+    return error;
+}
+
+bool
+ar_native_is_running(void)
+{
+    return depth > 0;
+}

@@ -1,0 +1,170 @@
+/* The symbols that we put in front of the MPI library's.
+ *
+ * MPICH: C calls, and all Fortran ones, arrive at MPI_Allreduce.  Open MPI: the
+ * Fortran bindings call PMPI_Allreduce, so that is interposed too; the library's
+ * own is reached by RTLD_NEXT.
+ */
+#include <config.h>
+#include <mpi.h>
+#include <time.h>
+
+#include "communicator/communicator.h"
+#include "reduce/reduce.h"
+#include "shim/native.h"
+
+#define AR_EXPORT __attribute__((visibility("default")))
+
+static uint64_t
+now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
+}
+
+/* Arguments that an MPI library may refuse are its to judge: class, message and
+ * error handler are then native by construction. */
+static bool
+is_suspicious(const struct ar_call *call)
+{
+    const void *in_place = MPI_IN_PLACE;
+    if (call->comm == MPI_COMM_NULL || call->count < 0 || call->type == MPI_DATATYPE_NULL ||
+        call->op == MPI_OP_NULL || call->out == in_place)
+        return true;
+#ifndef AR_MPI_IS_OPENMPI
+    /* Open MPI takes it for MPI_IN_PLACE, and so do we there. */
+    if (call->in == call->out)
+        return true;
+#endif
+    return false;
+}
+
+/* No MPI library takes a null buffer for a named type; for others it may be
+ * MPI_BOTTOM. */
+static bool
+has_null_buffer(const struct ar_call *call, const struct ar_reduction *r)
+{
+    return r->named && (!call->in || !call->out);
+}
+
+static void
+count_call(struct ar_tally *tally, const struct ar_call *call, const struct ar_communicator *c,
+           size_t size, uint64_t start)
+{
+    tally->calls++;
+    tally->bytes += (uint64_t)call->count * size;
+    if (c->config && c->config->verbose)
+        tally->ns += now_ns() - start;
+}
+
+static int
+run_always_native(struct ar_communicator *c, const struct ar_call *call)
+{
+    const bool verbose = c->config && c->config->verbose;
+    const uint64_t start = verbose ? now_ns() : 0;
+    int error = ar_native_allreduce(call), size = 0;
+    if (verbose && !error)
+        PMPI_Type_size(call->type, &size);
+    count_call(&c->native_tally, call, c, (size_t)size, start);
+    return error;
+}
+
+static int
+run_decision(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
+             const struct ar_call *call)
+{
+    const bool verbose = c->config->verbose;
+    const uint64_t start = verbose ? now_ns() : 0;
+    const void *in_place = MPI_IN_PLACE;
+    int error;
+    if (!d->plan) {
+        error = ar_native_allreduce(call);
+    } else {
+        error =
+            ar_communicator_run(c, d, r, call->in == in_place ? call->out : call->in, call->out);
+        if (error)
+            PMPI_Comm_call_errhandler(call->comm, error);
+    }
+    count_call(&d->tally, call, c, r->size, start);
+    return error;
+}
+
+static int
+refuse(const struct ar_call *call, int error)
+{
+    PMPI_Comm_call_errhandler(call->comm, error);
+    return error;
+}
+
+static int
+run_unresolved(const struct ar_call *call, const char *reason)
+{
+    ar_report_add("native", reason, (struct ar_tally){.calls = 1});
+    return ar_native_allreduce(call);
+}
+
+static int
+resolve_and_run(struct ar_communicator *c, const struct ar_call *call)
+{
+    struct ar_reduction r;
+    int error;
+    if (!ar_reduction_resolve(&r, call->op, call->type))
+        return run_unresolved(call, "op or type not ours");
+    if (has_null_buffer(call, &r))
+        return run_unresolved(call, "left to MPI to judge");
+    struct ar_decision *d = ar_communicator_decide(c, call->comm, &r, (size_t)call->count, &error);
+    return d ? run_decision(c, d, &r, call) : refuse(call, error);
+}
+
+static bool
+is_like_last(const struct ar_communicator *c, const struct ar_call *call)
+{
+    return c->last_decision && c->last_type == call->type && c->last_op == call->op &&
+           c->last_count == (size_t)call->count && call->in && call->out;
+}
+
+static int
+allreduce(const struct ar_call *call)
+{
+    int error;
+    if (ar_native_is_running())
+        return ar_native_allreduce(call);
+    if (is_suspicious(call))
+        return run_unresolved(call, "left to MPI to judge");
+    struct ar_communicator *c = ar_communicator_get(call->comm, &error);
+    if (!c)
+        return error ? refuse(call, error) : ar_native_allreduce(call);
+    if (c->always_native)
+        return run_always_native(c, call);
+    if (is_like_last(c, call))
+        return run_decision(c, c->last_decision, &c->last_reduction, call);
+    return resolve_and_run(c, call);
+}
+
+AR_EXPORT int
+MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+              MPI_Comm comm)
+{
+    const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, false, false};
+    return allreduce(&call);
+}
+
+#ifdef HAVE_PMPI_ALLREDUCE_C
+AR_EXPORT int
+MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                MPI_Op op, MPI_Comm comm)
+{
+    const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, true, false};
+    return allreduce(&call);
+}
+#endif
+
+#ifdef AR_MPI_IS_OPENMPI
+AR_EXPORT int
+PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+               MPI_Comm comm)
+{
+    const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, false, true};
+    return allreduce(&call);
+}
+#endif
