@@ -12,6 +12,7 @@ enum ar_exit { AR_EXIT_DONE = 0, AR_EXIT_FAILED = 1, AR_EXIT_USAGE = 2 };
 /* argv[0] is "allreduce SUBCOMMAND"; returns an enum ar_exit. */
 typedef int ar_subcommand_fn(int argc, char **argv);
 
+ar_subcommand_fn ar_cli_bench;
 ar_subcommand_fn ar_cli_list;
 ar_subcommand_fn ar_cli_explain;
 

@@ -17,6 +17,7 @@ static const struct subcommand subcommands[] = {
     {"allreduce list", ar_cli_list, "the algorithms: names, parameters, needs, sources"},
     {"allreduce explain", ar_cli_explain,
      "one algorithm drawn, proved and counted; or a text of rules"},
+    {"allreduce bench", ar_cli_bench, "under mpiexec: every algorithm timed beside the MPI's own"},
 };
 
 enum { NSUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
