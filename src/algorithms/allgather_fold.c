@@ -4,7 +4,7 @@
  *   ring      p-1
  *   bruck     ceil(log2 p)
  *   doubling  ceil(log2 p), the ranks' ranges doubling in length; where two differ
- *             (by one), the last rank of the shorter one serves two
+ *             (by one), one rank of the shorter one teaches two
  * Sent per rank (p-1)n elements (doubling: less than twice that where p is no
  * power of two); scratch p vectors.
  * Any op: each rank combines in rank order, as a plain loop over the ranks; any
@@ -46,13 +46,14 @@ allgather_doubling(struct ar_schedule *s, struct ar_range range)
         return;
 
     const struct ar_cut cut = vectors(s);
-    const int own = ar_range_part_of(range, 2, s->rank);
-    const struct ar_range mine = ar_range_part(range, 2, own);
-    const struct ar_range other = ar_range_part(range, 2, 1 - own);
+    const struct ar_split halves = ar_split_make(range, 2, s->rank);
+    const int theirs = 1 - halves.own;
+    const struct ar_range mine = ar_split_part(&halves, halves.own);
+    const struct ar_range other = ar_split_part(&halves, theirs);
 
     allgather_doubling(s, mine);
-    ar_range_teach(s, mine, other, ar_tmp(ar_blocks(cut, mine.first, mine.n)));
-    ar_recv(s, ar_range_teacher(mine, other, s->rank),
+    ar_split_teach(s, &halves, theirs, ar_tmp(ar_blocks(cut, mine.first, mine.n)));
+    ar_recv(s, ar_split_teacher(&halves, theirs, s->rank),
             ar_tmp(ar_blocks(cut, other.first, other.n)));
     ar_end_round(s);
 }

@@ -29,10 +29,9 @@ ar_dual_root(struct ar_schedule *s, int rank, int nranks, size_t count,
              const struct ar_params *params)
 {
     const struct ar_span all = ar_whole(count);
-    const struct ar_range ranks = {0, nranks};
-    const int half = ar_range_part_of(ranks, 2, rank);
-    const struct ar_binary node = ar_binary_postorder(rank, ar_range_part(ranks, 2, half));
-    const struct ar_range other = ar_range_part(ranks, 2, 1 - half);
+    const struct ar_split halves = ar_split_make((struct ar_range){0, nranks}, 2, rank);
+    const struct ar_range other = ar_split_part(&halves, 1 - halves.own);
+    const struct ar_binary node = ar_binary_postorder(rank, ar_split_part(&halves, halves.own));
     (void)params;
 
     if (nranks == 1) {

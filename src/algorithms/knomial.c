@@ -1,13 +1,13 @@
 /* K-nomial allreduce (recursive multiplying): groups of k partners exchange all
  * they have, each with each, then groups of k such groups, and so on.
  *
- * The ranks are cut into k ranges of nearly equal length, these again, down to
- * single ranks; on the way back each rank of a range learns from one rank of
- * each other range.  Where ranges differ in length (by one), the last rank of a
- * shorter range serves two, so that no rank has to wait for a fold.
+ * The ranks are cut into at most k ranges of nearly equal length, these again,
+ * down to single ranks; on the way back each rank of a range learns from one rank
+ * of each other range.  Where a range is shorter than others (by one), some of its
+ * ranks teach two, so that no rank has to wait for a fold.
  *
  * Rounds ceil(log_k p); sent per rank (k-1)n log_k p elements where p is a power
- * of k, less than twice that else; scratch k vectors.
+ * of k, at most one n a round more else; scratch k vectors.
  * Any op: operands are combined in rank order; any p >= 1 and any n >= 0; radix k
  * (parameter) is cut to p.
  * Source: Ruefenacht, Bull & Booth, Parallel Computing 69:24-44, 2017.
@@ -16,6 +16,17 @@
 #include "algorithms/patterns.h"
 #include "algorithms/tree.h"
 
+/* As many parts as it takes for none to be longer than the largest power of the
+ * radix below n. */
+static int
+parts_of(int n, int radix)
+{
+    int length = 1;
+    while (length < (n - 1) / radix + 1)
+        length *= radix;
+    return (n - 1) / length + 1;
+}
+
 /* All ranks of the range learn its sum; returns where it is. */
 static enum ar_buffer
 multiply(struct ar_schedule *s, struct ar_range range, int radix)
@@ -23,16 +34,13 @@ multiply(struct ar_schedule *s, struct ar_range range, int radix)
     if (range.n == 1)
         return AR_IN;
 
-    const int parts = radix < range.n ? radix : range.n;
-    const int own = ar_range_part_of(range, parts, s->rank);
-    const struct ar_range mine = ar_range_part(range, parts, own);
-    const enum ar_buffer have = multiply(s, mine, radix);
+    const struct ar_split split = ar_split_make(range, parts_of(range.n, radix), s->rank);
+    const enum ar_buffer have = multiply(s, ar_split_part(&split, split.own), radix);
 
-    for (int i = 0; i < parts; i++) {
-        const struct ar_range other = ar_range_part(range, parts, i);
-        if (i != own)
-            ar_range_teach(s, mine, other, ar_region_in(have, ar_whole(s->count)));
-        ar_accumulate(s, have, own, i, ar_range_teacher(mine, other, s->rank));
+    for (int i = 0; i < split.parts; i++) {
+        if (i != split.own)
+            ar_split_teach(s, &split, i, ar_region_in(have, ar_whole(s->count)));
+        ar_accumulate(s, have, split.own, i, ar_split_teacher(&split, i, s->rank));
     }
     ar_end_round(s);
     return AR_OUT;

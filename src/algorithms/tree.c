@@ -190,27 +190,44 @@ ar_range_part(struct ar_range range, int parts, int i)
     return (struct ar_range){range.first + (int)part.offset, (int)part.length};
 }
 
-int
-ar_range_part_of(struct ar_range range, int parts, int rank)
+struct ar_split
+ar_split_make(struct ar_range range, int parts, int rank)
 {
-    int i = 0;
-    while (!holds(ar_range_part(range, parts, i), rank))
-        i++;
-    return i;
+    struct ar_split split = {range, parts, 0};
+    while (!holds(ar_split_part(&split, split.own), rank))
+        split.own++;
+    return split;
+}
+
+struct ar_range
+ar_split_part(const struct ar_split *split, int i)
+{
+    return ar_range_part(split->range, split->parts, i);
+}
+
+/* The rank of part from that teaches number j of part to. */
+static int
+teacher(const struct ar_split *split, int from, int to, int j)
+{
+    const struct ar_range part = ar_split_part(split, from);
+    return part.first + (j < part.n ? j : to % part.n);
 }
 
 int
-ar_range_teacher(struct ar_range mine, struct ar_range other, int rank)
+ar_split_teacher(const struct ar_split *split, int i, int rank)
 {
-    const int j = rank - mine.first;
-    return other.first + (j < other.n ? j : other.n - 1);
+    return teacher(split, i, split->own, rank - ar_split_part(split, split->own).first);
 }
 
 void
-ar_range_teach(struct ar_schedule *s, struct ar_range mine, struct ar_range other,
-               struct ar_region region)
+ar_split_teach(struct ar_schedule *s, const struct ar_split *split, int i, struct ar_region region)
 {
-    for (int j = s->rank - mine.first;
-         j < other.n && ar_range_teacher(other, mine, other.first + j) == s->rank; j++)
+    const struct ar_range mine = ar_split_part(split, split->own);
+    const struct ar_range other = ar_split_part(split, i);
+    const int j = s->rank - mine.first;
+
+    if (j < other.n)
         ar_send(s, other.first + j, region);
+    if (mine.n < other.n && teacher(split, split->own, i, mine.n) == s->rank)
+        ar_send(s, other.first + mine.n, region);
 }

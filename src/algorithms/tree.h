@@ -74,16 +74,26 @@ void ar_binary_pass_down(struct ar_schedule *s, struct ar_binary node, struct ar
  * the longer ones first. */
 struct ar_range ar_range_part(struct ar_range range, int parts, int i);
 
-/* The part that rank (of the range) is in. */
-int ar_range_part_of(struct ar_range range, int parts, int rank);
+/* A range whose parts teach each other: each rank of a part has to learn what
+ * every other part knows.  Rank number j of a part learns it from number j of the
+ * other part; where the other is shorter (by one), its ranks share the learners
+ * that are left over, one of each longer part. */
+struct ar_split {
+    struct ar_range range;
+    int parts;
+    int own; /* the part that the emitting rank is in */
+};
 
-/* Where each of several parts of a range has to learn what the others know,
- * rank number j of its part learns it from number j of the other, or from its
- * last where the other is shorter by one. */
-int ar_range_teacher(struct ar_range mine, struct ar_range other, int rank);
+/* rank: the emitting one, of the range. */
+struct ar_split ar_split_make(struct ar_range range, int parts, int rank);
 
-/* Emits the sends to those ranks of other whose teacher in mine this rank is. */
-void ar_range_teach(struct ar_schedule *s, struct ar_range mine, struct ar_range other,
+struct ar_range ar_split_part(const struct ar_split *split, int i);
+
+/* The rank of part i that teaches rank, of part own. */
+int ar_split_teacher(const struct ar_split *split, int i, int rank);
+
+/* Emits the sends of region to the ranks of part i that this rank teaches. */
+void ar_split_teach(struct ar_schedule *s, const struct ar_split *split, int i,
                     struct ar_region region);
 
 #endif

@@ -1,14 +1,21 @@
-/* Every row of the registry is proved by the checker. */
+/* Every row of the registry is proved by the checker, with every kind of
+ * parameter, and costs what its card says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "algorithms/registry.h"
 #include "schedule/checker.h"
+#include "team.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+/* --- proofs --- */
 
 /* TMP, and the most that one round's recv_reduce steps receive. */
 static size_t
@@ -27,63 +34,249 @@ scratch_of(const struct ar_schedule *s)
 }
 
 static void
-check_scratch(const struct ar_algorithm *row, const struct ar_schedule *s,
-              const struct ar_params *params)
+check_scratch(const struct trial *trial, const struct ar_schedule *s)
 {
-    size_t bound = ar_algorithm_scratch_vectors(row, params ? params : &row->defaults, s->nranks);
+    const size_t bound = ar_algorithm_scratch_vectors(trial->row, &trial->params, s->nranks);
     if (scratch_of(s) > bound * s->count)
-        fail_msg("%s: rank %d of %d, %zu elements: scratch %zu above %zu vectors", row->name,
-                 s->rank, s->nranks, s->count, scratch_of(s), bound);
+        fail_msg("%s, %zu elements: rank %d takes scratch %zu, above %zu vectors", trial->text,
+                 s->count, s->rank, scratch_of(s), bound);
 }
 
 static void
-prove(const struct ar_algorithm *row, int nranks, size_t count, const struct ar_params *params)
+prove(const struct trial *trial, size_t count)
 {
-    struct ar_schedule *all = malloc((size_t)nranks * sizeof *all);
-    assert_non_null(all);
-    for (int rank = 0; rank < nranks; rank++) {
-        if (ar_algorithm_emit(row, &all[rank], rank, nranks, count, params))
-            fail_msg("%s: rank %d of %d, %zu elements: emits an illegal step", row->name, rank,
-                     nranks, count);
-        check_scratch(row, &all[rank], params);
-    }
+    struct ar_schedule *all = team_emit(trial, count);
+    for (int rank = 0; rank < trial->nranks; rank++)
+        check_scratch(trial, &all[rank]);
     for (int in_place = 0; in_place < 2; in_place++) {
         struct ar_verdict verdict;
-        if (ar_check(&verdict, all, nranks, in_place))
-            fail_msg("%s: %d ranks, %zu elements, in_place %d: %s", row->name, nranks, count,
-                     in_place, verdict.text);
-        if (row->keeps_order && !verdict.in_rank_order)
-            fail_msg("%s: %d ranks, %zu elements: not in rank order", row->name, nranks, count);
+        if (ar_check(&verdict, all, trial->nranks, in_place))
+            fail_msg("%s, %zu elements, in_place %d: %s", trial->text, count, in_place,
+                     verdict.text);
+        if (trial->row->keeps_order && !verdict.in_rank_order)
+            fail_msg("%s, %zu elements: not in rank order", trial->text, count);
     }
-    for (int rank = 0; rank < nranks; rank++)
-        ar_schedule_fini(&all[rank]);
-    free(all);
+    team_free(all, trial->nranks);
 }
 
 static void
-prove_counts(const struct ar_algorithm *row, int nranks, const struct ar_params *params)
+prove_counts(const struct trial *trial)
 {
-    const size_t p = (size_t)nranks;
+    const size_t p = (size_t)trial->nranks;
     const size_t counts[] = {0, 1, p - 1, p, p + 1, 7 * p + 3};
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
-        prove(row, nranks, counts[i], params);
+    for (size_t i = 0; i < LENGTH(counts); i++)
+        prove(trial, counts[i]);
+}
+
+/* Fewer counts, for many ranks.  Where every rank may hold all vectors, these
+ * move whole and a few elements say as much as many. */
+static void
+prove_few_counts(const struct trial *trial)
+{
+    const size_t p = (size_t)trial->nranks;
+    prove(trial, 1);
+    prove(trial, trial->row->scratch == AR_SCRATCH_RANKS ? 3 : p + 1);
 }
 
 static void
 every_row_is_proved_for_every_p(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ar_algorithm_count(); i++)
-        for (int nranks = 1; nranks <= 64; nranks++)
-            prove_counts(ar_algorithm_at(i), nranks, NULL);
+    struct trial trial;
+    for (size_t row = 0; row < ar_algorithm_count(); row++) {
+        for (int nranks = 1; nranks <= 64; nranks++) {
+            trial_default(&trial, ar_algorithm_at(row), nranks, PLACE_UNKNOWN);
+            prove_counts(&trial);
+        }
+    }
 }
 
 static void
-every_row_is_proved_at_257(void **state)
+every_row_is_proved_for_many_ranks(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ar_algorithm_count(); i++)
-        prove_counts(ar_algorithm_at(i), 257, NULL);
+    static const int sample[] = {65, 100, 128, 255, 256, 257};
+    struct trial trial;
+    for (size_t row = 0; row < ar_algorithm_count(); row++) {
+        for (size_t i = 0; i < LENGTH(sample); i++) {
+            trial_default(&trial, ar_algorithm_at(row), sample[i], PLACE_UNKNOWN);
+            prove_few_counts(&trial);
+        }
+        prove(&trial, trial.row->scratch == AR_SCRATCH_RANKS ? 0 : 7 * 257 + 3);
+    }
+}
+
+static void
+every_row_is_proved_for_all_parameters(void **state)
+{
+    (void)state;
+    static const int sample[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 30, 31, 33};
+    struct trial trial;
+    for (size_t row = 0; row < ar_algorithm_count(); row++) {
+        for (size_t i = 0; i < LENGTH(sample); i++) {
+            for (size_t k = 0; k < trial_count(ar_algorithm_at(row)); k++) {
+                trial_vary(&trial, ar_algorithm_at(row), sample[i], PLACE_UNKNOWN, k);
+                prove_counts(&trial);
+            }
+        }
+    }
+}
+
+static void
+every_row_is_proved_for_all_parameters_of_many_ranks(void **state)
+{
+    (void)state;
+    static const int sample[] = {65, 100, 128, 257};
+    struct trial trial;
+    for (size_t row = 0; row < ar_algorithm_count(); row++) {
+        for (size_t k = 0; k < trial_count(ar_algorithm_at(row)); k++) {
+            trial_vary(&trial, ar_algorithm_at(row), sample[k % LENGTH(sample)], PLACE_UNKNOWN, k);
+            prove_few_counts(&trial);
+        }
+    }
+}
+
+/* Also shows that rows which know no nodes do not care. */
+static void
+every_row_is_proved_for_all_placements(void **state)
+{
+    (void)state;
+    static const int sample[] = {1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 16, 21, 24, 36, 64, 100};
+    struct trial trial;
+    for (size_t row = 0; row < ar_algorithm_count(); row++) {
+        for (size_t i = 0; i < LENGTH(sample); i++) {
+            for (int placement = 1; placement < PLACE_KINDS; placement++) {
+                trial_default(&trial, ar_algorithm_at(row), sample[i], (enum placement)placement);
+                prove_few_counts(&trial);
+            }
+        }
+    }
+}
+
+/* --- what the cards say --- */
+
+/* Rounds on the longest path, and what the busiest rank sends of a vector of 240
+ * elements, on nranks ranks with default parameters. */
+static const struct claim {
+    const char *name;
+    int nranks;
+    size_t depth;
+    size_t sent;
+} claims[] = {
+    {"star", 16, 2, 15 * 240},
+    {"circle", 16, 30, 2 * 240},
+    {"recursive", 16, 8, 4 * 240},
+    {"recursive", 15, 7, 4 * 240},
+    {"reduce_bcast", 16, 8, 4 * 240},
+    {"reduce_bcast", 15, 7, 4 * 240},
+    {"gather_scatter", 16, 8, (8 + 3) * 240},
+    {"knomial", 16, 2, 6 * 240},
+    {"knomial", 13, 2, 6 * 240},
+    {"double_tree", 16, 8, 2 * 240},
+    {"double_tree", 15, 8, 2 * 240},
+    {"dual_root", 16, 7, 3 * 240},
+    {"allgather_fold", 16, 4, 15 * 240},
+    {"allgather_fold", 13, 4, 12 * 240},
+    {"butterfly", 16, 4, 4 * 240},
+    {"butterfly", 15, 5, 4 * 240},
+    {"ring", 16, 30, 2 * 15 * 15},
+    {"ring", 15, 28, 2 * 14 * 16},
+};
+
+static void
+rows_cost_what_their_cards_say(void **state)
+{
+    (void)state;
+    struct trial trial;
+    for (size_t i = 0; i < LENGTH(claims); i++) {
+        const struct ar_algorithm *row = ar_algorithm_find(claims[i].name, strlen(claims[i].name));
+        assert_non_null(row);
+        trial_default(&trial, row, claims[i].nranks, PLACE_UNKNOWN);
+        struct ar_schedule *all = team_emit(&trial, 240);
+        const size_t depth = team_depth(all, trial.nranks);
+        const size_t sent = team_most_sent(all, trial.nranks);
+        if (depth != claims[i].depth || sent != claims[i].sent)
+            fail_msg("%s: %zu rounds, %zu sent, claimed %zu and %zu", trial.text, depth, sent,
+                     claims[i].depth, claims[i].sent);
+        team_free(all, trial.nranks);
+    }
+}
+
+static size_t
+most_sent(const struct ar_algorithm *row, int nranks, size_t count)
+{
+    struct trial trial;
+    trial_default(&trial, row, nranks, PLACE_UNKNOWN);
+    struct ar_schedule *all = team_emit(&trial, count);
+    const size_t sent = team_most_sent(all, nranks);
+    team_free(all, nranks);
+    return sent;
+}
+
+/* Between powers of two, the busiest rank sends at most one vector more than on
+ * the next power of two: no rank is left with a block many times larger than the
+ * others' (mpich#2637), and folding costs no more than the vector that it sends
+ * back. */
+static void
+no_rank_is_overloaded_between_powers_of_two(void **state)
+{
+    (void)state;
+    const size_t count = 64 * 63;
+    for (size_t i = 0; i < ar_algorithm_count(); i++) {
+        const struct ar_algorithm *row = ar_algorithm_at(i);
+        for (int power = 4; power <= 64; power *= 2) {
+            const size_t bound = most_sent(row, power, count) + count;
+            for (int nranks = power / 2 + 1; nranks < power; nranks++) {
+                const size_t sent = most_sent(row, nranks, count);
+                if (sent > bound)
+                    fail_msg("%s: a rank of %d sends %zu elements of %zu, above %zu", row->name,
+                             nranks, sent, count, bound);
+            }
+        }
+    }
+}
+
+/* Each rank has children in at most one of the two trees: where it has some in
+ * both, it would receive both halves from below. */
+static void
+double_tree_loads_each_rank_in_one_tree(void **state)
+{
+    (void)state;
+    struct trial trial;
+    for (int nranks = 1; nranks <= 64; nranks++) {
+        trial_default(&trial, ar_algorithm_find("double_tree", 11), nranks, PLACE_UNKNOWN);
+        struct ar_schedule *all = team_emit(&trial, 2);
+        for (int rank = 0; rank < nranks; rank++) {
+            bool folds[2] = {false, false};
+            for (size_t i = 0; i < all[rank].nsteps; i++)
+                if (all[rank].steps[i].kind == AR_RECV_REDUCE)
+                    folds[all[rank].steps[i].dst.offset] = true;
+            assert_false(folds[0] && folds[1]);
+        }
+        assert_true(team_most_sent(all, nranks) <= 2 * 2);
+        team_free(all, nranks);
+    }
+}
+
+/* --- the table --- */
+
+static void
+names_and_ids_lead_to_one_row(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ar_algorithm_count(); i++) {
+        const struct ar_algorithm *row = ar_algorithm_at(i);
+        assert_ptr_equal(ar_algorithm_find(row->name, strlen(row->name)), row);
+        for (const char *word = row->aliases; *word; word += strspn(word, " ")) {
+            assert_ptr_equal(ar_algorithm_find(word, strcspn(word, " ")), row);
+            word += strcspn(word, " ");
+        }
+        if (row->intel_id)
+            assert_ptr_equal(ar_algorithm_by_intel_id(row->intel_id), row);
+    }
+    assert_null(ar_algorithm_at(ar_algorithm_count()));
+    assert_null(ar_algorithm_find("rin", 3));
+    assert_null(ar_algorithm_by_intel_id(0));
 }
 
 int
@@ -91,7 +284,14 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_proved_for_every_p),
-        cmocka_unit_test(every_row_is_proved_at_257),
+        cmocka_unit_test(every_row_is_proved_for_many_ranks),
+        cmocka_unit_test(every_row_is_proved_for_all_parameters),
+        cmocka_unit_test(every_row_is_proved_for_all_parameters_of_many_ranks),
+        cmocka_unit_test(every_row_is_proved_for_all_placements),
+        cmocka_unit_test(rows_cost_what_their_cards_say),
+        cmocka_unit_test(no_rank_is_overloaded_between_powers_of_two),
+        cmocka_unit_test(double_tree_loads_each_rank_in_one_tree),
+        cmocka_unit_test(names_and_ids_lead_to_one_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

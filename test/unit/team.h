@@ -1,0 +1,57 @@
+/* For tests that walk the registry: the schedules of all ranks, and the
+ * parameters worth trying. */
+#ifndef TEAM_H
+#define TEAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "algorithms/registry.h"
+
+#define TEAM_RANKS_MAX 257
+#define TEAM_TEXT      256
+
+/* How ranks may lie on nodes; unknown: no map. */
+enum placement {
+    PLACE_UNKNOWN,
+    PLACE_IN_TURN,    /* 0 1 2 0 1 2 ... */
+    PLACE_CONTIGUOUS, /* 0 0 0 0 1 1 1 1 ..., the last node may have fewer */
+    PLACE_UNEVEN,     /* nodes of 1, 2, 3, ... ranks */
+    PLACE_SINGLES,    /* one rank a node */
+    PLACE_TOGETHER,   /* one node */
+    PLACE_KINDS
+};
+
+/* A row with parameters on so many ranks.  params.node_of may point into it: do
+ * not copy. */
+struct trial {
+    const struct ar_algorithm *row;
+    int nranks;
+    struct ar_params params;
+    int node_of[TEAM_RANKS_MAX];
+    char text[TEAM_TEXT]; /* for messages: algorithm, parameters, ranks, placement */
+};
+
+/* The row's defaults, with a placement. */
+void trial_default(struct trial *trial, const struct ar_algorithm *row, int nranks,
+                   enum placement placement);
+
+/* Number i of all combinations of the values worth trying of the parameters that
+ * the row takes; i < trial_count(row). */
+void trial_vary(struct trial *trial, const struct ar_algorithm *row, int nranks,
+                enum placement placement, size_t i);
+size_t trial_count(const struct ar_algorithm *row);
+
+/* The schedules of all ranks; all[rank] is rank's. The test fails if an emitter
+ * does. */
+struct ar_schedule *team_emit(const struct trial *trial, size_t count);
+void team_free(struct ar_schedule *all, int nranks);
+
+/* Rounds on the longest path: a round with messages takes 1 from when the last of
+ * its partners is there. */
+size_t team_depth(const struct ar_schedule *all, int nranks);
+
+/* Elements that the busiest rank sends. */
+size_t team_most_sent(const struct ar_schedule *all, int nranks);
+
+#endif
