@@ -47,11 +47,4 @@ size_t trial_count(const struct ar_algorithm *row);
 struct ar_schedule *team_emit(const struct trial *trial, size_t count);
 void team_free(struct ar_schedule *all, int nranks);
 
-/* Rounds on the longest path: a round with messages takes 1 from when the last of
- * its partners is there. */
-size_t team_depth(const struct ar_schedule *all, int nranks);
-
-/* Elements that the busiest rank sends. */
-size_t team_most_sent(const struct ar_schedule *all, int nranks);
-
 #endif

@@ -11,43 +11,30 @@
 
 #include "algorithms/registry.h"
 #include "schedule/checker.h"
+#include "schedule/cost.h"
 #include "team.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
 /* --- proofs --- */
 
-/* TMP, and the most that one round's recv_reduce steps receive. */
-static size_t
-scratch_of(const struct ar_schedule *s)
+static struct ar_cost
+cost_of(const struct ar_schedule *all, int nranks)
 {
-    size_t most = 0, received = 0;
-    for (size_t i = 0, round = 0; i < s->nsteps; i++) {
-        received += s->steps[i].kind == AR_RECV_REDUCE ? s->steps[i].dst.length : 0;
-        most = received > most ? received : most;
-        if (i + 1 == s->round_end[round]) {
-            round++;
-            received = 0;
-        }
-    }
-    return most + s->tmp_length;
-}
-
-static void
-check_scratch(const struct trial *trial, const struct ar_schedule *s)
-{
-    const size_t bound = ar_algorithm_scratch_vectors(trial->row, &trial->params, s->nranks);
-    if (scratch_of(s) > bound * s->count)
-        fail_msg("%s, %zu elements: rank %d takes scratch %zu, above %zu vectors", trial->text,
-                 s->count, s->rank, scratch_of(s), bound);
+    struct ar_cost cost;
+    assert_int_equal(ar_cost_count(&cost, all, nranks), AR_OK);
+    return cost;
 }
 
 static void
 prove(const struct trial *trial, size_t count)
 {
     struct ar_schedule *all = team_emit(trial, count);
-    for (int rank = 0; rank < trial->nranks; rank++)
-        check_scratch(trial, &all[rank]);
+    const size_t scratch = cost_of(all, trial->nranks).scratch.most;
+    const size_t bound = ar_algorithm_scratch_vectors(trial->row, &trial->params, trial->nranks);
+    if (scratch > bound * count)
+        fail_msg("%s, %zu elements: a rank takes scratch %zu, above %zu vectors", trial->text,
+                 count, scratch, bound);
     for (int in_place = 0; in_place < 2; in_place++) {
         struct ar_verdict verdict;
         if (ar_check(&verdict, all, trial->nranks, in_place))
@@ -160,7 +147,7 @@ every_row_is_proved_for_all_placements(void **state)
 static const struct claim {
     const char *name;
     int nranks;
-    size_t depth;
+    size_t rounds;
     size_t sent;
 } claims[] = {
     {"star", 16, 2, 15 * 240},
@@ -193,11 +180,10 @@ rows_cost_what_their_cards_say(void **state)
         assert_non_null(row);
         trial_default(&trial, row, claims[i].nranks, PLACE_UNKNOWN);
         struct ar_schedule *all = team_emit(&trial, 240);
-        const size_t depth = team_depth(all, trial.nranks);
-        const size_t sent = team_most_sent(all, trial.nranks);
-        if (depth != claims[i].depth || sent != claims[i].sent)
-            fail_msg("%s: %zu rounds, %zu sent, claimed %zu and %zu", trial.text, depth, sent,
-                     claims[i].depth, claims[i].sent);
+        const struct ar_cost cost = cost_of(all, trial.nranks);
+        if (cost.rounds != claims[i].rounds || cost.sent.most != claims[i].sent)
+            fail_msg("%s: %zu rounds, %zu sent, claimed %zu and %zu", trial.text, cost.rounds,
+                     cost.sent.most, claims[i].rounds, claims[i].sent);
         team_free(all, trial.nranks);
     }
 }
@@ -208,7 +194,7 @@ most_sent(const struct ar_algorithm *row, int nranks, size_t count)
     struct trial trial;
     trial_default(&trial, row, nranks, PLACE_UNKNOWN);
     struct ar_schedule *all = team_emit(&trial, count);
-    const size_t sent = team_most_sent(all, nranks);
+    const size_t sent = cost_of(all, nranks).sent.most;
     team_free(all, nranks);
     return sent;
 }
@@ -253,7 +239,7 @@ double_tree_loads_each_rank_in_one_tree(void **state)
                     folds[all[rank].steps[i].dst.offset] = true;
             assert_false(folds[0] && folds[1]);
         }
-        assert_true(team_most_sent(all, nranks) <= 2 * 2);
+        assert_true(cost_of(all, nranks).sent.most <= 2 * 2);
         team_free(all, nranks);
     }
 }

@@ -1,0 +1,513 @@
+/* Each step of each row's schedules, spoilt in every way we know: the checker
+ * refutes the mutant, or the mutant is right.
+ *
+ * A second opinion says which mutants are right: an interpreter that runs the
+ * schedules on numbers.  A value is a sum of weights, one for each rank and
+ * element, which is right only if every rank stands in it once, and a hash of
+ * how the operands were combined, which is the same on all ranks only if they
+ * would have the same bits.
+ *
+ * Mutants that may be right, if the interpreter says so:
+ *   - a flip of a recv_reduce's operands, in rows that do not promise rank order:
+ *     where a partial result is made on one rank alone and handed on from there,
+ *     all ranks still agree;
+ *   - a region moved or taken from another buffer: where a rank receives again
+ *     what it has (broadcast by scatter and allgather), what lands beside its place
+ *     may be mended by the next message, and where OUT was copied from IN either
+ *     may be read.
+ * A step dropped or shortened and a message to another peer are always refuted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "algorithms/registry.h"
+#include "schedule/checker.h"
+#include "team.h"
+
+#define RANKS_MAX     8
+#define QUEUE_MAX     256
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+/* --- the interpreter --- */
+
+struct value {
+    uint64_t sum;
+    uint64_t hash;
+};
+
+struct message {
+    struct value *data; /* owned */
+    size_t length;
+};
+
+struct process {
+    const struct ar_schedule *schedule;
+    struct value *in, *out, *tmp; /* in owned, the others inside */
+    size_t round;
+    bool sent; /* this round's sends are done */
+};
+
+struct machine {
+    int nranks;
+    struct process process[RANKS_MAX];
+    struct message queue[RANKS_MAX][RANKS_MAX][QUEUE_MAX]; /* from, to */
+    size_t sent[RANKS_MAX][RANKS_MAX], received[RANKS_MAX][RANKS_MAX];
+    bool wrong;
+};
+
+static uint64_t
+mix(uint64_t a, uint64_t b)
+{
+    uint64_t h = (a * UINT64_C(0x9e3779b97f4a7c15)) ^ (b + UINT64_C(0x7f4a7c159e3779b9));
+    h = (h ^ h >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+    return h ^ h >> 32;
+}
+
+static struct value
+contribution(int rank, size_t element)
+{
+    const uint64_t weight = mix((uint64_t)rank + 1, element + 1);
+    return (struct value){weight, weight};
+}
+
+static struct value
+combined(struct value left, struct value right)
+{
+    return (struct value){left.sum + right.sum, mix(left.hash, right.hash)};
+}
+
+static struct value *
+at(struct process *p, struct ar_region region)
+{
+    struct value *base[] = {[AR_IN] = p->in, [AR_OUT] = p->out, [AR_TMP] = p->tmp};
+    return base[region.buffer] + region.offset;
+}
+
+static void
+post_sends(struct machine *m, int rank, size_t first, size_t end)
+{
+    struct process *p = &m->process[rank];
+    for (size_t i = first; i < end; i++) {
+        const struct ar_step *step = &p->schedule->steps[i];
+        if (step->kind != AR_SEND)
+            continue;
+        size_t *n = &m->sent[rank][step->peer];
+        assert_true(*n < QUEUE_MAX);
+        struct message *message = &m->queue[rank][step->peer][(*n)++];
+        message->length = step->a.length;
+        message->data = malloc(message->length * sizeof *message->data);
+        assert_non_null(message->data);
+        memcpy(message->data, at(p, step->a), message->length * sizeof *message->data);
+    }
+    p->sent = true;
+}
+
+static bool
+is_receive(const struct ar_step *step)
+{
+    return step->kind == AR_RECV || step->kind == AR_RECV_REDUCE;
+}
+
+static bool
+all_arrived(const struct machine *m, int rank, size_t first, size_t end)
+{
+    size_t expected[RANKS_MAX] = {0};
+    for (size_t i = first; i < end; i++) {
+        const struct ar_step *step = &m->process[rank].schedule->steps[i];
+        if (is_receive(step) &&
+            m->received[step->peer][rank] + ++expected[step->peer] > m->sent[step->peer][rank])
+            return false;
+    }
+    return true;
+}
+
+static void
+receive(struct machine *m, int rank, const struct ar_step *step)
+{
+    struct process *p = &m->process[rank];
+    const struct message *message = &m->queue[step->peer][rank][m->received[step->peer][rank]++];
+    struct value *dst = at(p, step->dst);
+    m->wrong |= message->length != step->dst.length;
+    for (size_t i = 0; i < message->length && !m->wrong; i++) {
+        if (step->kind == AR_RECV)
+            dst[i] = message->data[i];
+        else if (step->order == AR_LOCAL_FIRST)
+            dst[i] = combined(at(p, step->a)[i], message->data[i]);
+        else
+            dst[i] = combined(message->data[i], at(p, step->a)[i]);
+    }
+}
+
+static void
+run_local(struct process *p, const struct ar_step *step)
+{
+    for (size_t i = 0; i < step->dst.length; i++) {
+        struct value *dst = at(p, step->dst) + i;
+        if (step->kind == AR_COPY)
+            *dst = at(p, step->a)[i];
+        else if (step->kind == AR_REDUCE)
+            *dst = combined(at(p, step->a)[i], at(p, step->b)[i]);
+    }
+}
+
+/* The receives first, then what works on them, in the order of the steps. */
+static void
+finish_round(struct machine *m, int rank, size_t first, size_t end)
+{
+    struct process *p = &m->process[rank];
+    const struct ar_step *steps = p->schedule->steps;
+    for (size_t i = first; i < end; i++)
+        if (steps[i].kind == AR_RECV && !m->wrong)
+            receive(m, rank, &steps[i]);
+    for (size_t i = first; i < end; i++) {
+        if (steps[i].kind == AR_RECV_REDUCE && !m->wrong)
+            receive(m, rank, &steps[i]);
+        else if (steps[i].kind == AR_COPY || steps[i].kind == AR_REDUCE)
+            run_local(p, &steps[i]);
+    }
+    p->round++;
+    p->sent = false;
+}
+
+static bool
+advance(struct machine *m, int rank)
+{
+    struct process *p = &m->process[rank];
+    const struct ar_schedule *s = p->schedule;
+    if (p->round == s->nrounds)
+        return false;
+    const size_t first = p->round ? s->round_end[p->round - 1] : 0;
+    const size_t end = s->round_end[p->round];
+    const bool had_sent = p->sent;
+    if (!had_sent)
+        post_sends(m, rank, first, end);
+    if (!all_arrived(m, rank, first, end))
+        return !had_sent;
+    finish_round(m, rank, first, end);
+    return true;
+}
+
+static void
+start(struct machine *m, const struct ar_schedule *all, int nranks, bool in_place)
+{
+    memset(m, 0, sizeof *m);
+    m->nranks = nranks;
+    for (int rank = 0; rank < nranks; rank++) {
+        struct process *p = &m->process[rank];
+        const size_t n = all[rank].count, room = 2 * n + all[rank].tmp_length;
+        p->schedule = &all[rank];
+        p->in = calloc(room + 1, sizeof *p->in);
+        assert_non_null(p->in);
+        p->out = in_place ? p->in : p->in + n;
+        p->tmp = p->in + 2 * n;
+        for (size_t i = 0; i < room; i++) /* garbage behind IN */
+            p->in[i] = contribution(i < n ? rank : RANKS_MAX + rank, i);
+    }
+}
+
+static bool
+is_right(const struct machine *m)
+{
+    bool right = !m->wrong;
+    for (int rank = 0; rank < m->nranks; rank++) {
+        const struct process *p = &m->process[rank];
+        right &= p->round == p->schedule->nrounds;
+        for (int peer = 0; peer < m->nranks; peer++)
+            right &= m->sent[rank][peer] == m->received[rank][peer];
+        for (size_t i = 0; i < p->schedule->count; i++) {
+            uint64_t sum = 0;
+            for (int r = 0; r < m->nranks; r++)
+                sum += contribution(r, i).sum;
+            right &= p->out[i].sum == sum && p->out[i].hash == m->process[0].out[i].hash;
+        }
+    }
+    return right;
+}
+
+static void
+stop(struct machine *m)
+{
+    for (int from = 0; from < m->nranks; from++) {
+        free(m->process[from].in);
+        for (int to = 0; to < m->nranks; to++)
+            for (size_t i = 0; i < m->sent[from][to]; i++)
+                free(m->queue[from][to][i].data);
+    }
+}
+
+/* Do all ranks end with the sum, and alike? */
+static bool
+computes(const struct ar_schedule *all, int nranks, bool in_place)
+{
+    static struct machine m;
+    start(&m, all, nranks, in_place);
+    for (bool moved = true; moved && !m.wrong;) {
+        moved = false;
+        for (int rank = 0; rank < nranks; rank++)
+            moved |= advance(&m, rank);
+    }
+    const bool right = is_right(&m);
+    stop(&m);
+    return right;
+}
+
+/* --- the mutants --- */
+
+enum mutation {
+    DROP,
+    OTHER_PEER,
+    DST_UP,
+    DST_DOWN,
+    A_UP,
+    A_DOWN,
+    B_UP,
+    B_DOWN,
+    A_FROM_OTHER_BUFFER,
+    DST_TO_OTHER_BUFFER,
+    SHORTEN,
+    FLIP,
+    MUTATIONS
+};
+
+static const char *const mutation_names[] = {
+    "drop", "other peer", "dst up",         "dst down",         "a up",    "a down",
+    "b up", "b down",     "a from another", "dst into another", "shorten", "flip"};
+
+static bool
+move_up(struct ar_region *region)
+{
+    region->offset++;
+    return region->length > 0;
+}
+
+static bool
+move_down(struct ar_region *region)
+{
+    return region->length > 0 && region->offset-- > 0;
+}
+
+/* IN <-> OUT for what is read, OUT <-> TMP for what is written. */
+static bool
+change_buffer(struct ar_region *region, enum ar_buffer x, enum ar_buffer y)
+{
+    const bool known = region->buffer == x || region->buffer == y;
+    region->buffer = region->buffer == x ? y : x;
+    return known && region->length > 0;
+}
+
+static bool
+shorten(struct ar_step *step)
+{
+    struct ar_region *regions[] = {&step->dst, &step->a, &step->b};
+    for (size_t i = 0; i < LENGTH(regions); i++)
+        regions[i]->length -= regions[i]->length > 0;
+    return true;
+}
+
+static bool
+change_peer(struct ar_step *step, int rank, int nranks)
+{
+    if (step->peer < 0 || nranks < 3)
+        return false;
+    do
+        step->peer = (step->peer + 1) % nranks;
+    while (step->peer == rank);
+    return true;
+}
+
+/* False if the step has nothing to mutate so. */
+static bool
+mutate(struct ar_step *step, enum mutation mutation, int rank, int nranks)
+{
+    switch (mutation) {
+    case OTHER_PEER:
+        return change_peer(step, rank, nranks);
+    case DST_UP:
+        return move_up(&step->dst);
+    case DST_DOWN:
+        return move_down(&step->dst);
+    case A_UP:
+        return move_up(&step->a);
+    case A_DOWN:
+        return move_down(&step->a);
+    case B_UP:
+        return move_up(&step->b);
+    case B_DOWN:
+        return move_down(&step->b);
+    case A_FROM_OTHER_BUFFER:
+        return change_buffer(&step->a, AR_IN, AR_OUT);
+    case DST_TO_OTHER_BUFFER:
+        return change_buffer(&step->dst, AR_OUT, AR_TMP);
+    case SHORTEN:
+        return shorten(step);
+    case FLIP:
+        step->order = step->order == AR_LOCAL_FIRST ? AR_RECEIVED_FIRST : AR_LOCAL_FIRST;
+        return step->kind == AR_RECV_REDUCE;
+    default:
+        return mutation == DROP;
+    }
+}
+
+static void
+emit(struct ar_schedule *s, const struct ar_step *step)
+{
+    switch (step->kind) {
+    case AR_SEND:
+        ar_send(s, step->peer, step->a);
+        break;
+    case AR_RECV:
+        ar_recv(s, step->peer, step->dst);
+        break;
+    case AR_RECV_REDUCE:
+        ar_recv_reduce(s, step->peer, step->dst, step->a, step->order);
+        break;
+    case AR_COPY:
+        ar_copy(s, step->dst, step->a);
+        break;
+    case AR_REDUCE:
+        ar_reduce(s, step->dst, step->a, step->b);
+        break;
+    }
+}
+
+/* s with step k in another form, or without it (NULL); false if the builder
+ * already refuses it. */
+static bool
+rebuild(struct ar_schedule *mutant, const struct ar_schedule *s, size_t k,
+        const struct ar_step *other)
+{
+    ar_schedule_init(mutant, s->rank, s->nranks, s->count);
+    for (size_t i = 0, round = 0; i < s->nsteps; i++) {
+        if (i != k)
+            emit(mutant, &s->steps[i]);
+        else if (other)
+            emit(mutant, other);
+        if (i + 1 == s->round_end[round]) {
+            ar_end_round(mutant);
+            round++;
+        }
+    }
+    return ar_schedule_finish(mutant) == AR_OK;
+}
+
+struct census {
+    size_t mutants;
+    size_t right;
+    size_t flips; /* of the right ones */
+};
+
+static bool
+may_be_right(const struct trial *trial, enum mutation mutation)
+{
+    if (mutation == FLIP)
+        return !trial->row->keeps_order;
+    return mutation != DROP && mutation != OTHER_PEER && mutation != SHORTEN;
+}
+
+/* Refuted with IN and OUT apart or in place, or out of an order that is promised? */
+static bool
+is_refuted(const struct trial *trial, const struct ar_schedule *all)
+{
+    for (int in_place = 0; in_place < 2; in_place++) {
+        struct ar_verdict verdict;
+        if (ar_check(&verdict, all, trial->nranks, in_place) ||
+            (trial->row->keeps_order && !verdict.in_rank_order))
+            return true;
+    }
+    return false;
+}
+
+/* all holds the mutant. */
+static void
+judge(struct census *census, const struct trial *trial, const struct ar_schedule *all, int rank,
+      size_t step, enum mutation mutation)
+{
+    census->mutants++;
+    if (is_refuted(trial, all))
+        return;
+    if (!may_be_right(trial, mutation))
+        fail_msg("%s: rank %d step %zu, %s: not refuted", trial->text, rank, step,
+                 mutation_names[mutation]);
+    if (!computes(all, trial->nranks, false) || !computes(all, trial->nranks, true))
+        fail_msg("%s: rank %d step %zu, %s: not refuted, and computes something wrong", trial->text,
+                 rank, step, mutation_names[mutation]);
+    census->right++;
+    census->flips += mutation == FLIP;
+}
+
+static void
+try_mutants(struct census *census, const struct trial *trial, size_t count)
+{
+    struct ar_schedule *all = team_emit(trial, count);
+    assert_true(computes(all, trial->nranks, false));
+    assert_true(computes(all, trial->nranks, true));
+    for (int rank = 0; rank < trial->nranks; rank++) {
+        const struct ar_schedule original = all[rank];
+        for (size_t i = 0; i < original.nsteps; i++) {
+            for (int mutation = 0; mutation < MUTATIONS; mutation++) {
+                struct ar_step step = original.steps[i];
+                if (!mutate(&step, (enum mutation)mutation, rank, trial->nranks))
+                    continue;
+                if (rebuild(&all[rank], &original, i, mutation == DROP ? NULL : &step))
+                    judge(census, trial, all, rank, i, (enum mutation)mutation);
+                ar_schedule_fini(&all[rank]);
+            }
+        }
+        all[rank] = original;
+    }
+    team_free(all, trial->nranks);
+}
+
+static void
+assert_few_are_right(const struct census *census)
+{
+    print_message("%zu mutants; right: %zu flips, %zu others\n", census->mutants, census->flips,
+                  census->right - census->flips);
+    assert_true((census->right - census->flips) * 100 < census->mutants);
+}
+
+static void
+mutants_of_every_row_are_refuted(void **state)
+{
+    (void)state;
+    struct census census = {0, 0, 0};
+    struct trial trial;
+    for (size_t row = 0; row < ar_algorithm_count(); row++) {
+        for (int nranks = 2; nranks <= RANKS_MAX; nranks++) {
+            trial_default(&trial, ar_algorithm_at(row), nranks, PLACE_UNKNOWN);
+            try_mutants(&census, &trial, (size_t)nranks + 1);
+        }
+    }
+    assert_few_are_right(&census);
+    assert_true(census.mutants > 1000 * ar_algorithm_count());
+}
+
+static void
+mutants_with_every_parameter_are_refuted(void **state)
+{
+    (void)state;
+    struct census census = {0, 0, 0};
+    struct trial trial;
+    for (size_t row = 0; row < ar_algorithm_count(); row++) {
+        for (size_t i = 0; i < trial_count(ar_algorithm_at(row)); i++) {
+            trial_vary(&trial, ar_algorithm_at(row), 5, PLACE_IN_TURN, i);
+            try_mutants(&census, &trial, 7);
+        }
+    }
+    assert_few_are_right(&census);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mutants_of_every_row_are_refuted),
+        cmocka_unit_test(mutants_with_every_parameter_are_refuted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
