@@ -23,6 +23,18 @@ vectors(const struct ar_schedule *s)
     return (struct ar_cut){s->count * (size_t)s->nranks, s->nranks};
 }
 
+static void
+allgather_ring(struct ar_schedule *s)
+{
+    const int p = s->nranks, left = (s->rank + p - 1) % p, right = (s->rank + 1) % p;
+
+    for (int k = 0; k < p - 1; k++) {
+        ar_send(s, right, ar_tmp(ar_block(vectors(s), s->rank - k)));
+        ar_recv(s, left, ar_tmp(ar_block(vectors(s), s->rank - k - 1)));
+        ar_end_round(s);
+    }
+}
+
 /* Block j is here the vector of rank+j. */
 static void
 allgather_bruck(struct ar_schedule *s)
@@ -74,7 +86,7 @@ ar_allgather_fold(struct ar_schedule *s, int rank, int nranks, size_t count,
     ar_end_round(s);
     switch (params->allgather) {
     case AR_ALLGATHER_RING:
-        ar_allgather_ring(s, AR_TMP, vectors(s));
+        allgather_ring(s);
         break;
     case AR_ALLGATHER_BRUCK:
         allgather_bruck(s);

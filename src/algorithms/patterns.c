@@ -88,18 +88,6 @@ ar_reduce_vectors(struct ar_schedule *s, int first)
     ar_end_round(s);
 }
 
-void
-ar_allgather_ring(struct ar_schedule *s, enum ar_buffer buffer, struct ar_cut cut)
-{
-    const int p = s->nranks, left = (s->rank + p - 1) % p, right = (s->rank + 1) % p;
-
-    for (int k = 0; k < p - 1; k++) {
-        ar_send(s, right, ar_region_in(buffer, ar_block(cut, s->rank - k)));
-        ar_recv(s, left, ar_region_in(buffer, ar_block(cut, s->rank - k - 1)));
-        ar_end_round(s);
-    }
-}
-
 struct ar_region
 ar_region_in(enum ar_buffer buffer, struct ar_span span)
 {

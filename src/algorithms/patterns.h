@@ -44,10 +44,6 @@ void ar_accumulate(struct ar_schedule *s, enum ar_buffer have, int own, int i, i
  * the ranks round the ring. */
 void ar_reduce_vectors(struct ar_schedule *s, int first);
 
-/* Emits the allgather round a ring of the blocks of a buffer; rank i has block i
- * (cut.parts == nranks). */
-void ar_allgather_ring(struct ar_schedule *s, enum ar_buffer buffer, struct ar_cut cut);
-
 /* The span in IN or OUT or TMP. */
 struct ar_region ar_region_in(enum ar_buffer buffer, struct ar_span span);
 

@@ -11,7 +11,7 @@
  * 19(1):49-66, 2005; scatter and allgather: Barnett et al., InterCom, 1994.
  */
 #include "algorithms/algorithms.h"
-#include "algorithms/patterns.h"
+#include "algorithms/phases.h"
 #include "algorithms/tree.h"
 
 static void
@@ -25,6 +25,15 @@ broadcast_flat(struct ar_schedule *s, int root)
         if (i != root)
             ar_send(s, i, ar_out(all));
     ar_end_round(s);
+}
+
+static void
+broadcast_scatter_allgather(struct ar_schedule *s, const struct ar_tree *tree)
+{
+    const struct ar_group all = ar_group_all(s);
+
+    ar_tree_scatter(s, tree);
+    ar_ring_allgather(s, ar_group_loop(&all), ar_whole(s->count));
 }
 
 int
@@ -47,8 +56,7 @@ ar_reduce_bcast(struct ar_schedule *s, int rank, int nranks, size_t count,
         ar_tree_broadcast(s, &tree);
         break;
     case AR_BROADCAST_SCATTER_ALLGATHER:
-        ar_tree_scatter(s, &tree);
-        ar_allgather_ring(s, AR_OUT, (struct ar_cut){count, nranks});
+        broadcast_scatter_allgather(s, &tree);
         break;
     }
     return ar_schedule_finish(s);

@@ -97,12 +97,11 @@ static void
 every_row_is_proved_for_all_parameters(void **state)
 {
     (void)state;
-    static const int sample[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 30, 31, 33};
     struct trial trial;
     for (size_t row = 0; row < ar_algorithm_count(); row++) {
-        for (size_t i = 0; i < LENGTH(sample); i++) {
+        for (int nranks = 1; nranks <= 33; nranks++) {
             for (size_t k = 0; k < trial_count(ar_algorithm_at(row)); k++) {
-                trial_vary(&trial, ar_algorithm_at(row), sample[i], PLACE_UNKNOWN, k);
+                trial_vary(&trial, ar_algorithm_at(row), nranks, PLACE_UNKNOWN, k);
                 prove_counts(&trial);
             }
         }
@@ -113,12 +112,14 @@ static void
 every_row_is_proved_for_all_parameters_of_many_ranks(void **state)
 {
     (void)state;
-    static const int sample[] = {65, 100, 128, 257};
+    static const int sample[] = {48, 63, 64, 65, 100, 128};
     struct trial trial;
     for (size_t row = 0; row < ar_algorithm_count(); row++) {
-        for (size_t k = 0; k < trial_count(ar_algorithm_at(row)); k++) {
-            trial_vary(&trial, ar_algorithm_at(row), sample[k % LENGTH(sample)], PLACE_UNKNOWN, k);
-            prove_few_counts(&trial);
+        for (size_t i = 0; i < LENGTH(sample); i++) {
+            for (size_t k = 0; k < trial_count(ar_algorithm_at(row)); k++) {
+                trial_vary(&trial, ar_algorithm_at(row), sample[i], PLACE_UNKNOWN, k);
+                prove_few_counts(&trial);
+            }
         }
     }
 }
@@ -128,14 +129,17 @@ static void
 every_row_is_proved_for_all_placements(void **state)
 {
     (void)state;
-    static const int sample[] = {1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 16, 21, 24, 36, 64, 100};
     struct trial trial;
     for (size_t row = 0; row < ar_algorithm_count(); row++) {
-        for (size_t i = 0; i < LENGTH(sample); i++) {
+        for (int nranks = 1; nranks <= 64; nranks++) {
             for (int placement = 1; placement < PLACE_KINDS; placement++) {
-                trial_default(&trial, ar_algorithm_at(row), sample[i], (enum placement)placement);
+                trial_default(&trial, ar_algorithm_at(row), nranks, (enum placement)placement);
                 prove_few_counts(&trial);
             }
+        }
+        for (int placement = 1; placement < PLACE_KINDS; placement++) {
+            trial_default(&trial, ar_algorithm_at(row), 257, (enum placement)placement);
+            prove_few_counts(&trial);
         }
     }
 }
@@ -143,31 +147,48 @@ every_row_is_proved_for_all_placements(void **state)
 /* --- what the cards say --- */
 
 /* Rounds on the longest path, and what the busiest rank sends of a vector of 240
- * elements, on nranks ranks with default parameters. */
+ * elements with default parameters.  (A rank that passes a vector to several
+ * children posts all these sends in one round.) */
 static const struct claim {
     const char *name;
     int nranks;
-    size_t rounds;
-    size_t sent;
+    enum placement placement;
+    int rounds;
+    int sent;
 } claims[] = {
-    {"star", 16, 2, 15 * 240},
-    {"circle", 16, 30, 2 * 240},
-    {"recursive", 16, 8, 4 * 240},
-    {"recursive", 15, 7, 4 * 240},
-    {"reduce_bcast", 16, 8, 4 * 240},
-    {"reduce_bcast", 15, 7, 4 * 240},
-    {"gather_scatter", 16, 8, (8 + 3) * 240},
-    {"knomial", 16, 2, 6 * 240},
-    {"knomial", 13, 2, 6 * 240},
-    {"double_tree", 16, 8, 2 * 240},
-    {"double_tree", 15, 8, 2 * 240},
-    {"dual_root", 16, 7, 3 * 240},
-    {"allgather_fold", 16, 4, 15 * 240},
-    {"allgather_fold", 13, 4, 12 * 240},
-    {"butterfly", 16, 4, 4 * 240},
-    {"butterfly", 15, 5, 4 * 240},
-    {"ring", 16, 30, 2 * 15 * 15},
-    {"ring", 15, 28, 2 * 14 * 16},
+    {"star", 16, PLACE_UNKNOWN, 2, 15 * 240},
+    {"circle", 16, PLACE_UNKNOWN, 30, 2 * 240},
+    {"recursive", 16, PLACE_UNKNOWN, 8, 4 * 240},
+    {"recursive", 15, PLACE_UNKNOWN, 7, 4 * 240},
+    {"reduce_bcast", 16, PLACE_UNKNOWN, 8, 4 * 240},
+    {"reduce_bcast", 15, PLACE_UNKNOWN, 7, 4 * 240},
+    {"gather_scatter", 16, PLACE_UNKNOWN, 8, (8 + 3) * 240},
+    {"knomial", 16, PLACE_UNKNOWN, 2, 6 * 240},
+    {"knomial", 13, PLACE_UNKNOWN, 2, 6 * 240},
+    {"double_tree", 16, PLACE_UNKNOWN, 8, 2 * 240},
+    {"double_tree", 15, PLACE_UNKNOWN, 8, 2 * 240},
+    {"dual_root", 16, PLACE_UNKNOWN, 7, 3 * 240},
+    {"allgather_fold", 16, PLACE_UNKNOWN, 4, 15 * 240},
+    {"allgather_fold", 13, PLACE_UNKNOWN, 4, 12 * 240},
+    {"butterfly", 16, PLACE_UNKNOWN, 4, 4 * 240},
+    {"butterfly", 15, PLACE_UNKNOWN, 5, 4 * 240},
+    {"ring", 16, PLACE_UNKNOWN, 30, 2 * 15 * 15},
+    {"ring", 15, PLACE_UNKNOWN, 28, 2 * 14 * 16},
+    {"segmented_ring", 16, PLACE_UNKNOWN, 30, 2 * 15 * 15},
+    {"bidirectional_ring", 15, PLACE_UNKNOWN, 28, 2 * 14 * 16},
+    {"rhd", 16, PLACE_UNKNOWN, 8, 2 * 15 * 15},
+    {"reduce_scatter_allgather", 16, PLACE_UNKNOWN, 15 + 4, 2 * 15 * 15},
+    {"reduce_scatter_allgather", 15, PLACE_UNKNOWN, 14 + 4, 2 * 14 * 16},
+    {"circulant", 16, PLACE_UNKNOWN, 8, 2 * 15 * 15},
+    {"circulant", 15, PLACE_UNKNOWN, 8, 2 * 14 * 16},
+    {"swing", 16, PLACE_UNKNOWN, 8, 2 * 15 * 15},
+    {"torus2d", 16, PLACE_UNKNOWN, 12, 2 * 15 * 15},
+    {"torus2d", 15, PLACE_UNKNOWN, 2 * 2 + 2 * 4, 2 * 14 * 16},
+    {"blueconnect", 16, PLACE_UNKNOWN, 10, 2 * 15 * 15},
+    {"hier_ring", 16, PLACE_CONTIGUOUS, 2 * 2 + 2 * 3, 2 * 180 + 2 * 240},
+    {"hier_reduce_bcast", 16, PLACE_CONTIGUOUS, 2 * 2 + 2 * 2, 4 * 240},
+    {"hier_gather_scatter", 16, PLACE_CONTIGUOUS, 2 * 2 + 2 * 2, (2 + 1 + 2) * 240},
+    {"torus2d", 16, PLACE_CONTIGUOUS, 12, 2 * 15 * 15},
 };
 
 static void
@@ -178,11 +199,11 @@ rows_cost_what_their_cards_say(void **state)
     for (size_t i = 0; i < LENGTH(claims); i++) {
         const struct ar_algorithm *row = ar_algorithm_find(claims[i].name, strlen(claims[i].name));
         assert_non_null(row);
-        trial_default(&trial, row, claims[i].nranks, PLACE_UNKNOWN);
+        trial_default(&trial, row, claims[i].nranks, claims[i].placement);
         struct ar_schedule *all = team_emit(&trial, 240);
         const struct ar_cost cost = cost_of(all, trial.nranks);
-        if (cost.rounds != claims[i].rounds || cost.sent.most != claims[i].sent)
-            fail_msg("%s: %zu rounds, %zu sent, claimed %zu and %zu", trial.text, cost.rounds,
+        if (cost.rounds != (size_t)claims[i].rounds || cost.sent.most != (size_t)claims[i].sent)
+            fail_msg("%s: %zu rounds, %zu sent, claimed %d and %d", trial.text, cost.rounds,
                      cost.sent.most, claims[i].rounds, claims[i].sent);
         team_free(all, trial.nranks);
     }
@@ -207,7 +228,7 @@ static void
 no_rank_is_overloaded_between_powers_of_two(void **state)
 {
     (void)state;
-    const size_t count = 64 * 63;
+    const size_t count = 4032;
     for (size_t i = 0; i < ar_algorithm_count(); i++) {
         const struct ar_algorithm *row = ar_algorithm_at(i);
         for (int power = 4; power <= 64; power *= 2) {
@@ -239,7 +260,7 @@ double_tree_loads_each_rank_in_one_tree(void **state)
                     folds[all[rank].steps[i].dst.offset] = true;
             assert_false(folds[0] && folds[1]);
         }
-        assert_true(cost_of(all, nranks).sent.most <= 2 * 2);
+        assert_true(cost_of(all, nranks).sent.most <= 4);
         team_free(all, nranks);
     }
 }

@@ -29,7 +29,7 @@
 #include "schedule/checker.h"
 #include "team.h"
 
-#define RANKS_MAX     8
+#define RANKS_MAX     9
 #define QUEUE_MAX     256
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
@@ -495,8 +495,10 @@ mutants_with_every_parameter_are_refuted(void **state)
     struct trial trial;
     for (size_t row = 0; row < ar_algorithm_count(); row++) {
         for (size_t i = 0; i < trial_count(ar_algorithm_at(row)); i++) {
-            trial_vary(&trial, ar_algorithm_at(row), 5, PLACE_IN_TURN, i);
-            try_mutants(&census, &trial, 7);
+            for (int nranks = 5; nranks <= RANKS_MAX; nranks++) {
+                trial_vary(&trial, ar_algorithm_at(row), nranks, PLACE_IN_TURN, i);
+                try_mutants(&census, &trial, 11);
+            }
         }
     }
     assert_few_are_right(&census);
