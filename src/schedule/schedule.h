@@ -60,8 +60,8 @@ struct ar_step {
 struct ar_schedule {
     int rank;
     int nranks;
-    size_t count;         /* elements of IN and OUT */
-    size_t tmp_length;    /* elements of TMP that the steps touch */
+    size_t count;          /* elements of IN and OUT */
+    size_t tmp_length;     /* elements of TMP that the steps touch */
     struct ar_step *steps; /* owned */
     size_t nsteps;
     size_t *round_end; /* owned; round r is steps [round_end[r-1], round_end[r]) */
