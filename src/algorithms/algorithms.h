@@ -25,6 +25,7 @@ ar_emit_fn ar_rhd;
 ar_emit_fn ar_ring;
 ar_emit_fn ar_segmented_ring;
 ar_emit_fn ar_star;
+ar_emit_fn ar_shm;
 ar_emit_fn ar_swing;
 ar_emit_fn ar_torus2d;
 

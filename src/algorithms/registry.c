@@ -250,6 +250,23 @@ static const struct ar_algorithm rows[] = {
         .source = "De Sensi, Bonato, Saam & Hoefler 2024",
     },
     {
+        .name = "shm",
+        .aliases = "shared_memory",
+        .intel_id = 10,
+        .intel_id_last = 12,
+        .emit = ar_shm,
+        .keeps_order = true,
+        .shares_memory = true,
+        .scratch = AR_SCRATCH_RANKS,
+        .defaults = {.window = 1},
+        .title = "ranks of one node read each other's vectors in shared memory",
+        .rounds = "2",
+        .bytes = "2n(p-1)/p, by loads and stores on one node",
+        .cost = "2a + 2n(p-1)/p /B + n(p-1)/p C",
+        .needs = "nothing; ranks on several nodes exchange messages instead",
+        .source = "Graham & Shipman 2008",
+    },
+    {
         .name = "hier_ring",
         .aliases = "",
         .emit = ar_hier_ring,
@@ -378,7 +395,8 @@ const struct ar_algorithm *
 ar_algorithm_by_intel_id(int id)
 {
     for (size_t i = 0; i < ar_algorithm_count(); i++)
-        if (id > 0 && rows[i].intel_id == id)
+        if (id > 0 &&
+            (rows[i].intel_id == id || (rows[i].intel_id < id && id <= rows[i].intel_id_last)))
             return &rows[i];
     return NULL;
 }

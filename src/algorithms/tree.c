@@ -18,13 +18,6 @@ holds(struct ar_range range, int rank)
     return rank >= range.first && rank - range.first < range.n;
 }
 
-static struct ar_range
-part_of(struct ar_range range, int parts, int i)
-{
-    const struct ar_span part = ar_block((struct ar_cut){(size_t)range.n, parts}, i);
-    return (struct ar_range){range.first + (int)part.offset, (int)part.length};
-}
-
 void
 ar_tree_init(struct ar_tree *t, int rank, int nranks, int root, enum ar_tree_cut cut)
 {
@@ -153,8 +146,8 @@ ar_binary_postorder(int rank, struct ar_range range)
     for (;;) {
         const int head = last_of(range);
         const struct ar_range below = {range.first, range.n - 1};
-        const struct ar_range left = part_of(below, 2, 0);
-        const struct ar_range right = part_of(below, 2, 1);
+        const struct ar_range left = ar_range_part(below, 2, 0);
+        const struct ar_range right = ar_range_part(below, 2, 1);
         if (head == rank)
             return (struct ar_binary){parent, last_of(left), last_of(right)};
         parent = head;
@@ -190,6 +183,13 @@ ar_binary_pass_down(struct ar_schedule *s, struct ar_binary node, struct ar_span
 
 /* --- ranges that teach each other --- */
 
+struct ar_range
+ar_range_part(struct ar_range range, int parts, int i)
+{
+    const struct ar_span part = ar_block((struct ar_cut){(size_t)range.n, parts}, i);
+    return (struct ar_range){range.first + (int)part.offset, (int)part.length};
+}
+
 struct ar_split
 ar_split_make(struct ar_range range, int parts, int rank)
 {
@@ -202,7 +202,7 @@ ar_split_make(struct ar_range range, int parts, int rank)
 struct ar_range
 ar_split_part(const struct ar_split *split, int i)
 {
-    return part_of(split->range, split->parts, i);
+    return ar_range_part(split->range, split->parts, i);
 }
 
 /* The rank of part from that teaches number j of part to. */

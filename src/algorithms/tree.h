@@ -70,6 +70,10 @@ enum ar_buffer ar_binary_combine(struct ar_schedule *s, struct ar_binary node, s
 /* Emits the sends of OUT to the children; the caller ends the round. */
 void ar_binary_pass_down(struct ar_schedule *s, struct ar_binary node, struct ar_span span);
 
+/* Part i of a range cut into parts ranges whose lengths differ by at most one,
+ * the longer ones first. */
+struct ar_range ar_range_part(struct ar_range range, int parts, int i);
+
 /* A range whose parts teach each other: each rank of a part has to learn what
  * every other part knows.  Rank number j of a part learns it from number j of the
  * other part; where the other is shorter (by one), its ranks share the learners
@@ -83,7 +87,6 @@ struct ar_split {
 /* rank: the emitting one, of the range. */
 struct ar_split ar_split_make(struct ar_range range, int parts, int rank);
 
-/* Part i; lengths differ by at most one, the longer parts first. */
 struct ar_range ar_split_part(const struct ar_split *split, int i);
 
 /* The rank of part i that teaches rank, of part own. */

@@ -102,8 +102,8 @@ call(const struct ar_entrant *e, const float *in, float *out, size_t count)
     } else {
         ar_reduction_resolve(&r, MPI_SUM, MPI_FLOAT);
         struct ar_decision *d = ar_communicator_decide(e->state, e->comm, &r, count, &error);
-        if (d && d->plan)
-            error = ar_communicator_run(e->state, d, &r, in, out);
+        if (d && d->runner != AR_RUN_NATIVE)
+            error = ar_communicator_run(e->state, e->comm, d, &r, in, out);
         else if (d)
             error = PMPI_Allreduce(in, out, (int)count, MPI_FLOAT, MPI_SUM, e->comm);
         if (error)

@@ -109,7 +109,9 @@ print_card(const struct ar_choice *choice, bool alike)
     printf("%s: %s\n\n", ar_choice_print(choice, text, sizeof text), row->title);
     if (row->aliases[0])
         printf("  also called  %s\n", row->aliases);
-    if (row->intel_id)
+    if (row->intel_id_last)
+        printf("  Intel ids    %d to %d\n", row->intel_id, row->intel_id_last);
+    else if (row->intel_id)
         printf("  Intel id     %d\n", row->intel_id);
     ar_cli_print_parameters(text, sizeof text, row);
     if (text[0])

@@ -52,7 +52,8 @@ intel_cell(char *text, const struct ar_algorithm *row)
 {
     text[0] = '\0';
     if (row->intel_id)
-        snprintf(text, CELL_ROOM, "%d", row->intel_id);
+        snprintf(text, CELL_ROOM, row->intel_id_last ? "%d-%d" : "%d", row->intel_id,
+                 row->intel_id_last);
 }
 
 static void

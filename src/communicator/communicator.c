@@ -58,6 +58,7 @@ destroy(struct ar_communicator *c)
     ar_decisions_tally(c);
     ar_decisions_clear(c);
     ar_engine_destroy(c, !ar_process_is_closed());
+    ar_node_destroy(c->node);
     ar_config_destroy(c->own_config);
     free(c);
 }
@@ -149,9 +150,9 @@ ar_communicator_create_with(MPI_Comm comm, struct ar_config *config)
     return attach(c, comm, &error);
 }
 
-int
-ar_communicator_run(struct ar_communicator *c, const struct ar_decision *decision,
-                    const struct ar_reduction *r, const void *in, void *out)
+static int
+run_messages(struct ar_communicator *c, const struct ar_decision *decision,
+             const struct ar_reduction *r, const void *in, void *out)
 {
     const struct ar_p2p run = {
         .plan = decision->plan,
@@ -163,4 +164,22 @@ ar_communicator_run(struct ar_communicator *c, const struct ar_decision *decisio
         .wait = c->wait,
     };
     return ar_p2p_run(&run);
+}
+
+int
+ar_communicator_run(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
+                    const struct ar_reduction *r, const void *in, void *out)
+{
+    if (decision->runner == AR_RUN_MESSAGES)
+        return run_messages(c, decision, r, in, out);
+    const struct ar_node_run run = {
+        .node = c->node,
+        .reduction = r,
+        .in = in,
+        .out = out,
+        .count = decision->key.count,
+        .comm = comm,
+        .wait = c->wait,
+    };
+    return ar_node_allreduce(&run);
 }

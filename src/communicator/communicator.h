@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "communicator/config.h"
+#include "execute/node.h"
 #include "execute/p2p.h"
 #include "execute/plan.h"
 #include "reduce/reduce.h"
@@ -27,11 +28,19 @@ struct ar_decision_key {
     bool commutative;
 };
 
+/* Who executes a call. */
+enum ar_runner {
+    AR_RUN_NATIVE,   /* the MPI library's own allreduce */
+    AR_RUN_MESSAGES, /* a plan, by point-to-point messages */
+    AR_RUN_MEMORY    /* the ranks of a node, through shared memory */
+};
+
 /* What a call with this key runs. */
 struct ar_decision {
     bool used;
     struct ar_decision_key key;
-    struct ar_plan *plan; /* owned; NULL: the native call */
+    enum ar_runner runner;
+    struct ar_plan *plan; /* of AR_RUN_MESSAGES; owned */
     struct ar_choice choice;
     const char *reason; /* static string */
     struct ar_tally tally;
@@ -49,7 +58,9 @@ struct ar_communicator {
     const char *always_native;    /* reason why every call goes native, or NULL */
     enum ar_engine engine;
     MPI_Comm private_comm; /* made at the first call that needs it */
-    int *node_of;          /* node of each rank, from 0; NULL before the engine is ready */
+    enum ar_engine memory; /* likewise of the node's memory */
+    struct ar_node *node;
+    int *node_of; /* node of each rank, from 0; NULL before the engine is ready */
     struct ar_wait wait;
     char *scratch; /* aligned to 64 */
     size_t scratch_bytes;
@@ -75,10 +86,11 @@ struct ar_communicator *ar_communicator_get(MPI_Comm comm, int *error);
 struct ar_decision *ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm,
                                            const struct ar_reduction *r, size_t count, int *error);
 
-/* Runs decision's plan (not NULL).  in may be out.  MPI_SUCCESS or an error of
- * MPI's. */
-int ar_communicator_run(struct ar_communicator *c, const struct ar_decision *decision,
-                        const struct ar_reduction *r, const void *in, void *out);
+/* Runs a decision that is not native.  in may be out; comm is the user's.  MPI_SUCCESS or an error
+ * of MPI's. */
+int ar_communicator_run(struct ar_communicator *c, MPI_Comm comm,
+                        const struct ar_decision *decision, const struct ar_reduction *r,
+                        const void *in, void *out);
 
 /* Makes the state of comm, which has none yet, with a configuration of the
  * caller's in place of the environment's; alike on all ranks.  config becomes

@@ -37,7 +37,7 @@ static void
 tally(struct ar_decision *d)
 {
     char ran[AR_CHOICE_TEXT] = "native";
-    if (d->plan)
+    if (d->runner != AR_RUN_NATIVE)
         ar_choice_print(&d->choice, ran, sizeof ran);
     ar_report_add(ran, d->reason, d->tally);
     d->tally = (struct ar_tally){0};
@@ -133,6 +133,25 @@ make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_redu
     return grow_scratch(c, ar_plan_scratch_bytes(d->plan));
 }
 
+/* Whether shared memory can serve the decision: that takes one node, and elements
+ * that fit.  Else the same schedule goes by messages. */
+static bool
+shares_memory(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
+              const struct ar_reduction *r)
+{
+    if (!d->choice.algorithm->shares_memory || c->nranks == 1)
+        return false;
+    if (c->memory == AR_ENGINE_NONE)
+        ar_memory_create(c, comm);
+    if (c->memory == AR_ENGINE_FAILED)
+        d->reason = "no shared memory: by messages";
+    else if (!ar_node_takes(r))
+        d->reason = "elements too large for shared memory: by messages";
+    else
+        return true;
+    return false;
+}
+
 /* Chooses; where that is an algorithm and no engine can be had, native. */
 static int
 choose(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
@@ -149,6 +168,10 @@ choose(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
     }
     if (d->choice.kind == AR_CHOICE_NATIVE)
         return MPI_SUCCESS;
+    if (shares_memory(c, comm, d, r)) {
+        d->runner = AR_RUN_MEMORY;
+        return MPI_SUCCESS;
+    }
     if (c->engine == AR_ENGINE_NONE)
         ar_engine_create(c, comm);
     if (c->engine == AR_ENGINE_FAILED) {
@@ -156,6 +179,7 @@ choose(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
         d->reason = "no private communicator";
         return MPI_SUCCESS;
     }
+    d->runner = AR_RUN_MESSAGES;
     return make_plan(c, d, r);
 }
 

@@ -96,6 +96,14 @@ exchange_cards(struct ar_communicator *c, MPI_Comm comm, struct card mine)
     return all;
 }
 
+/* Of the nranks ranks of a communicator on a node; the job may have more there. */
+static struct ar_wait
+wait_on_node(const struct ar_communicator *c, int nranks, int cpus)
+{
+    const int local = local_ranks_of_job();
+    return ar_wait_make(c->config->wait, local > nranks ? local : nranks, cpus);
+}
+
 /* With comm's own error handler out of the way: a lack of context ids is no
  * error of the user's. */
 static bool
@@ -108,8 +116,7 @@ create(struct ar_communicator *c, MPI_Comm comm)
         c->private_comm = MPI_COMM_NULL;
     else
         PMPI_Comm_set_errhandler(c->private_comm, MPI_ERRORS_RETURN);
-    int local = local_ranks_of_job();
-    c->wait = ar_wait_make(c->config->wait, local > node.nranks ? local : node.nranks, node.cpus);
+    c->wait = wait_on_node(c, node.nranks, node.cpus);
     return exchange_cards(c, comm, (struct card){made && c->node_of, node.leader});
 }
 
@@ -130,6 +137,15 @@ ar_engine_create(struct ar_communicator *c, MPI_Comm comm)
     if (!ready)
         ar_engine_destroy(c, true);
     c->engine = ready ? AR_ENGINE_READY : AR_ENGINE_FAILED;
+}
+
+void
+ar_memory_create(struct ar_communicator *c, MPI_Comm comm)
+{
+    int cpus = 0;
+    c->node = ar_node_create(comm, c->rank, c->nranks, &cpus);
+    c->memory = c->node ? AR_ENGINE_READY : AR_ENGINE_FAILED;
+    c->wait = wait_on_node(c, c->nranks, cpus);
 }
 
 void

@@ -24,6 +24,10 @@ int ar_agree(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine);
 void ar_engine_create(struct ar_communicator *c, MPI_Comm comm);
 void ar_engine_destroy(struct ar_communicator *c, bool mpi_lives);
 
+/* Maps the node's memory.  Collective over comm; c->memory becomes READY, or FAILED
+ * where the ranks do not share memory, alike on all ranks. */
+void ar_memory_create(struct ar_communicator *c, MPI_Comm comm);
+
 /* Frees all plans, adding their counts to the report. */
 void ar_decisions_clear(struct ar_communicator *c);
 

@@ -20,6 +20,17 @@ struct ar_wait {
  * waited for may need this very core. */
 struct ar_wait ar_wait_make(enum ar_wait_policy policy, int ranks, int cpus);
 
+/* Between two looks at a flag: lets the other hardware thread of the core run. */
+static inline void
+ar_wait_relax(void)
+{
+#if defined __x86_64__ || defined __i386__
+    __builtin_ia32_pause();
+#elif defined __aarch64__
+    __asm__ volatile("yield");
+#endif
+}
+
 /* polls counts the polls in vain since the last success; the caller zeroes it. */
 static inline void
 ar_wait_pause(struct ar_wait wait, unsigned *polls)

@@ -77,11 +77,11 @@ run_decision(struct ar_communicator *c, struct ar_decision *d, const struct ar_r
     const uint64_t start = verbose ? now_ns() : 0;
     const void *in_place = MPI_IN_PLACE;
     int error;
-    if (!d->plan) {
+    if (d->runner == AR_RUN_NATIVE) {
         error = ar_native_allreduce(call);
     } else {
-        error =
-            ar_communicator_run(c, d, r, call->in == in_place ? call->out : call->in, call->out);
+        error = ar_communicator_run(c, call->comm, d, r,
+                                    call->in == in_place ? call->out : call->in, call->out);
         if (error)
             PMPI_Comm_call_errhandler(call->comm, error);
     }
