@@ -43,7 +43,7 @@ positive(struct argp_state *state, const char *what, const char *text)
 }
 
 static void
-parse_size(struct argp_state *state, struct ar_request *request, const char *text)
+parse_size(struct argp_state *state, struct ar_explain *request, const char *text)
 {
     const char *end;
     if (ar_size_parse(&request->bytes, text, &end) || *end != '\0' ||
@@ -53,7 +53,7 @@ parse_size(struct argp_state *state, struct ar_request *request, const char *tex
 }
 
 static void
-parse_nodes(struct argp_state *state, struct ar_request *request, const char *text)
+parse_nodes(struct argp_state *state, struct ar_explain *request, const char *text)
 {
     char rest;
     if (sscanf(text, "%dx%d%c", &request->hosts, &request->per_host, &rest) != 2 ||
@@ -65,7 +65,7 @@ parse_nodes(struct argp_state *state, struct ar_request *request, const char *te
 
 /* What can only be judged when all options are known. */
 static void
-check_request(struct argp_state *state, struct ar_request *request)
+check_request(struct argp_state *state, struct ar_explain *request)
 {
     int placed = request->hosts * request->per_host;
     if (!request->algorithm && !request->rules)
@@ -86,7 +86,7 @@ check_request(struct argp_state *state, struct ar_request *request)
 static error_t
 parse_option(int key, char *value, struct argp_state *state)
 {
-    struct ar_request *request = state->input;
+    struct ar_explain *request = state->input;
     switch (key) {
     case 'n':
         request->nranks = whole_number(state, "ranks", value, AR_EXPLAIN_RANKS_MAX);
@@ -135,7 +135,7 @@ ar_cli_explain(int argc, char **argv)
         .doc = "Draw one algorithm, prove it and count its steps; or show what a text of rules "
                "picks for every size of message.",
     };
-    struct ar_request request = {
+    struct ar_explain request = {
         .element_bytes = 8,
         .latency_us = 1,
         .bandwidth_gbytes = 10,

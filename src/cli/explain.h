@@ -8,7 +8,7 @@
 #define AR_EXPLAIN_RANKS_MAX 4096
 #define AR_EXPLAIN_DRAWN_MAX 16 /* ranks of a figure one can read */
 
-struct ar_request {
+struct ar_explain {
     const char *algorithm; /* one of these two is NULL */
     const char *rules;
     int nranks;
@@ -23,7 +23,7 @@ struct ar_request {
 };
 
 /* Both print to stdout, errors to stderr, and return an enum ar_exit. */
-int ar_explain_algorithm(const struct ar_request *request);
-int ar_explain_rules(const struct ar_request *request);
+int ar_explain_algorithm(const struct ar_explain *request);
+int ar_explain_rules(const struct ar_explain *request);
 
 #endif

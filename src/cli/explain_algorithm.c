@@ -161,7 +161,7 @@ print_counts(const struct ar_cost *cost, int nranks, size_t count)
 }
 
 static int
-print_time(const struct ar_request *request, const struct team *team)
+print_time(const struct ar_explain *request, const struct team *team)
 {
     const double bytes = (double)request->element_bytes;
     const struct ar_machine machine = {
@@ -178,7 +178,7 @@ print_time(const struct ar_request *request, const struct team *team)
 }
 
 static int
-print_whole(const struct ar_request *request, const struct ar_choice *choice, size_t count)
+print_whole(const struct ar_explain *request, const struct ar_choice *choice, size_t count)
 {
     struct team team;
     struct ar_cost cost;
@@ -233,7 +233,7 @@ print_drawn(const struct ar_choice *choice, int nranks, size_t count)
 
 /* Elements of the message, or of its longest segment. */
 static size_t
-count_at_once(const struct ar_request *request, const struct ar_choice *choice)
+count_at_once(const struct ar_explain *request, const struct ar_choice *choice)
 {
     size_t count =
         request->size_given ? request->bytes / request->element_bytes : 4 * (size_t)request->nranks;
@@ -251,7 +251,7 @@ plural(size_t n)
 }
 
 static void
-print_size(const struct ar_request *request, const struct ar_choice *choice, size_t at_once)
+print_size(const struct ar_explain *request, const struct ar_choice *choice, size_t at_once)
 {
     size_t count = request->size_given ? request->bytes / request->element_bytes : at_once;
     printf("%d rank%s, %zu element%s of %zu byte%s", request->nranks,
@@ -265,7 +265,7 @@ print_size(const struct ar_request *request, const struct ar_choice *choice, siz
 
 /* node_of for nranks ranks, or NULL without a node map (or without memory). */
 static int *
-make_node_map(const struct ar_request *request)
+make_node_map(const struct ar_explain *request)
 {
     int *node_of = request->hosts ? malloc((size_t)request->nranks * sizeof *node_of) : NULL;
     for (int r = 0; node_of && r < request->nranks; r++)
@@ -274,7 +274,7 @@ make_node_map(const struct ar_request *request)
 }
 
 static int
-explain(const struct ar_request *request, const struct ar_choice *choice)
+explain(const struct ar_explain *request, const struct ar_choice *choice)
 {
     const size_t count = count_at_once(request, choice);
     const size_t drawn = count <= DRAWN_COUNT_MAX ? count : 4 * (size_t)request->nranks;
@@ -289,7 +289,7 @@ explain(const struct ar_request *request, const struct ar_choice *choice)
 }
 
 int
-ar_explain_algorithm(const struct ar_request *request)
+ar_explain_algorithm(const struct ar_explain *request)
 {
     struct ar_choice choice;
     int exit_code = read_choice(&choice, request->algorithm);

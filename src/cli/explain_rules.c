@@ -91,7 +91,8 @@ find_answer(struct answer *answer, const struct ar_rules *rules, size_t bytes, i
         ar_choice_print(choice, answer->text, sizeof answer->text);
         return AR_OK;
     }
-    int error = ar_auto_choose(&picked, bytes, nranks, true, NULL);
+    const struct ar_request request = {bytes, nranks, true, true};
+    int error = ar_auto_choose(&picked, &request, NULL);
     if (!error)
         snprintf(answer->text, sizeof answer->text, "auto: %s",
                  ar_choice_print(&picked, text, sizeof text));
@@ -184,7 +185,7 @@ explain(const struct ar_rules *rules, int nranks)
 }
 
 int
-ar_explain_rules(const struct ar_request *request)
+ar_explain_rules(const struct ar_explain *request)
 {
     struct ar_problem problem;
     struct ar_rules *rules;

@@ -379,8 +379,8 @@ choose_native(struct ar_choice *out, const char **reason, const char *why)
 }
 
 int
-ar_config_choose(const struct ar_config *config, struct ar_choice *out, size_t bytes, int nranks,
-                 bool commutative, const char **reason)
+ar_config_choose(const struct ar_config *config, struct ar_choice *out,
+                 const struct ar_request *request, const char **reason)
 {
     const struct ar_choice *clause;
     int error = AR_OK;
@@ -389,16 +389,17 @@ ar_config_choose(const struct ar_config *config, struct ar_choice *out, size_t b
         choose_native(out, reason, ar_reason_broken);
         return AR_OK;
     }
-    clause = find_clause(config, bytes, nranks, reason);
+    clause = find_clause(config, request->bytes, request->nranks, reason);
     if (clause && clause->kind != AR_CHOICE_AUTO) {
         *out = *clause;
     } else {
         *reason = ar_reason_auto;
-        error = ar_auto_choose(out, bytes, nranks, commutative, config->allowed);
+        error = ar_auto_choose(out, request, config->allowed);
         if (!error && out->kind == AR_CHOICE_NATIVE)
             *reason = ar_reason_no_commute;
     }
-    if (!error && out->kind == AR_CHOICE_ALGORITHM && !commutative && !out->algorithm->keeps_order)
+    if (!error && out->kind == AR_CHOICE_ALGORITHM && !request->commutative &&
+        !out->algorithm->keeps_order)
         choose_native(out, reason, ar_reason_no_commute);
     return error;
 }

@@ -59,11 +59,11 @@ extern const char ar_reason_no_commute[]; /* "op does not commute": what was nam
                                              that auto may pick, needs a commutative op */
 extern const char ar_reason_broken[];     /* "bad configuration": see problem */
 
-/* What runs for a message of bytes on nranks ranks; never AR_CHOICE_AUTO.  An
+/* What runs; never AR_CHOICE_AUTO.  An
  * algorithm that does not keep the order cannot serve an op that does not
  * commute: native then.  AR_OK or AR_ERR_MEMORY.  Thread-safe. */
-int ar_config_choose(const struct ar_config *config, struct ar_choice *out, size_t bytes,
-                     int nranks, bool commutative, const char **reason);
+int ar_config_choose(const struct ar_config *config, struct ar_choice *out,
+                     const struct ar_request *request, const char **reason);
 
 /* The reason why every call goes native whatever its size, or NULL. */
 const char *ar_config_always_native(const struct ar_config *config);

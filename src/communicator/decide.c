@@ -133,6 +133,29 @@ make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_redu
     return grow_scratch(c, ar_plan_scratch_bytes(d->plan));
 }
 
+static bool
+has_memory(struct ar_communicator *c, MPI_Comm comm)
+{
+    if (c->memory == AR_ENGINE_NONE)
+        ar_memory_create(c, comm);
+    return c->memory == AR_ENGINE_READY;
+}
+
+/* Asks the configuration; once more where auto counted on memory that the ranks
+ * turn out not to share. */
+static int
+ask(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const struct ar_reduction *r)
+{
+    struct ar_request request = {d->key.count * r->size, c->nranks, r->commutative,
+                                 c->memory != AR_ENGINE_FAILED && ar_node_takes(r)};
+    int error = ar_config_choose(c->config, &d->choice, &request, &d->reason);
+    if (error || d->reason != ar_reason_auto || d->choice.kind != AR_CHOICE_ALGORITHM ||
+        !d->choice.algorithm->shares_memory || c->nranks == 1 || has_memory(c, comm))
+        return error;
+    request.shares_memory = false;
+    return ar_config_choose(c->config, &d->choice, &request, &d->reason);
+}
+
 /* Whether shared memory can serve the decision: that takes one node, and elements
  * that fit.  Else the same schedule goes by messages. */
 static bool
@@ -141,9 +164,7 @@ shares_memory(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
 {
     if (!d->choice.algorithm->shares_memory || c->nranks == 1)
         return false;
-    if (c->memory == AR_ENGINE_NONE)
-        ar_memory_create(c, comm);
-    if (c->memory == AR_ENGINE_FAILED)
+    if (!has_memory(c, comm))
         d->reason = "no shared memory: by messages";
     else if (!ar_node_takes(r))
         d->reason = "elements too large for shared memory: by messages";
@@ -157,10 +178,7 @@ static int
 choose(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
        const struct ar_reduction *r)
 {
-    const size_t bytes = d->key.count * r->size;
-    int error =
-        ar_config_choose(c->config, &d->choice, bytes, c->nranks, r->commutative, &d->reason);
-    if (error)
+    if (ask(c, comm, d, r))
         return MPI_ERR_NO_MEM;
     if (d->key.count == 0 || r->size == 0) {
         d->choice.kind = AR_CHOICE_NATIVE;

@@ -6,7 +6,8 @@
 
 /* The first clause that may serve wins, so the last ones, without conditions,
  * are what is left to ops that do not commute and to short lists. */
-static const char rules_text[] = "butterfly:0-64K;"
+static const char rules_text[] = "shm;"
+                                 "butterfly:0-64K;"
                                  "ring(segment=1M,window=2):1M-inf@3-inf;"
                                  "ring;"
                                  "butterfly";
@@ -29,9 +30,10 @@ ar_auto_rules_text(void)
 }
 
 static bool
-may_serve(const struct ar_algorithm *row, bool commutative, const bool *allowed)
+may_serve(const struct ar_algorithm *row, const struct ar_request *request, const bool *allowed)
 {
-    if (!commutative && !row->keeps_order)
+    if ((!request->commutative && !row->keeps_order) ||
+        (!request->shares_memory && row->shares_memory))
         return false;
     for (size_t i = 0; allowed && i < ar_algorithm_count(); i++)
         if (ar_algorithm_at(i) == row)
@@ -40,29 +42,28 @@ may_serve(const struct ar_algorithm *row, bool commutative, const bool *allowed)
 }
 
 static struct ar_choice
-first_of_registry(bool commutative, const bool *allowed)
+first_of_registry(const struct ar_request *request, const bool *allowed)
 {
     for (size_t i = 0; i < ar_algorithm_count(); i++)
-        if (may_serve(ar_algorithm_at(i), commutative, allowed))
+        if (may_serve(ar_algorithm_at(i), request, allowed))
             return ar_choice_default(ar_algorithm_at(i));
     return ar_choice_of(AR_CHOICE_NATIVE);
 }
 
 int
-ar_auto_choose(struct ar_choice *choice, size_t bytes, int nranks, bool commutative,
-               const bool *allowed)
+ar_auto_choose(struct ar_choice *choice, const struct ar_request *request, const bool *allowed)
 {
     pthread_once(&once, parse_rules);
     if (!rules)
         return AR_ERR_MEMORY;
     for (size_t i = 0; i < rules->nclauses; i++) {
         const struct ar_choice *const candidate = &rules->clauses[i].choice;
-        if (ar_rules_clause_matches(rules, i, bytes, nranks) &&
-            may_serve(candidate->algorithm, commutative, allowed)) {
+        if (ar_rules_clause_matches(rules, i, request->bytes, request->nranks) &&
+            may_serve(candidate->algorithm, request, allowed)) {
             *choice = *candidate;
             return AR_OK;
         }
     }
-    *choice = first_of_registry(commutative, allowed);
+    *choice = first_of_registry(request, allowed);
     return AR_OK;
 }

@@ -52,6 +52,14 @@ struct ar_condition {
     size_t ranks_max; /* SIZE_MAX: inf */
 };
 
+/* What a choice may depend on; the same on all ranks. */
+struct ar_request {
+    size_t bytes; /* count x type size */
+    int nranks;
+    bool commutative;   /* the op */
+    bool shares_memory; /* the ranks are on one node and may share memory */
+};
+
 struct ar_rules; /* a parsed text */
 
 /* Parses text as in ALLREDUCE_ALGO.  On success *rules is the caller's to
@@ -92,13 +100,12 @@ char *ar_rules_text(const struct ar_rules *rules);
  * ar_algorithm_count() entries.  AR_ERR_SYNTAX with *problem filled. */
 int ar_algo_list_parse(bool *allowed, const char *text, struct ar_problem *problem);
 
-/* What auto runs for a message of bytes on nranks ranks: the first matching
- * clause of the built-in rules whose algorithm is allowed (allowed NULL: all)
- * and, if the op does not commute, keeps the order; where no clause serves, the
- * first such row of the registry with its defaults.  Native where none is.
- * AR_OK or AR_ERR_MEMORY.  Thread-safe. */
-int ar_auto_choose(struct ar_choice *choice, size_t bytes, int nranks, bool commutative,
-                   const bool *allowed);
+/* What auto runs: the first matching clause of the built-in rules whose algorithm
+ * is allowed (allowed NULL: all), keeps the order if the op does not commute, and
+ * shares memory only where the ranks can; where no clause serves, the first such
+ * row of the registry with its defaults.  Native where none is.  AR_OK or
+ * AR_ERR_MEMORY.  Thread-safe. */
+int ar_auto_choose(struct ar_choice *choice, const struct ar_request *request, const bool *allowed);
 
 /* The built-in rules in the same grammar. */
 const char *ar_auto_rules_text(void);

@@ -61,9 +61,9 @@ static struct decision
 decide(const struct ar_config *config, size_t bytes, int nranks, bool commutative)
 {
     struct decision decision = {"", NULL};
+    const struct ar_request request = {bytes, nranks, commutative, false};
     struct ar_choice choice;
-    assert_int_equal(
-        ar_config_choose(config, &choice, bytes, nranks, commutative, &decision.reason), AR_OK);
+    assert_int_equal(ar_config_choose(config, &choice, &request, &decision.reason), AR_OK);
     assert_true(choice.kind != AR_CHOICE_AUTO);
     ar_choice_print(&choice, decision.choice, sizeof decision.choice);
     return decision;

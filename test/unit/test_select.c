@@ -543,13 +543,22 @@ auto_always_finds_an_algorithm(void **state)
     for (int nranks = 1; nranks <= 4096; nranks *= 2)
         for (int shift = 0; shift < 40; shift++)
             for (int commutative = 0; commutative < 2; commutative++) {
+                const struct ar_request request = {((size_t)1 << shift) - 1, nranks, commutative,
+                                                   nranks % 3 == 1};
                 struct ar_choice choice;
-                assert_int_equal(
-                    ar_auto_choose(&choice, ((size_t)1 << shift) - 1, nranks, commutative, NULL),
-                    AR_OK);
+                assert_int_equal(ar_auto_choose(&choice, &request, NULL), AR_OK);
                 assert_int_equal(choice.kind, AR_CHOICE_ALGORITHM);
+                assert_true(request.shares_memory || !choice.algorithm->shares_memory);
                 assert_true(commutative || choice.algorithm->keeps_order);
             }
+}
+
+/* On 4 ranks that share memory. */
+static int
+choose(struct ar_choice *choice, size_t bytes, bool commutative, const bool *allowed)
+{
+    const struct ar_request request = {bytes, 4, commutative, true};
+    return ar_auto_choose(choice, &request, allowed);
 }
 
 static void
@@ -560,14 +569,14 @@ auto_picks_only_what_is_allowed(void **state)
     bool *allowed = calloc(n, sizeof *allowed);
     struct ar_choice choice;
     assert_non_null(allowed);
-    assert_int_equal(ar_auto_choose(&choice, 8, 4, true, allowed), AR_OK);
+    assert_int_equal(choose(&choice, 8, true, allowed), AR_OK);
     assert_int_equal(choice.kind, AR_CHOICE_NATIVE);
     for (size_t i = 0; i < n; i++) {
         allowed[i] = true;
         for (size_t bytes = 8; bytes <= (size_t)1 << 30; bytes *= 8) {
-            assert_int_equal(ar_auto_choose(&choice, bytes, 4, true, allowed), AR_OK);
+            assert_int_equal(choose(&choice, bytes, true, allowed), AR_OK);
             assert_ptr_equal(choice.algorithm, ar_algorithm_at(i));
-            assert_int_equal(ar_auto_choose(&choice, bytes, 4, false, allowed), AR_OK);
+            assert_int_equal(choose(&choice, bytes, false, allowed), AR_OK);
             assert_int_equal(choice.kind, ar_algorithm_at(i)->keeps_order ? AR_CHOICE_ALGORITHM
                                                                           : AR_CHOICE_NATIVE);
         }
