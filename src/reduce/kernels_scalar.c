@@ -69,18 +69,20 @@ COMPLEX_LONG_DOUBLE_PLAIN_PROD(void *dst_, const void *a_, const void *b_, size_
     }
 }
 
-#define COMPLEX_PROD_KERNEL(class, T)                                                              \
+typedef float _Complex COMPLEX_F32_number __attribute__((may_alias, aligned(1)));
+typedef double _Complex COMPLEX_F64_number __attribute__((may_alias, aligned(1)));
+
+#define COMPLEX_PROD_KERNEL(class)                                                                 \
     static void class##_PROD(void *dst_, const void *a_, const void *b_, size_t count)             \
     {                                                                                              \
-        typedef T __attribute__((may_alias, aligned(1))) element;                                  \
-        element *const dst = dst_;                                                                 \
-        const element *const a = a_, *const b = b_;                                                \
+        class##_number *const dst = dst_;                                                          \
+        const class##_number *const a = a_, *const b = b_;                                         \
         for (size_t i = 0; i < count; i++)                                                         \
             dst[i] = b[i] * a[i];                                                                  \
     }
 
-COMPLEX_PROD_KERNEL(COMPLEX_F32, float _Complex)
-COMPLEX_PROD_KERNEL(COMPLEX_F64, double _Complex)
+COMPLEX_PROD_KERNEL(COMPLEX_F32)
+COMPLEX_PROD_KERNEL(COMPLEX_F64)
 
 /* Pairs: value v and index k.  Ties take the lower index, b's value stays, and
  * so it does where NaN compares to nothing.  Gaps are never written. */

@@ -192,6 +192,7 @@ static struct map type_map, op_map;
 static struct ar_named named[COUNT(rows)];
 static enum ar_isa isa;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static atomic_bool ready;
 
 _Static_assert(4 * COUNT(rows) <= SLOTS, "type_map is too full");
 _Static_assert(sizeof(MPI_Datatype) <= sizeof(uint64_t), "handles are wider than a key");
@@ -269,12 +270,23 @@ set_up(void)
             atomic_init(&t->kernel[op], untried);
         map_add(&type_map, type_key(rows[i].type), i);
     }
+    /* Pairs with the acquire in ensure_set_up. */
+    atomic_store_explicit(&ready, true, memory_order_release);
+}
+
+/* The first call sets up; the others pay one load. */
+static inline void
+ensure_set_up(void)
+{
+    /* Pairs with the release in set_up. */
+    if (!atomic_load_explicit(&ready, memory_order_acquire))
+        pthread_once(&once, set_up);
 }
 
 struct ar_named *
 ar_named_find(MPI_Datatype type)
 {
-    pthread_once(&once, set_up);
+    ensure_set_up();
     const int row = map_slot(&type_map, type_key(type))->row_plus_1 - 1;
     return row < 0 ? NULL : &named[row];
 }
@@ -282,7 +294,7 @@ ar_named_find(MPI_Datatype type)
 enum ar_op_kind
 ar_op_find(enum ar_op *which, MPI_Op op)
 {
-    pthread_once(&once, set_up);
+    ensure_set_up();
     const int row = map_slot(&op_map, op_key(op))->row_plus_1 - 1;
     if (row < 0)
         return AR_OP_USER;

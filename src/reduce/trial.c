@@ -7,7 +7,7 @@
 
 /* Enough for each pair of NaN to meet in the odd last element of a piece, where
  * compilers are most inventive. */
-enum { ROUNDS = 32, LENGTH = 128, EXTENT_MAX = 32 };
+enum { ROUNDS = 16, LENGTH = 128, EXTENT_MAX = 32 };
 
 /* A number inside an element. */
 enum number { NONE, INT8, INT16, INT32, INT64, FLOAT32, FLOAT64, FLOAT80, INDEX };
@@ -150,13 +150,22 @@ put_number(unsigned char *at, enum number number, uint64_t *state)
     }
 }
 
+static void
+fill_random(unsigned char *at, size_t bytes, uint64_t *state)
+{
+    for (size_t done = 0; done < bytes; done += sizeof(uint64_t)) {
+        const uint64_t bits = random_bits(state);
+        const size_t rest = bytes - done;
+        memcpy(at + done, &bits, rest < sizeof bits ? rest : sizeof bits);
+    }
+}
+
 void
 ar_hostile_fill(void *elements, enum ar_class class, size_t extent, size_t count, uint64_t *state)
 {
     const struct layout *const layout = &layouts[class];
     unsigned char *at = elements;
-    for (size_t i = 0; i < extent * count; i++)
-        at[i] = random_bits(state) >> 56;
+    fill_random(elements, extent * count, state);
     for (size_t i = 0; i < count; i++, at += extent) {
         put_number(at, layout->first, state);
         put_number(at + layout->offset, layout->second, state);
