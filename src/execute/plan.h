@@ -38,7 +38,7 @@ struct ar_plan {
  * params say, but never longer than lets the window of them fit into
  * scratch_bytes (a segment has at least one element) nor than 1 GiB; alike on
  * all ranks.  AR_OK; AR_ERR_MEMORY; AR_ERR_STEP (a bug of the algorithm). */
-int ar_plan_create(struct ar_plan **plan, const struct ar_algorithm *algorithm,
+int ar_plan_create(struct ar_plan **made, const struct ar_algorithm *algorithm,
                    const struct ar_params *params, int rank, int nranks, size_t count,
                    const struct ar_reduction *r, size_t scratch_bytes);
 void ar_plan_destroy(struct ar_plan *plan);
