@@ -51,8 +51,9 @@ struct area {
 static void
 area_fill(struct area *area, int seed)
 {
+    const size_t start = (size_t)seed * 101;
     for (size_t i = 0; i < sizeof area->bytes; i++)
-        area->bytes[i] = (unsigned char)(i * 31 + i / 251 * 7 + seed * 101);
+        area->bytes[i] = (unsigned char)(i * 31 + i / 251 * 7 + start);
 }
 
 /* 1 where the type map has data: int at 4..7, char at 12. */
