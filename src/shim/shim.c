@@ -110,6 +110,7 @@ resolve_and_run(struct ar_communicator *c, const struct ar_call *call)
     int error;
     if (!ar_reduction_resolve(&r, call->op, call->type))
         return run_unresolved(call, "op or type not ours");
+    r.comm = call->comm;
     if (has_null_buffer(call, &r))
         return run_unresolved(call, "left to MPI to judge");
     struct ar_decision *d = ar_communicator_decide(c, call->comm, &r, (size_t)call->count, &error);
