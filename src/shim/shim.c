@@ -28,15 +28,8 @@ static bool
 is_suspicious(const struct ar_call *call)
 {
     const void *in_place = MPI_IN_PLACE;
-    if (call->comm == MPI_COMM_NULL || call->count < 0 || call->type == MPI_DATATYPE_NULL ||
-        call->op == MPI_OP_NULL || call->out == in_place)
-        return true;
-#ifndef AR_MPI_IS_OPENMPI
-    /* Open MPI takes it for MPI_IN_PLACE, and so do we there. */
-    if (call->in == call->out)
-        return true;
-#endif
-    return false;
+    return call->comm == MPI_COMM_NULL || call->count < 0 || call->type == MPI_DATATYPE_NULL ||
+           call->op == MPI_OP_NULL || call->out == in_place || call->in == call->out;
 }
 
 /* No MPI library takes a null buffer for a named type; for others it may be
