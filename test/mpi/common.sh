@@ -1,0 +1,134 @@
+# What the MPI test scripts share.  Sourced in the build directory.
+# shellcheck shell=sh disable=SC2034 # programs and failed are read by the tests
+
+: "${MPIEXEC:?run me by make check}" "${AR_MPI_FAMILY:?}"
+
+library=$PWD/.libs/liballreduce.so
+programs=$PWD/test/mpi
+failed=0
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+[ -e "$library" ] || {
+    echo "$library was not built"
+    exit 99
+}
+
+# The tests set these themselves.
+for name in $(env | sed -n 's/^\(ALLREDUCE_[A-Z_]*\)=.*/\1/p'); do
+    unset "$name"
+done
+
+if [ "$AR_MPI_FAMILY" = openmpi ]; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    MPIEXEC="$MPIEXEC --oversubscribe"
+fi
+
+# fail TEXT...: the test goes on and fails in the end.
+fail() {
+    echo "FAIL: $*"
+    failed=1
+}
+
+# seconds a launch may take; ended hard, since MPI ranks may ignore a TERM
+limit=90
+
+# launch RANKS [VARIABLE=VALUE...] PROGRAM [ARGUMENT...]
+launch() {
+    ranks=$1
+    shift
+    # shellcheck disable=SC2086 # MPIEXEC may hold options
+    timeout -k 5 "$limit" $MPIEXEC -n "$ranks" env "$@"
+}
+
+# preload RANKS [VARIABLE=VALUE...] PROGRAM [ARGUMENT...]: launch under the library.
+preload() {
+    ranks=$1
+    shift
+    launch "$ranks" LD_PRELOAD="$library" "$@"
+}
+
+# expect_ok WHAT COMMAND...: the command must succeed; its output is in $scratch/out.
+expect_ok() {
+    what=$1
+    shift
+    "$@" >"$scratch/out" 2>&1 </dev/null
+    status=$?
+    if [ $status -ne 0 ]; then
+        fail "$what: exit status $status"
+        tail -n 40 "$scratch/out"
+    fi
+    return $status
+}
+
+# calls_of NAME: how many calls ran NAME, with any parameters, by the summary in
+# $scratch/out.
+calls_of() {
+    awk -v name="$1" '
+        /^liballreduce: +[0-9]+ / { ran = $5; sub(/\(.*/, "", ran); if (ran == name) calls += $2 }
+        END { print calls + 0 }' "$scratch/out"
+}
+
+# expect_calls WHAT NAME LEAST: at least so many calls ran NAME.
+expect_calls() {
+    if [ "$(calls_of "$2")" -lt "$3" ]; then
+        fail "$1: $(calls_of "$2") calls ran $2, fewer than $3"
+        grep '^liballreduce:' "$scratch/out"
+    fi
+}
+
+# expect_row WHAT NAME LEAST COMMAND...: expect_ok, and at least so many calls ran NAME.
+expect_row() {
+    title=$1
+    row=$2
+    least=$3
+    shift 3
+    expect_ok "$title" "$@" && expect_calls "$title" "$row" "$least"
+}
+
+# rows: the names of all algorithms.
+rows() {
+    ./allreduce list --csv | sed -n '2,$s/^"\([^"]*\)".*/\1/p'
+}
+
+[ "$(rows | wc -l)" -ge 2 ] || fail "allreduce list names fewer than 2 algorithms"
+
+# rules_of ROW...: clauses that give each row in turn the messages of one narrow band of
+# sizes, each band half as large again as the one before: all rows see short and long ones.
+rules_of() {
+    printf '%s\n' "$@" | awk '
+        { name[NR - 1] = $1 }
+        END {
+            from = 0
+            for (to = 3; to < 8000000; to = int(to * 3 / 2)) {
+                printf "%s:%d-%d;", name[i++ % NR], from, to
+                from = to + 1
+            }
+            print name[i % NR]
+        }'
+}
+
+# expect_rows RANKS LEAST PROGRAM ROW...: the program with rules_of these rows, each of
+# which at least LEAST calls ran.
+expect_rows() {
+    ranks=$1
+    least=$2
+    program=$3
+    shift 3
+    title="$* on $ranks ranks"
+    # shellcheck disable=SC2086 # program may hold arguments
+    expect_ok "$title" preload "$ranks" ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO="$(rules_of "$@")" $program ||
+        return
+    for row in "$@"; do
+        expect_calls "$title" "$row" "$least"
+    done
+    echo "done: $title"
+}
+
+# by_three COMMAND...: runs COMMAND with three rows behind it, until each had its turn.
+by_three() {
+    rows | paste -d ' ' - - - >"$scratch/groups"
+    while read -r group; do
+        # shellcheck disable=SC2086 # names have no blanks
+        "$@" $group
+    done <"$scratch/groups"
+}

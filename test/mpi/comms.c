@@ -1,0 +1,224 @@
+/* Communicators: thousands made and freed leave nothing behind; leaked ones do
+ * not harm MPI_Finalize; where the native call runs, ours does; attributes and
+ * error handlers of the user's are left alone.
+ *
+ * usage: comms churn | many | semantics
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi_check.h"
+
+/* Resident memory in KiB. */
+static long
+resident(void)
+{
+    char line[128];
+    long kib = -1;
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && fgets(line, sizeof line, status))
+        if (strncmp(line, "VmRSS:", 6) == 0)
+            kib = strtol(line + 6, NULL, 10);
+    if (status)
+        fclose(status);
+    return kib;
+}
+
+static int
+entries(const char *folder)
+{
+    int n = 0;
+    DIR *dir = opendir(folder);
+    while (dir && readdir(dir))
+        n++;
+    if (dir)
+        closedir(dir);
+    return n;
+}
+
+static void
+make_and_free(const struct check_comm *world, int times)
+{
+    for (int i = 0; i < times; i++) {
+        MPI_Comm comm;
+        double in[100], out[100];
+        MPI_Comm_dup(world->comm, &comm);
+        for (int k = 0; k < 100; k++)
+            in[k] = k + world->rank;
+        MPI_Allreduce(in, out, 100, MPI_DOUBLE, MPI_SUM, comm);
+        check_true(out[99] == 99.0 * world->nranks + world->nranks * (world->nranks - 1) / 2.0);
+        MPI_Comm_free(&comm);
+    }
+}
+
+static void
+check_churn(const struct check_comm *world)
+{
+    make_and_free(world, 500);
+    const long before = resident();
+    const int files = entries("/dev/shm"), descriptors = entries("/proc/self/fd");
+    make_and_free(world, 3000);
+    const long growth = resident() - before;
+    if (growth > 2048)
+        check_fail("3000 communicators, made and freed, left %ld KiB", growth);
+    check_true(entries("/proc/self/fd") <= descriptors);
+    MPI_Barrier(world->comm);
+    if (world->rank == 0 && entries("/dev/shm") > files)
+        check_fail("/dev/shm grew from %d to %d entries", files, entries("/dev/shm"));
+}
+
+/* As many live communicators as the MPI library gives; each takes an
+ * allreduce, as natively, and so does the world afterwards.  They are leaked. */
+static void
+check_many(const struct check_comm *world)
+{
+    enum { MOST = 2100 };
+    static MPI_Comm comms[MOST];
+    int made = 0;
+    MPI_Comm_set_errhandler(world->comm, MPI_ERRORS_RETURN);
+    while (made < MOST && MPI_Comm_dup(world->comm, &comms[made]) == MPI_SUCCESS) {
+        check_ping(comms[made], "one of many");
+        made++;
+    }
+    if (made < 1000)
+        check_fail("only %d communicators could be made", made);
+    check_ping(world->comm, "world, besides many");
+    for (int i = 0; i < made; i += 97)
+        check_ping(comms[i], "one of many, again");
+    check_ping(world->comm, "world, after many");
+}
+
+/* ---- intercommunicators ---- */
+
+static void
+check_intercommunicator(const struct check_comm *world)
+{
+    MPI_Comm half, inter;
+    const int upper = world->rank >= world->nranks / 2;
+    MPI_Comm_split(world->comm, upper, world->rank, &half);
+    MPI_Intercomm_create(half, 0, world->comm, upper ? 0 : world->nranks / 2, 9, &inter);
+    for (int turn = 0; turn < 3; turn++) {
+        int others, mine = upper ? 1 : 100, sum = -1;
+        MPI_Comm_remote_size(inter, &others);
+        MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, inter);
+        check_true(sum == others * (upper ? 100 : 1));
+    }
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+}
+
+/* ---- attributes ---- */
+
+static int copies, deletions;
+
+static int
+count_copy(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag)
+{
+    (void)comm;
+    (void)keyval;
+    (void)extra;
+    *(void **)out = in;
+    *flag = 1;
+    copies++;
+    return MPI_SUCCESS;
+}
+
+static int
+count_deletion(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void)comm;
+    (void)keyval;
+    (void)value;
+    (void)extra;
+    deletions++;
+    return MPI_SUCCESS;
+}
+
+static void
+check_attributes(const struct check_comm *world)
+{
+    MPI_Comm comm, copy;
+    int keyval;
+    MPI_Comm_create_keyval(count_copy, count_deletion, &keyval, NULL);
+    MPI_Comm_dup(world->comm, &comm);
+    MPI_Comm_set_attr(comm, keyval, &copies);
+    check_ping(comm, "with an attribute");
+    check_true(copies == 0 && deletions == 0);
+    MPI_Comm_dup(comm, &copy);
+    check_true(copies == 1);
+    check_ping(copy, "copy with an attribute");
+    check_true(copies == 1 && deletions == 0);
+    MPI_Comm_free(&copy);
+    check_true(deletions == 1);
+    check_ping(comm, "with an attribute, again");
+    MPI_Comm_free(&comm);
+    check_true(copies == 1 && deletions == 2);
+    MPI_Comm_free_keyval(&keyval);
+}
+
+/* ---- info, names, error handlers ---- */
+
+static void
+check_info(const struct check_comm *world)
+{
+    MPI_Comm copy;
+    MPI_Info info;
+    char name[MPI_MAX_OBJECT_NAME];
+    int length;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_assert_no_any_tag", "true");
+    MPI_Comm_dup_with_info(world->comm, info, &copy);
+    MPI_Comm_set_name(copy, "of the user");
+    check_ping(copy, "made with info");
+    MPI_Comm_get_name(copy, name, &length);
+    check_true(strcmp(name, "of the user") == 0);
+    MPI_Comm_free(&copy);
+    MPI_Info_free(&info);
+}
+
+static int handler_calls;
+
+static void
+count_error(MPI_Comm *comm, int *error, ...)
+{
+    (void)comm;
+    (void)error;
+    handler_calls++;
+}
+
+static void
+check_handler_is_kept(const struct check_comm *world)
+{
+    MPI_Comm copy;
+    MPI_Errhandler mine, now;
+    MPI_Comm_dup(world->comm, &copy);
+    MPI_Comm_create_errhandler(count_error, &mine);
+    MPI_Comm_set_errhandler(copy, mine);
+    check_ping(copy, "with an error handler");
+    MPI_Comm_get_errhandler(copy, &now);
+    check_true(now == mine && handler_calls == 0);
+    MPI_Errhandler_free(&now);
+    MPI_Errhandler_free(&mine);
+    MPI_Comm_free(&copy);
+}
+
+int
+main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "semantics";
+    check_begin(&argc, &argv);
+    const struct check_comm world = check_describe(MPI_COMM_WORLD, "world");
+    if (strcmp(what, "churn") == 0) {
+        check_churn(&world);
+    } else if (strcmp(what, "many") == 0) {
+        check_many(&world);
+    } else {
+        check_intercommunicator(&world);
+        check_attributes(&world);
+        check_info(&world);
+        check_handler_is_kept(&world);
+    }
+    return check_end();
+}

@@ -1,0 +1,126 @@
+/* Calls that are wrong: prints the error class and how the error handler was
+ * called.  test_errors.sh compares this with and without the library, one case
+ * a run, since an MPI library without checks may crash.
+ *
+ * usage: errors CASE   CASE: a number; prints "no such case" past the last
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "mpi_check.h"
+
+static MPI_Comm expected_comm;
+static int handler_calls, handler_class, handler_comm_is_right;
+
+static void
+handle(MPI_Comm *comm, int *error, ...)
+{
+    handler_calls++;
+    handler_comm_is_right = *comm == expected_comm;
+    MPI_Error_class(*error, &handler_class);
+}
+
+/* A call's arguments. */
+struct call {
+    const char *name;
+    const void *in;
+    void *out;
+    int count;
+    MPI_Datatype type;
+    MPI_Op op;
+    MPI_Comm comm;
+};
+
+static void
+run_and_print(const struct call *call, const char *handler)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int class, length;
+    handler_calls = handler_class = handler_comm_is_right = 0;
+    int error = MPI_Allreduce(call->in, call->out, call->count, call->type, call->op, call->comm);
+    MPI_Error_class(error, &class);
+    MPI_Error_string(class, text, &length);
+    printf("%s, %s: class %d (%s), handler called %d times with class %d, comm %s\n", call->name,
+           handler, class, text, handler_calls, handler_class,
+           handler_comm_is_right ? "right" : "other");
+}
+
+/* Returns false past the last case. */
+static bool
+make_case(struct call *call, int i, MPI_Comm comm, MPI_Datatype derived)
+{
+    static int in[8], out[8];
+    const struct call calls[] = {
+        {"right", in, out, 4, MPI_INT, MPI_SUM, comm},
+        {"count -1", in, out, -1, MPI_INT, MPI_SUM, comm},
+        {"null type", in, out, 4, MPI_DATATYPE_NULL, MPI_SUM, comm},
+        {"null op", in, out, 4, MPI_INT, MPI_OP_NULL, comm},
+        {"MPI_SUM on MPI_BYTE", in, out, 4, MPI_BYTE, MPI_SUM, comm},
+        {"MPI_BAND on MPI_DOUBLE", in, out, 2, MPI_DOUBLE, MPI_BAND, comm},
+        {"MPI_MINLOC on MPI_INT", in, out, 2, MPI_INT, MPI_MINLOC, comm},
+        {"MPI_SUM on a derived type", in, out, 2, derived, MPI_SUM, comm},
+        {"MPI_REPLACE", in, out, 2, MPI_INT, MPI_REPLACE, comm},
+        {"send and receive buffer the same", in, in, 4, MPI_INT, MPI_SUM, comm},
+        {"MPI_IN_PLACE as receive buffer", in, MPI_IN_PLACE, 4, MPI_INT, MPI_SUM, comm},
+        {"null send buffer", NULL, out, 4, MPI_INT, MPI_SUM, comm},
+        {"null receive buffer", in, NULL, 4, MPI_INT, MPI_SUM, comm},
+        {"count 0 and null buffers", NULL, NULL, 0, MPI_INT, MPI_SUM, comm},
+        {"count 0 and null op", NULL, NULL, 0, MPI_INT, MPI_OP_NULL, comm},
+        {"null communicator", in, out, 4, MPI_INT, MPI_SUM, MPI_COMM_NULL},
+    };
+    const bool exists = i >= 0 && i < (int)(sizeof calls / sizeof calls[0]);
+    if (exists)
+        *call = calls[i];
+    return exists;
+}
+
+/* The wrong call, and then a right one. */
+static bool
+run_case(int i, MPI_Comm comm, const char *handler)
+{
+    MPI_Datatype derived;
+    struct call wrong, right;
+    MPI_Type_contiguous(2, MPI_INT, &derived);
+    MPI_Type_commit(&derived);
+    const bool exists = make_case(&wrong, i, comm, derived);
+    if (exists) {
+        run_and_print(&wrong, handler);
+        make_case(&right, 0, comm, derived);
+        run_and_print(&right, handler);
+    }
+    MPI_Type_free(&derived);
+    return exists;
+}
+
+static void
+run_handlers(int i)
+{
+    MPI_Errhandler handler;
+    MPI_Comm copy;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    expected_comm = copy;
+    if (!run_case(i, copy, "errors return"))
+        printf("no such case\n");
+    MPI_Comm_create_errhandler(handle, &handler);
+    MPI_Comm_set_errhandler(copy, handler);
+    run_case(i, copy, "own handler");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    expected_comm = MPI_COMM_WORLD;
+    run_case(i, MPI_COMM_WORLD, "own handler of the world");
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_free(&copy);
+}
+
+int
+main(int argc, char **argv)
+{
+    int rank;
+    check_begin(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank > 0 && !freopen("/dev/null", "w", stdout)) /* rank 0 prints */
+        check_fail("no /dev/null");
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+    run_handlers(argc > 1 ? (int)strtol(argv[1], NULL, 10) : 0);
+    return check_end();
+}

@@ -1,0 +1,111 @@
+/* Vectors beyond 2^31 bytes, in place to save memory.
+ *
+ * usage: large type    33000 elements of 64 KiB and a user op
+ *        large count   MPI_Allreduce_c with more than INT_MAX bytes
+ */
+#include <config.h>
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi_check.h"
+
+#define SKIP          77
+#define ELEMENT       ((size_t)64 * 1024)
+#define ELEMENTS      33000
+#define BYTES_OF_TYPE (ELEMENTS * ELEMENT)
+
+/* A different byte in each 4 KiB page suffices to notice a misplaced block. */
+static unsigned char
+byte_of(int rank, size_t i)
+{
+    return (unsigned char)((i >> 12) % 127 & (rank == 0 ? 0x55 : 0x7A));
+}
+
+static unsigned char *
+make_vector(const struct check_comm *c, size_t bytes)
+{
+    unsigned char *vector = malloc(bytes);
+    if (!vector) {
+        check_fail("no memory for %zu bytes", bytes);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    for (size_t i = 0; i < bytes; i++)
+        vector[i] = byte_of(c->rank, i);
+    return vector;
+}
+
+static void
+check_vector(const struct check_comm *c, const unsigned char *vector, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char expected = 0;
+        for (int rank = 0; rank < c->nranks && rank < 2; rank++)
+            expected |= byte_of(rank, i);
+        if (vector[i] != expected) {
+            check_fail("%zu bytes: byte %zu is %d, not %d", bytes, i, vector[i], expected);
+            return;
+        }
+    }
+}
+
+static void
+or_op(void *in, void *inout, int *length, MPI_Datatype *type)
+{
+    const unsigned char *a = in;
+    unsigned char *b = inout;
+    (void)type;
+    for (size_t i = 0; i < (size_t)*length * ELEMENT; i++)
+        b[i] |= a[i];
+}
+
+static void
+check_large_type(const struct check_comm *c)
+{
+    MPI_Datatype type;
+    MPI_Op op;
+    unsigned char *vector = make_vector(c, BYTES_OF_TYPE);
+    MPI_Type_contiguous(ELEMENT, MPI_UNSIGNED_CHAR, &type);
+    MPI_Type_commit(&type);
+    MPI_Op_create(or_op, 1, &op);
+    MPI_Allreduce(MPI_IN_PLACE, vector, ELEMENTS, type, op, c->comm);
+    check_vector(c, vector, BYTES_OF_TYPE);
+    MPI_Op_free(&op);
+    MPI_Type_free(&type);
+    free(vector);
+}
+
+#ifdef HAVE_PMPI_ALLREDUCE_C
+static void
+check_large_count(const struct check_comm *c)
+{
+    const size_t counts[] = {3, 5000, (size_t)INT_MAX + 4097};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        unsigned char *vector = make_vector(c, counts[i]);
+        MPI_Allreduce_c(MPI_IN_PLACE, vector, (MPI_Count)counts[i], MPI_UNSIGNED_CHAR, MPI_BOR,
+                        c->comm);
+        check_vector(c, vector, counts[i]);
+        free(vector);
+    }
+}
+#endif
+
+int
+main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    const struct check_comm world = check_describe(MPI_COMM_WORLD, "world");
+    if (argc > 1 && strcmp(argv[1], "type") == 0) {
+        check_large_type(&world);
+    } else {
+#ifdef HAVE_PMPI_ALLREDUCE_C
+        check_large_count(&world);
+#else
+        MPI_Finalize();
+        return SKIP;
+#endif
+    }
+    return check_end();
+}

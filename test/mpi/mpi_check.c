@@ -1,0 +1,133 @@
+#include "mpi_check.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GUARD    64
+#define FILL     0xA5
+#define GUARD_BY 0x5A
+
+static int world_rank = -1;
+static int failures;
+
+void
+check_begin(int *argc, char ***argv)
+{
+    MPI_Init(argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+}
+
+int
+check_end(void)
+{
+    MPI_Finalize();
+    return check_status();
+}
+
+int
+check_status(void)
+{
+    return failures > 0;
+}
+
+void
+check_fail(const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fprintf(stderr, "rank %d: %s\n", world_rank, text);
+    if (__atomic_add_fetch(&failures, 1, __ATOMIC_RELAXED) >= 20)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+struct check_comm
+check_describe(MPI_Comm comm, const char *name)
+{
+    struct check_comm c = {.comm = comm, .name = name};
+    MPI_Comm_rank(comm, &c.rank);
+    MPI_Comm_size(comm, &c.nranks);
+    return c;
+}
+
+/* Laid out as: bytes, guard, buffer, guard. */
+void *
+check_buffer(size_t bytes)
+{
+    unsigned char *all = malloc(bytes + 3 * (size_t)GUARD);
+    if (!all) {
+        check_fail("no memory for %zu bytes", bytes);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        abort(); /* not reached */
+    }
+    memcpy(all, &bytes, sizeof bytes);
+    memset(all + GUARD, GUARD_BY, GUARD);
+    memset(all + (size_t)2 * GUARD, FILL, bytes);
+    memset(all + (size_t)2 * GUARD + bytes, GUARD_BY, GUARD);
+    return all + (size_t)2 * GUARD;
+}
+
+static bool
+is_guard(const unsigned char *guard)
+{
+    for (int i = 0; i < GUARD; i++)
+        if (guard[i] != GUARD_BY)
+            return false;
+    return true;
+}
+
+void
+check_guards(const void *buffer, const char *what)
+{
+    const unsigned char *at = buffer;
+    size_t bytes;
+    memcpy(&bytes, at - (size_t)2 * GUARD, sizeof bytes);
+    if (!is_guard(at - GUARD))
+        check_fail("%s: bytes before the buffer were written", what);
+    if (!is_guard(at + bytes))
+        check_fail("%s: bytes behind the buffer were written", what);
+}
+
+void
+check_release(void *buffer)
+{
+    free((unsigned char *)buffer - (size_t)2 * GUARD);
+}
+
+/* FNV-1a. */
+static uint64_t
+hash(const void *buffer, size_t bytes)
+{
+    const unsigned char *at = buffer;
+    uint64_t h = UINT64_C(14695981039346656037);
+    for (size_t i = 0; i < bytes; i++)
+        h = (h ^ at[i]) * UINT64_C(1099511628211);
+    return h;
+}
+
+void
+check_same_bits(const struct check_comm *c, const void *buffer, size_t bytes, const char *what)
+{
+    uint64_t mine = hash(buffer, bytes);
+    uint64_t *all = calloc((size_t)c->nranks, sizeof *all);
+    MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, 0, c->comm);
+    for (int i = 0; c->rank == 0 && i < c->nranks; i++)
+        if (all[i] != mine)
+            check_fail("%s: %s: the bits of rank %d are not those of rank 0", c->name, what, i);
+    free(all);
+}
+
+void
+check_ping(MPI_Comm comm, const char *what)
+{
+    struct check_comm c = check_describe(comm, what);
+    int mine = c.rank + 1, sum = -1;
+    MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm);
+    if (sum != c.nranks * (c.nranks + 1) / 2)
+        check_fail("%s: the sum over %d ranks is %d", what, c.nranks, sum);
+}

@@ -1,0 +1,166 @@
+/* Legal programs whose other communication must go on while ranks are inside
+ * MPI_Allreduce, and whose messages must reach them and nobody else. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpi_check.h"
+
+#define LONG_MESSAGE (1 << 20) /* ints: surely no eager message */
+
+static int *message, *landing;
+
+static void
+fill(int value)
+{
+    for (int i = 0; i < LONG_MESSAGE; i++)
+        message[i] = value + i;
+    memset(landing, 0, LONG_MESSAGE * sizeof *landing);
+}
+
+static void
+check_landing(int value, const char *what)
+{
+    for (int i = 0; i < LONG_MESSAGE; i++)
+        if (landing[i] != value + i) {
+            check_fail("%s: the message is wrong at %d", what, i);
+            return;
+        }
+}
+
+/* Rank 0's long send is under way; the receiver posts its receive only after
+ * the allreduce. */
+static void
+send_before_receive_after(const struct check_comm *c)
+{
+    MPI_Request request;
+    fill(7);
+    if (c->rank == 0)
+        MPI_Isend(message, LONG_MESSAGE, MPI_INT, 1, 5, c->comm, &request);
+    check_ping(c->comm, "with a send under way");
+    if (c->rank == 1) {
+        MPI_Recv(landing, LONG_MESSAGE, MPI_INT, 0, 5, c->comm, MPI_STATUS_IGNORE);
+        check_landing(7, "send before, receive after");
+    }
+    if (c->rank == 0)
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* Rank 1 waits in MPI_Ssend for rank 0's progress, and only then enters the
+ * allreduce in which rank 0 already is. */
+static void
+receive_before_peer_enters(const struct check_comm *c)
+{
+    MPI_Request request;
+    fill(11);
+    if (c->rank == 0) {
+        MPI_Irecv(landing, LONG_MESSAGE, MPI_INT, 1, 6, c->comm, &request);
+    } else if (c->rank == 1) {
+        usleep(20000);
+        MPI_Ssend(message, LONG_MESSAGE, MPI_INT, 0, 6, c->comm);
+    }
+    check_ping(c->comm, "with a receive under way");
+    if (c->rank == 0) {
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        check_landing(11, "receive before the peer enters");
+    }
+}
+
+/* All ranks but the last wait for a barrier that the last has begun before it
+ * went into the allreduce; it must progress there. */
+static void
+barrier_under_way(const struct check_comm *c)
+{
+    MPI_Request request;
+    MPI_Ibarrier(c->comm, &request);
+    if (c->rank != c->nranks - 1)
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check_ping(c->comm, "with a barrier under way");
+    if (c->rank == c->nranks - 1)
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void
+iallreduce_under_way(const struct check_comm *c)
+{
+    MPI_Request request;
+    int mine = c->rank, largest = -1;
+    MPI_Iallreduce(&mine, &largest, 1, MPI_INT, MPI_MAX, c->comm, &request);
+    if (c->rank % 2 == 0)
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check_ping(c->comm, "with an iallreduce under way");
+    if (c->rank % 2)
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check_true(largest == c->nranks - 1);
+}
+
+/* A receive from any source with any tag takes nothing of the allreduce. */
+static void
+wildcards_stay_apart(const struct check_comm *c)
+{
+    const int left = (c->rank + c->nranks - 1) % c->nranks, right = (c->rank + 1) % c->nranks;
+    MPI_Request request;
+    MPI_Status status;
+    int token = -1, mine = 100 + c->rank, flag;
+    MPI_Irecv(&token, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, c->comm, &request);
+    check_ping(c->comm, "with a wildcard receive under way");
+    check_ping(c->comm, "with a wildcard receive under way, again");
+    MPI_Send(&mine, 1, MPI_INT, right, 0, c->comm);
+    MPI_Wait(&request, &status);
+    check_true(token == 100 + left && status.MPI_SOURCE == left && status.MPI_TAG == 0);
+    check_ping(c->comm, "after a wildcard receive");
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, c->comm, &flag, MPI_STATUS_IGNORE);
+    check_true(!flag);
+    MPI_Barrier(c->comm); /* messages sent later are none of this test's */
+}
+
+/* Messages that wait unreceived, with the tags and sizes an algorithm may use. */
+static void
+unexpected_messages_stay(const struct check_comm *c)
+{
+    enum { TAGS = 8 };
+    const int left = (c->rank + c->nranks - 1) % c->nranks, right = (c->rank + 1) % c->nranks;
+    for (int tag = 0; tag < TAGS; tag++) {
+        int token = -1000 - tag;
+        MPI_Send(&token, 1, MPI_INT, right, tag, c->comm);
+    }
+    for (int i = 0; i < 5; i++)
+        check_ping(c->comm, "with unreceived messages");
+    for (int tag = TAGS - 1; tag >= 0; tag--) {
+        int token = 0;
+        MPI_Recv(&token, 1, MPI_INT, left, tag, c->comm, MPI_STATUS_IGNORE);
+        check_true(token == -1000 - tag);
+    }
+}
+
+static void
+ranks_come_late(const struct check_comm *c)
+{
+    for (int late = 0; late < c->nranks; late++) {
+        if (c->rank == late)
+            usleep(5000);
+        check_ping(c->comm, "with a late rank");
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    struct check_comm world = check_describe(MPI_COMM_WORLD, "world");
+    message = malloc(LONG_MESSAGE * sizeof *message);
+    landing = malloc(LONG_MESSAGE * sizeof *landing);
+    check_true(world.nranks >= 2 && message && landing);
+    for (int turn = 0; turn < 2; turn++) { /* the first with no state of ours yet */
+        send_before_receive_after(&world);
+        receive_before_peer_enters(&world);
+        barrier_under_way(&world);
+        iallreduce_under_way(&world);
+        wildcards_stay_apart(&world);
+        unexpected_messages_stay(&world);
+        ranks_come_late(&world);
+    }
+    free(message);
+    free(landing);
+    return check_end();
+}

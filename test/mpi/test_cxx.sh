@@ -1,0 +1,11 @@
+#!/bin/sh
+# A C++ program.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+if [ ! -e "$programs/cxx" ]; then
+    echo "configure found no MPI C++ compiler"
+    exit 77
+fi
+expect_row "C++" ring 2 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring "$programs/cxx"
+exit $failed

@@ -1,0 +1,27 @@
+#!/bin/sh
+# Programs that begin and end MPI in unusual ways end as they do without the library.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+for what in never thread no_finalize exit delete_callback session; do
+    launch 2 "$programs/exits" $what >"$scratch/native" 2>&1
+    native=$?
+    preload 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring "$programs/exits" $what >"$scratch/out" 2>&1
+    ours=$?
+    if [ $native -ne $ours ]; then
+        fail "$what: exit status $ours, native $native"
+        cat "$scratch/out"
+    else
+        echo "ok: $what, status $ours"
+    fi
+    case $what in
+    thread | exit | delete_callback) expect_calls $what ring 1 ;;
+    session) [ $ours -eq 77 ] || expect_calls session ring 5 ;;
+    never)
+        if grep 'liballreduce' "$scratch/out"; then
+            fail "a program without an allreduce heard of us"
+        fi
+        ;;
+    esac
+done
+exit $failed

@@ -1,0 +1,19 @@
+#!/bin/sh
+# Fortran programs: mpif.h, use mpi, use mpi_f08; all calls arrive.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+if [ ! -e "$programs/fortran_mpif" ]; then
+    echo "configure found no MPI Fortran compiler"
+    exit 77
+fi
+for program in fortran_mpif fortran_mpi fortran_f08; do
+    for ranks in 1 2 3; do
+        expect_row "$program, $ranks ranks" butterfly 11 preload $ranks \
+            ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=butterfly "$programs/$program"
+        if grep 'native' "$scratch/out"; then
+            fail "$program: native calls"
+        fi
+    done
+done
+exit $failed

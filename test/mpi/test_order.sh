@@ -1,0 +1,21 @@
+#!/bin/sh
+# Every algorithm keeps the order of ops that do not commute (or leaves them to MPI),
+# and leaves the gaps of derived types alone.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+size=2
+# next_order ROW...: on 3 ranks, and then one more each time.
+# shellcheck disable=SC2317 # by_three calls it
+next_order() {
+    size=$((size == 8 ? 3 : size + 1))
+    expect_rows "$size" 10 "$programs/order" "$@"
+}
+
+by_three next_order
+expect_row "butterfly in small segments" butterfly 200 preload 5 ALLREDUCE_VERBOSE=1 \
+    ALLREDUCE_ALGO='butterfly(segment=1K,window=3)' "$programs/order"
+expect_row "ring in small segments" ring 100 preload 3 ALLREDUCE_VERBOSE=1 \
+    ALLREDUCE_ALGO='ring(segment=1K,window=3)' "$programs/order"
+expect_ok "auto" preload 4 "$programs/order"
+exit $failed

@@ -1,0 +1,99 @@
+#!/bin/sh
+# Settings: what is wrong is told once, with its place, and ends the job; ranks that
+# differ neither hang nor err; the summary tells what ran and why.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+limit=30
+
+# by_rank VALUE0 VALUE1 VALUE2: prints a command that runs a program with ALLREDUCE_ALGO
+# by its rank.
+cat >"$scratch/by_rank" <<'END'
+#!/bin/sh
+rank=${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:?}}}
+program=$1
+shift "$((rank + 1))"
+case $1 in
+unset) exec "$program" ;;
+*) ALLREDUCE_ALGO=$1 exec "$program" ;;
+esac
+END
+chmod +x "$scratch/by_rank"
+
+# expect_agreement VALUE...: one rank for each value; right results, and one rank says
+# that they differ.
+expect_agreement() {
+    expect_ok "ranks with $*" preload $# "$scratch/by_rank" "$programs/pings" "$@"
+    [ "$(grep -c '^liballreduce: .*differ' "$scratch/out")" -eq 1 ] || {
+        fail "ranks with $*: not told once that they differ"
+        cat "$scratch/out"
+    }
+}
+
+expect_agreement ring butterfly
+expect_agreement ring native star
+expect_agreement native ring ring
+expect_agreement unset ring
+expect_agreement 'ring:0-100;star' 'ring:0-101;star'
+expect_agreement 'ring(segment=1K)' 'ring(segment=2K)'
+expect_agreement ring nonsense
+expect_ok "the same, written otherwise" \
+    preload 2 "$scratch/by_rank" "$programs/pings" ring ' RING '
+[ ! -s "$scratch/out" ] || fail "ranks that agree were said to differ"
+
+# expect_end WHAT STATUS: the job ended by itself, and with an error.
+expect_end() {
+    case $2 in
+    0) fail "$1 was taken" ;;
+    124 | 137) fail "$1: the job hung" ;;
+    esac
+}
+
+# expect_refusal COLUMN TEXT: an error told once, with the variable and the column.
+expect_refusal() {
+    preload 3 ALLREDUCE_ALGO="$2" "$programs/pings" >"$scratch/out" 2>&1
+    expect_end "'$2'" $?
+    [ "$(grep -c "^liballreduce: .*ALLREDUCE_ALGO.*column $1\b" "$scratch/out")" -eq 1 ] || {
+        fail "'$2': not told once with the variable and column $1"
+        cat "$scratch/out"
+    }
+}
+
+expect_refusal 1 nonsense
+expect_refusal 8 'ring:0-x'
+expect_refusal 6 'ring;rinng'
+expect_refusal 6 'ring(nothing=1)'
+preload 2 "$scratch/by_rank" "$programs/pings" nonsense ring >"$scratch/out" 2>&1
+expect_end "a bad setting on rank 0" $?
+
+# ALLREDUCE_STRICT=0: a warning, and native.
+expect_row "ALLREDUCE_STRICT=0" native 4 preload 3 \
+    ALLREDUCE_STRICT=0 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=nonsense "$programs/pings"
+grep -q '^liballreduce: .*ALLREDUCE_ALGO' "$scratch/out" || {
+    fail "ALLREDUCE_STRICT=0: no warning"
+    cat "$scratch/out"
+}
+
+# A name that is no setting is an error too.
+preload 2 ALLREDUCE_ALGOS=ring "$programs/pings" >"$scratch/out" 2>&1
+expect_end "ALLREDUCE_ALGOS" $?
+grep -q 'ALLREDUCE_ALGOS' "$scratch/out" || fail "ALLREDUCE_ALGOS: not named"
+
+# Rules by size and by ranks; Intel's strings.
+expect_row "rules" star 2 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO='star:0-80;ring' "$programs/pings"
+expect_calls "rules" ring 2
+expect_row "rules by ranks" ring 4 preload 3 ALLREDUCE_VERBOSE=1 \
+    ALLREDUCE_ALGO='star:0-inf@1-2;ring:0-inf@3' "$programs/pings"
+expect_row "Intel's string" butterfly 2 preload 3 ALLREDUCE_VERBOSE=1 \
+    ALLREDUCE_ALGO='1:0-8192@1-16;8' "$programs/pings"
+expect_calls "Intel's string" ring 1
+expect_row "native" native 4 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=native "$programs/pings"
+printf '# rules\nstar: 0-80\nring\n' >"$scratch/rules"
+expect_row "a rules file" star 2 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_RULES="$scratch/rules" "$programs/pings"
+expect_calls "a rules file" ring 2
+expect_row "a list for auto" star 4 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO_LIST=star "$programs/pings"
+
+# A scratch bound makes segments, and right results.
+expect_row "little scratch" butterfly 4 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=butterfly \
+    ALLREDUCE_SCRATCH=64K "$programs/pings"
+exit $failed
