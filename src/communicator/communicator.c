@@ -58,7 +58,7 @@ destroy(struct ar_communicator *c)
     ar_decisions_tally(c);
     ar_decisions_clear(c);
     ar_engine_destroy(c, !ar_process_is_closed());
-    ar_node_destroy(c->node);
+    ar_memory_destroy(c);
     ar_config_destroy(c->own_config);
     free(c);
 }
@@ -173,7 +173,7 @@ ar_communicator_run(struct ar_communicator *c, MPI_Comm comm, const struct ar_de
     if (decision->runner == AR_RUN_MESSAGES)
         return run_messages(c, decision, r, in, out);
     const struct ar_node_run run = {
-        .node = c->node,
+        .node = decision->node,
         .reduction = r,
         .in = in,
         .out = out,

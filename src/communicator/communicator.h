@@ -41,6 +41,7 @@ struct ar_decision {
     struct ar_decision_key key;
     enum ar_runner runner;
     struct ar_plan *plan; /* of AR_RUN_MESSAGES; owned */
+    struct ar_node *node; /* of AR_RUN_MEMORY; the communicator's */
     struct ar_choice choice;
     const char *reason; /* static string */
     struct ar_tally tally;
@@ -48,6 +49,15 @@ struct ar_decision {
 
 /* Where a private communicator with its extras stands. */
 enum ar_engine { AR_ENGINE_NONE, AR_ENGINE_READY, AR_ENGINE_FAILED };
+
+/* Memory that the ranks share: little for short messages, since a program may have
+ * thousands of communicators, and more at the first long one. */
+enum ar_memory_grade { AR_MEMORY_SHORT, AR_MEMORY_LONG, AR_MEMORY_GRADES };
+
+struct ar_memory {
+    enum ar_engine state;
+    struct ar_node *node; /* if ready */
+};
 
 struct ar_communicator {
     struct ar_communicator *next, *previous; /* list of all */
@@ -58,8 +68,7 @@ struct ar_communicator {
     const char *always_native;    /* reason why every call goes native, or NULL */
     enum ar_engine engine;
     MPI_Comm private_comm; /* made at the first call that needs it */
-    enum ar_engine memory; /* likewise of the node's memory */
-    struct ar_node *node;
+    struct ar_memory memory[AR_MEMORY_GRADES];
     int *node_of; /* node of each rank, from 0; NULL before the engine is ready */
     struct ar_wait wait;
     char *scratch; /* aligned to 64 */

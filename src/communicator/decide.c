@@ -133,44 +133,36 @@ make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_redu
     return grow_scratch(c, ar_plan_scratch_bytes(d->plan));
 }
 
-static bool
-has_memory(struct ar_communicator *c, MPI_Comm comm)
-{
-    if (c->memory == AR_ENGINE_NONE)
-        ar_memory_create(c, comm);
-    return c->memory == AR_ENGINE_READY;
-}
-
 /* Asks the configuration; once more where auto counted on memory that the ranks
  * turn out not to share. */
 static int
 ask(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const struct ar_reduction *r)
 {
+    const int grade = ar_memory_grade(r, d->key.count);
     struct ar_request request = {d->key.count * r->size, c->nranks, r->commutative,
-                                 c->memory != AR_ENGINE_FAILED && ar_node_takes(r)};
+                                 c->nranks > 1 && grade >= 0};
     int error = ar_config_choose(c->config, &d->choice, &request, &d->reason);
     if (error || d->reason != ar_reason_auto || d->choice.kind != AR_CHOICE_ALGORITHM ||
-        !d->choice.algorithm->shares_memory || c->nranks == 1 || has_memory(c, comm))
+        !d->choice.algorithm->shares_memory || ar_memory_get(c, comm, grade))
         return error;
     request.shares_memory = false;
     return ar_config_choose(c->config, &d->choice, &request, &d->reason);
 }
 
-/* Whether shared memory can serve the decision: that takes one node, and elements
- * that fit.  Else the same schedule goes by messages. */
-static bool
-shares_memory(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
-              const struct ar_reduction *r)
+/* The memory that serves the decision, if its algorithm wants any: that takes one
+ * node, and elements that fit.  Else NULL: the same schedule goes by messages. */
+static struct ar_node *
+find_memory(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
+            const struct ar_reduction *r)
 {
     if (!d->choice.algorithm->shares_memory || c->nranks == 1)
-        return false;
-    if (!has_memory(c, comm))
-        d->reason = "no shared memory: by messages";
-    else if (!ar_node_takes(r))
-        d->reason = "elements too large for shared memory: by messages";
-    else
-        return true;
-    return false;
+        return NULL;
+    const int grade = ar_memory_grade(r, d->key.count);
+    struct ar_node *node = grade < 0 ? NULL : ar_memory_get(c, comm, grade);
+    if (!node)
+        d->reason = grade < 0 ? "elements too large for shared memory: by messages"
+                              : "no shared memory: by messages";
+    return node;
 }
 
 /* Chooses; where that is an algorithm and no engine can be had, native. */
@@ -186,7 +178,8 @@ choose(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
     }
     if (d->choice.kind == AR_CHOICE_NATIVE)
         return MPI_SUCCESS;
-    if (shares_memory(c, comm, d, r)) {
+    d->node = find_memory(c, comm, d, r);
+    if (d->node) {
         d->runner = AR_RUN_MEMORY;
         return MPI_SUCCESS;
     }

@@ -139,13 +139,36 @@ ar_engine_create(struct ar_communicator *c, MPI_Comm comm)
     c->engine = ready ? AR_ENGINE_READY : AR_ENGINE_FAILED;
 }
 
-void
-ar_memory_create(struct ar_communicator *c, MPI_Comm comm)
+/* Bytes of a chunk, by grade.  Short: a page or so in all for each rank; long: half
+ * of a core's first level of cache. */
+static const size_t chunk_bytes[AR_MEMORY_GRADES] = {2048, 32768};
+
+int
+ar_memory_grade(const struct ar_reduction *r, size_t count)
 {
+    if (ar_reduction_room_bytes(r, count) <= chunk_bytes[AR_MEMORY_SHORT])
+        return AR_MEMORY_SHORT;
+    return ar_reduction_room_bytes(r, 1) <= chunk_bytes[AR_MEMORY_LONG] ? AR_MEMORY_LONG : -1;
+}
+
+struct ar_node *
+ar_memory_get(struct ar_communicator *c, MPI_Comm comm, int grade)
+{
+    struct ar_memory *memory = &c->memory[grade];
     int cpus = 0;
-    c->node = ar_node_create(comm, c->rank, c->nranks, &cpus);
-    c->memory = c->node ? AR_ENGINE_READY : AR_ENGINE_FAILED;
-    c->wait = wait_on_node(c, c->nranks, cpus);
+    if (memory->state == AR_ENGINE_NONE) {
+        memory->node = ar_node_create(comm, c->rank, c->nranks, chunk_bytes[grade], &cpus);
+        memory->state = memory->node ? AR_ENGINE_READY : AR_ENGINE_FAILED;
+        c->wait = wait_on_node(c, c->nranks, cpus);
+    }
+    return memory->node;
+}
+
+void
+ar_memory_destroy(struct ar_communicator *c)
+{
+    for (int i = 0; i < AR_MEMORY_GRADES; i++)
+        ar_node_destroy(c->memory[i].node);
 }
 
 void

@@ -24,9 +24,13 @@ int ar_agree(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine);
 void ar_engine_create(struct ar_communicator *c, MPI_Comm comm);
 void ar_engine_destroy(struct ar_communicator *c, bool mpi_lives);
 
-/* Maps the node's memory.  Collective over comm; c->memory becomes READY, or FAILED
- * where the ranks do not share memory, alike on all ranks. */
-void ar_memory_create(struct ar_communicator *c, MPI_Comm comm);
+/* Which memory serves count elements of r; -1 if an element is too large. */
+int ar_memory_grade(const struct ar_reduction *r, size_t count);
+
+/* That memory, mapped at the first call: collective over comm.  NULL where the
+ * ranks do not share memory, alike on all ranks. */
+struct ar_node *ar_memory_get(struct ar_communicator *c, MPI_Comm comm, int grade);
+void ar_memory_destroy(struct ar_communicator *c);
 
 /* Frees all plans, adding their counts to the report. */
 void ar_decisions_clear(struct ar_communicator *c);

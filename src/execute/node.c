@@ -26,25 +26,24 @@
 
 #include "schedule/schedule.h"
 
-#define SLOTS       4
-#define LINE        ((size_t)64)
-#define TINY_BYTES  ((size_t)48)
-#define CHUNK_BYTES ((size_t)32768) /* a contribution or a result, of a slot */
+#define SLOTS      4
+#define LINE       ((size_t)64)
+#define TINY_BYTES ((size_t)48)
 
 struct slot {
     _Alignas(64) _Atomic uint64_t published;
     uint64_t pad;
     char tiny[TINY_BYTES];
     _Alignas(64) _Atomic uint64_t reduced;
-    _Alignas(64) char data[CHUNK_BYTES];
-    char result[CHUNK_BYTES];
+    _Alignas(64) char data[]; /* a contribution, then a result: chunk_bytes each */
 };
 
 struct ar_node {
     int rank;
     int nranks;
-    uint64_t sequence;  /* of the last chunk */
-    struct slot *slots; /* slots[turn * nranks + rank] */
+    uint64_t sequence; /* of the last chunk */
+    size_t chunk_bytes;
+    char *slots; /* for each turn, for each rank */
     size_t bytes;
 };
 
@@ -113,11 +112,23 @@ all_mapped(MPI_Comm comm, int nranks, bool mine, int *cpus)
     return all;
 }
 
+static size_t
+slot_bytes(size_t chunk_bytes)
+{
+    return sizeof(struct slot) + 2 * chunk_bytes;
+}
+
+size_t
+ar_node_memory_bytes(int nranks, size_t chunk_bytes)
+{
+    return SLOTS * (size_t)nranks * slot_bytes(chunk_bytes);
+}
+
 struct ar_node *
-ar_node_create(MPI_Comm comm, int rank, int nranks, int *cpus)
+ar_node_create(MPI_Comm comm, int rank, int nranks, size_t chunk_bytes, int *cpus)
 {
     char name[64] = "";
-    const size_t bytes = SLOTS * (size_t)nranks * sizeof(struct slot);
+    const size_t bytes = ar_node_memory_bytes(nranks, chunk_bytes);
     struct ar_node *node = calloc(1, sizeof *node);
     void *memory = NULL;
     if (rank == 0 && node)
@@ -131,7 +142,7 @@ ar_node_create(MPI_Comm comm, int rank, int nranks, int *cpus)
     if (rank == 0 && name[0])
         shm_unlink(name);
     if (node)
-        *node = (struct ar_node){rank, nranks, 0, memory, bytes};
+        *node = (struct ar_node){rank, nranks, 0, chunk_bytes, memory, bytes};
     if (all)
         return node;
     ar_node_destroy(node);
@@ -146,18 +157,13 @@ ar_node_destroy(struct ar_node *node)
     free(node);
 }
 
-bool
-ar_node_takes(const struct ar_reduction *r)
-{
-    return ar_reduction_room_bytes(r, 1) <= CHUNK_BYTES;
-}
-
 /* --- waiting --- */
 
 static struct slot *
 slot_of(const struct ar_node *node, uint64_t sequence, int rank)
 {
-    return &node->slots[sequence % SLOTS * (uint64_t)node->nranks + (uint64_t)rank];
+    const size_t i = (size_t)(sequence % SLOTS) * (size_t)node->nranks + (size_t)rank;
+    return (struct slot *)(void *)(node->slots + i * slot_bytes(node->chunk_bytes));
 }
 
 #define POLLS_PER_PROBE 64
@@ -291,7 +297,8 @@ combine_slice(const struct ar_node_run *run, struct chunk chunk)
     const struct ar_span slice = slice_of(node, chunk, node->rank);
     int error = MPI_SUCCESS;
     if (slice.length > 0)
-        error = combine(run, chunk, slice, ar_reduction_base(run->reduction, mine->result),
+        error = combine(run, chunk, slice,
+                        ar_reduction_base(run->reduction, mine->data + node->chunk_bytes),
                         run->in + bytes_of(run, chunk.from + slice.offset));
     /* Pairs with the acquire in await(). */
     atomic_store_explicit(&mine->reduced, chunk.sequence, memory_order_release);
@@ -312,7 +319,7 @@ collect(const struct ar_node_run *run, struct chunk chunk)
         if (!error && slice.length > 0)
             error = ar_reduction_copy(
                 run->reduction, run->out + bytes_of(run, chunk.from + slice.offset),
-                ar_reduction_base(run->reduction, slot->result), slice.length);
+                ar_reduction_base(run->reduction, slot->data + node->chunk_bytes), slice.length);
     }
     return error;
 }
@@ -371,17 +378,18 @@ whole_bytes_max(int nranks)
 
 /* Elements that fit into a slot. */
 static size_t
-chunk_length(const struct ar_reduction *r)
+chunk_length(const struct ar_reduction *r, size_t chunk_bytes)
 {
     const size_t extent = r->extent > 0 ? (size_t)r->extent : 1;
-    return 1 + (CHUNK_BYTES - ar_reduction_room_bytes(r, 1)) / extent;
+    return 1 + (chunk_bytes - ar_reduction_room_bytes(r, 1)) / extent;
 }
 
 int
 ar_node_allreduce(const struct ar_node_run *run)
 {
     const struct ar_reduction *r = run->reduction;
-    const size_t fits = chunk_length(r), length = run->count < fits ? run->count : fits;
+    const size_t fits = chunk_length(r, run->node->chunk_bytes);
+    const size_t length = run->count < fits ? run->count : fits;
     const size_t chunks = (run->count + length - 1) / length;
     int error;
     if (run->count * r->size <= whole_bytes_max(run->node->nranks))

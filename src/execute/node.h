@@ -17,15 +17,15 @@
 
 struct ar_node; /* the memory of one communicator, mapped */
 
-/* Maps memory that the ranks of comm share; collective over comm, all of whose
- * nranks ranks are on one node.  NULL on all ranks where any of them fails (no or
- * full /dev/shm, no memory).  Nothing is left in /dev/shm whatever happens to the
- * job from then on.  *cpus: how many CPUs the ranks may use together. */
-struct ar_node *ar_node_create(MPI_Comm comm, int rank, int nranks, int *cpus);
+/* Maps memory that the nranks ranks of comm share, for chunks of up to chunk_bytes
+ * (a multiple of 64): ar_node_memory_bytes in all.  Collective over comm.  NULL on
+ * all ranks where any of them fails: ranks on several nodes, no or full /dev/shm.  Nothing is left
+ * in /dev/shm whatever happens to the job from then on.  *cpus: how many CPUs the ranks may use
+ * together. */
+struct ar_node *ar_node_create(MPI_Comm comm, int rank, int nranks, size_t chunk_bytes, int *cpus);
 void ar_node_destroy(struct ar_node *node);
 
-/* True if an element of r fits into a slot; alike on all ranks. */
-bool ar_node_takes(const struct ar_reduction *r);
+size_t ar_node_memory_bytes(int nranks, size_t chunk_bytes);
 
 /* What a run works on: count >= 1 elements; in may be out; comm is polled for
  * MPI's progress while waiting. */
