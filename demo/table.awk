@@ -2,7 +2,8 @@
 # algorithm, one column a number of ranks and a size.
 # Fields: ranks,bytes,algorithm,median_us,min_us,max_us,times_native,result
 
-$1 == "ranks" { next }
+# The head, and what the MPI library may say on stdout.
+$1 !~ /^[0-9]+$/ || NF != 8 { next }
 
 {
     column = $1 " " $2

@@ -64,7 +64,7 @@ struct ar_algorithm {
     int intel_id;        /* I_MPI_ADJUST_ALLREDUCE id, or 0 */
     int intel_id_last;   /* of several such ids in a row; 0: only one */
     ar_emit_fn *emit;
-    bool keeps_order; /* combines in rank order: serves ops that do not commute */
+    bool keeps_order;   /* combines in rank order: serves ops that do not commute */
     bool shares_memory; /* runs by loads and stores where all ranks are on one node */
     enum ar_scratch scratch;
     unsigned takes; /* enum ar_param_bit */
