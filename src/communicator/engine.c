@@ -139,29 +139,40 @@ ar_engine_create(struct ar_communicator *c, MPI_Comm comm)
     c->engine = ready ? AR_ENGINE_READY : AR_ENGINE_FAILED;
 }
 
-/* Bytes of a chunk, by grade.  Short: a page or so in all for each rank; long: half
- * of a core's first level of cache. */
-static const size_t chunk_bytes[AR_MEMORY_GRADES] = {2048, 32768};
+/* Bytes of a chunk.  Short: a page or so in all for each rank.  Long: half of a
+ * core's first level of cache; but where ranks take turns on the cores each chunk
+ * costs two turns of all, so that few large ones are better. */
+#define SHORT_CHUNK   ((size_t)2048)
+#define LONG_CHUNK    ((size_t)32768)
+#define CROWDED_CHUNK ((size_t)262144)
 
 int
 ar_memory_grade(const struct ar_reduction *r, size_t count)
 {
-    if (ar_reduction_room_bytes(r, count) <= chunk_bytes[AR_MEMORY_SHORT])
+    if (ar_reduction_room_bytes(r, count) <= SHORT_CHUNK)
         return AR_MEMORY_SHORT;
-    return ar_reduction_room_bytes(r, 1) <= chunk_bytes[AR_MEMORY_LONG] ? AR_MEMORY_LONG : -1;
+    return ar_reduction_room_bytes(r, 1) <= LONG_CHUNK ? AR_MEMORY_LONG : -1;
+}
+
+static void
+map_memory(struct ar_communicator *c, MPI_Comm comm, int grade, size_t chunk_bytes)
+{
+    struct ar_memory *memory = &c->memory[grade];
+    int cpus = 0;
+    if (memory->state != AR_ENGINE_NONE)
+        return;
+    memory->node = ar_node_create(comm, c->rank, c->nranks, chunk_bytes, &cpus);
+    memory->state = memory->node ? AR_ENGINE_READY : AR_ENGINE_FAILED;
+    c->wait = wait_on_node(c, c->nranks, cpus);
 }
 
 struct ar_node *
 ar_memory_get(struct ar_communicator *c, MPI_Comm comm, int grade)
 {
-    struct ar_memory *memory = &c->memory[grade];
-    int cpus = 0;
-    if (memory->state == AR_ENGINE_NONE) {
-        memory->node = ar_node_create(comm, c->rank, c->nranks, chunk_bytes[grade], &cpus);
-        memory->state = memory->node ? AR_ENGINE_READY : AR_ENGINE_FAILED;
-        c->wait = wait_on_node(c, c->nranks, cpus);
-    }
-    return memory->node;
+    map_memory(c, comm, AR_MEMORY_SHORT, SHORT_CHUNK); /* tells the manner of waiting, too */
+    if (grade == AR_MEMORY_LONG && c->memory[AR_MEMORY_SHORT].node)
+        map_memory(c, comm, grade, c->wait.spins > 0 ? LONG_CHUNK : CROWDED_CHUNK);
+    return c->memory[grade].node;
 }
 
 void

@@ -124,25 +124,34 @@ ar_node_memory_bytes(int nranks, size_t chunk_bytes)
     return SLOTS * (size_t)nranks * slot_bytes(chunk_bytes);
 }
 
+/* What rank 0 made, for the others to map. */
+struct offer {
+    char name[64]; /* "": nothing */
+    size_t chunk_bytes;
+};
+
 struct ar_node *
 ar_node_create(MPI_Comm comm, int rank, int nranks, size_t chunk_bytes, int *cpus)
 {
-    char name[64] = "";
-    const size_t bytes = ar_node_memory_bytes(nranks, chunk_bytes);
-    struct ar_node *node = calloc(1, sizeof *node);
+    struct offer offer = {"", chunk_bytes};
     void *memory = NULL;
-    if (rank == 0 && node)
-        memory = create_segment(name, sizeof name, bytes);
+    if (rank == 0)
+        memory = create_segment(offer.name, sizeof offer.name,
+                                ar_node_memory_bytes(nranks, chunk_bytes));
     if (rank == 0 && !memory)
-        name[0] = '\0';
-    PMPI_Bcast(name, (int)sizeof name, MPI_CHAR, 0, comm);
-    if (rank != 0 && node && name[0])
-        memory = open_segment(name, bytes);
-    const bool all = all_mapped(comm, nranks, memory != NULL, cpus);
-    if (rank == 0 && name[0])
-        shm_unlink(name);
+        offer.name[0] = '\0';
+    PMPI_Bcast(&offer, (int)sizeof offer, MPI_BYTE, 0, comm);
+    const size_t bytes = ar_node_memory_bytes(nranks, offer.chunk_bytes);
+    if (rank != 0 && offer.name[0])
+        memory = open_segment(offer.name, bytes);
+    struct ar_node *node = memory ? malloc(sizeof *node) : NULL;
+    const bool all = all_mapped(comm, nranks, node != NULL, cpus);
+    if (rank == 0 && offer.name[0])
+        shm_unlink(offer.name);
     if (node)
-        *node = (struct ar_node){rank, nranks, 0, chunk_bytes, memory, bytes};
+        *node = (struct ar_node){rank, nranks, 0, offer.chunk_bytes, memory, bytes};
+    else if (memory)
+        munmap(memory, bytes);
     if (all)
         return node;
     ar_node_destroy(node);
@@ -152,7 +161,7 @@ ar_node_create(MPI_Comm comm, int rank, int nranks, size_t chunk_bytes, int *cpu
 void
 ar_node_destroy(struct ar_node *node)
 {
-    if (node && node->slots)
+    if (node)
         munmap(node->slots, node->bytes);
     free(node);
 }

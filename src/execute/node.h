@@ -18,9 +18,9 @@
 struct ar_node; /* the memory of one communicator, mapped */
 
 /* Maps memory that the nranks ranks of comm share, for chunks of up to chunk_bytes
- * (a multiple of 64): ar_node_memory_bytes in all.  Collective over comm.  NULL on
+ * (a multiple of 64; rank 0's counts): ar_node_memory_bytes in all.  Collective over comm.  NULL on
  * all ranks where any of them fails: ranks on several nodes, no or full /dev/shm.  Nothing is left
- * in /dev/shm whatever happens to the job from then on.  *cpus: how many CPUs the ranks may use
+ * in /dev/shm whatever happens to the job after this.  *cpus: how many CPUs the ranks may use
  * together. */
 struct ar_node *ar_node_create(MPI_Comm comm, int rank, int nranks, size_t chunk_bytes, int *cpus);
 void ar_node_destroy(struct ar_node *node);
