@@ -2,6 +2,7 @@
  * a deadlock.  So the ranks of a communicator compare their configuration once,
  * and where they differ rank 0's counts. */
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,13 +98,56 @@ adopt(struct ar_communicator *c, MPI_Comm comm, const struct ar_config *mine, in
     return MPI_SUCCESS;
 }
 
+/* Whether all ranks of the world are known to agree.  Then a communicator among
+ * them needs no comparison, which costs a collective each.  Written and read by
+ * the one thread that may call MPI: see may_remember. */
+static bool world_agrees;
+
+/* With several threads, ranks may go through the first calls on two communicators
+ * in different orders, and so would differ in what they remember. */
+static bool
+may_remember(void)
+{
+    int initialized = 0, level = MPI_THREAD_MULTIPLE;
+    PMPI_Initialized(&initialized); /* false without a world: sessions */
+    if (initialized)
+        PMPI_Query_thread(&level);
+    return initialized && level != MPI_THREAD_MULTIPLE;
+}
+
+static bool
+is_whole_world(MPI_Comm comm)
+{
+    int result = MPI_UNEQUAL;
+    return PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result) == MPI_SUCCESS && result != MPI_UNEQUAL;
+}
+
+/* Are comm's ranks all of this world?  They need not be: MPI_Comm_spawn. */
+static bool
+is_within_world(const struct ar_communicator *c, MPI_Comm comm)
+{
+    MPI_Group ranks, world, common;
+    int size = 0;
+    PMPI_Comm_group(comm, &ranks);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    PMPI_Group_intersection(ranks, world, &common);
+    PMPI_Group_size(common, &size);
+    PMPI_Group_free(&common);
+    PMPI_Group_free(&world);
+    PMPI_Group_free(&ranks);
+    return size == c->nranks;
+}
+
 int
 ar_agree(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine)
 {
     int differs = -1, error = MPI_SUCCESS;
     c->config = mine;
-    if (c->nranks > 1)
+    if (c->nranks > 1 && !(world_agrees && is_within_world(c, comm))) {
         error = compare(c, comm, mine->text, &differs);
+        if (!error && differs < 0 && may_remember())
+            world_agrees = world_agrees || is_whole_world(comm);
+    }
     if (!error && differs >= 0)
         error = adopt(c, comm, mine, differs);
     if (!error && c->config->error)
