@@ -175,7 +175,7 @@ slot_of(const struct ar_node *node, uint64_t sequence, int rank)
     return (struct slot *)(void *)(node->slots + i * slot_bytes(node->chunk_bytes));
 }
 
-#define POLLS_PER_PROBE 64
+#define POLLS_PER_PROBE 16
 
 /* Until *flag is at least sequence.  What the rank that stored it wrote before is
  * then visible here.  MPI must go on meanwhile: a legal program may have a
@@ -189,7 +189,7 @@ await(const struct ar_node_run *run, const _Atomic uint64_t *flag, uint64_t sequ
         /* Pairs with the release in publish() or in reduce_slice(). */
         if (atomic_load_explicit(flag, memory_order_acquire) >= sequence)
             return MPI_SUCCESS;
-        if (run->wait.spins > 0 && i % POLLS_PER_PROBE != 0) {
+        if (run->wait.spins > 0 && i % POLLS_PER_PROBE != POLLS_PER_PROBE - 1) {
             ar_wait_relax();
             continue;
         }

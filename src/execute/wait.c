@@ -1,8 +1,10 @@
 #include "execute/wait.h"
 
-/* About 0.1 ms of polls: longer than any message between ranks that run, far
- * shorter than a scheduler's slice. */
-#define SPINS_BEFORE_YIELD 2000
+/* Some 20 us of polls: longer than a message between ranks that run, and far
+ * shorter than a scheduler's slice, which is what spinning costs where somebody
+ * else, another job perhaps, has the awaited rank's core.  Where nobody has,
+ * yielding costs next to nothing. */
+#define SPINS_BEFORE_YIELD 200
 
 struct ar_wait
 ar_wait_make(enum ar_wait_policy policy, int ranks, int cpus)
