@@ -100,10 +100,11 @@ print_row(const struct ar_contest *contest, size_t bytes, size_t i, const struct
 {
     const struct ar_entrant *e = &contest->entrants[i];
     const double native = contest->entrants[0].median;
+    const char *quote = strchr(e->label, ',') ? "\"" : "";
     char size[AR_SIZE_TEXT];
     if (o->csv)
-        printf("%d,%zu,%s,%.3f,%.3f,%.3f,%.3f,%s\n", contest->nranks, bytes, e->label,
-               e->median * 1e6, e->least * 1e6, e->most * 1e6, native / e->median,
+        printf("%d,%zu,%s%s%s,%.3f,%.3f,%.3f,%.3f,%s\n", contest->nranks, bytes, quote, e->label,
+               quote, e->median * 1e6, e->least * 1e6, e->most * 1e6, native / e->median,
                e->wrong ? "wrong" : "right");
     else
         printf("%8s  %-36s %12.2f %12.2f %9.2f%s\n", ar_size_print(bytes, size, sizeof size),
