@@ -34,10 +34,12 @@ struct ar_plan {
     int *completed;        /* room for as many indices into requests */
 };
 
-/* Makes the plan of rank for count (>= 1) elements of r.  A segment is what
- * params say, but never longer than lets the window of them fit into
- * scratch_bytes (a segment has at least one element) nor than 1 GiB; alike on
- * all ranks.  AR_OK; AR_ERR_MEMORY; AR_ERR_STEP (a bug of the algorithm). */
+/* Makes the plan of rank for count (>= 1) elements of r, of size >= 1.  A segment
+ * is what params say, but short enough for the data of all the window's scratch
+ * to fit into scratch_bytes (a segment has at least one element; gaps between a
+ * derived type's elements come on top).  Segments depend on the size of r alone:
+ * they are alike on ranks whose types differ in extent.  AR_OK; AR_ERR_MEMORY;
+ * AR_ERR_STEP (a bug of the algorithm). */
 int ar_plan_create(struct ar_plan **made, const struct ar_algorithm *algorithm,
                    const struct ar_params *params, int rank, int nranks, size_t count,
                    const struct ar_reduction *r, size_t scratch_bytes);

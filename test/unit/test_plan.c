@@ -1,0 +1,264 @@
+/* Plans: how a message is cut into segments, and what memory they take.  Needs
+ * MPI's types, but no MPI_Init. */
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "execute/plan.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+static const struct ar_reduction float_sum = {
+    .size = 4, .extent = 4, .true_extent = 4, .commutative = true, .named = true, .dense = true};
+
+static const struct ar_algorithm *
+row_called(const char *name)
+{
+    const struct ar_algorithm *row = ar_algorithm_find(name, strlen(name));
+    assert_non_null(row);
+    return row;
+}
+
+/* A call to plan: row with its defaults but these. */
+struct call {
+    const struct ar_algorithm *row;
+    size_t segment_bytes;
+    int window;
+    int nranks;
+    size_t count;
+    struct ar_reduction reduction;
+    size_t scratch_bytes;
+};
+
+static struct ar_plan *
+plan_of(const struct call *call, int rank)
+{
+    struct ar_params params = call->row->defaults;
+    struct ar_plan *plan = NULL;
+    params.segment_bytes = call->segment_bytes;
+    params.window = call->window;
+    assert_int_equal(ar_plan_create(&plan, call->row, &params, rank, call->nranks, call->count,
+                                    &call->reduction, call->scratch_bytes),
+                     AR_OK);
+    return plan;
+}
+
+static struct call
+ring_of(size_t count)
+{
+    return (struct call){row_called("ring"), 0, 1, 4, count, float_sum, 64 << 20};
+}
+
+static void
+expect_cut(const struct call *call, size_t segment, size_t nsegments, int window)
+{
+    struct ar_plan *plan = plan_of(call, 0);
+    assert_int_equal(plan->segment, segment);
+    assert_int_equal(plan->nsegments, nsegments);
+    assert_int_equal(plan->window, window);
+    ar_plan_destroy(plan);
+}
+
+/* --- cutting --- */
+
+static void
+a_message_is_one_segment_unless_something_bounds_it(void **state)
+{
+    (void)state;
+    struct call call = ring_of(1000);
+    expect_cut(&call, 1000, 1, 1);
+    call.window = 4; /* no more slots than segments */
+    expect_cut(&call, 1000, 1, 1);
+}
+
+static void
+segments_have_the_bytes_asked_for(void **state)
+{
+    (void)state;
+    struct call call = ring_of(1000);
+    call.window = 4;
+    call.segment_bytes = 1000;
+    expect_cut(&call, 250, 4, 4);
+    call.count = 1001; /* the tail is one element */
+    expect_cut(&call, 250, 5, 4);
+    call.segment_bytes = 1003; /* no part of an element */
+    expect_cut(&call, 250, 5, 4);
+    call.segment_bytes = 3; /* less than one: one */
+    expect_cut(&call, 1, 1001, 4);
+}
+
+static size_t
+elements_of(const struct ar_schedule *s)
+{
+    return s->nrounds == 0 ? 0 : s->count;
+}
+
+static void
+full_segments_and_tail_make_the_message(void **state)
+{
+    (void)state;
+    for (size_t count = 1; count < 200; count++)
+        for (size_t segment = 1; segment < 40; segment++) {
+            struct call call = ring_of(count);
+            call.segment_bytes = segment * call.reduction.size;
+            struct ar_plan *plan = plan_of(&call, 1);
+            const size_t tail = count % plan->segment;
+            assert_true(plan->segment <= segment);
+            assert_int_equal(elements_of(&plan->full), plan->segment);
+            assert_int_equal(elements_of(&plan->tail), tail);
+            assert_int_equal((plan->nsegments - (tail > 0)) * plan->segment + tail, count);
+            ar_plan_destroy(plan);
+        }
+}
+
+static void
+a_tail_leaves_no_schedule_behind(void **state)
+{
+    (void)state;
+    struct call call = ring_of(1000);
+    call.segment_bytes = 1000;
+    struct ar_plan *plan = plan_of(&call, 0);
+    assert_int_equal(plan->tail.nsteps, 0);
+    assert_int_equal(plan->tail.nrounds, 0);
+    ar_plan_destroy(plan);
+}
+
+/* --- what ranks must agree on --- */
+
+/* The same elements with gaps, at an address of their own: another handle with
+ * the same signature. */
+static struct ar_reduction
+spread(ptrdiff_t extent, ptrdiff_t true_lb)
+{
+    struct ar_reduction r = float_sum;
+    r.extent = extent;
+    r.true_lb = true_lb;
+    r.dense = r.named = false;
+    return r;
+}
+
+static void
+ranks_cut_alike_whatever_their_types_extent(void **state)
+{
+    (void)state;
+    const struct ar_reduction layouts[] = {spread(4, 0), spread(64, 0), spread(4, -3),
+                                           spread(100000, 7), spread(8, PTRDIFF_MAX / 2)};
+    for (size_t i = 0; ar_algorithm_at(i); i++)
+        for (size_t j = 0; j < LENGTH(layouts); j++) {
+            struct call call = {ar_algorithm_at(i), 0, 3, 5, 100000, float_sum, 65536};
+            struct ar_plan *mine = plan_of(&call, 2);
+            call.reduction = layouts[j];
+            struct ar_plan *other = plan_of(&call, 3);
+            assert_int_equal(mine->segment, other->segment);
+            assert_int_equal(mine->nsegments, other->nsegments);
+            assert_int_equal(mine->window, other->window);
+            ar_plan_destroy(mine);
+            ar_plan_destroy(other);
+        }
+}
+
+static void
+all_ranks_cut_alike(void **state)
+{
+    (void)state;
+    for (size_t i = 0; ar_algorithm_at(i); i++) {
+        const struct call call = {ar_algorithm_at(i), 0, 2, 7, 50000, float_sum, 65536};
+        struct ar_plan *first = plan_of(&call, 0);
+        for (int rank = 1; rank < call.nranks; rank++) {
+            struct ar_plan *plan = plan_of(&call, rank);
+            assert_int_equal(plan->segment, first->segment);
+            assert_int_equal(plan->window, first->window);
+            ar_plan_destroy(plan);
+        }
+        ar_plan_destroy(first);
+    }
+}
+
+/* --- memory --- */
+
+static void
+scratch_stays_below_its_bound(void **state)
+{
+    (void)state;
+    static const size_t bounds[] = {65536, 65537, 1 << 20};
+    static const int windows[] = {1, 2, 64};
+    for (size_t i = 0; ar_algorithm_at(i); i++)
+        for (size_t b = 0; b < LENGTH(bounds); b++)
+            for (size_t w = 0; w < LENGTH(windows); w++)
+                for (int rank = 0; rank < 6; rank++) {
+                    const struct call call = {ar_algorithm_at(i), 0,        windows[w], 6, 1000000,
+                                              float_sum,          bounds[b]};
+                    struct ar_plan *plan = plan_of(&call, rank);
+                    if (plan->segment > 1)
+                        assert_true(ar_plan_scratch_bytes(plan) <= bounds[b]);
+                    ar_plan_destroy(plan);
+                }
+}
+
+static void
+an_element_larger_than_the_bound_goes_alone(void **state)
+{
+    (void)state;
+    struct call call = ring_of(7);
+    call.scratch_bytes = 65536;
+    call.reduction.size = call.reduction.true_extent = 1 << 20;
+    call.reduction.extent = 1 << 20;
+    expect_cut(&call, 1, 7, 1);
+}
+
+/* Without a bound, too: counts of messages are int, and so are bytes. */
+static void
+no_message_is_longer_than_an_int(void **state)
+{
+    (void)state;
+    for (size_t i = 0; ar_algorithm_at(i); i++) {
+        struct call call = {ar_algorithm_at(i), 0, 1, 16, SIZE_MAX / 4, float_sum, SIZE_MAX};
+        call.reduction.size = call.reduction.true_extent = 1;
+        call.reduction.extent = 1;
+        struct ar_plan *plan = plan_of(&call, 3);
+        for (size_t k = 0; k < plan->full.nsteps; k++) {
+            assert_true(plan->full.steps[k].dst.length <= INT_MAX);
+            assert_true(plan->full.steps[k].a.length <= INT_MAX);
+        }
+        ar_plan_destroy(plan);
+    }
+}
+
+static void
+slots_do_not_overlap(void **state)
+{
+    (void)state;
+    struct call call = ring_of(100000);
+    call.window = 3;
+    call.segment_bytes = 4096;
+    struct ar_plan *plan = plan_of(&call, 0);
+    assert_int_equal(plan->slot_bytes % 64, 0);
+    assert_int_equal(plan->tmp_bytes % 64, 0);
+    assert_true(plan->tmp_bytes <= plan->slot_bytes);
+    assert_int_equal(ar_plan_scratch_bytes(plan), 3 * plan->slot_bytes);
+    assert_true(ar_plan_memory_bytes(plan) > sizeof *plan);
+    ar_plan_destroy(plan);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_message_is_one_segment_unless_something_bounds_it),
+        cmocka_unit_test(segments_have_the_bytes_asked_for),
+        cmocka_unit_test(full_segments_and_tail_make_the_message),
+        cmocka_unit_test(a_tail_leaves_no_schedule_behind),
+        cmocka_unit_test(ranks_cut_alike_whatever_their_types_extent),
+        cmocka_unit_test(all_ranks_cut_alike),
+        cmocka_unit_test(scratch_stays_below_its_bound),
+        cmocka_unit_test(an_element_larger_than_the_bound_goes_alone),
+        cmocka_unit_test(no_message_is_longer_than_an_int),
+        cmocka_unit_test(slots_do_not_overlap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
