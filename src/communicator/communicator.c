@@ -132,8 +132,7 @@ ar_communicator_get(MPI_Comm comm, int *error)
     *error = process->error;
     if (*error || ar_process_is_closed())
         return NULL;
-    *error = PMPI_Comm_get_attr(comm, process->keyval, &c, &found);
-    if (*error)
+    if (PMPI_Comm_get_attr(comm, process->keyval, &c, &found) != MPI_SUCCESS)
         return NULL;
     return found ? c : create(comm, error);
 }

@@ -22,8 +22,8 @@ struct ar_call {
  * PMPI_Allreduce.  Returns what that returns. */
 int ar_native_allreduce(const struct ar_call *call);
 
-/* True inside ar_native_allreduce of this thread: a call that arrives now is
- * that call on its way to the library. */
+/* True inside ar_native_allreduce of this thread: a call that arrives at
+ * PMPI_Allreduce now is that call on its way to the library. */
 bool ar_native_is_running(void);
 
 #endif

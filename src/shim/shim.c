@@ -32,12 +32,12 @@ is_suspicious(const struct ar_call *call)
            call->op == MPI_OP_NULL || call->out == in_place || call->in == call->out;
 }
 
-/* No MPI library takes a null buffer for a named type; for others it may be
- * MPI_BOTTOM. */
+/* MPI_BOTTOM, where it is the null pointer, comes with a type that holds the
+ * address. */
 static bool
 has_null_buffer(const struct ar_call *call, const struct ar_reduction *r)
 {
-    return r->named && (!call->in || !call->out);
+    return r->true_lb == 0 && (!call->in || !call->out);
 }
 
 static void
@@ -121,8 +121,12 @@ static int
 allreduce(const struct ar_call *call)
 {
     int error;
-    if (ar_native_is_running())
+    if (call->profiled && ar_native_is_running())
         return ar_native_allreduce(call);
+    /* Without elements any address is legal, and ranks may have different ones: all
+     * of them leave here, before anything looks at addresses. */
+    if (call->count == 0)
+        return run_unresolved(call, "nothing to reduce");
     if (is_suspicious(call))
         return run_unresolved(call, "left to MPI to judge");
     struct ar_communicator *c = ar_communicator_get(call->comm, &error);
