@@ -26,6 +26,7 @@ struct ar_decision_key {
     ptrdiff_t extent;
     ptrdiff_t true_lb;
     bool commutative;
+    bool named; /* op and type are predefined */
 };
 
 /* Who executes a call. */
@@ -87,10 +88,10 @@ struct ar_communicator {
 
 /* The state of comm, made (collectively) at its first call; NULL where it could
  * not be made: *error then tells why, MPI_SUCCESS meaning "go native" (MPI is
- * being finalized). */
+ * being finalized, or comm is no communicator). */
 struct ar_communicator *ar_communicator_get(MPI_Comm comm, int *error);
 
-/* What a call of count elements runs; NULL with *error where memory ran out or
+/* What a call of count (>= 1) elements runs; NULL with *error where memory ran out or
  * an algorithm is broken.  comm is the user's, for the set-up at first need. */
 struct ar_decision *ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm,
                                            const struct ar_reduction *r, size_t count, int *error);

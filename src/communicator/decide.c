@@ -16,14 +16,16 @@ key_of(const struct ar_reduction *r, size_t count)
                                     .true_extent = r->true_extent,
                                     .extent = r->extent,
                                     .true_lb = r->true_lb,
-                                    .commutative = r->commutative};
+                                    .commutative = r->commutative,
+                                    .named = r->named};
 }
 
 static bool
 same_key(const struct ar_decision_key *a, const struct ar_decision_key *b)
 {
     return a->count == b->count && a->size == b->size && a->true_extent == b->true_extent &&
-           a->extent == b->extent && a->true_lb == b->true_lb && a->commutative == b->commutative;
+           a->extent == b->extent && a->true_lb == b->true_lb && a->commutative == b->commutative &&
+           a->named == b->named;
 }
 
 static struct ar_decision *
@@ -150,7 +152,7 @@ ask(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const struc
 }
 
 /* The memory that serves the decision, if its algorithm wants any: that takes one
- * node, and elements that fit.  Else NULL: the same schedule goes by messages. */
+ * node, and a predefined op.  Else NULL: the same schedule goes by messages. */
 static struct ar_node *
 find_memory(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
             const struct ar_reduction *r)
@@ -160,8 +162,7 @@ find_memory(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
     const int grade = ar_memory_grade(r, d->key.count);
     struct ar_node *node = grade < 0 ? NULL : ar_memory_get(c, comm, grade);
     if (!node)
-        d->reason = grade < 0 ? "elements too large for shared memory: by messages"
-                              : "no shared memory: by messages";
+        d->reason = grade < 0 ? "user-defined op: by messages" : "no shared memory: by messages";
     return node;
 }
 
@@ -170,12 +171,13 @@ static int
 choose(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
        const struct ar_reduction *r)
 {
-    if (ask(c, comm, d, r))
-        return MPI_ERR_NO_MEM;
-    if (d->key.count == 0 || r->size == 0) {
+    if (r->size == 0) {
         d->choice.kind = AR_CHOICE_NATIVE;
         d->reason = "nothing to reduce";
+        return MPI_SUCCESS;
     }
+    if (ask(c, comm, d, r))
+        return MPI_ERR_NO_MEM;
     if (d->choice.kind == AR_CHOICE_NATIVE)
         return MPI_SUCCESS;
     d->node = find_memory(c, comm, d, r);

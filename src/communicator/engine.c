@@ -149,9 +149,9 @@ ar_engine_create(struct ar_communicator *c, MPI_Comm comm)
 int
 ar_memory_grade(const struct ar_reduction *r, size_t count)
 {
-    if (ar_reduction_room_bytes(r, count) <= SHORT_CHUNK)
-        return AR_MEMORY_SHORT;
-    return ar_reduction_room_bytes(r, 1) <= LONG_CHUNK ? AR_MEMORY_LONG : -1;
+    if (!r->named)
+        return -1;
+    return ar_reduction_room_bytes(r, count) <= SHORT_CHUNK ? AR_MEMORY_SHORT : AR_MEMORY_LONG;
 }
 
 static void

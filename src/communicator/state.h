@@ -24,7 +24,9 @@ int ar_agree(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine);
 void ar_engine_create(struct ar_communicator *c, MPI_Comm comm);
 void ar_engine_destroy(struct ar_communicator *c, bool mpi_lives);
 
-/* Which memory serves count elements of r; -1 if an element is too large. */
+/* Which memory serves count elements of r; -1 if none does: a user's op may come
+ * with types that the ranks lay out differently, and in shared memory they read
+ * each other's layout.  (Predefined ops take named types alone.) */
 int ar_memory_grade(const struct ar_reduction *r, size_t count);
 
 /* That memory, mapped at the first call: collective over comm.  NULL where the

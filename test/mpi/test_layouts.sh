@@ -1,0 +1,14 @@
+#!/bin/sh
+# Ranks choose alike where MPI makes their calls equal, however else these differ.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+limit=30
+
+expect_ok native launch 4 "$programs/layouts"
+# One row of each kind: that all cut alike is claimed by test_plan.
+for choice in auto native shm ring butterfly allgather_fold; do
+    expect_ok "$choice" preload 4 ALLREDUCE_SCRATCH=64K ALLREDUCE_ALGO="$choice" "$programs/layouts" &&
+        echo "ok: $choice"
+done
+exit $failed
