@@ -101,16 +101,17 @@ make_room(struct ar_communicator *c, struct ar_decision *set)
     return d;
 }
 
+/* The old one stays where there is no new one: plans in the cache count on it. */
 static int
 grow_scratch(struct ar_communicator *c, size_t bytes)
 {
     if (bytes <= c->scratch_bytes)
         return MPI_SUCCESS;
-    free(c->scratch);
-    c->scratch_bytes = 0;
-    c->scratch = aligned_alloc(64, bytes); /* bytes is a multiple: see round_up in plan.c */
-    if (!c->scratch)
+    char *scratch = aligned_alloc(64, bytes); /* bytes is a multiple: see round_up in plan.c */
+    if (!scratch)
         return MPI_ERR_NO_MEM;
+    free(c->scratch);
+    c->scratch = scratch;
     c->scratch_bytes = bytes;
     return MPI_SUCCESS;
 }
@@ -131,8 +132,10 @@ make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_redu
         ar_decisions_clear(c);
         *d = keep;
     }
-    c->plan_bytes += bytes;
-    return grow_scratch(c, ar_plan_scratch_bytes(d->plan));
+    error = grow_scratch(c, ar_plan_scratch_bytes(d->plan));
+    if (!error)
+        c->plan_bytes += bytes;
+    return error;
 }
 
 /* Asks the configuration; once more where auto counted on memory that the ranks
@@ -185,8 +188,8 @@ choose(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
         d->runner = AR_RUN_MEMORY;
         return MPI_SUCCESS;
     }
-    if (c->engine == AR_ENGINE_NONE)
-        ar_engine_create(c, comm);
+    if (c->engine == AR_ENGINE_NONE && ar_engine_create(c, comm))
+        return MPI_ERR_NO_MEM;
     if (c->engine == AR_ENGINE_FAILED) {
         d->choice.kind = AR_CHOICE_NATIVE;
         d->reason = "no private communicator";

@@ -1,19 +1,9 @@
 /* The engine of a communicator: what point-to-point schedules need beside it. */
 #include <config.h>
 
-#include <limits.h>
-#include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "communicator/state.h"
-#include "report/report.h"
-
-/* What each rank tells the others. */
-struct card {
-    int made;   /* the private communicator is there */
-    int leader; /* lowest rank of the node */
-};
 
 /* Node of this rank as MPI sees it (MPI_COMM_TYPE_SHARED). */
 struct node {
@@ -21,25 +11,6 @@ struct node {
     int nranks;
     int cpus; /* that its ranks may run on together */
 };
-
-static int
-union_of_cpus(MPI_Comm node, int nranks)
-{
-    cpu_set_t mine, *all = calloc((size_t)nranks, sizeof *all);
-    int cpus = 0;
-    CPU_ZERO(&mine);
-    sched_getaffinity(0, sizeof mine, &mine);
-    if (!all)
-        return 0;
-    if (PMPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, node) ==
-        MPI_SUCCESS) {
-        for (int i = 0; i < nranks; i++)
-            CPU_OR(&mine, &mine, &all[i]);
-        cpus = CPU_COUNT(&mine);
-    }
-    free(all);
-    return cpus;
-}
 
 /* Ranks of the whole job on this node, where the launcher says so: a small
  * communicator may have cores for its own ranks and still share them. */
@@ -61,39 +32,32 @@ look_at_node(const struct ar_communicator *c, MPI_Comm comm)
 {
     struct node node = {c->rank, c->nranks, 0};
     MPI_Comm local;
+    int rank;
     if (PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, &local))
         return node;
     PMPI_Comm_set_errhandler(local, MPI_ERRORS_RETURN);
+    PMPI_Comm_rank(local, &rank);
     PMPI_Comm_size(local, &node.nranks);
     PMPI_Bcast(&node.leader, 1, MPI_INT, 0, local);
-    node.cpus = union_of_cpus(local, node.nranks);
+    node.cpus = ar_node_cpus(local, rank);
     PMPI_Comm_free(&local);
     return node;
 }
 
-/* Numbers the nodes by their lowest rank: leaders[i] becomes i's node. */
-static void
-number_nodes(int *node_of, const struct card *cards, int nranks)
+#define NO_COMMUNICATOR (-1)
+
+/* Numbers the nodes by their lowest rank: node_of[i], the leader of rank i, becomes
+ * i's node.  False if a rank has no private communicator. */
+static bool
+number_nodes(int *node_of, int nranks)
 {
     int nodes = 0;
     for (int i = 0; i < nranks; i++)
-        node_of[i] = cards[i].leader == i ? nodes++ : node_of[cards[i].leader];
-}
-
-/* Tells and hears; true if every rank has its private communicator. */
-static bool
-exchange_cards(struct ar_communicator *c, MPI_Comm comm, struct card mine)
-{
-    struct card *cards = malloc((size_t)c->nranks * sizeof *cards);
-    bool all = cards && c->node_of &&
-               PMPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, cards, (int)sizeof mine, MPI_BYTE,
-                              comm) == MPI_SUCCESS;
-    for (int i = 0; all && i < c->nranks; i++)
-        all = cards[i].made;
-    if (all)
-        number_nodes(c->node_of, cards, c->nranks);
-    free(cards);
-    return all;
+        if (node_of[i] == NO_COMMUNICATOR)
+            return false;
+    for (int i = 0; i < nranks; i++)
+        node_of[i] = node_of[i] == i ? nodes++ : node_of[node_of[i]];
+    return true;
 }
 
 /* Of the nranks ranks of a communicator on a node; the job may have more there. */
@@ -104,39 +68,51 @@ wait_on_node(const struct ar_communicator *c, int nranks, int cpus)
     return ar_wait_make(c->config->wait, local > nranks ? local : nranks, cpus);
 }
 
-/* With comm's own error handler out of the way: a lack of context ids is no
- * error of the user's. */
+/* True on all ranks, or on none. */
 static bool
 create(struct ar_communicator *c, MPI_Comm comm)
 {
     struct node node = look_at_node(c, comm);
-    c->node_of = malloc((size_t)c->nranks * sizeof *c->node_of);
-    bool made = PMPI_Comm_split(comm, 0, c->rank, &c->private_comm) == MPI_SUCCESS;
-    if (!made)
-        c->private_comm = MPI_COMM_NULL;
-    else
-        PMPI_Comm_set_errhandler(c->private_comm, MPI_ERRORS_RETURN);
     c->wait = wait_on_node(c, node.nranks, node.cpus);
-    return exchange_cards(c, comm, (struct card){made && c->node_of, node.leader});
+    if (PMPI_Comm_split(comm, 0, c->rank, &c->private_comm) == MPI_SUCCESS) {
+        PMPI_Comm_set_errhandler(c->private_comm, MPI_ERRORS_RETURN);
+    } else {
+        c->private_comm = MPI_COMM_NULL;
+        node.leader = NO_COMMUNICATOR;
+    }
+    return PMPI_Allgather(&node.leader, 1, MPI_INT, c->node_of, 1, MPI_INT, comm) == MPI_SUCCESS &&
+           number_nodes(c->node_of, c->nranks);
 }
 
-void
-ar_engine_create(struct ar_communicator *c, MPI_Comm comm)
+/* With comm's own error handler out of the way: a lack of context ids is no
+ * error of the user's. */
+static bool
+create_quietly(struct ar_communicator *c, MPI_Comm comm)
 {
     MPI_Errhandler users;
-    c->private_comm = MPI_COMM_NULL;
-    if (c->nranks == 1) { /* nobody to talk to */
-        c->engine = AR_ENGINE_READY;
-        return;
-    }
     PMPI_Comm_get_errhandler(comm, &users);
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    bool ready = create(c, comm);
+    const bool ready = create(c, comm);
     PMPI_Comm_set_errhandler(comm, users);
     PMPI_Errhandler_free(&users);
+    return ready;
+}
+
+int
+ar_engine_create(struct ar_communicator *c, MPI_Comm comm)
+{
+    if (c->nranks == 1) { /* nobody to talk to */
+        c->engine = AR_ENGINE_READY;
+        return MPI_SUCCESS;
+    }
+    c->node_of = malloc((size_t)c->nranks * sizeof *c->node_of);
+    if (!c->node_of)
+        return MPI_ERR_NO_MEM;
+    const bool ready = create_quietly(c, comm);
     if (!ready)
         ar_engine_destroy(c, true);
     c->engine = ready ? AR_ENGINE_READY : AR_ENGINE_FAILED;
+    return MPI_SUCCESS;
 }
 
 /* Bytes of a chunk.  Short: a page or so in all for each rank.  Long: half of a
@@ -163,7 +139,8 @@ map_memory(struct ar_communicator *c, MPI_Comm comm, int grade, size_t chunk_byt
         return;
     memory->node = ar_node_create(comm, c->rank, c->nranks, chunk_bytes, &cpus);
     memory->state = memory->node ? AR_ENGINE_READY : AR_ENGINE_FAILED;
-    c->wait = wait_on_node(c, c->nranks, cpus);
+    if (memory->node)
+        c->wait = wait_on_node(c, c->nranks, cpus);
 }
 
 struct ar_node *
@@ -185,7 +162,7 @@ ar_memory_destroy(struct ar_communicator *c)
 void
 ar_engine_destroy(struct ar_communicator *c, bool mpi_lives)
 {
-    if (c->engine != AR_ENGINE_NONE && mpi_lives && c->private_comm != MPI_COMM_NULL)
+    if (mpi_lives && c->private_comm != MPI_COMM_NULL)
         PMPI_Comm_free(&c->private_comm);
     c->private_comm = MPI_COMM_NULL;
     free(c->node_of);

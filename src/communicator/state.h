@@ -20,8 +20,9 @@ int ar_communicators_lowest_rank(void);
 int ar_agree(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine);
 
 /* Makes the engine: private communicator, node map, manner of waiting.
- * Collective over comm; c->engine becomes READY or FAILED, alike on all ranks. */
-void ar_engine_create(struct ar_communicator *c, MPI_Comm comm);
+ * Collective over comm; c->engine becomes READY or FAILED, alike on all ranks.
+ * MPI_ERR_NO_MEM, on this rank alone, before anything collective. */
+int ar_engine_create(struct ar_communicator *c, MPI_Comm comm);
 void ar_engine_destroy(struct ar_communicator *c, bool mpi_lives);
 
 /* Which memory serves count elements of r; -1 if none does: a user's op may come

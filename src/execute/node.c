@@ -85,31 +85,40 @@ open_segment(const char *name, size_t bytes)
     return memory;
 }
 
-/* What each rank tells the others. */
+/* What the ranks tell each other, as bits to be or-ed. */
 struct card {
-    int mapped;
-    cpu_set_t cpus;
+    cpu_set_t cpus; /* that a rank may run on */
+    unsigned char failed;
 };
 
-/* True if all ranks mapped it; *cpus: those that they may run on together. */
-static bool
-all_mapped(MPI_Comm comm, int nranks, bool mine, int *cpus)
+/* Without any memory, which a rank alone could fail to have. */
+static int
+or_cards(MPI_Comm comm, int rank, struct card *card)
 {
-    struct card card = {.mapped = mine}, *each = malloc((size_t)nranks * sizeof *each);
-    bool all = false;
-    CPU_ZERO(&card.cpus);
+    const void *in = rank == 0 ? MPI_IN_PLACE : (const void *)card;
+    int error = PMPI_Reduce(in, card, (int)sizeof *card, MPI_BYTE, MPI_BOR, 0, comm);
+    return error ? error : PMPI_Bcast(card, (int)sizeof *card, MPI_BYTE, 0, comm);
+}
+
+/* True if no rank failed; *cpus: how many they may use together. */
+static bool
+meet(MPI_Comm comm, int rank, bool failed, int *cpus)
+{
+    struct card card;
+    memset(&card, 0, sizeof card);
+    card.failed = failed;
     sched_getaffinity(0, sizeof card.cpus, &card.cpus);
-    if (each && PMPI_Allgather(&card, (int)sizeof card, MPI_BYTE, each, (int)sizeof card, MPI_BYTE,
-                               comm) == MPI_SUCCESS) {
-        all = mine;
-        for (int i = 0; i < nranks; i++) {
-            all = all && each[i].mapped;
-            CPU_OR(&card.cpus, &card.cpus, &each[i].cpus);
-        }
-    }
+    const int error = or_cards(comm, rank, &card);
     *cpus = CPU_COUNT(&card.cpus);
-    free(each);
-    return all;
+    return !error && !card.failed;
+}
+
+int
+ar_node_cpus(MPI_Comm comm, int rank)
+{
+    int cpus;
+    meet(comm, rank, false, &cpus);
+    return cpus;
 }
 
 static size_t
@@ -145,7 +154,7 @@ ar_node_create(MPI_Comm comm, int rank, int nranks, size_t chunk_bytes, int *cpu
     if (rank != 0 && offer.name[0])
         memory = open_segment(offer.name, bytes);
     struct ar_node *node = memory ? malloc(sizeof *node) : NULL;
-    const bool all = all_mapped(comm, nranks, node != NULL, cpus);
+    const bool all = meet(comm, rank, node == NULL, cpus);
     if (rank == 0 && offer.name[0])
         shm_unlink(offer.name);
     if (node)
@@ -185,8 +194,8 @@ await(const struct ar_node_run *run, const _Atomic uint64_t *flag, uint64_t sequ
 {
     unsigned polls = 0;
     int error = MPI_SUCCESS, found;
-    for (int i = 0; !error; i++) {
-        /* Pairs with the release in publish() or in reduce_slice(). */
+    for (unsigned i = 0; !error; i++) {
+        /* Pairs with the release in publish(), publish_slices() or combine_slice(). */
         if (atomic_load_explicit(flag, memory_order_acquire) >= sequence)
             return MPI_SUCCESS;
         if (run->wait.spins > 0 && i % POLLS_PER_PROBE != POLLS_PER_PROBE - 1) {

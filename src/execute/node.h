@@ -25,6 +25,9 @@ struct ar_node; /* the memory of one communicator, mapped */
 struct ar_node *ar_node_create(MPI_Comm comm, int rank, int nranks, size_t chunk_bytes, int *cpus);
 void ar_node_destroy(struct ar_node *node);
 
+/* How many CPUs the ranks of comm, all on one node, may use together.  Collective. */
+int ar_node_cpus(MPI_Comm comm, int rank);
+
 size_t ar_node_memory_bytes(int nranks, size_t chunk_bytes);
 
 /* What a run works on: count >= 1 elements; in may be out; comm is polled for
