@@ -36,8 +36,8 @@ limit=90
 launch() {
     ranks=$1
     shift
-    # shellcheck disable=SC2086 # MPIEXEC may hold options
-    timeout -k 5 "$limit" $MPIEXEC -n "$ranks" env "$@"
+    # shellcheck disable=SC2086 # limit and MPIEXEC may hold options
+    timeout -k 5 $limit $MPIEXEC -n "$ranks" env "$@"
 }
 
 # preload RANKS [VARIABLE=VALUE...] PROGRAM [ARGUMENT...]: launch under the library.
@@ -83,6 +83,20 @@ expect_row() {
     least=$3
     shift 3
     expect_ok "$title" "$@" && expect_calls "$title" "$row" "$least"
+}
+
+# files: what of ours is in /dev/shm, of this and any other job.
+files() {
+    find /dev/shm -name 'liballreduce-*' 2>/dev/null | sort
+}
+
+# expect_no_files WHAT: none of our files stays in /dev/shm beyond the moment of its making.
+expect_no_files() {
+    files >"$scratch/files"
+    sleep 1
+    for file in $(files | comm -12 - "$scratch/files"); do
+        fail "$1: left $file"
+    done
 }
 
 # rows: the names of all algorithms.

@@ -1,9 +1,9 @@
 /* A few calls of different sizes, as any program makes them.
  *
- * usage: pings [repetitions]
+ * usage: pings [forever]   forever: says "begun" after the first calls, and goes on
  */
+#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "mpi_check.h"
 
@@ -23,15 +23,26 @@ check_sum(const struct check_comm *c, int count)
         }
 }
 
+static void
+check_sums(const struct check_comm *c)
+{
+    static const int counts[] = {1, 10, 1000, LONGEST};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        check_sum(c, counts[i]);
+}
+
 int
 main(int argc, char **argv)
 {
-    static const int counts[] = {1, 10, 1000, LONGEST};
     check_begin(&argc, &argv);
     const struct check_comm world = check_describe(MPI_COMM_WORLD, "world");
-    const long repetitions = argc > 1 ? strtol(argv[1], NULL, 10) : 1;
-    for (long i = 0; i < repetitions; i++)
-        for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
-            check_sum(&world, counts[k]);
+    const bool forever = argc > 1;
+    check_sums(&world);
+    if (forever && world.rank == 0) {
+        printf("begun\n");
+        fflush(stdout);
+    }
+    while (forever)
+        check_sums(&world);
     return check_end();
 }

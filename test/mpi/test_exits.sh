@@ -24,4 +24,19 @@ for what in never thread no_finalize exit delete_callback session; do
         ;;
     esac
 done
+
+# Under shared memory, a program that leaves early or is killed leaves no file.
+for what in no_finalize exit; do
+    preload 2 ALLREDUCE_ALGO=shm "$programs/exits" $what >"$scratch/out" 2>&1
+done
+setsid timeout "$limit" $MPIEXEC -n 3 env LD_PRELOAD="$library" ALLREDUCE_ALGO=shm \
+    "$programs/pings" forever >"$scratch/out" 2>&1 &
+job=$!
+while ! grep -q begun "$scratch/out" && kill -0 $job 2>/dev/null; do
+    sleep 0.1
+done
+grep -q begun "$scratch/out" || fail "the program to be killed did not begin"
+kill -KILL -- -$job
+wait $job 2>/dev/null
+expect_no_files "a killed program"
 exit $failed

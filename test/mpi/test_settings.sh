@@ -34,6 +34,7 @@ expect_agreement ring butterfly
 expect_agreement ring native star
 expect_agreement native ring ring
 expect_agreement unset ring
+expect_agreement shm ring auto
 expect_agreement 'ring:0-100;star' 'ring:0-101;star'
 expect_agreement 'ring(segment=1K)' 'ring(segment=2K)'
 expect_agreement ring nonsense

@@ -3,7 +3,7 @@
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
-for row in ring butterfly double_tree; do
+for row in ring butterfly double_tree shm; do
     preload 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=$row "$programs/threads" >"$scratch/out" 2>&1
     case $? in
     0) expect_calls "$row" $row 600 ;;
