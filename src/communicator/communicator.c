@@ -40,14 +40,20 @@ ar_communicators_lowest_rank(void)
 }
 
 void
-ar_communicators_close(bool mpi_lives)
+ar_communicators_tally(void)
 {
     pthread_mutex_lock(&lock);
-    for (struct ar_communicator *c = list.next; c != &list; c = c->next) {
+    for (struct ar_communicator *c = list.next; c != &list; c = c->next)
         ar_decisions_tally(c);
-        if (mpi_lives)
-            ar_engine_destroy(c, true);
-    }
+    pthread_mutex_unlock(&lock);
+}
+
+void
+ar_communicators_close(void)
+{
+    pthread_mutex_lock(&lock);
+    for (struct ar_communicator *c = list.next; c != &list; c = c->next)
+        ar_engine_destroy(c, true);
     pthread_mutex_unlock(&lock);
 }
 

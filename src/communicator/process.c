@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "communicator/communicator.h"
 #include "communicator/state.h"
@@ -13,7 +15,8 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct ar_process process;
-static atomic_bool closed;
+static atomic_bool closed, reported;
+static pid_t pid;           /* of the process that was set up: not of its children */
 static int world_rank = -1; /* -1: there is no MPI_COMM_WORLD (sessions) */
 
 bool
@@ -35,21 +38,13 @@ print_report(void)
     ar_report_print(stderr, title);
 }
 
-/* Both at MPI's end and at the process's, whichever comes first: programs may
- * leave without MPI_Finalize, and sessions have no end that we could see. */
 static void
-close_process(bool mpi_lives)
+report_once(void)
 {
-    if (atomic_exchange(&closed, true))
-        return;
-    ar_communicators_close(mpi_lives);
-    print_report();
-}
-
-static void
-at_exit(void)
-{
-    close_process(false);
+    if (!atomic_exchange(&reported, true)) {
+        ar_communicators_tally();
+        print_report();
+    }
 }
 
 static int
@@ -59,8 +54,20 @@ at_finalize(MPI_Comm self, int keyval, void *value, void *extra)
     (void)keyval;
     (void)value;
     (void)extra;
-    close_process(true);
+    report_once();
+    atomic_store(&closed, true);
+    ar_communicators_close();
     return MPI_SUCCESS;
+}
+
+/* For programs that leave without MPI_Finalize, and for sessions, which have no end
+ * that we could see.  After all that the program itself does at its exit, maybe
+ * MPI_Finalize; so not by atexit. */
+__attribute__((destructor)) static void
+at_exit(void)
+{
+    if (pid == getpid())
+        report_once();
 }
 
 /* MPI_Finalize runs the delete callbacks of MPI_COMM_SELF first of all. */
@@ -76,14 +83,52 @@ watch_finalize(void)
         PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, &process);
 }
 
+/* The larger of all families' MPI_MAX_LIBRARY_VERSION_STRING: ours need not be the
+ * one at hand. */
+#define VERSION_ROOM 8192
+
+/* By what the version says; a library that is none of these is taken on trust. */
+static const char *
+family_of(const char *version)
+{
+    static const struct {
+        const char *mark;
+        const char *family;
+    } marks[] = {
+        {"Open MPI", "openmpi"},
+        {"MPICH", "mpich"},
+        {"MVAPICH", "mpich"},
+        {"Intel(R) MPI", "mpich"},
+    };
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+        if (strstr(version, marks[i].mark))
+            return marks[i].family;
+    return AR_MPI_FAMILY;
+}
+
+void
+ar_process_check_family(void)
+{
+    char version[VERSION_ROOM] = "";
+    int length;
+    PMPI_Get_library_version(version, &length);
+    if (strcmp(family_of(version), AR_MPI_FAMILY) == 0)
+        return;
+    ar_say("this build is for " AR_MPI_FAMILY ", but the program runs with %.*s: "
+           "preload the build for that MPI",
+           (int)strcspn(version, ",\n"), version);
+    _exit(2);
+}
+
 static void
 set_up(void)
 {
+    ar_process_check_family();
     process.config = ar_config_from_environment();
     process.error = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, ar_communicator_delete_callback,
                                             &process.keyval, NULL);
     watch_finalize();
-    atexit(at_exit);
+    pid = getpid();
 }
 
 const struct ar_process *

@@ -17,6 +17,10 @@ struct ar_process {
  * no depending on a hook in MPI_Init, which Fortran and sessions pass by. */
 const struct ar_process *ar_process_get(void);
 
+/* Ends the process, having said why, where it runs with an MPI library of another
+ * family than this build is for: every handle would be misread. */
+void ar_process_check_family(void);
+
 /* True from the moment MPI is being finalized. */
 bool ar_process_is_closed(void);
 

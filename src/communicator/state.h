@@ -7,9 +7,11 @@
 /* Attribute delete callback of a communicator's state. */
 int ar_communicator_delete_callback(MPI_Comm comm, int keyval, void *state, void *extra);
 
-/* Adds the counts of all communicators to the report; where MPI lives, frees the
- * private communicators too. */
-void ar_communicators_close(bool mpi_lives);
+/* Adds the counts of all communicators to the report. */
+void ar_communicators_tally(void);
+
+/* Frees the private communicators, for the last time that MPI lets us. */
+void ar_communicators_close(void);
 
 /* The lowest rank this process ever had in a communicator of ours. */
 int ar_communicators_lowest_rank(void);

@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "communicator/process.h"
+
 typedef int allreduce_fn(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
 
 static allreduce_fn *next = PMPI_Allreduce;
@@ -31,6 +33,7 @@ look_up(void *function, const char *name)
 static void
 find_next(void)
 {
+    ar_process_check_family();
     look_up(&next, "MPI_Allreduce");
 #ifdef AR_MPI_IS_OPENMPI
     /* PMPI_Allreduce is our own symbol too: see shim.c. */
