@@ -56,13 +56,13 @@ make_and_free(const struct check_comm *world, int times)
 static void
 check_churn(const struct check_comm *world)
 {
-    make_and_free(world, 300);
+    make_and_free(world, 200);
     const long before = resident();
     const int descriptors = entries("/proc/self/fd");
-    make_and_free(world, 2000);
+    make_and_free(world, 1200);
     const long growth = resident() - before;
     if (growth > 2048)
-        check_fail("2000 communicators, made and freed, left %ld KiB", growth);
+        check_fail("1200 communicators, made and freed, left %ld KiB", growth);
     check_true(entries("/proc/self/fd") <= descriptors);
 }
 

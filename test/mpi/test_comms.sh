@@ -15,7 +15,7 @@ limit=150
 for row in ring shm; do
     settings="ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=$row"
     # shellcheck disable=SC2086
-    expect_row "$row: made and freed" $row 2300 preload 2 $settings "$programs/comms" churn
+    expect_row "$row: made and freed" $row 1400 preload 2 $settings "$programs/comms" churn
     expect_no_files "$row: made and freed"
     # shellcheck disable=SC2086
     expect_row "$row: many at once" $row 500 preload 2 $settings "$programs/comms" many
@@ -33,5 +33,4 @@ for row in ring shm; do
             fail "$row: the summary does not tell of the intercommunicator"
     done
 done
-
 exit $failed

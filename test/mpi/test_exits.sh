@@ -37,7 +37,7 @@ while ! grep -q begun "$scratch/out" && kill -0 $job 2>/dev/null; do
     sleep 0.1
 done
 grep -q begun "$scratch/out" || fail "the program to be killed did not begin"
-kill -KILL -- -$job
+kill -s KILL -- "-$job" || fail "the program could not be killed"
 wait $job 2>/dev/null
 expect_no_files "a killed program"
 exit $failed
