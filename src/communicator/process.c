@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "communicator/communicator.h"
@@ -82,9 +83,47 @@ watch_finalize(void)
         PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, &process);
 }
 
+/* The larger of all families' MPI_MAX_LIBRARY_VERSION_STRING: ours need not be the
+ * one at hand. */
+#define VERSION_ROOM 8192
+
+/* By what the version says; a library that is none of these is taken on trust. */
+static const char *
+family_of(const char *version)
+{
+    static const struct {
+        const char *mark;
+        const char *family;
+    } marks[] = {
+        {"Open MPI", "openmpi"},
+        {"MPICH", "mpich"},
+        {"MVAPICH", "mpich"},
+        {"Intel(R) MPI", "mpich"},
+    };
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+        if (strstr(version, marks[i].mark))
+            return marks[i].family;
+    return AR_MPI_FAMILY;
+}
+
+void
+ar_process_check_family(void)
+{
+    char version[VERSION_ROOM] = "";
+    int length;
+    PMPI_Get_library_version(version, &length);
+    if (strcmp(family_of(version), AR_MPI_FAMILY) == 0)
+        return;
+    ar_say("this build is for " AR_MPI_FAMILY ", but the program runs with %.*s: "
+           "preload the build for that MPI",
+           (int)strcspn(version, ",\n"), version);
+    _exit(2);
+}
+
 static void
 set_up(void)
 {
+    ar_process_check_family();
     process.config = ar_config_from_environment();
     process.error = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, ar_communicator_delete_callback,
                                             &process.keyval, NULL);

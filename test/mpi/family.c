@@ -8,13 +8,13 @@
 
 #include "mpi_check.h"
 
-static const char *pretended = "";
+static const char *version = "";
 
 __attribute__((visibility("default"))) int
-PMPI_Get_library_version(char *version, int *resultlen)
+PMPI_Get_library_version(char *text, int *length)
 {
-    *resultlen = (int)strlen(pretended);
-    memcpy(version, pretended, (size_t)*resultlen + 1);
+    *length = (int)strlen(version);
+    memcpy(text, version, (size_t)*length + 1);
     return MPI_SUCCESS;
 }
 
@@ -22,7 +22,7 @@ int
 main(int argc, char **argv)
 {
     if (argc > 1)
-        pretended = argv[1];
+        version = argv[1];
     check_begin(&argc, &argv);
     check_ping(MPI_COMM_WORLD, "the first call");
     return check_end();

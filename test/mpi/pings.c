@@ -42,8 +42,7 @@ main(int argc, char **argv)
         printf("begun\n");
         fflush(stdout);
     }
-    if (forever)
-        for (;;)
-            check_sums(&world);
+    while (forever)
+        check_sums(&world);
     return check_end();
 }
