@@ -1,11 +1,14 @@
 /* Ranks with different environments must not choose differently: that would be
  * a deadlock.  So the ranks of a communicator compare their configuration once,
  * and where they differ rank 0's counts. */
+#include <config.h>
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "communicator/state.h"
@@ -54,6 +57,14 @@ broadcast_text(const struct ar_communicator *c, MPI_Comm comm, const char *mine,
     return PMPI_Bcast(*text, length, MPI_BYTE, 0, comm);
 }
 
+/* A launcher that is told to end the job may do so before it has passed on what
+ * stands in its pipes. */
+static void
+let_launcher_read(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
+}
+
 /* Rank 0 speaks for all and ends the job; the others wait for that end, since
  * going on would be the wrong algorithm, and ending it too only noise. */
 static void
@@ -61,6 +72,7 @@ refuse(const struct ar_communicator *c, MPI_Comm comm, const struct ar_config *c
 {
     if (c->rank == 0) {
         ar_say("%s", config->problem);
+        let_launcher_read();
         PMPI_Abort(comm, 2);
     }
     for (;;)

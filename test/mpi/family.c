@@ -8,13 +8,13 @@
 
 #include "mpi_check.h"
 
-static const char *version = "";
+static const char *pretended = "";
 
 __attribute__((visibility("default"))) int
-PMPI_Get_library_version(char *text, int *length)
+PMPI_Get_library_version(char *version, int *resultlen)
 {
-    *length = (int)strlen(version);
-    memcpy(text, version, (size_t)*length + 1);
+    *resultlen = (int)strlen(pretended);
+    memcpy(version, pretended, (size_t)*resultlen + 1);
     return MPI_SUCCESS;
 }
 
@@ -22,7 +22,7 @@ int
 main(int argc, char **argv)
 {
     if (argc > 1)
-        version = argv[1];
+        pretended = argv[1];
     check_begin(&argc, &argv);
     check_ping(MPI_COMM_WORLD, "the first call");
     return check_end();

@@ -42,7 +42,8 @@ main(int argc, char **argv)
         printf("begun\n");
         fflush(stdout);
     }
-    while (forever)
-        check_sums(&world);
+    if (forever)
+        for (;;)
+            check_sums(&world);
     return check_end();
 }

@@ -22,7 +22,7 @@ for row in ring shm; do
     made=$(made_many)
     # Shared memory takes none of the MPI library's communicators, the rest one each.
     least=$((native / 2 - 50))
-    [ $row = shm ] && least=$native
+    [ "$row" = shm ] && least=$native
     [ "${made:-0}" -ge "$least" ] || fail "$row: $made communicators at once, natively $native"
     echo "$row: $made communicators at once, natively $native"
     for ranks in 2 3 4; do

@@ -29,6 +29,7 @@ done
 for what in no_finalize exit; do
     preload 2 ALLREDUCE_ALGO=shm "$programs/exits" $what >"$scratch/out" 2>&1
 done
+# shellcheck disable=SC2086 # MPIEXEC may hold options
 setsid timeout "$limit" $MPIEXEC -n 3 env LD_PRELOAD="$library" ALLREDUCE_ALGO=shm \
     "$programs/pings" forever >"$scratch/out" 2>&1 &
 job=$!
