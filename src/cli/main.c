@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "select/words.h"
 
 struct subcommand {
     const char *name; /* as argv[0] of the subcommand: "allreduce list" */
@@ -17,6 +18,7 @@ static const struct subcommand subcommands[] = {
     {"allreduce list", ar_cli_list, "the algorithms: names, parameters, needs, sources"},
     {"allreduce explain", ar_cli_explain,
      "one algorithm drawn, proved and counted; or a text of rules"},
+    {"allreduce run", ar_cli_run, "under mpiexec: a program with the library preloaded"},
     {"allreduce bench", ar_cli_bench, "under mpiexec: every algorithm timed beside the MPI's own"},
 };
 
@@ -41,10 +43,21 @@ print_help(FILE *file)
 static int
 fail_unknown(const char *word)
 {
-    fprintf(stderr, "allreduce: no subcommand '%s'; there are:", word);
+    char text[512];
+    struct ar_text why;
+    struct ar_nearest nearest;
+    ar_text_init(&why, text, sizeof text);
+    ar_nearest_init(&nearest, (struct ar_word){word, strlen(word)});
+    ar_text_add(&why, "no subcommand ");
+    ar_text_quote(&why, nearest.word);
     for (int i = 0; i < NSUBCOMMANDS; i++)
-        fprintf(stderr, " %s", short_name(&subcommands[i]));
-    fprintf(stderr, "\n");
+        ar_nearest_offer(&nearest, (struct ar_word){short_name(&subcommands[i]),
+                                                    strlen(short_name(&subcommands[i]))});
+    ar_text_suggest(&why, &nearest);
+    ar_text_add(&why, "; there are:");
+    for (int i = 0; i < NSUBCOMMANDS; i++)
+        ar_text_add(&why, " %s", short_name(&subcommands[i]));
+    fprintf(stderr, "allreduce: %s\n", text);
     return AR_EXIT_USAGE;
 }
 

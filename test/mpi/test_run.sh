@@ -1,0 +1,120 @@
+#!/bin/sh
+# allreduce run starts a program under the library and the user's own preloads, and refuses
+# where that would silently do nothing or go wrong; one rank says why.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+limit=30
+allreduce=$PWD/allreduce
+tool=$programs/.libs/tool.so
+pings=$programs/pings
+
+# expect_end WHAT STATUS PATTERN COMMAND...: ends with that status (of the launcher's choice
+# where it is "any"), and one line, no more, matches the pattern.
+expect_end() {
+    what=$1
+    wanted=$2
+    pattern=$3
+    shift 3
+    "$@" >"$scratch/out" 2>&1 </dev/null
+    status=$?
+    case $wanted:$status in
+    any:0 | any:124 | any:137) fail "$what: exit status $status" ;;
+    any:*) ;;
+    *) [ $status -eq "$wanted" ] || fail "$what: exit status $status, not $wanted" ;;
+    esac
+    [ "$(grep -c "$pattern" "$scratch/out")" -eq 1 ] || {
+        fail "$what: not told once: $pattern"
+        cat "$scratch/out"
+    }
+}
+
+# It runs, with the program's own arguments untouched.
+expect_row "a program" ring 4 launch 3 "$allreduce" run --algo ring --verbose "$pings"
+[ "$(grep -c -v '^liballreduce:' "$scratch/out")" -eq 0 ] || fail "more than the summary was printed"
+expect_row "without a launcher" ring 4 "$allreduce" run -v -a ring "$pings"
+# shellcheck disable=SC2016
+expect_ok "a script with arguments" "$allreduce" run sh -c 'echo "$0 $1 $ALLREDUCE_ALGO"' --algo=x -v
+grep -q -x -e '--algo=x -v ' "$scratch/out" || fail "the program's arguments were read"
+expect_ok "every rank's table" launch 2 "$allreduce" run -v2 "$pings"
+[ "$(grep -c 'calls of rank' "$scratch/out")" -eq 2 ] || fail "-v2 printed no two tables"
+
+# A file of rules is found from another folder.
+printf 'star: 0-80\nring\n' >"$scratch/rules"
+cat >"$scratch/moves" <<END
+#!/bin/sh
+cd / && exec "$pings"
+END
+chmod +x "$scratch/moves"
+cat >"$scratch/starts" <<END
+#!/bin/sh
+cd "$scratch" && exec "$allreduce" run -v --rules rules ./moves
+END
+chmod +x "$scratch/starts"
+expect_row "rules" star 2 launch 2 "$scratch/starts"
+expect_calls "rules" ring 2
+[ "$(grep -c 'moves is no ELF file' "$scratch/out")" -eq 1 ] || fail "a script was not told once"
+
+# The user's own preloads stay, behind ours, and ours is there once.
+expect_ok "a preload of the user's" launch 2 LD_PRELOAD="$tool" "$allreduce" run --algo native "$pings"
+[ "$(grep -c '^tool: 4 calls' "$scratch/out")" -eq 2 ] || fail "the user's preload was lost"
+# shellcheck disable=SC2016
+expect_ok "LD_PRELOAD" env LD_PRELOAD="$tool $library:/nowhere/liballreduce.so.0" \
+    "$allreduce" run sh -c 'echo "is $LD_PRELOAD"'
+grep -q -x "is $library:$tool" "$scratch/out" || {
+    fail "LD_PRELOAD is not ours and the user's"
+    cat "$scratch/out"
+}
+
+# What is wrong with the command line.
+expect_end "a bad clause" any 'run: --algo: column 6: .*did you mean .ring' \
+    launch 3 "$allreduce" run --algo 'ring;rinng' "$pings"
+expect_end "a bad variable" any 'run: ALLREDUCE_WAIT: column 1' \
+    launch 3 ALLREDUCE_WAIT=never "$allreduce" run "$pings"
+expect_end "an unknown option" any 'unrecognized option' launch 3 "$allreduce" run --alga ring "$pings"
+expect_end "no program" 2 'name the program' "$allreduce" run --algo ring
+expect_end "the launcher behind" 2 'it comes first: mpiexec' "$allreduce" run mpiexec -n 2 "$pings"
+expect_end "no rules file" 2 'run: --rules: .*No such file' "$allreduce" run --rules "$scratch/none" "$pings"
+expect_row "ALLREDUCE_STRICT=0" native 4 \
+    env ALLREDUCE_STRICT=0 "$allreduce" run -v --algo nonsense "$pings"
+
+# What is wrong with the program or the library.
+expect_end "no such program" any 'nosuch: not found in PATH' launch 3 "$allreduce" run nosuch
+expect_end "its exit status" 127 'No such file' "$allreduce" run ./nosuch
+expect_end "a folder" 126 'Permission denied' "$allreduce" run /
+expect_end "no such library" 1 'library /nowhere.so: No such file' "$allreduce" run -l /nowhere.so "$pings"
+echo nonsense >"$scratch/broken.so"
+expect_end "a broken library" 1 'would start .* without' "$allreduce" run -l "$scratch/broken.so" "$pings"
+expect_end "the same, with a script" 1 'would start .* without' \
+    "$allreduce" run -l "$scratch/broken.so" "$scratch/moves"
+mkdir "$scratch/a b"
+cp "$library" "$scratch/a b"
+expect_end "a blank in the path" 1 'no path with a blank' "$allreduce" run -l "$scratch/a b/liballreduce.so" "$pings"
+
+printf '\177ELF' >"$scratch/static"
+head -c 8 "$pings" | tail -c 4 >>"$scratch/static"
+head -c 120 /dev/zero >>"$scratch/static"
+head -c 64 "$pings" >"$scratch/cut"
+chmod +x "$scratch/static" "$scratch/cut"
+expect_end "a static program" 1 'statically linked' "$allreduce" run "$scratch/static"
+expect_end "a damaged program" 126 'cut: Exec format error' "$allreduce" run "$scratch/cut"
+if [ "$(id -u)" = 0 ]; then
+    cp "$pings" "$scratch/privileged"
+    chown 1 "$scratch/privileged"
+    chmod u+s "$scratch/privileged"
+    expect_end "a set-user-ID program" 1 'set-user-ID' "$allreduce" run "$scratch/privileged"
+fi
+
+# A library for another MPI: ours with another name of the MPI library that it needs.
+if [ "$AR_MPI_FAMILY" = openmpi ]; then
+    other=libmpi.so.12
+    LC_ALL=C sed 's/libmpi\.so\.40/libmpi.so.12/' "$library" >"$scratch/other.so"
+else
+    other=libmpi.so.40
+    LC_ALL=C sed 's/libmpich\.so\.12/libmpi.so.40\x00\x00/; s/libmpi\.so\.12/libmpi.so.40/' \
+        "$library" >"$scratch/other.so"
+fi
+cp "$tool" "$scratch/$other" # the linker wants a file of that name
+expect_end "another MPI" any "pings runs with .*$other" \
+    launch 3 LD_LIBRARY_PATH="$scratch" "$allreduce" run -l "$scratch/other.so" "$pings"
+exit $failed
