@@ -18,7 +18,7 @@ struct table_column {
     cell_fn *cell;
 };
 
-enum format { TEXT, CSV, JSON, MARKDOWN };
+enum format { TEXT, CSV, JSON, MARKDOWN, NAMES };
 
 void
 ar_cli_print_parameters(char *text, size_t room, const struct ar_algorithm *row)
@@ -200,12 +200,20 @@ print_table(enum format format)
     printf("%s", format == JSON ? "]\n" : "");
 }
 
+static void
+print_names(void)
+{
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        printf("%s\n", ar_algorithm_at(i)->name);
+}
+
 /* --- command line --- */
 
 static const struct argp_option options[] = {
     {"csv", 'c', NULL, 0, "Print comma-separated values", 0},
     {"json", 'j', NULL, 0, "Print JSON", 0},
     {"markdown", 'm', NULL, 0, "Print a Markdown table", 0},
+    {"names", 'n', NULL, 0, "Print the names alone, one a line", 0},
     {0},
 };
 
@@ -222,6 +230,9 @@ parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case 'm':
         *format = MARKDOWN;
+        return 0;
+    case 'n':
+        *format = NAMES;
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "unexpected '%s'; type allreduce explain %s to see one algorithm", value,
@@ -242,6 +253,9 @@ ar_cli_list(int argc, char **argv)
     };
     enum format format = TEXT;
     argp_parse(&argp, argc, argv, 0, NULL, &format);
-    print_table(format);
+    if (format == NAMES)
+        print_names();
+    else
+        print_table(format);
     return fflush(stdout) == 0 ? AR_EXIT_DONE : AR_EXIT_FAILED;
 }

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Completion offers every subcommand, every option that --help shows, and every algorithm; so
+# in bash, and in fish where that is installed.
+set -u
+completion=${srcdir:-.}/completion
+failed=0
+PATH=$PWD:$PATH
+fail() {
+    echo "$*"
+    failed=1
+}
+
+# shellcheck source=completion/bash/allreduce
+. "$completion/bash/allreduce"
+
+# offered WORD...: what is offered for the last word of a command line, in one line.
+offered() {
+    COMP_WORDS=(allreduce "$@")
+    COMP_CWORD=$#
+    _allreduce
+    echo "${COMPREPLY[*]-}"
+}
+
+# expect TEXT WORD...: exactly this is offered.
+expect() {
+    local wanted=$1 got
+    shift
+    got=$(offered "$@")
+    [ "$got" = "$wanted" ] || fail "allreduce $*: offers '$got', not '$wanted'"
+}
+
+# long_options SUBCOMMAND: as --help shows them.
+long_options() {
+    allreduce "$1" --help | grep -o -E '^ .{5}--[a-z]+(\[=|=)?' | sed -e 's/^ *\(-., \)*//' -e 's/\[=$//'
+}
+
+subcommands=$(allreduce --help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p')
+[ -n "$subcommands" ] || fail "no subcommands"
+expect "$(printf '%s ' "$subcommands" | tr '\n' ' ')--help --version" ''
+for name in $subcommands; do
+    expect "$name" "$name"
+    expect "$(long_options "$name" | tr '\n' ' ' | sed 's/ $//')" "$name" --
+done
+names=$(allreduce list --names)
+[ "$(echo "$names" | wc -l)" -eq $(($(allreduce list | wc -l) - 1)) ] || fail "list --names does not name all"
+expect "$(echo "$names" | tr '\n' ' ' | sed 's/ $//')" explain ''
+expect 'ring' explain rin
+expect 'ring' run --algo rin
+expect 'ring' run --algo = rin
+expect 'native' bench -a nat
+expect 'butterfly:0-8K;ring' run -a "'butterfly:0-8K;rin"
+expect 'ring' explain --rules rin
+expect '' explain -n rin
+expect '' explain ring rin
+expect '' run --algo ring /nosuch/--al
+expect '--algo=' run --verbose --al
+here=$(mktemp -d) || exit 99
+trap 'rm -rf "$here"' EXIT
+touch "$here/rules.txt"
+expect "$here/rules.txt" run --rules "$here/ru"
+expect "$here/rules.txt" run -v ./app --rules "$here/ru"
+expect "$here/rules.txt" run --library = "$here/ru"
+
+# in_fish LINE: what fish offers, in one line.
+in_fish() {
+    HOME=$here fish --no-config -c "source '$completion/fish/allreduce.fish'; complete -C '$1'" | cut -f 1 | sort | paste -s -d ' '
+}
+expect_fish() {
+    local got
+    got=$(in_fish "$2")
+    [ "$got" = "$1" ] || fail "fish: $2: offers '$got', not '$1'"
+}
+if command -v fish >/dev/null; then
+    expect_fish 'explain' 'allreduce exp'
+    expect_fish '--algo=' 'allreduce run --al'
+    expect_fish '--verbose' 'allreduce run --verb'
+    expect_fish '--algo=ring' 'allreduce run --algo=rin'
+    expect_fish 'ring' 'allreduce run --algo rin'
+    expect_fish 'ring' 'allreduce explain rin'
+fi
+if command -v zsh >/dev/null; then
+    zsh -n "$completion/zsh/_allreduce" || fail "zsh cannot read _allreduce"
+fi
+exit $failed
