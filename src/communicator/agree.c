@@ -3,6 +3,7 @@
  * and where they differ rank 0's counts. */
 #include <config.h>
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "communicator/state.h"
+#include "execute/group.h"
 #include "report/report.h"
 
 /* FNV-1a. */
@@ -110,44 +112,60 @@ adopt(struct ar_communicator *c, MPI_Comm comm, const struct ar_config *mine, in
     return MPI_SUCCESS;
 }
 
-/* Whether all ranks of the world are known to agree.  Then a communicator among
- * them needs no comparison, which costs a collective each.  Written and read by
- * the one thread that may call MPI: see may_remember. */
-static bool world_agrees;
+/* Groups whose ranks were found to agree.  Communicators within one of them need
+ * no comparison, which costs a collective of all with all.  Each rank remembers for
+ * itself; what counts is the memory of a communicator's rank 0. */
+#define GROUPS_MAX 16
 
-/* With several threads, ranks may go through the first calls on two communicators
- * in different orders, and so would differ in what they remember. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static MPI_Group groups[GROUPS_MAX];
+static int ngroups;
+
 static bool
-may_remember(void)
+is_known_to_agree(MPI_Comm comm, int nranks)
 {
-    int initialized = 0, level = MPI_THREAD_MULTIPLE;
-    PMPI_Initialized(&initialized); /* false without a world: sessions */
-    if (initialized)
-        PMPI_Query_thread(&level);
-    return initialized && level != MPI_THREAD_MULTIPLE;
+    bool known = false;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < ngroups && !known; i++)
+        known = ar_group_covers(groups[i], comm, nranks);
+    pthread_mutex_unlock(&lock);
+    return known;
 }
 
-static bool
-is_whole_world(MPI_Comm comm)
+static void
+remember(MPI_Comm comm, int nranks)
 {
-    int result = MPI_UNEQUAL;
-    return PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result) == MPI_SUCCESS && result != MPI_UNEQUAL;
+    MPI_Group group = ar_group_of(comm, nranks);
+    pthread_mutex_lock(&lock);
+    if (group != MPI_GROUP_NULL && ngroups < GROUPS_MAX)
+        groups[ngroups++] = group;
+    else if (group != MPI_GROUP_NULL)
+        PMPI_Group_free(&group);
+    pthread_mutex_unlock(&lock);
 }
 
-/* Are comm's ranks all of this world?  They need not be: MPI_Comm_spawn. */
-static bool
-is_within_world(const struct ar_communicator *c, MPI_Comm comm)
+void
+ar_agree_close(void)
 {
-    MPI_Group ranks, world, common;
-    int size = 0;
-    PMPI_Comm_group(comm, &ranks);
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    PMPI_Group_intersection(ranks, world, &common);
-    PMPI_Group_size(common, &size);
-    PMPI_Group_free(&common);
-    PMPI_Group_free(&world);
-    PMPI_Group_free(&ranks);
-    return size == c->nranks;
+    pthread_mutex_lock(&lock);
+    while (ngroups > 0)
+        PMPI_Group_free(&groups[--ngroups]);
+    pthread_mutex_unlock(&lock);
+}
+
+/* *differs as in compare(). */
+static int
+ask_around(const struct ar_communicator *c, MPI_Comm comm, const char *text, int *differs)
+{
+    char known = c->rank == 0 && is_known_to_agree(comm, c->nranks);
+    int error = PMPI_Bcast(&known, 1, MPI_CHAR, 0, comm);
+    *differs = -1;
+    if (error || known)
+        return error;
+    error = compare(c, comm, text, differs);
+    if (!error && *differs < 0)
+        remember(comm, c->nranks);
+    return error;
 }
 
 int
@@ -155,11 +173,8 @@ ar_agree(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine)
 {
     int differs = -1, error = MPI_SUCCESS;
     c->config = mine;
-    if (c->nranks > 1 && !(world_agrees && is_within_world(c, comm))) {
-        error = compare(c, comm, mine->text, &differs);
-        if (!error && differs < 0 && may_remember())
-            world_agrees = world_agrees || is_whole_world(comm);
-    }
+    if (c->nranks > 1)
+        error = ask_around(c, comm, mine->text, &differs);
     if (!error && differs >= 0)
         error = adopt(c, comm, mine, differs);
     if (!error && c->config->error)

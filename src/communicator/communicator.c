@@ -55,6 +55,8 @@ ar_communicators_close(void)
     for (struct ar_communicator *c = list.next; c != &list; c = c->next)
         ar_engine_destroy(c, true);
     pthread_mutex_unlock(&lock);
+    ar_agree_close();
+    ar_segments_close();
 }
 
 /* After close, MPI may be past freeing communicators: theirs is gone already. */
@@ -62,7 +64,7 @@ static void
 destroy(struct ar_communicator *c)
 {
     ar_decisions_tally(c);
-    ar_decisions_clear(c);
+    ar_decisions_destroy(c);
     ar_engine_destroy(c, !ar_process_is_closed());
     ar_memory_destroy(c);
     ar_config_destroy(c->own_config);

@@ -57,7 +57,7 @@ enum ar_memory_grade { AR_MEMORY_SHORT, AR_MEMORY_LONG, AR_MEMORY_GRADES };
 
 struct ar_memory {
     enum ar_engine state;
-    struct ar_node *node; /* if ready */
+    struct ar_node node; /* if ready */
 };
 
 struct ar_communicator {
@@ -74,9 +74,9 @@ struct ar_communicator {
     struct ar_wait wait;
     char *scratch; /* aligned to 64 */
     size_t scratch_bytes;
-    size_t plan_bytes; /* of all plans */
-    unsigned next_way; /* whom to replace next in a full set */
-    struct ar_decision decisions[AR_DECISION_SETS][AR_DECISION_WAYS];
+    size_t plan_bytes;                               /* of all plans */
+    unsigned next_way;                               /* whom to replace next in a full set */
+    struct ar_decision *decisions[AR_DECISION_SETS]; /* AR_DECISION_WAYS each; NULL: none yet */
     /* The call before: predefined handles never change their meaning. */
     MPI_Datatype last_type;
     MPI_Op last_op;

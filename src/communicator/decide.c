@@ -28,11 +28,15 @@ same_key(const struct ar_decision_key *a, const struct ar_decision_key *b)
            a->named == b->named;
 }
 
+/* NULL without memory. */
 static struct ar_decision *
 set_of(struct ar_communicator *c, const struct ar_decision_key *key)
 {
     size_t h = (key->count * 31 + key->size) * (size_t)0x9e3779b97f4a7c15U;
-    return c->decisions[(h >> 32) % AR_DECISION_SETS];
+    struct ar_decision **set = &c->decisions[(h >> 32) % AR_DECISION_SETS];
+    if (!*set)
+        *set = calloc(AR_DECISION_WAYS, sizeof **set);
+    return *set;
 }
 
 static void
@@ -62,7 +66,7 @@ static void
 for_each(struct ar_communicator *c, void (*visit)(struct ar_communicator *, struct ar_decision *))
 {
     for (int i = 0; i < AR_DECISION_SETS; i++)
-        for (int j = 0; j < AR_DECISION_WAYS; j++)
+        for (int j = 0; c->decisions[i] && j < AR_DECISION_WAYS; j++)
             visit(c, &c->decisions[i][j]);
 }
 
@@ -70,6 +74,14 @@ void
 ar_decisions_clear(struct ar_communicator *c)
 {
     for_each(c, drop);
+}
+
+void
+ar_decisions_destroy(struct ar_communicator *c)
+{
+    ar_decisions_clear(c);
+    for (int i = 0; i < AR_DECISION_SETS; i++)
+        free(c->decisions[i]);
 }
 
 static void
@@ -205,9 +217,12 @@ decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r, s
 {
     struct ar_decision_key key = key_of(r, count);
     struct ar_decision *set = set_of(c, &key);
-    for (int i = 0; i < AR_DECISION_WAYS; i++)
+    *error = set ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    for (int i = 0; set && i < AR_DECISION_WAYS; i++)
         if (set[i].used && same_key(&set[i].key, &key))
             return &set[i];
+    if (!set)
+        return NULL;
     struct ar_decision *d = make_room(c, set);
     d->used = true;
     d->key = key;
@@ -223,7 +238,6 @@ struct ar_decision *
 ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
                        size_t count, int *error)
 {
-    *error = MPI_SUCCESS;
     struct ar_decision *d = decide(c, comm, r, count, error);
     if (d && r->named) {
         c->last_type = r->type;

@@ -39,7 +39,7 @@ look_at_node(const struct ar_communicator *c, MPI_Comm comm)
     PMPI_Comm_rank(local, &rank);
     PMPI_Comm_size(local, &node.nranks);
     PMPI_Bcast(&node.leader, 1, MPI_INT, 0, local);
-    node.cpus = ar_node_cpus(local, rank);
+    node.cpus = ar_cpus_together(local, rank);
     PMPI_Comm_free(&local);
     return node;
 }
@@ -130,33 +130,46 @@ ar_memory_grade(const struct ar_reduction *r, size_t count)
     return ar_reduction_room_bytes(r, count) <= SHORT_CHUNK ? AR_MEMORY_SHORT : AR_MEMORY_LONG;
 }
 
+/* Blocks for later short communicators: a page or two for each rank. */
+#define SHORT_SPARE 3
+
+static struct ar_node_size
+memory_size(const struct ar_communicator *c, int grade)
+{
+    if (grade == AR_MEMORY_SHORT)
+        return (struct ar_node_size){grade, SHORT_CHUNK, SHORT_SPARE};
+    return (struct ar_node_size){grade, c->wait.spins > 0 ? LONG_CHUNK : CROWDED_CHUNK, 0};
+}
+
 static void
-map_memory(struct ar_communicator *c, MPI_Comm comm, int grade, size_t chunk_bytes)
+map_memory(struct ar_communicator *c, MPI_Comm comm, int grade)
 {
     struct ar_memory *memory = &c->memory[grade];
-    int cpus = 0;
     if (memory->state != AR_ENGINE_NONE)
         return;
-    memory->node = ar_node_create(comm, c->rank, c->nranks, chunk_bytes, &cpus);
-    memory->state = memory->node ? AR_ENGINE_READY : AR_ENGINE_FAILED;
-    if (memory->node)
-        c->wait = wait_on_node(c, c->nranks, cpus);
+    if (!ar_node_init(&memory->node, comm, c->rank, c->nranks, memory_size(c, grade))) {
+        memory->state = AR_ENGINE_FAILED;
+        return;
+    }
+    memory->state = AR_ENGINE_READY;
+    c->wait = wait_on_node(c, memory->node.block.stride, memory->node.block.cpus);
 }
 
 struct ar_node *
 ar_memory_get(struct ar_communicator *c, MPI_Comm comm, int grade)
 {
-    map_memory(c, comm, AR_MEMORY_SHORT, SHORT_CHUNK); /* tells the manner of waiting, too */
-    if (grade == AR_MEMORY_LONG && c->memory[AR_MEMORY_SHORT].node)
-        map_memory(c, comm, grade, c->wait.spins > 0 ? LONG_CHUNK : CROWDED_CHUNK);
-    return c->memory[grade].node;
+    map_memory(c, comm, AR_MEMORY_SHORT); /* tells the manner of waiting, too */
+    if (c->memory[AR_MEMORY_SHORT].state == AR_ENGINE_READY)
+        map_memory(c, comm, grade);
+    return c->memory[grade].state == AR_ENGINE_READY ? &c->memory[grade].node : NULL;
 }
 
 void
 ar_memory_destroy(struct ar_communicator *c)
 {
     for (int i = 0; i < AR_MEMORY_GRADES; i++)
-        ar_node_destroy(c->memory[i].node);
+        if (c->memory[i].state == AR_ENGINE_READY)
+            ar_node_fini(&c->memory[i].node);
 }
 
 void

@@ -21,6 +21,9 @@ int ar_communicators_lowest_rank(void);
  * does not parse ends the job here. MPI_SUCCESS or an error of MPI's. */
 int ar_agree(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine);
 
+/* Forgets who agreed, for the last time that MPI can be called. */
+void ar_agree_close(void);
+
 /* Makes the engine: private communicator, node map, manner of waiting.
  * Collective over comm; c->engine becomes READY or FAILED, alike on all ranks.
  * MPI_ERR_NO_MEM, on this rank alone, before anything collective. */
@@ -37,8 +40,11 @@ int ar_memory_grade(const struct ar_reduction *r, size_t count);
 struct ar_node *ar_memory_get(struct ar_communicator *c, MPI_Comm comm, int grade);
 void ar_memory_destroy(struct ar_communicator *c);
 
-/* Frees all plans, adding their counts to the report. */
+/* Drops all decisions with their plans, adding their counts to the report. */
 void ar_decisions_clear(struct ar_communicator *c);
+
+/* As clear; the cache goes, too. */
+void ar_decisions_destroy(struct ar_communicator *c);
 
 /* Adds the counts so far to the report and zeroes them. */
 void ar_decisions_tally(struct ar_communicator *c);

@@ -13,16 +13,8 @@
 
 #include "execute/node.h"
 
-#include <fcntl.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/random.h>
-#include <unistd.h>
 
 #include "schedule/schedule.h"
 
@@ -38,88 +30,7 @@ struct slot {
     _Alignas(64) char data[]; /* a contribution, then a result: chunk_bytes each */
 };
 
-struct ar_node {
-    int rank;
-    int nranks;
-    uint64_t sequence; /* of the last chunk */
-    size_t chunk_bytes;
-    char *slots; /* for each turn, for each rank */
-    size_t bytes;
-};
-
 /* --- set-up --- */
-
-static void *
-map(int fd, size_t bytes)
-{
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    return p == MAP_FAILED ? NULL : p;
-}
-
-static void *
-create_segment(char *name, size_t room, size_t bytes)
-{
-    uint64_t number;
-    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
-        return NULL;
-    snprintf(name, room, "/liballreduce-%016llx", (unsigned long long)number);
-    int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return NULL;
-    /* Without this, a full /dev/shm would be a SIGBUS at the first touch. */
-    void *memory = posix_fallocate(fd, 0, (off_t)bytes) == 0 ? map(fd, bytes) : NULL;
-    close(fd);
-    if (!memory)
-        shm_unlink(name);
-    return memory;
-}
-
-static void *
-open_segment(const char *name, size_t bytes)
-{
-    int fd = shm_open(name, O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return NULL;
-    void *memory = map(fd, bytes);
-    close(fd);
-    return memory;
-}
-
-/* What the ranks tell each other, as bits to be or-ed. */
-struct card {
-    cpu_set_t cpus; /* that a rank may run on */
-    unsigned char failed;
-};
-
-/* Without any memory, which a rank alone could fail to have. */
-static int
-or_cards(MPI_Comm comm, int rank, struct card *card)
-{
-    const void *in = rank == 0 ? MPI_IN_PLACE : (const void *)card;
-    int error = PMPI_Reduce(in, card, (int)sizeof *card, MPI_BYTE, MPI_BOR, 0, comm);
-    return error ? error : PMPI_Bcast(card, (int)sizeof *card, MPI_BYTE, 0, comm);
-}
-
-/* True if no rank failed; *cpus: how many they may use together. */
-static bool
-meet(MPI_Comm comm, int rank, bool failed, int *cpus)
-{
-    struct card card;
-    memset(&card, 0, sizeof card);
-    card.failed = failed;
-    sched_getaffinity(0, sizeof card.cpus, &card.cpus);
-    const int error = or_cards(comm, rank, &card);
-    *cpus = CPU_COUNT(&card.cpus);
-    return !error && !card.failed;
-}
-
-int
-ar_node_cpus(MPI_Comm comm, int rank)
-{
-    int cpus;
-    meet(comm, rank, false, &cpus);
-    return cpus;
-}
 
 static size_t
 slot_bytes(size_t chunk_bytes)
@@ -133,46 +44,27 @@ ar_node_memory_bytes(int nranks, size_t chunk_bytes)
     return SLOTS * (size_t)nranks * slot_bytes(chunk_bytes);
 }
 
-/* What rank 0 made, for the others to map. */
-struct offer {
-    char name[64]; /* "": nothing */
-    size_t chunk_bytes;
-};
-
-struct ar_node *
-ar_node_create(MPI_Comm comm, int rank, int nranks, size_t chunk_bytes, int *cpus)
+bool
+ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks, struct ar_node_size size)
 {
-    struct offer offer = {"", chunk_bytes};
-    void *memory = NULL;
-    if (rank == 0)
-        memory = create_segment(offer.name, sizeof offer.name,
-                                ar_node_memory_bytes(nranks, chunk_bytes));
-    if (rank == 0 && !memory)
-        offer.name[0] = '\0';
-    PMPI_Bcast(&offer, (int)sizeof offer, MPI_BYTE, 0, comm);
-    const size_t bytes = ar_node_memory_bytes(nranks, offer.chunk_bytes);
-    if (rank != 0 && offer.name[0])
-        memory = open_segment(offer.name, bytes);
-    struct ar_node *node = memory ? malloc(sizeof *node) : NULL;
-    const bool all = meet(comm, rank, node == NULL, cpus);
-    if (rank == 0 && offer.name[0])
-        shm_unlink(offer.name);
-    if (node)
-        *node = (struct ar_node){rank, nranks, 0, offer.chunk_bytes, memory, bytes};
-    else if (memory)
-        munmap(memory, bytes);
-    if (all)
-        return node;
-    ar_node_destroy(node);
-    return NULL;
+    const struct ar_block_wish wish = {size.kind, slot_bytes(size.chunk_bytes), SLOTS,
+                                       1 + size.spare};
+    struct ar_node made = {.rank = rank, .nranks = nranks};
+    if (!ar_block_borrow(&made.block, comm, rank, nranks, &wish))
+        return false;
+    made.chunk_bytes = (made.block.slot_bytes - sizeof(struct slot)) / 2;
+    made.sequence = made.block.sequence;
+    *node = made;
+    return true;
 }
 
+/* A block in disorder is nobody's any more. */
 void
-ar_node_destroy(struct ar_node *node)
+ar_node_fini(struct ar_node *node)
 {
-    if (node)
-        munmap(node->slots, node->bytes);
-    free(node);
+    node->block.sequence = node->sequence;
+    if (!node->failed)
+        ar_block_return(&node->block);
 }
 
 /* --- waiting --- */
@@ -180,8 +72,9 @@ ar_node_destroy(struct ar_node *node)
 static struct slot *
 slot_of(const struct ar_node *node, uint64_t sequence, int rank)
 {
-    const size_t i = (size_t)(sequence % SLOTS) * (size_t)node->nranks + (size_t)rank;
-    return (struct slot *)(void *)(node->slots + i * slot_bytes(node->chunk_bytes));
+    const struct ar_block *block = &node->block;
+    const size_t i = (size_t)(sequence % SLOTS) * (size_t)block->stride + (size_t)rank;
+    return (struct slot *)(void *)(block->slots + i * block->slot_bytes);
 }
 
 #define POLLS_PER_PROBE 16
@@ -415,5 +308,6 @@ ar_node_allreduce(const struct ar_node_run *run)
     else
         error = exchange_slices(run, length, chunks);
     run->node->sequence += chunks;
+    run->node->failed |= error != MPI_SUCCESS;
     return error;
 }

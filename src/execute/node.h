@@ -11,22 +11,34 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "execute/segment.h"
 #include "execute/wait.h"
 #include "reduce/reduce.h"
 
-struct ar_node; /* the memory of one communicator, mapped */
+/* The memory of one communicator. */
+struct ar_node {
+    int rank;
+    int nranks;
+    size_t chunk_bytes;
+    uint64_t sequence; /* of the last chunk */
+    bool failed;       /* a call ended in the midst: the ranks' sequences may differ */
+    struct ar_block block;
+};
 
-/* Maps memory that the nranks ranks of comm share, for chunks of up to chunk_bytes
- * (a multiple of 64; rank 0's counts): ar_node_memory_bytes in all.  Collective over comm.  NULL on
- * all ranks where any of them fails: ranks on several nodes, no or full /dev/shm.  Nothing is left
- * in /dev/shm whatever happens to the job after this.  *cpus: how many CPUs the ranks may use
- * together. */
-struct ar_node *ar_node_create(MPI_Comm comm, int rank, int nranks, size_t chunk_bytes, int *cpus);
-void ar_node_destroy(struct ar_node *node);
+/* Which memory: that of one kind is used again by later communicators. */
+struct ar_node_size {
+    int kind;
+    size_t chunk_bytes; /* a multiple of 64; rank 0's counts */
+    int spare;          /* blocks for further communicators, made along with this one's */
+};
 
-/* How many CPUs the ranks of comm, all on one node, may use together.  Collective. */
-int ar_node_cpus(MPI_Comm comm, int rank);
+/* Memory that the nranks ranks of comm share: ar_node_memory_bytes for each block.
+ * Collective over comm.  False, alike on all ranks, as ar_block_borrow says. */
+bool ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks,
+                  struct ar_node_size size);
+void ar_node_fini(struct ar_node *node);
 
 size_t ar_node_memory_bytes(int nranks, size_t chunk_bytes);
 

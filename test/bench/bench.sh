@@ -17,3 +17,4 @@ run 4 --sizes=8,1K,32K,256K,4M --time=3 '--algo=butterfly;knomial;rhd;ring;shm'
 run 8 --sizes=8,1K,32K,256K,4M --time=4 '--algo=butterfly;knomial;rhd;ring;shm'
 echo
 sh "$srcdir/test/bench/native_cost.sh"
+sh "$srcdir/test/bench/setup_cost.sh"

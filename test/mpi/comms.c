@@ -2,9 +2,10 @@
  * not harm MPI_Finalize; where the native call runs, ours does; attributes and
  * error handlers of the user's are left alone.
  *
- * usage: comms churn | many | semantics   many prints how many could be made
+ * usage: comms churn | shuffle | many | semantics   many prints how many could be made
  */
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,78 @@ check_churn(const struct check_comm *world)
     if (growth > 2048)
         check_fail("1200 communicators, made and freed, left %ld KiB", growth);
     check_true(entries("/proc/self/fd") <= descriptors);
+}
+
+/* ---- communicators of all sizes that come and go, so that memory is used again ---- */
+
+enum { SHUFFLED = 12, LONGEST = 20000 };
+
+/* The same numbers on all ranks. */
+static unsigned
+next_number(unsigned *state, unsigned bound)
+{
+    *state = *state * 1664525U + 1013904223U;
+    return (*state >> 8) % bound;
+}
+
+/* Some ranks of the world in some order; MPI_COMM_NULL on the others. */
+static MPI_Comm
+make_some(const struct check_comm *world, unsigned *state)
+{
+    MPI_Comm comm;
+    const unsigned colours = 1 + next_number(state, 2), turn = next_number(state, 7);
+    const unsigned colour = (next_number(state, 3) + (unsigned)world->rank) % (colours + 1);
+    MPI_Comm_split(world->comm, colour < colours ? (int)colour : MPI_UNDEFINED,
+                   (int)((turn * (unsigned)world->rank) % 5), &comm);
+    return comm;
+}
+
+static void
+reduce_some(MPI_Comm comm, size_t count, unsigned salt)
+{
+    static int in[LONGEST], out[LONGEST];
+    int rank, nranks;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &nranks);
+    for (size_t i = 0; i < count; i++)
+        in[i] = (int)(i + salt) * (rank + 1);
+    MPI_Allreduce(in, out, (int)count, MPI_INT, MPI_SUM, comm);
+    for (size_t i = 0; i < count; i++)
+        check_true(out[i] == (int)(i + salt) * (nranks * (nranks + 1) / 2));
+}
+
+/* Makes a communicator, or uses it and perhaps frees it; *is_made is alike on
+ * all ranks, in it or not. */
+static void
+step_on(const struct check_comm *world, MPI_Comm *comm, bool *is_made, unsigned *state)
+{
+    const size_t count = 1 + next_number(state, next_number(state, 4) ? 100 : LONGEST);
+    const bool goes = next_number(state, 3) == 0;
+    if (!*is_made) {
+        *comm = make_some(world, state);
+        *is_made = true;
+        return;
+    }
+    if (*comm != MPI_COMM_NULL)
+        reduce_some(*comm, count, *state % 1000);
+    if (*comm != MPI_COMM_NULL && goes)
+        MPI_Comm_free(comm);
+    *is_made = !goes;
+}
+
+static void
+check_shuffle(const struct check_comm *world)
+{
+    MPI_Comm comms[SHUFFLED];
+    bool is_made[SHUFFLED] = {false};
+    unsigned state = 7;
+    for (int step = 0; step < 400; step++) {
+        const unsigned i = next_number(&state, SHUFFLED);
+        step_on(world, &comms[i], &is_made[i], &state);
+    }
+    for (int i = 0; i < SHUFFLED; i++)
+        if (is_made[i] && comms[i] != MPI_COMM_NULL)
+            MPI_Comm_free(&comms[i]);
 }
 
 /* As many live communicators as the MPI library gives; each takes an
@@ -209,6 +282,8 @@ main(int argc, char **argv)
     const struct check_comm world = check_describe(MPI_COMM_WORLD, "world");
     if (strcmp(what, "churn") == 0) {
         check_churn(&world);
+    } else if (strcmp(what, "shuffle") == 0) {
+        check_shuffle(&world);
     } else if (strcmp(what, "many") == 0) {
         check_many(&world);
     } else {

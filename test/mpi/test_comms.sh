@@ -27,6 +27,9 @@ for row in ring shm; do
     echo "$row: $made communicators at once, natively $native"
     for ranks in 2 3 4; do
         # shellcheck disable=SC2086
+        expect_row "$row: come and go on $ranks ranks" $row 5 \
+            preload $ranks $settings "$programs/comms" shuffle
+        # shellcheck disable=SC2086
         expect_row "$row: semantics on $ranks ranks" $row 5 \
             preload $ranks $settings "$programs/comms" semantics
         grep -q 'native *intercommunicator' "$scratch/out" ||

@@ -1,0 +1,56 @@
+#include "execute/group.h"
+
+#include <stdlib.h>
+
+/* Ranks up to which no memory is allocated. */
+#define FEW 64
+
+/* Of the world's making, in the world's order: one that came from a session could
+ * not outlive it. */
+MPI_Group
+ar_group_of(MPI_Comm comm, int nranks)
+{
+    MPI_Group ranks, world, common = MPI_GROUP_NULL;
+    int initialized = 0, size = 0;
+    PMPI_Initialized(&initialized); /* false with sessions alone */
+    if (!initialized)
+        return MPI_GROUP_NULL;
+    PMPI_Comm_group(comm, &ranks);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    PMPI_Group_intersection(world, ranks, &common);
+    PMPI_Group_free(&world);
+    PMPI_Group_free(&ranks);
+    PMPI_Group_size(common, &size);
+    if (size < nranks && common != MPI_GROUP_EMPTY)
+        PMPI_Group_free(&common);
+    return size < nranks ? MPI_GROUP_NULL : common;
+}
+
+static bool
+all_found(MPI_Group group, MPI_Group ranks, int n, int *from, int *to)
+{
+    for (int i = 0; i < n; i++)
+        from[i] = i;
+    if (PMPI_Group_translate_ranks(ranks, n, from, group, to) != MPI_SUCCESS)
+        return false;
+    for (int i = 0; i < n; i++)
+        if (to[i] == MPI_UNDEFINED)
+            return false;
+    return true;
+}
+
+bool
+ar_group_covers(MPI_Group group, MPI_Comm comm, int nranks)
+{
+    int few[2 * FEW];
+    int *room = nranks <= FEW ? few : malloc(2 * (size_t)nranks * sizeof *room);
+    MPI_Group ranks;
+    if (!room)
+        return false;
+    PMPI_Comm_group(comm, &ranks);
+    const bool covers = all_found(group, ranks, nranks, room, room + nranks);
+    PMPI_Group_free(&ranks);
+    if (room != few)
+        free(room);
+    return covers;
+}

@@ -1,0 +1,15 @@
+/* Groups of processes that are remembered beyond the communicator they came from. */
+#ifndef AR_GROUP_H
+#define AR_GROUP_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+/* The group of comm's nranks ranks, for the caller to free.  MPI_GROUP_NULL where it could not
+ * be kept: there is no MPI_COMM_WORLD, or comm reaches beyond it (MPI_Comm_spawn). */
+MPI_Group ar_group_of(MPI_Comm comm, int nranks);
+
+/* Are all of comm's nranks ranks in group?  False also where memory ran out. */
+bool ar_group_covers(MPI_Group group, MPI_Comm comm, int nranks);
+
+#endif

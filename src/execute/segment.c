@@ -1,0 +1,358 @@
+/* Layout of a segment: a head for each block, then the blocks' slots. */
+#include <config.h>
+
+#include "execute/segment.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "execute/group.h"
+
+/* Segments that this process makes beyond so many bytes in sum go with the
+ * communicator that they were made for. */
+#define KEPT_BYTES ((size_t)64 << 20)
+
+struct head {
+    _Alignas(64) _Atomic int users; /* ranks that have not given the block back */
+    _Atomic uint64_t sequence;      /* the last users' */
+};
+
+struct ar_segment {
+    struct ar_segment *next;
+    uint64_t number; /* names it, the same on all ranks */
+    bool is_kept;    /* else it goes with its only block */
+    MPI_Group group; /* that has mapped it, if kept and known */
+    int kind;
+    int blocks;
+    int stride;
+    int slots;
+    int cpus;
+    size_t slot_bytes;
+    char *memory;
+    size_t bytes;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ar_segment *segments;
+static size_t kept_bytes;
+
+/* What rank 0 tells the others. */
+struct offer {
+    uint64_t number; /* of the segment; 0: there is none */
+    struct ar_block_wish wish;
+    int index;   /* of the block */
+    bool is_new; /* to be mapped */
+    bool is_kept;
+};
+
+/* --- mapping --- */
+
+static void *
+map(int fd, size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+struct name {
+    char text[40];
+};
+
+static struct name
+name_of(uint64_t number)
+{
+    struct name name;
+    snprintf(name.text, sizeof name.text, "/liballreduce-%016llx", (unsigned long long)number);
+    return name;
+}
+
+static void *
+make_memory(uint64_t *number, size_t bytes)
+{
+    if (getrandom(number, sizeof *number, 0) != (ssize_t)sizeof *number || *number == 0)
+        return NULL;
+    const struct name name = name_of(*number);
+    int fd = shm_open(name.text, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return NULL;
+    /* Without this, a full /dev/shm would be a SIGBUS at the first touch. */
+    void *memory = posix_fallocate(fd, 0, (off_t)bytes) == 0 ? map(fd, bytes) : NULL;
+    close(fd);
+    if (!memory)
+        shm_unlink(name.text);
+    return memory;
+}
+
+static void *
+open_memory(uint64_t number, size_t bytes)
+{
+    int fd = shm_open(name_of(number).text, O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return NULL;
+    void *memory = map(fd, bytes);
+    close(fd);
+    return memory;
+}
+
+/* --- what the ranks must know of each other --- */
+
+/* Bits to be or-ed. */
+struct card {
+    cpu_set_t cpus; /* that a rank may run on */
+    unsigned char failed;
+};
+
+/* Without any memory, which a rank alone could fail to have. */
+static int
+or_cards(MPI_Comm comm, int rank, struct card *card)
+{
+    const void *in = rank == 0 ? MPI_IN_PLACE : (const void *)card;
+    int error = PMPI_Reduce(in, card, (int)sizeof *card, MPI_BYTE, MPI_BOR, 0, comm);
+    return error ? error : PMPI_Bcast(card, (int)sizeof *card, MPI_BYTE, 0, comm);
+}
+
+/* True if no rank failed; *cpus: how many they may use together. */
+static bool
+meet(MPI_Comm comm, int rank, bool failed, int *cpus)
+{
+    struct card card;
+    memset(&card, 0, sizeof card);
+    card.failed = failed;
+    sched_getaffinity(0, sizeof card.cpus, &card.cpus);
+    const int error = or_cards(comm, rank, &card);
+    *cpus = CPU_COUNT(&card.cpus);
+    return !error && !card.failed;
+}
+
+int
+ar_cpus_together(MPI_Comm comm, int rank)
+{
+    int cpus;
+    meet(comm, rank, false, &cpus);
+    return cpus;
+}
+
+/* --- segments --- */
+
+static size_t
+block_bytes(const struct ar_segment *s)
+{
+    return (size_t)s->slots * (size_t)s->stride * s->slot_bytes;
+}
+
+static struct head *
+head_of(const struct ar_segment *s, int index)
+{
+    return (struct head *)(void *)s->memory + index;
+}
+
+static char *
+slots_of(const struct ar_segment *s, int index)
+{
+    return s->memory + (size_t)s->blocks * sizeof(struct head) + (size_t)index * block_bytes(s);
+}
+
+/* Not mapped yet. */
+static struct ar_segment
+describe(const struct ar_block_wish *wish, int nranks)
+{
+    struct ar_segment s = {.group = MPI_GROUP_NULL,
+                           .kind = wish->kind,
+                           .blocks = wish->blocks,
+                           .stride = nranks,
+                           .slots = wish->slots,
+                           .slot_bytes = wish->slot_bytes};
+    s.bytes = (size_t)s.blocks * (sizeof(struct head) + block_bytes(&s));
+    return s;
+}
+
+/* Are there so many bytes to keep? */
+static bool
+reserve(size_t bytes)
+{
+    pthread_mutex_lock(&lock);
+    const bool fits = kept_bytes + bytes <= KEPT_BYTES;
+    kept_bytes += fits ? bytes : 0;
+    pthread_mutex_unlock(&lock);
+    return fits;
+}
+
+/* By rank 0: makes the memory, its first block taken.  No number in the offer if
+ * that fails. */
+static void *
+make(struct offer *offer, const struct ar_block_wish *wish, int nranks)
+{
+    struct ar_segment s = describe(wish, nranks);
+    *offer = (struct offer){.wish = *wish, .is_new = true, .is_kept = reserve(s.bytes)};
+    if (!offer->is_kept) {
+        offer->wish.blocks = 1;
+        s = describe(&offer->wish, nranks);
+    }
+    s.memory = make_memory(&offer->number, s.bytes);
+    if (s.memory)
+        atomic_store_explicit(&head_of(&s, 0)->users, nranks, memory_order_relaxed);
+    else
+        offer->number = 0;
+    return s.memory;
+}
+
+static void
+destroy(struct ar_segment *s)
+{
+    munmap(s->memory, s->bytes);
+    free(s);
+}
+
+static void
+keep(struct ar_segment *s, MPI_Comm comm, int nranks)
+{
+    s->group = ar_group_of(comm, nranks);
+    s->is_kept = true;
+    pthread_mutex_lock(&lock);
+    s->next = segments;
+    segments = s;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Maps what rank 0 made, which has it as memory.  Collective; NULL on all ranks
+ * where one of them fails. */
+static struct ar_segment *
+attach(MPI_Comm comm, int rank, int nranks, const struct offer *offer, void *memory)
+{
+    struct ar_segment *s = malloc(sizeof *s);
+    if (s)
+        *s = describe(&offer->wish, nranks);
+    if (s && rank != 0)
+        memory = open_memory(offer->number, s->bytes);
+    int cpus;
+    const bool all = meet(comm, rank, !s || !memory, &cpus);
+    if (rank == 0)
+        shm_unlink(name_of(offer->number).text);
+    if (s && all) {
+        s->number = offer->number;
+        s->memory = memory;
+        s->cpus = cpus;
+        if (offer->is_kept)
+            keep(s, comm, nranks);
+        return s;
+    }
+    if (memory)
+        munmap(memory, describe(&offer->wish, nranks).bytes);
+    free(s);
+    return NULL;
+}
+
+/* --- blocks --- */
+
+/* Takes a free block of s for nranks ranks; its index, or -1. */
+static int
+take(const struct ar_segment *s, int nranks)
+{
+    for (int i = 0; i < s->blocks; i++) {
+        int nobody = 0;
+        /* Pairs with the release in ar_block_return. */
+        if (atomic_compare_exchange_strong_explicit(&head_of(s, i)->users, &nobody, nranks,
+                                                    memory_order_acquire, memory_order_relaxed))
+            return i;
+    }
+    return -1;
+}
+
+static bool
+has_room(const struct ar_segment *s)
+{
+    for (int i = 0; i < s->blocks; i++)
+        if (atomic_load_explicit(&head_of(s, i)->users, memory_order_relaxed) == 0)
+            return true;
+    return false;
+}
+
+/* By rank 0: a free block in a segment that all ranks of comm have mapped. */
+static bool
+find(struct offer *offer, MPI_Comm comm, int nranks, int kind)
+{
+    bool found = false;
+    pthread_mutex_lock(&lock);
+    for (const struct ar_segment *s = segments; s && !found; s = s->next) {
+        if (s->kind != kind || s->stride < nranks || s->group == MPI_GROUP_NULL || !has_room(s) ||
+            !ar_group_covers(s->group, comm, nranks))
+            continue;
+        const int index = take(s, nranks);
+        found = index >= 0;
+        if (found)
+            *offer = (struct offer){.number = s->number, .index = index};
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+static struct ar_segment *
+find_number(uint64_t number)
+{
+    pthread_mutex_lock(&lock);
+    struct ar_segment *s = segments;
+    while (s && s->number != number)
+        s = s->next;
+    pthread_mutex_unlock(&lock);
+    return s;
+}
+
+bool
+ar_block_borrow(struct ar_block *block, MPI_Comm comm, int rank, int nranks,
+                const struct ar_block_wish *wish)
+{
+    struct offer offer;
+    void *memory = NULL;
+    memset(&offer, 0, sizeof offer);
+    if (rank == 0 && !find(&offer, comm, nranks, wish->kind))
+        memory = make(&offer, wish, nranks);
+    if (PMPI_Bcast(&offer, (int)sizeof offer, MPI_BYTE, 0, comm))
+        offer.number = 0;
+    if (offer.number == 0)
+        return false;
+    struct ar_segment *s =
+        offer.is_new ? attach(comm, rank, nranks, &offer, memory) : find_number(offer.number);
+    if (!s)
+        return false;
+    *block = (struct ar_block){
+        .segment = s,
+        .slots = slots_of(s, offer.index),
+        .slot_bytes = s->slot_bytes,
+        .stride = s->stride,
+        .cpus = s->cpus,
+        .sequence = atomic_load_explicit(&head_of(s, offer.index)->sequence, memory_order_relaxed),
+        .index = offer.index,
+    };
+    return true;
+}
+
+void
+ar_block_return(const struct ar_block *block)
+{
+    struct head *head = head_of(block->segment, block->index);
+    if (!block->segment->is_kept) {
+        destroy(block->segment);
+        return;
+    }
+    atomic_store_explicit(&head->sequence, block->sequence, memory_order_relaxed);
+    /* Pairs with the acquire in take(). */
+    atomic_fetch_sub_explicit(&head->users, 1, memory_order_release);
+}
+
+void
+ar_segments_close(void)
+{
+    pthread_mutex_lock(&lock);
+    for (struct ar_segment *s = segments; s; s = s->next)
+        if (s->group != MPI_GROUP_NULL)
+            PMPI_Group_free(&s->group);
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,55 @@
+/* Segments of shared memory, cut into blocks that communicators borrow.
+ *
+ * Mapping memory costs tens of microseconds, so a segment outlives the
+ * communicator that it was made for: the next communicator among its ranks
+ * borrows a block, for the price of one broadcast.
+ */
+#ifndef AR_SEGMENT_H
+#define AR_SEGMENT_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ar_segment; /* mapped by this process */
+
+/* What a block is to be. */
+struct ar_block_wish {
+    int kind;          /* any number: blocks of one kind replace each other */
+    size_t slot_bytes; /* a multiple of 64 */
+    int slots;         /* per rank */
+    int blocks;        /* of a segment made for this wish */
+};
+
+/* A block on loan to a communicator. */
+struct ar_block {
+    struct ar_segment *segment;
+    char *slots;       /* slot t of rank i is number t * stride + i */
+    size_t slot_bytes; /* rank 0's wish counts */
+    int stride;        /* ranks of the segment: at least the communicator's */
+    int cpus;          /* that these may use together */
+    uint64_t sequence; /* no number in the slots' headers is above this */
+    int index;         /* in the segment */
+};
+
+/* Lends a block to the nranks ranks of comm: one that is free in a segment that all of them
+ * have mapped, or the first one of a new segment.  Collective over comm; rank 0's wish
+ * counts.  New memory is zeroed; old slots hold what their last users left.  False, alike on
+ * all ranks, where one of them fails: ranks on several nodes, no or full /dev/shm.
+ * Nothing is left in /dev/shm whatever happens to the job after this. */
+bool ar_block_borrow(struct ar_block *block, MPI_Comm comm, int rank, int nranks,
+                     const struct ar_block_wish *wish);
+
+/* Gives it back; block->sequence is the last number this rank has written, the same on all
+ * ranks.  No MPI. */
+void ar_block_return(const struct ar_block *block);
+
+/* Lets go of what MPI keeps for the segments, for the last time that it can be called.  Their
+ * memory stays, for communicators that go later. */
+void ar_segments_close(void);
+
+/* How many CPUs the ranks of comm, all on one node, may use together.  Collective. */
+int ar_cpus_together(MPI_Comm comm, int rank);
+
+#endif
