@@ -32,7 +32,7 @@ AC_DEFINE_UNQUOTED([AR_MPI_FAMILY], ["$AR_MPI_FAMILY"], [MPI library this build 
 AM_CONDITIONAL([MPI_IS_OPENMPI], [test "x$AR_MPI_FAMILY" = xopenmpi])
 AS_IF([test "x$AR_MPI_FAMILY" = xopenmpi],
       [AC_DEFINE([AR_MPI_IS_OPENMPI], [1], [Open MPI: its Fortran calls arrive at PMPI_Allreduce])])
-AC_CHECK_FUNCS([PMPI_Allreduce_c PMPI_Session_init])
+AC_CHECK_FUNCS([PMPI_Allreduce_c PMPI_Allreduce_init PMPI_Session_init])
 AM_CONDITIONAL([HAVE_MPI_SESSIONS], [test "x$ac_cv_func_PMPI_Session_init" = xyes])
 ])
 

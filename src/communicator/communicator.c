@@ -6,6 +6,7 @@
 
 #include "communicator/process.h"
 #include "communicator/state.h"
+#include "communicator/statistics.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ar_communicator list = {.next = &list, .previous = &list};
@@ -40,11 +41,12 @@ ar_communicators_lowest_rank(void)
 }
 
 void
-ar_communicators_tally(void)
+ar_communicators_collect(struct ar_table *table)
 {
     pthread_mutex_lock(&lock);
     for (struct ar_communicator *c = list.next; c != &list; c = c->next)
-        ar_decisions_tally(c);
+        if (c->recorder)
+            ar_recorder_collect(c->recorder, table);
     pthread_mutex_unlock(&lock);
 }
 
@@ -63,7 +65,7 @@ ar_communicators_close(void)
 static void
 destroy(struct ar_communicator *c)
 {
-    ar_decisions_tally(c);
+    ar_statistics_detach(c);
     ar_decisions_destroy(c);
     ar_engine_destroy(c, !ar_process_is_closed());
     ar_memory_destroy(c);
@@ -111,6 +113,7 @@ allocate(MPI_Comm comm, int *error)
 static struct ar_communicator *
 create(MPI_Comm comm, int *error)
 {
+    const uint64_t start = ar_clock_system_ns();
     struct ar_config *config = ar_process_get()->config;
     int inter = 0;
     struct ar_communicator *c = config ? allocate(comm, error) : NULL;
@@ -125,8 +128,10 @@ create(MPI_Comm comm, int *error)
         *error = ar_agree(c, comm, config);
     if (!*error && !inter)
         c->always_native = ar_config_always_native(c->config);
-    if (!*error)
+    if (!*error) {
+        ar_statistics_attach(c, comm, ar_clock_system_ns() - start);
         return attach(c, comm, error);
+    }
     destroy(c);
     return NULL;
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "communicator/config.h"
+#include "communicator/record.h"
 #include "execute/node.h"
 #include "execute/p2p.h"
 #include "execute/plan.h"
@@ -44,8 +45,9 @@ struct ar_decision {
     struct ar_plan *plan; /* of AR_RUN_MESSAGES; owned */
     struct ar_node *node; /* of AR_RUN_MEMORY; the communicator's */
     struct ar_choice choice;
-    const char *reason; /* static string */
-    struct ar_tally tally;
+    const char *reason;           /* static string */
+    const struct ar_label *label; /* NULL: nothing is recorded */
+    struct ar_record *record;     /* of the last call with this decision */
 };
 
 /* Where a private communicator with its extras stands. */
@@ -82,8 +84,9 @@ struct ar_communicator {
     MPI_Op last_op;
     size_t last_count;
     struct ar_reduction last_reduction;
-    struct ar_decision *last_decision; /* NULL: none */
-    struct ar_tally native_tally;      /* of calls under always_native */
+    struct ar_decision *last_decision;   /* NULL: none */
+    struct ar_recorder *recorder;        /* NULL: nothing is recorded */
+    const struct ar_label *native_label; /* of calls under always_native */
 };
 
 /* The state of comm, made (collectively) at its first call; NULL where it could

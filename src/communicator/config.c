@@ -6,6 +6,7 @@
 
 #include "communicator/environment.h"
 #include "communicator/rules_file.h"
+#include "communicator/stats_file.h"
 #include "select/words.h"
 
 const char ar_reason_named[] = "named";
@@ -73,6 +74,23 @@ set_scratch(size_t *bytes, const char *value, struct ar_text *why)
     return AR_ERR_SYNTAX;
 }
 
+static int
+set_stats_file(char **file, const char *value)
+{
+    const struct ar_word word = trimmed(value);
+    free(*file);
+    *file = strndup(word.at, word.length);
+    return *file ? AR_OK : AR_ERR_MEMORY;
+}
+
+/* The file of this process's own environment. */
+static int
+set_own_stats_file(char **file, const char *value, struct ar_text *why)
+{
+    const int error = set_stats_file(file, value);
+    return error ? error : ar_stats_file_check(*file, why);
+}
+
 /* Which of the words between '|' in the variable's row value is, -1 if none. */
 static int
 find_keyword(enum ar_variable_id id, struct ar_word value, struct ar_nearest *nearest)
@@ -124,6 +142,8 @@ set_variable(struct ar_config *config, enum ar_variable_id id, const char *value
         return set_list(config->allowed, value, why);
     case AR_VARIABLE_SCRATCH:
         return set_scratch(&config->scratch_bytes, value, why);
+    case AR_VARIABLE_STATS:
+        return *value ? set_own_stats_file(&config->stats_file, value, why) : AR_OK;
     case AR_VARIABLE_VERBOSE:
         return set_keyword(&config->verbose, id, value, why);
     case AR_VARIABLE_STRICT:
@@ -221,6 +241,8 @@ write_config(FILE *out, const struct ar_config *config)
     write_list(out, config->allowed);
     fprintf(out, "%s=%s\n", ar_variables[AR_VARIABLE_SCRATCH].name,
             ar_size_print(config->scratch_bytes, size, sizeof size));
+    if (config->stats_file)
+        fprintf(out, "%s=%s\n", ar_variables[AR_VARIABLE_STATS].name, config->stats_file);
     return AR_OK;
 }
 
@@ -304,6 +326,8 @@ take_line(struct ar_config *config, struct ar_word key, const char *value, struc
         return set_list(config->allowed, value, why);
     case AR_VARIABLE_SCRATCH:
         return set_scratch(&config->scratch_bytes, value, why);
+    case AR_VARIABLE_STATS:
+        return set_stats_file(&config->stats_file, value);
     default:
         ar_text_add(why, "unknown line");
         return AR_ERR_SYNTAX;
@@ -351,6 +375,7 @@ ar_config_destroy(struct ar_config *config)
     ar_rules_destroy(config->rules);
     ar_rules_destroy(config->file_rules);
     free(config->allowed);
+    free(config->stats_file);
     free(config->text);
     free(config);
 }
@@ -402,6 +427,13 @@ ar_config_choose(const struct ar_config *config, struct ar_choice *out,
         !out->algorithm->keeps_order)
         choose_native(out, reason, ar_reason_no_commute);
     return error;
+}
+
+const struct ar_choice *
+ar_config_clause(const struct ar_config *config, size_t bytes, int nranks)
+{
+    const char *reason;
+    return config->broken ? NULL : find_clause(config, bytes, nranks, &reason);
 }
 
 static bool

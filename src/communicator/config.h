@@ -21,6 +21,7 @@ struct ar_config {
     bool *allowed;               /* what auto may pick, as in ar_algo_list_parse.  Owned */
     enum ar_wait_policy wait;
     size_t scratch_bytes; /* bound of scratch memory per communicator */
+    char *stats_file;     /* of ALLREDUCE_STATS, as it stands there; NULL: none.  Owned */
     int verbose;
     bool strict;
     bool broken; /* something was refused: choose gives native for everything */
@@ -64,6 +65,10 @@ extern const char ar_reason_broken[];     /* "bad configuration": see problem */
  * commute: native then.  AR_OK or AR_ERR_MEMORY.  Thread-safe. */
 int ar_config_choose(const struct ar_config *config, struct ar_choice *out,
                      const struct ar_request *request, const char **reason);
+
+/* What the clauses ask for, for a message of so many bytes: the first that matches;
+ * NULL, which means auto, where none does.  Borrowed. */
+const struct ar_choice *ar_config_clause(const struct ar_config *config, size_t bytes, int nranks);
 
 /* The reason why every call goes native whatever its size, or NULL. */
 const char *ar_config_always_native(const struct ar_config *config);

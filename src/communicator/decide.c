@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "communicator/state.h"
+#include "communicator/statistics.h"
 
 /* Plans of one communicator: 16 MiB, or one plan if that alone is larger. */
 #define PLAN_BYTES_MAX ((size_t)16 << 20)
@@ -40,21 +41,10 @@ set_of(struct ar_communicator *c, const struct ar_decision_key *key)
 }
 
 static void
-tally(struct ar_decision *d)
-{
-    char ran[AR_CHOICE_TEXT] = "native";
-    if (d->runner != AR_RUN_NATIVE)
-        ar_choice_print(&d->choice, ran, sizeof ran);
-    ar_report_add(ran, d->reason, d->tally);
-    d->tally = (struct ar_tally){0};
-}
-
-static void
 drop(struct ar_communicator *c, struct ar_decision *d)
 {
     if (!d->used)
         return;
-    tally(d);
     if (d->plan)
         c->plan_bytes -= ar_plan_memory_bytes(d->plan);
     ar_plan_destroy(d->plan);
@@ -82,23 +72,6 @@ ar_decisions_destroy(struct ar_communicator *c)
     ar_decisions_clear(c);
     for (int i = 0; i < AR_DECISION_SETS; i++)
         free(c->decisions[i]);
-}
-
-static void
-tally_used(struct ar_communicator *c, struct ar_decision *d)
-{
-    (void)c;
-    if (d->used)
-        tally(d);
-}
-
-void
-ar_decisions_tally(struct ar_communicator *c)
-{
-    if (c->always_native)
-        ar_report_add("native", c->always_native, c->native_tally);
-    c->native_tally = (struct ar_tally){0};
-    for_each(c, tally_used);
 }
 
 /* A place in the set: a free one, or that of an older decision. */
@@ -211,6 +184,21 @@ choose(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
     return make_plan(c, d, r);
 }
 
+/* The time is set-up's, not the call's. */
+static int
+choose_timed(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
+             const struct ar_reduction *r)
+{
+    if (!c->recorder)
+        return choose(c, comm, d, r);
+    const uint64_t start = ar_clock_system_ns();
+    const int error = choose(c, comm, d, r);
+    if (!error)
+        ar_statistics_label(c, d);
+    c->recorder->setup_ns += ar_clock_system_ns() - start;
+    return error;
+}
+
 static struct ar_decision *
 decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r, size_t count,
        int *error)
@@ -226,7 +214,7 @@ decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r, s
     struct ar_decision *d = make_room(c, set);
     d->used = true;
     d->key = key;
-    *error = choose(c, comm, d, r);
+    *error = choose_timed(c, comm, d, r);
     if (!*error)
         return d;
     ar_plan_destroy(d->plan);

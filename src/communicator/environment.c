@@ -15,6 +15,10 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
          "a file of clauses, one a line, asked where ALLREDUCE_ALGO says nothing"},
     [AR_VARIABLE_SCRATCH] = {"ALLREDUCE_SCRATCH", "SIZE", "64M",
                              "scratch memory that one communicator may take, at least 64K"},
+    [AR_VARIABLE_STATS] =
+        {"ALLREDUCE_STATS", "FILE", "",
+         "where to write statistics at the end: JSON lines if it ends in .json or "
+         ".jsonl, else text"},
     [AR_VARIABLE_STRICT] = {"ALLREDUCE_STRICT", "0|1", "1",
                             "1: a bad setting is an error; 0: a warning, and the MPI library's own "
                             "allreduce runs"},

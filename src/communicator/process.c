@@ -4,18 +4,18 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "communicator/communicator.h"
 #include "communicator/state.h"
+#include "communicator/statistics.h"
 #include "report/report.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct ar_process process;
-static atomic_bool closed, reported;
+static atomic_bool closed;
 static pid_t pid;           /* of the process that was set up: not of its children */
 static int world_rank = -1; /* -1: there is no MPI_COMM_WORLD (sessions) */
 
@@ -25,28 +25,6 @@ ar_process_is_closed(void)
     return atomic_load_explicit(&closed, memory_order_relaxed);
 }
 
-static void
-print_report(void)
-{
-    const int verbose = process.config ? process.config->verbose : 0;
-    const int rank = world_rank >= 0 ? world_rank : ar_communicators_lowest_rank();
-    char title[128];
-    if (verbose < 1 || (verbose < 2 && rank != 0))
-        return;
-    snprintf(title, sizeof title, "%s for %s, calls of rank %d", PACKAGE_VERSION, AR_MPI_FAMILY,
-             rank);
-    ar_report_print(stderr, title);
-}
-
-static void
-report_once(void)
-{
-    if (!atomic_exchange(&reported, true)) {
-        ar_communicators_tally();
-        print_report();
-    }
-}
-
 static int
 at_finalize(MPI_Comm self, int keyval, void *value, void *extra)
 {
@@ -54,7 +32,7 @@ at_finalize(MPI_Comm self, int keyval, void *value, void *extra)
     (void)keyval;
     (void)value;
     (void)extra;
-    report_once();
+    ar_statistics_end(true);
     atomic_store(&closed, true);
     ar_communicators_close();
     return MPI_SUCCESS;
@@ -67,7 +45,7 @@ __attribute__((destructor)) static void
 at_exit(void)
 {
     if (pid == getpid())
-        report_once();
+        ar_statistics_end(false);
 }
 
 /* MPI_Finalize runs the delete callbacks of MPI_COMM_SELF first of all. */
@@ -128,6 +106,7 @@ set_up(void)
     process.error = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, ar_communicator_delete_callback,
                                             &process.keyval, NULL);
     watch_finalize();
+    ar_statistics_begin(process.config, world_rank);
     pid = getpid();
 }
 

@@ -7,8 +7,8 @@
 /* Attribute delete callback of a communicator's state. */
 int ar_communicator_delete_callback(MPI_Comm comm, int keyval, void *state, void *extra);
 
-/* Adds the counts of all communicators to the report. */
-void ar_communicators_tally(void);
+/* Adds what all communicators recorded to the table. */
+void ar_communicators_collect(struct ar_table *table);
 
 /* Frees the private communicators, for the last time that MPI lets us. */
 void ar_communicators_close(void);
@@ -40,13 +40,10 @@ int ar_memory_grade(const struct ar_reduction *r, size_t count);
 struct ar_node *ar_memory_get(struct ar_communicator *c, MPI_Comm comm, int grade);
 void ar_memory_destroy(struct ar_communicator *c);
 
-/* Drops all decisions with their plans, adding their counts to the report. */
+/* Drops all decisions with their plans. */
 void ar_decisions_clear(struct ar_communicator *c);
 
 /* As clear; the cache goes, too. */
 void ar_decisions_destroy(struct ar_communicator *c);
-
-/* Adds the counts so far to the report and zeroes them. */
-void ar_decisions_tally(struct ar_communicator *c);
 
 #endif

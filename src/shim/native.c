@@ -20,10 +20,9 @@ static allreduce_c_fn *next_c = PMPI_Allreduce_c;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static __thread int depth __attribute__((tls_model("initial-exec")));
 
-/* Leaves *function as it is where there is no such symbol behind us.  (ISO C
- * has no cast from an object to a function pointer; POSIX says they fit.) */
-static void
-look_up(void *function, const char *name)
+/* ISO C has no cast from an object to a function pointer; POSIX says they fit. */
+void
+ar_native_find(void *function, const char *name)
 {
     void *symbol = dlsym(RTLD_NEXT, name);
     if (symbol)
@@ -34,13 +33,13 @@ static void
 find_next(void)
 {
     ar_process_check_family();
-    look_up(&next, "MPI_Allreduce");
+    ar_native_find(&next, "MPI_Allreduce");
 #ifdef AR_MPI_IS_OPENMPI
     /* PMPI_Allreduce is our own symbol too: see shim.c. */
-    look_up(&library, "PMPI_Allreduce");
+    ar_native_find(&library, "PMPI_Allreduce");
 #endif
 #ifdef HAVE_PMPI_ALLREDUCE_C
-    look_up(&next_c, "MPI_Allreduce_c");
+    ar_native_find(&next_c, "MPI_Allreduce_c");
 #endif
 }
 
@@ -59,10 +58,22 @@ int
 ar_native_allreduce(const struct ar_call *call)
 {
     pthread_once(&once, find_next);
-    depth++;
+    ar_native_begin();
     int error = forward(call);
-    depth--;
+    ar_native_end();
     return error;
+}
+
+void
+ar_native_begin(void)
+{
+    depth++;
+}
+
+void
+ar_native_end(void)
+{
+    depth--;
 }
 
 bool

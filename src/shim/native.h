@@ -22,8 +22,15 @@ struct ar_call {
  * PMPI_Allreduce.  Returns what that returns. */
 int ar_native_allreduce(const struct ar_call *call);
 
-/* True inside ar_native_allreduce of this thread: a call that arrives at
- * PMPI_Allreduce now is that call on its way to the library. */
+/* True inside ar_native_allreduce of this thread, or between ar_native_begin and
+ * ar_native_end: a call that arrives at a PMPI_ symbol of ours now is that call on
+ * its way to the library. */
 bool ar_native_is_running(void);
+void ar_native_begin(void);
+void ar_native_end(void);
+
+/* Sets *function, a pointer to a function, to the symbol behind us; leaves it as it
+ * is where there is none. */
+void ar_native_find(void *function, const char *name);
 
 #endif

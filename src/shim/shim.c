@@ -6,21 +6,13 @@
  */
 #include <config.h>
 #include <mpi.h>
-#include <time.h>
 
 #include "communicator/communicator.h"
+#include "communicator/statistics.h"
 #include "reduce/reduce.h"
 #include "shim/native.h"
 
 #define AR_EXPORT __attribute__((visibility("default")))
-
-static uint64_t
-now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
-}
 
 /* Arguments that an MPI library may refuse are its to judge: class, message and
  * error handler are then native by construction. */
@@ -40,34 +32,25 @@ has_null_buffer(const struct ar_call *call, const struct ar_reduction *r)
     return r->true_lb == 0 && (!call->in || !call->out);
 }
 
-static void
-count_call(struct ar_tally *tally, const struct ar_call *call, const struct ar_communicator *c,
-           size_t size, uint64_t start)
-{
-    tally->calls++;
-    tally->bytes += (uint64_t)call->count * size;
-    if (c->config && c->config->verbose)
-        tally->ns += now_ns() - start;
-}
-
 static int
 run_always_native(struct ar_communicator *c, const struct ar_call *call)
 {
-    const bool verbose = c->config && c->config->verbose;
-    const uint64_t start = verbose ? now_ns() : 0;
-    int error = ar_native_allreduce(call), size = 0;
-    if (verbose && !error)
-        PMPI_Type_size(call->type, &size);
-    count_call(&c->native_tally, call, c, (size_t)size, start);
-    return error;
+    const uint64_t start = c->recorder ? ar_clock_ticks() : 0;
+    const int error = ar_native_allreduce(call);
+    uint64_t bytes;
+    if (!c->recorder || error)
+        return error;
+    struct ar_record *record =
+        ar_statistics_native_record(c, call->type, call->op, (size_t)call->count, &bytes);
+    if (record)
+        ar_record_end(c->recorder, record, bytes, start);
+    return MPI_SUCCESS;
 }
 
 static int
 run_decision(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
              const struct ar_call *call)
 {
-    const bool verbose = c->config->verbose;
-    const uint64_t start = verbose ? now_ns() : 0;
     const void *in_place = MPI_IN_PLACE;
     int error;
     if (d->runner == AR_RUN_NATIVE) {
@@ -78,8 +61,26 @@ run_decision(struct ar_communicator *c, struct ar_decision *d, const struct ar_r
         if (error)
             PMPI_Comm_call_errhandler(call->comm, error);
     }
-    count_call(&d->tally, call, c, r->size, start);
     return error;
+}
+
+static int
+record_decision(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
+                const struct ar_call *call)
+{
+    struct ar_record *record = ar_statistics_record(c, d, r);
+    const uint64_t start = ar_clock_ticks();
+    const int error = run_decision(c, d, r, call);
+    if (record)
+        ar_record_end(c->recorder, record, (uint64_t)call->count * r->size, start);
+    return error;
+}
+
+static inline int
+execute(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
+        const struct ar_call *call)
+{
+    return c->recorder ? record_decision(c, d, r, call) : run_decision(c, d, r, call);
 }
 
 static int
@@ -92,8 +93,10 @@ refuse(const struct ar_call *call, int error)
 static int
 run_unresolved(const struct ar_call *call, const char *reason)
 {
-    ar_report_add("native", reason, (struct ar_tally){.calls = 1});
-    return ar_native_allreduce(call);
+    const int error = ar_native_allreduce(call);
+    if (!error)
+        ar_statistics_count(AR_ENTRY_ALLREDUCE, reason);
+    return error;
 }
 
 static int
@@ -107,7 +110,7 @@ resolve_and_run(struct ar_communicator *c, const struct ar_call *call)
     if (has_null_buffer(call, &r))
         return run_unresolved(call, "left to MPI to judge");
     struct ar_decision *d = ar_communicator_decide(c, call->comm, &r, (size_t)call->count, &error);
-    return d ? run_decision(c, d, &r, call) : refuse(call, error);
+    return d ? execute(c, d, &r, call) : refuse(call, error);
 }
 
 static bool
@@ -135,7 +138,7 @@ allreduce(const struct ar_call *call)
     if (c->always_native)
         return run_always_native(c, call);
     if (is_like_last(c, call))
-        return run_decision(c, c->last_decision, &c->last_reduction, call);
+        return execute(c, c->last_decision, &c->last_reduction, call);
     return resolve_and_run(c, call);
 }
 

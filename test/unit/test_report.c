@@ -1,4 +1,4 @@
-/* The report: equal kinds of calls add up, the heaviest comes first. */
+/* The report: times on a logarithmic scale, rows that add up, and what is written of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,55 +10,286 @@
 
 #include <cmocka.h>
 
+#include "report/clock.h"
 #include "report/report.h"
+#include "report/table.h"
 
-/* The report as text; the caller frees it. */
+/* --- times --- */
+
+static void
+a_bucket_tells_a_time_to_one_sixteenth(void **state)
+{
+    (void)state;
+    for (uint64_t ns = 0; ns < 16; ns++)
+        assert_int_equal(ar_histogram_ns(ar_histogram_bucket(ns)), ns);
+    for (uint64_t ns = 16; ns < (uint64_t)1 << 43; ns += 1 + ns / 97) {
+        const uint64_t told = ar_histogram_ns(ar_histogram_bucket(ns));
+        const uint64_t error = told > ns ? told - ns : ns - told;
+        assert_true(error * 16 <= ns);
+    }
+}
+
+static void
+buckets_are_in_order_and_take_any_time(void **state)
+{
+    (void)state;
+    for (unsigned i = 1; i < AR_HISTOGRAM_BUCKETS; i++) {
+        assert_true(ar_histogram_ns(i) > ar_histogram_ns(i - 1));
+        assert_int_equal(ar_histogram_bucket(ar_histogram_ns(i)), i);
+    }
+    assert_int_equal(ar_histogram_bucket(UINT64_MAX), AR_HISTOGRAM_BUCKETS - 1);
+    assert_int_equal(ar_histogram_bucket((uint64_t)1 << 43), AR_HISTOGRAM_BUCKETS - 1);
+}
+
+static void
+a_quantile_is_the_time_that_so_many_calls_did_not_exceed(void **state)
+{
+    struct ar_histogram h = {{0}};
+    (void)state;
+    assert_int_equal(ar_histogram_quantile(&h, 0.5), 0);
+    h.count[ar_histogram_bucket(3)] = 98;
+    h.count[ar_histogram_bucket(11)] = 1;
+    h.count[ar_histogram_bucket(13)] = 1;
+    assert_int_equal(ar_histogram_quantile(&h, 0), 3);
+    assert_int_equal(ar_histogram_quantile(&h, 0.5), 3);
+    assert_int_equal(ar_histogram_quantile(&h, 0.98), 3);
+    assert_int_equal(ar_histogram_quantile(&h, 0.99), 11);
+    assert_int_equal(ar_histogram_quantile(&h, 1), 13);
+}
+
+/* Not exact: the machine may do other things between two looks at two clocks. */
+static void
+ticks_are_time(void **state)
+{
+    (void)state;
+    ar_clock_start();
+    const uint64_t from = ar_clock_system_ns(), ticks = ar_clock_ticks();
+    while (ar_clock_system_ns() < from + 20000000)
+        ;
+    const uint64_t told = ar_clock_ns(ar_clock_since(ticks)), ns = ar_clock_system_ns() - from;
+    assert_in_range(told, 19000000, ns + ns / 100);
+    assert_int_equal(ar_clock_since(ar_clock_ticks() + 1000000000), 0);
+}
+
+static void
+sizes_fall_into_bins_of_powers_of_two(void **state)
+{
+    (void)state;
+    assert_int_equal(ar_size_bin(0), 0);
+    for (uint64_t bytes = 1; bytes < 5000; bytes++) {
+        const unsigned bin = ar_size_bin(bytes);
+        assert_in_range(bytes, ar_size_bin_first(bin), ar_size_bin_last(bin));
+    }
+    assert_int_equal(ar_size_bin_last(ar_size_bin(8)), 15);
+    assert_int_equal(ar_size_bin_last(ar_size_bin(UINT64_MAX)), UINT64_MAX);
+}
+
+/* --- rows --- */
+
+/* Calls of ns each on a communicator of nranks. */
+static struct ar_row
+row_of(const char *ran, const char *reason, int nranks, uint64_t calls, uint64_t ns)
+{
+    struct ar_row row = {.key = {.nranks = nranks, .bin = ar_size_bin(8)}};
+    ar_counts_init(&row.counts);
+    strcpy(row.key.type, "MPI_DOUBLE");
+    strcpy(row.key.op, "MPI_SUM");
+    strcpy(row.key.requested, "auto");
+    snprintf(row.key.ran, sizeof row.key.ran, "%s", ran);
+    snprintf(row.key.reason, sizeof row.key.reason, "%s", reason);
+    row.counts.calls = calls;
+    row.counts.bytes = 8 * calls;
+    row.counts.ns = ns * calls;
+    row.counts.least_ns = row.counts.most_ns = ns;
+    row.counts.times.count[ar_histogram_bucket(ns)] = calls;
+    return row;
+}
+
+static void
+add(struct ar_table *table, struct ar_row row)
+{
+    ar_table_add(table, &row);
+}
+
+static void
+rows_of_one_key_add_up(void **state)
+{
+    struct ar_table table = {0};
+    (void)state;
+    add(&table, row_of("ring", "named", 4, 2, 10));
+    add(&table, row_of("ring", "named", 2, 1, 5));
+    add(&table, row_of("ring", "named", 4, 3, 12));
+    assert_int_equal(table.nrows, 2);
+    const struct ar_counts *c = &table.rows[0].counts;
+    assert_int_equal(c->calls, 5);
+    assert_int_equal(c->bytes, 40);
+    assert_int_equal(c->ns, 56);
+    assert_int_equal(c->least_ns, 10);
+    assert_int_equal(c->most_ns, 12);
+    assert_int_equal(ar_histogram_calls(&c->times), 5);
+    ar_table_fini(&table);
+}
+
+static void
+merging_ranks_finds_the_quickest_and_the_slowest(void **state)
+{
+    struct ar_table table = {0};
+    (void)state;
+    for (int rank = 0; rank < 3; rank++) {
+        static const uint64_t ns[] = {20, 10, 30};
+        struct ar_table one = {0};
+        add(&one, row_of("ring", "named", 3, (uint64_t)rank + 1, ns[rank]));
+        ar_table_sign(&one, rank);
+        ar_table_add(&table, &one.rows[0]);
+        ar_table_fini(&one);
+    }
+    assert_int_equal(table.nrows, 1);
+    assert_int_equal(table.rows[0].ranks, 3);
+    assert_int_equal(table.rows[0].quickest.rank, 1);
+    assert_int_equal(table.rows[0].quickest.ns, 10);
+    assert_int_equal(table.rows[0].slowest.rank, 2);
+    ar_table_fini(&table);
+}
+
+/* Four ranks; in each of 100 calls another one comes last, and the rest wait. */
+static void
+the_own_time_is_that_of_the_ranks_that_came_last(void **state)
+{
+    (void)state;
+    struct ar_row row = row_of("ring", "named", 4, 300, 1000);
+    row.counts.times.count[ar_histogram_bucket(12)] = 100;
+    row.counts.least_ns = 12;
+    assert_int_equal(ar_row_own_ns(&row), 12);
+}
+
+/* --- what is written --- */
+
+typedef void write_fn(FILE *to, const struct ar_table *table);
+
 static char *
-printed(const char *title)
+written(write_fn *write, const struct ar_table *table)
 {
     char *text = NULL;
     size_t length;
     FILE *to = open_memstream(&text, &length);
     assert_non_null(to);
-    ar_report_print(to, title);
+    write(to, table);
     assert_int_equal(fclose(to), 0);
     return text;
 }
 
 static void
-an_empty_report_prints_nothing(void **state)
+write_brief(FILE *to, const struct ar_table *table)
 {
+    ar_table_write_brief(to, table, "title");
+}
+
+static const struct ar_run run = {
+    .version = "1.2",
+    .family = "mpich",
+    .program = "a \"b\"\n",
+    .when = "then",
+    .elapsed_ns = 1500000000,
+    .ranks = 4,
+    .rank = -1,
+};
+
+static void
+write_json(FILE *to, const struct ar_table *table)
+{
+    ar_table_write_json(to, table, &run);
+}
+
+static void
+write_text(FILE *to, const struct ar_table *table)
+{
+    ar_table_write_text(to, table, &run);
+}
+
+static void
+an_empty_table_in_brief_is_nothing(void **state)
+{
+    const struct ar_table table = {0};
     (void)state;
-    ar_report_add("ring", "named", (struct ar_tally){.bytes = 8, .ns = 1}); /* no calls */
-    char *text = printed("title");
+    char *text = written(write_brief, &table);
     assert_string_equal(text, "");
     free(text);
 }
 
 static void
-calls_of_a_kind_add_up_and_the_longest_time_comes_first(void **state)
+in_brief_calls_of_a_kind_add_up_and_the_longest_time_comes_first(void **state)
 {
+    struct ar_table table = {0};
     (void)state;
-    char reason[] = "named";
-    ar_report_add("ring", reason, (struct ar_tally){1, 100, 1000000});
-    ar_report_add("native", "op does not commute", (struct ar_tally){3, 10, 500000});
-    ar_report_add("butterfly", "auto", (struct ar_tally){2, 5, 2000000});
-    ar_report_add("ring", "auto", (struct ar_tally){4, 1, 500000});
-    memset(reason, 'x', 5); /* both names were copied */
-    ar_report_add("ring", "named", (struct ar_tally){2, 50, 2000000});
-    char *text = printed("title");
+    add(&table, row_of("ring", "named", 2, 1, 1000000));
+    add(&table, row_of("native", "op does not commute", 2, 2, 250000));
+    add(&table, row_of("butterfly", "auto", 2, 2, 1000000));
+    add(&table, row_of("ring", "auto", 2, 4, 125000));
+    add(&table, row_of("ring", "named", 4, 2, 1000000));
+    char *text = written(write_brief, &table);
     assert_string_equal(text, "liballreduce: title\n"
                               "liballreduce:      calls          bytes           ms  ran           "
                               "                   why\n"
-                              "liballreduce:          3            150        3.000  ring          "
+                              "liballreduce:          3             24        3.000  ring          "
                               "                   named\n"
-                              "liballreduce:          2              5        2.000  butterfly     "
+                              "liballreduce:          2             16        2.000  butterfly     "
                               "                   auto\n"
-                              "liballreduce:          4              1        0.500  ring          "
+                              "liballreduce:          4             32        0.500  ring          "
                               "                   auto\n"
-                              "liballreduce:          3             10        0.500  native        "
+                              "liballreduce:          2             16        0.500  native        "
                               "                   op does not commute\n");
     free(text);
+    ar_table_fini(&table);
+}
+
+static void
+json_has_the_run_and_a_line_for_each_row(void **state)
+{
+    struct ar_table table = {0};
+    (void)state;
+    add(&table, row_of("ring", "named", 4, 2, 10));
+    struct ar_row untimed = row_of("native", "nonblocking", 4, 1, 0);
+    untimed.key.entry = AR_ENTRY_IALLREDUCE;
+    ar_counts_init(&untimed.counts);
+    untimed.counts.calls = 1;
+    add(&table, untimed);
+    char *text = written(write_json, &table);
+    assert_string_equal(
+        text,
+        "{\"format\": 1, \"liballreduce\": \"1.2\", \"mpi\": \"mpich\", \"program\": \"a "
+        "\\\"b\\\"\\u000a\", \"when\": \"then\", \"world\": null, \"rank\": null, \"lost\": 0, "
+        "\"elapsed_ns\": 1500000000, \"ranks\": 4}\n"
+        "{\"call\": \"MPI_Allreduce\", \"comm_size\": 4, \"type\": \"MPI_DOUBLE\", \"op\": "
+        "\"MPI_SUM\", \"bytes_from\": 8, \"bytes_to\": 15, \"requested\": \"auto\", \"ran\": "
+        "\"ring\", \"reason\": \"named\", \"ranks\": 0, \"calls\": 2, \"bytes\": 16, "
+        "\"setup_ns\": 0, \"ns\": 20, \"wait_ns\": 0, \"own_ns\": 10, \"min_ns\": 10, "
+        "\"median_ns\": 10, \"p99_ns\": 10, \"max_ns\": 10, \"quickest\": {\"rank\": 0, "
+        "\"mean_ns\": "
+        "0}, \"slowest\": {\"rank\": 0, \"mean_ns\": 0}, \"histogram\": [[10, 2]]}\n"
+        "{\"call\": \"MPI_Iallreduce\", \"comm_size\": 4, \"type\": \"MPI_DOUBLE\", \"op\": "
+        "\"MPI_SUM\", \"bytes_from\": 8, \"bytes_to\": 15, \"requested\": \"auto\", \"ran\": "
+        "\"native\", \"reason\": \"nonblocking\", \"ranks\": 0, \"calls\": 1, \"bytes\": 0, "
+        "\"setup_ns\": null, \"ns\": null, \"wait_ns\": null, \"own_ns\": null, \"min_ns\": null, "
+        "\"median_ns\": null, \"p99_ns\": null, \"max_ns\": null, \"quickest\": null, "
+        "\"slowest\": null, \"histogram\": []}\n");
+    free(text);
+    ar_table_fini(&table);
+}
+
+static void
+text_has_a_line_for_each_row_with_its_names_below_each_other(void **state)
+{
+    struct ar_table table = {0};
+    (void)state;
+    add(&table, row_of("ring", "named", 4, 2, 1000));
+    add(&table, row_of("segmented_ring(segment=64K)", "rule", 4, 2, 1000));
+    char *text = written(write_text, &table);
+    assert_non_null(strstr(text, "ran                          requested  why\n"));
+    assert_non_null(strstr(text, "1.5 s since the first allreduce"));
+    assert_non_null(strstr(text, "segmented_ring(segment=64K)  auto       rule\n"));
+    assert_non_null(strstr(text, "ring                         auto       named\n"));
+    free(text);
+    ar_table_fini(&table);
 }
 
 /* What ar_say writes to the standard error, up to room - 1 bytes. */
@@ -99,8 +330,18 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_report_prints_nothing),
-        cmocka_unit_test(calls_of_a_kind_add_up_and_the_longest_time_comes_first),
+        cmocka_unit_test(a_bucket_tells_a_time_to_one_sixteenth),
+        cmocka_unit_test(buckets_are_in_order_and_take_any_time),
+        cmocka_unit_test(a_quantile_is_the_time_that_so_many_calls_did_not_exceed),
+        cmocka_unit_test(ticks_are_time),
+        cmocka_unit_test(sizes_fall_into_bins_of_powers_of_two),
+        cmocka_unit_test(rows_of_one_key_add_up),
+        cmocka_unit_test(merging_ranks_finds_the_quickest_and_the_slowest),
+        cmocka_unit_test(the_own_time_is_that_of_the_ranks_that_came_last),
+        cmocka_unit_test(an_empty_table_in_brief_is_nothing),
+        cmocka_unit_test(in_brief_calls_of_a_kind_add_up_and_the_longest_time_comes_first),
+        cmocka_unit_test(json_has_the_run_and_a_line_for_each_row),
+        cmocka_unit_test(text_has_a_line_for_each_row_with_its_names_below_each_other),
         cmocka_unit_test(a_word_is_one_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,181 @@
+#include "communicator/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "reduce/named.h"
+
+struct ar_recorder *
+ar_recorder_create(void)
+{
+    return calloc(1, sizeof(struct ar_recorder));
+}
+
+void
+ar_recorder_destroy(struct ar_recorder *recorder)
+{
+    if (!recorder)
+        return;
+    for (struct ar_record *r = atomic_load(&recorder->first), *next; r; r = next) {
+        next = atomic_load(&r->next);
+        free(r);
+    }
+    for (struct ar_label *label = recorder->labels, *next; label; label = next) {
+        next = label->next;
+        free(label);
+    }
+    free(recorder);
+}
+
+static bool
+says(const struct ar_label *label, enum ar_entry entry, const char *requested, const char *ran,
+     const char *reason)
+{
+    return label->entry == entry && label->reason == reason &&
+           strcmp(label->requested, requested) == 0 && strcmp(label->ran, ran) == 0;
+}
+
+const struct ar_label *
+ar_recorder_label(struct ar_recorder *recorder, enum ar_entry entry, const char *requested,
+                  const char *ran, const char *reason)
+{
+    for (struct ar_label *label = recorder->labels; label; label = label->next)
+        if (says(label, entry, requested, ran, reason))
+            return label;
+    struct ar_label *label = calloc(1, sizeof *label);
+    if (!label)
+        return NULL;
+    label->next = recorder->labels;
+    label->entry = entry;
+    label->reason = reason;
+    snprintf(label->requested, sizeof label->requested, "%s", requested);
+    snprintf(label->ran, sizeof label->ran, "%s", ran);
+    recorder->labels = label;
+    return label;
+}
+
+static bool
+same_key(const struct ar_record_key *a, const struct ar_record_key *b)
+{
+    return a->label == b->label && a->type == b->type && a->op == b->op && a->bin == b->bin &&
+           a->nranks == b->nranks;
+}
+
+/* Names are looked up here: later, MPI may be gone. */
+static void
+name_type(char *name, MPI_Datatype type)
+{
+    char full[MPI_MAX_OBJECT_NAME] = "";
+    int length;
+    if (type == MPI_DATATYPE_NULL)
+        snprintf(full, sizeof full, "derived");
+    else
+        PMPI_Type_get_name(type, full, &length);
+    snprintf(name, AR_NAME_TEXT, "%s", full);
+}
+
+static void
+name_op(char *name, MPI_Op op)
+{
+    static const char *const names[AR_OPS] = {
+        [AR_SUM] = "MPI_SUM",   [AR_PROD] = "MPI_PROD",     [AR_MAX] = "MPI_MAX",
+        [AR_MIN] = "MPI_MIN",   [AR_LAND] = "MPI_LAND",     [AR_LOR] = "MPI_LOR",
+        [AR_LXOR] = "MPI_LXOR", [AR_BAND] = "MPI_BAND",     [AR_BOR] = "MPI_BOR",
+        [AR_BXOR] = "MPI_BXOR", [AR_MAXLOC] = "MPI_MAXLOC", [AR_MINLOC] = "MPI_MINLOC",
+    };
+    enum ar_op which;
+    const bool predefined = op != MPI_OP_NULL && ar_op_find(&which, op) == AR_OP_PREDEFINED;
+    snprintf(name, AR_NAME_TEXT, "%s", predefined ? names[which] : "user");
+}
+
+static struct ar_record *
+append(struct ar_recorder *recorder, const struct ar_record_key *key)
+{
+    struct ar_record *r = key->label ? malloc(sizeof *r) : NULL;
+    if (!r) {
+        ar_record_bump(&recorder->lost, 1);
+        return NULL;
+    }
+    r->key = *key;
+    r->type[0] = r->op[0] = '\0';
+    if (key->nranks > 0) {
+        name_type(r->type, key->type);
+        name_op(r->op, key->op);
+    }
+    ar_counts_init(&r->counts);
+    atomic_init(&r->next, atomic_load_explicit(&recorder->first, memory_order_relaxed));
+    /* Pairs with the acquire in ar_recorder_collect. */
+    atomic_store_explicit(&recorder->first, r, memory_order_release);
+    return r;
+}
+
+struct ar_record *
+ar_recorder_find(struct ar_recorder *recorder, const struct ar_record_key *key)
+{
+    struct ar_record *r = atomic_load_explicit(&recorder->first, memory_order_relaxed);
+    for (; r; r = atomic_load_explicit(&r->next, memory_order_relaxed))
+        if (same_key(&r->key, key))
+            return r;
+    return append(recorder, key);
+}
+
+MPI_Datatype
+ar_record_type(MPI_Datatype type)
+{
+    return ar_named_find(type) ? type : MPI_DATATYPE_NULL;
+}
+
+MPI_Op
+ar_record_op(MPI_Op op)
+{
+    enum ar_op which;
+    return ar_op_find(&which, op) == AR_OP_PREDEFINED ? op : MPI_OP_NULL;
+}
+
+/* The numbers may change meanwhile: one by one. */
+static void
+copy_counts(struct ar_counts *to, const struct ar_counts *from)
+{
+    const uint64_t *numbers = (const uint64_t *)from;
+    for (size_t i = 0; i < sizeof *to / sizeof *numbers; i++)
+        ((uint64_t *)to)[i] = __atomic_load_n(&numbers[i], __ATOMIC_RELAXED);
+}
+
+static void
+fill_row(struct ar_row *row, const struct ar_record *record)
+{
+    const struct ar_label *label = record->key.label;
+    memset(row, 0, sizeof *row);
+    row->key.entry = label->entry;
+    row->key.nranks = record->key.nranks;
+    row->key.bin = record->key.bin;
+    snprintf(row->key.type, sizeof row->key.type, "%s", record->type);
+    snprintf(row->key.op, sizeof row->key.op, "%s", record->op);
+    snprintf(row->key.requested, sizeof row->key.requested, "%s", label->requested);
+    snprintf(row->key.ran, sizeof row->key.ran, "%s", label->ran);
+    snprintf(row->key.reason, sizeof row->key.reason, "%s", label->reason);
+    copy_counts(&row->counts, &record->counts);
+}
+
+void
+ar_recorder_collect(const struct ar_recorder *recorder, struct ar_table *table)
+{
+    struct ar_row row;
+    /* Pairs with the release in append(). */
+    const struct ar_record *r = atomic_load_explicit(&recorder->first, memory_order_acquire);
+    for (; r; r = atomic_load_explicit(&r->next, memory_order_relaxed)) {
+        fill_row(&row, r);
+        if (row.counts.calls > 0)
+            ar_table_add(table, &row);
+    }
+    table->lost += __atomic_load_n(&recorder->lost, __ATOMIC_RELAXED);
+}
+
+void
+ar_recorder_reset(struct ar_recorder *recorder)
+{
+    struct ar_record *r = atomic_load_explicit(&recorder->first, memory_order_relaxed);
+    for (; r; r = atomic_load_explicit(&r->next, memory_order_relaxed))
+        ar_counts_init(&r->counts);
+    recorder->lost = 0;
+}

@@ -1,0 +1,108 @@
+/* Recording: what the calls on one communicator did, in rows for the statistics.
+ * One thread at a time records; another may collect meanwhile, since records only
+ * come and all their numbers are read and written as atomics. */
+#ifndef AR_RECORD_H
+#define AR_RECORD_H
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "report/clock.h"
+#include "report/table.h"
+
+/* What was asked for, what ran, and why. */
+struct ar_label {
+    struct ar_label *next;
+    enum ar_entry entry;
+    char requested[AR_CHOICE_TEXT]; /* "" where nobody asked */
+    char ran[AR_CHOICE_TEXT];
+    const char *reason; /* static string */
+};
+
+/* What tells the records of a recorder apart. */
+struct ar_record_key {
+    const struct ar_label *label;
+    MPI_Datatype type; /* MPI_DATATYPE_NULL: a derived one */
+    MPI_Op op;         /* MPI_OP_NULL: a user's */
+    unsigned bin;
+    int nranks; /* of the communicator; 0: nothing of this was looked at */
+};
+
+struct ar_record {
+    _Atomic(struct ar_record *) next;
+    struct ar_record_key key;
+    char type[AR_NAME_TEXT];
+    char op[AR_NAME_TEXT];
+    struct ar_counts counts;
+};
+
+struct ar_recorder {
+    _Atomic(struct ar_record *) first;
+    struct ar_label *labels;
+    uint64_t setup_ns;     /* since the last call ended */
+    uint64_t waited_ticks; /* the same */
+    uint64_t lost;         /* calls without memory for a record */
+};
+
+/* NULL without memory. */
+struct ar_recorder *ar_recorder_create(void);
+void ar_recorder_destroy(struct ar_recorder *recorder);
+
+/* The label with these texts; the recorder's.  NULL without memory. */
+const struct ar_label *ar_recorder_label(struct ar_recorder *recorder, enum ar_entry entry,
+                                         const char *requested, const char *ran,
+                                         const char *reason);
+
+/* The record with this key, a new one if need be; NULL, which counts as a lost call, without
+ * a label or memory. */
+struct ar_record *ar_recorder_find(struct ar_recorder *recorder, const struct ar_record_key *key);
+
+/* A key's type and op from any valid ones. */
+MPI_Datatype ar_record_type(MPI_Datatype type);
+MPI_Op ar_record_op(MPI_Op op);
+
+/* Adds all records to the table, as one rank's.  The caller sees to it that the
+ * recorder is not destroyed meanwhile. */
+void ar_recorder_collect(const struct ar_recorder *recorder, struct ar_table *table);
+
+/* Sets all numbers back. */
+void ar_recorder_reset(struct ar_recorder *recorder);
+
+/* Adds to a number that only this thread writes. */
+static inline void
+ar_record_bump(uint64_t *number, uint64_t by)
+{
+    __atomic_store_n(number, *number + by, __ATOMIC_RELAXED);
+}
+
+/* A call whose time nobody took. */
+static inline void
+ar_record_pass(struct ar_record *record, uint64_t bytes)
+{
+    ar_record_bump(&record->counts.calls, 1);
+    ar_record_bump(&record->counts.bytes, bytes);
+}
+
+/* A call that began at start (in ticks) and ends now. */
+static inline void
+ar_record_end(struct ar_recorder *recorder, struct ar_record *record, uint64_t bytes,
+              uint64_t start)
+{
+    const uint64_t ns = ar_clock_ns(ar_clock_since(start));
+    struct ar_counts *c = &record->counts;
+    ar_record_pass(record, bytes);
+    ar_record_bump(&c->ns, ns);
+    ar_record_bump(&c->times.count[ar_histogram_bucket(ns)], 1);
+    if (ns < c->least_ns)
+        __atomic_store_n(&c->least_ns, ns, __ATOMIC_RELAXED);
+    if (ns > c->most_ns)
+        __atomic_store_n(&c->most_ns, ns, __ATOMIC_RELAXED);
+    if (recorder->waited_ticks | recorder->setup_ns) {
+        ar_record_bump(&c->wait_ns, ar_clock_ns(recorder->waited_ticks));
+        ar_record_bump(&c->setup_ns, recorder->setup_ns);
+        recorder->waited_ticks = recorder->setup_ns = 0;
+    }
+}
+
+#endif

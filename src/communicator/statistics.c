@@ -1,0 +1,303 @@
+#include <config.h>
+
+#include "communicator/statistics.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "communicator/gather.h"
+#include "communicator/state.h"
+#include "communicator/stats_file.h"
+#include "report/report.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    const struct ar_config *config; /* this process's own; NULL: nothing was asked for */
+    int world_rank;                 /* -1: there is no world */
+    int world_size;                 /* 0: the same */
+    uint64_t begun_ns;
+    struct ar_table gone;          /* of states that are no more.  Under the lock */
+    struct ar_recorder *stateless; /* calls without a state.  Under the lock */
+    char path[PATH_MAX];           /* of ALLREDUCE_STATS; "": no file.  Written under the lock */
+    atomic_bool world_records;     /* all ranks of the world are known to record for the file */
+    atomic_bool ended;
+} all = {.world_rank = -1};
+
+static bool
+asks(const struct ar_config *config)
+{
+    return config && (config->verbose > 0 || config->stats_file);
+}
+
+/* Several communicators may have agreed on different files: the first counts. */
+static void
+use_file(const char *file)
+{
+    pthread_mutex_lock(&lock);
+    if (!all.path[0])
+        ar_stats_file_path(all.path, sizeof all.path, file);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Where rank 0's settings count for all, this may not be the first to ask. */
+static void
+start_clock(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, ar_clock_start);
+}
+
+void
+ar_statistics_begin(const struct ar_config *config, int world_rank)
+{
+    all.world_rank = world_rank;
+    if (world_rank >= 0)
+        PMPI_Comm_size(MPI_COMM_WORLD, &all.world_size);
+    all.begun_ns = ar_clock_system_ns();
+    if (!asks(config))
+        return;
+    start_clock();
+    all.config = config;
+    all.stateless = ar_recorder_create();
+    if (config->stats_file)
+        use_file(config->stats_file);
+}
+
+/* --- the life of a communicator's recorder --- */
+
+static bool
+is_of_all_ranks(MPI_Comm comm)
+{
+    int result = MPI_UNEQUAL;
+    return all.world_rank >= 0 && PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result) == MPI_SUCCESS &&
+           result != MPI_UNEQUAL;
+}
+
+void
+ar_statistics_attach(struct ar_communicator *c, MPI_Comm comm, uint64_t setup_ns)
+{
+    const struct ar_config *config = c->config ? c->config : all.config;
+    if (!asks(config))
+        return;
+    start_clock();
+    c->recorder = ar_recorder_create();
+    if (c->recorder)
+        c->recorder->setup_ns = setup_ns;
+    if (c->recorder && c->always_native)
+        c->native_label = ar_recorder_label(c->recorder, AR_ENTRY_ALLREDUCE,
+                                            c->config && !c->config->broken ? "native" : "",
+                                            "native", c->always_native);
+    if (!config->stats_file)
+        return;
+    use_file(config->stats_file);
+    if (c->config && is_of_all_ranks(comm))
+        atomic_store(&all.world_records, true);
+}
+
+void
+ar_statistics_detach(struct ar_communicator *c)
+{
+    if (!c->recorder)
+        return;
+    pthread_mutex_lock(&lock);
+    ar_recorder_collect(c->recorder, &all.gone);
+    pthread_mutex_unlock(&lock);
+    ar_recorder_destroy(c->recorder);
+    c->recorder = NULL;
+}
+
+/* --- records --- */
+
+void
+ar_statistics_label(struct ar_communicator *c, struct ar_decision *d)
+{
+    const struct ar_choice *clause =
+        ar_config_clause(c->config, d->key.count * d->key.size, c->nranks);
+    char requested[AR_CHOICE_TEXT] = "auto", ran[AR_CHOICE_TEXT] = "native";
+    if (clause)
+        ar_choice_print(clause, requested, sizeof requested);
+    if (d->runner != AR_RUN_NATIVE)
+        ar_choice_print(&d->choice, ran, sizeof ran);
+    d->label = ar_recorder_label(c->recorder, AR_ENTRY_ALLREDUCE, requested, ran, d->reason);
+    d->record = NULL;
+}
+
+struct ar_record *
+ar_statistics_record(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)
+{
+    const struct ar_record_key key = {
+        .label = d->label,
+        .type = r->named ? r->type : ar_record_type(r->type),
+        .op = r->named ? r->op : ar_record_op(r->op),
+        .bin = ar_size_bin(d->key.count * d->key.size),
+        .nranks = c->nranks,
+    };
+    if (!d->record || d->record->key.type != key.type || d->record->key.op != key.op)
+        d->record = ar_recorder_find(c->recorder, &key);
+    return d->record;
+}
+
+static uint64_t
+message_bytes(MPI_Datatype type, uint64_t count)
+{
+    int size = 0;
+    PMPI_Type_size(type, &size);
+    return count * (uint64_t)size;
+}
+
+struct ar_record *
+ar_statistics_native_record(struct ar_communicator *c, MPI_Datatype type, MPI_Op op, size_t count,
+                            uint64_t *bytes)
+{
+    *bytes = message_bytes(type, count);
+    const struct ar_record_key key = {
+        .label = c->native_label,
+        .type = ar_record_type(type),
+        .op = ar_record_op(op),
+        .bin = ar_size_bin(*bytes),
+        .nranks = c->nranks,
+    };
+    return ar_recorder_find(c->recorder, &key);
+}
+
+/* key without its label. */
+static void
+count_stateless(enum ar_entry entry, const char *reason, struct ar_record_key *key, uint64_t bytes)
+{
+    pthread_mutex_lock(&lock);
+    key->label = ar_recorder_label(all.stateless, entry, "", "native", reason);
+    struct ar_record *record = ar_recorder_find(all.stateless, key);
+    if (record)
+        ar_record_pass(record, bytes);
+    pthread_mutex_unlock(&lock);
+}
+
+void
+ar_statistics_count(enum ar_entry entry, const char *reason)
+{
+    struct ar_record_key key = {.type = MPI_DATATYPE_NULL, .op = MPI_OP_NULL};
+    if (all.stateless)
+        count_stateless(entry, reason, &key, 0);
+}
+
+void
+ar_statistics_count_message(enum ar_entry entry, const char *reason, MPI_Comm comm,
+                            MPI_Datatype type, MPI_Op op, uint64_t count)
+{
+    if (!all.stateless)
+        return;
+    const uint64_t bytes = message_bytes(type, count);
+    struct ar_record_key key = {
+        .type = ar_record_type(type), .op = ar_record_op(op), .bin = ar_size_bin(bytes)};
+    PMPI_Comm_size(comm, &key.nranks);
+    count_stateless(entry, reason, &key, bytes);
+}
+
+/* --- the end --- */
+
+/* As one rank's table. */
+static void
+collect(struct ar_table *table)
+{
+    ar_communicators_collect(table);
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < all.gone.nrows; i++)
+        ar_table_add(table, &all.gone.rows[i]);
+    table->lost += all.gone.lost;
+    if (all.stateless)
+        ar_recorder_collect(all.stateless, table);
+    pthread_mutex_unlock(&lock);
+}
+
+static int
+own_rank(void)
+{
+    return all.world_rank >= 0 ? all.world_rank : ar_communicators_lowest_rank();
+}
+
+static void
+print(const struct ar_table *table)
+{
+    const int verbose = all.config ? all.config->verbose : 0, rank = own_rank();
+    char title[128];
+    if (verbose < 1 || (verbose < 2 && rank != 0))
+        return;
+    snprintf(title, sizeof title, "%s for %s, calls of rank %d", PACKAGE_VERSION, AR_MPI_FAMILY,
+             rank);
+    ar_table_write_brief(stderr, table, title);
+}
+
+/* False with errno. */
+static bool
+write_table(const char *path, const struct ar_table *table, const struct ar_run *run)
+{
+    FILE *to = fopen(path, "w");
+    if (!to)
+        return false;
+    if (ar_stats_file_is_json(all.path))
+        ar_table_write_json(to, table, run);
+    else
+        ar_table_write_text(to, table, run);
+    const bool failed = ferror(to);
+    return fclose(to) == 0 && !failed;
+}
+
+/* rank: whose alone the table is; ALL_RANKS, of a world of nranks. */
+#define ALL_RANKS (-1)
+
+static void
+write_file(struct ar_table *table, int rank, int nranks)
+{
+    char path[PATH_MAX + 32], when[32] = "";
+    struct tm tm;
+    const time_t now = time(NULL);
+    const struct ar_run run = {
+        .version = PACKAGE_VERSION,
+        .family = AR_MPI_FAMILY,
+        .program = program_invocation_short_name,
+        .when = when,
+        .elapsed_ns = ar_clock_system_ns() - all.begun_ns,
+        .nranks = nranks,
+        .ranks = rank == ALL_RANKS ? nranks : 1,
+        .rank = rank,
+    };
+    if (localtime_r(&now, &tm))
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
+    snprintf(path, sizeof path, rank == ALL_RANKS ? "%s" : "%s.rank%d", all.path, rank);
+    ar_table_sort(table);
+    if (!write_table(path, table, &run))
+        ar_say("ALLREDUCE_STATS: cannot write '%s': %s", path, strerror(errno));
+}
+
+static void
+write_gathered(struct ar_table *table)
+{
+    if (ar_table_gather(table, MPI_COMM_WORLD) == MPI_SUCCESS) {
+        if (all.world_rank == 0)
+            write_file(table, ALL_RANKS, all.world_size);
+    } else {
+        write_file(table, all.world_rank, all.world_size);
+    }
+}
+
+void
+ar_statistics_end(bool mpi_lives)
+{
+    struct ar_table table = {0};
+    if (atomic_exchange(&all.ended, true))
+        return;
+    collect(&table);
+    ar_table_sign(&table, own_rank());
+    print(&table);
+    if (all.path[0] && mpi_lives && atomic_load(&all.world_records))
+        write_gathered(&table);
+    else if (all.path[0] && table.nrows > 0)
+        write_file(&table, own_rank(), all.world_size);
+    ar_table_fini(&table);
+}

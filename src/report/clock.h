@@ -1,0 +1,57 @@
+/* Time, cheaply: ticks of the processor's counter where it has one that neither
+ * stops nor changes its pace, else of the system's clock. */
+#ifndef AR_CLOCK_H
+#define AR_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#if defined __x86_64__
+#include <x86intrin.h>
+#endif
+
+/* Written by ar_clock_start alone. */
+struct ar_clock {
+    bool counts;            /* ticks are the processor's */
+    uint64_t ns_per_tick32; /* nanoseconds a tick, times 2^32 */
+};
+extern struct ar_clock ar_clock;
+
+/* The system's monotonic clock. */
+uint64_t ar_clock_system_ns(void);
+
+/* Before the first use of ticks; measures the counter's pace for about 1 ms.  Not
+ * to be called by two threads at once. */
+void ar_clock_start(void);
+
+static inline uint64_t
+ar_clock_ticks(void)
+{
+#if defined __x86_64__
+    if (ar_clock.counts)
+        return __rdtsc();
+#endif
+    return ar_clock_system_ns();
+}
+
+/* Ticks as nanoseconds. */
+static inline uint64_t
+ar_clock_ns(uint64_t ticks)
+{
+#if defined __x86_64__
+    return (uint64_t)(((unsigned __int128)ticks * ar_clock.ns_per_tick32) >> 32);
+#else
+    return ticks;
+#endif
+}
+
+/* From start until now, in ticks; 0 where the counters of two processors differ by
+ * more than that. */
+static inline uint64_t
+ar_clock_since(uint64_t start)
+{
+    const uint64_t ticks = ar_clock_ticks() - start;
+    return (int64_t)ticks < 0 ? 0 : ticks;
+}
+
+#endif

@@ -1,0 +1,146 @@
+#include "report/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const ar_entry_names[AR_ENTRIES] = {
+    [AR_ENTRY_ALLREDUCE] = "MPI_Allreduce",
+    [AR_ENTRY_IALLREDUCE] = "MPI_Iallreduce",
+    [AR_ENTRY_ALLREDUCE_INIT] = "MPI_Allreduce_init",
+};
+
+void
+ar_table_fini(struct ar_table *table)
+{
+    free(table->rows);
+    *table = (struct ar_table){0};
+}
+
+void
+ar_counts_init(struct ar_counts *counts)
+{
+    memset(counts, 0, sizeof *counts);
+    counts->least_ns = UINT64_MAX;
+}
+
+void
+ar_counts_add(struct ar_counts *sum, const struct ar_counts *counts)
+{
+    sum->calls += counts->calls;
+    sum->bytes += counts->bytes;
+    sum->ns += counts->ns;
+    sum->wait_ns += counts->wait_ns;
+    sum->setup_ns += counts->setup_ns;
+    if (counts->least_ns < sum->least_ns)
+        sum->least_ns = counts->least_ns;
+    if (counts->most_ns > sum->most_ns)
+        sum->most_ns = counts->most_ns;
+    for (int i = 0; i < AR_HISTOGRAM_BUCKETS; i++)
+        sum->times.count[i] += counts->times.count[i];
+}
+
+static struct ar_row *
+find(const struct ar_table *table, const struct ar_row_key *key)
+{
+    for (size_t i = 0; i < table->nrows; i++)
+        if (memcmp(&table->rows[i].key, key, sizeof *key) == 0)
+            return &table->rows[i];
+    return NULL;
+}
+
+static bool
+make_room(struct ar_table *table)
+{
+    if (table->nrows < table->room)
+        return true;
+    const size_t room = table->room ? 2 * table->room : 8;
+    struct ar_row *more = realloc(table->rows, room * sizeof *more);
+    if (!more)
+        return false;
+    table->rows = more;
+    table->room = room;
+    return true;
+}
+
+void
+ar_table_add(struct ar_table *table, const struct ar_row *row)
+{
+    struct ar_row *mine = find(table, &row->key);
+    if (!mine) {
+        if (make_room(table))
+            table->rows[table->nrows++] = *row;
+        else
+            table->lost += row->counts.calls;
+        return;
+    }
+    ar_counts_add(&mine->counts, &row->counts);
+    mine->ranks += row->ranks;
+    if (row->quickest.ns < mine->quickest.ns)
+        mine->quickest = row->quickest;
+    if (row->slowest.ns > mine->slowest.ns)
+        mine->slowest = row->slowest;
+}
+
+void
+ar_table_sign(struct ar_table *table, int rank)
+{
+    for (size_t i = 0; i < table->nrows; i++) {
+        struct ar_row *row = &table->rows[i];
+        const uint64_t calls = row->counts.calls;
+        row->ranks = 1;
+        row->quickest = (struct ar_extreme){rank, calls ? row->counts.ns / calls : 0};
+        row->slowest = row->quickest;
+    }
+}
+
+static int
+heavier_first(const void *a, const void *b)
+{
+    const struct ar_counts *x = &((const struct ar_row *)a)->counts;
+    const struct ar_counts *y = &((const struct ar_row *)b)->counts;
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? 1 : -1;
+    return (x->calls < y->calls) - (x->calls > y->calls);
+}
+
+void
+ar_table_sort(struct ar_table *table)
+{
+    if (table->nrows > 1)
+        qsort(table->rows, table->nrows, sizeof *table->rows, heavier_first);
+}
+
+uint64_t
+ar_size_bin_first(unsigned bin)
+{
+    return bin ? (uint64_t)1 << (bin - 1) : 0;
+}
+
+uint64_t
+ar_size_bin_last(unsigned bin)
+{
+    return bin ? 2 * ar_size_bin_first(bin) - 1 : 0;
+}
+
+bool
+ar_row_is_native(const struct ar_row *row)
+{
+    return strcmp(row->key.ran, "native") == 0;
+}
+
+uint64_t
+ar_row_quantile(const struct ar_row *row, double fraction)
+{
+    const struct ar_counts *c = &row->counts;
+    const uint64_t ns = ar_histogram_quantile(&c->times, fraction);
+    if (c->least_ns == UINT64_MAX)
+        return 0;
+    return ns < c->least_ns ? c->least_ns : ns > c->most_ns ? c->most_ns : ns;
+}
+
+uint64_t
+ar_row_own_ns(const struct ar_row *row)
+{
+    const int nranks = row->key.nranks > 1 ? row->key.nranks : 1;
+    return ar_row_quantile(row, 0.5 / nranks);
+}

@@ -1,0 +1,123 @@
+/* The table of statistics: a row for each kind of call, from which every output is
+ * made.  Pure; nothing here locks. */
+#ifndef AR_TABLE_H
+#define AR_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/histogram.h"
+#include "select/select.h"
+
+#define AR_NAME_TEXT   64 /* room for the name of a type or op; a longer one is cut */
+#define AR_REASON_TEXT 96
+
+/* What the program called. */
+enum ar_entry { AR_ENTRY_ALLREDUCE, AR_ENTRY_IALLREDUCE, AR_ENTRY_ALLREDUCE_INIT, AR_ENTRIES };
+extern const char *const ar_entry_names[AR_ENTRIES]; /* "MPI_Allreduce", ... */
+
+/* A kind of call.  Bytes behind the texts' ends are 0: equal keys are equal bytes. */
+struct ar_row_key {
+    enum ar_entry entry;
+    int nranks;   /* of the communicator; 0: not looked at */
+    unsigned bin; /* of the message's size: see ar_size_bin */
+    char type[AR_NAME_TEXT];
+    char op[AR_NAME_TEXT];
+    char requested[AR_CHOICE_TEXT];
+    char ran[AR_CHOICE_TEXT]; /* "native", or as the grammar writes it */
+    char reason[AR_REASON_TEXT];
+};
+
+/* Numbers of a row.  All are uint64_t, so that another thread can copy them one
+ * by one while they change. */
+struct ar_counts {
+    uint64_t calls;    /* each rank's call counts one */
+    uint64_t bytes;    /* of the messages: count x type size */
+    uint64_t ns;       /* in the calls, without set-up */
+    uint64_t wait_ns;  /* of it, in vain polls for other ranks; native: not known */
+    uint64_t setup_ns; /* deciding, making plans and engines, at first calls */
+    uint64_t least_ns; /* UINT64_MAX: no call was timed */
+    uint64_t most_ns;
+    struct ar_histogram times;
+};
+
+/* A rank and the mean time of its calls. */
+struct ar_extreme {
+    int rank;
+    uint64_t ns;
+};
+
+/* A plain block of memory: ranks send it to each other as bytes. */
+struct ar_row {
+    struct ar_row_key key;
+    struct ar_counts counts;
+    int ranks;                  /* whose calls these are */
+    struct ar_extreme quickest; /* of these ranks: who waited for nobody */
+    struct ar_extreme slowest;
+};
+
+struct ar_table {
+    struct ar_row *rows;
+    size_t nrows;
+    size_t room;
+    uint64_t lost; /* calls that found no memory */
+};
+
+/* All of a table zero is an empty one. */
+void ar_table_fini(struct ar_table *table);
+
+void ar_counts_init(struct ar_counts *counts);
+void ar_counts_add(struct ar_counts *sum, const struct ar_counts *counts);
+
+/* Adds to the row of the same key: counts, and ranks (from other ranks than the
+ * table has so far; 0 where they are the same ones). */
+void ar_table_add(struct ar_table *table, const struct ar_row *row);
+
+/* All rows are those of one rank: sets ranks, quickest and slowest. */
+void ar_table_sign(struct ar_table *table, int rank);
+
+/* The longest time first, then the most calls. */
+void ar_table_sort(struct ar_table *table);
+
+/* 0 for 0 bytes, else 1 + the exponent of the power of two not above. */
+static inline unsigned
+ar_size_bin(uint64_t bytes)
+{
+    return bytes ? 64U - (unsigned)__builtin_clzll(bytes) : 0;
+}
+uint64_t ar_size_bin_first(unsigned bin);
+uint64_t ar_size_bin_last(unsigned bin);
+
+/* Did the MPI library's own allreduce run?  Then nobody knows its waits. */
+bool ar_row_is_native(const struct ar_row *row);
+
+/* The time that a fraction of the timed calls did not exceed, to 1/16; 0 without any. */
+uint64_t ar_row_quantile(const struct ar_row *row, double fraction);
+
+/* Typical time of a call where nobody waits for a late rank: of each call one rank
+ * comes last and waits for nobody, so it is the median of the shortest times, one
+ * of nranks.  0 where no call was timed. */
+uint64_t ar_row_own_ns(const struct ar_row *row);
+
+/* What the outputs say of the run. */
+struct ar_run {
+    const char *version;
+    const char *family;  /* of the MPI library */
+    const char *program; /* its name */
+    const char *when;    /* date and time of the writing */
+    uint64_t elapsed_ns; /* since the first allreduce */
+    int nranks;          /* of the world; 0: there is none */
+    int ranks;           /* whose calls are in the table */
+    int rank;            /* if they are one rank's: whose; else -1 */
+};
+
+/* Tables for people, for programs (JSON, one object a line, the run first), and in
+ * brief (what ran, and why; each line with the library's name before it; nothing
+ * where the table is empty). */
+void ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run *run);
+void ar_table_write_json(FILE *to, const struct ar_table *table, const struct ar_run *run);
+void ar_table_write_brief(FILE *to, const struct ar_table *table, const char *title);
+
+#endif

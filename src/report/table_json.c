@@ -1,0 +1,123 @@
+/* The table for programs: JSON, one object a line.  Integers alone: the program's
+ * locale may write others with a comma. */
+#include "report/table.h"
+
+/* Bytes beyond ASCII are taken for Latin-1: what stands there is JSON in any case. */
+static void
+print_string(FILE *to, const char *text)
+{
+    fputc('"', to);
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            fprintf(to, "\\%c", c);
+        else if (c < 0x20 || c >= 0x7f)
+            fprintf(to, "\\u%04x", c);
+        else
+            fputc(c, to);
+    }
+    fputc('"', to);
+}
+
+static void
+print_field(FILE *to, const char *name, const char *text)
+{
+    fprintf(to, "\"%s\": ", name);
+    print_string(to, text);
+    fputs(", ", to);
+}
+
+static void
+print_number(FILE *to, const char *name, uint64_t number, bool known)
+{
+    if (known)
+        fprintf(to, "\"%s\": %llu, ", name, (unsigned long long)number);
+    else
+        fprintf(to, "\"%s\": null, ", name);
+}
+
+static void
+print_run(FILE *to, const struct ar_table *table, const struct ar_run *run)
+{
+    fputs("{\"format\": 1, ", to);
+    print_field(to, "liballreduce", run->version);
+    print_field(to, "mpi", run->family);
+    print_field(to, "program", run->program);
+    print_field(to, "when", run->when);
+    print_number(to, "world", (uint64_t)run->nranks, run->nranks > 0);
+    print_number(to, "rank", (uint64_t)run->rank, run->rank >= 0);
+    print_number(to, "lost", table->lost, true);
+    print_number(to, "elapsed_ns", run->elapsed_ns, true);
+    fprintf(to, "\"ranks\": %d}\n", run->ranks);
+}
+
+static void
+print_key(FILE *to, const struct ar_row_key *key)
+{
+    print_field(to, "call", ar_entry_names[key->entry]);
+    print_number(to, "comm_size", (uint64_t)key->nranks, key->nranks > 0);
+    print_field(to, "type", key->type);
+    print_field(to, "op", key->op);
+    print_number(to, "bytes_from", ar_size_bin_first(key->bin), true);
+    print_number(to, "bytes_to", ar_size_bin_last(key->bin), true);
+    print_field(to, "requested", key->requested);
+    print_field(to, "ran", key->ran);
+    print_field(to, "reason", key->reason);
+}
+
+static void
+print_histogram(FILE *to, const struct ar_histogram *h)
+{
+    const char *comma = "";
+    fputs("\"histogram\": [", to);
+    for (unsigned i = 0; i < AR_HISTOGRAM_BUCKETS; i++) {
+        if (h->count[i] == 0)
+            continue;
+        fprintf(to, "%s[%llu, %llu]", comma, (unsigned long long)ar_histogram_ns(i),
+                (unsigned long long)h->count[i]);
+        comma = ", ";
+    }
+    fputc(']', to);
+}
+
+static void
+print_extreme(FILE *to, const char *name, const struct ar_extreme *extreme, bool known)
+{
+    if (known)
+        fprintf(to, "\"%s\": {\"rank\": %d, \"mean_ns\": %llu}, ", name, extreme->rank,
+                (unsigned long long)extreme->ns);
+    else
+        fprintf(to, "\"%s\": null, ", name);
+}
+
+static void
+print_row(FILE *to, const struct ar_row *row)
+{
+    const struct ar_counts *c = &row->counts;
+    const bool timed = c->least_ns != UINT64_MAX;
+    fputc('{', to);
+    print_key(to, &row->key);
+    print_number(to, "ranks", (uint64_t)row->ranks, true);
+    print_number(to, "calls", c->calls, true);
+    print_number(to, "bytes", c->bytes, true);
+    print_number(to, "setup_ns", c->setup_ns, timed);
+    print_number(to, "ns", c->ns, timed);
+    print_number(to, "wait_ns", c->wait_ns, timed && !ar_row_is_native(row));
+    print_number(to, "own_ns", ar_row_own_ns(row), timed);
+    print_number(to, "min_ns", c->least_ns, timed);
+    print_number(to, "median_ns", ar_row_quantile(row, 0.5), timed);
+    print_number(to, "p99_ns", ar_row_quantile(row, 0.99), timed);
+    print_number(to, "max_ns", c->most_ns, timed);
+    print_extreme(to, "quickest", &row->quickest, timed);
+    print_extreme(to, "slowest", &row->slowest, timed);
+    print_histogram(to, &c->times);
+    fputs("}\n", to);
+}
+
+void
+ar_table_write_json(FILE *to, const struct ar_table *table, const struct ar_run *run)
+{
+    print_run(to, table, run);
+    for (size_t i = 0; i < table->nrows; i++)
+        print_row(to, &table->rows[i]);
+}

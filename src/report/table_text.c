@@ -1,0 +1,173 @@
+/* The tables for people. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/table.h"
+
+/* --- all that was counted --- */
+
+static int
+widest(const struct ar_table *table, size_t text_offset, const char *title)
+{
+    size_t width = strlen(title);
+    for (size_t i = 0; i < table->nrows; i++) {
+        const size_t length = strlen((const char *)&table->rows[i].key + text_offset);
+        width = length > width ? length : width;
+    }
+    return (int)width;
+}
+
+/* Widths of the columns that hold names. */
+struct widths {
+    int type, op, ran, requested;
+};
+
+static struct widths
+measure(const struct ar_table *table)
+{
+    return (struct widths){
+        widest(table, offsetof(struct ar_row_key, type), "type"),
+        widest(table, offsetof(struct ar_row_key, op), "op"),
+        widest(table, offsetof(struct ar_row_key, ran), "ran"),
+        widest(table, offsetof(struct ar_row_key, requested), "requested"),
+    };
+}
+
+static void
+print_us(FILE *to, int width, uint64_t ns, bool known)
+{
+    if (known)
+        fprintf(to, " %*.*f", width, ns < 10000000 ? 2 : 0, (double)ns * 1e-3);
+    else
+        fprintf(to, " %*s", width, "-");
+}
+
+static void
+print_ms(FILE *to, int width, uint64_t ns, bool known)
+{
+    if (known)
+        fprintf(to, " %*.3f", width, (double)ns * 1e-6);
+    else
+        fprintf(to, " %*s", width, "-");
+}
+
+static const char *
+or_dash(const char *text)
+{
+    return *text ? text : "-";
+}
+
+static void
+print_row(FILE *to, const struct ar_row *row, const struct widths *w)
+{
+    const struct ar_counts *c = &row->counts;
+    const bool timed = c->least_ns != UINT64_MAX;
+    char size[AR_SIZE_TEXT], nranks[16] = "-";
+    if (row->key.nranks > 0)
+        snprintf(nranks, sizeof nranks, "%d", row->key.nranks);
+    fprintf(to, "%10llu", (unsigned long long)c->calls);
+    print_ms(to, 12, c->ns, timed);
+    print_ms(to, 12, c->wait_ns, timed && !ar_row_is_native(row));
+    print_ms(to, 10, c->setup_ns, timed);
+    print_us(to, 10, c->least_ns, timed);
+    print_us(to, 10, ar_row_quantile(row, 0.5), timed);
+    print_us(to, 10, ar_row_quantile(row, 0.99), timed);
+    print_us(to, 10, c->most_ns, timed);
+    fprintf(to, " %6s %6s  %-*s %-*s  %-*s  %-*s  %s%s%s\n", nranks,
+            ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size), w->type,
+            or_dash(row->key.type), w->op, or_dash(row->key.op), w->ran, row->key.ran, w->requested,
+            or_dash(row->key.requested), row->key.reason,
+            row->key.entry == AR_ENTRY_ALLREDUCE ? "" : ": ",
+            row->key.entry == AR_ENTRY_ALLREDUCE ? "" : ar_entry_names[row->key.entry]);
+}
+
+static void
+print_run(FILE *to, const struct ar_run *run)
+{
+    fprintf(to, "liballreduce %s (%s): %s, ", run->version, run->family, run->program);
+    if (run->rank >= 0)
+        fprintf(to, "rank %d alone", run->rank);
+    else
+        fprintf(to, "%d ranks", run->ranks);
+    fprintf(to, ", %s, %.1f s since the first allreduce\n", run->when,
+            (double)run->elapsed_ns * 1e-9);
+}
+
+void
+ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run *run)
+{
+    const struct widths w = measure(table);
+    print_run(to, run);
+    fprintf(to,
+            "calls, ms, wait and setup (in ms): of all ranks together; wait: of ms, with nothing "
+            "to do but to wait for other ranks\n"
+            "min to max: a call on one rank, in us (median and p99 to 1/16); comm: its ranks; "
+            "size: from so many bytes to below twice as many\n\n");
+    fprintf(to, "%10s %12s %12s %10s %10s %10s %10s %10s %6s %6s  %-*s %-*s  %-*s  %-*s  why\n",
+            "calls", "ms", "wait", "setup", "min", "median", "p99", "max", "comm", "size", w.type,
+            "type", w.op, "op", w.ran, "ran", w.requested, "requested");
+    for (size_t i = 0; i < table->nrows; i++)
+        print_row(to, &table->rows[i], &w);
+    if (table->lost > 0)
+        fprintf(to, "%10llu calls more are not in the table: out of memory\n",
+                (unsigned long long)table->lost);
+}
+
+/* --- in brief --- */
+
+/* Is row i the first with what ran and why? */
+static bool
+is_first(const struct ar_table *table, size_t i)
+{
+    const struct ar_row_key *key = &table->rows[i].key;
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(table->rows[k].key.ran, key->ran) == 0 &&
+            strcmp(table->rows[k].key.reason, key->reason) == 0)
+            return false;
+    return true;
+}
+
+/* All rows from i on with what ran and why, as one under a key of these alone. */
+static struct ar_row
+sum_up(const struct ar_table *table, size_t i)
+{
+    struct ar_row sum = {0};
+    ar_counts_init(&sum.counts);
+    memcpy(sum.key.ran, table->rows[i].key.ran, sizeof sum.key.ran);
+    memcpy(sum.key.reason, table->rows[i].key.reason, sizeof sum.key.reason);
+    for (; i < table->nrows; i++)
+        if (strcmp(table->rows[i].key.ran, sum.key.ran) == 0 &&
+            strcmp(table->rows[i].key.reason, sum.key.reason) == 0)
+            ar_counts_add(&sum.counts, &table->rows[i].counts);
+    return sum;
+}
+
+static void
+print_brief(FILE *to, const struct ar_row *row)
+{
+    fprintf(to, "liballreduce: %10llu %14llu %12.3f  %-32s %s\n",
+            (unsigned long long)row->counts.calls, (unsigned long long)row->counts.bytes,
+            (double)row->counts.ns * 1e-6, row->key.ran, row->key.reason);
+}
+
+void
+ar_table_write_brief(FILE *to, const struct ar_table *table, const char *title)
+{
+    struct ar_table sums = {0};
+    for (size_t i = 0; i < table->nrows; i++) {
+        if (!is_first(table, i))
+            continue;
+        const struct ar_row sum = sum_up(table, i);
+        ar_table_add(&sums, &sum);
+    }
+    ar_table_sort(&sums);
+    if (sums.nrows > 0) {
+        fprintf(to, "liballreduce: %s\n", title);
+        fprintf(to, "liballreduce: %10s %14s %12s  %-32s %s\n", "calls", "bytes", "ms", "ran",
+                "why");
+    }
+    for (size_t i = 0; i < sums.nrows; i++)
+        print_brief(to, &sums.rows[i]);
+    fflush(to);
+    ar_table_fini(&sums);
+}

@@ -1,0 +1,136 @@
+/* Calls that are easy to count.
+ *
+ * usage: statistics WHAT, of which
+ *   all      5 calls of 1 double on the world, 3 of 100 ints on halves of it, 1 without
+ *            elements, 2 nonblocking ones and a persistent one
+ *   late     100 calls; before each, the last rank sleeps for a millisecond
+ *   halves   3 calls on halves of the world, none on all of it
+ *   exit     5 calls on the world, then exit without MPI_Finalize
+ *   passing  a nonblocking call, nothing else
+ *   derived  calls with types and ops that are not predefined
+ */
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "mpi_check.h"
+
+static struct check_comm world;
+
+static void
+call_on_world(int calls)
+{
+    double in = 1, out = 0;
+    for (int i = 0; i < calls; i++)
+        MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    check_true(out == world.nranks);
+}
+
+static void
+call_on_halves(void)
+{
+    MPI_Comm half;
+    int in[100] = {0}, out[100];
+    MPI_Comm_split(MPI_COMM_WORLD, world.rank % 2, 0, &half);
+    for (int i = 0; i < 3; i++)
+        MPI_Allreduce(in, out, 100, MPI_INT, MPI_MAX, half);
+    MPI_Comm_free(&half);
+}
+
+static void
+call_nonblocking(void)
+{
+    float in = 1, out = 0;
+    MPI_Request request;
+    MPI_Iallreduce(&in, &out, 1, MPI_FLOAT, MPI_MIN, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check_true(out == 1);
+}
+
+static void
+call_persistent(void)
+{
+#ifdef HAVE_PMPI_ALLREDUCE_INIT
+    float in = 1, out = 0;
+    MPI_Request request;
+    MPI_Allreduce_init(&in, &out, 1, MPI_FLOAT, MPI_MIN, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+    check_true(out == 1);
+#endif
+}
+
+static void
+call_all(void)
+{
+    call_on_world(5);
+    call_on_halves();
+    MPI_Allreduce(NULL, NULL, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    call_nonblocking();
+    call_nonblocking();
+    call_persistent();
+}
+
+static void
+call_late(void)
+{
+    for (int i = 0; i < 100; i++) {
+        if (world.rank == world.nranks - 1)
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        call_on_world(1);
+    }
+}
+
+static void
+add(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < 2 * *count; i++)
+        ((int *)inout)[i] += ((int *)in)[i];
+}
+
+/* The handle of a freed type may come again, for another one. */
+static void
+call_derived(void)
+{
+    MPI_Op op;
+    int in[8] = {1, 1, 1, 1, 1, 1, 1, 1}, out[8];
+    MPI_Op_create(add, 1, &op);
+    for (int i = 0; i < 4; i++) {
+        MPI_Datatype type;
+        MPI_Type_contiguous(2, MPI_INT, &type);
+        MPI_Type_commit(&type);
+        MPI_Allreduce(in, out, i + 1, type, op, MPI_COMM_WORLD);
+        check_true(out[2 * i + 1] == world.nranks);
+        MPI_Type_free(&type);
+    }
+    MPI_Op_free(&op);
+}
+
+int
+main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    check_begin(&argc, &argv);
+    world = check_describe(MPI_COMM_WORLD, "world");
+    if (strcmp(what, "all") == 0)
+        call_all();
+    else if (strcmp(what, "late") == 0)
+        call_late();
+    else if (strcmp(what, "halves") == 0)
+        call_on_halves();
+    else if (strcmp(what, "passing") == 0)
+        call_nonblocking();
+    else if (strcmp(what, "derived") == 0)
+        call_derived();
+    else if (strcmp(what, "exit") == 0)
+        call_on_world(5);
+    else
+        check_fail("no such program: '%s'", what);
+    if (strcmp(what, "exit") == 0)
+        exit(check_status());
+    return check_end();
+}

@@ -1,0 +1,156 @@
+#!/bin/sh
+# ALLREDUCE_STATS: all calls of all ranks are in the file, each with what it asked for, what ran
+# and why, whatever the program and its end are like.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+limit=30
+file=$scratch/stats.jsonl
+export ALLREDUCE_STATS="$file"
+
+# run RANKS [VARIABLE=VALUE...] PROGRAM ARGUMENT: new statistics; the program says nothing.
+run() {
+    rm -f "$scratch"/stats*
+    title="$*"
+    expect_ok "$title" preload "$@"
+    [ ! -s "$scratch/out" ] || {
+        fail "$title printed:"
+        cat "$scratch/out"
+    }
+}
+
+# field NAME: that field of the rows on stdin.
+field() {
+    sed -n "s/.*\"$1\": \"\{0,1\}\([^,\"}]*\).*/\1/p"
+}
+
+# expect_field FILE PATTERN NAME VALUE: the only row that matches PATTERN has this value.
+expect_field() {
+    found=$(grep -e "$2" "$1" | field "$3")
+    [ "$found" = "$4" ] || {
+        fail "$title: $3 of $2 is '$found', not $4"
+        cut -c 1-500 "$1"
+    }
+}
+
+# expect_rows_of FILE N
+expect_rows_of() {
+    [ "$(grep -c '"call":' "$1")" -eq "$2" ] || {
+        fail "$title: not $2 rows in $1:"
+        cut -c 1-500 "$1"
+    }
+}
+
+# No rank's own file is there once all are gathered.
+expect_gathered() {
+    [ "$(find "$scratch" -name 'stats*' | wc -l)" -eq 1 ] || fail "$title: not one file"
+    expect_field "$1" '"format"' ranks "$2"
+}
+
+run 4 ALLREDUCE_ALGO='ring:0-64;native' "$programs/statistics" all
+expect_gathered "$file" 4
+expect_field "$file" MPI_DOUBLE calls 20
+expect_field "$file" MPI_DOUBLE bytes 160
+expect_field "$file" MPI_DOUBLE comm_size 4
+expect_field "$file" MPI_DOUBLE bytes_from 8
+expect_field "$file" MPI_DOUBLE bytes_to 15
+expect_field "$file" MPI_DOUBLE ran ring
+expect_field "$file" MPI_DOUBLE reason named
+expect_field "$file" MPI_DOUBLE op MPI_SUM
+expect_field "$file" MPI_MAX calls 12
+expect_field "$file" MPI_MAX comm_size 2
+expect_field "$file" MPI_MAX ran native
+expect_field "$file" MPI_MAX requested native
+expect_field "$file" MPI_MAX wait_ns null
+expect_field "$file" 'nothing to reduce' calls 4
+expect_field "$file" MPI_Iallreduce calls 8
+expect_field "$file" MPI_Iallreduce bytes 32
+expect_field "$file" MPI_Iallreduce ns null
+if grep -q MPI_Allreduce_init "$file"; then
+    expect_field "$file" MPI_Allreduce_init calls 4
+    expect_rows_of "$file" 5
+else
+    expect_rows_of "$file" 4
+fi
+for name in min_ns median_ns p99_ns max_ns setup_ns ns; do
+    [ "$(grep MPI_DOUBLE "$file" | field $name)" -gt 0 ] || fail "$title: no $name"
+done
+
+# What was asked for stands beside what ran.
+run 3 ALLREDUCE_ALGO='knomial(radix=3)' "$programs/statistics" derived
+expect_field "$file" '"bytes_from": 8,' requested "knomial(radix=3)"
+expect_field "$file" '"bytes_from": 16,' calls 6
+expect_field "$file" '"bytes_from": 8,' type derived
+expect_field "$file" '"bytes_from": 8,' op user
+expect_rows_of "$file" 3
+run 2 ALLREDUCE_ALGO_LIST=star "$programs/statistics" all
+expect_field "$file" MPI_DOUBLE requested auto
+expect_field "$file" MPI_DOUBLE ran 'star(root=0)'
+run 2 ALLREDUCE_ALGO=native "$programs/statistics" all
+expect_field "$file" MPI_DOUBLE requested native
+expect_field "$file" MPI_DOUBLE reason named
+
+# Late ranks: the last one waits for nobody.
+run 3 "$programs/statistics" late
+quickest=$(sed -n 's/.*"quickest": {"rank": \([0-9]*\).*/\1/p' "$file")
+[ "$quickest" = 2 ] || fail "$title: rank $quickest is the quickest"
+
+# Ranks that never met write a file each, as do those that leave early.
+run 4 "$programs/statistics" halves
+for rank in 0 1 2 3; do
+    expect_field "$file.rank$rank" MPI_MAX calls 3
+    expect_field "$file.rank$rank" '"format"' rank $rank
+done
+[ ! -e "$file" ] || fail "$title: wrote a file of all"
+run 2 "$programs/statistics" passing
+expect_field "$file.rank1" MPI_Iallreduce calls 1
+launch 2 "$programs/statistics" exit >"$scratch/native" 2>&1
+native=$?
+title="exit without MPI_Finalize"
+rm -f "$scratch"/stats*
+preload 2 "$programs/statistics" exit >"$scratch/out" 2>&1
+[ $? -eq $native ] || fail "$title: exit status is not the native one"
+[ ! -e "$file" ] || fail "$title: wrote a file of all"
+
+# Text for people, and a name of its own for each job.
+ALLREDUCE_STATS=$scratch/stats.%p.txt
+run 2 ALLREDUCE_ALGO=ring "$programs/statistics" all
+name=$(find "$scratch" -name 'stats*')
+printf '%s\n' "$name" | grep -q '/stats\.[0-9][0-9]*\.txt$' || fail "%p: wrote $name"
+grep -q '^ *10 .* 2 *8  MPI_DOUBLE *MPI_SUM *ring *ring *named$' "$name" || {
+    fail "text: no row of 10 calls"
+    cat "$name"
+}
+
+# Ranks with different settings: rank 0's count.
+cat >"$scratch/by_rank" <<'SCRIPT'
+#!/bin/sh
+rank=${PMI_RANK-${OMPI_COMM_WORLD_RANK-0}}
+[ "$rank" = "$1" ] && export ALLREDUCE_STATS="$2"
+shift 2
+exec "$@"
+SCRIPT
+chmod +x "$scratch/by_rank"
+unset ALLREDUCE_STATS
+for rank in 0 1; do
+    rm -f "$scratch"/stats*
+    expect_ok "one rank's setting" launch 2 LD_PRELOAD="$library" "$scratch/by_rank" $rank "$file" \
+        "$programs/statistics" late
+    case $rank in
+    0) expect_field "$file" MPI_DOUBLE calls 200 ;;
+    1) [ ! -e "$file" ] || fail "rank 1's setting counted" ;;
+    esac
+done
+
+# A file that cannot be written is told at once, by the column.
+preload 2 ALLREDUCE_STATS=/nowhere/x "$programs/pings" >"$scratch/out" 2>&1
+expect_refusal_of() {
+    grep -q "^liballreduce: ALLREDUCE_STATS: column $1" "$scratch/out" || {
+        fail "a bad file name: not told"
+        cat "$scratch/out"
+    }
+}
+expect_refusal_of 1
+preload 2 ALLREDUCE_STATS=/tmp/a%q "$programs/pings" >"$scratch/out" 2>&1
+expect_refusal_of 7
+exit $failed
