@@ -1,0 +1,351 @@
+/* Two passes over one trace: the first finds the blocks, the second is the caller's. */
+#include "schedule/figure.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+ar_label_add(struct ar_label *t, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(t->at + t->length, AR_LABEL_ROOM - t->length, format, args);
+    va_end(args);
+    t->length += (size_t)n < AR_LABEL_ROOM - t->length ? (size_t)n : AR_LABEL_ROOM - t->length - 1;
+}
+
+/* --- blocks --- */
+
+static void
+mark_region(struct ar_figure *f, struct ar_region region)
+{
+    if (region.length == 0 || region.buffer == AR_TMP)
+        return;
+    f->starts[region.offset] = true;
+    f->starts[region.offset + region.length] = true;
+}
+
+static void
+mark_payload(struct ar_figure *f, const struct ar_cell *payload, size_t n)
+{
+    f->starts[payload[0].element] = true;
+    for (size_t i = 1; i < n; i++)
+        if (payload[i].element != payload[i - 1].element + 1) {
+            f->starts[payload[i - 1].element + 1] = true;
+            f->starts[payload[i].element] = true;
+        }
+    f->starts[payload[n - 1].element + 1] = true;
+}
+
+static void
+mark_blocks(struct ar_figure *f)
+{
+    f->starts[0] = true;
+    for (int r = 0; r < f->nranks; r++)
+        for (size_t i = 0; i < f->schedules[r].nsteps; i++) {
+            const struct ar_step *step = &f->schedules[r].steps[i];
+            mark_region(f, step->dst);
+            mark_region(f, step->a);
+            mark_region(f, step->b);
+            if (step->kind == AR_SEND)
+                mark_payload(f, ar_trace_payload(&f->trace, r, i), step->a.length);
+        }
+}
+
+static void
+number_blocks(struct ar_figure *f)
+{
+    for (size_t e = 0; e < f->count; e++) {
+        if (f->starts[e])
+            f->first[f->nblocks++] = e;
+        f->block_of[e] = f->nblocks - 1;
+    }
+    f->first[f->nblocks] = f->count;
+}
+
+void
+ar_label_block(struct ar_label *t, size_t block)
+{
+    if (block < 26)
+        ar_label_add(t, "%c", (char)('A' + block));
+    else if (block < 52)
+        ar_label_add(t, "%c", (char)('a' + block - 26));
+    else
+        ar_label_add(t, "#%zu", block);
+}
+
+void
+ar_label_blocks(struct ar_label *t, size_t first, size_t last)
+{
+    ar_label_block(t, first);
+    if (last > first + 1)
+        ar_label_add(t, "-");
+    if (last > first)
+        ar_label_block(t, last);
+}
+
+/* --- what a rank holds of a block --- */
+
+static int
+set_size(uint64_t set)
+{
+    return __builtin_popcountll(set);
+}
+
+static int
+set_first(uint64_t set)
+{
+    return __builtin_ctzll(set);
+}
+
+/* "013" where ranks are digits, else "0-1,13". */
+static void
+add_set(struct ar_label *t, uint64_t set, int nranks)
+{
+    const char *comma = "";
+    if (set_size(set) == nranks) {
+        ar_label_add(t, "all");
+        return;
+    }
+    for (int r = 0; r < nranks; r++) {
+        int last = r;
+        if (!(set >> r & 1))
+            continue;
+        while (nranks > 10 && last + 1 < nranks && set >> (last + 1) & 1)
+            last++;
+        ar_label_add(t, "%s%d", comma, r);
+        if (last > r)
+            ar_label_add(t, "-%d", last);
+        comma = nranks > 10 ? "," : "";
+        r = last;
+    }
+}
+
+static void
+add_once(uint64_t *sets, size_t *n, size_t room, uint64_t set)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (sets[i] == set)
+            return;
+    if (*n < room)
+        sets[(*n)++] = set;
+}
+
+static int
+compare_sets(const void *x, const void *y)
+{
+    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+    if (set_first(a) != set_first(b))
+        return set_first(a) < set_first(b) ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+#define SETS_MAX ((size_t)2 * AR_TRACE_RANKS_MAX)
+
+/* The partial results of a block that are of use to rank, each once. */
+static size_t
+held_sets(const struct ar_figure *f, uint64_t *sets, int rank, size_t block)
+{
+    const struct ar_holder *h = &f->trace.holders[rank];
+    size_t n = 0;
+    for (int b = AR_IN; b <= AR_TMP; b++)
+        for (size_t i = 0; i < h->length[b]; i++) {
+            const struct ar_cell *cell = &h->memory[b][i];
+            if (cell->ranks && cell->element == f->first[block] &&
+                ar_trace_is_live(&f->trace, rank, (enum ar_buffer)b, i))
+                add_once(sets, &n, SETS_MAX, cell->ranks);
+        }
+    qsort(sets, n, sizeof *sets, compare_sets);
+    return n;
+}
+
+/* Length of the run of single ranks r, r+1, ... that sets begins with. */
+static size_t
+singles(const uint64_t *sets, size_t n)
+{
+    size_t i = 0;
+    while (i < n && sets[i] == sets[0] << i && set_size(sets[i]) == 1)
+        i++;
+    return i;
+}
+
+struct ar_label
+ar_figure_held(const struct ar_figure *f, int rank, size_t block)
+{
+    struct ar_label t = {"", 0};
+    uint64_t sets[SETS_MAX];
+    size_t n = held_sets(f, sets, rank, block);
+    for (size_t i = 0, run; i < n; i += run) {
+        run = singles(sets + i, n - i);
+        ar_label_add(&t, "%s", i > 0 ? "/" : "");
+        if (run > 2)
+            ar_label_add(&t, "%d..%d", set_first(sets[i]), set_first(sets[i + run - 1]));
+        else
+            add_set(&t, sets[i], f->nranks);
+        run = run > 2 ? run : 1;
+    }
+    if (n == 0)
+        ar_label_add(&t, ".");
+    return t;
+}
+
+int
+ar_figure_held_ranks(const struct ar_figure *f, int rank, size_t block)
+{
+    uint64_t sets[SETS_MAX];
+    int most = 0;
+    for (size_t i = 0, n = held_sets(f, sets, rank, block); i < n; i++)
+        most = set_size(sets[i]) > most ? set_size(sets[i]) : most;
+    return most;
+}
+
+/* --- arrows --- */
+
+static struct ar_arrow *
+arrow_between(struct ar_figure *f, int from, int to)
+{
+    for (size_t i = 0; i < f->narrows; i++)
+        if (f->arrows[i].from == from && f->arrows[i].to == to)
+            return &f->arrows[i];
+    f->arrows[f->narrows] = (struct ar_arrow){.from = from, .to = to};
+    return &f->arrows[f->narrows++];
+}
+
+static void
+label_arrow(struct ar_figure *f, struct ar_arrow *arrow, const struct ar_cell *payload, size_t n)
+{
+    memset(f->times, 0, f->nblocks * sizeof *f->times);
+    for (size_t i = 0; i < n; i++)
+        if (f->starts[payload[i].element])
+            f->times[f->block_of[payload[i].element]]++;
+    for (size_t b = 0, last; b < f->nblocks; b = last + 1) {
+        last = b;
+        if (f->times[b] == 0)
+            continue;
+        while (last + 1 < f->nblocks && f->times[last + 1] == f->times[b])
+            last++;
+        if (arrow->label.length > 0)
+            ar_label_add(&arrow->label, ",");
+        if (f->times[b] > 1)
+            ar_label_add(&arrow->label, "%zu", f->times[b]);
+        ar_label_blocks(&arrow->label, b, last);
+    }
+}
+
+static bool
+is_reduced(const struct ar_figure *f, int rank, size_t i)
+{
+    const struct ar_step *step = &f->schedules[rank].steps[i];
+    size_t partner = f->trace.timeline.partner[f->trace.timeline.first_step[rank] + i];
+    return f->schedules[step->peer].steps[partner].kind == AR_RECV_REDUCE;
+}
+
+/* Messages between two ranks that arrive together make one arrow. */
+static void
+collect_arrows(struct ar_figure *f, double time)
+{
+    f->narrows = 0;
+    for (int r = 0; r < f->nranks; r++)
+        for (size_t i = 0; i < f->schedules[r].nsteps; i++) {
+            const struct ar_step *step = &f->schedules[r].steps[i];
+            if (step->kind != AR_SEND ||
+                f->trace.timeline.arrival[f->trace.timeline.first_step[r] + i] != time)
+                continue;
+            struct ar_arrow *arrow = arrow_between(f, r, step->peer);
+            arrow->reduces |= is_reduced(f, r, i);
+            label_arrow(f, arrow, ar_trace_payload(&f->trace, r, i), step->a.length);
+        }
+}
+
+char
+ar_figure_work(const struct ar_figure *f, int rank, size_t round)
+{
+    const struct ar_schedule *s = &f->schedules[rank];
+    const double *end = f->trace.timeline.round_end + f->trace.timeline.first_round[rank];
+    char mark = '|';
+    for (size_t i = 0, k = 0; i < s->nsteps; i++) {
+        k += i == s->round_end[k];
+        if (end[k] != (double)round)
+            continue;
+        if (s->steps[i].kind == AR_REDUCE)
+            mark = '+';
+        else if (s->steps[i].kind == AR_COPY && mark == '|')
+            mark = '=';
+    }
+    return mark;
+}
+
+/* --- passes --- */
+
+size_t
+ar_figure_rounds(const struct ar_figure *f)
+{
+    return (size_t)f->trace.timeline.end;
+}
+
+int
+ar_figure_restart(struct ar_figure *f)
+{
+    ar_trace_fini(&f->trace);
+    return ar_trace_init(&f->trace, f->schedules, f->nranks);
+}
+
+void
+ar_figure_run(struct ar_figure *f, size_t round)
+{
+    collect_arrows(f, (double)round);
+    ar_trace_advance(&f->trace, round);
+}
+
+static int
+allocate(struct ar_figure *f)
+{
+    size_t n = f->count + 2, most = 1;
+    for (int r = 0; r < f->nranks; r++)
+        most += f->schedules[r].nsteps;
+    f->starts = calloc(n, sizeof *f->starts);
+    f->block_of = calloc(n, sizeof *f->block_of);
+    f->first = calloc(n, sizeof *f->first);
+    f->times = calloc(n, sizeof *f->times);
+    f->arrows = calloc(most, sizeof *f->arrows);
+    return f->starts && f->block_of && f->first && f->times && f->arrows ? AR_OK : AR_ERR_MEMORY;
+}
+
+static int
+find_blocks(struct ar_figure *f)
+{
+    ar_trace_advance(&f->trace, ar_figure_rounds(f));
+    mark_blocks(f);
+    number_blocks(f);
+    return ar_figure_restart(f);
+}
+
+int
+ar_figure_init(struct ar_figure *f, const struct ar_schedule *schedules, int nranks)
+{
+    *f = (struct ar_figure){.schedules = schedules, .nranks = nranks};
+    f->count = schedules[0].count;
+    int error = ar_trace_init(&f->trace, schedules, nranks);
+    if (!error)
+        error = allocate(f);
+    if (!error)
+        error = find_blocks(f);
+    if (error)
+        ar_figure_fini(f);
+    return error;
+}
+
+void
+ar_figure_fini(struct ar_figure *f)
+{
+    ar_trace_fini(&f->trace);
+    free(f->starts);
+    free(f->block_of);
+    free(f->first);
+    free(f->times);
+    free(f->arrows);
+    *f = (struct ar_figure){0};
+}

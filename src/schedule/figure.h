@@ -1,0 +1,78 @@
+/* The figure: an allreduce as those see it who draw it, round by round: blocks,
+ * arrows, and what every rank holds.  Pure.
+ *
+ * A block is a longest run of elements that no message parts: A, B, C, ... */
+#ifndef AR_FIGURE_H
+#define AR_FIGURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "schedule/schedule.h"
+#include "schedule/trace.h"
+
+#define AR_LABEL_ROOM 512
+
+/* A short text; what is too long is cut. */
+struct ar_label {
+    char at[AR_LABEL_ROOM];
+    size_t length;
+};
+
+/* The messages between two ranks that arrive together. */
+struct ar_arrow {
+    int from, to;
+    bool reduces;          /* the receiver combines what it gets with its own */
+    struct ar_label label; /* the blocks: "A", "B-D", "2A" for two values of A */
+};
+
+/* A picture of one moment; fields are to be read alone. */
+struct ar_figure {
+    const struct ar_schedule *schedules; /* borrowed */
+    int nranks;
+    size_t count;
+    struct ar_trace trace;
+    bool *starts;     /* does a block start at this element? count + 1 entries */
+    size_t *block_of; /* of an element */
+    size_t *first;    /* element of a block; nblocks + 1 entries */
+    size_t nblocks;
+    size_t *times;           /* scratch of a label: how often each block is sent */
+    struct ar_arrow *arrows; /* of the round that ran last */
+    size_t narrows;
+};
+
+/* Figures of nranks <= AR_TRACE_RANKS_MAX schedules that ar_check has proved; rounds
+ * are counted along the messages that wait for each other.  AR_ERR_PARAM beyond;
+ * AR_ERR_MEMORY.  On success the figure stands before round 0 and is the caller's to
+ * fini. */
+int ar_figure_init(struct ar_figure *f, const struct ar_schedule *schedules, int nranks);
+void ar_figure_fini(struct ar_figure *f);
+
+/* The last round.  Round 0 is what ranks do at home before any message. */
+size_t ar_figure_rounds(const struct ar_figure *f);
+
+/* Runs one round; rounds run in their order. */
+void ar_figure_run(struct ar_figure *f, size_t round);
+
+/* Goes back to before round 0.  AR_ERR_MEMORY. */
+int ar_figure_restart(struct ar_figure *f);
+
+/* What rank holds of a block and still has use for: "013" over these ranks, "2/3" two
+ * values, "0..3" for 0/1/2/3, "all", "." for nothing. */
+struct ar_label ar_figure_held(const struct ar_figure *f, int rank, size_t block);
+
+/* Ranks in the largest partial result that rank holds of a block; 0: it holds none. */
+int ar_figure_held_ranks(const struct ar_figure *f, int rank, size_t block);
+
+/* What the rank did without a message in the round: '+' it reduced, '=' it copied,
+ * '|' neither. */
+char ar_figure_work(const struct ar_figure *f, int rank, size_t round);
+
+void ar_label_add(struct ar_label *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* "C"; "B-D". */
+void ar_label_block(struct ar_label *t, size_t block);
+void ar_label_blocks(struct ar_label *t, size_t first, size_t last);
+
+#endif
