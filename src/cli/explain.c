@@ -6,9 +6,10 @@
 
 #include "cli/cli.h"
 #include "cli/explain.h"
+#include "schedule/trace.h"
 #include "select/select.h"
 
-enum { LATENCY = 256, BANDWIDTH, REDUCTION };
+enum { LATENCY = 256, BANDWIDTH, REDUCTION, SVG };
 
 static const struct argp_option options[] = {
     {"ranks", 'n', "P", 0, "Number of ranks (4, or H times R of --nodes)", 0},
@@ -16,6 +17,7 @@ static const struct argp_option options[] = {
     {"element", 'e', "BYTES", 0, "Size of an element (8)", 0},
     {"nodes", 'N', "HxR", 0, "H nodes of R ranks each", 0},
     {"rules", 'r', "TEXT", 0, "Explain a text as in ALLREDUCE_ALGO, in place of one algorithm", 0},
+    {"svg", SVG, "FILE", 0, "Draw a picture into FILE, too; -: on stdout, without the text", 0},
     {"latency", LATENCY, "US", 0, "a, microseconds a message (1)", 1},
     {"bandwidth", BANDWIDTH, "GB/S", 0, "B, gigabytes a second out of and into a rank (10)", 1},
     {"reduction", REDUCTION, "GB/S", 0, "1/C, gigabytes a second reduced by a rank (10)", 1},
@@ -78,6 +80,10 @@ check_request(struct argp_state *state, struct ar_explain *request)
                    request->hosts, request->per_host, placed, request->nranks);
     if (!request->nranks)
         request->nranks = request->hosts ? placed : 4;
+    if (request->svg && (request->rules || request->nranks > AR_TRACE_RANKS_MAX))
+        argp_error(state, "--svg draws one algorithm on at most %d ranks", AR_TRACE_RANKS_MAX);
+    if (request->svg && request->size_given && request->bytes < request->element_bytes)
+        argp_error(state, "--svg wants a message of one element or more");
     if (request->bytes % request->element_bytes)
         argp_error(state, "size %zu is no multiple of the element's %zu bytes: give --element",
                    request->bytes, request->element_bytes);
@@ -102,6 +108,9 @@ parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case 'r':
         request->rules = value;
+        return 0;
+    case SVG:
+        request->svg = value;
         return 0;
     case LATENCY:
         request->latency_us = positive(state, "latency", value);

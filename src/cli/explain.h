@@ -5,6 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/team.h"
+#include "schedule/cost.h"
+#include "select/select.h"
+
 #define AR_EXPLAIN_RANKS_MAX 4096
 #define AR_EXPLAIN_DRAWN_MAX 16 /* ranks of a figure one can read */
 
@@ -20,7 +24,30 @@ struct ar_explain {
     double latency_us;       /* a */
     double bandwidth_gbytes; /* B, per second */
     double reduction_gbytes; /* 1/C, per second */
+    const char *svg;         /* file for a picture of at most AR_TRACE_RANKS_MAX ranks, "-" for
+                                stdout; NULL: none */
 };
+
+/* What there is to tell about one algorithm.  A message longer than a segment is told
+ * by its first segment. */
+struct ar_explained {
+    const struct ar_explain *request;
+    struct ar_choice choice;
+    size_t count;              /* elements that run at once */
+    size_t drawn_count;        /* of drawn: the same, or fewer where that would be many */
+    struct ar_team drawn;      /* the schedules that are proved and drawn */
+    struct ar_verdict verdict; /* on them */
+    bool alike;                /* as in the verdict, but for a count with all blocks */
+    struct ar_cost cost;       /* of count elements, as all below */
+    double time_us;
+    double bound_us; /* ar_bound_time; 0: no messages */
+};
+
+/* To stdout.  AR_OK or AR_ERR_MEMORY. */
+int ar_explain_print(const struct ar_explained *e);
+
+/* The picture, to request->svg.  Errors to stderr; returns an enum ar_exit. */
+int ar_explain_draw(const struct ar_explained *e);
 
 /* Both print to stdout, errors to stderr, and return an enum ar_exit. */
 int ar_explain_algorithm(const struct ar_explain *request);

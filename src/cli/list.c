@@ -5,6 +5,7 @@
 
 #include "algorithms/registry.h"
 #include "cli/cli.h"
+#include "cli/team.h"
 #include "select/select.h"
 
 #define CELL_ROOM 320
@@ -12,9 +13,12 @@
 /* A cell's text; room is CELL_ROOM. */
 typedef void cell_fn(char *text, const struct ar_algorithm *row);
 
+/* Formats for people leave out what explain shows. */
+enum shown { EVERYWHERE, IN_MARKDOWN, IN_RECORDS };
+
 struct table_column {
     const char *title;
-    bool in_text; /* the text format leaves out what explain shows */
+    enum shown shown; /* IN_MARKDOWN: and in records; IN_RECORDS: only CSV and JSON */
     cell_fn *cell;
 };
 
@@ -87,21 +91,51 @@ bytes_cell(char *text, const struct ar_algorithm *row)
 }
 
 static void
+time_cell(char *text, const struct ar_algorithm *row)
+{
+    snprintf(text, CELL_ROOM, "%s", row->cost);
+}
+
+static void
+title_cell(char *text, const struct ar_algorithm *row)
+{
+    snprintf(text, CELL_ROOM, "%s", row->title);
+}
+
+/* Asked where trees, grids and nodes are uneven; false too if it cannot be asked. */
+static bool
+keeps_bits(const struct ar_algorithm *row)
+{
+    static const int nodes[] = {0, 0, 1, 1, 1, 2, 2};
+    const int nranks = sizeof nodes / sizeof nodes[0];
+    struct ar_choice choice = {AR_CHOICE_ALGORITHM, row, row->defaults};
+    bool flat = false, placed = false;
+    if (ar_team_is_alike(&flat, &choice, nranks))
+        return false;
+    choice.params.node_of = nodes;
+    return ar_team_is_alike(&placed, &choice, nranks) == AR_OK && flat && placed;
+}
+
+static void
+bits_cell(char *text, const struct ar_algorithm *row)
+{
+    snprintf(text, CELL_ROOM, "same on all ranks in every run, %s",
+             keeps_bits(row) ? "whatever the size" : "but another size may change them");
+}
+
+static void
 source_cell(char *text, const struct ar_algorithm *row)
 {
     snprintf(text, CELL_ROOM, "%s", row->source);
 }
 
 static const struct table_column columns[] = {
-    {"name", true, name_cell},
-    {"aliases", true, aliases_cell},
-    {"intel", true, intel_cell},
-    {"order", true, order_cell},
-    {"parameters", true, parameters_cell},
-    {"needs", false, needs_cell},
-    {"rounds", false, rounds_cell},
-    {"bytes", false, bytes_cell},
-    {"source", true, source_cell},
+    {"name", EVERYWHERE, name_cell},       {"title", IN_RECORDS, title_cell},
+    {"aliases", EVERYWHERE, aliases_cell}, {"intel", EVERYWHERE, intel_cell},
+    {"order", EVERYWHERE, order_cell},     {"parameters", EVERYWHERE, parameters_cell},
+    {"needs", IN_MARKDOWN, needs_cell},    {"rounds", IN_MARKDOWN, rounds_cell},
+    {"bytes", IN_MARKDOWN, bytes_cell},    {"time", IN_RECORDS, time_cell},
+    {"bits", IN_RECORDS, bits_cell},       {"source", EVERYWHERE, source_cell},
 };
 
 enum { NCOLUMNS = sizeof columns / sizeof columns[0] };
@@ -123,8 +157,6 @@ column_width(int column)
 static void
 print_padded(int column, const char *text)
 {
-    if (!columns[column].in_text)
-        return;
     if (column + 1 < NCOLUMNS)
         printf("%-*s  ", (int)column_width(column), text);
     else
@@ -156,11 +188,22 @@ print_json(int column, const char *text)
     printf("\"%s", column + 1 < NCOLUMNS ? "" : "}");
 }
 
+static bool
+shows(enum format format, int column)
+{
+    const enum shown most = format == TEXT       ? EVERYWHERE
+                            : format == MARKDOWN ? IN_MARKDOWN
+                                                 : IN_RECORDS;
+    return columns[column].shown <= most;
+}
+
 static void
 print_row(enum format format, size_t row)
 {
     for (int c = 0; c < NCOLUMNS; c++) {
         char text[CELL_ROOM];
+        if (!shows(format, c))
+            continue;
         columns[c].cell(text, ar_algorithm_at(row));
         if (format == TEXT)
             print_padded(c, text);
@@ -177,14 +220,17 @@ static void
 print_head(enum format format)
 {
     for (int c = 0; c < NCOLUMNS; c++)
-        if (format == TEXT)
+        if (!shows(format, c))
+            continue;
+        else if (format == TEXT)
             print_padded(c, columns[c].title);
         else if (format == CSV)
             print_csv(c, columns[c].title);
         else if (format == MARKDOWN)
             print_markdown(c, columns[c].title);
     for (int c = 0; c < NCOLUMNS && format == MARKDOWN; c++)
-        printf("|---%s", c + 1 < NCOLUMNS ? "" : "|\n");
+        if (shows(format, c))
+            printf("|---%s", c + 1 < NCOLUMNS ? "" : "|\n");
     printf("%s", format == JSON ? "[\n" : "");
 }
 

@@ -126,3 +126,13 @@ ar_bound_reduced(int nranks, size_t count)
 {
     return (double)count * (nranks - 1) / nranks;
 }
+
+double
+ar_bound_time(int nranks, size_t count, size_t ports, const struct ar_machine *machine)
+{
+    const double started = (double)ar_bound_rounds(nranks, ports) * machine->alpha;
+    const double moved = ar_bound_sent(nranks, count) * machine->beta;
+    const double folded = ar_bound_reduced(nranks, count) * machine->gamma;
+    const double longer = moved > folded ? moved : folded;
+    return started > longer ? started : longer;
+}

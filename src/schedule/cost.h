@@ -40,4 +40,8 @@ size_t ar_bound_rounds(int nranks, size_t ports);
 double ar_bound_sent(int nranks, size_t count);
 double ar_bound_reduced(int nranks, size_t count);
 
+/* Time that none can beat that receives at most ports messages in a round: the longest
+ * of what these three bounds take alone. */
+double ar_bound_time(int nranks, size_t count, size_t ports, const struct ar_machine *machine);
+
 #endif

@@ -158,7 +158,6 @@ held_sets(const struct ar_figure *f, uint64_t *sets, int rank, size_t block)
                 ar_trace_is_live(&f->trace, rank, (enum ar_buffer)b, i))
                 add_once(sets, &n, SETS_MAX, cell->ranks);
         }
-    qsort(sets, n, sizeof *sets, compare_sets);
     return n;
 }
 
@@ -177,7 +176,8 @@ ar_figure_held(const struct ar_figure *f, int rank, size_t block)
 {
     struct ar_label t = {"", 0};
     uint64_t sets[SETS_MAX];
-    size_t n = held_sets(f, sets, rank, block);
+    const size_t n = held_sets(f, sets, rank, block);
+    qsort(sets, n, sizeof *sets, compare_sets);
     for (size_t i = 0, run; i < n; i += run) {
         run = singles(sets + i, n - i);
         ar_label_add(&t, "%s", i > 0 ? "/" : "");
@@ -196,8 +196,9 @@ int
 ar_figure_held_ranks(const struct ar_figure *f, int rank, size_t block)
 {
     uint64_t sets[SETS_MAX];
+    const size_t n = held_sets(f, sets, rank, block);
     int most = 0;
-    for (size_t i = 0, n = held_sets(f, sets, rank, block); i < n; i++)
+    for (size_t i = 0; i < n; i++)
         most = set_size(sets[i]) > most ? set_size(sets[i]) : most;
     return most;
 }

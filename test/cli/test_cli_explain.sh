@@ -2,26 +2,49 @@
 # allreduce explain proves, draws and counts every row, and errors name what to type.
 set -u
 failed=0
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
 fail() {
     echo "$*"
     failed=1
 }
+
+# has_picture NAME RANKS: an SVG with an arrow, in whose last round every rank holds all.
+has_picture() {
+    ./allreduce explain "$1" -n "$2" --svg "$scratch/svg" >/dev/null || fail "--svg: $1 on $2 ranks: exit $?"
+    grep -Eq '<path class="(sum|copy)" d="M[0-9]+ [0-9]+L' "$scratch/svg" || fail "--svg: $1 on $2 ranks: no arrow"
+    blocks=$(grep -c '<title>rank 0, block' "$scratch/svg")
+    rounds=$(grep -c '>round [0-9]*<' "$scratch/svg")
+    ends=$(grep '<title>rank' "$scratch/svg" | grep ', block' |
+        tail -n $((blocks / (rounds + 1) * $2)) | grep -c ': all</title>')
+    [ "$ends" -eq $((blocks / (rounds + 1) * $2)) ] || fail "--svg: $1 on $2 ranks: not all hold all at the end"
+    if command -v python3 >/dev/null; then
+        python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$scratch/svg" ||
+            fail "--svg: $1 on $2 ranks: not XML"
+    fi
+}
+
 names=$(./allreduce list --csv | sed -n '2,$s/^"\([^"]*\)".*/\1/p')
 [ -n "$names" ] || fail "no names"
 for name in $names; do
     for ranks in 1 2 5 8; do
-        ./allreduce explain "$name" -n $ranks >explain.out 2>&1 || fail "$name on $ranks ranks: exit $?"
-        grep -q '^proved: ' explain.out || fail "$name on $ranks ranks: not proved"
-        tail -n 30 explain.out | grep -Eq '^ +[A-Z-]+( +all){'$ranks'}$' ||
+        ./allreduce explain "$name" -n $ranks >"$scratch/out" 2>&1 || fail "$name on $ranks ranks: exit $?"
+        grep -q '^proved: ' "$scratch/out" || fail "$name on $ranks ranks: not proved"
+        tail -n 30 "$scratch/out" | grep -Eq '^ +[A-Z-]+( +all){'$ranks'}$' ||
             fail "$name on $ranks ranks: the figure does not end with all ranks holding all"
     done
-    ./allreduce explain "$name" --nodes=3x2 -s 24 >explain.out 2>&1 || fail "$name --nodes: exit $?"
+    has_picture "$name" 5
+    ./allreduce explain "$name" --nodes=3x2 -s 24 >"$scratch/out" 2>&1 || fail "$name --nodes: exit $?"
 done
-rm -f explain.out
 ./allreduce explain rinf 2>&1 | grep -q "did you mean 'ring'" || fail "no hint at ring"
 ./allreduce explain rinf >/dev/null 2>&1
 [ $? -eq 2 ] || fail "an unknown name does not exit with 2"
 ./allreduce explain --rules 'ring:0-8' -n 4 | grep -q '^9-.* auto: ' || fail "no auto where no clause matches"
 ./allreduce explain ring >/dev/full 2>/dev/null
 [ $? -eq 1 ] || fail "a full disk does not exit with 1"
+./allreduce explain ring --svg "$scratch" >/dev/null 2>"$scratch/out"
+[ $? -eq 1 ] || fail "--svg into a folder does not exit with 1"
+grep -q 'Is a directory' "$scratch/out" || fail "--svg into a folder: not told why"
+./allreduce explain ring --svg - | head -n 1 | grep -q '^<svg ' || fail "--svg - prints more than the picture"
+has_picture ring 64
 exit $failed

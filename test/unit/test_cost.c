@@ -184,6 +184,22 @@ no_row_beats_a_bound(void **state)
 }
 
 static void
+no_row_beats_the_bound_on_time(void **state)
+{
+    const struct ar_machine machines[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {3, 0.5, 0.25}};
+    (void)state;
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        for (int p = 2; p <= 17; p++)
+            for (size_t m = 0; m < sizeof machines / sizeof machines[0]; m++) {
+                const char *name = ar_algorithm_at(i)->name;
+                const size_t n = 4 * (size_t)p;
+                const double bound = ar_bound_time(p, n, cost_of(name, p, n).ports, &machines[m]);
+                assert_true(bound > 0);
+                assert_true(time_of(name, p, n, machines[m]) >= bound * (1 - 1e-9));
+            }
+}
+
+static void
 the_bound_on_rounds_is_a_logarithm(void **state)
 {
     (void)state;
@@ -252,6 +268,7 @@ main(void)
         cmocka_unit_test(a_message_without_counterpart_is_refused),
         cmocka_unit_test(a_deadlock_is_refused),
         cmocka_unit_test(no_row_beats_a_bound),
+        cmocka_unit_test(no_row_beats_the_bound_on_time),
         cmocka_unit_test(the_bound_on_rounds_is_a_logarithm),
         cmocka_unit_test(ranks_hold_what_the_ring_leaves_them),
         cmocka_unit_test(a_figure_has_a_limit),
