@@ -174,6 +174,7 @@ run_messages(struct ar_communicator *c, const struct ar_decision *decision,
         .scratch = c->scratch,
         .comm = c->private_comm,
         .wait = c->wait,
+        .waited_ticks = c->recorder ? &c->recorder->waited_ticks : NULL,
     };
     return ar_p2p_run(&run);
 }
@@ -192,6 +193,7 @@ ar_communicator_run(struct ar_communicator *c, MPI_Comm comm, const struct ar_de
         .count = decision->key.count,
         .comm = comm,
         .wait = c->wait,
+        .waited_ticks = c->recorder ? &c->recorder->waited_ticks : NULL,
     };
     return ar_node_allreduce(&run);
 }

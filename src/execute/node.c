@@ -85,11 +85,14 @@ slot_of(const struct ar_node *node, uint64_t sequence, int rank)
 static int
 await(const struct ar_node_run *run, const _Atomic uint64_t *flag, uint64_t sequence)
 {
+    struct ar_idle idle = {run->waited_ticks, 0};
     unsigned polls = 0;
     int error = MPI_SUCCESS, found;
     for (unsigned i = 0; !error; i++) {
         /* Pairs with the release in publish(), publish_slices() or combine_slice(). */
-        if (atomic_load_explicit(flag, memory_order_acquire) >= sequence)
+        const bool come = atomic_load_explicit(flag, memory_order_acquire) >= sequence;
+        ar_idle_look(&idle, !come);
+        if (come)
             return MPI_SUCCESS;
         if (run->wait.spins > 0 && i % POLLS_PER_PROBE != POLLS_PER_PROBE - 1) {
             ar_wait_relax();

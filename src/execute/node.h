@@ -52,6 +52,7 @@ struct ar_node_run {
     size_t count;
     MPI_Comm comm;
     struct ar_wait wait;
+    uint64_t *waited_ticks; /* gets the time of polls in vain added; NULL: nobody asks */
 };
 
 /* MPI_SUCCESS, or an error of PMPI_Reduce_local or of progressing MPI. */

@@ -192,11 +192,12 @@ end_round(const struct ar_p2p *run, struct ar_slot *slot, int *left)
 
 /* Looks once at all messages under way, which progresses MPI once. */
 static int
-poll(const struct ar_p2p *run, int *left, int *found)
+poll(const struct ar_p2p *run, int *left, int *found, struct ar_idle *idle)
 {
     const struct ar_plan *plan = run->plan;
     int error = PMPI_Testsome(plan->window * plan->messages, plan->requests, found, plan->completed,
                               MPI_STATUSES_IGNORE);
+    ar_idle_look(idle, *found <= 0);
     for (int i = 0; i < *found && !error; i++) {
         struct ar_slot *slot = &plan->slots[plan->completed[i] / plan->messages];
         if (--slot->pending == 0)
@@ -210,6 +211,7 @@ ar_p2p_run(const struct ar_p2p *run)
 {
     struct ar_plan *plan = run->plan;
     int left = plan->window, error = MPI_SUCCESS;
+    struct ar_idle idle = {run->waited_ticks, 0};
     unsigned polls = 0;
     for (int i = 0; i < plan->window && !error; i++) {
         begin_segment(run, &plan->slots[i], (size_t)i);
@@ -217,7 +219,7 @@ ar_p2p_run(const struct ar_p2p *run)
     }
     while (left > 0 && !error) {
         int found = 0;
-        error = poll(run, &left, &found);
+        error = poll(run, &left, &found, &idle);
         if (found > 0)
             polls = 0;
         else

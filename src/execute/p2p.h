@@ -3,6 +3,7 @@
 #define AR_P2P_H
 
 #include <mpi.h>
+#include <stdint.h>
 
 #include "execute/plan.h"
 #include "execute/wait.h"
@@ -19,6 +20,7 @@ struct ar_p2p {
     char *scratch;
     MPI_Comm comm;
     struct ar_wait wait;
+    uint64_t *waited_ticks; /* gets the time of polls in vain added; NULL: nobody asks */
 };
 
 /* Runs the plan to its end.  Allocates nothing.  MPI_SUCCESS, or the first error

@@ -4,6 +4,11 @@
 #define AR_WAIT_H
 
 #include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/clock.h"
 
 /* What the user asked for. */
 enum ar_wait_policy { AR_WAIT_AUTO, AR_WAIT_SPIN, AR_WAIT_YIELD };
@@ -41,6 +46,26 @@ ar_wait_pause(struct ar_wait wait, unsigned *polls)
         ++*polls;
     else
         sched_yield();
+}
+
+/* The time of polls in vain, added up where somebody asks for it. */
+struct ar_idle {
+    uint64_t *ticks; /* the sum; NULL: nobody asks */
+    uint64_t since;  /* when a poll first was in vain; 0: the last one was not */
+};
+
+/* After each poll. */
+static inline void
+ar_idle_look(struct ar_idle *idle, bool in_vain)
+{
+    if (!idle->ticks || in_vain == (idle->since != 0))
+        return;
+    if (in_vain) {
+        idle->since = ar_clock_ticks();
+    } else {
+        *idle->ticks += ar_clock_since(idle->since);
+        idle->since = 0;
+    }
 }
 
 #endif
