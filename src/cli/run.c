@@ -13,8 +13,8 @@
 #include "cli/cli.h"
 #include "cli/preload.h"
 #include "cli/program.h"
-#include "cli/rank.h"
 #include "communicator/config.h"
+#include "communicator/rank.h"
 
 /* As env(1) and shells have it. */
 #define EXIT_CANNOT_RUN 126

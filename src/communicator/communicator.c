@@ -1,6 +1,5 @@
 #include "communicator/communicator.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -10,7 +9,6 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ar_communicator list = {.next = &list, .previous = &list};
-static int lowest_rank = INT_MAX;
 
 static void
 enlist(struct ar_communicator *c)
@@ -20,8 +18,6 @@ enlist(struct ar_communicator *c)
     c->next = list.next;
     list.next->previous = c;
     list.next = c;
-    if (c->rank < lowest_rank)
-        lowest_rank = c->rank;
     pthread_mutex_unlock(&lock);
 }
 
@@ -34,12 +30,6 @@ delist(struct ar_communicator *c)
     pthread_mutex_unlock(&lock);
 }
 
-int
-ar_communicators_lowest_rank(void)
-{
-    return lowest_rank;
-}
-
 void
 ar_communicators_collect(struct ar_table *table)
 {
@@ -47,6 +37,16 @@ ar_communicators_collect(struct ar_table *table)
     for (struct ar_communicator *c = list.next; c != &list; c = c->next)
         if (c->recorder)
             ar_recorder_collect(c->recorder, table);
+    pthread_mutex_unlock(&lock);
+}
+
+void
+ar_communicators_reset(void)
+{
+    pthread_mutex_lock(&lock);
+    for (struct ar_communicator *c = list.next; c != &list; c = c->next)
+        if (c->recorder)
+            ar_recorder_reset(c->recorder);
     pthread_mutex_unlock(&lock);
 }
 
@@ -76,9 +76,9 @@ destroy(struct ar_communicator *c)
 int
 ar_communicator_delete_callback(MPI_Comm comm, int keyval, void *state, void *extra)
 {
-    (void)comm;
     (void)keyval;
     (void)extra;
+    ar_statistics_part(state, comm);
     delist(state);
     destroy(state);
     return MPI_SUCCESS;

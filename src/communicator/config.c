@@ -1,5 +1,6 @@
 #include "communicator/config.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,9 @@ set_keyword(int *index, enum ar_variable_id id, const char *value, struct ar_tex
     return AR_ERR_SYNTAX;
 }
 
+/* In the order of the words of ALLREDUCE_STATS_SIGNAL. */
+static const int signals[] = {0, SIGHUP, SIGUSR1, SIGUSR2};
+
 /* Sets what the variable id stands for; AR_ERR_SYNTAX with why, AR_ERR_MEMORY. */
 static int
 set_variable(struct ar_config *config, enum ar_variable_id id, const char *value,
@@ -144,6 +148,10 @@ set_variable(struct ar_config *config, enum ar_variable_id id, const char *value
         return set_scratch(&config->scratch_bytes, value, why);
     case AR_VARIABLE_STATS:
         return *value ? set_own_stats_file(&config->stats_file, value, why) : AR_OK;
+    case AR_VARIABLE_STATS_SIGNAL:
+        error = set_keyword(&index, id, value, why);
+        config->stats_signal = signals[index];
+        return error;
     case AR_VARIABLE_VERBOSE:
         return set_keyword(&config->verbose, id, value, why);
     case AR_VARIABLE_STRICT:
@@ -195,6 +203,9 @@ take_environment(struct ar_config *config)
     for (enum ar_variable_id id = 0; id < AR_VARIABLES; id++)
         if (take_variable(config, id))
             return AR_ERR_MEMORY;
+    if (config->stats_signal && !config->stats_file)
+        set_problem(config, ar_variables[AR_VARIABLE_STATS_SIGNAL].name,
+                    "it needs a file to write; set ALLREDUCE_STATS=FILE, too");
     return AR_OK;
 }
 

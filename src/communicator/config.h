@@ -22,13 +22,15 @@ struct ar_config {
     enum ar_wait_policy wait;
     size_t scratch_bytes; /* bound of scratch memory per communicator */
     char *stats_file;     /* of ALLREDUCE_STATS, as it stands there; NULL: none.  Owned */
+    int stats_signal;     /* of ALLREDUCE_STATS_SIGNAL; 0: none */
     int verbose;
     bool strict;
     bool broken; /* something was refused: choose gives native for everything */
     int error;   /* AR_ERR_SYNTAX if broken and strict, else AR_OK */
 
     /* Canonical text of all that must agree between ranks: equal texts, equal
-     * decisions.  wait, verbose and strict are each rank's own affair.  Owned */
+     * decisions.  stats_signal, wait, verbose and strict are
+     * each rank's own affair.  Owned */
     char *text;
 
     /* If broken: one line with the variable, the place, what is wrong and what is

@@ -19,6 +19,8 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
         {"ALLREDUCE_STATS", "FILE", "",
          "where to write statistics at the end: JSON lines if it ends in .json or "
          ".jsonl, else text"},
+    [AR_VARIABLE_STATS_SIGNAL] = {"ALLREDUCE_STATS_SIGNAL", "none|HUP|USR1|USR2", "none",
+                                  "a signal at which a rank writes its statistics so far"},
     [AR_VARIABLE_STRICT] = {"ALLREDUCE_STRICT", "0|1", "1",
                             "1: a bad setting is an error; 0: a warning, and the MPI library's own "
                             "allreduce runs"},

@@ -161,11 +161,17 @@ void
 ar_recorder_collect(const struct ar_recorder *recorder, struct ar_table *table)
 {
     struct ar_row row;
+    /* Pairs with the release in ar_record_begin. */
+    const struct ar_record *running =
+        atomic_load_explicit(&recorder->running, memory_order_acquire);
+    const uint64_t started = __atomic_load_n(&recorder->started_ticks, __ATOMIC_RELAXED);
     /* Pairs with the release in append(). */
     const struct ar_record *r = atomic_load_explicit(&recorder->first, memory_order_acquire);
     for (; r; r = atomic_load_explicit(&r->next, memory_order_relaxed)) {
         fill_row(&row, r);
-        if (row.counts.calls > 0)
+        if (r == running)
+            row.running_ns = ar_clock_ns(ar_clock_since(started));
+        if (row.counts.calls > 0 || r == running)
             ar_table_add(table, &row);
     }
     table->lost += __atomic_load_n(&recorder->lost, __ATOMIC_RELAXED);

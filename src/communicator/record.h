@@ -40,9 +40,11 @@ struct ar_record {
 struct ar_recorder {
     _Atomic(struct ar_record *) first;
     struct ar_label *labels;
-    uint64_t setup_ns;     /* since the last call ended */
-    uint64_t waited_ticks; /* the same */
-    uint64_t lost;         /* calls without memory for a record */
+    _Atomic(struct ar_record *) running; /* the call under way; NULL: none */
+    uint64_t started_ticks;              /* when it began */
+    uint64_t setup_ns;                   /* since the last call ended */
+    uint64_t waited_ticks;               /* the same */
+    uint64_t lost;                       /* calls without memory for a record */
 };
 
 /* NULL without memory. */
@@ -84,13 +86,22 @@ ar_record_pass(struct ar_record *record, uint64_t bytes)
     ar_record_bump(&record->counts.bytes, bytes);
 }
 
-/* A call that began at start (in ticks) and ends now. */
+/* A call begins; record may be NULL where that is found out later. */
 static inline void
-ar_record_end(struct ar_recorder *recorder, struct ar_record *record, uint64_t bytes,
-              uint64_t start)
+ar_record_begin(struct ar_recorder *recorder, struct ar_record *record)
 {
-    const uint64_t ns = ar_clock_ns(ar_clock_since(start));
+    __atomic_store_n(&recorder->started_ticks, ar_clock_ticks(), __ATOMIC_RELAXED);
+    /* Pairs with the acquire in ar_recorder_collect. */
+    atomic_store_explicit(&recorder->running, record, memory_order_release);
+}
+
+/* The call that began ends; it belongs to record. */
+static inline void
+ar_record_end(struct ar_recorder *recorder, struct ar_record *record, uint64_t bytes)
+{
+    const uint64_t ns = ar_clock_ns(ar_clock_since(recorder->started_ticks));
     struct ar_counts *c = &record->counts;
+    atomic_store_explicit(&recorder->running, NULL, memory_order_relaxed);
     ar_record_pass(record, bytes);
     ar_record_bump(&c->ns, ns);
     ar_record_bump(&c->times.count[ar_histogram_bucket(ns)], 1);

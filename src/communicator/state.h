@@ -10,11 +10,11 @@ int ar_communicator_delete_callback(MPI_Comm comm, int keyval, void *state, void
 /* Adds what all communicators recorded to the table. */
 void ar_communicators_collect(struct ar_table *table);
 
+/* Sets back what they recorded. */
+void ar_communicators_reset(void);
+
 /* Frees the private communicators, for the last time that MPI lets us. */
 void ar_communicators_close(void);
-
-/* The lowest rank this process ever had in a communicator of ours. */
-int ar_communicators_lowest_rank(void);
 
 /* Agrees on the configuration among the ranks of comm: c->config and, where they
  * differ, c->own_config (rank 0's).  Collective over comm.  A configuration that

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "communicator/gather.h"
+#include "communicator/rank.h"
+#include "communicator/snapshot.h"
 #include "communicator/state.h"
 #include "communicator/stats_file.h"
 #include "report/report.h"
@@ -22,6 +24,9 @@ static struct {
     int world_rank;                 /* -1: there is no world */
     int world_size;                 /* 0: the same */
     uint64_t begun_ns;
+    int most_ranks;                /* of any communicator that recorded for the file */
+    struct ar_table passed_on;     /* of this rank's own, gathered elsewhere */
+    struct ar_table gathered;      /* by this rank, in a program without a world */
     struct ar_table gone;          /* of states that are no more.  Under the lock */
     struct ar_recorder *stateless; /* calls without a state.  Under the lock */
     char path[PATH_MAX];           /* of ALLREDUCE_STATS; "": no file.  Written under the lock */
@@ -53,22 +58,6 @@ start_clock(void)
     pthread_once(&once, ar_clock_start);
 }
 
-void
-ar_statistics_begin(const struct ar_config *config, int world_rank)
-{
-    all.world_rank = world_rank;
-    if (world_rank >= 0)
-        PMPI_Comm_size(MPI_COMM_WORLD, &all.world_size);
-    all.begun_ns = ar_clock_system_ns();
-    if (!asks(config))
-        return;
-    start_clock();
-    all.config = config;
-    all.stateless = ar_recorder_create();
-    if (config->stats_file)
-        use_file(config->stats_file);
-}
-
 /* --- the life of a communicator's recorder --- */
 
 static bool
@@ -96,6 +85,8 @@ ar_statistics_attach(struct ar_communicator *c, MPI_Comm comm, uint64_t setup_ns
     if (!config->stats_file)
         return;
     use_file(config->stats_file);
+    if (c->nranks > all.most_ranks)
+        all.most_ranks = c->nranks;
     if (c->config && is_of_all_ranks(comm))
         atomic_store(&all.world_records, true);
 }
@@ -201,15 +192,21 @@ ar_statistics_count_message(enum ar_entry entry, const char *reason, MPI_Comm co
 
 /* --- the end --- */
 
+static void
+add_rows(struct ar_table *sum, const struct ar_table *table)
+{
+    for (size_t i = 0; i < table->nrows; i++)
+        ar_table_add(sum, &table->rows[i]);
+    sum->lost += table->lost;
+}
+
 /* As one rank's table. */
 static void
 collect(struct ar_table *table)
 {
     ar_communicators_collect(table);
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < all.gone.nrows; i++)
-        ar_table_add(table, &all.gone.rows[i]);
-    table->lost += all.gone.lost;
+    add_rows(table, &all.gone);
     if (all.stateless)
         ar_recorder_collect(all.stateless, table);
     pthread_mutex_unlock(&lock);
@@ -218,18 +215,20 @@ collect(struct ar_table *table)
 static int
 own_rank(void)
 {
-    return all.world_rank >= 0 ? all.world_rank : ar_communicators_lowest_rank();
+    return all.world_rank >= 0 ? all.world_rank : ar_rank_in_job();
 }
 
 static void
-print(const struct ar_table *table)
+print(const struct ar_table *rest)
 {
     const int verbose = all.config ? all.config->verbose : 0, rank = own_rank();
     char title[128];
+    struct ar_table *table = &all.passed_on;
     if (verbose < 1 || (verbose < 2 && rank != 0))
         return;
     snprintf(title, sizeof title, "%s for %s, calls of rank %d", PACKAGE_VERSION, AR_MPI_FAMILY,
              rank);
+    add_rows(table, rest);
     ar_table_write_brief(stderr, table, title);
 }
 
@@ -248,11 +247,11 @@ write_table(const char *path, const struct ar_table *table, const struct ar_run 
     return fclose(to) == 0 && !failed;
 }
 
-/* rank: whose alone the table is; ALL_RANKS, of a world of nranks. */
-#define ALL_RANKS (-1)
+/* Writes the table of so many ranks to the file, or to one for this rank alone. */
+enum name { NAME_OF_ALL, NAME_OF_RANK };
 
 static void
-write_file(struct ar_table *table, int rank, int nranks)
+write_file(struct ar_table *table, enum name name, int ranks)
 {
     char path[PATH_MAX + 32], when[32] = "";
     struct tm tm;
@@ -263,16 +262,27 @@ write_file(struct ar_table *table, int rank, int nranks)
         .program = program_invocation_short_name,
         .when = when,
         .elapsed_ns = ar_clock_system_ns() - all.begun_ns,
-        .nranks = nranks,
-        .ranks = rank == ALL_RANKS ? nranks : 1,
-        .rank = rank,
+        .nranks = all.world_size,
+        .ranks = ranks,
+        .rank = name == NAME_OF_RANK && ranks == 1 ? own_rank() : -1,
     };
     if (localtime_r(&now, &tm))
         strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
-    snprintf(path, sizeof path, rank == ALL_RANKS ? "%s" : "%s.rank%d", all.path, rank);
+    snprintf(path, sizeof path, name == NAME_OF_ALL ? "%s" : "%s.rank%d", all.path, own_rank());
     ar_table_sort(table);
     if (!write_table(path, table, &run))
         ar_say("ALLREDUCE_STATS: cannot write '%s': %s", path, strerror(errno));
+}
+
+/* On a thread of its own: no MPI. */
+static void
+write_snapshot(void)
+{
+    struct ar_table table = {0};
+    collect(&table);
+    ar_table_sign(&table, own_rank());
+    write_file(&table, NAME_OF_RANK, 1);
+    ar_table_fini(&table);
 }
 
 static void
@@ -280,10 +290,63 @@ write_gathered(struct ar_table *table)
 {
     if (ar_table_gather(table, MPI_COMM_WORLD) == MPI_SUCCESS) {
         if (all.world_rank == 0)
-            write_file(table, ALL_RANKS, all.world_size);
+            write_file(table, NAME_OF_ALL, all.world_size);
     } else {
-        write_file(table, all.world_rank, all.world_size);
+        write_file(table, NAME_OF_RANK, 1);
     }
+}
+
+/* Forgets what was gathered. */
+static void
+reset(void)
+{
+    ar_communicators_reset();
+    pthread_mutex_lock(&lock);
+    ar_table_fini(&all.gone);
+    if (all.stateless)
+        ar_recorder_reset(all.stateless);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Does every rank of comm say yes? */
+static bool
+all_say(bool yes, MPI_Comm comm)
+{
+    int mine = yes, everyone = 0;
+    if (PMPI_Reduce(&mine, &everyone, 1, MPI_INT, MPI_LAND, 0, comm) ||
+        PMPI_Bcast(&everyone, 1, MPI_INT, 0, comm))
+        return false;
+    return everyone;
+}
+
+/* Such a program may gather several times, from the same ranks. */
+static void
+add_gathered(const struct ar_table *table)
+{
+    for (size_t i = 0; i < table->nrows; i++) {
+        struct ar_row *sum = ar_table_add(&all.gathered, &table->rows[i]);
+        if (sum && sum->ranks > table->rows[i].ranks)
+            sum->ranks = table->rows[i].ranks;
+    }
+    all.gathered.lost += table->lost;
+}
+
+void
+ar_statistics_part(struct ar_communicator *c, MPI_Comm comm)
+{
+    struct ar_table table = {0};
+    if (all.world_rank >= 0 || !c->config || !c->config->stats_file ||
+        !all_say(c->nranks >= all.most_ranks, comm))
+        return;
+    collect(&table);
+    add_rows(&all.passed_on, &table);
+    reset();
+    ar_table_sign(&table, own_rank());
+    if (ar_table_gather(&table, comm) == MPI_SUCCESS && c->rank == 0) {
+        add_gathered(&table);
+        write_file(&all.gathered, own_rank() == 0 ? NAME_OF_ALL : NAME_OF_RANK, c->nranks);
+    }
+    ar_table_fini(&table);
 }
 
 void
@@ -298,6 +361,26 @@ ar_statistics_end(bool mpi_lives)
     if (all.path[0] && mpi_lives && atomic_load(&all.world_records))
         write_gathered(&table);
     else if (all.path[0] && table.nrows > 0)
-        write_file(&table, own_rank(), all.world_size);
+        write_file(&table, NAME_OF_RANK, 1);
     ar_table_fini(&table);
+}
+
+/* --- the beginning, which knows of all of the above --- */
+
+void
+ar_statistics_begin(const struct ar_config *config, int world_rank)
+{
+    all.world_rank = world_rank;
+    if (world_rank >= 0)
+        PMPI_Comm_size(MPI_COMM_WORLD, &all.world_size);
+    all.begun_ns = ar_clock_system_ns();
+    if (!asks(config))
+        return;
+    start_clock();
+    all.config = config;
+    all.stateless = ar_recorder_create();
+    if (config->stats_file)
+        use_file(config->stats_file);
+    if (config->stats_signal && config->stats_file)
+        ar_snapshot_at(config->stats_signal, write_snapshot);
 }

@@ -18,6 +18,11 @@ void ar_statistics_begin(const struct ar_config *config, int world_rank);
  * making of the state took setup_ns. */
 void ar_statistics_attach(struct ar_communicator *c, MPI_Comm comm, uint64_t setup_ns);
 
+/* Before the state of comm goes, while its ranks are together: in a program without
+ * a world, where no end is to be seen, gathers and writes if comm is the largest
+ * communicator that any of its ranks had.  Collective over comm in such programs. */
+void ar_statistics_part(struct ar_communicator *c, MPI_Comm comm);
+
 /* Takes over the numbers of a state that goes. */
 void ar_statistics_detach(struct ar_communicator *c);
 

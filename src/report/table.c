@@ -62,23 +62,27 @@ make_room(struct ar_table *table)
     return true;
 }
 
-void
+struct ar_row *
 ar_table_add(struct ar_table *table, const struct ar_row *row)
 {
     struct ar_row *mine = find(table, &row->key);
     if (!mine) {
-        if (make_room(table))
-            table->rows[table->nrows++] = *row;
-        else
-            table->lost += row->counts.calls;
-        return;
+        if (make_room(table)) {
+            table->rows[table->nrows] = *row;
+            return &table->rows[table->nrows++];
+        }
+        table->lost += row->counts.calls;
+        return NULL;
     }
     ar_counts_add(&mine->counts, &row->counts);
     mine->ranks += row->ranks;
+    if (row->running_ns > mine->running_ns)
+        mine->running_ns = row->running_ns;
     if (row->quickest.ns < mine->quickest.ns)
         mine->quickest = row->quickest;
     if (row->slowest.ns > mine->slowest.ns)
         mine->slowest = row->slowest;
+    return mine;
 }
 
 void

@@ -53,6 +53,7 @@ struct ar_extreme {
 struct ar_row {
     struct ar_row_key key;
     struct ar_counts counts;
+    uint64_t running_ns;        /* since when a call is under way; 0: none is */
     int ranks;                  /* whose calls these are */
     struct ar_extreme quickest; /* of these ranks: who waited for nobody */
     struct ar_extreme slowest;
@@ -72,8 +73,9 @@ void ar_counts_init(struct ar_counts *counts);
 void ar_counts_add(struct ar_counts *sum, const struct ar_counts *counts);
 
 /* Adds to the row of the same key: counts, and ranks (from other ranks than the
- * table has so far; 0 where they are the same ones). */
-void ar_table_add(struct ar_table *table, const struct ar_row *row);
+ * table has so far; 0 where they are the same ones).  The row, which stays where it is
+ * until the next one is added; NULL, its calls counting as lost, without memory. */
+struct ar_row *ar_table_add(struct ar_table *table, const struct ar_row *row);
 
 /* All rows are those of one rank: sets ranks, quickest and slowest. */
 void ar_table_sign(struct ar_table *table, int rank);

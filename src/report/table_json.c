@@ -108,6 +108,7 @@ print_row(FILE *to, const struct ar_row *row)
     print_number(to, "median_ns", ar_row_quantile(row, 0.5), timed);
     print_number(to, "p99_ns", ar_row_quantile(row, 0.99), timed);
     print_number(to, "max_ns", c->most_ns, timed);
+    print_number(to, "running_ns", row->running_ns, row->running_ns > 0);
     print_extreme(to, "quickest", &row->quickest, timed);
     print_extreme(to, "slowest", &row->slowest, timed);
     print_histogram(to, &c->times);

@@ -73,12 +73,15 @@ print_row(FILE *to, const struct ar_row *row, const struct widths *w)
     print_us(to, 10, ar_row_quantile(row, 0.5), timed);
     print_us(to, 10, ar_row_quantile(row, 0.99), timed);
     print_us(to, 10, c->most_ns, timed);
-    fprintf(to, " %6s %6s  %-*s %-*s  %-*s  %-*s  %s%s%s\n", nranks,
+    fprintf(to, " %6s %6s  %-*s %-*s  %-*s  %-*s  %s%s%s", nranks,
             ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size), w->type,
             or_dash(row->key.type), w->op, or_dash(row->key.op), w->ran, row->key.ran, w->requested,
             or_dash(row->key.requested), row->key.reason,
             row->key.entry == AR_ENTRY_ALLREDUCE ? "" : ": ",
             row->key.entry == AR_ENTRY_ALLREDUCE ? "" : ar_entry_names[row->key.entry]);
+    if (row->running_ns > 0)
+        fprintf(to, " (a call under way for %.3f s)", (double)row->running_ns * 1e-9);
+    fputc('\n', to);
 }
 
 static void

@@ -35,15 +35,17 @@ has_null_buffer(const struct ar_call *call, const struct ar_reduction *r)
 static int
 run_always_native(struct ar_communicator *c, const struct ar_call *call)
 {
-    const uint64_t start = c->recorder ? ar_clock_ticks() : 0;
-    const int error = ar_native_allreduce(call);
     uint64_t bytes;
-    if (!c->recorder || error)
+    if (!c->recorder)
+        return ar_native_allreduce(call);
+    ar_record_begin(c->recorder, NULL); /* MPI has not yet had a look at the handles */
+    const int error = ar_native_allreduce(call);
+    if (error)
         return error;
     struct ar_record *record =
         ar_statistics_native_record(c, call->type, call->op, (size_t)call->count, &bytes);
     if (record)
-        ar_record_end(c->recorder, record, bytes, start);
+        ar_record_end(c->recorder, record, bytes);
     return MPI_SUCCESS;
 }
 
@@ -69,10 +71,11 @@ record_decision(struct ar_communicator *c, struct ar_decision *d, const struct a
                 const struct ar_call *call)
 {
     struct ar_record *record = ar_statistics_record(c, d, r);
-    const uint64_t start = ar_clock_ticks();
+    if (!record)
+        return run_decision(c, d, r, call);
+    ar_record_begin(c->recorder, record);
     const int error = run_decision(c, d, r, call);
-    if (record)
-        ar_record_end(c->recorder, record, (uint64_t)call->count * r->size, start);
+    ar_record_end(c->recorder, record, (uint64_t)call->count * r->size);
     return error;
 }
 

@@ -7,13 +7,16 @@
  *   halves   3 calls on halves of the world, none on all of it
  *   exit     5 calls on the world, then exit without MPI_Finalize
  *   passing  a nonblocking call, nothing else
+ *   hang     5 calls; rank 0, which tells its process, waits in one more for the others
  *   derived  calls with types and ops that are not predefined
  */
 #include <config.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "mpi_check.h"
 
@@ -85,6 +88,19 @@ call_late(void)
 }
 
 static void
+hang(void)
+{
+    call_on_world(5);
+    if (world.rank == 0) {
+        printf("waits: %ld\n", (long)getpid());
+        fflush(stdout);
+    } else {
+        sleep(2);
+    }
+    call_on_world(1);
+}
+
+static void
 add(void *in, void *inout, int *count, MPI_Datatype *type)
 {
     (void)type;
@@ -124,6 +140,8 @@ main(int argc, char **argv)
         call_on_halves();
     else if (strcmp(what, "passing") == 0)
         call_nonblocking();
+    else if (strcmp(what, "hang") == 0)
+        hang();
     else if (strcmp(what, "derived") == 0)
         call_derived();
     else if (strcmp(what, "exit") == 0)

@@ -120,6 +120,40 @@ preload 2 "$programs/statistics" exit >"$scratch/out" 2>&1
 [ $? -eq $native ] || fail "$title: exit status is not the native one"
 [ ! -e "$file" ] || fail "$title: wrote a file of all"
 
+# A program that uses sessions alone: gathered when it frees its communicator.
+rm -f "$scratch"/stats*
+title=session
+preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring "$programs/exits" session >"$scratch/out" 2>&1
+status=$?
+[ $status -eq 77 ] || {
+    expect_gathered "$file" 3
+    expect_field "$file" MPI_INT calls 15
+    expect_calls session ring 5
+}
+
+# At a signal, a rank that waits in an allreduce tells so.
+rm -f "$scratch"/stats*
+title="a signal"
+preload 2 ALLREDUCE_STATS_SIGNAL=USR2 "$programs/statistics" hang >"$scratch/out" 2>&1 &
+job=$!
+tries=0
+while [ "$(grep -c waits "$scratch/out")" -lt 1 ] && [ $tries -lt 200 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+done
+waits=$(sed -n 's/waits: //p' "$scratch/out")
+sleep 0.2
+kill -s USR2 "$waits"
+while [ ! -s "$file.rank0" ] && [ $tries -lt 200 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+done
+wait $job || fail "$title: ended with an error"
+expect_field "$file.rank0" MPI_DOUBLE calls 5
+[ "$(field running_ns <"$file.rank0")" -gt 100000000 ] || fail "$title: no call under way"
+expect_field "$file" MPI_DOUBLE calls 12
+expect_field "$file" MPI_DOUBLE running_ns null
+
 # Text for people, and a name of its own for each job.
 ALLREDUCE_STATS=$scratch/stats.%p.txt
 run 2 ALLREDUCE_ALGO=ring "$programs/statistics" all
@@ -161,4 +195,6 @@ expect_refusal_of() {
 expect_refusal_of 1
 preload 2 ALLREDUCE_STATS=/tmp/a%q "$programs/pings" >"$scratch/out" 2>&1
 expect_refusal_of 7
+preload 2 ALLREDUCE_STATS= ALLREDUCE_STATS_SIGNAL=USR1 "$programs/pings" >"$scratch/out" 2>&1
+grep -q 'ALLREDUCE_STATS_SIGNAL: it needs a file' "$scratch/out" || fail "a signal without a file: taken"
 exit $failed

@@ -263,14 +263,16 @@ json_has_the_run_and_a_line_for_each_row(void **state)
         "\"MPI_SUM\", \"bytes_from\": 8, \"bytes_to\": 15, \"requested\": \"auto\", \"ran\": "
         "\"ring\", \"reason\": \"named\", \"ranks\": 0, \"calls\": 2, \"bytes\": 16, "
         "\"setup_ns\": 0, \"ns\": 20, \"wait_ns\": 0, \"own_ns\": 10, \"min_ns\": 10, "
-        "\"median_ns\": 10, \"p99_ns\": 10, \"max_ns\": 10, \"quickest\": {\"rank\": 0, "
+        "\"median_ns\": 10, \"p99_ns\": 10, \"max_ns\": 10, \"running_ns\": null, \"quickest\": "
+        "{\"rank\": 0, "
         "\"mean_ns\": "
         "0}, \"slowest\": {\"rank\": 0, \"mean_ns\": 0}, \"histogram\": [[10, 2]]}\n"
         "{\"call\": \"MPI_Iallreduce\", \"comm_size\": 4, \"type\": \"MPI_DOUBLE\", \"op\": "
         "\"MPI_SUM\", \"bytes_from\": 8, \"bytes_to\": 15, \"requested\": \"auto\", \"ran\": "
         "\"native\", \"reason\": \"nonblocking\", \"ranks\": 0, \"calls\": 1, \"bytes\": 0, "
         "\"setup_ns\": null, \"ns\": null, \"wait_ns\": null, \"own_ns\": null, \"min_ns\": null, "
-        "\"median_ns\": null, \"p99_ns\": null, \"max_ns\": null, \"quickest\": null, "
+        "\"median_ns\": null, \"p99_ns\": null, \"max_ns\": null, \"running_ns\": null, "
+        "\"quickest\": null, "
         "\"slowest\": null, \"histogram\": []}\n");
     free(text);
     ar_table_fini(&table);

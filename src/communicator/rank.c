@@ -1,4 +1,4 @@
-#include "cli/rank.h"
+#include "communicator/rank.h"
 
 #include <stddef.h>
 #include <stdlib.h>
