@@ -258,6 +258,7 @@ static const struct ar_algorithm rows[] = {
         .keeps_order = true,
         .shares_memory = true,
         .scratch = AR_SCRATCH_RANKS,
+        .takes = AR_TAKES_WHOLE,
         .defaults = {.window = 1},
         .title = "ranks of one node read each other's vectors in shared memory",
         .rounds = "2",

@@ -28,6 +28,8 @@ struct ar_params {
     enum ar_broadcast broadcast;
     enum ar_allgather allgather;
     enum ar_reduce_scatter reduce_scatter;
+    size_t whole_bytes;   /* in shared memory, every rank combines all of a message up to this
+                             size; 0 = what is fastest here */
     size_t segment_bytes; /* of the executor: 0 = whole message */
     int window;           /* segments in flight, >= 1 */
     /* Node of each rank, nranks entries, numbered 0, 1, 2, ... in the order of their
@@ -42,7 +44,8 @@ enum ar_param_bit {
     AR_TAKES_DIMS = 4,
     AR_TAKES_BROADCAST = 8,
     AR_TAKES_ALLGATHER = 16,
-    AR_TAKES_REDUCE_SCATTER = 32
+    AR_TAKES_REDUCE_SCATTER = 32,
+    AR_TAKES_WHOLE = 64
 };
 
 /* How much scratch a rank takes at most: TMP, and what the recv_reduce steps of

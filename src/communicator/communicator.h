@@ -28,6 +28,7 @@ struct ar_decision_key {
     ptrdiff_t true_lb;
     bool commutative;
     bool named; /* op and type are predefined */
+    bool basic; /* the type is */
 };
 
 /* Who executes a call. */

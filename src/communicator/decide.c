@@ -18,7 +18,8 @@ key_of(const struct ar_reduction *r, size_t count)
                                     .extent = r->extent,
                                     .true_lb = r->true_lb,
                                     .commutative = r->commutative,
-                                    .named = r->named};
+                                    .named = r->named,
+                                    .basic = r->basic};
 }
 
 static bool
@@ -26,7 +27,7 @@ same_key(const struct ar_decision_key *a, const struct ar_decision_key *b)
 {
     return a->count == b->count && a->size == b->size && a->true_extent == b->true_extent &&
            a->extent == b->extent && a->true_lb == b->true_lb && a->commutative == b->commutative &&
-           a->named == b->named;
+           a->named == b->named && a->basic == b->basic;
 }
 
 /* NULL without memory. */
@@ -123,35 +124,29 @@ make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_redu
     return error;
 }
 
-/* Asks the configuration; once more where auto counted on memory that the ranks
- * turn out not to share. */
+static bool
+wants_memory(const struct ar_communicator *c, const struct ar_decision *d)
+{
+    return d->choice.kind == AR_CHOICE_ALGORITHM && d->choice.algorithm->shares_memory &&
+           c->nranks > 1;
+}
+
+/* Asks the configuration, and finds the memory if the algorithm wants any: that takes one
+ * node.  Where the ranks turn out to share none, auto is asked once more; what was
+ * named stays, and the same schedule goes by messages. */
 static int
 ask(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const struct ar_reduction *r)
 {
-    const int grade = ar_memory_grade(r, d->key.count);
-    struct ar_request request = {d->key.count * r->size, c->nranks, r->commutative,
-                                 c->nranks > 1 && grade >= 0};
+    struct ar_request request = {d->key.count * r->size, c->nranks, r->commutative, c->nranks > 1};
     int error = ar_config_choose(c->config, &d->choice, &request, &d->reason);
-    if (error || d->reason != ar_reason_auto || d->choice.kind != AR_CHOICE_ALGORITHM ||
-        !d->choice.algorithm->shares_memory || ar_memory_get(c, comm, grade))
+    const bool is_auto = d->reason == ar_reason_auto;
+    if (error || !wants_memory(c, d))
         return error;
+    d->node = ar_memory_get(c, comm, r, d->key.count, &d->reason);
+    if (d->node || !is_auto)
+        return AR_OK;
     request.shares_memory = false;
     return ar_config_choose(c->config, &d->choice, &request, &d->reason);
-}
-
-/* The memory that serves the decision, if its algorithm wants any: that takes one
- * node, and a predefined op.  Else NULL: the same schedule goes by messages. */
-static struct ar_node *
-find_memory(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
-            const struct ar_reduction *r)
-{
-    if (!d->choice.algorithm->shares_memory || c->nranks == 1)
-        return NULL;
-    const int grade = ar_memory_grade(r, d->key.count);
-    struct ar_node *node = grade < 0 ? NULL : ar_memory_get(c, comm, grade);
-    if (!node)
-        d->reason = grade < 0 ? "user-defined op: by messages" : "no shared memory: by messages";
-    return node;
 }
 
 /* Chooses; where that is an algorithm and no engine can be had, native. */
@@ -168,10 +163,9 @@ choose(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
         return MPI_ERR_NO_MEM;
     if (d->choice.kind == AR_CHOICE_NATIVE)
         return MPI_SUCCESS;
-    d->node = find_memory(c, comm, d, r);
     if (d->node) {
         d->runner = AR_RUN_MEMORY;
-        return MPI_SUCCESS;
+        return grow_scratch(c, ar_node_scratch_bytes(r));
     }
     if (c->engine == AR_ENGINE_NONE && ar_engine_create(c, comm))
         return MPI_ERR_NO_MEM;

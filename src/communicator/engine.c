@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "communicator/state.h"
+#include "execute/tuning.h"
 
 /* Node of this rank as MPI sees it (MPI_COMM_TYPE_SHARED). */
 struct node {
@@ -115,30 +116,18 @@ ar_engine_create(struct ar_communicator *c, MPI_Comm comm)
     return MPI_SUCCESS;
 }
 
-/* Bytes of a chunk.  Short: a page or so in all for each rank.  Long: half of a
- * core's first level of cache; but where ranks take turns on the cores each chunk
- * costs two turns of all, so that few large ones are better. */
-#define SHORT_CHUNK   ((size_t)2048)
-#define LONG_CHUNK    ((size_t)32768)
-#define CROWDED_CHUNK ((size_t)262144)
-
-int
-ar_memory_grade(const struct ar_reduction *r, size_t count)
-{
-    if (!r->named)
-        return -1;
-    return ar_reduction_room_bytes(r, count) <= SHORT_CHUNK ? AR_MEMORY_SHORT : AR_MEMORY_LONG;
-}
-
 /* Blocks for later short communicators: a page or two for each rank. */
 #define SHORT_SPARE 3
 
 static struct ar_node_size
 memory_size(const struct ar_communicator *c, int grade)
 {
+    const int neighbours = local_ranks_of_job();
     if (grade == AR_MEMORY_SHORT)
-        return (struct ar_node_size){grade, SHORT_CHUNK, SHORT_SPARE};
-    return (struct ar_node_size){grade, c->wait.spins > 0 ? LONG_CHUNK : CROWDED_CHUNK, 0};
+        return (struct ar_node_size){grade, AR_SHORT_CHUNK, SHORT_SPARE, neighbours};
+    const bool is_crowded = c->memory[AR_MEMORY_SHORT].node.is_crowded;
+    const size_t chunk = ar_node_tune(c->nranks, is_crowded).chunk_bytes;
+    return (struct ar_node_size){grade, chunk, 0, neighbours};
 }
 
 static void
@@ -152,16 +141,30 @@ map_memory(struct ar_communicator *c, MPI_Comm comm, int grade)
         return;
     }
     memory->state = AR_ENGINE_READY;
-    c->wait = wait_on_node(c, memory->node.block.stride, memory->node.block.cpus);
+    c->wait = ar_wait_make(c->config->wait, memory->node.block.ranks, memory->node.block.cpus);
+}
+
+static int
+grade_of(const struct ar_reduction *r, size_t count)
+{
+    const size_t bytes = r->basic ? ar_reduction_room_bytes(r, count) : count * r->size;
+    return bytes <= AR_SHORT_CHUNK ? AR_MEMORY_SHORT : AR_MEMORY_LONG;
 }
 
 struct ar_node *
-ar_memory_get(struct ar_communicator *c, MPI_Comm comm, int grade)
+ar_memory_get(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r, size_t count,
+              const char **why)
 {
+    const int grade = grade_of(r, count);
+    struct ar_memory *memory = &c->memory[grade];
     map_memory(c, comm, AR_MEMORY_SHORT); /* tells the manner of waiting, too */
     if (c->memory[AR_MEMORY_SHORT].state == AR_ENGINE_READY)
         map_memory(c, comm, grade);
-    return c->memory[grade].state == AR_ENGINE_READY ? &c->memory[grade].node : NULL;
+    if (memory->state == AR_ENGINE_READY && ar_node_takes(&memory->node, r))
+        return &memory->node;
+    *why = memory->state == AR_ENGINE_READY ? "elements too large for shared memory: by messages"
+                                            : "no shared memory: by messages";
+    return NULL;
 }
 
 void

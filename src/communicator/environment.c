@@ -26,7 +26,7 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
                             "allreduce runs"},
     [AR_VARIABLE_VERBOSE] = {"ALLREDUCE_VERBOSE", "0|1|2", "0",
                              "1: tell at the end on stderr what ran and why; 2: more of it"},
-    [AR_VARIABLE_WAIT] = {"ALLREDUCE_WAIT", "auto|spin|yield", "auto",
+    [AR_VARIABLE_WAIT] = {"ALLREDUCE_WAIT", "auto|spin|yield|sleep", "auto",
                           "how to wait for other ranks; auto: spin while there is a core for each"},
 };
 

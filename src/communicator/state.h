@@ -30,14 +30,11 @@ void ar_agree_close(void);
 int ar_engine_create(struct ar_communicator *c, MPI_Comm comm);
 void ar_engine_destroy(struct ar_communicator *c, bool mpi_lives);
 
-/* Which memory serves count elements of r; -1 if none does: a user's op may come
- * with types that the ranks lay out differently, and in shared memory they read
- * each other's layout.  (Predefined ops take named types alone.) */
-int ar_memory_grade(const struct ar_reduction *r, size_t count);
-
-/* That memory, mapped at the first call: collective over comm.  NULL where the
- * ranks do not share memory, alike on all ranks. */
-struct ar_node *ar_memory_get(struct ar_communicator *c, MPI_Comm comm, int grade);
+/* The memory that serves count elements of r, mapped at the first call: collective over
+ * comm.  NULL, alike on all ranks, where they share none or an element does not
+ * fit; *why tells. */
+struct ar_node *ar_memory_get(struct ar_communicator *c, MPI_Comm comm,
+                              const struct ar_reduction *r, size_t count, const char **why);
 void ar_memory_destroy(struct ar_communicator *c);
 
 /* Drops all decisions with their plans. */

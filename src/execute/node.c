@@ -13,9 +13,9 @@
 
 #include "execute/node.h"
 
-#include <stdatomic.h>
 #include <stdint.h>
 
+#include "execute/tuning.h"
 #include "schedule/schedule.h"
 
 #define SLOTS      4
@@ -23,10 +23,9 @@
 #define TINY_BYTES ((size_t)48)
 
 struct slot {
-    _Alignas(64) _Atomic uint64_t published;
-    uint64_t pad;
+    _Alignas(64) struct ar_flag published;
     char tiny[TINY_BYTES];
-    _Alignas(64) _Atomic uint64_t reduced;
+    _Alignas(64) struct ar_flag reduced;
     _Alignas(64) char data[]; /* a contribution, then a result: chunk_bytes each */
 };
 
@@ -48,12 +47,13 @@ bool
 ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks, struct ar_node_size size)
 {
     const struct ar_block_wish wish = {size.kind, slot_bytes(size.chunk_bytes), SLOTS,
-                                       1 + size.spare};
+                                       1 + size.spare, size.neighbours};
     struct ar_node made = {.rank = rank, .nranks = nranks};
     if (!ar_block_borrow(&made.block, comm, rank, nranks, &wish))
         return false;
     made.chunk_bytes = (made.block.slot_bytes - sizeof(struct slot)) / 2;
     made.sequence = made.block.sequence;
+    made.is_crowded = made.block.ranks > made.block.cpus;
     *node = made;
     return true;
 }
@@ -79,32 +79,95 @@ slot_of(const struct ar_node *node, uint64_t sequence, int rank)
 
 #define POLLS_PER_PROBE 16
 
-/* Until *flag is at least sequence.  What the rank that stored it wrote before is
- * then visible here.  MPI must go on meanwhile: a legal program may have a
- * message under way that the awaited rank needs first. */
+/* Until *flag is at least sequence.  MPI must go on meanwhile: a legal program may
+ * have a message under way that the awaited rank needs first. */
 static int
-await(const struct ar_node_run *run, const _Atomic uint64_t *flag, uint64_t sequence)
+await(const struct ar_node_run *run, struct ar_flag *flag, uint64_t sequence)
 {
     struct ar_idle idle = {run->waited_ticks, 0};
     unsigned polls = 0;
     int error = MPI_SUCCESS, found;
     for (unsigned i = 0; !error; i++) {
-        /* Pairs with the release in publish(), publish_slices() or combine_slice(). */
-        const bool come = atomic_load_explicit(flag, memory_order_acquire) >= sequence;
-        ar_idle_look(&idle, !come);
-        if (come)
+        const uint64_t value = ar_flag_read(flag);
+        ar_idle_look(&idle, value < sequence);
+        if (value >= sequence)
             return MPI_SUCCESS;
         if (run->wait.spins > 0 && i % POLLS_PER_PROBE != POLLS_PER_PROBE - 1) {
             ar_wait_relax();
             continue;
         }
         error = PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, run->comm, &found, MPI_STATUS_IGNORE);
-        ar_wait_pause(run->wait, &polls);
+        if (ar_wait_pause(run->wait, &polls))
+            ar_flag_sleep(flag, value);
     }
     return error;
 }
 
-/* --- the phases of a chunk --- */
+/* --- chunks --- */
+
+/* Elements that fit into a slot, at least one where ar_node_takes them. */
+static size_t
+slot_length(const struct ar_node *node, const struct ar_reduction *r)
+{
+    if (!r->basic)
+        return node->chunk_bytes / r->size;
+    const size_t extent = r->extent > 0 ? (size_t)r->extent : 1;
+    return 1 + (node->chunk_bytes - ar_reduction_room_bytes(r, 1)) / extent;
+}
+
+bool
+ar_node_takes(const struct ar_node *node, const struct ar_reduction *r)
+{
+    return r->basic || (r->size <= node->chunk_bytes && ar_reduction_packs(r));
+}
+
+/* Elements of a chunk. */
+static size_t
+chunk_length(const struct ar_node_run *run)
+{
+    const size_t fits = slot_length(run->node, run->reduction);
+    const size_t asked =
+        run->segment_bytes > 0 ? run->segment_bytes / run->reduction->size : run->count;
+    const size_t length = asked < fits ? asked : fits;
+    return length == 0 ? 1 : length < run->count ? length : run->count;
+}
+
+static size_t
+round_up(size_t bytes)
+{
+    return (bytes + LINE - 1) / LINE * LINE;
+}
+
+/* Elements of a derived type go through the scratch so many at a time: what this rank's
+ * layout lets fit into the bytes, at least one. */
+#define PIECE_BYTES ((size_t)32768)
+
+static size_t
+piece_length(const struct ar_reduction *r)
+{
+    const size_t first = ar_reduction_room_bytes(r, 1);
+    if (first >= PIECE_BYTES || r->extent == 0)
+        return 1;
+    return 1 + (PIECE_BYTES - first) / (size_t)r->extent;
+}
+
+static size_t
+place_bytes(const struct ar_reduction *r)
+{
+    return round_up(ar_reduction_room_bytes(r, piece_length(r)));
+}
+
+size_t
+ar_node_scratch_bytes(const struct ar_reduction *r)
+{
+    return r->basic ? 0 : 2 * place_bytes(r);
+}
+
+/* --- elements in slots --- */
+
+/* Elements of a predefined type stand in a slot as in a user's buffer, and are combined
+ * where they stand.  A derived type's may be laid out differently by each rank: they
+ * stand in a slot packed, and each rank unpacks them into its scratch first. */
 
 struct chunk {
     uint64_t sequence;
@@ -118,13 +181,56 @@ bytes_of(const struct ar_node_run *run, size_t elements)
     return (ptrdiff_t)elements * run->reduction->extent;
 }
 
+/* Element i of those at data in a slot. */
+static char *
+in_slot(const struct ar_node_run *run, char *data, size_t i)
+{
+    const struct ar_reduction *r = run->reduction;
+    if (!r->basic)
+        return data + i * r->size;
+    return (char *)ar_reduction_base(r, data) + bytes_of(run, i);
+}
+
 /* Where the contribution to a chunk stands in a slot. */
 static char *
 data_of(const struct ar_node_run *run, struct slot *slot, size_t length)
 {
-    const bool tiny = run->reduction->dense && length * run->reduction->size <= TINY_BYTES;
-    return ar_reduction_base(run->reduction, tiny ? slot->tiny : slot->data);
+    const struct ar_reduction *r = run->reduction;
+    const bool is_packed = r->dense || !r->basic;
+    return is_packed && length * r->size <= TINY_BYTES ? slot->tiny : slot->data;
 }
+
+static char *
+result_of(const struct ar_node_run *run, struct slot *slot)
+{
+    return slot->data + run->node->chunk_bytes;
+}
+
+static int
+store(const struct ar_node_run *run, char *to, const char *from, size_t length)
+{
+    const struct ar_reduction *r = run->reduction;
+    return r->basic ? ar_reduction_copy(r, to, from, length)
+                    : ar_reduction_pack(r, to, from, length);
+}
+
+static int
+fetch(const struct ar_node_run *run, char *to, const char *from, size_t length)
+{
+    const struct ar_reduction *r = run->reduction;
+    return r->basic ? ar_reduction_copy(r, to, from, length)
+                    : ar_reduction_unpack(r, to, from, length);
+}
+
+/* In the scratch: place 0 for an operand, place 1 for a result; a piece each. */
+static char *
+scratch_of(const struct ar_node_run *run, size_t place)
+{
+    const struct ar_reduction *r = run->reduction;
+    return ar_reduction_base(r, run->scratch + place * place_bytes(r));
+}
+
+/* --- the phases of a chunk --- */
 
 static struct ar_span
 slice_of(const struct ar_node *node, struct chunk chunk, int rank)
@@ -132,15 +238,14 @@ slice_of(const struct ar_node *node, struct chunk chunk, int rank)
     return ar_block((struct ar_cut){chunk.length, node->nranks}, rank);
 }
 
-/* Copies a span of the chunk into the slot, for others to read. */
+/* Writes a span of the chunk into the slot, for others to read. */
 static int
 put(const struct ar_node_run *run, struct slot *mine, struct chunk chunk, struct ar_span span)
 {
     if (span.length == 0)
         return MPI_SUCCESS;
-    return ar_reduction_copy(run->reduction,
-                             data_of(run, mine, chunk.length) + bytes_of(run, span.offset),
-                             run->in + bytes_of(run, chunk.from + span.offset), span.length);
+    return store(run, in_slot(run, data_of(run, mine, chunk.length), span.offset),
+                 run->in + bytes_of(run, chunk.from + span.offset), span.length);
 }
 
 static int
@@ -148,8 +253,7 @@ publish(const struct ar_node_run *run, struct chunk chunk)
 {
     struct slot *mine = slot_of(run->node, chunk.sequence, run->node->rank);
     int error = put(run, mine, chunk, ar_whole(chunk.length));
-    /* Pairs with the acquire in await(). */
-    atomic_store_explicit(&mine->published, chunk.sequence, memory_order_release);
+    ar_flag_raise(&mine->published, chunk.sequence, run->wait);
     return error;
 }
 
@@ -163,44 +267,80 @@ publish_slices(const struct ar_node_run *run, struct chunk chunk)
     int error = put(run, mine, chunk, (struct ar_span){0, own.offset});
     if (!error)
         error = put(run, mine, chunk, (struct ar_span){end, chunk.length - end});
-    /* Pairs with the acquire in await(). */
-    atomic_store_explicit(&mine->published, chunk.sequence, memory_order_release);
+    ar_flag_raise(&mine->published, chunk.sequence, run->wait);
     return error;
 }
 
+/* *operand: rank i's contribution to the span, once it is there. */
+static int
+take_operand(const struct ar_node_run *run, struct chunk chunk, struct ar_span span, int i,
+             char **operand)
+{
+    struct slot *slot = slot_of(run->node, chunk.sequence, i);
+    char *data = in_slot(run, data_of(run, slot, chunk.length), span.offset);
+    int error = await(run, &slot->published, chunk.sequence);
+    *operand = run->reduction->basic ? data : scratch_of(run, 0);
+    return error ? error : fetch(run, *operand, data, run->reduction->basic ? 0 : span.length);
+}
+
+/* Where a rank finds its own contribution: a slot has it too, but for the slice that
+ * nobody else reads. */
+enum own_place { OWN_IN_BUFFER, OWN_IN_SLOT };
+
 /* dst = the span of all contributions to the chunk, from the last rank's to the
- * first's; this rank's own is at own, which dst does not overlap. */
+ * first's; dst does not overlap this rank's own. */
 static int
 combine(const struct ar_node_run *run, struct chunk chunk, struct ar_span span, char *dst,
-        const char *own)
+        enum own_place own)
 {
-    const struct ar_node *node = run->node;
-    char *right = NULL;
+    const struct ar_reduction *r = run->reduction;
+    const int last = run->node->nranks - 1;
+    char *right = dst;
     int error = MPI_SUCCESS;
-    for (int i = node->nranks - 1; i >= 0 && !error; i--) {
-        struct slot *slot = slot_of(node, chunk.sequence, i);
-        char *operand = data_of(run, slot, chunk.length) + bytes_of(run, span.offset);
-        if (i == node->rank)
-            operand = (char *)own; /* read only: dst is neither operand's first */
-        else
-            error = await(run, &slot->published, chunk.sequence);
-        if (!error && right)
-            error = ar_reduction_apply(run->reduction, dst, operand, right, span.length);
-        right = right ? dst : operand;
+    for (int i = last; i >= 0 && !error; i--) {
+        char *operand = (char *)run->in + bytes_of(run, chunk.from + span.offset); /* read only */
+        if (i != run->node->rank || own == OWN_IN_SLOT)
+            error = take_operand(run, chunk, span, i, &operand);
+        if (!error && i < last)
+            error = ar_reduction_apply(r, dst, operand, right, span.length);
+        else if (!error && !r->basic)
+            error = ar_reduction_copy(r, dst, operand, span.length); /* scratch is needed again */
+        right = i == last && r->basic ? operand : dst;
     }
     return error;
+}
+
+/* The piece of a span from its element `from` on: the whole span where no scratch
+ * is in the way. */
+static struct ar_span
+piece_of(const struct ar_node_run *run, struct ar_span span, size_t from)
+{
+    const size_t rest = span.length - from, most = piece_length(run->reduction);
+    return (struct ar_span){span.offset + from, run->reduction->basic || rest < most ? rest : most};
 }
 
 /* Each rank combines the whole chunk. */
 static int
 combine_whole(const struct ar_node_run *run, struct chunk chunk)
 {
-    const struct ar_node *node = run->node;
-    char *out = run->out + bytes_of(run, chunk.from);
-    const char *own = run->in + bytes_of(run, chunk.from);
-    if (own == out)
-        own = data_of(run, slot_of(node, chunk.sequence, node->rank), chunk.length);
-    return combine(run, chunk, ar_whole(chunk.length), out, own);
+    const struct ar_span all = ar_whole(chunk.length);
+    int error = MPI_SUCCESS;
+    for (size_t done = 0; done < all.length && !error;) {
+        const struct ar_span piece = piece_of(run, all, done);
+        char *out = run->out + bytes_of(run, chunk.from + piece.offset);
+        error = combine(run, chunk, piece, out, run->in == run->out ? OWN_IN_SLOT : OWN_IN_BUFFER);
+        done += piece.length;
+    }
+    return error;
+}
+
+/* A piece of the slice, into the result that begins at to. */
+static int
+combine_piece(const struct ar_node_run *run, struct chunk chunk, struct ar_span piece, char *to)
+{
+    char *const dst = run->reduction->basic ? to : scratch_of(run, 1);
+    const int error = combine(run, chunk, piece, dst, OWN_IN_BUFFER);
+    return error || dst == to ? error : store(run, to, dst, piece.length);
 }
 
 static int
@@ -210,12 +350,12 @@ combine_slice(const struct ar_node_run *run, struct chunk chunk)
     struct slot *mine = slot_of(node, chunk.sequence, node->rank);
     const struct ar_span slice = slice_of(node, chunk, node->rank);
     int error = MPI_SUCCESS;
-    if (slice.length > 0)
-        error = combine(run, chunk, slice,
-                        ar_reduction_base(run->reduction, mine->data + node->chunk_bytes),
-                        run->in + bytes_of(run, chunk.from + slice.offset));
-    /* Pairs with the acquire in await(). */
-    atomic_store_explicit(&mine->reduced, chunk.sequence, memory_order_release);
+    for (size_t done = 0; done < slice.length && !error;) {
+        const struct ar_span piece = piece_of(run, slice, done);
+        error = combine_piece(run, chunk, piece, in_slot(run, result_of(run, mine), done));
+        done += piece.length;
+    }
+    ar_flag_raise(&mine->reduced, chunk.sequence, run->wait);
     return error;
 }
 
@@ -231,9 +371,8 @@ collect(const struct ar_node_run *run, struct chunk chunk)
         const struct ar_span slice = slice_of(node, chunk, other);
         error = await(run, &slot->reduced, chunk.sequence);
         if (!error && slice.length > 0)
-            error = ar_reduction_copy(
-                run->reduction, run->out + bytes_of(run, chunk.from + slice.offset),
-                ar_reduction_base(run->reduction, slot->data + node->chunk_bytes), slice.length);
+            error = fetch(run, run->out + bytes_of(run, chunk.from + slice.offset),
+                          in_slot(run, result_of(run, slot), 0), slice.length);
     }
     return error;
 }
@@ -282,35 +421,20 @@ exchange_slices(const struct ar_node_run *run, size_t length, size_t chunks)
     return error;
 }
 
-/* Bytes up to which everybody combining everything is faster than slices, by
- * number of ranks: measured, see doc/performance.md. */
-static size_t
-whole_bytes_max(int nranks)
-{
-    return nranks == 2 ? SIZE_MAX : 8192 / (size_t)nranks;
-}
-
-/* Elements that fit into a slot. */
-static size_t
-chunk_length(const struct ar_reduction *r, size_t chunk_bytes)
-{
-    const size_t extent = r->extent > 0 ? (size_t)r->extent : 1;
-    return 1 + (chunk_bytes - ar_reduction_room_bytes(r, 1)) / extent;
-}
-
 int
 ar_node_allreduce(const struct ar_node_run *run)
 {
-    const struct ar_reduction *r = run->reduction;
-    const size_t fits = chunk_length(r, run->node->chunk_bytes);
-    const size_t length = run->count < fits ? run->count : fits;
-    const size_t chunks = (run->count + length - 1) / length;
+    struct ar_node *node = run->node;
+    const size_t length = chunk_length(run), chunks = (run->count + length - 1) / length;
+    const size_t whole = run->whole_bytes > 0
+                             ? run->whole_bytes
+                             : ar_node_tune(node->nranks, node->is_crowded).whole_bytes;
     int error;
-    if (run->count * r->size <= whole_bytes_max(run->node->nranks))
+    if (run->count * run->reduction->size <= whole)
         error = exchange_whole(run, length, chunks);
     else
         error = exchange_slices(run, length, chunks);
-    run->node->sequence += chunks;
-    run->node->failed |= error != MPI_SUCCESS;
+    node->sequence += chunks;
+    node->failed |= error != MPI_SUCCESS;
     return error;
 }

@@ -22,6 +22,7 @@ struct ar_node {
     int rank;
     int nranks;
     size_t chunk_bytes;
+    bool is_crowded;   /* ranks share cores; alike on all ranks */
     uint64_t sequence; /* of the last chunk */
     bool failed;       /* a call ended in the midst: the ranks' sequences may differ */
     struct ar_block block;
@@ -32,6 +33,7 @@ struct ar_node_size {
     int kind;
     size_t chunk_bytes; /* a multiple of 64; rank 0's counts */
     int spare;          /* blocks for further communicators, made along with this one's */
+    int neighbours;     /* ranks of the whole job on the node, where known; rank 0's counts */
 };
 
 /* Memory that the nranks ranks of comm share: ar_node_memory_bytes for each block.
@@ -42,6 +44,12 @@ void ar_node_fini(struct ar_node *node);
 
 size_t ar_node_memory_bytes(int nranks, size_t chunk_bytes);
 
+/* Can elements of r go through the memory?  Alike on all ranks. */
+bool ar_node_takes(const struct ar_node *node, const struct ar_reduction *r);
+
+/* Scratch that a run takes, in bytes: none for predefined types. */
+size_t ar_node_scratch_bytes(const struct ar_reduction *r);
+
 /* What a run works on: count >= 1 elements; in may be out; comm is polled for
  * MPI's progress while waiting. */
 struct ar_node_run {
@@ -49,7 +57,10 @@ struct ar_node_run {
     const struct ar_reduction *reduction;
     const char *in;
     char *out;
+    char *scratch; /* ar_node_scratch_bytes, aligned as malloc's */
     size_t count;
+    size_t segment_bytes; /* of a chunk at most; 0: as many as fit */
+    size_t whole_bytes;   /* up to here every rank combines everything; 0: what is fastest */
     MPI_Comm comm;
     struct ar_wait wait;
     uint64_t *waited_ticks; /* gets the time of polls in vain added; NULL: nobody asks */

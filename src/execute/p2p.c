@@ -222,8 +222,8 @@ ar_p2p_run(const struct ar_p2p *run)
         error = poll(run, &left, &found, &idle);
         if (found > 0)
             polls = 0;
-        else
-            ar_wait_pause(run->wait, &polls);
+        else if (ar_wait_pause(run->wait, &polls))
+            sched_yield(); /* a message wakes nobody */
     }
     return error;
 }

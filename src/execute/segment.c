@@ -34,6 +34,7 @@ struct ar_segment {
     int blocks;
     int stride;
     int slots;
+    int neighbours;
     int cpus;
     size_t slot_bytes;
     char *memory;
@@ -169,6 +170,7 @@ describe(const struct ar_block_wish *wish, int nranks)
                            .blocks = wish->blocks,
                            .stride = nranks,
                            .slots = wish->slots,
+                           .neighbours = wish->neighbours,
                            .slot_bytes = wish->slot_bytes};
     s.bytes = (size_t)s.blocks * (sizeof(struct head) + block_bytes(&s));
     return s;
@@ -327,6 +329,7 @@ ar_block_borrow(struct ar_block *block, MPI_Comm comm, int rank, int nranks,
         .slots = slots_of(s, offer.index),
         .slot_bytes = s->slot_bytes,
         .stride = s->stride,
+        .ranks = s->neighbours > s->stride ? s->neighbours : s->stride,
         .cpus = s->cpus,
         .sequence = atomic_load_explicit(&head_of(s, offer.index)->sequence, memory_order_relaxed),
         .index = offer.index,

@@ -20,6 +20,7 @@ struct ar_block_wish {
     size_t slot_bytes; /* a multiple of 64 */
     int slots;         /* per rank */
     int blocks;        /* of a segment made for this wish */
+    int neighbours;    /* ranks of the whole job on the node, where known */
 };
 
 /* A block on loan to a communicator. */
@@ -28,7 +29,8 @@ struct ar_block {
     char *slots;       /* slot t of rank i is number t * stride + i */
     size_t slot_bytes; /* rank 0's wish counts */
     int stride;        /* ranks of the segment: at least the communicator's */
-    int cpus;          /* that these may use together */
+    int ranks;         /* that share the node's cores: of the segment, or of the job */
+    int cpus;          /* that the segment's ranks may use together */
     uint64_t sequence; /* no number in the slots' headers is above this */
     int index;         /* in the segment */
 };

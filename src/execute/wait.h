@@ -4,6 +4,7 @@
 #define AR_WAIT_H
 
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,18 +12,20 @@
 #include "report/clock.h"
 
 /* What the user asked for. */
-enum ar_wait_policy { AR_WAIT_AUTO, AR_WAIT_SPIN, AR_WAIT_YIELD };
+enum ar_wait_policy { AR_WAIT_AUTO, AR_WAIT_SPIN, AR_WAIT_YIELD, AR_WAIT_SLEEP };
 
 #define AR_WAIT_FOREVER (~0U)
 
-/* How many polls in vain come before the core is offered to others. */
+/* How many polls in vain come before the core is offered to others, and how many
+ * offers before the rank sleeps until it is woken (where somebody can wake it). */
 struct ar_wait {
-    unsigned spins; /* 0: yield after each; AR_WAIT_FOREVER: never yield */
+    unsigned spins;  /* 0: offer it after each; AR_WAIT_FOREVER: never */
+    unsigned yields; /* AR_WAIT_FOREVER: never sleep */
 };
 
 /* auto: with a core for every rank of the node (ranks <= cpus), spin first and
  * yield only when the wait grows long; otherwise yield at once, since the rank
- * waited for may need this very core. */
+ * waited for may need this very core, and then sleep. */
 struct ar_wait ar_wait_make(enum ar_wait_policy policy, int ranks, int cpus);
 
 /* Between two looks at a flag: lets the other hardware thread of the core run. */
@@ -36,16 +39,55 @@ ar_wait_relax(void)
 #endif
 }
 
-/* polls counts the polls in vain since the last success; the caller zeroes it. */
-static inline void
+/* After a poll in vain.  polls counts them since the last success; the caller
+ * zeroes it.  True when it is time to sleep. */
+static inline bool
 ar_wait_pause(struct ar_wait wait, unsigned *polls)
 {
     if (wait.spins == AR_WAIT_FOREVER)
-        return;
-    if (*polls < wait.spins)
+        return false;
+    if (*polls < wait.spins) {
         ++*polls;
-    else
-        sched_yield();
+        return false;
+    }
+    if (wait.yields != AR_WAIT_FOREVER && *polls - wait.spins >= wait.yields)
+        return true;
+    *polls += wait.yields != AR_WAIT_FOREVER;
+    sched_yield();
+    return false;
+}
+
+/* A number in shared memory that one rank raises and others wait for; on a cache line of its
+ * own, of which 48 bytes are left. */
+struct ar_flag {
+    _Atomic uint64_t value;
+    _Atomic uint32_t sleepers;
+};
+
+void ar_flag_wake(struct ar_flag *flag);
+
+/* Sleeps while the flag has the value seen: until it is raised, at most for a fifth of a
+ * millisecond, since MPI must go on meanwhile. */
+void ar_flag_sleep(struct ar_flag *flag, uint64_t seen);
+
+/* What this rank wrote before is visible to whoever sees the value. */
+static inline void
+ar_flag_raise(struct ar_flag *flag, uint64_t value, struct ar_wait wait)
+{
+    /* Pairs with the acquire in ar_flag_read(). */
+    atomic_store_explicit(&flag->value, value, memory_order_release);
+    /* Without this a sleeper may be overlooked, which costs no more than its time-out. */
+    if (wait.yields != AR_WAIT_FOREVER)
+        atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&flag->sleepers, memory_order_relaxed) > 0)
+        ar_flag_wake(flag);
+}
+
+static inline uint64_t
+ar_flag_read(const struct ar_flag *flag)
+{
+    /* Pairs with the release in ar_flag_raise(). */
+    return atomic_load_explicit(&flag->value, memory_order_acquire);
 }
 
 /* The time of polls in vain, added up where somebody asks for it. */

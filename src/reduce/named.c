@@ -264,6 +264,7 @@ set_up(void)
             continue;
         t->geometry.commutative = true;
         t->geometry.named = true;
+        t->geometry.basic = true;
         t->ops = rows[i].ops;
         t->candidates = candidates_of(rows[i].form, t->geometry.size);
         for (int op = 0; op < AR_OPS; op++)

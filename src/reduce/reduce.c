@@ -23,7 +23,7 @@ resolve_user(struct ar_reduction *r, MPI_Op op, MPI_Datatype type)
     struct ar_reduction found = {0};
     int commutative;
     if (named)
-        found = named->geometry;
+        found = named->geometry; /* basic, too */
     else if (!ar_geometry_get(&found, type))
         return false;
     if (PMPI_Op_commutative(op, &commutative) != MPI_SUCCESS)
@@ -32,6 +32,8 @@ resolve_user(struct ar_reduction *r, MPI_Op op, MPI_Datatype type)
     r->op = op;
     r->commutative = commutative;
     r->named = false;
+    /* Another rank may have a derived type of the same elements, without the gaps. */
+    r->basic = r->basic && r->dense;
     return true;
 }
 

@@ -24,6 +24,7 @@ struct ar_reduction {
     ar_kernel_fn *kernel; /* NULL: PMPI_Reduce_local */
     bool commutative;
     bool named;         /* op and type are predefined: the handles' meaning never changes */
+    bool basic;         /* the type is predefined, and laid out alike on all ranks */
     bool dense;         /* elements are contiguous and without gaps: memcpy moves them */
     size_t size;        /* data bytes an element (MPI_Type_size) */
     ptrdiff_t extent;   /* bytes from one element to the next */
@@ -45,6 +46,14 @@ int ar_reduction_apply(const struct ar_reduction *r, void *dst, const void *a, v
 /* dst = src; gaps between and inside the elements of dst stay untouched. dst may
  * be src.  Returns MPI_SUCCESS or the error class of the PMPI call. */
 int ar_reduction_copy(const struct ar_reduction *r, void *dst, const void *src, size_t count);
+
+/* To and from elements side by side without any gap, in the order of the type's signature: as
+ * MPI sends them, and so alike on all ranks however these lay them out.  count * size
+ * bytes, at most INT_MAX, where ar_reduction_packs says so.  MPI_SUCCESS or the error class of the
+ * PMPI call. */
+bool ar_reduction_packs(const struct ar_reduction *r);
+int ar_reduction_pack(const struct ar_reduction *r, void *packed, const void *src, size_t count);
+int ar_reduction_unpack(const struct ar_reduction *r, void *dst, const void *packed, size_t count);
 
 /* Bytes that a scratch buffer for count elements takes, and where in such a
  * buffer element 0 is (the address to hand to MPI). */

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum kind { INTEGER, NAME, SIZE, DIMS };
+enum kind { INTEGER, NAME, SEGMENT, SIZE, DIMS };
 
 struct param {
     const char *name;
@@ -26,7 +26,8 @@ static const struct param table[] = {
     {"allgather", AR_TAKES_ALLGATHER, NAME, AT(allgather), 0, 0, ar_allgather_names},
     {"reduce_scatter", AR_TAKES_REDUCE_SCATTER, NAME, AT(reduce_scatter), 0, 0,
      ar_reduce_scatter_names},
-    {"segment", 0, SIZE, AT(segment_bytes), 0, 0, NULL},
+    {"whole", AR_TAKES_WHOLE, SIZE, AT(whole_bytes), 0, 0, NULL},
+    {"segment", 0, SEGMENT, AT(segment_bytes), 0, 0, NULL},
     {"window", 0, INTEGER, AT(window), 1, AR_WINDOW_MAX, NULL},
 };
 
@@ -87,15 +88,25 @@ parse_integer(struct ar_params *params, const struct param *param, struct ar_wor
     return true;
 }
 
+static size_t
+get_size(const struct ar_params *params, const struct param *param)
+{
+    size_t value;
+    memcpy(&value, (const char *)params + param->offset, sizeof value);
+    return value;
+}
+
 /* An endless segment is the whole message, which the executor knows as 0. */
 static bool
-parse_segment(struct ar_params *params, struct ar_word value)
+parse_size(struct ar_params *params, const struct param *param, struct ar_word value)
 {
     size_t bytes;
     const char *end;
     if (ar_size_parse(&bytes, value.at, &end) || end != value.at + value.length)
         return false;
-    params->segment_bytes = bytes == SIZE_MAX ? 0 : bytes;
+    if (param->kind == SEGMENT && bytes == SIZE_MAX)
+        bytes = 0;
+    memcpy((char *)params + param->offset, &bytes, sizeof bytes);
     return true;
 }
 
@@ -131,8 +142,9 @@ parse_value(struct ar_params *params, const struct param *param, struct ar_word 
         return parse_integer(params, param, value);
     case NAME:
         return parse_name(params, param, value);
+    case SEGMENT:
     case SIZE:
-        return parse_segment(params, value);
+        return parse_size(params, param, value);
     case DIMS:
         return parse_dims(params, param, value);
     }
@@ -150,9 +162,11 @@ tell_values(struct ar_text *why, const struct param *param)
         for (int i = 0; param->names[i]; i++)
             ar_text_add(why, "%s%s", i ? ", " : "", param->names[i]);
         break;
+    case SEGMENT:
     case SIZE:
-        ar_text_add(why, "bytes as digits with K, M or G, below 2^%d; 0 for the whole message",
-                    (int)(CHAR_BIT * sizeof(size_t)));
+        ar_text_add(why, "bytes as digits with K, M or G, below 2^%d; 0 for %s",
+                    (int)(CHAR_BIT * sizeof(size_t)),
+                    param->kind == SEGMENT ? "the whole message" : "what is fastest here");
         break;
     case DIMS:
         ar_text_add(why, "1 to %d numbers from 1 to %d like 2x3x4, or auto", AR_DIMS_MAX, INT_MAX);
@@ -213,8 +227,8 @@ goes_without_saying(const struct param *param, const struct ar_params *params,
 {
     if (param->kind == DIMS)
         return params->ndims == 0 && defaults->ndims == 0;
-    if (param->kind == SIZE)
-        return params->segment_bytes == 0 && defaults->segment_bytes == 0;
+    if (param->kind == SEGMENT || param->kind == SIZE)
+        return get_size(params, param) == 0 && get_size(defaults, param) == 0;
     if (param->bit == 0)
         return get_int(params, param) == 1 && get_int(defaults, param) == 1;
     return false;
@@ -240,8 +254,9 @@ print_value(struct ar_text *t, const struct param *param, const struct ar_params
     case NAME:
         ar_text_add(t, "%s", param->names[get_int(params, param)]);
         break;
+    case SEGMENT:
     case SIZE:
-        ar_text_add(t, "%s", ar_size_print(params->segment_bytes, size, sizeof size));
+        ar_text_add(t, "%s", ar_size_print(get_size(params, param), size, sizeof size));
         break;
     case DIMS:
         print_dims(t, params);

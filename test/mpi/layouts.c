@@ -112,21 +112,48 @@ check_layouts(const struct check_comm *c, MPI_Op op, int count)
     MPI_Type_free(&type);
 }
 
-/* MPI_BOTTOM: the address stands in the type, and differs between ranks. */
+/* MPI_BOTTOM: the addresses stand in the type, and differ between ranks; there is a
+ * gap between the element's two ints. */
 static void
-check_absolute(const struct check_comm *c, MPI_Op op)
+add_pairs_at(void *in, void *inout, int *count, MPI_Datatype *type)
 {
-    int *block = calloc(64, sizeof *block);
-    MPI_Aint address;
+    MPI_Aint lb, extent, true_lb, true_extent;
+    MPI_Type_get_true_extent(*type, &true_lb, &true_extent);
+    MPI_Type_get_extent(*type, &lb, &extent);
+    for (MPI_Aint i = 0; i < *count; i++) {
+        const MPI_Aint first = true_lb + i * extent,
+                       last = first + true_extent - (MPI_Aint)sizeof(int);
+        for (MPI_Aint at = first; at <= last; at += last - first) {
+            int x, y;
+            memcpy(&x, (char *)in + at, sizeof x);
+            memcpy(&y, (char *)inout + at, sizeof y);
+            y += x;
+            memcpy((char *)inout + at, &y, sizeof y);
+        }
+    }
+}
+
+static void
+check_absolute(const struct check_comm *c)
+{
+    int *block = calloc(64, sizeof *block), *pair = &block[c->rank % 16];
+    MPI_Aint address[2];
     MPI_Datatype type;
+    MPI_Op op;
     check_true(block != NULL);
-    MPI_Get_address(&block[c->rank % 16], &address);
-    MPI_Type_create_hindexed_block(1, 1, &address, MPI_INT, &type);
+    MPI_Op_create(add_pairs_at, 1, &op);
+    MPI_Get_address(&pair[0], &address[0]);
+    MPI_Get_address(&pair[3 + c->rank % 4], &address[1]);
+    MPI_Type_create_hindexed_block(2, 1, address, MPI_INT, &type);
     MPI_Type_commit(&type);
-    block[c->rank % 16] = c->rank + 1;
+    pair[0] = c->rank + 1;
+    pair[1] = -7;
+    pair[3 + c->rank % 4] = 10 * (c->rank + 1);
     MPI_Allreduce(MPI_IN_PLACE, MPI_BOTTOM, 1, type, op, c->comm);
-    check_true(block[c->rank % 16] == c->nranks * (c->nranks + 1) / 2);
+    const int sum = c->nranks * (c->nranks + 1) / 2;
+    check_true(pair[0] == sum && pair[3 + c->rank % 4] == 10 * sum && pair[1] == -7);
     MPI_Type_free(&type);
+    MPI_Op_free(&op);
     free(block);
 }
 
@@ -142,7 +169,7 @@ main(int argc, char **argv)
     check_layouts(&world, op, 1);
     check_layouts(&world, op, 700);
     check_layouts(&world, op, 50000);
-    check_absolute(&world, op);
+    check_absolute(&world);
     MPI_Op_free(&op);
     return check_end();
 }

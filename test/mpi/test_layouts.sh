@@ -11,4 +11,7 @@ for choice in auto native shm ring butterfly allgather_fold; do
     expect_ok "$choice" preload 4 ALLREDUCE_SCRATCH=64K ALLREDUCE_ALGO="$choice" "$programs/layouts" &&
         echo "ok: $choice"
 done
+expect_row "shm takes derived types" shm 4 \
+    preload 4 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=shm "$programs/layouts"
+grep -q 'by messages' "$scratch/out" && fail "shm: derived types went by messages"
 exit $failed

@@ -17,5 +17,11 @@ expect_row "butterfly in small segments" butterfly 200 preload 5 ALLREDUCE_VERBO
     ALLREDUCE_ALGO='butterfly(segment=1K,window=3)' "$programs/order"
 expect_row "ring in small segments" ring 100 preload 3 ALLREDUCE_VERBOSE=1 \
     ALLREDUCE_ALGO='ring(segment=1K,window=3)' "$programs/order"
+for choice in 'shm(whole=1)' 'shm(whole=inf,segment=100)' 'shm(whole=1,segment=1K)'; do
+    for ranks in 2 3 5; do
+        expect_row "$choice on $ranks ranks" shm 100 preload "$ranks" ALLREDUCE_VERBOSE=1 \
+            ALLREDUCE_ALGO="$choice" "$programs/order"
+    done
+done
 expect_ok "auto" preload 4 "$programs/order"
 exit $failed

@@ -70,6 +70,8 @@ values_of(enum ar_param_bit parameter)
         return LENGTH(radices);
     case AR_TAKES_DIMS:
         return LENGTH(grids);
+    case AR_TAKES_WHOLE: /* changes no schedule */
+        return 1;
     default:
         return 3; /* each enum has three values */
     }
@@ -102,6 +104,8 @@ set_value(struct trial *trial, enum ar_param_bit parameter, size_t i)
     case AR_TAKES_REDUCE_SCATTER:
         params->reduce_scatter = (enum ar_reduce_scatter)i;
         break;
+    case AR_TAKES_WHOLE:
+        break;
     }
 }
 
@@ -109,7 +113,7 @@ size_t
 trial_count(const struct ar_algorithm *row)
 {
     size_t n = 1;
-    for (unsigned bit = 1; bit <= AR_TAKES_REDUCE_SCATTER; bit *= 2)
+    for (unsigned bit = 1; bit <= AR_TAKES_WHOLE; bit *= 2)
         n *= row->takes & bit ? values_of((enum ar_param_bit)bit) : 1;
     return n;
 }
@@ -119,7 +123,7 @@ trial_vary(struct trial *trial, const struct ar_algorithm *row, int nranks,
            enum placement placement, size_t i)
 {
     trial_default(trial, row, nranks, placement);
-    for (unsigned bit = 1; bit <= AR_TAKES_REDUCE_SCATTER; bit *= 2) {
+    for (unsigned bit = 1; bit <= AR_TAKES_WHOLE; bit *= 2) {
         if (row->takes & bit) {
             set_value(trial, (enum ar_param_bit)bit, i % values_of((enum ar_param_bit)bit));
             i /= values_of((enum ar_param_bit)bit);

@@ -293,7 +293,7 @@ static const struct ar_algorithm every = {
     .name = "every",
     .aliases = "",
     .takes = AR_TAKES_ROOT | AR_TAKES_RADIX | AR_TAKES_DIMS | AR_TAKES_BROADCAST |
-             AR_TAKES_ALLGATHER | AR_TAKES_REDUCE_SCATTER,
+             AR_TAKES_ALLGATHER | AR_TAKES_REDUCE_SCATTER | AR_TAKES_WHOLE,
     .defaults = {.radix = 2, .window = 1},
 };
 
@@ -330,6 +330,9 @@ every_parameter_is_read_and_printed(void **state)
     assert_string_equal(set_and_print("dims", "auto"), "every(root=0,radix=2," TAIL ")");
     assert_string_equal(set_and_print("segment", "96KiB"),
                         "every(root=0,radix=2," TAIL ",segment=96K)");
+    assert_string_equal(set_and_print("whole", "8K"), "every(root=0,radix=2," TAIL ",whole=8K)");
+    assert_string_equal(set_and_print("whole", "inf"), "every(root=0,radix=2," TAIL ",whole=inf)");
+    assert_string_equal(set_and_print("segment", "inf"), "every(root=0,radix=2," TAIL ")");
     assert_string_equal(set_and_print("window", "64"), "every(root=0,radix=2," TAIL ",window=64)");
     assert_string_equal(set_and_print("broadcast", "Scatter-Allgather"),
                         "every(root=0,radix=2,broadcast=scatter_allgather,allgather=ring,"
@@ -374,6 +377,7 @@ parameters_out_of_range_are_refused(void **state)
         {"dims", "2xx3"},     {"dims", "-"},          {"dims", "1x1x1x1x1x1x1x1x1"},
         {"broadcast", "rng"}, {"allgather", "flat"},  {"reduce_scatter", "bruck"},
         {"window", "inf"},    {"segment", "fast"},    {"dims", "2x2147483648"},
+        {"whole", "-1"},      {"whole", "8X"},        {"whole", ""},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         if (set_and_print(bad[i][0], bad[i][1]))
