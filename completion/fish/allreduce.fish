@@ -8,7 +8,7 @@ end
 function __allreduce_options
     set -l words (commandline -opc)
     ARGP_HELP_FMT= allreduce $words[2] --help 2>/dev/null |
-        string replace -rf '^  .{4}(--[a-z]+)(?:\[=\w+\])?(=?)\S*\s*(.*)' '$1$2\t$3'
+        string replace -rf '^  .{4}(--[a-z-]+)(?:\[=\w+\])?(=?)\S*\s*(.*)' '$1$2\t$3'
 end
 
 function __allreduce_names

@@ -17,6 +17,7 @@ static const struct argp_option options[] = {
     {"element", 'e', "BYTES", 0, "Size of an element (8)", 0},
     {"nodes", 'N', "HxR", 0, "H nodes of R ranks each", 0},
     {"rules", 'r', "TEXT", 0, "Explain a text as in ALLREDUCE_ALGO, in place of one algorithm", 0},
+    {"rules-file", 'f', "FILE", 0, "Explain a file as in ALLREDUCE_RULES", 0},
     {"svg", SVG, "FILE", 0, "Draw a picture into FILE, too; -: on stdout, without the text", 0},
     {"latency", LATENCY, "US", 0, "a, microseconds a message (1)", 1},
     {"bandwidth", BANDWIDTH, "GB/S", 0, "B, gigabytes a second out of and into a rank (10)", 1},
@@ -70,17 +71,20 @@ static void
 check_request(struct argp_state *state, struct ar_explain *request)
 {
     int placed = request->hosts * request->per_host;
-    if (!request->algorithm && !request->rules)
+    const bool rules = request->rules || request->rules_file;
+    if (!request->algorithm && !rules)
         argp_error(state, "name an algorithm, such as ring, or --rules TEXT; allreduce list shows "
                           "all names");
-    if (request->algorithm && request->rules)
+    if (request->algorithm && rules)
         argp_error(state, "either '%s' or --rules, not both", request->algorithm);
+    if (request->rules && request->rules_file)
+        argp_error(state, "either --rules or --rules-file, not both");
     if (request->hosts && request->nranks && placed != request->nranks)
         argp_error(state, "--nodes=%dx%d places %d ranks, -n says %d: leave one of them out",
                    request->hosts, request->per_host, placed, request->nranks);
     if (!request->nranks)
         request->nranks = request->hosts ? placed : 4;
-    if (request->svg && (request->rules || request->nranks > AR_TRACE_RANKS_MAX))
+    if (request->svg && (rules || request->nranks > AR_TRACE_RANKS_MAX))
         argp_error(state, "--svg draws one algorithm on at most %d ranks", AR_TRACE_RANKS_MAX);
     if (request->svg && request->size_given && request->bytes < request->element_bytes)
         argp_error(state, "--svg wants a message of one element or more");
@@ -112,6 +116,9 @@ parse_option(int key, char *value, struct argp_state *state)
     case SVG:
         request->svg = value;
         return 0;
+    case 'f':
+        request->rules_file = value;
+        return 0;
     case LATENCY:
         request->latency_us = positive(state, "latency", value);
         return 0;
@@ -140,7 +147,7 @@ ar_cli_explain(int argc, char **argv)
     static const struct argp argp = {
         .options = options,
         .parser = parse_option,
-        .args_doc = "ALGORITHM[(NAME=VALUE,...)]\n--rules=TEXT",
+        .args_doc = "ALGORITHM[(NAME=VALUE,...)]\n--rules=TEXT\n--rules-file=FILE",
         .doc = "Draw one algorithm, prove it and count its steps; or show what a text of rules "
                "picks for every size of message.",
     };
@@ -151,6 +158,6 @@ ar_cli_explain(int argc, char **argv)
         .reduction_gbytes = 10,
     };
     argp_parse(&argp, argc, argv, 0, NULL, &request);
-    int exit_code = request.rules ? ar_explain_rules(&request) : ar_explain_algorithm(&request);
+    int exit_code = request.algorithm ? ar_explain_algorithm(&request) : ar_explain_rules(&request);
     return fflush(stdout) == 0 ? exit_code : AR_EXIT_FAILED;
 }

@@ -13,8 +13,9 @@
 #define AR_EXPLAIN_DRAWN_MAX 16 /* ranks of a figure one can read */
 
 struct ar_explain {
-    const char *algorithm; /* one of these two is NULL */
+    const char *algorithm; /* of these three two are NULL */
     const char *rules;
+    const char *rules_file;
     int nranks;
     int hosts; /* 0: node map unknown */
     int per_host;

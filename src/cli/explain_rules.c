@@ -1,4 +1,4 @@
-/* A text of rules: which clause takes which sizes, and what that runs. */
+/* A text of rules: which clause takes which sizes, what that runs, and what is odd. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +6,8 @@
 
 #include "cli/cli.h"
 #include "cli/explain.h"
+#include "communicator/rules_file.h"
+#include "select/rules.h"
 #include "select/select.h"
 
 /* Sizes at which the answer may change; the first is 0. */
@@ -16,9 +18,19 @@ struct edges {
 
 #define NO_CLAUSE SIZE_MAX
 
+struct map {
+    const struct ar_rules *rules;
+    const struct ar_explain *request;
+    struct edges edges;
+    bool *reached; /* by clause: it takes a size */
+    bool fixed;    /* a line is marked as one that combines in an order of its own */
+    bool odd;      /* something odd was told */
+};
+
 /* What messages of one size run. */
 struct answer {
     size_t clause; /* NO_CLAUSE: none matches */
+    bool fixed;    /* an op that does not commute goes native */
     char text[AR_CHOICE_TEXT + 16];
 };
 
@@ -77,21 +89,24 @@ find_edges(struct edges *edges, const struct ar_rules *rules)
     return edges->at ? AR_OK : AR_ERR_MEMORY;
 }
 
-/* --- answers --- */
+/* --- the map --- */
 
 static int
-find_answer(struct answer *answer, const struct ar_rules *rules, size_t bytes, int nranks)
+find_answer(struct answer *answer, const struct map *map, size_t bytes)
 {
     char text[AR_CHOICE_TEXT];
     struct ar_choice picked;
-    const struct ar_choice *choice = ar_rules_match(rules, bytes, nranks, &answer->clause);
+    const int nranks = map->request->nranks;
+    const struct ar_choice *choice = ar_rules_match(map->rules, bytes, nranks, &answer->clause);
+    answer->fixed = false;
     if (!choice)
         answer->clause = NO_CLAUSE;
     if (choice && choice->kind != AR_CHOICE_AUTO) {
         ar_choice_print(choice, answer->text, sizeof answer->text);
+        answer->fixed = choice->kind == AR_CHOICE_ALGORITHM && !choice->algorithm->keeps_order;
         return AR_OK;
     }
-    const struct ar_request request = {bytes, nranks, true, true};
+    const struct ar_request request = {bytes, nranks, true, map->request->hosts <= 1};
     int error = ar_auto_choose(&picked, &request, NULL);
     if (!error)
         snprintf(answer->text, sizeof answer->text, "auto: %s",
@@ -100,43 +115,82 @@ find_answer(struct answer *answer, const struct ar_rules *rules, size_t bytes, i
 }
 
 static void
-print_answer(const struct answer *answer, size_t first, size_t last)
+print_range(char *range, size_t room, size_t first, size_t last)
 {
-    char from[AR_SIZE_TEXT], to[AR_SIZE_TEXT], range[2 * AR_SIZE_TEXT + 1], clause[24] = "-";
-    snprintf(range, sizeof range, "%s-%s", ar_size_print(first, from, sizeof from),
+    char from[AR_SIZE_TEXT], to[AR_SIZE_TEXT];
+    snprintf(range, room, "%s-%s", ar_size_print(first, from, sizeof from),
              ar_size_print(last, to, sizeof to));
-    if (answer->clause != NO_CLAUSE)
-        snprintf(clause, sizeof clause, "%zu", answer->clause + 1);
-    printf("%-23s  %6s  %s\n", range, clause, answer->text);
 }
 
-/* Prints the map; reached[i] becomes true for the clauses that take a size. */
+static void
+print_answer(struct map *map, const struct answer *answer, size_t first, size_t last)
+{
+    char range[2 * AR_SIZE_TEXT + 1], clause[24] = "-";
+    print_range(range, sizeof range, first, last);
+    if (answer->clause != NO_CLAUSE)
+        snprintf(clause, sizeof clause, "%zu", answer->clause + 1);
+    printf("%-23s  %6s  %s%s\n", range, clause, answer->text, answer->fixed ? " *" : "");
+    map->fixed |= answer->fixed;
+}
+
+/* Prints the map; reached becomes true for the clauses that take a size. */
 static int
-print_map(bool *reached, const struct ar_rules *rules, const struct edges *edges, int nranks)
+print_map(struct map *map)
 {
     struct answer now, next;
     size_t first = 0;
-    int error = find_answer(&now, rules, 0, nranks);
+    int error = find_answer(&now, map, 0);
     printf("%-23s  clause  runs\n", "bytes");
-    for (size_t i = 1; i < edges->n && !error; i++) {
-        error = find_answer(&next, rules, edges->at[i], nranks);
+    for (size_t i = 1; i < map->edges.n && !error; i++) {
+        error = find_answer(&next, map, map->edges.at[i]);
         if (now.clause != NO_CLAUSE)
-            reached[now.clause] = true;
+            map->reached[now.clause] = true;
         if (error || (next.clause == now.clause && strcmp(next.text, now.text) == 0))
             continue;
-        print_answer(&now, first, edges->at[i] - 1);
+        print_answer(map, &now, first, map->edges.at[i] - 1);
         now = next;
-        first = edges->at[i];
+        first = map->edges.at[i];
     }
     if (error)
         return error;
     if (now.clause != NO_CLAUSE)
-        reached[now.clause] = true;
-    print_answer(&now, first, SIZE_MAX);
+        map->reached[now.clause] = true;
+    print_answer(map, &now, first, SIZE_MAX);
     return AR_OK;
 }
 
-/* --- clauses that take nothing --- */
+/* --- what is odd --- */
+
+/* Parts what is odd from the map. */
+static void
+begin_oddity(struct map *map)
+{
+    printf("%s", map->odd ? "" : "\n");
+    map->odd = true;
+}
+
+/* Sizes between clauses, and behind the last, that none of them takes. */
+static void
+print_gaps(struct map *map)
+{
+    const struct edges *const edges = &map->edges;
+    char range[2 * AR_SIZE_TEXT + 1];
+    size_t first = 0, clause;
+    bool open = false;
+    for (size_t i = 0; i <= edges->n && ar_rules_count(map->rules) > 0; i++) {
+        const bool end = i == edges->n;
+        const bool gap =
+            !end && !ar_rules_match(map->rules, edges->at[i], map->request->nranks, &clause);
+        if (gap && !open)
+            first = edges->at[i];
+        if (open && !gap) {
+            print_range(range, sizeof range, first, end ? SIZE_MAX : edges->at[i] - 1);
+            begin_oddity(map);
+            printf("no clause takes %s: left to auto\n", range);
+        }
+        open = gap;
+    }
+}
 
 static bool
 serves_ranks(const struct ar_rules *rules, size_t clause, int nranks)
@@ -150,54 +204,112 @@ serves_ranks(const struct ar_rules *rules, size_t clause, int nranks)
     return serves;
 }
 
+/* Which clauses before it take the sizes that it asks for. */
 static void
-print_idle(const bool *reached, const struct ar_rules *rules, int nranks)
+print_shadows(const struct map *map, size_t idle)
 {
-    bool any = false;
-    for (size_t i = 0; i < ar_rules_count(rules); i++) {
-        int line, column;
-        if (reached[i])
-            continue;
-        ar_rules_place(rules, i, &line, &column);
-        printf("%sclause %zu (column %d) %s\n", any ? "" : "\n", i + 1, column,
-               serves_ranks(rules, i, nranks) ? "is shadowed: earlier clauses take all its sizes"
-                                              : "asks for another number of ranks");
-        any = true;
+    const int nranks = map->request->nranks;
+    const char *separator = "";
+    for (size_t i = 0; i < idle; i++) {
+        bool takes = false;
+        for (size_t k = 0; k < map->edges.n && !takes; k++) {
+            size_t clause = NO_CLAUSE;
+            const size_t bytes = map->edges.at[k];
+            takes = ar_rules_clause_matches(map->rules, idle, bytes, nranks) &&
+                    ar_rules_match(map->rules, bytes, nranks, &clause) && clause == i;
+        }
+        if (takes)
+            printf("%s%zu", separator, i + 1);
+        separator = takes ? ", " : separator;
     }
 }
 
-static int
-explain(const struct ar_rules *rules, int nranks)
+static void
+print_idle(struct map *map)
 {
-    struct edges edges;
-    int error = find_edges(&edges, rules);
+    for (size_t i = 0; i < ar_rules_count(map->rules); i++) {
+        int line, column;
+        if (map->reached[i])
+            continue;
+        ar_rules_place(map->rules, i, &line, &column);
+        begin_oddity(map);
+        printf("clause %zu (", i + 1);
+        if (map->request->rules_file)
+            printf("line %d, ", line);
+        printf("column %d) ", column);
+        if (serves_ranks(map->rules, i, map->request->nranks)) {
+            printf("is shadowed: all its sizes are taken by clause ");
+            print_shadows(map, i);
+            printf("\n");
+        } else {
+            printf("asks for another number of ranks\n");
+        }
+    }
+}
+
+/* --- all of it --- */
+
+static void
+print_head(const struct ar_explain *request)
+{
+    if (request->hosts > 1)
+        printf("%d ranks on %d nodes", request->nranks, request->hosts);
+    else
+        printf("%d rank%s on one node", request->nranks, request->nranks == 1 ? "" : "s");
+    printf(", ops that commute\n\n");
+}
+
+static int
+explain(struct map *map)
+{
+    int error = find_edges(&map->edges, map->rules);
     if (error)
         return error;
-    bool *reached = calloc(ar_rules_count(rules) + 1, sizeof *reached);
+    map->reached = calloc(ar_rules_count(map->rules) + 1, sizeof *map->reached);
     error = AR_ERR_MEMORY;
-    if (reached)
-        error = print_map(reached, rules, &edges, nranks);
-    if (!error)
-        print_idle(reached, rules, nranks);
-    free(reached);
-    free(edges.at);
+    if (map->reached) {
+        print_head(map->request);
+        error = print_map(map);
+    }
+    if (!error) {
+        if (map->fixed)
+            printf("* in an order of its own: for an op that does not commute, native runs\n");
+        print_gaps(map);
+        print_idle(map);
+    }
+    free(map->reached);
+    free(map->edges.at);
+    return error;
+}
+
+/* AR_OK; AR_ERR_SYNTAX after telling; AR_ERR_MEMORY. */
+static int
+read_rules(struct ar_rules **rules, const struct ar_explain *request)
+{
+    struct ar_problem problem;
+    char reason[1024];
+    struct ar_text why;
+    ar_text_init(&why, reason, sizeof reason);
+    int error = request->rules_file ? ar_rules_file_read(rules, request->rules_file, &why)
+                                    : ar_rules_parse(rules, request->rules, &problem);
+    if (error == AR_ERR_SYNTAX && request->rules_file)
+        fprintf(stderr, "allreduce explain: %s\n", reason);
+    else if (error == AR_ERR_SYNTAX)
+        fprintf(stderr, "allreduce explain: %s\n                   %*s\n%s\n", request->rules,
+                problem.column, "^", problem.text);
     return error;
 }
 
 int
 ar_explain_rules(const struct ar_explain *request)
 {
-    struct ar_problem problem;
     struct ar_rules *rules;
-    int error = ar_rules_parse(&rules, request->rules, &problem);
-    if (error == AR_ERR_SYNTAX) {
-        fprintf(stderr, "allreduce explain: %s\n                   %*s\n%s\n", request->rules,
-                problem.column, "^", problem.text);
+    int error = read_rules(&rules, request);
+    if (error == AR_ERR_SYNTAX)
         return AR_EXIT_USAGE;
-    }
     if (!error) {
-        printf("%d ranks, ops that commute\n\n", request->nranks);
-        error = explain(rules, request->nranks);
+        struct map map = {.rules = rules, .request = request};
+        error = explain(&map);
         ar_rules_destroy(rules);
     }
     if (error)

@@ -23,16 +23,19 @@
 /* Where stderr is while other ranks speak. */
 static int stderr_kept = -1;
 
+enum value { WORDS, PATH, PATTERN /* a path in which % is special */ };
+
 /* Options that stand for a variable of the environment. */
 static const struct setting {
-    int key;
     const char *option;
     const char *variable;
-    bool is_path;
+    int key;
+    enum value value;
 } settings[] = {
-    {'a', "algo", "ALLREDUCE_ALGO", false},
-    {'r', "rules", "ALLREDUCE_RULES", true},
-    {'v', "verbose", "ALLREDUCE_VERBOSE", false},
+    {"algo", "ALLREDUCE_ALGO", 'a', WORDS},
+    {"rules", "ALLREDUCE_RULES", 'r', PATH},
+    {"stats", "ALLREDUCE_STATS", 's', PATTERN},
+    {"verbose", "ALLREDUCE_VERBOSE", 'v', WORDS},
 };
 
 enum { NSETTINGS = sizeof settings / sizeof settings[0] };
@@ -46,6 +49,9 @@ struct request {
 static const struct argp_option options[] = {
     {"algo", 'a', "CLAUSES", 0, "What runs, as in ALLREDUCE_ALGO: ring, 'butterfly:0-8K;ring'", 0},
     {"rules", 'r', "FILE", 0, "A file of clauses, asked where --algo says nothing", 0},
+    {"stats", 's', "FILE", 0,
+     "Write statistics of all calls on all ranks; as JSON lines if FILE ends in .json or .jsonl",
+     0},
     {"verbose", 'v', "N", OPTION_ARG_OPTIONAL,
      "Tell at the end on stderr what ran and why (1); of every rank (2)", 0},
     {"library", 'l', "FILE", 0, "Preload this library and not the one that belongs to allreduce",
@@ -92,19 +98,36 @@ speaker(void)
 
 /* --- settings --- */
 
-/* Names of files are of this folder, whatever folder the program goes to. */
+/* Names of files are of this folder, whatever folder the program goes to; a % of the
+ * folder's is an ordinary one.  Malloced; NULL without memory. */
+static char *
+value_of(const struct setting *setting, const char *given)
+{
+    char *const path = setting->value == WORDS ? strdup(given) : ar_path_absolute(given);
+    char *value = NULL;
+    size_t length, folder = path ? strlen(path) - strlen(given) : 0;
+    if (!path || setting->value != PATTERN)
+        return path;
+    FILE *const out = open_memstream(&value, &length);
+    for (size_t i = 0; out && path[i]; i++)
+        fprintf(out, i < folder && path[i] == '%' ? "%%%%" : "%c", path[i]);
+    free(path);
+    if (!out || fclose(out) == 0)
+        return value;
+    free(value);
+    return NULL;
+}
+
 static int
 set_variables(const struct request *request)
 {
     int error = 0;
     for (size_t i = 0; i < NSETTINGS && !error; i++) {
-        const char *const value = request->values[i];
-        if (!value)
+        if (!request->values[i])
             continue;
-        char *const path = settings[i].is_path ? ar_path_absolute(value) : NULL;
-        error =
-            (settings[i].is_path && !path) || setenv(settings[i].variable, path ? path : value, 1);
-        free(path);
+        char *const value = value_of(&settings[i], request->values[i]);
+        error = !value || setenv(settings[i].variable, value, 1);
+        free(value);
     }
     return error;
 }

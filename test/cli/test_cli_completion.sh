@@ -31,7 +31,7 @@ expect() {
 
 # long_options SUBCOMMAND: as --help shows them.
 long_options() {
-    allreduce "$1" --help | grep -o -E '^ .{5}--[a-z]+(\[=|=)?' | sed -e 's/^ *\(-., \)*//' -e 's/\[=$//'
+    allreduce "$1" --help | grep -o -E '^ .{5}--[a-z-]+(\[=|=)?' | sed -e 's/^ *\(-., \)*//' -e 's/\[=$//'
 }
 
 subcommands=$(allreduce --help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p')

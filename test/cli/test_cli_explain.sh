@@ -13,11 +13,10 @@ fail() {
 has_picture() {
     ./allreduce explain "$1" -n "$2" --svg "$scratch/svg" >/dev/null || fail "--svg: $1 on $2 ranks: exit $?"
     grep -Eq '<path class="(sum|copy)" d="M[0-9]+ [0-9]+L' "$scratch/svg" || fail "--svg: $1 on $2 ranks: no arrow"
-    blocks=$(grep -c '<title>rank 0, block' "$scratch/svg")
     rounds=$(grep -c '>round [0-9]*<' "$scratch/svg")
-    ends=$(grep '<title>rank' "$scratch/svg" | grep ', block' |
-        tail -n $((blocks / (rounds + 1) * $2)) | grep -c ': all</title>')
-    [ "$ends" -eq $((blocks / (rounds + 1) * $2)) ] || fail "--svg: $1 on $2 ranks: not all hold all at the end"
+    cells=$(($(grep -c '<title>rank [0-9]*, block' "$scratch/svg") / (rounds + 1)))
+    ends=$(grep '<title>rank [0-9]*, block' "$scratch/svg" | tail -n $cells | grep -c ': all</title>')
+    [ "$ends" -eq $cells ] || fail "--svg: $1 on $2 ranks: not all hold all at the end"
     if command -v python3 >/dev/null; then
         python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$scratch/svg" ||
             fail "--svg: $1 on $2 ranks: not XML"

@@ -12,7 +12,7 @@ failed=0
 for file in "$cases"/*.txt; do
     command=$(sed -n '1s/^\$ //p' "$file")
     {
-        echo "\$ $command"
+        printf '$ %s\n' "$command"
         (eval "$command") 2>&1
         echo "[exit $?]"
     } >"$new"

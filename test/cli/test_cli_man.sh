@@ -9,7 +9,7 @@ fail() {
 }
 for name in $(./allreduce --help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p'); do
     grep -q "^\.SS allreduce $name" "$doc/allreduce.1" || fail "allreduce.1: no section of $name"
-    for option in $(./allreduce "$name" --help | grep -o -E -e '--[a-z]{2,}' | sort -u); do
+    for option in $(./allreduce "$name" --help | grep -o -E -e '--[a-z-]{2,}' | sort -u); do
         case $option in --help | --usage | --version) continue ;; esac
         grep -q -- "$(echo "$option" | sed 's/-/\\\\-/g')" "$doc/allreduce.1" ||
             fail "allreduce.1: no $option of $name"

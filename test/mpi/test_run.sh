@@ -55,6 +55,15 @@ expect_row "rules" star 2 launch 2 "$scratch/starts"
 expect_calls "rules" ring 2
 [ "$(grep -c 'moves is no ELF file' "$scratch/out")" -eq 1 ] || fail "a script was not told once"
 
+# So is the file of statistics, whatever the folder is called.
+mkdir "$scratch/100%"
+cat >"$scratch/starts" <<END
+#!/bin/sh
+cd "$scratch/100%" && exec "$allreduce" run --algo ring --stats stats.txt ../moves
+END
+expect_ok "statistics" launch 2 "$scratch/starts"
+grep -q ring "$scratch/100%/stats.txt" || fail "no statistics in a folder with %"
+
 # The user's own preloads stay, behind ours, and ours is there once.
 expect_ok "a preload of the user's" launch 2 LD_PRELOAD="$tool" "$allreduce" run --algo native "$pings"
 [ "$(grep -c '^tool: 4 calls' "$scratch/out")" -eq 2 ] || fail "the user's preload was lost"
