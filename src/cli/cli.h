@@ -15,6 +15,7 @@ typedef int ar_subcommand_fn(int argc, char **argv);
 ar_subcommand_fn ar_cli_bench;
 ar_subcommand_fn ar_cli_list;
 ar_subcommand_fn ar_cli_explain;
+ar_subcommand_fn ar_cli_report;
 ar_subcommand_fn ar_cli_run;
 
 /* The row's parameters with their defaults, as in the grammar but without the

@@ -1,0 +1,115 @@
+/* allreduce report: what the statistics of a run, or of two, say. */
+#include <config.h>
+
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "cli/plot.h"
+#include "cli/report.h"
+
+#define FILES_MAX 2
+
+struct request {
+    const char *paths[FILES_MAX];
+    size_t n;
+    const char *html;    /* NULL: none */
+    double bytes_per_ns; /* 0: not given */
+};
+
+static const struct argp_option options[] = {
+    {"html", 'o', "FILE", 0, "Write a page with plots as well, in one file", 0},
+    {"bandwidth", 'b', "GB/S", 0,
+     "What a rank can send: the bound of the distances (default: the best rate in the file)", 0},
+    {0},
+};
+
+static error_t
+parse_bandwidth(struct request *request, const char *text, struct argp_state *state)
+{
+    char *end;
+    request->bytes_per_ns = strtod(text, &end);
+    if (*end || end == text || !(request->bytes_per_ns > 0 && request->bytes_per_ns < 1e9))
+        argp_error(state, "--bandwidth takes gigabytes a second above 0, not '%s'", text);
+    return 0;
+}
+
+static error_t
+parse(int key, char *argument, struct argp_state *state)
+{
+    struct request *request = state->input;
+    switch (key) {
+    case 'o':
+        request->html = argument;
+        return 0;
+    case 'b':
+        return parse_bandwidth(request, argument, state);
+    case ARGP_KEY_ARG:
+        if (request->n == FILES_MAX)
+            argp_error(state, "two files at most: '%s' is too much", argument);
+        request->paths[request->n++] = argument;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "name a file that a run with ALLREDUCE_STATS=FILE.jsonl has written");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp argp = {
+    options,
+    parse,
+    "FILE [FILE2]",
+    "Tells from the statistics of a run (ALLREDUCE_STATS=FILE.jsonl) where the time in allreduces "
+    "went: which calls waited for late ranks and which for the algorithm, and how far they are "
+    "from a bound. Two files are set side by side.",
+    NULL,
+    NULL,
+    NULL};
+
+/* Facts, and pairs if there are two runs. */
+static int
+report(const struct request *request, const struct ar_read_run *runs, struct ar_facts *facts)
+{
+    size_t npairs = 0;
+    struct ar_pair *pairs = NULL;
+    int status = AR_EXIT_DONE;
+    for (size_t i = 0; i < request->n; i++)
+        if (!ar_facts_make(&facts[i], &runs[i], request->bytes_per_ns))
+            return AR_EXIT_FAILED;
+    if (request->n == 2) {
+        pairs = ar_pairs_make(runs, &npairs);
+        if (!pairs)
+            return AR_EXIT_FAILED;
+        ar_report_print_pair(facts, pairs, npairs);
+    } else {
+        ar_report_print(facts);
+    }
+    if (request->html)
+        status = ar_report_write_html(request->html, facts, request->n, pairs, npairs);
+    free(pairs);
+    return fflush(stdout) == 0 ? status : AR_EXIT_FAILED;
+}
+
+int
+ar_cli_report(int argc, char **argv)
+{
+    struct request request = {.n = 0};
+    struct ar_read_run runs[FILES_MAX] = {{0}};
+    struct ar_facts facts[FILES_MAX] = {{0}};
+    int status = AR_EXIT_DONE;
+    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    if (request.html && !ar_plot_available(argv[0]))
+        return AR_EXIT_FAILED;
+    for (size_t i = 0; i < request.n && status == AR_EXIT_DONE; i++)
+        status = ar_run_read(&runs[i], request.paths[i]);
+    if (status == AR_EXIT_DONE)
+        status = report(&request, runs, facts);
+    for (size_t i = 0; i < FILES_MAX; i++) {
+        ar_facts_fini(&facts[i]);
+        ar_run_fini(&runs[i]);
+    }
+    return status;
+}

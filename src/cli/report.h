@@ -1,0 +1,95 @@
+/* allreduce report: between its files. */
+#ifndef AR_CLI_REPORT_H
+#define AR_CLI_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/table.h"
+
+/* The statistics of a run, read back. */
+struct ar_read_run {
+    const char *path; /* borrowed */
+    char program[256];
+    char version[64];
+    char family[64];
+    char when[64];
+    int ranks;
+    int files;           /* 1, or the files of single ranks that were added up */
+    uint64_t elapsed_ns; /* of the longest */
+    struct ar_table table;
+};
+
+/* Reads FILE, or where there is none all FILE.rankN.  An enum ar_exit, having said
+ * why it failed: not to be read, or line N is not what ALLREDUCE_STATS writes. */
+int ar_run_read(struct ar_read_run *run, const char *path);
+void ar_run_fini(struct ar_read_run *run);
+
+/* What made the calls of a row last. */
+enum ar_cause {
+    AR_CAUSE_UNTIMED,
+    AR_CAUSE_LATE,      /* waiting for late ranks */
+    AR_CAUSE_ALGORITHM, /* moving and reducing */
+    AR_CAUSE_SETUP
+};
+
+/* What follows from a row.  Times in ns, of all ranks together but for those of a
+ * call. */
+struct ar_fact {
+    const struct ar_row *row;
+    enum ar_cause cause;
+    double share;    /* of all time in allreduces, set-up included */
+    double own_ns;   /* of a call where nobody is late */
+    double late_ns;  /* waiting for late ranks: what is beyond own_ns, but no more than
+                        was waited */
+    double bytes;    /* of a message */
+    double bus;      /* bytes a ns that a rank must send, and did: 2(p-1)/p n / own_ns */
+    double bound_ns; /* of a call; see ar_facts_make */
+    const struct ar_row *better; /* the same calls by another algorithm in this run, that took
+                                    less; NULL: none */
+    double saves_ns;             /* what it would save */
+};
+
+struct ar_facts {
+    const struct ar_read_run *run;
+    struct ar_fact *facts; /* the largest share first */
+    size_t n;
+    double total_ns; /* in allreduces, set-up included */
+    double late_ns;
+    double setup_ns;
+    double own_ns;
+};
+
+/* The bound of a row on p ranks is the time of 2(p-1)/p n bytes at bytes_per_ns; or, if
+ * that is 0, at the best rate that any row on p ranks reached; but no less than the
+ * shortest own_ns of any such row.  False without memory. */
+bool ar_facts_make(struct ar_facts *facts, const struct ar_read_run *run, double bytes_per_ns);
+void ar_facts_fini(struct ar_facts *facts);
+
+/* The best rate on p ranks, bytes a ns; 0: no row moved anything. */
+double ar_facts_best_bus(const struct ar_facts *facts, int nranks);
+
+/* "MPI_DOUBLE MPI_SUM from 8K on 4 ranks"; returns text. */
+char *ar_row_describe(const struct ar_row *row, char *text, size_t room);
+
+/* Why the row's calls lasted, in words; returns text. */
+char *ar_fact_explain(const struct ar_fact *fact, char *text, size_t room);
+
+/* The same calls in two runs: of one communicator size, type, op and size. */
+struct ar_pair {
+    struct ar_row rows[2]; /* without calls where a run has none; ran is that of most time */
+    bool is_mixed[2];      /* several algorithms ran */
+};
+
+/* The longest time together first.  *n pairs, to be freed; NULL without memory. */
+struct ar_pair *ar_pairs_make(const struct ar_read_run runs[2], size_t *n);
+
+void ar_report_print(const struct ar_facts *facts);
+void ar_report_print_pair(const struct ar_facts facts[2], const struct ar_pair *pairs, size_t n);
+
+/* n is 1 or 2; pairs only for 2.  An enum ar_exit. */
+int ar_report_write_html(const char *path, const struct ar_facts *facts, size_t n,
+                         const struct ar_pair *pairs, size_t npairs);
+
+#endif

@@ -1,0 +1,248 @@
+/* What follows from statistics. */
+#include <config.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/report.h"
+
+/* --- a row --- */
+
+/* Fractions of bytes of a message that a rank sends in any allreduce without waste. */
+static double
+least_sent(int nranks)
+{
+    return nranks > 1 ? 2.0 * (nranks - 1) / nranks : 0;
+}
+
+static enum ar_cause
+find_cause(const struct ar_fact *f)
+{
+    const struct ar_counts *c = &f->row->counts;
+    if (c->least_ns == UINT64_MAX)
+        return AR_CAUSE_UNTIMED;
+    if ((double)c->setup_ns > (double)c->ns)
+        return AR_CAUSE_SETUP;
+    return 2 * f->late_ns > (double)c->ns ? AR_CAUSE_LATE : AR_CAUSE_ALGORITHM;
+}
+
+/* All that does not depend on other rows. */
+static struct ar_fact
+look_at(const struct ar_row *row)
+{
+    const struct ar_counts *c = &row->counts;
+    struct ar_fact f = {.row = row, .own_ns = (double)ar_row_own_ns(row)};
+    f.late_ns = (double)c->ns - f.own_ns * (double)c->calls;
+    if (!ar_row_is_native(row) && f.late_ns > (double)c->wait_ns)
+        f.late_ns = (double)c->wait_ns;
+    if (f.late_ns < 0 || row->key.nranks < 2)
+        f.late_ns = 0;
+    f.bytes = c->calls ? (double)c->bytes / (double)c->calls : 0;
+    if (f.own_ns > 0)
+        f.bus = least_sent(row->key.nranks) * f.bytes / f.own_ns;
+    f.cause = find_cause(&f);
+    return f;
+}
+
+/* --- rows beside each other --- */
+
+static bool
+same_calls(const struct ar_row_key *a, const struct ar_row_key *b)
+{
+    return a->entry == b->entry && a->nranks == b->nranks && a->bin == b->bin &&
+           strcmp(a->type, b->type) == 0 && strcmp(a->op, b->op) == 0;
+}
+
+double
+ar_facts_best_bus(const struct ar_facts *facts, int nranks)
+{
+    double best = 0;
+    for (size_t i = 0; i < facts->n; i++)
+        if (facts->facts[i].row->key.nranks == nranks && facts->facts[i].bus > best)
+            best = facts->facts[i].bus;
+    return best;
+}
+
+static double
+shortest(const struct ar_facts *facts, int nranks)
+{
+    double ns = 0;
+    for (size_t i = 0; i < facts->n; i++) {
+        const struct ar_fact *f = &facts->facts[i];
+        if (f->row->key.nranks == nranks && f->own_ns > 0 && (ns == 0 || f->own_ns < ns))
+            ns = f->own_ns;
+    }
+    return ns;
+}
+
+static void
+set_bound(const struct ar_facts *facts, struct ar_fact *f, double bytes_per_ns)
+{
+    const int nranks = f->row->key.nranks;
+    const double rate = bytes_per_ns > 0 ? bytes_per_ns : ar_facts_best_bus(facts, nranks);
+    const double least = shortest(facts, nranks);
+    if (nranks < 2 || f->own_ns <= 0)
+        return;
+    f->bound_ns = rate > 0 ? least_sent(nranks) * f->bytes / rate : 0;
+    if (f->bound_ns < least)
+        f->bound_ns = least;
+}
+
+/* Times are known to 1/16 each: a smaller gain may be none. */
+#define WORTH_IT 0.88
+
+static void
+find_better(const struct ar_facts *facts, struct ar_fact *f)
+{
+    double best = WORTH_IT * f->own_ns;
+    for (size_t i = 0; i < facts->n; i++) {
+        const struct ar_fact *other = &facts->facts[i];
+        if (other->own_ns <= 0 || other->own_ns >= best ||
+            !same_calls(&other->row->key, &f->row->key) ||
+            strcmp(other->row->key.ran, f->row->key.ran) == 0)
+            continue;
+        best = other->own_ns;
+        f->better = other->row;
+        f->saves_ns = (f->own_ns - best) * (double)f->row->counts.calls;
+    }
+}
+
+static void
+add_up(struct ar_facts *facts)
+{
+    for (size_t i = 0; i < facts->n; i++) {
+        const struct ar_fact *f = &facts->facts[i];
+        facts->late_ns += f->late_ns;
+        facts->setup_ns += (double)f->row->counts.setup_ns;
+        facts->own_ns += (double)f->row->counts.ns - f->late_ns;
+    }
+    facts->total_ns = facts->late_ns + facts->setup_ns + facts->own_ns;
+}
+
+static int
+larger_first(const void *a, const void *b)
+{
+    const double x = ((const struct ar_fact *)a)->share, y = ((const struct ar_fact *)b)->share;
+    return (x < y) - (x > y);
+}
+
+bool
+ar_facts_make(struct ar_facts *facts, const struct ar_read_run *run, double bytes_per_ns)
+{
+    const size_t n = run->table.nrows;
+    *facts = (struct ar_facts){.run = run, .facts = calloc(n + 1, sizeof *facts->facts), .n = n};
+    if (!facts->facts)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        facts->facts[i] = look_at(&run->table.rows[i]);
+    add_up(facts);
+    for (size_t i = 0; i < n; i++) {
+        struct ar_fact *f = &facts->facts[i];
+        if (facts->total_ns > 0)
+            f->share = (double)(f->row->counts.ns + f->row->counts.setup_ns) / facts->total_ns;
+        set_bound(facts, f, bytes_per_ns);
+        find_better(facts, f);
+    }
+    qsort(facts->facts, n, sizeof *facts->facts, larger_first);
+    return true;
+}
+
+void
+ar_facts_fini(struct ar_facts *facts)
+{
+    free(facts->facts);
+}
+
+/* --- words --- */
+
+char *
+ar_row_describe(const struct ar_row *row, char *text, size_t room)
+{
+    char size[AR_SIZE_TEXT];
+    if (row->key.nranks == 0)
+        snprintf(text, room, "%s", ar_entry_names[row->key.entry]);
+    else
+        snprintf(text, room, "%s %s from %s on %d ranks", row->key.type, row->key.op,
+                 ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size),
+                 row->key.nranks);
+    return text;
+}
+
+char *
+ar_fact_explain(const struct ar_fact *fact, char *text, size_t room)
+{
+    const struct ar_row *row = fact->row;
+    switch (fact->cause) {
+    case AR_CAUSE_UNTIMED:
+        snprintf(text, room, "%s, not timed", ar_entry_names[row->key.entry]);
+        break;
+    case AR_CAUSE_SETUP:
+        snprintf(text, room, "set-up at first calls");
+        break;
+    case AR_CAUSE_LATE:
+        if (row->ranks > 1 && 2 * row->quickest.ns < row->slowest.ns)
+            snprintf(text, room, "late ranks, rank %d above all", row->quickest.rank);
+        else
+            snprintf(text, room, "late ranks, by turns");
+        break;
+    case AR_CAUSE_ALGORITHM:
+        snprintf(text, room, "the algorithm");
+        break;
+    }
+    return text;
+}
+
+/* --- two runs --- */
+
+static struct ar_pair *
+find_pair(struct ar_pair *pairs, size_t n, const struct ar_row_key *key)
+{
+    for (size_t i = 0; i < n; i++)
+        if (same_calls(&pairs[i].rows[0].key, key))
+            return &pairs[i];
+    return NULL;
+}
+
+/* Rows come with the longest time first: what ran there names the pair's side. */
+static void
+add_to_pair(struct ar_pair *pair, int side, const struct ar_row *row)
+{
+    struct ar_row *mine = &pair->rows[side];
+    if (mine->counts.calls == 0)
+        mine->key = row->key;
+    else if (strcmp(mine->key.ran, row->key.ran) != 0)
+        pair->is_mixed[side] = true;
+    ar_counts_add(&mine->counts, &row->counts);
+}
+
+static int
+longer_first(const void *a, const void *b)
+{
+    const struct ar_pair *x = a, *y = b;
+    const uint64_t s = x->rows[0].counts.ns + x->rows[1].counts.ns;
+    const uint64_t t = y->rows[0].counts.ns + y->rows[1].counts.ns;
+    return (s < t) - (s > t);
+}
+
+struct ar_pair *
+ar_pairs_make(const struct ar_read_run runs[2], size_t *n)
+{
+    struct ar_pair *pairs = calloc(runs[0].table.nrows + runs[1].table.nrows + 1, sizeof *pairs);
+    *n = 0;
+    for (int side = 0; pairs && side < 2; side++)
+        for (size_t i = 0; i < runs[side].table.nrows; i++) {
+            const struct ar_row *row = &runs[side].table.rows[i];
+            struct ar_pair *pair = find_pair(pairs, *n, &row->key);
+            if (!pair) {
+                pair = &pairs[(*n)++];
+                pair->rows[0].key = pair->rows[1].key = row->key;
+                ar_counts_init(&pair->rows[0].counts);
+                ar_counts_init(&pair->rows[1].counts);
+            }
+            add_to_pair(pair, side, row);
+        }
+    if (pairs)
+        qsort(pairs, *n, sizeof *pairs, longer_first);
+    return pairs;
+}

@@ -1,0 +1,217 @@
+/* Reads what ALLREDUCE_STATS wrote. */
+#include <config.h>
+
+#include <errno.h>
+#include <glob.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/report.h"
+
+static int
+complain(const char *path, int line, const char *what)
+{
+    if (line > 0)
+        fprintf(stderr, "allreduce report: %s: line %d: %s\n", path, line, what);
+    else
+        fprintf(stderr, "allreduce report: %s: %s\n", path, what);
+    return AR_EXIT_FAILED;
+}
+
+/* --- one line --- */
+
+static void
+take_text(char *text, size_t room, const json_t *object, const char *name)
+{
+    const char *const value = json_string_value(json_object_get(object, name));
+    snprintf(text, room, "%s", value ? value : "");
+}
+
+/* 0 where it is null. */
+static uint64_t
+number(const json_t *object, const char *name)
+{
+    const json_int_t value = json_integer_value(json_object_get(object, name));
+    return value < 0 ? 0 : (uint64_t)value;
+}
+
+static bool
+is_known(const json_t *object, const char *name)
+{
+    return json_is_integer(json_object_get(object, name));
+}
+
+static bool
+take_entry(struct ar_row_key *key, const json_t *line)
+{
+    const char *const call = json_string_value(json_object_get(line, "call"));
+    for (int i = 0; call && i < AR_ENTRIES; i++)
+        if (strcmp(call, ar_entry_names[i]) == 0) {
+            key->entry = (enum ar_entry)i;
+            return true;
+        }
+    return false;
+}
+
+static void
+take_key(struct ar_row_key *key, const json_t *line)
+{
+    key->nranks = (int)number(line, "comm_size");
+    key->bin = ar_size_bin(number(line, "bytes_from"));
+    take_text(key->type, sizeof key->type, line, "type");
+    take_text(key->op, sizeof key->op, line, "op");
+    take_text(key->requested, sizeof key->requested, line, "requested");
+    take_text(key->ran, sizeof key->ran, line, "ran");
+    take_text(key->reason, sizeof key->reason, line, "reason");
+}
+
+static bool
+take_histogram(struct ar_histogram *h, const json_t *pairs)
+{
+    size_t i;
+    const json_t *pair;
+    json_array_foreach(pairs, i, pair)
+    {
+        const json_t *const ns = json_array_get(pair, 0), *const calls = json_array_get(pair, 1);
+        if (!json_is_integer(ns) || !json_is_integer(calls) || json_integer_value(ns) < 0)
+            return false;
+        h->count[ar_histogram_bucket((uint64_t)json_integer_value(ns))] +=
+            (uint64_t)json_integer_value(calls);
+    }
+    return json_is_array(pairs);
+}
+
+static void
+take_extreme(struct ar_extreme *extreme, const json_t *object)
+{
+    extreme->rank = (int)number(object, "rank");
+    extreme->ns = number(object, "mean_ns");
+}
+
+/* False if the line is no row. */
+static bool
+take_row(struct ar_row *row, const json_t *line)
+{
+    struct ar_counts *c = &row->counts;
+    memset(row, 0, sizeof *row);
+    ar_counts_init(c);
+    if (!take_entry(&row->key, line) || !is_known(line, "calls") ||
+        !take_histogram(&c->times, json_object_get(line, "histogram")))
+        return false;
+    take_key(&row->key, line);
+    c->calls = number(line, "calls");
+    c->bytes = number(line, "bytes");
+    c->ns = number(line, "ns");
+    c->wait_ns = number(line, "wait_ns");
+    c->setup_ns = number(line, "setup_ns");
+    if (is_known(line, "min_ns"))
+        c->least_ns = number(line, "min_ns");
+    c->most_ns = number(line, "max_ns");
+    row->running_ns = number(line, "running_ns");
+    row->ranks = (int)number(line, "ranks");
+    take_extreme(&row->quickest, json_object_get(line, "quickest"));
+    take_extreme(&row->slowest, json_object_get(line, "slowest"));
+    return true;
+}
+
+static bool
+take_head(struct ar_read_run *run, const json_t *line)
+{
+    const uint64_t elapsed = number(line, "elapsed_ns");
+    if (number(line, "format") != 1 || !is_known(line, "ranks"))
+        return false;
+    take_text(run->program, sizeof run->program, line, "program");
+    take_text(run->version, sizeof run->version, line, "liballreduce");
+    take_text(run->family, sizeof run->family, line, "mpi");
+    take_text(run->when, sizeof run->when, line, "when");
+    run->ranks += (int)number(line, "ranks");
+    run->elapsed_ns = elapsed > run->elapsed_ns ? elapsed : run->elapsed_ns;
+    run->table.lost += number(line, "lost");
+    return true;
+}
+
+/* Line 1 is about the run. */
+static int
+take_line(struct ar_read_run *run, const char *path, int n, const char *text)
+{
+    static const char no_json[] =
+        "not as ALLREDUCE_STATS writes JSON; let the run write a file FILE.jsonl";
+    struct ar_row row;
+    json_error_t error;
+    json_t *line = json_loads(text, 0, &error);
+    int status = AR_EXIT_DONE;
+    if (!line)
+        return complain(path, n, no_json);
+    if (n == 1 && !take_head(run, line))
+        status = complain(path, n, no_json);
+    else if (n > 1 && !take_row(&row, line))
+        status = complain(path, n, "no row of statistics");
+    else if (n > 1 && !ar_table_add(&run->table, &row))
+        status = complain(path, n, "out of memory");
+    json_decref(line);
+    return status;
+}
+
+/* --- files --- */
+
+static int
+take_file(struct ar_read_run *run, const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char *text = NULL;
+    size_t room = 0;
+    int n = 0, status = file ? AR_EXIT_DONE : complain(path, 0, strerror(errno));
+    while (status == AR_EXIT_DONE && getline(&text, &room, file) >= 0)
+        status = take_line(run, path, ++n, text);
+    if (status == AR_EXIT_DONE && ferror(file))
+        status = complain(path, 0, strerror(errno));
+    else if (status == AR_EXIT_DONE && n == 0)
+        status = complain(path, 0, "is empty");
+    free(text);
+    if (file)
+        fclose(file);
+    run->files++;
+    return status;
+}
+
+/* The files of single ranks; there are none: AR_EXIT_FAILED, without a word. */
+static int
+take_files_of_ranks(struct ar_read_run *run, const char *path)
+{
+    char pattern[4096];
+    glob_t found;
+    int status = AR_EXIT_FAILED;
+    snprintf(pattern, sizeof pattern, "%s.rank*", path);
+    if (glob(pattern, 0, NULL, &found))
+        return AR_EXIT_FAILED;
+    for (size_t i = 0; i < found.gl_pathc && (i == 0 || status == AR_EXIT_DONE); i++)
+        status = take_file(run, found.gl_pathv[i]);
+    globfree(&found);
+    return status;
+}
+
+int
+ar_run_read(struct ar_read_run *run, const char *path)
+{
+    *run = (struct ar_read_run){.path = path};
+    FILE *file = fopen(path, "r");
+    const int why = errno;
+    if (file)
+        fclose(file);
+    int status = file ? take_file(run, path) : take_files_of_ranks(run, path);
+    if (!file && run->files == 0)
+        status = complain(path, 0, strerror(why));
+    ar_table_sort(&run->table);
+    if (status != AR_EXIT_DONE)
+        ar_run_fini(run);
+    return status;
+}
+
+void
+ar_run_fini(struct ar_read_run *run)
+{
+    ar_table_fini(&run->table);
+}

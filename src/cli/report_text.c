@@ -1,0 +1,194 @@
+/* The report as text. */
+#include <config.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/report.h"
+
+/* --- one run --- */
+
+static void
+print_run(const struct ar_read_run *run)
+{
+    printf("%s: %s with liballreduce %s (%s), %d rank%s, %s\n", run->path, run->program,
+           run->version, run->family, run->ranks, run->ranks == 1 ? "" : "s", run->when);
+    if (run->files > 1)
+        printf("%d files of single ranks, added up\n", run->files);
+    if (run->table.lost > 0)
+        printf("%llu calls more are not in the file: the program ran out of memory\n",
+               (unsigned long long)run->table.lost);
+}
+
+/* Of a rank in the mean. */
+static double
+seconds(const struct ar_facts *facts, double ns)
+{
+    return facts->run->ranks > 0 ? ns * 1e-9 / facts->run->ranks : 0;
+}
+
+static void
+print_totals(const struct ar_facts *facts)
+{
+    const double all = (double)facts->run->elapsed_ns * 1e-9;
+    const double in = seconds(facts, facts->total_ns);
+    printf(
+        "%.3f s from the first allreduce to the end; of these a rank spent, in the mean,\n"
+        "%.3f s (%.1f %%) in allreduces: %.3f s by the algorithms, %.3f s waiting for late ranks, "
+        "%.3f s on set-up\n\n",
+        all, in, all > 0 ? 100 * in / all : 0, seconds(facts, facts->own_ns),
+        seconds(facts, facts->late_ns), seconds(facts, facts->setup_ns));
+}
+
+static int
+width_of_ran(const struct ar_facts *facts)
+{
+    size_t width = strlen("ran (why)");
+    for (size_t i = 0; i < facts->n; i++) {
+        const struct ar_row_key *key = &facts->facts[i].row->key;
+        const size_t length = strlen(key->ran) + strlen(key->reason) + strlen(" ()");
+        width = length > width ? length : width;
+    }
+    return (int)width;
+}
+
+static void
+print_what(const struct ar_row *row, int ran_width)
+{
+    char size[AR_SIZE_TEXT], ran[AR_CHOICE_TEXT + AR_REASON_TEXT + 4];
+    snprintf(ran, sizeof ran, "%s (%s)", row->key.ran, row->key.reason);
+    printf(" %5d %6s  %-12s %-10s  %-*s", row->key.nranks,
+           ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size),
+           *row->key.type ? row->key.type : "-", *row->key.op ? row->key.op : "-", ran_width, ran);
+}
+
+static void
+print_us(double ns, bool known)
+{
+    if (known)
+        printf(" %10.2f", ns * 1e-3);
+    else
+        printf(" %10s", "-");
+}
+
+static void
+print_fact(const struct ar_fact *f, int ran_width)
+{
+    const struct ar_row *row = f->row;
+    const bool timed = f->cause != AR_CAUSE_UNTIMED;
+    char why[128];
+    printf("%5.1f %% %9.0f", 100 * f->share,
+           (double)row->counts.calls / (row->ranks ? row->ranks : 1));
+    print_what(row, ran_width);
+    print_us((double)ar_row_quantile(row, 0.5), timed);
+    print_us(f->own_ns, timed);
+    if (timed && row->counts.ns > 0)
+        printf(" %4.0f %%", 100 * f->late_ns / (double)row->counts.ns);
+    else
+        printf(" %6s", "-");
+    if (f->bound_ns > 0)
+        printf(" %7.1f", f->own_ns / f->bound_ns);
+    else
+        printf(" %7s", "-");
+    printf("  %s\n", ar_fact_explain(f, why, sizeof why));
+}
+
+/* Advice is for what costs something. */
+#define WORTH_ADVICE 0.05
+#define ADVICES      5
+
+static void
+advise(const struct ar_facts *facts)
+{
+    int given = 0;
+    for (size_t i = 0; i < facts->n && given < ADVICES; i++) {
+        const struct ar_fact *f = &facts->facts[i];
+        char what[256], size[AR_SIZE_TEXT];
+        if (f->cause != AR_CAUSE_ALGORITHM || f->share < WORTH_ADVICE || f->row->key.nranks < 2)
+            continue;
+        printf("%s%s: ", given++ ? "" : "\n", ar_row_describe(f->row, what, sizeof what));
+        if (f->better)
+            printf("%s took %.2f us here, which would save %.3f s a rank\n", f->better->key.ran,
+                   (double)ar_row_own_ns(f->better) * 1e-3, seconds(facts, f->saves_ns));
+        else
+            printf("what else there is: mpiexec -n %d allreduce bench --sizes %s\n",
+                   f->row->key.nranks,
+                   ar_size_print(ar_size_bin_first(f->row->key.bin), size, sizeof size));
+    }
+}
+
+void
+ar_report_print(const struct ar_facts *facts)
+{
+    const int width = width_of_ran(facts);
+    print_run(facts->run);
+    print_totals(facts);
+    printf("%7s %9s %5s %6s  %-12s %-10s  %-*s %10s %10s %6s %7s  %s\n", "share", "calls", "ranks",
+           "size", "type", "op", width, "ran (why)", "median us", "own us", "late", "x bound",
+           "what took the time");
+    for (size_t i = 0; i < facts->n; i++)
+        print_fact(&facts->facts[i], width);
+    printf("\ncalls: of a rank; size: from so many bytes to below twice as many; own: a call where "
+           "nobody is late, by estimate; late: waiting for late ranks\n"
+           "x bound: own beside what the calls on as many ranks reached at best in this file, or "
+           "beside --bandwidth\n");
+    advise(facts);
+}
+
+/* --- two runs --- */
+
+static void
+print_side(const struct ar_row *row, bool is_mixed)
+{
+    char ran[40];
+    if (row->counts.calls == 0) {
+        printf("  %-26s %10s", "-", "");
+        return;
+    }
+    snprintf(ran, sizeof ran, "%.24s%s", row->key.ran, is_mixed ? ", ..." : "");
+    printf("  %-26.26s", ran);
+    print_us((double)ar_row_own_ns(row), row->counts.least_ns != UINT64_MAX);
+}
+
+static void
+print_pair(const struct ar_pair *pair)
+{
+    const struct ar_row *a = &pair->rows[0], *b = &pair->rows[1];
+    const double x = (double)ar_row_own_ns(a), y = (double)ar_row_own_ns(b);
+    char size[AR_SIZE_TEXT];
+    printf("%5d %6s  %-12s %-10s", a->key.nranks,
+           ar_size_print(ar_size_bin_first(a->key.bin), size, sizeof size),
+           *a->key.type ? a->key.type : "-", *a->key.op ? a->key.op : "-");
+    print_side(a, pair->is_mixed[0]);
+    print_side(b, pair->is_mixed[1]);
+    if (x > 0 && y > 0)
+        printf(" %9.2f\n", x / y);
+    else
+        printf(" %9s\n", "-");
+}
+
+static void
+print_total(char name, const struct ar_facts *facts)
+{
+    printf("%c %14.3f %14.3f %14.3f %14.3f\n", name, seconds(facts, facts->total_ns),
+           seconds(facts, facts->own_ns), seconds(facts, facts->late_ns),
+           seconds(facts, facts->setup_ns));
+}
+
+void
+ar_report_print_pair(const struct ar_facts facts[2], const struct ar_pair *pairs, size_t n)
+{
+    for (int side = 0; side < 2; side++) {
+        printf("%c: ", 'A' + side);
+        print_run(facts[side].run);
+    }
+    printf("\nseconds of a rank, in the mean\n  %14s %14s %14s %14s\n", "in allreduces",
+           "algorithms", "late ranks", "set-up");
+    print_total('A', &facts[0]);
+    print_total('B', &facts[1]);
+    printf("\n%5s %6s  %-12s %-10s  %-26s %10s  %-26s %10s %9s\n", "ranks", "size", "type", "op",
+           "A ran", "own us", "B ran", "own us", "A/B");
+    for (size_t i = 0; i < n; i++)
+        print_pair(&pairs[i]);
+    printf("\nown: a call where nobody is late, by estimate; A/B above 1: B is faster\n");
+}

@@ -1,0 +1,113 @@
+#!/bin/sh
+# allreduce report: what a run's statistics say, of one run, of its ranks' files, of two runs.
+set -u
+PATH=$PWD:$PATH
+failed=0
+here=$(mktemp -d) || exit 99
+trap 'rm -rf "$here"' EXIT
+fail() {
+    echo "FAIL: $*"
+    failed=1
+}
+
+# head_of RANKS
+head_of() {
+    printf '{"format": 1, "liballreduce": "1.0", "mpi": "mpich", "program": "<app>", "when": "then", "world": 4, "rank": null, "lost": 0, "elapsed_ns": 2000000000, "ranks": %d}\n' "$1"
+}
+
+# row RAN BYTES CALLS NS WAIT_NS SETUP_NS QUICKEST SLOWEST HISTOGRAM: the quickest and the slowest rank's mean
+row() {
+    printf '{"call": "MPI_Allreduce", "comm_size": 4, "type": "MPI_DOUBLE", "op": "MPI_SUM", "bytes_from": %d, "bytes_to": %d, "requested": "auto", "ran": "%s", "reason": "auto", "ranks": 4, "calls": %d, "bytes": %d, "setup_ns": %d, "ns": %d, "wait_ns": %s, "own_ns": 0, "min_ns": 1, "median_ns": 0, "p99_ns": 0, "max_ns": 1000000000, "running_ns": null, "quickest": {"rank": 3, "mean_ns": %d}, "slowest": {"rank": 0, "mean_ns": %d}, "histogram": [%s]}\n' \
+        "$2" $(($2 * 2 - 1)) "$1" "$3" $(($2 * $3)) "$6" "$4" "$5" "$7" "$8" "$9"
+}
+
+# expect PATTERN COMMAND...: the command succeeds and prints that.
+expect() {
+    pattern=$1
+    shift
+    "$@" >"$here/out" 2>&1 || fail "$*: status $?"
+    grep -q -e "$pattern" "$here/out" || {
+        fail "$*: no '$pattern' in"
+        cat "$here/out"
+    }
+}
+
+# refuse PATTERN STATUS COMMAND...
+refuse() {
+    pattern=$1
+    wanted=$2
+    shift 2
+    "$@" >"$here/out" 2>&1
+    status=$?
+    [ $status -eq "$wanted" ] || fail "$*: status $status"
+    grep -q -e "$pattern" "$here/out" || {
+        fail "$*: no '$pattern' in"
+        cat "$here/out"
+    }
+}
+
+# Rank 3 comes last: its 100 calls take 1 us, those of the others 1 ms.  Then an algorithm that
+# takes 1 ms where another took a tenth.  Then set-up.
+{
+    head_of 4
+    row shm 8 400 300100000 299000000 0 1000 1000000 '[1000, 100], [1000000, 300]'
+    row ring 1048576 400 400000000 0 0 1000000 1000000 '[1000000, 400]'
+    row double_tree 1048576 4 400000 0 0 100000 100000 '[100000, 4]'
+    row butterfly 64 4 4000 0 40000000 1000 1000 '[1000, 4]'
+} >"$here/a.jsonl"
+expect '^<app>\|: <app> with liballreduce 1.0 (mpich), 4 ranks' allreduce report "$here/a.jsonl"
+expect '^0\.185 s (9\.3 %) in allreduces: 0\.100 s by the algorithms, 0\.075 s waiting for late ranks, 0\.010 s on set-up' \
+    allreduce report "$here/a.jsonl"
+expect ' 100 *4 *8 *MPI_DOUBLE *MPI_SUM *shm (auto) .* 100 % .*late ranks, rank 3 above all' allreduce report "$here/a.jsonl"
+expect ' 1M .* ring (auto) .* 9\.9  the algorithm' allreduce report "$here/a.jsonl"
+expect ' 1M .* double_tree (auto) .* 1\.0  the algorithm' allreduce report "$here/a.jsonl"
+expect ' 64 .*set-up' allreduce report "$here/a.jsonl"
+expect 'from 1M on 4 ranks: double_tree took 102.40 us here, which would save 0\.091 s a rank' allreduce report "$here/a.jsonl"
+
+# 2(p-1)/p n is 1.5M, at 10 GB/s 157 us.
+expect ' 1M .* ring (auto) .* 6\.[0-9]  the algorithm' allreduce report --bandwidth 10 "$here/a.jsonl"
+
+# The files of single ranks are added up.
+for rank in 0 1; do
+    sed -e '1s/"ranks": 4/"ranks": 1/' -e 's/"ranks": 4, "calls"/"ranks": 1, "calls"/' "$here/a.jsonl" >"$here/b.jsonl.rank$rank"
+done
+expect 'mpich), 2 ranks' allreduce report "$here/b.jsonl"
+expect '2 files of single ranks' allreduce report "$here/b.jsonl"
+expect ' 400 *4 *8 ' allreduce report "$here/b.jsonl"
+
+# Two runs.
+{
+    head_of 4
+    row rhd 1048576 400 200000000 0 0 500000 500000 '[500000, 400]'
+    row native 2 4 4000 null 0 1000 1000 '[1000, 4]'
+} >"$here/c.jsonl"
+expect '^A .*0\.185 ' allreduce report "$here/a.jsonl" "$here/c.jsonl"
+expect '^ *4 *1M .* ring, \.\.\. .* rhd .* [12]\.[0-9]*$' allreduce report "$here/a.jsonl" "$here/c.jsonl"
+expect '^ *4 *2 .* - .*native .* -$' allreduce report "$here/a.jsonl" "$here/c.jsonl"
+
+# A page, which loads nothing and escapes what it shows.
+if command -v gnuplot >/dev/null; then
+    expect 'A/B' allreduce report --html "$here/page.html" "$here/a.jsonl" "$here/c.jsonl"
+    [ "$(grep -c '<svg' "$here/page.html")" -ge 3 ] || fail "the page has no plots"
+    grep -q '&lt;app&gt;' "$here/page.html" || fail "the page does not name the program"
+    if grep -E '<script|<app>|(src|href)="?http' "$here/page.html"; then
+        fail "the page is not self-contained"
+    fi
+    refuse 'nowhere' 1 allreduce report --html /nowhere/x.html "$here/a.jsonl"
+fi
+
+# What cannot be read is told by file and line.
+echo 'calls and times' >"$here/text"
+refuse 'text: line 1: .*FILE.jsonl' 1 allreduce report "$here/text"
+: >"$here/empty"
+refuse 'empty: is empty' 1 allreduce report "$here/empty"
+{
+    head_of 4
+    echo '{"call": "MPI_Bcast", "calls": 1}'
+} >"$here/bad"
+refuse 'bad: line 2: no row' 1 allreduce report "$here/bad"
+refuse 'nothing: No such file' 1 allreduce report "$here/nothing"
+refuse 'ALLREDUCE_STATS' 2 allreduce report
+refuse 'two files' 2 allreduce report a b c
+refuse "not '0'" 2 allreduce report --bandwidth 0 a
+exit $failed
