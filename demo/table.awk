@@ -1,9 +1,9 @@
 # Reads what `allreduce bench --csv` prints for one or more numbers of ranks; prints one row an
 # algorithm, one column a number of ranks and a size.
-# Fields: ranks,bytes,algorithm,median_us,min_us,max_us,times_native,result
+# Fields: ranks,bytes,algorithm,median_us,min_us,max_us,times_native,result,...
 
 # The head, and what the MPI library may say on stdout.
-$1 !~ /^[0-9]+$/ || NF != 8 { next }
+$1 !~ /^[0-9]+$/ || NF < 8 { next }
 
 {
     column = $1 " " $2

@@ -1,166 +1,175 @@
 /* allreduce bench: times algorithms side by side in one run. */
-#include <argp.h>
-#include <config.h>
-#include <math.h>
+#include "config.h"
+
+#include "cli/bench.h"
+
+#include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "algorithms/registry.h"
 #include "cli/cli.h"
-#include "cli/contest.h"
-#include "report/report.h"
-#include "select/select.h"
+#include "cli/operand.h"
+#include "cli/plot.h"
 
-struct options {
-    const char *algorithms; /* ';' between choices; NULL: all */
-    const char *sizes;      /* ',' between sizes */
-    double seconds;         /* for each size */
-    int repetitions;
-    bool csv;
-};
-
-static const struct argp_option table[] = {
-    {"algo", 'a', "LIST", 0,
-     "Algorithms beside native and MPI_Reduce+MPI_Bcast, ';' between them, with parameters in "
-     "parentheses (default: every one)",
-     0},
-    {"sizes", 's', "LIST", 0, "Message sizes in bytes, ',' between them (default: 8,4K,64K,1M)", 0},
-    {"time", 't', "SECONDS", 0, "Time for each size (default: 2)", 0},
-    {"repetitions", 'r', "N", 0, "Batches of which the median counts (default: 11)", 0},
-    {"csv", 'c', NULL, 0, "One line per size and algorithm, for programs", 0},
-    {0},
-};
-
-static error_t
-parse(int key, char *argument, struct argp_state *state)
-{
-    struct options *o = state->input;
-    switch (key) {
-    case 'a':
-        o->algorithms = argument;
-        return 0;
-    case 's':
-        o->sizes = argument;
-        return 0;
-    case 't':
-        o->seconds = atof(argument);
-        if (!(o->seconds > 0))
-            argp_error(state, "--time wants a number of seconds above 0, not '%s'", argument);
-        return 0;
-    case 'r':
-        o->repetitions = atoi(argument);
-        if (o->repetitions < 1)
-            argp_error(state, "--repetitions wants a number from 1 on, not '%s'", argument);
-        return 0;
-    case 'c':
-        o->csv = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_error(state, "bench takes no argument '%s'; name algorithms by --algo", argument);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp argp = {
-    table,
-    parse,
-    NULL,
-    "Times every algorithm beside the MPI library's own allreduce, interleaved in one run: float, "
-    "MPI_SUM, medians of the slowest rank's time. Start it with mpiexec.",
-    NULL,
-    NULL,
-    NULL};
+/* --- who takes part --- */
 
 static int
-add_named(struct ar_contest *contest, const char *list)
+enter_named(struct ar_contest *contest, const char *list)
 {
     char *copy = strdup(list), *rest = copy;
-    int error = copy ? 0 : 1;
-    for (char *name = strtok_r(copy, ";", &rest); name && !error; name = strtok_r(NULL, ";", &rest))
-        error = ar_contest_add(contest, name);
+    int status = copy ? AR_EXIT_DONE : AR_EXIT_FAILED;
+    for (char *text = strtok_r(copy, ";", &rest); text && !status;
+         text = strtok_r(NULL, ";", &rest))
+        status = ar_contest_add(contest, text, text);
     free(copy);
-    return error;
+    return status;
 }
 
 static int
-add_all(struct ar_contest *contest)
+enter_all(struct ar_contest *contest)
 {
-    int error = 0;
-    for (size_t i = 0; ar_algorithm_at(i) && !error; i++)
-        error = ar_contest_add(contest, ar_algorithm_at(i)->name);
-    return error;
+    int status = AR_EXIT_DONE;
+    for (size_t i = 0; ar_algorithm_at(i) && !status; i++)
+        status = ar_contest_add(contest, ar_algorithm_at(i)->name, ar_algorithm_at(i)->name);
+    return status;
 }
 
-static void
-print_row(const struct ar_contest *contest, size_t bytes, size_t i, const struct options *o)
+/* Those of one size: only a preset's differ. */
+static int
+enter(struct ar_contest *contest, const struct ar_bench *bench, size_t count)
 {
-    const struct ar_entrant *e = &contest->entrants[i];
-    const double native = contest->entrants[0].median;
-    const char *quote = strchr(e->label, ',') ? "\"" : "";
-    char size[AR_SIZE_TEXT];
-    if (o->csv)
-        printf("%d,%zu,%s%s%s,%.3f,%.3f,%.3f,%.3f,%s\n", contest->nranks, bytes, quote, e->label,
-               quote, e->median * 1e6, e->least * 1e6, e->most * 1e6, native / e->median,
-               e->wrong ? "wrong" : "right");
-    else
-        printf("%8s  %-36s %12.2f %12.2f %9.2f%s\n", ar_size_print(bytes, size, sizeof size),
-               e->label, e->median * 1e6, e->least * 1e6, native / e->median,
-               e->wrong ? "  WRONG RESULT" : "");
-}
-
-static void
-print_head(const struct ar_contest *contest, const struct options *o)
-{
-    if (o->csv) {
-        printf("ranks,bytes,algorithm,median_us,min_us,max_us,times_native,result\n");
-        return;
+    int status = AR_EXIT_DONE;
+    if (bench->preset == AR_PRESET_COURSE) {
+        ar_contest_clear(contest);
+        status = ar_course_enter(contest, count);
+    } else if (contest->nentrants == 2) {
+        status = bench->algorithms ? enter_named(contest, bench->algorithms) : enter_all(contest);
+        if (!status && (bench->bound || bench->html) && contest->nranks > 1)
+            status = ar_contest_add_bound(contest);
     }
-    printf("float SUM, %d ranks on %d cpus, %d batches; us a call of the slowest rank\n",
-           contest->nranks, ar_contest_cpus(), o->repetitions);
-    printf("%8s  %-36s %12s %12s %9s\n", "size", "algorithm", "median", "min", "x native");
+    return status;
 }
 
+/* --- the run --- */
+
 static int
-run_sizes(struct ar_contest *contest, const struct options *o)
+count_of(size_t *count, const struct ar_contest *contest, size_t bytes)
 {
-    const char *text = o->sizes;
-    int wrong = 0;
+    *count = bytes / contest->reduction.size;
+    if (*count >= 1 && *count <= INT_MAX)
+        return AR_EXIT_DONE;
     if (contest->rank == 0)
-        print_head(contest, o);
-    while (*text) {
-        size_t bytes;
-        if (ar_size_parse(&bytes, text, &text) || (*text && *text != ',') || bytes < 4) {
-            if (contest->rank == 0)
-                ar_say("--sizes: '%s' is no list of sizes from 4 bytes on, such as 8,64K,1M",
-                       o->sizes);
-            return 2;
-        }
-        text += *text == ',';
-        wrong |= ar_contest_run(contest, bytes / sizeof(float), o->repetitions, o->seconds);
-        for (size_t i = 0; contest->rank == 0 && i < contest->nentrants; i++)
-            print_row(contest, bytes, i, o);
-        fflush(stdout);
-    }
+        fprintf(stderr, "allreduce bench: --sizes: %zu bytes: allowed here: %zu to %zu\n", bytes,
+                contest->reduction.size, contest->reduction.size * INT_MAX);
+    return AR_EXIT_USAGE;
+}
+
+static int
+run_place(struct ar_results *results, struct ar_contest *contest, const struct ar_bench *bench,
+          size_t count, enum ar_place place)
+{
+    const struct ar_contest_round round = {.count = count,
+                                           .place = place,
+                                           .repetitions = bench->repetitions,
+                                           .seconds = bench->seconds,
+                                           .rotate_bytes = bench->rotate_bytes};
+    const size_t first = results->n;
+    const int wrong = ar_contest_run(contest, &round);
+    const int status = ar_results_add(results, contest, &round);
+    if (status || contest->rank != 0)
+        return status ? status : wrong;
+    if (bench->preset == AR_PRESET_COURSE && bench->format == AR_RESULTS_TEXT)
+        ar_course_print(results, first);
+    else
+        ar_results_print(results, first, bench->format);
     return wrong;
+}
+
+static int
+run(struct ar_results *results, struct ar_contest *contest, const struct ar_bench *bench)
+{
+    int status = AR_EXIT_DONE, worst = AR_EXIT_DONE;
+    for (size_t i = 0; i < bench->sizes.n && !status; i++) {
+        size_t count;
+        status = count_of(&count, contest, bench->sizes.bytes[i]);
+        if (!status)
+            status = enter(contest, bench, count);
+        for (int place = AR_OUT_OF_PLACE; place <= AR_IN_PLACE && !status; place++)
+            if (bench->places & 1u << place)
+                worst |= run_place(results, contest, bench, count, (enum ar_place)place);
+    }
+    return status ? status : worst;
+}
+
+/* --- before and after --- */
+
+/* What only rank 0 can see, told to all. */
+static int
+check_page(const struct ar_bench *bench, int rank)
+{
+    int status = AR_EXIT_DONE;
+    if (rank == 0 && bench->html && !ar_plot_available("allreduce bench"))
+        status = AR_EXIT_FAILED;
+    MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return status;
+}
+
+static int
+check_operands(const struct ar_bench *bench, int rank)
+{
+    char why[AR_PROBLEM_TEXT];
+    struct ar_text t;
+    struct ar_named *const type = ar_named_at(bench->type);
+    ar_text_init(&t, why, sizeof why);
+    if (!type)
+        ar_text_add(&t, "this MPI has no %s", ar_named_name(bench->type));
+    if (type && ar_type_takes(type, ar_named_name(bench->type), bench->op, &t))
+        return AR_EXIT_DONE;
+    if (rank == 0)
+        fprintf(stderr, "allreduce bench: %s\n", why);
+    return AR_EXIT_USAGE;
+}
+
+static int
+measure(struct ar_results *results, const struct ar_bench *bench)
+{
+    struct ar_contest contest;
+    int status = ar_contest_init(&contest, ar_named_at(bench->type), bench->op);
+    *results = (struct ar_results){.nranks = contest.nranks,
+                                   .cpus = ar_contest_cpus(),
+                                   .repetitions = bench->repetitions,
+                                   .places_differ = bench->places == (AR_PLACES_OUT | AR_PLACES_IN),
+                                   .rotate_bytes = bench->rotate_bytes,
+                                   .type = ar_named_name(bench->type),
+                                   .op = ar_op_name(bench->op)};
+    if (!status)
+        status = run(results, &contest, bench);
+    ar_contest_fini(&contest);
+    return status;
 }
 
 int
 ar_cli_bench(int argc, char **argv)
 {
-    struct options o = {.sizes = "8,4K,64K,1M", .seconds = 2, .repetitions = 11};
-    struct ar_contest contest;
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    struct ar_bench bench;
+    struct ar_results results = {0};
+    int rank;
+    int status = ar_bench_read(&bench, argc, argv);
+    if (status)
+        return status;
     MPI_Init(&argc, &argv);
-    int status = ar_contest_init(&contest);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    status = check_page(&bench, rank);
     if (!status)
-        status = o.algorithms ? add_named(&contest, o.algorithms) : add_all(&contest);
+        status = check_operands(&bench, rank);
     if (!status)
-        status = run_sizes(&contest, &o);
-    ar_contest_fini(&contest);
+        status = measure(&results, &bench);
     MPI_Finalize();
+    ar_results_fini(&results);
+    ar_bench_fini(&bench);
     return status;
 }

@@ -1,4 +1,4 @@
-#include <config.h>
+#include "config.h"
 
 #include "cli/contest.h"
 
@@ -6,17 +6,14 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cli/cli.h"
 #include "communicator/config.h"
 
-#define WARMUPS 2
-
-static int
-compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+#define WARMUPS   2
+#define BATCH_MAX 100000
+#define ALIGNMENT 4096 /* of buffers */
 
 int
 ar_contest_cpus(void)
@@ -26,6 +23,8 @@ ar_contest_cpus(void)
     sched_getaffinity(0, sizeof set, &set);
     return CPU_COUNT(&set);
 }
+
+/* --- who takes part --- */
 
 static struct ar_entrant *
 append(struct ar_contest *contest, enum ar_entrant_kind kind, const char *label)
@@ -46,188 +45,380 @@ append(struct ar_contest *contest, enum ar_entrant_kind kind, const char *label)
     return &more[n];
 }
 
+static void
+drop_last(struct ar_contest *contest)
+{
+    struct ar_entrant *const e = &contest->entrants[--contest->nentrants];
+    MPI_Comm_free(&e->comm);
+    free(e->label);
+    free(e->times);
+}
+
 int
-ar_contest_init(struct ar_contest *contest)
+ar_contest_init(struct ar_contest *contest, struct ar_named *type, enum ar_op op)
 {
     memset(contest, 0, sizeof *contest);
     MPI_Comm_rank(MPI_COMM_WORLD, &contest->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &contest->nranks);
-    return append(contest, AR_ENTRANT_NATIVE, "native") &&
-                   append(contest, AR_ENTRANT_REDUCE_BCAST, "MPI_Reduce+MPI_Bcast")
-               ? 0
-               : 1;
+    MPI_Comm_dup(MPI_COMM_WORLD, &contest->comm);
+    ar_reduction_resolve(&contest->reduction, ar_op_handle(op), type->geometry.type);
+    int status = ar_specimen_create(&contest->specimen, type, op, contest->rank, contest->nranks);
+    if (!status && (!append(contest, AR_ENTRANT_NATIVE, "native") ||
+                    !append(contest, AR_ENTRANT_REDUCE_BCAST, "MPI_Reduce+MPI_Bcast")))
+        status = AR_EXIT_FAILED;
+    return status;
 }
 
 void
 ar_contest_fini(struct ar_contest *contest)
 {
-    for (size_t i = 0; i < contest->nentrants; i++) {
-        MPI_Comm_free(&contest->entrants[i].comm);
-        free(contest->entrants[i].label);
-        free(contest->entrants[i].times);
-    }
+    while (contest->nentrants > 0)
+        drop_last(contest);
     free(contest->entrants);
+    ar_specimen_destroy(contest->specimen);
+    MPI_Comm_free(&contest->comm);
+}
+
+void
+ar_contest_clear(struct ar_contest *contest)
+{
+    while (contest->nentrants > 2)
+        drop_last(contest);
 }
 
 int
-ar_contest_add(struct ar_contest *contest, const char *text)
+ar_contest_add(struct ar_contest *contest, const char *label, const char *text)
 {
     struct ar_config *config = ar_config_from_algo(text);
     if (!config) {
         ar_say("out of memory");
-        return 1;
+        return AR_EXIT_FAILED;
     }
     if (config->error) {
         if (contest->rank == 0)
             ar_say("%s", config->problem);
         ar_config_destroy(config);
-        return 2;
+        return AR_EXIT_USAGE;
     }
-    struct ar_entrant *e = append(contest, AR_ENTRANT_OURS, text);
+    struct ar_entrant *e = append(contest, AR_ENTRANT_OURS, label);
     if (e)
         e->state = ar_communicator_create_with(e->comm, config);
-    return e && e->state ? 0 : 1;
+    return e && e->state ? AR_EXIT_DONE : AR_EXIT_FAILED;
+}
+
+int
+ar_contest_add_bound(struct ar_contest *contest)
+{
+    return append(contest, AR_ENTRANT_BOUND, "message_bound") ? AR_EXIT_DONE : AR_EXIT_FAILED;
+}
+
+/* --- buffers --- */
+
+static char *
+allocate(size_t slots, size_t slot_bytes)
+{
+    void *memory = NULL;
+    if (slots > SIZE_MAX / slot_bytes || posix_memalign(&memory, ALIGNMENT, slots * slot_bytes)) {
+        ar_say("no memory for %zu buffers of %zu bytes", slots, slot_bytes);
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return memory;
 }
 
 static void
-call(const struct ar_entrant *e, const float *in, float *out, size_t count)
+buffers_init(struct ar_buffers *b, const struct ar_contest *contest,
+             const struct ar_contest_round *round)
 {
-    struct ar_reduction r;
-    int error;
-    if (e->kind == AR_ENTRANT_NATIVE) {
-        PMPI_Allreduce(in, out, (int)count, MPI_FLOAT, MPI_SUM, e->comm);
-    } else if (e->kind == AR_ENTRANT_REDUCE_BCAST) {
-        PMPI_Reduce(in, out, (int)count, MPI_FLOAT, MPI_SUM, 0, e->comm);
-        PMPI_Bcast(out, (int)count, MPI_FLOAT, 0, e->comm);
-    } else {
-        ar_reduction_resolve(&r, MPI_SUM, MPI_FLOAT);
-        struct ar_decision *d = ar_communicator_decide(e->state, e->comm, &r, count, &error);
-        if (d && d->runner != AR_RUN_NATIVE)
-            error = ar_communicator_run(e->state, e->comm, d, &r, in, out);
-        else if (d)
-            error = PMPI_Allreduce(in, out, (int)count, MPI_FLOAT, MPI_SUM, e->comm);
-        if (error)
-            PMPI_Abort(e->comm, 1);
+    const size_t bytes = round->count * (size_t)contest->reduction.extent;
+    b->slot_bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    b->slots = round->rotate_bytes / b->slot_bytes + 1;
+    b->next = 0;
+    b->in = allocate(b->slots, b->slot_bytes);
+    b->out = allocate(b->slots, b->slot_bytes);
+    b->native = allocate(1, b->slot_bytes);
+}
+
+static void
+buffers_fini(struct ar_buffers *b)
+{
+    free(b->in);
+    free(b->out);
+    free(b->native);
+}
+
+/* Fills what calls of the round reduce.  In place, a result is the next call's input: only
+ * zeros do not grow. */
+static void
+buffers_fill(const struct ar_contest *contest, const struct ar_contest_round *round)
+{
+    const struct ar_buffers *b = &contest->buffers;
+    for (size_t i = 0; i < b->slots; i++) {
+        memset(b->out + i * b->slot_bytes, 0, b->slot_bytes);
+        if (round->place == AR_OUT_OF_PLACE)
+            ar_specimen_fill(contest->specimen, AR_SPECIMEN_ROUNDED, b->in + i * b->slot_bytes,
+                             round->count);
     }
 }
 
-/* A barrier that gives its core away while it waits: with more ranks than cores
- * MPI_Barrier lets ranks out a scheduler's slice apart, which would be counted
- * as time of whatever comes next.  Dissemination, ceil(log2 p) rounds. */
+/* --- calls --- */
+
+/* Sends to one rank and receives from another, giving the core away while it waits: with more
+ * ranks than cores MPI's own blocking calls let ranks out a scheduler's slice apart. */
 static void
-meet(const struct ar_contest *contest, MPI_Comm comm)
+exchange(MPI_Comm comm, int to, const void *sent, int from, void *received, size_t bytes)
+{
+    MPI_Request requests[2];
+    int done = 0;
+    MPI_Irecv(received, (int)bytes, MPI_BYTE, from, 0, comm, &requests[0]);
+    MPI_Isend(sent, (int)bytes, MPI_BYTE, to, 0, comm, &requests[1]);
+    while (!done) {
+        MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE);
+        if (!done)
+            sched_yield();
+    }
+}
+
+/* A barrier whose end is not counted as time of whatever comes next.  Dissemination,
+ * ceil(log2 p) rounds. */
+static void
+meet(const struct ar_contest *contest)
 {
     const int p = contest->nranks, me = contest->rank;
-    for (int distance = 1; distance < p; distance *= 2) {
-        MPI_Request requests[2];
-        int done = 0;
-        MPI_Irecv(NULL, 0, MPI_BYTE, (me + p - distance) % p, 0, comm, &requests[0]);
-        MPI_Isend(NULL, 0, MPI_BYTE, (me + distance) % p, 0, comm, &requests[1]);
-        while (!done) {
-            MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE);
-            if (!done)
-                sched_yield();
-        }
+    for (int distance = 1; distance < p; distance *= 2)
+        exchange(contest->comm, (me + distance) % p, NULL, (me + p - distance) % p, NULL, 0);
+}
+
+static void
+move_bound(const struct ar_contest *contest, const struct ar_entrant *e, const void *in, void *out,
+           size_t count)
+{
+    const size_t p = (size_t)contest->nranks, bytes = count * contest->reduction.size;
+    const int left = (contest->rank + contest->nranks - 1) % contest->nranks;
+    const int right = (contest->rank + 1) % contest->nranks;
+    size_t rest = 2 * (bytes / p * (p - 1) + bytes % p * (p - 1) / p);
+    while (rest > 0) {
+        const size_t limit = bytes < (size_t)1 << 30 ? bytes : (size_t)1 << 30;
+        const size_t now = rest < limit ? rest : limit;
+        exchange(e->comm, right, in, left, out, now);
+        rest -= now;
     }
 }
+
+static int
+call_ours(const struct ar_entrant *e, const struct ar_reduction *r, const void *in, void *out,
+          size_t count)
+{
+    int error = MPI_SUCCESS;
+    struct ar_communicator *const c = e->state;
+    struct ar_decision *d = c->last_decision && c->last_count == count
+                                ? c->last_decision
+                                : ar_communicator_decide(c, e->comm, r, count, &error);
+    if (d && d->runner != AR_RUN_NATIVE)
+        return ar_communicator_run(c, e->comm, d, r, in, out);
+    if (d)
+        return PMPI_Allreduce(in == out ? MPI_IN_PLACE : in, out, (int)count, r->type, r->op,
+                              e->comm);
+    return error;
+}
+
+static int
+call_reduce_bcast(const struct ar_contest *contest, const struct ar_entrant *e, const void *in,
+                  void *out, size_t count)
+{
+    const struct ar_reduction *const r = &contest->reduction;
+    const void *const sent = in == out && contest->rank == 0 ? MPI_IN_PLACE : in;
+    int error =
+        PMPI_Reduce(sent, contest->rank == 0 ? out : NULL, (int)count, r->type, r->op, 0, e->comm);
+    return error ? error : PMPI_Bcast(out, (int)count, r->type, 0, e->comm);
+}
+
+/* in may be out. */
+static void
+call(const struct ar_contest *contest, const struct ar_entrant *e, const void *in, void *out,
+     size_t count)
+{
+    const struct ar_reduction *const r = &contest->reduction;
+    int error = MPI_SUCCESS;
+    switch (e->kind) {
+    case AR_ENTRANT_NATIVE:
+        error =
+            PMPI_Allreduce(in == out ? MPI_IN_PLACE : in, out, (int)count, r->type, r->op, e->comm);
+        break;
+    case AR_ENTRANT_REDUCE_BCAST:
+        error = call_reduce_bcast(contest, e, in, out, count);
+        break;
+    case AR_ENTRANT_OURS:
+        error = call_ours(e, r, in, out, count);
+        break;
+    case AR_ENTRANT_BOUND:
+        move_bound(contest, e, in == out ? contest->buffers.native : in, out, count);
+    }
+    if (error)
+        PMPI_Abort(e->comm, 1);
+}
+
+/* --- results --- */
+
+/* Reduces a specimen; the result is in the first out buffer. */
+static void
+reduce_specimen(struct ar_contest *contest, const struct ar_entrant *e,
+                const struct ar_contest_round *round, enum ar_specimen_kind kind)
+{
+    struct ar_buffers *const b = &contest->buffers;
+    char *const in = round->place == AR_IN_PLACE ? b->out : b->in;
+    if (in != b->out)
+        memset(b->out, 0xff, b->slot_bytes);
+    ar_specimen_fill(contest->specimen, kind, in, round->count);
+    call(contest, e, in, b->out, round->count);
+}
+
+/* Calls once with each kind of specimen, and compares.  Native, the first of all, leaves its
+ * result to the others. */
+static void
+judge(struct ar_contest *contest, struct ar_entrant *e, const struct ar_contest_round *round)
+{
+    struct ar_buffers *const b = &contest->buffers;
+    const struct ar_specimen *const s = contest->specimen;
+    const size_t count = round->count;
+    double worst[3];
+    reduce_specimen(contest, e, round, AR_SPECIMEN_EXACT);
+    worst[0] = ar_specimen_error(s, AR_SPECIMEN_EXACT, b->out, count);
+    reduce_specimen(contest, e, round, AR_SPECIMEN_ROUNDED);
+    worst[1] = ar_specimen_error(s, AR_SPECIMEN_ROUNDED, b->out, count);
+    if (e->kind == AR_ENTRANT_NATIVE)
+        memcpy(b->native, b->out, count * (size_t)contest->reduction.extent);
+    worst[2] = ar_specimen_distance(s, AR_SPECIMEN_ROUNDED, b->out, b->native, count);
+    MPI_Allreduce(MPI_IN_PLACE, worst, 3, MPI_DOUBLE, MPI_MAX, contest->comm);
+    e->wrong = worst[0] != 0;
+    e->error = worst[1];
+    e->from_native = worst[2];
+}
+
+static void
+note_what_ran(struct ar_entrant *e)
+{
+    e->ran[0] = '\0';
+    e->reason = NULL;
+    if (e->kind != AR_ENTRANT_OURS || !e->state->last_decision)
+        return;
+    const struct ar_decision *const d = e->state->last_decision;
+    if (d->runner == AR_RUN_NATIVE)
+        strcpy(e->ran, "native");
+    else
+        ar_choice_print(&d->choice, e->ran, sizeof e->ran);
+    e->reason = d->reason;
+}
+
+/* --- times --- */
 
 /* Seconds a call of a batch, on this rank. */
 static double
-time_batch(const struct ar_contest *contest, const struct ar_entrant *e, const float *in,
-           float *out, size_t count)
+time_batch(struct ar_contest *contest, const struct ar_entrant *e,
+           const struct ar_contest_round *round)
 {
-    meet(contest, contest->entrants[0].comm);
+    struct ar_buffers *const b = &contest->buffers;
+    meet(contest);
     const double start = MPI_Wtime();
-    for (size_t i = 0; i < e->batch; i++)
-        call(e, in, out, count);
+    for (size_t i = 0; i < e->batch; i++) {
+        char *const out = b->out + b->next * b->slot_bytes;
+        const char *const in = b->in + b->next * b->slot_bytes;
+        call(contest, e, round->place == AR_IN_PLACE ? out : in, out, round->count);
+        b->next = b->next + 1 < b->slots ? b->next + 1 : 0;
+    }
     return (MPI_Wtime() - start) / (double)e->batch;
 }
 
-/* Inputs are small integers, so that the sum is exact in any order. */
-static float
-value(int rank, size_t i)
-{
-    return (float)((i + 7 * (size_t)rank) % 101);
-}
-
-static bool
-is_right(const struct ar_contest *contest, const float *out, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        float sum = 0;
-        for (int rank = 0; rank < contest->nranks; rank++)
-            sum += value(rank, i);
-        if (out[i] != sum)
-            return false;
-    }
-    return true;
-}
-
-/* Checks the result, warms up, and finds the length of a batch. */
+/* Warms up, and finds the length of a batch. */
 static void
-prepare(struct ar_contest *contest, struct ar_entrant *e, const float *in, float *out, size_t count,
-        double batch_seconds)
+find_batch(struct ar_contest *contest, struct ar_entrant *e, const struct ar_contest_round *round,
+           double batch_seconds)
 {
-    int wrong;
-    memset(out, 0xff, count * sizeof *out);
-    call(e, in, out, count);
-    wrong = !is_right(contest, out, count);
     e->batch = WARMUPS;
-    double once = time_batch(contest, e, in, out, count);
-    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_LOR, contest->entrants[0].comm);
-    MPI_Bcast(&once, 1, MPI_DOUBLE, 0, contest->entrants[0].comm);
+    double once = time_batch(contest, e, round);
+    MPI_Bcast(&once, 1, MPI_DOUBLE, 0, contest->comm);
     const double calls = floor(batch_seconds / (once > 0 ? once : 1e-9));
-    e->batch = calls < 1 ? 1 : calls > 1e5 ? 100000 : (size_t)calls;
-    e->wrong = wrong;
+    e->batch = calls < 1 ? 1 : calls > BATCH_MAX ? BATCH_MAX : (size_t)calls;
+}
+
+static int
+compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
 static void
 summarize(const struct ar_contest *contest, struct ar_entrant *e, int repetitions)
 {
-    MPI_Allreduce(MPI_IN_PLACE, e->times, repetitions, MPI_DOUBLE, MPI_MAX,
-                  contest->entrants[0].comm);
+    MPI_Allreduce(MPI_IN_PLACE, e->times, repetitions, MPI_DOUBLE, MPI_MAX, contest->comm);
     qsort(e->times, (size_t)repetitions, sizeof *e->times, compare_doubles);
     e->least = e->times[0];
     e->median = e->times[repetitions / 2];
     e->most = e->times[repetitions - 1];
+    e->average = 0;
+    for (int k = 0; k < repetitions; k++)
+        e->average += e->times[k] / repetitions;
 }
 
-static bool
+static void
 make_room(struct ar_contest *contest, int repetitions)
 {
     for (size_t i = 0; i < contest->nentrants; i++) {
         struct ar_entrant *e = &contest->entrants[i];
         double *times = realloc(e->times, (size_t)repetitions * sizeof *times);
-        if (!times)
-            return false;
+        if (!times) {
+            ar_say("out of memory");
+            PMPI_Abort(MPI_COMM_WORLD, 1);
+        }
         e->times = times;
     }
-    return true;
+}
+
+/* On a terminal alone. */
+static void
+show_progress(const struct ar_contest *contest, const struct ar_contest_round *round, int done)
+{
+    if (contest->rank != 0 || !isatty(STDERR_FILENO))
+        return;
+    if (done < round->repetitions)
+        fprintf(stderr, "\r%zu elements, batch %d of %d ", round->count, done + 1,
+                round->repetitions);
+    else
+        fprintf(stderr, "\r%60s\r", "");
+}
+
+static void
+time_all(struct ar_contest *contest, const struct ar_contest_round *round)
+{
+    for (int k = 0; k < round->repetitions; k++) {
+        show_progress(contest, round, k);
+        for (size_t i = 0; i < contest->nentrants; i++)
+            contest->entrants[i].times[k] = time_batch(contest, &contest->entrants[i], round);
+    }
+    show_progress(contest, round, round->repetitions);
 }
 
 int
-ar_contest_run(struct ar_contest *contest, size_t count, int repetitions, double seconds)
+ar_contest_run(struct ar_contest *contest, const struct ar_contest_round *round)
 {
-    const double batch_seconds = seconds / repetitions / (double)contest->nentrants;
-    float *in = malloc(count * sizeof *in), *out = malloc(count * sizeof *out);
+    const double batch_seconds = round->seconds / round->repetitions / (double)contest->nentrants;
     int wrong = 0;
-    if (!in || !out || !make_room(contest, repetitions)) {
-        ar_say("out of memory for %zu floats", 2 * count);
-        PMPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    for (size_t i = 0; i < count; i++)
-        in[i] = value(contest->rank, i);
-    for (size_t i = 0; i < contest->nentrants; i++)
-        prepare(contest, &contest->entrants[i], in, out, count, batch_seconds);
-    for (int k = 0; k < repetitions; k++)
-        for (size_t i = 0; i < contest->nentrants; i++)
-            contest->entrants[i].times[k] =
-                time_batch(contest, &contest->entrants[i], in, out, count);
+    make_room(contest, round->repetitions);
+    buffers_init(&contest->buffers, contest, round);
     for (size_t i = 0; i < contest->nentrants; i++) {
-        summarize(contest, &contest->entrants[i], repetitions);
+        struct ar_entrant *const e = &contest->entrants[i];
+        if (e->kind != AR_ENTRANT_BOUND)
+            judge(contest, e, round);
+        note_what_ran(e);
+    }
+    buffers_fill(contest, round);
+    for (size_t i = 0; i < contest->nentrants; i++)
+        find_batch(contest, &contest->entrants[i], round, batch_seconds);
+    time_all(contest, round);
+    for (size_t i = 0; i < contest->nentrants; i++) {
+        summarize(contest, &contest->entrants[i], round->repetitions);
         wrong |= contest->entrants[i].wrong;
     }
-    free(in);
-    free(out);
+    buffers_fini(&contest->buffers);
     return wrong;
 }

@@ -1,4 +1,5 @@
-/* A contest: allreduce algorithms timed against each other in one run. */
+/* A contest: allreduce algorithms timed against each other in one run.  Collective over
+ * MPI_COMM_WORLD, all of it. */
 #ifndef AR_CONTEST_H
 #define AR_CONTEST_H
 
@@ -6,40 +7,81 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/specimen.h"
 #include "communicator/communicator.h"
 
-enum ar_entrant_kind { AR_ENTRANT_NATIVE, AR_ENTRANT_REDUCE_BCAST, AR_ENTRANT_OURS };
+enum ar_entrant_kind {
+    AR_ENTRANT_NATIVE,
+    AR_ENTRANT_REDUCE_BCAST,
+    AR_ENTRANT_OURS,
+    /* No allreduce: every rank sends 2n(p-1)/p to its neighbour and receives as much from the
+     * other, which is the least that an allreduce of n by messages can do. */
+    AR_ENTRANT_BOUND
+};
 
+/* Times are seconds a call, of the slowest rank. */
 struct ar_entrant {
     enum ar_entrant_kind kind;
     char *label;
     MPI_Comm comm;                 /* of its own */
     struct ar_communicator *state; /* ours only */
     size_t batch;                  /* calls that are timed together */
-    double *times;                 /* of the batches: seconds a call, slowest rank */
-    double median, least, most;    /* of times */
-    bool wrong;                    /* a result was not the exact sum */
+    double *times;                 /* of the batches, sorted in the end */
+    double median, average, least, most;
+    bool wrong;               /* a result was not the exact one */
+    double error;             /* ar_specimen_error of rounded numbers, at the worst rank */
+    double from_native;       /* their ar_specimen_distance from native's result, likewise */
+    char ran[AR_CHOICE_TEXT]; /* what was executed, as the grammar writes it, and */
+    const char *reason;       /* why; "" and NULL where that is no question */
+};
+
+enum ar_place { AR_OUT_OF_PLACE, AR_IN_PLACE };
+
+/* One round of a contest. */
+struct ar_contest_round {
+    size_t count; /* elements, 1..INT_MAX */
+    enum ar_place place;
+    int repetitions;     /* batches of each entrant, of which it has the times */
+    double seconds;      /* about, in all; slow entrants run at least one call a batch */
+    size_t rotate_bytes; /* calls walk through buffers of so many bytes at least; 0: the same
+                            buffers all the time */
+};
+
+struct ar_buffers {
+    size_t slots, slot_bytes, next;
+    char *in, *out; /* slots of each */
+    char *native;   /* its result, one slot */
 };
 
 struct ar_contest {
     int rank;
     int nranks;
+    struct ar_reduction reduction;
+    struct ar_specimen *specimen;
+    MPI_Comm comm;               /* for what is not timed */
     struct ar_entrant *entrants; /* the first is native, the second reduce + bcast */
     size_t nentrants;
+    struct ar_buffers buffers; /* of the round under way */
 };
 
-/* Collective over MPI_COMM_WORLD, like all here.  0, or an exit status after
- * saying why. */
-int ar_contest_init(struct ar_contest *contest);
+/* A contest of op on type, which takes it.  An enum ar_exit, having said why; there is
+ * something to fini in any case. */
+int ar_contest_init(struct ar_contest *contest, struct ar_named *type, enum ar_op op);
 void ar_contest_fini(struct ar_contest *contest);
 
-/* Enters what text in the grammar of ALLREDUCE_ALGO says. */
-int ar_contest_add(struct ar_contest *contest, const char *text);
+/* Enters what text in the grammar of ALLREDUCE_ALGO says, under a label.  An enum ar_exit,
+ * having said why. */
+int ar_contest_add(struct ar_contest *contest, const char *label, const char *text);
 
-/* Times all entrants on count floats: batches in turn, repetitions of each, about
- * seconds in all (slow entrants run at least one call a batch).  Fills medians.
- * 0, or 1 if a result was wrong. */
-int ar_contest_run(struct ar_contest *contest, size_t count, int repetitions, double seconds);
+/* Enters the bound. */
+int ar_contest_add_bound(struct ar_contest *contest);
+
+/* All but the first two leave. */
+void ar_contest_clear(struct ar_contest *contest);
+
+/* Times all entrants, batches in turn, and judges their results.  0, or 1 if a result was
+ * wrong. */
+int ar_contest_run(struct ar_contest *contest, const struct ar_contest_round *round);
 
 /* CPUs that this process may use. */
 int ar_contest_cpus(void);

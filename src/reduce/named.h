@@ -26,6 +26,13 @@ struct ar_named {
  * predefined op.  Borrowed, lives for ever.  Needs an initialised MPI. */
 struct ar_named *ar_named_find(MPI_Datatype type);
 
+/* The names of the named types, as in "MPI_FLOAT", rows from 0 on; NULL past the end. */
+const char *ar_named_name(size_t row);
+
+/* The type of a row that has a name; NULL where this MPI does not have it.  Needs an
+ * initialised MPI. */
+struct ar_named *ar_named_at(size_t row);
+
 enum ar_op_kind {
     AR_OP_PREDEFINED,
     AR_OP_REFUSED, /* no allreduce takes it: MPI_OP_NULL, MPI_REPLACE, MPI_NO_OP */
@@ -34,6 +41,10 @@ enum ar_op_kind {
 
 /* What an op handle is; for AR_OP_PREDEFINED sets *which. */
 enum ar_op_kind ar_op_find(enum ar_op *which, MPI_Op op);
+
+/* The name, as in "MPI_SUM", and the handle of an op. */
+const char *ar_op_name(enum ar_op op);
+MPI_Op ar_op_handle(enum ar_op op);
 
 /* The kernel for op on type, which takes it; NULL if none gives the bits of
  * PMPI_Reduce_local.  The first call for a pair holds a trial, some 100 us. */

@@ -1,0 +1,43 @@
+/* allreduce bench: what was asked for. */
+#ifndef AR_BENCH_H
+#define AR_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/contest.h"
+#include "cli/results.h"
+#include "cli/sizes.h"
+
+enum ar_preset { AR_PRESET_NONE, AR_PRESET_COURSE };
+
+enum ar_places { AR_PLACES_OUT = 1, AR_PLACES_IN = 2 }; /* bits, 1 << enum ar_place */
+
+struct ar_bench {
+    const char *algorithms; /* ';' between choices; NULL: all */
+    struct ar_sizes sizes;  /* owned */
+    double seconds;         /* for each size */
+    int repetitions;
+    size_t type; /* row of ar_named_at */
+    enum ar_op op;
+    unsigned places; /* enum ar_places */
+    size_t rotate_bytes;
+    bool bound;
+    enum ar_preset preset;
+    enum ar_results_format format;
+    const char *html; /* file, or NULL */
+};
+
+/* Reads the command line; the caller frees what it owns.  An enum ar_exit: where it is wrong,
+ * rank 0 has said so and every rank gets AR_EXIT_USAGE.  Needs no MPI. */
+int ar_bench_read(struct ar_bench *bench, int argc, char **argv);
+void ar_bench_fini(struct ar_bench *bench);
+
+/* Enters what preset course compares on count elements: star, circle, recursive, butterfly
+ * and ring, each with the vector cut into p, 4p and 5p slices.  An enum ar_exit. */
+int ar_course_enter(struct ar_contest *contest, size_t count);
+
+/* Prints the rows from first on, all of one size and place, as a table of the course. */
+void ar_course_print(const struct ar_results *results, size_t first);
+
+#endif

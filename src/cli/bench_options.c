@@ -1,0 +1,315 @@
+/* allreduce bench: the command line. */
+#include "config.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/bench.h"
+#include "cli/cli.h"
+#include "cli/operand.h"
+#include "communicator/rank.h"
+#include "select/select.h"
+
+#define FACTOR_MAX 1024
+
+enum { FACTOR = 256, ROTATE, BOUND, PRESET };
+
+static const struct argp_option table[] = {
+    {NULL, 0, NULL, 0, "What is compared:", 1},
+    {"algo", 'a', "LIST", 0,
+     "Algorithms beside native and MPI_Reduce+MPI_Bcast, ';' between them, with parameters in "
+     "parentheses; auto too (default: every one)",
+     1},
+    {"bound", BOUND, NULL, 0,
+     "Also time the bound: to send 2n(p-1)/p bytes to a neighbour and receive as many", 1},
+    {"preset", PRESET, "NAME", 0,
+     "course: star, circle, recursive, butterfly and ring with the vector cut into p, 4p and 5p "
+     "slices, on 1M, 4M and 8M elements, in place and out of place",
+     1},
+    {NULL, 0, NULL, 0, "On which messages:", 2},
+    {"sizes", 's', "LIST", 0,
+     "Sizes in bytes and ranges of them, ',' between them: 8,4K or 64-16M (default: "
+     "8,4K,64K,1M)",
+     2},
+    {"factor", FACTOR, "N", 0, "From one size of a range to the next (default: 2)", 2},
+    {"type", 'T', "NAME", 0, "A predefined type (default: float)", 2},
+    {"op", 'o', "NAME", 0, "A predefined op (default: sum)", 2},
+    {"place", 'p', "WHERE", 0, "out, in (MPI_IN_PLACE) or both (default: out)", 2},
+    {"rotate", ROTATE, "BYTES", 0,
+     "Walk through buffers of so many bytes in turn: a cold cache (default: the same buffers in "
+     "each call)",
+     2},
+    {NULL, 0, NULL, 0, "How long:", 3},
+    {"time", 't', "SECONDS", 0, "For each size (default: 2)", 3},
+    {"repetitions", 'r', "N", 0,
+     "Batches of which the median counts (default: 11; 5 with --preset)", 3},
+    {NULL, 0, NULL, 0, "What comes out:", 4},
+    {"csv", 'c', NULL, 0, "A line for each size and algorithm, for programs", 4},
+    {"json", 'j', NULL, 0, "The same as JSON", 4},
+    {"html", 'H', "FILE", 0,
+     "Also write a page with plots of time, speed-up and bandwidth, and the bound", 4},
+    {0},
+};
+
+/* What is judged when the whole line is read. */
+struct line {
+    struct ar_bench *bench;
+    const char *sizes;
+    size_t factor;
+};
+
+/* As argp_error, for ranks that argp has told to be silent too. */
+#define REFUSE(state, ...) (argp_error(state, __VA_ARGS__), EINVAL)
+
+static error_t
+parse_seconds(double *seconds, const char *text, struct argp_state *state)
+{
+    char *end;
+    *seconds = strtod(text, &end);
+    if (*text == '\0' || *end != '\0' || !(*seconds > 0 && *seconds < 1e9))
+        return REFUSE(state, "--time wants a number of seconds above 0, not '%s'", text);
+    return 0;
+}
+
+static error_t
+parse_number(long *number, const char *option, const char *text, long least, long most,
+             struct argp_state *state)
+{
+    char *end;
+    errno = 0;
+    *number = strtol(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || errno || *number < least || *number > most)
+        return REFUSE(state, "--%s wants a whole number from %ld to %ld, not '%s'", option, least,
+                      most, text);
+    return 0;
+}
+
+static error_t
+parse_repetitions(int *repetitions, const char *text, struct argp_state *state)
+{
+    long number = 0;
+    const error_t error = parse_number(&number, "repetitions", text, 1, 1000000, state);
+    *repetitions = (int)number;
+    return error;
+}
+
+static error_t
+parse_factor(size_t *factor, const char *text, struct argp_state *state)
+{
+    long number = 0;
+    const error_t error = parse_number(&number, "factor", text, 2, FACTOR_MAX, state);
+    *factor = (size_t)number;
+    return error;
+}
+
+static error_t
+parse_type(size_t *type, const char *text, struct argp_state *state)
+{
+    char why[AR_PROBLEM_TEXT];
+    struct ar_text t;
+    ar_text_init(&t, why, sizeof why);
+    return ar_type_find(type, text, &t) ? 0 : REFUSE(state, "--type: %s", why);
+}
+
+static error_t
+parse_op(enum ar_op *op, const char *text, struct argp_state *state)
+{
+    char why[AR_PROBLEM_TEXT];
+    struct ar_text t;
+    ar_text_init(&t, why, sizeof why);
+    return ar_op_by_name(op, text, &t) ? 0 : REFUSE(state, "--op: %s", why);
+}
+
+static error_t
+parse_places(unsigned *places, const char *text, struct argp_state *state)
+{
+    static const char *const names[] = {"", "out", "in", "both"};
+    for (unsigned i = 1; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *places = i;
+            return 0;
+        }
+    return REFUSE(state, "--place wants out, in or both, not '%s'", text);
+}
+
+static error_t
+parse_rotate(size_t *bytes, const char *text, struct argp_state *state)
+{
+    const char *end;
+    if (ar_size_parse(bytes, text, &end) || *end != '\0' || *bytes > (size_t)1 << 50)
+        return REFUSE(state, "--rotate wants bytes such as 64M, more than the cache, not '%s'",
+                      text);
+    return 0;
+}
+
+static error_t
+parse_preset(enum ar_preset *preset, const char *text, struct argp_state *state)
+{
+    if (strcmp(text, "course") != 0)
+        return REFUSE(state, "--preset: there is 'course', and no '%s'", text);
+    *preset = AR_PRESET_COURSE;
+    return 0;
+}
+
+/* --- when all of it is read --- */
+
+static error_t
+check_algorithm(const char *text, size_t offset, struct argp_state *state)
+{
+    struct ar_problem problem;
+    struct ar_rules *rules;
+    const int error = ar_rules_parse(&rules, text, &problem);
+    if (error == AR_ERR_SYNTAX)
+        return REFUSE(state, "--algo, column %zu: %s", offset + (size_t)problem.column,
+                      problem.text);
+    if (error)
+        return REFUSE(state, "out of memory");
+    ar_rules_destroy(rules);
+    return 0;
+}
+
+static error_t
+check_algorithms(const char *list, struct argp_state *state)
+{
+    error_t error = 0;
+    for (const char *at = list; *at && !error;) {
+        const size_t length = strcspn(at, ";");
+        char *const text = strndup(at, length);
+        error = text ? check_algorithm(text, (size_t)(at - list), state)
+                     : REFUSE(state, "out of memory");
+        free(text);
+        at += length + (at[length] == ';');
+    }
+    return error;
+}
+
+/* What a preset asks for, where the line says nothing. */
+static void
+apply_preset(struct line *line)
+{
+    struct ar_bench *const bench = line->bench;
+    const bool course = bench->preset == AR_PRESET_COURSE;
+    if (!line->sizes)
+        line->sizes = course ? "4M,16M,32M" : "8,4K,64K,1M";
+    if (!bench->places)
+        bench->places = course ? AR_PLACES_OUT | AR_PLACES_IN : AR_PLACES_OUT;
+    if (!bench->repetitions)
+        bench->repetitions = course ? 5 : 11;
+}
+
+static error_t
+finish(struct line *line, struct argp_state *state)
+{
+    struct ar_bench *const bench = line->bench;
+    struct ar_problem problem;
+    if (bench->preset && bench->algorithms)
+        return REFUSE(state, "--preset has its own algorithms: leave --algo out");
+    apply_preset(line);
+    const error_t refused = bench->algorithms ? check_algorithms(bench->algorithms, state) : 0;
+    if (refused)
+        return refused;
+    const int error = ar_sizes_parse(&bench->sizes, line->sizes, line->factor, &problem);
+    if (error)
+        return REFUSE(state, "--sizes: %s",
+                      error == AR_ERR_SYNTAX ? problem.text : "out of memory");
+    return 0;
+}
+
+static error_t
+parse_output(struct ar_bench *bench, int key, char *value)
+{
+    switch (key) {
+    case 'c':
+        bench->format = AR_RESULTS_CSV;
+        return 0;
+    case 'j':
+        bench->format = AR_RESULTS_JSON;
+        return 0;
+    case 'H':
+        bench->html = value;
+        return 0;
+    case BOUND:
+        bench->bound = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t
+parse_message(struct line *line, int key, char *value, struct argp_state *state)
+{
+    struct ar_bench *const bench = line->bench;
+    switch (key) {
+    case 's':
+        line->sizes = value;
+        return 0;
+    case FACTOR:
+        return parse_factor(&line->factor, value, state);
+    case 'T':
+        return parse_type(&bench->type, value, state);
+    case 'o':
+        return parse_op(&bench->op, value, state);
+    case 'p':
+        return parse_places(&bench->places, value, state);
+    case ROTATE:
+        return parse_rotate(&bench->rotate_bytes, value, state);
+    default:
+        return parse_output(bench, key, value);
+    }
+}
+
+static error_t
+parse(int key, char *value, struct argp_state *state)
+{
+    struct line *const line = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        if (state->flags & ARGP_NO_ERRS)
+            state->out_stream = NULL; /* rank 0 prints the help */
+        return 0;
+    case 'a':
+        line->bench->algorithms = value;
+        return 0;
+    case 't':
+        return parse_seconds(&line->bench->seconds, value, state);
+    case 'r':
+        return parse_repetitions(&line->bench->repetitions, value, state);
+    case PRESET:
+        return parse_preset(&line->bench->preset, value, state);
+    case ARGP_KEY_ARG:
+        return REFUSE(state, "bench takes no argument '%s'; name algorithms by --algo", value);
+    case ARGP_KEY_END:
+        return finish(line, state);
+    default:
+        return parse_message(line, key, value, state);
+    }
+}
+
+int
+ar_bench_read(struct ar_bench *bench, int argc, char **argv)
+{
+    static const struct argp argp = {
+        .options = table,
+        .parser = parse,
+        .doc = "Times allreduce algorithms beside the MPI library's own, interleaved in one run; "
+               "times are those of the slowest rank.  Start it with mpiexec.",
+    };
+    char why[AR_PROBLEM_TEXT];
+    struct ar_text t;
+    struct line line = {.bench = bench, .factor = 2};
+    *bench = (struct ar_bench){.seconds = 2, .op = AR_SUM};
+    ar_text_init(&t, why, sizeof why);
+    ar_type_find(&bench->type, "float", &t);
+    const unsigned flags = ar_rank_in_job() > 0 ? ARGP_NO_ERRS : 0;
+    return argp_parse(&argp, argc, argv, flags, NULL, &line) ? AR_EXIT_USAGE : AR_EXIT_DONE;
+}
+
+void
+ar_bench_fini(struct ar_bench *bench)
+{
+    ar_sizes_fini(&bench->sizes);
+}

@@ -1,0 +1,80 @@
+/* The preset course: the tables of a classic exercise. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/bench.h"
+#include "cli/cli.h"
+#include "select/select.h"
+
+#define WINDOW 4 /* segments in flight */
+
+/* Those that cut the vector into p blocks themselves make p slices of a segment, the others
+ * one. */
+static const struct {
+    const char *name;
+    bool cuts;
+} algorithms[] = {
+    {"star", false}, {"circle", false}, {"recursive", false}, {"butterfly", false}, {"ring", true}};
+
+static const size_t slices_a_rank[] = {1, 4, 5};
+
+enum {
+    NALGORITHMS = sizeof algorithms / sizeof algorithms[0],
+    NSLICES = sizeof slices_a_rank / sizeof slices_a_rank[0]
+};
+
+static int
+enter(struct ar_contest *contest, int algorithm, size_t slices, size_t count)
+{
+    char label[64], text[128];
+    const size_t segments = algorithms[algorithm].cuts ? slices / (size_t)contest->nranks : slices;
+    const size_t segment = (count + segments - 1) / segments * contest->reduction.size;
+    snprintf(label, sizeof label, "%s N=%zu", algorithms[algorithm].name, slices);
+    snprintf(text, sizeof text, "%s(segment=%zu,window=%d)", algorithms[algorithm].name, segment,
+             WINDOW);
+    return ar_contest_add(contest, label, text);
+}
+
+int
+ar_course_enter(struct ar_contest *contest, size_t count)
+{
+    int status = AR_EXIT_DONE;
+    for (int i = 0; i < NALGORITHMS && !status; i++)
+        for (int k = 0; k < NSLICES && !status; k++)
+            status = enter(contest, i, slices_a_rank[k] * (size_t)contest->nranks, count);
+    return status;
+}
+
+static void
+print_cell(const struct ar_result *row)
+{
+    printf("  %c %9.3f %8.1e", row->wrong ? '!' : ' ', row->median_us * 1e-3, row->error);
+}
+
+void
+ar_course_print(const struct ar_results *results, size_t first)
+{
+    const struct ar_result *const rows = &results->rows[first];
+    char size[AR_SIZE_TEXT];
+    printf("\n%d ranks on %d cpus, %s elements of %s, %s\n", results->nranks, results->cpus,
+           ar_size_print(rows->count, size, sizeof size), results->type,
+           rows->place == AR_IN_PLACE ? "in place" : "out of place");
+    printf("%-21s", "slices");
+    for (int k = 0; k < NSLICES; k++)
+        printf("  %*s%-3zu", 17, "N=", slices_a_rank[k] * (size_t)results->nranks);
+    printf("\n%-21s", "");
+    for (int k = 0; k < NSLICES; k++)
+        printf("  %11s %8s", "ms", "error");
+    printf("\n");
+    for (size_t i = 0; first + i < results->n; i++) {
+        const bool ours = rows[i].kind == AR_ENTRANT_OURS;
+        const size_t column = ours ? (i - 2) % NSLICES : 0;
+        if (column == 0)
+            printf("%-21.*s", (int)strcspn(rows[i].label, " "), rows[i].label);
+        print_cell(&rows[i]);
+        if (!ours || column + 1 == NSLICES)
+            printf("\n");
+    }
+}

@@ -1,0 +1,23 @@
+/* Types and ops by name, as a user writes them: MPI_FLOAT or float, MPI_SUM or sum.
+ * Needs no initialised MPI. */
+#ifndef AR_OPERAND_H
+#define AR_OPERAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "reduce/named.h"
+#include "select/words.h"
+
+/* The row of a type, for ar_named_at.  False, with why telling what is wrong and what is
+ * allowed. */
+bool ar_type_find(size_t *row, const char *name, struct ar_text *why);
+
+/* The op; false with why, as above. */
+bool ar_op_by_name(enum ar_op *op, const char *name, struct ar_text *why);
+
+/* Does type take op?  False with why: the ops it takes. */
+bool ar_type_takes(const struct ar_named *type, const char *type_name, enum ar_op op,
+                   struct ar_text *why);
+
+#endif

@@ -1,0 +1,60 @@
+/* What a bench has measured, and its formats.  No MPI once it is collected. */
+#ifndef AR_RESULTS_H
+#define AR_RESULTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/contest.h"
+
+/* One entrant on one size. */
+struct ar_result {
+    enum ar_entrant_kind kind;
+    enum ar_place place;
+    size_t bytes; /* of the message */
+    size_t count; /* elements */
+    char *label;
+    char *ran;          /* what was executed, "" where that is no question */
+    const char *reason; /* why that; "" likewise */
+    double median_us, average_us, least_us, most_us;
+    double times_native;  /* how many times native's speed, by medians */
+    double algorithm_gbs; /* bytes by the median, in 10^9 bytes a second */
+    double bus_gbs;       /* the same x 2(p-1)/p: what a rank sends and receives at least */
+    double error;         /* as in struct ar_entrant */
+    double from_native;
+    bool wrong;
+};
+
+struct ar_results {
+    int nranks;
+    int cpus;
+    int repetitions;
+    bool places_differ;  /* there are results in place and out of place */
+    size_t rotate_bytes; /* 0: the same buffers all the time */
+    const char *type;    /* "MPI_FLOAT"; borrowed, like op */
+    const char *op;
+    struct ar_result *rows; /* owned */
+    size_t n;
+};
+
+enum ar_results_format { AR_RESULTS_TEXT, AR_RESULTS_CSV, AR_RESULTS_JSON };
+
+/* Appends a row for each entrant of a contest whose round has just run.  An enum ar_exit,
+ * having said why. */
+int ar_results_add(struct ar_results *results, const struct ar_contest *contest,
+                   const struct ar_contest_round *round);
+void ar_results_fini(struct ar_results *results);
+
+/* Prints the rows from first on to stdout, under a head where that is row 0. */
+void ar_results_print(const struct ar_results *results, size_t first,
+                      enum ar_results_format format);
+
+/* Writes all into a page, with plots; command is what a reader types to repeat it, mpi the
+ * MPI library.  An enum ar_exit, having said why. */
+int ar_results_page(const struct ar_results *results, const char *path, const char *command,
+                    const char *mpi);
+
+/* The fastest of the rows of the same size and place as row i, the bound left out. */
+size_t ar_results_fastest(const struct ar_results *results, size_t i);
+
+#endif

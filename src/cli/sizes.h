@@ -1,0 +1,21 @@
+/* A list of message sizes, as in "8,4K,64K-16M".  No MPI. */
+#ifndef AR_SIZES_H
+#define AR_SIZES_H
+
+#include <stddef.h>
+
+#include "select/select.h"
+
+struct ar_sizes {
+    size_t *bytes; /* owned */
+    size_t n;
+};
+
+/* Parses sizes and ranges with commas between them; a range a-b is a, a x factor, ... up to
+ * b at most (factor >= 2).  On success *sizes is the caller's to fini, and not empty.
+ * AR_ERR_SYNTAX with *problem filled; AR_ERR_MEMORY. */
+int ar_sizes_parse(struct ar_sizes *sizes, const char *text, size_t factor,
+                   struct ar_problem *problem);
+void ar_sizes_fini(struct ar_sizes *sizes);
+
+#endif

@@ -1,0 +1,83 @@
+/* Lists of sizes: what is read, and what is refused where. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/sizes.h"
+#include "schedule/error.h"
+
+/* The list as "8 4096 ". */
+static const char *
+read_as(const char *text, size_t factor)
+{
+    static char all[512];
+    struct ar_sizes sizes;
+    struct ar_problem problem;
+    assert_int_equal(ar_sizes_parse(&sizes, text, factor, &problem), AR_OK);
+    all[0] = '\0';
+    for (size_t i = 0; i < sizes.n; i++)
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%zu ", sizes.bytes[i]);
+    ar_sizes_fini(&sizes);
+    return all;
+}
+
+static int
+column_of(const char *text)
+{
+    struct ar_sizes sizes = {NULL, 0};
+    struct ar_problem problem;
+    assert_int_equal(ar_sizes_parse(&sizes, text, 2, &problem), AR_ERR_SYNTAX);
+    assert_null(sizes.bytes);
+    assert_non_null(strstr(problem.text, "allowed"));
+    return problem.column;
+}
+
+static void
+sizes_keep_their_order(void **state)
+{
+    (void)state;
+    assert_string_equal(read_as("8", 2), "8 ");
+    assert_string_equal(read_as("1M,8,4K", 2), "1048576 8 4096 ");
+}
+
+static void
+a_range_grows_by_the_factor_and_stays_below_its_end(void **state)
+{
+    (void)state;
+    assert_string_equal(read_as("8-64", 2), "8 16 32 64 ");
+    assert_string_equal(read_as("8-63", 2), "8 16 32 ");
+    assert_string_equal(read_as("1K-1K", 2), "1024 ");
+    assert_string_equal(read_as("4,1K-1M,5", 32), "4 1024 32768 1048576 5 ");
+}
+
+static void
+bad_lists_are_refused_at_the_bad_place(void **state)
+{
+    (void)state;
+    assert_int_equal(column_of(""), 1);
+    assert_int_equal(column_of("8,"), 3);
+    assert_int_equal(column_of("8,,9"), 3);
+    assert_int_equal(column_of("8;9"), 2);
+    assert_int_equal(column_of("x"), 1);
+    assert_int_equal(column_of("8,0"), 3);
+    assert_int_equal(column_of("inf"), 1);
+    assert_int_equal(column_of("8-"), 3);
+    assert_int_equal(column_of("4K,64-8"), 4);
+    assert_int_equal(column_of("-8"), 1);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_keep_their_order),
+        cmocka_unit_test(a_range_grows_by_the_factor_and_stays_below_its_end),
+        cmocka_unit_test(bad_lists_are_refused_at_the_bad_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
