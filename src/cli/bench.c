@@ -3,6 +3,7 @@
 
 #include "cli/bench.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -48,8 +49,8 @@ enter(struct ar_contest *contest, const struct ar_bench *bench, size_t count)
         status = ar_course_enter(contest, count);
     } else if (contest->nentrants == 2) {
         status = bench->algorithms ? enter_named(contest, bench->algorithms) : enter_all(contest);
-        if (!status && (bench->bound || bench->html) && contest->nranks > 1)
-            status = ar_contest_add_bound(contest);
+        if (!status && (bench->exchange || bench->html) && contest->nranks > 1)
+            status = ar_contest_add_exchange(contest);
     }
     return status;
 }
@@ -68,6 +69,18 @@ count_of(size_t *count, const struct ar_contest *contest, size_t bytes)
     return AR_EXIT_USAGE;
 }
 
+/* What can be printed as soon as it is known. */
+static void
+print(const struct ar_results *results, size_t first, const struct ar_bench *bench)
+{
+    if (bench->format == AR_BENCH_CSV)
+        ar_results_print_csv(results, first);
+    else if (bench->format == AR_BENCH_TEXT && bench->preset == AR_PRESET_COURSE)
+        ar_course_print(results, first);
+    else if (bench->format == AR_BENCH_TEXT)
+        ar_results_print_text(results, first);
+}
+
 static int
 run_place(struct ar_results *results, struct ar_contest *contest, const struct ar_bench *bench,
           size_t count, enum ar_place place)
@@ -80,13 +93,9 @@ run_place(struct ar_results *results, struct ar_contest *contest, const struct a
     const size_t first = results->n;
     const int wrong = ar_contest_run(contest, &round);
     const int status = ar_results_add(results, contest, &round);
-    if (status || contest->rank != 0)
-        return status ? status : wrong;
-    if (bench->preset == AR_PRESET_COURSE && bench->format == AR_RESULTS_TEXT)
-        ar_course_print(results, first);
-    else
-        ar_results_print(results, first, bench->format);
-    return wrong;
+    if (!status && contest->rank == 0)
+        print(results, first, bench);
+    return status ? status : wrong;
 }
 
 static int
@@ -107,13 +116,26 @@ run(struct ar_results *results, struct ar_contest *contest, const struct ar_benc
 
 /* --- before and after --- */
 
+/* Better told before the run than behind it. */
+static int
+check_page(const char *path)
+{
+    if (!ar_plot_available("allreduce bench"))
+        return AR_EXIT_FAILED;
+    FILE *const file = fopen(path, "a");
+    if (!file) {
+        fprintf(stderr, "allreduce bench: --html: cannot write %s: %s\n", path, strerror(errno));
+        return AR_EXIT_FAILED;
+    }
+    fclose(file);
+    return AR_EXIT_DONE;
+}
+
 /* What only rank 0 can see, told to all. */
 static int
-check_page(const struct ar_bench *bench, int rank)
+check_outputs(const struct ar_bench *bench, int rank)
 {
-    int status = AR_EXIT_DONE;
-    if (rank == 0 && bench->html && !ar_plot_available("allreduce bench"))
-        status = AR_EXIT_FAILED;
+    int status = rank == 0 && bench->html ? check_page(bench->html) : AR_EXIT_DONE;
     MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return status;
 }
@@ -134,6 +156,18 @@ check_operands(const struct ar_bench *bench, int rank)
     return AR_EXIT_USAGE;
 }
 
+/* The first line of what the MPI library says of itself. */
+static void
+name_mpi(char *name, size_t room)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    MPI_Get_library_version(version, &length);
+    snprintf(name, room, "%.*s", (int)strcspn(version, "\n,"), version);
+    for (char *c = name; *c; c++)
+        *c = *c == '\t' ? ' ' : *c;
+}
+
 static int
 measure(struct ar_results *results, const struct ar_bench *bench)
 {
@@ -146,9 +180,40 @@ measure(struct ar_results *results, const struct ar_bench *bench)
                                    .rotate_bytes = bench->rotate_bytes,
                                    .type = ar_named_name(bench->type),
                                    .op = ar_op_name(bench->op)};
+    name_mpi(results->mpi, sizeof results->mpi);
     if (!status)
         status = run(results, &contest, bench);
     ar_contest_fini(&contest);
+    return status;
+}
+
+/* "mpiexec -n 4 allreduce bench --algo 'ring;shm'": the caller frees it; NULL without memory. */
+static char *
+command_line(int nranks, int argc, char **argv)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *const to = open_memstream(&text, &length);
+    if (!to)
+        return NULL;
+    fprintf(to, "mpiexec -n %d %s", nranks, argv[0]);
+    for (int i = 1; i < argc; i++) {
+        const char *const quote = strpbrk(argv[i], " ;()*") ? "'" : "";
+        fprintf(to, " %s%s%s", quote, argv[i], quote);
+    }
+    fclose(to);
+    return text;
+}
+
+/* What is written when all is known. */
+static int
+publish(const struct ar_results *results, const struct ar_bench *bench, const char *command)
+{
+    int status = AR_EXIT_DONE;
+    if (bench->format == AR_BENCH_JSON)
+        status |= ar_results_print_json(results);
+    if (bench->html)
+        status |= ar_results_page(results, bench->html, command);
     return status;
 }
 
@@ -161,14 +226,18 @@ ar_cli_bench(int argc, char **argv)
     int status = ar_bench_read(&bench, argc, argv);
     if (status)
         return status;
-    MPI_Init(&argc, &argv);
+    MPI_Init(NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    status = check_page(&bench, rank);
+    status = check_outputs(&bench, rank);
     if (!status)
         status = check_operands(&bench, rank);
     if (!status)
         status = measure(&results, &bench);
     MPI_Finalize();
+    char *const command = command_line(results.nranks, argc, argv);
+    if (rank == 0 && results.n > 0)
+        status |= publish(&results, &bench, command ? command : "");
+    free(command);
     ar_results_fini(&results);
     ar_bench_fini(&bench);
     return status;

@@ -9,6 +9,8 @@
 #include "cli/results.h"
 #include "cli/sizes.h"
 
+enum ar_bench_format { AR_BENCH_TEXT, AR_BENCH_CSV, AR_BENCH_JSON };
+
 enum ar_preset { AR_PRESET_NONE, AR_PRESET_COURSE };
 
 enum ar_places { AR_PLACES_OUT = 1, AR_PLACES_IN = 2 }; /* bits, 1 << enum ar_place */
@@ -22,9 +24,9 @@ struct ar_bench {
     enum ar_op op;
     unsigned places; /* enum ar_places */
     size_t rotate_bytes;
-    bool bound;
+    bool exchange;
     enum ar_preset preset;
-    enum ar_results_format format;
+    enum ar_bench_format format;
     const char *html; /* file, or NULL */
 };
 

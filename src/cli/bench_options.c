@@ -15,7 +15,7 @@
 
 #define FACTOR_MAX 1024
 
-enum { FACTOR = 256, ROTATE, BOUND, PRESET };
+enum { FACTOR = 256, ROTATE, EXCHANGE, PRESET };
 
 static const struct argp_option table[] = {
     {NULL, 0, NULL, 0, "What is compared:", 1},
@@ -23,8 +23,10 @@ static const struct argp_option table[] = {
      "Algorithms beside native and MPI_Reduce+MPI_Bcast, ';' between them, with parameters in "
      "parentheses; auto too (default: every one)",
      1},
-    {"bound", BOUND, NULL, 0,
-     "Also time the bound: to send 2n(p-1)/p bytes to a neighbour and receive as many", 1},
+    {"exchange", EXCHANGE, NULL, 0,
+     "Also time what bounds messages: each rank sends 2n(p-1)/p bytes to a neighbour and receives "
+     "as many",
+     1},
     {"preset", PRESET, "NAME", 0,
      "course: star, circle, recursive, butterfly and ring with the vector cut into p, 4p and 5p "
      "slices, on 1M, 4M and 8M elements, in place and out of place",
@@ -50,7 +52,7 @@ static const struct argp_option table[] = {
     {"csv", 'c', NULL, 0, "A line for each size and algorithm, for programs", 4},
     {"json", 'j', NULL, 0, "The same as JSON", 4},
     {"html", 'H', "FILE", 0,
-     "Also write a page with plots of time, speed-up and bandwidth, and the bound", 4},
+     "Also write a page with plots of time, speed-up and bandwidth (implies --exchange)", 4},
     {0},
 };
 
@@ -223,16 +225,16 @@ parse_output(struct ar_bench *bench, int key, char *value)
 {
     switch (key) {
     case 'c':
-        bench->format = AR_RESULTS_CSV;
+        bench->format = AR_BENCH_CSV;
         return 0;
     case 'j':
-        bench->format = AR_RESULTS_JSON;
+        bench->format = AR_BENCH_JSON;
         return 0;
     case 'H':
         bench->html = value;
         return 0;
-    case BOUND:
-        bench->bound = true;
+    case EXCHANGE:
+        bench->exchange = true;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

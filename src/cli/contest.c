@@ -107,9 +107,9 @@ ar_contest_add(struct ar_contest *contest, const char *label, const char *text)
 }
 
 int
-ar_contest_add_bound(struct ar_contest *contest)
+ar_contest_add_exchange(struct ar_contest *contest)
 {
-    return append(contest, AR_ENTRANT_BOUND, "message_bound") ? AR_EXIT_DONE : AR_EXIT_FAILED;
+    return append(contest, AR_ENTRANT_EXCHANGE, "exchange") ? AR_EXIT_DONE : AR_EXIT_FAILED;
 }
 
 /* --- buffers --- */
@@ -189,8 +189,8 @@ meet(const struct ar_contest *contest)
 }
 
 static void
-move_bound(const struct ar_contest *contest, const struct ar_entrant *e, const void *in, void *out,
-           size_t count)
+exchange_least(const struct ar_contest *contest, const struct ar_entrant *e, const void *in,
+               void *out, size_t count)
 {
     const size_t p = (size_t)contest->nranks, bytes = count * contest->reduction.size;
     const int left = (contest->rank + contest->nranks - 1) % contest->nranks;
@@ -250,8 +250,8 @@ call(const struct ar_contest *contest, const struct ar_entrant *e, const void *i
     case AR_ENTRANT_OURS:
         error = call_ours(e, r, in, out, count);
         break;
-    case AR_ENTRANT_BOUND:
-        move_bound(contest, e, in == out ? contest->buffers.native : in, out, count);
+    case AR_ENTRANT_EXCHANGE:
+        exchange_least(contest, e, in == out ? contest->buffers.native : in, out, count);
     }
     if (error)
         PMPI_Abort(e->comm, 1);
@@ -407,7 +407,7 @@ ar_contest_run(struct ar_contest *contest, const struct ar_contest_round *round)
     buffers_init(&contest->buffers, contest, round);
     for (size_t i = 0; i < contest->nentrants; i++) {
         struct ar_entrant *const e = &contest->entrants[i];
-        if (e->kind != AR_ENTRANT_BOUND)
+        if (e->kind != AR_ENTRANT_EXCHANGE)
             judge(contest, e, round);
         note_what_ran(e);
     }

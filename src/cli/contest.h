@@ -16,7 +16,7 @@ enum ar_entrant_kind {
     AR_ENTRANT_OURS,
     /* No allreduce: every rank sends 2n(p-1)/p to its neighbour and receives as much from the
      * other, which is the least that an allreduce of n by messages can do. */
-    AR_ENTRANT_BOUND
+    AR_ENTRANT_EXCHANGE
 };
 
 /* Times are seconds a call, of the slowest rank. */
@@ -73,8 +73,8 @@ void ar_contest_fini(struct ar_contest *contest);
  * having said why. */
 int ar_contest_add(struct ar_contest *contest, const char *label, const char *text);
 
-/* Enters the bound. */
-int ar_contest_add_bound(struct ar_contest *contest);
+/* Enters the exchange. */
+int ar_contest_add_exchange(struct ar_contest *contest);
 
 /* All but the first two leave. */
 void ar_contest_clear(struct ar_contest *contest);

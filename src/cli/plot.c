@@ -21,8 +21,9 @@ extern char **environ;
 
 #define WIDTH          860
 #define HEIGHT_LEAST   420
-#define HEIGHT_A_TITLE 19 /* of the key */
-#define LABELS_MOST    10 /* along an axis of bytes */
+#define HEIGHT_A_TITLE 19  /* of the key */
+#define NARROW         2.5 /* decades along an axis of which 2 and 5 are labelled too */
+#define LABELS_MOST    10  /* along an axis of bytes */
 
 /* To be read on white and on near black. */
 static const char *const colours[] = {"#3b7dd8", "#e0702a", "#2a9d5c", "#c8508c", "#8a63d2",
@@ -105,6 +106,21 @@ put_bytes_labels(FILE *script, char axis, struct range range)
     fprintf(script, ")\n");
 }
 
+/* 1, 2, 5, 10, ..., or powers of ten alone where these are enough. */
+static void
+put_decimal_labels(FILE *script, char axis, struct range range)
+{
+    static const int few[] = {1}, many[] = {1, 2, 5};
+    const int first = (int)floor(log10(range.least)), last = (int)ceil(log10(range.most));
+    const bool narrow = log10(range.most / range.least) < NARROW;
+    fprintf(script, "set %ctics (", axis);
+    for (int i = first; i <= last; i++)
+        for (int k = 0; k < (narrow ? 3 : 1); k++)
+            fprintf(script, "%s%g", i == first && k == 0 ? "" : ", ",
+                    (narrow ? many : few)[k] * pow(10, i));
+    fprintf(script, ")\n");
+}
+
 /* The range with some room around it, so that it is never empty. */
 static void
 put_axis(FILE *script, char name, const struct ar_plot_axis *axis, struct range range)
@@ -120,8 +136,9 @@ put_axis(FILE *script, char name, const struct ar_plot_axis *axis, struct range 
     }
     if (axis->scale == AR_PLOT_BYTES)
         put_bytes_labels(script, name, range);
-    else
-        fprintf(script, "set format %c '%%g'\n", name);
+    else if (axis->scale == AR_PLOT_LOG)
+        put_decimal_labels(script, name, range);
+    fprintf(script, "set format %c '%%g'\n", name);
     fprintf(script, "set %clabel ", name);
     put_quoted(script, axis->label);
     fputc('\n', script);

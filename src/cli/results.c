@@ -69,14 +69,15 @@ ar_results_fastest(const struct ar_results *results, size_t i)
     size_t fastest = i;
     for (size_t k = 0; k < results->n; k++)
         if (rows[k].bytes == rows[i].bytes && rows[k].place == rows[i].place &&
-            rows[k].kind != AR_ENTRANT_BOUND &&
-            (rows[fastest].kind == AR_ENTRANT_BOUND || rows[k].median_us < rows[fastest].median_us))
+            rows[k].kind != AR_ENTRANT_EXCHANGE &&
+            (rows[fastest].kind == AR_ENTRANT_EXCHANGE ||
+             rows[k].median_us < rows[fastest].median_us))
             fastest = k;
     return fastest;
 }
 
-static const char *
-place_name(enum ar_place place)
+const char *
+ar_place_name(enum ar_place place)
 {
     return place == AR_IN_PLACE ? "in" : "out";
 }
@@ -125,15 +126,25 @@ print_text(const struct ar_results *results, size_t i)
     char size[AR_SIZE_TEXT];
     printf("%8s  ", ar_size_print(row->bytes, size, sizeof size));
     if (results->places_differ)
-        printf("%-5s  ", place_name(row->place));
+        printf("%-5s  ", ar_place_name(row->place));
     printf("%-*s %10.2f %10.2f %10.2f %10.2f %8.2f%s %7.3f %7.3f", label_width(results), row->label,
            row->median_us, row->least_us, row->average_us, row->most_us, row->times_native, mark,
            row->algorithm_gbs, row->bus_gbs);
-    if (row->kind == AR_ENTRANT_BOUND)
+    if (row->kind == AR_ENTRANT_EXCHANGE)
         printf(" %8s", "-");
     else
         printf(" %8.1e", row->error);
     print_remark(row);
+}
+
+void
+ar_results_print_text(const struct ar_results *results, size_t first)
+{
+    if (first == 0)
+        print_text_head(results);
+    for (size_t i = first; i < results->n; i++)
+        print_text(results, i);
+    fflush(stdout);
 }
 
 /* --- comma-separated values --- */
@@ -159,19 +170,17 @@ print_csv(const struct ar_results *results, const struct ar_result *row)
     print_csv_text(row->label);
     printf(",%.3f,%.3f,%.3f,%.3f,%s", row->median_us, row->least_us, row->most_us,
            row->times_native,
-           row->kind == AR_ENTRANT_BOUND ? "bound"
-           : row->wrong                  ? "wrong"
-                                         : "right");
+           row->kind == AR_ENTRANT_EXCHANGE ? ""
+           : row->wrong                     ? "wrong"
+                                            : "right");
     printf(",%.3f,%.6f,%.6f,%.3g,%.3g,%s,%s,%s,%zu,%zu,", row->average_us, row->algorithm_gbs,
-           row->bus_gbs, row->error, row->from_native, place_name(row->place), results->type,
+           row->bus_gbs, row->error, row->from_native, ar_place_name(row->place), results->type,
            results->op, row->count, results->rotate_bytes);
     print_csv_text(row->ran);
     putchar(',');
     print_csv_text(row->reason);
     putchar('\n');
 }
-
-/* --- all formats --- */
 
 static void
 print_csv_head(void)
@@ -181,16 +190,11 @@ print_csv_head(void)
 }
 
 void
-ar_results_print(const struct ar_results *results, size_t first, enum ar_results_format format)
+ar_results_print_csv(const struct ar_results *results, size_t first)
 {
-    if (first == 0 && format == AR_RESULTS_TEXT)
-        print_text_head(results);
-    if (first == 0 && format == AR_RESULTS_CSV)
+    if (first == 0)
         print_csv_head();
     for (size_t i = first; i < results->n; i++)
-        if (format == AR_RESULTS_TEXT)
-            print_text(results, i);
-        else if (format == AR_RESULTS_CSV)
-            print_csv(results, &results->rows[i]);
+        print_csv(results, &results->rows[i]);
     fflush(stdout);
 }

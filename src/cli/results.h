@@ -33,11 +33,13 @@ struct ar_results {
     size_t rotate_bytes; /* 0: the same buffers all the time */
     const char *type;    /* "MPI_FLOAT"; borrowed, like op */
     const char *op;
+    char mpi[128];          /* the MPI library and its version */
     struct ar_result *rows; /* owned */
     size_t n;
 };
 
-enum ar_results_format { AR_RESULTS_TEXT, AR_RESULTS_CSV, AR_RESULTS_JSON };
+/* "out" or "in". */
+const char *ar_place_name(enum ar_place place);
 
 /* Appends a row for each entrant of a contest whose round has just run.  An enum ar_exit,
  * having said why. */
@@ -45,16 +47,18 @@ int ar_results_add(struct ar_results *results, const struct ar_contest *contest,
                    const struct ar_contest_round *round);
 void ar_results_fini(struct ar_results *results);
 
-/* Prints the rows from first on to stdout, under a head where that is row 0. */
-void ar_results_print(const struct ar_results *results, size_t first,
-                      enum ar_results_format format);
+/* Both print the rows from first on to stdout, under a head where that is row 0. */
+void ar_results_print_text(const struct ar_results *results, size_t first);
+void ar_results_print_csv(const struct ar_results *results, size_t first);
 
-/* Writes all into a page, with plots; command is what a reader types to repeat it, mpi the
- * MPI library.  An enum ar_exit, having said why. */
-int ar_results_page(const struct ar_results *results, const char *path, const char *command,
-                    const char *mpi);
+/* All to stdout, as one object.  An enum ar_exit, having said why. */
+int ar_results_print_json(const struct ar_results *results);
 
-/* The fastest of the rows of the same size and place as row i, the bound left out. */
+/* All into a page, with plots; command is what a reader types to repeat it.  An enum ar_exit,
+ * having said why. */
+int ar_results_page(const struct ar_results *results, const char *path, const char *command);
+
+/* The fastest of the rows of the same size and place as row i, the exchange left out. */
 size_t ar_results_fastest(const struct ar_results *results, size_t i);
 
 #endif

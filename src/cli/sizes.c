@@ -37,8 +37,8 @@ refuse(struct ar_problem *problem, const char *text, const char *at, const char 
     problem->column = (int)(at - text) + 1;
     ar_text_init(&t, problem->text, sizeof problem->text);
     ar_text_add(&t,
-                "column %d: %s; allowed: sizes from 1 to 1024T and ranges with commas between "
-                "them, such as 8,4K or 64K-16M",
+                "column %d: %s; allowed: bytes such as 8, 4K or 1M and ranges such as 64K-16M, "
+                "with commas between them",
                 problem->column, what);
     return AR_ERR_SYNTAX;
 }

@@ -1,0 +1,95 @@
+#!/bin/sh
+# allreduce bench under the launcher: all results right, in every format; types, ops and places;
+# a wrong command line is told once.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+algorithms='ring;butterfly(segment=8K,window=2);auto'
+
+# bench RANKS OPTION...: two batches of little time.
+bench() {
+    ranks=$1
+    shift
+    launch "$ranks" ./allreduce bench --repetitions=2 --time=0.01 "$@"
+}
+
+# expect_right WHAT LINES OPTION...: so many lines of results on 3 ranks, all of them right.
+expect_right() {
+    what=$1
+    lines=$2
+    shift 2
+    expect_ok "$what" bench 3 --csv --algo="$algorithms" "$@" || return
+    grep '^3,' "$scratch/out" >"$scratch/lines"
+    [ "$(wc -l <"$scratch/lines")" -eq "$lines" ] || fail "$what: other than $lines lines"
+    ! grep -v ',right,' "$scratch/lines" || fail "$what: these are not right"
+}
+
+# expect_refused WHAT TEXT OPTION...: refused with TEXT, told once, exit status 2.
+expect_refused() {
+    what=$1
+    text=$2
+    shift 2
+    bench 3 "$@" >"$scratch/out" 2>&1 </dev/null && fail "$what: was not refused"
+    [ "$(grep -c -e "$text" "$scratch/out")" -eq 1 ] || {
+        fail "$what: not told once: $text"
+        cat "$scratch/out"
+    }
+}
+
+expect_right "sizes, both places" 40 --sizes=4,1K-64K --factor=8 --place=both
+grep -q '^3,65536,"butterfly(segment=8K,window=2)",' "$scratch/out" ||
+    fail "a label with a comma is not quoted"
+grep -q '^3,4,auto,.*,in,MPI_FLOAT,MPI_SUM,1,0,' "$scratch/out" || fail "no line of auto in place"
+expect_right "doubles" 5 --type=double --sizes=100K --rotate=1M
+expect_right "bytes" 5 --type=MPI_BYTE --op=MPI_BXOR --sizes=1001
+expect_right "products" 5 --type=c_double_complex --op=prod --sizes=16K
+expect_right "places of the largest" 10 --type=double_int --op=maxloc --sizes=12K --place=both
+expect_right "one element" 5 --type=long_double --sizes=16
+
+expect_ok "exchange" bench 3 --algo=ring --sizes=8,64K --exchange
+[ "$(grep -c ' exchange ' "$scratch/out")" -eq 2 ] || fail "no line of exchange for each size"
+! grep WRONG "$scratch/out" || fail "a result is wrong"
+
+expect_ok "course" bench 3 --preset=course --sizes=12K
+[ "$(grep -c 'elements of MPI_FLOAT, ' "$scratch/out")" -eq 2 ] || fail "course: other than two tables"
+for name in native star circle recursive butterfly ring; do
+    [ "$(grep -c "^$name " "$scratch/out")" -eq 2 ] || fail "course: other than two lines of $name"
+done
+! grep '!' "$scratch/out" || fail "course: a result is wrong"
+# The vector is really cut: a ring of 4p slices works on quarters.
+expect_ok "slices" bench 3 --preset=course --sizes=12K --csv
+grep '^3,12288,ring N=12,' "$scratch/out" | grep -q '"ring(segment=3K,window=4)"' ||
+    fail "slices: $(grep 'ring N=12' "$scratch/out")"
+
+expect_ok "no head but one" bench 2 --csv --sizes=8,16 --algo=ring
+[ "$(grep -c '^ranks,' "$scratch/out")" -eq 1 ] || fail "CSV: other than one head"
+
+if command -v python3 >/dev/null; then
+    expect_ok "JSON" bench 2 --json --algo="$algorithms" --sizes=8,64K --place=both
+    python3 -c 'import json, sys
+bench = json.load(open(sys.argv[1]))
+assert bench["ranks"] == 2 and len(bench["results"]) == 20
+assert all(row["result"] == "right" and row["median_us"] > 0 for row in bench["results"])' \
+        "$scratch/out" || fail "JSON: not what was expected"
+fi
+
+if command -v gnuplot >/dev/null; then
+    expect_ok "HTML" bench 2 --algo=ring --sizes=8,64K --place=both --html="$scratch/page.html"
+    [ "$(grep -c '<svg' "$scratch/page.html")" -eq 6 ] || fail "HTML: other than six plots"
+    grep -q 'mpiexec -n 2 allreduce bench .*--algo=ring' "$scratch/page.html" ||
+        fail "HTML: no command"
+    ! grep -q -E '(src|href)="?http|@import' "$scratch/page.html" || fail "HTML: loads from elsewhere"
+    launch 2 ./allreduce bench --repetitions=1 --time=0.01 --algo=ring --sizes=8 \
+        --html=/nowhere/page.html >"$scratch/out" 2>&1 && fail "HTML: a file that cannot be"
+    grep -q 'cannot write /nowhere/page.html' "$scratch/out" || fail "HTML: no reason"
+    ! grep native "$scratch/out" || fail "HTML: measured first, and then refused the file"
+fi
+launch 2 PATH=/nowhere "$PWD/allreduce" bench --algo=ring --html=page.html >"$scratch/out" 2>&1 &&
+    fail "HTML without gnuplot: was not refused"
+
+expect_refused "unknown algorithm" "did you mean 'ring'" --algo=rign
+expect_refused "a type without the op" 'MPI_BAND does not take MPI_FLOAT' --op=band
+expect_refused "half an element" '2 bytes: allowed here: 4 to' --sizes=2
+expect_refused "unknown option" 'unrecognized option' --sise=2
+[ "$(launch 3 ./allreduce bench --help 2>&1 | grep -c '^Usage')" -eq 1 ] || fail "help comes not once"
+exit $failed
