@@ -161,6 +161,7 @@ static const char style[] =
     ".title{font-size:16px;font-weight:bold}\n"
     ".rank{font-weight:bold;text-anchor:middle}\n"
     ".left{fill:#567}\n"
+    "g rect{stroke:#b8c4d0}\n"
     ".life{stroke:#b8c4d0}\n"
     ".sum{stroke:#1f5fa8;stroke-width:1.6;fill:none;marker-end:url(#sum)}\n"
     ".copy{stroke:#b3541e;stroke-width:1.6;fill:none;marker-end:url(#copy)}\n"
@@ -277,8 +278,7 @@ draw_cell(const struct drawing *d, int rank, size_t block, int y)
     struct ar_label name = {"", 0};
     const int width = d->column - 8;
     ar_label_block(&name, block);
-    fprintf(d->file,
-            "<g><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" stroke=\"#b8c4d0\" fill=\"",
+    fprintf(d->file, "<g><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"",
             center(d, rank) - width / 2, y, width, d->held);
     put_color(d->file, ar_figure_held_ranks(f, rank, block), f->nranks);
     fprintf(d->file, "\"/><title>rank %d, block %s: %s</title>", rank, name.at,

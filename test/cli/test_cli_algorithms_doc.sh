@@ -1,5 +1,6 @@
 #!/bin/sh
-# doc/algorithms.md has a section for every row and is what the program prints now.
+# doc/algorithms.md has a section for every row, and it and its pictures are what the program
+# prints now.
 set -u
 doc=${srcdir:-.}/doc
 failed=0
@@ -10,11 +11,13 @@ for name in $(allreduce list --csv | sed -n '2,$s/^"\([^"]*\)".*/\1/p'); do
         failed=1
     }
 done
-new=$(mktemp) || exit 99
-trap 'rm -f "$new"' EXIT
-"$doc/make-algorithms.sh" "$doc/algorithms.in.md" >"$new" || failed=1
-diff -u "$doc/algorithms.md" "$new" || {
-    echo "doc/algorithms.md is out of date; run: make update-doc"
+new=$(mktemp -d) || exit 99
+trap 'rm -rf "$new"' EXIT
+mkdir "$new/pictures"
+"$doc/make-page.sh" "$doc/algorithms.in.md" >"$new/algorithms.md" || failed=1
+"$doc/make-pictures.sh" "$new/pictures" || failed=1
+{ diff -u "$doc/algorithms.md" "$new/algorithms.md" && diff -r -q "$doc/pictures" "$new/pictures"; } || {
+    echo "doc/algorithms.md or its pictures are out of date; run: make update-doc"
     failed=1
 }
 exit $failed

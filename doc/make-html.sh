@@ -1,0 +1,45 @@
+#!/bin/sh
+# Writes the documentation as a site into FOLDER: a page of HTML for each of Markdown, and the
+# man pages.  Needs pandoc.
+set -eu
+folder=${1:?usage: make-html.sh FOLDER}
+doc=$(cd "$(dirname "$0")" && pwd)
+top=$(dirname "$doc")
+command -v pandoc >/dev/null || {
+    echo "make-html.sh: pandoc not found (Debian package pandoc)" >&2
+    exit 1
+}
+
+# links: Markdown whose links lead to pages of the site.
+links() {
+    sed -e 's/](\.\.\/\([A-Z]*\)\.md/](\1.html/g' -e 's/](doc\//](/g' \
+        -e 's/](\([A-Za-z_-]*\)\.md/](\1.html/g' -e 's/](\.\.\/NEWS)/](NEWS.txt)/g' -e 's/](NEWS)/](NEWS.txt)/g' \
+        -e 's/](\(allreduce\.[17]\))/](\1.html)/g' -e 's/](LICENSE)/](LICENSE.txt)/g'
+}
+
+# page FORMAT TITLE: from Markdown or troff on stdin to HTML on stdout.
+page() {
+    pandoc --from "$1" --to html5 --standalone --css style.css --metadata "pagetitle=$2" \
+        --include-before-body "$folder/top.html"
+}
+
+mkdir -p "$folder/pictures"
+cp "$doc"/pictures/*.svg "$folder/pictures"
+cp "$doc"/*.svg "$folder"
+cp "$doc/style.css" "$folder"
+cp "$top/NEWS" "$folder/NEWS.txt"
+cp "$top/LICENSE" "$folder/LICENSE.txt"
+echo '<p class="top"><a href="index.html">liballreduce</a></p>' >"$folder/top.html"
+for file in "$top"/README.md "$top"/HACKING.md "$doc"/*.md; do
+    name=$(basename "$file" .md)
+    case $name in
+    *.in) ;;
+    *) links <"$file" | page gfm "liballreduce: $name" >"$folder/$name.html" ;;
+    esac
+done
+for file in "$doc"/allreduce.[17]; do
+    name=$(basename "$file")
+    page man "$name" <"$file" >"$folder/$name.html"
+done
+rm "$folder/top.html"
+echo "$folder/index.html"
