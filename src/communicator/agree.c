@@ -90,6 +90,14 @@ warn(const struct ar_communicator *c, const struct ar_config *config)
         ar_say("warning: %s: every call goes native", config->problem);
 }
 
+static void
+say_differs(const struct ar_communicator *c, int differs, const char *in)
+{
+    if (c->rank == 0)
+        ar_say("ranks 0 and %d of a communicator differ in %s: rank 0's count for all", differs,
+               in);
+}
+
 static int
 adopt(struct ar_communicator *c, MPI_Comm comm, const struct ar_config *mine, int differs)
 {
@@ -105,10 +113,7 @@ adopt(struct ar_communicator *c, MPI_Comm comm, const struct ar_config *mine, in
     c->config = c->own_config;
     c->own_config->wait = mine->wait;
     c->own_config->verbose = mine->verbose;
-    if (c->rank == 0)
-        ar_say("ranks 0 and %d of a communicator differ in their ALLREDUCE_ settings: "
-               "rank 0's count for all",
-               differs);
+    say_differs(c, differs, "their ALLREDUCE_ settings");
     return MPI_SUCCESS;
 }
 
@@ -182,4 +187,25 @@ ar_agree(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine)
     if (!error && c->config->broken)
         warn(c, c->config);
     return error;
+}
+
+int
+ar_agree_on(struct ar_communicator *c, MPI_Comm comm, struct ar_config **config)
+{
+    int differs = -1;
+    char *text = NULL;
+    int error = compare(c, comm, (*config)->text, &differs);
+    if (error || differs < 0)
+        return error;
+    error = broadcast_text(c, comm, (*config)->text, &text);
+    struct ar_config *theirs = error ? NULL : ar_config_from_text(text);
+    free(text);
+    if (!theirs)
+        return error ? error : MPI_ERR_NO_MEM;
+    theirs->wait = (*config)->wait;
+    theirs->verbose = (*config)->verbose;
+    ar_config_destroy(*config);
+    *config = theirs;
+    say_differs(c, differs, "what the program chooses");
+    return MPI_SUCCESS;
 }

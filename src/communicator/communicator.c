@@ -6,6 +6,7 @@
 #include "communicator/process.h"
 #include "communicator/state.h"
 #include "communicator/statistics.h"
+#include "communicator/wish.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ar_communicator list = {.next = &list, .previous = &list};
@@ -110,6 +111,28 @@ allocate(MPI_Comm comm, int *error)
     return c;
 }
 
+void
+ar_communicator_configure(struct ar_communicator *c, struct ar_config *config)
+{
+    ar_decisions_clear(c);
+    ar_config_destroy(c->own_config);
+    c->config = c->own_config = config;
+    c->always_native = ar_config_always_native(config);
+    ar_statistics_relabel(c);
+}
+
+/* What the program wished for the communicator that this one is a copy of.  All
+ * ranks of that one agreed on it. */
+static int
+inherit_wish(struct ar_communicator *c, MPI_Comm comm)
+{
+    const char *clauses = ar_wish_get(comm);
+    struct ar_config *config = clauses ? ar_config_with_program(c->config, clauses) : NULL;
+    if (config)
+        ar_communicator_configure(c, config);
+    return clauses && !config ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+}
+
 static struct ar_communicator *
 create(MPI_Comm comm, int *error)
 {
@@ -128,6 +151,8 @@ create(MPI_Comm comm, int *error)
         *error = ar_agree(c, comm, config);
     if (!*error && !inter)
         c->always_native = ar_config_always_native(c->config);
+    if (!*error && !inter)
+        *error = inherit_wish(c, comm);
     if (!*error) {
         ar_statistics_attach(c, comm, ar_clock_system_ns() - start);
         return attach(c, comm, error);
@@ -148,6 +173,18 @@ ar_communicator_get(MPI_Comm comm, int *error)
     if (PMPI_Comm_get_attr(comm, process->keyval, &c, &found) != MPI_SUCCESS)
         return NULL;
     return found ? c : create(comm, error);
+}
+
+struct ar_communicator *
+ar_communicator_find(MPI_Comm comm)
+{
+    const struct ar_process *process = ar_process_get();
+    struct ar_communicator *c = NULL;
+    int found = 0;
+    if (process->error || ar_process_is_closed() ||
+        PMPI_Comm_get_attr(comm, process->keyval, &c, &found) != MPI_SUCCESS)
+        return NULL;
+    return found ? c : NULL;
 }
 
 struct ar_communicator *

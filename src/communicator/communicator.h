@@ -86,6 +86,7 @@ struct ar_communicator {
     size_t last_count;
     struct ar_reduction last_reduction;
     struct ar_decision *last_decision;   /* NULL: none */
+    const struct ar_decision *ran;       /* by the last call; NULL: none, or no more known */
     struct ar_recorder *recorder;        /* NULL: nothing is recorded */
     const struct ar_label *native_label; /* of calls under always_native */
 };
@@ -94,6 +95,9 @@ struct ar_communicator {
  * not be made: *error then tells why, MPI_SUCCESS meaning "go native" (MPI is
  * being finalized, or comm is no communicator). */
 struct ar_communicator *ar_communicator_get(MPI_Comm comm, int *error);
+
+/* The same without making one: NULL where comm has none yet. */
+struct ar_communicator *ar_communicator_find(MPI_Comm comm);
 
 /* What a call of count (>= 1) elements runs; NULL with *error where memory ran out or
  * an algorithm is broken.  comm is the user's, for the set-up at first need. */

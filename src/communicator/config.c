@@ -11,6 +11,7 @@
 #include "select/words.h"
 
 const char ar_reason_named[] = "named";
+const char ar_reason_program[] = "program";
 const char ar_reason_rule[] = "rule";
 const char ar_reason_auto[] = "auto";
 const char ar_reason_no_commute[] = "op does not commute";
@@ -19,6 +20,10 @@ const char ar_reason_broken[] = "bad configuration";
 /* In a configuration's text, the problem of one that is broken. */
 #define KEY_ERROR   "error"
 #define KEY_WARNING "warning"
+
+/* In a configuration's text, what the program chose; and what errors in it are told of. */
+#define KEY_PROGRAM  "program"
+#define NAME_PROGRAM "the program's choice"
 
 static void
 tell_column(struct ar_text *why, const struct ar_problem *problem)
@@ -211,13 +216,13 @@ take_environment(struct ar_config *config)
 
 /* "NAME=rules" */
 static int
-write_rules(FILE *out, enum ar_variable_id id, const struct ar_rules *rules)
+write_rules(FILE *out, const char *name, const struct ar_rules *rules)
 {
     char *text = rules ? ar_rules_text(rules) : NULL;
     if (rules && !text)
         return AR_ERR_MEMORY;
     if (text && *text)
-        fprintf(out, "%s=%s\n", ar_variables[id].name, text);
+        fprintf(out, "%s=%s\n", name, text);
     free(text);
     return AR_OK;
 }
@@ -246,8 +251,9 @@ write_config(FILE *out, const struct ar_config *config)
         fprintf(out, "%s=%s\n", config->error ? KEY_ERROR : KEY_WARNING, config->problem);
         return AR_OK;
     }
-    if (write_rules(out, AR_VARIABLE_ALGO, config->rules) ||
-        write_rules(out, AR_VARIABLE_RULES, config->file_rules))
+    if (write_rules(out, ar_variables[AR_VARIABLE_ALGO].name, config->rules) ||
+        write_rules(out, KEY_PROGRAM, config->program_rules) ||
+        write_rules(out, ar_variables[AR_VARIABLE_RULES].name, config->file_rules))
         return AR_ERR_MEMORY;
     write_list(out, config->allowed);
     fprintf(out, "%s=%s\n", ar_variables[AR_VARIABLE_SCRATCH].name,
@@ -328,6 +334,8 @@ take_line(struct ar_config *config, struct ar_word key, const char *value, struc
         set_problem(config, "", value);
         return AR_OK;
     }
+    if (ar_word_is(key, KEY_PROGRAM))
+        return set_rules(&config->program_rules, value, why);
     switch (ar_variable_find(key)) {
     case AR_VARIABLE_ALGO:
         return set_rules(&config->rules, value, why);
@@ -378,12 +386,45 @@ ar_config_from_text(const char *text)
     return finished(config, error);
 }
 
+/* AR_OK, broken or not; AR_ERR_MEMORY. */
+static int
+set_program(struct ar_config *config, const char *clauses)
+{
+    char reason[AR_CONFIG_PROBLEM];
+    struct ar_text why;
+    struct ar_rules *rules = NULL;
+    ar_text_init(&why, reason, sizeof reason);
+    const int error = *clauses ? set_rules(&rules, clauses, &why) : AR_OK;
+    ar_rules_destroy(config->program_rules);
+    config->program_rules = rules;
+    if (error != AR_ERR_SYNTAX)
+        return error;
+    config->strict = true;
+    set_problem(config, NAME_PROGRAM, reason);
+    return AR_OK;
+}
+
+struct ar_config *
+ar_config_with_program(const struct ar_config *base, const char *clauses)
+{
+    struct ar_config *const config = create();
+    char *const copy = strdup(base->text);
+    int error = config && copy ? take_lines(config, copy) : AR_ERR_MEMORY;
+    free(copy);
+    if (!config)
+        return NULL;
+    config->wait = base->wait;
+    config->verbose = base->verbose;
+    return finished(config, error ? error : set_program(config, clauses));
+}
+
 void
 ar_config_destroy(struct ar_config *config)
 {
     if (!config)
         return;
     ar_rules_destroy(config->rules);
+    ar_rules_destroy(config->program_rules);
     ar_rules_destroy(config->file_rules);
     free(config->allowed);
     free(config->stats_file);
@@ -399,6 +440,10 @@ find_clause(const struct ar_config *config, size_t bytes, int nranks, const char
     if (config->rules) {
         *reason = ar_reason_named;
         match = ar_rules_match(config->rules, bytes, nranks, NULL);
+    }
+    if (!match && config->program_rules) {
+        *reason = ar_reason_program;
+        match = ar_rules_match(config->program_rules, bytes, nranks, NULL);
     }
     if (!match && config->file_rules) {
         *reason = ar_reason_rule;
@@ -462,7 +507,9 @@ ar_config_always_native(const struct ar_config *config)
         return ar_reason_broken;
     if (begins_with_native(config->rules))
         return ar_reason_named;
-    if (!config->rules && begins_with_native(config->file_rules))
+    if (!config->rules && begins_with_native(config->program_rules))
+        return ar_reason_program;
+    if (!config->rules && !config->program_rules && begins_with_native(config->file_rules))
         return ar_reason_rule;
     return NULL;
 }

@@ -1,8 +1,9 @@
 /* What the user asks for: read once a process, the same on all ranks of a
  * communicator.  No MPI.
  *
- * ALLREDUCE_ALGO's clauses come first, then those of the file ALLREDUCE_RULES,
- * then auto, which ALLREDUCE_ALGO_LIST restricts. */
+ * ALLREDUCE_ALGO's clauses come first, then what the program itself chose for the
+ * communicator, then the clauses of the file ALLREDUCE_RULES, then auto, which ALLREDUCE_ALGO_LIST
+ * restricts. */
 #ifndef AR_CONFIG_H
 #define AR_CONFIG_H
 
@@ -16,9 +17,10 @@
 #define AR_SCRATCH_MINIMUM 65536
 
 struct ar_config {
-    struct ar_rules *rules;      /* of ALLREDUCE_ALGO; NULL: none.  Owned */
-    struct ar_rules *file_rules; /* of ALLREDUCE_RULES; NULL: none.  Owned */
-    bool *allowed;               /* what auto may pick, as in ar_algo_list_parse.  Owned */
+    struct ar_rules *rules;         /* of ALLREDUCE_ALGO; NULL: none.  Owned */
+    struct ar_rules *program_rules; /* of allreduce_choose; NULL: none.  Owned */
+    struct ar_rules *file_rules;    /* of ALLREDUCE_RULES; NULL: none.  Owned */
+    bool *allowed;                  /* what auto may pick, as in ar_algo_list_parse.  Owned */
     enum ar_wait_policy wait;
     size_t scratch_bytes; /* bound of scratch memory per communicator */
     char *stats_file;     /* of ALLREDUCE_STATS, as it stands there; NULL: none.  Owned */
@@ -52,10 +54,15 @@ struct ar_config *ar_config_from_text(const char *text);
  * for programs that compare algorithms.  NULL only without memory. */
 struct ar_config *ar_config_from_algo(const char *text);
 
+/* A copy of base in which these clauses, in the grammar of ALLREDUCE_ALGO, are the
+ * program's; what cannot be understood is an error of it.  NULL only without memory. */
+struct ar_config *ar_config_with_program(const struct ar_config *base, const char *clauses);
+
 void ar_config_destroy(struct ar_config *config);
 
 /* Why something was chosen: keys of statistics, comparable as pointers. */
 extern const char ar_reason_named[];      /* "named": by ALLREDUCE_ALGO */
+extern const char ar_reason_program[];    /* "program": chosen by the program itself */
 extern const char ar_reason_rule[];       /* "rule": by ALLREDUCE_RULES */
 extern const char ar_reason_auto[];       /* "auto": by the built-in rules */
 extern const char ar_reason_no_commute[]; /* "op does not commute": what was named, or all

@@ -51,6 +51,7 @@ drop(struct ar_communicator *c, struct ar_decision *d)
     ar_plan_destroy(d->plan);
     memset(d, 0, sizeof *d);
     c->last_decision = NULL;
+    c->ran = NULL;
 }
 
 static void

@@ -24,6 +24,14 @@ int ar_agree(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine);
 /* Forgets who agreed, for the last time that MPI can be called. */
 void ar_agree_close(void);
 
+/* Agrees on a configuration that the program changed: where ranks differ, *config
+ * becomes rank 0's and what was there is destroyed.  Collective over comm.
+ * MPI_SUCCESS or an error of MPI's. */
+int ar_agree_on(struct ar_communicator *c, MPI_Comm comm, struct ar_config **config);
+
+/* From now on config, which becomes c's, decides; alike on all ranks. */
+void ar_communicator_configure(struct ar_communicator *c, struct ar_config *config);
+
 /* Makes the engine: private communicator, node map, manner of waiting.
  * Collective over comm; c->engine becomes READY or FAILED, alike on all ranks.
  * MPI_ERR_NO_MEM, on this rank alone, before anything collective. */

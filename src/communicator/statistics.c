@@ -69,6 +69,15 @@ is_of_all_ranks(MPI_Comm comm)
 }
 
 void
+ar_statistics_relabel(struct ar_communicator *c)
+{
+    if (c->recorder && c->always_native)
+        c->native_label = ar_recorder_label(c->recorder, AR_ENTRY_ALLREDUCE,
+                                            c->config && !c->config->broken ? "native" : "",
+                                            "native", c->always_native);
+}
+
+void
 ar_statistics_attach(struct ar_communicator *c, MPI_Comm comm, uint64_t setup_ns)
 {
     const struct ar_config *config = c->config ? c->config : all.config;
@@ -78,10 +87,7 @@ ar_statistics_attach(struct ar_communicator *c, MPI_Comm comm, uint64_t setup_ns
     c->recorder = ar_recorder_create();
     if (c->recorder)
         c->recorder->setup_ns = setup_ns;
-    if (c->recorder && c->always_native)
-        c->native_label = ar_recorder_label(c->recorder, AR_ENTRY_ALLREDUCE,
-                                            c->config && !c->config->broken ? "native" : "",
-                                            "native", c->always_native);
+    ar_statistics_relabel(c);
     if (!config->stats_file)
         return;
     use_file(config->stats_file);

@@ -18,6 +18,9 @@ void ar_statistics_begin(const struct ar_config *config, int world_rank);
  * making of the state took setup_ns. */
 void ar_statistics_attach(struct ar_communicator *c, MPI_Comm comm, uint64_t setup_ns);
 
+/* After a change of c's configuration. */
+void ar_statistics_relabel(struct ar_communicator *c);
+
 /* Before the state of comm goes, while its ranks are together: in a program without
  * a world, where no end is to be seen, gathers and writes if comm is the largest
  * communicator that any of its ranks had.  Collective over comm in such programs. */

@@ -3,6 +3,8 @@
 #include <allreduce.h>
 
 #include "algorithms/registry.h"
+#include "communicator/communicator.h"
+#include "communicator/wish.h"
 
 #define AR_EXPORT __attribute__((visibility("default")))
 
@@ -17,4 +19,24 @@ allreduce_algorithm_name(unsigned i)
 {
     const struct ar_algorithm *row = ar_algorithm_at(i);
     return row ? row->name : NULL;
+}
+
+AR_EXPORT int
+allreduce_choose(MPI_Comm comm, const char *clauses)
+{
+    return ar_wish_set(comm, clauses ? clauses : "");
+}
+
+AR_EXPORT const char *
+allreduce_last(MPI_Comm comm, const char **reason)
+{
+    static __thread char text[AR_CHOICE_TEXT] __attribute__((tls_model("initial-exec")));
+    const struct ar_communicator *c = ar_communicator_find(comm);
+    const struct ar_choice native = {.kind = AR_CHOICE_NATIVE};
+    const char *why = c ? c->always_native : NULL;
+    if (!c || (!why && !c->ran))
+        return NULL;
+    if (reason)
+        *reason = why ? why : c->ran->reason;
+    return ar_choice_print(why ? &native : &c->ran->choice, text, sizeof text);
 }

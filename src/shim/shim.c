@@ -55,6 +55,7 @@ run_decision(struct ar_communicator *c, struct ar_decision *d, const struct ar_r
 {
     const void *in_place = MPI_IN_PLACE;
     int error;
+    c->ran = d;
     if (d->runner == AR_RUN_NATIVE) {
         error = ar_native_allreduce(call);
     } else {

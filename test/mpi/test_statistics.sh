@@ -90,17 +90,15 @@ run 2 ALLREDUCE_ALGO=native "$programs/statistics" all
 expect_field "$file" MPI_DOUBLE requested native
 expect_field "$file" MPI_DOUBLE reason named
 
-# Late ranks: the last one waits for nobody, and the others for 100 ms each.
+# Late ranks: the last one waits for nobody, and the others for 300 ms each.
 for algorithm in shm butterfly; do
     run 3 ALLREDUCE_ALGO=$algorithm "$programs/statistics" late
     quickest=$(sed -n 's/.*"quickest": {"rank": \([0-9]*\).*/\1/p' "$file")
     waited=$(field wait_ns <"$file")
-    own=$(field own_ns <"$file")
     [ "$quickest" = 2 ] || fail "$title: rank $quickest is the quickest"
-    if [ "$waited" -lt 150000000 ] || [ "$waited" -gt "$(field ns <"$file")" ]; then
+    if [ "$waited" -lt 200000000 ] || [ "$waited" -gt "$(field ns <"$file")" ]; then
         fail "$title: $waited ns of waiting"
     fi
-    [ "$own" -lt 1000000 ] || fail "$title: $own ns without waiting for late ranks"
 done
 
 # Ranks that never met write a file each, as do those that leave early.

@@ -1,6 +1,7 @@
 /* The environment's settings: what they mean, how a bad one is told, and that
  * another rank rebuilds the same decisions from the text. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -333,6 +334,77 @@ assert_rebuilds(void)
 }
 
 static void
+the_program_comes_after_algo_and_before_rules(void **state)
+{
+    (void)state;
+    set("ALLREDUCE_ALGO", "ring:0-8");
+    write_rules_file("star:0-100", strlen("star:0-100"));
+    struct ar_config *base = good_config();
+    struct ar_config *config = ar_config_with_program(base, "rhd:0-16; butterfly:0-32");
+    assert_non_null(config);
+    assert_int_equal(config->error, AR_OK);
+    assert_ptr_equal(decide(config, 8, 4, true).reason, ar_reason_named);
+    assert_ptr_equal(decide(config, 16, 4, true).reason, ar_reason_program);
+    assert_string_equal(decide(config, 17, 4, true).choice, "butterfly");
+    assert_ptr_equal(decide(config, 33, 4, true).reason, ar_reason_rule);
+
+    struct ar_config *other = ar_config_from_text(config->text), *back;
+    same_decisions(config, other);
+    back = ar_config_with_program(other, "");
+    assert_string_equal(back->text, base->text);
+    ar_config_destroy(back);
+    ar_config_destroy(other);
+    ar_config_destroy(config);
+    ar_config_destroy(base);
+}
+
+static void
+a_bad_choice_of_the_program_is_an_error(void **state)
+{
+    (void)state;
+    set("ALLREDUCE_STRICT", "0");
+    struct ar_config *base = good_config();
+    struct ar_config *config = ar_config_with_program(base, "ring; rign");
+    assert_int_equal(config->error, AR_ERR_SYNTAX);
+    assert_memory_equal(config->problem, "the program's choice: column 7: ",
+                        strlen("the program's choice: column 7: "));
+    ar_config_destroy(config);
+    ar_config_destroy(base);
+}
+
+static void
+always_native_knows_who_said_so(void **state)
+{
+    (void)state;
+    write_rules_file("native", strlen("native"));
+    struct ar_config *base = good_config();
+    struct ar_config *ring = ar_config_with_program(base, "ring");
+    struct ar_config *native = ar_config_with_program(base, "native");
+    assert_ptr_equal(ar_config_always_native(base), ar_reason_rule);
+    assert_null(ar_config_always_native(ring));
+    assert_ptr_equal(ar_config_always_native(native), ar_reason_program);
+    ar_config_destroy(native);
+    ar_config_destroy(ring);
+    ar_config_destroy(base);
+}
+
+static void
+statistics_are_agreed_upon_and_their_signal_is_not(void **state)
+{
+    (void)state;
+    set("ALLREDUCE_STATS", " x%%.%p.json ");
+    ar_config_destroy(assert_rebuilds());
+    struct ar_config *plain = good_config();
+    assert_string_equal(plain->stats_file, "x%%.%p.json");
+    set("ALLREDUCE_STATS_SIGNAL", "usr2");
+    struct ar_config *config = good_config();
+    assert_int_equal(config->stats_signal, SIGUSR2);
+    assert_string_equal(config->text, plain->text);
+    ar_config_destroy(config);
+    ar_config_destroy(plain);
+}
+
+static void
 another_rank_rebuilds_the_same(void **state)
 {
     (void)state;
@@ -441,6 +513,10 @@ main(void)
         TEST(a_bad_rules_file_is_refused_with_its_place),
         TEST(the_rules_file_is_bounded),
         TEST(not_strict_turns_errors_into_warnings_and_native),
+        TEST(the_program_comes_after_algo_and_before_rules),
+        TEST(a_bad_choice_of_the_program_is_an_error),
+        TEST(always_native_knows_who_said_so),
+        TEST(statistics_are_agreed_upon_and_their_signal_is_not),
         TEST(another_rank_rebuilds_the_same),
         TEST(another_rank_rebuilds_a_broken_one),
         TEST(a_text_that_no_rank_wrote_is_an_error),

@@ -1,0 +1,18 @@
+#!/bin/sh
+# A program may choose for itself, by allreduce.h or by the info key; the environment comes first.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+limit=60
+expect_ok "a program that chooses" launch 3 "$programs/choose"
+grep -q "the program's choice: column 1: .*rinng.*did you mean 'ring'" "$scratch/out" || {
+    fail "a bad choice was not told"
+    cat "$scratch/out"
+}
+[ "$(grep -c 'differ in what the program chooses' "$scratch/out")" -ge 2 ] || fail "ranks that differ: not told"
+expect_ok "the environment first" launch 3 ALLREDUCE_ALGO=butterfly "$programs/choose" butterfly
+
+# What is chosen is counted as such.
+expect_ok "statistics" launch 3 ALLREDUCE_STATS="$scratch/stats.jsonl" "$programs/choose"
+grep -q '"requested": "ring", "ran": "ring", "reason": "program"' "$scratch/stats.jsonl" || fail "not in the statistics"
+exit $failed
