@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include "communicator/communicator.h"
+#include "communicator/process.h"
 #include "communicator/statistics.h"
 #include "reduce/reduce.h"
 #include "shim/native.h"
@@ -98,9 +99,11 @@ static int
 run_unresolved(const struct ar_call *call, const char *reason)
 {
     const int error = ar_native_allreduce(call);
-    if (!error)
-        ar_statistics_count(AR_ENTRY_ALLREDUCE, reason);
-    return error;
+    if (error)
+        return error;
+    ar_process_get();
+    ar_statistics_count(AR_ENTRY_ALLREDUCE, reason);
+    return MPI_SUCCESS;
 }
 
 static int

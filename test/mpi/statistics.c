@@ -69,9 +69,9 @@ call_persistent(void)
 static void
 call_all(void)
 {
+    MPI_Allreduce(NULL, NULL, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     call_on_world(5);
     call_on_halves();
-    MPI_Allreduce(NULL, NULL, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     call_nonblocking();
     call_nonblocking();
     call_persistent();
