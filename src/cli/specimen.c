@@ -143,6 +143,7 @@ negate(struct precise x)
 /* --- the specimen --- */
 
 struct ar_specimen {
+    int nranks;
     const enum number *shape;
     size_t second;  /* offset of the second part */
     size_t element; /* bytes from one element to the next */
@@ -202,6 +203,19 @@ exact_factor(const struct ar_specimen *s, int rank, size_t i, int part)
     return factors[bits & 3];
 }
 
+/* A number that summed over all ranks does not leave its type: MPIs differ in what becomes of
+ * one that does (Open MPI's vectors saturate). */
+static uint64_t
+addend(const struct ar_specimen *s, int part, uint64_t bits)
+{
+    const size_t bytes = number_bytes(s->shape[part]);
+    const uint64_t largest = bytes == 1 ? INT8_MAX : bytes == 2 ? INT16_MAX : INT32_MAX;
+    const uint64_t share = largest / (uint64_t)s->nranks;
+    if (share == 0) /* a few of many ranks add 1 */
+        return bits % (uint64_t)s->nranks < largest / 2;
+    return bits % (share < 101 ? share + 1 : 101);
+}
+
 static long double
 exact_value(const struct ar_specimen *s, int rank, size_t i, int part)
 {
@@ -212,6 +226,8 @@ exact_value(const struct ar_specimen *s, int rank, size_t i, int part)
     if (located && part == 1)
         return rank;
     const uint64_t bits = random_bits(AR_SPECIMEN_EXACT, rank, i, part);
+    if (s->op == AR_SUM)
+        return addend(s, part, bits);
     if (s->op == AR_PROD)
         return bits % 101 | 1; /* odd: the product never vanishes */
     return bits % (logical ? 2 : 101);
@@ -260,12 +276,12 @@ decode(const struct ar_specimen *s, struct precise *numbers, const char *element
 
 /* Both have room for PERIOD elements. */
 static void
-reduce_rounded(const struct ar_specimen *s, enum ar_specimen_kind kind, int nranks, char *elements,
+reduce_rounded(const struct ar_specimen *s, enum ar_specimen_kind kind, char *elements,
                struct precise *reduction)
 {
     make(s, kind, 0, elements);
     decode(s, reduction, elements);
-    for (int rank = 1; rank < nranks; rank++) {
+    for (int rank = 1; rank < s->nranks; rank++) {
         make(s, kind, rank, elements);
         for (size_t i = 0; i < PERIOD; i++) {
             const struct precise y[PARTS] = {{part_of(s, elements, i, 0), 0},
@@ -277,18 +293,17 @@ reduce_rounded(const struct ar_specimen *s, enum ar_specimen_kind kind, int nran
 
 /* By the MPI library, in rank order; sum has room for PERIOD elements, too. */
 static void
-reduce_exact(const struct ar_specimen *s, enum ar_specimen_kind kind, int nranks, char *elements,
-             char *sum)
+reduce_exact(const struct ar_specimen *s, enum ar_specimen_kind kind, char *elements, char *sum)
 {
-    make(s, kind, nranks - 1, sum);
-    for (int rank = nranks - 2; rank >= 0; rank--) {
+    make(s, kind, s->nranks - 1, sum);
+    for (int rank = s->nranks - 2; rank >= 0; rank--) {
         make(s, kind, rank, elements);
         MPI_Reduce_local(elements, sum, PERIOD, s->type, s->handle);
     }
 }
 
 static int
-prepare(struct ar_specimen *s, enum ar_specimen_kind kind, int rank, int nranks)
+prepare(struct ar_specimen *s, enum ar_specimen_kind kind, int rank)
 {
     char *elements = calloc(PERIOD, s->element), *sum = calloc(PERIOD, s->element);
     s->kinds[kind].mine = calloc(PERIOD, s->element);
@@ -298,9 +313,9 @@ prepare(struct ar_specimen *s, enum ar_specimen_kind kind, int rank, int nranks)
         goto out;
     make(s, kind, rank, s->kinds[kind].mine);
     if (rounds(s)) {
-        reduce_rounded(s, kind, nranks, elements, s->kinds[kind].reduction);
+        reduce_rounded(s, kind, elements, s->kinds[kind].reduction);
     } else {
-        reduce_exact(s, kind, nranks, elements, sum);
+        reduce_exact(s, kind, elements, sum);
         decode(s, s->kinds[kind].reduction, sum);
     }
     for (size_t i = 0; i < (size_t)PERIOD * PARTS; i++)
@@ -336,6 +351,7 @@ ar_specimen_create(struct ar_specimen **made, struct ar_named *type, enum ar_op 
     if (s) {
         s->class = type->candidates.class[0];
         s->shape = shapes[s->class];
+        s->nranks = nranks;
         s->second = second_offset(s->shape);
         s->element = (size_t)type->geometry.extent;
         s->op = op;
@@ -343,7 +359,7 @@ ar_specimen_create(struct ar_specimen **made, struct ar_named *type, enum ar_op 
         s->type = type->geometry.type;
     }
     for (int kind = 0; kind < AR_SPECIMEN_KINDS && !status; kind++)
-        status = prepare(s, (enum ar_specimen_kind)kind, rank, nranks);
+        status = prepare(s, (enum ar_specimen_kind)kind, rank);
     if (status) {
         fprintf(stderr, "allreduce: out of memory\n");
         ar_specimen_destroy(s);
