@@ -20,4 +20,9 @@ mkdir "$new/pictures"
     echo "doc/algorithms.md or its pictures are out of date; run: make update-doc"
     failed=1
 }
+"$doc/make-page.sh" "$doc/teaching.in.md" >"$new/teaching.md" || failed=1
+diff -u "$doc/teaching.md" "$new/teaching.md" || {
+    echo "doc/teaching.md is out of date; run: make update-doc"
+    failed=1
+}
 exit $failed
