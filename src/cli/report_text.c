@@ -40,26 +40,40 @@ print_totals(const struct ar_facts *facts)
         seconds(facts, facts->late_ns), seconds(facts, facts->setup_ns));
 }
 
-static int
-width_of_ran(const struct ar_facts *facts)
+/* Of the columns that hold names. */
+struct widths {
+    int type, op, ran;
+};
+
+static void
+widen(int *width, size_t length)
 {
-    size_t width = strlen("ran (why)");
+    if ((size_t)*width < length)
+        *width = (int)length;
+}
+
+static struct widths
+measure(const struct ar_facts *facts)
+{
+    struct widths w = {strlen("type"), strlen("op"), strlen("ran (why)")};
     for (size_t i = 0; i < facts->n; i++) {
         const struct ar_row_key *key = &facts->facts[i].row->key;
-        const size_t length = strlen(key->ran) + strlen(key->reason) + strlen(" ()");
-        width = length > width ? length : width;
+        widen(&w.type, strlen(key->type));
+        widen(&w.op, strlen(key->op));
+        widen(&w.ran, strlen(key->ran) + strlen(key->reason) + strlen(" ()"));
     }
-    return (int)width;
+    return w;
 }
 
 static void
-print_what(const struct ar_row *row, int ran_width)
+print_what(const struct ar_row *row, const struct widths *w)
 {
     char size[AR_SIZE_TEXT], ran[AR_CHOICE_TEXT + AR_REASON_TEXT + 4];
     snprintf(ran, sizeof ran, "%s (%s)", row->key.ran, row->key.reason);
-    printf(" %5d %6s  %-12s %-10s  %-*s", row->key.nranks,
-           ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size),
-           *row->key.type ? row->key.type : "-", *row->key.op ? row->key.op : "-", ran_width, ran);
+    printf(" %5d %6s  %-*s %-*s  %-*s", row->key.nranks,
+           ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size), w->type,
+           *row->key.type ? row->key.type : "-", w->op, *row->key.op ? row->key.op : "-", w->ran,
+           ran);
 }
 
 static void
@@ -72,14 +86,14 @@ print_us(double ns, bool known)
 }
 
 static void
-print_fact(const struct ar_fact *f, int ran_width)
+print_fact(const struct ar_fact *f, const struct widths *w)
 {
     const struct ar_row *row = f->row;
     const bool timed = f->cause != AR_CAUSE_UNTIMED;
     char why[128];
     printf("%5.1f %% %9.0f", 100 * f->share,
            (double)row->counts.calls / (row->ranks ? row->ranks : 1));
-    print_what(row, ran_width);
+    print_what(row, w);
     print_us((double)ar_row_quantile(row, 0.5), timed);
     print_us(f->own_ns, timed);
     if (timed && row->counts.ns > 0)
@@ -120,14 +134,14 @@ advise(const struct ar_facts *facts)
 void
 ar_report_print(const struct ar_facts *facts)
 {
-    const int width = width_of_ran(facts);
+    const struct widths w = measure(facts);
     print_run(facts->run);
     print_totals(facts);
-    printf("%7s %9s %5s %6s  %-12s %-10s  %-*s %10s %10s %6s %7s  %s\n", "share", "calls", "ranks",
-           "size", "type", "op", width, "ran (why)", "median us", "own us", "late", "x bound",
-           "what took the time");
+    printf("%7s %9s %5s %6s  %-*s %-*s  %-*s %10s %10s %6s %7s  %s\n", "share", "calls", "ranks",
+           "size", w.type, "type", w.op, "op", w.ran, "ran (why)", "median us", "own us", "late",
+           "x bound", "what took the time");
     for (size_t i = 0; i < facts->n; i++)
-        print_fact(&facts->facts[i], width);
+        print_fact(&facts->facts[i], &w);
     printf("\ncalls: of a rank; size: from so many bytes to below twice as many; own: a call where "
            "nobody is late, by estimate; late: waiting for late ranks\n"
            "x bound: own beside what the calls on as many ranks reached at best in this file, or "
@@ -156,7 +170,7 @@ print_pair(const struct ar_pair *pair)
     const struct ar_row *a = &pair->rows[0], *b = &pair->rows[1];
     const double x = (double)ar_row_own_ns(a), y = (double)ar_row_own_ns(b);
     char size[AR_SIZE_TEXT];
-    printf("%5d %6s  %-12s %-10s", a->key.nranks,
+    printf("%5d %6s  %-20s %-10s", a->key.nranks,
            ar_size_print(ar_size_bin_first(a->key.bin), size, sizeof size),
            *a->key.type ? a->key.type : "-", *a->key.op ? a->key.op : "-");
     print_side(a, pair->is_mixed[0]);
@@ -186,7 +200,7 @@ ar_report_print_pair(const struct ar_facts facts[2], const struct ar_pair *pairs
            "algorithms", "late ranks", "set-up");
     print_total('A', &facts[0]);
     print_total('B', &facts[1]);
-    printf("\n%5s %6s  %-12s %-10s  %-26s %10s  %-26s %10s %9s\n", "ranks", "size", "type", "op",
+    printf("\n%5s %6s  %-20s %-10s  %-26s %10s  %-26s %10s %9s\n", "ranks", "size", "type", "op",
            "A ran", "own us", "B ran", "own us", "A/B");
     for (size_t i = 0; i < n; i++)
         print_pair(&pairs[i]);
