@@ -63,7 +63,7 @@ ar_course_print(const struct ar_results *results, size_t first)
            rows->place == AR_IN_PLACE ? "in place" : "out of place");
     printf("%-21s", "slices");
     for (int k = 0; k < NSLICES; k++)
-        printf("  %*s%-3zu", 17, "N=", slices_a_rank[k] * (size_t)results->nranks);
+        printf("  %17s%-3zu", "N=", slices_a_rank[k] * (size_t)results->nranks);
     printf("\n%-21s", "");
     for (int k = 0; k < NSLICES; k++)
         printf("  %11s %8s", "ms", "error");
