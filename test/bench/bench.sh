@@ -1,20 +1,16 @@
 #!/bin/sh
-# The tables of doc/performance.md, in about three minutes.  The machine should have nothing else to do.
-: "${MPIEXEC:?run me by make bench}" "${srcdir:?}"
+# bench.sh bench | bench-SECTION: prints the tables of doc/performance.md, all or those of one section.
+# The machine should have nothing else to do.
+: "${srcdir:?run me by make bench}" "${1:?}"
 
-# run RANKS OPTION...
-run() {
-    ranks=$1
-    shift
+sections='sizes ranks forced limits setup native plot'
+[ "$1" = bench ] || sections=${1#bench-}
+failed=0
+
+echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores;" \
+    "$("$MPIEXEC" --version 2>&1 | sed -n 's/ *Version: */MPICH /p; s/^.*(OpenRTE)/Open MPI/p')"
+for section in $sections; do
     echo
-    echo "\$ mpiexec -n $ranks allreduce bench $*"
-    timeout 600 "$MPIEXEC" -n "$ranks" ./allreduce bench "$@" || exit 1
-}
-
-run 2 --sizes=8,32,128,512,2K,8K,32K,128K,512K,2M,8M,32M --time=1.5 \
-    '--algo=butterfly;butterfly(segment=8K,window=2);ring;circulant;shm'
-run 4 --sizes=8,1K,32K,256K,4M --time=3 '--algo=butterfly;knomial;rhd;ring;shm'
-run 8 --sizes=8,1K,32K,256K,4M --time=4 '--algo=butterfly;knomial;rhd;ring;shm'
-echo
-sh "$srcdir/test/bench/native_cost.sh"
-sh "$srcdir/test/bench/setup_cost.sh"
+    sh "$srcdir/test/bench/$section.sh" || failed=1
+done
+exit $failed

@@ -1,0 +1,11 @@
+# From what test/bench/limits printed: a sentence for the round trip, a table for the rest.
+BEGIN { FS = "," }
+NR == 1 { next }
+$2 > 0 {
+    printf "%d bytes: a round trip of a cache line %.3f us, auto %.3f us, %.2f of it\n\n", $1, $2, $5, $5 / $2
+    print "| bytes | memcpy, us | swap, us | auto, us | of memcpy | of swap |"
+    print "|---|---|---|---|---|---|"
+}
+$3 > 0 {
+    printf "| %s | %s | %s | %s | %.2f | %.2f |\n", size($1), digits($3), digits($4), digits($5), $5 / $3, $5 / $4
+}

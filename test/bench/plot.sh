@@ -1,0 +1,70 @@
+#!/bin/sh
+# The figures of doc/performance.md, from what the sections sizes and limits left.
+# shellcheck source=test/bench/common.sh
+. "${srcdir:?run me by make bench}/test/bench/common.sh"
+
+command -v gnuplot >/dev/null || {
+    echo "no figures: gnuplot is not in PATH (Debian: gnuplot-nox)"
+    exit 1
+}
+for section in sizes-warm sizes-cold limits; do
+    [ -s "$measured/$section.csv" ] || {
+        echo "no figures: $measured/$section.csv is missing; run make bench-${section%-*} first"
+        exit 1
+    }
+done
+
+# series CACHE NUMERATOR: lines of bytes and microseconds of NUMERATOR, of "messages" the best
+series() {
+    columns "$measured/sizes-$1.csv" | awk -F '\t' -v want="$2" '
+        function matches(name) {
+            return want == name || (want == "messages" && name !~ /^(native|auto|MPI_Reduce)/)
+        }
+        !($1 in us) { order[++n] = $1; us[$1] = 1e30 }
+        matches($2) && $3 < us[$1] { us[$1] = $3 }
+        END { for (i = 1; i <= n; i++) print order[i], us[order[i]] }' >"$scratch/$1-$2"
+}
+
+for cache in warm cold; do
+    for entrant in native auto messages; do
+        series $cache $entrant
+    done
+    for entrant in auto messages; do
+        paste -d ' ' "$scratch/$cache-native" "$scratch/$cache-$entrant" |
+            awk '{ print $1, $2 / $4 }' >"$scratch/$cache-$entrant-gain"
+    done
+done
+awk -F, '$1 > 8 { print $1, $3 }' "$measured/limits.csv" >"$scratch/memcpy"
+
+gnuplot <<END || exit 1
+set terminal svg noenhanced size 760,400 dynamic font 'sans-serif,13'
+set border 3 lc rgb '#808890'
+set tics nomirror textcolor rgb '#808890'
+set grid lc rgb '#808890' dt 3
+set key left top Left reverse textcolor rgb '#808890' samplen 2
+set xlabel 'bytes' textcolor rgb '#808890'
+set logscale x 2
+set xrange [8:64*2**20]
+set xtics ('8' 8, '64' 64, '512' 512, '4K' 4096, '32K' 32768, '256K' 262144, '2M' 2097152, '16M' 16777216, '64M' 67108864)
+
+set output '$measured/performance-time.svg'
+set ylabel 'us' textcolor rgb '#808890'
+set logscale y
+set format y '%g'
+plot '$scratch/warm-native' title 'native' with linespoints lw 1.6 ps 0.5 pt 7 lc rgb '#e0702a', \
+    '$scratch/warm-messages' title 'best by messages' with linespoints lw 1.6 ps 0.5 pt 5 lc rgb '#2a9d5c', \
+    '$scratch/warm-auto' title 'auto' with linespoints lw 1.6 ps 0.5 pt 9 lc rgb '#3b7dd8', \
+    '$scratch/memcpy' title 'memcpy of both ranks at once' with lines lw 1.6 dt 2 lc rgb '#8a63d2'
+
+set output '$measured/performance-ratio.svg'
+set ylabel 'times faster than native' textcolor rgb '#808890'
+unset logscale y
+set yrange [0:*]
+set key right top
+plot '$scratch/warm-auto-gain' title 'auto, same buffers' with linespoints lw 1.6 ps 0.5 pt 9 lc rgb '#3b7dd8', \
+    '$scratch/cold-auto-gain' title 'auto, other buffers' with linespoints lw 1.6 ps 0.5 pt 7 lc rgb '#8a63d2', \
+    '$scratch/warm-messages-gain' title 'best by messages, same buffers' with linespoints lw 1.6 ps 0.5 pt 5 lc rgb '#2a9d5c', \
+    2.5 title '2.5' with lines lw 1.2 dt 2 lc rgb '#d04545'
+END
+echo "drawn: $measured/performance-time.svg $measured/performance-ratio.svg; doc/performance.md shows them"
+exit "$failed"
