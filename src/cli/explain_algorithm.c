@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/color.h"
 #include "cli/explain.h"
 #include "select/select.h"
 
@@ -116,8 +117,9 @@ tell_error(const struct ar_explained *e, int error)
     if (error == AR_ERR_MEMORY)
         fprintf(stderr, "allreduce explain: out of memory\n");
     else if (error)
-        fprintf(stderr, "allreduce explain: %s is refuted on %d ranks (%zu elements): %s\n",
-                e->choice.algorithm->name, e->request->nranks, e->drawn_count, e->verdict.text);
+        fprintf(stderr, "allreduce explain: %s is %srefuted%s on %d ranks (%zu elements): %s\n",
+                e->choice.algorithm->name, ar_color_begin(stderr, AR_COLOR_BAD),
+                ar_color_end(stderr), e->request->nranks, e->drawn_count, e->verdict.text);
     return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/color.h"
 #include "cli/explain.h"
 #include "communicator/rules_file.h"
 #include "select/rules.h"
@@ -186,7 +187,8 @@ print_gaps(struct map *map)
         if (open && !gap) {
             print_range(range, sizeof range, first, end ? SIZE_MAX : edges->at[i] - 1);
             begin_oddity(map);
-            printf("no clause takes %s: left to auto\n", range);
+            printf("%sno clause%s takes %s: left to auto\n",
+                   ar_color_begin(stdout, AR_COLOR_WARNING), ar_color_end(stdout), range);
         }
         open = gap;
     }
@@ -238,7 +240,8 @@ print_idle(struct map *map)
             printf("line %d, ", line);
         printf("column %d) ", column);
         if (serves_ranks(map->rules, i, map->request->nranks)) {
-            printf("is shadowed: all its sizes are taken by clause ");
+            printf("is %sshadowed%s: all its sizes are taken by clause ",
+                   ar_color_begin(stdout, AR_COLOR_WARNING), ar_color_end(stdout));
             print_shadows(map, i);
             printf("\n");
         } else {

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
+#include "cli/color.h"
 #include "cli/explain.h"
 #include "schedule/printer.h"
 #include "schedule/trace.h"
@@ -11,7 +12,8 @@ print_card(const struct ar_explained *e)
 {
     const struct ar_algorithm *const row = e->choice.algorithm;
     char text[AR_CHOICE_TEXT];
-    printf("%s: %s\n\n", ar_choice_print(&e->choice, text, sizeof text), row->title);
+    printf("%s%s%s: %s\n\n", ar_color_begin(stdout, AR_COLOR_TITLE),
+           ar_choice_print(&e->choice, text, sizeof text), ar_color_end(stdout), row->title);
     if (row->aliases[0])
         printf("  also called  %s\n", row->aliases);
     if (row->intel_id_last)
@@ -56,8 +58,9 @@ print_size(const struct ar_explained *e)
 static void
 print_proof(const struct ar_explained *e)
 {
-    printf("proved: each rank counts once, %s, in one expression on all\n"
+    printf("%sproved%s: each rank counts once, %s, in one expression on all\n"
            "ranks; no deadlock, no hazard; the same with MPI_IN_PLACE (%zu elements)\n\n",
+           ar_color_begin(stdout, AR_COLOR_GOOD), ar_color_end(stdout),
            e->verdict.in_rank_order ? "in rank order" : "in an order of its own", e->drawn_count);
 }
 

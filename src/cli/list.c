@@ -5,6 +5,7 @@
 
 #include "algorithms/registry.h"
 #include "cli/cli.h"
+#include "cli/color.h"
 #include "cli/team.h"
 #include "select/select.h"
 
@@ -237,7 +238,11 @@ print_head(enum format format)
 static void
 print_table(enum format format)
 {
+    if (format == TEXT)
+        printf("%s", ar_color_begin(stdout, AR_COLOR_TITLE));
     print_head(format);
+    if (format == TEXT)
+        printf("%s", ar_color_end(stdout));
     for (size_t i = 0; i < ar_algorithm_count(); i++) {
         print_row(format, i);
         if (format == JSON)

@@ -1,0 +1,25 @@
+#!/bin/sh
+# Colour on a terminal alone, and none where NO_COLOR asks for that; the same words either way.
+set -u
+failed=0
+fail() {
+    echo "$*"
+    failed=1
+}
+escape=$(printf '\033')
+
+# on_terminal VARIABLE=VALUE COMMAND: what a terminal gets.
+on_terminal() {
+    env TERM=xterm "$1" script -q -e -c "$2" /dev/null </dev/null | tr -d '\r'
+}
+
+for command in './allreduce explain ring -n 3' './allreduce list' "./allreduce explain --rules 'ring:0-8;star:0-8'"; do
+    eval "$command" | grep -q "$escape" && fail "$command: colour in a pipe"
+    command -v script >/dev/null || continue
+    on_terminal NO_COLOR= "$command" | grep -q "$escape\\[" || fail "$command: no colour on a terminal"
+    on_terminal NO_COLOR=1 "$command" | grep -q "$escape" && fail "$command: colour in spite of NO_COLOR"
+    on_terminal TERM=dumb "$command" | grep -q "$escape" && fail "$command: colour on a dumb terminal"
+    [ "$(on_terminal NO_COLOR= "$command" | sed "s/$escape\\[[0-9]*m//g")" = "$(eval "$command")" ] ||
+        fail "$command: a terminal gets other words"
+done
+exit $failed
