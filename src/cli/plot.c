@@ -191,7 +191,7 @@ put_script(FILE *script, const struct ar_plot *plot, struct range x, struct rang
             "set terminal svg noenhanced size %d,%zu dynamic font 'sans-serif,13'\nset title ",
             WIDTH, key > HEIGHT_LEAST ? key : HEIGHT_LEAST);
     put_quoted(script, plot->title);
-    fprintf(script, "\nset key outside right top Left reverse noenhanced samplen 2\n"
+    fprintf(script, "\nset key outside right top maxcols 1 Left reverse noenhanced samplen 2\n"
                     "set grid\nset border 3\nset tics nomirror\n");
     put_axis(script, 'x', &plot->x, x);
     put_axis(script, 'y', &plot->y, y);

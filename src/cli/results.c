@@ -76,6 +76,12 @@ ar_results_fastest(const struct ar_results *results, size_t i)
     return fastest;
 }
 
+bool
+ar_result_is_as_named(const struct ar_result *row)
+{
+    return row->kind != AR_ENTRANT_OURS || strcmp(row->reason, ar_reason_named) == 0;
+}
+
 const char *
 ar_place_name(enum ar_place place)
 {
@@ -111,7 +117,7 @@ print_text_head(const struct ar_results *results)
 static void
 print_remark(const struct ar_result *row)
 {
-    if (row->kind == AR_ENTRANT_OURS && strcmp(row->ran, row->label) != 0)
+    if (!ar_result_is_as_named(row))
         printf("  ran %s: %s", row->ran, row->reason);
     if (row->wrong)
         printf("  WRONG RESULT");

@@ -38,6 +38,9 @@ struct ar_results {
     size_t n;
 };
 
+/* Did an algorithm run just as it was named?  Else ran and reason are worth telling. */
+bool ar_result_is_as_named(const struct ar_result *row);
+
 /* "out" or "in". */
 const char *ar_place_name(enum ar_place place);
 

@@ -193,7 +193,7 @@ put_fastest(struct ar_html *page, const struct ar_results *results, enum ar_plac
             continue;
         char size[AR_SIZE_TEXT];
         ar_html_cell(page, "%s", ar_size_print(row->bytes, size, sizeof size));
-        if (strcmp(row->ran, "") != 0 && strcmp(row->ran, row->label) != 0)
+        if (!ar_result_is_as_named(row))
             ar_html_cell(page, "%s: %s", row->label, row->ran);
         else
             ar_html_cell(page, "%s", row->label);
@@ -215,7 +215,7 @@ put_row(struct ar_html *page, const struct ar_result *row)
     char size[AR_SIZE_TEXT];
     ar_html_cell(page, "%s", ar_size_print(row->bytes, size, sizeof size));
     ar_html_cell(page, "%s", row->label);
-    ar_html_cell(page, "%s", strcmp(row->ran, row->label) != 0 ? row->ran : "");
+    ar_html_cell(page, "%s", ar_result_is_as_named(row) ? "" : row->ran);
     ar_html_cell(page, "%.2f", row->median_us);
     ar_html_cell(page, "%.2f", row->least_us);
     ar_html_cell(page, "%.2f", row->average_us);
