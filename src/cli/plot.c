@@ -21,7 +21,7 @@ extern char **environ;
 
 #define WIDTH          860
 #define HEIGHT_LEAST   420
-#define HEIGHT_A_TITLE 19  /* of the key */
+#define HEIGHT_A_TITLE 22  /* of the key */
 #define NARROW         2.5 /* decades along an axis of which 2 and 5 are labelled too */
 #define LABELS_MOST    10  /* along an axis of bytes */
 
@@ -186,7 +186,7 @@ put_plot(FILE *script, const struct ar_plot *plot)
 static void
 put_script(FILE *script, const struct ar_plot *plot, struct range x, struct range y)
 {
-    const size_t key = 90 + HEIGHT_A_TITLE * plot->nseries;
+    const size_t key = 140 + HEIGHT_A_TITLE * plot->nseries;
     fprintf(script,
             "set terminal svg noenhanced size %d,%zu dynamic font 'sans-serif,13'\nset title ",
             WIDTH, key > HEIGHT_LEAST ? key : HEIGHT_LEAST);
