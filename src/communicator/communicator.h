@@ -10,6 +10,7 @@
 
 #include "communicator/config.h"
 #include "communicator/record.h"
+#include "execute/channel.h"
 #include "execute/node.h"
 #include "execute/p2p.h"
 #include "execute/plan.h"
@@ -45,6 +46,8 @@ struct ar_decision {
     enum ar_runner runner;
     struct ar_plan *plan; /* of AR_RUN_MESSAGES; owned */
     struct ar_node *node; /* of AR_RUN_MEMORY; the communicator's */
+    struct ar_channel
+        *channel; /* of AR_RUN_MESSAGES; the communicator's, or NULL: MPI's messages */
     struct ar_choice choice;
     const char *reason;           /* static string */
     const struct ar_label *label; /* NULL: nothing is recorded */
@@ -73,6 +76,8 @@ struct ar_communicator {
     enum ar_engine engine;
     MPI_Comm private_comm; /* made at the first call that needs it */
     struct ar_memory memory[AR_MEMORY_GRADES];
+    bool has_channel; /* made with the engine, where all ranks are on one node */
+    struct ar_channel channel;
     int *node_of; /* node of each rank, from 0; NULL before the engine is ready */
     struct ar_wait wait;
     char *scratch; /* aligned to 64 */

@@ -157,6 +157,10 @@ set_variable(struct ar_config *config, enum ar_variable_id id, const char *value
         error = set_keyword(&index, id, value, why);
         config->stats_signal = signals[index];
         return error;
+    case AR_VARIABLE_TRANSPORT:
+        error = set_keyword(&index, id, value, why);
+        config->transport = (enum ar_transport)index;
+        return error;
     case AR_VARIABLE_VERBOSE:
         return set_keyword(&config->verbose, id, value, why);
     case AR_VARIABLE_STRICT:
@@ -258,6 +262,8 @@ write_config(FILE *out, const struct ar_config *config)
     write_list(out, config->allowed);
     fprintf(out, "%s=%s\n", ar_variables[AR_VARIABLE_SCRATCH].name,
             ar_size_print(config->scratch_bytes, size, sizeof size));
+    if (config->transport == AR_TRANSPORT_MPI)
+        fprintf(out, "%s=mpi\n", ar_variables[AR_VARIABLE_TRANSPORT].name);
     if (config->stats_file)
         fprintf(out, "%s=%s\n", ar_variables[AR_VARIABLE_STATS].name, config->stats_file);
     return AR_OK;
@@ -347,6 +353,9 @@ take_line(struct ar_config *config, struct ar_word key, const char *value, struc
         return set_scratch(&config->scratch_bytes, value, why);
     case AR_VARIABLE_STATS:
         return set_stats_file(&config->stats_file, value);
+    case AR_VARIABLE_TRANSPORT: /* said only where it is not auto */
+        config->transport = AR_TRANSPORT_MPI;
+        return AR_OK;
     default:
         ar_text_add(why, "unknown line");
         return AR_ERR_SYNTAX;

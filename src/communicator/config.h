@@ -16,11 +16,18 @@
 #define AR_CONFIG_PROBLEM  1024
 #define AR_SCRATCH_MINIMUM 65536
 
+/* What carries the messages of a schedule. */
+enum ar_transport {
+    AR_TRANSPORT_AUTO, /* shared memory where all ranks are on one node, else MPI */
+    AR_TRANSPORT_MPI
+};
+
 struct ar_config {
     struct ar_rules *rules;         /* of ALLREDUCE_ALGO; NULL: none.  Owned */
     struct ar_rules *program_rules; /* of allreduce_choose; NULL: none.  Owned */
     struct ar_rules *file_rules;    /* of ALLREDUCE_RULES; NULL: none.  Owned */
     bool *allowed;                  /* what auto may pick, as in ar_algo_list_parse.  Owned */
+    enum ar_transport transport;
     enum ar_wait_policy wait;
     size_t scratch_bytes; /* bound of scratch memory per communicator */
     char *stats_file;     /* of ALLREDUCE_STATS, as it stands there; NULL: none.  Owned */

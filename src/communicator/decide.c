@@ -176,6 +176,9 @@ choose(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
         return MPI_SUCCESS;
     }
     d->runner = AR_RUN_MESSAGES;
+    if (c->has_channel && d->choice.params.window <= AR_CHANNEL_LANES &&
+        ar_channel_takes(&c->channel, r))
+        d->channel = &c->channel;
     return make_plan(c, d, r);
 }
 

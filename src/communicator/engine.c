@@ -99,6 +99,20 @@ create_quietly(struct ar_communicator *c, MPI_Comm comm)
     return ready;
 }
 
+/* Blocks of lanes replace each other, but none of a node's memory. */
+#define CHANNEL_KIND AR_MEMORY_GRADES
+
+static void
+open_channel(struct ar_communicator *c, MPI_Comm comm)
+{
+    if (c->config->transport == AR_TRANSPORT_MPI || !ar_channel_serves(c->nranks))
+        return;
+    for (int i = 0; i < c->nranks; i++)
+        if (c->node_of[i] != 0)
+            return;
+    c->has_channel = ar_channel_init(&c->channel, comm, c->rank, c->nranks, CHANNEL_KIND);
+}
+
 int
 ar_engine_create(struct ar_communicator *c, MPI_Comm comm)
 {
@@ -110,7 +124,9 @@ ar_engine_create(struct ar_communicator *c, MPI_Comm comm)
     if (!c->node_of)
         return MPI_ERR_NO_MEM;
     const bool ready = create_quietly(c, comm);
-    if (!ready)
+    if (ready)
+        open_channel(c, comm);
+    else
         ar_engine_destroy(c, true);
     c->engine = ready ? AR_ENGINE_READY : AR_ENGINE_FAILED;
     return MPI_SUCCESS;
@@ -173,6 +189,8 @@ ar_memory_destroy(struct ar_communicator *c)
     for (int i = 0; i < AR_MEMORY_GRADES; i++)
         if (c->memory[i].state == AR_ENGINE_READY)
             ar_node_fini(&c->memory[i].node);
+    if (c->has_channel)
+        ar_channel_fini(&c->channel);
 }
 
 void

@@ -24,6 +24,9 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
     [AR_VARIABLE_STRICT] = {"ALLREDUCE_STRICT", "0|1", "1",
                             "1: a bad setting is an error; 0: a warning, and the MPI library's own "
                             "allreduce runs"},
+    [AR_VARIABLE_TRANSPORT] = {"ALLREDUCE_TRANSPORT", "auto|mpi", "auto",
+                               "what carries the messages of algorithms: shared memory within a "
+                               "node, else MPI; or MPI everywhere"},
     [AR_VARIABLE_VERBOSE] = {"ALLREDUCE_VERBOSE", "0|1|2", "0",
                              "1: tell at the end on stderr what ran and why; 2: more of it"},
     [AR_VARIABLE_WAIT] = {"ALLREDUCE_WAIT", "auto|spin|yield|sleep", "auto",

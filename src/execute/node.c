@@ -15,6 +15,7 @@
 
 #include <stdint.h>
 
+#include "execute/cell.h"
 #include "execute/tuning.h"
 #include "schedule/schedule.h"
 
@@ -46,8 +47,11 @@ ar_node_memory_bytes(int nranks, size_t chunk_bytes)
 bool
 ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks, struct ar_node_size size)
 {
-    const struct ar_block_wish wish = {size.kind, slot_bytes(size.chunk_bytes), SLOTS,
-                                       1 + size.spare, size.neighbours};
+    const struct ar_block_wish wish = {.kind = size.kind,
+                                       .slot_bytes = slot_bytes(size.chunk_bytes),
+                                       .slots = SLOTS,
+                                       .blocks = 1 + size.spare,
+                                       .neighbours = size.neighbours};
     struct ar_node made = {.rank = rank, .nranks = nranks};
     if (!ar_block_borrow(&made.block, comm, rank, nranks, &wish))
         return false;
@@ -105,27 +109,17 @@ await(const struct ar_node_run *run, struct ar_flag *flag, uint64_t sequence)
 
 /* --- chunks --- */
 
-/* Elements that fit into a slot, at least one where ar_node_takes them. */
-static size_t
-slot_length(const struct ar_node *node, const struct ar_reduction *r)
-{
-    if (!r->basic)
-        return node->chunk_bytes / r->size;
-    const size_t extent = r->extent > 0 ? (size_t)r->extent : 1;
-    return 1 + (node->chunk_bytes - ar_reduction_room_bytes(r, 1)) / extent;
-}
-
 bool
 ar_node_takes(const struct ar_node *node, const struct ar_reduction *r)
 {
-    return r->basic || (r->size <= node->chunk_bytes && ar_reduction_packs(r));
+    return ar_cell_takes(r, node->chunk_bytes);
 }
 
 /* Elements of a chunk. */
 static size_t
 chunk_length(const struct ar_node_run *run)
 {
-    const size_t fits = slot_length(run->node, run->reduction);
+    const size_t fits = ar_cell_length(run->reduction, run->node->chunk_bytes);
     const size_t asked =
         run->segment_bytes > 0 ? run->segment_bytes / run->reduction->size : run->count;
     const size_t length = asked < fits ? asked : fits;
@@ -165,9 +159,7 @@ ar_node_scratch_bytes(const struct ar_reduction *r)
 
 /* --- elements in slots --- */
 
-/* Elements of a predefined type stand in a slot as in a user's buffer, and are combined
- * where they stand.  A derived type's may be laid out differently by each rank: they
- * stand in a slot packed, and each rank unpacks them into its scratch first. */
+/* See cell.h; what stands packed is unpacked into the rank's scratch before it is combined. */
 
 struct chunk {
     uint64_t sequence;
@@ -179,16 +171,6 @@ static ptrdiff_t
 bytes_of(const struct ar_node_run *run, size_t elements)
 {
     return (ptrdiff_t)elements * run->reduction->extent;
-}
-
-/* Element i of those at data in a slot. */
-static char *
-in_slot(const struct ar_node_run *run, char *data, size_t i)
-{
-    const struct ar_reduction *r = run->reduction;
-    if (!r->basic)
-        return data + i * r->size;
-    return (char *)ar_reduction_base(r, data) + bytes_of(run, i);
 }
 
 /* Where the contribution to a chunk stands in a slot. */
@@ -204,22 +186,6 @@ static char *
 result_of(const struct ar_node_run *run, struct slot *slot)
 {
     return slot->data + run->node->chunk_bytes;
-}
-
-static int
-store(const struct ar_node_run *run, char *to, const char *from, size_t length)
-{
-    const struct ar_reduction *r = run->reduction;
-    return r->basic ? ar_reduction_copy(r, to, from, length)
-                    : ar_reduction_pack(r, to, from, length);
-}
-
-static int
-fetch(const struct ar_node_run *run, char *to, const char *from, size_t length)
-{
-    const struct ar_reduction *r = run->reduction;
-    return r->basic ? ar_reduction_copy(r, to, from, length)
-                    : ar_reduction_unpack(r, to, from, length);
 }
 
 /* In the scratch: place 0 for an operand, place 1 for a result; a piece each. */
@@ -244,8 +210,9 @@ put(const struct ar_node_run *run, struct slot *mine, struct chunk chunk, struct
 {
     if (span.length == 0)
         return MPI_SUCCESS;
-    return store(run, in_slot(run, data_of(run, mine, chunk.length), span.offset),
-                 run->in + bytes_of(run, chunk.from + span.offset), span.length);
+    return ar_cell_store(run->reduction,
+                         ar_cell_at(run->reduction, data_of(run, mine, chunk.length), span.offset),
+                         run->in + bytes_of(run, chunk.from + span.offset), span.length);
 }
 
 static int
@@ -277,10 +244,12 @@ take_operand(const struct ar_node_run *run, struct chunk chunk, struct ar_span s
              char **operand)
 {
     struct slot *slot = slot_of(run->node, chunk.sequence, i);
-    char *data = in_slot(run, data_of(run, slot, chunk.length), span.offset);
+    char *data = ar_cell_at(run->reduction, data_of(run, slot, chunk.length), span.offset);
     int error = await(run, &slot->published, chunk.sequence);
     *operand = run->reduction->basic ? data : scratch_of(run, 0);
-    return error ? error : fetch(run, *operand, data, run->reduction->basic ? 0 : span.length);
+    return error ? error
+                 : ar_cell_fetch(run->reduction, *operand, data,
+                                 run->reduction->basic ? 0 : span.length);
 }
 
 /* Where a rank finds its own contribution: a slot has it too, but for the slice that
@@ -340,7 +309,7 @@ combine_piece(const struct ar_node_run *run, struct chunk chunk, struct ar_span 
 {
     char *const dst = run->reduction->basic ? to : scratch_of(run, 1);
     const int error = combine(run, chunk, piece, dst, OWN_IN_BUFFER);
-    return error || dst == to ? error : store(run, to, dst, piece.length);
+    return error || dst == to ? error : ar_cell_store(run->reduction, to, dst, piece.length);
 }
 
 static int
@@ -352,7 +321,8 @@ combine_slice(const struct ar_node_run *run, struct chunk chunk)
     int error = MPI_SUCCESS;
     for (size_t done = 0; done < slice.length && !error;) {
         const struct ar_span piece = piece_of(run, slice, done);
-        error = combine_piece(run, chunk, piece, in_slot(run, result_of(run, mine), done));
+        error = combine_piece(run, chunk, piece,
+                              ar_cell_at(run->reduction, result_of(run, mine), done));
         done += piece.length;
     }
     ar_flag_raise(&mine->reduced, chunk.sequence, run->wait);
@@ -371,8 +341,9 @@ collect(const struct ar_node_run *run, struct chunk chunk)
         const struct ar_span slice = slice_of(node, chunk, other);
         error = await(run, &slot->reduced, chunk.sequence);
         if (!error && slice.length > 0)
-            error = fetch(run, run->out + bytes_of(run, chunk.from + slice.offset),
-                          in_slot(run, result_of(run, slot), 0), slice.length);
+            error =
+                ar_cell_fetch(run->reduction, run->out + bytes_of(run, chunk.from + slice.offset),
+                              ar_cell_at(run->reduction, result_of(run, slot), 0), slice.length);
     }
     return error;
 }

@@ -9,7 +9,7 @@
 static size_t
 round_begin(const struct ar_slot *slot)
 {
-    return slot->round ? slot->schedule->round_end[slot->round - 1] : 0;
+    return slot->round ? slot->routine->schedule.round_end[slot->round - 1] : 0;
 }
 
 static ptrdiff_t
@@ -59,26 +59,84 @@ target(const struct ar_p2p *run, const struct ar_slot *slot, struct ar_region re
     return (char *)source(run, slot, region);
 }
 
+/* Is the step's message combined as it comes? */
+static bool
+folds_at_once(const struct ar_p2p *run, const struct ar_slot *slot, size_t i)
+{
+    const enum ar_fold least = run->in == run->out ? AR_FOLD_AT_ONCE : AR_FOLD_UNLESS_IN_PLACE;
+    return run->channel && run->reduction->basic && slot->routine->folds[i] >= least;
+}
+
+/* The next transfer of the slot; the caller fills in the rest and begins it. */
+static struct ar_transfer *
+next_transfer(const struct ar_p2p *run, struct ar_slot *slot, enum ar_transfer_kind kind,
+              const struct ar_step *step)
+{
+    const struct ar_plan *plan = run->plan;
+    const int tag = (int)(slot - plan->slots);
+    struct ar_transfer *t = &plan->transfers[tag * plan->messages + slot->posted];
+    *t = (struct ar_transfer){.kind = kind, .order = step->order, .peer = step->peer, .tag = tag};
+    return t;
+}
+
+static int
+receive(const struct ar_p2p *run, struct ar_slot *slot, const struct ar_step *step, char *to)
+{
+    if (!run->channel)
+        return PMPI_Irecv(to, (int)step->dst.length, run->reduction->type, step->peer,
+                          (int)(slot - run->plan->slots), run->comm,
+                          &slot_requests(run, slot)[slot->posted]);
+    struct ar_transfer *t = next_transfer(run, slot, AR_TRANSFER_RECEIVE, step);
+    t->to = to;
+    t->length = step->dst.length;
+    ar_channel_begin(run->channel, t);
+    return MPI_SUCCESS;
+}
+
+static void
+receive_and_fold(const struct ar_p2p *run, struct ar_slot *slot, const struct ar_step *step)
+{
+    struct ar_transfer *t = next_transfer(run, slot, AR_TRANSFER_FOLD, step);
+    t->from = source(run, slot, step->a);
+    t->to = target(run, slot, step->dst);
+    t->length = step->dst.length;
+    ar_channel_begin(run->channel, t);
+}
+
+static int
+send(const struct ar_p2p *run, struct ar_slot *slot, const struct ar_step *step)
+{
+    const char *from = source(run, slot, step->a);
+    if (!run->channel)
+        return PMPI_Isend(from, (int)step->a.length, run->reduction->type, step->peer,
+                          (int)(slot - run->plan->slots), run->comm,
+                          &slot_requests(run, slot)[slot->posted]);
+    struct ar_transfer *t = next_transfer(run, slot, AR_TRANSFER_SEND, step);
+    t->from = from;
+    t->length = step->a.length;
+    ar_channel_begin(run->channel, t);
+    return MPI_SUCCESS;
+}
+
 static int
 post_receives(const struct ar_p2p *run, struct ar_slot *slot)
 {
-    const int tag = (int)(slot - run->plan->slots);
+    const struct ar_schedule *s = &slot->routine->schedule;
     char *land = landing(run, slot);
     int error = MPI_SUCCESS;
-    for (size_t i = round_begin(slot); i < slot->schedule->round_end[slot->round]; i++) {
-        const struct ar_step *step = &slot->schedule->steps[i];
-        char *to = land;
-        if (step->kind == AR_RECV)
-            to = target(run, slot, step->dst);
-        else if (step->kind == AR_RECV_REDUCE)
+    for (size_t i = round_begin(slot); i < s->round_end[slot->round] && !error; i++) {
+        const struct ar_step *step = &s->steps[i];
+        if (step->kind == AR_RECV) {
+            error = receive(run, slot, step, target(run, slot, step->dst));
+        } else if (step->kind == AR_RECV_REDUCE && folds_at_once(run, slot, i)) {
+            receive_and_fold(run, slot, step);
+        } else if (step->kind == AR_RECV_REDUCE) {
+            error = receive(run, slot, step, land);
             land += bytes(run, step->dst.length);
-        else
+        } else {
             continue;
-        error = PMPI_Irecv(to, (int)step->dst.length, run->reduction->type, step->peer, tag,
-                           run->comm, &slot_requests(run, slot)[slot->posted]);
-        if (error)
-            break;
-        slot->posted++;
+        }
+        slot->posted += !error;
     }
     return error;
 }
@@ -86,17 +144,13 @@ post_receives(const struct ar_p2p *run, struct ar_slot *slot)
 static int
 post_sends(const struct ar_p2p *run, struct ar_slot *slot)
 {
-    const int tag = (int)(slot - run->plan->slots);
+    const struct ar_schedule *s = &slot->routine->schedule;
     int error = MPI_SUCCESS;
-    for (size_t i = round_begin(slot); i < slot->schedule->round_end[slot->round]; i++) {
-        const struct ar_step *step = &slot->schedule->steps[i];
-        if (step->kind != AR_SEND)
+    for (size_t i = round_begin(slot); i < s->round_end[slot->round] && !error; i++) {
+        if (s->steps[i].kind != AR_SEND)
             continue;
-        error = PMPI_Isend(source(run, slot, step->a), (int)step->a.length, run->reduction->type,
-                           step->peer, tag, run->comm, &slot_requests(run, slot)[slot->posted]);
-        if (error)
-            break;
-        slot->posted++;
+        error = send(run, slot, &s->steps[i]);
+        slot->posted += !error;
     }
     return error;
 }
@@ -129,9 +183,10 @@ run_local_part(const struct ar_p2p *run, const struct ar_slot *slot)
     const struct ar_reduction *r = run->reduction;
     char *land = landing(run, slot);
     int error = MPI_SUCCESS;
-    for (size_t i = round_begin(slot); i < slot->schedule->round_end[slot->round] && !error; i++) {
-        const struct ar_step *step = &slot->schedule->steps[i];
-        if (step->kind == AR_RECV_REDUCE) {
+    for (size_t i = round_begin(slot); i < slot->routine->schedule.round_end[slot->round] && !error;
+         i++) {
+        const struct ar_step *step = &slot->routine->schedule.steps[i];
+        if (step->kind == AR_RECV_REDUCE && !folds_at_once(run, slot, i)) {
             error = fold(run, slot, step, land);
             land += bytes(run, step->dst.length);
         } else if (step->kind == AR_COPY) {
@@ -154,7 +209,7 @@ begin_segment(const struct ar_p2p *run, struct ar_slot *slot, size_t segment)
         return false;
     bool is_tail = segment + 1 == plan->nsegments && plan->count % plan->segment > 0;
     slot->segment = segment;
-    slot->schedule = is_tail ? &plan->tail : &plan->full;
+    slot->routine = is_tail ? &plan->tail : &plan->full;
     slot->round = 0;
     return true;
 }
@@ -165,7 +220,7 @@ static int
 go_on(const struct ar_p2p *run, struct ar_slot *slot, int *left)
 {
     for (;;) {
-        if (slot->round == slot->schedule->nrounds) {
+        if (slot->round == slot->routine->schedule.nrounds) {
             if (begin_segment(run, slot, slot->segment + (size_t)run->plan->window))
                 continue;
             --*left;
@@ -192,11 +247,21 @@ end_round(const struct ar_p2p *run, struct ar_slot *slot, int *left)
 
 /* Looks once at all messages under way, which progresses MPI once. */
 static int
+look(const struct ar_p2p *run, int *found)
+{
+    const struct ar_plan *plan = run->plan;
+    const int n = plan->window * plan->messages;
+    if (run->channel)
+        return ar_channel_poll(run->channel, run->reduction, plan->transfers, n, run->comm, found,
+                               plan->completed);
+    return PMPI_Testsome(n, plan->requests, found, plan->completed, MPI_STATUSES_IGNORE);
+}
+
+static int
 poll(const struct ar_p2p *run, int *left, int *found, struct ar_idle *idle)
 {
     const struct ar_plan *plan = run->plan;
-    int error = PMPI_Testsome(plan->window * plan->messages, plan->requests, found, plan->completed,
-                              MPI_STATUSES_IGNORE);
+    int error = look(run, found);
     ar_idle_look(idle, *found <= 0);
     for (int i = 0; i < *found && !error; i++) {
         struct ar_slot *slot = &plan->slots[plan->completed[i] / plan->messages];
@@ -225,5 +290,7 @@ ar_p2p_run(const struct ar_p2p *run)
         else if (ar_wait_pause(run->wait, &polls))
             sched_yield(); /* a message wakes nobody */
     }
+    if (run->channel)
+        run->channel->failed |= error != MPI_SUCCESS;
     return error;
 }

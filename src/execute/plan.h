@@ -7,12 +7,23 @@
 #include <stddef.h>
 
 #include "algorithms/registry.h"
+#include "execute/channel.h"
 #include "reduce/reduce.h"
 #include "schedule/schedule.h"
 
+/* When a recv_reduce may combine what comes as it comes, rather than at the end of the
+ * round: no other step of the round has to do with what it reads and writes. */
+enum ar_fold { AR_FOLD_LATE, AR_FOLD_UNLESS_IN_PLACE, AR_FOLD_AT_ONCE };
+
+/* A schedule, and when each of its steps folds. */
+struct ar_routine {
+    struct ar_schedule schedule;
+    unsigned char *folds; /* enum ar_fold */
+};
+
 /* One segment under way. */
 struct ar_slot {
-    const struct ar_schedule *schedule;
+    const struct ar_routine *routine;
     size_t segment; /* number of the segment */
     size_t round;   /* the round under way */
     int posted;     /* requests of this round */
@@ -20,8 +31,8 @@ struct ar_slot {
 };
 
 struct ar_plan {
-    struct ar_schedule full; /* of a whole segment */
-    struct ar_schedule tail; /* of the last segment where it is shorter */
+    struct ar_routine full; /* of a whole segment */
+    struct ar_routine tail; /* of the last segment where it is shorter */
     size_t count;
     size_t segment; /* elements a segment */
     size_t nsegments;
@@ -29,9 +40,10 @@ struct ar_plan {
     int messages;     /* most in a round, at least 1 */
     size_t tmp_bytes; /* of a slot: TMP, then what recv_reduce receives */
     size_t slot_bytes;
-    struct ar_slot *slots; /* window of them */
-    MPI_Request *requests; /* messages for each slot; MPI_REQUEST_NULL where unused */
-    int *completed;        /* room for as many indices into requests */
+    struct ar_slot *slots;         /* window of them */
+    MPI_Request *requests;         /* messages for each slot; MPI_REQUEST_NULL where unused */
+    struct ar_transfer *transfers; /* as many: in place of requests, on a channel */
+    int *completed;                /* room for as many indices into either */
 };
 
 /* Makes the plan of rank for count (>= 1) elements of r, of size >= 1.  A segment

@@ -188,12 +188,14 @@ reserve(size_t bytes)
 }
 
 /* By rank 0: makes the memory, its first block taken.  No number in the offer if
- * that fails. */
+ * that fails or is not worth it. */
 static void *
 make(struct offer *offer, const struct ar_block_wish *wish, int nranks)
 {
     struct ar_segment s = describe(wish, nranks);
     *offer = (struct offer){.wish = *wish, .is_new = true, .is_kept = reserve(s.bytes)};
+    if (!offer->is_kept && wish->is_optional)
+        return NULL;
     if (!offer->is_kept) {
         offer->wish.blocks = 1;
         s = describe(&offer->wish, nranks);

@@ -21,6 +21,7 @@ struct ar_block_wish {
     int slots;         /* per rank */
     int blocks;        /* of a segment made for this wish */
     int neighbours;    /* ranks of the whole job on the node, where known */
+    bool is_optional;  /* the ranks can do without: no new memory for it beyond what is kept */
 };
 
 /* A block on loan to a communicator. */

@@ -122,15 +122,17 @@ rules_of() {
 }
 
 # expect_rows RANKS LEAST PROGRAM ROW...: the program with rules_of these rows, each of
-# which at least LEAST calls ran.
+# which at least LEAST calls ran; their messages carried as $transport says.
+transport=auto
 expect_rows() {
     ranks=$1
     least=$2
     program=$3
     shift 3
-    title="$* on $ranks ranks"
+    title="$* on $ranks ranks, transport $transport"
     # shellcheck disable=SC2086 # program may hold arguments
-    expect_ok "$title" preload "$ranks" ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO="$(rules_of "$@")" $program ||
+    expect_ok "$title" preload "$ranks" ALLREDUCE_VERBOSE=1 ALLREDUCE_TRANSPORT=$transport \
+        ALLREDUCE_ALGO="$(rules_of "$@")" $program ||
         return
     for row in "$@"; do
         expect_calls "$title" "$row" "$least"

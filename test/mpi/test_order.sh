@@ -9,9 +9,12 @@ size=2
 # shellcheck disable=SC2317 # by_three calls it
 next_order() {
     size=$((size == 8 ? 3 : size + 1))
+    transport=$([ $((size % 2)) = 0 ] && echo mpi || echo auto)
     expect_rows "$size" 10 "$programs/order" "$@"
 }
 
+by_three next_order
+size=3 # now the other way round
 by_three next_order
 expect_row "butterfly in small segments" butterfly 200 preload 5 ALLREDUCE_VERBOSE=1 \
     ALLREDUCE_ALGO='butterfly(segment=1K,window=3)' "$programs/order"

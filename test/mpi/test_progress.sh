@@ -11,6 +11,9 @@ done
 for wait in auto spin yield sleep; do
     expect_ok "wait=$wait, 2 ranks" \
         preload 2 ALLREDUCE_WAIT=$wait ALLREDUCE_ALGO=ring "$programs/progress"
+    expect_ok "wait=$wait, 2 ranks, messages of MPI's" \
+        preload 2 ALLREDUCE_WAIT=$wait ALLREDUCE_ALGO=ring ALLREDUCE_TRANSPORT=mpi \
+        "$programs/progress"
     expect_ok "shm, wait=$wait, 3 ranks" \
         preload 3 ALLREDUCE_WAIT=$wait ALLREDUCE_ALGO=shm "$programs/progress"
 done

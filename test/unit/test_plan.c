@@ -109,8 +109,8 @@ full_segments_and_tail_make_the_message(void **state)
             struct ar_plan *plan = plan_of(&call, 1);
             const size_t tail = count % plan->segment;
             assert_true(plan->segment <= segment);
-            assert_int_equal(elements_of(&plan->full), plan->segment);
-            assert_int_equal(elements_of(&plan->tail), tail);
+            assert_int_equal(elements_of(&plan->full.schedule), plan->segment);
+            assert_int_equal(elements_of(&plan->tail.schedule), tail);
             assert_int_equal((plan->nsegments - (tail > 0)) * plan->segment + tail, count);
             ar_plan_destroy(plan);
         }
@@ -123,8 +123,8 @@ a_tail_leaves_no_schedule_behind(void **state)
     struct call call = ring_of(1000);
     call.segment_bytes = 1000;
     struct ar_plan *plan = plan_of(&call, 0);
-    assert_int_equal(plan->tail.nsteps, 0);
-    assert_int_equal(plan->tail.nrounds, 0);
+    assert_int_equal(plan->tail.schedule.nsteps, 0);
+    assert_int_equal(plan->tail.schedule.nrounds, 0);
     ar_plan_destroy(plan);
 }
 
@@ -221,9 +221,9 @@ no_message_is_longer_than_an_int(void **state)
         call.reduction.size = call.reduction.true_extent = 1;
         call.reduction.extent = 1;
         struct ar_plan *plan = plan_of(&call, 3);
-        for (size_t k = 0; k < plan->full.nsteps; k++) {
-            assert_true(plan->full.steps[k].dst.length <= INT_MAX);
-            assert_true(plan->full.steps[k].a.length <= INT_MAX);
+        for (size_t k = 0; k < plan->full.schedule.nsteps; k++) {
+            assert_true(plan->full.schedule.steps[k].dst.length <= INT_MAX);
+            assert_true(plan->full.schedule.steps[k].a.length <= INT_MAX);
         }
         ar_plan_destroy(plan);
     }
@@ -245,6 +245,33 @@ slots_do_not_overlap(void **state)
     ar_plan_destroy(plan);
 }
 
+/* When the recv_reduce steps of a round fold: 'l'ate, 'u'nless in place, at 'o'nce. */
+static void
+assert_folds(const char *expected, const char *row, int nranks, int rank, size_t round)
+{
+    const struct call call = {row_called(row), 0, 1, nranks, 24, float_sum, 64 << 20};
+    struct ar_plan *plan = plan_of(&call, rank);
+    const struct ar_schedule *s = &plan->full.schedule;
+    char got[64] = "";
+    assert_true(round < s->nrounds);
+    for (size_t i = round ? s->round_end[round - 1] : 0; i < s->round_end[round]; i++)
+        if (s->steps[i].kind == AR_RECV_REDUCE)
+            strncat(got, &"l\0u\0o"[2 * plan->full.folds[i]], 1);
+    assert_string_equal(got, expected);
+    ar_plan_destroy(plan);
+}
+
+static void
+what_comes_folds_at_once_where_nothing_else_is_touched(void **state)
+{
+    (void)state;
+    assert_folds("o", "ring", 4, 1, 0);      /* another block is sent */
+    assert_folds("o", "ring", 4, 1, 2);      /* of OUT, into OUT */
+    assert_folds("u", "butterfly", 4, 1, 0); /* IN is sent, OUT written */
+    assert_folds("l", "butterfly", 4, 1, 1); /* OUT is sent and written */
+    assert_folds("lll", "star", 4, 0, 0);    /* all into OUT, in order */
+}
+
 int
 main(void)
 {
@@ -259,6 +286,7 @@ main(void)
         cmocka_unit_test(an_element_larger_than_the_bound_goes_alone),
         cmocka_unit_test(no_message_is_longer_than_an_int),
         cmocka_unit_test(slots_do_not_overlap),
+        cmocka_unit_test(what_comes_folds_at_once_where_nothing_else_is_touched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

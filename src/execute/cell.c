@@ -1,0 +1,39 @@
+#include "execute/cell.h"
+
+size_t
+ar_cell_length(const struct ar_reduction *r, size_t bytes)
+{
+    if (!r->basic)
+        return bytes / r->size;
+    const size_t extent = r->extent > 0 ? (size_t)r->extent : 1;
+    const size_t first = ar_reduction_room_bytes(r, 1);
+    return first > bytes ? 0 : 1 + (bytes - first) / extent;
+}
+
+bool
+ar_cell_takes(const struct ar_reduction *r, size_t bytes)
+{
+    return ar_cell_length(r, bytes) > 0 && (r->basic || ar_reduction_packs(r));
+}
+
+char *
+ar_cell_at(const struct ar_reduction *r, char *cell, size_t i)
+{
+    if (!r->basic)
+        return cell + i * r->size;
+    return (char *)ar_reduction_base(r, cell) + (ptrdiff_t)i * r->extent;
+}
+
+int
+ar_cell_store(const struct ar_reduction *r, char *to, const char *from, size_t length)
+{
+    return r->basic ? ar_reduction_copy(r, to, from, length)
+                    : ar_reduction_pack(r, to, from, length);
+}
+
+int
+ar_cell_fetch(const struct ar_reduction *r, char *to, const char *from, size_t length)
+{
+    return r->basic ? ar_reduction_copy(r, to, from, length)
+                    : ar_reduction_unpack(r, to, from, length);
+}

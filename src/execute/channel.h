@@ -1,0 +1,75 @@
+/* Messages between ranks of a node, through shared memory: what the point-to-point executor
+ * uses in place of PMPI_Isend and PMPI_Irecv where it can.
+ *
+ * From every rank to every other lead AR_CHANNEL_LANES lanes of a few cells each; a lane
+ * carries messages in order, cut into cells.  Messages need no head: both ends know their
+ * lengths.
+ */
+#ifndef AR_CHANNEL_H
+#define AR_CHANNEL_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "execute/segment.h"
+#include "reduce/reduce.h"
+#include "schedule/schedule.h"
+
+/* Tags that messages may have: 0 and up. */
+#define AR_CHANNEL_LANES 4
+
+/* One end of the two lanes of one tag between this rank and another. */
+struct ar_lane {
+    uint64_t sent, taken; /* cells so far; a rank reads back but what it wrote itself */
+    unsigned sends_begun, sends_ended;
+    unsigned receives_begun, receives_ended;
+};
+
+struct ar_channel {
+    int rank;
+    int nranks;
+    size_t cell_bytes;
+    struct ar_block block;
+    struct ar_lane *lanes; /* for each tag, for each rank; owned */
+    unsigned polls;
+    bool failed; /* a call ended in the midst */
+};
+
+enum ar_transfer_kind { AR_TRANSFER_NONE, AR_TRANSFER_SEND, AR_TRANSFER_RECEIVE, AR_TRANSFER_FOLD };
+
+/* A message under way: zeroed, then begun, then polled until it is NONE again. */
+struct ar_transfer {
+    enum ar_transfer_kind kind;
+    enum ar_order order; /* of a fold */
+    int peer;
+    int tag;
+    unsigned turn;    /* among the messages of its lane */
+    const char *from; /* of a send; of a fold the operand to combine with what comes */
+    char *to;         /* of a receive, or a fold */
+    size_t length;    /* elements */
+    size_t done;
+};
+
+/* Could nranks ranks have a channel?  There are lanes between all of them. */
+bool ar_channel_serves(int nranks);
+
+/* The channel of comm's nranks ranks.  Collective over comm; false, alike on all
+ * ranks, as ar_block_borrow says, and where a rank lacks memory. */
+bool ar_channel_init(struct ar_channel *channel, MPI_Comm comm, int rank, int nranks, int kind);
+void ar_channel_fini(struct ar_channel *channel);
+
+/* Do elements of r fit?  Alike on all ranks. */
+bool ar_channel_takes(const struct ar_channel *channel, const struct ar_reduction *r);
+
+/* Begins a message of the fields kind .. length. */
+void ar_channel_begin(struct ar_channel *channel, struct ar_transfer *transfer);
+
+/* Moves what can be moved of n transfers of r; completed gets the indices of those that
+ * ended, *found their number; as PMPI_Testsome.  Progresses MPI on comm, too.  MPI_SUCCESS or
+ * an error of the reduction or of MPI's. */
+int ar_channel_poll(struct ar_channel *channel, const struct ar_reduction *r,
+                    struct ar_transfer *transfers, int n, MPI_Comm comm, int *found,
+                    int *completed);
+
+#endif
