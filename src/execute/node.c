@@ -96,12 +96,15 @@ await(const struct ar_node_run *run, struct ar_flag *flag, uint64_t sequence)
         ar_idle_look(&idle, value < sequence);
         if (value >= sequence)
             return MPI_SUCCESS;
-        if (run->wait.spins > 0 && i % POLLS_PER_PROBE != POLLS_PER_PROBE - 1) {
+        const bool probes = i % POLLS_PER_PROBE == POLLS_PER_PROBE - 1;
+        if (run->wait.spins > 0 && !probes) {
             ar_wait_relax();
             continue;
         }
-        error = PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, run->comm, &found, MPI_STATUS_IGNORE);
-        if (ar_wait_pause(run->wait, &polls))
+        const bool sleeps = ar_wait_pause(run->wait, &polls);
+        if (probes || sleeps)
+            error = PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, run->comm, &found, MPI_STATUS_IGNORE);
+        if (sleeps)
             ar_flag_sleep(flag, value);
     }
     return error;
