@@ -170,28 +170,31 @@ end_cell(struct ar_html *page)
     fputs(page->column == 0 ? "</td></tr>\n" : "</td>", page->file);
 }
 
+static void
+put_cell(struct ar_html *page, const char *class, const char *format, va_list args)
+{
+    begin_cell(page, class);
+    fputc('>', page->file);
+    put(page, format, args);
+    end_cell(page);
+}
+
 void
 ar_html_cell(struct ar_html *page, const char *format, ...)
 {
     va_list args;
-    begin_cell(page, "");
-    fputc('>', page->file);
     va_start(args, format);
-    put(page, format, args);
+    put_cell(page, "", format, args);
     va_end(args);
-    end_cell(page);
 }
 
 void
 ar_html_cell_alarm(struct ar_html *page, const char *format, ...)
 {
     va_list args;
-    begin_cell(page, " alarm");
-    fputc('>', page->file);
     va_start(args, format);
-    put(page, format, args);
+    put_cell(page, " alarm", format, args);
     va_end(args);
-    end_cell(page);
 }
 
 void

@@ -38,12 +38,6 @@ slot_bytes(size_t chunk_bytes)
     return sizeof(struct slot) + 2 * chunk_bytes;
 }
 
-size_t
-ar_node_memory_bytes(int nranks, size_t chunk_bytes)
-{
-    return SLOTS * (size_t)nranks * slot_bytes(chunk_bytes);
-}
-
 bool
 ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks, struct ar_node_size size)
 {
@@ -58,6 +52,7 @@ ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks, struct a
     made.chunk_bytes = (made.block.slot_bytes - sizeof(struct slot)) / 2;
     made.sequence = made.block.sequence;
     made.is_crowded = made.block.ranks > made.block.cpus;
+    made.whole_bytes = ar_node_tune(nranks, made.is_crowded).whole_bytes;
     *node = made;
     return true;
 }
@@ -400,9 +395,7 @@ ar_node_allreduce(const struct ar_node_run *run)
 {
     struct ar_node *node = run->node;
     const size_t length = chunk_length(run), chunks = (run->count + length - 1) / length;
-    const size_t whole = run->whole_bytes > 0
-                             ? run->whole_bytes
-                             : ar_node_tune(node->nranks, node->is_crowded).whole_bytes;
+    const size_t whole = run->whole_bytes > 0 ? run->whole_bytes : node->whole_bytes;
     int error;
     if (run->count * run->reduction->size <= whole)
         error = exchange_whole(run, length, chunks);

@@ -22,9 +22,10 @@ struct ar_node {
     int rank;
     int nranks;
     size_t chunk_bytes;
-    bool is_crowded;   /* ranks share cores; alike on all ranks */
-    uint64_t sequence; /* of the last chunk */
-    bool failed;       /* a call ended in the midst: the ranks' sequences may differ */
+    bool is_crowded;    /* ranks share cores; alike on all ranks */
+    size_t whole_bytes; /* what is fastest, unless a run says otherwise */
+    uint64_t sequence;  /* of the last chunk */
+    bool failed;        /* a call ended in the midst: the ranks' sequences may differ */
     struct ar_block block;
 };
 
@@ -36,13 +37,11 @@ struct ar_node_size {
     int neighbours;     /* ranks of the whole job on the node, where known; rank 0's counts */
 };
 
-/* Memory that the nranks ranks of comm share: ar_node_memory_bytes for each block.
+/* Memory that the nranks ranks of comm share.
  * Collective over comm.  False, alike on all ranks, as ar_block_borrow says. */
 bool ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks,
                   struct ar_node_size size);
 void ar_node_fini(struct ar_node *node);
-
-size_t ar_node_memory_bytes(int nranks, size_t chunk_bytes);
 
 /* Can elements of r go through the memory?  Alike on all ranks. */
 bool ar_node_takes(const struct ar_node *node, const struct ar_reduction *r);

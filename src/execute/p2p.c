@@ -67,16 +67,18 @@ folds_at_once(const struct ar_p2p *run, const struct ar_slot *slot, size_t i)
     return run->channel && run->reduction->basic && slot->routine->folds[i] >= least;
 }
 
-/* The next transfer of the slot; the caller fills in the rest and begins it. */
-static struct ar_transfer *
-next_transfer(const struct ar_p2p *run, struct ar_slot *slot, enum ar_transfer_kind kind,
-              const struct ar_step *step)
+/* Begins the step's message on the channel; the caller says what is moved. */
+static void
+begin_transfer(const struct ar_p2p *run, struct ar_slot *slot, const struct ar_step *step,
+               struct ar_transfer transfer)
 {
     const struct ar_plan *plan = run->plan;
-    const int tag = (int)(slot - plan->slots);
-    struct ar_transfer *t = &plan->transfers[tag * plan->messages + slot->posted];
-    *t = (struct ar_transfer){.kind = kind, .order = step->order, .peer = step->peer, .tag = tag};
-    return t;
+    transfer.order = step->order;
+    transfer.peer = step->peer;
+    transfer.tag = (int)(slot - plan->slots);
+    struct ar_transfer *t = &plan->transfers[transfer.tag * plan->messages + slot->posted];
+    *t = transfer;
+    ar_channel_begin(run->channel, t);
 }
 
 static int
@@ -86,21 +88,20 @@ receive(const struct ar_p2p *run, struct ar_slot *slot, const struct ar_step *st
         return PMPI_Irecv(to, (int)step->dst.length, run->reduction->type, step->peer,
                           (int)(slot - run->plan->slots), run->comm,
                           &slot_requests(run, slot)[slot->posted]);
-    struct ar_transfer *t = next_transfer(run, slot, AR_TRANSFER_RECEIVE, step);
-    t->to = to;
-    t->length = step->dst.length;
-    ar_channel_begin(run->channel, t);
+    begin_transfer(
+        run, slot, step,
+        (struct ar_transfer){.kind = AR_TRANSFER_RECEIVE, .to = to, .length = step->dst.length});
     return MPI_SUCCESS;
 }
 
 static void
 receive_and_fold(const struct ar_p2p *run, struct ar_slot *slot, const struct ar_step *step)
 {
-    struct ar_transfer *t = next_transfer(run, slot, AR_TRANSFER_FOLD, step);
-    t->from = source(run, slot, step->a);
-    t->to = target(run, slot, step->dst);
-    t->length = step->dst.length;
-    ar_channel_begin(run->channel, t);
+    begin_transfer(run, slot, step,
+                   (struct ar_transfer){.kind = AR_TRANSFER_FOLD,
+                                        .from = source(run, slot, step->a),
+                                        .to = target(run, slot, step->dst),
+                                        .length = step->dst.length});
 }
 
 static int
@@ -111,10 +112,9 @@ send(const struct ar_p2p *run, struct ar_slot *slot, const struct ar_step *step)
         return PMPI_Isend(from, (int)step->a.length, run->reduction->type, step->peer,
                           (int)(slot - run->plan->slots), run->comm,
                           &slot_requests(run, slot)[slot->posted]);
-    struct ar_transfer *t = next_transfer(run, slot, AR_TRANSFER_SEND, step);
-    t->from = from;
-    t->length = step->a.length;
-    ar_channel_begin(run->channel, t);
+    begin_transfer(
+        run, slot, step,
+        (struct ar_transfer){.kind = AR_TRANSFER_SEND, .from = from, .length = step->a.length});
     return MPI_SUCCESS;
 }
 

@@ -187,6 +187,15 @@ reserve(size_t bytes)
     return fits;
 }
 
+/* They are not kept after all. */
+static void
+release(const struct offer *offer, size_t bytes)
+{
+    pthread_mutex_lock(&lock);
+    kept_bytes -= offer->is_kept ? bytes : 0;
+    pthread_mutex_unlock(&lock);
+}
+
 /* By rank 0: makes the memory, its first block taken.  No number in the offer if
  * that fails or is not worth it. */
 static void *
@@ -201,10 +210,12 @@ make(struct offer *offer, const struct ar_block_wish *wish, int nranks)
         s = describe(&offer->wish, nranks);
     }
     s.memory = make_memory(&offer->number, s.bytes);
-    if (s.memory)
+    if (s.memory) {
         atomic_store_explicit(&head_of(&s, 0)->users, nranks, memory_order_relaxed);
-    else
+    } else {
         offer->number = 0;
+        release(offer, s.bytes);
+    }
     return s.memory;
 }
 
@@ -248,8 +259,11 @@ attach(MPI_Comm comm, int rank, int nranks, const struct offer *offer, void *mem
             keep(s, comm, nranks);
         return s;
     }
+    const size_t bytes = describe(&offer->wish, nranks).bytes;
+    if (rank == 0)
+        release(offer, bytes);
     if (memory)
-        munmap(memory, describe(&offer->wish, nranks).bytes);
+        munmap(memory, bytes);
     free(s);
     return NULL;
 }
