@@ -50,6 +50,7 @@ struct offer {
     uint64_t number; /* of the segment; 0: there is none */
     struct ar_block_wish wish;
     int index;   /* of the block */
+    int cpus;    /* that the segment's ranks may use together, once they have met */
     bool is_new; /* to be mapped */
     bool is_kept;
 };
@@ -227,9 +228,8 @@ destroy(struct ar_segment *s)
 }
 
 static void
-keep(struct ar_segment *s, MPI_Comm comm, int nranks)
+keep(struct ar_segment *s)
 {
-    s->group = ar_group_of(comm, nranks);
     s->is_kept = true;
     pthread_mutex_lock(&lock);
     s->next = segments;
@@ -237,34 +237,71 @@ keep(struct ar_segment *s, MPI_Comm comm, int nranks)
     pthread_mutex_unlock(&lock);
 }
 
-/* Maps what rank 0 made, which has it as memory.  Collective; NULL on all ranks
- * where one of them fails. */
+static void
+forget(const struct ar_segment *s)
+{
+    pthread_mutex_lock(&lock);
+    struct ar_segment **at = &segments;
+    while (*at && *at != s)
+        at = &(*at)->next;
+    if (*at)
+        *at = s->next;
+    pthread_mutex_unlock(&lock);
+}
+
+/* From now on its blocks may be lent. */
+static void
+open_to(struct ar_segment *s, MPI_Comm comm, int nranks, int cpus)
+{
+    const MPI_Group group = ar_group_of(comm, nranks);
+    pthread_mutex_lock(&lock);
+    s->cpus = cpus;
+    s->group = group;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Maps what rank 0 made, which has it as memory; NULL if this rank cannot. */
 static struct ar_segment *
-attach(MPI_Comm comm, int rank, int nranks, const struct offer *offer, void *memory)
+map_segment(int rank, int nranks, const struct offer *offer, void *memory)
 {
     struct ar_segment *s = malloc(sizeof *s);
-    if (s)
-        *s = describe(&offer->wish, nranks);
-    if (s && rank != 0)
-        memory = open_memory(offer->number, s->bytes);
-    int cpus;
-    const bool all = meet(comm, rank, !s || !memory, &cpus);
+    if (!s)
+        return NULL;
+    *s = describe(&offer->wish, nranks);
+    s->number = offer->number;
+    s->memory = rank == 0 ? memory : open_memory(offer->number, s->bytes);
+    if (s->memory)
+        return s;
+    free(s);
+    return NULL;
+}
+
+/* Collective; NULL on all ranks where one of them fails. */
+static struct ar_segment *
+attach(MPI_Comm comm, int rank, int nranks, struct offer *offer, void *memory)
+{
+    struct ar_segment *s = map_segment(rank, nranks, offer, memory);
+    /* Before the ranks meet: as soon as they have, another thread of one of them may lend a
+     * block, and this rank must know the segment by its number then. */
+    if (s && offer->is_kept)
+        keep(s);
+    const bool all = meet(comm, rank, !s, &offer->cpus);
     if (rank == 0)
         shm_unlink(name_of(offer->number).text);
     if (s && all) {
-        s->number = offer->number;
-        s->memory = memory;
-        s->cpus = cpus;
         if (offer->is_kept)
-            keep(s, comm, nranks);
+            open_to(s, comm, nranks, offer->cpus);
         return s;
     }
     const size_t bytes = describe(&offer->wish, nranks).bytes;
     if (rank == 0)
         release(offer, bytes);
-    if (memory)
+    if (s) {
+        forget(s);
+        destroy(s);
+    } else if (memory) {
         munmap(memory, bytes);
-    free(s);
+    }
     return NULL;
 }
 
@@ -306,7 +343,7 @@ find(struct offer *offer, MPI_Comm comm, int nranks, int kind)
         const int index = take(s, nranks);
         found = index >= 0;
         if (found)
-            *offer = (struct offer){.number = s->number, .index = index};
+            *offer = (struct offer){.number = s->number, .index = index, .cpus = s->cpus};
     }
     pthread_mutex_unlock(&lock);
     return found;
@@ -346,7 +383,7 @@ ar_block_borrow(struct ar_block *block, MPI_Comm comm, int rank, int nranks,
         .slot_bytes = s->slot_bytes,
         .stride = s->stride,
         .ranks = s->neighbours > s->stride ? s->neighbours : s->stride,
-        .cpus = s->cpus,
+        .cpus = offer.cpus,
         .sequence = atomic_load_explicit(&head_of(s, offer.index)->sequence, memory_order_relaxed),
         .index = offer.index,
     };
