@@ -9,9 +9,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "communicator/process.h"
 #include "communicator/state.h"
 #include "execute/group.h"
 #include "report/report.h"
@@ -59,26 +58,13 @@ broadcast_text(const struct ar_communicator *c, MPI_Comm comm, const char *mine,
     return PMPI_Bcast(*text, length, MPI_BYTE, 0, comm);
 }
 
-/* A launcher that is told to end the job may do so before it has passed on what
- * stands in its pipes. */
-static void
-let_launcher_read(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
-}
-
-/* Rank 0 speaks for all and ends the job; the others wait for that end, since
- * going on would be the wrong algorithm, and ending it too only noise. */
+/* Rank 0 speaks for all and ends the job. */
 static void
 refuse(const struct ar_communicator *c, MPI_Comm comm, const struct ar_config *config)
 {
-    if (c->rank == 0) {
+    if (c->rank == 0)
         ar_say("%s", config->problem);
-        let_launcher_read();
-        PMPI_Abort(comm, 2);
-    }
-    for (;;)
-        pause();
+    ar_process_end_job(comm, c->rank == 0);
 }
 
 /* Under ALLREDUCE_STRICT=0: said once, not for every communicator. */

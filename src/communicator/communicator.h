@@ -93,6 +93,7 @@ struct ar_communicator {
     struct ar_decision *last_decision;   /* NULL: none */
     const struct ar_decision *ran;       /* by the last call; NULL: none, or no more known */
     struct ar_recorder *recorder;        /* NULL: nothing is recorded */
+    unsigned long verify_calls;          /* those that might have been verified */
     const struct ar_label *native_label; /* of calls under always_native */
 };
 

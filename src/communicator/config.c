@@ -161,6 +161,8 @@ set_variable(struct ar_config *config, enum ar_variable_id id, const char *value
         error = set_keyword(&index, id, value, why);
         config->transport = (enum ar_transport)index;
         return error;
+    case AR_VARIABLE_VERIFY:
+        return ar_verify_parse(&config->verify, value, why);
     case AR_VARIABLE_VERBOSE:
         return set_keyword(&config->verbose, id, value, why);
     case AR_VARIABLE_STRICT:
@@ -250,7 +252,7 @@ write_list(FILE *out, const bool *allowed)
 static int
 write_config(FILE *out, const struct ar_config *config)
 {
-    char size[AR_SIZE_TEXT];
+    char size[AR_SIZE_TEXT], verify[AR_VERIFY_TEXT];
     if (config->broken) {
         fprintf(out, "%s=%s\n", config->error ? KEY_ERROR : KEY_WARNING, config->problem);
         return AR_OK;
@@ -264,6 +266,9 @@ write_config(FILE *out, const struct ar_config *config)
             ar_size_print(config->scratch_bytes, size, sizeof size));
     if (config->transport == AR_TRANSPORT_MPI)
         fprintf(out, "%s=mpi\n", ar_variables[AR_VARIABLE_TRANSPORT].name);
+    if (config->verify.every > 0)
+        fprintf(out, "%s=%s\n", ar_variables[AR_VARIABLE_VERIFY].name,
+                ar_verify_print(&config->verify, verify, sizeof verify));
     if (config->stats_file)
         fprintf(out, "%s=%s\n", ar_variables[AR_VARIABLE_STATS].name, config->stats_file);
     return AR_OK;
@@ -353,6 +358,8 @@ take_line(struct ar_config *config, struct ar_word key, const char *value, struc
         return set_scratch(&config->scratch_bytes, value, why);
     case AR_VARIABLE_STATS:
         return set_stats_file(&config->stats_file, value);
+    case AR_VARIABLE_VERIFY:
+        return ar_verify_parse(&config->verify, value, why);
     case AR_VARIABLE_TRANSPORT: /* said only where it is not auto */
         config->transport = AR_TRANSPORT_MPI;
         return AR_OK;

@@ -12,6 +12,7 @@
 
 #include "execute/wait.h"
 #include "select/select.h"
+#include "select/verify.h"
 
 #define AR_CONFIG_PROBLEM  1024
 #define AR_SCRATCH_MINIMUM 65536
@@ -29,6 +30,7 @@ struct ar_config {
     bool *allowed;                  /* what auto may pick, as in ar_algo_list_parse.  Owned */
     enum ar_transport transport;
     enum ar_wait_policy wait;
+    struct ar_verify_setting verify;
     size_t scratch_bytes; /* bound of scratch memory per communicator */
     char *stats_file;     /* of ALLREDUCE_STATS, as it stands there; NULL: none.  Owned */
     int stats_signal;     /* of ALLREDUCE_STATS_SIGNAL; 0: none */

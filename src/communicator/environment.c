@@ -29,6 +29,9 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
                                "node, else MPI; or MPI everywhere"},
     [AR_VARIABLE_VERBOSE] = {"ALLREDUCE_VERBOSE", "0|1|2", "0",
                              "1: tell at the end on stderr what ran and why; 2: more of it"},
+    [AR_VARIABLE_VERIFY] = {"ALLREDUCE_VERIFY", "SHARE", "0",
+                            "1 or 1/N: run each (N-th) call natively, too, and compare; "
+                            "with ,abort (default) ,warn or ,native behind it"},
     [AR_VARIABLE_WAIT] = {"ALLREDUCE_WAIT", "auto|spin|yield|sleep", "auto",
                           "how to wait for other ranks; auto: spin while there is a core for each"},
 };

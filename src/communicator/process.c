@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "communicator/communicator.h"
@@ -96,6 +97,19 @@ ar_process_check_family(void)
            "preload the build for that MPI",
            (int)strcspn(version, ",\n"), version);
     _exit(2);
+}
+
+void
+ar_process_end_job(MPI_Comm comm, bool is_speaker)
+{
+    if (is_speaker) {
+        /* A launcher that is told to end the job may do so before it has passed on what stands in
+         * its pipes. */
+        nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
+        PMPI_Abort(comm, 2);
+    }
+    for (;;)
+        pause();
 }
 
 static void

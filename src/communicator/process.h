@@ -21,6 +21,10 @@ const struct ar_process *ar_process_get(void);
  * family than this build is for: every handle would be misread. */
 void ar_process_check_family(void);
 
+/* Ends the job, of whose ranks one, the speaker, has said why; the others wait for the end, since
+ * going on would be wrong, and ending it too only noise. */
+void ar_process_end_job(MPI_Comm comm, bool is_speaker) __attribute__((noreturn));
+
 /* True from the moment MPI is being finalized. */
 bool ar_process_is_closed(void);
 

@@ -16,6 +16,7 @@
 #include "communicator/snapshot.h"
 #include "communicator/state.h"
 #include "communicator/stats_file.h"
+#include "communicator/verified.h"
 #include "report/report.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -31,6 +32,7 @@ static struct {
     struct ar_recorder *stateless; /* calls without a state.  Under the lock */
     char path[PATH_MAX];           /* of ALLREDUCE_STATS; "": no file.  Written under the lock */
     atomic_bool world_records;     /* all ranks of the world are known to record for the file */
+    bool verifies;                 /* ALLREDUCE_VERIFY asks for it */
     atomic_bool ended;
 } all = {.world_rank = -1};
 
@@ -364,6 +366,8 @@ ar_statistics_end(bool mpi_lives)
     collect(&table);
     ar_table_sign(&table, own_rank());
     print(&table);
+    if (all.verifies && own_rank() == 0)
+        ar_verified_say();
     if (all.path[0] && mpi_lives && atomic_load(&all.world_records))
         write_gathered(&table);
     else if (all.path[0] && table.nrows > 0)
@@ -380,6 +384,7 @@ ar_statistics_begin(const struct ar_config *config, int world_rank)
     if (world_rank >= 0)
         PMPI_Comm_size(MPI_COMM_WORLD, &all.world_size);
     all.begun_ns = ar_clock_system_ns();
+    all.verifies = config && config->verify.every > 0;
     if (!asks(config))
         return;
     start_clock();

@@ -12,6 +12,7 @@
 #include "communicator/statistics.h"
 #include "reduce/reduce.h"
 #include "shim/native.h"
+#include "shim/verify.h"
 
 #define AR_EXPORT __attribute__((visibility("default")))
 
@@ -82,10 +83,29 @@ record_decision(struct ar_communicator *c, struct ar_decision *d, const struct a
 }
 
 static inline int
+run(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
+    const struct ar_call *call)
+{
+    return c->recorder ? record_decision(c, d, r, call) : run_decision(c, d, r, call);
+}
+
+static int
+run_verified(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
+             const struct ar_call *call)
+{
+    struct ar_verification v;
+    const struct ar_choice choice = d->choice;
+    ar_verify_begin(&v, r, call);
+    return ar_verify_end(&v, c, &choice, r, call, run(c, d, r, call));
+}
+
+static inline int
 execute(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
         const struct ar_call *call)
 {
-    return c->recorder ? record_decision(c, d, r, call) : run_decision(c, d, r, call);
+    if (c->config->verify.every > 0 && d->runner != AR_RUN_NATIVE && ar_verify_is_due(c))
+        return run_verified(c, d, r, call);
+    return run(c, d, r, call);
 }
 
 static int

@@ -153,6 +153,29 @@ every_setting_is_read(void **state)
 }
 
 static void
+assert_verifies(const char *value, unsigned every, enum ar_verify_action action)
+{
+    set("ALLREDUCE_VERIFY", value);
+    struct ar_config *config = good_config(), *other = ar_config_from_text(config->text);
+    assert_int_equal(config->verify.every, every);
+    assert_int_equal(config->verify.action, action);
+    assert_string_equal(other->text, config->text);
+    assert_int_equal(other->verify.every, every);
+    ar_config_destroy(config);
+    ar_config_destroy(other);
+}
+
+static void
+calls_are_verified_as_asked(void **state)
+{
+    (void)state;
+    assert_verifies("0", 0, AR_VERIFY_ABORT);
+    assert_verifies("1", 1, AR_VERIFY_ABORT);
+    assert_verifies(" 1 / 100 , Warn ", 100, AR_VERIFY_WARN);
+    assert_verifies("1,native", 1, AR_VERIFY_NATIVE);
+}
+
+static void
 algo_comes_before_rules_before_auto(void **state)
 {
     (void)state;
@@ -216,6 +239,11 @@ bad_values_are_refused_by_name_and_column(void **state)
     assert_setting_refused("ALLREDUCE_STRICT", "yes", "ALLREDUCE_STRICT: column 1: 'yes'");
     assert_setting_refused("ALLREDUCE_STRICT", "2", "allowed: 0|1");
     assert_setting_refused("ALLREDUCE_VERBOSE", "3", "ALLREDUCE_VERBOSE: column 1: '3'");
+    assert_setting_refused("ALLREDUCE_VERIFY", "2",
+                           "ALLREDUCE_VERIFY: column 1: '2'; allowed: 0, 1");
+    assert_setting_refused("ALLREDUCE_VERIFY", "1/ x", "ALLREDUCE_VERIFY: column 4: 'x'; allowed:");
+    assert_setting_refused("ALLREDUCE_VERIFY", "1,", "ALLREDUCE_VERIFY: column 3: ''; allowed:");
+    assert_setting_refused("ALLREDUCE_VERIFY", "0/2", "ALLREDUCE_VERIFY: column 2: '/2'");
     assert_setting_refused("ALLREDUCE_SCRATCH", "63K",
                            "ALLREDUCE_SCRATCH: column 1: '63K'; allowed: 64K or more");
     assert_setting_refused("ALLREDUCE_SCRATCH", "64M!", "column 1: '64M!'");
@@ -504,6 +532,7 @@ main(void)
         TEST(nothing_set_gives_the_defaults),
         TEST(blank_values_are_as_unset),
         TEST(every_setting_is_read),
+        TEST(calls_are_verified_as_asked),
         TEST(algo_comes_before_rules_before_auto),
         TEST(auto_and_native_may_be_named),
         TEST(an_op_that_does_not_commute_needs_rank_order),

@@ -1,0 +1,55 @@
+/* Comparing the results of two allreduces of the same operands, which combined them
+ * in orders of their own.
+ *
+ * Integers, and logical and bitwise ops, give the same bits in any order.  Of rounded
+ * ones the difference is bounded, for p operands x_i of unit roundoff u, with
+ * g(k) = k u / (1 - k u):
+ *   - a sum, in whatever order, errs by at most g(p-1) sum |x_i| (Higham, Accuracy and
+ *     Stability of Numerical Algorithms, 2nd ed., section 4.2), so two of them differ by at
+ *     most twice that.  The sum of magnitudes errs itself by a factor of 1 - g(p-1);
+ *   - a product errs by a factor of at most 1 +- g(p-1) (section 3.1) as long as no partial
+ *     product can leave the range of normal numbers, which the sum of |log2 |x_i|| tells;
+ *   - maximum and minimum are exact, but for which of +0 and -0, and for what NaN does.
+ * Where a magnitude is not finite (an infinity or NaN among the operands, a product that
+ * may overflow on its way), an element's bound is infinite.
+ */
+#ifndef AR_COMPARE_H
+#define AR_COMPARE_H
+
+#include "reduce/kernels.h"
+
+enum ar_comparable {
+    AR_COMPARE_EXACT,   /* any order gives the same bits */
+    AR_COMPARE_BOUNDED, /* see above */
+    AR_COMPARE_NOTHING  /* nothing is known: user ops, types without a kernel, complex products */
+};
+
+struct ar_comparison {
+    enum ar_comparable kind;
+    enum ar_class class; /* AR_NO_CLASS: of no kernel */
+    enum ar_op op;       /* predefined ops alone */
+    size_t size;         /* bytes of a packed element */
+    size_t numbers;      /* magnitudes an element has: 2 for complex sums */
+};
+
+void ar_comparison_init(struct ar_comparison *c, const struct ar_reduction *r);
+
+/* What follows works on packed elements (see ar_reduction_pack) and neither traps nor
+ * leaves a mark in the floating-point environment. */
+
+/* Makes bits that mean nothing (the padding of long double) 0. */
+void ar_packed_clean(const struct ar_comparison *c, void *packed, size_t count);
+
+/* count * c->numbers magnitudes, to be summed over the ranks. */
+void ar_magnitudes_get(const struct ar_comparison *c, double *magnitudes, const void *packed,
+                       size_t count);
+
+/* The first element in which a and b differ by more than the bound for these sums of
+ * magnitudes over nranks ranks; count if there is none.  AR_COMPARE_BOUNDED. */
+size_t ar_packed_differs(const struct ar_comparison *c, const void *a, const void *b,
+                         const double *magnitudes, int nranks, size_t count);
+
+/* The element as a number, or as bytes; returns text. */
+char *ar_packed_print(const struct ar_comparison *c, const void *element, char *text, size_t room);
+
+#endif

@@ -1,0 +1,315 @@
+#include "shim/verify.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "communicator/process.h"
+#include "communicator/statistics.h"
+#include "communicator/verified.h"
+#include "reduce/compare.h"
+#include "reduce/named.h"
+
+static const char reason_wrong[] = "wrong when verified";
+
+/* Packed elements that are compared at a time, in bytes. */
+#define CHUNK_BYTES ((size_t)1 << 16)
+
+#define NUMBER_TEXT 128
+
+/* A verification after both allreduces. */
+struct check {
+    struct ar_communicator *c;
+    const struct ar_choice *choice;
+    const struct ar_reduction *r;
+    const struct ar_call *call;
+    const void *in, *native;
+    struct ar_comparison how;
+    size_t count, chunk; /* elements */
+    char *mine, *other;  /* a chunk, packed; owned, all in one from mine on */
+    double *magnitudes;  /* of a chunk; the same */
+    size_t element;      /* the first that is wrong */
+    const char *source;  /* of what it should have been */
+    char is[NUMBER_TEXT], should_be[NUMBER_TEXT];
+};
+
+bool
+ar_verify_is_due(struct ar_communicator *c)
+{
+    return c->verify_calls++ % c->config->verify.every == 0;
+}
+
+void
+ar_verify_begin(struct ar_verification *v, const struct ar_reduction *r, const struct ar_call *call)
+{
+    const void *in_place = MPI_IN_PLACE;
+    const size_t count = (size_t)call->count, bytes = ar_reduction_room_bytes(r, count);
+    *v = (struct ar_verification){.in = call->in, .room = malloc(bytes)};
+    if (call->in != in_place || !v->room)
+        return;
+    v->in_room = malloc(bytes);
+    v->in = v->in_room ? ar_reduction_base(r, v->in_room) : NULL;
+    if (v->in_room && ar_reduction_copy(r, ar_reduction_base(r, v->in_room), call->out, count)) {
+        free(v->room);
+        v->room = NULL;
+    }
+}
+
+/* --- of all ranks --- */
+
+/* The lowest of the ranks' numbers, each for itself. */
+static int
+agree(const struct check *k, int *numbers, int n)
+{
+    int lowest[2];
+    int error = PMPI_Reduce(numbers, lowest, n, MPI_INT, MPI_MIN, 0, k->call->comm);
+    if (!error)
+        error = PMPI_Bcast(lowest, n, MPI_INT, 0, k->call->comm);
+    memcpy(numbers, lowest, (size_t)n * sizeof *numbers);
+    return error;
+}
+
+static int
+run_native(const struct check *k, const void *in, void *out)
+{
+    struct ar_call call = *k->call;
+    call.in = in;
+    call.out = out;
+    return ar_native_allreduce(&call);
+}
+
+static int
+sum_magnitudes(const struct check *k, size_t count)
+{
+    const struct ar_call call = {.in = MPI_IN_PLACE,
+                                 .out = k->magnitudes,
+                                 .count = (MPI_Count)(count * k->how.numbers),
+                                 .type = MPI_DOUBLE,
+                                 .op = MPI_SUM,
+                                 .comm = k->call->comm,
+                                 .profiled = true};
+    return ar_native_allreduce(&call);
+}
+
+/* --- chunks --- */
+
+static size_t
+chunk_length(const struct check *k, size_t first)
+{
+    return k->count - first < k->chunk ? k->count - first : k->chunk;
+}
+
+static int
+pack(const struct check *k, char *packed, const void *elements, size_t first, size_t count)
+{
+    const int error = ar_reduction_pack(
+        k->r, packed, (const char *)elements + (ptrdiff_t)first * k->r->extent, count);
+    ar_packed_clean(&k->how, packed, count);
+    return error;
+}
+
+/* Keeps what is to be told of an element, of which mine and other hold the chunk from first
+ * on. */
+static void
+blame(struct check *k, size_t first, size_t at, const char *source)
+{
+    k->element = first + at;
+    k->source = source;
+    ar_packed_print(&k->how, k->mine + at * k->how.size, k->is, sizeof k->is);
+    ar_packed_print(&k->how, k->other + at * k->how.size, k->should_be, sizeof k->should_be);
+}
+
+/* The first element of the chunk in which mine and other differ, count if none. */
+static size_t
+differing(const struct check *k, size_t count)
+{
+    size_t i = 0;
+    while (i < count &&
+           memcmp(k->mine + i * k->how.size, k->other + i * k->how.size, k->how.size) == 0)
+        i++;
+    return i;
+}
+
+/* Compares a chunk's bits with rank 0's, and with those of the native result; clears what is
+ * found to differ. */
+struct agreement {
+    bool with_rank_0, with_native;
+};
+
+static int
+compare_chunk(struct check *k, struct agreement *same, size_t first)
+{
+    const size_t count = chunk_length(k, first), bytes = count * k->how.size;
+    int error = pack(k, k->mine, k->call->out, first, count);
+    memcpy(k->other, k->mine, bytes);
+    if (!error)
+        error = PMPI_Bcast(k->other, (int)bytes, MPI_BYTE, 0, k->call->comm);
+    size_t at = error ? count : differing(k, count);
+    if (at < count && same->with_rank_0)
+        blame(k, first, at, "rank 0 has");
+    same->with_rank_0 &= at == count;
+    if (!error)
+        error = pack(k, k->other, k->native, first, count);
+    at = error ? count : differing(k, count);
+    if (at < count && same->with_native && same->with_rank_0)
+        blame(k, first, at, "native gives");
+    same->with_native &= at == count;
+    return error;
+}
+
+/* Holds a chunk's rounded results against their bound. */
+static int
+bound_chunk(struct check *k, bool *is_within, size_t first)
+{
+    const size_t count = chunk_length(k, first);
+    int error = pack(k, k->mine, k->in, first, count);
+    ar_magnitudes_get(&k->how, k->magnitudes, k->mine, count);
+    if (!error)
+        error = sum_magnitudes(k, count);
+    if (!error)
+        error = pack(k, k->mine, k->call->out, first, count);
+    if (!error)
+        error = pack(k, k->other, k->native, first, count);
+    if (error)
+        return error;
+    const size_t at =
+        ar_packed_differs(&k->how, k->mine, k->other, k->magnitudes, k->c->nranks, count);
+    if (at < count && *is_within)
+        blame(k, first, at, "native gives");
+    *is_within &= at == count;
+    return MPI_SUCCESS;
+}
+
+/* --- the verdict --- */
+
+/* Which rank is wrong, as all know then; nranks: none. */
+static int
+judge_bounds(struct check *k, int *wrong)
+{
+    bool is_within = true;
+    int error = MPI_SUCCESS;
+    for (size_t first = 0; first < k->count && !error; first += k->chunk)
+        error = bound_chunk(k, &is_within, first);
+    *wrong = is_within ? k->c->nranks : k->c->rank;
+    return error ? error : agree(k, wrong, 1);
+}
+
+static int
+judge(struct check *k, int *wrong)
+{
+    struct agreement same = {true, true};
+    int error = MPI_SUCCESS;
+    for (size_t first = 0; first < k->count && !error; first += k->chunk)
+        error = compare_chunk(k, &same, first);
+    const int none = k->c->nranks, me = k->c->rank;
+    int found[] = {same.with_rank_0 ? none : me, same.with_native ? none : me};
+    if (!error)
+        error = agree(k, found, 2);
+    *wrong = found[0];
+    if (error || found[0] < none || found[1] == none || k->how.kind == AR_COMPARE_NOTHING)
+        return error;
+    *wrong = found[1];
+    return k->how.kind == AR_COMPARE_BOUNDED ? judge_bounds(k, wrong) : MPI_SUCCESS;
+}
+
+/* --- a wrong result --- */
+
+/* The command that runs the like again, where bench knows type and op. */
+static void
+print_command(const struct check *k, const char *algorithm, char *text, size_t room)
+{
+    const void *in_place = MPI_IN_PLACE;
+    char type[MPI_MAX_OBJECT_NAME];
+    int length;
+    text[0] = '\0';
+    if (!k->r->named || k->how.class == AR_NO_CLASS ||
+        PMPI_Type_get_name(k->r->type, type, &length))
+        return;
+    snprintf(text, room,
+             ": mpiexec -n %d allreduce bench --algo '%s' --sizes %zu --type %s --op %s --place %s",
+             k->c->nranks, algorithm, k->count * k->r->size, type, ar_op_name(k->how.op),
+             k->call->in == in_place ? "in" : "out");
+}
+
+static void
+tell(const struct check *k)
+{
+    char algorithm[AR_CHOICE_TEXT], command[AR_CHOICE_TEXT + 256];
+    ar_choice_print(k->choice, algorithm, sizeof algorithm);
+    print_command(k, algorithm, command, sizeof command);
+    ar_say("ALLREDUCE_VERIFY: wrong result: element %zu of %zu is %s on rank %d of %d, where %s %s",
+           k->element, k->count, k->is, k->c->rank, k->c->nranks, k->source, k->should_be);
+    ar_say("ALLREDUCE_VERIFY: it was ALLREDUCE_ALGO='%s' on %zu elements of %zu bytes%s%s",
+           algorithm, k->count, k->r->size, *command ? "; the like" : ", of a user's op or type",
+           command);
+}
+
+static int
+act(struct check *k, int wrong)
+{
+    const enum ar_verify_action action = k->c->config->verify.action;
+    if (ar_verified_count(AR_VERIFIED_WRONG) == 0 && wrong == k->c->rank)
+        tell(k);
+    if (action == AR_VERIFY_ABORT)
+        ar_process_end_job(k->call->comm, k->c->rank == wrong);
+    if (action != AR_VERIFY_NATIVE)
+        return MPI_SUCCESS;
+    k->c->always_native = reason_wrong;
+    ar_statistics_relabel(k->c);
+    return ar_reduction_copy(k->r, k->call->out, k->native, k->count);
+}
+
+/* --- the whole --- */
+
+static bool
+allocate(struct check *k)
+{
+    const size_t bytes = k->chunk * k->how.size, doubles = k->chunk * k->how.numbers;
+    const size_t room = (bytes + 15) / 16 * 16;
+    k->mine = malloc(2 * room + doubles * sizeof *k->magnitudes);
+    k->other = k->mine + room;
+    k->magnitudes = (double *)(void *)(k->mine + 2 * room);
+    return k->mine;
+}
+
+static int
+compare(struct check *k, const struct ar_verification *v)
+{
+    const int none = k->c->nranks;
+    const bool packs = ar_reduction_packs(k->r), ready = v->room && v->in && allocate(k) && packs;
+    int wrong = ready ? none : k->c->rank, error = agree(k, &wrong, 1);
+    if (!error && wrong < none)
+        ar_verified_count(AR_VERIFIED_NOT);
+    if (error || wrong < none)
+        return error;
+    k->native = ar_reduction_base(k->r, v->room);
+    error = run_native(k, k->in, ar_reduction_base(k->r, v->room));
+    if (!error)
+        error = judge(k, &wrong);
+    if (error)
+        return error;
+    if (wrong < none)
+        return act(k, wrong);
+    ar_verified_count(k->how.kind == AR_COMPARE_NOTHING ? AR_VERIFIED_BY_RANKS : AR_VERIFIED_RIGHT);
+    return MPI_SUCCESS;
+}
+
+int
+ar_verify_end(struct ar_verification *v, struct ar_communicator *c, const struct ar_choice *choice,
+              const struct ar_reduction *r, const struct ar_call *call, int error)
+{
+    struct check k = {.c = c,
+                      .choice = choice,
+                      .r = r,
+                      .call = call,
+                      .in = v->in,
+                      .count = (size_t)call->count,
+                      .chunk = r->size < CHUNK_BYTES ? CHUNK_BYTES / r->size : 1};
+    ar_comparison_init(&k.how, r);
+    if (!error)
+        error = compare(&k, v);
+    free(k.mine);
+    free(v->room);
+    free(v->in_room);
+    return error;
+}

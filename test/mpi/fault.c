@@ -1,0 +1,45 @@
+/* A fault to be preloaded beside the library: inverts the last byte of one message that rank
+ * FAULT_RANK of MPI_COMM_WORLD sends by PMPI_Isend, the FAULT_AT-th from 0 on. */
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int isend_fn(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+
+static int
+number(const char *name)
+{
+    const char *text = getenv(name);
+    return text ? atoi(text) : -1;
+}
+
+/* The copy outlives the message: it is never freed. */
+static const void *
+spoiled(const void *buf, int count, MPI_Datatype datatype)
+{
+    int size;
+    PMPI_Type_size(datatype, &size);
+    const size_t bytes = (size_t)count * (size_t)size;
+    unsigned char *copy = malloc(bytes);
+    if (!copy || bytes == 0)
+        return buf;
+    memcpy(copy, buf, bytes);
+    copy[bytes - 1] ^= 0x55;
+    return copy;
+}
+
+__attribute__((visibility("default"))) int
+PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+           MPI_Request *request)
+{
+    static int sent;
+    int rank;
+    isend_fn *next;
+    void *symbol = dlsym(RTLD_NEXT, "PMPI_Isend");
+    memcpy(&next, &symbol, sizeof next);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == number("FAULT_RANK") && sent++ == number("FAULT_AT"))
+        buf = spoiled(buf, count, datatype);
+    return next(buf, count, datatype, dest, tag, comm, request);
+}

@@ -1,0 +1,138 @@
+/* The bounds of two results that were rounded in different orders: what orders of the same
+ * operands give is within, and a little more than the bound is not. */
+#include <float.h>
+#include <math.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "check.h"
+#include "reduce/compare.h"
+
+#define RANKS 6
+
+static uint64_t seed = 88172645463325252;
+
+static double
+random_number(int spread)
+{
+    seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+    const double x = (double)(int64_t)seed / 9e18;
+    return ldexp(x, (int)(seed % (unsigned)spread) - spread / 2);
+}
+
+/* The same operands from the first on, and from the last on. */
+static void
+fold(MPI_Datatype type, MPI_Op op, const void *operands, size_t size, void *up, void *down)
+{
+    memcpy(up, operands, size);
+    memcpy(down, (const char *)operands + (RANKS - 1) * size, size);
+    for (size_t i = 1; i < RANKS; i++) {
+        MPI_Reduce_local((const char *)operands + i * size, up, 1, type, op);
+        MPI_Reduce_local((const char *)operands + (RANKS - 1 - i) * size, down, 1, type, op);
+    }
+}
+
+static double
+sum_magnitudes(const struct ar_comparison *c, const char *operands)
+{
+    double sum = 0, one;
+    for (size_t i = 0; i < RANKS; i++) {
+        ar_magnitudes_get(c, &one, operands + i * c->size, 1);
+        sum += one;
+    }
+    return sum;
+}
+
+static struct ar_comparison
+comparison(MPI_Op op, MPI_Datatype type)
+{
+    struct ar_reduction r;
+    struct ar_comparison c;
+    CHECK(ar_reduction_resolve(&r, op, type), "not resolved");
+    ar_comparison_init(&c, &r);
+    return c;
+}
+
+static void
+orders_are_within_and_more_is_not(MPI_Op op, int spread)
+{
+    const struct ar_comparison c = comparison(op, MPI_DOUBLE);
+    CHECK(c.kind == AR_COMPARE_BOUNDED, "op");
+    for (int k = 0; k < 2000; k++) {
+        double x[RANKS], up, down;
+        for (int i = 0; i < RANKS; i++)
+            x[i] = random_number(spread);
+        fold(MPI_DOUBLE, op, x, sizeof *x, &up, &down);
+        const double magnitudes = sum_magnitudes(&c, (const char *)x);
+        CHECK(ar_packed_differs(&c, &up, &down, &magnitudes, RANKS, 1) == 1, "%a and %a", up, down);
+        /* 4 of u a step, where the bound has little more than 2 */
+        const double beyond = 4 * (RANKS - 1) * (DBL_EPSILON / 2);
+        const double wrong = up + beyond * (op == MPI_SUM ? magnitudes : up);
+        CHECK(ar_packed_differs(&c, &up, &wrong, &magnitudes, RANKS, 1) == 0, "%a taken for %a",
+              wrong, up);
+    }
+}
+
+static void
+what_may_overflow_is_not_judged(void)
+{
+    const double large[] = {1e300, 1e300, 1e-300, 1e-300, 1, 1};
+    const double infinite = INFINITY, one = 1, nan = NAN;
+    const struct ar_comparison product = comparison(MPI_PROD, MPI_DOUBLE);
+    const struct ar_comparison largest = comparison(MPI_MAX, MPI_DOUBLE);
+    const double magnitudes = sum_magnitudes(&product, (const char *)large);
+    double judged;
+    CHECK(ar_packed_differs(&product, &infinite, &one, &magnitudes, RANKS, 1) == 1, "overflow");
+    ar_magnitudes_get(&largest, &judged, &nan, 1);
+    CHECK(ar_packed_differs(&largest, &infinite, &one, &judged, RANKS, 1) == 1, "NaN");
+    ar_magnitudes_get(&largest, &judged, &one, 1);
+    CHECK(ar_packed_differs(&largest, &infinite, &one, &judged, RANKS, 1) == 0, "maximum");
+}
+
+static void
+first(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void)in, (void)inout, (void)count, (void)type;
+}
+
+static void
+kinds_are_told_apart(void)
+{
+    MPI_Op op;
+    MPI_Op_create(first, 1, &op);
+    CHECK(comparison(MPI_SUM, MPI_INT).kind == AR_COMPARE_EXACT, "int");
+    CHECK(comparison(MPI_MAXLOC, MPI_2INT).kind == AR_COMPARE_EXACT, "2int");
+    CHECK(comparison(MPI_LXOR, MPI_C_BOOL).kind == AR_COMPARE_EXACT, "bool");
+    CHECK(comparison(MPI_MINLOC, MPI_DOUBLE_INT).kind == AR_COMPARE_BOUNDED, "double_int");
+    CHECK(comparison(MPI_SUM, MPI_C_FLOAT_COMPLEX).numbers == 2, "complex");
+    CHECK(comparison(MPI_PROD, MPI_C_FLOAT_COMPLEX).kind == AR_COMPARE_NOTHING, "complex product");
+    CHECK(comparison(op, MPI_INT).kind == AR_COMPARE_NOTHING, "user's op");
+    MPI_Op_free(&op);
+}
+
+static void
+padding_means_nothing(void)
+{
+    const struct ar_comparison c = comparison(MPI_SUM, MPI_LONG_DOUBLE);
+    long double a, b;
+    memset(&a, 1, sizeof a);
+    memset(&b, 2, sizeof b);
+    a = b = 3;
+    ar_packed_clean(&c, &a, 1);
+    ar_packed_clean(&c, &b, 1);
+    CHECK(a == 3 && memcmp(&a, &b, sizeof a) == 0, "padding");
+}
+
+int
+main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    orders_are_within_and_more_is_not(MPI_SUM, 40);
+    orders_are_within_and_more_is_not(MPI_PROD, 40);
+    what_may_overflow_is_not_judged();
+    kinds_are_told_apart();
+    padding_means_nothing();
+    MPI_Finalize();
+    return check_status();
+}

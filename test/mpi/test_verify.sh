@@ -1,0 +1,88 @@
+#!/bin/sh
+# ALLREDUCE_VERIFY: every algorithm agrees with the native allreduce on every kind of op and type; a
+# message that is spoiled on its way is found, told once with what it takes to see it again, and
+# leads to what was asked for.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+limit=60
+fault=$PWD/test/mpi/.libs/fault.so
+
+# expect_line WHAT PATTERN N: so many lines of the output match.
+expect_line() {
+    [ "$(grep -c -e "$2" "$scratch/out")" -eq "$3" ] || {
+        fail "$1: not $3 lines with '$2'"
+        cat "$scratch/out"
+    }
+}
+
+# Of kinds, 2 calls each: sums of ints, 4 ops on float and double, complex sums; once maxloc and
+# long double; by ranks alone complex products and a user's op.
+kinds='ALLREDUCE_VERIFY: 21 calls agree with the native allreduce, 3 between the ranks alone, 0 are'
+kinds_agree() {
+    title="kinds by $1 on $2 ranks, transport $3"
+    expect_ok "$title" preload "$2" ALLREDUCE_VERIFY=1 ALLREDUCE_TRANSPORT="$3" \
+        ALLREDUCE_ALGO="$1" "$programs/verify" kinds
+    expect_line "$title" "$kinds wrong, 0 could" 1
+}
+kinds_agree butterfly 3 mpi
+kinds_agree dual_root 4 auto
+kinds_agree 'circle(segment=1K)' 2 auto
+kinds_agree shm 4 auto
+kinds_agree shm 1 auto
+
+# The first of each N calls on a communicator.
+expect_ok 'one of 4' preload 2 ALLREDUCE_VERIFY=1/4 ALLREDUCE_ALGO=ring "$programs/verify" ints 9
+expect_line 'one of 4' 'VERIFY: 3 calls agree' 1
+expect_ok 'native is not compared with itself' \
+    preload 2 ALLREDUCE_VERIFY=1 ALLREDUCE_ALGO=native "$programs/verify" ints 2
+expect_line 'native is not compared with itself' 'VERIFY: 0 calls agree' 1
+
+# spoil SETTING RANKS AT ALGORITHM: 6 sums, the AT-th message of rank 1 is spoiled.
+spoil() {
+    title="$4, message $3 of rank 1 spoiled, $1"
+    launch "$2" LD_PRELOAD="$fault:$library" FAULT_RANK=1 FAULT_AT="$3" ALLREDUCE_VERBOSE=1 \
+        ALLREDUCE_VERIFY="$1" ALLREDUCE_TRANSPORT=mpi ALLREDUCE_ALGO="$4" \
+        "$programs/verify" ints 6 >"$scratch/out" 2>&1
+    status=$?
+}
+# The second call: each of 3 ranks sends 4 messages in a ring.
+spoil 1 3 5 ring
+case $status in
+0 | 124 | 137) fail "$title: exit status $status" ;;
+esac
+expect_line "$title" 'VERIFY: wrong result: element [0-9]* of 1000 is [-0-9]* on rank' 1
+expect_line "$title" "mpiexec -n 3 allreduce bench --algo 'ring' --sizes 4000 --type MPI_INT --op MPI_SUM --place in" 1
+
+spoil 1,warn 3 5 ring
+[ $status -ne 0 ] || fail "$title: the program did not see the wrong result"
+expect_line "$title" 'VERIFY: wrong result: ' 1
+expect_line "$title" 'VERIFY: 5 calls agree .* 1 are wrong' 1
+
+spoil 1,native 3 5 ring
+[ $status -eq 0 ] || fail "$title: exit status $status"
+expect_line "$title" 'VERIFY: wrong result: ' 1
+expect_line "$title" 'VERIFY: 1 calls agree .* 1 are wrong' 1
+expect_calls "$title" ring 2
+expect_calls "$title" native 4
+
+# What is wrong on all ranks alike, too: the root's sum, before it is broadcast.
+spoil 1,native 2 0 reduce_bcast
+[ $status -eq 0 ] || fail "$title: exit status $status"
+expect_line "$title" 'VERIFY: wrong result: .* on rank 0 of 2, where native gives' 1
+
+# The command that is told runs.
+command=$(sed -n 's/.*the like: mpiexec -n 2 allreduce //p' "$scratch/out" | tr -d "'")
+# shellcheck disable=SC2086 # words of a command
+expect_ok "$command" launch 2 ./allreduce $command --time 0.2
+
+# refused SETTING COLUMN
+refused() {
+    preload 2 ALLREDUCE_VERIFY="$1" "$programs/verify" ints 1 >"$scratch/out" 2>&1 &&
+        fail "'$1' was taken"
+    expect_line "'$1'" "^liballreduce: ALLREDUCE_VERIFY: column $2: " 1
+}
+refused 2 1
+refused 1/0 3
+refused 1/3,abrot 5
+exit $failed

@@ -1,0 +1,139 @@
+/* Calls for ALLREDUCE_VERIFY to look at.
+ *
+ * usage: verify ints N: N sums of ints, each of which must be right
+ *        verify kinds: every kind of op and type, with hostile values, in place and not
+ */
+#include <complex.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi_check.h"
+
+#define COUNT 1000
+
+static int rank, nranks;
+
+static void
+sum_ints(int in_place)
+{
+    int in[COUNT], out[COUNT], wrong = 0;
+    for (int i = 0; i < COUNT; i++)
+        in[i] = out[i] = i + rank;
+    MPI_Allreduce(in_place ? MPI_IN_PLACE : in, out, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < COUNT; i++)
+        wrong += out[i] != i * nranks + nranks * (nranks - 1) / 2;
+    if (wrong > 0)
+        check_fail("%d sums are wrong", wrong);
+}
+
+/* Of either sign, of many magnitudes; now and then zero, infinite, NaN. */
+static double
+rounded(int i)
+{
+    const int k = (i * 7919 + rank * 104729) % 9973;
+    if (k % 97 == 0)
+        return k % 2 ? 0.0 : -0.0;
+    if (i % 101 == 0 && k % 3 == 0)
+        return k % 2 ? INFINITY : NAN;
+    return (k - 5000) / 3.0 * pow(2, k % 30 - 15);
+}
+
+static void
+reduce(const char *what, MPI_Datatype type, MPI_Op op, size_t size, void *values)
+{
+    char *in = check_buffer(COUNT * size), *out = check_buffer(COUNT * size);
+    const struct check_comm world = check_describe(MPI_COMM_WORLD, "world");
+    memcpy(in, values, COUNT * size);
+    memcpy(out, values, COUNT * size);
+    MPI_Allreduce(in, out, COUNT, type, op, MPI_COMM_WORLD);
+    check_guards(out, what);
+    check_same_bits(&world, out, COUNT * size, what);
+    memcpy(out, values, COUNT * size);
+    MPI_Allreduce(MPI_IN_PLACE, out, COUNT, type, op, MPI_COMM_WORLD);
+    check_guards(out, what);
+    check_release(in);
+    check_release(out);
+}
+
+static void
+reduce_floating(void)
+{
+    static float f[COUNT];
+    static double d[COUNT];
+    static double complex z[COUNT];
+    static const MPI_Op ops[] = {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN};
+    for (int i = 0; i < COUNT; i++) {
+        d[i] = rounded(i);
+        f[i] = (float)d[i];
+        z[i] = d[i] + I * rounded(i + 17);
+    }
+    for (size_t k = 0; k < sizeof ops / sizeof ops[0]; k++) {
+        reduce("float", MPI_FLOAT, ops[k], sizeof *f, f);
+        reduce("double", MPI_DOUBLE, ops[k], sizeof *d, d);
+    }
+    reduce("complex sum", MPI_C_DOUBLE_COMPLEX, MPI_SUM, sizeof *z, z);
+    reduce("complex product", MPI_C_DOUBLE_COMPLEX, MPI_PROD, sizeof *z, z);
+}
+
+/* Types of which some bytes mean nothing: compared by MPI_Allreduce itself alone. */
+static void
+reduce_padded(void)
+{
+    static long double in[COUNT], out[COUNT];
+    static struct {
+        double value;
+        int where;
+    } pairs[COUNT], results[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        in[i] = (long double)rounded(i);
+        pairs[i].value = rounded(i);
+        pairs[i].where = rank;
+    }
+    MPI_Allreduce(in, out, COUNT, MPI_LONG_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(pairs, results, COUNT, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
+}
+
+static void
+first(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    int size;
+    MPI_Type_size(*type, &size);
+    memcpy(inout, in, (size_t)*count * (size_t)size);
+}
+
+static void
+reduce_by_users(void)
+{
+    static int in[COUNT];
+    MPI_Op op;
+    MPI_Datatype two;
+    MPI_Op_create(first, 0, &op);
+    MPI_Type_contiguous(2, MPI_INT, &two);
+    MPI_Type_commit(&two);
+    for (int i = 0; i < COUNT; i++)
+        in[i] = i + rank;
+    MPI_Allreduce(MPI_IN_PLACE, in, COUNT / 2, two, op, MPI_COMM_WORLD);
+    for (int i = 0; i < COUNT; i++)
+        check_true(in[i] == i);
+    MPI_Type_free(&two);
+    MPI_Op_free(&op);
+}
+
+int
+main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &nranks);
+    if (argc > 2 && strcmp(argv[1], "ints") == 0) {
+        for (int i = 0; i < atoi(argv[2]); i++)
+            sum_ints(i % 2);
+    } else {
+        sum_ints(0);
+        reduce_floating();
+        reduce_padded();
+        reduce_by_users();
+    }
+    return check_end();
+}
