@@ -210,9 +210,11 @@ call_ours(const struct ar_entrant *e, const struct ar_reduction *r, const void *
 {
     int error = MPI_SUCCESS;
     struct ar_communicator *const c = e->state;
-    struct ar_decision *d = c->last_decision && c->last_count == count
-                                ? c->last_decision
-                                : ar_communicator_decide(c, e->comm, r, count, &error);
+    struct ar_decision *d =
+        c->last_decision && c->last_count == count
+            ? c->last_decision
+            : ar_communicator_decide(c, e->comm, r, count,
+                                     in == out ? AR_IN_PLACE : AR_OUT_OF_PLACE, &error);
     if (d && d->runner != AR_RUN_NATIVE)
         return ar_communicator_run(c, e->comm, d, r, in, out);
     if (d)

@@ -35,8 +35,6 @@ struct ar_entrant {
     const char *reason;       /* why; "" and NULL where that is no question */
 };
 
-enum ar_place { AR_OUT_OF_PLACE, AR_IN_PLACE };
-
 /* One round of a contest. */
 struct ar_contest_round {
     size_t count; /* elements, 1..INT_MAX */

@@ -9,7 +9,7 @@
 #include "schedule/trace.h"
 #include "select/select.h"
 
-enum { LATENCY = 256, BANDWIDTH, REDUCTION, SVG };
+enum { LATENCY = 256, BANDWIDTH, REDUCTION, SVG, CALL };
 
 static const struct argp_option options[] = {
     {"ranks", 'n', "P", 0, "Number of ranks (4, or H times R of --nodes)", 0},
@@ -18,6 +18,10 @@ static const struct argp_option options[] = {
     {"nodes", 'N', "HxR", 0, "H nodes of R ranks each", 0},
     {"rules", 'r', "TEXT", 0, "Explain a text as in ALLREDUCE_ALGO, in place of one algorithm", 0},
     {"rules-file", 'f', "FILE", 0, "Explain a file as in ALLREDUCE_RULES", 0},
+    {"call", CALL, "TRAITS", 0,
+     "The call that rules are asked about, where they ask for more than its size (op=sum, "
+     "type=float, inplace=no, comm=MPI_COMM_WORLD)",
+     0},
     {"svg", SVG, "FILE", 0, "Draw a picture into FILE, too; -: on stdout, without the text", 0},
     {"latency", LATENCY, "US", 0, "a, microseconds a message (1)", 1},
     {"bandwidth", BANDWIDTH, "GB/S", 0, "B, gigabytes a second out of and into a rank (10)", 1},
@@ -66,6 +70,38 @@ parse_nodes(struct argp_state *state, struct ar_explain *request, const char *te
                    text, AR_EXPLAIN_RANKS_MAX);
 }
 
+/* One trait, NAME=VALUE, of a call: one word, no pattern. */
+static void
+parse_trait(struct argp_state *state, struct ar_traits *call, const char *text, size_t length)
+{
+    char why[AR_PROBLEM_TEXT];
+    struct ar_text t;
+    const char *const equals = memchr(text, '=', length);
+    const size_t name = equals ? (size_t)(equals - text) : length;
+    ar_text_init(&t, why, sizeof why);
+    if (!equals)
+        argp_error(state, "--call '%s': give NAME=VALUE, with commas between them", text);
+    if (ar_traits_set(call, (struct ar_word){text, name},
+                      (struct ar_word){equals + 1, length - name - 1}, &t))
+        argp_error(state, "--call: %s", why);
+    if (memchr(text, '|', length))
+        argp_error(state, "--call '%s': a call has one value, without '|'", text);
+    if (call->asks & (AR_TRAIT_NODES | AR_TRAIT_PER_NODE))
+        argp_error(state, "--call '%s': give the nodes by --nodes=HxR", text);
+}
+
+static void
+parse_call(struct argp_state *state, struct ar_traits *call, const char *text)
+{
+    for (const char *at = text;; at++) {
+        const size_t length = strcspn(at, ",");
+        parse_trait(state, call, at, length);
+        at += length;
+        if (*at == '\0')
+            return;
+    }
+}
+
 /* What can only be judged when all options are known. */
 static void
 check_request(struct argp_state *state, struct ar_explain *request)
@@ -77,6 +113,8 @@ check_request(struct argp_state *state, struct ar_explain *request)
                           "all names");
     if (request->algorithm && rules)
         argp_error(state, "either '%s' or --rules, not both", request->algorithm);
+    if (request->call.asks && !rules)
+        argp_error(state, "--call is a question to --rules or --rules-file");
     if (request->rules && request->rules_file)
         argp_error(state, "either --rules or --rules-file, not both");
     if (request->hosts && request->nranks && placed != request->nranks)
@@ -112,6 +150,9 @@ parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case 'r':
         request->rules = value;
+        return 0;
+    case CALL:
+        parse_call(state, &request->call, value);
         return 0;
     case SVG:
         request->svg = value;

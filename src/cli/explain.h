@@ -16,6 +16,7 @@ struct ar_explain {
     const char *algorithm; /* of these three two are NULL */
     const char *rules;
     const char *rules_file;
+    struct ar_traits call; /* what a call has that the rules are asked about; asks: those given */
     int nranks;
     int hosts; /* 0: node map unknown */
     int per_host;

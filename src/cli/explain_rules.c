@@ -23,9 +23,10 @@ struct map {
     const struct ar_rules *rules;
     const struct ar_explain *request;
     struct edges edges;
-    bool *reached; /* by clause: it takes a size */
-    bool fixed;    /* a line is marked as one that combines in an order of its own */
-    bool odd;      /* something odd was told */
+    bool *reached;          /* by clause: it takes a size */
+    struct ar_request call; /* of no bytes */
+    bool fixed;             /* a line is marked as one that combines in an order of its own */
+    bool odd;               /* something odd was told */
 };
 
 /* What messages of one size run. */
@@ -90,6 +91,49 @@ find_edges(struct edges *edges, const struct ar_rules *rules)
     return edges->at ? AR_OK : AR_ERR_MEMORY;
 }
 
+/* --- the call --- */
+
+static unsigned
+single(unsigned set, unsigned fallback)
+{
+    return set ? (unsigned)__builtin_ctz(set) : fallback;
+}
+
+static struct ar_request
+call_of(const struct ar_explain *request)
+{
+    const struct ar_traits *const call = &request->call;
+    return (struct ar_request){
+        .nranks = request->nranks,
+        .commutative = true,
+        .shares_memory = request->hosts <= 1,
+        .op = (enum ar_op)single(call->ops, AR_SUM),
+        .type = (enum ar_type_class)single(call->types, AR_TYPE_FLOAT),
+        .place = (enum ar_place)single(call->places, AR_OUT_OF_PLACE),
+        .nodes = request->hosts ? (size_t)request->hosts : 1,
+        .per_node = (size_t)(request->hosts ? request->per_host : request->nranks),
+        .comm = *call->comm ? call->comm : "MPI_COMM_WORLD",
+    };
+}
+
+static struct ar_request
+call_with(const struct map *map, size_t bytes)
+{
+    struct ar_request call = map->call;
+    call.bytes = bytes;
+    return call;
+}
+
+/* The clause that takes so many bytes, or NO_CLAUSE. */
+static size_t
+clause_for(const struct map *map, size_t bytes)
+{
+    const struct ar_request call = call_with(map, bytes);
+    size_t clause = NO_CLAUSE;
+    ar_rules_match(map->rules, &call, &clause);
+    return clause;
+}
+
 /* --- the map --- */
 
 static int
@@ -97,18 +141,16 @@ find_answer(struct answer *answer, const struct map *map, size_t bytes)
 {
     char text[AR_CHOICE_TEXT];
     struct ar_choice picked;
-    const int nranks = map->request->nranks;
-    const struct ar_choice *choice = ar_rules_match(map->rules, bytes, nranks, &answer->clause);
+    const struct ar_request call = call_with(map, bytes);
+    answer->clause = NO_CLAUSE;
+    const struct ar_choice *choice = ar_rules_match(map->rules, &call, &answer->clause);
     answer->fixed = false;
-    if (!choice)
-        answer->clause = NO_CLAUSE;
     if (choice && choice->kind != AR_CHOICE_AUTO) {
         ar_choice_print(choice, answer->text, sizeof answer->text);
         answer->fixed = choice->kind == AR_CHOICE_ALGORITHM && !choice->algorithm->keeps_order;
         return AR_OK;
     }
-    const struct ar_request request = {bytes, nranks, true, map->request->hosts <= 1};
-    int error = ar_auto_choose(&picked, &request, NULL);
+    int error = ar_auto_choose(&picked, &call, NULL);
     if (!error)
         snprintf(answer->text, sizeof answer->text, "auto: %s",
                  ar_choice_print(&picked, text, sizeof text));
@@ -176,12 +218,11 @@ print_gaps(struct map *map)
 {
     const struct edges *const edges = &map->edges;
     char range[2 * AR_SIZE_TEXT + 1];
-    size_t first = 0, clause;
+    size_t first = 0;
     bool open = false;
     for (size_t i = 0; i <= edges->n && ar_rules_count(map->rules) > 0; i++) {
         const bool end = i == edges->n;
-        const bool gap =
-            !end && !ar_rules_match(map->rules, edges->at[i], map->request->nranks, &clause);
+        const bool gap = !end && clause_for(map, edges->at[i]) == NO_CLAUSE;
         if (gap && !open)
             first = edges->at[i];
         if (open && !gap) {
@@ -210,19 +251,39 @@ serves_ranks(const struct ar_rules *rules, size_t clause, int nranks)
 static void
 print_shadows(const struct map *map, size_t idle)
 {
-    const int nranks = map->request->nranks;
     const char *separator = "";
     for (size_t i = 0; i < idle; i++) {
         bool takes = false;
         for (size_t k = 0; k < map->edges.n && !takes; k++) {
-            size_t clause = NO_CLAUSE;
-            const size_t bytes = map->edges.at[k];
-            takes = ar_rules_clause_matches(map->rules, idle, bytes, nranks) &&
-                    ar_rules_match(map->rules, bytes, nranks, &clause) && clause == i;
+            const struct ar_request call = call_with(map, map->edges.at[k]);
+            takes = ar_rules_clause_matches(map->rules, idle, &call) &&
+                    clause_for(map, call.bytes) == i;
         }
         if (takes)
             printf("%s%zu", separator, i + 1);
         separator = takes ? ", " : separator;
+    }
+}
+
+/* Why it takes nothing. */
+static void
+print_idleness(const struct map *map, size_t idle)
+{
+    struct ar_traits traits = *ar_rules_traits(map->rules, idle);
+    char text[AR_TRAITS_TEXT];
+    struct ar_text t;
+    traits.asks = ar_traits_missing(&traits, &map->call);
+    ar_text_init(&t, text, sizeof text);
+    ar_traits_print(&t, &traits);
+    if (traits.asks) {
+        printf("asks for %s\n", text);
+    } else if (serves_ranks(map->rules, idle, map->request->nranks)) {
+        printf("is %sshadowed%s: all its sizes are taken by clause ",
+               ar_color_begin(stdout, AR_COLOR_WARNING), ar_color_end(stdout));
+        print_shadows(map, idle);
+        printf("\n");
+    } else {
+        printf("asks for another number of ranks\n");
     }
 }
 
@@ -239,27 +300,29 @@ print_idle(struct map *map)
         if (map->request->rules_file)
             printf("line %d, ", line);
         printf("column %d) ", column);
-        if (serves_ranks(map->rules, i, map->request->nranks)) {
-            printf("is %sshadowed%s: all its sizes are taken by clause ",
-                   ar_color_begin(stdout, AR_COLOR_WARNING), ar_color_end(stdout));
-            print_shadows(map, i);
-            printf("\n");
-        } else {
-            printf("asks for another number of ranks\n");
-        }
+        print_idleness(map, i);
     }
 }
 
 /* --- all of it --- */
 
 static void
-print_head(const struct ar_explain *request)
+print_head(const struct map *map)
 {
+    const struct ar_explain *const request = map->request;
+    const unsigned asks = ar_rules_asks(map->rules);
+    char traits[AR_TRAITS_TEXT];
+    struct ar_text t;
+    ar_text_init(&t, traits, sizeof traits);
+    ar_request_print(&t, &map->call, asks);
     if (request->hosts > 1)
         printf("%d ranks on %d nodes", request->nranks, request->hosts);
     else
         printf("%d rank%s on one node", request->nranks, request->nranks == 1 ? "" : "s");
-    printf(", ops that commute\n\n");
+    printf(", ops that commute\n");
+    if (asks)
+        printf("the rules ask for more than size and ranks; this call has %s\n", traits);
+    printf("\n");
 }
 
 static int
@@ -271,7 +334,7 @@ explain(struct map *map)
     map->reached = calloc(ar_rules_count(map->rules) + 1, sizeof *map->reached);
     error = AR_ERR_MEMORY;
     if (map->reached) {
-        print_head(map->request);
+        print_head(map);
         error = print_map(map);
     }
     if (!error) {
@@ -311,7 +374,7 @@ ar_explain_rules(const struct ar_explain *request)
     if (error == AR_ERR_SYNTAX)
         return AR_EXIT_USAGE;
     if (!error) {
-        struct map map = {.rules = rules, .request = request};
+        struct map map = {.rules = rules, .request = request, .call = call_of(request)};
         error = explain(&map);
         ar_rules_destroy(rules);
     }

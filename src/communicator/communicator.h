@@ -30,6 +30,10 @@ struct ar_decision_key {
     bool commutative;
     bool named; /* op and type are predefined */
     bool basic; /* the type is */
+    /* 0 where the rules do not ask: */
+    enum ar_op op;
+    enum ar_type_class type;
+    enum ar_place place;
 };
 
 /* Who executes a call. */
@@ -49,9 +53,10 @@ struct ar_decision {
     struct ar_channel
         *channel; /* of AR_RUN_MESSAGES; the communicator's, or NULL: MPI's messages */
     struct ar_choice choice;
-    const char *reason;           /* static string */
-    const struct ar_label *label; /* NULL: nothing is recorded */
-    struct ar_record *record;     /* of the last call with this decision */
+    const struct ar_choice *clause; /* that asked for it; NULL: none.  The configuration's */
+    const char *reason;             /* static string */
+    const struct ar_label *label;   /* NULL: nothing is recorded */
+    struct ar_record *record;       /* of the last call with this decision */
 };
 
 /* Where a private communicator with its extras stands. */
@@ -78,7 +83,9 @@ struct ar_communicator {
     struct ar_memory memory[AR_MEMORY_GRADES];
     bool has_channel; /* made with the engine, where all ranks are on one node */
     struct ar_channel channel;
-    int *node_of; /* node of each rank, from 0; NULL before the engine is ready */
+    size_t nodes, per_node; /* as in struct ar_request */
+    char *name;             /* likewise; NULL: nobody asked */
+    int *node_of;           /* node of each rank, from 0; NULL before the engine is ready */
     struct ar_wait wait;
     char *scratch; /* aligned to 64 */
     size_t scratch_bytes;
@@ -106,9 +113,11 @@ struct ar_communicator *ar_communicator_get(MPI_Comm comm, int *error);
 struct ar_communicator *ar_communicator_find(MPI_Comm comm);
 
 /* What a call of count (>= 1) elements runs; NULL with *error where memory ran out or
- * an algorithm is broken.  comm is the user's, for the set-up at first need. */
+ * an algorithm is broken.  comm is the user's, for the set-up at first need; place is this
+ * rank's. */
 struct ar_decision *ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm,
-                                           const struct ar_reduction *r, size_t count, int *error);
+                                           const struct ar_reduction *r, size_t count,
+                                           enum ar_place place, int *error);
 
 /* Runs a decision that is not native.  in may be out; comm is the user's.  MPI_SUCCESS or an error
  * of MPI's. */

@@ -303,11 +303,18 @@ create(void)
     return config;
 }
 
+static unsigned
+asks(const struct ar_rules *rules)
+{
+    return rules ? ar_rules_asks(rules) : 0;
+}
+
 /* Settles what follows from the parts; destroys the configuration on error. */
 static struct ar_config *
 finished(struct ar_config *config, int error)
 {
     config->error = config->broken && config->strict ? AR_ERR_SYNTAX : AR_OK;
+    config->asks = asks(config->rules) | asks(config->program_rules) | asks(config->file_rules);
     if (!error && !make_text(config))
         return config;
     ar_config_destroy(config);
@@ -450,20 +457,20 @@ ar_config_destroy(struct ar_config *config)
 
 /* The clause that matches and where it stood, or NULL. */
 static const struct ar_choice *
-find_clause(const struct ar_config *config, size_t bytes, int nranks, const char **reason)
+find_clause(const struct ar_config *config, const struct ar_request *request, const char **reason)
 {
     const struct ar_choice *match = NULL;
     if (config->rules) {
         *reason = ar_reason_named;
-        match = ar_rules_match(config->rules, bytes, nranks, NULL);
+        match = ar_rules_match(config->rules, request, NULL);
     }
     if (!match && config->program_rules) {
         *reason = ar_reason_program;
-        match = ar_rules_match(config->program_rules, bytes, nranks, NULL);
+        match = ar_rules_match(config->program_rules, request, NULL);
     }
     if (!match && config->file_rules) {
         *reason = ar_reason_rule;
-        match = ar_rules_match(config->file_rules, bytes, nranks, NULL);
+        match = ar_rules_match(config->file_rules, request, NULL);
     }
     return match;
 }
@@ -486,7 +493,7 @@ ar_config_choose(const struct ar_config *config, struct ar_choice *out,
         choose_native(out, reason, ar_reason_broken);
         return AR_OK;
     }
-    clause = find_clause(config, request->bytes, request->nranks, reason);
+    clause = find_clause(config, request, reason);
     if (clause && clause->kind != AR_CHOICE_AUTO) {
         *out = *clause;
     } else {
@@ -502,10 +509,10 @@ ar_config_choose(const struct ar_config *config, struct ar_choice *out,
 }
 
 const struct ar_choice *
-ar_config_clause(const struct ar_config *config, size_t bytes, int nranks)
+ar_config_clause(const struct ar_config *config, const struct ar_request *request)
 {
     const char *reason;
-    return config->broken ? NULL : find_clause(config, bytes, nranks, &reason);
+    return config->broken ? NULL : find_clause(config, request, &reason);
 }
 
 static bool
@@ -513,7 +520,7 @@ begins_with_native(const struct ar_rules *rules)
 {
     const struct ar_condition *conditions;
     return rules && ar_rules_count(rules) > 0 && ar_rules_conditions(rules, 0, &conditions) == 0 &&
-           ar_rules_choice(rules, 0)->kind == AR_CHOICE_NATIVE;
+           !ar_rules_traits(rules, 0)->asks && ar_rules_choice(rules, 0)->kind == AR_CHOICE_NATIVE;
 }
 
 const char *

@@ -36,8 +36,9 @@ struct ar_config {
     int stats_signal;     /* of ALLREDUCE_STATS_SIGNAL; 0: none */
     int verbose;
     bool strict;
-    bool broken; /* something was refused: choose gives native for everything */
-    int error;   /* AR_ERR_SYNTAX if broken and strict, else AR_OK */
+    unsigned asks; /* for which traits of a call its clauses ask: bits of enum ar_trait */
+    bool broken;   /* something was refused: choose gives native for everything */
+    int error;     /* AR_ERR_SYNTAX if broken and strict, else AR_OK */
 
     /* Canonical text of all that must agree between ranks: equal texts, equal
      * decisions.  stats_signal, wait, verbose and strict are
@@ -84,9 +85,10 @@ extern const char ar_reason_broken[];     /* "bad configuration": see problem */
 int ar_config_choose(const struct ar_config *config, struct ar_choice *out,
                      const struct ar_request *request, const char **reason);
 
-/* What the clauses ask for, for a message of so many bytes: the first that matches;
- * NULL, which means auto, where none does.  Borrowed. */
-const struct ar_choice *ar_config_clause(const struct ar_config *config, size_t bytes, int nranks);
+/* What the clauses ask for: the first that matches; NULL, which means auto, where none
+ * does.  Borrowed. */
+const struct ar_choice *ar_config_clause(const struct ar_config *config,
+                                         const struct ar_request *request);
 
 /* The reason why every call goes native whatever its size, or NULL. */
 const char *ar_config_always_native(const struct ar_config *config);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "communicator/request.h"
 #include "communicator/state.h"
 #include "communicator/statistics.h"
 
@@ -10,7 +11,7 @@
 #define PLAN_BYTES_MAX ((size_t)16 << 20)
 
 static struct ar_decision_key
-key_of(const struct ar_reduction *r, size_t count)
+key_of(const struct ar_reduction *r, size_t count, enum ar_place place, unsigned asks)
 {
     return (struct ar_decision_key){.count = count,
                                     .size = r->size,
@@ -19,7 +20,10 @@ key_of(const struct ar_reduction *r, size_t count)
                                     .true_lb = r->true_lb,
                                     .commutative = r->commutative,
                                     .named = r->named,
-                                    .basic = r->basic};
+                                    .basic = r->basic,
+                                    .op = asks & AR_TRAIT_OP ? r->which : 0,
+                                    .type = asks & AR_TRAIT_TYPE ? r->type_class : 0,
+                                    .place = place};
 }
 
 static bool
@@ -27,7 +31,8 @@ same_key(const struct ar_decision_key *a, const struct ar_decision_key *b)
 {
     return a->count == b->count && a->size == b->size && a->true_extent == b->true_extent &&
            a->extent == b->extent && a->true_lb == b->true_lb && a->commutative == b->commutative &&
-           a->named == b->named && a->basic == b->basic;
+           a->named == b->named && a->basic == b->basic && a->op == b->op && a->type == b->type &&
+           a->place == b->place;
 }
 
 /* NULL without memory. */
@@ -138,8 +143,12 @@ wants_memory(const struct ar_communicator *c, const struct ar_decision *d)
 static int
 ask(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const struct ar_reduction *r)
 {
-    struct ar_request request = {d->key.count * r->size, c->nranks, r->commutative, c->nranks > 1};
-    int error = ar_config_choose(c->config, &d->choice, &request, &d->reason);
+    struct ar_request request;
+    int error = ar_request_describe(c, comm, &request, r, d->key.count, d->key.place);
+    if (error)
+        return error;
+    d->clause = ar_config_clause(c->config, &request);
+    error = ar_config_choose(c->config, &d->choice, &request, &d->reason);
     const bool is_auto = d->reason == ar_reason_auto;
     if (error || !wants_memory(c, d))
         return error;
@@ -199,9 +208,9 @@ choose_timed(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
 
 static struct ar_decision *
 decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r, size_t count,
-       int *error)
+       enum ar_place place, int *error)
 {
-    struct ar_decision_key key = key_of(r, count);
+    struct ar_decision_key key = key_of(r, count, place, c->config->asks);
     struct ar_decision *set = set_of(c, &key);
     *error = set ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     for (int i = 0; set && i < AR_DECISION_WAYS; i++)
@@ -222,10 +231,13 @@ decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r, s
 
 struct ar_decision *
 ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
-                       size_t count, int *error)
+                       size_t count, enum ar_place place, int *error)
 {
-    struct ar_decision *d = decide(c, comm, r, count, error);
-    if (d && r->named) {
+    const bool asks_place = c->config->asks & AR_TRAIT_PLACE;
+    *error = MPI_SUCCESS;
+    place = asks_place ? ar_request_agree_on_place(c, comm, r, count, place, error) : 0;
+    struct ar_decision *d = *error ? NULL : decide(c, comm, r, count, place, error);
+    if (d && r->named && !asks_place) { /* else the next call may be in another place */
         c->last_type = r->type;
         c->last_op = r->op;
         c->last_count = count;

@@ -116,11 +116,9 @@ ar_statistics_detach(struct ar_communicator *c)
 void
 ar_statistics_label(struct ar_communicator *c, struct ar_decision *d)
 {
-    const struct ar_choice *clause =
-        ar_config_clause(c->config, d->key.count * d->key.size, c->nranks);
     char requested[AR_CHOICE_TEXT] = "auto", ran[AR_CHOICE_TEXT] = "native";
-    if (clause)
-        ar_choice_print(clause, requested, sizeof requested);
+    if (d->clause)
+        ar_choice_print(d->clause, requested, sizeof requested);
     if (d->runner != AR_RUN_NATIVE)
         ar_choice_print(&d->choice, ran, sizeof ran);
     d->label = ar_recorder_label(c->recorder, AR_ENTRY_ALLREDUCE, requested, ran, d->reason);

@@ -9,22 +9,6 @@
 
 #include "reduce/reduce.h"
 
-enum ar_op {
-    AR_SUM,
-    AR_PROD,
-    AR_MAX,
-    AR_MIN,
-    AR_LAND,
-    AR_LOR,
-    AR_LXOR,
-    AR_BAND,
-    AR_BOR,
-    AR_BXOR,
-    AR_MAXLOC,
-    AR_MINLOC,
-    AR_OPS
-};
-
 enum ar_class {
     AR_I8,
     AR_I16,

@@ -248,6 +248,22 @@ candidates_of(enum form form, size_t size)
     return (struct ar_candidates){0};
 }
 
+static enum ar_type_class
+type_class_of(const struct row *row, size_t size)
+{
+    if (row->ops == BYTE_OPS)
+        return AR_TYPE_BYTE;
+    if (row->ops == LOGICAL_OPS)
+        return AR_TYPE_LOGICAL;
+    if (row->ops == PAIR_OPS)
+        return AR_TYPE_PAIR;
+    if (row->ops == COMPLEX_OPS)
+        return AR_TYPE_COMPLEX;
+    if (row->ops != FLOATING_OPS)
+        return AR_TYPE_INTEGER;
+    return size == 4 ? AR_TYPE_FLOAT : size == 8 ? AR_TYPE_DOUBLE : AR_TYPE_LONG_DOUBLE;
+}
+
 /* What a kernel slot holds before the trial; never called. */
 static void
 untried(void *dst, const void *a, const void *b, size_t count)
@@ -270,6 +286,7 @@ set_up(void)
         t->geometry.commutative = true;
         t->geometry.named = true;
         t->geometry.basic = true;
+        t->geometry.type_class = type_class_of(&rows[i], t->geometry.size);
         t->ops = rows[i].ops;
         t->candidates = candidates_of(rows[i].form, t->geometry.size);
         for (int op = 0; op < AR_OPS; op++)

@@ -12,6 +12,7 @@ resolve_predefined(struct ar_reduction *r, MPI_Op op, enum ar_op which, MPI_Data
         return false;
     *r = named->geometry;
     r->op = op;
+    r->which = which;
     r->kernel = ar_named_kernel(named, op, which);
     return true;
 }
@@ -30,6 +31,8 @@ resolve_user(struct ar_reduction *r, MPI_Op op, MPI_Datatype type)
         return false;
     *r = found;
     r->op = op;
+    r->which = AR_OPS;
+    r->type_class = AR_TYPE_OTHER; /* another rank may have a derived type */
     r->commutative = commutative;
     r->named = false;
     /* Another rank may have a derived type of the same elements, without the gaps. */

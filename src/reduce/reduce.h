@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "select/traits.h"
+
 /* dst[i] = a[i] op b[i] for i in 0..count-1.  dst may be a, may be b, and
  * overlaps neither otherwise. */
 typedef void ar_kernel_fn(void *dst, const void *a, const void *b, size_t count);
@@ -23,6 +25,8 @@ struct ar_reduction {
                              uses sessions alone) set any communicator that it has */
     ar_kernel_fn *kernel; /* NULL: PMPI_Reduce_local */
     bool commutative;
+    enum ar_op which;              /* the op; AR_OPS: the program's own */
+    enum ar_type_class type_class; /* AR_TYPE_OTHER under such an op */
     bool named;         /* op and type are predefined: the handles' meaning never changes */
     bool basic;         /* the type is predefined, and laid out alike on all ranks */
     bool dense;         /* elements are contiguous and without gaps: memcpy moves them */

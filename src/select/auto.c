@@ -58,7 +58,7 @@ ar_auto_choose(struct ar_choice *choice, const struct ar_request *request, const
         return AR_ERR_MEMORY;
     for (size_t i = 0; i < rules->nclauses; i++) {
         const struct ar_choice *const candidate = &rules->clauses[i].choice;
-        if (ar_rules_clause_matches(rules, i, request->bytes, request->nranks) &&
+        if (ar_rules_clause_matches(rules, i, request) &&
             may_serve(candidate->algorithm, request, allowed)) {
             *choice = *candidate;
             return AR_OK;

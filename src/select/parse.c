@@ -222,9 +222,59 @@ parse_range(struct parser *p, const struct bound *bound, size_t *min, size_t *ma
     return true;
 }
 
+/* The value of a trait: names, ranges, patterns and alternatives. */
+static struct ar_word
+peek_trait_value(const struct parser *p)
+{
+    size_t length = 0;
+    while (ar_is_name_char(p->at[length]) || (p->at[length] && strchr("|*?", p->at[length])))
+        length++;
+    return (struct ar_word){p->at, length};
+}
+
+/* name '=' value, of which the name is taken already */
+static bool
+parse_trait(struct parser *p, struct ar_word name)
+{
+    char text[AR_PROBLEM_TEXT];
+    struct ar_text reason;
+    take(p, 1);
+    const struct ar_word value = peek_trait_value(p);
+    if (value.length == 0)
+        return expected(p, "a value");
+    ar_text_init(&reason, text, sizeof text);
+    const char *const culprit =
+        ar_traits_set(&p->rules->clauses[p->rules->nclauses - 1].traits, name, value, &reason);
+    if (culprit) {
+        struct ar_text why = refuse(p, culprit);
+        ar_text_add(&why, "%s", text);
+        return false;
+    }
+    take(p, value.length);
+    if (*p->at != ',' && !at_clause_end(p))
+        return expected(p, "',', ';' or the end behind the value");
+    return true;
+}
+
+/* Does a trait stand here?  Then its name is taken. */
+static bool
+take_trait_name(struct parser *p, struct ar_word *name)
+{
+    const char *const begin = p->at;
+    *name = peek_word(p, true);
+    take(p, name->length);
+    if (name->length > 0 && *p->at == '=')
+        return true;
+    p->at = begin;
+    return false;
+}
+
 static bool
 parse_condition(struct parser *p)
 {
+    struct ar_word name;
+    if (take_trait_name(p, &name))
+        return parse_trait(p, name);
     struct ar_condition c = {0, SIZE_MAX, 0, SIZE_MAX};
     if (!parse_range(p, &size_bound, &c.bytes_min, &c.bytes_max))
         return false;

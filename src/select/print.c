@@ -50,7 +50,8 @@ write_condition(FILE *out, const struct ar_condition *c)
 static void
 write_clause(FILE *out, const struct ar_rules *rules, size_t i)
 {
-    char choice[AR_CHOICE_TEXT];
+    char choice[AR_CHOICE_TEXT], traits[AR_TRAITS_TEXT];
+    struct ar_text t;
     const struct ar_condition *conditions;
     const size_t nconditions = ar_rules_conditions(rules, i, &conditions);
 
@@ -59,6 +60,10 @@ write_clause(FILE *out, const struct ar_rules *rules, size_t i)
         fputc(k == 0 ? ':' : ',', out);
         write_condition(out, &conditions[k]);
     }
+    ar_text_init(&t, traits, sizeof traits);
+    ar_traits_print(&t, ar_rules_traits(rules, i));
+    if (*traits)
+        fprintf(out, "%c%s", nconditions ? ',' : ':', traits);
 }
 
 char *

@@ -39,7 +39,8 @@ ar_rules_add_clause(struct ar_rules *rules, const struct ar_choice *choice, int 
     if (!clauses)
         return AR_ERR_MEMORY;
     rules->clauses = clauses;
-    clauses[rules->nclauses++] = (struct ar_clause){*choice, rules->nconditions, 0, line, column};
+    clauses[rules->nclauses++] = (struct ar_clause){
+        .choice = *choice, .first = rules->nconditions, .line = line, .column = column};
     return AR_OK;
 }
 
@@ -64,26 +65,35 @@ holds(const struct ar_condition *c, size_t bytes, size_t nranks)
 }
 
 bool
-ar_rules_clause_matches(const struct ar_rules *rules, size_t i, size_t bytes, int nranks)
+ar_rules_clause_matches(const struct ar_rules *rules, size_t i, const struct ar_request *request)
 {
     const struct ar_condition *conditions;
     const size_t nconditions = ar_rules_conditions(rules, i, &conditions);
-    for (size_t k = 0; k < nconditions; k++)
-        if (holds(&conditions[k], bytes, (size_t)nranks))
-            return true;
-    return nconditions == 0;
+    bool takes_size = nconditions == 0;
+    for (size_t k = 0; k < nconditions && !takes_size; k++)
+        takes_size = holds(&conditions[k], request->bytes, (size_t)request->nranks);
+    return takes_size && !ar_traits_missing(&rules->clauses[i].traits, request);
 }
 
 const struct ar_choice *
-ar_rules_match(const struct ar_rules *rules, size_t bytes, int nranks, size_t *clause)
+ar_rules_match(const struct ar_rules *rules, const struct ar_request *request, size_t *clause)
 {
     for (size_t i = 0; i < rules->nclauses; i++)
-        if (ar_rules_clause_matches(rules, i, bytes, nranks)) {
+        if (ar_rules_clause_matches(rules, i, request)) {
             if (clause)
                 *clause = i;
             return &rules->clauses[i].choice;
         }
     return NULL;
+}
+
+unsigned
+ar_rules_asks(const struct ar_rules *rules)
+{
+    unsigned asks = 0;
+    for (size_t i = 0; i < rules->nclauses; i++)
+        asks |= rules->clauses[i].traits.asks;
+    return asks;
 }
 
 size_t
@@ -104,6 +114,12 @@ ar_rules_conditions(const struct ar_rules *rules, size_t i, const struct ar_cond
     const struct ar_clause *const clause = &rules->clauses[i];
     *conditions = clause->nconditions ? &rules->conditions[clause->first] : NULL;
     return clause->nconditions;
+}
+
+const struct ar_traits *
+ar_rules_traits(const struct ar_rules *rules, size_t i)
+{
+    return &rules->clauses[i].traits;
 }
 
 void

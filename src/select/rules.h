@@ -8,6 +8,7 @@ struct ar_clause {
     struct ar_choice choice;
     size_t first; /* of its conditions */
     size_t nconditions;
+    struct ar_traits traits;
     int line;
     int column;
 };
@@ -30,6 +31,7 @@ int ar_rules_add_clause(struct ar_rules *rules, const struct ar_choice *choice, 
 int ar_rules_add_condition(struct ar_rules *rules, const struct ar_condition *condition);
 
 /* Does clause i match? */
-bool ar_rules_clause_matches(const struct ar_rules *rules, size_t i, size_t bytes, int nranks);
+bool ar_rules_clause_matches(const struct ar_rules *rules, size_t i,
+                             const struct ar_request *request);
 
 #endif

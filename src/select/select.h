@@ -3,7 +3,8 @@
  *   text       = clause { ';' clause }
  *   clause     = algorithm [ '(' name '=' value { ',' name '=' value } ')' ] [ ':' conditions ]
  *   conditions = condition { ',' condition }
- *   condition  = size | size '-' size, each with an optional '@' ranks | '@' ranks '-' ranks
+ *   condition  = size | size '-' size, each with an optional '@' ranks | '@' ranks '-' ranks,
+ *                or a trait as in op=sum|max
  *   algorithm  = a name or alias of the registry | an Intel id 0..12 | native | auto
  *   size       = digits [ K | M | G ] (powers of 1024, bytes; KB and KiB alike) | inf | max
  *   ranks      = digits | inf | max
@@ -13,6 +14,16 @@
  * '_' are alike in names.  Empty clauses are skipped, as is a ':' with nothing
  * behind it.  Any row takes the parameters segment and window, others as its
  * row says; native and auto take none.
+ *
+ * A clause matches where one of its sizes does (or it has none) and all of its traits do.
+ * A trait is one word or range of the call; words have '|' between them:
+ *
+ *   op      = sum | prod | max | ... | user (any of the program's own)
+ *   type    = integer | float | double | long_double | complex | logical | byte | pair | other
+ *   inplace = yes | no (not MPI_IN_PLACE on all ranks)
+ *   nodes   = the number of nodes with ranks of the communicator
+ *   ppn     = the most of its ranks on one of them
+ *   comm    = its name on its rank 0 as of the first call that asks, with * and ?
  */
 #ifndef AR_SELECT_H
 #define AR_SELECT_H
@@ -21,6 +32,7 @@
 #include <stddef.h>
 
 #include "algorithms/registry.h"
+#include "select/traits.h"
 
 #define AR_PROBLEM_TEXT 640
 #define AR_CHOICE_TEXT  320 /* room for any choice with all its parameters */
@@ -44,7 +56,7 @@ struct ar_choice {
     struct ar_params params;
 };
 
-/* What one condition of a clause asks for; all bounds inclusive. */
+/* What one size of a clause asks for; all bounds inclusive. */
 struct ar_condition {
     size_t bytes_min;
     size_t bytes_max; /* SIZE_MAX: inf */
@@ -58,6 +70,13 @@ struct ar_request {
     int nranks;
     bool commutative;   /* the op */
     bool shares_memory; /* the ranks are on one node and may share memory */
+    /* Only where the rules ask for them: */
+    enum ar_op op;
+    enum ar_type_class type;
+    enum ar_place place; /* in place: on all ranks */
+    size_t nodes;        /* 0: unknown, as is */
+    size_t per_node;
+    const char *comm; /* name; NULL: unknown.  Borrowed */
 };
 
 struct ar_rules; /* a parsed text */
@@ -72,10 +91,13 @@ int ar_rules_parse_lines(struct ar_rules **rules, const char *text, struct ar_pr
 
 void ar_rules_destroy(struct ar_rules *rules);
 
-/* The first clause that matches a message of bytes on nranks ranks, or NULL.
- * *clause, if not NULL, gets its number from 0. Borrowed from rules. */
-const struct ar_choice *ar_rules_match(const struct ar_rules *rules, size_t bytes, int nranks,
-                                       size_t *clause);
+/* The first clause that matches the request, or NULL.  *clause, if not NULL, gets its
+ * number from 0. Borrowed from rules. */
+const struct ar_choice *ar_rules_match(const struct ar_rules *rules,
+                                       const struct ar_request *request, size_t *clause);
+
+/* The traits that any clause asks for, as bits of enum ar_trait. */
+unsigned ar_rules_asks(const struct ar_rules *rules);
 
 /* Clauses are numbered from 0 to ar_rules_count() - 1. */
 size_t ar_rules_count(const struct ar_rules *rules);
@@ -83,10 +105,11 @@ size_t ar_rules_count(const struct ar_rules *rules);
 /* What clause i chooses.  Borrowed from rules. */
 const struct ar_choice *ar_rules_choice(const struct ar_rules *rules, size_t i);
 
-/* The conditions of clause i; returns their number, 0 where it matches all.
- * Borrowed from rules. */
+/* The sizes of clause i; returns their number, 0 where it takes all.  Borrowed from
+ * rules, like its traits. */
 size_t ar_rules_conditions(const struct ar_rules *rules, size_t i,
                            const struct ar_condition **conditions);
+const struct ar_traits *ar_rules_traits(const struct ar_rules *rules, size_t i);
 
 /* Where clause i stood in the text, 1-based. */
 void ar_rules_place(const struct ar_rules *rules, size_t i, int *line, int *column);

@@ -136,7 +136,10 @@ resolve_and_run(struct ar_communicator *c, const struct ar_call *call)
     r.comm = call->comm;
     if (has_null_buffer(call, &r))
         return run_unresolved(call, "left to MPI to judge");
-    struct ar_decision *d = ar_communicator_decide(c, call->comm, &r, (size_t)call->count, &error);
+    const void *in_place = MPI_IN_PLACE;
+    struct ar_decision *d =
+        ar_communicator_decide(c, call->comm, &r, (size_t)call->count,
+                               call->in == in_place ? AR_IN_PLACE : AR_OUT_OF_PLACE, &error);
     return d ? execute(c, d, &r, call) : refuse(call, error);
 }
 

@@ -62,7 +62,8 @@ static struct decision
 decide(const struct ar_config *config, size_t bytes, int nranks, bool commutative)
 {
     struct decision decision = {"", NULL};
-    const struct ar_request request = {bytes, nranks, commutative, false};
+    const struct ar_request request = {
+        .bytes = bytes, .nranks = nranks, .commutative = commutative};
     struct ar_choice choice;
     assert_int_equal(ar_config_choose(config, &choice, &request, &decision.reason), AR_OK);
     assert_true(choice.kind != AR_CHOICE_AUTO);

@@ -32,7 +32,8 @@ assert_chooses(const char *text, size_t bytes, int nranks, const char *choice)
 {
     char printed[AR_CHOICE_TEXT] = "none";
     struct ar_rules *rules = parsed(text, false);
-    const struct ar_choice *match = ar_rules_match(rules, bytes, nranks, NULL);
+    const struct ar_request request = {.bytes = bytes, .nranks = nranks};
+    const struct ar_choice *match = ar_rules_match(rules, &request, NULL);
     if (match)
         ar_choice_print(match, printed, sizeof printed);
     assert_string_equal(printed, choice);
@@ -76,7 +77,7 @@ names_of_the_registry_are_taken(void **state)
     for (size_t i = 0; i < ar_algorithm_count(); i++) {
         const struct ar_algorithm *row = ar_algorithm_at(i);
         struct ar_rules *rules = parsed(row->name, false);
-        const struct ar_choice *choice = ar_rules_match(rules, 8, 2, NULL);
+        const struct ar_choice *choice = ar_rules_choice(rules, 0);
         assert_int_equal(choice->kind, AR_CHOICE_ALGORITHM);
         assert_ptr_equal(choice->algorithm, row);
         ar_rules_destroy(rules);
@@ -123,7 +124,7 @@ every_intel_id_is_a_row_or_an_error(void **state)
             continue;
         }
         struct ar_rules *rules = parsed(text, false);
-        assert_ptr_equal(ar_rules_match(rules, 16, 2, NULL)->algorithm, row);
+        assert_ptr_equal(ar_rules_choice(rules, 1)->algorithm, row);
         ar_rules_destroy(rules);
     }
     assert_refused("13", 1, "unknown Intel id '13'");
@@ -201,11 +202,94 @@ clauses_keep_their_place_and_conditions(void **state)
     assert_int_equal(line, 4);
     assert_int_equal(column, 12);
     assert_int_equal(ar_rules_choice(rules, 2)->kind, AR_CHOICE_NATIVE);
-    assert_non_null(ar_rules_match(rules, 9, 2, &clause));
+    assert_non_null(ar_rules_match(rules, &(struct ar_request){.bytes = 9, .nranks = 2}, &clause));
     assert_int_equal(clause, 0);
-    assert_non_null(ar_rules_match(rules, 9, 3, &clause));
+    assert_non_null(ar_rules_match(rules, &(struct ar_request){.bytes = 9, .nranks = 3}, &clause));
     assert_int_equal(clause, 1);
     ar_rules_destroy(rules);
+}
+
+/* Does the clause match an 8-byte call on 4 ranks with these traits? */
+static bool
+takes(const char *clause, struct ar_request request)
+{
+    struct ar_rules *rules = parsed(clause, false);
+    request.bytes = 8;
+    request.nranks = 4;
+    const bool takes = ar_rules_match(rules, &request, NULL) != NULL;
+    ar_rules_destroy(rules);
+    return takes;
+}
+
+static void
+a_clause_asks_for_traits_beside_sizes(void **state)
+{
+    (void)state;
+    const struct ar_request sum = {.op = AR_SUM, .type = AR_TYPE_FLOAT};
+    assert_true(takes("ring:op=sum", sum));
+    assert_true(takes("ring:op=max|sum,type=float", sum));
+    assert_false(takes("ring:op=max|min", sum));
+    assert_false(takes("ring:op=sum,type=double", sum));
+    assert_true(takes("ring:0-8,op=sum,16-32", sum));
+    assert_false(takes("ring:op=sum,16-32", sum));
+    assert_true(takes("ring:8@4,op=sum", sum));
+    assert_false(takes("ring:8@5,op=sum", sum));
+    assert_true(takes("ring:op=user", (struct ar_request){.op = AR_OPS}));
+    assert_true(takes("ring:inplace=no", sum));
+    assert_true(takes("ring:inplace=yes", (struct ar_request){.place = AR_IN_PLACE}));
+    assert_false(takes("ring:inplace=yes", sum));
+}
+
+static void
+nodes_are_a_number_or_a_range(void **state)
+{
+    (void)state;
+    const struct ar_request four = {.nodes = 2, .per_node = 3};
+    assert_true(takes("ring:nodes=2", four));
+    assert_true(takes("ring:nodes=2-inf,ppn=1-3", four));
+    assert_false(takes("ring:nodes=3-inf", four));
+    assert_false(takes("ring:nodes=2,ppn=4-8", four));
+    assert_false(takes("ring:nodes=1-inf", (struct ar_request){.nodes = 0}));
+}
+
+static void
+names_of_communicators_match_patterns(void **state)
+{
+    (void)state;
+    const struct ar_request world = {.comm = "MPI_COMM_WORLD"};
+    assert_true(takes("ring:comm=mpi-comm-world", world));
+    assert_true(takes("ring:comm=*world*", world));
+    assert_true(takes("ring:comm=row_?|*world", world));
+    assert_false(takes("ring:comm=world", world));
+    assert_false(takes("ring:comm=*world?", world));
+    assert_true(takes("ring:comm=row?1*", (struct ar_request){.comm = "Row 17"}));
+    assert_true(takes("ring:comm=*", (struct ar_request){.comm = ""}));
+    assert_false(takes("ring:comm=*", (struct ar_request){.comm = NULL}));
+}
+
+static void
+traits_are_printed_as_they_are_read(void **state)
+{
+    (void)state;
+    assert_canonical("ring : OP = max|sum , 8 , Type=double", false,
+                     "ring:8,op=sum|max,type=double");
+    assert_canonical("ring:comm=row_*|col?,nodes=2-inf,ppn=1-4,inplace=yes|no", false,
+                     "ring:inplace=no|yes,nodes=2-inf,ppn=1-4,comm=row_*|col?");
+}
+
+static void
+wrong_traits_are_told(void **state)
+{
+    (void)state;
+    assert_refused("ring:op=summe", 9, "op cannot be 'summe'; allowed: sum, prod");
+    assert_refused("ring:op=sum|", 9, "op cannot be 'sum|'");
+    assert_refused("ring:typ=float", 6, "unknown condition 'typ' (did you mean 'type'?)");
+    assert_refused("ring:op=sum,op=max", 13, "condition 'op' stands twice");
+    assert_refused("ring:nodes=3-2", 12, "nodes cannot be '3-2'; allowed: a number or a range");
+    assert_refused("ring:nodes=inf", 12, "nodes cannot be 'inf'");
+    assert_refused("ring:nodes=1-", 12, "nodes cannot be '1-'");
+    assert_refused("ring:op=", 9, "expected a value, found the end");
+    assert_refused("ring:op=sum 8", 13, "expected ',', ';' or the end behind the value");
 }
 
 static void
@@ -547,8 +631,10 @@ auto_always_finds_an_algorithm(void **state)
     for (int nranks = 1; nranks <= 4096; nranks *= 2)
         for (int shift = 0; shift < 40; shift++)
             for (int commutative = 0; commutative < 2; commutative++) {
-                const struct ar_request request = {((size_t)1 << shift) - 1, nranks, commutative,
-                                                   nranks % 3 == 1};
+                const struct ar_request request = {.bytes = ((size_t)1 << shift) - 1,
+                                                   .nranks = nranks,
+                                                   .commutative = commutative,
+                                                   .shares_memory = nranks % 3 == 1};
                 struct ar_choice choice;
                 assert_int_equal(ar_auto_choose(&choice, &request, NULL), AR_OK);
                 assert_int_equal(choice.kind, AR_CHOICE_ALGORITHM);
@@ -561,7 +647,8 @@ auto_always_finds_an_algorithm(void **state)
 static int
 choose(struct ar_choice *choice, size_t bytes, bool commutative, const bool *allowed)
 {
-    const struct ar_request request = {bytes, 4, commutative, true};
+    const struct ar_request request = {
+        .bytes = bytes, .nranks = 4, .commutative = commutative, .shares_memory = true};
     return ar_auto_choose(choice, &request, allowed);
 }
 
@@ -728,6 +815,11 @@ main(void)
         cmocka_unit_test(empty_clauses_and_blanks_say_nothing),
         cmocka_unit_test(canonical_text_has_names_and_full_parameters),
         cmocka_unit_test(clauses_keep_their_place_and_conditions),
+        cmocka_unit_test(a_clause_asks_for_traits_beside_sizes),
+        cmocka_unit_test(nodes_are_a_number_or_a_range),
+        cmocka_unit_test(names_of_communicators_match_patterns),
+        cmocka_unit_test(traits_are_printed_as_they_are_read),
+        cmocka_unit_test(wrong_traits_are_told),
         cmocka_unit_test(a_rules_file_has_lines_and_comments),
         cmocka_unit_test(unknown_names_are_refused_with_the_names),
         cmocka_unit_test(refusals_point_at_the_token),

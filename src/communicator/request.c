@@ -1,0 +1,84 @@
+#include "communicator/request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "communicator/state.h"
+
+/* A communicator's name is each rank's own affair: rank 0's counts. */
+static int
+fetch_name(struct ar_communicator *c, MPI_Comm comm)
+{
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
+    PMPI_Comm_get_name(comm, name, &length);
+    PMPI_Bcast(name, (int)sizeof name, MPI_CHAR, 0, comm);
+    c->name = strndup(name, sizeof name - 1);
+    return c->name ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+/* Where the engine cannot be had, the nodes stay unknown. */
+static int
+count_nodes(struct ar_communicator *c, MPI_Comm comm)
+{
+    if (c->engine == AR_ENGINE_NONE && ar_engine_create(c, comm))
+        return MPI_ERR_NO_MEM;
+    if (c->nranks == 1)
+        c->nodes = c->per_node = 1;
+    if (!c->node_of)
+        return MPI_SUCCESS;
+    size_t *ranks = calloc((size_t)c->nranks, sizeof *ranks);
+    if (!ranks)
+        return MPI_ERR_NO_MEM;
+    c->nodes = c->per_node = 0;
+    for (int i = 0; i < c->nranks; i++) {
+        const size_t node = (size_t)c->node_of[i], n = ++ranks[node];
+        c->nodes = node >= c->nodes ? node + 1 : c->nodes;
+        c->per_node = n > c->per_node ? n : c->per_node;
+    }
+    free(ranks);
+    return MPI_SUCCESS;
+}
+
+int
+ar_request_describe(struct ar_communicator *c, MPI_Comm comm, struct ar_request *request,
+                    const struct ar_reduction *r, size_t count, enum ar_place place)
+{
+    const unsigned asks = c->config->asks;
+    int error = MPI_SUCCESS;
+    if (asks & (AR_TRAIT_NODES | AR_TRAIT_PER_NODE) && c->nodes == 0)
+        error = count_nodes(c, comm);
+    if (!error && asks & AR_TRAIT_COMM && !c->name)
+        error = fetch_name(c, comm);
+    *request = (struct ar_request){
+        .bytes = count * r->size,
+        .nranks = c->nranks,
+        .commutative = r->commutative,
+        .shares_memory = c->nranks > 1,
+        .op = r->which,
+        .type = r->type_class,
+        .place = place,
+        .nodes = c->nodes,
+        .per_node = c->per_node,
+        .comm = c->name,
+    };
+    return error;
+}
+
+/* Ranks that differ in it are in error by the standard, yet no MPI library hangs on them. */
+enum ar_place
+ar_request_agree_on_place(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+                          size_t count, enum ar_place place, int *error)
+{
+    struct ar_request request;
+    int mine = place == AR_IN_PLACE, all = 0;
+    *error = ar_request_describe(c, comm, &request, r, count, AR_IN_PLACE);
+    const struct ar_choice *const in = ar_config_clause(c->config, &request);
+    request.place = AR_OUT_OF_PLACE;
+    if (*error || in == ar_config_clause(c->config, &request))
+        return AR_OUT_OF_PLACE;
+    *error = PMPI_Reduce(&mine, &all, 1, MPI_INT, MPI_LAND, 0, comm);
+    if (!*error)
+        *error = PMPI_Bcast(&all, 1, MPI_INT, 0, comm);
+    return all ? AR_IN_PLACE : AR_OUT_OF_PLACE;
+}

@@ -1,0 +1,354 @@
+#include "select/traits.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "select/select.h"
+
+enum kind { WORDS, RANGE, PATTERN };
+
+struct trait {
+    const char *name;
+    unsigned bit; /* enum ar_trait */
+    enum kind kind;
+    size_t offset;            /* WORDS: of the set; RANGE: of the minimum, before the maximum */
+    const char *const *words; /* WORDS: by number, NULL-terminated */
+};
+
+static const char *const op_words[AR_OPS + 2] = {
+    [AR_SUM] = "sum",   [AR_PROD] = "prod", [AR_MAX] = "max",       [AR_MIN] = "min",
+    [AR_LAND] = "land", [AR_LOR] = "lor",   [AR_LXOR] = "lxor",     [AR_BAND] = "band",
+    [AR_BOR] = "bor",   [AR_BXOR] = "bxor", [AR_MAXLOC] = "maxloc", [AR_MINLOC] = "minloc",
+    [AR_OPS] = "user",
+};
+static const char *const type_words[AR_TYPE_CLASSES + 1] = {
+    [AR_TYPE_INTEGER] = "integer", [AR_TYPE_FLOAT] = "float",
+    [AR_TYPE_DOUBLE] = "double",   [AR_TYPE_LONG_DOUBLE] = "long_double",
+    [AR_TYPE_COMPLEX] = "complex", [AR_TYPE_LOGICAL] = "logical",
+    [AR_TYPE_BYTE] = "byte",       [AR_TYPE_PAIR] = "pair",
+    [AR_TYPE_OTHER] = "other",
+};
+static const char *const place_words[] = {[AR_OUT_OF_PLACE] = "no", [AR_IN_PLACE] = "yes", NULL};
+
+#define AT(field) offsetof(struct ar_traits, field)
+
+static const struct trait table[] = {
+    {"op", AR_TRAIT_OP, WORDS, AT(ops), op_words},
+    {"type", AR_TRAIT_TYPE, WORDS, AT(types), type_words},
+    {"inplace", AR_TRAIT_PLACE, WORDS, AT(places), place_words},
+    {"nodes", AR_TRAIT_NODES, RANGE, AT(nodes_min), NULL},
+    {"ppn", AR_TRAIT_PER_NODE, RANGE, AT(per_node_min), NULL},
+    {"comm", AR_TRAIT_COMM, PATTERN, AT(comm), NULL},
+};
+
+#define NTRAITS (sizeof table / sizeof table[0])
+
+struct range {
+    size_t min, max;
+};
+
+static unsigned
+get_set(const struct ar_traits *traits, const struct trait *trait)
+{
+    unsigned set;
+    memcpy(&set, (const char *)traits + trait->offset, sizeof set);
+    return set;
+}
+
+static struct range
+get_range(const struct ar_traits *traits, const struct trait *trait)
+{
+    struct range range;
+    memcpy(&range, (const char *)traits + trait->offset, sizeof range);
+    return range;
+}
+
+static const struct trait *
+find(struct ar_word name)
+{
+    for (size_t i = 0; i < NTRAITS; i++)
+        if (ar_word_is(name, table[i].name))
+            return &table[i];
+    return NULL;
+}
+
+/* --- reading --- */
+
+/* The part of *rest up to the separator or the end, which it loses. */
+static struct ar_word
+next_part(struct ar_word *rest, char separator)
+{
+    const char *const end = memchr(rest->at, separator, rest->length);
+    const struct ar_word part = {rest->at, end ? (size_t)(end - rest->at) : rest->length};
+    const size_t taken = part.length + (end != NULL);
+    *rest = (struct ar_word){rest->at + taken, rest->length - taken};
+    return part;
+}
+
+static int
+find_word(const char *const *words, struct ar_word word)
+{
+    for (int i = 0; words[i]; i++)
+        if (ar_word_is(word, words[i]))
+            return i;
+    return -1;
+}
+
+/* One word or several with '|' between them. */
+static bool
+parse_words(struct ar_traits *traits, const struct trait *trait, struct ar_word value)
+{
+    unsigned set = 0;
+    const bool open_end = value.length > 0 && value.at[value.length - 1] == '|';
+    do {
+        const int i = find_word(trait->words, next_part(&value, '|'));
+        if (i < 0 || open_end)
+            return false;
+        set |= 1u << i;
+    } while (value.length > 0);
+    memcpy((char *)traits + trait->offset, &set, sizeof set);
+    return true;
+}
+
+static bool
+parse_number(size_t *number, struct ar_word word)
+{
+    int n;
+    if (ar_word_is(word, "inf") || ar_word_is(word, "max")) {
+        *number = SIZE_MAX;
+        return true;
+    }
+    if (!ar_word_int(word, 0, INT_MAX, &n))
+        return false;
+    *number = (size_t)n;
+    return true;
+}
+
+/* min | min '-' max */
+static bool
+parse_range(struct ar_traits *traits, const struct trait *trait, struct ar_word value)
+{
+    struct range range;
+    const bool has_end = memchr(value.at, '-', value.length) != NULL;
+    if (!parse_number(&range.min, next_part(&value, '-')))
+        return false;
+    range.max = range.min;
+    if (has_end && !parse_number(&range.max, value))
+        return false;
+    if (range.min == SIZE_MAX || range.min > range.max)
+        return false;
+    memcpy((char *)traits + trait->offset, &range, sizeof range);
+    return true;
+}
+
+static bool
+parse_pattern(struct ar_traits *traits, struct ar_word value)
+{
+    if (value.length >= sizeof traits->comm)
+        return false;
+    memcpy(traits->comm, value.at, value.length);
+    traits->comm[value.length] = '\0';
+    return true;
+}
+
+static bool
+parse_value(struct ar_traits *traits, const struct trait *trait, struct ar_word value)
+{
+    switch (trait->kind) {
+    case WORDS:
+        return parse_words(traits, trait, value);
+    case RANGE:
+        return parse_range(traits, trait, value);
+    case PATTERN:
+        return parse_pattern(traits, value);
+    }
+    return false;
+}
+
+static void
+tell_values(struct ar_text *why, const struct trait *trait)
+{
+    switch (trait->kind) {
+    case WORDS:
+        for (int i = 0; trait->words[i]; i++)
+            ar_text_add(why, "%s%s", i ? ", " : "", trait->words[i]);
+        ar_text_add(why, "; several with '|' between them");
+        break;
+    case RANGE:
+        ar_text_add(why, "a number or a range as in 2-8 or 2-inf");
+        break;
+    case PATTERN:
+        ar_text_add(why,
+                    "a name of at most %d characters, in which * stands for anything and ? "
+                    "for one character; several with '|' between them",
+                    AR_COMM_TEXT - 1);
+        break;
+    }
+}
+
+static void
+tell_names(struct ar_text *why, struct ar_word name)
+{
+    struct ar_nearest nearest;
+    ar_nearest_init(&nearest, name);
+    for (size_t i = 0; i < NTRAITS; i++)
+        ar_nearest_offer(&nearest, (struct ar_word){table[i].name, strlen(table[i].name)});
+    ar_text_suggest(why, &nearest);
+    ar_text_add(why, "; allowed: ");
+    for (size_t i = 0; i < NTRAITS; i++)
+        ar_text_add(why, "%s%s", i ? ", " : "", table[i].name);
+}
+
+const char *
+ar_traits_set(struct ar_traits *traits, struct ar_word name, struct ar_word value,
+              struct ar_text *why)
+{
+    const struct trait *const trait = find(name);
+    if (!trait) {
+        ar_text_add(why, "unknown condition ");
+        ar_text_quote(why, name);
+        tell_names(why, name);
+        return name.at;
+    }
+    if (traits->asks & trait->bit) {
+        ar_text_add(why, "condition '%s' stands twice; each is allowed once", trait->name);
+        return name.at;
+    }
+    if (!parse_value(traits, trait, value)) {
+        ar_text_add(why, "%s cannot be ", trait->name);
+        ar_text_quote(why, value);
+        ar_text_add(why, "; allowed: ");
+        tell_values(why, trait);
+        return value.at;
+    }
+    traits->asks |= trait->bit;
+    return NULL;
+}
+
+/* --- printing --- */
+
+static void
+print_words(struct ar_text *t, const struct trait *trait, unsigned set)
+{
+    const char *separator = "";
+    for (int i = 0; trait->words[i]; i++)
+        if (set & 1u << i) {
+            ar_text_add(t, "%s%s", separator, trait->words[i]);
+            separator = "|";
+        }
+}
+
+static void
+print_range(struct ar_text *t, struct range range)
+{
+    ar_text_add(t, "%zu", range.min);
+    if (range.max == SIZE_MAX)
+        ar_text_add(t, "-inf");
+    else if (range.max != range.min)
+        ar_text_add(t, "-%zu", range.max);
+}
+
+void
+ar_traits_print(struct ar_text *t, const struct ar_traits *traits)
+{
+    const char *separator = "";
+    for (size_t i = 0; i < NTRAITS; i++) {
+        const struct trait *const trait = &table[i];
+        if (!(traits->asks & trait->bit))
+            continue;
+        ar_text_add(t, "%s%s=", separator, trait->name);
+        separator = ",";
+        switch (trait->kind) {
+        case WORDS:
+            print_words(t, trait, get_set(traits, trait));
+            break;
+        case RANGE:
+            print_range(t, get_range(traits, trait));
+            break;
+        case PATTERN:
+            ar_text_add(t, "%s", traits->comm);
+        }
+    }
+}
+
+/* The traits that this request alone has. */
+static struct ar_traits
+traits_of(const struct ar_request *request)
+{
+    struct ar_traits traits = {
+        .ops = 1u << request->op,
+        .types = 1u << request->type,
+        .places = 1u << request->place,
+        .nodes_min = request->nodes,
+        .nodes_max = request->nodes,
+        .per_node_min = request->per_node,
+        .per_node_max = request->per_node,
+    };
+    if (request->comm)
+        strncpy(traits.comm, request->comm, sizeof traits.comm - 1);
+    return traits;
+}
+
+void
+ar_request_print(struct ar_text *t, const struct ar_request *request, unsigned asks)
+{
+    struct ar_traits traits = traits_of(request);
+    traits.asks = asks;
+    ar_traits_print(t, &traits);
+}
+
+/* --- matching --- */
+
+bool
+ar_pattern_matches(struct ar_word pattern, const char *name)
+{
+    if (pattern.length == 0)
+        return *name == '\0';
+    const struct ar_word rest = {pattern.at + 1, pattern.length - 1};
+    if (*pattern.at == '*')
+        return ar_pattern_matches(rest, name) || (*name && ar_pattern_matches(pattern, name + 1));
+    if (*name == '\0' || (*pattern.at != '?' && ar_name_char(*pattern.at) != ar_name_char(*name)))
+        return false;
+    return ar_pattern_matches(rest, name + 1);
+}
+
+static bool
+matches_pattern(const char *patterns, const char *name)
+{
+    struct ar_word rest = {patterns, strlen(patterns)};
+    bool matches = false;
+    while (name && rest.length > 0 && !matches)
+        matches = ar_pattern_matches(next_part(&rest, '|'), name);
+    return matches;
+}
+
+static bool
+has(const struct ar_traits *traits, const struct trait *trait, const struct ar_traits *request,
+    const char *comm)
+{
+    struct range wanted, there;
+    switch (trait->kind) {
+    case WORDS:
+        return get_set(traits, trait) & get_set(request, trait);
+    case RANGE:
+        wanted = get_range(traits, trait);
+        there = get_range(request, trait);
+        return wanted.min <= there.min && there.max <= wanted.max;
+    case PATTERN:
+        return matches_pattern(traits->comm, comm);
+    }
+    return false;
+}
+
+unsigned
+ar_traits_missing(const struct ar_traits *traits, const struct ar_request *request)
+{
+    if (!traits->asks)
+        return 0;
+    const struct ar_traits there = traits_of(request);
+    for (size_t i = 0; i < NTRAITS; i++)
+        if (traits->asks & table[i].bit && !has(traits, &table[i], &there, request->comm))
+            return table[i].bit;
+    return 0;
+}
