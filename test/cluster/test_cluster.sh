@@ -1,0 +1,56 @@
+#!/bin/sh
+# Every algorithm gives exact results on hosts that share nothing but a network, and a cluster leaves
+# nothing behind.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+cluster=${srcdir:-.}/test/cluster/cluster
+
+# On the hosts that $shape says, whatever the number of ranks asked for.
+launch() {
+    shift
+    # shellcheck disable=SC2086 # several options
+    timeout -k 5 $limit "$cluster" $shape -- env "$@"
+}
+
+limit=30
+shape='--hosts 2'
+launch 2 true >"$scratch/out" 2>&1
+status=$?
+[ $status -ne 77 ] || {
+    cat "$scratch/out"
+    exit 77
+}
+[ $status -eq 0 ] || fail "true ends with $status"
+
+# All rows in a few runs: each has some of the sizes.
+for shape in '--hosts 4 --rate 100mbit' '--hosts 3 --ranks 2 --cyclic' '--hosts 4 --ranks 3 --uneven --rate 10gbit'; do
+    rows | paste -d ' ' - - - - - - - - - - >"$scratch/groups"
+    while read -r group; do
+        # shellcheck disable=SC2086 # names have no blanks
+        expect_rows "$shape" 3 "$programs/values" $group
+    done <"$scratch/groups"
+done
+
+shape='--hosts 2 --ranks 2'
+launch 4 sh -c 'exit 3' >"$scratch/out" 2>&1
+status=$?
+[ $status -eq 3 ] || fail "a program that exits with 3: $status"
+
+# Killed, it takes all of its processes along.
+"$cluster" --hosts 2 --direct -- sleep 98765 &
+sleep 1
+kill -KILL $!
+wait $! 2>/dev/null
+sleep 0.2
+! pgrep -f 'sleep 98765' >/dev/null || fail "a killed cluster goes on"
+
+# Bad words are told and end with 2.
+for words in '--hosts 1 -- true' '--ranks none -- true' '--rate 1 -- true' '--hosts 2' '--what -- true' '--cyclic --uneven -- true'; do
+    # shellcheck disable=SC2086 # several words
+    "$cluster" $words >"$scratch/out" 2>&1
+    status=$?
+    told=$(wc -l <"$scratch/out")
+    [ "$status,$told" = 2,1 ] || fail "$words: status $status, $told lines: $(cat "$scratch/out")"
+done
+exit $failed
