@@ -9,11 +9,16 @@ const char *const ar_broadcast_names[] = {"flat", "binomial", "scatter_allgather
 const char *const ar_allgather_names[] = {"ring", "bruck", "doubling", NULL};
 const char *const ar_reduce_scatter_names[] = {"pairwise", "halving", "ring", NULL};
 
+const char *const ar_determinism_names[] = {"none", "run", "placement", "size", "order", NULL};
+const char *const ar_family_names[] = {"", "fold", "doubling", NULL};
+
 static const struct ar_algorithm rows[] = {
     {
         .name = "star",
         .aliases = "parameter_server",
         .emit = ar_star,
+        .keeps = AR_DETERMINISM_SIZE,
+        .family = AR_FAMILY_FOLD,
         .keeps_order = true,
         .scratch = AR_SCRATCH_RANKS,
         .takes = AR_TAKES_ROOT,
@@ -29,6 +34,8 @@ static const struct ar_algorithm rows[] = {
         .name = "circle",
         .aliases = "chain",
         .emit = ar_circle,
+        .keeps = AR_DETERMINISM_SIZE,
+        .family = AR_FAMILY_FOLD,
         .keeps_order = true,
         .defaults = {.segment_bytes = 65536, .window = 4},
         .title = "the sum grows along the chain of ranks, the result walks back",
@@ -42,6 +49,7 @@ static const struct ar_algorithm rows[] = {
         .name = "recursive",
         .aliases = "divide_and_conquer",
         .emit = ar_recursive,
+        .keeps = AR_DETERMINISM_SIZE,
         .keeps_order = true,
         .defaults = {.window = 1},
         .title =
@@ -57,6 +65,7 @@ static const struct ar_algorithm rows[] = {
         .aliases = "binomial",
         .intel_id = 3,
         .emit = ar_reduce_bcast,
+        .keeps = AR_DETERMINISM_SIZE,
         .keeps_order = true,
         .takes = AR_TAKES_ROOT | AR_TAKES_BROADCAST,
         .defaults = {.broadcast = AR_BROADCAST_BINOMIAL, .window = 1},
@@ -72,6 +81,8 @@ static const struct ar_algorithm rows[] = {
         .aliases = "binomial_gather_scatter",
         .intel_id = 5,
         .emit = ar_gather_scatter,
+        .keeps = AR_DETERMINISM_SIZE,
+        .family = AR_FAMILY_FOLD,
         .keeps_order = true,
         .scratch = AR_SCRATCH_RANKS,
         .takes = AR_TAKES_ROOT,
@@ -89,6 +100,7 @@ static const struct ar_algorithm rows[] = {
         .aliases = "recursive_multiplying",
         .intel_id = 9,
         .emit = ar_knomial,
+        .keeps = AR_DETERMINISM_SIZE,
         .keeps_order = true,
         .scratch = AR_SCRATCH_RADIX,
         .takes = AR_TAKES_RADIX,
@@ -104,6 +116,7 @@ static const struct ar_algorithm rows[] = {
         .name = "double_tree",
         .aliases = "double_binary_tree two_tree",
         .emit = ar_double_tree,
+        .keeps = AR_DETERMINISM_PLACEMENT,
         .keeps_order = true,
         .defaults = {.segment_bytes = 65536, .window = 4},
         .title = "two binary trees, each carries half of the vector",
@@ -117,6 +130,7 @@ static const struct ar_algorithm rows[] = {
         .name = "dual_root",
         .aliases = "dual_tree",
         .emit = ar_dual_root,
+        .keeps = AR_DETERMINISM_SIZE,
         .keeps_order = true,
         .defaults = {.segment_bytes = 65536, .window = 4},
         .title = "two trees reduce half of the ranks each, and their roots exchange",
@@ -130,6 +144,8 @@ static const struct ar_algorithm rows[] = {
         .name = "allgather_fold",
         .aliases = "allgather_reduce",
         .emit = ar_allgather_fold,
+        .keeps = AR_DETERMINISM_SIZE,
+        .family = AR_FAMILY_FOLD,
         .keeps_order = true,
         .scratch = AR_SCRATCH_RANKS,
         .takes = AR_TAKES_ALLGATHER,
@@ -146,6 +162,8 @@ static const struct ar_algorithm rows[] = {
         .aliases = "recursive_doubling",
         .intel_id = 1,
         .emit = ar_butterfly,
+        .keeps = AR_DETERMINISM_SIZE,
+        .family = AR_FAMILY_DOUBLING,
         .keeps_order = true,
         .defaults = {.window = 1},
         .title = "partners at distance 1, 2, 4, ... exchange and combine all they have",
@@ -160,6 +178,7 @@ static const struct ar_algorithm rows[] = {
         .aliases = "",
         .intel_id = 8,
         .emit = ar_ring,
+        .keeps = AR_DETERMINISM_PLACEMENT,
         .defaults = {.window = 1},
         .title = "reduce-scatter, then allgather, both round a ring",
         .rounds = "2(p-1)",
@@ -173,6 +192,7 @@ static const struct ar_algorithm rows[] = {
         .aliases = "shumilin",
         .intel_id = 7,
         .emit = ar_segmented_ring,
+        .keeps = AR_DETERMINISM_PLACEMENT,
         .defaults = {.segment_bytes = 65536, .window = 4},
         .title = "the ring, run on segments of a long message",
         .rounds = "2(p-1) a segment",
@@ -186,6 +206,7 @@ static const struct ar_algorithm rows[] = {
         .name = "bidirectional_ring",
         .aliases = "",
         .emit = ar_bidirectional_ring,
+        .keeps = AR_DETERMINISM_PLACEMENT,
         .defaults = {.window = 1},
         .title = "two rings at once, one half of the vector each way round",
         .rounds = "2(p-1)",
@@ -199,6 +220,8 @@ static const struct ar_algorithm rows[] = {
         .aliases = "rabenseifner recursive_halving_doubling",
         .intel_id = 2,
         .emit = ar_rhd,
+        .keeps = AR_DETERMINISM_SIZE,
+        .family = AR_FAMILY_DOUBLING,
         .keeps_order = true,
         .defaults = {.window = 1},
         .title = "halving what partners exchange, then doubling it, nearest partner first",
@@ -213,6 +236,7 @@ static const struct ar_algorithm rows[] = {
         .name = "reduce_scatter_allgather",
         .aliases = "rsag",
         .emit = ar_reduce_scatter_allgather,
+        .keeps = AR_DETERMINISM_PLACEMENT,
         .takes = AR_TAKES_REDUCE_SCATTER | AR_TAKES_ALLGATHER,
         .defaults = {.reduce_scatter = AR_REDUCE_SCATTER_PAIRWISE,
                      .allgather = AR_ALLGATHER_BRUCK,
@@ -229,6 +253,7 @@ static const struct ar_algorithm rows[] = {
         .name = "circulant",
         .aliases = "",
         .emit = ar_circulant,
+        .keeps = AR_DETERMINISM_PLACEMENT,
         .defaults = {.window = 1},
         .title = "partners halfway, a quarter, an eighth, ... round a circle, for any p",
         .rounds = "2 ceil(log2 p)",
@@ -241,6 +266,7 @@ static const struct ar_algorithm rows[] = {
         .name = "swing",
         .aliases = "",
         .emit = ar_swing,
+        .keeps = AR_DETERMINISM_PLACEMENT,
         .defaults = {.window = 1},
         .title = "partners swing from side to side at distances 1, 1, 3, 5, 11, ...",
         .rounds = "2 ceil(log2 p) (+1 where p is odd)",
@@ -255,6 +281,7 @@ static const struct ar_algorithm rows[] = {
         .intel_id = 10,
         .intel_id_last = 12,
         .emit = ar_shm,
+        .keeps = AR_DETERMINISM_SIZE,
         .keeps_order = true,
         .shares_memory = true,
         .scratch = AR_SCRATCH_RANKS,
@@ -410,6 +437,12 @@ ar_algorithm_scratch_vectors(const struct ar_algorithm *row, const struct ar_par
     if (row->scratch == AR_SCRATCH_RADIX)
         return 2 + (radix < ranks ? radix : ranks);
     return 2 + (row->scratch == AR_SCRATCH_RANKS ? ranks : 0);
+}
+
+enum ar_determinism
+ar_algorithm_keeps(const struct ar_algorithm *row)
+{
+    return row->keeps ? row->keeps : AR_DETERMINISM_RUN;
 }
 
 int

@@ -48,6 +48,27 @@ enum ar_param_bit {
     AR_TAKES_WHOLE = 64
 };
 
+/* Whose bits stay the same.  Each level keeps what those before it keep. */
+enum ar_determinism {
+    AR_DETERMINISM_NONE,
+    AR_DETERMINISM_RUN,       /* run to run, with the same ranks on the same nodes */
+    AR_DETERMINISM_PLACEMENT, /* whichever ranks share a node */
+    AR_DETERMINISM_SIZE,      /* whatever the length of the message around an element */
+    AR_DETERMINISM_ORDER,     /* in whatever order the ranks are combined: of no row's doing */
+    AR_DETERMINISM_LEVELS
+};
+extern const char *const ar_determinism_names[]; /* index = value; NULL-terminated */
+
+/* Rows of a family combine every element by the same expression, whatever their
+ * parameters: one may stand for another without a change of bits. */
+enum ar_family {
+    AR_FAMILY_OWN,      /* the row is alone */
+    AR_FAMILY_FOLD,     /* ((x0 op x1) op x2) op ... */
+    AR_FAMILY_DOUBLING, /* pairs, pairs of pairs, ... of neighbours */
+    AR_FAMILIES
+};
+extern const char *const ar_family_names[];
+
 /* How much scratch a rank takes at most: TMP, and what the recv_reduce steps of
  * one round receive.  In vectors of count elements; see
  * ar_algorithm_scratch_vectors. */
@@ -67,8 +88,10 @@ struct ar_algorithm {
     int intel_id;        /* I_MPI_ADJUST_ALLREDUCE id, or 0 */
     int intel_id_last;   /* of several such ids in a row; 0: only one */
     ar_emit_fn *emit;
-    bool keeps_order;   /* combines in rank order: serves ops that do not commute */
-    bool shares_memory; /* runs by loads and stores where all ranks are on one node */
+    bool keeps_order;          /* combines in rank order: serves ops that do not commute */
+    enum ar_determinism keeps; /* proved by test_determinism: RUN to SIZE; 0: RUN */
+    enum ar_family family;     /* the same; of rows that keep SIZE alone */
+    bool shares_memory;        /* runs by loads and stores where all ranks are on one node */
     enum ar_scratch scratch;
     unsigned takes; /* enum ar_param_bit */
     struct ar_params defaults;
@@ -79,6 +102,9 @@ struct ar_algorithm {
     const char *needs;  /* constraint, in words */
     const char *source; /* paper or origin */
 };
+
+/* What the row keeps, whatever its parameters: RUN at least. */
+enum ar_determinism ar_algorithm_keeps(const struct ar_algorithm *row);
 
 /* Rows in the order of the table; NULL past the end. */
 const struct ar_algorithm *ar_algorithm_at(size_t i);

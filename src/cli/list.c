@@ -103,25 +103,16 @@ title_cell(char *text, const struct ar_algorithm *row)
     snprintf(text, CELL_ROOM, "%s", row->title);
 }
 
-/* Asked where trees, grids and nodes are uneven; false too if it cannot be asked. */
-static bool
-keeps_bits(const struct ar_algorithm *row)
-{
-    static const int nodes[] = {0, 0, 1, 1, 1, 2, 2};
-    const int nranks = sizeof nodes / sizeof nodes[0];
-    struct ar_choice choice = {AR_CHOICE_ALGORITHM, row, row->defaults};
-    bool flat = false, placed = false;
-    if (ar_team_is_alike(&flat, &choice, nranks))
-        return false;
-    choice.params.node_of = nodes;
-    return ar_team_is_alike(&placed, &choice, nranks) == AR_OK && flat && placed;
-}
-
 static void
 bits_cell(char *text, const struct ar_algorithm *row)
 {
-    snprintf(text, CELL_ROOM, "same on all ranks in every run, %s",
-             keeps_bits(row) ? "whatever the size" : "but another size may change them");
+    snprintf(text, CELL_ROOM, "%s", ar_determinism_names[ar_algorithm_keeps(row)]);
+}
+
+static void
+family_cell(char *text, const struct ar_algorithm *row)
+{
+    snprintf(text, CELL_ROOM, "%s", ar_family_names[row->family]);
 }
 
 static void
@@ -136,7 +127,8 @@ static const struct table_column columns[] = {
     {"order", EVERYWHERE, order_cell},     {"parameters", EVERYWHERE, parameters_cell},
     {"needs", IN_MARKDOWN, needs_cell},    {"rounds", IN_MARKDOWN, rounds_cell},
     {"bytes", IN_MARKDOWN, bytes_cell},    {"time", IN_RECORDS, time_cell},
-    {"bits", IN_RECORDS, bits_cell},       {"source", EVERYWHERE, source_cell},
+    {"bits", EVERYWHERE, bits_cell},       {"family", IN_MARKDOWN, family_cell},
+    {"source", EVERYWHERE, source_cell},
 };
 
 enum { NCOLUMNS = sizeof columns / sizeof columns[0] };

@@ -453,6 +453,19 @@ mark_leaves(const struct check *c, uint32_t expression, bool *seen)
     return mark_leaves(c, n.left, seen) && mark_leaves(c, n.right, seen);
 }
 
+/* The same for the same expression, whatever numbers its nodes have. */
+static uint64_t
+hash_expression(const struct check *c, uint32_t expression)
+{
+    if (expression < (uint32_t)c->nranks)
+        return expression;
+    const struct node n = node_of(c, expression);
+    const uint64_t left = hash_expression(c, n.left), right = hash_expression(c, n.right);
+    return (left * UINT64_C(0x9e3779b97f4a7c15) ^ (right + (left >> 29))) *
+               UINT64_C(0xd6e8feb86659fd93) +
+           1;
+}
+
 static bool
 has_every_rank_once(const struct check *c, uint32_t expression, bool *seen)
 {
@@ -495,6 +508,8 @@ judge(struct check *c)
     uint32_t proved = UNDEFINED;
     for (size_t i = 0; i < c->ranks[0].schedule->count && !c->error; i++)
         judge_element(c, i, seen, &proved);
+    if (c->ranks[0].schedule->count > 0 && !c->error)
+        c->verdict->expression = hash_expression(c, c->ranks[0].out[0].expression);
     free(seen);
 }
 
@@ -555,6 +570,7 @@ ar_check(struct ar_verdict *verdict, const struct ar_schedule *schedules, int nr
     verdict->text[0] = '\0';
     verdict->in_rank_order = true;
     verdict->alike = true;
+    verdict->expression = 0;
     if (!start(&c, schedules))
         out_of_memory(&c);
     if (!c.error)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "schedule/schedule.h"
 
@@ -16,6 +17,8 @@ struct ar_verdict {
     bool in_rank_order;         /* every result combines ranks 0, 1, ..., nranks-1 in this order */
     bool alike;                 /* all elements are combined by the same expression: an element's
                                  * bits do not depend on its place in the vector */
+    uint64_t expression;        /* a hash of what element 0 is combined by: equal hashes, equal
+                                   expressions (but for one chance in 2^64) */
 };
 
 /* Proves nranks schedules (schedules[r] is rank r's, all with the same count):
