@@ -3,18 +3,15 @@
 
 #include "execute/segment.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
-#include <unistd.h>
 
 #include "execute/group.h"
+#include "execute/shared.h"
 
 /* Segments that this process makes beyond so many bytes in sum go with the
  * communicator that they were made for. */
@@ -47,62 +44,13 @@ static size_t kept_bytes;
 
 /* What rank 0 tells the others. */
 struct offer {
-    uint64_t number; /* of the segment; 0: there is none */
+    struct ar_shared shared; /* the segment; number 0: there is none */
     struct ar_block_wish wish;
     int index;   /* of the block */
     int cpus;    /* that the segment's ranks may use together, once they have met */
     bool is_new; /* to be mapped */
     bool is_kept;
 };
-
-/* --- mapping --- */
-
-static void *
-map(int fd, size_t bytes)
-{
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    return p == MAP_FAILED ? NULL : p;
-}
-
-struct name {
-    char text[40];
-};
-
-static struct name
-name_of(uint64_t number)
-{
-    struct name name;
-    snprintf(name.text, sizeof name.text, "/liballreduce-%016llx", (unsigned long long)number);
-    return name;
-}
-
-static void *
-make_memory(uint64_t *number, size_t bytes)
-{
-    if (getrandom(number, sizeof *number, 0) != (ssize_t)sizeof *number || *number == 0)
-        return NULL;
-    const struct name name = name_of(*number);
-    int fd = shm_open(name.text, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return NULL;
-    /* Without this, a full /dev/shm would be a SIGBUS at the first touch. */
-    void *memory = posix_fallocate(fd, 0, (off_t)bytes) == 0 ? map(fd, bytes) : NULL;
-    close(fd);
-    if (!memory)
-        shm_unlink(name.text);
-    return memory;
-}
-
-static void *
-open_memory(uint64_t number, size_t bytes)
-{
-    int fd = shm_open(name_of(number).text, O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return NULL;
-    void *memory = map(fd, bytes);
-    close(fd);
-    return memory;
-}
 
 /* --- what the ranks must know of each other --- */
 
@@ -200,7 +148,7 @@ release(const struct offer *offer, size_t bytes)
 /* By rank 0: makes the memory, its first block taken.  No number in the offer if
  * that fails or is not worth it. */
 static void *
-make(struct offer *offer, const struct ar_block_wish *wish, int nranks)
+make(struct offer *offer, const struct ar_block_wish *wish, int nranks, bool by_name)
 {
     struct ar_segment s = describe(wish, nranks);
     *offer = (struct offer){.wish = *wish, .is_new = true, .is_kept = reserve(s.bytes)};
@@ -210,11 +158,13 @@ make(struct offer *offer, const struct ar_block_wish *wish, int nranks)
         offer->wish.blocks = 1;
         s = describe(&offer->wish, nranks);
     }
-    s.memory = make_memory(&offer->number, s.bytes);
+    s.memory = by_name ? NULL : ar_shared_make(&offer->shared, false, s.bytes);
+    if (!s.memory)
+        s.memory = ar_shared_make(&offer->shared, true, s.bytes);
     if (s.memory) {
         atomic_store_explicit(&head_of(&s, 0)->users, nranks, memory_order_relaxed);
     } else {
-        offer->number = 0;
+        offer->shared.number = 0;
         release(offer, s.bytes);
     }
     return s.memory;
@@ -268,8 +218,8 @@ map_segment(int rank, int nranks, const struct offer *offer, void *memory)
     if (!s)
         return NULL;
     *s = describe(&offer->wish, nranks);
-    s->number = offer->number;
-    s->memory = rank == 0 ? memory : open_memory(offer->number, s->bytes);
+    s->number = offer->shared.number;
+    s->memory = rank == 0 ? memory : ar_shared_open(&offer->shared, s->bytes);
     if (s->memory)
         return s;
     free(s);
@@ -287,7 +237,7 @@ attach(MPI_Comm comm, int rank, int nranks, struct offer *offer, void *memory)
         keep(s);
     const bool all = meet(comm, rank, !s, &offer->cpus);
     if (rank == 0)
-        shm_unlink(name_of(offer->number).text);
+        ar_shared_hide(&offer->shared);
     if (s && all) {
         if (offer->is_kept)
             open_to(s, comm, nranks, offer->cpus);
@@ -343,7 +293,7 @@ find(struct offer *offer, MPI_Comm comm, int nranks, int kind)
         const int index = take(s, nranks);
         found = index >= 0;
         if (found)
-            *offer = (struct offer){.number = s->number, .index = index, .cpus = s->cpus};
+            *offer = (struct offer){.shared.number = s->number, .index = index, .cpus = s->cpus};
     }
     pthread_mutex_unlock(&lock);
     return found;
@@ -360,21 +310,37 @@ find_number(uint64_t number)
     return s;
 }
 
+/* Collective; NULL on all ranks where one of them fails. */
+static struct ar_segment *
+lend(struct offer *offer, MPI_Comm comm, int rank, int nranks, const struct ar_block_wish *wish,
+     bool by_name)
+{
+    void *memory = NULL;
+    memset(offer, 0, sizeof *offer);
+    if (rank == 0 && !find(offer, comm, nranks, wish->kind))
+        memory = make(offer, wish, nranks, by_name);
+    if (PMPI_Bcast(offer, (int)sizeof *offer, MPI_BYTE, 0, comm))
+        memset(offer, 0, sizeof *offer);
+    if (offer->shared.number == 0)
+        return NULL;
+    return offer->is_new ? attach(comm, rank, nranks, offer, memory)
+                         : find_number(offer->shared.number);
+}
+
+/* Ranks were found that share /dev/shm alone, as containers may. */
+static atomic_bool needs_name;
+
 bool
 ar_block_borrow(struct ar_block *block, MPI_Comm comm, int rank, int nranks,
                 const struct ar_block_wish *wish)
 {
     struct offer offer;
-    void *memory = NULL;
-    memset(&offer, 0, sizeof offer);
-    if (rank == 0 && !find(&offer, comm, nranks, wish->kind))
-        memory = make(&offer, wish, nranks);
-    if (PMPI_Bcast(&offer, (int)sizeof offer, MPI_BYTE, 0, comm))
-        offer.number = 0;
-    if (offer.number == 0)
-        return false;
-    struct ar_segment *s =
-        offer.is_new ? attach(comm, rank, nranks, &offer, memory) : find_number(offer.number);
+    struct ar_segment *s = lend(&offer, comm, rank, nranks, wish, needs_name);
+    if (!s && offer.shared.pid != 0) {
+        s = lend(&offer, comm, rank, nranks, wish, true);
+        if (s)
+            needs_name = true;
+    }
     if (!s)
         return false;
     *block = (struct ar_block){

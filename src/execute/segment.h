@@ -39,8 +39,8 @@ struct ar_block {
 /* Lends a block to the nranks ranks of comm: one that is free in a segment that all of them
  * have mapped, or the first one of a new segment.  Collective over comm; rank 0's wish
  * counts.  New memory is zeroed; old slots hold what their last users left.  False, alike on
- * all ranks, where one of them fails: ranks on several nodes, no or full /dev/shm.
- * Nothing is left in /dev/shm whatever happens to the job after this. */
+ * all ranks, where one of them fails: ranks on several nodes, no memory, ranks in containers
+ * that share neither /proc nor a /dev/shm with room. */
 bool ar_block_borrow(struct ar_block *block, MPI_Comm comm, int rank, int nranks,
                      const struct ar_block_wish *wish);
 

@@ -1,0 +1,110 @@
+#include <config.h>
+
+#include "execute/shared.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+struct name {
+    char text[64];
+};
+
+static struct name
+name_of(uint64_t number)
+{
+    struct name name;
+    snprintf(name.text, sizeof name.text, "/liballreduce-%016llx", (unsigned long long)number);
+    return name;
+}
+
+static int
+make_file(struct ar_shared *shared, bool by_name)
+{
+    const struct name name = name_of(shared->number);
+    if (by_name)
+        return shm_open(name.text, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    shared->pid = getpid();
+    shared->fd = memfd_create(name.text + 1, MFD_CLOEXEC);
+    return shared->fd;
+}
+
+static void *
+map(int fd, size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+void *
+ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes)
+{
+    *shared = (struct ar_shared){.fd = -1};
+    if (getrandom(&shared->number, sizeof shared->number, 0) != (ssize_t)sizeof shared->number ||
+        shared->number == 0)
+        return NULL;
+    const int fd = make_file(shared, by_name);
+    if (fd < 0)
+        return NULL;
+    /* Without this, a lack of memory would be a SIGBUS at the first touch. */
+    void *memory = posix_fallocate(fd, 0, (off_t)bytes) == 0 ? map(fd, bytes) : NULL;
+    if (by_name)
+        close(fd);
+    if (!memory)
+        ar_shared_hide(shared);
+    return memory;
+}
+
+/* Is it the maker's?  Where processes see different /proc, as in containers, the same
+ * numbers are another file. */
+static bool
+is_file(int fd, uint64_t number)
+{
+    char path[64], target[128], expected[128];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    const ssize_t length = readlink(path, target, sizeof target - 1);
+    if (length < 0)
+        return false;
+    target[length] = '\0';
+    snprintf(expected, sizeof expected, "/memfd:%s (deleted)", name_of(number).text + 1);
+    return strcmp(target, expected) == 0;
+}
+
+static int
+open_file(const struct ar_shared *shared)
+{
+    if (shared->pid == 0)
+        return shm_open(name_of(shared->number).text, O_RDWR | O_CLOEXEC, 0600);
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", shared->pid, shared->fd);
+    /* Not waiting, whatever else may have these numbers. */
+    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd >= 0 && !is_file(fd, shared->number)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+void *
+ar_shared_open(const struct ar_shared *shared, size_t bytes)
+{
+    const int fd = open_file(shared);
+    if (fd < 0)
+        return NULL;
+    void *memory = map(fd, bytes);
+    close(fd);
+    return memory;
+}
+
+void
+ar_shared_hide(const struct ar_shared *shared)
+{
+    if (shared->pid == 0)
+        shm_unlink(name_of(shared->number).text);
+    else
+        close(shared->fd);
+}
