@@ -32,7 +32,7 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
     [AR_VARIABLE_VERIFY] = {"ALLREDUCE_VERIFY", "SHARE", "0",
                             "1 or 1/N: run each (N-th) call natively, too, and compare; "
                             "with ,abort (default) ,warn or ,native behind it"},
-    [AR_VARIABLE_WAIT] = {"ALLREDUCE_WAIT", "auto|spin|yield|sleep", "auto",
+    [AR_VARIABLE_WAIT] = {"ALLREDUCE_WAIT", "auto|spin|yield|sleep|block", "auto",
                           "how to wait for other ranks; auto: spin while there is a core for each"},
 };
 

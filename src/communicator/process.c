@@ -17,7 +17,7 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct ar_process process;
 static atomic_bool closed;
-static pid_t pid;           /* of the process that was set up: not of its children */
+static pid_t pid;           /* of the process that was set up: not of its children; 0: none was */
 static int world_rank = -1; /* -1: there is no MPI_COMM_WORLD (sessions) */
 
 bool
@@ -45,7 +45,7 @@ at_finalize(MPI_Comm self, int keyval, void *value, void *extra)
 __attribute__((destructor)) static void
 at_exit(void)
 {
-    if (pid == getpid())
+    if (pid != 0 && !ar_process_is_closed() && pid == getpid())
         ar_statistics_end(false);
 }
 

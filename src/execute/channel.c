@@ -138,7 +138,7 @@ move_send(const struct ar_channel *c, const struct ar_reduction *r, struct ar_tr
         error = ar_cell_store(r, ar_cell_at(r, cell_of(c, lane, end->sent), 0),
                               t->from + bytes_done(t, r), n);
         t->done += n;
-        ar_flag_raise(&lane->sent, ++end->sent, (struct ar_wait){0, AR_WAIT_FOREVER});
+        ar_flag_raise(&lane->sent, ++end->sent, (struct ar_wait){.yields = AR_WAIT_FOREVER});
     }
     end->sends_ended += t->done == t->length;
     return error;
@@ -170,7 +170,7 @@ move_receive(const struct ar_channel *c, const struct ar_reduction *r, struct ar
         else
             error = ar_cell_fetch(r, t->to + bytes_done(t, r), came, n);
         t->done += n;
-        ar_flag_raise(&lane->taken, ++end->taken, (struct ar_wait){0, AR_WAIT_FOREVER});
+        ar_flag_raise(&lane->taken, ++end->taken, (struct ar_wait){.yields = AR_WAIT_FOREVER});
     }
     end->receives_ended += t->done == t->length;
     return error;

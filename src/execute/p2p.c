@@ -245,15 +245,20 @@ end_round(const struct ar_p2p *run, struct ar_slot *slot, int *left)
     return error ? error : go_on(run, slot, left);
 }
 
-/* Looks once at all messages under way, which progresses MPI once. */
+/* Looks once at all messages under way, which progresses MPI once; or waits inside MPI for one
+ * of them. */
 static int
-look(const struct ar_p2p *run, int *found)
+look(const struct ar_p2p *run, int *found, struct ar_idle *idle)
 {
     const struct ar_plan *plan = run->plan;
     const int n = plan->window * plan->messages;
     if (run->channel)
         return ar_channel_poll(run->channel, run->reduction, plan->transfers, n, run->comm, found,
                                plan->completed);
+    if (run->wait.blocks) {
+        ar_idle_look(idle, true);
+        return PMPI_Waitsome(n, plan->requests, found, plan->completed, MPI_STATUSES_IGNORE);
+    }
     return PMPI_Testsome(n, plan->requests, found, plan->completed, MPI_STATUSES_IGNORE);
 }
 
@@ -261,7 +266,7 @@ static int
 poll(const struct ar_p2p *run, int *left, int *found, struct ar_idle *idle)
 {
     const struct ar_plan *plan = run->plan;
-    int error = look(run, found);
+    int error = look(run, found, idle);
     ar_idle_look(idle, *found <= 0);
     for (int i = 0; i < *found && !error; i++) {
         struct ar_slot *slot = &plan->slots[plan->completed[i] / plan->messages];

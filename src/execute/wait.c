@@ -28,15 +28,16 @@ ar_wait_make(enum ar_wait_policy policy, int ranks, int cpus)
     const unsigned spins = ranks > cpus ? 0 : SPINS_BEFORE_YIELD;
     switch (policy) {
     case AR_WAIT_SPIN:
-        return (struct ar_wait){AR_WAIT_FOREVER, AR_WAIT_FOREVER};
+        return (struct ar_wait){AR_WAIT_FOREVER, AR_WAIT_FOREVER, false};
     case AR_WAIT_YIELD:
-        return (struct ar_wait){0, AR_WAIT_FOREVER};
+        return (struct ar_wait){0, AR_WAIT_FOREVER, false};
     case AR_WAIT_SLEEP:
-        return (struct ar_wait){spins, YIELDS_BEFORE_SLEEP};
+    case AR_WAIT_BLOCK:
+        return (struct ar_wait){spins, YIELDS_BEFORE_SLEEP, policy == AR_WAIT_BLOCK};
     case AR_WAIT_AUTO:
         break;
     }
-    return (struct ar_wait){spins, spins == 0 ? YIELDS_BEFORE_SLEEP : AR_WAIT_FOREVER};
+    return (struct ar_wait){spins, spins == 0 ? YIELDS_BEFORE_SLEEP : AR_WAIT_FOREVER, false};
 }
 
 #ifdef HAVE_LINUX_FUTEX_H

@@ -12,7 +12,7 @@
 #include "report/clock.h"
 
 /* What the user asked for. */
-enum ar_wait_policy { AR_WAIT_AUTO, AR_WAIT_SPIN, AR_WAIT_YIELD, AR_WAIT_SLEEP };
+enum ar_wait_policy { AR_WAIT_AUTO, AR_WAIT_SPIN, AR_WAIT_YIELD, AR_WAIT_SLEEP, AR_WAIT_BLOCK };
 
 #define AR_WAIT_FOREVER (~0U)
 
@@ -21,11 +21,13 @@ enum ar_wait_policy { AR_WAIT_AUTO, AR_WAIT_SPIN, AR_WAIT_YIELD, AR_WAIT_SLEEP }
 struct ar_wait {
     unsigned spins;  /* 0: offer it after each; AR_WAIT_FOREVER: never */
     unsigned yields; /* AR_WAIT_FOREVER: never sleep */
+    bool blocks;     /* for messages of MPI's: wait inside MPI, without polls of ours */
 };
 
 /* auto: with a core for every rank of the node (ranks <= cpus), spin first and
  * yield only when the wait grows long; otherwise yield at once, since the rank
- * waited for may need this very core, and then sleep. */
+ * waited for may need this very core, and then sleep.  block: leave it to MPI, and
+ * sleep where nothing of MPI's can be waited for. */
 struct ar_wait ar_wait_make(enum ar_wait_policy policy, int ranks, int cpus);
 
 /* Between two looks at a flag: lets the other hardware thread of the core run. */

@@ -8,7 +8,7 @@ for row in $(rows); do
     expect_row "$row, 3 ranks" "$row" 20 \
         preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO="$row" "$programs/progress"
 done
-for wait in auto spin yield sleep; do
+for wait in auto spin yield sleep block; do
     expect_ok "wait=$wait, 2 ranks" \
         preload 2 ALLREDUCE_WAIT=$wait ALLREDUCE_ALGO=ring "$programs/progress"
     expect_ok "wait=$wait, 2 ranks, messages of MPI's" \
