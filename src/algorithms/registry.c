@@ -1,5 +1,6 @@
 #include "algorithms/registry.h"
 
+#include <limits.h>
 #include <string.h>
 #include <strings.h>
 
@@ -443,6 +444,33 @@ enum ar_determinism
 ar_algorithm_keeps(const struct ar_algorithm *row)
 {
     return row->keeps ? row->keeps : AR_DETERMINISM_RUN;
+}
+
+static size_t
+min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What TMP and the landing of a segment take beside their elements, at most: a
+ * lead for alignment below 16, and the rounding up. */
+#define SLOT_OVERHEAD ((size_t)2 * (16 + AR_SLOT_ALIGNMENT))
+
+/* It depends on nothing that may differ between ranks: the scratch of the neediest
+ * rank is bounded by the row, and the extent is left out, since ranks may lay out the same
+ * elements differently.  No message is longer than a slot's vectors, so INT_MAX bytes of them
+ * keep each count an int. */
+size_t
+ar_algorithm_segment(const struct ar_algorithm *row, const struct ar_params *params, int nranks,
+                     size_t count, size_t size, size_t scratch_bytes)
+{
+    const size_t vectors = ar_algorithm_scratch_vectors(row, params, nranks);
+    const size_t slot_bytes = min_size(scratch_bytes / (size_t)params->window, INT_MAX);
+    size_t length = count;
+    if (params->segment_bytes > 0)
+        length = min_size(length, params->segment_bytes / size);
+    length = min_size(length, (slot_bytes - min_size(slot_bytes, SLOT_OVERHEAD)) / size / vectors);
+    return length > 0 ? length : 1;
 }
 
 int

@@ -126,6 +126,14 @@ int ar_algorithm_emit(const struct ar_algorithm *row, struct ar_schedule *s, int
 size_t ar_algorithm_scratch_vectors(const struct ar_algorithm *row, const struct ar_params *params,
                                     int nranks);
 
+/* Scratch memory of a segment is a multiple of this. */
+#define AR_SLOT_ALIGNMENT ((size_t)64)
+
+/* Elements a segment (>= 1) of count elements of size bytes: what params say, but short enough for
+ * the data of all the window's scratch to fit into scratch_bytes. */
+size_t ar_algorithm_segment(const struct ar_algorithm *row, const struct ar_params *params,
+                            int nranks, size_t count, size_t size, size_t scratch_bytes);
+
 /* Names of an enum parameter's values in grammar and print; index = enum value;
  * NULL-terminated. */
 extern const char *const ar_broadcast_names[];

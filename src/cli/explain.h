@@ -42,7 +42,7 @@ struct ar_explained {
     bool alike;                /* as in the verdict, but for a count with all blocks */
     struct ar_cost cost;       /* of count elements, as all below */
     double time_us;
-    double bound_us; /* ar_bound_time; 0: no messages */
+    double bound_us; /* ar_predict_bound; 0: no messages */
 };
 
 /* To stdout.  AR_OK or AR_ERR_MEMORY. */

@@ -1,4 +1,5 @@
 /* One algorithm: all that there is to tell about it, found before any of it is told. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/color.h"
 #include "cli/explain.h"
+#include "model/predict.h"
 #include "select/select.h"
 
 #define DRAWN_COUNT_MAX 1024 /* elements; more are drawn with 4 a rank */
@@ -67,27 +69,48 @@ make_node_map(const struct ar_explain *request)
     return node_of;
 }
 
+/* Ranks that are not said to share nodes have one each. */
+static int
+find_time(struct ar_explained *e)
+{
+    const struct ar_explain *const request = e->request;
+    const struct ar_machine machine = ar_machine_flat(
+        request->latency_us * 1e3, 1 / request->bandwidth_gbytes, 1 / request->reduction_gbytes);
+    struct ar_choice choice = e->choice;
+    int *const node_of = ar_machine_place(&machine, request->nranks);
+    const struct ar_question question = {
+        .machine = &machine,
+        .choice = &choice,
+        .nranks = request->nranks,
+        .count = e->count,
+        .element_bytes = request->element_bytes,
+        .scratch_bytes = SIZE_MAX,
+        .most_steps = AR_PREDICT_STEPS,
+    };
+    struct ar_prediction prediction;
+    choice.params.node_of = node_of;
+    const int error = node_of ? ar_predict(&prediction, &question) : AR_ERR_MEMORY;
+    if (!error) {
+        e->time_us = prediction.end.at / 1e3;
+        if (e->cost.ports > 0)
+            e->bound_us = ar_predict_bound(&machine, node_of, request->nranks,
+                                           e->count * request->element_bytes, e->cost.ports) /
+                          1e3;
+    }
+    free(node_of);
+    return error;
+}
+
 static int
 find_cost(struct ar_explained *e)
 {
-    const struct ar_explain *const request = e->request;
-    const double bytes = (double)request->element_bytes;
-    const struct ar_machine machine = {
-        .alpha = request->latency_us,
-        .beta = bytes / request->bandwidth_gbytes * 1e-3,
-        .gamma = bytes / request->reduction_gbytes * 1e-3,
-    };
     struct ar_team team;
-    int error = ar_team_init(&team, &e->choice, request->nranks, e->count);
+    int error = ar_team_init(&team, &e->choice, e->request->nranks, e->count);
     if (error)
         return error;
     error = ar_cost_count(&e->cost, team.schedules, team.nranks);
-    if (!error)
-        error = ar_cost_time(&e->time_us, team.schedules, team.nranks, &machine);
-    if (!error && e->cost.ports > 0)
-        e->bound_us = ar_bound_time(team.nranks, e->count, e->cost.ports, &machine);
     ar_team_fini(&team);
-    return error;
+    return error ? error : find_time(e);
 }
 
 /* Fills e; the team drawn is the caller's to fini if there is no error. */

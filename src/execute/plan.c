@@ -1,13 +1,7 @@
 #include "execute/plan.h"
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
-
-#define SLOT_ALIGNMENT ((size_t)64)
-/* What TMP and the landing of a slot take beside their elements, at most: a
- * lead for alignment below 16, and the round_up. */
-#define SLOT_OVERHEAD ((size_t)2 * (16 + SLOT_ALIGNMENT))
 
 static size_t
 min_size(size_t a, size_t b)
@@ -24,24 +18,7 @@ max_size(size_t a, size_t b)
 static size_t
 round_up(size_t bytes)
 {
-    return (bytes + SLOT_ALIGNMENT - 1) / SLOT_ALIGNMENT * SLOT_ALIGNMENT;
-}
-
-/* Elements a segment.  It depends on nothing that may differ between ranks: the
- * scratch of the neediest rank is bounded by the registry's row, and the extent
- * is left out, since ranks may lay out the same elements differently.  No message
- * is longer than a slot's vectors, so INT_MAX bytes of them keep each count an int. */
-static size_t
-segment_length(const struct ar_algorithm *algorithm, const struct ar_params *params, int nranks,
-               size_t count, size_t size, size_t scratch_bytes)
-{
-    const size_t vectors = ar_algorithm_scratch_vectors(algorithm, params, nranks);
-    const size_t slot_bytes = min_size(scratch_bytes / (size_t)params->window, INT_MAX);
-    size_t length = count;
-    if (params->segment_bytes > 0)
-        length = min_size(length, params->segment_bytes / size);
-    length = min_size(length, (slot_bytes - min_size(slot_bytes, SLOT_OVERHEAD)) / size / vectors);
-    return max_size(length, 1);
+    return (bytes + AR_SLOT_ALIGNMENT - 1) / AR_SLOT_ALIGNMENT * AR_SLOT_ALIGNMENT;
 }
 
 static size_t
@@ -181,7 +158,7 @@ ar_plan_create(struct ar_plan **made, const struct ar_algorithm *algorithm,
     if (!plan)
         return AR_ERR_MEMORY;
     plan->count = count;
-    plan->segment = segment_length(algorithm, params, nranks, count, r->size, scratch_bytes);
+    plan->segment = ar_algorithm_segment(algorithm, params, nranks, count, r->size, scratch_bytes);
     plan->nsegments = (count + plan->segment - 1) / plan->segment;
     plan->window = (int)min_size((size_t)params->window, plan->nsegments);
     int error = emit(plan, algorithm, params, rank, nranks);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "schedule/timeline.h"
+
 static void
 tally(struct ar_tally *t, size_t of_rank)
 {
@@ -80,29 +82,15 @@ count_rank(struct ar_cost *cost, const struct ar_schedule *s)
 int
 ar_cost_count(struct ar_cost *cost, const struct ar_schedule *schedules, int nranks)
 {
-    /* Where a message takes 1 and all else nothing, time counts the chain. */
-    const struct ar_machine unit = {1, 0, 0};
-    double chain;
-    int error = ar_cost_time(&chain, schedules, nranks, &unit);
+    struct ar_timeline t;
+    int error = ar_timeline_init(&t, schedules, nranks);
     if (error)
         return error;
     memset(cost, 0, sizeof *cost);
-    cost->rounds = (size_t)chain;
+    cost->rounds = t.end;
+    ar_timeline_fini(&t);
     for (int r = 0; r < nranks; r++)
         count_rank(cost, &schedules[r]);
-    return AR_OK;
-}
-
-int
-ar_cost_time(double *time, const struct ar_schedule *schedules, int nranks,
-             const struct ar_machine *machine)
-{
-    struct ar_timeline t;
-    int error = ar_timeline_init(&t, schedules, nranks, machine);
-    if (error)
-        return error;
-    *time = t.end;
-    ar_timeline_fini(&t);
     return AR_OK;
 }
 
@@ -125,14 +113,4 @@ double
 ar_bound_reduced(int nranks, size_t count)
 {
     return (double)count * (nranks - 1) / nranks;
-}
-
-double
-ar_bound_time(int nranks, size_t count, size_t ports, const struct ar_machine *machine)
-{
-    const double started = (double)ar_bound_rounds(nranks, ports) * machine->alpha;
-    const double moved = ar_bound_sent(nranks, count) * machine->beta;
-    const double folded = ar_bound_reduced(nranks, count) * machine->gamma;
-    const double longer = moved > folded ? moved : folded;
-    return started > longer ? started : longer;
 }

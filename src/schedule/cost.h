@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 #include "schedule/schedule.h"
-#include "schedule/timeline.h"
 
 /* The most of one rank, and the sum over the ranks. */
 struct ar_tally {
@@ -27,10 +26,6 @@ struct ar_cost {
 /* Counts; AR_ERR_PROOF and AR_ERR_MEMORY as ar_timeline_init. */
 int ar_cost_count(struct ar_cost *cost, const struct ar_schedule *schedules, int nranks);
 
-/* Time until the last rank has ended, in the machine's unit; errors as above. */
-int ar_cost_time(double *time, const struct ar_schedule *schedules, int nranks,
-                 const struct ar_machine *machine);
-
 /* Lower bounds of allreduce of count elements on nranks ranks (Chan, Heimlich,
  * Purkayastha & van de Geijn, Concurrency Comput. 19(13), 2007): the ceiling of
  * log nranks to the base ports + 1 in rounds, since a rank knows at most
@@ -39,9 +34,5 @@ int ar_cost_time(double *time, const struct ar_schedule *schedules, int nranks,
 size_t ar_bound_rounds(int nranks, size_t ports);
 double ar_bound_sent(int nranks, size_t count);
 double ar_bound_reduced(int nranks, size_t count);
-
-/* Time that none can beat that receives at most ports messages in a round: the longest
- * of what these three bounds take alone. */
-double ar_bound_time(int nranks, size_t count, size_t ports, const struct ar_machine *machine);
 
 #endif

@@ -246,7 +246,7 @@ is_reduced(const struct ar_figure *f, int rank, size_t i)
 
 /* Messages between two ranks that arrive together make one arrow. */
 static void
-collect_arrows(struct ar_figure *f, double time)
+collect_arrows(struct ar_figure *f, size_t time)
 {
     f->narrows = 0;
     for (int r = 0; r < f->nranks; r++)
@@ -265,11 +265,11 @@ char
 ar_figure_work(const struct ar_figure *f, int rank, size_t round)
 {
     const struct ar_schedule *s = &f->schedules[rank];
-    const double *end = f->trace.timeline.round_end + f->trace.timeline.first_round[rank];
+    const size_t *end = f->trace.timeline.round_end + f->trace.timeline.first_round[rank];
     char mark = '|';
     for (size_t i = 0, k = 0; i < s->nsteps; i++) {
         k += i == s->round_end[k];
-        if (end[k] != (double)round)
+        if (end[k] != round)
             continue;
         if (s->steps[i].kind == AR_REDUCE)
             mark = '+';
@@ -284,7 +284,7 @@ ar_figure_work(const struct ar_figure *f, int rank, size_t round)
 size_t
 ar_figure_rounds(const struct ar_figure *f)
 {
-    return (size_t)f->trace.timeline.end;
+    return f->trace.timeline.end;
 }
 
 int
@@ -297,7 +297,7 @@ ar_figure_restart(struct ar_figure *f)
 void
 ar_figure_run(struct ar_figure *f, size_t round)
 {
-    collect_arrows(f, (double)round);
+    collect_arrows(f, round);
     ar_trace_advance(&f->trace, round);
 }
 

@@ -16,17 +16,15 @@ struct runner {
     size_t round;
     size_t posted;  /* steps of the rounds entered so far */
     size_t waiting; /* messages of the round that have not begun */
-    double start;   /* of the round */
+    size_t start;   /* of the round */
 };
 
 struct replay {
     struct ar_timeline *t;
     const struct ar_schedule *schedules;
-    const struct ar_machine *machine;
     int nranks;
     struct runner *runners;
-    size_t *queued; /* of a message: elements of its round through the port up to its end */
-    int *ready;     /* ranks whose round's messages have all begun */
+    int *ready; /* ranks whose round's messages have all begun */
     int nready;
 };
 
@@ -108,25 +106,8 @@ round_first(const struct ar_schedule *s, size_t round)
     return round ? s->round_end[round - 1] : 0;
 }
 
-static void
-queue_ports(struct replay *p, int rank)
-{
-    const struct ar_schedule *s = &p->schedules[rank];
-    for (size_t k = 0; k < s->nrounds; k++) {
-        size_t out = 0, in = 0;
-        for (size_t i = round_first(s, k); i < s->round_end[k]; i++) {
-            const struct ar_step *step = &s->steps[i];
-            size_t *port = step->kind == AR_SEND ? &out : &in;
-            *port += step->kind == AR_SEND ? step->a.length
-                     : is_receive(step)    ? step->dst.length
-                                           : 0;
-            p->queued[p->t->first_step[rank] + i] = *port;
-        }
-    }
-}
-
-static double
-larger(double x, double y)
+static size_t
+larger(size_t x, size_t y)
 {
     return x > y ? x : y;
 }
@@ -138,9 +119,7 @@ begin(struct replay *p, int rank, size_t i)
     int peer = p->schedules[rank].steps[i].peer;
     size_t mine = p->t->first_step[rank] + i;
     size_t theirs = p->t->first_step[peer] + p->t->partner[mine];
-    size_t elements = p->queued[mine] > p->queued[theirs] ? p->queued[mine] : p->queued[theirs];
-    double start = larger(p->runners[rank].start, p->runners[peer].start);
-    double arrival = start + p->machine->alpha + p->machine->beta * (double)elements;
+    size_t arrival = larger(p->runners[rank].start, p->runners[peer].start) + 1;
     p->t->arrival[mine] = p->t->arrival[theirs] = arrival;
     p->runners[rank].waiting--;
     if (--p->runners[peer].waiting == 0)
@@ -172,16 +151,12 @@ end_round(struct replay *p, int rank)
 {
     const struct ar_schedule *s = &p->schedules[rank];
     struct runner *r = &p->runners[rank];
-    double end = r->start;
-    size_t reduced = 0;
+    size_t end = r->start;
     for (size_t i = round_first(s, r->round); i < s->round_end[r->round]; i++) {
         const struct ar_step *step = &s->steps[i];
         if (is_message(step))
             end = larger(end, p->t->arrival[p->t->first_step[rank] + i]);
-        if (step->kind == AR_RECV_REDUCE || step->kind == AR_REDUCE)
-            reduced += step->dst.length;
     }
-    end += p->machine->gamma * (double)reduced;
     p->t->round_end[p->t->first_round[rank] + r->round] = end;
     p->t->end = larger(p->t->end, end);
     r->start = end;
@@ -191,8 +166,6 @@ end_round(struct replay *p, int rank)
 static int
 run(struct replay *p)
 {
-    for (int rank = 0; rank < p->nranks; rank++)
-        queue_ports(p, rank);
     for (int rank = 0; rank < p->nranks; rank++)
         enter_round(p, rank);
     while (p->nready > 0) {
@@ -207,16 +180,13 @@ run(struct replay *p)
 }
 
 static int
-replay(struct ar_timeline *t, const struct ar_schedule *schedules, int nranks,
-       const struct ar_machine *machine)
+replay(struct ar_timeline *t, const struct ar_schedule *schedules, int nranks)
 {
-    struct replay p = {.t = t, .schedules = schedules, .machine = machine, .nranks = nranks};
+    struct replay p = {.t = t, .schedules = schedules, .nranks = nranks};
     p.runners = calloc((size_t)nranks, sizeof *p.runners);
-    p.queued = calloc(t->first_step[nranks] + 1, sizeof *p.queued);
     p.ready = malloc((size_t)nranks * sizeof *p.ready);
-    int error = p.runners && p.queued && p.ready ? run(&p) : AR_ERR_MEMORY;
+    int error = p.runners && p.ready ? run(&p) : AR_ERR_MEMORY;
     free(p.runners);
-    free(p.queued);
     free(p.ready);
     return error;
 }
@@ -239,15 +209,14 @@ allocate(struct ar_timeline *t, const struct ar_schedule *schedules, int nranks)
 }
 
 int
-ar_timeline_init(struct ar_timeline *t, const struct ar_schedule *schedules, int nranks,
-                 const struct ar_machine *machine)
+ar_timeline_init(struct ar_timeline *t, const struct ar_schedule *schedules, int nranks)
 {
     memset(t, 0, sizeof *t);
     int error = allocate(t, schedules, nranks);
     if (!error)
         error = pair_messages(t, schedules, nranks);
     if (!error)
-        error = replay(t, schedules, nranks, machine);
+        error = replay(t, schedules, nranks);
     if (error)
         ar_timeline_fini(t);
     return error;

@@ -76,9 +76,9 @@ run_round(struct ar_trace *trace, int rank)
 static void
 run_until(struct ar_trace *trace, int rank, size_t time)
 {
-    const double *round_end = trace->timeline.round_end + trace->timeline.first_round[rank];
+    const size_t *round_end = trace->timeline.round_end + trace->timeline.first_round[rank];
     while (trace->holders[rank].round < trace->schedules[rank].nrounds &&
-           round_end[trace->holders[rank].round] <= (double)time)
+           round_end[trace->holders[rank].round] <= time)
         run_round(trace, rank);
 }
 
@@ -190,13 +190,11 @@ allocate(struct ar_trace *trace)
 int
 ar_trace_init(struct ar_trace *trace, const struct ar_schedule *schedules, int nranks)
 {
-    const struct ar_machine unit = {1, 0, 0};
     memset(trace, 0, sizeof *trace);
     trace->schedules = schedules;
     trace->nranks = nranks;
-    int error = nranks <= AR_TRACE_RANKS_MAX
-                    ? ar_timeline_init(&trace->timeline, schedules, nranks, &unit)
-                    : AR_ERR_PARAM;
+    int error = nranks <= AR_TRACE_RANKS_MAX ? ar_timeline_init(&trace->timeline, schedules, nranks)
+                                             : AR_ERR_PARAM;
     if (!error)
         error = allocate(trace);
     if (error) {

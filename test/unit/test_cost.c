@@ -12,6 +12,7 @@
 #include "schedule/checker.h"
 #include "schedule/cost.h"
 #include "schedule/printer.h"
+#include "schedule/timeline.h"
 
 #define RANKS_MAX 64
 
@@ -49,17 +50,6 @@ cost_of(const char *name, int nranks, size_t count)
     return cost;
 }
 
-static double
-time_of(const char *name, int nranks, size_t count, struct ar_machine machine)
-{
-    struct team team;
-    double time;
-    team_init(&team, name, nranks, count);
-    assert_int_equal(ar_cost_time(&time, team.schedules, nranks, &machine), AR_OK);
-    team_fini(&team);
-    return time;
-}
-
 static void
 ring_costs_what_its_card_says(void **state)
 {
@@ -89,17 +79,6 @@ butterfly_costs_what_its_card_says(void **state)
     assert_int_equal(cost_of("butterfly", 1, 5).copied.most, 5);
 }
 
-static void
-time_is_the_classic_formula(void **state)
-{
-    (void)state;
-    const struct ar_machine machine = {1024, 2, 0.25};
-    const double p = 8, n = 80;
-    assert_true(time_of("ring", 8, 80, machine) ==
-                2 * (p - 1) * 1024 + 2 * n * (p - 1) / p * 2 + n * (p - 1) / p * 0.25);
-    assert_true(time_of("butterfly", 8, 80, machine) == 3 * (1024 + n * 2 + n * 0.25));
-}
-
 /* Rank 0 gets one element from each of the others in one round. */
 static void
 make_funnel(struct team *team, int nranks)
@@ -118,33 +97,15 @@ make_funnel(struct team *team, int nranks)
 }
 
 static void
-messages_into_one_rank_share_its_port(void **state)
-{
-    (void)state;
-    struct team team;
-    struct ar_timeline t;
-    const struct ar_machine machine = {10, 1, 0.5};
-    make_funnel(&team, 4);
-    assert_int_equal(ar_timeline_init(&t, team.schedules, 4, &machine), AR_OK);
-    assert_true(t.arrival[t.first_step[0] + 0] == 11);
-    assert_true(t.arrival[t.first_step[0] + 2] == 13);
-    assert_true(t.round_end[t.first_round[1]] == 11);
-    assert_true(t.end == 14.5);
-    ar_timeline_fini(&t);
-    team_fini(&team);
-}
-
-static void
 a_message_without_counterpart_is_refused(void **state)
 {
     (void)state;
     struct team team;
     struct ar_timeline t;
-    const struct ar_machine machine = {1, 0, 0};
     make_funnel(&team, 3);
     ar_send(&team.schedules[2], 1, ar_in(ar_whole(1)));
     ar_schedule_finish(&team.schedules[2]);
-    assert_int_equal(ar_timeline_init(&t, team.schedules, 3, &machine), AR_ERR_PROOF);
+    assert_int_equal(ar_timeline_init(&t, team.schedules, 3), AR_ERR_PROOF);
     team_fini(&team);
 }
 
@@ -155,7 +116,6 @@ a_deadlock_is_refused(void **state)
     (void)state;
     struct team team = {.nranks = 2};
     struct ar_timeline t;
-    const struct ar_machine machine = {1, 0, 0};
     for (int r = 0; r < 2; r++) {
         struct ar_schedule *s = &team.schedules[r];
         ar_schedule_init(s, r, 2, 1);
@@ -164,7 +124,7 @@ a_deadlock_is_refused(void **state)
         ar_send(s, 1 - r, ar_in(ar_whole(1)));
         assert_int_equal(ar_schedule_finish(s), AR_OK);
     }
-    assert_int_equal(ar_timeline_init(&t, team.schedules, 2, &machine), AR_ERR_PROOF);
+    assert_int_equal(ar_timeline_init(&t, team.schedules, 2), AR_ERR_PROOF);
     team_fini(&team);
 }
 
@@ -181,22 +141,6 @@ no_row_beats_a_bound(void **state)
             assert_true((double)cost.reduced.most >= ar_bound_reduced(p, n));
             assert_int_equal(cost.sent.total, cost.received.total);
         }
-}
-
-static void
-no_row_beats_the_bound_on_time(void **state)
-{
-    const struct ar_machine machines[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {3, 0.5, 0.25}};
-    (void)state;
-    for (size_t i = 0; i < ar_algorithm_count(); i++)
-        for (int p = 2; p <= 17; p++)
-            for (size_t m = 0; m < sizeof machines / sizeof machines[0]; m++) {
-                const char *name = ar_algorithm_at(i)->name;
-                const size_t n = 4 * (size_t)p;
-                const double bound = ar_bound_time(p, n, cost_of(name, p, n).ports, &machines[m]);
-                assert_true(bound > 0);
-                assert_true(time_of(name, p, n, machines[m]) >= bound * (1 - 1e-9));
-            }
 }
 
 static void
@@ -263,12 +207,9 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ring_costs_what_its_card_says),
         cmocka_unit_test(butterfly_costs_what_its_card_says),
-        cmocka_unit_test(time_is_the_classic_formula),
-        cmocka_unit_test(messages_into_one_rank_share_its_port),
         cmocka_unit_test(a_message_without_counterpart_is_refused),
         cmocka_unit_test(a_deadlock_is_refused),
         cmocka_unit_test(no_row_beats_a_bound),
-        cmocka_unit_test(no_row_beats_the_bound_on_time),
         cmocka_unit_test(the_bound_on_rounds_is_a_logarithm),
         cmocka_unit_test(ranks_hold_what_the_ring_leaves_them),
         cmocka_unit_test(a_figure_has_a_limit),

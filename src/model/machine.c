@@ -1,0 +1,130 @@
+#include "model/machine.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "select/select.h"
+
+struct ar_machine
+ar_machine_flat(double latency, double per_byte, double reduce_per_byte)
+{
+    return (struct ar_machine){
+        .title = "flat",
+        .reduce_per_byte = reduce_per_byte,
+        .ranks_per_node = 1,
+        .node = {.latency = latency, .per_byte = per_byte, .eager_bytes = SIZE_MAX},
+        .network = {.latency = latency, .per_byte = per_byte, .eager_bytes = SIZE_MAX},
+    };
+}
+
+int *
+ar_machine_place(const struct ar_machine *machine, int nranks)
+{
+    int *node_of = malloc((size_t)nranks * sizeof *node_of);
+    for (int r = 0; node_of && r < nranks; r++)
+        node_of[r] = r / machine->ranks_per_node;
+    return node_of;
+}
+
+/* --- printing: with a point, whatever the locale --- */
+
+static void
+print_number(FILE *out, double x)
+{
+    const long long thousandths = llround(x * 1000);
+    fprintf(out, "%lld", thousandths / 1000);
+    if (thousandths % 1000)
+        fprintf(out, ".%03lld", thousandths % 1000);
+}
+
+static void
+print_time(FILE *out, const char *name, double ns)
+{
+    if (ns <= 0)
+        return;
+    fprintf(out, "  %s ", name);
+    print_number(out, ns < 1e4 ? ns : ns / 1e3);
+    fputs(ns < 1e4 ? "ns" : "us", out);
+}
+
+static void
+print_rate(FILE *out, const char *name, double per_byte)
+{
+    if (per_byte <= 0)
+        return;
+    fprintf(out, "  %s ", name);
+    print_number(out, per_byte < 1 ? 1 / per_byte : 1e3 / per_byte);
+    fputs(per_byte < 1 ? "GB/s" : "MB/s", out);
+}
+
+static void
+print_travel(FILE *out, const struct ar_travel *travel)
+{
+    char size[AR_SIZE_TEXT];
+    fputs("  latency ", out);
+    print_number(out, travel->latency);
+    fputs("ns", out);
+    print_rate(out, "bandwidth", travel->per_byte);
+    print_time(out, "overhead", travel->overhead);
+    if (travel->eager_bytes < SIZE_MAX)
+        fprintf(out, "  eager %s", ar_size_print(travel->eager_bytes, size, sizeof size));
+}
+
+static void
+print_shape(FILE *out, const struct ar_machine *m)
+{
+    if (m->shape == AR_SHAPE_TORUS) {
+        fputs("torus      dims ", out);
+        for (int d = 0; d < m->ndims; d++)
+            fprintf(out, "%s%d", d ? "x" : "", m->dims[d]);
+    } else if (m->shape == AR_SHAPE_DRAGONFLY) {
+        fprintf(out, "dragonfly  nodes %d  routers %d", m->levels[0].nodes, m->routers);
+        print_time(out, "global_latency", m->levels[1].latency);
+        print_rate(out, "global_bandwidth", m->levels[1].per_byte);
+    }
+    for (int l = 0; l < m->nlevels; l++) {
+        if (m->shape == AR_SHAPE_SWITCHES)
+            fprintf(out, "switch     nodes %d", m->levels[l].nodes);
+        else if (l > 0)
+            return;
+        print_time(out, "latency", m->levels[l].latency);
+        print_rate(out, "bandwidth", m->levels[l].per_byte);
+        fputc('\n', out);
+    }
+}
+
+char *
+ar_machine_print(const struct ar_machine *m)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *const out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    if (m->title[0])
+        fprintf(out, "title      %s\n", m->title);
+    if (m->reduce_per_byte > 0 || m->copy_per_byte > 0) {
+        fputs("rank     ", out);
+        print_rate(out, "reduction", m->reduce_per_byte);
+        print_rate(out, "copy", m->copy_per_byte);
+        fputc('\n', out);
+    }
+    if (m->node.per_byte > 0) {
+        fprintf(out, "node       ranks %d", m->ranks_per_node);
+        print_travel(out, &m->node);
+        print_rate(out, "memory", m->memory_per_byte);
+        fputc('\n', out);
+    }
+    fputs("network  ", out);
+    print_travel(out, &m->network);
+    fputc('\n', out);
+    print_shape(out, m);
+    const int failed = ferror(out);
+    if (fclose(out) || failed) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}

@@ -1,0 +1,76 @@
+/* A machine: what messages and reductions take there.  Pure.
+ *
+ * Ranks share nodes, nodes share a network.  A message between ranks of a node goes out of
+ * one rank's port and into the other's, and through the node's memory, which all its
+ * messages share; one between nodes goes out of and into their network cards, which the ranks of a
+ * node share, and through links that the shape of the network says.  A link carries
+ * messages in the order in which they are sent.
+ *
+ * Times in nanoseconds, here and wherever no other unit is named; a bandwidth is kept as the
+ * time that a byte takes, 0 where it is without limit.
+ */
+#ifndef AR_MACHINE_H
+#define AR_MACHINE_H
+
+#include <stddef.h>
+
+#define AR_MACHINE_TITLE    80
+#define AR_MACHINE_PROBLEM  320
+#define AR_MACHINE_LEVELS   4
+#define AR_MACHINE_DIMS     4
+#define AR_MACHINE_FILE_MAX (1 << 16) /* bytes */
+
+/* How messages travel, within a node or between nodes. */
+struct ar_travel {
+    double latency;     /* from the first byte's leaving to its arrival */
+    double overhead;    /* of a rank's time, for each message it sends and each it receives */
+    double per_byte;    /* through a rank's port (node), a node's card (network) */
+    size_t eager_bytes; /* longer messages wait for the receiver, and for two latencies */
+};
+
+enum ar_shape {
+    AR_SHAPE_SWITCHES, /* a tree of switches, level 0 the lowest; none: all nodes are alike */
+    AR_SHAPE_TORUS,    /* level 0 is a link: messages go along dimension 0 first */
+    AR_SHAPE_DRAGONFLY /* level 0: from router to router of a group, level 1: of group to group */
+};
+
+/* Links of one kind. */
+struct ar_level {
+    int nodes;       /* below one switch or router */
+    double latency;  /* that crossing the level, or each link of a torus, adds */
+    double per_byte; /* up from a switch, and down to it; through a link each way */
+};
+
+struct ar_machine {
+    char title[AR_MACHINE_TITLE];
+    double reduce_per_byte; /* of the result */
+    double copy_per_byte;
+    int ranks_per_node;
+    struct ar_travel node;
+    double memory_per_byte; /* of a node, for all its messages together */
+    struct ar_travel network;
+    enum ar_shape shape;
+    int nlevels;
+    struct ar_level levels[AR_MACHINE_LEVELS];
+    int ndims; /* of a torus */
+    int dims[AR_MACHINE_DIMS];
+    int routers; /* of a group of a dragonfly */
+};
+
+/* One rank a node, and nothing but latency, bandwidth and reduction. */
+struct ar_machine ar_machine_flat(double latency, double per_byte, double reduce_per_byte);
+
+/* node_of of ranks placed in blocks, machine->ranks_per_node a node.  Malloced, nranks entries;
+ * NULL without memory. */
+int *ar_machine_place(const struct ar_machine *machine, int nranks);
+
+/* Reads a machine file's text; allreduce(7) has its format.  AR_OK; AR_ERR_SYNTAX with problem
+ * telling line and column, what is wrong and what is allowed. */
+int ar_machine_parse(struct ar_machine *machine, const char *text,
+                     char problem[AR_MACHINE_PROBLEM]);
+
+/* The text of a file that parses back to the same machine, to within the digits printed.
+ * Malloced; NULL without memory. */
+char *ar_machine_print(const struct ar_machine *machine);
+
+#endif

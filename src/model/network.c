@@ -1,0 +1,278 @@
+#include "model/network.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule/error.h"
+
+/* --- which links there are --- */
+
+static int
+groups_of(int n, int size)
+{
+    return (n + size - 1) / size;
+}
+
+static int
+product(const int *dims, int n)
+{
+    int all = 1;
+    for (int i = 0; i < n; i++)
+        all *= dims[i];
+    return all;
+}
+
+/* Links of level l; level units are counted on the way. */
+static size_t
+level_links(struct ar_network *net, int l)
+{
+    const struct ar_machine *const m = net->machine;
+    const size_t routers = (size_t)m->routers;
+    int units = groups_of(net->nnodes, m->levels[l].nodes);
+    if (m->shape == AR_SHAPE_TORUS)
+        units = product(m->dims, m->ndims);
+    net->units[l] = units;
+    switch (m->shape) {
+    case AR_SHAPE_TORUS:
+        return (size_t)units * 2 * (size_t)m->ndims;
+    case AR_SHAPE_DRAGONFLY:
+        return l == 0 ? (size_t)groups_of(units, m->routers) * routers * routers
+                      : (size_t)units * (size_t)units;
+    default:
+        return 2 * (size_t)units;
+    }
+}
+
+static void
+count_links(struct ar_network *net)
+{
+    const size_t ranks = (size_t)net->nranks, nodes = (size_t)net->nnodes;
+    const size_t counts[AR_LINK_LEVEL] = {ranks, ranks, nodes, nodes, nodes};
+    size_t n = 0;
+    for (int kind = 0; kind < AR_LINK_LEVEL; kind++) {
+        net->first[kind] = n;
+        n += counts[kind];
+    }
+    for (int l = 0; l < AR_MACHINE_LEVELS; l++) {
+        net->first[AR_LINK_LEVEL + l] = n;
+        n += l < net->machine->nlevels ? level_links(net, l) : 0;
+    }
+    net->first[AR_LINK_LEVEL + AR_MACHINE_LEVELS] = n;
+}
+
+static double
+speed_of(const struct ar_machine *m, int kind)
+{
+    switch (kind) {
+    case AR_LINK_PORT_OUT:
+    case AR_LINK_PORT_IN:
+        return m->node.per_byte;
+    case AR_LINK_MEMORY:
+        return m->memory_per_byte;
+    case AR_LINK_CARD_OUT:
+    case AR_LINK_CARD_IN:
+        return m->network.per_byte;
+    default:
+        return m->levels[kind - AR_LINK_LEVEL].per_byte;
+    }
+}
+
+int
+ar_network_init(struct ar_network *net, const struct ar_machine *machine, const int *node_of,
+                int nranks)
+{
+    *net = (struct ar_network){.machine = machine, .node_of = node_of, .nranks = nranks};
+    for (int r = 0; r < nranks; r++)
+        net->nnodes = node_of[r] >= net->nnodes ? node_of[r] + 1 : net->nnodes;
+    if (machine->shape == AR_SHAPE_TORUS && product(machine->dims, machine->ndims) < net->nnodes)
+        return AR_ERR_PARAM;
+    count_links(net);
+    net->links = calloc(net->first[AR_LINK_LEVEL + AR_MACHINE_LEVELS], sizeof *net->links);
+    if (!net->links)
+        return AR_ERR_MEMORY;
+    for (int kind = 0; kind < AR_LINK_LEVEL + AR_MACHINE_LEVELS; kind++)
+        for (size_t i = net->first[kind]; i < net->first[kind + 1]; i++)
+            net->links[i].per_byte = speed_of(machine, kind);
+    return AR_OK;
+}
+
+void
+ar_network_fini(struct ar_network *net)
+{
+    free(net->links);
+    net->links = NULL;
+}
+
+void
+ar_network_reset(struct ar_network *net)
+{
+    for (size_t i = 0; i < net->first[AR_LINK_LEVEL + AR_MACHINE_LEVELS]; i++)
+        net->links[i].free_at = net->links[i].busy = 0;
+}
+
+/* --- ways --- */
+
+/* Links without limit hold nobody up. */
+static void
+add(const struct ar_network *net, struct ar_way *way, int kind, size_t i)
+{
+    const size_t link = net->first[kind] + i;
+    const double per_byte = net->links[link].per_byte;
+    if (per_byte == 0 || way->n == AR_WAY_MAX)
+        return;
+    way->links[way->n++] = link;
+    way->per_byte = per_byte > way->per_byte ? per_byte : way->per_byte;
+}
+
+static void
+cross_switches(const struct ar_network *net, struct ar_way *way, int from, int to)
+{
+    const struct ar_machine *const m = net->machine;
+    for (int l = 0; l < m->nlevels; l++) {
+        const int up = from / m->levels[l].nodes, down = to / m->levels[l].nodes;
+        if (up == down)
+            return;
+        way->latency += m->levels[l].latency;
+        add(net, way, AR_LINK_LEVEL + l, 2 * (size_t)up);
+        add(net, way, AR_LINK_LEVEL + l, 2 * (size_t)down + 1);
+    }
+}
+
+/* Along each dimension the shorter way round. */
+static void
+cross_torus(const struct ar_network *net, struct ar_way *way, int from, int to)
+{
+    const struct ar_machine *const m = net->machine;
+    int stride = 1, at = from;
+    for (int d = 0; d < m->ndims; d++) {
+        const int size = m->dims[d];
+        const int here = from / stride % size, there = to / stride % size;
+        const int ahead = (there - here + size) % size;
+        const bool back = ahead > size - ahead;
+        int x = here;
+        for (int i = 0; i < (back ? size - ahead : ahead); i++) {
+            way->latency += m->levels[0].latency;
+            add(net, way, AR_LINK_LEVEL,
+                2 * ((size_t)at * (size_t)m->ndims + (size_t)d) + (back ? 1 : 0));
+            at -= x * stride;
+            x = (x + (back ? size - 1 : 1)) % size;
+            at += x * stride;
+        }
+        stride *= size;
+    }
+}
+
+static void
+cross_group(const struct ar_network *net, struct ar_way *way, int from, int to)
+{
+    const struct ar_machine *const m = net->machine;
+    if (from == to)
+        return;
+    way->latency += m->levels[0].latency;
+    add(net, way, AR_LINK_LEVEL, (size_t)from * (size_t)m->routers + (size_t)(to % m->routers));
+}
+
+/* Router j of a group has the links to groups j, j + routers, ...: the shortest way. */
+static void
+cross_dragonfly(const struct ar_network *net, struct ar_way *way, int from, int to)
+{
+    const struct ar_machine *const m = net->machine;
+    const int out = from / m->levels[0].nodes, in = to / m->levels[0].nodes;
+    const int here = out / m->routers, there = in / m->routers;
+    if (here == there) {
+        cross_group(net, way, out, in);
+        return;
+    }
+    cross_group(net, way, out, here * m->routers + there % m->routers);
+    way->latency += m->levels[1].latency;
+    add(net, way, AR_LINK_LEVEL + 1, (size_t)here * (size_t)net->units[1] + (size_t)there);
+    cross_group(net, way, there * m->routers + here % m->routers, in);
+}
+
+static void
+cross_network(const struct ar_network *net, struct ar_way *way, int from, int to, int into)
+{
+    add(net, way, AR_LINK_CARD_OUT, (size_t)from);
+    if (net->machine->shape == AR_SHAPE_TORUS)
+        cross_torus(net, way, from, to);
+    else if (net->machine->shape == AR_SHAPE_DRAGONFLY)
+        cross_dragonfly(net, way, from, to);
+    else
+        cross_switches(net, way, from, to);
+    add(net, way, AR_LINK_CARD_IN, (size_t)into);
+}
+
+const struct ar_travel *
+ar_network_travel(const struct ar_network *net, int from, int to)
+{
+    return net->node_of[from] == net->node_of[to] ? &net->machine->node : &net->machine->network;
+}
+
+void
+ar_network_way(const struct ar_network *net, struct ar_way *way, int from, int to, int actor)
+{
+    const int here = net->node_of[from], there = net->node_of[to];
+    way->n = 0;
+    way->per_byte = 0;
+    way->latency = ar_network_travel(net, from, to)->latency;
+    if (here != there) {
+        cross_network(net, way, here, there, net->node_of[actor]);
+        return;
+    }
+    add(net, way, AR_LINK_PORT_OUT, (size_t)from);
+    add(net, way, AR_LINK_MEMORY, (size_t)here);
+    add(net, way, AR_LINK_PORT_IN, (size_t)to);
+}
+
+/* --- names --- */
+
+size_t
+ar_network_busiest(const struct ar_network *net)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < net->first[AR_LINK_LEVEL + AR_MACHINE_LEVELS]; i++)
+        if (net->links[i].busy > net->links[most].busy)
+            most = i;
+    return most;
+}
+
+static void
+name_level(const struct ar_network *net, int l, size_t i, char *text, size_t room)
+{
+    const struct ar_machine *const m = net->machine;
+    const size_t ndims = (size_t)m->ndims, routers = (size_t)m->routers;
+    const size_t units = (size_t)net->units[l];
+    if (m->shape == AR_SHAPE_TORUS)
+        snprintf(text, room, "link of node %zu along dimension %zu, %s", i / 2 / ndims,
+                 i / 2 % ndims, i % 2 ? "back" : "ahead");
+    else if (m->shape == AR_SHAPE_DRAGONFLY && l == 0)
+        snprintf(text, room, "link of router %zu to router %zu", i / routers,
+                 i / routers / routers * routers + i % routers);
+    else if (m->shape == AR_SHAPE_DRAGONFLY)
+        snprintf(text, room, "link of group %zu to group %zu", i / units, i % units);
+    else
+        snprintf(text, room, "links %s switch %zu of level %d", i % 2 ? "down to" : "up from",
+                 i / 2, l + 1);
+}
+
+void
+ar_network_name(const struct ar_network *net, size_t link, char *text, size_t room)
+{
+    static const struct {
+        const char *what, *of, *way;
+    } names[AR_LINK_LEVEL] = {{"port", "rank", ", out"},
+                              {"port", "rank", ", in"},
+                              {"memory", "node", ""},
+                              {"card", "node", ", out"},
+                              {"card", "node", ", in"}};
+    int kind = AR_LINK_LEVEL + AR_MACHINE_LEVELS - 1;
+    while (link < net->first[kind])
+        kind--;
+    const size_t i = link - net->first[kind];
+    if (kind >= AR_LINK_LEVEL)
+        name_level(net, kind - AR_LINK_LEVEL, i, text, room);
+    else
+        snprintf(text, room, "%s of %s %zu%s", names[kind].what, names[kind].of, i,
+                 names[kind].way);
+}

@@ -1,0 +1,277 @@
+#include "model/predict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/instep.h"
+#include "schedule/cost.h"
+
+/* Of a long row of segments so many windows are simulated, the others take as long as the last. */
+#define WINDOWS_SIMULATED 4
+
+/* --- the question --- */
+
+struct asked {
+    const struct ar_question *q;
+    struct ar_network network;
+    size_t segment; /* elements */
+    size_t padded;  /* the same, but enough for no rank's block to be empty */
+    size_t nsegments;
+    size_t simulated;
+    int window;
+};
+
+static void
+cut(struct asked *a)
+{
+    const struct ar_question *const q = a->q;
+    a->segment = ar_algorithm_segment(q->choice->algorithm, &q->choice->params, q->nranks, q->count,
+                                      q->element_bytes, q->scratch_bytes);
+    a->nsegments = q->count ? (q->count + a->segment - 1) / a->segment : 1;
+    a->padded = a->segment > (size_t)q->nranks ? a->segment : (size_t)q->nranks;
+    a->window = q->choice->params.window;
+    if ((size_t)a->window > a->nsegments)
+        a->window = (int)a->nsegments;
+    a->simulated = a->nsegments;
+    if (a->simulated > (size_t)(WINDOWS_SIMULATED * a->window))
+        a->simulated = (size_t)(WINDOWS_SIMULATED * a->window);
+}
+
+/* --- the simulation --- */
+
+static void
+tell_link(struct ar_prediction *p, const struct ar_network *net, double end)
+{
+    const size_t link = ar_network_busiest(net);
+    p->busiest = end > 0 ? net->links[link].busy / end : 0;
+    ar_network_name(net, link, p->link, sizeof p->link);
+}
+
+/* What is not simulated takes as long as the last window of what is, a segment each. */
+static void
+add_others(struct ar_prediction *p, const struct ar_moment *ended, const struct asked *a)
+{
+    const struct ar_moment *const last = &ended[a->simulated - 1];
+    p->end = *last;
+    if (a->simulated == a->nsegments)
+        return;
+    const struct ar_moment *const earlier = last - a->window;
+    const double share = (double)(a->nsegments - a->simulated) / a->window;
+    p->end.at += (last->at - earlier->at) * share;
+    const double factor = p->end.at / last->at;
+    for (int i = 0; i < AR_PARTS; i++)
+        p->end.parts[i] *= factor;
+}
+
+static size_t
+ports_of(const struct ar_program *p)
+{
+    size_t most = 0;
+    for (size_t k = 0; k < p->nrounds; k++) {
+        const size_t n = p->rounds[k + 1].first_receive - p->rounds[k].first_receive;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+static int
+run(struct ar_prediction *p, struct asked *a, const struct ar_program *full,
+    const struct ar_program *tail, double element_bytes)
+{
+    const struct ar_run run = {.full = full,
+                               .tail = a->simulated == a->nsegments ? tail : NULL,
+                               .network = &a->network,
+                               .element_bytes = element_bytes,
+                               .nsegments = a->simulated,
+                               .window = a->window};
+    struct ar_moment *ended = malloc(a->simulated * sizeof *ended);
+    const int error = ended ? ar_simulate(&run, ended) : AR_ERR_MEMORY;
+    p->ports = ports_of(full);
+    if (!error) {
+        tell_link(p, &a->network, ended[a->simulated - 1].at);
+        add_others(p, ended, a);
+    }
+    free(ended);
+    return error;
+}
+
+/* An element of the padded segment, which stands for a part of one. */
+static double
+padded_bytes(const struct asked *a)
+{
+    const size_t count = a->q->count < a->segment ? a->q->count : a->segment;
+    return (double)a->q->element_bytes * (double)count / (double)a->padded;
+}
+
+/* Of all ranks; AR_ERR_PARAM where that takes too many steps. */
+static int
+simulate_all(struct ar_prediction *p, struct asked *a)
+{
+    const struct ar_question *const q = a->q;
+    const struct ar_algorithm *const row = q->choice->algorithm;
+    const struct ar_params *const params = &q->choice->params;
+    const struct ar_cast cast = {AR_SYMMETRY_NONE, q->nranks, q->nranks};
+    const size_t rest = q->count % a->segment, most = q->most_steps / a->simulated;
+    const bool has_tail = a->nsegments > 1 && rest > 0 && a->simulated == a->nsegments;
+    struct ar_program full, tail = {.nrounds = 0};
+    int error = ar_program_init(&full, &cast, row, params,
+                                q->count < a->segment ? q->count : a->segment, most);
+    if (error)
+        return error;
+    if (has_tail)
+        error = ar_program_init(&tail, &cast, row, params, rest, most);
+    if (!error)
+        error = run(p, a, &full, has_tail ? &tail : NULL, (double)q->element_bytes);
+    ar_program_fini(&tail);
+    ar_program_fini(&full);
+    p->how = AR_HOW_SIMULATED;
+    p->nactors = q->nranks;
+    return error;
+}
+
+/* Of ranks that stand for others; a short last segment passes for a whole one. */
+static int
+simulate_cast(struct ar_prediction *p, struct asked *a, const struct ar_cast *cast)
+{
+    const struct ar_question *const q = a->q;
+    struct ar_program full;
+    int error = ar_program_init(&full, cast, q->choice->algorithm, &q->choice->params, a->padded,
+                                q->most_steps / a->simulated);
+    if (error)
+        return error;
+    error = run(p, a, &full, NULL, padded_bytes(a));
+    ar_program_fini(&full);
+    p->how = AR_HOW_SYMMETRY;
+    p->nactors = cast->nactors;
+    return error;
+}
+
+/* --- too many ranks to simulate them all --- */
+
+/* Steps of a middle rank: all have about as many, where no block is empty. */
+static int
+count_steps(size_t *steps, const struct asked *a)
+{
+    const struct ar_question *const q = a->q;
+    struct ar_schedule s;
+    const int error = ar_algorithm_emit(q->choice->algorithm, &s, q->nranks / 2, q->nranks,
+                                        a->padded, &q->choice->params);
+    if (error)
+        return error;
+    *steps = s.nsteps;
+    ar_schedule_fini(&s);
+    return AR_OK;
+}
+
+/* Ranks placed in blocks that fill their nodes, on a network whose nodes are all alike. */
+static bool
+is_even(const struct asked *a)
+{
+    const int nodes = a->network.nnodes, per_node = a->q->nranks / nodes;
+    if (a->q->machine->nlevels > 0 || a->q->nranks % nodes > 0)
+        return false;
+    for (int r = 0; r < a->q->nranks; r++)
+        if (a->network.node_of[r] != r / per_node)
+            return false;
+    return true;
+}
+
+static int
+step_through(struct ar_prediction *p, struct asked *a)
+{
+    struct ar_instep step;
+    const int error = ar_instep(&step, a->q, &a->network, a->padded, padded_bytes(a));
+    if (error)
+        return error;
+    const double in_turn = step.segment.at / a->window; /* latency bounds a window's turn */
+    const double between = step.busy > in_turn ? step.busy : in_turn;
+    p->end = step.segment;
+    p->ports = step.ports;
+    const double all = p->end.at + between * (double)(a->nsegments - 1);
+    for (int i = 0; i < AR_PARTS && p->end.at > 0; i++)
+        p->end.parts[i] *= all / p->end.at;
+    p->end.at = all;
+    p->how = AR_HOW_IN_STEP;
+    return AR_OK;
+}
+
+/* Up to this part of the steps that are allowed, no shorter way is looked for. */
+#define FEW 16
+
+static int
+predict(struct ar_prediction *p, struct asked *a)
+{
+    const struct ar_question *const q = a->q;
+    struct ar_cast cast = {AR_SYMMETRY_NONE, q->nranks, q->nranks};
+    size_t steps;
+    int error = count_steps(&steps, a);
+    if (error)
+        return error;
+    const size_t most = q->most_steps / a->simulated, all = steps * (size_t)q->nranks;
+    if (all > most / FEW && is_even(a))
+        error = ar_cast_find(&cast, q->nranks / a->network.nnodes, q->choice->algorithm,
+                             &q->choice->params, a->padded);
+    if (error)
+        return error;
+    if (cast.symmetry != AR_SYMMETRY_NONE)
+        error = simulate_cast(p, a, &cast);
+    else
+        error = all > most ? AR_ERR_PARAM : simulate_all(p, a);
+    return error == AR_ERR_PARAM ? step_through(p, a) : error;
+}
+
+int
+ar_predict(struct ar_prediction *prediction, const struct ar_question *question)
+{
+    struct asked a = {.q = question};
+    memset(prediction, 0, sizeof *prediction);
+    int error = ar_network_init(&a.network, question->machine, question->choice->params.node_of,
+                                question->nranks);
+    if (error)
+        return error;
+    cut(&a);
+    prediction->nsegments = a.nsegments;
+    prediction->simulated = a.simulated;
+    error = predict(prediction, &a);
+    ar_network_fini(&a.network);
+    return error;
+}
+
+/* --- the bound --- */
+
+static double
+larger(double x, double y)
+{
+    return x > y ? x : y;
+}
+
+/* Bytes that n units must send or receive each, at their best. */
+static double
+moved(double bytes, int n)
+{
+    return n > 1 ? 2 * bytes * (n - 1) / n : 0;
+}
+
+double
+ar_predict_bound(const struct ar_machine *m, const int *node_of, int nranks, size_t bytes,
+                 size_t ports)
+{
+    const double n = (double)bytes;
+    int nnodes = 0;
+    for (int r = 0; r < nranks; r++)
+        nnodes = node_of[r] >= nnodes ? node_of[r] + 1 : nnodes;
+    const int per_node = (nranks + nnodes - 1) / nnodes;
+    const double near = m->node.latency + m->node.overhead;
+    const double far = m->network.latency + m->network.overhead;
+    double bound = n * (nranks - 1) / nranks * m->reduce_per_byte;
+    if (nnodes == 1) {
+        bound = larger(bound, near * (double)ar_bound_rounds(nranks, ports));
+        return larger(bound, moved(n, nranks) * m->node.per_byte);
+    }
+    bound = larger(bound, far * (double)ar_bound_rounds(nnodes, ports * (size_t)per_node));
+    bound = larger(bound, moved(n, nnodes) * m->network.per_byte);
+    for (int l = 0; m->shape == AR_SHAPE_SWITCHES && l < m->nlevels; l++)
+        bound = larger(bound, moved(n, (nnodes + m->levels[l].nodes - 1) / m->levels[l].nodes) *
+                                  m->levels[l].per_byte);
+    return bound;
+}

@@ -1,0 +1,423 @@
+/* The model against what one can work out by hand. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/predict.h"
+#include "schedule/cost.h"
+
+#define STEPS ((size_t)1 << 22)
+
+/* On elements of one byte, so that bytes are elements.  As text: an algorithm with parameters. */
+static struct ar_prediction
+predict(const struct ar_machine *machine, const char *text, int nranks, size_t count, size_t steps)
+{
+    struct ar_rules *rules;
+    struct ar_problem problem;
+    struct ar_prediction prediction;
+    if (ar_rules_parse(&rules, text, &problem))
+        fail_msg("%s: %s", text, problem.text);
+    struct ar_choice choice = *ar_rules_choice(rules, 0);
+    int *node_of = ar_machine_place(machine, nranks);
+    choice.params.node_of = node_of;
+    const struct ar_question question = {machine, &choice, nranks, count, 1, SIZE_MAX, steps};
+    assert_int_equal(ar_predict(&prediction, &question), AR_OK);
+    free(node_of);
+    ar_rules_destroy(rules);
+    return prediction;
+}
+
+static double
+time_of(const struct ar_machine *machine, const char *text, int nranks, size_t count)
+{
+    return predict(machine, text, nranks, count, STEPS).end.at;
+}
+
+/* --- closed forms on a flat machine --- */
+
+/* Numbers that doubles hold exactly. */
+#define A 1024.0
+#define B 2.0
+#define C 0.25
+
+static const struct closed_form {
+    const char *text;
+    int p;
+    double a, b, c; /* how many latencies, bytes moved, bytes reduced, of n = 5040 p */
+} closed_forms[] = {
+#define N(p) (5040.0 * (p))
+    {"star", 7, 2, 2 * 6 * N(7), 6 * N(7)},
+    {"circle(segment=0)", 9, 16, 16 * N(9), 8 * N(9)},
+    {"recursive", 16, 8, 8 * N(16), 4 * N(16)},
+    {"reduce_bcast", 8, 6, 6 * N(8), 3 * N(8)},
+    {"reduce_bcast(broadcast=flat)", 8, 4, (3 + 7) * N(8), 3 * N(8)},
+    {"gather_scatter", 8, 6, (7 + 3) * N(8), 7 * N(8)},
+    {"knomial(radix=4)", 16, 2, 2 * 3 * N(16), 2 * 3 * N(16)},
+    {"knomial(radix=3)", 27, 3, 3 * 2 * N(27), 3 * 2 * N(27)},
+    {"allgather_fold(allgather=bruck)", 8, 3, 7 * N(8), 7 * N(8)},
+    {"allgather_fold(allgather=ring)", 6, 5, 5 * N(6), 5 * N(6)},
+    {"butterfly", 8, 3, 3 * N(8), 3 * N(8)},
+    {"butterfly", 64, 6, 6 * N(64), 6 * N(64)},
+    {"ring", 7, 12, 12 * 5040, 6 * 5040},
+    {"ring", 48, 94, 94 * 5040, 47 * 5040},
+    {"segmented_ring(segment=0)", 5, 8, 8 * 5040, 4 * 5040},
+    {"rhd", 8, 6, 14 * 5040, 7 * 5040},
+    {"rhd", 128, 14, 254 * 5040, 127 * 5040},
+    {"reduce_scatter_allgather(reduce_scatter=pairwise,allgather=ring)", 6, 10, 10 * 5040,
+     5 * 5040},
+    {"reduce_scatter_allgather(reduce_scatter=ring,allgather=ring)", 5, 8, 8 * 5040, 4 * 5040},
+    {"reduce_scatter_allgather(reduce_scatter=halving,allgather=doubling)", 16, 8, 30 * 5040,
+     15 * 5040},
+    {"circulant", 8, 6, 14 * 5040, 7 * 5040},
+    {"circulant", 32, 10, 62 * 5040, 31 * 5040},
+    {"swing", 16, 8, 30 * 5040, 15 * 5040},
+    {"shm", 5, 2, 8 * 5040, 4 * 5040},
+    {"hier_ring", 5, 8, 8 * 5040, 4 * 5040},
+    {"torus2d(dims=4x4)", 16, 12, 2 * (12 + 3) * 5040, (12 + 3) * 5040},
+    {"torus2d(dims=3x5)", 15, 12, 2 * (10 + 4) * 5040, (10 + 4) * 5040},
+    {"blueconnect(dims=2x3x5)", 30, 14, 2 * (15 + 10 + 4) * 5040, (15 + 10 + 4) * 5040},
+#undef N
+};
+
+static void
+time_is_the_closed_form(void **state)
+{
+    const struct ar_machine machine = ar_machine_flat(A, B, C);
+    (void)state;
+    for (size_t i = 0; i < sizeof closed_forms / sizeof closed_forms[0]; i++) {
+        const struct closed_form *f = &closed_forms[i];
+        const double time = time_of(&machine, f->text, f->p, 5040 * (size_t)f->p);
+        const double form = f->a * A + f->b * B + f->c * C;
+        if (time != form)
+            fail_msg("%s, %d ranks: %.17g, not %.17g", f->text, f->p, time, form);
+    }
+}
+
+/* A link that both directions of a line share in turn: the message waits for none. */
+static void
+segments_follow_each_other_down_the_circle(void **state)
+{
+    const struct ar_machine machine = ar_machine_flat(A, B, 0);
+    (void)state;
+    /* Two ranks: there and back, each of two segments; the link is idle but once. */
+    assert_true(time_of(&machine, "circle(segment=0)", 2, 2000) == 2 * (A + 2000 * B));
+    assert_true(time_of(&machine, "circle(segment=1000,window=2)", 2, 2000) ==
+                2 * (A + 1000 * B) + 1000 * B);
+    assert_true(time_of(&machine, "circle(segment=1000,window=1)", 2, 2000) <= 4 * (A + 1000 * B));
+}
+
+static void
+what_is_not_simulated_goes_on_as_before(void **state)
+{
+    const struct ar_machine machine = ar_machine_flat(A, B, C);
+    (void)state;
+    const struct ar_prediction few =
+        predict(&machine, "ring(segment=6000,window=2)", 6, 48000, STEPS);
+    const struct ar_prediction many =
+        predict(&machine, "ring(segment=6000,window=2)", 6, 480000, STEPS);
+    assert_int_equal(few.simulated, 8);
+    assert_int_equal(many.simulated, 8);
+    assert_int_equal(many.nsegments, 80);
+    /* Rounds of two segments fill the link: 72 more segments are 72 times their bytes. */
+    const double more = (many.end.at - few.end.at) / 72;
+    assert_true(more >= 10 * 1000 * B && more < few.end.at / 4);
+}
+
+static void
+parts_add_up(void **state)
+{
+    struct ar_machine machine = ar_machine_flat(A, B, C);
+    (void)state;
+    machine.ranks_per_node = 4;
+    machine.node.overhead = 16;
+    machine.network.overhead = 64;
+    machine.network.eager_bytes = 1000;
+    machine.copy_per_byte = 0.5;
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        for (int p = 1; p <= 33; p += 4) {
+            const struct ar_prediction x =
+                predict(&machine, ar_algorithm_at(i)->name, p, 3000, STEPS);
+            double sum = 0;
+            for (int k = 0; k < AR_PARTS; k++) {
+                assert_true(x.end.parts[k] > -1e-6);
+                sum += x.end.parts[k];
+            }
+            assert_true(fabs(sum - x.end.at) <= 1e-9 * (x.end.at + 1));
+            assert_true(x.busiest <= 1 + 1e-9);
+        }
+}
+
+/* --- what ranks share --- */
+
+static void
+ranks_of_a_node_share_its_card(void **state)
+{
+    struct ar_machine machine = ar_machine_flat(A, B, 0);
+    (void)state;
+    machine.ranks_per_node = 4;
+    machine.node = (struct ar_travel){0, 0, 0, SIZE_MAX};
+    /* Only the last round of four leaves the node, with four messages at once. */
+    assert_true(time_of(&machine, "butterfly", 8, 1000) == A + 4 * 1000 * B);
+}
+
+static void
+nodes_share_what_leads_up_from_their_switch(void **state)
+{
+    struct ar_machine machine = ar_machine_flat(A, B, 0);
+    (void)state;
+    machine.nlevels = 1;
+    machine.levels[0] = (struct ar_level){4, 100, B}; /* oversubscribed 4 to 1 */
+    assert_true(time_of(&machine, "butterfly", 8, 1000) ==
+                3 * A + 100 + 2 * 1000 * B + 4 * 1000 * B);
+}
+
+static void
+a_torus_message_goes_from_link_to_link(void **state)
+{
+    struct ar_machine machine = ar_machine_flat(A, B, 0);
+    (void)state;
+    machine.shape = AR_SHAPE_TORUS;
+    machine.nlevels = 1;
+    machine.levels[0] = (struct ar_level){1, 10, 0.5};
+    machine.ndims = 1;
+    machine.dims[0] = 4;
+    /* 0 and 1, 2 and 3 are neighbours, 0 and 2 are two links apart. */
+    assert_true(time_of(&machine, "butterfly", 4, 1000) == 2 * (A + 1000 * B) + 10 + 2 * 10);
+    struct ar_prediction prediction;
+    struct ar_choice choice = {AR_CHOICE_ALGORITHM, ar_algorithm_at(0),
+                               ar_algorithm_at(0)->defaults};
+    int node_of[5] = {0, 1, 2, 3, 4};
+    choice.params.node_of = node_of;
+    const struct ar_question question = {&machine, &choice, 5, 8, 1, SIZE_MAX, STEPS};
+    assert_int_equal(ar_predict(&prediction, &question), AR_ERR_PARAM);
+}
+
+static void
+groups_of_a_dragonfly_have_one_link_to_each_other(void **state)
+{
+    struct ar_machine machine = ar_machine_flat(A, B, 0);
+    (void)state;
+    machine.shape = AR_SHAPE_DRAGONFLY;
+    machine.nlevels = 2;
+    machine.routers = 2;
+    machine.levels[0] = (struct ar_level){1, 10, 0};
+    machine.levels[1] = (struct ar_level){2, 100, B};
+    /* Round 2: both routers of each group send over the same link.  0 and 2 go by router 0 and 3:
+     * out at 0's own router to group 1, whose links to group 0 are at router 2. */
+    const double first = A + 10 + 1000 * B, second = A + 100 + 2 * 1000 * B;
+    const double time = time_of(&machine, "butterfly", 4, 1000);
+    assert_true(time >= first + second && time <= first + second + 20);
+}
+
+/* --- overheads, long messages --- */
+
+static void
+overheads_are_the_ranks_own_time(void **state)
+{
+    struct ar_machine machine = ar_machine_flat(A, B, 0);
+    (void)state;
+    machine.network.overhead = 32;
+    /* Send, then receive: of every round two. */
+    assert_true(time_of(&machine, "ring", 4, 4000) == 6 * (A + 1000 * B + 2 * 32));
+    /* The root takes one after the other. */
+    machine.network.per_byte = 0;
+    assert_true(time_of(&machine, "star", 5, 8) == 2 * A + 32 + 4 * 32 + 4 * 32 + 32);
+}
+
+static void
+long_messages_wait_for_the_receiver(void **state)
+{
+    struct ar_machine machine = ar_machine_flat(A, B, 0);
+    (void)state;
+    machine.network.eager_bytes = 999;
+    assert_true(time_of(&machine, "ring", 4, 4000) == 6 * (3 * A + 1000 * B));
+    machine.network.eager_bytes = 1000;
+    assert_true(time_of(&machine, "ring", 4, 4000) == 6 * (A + 1000 * B));
+}
+
+/* --- ways to answer --- */
+
+/* Few steps allowed, so that ranks are left out where they can be.  Where ranks share a link, the
+ * order in which their messages of one moment go through it may differ. */
+static void
+some_ranks_stand_for_all(void **state)
+{
+    struct ar_machine machine = ar_machine_flat(A, B, C);
+    (void)state;
+    int left_out = 0;
+    machine.node = (struct ar_travel){100, 10, 0.5, SIZE_MAX};
+    machine.network.overhead = 30;
+    for (machine.ranks_per_node = 1; machine.ranks_per_node <= 4; machine.ranks_per_node *= 2)
+        for (size_t i = 0; i < ar_algorithm_count(); i++)
+            for (int p = 4; p <= 64; p += 4) {
+                const char *name = ar_algorithm_at(i)->name;
+                const size_t count = 16 * (size_t)p;
+                const struct ar_prediction all = predict(&machine, name, p, count, STEPS);
+                const struct ar_prediction some = predict(&machine, name, p, count, 1 << 14);
+                if (some.how != AR_HOW_SYMMETRY)
+                    continue;
+                left_out++;
+                const double tolerance = machine.ranks_per_node == 1 ? 1e-9 : 0.05;
+                if (fabs(some.end.at - all.end.at) > tolerance * all.end.at)
+                    fail_msg("%s, %d ranks, %d of them: %g, not %g", name, p, some.nactors,
+                             some.end.at, all.end.at);
+            }
+    assert_true(left_out > 100);
+}
+
+/* Where all keep step it is no estimate; where they do not, it is one. */
+static void
+ranks_that_keep_step_need_no_simulation(void **state)
+{
+    struct ar_machine machine = ar_machine_flat(A, B, C);
+    static const char *const names[] = {"ring", "circulant", "rhd", "butterfly", "mesh2d"};
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        const struct ar_prediction all = predict(&machine, names[i], 32, 3200, STEPS);
+        const struct ar_prediction step = predict(&machine, names[i], 32, 3200, 1);
+        assert_int_equal(step.how, AR_HOW_IN_STEP);
+        assert_true(fabs(step.end.at - all.end.at) < 1e-9 * all.end.at);
+    }
+    const double all = predict(&machine, "mesh2d", 36, 3600, STEPS).end.at;
+    const double step = predict(&machine, "mesh2d", 36, 3600, 1).end.at;
+    if (step < 0.8 * all || step > 1.25 * all)
+        fail_msg("mesh2d: %g, not %g", step, all);
+}
+
+static void
+no_row_beats_the_bound(void **state)
+{
+    struct ar_machine machine = ar_machine_flat(A, B, C);
+    (void)state;
+    machine.node = (struct ar_travel){100, 10, 0.5, SIZE_MAX};
+    machine.network.overhead = 30;
+    for (machine.ranks_per_node = 1; machine.ranks_per_node <= 4; machine.ranks_per_node++)
+        for (size_t i = 0; i < ar_algorithm_count(); i++)
+            for (int p = 2; p <= 17; p++)
+                for (size_t bytes = 1; bytes < 100000; bytes *= 10) {
+                    const struct ar_prediction x =
+                        predict(&machine, ar_algorithm_at(i)->name, p, bytes, STEPS);
+                    int *node_of = ar_machine_place(&machine, p);
+                    const double bound = ar_predict_bound(&machine, node_of, p, bytes, x.ports);
+                    free(node_of);
+                    assert_true(bound > 0);
+                    if (x.end.at < bound * (1 - 1e-9))
+                        fail_msg("%s, %d ranks, %d a node, %zu bytes: %g, below %g",
+                                 ar_algorithm_at(i)->name, p, machine.ranks_per_node, bytes,
+                                 x.end.at, bound);
+                }
+}
+
+/* --- machine files --- */
+
+static void
+a_machine_is_what_its_file_says(void **state)
+{
+    struct ar_machine m;
+    char problem[AR_MACHINE_PROBLEM];
+    (void)state;
+    assert_int_equal(ar_machine_parse(&m,
+                                      "# a comment\n"
+                                      "title A fat tree # of ours\n"
+                                      "rank reduction 10GB/s copy 20GB/s\n\n"
+                                      "node ranks 16 latency 200ns bandwidth 20GB/s\n"
+                                      "network latency 1.5us bandwidth 100Gbit/s eager 64K # x\n"
+                                      "switch nodes 32 latency 0.1us oversubscription 2\n"
+                                      "switch nodes 512 bandwidth 1000GB/s\n",
+                                      problem),
+                     AR_OK);
+    assert_string_equal(m.title, "A fat tree # of ours");
+    assert_int_equal(m.ranks_per_node, 16);
+    assert_true(m.reduce_per_byte == 0.1 && m.copy_per_byte == 0.05);
+    assert_true(m.network.latency == 1500 && m.network.per_byte == 0.08);
+    assert_true(m.network.eager_bytes == 65536 && m.node.eager_bytes == SIZE_MAX);
+    assert_int_equal(m.nlevels, 2);
+    assert_true(fabs(m.levels[0].per_byte - 0.08 * 2 / 32) < 1e-12);
+    assert_true(m.levels[0].latency == 100 && m.levels[1].per_byte == 0.001);
+}
+
+static void
+a_machine_printed_reads_back(void **state)
+{
+    static const char *const texts[] = {
+        "title one\nnetwork latency 1us bandwidth 10GB/s\n",
+        "rank reduction 3.5GB/s\nnode ranks 4 latency 100ns bandwidth 5GB/s overhead 20ns memory "
+        "30GB/s eager 8K\nnetwork latency 40us bandwidth 1Gbit/s overhead 3us eager 64K\n"
+        "switch nodes 8 latency 10ns bandwidth 3GB/s\n",
+        "network latency 1us bandwidth 10GB/s\ntorus dims 4x5x6 latency 50ns bandwidth 2GB/s\n",
+        "network latency 1us bandwidth 10GB/s\ndragonfly nodes 2 routers 4 latency 9ns bandwidth "
+        "2GB/s global_latency 300ns global_bandwidth 1GB/s\n"};
+    char problem[AR_MACHINE_PROBLEM];
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct ar_machine m, again;
+        assert_int_equal(ar_machine_parse(&m, texts[i], problem), AR_OK);
+        char *text = ar_machine_print(&m);
+        if (ar_machine_parse(&again, text, problem))
+            fail_msg("%s\n%s", problem, text);
+        char *twice = ar_machine_print(&again);
+        assert_string_equal(text, twice);
+        free(text);
+        free(twice);
+    }
+}
+
+static void
+a_bad_machine_is_refused_where_it_is_bad(void **state)
+{
+    static const char *const cases[][2] = {
+        {"", "1:1: no line says network"},
+        {"netwrk latency 1us\n", "1:1: 'netwrk' is no part"},
+        {"network latency 1us\n", "1:1: network needs bandwidth"},
+        {"network latency 1us bandwidth 10\n", "1:31: bandwidth cannot be '10'"},
+        {"network latency 1us bandwidth 0GB/s\n", "1:31: bandwidth cannot be '0GB/s'"},
+        {"# x\n network latency fast bandwidth 1GB/s\n", "2:18: latency cannot be 'fast'"},
+        {"network latency\n", "1:16: latency cannot be ''"},
+        {"network speed 1us\n", "1:9: network has no 'speed'"},
+        {"network latency 1us latency 1us\n", "1:21: latency stands twice"},
+        {"node ranks 0 latency 1us bandwidth 1GB/s\n", "1:12: ranks cannot be '0'"},
+        {"switch nodes 4\nswitch nodes 6\n", "2:1: 6 nodes below a switch"},
+        {"switch nodes 4\ntorus dims 4 bandwidth 1GB/s\n", "2:1: a network has one shape"},
+        {"torus dims 4x bandwidth 1GB/s\n", "1:12: dims cannot be '4x'"},
+        {"switch nodes 4 bandwidth 1GB/s oversubscription 2\n", "1:1: give bandwidth or"},
+        {"rank reduction 1GB/s\nrank copy 1GB/s\n", "2:1: rank stands twice"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_machine m;
+        char problem[AR_MACHINE_PROBLEM];
+        assert_int_equal(ar_machine_parse(&m, cases[i][0], problem), AR_ERR_SYNTAX);
+        if (strncmp(problem, cases[i][1], strlen(cases[i][1])) != 0)
+            fail_msg("'%s': %s", cases[i][0], problem);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(time_is_the_closed_form),
+        cmocka_unit_test(segments_follow_each_other_down_the_circle),
+        cmocka_unit_test(what_is_not_simulated_goes_on_as_before),
+        cmocka_unit_test(parts_add_up),
+        cmocka_unit_test(ranks_of_a_node_share_its_card),
+        cmocka_unit_test(nodes_share_what_leads_up_from_their_switch),
+        cmocka_unit_test(a_torus_message_goes_from_link_to_link),
+        cmocka_unit_test(groups_of_a_dragonfly_have_one_link_to_each_other),
+        cmocka_unit_test(overheads_are_the_ranks_own_time),
+        cmocka_unit_test(long_messages_wait_for_the_receiver),
+        cmocka_unit_test(some_ranks_stand_for_all),
+        cmocka_unit_test(ranks_that_keep_step_need_no_simulation),
+        cmocka_unit_test(no_row_beats_the_bound),
+        cmocka_unit_test(a_machine_is_what_its_file_says),
+        cmocka_unit_test(a_machine_printed_reads_back),
+        cmocka_unit_test(a_bad_machine_is_refused_where_it_is_bad),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
