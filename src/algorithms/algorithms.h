@@ -28,5 +28,6 @@ ar_emit_fn ar_star;
 ar_emit_fn ar_shm;
 ar_emit_fn ar_swing;
 ar_emit_fn ar_torus2d;
+ar_emit_fn ar_two_level;
 
 #endif

@@ -1,7 +1,5 @@
 #include "algorithms/nodes.h"
 
-#include <stdbool.h>
-
 static int
 node_at(const struct ar_nodes *nodes, int rank)
 {
@@ -35,12 +33,13 @@ ar_nodes_local_rank(const struct ar_nodes *nodes, int rank)
     return before;
 }
 
-/* Have nodes first .. first+n-1 size ranks each? */
+/* Ranks of the smallest of nodes first .. first+n-1. */
 #define NODES_AT_ONCE 1024
-static bool
-all_have(const struct ar_nodes *nodes, int first, int n, int size)
+static int
+least_of(const struct ar_nodes *nodes, int first, int n)
 {
     int ranks[NODES_AT_ONCE] = {0};
+    int least = nodes->nranks;
 
     for (int r = 0; r < nodes->nranks; r++) {
         const int node = node_at(nodes, r) - first;
@@ -48,22 +47,29 @@ all_have(const struct ar_nodes *nodes, int first, int n, int size)
             ranks[node]++;
     }
     for (int node = 0; node < n; node++)
-        if (ranks[node] != size)
-            return false;
-    return true;
+        least = ranks[node] < least ? ranks[node] : least;
+    return least;
 }
 
 int
-ar_nodes_even(const struct ar_nodes *nodes)
+ar_nodes_least(const struct ar_nodes *nodes)
 {
-    const int size = nodes->nranks / nodes->count;
+    int least = nodes->nranks;
 
     for (int first = 0; first < nodes->count; first += NODES_AT_ONCE) {
         const int left = nodes->count - first;
-        if (!all_have(nodes, first, left < NODES_AT_ONCE ? left : NODES_AT_ONCE, size))
-            return 0;
+        const int some = least_of(nodes, first, left < NODES_AT_ONCE ? left : NODES_AT_ONCE);
+        least = some < least ? some : least;
     }
-    return size;
+    return least;
+}
+
+/* No node has more than the average where none has fewer. */
+int
+ar_nodes_even(const struct ar_nodes *nodes)
+{
+    const int least = ar_nodes_least(nodes);
+    return least * nodes->count == nodes->nranks ? least : 0;
 }
 
 int
@@ -99,4 +105,17 @@ struct ar_group
 ar_nodes_leaders(const struct ar_nodes *nodes)
 {
     return (struct ar_group){nodes->count, nodes->mine, leader_of, nodes};
+}
+
+static int
+lane_rank_of(const void *layout, int i)
+{
+    const struct ar_nodes *nodes = layout;
+    return ar_nodes_rank(nodes, i, nodes->local_rank);
+}
+
+struct ar_group
+ar_nodes_lane(const struct ar_nodes *nodes)
+{
+    return (struct ar_group){nodes->count, nodes->mine, lane_rank_of, nodes};
 }

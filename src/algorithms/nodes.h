@@ -19,6 +19,9 @@ struct ar_nodes ar_nodes_make(int rank, int nranks, const int *node_of);
 /* Ranks of each node if all nodes have equally many, else 0. */
 int ar_nodes_even(const struct ar_nodes *nodes);
 
+/* Ranks of the smallest node. */
+int ar_nodes_least(const struct ar_nodes *nodes);
+
 /* Rank i of a node, 0 <= i < ranks of the node. */
 int ar_nodes_rank(const struct ar_nodes *nodes, int node, int i);
 
@@ -30,5 +33,8 @@ struct ar_group ar_nodes_local(const struct ar_nodes *nodes);
 
 /* The leaders of all nodes.  Only for a leader: local_rank is 0. */
 struct ar_group ar_nodes_leaders(const struct ar_nodes *nodes);
+
+/* The ranks of all nodes that have this rank's local_rank; every node has such a rank. */
+struct ar_group ar_nodes_lane(const struct ar_nodes *nodes);
 
 #endif

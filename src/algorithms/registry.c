@@ -377,6 +377,21 @@ static const struct ar_algorithm rows[] = {
         .needs = "a commutative op",
         .source = "Cho, Finkler & Kung 2019",
     },
+    {
+        .name = "two_level",
+        .aliases = "multi_lane",
+        .emit = ar_two_level,
+        .keeps = AR_DETERMINISM_RUN,
+        .scratch = AR_SCRATCH_INTER,
+        .takes = AR_TAKES_INTER | AR_TAKES_LANES,
+        .defaults = {.window = 1},
+        .title = "reduce-scatter in each node, any algorithm between nodes, allgather in each node",
+        .rounds = "L, and those of inter=ROW on N",
+        .bytes = "a node as inter=ROW, 2n(L-1)/L inside for each rank",
+        .cost = "La + 2n(L-1)/L /B + n(L-1)/L C inside + ROW's of n on N nodes",
+        .needs = "a commutative op",
+        .source = "Traff & Hunold 2020",
+    },
 };
 
 size_t
@@ -420,6 +435,15 @@ ar_algorithm_find(const char *text, size_t length)
     return NULL;
 }
 
+/* In few rounds, and with no more bytes than any, whatever the number of nodes. */
+static const char usual_inter[] = "circulant";
+
+const struct ar_algorithm *
+ar_params_inter(const struct ar_params *params)
+{
+    return params->inter ? params->inter : ar_algorithm_find(usual_inter, strlen(usual_inter));
+}
+
 const struct ar_algorithm *
 ar_algorithm_by_intel_id(int id)
 {
@@ -435,6 +459,9 @@ ar_algorithm_scratch_vectors(const struct ar_algorithm *row, const struct ar_par
                              int nranks)
 {
     size_t ranks = (size_t)nranks, radix = (size_t)params->radix;
+    const struct ar_algorithm *inter = ar_params_inter(params);
+    if (row->scratch == AR_SCRATCH_INTER)
+        return ar_algorithm_scratch_vectors(inter, &inter->defaults, nranks);
     if (row->scratch == AR_SCRATCH_RADIX)
         return 2 + (radix < ranks ? radix : ranks);
     return 2 + (row->scratch == AR_SCRATCH_RANKS ? ranks : 0);

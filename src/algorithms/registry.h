@@ -18,6 +18,8 @@ enum ar_reduce_scatter {
     AR_REDUCE_SCATTER_RING
 };
 
+struct ar_algorithm;
+
 /* What a user may set in parentheses behind an algorithm's name.  Every value
  * is made to fit any nranks by the algorithm itself, as its card says. */
 struct ar_params {
@@ -28,6 +30,8 @@ struct ar_params {
     enum ar_broadcast broadcast;
     enum ar_allgather allgather;
     enum ar_reduce_scatter reduce_scatter;
+    const struct ar_algorithm *inter; /* between nodes; NULL: see ar_params_inter */
+    int lanes;                        /* of a node at most; 0: a lane for every rank */
     size_t whole_bytes;   /* in shared memory, every rank combines all of a message up to this
                              size; 0 = what is fastest here */
     size_t segment_bytes; /* of the executor: 0 = whole message */
@@ -45,7 +49,9 @@ enum ar_param_bit {
     AR_TAKES_BROADCAST = 8,
     AR_TAKES_ALLGATHER = 16,
     AR_TAKES_REDUCE_SCATTER = 32,
-    AR_TAKES_WHOLE = 64
+    AR_TAKES_WHOLE = 64,
+    AR_TAKES_INTER = 128,
+    AR_TAKES_LANES = 256
 };
 
 /* Whose bits stay the same.  Each level keeps what those before it keep. */
@@ -75,7 +81,8 @@ extern const char *const ar_family_names[];
 enum ar_scratch {
     AR_SCRATCH_VECTOR, /* one of TMP and one received */
     AR_SCRATCH_RADIX,  /* one from each of a group of radix */
-    AR_SCRATCH_RANKS   /* one from each rank */
+    AR_SCRATCH_RANKS,  /* one from each rank */
+    AR_SCRATCH_INTER   /* as the algorithm between nodes */
 };
 
 /* Emits what rank does; pure.  Returns ar_schedule_finish(s). */
@@ -112,6 +119,9 @@ size_t ar_algorithm_count(void);
 
 /* By name or alias, length bytes of text, case ignored; NULL if unknown. */
 const struct ar_algorithm *ar_algorithm_find(const char *text, size_t length);
+
+/* The row that runs between nodes: params' own, or what stands for none. */
+const struct ar_algorithm *ar_params_inter(const struct ar_params *params);
 
 /* By I_MPI_ADJUST_ALLREDUCE id; NULL if none. */
 const struct ar_algorithm *ar_algorithm_by_intel_id(int id);

@@ -33,8 +33,8 @@ grow(void *array, size_t n, size_t *room, size_t size)
     return bigger;
 }
 
-static void
-latch(struct ar_schedule *s, int error)
+void
+ar_schedule_fail(struct ar_schedule *s, int error)
 {
     if (!s->error)
         s->error = error;
@@ -60,12 +60,12 @@ append(struct ar_schedule *s, struct ar_step step)
     if (s->error)
         return;
     if (!fits(s, step.dst) || !fits(s, step.a) || !fits(s, step.b)) {
-        latch(s, AR_ERR_STEP);
+        ar_schedule_fail(s, AR_ERR_STEP);
         return;
     }
     struct ar_step *steps = grow(s->steps, s->nsteps, &s->steps_room, sizeof *steps);
     if (!steps) {
-        latch(s, AR_ERR_MEMORY);
+        ar_schedule_fail(s, AR_ERR_MEMORY);
         return;
     }
     s->steps = steps;
@@ -87,7 +87,7 @@ void
 ar_send(struct ar_schedule *s, int peer, struct ar_region a)
 {
     if (!is_peer(s, peer))
-        latch(s, AR_ERR_STEP);
+        ar_schedule_fail(s, AR_ERR_STEP);
     else if (a.length > 0)
         append(s, (struct ar_step){AR_SEND, AR_LOCAL_FIRST, peer, nothing, a, nothing});
 }
@@ -96,7 +96,7 @@ void
 ar_recv(struct ar_schedule *s, int peer, struct ar_region dst)
 {
     if (!is_peer(s, peer) || dst.buffer == AR_IN)
-        latch(s, AR_ERR_STEP);
+        ar_schedule_fail(s, AR_ERR_STEP);
     else if (dst.length > 0)
         append(s, (struct ar_step){AR_RECV, AR_LOCAL_FIRST, peer, dst, nothing, nothing});
 }
@@ -106,7 +106,7 @@ ar_recv_reduce(struct ar_schedule *s, int peer, struct ar_region dst, struct ar_
                enum ar_order order)
 {
     if (!is_peer(s, peer) || dst.buffer == AR_IN || dst.length != a.length)
-        latch(s, AR_ERR_STEP);
+        ar_schedule_fail(s, AR_ERR_STEP);
     else if (dst.length > 0)
         append(s, (struct ar_step){AR_RECV_REDUCE, order, peer, dst, a, nothing});
 }
@@ -115,7 +115,7 @@ void
 ar_copy(struct ar_schedule *s, struct ar_region dst, struct ar_region a)
 {
     if (dst.buffer == AR_IN || dst.length != a.length)
-        latch(s, AR_ERR_STEP);
+        ar_schedule_fail(s, AR_ERR_STEP);
     else if (dst.length > 0)
         append(s, (struct ar_step){AR_COPY, AR_LOCAL_FIRST, -1, dst, a, nothing});
 }
@@ -124,7 +124,7 @@ void
 ar_reduce(struct ar_schedule *s, struct ar_region dst, struct ar_region a, struct ar_region b)
 {
     if (dst.buffer == AR_IN || dst.length != a.length || dst.length != b.length)
-        latch(s, AR_ERR_STEP);
+        ar_schedule_fail(s, AR_ERR_STEP);
     else if (dst.length > 0)
         append(s, (struct ar_step){AR_REDUCE, AR_LOCAL_FIRST, -1, dst, a, b});
 }
@@ -137,7 +137,7 @@ ar_end_round(struct ar_schedule *s)
         return;
     size_t *ends = grow(s->round_end, s->nrounds, &s->rounds_room, sizeof *ends);
     if (!ends) {
-        latch(s, AR_ERR_MEMORY);
+        ar_schedule_fail(s, AR_ERR_MEMORY);
         return;
     }
     s->round_end = ends;

@@ -93,6 +93,9 @@ void ar_reduce(struct ar_schedule *s, struct ar_region dst, struct ar_region a, 
 /* Ends the round; a round without steps leaves no trace. */
 void ar_end_round(struct ar_schedule *s);
 
+/* Keeps the error of something that was to be emitted, if it is the first. */
+void ar_schedule_fail(struct ar_schedule *s, int error);
+
 /* Ends the last round and returns AR_OK or the first error met. */
 int ar_schedule_finish(struct ar_schedule *s);
 

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum kind { INTEGER, NAME, SEGMENT, SIZE, DIMS };
+enum kind { INTEGER, NAME, SEGMENT, SIZE, DIMS, ROW, LANES };
 
 struct param {
     const char *name;
@@ -26,6 +26,8 @@ static const struct param table[] = {
     {"allgather", AR_TAKES_ALLGATHER, NAME, AT(allgather), 0, 0, ar_allgather_names},
     {"reduce_scatter", AR_TAKES_REDUCE_SCATTER, NAME, AT(reduce_scatter), 0, 0,
      ar_reduce_scatter_names},
+    {"inter", AR_TAKES_INTER, ROW, AT(inter), 0, 0, NULL},
+    {"lanes", AR_TAKES_LANES, LANES, AT(lanes), 1, INT_MAX, NULL},
     {"whole", AR_TAKES_WHOLE, SIZE, AT(whole_bytes), 0, 0, NULL},
     {"segment", 0, SEGMENT, AT(segment_bytes), 0, 0, NULL},
     {"window", 0, INTEGER, AT(window), 1, AR_WINDOW_MAX, NULL},
@@ -135,6 +137,23 @@ parse_dims(struct ar_params *params, const struct param *param, struct ar_word v
 }
 
 static bool
+parse_row(struct ar_params *params, struct ar_word value)
+{
+    params->inter = ar_algorithm_find(value.at, value.length);
+    return params->inter != NULL;
+}
+
+static bool
+parse_lanes(struct ar_params *params, const struct param *param, struct ar_word value)
+{
+    if (ar_word_is(value, "all") || ar_word_is(value, "one")) {
+        params->lanes = ar_word_is(value, "one");
+        return true;
+    }
+    return parse_integer(params, param, value);
+}
+
+static bool
 parse_value(struct ar_params *params, const struct param *param, struct ar_word value)
 {
     switch (param->kind) {
@@ -147,12 +166,28 @@ parse_value(struct ar_params *params, const struct param *param, struct ar_word 
         return parse_size(params, param, value);
     case DIMS:
         return parse_dims(params, param, value);
+    case ROW:
+        return parse_row(params, value);
+    case LANES:
+        return parse_lanes(params, param, value);
     }
     return false;
 }
 
 static void
-tell_values(struct ar_text *why, const struct param *param)
+suggest_row(struct ar_text *why, struct ar_word value)
+{
+    struct ar_nearest nearest;
+    ar_nearest_init(&nearest, value);
+    for (size_t i = 0; i < ar_algorithm_count(); i++) {
+        const char *name = ar_algorithm_at(i)->name;
+        ar_nearest_offer(&nearest, (struct ar_word){name, strlen(name)});
+    }
+    ar_text_suggest(why, &nearest);
+}
+
+static void
+tell_values(struct ar_text *why, const struct param *param, struct ar_word value)
 {
     switch (param->kind) {
     case INTEGER:
@@ -170,6 +205,13 @@ tell_values(struct ar_text *why, const struct param *param)
         break;
     case DIMS:
         ar_text_add(why, "1 to %d numbers from 1 to %d like 2x3x4, or auto", AR_DIMS_MAX, INT_MAX);
+        break;
+    case ROW:
+        ar_text_add(why, "the name of an algorithm");
+        suggest_row(why, value);
+        break;
+    case LANES:
+        ar_text_add(why, "one, all, or a whole number from %d to %d", param->min, param->max);
         break;
     }
 }
@@ -213,7 +255,7 @@ ar_params_set(struct ar_params *params, unsigned *seen, const struct ar_algorith
         ar_text_add(why, "%s cannot be ", param->name);
         ar_text_quote(why, value);
         ar_text_add(why, "; allowed: ");
-        tell_values(why, param);
+        tell_values(why, param, value);
         return value.at;
     }
     return NULL;
@@ -244,6 +286,15 @@ print_dims(struct ar_text *t, const struct ar_params *params)
 }
 
 static void
+print_lanes(struct ar_text *t, const struct ar_params *params)
+{
+    if (params->lanes <= 1)
+        ar_text_add(t, params->lanes == 0 ? "all" : "one");
+    else
+        ar_text_add(t, "%d", params->lanes);
+}
+
+static void
 print_value(struct ar_text *t, const struct param *param, const struct ar_params *params)
 {
     char size[AR_SIZE_TEXT];
@@ -260,6 +311,12 @@ print_value(struct ar_text *t, const struct param *param, const struct ar_params
         break;
     case DIMS:
         print_dims(t, params);
+        break;
+    case ROW:
+        ar_text_add(t, "%s", ar_params_inter(params)->name);
+        break;
+    case LANES:
+        print_lanes(t, params);
         break;
     }
 }

@@ -72,8 +72,10 @@ values_of(enum ar_param_bit parameter)
         return LENGTH(grids);
     case AR_TAKES_WHOLE: /* changes no schedule */
         return 1;
+    case AR_TAKES_INTER:
+        return ar_algorithm_count();
     default:
-        return 3; /* each enum has three values */
+        return 3; /* each enum has three values; lanes: all, one, two */
     }
 }
 
@@ -106,6 +108,12 @@ set_value(struct trial *trial, enum ar_param_bit parameter, size_t i)
         break;
     case AR_TAKES_WHOLE:
         break;
+    case AR_TAKES_INTER:
+        params->inter = ar_algorithm_at(i);
+        break;
+    case AR_TAKES_LANES:
+        params->lanes = (int)i;
+        break;
     }
 }
 
@@ -113,7 +121,7 @@ size_t
 trial_count(const struct ar_algorithm *row)
 {
     size_t n = 1;
-    for (unsigned bit = 1; bit <= AR_TAKES_WHOLE; bit *= 2)
+    for (unsigned bit = 1; bit <= AR_TAKES_LANES; bit *= 2)
         n *= row->takes & bit ? values_of((enum ar_param_bit)bit) : 1;
     return n;
 }
@@ -123,7 +131,7 @@ trial_vary(struct trial *trial, const struct ar_algorithm *row, int nranks,
            enum placement placement, size_t i)
 {
     trial_default(trial, row, nranks, placement);
-    for (unsigned bit = 1; bit <= AR_TAKES_WHOLE; bit *= 2) {
+    for (unsigned bit = 1; bit <= AR_TAKES_LANES; bit *= 2) {
         if (row->takes & bit) {
             set_value(trial, (enum ar_param_bit)bit, i % values_of((enum ar_param_bit)bit));
             i /= values_of((enum ar_param_bit)bit);

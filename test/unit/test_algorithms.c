@@ -144,6 +144,22 @@ every_row_is_proved_for_all_placements(void **state)
     }
 }
 
+/* What depends on the nodes as well as on parameters. */
+static void
+rows_of_two_levels_are_proved_for_all_parameters_and_placements(void **state)
+{
+    (void)state;
+    struct trial trial;
+    for (size_t row = 0; row < ar_algorithm_count(); row++) {
+        for (int nranks = 1; nranks <= 13 && ar_algorithm_at(row)->takes & AR_TAKES_LANES; nranks++)
+            for (int placement = 1; placement < PLACE_KINDS; placement++)
+                for (size_t k = 0; k < trial_count(ar_algorithm_at(row)); k++) {
+                    trial_vary(&trial, ar_algorithm_at(row), nranks, (enum placement)placement, k);
+                    prove_counts(&trial);
+                }
+    }
+}
+
 /* --- what the cards say --- */
 
 /* Rounds on the longest path, and what the busiest rank sends of a vector of 240
@@ -189,6 +205,8 @@ static const struct claim {
     {"hier_reduce_bcast", 16, PLACE_CONTIGUOUS, 2 * 2 + 2 * 2, 4 * 240},
     {"hier_gather_scatter", 16, PLACE_CONTIGUOUS, 2 * 2 + 2 * 2, (2 + 1 + 2) * 240},
     {"torus2d", 16, PLACE_CONTIGUOUS, 12, 2 * 15 * 15},
+    {"two_level", 16, PLACE_CONTIGUOUS, 4 + 4, 2 * 15 * 15},
+    {"two_level", 16, PLACE_SINGLES, 8, 2 * 15 * 15},
 };
 
 static void
@@ -295,6 +313,7 @@ main(void)
         cmocka_unit_test(every_row_is_proved_for_all_parameters),
         cmocka_unit_test(every_row_is_proved_for_all_parameters_of_many_ranks),
         cmocka_unit_test(every_row_is_proved_for_all_placements),
+        cmocka_unit_test(rows_of_two_levels_are_proved_for_all_parameters_and_placements),
         cmocka_unit_test(rows_cost_what_their_cards_say),
         cmocka_unit_test(no_rank_is_overloaded_between_powers_of_two),
         cmocka_unit_test(double_tree_loads_each_rank_in_one_tree),

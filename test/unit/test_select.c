@@ -377,7 +377,8 @@ static const struct ar_algorithm every = {
     .name = "every",
     .aliases = "",
     .takes = AR_TAKES_ROOT | AR_TAKES_RADIX | AR_TAKES_DIMS | AR_TAKES_BROADCAST |
-             AR_TAKES_ALLGATHER | AR_TAKES_REDUCE_SCATTER | AR_TAKES_WHOLE,
+             AR_TAKES_ALLGATHER | AR_TAKES_REDUCE_SCATTER | AR_TAKES_WHOLE | AR_TAKES_INTER |
+             AR_TAKES_LANES,
     .defaults = {.radix = 2, .window = 1},
 };
 
@@ -406,7 +407,8 @@ static void
 every_parameter_is_read_and_printed(void **state)
 {
     (void)state;
-#define TAIL "broadcast=flat,allgather=ring,reduce_scatter=pairwise"
+#define LEVELS ",inter=circulant,lanes=all"
+#define TAIL   "broadcast=flat,allgather=ring,reduce_scatter=pairwise" LEVELS
     assert_string_equal(set_and_print("root", "7"), "every(root=7,radix=2," TAIL ")");
     assert_string_equal(set_and_print("Radix", "4"), "every(root=0,radix=4," TAIL ")");
     assert_string_equal(set_and_print("dims", "2x3X4"),
@@ -420,13 +422,21 @@ every_parameter_is_read_and_printed(void **state)
     assert_string_equal(set_and_print("window", "64"), "every(root=0,radix=2," TAIL ",window=64)");
     assert_string_equal(set_and_print("broadcast", "Scatter-Allgather"),
                         "every(root=0,radix=2,broadcast=scatter_allgather,allgather=ring,"
-                        "reduce_scatter=pairwise)");
+                        "reduce_scatter=pairwise" LEVELS ")");
     assert_string_equal(set_and_print("allgather", "bruck"),
                         "every(root=0,radix=2,broadcast=flat,allgather=bruck,"
-                        "reduce_scatter=pairwise)");
+                        "reduce_scatter=pairwise" LEVELS ")");
     assert_string_equal(set_and_print("reduce-scatter", "halving"),
                         "every(root=0,radix=2,broadcast=flat,allgather=ring,"
-                        "reduce_scatter=halving)");
+                        "reduce_scatter=halving" LEVELS ")");
+    assert_non_null(strstr(set_and_print("inter", "Rabenseifner"), ",inter=rhd,"));
+    assert_non_null(strstr(set_and_print("lanes", "ONE"), ",lanes=one)"));
+    assert_non_null(strstr(set_and_print("lanes", "1"), ",lanes=one)"));
+    assert_non_null(strstr(set_and_print("lanes", "3"), ",lanes=3)"));
+    assert_non_null(strstr(set_and_print("lanes", "all"), ",lanes=all)"));
+    assert_null(set_and_print("lanes", "0"));
+    assert_null(set_and_print("lanes", "none"));
+    assert_null(set_and_print("inter", "native"));
 }
 
 /* Where a row's default is not the plain value, the plain value is said too:
@@ -483,7 +493,8 @@ every_enum_value_round_trips(void **state)
         assert_non_null(strstr(set_and_print("allgather", ar_allgather_names[i]), expected));
     }
     for (int i = 0; ar_reduce_scatter_names[i]; i++) {
-        snprintf(expected, sizeof expected, "reduce_scatter=%s)", ar_reduce_scatter_names[i]);
+        snprintf(expected, sizeof expected, "reduce_scatter=%s" LEVELS ")",
+                 ar_reduce_scatter_names[i]);
         assert_non_null(
             strstr(set_and_print("reduce_scatter", ar_reduce_scatter_names[i]), expected));
     }
