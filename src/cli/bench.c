@@ -187,9 +187,8 @@ measure(struct ar_results *results, const struct ar_bench *bench)
     return status;
 }
 
-/* "mpiexec -n 4 allreduce bench --algo 'ring;shm'": the caller frees it; NULL without memory. */
-static char *
-command_line(int nranks, int argc, char **argv)
+char *
+ar_cli_command(int nranks, int argc, char **argv)
 {
     char *text = NULL;
     size_t length;
@@ -234,7 +233,7 @@ ar_cli_bench(int argc, char **argv)
     if (!status)
         status = measure(&results, &bench);
     MPI_Finalize();
-    char *const command = command_line(results.nranks, argc, argv);
+    char *const command = ar_cli_command(results.nranks, argc, argv);
     if (rank == 0 && results.n > 0)
         status |= publish(&results, &bench, command ? command : "");
     free(command);

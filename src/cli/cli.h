@@ -17,6 +17,10 @@ ar_subcommand_fn ar_cli_list;
 ar_subcommand_fn ar_cli_explain;
 ar_subcommand_fn ar_cli_report;
 ar_subcommand_fn ar_cli_run;
+ar_subcommand_fn ar_cli_tune;
+
+/* "mpiexec -n 4 allreduce bench --algo 'ring;shm'": the caller frees it; NULL without memory. */
+char *ar_cli_command(int nranks, int argc, char **argv);
 
 /* The row's parameters with their defaults, as in the grammar but without the
  * parentheses; "" if it takes none. */

@@ -26,8 +26,9 @@ ar_contest_cpus(void)
 
 /* --- who takes part --- */
 
+/* comm MPI_COMM_NULL: one of its own. */
 static struct ar_entrant *
-append(struct ar_contest *contest, enum ar_entrant_kind kind, const char *label)
+append(struct ar_contest *contest, enum ar_entrant_kind kind, const char *label, MPI_Comm comm)
 {
     const size_t n = contest->nentrants;
     struct ar_entrant *more = realloc(contest->entrants, (n + 1) * sizeof *more);
@@ -39,19 +40,23 @@ append(struct ar_contest *contest, enum ar_entrant_kind kind, const char *label)
         free(copy);
         return NULL;
     }
-    more[n] = (struct ar_entrant){.kind = kind, .label = copy, .comm = MPI_COMM_NULL};
+    more[n] = (struct ar_entrant){.kind = kind, .label = copy, .comm = comm};
     contest->nentrants++;
-    MPI_Comm_dup(MPI_COMM_WORLD, &more[n].comm);
+    if (comm == MPI_COMM_NULL)
+        MPI_Comm_dup(MPI_COMM_WORLD, &more[n].comm);
     return &more[n];
 }
 
-static void
-drop_last(struct ar_contest *contest)
+void
+ar_contest_drop(struct ar_contest *contest, size_t i)
 {
-    struct ar_entrant *const e = &contest->entrants[--contest->nentrants];
-    MPI_Comm_free(&e->comm);
+    struct ar_entrant *const e = &contest->entrants[i];
+    if (!e->pick)
+        MPI_Comm_free(&e->comm);
+    free(e->pick);
     free(e->label);
     free(e->times);
+    memmove(e, e + 1, (--contest->nentrants - i) * sizeof *e);
 }
 
 int
@@ -63,8 +68,9 @@ ar_contest_init(struct ar_contest *contest, struct ar_named *type, enum ar_op op
     MPI_Comm_dup(MPI_COMM_WORLD, &contest->comm);
     ar_reduction_resolve(&contest->reduction, ar_op_handle(op), type->geometry.type);
     int status = ar_specimen_create(&contest->specimen, type, op, contest->rank, contest->nranks);
-    if (!status && (!append(contest, AR_ENTRANT_NATIVE, "native") ||
-                    !append(contest, AR_ENTRANT_REDUCE_BCAST, "MPI_Reduce+MPI_Bcast")))
+    if (!status &&
+        (!append(contest, AR_ENTRANT_NATIVE, "native", MPI_COMM_NULL) ||
+         !append(contest, AR_ENTRANT_REDUCE_BCAST, "MPI_Reduce+MPI_Bcast", MPI_COMM_NULL)))
         status = AR_EXIT_FAILED;
     return status;
 }
@@ -73,7 +79,9 @@ void
 ar_contest_fini(struct ar_contest *contest)
 {
     while (contest->nentrants > 0)
-        drop_last(contest);
+        ar_contest_drop(contest, contest->nentrants - 1);
+    if (contest->shared)
+        MPI_Comm_free(&contest->shared_comm);
     free(contest->entrants);
     ar_specimen_destroy(contest->specimen);
     MPI_Comm_free(&contest->comm);
@@ -83,7 +91,7 @@ void
 ar_contest_clear(struct ar_contest *contest)
 {
     while (contest->nentrants > 2)
-        drop_last(contest);
+        ar_contest_drop(contest, contest->nentrants - 1);
 }
 
 int
@@ -100,16 +108,49 @@ ar_contest_add(struct ar_contest *contest, const char *label, const char *text)
         ar_config_destroy(config);
         return AR_EXIT_USAGE;
     }
-    struct ar_entrant *e = append(contest, AR_ENTRANT_OURS, label);
+    struct ar_entrant *e = append(contest, AR_ENTRANT_OURS, label, MPI_COMM_NULL);
     if (e)
         e->state = ar_communicator_create_with(e->comm, config);
     return e && e->state ? AR_EXIT_DONE : AR_EXIT_FAILED;
 }
 
+/* The communicator of all picks; false without memory. */
+static bool
+make_shared(struct ar_contest *contest)
+{
+    if (contest->shared)
+        return true;
+    struct ar_config *const config = ar_config_from_algo("");
+    MPI_Comm_dup(MPI_COMM_WORLD, &contest->shared_comm);
+    if (config)
+        contest->shared = ar_communicator_create_with(contest->shared_comm, config);
+    return contest->shared != NULL;
+}
+
+int
+ar_contest_add_choice(struct ar_contest *contest, const struct ar_choice *choice)
+{
+    char label[AR_CHOICE_TEXT];
+    struct ar_pick *const pick = malloc(sizeof *pick);
+    struct ar_entrant *e = NULL;
+    if (pick && make_shared(contest))
+        e = append(contest, AR_ENTRANT_OURS, ar_choice_print(choice, label, sizeof label),
+                   contest->shared_comm);
+    if (!e) {
+        free(pick);
+        return AR_EXIT_FAILED;
+    }
+    *pick = (struct ar_pick){++contest->npicks, *choice, ar_reason_named};
+    e->state = contest->shared;
+    e->pick = pick;
+    return AR_EXIT_DONE;
+}
+
 int
 ar_contest_add_exchange(struct ar_contest *contest)
 {
-    return append(contest, AR_ENTRANT_EXCHANGE, "exchange") ? AR_EXIT_DONE : AR_EXIT_FAILED;
+    return append(contest, AR_ENTRANT_EXCHANGE, "exchange", MPI_COMM_NULL) ? AR_EXIT_DONE
+                                                                           : AR_EXIT_FAILED;
 }
 
 /* --- buffers --- */
@@ -204,19 +245,32 @@ exchange_least(const struct ar_contest *contest, const struct ar_entrant *e, con
     }
 }
 
+static struct ar_decision *
+decide(const struct ar_entrant *e, const struct ar_reduction *r, size_t count, enum ar_place place,
+       int *error)
+{
+    struct ar_communicator *const c = e->state;
+    struct ar_decision *const last = e->decision;
+    if (e->pick && last && last->used && last->key.pick == e->pick->number &&
+        last->key.count == count)
+        return last;
+    if (e->pick)
+        return ar_communicator_decide_on(c, e->comm, r, count, e->pick, error);
+    if (c->last_decision && c->last_count == count)
+        return c->last_decision;
+    return ar_communicator_decide(c, e->comm, r, count, place, error);
+}
+
 static int
-call_ours(const struct ar_entrant *e, const struct ar_reduction *r, const void *in, void *out,
+call_ours(struct ar_entrant *e, const struct ar_reduction *r, const void *in, void *out,
           size_t count)
 {
     int error = MPI_SUCCESS;
-    struct ar_communicator *const c = e->state;
-    struct ar_decision *d =
-        c->last_decision && c->last_count == count
-            ? c->last_decision
-            : ar_communicator_decide(c, e->comm, r, count,
-                                     in == out ? AR_IN_PLACE : AR_OUT_OF_PLACE, &error);
+    struct ar_decision *const d =
+        decide(e, r, count, in == out ? AR_IN_PLACE : AR_OUT_OF_PLACE, &error);
+    e->decision = d;
     if (d && d->runner != AR_RUN_NATIVE)
-        return ar_communicator_run(c, e->comm, d, r, in, out);
+        return ar_communicator_run(e->state, e->comm, d, r, in, out);
     if (d)
         return PMPI_Allreduce(in == out ? MPI_IN_PLACE : in, out, (int)count, r->type, r->op,
                               e->comm);
@@ -236,7 +290,7 @@ call_reduce_bcast(const struct ar_contest *contest, const struct ar_entrant *e, 
 
 /* in may be out. */
 static void
-call(const struct ar_contest *contest, const struct ar_entrant *e, const void *in, void *out,
+call(const struct ar_contest *contest, struct ar_entrant *e, const void *in, void *out,
      size_t count)
 {
     const struct ar_reduction *const r = &contest->reduction;
@@ -263,7 +317,7 @@ call(const struct ar_contest *contest, const struct ar_entrant *e, const void *i
 
 /* Reduces a specimen; the result is in the first out buffer. */
 static void
-reduce_specimen(struct ar_contest *contest, const struct ar_entrant *e,
+reduce_specimen(struct ar_contest *contest, struct ar_entrant *e,
                 const struct ar_contest_round *round, enum ar_specimen_kind kind)
 {
     struct ar_buffers *const b = &contest->buffers;
@@ -301,9 +355,9 @@ note_what_ran(struct ar_entrant *e)
 {
     e->ran[0] = '\0';
     e->reason = NULL;
-    if (e->kind != AR_ENTRANT_OURS || !e->state->last_decision)
+    if (e->kind != AR_ENTRANT_OURS || !e->decision)
         return;
-    const struct ar_decision *const d = e->state->last_decision;
+    const struct ar_decision *const d = e->decision;
     if (d->runner == AR_RUN_NATIVE)
         strcpy(e->ran, "native");
     else
@@ -311,12 +365,28 @@ note_what_ran(struct ar_entrant *e)
     e->reason = d->reason;
 }
 
+/* Native is judged in each round: its result is what the others are compared with. */
+static void
+judge_all(struct ar_contest *contest, const struct ar_contest_round *round)
+{
+    const bool same =
+        contest->judged_count == round->count && contest->judged_place == round->place;
+    for (size_t i = 0; i < contest->nentrants; i++) {
+        struct ar_entrant *const e = &contest->entrants[i];
+        if (e->kind != AR_ENTRANT_EXCHANGE && !(i > 0 && same && e->is_judged))
+            judge(contest, e, round);
+        e->is_judged = true;
+        note_what_ran(e);
+    }
+    contest->judged_count = round->count;
+    contest->judged_place = round->place;
+}
+
 /* --- times --- */
 
 /* Seconds a call of a batch, on this rank. */
 static double
-time_batch(struct ar_contest *contest, const struct ar_entrant *e,
-           const struct ar_contest_round *round)
+time_batch(struct ar_contest *contest, struct ar_entrant *e, const struct ar_contest_round *round)
 {
     struct ar_buffers *const b = &contest->buffers;
     meet(contest);
@@ -380,7 +450,7 @@ make_room(struct ar_contest *contest, int repetitions)
 static void
 show_progress(const struct ar_contest *contest, const struct ar_contest_round *round, int done)
 {
-    if (contest->rank != 0 || !isatty(STDERR_FILENO))
+    if (contest->silent || contest->rank != 0 || !isatty(STDERR_FILENO))
         return;
     if (done < round->repetitions)
         fprintf(stderr, "\r%zu elements, batch %d of %d ", round->count, done + 1,
@@ -407,12 +477,7 @@ ar_contest_run(struct ar_contest *contest, const struct ar_contest_round *round)
     int wrong = 0;
     make_room(contest, round->repetitions);
     buffers_init(&contest->buffers, contest, round);
-    for (size_t i = 0; i < contest->nentrants; i++) {
-        struct ar_entrant *const e = &contest->entrants[i];
-        if (e->kind != AR_ENTRANT_EXCHANGE)
-            judge(contest, e, round);
-        note_what_ran(e);
-    }
+    judge_all(contest, round);
     buffers_fill(contest, round);
     for (size_t i = 0; i < contest->nentrants; i++)
         find_batch(contest, &contest->entrants[i], round, batch_seconds);

@@ -23,8 +23,11 @@ enum ar_entrant_kind {
 struct ar_entrant {
     enum ar_entrant_kind kind;
     char *label;
-    MPI_Comm comm;                 /* of its own */
+    MPI_Comm comm;                 /* of its own, or shared by those with a pick */
     struct ar_communicator *state; /* ours only */
+    struct ar_pick *pick;          /* of those that share a communicator, else NULL.  Owned */
+    struct ar_decision *decision;  /* of its last call */
+    bool is_judged;                /* on the count and place of the round before */
     size_t batch;                  /* calls that are timed together */
     double *times;                 /* of the batches, sorted in the end */
     double median, average, least, most;
@@ -59,6 +62,12 @@ struct ar_contest {
     MPI_Comm comm;               /* for what is not timed */
     struct ar_entrant *entrants; /* the first is native, the second reduce + bcast */
     size_t nentrants;
+    MPI_Comm shared_comm;           /* of all picks, made at the first */
+    struct ar_communicator *shared; /* its state; NULL: no picks yet */
+    unsigned npicks;                /* so far */
+    bool silent;                    /* no progress of single rounds is shown */
+    size_t judged_count;            /* of the round before; 0: none */
+    enum ar_place judged_place;
     struct ar_buffers buffers; /* of the round under way */
 };
 
@@ -71,14 +80,21 @@ void ar_contest_fini(struct ar_contest *contest);
  * having said why. */
 int ar_contest_add(struct ar_contest *contest, const char *label, const char *text);
 
+/* Enters a choice, under its text.  All of these run on one communicator, and so share its memory
+ * as calls of a program do.  An enum ar_exit, having said why. */
+int ar_contest_add_choice(struct ar_contest *contest, const struct ar_choice *choice);
+
+/* Entrant i leaves; those behind it move up. */
+void ar_contest_drop(struct ar_contest *contest, size_t i);
+
 /* Enters the exchange. */
 int ar_contest_add_exchange(struct ar_contest *contest);
 
 /* All but the first two leave. */
 void ar_contest_clear(struct ar_contest *contest);
 
-/* Times all entrants, batches in turn, and judges their results.  0, or 1 if a result was
- * wrong. */
+/* Times all entrants, batches in turn, and judges their results, which rounds of the same count and
+ * place need but once.  0, or 1 if a result was wrong. */
 int ar_contest_run(struct ar_contest *contest, const struct ar_contest_round *round);
 
 /* CPUs that this process may use. */

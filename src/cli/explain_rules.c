@@ -356,7 +356,7 @@ read_rules(struct ar_rules **rules, const struct ar_explain *request)
     char reason[1024];
     struct ar_text why;
     ar_text_init(&why, reason, sizeof reason);
-    int error = request->rules_file ? ar_rules_file_read(rules, request->rules_file, &why)
+    int error = request->rules_file ? ar_rules_file_read(rules, NULL, request->rules_file, &why)
                                     : ar_rules_parse(rules, request->rules, &problem);
     if (error == AR_ERR_SYNTAX && request->rules_file)
         fprintf(stderr, "allreduce explain: %s\n", reason);

@@ -20,6 +20,7 @@ static const struct subcommand subcommands[] = {
      "one algorithm drawn, proved and counted; or a text of rules"},
     {"allreduce run", ar_cli_run, "under mpiexec: a program with the library preloaded"},
     {"allreduce bench", ar_cli_bench, "under mpiexec: every algorithm timed beside the MPI's own"},
+    {"allreduce tune", ar_cli_tune, "under mpiexec: the fastest for each size, as rules"},
     {"allreduce report", ar_cli_report, "where a run's time in allreduces went, by its statistics"},
 };
 

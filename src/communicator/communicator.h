@@ -20,6 +20,13 @@
 #define AR_DECISION_SETS 32
 #define AR_DECISION_WAYS 4
 
+/* What somebody who measures wants to run. */
+struct ar_pick {
+    unsigned number; /* its own among those of the communicator, from 1; alike on all ranks */
+    struct ar_choice choice; /* not auto */
+    const char *reason;      /* lives as long as the communicator */
+};
+
 /* All that the choice for a call depends on, beside the communicator. */
 struct ar_decision_key {
     size_t count;
@@ -28,8 +35,9 @@ struct ar_decision_key {
     ptrdiff_t extent;
     ptrdiff_t true_lb;
     bool commutative;
-    bool named; /* op and type are predefined */
-    bool basic; /* the type is */
+    bool named;    /* op and type are predefined */
+    bool basic;    /* the type is */
+    unsigned pick; /* its number; 0: the configuration decides */
     /* 0 where the rules do not ask: */
     enum ar_op op;
     enum ar_type_class type;
@@ -54,7 +62,7 @@ struct ar_decision {
         *channel; /* of AR_RUN_MESSAGES; the communicator's, or NULL: MPI's messages */
     struct ar_choice choice;
     const struct ar_choice *clause; /* that asked for it; NULL: none.  The configuration's */
-    const char *reason;             /* static string */
+    const char *reason;             /* static string, or a pick's */
     const struct ar_label *label;   /* NULL: nothing is recorded */
     struct ar_record *record;       /* of the last call with this decision */
 };
@@ -118,6 +126,12 @@ struct ar_communicator *ar_communicator_find(MPI_Comm comm);
 struct ar_decision *ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm,
                                            const struct ar_reduction *r, size_t count,
                                            enum ar_place place, int *error);
+
+/* The same for a call that runs what pick says; where it cannot, native or the same schedule by
+ * messages, as the reason tells. */
+struct ar_decision *ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm,
+                                              const struct ar_reduction *r, size_t count,
+                                              const struct ar_pick *pick, int *error);
 
 /* Runs a decision that is not native.  in may be out; comm is the user's.  MPI_SUCCESS or an error
  * of MPI's. */

@@ -146,7 +146,7 @@ set_variable(struct ar_config *config, enum ar_variable_id id, const char *value
     case AR_VARIABLE_ALGO:
         return *value ? set_rules(&config->rules, value, why) : AR_OK;
     case AR_VARIABLE_RULES:
-        return *value ? ar_rules_file_read(&config->file_rules, value, why) : AR_OK;
+        return *value ? ar_rules_file_read(&config->file_rules, &config->tuned, value, why) : AR_OK;
     case AR_VARIABLE_ALGO_LIST:
         return set_list(config->allowed, value, why);
     case AR_VARIABLE_SCRATCH:
@@ -449,6 +449,7 @@ ar_config_destroy(struct ar_config *config)
     ar_rules_destroy(config->rules);
     ar_rules_destroy(config->program_rules);
     ar_rules_destroy(config->file_rules);
+    free(config->tuned);
     free(config->allowed);
     free(config->stats_file);
     free(config->text);

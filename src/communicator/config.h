@@ -27,7 +27,9 @@ struct ar_config {
     struct ar_rules *rules;         /* of ALLREDUCE_ALGO; NULL: none.  Owned */
     struct ar_rules *program_rules; /* of allreduce_choose; NULL: none.  Owned */
     struct ar_rules *file_rules;    /* of ALLREDUCE_RULES; NULL: none.  Owned */
-    bool *allowed;                  /* what auto may pick, as in ar_algo_list_parse.  Owned */
+    char *tuned;   /* where those were tuned, by their file; NULL: it does not say, or is of another
+                      rank.  Owned */
+    bool *allowed; /* what auto may pick, as in ar_algo_list_parse.  Owned */
     enum ar_transport transport;
     enum ar_wait_policy wait;
     struct ar_verify_setting verify;

@@ -32,14 +32,14 @@ same_key(const struct ar_decision_key *a, const struct ar_decision_key *b)
     return a->count == b->count && a->size == b->size && a->true_extent == b->true_extent &&
            a->extent == b->extent && a->true_lb == b->true_lb && a->commutative == b->commutative &&
            a->named == b->named && a->basic == b->basic && a->op == b->op && a->type == b->type &&
-           a->place == b->place;
+           a->place == b->place && a->pick == b->pick;
 }
 
 /* NULL without memory. */
 static struct ar_decision *
 set_of(struct ar_communicator *c, const struct ar_decision_key *key)
 {
-    size_t h = (key->count * 31 + key->size) * (size_t)0x9e3779b97f4a7c15U;
+    size_t h = (key->count * 31 + key->size + key->pick) * (size_t)0x9e3779b97f4a7c15U;
     struct ar_decision **set = &c->decisions[(h >> 32) % AR_DECISION_SETS];
     if (!*set)
         *set = calloc(AR_DECISION_WAYS, sizeof **set);
@@ -137,6 +137,28 @@ wants_memory(const struct ar_communicator *c, const struct ar_decision *d)
            c->nranks > 1;
 }
 
+/* What was picked stays, but for an op that does not commute. */
+static void
+check_pick(struct ar_decision *d, const struct ar_request *request)
+{
+    if (d->choice.kind == AR_CHOICE_NATIVE || request->commutative ||
+        d->choice.algorithm->keeps_order)
+        return;
+    d->choice = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
+    d->reason = ar_reason_no_commute;
+}
+
+static int
+take_clause(const struct ar_communicator *c, struct ar_decision *d,
+            const struct ar_request *request)
+{
+    d->clause = ar_config_clause(c->config, request);
+    if (!d->key.pick)
+        return ar_config_choose(c->config, &d->choice, request, &d->reason);
+    check_pick(d, request);
+    return AR_OK;
+}
+
 /* Asks the configuration, and finds the memory if the algorithm wants any: that takes one
  * node.  Where the ranks turn out to share none, auto is asked once more; what was
  * named stays, and the same schedule goes by messages. */
@@ -145,13 +167,11 @@ ask(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const struc
 {
     struct ar_request request;
     int error = ar_request_describe(c, comm, &request, r, d->key.count, d->key.place);
-    if (error)
-        return error;
-    d->clause = ar_config_clause(c->config, &request);
-    error = ar_config_choose(c->config, &d->choice, &request, &d->reason);
-    const bool is_auto = d->reason == ar_reason_auto;
+    if (!error)
+        error = take_clause(c, d, &request);
     if (error || !wants_memory(c, d))
         return error;
+    const bool is_auto = d->reason == ar_reason_auto;
     d->node = ar_memory_get(c, comm, r, d->key.count, &d->reason);
     if (d->node || !is_auto)
         return AR_OK;
@@ -207,10 +227,9 @@ choose_timed(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
 }
 
 static struct ar_decision *
-decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r, size_t count,
-       enum ar_place place, int *error)
+decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+       struct ar_decision_key key, const struct ar_pick *pick, int *error)
 {
-    struct ar_decision_key key = key_of(r, count, place, c->config->asks);
     struct ar_decision *set = set_of(c, &key);
     *error = set ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     for (int i = 0; set && i < AR_DECISION_WAYS; i++)
@@ -221,6 +240,10 @@ decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r, s
     struct ar_decision *d = make_room(c, set);
     d->used = true;
     d->key = key;
+    if (pick) {
+        d->choice = pick->choice;
+        d->reason = pick->reason;
+    }
     *error = choose_timed(c, comm, d, r);
     if (!*error)
         return d;
@@ -236,7 +259,8 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
     const bool asks_place = c->config->asks & AR_TRAIT_PLACE;
     *error = MPI_SUCCESS;
     place = asks_place ? ar_request_agree_on_place(c, comm, r, count, place, error) : 0;
-    struct ar_decision *d = *error ? NULL : decide(c, comm, r, count, place, error);
+    struct ar_decision *d =
+        *error ? NULL : decide(c, comm, r, key_of(r, count, place, c->config->asks), NULL, error);
     if (d && r->named && !asks_place) { /* else the next call may be in another place */
         c->last_type = r->type;
         c->last_op = r->op;
@@ -245,4 +269,13 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
         c->last_decision = d;
     }
     return d;
+}
+
+struct ar_decision *
+ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+                          size_t count, const struct ar_pick *pick, int *error)
+{
+    struct ar_decision_key key = key_of(r, count, AR_OUT_OF_PLACE, c->config->asks);
+    key.pick = pick->number;
+    return decide(c, comm, r, key, pick, error);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "communicator/communicator.h"
+#include "communicator/provenance.h"
 #include "communicator/state.h"
 #include "communicator/statistics.h"
 #include "report/report.h"
@@ -112,6 +113,17 @@ ar_process_end_job(MPI_Comm comm, bool is_speaker)
         pause();
 }
 
+/* Rules that were tuned elsewhere are no error; told once a job. */
+static void
+check_rules(void)
+{
+    int nranks;
+    if (world_rank != 0 || !process.config || !process.config->tuned)
+        return;
+    PMPI_Comm_size(MPI_COMM_WORLD, &nranks);
+    ar_provenance_check(process.config->tuned, nranks);
+}
+
 static void
 set_up(void)
 {
@@ -120,6 +132,7 @@ set_up(void)
     process.error = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, ar_communicator_delete_callback,
                                             &process.keyval, NULL);
     watch_finalize();
+    check_rules();
     ar_statistics_begin(process.config, world_rank);
     pid = getpid();
 }

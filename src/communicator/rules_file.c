@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "communicator/provenance.h"
+
 #define PATH_TOLD 200 /* characters of a path */
 
 /* Opens a regular file: a pipe nobody writes to would hold up all ranks. */
@@ -72,6 +74,19 @@ parse_text(struct ar_rules **rules, const char *text, struct ar_text *why)
     return error;
 }
 
+/* Malloced; NULL where no line begins with the mark. */
+static char *
+find_provenance(const char *text)
+{
+    const char *at = text;
+    const size_t mark = strlen(AR_PROVENANCE_MARK);
+    while (at && strncmp(at, AR_PROVENANCE_MARK, mark) != 0) {
+        at = strchr(at, '\n');
+        at += at != NULL;
+    }
+    return at ? strndup(at + mark, strcspn(at + mark, "\n")) : NULL;
+}
+
 /* "path:", of a long one the end. */
 static void
 tell_path(struct ar_text *why, const char *path)
@@ -84,7 +99,7 @@ tell_path(struct ar_text *why, const char *path)
 }
 
 int
-ar_rules_file_read(struct ar_rules **rules, const char *path, struct ar_text *why)
+ar_rules_file_read(struct ar_rules **rules, char **tuned, const char *path, struct ar_text *why)
 {
     tell_path(why, path);
     const int fd = open_regular(path, why);
@@ -95,6 +110,8 @@ ar_rules_file_read(struct ar_rules **rules, const char *path, struct ar_text *wh
     close(fd);
     if (!error)
         error = parse_text(rules, text, why);
+    if (!error && tuned)
+        *tuned = find_provenance(text);
     free(text);
     return error;
 }

@@ -7,9 +7,11 @@
 
 #define AR_RULES_FILE_MAX (1 << 20) /* bytes */
 
-/* Reads and parses it whole.  AR_OK, with *rules the caller's to destroy;
+/* Reads and parses it whole.  AR_OK, with *rules the caller's to destroy, and *tuned, if not NULL,
+ * what the line of its provenance says (communicator/provenance.h), malloced, or NULL;
  * AR_ERR_SYNTAX with why telling file, and line and column where it was read but
  * does not parse; AR_ERR_MEMORY. */
-int ar_rules_file_read(struct ar_rules **rules, const char *path, struct ar_text *why);
+int ar_rules_file_read(struct ar_rules **rules, char **tuned, const char *path,
+                       struct ar_text *why);
 
 #endif

@@ -29,8 +29,9 @@ ar_auto_rules_text(void)
     return rules_text;
 }
 
-static bool
-may_serve(const struct ar_algorithm *row, const struct ar_request *request, const bool *allowed)
+bool
+ar_auto_may_pick(const struct ar_algorithm *row, const struct ar_request *request,
+                 const bool *allowed)
 {
     if ((!request->commutative && !row->keeps_order) ||
         (!request->shares_memory && row->shares_memory))
@@ -45,7 +46,7 @@ static struct ar_choice
 first_of_registry(const struct ar_request *request, const bool *allowed)
 {
     for (size_t i = 0; i < ar_algorithm_count(); i++)
-        if (may_serve(ar_algorithm_at(i), request, allowed))
+        if (ar_auto_may_pick(ar_algorithm_at(i), request, allowed))
             return ar_choice_default(ar_algorithm_at(i));
     return ar_choice_of(AR_CHOICE_NATIVE);
 }
@@ -59,7 +60,7 @@ ar_auto_choose(struct ar_choice *choice, const struct ar_request *request, const
     for (size_t i = 0; i < rules->nclauses; i++) {
         const struct ar_choice *const candidate = &rules->clauses[i].choice;
         if (ar_rules_clause_matches(rules, i, request) &&
-            may_serve(candidate->algorithm, request, allowed)) {
+            ar_auto_may_pick(candidate->algorithm, request, allowed)) {
             *choice = *candidate;
             return AR_OK;
         }

@@ -130,6 +130,11 @@ int ar_algo_list_parse(bool *allowed, const char *text, struct ar_problem *probl
  * AR_ERR_MEMORY.  Thread-safe. */
 int ar_auto_choose(struct ar_choice *choice, const struct ar_request *request, const bool *allowed);
 
+/* May row serve the request, and is it allowed?  The one place that filters what auto, and those
+ * who try and measure, may run. */
+bool ar_auto_may_pick(const struct ar_algorithm *row, const struct ar_request *request,
+                      const bool *allowed);
+
 /* The built-in rules in the same grammar. */
 const char *ar_auto_rules_text(void);
 

@@ -1,0 +1,274 @@
+/* What allreduce tune writes: the rules, and its state meanwhile. */
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/tune.h"
+#include "communicator/provenance.h"
+#include "reduce/named.h"
+
+#define STATE_MAX (1 << 20) /* bytes of a state that is read */
+
+struct ar_finding *
+ar_findings_at(const struct ar_findings *all, size_t type, size_t size)
+{
+    return &all->of[type * all->tune->sizes.n + size];
+}
+
+void
+ar_findings_describe(const struct ar_findings *all, char *text, size_t room)
+{
+    char job[AR_PROVENANCE_TEXT], host[64] = "";
+    gethostname(host, sizeof host - 1);
+    ar_provenance_of_job(job, sizeof job, all->nranks);
+    snprintf(text, room, "%s; nodes=%d; ppn=%d; op=%s; host=%s", job, all->places.nodes,
+             all->places.per_node, ar_op_name(all->tune->op), host);
+}
+
+/* --- the rules --- */
+
+static bool
+same_choice(const struct ar_choice *a, const struct ar_choice *b)
+{
+    char x[AR_CHOICE_TEXT], y[AR_CHOICE_TEXT];
+    return strcmp(ar_choice_print(a, x, sizeof x), ar_choice_print(b, y, sizeof y)) == 0;
+}
+
+/* Where the rule of one size ends, between it and the next. */
+static size_t
+end_of(const struct ar_findings *all, size_t size)
+{
+    const struct ar_sizes *const sizes = &all->tune->sizes;
+    if (size + 1 == sizes->n)
+        return SIZE_MAX;
+    return (size_t)sqrt((double)sizes->bytes[size] * (double)sizes->bytes[size + 1]);
+}
+
+static void
+write_range(FILE *to, const struct ar_findings *all, size_t first, size_t last)
+{
+    char from[AR_SIZE_TEXT], end[AR_SIZE_TEXT];
+    const size_t begin = first == 0 ? 0 : end_of(all, first - 1);
+    fprintf(to, "%s-%s@%d", ar_size_print(begin, from, sizeof from),
+            ar_size_print(end_of(all, last), end, sizeof end), all->nranks);
+}
+
+static const char *
+class_name(size_t type)
+{
+    static char text[AR_TRAITS_TEXT];
+    struct ar_text t;
+    const struct ar_named *const named = ar_named_at(type);
+    const struct ar_request request = {.type = named->geometry.type_class};
+    ar_text_init(&t, text, sizeof text);
+    ar_request_print(&t, &request, AR_TRAIT_TYPE);
+    return text;
+}
+
+/* Clauses of one type, sizes with the same choice in one; of a type behind the first only those
+ * that differ from the first's. */
+static void
+write_clauses(FILE *to, const struct ar_findings *all, size_t type)
+{
+    const size_t n = all->tune->sizes.n;
+    char choice[AR_CHOICE_TEXT];
+    for (size_t first = 0, last; first < n; first = last + 1) {
+        const struct ar_finding *const found = ar_findings_at(all, type, first);
+        for (last = first; last + 1 < n; last++)
+            if (!same_choice(&ar_findings_at(all, type, last + 1)->choice, &found->choice) ||
+                (type > 0 && same_choice(&ar_findings_at(all, 0, last + 1)->choice,
+                                         &ar_findings_at(all, 0, first)->choice) == false))
+                break;
+        if (type > 0 && same_choice(&ar_findings_at(all, 0, first)->choice, &found->choice))
+            continue;
+        fprintf(to, "%s:", ar_choice_print(&found->choice, choice, sizeof choice));
+        write_range(to, all, first, last);
+        if (type > 0)
+            fprintf(to, ",%s", class_name(all->tune->types[type]));
+        if (all->places.nodes > 1)
+            fprintf(to, ",nodes=%d,ppn=%d", all->places.nodes, all->places.per_node);
+        fputc('\n', to);
+    }
+}
+
+static void
+write_table(FILE *to, const struct ar_findings *all, size_t type)
+{
+    char size[AR_SIZE_TEXT], choice[AR_CHOICE_TEXT], next[AR_CHOICE_TEXT];
+    fprintf(to, "#\n# %s, us a call of the slowest rank, medians\n",
+            ar_named_name(all->tune->types[type]));
+    fprintf(to, "# %6s %10s %6s %10s  %-34s %10s  %s\n", "size", "us", "noise", "native", "fastest",
+            "us", "next");
+    for (size_t i = 0; i < all->tune->sizes.n; i++) {
+        const struct ar_finding *const f = ar_findings_at(all, type, i);
+        fprintf(to, "# %6s %10.2f %5.0f%% %10.2f  %-34s %10.2f  %s\n",
+                ar_size_print(f->bytes, size, sizeof size), f->time.seconds * 1e6,
+                f->time.noise * 100, f->native.seconds * 1e6,
+                ar_choice_print(&f->choice, choice, sizeof choice), f->next_time.seconds * 1e6,
+                ar_choice_print(&f->next, next, sizeof next));
+    }
+}
+
+static void
+write_rules(FILE *to, const struct ar_findings *all, const char *command)
+{
+    char job[2 * AR_PROVENANCE_TEXT], when[32] = "";
+    const time_t now = time(NULL);
+    struct tm tm;
+    if (localtime_r(&now, &tm))
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
+    ar_findings_describe(all, job, sizeof job);
+    fprintf(to, "# For ALLREDUCE_RULES; made by: %s\n", command);
+    fprintf(to, AR_PROVENANCE_MARK "%s; date=%s; version=%s\n", job, when, PACKAGE_VERSION);
+    for (size_t t = 0; t < all->tune->ntypes; t++)
+        write_table(to, all, t);
+    fputc('\n', to);
+    for (size_t t = all->tune->ntypes; t-- > 0;)
+        write_clauses(to, all, t);
+}
+
+/* In one piece: whoever reads the file meanwhile sees the old one. */
+bool
+ar_findings_write(const struct ar_findings *all, const char *command)
+{
+    char path[PATH_MAX];
+    if (!all->tune->output) {
+        write_rules(stdout, all, command);
+        return fflush(stdout) == 0;
+    }
+    snprintf(path, sizeof path, "%s.new", all->tune->output);
+    FILE *const to = fopen(path, "w");
+    if (!to)
+        return false;
+    write_rules(to, all, command);
+    const bool failed = ferror(to);
+    return fclose(to) == 0 && !failed && rename(path, all->tune->output) == 0;
+}
+
+/* --- the state --- */
+
+static void
+name_state(char *path, const struct ar_findings *all)
+{
+    snprintf(path, PATH_MAX, "%s.state", all->tune->output);
+}
+
+bool
+ar_findings_save(const struct ar_findings *all, size_t type, size_t size)
+{
+    char path[PATH_MAX], job[2 * AR_PROVENANCE_TEXT], choice[AR_CHOICE_TEXT], next[AR_CHOICE_TEXT];
+    const struct ar_finding *const f = ar_findings_at(all, type, size);
+    if (!all->tune->output)
+        return true;
+    name_state(path, all);
+    FILE *const to = fopen(path, "a");
+    if (!to)
+        return false;
+    ar_findings_describe(all, job, sizeof job);
+    if (ftell(to) == 0)
+        fprintf(to, "%s\n", job);
+    fprintf(to, "%s\t%zu\t%s\t%.9g\t%.3g\t%.9g\t%.3g\t%s\t%.9g\t%.3g\t%zu\n",
+            ar_named_name(all->tune->types[type]), f->bytes,
+            ar_choice_print(&f->choice, choice, sizeof choice), f->time.seconds, f->time.noise,
+            f->native.seconds, f->native.noise, ar_choice_print(&f->next, next, sizeof next),
+            f->next_time.seconds, f->next_time.noise, f->tried);
+    return fclose(to) == 0;
+}
+
+static bool
+read_choice(struct ar_choice *choice, const char *text)
+{
+    struct ar_rules *rules;
+    struct ar_problem problem;
+    if (ar_rules_parse(&rules, text, &problem))
+        return false;
+    const bool found = ar_rules_count(rules) == 1;
+    if (found)
+        *choice = *ar_rules_choice(rules, 0);
+    ar_rules_destroy(rules);
+    return found;
+}
+
+/* The place of the finding that a line of the state has; NULL if it is not asked for. */
+static struct ar_finding *
+place_of(struct ar_findings *all, const char *type, size_t bytes)
+{
+    for (size_t t = 0; t < all->tune->ntypes; t++)
+        for (size_t i = 0; i < all->tune->sizes.n; i++)
+            if (all->tune->sizes.bytes[i] == bytes &&
+                strcmp(ar_named_name(all->tune->types[t]), type) == 0)
+                return ar_findings_at(all, t, i);
+    return NULL;
+}
+
+/* A line that was cut short, or is none of ours, is passed over. */
+static void
+restore_line(struct ar_findings *all, const char *line)
+{
+    char type[64], choice[AR_CHOICE_TEXT], next[AR_CHOICE_TEXT];
+    struct ar_finding f;
+    _Static_assert(AR_CHOICE_TEXT > 319, "the width below");
+    if (sscanf(line, "%63[^\t]\t%zu\t%319[^\t]\t%lg\t%lg\t%lg\t%lg\t%319[^\t]\t%lg\t%lg\t%zu", type,
+               &f.bytes, choice, &f.time.seconds, &f.time.noise, &f.native.seconds, &f.native.noise,
+               next, &f.next_time.seconds, &f.next_time.noise, &f.tried) != 11)
+        return;
+    struct ar_finding *const place = place_of(all, type, f.bytes);
+    if (place && read_choice(&f.choice, choice) && read_choice(&f.next, next))
+        *place = f;
+}
+
+/* "" without a state of this machine and job; STATE_MAX bytes, owned by the caller. */
+static char *
+read_state(const struct ar_findings *all)
+{
+    char path[PATH_MAX], job[2 * AR_PROVENANCE_TEXT];
+    char *const text = calloc(1, STATE_MAX);
+    name_state(path, all);
+    ar_findings_describe(all, job, sizeof job);
+    FILE *const from = text ? fopen(path, "r") : NULL;
+    if (from) {
+        fread(text, 1, STATE_MAX - 1, from);
+        fclose(from);
+    }
+    const size_t length = strlen(job);
+    if (from && (strncmp(text, job, length) != 0 || text[length] != '\n')) {
+        text[0] = '\0';
+        unlink(path);
+    }
+    return text;
+}
+
+void
+ar_findings_restore(struct ar_findings *all)
+{
+    int rank;
+    if (!all->tune->output)
+        return;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    char *const text = rank == 0 ? read_state(all) : calloc(1, STATE_MAX);
+    if (!text)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Bcast(text, STATE_MAX, MPI_CHAR, 0, MPI_COMM_WORLD);
+    char *rest = text;
+    for (char *line; (line = strsep(&rest, "\n"));)
+        restore_line(all, line);
+    free(text);
+}
+
+void
+ar_findings_forget(const struct ar_findings *all)
+{
+    char path[PATH_MAX];
+    if (!all->tune->output)
+        return;
+    name_state(path, all);
+    unlink(path);
+}

@@ -1,0 +1,62 @@
+#!/bin/sh
+# allreduce tune under the launcher: writes rules that are read back, goes on after a kill, checks
+# rules, and tells where rules come from elsewhere.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+rules=$scratch/rules.conf
+
+# tune OPTION...: on 2 ranks, in little time.
+tune() {
+    launch 2 ./allreduce tune --budget=0.2s "$@"
+}
+
+expect_ok "tune" tune --sizes=8,1K --type=double,int -o "$rules"
+[ -e "$rules.state" ] && fail "the state is still there"
+grep -q '^#! tuned: mpi=.*; ranks=2; .*op=MPI_SUM' "$rules" || fail "no provenance: $(cat "$rules")"
+[ "$(grep -c '^# MPI_DOUBLE\|^# MPI_INT' "$rules")" -eq 2 ] || fail "other than two tables"
+grep -q '^[a-z].*:0-.*@2$' "$rules" || fail "no clause from 0 on"
+expect_ok "explain" ./allreduce explain --rules-file="$rules" -n 2
+grep -q '^no clause' "$scratch/out" && fail "a size is without a clause"
+
+expect_ok "the rules" preload 2 ALLREDUCE_RULES="$rules" ALLREDUCE_VERBOSE=1 "$programs/traits"
+[ "$(grep -c ' rule$' "$scratch/out")" -ge 1 ] || fail "no rule was used: $(cat "$scratch/out")"
+grep -q elsewhere "$scratch/out" && fail "this is not elsewhere"
+expect_ok "elsewhere" preload 3 ALLREDUCE_RULES="$rules" "$programs/traits"
+[ "$(grep -c 'tuned elsewhere: ranks=2 (here 3)' "$scratch/out")" -eq 1 ] || fail "not told once that it is elsewhere"
+
+# What a run that was killed has found is not measured again, and what it left unfinished is.
+header=$(sed -n 's/^#! tuned: //p' "$rules" | sed 's/; date=.*//')
+{
+    echo "$header"
+    printf 'MPI_FLOAT\t8\tstar(root=1)\t5e-07\t0.02\t1e-06\t0.02\tring\t7e-07\t0.02\t20\n'
+    printf 'MPI_FLOAT\t1024\tsta'
+} >"$rules.state"
+expect_ok "goes on" tune --sizes=8,1K -o "$rules"
+grep -q '^# *8 .*star(root=1)' "$rules" || fail "does not go on: $(cat "$rules")"
+grep -q '^# *1K ' "$rules" || fail "the size that was cut short is not there"
+printf 'mpi=Another; ranks=2\nMPI_FLOAT\t8\tstar(root=1)\t5e-07\t0.02\t1e-06\t0.02\tring\t7e-07\t0.02\t20\n' >"$rules.state"
+expect_ok "begins anew" tune --sizes=8 -o "$rules"
+grep -q 'star(root=1)' "$rules" && fail "goes on from the state of another machine"
+
+# Either answer is right on a machine that is busy; a bad rule is told for sure.
+tune --check="$rules" --sizes=8 >"$scratch/out" 2>&1
+case $? in 0 | 1) ;; *) fail "check: $(cat "$scratch/out")" ;; esac
+grep -q '^at . of 1 sizes' "$scratch/out" || fail "check: no verdict"
+echo 'circle(segment=512,window=1)' >"$scratch/bad.conf"
+tune --check="$scratch/bad.conf" --sizes=64K >"$scratch/out" 2>&1 && fail "check: a bad rule passes"
+grep -q 'SLOWER' "$scratch/out" || fail "check: a bad rule is not told"
+
+# expect_refused WHAT TEXT OPTION...: refused with TEXT, told once.
+expect_refused() {
+    what=$1
+    text=$2
+    shift 2
+    tune "$@" >"$scratch/out" 2>&1 && fail "$what: was not refused"
+    [ "$(grep -c -e "$text" "$scratch/out")" -eq 1 ] || fail "$what: not told once: $(cat "$scratch/out")"
+}
+expect_refused "no folder" 'cannot write /nowhere/rules.conf' -o /nowhere/rules.conf
+expect_refused "budget" 'a time above 0' --budget=never
+expect_refused "op" 'MPI_BAND does not take MPI_FLOAT' --op=band
+expect_refused "no rules" 'nowhere.conf' --check=/nowhere.conf
+exit $failed
