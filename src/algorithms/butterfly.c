@@ -9,6 +9,14 @@
  */
 #include "algorithms/algorithms.h"
 #include "algorithms/patterns.h"
+#include "algorithms/phases.h"
+
+static int
+rank_of_core(const void *layout, int i)
+{
+    const struct ar_fold *fold = layout;
+    return ar_fold_rank(*fold, i);
+}
 
 int
 ar_butterfly(struct ar_schedule *s, int rank, int nranks, size_t count,
@@ -16,23 +24,12 @@ ar_butterfly(struct ar_schedule *s, int rank, int nranks, size_t count,
 {
     const struct ar_span all = ar_whole(count);
     const struct ar_fold fold = ar_fold_make(nranks);
-    const int me = ar_fold_index(fold, rank);
+    const struct ar_group core = {fold.core, ar_fold_index(fold, rank), rank_of_core, &fold};
     (void)params;
 
-    if (nranks == 1)
-        ar_copy(s, ar_out(all), ar_in(all));
-
-    enum ar_buffer have = ar_fold_begin(s, fold);
-    for (int distance = 1; me >= 0 && distance < fold.core; distance *= 2) {
-        const int other = me ^ distance;
-        const int peer = ar_fold_rank(fold, other);
-        const enum ar_order order = other < me ? AR_RECEIVED_FIRST : AR_LOCAL_FIRST;
-
-        ar_send(s, peer, ar_region_in(have, all));
-        ar_recv_reduce(s, peer, ar_out(all), ar_region_in(have, all), order);
-        ar_end_round(s);
-        have = AR_OUT;
-    }
+    const enum ar_buffer have = ar_fold_begin(s, fold);
+    if (core.me >= 0)
+        ar_settle(s, all, ar_exchange(s, &core, all, have));
     ar_fold_end(s, fold);
     return ar_schedule_finish(s);
 }

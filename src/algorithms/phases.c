@@ -234,6 +234,20 @@ ar_halving_reduce_scatter(struct ar_schedule *s, const struct ar_group *group, s
     return have;
 }
 
+enum ar_buffer
+ar_exchange(struct ar_schedule *s, const struct ar_group *group, struct ar_span span,
+            enum ar_buffer have)
+{
+    for (int distance = 1; distance < group->size; distance *= 2) {
+        const int peer = ar_group_rank(group, group->me ^ distance);
+        ar_send(s, peer, ar_region_in(have, span));
+        recv_reduce(s, peer, span, have, peer < s->rank ? AR_RECEIVED_FIRST : AR_LOCAL_FIRST);
+        ar_end_round(s);
+        have = AR_OUT;
+    }
+    return have;
+}
+
 void
 ar_doubling_allgather(struct ar_schedule *s, const struct ar_group *group, struct ar_span span)
 {

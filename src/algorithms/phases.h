@@ -75,6 +75,12 @@ enum ar_buffer ar_pairwise_reduce_scatter(struct ar_schedule *s, const struct ar
 enum ar_buffer ar_halving_reduce_scatter(struct ar_schedule *s, const struct ar_group *group,
                                          struct ar_span span, enum ar_buffer have);
 
+/* Members at distance 1, 2, 4, ..., size/2 exchange and combine all they have of the
+ * span, which is one part for all; size is a power of two.  Of two operands the lower
+ * rank's comes first. */
+enum ar_buffer ar_exchange(struct ar_schedule *s, const struct ar_group *group, struct ar_span span,
+                           enum ar_buffer have);
+
 /* Members at distance 1, 2, 4, ..., size/2 exchange what they have; size is a
  * power of two. */
 void ar_doubling_allgather(struct ar_schedule *s, const struct ar_group *group,

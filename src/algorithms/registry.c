@@ -224,9 +224,10 @@ static const struct ar_algorithm rows[] = {
         .keeps = AR_DETERMINISM_SIZE,
         .family = AR_FAMILY_DOUBLING,
         .keeps_order = true,
+        .takes = AR_TAKES_HALVINGS,
         .defaults = {.window = 1},
         .title = "halving what partners exchange, then doubling it, nearest partner first",
-        .rounds = "2 log2 p (+2 where p is no power of two)",
+        .rounds = "2 log2 p, or log2 p + halvings (+2 where p is no power of two)",
         .bytes = "2n(p-1)/p (+n where p is no power of two)",
         .cost =
             "2 log2 p a + 2n(p-1)/p /B + n(p-1)/p C (+ 2a + 2n/B + nC where p is no power of two)",

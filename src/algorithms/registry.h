@@ -32,6 +32,7 @@ struct ar_params {
     enum ar_reduce_scatter reduce_scatter;
     const struct ar_algorithm *inter; /* between nodes; NULL: see ar_params_inter */
     int lanes;                        /* of a node at most; 0: a lane for every rank */
+    int halvings;                     /* at most; 0: as many as there are */
     size_t whole_bytes;   /* in shared memory, every rank combines all of a message up to this
                              size; 0 = what is fastest here */
     size_t segment_bytes; /* of the executor: 0 = whole message */
@@ -51,7 +52,8 @@ enum ar_param_bit {
     AR_TAKES_REDUCE_SCATTER = 32,
     AR_TAKES_WHOLE = 64,
     AR_TAKES_INTER = 128,
-    AR_TAKES_LANES = 256
+    AR_TAKES_LANES = 256,
+    AR_TAKES_HALVINGS = 512
 };
 
 /* Whose bits stay the same.  Each level keeps what those before it keep. */

@@ -34,8 +34,9 @@ ar_cli_print_parameters(char *text, size_t room, const struct ar_algorithm *row)
     const char *open = strchr(printed, '(');
     if (open)
         snprintf(text, room, "%.*s", (int)strcspn(open + 1, ")"), open + 1);
-    else /* the printer leaves out a grid that is not given */
-        snprintf(text, room, "%s", row->takes & AR_TAKES_DIMS ? "dims=auto" : "");
+    else /* the printer leaves out what goes without saying */
+        snprintf(text, room, "%s%s", row->takes & AR_TAKES_DIMS ? "dims=auto" : "",
+                 row->takes & AR_TAKES_HALVINGS ? "halvings=all" : "");
 }
 
 /* --- cells --- */

@@ -4,15 +4,15 @@
 #include <stdint.h>
 #include <string.h>
 
-enum kind { INTEGER, NAME, SEGMENT, SIZE, DIMS, ROW, LANES };
+enum kind { INTEGER, NAME, SEGMENT, SIZE, DIMS, ROW, AMOUNT };
 
 struct param {
     const char *name;
     unsigned bit; /* enum ar_param_bit; 0: every row takes it */
     enum kind kind;
     size_t offset;            /* of the int, enum or size_t in struct ar_params; not for DIMS */
-    int min;                  /* INTEGER */
-    int max;                  /* INTEGER */
+    int min;                  /* INTEGER, AMOUNT */
+    int max;                  /* INTEGER, AMOUNT */
     const char *const *names; /* NAME */
 };
 
@@ -27,7 +27,8 @@ static const struct param table[] = {
     {"reduce_scatter", AR_TAKES_REDUCE_SCATTER, NAME, AT(reduce_scatter), 0, 0,
      ar_reduce_scatter_names},
     {"inter", AR_TAKES_INTER, ROW, AT(inter), 0, 0, NULL},
-    {"lanes", AR_TAKES_LANES, LANES, AT(lanes), 1, INT_MAX, NULL},
+    {"lanes", AR_TAKES_LANES, AMOUNT, AT(lanes), 1, INT_MAX, NULL},
+    {"halvings", AR_TAKES_HALVINGS, AMOUNT, AT(halvings), 1, 30, NULL},
     {"whole", AR_TAKES_WHOLE, SIZE, AT(whole_bytes), 0, 0, NULL},
     {"segment", 0, SEGMENT, AT(segment_bytes), 0, 0, NULL},
     {"window", 0, INTEGER, AT(window), 1, AR_WINDOW_MAX, NULL},
@@ -144,10 +145,10 @@ parse_row(struct ar_params *params, struct ar_word value)
 }
 
 static bool
-parse_lanes(struct ar_params *params, const struct param *param, struct ar_word value)
+parse_amount(struct ar_params *params, const struct param *param, struct ar_word value)
 {
     if (ar_word_is(value, "all") || ar_word_is(value, "one")) {
-        params->lanes = ar_word_is(value, "one");
+        set_int(params, param, ar_word_is(value, "one"));
         return true;
     }
     return parse_integer(params, param, value);
@@ -168,8 +169,8 @@ parse_value(struct ar_params *params, const struct param *param, struct ar_word 
         return parse_dims(params, param, value);
     case ROW:
         return parse_row(params, value);
-    case LANES:
-        return parse_lanes(params, param, value);
+    case AMOUNT:
+        return parse_amount(params, param, value);
     }
     return false;
 }
@@ -210,7 +211,7 @@ tell_values(struct ar_text *why, const struct param *param, struct ar_word value
         ar_text_add(why, "the name of an algorithm");
         suggest_row(why, value);
         break;
-    case LANES:
+    case AMOUNT:
         ar_text_add(why, "one, all, or a whole number from %d to %d", param->min, param->max);
         break;
     }
@@ -269,6 +270,8 @@ goes_without_saying(const struct param *param, const struct ar_params *params,
 {
     if (param->kind == DIMS)
         return params->ndims == 0 && defaults->ndims == 0;
+    if (param->bit == AR_TAKES_HALVINGS)
+        return get_int(params, param) == 0 && get_int(defaults, param) == 0;
     if (param->kind == SEGMENT || param->kind == SIZE)
         return get_size(params, param) == 0 && get_size(defaults, param) == 0;
     if (param->bit == 0)
@@ -286,12 +289,12 @@ print_dims(struct ar_text *t, const struct ar_params *params)
 }
 
 static void
-print_lanes(struct ar_text *t, const struct ar_params *params)
+print_amount(struct ar_text *t, int amount)
 {
-    if (params->lanes <= 1)
-        ar_text_add(t, params->lanes == 0 ? "all" : "one");
+    if (amount <= 1)
+        ar_text_add(t, amount == 0 ? "all" : "one");
     else
-        ar_text_add(t, "%d", params->lanes);
+        ar_text_add(t, "%d", amount);
 }
 
 static void
@@ -315,8 +318,8 @@ print_value(struct ar_text *t, const struct param *param, const struct ar_params
     case ROW:
         ar_text_add(t, "%s", ar_params_inter(params)->name);
         break;
-    case LANES:
-        print_lanes(t, params);
+    case AMOUNT:
+        print_amount(t, get_int(params, param));
         break;
     }
 }

@@ -70,6 +70,8 @@ values_of(enum ar_param_bit parameter)
         return LENGTH(radices);
     case AR_TAKES_DIMS:
         return LENGTH(grids);
+    case AR_TAKES_HALVINGS:
+        return 4;
     case AR_TAKES_WHOLE: /* changes no schedule */
         return 1;
     case AR_TAKES_INTER:
@@ -114,6 +116,9 @@ set_value(struct trial *trial, enum ar_param_bit parameter, size_t i)
     case AR_TAKES_LANES:
         params->lanes = (int)i;
         break;
+    case AR_TAKES_HALVINGS:
+        params->halvings = (int)i; /* 0: all */
+        break;
     }
 }
 
@@ -121,7 +126,7 @@ size_t
 trial_count(const struct ar_algorithm *row)
 {
     size_t n = 1;
-    for (unsigned bit = 1; bit <= AR_TAKES_LANES; bit *= 2)
+    for (unsigned bit = 1; bit <= AR_TAKES_HALVINGS; bit *= 2)
         n *= row->takes & bit ? values_of((enum ar_param_bit)bit) : 1;
     return n;
 }
@@ -131,7 +136,7 @@ trial_vary(struct trial *trial, const struct ar_algorithm *row, int nranks,
            enum placement placement, size_t i)
 {
     trial_default(trial, row, nranks, placement);
-    for (unsigned bit = 1; bit <= AR_TAKES_LANES; bit *= 2) {
+    for (unsigned bit = 1; bit <= AR_TAKES_HALVINGS; bit *= 2) {
         if (row->takes & bit) {
             set_value(trial, (enum ar_param_bit)bit, i % values_of((enum ar_param_bit)bit));
             i /= values_of((enum ar_param_bit)bit);

@@ -378,7 +378,7 @@ static const struct ar_algorithm every = {
     .aliases = "",
     .takes = AR_TAKES_ROOT | AR_TAKES_RADIX | AR_TAKES_DIMS | AR_TAKES_BROADCAST |
              AR_TAKES_ALLGATHER | AR_TAKES_REDUCE_SCATTER | AR_TAKES_WHOLE | AR_TAKES_INTER |
-             AR_TAKES_LANES,
+             AR_TAKES_LANES | AR_TAKES_HALVINGS,
     .defaults = {.radix = 2, .window = 1},
 };
 
@@ -435,6 +435,10 @@ every_parameter_is_read_and_printed(void **state)
     assert_non_null(strstr(set_and_print("lanes", "3"), ",lanes=3)"));
     assert_non_null(strstr(set_and_print("lanes", "all"), ",lanes=all)"));
     assert_null(set_and_print("lanes", "0"));
+    assert_non_null(strstr(set_and_print("halvings", "1"), ",halvings=one)"));
+    assert_non_null(strstr(set_and_print("halvings", "3"), ",halvings=3)"));
+    assert_null(strstr(set_and_print("halvings", "all"), "halvings"));
+    assert_null(set_and_print("halvings", "0"));
     assert_null(set_and_print("lanes", "none"));
     assert_null(set_and_print("inter", "native"));
 }
