@@ -20,6 +20,8 @@ struct tally {
     struct step *steps; /* by round */
     size_t nsteps, room;
     size_t ports;
+    size_t nrounds; /* of the first rank looked at */
+    bool irregular;
 };
 
 static void
@@ -104,7 +106,7 @@ add_round(struct tally *t, struct step *step, const struct ar_schedule *s, size_
     const struct ar_network *const net = t->network;
     const struct ar_machine *const m = net->machine;
     struct step rank = {0};
-    size_t received = 0;
+    size_t received = 0, sent = 0;
     for (size_t i = first; i < end; i++) {
         const struct ar_step *const x = &s->steps[i];
         const double bytes =
@@ -114,6 +116,7 @@ add_round(struct tally *t, struct step *step, const struct ar_schedule *s, size_
         else if (x->peer >= 0)
             add_message(step, &rank, net, x->peer, s->rank, bytes, false);
         received += x->kind == AR_RECV || x->kind == AR_RECV_REDUCE;
+        sent += x->kind == AR_SEND;
         if (x->kind == AR_REDUCE || x->kind == AR_RECV_REDUCE)
             rank.reduction += bytes * m->reduce_per_byte;
         if (x->kind == AR_COPY)
@@ -125,6 +128,7 @@ add_round(struct tally *t, struct step *step, const struct ar_schedule *s, size_
     most(&step->port, rank.card_out);
     most(&step->port, rank.card_in);
     t->ports = received > t->ports ? received : t->ports;
+    t->irregular |= received == 0 || sent == 0;
 }
 
 static int
@@ -137,6 +141,8 @@ add_rank(struct tally *t, int rank)
     if (error)
         return error;
     error = make_room(t, s.nrounds);
+    t->nrounds = t->nrounds ? t->nrounds : s.nrounds;
+    t->irregular |= s.nrounds != t->nrounds;
     size_t first = 0;
     for (size_t k = 0; k < s.nrounds && !error; k++) {
         add_round(t, &t->steps[k], &s, first, s.round_end[k]);
@@ -188,7 +194,8 @@ int
 ar_instep(struct ar_instep *answer, const struct ar_question *q, const struct ar_network *net,
           size_t count, double element_bytes)
 {
-    struct tally t = {q, net, count, element_bytes, NULL, 0, 0, 0};
+    struct tally t = {
+        .question = q, .network = net, .count = count, .element_bytes = element_bytes};
     const int nodes[NODES_LOOKED_AT] = {0, net->nnodes / 2, net->nnodes - 1};
     int error = AR_OK;
     *answer = (struct ar_instep){.busy = 0};
@@ -201,6 +208,7 @@ ar_instep(struct ar_instep *answer, const struct ar_question *q, const struct ar
         most(&answer->busy, busy);
     }
     answer->ports = t.ports;
+    answer->regular = !t.irregular;
     free(t.steps);
     return error;
 }

@@ -8,6 +8,7 @@
 struct ar_instep {
     struct ar_moment segment; /* the time of one */
     double busy;  /* of it a rank, a card or a link: the least between the ends of two segments */
+    bool regular; /* the ranks looked at send and receive in each round: they do keep step */
     size_t ports; /* messages that a rank receives in one round, at most */
 };
 

@@ -191,7 +191,7 @@ step_through(struct ar_prediction *p, struct asked *a)
     for (int i = 0; i < AR_PARTS && p->end.at > 0; i++)
         p->end.parts[i] *= all / p->end.at;
     p->end.at = all;
-    p->how = AR_HOW_IN_STEP;
+    p->how = step.regular ? AR_HOW_IN_STEP : AR_HOW_ROUNDS;
     return AR_OK;
 }
 

@@ -25,7 +25,8 @@ struct ar_question {
 enum ar_how {
     AR_HOW_SIMULATED, /* all ranks */
     AR_HOW_SYMMETRY,  /* nactors ranks, which stand for all: others did the same in a sample */
-    AR_HOW_IN_STEP    /* the rounds of the ranks of some nodes, as if all ranks kept step */
+    AR_HOW_IN_STEP,   /* the rounds of the ranks of some nodes: they send and receive in each */
+    AR_HOW_ROUNDS     /* the same of ranks that do not: waiting for others is left out */
 };
 
 struct ar_prediction {

@@ -1,0 +1,258 @@
+#include "model/advise.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "select/names.h"
+
+/* Sizes between which times are taken to be straight lines. */
+static const size_t sizes[] = {8,      256,     2048,    8192,     32768,     131072,
+                               524288, 2097152, 8388608, 33554432, 134217728, 1073741824};
+enum { SIZES = sizeof sizes / sizeof sizes[0] };
+
+/* Rows are asked about these first; who is much slower than the best at each is asked no more. */
+static const int heats[] = {0, 4, 7, 10};
+enum { HEATS = sizeof heats / sizeof heats[0] };
+#define MUCH_SLOWER 2.5
+
+/* A new algorithm must be faster by that. */
+#define WORTH_A_CHANGE 0.98
+
+/* What messages are cut into, where a row does not say itself; tried on those longer than two. */
+static const struct {
+    size_t segment_bytes;
+    int window;
+} cuts[] = {{65536, 4}, {262144, 4}, {1048576, 2}};
+enum { CUTS = sizeof cuts / sizeof cuts[0] };
+
+/* --- candidates --- */
+
+static bool
+may_serve(const struct ar_advice_request *request, size_t row)
+{
+    const struct ar_algorithm *const a = ar_algorithm_at(row);
+    return !a->shares_memory && (a->keeps_order || !request->in_order) &&
+           (!request->allowed || request->allowed[row]);
+}
+
+struct ar_candidate *
+ar_candidates(const struct ar_advice_request *request, size_t *n)
+{
+    struct ar_candidate *const all = calloc(ar_algorithm_count() * (1 + CUTS), sizeof *all);
+    *n = 0;
+    for (size_t i = 0; all && i < ar_algorithm_count(); i++) {
+        if (!may_serve(request, i))
+            continue;
+        struct ar_choice choice = ar_choice_default(ar_algorithm_at(i));
+        choice.params.node_of = request->node_of;
+        all[(*n)++] = (struct ar_candidate){choice, INFINITY};
+        for (int k = 0; k < CUTS; k++)
+            if (choice.params.segment_bytes != cuts[k].segment_bytes) {
+                all[*n] = all[*n - 1];
+                all[*n].choice.params.segment_bytes = cuts[k].segment_bytes;
+                all[(*n)++].choice.params.window = cuts[k].window;
+            }
+    }
+    return all;
+}
+
+/* --- times --- */
+
+struct race {
+    const struct ar_advice_request *request;
+    struct ar_candidate *all;
+    size_t n;
+    double (*times)[SIZES]; /* of each candidate, ns; NAN: not asked */
+};
+
+static bool
+is_segmented(const struct ar_candidate *c)
+{
+    return c->choice.params.segment_bytes > 0;
+}
+
+/* Elements of 8 bytes, or bytes where there are fewer. */
+static int
+ask(struct race *race, size_t candidate, int size)
+{
+    const struct ar_advice_request *const r = race->request;
+    const struct ar_question question = {.machine = r->machine,
+                                         .choice = &race->all[candidate].choice,
+                                         .nranks = r->nranks,
+                                         .count = sizes[size] / 8,
+                                         .element_bytes = 8,
+                                         .scratch_bytes = r->scratch_bytes,
+                                         .most_steps = r->most_steps};
+    struct ar_prediction prediction;
+    double *const time = &race->times[candidate][size];
+    if (!isnan(*time))
+        return AR_OK;
+    const int error = ar_predict(&prediction, &question);
+    *time = prediction.how == AR_HOW_ROUNDS ? INFINITY : prediction.end.at;
+    return error;
+}
+
+static double
+best_at(const struct race *race, int size)
+{
+    double best = INFINITY;
+    for (size_t i = 0; i < race->n; i++)
+        if (race->times[i][size] < best) /* NAN is not */
+            best = race->times[i][size];
+    return best;
+}
+
+static bool
+is_out(const struct race *race, size_t candidate)
+{
+    for (int h = 0; h < HEATS; h++)
+        if (race->times[candidate][heats[h]] <= MUCH_SLOWER * best_at(race, heats[h]))
+            return false;
+    return true;
+}
+
+/* Is it of the same row as candidate i, uncut? */
+static size_t
+uncut(const struct race *race, size_t i)
+{
+    while (i > 0 && race->all[i - 1].choice.algorithm == race->all[i].choice.algorithm)
+        i--;
+    return i;
+}
+
+static int
+run_heats(struct race *race)
+{
+    int error = AR_OK;
+    for (int h = 0; h < HEATS && !error; h++)
+        for (size_t i = 0; i < race->n && !error; i++)
+            if (uncut(race, i) == i)
+                error = ask(race, i, heats[h]);
+    return error;
+}
+
+/* All sizes, of those who are left; cut ones where they are cut. */
+static int
+run_finals(struct race *race)
+{
+    int error = AR_OK;
+    for (size_t i = 0; i < race->n && !error; i++) {
+        const size_t segment = race->all[i].choice.params.segment_bytes;
+        const bool is_row = uncut(race, i) == i;
+        if (is_out(race, uncut(race, i)))
+            continue;
+        for (int size = 0; size < SIZES && !error; size++)
+            if (is_row || (is_segmented(&race->all[i]) && sizes[size] > 2 * segment))
+                error = ask(race, i, size);
+    }
+    return error;
+}
+
+/* --- advice --- */
+
+/* The best at a size, or the one before it where that is hardly slower. */
+static size_t
+winner(const struct race *race, int size, size_t before)
+{
+    size_t best = before;
+    double time = before < race->n ? race->times[before][size] * WORTH_A_CHANGE : INFINITY;
+    if (isnan(time))
+        time = INFINITY;
+    for (size_t i = 0; i < race->n; i++)
+        if (race->times[i][size] < time) {
+            best = i;
+            time = race->times[i][size];
+        }
+    return best;
+}
+
+/* Bytes up to which the one candidate is faster, between two sizes; a round number. */
+static size_t
+crossing(const struct race *race, size_t one, size_t other, int size)
+{
+    const double lead = race->times[other][size - 1] - race->times[one][size - 1];
+    const double lag = race->times[one][size] - race->times[other][size];
+    const double from = (double)sizes[size - 1], to = (double)sizes[size];
+    double at = sqrt(from * to);
+    if (lead >= 0 && lag > 0) /* neither is NAN */
+        at = from + (to - from) * lead / (lead + lag);
+    size_t unit = 1;
+    while ((double)unit * 16 < at)
+        unit *= 2;
+    return (size_t)(at / (double)unit) * unit;
+}
+
+static void
+settle(struct ar_advice *advice, const struct race *race)
+{
+    size_t last = race->n;
+    advice->n = 0;
+    for (int size = 0; size < SIZES; size++) {
+        const size_t i = winner(race, size, last);
+        if (i == race->n)
+            return;
+        if (i != last && size > 0)
+            advice->entries[advice->n - 1].bytes = crossing(race, last, i, size);
+        if (i != last)
+            advice->entries[advice->n++] = (struct ar_advice_entry){
+                SIZE_MAX, race->all[i].choice, sizes[size], race->times[i][size]};
+        last = i;
+    }
+}
+
+static void
+forget(struct race *race)
+{
+    for (size_t i = 0; i < race->n; i++)
+        for (int size = 0; size < SIZES; size++)
+            race->times[i][size] = NAN;
+}
+
+_Static_assert(SIZES <= AR_ADVICE_MAX, "an entry for each size");
+
+int
+ar_advise(struct ar_advice *advice, const struct ar_advice_request *request)
+{
+    struct race race = {.request = request};
+    race.all = ar_candidates(request, &race.n);
+    race.times = race.all ? malloc((race.n + 1) * sizeof *race.times) : NULL;
+    int error = race.times ? AR_OK : AR_ERR_MEMORY;
+    if (!error) {
+        forget(&race);
+        error = run_heats(&race);
+    }
+    if (!error)
+        error = run_finals(&race);
+    if (!error)
+        settle(advice, &race);
+    free(race.all);
+    free(race.times);
+    return error;
+}
+
+char *
+ar_advice_rules(const struct ar_advice *advice)
+{
+    char *text = NULL;
+    size_t length, from = 0;
+    FILE *const out = open_memstream(&text, &length);
+    if (!out)
+        return NULL;
+    for (int i = 0; i < advice->n; i++) {
+        const struct ar_advice_entry *const e = &advice->entries[i];
+        char name[AR_CHOICE_TEXT], first[AR_SIZE_TEXT], last[AR_SIZE_TEXT];
+        fprintf(out, "%s%s:%s-%s", i ? ";" : "", ar_choice_print(&e->choice, name, sizeof name),
+                ar_size_print(from, first, sizeof first),
+                ar_size_print(e->bytes, last, sizeof last));
+        from = e->bytes + 1;
+    }
+    const int failed = ferror(out);
+    if (fclose(out) || failed) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
