@@ -70,6 +70,7 @@ destroy(struct ar_communicator *c)
     ar_decisions_destroy(c);
     ar_engine_destroy(c, !ar_process_is_closed());
     ar_memory_destroy(c);
+    ar_model_destroy(c);
     ar_config_destroy(c->own_config);
     free(c->name);
     free(c);

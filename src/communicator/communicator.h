@@ -94,6 +94,8 @@ struct ar_communicator {
     size_t nodes, per_node; /* as in struct ar_request */
     char *name;             /* likewise; NULL: nobody asked */
     int *node_of;           /* node of each rank, from 0; NULL before the engine is ready */
+    bool has_model;         /* it was looked for */
+    struct ar_rules *model_rules[2]; /* of auto across nodes; for ops that do not commute */
     struct ar_wait wait;
     char *scratch; /* aligned to 64 */
     size_t scratch_bytes;

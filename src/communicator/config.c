@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "communicator/environment.h"
+#include "communicator/model_file.h"
 #include "communicator/rules_file.h"
 #include "communicator/stats_file.h"
 #include "select/words.h"
@@ -14,6 +15,7 @@ const char ar_reason_named[] = "named";
 const char ar_reason_program[] = "program";
 const char ar_reason_rule[] = "rule";
 const char ar_reason_auto[] = "auto";
+const char ar_reason_model[] = "model";
 const char ar_reason_no_commute[] = "op does not commute";
 const char ar_reason_broken[] = "bad configuration";
 
@@ -81,7 +83,7 @@ set_scratch(size_t *bytes, const char *value, struct ar_text *why)
 }
 
 static int
-set_stats_file(char **file, const char *value)
+set_file(char **file, const char *value)
 {
     const struct ar_word word = trimmed(value);
     free(*file);
@@ -93,8 +95,17 @@ set_stats_file(char **file, const char *value)
 static int
 set_own_stats_file(char **file, const char *value, struct ar_text *why)
 {
-    const int error = set_stats_file(file, value);
+    const int error = set_file(file, value);
     return error ? error : ar_stats_file_check(*file, why);
+}
+
+/* The file of this process's own environment: read once to see that it can be. */
+static int
+set_own_model_file(char **file, const char *value, struct ar_text *why)
+{
+    struct ar_machine machine;
+    const int error = ar_model_file_read(&machine, value, why);
+    return error ? error : set_file(file, value);
 }
 
 /* Which of the words between '|' in the variable's row value is, -1 if none. */
@@ -145,6 +156,8 @@ set_variable(struct ar_config *config, enum ar_variable_id id, const char *value
     switch (id) {
     case AR_VARIABLE_ALGO:
         return *value ? set_rules(&config->rules, value, why) : AR_OK;
+    case AR_VARIABLE_MODEL:
+        return *value ? set_own_model_file(&config->model_file, value, why) : AR_OK;
     case AR_VARIABLE_RULES:
         return *value ? ar_rules_file_read(&config->file_rules, &config->tuned, value, why) : AR_OK;
     case AR_VARIABLE_ALGO_LIST:
@@ -269,6 +282,8 @@ write_config(FILE *out, const struct ar_config *config)
     if (config->verify.every > 0)
         fprintf(out, "%s=%s\n", ar_variables[AR_VARIABLE_VERIFY].name,
                 ar_verify_print(&config->verify, verify, sizeof verify));
+    if (config->model_file)
+        fprintf(out, "%s=%s\n", ar_variables[AR_VARIABLE_MODEL].name, config->model_file);
     if (config->stats_file)
         fprintf(out, "%s=%s\n", ar_variables[AR_VARIABLE_STATS].name, config->stats_file);
     return AR_OK;
@@ -363,8 +378,10 @@ take_line(struct ar_config *config, struct ar_word key, const char *value, struc
         return set_list(config->allowed, value, why);
     case AR_VARIABLE_SCRATCH:
         return set_scratch(&config->scratch_bytes, value, why);
+    case AR_VARIABLE_MODEL:
+        return set_file(&config->model_file, value);
     case AR_VARIABLE_STATS:
-        return set_stats_file(&config->stats_file, value);
+        return set_file(&config->stats_file, value);
     case AR_VARIABLE_VERIFY:
         return ar_verify_parse(&config->verify, value, why);
     case AR_VARIABLE_TRANSPORT: /* said only where it is not auto */
@@ -451,6 +468,7 @@ ar_config_destroy(struct ar_config *config)
     ar_rules_destroy(config->file_rules);
     free(config->tuned);
     free(config->allowed);
+    free(config->model_file);
     free(config->stats_file);
     free(config->text);
     free(config);

@@ -27,6 +27,7 @@ struct ar_config {
     struct ar_rules *rules;         /* of ALLREDUCE_ALGO; NULL: none.  Owned */
     struct ar_rules *program_rules; /* of allreduce_choose; NULL: none.  Owned */
     struct ar_rules *file_rules;    /* of ALLREDUCE_RULES; NULL: none.  Owned */
+    char *model_file;               /* of ALLREDUCE_MODEL, which parsed; NULL: none.  Owned */
     char *tuned;   /* where those were tuned, by their file; NULL: it does not say, or is of another
                       rank.  Owned */
     bool *allowed; /* what auto may pick, as in ar_algo_list_parse.  Owned */
@@ -77,6 +78,7 @@ extern const char ar_reason_named[];      /* "named": by ALLREDUCE_ALGO */
 extern const char ar_reason_program[];    /* "program": chosen by the program itself */
 extern const char ar_reason_rule[];       /* "rule": by ALLREDUCE_RULES */
 extern const char ar_reason_auto[];       /* "auto": by the built-in rules */
+extern const char ar_reason_model[];      /* "model": auto across nodes, by a model of them */
 extern const char ar_reason_no_commute[]; /* "op does not commute": what was named, or all
                                              that auto may pick, needs a commutative op */
 extern const char ar_reason_broken[];     /* "bad configuration": see problem */

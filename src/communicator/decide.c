@@ -160,8 +160,8 @@ take_clause(const struct ar_communicator *c, struct ar_decision *d,
 }
 
 /* Asks the configuration, and finds the memory if the algorithm wants any: that takes one
- * node.  Where the ranks turn out to share none, auto is asked once more; what was
- * named stays, and the same schedule goes by messages. */
+ * node.  Where the ranks turn out to share none, auto is asked once more, and a model if they
+ * lie on several; what was named stays, and the same schedule goes by messages. */
 static int
 ask(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const struct ar_reduction *r)
 {
@@ -169,14 +169,19 @@ ask(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const struc
     int error = ar_request_describe(c, comm, &request, r, d->key.count, d->key.place);
     if (!error)
         error = take_clause(c, d, &request);
-    if (error || !wants_memory(c, d))
+    const bool is_auto = d->reason == ar_reason_auto, wants = wants_memory(c, d);
+    if (!error && wants)
+        d->node = ar_memory_get(c, comm, r, d->key.count, &d->reason);
+    if (error || d->node || !is_auto)
         return error;
-    const bool is_auto = d->reason == ar_reason_auto;
-    d->node = ar_memory_get(c, comm, r, d->key.count, &d->reason);
-    if (d->node || !is_auto)
-        return AR_OK;
     request.shares_memory = false;
-    return ar_config_choose(c->config, &d->choice, &request, &d->reason);
+    if (wants)
+        error = ar_config_choose(c->config, &d->choice, &request, &d->reason);
+    if (!error && c->engine == AR_ENGINE_NONE)
+        error = ar_engine_create(c, comm);
+    if (!error && c->engine == AR_ENGINE_READY)
+        error = ar_model_choose(c, &d->choice, &request, &d->reason);
+    return error;
 }
 
 /* Chooses; where that is an algorithm and no engine can be had, native. */

@@ -10,6 +10,9 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
                           "algorithms by message size and ranks, as in ring:64K-inf;butterfly"},
     [AR_VARIABLE_ALGO_LIST] = {"ALLREDUCE_ALGO_LIST", "NAMES", "",
                                "algorithms that auto may pick, separated by commas; empty: all"},
+    [AR_VARIABLE_MODEL] = {"ALLREDUCE_MODEL", "FILE", "",
+                           "a machine file that auto goes by across nodes; unset: measured at the "
+                           "start"},
     [AR_VARIABLE_RULES] =
         {"ALLREDUCE_RULES", "FILE", "",
          "a file of clauses, one a line, asked where ALLREDUCE_ALGO says nothing"},

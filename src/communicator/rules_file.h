@@ -5,8 +5,6 @@
 #include "select/select.h"
 #include "select/words.h"
 
-#define AR_RULES_FILE_MAX (1 << 20) /* bytes */
-
 /* Reads and parses it whole.  AR_OK, with *rules the caller's to destroy, and *tuned, if not NULL,
  * what the line of its provenance says (communicator/provenance.h), malloced, or NULL;
  * AR_ERR_SYNTAX with why telling file, and line and column where it was read but

@@ -21,7 +21,7 @@ enum { HEATS = sizeof heats / sizeof heats[0] };
 /* A new algorithm must be faster by that. */
 #define WORTH_A_CHANGE 0.98
 
-/* What messages are cut into, where a row does not say itself; tried on those longer than two. */
+/* What messages are cut into, where a row does not say itself; tried on those of two and more. */
 static const struct {
     size_t segment_bytes;
     int window;
@@ -145,7 +145,7 @@ run_finals(struct race *race)
         if (is_out(race, uncut(race, i)))
             continue;
         for (int size = 0; size < SIZES && !error; size++)
-            if (is_row || (is_segmented(&race->all[i]) && sizes[size] > 2 * segment))
+            if (is_row || (is_segmented(&race->all[i]) && sizes[size] >= 2 * segment))
                 error = ask(race, i, size);
     }
     return error;

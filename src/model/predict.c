@@ -78,12 +78,12 @@ static int
 run(struct ar_prediction *p, struct asked *a, const struct ar_program *full,
     const struct ar_program *tail, double element_bytes)
 {
-    const struct ar_run run = {.full = full,
-                               .tail = a->simulated == a->nsegments ? tail : NULL,
-                               .network = &a->network,
-                               .element_bytes = element_bytes,
-                               .nsegments = a->simulated,
-                               .window = a->window};
+    const struct ar_trial run = {.full = full,
+                                 .tail = a->simulated == a->nsegments ? tail : NULL,
+                                 .network = &a->network,
+                                 .element_bytes = element_bytes,
+                                 .nsegments = a->simulated,
+                                 .window = a->window};
     struct ar_moment *ended = malloc(a->simulated * sizeof *ended);
     const int error = ended ? ar_simulate(&run, ended) : AR_ERR_MEMORY;
     p->ports = ports_of(full);

@@ -28,7 +28,7 @@ struct event {
 };
 
 struct simulation {
-    const struct ar_run *run;
+    const struct ar_trial *run;
     int nactors;
     size_t most_messages; /* of a segment */
     struct flight *flights;
@@ -334,7 +334,7 @@ run_events(struct simulation *s)
 }
 
 int
-ar_simulate(const struct ar_run *run, struct ar_moment *ended)
+ar_simulate(const struct ar_trial *run, struct ar_moment *ended)
 {
     struct simulation s = {.run = run, .nactors = run->full->cast.nactors, .ended = ended};
     const size_t actors = (size_t)s.nactors, window = (size_t)run->window;

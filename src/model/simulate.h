@@ -29,7 +29,7 @@ struct ar_moment {
     double parts[AR_PARTS];
 };
 
-struct ar_run {
+struct ar_trial {
     const struct ar_program *full; /* of a whole segment */
     const struct ar_program *tail; /* of the last segment where it is shorter; NULL: it is not */
     struct ar_network *network;    /* reset before */
@@ -40,6 +40,6 @@ struct ar_run {
 
 /* Runs; ended[i] tells when segment i has ended on all ranks, room for nsegments.  AR_OK;
  * AR_ERR_MEMORY; AR_ERR_PROOF where some wait for ever. */
-int ar_simulate(const struct ar_run *run, struct ar_moment *ended);
+int ar_simulate(const struct ar_trial *run, struct ar_moment *ended);
 
 #endif

@@ -289,6 +289,8 @@ a_bad_rules_file_is_refused_with_its_place(void **state)
     assert_refused(expected);
     write_rules_file("ring\0:8", 7);
     assert_refused(": not a text: it has a zero byte");
+    assert_setting_refused("ALLREDUCE_MODEL", "/nonexistent",
+                           "ALLREDUCE_MODEL: /nonexistent: No such file or directory");
     assert_setting_refused("ALLREDUCE_RULES", "/tmp", "/tmp: not a regular file");
     assert_setting_refused("ALLREDUCE_RULES", "/nonexistent/rules",
                            "ALLREDUCE_RULES: /nonexistent/rules: No such file or directory");

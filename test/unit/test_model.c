@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "model/predict.h"
+#include "model/advise.h"
 #include "schedule/cost.h"
 
 #define STEPS ((size_t)1 << 22)
@@ -315,6 +315,86 @@ no_row_beats_the_bound(void **state)
                 }
 }
 
+/* --- advice --- */
+
+static double
+time_of_choice(const struct ar_machine *machine, const struct ar_choice *choice, int nranks,
+               size_t bytes)
+{
+    struct ar_prediction prediction;
+    const struct ar_question question = {machine, choice,           nranks, bytes / 8,
+                                         8,       (size_t)64 << 20, STEPS};
+    assert_int_equal(ar_predict(&prediction, &question), AR_OK);
+    return prediction.end.at;
+}
+
+/* Also at sizes in between those that were asked about. */
+static void
+advice_is_about_the_best_that_there_is(void **state)
+{
+    struct ar_machine machine = ar_machine_flat(A, 0.1, 0.1);
+    static const int ranks[] = {2, 6, 16, 24};
+    (void)state;
+    machine.ranks_per_node = 4;
+    machine.node = (struct ar_travel){200, 50, 0.05, SIZE_MAX};
+    machine.network.overhead = 300;
+    for (size_t k = 0; k < sizeof ranks / sizeof ranks[0]; k++) {
+        const int p = ranks[k];
+        int *node_of = ar_machine_place(&machine, p);
+        const struct ar_advice_request request = {&machine,         node_of,        p, NULL, false,
+                                                  (size_t)64 << 20, AR_ADVISE_STEPS};
+        struct ar_advice advice;
+        size_t n;
+        assert_int_equal(ar_advise(&advice, &request), AR_OK);
+        struct ar_candidate *all = ar_candidates(&request, &n);
+        for (size_t bytes = 8; bytes <= 1 << 22; bytes *= 4) {
+            double best = INFINITY;
+            int e = 0;
+            while (advice.entries[e].bytes < bytes)
+                e++;
+            for (size_t i = 0; i < n; i++)
+                best = fmin(best, time_of_choice(&machine, &all[i].choice, p, bytes));
+            const double time = time_of_choice(&machine, &advice.entries[e].choice, p, bytes);
+            if (time > 1.1 * best)
+                fail_msg("%d ranks, %zu bytes: %s takes %g, not %g", p, bytes,
+                         advice.entries[e].choice.algorithm->name, time, best);
+        }
+        free(all);
+        free(node_of);
+    }
+}
+
+static void
+advice_keeps_to_what_may_serve(void **state)
+{
+    const struct ar_machine machine = ar_machine_flat(A, B, C);
+    int *node_of = ar_machine_place(&machine, 8);
+    bool allowed[64] = {false};
+    struct ar_advice advice;
+    (void)state;
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        allowed[i] = strcmp(ar_algorithm_at(i)->name, "ring") == 0;
+    struct ar_advice_request request = {&machine, node_of, 8, NULL, true, 1 << 26, 1 << 14};
+    assert_int_equal(ar_advise(&advice, &request), AR_OK);
+    for (int i = 0; i < advice.n; i++)
+        assert_true(advice.entries[i].choice.algorithm->keeps_order);
+    request.allowed = allowed;
+    assert_int_equal(ar_advise(&advice, &request), AR_OK);
+    assert_int_equal(advice.n, 0); /* the ring keeps no order */
+    request.in_order = false;
+    assert_int_equal(ar_advise(&advice, &request), AR_OK);
+    char *text = ar_advice_rules(&advice);
+    assert_non_null(strstr(text, "ring"));
+    assert_int_equal(advice.entries[advice.n - 1].bytes, SIZE_MAX);
+    struct ar_rules *rules;
+    struct ar_problem problem;
+    assert_int_equal(ar_rules_parse(&rules, text, &problem), AR_OK);
+    assert_int_equal(ar_rules_count(rules), advice.n);
+    ar_rules_destroy(rules);
+    free(text);
+    free(node_of);
+}
+
 /* --- machine files --- */
 
 static void
@@ -415,6 +495,8 @@ main(void)
         cmocka_unit_test(some_ranks_stand_for_all),
         cmocka_unit_test(ranks_that_keep_step_need_no_simulation),
         cmocka_unit_test(no_row_beats_the_bound),
+        cmocka_unit_test(advice_is_about_the_best_that_there_is),
+        cmocka_unit_test(advice_keeps_to_what_may_serve),
         cmocka_unit_test(a_machine_is_what_its_file_says),
         cmocka_unit_test(a_machine_printed_reads_back),
         cmocka_unit_test(a_bad_machine_is_refused_where_it_is_bad),

@@ -1,0 +1,194 @@
+#include "communicator/measure.h"
+
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reduce/reduce.h"
+#include "report/clock.h"
+
+#define TAG        0
+#define SHORT      8
+#define TRAIN      16 /* short messages in a row */
+#define MIDDLE     65536
+#define LONG       (8 * MIDDLE)
+#define SHORT_LOOP 20
+#define LONG_LOOP  3
+
+/* Where a message of MIDDLE bytes takes longer, LONG ones would take too long. */
+#define SLOW_NS 2e6
+
+struct pair {
+    MPI_Comm comm;
+    int rank;  /* this one's: 0 or other */
+    int other; /* whom rank 0 talks to */
+    char *room;
+};
+
+/* Waits as schedules do: the rank waited for may need this very core. */
+static int
+wait_all(int n, MPI_Request *requests)
+{
+    int done = 0, error = PMPI_Testall(n, requests, &done, MPI_STATUSES_IGNORE);
+    while (!error && !done) {
+        sched_yield();
+        error = PMPI_Testall(n, requests, &done, MPI_STATUSES_IGNORE);
+    }
+    return error;
+}
+
+/* n messages one way, then one back; *ns gets half of the time that takes, the least of so many
+ * loops. */
+static int
+play(const struct pair *pair, int bytes, int n, int loops, double *ns)
+{
+    MPI_Request requests[TRAIN];
+    const bool serves = pair->rank == 0;
+    const int peer = serves ? pair->other : 0;
+    int error = MPI_SUCCESS;
+    *ns = 0;
+    for (int k = 0; k < loops && !error; k++) {
+        const uint64_t start = ar_clock_system_ns();
+        for (int turn = 0; turn < 2 && !error; turn++) {
+            const bool sends = serves == (turn == 0);
+            const int count = turn == 0 ? n : 1;
+            for (int i = 0; i < count && !error; i++)
+                error = sends ? PMPI_Isend(pair->room, bytes, MPI_BYTE, peer, TAG, pair->comm,
+                                           &requests[i])
+                              : PMPI_Irecv(pair->room + i * SHORT, bytes, MPI_BYTE, peer, TAG,
+                                           pair->comm, &requests[i]);
+            if (!error)
+                error = wait_all(count, requests);
+        }
+        const double time = (double)(ar_clock_system_ns() - start) / 2;
+        *ns = k == 0 || time < *ns ? time : *ns;
+    }
+    return error;
+}
+
+/* A message each way, then a row of them one way: each more costs what a rank has to do for one. */
+static int
+measure_short(struct ar_travel *travel, const struct pair *pair, int effort)
+{
+    double one, row;
+    int error = play(pair, SHORT, 1, SHORT_LOOP * effort, &one);
+    if (!error)
+        error = play(pair, SHORT, TRAIN, SHORT_LOOP * effort, &row);
+    if (error)
+        return error;
+    travel->overhead = row > one ? 2 * (row - one) / (TRAIN - 1) : 0;
+    if (travel->overhead > one / 4)
+        travel->overhead = one / 4;
+    travel->latency = one - 2 * travel->overhead;
+    return MPI_SUCCESS;
+}
+
+/* Both decide alike whether to go on to long ones: rank 0 tells. */
+static int
+measure_long(struct ar_travel *travel, const struct pair *pair, int effort)
+{
+    const double one = travel->latency + 2 * travel->overhead;
+    double middle, longer;
+    int error = play(pair, MIDDLE, 1, LONG_LOOP * effort, &middle);
+    int is_slow = middle > SLOW_NS;
+    if (!error && pair->rank == 0)
+        error = PMPI_Send(&is_slow, 1, MPI_INT, pair->other, TAG, pair->comm);
+    else if (!error)
+        error = PMPI_Recv(&is_slow, 1, MPI_INT, 0, TAG, pair->comm, MPI_STATUS_IGNORE);
+    if (error)
+        return error;
+    travel->per_byte = (middle - one) / MIDDLE;
+    if (!is_slow) {
+        error = play(pair, LONG, 1, LONG_LOOP * effort, &longer);
+        travel->per_byte = (longer - middle) / (LONG - MIDDLE);
+    }
+    if (travel->per_byte <= 0) /* less than the clock can tell */
+        travel->per_byte = middle / MIDDLE;
+    return error;
+}
+
+static int
+measure_pair(struct ar_travel *travel, MPI_Comm comm, int rank, int other, int effort)
+{
+    struct pair pair = {comm, rank, other, NULL};
+    if (other < 0 || (rank != 0 && rank != other))
+        return MPI_SUCCESS;
+    pair.room = calloc(1, LONG);
+    if (!pair.room)
+        return MPI_ERR_NO_MEM;
+    int error = measure_short(travel, &pair, effort);
+    if (!error)
+        error = measure_long(travel, &pair, effort);
+    free(pair.room);
+    return error;
+}
+
+#define REDUCED 32768 /* doubles */
+
+static int
+measure_reduction(struct ar_machine *machine, MPI_Comm comm, int effort)
+{
+    struct ar_reduction r;
+    double *const a = calloc(3 * REDUCED, sizeof *a);
+    int error = a && ar_reduction_resolve(&r, MPI_SUM, MPI_DOUBLE) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    double reduce = 0, copy = 0;
+    for (int k = 0; k < 1 + LONG_LOOP * effort && !error; k++) {
+        r.comm = comm;
+        const uint64_t start = ar_clock_system_ns();
+        error = ar_reduction_apply(&r, a, a + REDUCED, a + 2 * REDUCED, REDUCED);
+        const uint64_t middle = ar_clock_system_ns();
+        if (!error)
+            error = ar_reduction_copy(&r, a + REDUCED, a, REDUCED);
+        const uint64_t end = ar_clock_system_ns();
+        reduce = k == 0 || (double)(middle - start) < reduce ? (double)(middle - start) : reduce;
+        copy = k == 0 || (double)(end - middle) < copy ? (double)(end - middle) : copy;
+    }
+    machine->reduce_per_byte = reduce / (REDUCED * sizeof *a);
+    machine->copy_per_byte = copy / (REDUCED * sizeof *a);
+    free(a);
+    return error;
+}
+
+/* The first rank behind rank 0 on its node, or on another; -1: there is none. */
+static int
+find_other(const int *node_of, int nranks, bool same)
+{
+    for (int r = 1; r < nranks; r++)
+        if ((node_of[r] == node_of[0]) == same)
+            return r;
+    return -1;
+}
+
+/* Of the node of rank 0. */
+static int
+ranks_of_node(const int *node_of, int nranks)
+{
+    int n = 0;
+    for (int r = 0; r < nranks; r++)
+        n += node_of[r] == node_of[0];
+    return n;
+}
+
+int
+ar_measure(struct ar_machine *machine, MPI_Comm comm, const int *node_of, int nranks, int effort)
+{
+    int rank;
+    const int near = find_other(node_of, nranks, true), far = find_other(node_of, nranks, false);
+    *machine = (struct ar_machine){.node = {.eager_bytes = SIZE_MAX},
+                                   .network = {.eager_bytes = SIZE_MAX}};
+    snprintf(machine->title, sizeof machine->title, "measured");
+    PMPI_Comm_rank(comm, &rank);
+    int error = measure_pair(&machine->node, comm, rank, near, effort);
+    if (!error)
+        error = measure_pair(&machine->network, comm, rank, far, effort);
+    if (!error && rank == 0)
+        error = measure_reduction(machine, comm, effort);
+    machine->ranks_per_node = ranks_of_node(node_of, nranks);
+    if (near < 0)
+        machine->node = machine->network;
+    if (far < 0)
+        machine->network = machine->node;
+    return error;
+}

@@ -1,0 +1,46 @@
+#!/bin/sh
+# Across nodes auto follows a model of the machine: what a file says, or what it measures; all ranks alike.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+limit=30
+cat >"$scratch/machine" <<'END'
+title    a test's
+node     ranks 2  latency 1us  bandwidth 10GB/s
+network  latency 100us  bandwidth 100MB/s
+END
+echo 'network  latency 1us  bandwidth fast' >"$scratch/bad"
+
+expect_ok "one node" preload 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_MODEL="$scratch/machine" "$programs/pings"
+! grep -q 'by a model' "$scratch/out" || fail "one node: there was a model"
+
+preload 2 ALLREDUCE_MODEL="$scratch/bad" "$programs/pings" >"$scratch/out" 2>&1 </dev/null &&
+    fail "a bad file: no error"
+grep -q 'ALLREDUCE_MODEL: .*bad:1:33: bandwidth cannot be .fast.; allowed: ' "$scratch/out" || {
+    fail "a bad file: not told where"
+    cat "$scratch/out"
+}
+
+# The rest takes an MPI that treats ranks of one machine as ranks of several.
+[ "$AR_MPI_FAMILY" = mpich ] || exit "$failed"
+export MPIR_CVAR_NUM_CLIQUES=2 MPIR_CVAR_ODD_EVEN_CLIQUES=1
+
+# expect_model WHAT TEXT VARIABLE=VALUE...
+expect_model() {
+    what=$1
+    text=$2
+    shift 2
+    expect_ok "$what" preload 4 ALLREDUCE_VERBOSE=1 "$@" "$programs/pings"
+    if ! grep -q "auto on 4 ranks of several nodes, by a model of the machine ($text): " "$scratch/out" ||
+        [ "$(grep -c 'auto on 4' "$scratch/out")" -ne 1 ] || ! grep -q ' model$' "$scratch/out"; then
+        fail "$what: not told once, or not used"
+        cat "$scratch/out"
+    fi
+}
+
+expect_model "a file" "a test's" ALLREDUCE_ALGO_LIST=ring,rhd,butterfly ALLREDUCE_MODEL="$scratch/machine"
+expect_model "measured" "measured" ALLREDUCE_ALGO_LIST=ring,rhd,butterfly
+expect_ok "named" preload 4 ALLREDUCE_ALGO=ring ALLREDUCE_VERBOSE=1 ALLREDUCE_MODEL="$scratch/machine" \
+    "$programs/pings"
+! grep -q 'by a model' "$scratch/out" || fail "named: there was a model"
+exit "$failed"
