@@ -38,23 +38,62 @@ may_serve(const struct ar_advice_request *request, size_t row)
            (!request->allowed || request->allowed[row]);
 }
 
+/* The choice uncut, and cut. */
+static void
+add(struct ar_candidate *all, size_t *n, const struct ar_choice *choice)
+{
+    const size_t uncut = *n;
+    all[(*n)++] = (struct ar_candidate){*choice, uncut};
+    for (int k = 0; k < CUTS; k++)
+        if (choice->params.segment_bytes != cuts[k].segment_bytes) {
+            all[*n] = all[uncut];
+            all[*n].choice.params.segment_bytes = cuts[k].segment_bytes;
+            all[(*n)++].choice.params.window = cuts[k].window;
+        }
+}
+
+/* What may run between nodes, beneath all lanes or one. */
+static const char *const inner[] = {"butterfly", "rhd", "circulant", "ring"};
+static const int lanes[] = {0, 1};
+enum { INNER = sizeof inner / sizeof inner[0], LANES = sizeof lanes / sizeof lanes[0] };
+
+static void
+add_levels(struct ar_candidate *all, size_t *n, const struct ar_choice *choice)
+{
+    for (int i = 0; i < INNER; i++)
+        for (int k = 0; k < LANES; k++) {
+            struct ar_choice levels = *choice;
+            levels.params.inter = ar_algorithm_find(inner[i], strlen(inner[i]));
+            levels.params.lanes = lanes[k];
+            add(all, n, &levels);
+        }
+}
+
+/* Several nodes, and several ranks on one. */
+static bool
+has_nodes(const struct ar_advice_request *request)
+{
+    int last = 0;
+    for (int r = 0; r < request->nranks; r++)
+        last = request->node_of[r] > last ? request->node_of[r] : last;
+    return last > 0 && last + 1 < request->nranks;
+}
+
 struct ar_candidate *
 ar_candidates(const struct ar_advice_request *request, size_t *n)
 {
-    struct ar_candidate *const all = calloc(ar_algorithm_count() * (1 + CUTS), sizeof *all);
+    const size_t most = (ar_algorithm_count() + INNER * LANES) * (1 + CUTS);
+    struct ar_candidate *const all = calloc(most, sizeof *all);
     *n = 0;
     for (size_t i = 0; all && i < ar_algorithm_count(); i++) {
         if (!may_serve(request, i))
             continue;
         struct ar_choice choice = ar_choice_default(ar_algorithm_at(i));
         choice.params.node_of = request->node_of;
-        all[(*n)++] = (struct ar_candidate){choice, INFINITY};
-        for (int k = 0; k < CUTS; k++)
-            if (choice.params.segment_bytes != cuts[k].segment_bytes) {
-                all[*n] = all[*n - 1];
-                all[*n].choice.params.segment_bytes = cuts[k].segment_bytes;
-                all[(*n)++].choice.params.window = cuts[k].window;
-            }
+        if (!(choice.algorithm->takes & AR_TAKES_INTER))
+            add(all, n, &choice);
+        else if (has_nodes(request))
+            add_levels(all, n, &choice);
     }
     return all;
 }
@@ -114,22 +153,13 @@ is_out(const struct race *race, size_t candidate)
     return true;
 }
 
-/* Is it of the same row as candidate i, uncut? */
-static size_t
-uncut(const struct race *race, size_t i)
-{
-    while (i > 0 && race->all[i - 1].choice.algorithm == race->all[i].choice.algorithm)
-        i--;
-    return i;
-}
-
 static int
 run_heats(struct race *race)
 {
     int error = AR_OK;
     for (int h = 0; h < HEATS && !error; h++)
         for (size_t i = 0; i < race->n && !error; i++)
-            if (uncut(race, i) == i)
+            if (race->all[i].uncut == i)
                 error = ask(race, i, heats[h]);
     return error;
 }
@@ -141,8 +171,8 @@ run_finals(struct race *race)
     int error = AR_OK;
     for (size_t i = 0; i < race->n && !error; i++) {
         const size_t segment = race->all[i].choice.params.segment_bytes;
-        const bool is_row = uncut(race, i) == i;
-        if (is_out(race, uncut(race, i)))
+        const bool is_row = race->all[i].uncut == i;
+        if (is_out(race, race->all[i].uncut))
             continue;
         for (int size = 0; size < SIZES && !error; size++)
             if (is_row || (is_segmented(&race->all[i]) && sizes[size] >= 2 * segment))

@@ -35,11 +35,11 @@ struct ar_advice {
 /* One algorithm as it may be run. */
 struct ar_candidate {
     struct ar_choice choice;
-    double time_ns; /* for the size last asked about; INFINITY: not known */
+    size_t uncut; /* number of the same one with its default segments */
 };
 
-/* The rows that may serve, each with its defaults, and those that do not segment by themselves
- * with segments, too.  Malloced, *n of them; NULL without memory. */
+/* The rows that may serve, each with its defaults (those of two levels with some rows between
+ * nodes), and with segments.  Malloced, *n of them; NULL without memory. */
 struct ar_candidate *ar_candidates(const struct ar_advice_request *request, size_t *n);
 
 /* AR_OK; errors of ar_predict. */
