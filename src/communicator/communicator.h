@@ -89,8 +89,9 @@ struct ar_communicator {
     enum ar_engine engine;
     MPI_Comm private_comm; /* made at the first call that needs it */
     struct ar_memory memory[AR_MEMORY_GRADES];
-    bool has_channel; /* made with the engine, where all ranks are on one node */
+    bool has_channel; /* made with the engine, for the ranks of this one's node */
     struct ar_channel channel;
+    int *member_of;         /* number of each rank in the channel, or -1; as node_of */
     size_t nodes, per_node; /* as in struct ar_request */
     char *name;             /* likewise; NULL: nobody asked */
     int *node_of;           /* node of each rank, from 0; NULL before the engine is ready */

@@ -28,8 +28,20 @@ local_ranks_of_job(void)
     return most;
 }
 
+/* Blocks of lanes replace each other, but none of a node's memory. */
+#define CHANNEL_KIND AR_MEMORY_GRADES
+
+/* Among nranks ranks of one node.  They alone need to agree on it: messages between nodes do not
+ * care what carries those within. */
+static void
+open_channel(struct ar_communicator *c, MPI_Comm local, int rank, int nranks)
+{
+    if (nranks > 1 && c->config->transport != AR_TRANSPORT_MPI && ar_channel_serves(nranks))
+        c->has_channel = ar_channel_init(&c->channel, local, rank, nranks, CHANNEL_KIND);
+}
+
 static struct node
-look_at_node(const struct ar_communicator *c, MPI_Comm comm)
+look_at_node(struct ar_communicator *c, MPI_Comm comm)
 {
     struct node node = {c->rank, c->nranks, 0};
     MPI_Comm local;
@@ -41,6 +53,7 @@ look_at_node(const struct ar_communicator *c, MPI_Comm comm)
     PMPI_Comm_size(local, &node.nranks);
     PMPI_Bcast(&node.leader, 1, MPI_INT, 0, local);
     node.cpus = ar_cpus_together(local, rank);
+    open_channel(c, local, rank, node.nranks);
     PMPI_Comm_free(&local);
     return node;
 }
@@ -59,6 +72,15 @@ number_nodes(int *node_of, int nranks)
     for (int i = 0; i < nranks; i++)
         node_of[i] = node_of[i] == i ? nodes++ : node_of[node_of[i]];
     return true;
+}
+
+/* Ranks are in the channel in the order of the communicator. */
+static void
+number_members(struct ar_communicator *c)
+{
+    int members = 0;
+    for (int i = 0; i < c->nranks; i++)
+        c->member_of[i] = c->node_of[i] == c->node_of[c->rank] ? members++ : -1;
 }
 
 /* Of the nranks ranks of a communicator on a node; the job may have more there. */
@@ -99,20 +121,6 @@ create_quietly(struct ar_communicator *c, MPI_Comm comm)
     return ready;
 }
 
-/* Blocks of lanes replace each other, but none of a node's memory. */
-#define CHANNEL_KIND AR_MEMORY_GRADES
-
-static void
-open_channel(struct ar_communicator *c, MPI_Comm comm)
-{
-    if (c->config->transport == AR_TRANSPORT_MPI || !ar_channel_serves(c->nranks))
-        return;
-    for (int i = 0; i < c->nranks; i++)
-        if (c->node_of[i] != 0)
-            return;
-    c->has_channel = ar_channel_init(&c->channel, comm, c->rank, c->nranks, CHANNEL_KIND);
-}
-
 int
 ar_engine_create(struct ar_communicator *c, MPI_Comm comm)
 {
@@ -121,11 +129,14 @@ ar_engine_create(struct ar_communicator *c, MPI_Comm comm)
         return MPI_SUCCESS;
     }
     c->node_of = malloc((size_t)c->nranks * sizeof *c->node_of);
-    if (!c->node_of)
+    c->member_of = malloc((size_t)c->nranks * sizeof *c->member_of);
+    if (!c->node_of || !c->member_of) {
+        ar_engine_destroy(c, true);
         return MPI_ERR_NO_MEM;
+    }
     const bool ready = create_quietly(c, comm);
     if (ready)
-        open_channel(c, comm);
+        number_members(c);
     else
         ar_engine_destroy(c, true);
     c->engine = ready ? AR_ENGINE_READY : AR_ENGINE_FAILED;
@@ -200,8 +211,10 @@ ar_engine_destroy(struct ar_communicator *c, bool mpi_lives)
         PMPI_Comm_free(&c->private_comm);
     c->private_comm = MPI_COMM_NULL;
     free(c->node_of);
+    free(c->member_of);
     free(c->scratch);
     c->node_of = NULL;
+    c->member_of = NULL;
     c->scratch = NULL;
     c->scratch_bytes = 0;
 }

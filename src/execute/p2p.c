@@ -59,12 +59,20 @@ target(const struct ar_p2p *run, const struct ar_slot *slot, struct ar_region re
     return (char *)source(run, slot, region);
 }
 
+/* Do messages with the peer go through the channel? */
+static bool
+is_near(const struct ar_p2p *run, int peer)
+{
+    return run->channel && run->member_of[peer] >= 0;
+}
+
 /* Is the step's message combined as it comes? */
 static bool
 folds_at_once(const struct ar_p2p *run, const struct ar_slot *slot, size_t i)
 {
     const enum ar_fold least = run->in == run->out ? AR_FOLD_AT_ONCE : AR_FOLD_UNLESS_IN_PLACE;
-    return run->channel && run->reduction->basic && slot->routine->folds[i] >= least;
+    return is_near(run, slot->routine->schedule.steps[i].peer) && run->reduction->basic &&
+           slot->routine->folds[i] >= least;
 }
 
 /* Begins the step's message on the channel; the caller says what is moved. */
@@ -72,22 +80,30 @@ static void
 begin_transfer(const struct ar_p2p *run, struct ar_slot *slot, const struct ar_step *step,
                struct ar_transfer transfer)
 {
-    const struct ar_plan *plan = run->plan;
+    struct ar_plan *plan = run->plan;
     transfer.order = step->order;
-    transfer.peer = step->peer;
+    transfer.peer = run->member_of[step->peer];
     transfer.tag = (int)(slot - plan->slots);
     struct ar_transfer *t = &plan->transfers[transfer.tag * plan->messages + slot->posted];
     *t = transfer;
     ar_channel_begin(run->channel, t);
+    plan->moving++;
+}
+
+/* The next message of the slot, as a request of MPI's. */
+static MPI_Request *
+next_request(const struct ar_p2p *run, const struct ar_slot *slot)
+{
+    run->plan->requested++;
+    return &slot_requests(run, slot)[slot->posted];
 }
 
 static int
 receive(const struct ar_p2p *run, struct ar_slot *slot, const struct ar_step *step, char *to)
 {
-    if (!run->channel)
+    if (!is_near(run, step->peer))
         return PMPI_Irecv(to, (int)step->dst.length, run->reduction->type, step->peer,
-                          (int)(slot - run->plan->slots), run->comm,
-                          &slot_requests(run, slot)[slot->posted]);
+                          (int)(slot - run->plan->slots), run->comm, next_request(run, slot));
     begin_transfer(
         run, slot, step,
         (struct ar_transfer){.kind = AR_TRANSFER_RECEIVE, .to = to, .length = step->dst.length});
@@ -108,10 +124,9 @@ static int
 send(const struct ar_p2p *run, struct ar_slot *slot, const struct ar_step *step)
 {
     const char *from = source(run, slot, step->a);
-    if (!run->channel)
+    if (!is_near(run, step->peer))
         return PMPI_Isend(from, (int)step->a.length, run->reduction->type, step->peer,
-                          (int)(slot - run->plan->slots), run->comm,
-                          &slot_requests(run, slot)[slot->posted]);
+                          (int)(slot - run->plan->slots), run->comm, next_request(run, slot));
     begin_transfer(
         run, slot, step,
         (struct ar_transfer){.kind = AR_TRANSFER_SEND, .from = from, .length = step->a.length});
@@ -245,21 +260,41 @@ end_round(const struct ar_p2p *run, struct ar_slot *slot, int *left)
     return error ? error : go_on(run, slot, left);
 }
 
-/* Looks once at all messages under way, which progresses MPI once; or waits inside MPI for one
- * of them. */
+/* Looks once at MPI's messages under way, which progresses MPI; or waits inside MPI for one of them
+ * where nothing else is awaited.  Adds to *found and completed. */
+static int
+look_at_requests(const struct ar_p2p *run, int n, int *found, struct ar_idle *idle)
+{
+    struct ar_plan *plan = run->plan;
+    int *completed = plan->completed + *found;
+    int more = 0, error;
+    if (run->wait.blocks && plan->moving == 0) {
+        ar_idle_look(idle, true);
+        error = PMPI_Waitsome(n, plan->requests, &more, completed, MPI_STATUSES_IGNORE);
+    } else {
+        error = PMPI_Testsome(n, plan->requests, &more, completed, MPI_STATUSES_IGNORE);
+    }
+    more = more > 0 ? more : 0;
+    plan->requested -= more;
+    *found += more;
+    return error;
+}
+
+/* Looks once at all messages under way. */
 static int
 look(const struct ar_p2p *run, int *found, struct ar_idle *idle)
 {
-    const struct ar_plan *plan = run->plan;
+    struct ar_plan *plan = run->plan;
     const int n = plan->window * plan->messages;
-    if (run->channel)
-        return ar_channel_poll(run->channel, run->reduction, plan->transfers, n, run->comm, found,
-                               plan->completed);
-    if (run->wait.blocks) {
-        ar_idle_look(idle, true);
-        return PMPI_Waitsome(n, plan->requests, found, plan->completed, MPI_STATUSES_IGNORE);
+    int error = MPI_SUCCESS;
+    if (plan->moving > 0) {
+        error = ar_channel_poll(run->channel, run->reduction, plan->transfers, n, run->comm, found,
+                                plan->completed);
+        plan->moving -= *found;
     }
-    return PMPI_Testsome(n, plan->requests, found, plan->completed, MPI_STATUSES_IGNORE);
+    if (plan->requested > 0 && !error)
+        error = look_at_requests(run, n, found, idle);
+    return error;
 }
 
 static int
@@ -267,7 +302,7 @@ poll(const struct ar_p2p *run, int *left, int *found, struct ar_idle *idle)
 {
     const struct ar_plan *plan = run->plan;
     int error = look(run, found, idle);
-    ar_idle_look(idle, *found <= 0);
+    ar_idle_look(idle, *found == 0);
     for (int i = 0; i < *found && !error; i++) {
         struct ar_slot *slot = &plan->slots[plan->completed[i] / plan->messages];
         if (--slot->pending == 0)
@@ -283,6 +318,7 @@ ar_p2p_run(const struct ar_p2p *run)
     int left = plan->window, error = MPI_SUCCESS;
     struct ar_idle idle = {run->waited_ticks, 0};
     unsigned polls = 0;
+    plan->moving = plan->requested = 0;
     for (int i = 0; i < plan->window && !error; i++) {
         begin_segment(run, &plan->slots[i], (size_t)i);
         error = go_on(run, &plan->slots[i], &left);

@@ -1,5 +1,5 @@
-/* The point-to-point executor: runs any plan by PMPI_Isend and PMPI_Irecv, or by a
- * channel through shared memory. */
+/* The point-to-point executor: runs any plan by PMPI_Isend and PMPI_Irecv, and within a node
+ * by a channel through shared memory. */
 #ifndef AR_P2P_H
 #define AR_P2P_H
 
@@ -20,6 +20,7 @@ struct ar_p2p {
     char *out;
     char *scratch;
     struct ar_channel *channel; /* NULL: by messages of MPI's; else window <= AR_CHANNEL_LANES */
+    const int *member_of;       /* number of each rank in the channel; -1: by messages of MPI's */
     MPI_Comm comm;
     struct ar_wait wait;
     uint64_t *waited_ticks; /* gets the time of polls in vain added; NULL: nobody asks */

@@ -41,8 +41,10 @@ struct ar_plan {
     size_t tmp_bytes; /* of a slot: TMP, then what recv_reduce receives */
     size_t slot_bytes;
     struct ar_slot *slots;         /* window of them */
+    int moving;                    /* transfers under way */
+    int requested;                 /* requests under way */
     MPI_Request *requests;         /* messages for each slot; MPI_REQUEST_NULL where unused */
-    struct ar_transfer *transfers; /* as many: in place of requests, on a channel */
+    struct ar_transfer *transfers; /* as many: in place of requests, where on a channel */
     int *completed;                /* room for as many indices into either */
 };
 

@@ -1,0 +1,16 @@
+#!/bin/sh
+# Ranks that MPICH takes for ranks of several nodes: exact results by messages that go through shared
+# memory within a node and by MPI between nodes, however the ranks are placed.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+[ "$AR_MPI_FAMILY" = mpich ] || {
+    echo "only MPICH can be told to take one machine for several nodes"
+    exit 77
+}
+export MPIR_CVAR_NUM_CLIQUES=2
+for placement in 0 1; do
+    export MPIR_CVAR_ODD_EVEN_CLIQUES=$placement
+    expect_rows 4 9 "$programs/values" two_level hier_ring ring circulant
+done
+exit $failed
