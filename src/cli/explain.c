@@ -9,7 +9,7 @@
 #include "schedule/trace.h"
 #include "select/select.h"
 
-enum { LATENCY = 256, BANDWIDTH, REDUCTION, SVG, CALL };
+enum { LATENCY = 256, BANDWIDTH, REDUCTION, SVG, CALL, COMPARE };
 
 static const struct argp_option options[] = {
     {"ranks", 'n', "P", 0, "Number of ranks (4, or H times R of --nodes)", 0},
@@ -23,6 +23,9 @@ static const struct argp_option options[] = {
      "type=float, inplace=no, comm=MPI_COMM_WORLD)",
      0},
     {"svg", SVG, "FILE", 0, "Draw a picture into FILE, too; -: on stdout, without the text", 0},
+    {"machine", 'm', "FILE", 0, "How long it takes on this machine: a file as for ALLREDUCE_MODEL",
+     0},
+    {"compare", COMPARE, NULL, 0, "How long every algorithm takes", 0},
     {"latency", LATENCY, "US", 0, "a, microseconds a message (1)", 1},
     {"bandwidth", BANDWIDTH, "GB/S", 0, "B, gigabytes a second out of and into a rank (10)", 1},
     {"reduction", REDUCTION, "GB/S", 0, "1/C, gigabytes a second reduced by a rank (10)", 1},
@@ -65,9 +68,9 @@ parse_nodes(struct argp_state *state, struct ar_explain *request, const char *te
     char rest;
     if (sscanf(text, "%dx%d%c", &request->hosts, &request->per_host, &rest) != 2 ||
         request->hosts < 1 || request->per_host < 1 ||
-        request->hosts > AR_EXPLAIN_RANKS_MAX / request->per_host)
+        request->hosts > AR_EXPLAIN_MODEL_MAX / request->per_host)
         argp_error(state, "nodes '%s': give hosts and ranks a host, such as 2x4, %d ranks at most",
-                   text, AR_EXPLAIN_RANKS_MAX);
+                   text, AR_EXPLAIN_MODEL_MAX);
 }
 
 /* One trait, NAME=VALUE, of a call: one word, no pattern. */
@@ -102,13 +105,26 @@ parse_call(struct argp_state *state, struct ar_traits *call, const char *text)
     }
 }
 
+/* With a machine nothing is proved or drawn. */
+static void
+check_machine(struct argp_state *state, const struct ar_explain *request)
+{
+    const bool is_timed = request->machine_file || request->compare;
+    if (!is_timed && request->nranks > AR_EXPLAIN_RANKS_MAX)
+        argp_error(state, "at most %d ranks without --machine or --compare", AR_EXPLAIN_RANKS_MAX);
+    if (is_timed && (request->svg || request->rules || request->rules_file))
+        argp_error(state, "--machine and --compare tell times alone: no --svg, no --rules");
+    if (request->compare && request->algorithm)
+        argp_error(state, "--compare takes all algorithms: leave out '%s'", request->algorithm);
+}
+
 /* What can only be judged when all options are known. */
 static void
 check_request(struct argp_state *state, struct ar_explain *request)
 {
     int placed = request->hosts * request->per_host;
     const bool rules = request->rules || request->rules_file;
-    if (!request->algorithm && !rules)
+    if (!request->algorithm && !rules && !request->compare)
         argp_error(state, "name an algorithm, such as ring, or --rules TEXT; allreduce list shows "
                           "all names");
     if (request->algorithm && rules)
@@ -122,6 +138,7 @@ check_request(struct argp_state *state, struct ar_explain *request)
                    request->hosts, request->per_host, placed, request->nranks);
     if (!request->nranks)
         request->nranks = request->hosts ? placed : 4;
+    check_machine(state, request);
     if (request->svg && (rules || request->nranks > AR_TRACE_RANKS_MAX))
         argp_error(state, "--svg draws one algorithm on at most %d ranks", AR_TRACE_RANKS_MAX);
     if (request->svg && request->size_given && request->bytes < request->element_bytes)
@@ -137,7 +154,7 @@ parse_option(int key, char *value, struct argp_state *state)
     struct ar_explain *request = state->input;
     switch (key) {
     case 'n':
-        request->nranks = whole_number(state, "ranks", value, AR_EXPLAIN_RANKS_MAX);
+        request->nranks = whole_number(state, "ranks", value, AR_EXPLAIN_MODEL_MAX);
         return 0;
     case 's':
         parse_size(state, request, value);
@@ -153,6 +170,12 @@ parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case CALL:
         parse_call(state, &request->call, value);
+        return 0;
+    case 'm':
+        request->machine_file = value;
+        return 0;
+    case COMPARE:
+        request->compare = true;
         return 0;
     case SVG:
         request->svg = value;
@@ -188,9 +211,9 @@ ar_cli_explain(int argc, char **argv)
     static const struct argp argp = {
         .options = options,
         .parser = parse_option,
-        .args_doc = "ALGORITHM[(NAME=VALUE,...)]\n--rules=TEXT\n--rules-file=FILE",
+        .args_doc = "ALGORITHM[(NAME=VALUE,...)]\n--compare\n--rules=TEXT\n--rules-file=FILE",
         .doc = "Draw one algorithm, prove it and count its steps; or show what a text of rules "
-               "picks for every size of message.",
+               "picks for every size of message; or predict times on a machine.",
     };
     struct ar_explain request = {
         .element_bytes = 8,
@@ -199,6 +222,8 @@ ar_cli_explain(int argc, char **argv)
         .reduction_gbytes = 10,
     };
     argp_parse(&argp, argc, argv, 0, NULL, &request);
-    int exit_code = request.algorithm ? ar_explain_algorithm(&request) : ar_explain_rules(&request);
+    const int exit_code = request.machine_file || request.compare ? ar_explain_machine(&request)
+                          : request.algorithm                     ? ar_explain_algorithm(&request)
+                                                                  : ar_explain_rules(&request);
     return fflush(stdout) == 0 ? exit_code : AR_EXIT_FAILED;
 }

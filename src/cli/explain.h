@@ -9,14 +9,17 @@
 #include "schedule/cost.h"
 #include "select/select.h"
 
-#define AR_EXPLAIN_RANKS_MAX 4096
-#define AR_EXPLAIN_DRAWN_MAX 16 /* ranks of a figure one can read */
+#define AR_EXPLAIN_RANKS_MAX 4096  /* that are proved */
+#define AR_EXPLAIN_MODEL_MAX 65536 /* whose time is predicted */
+#define AR_EXPLAIN_DRAWN_MAX 16    /* ranks of a figure one can read */
 
 struct ar_explain {
     const char *algorithm; /* of these three two are NULL */
     const char *rules;
     const char *rules_file;
     struct ar_traits call; /* what a call has that the rules are asked about; asks: those given */
+    const char *machine_file; /* NULL: none */
+    bool compare;             /* all algorithms */
     int nranks;
     int hosts; /* 0: node map unknown */
     int per_host;
@@ -51,8 +54,12 @@ int ar_explain_print(const struct ar_explained *e);
 /* The picture, to request->svg.  Errors to stderr; returns an enum ar_exit. */
 int ar_explain_draw(const struct ar_explained *e);
 
-/* Both print to stdout, errors to stderr, and return an enum ar_exit. */
+/* These print to stdout, errors to stderr, and return an enum ar_exit. */
 int ar_explain_algorithm(const struct ar_explain *request);
 int ar_explain_rules(const struct ar_explain *request);
+int ar_explain_machine(const struct ar_explain *request);
+
+/* The one algorithm that text names; else tells why not, and returns AR_EXIT_USAGE. */
+int ar_explain_read_choice(struct ar_choice *choice, const char *text);
 
 #endif

@@ -21,9 +21,8 @@ refuse(const char *text, const char *why)
     return AR_EXIT_USAGE;
 }
 
-/* The one algorithm that text names. */
-static int
-read_choice(struct ar_choice *choice, const char *text)
+int
+ar_explain_read_choice(struct ar_choice *choice, const char *text)
 {
     struct ar_problem problem;
     struct ar_rules *rules;
@@ -166,7 +165,7 @@ int
 ar_explain_algorithm(const struct ar_explain *request)
 {
     struct ar_explained e = {.request = request};
-    int exit_code = read_choice(&e.choice, request->algorithm);
+    int exit_code = ar_explain_read_choice(&e.choice, request->algorithm);
     if (exit_code != AR_EXIT_DONE)
         return exit_code;
     int *node_of = make_node_map(request);

@@ -1,0 +1,304 @@
+/* How long an algorithm takes on a machine, and which takes least. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/color.h"
+#include "cli/explain.h"
+#include "communicator/config.h"
+#include "communicator/model_file.h"
+#include "model/advise.h"
+
+/* Where nothing else is said. */
+#define USUAL_BYTES   ((size_t)1 << 20)
+#define USUAL_SCRATCH ((size_t)64 << 20)
+
+/* Of one of many. */
+#define STEPS_COMPARED (AR_PREDICT_STEPS / 2)
+
+struct scene {
+    const struct ar_explain *request;
+    struct ar_machine machine;
+    int *node_of;
+    int nnodes;
+    size_t bytes;
+};
+
+struct result {
+    struct ar_choice choice;
+    struct ar_prediction prediction;
+    double bound;
+};
+
+/* --- the scene --- */
+
+static int
+read_machine(struct scene *scene)
+{
+    const struct ar_explain *const request = scene->request;
+    char reason[1024];
+    struct ar_text why;
+    if (!request->machine_file) {
+        scene->machine = ar_machine_flat(request->latency_us * 1e3, 1 / request->bandwidth_gbytes,
+                                         1 / request->reduction_gbytes);
+        return AR_EXIT_DONE;
+    }
+    ar_text_init(&why, reason, sizeof reason);
+    const int error = ar_model_file_read(&scene->machine, request->machine_file, &why);
+    if (error)
+        fprintf(stderr, "allreduce explain: --machine: %s\n",
+                error == AR_ERR_MEMORY ? "out of memory" : reason);
+    return error == AR_ERR_MEMORY ? AR_EXIT_FAILED : error ? AR_EXIT_USAGE : AR_EXIT_DONE;
+}
+
+static int
+set_scene(struct scene *scene)
+{
+    const struct ar_explain *const request = scene->request;
+    const int exit_code = read_machine(scene);
+    if (exit_code != AR_EXIT_DONE)
+        return exit_code;
+    if (request->hosts)
+        scene->machine.ranks_per_node = request->per_host;
+    scene->bytes = request->size_given ? request->bytes : USUAL_BYTES;
+    scene->node_of = ar_machine_place(&scene->machine, request->nranks);
+    if (!scene->node_of) {
+        fprintf(stderr, "allreduce explain: out of memory\n");
+        return AR_EXIT_FAILED;
+    }
+    scene->nnodes = scene->node_of[request->nranks - 1] + 1;
+    return AR_EXIT_DONE;
+}
+
+static int
+predict(struct result *result, const struct scene *scene, size_t most_steps)
+{
+    const size_t element = scene->request->element_bytes;
+    const struct ar_question question = {
+        .machine = &scene->machine,
+        .choice = &result->choice,
+        .nranks = scene->request->nranks,
+        .count = scene->bytes / element,
+        .element_bytes = element,
+        .scratch_bytes = USUAL_SCRATCH,
+        .most_steps = most_steps,
+    };
+    result->choice.params.node_of = scene->node_of;
+    const int error = ar_predict(&result->prediction, &question);
+    if (!error)
+        result->bound = ar_predict_bound(&scene->machine, scene->node_of, scene->request->nranks,
+                                         scene->bytes, result->prediction.ports);
+    return error;
+}
+
+static int
+tell_error(const struct scene *scene, int error)
+{
+    if (error == AR_ERR_PARAM)
+        fprintf(stderr,
+                "allreduce explain: the machine has fewer places than the %d nodes of %d ranks\n",
+                scene->nnodes, scene->request->nranks);
+    else if (error)
+        fprintf(stderr, "allreduce explain: %s\n",
+                error == AR_ERR_MEMORY ? "out of memory" : "an algorithm is broken");
+    return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
+}
+
+static void
+print_scene(const struct scene *scene)
+{
+    char size[AR_SIZE_TEXT];
+    printf("%d ranks on %d node%s, %s bytes, on: %s\n\n", scene->request->nranks, scene->nnodes,
+           scene->nnodes == 1 ? "" : "s", ar_size_print(scene->bytes, size, sizeof size),
+           scene->machine.title[0] ? scene->machine.title : "a machine without title");
+}
+
+/* --- one algorithm --- */
+
+static const char *const part_names[AR_PARTS] = {"latency", "overhead", "wire", "waiting",
+                                                 "reduction"};
+
+static double
+share_of(const struct ar_moment *end, int part)
+{
+    return end->at > 0 && end->parts[part] > 0 ? 100 * end->parts[part] / end->at : 0;
+}
+
+static void
+print_how(const struct scene *scene, const struct ar_prediction *p)
+{
+    printf("  found by    ");
+    switch (p->how) {
+    case AR_HOW_SIMULATED:
+        printf("simulating all %d ranks\n", scene->request->nranks);
+        break;
+    case AR_HOW_SYMMETRY:
+        printf("simulating %d rank%s for all: a sample of the others does the same\n", p->nactors,
+               p->nactors == 1 ? "" : "s");
+        break;
+    case AR_HOW_IN_STEP:
+        printf("adding up the rounds of three nodes' ranks, which keep step: not simulated\n");
+        break;
+    case AR_HOW_ROUNDS:
+        printf("adding up the rounds of three nodes' ranks: a lower bound, not a simulation\n");
+        break;
+    }
+    if (p->simulated < p->nsegments)
+        printf("              %zu of %zu segments; the others take as long as the last of these\n",
+               p->simulated, p->nsegments);
+}
+
+static void
+print_result(const struct scene *scene, const struct result *result)
+{
+    const struct ar_prediction *const p = &result->prediction;
+    char name[AR_CHOICE_TEXT];
+    printf("%s%s%s: ", ar_color_begin(stdout, AR_COLOR_TITLE),
+           ar_choice_print(&result->choice, name, sizeof name), ar_color_end(stdout));
+    print_scene(scene);
+    printf("  time        %.6g us", p->end.at / 1e3);
+    if (result->bound > 0)
+        printf(", %.2f times the bound of %.6g us", p->end.at / result->bound, result->bound / 1e3);
+    printf("\n");
+    for (int i = 0; i < AR_PARTS; i++)
+        printf("  %-10s  %.6g us, %.0f %%\n", part_names[i],
+               p->end.parts[i] > 0 ? p->end.parts[i] / 1e3 : 0, share_of(&p->end, i));
+    if (p->how <= AR_HOW_SYMMETRY && p->busiest > 0)
+        printf("  busiest     %s: %.0f %% of the time\n", p->link, 100 * p->busiest);
+    print_how(scene, p);
+}
+
+static int
+explain_one(const struct scene *scene)
+{
+    struct result result;
+    int exit_code = ar_explain_read_choice(&result.choice, scene->request->algorithm);
+    if (exit_code != AR_EXIT_DONE)
+        return exit_code;
+    const int error = predict(&result, scene, AR_PREDICT_STEPS);
+    if (!error)
+        print_result(scene, &result);
+    return tell_error(scene, error);
+}
+
+/* --- all of them --- */
+
+static int
+compare_times(const void *x, const void *y)
+{
+    const struct result *a = x, *b = y;
+    const double s = a->prediction.end.at, t = b->prediction.end.at;
+    return s < t ? -1 : s > t;
+}
+
+static void
+print_row(const struct result *result)
+{
+    static const char marks[] = {' ', ' ', '~', '>'};
+    const struct ar_moment *const end = &result->prediction.end;
+    char name[AR_CHOICE_TEXT];
+    printf("%c %12.6g", marks[result->prediction.how], end->at / 1e3);
+    if (result->bound > 0)
+        printf("  %8.2f", end->at / result->bound);
+    else
+        printf("  %8s", "");
+    for (int i = 0; i < AR_PARTS; i++)
+        printf("  %9.0f", share_of(end, i));
+    printf("  %s\n", ar_choice_print(&result->choice, name, sizeof name));
+}
+
+static void
+print_table(const struct scene *scene, const struct result *results, size_t n)
+{
+    print_scene(scene);
+    printf("%14s  %8s", "us", "x bound");
+    for (int i = 0; i < AR_PARTS; i++)
+        printf("  %7s %%", part_names[i]);
+    printf("\n");
+    for (size_t i = 0; i < n; i++)
+        print_row(&results[i]);
+    printf("\n~ rounds added up, of ranks that keep step; > a lower bound; else simulated.\n");
+}
+
+/* Cut into segments only what is long enough. */
+static int
+predict_all(struct result *results, size_t *n, const struct scene *scene,
+            const struct ar_candidate *all, size_t candidates)
+{
+    int error = AR_OK;
+    *n = 0;
+    for (size_t i = 0; i < candidates && !error; i++) {
+        if (all[i].uncut != i && all[i].choice.params.segment_bytes > scene->bytes / 2)
+            continue;
+        results[*n].choice = all[i].choice;
+        error = predict(&results[*n], scene, STEPS_COMPARED);
+        ++*n;
+    }
+    return error;
+}
+
+static int
+compare(const struct scene *scene)
+{
+    const struct ar_advice_request request = {
+        .machine = &scene->machine, .node_of = scene->node_of, .nranks = scene->request->nranks};
+    size_t candidates, n;
+    struct ar_candidate *const all = ar_candidates(&request, &candidates);
+    struct result *const results = all ? malloc((candidates + 1) * sizeof *results) : NULL;
+    const int error = results ? predict_all(results, &n, scene, all, candidates) : AR_ERR_MEMORY;
+    if (!error) {
+        qsort(results, n, sizeof *results, compare_times);
+        print_table(scene, results, n);
+    }
+    free(results);
+    free(all);
+    return tell_error(scene, error);
+}
+
+/* --- auto --- */
+
+static int
+explain_auto(const struct scene *scene)
+{
+    const struct ar_advice_request request = {.machine = &scene->machine,
+                                              .node_of = scene->node_of,
+                                              .nranks = scene->request->nranks,
+                                              .scratch_bytes = USUAL_SCRATCH,
+                                              .most_steps = AR_ADVISE_STEPS};
+    struct ar_advice advice;
+    const int error = ar_advise(&advice, &request);
+    if (error)
+        return tell_error(scene, error);
+    char *const rules = ar_advice_rules(&advice);
+    if (!rules)
+        return tell_error(scene, AR_ERR_MEMORY);
+    printf("auto on %d ranks on %d nodes, by a model of: %s\n\n%s\n\n", request.nranks,
+           scene->nnodes, scene->machine.title, rules);
+    for (int i = 0; i < advice.n; i++) {
+        char name[AR_CHOICE_TEXT], size[AR_SIZE_TEXT];
+        printf("  %10s bytes %12.6g us  %s\n",
+               ar_size_print(advice.entries[i].at, size, sizeof size),
+               advice.entries[i].time_ns / 1e3,
+               ar_choice_print(&advice.entries[i].choice, name, sizeof name));
+    }
+    free(rules);
+    return AR_EXIT_DONE;
+}
+
+int
+ar_explain_machine(const struct ar_explain *request)
+{
+    struct scene scene = {.request = request};
+    int exit_code = set_scene(&scene);
+    if (exit_code != AR_EXIT_DONE)
+        return exit_code;
+    if (request->compare)
+        exit_code = compare(&scene);
+    else if (strcmp(request->algorithm, "auto") == 0)
+        exit_code = explain_auto(&scene);
+    else
+        exit_code = explain_one(&scene);
+    free(scene.node_of);
+    return exit_code;
+}
