@@ -71,6 +71,7 @@ destroy(struct ar_communicator *c)
     ar_engine_destroy(c, !ar_process_is_closed());
     ar_memory_destroy(c);
     ar_model_destroy(c);
+    ar_exact_sum_destroy(c);
     ar_config_destroy(c->own_config);
     free(c->name);
     free(c);
@@ -226,6 +227,8 @@ ar_communicator_run(struct ar_communicator *c, MPI_Comm comm, const struct ar_de
 {
     if (decision->runner == AR_RUN_MESSAGES)
         return run_messages(c, decision, r, in, out);
+    if (decision->runner == AR_RUN_EXACT)
+        return ar_exact_sum_run(c, comm, r, in, out, decision->key.count);
     const struct ar_node_run run = {
         .node = decision->node,
         .reduction = r,

@@ -42,13 +42,15 @@ struct ar_decision_key {
     enum ar_op op;
     enum ar_type_class type;
     enum ar_place place;
+    enum ar_determinism keeps;
 };
 
 /* Who executes a call. */
 enum ar_runner {
     AR_RUN_NATIVE,   /* the MPI library's own allreduce */
     AR_RUN_MESSAGES, /* a plan, by point-to-point messages */
-    AR_RUN_MEMORY    /* the ranks of a node, through shared memory */
+    AR_RUN_MEMORY,   /* the ranks of a node, through shared memory */
+    AR_RUN_EXACT     /* an exact sum: integers, each by a decision of its own */
 };
 
 /* What a call with this key runs. */
@@ -98,7 +100,8 @@ struct ar_communicator {
     bool has_model;         /* it was looked for */
     struct ar_rules *model_rules[2]; /* of auto across nodes; for ops that do not commute */
     struct ar_wait wait;
-    char *scratch; /* aligned to 64 */
+    struct ar_exact_sum *exact_sum; /* NULL: none was asked for yet */
+    char *scratch;                  /* aligned to 64 */
     size_t scratch_bytes;
     size_t plan_bytes;                               /* of all plans */
     unsigned next_way;                               /* whom to replace next in a full set */

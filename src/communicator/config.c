@@ -7,17 +7,10 @@
 
 #include "communicator/environment.h"
 #include "communicator/model_file.h"
+#include "communicator/promise.h"
 #include "communicator/rules_file.h"
 #include "communicator/stats_file.h"
 #include "select/words.h"
-
-const char ar_reason_named[] = "named";
-const char ar_reason_program[] = "program";
-const char ar_reason_rule[] = "rule";
-const char ar_reason_auto[] = "auto";
-const char ar_reason_model[] = "model";
-const char ar_reason_no_commute[] = "op does not commute";
-const char ar_reason_broken[] = "bad configuration";
 
 /* In a configuration's text, the problem of one that is broken. */
 #define KEY_ERROR   "error"
@@ -162,6 +155,10 @@ set_variable(struct ar_config *config, enum ar_variable_id id, const char *value
         return *value ? ar_rules_file_read(&config->file_rules, &config->tuned, value, why) : AR_OK;
     case AR_VARIABLE_ALGO_LIST:
         return set_list(config->allowed, value, why);
+    case AR_VARIABLE_DETERMINISM:
+        error = set_keyword(&index, id, value, why);
+        config->determinism = (enum ar_determinism)index;
+        return error;
     case AR_VARIABLE_SCRATCH:
         return set_scratch(&config->scratch_bytes, value, why);
     case AR_VARIABLE_STATS:
@@ -277,6 +274,9 @@ write_config(FILE *out, const struct ar_config *config)
     write_list(out, config->allowed);
     fprintf(out, "%s=%s\n", ar_variables[AR_VARIABLE_SCRATCH].name,
             ar_size_print(config->scratch_bytes, size, sizeof size));
+    if (config->determinism != AR_DETERMINISM_NONE)
+        fprintf(out, "%s=%s\n", ar_variables[AR_VARIABLE_DETERMINISM].name,
+                ar_determinism_names[config->determinism]);
     if (config->transport == AR_TRANSPORT_MPI)
         fprintf(out, "%s=mpi\n", ar_variables[AR_VARIABLE_TRANSPORT].name);
     if (config->verify.every > 0)
@@ -324,10 +324,32 @@ asks(const struct ar_rules *rules)
     return rules ? ar_rules_asks(rules) : 0;
 }
 
+/* What breaks the promise is refused.  The program's choice is an error even where bad settings are
+ * not. */
+static void
+hold_to_promise(struct ar_config *config)
+{
+    const char *const names[] = {
+        [AR_BREAKER_ALGO] = ar_variables[AR_VARIABLE_ALGO].name,
+        [AR_BREAKER_PROGRAM] = NAME_PROGRAM,
+        [AR_BREAKER_RULES] = ar_variables[AR_VARIABLE_RULES].name,
+        [AR_BREAKER_LIST] = ar_variables[AR_VARIABLE_ALGO_LIST].name,
+    };
+    char reason[AR_CONFIG_PROBLEM];
+    struct ar_text why;
+    ar_text_init(&why, reason, sizeof reason);
+    const enum ar_promise_breaker breaker =
+        config->broken ? AR_BREAKER_NONE : ar_promise_check(config, &why);
+    config->strict |= breaker == AR_BREAKER_PROGRAM;
+    if (breaker != AR_BREAKER_NONE)
+        set_problem(config, names[breaker], reason);
+}
+
 /* Settles what follows from the parts; destroys the configuration on error. */
 static struct ar_config *
 finished(struct ar_config *config, int error)
 {
+    hold_to_promise(config);
     config->error = config->broken && config->strict ? AR_ERR_SYNTAX : AR_OK;
     config->asks = asks(config->rules) | asks(config->program_rules) | asks(config->file_rules);
     if (!error && !make_text(config))
@@ -382,8 +404,9 @@ take_line(struct ar_config *config, struct ar_word key, const char *value, struc
         return set_file(&config->model_file, value);
     case AR_VARIABLE_STATS:
         return set_file(&config->stats_file, value);
+    case AR_VARIABLE_DETERMINISM:
     case AR_VARIABLE_VERIFY:
-        return ar_verify_parse(&config->verify, value, why);
+        return set_variable(config, ar_variable_find(key), value, why);
     case AR_VARIABLE_TRANSPORT: /* said only where it is not auto */
         config->transport = AR_TRANSPORT_MPI;
         return AR_OK;
@@ -472,86 +495,4 @@ ar_config_destroy(struct ar_config *config)
     free(config->stats_file);
     free(config->text);
     free(config);
-}
-
-/* The clause that matches and where it stood, or NULL. */
-static const struct ar_choice *
-find_clause(const struct ar_config *config, const struct ar_request *request, const char **reason)
-{
-    const struct ar_choice *match = NULL;
-    if (config->rules) {
-        *reason = ar_reason_named;
-        match = ar_rules_match(config->rules, request, NULL);
-    }
-    if (!match && config->program_rules) {
-        *reason = ar_reason_program;
-        match = ar_rules_match(config->program_rules, request, NULL);
-    }
-    if (!match && config->file_rules) {
-        *reason = ar_reason_rule;
-        match = ar_rules_match(config->file_rules, request, NULL);
-    }
-    return match;
-}
-
-static void
-choose_native(struct ar_choice *out, const char **reason, const char *why)
-{
-    *out = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
-    *reason = why;
-}
-
-int
-ar_config_choose(const struct ar_config *config, struct ar_choice *out,
-                 const struct ar_request *request, const char **reason)
-{
-    const struct ar_choice *clause;
-    int error = AR_OK;
-
-    if (config->broken) {
-        choose_native(out, reason, ar_reason_broken);
-        return AR_OK;
-    }
-    clause = find_clause(config, request, reason);
-    if (clause && clause->kind != AR_CHOICE_AUTO) {
-        *out = *clause;
-    } else {
-        *reason = ar_reason_auto;
-        error = ar_auto_choose(out, request, config->allowed);
-        if (!error && out->kind == AR_CHOICE_NATIVE)
-            *reason = ar_reason_no_commute;
-    }
-    if (!error && out->kind == AR_CHOICE_ALGORITHM && !request->commutative &&
-        !out->algorithm->keeps_order)
-        choose_native(out, reason, ar_reason_no_commute);
-    return error;
-}
-
-const struct ar_choice *
-ar_config_clause(const struct ar_config *config, const struct ar_request *request)
-{
-    const char *reason;
-    return config->broken ? NULL : find_clause(config, request, &reason);
-}
-
-static bool
-begins_with_native(const struct ar_rules *rules)
-{
-    const struct ar_condition *conditions;
-    return rules && ar_rules_count(rules) > 0 && ar_rules_conditions(rules, 0, &conditions) == 0 &&
-           !ar_rules_traits(rules, 0)->asks && ar_rules_choice(rules, 0)->kind == AR_CHOICE_NATIVE;
-}
-
-const char *
-ar_config_always_native(const struct ar_config *config)
-{
-    if (config->broken)
-        return ar_reason_broken;
-    if (begins_with_native(config->rules))
-        return ar_reason_named;
-    if (!config->rules && begins_with_native(config->program_rules))
-        return ar_reason_program;
-    if (!config->rules && !config->program_rules && begins_with_native(config->file_rules))
-        return ar_reason_rule;
-    return NULL;
 }

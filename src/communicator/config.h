@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "execute/wait.h"
+#include "select/determinism.h"
 #include "select/select.h"
 #include "select/verify.h"
 
@@ -31,6 +32,7 @@ struct ar_config {
     char *tuned;   /* where those were tuned, by their file; NULL: it does not say, or is of another
                       rank.  Owned */
     bool *allowed; /* what auto may pick, as in ar_algo_list_parse.  Owned */
+    enum ar_determinism determinism;
     enum ar_transport transport;
     enum ar_wait_policy wait;
     struct ar_verify_setting verify;
@@ -74,14 +76,16 @@ struct ar_config *ar_config_with_program(const struct ar_config *base, const cha
 void ar_config_destroy(struct ar_config *config);
 
 /* Why something was chosen: keys of statistics, comparable as pointers. */
-extern const char ar_reason_named[];      /* "named": by ALLREDUCE_ALGO */
-extern const char ar_reason_program[];    /* "program": chosen by the program itself */
-extern const char ar_reason_rule[];       /* "rule": by ALLREDUCE_RULES */
-extern const char ar_reason_auto[];       /* "auto": by the built-in rules */
-extern const char ar_reason_model[];      /* "model": auto across nodes, by a model of them */
-extern const char ar_reason_no_commute[]; /* "op does not commute": what was named, or all
-                                             that auto may pick, needs a commutative op */
-extern const char ar_reason_broken[];     /* "bad configuration": see problem */
+extern const char ar_reason_named[];       /* "named": by ALLREDUCE_ALGO */
+extern const char ar_reason_program[];     /* "program": chosen by the program itself */
+extern const char ar_reason_rule[];        /* "rule": by ALLREDUCE_RULES */
+extern const char ar_reason_auto[];        /* "auto": by the built-in rules */
+extern const char ar_reason_model[];       /* "model": auto across nodes, by a model of them */
+extern const char ar_reason_no_commute[];  /* "op does not commute": what was named, or all
+                                              that auto may pick, needs a commutative op */
+extern const char ar_reason_determinism[]; /* "determinism": the built-in rules, in place of what
+                                              does not keep the bits */
+extern const char ar_reason_broken[];      /* "bad configuration": see problem */
 
 /* What runs; never AR_CHOICE_AUTO.  An
  * algorithm that does not keep the order cannot serve an op that does not

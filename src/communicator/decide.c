@@ -1,5 +1,6 @@
 /* Decisions and their plans: a small set-associative cache, so that a call like
  * one before chooses nothing and allocates nothing. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,19 +12,23 @@
 #define PLAN_BYTES_MAX ((size_t)16 << 20)
 
 static struct ar_decision_key
-key_of(const struct ar_reduction *r, size_t count, enum ar_place place, unsigned asks)
+key_of(const struct ar_reduction *r, size_t count, enum ar_place place,
+       const struct ar_config *config)
 {
-    return (struct ar_decision_key){.count = count,
-                                    .size = r->size,
-                                    .true_extent = r->true_extent,
-                                    .extent = r->extent,
-                                    .true_lb = r->true_lb,
-                                    .commutative = r->commutative,
-                                    .named = r->named,
-                                    .basic = r->basic,
-                                    .op = asks & AR_TRAIT_OP ? r->which : 0,
-                                    .type = asks & AR_TRAIT_TYPE ? r->type_class : 0,
-                                    .place = place};
+    const unsigned asks = config->asks;
+    return (struct ar_decision_key){
+        .count = count,
+        .size = r->size,
+        .true_extent = r->true_extent,
+        .extent = r->extent,
+        .true_lb = r->true_lb,
+        .commutative = r->commutative,
+        .named = r->named,
+        .basic = r->basic,
+        .op = asks & AR_TRAIT_OP ? r->which : 0,
+        .type = asks & AR_TRAIT_TYPE ? r->type_class : 0,
+        .place = place,
+        .keeps = ar_determinism_of_call(config->determinism, r->which, r->type_class)};
 }
 
 static bool
@@ -32,7 +37,7 @@ same_key(const struct ar_decision_key *a, const struct ar_decision_key *b)
     return a->count == b->count && a->size == b->size && a->true_extent == b->true_extent &&
            a->extent == b->extent && a->true_lb == b->true_lb && a->commutative == b->commutative &&
            a->named == b->named && a->basic == b->basic && a->op == b->op && a->type == b->type &&
-           a->place == b->place && a->pick == b->pick;
+           a->place == b->place && a->pick == b->pick && a->keeps == b->keeps;
 }
 
 /* NULL without memory. */
@@ -159,6 +164,30 @@ take_clause(const struct ar_communicator *c, struct ar_decision *d,
     return AR_OK;
 }
 
+/* Integers are what is exchanged then; nothing is added on one rank. */
+static bool
+is_exact(const struct ar_communicator *c, const struct ar_decision *d)
+{
+    return d->key.keeps == AR_DETERMINISM_ORDER && c->nranks > 1;
+}
+
+/* Would another choice break the promise?  What the nodes are may decide under RUN, but not whether
+ * memory could be had this time. */
+static bool
+must_stay(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *d)
+{
+    if (d->key.keeps == AR_DETERMINISM_RUN)
+        return ar_request_count_nodes(c, comm) == MPI_SUCCESS && c->nodes == 1;
+    return d->key.keeps > AR_DETERMINISM_RUN;
+}
+
+/* A model that is measured at the start may be another in another run. */
+static bool
+may_model(const struct ar_communicator *c, const struct ar_decision *d)
+{
+    return d->key.keeps == AR_DETERMINISM_NONE || c->config->model_file;
+}
+
 /* Asks the configuration, and finds the memory if the algorithm wants any: that takes one
  * node.  Where the ranks turn out to share none, auto is asked once more, and a model if they
  * lie on several; what was named stays, and the same schedule goes by messages. */
@@ -167,19 +196,23 @@ ask(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const struc
 {
     struct ar_request request;
     int error = ar_request_describe(c, comm, &request, r, d->key.count, d->key.place);
+    if (d->key.keeps == AR_DETERMINISM_ORDER)
+        request.keeps = AR_DETERMINISM_NONE; /* any algorithm, then */
     if (!error)
         error = take_clause(c, d, &request);
-    const bool is_auto = d->reason == ar_reason_auto, wants = wants_memory(c, d);
-    if (!error && wants)
-        d->node = ar_memory_get(c, comm, r, d->key.count, &d->reason);
-    if (error || d->node || !is_auto)
+    if (error || is_exact(c, d))
         return error;
+    const bool is_auto = d->reason == ar_reason_auto, wants = wants_memory(c, d);
+    if (wants)
+        d->node = ar_memory_get(c, comm, r, d->key.count, &d->reason);
+    if (d->node || !is_auto || must_stay(c, comm, d))
+        return AR_OK;
     request.shares_memory = false;
     if (wants)
         error = ar_config_choose(c->config, &d->choice, &request, &d->reason);
     if (!error && c->engine == AR_ENGINE_NONE)
         error = ar_engine_create(c, comm);
-    if (!error && c->engine == AR_ENGINE_READY)
+    if (!error && c->engine == AR_ENGINE_READY && may_model(c, d))
         error = ar_model_choose(c, &d->choice, &request, &d->reason);
     return error;
 }
@@ -198,6 +231,11 @@ choose(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
         return MPI_ERR_NO_MEM;
     if (d->choice.kind == AR_CHOICE_NATIVE)
         return MPI_SUCCESS;
+    if (is_exact(c, d)) {
+        d->runner = AR_RUN_EXACT;
+        d->reason = ar_reason_determinism;
+        return MPI_SUCCESS;
+    }
     if (d->node) {
         d->runner = AR_RUN_MEMORY;
         return grow_scratch(c, ar_node_scratch_bytes(r));
@@ -231,6 +269,20 @@ choose_timed(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
     return error;
 }
 
+/* Nothing is known of the MPI library's bits: where it must serve a rounded call, nobody asked for
+ * that. */
+static void
+say_if_broken(const struct ar_communicator *c, const struct ar_decision *d)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (d->runner == AR_RUN_NATIVE && d->key.size > 0 && d->key.keeps != AR_DETERMINISM_NONE &&
+        c->rank == 0 && !atomic_flag_test_and_set(&said))
+        ar_say(
+            "ALLREDUCE_DETERMINISM=%s: a call of %zu bytes goes native (%s), of whose bits nothing "
+            "is known",
+            ar_determinism_names[c->config->determinism], d->key.count * d->key.size, d->reason);
+}
+
 static struct ar_decision *
 decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
        struct ar_decision_key key, const struct ar_pick *pick, int *error)
@@ -250,11 +302,20 @@ decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
         d->reason = pick->reason;
     }
     *error = choose_timed(c, comm, d, r);
-    if (!*error)
+    if (!*error) {
+        say_if_broken(c, d);
         return d;
+    }
     ar_plan_destroy(d->plan);
     memset(d, 0, sizeof *d);
     return NULL;
+}
+
+struct ar_decision *
+ar_decision_get(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+                size_t count, enum ar_place place, int *error)
+{
+    return decide(c, comm, r, key_of(r, count, place, c->config), NULL, error);
 }
 
 struct ar_decision *
@@ -265,7 +326,7 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
     *error = MPI_SUCCESS;
     place = asks_place ? ar_request_agree_on_place(c, comm, r, count, place, error) : 0;
     struct ar_decision *d =
-        *error ? NULL : decide(c, comm, r, key_of(r, count, place, c->config->asks), NULL, error);
+        *error ? NULL : decide(c, comm, r, key_of(r, count, place, c->config), NULL, error);
     if (d && r->named && !asks_place) { /* else the next call may be in another place */
         c->last_type = r->type;
         c->last_op = r->op;
@@ -280,7 +341,7 @@ struct ar_decision *
 ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
                           size_t count, const struct ar_pick *pick, int *error)
 {
-    struct ar_decision_key key = key_of(r, count, AR_OUT_OF_PLACE, c->config->asks);
+    struct ar_decision_key key = key_of(r, count, AR_OUT_OF_PLACE, c->config);
     key.pick = pick->number;
     return decide(c, comm, r, key, pick, error);
 }

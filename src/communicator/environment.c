@@ -10,6 +10,9 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
                           "algorithms by message size and ranks, as in ring:64K-inf;butterfly"},
     [AR_VARIABLE_ALGO_LIST] = {"ALLREDUCE_ALGO_LIST", "NAMES", "",
                                "algorithms that auto may pick, separated by commas; empty: all"},
+    [AR_VARIABLE_DETERMINISM] = {"ALLREDUCE_DETERMINISM", "none|run|placement|size|order", "none",
+                                 "what must not change the bits of rounded results: another run, "
+                                 "nodes, size of message, order of ranks"},
     [AR_VARIABLE_MODEL] = {"ALLREDUCE_MODEL", "FILE", "",
                            "a machine file that auto goes by across nodes; unset: measured at the "
                            "start"},

@@ -17,10 +17,11 @@ fetch_name(struct ar_communicator *c, MPI_Comm comm)
     return c->name ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
-/* Where the engine cannot be had, the nodes stay unknown. */
-static int
-count_nodes(struct ar_communicator *c, MPI_Comm comm)
+int
+ar_request_count_nodes(struct ar_communicator *c, MPI_Comm comm)
 {
+    if (c->nodes > 0)
+        return MPI_SUCCESS;
     if (c->engine == AR_ENGINE_NONE && ar_engine_create(c, comm))
         return MPI_ERR_NO_MEM;
     if (c->nranks == 1)
@@ -46,8 +47,8 @@ ar_request_describe(struct ar_communicator *c, MPI_Comm comm, struct ar_request 
 {
     const unsigned asks = c->config->asks;
     int error = MPI_SUCCESS;
-    if (asks & (AR_TRAIT_NODES | AR_TRAIT_PER_NODE) && c->nodes == 0)
-        error = count_nodes(c, comm);
+    if (asks & (AR_TRAIT_NODES | AR_TRAIT_PER_NODE))
+        error = ar_request_count_nodes(c, comm);
     if (!error && asks & AR_TRAIT_COMM && !c->name)
         error = fetch_name(c, comm);
     *request = (struct ar_request){
@@ -55,6 +56,7 @@ ar_request_describe(struct ar_communicator *c, MPI_Comm comm, struct ar_request 
         .nranks = c->nranks,
         .commutative = r->commutative,
         .shares_memory = c->nranks > 1,
+        .keeps = ar_determinism_of_call(c->config->determinism, r->which, r->type_class),
         .op = r->which,
         .type = r->type_class,
         .place = place,

@@ -10,6 +10,10 @@
 int ar_request_describe(struct ar_communicator *c, MPI_Comm comm, struct ar_request *request,
                         const struct ar_reduction *r, size_t count, enum ar_place place);
 
+/* Sets c->nodes and c->per_node, which stay 0 where the engine cannot be had.  Collective over comm
+ * at its first call.  MPI_SUCCESS or MPI_ERR_NO_MEM. */
+int ar_request_count_nodes(struct ar_communicator *c, MPI_Comm comm);
+
 /* In place where all ranks are; collective over comm where the configuration would choose
  * differently.  *error: MPI_SUCCESS, or an error of MPI's or memory. */
 enum ar_place ar_request_agree_on_place(struct ar_communicator *c, MPI_Comm comm,

@@ -51,6 +51,17 @@ void ar_memory_destroy(struct ar_communicator *c);
 int ar_model_choose(struct ar_communicator *c, struct ar_choice *choice,
                     const struct ar_request *request, const char **reason);
 void ar_model_destroy(struct ar_communicator *c);
+/* The decision for a call, as ar_communicator_decide, but not the last call's: for calls within
+ * one of the user's. */
+struct ar_decision *ar_decision_get(struct ar_communicator *c, MPI_Comm comm,
+                                    const struct ar_reduction *r, size_t count, enum ar_place place,
+                                    int *error);
+
+/* The sum of count numbers of r, of AR_ROUNDS_SUM, exactly: by integers, in calls whose decisions
+ * are their own.  in may be out.  MPI_SUCCESS or an error of MPI's. */
+int ar_exact_sum_run(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+                     const void *in, void *out, size_t count);
+void ar_exact_sum_destroy(struct ar_communicator *c);
 
 /* Drops all decisions with their plans. */
 void ar_decisions_clear(struct ar_communicator *c);

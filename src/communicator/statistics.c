@@ -119,7 +119,9 @@ ar_statistics_label(struct ar_communicator *c, struct ar_decision *d)
     char requested[AR_CHOICE_TEXT] = "auto", ran[AR_CHOICE_TEXT] = "native";
     if (d->clause)
         ar_choice_print(d->clause, requested, sizeof requested);
-    if (d->runner != AR_RUN_NATIVE)
+    if (d->runner == AR_RUN_EXACT)
+        snprintf(ran, sizeof ran, "exact sum");
+    else if (d->runner != AR_RUN_NATIVE)
         ar_choice_print(&d->choice, ran, sizeof ran);
     d->label = ar_recorder_label(c->recorder, AR_ENTRY_ALLREDUCE, requested, ran, d->reason);
     d->record = NULL;

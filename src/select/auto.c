@@ -12,8 +12,15 @@ static const char rules_text[] = "shm;"
                                  "ring;"
                                  "butterfly";
 
+/* Where bits must not depend on placement or size: rows of one family, so that any of them may
+ * serve any call. */
+static const char kept_rules_text[] = "butterfly:0-64K;"
+                                      "rhd;"
+                                      "butterfly";
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct ar_rules *rules; /* written once, under once; NULL without memory */
+/* Written once, under once; NULL without memory. */
+static struct ar_rules *rules, *kept_rules;
 
 static void
 parse_rules(void)
@@ -21,6 +28,8 @@ parse_rules(void)
     struct ar_problem problem = {0, 0, ""};
     if (ar_rules_parse(&rules, rules_text, &problem))
         rules = NULL;
+    if (ar_rules_parse(&kept_rules, kept_rules_text, &problem))
+        kept_rules = NULL;
 }
 
 const char *
@@ -33,8 +42,10 @@ bool
 ar_auto_may_pick(const struct ar_algorithm *row, const struct ar_request *request,
                  const bool *allowed)
 {
+    const bool is_bound = request->keeps >= AR_DETERMINISM_PLACEMENT; /* to bits: not to memory */
     if ((!request->commutative && !row->keeps_order) ||
-        (!request->shares_memory && row->shares_memory))
+        (!request->shares_memory && row->shares_memory && !is_bound) ||
+        ar_algorithm_keeps(row) < request->keeps)
         return false;
     for (size_t i = 0; allowed && i < ar_algorithm_count(); i++)
         if (ar_algorithm_at(i) == row)
@@ -55,11 +66,13 @@ int
 ar_auto_choose(struct ar_choice *choice, const struct ar_request *request, const bool *allowed)
 {
     pthread_once(&once, parse_rules);
-    if (!rules)
+    const struct ar_rules *const asked =
+        request->keeps >= AR_DETERMINISM_PLACEMENT ? kept_rules : rules;
+    if (!asked)
         return AR_ERR_MEMORY;
-    for (size_t i = 0; i < rules->nclauses; i++) {
-        const struct ar_choice *const candidate = &rules->clauses[i].choice;
-        if (ar_rules_clause_matches(rules, i, request) &&
+    for (size_t i = 0; i < asked->nclauses; i++) {
+        const struct ar_choice *const candidate = &asked->clauses[i].choice;
+        if (ar_rules_clause_matches(asked, i, request) &&
             ar_auto_may_pick(candidate->algorithm, request, allowed)) {
             *choice = *candidate;
             return AR_OK;

@@ -68,8 +68,9 @@ struct ar_condition {
 struct ar_request {
     size_t bytes; /* count x type size */
     int nranks;
-    bool commutative;   /* the op */
-    bool shares_memory; /* the ranks are on one node and may share memory */
+    bool commutative;          /* the op */
+    bool shares_memory;        /* the ranks are on one node and may share memory */
+    enum ar_determinism keeps; /* what the algorithm must keep */
     /* Only where the rules ask for them: */
     enum ar_op op;
     enum ar_type_class type;
@@ -124,8 +125,8 @@ char *ar_rules_text(const struct ar_rules *rules);
 int ar_algo_list_parse(bool *allowed, const char *text, struct ar_problem *problem);
 
 /* What auto runs: the first matching clause of the built-in rules whose algorithm
- * is allowed (allowed NULL: all), keeps the order if the op does not commute, and
- * shares memory only where the ranks can; where no clause serves, the first such
+ * is allowed (allowed NULL: all), keeps the order if the op does not commute, keeps what the
+ * request says, and shares memory only where the ranks can; where no clause serves, the first such
  * row of the registry with its defaults.  Native where none is.  AR_OK or
  * AR_ERR_MEMORY.  Thread-safe. */
 int ar_auto_choose(struct ar_choice *choice, const struct ar_request *request, const bool *allowed);

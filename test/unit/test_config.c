@@ -251,6 +251,121 @@ bad_values_are_refused_by_name_and_column(void **state)
     assert_setting_refused("ALLREDUCE_SCRATCH", "99999999999999999999", "ALLREDUCE_SCRATCH");
 }
 
+/* With this level, such a value of another variable is refused, in these words. */
+static void
+assert_breaks(const char *level, const char *name, const char *value, const char *words)
+{
+    set("ALLREDUCE_DETERMINISM", level);
+    assert_setting_refused(name, value, words);
+}
+
+static void
+what_breaks_the_promise_is_refused(void **state)
+{
+    (void)state;
+    static const char algo[] = "ALLREDUCE_ALGO", list[] = "ALLREDUCE_ALGO_LIST";
+    const char text[] = "butterfly\nnative:1M-inf\n";
+    assert_setting_refused("ALLREDUCE_DETERMINISM", "sizes",
+                           "ALLREDUCE_DETERMINISM: column 1: 'sizes' (did you mean 'size'?)");
+    assert_breaks("run", algo, "native", "ALLREDUCE_ALGO: column 1: native promises nothing");
+    assert_breaks("order", algo, "ring;0", "ALLREDUCE_ALGO: column 6: native promises nothing");
+    assert_breaks("placement", algo, "butterfly:0-64K;hier_ring",
+                  "column 17: hier_ring keeps its bits by run alone, and ALLREDUCE_DETERMINISM="
+                  "placement asks for more; allowed: auto, star, ");
+    assert_breaks("size", algo, "ring", "ring keeps its bits by placement alone");
+    assert_breaks("size", algo, "knomial:0-64K;rhd",
+                  "column 15: knomial and rhd combine in different orders");
+    assert_breaks("size", algo, "knomial:0-64K", "knomial and butterfly combine in different");
+    assert_breaks("size", algo, "knomial:0-64K;knomial(radix=2)", "column 15: knomial and knomial");
+    assert_breaks("placement", algo, "ring:nodes=1;rhd", "column 14: ring and rhd combine in");
+    assert_breaks("size", list, "ring,hier_ring", "ALLREDUCE_ALGO_LIST: none of these keeps");
+    write_rules_file(text, strlen(text));
+    assert_refused("ALLREDUCE_RULES: line 2, column 1: native promises nothing");
+}
+
+static void
+assert_kept(const char *level, const char *clauses)
+{
+    set("ALLREDUCE_DETERMINISM", level);
+    set("ALLREDUCE_ALGO", clauses);
+    struct ar_config *config = good_config(), *other = ar_config_from_text(config->text);
+    assert_string_equal(other->text, config->text);
+    assert_int_equal(other->determinism, config->determinism);
+    ar_config_destroy(config);
+    ar_config_destroy(other);
+}
+
+static void
+what_keeps_the_promise_is_taken(void **state)
+{
+    (void)state;
+    assert_kept("run", "torus2d:0-1K;ring");
+    assert_kept("placement", "ring:1M-inf");
+    assert_kept("placement", "butterfly:nodes=1;rhd");
+    assert_kept("size", "knomial");
+    assert_kept("size", "dual_root(segment=4K):0-64K;dual_root(segment=64K)");
+    assert_kept("size", "star:0-4K;gather_scatter(root=2):4K-64K;circle");
+    assert_kept("size", "butterfly:0-4K;auto");
+    assert_kept("order", "ring:0-4K;torus2d");
+}
+
+static void
+the_program_must_keep_the_promise_too(void **state)
+{
+    (void)state;
+    set("ALLREDUCE_DETERMINISM", "size");
+    set("ALLREDUCE_STRICT", "0");
+    struct ar_config *base = good_config();
+    struct ar_config *config = ar_config_with_program(base, "ring");
+    assert_int_equal(config->error, AR_ERR_SYNTAX);
+    assert_non_null(strstr(config->problem, "the program's choice: column 1: ring keeps"));
+    ar_config_destroy(config);
+    ar_config_destroy(base);
+}
+
+static const char *
+decided_under(const char *level, size_t bytes, enum ar_op op, enum ar_type_class type,
+              const char **reason)
+{
+    struct ar_choice choice;
+    set("ALLREDUCE_DETERMINISM", level);
+    struct ar_config *config = good_config();
+    const struct ar_request request = {
+        .bytes = bytes,
+        .nranks = 4,
+        .commutative = op != AR_OPS,
+        .shares_memory = true,
+        .keeps = ar_determinism_of_call(config->determinism, op, type),
+    };
+    assert_int_equal(ar_config_choose(config, &choice, &request, reason), AR_OK);
+    ar_config_destroy(config);
+    return choice.kind == AR_CHOICE_ALGORITHM ? choice.algorithm->name : "native";
+}
+
+static void
+rounded_calls_alone_are_restricted(void **state)
+{
+    (void)state;
+    const char *why;
+    assert_string_equal(decided_under("run", 8, AR_SUM, AR_TYPE_DOUBLE, &why), "shm");
+    assert_string_equal(decided_under("placement", 8, AR_SUM, AR_TYPE_DOUBLE, &why), "butterfly");
+    assert_string_equal(decided_under("size", 1 << 20, AR_SUM, AR_TYPE_FLOAT, &why), "rhd");
+    assert_string_equal(decided_under("size", 1 << 20, AR_OPS, AR_TYPE_OTHER, &why), "rhd");
+    assert_string_equal(decided_under("size", 8, AR_SUM, AR_TYPE_INTEGER, &why), "shm");
+    assert_string_equal(decided_under("order", 8, AR_BOR, AR_TYPE_BYTE, &why), "shm");
+    assert_ptr_equal(why, ar_reason_auto);
+    set("ALLREDUCE_ALGO", "ring");
+    assert_string_equal(decided_under("order", 8, AR_PROD, AR_TYPE_DOUBLE, &why), "butterfly");
+    assert_ptr_equal(why, ar_reason_determinism);
+    assert_string_equal(decided_under("order", 8, AR_SUM, AR_TYPE_INTEGER, &why), "ring");
+    assert_string_equal(decided_under("placement", 8, AR_OPS, AR_TYPE_OTHER, &why), "butterfly");
+    assert_ptr_equal(why, ar_reason_determinism);
+    set("ALLREDUCE_ALGO_LIST", "ring");
+    unsetenv("ALLREDUCE_ALGO");
+    assert_string_equal(decided_under("placement", 8, AR_OPS, AR_TYPE_OTHER, &why), "butterfly");
+    assert_ptr_equal(why, ar_reason_determinism);
+}
+
 static void
 the_first_of_several_problems_is_told(void **state)
 {
@@ -540,6 +655,10 @@ main(void)
         TEST(auto_and_native_may_be_named),
         TEST(an_op_that_does_not_commute_needs_rank_order),
         TEST(bad_values_are_refused_by_name_and_column),
+        TEST(what_breaks_the_promise_is_refused),
+        TEST(what_keeps_the_promise_is_taken),
+        TEST(the_program_must_keep_the_promise_too),
+        TEST(rounded_calls_alone_are_restricted),
         TEST(the_first_of_several_problems_is_told),
         TEST(unknown_variables_are_refused),
         TEST(a_bad_rules_file_is_refused_with_its_place),

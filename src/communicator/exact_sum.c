@@ -1,0 +1,189 @@
+/* ALLREDUCE_DETERMINISM=order: sums of floating-point numbers as sums of integers. */
+#include <stdlib.h>
+
+#include "communicator/state.h"
+#include "communicator/statistics.h"
+#include "reduce/exact.h"
+
+/* Numbers that share a window: a wide one costs no more than these. */
+#define BLOCK ((size_t)1024)
+
+/* Blocks whose windows are joined at a time. */
+#define BLOCKS ((size_t)512)
+
+/* Words summed at a time; a block in the window of all doubles on AR_EXACT_RANKS_MAX ranks fits. */
+#define WORDS ((size_t)1 << 17)
+
+/* Up to so many words, numbers go without looking for a window: one exchange, not two. */
+#define WORDS_AT_ONCE ((size_t)256)
+
+struct ar_exact_sum {
+    struct ar_reduction windows, words; /* what is exchanged */
+    struct ar_window window[BLOCKS];
+    int64_t word[WORDS];
+};
+
+/* One call: its numbers are seen as so many floats or doubles. */
+struct sum {
+    struct ar_communicator *c;
+    MPI_Comm comm;
+    enum ar_exact_format format;
+    size_t size; /* of a number */
+};
+
+static struct ar_exact_sum *
+get(struct ar_communicator *c, MPI_Comm comm)
+{
+    if (c->exact_sum)
+        return c->exact_sum;
+    struct ar_exact_sum *e = malloc(sizeof *e);
+    if (!e || !ar_reduction_resolve(&e->windows, MPI_MAX, MPI_INT32_T) ||
+        !ar_reduction_resolve(&e->words, MPI_SUM, MPI_INT64_T)) {
+        free(e);
+        return NULL;
+    }
+    e->windows.comm = e->words.comm = comm;
+    return c->exact_sum = e;
+}
+
+void
+ar_exact_sum_destroy(struct ar_communicator *c)
+{
+    free(c->exact_sum);
+    c->exact_sum = NULL;
+}
+
+/* --- integers --- */
+
+/* Without an engine.  Integers have the same bits by any algorithm. */
+static int
+reduce_natively(const struct ar_reduction *r, MPI_Comm comm, void *buffer, size_t count, int rank)
+{
+    const void *in = rank == 0 ? MPI_IN_PLACE : buffer;
+    const int error = PMPI_Reduce(in, buffer, (int)count, r->type, r->op, 0, comm);
+    return error ? error : PMPI_Bcast(buffer, (int)count, r->type, 0, comm);
+}
+
+/* Counted in a row of its own; its time is in that of the sum. */
+static void
+count_call(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)
+{
+    struct ar_record *record = c->recorder ? ar_statistics_record(c, d, r) : NULL;
+    if (record)
+        ar_record_pass(record, d->key.count * r->size);
+}
+
+static int
+allreduce(const struct sum *s, const struct ar_reduction *r, void *buffer, size_t count)
+{
+    int error;
+    struct ar_decision *d = ar_decision_get(s->c, s->comm, r, count, AR_IN_PLACE, &error);
+    if (!d)
+        return error;
+    count_call(s->c, d, r);
+    if (d->runner == AR_RUN_NATIVE)
+        return reduce_natively(r, s->comm, buffer, count, s->c->rank);
+    return ar_communicator_run(s->c, s->comm, d, r, buffer, buffer);
+}
+
+/* --- numbers --- */
+
+static size_t
+block_length(size_t count, size_t i)
+{
+    return count - i * BLOCK < BLOCK ? count - i * BLOCK : BLOCK;
+}
+
+/* The windows of the blocks of count numbers, joined. */
+static int
+find_windows(const struct sum *s, const char *in, size_t count)
+{
+    struct ar_exact_sum *const e = s->c->exact_sum;
+    const size_t n = (count + BLOCK - 1) / BLOCK;
+    for (size_t i = 0; i < n; i++)
+        e->window[i] = ar_window_of(s->format, in + i * BLOCK * s->size, block_length(count, i));
+    return allreduce(s, &e->windows, e->window, n * AR_WINDOW_NUMBERS);
+}
+
+/* The first block of which the words do not fit behind those of blocks first and on. */
+static size_t
+end_of_run(const struct sum *s, size_t count, size_t first, size_t *words)
+{
+    const struct ar_exact_sum *const e = s->c->exact_sum;
+    size_t i = first;
+    *words = 0;
+    for (; i * BLOCK < count; i++) {
+        const size_t more = ar_exact_words(e->window[i], s->c->nranks) * block_length(count, i);
+        if (*words + more > WORDS)
+            break;
+        *words += more;
+    }
+    return i;
+}
+
+/* Moves the numbers of blocks first to end - 1 into words, or the sums out of them. */
+enum direction { ENCODE, DECODE };
+
+static void
+convert(const struct sum *s, enum direction direction, char *numbers, size_t count, size_t first,
+        size_t end)
+{
+    struct ar_exact_sum *const e = s->c->exact_sum;
+    const int nranks = s->c->nranks;
+    int64_t *words = e->word;
+    for (size_t i = first; i < end; i++) {
+        const size_t length = block_length(count, i);
+        char *const at = numbers + i * BLOCK * s->size;
+        if (direction == ENCODE)
+            ar_exact_encode(s->format, words, at, length, e->window[i], nranks);
+        else
+            ar_exact_decode(s->format, at, words, length, e->window[i], nranks);
+        words += ar_exact_words(e->window[i], nranks) * length;
+    }
+}
+
+/* Sums the numbers of at most BLOCKS blocks, whose windows are known. */
+static int
+sum_blocks(const struct sum *s, const char *in, char *out, size_t count)
+{
+    int error = MPI_SUCCESS;
+    size_t words;
+    for (size_t first = 0, end; first * BLOCK < count && !error; first = end) {
+        end = end_of_run(s, count, first, &words);
+        convert(s, ENCODE, (char *)in, count, first, end);
+        if (words > 0)
+            error = allreduce(s, &s->c->exact_sum->words, s->c->exact_sum->word, words);
+        if (!error)
+            convert(s, DECODE, out, count, first, end);
+    }
+    return error;
+}
+
+static int
+sum_piece(const struct sum *s, const char *in, char *out, size_t count)
+{
+    const struct ar_window whole = ar_window_whole(s->format);
+    int error = MPI_SUCCESS;
+    if (count * ar_exact_words(whole, s->c->nranks) <= WORDS_AT_ONCE)
+        s->c->exact_sum->window[0] = whole;
+    else
+        error = find_windows(s, in, count);
+    return error ? error : sum_blocks(s, in, out, count);
+}
+
+int
+ar_exact_sum_run(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+                 const void *in, void *out, size_t count)
+{
+    const bool is_float = r->type_class == AR_TYPE_FLOAT;
+    const struct sum s = {c, comm, is_float ? AR_EXACT_FLOAT : AR_EXACT_DOUBLE, r->size};
+    int error = MPI_SUCCESS;
+    if (c->nranks > AR_EXACT_RANKS_MAX || !get(c, comm))
+        return c->nranks > AR_EXACT_RANKS_MAX ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_ERR_NO_MEM;
+    for (size_t done = 0; done < count && !error; done += BLOCK * BLOCKS) {
+        const size_t left = count - done, at = done * s.size;
+        error = sum_piece(&s, (const char *)in + at, (char *)out + at,
+                          left < BLOCK * BLOCKS ? left : BLOCK * BLOCKS);
+    }
+    return error;
+}

@@ -1,0 +1,237 @@
+#include "select/determinism.h"
+
+#include <string.h>
+
+#include "select/rules.h"
+
+enum ar_rounding
+ar_rounding_of(enum ar_op op, enum ar_type_class type)
+{
+    if (op == AR_OPS)
+        return AR_ROUNDS;
+    switch (type) {
+    case AR_TYPE_INTEGER:
+    case AR_TYPE_LOGICAL:
+    case AR_TYPE_BYTE:
+        return AR_ROUNDS_NOT;
+    case AR_TYPE_FLOAT:
+    case AR_TYPE_DOUBLE:
+        return op == AR_SUM ? AR_ROUNDS_SUM : AR_ROUNDS;
+    default:
+        return AR_ROUNDS;
+    }
+}
+
+/* The most that a row can keep. */
+static enum ar_determinism
+level_of_rows(enum ar_determinism level)
+{
+    return level > AR_DETERMINISM_SIZE ? AR_DETERMINISM_SIZE : level;
+}
+
+enum ar_determinism
+ar_determinism_of_call(enum ar_determinism level, enum ar_op op, enum ar_type_class type)
+{
+    switch (ar_rounding_of(op, type)) {
+    case AR_ROUNDS_NOT:
+        return AR_DETERMINISM_NONE;
+    case AR_ROUNDS_SUM:
+        return level;
+    default:
+        return level_of_rows(level);
+    }
+}
+
+/* --- what is told --- */
+
+static void
+add_place(struct ar_text *why, const struct ar_rules *rules, size_t i)
+{
+    int line, column;
+    ar_rules_place(rules, i, &line, &column);
+    if (line > 1)
+        ar_text_add(why, "line %d, ", line);
+    ar_text_add(why, "column %d: ", column);
+}
+
+static void
+add_rows_that_keep(struct ar_text *why, enum ar_determinism level)
+{
+    const char *comma = "";
+    for (size_t i = 0; i < ar_algorithm_count(); i++) {
+        if (ar_algorithm_keeps(ar_algorithm_at(i)) < level)
+            continue;
+        ar_text_add(why, "%s%s", comma, ar_algorithm_at(i)->name);
+        comma = ", ";
+    }
+}
+
+/* --- a clause by itself --- */
+
+static bool
+keeps(const struct ar_choice *choice, enum ar_determinism level)
+{
+    if (choice->kind == AR_CHOICE_ALGORITHM)
+        return level == AR_DETERMINISM_ORDER || ar_algorithm_keeps(choice->algorithm) >= level;
+    return choice->kind == AR_CHOICE_AUTO;
+}
+
+bool
+ar_determinism_forbids(enum ar_determinism level, const struct ar_rules *rules, struct ar_text *why)
+{
+    for (size_t i = 0; level > AR_DETERMINISM_NONE && i < ar_rules_count(rules); i++) {
+        const struct ar_choice *choice = ar_rules_choice(rules, i);
+        if (keeps(choice, level))
+            continue;
+        add_place(why, rules, i);
+        if (choice->kind == AR_CHOICE_NATIVE)
+            ar_text_add(why, "native promises nothing of its bits, and");
+        else
+            ar_text_add(why, "%s keeps its bits by %s alone, and", choice->algorithm->name,
+                        ar_determinism_names[ar_algorithm_keeps(choice->algorithm)]);
+        ar_text_add(why, " ALLREDUCE_DETERMINISM=%s asks for more; allowed: auto, ",
+                    ar_determinism_names[level]);
+        add_rows_that_keep(why, level_of_rows(level));
+        return true;
+    }
+    return false;
+}
+
+/* --- clauses beside each other --- */
+
+/* The same parameters, but for how a message is cut? */
+static bool
+same_parameters(struct ar_choice a, struct ar_choice b)
+{
+    char x[AR_CHOICE_TEXT], y[AR_CHOICE_TEXT];
+    a.params.segment_bytes = b.params.segment_bytes;
+    a.params.whole_bytes = b.params.whole_bytes;
+    a.params.window = b.params.window;
+    return strcmp(ar_choice_print(&a, x, sizeof x), ar_choice_print(&b, y, sizeof y)) == 0;
+}
+
+static bool
+same_bits(const struct ar_choice *a, const struct ar_choice *b)
+{
+    if (a->algorithm == b->algorithm)
+        return a->algorithm->family != AR_FAMILY_OWN || same_parameters(*a, *b);
+    return a->algorithm->family != AR_FAMILY_OWN && a->algorithm->family == b->algorithm->family;
+}
+
+static void
+add_mixture(struct ar_text *why, enum ar_determinism level, const struct ar_choice *a,
+            const struct ar_choice *b)
+{
+    ar_text_add(why,
+                "%s and %s combine in different orders, and which of them runs depends on the "
+                "call; with ALLREDUCE_DETERMINISM=%s allowed: one algorithm for all calls, or "
+                "those of one family: star, circle, gather_scatter, allgather_fold; or butterfly, "
+                "rhd, auto",
+                a->algorithm->name, b->algorithm->name, ar_determinism_names[level]);
+}
+
+/* What auto picks has the same bits for all calls: one stands for all. */
+static bool
+auto_of(struct ar_choice *choice, enum ar_determinism level, const bool *allowed)
+{
+    const struct ar_request request = {
+        .bytes = 1, .nranks = 2, .commutative = true, .keeps = level};
+    return ar_auto_choose(choice, &request, allowed) == AR_OK &&
+           choice->kind == AR_CHOICE_ALGORITHM;
+}
+
+static bool
+takes_all(const struct ar_rules *rules, size_t i)
+{
+    const struct ar_condition *conditions;
+    return ar_rules_conditions(rules, i, &conditions) == 0 && !ar_rules_traits(rules, i)->asks;
+}
+
+/* The choices met so far have the bits of first. */
+struct walk {
+    struct ar_choice first, of_auto; /* AR_CHOICE_NATIVE: none yet; none at all */
+    enum ar_determinism level;
+    bool is_complete; /* a clause took all that is left */
+};
+
+/* Goes on with what a clause, or auto (NULL), chooses. */
+static bool
+goes_with(struct walk *walk, const struct ar_choice *choice, struct ar_text *why)
+{
+    if (!choice || choice->kind == AR_CHOICE_AUTO)
+        choice = &walk->of_auto;
+    if (choice->kind != AR_CHOICE_ALGORITHM)
+        return true;
+    if (walk->first.kind != AR_CHOICE_ALGORITHM)
+        walk->first = *choice;
+    if (same_bits(&walk->first, choice))
+        return true;
+    add_mixture(why, walk->level, &walk->first, choice);
+    return false;
+}
+
+static bool
+walk_rules(struct walk *walk, const struct ar_rules *rules, struct ar_text *why)
+{
+    for (size_t i = 0; i < ar_rules_count(rules) && !walk->is_complete; i++) {
+        struct ar_text place = *why;
+        add_place(&place, rules, i);
+        if (!goes_with(walk, ar_rules_choice(rules, i), &place)) {
+            *why = place;
+            return false;
+        }
+        why->text[why->length] = '\0';
+        walk->is_complete = takes_all(rules, i);
+    }
+    return true;
+}
+
+/* Sizes must not choose between rows under SIZE, nor nodes from PLACEMENT on. */
+static bool
+depends_on_what_must_not_count(enum ar_determinism level, const struct ar_rules *const *rules,
+                               int n)
+{
+    unsigned asks = 0;
+    for (int i = 0; i < n; i++)
+        asks |= rules[i] ? ar_rules_asks(rules[i]) : 0;
+    return level == AR_DETERMINISM_SIZE ||
+           (level == AR_DETERMINISM_PLACEMENT && asks & (AR_TRAIT_NODES | AR_TRAIT_PER_NODE));
+}
+
+bool
+ar_determinism_mixes(enum ar_determinism level, const struct ar_rules *const *rules, int n,
+                     const bool *allowed, int *at, struct ar_text *why)
+{
+    struct walk walk = {
+        .level = level, .first.kind = AR_CHOICE_NATIVE, .of_auto.kind = AR_CHOICE_NATIVE};
+    *at = 0;
+    if (!depends_on_what_must_not_count(level, rules, n))
+        return true;
+    if (!auto_of(&walk.of_auto, level, allowed))
+        walk.of_auto.kind = AR_CHOICE_NATIVE;
+    for (int i = 0; i < n; i++) {
+        if (!rules[i])
+            continue;
+        *at = i;
+        if (!walk_rules(&walk, rules[i], why))
+            return false;
+    }
+    return walk.is_complete || goes_with(&walk, NULL, why);
+}
+
+bool
+ar_determinism_allows(enum ar_determinism level, const bool *allowed, struct ar_text *why)
+{
+    bool all = true;
+    for (size_t i = 0; i < ar_algorithm_count(); i++) {
+        all &= allowed[i];
+        if (allowed[i] && ar_algorithm_keeps(ar_algorithm_at(i)) >= level_of_rows(level))
+            return true;
+    }
+    if (all || level == AR_DETERMINISM_NONE)
+        return true;
+    ar_text_add(why, "none of these keeps what ALLREDUCE_DETERMINISM=%s asks for; these do: ",
+                ar_determinism_names[level]);
+    add_rows_that_keep(why, level_of_rows(level));
+    return false;
+}
