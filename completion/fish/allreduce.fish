@@ -34,5 +34,5 @@ end
 complete -c allreduce -n __fish_use_subcommand -f -a '(__allreduce_subcommands)'
 complete -c allreduce -n 'not __fish_use_subcommand' -a '(__allreduce_options)'
 complete -c allreduce -n '__fish_seen_subcommand_from explain' -f -a '(__allreduce_names)'
-complete -c allreduce -n '__fish_seen_subcommand_from list bench tune' -f
+complete -c allreduce -n '__fish_seen_subcommand_from list bench tune model' -f
 complete -c allreduce -n __allreduce_wants_clauses -f -a '(__allreduce_clauses)'

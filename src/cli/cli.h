@@ -17,6 +17,7 @@ ar_subcommand_fn ar_cli_list;
 ar_subcommand_fn ar_cli_explain;
 ar_subcommand_fn ar_cli_report;
 ar_subcommand_fn ar_cli_run;
+ar_subcommand_fn ar_cli_model;
 ar_subcommand_fn ar_cli_tune;
 
 /* "mpiexec -n 4 allreduce bench --algo 'ring;shm'": the caller frees it; NULL without memory. */

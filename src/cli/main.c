@@ -21,6 +21,7 @@ static const struct subcommand subcommands[] = {
     {"allreduce run", ar_cli_run, "under mpiexec: a program with the library preloaded"},
     {"allreduce bench", ar_cli_bench, "under mpiexec: every algorithm timed beside the MPI's own"},
     {"allreduce tune", ar_cli_tune, "under mpiexec: the fastest for each size, as rules"},
+    {"allreduce model", ar_cli_model, "under mpiexec: the constants of this machine, as a file"},
     {"allreduce report", ar_cli_report, "where a run's time in allreduces went, by its statistics"},
 };
 

@@ -1,0 +1,120 @@
+/* allreduce model: measures the machine that it runs on, and writes a machine file. */
+#include <argp.h>
+#include <errno.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "communicator/measure.h"
+
+#define EFFORT 20 /* times what a program does at its start */
+
+struct request {
+    const char *output; /* NULL: stdout */
+    const char *title;  /* NULL: "measured" */
+};
+
+static const struct argp_option options[] = {
+    {"output", 'o', "FILE", 0, "Write the machine file here, not on stdout", 0},
+    {"title", 't', "TEXT", 0, "What the machine is called", 0},
+    {0},
+};
+
+static error_t
+parse_option(int key, char *value, struct argp_state *state)
+{
+    struct request *request = state->input;
+    switch (key) {
+    case 'o':
+        request->output = value;
+        return 0;
+    case 't':
+        request->title = value;
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "'%s': nothing but options is allowed", value);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* The first rank of each rank's node, which tells nodes apart; NULL without memory. */
+static int *
+find_nodes(int rank, int nranks)
+{
+    MPI_Comm local;
+    int leader = rank;
+    int *const node_of = malloc((size_t)nranks * sizeof *node_of);
+    if (!node_of)
+        return NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &local);
+    MPI_Bcast(&leader, 1, MPI_INT, 0, local);
+    MPI_Comm_free(&local);
+    MPI_Allgather(&leader, 1, MPI_INT, node_of, 1, MPI_INT, MPI_COMM_WORLD);
+    return node_of;
+}
+
+static int
+write_text(const struct request *request, const char *text)
+{
+    FILE *const out = request->output ? fopen(request->output, "w") : stdout;
+    int failed = !out || fputs(text, out) == EOF;
+    if (out)
+        failed |= out == stdout ? fflush(out) : fclose(out);
+    if (failed)
+        fprintf(stderr, "allreduce model: cannot write %s: %s\n",
+                request->output ? request->output : "stdout", strerror(errno));
+    return failed ? AR_EXIT_FAILED : AR_EXIT_DONE;
+}
+
+static int
+write_machine(const struct request *request, struct ar_machine *machine)
+{
+    if (request->title)
+        snprintf(machine->title, sizeof machine->title, "%s", request->title);
+    char *const text = ar_machine_print(machine);
+    const int status = text ? write_text(request, text) : AR_EXIT_FAILED;
+    free(text);
+    return status;
+}
+
+static int
+measure(const struct request *request, int rank, int nranks)
+{
+    struct ar_machine machine;
+    int *const node_of = find_nodes(rank, nranks);
+    int status = AR_EXIT_FAILED;
+    if (nranks < 2) {
+        fprintf(stderr, "allreduce model: needs two ranks or more: mpiexec -n 2 allreduce model\n");
+        status = AR_EXIT_USAGE;
+    } else if (node_of && !ar_measure(&machine, MPI_COMM_WORLD, node_of, nranks, EFFORT)) {
+        status = rank == 0 ? write_machine(request, &machine) : AR_EXIT_DONE;
+    }
+    free(node_of);
+    MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return status;
+}
+
+int
+ar_cli_model(int argc, char **argv)
+{
+    static const struct argp argp = {
+        .options = options,
+        .parser = parse_option,
+        .doc = "Under mpiexec: measures messages between two ranks of a node and between two "
+               "nodes, and reductions, and writes a machine file, as for ALLREDUCE_MODEL and "
+               "allreduce explain --machine.",
+    };
+    struct request request = {NULL, NULL};
+    int rank, nranks;
+    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &nranks);
+    const int status = measure(&request, rank, nranks);
+    MPI_Finalize();
+    return status;
+}
