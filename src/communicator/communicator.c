@@ -6,6 +6,7 @@
 #include "communicator/process.h"
 #include "communicator/state.h"
 #include "communicator/statistics.h"
+#include "communicator/tuner.h"
 #include "communicator/wish.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -68,6 +69,7 @@ destroy(struct ar_communicator *c)
 {
     ar_statistics_detach(c);
     ar_decisions_destroy(c);
+    ar_tuner_destroy(c->tuner);
     ar_engine_destroy(c, !ar_process_is_closed());
     ar_memory_destroy(c);
     ar_model_destroy(c);
@@ -136,6 +138,15 @@ inherit_wish(struct ar_communicator *c, MPI_Comm comm)
     return clauses && !config ? MPI_ERR_NO_MEM : MPI_SUCCESS;
 }
 
+static int
+begin_tuning(struct ar_communicator *c)
+{
+    if (c->config->tune != AR_TUNE_ONLINE || c->config->broken || c->nranks == 1)
+        return MPI_SUCCESS;
+    c->tuner = ar_tuner_create(c);
+    return c->tuner ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
 static struct ar_communicator *
 create(MPI_Comm comm, int *error)
 {
@@ -156,6 +167,8 @@ create(MPI_Comm comm, int *error)
         c->always_native = ar_config_always_native(c->config);
     if (!*error && !inter)
         *error = inherit_wish(c, comm);
+    if (!*error && !inter)
+        *error = begin_tuning(c);
     if (!*error) {
         ar_statistics_attach(c, comm, ar_clock_system_ns() - start);
         return attach(c, comm, error);

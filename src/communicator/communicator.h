@@ -56,6 +56,7 @@ enum ar_runner {
 /* What a call with this key runs. */
 struct ar_decision {
     bool used;
+    struct ar_tuned *tuned; /* whose pick it is; NULL: nobody tunes */
     struct ar_decision_key key;
     enum ar_runner runner;
     struct ar_plan *plan; /* of AR_RUN_MESSAGES; owned */
@@ -114,6 +115,7 @@ struct ar_communicator {
     struct ar_decision *last_decision;   /* NULL: none */
     const struct ar_decision *ran;       /* by the last call; NULL: none, or no more known */
     struct ar_recorder *recorder;        /* NULL: nothing is recorded */
+    struct ar_tuner *tuner;              /* NULL: nothing is tuned */
     unsigned long verify_calls;          /* those that might have been verified */
     const struct ar_label *native_label; /* of calls under always_native */
 };
@@ -133,8 +135,8 @@ struct ar_decision *ar_communicator_decide(struct ar_communicator *c, MPI_Comm c
                                            const struct ar_reduction *r, size_t count,
                                            enum ar_place place, int *error);
 
-/* The same for a call that runs what pick says; where it cannot, native or the same schedule by
- * messages, as the reason tells. */
+/* The same for a call that runs what pick says (NULL: what the configuration says); where it
+ * cannot, native or the same schedule by messages, as the reason tells. */
 struct ar_decision *ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm,
                                               const struct ar_reduction *r, size_t count,
                                               const struct ar_pick *pick, int *error);

@@ -101,6 +101,18 @@ set_own_model_file(char **file, const char *value, struct ar_text *why)
     return error ? error : set_file(file, value);
 }
 
+static int
+set_overhead(int *percent, const char *value, struct ar_text *why)
+{
+    const struct ar_word word = trimmed(value);
+    if (ar_word_int(word, 1, 100, percent))
+        return AR_OK;
+    ar_text_add(why, "column %d: ", (int)(word.at - value) + 1);
+    ar_text_quote(why, word);
+    ar_text_add(why, "; allowed: percent from 1 to 100");
+    return AR_ERR_SYNTAX;
+}
+
 /* Which of the words between '|' in the variable's row value is, -1 if none. */
 static int
 find_keyword(enum ar_variable_id id, struct ar_word value, struct ar_nearest *nearest)
@@ -171,6 +183,14 @@ set_variable(struct ar_config *config, enum ar_variable_id id, const char *value
         error = set_keyword(&index, id, value, why);
         config->transport = (enum ar_transport)index;
         return error;
+    case AR_VARIABLE_TUNE:
+        error = set_keyword(&index, id, value, why);
+        config->tune = (enum ar_tune_mode)index;
+        return error;
+    case AR_VARIABLE_TUNE_DUMP:
+        return *value ? set_own_stats_file(&config->tune_dump, value, why) : AR_OK;
+    case AR_VARIABLE_TUNE_OVERHEAD:
+        return set_overhead(&config->tune_overhead, value, why);
     case AR_VARIABLE_VERIFY:
         return ar_verify_parse(&config->verify, value, why);
     case AR_VARIABLE_VERBOSE:
@@ -284,6 +304,9 @@ write_config(FILE *out, const struct ar_config *config)
                 ar_verify_print(&config->verify, verify, sizeof verify));
     if (config->model_file)
         fprintf(out, "%s=%s\n", ar_variables[AR_VARIABLE_MODEL].name, config->model_file);
+    if (config->tune == AR_TUNE_ONLINE)
+        fprintf(out, "%s=online\n%s=%d\n", ar_variables[AR_VARIABLE_TUNE].name,
+                ar_variables[AR_VARIABLE_TUNE_OVERHEAD].name, config->tune_overhead);
     if (config->stats_file)
         fprintf(out, "%s=%s\n", ar_variables[AR_VARIABLE_STATS].name, config->stats_file);
     return AR_OK;
@@ -351,6 +374,7 @@ finished(struct ar_config *config, int error)
 {
     hold_to_promise(config);
     config->error = config->broken && config->strict ? AR_ERR_SYNTAX : AR_OK;
+    config->is_watched = config->verify.every > 0 || config->tune == AR_TUNE_ONLINE;
     config->asks = asks(config->rules) | asks(config->program_rules) | asks(config->file_rules);
     if (!error && !make_text(config))
         return config;
@@ -407,6 +431,11 @@ take_line(struct ar_config *config, struct ar_word key, const char *value, struc
     case AR_VARIABLE_DETERMINISM:
     case AR_VARIABLE_VERIFY:
         return set_variable(config, ar_variable_find(key), value, why);
+    case AR_VARIABLE_TUNE: /* said only where it is on */
+        config->tune = AR_TUNE_ONLINE;
+        return AR_OK;
+    case AR_VARIABLE_TUNE_OVERHEAD:
+        return set_overhead(&config->tune_overhead, value, why);
     case AR_VARIABLE_TRANSPORT: /* said only where it is not auto */
         config->transport = AR_TRANSPORT_MPI;
         return AR_OK;
@@ -493,6 +522,7 @@ ar_config_destroy(struct ar_config *config)
     free(config->allowed);
     free(config->model_file);
     free(config->stats_file);
+    free(config->tune_dump);
     free(config->text);
     free(config);
 }

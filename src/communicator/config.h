@@ -24,6 +24,8 @@ enum ar_transport {
     AR_TRANSPORT_MPI
 };
 
+enum ar_tune_mode { AR_TUNE_OFF, AR_TUNE_ONLINE };
+
 struct ar_config {
     struct ar_rules *rules;         /* of ALLREDUCE_ALGO; NULL: none.  Owned */
     struct ar_rules *program_rules; /* of allreduce_choose; NULL: none.  Owned */
@@ -36,6 +38,10 @@ struct ar_config {
     enum ar_transport transport;
     enum ar_wait_policy wait;
     struct ar_verify_setting verify;
+    enum ar_tune_mode tune;
+    int tune_overhead;    /* percent of the time in allreduce */
+    char *tune_dump;      /* of ALLREDUCE_TUNE_DUMP, of this process alone; NULL: none.  Owned */
+    bool is_watched;      /* calls may be verified or tuned */
     size_t scratch_bytes; /* bound of scratch memory per communicator */
     char *stats_file;     /* of ALLREDUCE_STATS, as it stands there; NULL: none.  Owned */
     int stats_signal;     /* of ALLREDUCE_STATS_SIGNAL; 0: none */

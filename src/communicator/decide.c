@@ -7,6 +7,7 @@
 #include "communicator/request.h"
 #include "communicator/state.h"
 #include "communicator/statistics.h"
+#include "communicator/tuner.h"
 
 /* Plans of one communicator: 16 MiB, or one plan if that alone is larger. */
 #define PLAN_BYTES_MAX ((size_t)16 << 20)
@@ -311,6 +312,23 @@ decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
     return NULL;
 }
 
+static struct ar_decision *
+decide_tuned(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+             struct ar_decision_key key, int *error)
+{
+    struct ar_tuned *tuned = NULL;
+    const bool is_free = key.keeps == AR_DETERMINISM_NONE; /* else the bits would change with it */
+    const struct ar_pick *const pick =
+        c->tuner && is_free ? ar_tuner_pick(c, comm, &tuned, r, key.count, error) : NULL;
+    if (*error)
+        return NULL;
+    key.pick = pick ? pick->number : 0;
+    struct ar_decision *const d = decide(c, comm, r, key, pick, error);
+    if (d)
+        d->tuned = tuned;
+    return d;
+}
+
 struct ar_decision *
 ar_decision_get(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
                 size_t count, enum ar_place place, int *error)
@@ -326,8 +344,9 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
     *error = MPI_SUCCESS;
     place = asks_place ? ar_request_agree_on_place(c, comm, r, count, place, error) : 0;
     struct ar_decision *d =
-        *error ? NULL : decide(c, comm, r, key_of(r, count, place, c->config), NULL, error);
-    if (d && r->named && !asks_place) { /* else the next call may be in another place */
+        *error ? NULL : decide_tuned(c, comm, r, key_of(r, count, place, c->config), error);
+    /* else the next call may be in another place, or the tuner's */
+    if (d && r->named && !asks_place && (!d->tuned || ar_tuned_is_settled(d->tuned))) {
         c->last_type = r->type;
         c->last_op = r->op;
         c->last_count = count;
@@ -342,6 +361,6 @@ ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm, const struct
                           size_t count, const struct ar_pick *pick, int *error)
 {
     struct ar_decision_key key = key_of(r, count, AR_OUT_OF_PLACE, c->config);
-    key.pick = pick->number;
+    key.pick = pick ? pick->number : 0;
     return decide(c, comm, r, key, pick, error);
 }

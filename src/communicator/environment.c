@@ -33,6 +33,12 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
     [AR_VARIABLE_TRANSPORT] = {"ALLREDUCE_TRANSPORT", "auto|mpi", "auto",
                                "what carries the messages of algorithms: shared memory within a "
                                "node, else MPI; or MPI everywhere"},
+    [AR_VARIABLE_TUNE] = {"ALLREDUCE_TUNE", "off|online", "off",
+                          "online: calls try what may be faster than auto, and the winner stays"},
+    [AR_VARIABLE_TUNE_DUMP] = {"ALLREDUCE_TUNE_DUMP", "FILE", "",
+                               "where to write what online tuning found, as rules"},
+    [AR_VARIABLE_TUNE_OVERHEAD] = {"ALLREDUCE_TUNE_OVERHEAD", "PERCENT", "2",
+                                   "of the time in allreduce that online tuning may cost"},
     [AR_VARIABLE_VERBOSE] = {"ALLREDUCE_VERBOSE", "0|1|2", "0",
                              "1: tell at the end on stderr what ran and why; 2: more of it"},
     [AR_VARIABLE_VERIFY] = {"ALLREDUCE_VERIFY", "SHARE", "0",

@@ -13,18 +13,31 @@
 #include "communicator/provenance.h"
 #include "communicator/state.h"
 #include "communicator/statistics.h"
+#include "communicator/tuner.h"
 #include "report/report.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct ar_process process;
 static atomic_bool closed;
-static pid_t pid;           /* of the process that was set up: not of its children; 0: none was */
+static pid_t pid; /* of the process that was set up: not of its children; 0: none was */
+static int world_size;
 static int world_rank = -1; /* -1: there is no MPI_COMM_WORLD (sessions) */
 
 bool
 ar_process_is_closed(void)
 {
     return atomic_load_explicit(&closed, memory_order_relaxed);
+}
+
+/* By rank 0 alone, once. */
+static void
+dump_tuned(void)
+{
+    static atomic_flag dumped = ATOMIC_FLAG_INIT;
+    const struct ar_config *const config = process.config;
+    if (config && config->tune == AR_TUNE_ONLINE && config->tune_dump && world_rank == 0 &&
+        !atomic_flag_test_and_set(&dumped))
+        ar_tuner_dump(config->tune_dump, world_size);
 }
 
 static int
@@ -35,6 +48,7 @@ at_finalize(MPI_Comm self, int keyval, void *value, void *extra)
     (void)value;
     (void)extra;
     ar_statistics_end(true);
+    dump_tuned();
     atomic_store(&closed, true);
     ar_communicators_close();
     return MPI_SUCCESS;
@@ -46,8 +60,10 @@ at_finalize(MPI_Comm self, int keyval, void *value, void *extra)
 __attribute__((destructor)) static void
 at_exit(void)
 {
-    if (pid != 0 && !ar_process_is_closed() && pid == getpid())
+    if (pid != 0 && !ar_process_is_closed() && pid == getpid()) {
         ar_statistics_end(false);
+        dump_tuned();
+    }
 }
 
 /* MPI_Finalize runs the delete callbacks of MPI_COMM_SELF first of all. */
@@ -59,6 +75,7 @@ watch_finalize(void)
     if (!initialized)
         return;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
     if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &keyval, NULL) == MPI_SUCCESS)
         PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, &process);
 }
@@ -117,11 +134,9 @@ ar_process_end_job(MPI_Comm comm, bool is_speaker)
 static void
 check_rules(void)
 {
-    int nranks;
     if (world_rank != 0 || !process.config || !process.config->tuned)
         return;
-    PMPI_Comm_size(MPI_COMM_WORLD, &nranks);
-    ar_provenance_check(process.config->tuned, nranks);
+    ar_provenance_check(process.config->tuned, world_size);
 }
 
 static void

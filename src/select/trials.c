@@ -8,6 +8,7 @@
 
 /* In the grammar of rules; of these every clause that matches is tried. */
 static const char few_text[] = "shm;"
+                               "two_level:nodes=2-inf;"
                                "butterfly:0-64K;"
                                "rhd:1K-inf@3-inf;"
                                "ring:32K-inf@3-inf;"

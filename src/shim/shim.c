@@ -10,6 +10,7 @@
 #include "communicator/communicator.h"
 #include "communicator/process.h"
 #include "communicator/statistics.h"
+#include "communicator/tuner.h"
 #include "reduce/reduce.h"
 #include "shim/native.h"
 #include "shim/verify.h"
@@ -99,13 +100,35 @@ run_verified(struct ar_communicator *c, struct ar_decision *d, const struct ar_r
     return ar_verify_end(&v, c, &choice, r, call, run(c, d, r, call));
 }
 
+static int
+run_tuned(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
+          const struct ar_call *call)
+{
+    struct ar_tuned *const tuned = d->tuned;
+    if (!ar_tuned_counts(tuned))
+        return run(c, d, r, call);
+    const uint64_t start = ar_clock_system_ns();
+    const int error = run(c, d, r, call);
+    const uint64_t ns = ar_clock_system_ns() - start;
+    c->last_decision = NULL; /* the tuner may want another one now */
+    return error ? error : ar_tuner_note(c, call->comm, tuned, (int64_t)ns);
+}
+
+/* A call that may be verified or tuned. */
+static int
+run_watched(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
+            const struct ar_call *call)
+{
+    if (c->config->verify.every > 0 && d->runner != AR_RUN_NATIVE && ar_verify_is_due(c))
+        return run_verified(c, d, r, call);
+    return d->tuned ? run_tuned(c, d, r, call) : run(c, d, r, call);
+}
+
 static inline int
 execute(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
         const struct ar_call *call)
 {
-    if (c->config->verify.every > 0 && d->runner != AR_RUN_NATIVE && ar_verify_is_due(c))
-        return run_verified(c, d, r, call);
-    return run(c, d, r, call);
+    return c->config->is_watched ? run_watched(c, d, r, call) : run(c, d, r, call);
 }
 
 static int

@@ -1,0 +1,37 @@
+#!/bin/sh
+# Online tuning: results stay right, something is tried and something is settled, what a clause
+# names is left alone, and what was found is written as rules.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+dump=$scratch/dump.conf
+# Sizes and communicators of their own, and a budget that lets all be tried soon.
+expect_ok "online" preload 3 ALLREDUCE_TUNE=online ALLREDUCE_TUNE_OVERHEAD=100 ALLREDUCE_VERBOSE=1 \
+    ALLREDUCE_TUNE_DUMP="$dump" "$programs/repeat" 6000
+grep -q 'tuned online: tried [2-9]' "$scratch/out" || fail "nothing was settled: $(cat "$scratch/out")"
+[ "$(grep ' tuning$' "$scratch/out" | awk '{ print $5 }' | sort -u | wc -l)" -ge 3 ] ||
+    fail "fewer than 3 choices were tried: $(cat "$scratch/out")"
+grep -q '^#! tuned: mpi=.*; ranks=3$' "$dump" || fail "no provenance: $(cat "$dump")"
+grep -q '@3,type=integer  # .* us, tuned online: ' "$dump" || fail "no rule: $(cat "$dump")"
+expect_ok "the rules" preload 3 ALLREDUCE_RULES="$dump" ALLREDUCE_VERBOSE=1 "$programs/repeat" 100
+grep -q ' rule$' "$scratch/out" || fail "the rules were not used: $(cat "$scratch/out")"
+
+# A clause is no matter of taste.
+expect_ok "a clause" preload 2 ALLREDUCE_TUNE=online ALLREDUCE_TUNE_OVERHEAD=100 ALLREDUCE_VERBOSE=1 \
+    ALLREDUCE_ALGO='ring:0-100;auto' "$programs/repeat" 1000
+expect_calls "a clause" ring 1500
+[ "$(awk '$5 == "ring" { print $NF }' "$scratch/out" | sort -u)" = named ] || fail "ring was not named alone"
+
+# With all kinds of ops, types and communicators; ranks that differ in their settings.
+expect_ok "comms" preload 3 ALLREDUCE_TUNE=online ALLREDUCE_TUNE_OVERHEAD=100 "$programs/comms"
+expect_ok "order" preload 3 ALLREDUCE_TUNE=online ALLREDUCE_TUNE_OVERHEAD=100 "$programs/order"
+# shellcheck disable=SC2016 # the ranks' shells expand it
+expect_ok "verified, and alike" preload 2 ALLREDUCE_VERIFY=1/10 sh -c \
+    'ALLREDUCE_TUNE=online ALLREDUCE_TUNE_OVERHEAD=$((20 + ${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-0}})) exec "$0" 2000' \
+    "$programs/repeat"
+
+for setting in TUNE=offline TUNE_OVERHEAD=0 TUNE_OVERHEAD=2% TUNE_DUMP=/nowhere/rules; do
+    preload 2 "ALLREDUCE_$setting" "$programs/repeat" 1 >"$scratch/out" 2>&1 && fail "$setting was taken"
+    grep -q "ALLREDUCE_${setting%=*}" "$scratch/out" || fail "$setting: $(cat "$scratch/out")"
+done
+exit $failed
