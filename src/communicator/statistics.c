@@ -18,6 +18,7 @@
 #include "communicator/stats_file.h"
 #include "communicator/verified.h"
 #include "report/report.h"
+#include "report/watchdog.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
@@ -357,6 +358,19 @@ ar_statistics_part(struct ar_communicator *c, MPI_Comm comm)
     ar_table_fini(&table);
 }
 
+#define ALARMS_SAID 3
+
+static void
+say_alarms(const struct ar_table *table)
+{
+    struct ar_alarm alarms[ALARMS_SAID];
+    const size_t n = ar_watchdog_look(table, alarms, ALARMS_SAID);
+    for (size_t i = 0; i < n; i++) {
+        char text[AR_ALARM_TEXT];
+        ar_say("watchdog: %s", ar_alarm_print(&alarms[i], text, sizeof text));
+    }
+}
+
 void
 ar_statistics_end(bool mpi_lives)
 {
@@ -372,6 +386,8 @@ ar_statistics_end(bool mpi_lives)
         write_gathered(&table);
     else if (all.path[0] && table.nrows > 0)
         write_file(&table, NAME_OF_RANK, 1);
+    if (asks(all.config) && own_rank() == 0)
+        say_alarms(&table);
     ar_table_fini(&table);
 }
 

@@ -13,6 +13,7 @@
 #include "report/clock.h"
 #include "report/report.h"
 #include "report/table.h"
+#include "report/watchdog.h"
 
 /* --- times --- */
 
@@ -165,6 +166,55 @@ the_own_time_is_that_of_the_ranks_that_came_last(void **state)
 /* --- what is written --- */
 
 typedef void write_fn(FILE *to, const struct ar_table *table);
+
+/* A row of so many calls of size bin. */
+static struct ar_row
+sized(const char *ran, int nranks, unsigned bin, uint64_t calls, uint64_t ns)
+{
+    struct ar_row row = row_of(ran, "named", nranks, calls, ns);
+    row.key.bin = bin;
+    return row;
+}
+
+static void
+assert_alarm(const struct ar_table *table, const char *expected)
+{
+    struct ar_alarm alarms[2];
+    char text[AR_ALARM_TEXT];
+    assert_int_equal(ar_watchdog_look(table, alarms, 2), *expected != '\0');
+    if (*expected && !strstr(ar_alarm_print(alarms, text, sizeof text), expected))
+        fail_msg("'%s' is not in '%s'", expected, text);
+}
+
+static void
+the_watchdog_sees_what_no_allreduce_should_do(void **state)
+{
+    (void)state;
+    struct ar_table table = {0};
+    add(&table, sized("ring", 4, 10, 100, 8000));
+    assert_alarm(&table, "");
+    add(&table, sized("reduce_bcast", 4, 10, 100, 2000));
+    assert_alarm(&table, "a rule that may mend it: reduce_bcast:512-1023@4");
+    ar_table_fini(&table);
+
+    add(&table, sized("ring", 4, 10, 100, 8000));
+    add(&table, sized("rhd", 4, 12, 100, 2000)); /* four times the length says nothing */
+    assert_alarm(&table, "");
+    add(&table, sized("butterfly", 4, 11, 63, 1000)); /* of too few calls */
+    assert_alarm(&table, "");
+    add(&table, sized("rhd", 4, 11, 64, 2000));
+    assert_alarm(&table, "times slower than MPI_SUM from 1K on 4 ranks by rhd (");
+    assert_alarm(&table, "; a rule that may mend it: rhd:512-1023@4");
+    ar_table_fini(&table);
+
+    add(&table, sized("native", 9, 4, 100, 90000));
+    add(&table, sized("native", 7, 4, 100, 25000));
+    assert_alarm(&table, "");
+    add(&table, sized("native", 8, 4, 100, 30000));
+    assert_alarm(&table, "MPI_SUM from 8 on 9 ranks by native (");
+    assert_alarm(&table, "mpiexec -n 9 allreduce bench --sizes 8");
+    ar_table_fini(&table);
+}
 
 static char *
 written(write_fn *write, const struct ar_table *table)
@@ -345,6 +395,7 @@ main(void)
         cmocka_unit_test(json_has_the_run_and_a_line_for_each_row),
         cmocka_unit_test(text_has_a_line_for_each_row_with_its_names_below_each_other),
         cmocka_unit_test(a_word_is_one_line),
+        cmocka_unit_test(the_watchdog_sees_what_no_allreduce_should_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
