@@ -16,6 +16,7 @@
 #define LONG       (8 * MIDDLE)
 #define SHORT_LOOP 20
 #define LONG_LOOP  3
+#define LONG_ROW   3 /* long messages in a row */
 
 /* Where a message of MIDDLE bytes takes longer, LONG ones would take too long. */
 #define SLOW_NS 2e6
@@ -39,7 +40,7 @@ wait_all(int n, MPI_Request *requests)
     return error;
 }
 
-/* n messages one way, then one back; *ns gets half of the time that takes, the least of so many
+/* n messages from rank 0, then a short one back; *ns gets what that takes, the least of so many
  * loops. */
 static int
 play(const struct pair *pair, int bytes, int n, int loops, double *ns)
@@ -53,16 +54,16 @@ play(const struct pair *pair, int bytes, int n, int loops, double *ns)
         const uint64_t start = ar_clock_system_ns();
         for (int turn = 0; turn < 2 && !error; turn++) {
             const bool sends = serves == (turn == 0);
-            const int count = turn == 0 ? n : 1;
+            const int count = turn == 0 ? n : 1, length = turn == 0 ? bytes : SHORT;
             for (int i = 0; i < count && !error; i++)
-                error = sends ? PMPI_Isend(pair->room, bytes, MPI_BYTE, peer, TAG, pair->comm,
+                error = sends ? PMPI_Isend(pair->room, length, MPI_BYTE, peer, TAG, pair->comm,
                                            &requests[i])
-                              : PMPI_Irecv(pair->room + i * SHORT, bytes, MPI_BYTE, peer, TAG,
-                                           pair->comm, &requests[i]);
+                              : PMPI_Irecv(pair->room + (size_t)i * (size_t)bytes, length, MPI_BYTE,
+                                           peer, TAG, pair->comm, &requests[i]);
             if (!error)
                 error = wait_all(count, requests);
         }
-        const double time = (double)(ar_clock_system_ns() - start) / 2;
+        const double time = (double)(ar_clock_system_ns() - start);
         *ns = k == 0 || time < *ns ? time : *ns;
     }
     return error;
@@ -78,34 +79,40 @@ measure_short(struct ar_travel *travel, const struct pair *pair, int effort)
         error = play(pair, SHORT, TRAIN, SHORT_LOOP * effort, &row);
     if (error)
         return error;
-    travel->overhead = row > one ? 2 * (row - one) / (TRAIN - 1) : 0;
-    if (travel->overhead > one / 4)
-        travel->overhead = one / 4;
-    travel->latency = one - 2 * travel->overhead;
+    travel->overhead = row > one ? (row - one) / (TRAIN - 1) : 0;
+    if (travel->overhead > one / 8) /* no more than half of one's way is the ranks' own */
+        travel->overhead = one / 8;
+    travel->latency = one / 2 - 2 * travel->overhead;
     return MPI_SUCCESS;
 }
 
-/* Both decide alike whether to go on to long ones: rank 0 tells. */
+/* Does a message take so long that longer ones are out of the question?  Rank 0 knows. */
+static int
+ask_slow(const struct pair *pair, double ns, int *is_slow)
+{
+    *is_slow = ns > SLOW_NS;
+    return pair->rank == 0 ? PMPI_Send(is_slow, 1, MPI_INT, pair->other, TAG, pair->comm)
+                           : PMPI_Recv(is_slow, 1, MPI_INT, 0, TAG, pair->comm, MPI_STATUS_IGNORE);
+}
+
+/* What further messages of a row take: the first may go faster, on what links have saved up. */
 static int
 measure_long(struct ar_travel *travel, const struct pair *pair, int effort)
 {
-    const double one = travel->latency + 2 * travel->overhead;
-    double middle, longer;
-    int error = play(pair, MIDDLE, 1, LONG_LOOP * effort, &middle);
-    int is_slow = middle > SLOW_NS;
-    if (!error && pair->rank == 0)
-        error = PMPI_Send(&is_slow, 1, MPI_INT, pair->other, TAG, pair->comm);
-    else if (!error)
-        error = PMPI_Recv(&is_slow, 1, MPI_INT, 0, TAG, pair->comm, MPI_STATUS_IGNORE);
+    double middle, one, row;
+    int is_slow, error = play(pair, MIDDLE, 1, LONG_LOOP * effort, &middle);
+    if (!error)
+        error = ask_slow(pair, middle, &is_slow);
     if (error)
         return error;
-    travel->per_byte = (middle - one) / MIDDLE;
-    if (!is_slow) {
-        error = play(pair, LONG, 1, LONG_LOOP * effort, &longer);
-        travel->per_byte = (longer - middle) / (LONG - MIDDLE);
-    }
-    if (travel->per_byte <= 0) /* less than the clock can tell */
-        travel->per_byte = middle / MIDDLE;
+    travel->per_byte = middle / MIDDLE;
+    if (is_slow)
+        return MPI_SUCCESS;
+    error = play(pair, LONG, 1, effort, &one);
+    if (!error)
+        error = play(pair, LONG, LONG_ROW, effort, &row);
+    if (!error && row > one) /* else: less than the clock can tell */
+        travel->per_byte = (row - one) / ((LONG_ROW - 1) * LONG);
     return error;
 }
 
@@ -115,7 +122,7 @@ measure_pair(struct ar_travel *travel, MPI_Comm comm, int rank, int other, int e
     struct pair pair = {comm, rank, other, NULL};
     if (other < 0 || (rank != 0 && rank != other))
         return MPI_SUCCESS;
-    pair.room = calloc(1, LONG);
+    pair.room = calloc(LONG_ROW, LONG);
     if (!pair.room)
         return MPI_ERR_NO_MEM;
     int error = measure_short(travel, &pair, effort);
