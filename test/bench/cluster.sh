@@ -8,7 +8,7 @@ hosts=4
 bytes_a_second=125000000
 segmented='segment=256K,window=2'
 flat="butterfly;ring;circulant;segmented_ring($segmented);circulant($segmented)"
-levels="two_level(inter=butterfly,lanes=one);two_level(inter=ring,$segmented);two_level($segmented)"
+levels="two_level(inter=butterfly,lanes=one);two_level;two_level(inter=ring,$segmented);two_level($segmented)"
 
 launch() {
     local_ranks=$1
