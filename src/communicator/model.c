@@ -153,10 +153,12 @@ remember(const struct ar_communicator *c, const char *text)
 
 /* The others may wait long, and rank 0 may need their core. */
 static int
-broadcast(void *data, int bytes, MPI_Comm comm)
+broadcast(const struct ar_communicator *c, void *data, int bytes)
 {
     MPI_Request request;
-    int done = 0, error = PMPI_Ibcast(data, bytes, MPI_BYTE, 0, comm, &request);
+    if (c->wait.blocks)
+        return PMPI_Bcast(data, bytes, MPI_BYTE, 0, c->private_comm);
+    int done = 0, error = PMPI_Ibcast(data, bytes, MPI_BYTE, 0, c->private_comm, &request);
     while (!error && !done) {
         error = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
         if (!done)
@@ -170,12 +172,12 @@ static int
 share_text(const struct ar_communicator *c, char **text)
 {
     int length = c->rank == 0 && *text ? (int)strlen(*text) + 1 : 0;
-    int error = broadcast(&length, (int)sizeof length, c->private_comm);
+    int error = broadcast(c, &length, (int)sizeof length);
     if (error || length == 0)
         return error;
     if (c->rank > 0)
         *text = malloc((size_t)length);
-    return *text ? broadcast(*text, length, c->private_comm) : MPI_ERR_NO_MEM;
+    return *text ? broadcast(c, *text, length) : MPI_ERR_NO_MEM;
 }
 
 /* The machine, measured where no file says it; its text on rank 0. */
@@ -188,7 +190,7 @@ model_machine(const struct ar_communicator *c, char **text)
         *text = recall(c);
         knows = *text || (c->config->model_file && !read_machine(c, &machine));
     }
-    int error = broadcast(&knows, (int)sizeof knows, c->private_comm);
+    int error = broadcast(c, &knows, (int)sizeof knows);
     if (!error && !knows)
         error = ar_measure(&machine, c->private_comm, c->node_of, c->nranks, 1);
     if (error || c->rank > 0 || *text)

@@ -2,6 +2,7 @@
 # platform, and how many times faster than others our best
 # and auto are.
 BEGIN {
+    folded = 65536 # as in common.sh
     FS = "\""
     nselectors = split("mpich ompi mvapich2 impi", selectors, " ")
     OFMT = CONVFMT = "%.17g"
@@ -9,7 +10,13 @@ BEGIN {
 
 {
     split($1, at, ",")
-    if (at[4] == "wrong")
+    who = at[1] "," at[2] "," at[5] $2
+    if (at[4] == "wrong") {
+        wrong[who] = at[3]
+        next
+    }
+    # Long messages are not checked: what was wrong before is not believed.
+    if (who in wrong && at[3] >= folded)
         next
     point = at[1] "," at[2] "," at[3]
     us = at[4] + 0
