@@ -48,11 +48,12 @@ struct ar_comparison {
     char ran[AR_CHOICE_TEXT]; /* by the rules */
     struct ar_timing rules;
     struct ar_timing native;
-    char best[AR_CHOICE_TEXT]; /* of all single choices, native among them */
+    char best[AR_CHOICE_TEXT]; /* of all other single choices, native among them */
     struct ar_timing best_time;
 };
 
-/* The same with a text of rules among the entrants, which stays to the end. */
+/* Measures what a text of rules chooses in the same manner, on the same communicator and so with
+ * the same memory as all others. */
 int ar_study_compare(struct ar_comparison *found, struct ar_contest *contest, const char *rules,
                      size_t count, double seconds, const struct ar_place_of_ranks *places);
 

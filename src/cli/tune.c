@@ -192,7 +192,7 @@ check_sizes(struct course *course, const char *rules, size_t *slower)
         ar_study_begin(&contest);
     if (course->rank == 0)
         printf("%8s %10s  %-28s %10s  %-28s %10s %6s\n", "size", "rules us", "ran", "best us",
-               "best of all", "native us", "noise");
+               "best of all others", "native us", "noise");
     for (size_t i = 0; i < sizes->n && !status; i++) {
         struct ar_comparison found;
         show_progress(course, sizes->n, "checking");

@@ -42,14 +42,16 @@ same_choice(const struct ar_choice *a, const struct ar_choice *b)
     return strcmp(ar_choice_print(a, x, sizeof x), ar_choice_print(b, y, sizeof y)) == 0;
 }
 
-/* Where the rule of one size ends, between it and the next. */
+/* Where the rule of one size ends: at a power of two about half-way to the next. */
 static size_t
 end_of(const struct ar_findings *all, size_t size)
 {
     const struct ar_sizes *const sizes = &all->tune->sizes;
     if (size + 1 == sizes->n)
         return SIZE_MAX;
-    return (size_t)sqrt((double)sizes->bytes[size] * (double)sizes->bytes[size + 1]);
+    const double middle = sqrt((double)sizes->bytes[size] * (double)sizes->bytes[size + 1]);
+    const size_t round = (size_t)1 << (int)log2(middle);
+    return round > sizes->bytes[size] ? round : sizes->bytes[size];
 }
 
 static void
