@@ -184,7 +184,7 @@ share_text(const struct ar_communicator *c, char **text)
 static int
 model_machine(const struct ar_communicator *c, char **text)
 {
-    struct ar_machine machine;
+    struct ar_machine machine = {.ranks_per_node = 1};
     int knows = 0;
     if (c->rank == 0) {
         *text = recall(c);

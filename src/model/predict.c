@@ -257,7 +257,7 @@ ar_predict_bound(const struct ar_machine *m, const int *node_of, int nranks, siz
                  size_t ports)
 {
     const double n = (double)bytes;
-    int nnodes = 0;
+    int nnodes = 1;
     for (int r = 0; r < nranks; r++)
         nnodes = node_of[r] >= nnodes ? node_of[r] + 1 : nnodes;
     const int per_node = (nranks + nnodes - 1) / nnodes;

@@ -33,7 +33,7 @@ struct simulation {
     size_t most_messages; /* of a segment */
     struct flight *flights;
     struct slot *slots;
-    struct ar_moment *free; /* of each actor */
+    struct ar_moment *idle; /* from when on each actor is */
     struct event *heap;
     size_t nevents, heap_room, turns;
     size_t left; /* runs of segments on actors that have not ended */
@@ -277,7 +277,7 @@ static void
 begin_round(struct simulation *s, struct slot *slot)
 {
     const int actor = actor_of(s, slot);
-    struct ar_moment *const now = &s->free[actor];
+    struct ar_moment *const now = &s->idle[actor];
     while (slot->round == program_of(s, slot->segment)->first_round[actor + 1]) {
         await(&s->ended[slot->segment], now);
         s->left--;
@@ -298,7 +298,7 @@ begin_round(struct simulation *s, struct slot *slot)
 static void
 end_round(struct simulation *s, struct slot *slot)
 {
-    struct ar_moment *const now = &s->free[actor_of(s, slot)];
+    struct ar_moment *const now = &s->idle[actor_of(s, slot)];
     await(now, &slot->ready);
     work(s, slot, now);
     slot->round++;
@@ -345,14 +345,14 @@ ar_simulate(const struct ar_trial *run, struct ar_moment *ended)
     s.heap_room = 2 * actors * window + 64;
     s.flights = calloc(s.most_messages * run->nsegments, sizeof *s.flights);
     s.slots = calloc(actors * window, sizeof *s.slots);
-    s.free = calloc(actors, sizeof *s.free);
+    s.idle = calloc(actors, sizeof *s.idle);
     s.heap = malloc(s.heap_room * sizeof *s.heap);
     memset(ended, 0, run->nsegments * sizeof *ended);
     ar_network_reset(run->network);
-    const int error = s.flights && s.slots && s.free && s.heap ? run_events(&s) : AR_ERR_MEMORY;
+    const int error = s.flights && s.slots && s.idle && s.heap ? run_events(&s) : AR_ERR_MEMORY;
     free(s.flights);
     free(s.slots);
-    free(s.free);
+    free(s.idle);
     free(s.heap);
     return error;
 }
