@@ -291,7 +291,7 @@ check_output(const struct ar_tune *tune, int rank)
 int
 ar_cli_tune(int argc, char **argv)
 {
-    struct ar_tune options;
+    struct ar_tune options = {0};
     struct course course = {.all = {.tune = &options}};
     int status = ar_tune_read(&options, argc, argv);
     if (status)

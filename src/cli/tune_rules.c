@@ -80,7 +80,7 @@ class_name(size_t type)
 static void
 write_clauses(FILE *to, const struct ar_findings *all, size_t type)
 {
-    const size_t n = all->tune->sizes.n;
+    const size_t n = all->tune->sizes.n, *const types = all->tune->types;
     char choice[AR_CHOICE_TEXT];
     for (size_t first = 0, last; first < n; first = last + 1) {
         const struct ar_finding *const found = ar_findings_at(all, type, first);
@@ -94,7 +94,7 @@ write_clauses(FILE *to, const struct ar_findings *all, size_t type)
         fprintf(to, "%s:", ar_choice_print(&found->choice, choice, sizeof choice));
         write_range(to, all, first, last);
         if (type > 0)
-            fprintf(to, ",%s", class_name(all->tune->types[type]));
+            fprintf(to, ",%s", class_name(types[type]));
         if (all->places.nodes > 1)
             fprintf(to, ",nodes=%d,ppn=%d", all->places.nodes, all->places.per_node);
         fputc('\n', to);
