@@ -41,8 +41,9 @@ append(struct ar_schedule *s, const struct view *view, const struct ar_step *ste
     case AR_RECV_REDUCE:
         ar_recv_reduce(s, rank_of(view, step->peer), dst, a, step->order);
         break;
-    case AR_COPY:
-        ar_copy(s, dst, a);
+    case AR_COPY: /* what is IN there may be OUT here already */
+        if (dst.buffer != a.buffer || dst.offset != a.offset)
+            ar_copy(s, dst, a);
         break;
     case AR_REDUCE:
         ar_reduce(s, dst, a, region_of(view, step->b));
