@@ -215,7 +215,7 @@ predict(struct ar_prediction *p, struct asked *a)
         return error;
     if (cast.symmetry != AR_SYMMETRY_NONE)
         error = simulate_cast(p, a, &cast);
-    else
+    if (cast.symmetry == AR_SYMMETRY_NONE || error == AR_ERR_PROOF) /* the samples deceived */
         error = all > most ? AR_ERR_PARAM : simulate_all(p, a);
     return error == AR_ERR_PARAM ? step_through(p, a) : error;
 }
