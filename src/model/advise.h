@@ -6,8 +6,8 @@
 
 #define AR_ADVICE_MAX 32
 
-/* Steps of one simulation, for one who starts a program and waits: some milliseconds. */
-#define AR_ADVISE_STEPS ((size_t)1 << 15)
+/* Steps of one simulation, for one who starts a program and waits. */
+#define AR_ADVISE_STEPS ((size_t)1 << 13)
 
 struct ar_advice_request {
     const struct ar_machine *machine;
