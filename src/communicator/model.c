@@ -175,9 +175,11 @@ share_text(const struct ar_communicator *c, char **text)
     int error = broadcast(c, &length, (int)sizeof length);
     if (error || length == 0)
         return error;
-    if (c->rank > 0)
-        *text = malloc((size_t)length);
-    return *text ? broadcast(c, *text, length) : MPI_ERR_NO_MEM;
+    char *const room = realloc(*text, (size_t)length); /* that it has on rank 0 */
+    if (!room)
+        return MPI_ERR_NO_MEM;
+    *text = room;
+    return broadcast(c, *text, length);
 }
 
 /* The machine, measured where no file says it; its text on rank 0. */
