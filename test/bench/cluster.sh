@@ -6,9 +6,8 @@
 
 hosts=4
 bytes_a_second=125000000
-segmented='segment=256K,window=2'
-flat="butterfly;ring;circulant;segmented_ring($segmented);circulant($segmented)"
-levels="two_level(inter=butterfly,lanes=one);two_level;two_level(inter=ring,$segmented);two_level($segmented)"
+flat="butterfly;ring;ring(segment=512K,window=1);circulant;circulant(segment=256K,window=1)"
+levels="two_level(inter=butterfly,lanes=one);two_level(inter=ring);two_level(inter=ring,segment=1M,window=1)"
 
 launch() {
     local_ranks=$1
@@ -26,7 +25,7 @@ for ranks in ${CLUSTER_RANKS:-1 2}; do
     echo
     echo "Sent by the busiest host for 8 MiB, as its interface counts, in units of the bound 2(H-1)/H n:"
     echo
-    for algorithm in native butterfly ring "two_level(inter=ring,$segmented)"; do
+    for algorithm in native butterfly ring "two_level(inter=ring,segment=1M,window=1)"; do
         bytes=$(preload "$ranks" ALLREDUCE_ALGO="$algorithm" test/bench/wire 8388608 3 </dev/null) || fail "$algorithm"
         echo "$algorithm $bytes" | awk -v hosts=$hosts '
             { printf "    %-42s %.2f\n", $1, $2 / (2 * (hosts - 1) / hosts * 8388608) }'
