@@ -1,8 +1,6 @@
 /* allreduce bench: the command line. */
 #include "config.h"
 
-#include <argp.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +8,8 @@
 #include "cli/bench.h"
 #include "cli/cli.h"
 #include "cli/operand.h"
-#include "communicator/rank.h"
+#include "cli/options.h"
 #include "select/select.h"
-
-#define FACTOR_MAX 1024
 
 enum { FACTOR = 256, ROTATE, EXCHANGE, PRESET };
 
@@ -63,29 +59,13 @@ struct line {
     size_t factor;
 };
 
-/* As argp_error, for ranks that argp has told to be silent too. */
-#define REFUSE(state, ...) (argp_error(state, __VA_ARGS__), EINVAL)
-
 static error_t
 parse_seconds(double *seconds, const char *text, struct argp_state *state)
 {
     char *end;
     *seconds = strtod(text, &end);
     if (*text == '\0' || *end != '\0' || !(*seconds > 0 && *seconds < 1e9))
-        return REFUSE(state, "--time wants a number of seconds above 0, not '%s'", text);
-    return 0;
-}
-
-static error_t
-parse_number(long *number, const char *option, const char *text, long least, long most,
-             struct argp_state *state)
-{
-    char *end;
-    errno = 0;
-    *number = strtol(text, &end, 10);
-    if (*text == '\0' || *end != '\0' || errno || *number < least || *number > most)
-        return REFUSE(state, "--%s wants a whole number from %ld to %ld, not '%s'", option, least,
-                      most, text);
+        return AR_REFUSE(state, "--time wants a number of seconds above 0, not '%s'", text);
     return 0;
 }
 
@@ -93,17 +73,8 @@ static error_t
 parse_repetitions(int *repetitions, const char *text, struct argp_state *state)
 {
     long number = 0;
-    const error_t error = parse_number(&number, "repetitions", text, 1, 1000000, state);
+    const error_t error = ar_option_number(&number, "repetitions", text, 1, 1000000, state);
     *repetitions = (int)number;
-    return error;
-}
-
-static error_t
-parse_factor(size_t *factor, const char *text, struct argp_state *state)
-{
-    long number = 0;
-    const error_t error = parse_number(&number, "factor", text, 2, FACTOR_MAX, state);
-    *factor = (size_t)number;
     return error;
 }
 
@@ -113,7 +84,7 @@ parse_type(size_t *type, const char *text, struct argp_state *state)
     char why[AR_PROBLEM_TEXT];
     struct ar_text t;
     ar_text_init(&t, why, sizeof why);
-    return ar_type_find(type, text, &t) ? 0 : REFUSE(state, "--type: %s", why);
+    return ar_type_find(type, text, &t) ? 0 : AR_REFUSE(state, "--type: %s", why);
 }
 
 static error_t
@@ -122,7 +93,7 @@ parse_op(enum ar_op *op, const char *text, struct argp_state *state)
     char why[AR_PROBLEM_TEXT];
     struct ar_text t;
     ar_text_init(&t, why, sizeof why);
-    return ar_op_by_name(op, text, &t) ? 0 : REFUSE(state, "--op: %s", why);
+    return ar_op_by_name(op, text, &t) ? 0 : AR_REFUSE(state, "--op: %s", why);
 }
 
 static error_t
@@ -134,7 +105,7 @@ parse_places(unsigned *places, const char *text, struct argp_state *state)
             *places = i;
             return 0;
         }
-    return REFUSE(state, "--place wants out, in or both, not '%s'", text);
+    return AR_REFUSE(state, "--place wants out, in or both, not '%s'", text);
 }
 
 static error_t
@@ -142,8 +113,8 @@ parse_rotate(size_t *bytes, const char *text, struct argp_state *state)
 {
     const char *end;
     if (ar_size_parse(bytes, text, &end) || *end != '\0' || *bytes > (size_t)1 << 50)
-        return REFUSE(state, "--rotate wants bytes such as 64M, more than the cache, not '%s'",
-                      text);
+        return AR_REFUSE(state, "--rotate wants bytes such as 64M, more than the cache, not '%s'",
+                         text);
     return 0;
 }
 
@@ -151,7 +122,7 @@ static error_t
 parse_preset(enum ar_preset *preset, const char *text, struct argp_state *state)
 {
     if (strcmp(text, "course") != 0)
-        return REFUSE(state, "--preset: there is 'course', and no '%s'", text);
+        return AR_REFUSE(state, "--preset: there is 'course', and no '%s'", text);
     *preset = AR_PRESET_COURSE;
     return 0;
 }
@@ -165,10 +136,10 @@ check_algorithm(const char *text, size_t offset, struct argp_state *state)
     struct ar_rules *rules;
     const int error = ar_rules_parse(&rules, text, &problem);
     if (error == AR_ERR_SYNTAX)
-        return REFUSE(state, "--algo, column %zu: %s", offset + (size_t)problem.column,
-                      problem.text);
+        return AR_REFUSE(state, "--algo, column %zu: %s", offset + (size_t)problem.column,
+                         problem.text);
     if (error)
-        return REFUSE(state, "out of memory");
+        return AR_REFUSE(state, "out of memory");
     ar_rules_destroy(rules);
     return 0;
 }
@@ -181,7 +152,7 @@ check_algorithms(const char *list, struct argp_state *state)
         const size_t length = strcspn(at, ";");
         char *const text = strndup(at, length);
         error = text ? check_algorithm(text, (size_t)(at - list), state)
-                     : REFUSE(state, "out of memory");
+                     : AR_REFUSE(state, "out of memory");
         free(text);
         at += length + (at[length] == ';');
     }
@@ -208,15 +179,15 @@ finish(struct line *line, struct argp_state *state)
     struct ar_bench *const bench = line->bench;
     struct ar_problem problem;
     if (bench->preset && bench->algorithms)
-        return REFUSE(state, "--preset has its own algorithms: leave --algo out");
+        return AR_REFUSE(state, "--preset has its own algorithms: leave --algo out");
     apply_preset(line);
     const error_t refused = bench->algorithms ? check_algorithms(bench->algorithms, state) : 0;
     if (refused)
         return refused;
     const int error = ar_sizes_parse(&bench->sizes, line->sizes, line->factor, &problem);
     if (error)
-        return REFUSE(state, "--sizes: %s",
-                      error == AR_ERR_SYNTAX ? problem.text : "out of memory");
+        return AR_REFUSE(state, "--sizes: %s",
+                         error == AR_ERR_SYNTAX ? problem.text : "out of memory");
     return 0;
 }
 
@@ -250,7 +221,7 @@ parse_message(struct line *line, int key, char *value, struct argp_state *state)
         line->sizes = value;
         return 0;
     case FACTOR:
-        return parse_factor(&line->factor, value, state);
+        return ar_option_factor(&line->factor, value, state);
     case 'T':
         return parse_type(&bench->type, value, state);
     case 'o':
@@ -270,8 +241,7 @@ parse(int key, char *value, struct argp_state *state)
     struct line *const line = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        if (state->flags & ARGP_NO_ERRS)
-            state->out_stream = NULL; /* rank 0 prints the help */
+        ar_options_begin(state);
         return 0;
     case 'a':
         line->bench->algorithms = value;
@@ -283,7 +253,7 @@ parse(int key, char *value, struct argp_state *state)
     case PRESET:
         return parse_preset(&line->bench->preset, value, state);
     case ARGP_KEY_ARG:
-        return REFUSE(state, "bench takes no argument '%s'; name algorithms by --algo", value);
+        return AR_REFUSE(state, "bench takes no argument '%s'; name algorithms by --algo", value);
     case ARGP_KEY_END:
         return finish(line, state);
     default:
@@ -306,8 +276,7 @@ ar_bench_read(struct ar_bench *bench, int argc, char **argv)
     *bench = (struct ar_bench){.seconds = 2, .op = AR_SUM};
     ar_text_init(&t, why, sizeof why);
     ar_type_find(&bench->type, "float", &t);
-    const unsigned flags = ar_rank_in_job() > 0 ? ARGP_NO_ERRS : 0;
-    return argp_parse(&argp, argc, argv, flags, NULL, &line) ? AR_EXIT_USAGE : AR_EXIT_DONE;
+    return ar_options_parse(&argp, argc, argv, &line);
 }
 
 void

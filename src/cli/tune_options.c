@@ -1,15 +1,13 @@
 /* allreduce tune: the command line. */
 #include "config.h"
 
-#include <argp.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/operand.h"
+#include "cli/options.h"
 #include "cli/tune.h"
-#include "communicator/rank.h"
 
 #define SIZES  "8-16M"
 #define FACTOR 4
@@ -47,9 +45,6 @@ struct line {
     const char *op;
 };
 
-/* As argp_error, for ranks that argp has told to be silent too. */
-#define REFUSE(state, ...) (argp_error(state, __VA_ARGS__), EINVAL)
-
 static error_t
 parse_budget(double *seconds, const char *text, struct argp_state *state)
 {
@@ -60,18 +55,7 @@ parse_budget(double *seconds, const char *text, struct argp_state *state)
     else if (*end && strcmp(end, "s") != 0)
         end = (char *)text;
     if (end == text || !(*seconds > 0 && *seconds < 1e7))
-        return REFUSE(state, "--budget wants a time above 0, as in 60s or 5m, not '%s'", text);
-    return 0;
-}
-
-static error_t
-parse_factor(size_t *factor, const char *text, struct argp_state *state)
-{
-    char *end;
-    const long number = strtol(text, &end, 10);
-    if (*text == '\0' || *end != '\0' || number < 2 || number > 1024)
-        return REFUSE(state, "--factor wants a whole number from 2 to 1024, not '%s'", text);
-    *factor = (size_t)number;
+        return AR_REFUSE(state, "--budget wants a time above 0, as in 60s or 5m, not '%s'", text);
     return 0;
 }
 
@@ -84,10 +68,10 @@ parse_types(struct ar_tune *tune, const char *text, struct argp_state *state)
     for (const char *at = text;; at++) {
         const size_t length = strcspn(at, ",");
         if (tune->ntypes == AR_TUNE_TYPES_MAX)
-            return REFUSE(state, "--type: %d types at most", AR_TUNE_TYPES_MAX);
+            return AR_REFUSE(state, "--type: %d types at most", AR_TUNE_TYPES_MAX);
         snprintf(name, sizeof name, "%.*s", (int)length, at);
         if (!ar_type_find(&tune->types[tune->ntypes++], name, &t))
-            return REFUSE(state, "--type: %s", why);
+            return AR_REFUSE(state, "--type: %s", why);
         at += length;
         if (*at == '\0')
             return 0;
@@ -102,17 +86,17 @@ finish(struct line *line, struct argp_state *state)
     struct ar_problem problem;
     struct ar_text t;
     if (tune->check && tune->output)
-        return REFUSE(state, "--check writes no rules: leave --output out");
+        return AR_REFUSE(state, "--check writes no rules: leave --output out");
     const error_t refused = parse_types(tune, line->types, state);
     if (refused)
         return refused;
     ar_text_init(&t, why, sizeof why);
     if (!ar_op_by_name(&tune->op, line->op, &t))
-        return REFUSE(state, "--op: %s", why);
+        return AR_REFUSE(state, "--op: %s", why);
     const int error = ar_sizes_parse(&tune->sizes, line->sizes, line->factor, &problem);
     if (error)
-        return REFUSE(state, "--sizes: %s",
-                      error == AR_ERR_SYNTAX ? problem.text : "out of memory");
+        return AR_REFUSE(state, "--sizes: %s",
+                         error == AR_ERR_SYNTAX ? problem.text : "out of memory");
     return 0;
 }
 
@@ -122,8 +106,7 @@ parse(int key, char *value, struct argp_state *state)
     struct line *const line = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        if (state->flags & ARGP_NO_ERRS)
-            state->out_stream = NULL; /* rank 0 prints the help */
+        ar_options_begin(state);
         return 0;
     case 'o':
         line->tune->output = value;
@@ -137,7 +120,7 @@ parse(int key, char *value, struct argp_state *state)
         line->sizes = value;
         return 0;
     case FACTOR_OPTION:
-        return parse_factor(&line->factor, value, state);
+        return ar_option_factor(&line->factor, value, state);
     case 'T':
         line->types = value;
         return 0;
@@ -145,7 +128,7 @@ parse(int key, char *value, struct argp_state *state)
         line->op = value;
         return 0;
     case ARGP_KEY_ARG:
-        return REFUSE(state, "tune takes no argument '%s'; name a file by --output", value);
+        return AR_REFUSE(state, "tune takes no argument '%s'; name a file by --output", value);
     case ARGP_KEY_END:
         return finish(line, state);
     default:
@@ -165,8 +148,7 @@ ar_tune_read(struct ar_tune *tune, int argc, char **argv)
     };
     struct line line = {tune, SIZES, FACTOR, "float", "sum"};
     *tune = (struct ar_tune){.budget = 60};
-    const unsigned flags = ar_rank_in_job() > 0 ? ARGP_NO_ERRS : 0;
-    return argp_parse(&argp, argc, argv, flags, NULL, &line) ? AR_EXIT_USAGE : AR_EXIT_DONE;
+    return ar_options_parse(&argp, argc, argv, &line);
 }
 
 void

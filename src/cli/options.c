@@ -1,0 +1,46 @@
+#include "config.h"
+
+#include "cli/options.h"
+
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "communicator/rank.h"
+
+#define FACTOR_MAX 1024
+
+error_t
+ar_option_number(long *number, const char *option, const char *text, long least, long most,
+                 struct argp_state *state)
+{
+    char *end;
+    errno = 0;
+    *number = strtol(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || errno || *number < least || *number > most)
+        return AR_REFUSE(state, "--%s wants a whole number from %ld to %ld, not '%s'", option,
+                         least, most, text);
+    return 0;
+}
+
+error_t
+ar_option_factor(size_t *factor, const char *text, struct argp_state *state)
+{
+    long number = 0;
+    const error_t error = ar_option_number(&number, "factor", text, 2, FACTOR_MAX, state);
+    *factor = (size_t)number;
+    return error;
+}
+
+void
+ar_options_begin(struct argp_state *state)
+{
+    if (state->flags & ARGP_NO_ERRS)
+        state->out_stream = NULL;
+}
+
+int
+ar_options_parse(const struct argp *argp, int argc, char **argv, void *input)
+{
+    const unsigned flags = ar_rank_in_job() > 0 ? ARGP_NO_ERRS : 0;
+    return argp_parse(argp, argc, argv, flags, NULL, input) ? AR_EXIT_USAGE : AR_EXIT_DONE;
+}

@@ -1,0 +1,26 @@
+/* Options of commands that run under mpiexec, where rank 0 alone speaks.  No MPI. */
+#ifndef AR_OPTIONS_H
+#define AR_OPTIONS_H
+
+#include <argp.h>
+#include <errno.h>
+#include <stddef.h>
+
+/* As argp_error, for ranks that argp has told to be silent too: the value for a parser to
+ * return. */
+#define AR_REFUSE(state, ...) (argp_error(state, __VA_ARGS__), EINVAL)
+
+/* A whole number from least to most, for --option.  0, or what AR_REFUSE gives. */
+error_t ar_option_number(long *number, const char *option, const char *text, long least, long most,
+                         struct argp_state *state);
+
+/* --factor of --sizes: from one size of a range to the next. */
+error_t ar_option_factor(size_t *factor, const char *text, struct argp_state *state);
+
+/* For ARGP_KEY_INIT: rank 0 prints the help. */
+void ar_options_begin(struct argp_state *state);
+
+/* argp_parse, silent but on rank 0 of a job.  An exit status. */
+int ar_options_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+#endif
