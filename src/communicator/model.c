@@ -83,8 +83,12 @@ advise(const struct ar_communicator *c, const struct ar_machine *machine, bool i
         .scratch_bytes = c->config->scratch_bytes,
         .most_steps = AR_ADVISE_STEPS,
     };
-    if (ar_advise(&advice, &request))
+    const int error = ar_advise(&advice, &request);
+    if (error) {
+        ar_say("warning: the model has no advice on %d ranks (%s): auto goes by built-in rules",
+               c->nranks, error == AR_ERR_MEMORY ? "no memory" : "an algorithm failed there");
         return NULL;
+    }
     char *const rules = ar_advice_rules(&advice);
     if (rules && !in_order)
         tell_advice(c, machine, &advice, rules);
