@@ -6,12 +6,16 @@
 
 alone="unshare -p -f --mount-proc"
 
-# with_shm SIZE COMMAND...: all of it has a /dev/shm of that size to itself.
+# with_shm SIZE COMMAND...: all of it has a /dev/shm of that size to itself; says what it left there.
 with_shm() {
     size=$1
     shift
     # shellcheck disable=SC2016 # for the inner shell
-    unshare -m sh -c 'mount -t tmpfs -o size="$0" none /dev/shm && exec "$@"' "$size" "$@"
+    unshare -m sh -c 'mount -t tmpfs -o size="$0" none /dev/shm || exit 1
+        "$@"
+        status=$?
+        find /dev/shm -name "liballreduce-*" -exec echo left: {} \;
+        exit $status' "$size" "$@"
 }
 
 with_shm 1m $alone true 2>/dev/null || {
@@ -27,6 +31,7 @@ expect_memory() {
     shift 3
     expect_row "$what" "$row" 4 with_shm "$size" timeout -k 5 "$limit" $MPIEXEC -n 2 "$@" env \
         LD_PRELOAD="$library" ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=shm "$programs/pings"
+    ! grep '^left:' "$scratch/out" || fail "$what: a file is left"
 }
 
 # has_reason: some call went by messages for want of memory.
