@@ -29,7 +29,7 @@ key_of(const struct ar_reduction *r, size_t count, enum ar_place place,
         .op = asks & AR_TRAIT_OP ? r->which : 0,
         .type = asks & AR_TRAIT_TYPE ? r->type_class : 0,
         .place = place,
-        .keeps = ar_determinism_of_call(config->determinism, r->which, r->type_class)};
+        .keeps = ar_determinism_of_call(config->determinism, r->which, r->type_class, r->size)};
 }
 
 static bool

@@ -175,13 +175,13 @@ int
 ar_exact_sum_run(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
                  const void *in, void *out, size_t count)
 {
-    const bool is_float = r->type_class == AR_TYPE_FLOAT;
-    const struct sum s = {c, comm, is_float ? AR_EXACT_FLOAT : AR_EXACT_DOUBLE, r->size};
+    const size_t parts = r->type_class == AR_TYPE_COMPLEX ? 2 : 1, size = r->size / parts;
+    const struct sum s = {c, comm, size == sizeof(float) ? AR_EXACT_FLOAT : AR_EXACT_DOUBLE, size};
     int error = MPI_SUCCESS;
     if (c->nranks > AR_EXACT_RANKS_MAX || !get(c, comm))
         return c->nranks > AR_EXACT_RANKS_MAX ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_ERR_NO_MEM;
-    for (size_t done = 0; done < count && !error; done += BLOCK * BLOCKS) {
-        const size_t left = count - done, at = done * s.size;
+    for (size_t done = 0; done < count * parts && !error; done += BLOCK * BLOCKS) {
+        const size_t left = count * parts - done, at = done * s.size;
         error = sum_piece(&s, (const char *)in + at, (char *)out + at,
                           left < BLOCK * BLOCKS ? left : BLOCK * BLOCKS);
     }

@@ -56,7 +56,7 @@ ar_request_describe(struct ar_communicator *c, MPI_Comm comm, struct ar_request 
         .nranks = c->nranks,
         .commutative = r->commutative,
         .shares_memory = c->nranks > 1,
-        .keeps = ar_determinism_of_call(c->config->determinism, r->which, r->type_class),
+        .keeps = ar_determinism_of_call(c->config->determinism, r->which, r->type_class, r->size),
         .op = r->which,
         .type = r->type_class,
         .place = place,

@@ -1,376 +1,131 @@
-/* NOLINT below: clang's analyzer takes 128-bit integers for shorter ones. */
 #include "reduce/exact.h"
 
-#include <stdbool.h>
+#include <math.h>
 #include <string.h>
 
-/* --- floating-point numbers as bits --- */
+#include "reduce/exact_digits.h"
+#include "reduce/exact_grid.h"
+#include "reduce/rounding.h"
 
-struct layout {
-    int mantissa_bits; /* stored ones */
-    int exponent_bits;
-    int lowest; /* exponent of the least bit of all */
-};
+/* --- grids --- */
 
-static inline struct layout
-layout_of(enum ar_exact_format format)
+const struct ar_grid_kernels *
+ar_grid_kernels_get(enum ar_isa isa, enum ar_exact_format format)
 {
-    return format == AR_EXACT_FLOAT ? (struct layout){23, 8, -149} : (struct layout){52, 11, -1074};
-}
-
-static inline uint64_t
-load(enum ar_exact_format format, const void *numbers, size_t i)
-{
-    uint32_t narrow;
-    uint64_t wide;
-    if (format == AR_EXACT_FLOAT) {
-        memcpy(&narrow, (const char *)numbers + i * sizeof narrow, sizeof narrow);
-        return narrow;
-    }
-    memcpy(&wide, (const char *)numbers + i * sizeof wide, sizeof wide);
-    return wide;
-}
-
-static inline void
-store(enum ar_exact_format format, void *numbers, size_t i, uint64_t bits)
-{
-    const uint32_t narrow = (uint32_t)bits;
-    if (format == AR_EXACT_FLOAT)
-        memcpy((char *)numbers + i * sizeof narrow, &narrow, sizeof narrow);
-    else
-        memcpy((char *)numbers + i * sizeof bits, &bits, sizeof bits);
-}
-
-/* (-1)^negative mantissa 2^exponent. */
-struct parts {
-    uint64_t mantissa;
-    int exponent;
-    bool negative, special; /* special: an infinity where the mantissa is 0, else NaN */
-};
-
-static inline struct parts
-split(struct layout l, uint64_t bits)
-{
-    const uint64_t implicit = UINT64_C(1) << l.mantissa_bits, stored = bits & (implicit - 1);
-    const int biased = (int)(bits >> l.mantissa_bits) & ((1 << l.exponent_bits) - 1);
-    return (struct parts){
-        .mantissa = biased > 0 && biased < (1 << l.exponent_bits) - 1 ? stored | implicit : stored,
-        .exponent = l.lowest + (biased > 0 ? biased - 1 : 0),
-        .negative = bits >> (l.mantissa_bits + l.exponent_bits),
-        .special = biased == (1 << l.exponent_bits) - 1,
+    static const struct ar_grid_kernels *const tables[AR_ISAS] = {
+        [AR_ISA_BASE] = ar_grid_kernels_base,
+#ifdef __x86_64__
+        [AR_ISA_AVX2] = ar_grid_kernels_avx2,
+        [AR_ISA_AVX512] = ar_grid_kernels_avx512,
+#endif
     };
+    return &tables[isa][format];
 }
 
-static inline uint64_t
-infinity(struct layout l)
+static const struct ar_grid_kernels *
+kernels_of(enum ar_exact_format format)
 {
-    return ((UINT64_C(1) << l.exponent_bits) - 1) << l.mantissa_bits;
+    return ar_grid_kernels_get(ar_isa_best(), format);
 }
 
-static inline int
-width(unsigned __int128 x)
+/* A part's integer is at most 2^PART_BITS where it is cut and where it is read.  Of the highest
+ * part nranks integers with a carry stay below that: it holds 13 bits less than a word. */
+#define PART_BITS  51
+#define SPARE_BITS 13
+
+/* Where magic numbers and units are, and their sums, that are neither infinite nor below the normal
+ * numbers. */
+#define EXPONENT_LEAST (-1020)
+#define EXPONENT_MOST  1020
+#define MAGIC_BITS     52
+
+static int
+words_of(int window_bits, int word_bits, int part_bits)
 {
-    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
-    const uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
-    return high ? 128 - __builtin_clzll(high) : low ? 64 - __builtin_clzll(low) : 0;
+    if (window_bits <= word_bits)
+        return 1;
+    for (int words = 2; words <= AR_GRID_PARTS; words++)
+        if (window_bits <= (words - 1) * part_bits + word_bits - SPARE_BITS)
+            return words;
+    return 0;
+}
+
+struct ar_grid
+ar_grid_of(struct ar_window window, int nranks)
+{
+    const int word_bits = ar_digits_bits(nranks);
+    struct ar_grid grid = {.bits = word_bits < PART_BITS ? word_bits : PART_BITS};
+    if (window.special || window.top == AR_WINDOW_EMPTY)
+        return grid;
+    grid.words = words_of(window.top + window.bottom, word_bits, grid.bits);
+    grid.parts = grid.words == 1 ? 2 : grid.words;
+    if (-window.bottom < EXPONENT_LEAST ||
+        MAGIC_BITS - window.bottom + (grid.parts - 1) * grid.bits > EXPONENT_MOST)
+        grid.words = 0;
+    for (int k = 0; k < grid.parts; k++)
+        grid.magic[k] = ldexp(1.5, MAGIC_BITS - window.bottom + k * grid.bits);
+    return grid;
 }
 
 /* --- windows --- */
 
-static inline struct ar_window
-window_of(enum ar_exact_format format, const void *numbers, size_t count)
+/* The window of the largest number and of the lowest bit is that of all. */
+struct ar_window
+ar_extent_window(enum ar_exact_format format, struct ar_extent extent)
 {
-    const struct layout l = layout_of(format);
-    struct ar_window w = {AR_WINDOW_EMPTY, AR_WINDOW_EMPTY, 0};
-    for (size_t i = 0; i < count; i++) {
-        const struct parts x = split(l, load(format, numbers, i));
-        w.special |= x.special;
-        if (x.special || x.mantissa == 0)
-            continue;
-        const int top = x.exponent + width(x.mantissa);
-        const int bottom = -(x.exponent + __builtin_ctzll(x.mantissa));
-        w.top = top > w.top ? top : w.top;
-        w.bottom = bottom > w.bottom ? bottom : w.bottom;
-    }
-    return w;
+    if (extent.most == 0)
+        return (struct ar_window){AR_WINDOW_EMPTY, AR_WINDOW_EMPTY, 0};
+    const uint64_t two[] = {extent.most, extent.least};
+    const uint32_t narrow[] = {(uint32_t)extent.most, (uint32_t)extent.least};
+    return ar_digits_window(format, format == AR_EXACT_FLOAT ? (const void *)narrow : two, 2);
 }
 
 struct ar_window
 ar_window_of(enum ar_exact_format format, const void *numbers, size_t count)
 {
-    return format == AR_EXACT_FLOAT ? window_of(AR_EXACT_FLOAT, numbers, count)
-                                    : window_of(AR_EXACT_DOUBLE, numbers, count);
-}
-
-struct ar_window
-ar_window_whole(enum ar_exact_format format)
-{
-    const struct layout l = layout_of(format);
-    return (struct ar_window){l.lowest + (1 << l.exponent_bits) - 2 + l.mantissa_bits, -l.lowest,
-                              1};
-}
-
-/* Bits of a word, so that nranks of them, of either sign, stay below 2^63. */
-static int
-word_bits(int nranks)
-{
-    return 63 - width((unsigned)nranks);
-}
-
-/* Words for the digits alone. */
-static size_t
-digits_of(struct ar_window w, int nranks)
-{
-    const int bits = word_bits(nranks);
-    return w.top == AR_WINDOW_EMPTY ? 0 : (size_t)((w.top + w.bottom + bits - 1) / bits);
+    struct ar_rounding users;
+    ar_rounding_begin(&users);
+    const struct ar_extent extent = kernels_of(format)->measure(numbers, count);
+    ar_rounding_end(&users);
+    const struct ar_window window = ar_extent_window(format, extent);
+    return window.special ? ar_digits_window(format, numbers, count) : window;
 }
 
 size_t
 ar_exact_words(struct ar_window window, int nranks)
 {
-    return digits_of(window, nranks) + (window.special != 0);
+    const int words = ar_grid_of(window, nranks).words;
+    return words ? (size_t)words : ar_digits_words(window, nranks);
 }
 
-/* --- to words --- */
-
-/* What is counted in the last word where there are infinities or NaN. */
-#define COUNT_BITS 21
-enum special { POSITIVE, NEGATIVE, NOT_A_NUMBER };
-
-static inline int64_t
-count_one(struct parts x)
-{
-    const enum special which = x.mantissa ? NOT_A_NUMBER : x.negative ? NEGATIVE : POSITIVE;
-    return x.special ? INT64_C(1) << (COUNT_BITS * which) : 0;
-}
-
-/* n / bits is n * reciprocal >> RECIPROCAL_BITS, for all n below 2^12. */
-#define RECIPROCAL_BITS 24
-
-static inline uint32_t
-reciprocal_of(int bits)
-{
-    return ((UINT32_C(1) << RECIPROCAL_BITS) + (uint32_t)bits - 1) / (uint32_t)bits;
-}
-
-/* Adds the digits of a finite number to words count apart. */
-static inline void
-put_digits(int64_t *words, size_t count, struct parts x, int bottom, int bits, uint32_t reciprocal)
-{
-    const uint64_t mask = (UINT64_C(1) << bits) - 1;
-    const int drop = __builtin_ctzll(x.mantissa);
-    const uint32_t place = (uint32_t)(x.exponent + drop + bottom);
-    const uint32_t k = place * reciprocal >> RECIPROCAL_BITS;
-    unsigned __int128 rest = (unsigned __int128)(x.mantissa >> drop)
-                             << (place - k * (uint32_t)bits);
-    for (int64_t *word = words + k * count; rest; word += count) {
-        const int64_t digit = (int64_t)((uint64_t)rest & mask);
-        *word = x.negative ? -digit : digit;
-        rest >>= bits;
-    }
-}
-
-/* What two words hold fits one wide integer: the common case, without a branch that the numbers
- * decide. */
-#define NARROW 2
-
-static inline void
-encode_narrow(enum ar_exact_format format, int64_t *words, const void *numbers, size_t count,
-              struct ar_window window, int nranks)
-{
-    const struct layout l = layout_of(format);
-    const size_t digits = digits_of(window, nranks);
-    const int bits = word_bits(nranks);
-    const uint64_t mask = (UINT64_C(1) << bits) - 1;
-    for (size_t i = 0; i < count; i++) {
-        const struct parts x = split(l, load(format, numbers, i));
-        const int drop = __builtin_ctzll(x.mantissa | UINT64_C(1) << 63);
-        const int place = x.mantissa ? x.exponent + drop + window.bottom : 0;
-        const unsigned __int128 whole = (unsigned __int128)(x.mantissa >> drop) << place;
-        const int64_t sign = -(int64_t)x.negative;
-        words[i] = ((int64_t)((uint64_t)whole & mask) ^ sign) - sign;
-        if (digits == NARROW)
-            words[count + i] = ((int64_t)(uint64_t)(whole >> bits) ^ sign) - sign;
-    }
-}
-
-static inline bool
-is_narrow(struct ar_window window, int nranks)
-{
-    const size_t digits = digits_of(window, nranks);
-    return !window.special && digits > 0 && digits <= NARROW;
-}
-
-static inline void
-encode(enum ar_exact_format format, int64_t *words, const void *numbers, size_t count,
-       struct ar_window window, int nranks)
-{
-    if (is_narrow(window, nranks)) {
-        encode_narrow(format, words, numbers, count, window, nranks);
-        return;
-    }
-    const struct layout l = layout_of(format);
-    const size_t digits = digits_of(window, nranks);
-    const int bits = word_bits(nranks);
-    const uint32_t reciprocal = reciprocal_of(bits);
-    memset(words, 0, digits * count * sizeof *words);
-    for (size_t i = 0; i < count; i++) {
-        const struct parts x = split(l, load(format, numbers, i));
-        if (window.special)
-            words[digits * count + i] = count_one(x);
-        if (!x.special && x.mantissa)
-            put_digits(words + i, count, x, window.bottom, bits, reciprocal);
-    }
-}
+/* --- numbers --- */
 
 void
 ar_exact_encode(enum ar_exact_format format, int64_t *words, const void *numbers, size_t count,
                 struct ar_window window, int nranks)
 {
-    if (format == AR_EXACT_FLOAT)
-        encode(AR_EXACT_FLOAT, words, numbers, count, window, nranks);
-    else
-        encode(AR_EXACT_DOUBLE, words, numbers, count, window, nranks);
-}
-
-/* --- from words --- */
-
-/* Makes all digits non-negative but the highest, which is what is carried out of them; returns
- * that. */
-static inline int64_t
-carry(int64_t *words, size_t count, size_t digits, int bits)
-{
-    const int64_t mask = (INT64_C(1) << bits) - 1;
-    int64_t over = 0;
-    for (size_t k = 0; k < digits; k++) {
-        const int64_t sum = words[k * count] + over;
-        words[k * count] = sum & mask;
-        over = sum >> bits; /* towards minus infinity */
-    }
-    return over;
-}
-
-static inline void
-negate(int64_t *words, size_t count, size_t digits)
-{
-    for (size_t k = 0; k < digits; k++)
-        words[k * count] = -words[k * count];
-}
-
-/* mantissa 2^exponent, and a little more if sticky, to the nearest; the exponent is no less than
- * the lowest.  Ties go to even. */
-static inline uint64_t
-round_to(struct layout l, unsigned __int128 mantissa, int exponent, bool sticky)
-{
-    const int drop = width(mantissa) - (l.mantissa_bits + 1);
-    uint64_t kept = (uint64_t)mantissa;
-    if (drop > 0) {
-        const unsigned __int128 one = 1, half = one << (drop - 1);
-        const unsigned __int128 rest = mantissa & ((one << drop) - 1);
-        kept = (uint64_t)(mantissa >> drop);
-        exponent += drop;
-        kept += rest > half || (rest == half && (sticky || (kept & 1)));
-    }
-    const int top = exponent + width(kept); /* the number is below 2^top */
-    const int biased = top - l.mantissa_bits - l.lowest;
-    if (biased <= 0) /* below the normal numbers; exact */
-        return kept << (exponent - l.lowest);
-    if (biased >= (1 << l.exponent_bits) - 1)
-        return infinity(l);
-    const int shift = l.mantissa_bits + 1 - width(kept);
-    const uint64_t stored = shift >= 0 ? kept << shift : kept >> -shift; /* what falls is 0 */
-    return ((uint64_t)biased << l.mantissa_bits) |
-           (stored & ((UINT64_C(1) << l.mantissa_bits) - 1));
-}
-
-/* Enough of a mantissa to round it, given whether anything is below. */
-#define ENOUGH_BITS 64
-
-/* The digits, none negative, with what was carried out of them. */
-static inline uint64_t
-read_digits(struct layout l, const int64_t *words, size_t count, size_t digits, int64_t over,
-            struct ar_window window, int bits)
-{
-    unsigned __int128 mantissa = (uint64_t)over;
-    bool sticky = false;
-    size_t k = digits;
-    while (k > 0 && width(mantissa) < ENOUGH_BITS)
-        mantissa = mantissa << bits | (uint64_t)words[--k * count];
-    const int exponent = (int)k * bits - window.bottom;
-    while (k > 0 && !sticky)
-        sticky = words[--k * count] != 0;
-    return mantissa ? round_to(l, mantissa, exponent, sticky) : 0;
-}
-
-static inline uint64_t
-read_number(struct layout l, int64_t *words, size_t count, size_t digits, struct ar_window window,
-            int bits)
-{
-    int64_t over = carry(words, count, digits, bits);
-    const bool negative = over < 0;
-    if (negative) {
-        /* The highest digit was -1 or so: what is below it takes part in the negation. */
-        negate(words, count, digits);
-        over = carry(words, count, digits, bits) - over;
-    }
-    const uint64_t number = read_digits(l, words, count, digits, over, window, bits);
-    return (uint64_t)negative << (l.mantissa_bits + l.exponent_bits) | number;
-}
-
-/* The bits of a sum with so many infinities and NaN. */
-static inline uint64_t
-special_sum(struct layout l, int64_t counts)
-{
-    const uint64_t mask = (UINT64_C(1) << COUNT_BITS) - 1, all = (uint64_t)counts;
-    const bool positive = all & mask, negative = all >> COUNT_BITS & mask;
-    if (all >> (COUNT_BITS * NOT_A_NUMBER) || (positive && negative))
-        return infinity(l) | UINT64_C(1) << (l.mantissa_bits - 1);
-    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
-    return (uint64_t)negative << (l.mantissa_bits + l.exponent_bits) | infinity(l);
-}
-
-static inline void
-decode_narrow(enum ar_exact_format format, void *numbers, const int64_t *words, size_t count,
-              struct ar_window window, int nranks)
-{
-    const struct layout l = layout_of(format);
-    const bool is_one = digits_of(window, nranks) < NARROW;
-    const int bits = word_bits(nranks);
-    for (size_t i = 0; i < count; i++) {
-        const __int128 high = is_one ? 0 : words[count + i];
-        const __int128 sum = high * ((__int128)1 << bits) + words[i], sign = sum < 0 ? -1 : 0;
-        const unsigned __int128 size = (unsigned __int128)((sum ^ sign) - sign);
-        const uint64_t number = size ? round_to(l, size, -window.bottom, false) : 0;
-        store(format, numbers, i,
-              (uint64_t)(sign & 1) << (l.mantissa_bits + l.exponent_bits) | number);
-    }
-}
-
-static inline void
-decode(enum ar_exact_format format, void *numbers, int64_t *words, size_t count,
-       struct ar_window window, int nranks)
-{
-    if (is_narrow(window, nranks)) {
-        decode_narrow(format, numbers, words, count, window, nranks);
+    const struct ar_grid grid = ar_grid_of(window, nranks);
+    struct ar_rounding users;
+    if (grid.words == 0) {
+        ar_digits_encode(format, words, numbers, count, window, nranks);
         return;
     }
-    const struct layout l = layout_of(format);
-    const size_t digits = digits_of(window, nranks);
-    const int bits = word_bits(nranks);
-    for (size_t i = 0; i < count; i++) {
-        const int64_t counts = window.special ? words[digits * count + i] : 0;
-        store(format, numbers, i,
-              counts ? special_sum(l, counts)
-                     : read_number(l, words + i, count, digits, window, bits));
-    }
+    ar_rounding_begin(&users);
+    kernels_of(format)->encode(words, numbers, count, &grid);
+    ar_rounding_end(&users);
 }
 
 void
 ar_exact_decode(enum ar_exact_format format, void *numbers, int64_t *words, size_t count,
                 struct ar_window window, int nranks)
 {
-    if (format == AR_EXACT_FLOAT)
-        decode(AR_EXACT_FLOAT, numbers, words, count, window, nranks);
-    else
-        decode(AR_EXACT_DOUBLE, numbers, words, count, window, nranks);
+    const struct ar_grid grid = ar_grid_of(window, nranks);
+    struct ar_rounding users;
+    if (grid.words == 0) {
+        ar_digits_decode(format, numbers, words, count, window, nranks);
+        return;
+    }
+    ar_rounding_begin(&users);
+    kernels_of(format)->decode(numbers, words, count, &grid);
+    ar_rounding_end(&users);
 }

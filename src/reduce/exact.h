@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ar_exact_format { AR_EXACT_FLOAT, AR_EXACT_DOUBLE };
+enum ar_exact_format { AR_EXACT_FLOAT, AR_EXACT_DOUBLE, AR_EXACT_FORMATS };
 
 /* What the numbers of a block occupy.  Three int32_t: the ranks' windows are joined by the
  * maximum of each. */

@@ -1,24 +1,5 @@
-/* The choice among instruction sets.
- *
- * It is made by a table at the first use, not by target_clones: their resolvers
- * run while the library is being relocated, in every process that inherits the
- * preload (launchers and shells among them) and before anything is initialised.
- */
+/* The choice among the tables of kernels: the widest instruction set that has one. */
 #include "reduce/kernels.h"
-
-enum ar_isa
-ar_isa_best(void)
-{
-#ifdef __x86_64__
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        return AR_ISA_AVX512;
-    if (__builtin_cpu_supports("avx2"))
-        return AR_ISA_AVX2;
-#endif
-    return AR_ISA_BASE;
-}
 
 ar_kernel_fn *
 ar_kernel_get(enum ar_isa isa, enum ar_class class, enum ar_op op)

@@ -7,6 +7,7 @@
 #ifndef AR_KERNELS_H
 #define AR_KERNELS_H
 
+#include "reduce/isa.h"
 #include "reduce/reduce.h"
 
 enum ar_class {
@@ -42,8 +43,6 @@ enum ar_class {
     AR_NO_CLASS = AR_CLASSES
 };
 
-enum ar_isa { AR_ISA_BASE, AR_ISA_AVX2, AR_ISA_AVX512, AR_ISAS };
-
 /* NULL where an instruction set has nothing better than the one before it. */
 struct ar_kernels {
     ar_kernel_fn *of[AR_CLASSES][AR_OPS];
@@ -55,9 +54,6 @@ extern const struct ar_kernels ar_kernels_scalar;
 extern const struct ar_kernels ar_kernels_base;
 extern const struct ar_kernels ar_kernels_avx2;
 extern const struct ar_kernels ar_kernels_avx512;
-
-/* The widest instruction set that this processor and system run. */
-enum ar_isa ar_isa_best(void);
 
 /* The kernel for isa, or for the widest one below it that has one; NULL if the
  * class does not take the op. */

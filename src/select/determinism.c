@@ -5,7 +5,7 @@
 #include "select/rules.h"
 
 enum ar_rounding
-ar_rounding_of(enum ar_op op, enum ar_type_class type)
+ar_rounding_of(enum ar_op op, enum ar_type_class type, size_t size_bytes)
 {
     if (op == AR_OPS)
         return AR_ROUNDS;
@@ -17,6 +17,8 @@ ar_rounding_of(enum ar_op op, enum ar_type_class type)
     case AR_TYPE_FLOAT:
     case AR_TYPE_DOUBLE:
         return op == AR_SUM ? AR_ROUNDS_SUM : AR_ROUNDS;
+    case AR_TYPE_COMPLEX: /* of floats or doubles, not of longer ones */
+        return op == AR_SUM && size_bytes <= 2 * sizeof(double) ? AR_ROUNDS_SUM : AR_ROUNDS;
     default:
         return AR_ROUNDS;
     }
@@ -30,9 +32,10 @@ level_of_rows(enum ar_determinism level)
 }
 
 enum ar_determinism
-ar_determinism_of_call(enum ar_determinism level, enum ar_op op, enum ar_type_class type)
+ar_determinism_of_call(enum ar_determinism level, enum ar_op op, enum ar_type_class type,
+                       size_t size_bytes)
 {
-    switch (ar_rounding_of(op, type)) {
+    switch (ar_rounding_of(op, type, size_bytes)) {
     case AR_ROUNDS_NOT:
         return AR_DETERMINISM_NONE;
     case AR_ROUNDS_SUM:

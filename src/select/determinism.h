@@ -10,15 +10,15 @@
 /* How far the bits of an op on a type depend on the order of the operands. */
 enum ar_rounding {
     AR_ROUNDS_NOT, /* integers, logical and bitwise ops: not at all */
-    AR_ROUNDS_SUM, /* sums of float and double: not where they are summed exactly */
+    AR_ROUNDS_SUM, /* sums of floats and doubles, complex ones too: not where they are exact */
     AR_ROUNDS
 };
-enum ar_rounding ar_rounding_of(enum ar_op op, enum ar_type_class type);
+enum ar_rounding ar_rounding_of(enum ar_op op, enum ar_type_class type, size_t size_bytes);
 
 /* What a call must keep under a level: NONE where any order gives its bits, ORDER for
  * sums that are to be exact, and no more than SIZE else. */
 enum ar_determinism ar_determinism_of_call(enum ar_determinism level, enum ar_op op,
-                                           enum ar_type_class type);
+                                           enum ar_type_class type, size_t size_bytes);
 
 /* Is there a clause that may run what breaks the level?  Then why tells line (unless it is the
  * first), column and what is allowed.  Under ORDER only native is refused: sums are exact by any

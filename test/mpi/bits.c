@@ -1,7 +1,8 @@
 /* The bits of rounded results, for ALLREDUCE_DETERMINISM.
  *
  * usage: bits TYPE OP COUNT/ORDER/CLAUSES...
- *   TYPE: float or double; OP: sum, prod or user (a sum of the program's own)
+ *   TYPE: float, double, float_complex or double_complex; OP: sum, prod or user (a sum of the
+ *     program's own)
  *   ORDER: how the ranks are numbered: same, reversed or shuffled
  *   CLAUSES: what the program chooses for the communicator; may be empty
  *
@@ -86,22 +87,58 @@ report(const char *result, size_t size, int count)
     printf("%016llx\n", (unsigned long long)hash((const unsigned char *)result, PERIOD * size));
 }
 
-static void
-reduce(MPI_Datatype type, MPI_Op op, int count, MPI_Comm comm)
+static const struct kind {
+    const char *name;
+    size_t size;    /* of a number */
+    size_t numbers; /* of an element */
+} kinds[] = {
+    {"float", sizeof(float), 1},
+    {"double", sizeof(double), 1},
+    {"float_complex", sizeof(float), 2},
+    {"double_complex", sizeof(double), 2},
+};
+
+static const struct kind *
+kind_named(const char *name)
 {
-    const size_t size = type == MPI_DOUBLE ? sizeof(double) : sizeof(float);
-    const struct check_comm c = check_describe(comm, "comm");
-    char *const buffer = malloc((size_t)count * size);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i].name, name) == 0)
+            return &kinds[i];
+    MPI_Abort(MPI_COMM_WORLD, 64);
+    return NULL;
+}
+
+static MPI_Datatype
+type_of(const struct kind *kind)
+{
+    if (kind->numbers == 2)
+        return kind->size == sizeof(double) ? MPI_C_DOUBLE_COMPLEX : MPI_C_FLOAT_COMPLEX;
+    return kind->size == sizeof(double) ? MPI_DOUBLE : MPI_FLOAT;
+}
+
+static void
+fill(char *buffer, const struct kind *kind, int count)
+{
     int process;
     MPI_Comm_rank(MPI_COMM_WORLD, &process);
+    for (size_t i = 0; i < (size_t)count * kind->numbers; i++) {
+        const double wide = operand(process, (int)(i % (PERIOD * kind->numbers)));
+        const float narrow = (float)wide;
+        memcpy(buffer + i * kind->size, kind->size == sizeof wide ? (const void *)&wide : &narrow,
+               kind->size);
+    }
+}
+
+static void
+reduce(const struct kind *kind, MPI_Op op, int count, MPI_Comm comm)
+{
+    const size_t size = kind->size * kind->numbers;
+    const struct check_comm c = check_describe(comm, "comm");
+    char *const buffer = malloc((size_t)count * size);
     if (!buffer)
         abort();
-    for (int i = 0; i < count; i++) {
-        const double wide = operand(process, i % PERIOD);
-        const float narrow = (float)wide;
-        memcpy(buffer + (size_t)i * size, type == MPI_DOUBLE ? (const void *)&wide : &narrow, size);
-    }
-    MPI_Allreduce(MPI_IN_PLACE, buffer, count, type, op, comm);
+    fill(buffer, kind, count);
+    MPI_Allreduce(MPI_IN_PLACE, buffer, count, type_of(kind), op, comm);
     check_same_bits(&c, buffer, (size_t)count * size, "result");
     if (c.rank == 0)
         report(buffer, size, count);
@@ -120,7 +157,7 @@ main(int argc, char **argv)
         if (sscanf(argv[i], "%d/%15[a-z]/%127s", &count, order, clauses) < 2)
             MPI_Abort(MPI_COMM_WORLD, 64);
         MPI_Comm comm = make_comm(order, clauses);
-        reduce(strcmp(argv[1], "double") == 0 ? MPI_DOUBLE : MPI_FLOAT,
+        reduce(kind_named(argv[1]),
                strcmp(argv[2], "sum") == 0    ? MPI_SUM
                : strcmp(argv[2], "prod") == 0 ? MPI_PROD
                                               : user,

@@ -1,5 +1,6 @@
-/* A fault to be preloaded beside the library: inverts the last byte of one message that rank
- * FAULT_RANK of MPI_COMM_WORLD sends by PMPI_Isend, the FAULT_AT-th from 0 on. */
+/* Faults to be preloaded beside the library: inverts the last byte of one message that rank
+ * FAULT_RANK of MPI_COMM_WORLD sends by PMPI_Isend, the FAULT_AT-th from 0 on; with FAULT_SPLIT=1
+ * the library is out of communicators for PMPI_Comm_split. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -42,4 +43,14 @@ PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
     if (rank == number("FAULT_RANK") && sent++ == number("FAULT_AT"))
         buf = spoiled(buf, count, datatype);
     return next(buf, count, datatype, dest, tag, comm, request);
+}
+
+__attribute__((visibility("default"))) int
+PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *new)
+{
+    typedef int split_fn(MPI_Comm, int, int, MPI_Comm *);
+    split_fn *next;
+    void *symbol = dlsym(RTLD_NEXT, "PMPI_Comm_split");
+    memcpy(&next, &symbol, sizeof next);
+    return number("FAULT_SPLIT") == 1 ? MPI_ERR_OTHER : next(comm, color, key, new);
 }

@@ -5,6 +5,7 @@
 . "${srcdir:-.}/test/mpi/common.sh"
 
 limit=60
+fault=$PWD/test/mpi/.libs/fault.so
 
 # bits RANKS [VARIABLE=VALUE...] ARGUMENTS: what bits prints goes to $scratch/bits, sorted.
 bits() {
@@ -36,7 +37,7 @@ expect_kinds 4
 grep -q 'places differ' "$scratch/bits" || fail 'places do not differ in a ring'
 
 # Order: the exact sum, by any algorithm, order of ranks, length and transport.
-for type in float double; do
+for type in float_complex double_complex float double; do
     bits 4 ALLREDUCE_DETERMINISM=order $type sum 64/same/ 64/reversed/ring 5000/same/rhd \
         5000/shuffled/shm 90000/same/circle 700000/reversed/shm 64/shuffled/hier_ring
     expect_kinds 1
@@ -71,6 +72,16 @@ fi
 bits 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_DETERMINISM=placement double user 64/same/ring
 expect_calls "$title" butterfly 1
 grep -q 'butterfly  *determinism$' "$scratch/out" || fail "$title: not for determinism"
+
+# Out of communicators, a rounded call goes native and says so, once, if bits were promised.
+for level in placement none; do
+    title="no private communicator under $level"
+    expect_ok "$title" launch 2 LD_PRELOAD="$fault:$library" FAULT_SPLIT=1 ALLREDUCE_ALGO=butterfly \
+        ALLREDUCE_DETERMINISM=$level "$programs/bits" double sum 64/same/ 900/same/
+    said=$([ $level = none ] && echo 0 || echo 1)
+    [ "$(grep -c "^liballreduce: ALLREDUCE_DETERMINISM=$level: a call of 512 bytes goes native (no private" \
+        "$scratch/out")" -eq "$said" ] || fail "$title: not told $said times: $(cat "$scratch/out")"
+done
 
 # What would break the promise ends the job, or is no choice for a program.
 preload 2 ALLREDUCE_DETERMINISM=size ALLREDUCE_ALGO=ring "$programs/bits" double sum 64/same/ \

@@ -335,11 +335,24 @@ decided_under(const char *level, size_t bytes, enum ar_op op, enum ar_type_class
         .nranks = 4,
         .commutative = op != AR_OPS,
         .shares_memory = true,
-        .keeps = ar_determinism_of_call(config->determinism, op, type),
+        .keeps = ar_determinism_of_call(config->determinism, op, type, 8),
     };
     assert_int_equal(ar_config_choose(config, &choice, &request, reason), AR_OK);
     ar_config_destroy(config);
     return choice.kind == AR_CHOICE_ALGORITHM ? choice.algorithm->name : "native";
+}
+
+static void
+sums_are_exact_but_of_long_doubles(void **state)
+{
+    (void)state;
+    assert_int_equal(ar_rounding_of(AR_SUM, AR_TYPE_FLOAT, 4), AR_ROUNDS_SUM);
+    assert_int_equal(ar_rounding_of(AR_SUM, AR_TYPE_DOUBLE, 8), AR_ROUNDS_SUM);
+    assert_int_equal(ar_rounding_of(AR_SUM, AR_TYPE_COMPLEX, 8), AR_ROUNDS_SUM);
+    assert_int_equal(ar_rounding_of(AR_SUM, AR_TYPE_COMPLEX, 16), AR_ROUNDS_SUM);
+    assert_int_equal(ar_rounding_of(AR_PROD, AR_TYPE_COMPLEX, 16), AR_ROUNDS);
+    assert_int_equal(ar_rounding_of(AR_SUM, AR_TYPE_COMPLEX, 32), AR_ROUNDS);
+    assert_int_equal(ar_rounding_of(AR_SUM, AR_TYPE_LONG_DOUBLE, 16), AR_ROUNDS);
 }
 
 static void
@@ -658,6 +671,7 @@ main(void)
         TEST(what_breaks_the_promise_is_refused),
         TEST(what_keeps_the_promise_is_taken),
         TEST(the_program_must_keep_the_promise_too),
+        TEST(sums_are_exact_but_of_long_doubles),
         TEST(rounded_calls_alone_are_restricted),
         TEST(the_first_of_several_problems_is_told),
         TEST(unknown_variables_are_refused),
