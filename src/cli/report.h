@@ -86,10 +86,13 @@ struct ar_pair {
 struct ar_pair *ar_pairs_make(const struct ar_read_run runs[2], size_t *n);
 
 void ar_report_print(const struct ar_facts *facts);
+/* What the watchdog sees in a table with the rows of all runs: two may be on P ranks and on P+1. */
+void ar_report_print_alarms(const struct ar_table *table);
+
 void ar_report_print_pair(const struct ar_facts facts[2], const struct ar_pair *pairs, size_t n);
 
-/* n is 1 or 2; pairs only for 2.  An enum ar_exit. */
+/* n is 1 or 2; pairs only for 2; all as for the alarms.  An enum ar_exit. */
 int ar_report_write_html(const char *path, const struct ar_facts *facts, size_t n,
-                         const struct ar_pair *pairs, size_t npairs);
+                         const struct ar_pair *pairs, size_t npairs, const struct ar_table *all);
 
 #endif

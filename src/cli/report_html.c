@@ -9,6 +9,7 @@
 #include "cli/html.h"
 #include "cli/plot.h"
 #include "cli/report.h"
+#include "report/watchdog.h"
 
 static double
 seconds(const struct ar_facts *facts, double ns)
@@ -158,6 +159,19 @@ add_pairs(struct ar_html *page, const struct ar_pair *pairs, size_t n)
     ar_html_table_end(page);
 }
 
+static void
+add_alarms(struct ar_html *page, const struct ar_table *all)
+{
+    struct ar_alarm alarms[AR_ALARMS_TOLD];
+    const size_t n = ar_watchdog_look(all, alarms, AR_ALARMS_TOLD);
+    if (n > 0)
+        ar_html_heading(page, "Watchdog: what no allreduce should do");
+    for (size_t i = 0; i < n; i++) {
+        char text[AR_ALARM_TEXT];
+        ar_html_paragraph(page, "%s", ar_alarm_print(&alarms[i], text, sizeof text));
+    }
+}
+
 /* --- plots --- */
 
 /* What a plot shows of a row; 0: nothing. */
@@ -304,7 +318,7 @@ add_plots(struct ar_html *page, const struct ar_facts *facts, size_t nruns)
 
 int
 ar_report_write_html(const char *path, const struct ar_facts *facts, size_t n,
-                     const struct ar_pair *pairs, size_t npairs)
+                     const struct ar_pair *pairs, size_t npairs, const struct ar_table *all)
 {
     struct ar_html page;
     int status = ar_html_open(&page, path, "Where the time in MPI_Allreduce went");
@@ -313,6 +327,7 @@ ar_report_write_html(const char *path, const struct ar_facts *facts, size_t n,
     add_totals(&page, facts, n);
     if (n == 2)
         add_pairs(&page, pairs, npairs);
+    add_alarms(&page, all);
     status = add_plots(&page, facts, n);
     for (size_t i = 0; i < n; i++)
         add_facts(&page, &facts[i]);

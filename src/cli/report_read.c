@@ -133,7 +133,7 @@ take_head(struct ar_read_run *run, const json_t *line)
     return true;
 }
 
-/* Line 1 is about the run. */
+/* Line 1 is about the run; what the watchdog said follows from the rows. */
 static int
 take_line(struct ar_read_run *run, const char *path, int n, const char *text)
 {
@@ -147,6 +147,8 @@ take_line(struct ar_read_run *run, const char *path, int n, const char *text)
         return complain(path, n, no_json);
     if (n == 1 && !take_head(run, line))
         status = complain(path, n, no_json);
+    else if (n > 1 && json_object_get(line, "watchdog"))
+        status = AR_EXIT_DONE;
     else if (n > 1 && !take_row(&row, line))
         status = complain(path, n, "no row of statistics");
     else if (n > 1 && !ar_table_add(&run->table, &row))

@@ -132,13 +132,11 @@ advise(const struct ar_facts *facts)
     }
 }
 
-#define ALARMS 5
-
-static void
-print_alarms(const struct ar_table *table)
+void
+ar_report_print_alarms(const struct ar_table *table)
 {
-    struct ar_alarm alarms[ALARMS];
-    const size_t n = ar_watchdog_look(table, alarms, ALARMS);
+    struct ar_alarm alarms[AR_ALARMS_TOLD];
+    const size_t n = ar_watchdog_look(table, alarms, AR_ALARMS_TOLD);
     for (size_t i = 0; i < n; i++) {
         char text[AR_ALARM_TEXT];
         printf("%swatchdog: %s\n", i ? "" : "\n", ar_alarm_print(&alarms[i], text, sizeof text));
@@ -161,7 +159,6 @@ ar_report_print(const struct ar_facts *facts)
            "x bound: own beside what the calls on as many ranks reached at best in this file, or "
            "beside --bandwidth\n");
     advise(facts);
-    print_alarms(&facts->run->table);
 }
 
 /* --- two runs --- */

@@ -115,8 +115,8 @@ struct ar_run {
     int rank;            /* if they are one rank's: whose; else -1 */
 };
 
-/* Tables for people, for programs (JSON, one object a line, the run first), and in
- * brief (what ran, and why; each line with the library's name before it; nothing
+/* Tables for people, for programs (JSON, one object a line, the run first and what the watchdog
+ * says last), and in brief (what ran, and why; each line with the library's name before it; nothing
  * where the table is empty). */
 void ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run *run);
 void ar_table_write_json(FILE *to, const struct ar_table *table, const struct ar_run *run);

@@ -1,6 +1,7 @@
 /* The table for programs: JSON, one object a line.  Integers alone: the program's
  * locale may write others with a comma. */
 #include "report/table.h"
+#include "report/watchdog.h"
 
 /* Bytes beyond ASCII are taken for Latin-1: what stands there is JSON in any case. */
 static void
@@ -115,10 +116,24 @@ print_row(FILE *to, const struct ar_row *row)
     fputs("}\n", to);
 }
 
+static void
+print_alarms(FILE *to, const struct ar_table *table)
+{
+    struct ar_alarm alarms[AR_ALARMS_TOLD];
+    const size_t n = ar_watchdog_look(table, alarms, AR_ALARMS_TOLD);
+    for (size_t i = 0; i < n; i++) {
+        char text[AR_ALARM_TEXT];
+        fputs("{\"watchdog\": ", to);
+        print_string(to, ar_alarm_print(&alarms[i], text, sizeof text));
+        fputs("}\n", to);
+    }
+}
+
 void
 ar_table_write_json(FILE *to, const struct ar_table *table, const struct ar_run *run)
 {
     print_run(to, table, run);
     for (size_t i = 0; i < table->nrows; i++)
         print_row(to, &table->rows[i]);
+    print_alarms(to, table);
 }

@@ -5,7 +5,8 @@
 
 #include "report/table.h"
 
-#define AR_ALARM_TEXT 512
+#define AR_ALARM_TEXT  512
+#define AR_ALARMS_TOLD 5 /* in what is read at leisure */
 
 struct ar_alarm {
     const struct ar_row *slow;

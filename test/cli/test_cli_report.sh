@@ -85,10 +85,23 @@ expect '^A .*0\.185 ' allreduce report "$here/a.jsonl" "$here/c.jsonl"
 expect '^ *4 *1M .* ring, \.\.\. .* rhd .* [12]\.[0-9]*$' allreduce report "$here/a.jsonl" "$here/c.jsonl"
 expect '^ *4 *2 .* - .*native .* -$' allreduce report "$here/a.jsonl" "$here/c.jsonl"
 
+# What the watchdog sees, of one run and between runs on 4 and on 5 ranks; its lines are read over.
+{
+    head_of 5
+    row rhd 1048576 500 25000000 0 0 50000 50000 '[50000, 500]' | sed 's/"comm_size": 4/"comm_size": 5/; s/"ranks": 4/"ranks": 5/'
+    echo '{"watchdog": "what was said"}'
+} >"$here/five.jsonl"
+allreduce report "$here/five.jsonl" | grep watchdog && fail "an alarm without a cause"
+expect '^watchdog: MPI_SUM from 1M on 4 ranks by ring .* than MPI_SUM from 1M on 5 ranks by rhd .* rhd:1M-2097151@4$' \
+    allreduce report "$here/a.jsonl" "$here/five.jsonl"
+
 # A page, which loads nothing and escapes what it shows.
 if command -v gnuplot >/dev/null; then
     expect 'A/B' allreduce report --html "$here/page.html" "$here/a.jsonl" "$here/c.jsonl"
     [ "$(grep -c '<svg' "$here/page.html")" -ge 3 ] || fail "the page has no plots"
+    grep -q 'Watchdog' "$here/page.html" && fail "the page knows of alarms that there are not"
+    expect 'watchdog' allreduce report --html "$here/cliff.html" "$here/a.jsonl" "$here/five.jsonl"
+    grep -q '<p>MPI_SUM from 1M on 4 ranks by ring' "$here/cliff.html" || fail "the page has no watchdog"
     grep -q '&lt;app&gt;' "$here/page.html" || fail "the page does not name the program"
     if grep -E '<script|<app>|(src|href)="?http' "$here/page.html"; then
         fail "the page is not self-contained"

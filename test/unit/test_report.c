@@ -292,6 +292,21 @@ in_brief_calls_of_a_kind_add_up_and_the_longest_time_comes_first(void **state)
     ar_table_fini(&table);
 }
 
+/* One object a line, and last. */
+static void
+json_ends_with_what_the_watchdog_says(void **state)
+{
+    (void)state;
+    struct ar_table table = {0};
+    add(&table, sized("ring", 4, 10, 100, 8000));
+    add(&table, sized("reduce_bcast", 4, 10, 100, 2000));
+    char *text = written(write_json, &table);
+    assert_true(strstr(text, "}\n{\"watchdog\": \"MPI_SUM from 512 on 4 ranks by ring"));
+    assert_string_equal(strstr(text, "reduce_bcast:512-1023@4"), "reduce_bcast:512-1023@4\"}\n");
+    free(text);
+    ar_table_fini(&table);
+}
+
 static void
 json_has_the_run_and_a_line_for_each_row(void **state)
 {
@@ -393,6 +408,7 @@ main(void)
         cmocka_unit_test(an_empty_table_in_brief_is_nothing),
         cmocka_unit_test(in_brief_calls_of_a_kind_add_up_and_the_longest_time_comes_first),
         cmocka_unit_test(json_has_the_run_and_a_line_for_each_row),
+        cmocka_unit_test(json_ends_with_what_the_watchdog_says),
         cmocka_unit_test(text_has_a_line_for_each_row_with_its_names_below_each_other),
         cmocka_unit_test(a_word_is_one_line),
         cmocka_unit_test(the_watchdog_sees_what_no_allreduce_should_do),
