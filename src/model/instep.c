@@ -8,6 +8,7 @@
 /* What one round of a node's ranks takes. */
 struct step {
     double overhead, latency, reduction;                        /* the longest of a rank */
+    double stream;                                              /* the longest message alone, ns */
     double port;                                                /* the busiest of a rank's, ns */
     double memory, card_out, card_in, level[AR_MACHINE_LEVELS]; /* of the node, ns */
 };
@@ -34,6 +35,7 @@ static double
 narrowest(const struct step *s)
 {
     double wire = s->port;
+    most(&wire, s->stream);
     most(&wire, s->memory);
     most(&wire, s->card_out);
     most(&wire, s->card_in);
@@ -89,7 +91,8 @@ add_message(struct step *step, struct step *rank, const struct ar_network *net, 
     struct ar_way way;
     ar_network_way(net, &way, from, to, to);
     rank->overhead += travel->overhead;
-    most(&rank->latency, way.latency + (is_eager ? 0 : 2 * travel->latency));
+    most(&rank->stream, bytes * way.stream);
+    most(&rank->latency, way.latency + (is_eager ? 0 : travel->handshake));
     if (travel == &m->node) {
         *(is_out ? &rank->card_out : &rank->card_in) += bytes * m->node.per_byte;
         step->memory += is_out ? bytes * m->memory_per_byte : 0;
@@ -125,6 +128,7 @@ add_round(struct tally *t, struct step *step, const struct ar_schedule *s, size_
     most(&step->overhead, rank.overhead);
     most(&step->latency, rank.latency);
     most(&step->reduction, rank.reduction);
+    most(&step->stream, rank.stream);
     most(&step->port, rank.card_out);
     most(&step->port, rank.card_in);
     t->ports = received > t->ports ? received : t->ports;

@@ -10,12 +10,16 @@
 struct ar_machine
 ar_machine_flat(double latency, double per_byte, double reduce_per_byte)
 {
+    const struct ar_travel travel = {.latency = latency,
+                                     .per_byte = per_byte,
+                                     .eager_bytes = SIZE_MAX,
+                                     .handshake = 2 * latency};
     return (struct ar_machine){
         .title = "flat",
         .reduce_per_byte = reduce_per_byte,
         .ranks_per_node = 1,
-        .node = {.latency = latency, .per_byte = per_byte, .eager_bytes = SIZE_MAX},
-        .network = {.latency = latency, .per_byte = per_byte, .eager_bytes = SIZE_MAX},
+        .node = travel,
+        .network = travel,
     };
 }
 
@@ -40,13 +44,18 @@ print_number(FILE *out, double x)
 }
 
 static void
-print_time(FILE *out, const char *name, double ns)
+print_duration(FILE *out, const char *name, double ns)
 {
-    if (ns <= 0)
-        return;
     fprintf(out, "  %s ", name);
     print_number(out, ns < 1e4 ? ns : ns / 1e3);
     fputs(ns < 1e4 ? "ns" : "us", out);
+}
+
+static void
+print_time(FILE *out, const char *name, double ns)
+{
+    if (ns > 0)
+        print_duration(out, name, ns);
 }
 
 static void
@@ -67,9 +76,12 @@ print_travel(FILE *out, const struct ar_travel *travel)
     print_number(out, travel->latency);
     fputs("ns", out);
     print_rate(out, "bandwidth", travel->per_byte);
+    print_rate(out, "stream", travel->stream_per_byte);
     print_time(out, "overhead", travel->overhead);
     if (travel->eager_bytes < SIZE_MAX)
         fprintf(out, "  eager %s", ar_size_print(travel->eager_bytes, size, sizeof size));
+    if (travel->eager_bytes < SIZE_MAX && travel->handshake != 2 * travel->latency)
+        print_duration(out, "handshake", travel->handshake);
 }
 
 static void
@@ -119,6 +131,8 @@ ar_machine_print(const struct ar_machine *m)
     }
     fputs("network  ", out);
     print_travel(out, &m->network);
+    if (m->sharing == AR_SHARING_FAIR)
+        fputs("  sharing fair", out);
     fputc('\n', out);
     print_shape(out, m);
     const int failed = ferror(out);

@@ -3,8 +3,8 @@
  * Ranks share nodes, nodes share a network.  A message between ranks of a node goes out of
  * one rank's port and into the other's, and through the node's memory, which all its
  * messages share; one between nodes goes out of and into their network cards, which the ranks of a
- * node share, and through links that the shape of the network says.  A link carries
- * messages in the order in which they are sent.
+ * node share, and through links that the shape of the network says.  Links carry
+ * messages in the order in which they are sent, or share themselves out.
  *
  * Times in nanoseconds, here and wherever no other unit is named; a bandwidth is kept as the
  * time that a byte takes, 0 where it is without limit.
@@ -22,10 +22,18 @@
 
 /* How messages travel, within a node or between nodes. */
 struct ar_travel {
-    double latency;     /* from the first byte's leaving to its arrival */
-    double overhead;    /* of a rank's time, for each message it sends and each it receives */
-    double per_byte;    /* through a rank's port (node), a node's card (network) */
-    size_t eager_bytes; /* longer messages wait for the receiver, and for two latencies */
+    double latency;         /* from the first byte's leaving to its arrival */
+    double overhead;        /* of a rank's time, for each message it sends and each it receives */
+    double per_byte;        /* through a rank's port (node), a node's card (network) */
+    size_t eager_bytes;     /* longer messages wait for the receiver, and for the handshake */
+    double handshake;       /* usually two latencies: one to ask, one to answer */
+    double stream_per_byte; /* of one message, however few there are */
+};
+
+/* What becomes of messages that meet in a link. */
+enum ar_sharing {
+    AR_SHARING_QUEUE, /* one goes after the other, as they were sent */
+    AR_SHARING_FAIR   /* each gets an equal part of the link */
 };
 
 enum ar_shape {
@@ -49,6 +57,7 @@ struct ar_machine {
     struct ar_travel node;
     double memory_per_byte; /* of a node, for all its messages together */
     struct ar_travel network;
+    enum ar_sharing sharing; /* of all links */
     enum ar_shape shape;
     int nlevels;
     struct ar_level levels[AR_MACHINE_LEVELS];

@@ -8,7 +8,7 @@
 #include "select/words.h"
 
 enum part { RANK, NODE, NETWORK, SWITCH, TORUS, DRAGONFLY, PARTS };
-enum kind { TIME, RATE, SIZE, COUNT, FACTOR, DIMS };
+enum kind { TIME, RATE, SIZE, COUNT, FACTOR, SHARING, DIMS };
 
 static const char *const parts[PARTS] = {"rank", "node", "network", "switch", "torus", "dragonfly"};
 
@@ -26,13 +26,18 @@ static const struct value {
     {NODE, "ranks", COUNT, true, AT(ranks_per_node)},
     {NODE, "latency", TIME, true, AT(node.latency)},
     {NODE, "bandwidth", RATE, true, AT(node.per_byte)},
+    {NODE, "stream", RATE, false, AT(node.stream_per_byte)},
     {NODE, "overhead", TIME, false, AT(node.overhead)},
     {NODE, "memory", RATE, false, AT(memory_per_byte)},
     {NODE, "eager", SIZE, false, AT(node.eager_bytes)},
+    {NODE, "handshake", TIME, false, AT(node.handshake)},
     {NETWORK, "latency", TIME, true, AT(network.latency)},
     {NETWORK, "bandwidth", RATE, true, AT(network.per_byte)},
+    {NETWORK, "stream", RATE, false, AT(network.stream_per_byte)},
     {NETWORK, "overhead", TIME, false, AT(network.overhead)},
     {NETWORK, "eager", SIZE, false, AT(network.eager_bytes)},
+    {NETWORK, "handshake", TIME, false, AT(network.handshake)},
+    {NETWORK, "sharing", SHARING, false, 0},
     {SWITCH, "nodes", COUNT, true, AT(levels[0].nodes)},
     {SWITCH, "latency", TIME, false, AT(levels[0].latency)},
     {SWITCH, "bandwidth", RATE, false, AT(levels[0].per_byte)},
@@ -223,6 +228,13 @@ read_factor(struct parser *p, struct ar_word word)
 }
 
 static bool
+read_sharing(struct ar_machine *m, struct ar_word word)
+{
+    m->sharing = ar_word_is(word, "fair") ? AR_SHARING_FAIR : AR_SHARING_QUEUE;
+    return m->sharing == AR_SHARING_FAIR || ar_word_is(word, "queue");
+}
+
+static bool
 read_value(struct parser *p, const struct value *value, struct ar_word word)
 {
     struct ar_machine *const m = p->machine;
@@ -239,6 +251,8 @@ read_value(struct parser *p, const struct value *value, struct ar_word word)
         return read_count(m, offset, word);
     case FACTOR:
         return read_factor(p, word);
+    case SHARING:
+        return read_sharing(m, word);
     default:
         return read_dims(m, word);
     }
@@ -253,6 +267,7 @@ refuse_value(struct parser *p, const struct value *value, struct ar_word word)
         "bytes as digits with K, M or G, or inf",
         "a whole number from 1 to 1048576",
         "a number above 0",
+        "queue or fair",
         "1 to 4 numbers from 1 to 100 as in 8x8x4"};
     refuse(p, word.at);
     ar_text_add(p->why, "%s cannot be ", value->name);
@@ -430,6 +445,14 @@ take_lines(struct parser *p)
     }
 }
 
+/* To ask, and to answer, where the file does not say. */
+static void
+set_handshake(struct ar_travel *travel)
+{
+    if (travel->handshake < 0)
+        travel->handshake = 2 * travel->latency;
+}
+
 /* What depends on other lines. */
 static bool
 finish(struct parser *p)
@@ -440,6 +463,8 @@ finish(struct parser *p)
         ar_text_add(p->why, "no line says network; it needs latency and bandwidth");
         return false;
     }
+    set_handshake(&m->node);
+    set_handshake(&m->network);
     for (int l = 0; l < m->nlevels; l++)
         if (p->oversubscription[l] > 0)
             m->levels[l].per_byte =
@@ -455,5 +480,6 @@ ar_machine_parse(struct ar_machine *machine, const char *text, char problem[AR_M
     ar_text_init(&why, problem, AR_MACHINE_PROBLEM);
     *machine = (struct ar_machine){.ranks_per_node = 1};
     machine->node.eager_bytes = machine->network.eager_bytes = SIZE_MAX;
+    machine->node.handshake = machine->network.handshake = -1;
     return take_lines(&p) && finish(&p) ? AR_OK : AR_ERR_SYNTAX;
 }

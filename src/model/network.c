@@ -97,6 +97,12 @@ ar_network_init(struct ar_network *net, const struct ar_machine *machine, const 
     return AR_OK;
 }
 
+size_t
+ar_network_links(const struct ar_network *net)
+{
+    return net->first[AR_LINK_LEVEL + AR_MACHINE_LEVELS];
+}
+
 void
 ar_network_fini(struct ar_network *net)
 {
@@ -107,7 +113,7 @@ ar_network_fini(struct ar_network *net)
 void
 ar_network_reset(struct ar_network *net)
 {
-    for (size_t i = 0; i < net->first[AR_LINK_LEVEL + AR_MACHINE_LEVELS]; i++)
+    for (size_t i = 0; i < ar_network_links(net); i++)
         net->links[i].free_at = net->links[i].busy = 0;
 }
 
@@ -214,7 +220,7 @@ ar_network_way(const struct ar_network *net, struct ar_way *way, int from, int t
 {
     const int here = net->node_of[from], there = net->node_of[to];
     way->n = 0;
-    way->per_byte = 0;
+    way->per_byte = way->stream = ar_network_travel(net, from, to)->stream_per_byte;
     way->latency = ar_network_travel(net, from, to)->latency;
     if (here != there) {
         cross_network(net, way, here, there, net->node_of[actor]);
@@ -231,7 +237,7 @@ size_t
 ar_network_busiest(const struct ar_network *net)
 {
     size_t most = 0;
-    for (size_t i = 0; i < net->first[AR_LINK_LEVEL + AR_MACHINE_LEVELS]; i++)
+    for (size_t i = 0; i < ar_network_links(net); i++)
         if (net->links[i].busy > net->links[most].busy)
             most = i;
     return most;

@@ -38,7 +38,8 @@ struct ar_network {
 /* A message's way. */
 struct ar_way {
     double latency;
-    double per_byte; /* through the narrowest link */
+    double per_byte; /* through the narrowest link, or of a message alone */
+    double stream;   /* per_byte of a message alone, that no link's other messages add to */
     int n;
     size_t links[AR_WAY_MAX];
 };
@@ -48,6 +49,9 @@ struct ar_way {
 int ar_network_init(struct ar_network *network, const struct ar_machine *machine,
                     const int *node_of, int nranks);
 void ar_network_fini(struct ar_network *network);
+
+/* How many there are. */
+size_t ar_network_links(const struct ar_network *network);
 
 /* All links free, none was ever busy. */
 void ar_network_reset(struct ar_network *network);

@@ -1,12 +1,16 @@
 #include "model/simulate.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "model/share.h"
 
 /* A message of a segment under way. */
 struct flight {
     bool sent, received; /* posted */
     bool arrived;
+    unsigned char links;    /* that it has not left, where they are shared */
     struct ar_moment stamp; /* of the posting of the send, then of the arrival */
 };
 
@@ -18,12 +22,12 @@ struct slot {
     struct ar_moment ready; /* when the last of the round's messages is complete */
 };
 
-enum event_kind { EVENT_LEAVE, EVENT_ROUND };
+enum event_kind { EVENT_LEAVE, EVENT_ROUND, EVENT_LINK };
 
 struct event {
     double at;
     size_t turn;    /* of two at once the earlier made */
-    size_t subject; /* flight, or slot */
+    size_t subject; /* flight, slot, or link */
     enum event_kind kind;
 };
 
@@ -33,12 +37,13 @@ struct simulation {
     size_t most_messages; /* of a segment */
     struct flight *flights;
     struct slot *slots;
+    struct ar_share share;  /* of links that are shared */
     struct ar_moment *idle; /* from when on each actor is */
     struct event *heap;
     size_t nevents, heap_room, turns;
     size_t left; /* runs of segments on actors that have not ended */
     struct ar_moment *ended;
-    bool failed; /* no memory for an event */
+    bool failed; /* no memory for an event, or a part of a link */
 };
 
 /* --- moments --- */
@@ -165,57 +170,141 @@ meet(struct simulation *s, size_t number, const struct ar_program_message *m,
      const struct ar_moment *receiver)
 {
     struct flight *const f = &s->flights[number];
-    const double latency = travel_of(s, m)->latency;
-    spend(&f->stamp, AR_PART_LATENCY, latency);
+    const double half = travel_of(s, m)->handshake / 2;
+    spend(&f->stamp, AR_PART_LATENCY, half);
     await(&f->stamp, receiver);
-    spend(&f->stamp, AR_PART_LATENCY, latency);
+    spend(&f->stamp, AR_PART_LATENCY, half);
     push(s, EVENT_LEAVE, f->stamp.at, number);
 }
 
-/* Sends the message through its links, each after what came to it before.  Links do not wait for
- * each other: what is held up in one lets others pass, as flows that share a link do.  *gone: when
- * it has left the first; the return: when it has left the last. */
-static double
-pass(const struct simulation *s, const struct ar_way *way, double bytes, double start, double *gone)
+static const struct ar_program_message *
+message_of(const struct simulation *s, size_t number)
 {
-    double through = start;
-    *gone = start;
+    return &program_of(s, number / s->most_messages)->messages[number % s->most_messages];
+}
+
+static void
+find_way(const struct simulation *s, struct ar_way *way, const struct ar_program_message *m)
+{
+    ar_network_way(s->run->network, way, m->from, m->to, ar_cast_actor(&s->run->full->cast, m->to));
+}
+
+/* Its first link has let the message go. */
+static void
+free_sender(struct simulation *s, size_t number, const struct ar_way *way, double gone)
+{
+    const struct ar_program_message *const m = message_of(s, number);
+    struct ar_moment sent = s->flights[number].stamp;
+    const double link = way->n ? s->run->network->links[way->links[0]].per_byte : 0;
+    const double first = bytes_of(s, m) * (link > way->stream ? link : way->stream);
+    spend(&sent, AR_PART_WAITING, gone - sent.at - first);
+    spend(&sent, AR_PART_WIRE, first);
+    complete(s, slot_of(s, m->from, number / s->most_messages), &sent);
+}
+
+/* Its last link has let it go. */
+static void
+arrive(struct simulation *s, size_t number, const struct ar_way *way, double through)
+{
+    struct flight *const f = &s->flights[number];
+    const struct ar_program_message *const m = message_of(s, number);
+    const double bytes = bytes_of(s, m);
+    spend(&f->stamp, AR_PART_WAITING, through - f->stamp.at - bytes * way->per_byte);
+    spend(&f->stamp, AR_PART_WIRE, bytes * way->per_byte);
+    spend(&f->stamp, AR_PART_LATENCY, way->latency);
+    f->arrived = true;
+    if (f->received)
+        complete(s,
+                 slot_of(s, ar_cast_actor(&s->run->full->cast, m->to), number / s->most_messages),
+                 &f->stamp);
+}
+
+/* Sends the message through its links, each after what came to it before.  Links do not wait for
+ * each other: what is held up in one lets others pass, as flows that share a link do. */
+static void
+queue(struct simulation *s, size_t number, const struct ar_way *way, double bytes)
+{
+    const double start = s->flights[number].stamp.at;
+    double through = start + bytes * way->stream, gone = through;
     for (int i = 0; i < way->n; i++) {
         struct ar_link *const link = &s->run->network->links[way->links[i]];
         link->free_at = (link->free_at > start ? link->free_at : start) + bytes * link->per_byte;
         link->busy += bytes * link->per_byte;
         through = link->free_at > through ? link->free_at : through;
         if (i == 0)
-            *gone = through;
+            gone = through;
     }
-    return through;
+    free_sender(s, number, way, gone);
+    arrive(s, number, way, through);
+}
+
+/* --- links that are shared --- */
+
+static void
+watch(struct simulation *s, size_t link)
+{
+    const double due = s->share.links[link].due;
+    if (due < INFINITY)
+        push(s, EVENT_LINK, due, link);
+}
+
+/* The message enters all its links at once. */
+static void
+share(struct simulation *s, size_t number, const struct ar_way *way, double bytes)
+{
+    struct flight *const f = &s->flights[number];
+    f->links = (unsigned short)way->n;
+    for (int i = 0; i < way->n; i++) {
+        struct ar_link *const link = &s->run->network->links[way->links[i]];
+        const double alone = bytes * link->per_byte;
+        link->busy += alone;
+        s->failed |= ar_share_enter(&s->share, way->links[i], f->stamp.at, alone, number) != AR_OK;
+        watch(s, way->links[i]);
+    }
+    if (way->n == 0) {
+        free_sender(s, number, way, f->stamp.at + bytes * way->stream);
+        arrive(s, number, way, f->stamp.at + bytes * way->stream);
+    }
+}
+
+/* A message is through a link of several. */
+static void
+leave_link(struct simulation *s, size_t number, size_t link, double now)
+{
+    struct flight *const f = &s->flights[number];
+    const struct ar_program_message *const m = message_of(s, number);
+    struct ar_way way;
+    find_way(s, &way, m);
+    const double alone = f->stamp.at + bytes_of(s, m) * way.stream;
+    const double through = alone > now ? alone : now;
+    f->links--;
+    if (link == way.links[0])
+        free_sender(s, number, &way, through);
+    if (f->links == 0)
+        arrive(s, number, &way, through);
+}
+
+static void
+end_in_link(struct simulation *s, size_t link, double now)
+{
+    size_t number;
+    if (s->share.links[link].due != now) /* others came, or went, since this was foreseen */
+        return;
+    while (ar_share_leave(&s->share, link, now, &number))
+        leave_link(s, number, link, now);
+    watch(s, link);
 }
 
 static void
 leave(struct simulation *s, size_t number)
 {
-    struct flight *const f = &s->flights[number];
-    const size_t segment = number / s->most_messages, message = number % s->most_messages;
-    const struct ar_program *const p = program_of(s, segment);
-    const struct ar_program_message *const m = &p->messages[message];
-    const double bytes = bytes_of(s, m), start = f->stamp.at;
+    const struct ar_program_message *const m = message_of(s, number);
     struct ar_way way;
-    const int receiver = ar_cast_actor(&p->cast, m->to);
-    ar_network_way(s->run->network, &way, m->from, m->to, receiver);
-    double gone;
-    const double through = pass(s, &way, bytes, start, &gone);
-
-    struct ar_moment sent = f->stamp;
-    const double first = way.n ? bytes * s->run->network->links[way.links[0]].per_byte : 0;
-    spend(&sent, AR_PART_WAITING, gone - start - first);
-    spend(&sent, AR_PART_WIRE, first);
-    spend(&f->stamp, AR_PART_WAITING, through - start - bytes * way.per_byte);
-    spend(&f->stamp, AR_PART_WIRE, bytes * way.per_byte);
-    spend(&f->stamp, AR_PART_LATENCY, way.latency);
-    f->arrived = true;
-    complete(s, slot_of(s, m->from, segment), &sent);
-    if (f->received)
-        complete(s, slot_of(s, receiver, segment), &f->stamp);
+    find_way(s, &way, m);
+    if (s->run->network->machine->sharing == AR_SHARING_FAIR)
+        share(s, number, &way, bytes_of(s, m));
+    else
+        queue(s, number, &way, bytes_of(s, m));
 }
 
 /* --- rounds --- */
@@ -325,6 +414,8 @@ run_events(struct simulation *s)
         const struct event event = pop(s);
         if (event.kind == EVENT_LEAVE)
             leave(s, event.subject);
+        else if (event.kind == EVENT_LINK)
+            end_in_link(s, event.subject, event.at);
         else
             end_round(s, &s->slots[event.subject]);
     }
@@ -349,7 +440,10 @@ ar_simulate(const struct ar_trial *run, struct ar_moment *ended)
     s.heap = malloc(s.heap_room * sizeof *s.heap);
     memset(ended, 0, run->nsegments * sizeof *ended);
     ar_network_reset(run->network);
-    const int error = s.flights && s.slots && s.idle && s.heap ? run_events(&s) : AR_ERR_MEMORY;
+    int error = ar_share_init(&s.share, ar_network_links(run->network));
+    if (!error)
+        error = s.flights && s.slots && s.idle && s.heap ? run_events(&s) : AR_ERR_MEMORY;
+    ar_share_fini(&s.share);
     free(s.flights);
     free(s.slots);
     free(s.idle);

@@ -11,7 +11,9 @@
 #include <cmocka.h>
 
 #include "model/advise.h"
+#include "model/share.h"
 #include "schedule/cost.h"
+#include "select/names.h"
 
 #define STEPS ((size_t)1 << 22)
 
@@ -162,7 +164,8 @@ ranks_of_a_node_share_its_card(void **state)
     struct ar_machine machine = ar_machine_flat(A, B, 0);
     (void)state;
     machine.ranks_per_node = 4;
-    machine.node = (struct ar_travel){0, 0, 0, SIZE_MAX};
+    machine.node =
+        (struct ar_travel){.latency = 0, .overhead = 0, .per_byte = 0, .eager_bytes = SIZE_MAX};
     /* Only the last round of four leaves the node, with four messages at once. */
     assert_true(time_of(&machine, "butterfly", 8, 1000) == A + 4 * 1000 * B);
 }
@@ -238,8 +241,92 @@ long_messages_wait_for_the_receiver(void **state)
     (void)state;
     machine.network.eager_bytes = 999;
     assert_true(time_of(&machine, "ring", 4, 4000) == 6 * (3 * A + 1000 * B));
+    machine.network.handshake = 0;
+    assert_true(time_of(&machine, "ring", 4, 4000) == 6 * (A + 1000 * B));
+    machine.network.handshake = 2 * A;
     machine.network.eager_bytes = 1000;
     assert_true(time_of(&machine, "ring", 4, 4000) == 6 * (A + 1000 * B));
+}
+
+static void
+one_message_alone_has_its_own_bandwidth(void **state)
+{
+    struct ar_machine machine = ar_machine_flat(A, B, 0);
+    (void)state;
+    assert_true(time_of(&machine, "star", 5, 1000) == 2 * (A + 4 * 1000 * B));
+    machine.network.stream_per_byte = machine.network.per_byte;
+    assert_true(time_of(&machine, "star", 5, 1000) == 2 * (A + 4 * 1000 * B));
+    machine.network.per_byte = 0;
+    assert_true(time_of(&machine, "star", 5, 1000) == 2 * (A + 1000 * B));
+}
+
+/* --- links that are shared out --- */
+
+static double
+time_of_choice(const struct ar_machine *machine, const struct ar_choice *choice, int nranks,
+               size_t bytes)
+{
+    struct ar_prediction prediction;
+    const struct ar_question question = {machine, choice,           nranks, bytes / 8,
+                                         8,       (size_t)64 << 20, STEPS};
+    assert_int_equal(ar_predict(&prediction, &question), AR_OK);
+    return prediction.end.at;
+}
+
+/* Whoever enters takes from those who are there, and gives back when it leaves. */
+static void
+each_message_in_a_link_gets_an_equal_part(void **state)
+{
+    struct ar_share share;
+    size_t message;
+    (void)state;
+    assert_int_equal(ar_share_init(&share, 2), AR_OK);
+    assert_true(share.links[1].due == INFINITY);
+    assert_int_equal(ar_share_enter(&share, 1, 0, 10, 7), AR_OK);
+    assert_true(share.links[1].due == 10);
+    assert_int_equal(ar_share_enter(&share, 1, 4, 2, 8), AR_OK); /* from 4 to 8 there are two */
+    assert_true(share.links[1].due == 8 && share.links[0].due == INFINITY);
+    assert_false(ar_share_leave(&share, 1, 7, &message));
+    assert_true(ar_share_leave(&share, 1, 8, &message));
+    assert_int_equal(message, 8);
+    assert_true(share.links[1].due == 12);
+    assert_true(ar_share_leave(&share, 1, 12, &message));
+    assert_int_equal(message, 7);
+    assert_false(ar_share_leave(&share, 1, 100, &message));
+    ar_share_fini(&share);
+}
+
+/* Two segments that share a link arrive together, and nothing is combined while they travel. */
+static void
+segments_that_share_links_overlap_less(void **state)
+{
+    struct ar_machine machine = ar_machine_flat(A, B, C);
+    struct ar_choice choice = ar_choice_default(ar_algorithm_find("butterfly", 9));
+    int node_of[2] = {0, 1};
+    (void)state;
+    choice.params.node_of = node_of;
+    choice.params.segment_bytes = 8000;
+    choice.params.window = 2;
+    assert_true(time_of_choice(&machine, &choice, 2, 16000) == A + 16000 * B + 8000 * C);
+    machine.sharing = AR_SHARING_FAIR;
+    assert_true(time_of_choice(&machine, &choice, 2, 16000) == A + 16000 * B + 16000 * C);
+}
+
+/* Where all messages of a link begin together, the last of them ends at the same time. */
+static void
+links_that_are_shared_carry_as_much(void **state)
+{
+    struct ar_machine machine = ar_machine_flat(A, B, 0);
+    (void)state;
+    machine.node =
+        (struct ar_travel){.latency = 0, .overhead = 0, .per_byte = 0, .eager_bytes = SIZE_MAX};
+    for (machine.ranks_per_node = 1; machine.ranks_per_node <= 4; machine.ranks_per_node *= 2) {
+        machine.sharing = AR_SHARING_QUEUE;
+        const double queue = time_of(&machine, "butterfly", 2 * machine.ranks_per_node, 16000);
+        machine.sharing = AR_SHARING_FAIR;
+        const double fair = time_of(&machine, "butterfly", 2 * machine.ranks_per_node, 16000);
+        assert_true(fabs(fair - queue) < 1e-3);
+    }
 }
 
 /* --- ways to answer --- */
@@ -252,7 +339,8 @@ some_ranks_stand_for_all(void **state)
     struct ar_machine machine = ar_machine_flat(A, B, C);
     (void)state;
     int left_out = 0;
-    machine.node = (struct ar_travel){100, 10, 0.5, SIZE_MAX};
+    machine.node = (struct ar_travel){
+        .latency = 100, .overhead = 10, .per_byte = 0.5, .eager_bytes = SIZE_MAX};
     machine.network.overhead = 30;
     for (machine.ranks_per_node = 1; machine.ranks_per_node <= 4; machine.ranks_per_node *= 2)
         for (size_t i = 0; i < ar_algorithm_count(); i++)
@@ -296,7 +384,8 @@ no_row_beats_the_bound(void **state)
 {
     struct ar_machine machine = ar_machine_flat(A, B, C);
     (void)state;
-    machine.node = (struct ar_travel){100, 10, 0.5, SIZE_MAX};
+    machine.node = (struct ar_travel){
+        .latency = 100, .overhead = 10, .per_byte = 0.5, .eager_bytes = SIZE_MAX};
     machine.network.overhead = 30;
     for (machine.ranks_per_node = 1; machine.ranks_per_node <= 4; machine.ranks_per_node++)
         for (size_t i = 0; i < ar_algorithm_count(); i++)
@@ -317,17 +406,6 @@ no_row_beats_the_bound(void **state)
 
 /* --- advice --- */
 
-static double
-time_of_choice(const struct ar_machine *machine, const struct ar_choice *choice, int nranks,
-               size_t bytes)
-{
-    struct ar_prediction prediction;
-    const struct ar_question question = {machine, choice,           nranks, bytes / 8,
-                                         8,       (size_t)64 << 20, STEPS};
-    assert_int_equal(ar_predict(&prediction, &question), AR_OK);
-    return prediction.end.at;
-}
-
 /* Also at sizes in between those that were asked about. */
 static void
 advice_is_about_the_best_that_there_is(void **state)
@@ -336,7 +414,8 @@ advice_is_about_the_best_that_there_is(void **state)
     static const int ranks[] = {2, 6, 16, 24};
     (void)state;
     machine.ranks_per_node = 4;
-    machine.node = (struct ar_travel){200, 50, 0.05, SIZE_MAX};
+    machine.node = (struct ar_travel){
+        .latency = 200, .overhead = 50, .per_byte = 0.05, .eager_bytes = SIZE_MAX};
     machine.network.overhead = 300;
     for (size_t k = 0; k < sizeof ranks / sizeof ranks[0]; k++) {
         const int p = ranks[k];
@@ -374,7 +453,8 @@ leaders_are_not_taken_for_the_others(void **state)
     int compared = 0;
     (void)state;
     machine.ranks_per_node = 16;
-    machine.node = (struct ar_travel){200, 50, 0.05, SIZE_MAX};
+    machine.node = (struct ar_travel){
+        .latency = 200, .overhead = 50, .per_byte = 0.05, .eager_bytes = SIZE_MAX};
     for (size_t k = 0; k < sizeof ranks / sizeof ranks[0]; k++) {
         int *node_of = ar_machine_place(&machine, ranks[k]);
         const struct ar_advice_request request = {&machine, node_of,          ranks[k],       NULL,
@@ -458,6 +538,7 @@ a_machine_is_what_its_file_says(void **state)
     assert_true(m.reduce_per_byte == 0.1 && m.copy_per_byte == 0.05);
     assert_true(m.network.latency == 1500 && m.network.per_byte == 0.08);
     assert_true(m.network.eager_bytes == 65536 && m.node.eager_bytes == SIZE_MAX);
+    assert_true(m.network.handshake == 3000 && m.sharing == AR_SHARING_QUEUE);
     assert_int_equal(m.nlevels, 2);
     assert_true(fabs(m.levels[0].per_byte - 0.08 * 2 / 32) < 1e-12);
     assert_true(m.levels[0].latency == 100 && m.levels[1].per_byte == 0.001);
@@ -471,6 +552,8 @@ a_machine_printed_reads_back(void **state)
         "rank reduction 3.5GB/s\nnode ranks 4 latency 100ns bandwidth 5GB/s overhead 20ns memory "
         "30GB/s eager 8K\nnetwork latency 40us bandwidth 1Gbit/s overhead 3us eager 64K\n"
         "switch nodes 8 latency 10ns bandwidth 3GB/s\n",
+        "node ranks 4 latency 100ns bandwidth 5GB/s stream 4GB/s eager 8K handshake 150ns\n"
+        "network latency 1us bandwidth 10GB/s stream 2GB/s eager 0 handshake 0ns sharing fair\n",
         "network latency 1us bandwidth 10GB/s\ntorus dims 4x5x6 latency 50ns bandwidth 2GB/s\n",
         "network latency 1us bandwidth 10GB/s\ndragonfly nodes 2 routers 4 latency 9ns bandwidth "
         "2GB/s global_latency 300ns global_bandwidth 1GB/s\n"};
@@ -497,6 +580,8 @@ a_bad_machine_is_refused_where_it_is_bad(void **state)
         {"netwrk latency 1us\n", "1:1: 'netwrk' is no part"},
         {"network latency 1us\n", "1:1: network needs bandwidth"},
         {"network latency 1us bandwidth 10\n", "1:31: bandwidth cannot be '10'"},
+        {"network latency 1us bandwidth 1GB/s sharing some\n",
+         "1:45: sharing cannot be 'some'; allowed: queue or fair"},
         {"network latency 1us bandwidth 0GB/s\n", "1:31: bandwidth cannot be '0GB/s'"},
         {"# x\n network latency fast bandwidth 1GB/s\n", "2:18: latency cannot be 'fast'"},
         {"network latency\n", "1:16: latency cannot be ''"},
@@ -532,6 +617,10 @@ main(void)
         cmocka_unit_test(groups_of_a_dragonfly_have_one_link_to_each_other),
         cmocka_unit_test(overheads_are_the_ranks_own_time),
         cmocka_unit_test(long_messages_wait_for_the_receiver),
+        cmocka_unit_test(one_message_alone_has_its_own_bandwidth),
+        cmocka_unit_test(each_message_in_a_link_gets_an_equal_part),
+        cmocka_unit_test(segments_that_share_links_overlap_less),
+        cmocka_unit_test(links_that_are_shared_carry_as_much),
         cmocka_unit_test(some_ranks_stand_for_all),
         cmocka_unit_test(ranks_that_keep_step_need_no_simulation),
         cmocka_unit_test(no_row_beats_the_bound),
