@@ -25,7 +25,7 @@ enum { HEATS = sizeof heats / sizeof heats[0] };
 static const struct {
     size_t segment_bytes;
     int window;
-} cuts[] = {{65536, 4}, {262144, 4}, {1048576, 2}};
+} cuts[] = {{65536, 4}, {262144, 4}, {1048576, 2}, {1048576, 4}};
 enum { CUTS = sizeof cuts / sizeof cuts[0] };
 
 /* --- candidates --- */
@@ -36,6 +36,29 @@ may_serve(const struct ar_advice_request *request, size_t row)
     const struct ar_algorithm *const a = ar_algorithm_at(row);
     return !a->shares_memory && (a->keeps_order || !request->in_order) &&
            (!request->allowed || request->allowed[row]);
+}
+
+/* What serves short messages, and is not cut: how often to halve, in groups of how many to
+ * exchange. */
+static const int halvings[] = {1, 2, 3, 4};
+static const int radices[] = {2, 3, 8};
+enum {
+    HALVINGS = sizeof halvings / sizeof halvings[0],
+    RADICES = sizeof radices / sizeof radices[0]
+};
+
+static void
+add_short(struct ar_candidate *all, size_t *n, const struct ar_choice *choice)
+{
+    const unsigned takes = choice->algorithm->takes;
+    for (int i = 0; i < HALVINGS && takes & AR_TAKES_HALVINGS; i++) {
+        all[*n] = (struct ar_candidate){*choice, *n};
+        all[(*n)++].choice.params.halvings = halvings[i];
+    }
+    for (int i = 0; i < RADICES && takes & AR_TAKES_RADIX; i++) {
+        all[*n] = (struct ar_candidate){*choice, *n};
+        all[(*n)++].choice.params.radix = radices[i];
+    }
 }
 
 /* The choice uncut, and cut. */
@@ -82,17 +105,19 @@ has_nodes(const struct ar_advice_request *request)
 struct ar_candidate *
 ar_candidates(const struct ar_advice_request *request, size_t *n)
 {
-    const size_t most = (ar_algorithm_count() + INNER * LANES) * (1 + CUTS);
+    const size_t rows = ar_algorithm_count();
+    const size_t most = (rows + INNER * LANES) * (1 + CUTS) + rows * (HALVINGS + RADICES);
     struct ar_candidate *const all = calloc(most, sizeof *all);
     *n = 0;
-    for (size_t i = 0; all && i < ar_algorithm_count(); i++) {
+    for (size_t i = 0; all && i < rows; i++) {
         if (!may_serve(request, i))
             continue;
         struct ar_choice choice = ar_choice_default(ar_algorithm_at(i));
         choice.params.node_of = request->node_of;
-        if (!(choice.algorithm->takes & AR_TAKES_INTER))
+        if (!(choice.algorithm->takes & AR_TAKES_INTER)) {
             add(all, n, &choice);
-        else if (has_nodes(request))
+            add_short(all, n, &choice);
+        } else if (has_nodes(request))
             add_levels(all, n, &choice);
     }
     return all;
