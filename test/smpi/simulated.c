@@ -1,12 +1,14 @@
 /* Times an allreduce on the machine that smpirun simulates: rank 0 prints a line for each size,
  * BYTES,MICROSECONDS,"WHAT RAN".
  *
- *     simulated native|CLAUSES FOLDED SIZE...
+ *     simulated native|CLAUSES FOLDED BYTES[:HOPELESS]...
  *     simulated rows
  *
  * native is SMPI's own allreduce (--cfg=smpi/coll-selector, smpi/allreduce); CLAUSES as in
- * ALLREDUCE_ALGO.  Sizes are multiples of 8 bytes.  Below FOLDED bytes every element of every
- * rank's result is checked; from there on SMPI keeps all ranks' buffers in the same memory
+ * ALLREDUCE_ALGO.  BYTES are a multiple of 8; who takes longer than HOPELESS microseconds, and
+ * is no nearer to it than one size before, is not asked about the sizes that follow.  Below FOLDED
+ * bytes every element of every rank's result is checked; from there on SMPI keeps all ranks'
+ * buffers in the same memory
  * (--cfg=smpi/auto-shared-malloc-thresh), so that they hold nothing to check, and only time is
  * spent.  A wrong result ends the simulation, but for SMPI's own: some of its algorithms want more
  * elements than ranks, or a power of two of these; MICROSECONDS is "wrong" then.
@@ -15,6 +17,7 @@
  * Combining a byte takes a flop, so a host's speed says how many bytes a second a rank combines.
  */
 #include <allreduce.h>
+#include <math.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -62,37 +65,36 @@ fill(long *in, size_t count, int rank)
         in[i] = addend(rank, i);
 }
 
-/* Of all ranks. */
+/* Of all ranks; not by an allreduce, which may be what is timed, and wrong. */
+static double
+largest(double mine)
+{
+    double largest = 0;
+    PMPI_Reduce(&mine, &largest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    PMPI_Bcast(&largest, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    return largest;
+}
+
+/* On all ranks. */
 static bool
 is_right(const long *out, size_t count, int nranks)
 {
     const long ranks = nranks;
-    int mine = 1, all;
+    bool wrong = false;
     for (size_t i = 0; has_data && i < count; i++)
-        mine &= out[i] == ranks * addend(0, i) + ranks * (ranks - 1) / 2;
-    PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
-    return all;
+        wrong |= out[i] != ranks * addend(0, i) + ranks * (ranks - 1) / 2;
+    return largest(wrong) == 0;
 }
 
 /* All ranks return at the same simulated time, to the nanosecond. */
 static void
 start_together(void)
 {
-    double now = PMPI_Wtime(), start;
-    PMPI_Allreduce(&now, &start, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    const double start = largest(PMPI_Wtime());
     const double pause = start + LEAD_SECONDS - PMPI_Wtime();
     const time_t seconds = (time_t)pause;
     const struct timespec rest = {seconds, (long)((pause - (double)seconds) * 1e9)};
     nanosleep(&rest, NULL);
-}
-
-/* From the start, which is the same for all, to the last rank's end. */
-static double
-last_of(double seconds)
-{
-    double last;
-    PMPI_Allreduce(&seconds, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return last;
 }
 
 struct contest {
@@ -113,6 +115,7 @@ what_ran(const struct contest *contest)
     return ran;
 }
 
+/* From the start, which is the same for all, to the last rank's end. */
 static double
 time_once(const struct contest *contest, const long *in, long *out, size_t count)
 {
@@ -122,7 +125,7 @@ time_once(const struct contest *contest, const long *in, long *out, size_t count
         PMPI_Allreduce(in, out, (int)count, MPI_LONG, contest->op, contest->comm);
     else
         MPI_Allreduce(in, out, (int)count, MPI_LONG, contest->op, contest->comm);
-    return last_of(PMPI_Wtime() - start);
+    return largest(PMPI_Wtime() - start);
 }
 
 static void
@@ -140,7 +143,8 @@ print(const struct contest *contest, size_t bytes, double seconds, bool right)
     fflush(stdout);
 }
 
-static void
+/* Returns the seconds it took. */
+static double
 run(const struct contest *contest, size_t bytes)
 {
     const size_t count = bytes / sizeof(long);
@@ -152,6 +156,22 @@ run(const struct contest *contest, size_t bytes)
     print(contest, bytes, seconds, is_right(out, count, contest->nranks));
     free(in);
     free(out);
+    return seconds;
+}
+
+static void
+run_sizes(const struct contest *contest, char **sizes, size_t folded)
+{
+    double before = INFINITY;
+    for (bool hopeless = false; *sizes && !hopeless; sizes++) {
+        char *rest;
+        const size_t bytes = strtoull(*sizes, &rest, 10);
+        has_data = bytes < folded;
+        const double seconds = run(contest, bytes);
+        const double behind = *rest == ':' ? seconds * 1e6 / strtod(rest + 1, NULL) : 0;
+        hopeless = behind > 1 && behind >= before;
+        before = behind;
+    }
 }
 
 /* What is made once for a communicator is made now. */
@@ -180,7 +200,7 @@ main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "rows") == 0)
         return print_rows();
     if (argc < 4)
-        fail("usage: simulated native|CLAUSES FOLDED SIZE...");
+        fail("usage: simulated native|CLAUSES FOLDED BYTES[:HOPELESS]...");
     contest.is_native = strcmp(argv[1], "native") == 0;
     MPI_Comm_rank(contest.comm, &contest.rank);
     MPI_Comm_size(contest.comm, &contest.nranks);
@@ -189,11 +209,7 @@ main(int argc, char **argv)
         fail("bad clauses");
     warm_up(&contest);
     const size_t folded = strtoull(argv[2], NULL, 10);
-    for (int i = 3; i < argc; i++) {
-        const size_t bytes = strtoull(argv[i], NULL, 10);
-        has_data = bytes < folded;
-        run(&contest, bytes);
-    }
+    run_sizes(&contest, argv + 3, folded);
     MPI_Op_free(&contest.op);
     MPI_Finalize();
     return 0;
