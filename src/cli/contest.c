@@ -55,7 +55,6 @@ ar_contest_drop(struct ar_contest *contest, size_t i)
         MPI_Comm_free(&e->comm);
     free(e->pick);
     free(e->label);
-    free(e->times);
     memmove(e, e + 1, (--contest->nentrants - i) * sizeof *e);
 }
 
@@ -83,6 +82,7 @@ ar_contest_fini(struct ar_contest *contest)
     if (contest->shared)
         MPI_Comm_free(&contest->shared_comm);
     free(contest->entrants);
+    free(contest->times);
     ar_specimen_destroy(contest->specimen);
     MPI_Comm_free(&contest->comm);
 }
@@ -328,22 +328,23 @@ reduce_specimen(struct ar_contest *contest, struct ar_entrant *e,
     call(contest, e, in, b->out, round->count);
 }
 
-/* Calls once with each kind of specimen, and compares.  Native, the first of all, leaves its
- * result to the others. */
+/* Calls once with each kind of specimen, and compares.  Native, if it is the first of all, leaves
+ * its result to the others. */
 static void
 judge(struct ar_contest *contest, struct ar_entrant *e, const struct ar_contest_round *round)
 {
     struct ar_buffers *const b = &contest->buffers;
     const struct ar_specimen *const s = contest->specimen;
     const size_t count = round->count;
-    double worst[3];
+    double worst[3] = {0};
     reduce_specimen(contest, e, round, AR_SPECIMEN_EXACT);
     worst[0] = ar_specimen_error(s, AR_SPECIMEN_EXACT, b->out, count);
     reduce_specimen(contest, e, round, AR_SPECIMEN_ROUNDED);
     worst[1] = ar_specimen_error(s, AR_SPECIMEN_ROUNDED, b->out, count);
     if (e->kind == AR_ENTRANT_NATIVE)
         memcpy(b->native, b->out, count * (size_t)contest->reduction.extent);
-    worst[2] = ar_specimen_distance(s, AR_SPECIMEN_ROUNDED, b->out, b->native, count);
+    if (contest->entrants[0].kind == AR_ENTRANT_NATIVE)
+        worst[2] = ar_specimen_distance(s, AR_SPECIMEN_ROUNDED, b->out, b->native, count);
     MPI_Allreduce(MPI_IN_PLACE, worst, 3, MPI_DOUBLE, MPI_MAX, contest->comm);
     e->wrong = worst[0] != 0;
     e->error = worst[1];
@@ -365,21 +366,15 @@ note_what_ran(struct ar_entrant *e)
     e->reason = d->reason;
 }
 
-/* Native is judged in each round: its result is what the others are compared with. */
 static void
 judge_all(struct ar_contest *contest, const struct ar_contest_round *round)
 {
-    const bool same =
-        contest->judged_count == round->count && contest->judged_place == round->place;
     for (size_t i = 0; i < contest->nentrants; i++) {
         struct ar_entrant *const e = &contest->entrants[i];
-        if (e->kind != AR_ENTRANT_EXCHANGE && !(i > 0 && same && e->is_judged))
+        if (e->kind != AR_ENTRANT_EXCHANGE && !e->is_judged)
             judge(contest, e, round);
-        e->is_judged = true;
         note_what_ran(e);
     }
-    contest->judged_count = round->count;
-    contest->judged_place = round->place;
 }
 
 /* --- times --- */
@@ -400,16 +395,20 @@ time_batch(struct ar_contest *contest, struct ar_entrant *e, const struct ar_con
     return (MPI_Wtime() - start) / (double)e->batch;
 }
 
-/* Warms up, and finds the length of a batch. */
+/* Warms up, and finds the lengths of batches: rank 0's times count. */
 static void
-find_batch(struct ar_contest *contest, struct ar_entrant *e, const struct ar_contest_round *round,
-           double batch_seconds)
+find_batches(struct ar_contest *contest, const struct ar_contest_round *round, double batch_seconds)
 {
-    e->batch = WARMUPS;
-    double once = time_batch(contest, e, round);
-    MPI_Bcast(&once, 1, MPI_DOUBLE, 0, contest->comm);
-    const double calls = floor(batch_seconds / (once > 0 ? once : 1e-9));
-    e->batch = calls < 1 ? 1 : calls > BATCH_MAX ? BATCH_MAX : (size_t)calls;
+    double *const once = contest->times;
+    for (size_t i = 0; i < contest->nentrants; i++) {
+        contest->entrants[i].batch = WARMUPS;
+        once[i] = time_batch(contest, &contest->entrants[i], round);
+    }
+    MPI_Bcast(once, (int)contest->nentrants, MPI_DOUBLE, 0, contest->comm);
+    for (size_t i = 0; i < contest->nentrants; i++) {
+        const double calls = floor(batch_seconds / (once[i] > 0 ? once[i] : 1e-9));
+        contest->entrants[i].batch = calls < 1 ? 1 : calls > BATCH_MAX ? BATCH_MAX : (size_t)calls;
+    }
 }
 
 static int
@@ -420,9 +419,8 @@ compare_doubles(const void *a, const void *b)
 }
 
 static void
-summarize(const struct ar_contest *contest, struct ar_entrant *e, int repetitions)
+summarize(struct ar_entrant *e, int repetitions)
 {
-    MPI_Allreduce(MPI_IN_PLACE, e->times, repetitions, MPI_DOUBLE, MPI_MAX, contest->comm);
     qsort(e->times, (size_t)repetitions, sizeof *e->times, compare_doubles);
     e->least = e->times[0];
     e->median = e->times[repetitions / 2];
@@ -432,18 +430,28 @@ summarize(const struct ar_contest *contest, struct ar_entrant *e, int repetition
         e->average += e->times[k] / repetitions;
 }
 
+/* The slowest rank's times count. */
+static void
+summarize_all(struct ar_contest *contest, int repetitions)
+{
+    MPI_Allreduce(MPI_IN_PLACE, contest->times, (int)contest->nentrants * repetitions, MPI_DOUBLE,
+                  MPI_MAX, contest->comm);
+    for (size_t i = 0; i < contest->nentrants; i++)
+        summarize(&contest->entrants[i], repetitions);
+}
+
 static void
 make_room(struct ar_contest *contest, int repetitions)
 {
-    for (size_t i = 0; i < contest->nentrants; i++) {
-        struct ar_entrant *e = &contest->entrants[i];
-        double *times = realloc(e->times, (size_t)repetitions * sizeof *times);
-        if (!times) {
-            ar_say("out of memory");
-            PMPI_Abort(MPI_COMM_WORLD, 1);
-        }
-        e->times = times;
+    const size_t n = contest->nentrants, each = (size_t)repetitions;
+    double *const times = reallocarray(contest->times, n * each, sizeof *times);
+    if (!times) {
+        ar_say("out of memory");
+        PMPI_Abort(MPI_COMM_WORLD, 1);
     }
+    contest->times = times;
+    for (size_t i = 0; i < n; i++)
+        contest->entrants[i].times = &times[i * each];
 }
 
 /* On a terminal alone. */
@@ -479,13 +487,11 @@ ar_contest_run(struct ar_contest *contest, const struct ar_contest_round *round)
     buffers_init(&contest->buffers, contest, round);
     judge_all(contest, round);
     buffers_fill(contest, round);
-    for (size_t i = 0; i < contest->nentrants; i++)
-        find_batch(contest, &contest->entrants[i], round, batch_seconds);
+    find_batches(contest, round, batch_seconds);
     time_all(contest, round);
-    for (size_t i = 0; i < contest->nentrants; i++) {
-        summarize(contest, &contest->entrants[i], round->repetitions);
+    summarize_all(contest, round->repetitions);
+    for (size_t i = 0; i < contest->nentrants; i++)
         wrong |= contest->entrants[i].wrong;
-    }
     buffers_fini(&contest->buffers);
     return wrong;
 }

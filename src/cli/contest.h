@@ -27,9 +27,9 @@ struct ar_entrant {
     struct ar_communicator *state; /* ours only */
     struct ar_pick *pick;          /* of those that share a communicator, else NULL.  Owned */
     struct ar_decision *decision;  /* of its last call */
-    bool is_judged;                /* on the count and place of the round before */
+    bool is_judged;                /* its results are known to be right, and not judged again */
     size_t batch;                  /* calls that are timed together */
-    double *times;                 /* of the batches, sorted in the end */
+    double *times;                 /* of the batches, sorted in the end; the contest's */
     double median, average, least, most;
     bool wrong;               /* a result was not the exact one */
     double error;             /* ar_specimen_error of rounded numbers, at the worst rank */
@@ -60,15 +60,14 @@ struct ar_contest {
     struct ar_reduction reduction;
     struct ar_specimen *specimen;
     MPI_Comm comm;               /* for what is not timed */
-    struct ar_entrant *entrants; /* the first is native, the second reduce + bcast */
+    struct ar_entrant *entrants; /* to begin with native and reduce + bcast */
     size_t nentrants;
+    double *times;                  /* of all entrants in the round under way */
     MPI_Comm shared_comm;           /* of all picks, made at the first */
     struct ar_communicator *shared; /* its state; NULL: no picks yet */
     unsigned npicks;                /* so far */
     bool silent;                    /* no progress of single rounds is shown */
-    size_t judged_count;            /* of the round before; 0: none */
-    enum ar_place judged_place;
-    struct ar_buffers buffers; /* of the round under way */
+    struct ar_buffers buffers;      /* of the round under way */
 };
 
 /* A contest of op on type, which takes it.  An enum ar_exit, having said why; there is
@@ -93,8 +92,7 @@ int ar_contest_add_exchange(struct ar_contest *contest);
 /* All but the first two leave. */
 void ar_contest_clear(struct ar_contest *contest);
 
-/* Times all entrants, batches in turn, and judges their results, which rounds of the same count and
- * place need but once.  0, or 1 if a result was wrong. */
+/* Times all entrants, batches in turn, and judges their results.  0, or 1 if a result was wrong. */
 int ar_contest_run(struct ar_contest *contest, const struct ar_contest_round *round);
 
 /* CPUs that this process may use. */

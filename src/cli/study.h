@@ -1,6 +1,12 @@
-/* A study: which choice is the fastest for messages of one size.  Slow ones are
- * out early, the good ones have variants and more repetitions.  Collective over MPI_COMM_WORLD; all
- * ranks come to the same findings. */
+/* A study: which choice is the fastest for messages of each of some sizes.
+ *
+ * Ranks that share cores differ from run to run, and for long do not within one: who shares
+ * a core with whom decides (a partner who waits gives the core away at once, another one's does
+ * not).  So each size is measured in many passes, all sizes in each pass, ranks dealt anew to the
+ * cores before each visit of a size, and passes decide.  In the first passes slow choices
+ * leave, and variants of the fast ones enter; the others are the finals, which count.
+ *
+ * Collective over MPI_COMM_WORLD; all ranks come to the same findings. */
 #ifndef AR_STUDY_H
 #define AR_STUDY_H
 
@@ -8,56 +14,97 @@
 #include <stddef.h>
 
 #include "cli/contest.h"
+#include "cli/passes.h"
 
-/* Times are seconds a call of the slowest rank, medians; noise is how far the lower
- * quartile is below that, as a part of it. */
+/* Seconds a call of the slowest rank, the median of all passes, and their noise. */
 struct ar_timing {
     double seconds;
     double noise;
 };
 
+/* Where the ranks are, and this one among those of its node. */
+struct ar_place_of_ranks {
+    int nodes;
+    int per_node; /* the most on one */
+    int local_rank, local_ranks;
+};
+struct ar_place_of_ranks ar_study_places(void);
+
+struct ar_candidate {
+    struct ar_choice choice;
+    char label[AR_CHOICE_TEXT];
+    bool is_in;              /* the passes to come */
+    bool stays;              /* however slow */
+    bool is_judged;          /* its results are known to be right */
+    double seconds;          /* in this pass */
+    struct ar_passes passes; /* those of the finals, once these have begun */
+};
+
+/* One size. */
+struct ar_field {
+    size_t bytes;
+    size_t count; /* elements */
+    struct ar_request request;
+    struct ar_candidate *of; /* owned */
+    size_t n;
+};
+
+struct ar_study {
+    struct ar_contest *contest;
+    struct ar_place_of_ranks places;
+    struct ar_field *fields; /* owned */
+    size_t nfields;
+    size_t *order; /* of this pass.  Owned */
+    size_t visits; /* begun so far */
+};
+
+/* A pass comes to a size. */
+struct ar_visit {
+    size_t number;
+    int pass;
+    size_t size;
+};
+
+/* A study of so many sizes on a contest that has no entrants: native and each algorithm are
+ * candidates.  An enum ar_exit, having said why; there is something to fini in any case. */
+int ar_study_init(struct ar_study *study, struct ar_contest *contest,
+                  const struct ar_place_of_ranks *places, const size_t *bytes, size_t n);
+void ar_study_fini(struct ar_study *study);
+
+/* The candidate that stays, whatever happens; it enters if it is not there. */
+int ar_study_keep(struct ar_study *study, size_t size, const struct ar_choice *choice);
+
+size_t ar_study_visits(const struct ar_study *study);
+
+/* The next visit: false after the last one. */
+bool ar_study_next(struct ar_study *study, struct ar_visit *visit);
+
+/* What the visit may take of the seconds that are left for all to come. */
+double ar_study_share(const struct ar_study *study, const struct ar_visit *visit, double seconds);
+
+/* Measures all candidates that are in, in about so many seconds.  AR_EXIT_FAILED after a wrong
+ * result, or without memory. */
+int ar_study_measure(struct ar_study *study, const struct ar_visit *visit, double seconds);
+
+/* Takes the times of the visit, however they came about, and says who goes on. */
+int ar_study_advance(struct ar_study *study, const struct ar_visit *visit);
+
 struct ar_finding {
     size_t bytes;
-    struct ar_choice choice; /* that is the fastest, or as good as that within the noise */
+    struct ar_choice choice; /* the fastest, or as good as that within the noise */
     struct ar_timing time;   /* of it */
     struct ar_timing native;
     struct ar_choice next; /* the fastest of the others */
     struct ar_timing next_time;
-    size_t tried; /* choices */
+    bool is_beaten; /* by next, and by more than the noise */
 };
 
-/* Where the ranks are. */
-struct ar_place_of_ranks {
-    int nodes;
-    int per_node; /* the most on one */
-};
-struct ar_place_of_ranks ar_study_places(void);
+/* After the last visit: what is the fastest.  What replaces the one that stays is faster by more
+ * than the noise; where preferred (or NULL) is that, too, and no worse, it is taken. */
+void ar_study_find(struct ar_finding *found, const struct ar_study *study, size_t size,
+                   const struct ar_choice *preferred);
 
-/* Makes a contest ready for studies: of its first two entrants native alone stays. */
-void ar_study_begin(struct ar_contest *contest);
-
-/* Takes about so many seconds.  A change from preferred (NULL: from what auto picks) must win by
- * more than the noise.  An enum ar_exit: AR_EXIT_FAILED after a wrong result, or without memory. */
-int ar_study_size(struct ar_finding *found, struct ar_contest *contest, size_t count,
-                  double seconds, const struct ar_choice *preferred,
-                  const struct ar_place_of_ranks *places);
-
-/* What became of rules beside everything else. */
-struct ar_comparison {
-    size_t bytes;
-    char ran[AR_CHOICE_TEXT]; /* by the rules */
-    struct ar_timing rules;
-    struct ar_timing native;
-    char best[AR_CHOICE_TEXT]; /* of all other single choices, native among them */
-    struct ar_timing best_time;
-};
-
-/* Measures what a text of rules chooses in the same manner, on the same communicator and so with
- * the same memory as all others. */
-int ar_study_compare(struct ar_comparison *found, struct ar_contest *contest, const char *rules,
-                     size_t count, double seconds, const struct ar_place_of_ranks *places);
-
-/* Is a slower than b by more than the noise of both? */
-bool ar_timing_is_slower(const struct ar_timing *a, const struct ar_timing *b);
+/* What has become of the candidate that stays beside all others. */
+void ar_study_compare(struct ar_finding *found, const struct ar_study *study, size_t size);
 
 #endif

@@ -1,10 +1,9 @@
-/* allreduce tune: finds the fastest choice for each size, and writes rules; or measures rules. */
+/* allreduce tune: finds the fastest choice for each size, and writes rules; or checks rules. */
 #include "config.h"
 
 #include "cli/tune.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,64 +11,73 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/color.h"
 #include "cli/operand.h"
-#include "communicator/rules_file.h"
-#include "report/report.h"
+#include "communicator/provenance.h"
 
 #define BAR 24 /* characters */
 
-struct course {
-    struct ar_findings all;
-    int rank;
-    double begun;
-    size_t done;     /* sizes of all types, found or restored */
-    size_t measured; /* those found in this run */
-};
+/* --- visits --- */
 
-/* --- time --- */
-
-/* Rank 0's clock counts. */
 static double
-seconds_since(double begun)
+seconds_left(const struct ar_course *course)
 {
-    double elapsed = MPI_Wtime() - begun;
-    MPI_Bcast(&elapsed, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    return elapsed;
-}
-
-/* For the next of so many sizes that are left. */
-static double
-share_of_budget(const struct course *course, size_t left)
-{
-    const double rest = course->all.tune->budget - seconds_since(course->begun);
+    const double rest = course->all.tune->budget - (MPI_Wtime() - course->begun);
     const double least = course->all.tune->budget / 20;
-    return (rest > least ? rest : least) / (double)(left > 0 ? left : 1);
+    double left = rest > least ? rest : least;
+    MPI_Bcast(&left, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    return left;
 }
 
 /* On a terminal alone. */
 static void
-show_progress(const struct course *course, size_t total, const char *what)
+show_progress(const struct ar_course *course, const char *what)
 {
-    const size_t filled = total ? BAR * course->done / total : 0;
+    const size_t filled = BAR * course->visits / course->total_visits;
     if (course->rank != 0 || !isatty(STDERR_FILENO))
         return;
     fprintf(stderr, "\r[%.*s%*s] %zu of %zu, %s, %.0f of %.0f s   ", (int)filled,
-            "########################", (int)(BAR - filled), "", course->done, total, what,
-            MPI_Wtime() - course->begun, course->all.tune->budget);
-    if (course->done == total)
+            "########################", (int)(BAR - filled), "", course->visits,
+            course->total_visits, what, MPI_Wtime() - course->begun, course->all.tune->budget);
+    if (course->visits == course->total_visits)
         fprintf(stderr, "\r%78s\r", "");
     fflush(stderr);
 }
 
-/* --- tuning --- */
-
-static size_t
-count_of(const struct ar_contest *contest, size_t bytes)
+static int
+visit(const struct ar_course *course, struct ar_study *study, const struct ar_visit *v,
+      const struct ar_tune_state *state, const char *type)
 {
-    const size_t count = bytes / contest->reduction.size;
-    return count < 1 ? 1 : count > INT_MAX ? INT_MAX : count;
+    struct ar_field *const field = &study->fields[v->size];
+    int status = AR_EXIT_DONE;
+    if (!ar_tune_state_recall(state, type, field, v->pass)) {
+        /* types to come get as much as this one */
+        const size_t rest = course->total_visits - course->visits;
+        const size_t own = ar_study_visits(study) - v->number;
+        const double seconds = seconds_left(course) * (double)own / (double)rest;
+        status = ar_study_measure(study, v, ar_study_share(study, v, seconds));
+        if (!status)
+            ar_tune_state_save(state, type, field, v->pass);
+    }
+    return status ? status : ar_study_advance(study, v);
 }
+
+int
+ar_course_run(struct ar_course *course, struct ar_study *study, const struct ar_tune_state *state,
+              const char *type)
+{
+    char text[AR_SIZE_TEXT];
+    struct ar_visit v;
+    int status = AR_EXIT_DONE;
+    while (!status && ar_study_next(study, &v)) {
+        show_progress(course, ar_size_print(study->fields[v.size].bytes, text, sizeof text));
+        status = visit(course, study, &v, state, type);
+        course->visits++;
+    }
+    show_progress(course, "");
+    return status;
+}
+
+/* --- tuning --- */
 
 static void
 print_finding(const struct ar_finding *f, const char *type)
@@ -78,176 +86,100 @@ print_finding(const struct ar_finding *f, const char *type)
     printf("%-20s %8s %10.2f us +-%2.0f%%  %6.2f x native  %s\n", type,
            ar_size_print(f->bytes, size, sizeof size), f->time.seconds * 1e6, f->time.noise * 100,
            f->native.seconds / f->time.seconds, ar_choice_print(&f->choice, choice, sizeof choice));
-    fflush(stdout);
 }
 
-/* What must be beaten: of a type behind the first, what that has; else what the size before has. */
-static const struct ar_choice *
-preferred(const struct ar_findings *all, size_t type, size_t size)
-{
-    if (type > 0)
-        return &ar_findings_at(all, 0, size)->choice;
-    return size > 0 ? &ar_findings_at(all, 0, size - 1)->choice : NULL;
-}
-
+/* What is not to leave: what the first type has, and for that what auto picks. */
 static int
-tune_size(struct course *course, struct ar_contest *contest, size_t type, size_t size)
+keep(struct ar_study *study, const struct ar_findings *all, size_t type)
 {
-    struct ar_findings *const all = &course->all;
-    const size_t total = all->tune->ntypes * all->tune->sizes.n;
-    const size_t bytes = all->tune->sizes.bytes[size];
-    struct ar_finding *const found = ar_findings_at(all, type, size);
-    char text[AR_SIZE_TEXT];
-    if (found->tried > 0)
-        return AR_EXIT_DONE;
-    show_progress(course, total, ar_size_print(bytes, text, sizeof text));
-    int status = ar_study_size(found, contest, count_of(contest, bytes),
-                               share_of_budget(course, total - course->done),
-                               preferred(all, type, size), &all->places);
-    found->bytes = bytes;
-    if (status || course->rank != 0)
-        return status;
-    if (all->tune->output)
-        print_finding(found, ar_named_name(all->tune->types[type]));
-    if (!ar_findings_save(all, type, size))
-        ar_say("allreduce tune: %s.state: %s", all->tune->output, strerror(errno));
+    int status = AR_EXIT_DONE;
+    for (size_t i = 0; i < study->nfields && !status; i++) {
+        struct ar_choice choice;
+        if (type > 0)
+            choice = ar_findings_at(all, 0, i)->choice;
+        else if (ar_auto_choose(&choice, &study->fields[i].request, NULL))
+            status = AR_EXIT_FAILED;
+        if (!status)
+            status = ar_study_keep(study, i, &choice);
+    }
     return status;
 }
 
-static int
-tune_type(struct course *course, size_t type)
+/* Neighbours are alike where that costs nothing: the first type's sizes prefer what the one before
+ * has. */
+static void
+conclude(const struct ar_course *course, const struct ar_study *study, size_t type)
 {
-    struct ar_contest contest;
-    int status =
-        ar_contest_init(&contest, ar_named_at(course->all.tune->types[type]), course->all.tune->op);
-    if (!status)
-        ar_study_begin(&contest);
-    for (size_t i = 0; i < course->all.tune->sizes.n && !status; i++) {
-        status = tune_size(course, &contest, type, i);
-        course->done++;
+    const struct ar_findings *const all = &course->all;
+    for (size_t i = 0; i < study->nfields; i++) {
+        struct ar_finding *const found = ar_findings_at(all, type, i);
+        ar_study_find(found, study, i,
+                      type == 0 && i > 0 ? &ar_findings_at(all, 0, i - 1)->choice : NULL);
+        if (course->rank == 0 && all->tune->output)
+            print_finding(found, ar_named_name(all->tune->types[type]));
     }
+    fflush(stdout);
+}
+
+static int
+tune_type(struct ar_course *course, const struct ar_tune_state *state, size_t type)
+{
+    const struct ar_tune *const tune = course->all.tune;
+    struct ar_contest contest;
+    struct ar_study study = {0};
+    int status = ar_contest_init(&contest, ar_named_at(tune->types[type]), tune->op);
+    if (!status)
+        status =
+            ar_study_init(&study, &contest, &course->all.places, tune->sizes.bytes, tune->sizes.n);
+    if (!status)
+        status = keep(&study, &course->all, type);
+    if (!status)
+        course->total_visits = course->visits + (tune->ntypes - type) * ar_study_visits(&study);
+    if (!status)
+        status = ar_course_run(course, &study, state, ar_named_name(tune->types[type]));
+    if (!status)
+        conclude(course, &study, type);
+    ar_study_fini(&study);
     ar_contest_fini(&contest);
     return status;
 }
 
 static int
-write_result(const struct course *course, const char *command)
+write_result(const struct ar_course *course, const char *command)
 {
     const struct ar_findings *const all = &course->all;
     if (course->rank != 0)
         return AR_EXIT_DONE;
-    show_progress(course, course->done, "");
     if (!ar_findings_write(all, command)) {
         fprintf(stderr, "allreduce tune: cannot write %s: %s\n",
                 all->tune->output ? all->tune->output : "stdout", strerror(errno));
         return AR_EXIT_FAILED;
     }
-    ar_findings_forget(all);
+    ar_tune_state_forget(all->tune);
     if (all->tune->output)
         printf("wrote %s: ALLREDUCE_RULES=%s\n", all->tune->output, all->tune->output);
     return AR_EXIT_DONE;
 }
 
 static int
-tune(struct course *course, const char *command)
+tune(struct ar_course *course, const char *command)
 {
     struct ar_findings *const all = &course->all;
+    struct ar_tune_state state;
+    char job[2 * AR_PROVENANCE_TEXT];
     int status = AR_EXIT_DONE;
     all->of = calloc(all->tune->ntypes * all->tune->sizes.n, sizeof *all->of);
     if (!all->of)
         return AR_EXIT_FAILED;
-    ar_findings_restore(all);
+    ar_findings_describe(all, job, sizeof job);
+    ar_tune_state_open(&state, all->tune, job);
     for (size_t t = 0; t < all->tune->ntypes && !status; t++)
-        status = tune_type(course, t);
+        status = tune_type(course, &state, t);
+    ar_tune_state_close(&state);
     if (!status)
         status = write_result(course, command);
     free(all->of);
     return status;
-}
-
-/* --- checking --- */
-
-static void
-print_comparison(const struct ar_comparison *c, bool slower)
-{
-    char size[AR_SIZE_TEXT];
-    const double noise = c->rules.noise > c->best_time.noise ? c->rules.noise : c->best_time.noise;
-    printf("%8s %10.2f  %-28s %10.2f  %-28s %10.2f %5.0f%%  %s%s%s\n",
-           ar_size_print(c->bytes, size, sizeof size), c->rules.seconds * 1e6, c->ran,
-           c->best_time.seconds * 1e6, c->best, c->native.seconds * 1e6, noise * 100,
-           slower ? ar_color_begin(stdout, AR_COLOR_WARNING) : "", slower ? "SLOWER" : "ok",
-           slower ? ar_color_end(stdout) : "");
-    fflush(stdout);
-}
-
-/* Sets *slower to the number of sizes where something else is faster. */
-static int
-check_sizes(struct course *course, const char *rules, size_t *slower)
-{
-    const struct ar_sizes *const sizes = &course->all.tune->sizes;
-    struct ar_contest contest;
-    int status =
-        ar_contest_init(&contest, ar_named_at(course->all.tune->types[0]), course->all.tune->op);
-    if (!status)
-        ar_study_begin(&contest);
-    if (course->rank == 0)
-        printf("%8s %10s  %-28s %10s  %-28s %10s %6s\n", "size", "rules us", "ran", "best us",
-               "best of all others", "native us", "noise");
-    for (size_t i = 0; i < sizes->n && !status; i++) {
-        struct ar_comparison found;
-        show_progress(course, sizes->n, "checking");
-        status = ar_study_compare(&found, &contest, rules, count_of(&contest, sizes->bytes[i]),
-                                  share_of_budget(course, sizes->n - i), &course->all.places);
-        const bool is_slower = !status && ar_timing_is_slower(&found.rules, &found.best_time);
-        *slower += is_slower;
-        course->done++;
-        show_progress(course, sizes->n, "checked");
-        if (!status && course->rank == 0)
-            print_comparison(&found, is_slower);
-    }
-    ar_contest_fini(&contest);
-    return status;
-}
-
-/* The file's clauses as one text, malloced, on all ranks; NULL after rank 0 has said why. */
-static char *
-read_rules(const struct course *course)
-{
-    char reason[1024], *text = NULL;
-    struct ar_text why;
-    struct ar_rules *rules = NULL;
-    int length = 0;
-    ar_text_init(&why, reason, sizeof reason);
-    if (course->rank == 0 &&
-        ar_rules_file_read(&rules, NULL, course->all.tune->check, &why) == AR_OK) {
-        text = ar_rules_text(rules);
-        length = text ? (int)strlen(text) + 1 : 0;
-        ar_rules_destroy(rules);
-    } else if (course->rank == 0) {
-        fprintf(stderr, "allreduce tune: --check: %s\n", reason);
-    }
-    MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (length > 0 && course->rank > 0)
-        text = malloc((size_t)length);
-    if (length > 0 && text)
-        MPI_Bcast(text, length, MPI_CHAR, 0, MPI_COMM_WORLD);
-    return text;
-}
-
-static int
-check(struct course *course)
-{
-    size_t slower = 0;
-    char *const rules = read_rules(course);
-    if (!rules)
-        return AR_EXIT_USAGE;
-    const int status = check_sizes(course, rules, &slower);
-    free(rules);
-    if (!status && course->rank == 0)
-        printf(slower ? "at %zu of %zu sizes something else is faster by more than the noise\n"
-                      : "at %zu of %zu sizes is anything else faster by more than the noise\n",
-               slower, course->all.tune->sizes.n);
-    return status ? status : slower ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }
 
 /* --- both --- */
@@ -292,7 +224,7 @@ int
 ar_cli_tune(int argc, char **argv)
 {
     struct ar_tune options = {0};
-    struct course course = {.all = {.tune = &options}};
+    struct ar_course course = {.all = {.tune = &options}};
     int status = ar_tune_read(&options, argc, argv);
     if (status)
         return status;
@@ -306,7 +238,7 @@ ar_cli_tune(int argc, char **argv)
         status = check_output(&options, course.rank);
     char *const command = ar_cli_command(course.all.nranks, argc, argv);
     if (!status)
-        status = options.check ? check(&course) : tune(&course, command ? command : "");
+        status = options.check ? ar_tune_check(&course) : tune(&course, command ? command : "");
     free(command);
     MPI_Finalize();
     ar_tune_fini(&options);

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "cli/sizes.h"
 #include "cli/study.h"
@@ -25,7 +26,7 @@ struct ar_tune {
 int ar_tune_read(struct ar_tune *tune, int argc, char **argv);
 void ar_tune_fini(struct ar_tune *tune);
 
-/* Findings so far, ntypes x sizes of them; those with tried 0 are yet to be made. */
+/* What was found, ntypes x sizes of it. */
 struct ar_findings {
     const struct ar_tune *tune;
     struct ar_place_of_ranks places;
@@ -41,10 +42,40 @@ void ar_findings_describe(const struct ar_findings *all, char *text, size_t room
 /* The rules file.  False with errno. */
 bool ar_findings_write(const struct ar_findings *all, const char *command);
 
-/* The state beside the output: appends one finding, takes all that belong to the same line, and
- * goes.  Nothing of it without an output.  Restore is collective. */
-bool ar_findings_save(const struct ar_findings *all, size_t type, size_t size);
-void ar_findings_restore(struct ar_findings *all);
-void ar_findings_forget(const struct ar_findings *all);
+/* A run under way.  Rank 0's clock counts. */
+struct ar_course {
+    struct ar_findings all;
+    int rank;
+    double begun;                /* MPI_Wtime */
+    size_t visits, total_visits; /* of all types */
+};
+
+/* The visits of a study of one type.  An enum ar_exit, having said why. */
+struct ar_tune_state;
+int ar_course_run(struct ar_course *course, struct ar_study *study,
+                  const struct ar_tune_state *state, const char *type);
+
+/* Measures the file of rules beside all else, and prints a table.  An enum ar_exit:
+ * AR_EXIT_FAILED where something else is faster by more than the noise. */
+int ar_tune_check(struct ar_course *course);
+
+/* What was measured so far stands beside the output (<output>.state) until the rules are written:
+ * visits that are there are not measured again.  Nothing of it without an output. */
+struct ar_tune_state {
+    char *text; /* what was found, on all ranks.  Owned */
+    FILE *to;   /* rank 0's; NULL elsewhere, and where it cannot be written */
+};
+
+/* Collective.  A state that does not begin with job is none of ours, and goes. */
+void ar_tune_state_open(struct ar_tune_state *state, const struct ar_tune *tune, const char *job);
+void ar_tune_state_close(struct ar_tune_state *state);
+void ar_tune_state_forget(const struct ar_tune *tune);
+
+void ar_tune_state_save(const struct ar_tune_state *state, const char *type,
+                        const struct ar_field *field, int pass);
+
+/* The seconds of all candidates that are in; false where the visit is not there. */
+bool ar_tune_state_recall(const struct ar_tune_state *state, const char *type,
+                          struct ar_field *field, int pass);
 
 #endif

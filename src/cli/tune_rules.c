@@ -1,7 +1,6 @@
-/* What allreduce tune writes: the rules, and its state meanwhile. */
+/* The rules that allreduce tune writes. */
 #include "config.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <mpi.h>
@@ -14,8 +13,6 @@
 #include "cli/tune.h"
 #include "communicator/provenance.h"
 #include "reduce/named.h"
-
-#define STATE_MAX (1 << 20) /* bytes of a state that is read */
 
 struct ar_finding *
 ar_findings_at(const struct ar_findings *all, size_t type, size_t size)
@@ -153,124 +150,4 @@ ar_findings_write(const struct ar_findings *all, const char *command)
     write_rules(to, all, command);
     const bool failed = ferror(to);
     return fclose(to) == 0 && !failed && rename(path, all->tune->output) == 0;
-}
-
-/* --- the state --- */
-
-static void
-name_state(char *path, const struct ar_findings *all)
-{
-    snprintf(path, PATH_MAX, "%s.state", all->tune->output);
-}
-
-bool
-ar_findings_save(const struct ar_findings *all, size_t type, size_t size)
-{
-    char path[PATH_MAX], job[2 * AR_PROVENANCE_TEXT], choice[AR_CHOICE_TEXT], next[AR_CHOICE_TEXT];
-    const struct ar_finding *const f = ar_findings_at(all, type, size);
-    if (!all->tune->output)
-        return true;
-    name_state(path, all);
-    FILE *const to = fopen(path, "a");
-    if (!to)
-        return false;
-    ar_findings_describe(all, job, sizeof job);
-    if (ftell(to) == 0)
-        fprintf(to, "%s\n", job);
-    fprintf(to, "%s\t%zu\t%s\t%.9g\t%.3g\t%.9g\t%.3g\t%s\t%.9g\t%.3g\t%zu\n",
-            ar_named_name(all->tune->types[type]), f->bytes,
-            ar_choice_print(&f->choice, choice, sizeof choice), f->time.seconds, f->time.noise,
-            f->native.seconds, f->native.noise, ar_choice_print(&f->next, next, sizeof next),
-            f->next_time.seconds, f->next_time.noise, f->tried);
-    return fclose(to) == 0;
-}
-
-static bool
-read_choice(struct ar_choice *choice, const char *text)
-{
-    struct ar_rules *rules;
-    struct ar_problem problem;
-    if (ar_rules_parse(&rules, text, &problem))
-        return false;
-    const bool found = ar_rules_count(rules) == 1;
-    if (found)
-        *choice = *ar_rules_choice(rules, 0);
-    ar_rules_destroy(rules);
-    return found;
-}
-
-/* The place of the finding that a line of the state has; NULL if it is not asked for. */
-static struct ar_finding *
-place_of(struct ar_findings *all, const char *type, size_t bytes)
-{
-    for (size_t t = 0; t < all->tune->ntypes; t++)
-        for (size_t i = 0; i < all->tune->sizes.n; i++)
-            if (all->tune->sizes.bytes[i] == bytes &&
-                strcmp(ar_named_name(all->tune->types[t]), type) == 0)
-                return ar_findings_at(all, t, i);
-    return NULL;
-}
-
-/* A line that was cut short, or is none of ours, is passed over. */
-static void
-restore_line(struct ar_findings *all, const char *line)
-{
-    char type[64], choice[AR_CHOICE_TEXT], next[AR_CHOICE_TEXT];
-    struct ar_finding f;
-    _Static_assert(AR_CHOICE_TEXT > 319, "the width below");
-    if (sscanf(line, "%63[^\t]\t%zu\t%319[^\t]\t%lg\t%lg\t%lg\t%lg\t%319[^\t]\t%lg\t%lg\t%zu", type,
-               &f.bytes, choice, &f.time.seconds, &f.time.noise, &f.native.seconds, &f.native.noise,
-               next, &f.next_time.seconds, &f.next_time.noise, &f.tried) != 11)
-        return;
-    struct ar_finding *const place = place_of(all, type, f.bytes);
-    if (place && read_choice(&f.choice, choice) && read_choice(&f.next, next))
-        *place = f;
-}
-
-/* "" without a state of this machine and job; STATE_MAX bytes, owned by the caller. */
-static char *
-read_state(const struct ar_findings *all)
-{
-    char path[PATH_MAX], job[2 * AR_PROVENANCE_TEXT];
-    char *const text = calloc(1, STATE_MAX);
-    name_state(path, all);
-    ar_findings_describe(all, job, sizeof job);
-    FILE *const from = text ? fopen(path, "r") : NULL;
-    if (from) {
-        fread(text, 1, STATE_MAX - 1, from);
-        fclose(from);
-    }
-    const size_t length = strlen(job);
-    if (from && (strncmp(text, job, length) != 0 || text[length] != '\n')) {
-        text[0] = '\0';
-        unlink(path);
-    }
-    return text;
-}
-
-void
-ar_findings_restore(struct ar_findings *all)
-{
-    int rank;
-    if (!all->tune->output)
-        return;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    char *const text = rank == 0 ? read_state(all) : calloc(1, STATE_MAX);
-    if (!text)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    MPI_Bcast(text, STATE_MAX, MPI_CHAR, 0, MPI_COMM_WORLD);
-    char *rest = text;
-    for (char *line; (line = strsep(&rest, "\n"));)
-        restore_line(all, line);
-    free(text);
-}
-
-void
-ar_findings_forget(const struct ar_findings *all)
-{
-    char path[PATH_MAX];
-    if (!all->tune->output)
-        return;
-    name_state(path, all);
-    unlink(path);
 }

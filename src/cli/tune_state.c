@@ -1,0 +1,156 @@
+/* What allreduce tune has measured so far, in a file beside its output. */
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/tune.h"
+#include "report/report.h"
+
+static void
+name_file(char *path, const struct ar_tune *tune)
+{
+    snprintf(path, PATH_MAX, "%s.state", tune->output);
+}
+
+/* The whole file, ended by NUL; malloced.  NULL without one. */
+static char *
+read_file(const char *path)
+{
+    struct stat about;
+    FILE *const from = fopen(path, "r");
+    char *text = NULL;
+    if (from && fstat(fileno(from), &about) == 0)
+        text = calloc(1, (size_t)about.st_size + 1);
+    if (text)
+        fread(text, 1, (size_t)about.st_size, from);
+    if (from)
+        fclose(from);
+    return text;
+}
+
+/* A state of another machine or job is none, and goes. */
+static char *
+read_state(const char *path, const char *job)
+{
+    char *text = read_file(path);
+    const size_t length = strlen(job);
+    if (text && (strncmp(text, job, length) != 0 || text[length] != '\n')) {
+        free(text);
+        text = NULL;
+        unlink(path);
+    }
+    return text;
+}
+
+/* What a kill cut short is ended here, and so is nothing. */
+static FILE *
+open_state(const char *path, const char *job, const char *text)
+{
+    const size_t length = text ? strlen(text) : 0;
+    FILE *const to = fopen(path, "a");
+    if (!to)
+        ar_say("allreduce tune: %s: %s", path, strerror(errno));
+    else if (length == 0)
+        fprintf(to, "%s\n", job);
+    else if (text[length - 1] != '\n')
+        fputc('\n', to);
+    return to;
+}
+
+void
+ar_tune_state_open(struct ar_tune_state *state, const struct ar_tune *tune, const char *job)
+{
+    char path[PATH_MAX];
+    int rank;
+    unsigned long length = 0;
+    *state = (struct ar_tune_state){0};
+    if (!tune->output)
+        return;
+    name_file(path, tune);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) {
+        state->text = read_state(path, job);
+        state->to = open_state(path, job, state->text);
+        length = state->text ? strlen(state->text) : 0;
+    }
+    MPI_Bcast(&length, 1, MPI_UNSIGNED_LONG, 0, MPI_COMM_WORLD);
+    if (!state->text)
+        state->text = calloc(1, length + 1);
+    if (!state->text)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Bcast(state->text, (int)length, MPI_CHAR, 0, MPI_COMM_WORLD);
+}
+
+void
+ar_tune_state_close(struct ar_tune_state *state)
+{
+    if (state->to)
+        fclose(state->to);
+    free(state->text);
+}
+
+void
+ar_tune_state_forget(const struct ar_tune *tune)
+{
+    char path[PATH_MAX];
+    if (!tune->output)
+        return;
+    name_file(path, tune);
+    unlink(path);
+}
+
+/* --- visits, a line each --- */
+
+void
+ar_tune_state_save(const struct ar_tune_state *state, const char *type,
+                   const struct ar_field *field, int pass)
+{
+    if (!state->to)
+        return;
+    fprintf(state->to, "%s\t%zu\t%d", type, field->bytes, pass);
+    for (size_t i = 0; i < field->n; i++)
+        if (field->of[i].is_in)
+            fprintf(state->to, "\t%s\t%.17g", field->of[i].label, field->of[i].seconds);
+    fputc('\n', state->to);
+    fflush(state->to);
+}
+
+/* Is at, behind the visit's name, a line of all candidates that are in, and of no others? */
+static bool
+take_line(struct ar_field *field, const char *at)
+{
+    for (size_t i = 0; i < field->n; i++) {
+        struct ar_candidate *const c = &field->of[i];
+        const size_t length = strlen(c->label);
+        char *end;
+        if (!c->is_in)
+            continue;
+        if (*at != '\t' || strncmp(at + 1, c->label, length) != 0 || at[1 + length] != '\t')
+            return false;
+        c->seconds = strtod(at + length + 2, &end);
+        if (!(c->seconds > 0))
+            return false;
+        at = end;
+    }
+    return *at == '\n';
+}
+
+bool
+ar_tune_state_recall(const struct ar_tune_state *state, const char *type, struct ar_field *field,
+                     int pass)
+{
+    char name[128];
+    const size_t length =
+        (size_t)snprintf(name, sizeof name, "\n%s\t%zu\t%d", type, field->bytes, pass);
+    for (const char *at = state->text; at && (at = strstr(at, name)); at += length)
+        if (take_line(field, at + length))
+            return true;
+    return false;
+}
