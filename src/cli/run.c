@@ -25,17 +25,23 @@ static int stderr_kept = -1;
 
 enum value { WORDS, PATH, PATTERN /* a path in which % is special */ };
 
+enum { DETERMINISM = 256, TUNE, VERIFY };
+
 /* Options that stand for a variable of the environment. */
 static const struct setting {
     const char *option;
     const char *variable;
     int key;
     enum value value;
+    const char *unsaid; /* the value of the option alone; NULL: it wants one */
 } settings[] = {
-    {"algo", "ALLREDUCE_ALGO", 'a', WORDS},
-    {"rules", "ALLREDUCE_RULES", 'r', PATH},
-    {"stats", "ALLREDUCE_STATS", 's', PATTERN},
-    {"verbose", "ALLREDUCE_VERBOSE", 'v', WORDS},
+    {"algo", "ALLREDUCE_ALGO", 'a', WORDS, NULL},
+    {"determinism", "ALLREDUCE_DETERMINISM", DETERMINISM, WORDS, NULL},
+    {"rules", "ALLREDUCE_RULES", 'r', PATH, NULL},
+    {"stats", "ALLREDUCE_STATS", 's', PATTERN, NULL},
+    {"tune", "ALLREDUCE_TUNE", TUNE, WORDS, "online"},
+    {"verbose", "ALLREDUCE_VERBOSE", 'v', WORDS, "1"},
+    {"verify", "ALLREDUCE_VERIFY", VERIFY, WORDS, "1"},
 };
 
 enum { NSETTINGS = sizeof settings / sizeof settings[0] };
@@ -48,12 +54,20 @@ struct request {
 
 static const struct argp_option options[] = {
     {"algo", 'a', "CLAUSES", 0, "What runs, as in ALLREDUCE_ALGO: ring, 'butterfly:0-8K;ring'", 0},
+    {"determinism", DETERMINISM, "LEVEL", 0,
+     "What must not change the bits of rounded results: run, placement, size or order", 0},
     {"rules", 'r', "FILE", 0, "A file of clauses, asked where --algo says nothing", 0},
     {"stats", 's', "FILE", 0,
      "Write statistics of all calls on all ranks; as JSON lines if FILE ends in .json or .jsonl",
      0},
+    {"tune", TUNE, "online", OPTION_ARG_OPTIONAL,
+     "Let calls try what may be faster than what auto picks; the winner stays", 0},
     {"verbose", 'v', "N", OPTION_ARG_OPTIONAL,
      "Tell at the end on stderr what ran and why (1); of every rank (2)", 0},
+    {"verify", VERIFY, "WHICH", OPTION_ARG_OPTIONAL,
+     "Compare each call (1), or one of N (1/N), with the native one; 1/N,warn goes on after a "
+     "wrong result",
+     0},
     {"library", 'l', "FILE", 0, "Preload this library and not the one that belongs to allreduce",
      0},
     {0},
@@ -234,7 +248,7 @@ parse_option(int key, char *value, struct argp_state *state)
     struct request *const request = state->input;
     for (size_t i = 0; i < NSETTINGS; i++)
         if (settings[i].key == key) {
-            request->values[i] = value ? value : "1"; /* --verbose */
+            request->values[i] = value ? value : settings[i].unsaid;
             return 0;
         }
     switch (key) {

@@ -39,6 +39,13 @@ grep -q -x -e '--algo=x -v ' "$scratch/out" || fail "the program's arguments wer
 expect_ok "every rank's table" launch 2 "$allreduce" run -v2 "$pings"
 [ "$(grep -c 'calls of rank' "$scratch/out")" -eq 2 ] || fail "-v2 printed no two tables"
 
+# shellcheck disable=SC2016
+expect_ok "options for variables" "$allreduce" run --tune --verify --determinism=placement \
+    sh -c 'echo "$ALLREDUCE_TUNE $ALLREDUCE_VERIFY $ALLREDUCE_DETERMINISM"'
+grep -q -x 'online 1 placement' "$scratch/out" || fail "variables: $(cat "$scratch/out")"
+expect_ok "a verified run" launch 2 "$allreduce" run -v --verify=1/2,warn --algo ring "$pings"
+grep -q 'ALLREDUCE_VERIFY: 2 calls agree' "$scratch/out" || fail "nothing was verified: $(cat "$scratch/out")"
+
 # A file of rules is found from another folder.
 printf 'star: 0-80\nring\n' >"$scratch/rules"
 cat >"$scratch/moves" <<END
@@ -78,6 +85,10 @@ grep -q -x "is $library:$tool" "$scratch/out" || {
 # What is wrong with the command line.
 expect_end "a bad clause" any 'run: --algo: column 6: .*did you mean .ring' \
     launch 3 "$allreduce" run --algo 'ring;rinng' "$pings"
+expect_end "a bad level" any 'run: --determinism: column 1' \
+    launch 3 "$allreduce" run --determinism=never "$pings"
+expect_end "a bad share" any 'run: --verify: column' launch 3 "$allreduce" run --verify=2 "$pings"
+expect_end "a bad manner" any 'run: --tune: column 1' launch 3 "$allreduce" run --tune=offline "$pings"
 expect_end "a bad variable" any 'run: ALLREDUCE_WAIT: column 1' \
     launch 3 ALLREDUCE_WAIT=never "$allreduce" run "$pings"
 expect_end "an unknown option" any 'unrecognized option' launch 3 "$allreduce" run --alga ring "$pings"
