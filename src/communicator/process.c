@@ -13,7 +13,7 @@
 #include "communicator/provenance.h"
 #include "communicator/state.h"
 #include "communicator/statistics.h"
-#include "communicator/tuner.h"
+#include "communicator/tuned_rules.h"
 #include "report/report.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -37,7 +37,7 @@ dump_tuned(void)
     const struct ar_config *const config = process.config;
     if (config && config->tune == AR_TUNE_ONLINE && config->tune_dump && world_rank == 0 &&
         !atomic_flag_test_and_set(&dumped))
-        ar_tuner_dump(config->tune_dump, world_size);
+        ar_tuned_rules_write(config->tune_dump, world_size);
 }
 
 static int

@@ -1,9 +1,7 @@
 /* ALLREDUCE_TUNE=online: calls of a communicator try what may be faster, and the winner
- * stays.  For each size (by powers of two) and class of type the choice of the moment has duels
- * with its rivals, in turns: a call each and a first judgement, then the rest of AR_DUEL_CALLS and
- * the verdict, for which the ranks agree on the slowest rank's median in one small allreduce.
- * Whether and when something is tried follows from agreed times and from counts of calls alone, so
- * all ranks do the same without asking.
+ * stays.  Each size (by powers of two) and class of type has a course of duels of its own
+ * (communicator/duels.h), for whose verdicts the ranks agree on the slowest rank's median in one
+ * small allreduce.
  *
  * What trials cost beyond the choice of the moment, and the agreeing, stays below a share of the
  * time in allreduce (ALLREDUCE_TUNE_OVERHEAD), but for what the last trial went over. */
@@ -11,8 +9,6 @@
 #define AR_TUNER_H
 
 #include "communicator/communicator.h"
-
-#define AR_DUEL_CALLS 5 /* of each side; odd */
 
 struct ar_tuner;
 struct ar_tuned;
@@ -37,8 +33,5 @@ bool ar_tuned_counts(struct ar_tuned *tuned);
 /* Takes the time of a call whose time was wanted.  Collective at the end of a duel.  MPI_SUCCESS or
  * an error of MPI's. */
 int ar_tuner_note(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned *tuned, int64_t ns);
-
-/* Writes what was settled on all communicators of this process, as rules. */
-void ar_tuner_dump(const char *path, int nranks);
 
 #endif
