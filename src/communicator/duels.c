@@ -56,6 +56,7 @@ ar_duels_summarize(struct ar_duels *d)
         qsort(d->ns[side], (size_t)n, sizeof d->ns[side][0], compare_ns);
         times.median_ns[side] = n ? d->ns[side][n / 2] : 0;
     }
+    times.call_ns = times.median_ns[0];
     if (times.median_ns[1] > 0)
         times.noise = 1000 - 1000 * d->ns[1][0] / times.median_ns[1];
     return times;
@@ -66,7 +67,7 @@ ar_duels_summarize(struct ar_duels *d)
 static void
 account(struct ar_duels *d)
 {
-    d->budget->time_ns += (int64_t)(d->calls - d->accounted) * d->incumbent_ns;
+    d->budget->time_ns += (int64_t)(d->calls - d->accounted) * d->call_ns;
     d->accounted = d->calls;
 }
 
@@ -74,9 +75,9 @@ account(struct ar_duels *d)
 static void
 wait_for(struct ar_duels *d, int calls)
 {
-    const int64_t wanted = calls * d->incumbent_ns + d->budget->agree_ns;
+    const int64_t wanted = calls * d->call_ns + d->budget->agree_ns;
     const int64_t missing = wanted - (earned(d->budget) - d->budget->spent_ns);
-    const int64_t a_call = d->incumbent_ns * d->budget->percent / 100 + 1;
+    const int64_t a_call = d->call_ns * d->budget->percent / 100 + 1;
     d->wake = d->calls + (uint64_t)(missing > 0 ? missing / a_call + 1 : 1);
     d->state = AR_WAITING;
 }
@@ -94,7 +95,7 @@ begin(struct ar_duels *d, enum ar_duels_state state, int warm_ups)
 static void
 rest(struct ar_duels *d)
 {
-    const int64_t calls = 1000 * d->budget->agree_ns / (d->incumbent_ns + 1);
+    const int64_t calls = 1000 * d->budget->agree_ns / (d->call_ns + 1);
     d->state = AR_SETTLED;
     d->wake = d->calls + (uint64_t)(calls > CHECK_CALLS ? calls : CHECK_CALLS);
 }
@@ -103,6 +104,7 @@ rest(struct ar_duels *d)
 static bool
 go_on(struct ar_duels *d)
 {
+    d->has_won = false;
     d->rival++;
     d->rival += d->rival == d->first;
     if (d->rival < d->n)
@@ -116,6 +118,7 @@ static bool
 end_measuring(struct ar_duels *d, const struct ar_duel_times *times)
 {
     d->incumbent_ns = times->median_ns[0] + 1;
+    d->call_ns = times->call_ns + 1;
     d->gain = 1;
     d->tried = 1;
     d->first = d->incumbent;
@@ -139,7 +142,17 @@ end_look(struct ar_duels *d, const struct ar_duel_times *times)
     return false;
 }
 
-/* After the first judgement, and after the last. */
+static bool
+wins(const struct ar_duel_times *times)
+{
+    const int64_t own = times->median_ns[0], rivals = times->median_ns[1];
+    const int64_t margin = times->noise < MARGIN_LEAST  ? MARGIN_LEAST
+                           : times->noise > MARGIN_MOST ? MARGIN_MOST
+                                                        : times->noise;
+    return rivals * (1000 + margin) < own * 1000;
+}
+
+/* After the first judgement, and after the last.  To win once is chance. */
 static bool
 judge_duel(struct ar_duels *d, const struct ar_duel_times *times)
 {
@@ -148,15 +161,19 @@ judge_duel(struct ar_duels *d, const struct ar_duel_times *times)
     const bool is_hopeless = 2 * rivals > QUICK_FACTOR * own;
     if (!is_last && !is_hopeless)
         return false; /* on with it */
-    const int64_t excess = times->spent_ns - (d->taken[1] + 1) * own;
+    const int64_t excess = times->spent_ns - (d->taken[1] + 1) * times->call_ns;
     if (excess > 0)
         d->budget->spent_ns += excess;
+    const bool has_won = is_last && wins(times);
+    if (has_won && !d->has_won) {
+        d->has_won = true;
+        wait_for(d, QUICK_CALLS + 1);
+        return false;
+    }
     d->tried++;
-    const int64_t margin = times->noise < MARGIN_LEAST  ? MARGIN_LEAST
-                           : times->noise > MARGIN_MOST ? MARGIN_MOST
-                                                        : times->noise;
-    if (is_last && rivals * (1000 + margin) < own * 1000) {
+    if (has_won) {
         d->incumbent = d->rival;
+        d->call_ns = d->call_ns * (rivals + 1) / (own + 1) + 1;
         d->incumbent_ns = rivals + 1;
         d->gain *= (double)own / (double)(rivals + 1);
     }

@@ -1,7 +1,7 @@
 /* The course of online tuning for one kind of call: the choice of the moment (the incumbent) has
  * duels with its rivals, in turns: a call each and a first judgement, then the rest of
- * AR_DUEL_CALLS and the verdict.  All of it follows from counts of calls and from times that the
- * ranks agreed on, so all ranks do the same without asking.  No MPI, no clock.
+ * AR_DUEL_CALLS and the verdict; who wins twice stays.  All of it follows from counts of calls and
+ * from times that the ranks agreed on, so all ranks do the same without asking.  No MPI, no clock.
  *
  * A call goes like this:
  *
@@ -10,7 +10,7 @@
  *     ... the call, in ns ...
  *     if (wanted && ar_duels_note(d, ns)) {
  *         times = ar_duels_summarize(d);
- *         ... the greatest of all ranks, each number for itself ...
+ *         ... the ranks agree on each number: the least of medians, the greatest of the others ...
  *         ar_duels_judge(d, &times);
  *     }
  */
@@ -32,9 +32,13 @@ struct ar_budget {
     int64_t own_agree_ns; /* of the last one, on this rank */
 };
 
-/* What a rank contributes to an agreement; the greatest of all ranks counts. */
+/* What a rank contributes to an agreement.  Of medians the least of all ranks counts: in a program
+ * whose ranks come at different times that is the last one's, and the others' have their waiting
+ * in them; in a loop of calls all ranks take as long. */
 struct ar_duel_times {
     int64_t median_ns[2]; /* of the incumbent, and of the rival */
+    int64_t call_ns;      /* the incumbent's median again, of which the greatest counts: what calls
+                             take, waiting and all */
     int64_t noise;        /* thousandths: how far the rival's least is below its median */
     int64_t spent_ns;     /* by the rival, in all calls */
     int64_t agree_ns;     /* by the agreement before */
@@ -49,14 +53,15 @@ struct ar_duels {
     size_t first, incumbent, rival;
     size_t tried;
     double gain;                     /* over the first incumbent, by the duels that were won */
-    int64_t incumbent_ns;            /* agreed */
+    int64_t incumbent_ns, call_ns;   /* agreed */
     uint64_t calls, accounted, wake; /* so many so far; in the budget; when there is something to
                                         do */
     int warm_ups;                    /* calls of this duel that do not count */
     int taken[2];                    /* times of the incumbent, and of the rival */
     int64_t ns[2][AR_DUEL_CALLS];
     int64_t spent_ns;
-    int drifts; /* looks in a row that saw one */
+    bool has_won; /* the rival, once */
+    int drifts;   /* looks in a row that saw one */
 };
 
 /* Of choices 0 .. n-1, the first of which is the incumbent. */

@@ -217,13 +217,23 @@ reduce(struct ar_communicator *c, MPI_Comm comm, struct ar_duel_times *times)
     return error ? error : PMPI_Bcast(times, NTIMES, MPI_INT64_T, 0, comm);
 }
 
+/* The least is the greatest with the other sign. */
+static void
+turn_signs(struct ar_duel_times *times)
+{
+    times->median_ns[0] = -times->median_ns[0];
+    times->median_ns[1] = -times->median_ns[1];
+}
+
 /* The time is set-up's, as far as statistics go. */
 static int
 agree(struct ar_communicator *c, MPI_Comm comm, struct ar_duel_times *times)
 {
     const uint64_t start = ar_clock_system_ns();
     c->tuner->max.comm = comm;
+    turn_signs(times);
     const int error = reduce(c, comm, times);
+    turn_signs(times);
     const uint64_t ns = ar_clock_system_ns() - start;
     if (c->recorder)
         c->recorder->setup_ns += ns;

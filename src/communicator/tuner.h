@@ -1,7 +1,6 @@
 /* ALLREDUCE_TUNE=online: calls of a communicator try what may be faster, and the winner
  * stays.  Each size (by powers of two) and class of type has a course of duels of its own
- * (communicator/duels.h), for whose verdicts the ranks agree on the slowest rank's median in one
- * small allreduce.
+ * (communicator/duels.h), for whose verdicts the ranks agree on times in one small allreduce.
  *
  * What trials cost beyond the choice of the moment, and the agreeing, stays below a share of the
  * time in allreduce (ALLREDUCE_TUNE_OVERHEAD), but for what the last trial went over. */

@@ -25,21 +25,21 @@ grep -q elsewhere "$scratch/out" && fail "this is not elsewhere"
 expect_ok "elsewhere" preload 3 ALLREDUCE_RULES="$rules" "$programs/traits"
 [ "$(grep -c 'tuned elsewhere: ranks=2 (here 3)' "$scratch/out")" -eq 1 ] || fail "not told once that it is elsewhere"
 
-# What a run has measured that could not end is not measured again, and what it left unfinished is.  A
-# thousand seconds for each us that was measured are found again in the table.
-in_seconds='^# *8 *[0-9]{4,}[.]'
+# What a run has measured that could not end is not measured again, and what it left unfinished is.  Times made
+# a thousand million times as long are found again in the table.
+as_slow='^# *8 *[0-9]{8,}[.]'
 mkdir "$rules.new"
 tune --sizes=8,1K -o "$rules" >"$scratch/out" 2>&1 && fail "written where nothing can be"
 rmdir "$rules.new"
-awk 'BEGIN { FS = OFS = "\t" } { for (i = 5; i <= NF; i += 2) $i = sprintf("%.17g", $i * 1e6); print }' \
+awk 'BEGIN { FS = OFS = "\t" } { for (i = 5; i <= NF; i += 2) $i = sprintf("%.17g", $i * 1e9); print }' \
     "$rules.state" | head -c -9 >"$scratch/state"
 cp "$scratch/state" "$rules.state"
 expect_ok "goes on" tune --sizes=8,1K -o "$rules"
-grep -q -E "$in_seconds" "$rules" || fail "does not go on: $(cat "$rules")"
+grep -q -E "$as_slow" "$rules" || fail "does not go on: $(cat "$rules")"
 grep -q '^# *1K ' "$rules" || fail "the size that was cut short is not there"
 sed '1s/mpi=/mpi=not /' "$scratch/state" >"$rules.state"
 expect_ok "begins anew" tune --sizes=8,1K -o "$rules"
-grep -q -E "$in_seconds" "$rules" && fail "goes on from the state of another machine"
+grep -q -E "$as_slow" "$rules" && fail "goes on from the state of another machine"
 
 # Either answer is right on a machine that is busy; a bad rule is told for sure.
 tune --check="$rules" --sizes=8 >"$scratch/out" 2>&1
