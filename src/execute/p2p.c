@@ -170,14 +170,17 @@ post_sends(const struct ar_p2p *run, struct ar_slot *slot)
     return error;
 }
 
-/* Receives first, so that no message arrives unexpected that need not. */
+/* Sends first: a sender answers to a request for a long message, over TCP at least, on the
+ * connection that its own long message takes.  A rank that is late finds its peer's request
+ * waiting; were it to answer before it has asked itself, the peer would send all it has before it
+ * answered. */
 static int
 begin_round(const struct ar_p2p *run, struct ar_slot *slot)
 {
     slot->posted = 0;
-    int error = post_receives(run, slot);
+    int error = post_sends(run, slot);
     if (!error)
-        error = post_sends(run, slot);
+        error = post_receives(run, slot);
     slot->pending = slot->posted;
     return error;
 }
