@@ -98,7 +98,7 @@ struct ar_communicator {
     size_t nodes, per_node; /* as in struct ar_request */
     char *name;             /* likewise; NULL: nobody asked */
     int *node_of;           /* node of each rank, from 0; NULL before the engine is ready */
-    bool has_model;         /* it was looked for */
+    bool has_model[2];      /* were the rules looked for? */
     struct ar_rules *model_rules[2]; /* of auto across nodes; for ops that do not commute */
     struct ar_wait wait;
     struct ar_exact_sum *exact_sum; /* NULL: none was asked for yet */

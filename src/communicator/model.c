@@ -55,12 +55,12 @@ fit_machine(const struct ar_communicator *c, struct ar_machine *machine)
 
 static void
 tell_advice(const struct ar_communicator *c, const struct ar_machine *machine,
-            const struct ar_advice *advice, const char *rules)
+            const struct ar_advice *advice, const char *rules, bool in_order)
 {
     if (c->config->verbose < 1)
         return;
-    ar_say("auto on %d ranks of several nodes, by a model of the machine (%s): %s", c->nranks,
-           machine->title, rules);
+    ar_say("auto on %d ranks of several nodes, by a model of the machine (%s)%s: %s", c->nranks,
+           machine->title, in_order ? ", for ops that do not commute" : "", rules);
     for (int i = 0; i < advice->n && c->config->verbose > 1; i++) {
         char name[AR_CHOICE_TEXT];
         const struct ar_advice_entry *const e = &advice->entries[i];
@@ -69,7 +69,8 @@ tell_advice(const struct ar_communicator *c, const struct ar_machine *machine,
     }
 }
 
-/* The rules for ops that commute, or for all: a text for the caller to free, "" without advice. */
+/* The rules for all ops, or for those that commute: a text for the caller to free; NULL: no advice.
+ */
 static char *
 advise(const struct ar_communicator *c, const struct ar_machine *machine, bool in_order)
 {
@@ -90,23 +91,9 @@ advise(const struct ar_communicator *c, const struct ar_machine *machine, bool i
         return NULL;
     }
     char *const rules = ar_advice_rules(&advice);
-    if (rules && !in_order)
-        tell_advice(c, machine, &advice, rules);
+    if (rules)
+        tell_advice(c, machine, &advice, rules, in_order);
     return rules;
-}
-
-/* "rules\nrules in order", for the caller to free; NULL: no model, or no memory. */
-static char *
-make_text(const struct ar_communicator *c, struct ar_machine *machine)
-{
-    char *text = NULL;
-    fit_machine(c, machine);
-    char *const any = advise(c, machine, false), *const ordered = advise(c, machine, true);
-    if (any && ordered && (text = malloc(strlen(any) + strlen(ordered) + 2)))
-        stpcpy(stpcpy(stpcpy(text, any), "\n"), ordered);
-    free(any);
-    free(ordered);
-    return text;
 }
 
 /* --- what was found before: communicators of one shape have one model --- */
@@ -116,7 +103,8 @@ static struct {
     int nranks; /* 0: nothing is remembered */
     int *node_of;
     char *settings; /* the configuration's text */
-    char *text;
+    struct ar_machine machine;
+    char *rules[2]; /* as ar_communicator's; NULL: nobody asked, or no advice */
 } last = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool
@@ -126,30 +114,47 @@ is_last(const struct ar_communicator *c)
            memcmp(last.node_of, c->node_of, (size_t)c->nranks * sizeof *last.node_of) == 0;
 }
 
-/* For the caller to free; NULL: it was another shape. */
-static char *
-recall(const struct ar_communicator *c)
+/* *rules is for the caller to free; false: it was another shape, and nothing is set. */
+static bool
+recall(const struct ar_communicator *c, bool in_order, struct ar_machine *machine, char **rules)
 {
     pthread_mutex_lock(&last.lock);
-    char *const text = is_last(c) ? strdup(last.text) : NULL;
+    const bool is_known = is_last(c);
+    if (is_known) {
+        *machine = last.machine;
+        *rules = last.rules[in_order] ? strdup(last.rules[in_order]) : NULL;
+    }
     pthread_mutex_unlock(&last.lock);
-    return text;
+    return is_known;
+}
+
+/* A new shape takes the place of the last. */
+static void
+replace_last(const struct ar_communicator *c, const struct ar_machine *machine)
+{
+    const size_t bytes = (size_t)c->nranks * sizeof *last.node_of;
+    free(last.node_of);
+    free(last.settings);
+    free(last.rules[0]);
+    free(last.rules[1]);
+    last.node_of = malloc(bytes);
+    last.settings = strdup(c->config->text);
+    last.machine = *machine;
+    last.rules[0] = last.rules[1] = NULL;
+    last.nranks = last.node_of && last.settings ? c->nranks : 0;
+    if (last.nranks)
+        memcpy(last.node_of, c->node_of, bytes);
 }
 
 static void
-remember(const struct ar_communicator *c, const char *text)
+remember(const struct ar_communicator *c, bool in_order, const struct ar_machine *machine,
+         const char *rules)
 {
-    const size_t bytes = (size_t)c->nranks * sizeof *last.node_of;
     pthread_mutex_lock(&last.lock);
-    free(last.node_of);
-    free(last.settings);
-    free(last.text);
-    last.node_of = malloc(bytes);
-    last.settings = strdup(c->config->text);
-    last.text = strdup(text);
-    last.nranks = last.node_of && last.settings && last.text ? c->nranks : 0;
-    if (last.nranks)
-        memcpy(last.node_of, c->node_of, bytes);
+    if (!is_last(c))
+        replace_last(c, machine);
+    if (last.nranks && !last.rules[in_order])
+        last.rules[in_order] = strdup(rules);
     pthread_mutex_unlock(&last.lock);
 }
 
@@ -186,66 +191,58 @@ share_text(const struct ar_communicator *c, char **text)
     return broadcast(c, *text, length);
 }
 
-/* The machine, measured where no file says it; its text on rank 0. */
+/* The rules on rank 0, from the machine: what is remembered, a file's, or measured. */
 static int
-model_machine(const struct ar_communicator *c, char **text)
+find_text(const struct ar_communicator *c, bool in_order, char **text)
 {
     struct ar_machine machine = {.ranks_per_node = 1};
     int knows = 0;
-    if (c->rank == 0) {
-        *text = recall(c);
-        knows = *text || (c->config->model_file && !read_machine(c, &machine));
-    }
+    if (c->rank == 0)
+        knows = recall(c, in_order, &machine, text) ||
+                (c->config->model_file && !read_machine(c, &machine));
     int error = broadcast(c, &knows, (int)sizeof knows);
     if (!error && !knows)
         error = ar_measure(&machine, c->private_comm, c->node_of, c->nranks, 1);
     if (error || c->rank > 0 || *text)
         return error;
-    *text = make_text(c, &machine);
+    fit_machine(c, &machine);
+    *text = advise(c, &machine, in_order);
     if (*text)
-        remember(c, *text);
+        remember(c, in_order, &machine, *text);
     return MPI_SUCCESS;
 }
 
 /* Our own text, so that it parses. */
 static int
-take_text(struct ar_communicator *c, char *text)
+make_rules(struct ar_communicator *c, bool in_order)
 {
     struct ar_problem problem;
-    char *const ordered = strchr(text, '\n') + 1;
-    ordered[-1] = '\0';
-    return ar_rules_parse(&c->model_rules[0], text, &problem) ||
-                   ar_rules_parse(&c->model_rules[1], ordered, &problem)
-               ? MPI_ERR_NO_MEM
-               : MPI_SUCCESS;
-}
-
-static int
-make_rules(struct ar_communicator *c)
-{
     char *text = NULL;
-    int error = model_machine(c, &text);
+    int error = find_text(c, in_order, &text);
     if (!error)
         error = share_text(c, &text);
-    if (!error && text)
-        error = take_text(c, text);
+    if (!error && text && ar_rules_parse(&c->model_rules[in_order], text, &problem))
+        error = MPI_ERR_NO_MEM;
     free(text);
     return error;
 }
 
+/* Rules for ops that do not commute cost as much as the others, and most programs have no such op.
+ */
 int
 ar_model_choose(struct ar_communicator *c, struct ar_choice *choice,
                 const struct ar_request *request, const char **reason)
 {
+    const bool in_order = !request->commutative;
     const struct ar_choice *match = NULL;
-    if (!c->has_model && spans_nodes(c)) {
-        const int error = make_rules(c);
+    if (!c->has_model[in_order] && spans_nodes(c)) {
+        const int error = make_rules(c, in_order);
         if (error)
             return error;
     }
-    c->has_model = true;
-    if (c->model_rules[0])
-        match = ar_rules_match(c->model_rules[request->commutative ? 0 : 1], request, NULL);
+    c->has_model[in_order] = true;
+    if (c->model_rules[in_order])
+        match = ar_rules_match(c->model_rules[in_order], request, NULL);
     if (match) {
         *choice = *match;
         *reason = ar_reason_model;
@@ -259,5 +256,5 @@ ar_model_destroy(struct ar_communicator *c)
     ar_rules_destroy(c->model_rules[0]);
     ar_rules_destroy(c->model_rules[1]);
     c->model_rules[0] = c->model_rules[1] = NULL;
-    c->has_model = false;
+    c->has_model[0] = c->has_model[1] = false;
 }

@@ -40,6 +40,12 @@ expect_model() {
 
 expect_model "a file" "a test's" ALLREDUCE_ALGO_LIST=ring,rhd,butterfly ALLREDUCE_MODEL="$scratch/machine"
 expect_model "measured" "measured" ALLREDUCE_ALGO_LIST=ring,rhd,butterfly
+! grep -q 'do not commute' "$scratch/out" || fail "measured: rules for ops that nobody used"
+expect_ok "an op that does not commute" preload 4 ALLREDUCE_ALGO_LIST=ring,rhd,butterfly ALLREDUCE_VERBOSE=1 "$programs/order"
+[ "$(grep -c 'auto on 4 .* (measured), for ops that do not commute: ' "$scratch/out")" -eq 2 ] || { # two communicators
+    fail "an op that does not commute: no rules, or more than once for one"
+    cat "$scratch/out"
+}
 expect_ok "named" preload 4 ALLREDUCE_ALGO=ring ALLREDUCE_VERBOSE=1 ALLREDUCE_MODEL="$scratch/machine" \
     "$programs/pings"
 ! grep -q 'by a model' "$scratch/out" || fail "named: there was a model"
