@@ -21,6 +21,11 @@ enum { HEATS = sizeof heats / sizeof heats[0] };
 /* A new algorithm must be faster by that. */
 #define WORTH_A_CHANGE 0.98
 
+/* Longer segments must be by that: longer messages have to be asked for, and hold up the others of
+ * their connection, which costs more than the model says where ranks share cores
+ * (doc/performance.md, several hosts). */
+#define WORTH_LONGER 0.97
+
 /* What messages are cut into, where a row does not say itself; tried on those of two and more. */
 static const struct {
     size_t segment_bytes;
@@ -208,6 +213,16 @@ run_finals(struct race *race)
 
 /* --- advice --- */
 
+/* The same row in longer segments? */
+static bool
+is_longer(const struct race *race, size_t candidate, size_t than)
+{
+    return than < race->n && race->all[candidate].uncut == race->all[than].uncut &&
+           is_segmented(&race->all[than]) &&
+           race->all[candidate].choice.params.segment_bytes >
+               race->all[than].choice.params.segment_bytes;
+}
+
 /* The best at a size, or the one before it where that is hardly slower. */
 static size_t
 winner(const struct race *race, int size, size_t before)
@@ -217,7 +232,7 @@ winner(const struct race *race, int size, size_t before)
     if (isnan(time))
         time = INFINITY;
     for (size_t i = 0; i < race->n; i++)
-        if (race->times[i][size] < time) {
+        if (race->times[i][size] < time * (is_longer(race, i, best) ? WORTH_LONGER : 1)) {
             best = i;
             time = race->times[i][size];
         }
