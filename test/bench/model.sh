@@ -1,0 +1,35 @@
+#!/bin/sh
+# What the model predicts for the hosts of the section cluster, which measured it, from a machine file measured there, too.
+# $CLUSTER_RANKS: as there.
+# shellcheck source=test/bench/common.sh
+. "${srcdir:?run me by make bench}/test/bench/common.sh"
+
+hosts=4
+rate=1gbit
+least_bytes=262144
+
+# predict ALGORITHM RANKS BYTES MACHINE: microseconds
+predict() {
+    ./allreduce explain "$1" -n "$2" -s "$3" --machine "$4" | sed -n 's/^  time  *\([0-9.e+]*\) us.*/\1/p'
+}
+
+for ranks in ${CLUSTER_RANKS:-1 2}; do
+    file=$measured/cluster-$rate-$ranks.csv
+    machine=$measured/cluster-$rate-$ranks.machine
+    [ -s "$file" ] || {
+        echo "no predictions: $file is missing; run make bench-cluster first"
+        exit 1
+    }
+    timeout -k 5 $limit "$srcdir/test/cluster/cluster" --hosts $hosts --ranks "$ranks" --rate $rate -- \
+        ./allreduce model -t "4 hosts, 1 Gbit/s, measured" -o "$machine" </dev/null || fail "allreduce model"
+    echo "$hosts hosts, $ranks ranks each, $rate:"
+    echo
+    sed 's/^/    /' "$machine"
+    echo
+    columns "$file" | awk -F '\t' -v least=$least_bytes '$1 >= least && $2 !~ /^(native|auto|MPI_Reduce)/' |
+        while IFS="$(printf '\t')" read -r bytes algorithm us; do
+            echo "$bytes $algorithm $us $(predict "$algorithm" $((hosts * ranks)) "$bytes" "$machine")"
+        done | tr ' ' '\t' | table model
+    echo
+done
+exit "$failed"
