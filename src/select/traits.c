@@ -119,7 +119,7 @@ parse_number(size_t *number, struct ar_word word)
         *number = SIZE_MAX;
         return true;
     }
-    if (!ar_word_int(word, 0, INT_MAX, &n))
+    if (!ar_word_int(word, 1, INT_MAX, &n))
         return false;
     *number = (size_t)n;
     return true;
@@ -176,7 +176,7 @@ tell_values(struct ar_text *why, const struct trait *trait)
         ar_text_add(why, "; several with '|' between them");
         break;
     case RANGE:
-        ar_text_add(why, "a number or a range as in 2-8 or 2-inf");
+        ar_text_add(why, "a number from 1 on or a range as in 2-8 or 2-inf");
         break;
     case PATTERN:
         ar_text_add(why,

@@ -285,7 +285,10 @@ wrong_traits_are_told(void **state)
     assert_refused("ring:op=sum|", 9, "op cannot be 'sum|'");
     assert_refused("ring:typ=float", 6, "unknown condition 'typ' (did you mean 'type'?)");
     assert_refused("ring:op=sum,op=max", 13, "condition 'op' stands twice");
-    assert_refused("ring:nodes=3-2", 12, "nodes cannot be '3-2'; allowed: a number or a range");
+    assert_refused("ring:nodes=3-2", 12,
+                   "nodes cannot be '3-2'; allowed: a number from 1 on or a range");
+    assert_refused("ring:nodes=0", 12, "nodes cannot be '0'");
+    assert_refused("ring:ppn=0-4", 10, "ppn cannot be '0-4'");
     assert_refused("ring:nodes=inf", 12, "nodes cannot be 'inf'");
     assert_refused("ring:nodes=1-", 12, "nodes cannot be '1-'");
     assert_refused("ring:op=", 9, "expected a value, found the end");
