@@ -17,9 +17,9 @@ settings=(--cfg=network/model:CM02 --cfg=network/crosstraffic:0 --cfg=network/TC
     "--cfg=smpi/auto-shared-malloc-thresh:$folded" --cfg=smpi/shared-malloc-blocksize:16777216
     --log=root.threshold:critical)
 
-# What is not timed, the setting up and the clock, by algorithms of few messages: those that SMPI would take look for
-# nodes first, by an allgather round a ring.
-settings+=(--cfg=smpi/bcast:binomial_tree --cfg=smpi/reduce:binomial --cfg=smpi/gather:ompi_binomial
+# What is not timed, the setting up and the clock, by algorithms of few messages: others look for nodes first, by an
+# allgather round a ring, minutes with 1000 ranks.  Not for the selectors, whose allreduce goes by what was found then.
+quick=(--cfg=smpi/bcast:binomial_tree --cfg=smpi/reduce:binomial --cfg=smpi/gather:ompi_binomial
     --cfg=smpi/allgather:bruck --cfg=smpi/alltoall:bruck --cfg=smpi/barrier:ompi_bruck)
 
 # Ranks of one process do not share memory, and the simulator has no time pass while one polls.  Each
@@ -52,13 +52,14 @@ hosts() {
 # simulate SECONDS PLATFORM RANKS SETTING ARGUMENT...: SECONDS of the processor at most; the simulator may
 # wait for ever where a rank ended in an error.
 simulate() {
-    local seconds=$1 platform=$2 n=$3 setting=$4
+    local seconds=$1 platform=$2 n=$3 setting=$4 all=("${settings[@]}")
     shift 4
+    [[ $setting == --cfg=smpi/coll-selector:* ]] || all+=("${quick[@]}")
     [ -e "$scratch/$platform" ] || hosts "$platform" >"$scratch/$platform"
     (
         ulimit -t "$seconds" -v "$memory_kib" -c 0
         exec timeout -k 5 $((20 * seconds)) smpirun -np "$n" -platform "$smpi/platforms/$platform.xml" \
-            -hostfile "$scratch/$platform" "${settings[@]}" ${setting:+"$setting"} "$program" "$@"
+            -hostfile "$scratch/$platform" "${all[@]}" ${setting:+"$setting"} "$program" "$@"
     )
 }
 
