@@ -124,7 +124,7 @@ position_of(const struct ar_grid *grid, int rank)
 struct ar_grid
 ar_grid_make(int rank, int nranks, const struct ar_params *params, int ndims, int most)
 {
-    struct ar_grid grid = {.nodes = ar_nodes_make(rank, nranks, params->node_of), .ndims = ndims};
+    struct ar_grid grid = {.nodes = ar_nodes_make(rank, nranks, params), .ndims = ndims};
 
     set_dims(&grid, nranks, params, most);
     grid.size = 1;

@@ -20,7 +20,7 @@ ar_hier_ring(struct ar_schedule *s, int rank, int nranks, size_t count,
              const struct ar_params *params)
 {
     const struct ar_span all = ar_whole(count);
-    const struct ar_nodes nodes = ar_nodes_make(rank, nranks, params->node_of);
+    const struct ar_nodes nodes = ar_nodes_make(rank, nranks, params);
     const struct ar_group local = ar_nodes_local(&nodes);
 
     const enum ar_buffer have = ar_binomial_reduce(s, &local, all, AR_IN);

@@ -1,24 +1,98 @@
 #include "algorithms/nodes.h"
 
+#include <stdlib.h>
+
+/* --- the index --- */
+
+static int
+count_nodes(const int *node_of, int nranks)
+{
+    int nodes = 0;
+
+    for (int r = 0; r < nranks; r++)
+        nodes = node_of[r] >= nodes ? node_of[r] + 1 : nodes;
+    return nodes;
+}
+
+/* Each node's ranks in order, behind those of the nodes before. */
+static void
+sort_ranks(struct ar_node_index *index, const int *node_of, int nranks)
+{
+    int *const first = index->first;
+
+    for (int r = 0; r < nranks; r++)
+        index->local_rank[r] = first[node_of[r] + 1]++;
+    index->least = nranks;
+    for (int i = 1; i <= index->count; i++) {
+        index->least = first[i] < index->least ? first[i] : index->least;
+        first[i] += first[i - 1];
+    }
+    for (int r = 0; r < nranks; r++)
+        index->ranks[first[node_of[r]] + index->local_rank[r]] = r;
+}
+
+int
+ar_node_index_init(struct ar_node_index *index, const int *node_of, int nranks)
+{
+    const int count = count_nodes(node_of, nranks);
+
+    *index = (struct ar_node_index){.count = count};
+    index->first = calloc((size_t)count + 1, sizeof *index->first);
+    index->ranks = malloc((size_t)nranks * sizeof *index->ranks);
+    index->local_rank = malloc((size_t)nranks * sizeof *index->local_rank);
+    if (!index->first || !index->ranks || !index->local_rank) {
+        ar_node_index_fini(index);
+        return AR_ERR_MEMORY;
+    }
+    sort_ranks(index, node_of, nranks);
+    return AR_OK;
+}
+
+void
+ar_node_index_fini(struct ar_node_index *index)
+{
+    free(index->first);
+    free(index->ranks);
+    free(index->local_rank);
+    *index = (struct ar_node_index){.count = 0};
+}
+
+/* --- looked up, or searched --- */
+
 static int
 node_at(const struct ar_nodes *nodes, int rank)
 {
     return nodes->node_of ? nodes->node_of[rank] : 0;
 }
 
-struct ar_nodes
-ar_nodes_make(int rank, int nranks, const int *node_of)
+/* Sets count and local_size. */
+static void
+count_ranks(struct ar_nodes *nodes)
 {
-    struct ar_nodes nodes = {.node_of = node_of, .nranks = nranks};
+    const struct ar_node_index *const index = nodes->index;
+
+    if (index) {
+        nodes->count = index->count;
+        nodes->local_size = index->first[nodes->mine + 1] - index->first[nodes->mine];
+        return;
+    }
+    for (int r = 0; r < nodes->nranks; r++) {
+        const int node = node_at(nodes, r);
+        if (node >= nodes->count)
+            nodes->count = node + 1;
+        if (node == nodes->mine)
+            nodes->local_size++;
+    }
+}
+
+struct ar_nodes
+ar_nodes_make(int rank, int nranks, const struct ar_params *params)
+{
+    struct ar_nodes nodes = {
+        .node_of = params->node_of, .index = params->node_index, .nranks = nranks};
 
     nodes.mine = node_at(&nodes, rank);
-    for (int r = 0; r < nranks; r++) {
-        const int node = node_at(&nodes, r);
-        if (node >= nodes.count)
-            nodes.count = node + 1;
-        if (node == nodes.mine)
-            nodes.local_size++;
-    }
+    count_ranks(&nodes);
     nodes.local_rank = ar_nodes_local_rank(&nodes, rank);
     return nodes;
 }
@@ -28,6 +102,8 @@ ar_nodes_local_rank(const struct ar_nodes *nodes, int rank)
 {
     int before = 0;
 
+    if (nodes->index)
+        return nodes->index->local_rank[rank];
     for (int r = 0; r < rank; r++)
         before += node_at(nodes, r) == node_at(nodes, rank);
     return before;
@@ -56,6 +132,8 @@ ar_nodes_least(const struct ar_nodes *nodes)
 {
     int least = nodes->nranks;
 
+    if (nodes->index)
+        return nodes->index->least;
     for (int first = 0; first < nodes->count; first += NODES_AT_ONCE) {
         const int left = nodes->count - first;
         const int some = least_of(nodes, first, left < NODES_AT_ONCE ? left : NODES_AT_ONCE);
@@ -77,6 +155,8 @@ ar_nodes_rank(const struct ar_nodes *nodes, int node, int i)
 {
     int r = 0;
 
+    if (nodes->index)
+        return nodes->index->ranks[nodes->index->first[node] + i];
     while (node_at(nodes, r) != node || i-- > 0)
         r++;
     return r;

@@ -1,12 +1,28 @@
-/* Which ranks share a node.  Pure: the map is searched, never copied, so that
- * every function here takes O(nranks) and no memory. */
+/* Which ranks share a node.  Pure: the map is searched, never copied, so that every function here
+ * takes O(nranks) and no memory; or, for who asks on behalf of all ranks, is looked up in an index.
+ */
 #ifndef AR_NODES_H
 #define AR_NODES_H
 
 #include "algorithms/phases.h"
+#include "algorithms/registry.h"
+
+/* The same by node.  All arrays are owned. */
+struct ar_node_index {
+    int count;       /* of nodes */
+    int least;       /* ranks of the smallest */
+    int *first;      /* in ranks, of each node; count + 1 entries */
+    int *ranks;      /* of node after node, each node's in order */
+    int *local_rank; /* of each rank */
+};
+
+/* AR_OK, and the index is the caller's to fini; AR_ERR_MEMORY. */
+int ar_node_index_init(struct ar_node_index *index, const int *node_of, int nranks);
+void ar_node_index_fini(struct ar_node_index *index);
 
 struct ar_nodes {
-    const int *node_of; /* as in struct ar_params; borrowed; NULL: all on node 0 */
+    const int *node_of;                /* as in struct ar_params; borrowed; NULL: all on node 0 */
+    const struct ar_node_index *index; /* the same */
     int nranks;
     int count;      /* of nodes */
     int mine;       /* node of the emitting rank */
@@ -14,7 +30,7 @@ struct ar_nodes {
     int local_size; /* ranks of that node */
 };
 
-struct ar_nodes ar_nodes_make(int rank, int nranks, const int *node_of);
+struct ar_nodes ar_nodes_make(int rank, int nranks, const struct ar_params *params);
 
 /* Ranks of each node if all nodes have equally many, else 0. */
 int ar_nodes_even(const struct ar_nodes *nodes);

@@ -19,6 +19,7 @@ enum ar_reduce_scatter {
 };
 
 struct ar_algorithm;
+struct ar_node_index;
 
 /* What a user may set in parentheses behind an algorithm's name.  Every value
  * is made to fit any nranks by the algorithm itself, as its card says. */
@@ -40,6 +41,7 @@ struct ar_params {
     /* Node of each rank, nranks entries, numbered 0, 1, 2, ... in the order of their
      * first ranks; NULL: unknown, taken as one node.  Borrowed. */
     const int *node_of;
+    const struct ar_node_index *node_index; /* of node_of; NULL: none.  Borrowed. */
 };
 
 /* Which parameters a row takes. */

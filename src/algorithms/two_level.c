@@ -87,7 +87,7 @@ int
 ar_two_level(struct ar_schedule *s, int rank, int nranks, size_t count,
              const struct ar_params *params)
 {
-    const struct ar_nodes nodes = ar_nodes_make(rank, nranks, params->node_of);
+    const struct ar_nodes nodes = ar_nodes_make(rank, nranks, params);
     const struct lanes lanes = {ar_nodes_local(&nodes), ar_whole(count),
                                 lanes_for(&nodes, params->lanes)};
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/nodes.h"
 #include "model/instep.h"
 #include "schedule/cost.h"
 
@@ -220,11 +221,11 @@ predict(struct ar_prediction *p, struct asked *a)
     return error == AR_ERR_PARAM ? step_through(p, a) : error;
 }
 
-int
-ar_predict(struct ar_prediction *prediction, const struct ar_question *question)
+/* Asks of a choice whose nodes are indexed. */
+static int
+ask(struct ar_prediction *prediction, const struct ar_question *question)
 {
     struct asked a = {.q = question};
-    memset(prediction, 0, sizeof *prediction);
     int error = ar_network_init(&a.network, question->machine, question->choice->params.node_of,
                                 question->nranks);
     if (error)
@@ -234,6 +235,23 @@ ar_predict(struct ar_prediction *prediction, const struct ar_question *question)
     prediction->simulated = a.simulated;
     error = predict(prediction, &a);
     ar_network_fini(&a.network);
+    return error;
+}
+
+int
+ar_predict(struct ar_prediction *prediction, const struct ar_question *question)
+{
+    struct ar_node_index index;
+    struct ar_choice choice = *question->choice;
+    struct ar_question indexed = *question;
+    memset(prediction, 0, sizeof *prediction);
+    int error = ar_node_index_init(&index, choice.params.node_of, question->nranks);
+    if (error)
+        return error;
+    choice.params.node_index = &index;
+    indexed.choice = &choice;
+    error = ask(prediction, &indexed);
+    ar_node_index_fini(&index);
     return error;
 }
 

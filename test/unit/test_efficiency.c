@@ -238,13 +238,20 @@ the_mesh_sends_to_neighbours_only(void **state)
     }
 }
 
+static struct ar_nodes
+nodes_of(int nranks, const int *node_of)
+{
+    const struct ar_params params = {.node_of = node_of};
+    return ar_nodes_make(0, nranks, &params);
+}
+
 static void
 nodes_are_even_only_if_all_are(void **state)
 {
     static const int uneven[12] = {0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2};
-    const struct ar_nodes even = ar_nodes_make(0, 12, dealt);
-    const struct ar_nodes not_even = ar_nodes_make(0, 12, uneven);
-    const struct ar_nodes unknown = ar_nodes_make(0, 12, NULL);
+    const struct ar_nodes even = nodes_of(12, dealt);
+    const struct ar_nodes not_even = nodes_of(12, uneven);
+    const struct ar_nodes unknown = nodes_of(12, NULL);
     (void)state;
     assert_int_equal(ar_nodes_even(&even), 4);
     assert_int_equal(ar_nodes_even(&not_even), 0);
@@ -261,12 +268,50 @@ many_nodes_are_counted(void **state)
     assert_non_null(map);
     for (int r = 0; r < 2 * NODES; r++)
         map[r] = r / 2;
-    const struct ar_nodes even = ar_nodes_make(0, 2 * NODES, map);
+    const struct ar_nodes even = nodes_of(2 * NODES, map);
     assert_int_equal(ar_nodes_even(&even), 2);
     map[2 * NODES - 2] = NODES - 2;
-    const struct ar_nodes uneven = ar_nodes_make(0, 2 * NODES, map);
+    const struct ar_nodes uneven = nodes_of(2 * NODES, map);
     assert_int_equal(ar_nodes_even(&uneven), 0);
     free(map);
+}
+
+static void
+assert_same_nodes(const struct ar_nodes *looked_up, const struct ar_nodes *searched)
+{
+    assert_int_equal(looked_up->count, searched->count);
+    assert_int_equal(looked_up->mine, searched->mine);
+    assert_int_equal(looked_up->local_rank, searched->local_rank);
+    assert_int_equal(looked_up->local_size, searched->local_size);
+    assert_int_equal(ar_nodes_least(looked_up), ar_nodes_least(searched));
+    assert_int_equal(ar_nodes_even(looked_up), ar_nodes_even(searched));
+    for (int i = 0; i < searched->local_size; i++)
+        assert_int_equal(ar_nodes_rank(looked_up, searched->mine, i),
+                         ar_nodes_rank(searched, searched->mine, i));
+}
+
+static void
+the_index_says_what_a_search_finds(void **state)
+{
+    static const int maps[][12] = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+                                   {0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2},
+                                   {0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2},
+                                   {0, 1, 1, 0, 2, 1, 3, 3, 0, 1, 1, 4},
+                                   {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}};
+    (void)state;
+    for (size_t m = 0; m < sizeof maps / sizeof maps[0]; m++)
+        for (int n = 1; n <= 12; n++) {
+            struct ar_node_index index;
+            assert_int_equal(ar_node_index_init(&index, maps[m], n), AR_OK);
+            for (int rank = 0; rank < n; rank++) {
+                struct ar_params params = {.node_of = maps[m]};
+                const struct ar_nodes searched = ar_nodes_make(rank, n, &params);
+                params.node_index = &index;
+                const struct ar_nodes looked_up = ar_nodes_make(rank, n, &params);
+                assert_same_nodes(&looked_up, &searched);
+            }
+            ar_node_index_fini(&index);
+        }
 }
 
 int
@@ -286,6 +331,7 @@ main(void)
         cmocka_unit_test(the_mesh_sends_to_neighbours_only),
         cmocka_unit_test(nodes_are_even_only_if_all_are),
         cmocka_unit_test(many_nodes_are_counted),
+        cmocka_unit_test(the_index_says_what_a_search_finds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
