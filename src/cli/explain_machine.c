@@ -1,4 +1,6 @@
 /* How long an algorithm takes on a machine, and which takes least. */
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,7 @@
 #define USUAL_SCRATCH ((size_t)64 << 20)
 
 /* Of one of many. */
-#define STEPS_COMPARED (AR_PREDICT_STEPS / 2)
+#define STEPS_COMPARED (AR_PREDICT_STEPS / 8)
 
 struct scene {
     const struct ar_explain *request;
@@ -72,7 +74,7 @@ set_scene(struct scene *scene)
 }
 
 static int
-predict(struct result *result, const struct scene *scene, size_t most_steps)
+predict(struct result *result, const struct scene *scene, size_t most_steps, double limit)
 {
     const size_t element = scene->request->element_bytes;
     const struct ar_question question = {
@@ -83,6 +85,7 @@ predict(struct result *result, const struct scene *scene, size_t most_steps)
         .element_bytes = element,
         .scratch_bytes = USUAL_SCRATCH,
         .most_steps = most_steps,
+        .limit = limit,
     };
     result->choice.params.node_of = scene->node_of;
     const int error = ar_predict(&result->prediction, &question);
@@ -137,11 +140,18 @@ print_how(const struct scene *scene, const struct ar_prediction *p)
         printf("simulating %d rank%s for all: a sample of the others does the same\n", p->nactors,
                p->nactors == 1 ? "" : "s");
         break;
+    case AR_HOW_FIRST:
+        printf("simulating all %d ranks\n", scene->request->nranks);
+        printf("              one of %zu segments; the others follow as fast as what is busiest\n",
+               p->nsegments);
+        return;
     case AR_HOW_IN_STEP:
         printf("adding up the rounds of three nodes' ranks, which keep step: not simulated\n");
         break;
     case AR_HOW_ROUNDS:
         printf("adding up the rounds of three nodes' ranks: a lower bound, not a simulation\n");
+        break;
+    case AR_HOW_GLANCE: /* only where many are compared */
         break;
     }
     if (p->simulated < p->nsegments)
@@ -164,7 +174,7 @@ print_result(const struct scene *scene, const struct result *result)
     for (int i = 0; i < AR_PARTS; i++)
         printf("  %-10s  %.6g us, %.0f %%\n", part_names[i],
                p->end.parts[i] > 0 ? p->end.parts[i] / 1e3 : 0, share_of(&p->end, i));
-    if (p->how <= AR_HOW_SYMMETRY && p->busiest > 0)
+    if (p->how <= AR_HOW_FIRST && p->busiest > 0)
         printf("  busiest     %s: %.0f %% of the time\n", p->link, 100 * p->busiest);
     print_how(scene, p);
 }
@@ -176,7 +186,7 @@ explain_one(const struct scene *scene)
     int exit_code = ar_explain_read_choice(&result.choice, scene->request->algorithm);
     if (exit_code != AR_EXIT_DONE)
         return exit_code;
-    const int error = predict(&result, scene, AR_PREDICT_STEPS);
+    const int error = predict(&result, scene, AR_PREDICT_STEPS, 0);
     if (!error)
         print_result(scene, &result);
     return tell_error(scene, error);
@@ -195,7 +205,7 @@ compare_times(const void *x, const void *y)
 static void
 print_row(const struct result *result)
 {
-    static const char marks[] = {' ', ' ', '~', '>'};
+    static const char marks[] = {' ', ' ', '~', '~', '>', '>'};
     const struct ar_moment *const end = &result->prediction.end;
     char name[AR_CHOICE_TEXT];
     printf("%c %12.6g", marks[result->prediction.how], end->at / 1e3);
@@ -218,13 +228,21 @@ print_table(const struct scene *scene, const struct result *results, size_t n)
     printf("\n");
     for (size_t i = 0; i < n; i++)
         print_row(&results[i]);
-    printf("\n~ rounds added up, of ranks that keep step; > a lower bound; else simulated.\n");
+    printf("\n~ rounds added up, of ranks that keep step, or one segment simulated of many; > the\n"
+           "rounds of a few ranks, as if nobody waited: too slow to win, or too many steps; else\n"
+           "simulated.\n");
 }
 
-/* Cut into segments only what is long enough. */
+/* What is this many times slower than the best, at a glance, cannot win. */
+#define HOPELESS 2
+
+/* Of what is simulated without asking whether it may win. */
+#define STEPS_GLANCED (STEPS_COMPARED / 4)
+
+/* A glance at each, where more would take long; cut into segments only what is long enough. */
 static int
-predict_all(struct result *results, size_t *n, const struct scene *scene,
-            const struct ar_candidate *all, size_t candidates)
+glance(struct result *results, size_t *n, const struct scene *scene, const struct ar_candidate *all,
+       size_t candidates)
 {
     int error = AR_OK;
     *n = 0;
@@ -232,9 +250,27 @@ predict_all(struct result *results, size_t *n, const struct scene *scene,
         if (all[i].uncut != i && all[i].choice.params.segment_bytes > scene->bytes / 2)
             continue;
         results[*n].choice = all[i].choice;
-        error = predict(&results[*n], scene, STEPS_COMPARED);
+        error = predict(&results[*n], scene, STEPS_GLANCED, DBL_MIN);
         ++*n;
     }
+    return error;
+}
+
+/* Those that may win are looked at again, the most promising first. */
+static int
+predict_all(struct result *results, size_t n, const struct scene *scene)
+{
+    double best = INFINITY;
+    int error = AR_OK;
+    qsort(results, n, sizeof *results, compare_times);
+    for (size_t i = 0; i < n && !error; i++) {
+        struct ar_prediction *const p = &results[i].prediction;
+        if (p->how == AR_HOW_GLANCE && p->end.at <= HOPELESS * best)
+            error = predict(&results[i], scene, STEPS_COMPARED, 0);
+        if (p->how < AR_HOW_ROUNDS && p->end.at < best)
+            best = p->end.at;
+    }
+    qsort(results, n, sizeof *results, compare_times);
     return error;
 }
 
@@ -246,11 +282,11 @@ compare(const struct scene *scene)
     size_t candidates, n;
     struct ar_candidate *const all = ar_candidates(&request, &candidates);
     struct result *const results = all ? malloc((candidates + 1) * sizeof *results) : NULL;
-    const int error = results ? predict_all(results, &n, scene, all, candidates) : AR_ERR_MEMORY;
-    if (!error) {
-        qsort(results, n, sizeof *results, compare_times);
+    int error = results ? glance(results, &n, scene, all, candidates) : AR_ERR_MEMORY;
+    if (!error)
+        error = predict_all(results, n, scene);
+    if (!error)
         print_table(scene, results, n);
-    }
     free(results);
     free(all);
     return tell_error(scene, error);

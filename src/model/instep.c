@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/nodes.h"
+
 #define NODES_LOOKED_AT 3
 
 /* What one round of a node's ranks takes. */
@@ -21,6 +23,7 @@ struct tally {
     struct step *steps; /* by round */
     size_t nsteps, room;
     size_t ports;
+    size_t emitted; /* steps of the schedules looked at */
     size_t nrounds; /* of the first rank looked at */
     bool irregular;
 };
@@ -147,6 +150,7 @@ add_rank(struct tally *t, int rank)
     error = make_room(t, s.nrounds);
     t->nrounds = t->nrounds ? t->nrounds : s.nrounds;
     t->irregular |= s.nrounds != t->nrounds;
+    t->emitted += s.nsteps;
     size_t first = 0;
     for (size_t k = 0; k < s.nrounds && !error; k++) {
         add_round(t, &t->steps[k], &s, first, s.round_end[k]);
@@ -194,6 +198,19 @@ sum(const struct tally *t, double *busy)
     return all;
 }
 
+static void
+answer_with(struct ar_instep *answer, const struct tally *t)
+{
+    double busy;
+    const struct ar_moment m = sum(t, &busy);
+    if (m.at > answer->segment.at)
+        answer->segment = m;
+    most(&answer->busy, busy);
+    answer->ports = t->ports;
+    answer->steps = t->emitted;
+    answer->regular = !t->irregular;
+}
+
 int
 ar_instep(struct ar_instep *answer, const struct ar_question *q, const struct ar_network *net,
           size_t count, double element_bytes)
@@ -204,15 +221,23 @@ ar_instep(struct ar_instep *answer, const struct ar_question *q, const struct ar
     int error = AR_OK;
     *answer = (struct ar_instep){.busy = 0};
     for (int i = 0; i < NODES_LOOKED_AT && !error; i++) {
-        double busy;
         error = add_node(&t, nodes[i]);
-        const struct ar_moment m = sum(&t, &busy);
-        if (m.at > answer->segment.at)
-            answer->segment = m;
-        most(&answer->busy, busy);
+        answer_with(answer, &t);
     }
-    answer->ports = t.ports;
-    answer->regular = !t.irregular;
+    free(t.steps);
+    return error;
+}
+
+int
+ar_instep_rank(struct ar_instep *answer, const struct ar_question *q, const struct ar_network *net,
+               size_t count, double element_bytes)
+{
+    struct tally t = {
+        .question = q, .network = net, .count = count, .element_bytes = element_bytes};
+    const struct ar_nodes nodes = ar_nodes_make(q->nranks / 2, q->nranks, &q->choice->params);
+    const int error = add_rank(&t, ar_nodes_rank(&nodes, nodes.mine, nodes.local_size / 2));
+    *answer = (struct ar_instep){.busy = 0};
+    answer_with(answer, &t);
     free(t.steps);
     return error;
 }

@@ -20,6 +20,7 @@ struct asked {
     size_t nsegments;
     size_t simulated;
     int window;
+    double busy; /* of the time of one segment a rank or a link: ns, of those simulated */
 };
 
 static void
@@ -75,6 +76,36 @@ ports_of(const struct ar_program *p)
     return most;
 }
 
+static double
+larger(double x, double y)
+{
+    return x > y ? x : y;
+}
+
+/* What the busiest rank does itself in a run of the program. */
+static double
+work_of(const struct ar_program *p, const struct ar_network *net, double element_bytes)
+{
+    const struct ar_machine *const m = net->machine;
+    double most = 0;
+    for (int actor = 0; actor < p->cast.nactors; actor++) {
+        double work = 0;
+        for (size_t k = p->first_round[actor]; k < p->first_round[actor + 1]; k++) {
+            const struct ar_program_round *const round = &p->rounds[k];
+            for (size_t i = round[0].first_send; i < round[1].first_send; i++)
+                work += ar_network_travel(net, p->messages[i].from, p->messages[i].to)->overhead;
+            for (size_t i = round[0].first_receive; i < round[1].first_receive; i++) {
+                const struct ar_program_message *const got = &p->messages[p->receives[i]];
+                work += ar_network_travel(net, got->from, got->to)->overhead;
+            }
+            work += element_bytes * ((double)round->reduced * m->reduce_per_byte +
+                                     (double)round->copied * m->copy_per_byte);
+        }
+        most = larger(most, work);
+    }
+    return most;
+}
+
 static int
 run(struct ar_prediction *p, struct asked *a, const struct ar_program *full,
     const struct ar_program *tail, double element_bytes)
@@ -90,6 +121,8 @@ run(struct ar_prediction *p, struct asked *a, const struct ar_program *full,
     p->ports = ports_of(full);
     if (!error) {
         tell_link(p, &a->network, ended[a->simulated - 1].at);
+        a->busy = larger(p->busiest * ended[a->simulated - 1].at,
+                         work_of(full, &a->network, element_bytes));
         add_others(p, ended, a);
     }
     free(ended);
@@ -149,21 +182,6 @@ simulate_cast(struct ar_prediction *p, struct asked *a, const struct ar_cast *ca
 
 /* --- too many ranks to simulate them all --- */
 
-/* Steps of a middle rank: all have about as many, where no block is empty. */
-static int
-count_steps(size_t *steps, const struct asked *a)
-{
-    const struct ar_question *const q = a->q;
-    struct ar_schedule s;
-    const int error = ar_algorithm_emit(q->choice->algorithm, &s, q->nranks / 2, q->nranks,
-                                        a->padded, &q->choice->params);
-    if (error)
-        return error;
-    *steps = s.nsteps;
-    ar_schedule_fini(&s);
-    return AR_OK;
-}
-
 /* Ranks placed in blocks that fill their nodes, on a network whose nodes are all alike. */
 static bool
 is_even(const struct asked *a)
@@ -177,6 +195,20 @@ is_even(const struct asked *a)
     return true;
 }
 
+/* One segment takes so long, and of it a rank or link is busy: the others follow as that, and the
+ * window's turn, let them. */
+static struct ar_moment
+in_a_row(const struct asked *a, struct ar_moment segment, double busy)
+{
+    const double between = larger(busy, segment.at / a->window);
+    const double all = segment.at + between * (double)(a->nsegments - 1);
+    struct ar_moment end = segment;
+    for (int i = 0; i < AR_PARTS && segment.at > 0; i++)
+        end.parts[i] *= all / segment.at;
+    end.at = all;
+    return end;
+}
+
 static int
 step_through(struct ar_prediction *p, struct asked *a)
 {
@@ -184,32 +216,46 @@ step_through(struct ar_prediction *p, struct asked *a)
     const int error = ar_instep(&step, a->q, &a->network, a->padded, padded_bytes(a));
     if (error)
         return error;
-    const double in_turn = step.segment.at / a->window; /* latency bounds a window's turn */
-    const double between = step.busy > in_turn ? step.busy : in_turn;
-    p->end = step.segment;
+    p->end = in_a_row(a, step.segment, step.busy);
     p->ports = step.ports;
-    const double all = p->end.at + between * (double)(a->nsegments - 1);
-    for (int i = 0; i < AR_PARTS && p->end.at > 0; i++)
-        p->end.parts[i] *= all / p->end.at;
-    p->end.at = all;
     p->how = step.regular ? AR_HOW_IN_STEP : AR_HOW_ROUNDS;
+    return AR_OK;
+}
+
+/* Of a row of segments that would take too many steps, the first. */
+static int
+simulate_first(struct ar_prediction *p, struct asked *a)
+{
+    struct asked first = *a;
+    first.nsegments = first.simulated = 1;
+    first.window = 1;
+    const int error = simulate_all(p, &first);
+    if (error)
+        return error;
+    const double link = p->busiest * p->end.at * (double)a->nsegments;
+    p->end = in_a_row(a, p->end, first.busy);
+    p->busiest = p->end.at > 0 ? link / p->end.at : 0;
+    p->simulated = 1;
+    p->how = AR_HOW_FIRST;
     return AR_OK;
 }
 
 /* Up to this part of the steps that are allowed, no shorter way is looked for. */
 #define FEW 16
 
+/* Of many steps; one: a rank's, in step with itself. */
 static int
-predict(struct ar_prediction *p, struct asked *a)
+find_shorter(struct ar_prediction *p, struct asked *a, const struct ar_instep *one)
 {
     const struct ar_question *const q = a->q;
     struct ar_cast cast = {AR_SYMMETRY_NONE, q->nranks, q->nranks};
-    size_t steps;
-    int error = count_steps(&steps, a);
-    if (error)
-        return error;
-    const size_t most = q->most_steps / a->simulated, all = steps * (size_t)q->nranks;
-    if (all > most / FEW && is_even(a))
+    int error = AR_OK;
+    p->end = in_a_row(a, one->segment, one->busy);
+    p->ports = one->ports;
+    p->how = AR_HOW_GLANCE;
+    if (q->limit > 0 && p->end.at > q->limit)
+        return AR_OK;
+    if (is_even(a))
         error = ar_cast_find(&cast, q->nranks / a->network.nnodes, q->choice->algorithm,
                              &q->choice->params, a->padded);
     if (error)
@@ -217,8 +263,24 @@ predict(struct ar_prediction *p, struct asked *a)
     if (cast.symmetry != AR_SYMMETRY_NONE)
         error = simulate_cast(p, a, &cast);
     if (cast.symmetry == AR_SYMMETRY_NONE || error == AR_ERR_PROOF) /* the samples deceived */
-        error = all > most ? AR_ERR_PARAM : simulate_all(p, a);
+        error = simulate_all(p, a);
+    if (error == AR_ERR_PARAM && a->nsegments > 1)
+        error = simulate_first(p, a);
     return error == AR_ERR_PARAM ? step_through(p, a) : error;
+}
+
+static int
+predict(struct ar_prediction *p, struct asked *a)
+{
+    const struct ar_question *const q = a->q;
+    struct ar_instep one;
+    const int error = ar_instep_rank(&one, q, &a->network, a->padded, padded_bytes(a));
+    if (error)
+        return error;
+    if (one.steps * (size_t)q->nranks > q->most_steps / a->simulated / FEW)
+        return find_shorter(p, a, &one);
+    const int failed = simulate_all(p, a);
+    return failed == AR_ERR_PARAM ? find_shorter(p, a, &one) : failed;
 }
 
 /* Asks of a choice whose nodes are indexed. */
@@ -256,12 +318,6 @@ ar_predict(struct ar_prediction *prediction, const struct ar_question *question)
 }
 
 /* --- the bound --- */
-
-static double
-larger(double x, double y)
-{
-    return x > y ? x : y;
-}
 
 /* Bytes that n units must send or receive each, at their best. */
 static double

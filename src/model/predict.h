@@ -19,14 +19,17 @@ struct ar_question {
     size_t element_bytes; /* >= 1 */
     size_t scratch_bytes; /* as ALLREDUCE_SCRATCH: it bounds a segment */
     size_t most_steps;    /* to simulate */
+    double limit; /* ns: what takes many steps, and at a glance longer, is not simulated; 0: none */
 };
 
 /* How the answer was found. */
 enum ar_how {
     AR_HOW_SIMULATED, /* all ranks */
     AR_HOW_SYMMETRY,  /* nactors ranks, which stand for all: others did the same in a sample */
+    AR_HOW_FIRST,     /* all ranks, one segment; the others follow as fast as what was busiest */
     AR_HOW_IN_STEP,   /* the rounds of the ranks of some nodes: they send and receive in each */
-    AR_HOW_ROUNDS     /* the same of ranks that do not: waiting for others is left out */
+    AR_HOW_ROUNDS,    /* the same of ranks that do not: waiting for others is left out */
+    AR_HOW_GLANCE     /* the same of one rank: longer than the question's limit */
 };
 
 struct ar_prediction {
