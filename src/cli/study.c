@@ -298,7 +298,7 @@ fastest(const struct ar_field *field, const struct ar_candidate *beside)
     const struct ar_candidate *best = NULL;
     for (size_t i = 0; i < field->n; i++) {
         const struct ar_candidate *const c = &field->of[i];
-        if (c->is_in && c != beside && (!best || median_of(c) < median_of(best)))
+        if (c != beside && c->is_in && (!best || median_of(c) < median_of(best)))
             best = c;
     }
     return best;
