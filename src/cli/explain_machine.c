@@ -16,8 +16,10 @@
 #define USUAL_BYTES   ((size_t)1 << 20)
 #define USUAL_SCRATCH ((size_t)64 << 20)
 
-/* Of one of many. */
-#define STEPS_COMPARED (AR_PREDICT_STEPS / 8)
+/* Where many are compared: of one at most, and of each at least; and for all of them. */
+#define STEPS_MOST  (AR_PREDICT_STEPS / 2)
+#define STEPS_LEAST (AR_PREDICT_STEPS / 32)
+#define STEPS_ALL   (AR_PREDICT_STEPS * 2)
 
 struct scene {
     const struct ar_explain *request;
@@ -234,10 +236,10 @@ print_table(const struct scene *scene, const struct result *results, size_t n)
 }
 
 /* What is this many times slower than the best, at a glance, cannot win. */
-#define HOPELESS 2
+#define HOPELESS 3
 
 /* Of what is simulated without asking whether it may win. */
-#define STEPS_GLANCED (STEPS_COMPARED / 4)
+#define STEPS_GLANCED (AR_PREDICT_STEPS / 32)
 
 /* A glance at each, where more would take long; cut into segments only what is long enough. */
 static int
@@ -256,17 +258,28 @@ glance(struct result *results, size_t *n, const struct scene *scene, const struc
     return error;
 }
 
+/* The share of one of the steps that are left. */
+static size_t
+share_of_steps(size_t left)
+{
+    const size_t share = left / 4;
+    return share > STEPS_MOST ? STEPS_MOST : share < STEPS_LEAST ? STEPS_LEAST : share;
+}
+
 /* Those that may win are looked at again, the most promising first. */
 static int
 predict_all(struct result *results, size_t n, const struct scene *scene)
 {
     double best = INFINITY;
+    size_t left = STEPS_ALL;
     int error = AR_OK;
     qsort(results, n, sizeof *results, compare_times);
     for (size_t i = 0; i < n && !error; i++) {
         struct ar_prediction *const p = &results[i].prediction;
-        if (p->how == AR_HOW_GLANCE && p->end.at <= HOPELESS * best)
-            error = predict(&results[i], scene, STEPS_COMPARED, 0);
+        if (p->how == AR_HOW_GLANCE && p->end.at <= HOPELESS * best) {
+            error = predict(&results[i], scene, share_of_steps(left), 0);
+            left -= p->messages < left ? p->messages : left;
+        }
         if (p->how < AR_HOW_ROUNDS && p->end.at < best)
             best = p->end.at;
     }

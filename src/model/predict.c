@@ -119,6 +119,7 @@ run(struct ar_prediction *p, struct asked *a, const struct ar_program *full,
     struct ar_moment *ended = malloc(a->simulated * sizeof *ended);
     const int error = ended ? ar_simulate(&run, ended) : AR_ERR_MEMORY;
     p->ports = ports_of(full);
+    p->messages = full->nmessages * a->simulated;
     if (!error) {
         tell_link(p, &a->network, ended[a->simulated - 1].at);
         a->busy = larger(p->busiest * ended[a->simulated - 1].at,
@@ -243,11 +244,15 @@ simulate_first(struct ar_prediction *p, struct asked *a)
 /* Up to this part of the steps that are allowed, no shorter way is looked for. */
 #define FEW 16
 
+/* So many times the steps that are allowed, by one rank's count, are too many: not worth trying. */
+#define TOO_MANY 2
+
 /* Of many steps; one: a rank's, in step with itself. */
 static int
 find_shorter(struct ar_prediction *p, struct asked *a, const struct ar_instep *one)
 {
     const struct ar_question *const q = a->q;
+    const size_t steps = one->steps * (size_t)q->nranks / TOO_MANY;
     struct ar_cast cast = {AR_SYMMETRY_NONE, q->nranks, q->nranks};
     int error = AR_OK;
     p->end = in_a_row(a, one->segment, one->busy);
@@ -263,8 +268,8 @@ find_shorter(struct ar_prediction *p, struct asked *a, const struct ar_instep *o
     if (cast.symmetry != AR_SYMMETRY_NONE)
         error = simulate_cast(p, a, &cast);
     if (cast.symmetry == AR_SYMMETRY_NONE || error == AR_ERR_PROOF) /* the samples deceived */
-        error = simulate_all(p, a);
-    if (error == AR_ERR_PARAM && a->nsegments > 1)
+        error = steps > q->most_steps / a->simulated ? AR_ERR_PARAM : simulate_all(p, a);
+    if (error == AR_ERR_PARAM && a->nsegments > 1 && steps <= q->most_steps)
         error = simulate_first(p, a);
     return error == AR_ERR_PARAM ? step_through(p, a) : error;
 }

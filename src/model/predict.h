@@ -38,7 +38,8 @@ struct ar_prediction {
     int nactors;
     size_t nsegments;
     size_t simulated; /* segments; the others each take as long as the last of these */
-    size_t ports;     /* messages that a rank receives in one round, at most */
+    size_t messages;  /* simulated */
+    size_t ports;     /* that a rank receives in one round, at most */
     double busiest;   /* share of the time that the busiest link was busy; not known in step */
     char link[AR_PREDICT_LINK]; /* what that link is */
 };
