@@ -78,7 +78,7 @@ BEGIN {
 }
 
 END {
-    width = npowers + nothers + 0.3
+    width = npowers + nothers + 0.5
     for (i = 1; i <= nsizes; i++)
         text(-0.75, i - 1, size[i], "right font ',11' textcolor rgb grey")
     text(-0.5, nsizes + 0.85, title, "left font ',14' textcolor rgb grey")
