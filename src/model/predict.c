@@ -337,6 +337,8 @@ ar_predict_bound(const struct ar_machine *m, const int *node_of, int nranks, siz
 {
     const double n = (double)bytes;
     int nnodes = 1;
+    if (ports == 0) /* nobody waits for anybody: there is one rank, or nothing to reduce */
+        return 0;
     for (int r = 0; r < nranks; r++)
         nnodes = node_of[r] >= nnodes ? node_of[r] + 1 : nnodes;
     const int per_node = (nranks + nnodes - 1) / nnodes;
