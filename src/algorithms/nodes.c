@@ -2,10 +2,8 @@
 
 #include <stdlib.h>
 
-/* --- the index --- */
-
-static int
-count_nodes(const int *node_of, int nranks)
+int
+ar_nodes_count(const int *node_of, int nranks)
 {
     int nodes = 0;
 
@@ -13,6 +11,8 @@ count_nodes(const int *node_of, int nranks)
         nodes = node_of[r] >= nodes ? node_of[r] + 1 : nodes;
     return nodes;
 }
+
+/* --- the index --- */
 
 /* Each node's ranks in order, behind those of the nodes before. */
 static void
@@ -34,7 +34,7 @@ sort_ranks(struct ar_node_index *index, const int *node_of, int nranks)
 int
 ar_node_index_init(struct ar_node_index *index, const int *node_of, int nranks)
 {
-    const int count = count_nodes(node_of, nranks);
+    const int count = ar_nodes_count(node_of, nranks);
 
     *index = (struct ar_node_index){.count = count};
     index->first = calloc((size_t)count + 1, sizeof *index->first);

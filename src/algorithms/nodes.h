@@ -7,7 +7,10 @@
 #include "algorithms/phases.h"
 #include "algorithms/registry.h"
 
-/* The same by node.  All arrays are owned. */
+/* How many nodes a map has, as in struct ar_params, of nranks entries. */
+int ar_nodes_count(const int *node_of, int nranks);
+
+/* The map by node.  All arrays are owned. */
 struct ar_node_index {
     int count;       /* of nodes */
     int least;       /* ranks of the smallest */
@@ -22,7 +25,7 @@ void ar_node_index_fini(struct ar_node_index *index);
 
 struct ar_nodes {
     const int *node_of;                /* as in struct ar_params; borrowed; NULL: all on node 0 */
-    const struct ar_node_index *index; /* the same */
+    const struct ar_node_index *index; /* of node_of; borrowed; NULL: none */
     int nranks;
     int count;      /* of nodes */
     int mine;       /* node of the emitting rank */

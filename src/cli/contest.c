@@ -328,8 +328,8 @@ reduce_specimen(struct ar_contest *contest, struct ar_entrant *e,
     call(contest, e, in, b->out, round->count);
 }
 
-/* Calls once with each kind of specimen, and compares.  Native, if it is the first of all, leaves
- * its result to the others. */
+/* Calls once with each kind of specimen, and compares.  Native, if it is the first of all and
+ * judged in this round, leaves its result to the others. */
 static void
 judge(struct ar_contest *contest, struct ar_entrant *e, const struct ar_contest_round *round)
 {
@@ -343,7 +343,7 @@ judge(struct ar_contest *contest, struct ar_entrant *e, const struct ar_contest_
     worst[1] = ar_specimen_error(s, AR_SPECIMEN_ROUNDED, b->out, count);
     if (e->kind == AR_ENTRANT_NATIVE)
         memcpy(b->native, b->out, count * (size_t)contest->reduction.extent);
-    if (contest->entrants[0].kind == AR_ENTRANT_NATIVE)
+    if (contest->entrants[0].kind == AR_ENTRANT_NATIVE && !contest->entrants[0].is_judged)
         worst[2] = ar_specimen_distance(s, AR_SPECIMEN_ROUNDED, b->out, b->native, count);
     MPI_Allreduce(MPI_IN_PLACE, worst, 3, MPI_DOUBLE, MPI_MAX, contest->comm);
     e->wrong = worst[0] != 0;

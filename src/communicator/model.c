@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/nodes.h"
 #include "communicator/measure.h"
 #include "communicator/model_file.h"
 #include "communicator/state.h"
@@ -37,9 +38,8 @@ read_machine(const struct ar_communicator *c, struct ar_machine *machine)
 static void
 fit_machine(const struct ar_communicator *c, struct ar_machine *machine)
 {
-    int nodes = 0, places = 1;
-    for (int r = 0; r < c->nranks; r++)
-        nodes = c->node_of[r] >= nodes ? c->node_of[r] + 1 : nodes;
+    const int nodes = ar_nodes_count(c->node_of, c->nranks);
+    int places = 1;
     for (int d = 0; d < machine->ndims; d++)
         places *= machine->dims[d];
     if (machine->shape != AR_SHAPE_TORUS || places >= nodes)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/nodes.h"
 #include "communicator/duels.h"
 #include "communicator/request.h"
 #include "communicator/tuned_rules.h"
@@ -113,10 +114,7 @@ static void
 describe_nodes(const struct ar_communicator *c, struct ar_request *request)
 {
     request->shares_memory = c->memory[AR_MEMORY_SHORT].state == AR_ENGINE_READY;
-    request->nodes = 1;
-    for (int i = 0; c->node_of && i < c->nranks; i++)
-        if ((size_t)c->node_of[i] >= request->nodes)
-            request->nodes = (size_t)c->node_of[i] + 1;
+    request->nodes = c->node_of ? (size_t)ar_nodes_count(c->node_of, c->nranks) : 1;
 }
 
 static struct ar_tuned *

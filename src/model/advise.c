@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/nodes.h"
 #include "select/names.h"
 
 /* Sizes between which times are taken to be straight lines. */
@@ -101,10 +102,8 @@ add_levels(struct ar_candidate *all, size_t *n, const struct ar_choice *choice)
 static bool
 has_nodes(const struct ar_advice_request *request)
 {
-    int last = 0;
-    for (int r = 0; r < request->nranks; r++)
-        last = request->node_of[r] > last ? request->node_of[r] : last;
-    return last > 0 && last + 1 < request->nranks;
+    const int nodes = ar_nodes_count(request->node_of, request->nranks);
+    return nodes > 1 && nodes < request->nranks;
 }
 
 struct ar_candidate *

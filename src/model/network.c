@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/nodes.h"
 #include "schedule/error.h"
 
 /* --- which links there are --- */
@@ -82,13 +83,14 @@ int
 ar_network_init(struct ar_network *net, const struct ar_machine *machine, const int *node_of,
                 int nranks)
 {
-    *net = (struct ar_network){.machine = machine, .node_of = node_of, .nranks = nranks};
-    for (int r = 0; r < nranks; r++)
-        net->nnodes = node_of[r] >= net->nnodes ? node_of[r] + 1 : net->nnodes;
+    *net = (struct ar_network){.machine = machine,
+                               .node_of = node_of,
+                               .nranks = nranks,
+                               .nnodes = ar_nodes_count(node_of, nranks)};
     if (machine->shape == AR_SHAPE_TORUS && product(machine->dims, machine->ndims) < net->nnodes)
         return AR_ERR_PARAM;
     count_links(net);
-    net->links = calloc(net->first[AR_LINK_LEVEL + AR_MACHINE_LEVELS], sizeof *net->links);
+    net->links = calloc(ar_network_links(net), sizeof *net->links);
     if (!net->links)
         return AR_ERR_MEMORY;
     for (int kind = 0; kind < AR_LINK_LEVEL + AR_MACHINE_LEVELS; kind++)

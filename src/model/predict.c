@@ -336,11 +336,9 @@ ar_predict_bound(const struct ar_machine *m, const int *node_of, int nranks, siz
                  size_t ports)
 {
     const double n = (double)bytes;
-    int nnodes = 1;
     if (ports == 0) /* nobody waits for anybody: there is one rank, or nothing to reduce */
         return 0;
-    for (int r = 0; r < nranks; r++)
-        nnodes = node_of[r] >= nnodes ? node_of[r] + 1 : nnodes;
+    const int nnodes = ar_nodes_count(node_of, nranks);
     const int per_node = (nranks + nnodes - 1) / nnodes;
     const double near = m->node.latency + m->node.overhead;
     const double far = m->network.latency + m->network.overhead;

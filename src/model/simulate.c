@@ -10,7 +10,7 @@
 struct flight {
     bool sent, received; /* posted */
     bool arrived;
-    unsigned char links;    /* that it has not left, where they are shared */
+    unsigned short links;   /* that it has not left, where they are shared */
     struct ar_moment stamp; /* of the posting of the send, then of the arrival */
 };
 
@@ -440,7 +440,9 @@ ar_simulate(const struct ar_trial *run, struct ar_moment *ended)
     s.heap = malloc(s.heap_room * sizeof *s.heap);
     memset(ended, 0, run->nsegments * sizeof *ended);
     ar_network_reset(run->network);
-    int error = ar_share_init(&s.share, ar_network_links(run->network));
+    int error = AR_OK;
+    if (run->network->machine->sharing == AR_SHARING_FAIR)
+        error = ar_share_init(&s.share, ar_network_links(run->network));
     if (!error)
         error = s.flights && s.slots && s.idle && s.heap ? run_events(&s) : AR_ERR_MEMORY;
     ar_share_fini(&s.share);

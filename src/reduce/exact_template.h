@@ -3,15 +3,9 @@
 #include <string.h>
 
 #include "reduce/exact_grid.h"
+#include "reduce/vector.h"
 
-#ifdef __clang__
-#define LOOP _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define LOOP _Pragma("GCC ivdep")
-#endif
-
-#define ELEMENT(T) T __attribute__((may_alias, aligned(1)))
-#define INLINE     static inline AR_TARGET __attribute__((always_inline))
+#define INLINE static inline AR_TARGET __attribute__((always_inline))
 
 INLINE int64_t
 bits_of(double x)
@@ -35,7 +29,7 @@ number_of(int64_t bits)
 #define MEASURE(name, T, I, mantissa, sign)                                                        \
     static AR_TARGET struct ar_extent name(const void *numbers, size_t count)                      \
     {                                                                                              \
-        const ELEMENT(I) *const all = numbers;                                                     \
+        const AR_ELEMENT(I) *const all = numbers;                                                  \
         const I none = (I) ~(sign);                                                                \
         I most = 0, least = none;                                                                  \
         for (size_t i = 0; i < count; i++) {                                                       \
@@ -154,17 +148,17 @@ decode_one(const int64_t *words, size_t count, const struct ar_grid *grid, int n
     static AR_TARGET void encode_##name##_##nwords(int64_t *words, const void *numbers,            \
                                                    size_t count, const struct ar_grid *grid)       \
     {                                                                                              \
-        const ELEMENT(T) *const all = numbers;                                                     \
+        const AR_ELEMENT(T) *const all = numbers;                                                  \
         const struct ar_grid g = *grid;                                                            \
-        LOOP for (size_t i = 0; i < count; i++)                                                    \
+        AR_LOOP for (size_t i = 0; i < count; i++)                                                 \
             encode_one(words + i, count, all[i], &g, nwords, nparts);                              \
     }                                                                                              \
     static AR_TARGET void decode_##name##_##nwords(void *numbers, const int64_t *words,            \
                                                    size_t count, const struct ar_grid *grid)       \
     {                                                                                              \
-        ELEMENT(T) *const all = numbers;                                                           \
+        AR_ELEMENT(T) *const all = numbers;                                                        \
         const struct ar_grid g = *grid;                                                            \
-        LOOP for (size_t i = 0; i < count; i++) all[i] =                                           \
+        AR_LOOP for (size_t i = 0; i < count; i++) all[i] =                                        \
             (T)decode_one(words + i, count, &g, nwords, nparts, to_odd);                           \
     }
 

@@ -1,12 +1,6 @@
 /* Vector kernels for AVX-512. */
 #ifdef __x86_64__
-#define AR_TABLE ar_kernels_avx512
-#ifdef __clang__
-#define AR_TARGET                                                                                  \
-    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"), min_vector_width(512)))
-#else
-#define AR_TARGET                                                                                  \
-    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")))
-#endif
+#define AR_TABLE  ar_kernels_avx512
+#define AR_TARGET AR_TARGET_AVX512
 #include "reduce/kernels_template.h"
 #endif

@@ -9,23 +9,15 @@
 #include <stdint.h>
 
 #include "reduce/kernels.h"
-
-#ifdef __clang__
-#define LOOP _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define LOOP _Pragma("GCC ivdep")
-#endif
-
-/* Users' buffers have any type and may be less aligned than their elements. */
-#define ELEMENT(T) T __attribute__((may_alias, aligned(1)))
+#include "reduce/vector.h"
 
 /* dst is a, or b, or apart from both: no iteration depends on another one. */
 #define KERNEL(class, op, T, expression)                                                           \
     static AR_TARGET void class##_##op(void *dst_, const void *a_, const void *b_, size_t count)   \
     {                                                                                              \
-        ELEMENT(T) *const dst = dst_;                                                              \
-        const ELEMENT(T) *const pa = a_, *const pb = b_;                                           \
-        LOOP for (size_t i = 0; i < count; i++)                                                    \
+        AR_ELEMENT(T) *const dst = dst_;                                                           \
+        const AR_ELEMENT(T) *const pa = a_, *const pb = b_;                                        \
+        AR_LOOP for (size_t i = 0; i < count; i++)                                                 \
         {                                                                                          \
             const T b = pb[i], a = pa[i];                                                          \
             dst[i] = (expression);                                                                 \
