@@ -7,7 +7,7 @@ function family(name, row) {
     return row in family_of ? family_of[row] : "other"
 }
 
-# What stands in the cell: the radix, lanes and what runs between nodes, S where it is cut.
+# What stands in the cell: the row, what runs between nodes, 1 for one lane, an asterisk where it is cut.
 function mark(name, row, text) {
     row = name
     sub(/\(.*/, "", row)
