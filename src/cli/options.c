@@ -2,7 +2,9 @@
 
 #include "cli/options.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "communicator/rank.h"
@@ -38,9 +40,19 @@ ar_options_begin(struct argp_state *state)
         state->out_stream = NULL;
 }
 
+void
+ar_options_let_others_speak(void)
+{
+    sleep(1);
+}
+
 int
 ar_options_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
-    const unsigned flags = ar_rank_in_job() > 0 ? ARGP_NO_ERRS : 0;
-    return argp_parse(argp, argc, argv, flags, NULL, input) ? AR_EXIT_USAGE : AR_EXIT_DONE;
+    const bool silent = ar_rank_in_job() > 0;
+    if (!argp_parse(argp, argc, argv, silent ? ARGP_NO_ERRS : 0, NULL, input))
+        return AR_EXIT_DONE;
+    if (silent)
+        ar_options_let_others_speak();
+    return AR_EXIT_USAGE;
 }

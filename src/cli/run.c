@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/preload.h"
 #include "cli/program.h"
 #include "communicator/config.h"
@@ -75,18 +76,17 @@ static const struct argp_option options[] = {
 
 /* --- who speaks --- */
 
-/* Launchers end the job with the first rank that fails, which must not be one that says nothing. */
 static void
-let_others_speak(void)
+if_mute_let_others_speak(void)
 {
     if (stderr_kept >= 0)
-        sleep(1);
+        ar_options_let_others_speak();
 }
 
 static void
 mute(void)
 {
-    atexit(let_others_speak);
+    atexit(if_mute_let_others_speak);
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     stderr_kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     if (nowhere >= 0 && stderr_kept >= 0)
