@@ -131,22 +131,29 @@ share_of(const struct ar_moment *end, int part)
 }
 
 static void
+print_simulated(const struct scene *scene, const struct ar_prediction *p)
+{
+    const int nranks = scene->request->nranks;
+    if (p->nactors == nranks)
+        printf("simulating all %d ranks\n", nranks);
+    else
+        printf("simulating %d rank%s for all: a sample of the others does the same\n", p->nactors,
+               p->nactors == 1 ? "" : "s");
+    if (p->simulated < p->nsegments && p->simulated > 1)
+        printf("              %zu of %zu segments; the others %s\n", p->simulated, p->nsegments,
+               p->how == AR_HOW_FIRST ? "in proportion" : "go on as they did");
+}
+
+static void
 print_how(const struct scene *scene, const struct ar_prediction *p)
 {
     printf("  found by    ");
     switch (p->how) {
     case AR_HOW_SIMULATED:
-        printf("simulating all %d ranks\n", scene->request->nranks);
-        break;
     case AR_HOW_SYMMETRY:
-        printf("simulating %d rank%s for all: a sample of the others does the same\n", p->nactors,
-               p->nactors == 1 ? "" : "s");
-        break;
     case AR_HOW_FIRST:
-        printf("simulating all %d ranks\n", scene->request->nranks);
-        printf("              one of %zu segments; the others follow as fast as what is busiest\n",
-               p->nsegments);
-        return;
+        print_simulated(scene, p);
+        break;
     case AR_HOW_IN_STEP:
         printf("adding up the rounds of three nodes' ranks, which keep step: not simulated\n");
         break;
@@ -156,9 +163,9 @@ print_how(const struct scene *scene, const struct ar_prediction *p)
     case AR_HOW_GLANCE: /* only where many are compared */
         break;
     }
-    if (p->simulated < p->nsegments)
-        printf("              %zu of %zu segments; the others take as long as the last of these\n",
-               p->simulated, p->nsegments);
+    if (p->nsegments > 1 && p->simulated <= 1)
+        printf("              one of %zu segments; the others follow as fast as what is busiest\n",
+               p->nsegments);
 }
 
 static void
@@ -230,9 +237,10 @@ print_table(const struct scene *scene, const struct result *results, size_t n)
     printf("\n");
     for (size_t i = 0; i < n; i++)
         print_row(&results[i]);
-    printf("\n~ rounds added up, of ranks that keep step, or one segment simulated of many; > the\n"
-           "rounds of a few ranks, as if nobody waited: too slow to win, or too many steps; else\n"
-           "simulated.\n");
+    printf(
+        "\n~ rounds added up, of ranks that keep step, or few segments simulated of many; > the\n"
+        "rounds of a few ranks, as if nobody waited: too slow to win, or too many steps; else\n"
+        "simulated.\n");
 }
 
 /* What is this many times slower than the best, at a glance, cannot win. */

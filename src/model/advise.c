@@ -14,7 +14,8 @@ static const size_t sizes[] = {8,      256,     2048,    8192,     32768,     13
                                524288, 2097152, 8388608, 33554432, 134217728, 1073741824};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
-/* Rows are asked about these first; who is much slower than the best at each is asked no more. */
+/* Rows are asked about these first; who is much slower than the best at two is not asked about those
+ * between. */
 static const int heats[] = {0, 4, 7, 10};
 enum { HEATS = sizeof heats / sizeof heats[0] };
 #define MUCH_SLOWER 2.5
@@ -129,11 +130,23 @@ ar_candidates(const struct ar_advice_request *request, size_t *n)
 
 /* --- times --- */
 
+/* What is known of a candidate at a size. */
+struct guess {
+    double time; /* ns; INFINITY: not asked */
+    enum { BOUND, GUESSED, SIMULATED } kind;
+    bool is_checked; /* no more can be known */
+};
+
+/* A guess leaves out some of what ranks wait for; rarely it is too long. */
+#define GUESS_AT_BEST  0.85
+#define GUESS_AT_WORST 1.2
+
 struct race {
     const struct ar_advice_request *request;
     struct ar_candidate *all;
     size_t n;
-    double (*times)[SIZES]; /* of each candidate, ns; NAN: not asked */
+    struct guess (*guesses)[SIZES]; /* of each candidate */
+    size_t steps_left;              /* for those who seem to win */
 };
 
 static bool
@@ -142,9 +155,23 @@ is_segmented(const struct ar_candidate *c)
     return c->choice.params.segment_bytes > 0;
 }
 
+/* Longer messages are more segments of a row of which some were simulated. */
+static void
+go_on(struct race *race, size_t candidate, int size, const struct ar_prediction *p)
+{
+    const struct guess *const known = &race->guesses[candidate][size];
+    const double segment = (double)race->all[candidate].choice.params.segment_bytes;
+    for (int next = size + 1; next < SIZES; next++) {
+        struct guess *const guess = &race->guesses[candidate][next];
+        const double more = (double)(sizes[next] - sizes[size]) / segment;
+        if (!guess->is_checked)
+            *guess = (struct guess){known->time + p->pace * more, known->kind, known->is_checked};
+    }
+}
+
 /* Elements of 8 bytes, or bytes where there are fewer. */
 static int
-ask(struct race *race, size_t candidate, int size)
+ask(struct race *race, size_t candidate, int size, size_t most_steps, struct ar_prediction *p)
 {
     const struct ar_advice_request *const r = race->request;
     const struct ar_question question = {.machine = r->machine,
@@ -153,14 +180,49 @@ ask(struct race *race, size_t candidate, int size)
                                          .count = sizes[size] / 8,
                                          .element_bytes = 8,
                                          .scratch_bytes = r->scratch_bytes,
-                                         .most_steps = r->most_steps};
-    struct ar_prediction prediction;
-    double *const time = &race->times[candidate][size];
-    if (!isnan(*time))
-        return AR_OK;
-    const int error = ar_predict(&prediction, &question);
-    *time = prediction.how == AR_HOW_ROUNDS ? INFINITY : prediction.end.at;
+                                         .most_steps = most_steps};
+    const int error = ar_predict(p, &question);
+    struct guess *const guess = &race->guesses[candidate][size];
+    guess->time = p->end.at;
+    guess->kind = p->how == AR_HOW_ROUNDS ? BOUND : p->how < AR_HOW_FIRST ? SIMULATED : GUESSED;
+    guess->is_checked = guess->kind == SIMULATED && p->simulated == p->nsegments;
     return error;
+}
+
+/* A first guess, in few steps. */
+static int
+guess(struct race *race, size_t candidate, int size)
+{
+    struct ar_prediction p;
+    if (race->guesses[candidate][size].time < INFINITY)
+        return AR_OK;
+    const int error = ask(race, candidate, size, race->request->most_steps, &p);
+    if (!error && p.pace > 0)
+        go_on(race, candidate, size, &p);
+    return error;
+}
+
+/* What to count with; INFINITY: nobody knows. */
+static double
+time_at(const struct race *race, size_t candidate, int size)
+{
+    const struct guess *const guess = &race->guesses[candidate][size];
+    switch (guess->kind) {
+    case SIMULATED:
+        return guess->time;
+    case GUESSED:
+        return guess->time * GUESS_AT_WORST;
+    default:
+        return INFINITY;
+    }
+}
+
+/* What it may turn out to be. */
+static double
+promise(const struct race *race, size_t candidate, int size)
+{
+    const struct guess *const guess = &race->guesses[candidate][size];
+    return guess->is_checked ? time_at(race, candidate, size) : guess->time * GUESS_AT_BEST;
 }
 
 static double
@@ -168,16 +230,19 @@ best_at(const struct race *race, int size)
 {
     double best = INFINITY;
     for (size_t i = 0; i < race->n; i++)
-        if (race->times[i][size] < best) /* NAN is not */
-            best = race->times[i][size];
+        best = fmin(best, time_at(race, i, size));
     return best;
 }
 
+/* At the heats on both sides of a size? */
 static bool
-is_out(const struct race *race, size_t candidate)
+is_out(const struct race *race, size_t candidate, int size)
 {
-    for (int h = 0; h < HEATS; h++)
-        if (race->times[candidate][heats[h]] <= MUCH_SLOWER * best_at(race, heats[h]))
+    int h = 0;
+    while (h + 1 < HEATS && heats[h + 1] <= size)
+        h++;
+    for (int last = h + 1 < HEATS && heats[h] < size ? h + 1 : h; h <= last; h++)
+        if (race->guesses[candidate][heats[h]].time <= MUCH_SLOWER * best_at(race, heats[h]))
             return false;
     return true;
 }
@@ -189,7 +254,7 @@ run_heats(struct race *race)
     for (int h = 0; h < HEATS && !error; h++)
         for (size_t i = 0; i < race->n && !error; i++)
             if (race->all[i].uncut == i)
-                error = ask(race, i, heats[h]);
+                error = guess(race, i, heats[h]);
     return error;
 }
 
@@ -201,11 +266,49 @@ run_finals(struct race *race)
     for (size_t i = 0; i < race->n && !error; i++) {
         const size_t segment = race->all[i].choice.params.segment_bytes;
         const bool is_row = race->all[i].uncut == i;
-        if (is_out(race, race->all[i].uncut))
-            continue;
         for (int size = 0; size < SIZES && !error; size++)
-            if (is_row || (is_segmented(&race->all[i]) && sizes[size] >= 2 * segment))
-                error = ask(race, i, size);
+            if ((is_row || (is_segmented(&race->all[i]) && sizes[size] >= 2 * segment)) &&
+                !is_out(race, race->all[i].uncut, size))
+                error = guess(race, i, size);
+    }
+    return error;
+}
+
+/* --- those who seem to win --- */
+
+/* All of them take so many times the steps of a first guess, one of them a part of what is left. */
+#define STEPS_TO_CHECK 1024
+#define PART_OF_STEPS  8
+
+#define STEPS_A_MESSAGE 3 /* to send, to receive, to reduce */
+
+static size_t
+most_promising(const struct race *race, int size)
+{
+    size_t most = 0;
+    for (size_t i = 1; i < race->n; i++)
+        if (promise(race, i, size) < promise(race, most, size))
+            most = i;
+    return most;
+}
+
+/* First guesses see less than all that ranks wait for: who seems to win is looked at again, until
+ * the first is sure. */
+static int
+check_first(struct race *race, int size)
+{
+    int error = AR_OK;
+    while (!error && race->n > 0 && race->steps_left > race->request->most_steps) {
+        struct ar_prediction p;
+        const size_t first = most_promising(race, size);
+        if (race->guesses[first][size].is_checked)
+            break;
+        error = ask(race, first, size, race->steps_left / PART_OF_STEPS, &p);
+        race->guesses[first][size].is_checked = true;
+        if (!error && p.pace > 0)
+            go_on(race, first, size, &p);
+        const size_t steps = STEPS_A_MESSAGE * p.messages;
+        race->steps_left -= steps < race->steps_left ? steps : race->steps_left;
     }
     return error;
 }
@@ -227,13 +330,11 @@ static size_t
 winner(const struct race *race, int size, size_t before)
 {
     size_t best = before;
-    double time = before < race->n ? race->times[before][size] * WORTH_A_CHANGE : INFINITY;
-    if (isnan(time))
-        time = INFINITY;
+    double time = before < race->n ? time_at(race, before, size) * WORTH_A_CHANGE : INFINITY;
     for (size_t i = 0; i < race->n; i++)
-        if (race->times[i][size] < time * (is_longer(race, i, best) ? WORTH_LONGER : 1)) {
+        if (time_at(race, i, size) < time * (is_longer(race, i, best) ? WORTH_LONGER : 1)) {
             best = i;
-            time = race->times[i][size];
+            time = time_at(race, i, size);
         }
     return best;
 }
@@ -242,11 +343,11 @@ winner(const struct race *race, int size, size_t before)
 static size_t
 crossing(const struct race *race, size_t one, size_t other, int size)
 {
-    const double lead = race->times[other][size - 1] - race->times[one][size - 1];
-    const double lag = race->times[one][size] - race->times[other][size];
+    const double lead = time_at(race, other, size - 1) - time_at(race, one, size - 1);
+    const double lag = time_at(race, one, size) - time_at(race, other, size);
     const double from = (double)sizes[size - 1], to = (double)sizes[size];
     double at = sqrt(from * to);
-    if (lead >= 0 && lag > 0) /* neither is NAN */
+    if (lead >= 0 && lead < INFINITY && lag > 0 && lag < INFINITY)
         at = from + (to - from) * lead / (lead + lag);
     size_t unit = 1;
     while ((double)unit * 16 < at)
@@ -267,7 +368,7 @@ settle(struct ar_advice *advice, const struct race *race)
             advice->entries[advice->n - 1].bytes = crossing(race, last, i, size);
         if (i != last)
             advice->entries[advice->n++] = (struct ar_advice_entry){
-                SIZE_MAX, race->all[i].choice, sizes[size], race->times[i][size]};
+                SIZE_MAX, race->all[i].choice, sizes[size], time_at(race, i, size)};
         last = i;
     }
 }
@@ -277,7 +378,7 @@ forget(struct race *race)
 {
     for (size_t i = 0; i < race->n; i++)
         for (int size = 0; size < SIZES; size++)
-            race->times[i][size] = NAN;
+            race->guesses[i][size] = (struct guess){.time = INFINITY};
 }
 
 _Static_assert(SIZES <= AR_ADVICE_MAX, "an entry for each size");
@@ -285,20 +386,22 @@ _Static_assert(SIZES <= AR_ADVICE_MAX, "an entry for each size");
 int
 ar_advise(struct ar_advice *advice, const struct ar_advice_request *request)
 {
-    struct race race = {.request = request};
+    struct race race = {.request = request, .steps_left = STEPS_TO_CHECK * request->most_steps};
     race.all = ar_candidates(request, &race.n);
-    race.times = race.all ? malloc((race.n + 1) * sizeof *race.times) : NULL;
-    int error = race.times ? AR_OK : AR_ERR_MEMORY;
+    race.guesses = race.all ? malloc((race.n + 1) * sizeof *race.guesses) : NULL;
+    int error = race.guesses ? AR_OK : AR_ERR_MEMORY;
     if (!error) {
         forget(&race);
         error = run_heats(&race);
     }
     if (!error)
         error = run_finals(&race);
+    for (int size = 0; size < SIZES && !error; size++)
+        error = check_first(&race, size);
     if (!error)
         settle(advice, &race);
     free(race.all);
-    free(race.times);
+    free(race.guesses);
     return error;
 }
 

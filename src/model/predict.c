@@ -1,5 +1,6 @@
 #include "model/predict.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,8 +8,20 @@
 #include "model/instep.h"
 #include "schedule/cost.h"
 
-/* Of a long row of segments so many windows are simulated, the others take as long as the last. */
-#define WINDOWS_SIMULATED 4
+/* Of a long row of segments as many windows are simulated as the steps allow, up to most.  The
+ * first fills the network and the last drains it: the others' pace is known to some 1 % (root mean
+ * square) of 16 windows, 5 % of 4, 10 % of fewer. */
+#define WINDOWS_FEW  4
+#define WINDOWS_MOST 16
+
+/* So many times the steps that are allowed, by one rank's count, are too many: not worth trying. */
+#define TOO_MANY 2
+
+static double
+larger(double x, double y)
+{
+    return x > y ? x : y;
+}
 
 /* --- the question --- */
 
@@ -20,7 +33,9 @@ struct asked {
     size_t nsegments;
     size_t simulated;
     int window;
-    double busy; /* of the time of one segment a rank or a link: ns, of those simulated */
+    size_t steps; /* of one rank and segment */
+    double busy;  /* of a segment's time a rank or a link, at most: ns */
+    double alone; /* a segment that no other hinders: ns; where few are simulated */
 };
 
 static void
@@ -34,9 +49,26 @@ cut(struct asked *a)
     a->window = q->choice->params.window;
     if ((size_t)a->window > a->nsegments)
         a->window = (int)a->nsegments;
-    a->simulated = a->nsegments;
-    if (a->simulated > (size_t)(WINDOWS_SIMULATED * a->window))
-        a->simulated = (size_t)(WINDOWS_SIMULATED * a->window);
+}
+
+/* Segments of so many windows. */
+static size_t
+row_of(const struct asked *a, size_t windows)
+{
+    const size_t segments = windows * (size_t)a->window;
+    return a->nsegments < segments ? a->nsegments : segments;
+}
+
+/* Settles how many segments of so many ranks are simulated; some ranks take more steps than the
+ * one that was looked at. */
+static void
+cut_row(struct asked *a, int nactors)
+{
+    const size_t steps = TOO_MANY * a->steps * (size_t)nactors + 1;
+    size_t windows = a->q->most_steps / (steps * (size_t)a->window);
+    if (windows > WINDOWS_MOST)
+        windows = WINDOWS_MOST;
+    a->simulated = row_of(a, windows > 0 ? windows : 1);
 }
 
 /* --- the simulation --- */
@@ -49,18 +81,45 @@ tell_link(struct ar_prediction *p, const struct ar_network *net, double end)
     ar_network_name(net, link, p->link, sizeof p->link);
 }
 
-/* What is not simulated takes as long as the last window of what is, a segment each. */
+static bool
+are_few(const struct asked *a)
+{
+    return a->simulated < a->nsegments && a->simulated < row_of(a, WINDOWS_FEW);
+}
+
+/* Of few segments: what is busiest, and so many at once as take their time alone, would let them
+ * go on faster than they do; those that began together hinder each other more than later ones. */
+static double
+pace_of_few(const struct ar_moment *ended, const struct asked *a)
+{
+    const size_t window = (size_t)a->window, n = a->simulated;
+    double times = 0;
+    for (size_t i = 0; i < n; i++)
+        times += ended[i].at - (i < window ? 0 : ended[i - window].at);
+    return sqrt(times / (double)(n * window) * larger(a->busy, a->alone / (double)window));
+}
+
+/* From the end of one segment to the next, in the second half of what is simulated; not in the
+ * last window, behind which nothing comes.  Never less than what is busiest takes. */
+static double
+pace(const struct ar_moment *ended, const struct asked *a)
+{
+    const size_t from = a->simulated / 2, to = a->simulated - (size_t)a->window;
+    if (are_few(a))
+        return pace_of_few(ended, a);
+    return larger((ended[to - 1].at - ended[from - 1].at) / (double)(to - from), a->busy);
+}
+
+/* What is not simulated goes on as it did. */
 static void
 add_others(struct ar_prediction *p, const struct ar_moment *ended, const struct asked *a)
 {
-    const struct ar_moment *const last = &ended[a->simulated - 1];
-    p->end = *last;
+    p->end = ended[a->simulated - 1];
     if (a->simulated == a->nsegments)
         return;
-    const struct ar_moment *const earlier = last - a->window;
-    const double share = (double)(a->nsegments - a->simulated) / a->window;
-    p->end.at += (last->at - earlier->at) * share;
-    const double factor = p->end.at / last->at;
+    p->pace = pace(ended, a);
+    p->end.at += p->pace * (double)(a->nsegments - a->simulated);
+    const double factor = p->end.at / ended[a->simulated - 1].at;
     for (int i = 0; i < AR_PARTS; i++)
         p->end.parts[i] *= factor;
 }
@@ -74,12 +133,6 @@ ports_of(const struct ar_program *p)
         most = n > most ? n : most;
     }
     return most;
-}
-
-static double
-larger(double x, double y)
-{
-    return x > y ? x : y;
 }
 
 /* What the busiest rank does itself in a run of the program. */
@@ -106,26 +159,43 @@ work_of(const struct ar_program *p, const struct ar_network *net, double element
     return most;
 }
 
+static void
+conclude(struct ar_prediction *p, const struct ar_moment *ended, struct asked *a,
+         const struct ar_program *full, double element_bytes)
+{
+    const double end = ended[a->simulated - 1].at;
+    p->ports = ports_of(full);
+    p->simulated = a->simulated;
+    p->messages = full->nmessages * a->simulated;
+    tell_link(p, &a->network, end);
+    a->busy =
+        larger(p->busiest * end / (double)a->simulated, work_of(full, &a->network, element_bytes));
+    add_others(p, ended, a);
+}
+
 static int
 run(struct ar_prediction *p, struct asked *a, const struct ar_program *full,
     const struct ar_program *tail, double element_bytes)
 {
-    const struct ar_trial run = {.full = full,
-                                 .tail = a->simulated == a->nsegments ? tail : NULL,
-                                 .network = &a->network,
-                                 .element_bytes = element_bytes,
-                                 .nsegments = a->simulated,
-                                 .window = a->window};
+    struct ar_trial one = {.full = full,
+                           .network = &a->network,
+                           .element_bytes = element_bytes,
+                           .nsegments = 1,
+                           .window = 1};
+    struct ar_trial row = one;
+    row.tail = a->simulated == a->nsegments ? tail : NULL;
+    row.nsegments = a->simulated;
+    row.window = a->window;
     struct ar_moment *ended = malloc(a->simulated * sizeof *ended);
-    const int error = ended ? ar_simulate(&run, ended) : AR_ERR_MEMORY;
-    p->ports = ports_of(full);
-    p->messages = full->nmessages * a->simulated;
-    if (!error) {
-        tell_link(p, &a->network, ended[a->simulated - 1].at);
-        a->busy = larger(p->busiest * ended[a->simulated - 1].at,
-                         work_of(full, &a->network, element_bytes));
-        add_others(p, ended, a);
+    int error = ended ? AR_OK : AR_ERR_MEMORY;
+    if (!error && are_few(a)) {
+        error = ar_simulate(&one, ended);
+        a->alone = ended[0].at;
     }
+    if (!error)
+        error = ar_simulate(&row, ended);
+    if (!error)
+        conclude(p, ended, a, full, element_bytes);
     free(ended);
     return error;
 }
@@ -146,6 +216,7 @@ simulate_all(struct ar_prediction *p, struct asked *a)
     const struct ar_algorithm *const row = q->choice->algorithm;
     const struct ar_params *const params = &q->choice->params;
     const struct ar_cast cast = {AR_SYMMETRY_NONE, q->nranks, q->nranks};
+    cut_row(a, q->nranks);
     const size_t rest = q->count % a->segment, most = q->most_steps / a->simulated;
     const bool has_tail = a->nsegments > 1 && rest > 0 && a->simulated == a->nsegments;
     struct ar_program full, tail = {.nrounds = 0};
@@ -159,7 +230,7 @@ simulate_all(struct ar_prediction *p, struct asked *a)
         error = run(p, a, &full, has_tail ? &tail : NULL, (double)q->element_bytes);
     ar_program_fini(&tail);
     ar_program_fini(&full);
-    p->how = AR_HOW_SIMULATED;
+    p->how = are_few(a) ? AR_HOW_FIRST : AR_HOW_SIMULATED;
     p->nactors = q->nranks;
     return error;
 }
@@ -170,13 +241,14 @@ simulate_cast(struct ar_prediction *p, struct asked *a, const struct ar_cast *ca
 {
     const struct ar_question *const q = a->q;
     struct ar_program full;
+    cut_row(a, cast->nactors);
     int error = ar_program_init(&full, cast, q->choice->algorithm, &q->choice->params, a->padded,
                                 q->most_steps / a->simulated);
     if (error)
         return error;
     error = run(p, a, &full, NULL, padded_bytes(a));
     ar_program_fini(&full);
-    p->how = AR_HOW_SYMMETRY;
+    p->how = are_few(a) ? AR_HOW_FIRST : AR_HOW_SYMMETRY;
     p->nactors = cast->nactors;
     return error;
 }
@@ -196,13 +268,13 @@ is_even(const struct asked *a)
     return true;
 }
 
-/* One segment takes so long, and of it a rank or link is busy: the others follow as that, and the
- * window's turn, let them. */
+/* One segment takes so long, and of it a rank or link is busy: the others follow as that lets
+ * them, and so many at once as the window does. */
 static struct ar_moment
 in_a_row(const struct asked *a, struct ar_moment segment, double busy)
 {
-    const double between = larger(busy, segment.at / a->window);
-    const double all = segment.at + between * (double)(a->nsegments - 1);
+    const double n = (double)a->nsegments;
+    const double all = larger(segment.at + busy * (n - 1), segment.at * n / a->window);
     struct ar_moment end = segment;
     for (int i = 0; i < AR_PARTS && segment.at > 0; i++)
         end.parts[i] *= all / segment.at;
@@ -228,7 +300,7 @@ static int
 simulate_first(struct ar_prediction *p, struct asked *a)
 {
     struct asked first = *a;
-    first.nsegments = first.simulated = 1;
+    first.nsegments = 1;
     first.window = 1;
     const int error = simulate_all(p, &first);
     if (error)
@@ -236,16 +308,12 @@ simulate_first(struct ar_prediction *p, struct asked *a)
     const double link = p->busiest * p->end.at * (double)a->nsegments;
     p->end = in_a_row(a, p->end, first.busy);
     p->busiest = p->end.at > 0 ? link / p->end.at : 0;
-    p->simulated = 1;
     p->how = AR_HOW_FIRST;
     return AR_OK;
 }
 
 /* Up to this part of the steps that are allowed, no shorter way is looked for. */
 #define FEW 16
-
-/* So many times the steps that are allowed, by one rank's count, are too many: not worth trying. */
-#define TOO_MANY 2
 
 /* Of many steps; one: a rank's, in step with itself. */
 static int
@@ -268,7 +336,7 @@ find_shorter(struct ar_prediction *p, struct asked *a, const struct ar_instep *o
     if (cast.symmetry != AR_SYMMETRY_NONE)
         error = simulate_cast(p, a, &cast);
     if (cast.symmetry == AR_SYMMETRY_NONE || error == AR_ERR_PROOF) /* the samples deceived */
-        error = steps > q->most_steps / a->simulated ? AR_ERR_PARAM : simulate_all(p, a);
+        error = steps > q->most_steps / row_of(a, 1) ? AR_ERR_PARAM : simulate_all(p, a);
     if (error == AR_ERR_PARAM && a->nsegments > 1 && steps <= q->most_steps)
         error = simulate_first(p, a);
     return error == AR_ERR_PARAM ? step_through(p, a) : error;
@@ -282,7 +350,8 @@ predict(struct ar_prediction *p, struct asked *a)
     const int error = ar_instep_rank(&one, q, &a->network, a->padded, padded_bytes(a));
     if (error)
         return error;
-    if (one.steps * (size_t)q->nranks > q->most_steps / a->simulated / FEW)
+    a->steps = one.steps;
+    if (one.steps * (size_t)q->nranks > q->most_steps / row_of(a, 1) / FEW)
         return find_shorter(p, a, &one);
     const int failed = simulate_all(p, a);
     return failed == AR_ERR_PARAM ? find_shorter(p, a, &one) : failed;
@@ -299,7 +368,6 @@ ask(struct ar_prediction *prediction, const struct ar_question *question)
         return error;
     cut(&a);
     prediction->nsegments = a.nsegments;
-    prediction->simulated = a.simulated;
     error = predict(prediction, &a);
     ar_network_fini(&a.network);
     return error;

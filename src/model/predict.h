@@ -26,7 +26,7 @@ struct ar_question {
 enum ar_how {
     AR_HOW_SIMULATED, /* all ranks */
     AR_HOW_SYMMETRY,  /* nactors ranks, which stand for all: others did the same in a sample */
-    AR_HOW_FIRST,     /* all ranks, one segment; the others follow as fast as what was busiest */
+    AR_HOW_FIRST,     /* either, of few segments: too few to know well how the others go on */
     AR_HOW_IN_STEP,   /* the rounds of the ranks of some nodes: they send and receive in each */
     AR_HOW_ROUNDS,    /* the same of ranks that do not: waiting for others is left out */
     AR_HOW_GLANCE     /* the same of one rank: longer than the question's limit */
@@ -37,7 +37,8 @@ struct ar_prediction {
     struct ar_moment end; /* ns, and where they went */
     int nactors;
     size_t nsegments;
-    size_t simulated; /* segments; the others each take as long as the last of these */
+    size_t simulated; /* segments; 0 or 1 where the others follow as fast as what is busiest */
+    double pace;      /* ns that another segment takes, where some are not simulated */
     size_t messages;  /* simulated */
     size_t ports;     /* that a rank receives in one round, at most */
     double busiest;   /* share of the time that the busiest link was busy; not known in step */

@@ -133,9 +133,13 @@ what_is_not_simulated_goes_on_as_before(void **state)
         predict(&machine, "ring(segment=6000,window=2)", 6, 48000, STEPS);
     const struct ar_prediction many =
         predict(&machine, "ring(segment=6000,window=2)", 6, 480000, STEPS);
+    const struct ar_prediction hasty =
+        predict(&machine, "ring(segment=6000,window=2)", 6, 480000, 600);
     assert_int_equal(few.simulated, 8);
-    assert_int_equal(many.simulated, 8);
+    assert_int_equal(many.simulated, 32);
+    assert_true(hasty.simulated >= 8 && hasty.simulated < 32);
     assert_int_equal(many.nsegments, 80);
+    assert_true(many.end.at - hasty.end.at < 1e-9 * many.end.at);
     /* Rounds of two segments fill the link: 72 more segments are 72 times their bytes. */
     const double more = (many.end.at - few.end.at) / 72;
     assert_true(more >= 10 * 1000 * B && more < few.end.at / 4);
@@ -419,6 +423,66 @@ one_segment_tells_of_a_row_of_them(void **state)
     assert_true(told > 30);
 }
 
+/* All segments of a row, and no estimate; of bytes. */
+static double
+time_of_all(const struct ar_machine *machine, const struct ar_choice *choice, const int *node_of,
+            int nranks, size_t count)
+{
+    const struct ar_cast cast = {AR_SYMMETRY_NONE, nranks, nranks};
+    const size_t segment = choice->params.segment_bytes, n = count / segment;
+    struct ar_network network;
+    struct ar_program full;
+    struct ar_moment *ended = calloc(n, sizeof *ended);
+    assert_int_equal(ar_network_init(&network, machine, node_of, nranks), AR_OK);
+    assert_int_equal(
+        ar_program_init(&full, &cast, choice->algorithm, &choice->params, segment, STEPS), AR_OK);
+    const struct ar_trial trial = {.full = &full,
+                                   .network = &network,
+                                   .element_bytes = 1,
+                                   .nsegments = n,
+                                   .window = choice->params.window};
+    assert_int_equal(ar_simulate(&trial, ended), AR_OK);
+    const double time = ended[n - 1].at;
+    free(ended);
+    ar_program_fini(&full);
+    ar_network_fini(&network);
+    return time;
+}
+
+/* The last window of those simulated is faster, since nothing comes behind it. */
+static void
+a_long_row_goes_on_as_it_did(void **state)
+{
+    static const char *const names[] = {"rhd", "circulant", "torus2d", "bidirectional_ring",
+                                        "double_tree"};
+    struct ar_machine machine = ar_machine_flat(A, B, C);
+    const size_t segment = 65536, count = 200 * segment;
+    (void)state;
+    machine.node = (struct ar_travel){
+        .latency = 100, .overhead = 10, .per_byte = 0.5, .eager_bytes = SIZE_MAX};
+    machine.network.overhead = 30;
+    for (machine.ranks_per_node = 1; machine.ranks_per_node <= 4; machine.ranks_per_node *= 4)
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+            for (int p = 12; p <= 16; p += 4) {
+                struct ar_choice choice =
+                    ar_choice_default(ar_algorithm_find(names[i], strlen(names[i])));
+                int *node_of = ar_machine_place(&machine, p);
+                choice.params.node_of = node_of;
+                choice.params.segment_bytes = segment;
+                choice.params.window = 4;
+                const struct ar_question question = {&machine, &choice,  p,     count,
+                                                     1,        SIZE_MAX, STEPS, 0};
+                struct ar_prediction part;
+                assert_int_equal(ar_predict(&part, &question), AR_OK);
+                assert_true(part.simulated < part.nsegments);
+                const double all = time_of_all(&machine, &choice, node_of, p, count);
+                if (fabs(part.end.at - all) > 0.03 * all)
+                    fail_msg("%s, %d ranks, %d a node: %g, not %g", names[i], p,
+                             machine.ranks_per_node, part.end.at, all);
+                free(node_of);
+            }
+}
+
 /* So none is left out that would win. */
 static void
 a_glance_does_not_take_a_row_for_much_slower(void **state)
@@ -446,7 +510,9 @@ a_glance_does_not_take_a_row_for_much_slower(void **state)
 static void
 no_row_beats_the_bound(void **state)
 {
+    static const char *const cuts[] = {"%s", "%s(segment=1K,window=4)"};
     struct ar_machine machine = ar_machine_flat(A, B, C);
+    char text[80];
     (void)state;
     machine.node = (struct ar_travel){
         .latency = 100, .overhead = 10, .per_byte = 0.5, .eager_bytes = SIZE_MAX};
@@ -454,17 +520,16 @@ no_row_beats_the_bound(void **state)
     for (machine.ranks_per_node = 1; machine.ranks_per_node <= 4; machine.ranks_per_node++)
         for (size_t i = 0; i < ar_algorithm_count(); i++)
             for (int p = 2; p <= 17; p++)
-                for (size_t bytes = 1; bytes < 100000; bytes *= 10) {
-                    const struct ar_prediction x =
-                        predict(&machine, ar_algorithm_at(i)->name, p, bytes, STEPS);
+                for (size_t bytes = 1; bytes <= 100000; bytes *= 10) {
+                    snprintf(text, sizeof text, cuts[bytes > 1000], ar_algorithm_at(i)->name);
+                    const struct ar_prediction x = predict(&machine, text, p, bytes, STEPS);
                     int *node_of = ar_machine_place(&machine, p);
                     const double bound = ar_predict_bound(&machine, node_of, p, bytes, x.ports);
                     free(node_of);
                     assert_true(bound > 0);
                     if (x.end.at < bound * (1 - 1e-9))
-                        fail_msg("%s, %d ranks, %d a node, %zu bytes: %g, below %g",
-                                 ar_algorithm_at(i)->name, p, machine.ranks_per_node, bytes,
-                                 x.end.at, bound);
+                        fail_msg("%s, %d ranks, %d a node, %zu bytes: %g, below %g", text, p,
+                                 machine.ranks_per_node, bytes, x.end.at, bound);
                 }
 }
 
@@ -688,6 +753,7 @@ main(void)
         cmocka_unit_test(some_ranks_stand_for_all),
         cmocka_unit_test(ranks_that_keep_step_need_no_simulation),
         cmocka_unit_test(one_segment_tells_of_a_row_of_them),
+        cmocka_unit_test(a_long_row_goes_on_as_it_did),
         cmocka_unit_test(a_glance_does_not_take_a_row_for_much_slower),
         cmocka_unit_test(no_row_beats_the_bound),
         cmocka_unit_test(advice_is_about_the_best_that_there_is),
