@@ -47,8 +47,9 @@ static void
 print_duration(FILE *out, const char *name, double ns)
 {
     fprintf(out, "  %s ", name);
-    print_number(out, ns < 1e4 ? ns : ns / 1e3);
-    fputs(ns < 1e4 ? "ns" : "us", out);
+    const bool in_us = ns >= 1e4 && ns == floor(ns);
+    print_number(out, in_us ? ns / 1e3 : ns);
+    fputs(in_us ? "us" : "ns", out);
 }
 
 static void
@@ -58,14 +59,18 @@ print_time(FILE *out, const char *name, double ns)
         print_duration(out, name, ns);
 }
 
+/* In the unit of which it is one or more, in the digits printed. */
 static void
 print_rate(FILE *out, const char *name, double per_byte)
 {
     if (per_byte <= 0)
         return;
     fprintf(out, "  %s ", name);
-    print_number(out, per_byte < 1 ? 1 / per_byte : 1e3 / per_byte);
-    fputs(per_byte < 1 ? "GB/s" : "MB/s", out);
+    if (per_byte < 1.0005)
+        print_number(out, 1 / per_byte);
+    else
+        print_number(out, per_byte < 1000.5 ? 1e3 / per_byte : 1e9 / per_byte);
+    fputs(per_byte < 1.0005 ? "GB/s" : per_byte < 1000.5 ? "MB/s" : "B/s", out);
 }
 
 static void

@@ -1,4 +1,5 @@
 /* Machine files: a line for each part of the machine, in it names with their values. */
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -157,11 +158,17 @@ set_double(struct ar_machine *m, size_t offset, double x)
     memcpy((char *)m + offset, &x, sizeof x);
 }
 
+/* Bytes a second. */
+#define RATE_LEAST 1.0
+#define RATE_MOST  1e18
+
+#define TIME_MOST 1e12 /* ns */
+
 static bool
 read_rate(struct ar_machine *m, size_t offset, struct ar_word word)
 {
     double rate;
-    if (!read_measure(&rate, word, rates) || rate <= 0)
+    if (!read_measure(&rate, word, rates) || rate < RATE_LEAST || rate > RATE_MOST)
         return false;
     set_double(m, offset, 1e9 / rate);
     return true;
@@ -171,9 +178,9 @@ static bool
 read_time(struct ar_machine *m, size_t offset, struct ar_word word)
 {
     double time;
-    if (!read_measure(&time, word, times))
+    if (!read_measure(&time, word, times) || time > TIME_MOST)
         return false;
-    set_double(m, offset, time);
+    set_double(m, offset, round(time * 1e3) / 1e3); /* as it is printed */
     return true;
 }
 
@@ -220,11 +227,14 @@ read_dims(struct ar_machine *m, struct ar_word word)
     return false;
 }
 
+#define FACTOR_LEAST 1e-6
+#define FACTOR_MOST  1e6
+
 static bool
 read_factor(struct parser *p, struct ar_word word)
 {
     double *const factor = &p->oversubscription[p->machine->nlevels - 1];
-    return read_measure(factor, word, none) && *factor > 0;
+    return read_measure(factor, word, none) && *factor >= FACTOR_LEAST && *factor <= FACTOR_MOST;
 }
 
 static bool
@@ -261,14 +271,14 @@ read_value(struct parser *p, const struct value *value, struct ar_word word)
 static bool
 refuse_value(struct parser *p, const struct value *value, struct ar_word word)
 {
-    static const char *const allowed[] = {
-        "a time as in 500ns, 1.5us, 2ms or 1s",
-        "a bandwidth above 0 as in 12.5GB/s, 800MB/s or 10Gbit/s (powers of 1000)",
-        "bytes as digits with K, M or G, or inf",
-        "a whole number from 1 to 1048576",
-        "a number above 0",
-        "queue or fair",
-        "1 to 4 numbers from 1 to 100 as in 8x8x4"};
+    static const char *const allowed[] = {"a time up to 1000s as in 500ns, 1.5us, 2ms or 1s",
+                                          "a bandwidth from 1B/s to 1000000000GB/s as in 12.5GB/s, "
+                                          "800MB/s or 10Gbit/s (powers of 1000)",
+                                          "bytes as digits with K, M or G, or inf",
+                                          "a whole number from 1 to 1048576",
+                                          "a number from 0.000001 to 1000000",
+                                          "queue or fair",
+                                          "1 to 4 numbers from 1 to 100 as in 8x8x4"};
     refuse(p, word.at);
     ar_text_add(p->why, "%s cannot be ", value->name);
     ar_text_quote(p->why, word);
@@ -392,6 +402,12 @@ end_part(struct parser *p, enum part part, const char *line)
     const int top = m->nlevels - 1;
     if (part == TORUS)
         m->levels[0].nodes = 1;
+    if (part == DRAGONFLY && m->levels[0].nodes > COUNT_MAX / m->routers) {
+        refuse(p, line);
+        ar_text_add(p->why, "%d nodes times %d routers in a group are more than %d",
+                    m->levels[0].nodes, m->routers, COUNT_MAX);
+        return false;
+    }
     if (part == DRAGONFLY)
         m->levels[1].nodes = m->levels[0].nodes * m->routers;
     if (part != SWITCH)
@@ -453,6 +469,27 @@ set_handshake(struct ar_travel *travel)
         travel->handshake = 2 * travel->latency;
 }
 
+static bool
+set_oversubscribed(struct parser *p)
+{
+    struct ar_machine *const m = p->machine;
+    for (int l = 0; l < m->nlevels; l++) {
+        double *const per_byte = &m->levels[l].per_byte;
+        if (p->oversubscription[l] <= 0)
+            continue;
+        *per_byte = m->network.per_byte * p->oversubscription[l] / m->levels[l].nodes;
+        if (*per_byte >= 1e9 / RATE_MOST && *per_byte <= 1e9 / RATE_LEAST)
+            continue;
+        refuse(p, p->at);
+        ar_text_add(p->why,
+                    "oversubscription leaves the switches of %d nodes no bandwidth from "
+                    "1B/s to 1000000000GB/s",
+                    m->levels[l].nodes);
+        return false;
+    }
+    return true;
+}
+
 /* What depends on other lines. */
 static bool
 finish(struct parser *p)
@@ -465,11 +502,7 @@ finish(struct parser *p)
     }
     set_handshake(&m->node);
     set_handshake(&m->network);
-    for (int l = 0; l < m->nlevels; l++)
-        if (p->oversubscription[l] > 0)
-            m->levels[l].per_byte =
-                m->network.per_byte * p->oversubscription[l] / m->levels[l].nodes;
-    return true;
+    return set_oversubscribed(p);
 }
 
 int

@@ -673,32 +673,116 @@ a_machine_is_what_its_file_says(void **state)
     assert_true(m.levels[0].latency == 100 && m.levels[1].per_byte == 0.001);
 }
 
+static const char *const machines[] = {
+    "title one\nnetwork latency 1us bandwidth 10GB/s\n",
+    "rank reduction 3.5GB/s\nnode ranks 4 latency 100ns bandwidth 5GB/s overhead 20ns memory "
+    "30GB/s eager 8K\nnetwork latency 40us bandwidth 1Gbit/s overhead 3us eager 64K\n"
+    "switch nodes 8 latency 10ns bandwidth 3GB/s\n",
+    "node ranks 4 latency 100ns bandwidth 5GB/s stream 4GB/s eager 8K handshake 150ns\n"
+    "network latency 1us bandwidth 10GB/s stream 2GB/s eager 0 handshake 0ns sharing fair\n",
+    "network latency 1us bandwidth 10GB/s\ntorus dims 4x5x6 latency 50ns bandwidth 2GB/s\n",
+    "network latency 1us bandwidth 10GB/s\ndragonfly nodes 2 routers 4 latency 9ns bandwidth "
+    "2GB/s global_latency 300ns global_bandwidth 1GB/s\n"};
+
+enum { MACHINES = sizeof machines / sizeof machines[0] };
+
+static void
+reads_back(const struct ar_machine *m, const char *from)
+{
+    char problem[AR_MACHINE_PROBLEM];
+    struct ar_machine again;
+    char *text = ar_machine_print(m);
+    if (ar_machine_parse(&again, text, problem))
+        fail_msg("%s: of\n%s\nread from\n%s", problem, text, from);
+    char *twice = ar_machine_print(&again);
+    if (strcmp(text, twice) != 0)
+        fail_msg("\n%s\nbecomes\n%s\nread from\n%s", text, twice, from);
+    free(text);
+    free(twice);
+}
+
 static void
 a_machine_printed_reads_back(void **state)
 {
-    static const char *const texts[] = {
-        "title one\nnetwork latency 1us bandwidth 10GB/s\n",
-        "rank reduction 3.5GB/s\nnode ranks 4 latency 100ns bandwidth 5GB/s overhead 20ns memory "
-        "30GB/s eager 8K\nnetwork latency 40us bandwidth 1Gbit/s overhead 3us eager 64K\n"
-        "switch nodes 8 latency 10ns bandwidth 3GB/s\n",
-        "node ranks 4 latency 100ns bandwidth 5GB/s stream 4GB/s eager 8K handshake 150ns\n"
-        "network latency 1us bandwidth 10GB/s stream 2GB/s eager 0 handshake 0ns sharing fair\n",
-        "network latency 1us bandwidth 10GB/s\ntorus dims 4x5x6 latency 50ns bandwidth 2GB/s\n",
-        "network latency 1us bandwidth 10GB/s\ndragonfly nodes 2 routers 4 latency 9ns bandwidth "
-        "2GB/s global_latency 300ns global_bandwidth 1GB/s\n"};
     char problem[AR_MACHINE_PROBLEM];
     (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        struct ar_machine m, again;
-        assert_int_equal(ar_machine_parse(&m, texts[i], problem), AR_OK);
-        char *text = ar_machine_print(&m);
-        if (ar_machine_parse(&again, text, problem))
-            fail_msg("%s\n%s", problem, text);
-        char *twice = ar_machine_print(&again);
-        assert_string_equal(text, twice);
-        free(text);
-        free(twice);
+    for (size_t i = 0; i < MACHINES; i++) {
+        struct ar_machine m;
+        assert_int_equal(ar_machine_parse(&m, machines[i], problem), AR_OK);
+        reads_back(&m, machines[i]);
     }
+}
+
+static unsigned
+next_random(unsigned *seed, unsigned below)
+{
+    *seed = *seed * 1664525 + 1013904223;
+    return (*seed >> 8) % below;
+}
+
+/* One place of the text becomes something else: a digit, a byte, a word of the grammar. */
+static void
+spoil(char *text, size_t room, unsigned *seed)
+{
+    static const char *const words[] = {
+        "0",          "1",     "-1",        "1e308",       "9999999999999999999999",
+        "0.0000001",  "1GB/s", "0GB/s",     "1us",         "0ns",
+        "inf",        "nan",   "4x4",       "1x1x1x1x1x1", "65536x65536",
+        "2147483647", "rank",  "node",      "network",     "switch",
+        "torus",      "dims",  "dragonfly", "routers",     "ranks",
+        "latency",    "eager", "sharing",   "fair",        "oversubscription",
+        "title",      "#",     "\n",        " ",           ""};
+    char after[1024], spoiled[1100] = "";
+    const size_t length = strlen(text);
+    const size_t at = next_random(seed, (unsigned)length + 1);
+    const size_t cut = next_random(seed, 8);
+    const char *const word = words[next_random(seed, sizeof words / sizeof words[0])];
+    snprintf(after, sizeof after, "%s", text + (at + cut < length ? at + cut : length));
+    char *const digit = text + at + strcspn(text + at, "0123456789");
+    if (*digit && next_random(seed, 2) == 0) {
+        *digit = (char)('0' + next_random(seed, 10));
+        return;
+    }
+    if (next_random(seed, 3) == 0)
+        snprintf(spoiled, sizeof spoiled, "%c%s", (char)(1 + next_random(seed, 255)), after);
+    else
+        snprintf(spoiled, sizeof spoiled, "%s%s", word, after);
+    if (at + strlen(spoiled) < room)
+        memcpy(text + at, spoiled, strlen(spoiled) + 1);
+}
+
+/* Refused with a place, or read and as good as any other. */
+static void
+no_text_of_a_machine_does_harm(void **state)
+{
+    unsigned seed = 1;
+    int read = 0;
+    (void)state;
+    for (int i = 0; i < 10000; i++) {
+        char text[1024], problem[AR_MACHINE_PROBLEM] = "";
+        struct ar_machine m;
+        int line, column;
+        snprintf(text, sizeof text, "%s", machines[i % MACHINES]);
+        for (unsigned n = 1 + next_random(&seed, 2); n > 0; n--)
+            spoil(text, sizeof text, &seed);
+        if (ar_machine_parse(&m, text, problem)) {
+            if (sscanf(problem, "%d:%d: ", &line, &column) != 2)
+                fail_msg("no place in: %s: of\n%s", problem, text);
+            continue;
+        }
+        read++;
+        reads_back(&m, text);
+        struct ar_choice choice = ar_choice_default(ar_algorithm_find("ring", 4));
+        int *node_of = ar_machine_place(&m, 12);
+        choice.params.node_of = node_of;
+        const struct ar_question question = {&m, &choice, 12, 5000, 4, SIZE_MAX, 5000, 0};
+        struct ar_prediction p;
+        const int error = ar_predict(&p, &question);
+        if (error != AR_ERR_PARAM && (error || !isfinite(p.end.at) || p.end.at < 0))
+            fail_msg("error %d, %g ns, on\n%s", error, p.end.at, text);
+        free(node_of);
+    }
+    assert_true(read > 1000);
 }
 
 static void
@@ -761,6 +845,7 @@ main(void)
         cmocka_unit_test(advice_keeps_to_what_may_serve),
         cmocka_unit_test(a_machine_is_what_its_file_says),
         cmocka_unit_test(a_machine_printed_reads_back),
+        cmocka_unit_test(no_text_of_a_machine_does_harm),
         cmocka_unit_test(a_bad_machine_is_refused_where_it_is_bad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
