@@ -20,14 +20,15 @@ struct slot {
     size_t round; /* of the program's; the actor's own follow each other */
     size_t pending;
     struct ar_moment ready; /* when the last of the round's messages is complete */
+    bool waits;             /* for the actor to look at what is complete */
 };
 
-enum event_kind { EVENT_LEAVE, EVENT_ROUND, EVENT_LINK };
+enum event_kind { EVENT_LEAVE, EVENT_ROUND, EVENT_LOOK, EVENT_LINK };
 
 struct event {
     double at;
     size_t turn;    /* of two at once the earlier made */
-    size_t subject; /* flight, slot, or link */
+    size_t subject; /* flight, slot, actor or link */
     enum event_kind kind;
 };
 
@@ -39,6 +40,7 @@ struct simulation {
     struct slot *slots;
     struct ar_share share;  /* of links that are shared */
     struct ar_moment *idle; /* from when on each actor is */
+    bool *looks;            /* when it is: some of its slots wait */
     struct event *heap;
     size_t nevents, heap_room, turns;
     size_t left; /* runs of segments on actors that have not ended */
@@ -394,6 +396,36 @@ end_round(struct simulation *s, struct slot *slot)
     begin_round(s, slot);
 }
 
+/* All messages of the slot's round are complete.  Who is busy finds that out at its next look. */
+static void
+notice(struct simulation *s, struct slot *slot, double now)
+{
+    const int actor = actor_of(s, slot);
+    if (s->idle[actor].at <= now && !s->looks[actor]) {
+        end_round(s, slot);
+        return;
+    }
+    slot->waits = true;
+    if (!s->looks[actor])
+        push(s, EVENT_LOOK, s->idle[actor].at, (size_t)actor);
+    s->looks[actor] = true;
+}
+
+/* The actor goes on with what it finds, in the order of the slots and not of the messages, as
+ * MPI_Waitsome tells it: which has earlier segments get ahead of later ones. */
+static void
+look(struct simulation *s, size_t actor)
+{
+    struct slot *const slots = &s->slots[actor * (size_t)s->run->window];
+    s->looks[actor] = false;
+    for (int i = 0; i < s->run->window; i++) {
+        if (!slots[i].waits)
+            continue;
+        slots[i].waits = false;
+        end_round(s, &slots[i]);
+    }
+}
+
 static void
 begin(struct simulation *s)
 {
@@ -416,8 +448,10 @@ run_events(struct simulation *s)
             leave(s, event.subject);
         else if (event.kind == EVENT_LINK)
             end_in_link(s, event.subject, event.at);
+        else if (event.kind == EVENT_LOOK)
+            look(s, event.subject);
         else
-            end_round(s, &s->slots[event.subject]);
+            notice(s, &s->slots[event.subject], event.at);
     }
     if (s->failed)
         return AR_ERR_MEMORY;
@@ -437,6 +471,7 @@ ar_simulate(const struct ar_trial *run, struct ar_moment *ended)
     s.flights = calloc(s.most_messages * run->nsegments, sizeof *s.flights);
     s.slots = calloc(actors * window, sizeof *s.slots);
     s.idle = calloc(actors, sizeof *s.idle);
+    s.looks = calloc(actors, sizeof *s.looks);
     s.heap = malloc(s.heap_room * sizeof *s.heap);
     memset(ended, 0, run->nsegments * sizeof *ended);
     ar_network_reset(run->network);
@@ -444,11 +479,12 @@ ar_simulate(const struct ar_trial *run, struct ar_moment *ended)
     if (run->network->machine->sharing == AR_SHARING_FAIR)
         error = ar_share_init(&s.share, ar_network_links(run->network));
     if (!error)
-        error = s.flights && s.slots && s.idle && s.heap ? run_events(&s) : AR_ERR_MEMORY;
+        error = s.flights && s.slots && s.idle && s.looks && s.heap ? run_events(&s) : AR_ERR_MEMORY;
     ar_share_fini(&s.share);
     free(s.flights);
     free(s.slots);
     free(s.idle);
+    free(s.looks);
     free(s.heap);
     return error;
 }
