@@ -86,7 +86,7 @@ extern const char ar_reason_named[];       /* "named": by ALLREDUCE_ALGO */
 extern const char ar_reason_program[];     /* "program": chosen by the program itself */
 extern const char ar_reason_rule[];        /* "rule": by ALLREDUCE_RULES */
 extern const char ar_reason_auto[];        /* "auto": by the built-in rules */
-extern const char ar_reason_model[];       /* "model": auto across nodes, by a model of them */
+extern const char ar_reason_model[];       /* "model": auto, by a model of the machine */
 extern const char ar_reason_no_commute[];  /* "op does not commute": what was named, or all
                                               that auto may pick, needs a commutative op */
 extern const char ar_reason_determinism[]; /* "determinism": the built-in rules, in place of what

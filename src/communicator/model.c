@@ -59,8 +59,9 @@ tell_advice(const struct ar_communicator *c, const struct ar_machine *machine,
 {
     if (c->config->verbose < 1)
         return;
-    ar_say("auto on %d ranks of several nodes, by a model of the machine (%s)%s: %s", c->nranks,
-           machine->title, in_order ? ", for ops that do not commute" : "", rules);
+    ar_say("auto on %d ranks%s, by a model of the machine (%s)%s: %s", c->nranks,
+           spans_nodes(c) ? " of several nodes" : "", machine->title,
+           in_order ? ", for ops that do not commute" : "", rules);
     for (int i = 0; i < advice->n && c->config->verbose > 1; i++) {
         char name[AR_CHOICE_TEXT];
         const struct ar_advice_entry *const e = &advice->entries[i];
@@ -235,7 +236,7 @@ ar_model_choose(struct ar_communicator *c, struct ar_choice *choice,
 {
     const bool in_order = !request->commutative;
     const struct ar_choice *match = NULL;
-    if (!c->has_model[in_order] && spans_nodes(c)) {
+    if (!c->has_model[in_order] && (spans_nodes(c) || c->config->model_file)) {
         const int error = make_rules(c, in_order);
         if (error)
             return error;

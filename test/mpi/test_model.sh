@@ -14,6 +14,13 @@ echo 'network  latency 1us  bandwidth fast' >"$scratch/bad"
 expect_ok "one node" preload 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_MODEL="$scratch/machine" "$programs/pings"
 ! grep -q 'by a model' "$scratch/out" || fail "one node: there was a model"
 
+expect_ok "one node, no shm" preload 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO_LIST=ring,rhd ALLREDUCE_MODEL="$scratch/machine" \
+    "$programs/pings"
+grep -q "auto on 2 ranks, by a model of the machine (a test's): " "$scratch/out" && grep -q ' model$' "$scratch/out" || {
+    fail "one node, no shm: no model"
+    cat "$scratch/out"
+}
+
 preload 2 ALLREDUCE_MODEL="$scratch/bad" "$programs/pings" >"$scratch/out" 2>&1 </dev/null &&
     fail "a bad file: no error"
 grep -q 'ALLREDUCE_MODEL: .*bad:1:33: bandwidth cannot be .fast.; allowed: ' "$scratch/out" || {
