@@ -9,8 +9,8 @@
 #include "algorithms/nodes.h"
 #include "select/names.h"
 
-/* Sizes between which times are taken to be straight lines. */
-static const size_t sizes[] = {8,      256,     2048,    8192,     32768,     131072,
+/* Sizes between which times are taken to be straight lines; twice the length of each cut is one. */
+static const size_t sizes[] = {8,      128,     1024,    8192,     32768,     131072,
                                524288, 2097152, 8388608, 33554432, 134217728, 1073741824};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
