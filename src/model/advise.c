@@ -14,8 +14,8 @@ static const size_t sizes[] = {8,      128,     1024,    8192,     32768,     13
                                524288, 2097152, 8388608, 33554432, 134217728, 1073741824};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
-/* Rows are asked about these first; who is much slower than the best at two is not asked about those
- * between. */
+/* Rows are asked about these first; who is much slower than the best at two is not asked about
+ * those between. */
 static const int heats[] = {0, 4, 7, 10};
 enum { HEATS = sizeof heats / sizeof heats[0] };
 #define MUCH_SLOWER 2.5

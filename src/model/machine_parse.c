@@ -271,14 +271,14 @@ read_value(struct parser *p, const struct value *value, struct ar_word word)
 static bool
 refuse_value(struct parser *p, const struct value *value, struct ar_word word)
 {
-    static const char *const allowed[] = {"a time up to 1000s as in 500ns, 1.5us, 2ms or 1s",
-                                          "a bandwidth from 1B/s to 1000000000GB/s as in 12.5GB/s, "
-                                          "800MB/s or 10Gbit/s (powers of 1000)",
-                                          "bytes as digits with K, M or G, or inf",
-                                          "a whole number from 1 to 1048576",
-                                          "a number from 0.000001 to 1000000",
-                                          "queue or fair",
-                                          "1 to 4 numbers from 1 to 100 as in 8x8x4"};
+    static const char *const allowed[] = {
+        "a time up to 1000s as in 500ns, 1.5us, 2ms or 1s",
+        "a bandwidth from 1B/s to 1000000000GB/s as in 12.5GB/s or 10Gbit/s (powers of 1000)",
+        "bytes as digits with K, M or G, or inf",
+        "a whole number from 1 to 1048576",
+        "a number from 0.000001 to 1000000",
+        "queue or fair",
+        "1 to 4 numbers from 1 to 100 as in 8x8x4"};
     refuse(p, word.at);
     ar_text_add(p->why, "%s cannot be ", value->name);
     ar_text_quote(p->why, word);

@@ -479,7 +479,8 @@ ar_simulate(const struct ar_trial *run, struct ar_moment *ended)
     if (run->network->machine->sharing == AR_SHARING_FAIR)
         error = ar_share_init(&s.share, ar_network_links(run->network));
     if (!error)
-        error = s.flights && s.slots && s.idle && s.looks && s.heap ? run_events(&s) : AR_ERR_MEMORY;
+        error =
+            s.flights && s.slots && s.idle && s.looks && s.heap ? run_events(&s) : AR_ERR_MEMORY;
     ar_share_fini(&s.share);
     free(s.flights);
     free(s.slots);

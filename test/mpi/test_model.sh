@@ -16,10 +16,10 @@ expect_ok "one node" preload 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_MODEL="$scratch/mac
 
 expect_ok "one node, no shm" preload 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO_LIST=ring,rhd ALLREDUCE_MODEL="$scratch/machine" \
     "$programs/pings"
-grep -q "auto on 2 ranks, by a model of the machine (a test's): " "$scratch/out" && grep -q ' model$' "$scratch/out" || {
+if ! grep -q "auto on 2 ranks, by a model of the machine (a test's): " "$scratch/out" || ! grep -q ' model$' "$scratch/out"; then
     fail "one node, no shm: no model"
     cat "$scratch/out"
-}
+fi
 
 preload 2 ALLREDUCE_MODEL="$scratch/bad" "$programs/pings" >"$scratch/out" 2>&1 </dev/null &&
     fail "a bad file: no error"
