@@ -344,17 +344,25 @@ links_that_are_shared_carry_as_much(void **state)
 
 /* --- ways to answer --- */
 
+/* Nodes, of as many ranks as the test says. */
+static struct ar_machine
+with_nodes(void)
+{
+    struct ar_machine machine = ar_machine_flat(A, B, C);
+    machine.node = (struct ar_travel){
+        .latency = 100, .overhead = 10, .per_byte = 0.5, .eager_bytes = SIZE_MAX};
+    machine.network.overhead = 30;
+    return machine;
+}
+
 /* Few steps allowed, so that ranks are left out where they can be.  Where ranks share a link, the
  * order in which their messages of one moment go through it may differ. */
 static void
 some_ranks_stand_for_all(void **state)
 {
-    struct ar_machine machine = ar_machine_flat(A, B, C);
+    struct ar_machine machine = with_nodes();
     (void)state;
     int left_out = 0;
-    machine.node = (struct ar_travel){
-        .latency = 100, .overhead = 10, .per_byte = 0.5, .eager_bytes = SIZE_MAX};
-    machine.network.overhead = 30;
     for (machine.ranks_per_node = 1; machine.ranks_per_node <= 4; machine.ranks_per_node *= 2)
         for (size_t i = 0; i < ar_algorithm_count(); i++)
             for (int p = 4; p <= 64; p += 4) {
@@ -398,12 +406,9 @@ one_segment_tells_of_a_row_of_them(void **state)
 {
     static const char *const names[] = {"double_tree",  "dual_root", "circle",
                                         "reduce_bcast", "rhd",       "two_level"};
-    struct ar_machine machine = ar_machine_flat(A, B, C);
+    struct ar_machine machine = with_nodes();
     int told = 0;
     (void)state;
-    machine.node = (struct ar_travel){
-        .latency = 100, .overhead = 10, .per_byte = 0.5, .eager_bytes = SIZE_MAX};
-    machine.network.overhead = 30;
     for (machine.ranks_per_node = 1; machine.ranks_per_node <= 4; machine.ranks_per_node *= 4)
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
             for (int p = 48; p <= 96; p += 16) {
@@ -455,12 +460,9 @@ a_long_row_goes_on_as_it_did(void **state)
 {
     static const char *const names[] = {"rhd", "circulant", "torus2d", "bidirectional_ring",
                                         "double_tree"};
-    struct ar_machine machine = ar_machine_flat(A, B, C);
+    struct ar_machine machine = with_nodes();
     const size_t segment = 65536, count = 200 * segment;
     (void)state;
-    machine.node = (struct ar_travel){
-        .latency = 100, .overhead = 10, .per_byte = 0.5, .eager_bytes = SIZE_MAX};
-    machine.network.overhead = 30;
     for (machine.ranks_per_node = 1; machine.ranks_per_node <= 4; machine.ranks_per_node *= 4)
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
             for (int p = 12; p <= 16; p += 4) {
@@ -487,11 +489,8 @@ a_long_row_goes_on_as_it_did(void **state)
 static void
 a_glance_does_not_take_a_row_for_much_slower(void **state)
 {
-    struct ar_machine machine = ar_machine_flat(A, B, C);
+    struct ar_machine machine = with_nodes();
     (void)state;
-    machine.node = (struct ar_travel){
-        .latency = 100, .overhead = 10, .per_byte = 0.5, .eager_bytes = SIZE_MAX};
-    machine.network.overhead = 30;
     for (machine.ranks_per_node = 1; machine.ranks_per_node <= 4; machine.ranks_per_node *= 2)
         for (size_t i = 0; i < ar_algorithm_count(); i++)
             for (int p = 4; p <= 64; p += 5)
@@ -511,12 +510,9 @@ static void
 no_row_beats_the_bound(void **state)
 {
     static const char *const cuts[] = {"%s", "%s(segment=1K,window=4)"};
-    struct ar_machine machine = ar_machine_flat(A, B, C);
+    struct ar_machine machine = with_nodes();
     char text[80];
     (void)state;
-    machine.node = (struct ar_travel){
-        .latency = 100, .overhead = 10, .per_byte = 0.5, .eager_bytes = SIZE_MAX};
-    machine.network.overhead = 30;
     for (machine.ranks_per_node = 1; machine.ranks_per_node <= 4; machine.ranks_per_node++)
         for (size_t i = 0; i < ar_algorithm_count(); i++)
             for (int p = 2; p <= 17; p++)
