@@ -342,6 +342,36 @@ links_that_are_shared_carry_as_much(void **state)
     }
 }
 
+/* Beside what SimGrid's SMPI simulated of the library itself (doc/scale.md, multicore): in
+ * microseconds. Were the first message that came the first that is served, segments would keep
+ * step, and not combine while others travel: 30 % longer. */
+static void
+earlier_segments_get_ahead(void **state)
+{
+    static const struct {
+        const char *text;
+        int nranks;
+        double us;
+    } simulated[] = {{"two_level(inter=ring,segment=1M,window=4)", 48, 2346},
+                     {"two_level(inter=rhd,segment=1M,window=4)", 64, 2650},
+                     {"torus2d(segment=1M,window=4)", 64, 2680}};
+    struct ar_machine machine = ar_machine_flat(1000, 0.08, 0.1);
+    (void)state;
+    machine.ranks_per_node = 16;
+    machine.node = (struct ar_travel){
+        .latency = 200, .overhead = 300, .per_byte = 0.0001, .stream_per_byte = 0.05};
+    machine.network.overhead = 300;
+    machine.network.eager_bytes = 0;
+    machine.sharing = AR_SHARING_FAIR;
+    for (size_t i = 0; i < sizeof simulated / sizeof simulated[0]; i++) {
+        const double us =
+            time_of(&machine, simulated[i].text, simulated[i].nranks, (size_t)16 << 20) / 1e3;
+        if (fabs(us - simulated[i].us) > 0.08 * simulated[i].us)
+            fail_msg("%s, %d ranks: %g us, not %g", simulated[i].text, simulated[i].nranks, us,
+                     simulated[i].us);
+    }
+}
+
 /* --- ways to answer --- */
 
 /* Nodes, of as many ranks as the test says. */
@@ -830,6 +860,7 @@ main(void)
         cmocka_unit_test(each_message_in_a_link_gets_an_equal_part),
         cmocka_unit_test(segments_that_share_links_overlap_less),
         cmocka_unit_test(links_that_are_shared_carry_as_much),
+        cmocka_unit_test(earlier_segments_get_ahead),
         cmocka_unit_test(some_ranks_stand_for_all),
         cmocka_unit_test(ranks_that_keep_step_need_no_simulation),
         cmocka_unit_test(one_segment_tells_of_a_row_of_them),
