@@ -1,5 +1,5 @@
 # From lines of PLATFORM,RANKS,BYTES,MICROSECONDS,KIND,"NAME","WHAT RAN", sorted: a table for each
-# platform, and how many times faster than others our best
+# platform, and how many times faster than others our best (auto's choice among them)
 # and auto are.
 BEGIN {
     folded = 65536 # as in common.sh
@@ -27,13 +27,12 @@ BEGIN {
     }
     if (kind == "selector")
         selector[point, $2] = us
-    else if (kind == "ours" && $2 == "auto") {
-        auto[point] = us
-        ran[point] = $4
-    } else if (!((kind, point) in best) || us < best[kind, point]) {
+    else if (!((kind, point) in best) || us < best[kind, point]) {
         best[kind, point] = us
-        name[kind, point] = $2
+        name[kind, point] = $2 == "auto" ? $4 : $2
     }
+    if (kind == "ours" && $2 == "auto")
+        auto[point] = us
 }
 
 function digits(x) {
