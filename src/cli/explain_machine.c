@@ -140,8 +140,9 @@ print_simulated(const struct scene *scene, const struct ar_prediction *p)
         printf("simulating %d rank%s for all: a sample of the others does the same\n", p->nactors,
                p->nactors == 1 ? "" : "s");
     if (p->simulated < p->nsegments && p->simulated > 1)
-        printf("              %zu of %zu segments; the others %s\n", p->simulated, p->nsegments,
-               p->how == AR_HOW_FIRST ? "in proportion" : "go on as they did");
+        printf("              %zu of %zu segments; %s\n", p->simulated, p->nsegments,
+               p->how == AR_HOW_FIRST ? "few to know well how the others go on"
+                                      : "the others go on as they did");
 }
 
 static void

@@ -159,6 +159,8 @@ is_segmented(const struct ar_candidate *c)
 static void
 go_on(struct race *race, size_t candidate, int size, const struct ar_prediction *p)
 {
+    if (p->pace <= 0 || !is_segmented(&race->all[candidate]))
+        return;
     const struct guess *const known = &race->guesses[candidate][size];
     const double segment = (double)race->all[candidate].choice.params.segment_bytes;
     for (int next = size + 1; next < SIZES; next++) {
@@ -197,7 +199,7 @@ guess(struct race *race, size_t candidate, int size)
     if (race->guesses[candidate][size].time < INFINITY)
         return AR_OK;
     const int error = ask(race, candidate, size, race->request->most_steps, &p);
-    if (!error && p.pace > 0)
+    if (!error)
         go_on(race, candidate, size, &p);
     return error;
 }
@@ -305,7 +307,7 @@ check_first(struct race *race, int size)
             break;
         error = ask(race, first, size, race->steps_left / PART_OF_STEPS, &p);
         race->guesses[first][size].is_checked = true;
-        if (!error && p.pace > 0)
+        if (!error)
             go_on(race, first, size, &p);
         const size_t steps = STEPS_A_MESSAGE * p.messages;
         race->steps_left -= steps < race->steps_left ? steps : race->steps_left;

@@ -6,7 +6,7 @@
 
 #define AR_ADVICE_MAX 32
 
-/* Steps of one simulation, for one who starts a program and waits. */
+/* Steps of a first guess, for one who starts a program and waits. */
 #define AR_ADVISE_STEPS ((size_t)1 << 13)
 
 struct ar_advice_request {
@@ -16,7 +16,7 @@ struct ar_advice_request {
     const bool *allowed; /* as in ar_algo_list_parse; NULL: all */
     bool in_order;       /* only rows that combine in rank order */
     size_t scratch_bytes;
-    size_t most_steps; /* of one simulation */
+    size_t most_steps; /* of a first guess; those who seem to win get some 1000 times as many */
 };
 
 /* What messages of more than the entry before's bytes and up to these are best served by. */
