@@ -30,8 +30,8 @@ traffic() {
     echo "Sent by the busiest host for 8 MiB, as its interface counts, in units of the bound 2(H-1)/H n:"
     echo
     for algorithm in native butterfly ring "two_level(inter=ring,segment=1M,window=1)"; do
-        bytes=$(preload "$1" ALLREDUCE_ALGO="$algorithm" test/bench/wire 8388608 3 </dev/null) || fail "$algorithm"
-        echo "$algorithm $bytes" | awk -v hosts=$hosts '
+        sent=$(preload "$1" ALLREDUCE_ALGO="$algorithm" test/bench/wire 8388608 3 </dev/null) || fail "$algorithm"
+        echo "$algorithm $sent" | awk -v hosts=$hosts '
             { printf "    %-42s %.2f\n", $1, $2 / (2 * (hosts - 1) / hosts * 8388608) }'
     done
     echo
