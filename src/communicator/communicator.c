@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "communicator/process.h"
+#include "communicator/quiet.h"
 #include "communicator/state.h"
 #include "communicator/statistics.h"
 #include "communicator/tuner.h"
@@ -177,18 +178,31 @@ create(MPI_Comm comm, int *error)
     return NULL;
 }
 
+static struct ar_communicator *
+create_quietly(MPI_Comm comm, int *error)
+{
+    struct ar_quiet quiet;
+    ar_quiet_begin(&quiet, comm);
+    struct ar_communicator *c = create(comm, error);
+    ar_quiet_end(&quiet);
+    return c;
+}
+
 struct ar_communicator *
-ar_communicator_get(MPI_Comm comm, int *error)
+ar_communicator_get(MPI_Comm comm, int *error, bool *is_raised)
 {
     const struct ar_process *process = ar_process_get();
     struct ar_communicator *c = NULL;
     int found = 0;
     *error = process->error;
+    *is_raised = false;
     if (*error || ar_process_is_closed())
         return NULL;
-    if (PMPI_Comm_get_attr(comm, process->keyval, &c, &found) != MPI_SUCCESS)
+    *error = PMPI_Comm_get_attr(comm, process->keyval, &c, &found);
+    *is_raised = *error != MPI_SUCCESS;
+    if (*error)
         return NULL;
-    return found ? c : create(comm, error);
+    return found ? c : create_quietly(comm, error);
 }
 
 struct ar_communicator *

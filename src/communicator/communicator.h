@@ -122,8 +122,9 @@ struct ar_communicator {
 
 /* The state of comm, made (collectively) at its first call; NULL where it could
  * not be made: *error then tells why, MPI_SUCCESS meaning "go native" (MPI is
- * being finalized, or comm is no communicator). */
-struct ar_communicator *ar_communicator_get(MPI_Comm comm, int *error);
+ * being finalized).  *is_raised: MPI has called the error handler already (comm is no
+ * communicator). */
+struct ar_communicator *ar_communicator_get(MPI_Comm comm, int *error, bool *is_raised);
 
 /* The same without making one: NULL where comm has none yet. */
 struct ar_communicator *ar_communicator_find(MPI_Comm comm);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "communicator/quiet.h"
 #include "communicator/request.h"
 #include "communicator/state.h"
 #include "communicator/statistics.h"
@@ -114,15 +115,22 @@ grow_scratch(struct ar_communicator *c, size_t bytes)
     return MPI_SUCCESS;
 }
 
+/* The pure layers' error as one of MPI's. */
+static int
+mpi_error(int error)
+{
+    return error == AR_OK ? MPI_SUCCESS : error == AR_ERR_MEMORY ? MPI_ERR_NO_MEM : MPI_ERR_INTERN;
+}
+
 static int
 make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)
 {
     struct ar_params params = d->choice.params;
     params.node_of = c->node_of;
-    int error = ar_plan_create(&d->plan, d->choice.algorithm, &params, c->rank, c->nranks,
-                               d->key.count, r, c->config->scratch_bytes);
+    int error = mpi_error(ar_plan_create(&d->plan, d->choice.algorithm, &params, c->rank, c->nranks,
+                                         d->key.count, r, c->config->scratch_bytes));
     if (error)
-        return error == AR_ERR_MEMORY ? MPI_ERR_NO_MEM : MPI_ERR_INTERN;
+        return error;
     size_t bytes = ar_plan_memory_bytes(d->plan);
     if (c->plan_bytes + bytes > PLAN_BYTES_MAX) {
         struct ar_decision keep = *d;
@@ -160,9 +168,9 @@ take_clause(const struct ar_communicator *c, struct ar_decision *d,
 {
     d->clause = ar_config_clause(c->config, request);
     if (!d->key.pick)
-        return ar_config_choose(c->config, &d->choice, request, &d->reason);
+        return mpi_error(ar_config_choose(c->config, &d->choice, request, &d->reason));
     check_pick(d, request);
-    return AR_OK;
+    return MPI_SUCCESS;
 }
 
 /* Integers are what is exchanged then; nothing is added on one rank. */
@@ -207,10 +215,10 @@ ask(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const struc
     if (wants)
         d->node = ar_memory_get(c, comm, r, d->key.count, &d->reason);
     if (d->node || !is_auto || must_stay(c, comm, d))
-        return AR_OK;
+        return MPI_SUCCESS;
     request.shares_memory = false;
     if (wants)
-        error = ar_config_choose(c->config, &d->choice, &request, &d->reason);
+        error = mpi_error(ar_config_choose(c->config, &d->choice, &request, &d->reason));
     if (!error && c->engine == AR_ENGINE_NONE)
         error = ar_engine_create(c, comm);
     if (!error && c->engine == AR_ENGINE_READY && may_model(c, d))
@@ -228,8 +236,9 @@ choose(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
         d->reason = "nothing to reduce";
         return MPI_SUCCESS;
     }
-    if (ask(c, comm, d, r))
-        return MPI_ERR_NO_MEM;
+    int error = ask(c, comm, d, r);
+    if (error)
+        return error;
     if (d->choice.kind == AR_CHOICE_NATIVE)
         return MPI_SUCCESS;
     if (is_exact(c, d)) {
@@ -241,8 +250,10 @@ choose(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
         d->runner = AR_RUN_MEMORY;
         return grow_scratch(c, ar_node_scratch_bytes(r));
     }
-    if (c->engine == AR_ENGINE_NONE && ar_engine_create(c, comm))
-        return MPI_ERR_NO_MEM;
+    if (c->engine == AR_ENGINE_NONE)
+        error = ar_engine_create(c, comm);
+    if (error)
+        return error;
     if (c->engine == AR_ENGINE_FAILED) {
         d->choice.kind = AR_CHOICE_NATIVE;
         d->reason = "no private communicator";
@@ -255,15 +266,27 @@ choose(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
     return make_plan(c, d, r);
 }
 
+/* A lack of context ids, for one, is no error of the program's. */
+static int
+choose_quietly(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
+               const struct ar_reduction *r)
+{
+    struct ar_quiet quiet;
+    ar_quiet_begin(&quiet, comm);
+    const int error = choose(c, comm, d, r);
+    ar_quiet_end(&quiet);
+    return error;
+}
+
 /* The time is set-up's, not the call's. */
 static int
 choose_timed(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
              const struct ar_reduction *r)
 {
     if (!c->recorder)
-        return choose(c, comm, d, r);
+        return choose_quietly(c, comm, d, r);
     const uint64_t start = ar_clock_system_ns();
-    const int error = choose(c, comm, d, r);
+    const int error = choose_quietly(c, comm, d, r);
     if (!error)
         ar_statistics_label(c, d);
     c->recorder->setup_ns += ar_clock_system_ns() - start;

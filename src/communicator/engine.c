@@ -107,20 +107,6 @@ create(struct ar_communicator *c, MPI_Comm comm)
            number_nodes(c->node_of, c->nranks);
 }
 
-/* With comm's own error handler out of the way: a lack of context ids is no
- * error of the user's. */
-static bool
-create_quietly(struct ar_communicator *c, MPI_Comm comm)
-{
-    MPI_Errhandler users;
-    PMPI_Comm_get_errhandler(comm, &users);
-    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    const bool ready = create(c, comm);
-    PMPI_Comm_set_errhandler(comm, users);
-    PMPI_Errhandler_free(&users);
-    return ready;
-}
-
 int
 ar_engine_create(struct ar_communicator *c, MPI_Comm comm)
 {
@@ -134,7 +120,7 @@ ar_engine_create(struct ar_communicator *c, MPI_Comm comm)
         ar_engine_destroy(c, true);
         return MPI_ERR_NO_MEM;
     }
-    const bool ready = create_quietly(c, comm);
+    const bool ready = create(c, comm);
     if (ready)
         number_members(c);
     else

@@ -90,7 +90,8 @@ int
 ar_wish_set(MPI_Comm comm, const char *clauses)
 {
     int error;
-    struct ar_communicator *c = ar_communicator_get(comm, &error);
+    bool is_raised;
+    struct ar_communicator *c = ar_communicator_get(comm, &error, &is_raised);
     if (!c)
         return error ? error : MPI_ERR_COMM;
     if (!c->config) /* of an intercommunicator */

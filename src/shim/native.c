@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "communicator/process.h"
@@ -18,7 +19,7 @@ static allreduce_c_fn *next_c = PMPI_Allreduce_c;
 #endif
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static __thread int depth __attribute__((tls_model("initial-exec")));
+static __thread const struct ar_native_mark *innermost __attribute__((tls_model("initial-exec")));
 
 /* ISO C has no cast from an object to a function pointer; POSIX says they fit. */
 void
@@ -57,27 +58,36 @@ forward(const struct ar_call *call)
 int
 ar_native_allreduce(const struct ar_call *call)
 {
+    struct ar_native_mark mark;
     pthread_once(&once, find_next);
-    ar_native_begin();
-    int error = forward(call);
-    ar_native_end();
+    ar_native_begin(&mark);
+    const int error = forward(call);
+    ar_native_end(&mark);
     return error;
 }
 
 void
-ar_native_begin(void)
+ar_native_begin(struct ar_native_mark *mark)
 {
-    depth++;
+    mark->outer = innermost;
+    innermost = mark;
 }
 
 void
-ar_native_end(void)
+ar_native_end(const struct ar_native_mark *mark)
 {
-    depth--;
+    innermost = mark->outer;
 }
 
+/* Stacks grow downwards: a mark below the frame at hand was left behind by a jump. */
 bool
 ar_native_is_running(void)
 {
-    return depth > 0;
+    return (uintptr_t)innermost > (uintptr_t)__builtin_frame_address(0);
+}
+
+void
+ar_native_forget(void)
+{
+    innermost = NULL;
 }

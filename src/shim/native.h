@@ -22,12 +22,22 @@ struct ar_call {
  * PMPI_Allreduce.  Returns what that returns. */
 int ar_native_allreduce(const struct ar_call *call);
 
-/* True inside ar_native_allreduce of this thread, or between ar_native_begin and
- * ar_native_end: a call that arrives at a PMPI_ symbol of ours now is that call on
+/* Marks a native call of this thread; it lives in the frame of whoever makes that call. */
+struct ar_native_mark {
+    const struct ar_native_mark *outer;
+};
+
+/* Around a native call, which may never come back: error handlers of the program's may jump out
+ * of it. */
+void ar_native_begin(struct ar_native_mark *mark);
+void ar_native_end(const struct ar_native_mark *mark);
+
+/* True between begin and end: a call that arrives at a PMPI_ symbol of ours now is that call on
  * its way to the library. */
 bool ar_native_is_running(void);
-void ar_native_begin(void);
-void ar_native_end(void);
+
+/* The program itself calls: whatever was marked is over. */
+void ar_native_forget(void);
 
 /* Sets *function, a pointer to a function, to the symbol behind us; leaves it as it
  * is where there is none. */

@@ -51,18 +51,19 @@ find_next(void)
 }
 
 static void
-begin(void)
+begin(struct ar_native_mark *mark)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_next);
-    ar_native_begin();
+    ar_native_begin(mark);
 }
 
 /* Only what MPI took is counted: handles that it refused must not be looked at. */
 static int
-end(int error, enum ar_entry entry, MPI_Comm comm, MPI_Datatype type, MPI_Op op, MPI_Count count)
+end(const struct ar_native_mark *mark, int error, enum ar_entry entry, MPI_Comm comm,
+    MPI_Datatype type, MPI_Op op, MPI_Count count)
 {
-    ar_native_end();
+    ar_native_end(mark);
     if (error)
         return error;
     ar_process_get();
@@ -76,8 +77,9 @@ AR_EXPORT int
 MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                MPI_Comm comm, MPI_Request *request)
 {
-    begin();
-    return end(next_iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request),
+    struct ar_native_mark mark;
+    begin(&mark);
+    return end(&mark, next_iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request),
                AR_ENTRY_IALLREDUCE, comm, datatype, op, count);
 }
 
@@ -88,11 +90,12 @@ PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
                 MPI_Comm comm, MPI_Request *request)
 {
     const bool is_on_its_way = ar_native_is_running();
-    begin();
+    struct ar_native_mark mark;
+    begin(&mark);
     const int error = library_iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
     if (!is_on_its_way)
-        return end(error, AR_ENTRY_IALLREDUCE, comm, datatype, op, count);
-    ar_native_end();
+        return end(&mark, error, AR_ENTRY_IALLREDUCE, comm, datatype, op, count);
+    ar_native_end(&mark);
     return error;
 }
 #endif
@@ -102,8 +105,9 @@ AR_EXPORT int
 MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                  MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    begin();
-    return end(next_iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request),
+    struct ar_native_mark mark;
+    begin(&mark);
+    return end(&mark, next_iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request),
                AR_ENTRY_IALLREDUCE, comm, datatype, op, count);
 }
 #endif
@@ -113,8 +117,9 @@ AR_EXPORT int
 MPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                    MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    begin();
-    return end(next_init(sendbuf, recvbuf, count, datatype, op, comm, info, request),
+    struct ar_native_mark mark;
+    begin(&mark);
+    return end(&mark, next_init(sendbuf, recvbuf, count, datatype, op, comm, info, request),
                AR_ENTRY_ALLREDUCE_INIT, comm, datatype, op, count);
 }
 
@@ -123,8 +128,9 @@ AR_EXPORT int
 MPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                      MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    begin();
-    return end(next_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request),
+    struct ar_native_mark mark;
+    begin(&mark);
+    return end(&mark, next_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request),
                AR_ENTRY_ALLREDUCE_INIT, comm, datatype, op, count);
 }
 #endif

@@ -9,22 +9,36 @@
 
 #include "communicator/communicator.h"
 #include "communicator/process.h"
+#include "communicator/quiet.h"
 #include "communicator/statistics.h"
 #include "communicator/tuner.h"
 #include "reduce/reduce.h"
+#include "report/report.h"
 #include "shim/native.h"
 #include "shim/verify.h"
 
 #define AR_EXPORT __attribute__((visibility("default")))
+
+/* Addresses that an MPI library may refuse, unless there is nothing at them.  Each rank has its
+ * own: where they are legal, this rank must do what the others do. */
+static bool
+has_odd_addresses(const struct ar_call *call)
+{
+    const void *in_place = MPI_IN_PLACE;
+    int size = 1;
+    if (call->out != in_place && call->in != call->out)
+        return false;
+    PMPI_Type_size(call->type, &size);
+    return size > 0;
+}
 
 /* Arguments that an MPI library may refuse are its to judge: class, message and
  * error handler are then native by construction. */
 static bool
 is_suspicious(const struct ar_call *call)
 {
-    const void *in_place = MPI_IN_PLACE;
     return call->comm == MPI_COMM_NULL || call->count < 0 || call->type == MPI_DATATYPE_NULL ||
-           call->op == MPI_OP_NULL || call->out == in_place || call->in == call->out;
+           call->op == MPI_OP_NULL || has_odd_addresses(call);
 }
 
 /* MPI_BOTTOM, where it is the null pointer, comes with a type that holds the
@@ -32,7 +46,22 @@ is_suspicious(const struct ar_call *call)
 static bool
 has_null_buffer(const struct ar_call *call, const struct ar_reduction *r)
 {
-    return r->true_lb == 0 && (!call->in || !call->out);
+    return r->size > 0 && r->true_lb == 0 && (!call->in || !call->out);
+}
+
+/* PMPI_Pack looks at the type even where there is nothing to pack. */
+static bool
+is_committed(const struct ar_call *call, const struct ar_reduction *r)
+{
+    struct ar_quiet quiet;
+    int end = 0;
+    char none;
+    if (r->basic)
+        return true;
+    ar_quiet_begin(&quiet, call->comm);
+    const int error = PMPI_Pack(&none, 0, call->type, &none, 1, &end, call->comm);
+    ar_quiet_end(&quiet);
+    return !error;
 }
 
 static int
@@ -52,22 +81,34 @@ run_always_native(struct ar_communicator *c, const struct ar_call *call)
     return MPI_SUCCESS;
 }
 
+/* An error that is told: of this rank alone, perhaps.  Where memory ran out the others wait for
+ * this rank, and nobody could tell them. */
+static int
+refuse(const struct ar_call *call, int error)
+{
+    int rank = 0;
+    if (error == MPI_ERR_NO_MEM) {
+        PMPI_Comm_rank(call->comm, &rank);
+        ar_say("no memory on rank %d for an allreduce of %lld elements, in which the other ranks "
+               "wait for it: the job ends",
+               rank, (long long)call->count);
+        ar_process_end_job(call->comm, true);
+    }
+    PMPI_Comm_call_errhandler(call->comm, error);
+    return error;
+}
+
 static int
 run_decision(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
              const struct ar_call *call)
 {
     const void *in_place = MPI_IN_PLACE;
-    int error;
     c->ran = d;
-    if (d->runner == AR_RUN_NATIVE) {
-        error = ar_native_allreduce(call);
-    } else {
-        error = ar_communicator_run(c, call->comm, d, r,
-                                    call->in == in_place ? call->out : call->in, call->out);
-        if (error)
-            PMPI_Comm_call_errhandler(call->comm, error);
-    }
-    return error;
+    if (d->runner == AR_RUN_NATIVE)
+        return ar_native_allreduce(call);
+    const int error = ar_communicator_run(c, call->comm, d, r,
+                                          call->in == in_place ? call->out : call->in, call->out);
+    return error ? refuse(call, error) : MPI_SUCCESS;
 }
 
 static int
@@ -132,13 +173,6 @@ execute(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduct
 }
 
 static int
-refuse(const struct ar_call *call, int error)
-{
-    PMPI_Comm_call_errhandler(call->comm, error);
-    return error;
-}
-
-static int
 run_unresolved(const struct ar_call *call, const char *reason)
 {
     const int error = ar_native_allreduce(call);
@@ -157,7 +191,7 @@ resolve_and_run(struct ar_communicator *c, const struct ar_call *call)
     if (!ar_reduction_resolve(&r, call->op, call->type))
         return run_unresolved(call, "op or type not ours");
     r.comm = call->comm;
-    if (has_null_buffer(call, &r))
+    if (has_null_buffer(call, &r) || !is_committed(call, &r))
         return run_unresolved(call, "left to MPI to judge");
     const void *in_place = MPI_IN_PLACE;
     struct ar_decision *d =
@@ -177,6 +211,7 @@ static int
 allreduce(const struct ar_call *call)
 {
     int error;
+    bool is_raised;
     if (call->profiled && ar_native_is_running())
         return ar_native_allreduce(call);
     /* Without elements any address is legal, and ranks may have different ones: all
@@ -185,9 +220,11 @@ allreduce(const struct ar_call *call)
         return run_unresolved(call, "nothing to reduce");
     if (is_suspicious(call))
         return run_unresolved(call, "left to MPI to judge");
-    struct ar_communicator *c = ar_communicator_get(call->comm, &error);
+    struct ar_communicator *c = ar_communicator_get(call->comm, &error, &is_raised);
+    if (!c && error)
+        return is_raised ? error : refuse(call, error);
     if (!c)
-        return error ? refuse(call, error) : ar_native_allreduce(call);
+        return ar_native_allreduce(call);
     if (c->always_native)
         return run_always_native(c, call);
     if (is_like_last(c, call))
@@ -200,6 +237,7 @@ MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
               MPI_Comm comm)
 {
     const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, false, false};
+    ar_native_forget();
     return allreduce(&call);
 }
 
@@ -209,6 +247,7 @@ MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
                 MPI_Op op, MPI_Comm comm)
 {
     const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, true, false};
+    ar_native_forget();
     return allreduce(&call);
 }
 #endif

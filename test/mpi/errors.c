@@ -45,9 +45,47 @@ run_and_print(const struct call *call, const char *handler)
            handler_comm_is_right ? "right" : "other");
 }
 
+/* Handles that the cases need, made anew for each. */
+struct handles {
+    MPI_Datatype derived, uncommitted, vector; /* the last two are not committed */
+    MPI_Op op;
+    MPI_Comm freed;
+};
+
+static void
+add(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *count; i++)
+        ((int *)inout)[i] += ((int *)in)[i];
+}
+
+static void
+make_handles(struct handles *h)
+{
+    MPI_Comm copy;
+    MPI_Type_contiguous(2, MPI_INT, &h->derived);
+    MPI_Type_commit(&h->derived);
+    MPI_Type_contiguous(2, MPI_INT, &h->uncommitted);
+    MPI_Type_vector(2, 1, 2, MPI_INT, &h->vector);
+    MPI_Op_create(add, 1, &h->op);
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    h->freed = copy;
+    MPI_Comm_free(&copy);
+}
+
+static void
+free_handles(struct handles *h)
+{
+    MPI_Type_free(&h->derived);
+    MPI_Type_free(&h->uncommitted);
+    MPI_Type_free(&h->vector);
+    MPI_Op_free(&h->op);
+}
+
 /* Returns false past the last case. */
 static bool
-make_case(struct call *call, int i, MPI_Comm comm, MPI_Datatype derived)
+make_case(struct call *call, int i, MPI_Comm comm, const struct handles *h)
 {
     static int in[8], out[8];
     const struct call calls[] = {
@@ -58,7 +96,7 @@ make_case(struct call *call, int i, MPI_Comm comm, MPI_Datatype derived)
         {"MPI_SUM on MPI_BYTE", in, out, 4, MPI_BYTE, MPI_SUM, comm},
         {"MPI_BAND on MPI_DOUBLE", in, out, 2, MPI_DOUBLE, MPI_BAND, comm},
         {"MPI_MINLOC on MPI_INT", in, out, 2, MPI_INT, MPI_MINLOC, comm},
-        {"MPI_SUM on a derived type", in, out, 2, derived, MPI_SUM, comm},
+        {"MPI_SUM on a derived type", in, out, 2, h->derived, MPI_SUM, comm},
         {"MPI_REPLACE", in, out, 2, MPI_INT, MPI_REPLACE, comm},
         {"send and receive buffer the same", in, in, 4, MPI_INT, MPI_SUM, comm},
         {"MPI_IN_PLACE as receive buffer", in, MPI_IN_PLACE, 4, MPI_INT, MPI_SUM, comm},
@@ -67,6 +105,12 @@ make_case(struct call *call, int i, MPI_Comm comm, MPI_Datatype derived)
         {"count 0 and null buffers", NULL, NULL, 0, MPI_INT, MPI_SUM, comm},
         {"count 0 and null op", NULL, NULL, 0, MPI_INT, MPI_OP_NULL, comm},
         {"null communicator", in, out, 4, MPI_INT, MPI_SUM, MPI_COMM_NULL},
+        {"null op on a derived type", in, out, 2, h->derived, MPI_OP_NULL, comm},
+        {"uncommitted type", in, out, 2, h->uncommitted, h->op, comm},
+        {"uncommitted type in place", MPI_IN_PLACE, out, 2, h->uncommitted, h->op, comm},
+        {"uncommitted vector", in, out, 2, h->vector, h->op, comm},
+        {"MPI_SUM on an uncommitted type", in, out, 2, h->uncommitted, MPI_SUM, comm},
+        {"freed communicator", in, out, 2, MPI_INT, MPI_SUM, h->freed},
     };
     const bool exists = i >= 0 && i < (int)(sizeof calls / sizeof calls[0]);
     if (exists)
@@ -78,17 +122,16 @@ make_case(struct call *call, int i, MPI_Comm comm, MPI_Datatype derived)
 static bool
 run_case(int i, MPI_Comm comm, const char *handler)
 {
-    MPI_Datatype derived;
+    struct handles handles;
     struct call wrong, right;
-    MPI_Type_contiguous(2, MPI_INT, &derived);
-    MPI_Type_commit(&derived);
-    const bool exists = make_case(&wrong, i, comm, derived);
+    make_handles(&handles);
+    const bool exists = make_case(&wrong, i, comm, &handles);
     if (exists) {
         run_and_print(&wrong, handler);
-        make_case(&right, 0, comm, derived);
+        make_case(&right, 0, comm, &handles);
         run_and_print(&right, handler);
     }
-    MPI_Type_free(&derived);
+    free_handles(&handles);
     return exists;
 }
 
