@@ -117,6 +117,7 @@ static const struct ar_algorithm rows[] = {
         .name = "double_tree",
         .aliases = "double_binary_tree two_tree",
         .emit = ar_double_tree,
+        .stand_in = "reduce_bcast",
         .keeps = AR_DETERMINISM_PLACEMENT,
         .keeps_order = true,
         .defaults = {.segment_bytes = 65536, .window = 4},
@@ -179,6 +180,7 @@ static const struct ar_algorithm rows[] = {
         .aliases = "",
         .intel_id = 8,
         .emit = ar_ring,
+        .stand_in = "butterfly",
         .keeps = AR_DETERMINISM_PLACEMENT,
         .defaults = {.window = 1},
         .title = "reduce-scatter, then allgather, both round a ring",
@@ -193,6 +195,7 @@ static const struct ar_algorithm rows[] = {
         .aliases = "shumilin",
         .intel_id = 7,
         .emit = ar_segmented_ring,
+        .stand_in = "butterfly",
         .keeps = AR_DETERMINISM_PLACEMENT,
         .defaults = {.segment_bytes = 65536, .window = 4},
         .title = "the ring, run on segments of a long message",
@@ -207,6 +210,7 @@ static const struct ar_algorithm rows[] = {
         .name = "bidirectional_ring",
         .aliases = "",
         .emit = ar_bidirectional_ring,
+        .stand_in = "butterfly",
         .keeps = AR_DETERMINISM_PLACEMENT,
         .defaults = {.window = 1},
         .title = "two rings at once, one half of the vector each way round",
@@ -221,6 +225,7 @@ static const struct ar_algorithm rows[] = {
         .aliases = "rabenseifner recursive_halving_doubling",
         .intel_id = 2,
         .emit = ar_rhd,
+        .stand_in = "butterfly",
         .keeps = AR_DETERMINISM_SIZE,
         .family = AR_FAMILY_DOUBLING,
         .keeps_order = true,
@@ -238,6 +243,7 @@ static const struct ar_algorithm rows[] = {
         .name = "reduce_scatter_allgather",
         .aliases = "rsag",
         .emit = ar_reduce_scatter_allgather,
+        .stand_in = "butterfly",
         .keeps = AR_DETERMINISM_PLACEMENT,
         .takes = AR_TAKES_REDUCE_SCATTER | AR_TAKES_ALLGATHER,
         .defaults = {.reduce_scatter = AR_REDUCE_SCATTER_PAIRWISE,
@@ -255,6 +261,7 @@ static const struct ar_algorithm rows[] = {
         .name = "circulant",
         .aliases = "",
         .emit = ar_circulant,
+        .stand_in = "butterfly",
         .keeps = AR_DETERMINISM_PLACEMENT,
         .defaults = {.window = 1},
         .title = "partners halfway, a quarter, an eighth, ... round a circle, for any p",
@@ -268,6 +275,7 @@ static const struct ar_algorithm rows[] = {
         .name = "swing",
         .aliases = "",
         .emit = ar_swing,
+        .stand_in = "butterfly",
         .keeps = AR_DETERMINISM_PLACEMENT,
         .defaults = {.window = 1},
         .title = "partners swing from side to side at distances 1, 1, 3, 5, 11, ...",
@@ -283,6 +291,7 @@ static const struct ar_algorithm rows[] = {
         .intel_id = 10,
         .intel_id_last = 12,
         .emit = ar_shm,
+        .stand_in = "butterfly",
         .keeps = AR_DETERMINISM_SIZE,
         .keeps_order = true,
         .shares_memory = true,
@@ -300,6 +309,7 @@ static const struct ar_algorithm rows[] = {
         .name = "hier_ring",
         .aliases = "",
         .emit = ar_hier_ring,
+        .stand_in = "hier_reduce_bcast",
         .defaults = {.window = 1},
         .title = "reduce in each node, a ring of the leaders, broadcast in each node",
         .rounds = "2 ceil(log2 L) + 2(N-1)",
@@ -342,6 +352,7 @@ static const struct ar_algorithm rows[] = {
         .name = "torus2d",
         .aliases = "",
         .emit = ar_torus2d,
+        .stand_in = "butterfly",
         .takes = AR_TAKES_DIMS,
         .defaults = {.window = 1},
         .title = "reduce-scatter in rows, allreduce in columns, allgather in rows",
@@ -355,6 +366,7 @@ static const struct ar_algorithm rows[] = {
         .name = "mesh2d",
         .aliases = "",
         .emit = ar_mesh2d,
+        .stand_in = "butterfly",
         .takes = AR_TAKES_DIMS,
         .defaults = {.window = 1},
         .title = "rows and columns at once on halves, without links between their ends",
@@ -369,6 +381,7 @@ static const struct ar_algorithm rows[] = {
         .name = "blueconnect",
         .aliases = "torus3d",
         .emit = ar_blueconnect,
+        .stand_in = "butterfly",
         .takes = AR_TAKES_DIMS,
         .defaults = {.window = 1},
         .title = "reduce-scatter along each dimension of a grid, then allgather back",
@@ -382,6 +395,7 @@ static const struct ar_algorithm rows[] = {
         .name = "two_level",
         .aliases = "multi_lane",
         .emit = ar_two_level,
+        .stand_in = "hier_reduce_bcast",
         .keeps = AR_DETERMINISM_RUN,
         .scratch = AR_SCRATCH_INTER,
         .takes = AR_TAKES_INTER | AR_TAKES_LANES,
@@ -443,6 +457,12 @@ const struct ar_algorithm *
 ar_params_inter(const struct ar_params *params)
 {
     return params->inter ? params->inter : ar_algorithm_find(usual_inter, strlen(usual_inter));
+}
+
+const struct ar_algorithm *
+ar_algorithm_whole(const struct ar_algorithm *row)
+{
+    return row->stand_in ? ar_algorithm_find(row->stand_in, strlen(row->stand_in)) : row;
 }
 
 const struct ar_algorithm *

@@ -102,6 +102,8 @@ struct ar_algorithm {
     bool keeps_order;          /* combines in rank order: serves ops that do not commute */
     enum ar_determinism keeps; /* proved by test_determinism: RUN to SIZE; 0: RUN */
     enum ar_family family;     /* the same; of rows that keep SIZE alone */
+    const char *stand_in;      /* the nearest row that hands each op whole vectors, where this one
+                                  hands it parts; NULL: it does not */
     bool shares_memory;        /* runs by loads and stores where all ranks are on one node */
     enum ar_scratch scratch;
     unsigned takes; /* enum ar_param_bit */
@@ -126,6 +128,10 @@ const struct ar_algorithm *ar_algorithm_find(const char *text, size_t length);
 
 /* The row that runs between nodes: params' own, or what stands for none. */
 const struct ar_algorithm *ar_params_inter(const struct ar_params *params);
+
+/* The row that runs in row's place for an op that needs the whole vector: row itself where it does
+ * not cut, else its stand-in. */
+const struct ar_algorithm *ar_algorithm_whole(const struct ar_algorithm *row);
 
 /* By I_MPI_ADJUST_ALLREDUCE id; NULL if none. */
 const struct ar_algorithm *ar_algorithm_by_intel_id(int id);

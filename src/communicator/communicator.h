@@ -63,6 +63,7 @@ struct ar_decision {
     struct ar_node *node; /* of AR_RUN_MEMORY; the communicator's */
     struct ar_channel
         *channel; /* of AR_RUN_MESSAGES; the communicator's, or NULL: MPI's messages */
+    bool whole;   /* the op gets all elements in each call */
     struct ar_choice choice;
     const struct ar_choice *clause; /* that asked for it; NULL: none.  The configuration's */
     const char *reason;             /* static string, or a pick's */

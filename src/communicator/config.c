@@ -191,6 +191,10 @@ set_variable(struct ar_config *config, enum ar_variable_id id, const char *value
         return *value ? set_own_stats_file(&config->tune_dump, value, why) : AR_OK;
     case AR_VARIABLE_TUNE_OVERHEAD:
         return set_overhead(&config->tune_overhead, value, why);
+    case AR_VARIABLE_USER_OPS:
+        error = set_keyword(&index, id, value, why);
+        config->cuts_user_ops = index;
+        return error;
     case AR_VARIABLE_VERIFY:
         return ar_verify_parse(&config->verify, value, why);
     case AR_VARIABLE_VERBOSE:
@@ -299,6 +303,8 @@ write_config(FILE *out, const struct ar_config *config)
                 ar_determinism_names[config->determinism]);
     if (config->transport == AR_TRANSPORT_MPI)
         fprintf(out, "%s=mpi\n", ar_variables[AR_VARIABLE_TRANSPORT].name);
+    if (config->cuts_user_ops)
+        fprintf(out, "%s=cut\n", ar_variables[AR_VARIABLE_USER_OPS].name);
     if (config->verify.every > 0)
         fprintf(out, "%s=%s\n", ar_variables[AR_VARIABLE_VERIFY].name,
                 ar_verify_print(&config->verify, verify, sizeof verify));
@@ -429,6 +435,7 @@ take_line(struct ar_config *config, struct ar_word key, const char *value, struc
     case AR_VARIABLE_STATS:
         return set_file(&config->stats_file, value);
     case AR_VARIABLE_DETERMINISM:
+    case AR_VARIABLE_USER_OPS:
     case AR_VARIABLE_VERIFY:
         return set_variable(config, ar_variable_find(key), value, why);
     case AR_VARIABLE_TUNE: /* said only where it is on */

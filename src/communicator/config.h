@@ -41,6 +41,7 @@ struct ar_config {
     enum ar_tune_mode tune;
     int tune_overhead;    /* percent of the time in allreduce */
     char *tune_dump;      /* of ALLREDUCE_TUNE_DUMP, of this process alone; NULL: none.  Owned */
+    bool cuts_user_ops;   /* ops of the program's own may get a part of the vector */
     bool is_watched;      /* calls may be verified or tuned */
     size_t scratch_bytes; /* bound of scratch memory per communicator */
     char *stats_file;     /* of ALLREDUCE_STATS, as it stands there; NULL: none.  Owned */
@@ -91,6 +92,8 @@ extern const char ar_reason_no_commute[];  /* "op does not commute": what was na
                                               that auto may pick, needs a commutative op */
 extern const char ar_reason_determinism[]; /* "determinism": the built-in rules, in place of what
                                               does not keep the bits */
+extern const char ar_reason_whole[];       /* "user op needs the whole vector": in place of what
+                                              would cut it */
 extern const char ar_reason_broken[];      /* "bad configuration": see problem */
 
 /* What runs; never AR_CHOICE_AUTO.  An
@@ -103,6 +106,10 @@ int ar_config_choose(const struct ar_config *config, struct ar_choice *out,
  * does.  Borrowed. */
 const struct ar_choice *ar_config_clause(const struct ar_config *config,
                                          const struct ar_request *request);
+
+/* May the algorithm hand the op parts of the vector?  Not an op of the program's own, unless
+ * ALLREDUCE_USER_OPS, or the clause that matches by op=user, says that it can do with them. */
+bool ar_config_may_cut(const struct ar_config *config, const struct ar_request *request);
 
 /* The reason why every call goes native whatever its size, or NULL. */
 const char *ar_config_always_native(const struct ar_config *config);

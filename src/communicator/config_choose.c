@@ -8,26 +8,36 @@ const char ar_reason_auto[] = "auto";
 const char ar_reason_model[] = "model";
 const char ar_reason_no_commute[] = "op does not commute";
 const char ar_reason_determinism[] = "determinism";
+const char ar_reason_whole[] = "user op needs the whole vector";
 const char ar_reason_broken[] = "bad configuration";
 
-/* The clause that matches and where it stood, or NULL. */
-static const struct ar_choice *
-find_clause(const struct ar_config *config, const struct ar_request *request, const char **reason)
+/* The clause that matches: its rules and number. */
+struct match {
+    const struct ar_rules *rules; /* NULL: none does */
+    size_t clause;
+    const char *reason;
+};
+
+static struct match
+find_clause(const struct ar_config *config, const struct ar_request *request)
 {
-    const struct ar_choice *match = NULL;
-    if (config->rules) {
-        *reason = ar_reason_named;
-        match = ar_rules_match(config->rules, request, NULL);
+    const struct match places[] = {
+        {config->rules, 0, ar_reason_named},
+        {config->program_rules, 0, ar_reason_program},
+        {config->file_rules, 0, ar_reason_rule},
+    };
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        struct match match = places[i];
+        if (match.rules && ar_rules_match(match.rules, request, &match.clause))
+            return match;
     }
-    if (!match && config->program_rules) {
-        *reason = ar_reason_program;
-        match = ar_rules_match(config->program_rules, request, NULL);
-    }
-    if (!match && config->file_rules) {
-        *reason = ar_reason_rule;
-        match = ar_rules_match(config->file_rules, request, NULL);
-    }
-    return match;
+    return (struct match){NULL, 0, NULL};
+}
+
+static const struct ar_choice *
+choice_of(const struct match *match)
+{
+    return match->rules ? ar_rules_choice(match->rules, match->clause) : NULL;
 }
 
 static void
@@ -68,7 +78,9 @@ ar_config_choose(const struct ar_config *config, struct ar_choice *out,
         choose_native(out, reason, ar_reason_broken);
         return AR_OK;
     }
-    const struct ar_choice *const clause = find_clause(config, request, reason);
+    const struct match match = find_clause(config, request);
+    const struct ar_choice *const clause = choice_of(&match);
+    *reason = match.reason;
     if (!clause || clause->kind == AR_CHOICE_AUTO) {
         *reason = ar_reason_auto;
         return choose_auto(config, out, request, reason);
@@ -89,8 +101,16 @@ ar_config_choose(const struct ar_config *config, struct ar_choice *out,
 const struct ar_choice *
 ar_config_clause(const struct ar_config *config, const struct ar_request *request)
 {
-    const char *reason;
-    return config->broken ? NULL : find_clause(config, request, &reason);
+    const struct match match = find_clause(config, request);
+    return config->broken ? NULL : choice_of(&match);
+}
+
+bool
+ar_config_may_cut(const struct ar_config *config, const struct ar_request *request)
+{
+    const struct match match = find_clause(config, request);
+    return request->op != AR_OPS || config->cuts_user_ops ||
+           (match.rules && ar_rules_traits(match.rules, match.clause)->asks & AR_TRAIT_OP);
 }
 
 static bool

@@ -167,6 +167,7 @@ take_clause(const struct ar_communicator *c, struct ar_decision *d,
             const struct ar_request *request)
 {
     d->clause = ar_config_clause(c->config, request);
+    d->whole = c->nranks > 1 && !ar_config_may_cut(c->config, request);
     if (!d->key.pick)
         return mpi_error(ar_config_choose(c->config, &d->choice, request, &d->reason));
     check_pick(d, request);
@@ -226,6 +227,53 @@ ask(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const struc
     return error;
 }
 
+/* The first row that does not cut and that auto may pick. */
+static struct ar_choice
+first_whole(const struct ar_communicator *c, const struct ar_decision_key *key)
+{
+    const struct ar_request request = {
+        .nranks = c->nranks, .commutative = key->commutative, .keeps = key->keeps};
+    for (size_t i = 0; i < ar_algorithm_count(); i++) {
+        const struct ar_algorithm *const row = ar_algorithm_at(i);
+        if (!row->stand_in && ar_auto_may_pick(row, &request, c->config->allowed))
+            return (struct ar_choice){AR_CHOICE_ALGORITHM, row, row->defaults};
+    }
+    return (struct ar_choice){.kind = AR_CHOICE_NATIVE};
+}
+
+/* As ar_choice_make_whole; what stands in for auto's choice is one that auto may pick. */
+static bool
+stand_in(const struct ar_communicator *c, struct ar_decision *d)
+{
+    const struct ar_algorithm *const row = d->choice.algorithm;
+    const bool is_auto = d->reason == ar_reason_auto || d->reason == ar_reason_model;
+    if (is_auto && row->stand_in && !ar_auto_allows(ar_algorithm_whole(row), c->config->allowed))
+        d->choice = first_whole(c, &d->key);
+    if (d->choice.kind == AR_CHOICE_NATIVE)
+        return true;
+    return ar_choice_make_whole(&d->choice, c->nranks, d->key.count, d->key.size,
+                                c->config->scratch_bytes) ||
+           d->choice.algorithm != row;
+}
+
+/* An op of the program's own may take all elements for one record, as natively it can.  In shared
+ * memory they must fit into a chunk; where bits must not depend on the size, none goes there. */
+static void
+make_whole(const struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)
+{
+    struct ar_params *const params = &d->choice.params;
+    if (d->node && d->key.keeps < AR_DETERMINISM_SIZE &&
+        ar_node_takes_whole(d->node, r, d->key.count)) {
+        if (d->key.count * d->key.size > d->node->whole_bytes || params->whole_bytes > 0)
+            params->whole_bytes = SIZE_MAX;
+        params->segment_bytes = 0;
+        return;
+    }
+    d->node = NULL;
+    if (stand_in(c, d))
+        d->reason = ar_reason_whole;
+}
+
 /* Chooses; where that is an algorithm and no engine can be had, native. */
 static int
 choose(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
@@ -239,6 +287,8 @@ choose(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
     int error = ask(c, comm, d, r);
     if (error)
         return error;
+    if (d->whole && d->choice.kind == AR_CHOICE_ALGORITHM)
+        make_whole(c, d, r);
     if (d->choice.kind == AR_CHOICE_NATIVE)
         return MPI_SUCCESS;
     if (is_exact(c, d)) {
@@ -248,7 +298,7 @@ choose(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
     }
     if (d->node) {
         d->runner = AR_RUN_MEMORY;
-        return grow_scratch(c, ar_node_scratch_bytes(r));
+        return grow_scratch(c, ar_node_scratch_bytes(r, d->whole ? d->key.count : 0));
     }
     if (c->engine == AR_ENGINE_NONE)
         error = ar_engine_create(c, comm);

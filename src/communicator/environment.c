@@ -39,6 +39,9 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
                                "where to write what online tuning found, as rules"},
     [AR_VARIABLE_TUNE_OVERHEAD] = {"ALLREDUCE_TUNE_OVERHEAD", "PERCENT", "2",
                                    "of the time in allreduce that online tuning may cost"},
+    [AR_VARIABLE_USER_OPS] = {"ALLREDUCE_USER_OPS", "whole|cut", "whole",
+                              "whole: an op of the program's own gets all elements in each call; "
+                              "cut: it may get a part of them"},
     [AR_VARIABLE_VERBOSE] = {"ALLREDUCE_VERBOSE", "0|1|2", "0",
                              "1: tell at the end on stderr what ran and why; 2: more of it"},
     [AR_VARIABLE_VERIFY] = {"ALLREDUCE_VERIFY", "SHARE", "0",

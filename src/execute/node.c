@@ -130,13 +130,21 @@ round_up(size_t bytes)
     return (bytes + LINE - 1) / LINE * LINE;
 }
 
+bool
+ar_node_takes_whole(const struct ar_node *node, const struct ar_reduction *r, size_t count)
+{
+    return count <= ar_cell_length(r, node->chunk_bytes);
+}
+
 /* Elements of a derived type go through the scratch so many at a time: what this rank's
- * layout lets fit into the bytes, at least one. */
+ * layout lets fit into the bytes, at least one; or all of them (whole). */
 #define PIECE_BYTES ((size_t)32768)
 
 static size_t
-piece_length(const struct ar_reduction *r)
+piece_length(const struct ar_reduction *r, size_t whole)
 {
+    if (whole > 0)
+        return whole;
     const size_t first = ar_reduction_room_bytes(r, 1);
     if (first >= PIECE_BYTES || r->extent == 0)
         return 1;
@@ -144,15 +152,15 @@ piece_length(const struct ar_reduction *r)
 }
 
 static size_t
-place_bytes(const struct ar_reduction *r)
+place_bytes(const struct ar_reduction *r, size_t whole)
 {
-    return round_up(ar_reduction_room_bytes(r, piece_length(r)));
+    return round_up(ar_reduction_room_bytes(r, piece_length(r, whole)));
 }
 
 size_t
-ar_node_scratch_bytes(const struct ar_reduction *r)
+ar_node_scratch_bytes(const struct ar_reduction *r, size_t whole)
 {
-    return r->basic ? 0 : 2 * place_bytes(r);
+    return r->basic ? 0 : 2 * place_bytes(r, whole);
 }
 
 /* --- elements in slots --- */
@@ -186,12 +194,18 @@ result_of(const struct ar_node_run *run, struct slot *slot)
     return slot->data + run->node->chunk_bytes;
 }
 
+static size_t
+whole_of(const struct ar_node_run *run)
+{
+    return run->whole ? run->count : 0;
+}
+
 /* In the scratch: place 0 for an operand, place 1 for a result; a piece each. */
 static char *
 scratch_of(const struct ar_node_run *run, size_t place)
 {
     const struct ar_reduction *r = run->reduction;
-    return ar_reduction_base(r, run->scratch + place * place_bytes(r));
+    return ar_reduction_base(r, run->scratch + place * place_bytes(r, whole_of(run)));
 }
 
 /* --- the phases of a chunk --- */
@@ -282,7 +296,7 @@ combine(const struct ar_node_run *run, struct chunk chunk, struct ar_span span, 
 static struct ar_span
 piece_of(const struct ar_node_run *run, struct ar_span span, size_t from)
 {
-    const size_t rest = span.length - from, most = piece_length(run->reduction);
+    const size_t rest = span.length - from, most = piece_length(run->reduction, whole_of(run));
     return (struct ar_span){span.offset + from, run->reduction->basic || rest < most ? rest : most};
 }
 

@@ -46,8 +46,12 @@ void ar_node_fini(struct ar_node *node);
 /* Can elements of r go through the memory?  Alike on all ranks. */
 bool ar_node_takes(const struct ar_node *node, const struct ar_reduction *r);
 
-/* Scratch that a run takes, in bytes: none for predefined types. */
-size_t ar_node_scratch_bytes(const struct ar_reduction *r);
+/* Do count of them go through it at once, so that an op gets all of them in one call?  The same. */
+bool ar_node_takes_whole(const struct ar_node *node, const struct ar_reduction *r, size_t count);
+
+/* Scratch that a run takes, in bytes: none for predefined types.  whole: elements that an op gets
+ * at once; 0: as many as are fast. */
+size_t ar_node_scratch_bytes(const struct ar_reduction *r, size_t whole);
 
 /* What a run works on: count >= 1 elements; in may be out; comm is polled for
  * MPI's progress while waiting. */
@@ -58,6 +62,8 @@ struct ar_node_run {
     char *out;
     char *scratch; /* ar_node_scratch_bytes, aligned as malloc's */
     size_t count;
+    bool whole;           /* the op gets all of them in one call: ar_node_takes_whole, and
+                             whole_bytes are enough */
     size_t segment_bytes; /* of a chunk at most; 0: as many as fit */
     size_t whole_bytes;   /* up to here every rank combines everything; 0: what is fastest */
     MPI_Comm comm;

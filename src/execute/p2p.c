@@ -71,8 +71,8 @@ static bool
 folds_at_once(const struct ar_p2p *run, const struct ar_slot *slot, size_t i)
 {
     const enum ar_fold least = run->in == run->out ? AR_FOLD_AT_ONCE : AR_FOLD_UNLESS_IN_PLACE;
-    return is_near(run, slot->routine->schedule.steps[i].peer) && run->reduction->basic &&
-           slot->routine->folds[i] >= least;
+    return !run->whole && is_near(run, slot->routine->schedule.steps[i].peer) &&
+           run->reduction->basic && slot->routine->folds[i] >= least;
 }
 
 /* Begins the step's message on the channel; the caller says what is moved. */

@@ -23,6 +23,7 @@ struct ar_p2p {
     const int *member_of;       /* number of each rank in the channel; -1: by messages of MPI's */
     MPI_Comm comm;
     struct ar_wait wait;
+    bool whole;             /* the op needs all elements of a step in one call */
     uint64_t *waited_ticks; /* gets the time of polls in vain added; NULL: nobody asks */
 };
 

@@ -1,8 +1,11 @@
+#include <limits.h>
+
 #include "reduce/geometry.h"
 #include "reduce/named.h"
 
-/* Elements handed to PMPI_Reduce_local at a time: its counts are int. */
-#define CHUNK ((size_t)1 << 30)
+/* Elements handed to PMPI_Reduce_local at a time: its counts are int, and a user's op gets as many
+ * as it can. */
+#define CHUNK ((size_t)INT_MAX)
 
 static bool
 resolve_predefined(struct ar_reduction *r, MPI_Op op, enum ar_op which, MPI_Datatype type)

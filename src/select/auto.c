@@ -39,6 +39,15 @@ ar_auto_rules_text(void)
 }
 
 bool
+ar_auto_allows(const struct ar_algorithm *row, const bool *allowed)
+{
+    for (size_t i = 0; allowed && i < ar_algorithm_count(); i++)
+        if (ar_algorithm_at(i) == row)
+            return allowed[i];
+    return true;
+}
+
+bool
 ar_auto_may_pick(const struct ar_algorithm *row, const struct ar_request *request,
                  const bool *allowed)
 {
@@ -47,10 +56,7 @@ ar_auto_may_pick(const struct ar_algorithm *row, const struct ar_request *reques
         (!request->shares_memory && row->shares_memory && !is_bound) ||
         ar_algorithm_keeps(row) < request->keeps)
         return false;
-    for (size_t i = 0; allowed && i < ar_algorithm_count(); i++)
-        if (ar_algorithm_at(i) == row)
-            return allowed[i];
-    return true;
+    return ar_auto_allows(row, allowed);
 }
 
 static struct ar_choice

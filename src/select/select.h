@@ -136,6 +136,15 @@ int ar_auto_choose(struct ar_choice *choice, const struct ar_request *request, c
 bool ar_auto_may_pick(const struct ar_algorithm *row, const struct ar_request *request,
                       const bool *allowed);
 
+/* Is row among those allowed?  NULL allows all. */
+bool ar_auto_allows(const struct ar_algorithm *row, const bool *allowed);
+
+/* Turns choice, of an algorithm, into the nearest one that hands an op all count elements of size
+ * bytes at once: without segments, by a row that does not cut (see stand_in in registry.h); native
+ * where that takes more than scratch_bytes.  True where the choice is another one then. */
+bool ar_choice_make_whole(struct ar_choice *choice, int nranks, size_t count, size_t size,
+                          size_t scratch_bytes);
+
 /* The built-in rules in the same grammar. */
 const char *ar_auto_rules_text(void);
 

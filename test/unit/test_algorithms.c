@@ -12,6 +12,7 @@
 #include "algorithms/registry.h"
 #include "schedule/checker.h"
 #include "schedule/cost.h"
+#include "select/select.h"
 #include "team.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
@@ -283,6 +284,80 @@ double_tree_loads_each_rank_in_one_tree(void **state)
     }
 }
 
+/* --- ops that need the whole vector --- */
+
+/* The least that a step hands an op, in elements; SIZE_MAX: none does. */
+static size_t
+least_reduced(const struct trial *trial, size_t count)
+{
+    struct ar_schedule *all = team_emit(trial, count);
+    size_t least = SIZE_MAX;
+    for (int rank = 0; rank < trial->nranks; rank++)
+        for (size_t i = 0; i < all[rank].nsteps; i++) {
+            const struct ar_step *step = &all[rank].steps[i];
+            if ((step->kind == AR_RECV_REDUCE || step->kind == AR_REDUCE) &&
+                step->dst.length < least)
+                least = step->dst.length;
+        }
+    team_free(all, trial->nranks);
+    return least;
+}
+
+/* The row itself, or what stands in for it, with every kind of parameter on every placement. */
+static void
+what_is_made_whole_hands_ops_whole_vectors(void **state)
+{
+    (void)state;
+    const size_t count = 40;
+    struct trial trial;
+    for (size_t row = 0; row < ar_algorithm_count(); row++)
+        for (int nranks = 2; nranks <= 13; nranks++)
+            for (int place = 0; place < PLACE_KINDS; place++)
+                for (size_t k = 0; k < trial_count(ar_algorithm_at(row)); k++) {
+                    trial_vary(&trial, ar_algorithm_at(row), nranks, (enum placement)place, k);
+                    struct ar_choice choice = {AR_CHOICE_ALGORITHM, trial.row, trial.params};
+                    ar_choice_make_whole(&choice, nranks, count, 8, (size_t)64 << 20);
+                    assert_int_equal(choice.kind, AR_CHOICE_ALGORITHM);
+                    assert_true(choice.algorithm->keeps_order || !trial.row->keeps_order);
+                    assert_true(ar_algorithm_keeps(choice.algorithm) >=
+                                ar_algorithm_keeps(trial.row));
+                    choice.params.node_of = trial.params.node_of;
+                    trial.row = choice.algorithm;
+                    trial.params = choice.params;
+                    if (least_reduced(&trial, count) < count)
+                        fail_msg("%s: an op gets %zu of %zu elements", trial.text,
+                                 least_reduced(&trial, count), count);
+                }
+}
+
+static void
+rows_have_a_stand_in_only_where_they_cut(void **state)
+{
+    (void)state;
+    const size_t count = 40;
+    struct trial trial;
+    for (size_t row = 0; row < ar_algorithm_count(); row++) {
+        trial_default(&trial, ar_algorithm_at(row), 6, PLACE_CONTIGUOUS);
+        assert_int_equal(trial.row->stand_in != NULL, least_reduced(&trial, count) < count);
+    }
+}
+
+static void
+what_is_whole_stays_unless_it_is_in_segments(void **state)
+{
+    (void)state;
+    const struct ar_algorithm *const row = ar_algorithm_find("circle", 6);
+    struct ar_choice choice = {AR_CHOICE_ALGORITHM, row, row->defaults};
+    assert_false(ar_choice_make_whole(&choice, 4, 100, 8, (size_t)64 << 20));
+    assert_int_equal(choice.params.segment_bytes, 65536);
+    assert_true(ar_choice_make_whole(&choice, 4, 10000, 8, (size_t)64 << 20));
+    assert_ptr_equal(choice.algorithm, row);
+    assert_int_equal(choice.params.segment_bytes, 0);
+    assert_int_equal(choice.params.window, 1);
+    assert_true(ar_choice_make_whole(&choice, 4, 10000, 8, 65536));
+    assert_int_equal(choice.kind, AR_CHOICE_NATIVE);
+}
+
 /* --- the table --- */
 
 static void
@@ -317,6 +392,9 @@ main(void)
         cmocka_unit_test(rows_cost_what_their_cards_say),
         cmocka_unit_test(no_rank_is_overloaded_between_powers_of_two),
         cmocka_unit_test(double_tree_loads_each_rank_in_one_tree),
+        cmocka_unit_test(what_is_made_whole_hands_ops_whole_vectors),
+        cmocka_unit_test(rows_have_a_stand_in_only_where_they_cut),
+        cmocka_unit_test(what_is_whole_stays_unless_it_is_in_segments),
         cmocka_unit_test(names_and_ids_lead_to_one_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,6 +104,39 @@ assert_setting_refused(const char *name, const char *value, const char *words)
     unsetenv(name);
 }
 
+/* May a call of 8 bytes on 4 ranks with this op be cut? */
+static bool
+may_cut(enum ar_op op)
+{
+    struct ar_config *config = good_config();
+    const struct ar_request request = {.bytes = 8, .nranks = 4, .commutative = true, .op = op};
+    struct ar_config *copy = ar_config_from_text(config->text);
+    const bool may = ar_config_may_cut(config, &request);
+    assert_int_equal(ar_config_may_cut(copy, &request), may); /* alike on all ranks */
+    ar_config_destroy(copy);
+    ar_config_destroy(config);
+    return may;
+}
+
+static void
+ops_of_the_program_are_cut_only_where_somebody_says_so(void **state)
+{
+    (void)state;
+    assert_true(may_cut(AR_SUM));
+    assert_false(may_cut(AR_OPS));
+    set("ALLREDUCE_ALGO", "ring");
+    assert_false(may_cut(AR_OPS));
+    set("ALLREDUCE_ALGO", "ring:op=sum|user");
+    assert_true(may_cut(AR_OPS));
+    set("ALLREDUCE_ALGO", "ring:op=sum;ring");
+    assert_false(may_cut(AR_OPS));
+    set("ALLREDUCE_USER_OPS", "cut");
+    assert_true(may_cut(AR_OPS));
+    set("ALLREDUCE_USER_OPS", "whole");
+    assert_false(may_cut(AR_OPS));
+    assert_setting_refused("ALLREDUCE_USER_OPS", "part", "column 1: 'part'; allowed: whole|cut");
+}
+
 static void
 nothing_set_gives_the_defaults(void **state)
 {
@@ -661,6 +694,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(nothing_set_gives_the_defaults),
+        TEST(ops_of_the_program_are_cut_only_where_somebody_says_so),
         TEST(blank_values_are_as_unset),
         TEST(every_setting_is_read),
         TEST(calls_are_verified_as_asked),
