@@ -84,13 +84,14 @@ write_machine(const struct request *request, struct ar_machine *machine)
 static int
 measure(const struct request *request, int rank, int nranks)
 {
+    const struct ar_wire wire = {.comm = MPI_COMM_WORLD};
     struct ar_machine machine;
     int *const node_of = find_nodes(rank, nranks);
     int status = AR_EXIT_FAILED;
     if (nranks < 2) {
         fprintf(stderr, "allreduce model: needs two ranks or more: mpiexec -n 2 allreduce model\n");
         status = AR_EXIT_USAGE;
-    } else if (node_of && !ar_measure(&machine, MPI_COMM_WORLD, node_of, nranks, EFFORT)) {
+    } else if (node_of && !ar_measure(&machine, &wire, rank, node_of, nranks, EFFORT)) {
         status = rank == 0 ? write_machine(request, &machine) : AR_EXIT_DONE;
     }
     free(node_of);

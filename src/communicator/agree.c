@@ -13,32 +13,38 @@
 #include "communicator/process.h"
 #include "communicator/state.h"
 #include "execute/group.h"
+#include "execute/shared.h"
 #include "report/report.h"
 
-/* FNV-1a. */
-static uint64_t
-hash(const char *text)
-{
-    uint64_t h = UINT64_C(14695981039346656037);
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
-    return h;
-}
+/* What ranks must have alike, as hashes. */
+struct print {
+    uint64_t text, version;
+};
 
-/* *differs: the first rank whose configuration is not rank 0's, or -1. */
+/* Two builds that exchange the same messages in the same order have the same number here. */
+static const char version[] = "liballreduce " PACKAGE_VERSION ", protocol " AR_PROTOCOL;
+static const char reason_version[] = "ranks differ in version";
+
+/* The first ranks that differ from rank 0, or -1. */
+struct differences {
+    int text, version;
+};
+
 static int
-compare(const struct ar_communicator *c, MPI_Comm comm, const char *text, int *differs)
+compare(const struct ar_communicator *c, MPI_Comm comm, const char *text,
+        struct differences *differ)
 {
-    uint64_t mine = hash(text);
-    uint64_t *all = malloc((size_t)c->nranks * sizeof *all);
+    const struct print mine = {ar_hash(text), ar_hash(version)};
+    struct print *all = malloc((size_t)c->nranks * sizeof *all);
     if (!all)
         return MPI_ERR_NO_MEM;
     int error =
         PMPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, comm);
-    *differs = -1;
-    for (int i = c->nranks - 1; i > 0 && !error; i--)
-        if (all[i] != all[0])
-            *differs = i;
+    *differ = (struct differences){-1, -1};
+    for (int i = c->nranks - 1; i > 0 && !error; i--) {
+        differ->text = all[i].text != all[0].text ? i : differ->text;
+        differ->version = all[i].version != all[0].version ? i : differ->version;
+    }
     free(all);
     return error;
 }
@@ -144,30 +150,47 @@ ar_agree_close(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* *differs as in compare(). */
 static int
-ask_around(const struct ar_communicator *c, MPI_Comm comm, const char *text, int *differs)
+ask_around(const struct ar_communicator *c, MPI_Comm comm, const char *text,
+           struct differences *differ)
 {
     char known = c->rank == 0 && is_known_to_agree(comm, c->nranks);
     int error = PMPI_Bcast(&known, 1, MPI_CHAR, 0, comm);
-    *differs = -1;
+    *differ = (struct differences){-1, -1};
     if (error || known)
         return error;
-    error = compare(c, comm, text, differs);
-    if (!error && *differs < 0)
+    error = compare(c, comm, text, differ);
+    if (!error && differ->text < 0 && differ->version < 0)
         remember(comm, c->nranks);
     return error;
+}
+
+/* Nothing more is exchanged on such a communicator, not even the settings. */
+static void
+part(struct ar_communicator *c, int differs)
+{
+    c->verdict = reason_version;
+    if (c->rank == 0)
+        ar_say(
+            "ranks 0 and %d of a communicator have different versions of this library (rank 0 %s): "
+            "all its calls go native",
+            differs, version);
 }
 
 int
 ar_agree(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine)
 {
-    int differs = -1, error = MPI_SUCCESS;
+    struct differences differ = {-1, -1};
+    int error = MPI_SUCCESS;
     c->config = mine;
     if (c->nranks > 1)
-        error = ask_around(c, comm, mine->text, &differs);
-    if (!error && differs >= 0)
-        error = adopt(c, comm, mine, differs);
+        error = ask_around(c, comm, mine->text, &differ);
+    if (!error && differ.version >= 0) {
+        part(c, differ.version);
+        return MPI_SUCCESS;
+    }
+    if (!error && differ.text >= 0)
+        error = adopt(c, comm, mine, differ.text);
     if (!error && c->config->error)
         refuse(c, comm, c->config);
     if (!error && c->config->broken)
@@ -178,10 +201,12 @@ ar_agree(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine)
 int
 ar_agree_on(struct ar_communicator *c, MPI_Comm comm, struct ar_config **config)
 {
-    int differs = -1;
+    struct differences differ;
     char *text = NULL;
-    int error = compare(c, comm, (*config)->text, &differs);
-    if (error || differs < 0)
+    if (c->verdict)
+        return MPI_SUCCESS;
+    int error = compare(c, comm, (*config)->text, &differ);
+    if (error || differ.text < 0)
         return error;
     error = broadcast_text(c, comm, (*config)->text, &text);
     struct ar_config *theirs = error ? NULL : ar_config_from_text(text);
@@ -192,6 +217,6 @@ ar_agree_on(struct ar_communicator *c, MPI_Comm comm, struct ar_config **config)
     theirs->verbose = (*config)->verbose;
     ar_config_destroy(*config);
     *config = theirs;
-    say_differs(c, differs, "what the program chooses");
+    say_differs(c, differ.text, "what the program chooses");
     return MPI_SUCCESS;
 }

@@ -9,6 +9,7 @@
 #include "communicator/statistics.h"
 #include "communicator/tuner.h"
 #include "communicator/wish.h"
+#include "reduce/packed.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ar_communicator list = {.next = &list, .previous = &list};
@@ -54,14 +55,16 @@ ar_communicators_reset(void)
 }
 
 void
-ar_communicators_close(void)
+ar_communicators_close(enum ar_close how)
 {
     pthread_mutex_lock(&lock);
     for (struct ar_communicator *c = list.next; c != &list; c = c->next)
-        ar_engine_destroy(c, true);
+        ar_engine_destroy(c, how == AR_CLOSE_TOGETHER);
     pthread_mutex_unlock(&lock);
     ar_agree_close();
     ar_segments_close();
+    if (how == AR_CLOSE_TOGETHER)
+        ar_carriers_close();
 }
 
 /* After close, MPI may be past freeing communicators: theirs is gone already. */
@@ -76,6 +79,7 @@ destroy(struct ar_communicator *c)
     ar_model_destroy(c);
     ar_exact_sum_destroy(c);
     ar_config_destroy(c->own_config);
+    free(c->scratch);
     free(c->name);
     free(c);
 }
@@ -83,9 +87,9 @@ destroy(struct ar_communicator *c)
 int
 ar_communicator_delete_callback(MPI_Comm comm, int keyval, void *state, void *extra)
 {
+    (void)comm;
     (void)keyval;
     (void)extra;
-    ar_statistics_part(state, comm);
     delist(state);
     destroy(state);
     return MPI_SUCCESS;
@@ -113,7 +117,7 @@ allocate(MPI_Comm comm, int *error)
         return NULL;
     PMPI_Comm_rank(comm, &c->rank);
     PMPI_Comm_size(comm, &c->nranks);
-    c->private_comm = MPI_COMM_NULL;
+    c->carriage.slot = -1;
     return c;
 }
 
@@ -123,7 +127,7 @@ ar_communicator_configure(struct ar_communicator *c, struct ar_config *config)
     ar_decisions_clear(c);
     ar_config_destroy(c->own_config);
     c->config = c->own_config = config;
-    c->always_native = ar_config_always_native(config);
+    c->always_native = c->verdict ? c->verdict : ar_config_always_native(config);
     ar_statistics_relabel(c);
 }
 
@@ -165,7 +169,7 @@ create(MPI_Comm comm, int *error)
     else if (!*error)
         *error = ar_agree(c, comm, config);
     if (!*error && !inter)
-        c->always_native = ar_config_always_native(c->config);
+        c->always_native = c->verdict ? c->verdict : ar_config_always_native(c->config);
     if (!*error && !inter)
         *error = inherit_wish(c, comm);
     if (!*error && !inter)
@@ -241,7 +245,7 @@ run_messages(struct ar_communicator *c, const struct ar_decision *decision,
         .scratch = c->scratch,
         .channel = decision->channel,
         .member_of = c->member_of,
-        .comm = c->private_comm,
+        .wire = &c->carriage.wire,
         .whole = decision->whole,
         .wait = c->wait,
         .waited_ticks = c->recorder ? &c->recorder->waited_ticks : NULL,
@@ -249,14 +253,22 @@ run_messages(struct ar_communicator *c, const struct ar_decision *decision,
     return ar_p2p_run(&run);
 }
 
-int
-ar_communicator_run(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
-                    const struct ar_reduction *r, const void *in, void *out)
+/* The plan was made for packed elements: see make_plan in decide.c. */
+static int
+run_packed(struct ar_communicator *c, const struct ar_decision *decision,
+           const struct ar_reduction *r, const void *in, void *out)
 {
-    if (decision->runner == AR_RUN_MESSAGES)
-        return run_messages(c, decision, r, in, out);
-    if (decision->runner == AR_RUN_EXACT)
-        return ar_exact_sum_run(c, comm, r, in, out, decision->key.count);
+    struct ar_packing p;
+    int error = ar_packing_init(&p, r, in, out, decision->key.count);
+    if (!error)
+        error = run_messages(c, decision, &p.packed, p.packed_in, p.packed_out);
+    return ar_packing_fini(&p, error);
+}
+
+static int
+run_memory(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
+           const struct ar_reduction *r, const void *in, void *out)
+{
     const struct ar_node_run run = {
         .node = decision->node,
         .reduction = r,
@@ -272,4 +284,21 @@ ar_communicator_run(struct ar_communicator *c, MPI_Comm comm, const struct ar_de
         .waited_ticks = c->recorder ? &c->recorder->waited_ticks : NULL,
     };
     return ar_node_allreduce(&run);
+}
+
+int
+ar_communicator_run(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
+                    const struct ar_reduction *r, const void *in, void *out)
+{
+    if (c->failure)
+        return c->failure;
+    if (decision->runner == AR_RUN_MESSAGES && ar_reduction_interleaves(r))
+        c->failure = run_packed(c, decision, r, in, out);
+    else if (decision->runner == AR_RUN_MESSAGES)
+        c->failure = run_messages(c, decision, r, in, out);
+    else if (decision->runner == AR_RUN_EXACT)
+        c->failure = ar_exact_sum_run(c, comm, r, in, out, decision->key.count);
+    else
+        c->failure = run_memory(c, comm, decision, r, in, out);
+    return c->failure;
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "communicator/carrier.h"
 #include "communicator/config.h"
 #include "communicator/record.h"
 #include "execute/channel.h"
@@ -71,7 +72,7 @@ struct ar_decision {
     struct ar_record *record;       /* of the last call with this decision */
 };
 
-/* Where a private communicator with its extras stands. */
+/* Where what messages take stands: a carrier, the nodes, a channel. */
 enum ar_engine { AR_ENGINE_NONE, AR_ENGINE_READY, AR_ENGINE_FAILED };
 
 /* Memory that the ranks share: little for short messages, since a program may have
@@ -90,15 +91,18 @@ struct ar_communicator {
     const struct ar_config *config;
     struct ar_config *own_config; /* where ranks differed: rank 0's; else NULL */
     const char *always_native;    /* reason why every call goes native, or NULL */
+    const char *verdict; /* the same, for good: whatever the program may choose; NULL: none */
+    int failure; /* the error that a call ended with in the midst; its ranks are out of step since
+                  */
     enum ar_engine engine;
-    MPI_Comm private_comm; /* made at the first call that needs it */
+    struct ar_carriage carriage; /* of our own messages; had at the first call that needs it */
     struct ar_memory memory[AR_MEMORY_GRADES];
     bool has_channel; /* made with the engine, for the ranks of this one's node */
     struct ar_channel channel;
     int *member_of;         /* number of each rank in the channel, or -1; as node_of */
     size_t nodes, per_node; /* as in struct ar_request */
     char *name;             /* likewise; NULL: nobody asked */
-    int *node_of;           /* node of each rank, from 0; NULL before the engine is ready */
+    const int *node_of;     /* node of each rank, from 0; NULL before the engine is ready */
     bool has_model[2];      /* were the rules looked for? */
     struct ar_rules *model_rules[2]; /* of auto across nodes; for ops that do not commute */
     struct ar_wait wait;
@@ -144,7 +148,8 @@ struct ar_decision *ar_communicator_decide_on(struct ar_communicator *c, MPI_Com
                                               const struct ar_pick *pick, int *error);
 
 /* Runs a decision that is not native.  in may be out; comm is the user's.  MPI_SUCCESS or an error
- * of MPI's. */
+ * of MPI's, which all later runs on this communicator end with, too: what the ranks send each other
+ * after it would be taken for something else. */
 int ar_communicator_run(struct ar_communicator *c, MPI_Comm comm,
                         const struct ar_decision *decision, const struct ar_reduction *r,
                         const void *in, void *out);

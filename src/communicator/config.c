@@ -1,5 +1,6 @@
 #include "communicator/config.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,6 +91,20 @@ set_own_stats_file(char **file, const char *value, struct ar_text *why)
 {
     const int error = set_file(file, value);
     return error ? error : ar_stats_file_check(*file, why);
+}
+
+/* The same as an absolute path: the program may be elsewhere when it is written. */
+static int
+set_own_path(char **file, const char *value, struct ar_text *why)
+{
+    char path[PATH_MAX];
+    const int error = set_own_stats_file(file, value, why);
+    if (error)
+        return error;
+    ar_stats_file_path(path, sizeof path, *file);
+    free(*file);
+    *file = strdup(path);
+    return *file ? AR_OK : AR_ERR_MEMORY;
 }
 
 /* The file of this process's own environment: read once to see that it can be. */
@@ -188,7 +203,7 @@ set_variable(struct ar_config *config, enum ar_variable_id id, const char *value
         config->tune = (enum ar_tune_mode)index;
         return error;
     case AR_VARIABLE_TUNE_DUMP:
-        return *value ? set_own_stats_file(&config->tune_dump, value, why) : AR_OK;
+        return *value ? set_own_path(&config->tune_dump, value, why) : AR_OK;
     case AR_VARIABLE_TUNE_OVERHEAD:
         return set_overhead(&config->tune_overhead, value, why);
     case AR_VARIABLE_USER_OPS:

@@ -9,6 +9,7 @@
 #include "communicator/state.h"
 #include "communicator/statistics.h"
 #include "communicator/tuner.h"
+#include "reduce/packed.h"
 
 /* Plans of one communicator: 16 MiB, or one plan if that alone is larger. */
 #define PLAN_BYTES_MAX ((size_t)16 << 20)
@@ -125,10 +126,12 @@ mpi_error(int error)
 static int
 make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)
 {
+    const struct ar_reduction packed = ar_reduction_packed(r);
     struct ar_params params = d->choice.params;
     params.node_of = c->node_of;
     int error = mpi_error(ar_plan_create(&d->plan, d->choice.algorithm, &params, c->rank, c->nranks,
-                                         d->key.count, r, c->config->scratch_bytes));
+                                         d->key.count, ar_reduction_interleaves(r) ? &packed : r,
+                                         c->config->scratch_bytes));
     if (error)
         return error;
     size_t bytes = ar_plan_memory_bytes(d->plan);
@@ -223,7 +226,7 @@ ask(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const struc
     if (!error && c->engine == AR_ENGINE_NONE)
         error = ar_engine_create(c, comm);
     if (!error && c->engine == AR_ENGINE_READY && may_model(c, d))
-        error = ar_model_choose(c, &d->choice, &request, &d->reason);
+        error = ar_model_choose(c, comm, &d->choice, &request, &d->reason);
     return error;
 }
 

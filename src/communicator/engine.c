@@ -6,13 +6,6 @@
 #include "communicator/state.h"
 #include "execute/tuning.h"
 
-/* Node of this rank as MPI sees it (MPI_COMM_TYPE_SHARED). */
-struct node {
-    int leader; /* rank in the user's communicator */
-    int nranks;
-    int cpus; /* that its ranks may run on together */
-};
-
 /* Ranks of the whole job on this node, where the launcher says so: a small
  * communicator may have cores for its own ranks and still share them. */
 static int
@@ -40,47 +33,15 @@ open_channel(struct ar_communicator *c, MPI_Comm local, int rank, int nranks)
         c->has_channel = ar_channel_init(&c->channel, local, rank, nranks, CHANNEL_KIND);
 }
 
-static struct node
-look_at_node(struct ar_communicator *c, MPI_Comm comm)
-{
-    struct node node = {c->rank, c->nranks, 0};
-    MPI_Comm local;
-    int rank;
-    if (PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, &local))
-        return node;
-    PMPI_Comm_set_errhandler(local, MPI_ERRORS_RETURN);
-    PMPI_Comm_rank(local, &rank);
-    PMPI_Comm_size(local, &node.nranks);
-    PMPI_Bcast(&node.leader, 1, MPI_INT, 0, local);
-    node.cpus = ar_cpus_together(local, rank);
-    open_channel(c, local, rank, node.nranks);
-    PMPI_Comm_free(&local);
-    return node;
-}
-
-#define NO_COMMUNICATOR (-1)
-
-/* Numbers the nodes by their lowest rank: node_of[i], the leader of rank i, becomes
- * i's node.  False if a rank has no private communicator. */
-static bool
-number_nodes(int *node_of, int nranks)
-{
-    int nodes = 0;
-    for (int i = 0; i < nranks; i++)
-        if (node_of[i] == NO_COMMUNICATOR)
-            return false;
-    for (int i = 0; i < nranks; i++)
-        node_of[i] = node_of[i] == i ? nodes++ : node_of[node_of[i]];
-    return true;
-}
-
-/* Ranks are in the channel in the order of the communicator. */
-static void
+/* Ranks are in the channel in the order of the communicator.  Returns how many: those on this node.
+ */
+static int
 number_members(struct ar_communicator *c)
 {
     int members = 0;
     for (int i = 0; i < c->nranks; i++)
         c->member_of[i] = c->node_of[i] == c->node_of[c->rank] ? members++ : -1;
+    return members;
 }
 
 /* Of the nranks ranks of a communicator on a node; the job may have more there. */
@@ -91,42 +52,39 @@ wait_on_node(const struct ar_communicator *c, int nranks, int cpus)
     return ar_wait_make(c->config->wait, local > nranks ? local : nranks, cpus);
 }
 
-/* True on all ranks, or on none. */
-static bool
-create(struct ar_communicator *c, MPI_Comm comm)
+/* What concerns the members of this node alone. */
+static void
+look_at_node(struct ar_communicator *c, MPI_Comm comm, int members)
 {
-    struct node node = look_at_node(c, comm);
-    c->wait = wait_on_node(c, node.nranks, node.cpus);
-    if (PMPI_Comm_split(comm, 0, c->rank, &c->private_comm) == MPI_SUCCESS) {
-        PMPI_Comm_set_errhandler(c->private_comm, MPI_ERRORS_RETURN);
-    } else {
-        c->private_comm = MPI_COMM_NULL;
-        node.leader = NO_COMMUNICATOR;
+    MPI_Comm node = ar_carriage_node(&c->carriage, comm, c->rank, c->nranks);
+    int cpus = 0;
+    if (node != MPI_COMM_NULL) {
+        cpus = ar_cpus_together(node, c->member_of[c->rank]);
+        open_channel(c, node, c->member_of[c->rank], members);
     }
-    return PMPI_Allgather(&node.leader, 1, MPI_INT, c->node_of, 1, MPI_INT, comm) == MPI_SUCCESS &&
-           number_nodes(c->node_of, c->nranks);
+    c->wait = wait_on_node(c, members, cpus);
+    if (node != MPI_COMM_NULL && node != comm)
+        PMPI_Comm_free(&node);
 }
 
 int
 ar_engine_create(struct ar_communicator *c, MPI_Comm comm)
 {
+    int error;
     if (c->nranks == 1) { /* nobody to talk to */
         c->engine = AR_ENGINE_READY;
         return MPI_SUCCESS;
     }
-    c->node_of = malloc((size_t)c->nranks * sizeof *c->node_of);
     c->member_of = malloc((size_t)c->nranks * sizeof *c->member_of);
-    if (!c->node_of || !c->member_of) {
-        ar_engine_destroy(c, true);
+    if (!c->member_of)
         return MPI_ERR_NO_MEM;
-    }
-    const bool ready = create(c, comm);
-    if (ready)
-        number_members(c);
-    else
-        ar_engine_destroy(c, true);
+    const bool ready = ar_carriage_get(&c->carriage, comm, c->rank, c->nranks, &error);
     c->engine = ready ? AR_ENGINE_READY : AR_ENGINE_FAILED;
-    return MPI_SUCCESS;
+    if (ready) {
+        c->node_of = c->carriage.node_of;
+        look_at_node(c, comm, number_members(c));
+    }
+    return error;
 }
 
 /* Blocks for later short communicators: a page or two for each rank. */
@@ -193,14 +151,8 @@ ar_memory_destroy(struct ar_communicator *c)
 void
 ar_engine_destroy(struct ar_communicator *c, bool mpi_lives)
 {
-    if (mpi_lives && c->private_comm != MPI_COMM_NULL)
-        PMPI_Comm_free(&c->private_comm);
-    c->private_comm = MPI_COMM_NULL;
-    free(c->node_of);
-    free(c->member_of);
-    free(c->scratch);
     c->node_of = NULL;
+    ar_carriage_return(&c->carriage, mpi_lives);
+    free(c->member_of);
     c->member_of = NULL;
-    c->scratch = NULL;
-    c->scratch_bytes = 0;
 }

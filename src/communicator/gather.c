@@ -2,6 +2,9 @@
 
 #include <stdint.h>
 
+#include "communicator/quiet.h"
+#include "execute/group.h"
+
 #define TAG 0
 
 /* Row by row: so the receiver needs no memory but for rows that are new to it. */
@@ -46,14 +49,27 @@ merge(struct ar_table *table, MPI_Comm comm)
     return error;
 }
 
-int
+/* The program may have receives pending on its own. */
+static bool
+make_own(MPI_Comm *own, MPI_Comm comm)
+{
+    struct ar_quiet quiet;
+    ar_quiet_begin(&quiet, comm);
+    const bool made = PMPI_Comm_split(comm, 0, 0, own) == MPI_SUCCESS;
+    const bool all = ar_all(comm, made);
+    ar_quiet_end(&quiet);
+    if (made && !all)
+        PMPI_Comm_free(own);
+    return all;
+}
+
+bool
 ar_table_gather(struct ar_table *table, MPI_Comm comm)
 {
-    MPI_Comm own; /* the program may have receives pending on its own */
-    int error = PMPI_Comm_split(comm, 0, 0, &own);
-    if (error)
-        return error;
-    error = merge(table, own);
+    MPI_Comm own;
+    if (!make_own(&own, comm))
+        return false;
+    const int error = merge(table, own);
     PMPI_Comm_free(&own);
-    return error;
+    return !error;
 }

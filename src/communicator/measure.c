@@ -9,7 +9,6 @@
 #include "reduce/reduce.h"
 #include "report/clock.h"
 
-#define TAG        0
 #define SHORT      8
 #define TRAIN      16 /* short messages in a row */
 #define MIDDLE     65536
@@ -22,7 +21,7 @@
 #define SLOW_NS 2e6
 
 struct pair {
-    MPI_Comm comm;
+    const struct ar_wire *wire;
     int rank;  /* this one's: 0 or other */
     int other; /* whom rank 0 talks to */
     char *room;
@@ -47,7 +46,7 @@ play(const struct pair *pair, int bytes, int n, int loops, double *ns)
 {
     MPI_Request requests[TRAIN];
     const bool serves = pair->rank == 0;
-    const int peer = serves ? pair->other : 0;
+    const int peer = ar_wire_rank(pair->wire, serves ? pair->other : 0);
     int error = MPI_SUCCESS;
     *ns = 0;
     for (int k = 0; k < loops && !error; k++) {
@@ -56,10 +55,10 @@ play(const struct pair *pair, int bytes, int n, int loops, double *ns)
             const bool sends = serves == (turn == 0);
             const int count = turn == 0 ? n : 1, length = turn == 0 ? bytes : SHORT;
             for (int i = 0; i < count && !error; i++)
-                error = sends ? PMPI_Isend(pair->room, length, MPI_BYTE, peer, TAG, pair->comm,
-                                           &requests[i])
+                error = sends ? PMPI_Isend(pair->room, length, MPI_BYTE, peer, pair->wire->tag,
+                                           pair->wire->comm, &requests[i])
                               : PMPI_Irecv(pair->room + (size_t)i * (size_t)bytes, length, MPI_BYTE,
-                                           peer, TAG, pair->comm, &requests[i]);
+                                           peer, pair->wire->tag, pair->wire->comm, &requests[i]);
             if (!error)
                 error = wait_all(count, requests);
         }
@@ -91,8 +90,10 @@ static int
 ask_slow(const struct pair *pair, double ns, int *is_slow)
 {
     *is_slow = ns > SLOW_NS;
-    return pair->rank == 0 ? PMPI_Send(is_slow, 1, MPI_INT, pair->other, TAG, pair->comm)
-                           : PMPI_Recv(is_slow, 1, MPI_INT, 0, TAG, pair->comm, MPI_STATUS_IGNORE);
+    return pair->rank == 0 ? PMPI_Send(is_slow, 1, MPI_INT, ar_wire_rank(pair->wire, pair->other),
+                                       pair->wire->tag, pair->wire->comm)
+                           : PMPI_Recv(is_slow, 1, MPI_INT, ar_wire_rank(pair->wire, 0),
+                                       pair->wire->tag, pair->wire->comm, MPI_STATUS_IGNORE);
 }
 
 /* What further messages of a row take: the first may go faster, on what links have saved up. */
@@ -117,9 +118,9 @@ measure_long(struct ar_travel *travel, const struct pair *pair, int effort)
 }
 
 static int
-measure_pair(struct ar_travel *travel, MPI_Comm comm, int rank, int other, int effort)
+measure_pair(struct ar_travel *travel, const struct ar_wire *wire, int rank, int other, int effort)
 {
-    struct pair pair = {comm, rank, other, NULL};
+    struct pair pair = {wire, rank, other, NULL};
     if (other < 0 || (rank != 0 && rank != other))
         return MPI_SUCCESS;
     pair.room = calloc(LONG_ROW, LONG);
@@ -180,19 +181,18 @@ ranks_of_node(const int *node_of, int nranks)
 }
 
 int
-ar_measure(struct ar_machine *machine, MPI_Comm comm, const int *node_of, int nranks, int effort)
+ar_measure(struct ar_machine *machine, const struct ar_wire *wire, int rank, const int *node_of,
+           int nranks, int effort)
 {
-    int rank;
     const int near = find_other(node_of, nranks, true), far = find_other(node_of, nranks, false);
     *machine = (struct ar_machine){.node = {.eager_bytes = SIZE_MAX},
                                    .network = {.eager_bytes = SIZE_MAX}};
     snprintf(machine->title, sizeof machine->title, "measured");
-    PMPI_Comm_rank(comm, &rank);
-    int error = measure_pair(&machine->node, comm, rank, near, effort);
+    int error = measure_pair(&machine->node, wire, rank, near, effort);
     if (!error)
-        error = measure_pair(&machine->network, comm, rank, far, effort);
+        error = measure_pair(&machine->network, wire, rank, far, effort);
     if (!error && rank == 0)
-        error = measure_reduction(machine, comm, effort);
+        error = measure_reduction(machine, wire->comm, effort);
     machine->ranks_per_node = ranks_of_node(node_of, nranks);
     if (near < 0)
         machine->node = machine->network;

@@ -161,14 +161,15 @@ remember(const struct ar_communicator *c, bool in_order, const struct ar_machine
 
 /* --- agreeing --- */
 
-/* The others may wait long, and rank 0 may need their core. */
+/* The others may wait long, and rank 0 may need their core.  How each rank waits is its own affair:
+ * the call must be one. */
 static int
-broadcast(const struct ar_communicator *c, void *data, int bytes)
+broadcast(const struct ar_communicator *c, MPI_Comm comm, void *data, int bytes)
 {
     MPI_Request request;
-    if (c->wait.blocks)
-        return PMPI_Bcast(data, bytes, MPI_BYTE, 0, c->private_comm);
-    int done = 0, error = PMPI_Ibcast(data, bytes, MPI_BYTE, 0, c->private_comm, &request);
+    int done = 0, error = PMPI_Ibcast(data, bytes, MPI_BYTE, 0, comm, &request);
+    if (!error && c->wait.blocks)
+        return PMPI_Wait(&request, MPI_STATUS_IGNORE);
     while (!error && !done) {
         error = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
         if (!done)
@@ -179,31 +180,31 @@ broadcast(const struct ar_communicator *c, void *data, int bytes)
 
 /* Rank 0's text on all ranks, for the caller to free; NULL: there is none. */
 static int
-share_text(const struct ar_communicator *c, char **text)
+share_text(const struct ar_communicator *c, MPI_Comm comm, char **text)
 {
     int length = c->rank == 0 && *text ? (int)strlen(*text) + 1 : 0;
-    int error = broadcast(c, &length, (int)sizeof length);
+    int error = broadcast(c, comm, &length, (int)sizeof length);
     if (error || length == 0)
         return error;
     char *const room = realloc(*text, (size_t)length); /* that it has on rank 0 */
     if (!room)
         return MPI_ERR_NO_MEM;
     *text = room;
-    return broadcast(c, *text, length);
+    return broadcast(c, comm, *text, length);
 }
 
 /* The rules on rank 0, from the machine: what is remembered, a file's, or measured. */
 static int
-find_text(const struct ar_communicator *c, bool in_order, char **text)
+find_text(const struct ar_communicator *c, MPI_Comm comm, bool in_order, char **text)
 {
     struct ar_machine machine = {.ranks_per_node = 1};
     int knows = 0;
     if (c->rank == 0)
         knows = recall(c, in_order, &machine, text) ||
                 (c->config->model_file && !read_machine(c, &machine));
-    int error = broadcast(c, &knows, (int)sizeof knows);
+    int error = broadcast(c, comm, &knows, (int)sizeof knows);
     if (!error && !knows)
-        error = ar_measure(&machine, c->private_comm, c->node_of, c->nranks, 1);
+        error = ar_measure(&machine, &c->carriage.wire, c->rank, c->node_of, c->nranks, 1);
     if (error || c->rank > 0 || *text)
         return error;
     fit_machine(c, &machine);
@@ -215,13 +216,13 @@ find_text(const struct ar_communicator *c, bool in_order, char **text)
 
 /* Our own text, so that it parses. */
 static int
-make_rules(struct ar_communicator *c, bool in_order)
+make_rules(struct ar_communicator *c, MPI_Comm comm, bool in_order)
 {
     struct ar_problem problem;
     char *text = NULL;
-    int error = find_text(c, in_order, &text);
+    int error = find_text(c, comm, in_order, &text);
     if (!error)
-        error = share_text(c, &text);
+        error = share_text(c, comm, &text);
     if (!error && text && ar_rules_parse(&c->model_rules[in_order], text, &problem))
         error = MPI_ERR_NO_MEM;
     free(text);
@@ -231,13 +232,13 @@ make_rules(struct ar_communicator *c, bool in_order)
 /* Rules for ops that do not commute cost as much as the others, and most programs have no such op.
  */
 int
-ar_model_choose(struct ar_communicator *c, struct ar_choice *choice,
+ar_model_choose(struct ar_communicator *c, MPI_Comm comm, struct ar_choice *choice,
                 const struct ar_request *request, const char **reason)
 {
     const bool in_order = !request->commutative;
     const struct ar_choice *match = NULL;
     if (!c->has_model[in_order] && (spans_nodes(c) || c->config->model_file)) {
-        const int error = make_rules(c, in_order);
+        const int error = make_rules(c, comm, in_order);
         if (error)
             return error;
     }

@@ -40,6 +40,21 @@ dump_tuned(void)
         ar_tuned_rules_write(config->tune_dump, world_size);
 }
 
+void
+ar_process_close(enum ar_close how)
+{
+    int finalized = 0;
+    PMPI_Finalized(&finalized);
+    if (pid == 0 || finalized || atomic_exchange(&closed, true))
+        return;
+    ar_statistics_end(how);
+    dump_tuned();
+    ar_communicators_close(how);
+}
+
+/* Of MPI_COMM_SELF, for programs whose MPI_Finalize passes us by.  Other libraries have such
+ * callbacks, too, in which ranks may wait for each other, and their order is not the same on all.
+ */
 static int
 at_finalize(MPI_Comm self, int keyval, void *value, void *extra)
 {
@@ -47,10 +62,7 @@ at_finalize(MPI_Comm self, int keyval, void *value, void *extra)
     (void)keyval;
     (void)value;
     (void)extra;
-    ar_statistics_end(true);
-    dump_tuned();
-    atomic_store(&closed, true);
-    ar_communicators_close();
+    ar_process_close(AR_CLOSE_ALONE);
     return MPI_SUCCESS;
 }
 
@@ -61,7 +73,7 @@ __attribute__((destructor)) static void
 at_exit(void)
 {
     if (pid != 0 && !ar_process_is_closed() && pid == getpid()) {
-        ar_statistics_end(false);
+        ar_statistics_end(AR_CLOSE_ALONE);
         dump_tuned();
     }
 }
@@ -120,14 +132,20 @@ ar_process_check_family(void)
 void
 ar_process_end_job(MPI_Comm comm, bool is_speaker)
 {
+    int initialized = 0, found;
+    PMPI_Initialized(&initialized);
     if (is_speaker) {
         /* A launcher that is told to end the job may do so before it has passed on what stands in
          * its pipes. */
         nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
-        PMPI_Abort(comm, 2);
+        PMPI_Abort(initialized ? MPI_COMM_WORLD : comm, 2);
     }
-    for (;;)
-        pause();
+    /* MPICH ends the ranks of another communicator than the world by messages, which they must look
+     * for. */
+    for (;;) {
+        PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE);
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
 }
 
 /* Rules that were tuned elsewhere are no error; told once a job. */

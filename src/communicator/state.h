@@ -3,6 +3,7 @@
 #define AR_STATE_H
 
 #include "communicator/communicator.h"
+#include "communicator/process.h"
 
 /* Attribute delete callback of a communicator's state. */
 int ar_communicator_delete_callback(MPI_Comm comm, int keyval, void *state, void *extra);
@@ -13,8 +14,12 @@ void ar_communicators_collect(struct ar_table *table);
 /* Sets back what they recorded. */
 void ar_communicators_reset(void);
 
-/* Frees the private communicators, for the last time that MPI lets us. */
-void ar_communicators_close(void);
+/* Lets go of what MPI keeps for us, for the last time that it lets us: communicators only where
+ * all ranks do so together. */
+void ar_communicators_close(enum ar_close how);
+
+/* Another number whenever ranks exchange something else than before, in set-up or in calls. */
+#define AR_PROTOCOL "1"
 
 /* Agrees on the configuration among the ranks of comm: c->config and, where they
  * differ, c->own_config (rank 0's).  Collective over comm.  A configuration that
@@ -32,7 +37,7 @@ int ar_agree_on(struct ar_communicator *c, MPI_Comm comm, struct ar_config **con
 /* From now on config, which becomes c's, decides; alike on all ranks. */
 void ar_communicator_configure(struct ar_communicator *c, struct ar_config *config);
 
-/* Makes the engine: private communicator, node map, manner of waiting.
+/* Makes the engine: what carries messages, node map, manner of waiting.
  * Collective over comm; c->engine becomes READY or FAILED, alike on all ranks.
  * MPI_ERR_NO_MEM, on this rank alone, before anything collective. */
 int ar_engine_create(struct ar_communicator *c, MPI_Comm comm);
@@ -49,7 +54,7 @@ void ar_memory_destroy(struct ar_communicator *c);
  * user names a machine file, choice becomes the model's and *reason tells; else they stay.
  * Collective over comm at its first call for ops that commute, and at that for the others.
  * MPI_SUCCESS; an error of MPI's, or MPI_ERR_NO_MEM. */
-int ar_model_choose(struct ar_communicator *c, struct ar_choice *choice,
+int ar_model_choose(struct ar_communicator *c, MPI_Comm comm, struct ar_choice *choice,
                     const struct ar_request *request, const char **reason);
 void ar_model_destroy(struct ar_communicator *c);
 /* The decision for a call, as ar_communicator_decide, but not the last call's: for calls within

@@ -17,6 +17,7 @@
 #include "communicator/state.h"
 #include "communicator/stats_file.h"
 #include "communicator/verified.h"
+#include "execute/group.h"
 #include "report/report.h"
 #include "report/watchdog.h"
 
@@ -297,7 +298,7 @@ write_snapshot(void)
 static void
 write_gathered(struct ar_table *table)
 {
-    if (ar_table_gather(table, MPI_COMM_WORLD) == MPI_SUCCESS) {
+    if (ar_table_gather(table, MPI_COMM_WORLD)) {
         if (all.world_rank == 0)
             write_file(table, NAME_OF_ALL, all.world_size);
     } else {
@@ -317,17 +318,6 @@ reset(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Does every rank of comm say yes? */
-static bool
-all_say(bool yes, MPI_Comm comm)
-{
-    int mine = yes, everyone = 0;
-    if (PMPI_Reduce(&mine, &everyone, 1, MPI_INT, MPI_LAND, 0, comm) ||
-        PMPI_Bcast(&everyone, 1, MPI_INT, 0, comm))
-        return false;
-    return everyone;
-}
-
 /* Such a program may gather several times, from the same ranks. */
 static void
 add_gathered(const struct ar_table *table)
@@ -340,18 +330,24 @@ add_gathered(const struct ar_table *table)
     all.gathered.lost += table->lost;
 }
 
+bool
+ar_statistics_are_parted(void)
+{
+    return all.world_rank < 0 && all.path[0];
+}
+
 void
-ar_statistics_part(struct ar_communicator *c, MPI_Comm comm)
+ar_statistics_part(MPI_Comm comm)
 {
     struct ar_table table = {0};
-    if (all.world_rank >= 0 || !c->config || !c->config->stats_file ||
-        !all_say(c->nranks >= all.most_ranks, comm))
+    const struct ar_communicator *const c = ar_communicator_find(comm);
+    if (!c || !c->config || !c->config->stats_file || !ar_all(comm, c->nranks >= all.most_ranks))
         return;
     collect(&table);
     add_rows(&all.passed_on, &table);
     reset();
     ar_table_sign(&table, own_rank());
-    if (ar_table_gather(&table, comm) == MPI_SUCCESS && c->rank == 0) {
+    if (ar_table_gather(&table, comm) && c->rank == 0) {
         add_gathered(&table);
         write_file(&all.gathered, own_rank() == 0 ? NAME_OF_ALL : NAME_OF_RANK, c->nranks);
     }
@@ -372,7 +368,7 @@ say_alarms(const struct ar_table *table)
 }
 
 void
-ar_statistics_end(bool mpi_lives)
+ar_statistics_end(enum ar_close how)
 {
     struct ar_table table = {0};
     if (atomic_exchange(&all.ended, true))
@@ -382,7 +378,7 @@ ar_statistics_end(bool mpi_lives)
     print(&table);
     if (all.verifies && own_rank() == 0)
         ar_verified_say();
-    if (all.path[0] && mpi_lives && atomic_load(&all.world_records))
+    if (all.path[0] && how == AR_CLOSE_TOGETHER && atomic_load(&all.world_records))
         write_gathered(&table);
     else if (all.path[0] && table.nrows > 0)
         write_file(&table, NAME_OF_RANK, 1);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "communicator/communicator.h"
+#include "communicator/process.h"
 
 /* At the process's first allreduce: what its own settings ask for.  world_rank: -1
  * where there is no world. */
@@ -21,10 +22,13 @@ void ar_statistics_attach(struct ar_communicator *c, MPI_Comm comm, uint64_t set
 /* After a change of c's configuration. */
 void ar_statistics_relabel(struct ar_communicator *c);
 
-/* Before the state of comm goes, while its ranks are together: in a program without
- * a world, where no end is to be seen, gathers and writes if comm is the largest
- * communicator that any of its ranks had.  Collective over comm in such programs. */
-void ar_statistics_part(struct ar_communicator *c, MPI_Comm comm);
+/* Are numbers to be gathered when communicators go?  In programs without a world, where no end is
+ * to be seen. */
+bool ar_statistics_are_parted(void);
+
+/* Then: before comm goes, gathers and writes if it is the largest communicator that any of its
+ * ranks had.  Collective over comm. */
+void ar_statistics_part(MPI_Comm comm);
 
 /* Takes over the numbers of a state that goes. */
 void ar_statistics_detach(struct ar_communicator *c);
@@ -48,8 +52,7 @@ void ar_statistics_count(enum ar_entry entry, const char *reason);
 void ar_statistics_count_message(enum ar_entry entry, const char *reason, MPI_Comm comm,
                                  MPI_Datatype type, MPI_Op op, uint64_t count);
 
-/* Prints and writes, once.  mpi_lives: MPI is about to end on all ranks of the
- * world; else it may have ended. */
-void ar_statistics_end(bool mpi_lives);
+/* Prints and writes, once; alone where MPI may have ended. */
+void ar_statistics_end(enum ar_close how);
 
 #endif

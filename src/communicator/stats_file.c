@@ -61,7 +61,10 @@ why_not_writable(const char *path)
     if (stat(path, &st) == 0)
         return S_ISDIR(st.st_mode) ? "it is a folder" : access(path, W_OK) ? strerror(errno) : NULL;
     snprintf(folder, sizeof folder, "%s", path);
-    *(strrchr(folder, '/') + 1) = '\0';
+    char *const slash = strrchr(folder, '/');
+    if (!slash) /* a relative name, and the folder it is relative to is gone */
+        return strerror(ENOENT);
+    slash[1] = '\0';
     return access(folder, W_OK | X_OK) ? strerror(errno) : NULL;
 }
 

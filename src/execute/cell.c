@@ -21,7 +21,7 @@ ar_cell_at(const struct ar_reduction *r, char *cell, size_t i)
 {
     if (!r->basic)
         return cell + i * r->size;
-    return (char *)ar_reduction_base(r, cell) + (ptrdiff_t)i * r->extent;
+    return (char *)ar_reduction_base(r, cell, 1) + (ptrdiff_t)i * r->extent;
 }
 
 int

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "execute/cell.h"
+#include "execute/group.h"
 #include "execute/wait.h"
 
 #define CELLS 2
@@ -70,10 +71,7 @@ ar_channel_init(struct ar_channel *channel, MPI_Comm comm, int rank, int nranks,
                                        .is_optional = true};
     struct ar_channel made = {.rank = rank, .nranks = nranks};
     made.lanes = calloc(AR_CHANNEL_LANES * (size_t)nranks, sizeof *made.lanes);
-    char any_failed = 0, failed = !made.lanes;
-    if (PMPI_Reduce(&failed, &any_failed, 1, MPI_CHAR, MPI_MAX, 0, comm) ||
-        PMPI_Bcast(&any_failed, 1, MPI_CHAR, 0, comm) || any_failed ||
-        !ar_block_borrow(&made.block, comm, rank, nranks, &wish)) {
+    if (!ar_all(comm, made.lanes) || !ar_block_borrow(&made.block, comm, rank, nranks, &wish)) {
         free(made.lanes);
         return false;
     }

@@ -54,3 +54,12 @@ ar_group_covers(MPI_Group group, MPI_Comm comm, int nranks)
         free(room);
     return covers;
 }
+
+/* Not by PMPI_Allreduce: in Open MPI that is ours. */
+bool
+ar_all(MPI_Comm comm, bool says_yes)
+{
+    int mine = says_yes, all = 0;
+    return PMPI_Reduce(&mine, &all, 1, MPI_INT, MPI_LAND, 0, comm) == MPI_SUCCESS &&
+           PMPI_Bcast(&all, 1, MPI_INT, 0, comm) == MPI_SUCCESS && all;
+}

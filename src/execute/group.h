@@ -12,4 +12,7 @@ MPI_Group ar_group_of(MPI_Comm comm, int nranks);
 /* Are all of comm's nranks ranks in group?  False also where memory ran out. */
 bool ar_group_covers(MPI_Group group, MPI_Comm comm, int nranks);
 
+/* Does every rank of comm say yes?  No where MPI fails.  Collective over comm. */
+bool ar_all(MPI_Comm comm, bool says_yes);
+
 #endif

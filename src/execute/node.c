@@ -148,7 +148,7 @@ piece_length(const struct ar_reduction *r, size_t whole)
     const size_t first = ar_reduction_room_bytes(r, 1);
     if (first >= PIECE_BYTES || r->extent == 0)
         return 1;
-    return 1 + (PIECE_BYTES - first) / (size_t)r->extent;
+    return 1 + (PIECE_BYTES - first) / (size_t)(r->extent < 0 ? -r->extent : r->extent);
 }
 
 static size_t
@@ -205,7 +205,8 @@ static char *
 scratch_of(const struct ar_node_run *run, size_t place)
 {
     const struct ar_reduction *r = run->reduction;
-    return ar_reduction_base(r, run->scratch + place * place_bytes(r, whole_of(run)));
+    return ar_reduction_base(r, run->scratch + place * place_bytes(r, whole_of(run)),
+                             piece_length(r, whole_of(run)));
 }
 
 /* --- the phases of a chunk --- */

@@ -1,7 +1,6 @@
-/* Segments in flight share the communicator: slot s uses tag s.  Messages of one
- * tag between two ranks match in order, since a slot begins its next segment
- * only when the last one has ended on this rank, and a call begins only when the
- * one before has. */
+/* Segments in flight share the communicator: slot s uses the s-th of the wire's tags.  Messages of
+ * one tag between two ranks match in order, since a slot begins its next segment only when the last
+ * one has ended on this rank, and a call begins only when the one before has. */
 #include "execute/p2p.h"
 
 #include <stdbool.h>
@@ -34,7 +33,7 @@ slot_requests(const struct ar_p2p *run, const struct ar_slot *slot)
 static char *
 landing(const struct ar_p2p *run, const struct ar_slot *slot)
 {
-    return ar_reduction_base(run->reduction, slot_scratch(run, slot) + run->plan->tmp_bytes);
+    return ar_reduction_base(run->reduction, slot_scratch(run, slot) + run->plan->tmp_bytes, 1);
 }
 
 static const char *
@@ -47,7 +46,7 @@ source(const struct ar_p2p *run, const struct ar_slot *slot, struct ar_region re
     case AR_OUT:
         return run->out + bytes(run, from);
     default:
-        return (char *)ar_reduction_base(run->reduction, slot_scratch(run, slot)) +
+        return (char *)ar_reduction_base(run->reduction, slot_scratch(run, slot), 1) +
                bytes(run, region.offset);
     }
 }
@@ -90,6 +89,12 @@ begin_transfer(const struct ar_p2p *run, struct ar_slot *slot, const struct ar_s
     plan->moving++;
 }
 
+static int
+tag_of(const struct ar_p2p *run, const struct ar_slot *slot)
+{
+    return run->wire->tag + (int)(slot - run->plan->slots);
+}
+
 /* The next message of the slot, as a request of MPI's. */
 static MPI_Request *
 next_request(const struct ar_p2p *run, const struct ar_slot *slot)
@@ -102,8 +107,9 @@ static int
 receive(const struct ar_p2p *run, struct ar_slot *slot, const struct ar_step *step, char *to)
 {
     if (!is_near(run, step->peer))
-        return PMPI_Irecv(to, (int)step->dst.length, run->reduction->type, step->peer,
-                          (int)(slot - run->plan->slots), run->comm, next_request(run, slot));
+        return PMPI_Irecv(to, (int)step->dst.length, run->reduction->type,
+                          ar_wire_rank(run->wire, step->peer), tag_of(run, slot), run->wire->comm,
+                          next_request(run, slot));
     begin_transfer(
         run, slot, step,
         (struct ar_transfer){.kind = AR_TRANSFER_RECEIVE, .to = to, .length = step->dst.length});
@@ -125,8 +131,9 @@ send(const struct ar_p2p *run, struct ar_slot *slot, const struct ar_step *step)
 {
     const char *from = source(run, slot, step->a);
     if (!is_near(run, step->peer))
-        return PMPI_Isend(from, (int)step->a.length, run->reduction->type, step->peer,
-                          (int)(slot - run->plan->slots), run->comm, next_request(run, slot));
+        return PMPI_Isend(from, (int)step->a.length, run->reduction->type,
+                          ar_wire_rank(run->wire, step->peer), tag_of(run, slot), run->wire->comm,
+                          next_request(run, slot));
     begin_transfer(
         run, slot, step,
         (struct ar_transfer){.kind = AR_TRANSFER_SEND, .from = from, .length = step->a.length});
@@ -291,8 +298,8 @@ look(const struct ar_p2p *run, int *found, struct ar_idle *idle)
     const int n = plan->window * plan->messages;
     int error = MPI_SUCCESS;
     if (plan->moving > 0) {
-        error = ar_channel_poll(run->channel, run->reduction, plan->transfers, n, run->comm, found,
-                                plan->completed);
+        error = ar_channel_poll(run->channel, run->reduction, plan->transfers, n, run->wire->comm,
+                                found, plan->completed);
         plan->moving -= *found;
     }
     if (plan->requested > 0 && !error)

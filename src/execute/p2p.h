@@ -8,11 +8,12 @@
 
 #include "execute/plan.h"
 #include "execute/wait.h"
+#include "execute/wire.h"
 #include "reduce/reduce.h"
 
 /* What a run works on.  in may be out (MPI_IN_PLACE); both are buffers of
  * plan->count elements as MPI has them; scratch has ar_plan_scratch_bytes(plan)
- * bytes, aligned to 64; comm is a communicator of ours, with MPI_ERRORS_RETURN. */
+ * bytes, aligned to 64. */
 struct ar_p2p {
     struct ar_plan *plan;
     const struct ar_reduction *reduction;
@@ -21,7 +22,7 @@ struct ar_p2p {
     char *scratch;
     struct ar_channel *channel; /* NULL: by messages of MPI's; else window <= AR_CHANNEL_LANES */
     const int *member_of;       /* number of each rank in the channel; -1: by messages of MPI's */
-    MPI_Comm comm;
+    const struct ar_wire *wire;
     struct ar_wait wait;
     bool whole;             /* the op needs all elements of a step in one call */
     uint64_t *waited_ticks; /* gets the time of polls in vain added; NULL: nobody asks */

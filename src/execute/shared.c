@@ -112,3 +112,28 @@ ar_shared_hide(const struct ar_shared *shared)
     else
         close(shared->fd);
 }
+
+/* FNV-1a. */
+uint64_t
+ar_hash(const char *text)
+{
+    uint64_t h = UINT64_C(14695981039346656037);
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
+    return h;
+}
+
+uint64_t
+ar_host_hash(void)
+{
+    char text[256] = "";
+    gethostname(text, 64);
+    const size_t length = strnlen(text, 64);
+    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        const ssize_t got = read(fd, text + length, sizeof text - length - 1);
+        text[length + (got > 0 ? (size_t)got : 0)] = '\0';
+        close(fd);
+    }
+    return ar_hash(text);
+}

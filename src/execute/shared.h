@@ -23,6 +23,12 @@ void *ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes);
 /* Maps what another process made; NULL if it cannot be found here or mapped. */
 void *ar_shared_open(const struct ar_shared *shared, size_t bytes);
 
+/* Tells texts apart. */
+uint64_t ar_hash(const char *text);
+
+/* Tells hosts apart: by name and boot. */
+uint64_t ar_host_hash(void);
+
 /* By the maker, once: nobody else shall map it. */
 void ar_shared_hide(const struct ar_shared *shared);
 

@@ -13,7 +13,7 @@ ar_geometry_get(struct ar_reduction *r, MPI_Datatype type)
         PMPI_Type_get_extent(type, &lb, &extent) != MPI_SUCCESS ||
         PMPI_Type_get_true_extent(type, &true_lb, &true_extent) != MPI_SUCCESS)
         return false;
-    if (size < 0 || extent < 0 || true_extent < 0 || (size > 0 && extent < true_extent))
+    if (size < 0 || true_extent < 0)
         return false;
     r->type = type;
     r->comm = MPI_COMM_SELF;
@@ -25,20 +25,28 @@ ar_geometry_get(struct ar_reduction *r, MPI_Datatype type)
     return true;
 }
 
-static size_t
-lead(const struct ar_reduction *r)
+/* From the address of element 0 to the first byte of count of them, which may lie backwards. */
+static ptrdiff_t
+lowest(const struct ar_reduction *r, size_t count)
 {
-    return ((r->true_lb % ALIGNMENT) + ALIGNMENT) % ALIGNMENT;
+    return r->true_lb + (r->extent < 0 && count > 0 ? (ptrdiff_t)(count - 1) * r->extent : 0);
+}
+
+static size_t
+lead(const struct ar_reduction *r, size_t count)
+{
+    return (size_t)(((lowest(r, count) % ALIGNMENT) + ALIGNMENT) % ALIGNMENT);
 }
 
 size_t
 ar_reduction_room_bytes(const struct ar_reduction *r, size_t count)
 {
-    return count == 0 ? 0 : lead(r) + (count - 1) * r->extent + r->true_extent;
+    const size_t step = (size_t)(r->extent < 0 ? -r->extent : r->extent);
+    return count == 0 ? 0 : lead(r, count) + (count - 1) * step + r->true_extent;
 }
 
 void *
-ar_reduction_base(const struct ar_reduction *r, void *scratch)
+ar_reduction_base(const struct ar_reduction *r, void *scratch, size_t count)
 {
-    return (char *)scratch + (ptrdiff_t)lead(r) - r->true_lb;
+    return (char *)scratch + (ptrdiff_t)lead(r, count) - lowest(r, count);
 }

@@ -2,6 +2,7 @@
 
 #include "reduce/geometry.h"
 #include "reduce/named.h"
+#include "reduce/packed.h"
 
 /* Elements handed to PMPI_Reduce_local at a time: its counts are int, and a user's op gets as many
  * as it can. */
@@ -83,6 +84,8 @@ ar_reduction_apply(const struct ar_reduction *r, void *dst, const void *a, void 
         r->kernel(dst, a, b, count);
         return MPI_SUCCESS;
     }
+    if (r->packing)
+        return ar_packing_apply(r->packing, dst, (void *)a, b, count);
     /* PMPI_Reduce_local works in its right operand: in b where dst is a, else in
      * dst. */
     if (dst == a) {

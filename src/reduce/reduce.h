@@ -20,10 +20,11 @@ typedef void ar_kernel_fn(void *dst, const void *a, const void *b, size_t count)
 struct ar_reduction {
     MPI_Op op;
     MPI_Datatype type;
-    MPI_Comm comm;        /* named to PMPI_Pack, which copies elements with holes;
-                             MPI_COMM_SELF from resolve: where a program has none (it
-                             uses sessions alone) set any communicator that it has */
-    ar_kernel_fn *kernel; /* NULL: PMPI_Reduce_local */
+    MPI_Comm comm;                    /* named to PMPI_Pack, which copies elements with holes;
+                                         MPI_COMM_SELF from resolve: where a program has none (it
+                                         uses sessions alone) set any communicator that it has */
+    ar_kernel_fn *kernel;             /* NULL: PMPI_Reduce_local */
+    const struct ar_packing *packing; /* elements are packed copies of others; NULL: they are not */
     bool commutative;
     enum ar_op which;              /* the op; AR_OPS: the program's own */
     enum ar_type_class type_class; /* AR_TYPE_OTHER under such an op */
@@ -37,7 +38,7 @@ struct ar_reduction {
 };
 
 /* Resolves op on type.  Returns false, with *r untouched, if this is nothing for
- * us (an invalid handle, an op the type does not take, a negative extent): the
+ * us (an invalid handle, an op the type does not take): the
  * native call then deals with it.  Decides alike on all ranks. Thread-safe. */
 bool ar_reduction_resolve(struct ar_reduction *r, MPI_Op op, MPI_Datatype type);
 
@@ -60,8 +61,9 @@ int ar_reduction_pack(const struct ar_reduction *r, void *packed, const void *sr
 int ar_reduction_unpack(const struct ar_reduction *r, void *dst, const void *packed, size_t count);
 
 /* Bytes that a scratch buffer for count elements takes, and where in such a
- * buffer element 0 is (the address to hand to MPI). */
+ * buffer element 0 is (the address to hand to MPI).  Elements may lie in each other's gaps, and
+ * backwards. */
 size_t ar_reduction_room_bytes(const struct ar_reduction *r, size_t count);
-void *ar_reduction_base(const struct ar_reduction *r, void *scratch);
+void *ar_reduction_base(const struct ar_reduction *r, void *scratch, size_t count);
 
 #endif

@@ -48,8 +48,9 @@ ar_verify_begin(struct ar_verification *v, const struct ar_reduction *r, const s
     if (call->in != in_place || !v->room)
         return;
     v->in_room = malloc(bytes);
-    v->in = v->in_room ? ar_reduction_base(r, v->in_room) : NULL;
-    if (v->in_room && ar_reduction_copy(r, ar_reduction_base(r, v->in_room), call->out, count)) {
+    v->in = v->in_room ? ar_reduction_base(r, v->in_room, count) : NULL;
+    if (v->in_room &&
+        ar_reduction_copy(r, ar_reduction_base(r, v->in_room, count), call->out, count)) {
         free(v->room);
         v->room = NULL;
     }
@@ -282,8 +283,8 @@ compare(struct check *k, const struct ar_verification *v)
         ar_verified_count(AR_VERIFIED_NOT);
     if (error || wrong < none)
         return error;
-    k->native = ar_reduction_base(k->r, v->room);
-    error = run_native(k, k->in, ar_reduction_base(k->r, v->room));
+    k->native = ar_reduction_base(k->r, v->room, k->count);
+    error = run_native(k, k->in, ar_reduction_base(k->r, v->room, k->count));
     if (!error)
         error = judge(k, &wrong);
     if (error)

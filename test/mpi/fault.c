@@ -1,6 +1,7 @@
 /* Faults to be preloaded beside the library: inverts the last byte of one message that rank
- * FAULT_RANK of MPI_COMM_WORLD sends by PMPI_Isend, the FAULT_AT-th from 0 on; with FAULT_SPLIT=1
- * the library is out of communicators for PMPI_Comm_split. */
+ * FAULT_RANK of MPI_COMM_WORLD sends by PMPI_Isend, the FAULT_AT-th from 0 on; with FAULT_SEND=1
+ * that message of every rank is refused.  With FAULT_SPLIT=1 the library is out of communicators;
+ * with FAULT_MEMORY=RANK that rank is out of memory for scratch of a MiB or more. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -40,6 +41,8 @@ PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
     void *symbol = dlsym(RTLD_NEXT, "PMPI_Isend");
     memcpy(&next, &symbol, sizeof next);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (number("FAULT_SEND") == 1 && sent++ == number("FAULT_AT"))
+        return MPI_ERR_OTHER;
     if (rank == number("FAULT_RANK") && sent++ == number("FAULT_AT"))
         buf = spoiled(buf, count, datatype);
     return next(buf, count, datatype, dest, tag, comm, request);
@@ -53,4 +56,30 @@ PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *new)
     void *symbol = dlsym(RTLD_NEXT, "PMPI_Comm_split");
     memcpy(&next, &symbol, sizeof next);
     return number("FAULT_SPLIT") == 1 ? MPI_ERR_OTHER : next(comm, color, key, new);
+}
+
+/* What takes its place under Open MPI. */
+__attribute__((visibility("default"))) int
+PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new)
+{
+    typedef int create_fn(MPI_Comm, MPI_Group, int, MPI_Comm *);
+    create_fn *next;
+    void *symbol = dlsym(RTLD_NEXT, "PMPI_Comm_create_group");
+    memcpy(&next, &symbol, sizeof next);
+    return number("FAULT_SPLIT") == 1 ? MPI_ERR_OTHER : next(comm, group, tag, new);
+}
+
+__attribute__((visibility("default"))) void *
+aligned_alloc(size_t alignment, size_t bytes)
+{
+    typedef void *alloc_fn(size_t, size_t);
+    alloc_fn *next;
+    int rank = -1, initialized = 0;
+    void *symbol = dlsym(RTLD_NEXT, "aligned_alloc");
+    memcpy(&next, &symbol, sizeof next);
+    if (bytes >= (size_t)1 << 20)
+        PMPI_Initialized(&initialized);
+    if (initialized)
+        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank >= 0 && rank == number("FAULT_MEMORY") ? NULL : next(alignment, bytes);
 }

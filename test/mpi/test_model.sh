@@ -53,6 +53,17 @@ expect_ok "an op that does not commute" preload 4 ALLREDUCE_ALGO_LIST=ring,rhd,b
     fail "an op that does not commute: no rules, or more than once for one"
     cat "$scratch/out"
 }
+
+# How a rank waits is its own affair.
+cat >"$scratch/by_wait" <<'END'
+#!/bin/sh
+[ "${PMI_RANK:?}" != 0 ] || export ALLREDUCE_WAIT=block
+exec "$@"
+END
+chmod +x "$scratch/by_wait"
+expect_ok "one rank waits inside MPI" preload 4 ALLREDUCE_ALGO_LIST=ring,rhd,butterfly \
+    "$scratch/by_wait" "$programs/pings"
+
 expect_ok "named" preload 4 ALLREDUCE_ALGO=ring ALLREDUCE_VERBOSE=1 ALLREDUCE_MODEL="$scratch/machine" \
     "$programs/pings"
 ! grep -q 'by a model' "$scratch/out" || fail "named: there was a model"

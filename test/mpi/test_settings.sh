@@ -42,6 +42,22 @@ expect_ok "the same, written otherwise" \
     preload 2 "$scratch/by_rank" "$programs/pings" ring ' RING '
 [ ! -s "$scratch/out" ] || fail "ranks that agree were said to differ"
 
+# A library of another version on one rank: nothing is exchanged with it.
+LC_ALL=C sed 's/, protocol [0-9]*/, protocol 0/' "$library" >"$scratch/other.so"
+cat >"$scratch/by_version" <<'END'
+#!/bin/sh
+rank=${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:?}}}
+[ "$rank" != 1 ] || LD_PRELOAD=$1
+export LD_PRELOAD
+exec "$2"
+END
+chmod +x "$scratch/by_version"
+expect_row "two versions" native 4 launch 3 LIBRARY="$library" ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring \
+    sh -c "LD_PRELOAD=$library exec $scratch/by_version $scratch/other.so $programs/pings"
+[ "$(grep -c 'ranks 0 and 1 of a communicator have different versions' "$scratch/out")" -eq 1 ] ||
+    fail "two versions: not told once"
+grep -q 'native *ranks differ in version' "$scratch/out" || fail "two versions: no reason"
+
 # expect_end WHAT STATUS: the job ended by itself, and with an error.
 expect_end() {
     case $2 in

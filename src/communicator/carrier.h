@@ -1,0 +1,42 @@
+/* Private communicators.  MPI libraries have some 2000 communicators for a program, so ours are
+ * few: one serves all communicators whose ranks are among its own, each by tags of its own. */
+#ifndef AR_CARRIER_H
+#define AR_CARRIER_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+#include "execute/wire.h"
+
+struct ar_carrier;
+
+/* What a communicator has of a carrier. */
+struct ar_carriage {
+    struct ar_carrier *carrier; /* NULL: nothing */
+    struct ar_wire wire;
+    int *rank_of; /* of the wire; owned */
+    int *node_of; /* the node of each rank as MPI sees it, numbered by their first ranks; owned */
+    int slot;     /* of tags; -1: another rank gave it out, or there is no need */
+};
+
+/* Gives the nranks ranks of comm a carrier, a new one if need be.  Collective over comm, whose
+ * error handler must be quiet.  False, alike on all ranks, where MPI has no more communicators, or
+ * a rank has taken its share of them; *error: MPI_SUCCESS, or MPI_ERR_NO_MEM on this rank alone. */
+bool ar_carriage_get(struct ar_carriage *carriage, MPI_Comm comm, int rank, int nranks, int *error);
+
+/* Gives it back.  mpi_lives: a carrier that nobody else can use is freed. */
+void ar_carriage_return(struct ar_carriage *carriage, bool mpi_lives);
+
+/* A communicator of the ranks of comm on this rank's node, in the same order: comm itself where it
+ * has one node, else one for the caller to free, quiet.  Collective over comm; MPI_COMM_NULL, alike
+ * on a node's ranks, where MPI has none. */
+MPI_Comm ar_carriage_node(const struct ar_carriage *carriage, MPI_Comm comm, int rank, int nranks);
+
+/* The program has a copy of comm made by MPI_Comm_idup, which may be under way when the next
+ * carrier is had. */
+void ar_carrier_note_copy(MPI_Comm comm);
+
+/* Frees all that are kept, for the last time that MPI lets us. */
+void ar_carriers_close(void);
+
+#endif

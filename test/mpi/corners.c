@@ -1,0 +1,236 @@
+/* What real programs and hostile set-ups do around an allreduce.
+ *
+ * usage: corners WHAT, of which
+ *   dup, split, session  the first allreduce is on such a communicator
+ *   idup        and while a copy of the communicator is under way (MPI_Comm_idup)
+ *   self        a library's attribute on MPI_COMM_SELF, set before the first allreduce on some
+ * ranks and after it on others, waits for all ranks when it is deleted in MPI_Finalize exhausted
+ * all communicators that the MPI library has are in use when it ends scratch     derived types in
+ * shared memory after what made an engine fail jump        an error handler jumps out of a native
+ * call, and then calls go on folders     the program goes to another folder before it ends gone the
+ * folder that the program runs in is no more
+ */
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mpi_check.h"
+
+static void
+ping_twice(MPI_Comm comm, const char *what)
+{
+    check_ping(comm, what);
+    check_ping(comm, what);
+}
+
+static void
+run_dup(const struct check_comm *world)
+{
+    MPI_Comm copy;
+    MPI_Comm_dup(world->comm, &copy);
+    ping_twice(copy, "a copy of the world");
+    MPI_Comm_free(&copy);
+}
+
+static void
+run_split(const struct check_comm *world)
+{
+    MPI_Comm part;
+    MPI_Comm_split(world->comm, world->rank > 0, 0, &part);
+    ping_twice(part, "a part of the world");
+    MPI_Comm_free(&part);
+}
+
+static int
+run_session(void)
+{
+#if MPI_VERSION >= 4
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "corners", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    ping_twice(comm, "of a session");
+    MPI_Comm_free(&comm);
+    MPI_Group_free(&group);
+    MPI_Session_finalize(&session);
+#endif
+    return 0;
+}
+
+static void
+run_idup(const struct check_comm *world)
+{
+    for (int late = 0; late < 2; late++) {
+        MPI_Comm comm, copy;
+        MPI_Request request;
+        MPI_Comm_dup(world->comm, &comm);
+        if (world->rank == late)
+            usleep(100000);
+        MPI_Comm_idup(comm, &copy, &request);
+        check_ping(comm, "while it is being copied");
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        ping_twice(copy, "the copy");
+        MPI_Comm_free(&copy);
+        MPI_Comm_free(&comm);
+    }
+}
+
+static int
+wait_for_all(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void)comm;
+    (void)keyval;
+    (void)value;
+    (void)extra;
+    return MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void
+run_self(const struct check_comm *world)
+{
+    int keyval;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, wait_for_all, &keyval, NULL);
+    for (int turn = 0; turn < 2; turn++)
+        if (turn == world->rank % 2)
+            MPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
+        else
+            check_ping(world->comm, "before and after an attribute");
+}
+
+static void
+run_exhausted(const struct check_comm *world)
+{
+    MPI_Comm comm;
+    ping_twice(world->comm, "the world");
+    MPI_Comm_set_errhandler(world->comm, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 70000 && MPI_Comm_split(world->comm, 0, 0, &comm) == MPI_SUCCESS; i++)
+        continue;
+    check_ping(world->comm, "the world, with all communicators in use");
+    MPI_Comm_set_errhandler(world->comm, MPI_ERRORS_ARE_FATAL);
+}
+
+static void
+add(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < 2 * *count; i++)
+        ((int *)inout)[i] += ((int *)in)[i];
+}
+
+static void
+run_scratch(const struct check_comm *world)
+{
+    enum { COUNT = 3000 };
+    static int in[2 * COUNT], out[2 * COUNT];
+    MPI_Datatype pair;
+    MPI_Op op;
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    MPI_Op_create(add, 1, &op);
+    for (int i = 0; i < 2 * COUNT; i++)
+        in[i] = i;
+    for (int turn = 0; turn < 3; turn++) {
+        MPI_Allreduce(in, out, 100, pair, op, world->comm); /* by shm */
+        check_true(out[199] == 199 * world->nranks);
+        MPI_Allreduce(in, out, COUNT, pair, op, world->comm); /* by messages, which cannot be had */
+        check_true(out[2 * COUNT - 1] == (2 * COUNT - 1) * world->nranks);
+    }
+    MPI_Op_free(&op);
+    MPI_Type_free(&pair);
+}
+
+static void
+run_memory(const struct check_comm *world)
+{
+    enum { COUNT = 1 << 18 };
+    static int in[COUNT], out[COUNT];
+    MPI_Comm_set_errhandler(world->comm, MPI_ERRORS_RETURN);
+    check_true(MPI_Allreduce(in, out, COUNT, MPI_INT, MPI_SUM, world->comm) == MPI_SUCCESS);
+}
+
+static void
+run_error(const struct check_comm *world)
+{
+    int in = 1, out = 0;
+    MPI_Comm_set_errhandler(world->comm, MPI_ERRORS_RETURN);
+    check_ping(world->comm, "before the error");
+    for (int turn = 0; turn < 3; turn++)
+        check_true(MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, world->comm) != MPI_SUCCESS);
+}
+
+static jmp_buf before_call;
+
+static void
+jump(MPI_Comm *comm, int *error, ...)
+{
+    (void)comm;
+    (void)error;
+    longjmp(before_call, 1);
+}
+
+static void
+run_jump(const struct check_comm *world)
+{
+    int in = 1, out = 0;
+    MPI_Errhandler handler;
+    MPI_Comm_create_errhandler(jump, &handler);
+    MPI_Comm_set_errhandler(world->comm, handler);
+    check_ping(world->comm, "before a jump");
+    if (setjmp(before_call) == 0) {
+        MPI_Allreduce(&in, &out, -1, MPI_INT, MPI_SUM, world->comm);
+        check_fail("a negative count was taken");
+    }
+    /* As the bindings of Open MPI call it. */
+    PMPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, world->comm);
+    check_true(out == world->nranks);
+    check_ping(world->comm, "after a jump");
+    MPI_Errhandler_free(&handler);
+}
+
+static void
+run_folders(const struct check_comm *world)
+{
+    for (int i = 0; i < 3000; i++)
+        check_ping(world->comm, "here");
+    check_true(chdir("/") == 0);
+}
+
+static void
+run_gone(const struct check_comm *world)
+{
+    char folder[] = "/tmp/corners.XXXXXX";
+    check_true(mkdtemp(folder) && chdir(folder) == 0 && rmdir(folder) == 0);
+    check_ping(world->comm, "nowhere");
+}
+
+static const struct {
+    const char *name;
+    void (*run)(const struct check_comm *world);
+} corners[] = {
+    {"dup", run_dup},         {"split", run_split},         {"idup", run_idup},
+    {"self", run_self},       {"exhausted", run_exhausted}, {"scratch", run_scratch},
+    {"memory", run_memory},   {"error", run_error},         {"jump", run_jump},
+    {"folders", run_folders}, {"gone", run_gone},
+};
+
+int
+main(int argc, char **argv)
+{
+    const char *const what = argc > 1 ? argv[1] : "";
+    if (strcmp(what, "session") == 0)
+        return run_session();
+    check_begin(&argc, &argv);
+    const struct check_comm world = check_describe(MPI_COMM_WORLD, "the world");
+    size_t i = 0;
+    while (i < sizeof corners / sizeof corners[0] && strcmp(corners[i].name, what) != 0)
+        i++;
+    if (i < sizeof corners / sizeof corners[0])
+        corners[i].run(&world);
+    else
+        check_fail("no such corner: %s", what);
+    return check_end();
+}

@@ -1,0 +1,104 @@
+#!/bin/sh
+# Programs that do uncommon things around an allreduce end as they do natively, whatever runs.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+limit=30
+fault=$PWD/test/mpi/.libs/fault.so
+
+# expect_end WHAT LINES COMMAND...: the job ends by itself, with an error, which at least one and at
+# most so many lines tell.
+expect_end() {
+    what=$1
+    lines=$2
+    shift 2
+    "$@" >"$scratch/out" 2>&1 </dev/null
+    case $? in
+    0) fail "$what was taken" ;;
+    124 | 137) fail "$what: the job hung" ;;
+    esac
+    told=$(grep -c '^liballreduce: ALLREDUCE_ALGO' "$scratch/out")
+    [ "$told" -ge 1 ] && [ "$told" -le "$lines" ] || {
+        fail "$what: told $told times"
+        cat "$scratch/out"
+    }
+}
+
+# A bad setting that is first met on another communicator than the world.
+corners='dup split'
+[ "$AR_MPI_FAMILY" = openmpi ] || corners="$corners session"
+for corner in $corners; do
+    expect_ok "$corner" preload 3 ALLREDUCE_ALGO=ring "$programs/corners" "$corner"
+    # Of two parts of the world each may tell before the job ends.
+    lines=$([ $corner = split ] && echo 2 || echo 1)
+    expect_end "a bad setting, $corner" "$lines" preload 3 ALLREDUCE_ALGO=rinng "$programs/corners" "$corner"
+done
+
+for row in ring two_level auto; do
+    expect_ok "$row while a copy is made" preload 3 ALLREDUCE_ALGO=$row "$programs/corners" idup
+done
+
+# Other libraries' attributes on MPI_COMM_SELF, with statistics to be gathered and without.
+for ranks in 2 3; do
+    expect_ok "an attribute on MPI_COMM_SELF" preload $ranks ALLREDUCE_ALGO=ring "$programs/corners" self
+    expect_ok "the same with statistics" preload $ranks ALLREDUCE_ALGO=ring \
+        ALLREDUCE_STATS="$scratch/stats" "$programs/corners" self
+    grep -q "of all $ranks ranks\|$ranks ranks" "$scratch/stats" || {
+        fail "the statistics of $ranks ranks were not gathered"
+        cat "$scratch/stats"
+    }
+done
+
+# Communicators used up: each rank writes a file of its own.  (Open MPI has too many to use them up.)
+if [ "$AR_MPI_FAMILY" = mpich ]; then
+    rm -f "$scratch"/stats*
+    expect_ok "no communicators left" preload 2 ALLREDUCE_ALGO=ring ALLREDUCE_STATS="$scratch/stats" \
+        "$programs/corners" exhausted
+    for rank in 0 1; do
+        [ -s "$scratch/stats.rank$rank" ] || fail "no communicators left: rank $rank wrote nothing"
+    done
+fi
+
+# What made an engine fail leaves the memory of others alone.
+expect_row "no engine" shm 3 launch 2 LD_PRELOAD="$fault:$library" FAULT_SPLIT=1 ALLREDUCE_VERBOSE=1 \
+    ALLREDUCE_USER_OPS=cut ALLREDUCE_ALGO='shm:0-4K;ring' "$programs/corners" scratch
+expect_calls "no engine" native 3
+
+# What one rank alone cannot do ends the job: the others wait for it.
+launch 3 LD_PRELOAD="$fault:$library" FAULT_MEMORY=1 ALLREDUCE_ALGO=butterfly "$programs/corners" \
+    memory >"$scratch/out" 2>&1
+case $? in
+0 | 124 | 137) fail "no memory on one rank: exit status $?" ;;
+esac
+[ "$(grep -c '^liballreduce: no memory on rank 1 for' "$scratch/out")" -eq 1 ] || {
+    fail "no memory on one rank: not told once"
+    cat "$scratch/out"
+}
+
+# After an error ranks are out of step: calls end with it rather than with a wrong result.
+expect_ok "after an error" launch 2 LD_PRELOAD="$fault:$library" FAULT_SEND=1 FAULT_AT=1 \
+    ALLREDUCE_TRANSPORT=mpi ALLREDUCE_ALGO=butterfly "$programs/corners" error
+
+# MPICH itself does not survive it.
+[ "$AR_MPI_FAMILY" = mpich ] ||
+    expect_row "a jump out of a native call" ring 3 preload 2 ALLREDUCE_VERBOSE=1 \
+        ALLREDUCE_ALGO=ring "$programs/corners" jump
+
+# Files are where they were named, and have the process in their names.
+(
+    cd "$scratch" || exit 1
+    expect_ok "another folder" preload 2 ALLREDUCE_TUNE=online ALLREDUCE_TUNE_DUMP=dump.%p \
+        ALLREDUCE_TUNE_OVERHEAD=100 ALLREDUCE_STATS=stats.%p "$programs/corners" folders
+    [ $failed = 0 ]
+) || failed=1
+for file in dump stats; do
+    ls "$scratch/$file".[0-9]* >/dev/null 2>&1 || fail "another folder: no $file.PID"
+done
+for name in STATS TUNE_DUMP; do
+    preload 1 ALLREDUCE_TUNE=online ALLREDUCE_$name=file "$programs/corners" gone >"$scratch/out" 2>&1
+    grep -q "^liballreduce: ALLREDUCE_$name: column 1: cannot write 'file': No such file" "$scratch/out" || {
+        fail "a folder that is gone: ALLREDUCE_$name is not told"
+        cat "$scratch/out"
+    }
+done
+exit $failed
