@@ -70,10 +70,7 @@ set_scratch(size_t *bytes, const char *value, struct ar_text *why)
         *bytes = size;
         return AR_OK;
     }
-    ar_text_add(why, "column %d: ", (int)(word.at - value) + 1);
-    ar_text_quote(why, word);
-    ar_text_add(why, "; allowed: 64K or more, digits with K, M or G, or inf");
-    return AR_ERR_SYNTAX;
+    return ar_word_refuse(why, value, word, "64K or more, digits with K, M or G, or inf");
 }
 
 static int
@@ -122,10 +119,7 @@ set_overhead(int *percent, const char *value, struct ar_text *why)
     const struct ar_word word = trimmed(value);
     if (ar_word_int(word, 1, 100, percent))
         return AR_OK;
-    ar_text_add(why, "column %d: ", (int)(word.at - value) + 1);
-    ar_text_quote(why, word);
-    ar_text_add(why, "; allowed: percent from 1 to 100");
-    return AR_ERR_SYNTAX;
+    return ar_word_refuse(why, value, word, "percent from 1 to 100");
 }
 
 /* Which of the words between '|' in the variable's row value is, -1 if none. */

@@ -8,30 +8,6 @@
 
 static const char *const action_names[] = {"abort", "warn", "native"};
 
-#define BLANKS " \t\r\n"
-
-/* The next word of text, up to a blank or one of ends. */
-static struct ar_word
-next_word(const char **text, const char *ends)
-{
-    const char *const at = *text + strspn(*text, BLANKS);
-    const size_t length = strcspn(at, ends);
-    size_t trimmed = length;
-    while (trimmed > 0 && strchr(BLANKS, at[trimmed - 1]))
-        trimmed--;
-    *text = at + length;
-    return (struct ar_word){at, trimmed};
-}
-
-static int
-refuse(struct ar_text *why, const char *text, struct ar_word word, const char *allowed)
-{
-    ar_text_add(why, "column %d: ", (int)(word.at - text) + 1);
-    ar_text_quote(why, word);
-    ar_text_add(why, "; allowed: %s", allowed);
-    return AR_ERR_SYNTAX;
-}
-
 static bool
 find_action(enum ar_verify_action *action, struct ar_word word)
 {
@@ -49,21 +25,22 @@ ar_verify_parse(struct ar_verify_setting *setting, const char *text, struct ar_t
     struct ar_verify_setting parsed = {0, AR_VERIFY_ABORT};
     const char *rest = text;
     int share = 0, every = 1;
-    const struct ar_word word = next_word(&rest, "/,");
+    const struct ar_word word = ar_word_next(&rest, "/,");
     if (!ar_word_int(word, 0, 1, &share))
-        return refuse(why, text, word, "0, 1, or 1/N for one of N calls, and ,abort ,warn ,native");
+        return ar_word_refuse(why, text, word,
+                              "0, 1, or 1/N for one of N calls, and ,abort ,warn ,native");
     if (share == 1 && *rest == '/') {
         rest++;
-        const struct ar_word of = next_word(&rest, ",");
+        const struct ar_word of = ar_word_next(&rest, ",");
         if (!ar_word_int(of, 1, INT_MAX, &every))
-            return refuse(why, text, of, "behind 1/ a whole number from 1 to 2147483647");
+            return ar_word_refuse(why, text, of, "behind 1/ a whole number from 1 to 2147483647");
     }
     parsed.every = share ? (unsigned)every : 0;
     if (*rest != '\0') {
         rest += *rest == ',';
-        const struct ar_word action = next_word(&rest, "");
+        const struct ar_word action = ar_word_next(&rest, "");
         if (!find_action(&parsed.action, action))
-            return refuse(why, text, action, "behind the comma abort, warn, native");
+            return ar_word_refuse(why, text, action, "behind the comma abort, warn, native");
     }
     *setting = parsed;
     return AR_OK;

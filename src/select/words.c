@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "schedule/error.h"
+
+#define BLANKS      " \t\r\n"
 #define QUOTE_MAX   40 /* characters of a quoted word */
 #define NEAREST_MAX 40 /* longer words are near to nothing */
 
@@ -56,6 +59,18 @@ ar_word_int(struct ar_word word, int min, int max, int *value)
     return true;
 }
 
+struct ar_word
+ar_word_next(const char **text, const char *ends)
+{
+    const char *const at = *text + strspn(*text, BLANKS);
+    const size_t length = strcspn(at, ends);
+    size_t trimmed = length;
+    while (trimmed > 0 && strchr(BLANKS, at[trimmed - 1]))
+        trimmed--;
+    *text = at + length;
+    return (struct ar_word){at, trimmed};
+}
+
 void
 ar_text_init(struct ar_text *t, char *text, size_t room)
 {
@@ -98,6 +113,15 @@ ar_text_quote(struct ar_text *t, struct ar_word word)
     ar_text_add(t, "'");
     ar_text_escape(t, (struct ar_word){word.at, cut ? QUOTE_MAX : word.length});
     ar_text_add(t, cut ? "...'" : "'");
+}
+
+int
+ar_word_refuse(struct ar_text *why, const char *text, struct ar_word word, const char *allowed)
+{
+    ar_text_add(why, "column %d: ", (int)(word.at - text) + 1);
+    ar_text_quote(why, word);
+    ar_text_add(why, "; allowed: %s", allowed);
+    return AR_ERR_SYNTAX;
 }
 
 static size_t

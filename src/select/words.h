@@ -24,6 +24,10 @@ bool ar_word_is(struct ar_word word, const char *name);
 /* Word as a number of digits alone; false if it is none or leaves min..max. */
 bool ar_word_int(struct ar_word word, int min, int max, int *value);
 
+/* The next word of *text without the blanks around it, up to one of ends, where *text then stands,
+ * or to the end. */
+struct ar_word ar_word_next(const char **text, const char *ends);
+
 /* A text under construction in storage of the caller's; too long a text ends
  * with "...". */
 struct ar_text {
@@ -40,6 +44,9 @@ void ar_text_escape(struct ar_text *t, struct ar_word word);
 
 /* The same in quotes, a long word cut. */
 void ar_text_quote(struct ar_text *t, struct ar_word word);
+
+/* Adds in which column of text word stands, and what is allowed there; returns AR_ERR_SYNTAX. */
+int ar_word_refuse(struct ar_text *why, const char *text, struct ar_word word, const char *allowed);
 
 /* The names offered that are nearest to word: at most a third of its letters
  * wrong, or word their beginning. */
