@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "report/clock.h"
+#include "report/ranks.h"
 #include "report/report.h"
 #include "report/table.h"
 #include "report/watchdog.h"
@@ -393,6 +394,48 @@ a_word_is_one_line(void **state)
     assert_int_equal(text[n - 2], 'a');
 }
 
+/* Ranks 0 .. n-1 are marked as text says, 'x' for yes, and called i for the i-th, or names[i]. */
+static void
+assert_ranks(const char *text, const int *names, const char *said)
+{
+    unsigned char marks[64];
+    char room[256];
+    struct ar_text t;
+    const struct ar_ranks ranks = {(int)strlen(text), marks, names};
+    int n = 0;
+    for (int i = 0; text[i]; i++) {
+        marks[i] = text[i] == 'x' ? 3 : 1;
+        n += text[i] == 'x';
+    }
+    ar_text_init(&t, room, sizeof room);
+    assert_int_equal(ar_ranks_print(&t, &ranks, 2), n);
+    assert_string_equal(room, said);
+}
+
+static void
+ranks_are_told_in_runs(void **state)
+{
+    (void)state;
+    assert_ranks("", NULL, "");
+    assert_ranks("....", NULL, "");
+    assert_ranks("..x.", NULL, "rank 2");
+    assert_ranks("xx..", NULL, "ranks 0, 1");
+    assert_ranks(".xxx", NULL, "ranks 1-3");
+    assert_ranks("x.xxxx.x", NULL, "ranks 0, 2-5, 7");
+    assert_ranks("x.x.x.x.x.x.x.x.x.x.x.x.x.x.x.xx", NULL,
+                 "ranks 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 31");
+    assert_ranks("x.x.x.x.x.x.x.x.x.x.x.x.x.x.x.x.xxx", NULL,
+                 "ranks 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, and 3 more");
+}
+
+static void
+ranks_are_called_by_their_names(void **state)
+{
+    (void)state;
+    assert_ranks("xx.x", (const int[]){7, 8, 9, 10}, "ranks 7, 8, 10");
+    assert_ranks("xxxx", (const int[]){3, 2, 5, 6}, "ranks 3, 2, 5, 6");
+}
+
 int
 main(void)
 {
@@ -411,6 +454,8 @@ main(void)
         cmocka_unit_test(json_ends_with_what_the_watchdog_says),
         cmocka_unit_test(text_has_a_line_for_each_row_with_its_names_below_each_other),
         cmocka_unit_test(a_word_is_one_line),
+        cmocka_unit_test(ranks_are_told_in_runs),
+        cmocka_unit_test(ranks_are_called_by_their_names),
         cmocka_unit_test(the_watchdog_sees_what_no_allreduce_should_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
