@@ -1,12 +1,11 @@
 #include "communicator/snapshot.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <string.h>
 
+#include "communicator/thread.h"
 #include "report/report.h"
 
 static sem_t wish;
@@ -37,23 +36,6 @@ serve(void *unused)
     return NULL;
 }
 
-/* No signal of the program's is to be handled on our thread. */
-static bool
-start_thread(void)
-{
-    sigset_t every, usual;
-    pthread_t thread;
-    sigfillset(&every);
-    pthread_sigmask(SIG_SETMASK, &every, &usual);
-    const int error = pthread_create(&thread, NULL, serve, NULL);
-    pthread_sigmask(SIG_SETMASK, &usual, NULL);
-    if (error)
-        ar_say("ALLREDUCE_STATS_SIGNAL: no thread for it: %s", strerror(error));
-    else
-        pthread_detach(thread);
-    return !error;
-}
-
 void
 ar_snapshot_at(int signal, void (*write)(void))
 {
@@ -61,6 +43,9 @@ ar_snapshot_at(int signal, void (*write)(void))
     writer = write;
     sem_init(&wish, 0, 0);
     sigaction(signal, NULL, &before);
-    if (start_thread())
+    const int error = ar_thread_start(serve);
+    if (error)
+        ar_say("ALLREDUCE_STATS_SIGNAL: no thread for it: %s", strerror(error));
+    else
         sigaction(signal, &ours, NULL);
 }
