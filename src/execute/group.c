@@ -63,3 +63,21 @@ ar_all(MPI_Comm comm, bool says_yes)
     return PMPI_Reduce(&mine, &all, 1, MPI_INT, MPI_LAND, 0, comm) == MPI_SUCCESS &&
            PMPI_Bcast(&all, 1, MPI_INT, 0, comm) == MPI_SUCCESS && all;
 }
+
+bool
+ar_group_number(int *in_world, MPI_Comm comm, int nranks)
+{
+    int initialized = 0;
+    MPI_Group ranks, world;
+    PMPI_Initialized(&initialized); /* false with sessions alone */
+    int *from = initialized ? malloc((size_t)nranks * sizeof *from) : NULL;
+    if (!from)
+        return false;
+    PMPI_Comm_group(comm, &ranks);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    const bool found = all_found(world, ranks, nranks, from, in_world);
+    PMPI_Group_free(&world);
+    PMPI_Group_free(&ranks);
+    free(from);
+    return found;
+}

@@ -15,4 +15,8 @@ bool ar_group_covers(MPI_Group group, MPI_Comm comm, int nranks);
 /* Does every rank of comm say yes?  No where MPI fails.  Collective over comm. */
 bool ar_all(MPI_Comm comm, bool says_yes);
 
+/* in_world gets the number in MPI_COMM_WORLD of each of comm's nranks ranks, of its own group.
+ * False where one has none, or memory ran out. */
+bool ar_group_number(int *in_world, MPI_Comm comm, int nranks);
+
 #endif

@@ -15,6 +15,7 @@
 
 #include <stdint.h>
 
+#include "execute/awaited.h"
 #include "execute/cell.h"
 #include "execute/tuning.h"
 #include "schedule/schedule.h"
@@ -76,13 +77,23 @@ slot_of(const struct ar_node *node, uint64_t sequence, int rank)
     return (struct slot *)(void *)(block->slots + i * block->slot_bytes);
 }
 
+/* How far a rank is with a chunk. */
+enum stage { PUBLISHED, REDUCED, STAGES };
+
+static struct ar_flag *
+flag_of(struct slot *slot, enum stage stage)
+{
+    return stage == PUBLISHED ? &slot->published : &slot->reduced;
+}
+
 #define POLLS_PER_PROBE 16
 
-/* Until *flag is at least sequence.  MPI must go on meanwhile: a legal program may
- * have a message under way that the awaited rank needs first. */
+/* Until the slot's flag for the stage is at least sequence.  MPI must go on meanwhile: a legal
+ * program may have a message under way that the awaited rank needs first. */
 static int
-await(const struct ar_node_run *run, struct ar_flag *flag, uint64_t sequence)
+await(const struct ar_node_run *run, struct slot *slot, enum stage stage, uint64_t sequence)
 {
+    struct ar_flag *const flag = flag_of(slot, stage);
     struct ar_idle idle = {run->waited_ticks, 0};
     unsigned polls = 0;
     int error = MPI_SUCCESS, found;
@@ -97,8 +108,11 @@ await(const struct ar_node_run *run, struct ar_flag *flag, uint64_t sequence)
             continue;
         }
         const bool sleeps = ar_wait_pause(run->wait, &polls);
-        if (probes || sleeps)
-            error = PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, run->comm, &found, MPI_STATUS_IGNORE);
+        if (!probes && !sleeps)
+            continue;
+        /* Read by ar_node_awaited(), which has time. */
+        __atomic_store_n(&run->node->awaited, sequence * STAGES + stage, __ATOMIC_RELAXED);
+        error = PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, run->comm, &found, MPI_STATUS_IGNORE);
         if (sleeps)
             ar_flag_sleep(flag, value);
     }
@@ -258,7 +272,7 @@ take_operand(const struct ar_node_run *run, struct chunk chunk, struct ar_span s
 {
     struct slot *slot = slot_of(run->node, chunk.sequence, i);
     char *data = ar_cell_at(run->reduction, data_of(run, slot, chunk.length), span.offset);
-    int error = await(run, &slot->published, chunk.sequence);
+    int error = await(run, slot, PUBLISHED, chunk.sequence);
     *operand = run->reduction->basic ? data : scratch_of(run, 0);
     return error ? error
                  : ar_cell_fetch(run->reduction, *operand, data,
@@ -352,7 +366,7 @@ collect(const struct ar_node_run *run, struct chunk chunk)
         const int other = (node->rank + i) % node->nranks;
         struct slot *slot = slot_of(node, chunk.sequence, other);
         const struct ar_span slice = slice_of(node, chunk, other);
-        error = await(run, &slot->reduced, chunk.sequence);
+        error = await(run, slot, REDUCED, chunk.sequence);
         if (!error && slice.length > 0)
             error =
                 ar_cell_fetch(run->reduction, run->out + bytes_of(run, chunk.from + slice.offset),
@@ -419,4 +433,36 @@ ar_node_allreduce(const struct ar_node_run *run)
     node->sequence += chunks;
     node->failed |= error != MPI_SUCCESS;
     return error;
+}
+
+/* --- for another thread --- */
+
+/* The last chunk that the rank has published; its slots hold the last few. */
+static uint64_t
+last_published(const struct ar_node *node, int rank)
+{
+    uint64_t last = 0;
+    for (uint64_t turn = 0; turn < SLOTS; turn++) {
+        const uint64_t sequence = ar_flag_read(&slot_of(node, turn, rank)->published);
+        last = sequence > last ? sequence : last;
+    }
+    return last;
+}
+
+void
+ar_node_awaited(const struct ar_node_run *run, unsigned char *marks)
+{
+    const struct ar_node *node = run->node;
+    const uint64_t awaited = __atomic_load_n(&node->awaited, __ATOMIC_RELAXED);
+    const uint64_t sequence = awaited / STAGES;
+    const enum stage stage = (enum stage)(awaited % STAGES);
+    const uint64_t before = __atomic_load_n(&node->sequence, __ATOMIC_RELAXED);
+    for (int i = 0; i < node->nranks; i++) {
+        struct slot *slot = slot_of(node, sequence, i);
+        if (i == node->rank || ar_flag_read(flag_of(slot, stage)) >= sequence)
+            continue;
+        marks[i] |= AR_AWAITED_GIVING;
+        if (last_published(node, i) <= before)
+            marks[i] |= AR_AWAITED_COMING;
+    }
 }

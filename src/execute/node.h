@@ -25,6 +25,7 @@ struct ar_node {
     bool is_crowded;    /* ranks share cores; alike on all ranks */
     size_t whole_bytes; /* what is fastest, unless a run says otherwise */
     uint64_t sequence;  /* of the last chunk */
+    uint64_t awaited;   /* who waits long writes here for what; see node.c */
     bool failed;        /* a call ended in the midst: the ranks' sequences may differ */
     struct ar_block block;
 };
@@ -70,6 +71,10 @@ struct ar_node_run {
     struct ar_wait wait;
     uint64_t *waited_ticks; /* gets the time of polls in vain added; NULL: nobody asks */
 };
+
+/* Adds to the marks of each rank what keeps a run of another thread's from going on, of
+ * AR_AWAITED_GIVING and _COMING; see awaited.h. */
+void ar_node_awaited(const struct ar_node_run *run, unsigned char *marks);
 
 /* MPI_SUCCESS, or an error of PMPI_Reduce_local or of progressing MPI. */
 int ar_node_allreduce(const struct ar_node_run *run);

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "execute/awaited.h"
+
 static size_t
 round_begin(const struct ar_slot *slot)
 {
@@ -344,4 +346,64 @@ ar_p2p_run(const struct ar_p2p *run)
     if (run->channel)
         run->channel->failed |= error != MPI_SUCCESS;
     return error;
+}
+
+/* --- for another thread --- */
+
+/* A slot's round, as it was a moment ago. */
+struct glance {
+    const struct ar_schedule *schedule;
+    size_t round;
+    int first; /* its first message among the plan's */
+};
+
+/* False where no round is under way. */
+static bool
+glance_at(struct glance *glance, const struct ar_plan *plan, int slot)
+{
+    const struct ar_slot *s = &plan->slots[slot];
+    const struct ar_routine *routine = __atomic_load_n(&s->routine, __ATOMIC_RELAXED);
+    if (!routine)
+        return false;
+    *glance = (struct glance){&routine->schedule, __atomic_load_n(&s->round, __ATOMIC_RELAXED),
+                              slot * plan->messages};
+    return glance->round < glance->schedule->nrounds;
+}
+
+static bool
+is_under_way(const struct ar_p2p *run, int peer, int message)
+{
+    const struct ar_plan *plan = run->plan;
+    if (is_near(run, peer))
+        return __atomic_load_n(&plan->transfers[message].kind, __ATOMIC_RELAXED) !=
+               AR_TRANSFER_NONE;
+    return __atomic_load_n(&plan->requests[message], __ATOMIC_RELAXED) != MPI_REQUEST_NULL;
+}
+
+/* The messages of a round are numbered as begin_round() posts them: sends, then receives. */
+static int
+mark_messages(const struct ar_p2p *run, const struct glance *g, int message, enum ar_awaited mark,
+              unsigned char *marks)
+{
+    const struct ar_schedule *s = g->schedule;
+    for (size_t i = g->round ? s->round_end[g->round - 1] : 0; i < s->round_end[g->round]; i++) {
+        const struct ar_step *step = &s->steps[i];
+        if (step->peer < 0 || (step->kind == AR_SEND) != (mark == AR_AWAITED_TAKING))
+            continue;
+        if (is_under_way(run, step->peer, message++))
+            marks[step->peer] |= mark;
+    }
+    return message;
+}
+
+void
+ar_p2p_awaited(const struct ar_p2p *run, unsigned char *marks)
+{
+    struct glance glance;
+    for (int i = 0; i < run->plan->window; i++)
+        if (glance_at(&glance, run->plan, i)) {
+            const int receives =
+                mark_messages(run, &glance, glance.first, AR_AWAITED_TAKING, marks);
+            mark_messages(run, &glance, receives, AR_AWAITED_GIVING, marks);
+        }
 }

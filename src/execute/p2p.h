@@ -28,6 +28,10 @@ struct ar_p2p {
     uint64_t *waited_ticks; /* gets the time of polls in vain added; NULL: nobody asks */
 };
 
+/* Adds to the marks of each of the plan's ranks what keeps a run of another thread's from going on,
+ * of AR_AWAITED_GIVING and _TAKING; see awaited.h. */
+void ar_p2p_awaited(const struct ar_p2p *run, unsigned char *marks);
+
 /* Runs the plan to its end.  Allocates nothing.  MPI_SUCCESS, or the first error
  * of a PMPI call: out is then undefined and the communicator not usable. */
 int ar_p2p_run(const struct ar_p2p *run);
