@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "communicator/deadline.h"
 #include "communicator/process.h"
 #include "communicator/quiet.h"
 #include "communicator/state.h"
@@ -206,6 +207,8 @@ ar_communicator_get(MPI_Comm comm, int *error, bool *is_raised)
     *is_raised = *error != MPI_SUCCESS;
     if (*error)
         return NULL;
+    if (ar_deadline_is_on())
+        ar_deadline_meet(comm, found ? AR_DEADLINE_CHOOSES : AR_DEADLINE_JOINS);
     return found ? c : create_quietly(comm, error);
 }
 
@@ -250,7 +253,13 @@ run_messages(struct ar_communicator *c, const struct ar_decision *decision,
         .wait = c->wait,
         .waited_ticks = c->recorder ? &c->recorder->waited_ticks : NULL,
     };
-    return ar_p2p_run(&run);
+    if (!ar_deadline_is_on())
+        return ar_p2p_run(&run);
+    ar_deadline_run(
+        &(struct ar_deadline_run){.choice = &decision->choice, .reduction = r, .p2p = &run});
+    const int error = ar_p2p_run(&run);
+    ar_deadline_leave();
+    return error;
 }
 
 /* The plan was made for packed elements: see make_plan in decide.c. */
@@ -283,7 +292,13 @@ run_memory(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *d
         .wait = c->wait,
         .waited_ticks = c->recorder ? &c->recorder->waited_ticks : NULL,
     };
-    return ar_node_allreduce(&run);
+    if (!ar_deadline_is_on())
+        return ar_node_allreduce(&run);
+    ar_deadline_run(
+        &(struct ar_deadline_run){.choice = &decision->choice, .reduction = r, .node = &run});
+    const int error = ar_node_allreduce(&run);
+    ar_deadline_leave();
+    return error;
 }
 
 int

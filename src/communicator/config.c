@@ -188,6 +188,8 @@ set_variable(struct ar_config *config, enum ar_variable_id id, const char *value
         error = set_keyword(&index, id, value, why);
         config->stats_signal = signals[index];
         return error;
+    case AR_VARIABLE_TIMEOUT:
+        return ar_timeout_parse(&config->timeout, value, why);
     case AR_VARIABLE_TRANSPORT:
         error = set_keyword(&index, id, value, why);
         config->transport = (enum ar_transport)index;

@@ -13,6 +13,7 @@
 #include "execute/wait.h"
 #include "select/determinism.h"
 #include "select/select.h"
+#include "select/timeout.h"
 #include "select/verify.h"
 
 #define AR_CONFIG_PROBLEM  1024
@@ -46,6 +47,7 @@ struct ar_config {
     size_t scratch_bytes; /* bound of scratch memory per communicator */
     char *stats_file;     /* of ALLREDUCE_STATS, as it stands there; NULL: none.  Owned */
     int stats_signal;     /* of ALLREDUCE_STATS_SIGNAL; 0: none */
+    struct ar_timeout_setting timeout; /* of this process alone */
     int verbose;
     bool strict;
     unsigned asks; /* for which traits of a call its clauses ask: bits of enum ar_trait */
@@ -53,8 +55,8 @@ struct ar_config {
     int error;     /* AR_ERR_SYNTAX if broken and strict, else AR_OK */
 
     /* Canonical text of all that must agree between ranks: equal texts, equal
-     * decisions.  stats_signal, wait, verbose and strict are
-     * each rank's own affair.  Owned */
+     * decisions.  stats_signal, timeout, wait, verbose and
+     * strict are each rank's own affair.  Owned */
     char *text;
 
     /* If broken: one line with the variable, the place, what is wrong and what is

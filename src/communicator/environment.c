@@ -30,6 +30,10 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
     [AR_VARIABLE_STRICT] = {"ALLREDUCE_STRICT", "0|1", "1",
                             "1: a bad setting is an error; 0: a warning, and the MPI library's own "
                             "allreduce runs"},
+    [AR_VARIABLE_TIMEOUT] =
+        {"ALLREDUCE_TIMEOUT", "SECONDS", "0",
+         "when a rank tells that a call is still under way, and who is awaited; "
+         "0: never; with ,warn (default) or ,abort behind it"},
     [AR_VARIABLE_TRANSPORT] = {"ALLREDUCE_TRANSPORT", "auto|mpi", "auto",
                                "what carries the messages of algorithms: shared memory within a "
                                "node, else MPI; or MPI everywhere"},

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "communicator/deadline.h"
 #include "communicator/process.h"
 
 typedef int allreduce_fn(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
@@ -61,7 +62,11 @@ ar_native_allreduce(const struct ar_call *call)
     struct ar_native_mark mark;
     pthread_once(&once, find_next);
     ar_native_begin(&mark);
+    if (ar_deadline_is_on())
+        ar_deadline_enter(AR_DEADLINE_NATIVE);
     const int error = forward(call);
+    if (ar_deadline_is_on())
+        ar_deadline_enter(AR_DEADLINE_CHECKS);
     ar_native_end(&mark);
     return error;
 }

@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include "communicator/communicator.h"
+#include "communicator/deadline.h"
 #include "communicator/process.h"
 #include "communicator/quiet.h"
 #include "communicator/statistics.h"
@@ -232,13 +233,33 @@ allreduce(const struct ar_call *call)
     return resolve_and_run(c, call);
 }
 
+/* All of a call, its set-up too, counts for ALLREDUCE_TIMEOUT.  Not inline, to be out of the way of
+ * calls without it. */
+static __attribute__((noinline)) int
+enter_watched(const struct ar_call *call)
+{
+    if (ar_native_is_running())
+        return allreduce(call);
+    ar_deadline_begin(call->count, call->type);
+    const int error = allreduce(call);
+    if (ar_deadline_is_on())
+        ar_deadline_end(call->comm, error);
+    return error;
+}
+
+static inline int
+enter(const struct ar_call *call)
+{
+    return ar_deadline_watches() ? enter_watched(call) : allreduce(call);
+}
+
 AR_EXPORT int
 MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
               MPI_Comm comm)
 {
     const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, false, false};
     ar_native_forget();
-    return allreduce(&call);
+    return enter(&call);
 }
 
 #ifdef HAVE_PMPI_ALLREDUCE_C
@@ -248,7 +269,7 @@ MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatyp
 {
     const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, true, false};
     ar_native_forget();
-    return allreduce(&call);
+    return enter(&call);
 }
 #endif
 
@@ -258,6 +279,6 @@ PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
                MPI_Comm comm)
 {
     const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, false, true};
-    return allreduce(&call);
+    return enter(&call);
 }
 #endif

@@ -210,6 +210,41 @@ calls_are_verified_as_asked(void **state)
 }
 
 static void
+assert_times_out(const char *value, unsigned ms, enum ar_timeout_action action)
+{
+    set("ALLREDUCE_TIMEOUT", value);
+    struct ar_config *config = good_config();
+    assert_int_equal(config->timeout.ms, ms);
+    assert_int_equal(config->timeout.action, action);
+    ar_config_destroy(config);
+}
+
+static void
+a_timeout_is_seconds_and_an_action(void **state)
+{
+    (void)state;
+    assert_times_out("", 0, AR_TIMEOUT_WARN);
+    assert_times_out("0", 0, AR_TIMEOUT_WARN);
+    assert_times_out("0.000,abort", 0, AR_TIMEOUT_ABORT);
+    assert_times_out("0.1", 100, AR_TIMEOUT_WARN);
+    assert_times_out("2.05", 2050, AR_TIMEOUT_WARN);
+    assert_times_out(" 30 , Abort ", 30000, AR_TIMEOUT_ABORT);
+    assert_times_out("1000000,warn", 1000000000, AR_TIMEOUT_WARN);
+}
+
+static void
+a_timeout_is_each_ranks_own_affair(void **state)
+{
+    (void)state;
+    struct ar_config *plain = good_config();
+    set("ALLREDUCE_TIMEOUT", "60,abort");
+    struct ar_config *config = good_config();
+    assert_string_equal(config->text, plain->text);
+    ar_config_destroy(config);
+    ar_config_destroy(plain);
+}
+
+static void
 algo_comes_before_rules_before_auto(void **state)
 {
     (void)state;
@@ -278,6 +313,17 @@ bad_values_are_refused_by_name_and_column(void **state)
     assert_setting_refused("ALLREDUCE_VERIFY", "1/ x", "ALLREDUCE_VERIFY: column 4: 'x'; allowed:");
     assert_setting_refused("ALLREDUCE_VERIFY", "1,", "ALLREDUCE_VERIFY: column 3: ''; allowed:");
     assert_setting_refused("ALLREDUCE_VERIFY", "0/2", "ALLREDUCE_VERIFY: column 2: '/2'");
+    assert_setting_refused("ALLREDUCE_TIMEOUT", " soon",
+                           "ALLREDUCE_TIMEOUT: column 2: 'soon'; allowed: 0, or seconds from 0.1");
+    assert_setting_refused("ALLREDUCE_TIMEOUT", "0.09", "ALLREDUCE_TIMEOUT: column 1: '0.09'");
+    assert_setting_refused("ALLREDUCE_TIMEOUT", "0.0001", "ALLREDUCE_TIMEOUT: column 1: '0.0001'");
+    assert_setting_refused("ALLREDUCE_TIMEOUT", "1.", "ALLREDUCE_TIMEOUT: column 1: '1.'");
+    assert_setting_refused("ALLREDUCE_TIMEOUT", ".5", "ALLREDUCE_TIMEOUT: column 1: '.5'");
+    assert_setting_refused("ALLREDUCE_TIMEOUT", "-1", "ALLREDUCE_TIMEOUT: column 1: '-1'");
+    assert_setting_refused("ALLREDUCE_TIMEOUT", "1000000.001", "column 1: '1000000.001'");
+    assert_setting_refused("ALLREDUCE_TIMEOUT", "1,", "ALLREDUCE_TIMEOUT: column 3: ''; allowed:");
+    assert_setting_refused("ALLREDUCE_TIMEOUT", "1, native",
+                           "ALLREDUCE_TIMEOUT: column 4: 'native'; allowed: behind the comma warn");
     assert_setting_refused("ALLREDUCE_SCRATCH", "63K",
                            "ALLREDUCE_SCRATCH: column 1: '63K'; allowed: 64K or more");
     assert_setting_refused("ALLREDUCE_SCRATCH", "64M!", "column 1: '64M!'");
@@ -698,6 +744,8 @@ main(void)
         TEST(blank_values_are_as_unset),
         TEST(every_setting_is_read),
         TEST(calls_are_verified_as_asked),
+        TEST(a_timeout_is_seconds_and_an_action),
+        TEST(a_timeout_is_each_ranks_own_affair),
         TEST(algo_comes_before_rules_before_auto),
         TEST(auto_and_native_may_be_named),
         TEST(an_op_that_does_not_commute_needs_rank_order),

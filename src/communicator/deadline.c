@@ -1,0 +1,422 @@
+#include <config.h>
+
+#include "communicator/deadline.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "communicator/process.h"
+#include "communicator/rank.h"
+#include "communicator/thread.h"
+#include "execute/awaited.h"
+#include "execute/group.h"
+#include "reduce/named.h"
+#include "report/ranks.h"
+#include "report/report.h"
+
+/* The thread looks so many times in a timeout, and its looks are its clock: a process that is
+ * stopped, or sits under a debugger, is not late by that. */
+#define LOOKS 10
+
+/* Of one call: at the timeout, and at twice that time. */
+#define LINES_MAX 2
+
+#define LINE_TEXT 960 /* what ar_say takes */
+
+/* What is kept of a communicator, as an attribute. */
+struct place {
+    unsigned long long calls;
+    int rank;
+    int nranks;
+    int *in_job; /* each rank's number in MPI_COMM_WORLD; NULL: not known.  Owned */
+};
+
+struct ar_deadline_call {
+    struct ar_deadline_call *next; /* of all there are; kept for later calls */
+    bool is_taken;                 /* by a thread */
+    bool is_under_way;
+    unsigned long long begun; /* at which look */
+    unsigned lines;           /* said of it */
+    enum ar_deadline_stage stage;
+    struct ar_deadline_run run; /* at RUNS */
+    unsigned long long count;
+    size_t size;         /* of an element; 0: not known */
+    struct place *place; /* NULL: not known */
+    unsigned long long number;
+    char name[MPI_MAX_OBJECT_NAME]; /* of the communicator */
+};
+
+atomic_bool ar_deadline_may_watch = true;
+__thread struct ar_deadline_call *ar_deadline_own __attribute__((tls_model("initial-exec")));
+
+static struct ar_timeout_setting setting;
+static int keyval; /* of places */
+
+/* While the thread has it, no call gets on to what would take away what is looked at. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ar_deadline_call *calls; /* all; under the lock, with what is in them */
+static unsigned long long looks;       /* under the lock, too */
+static int own_rank;                   /* in MPI_COMM_WORLD; under the lock, too */
+
+/* --- a line --- */
+
+static void
+add_call(struct ar_text *text, const struct ar_deadline_call *call)
+{
+    const struct place *p = call->place;
+    if (!p) {
+        ar_text_add(text, "a call");
+        return;
+    }
+    ar_text_add(text, "call %llu on ", call->number);
+    ar_text_escape(text, (struct ar_word){call->name, strlen(call->name)});
+    ar_text_add(text, "%s as rank %d of %d", call->name[0] ? "" : "a communicator without a name",
+                p->rank, p->nranks);
+}
+
+/* How long it has been under way, as multiples of the timeout. */
+static void
+add_time(struct ar_text *text, const struct ar_deadline_call *call)
+{
+    const unsigned long long ms = (unsigned long long)setting.ms * call->lines;
+    if (ms % 1000 == 0)
+        ar_text_add(text, " for %llu s", ms / 1000);
+    else
+        ar_text_add(text, " for %llu ms", ms);
+}
+
+static void
+add_message(struct ar_text *text, const struct ar_deadline_call *call)
+{
+    ar_text_add(text, ": count %llu", call->count);
+    if (call->size > 0)
+        ar_text_add(text, ", %llu bytes", call->count * call->size);
+}
+
+static void
+add_stage(struct ar_text *text, const struct ar_deadline_call *call)
+{
+    static const char *const stages[] = {
+        [AR_DEADLINE_CHOOSES] = "in set-up",
+        [AR_DEADLINE_JOINS] = "in set-up of the communicator",
+        [AR_DEADLINE_NATIVE] = "native",
+        [AR_DEADLINE_CHECKS] = "behind what ran",
+    };
+    char choice[AR_CHOICE_TEXT];
+    if (call->stage == AR_DEADLINE_RUNS)
+        ar_text_add(text, ", by %s", ar_choice_print(call->run.choice, choice, sizeof choice));
+    else
+        ar_text_add(text, ", %s", stages[call->stage]);
+}
+
+static void
+add_ranks(struct ar_text *text, const char *before, const struct ar_ranks *ranks,
+          enum ar_awaited mark)
+{
+    ar_text_add(text, "%s", before);
+    ar_ranks_print(text, ranks, (unsigned char)mark);
+    if (!ranks->names)
+        ar_text_add(text, " of it"); /* of the communicator, that is */
+}
+
+static void
+add_awaited(struct ar_text *text, const struct ar_ranks *ranks)
+{
+    unsigned any = 0;
+    for (int i = 0; i < ranks->nranks; i++)
+        any |= ranks->marks[i];
+    if (any == 0)
+        ar_text_add(text, "; it awaits nobody at this moment");
+    if (any & AR_AWAITED_GIVING)
+        add_ranks(text, "; it awaits ", ranks, AR_AWAITED_GIVING);
+    if (any & AR_AWAITED_TAKING)
+        add_ranks(text, "; what it sends is not taken by ", ranks, AR_AWAITED_TAKING);
+    if (any & AR_AWAITED_COMING)
+        add_ranks(text, "; not in the call yet: ", ranks, AR_AWAITED_COMING);
+}
+
+static void
+add_others(struct ar_text *text, const struct ar_deadline_call *call)
+{
+    const struct place *p = call->place;
+    unsigned char *const marks =
+        p && call->stage == AR_DEADLINE_RUNS ? calloc((size_t)p->nranks, 1) : NULL;
+    if (!marks) {
+        ar_text_add(text, "; who is awaited is not known");
+        return;
+    }
+    if (call->run.p2p)
+        ar_p2p_awaited(call->run.p2p, marks);
+    else
+        ar_node_awaited(call->run.node, marks);
+    add_awaited(text, &(struct ar_ranks){p->nranks, marks, p->in_job});
+    free(marks);
+}
+
+static void
+write_line(struct ar_text *text, const struct ar_deadline_call *call)
+{
+    ar_text_add(text, "ALLREDUCE_TIMEOUT: rank %d has been in ", own_rank);
+    add_call(text, call);
+    add_time(text, call);
+    add_message(text, call);
+    add_stage(text, call);
+    add_others(text, call);
+}
+
+/* --- the thread --- */
+
+static bool
+is_due(const struct ar_deadline_call *call)
+{
+    return call->is_under_way && call->lines < LINES_MAX &&
+           looks - call->begun > (call->lines + 1ULL) * LOOKS;
+}
+
+/* Says the line of one call that is due for it; false if none is. */
+static bool
+say_one(void)
+{
+    char line[LINE_TEXT];
+    struct ar_text text;
+    ar_text_init(&text, line, sizeof line);
+    pthread_mutex_lock(&lock);
+    struct ar_deadline_call *call = calls;
+    while (call && !is_due(call))
+        call = call->next;
+    if (call) {
+        call->lines++;
+        write_line(&text, call);
+    }
+    pthread_mutex_unlock(&lock);
+    if (call) /* not under the lock: who reads our stderr may be slow */
+        ar_say("%s", line);
+    return call;
+}
+
+/* Is a call under way of which a line was said?  *rank: who we are. */
+static bool
+is_any_late(int *rank)
+{
+    bool is_late = false;
+    pthread_mutex_lock(&lock);
+    *rank = own_rank;
+    for (const struct ar_deadline_call *call = calls; call; call = call->next)
+        is_late |= call->is_under_way && call->lines > 0;
+    pthread_mutex_unlock(&lock);
+    return is_late;
+}
+
+static void
+sleep_ms(unsigned ms)
+{
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}, NULL);
+}
+
+/* The lines of other ranks come through first; then the lowest of the ranks whose time is up speaks
+ * and ends, and with it its launcher the others. */
+#define END_MS    1000
+#define TURN_MS   250
+#define LAST_TURN 8
+
+/* By a signal: the thread may not call MPI_Abort in a program of one thread, and MPI might be
+ * locked.  Unless what is late has got through after all. */
+static void
+end_job(int rank)
+{
+    sleep_ms(END_MS + TURN_MS * (unsigned)(rank < LAST_TURN ? rank : LAST_TURN));
+    if (!is_any_late(&rank))
+        return;
+    ar_say("ALLREDUCE_TIMEOUT: rank %d ends the job", rank);
+    signal(SIGABRT, SIG_DFL);
+    abort();
+}
+
+static void *
+serve(void *unused)
+{
+    int rank;
+    (void)unused;
+    for (;;) {
+        sleep_ms(setting.ms / LOOKS);
+        pthread_mutex_lock(&lock);
+        looks++;
+        pthread_mutex_unlock(&lock);
+        while (say_one())
+            continue;
+        if (setting.action == AR_TIMEOUT_ABORT && is_any_late(&rank))
+            end_job(rank);
+    }
+    return NULL;
+}
+
+/* --- communicators --- */
+
+/* Delete callback of a place. */
+static int
+leave_place(MPI_Comm comm, int key, void *place, void *extra)
+{
+    struct place *const p = place;
+    (void)comm;
+    (void)key;
+    (void)extra;
+    pthread_mutex_lock(&lock);
+    for (struct ar_deadline_call *call = calls; call; call = call->next)
+        if (call->place == p) {
+            call->place = NULL;
+            call->is_under_way = false;
+        }
+    pthread_mutex_unlock(&lock);
+    free(p->in_job);
+    free(p);
+    return MPI_SUCCESS;
+}
+
+static struct place *
+make_place(MPI_Comm comm)
+{
+    struct place *const p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    PMPI_Comm_rank(comm, &p->rank);
+    PMPI_Comm_size(comm, &p->nranks);
+    p->in_job = malloc((size_t)p->nranks * sizeof *p->in_job);
+    if (p->in_job && !ar_group_number(p->in_job, comm, p->nranks)) {
+        free(p->in_job);
+        p->in_job = NULL;
+    }
+    if (PMPI_Comm_set_attr(comm, keyval, p) == MPI_SUCCESS)
+        return p;
+    free(p->in_job);
+    free(p);
+    return NULL;
+}
+
+static struct place *
+find_place(MPI_Comm comm)
+{
+    struct place *p = NULL;
+    int found = 0;
+    if (PMPI_Comm_get_attr(comm, keyval, &p, &found))
+        return NULL;
+    return found ? p : make_place(comm);
+}
+
+/* --- a call --- */
+
+static void
+start(void)
+{
+    const struct ar_config *const config = ar_process_get()->config;
+    if (config)
+        setting = config->timeout;
+    own_rank = ar_rank_in_job(); /* what MPI says is better, where it says */
+    int error = 0;
+    if (setting.ms > 0)
+        error = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave_place, &keyval, NULL);
+    if (setting.ms > 0 && !error)
+        error = ar_thread_start(serve);
+    if (error)
+        ar_say("ALLREDUCE_TIMEOUT: no thread for it");
+    if (setting.ms == 0 || error)
+        atomic_store(&ar_deadline_may_watch, false);
+}
+
+/* One that is not in use; NULL without memory.  Under the lock. */
+static struct ar_deadline_call *
+get_idle(void)
+{
+    struct ar_deadline_call *call = calls;
+    while (call && call->is_taken)
+        call = call->next;
+    if (call)
+        return call;
+    call = calloc(1, sizeof *call);
+    if (!call)
+        return NULL;
+    call->next = calls;
+    return calls = call;
+}
+
+void
+ar_deadline_begin(MPI_Count count, MPI_Datatype type)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, start);
+    if (!ar_deadline_watches())
+        return;
+    const struct ar_named *const named = ar_named_find(type);
+    pthread_mutex_lock(&lock);
+    struct ar_deadline_call *const call = ar_deadline_own ? ar_deadline_own : get_idle();
+    if (call)
+        *call = (struct ar_deadline_call){
+            .next = call->next,
+            .is_taken = true,
+            .is_under_way = true,
+            .begun = looks,
+            .stage = AR_DEADLINE_CHOOSES,
+            .count = (unsigned long long)count,
+            .size = named ? named->geometry.size : 0,
+        };
+    pthread_mutex_unlock(&lock);
+    ar_deadline_own = call;
+}
+
+void
+ar_deadline_meet(MPI_Comm comm, enum ar_deadline_stage stage)
+{
+    struct ar_deadline_call *const call = ar_deadline_own;
+    struct place *const place = find_place(comm);
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length;
+    PMPI_Comm_get_name(comm, name, &length);
+    pthread_mutex_lock(&lock);
+    call->stage = stage;
+    call->place = place;
+    if (place && place->in_job)
+        own_rank = place->in_job[place->rank];
+    call->number = place ? ++place->calls : 0;
+    memcpy(call->name, name, sizeof name);
+    pthread_mutex_unlock(&lock);
+}
+
+void
+ar_deadline_enter(enum ar_deadline_stage stage)
+{
+    pthread_mutex_lock(&lock);
+    ar_deadline_own->stage = stage;
+    pthread_mutex_unlock(&lock);
+}
+
+void
+ar_deadline_run(const struct ar_deadline_run *run)
+{
+    struct ar_deadline_call *const call = ar_deadline_own;
+    pthread_mutex_lock(&lock);
+    call->stage = AR_DEADLINE_RUNS;
+    call->run = *run;
+    if (call->size == 0)
+        call->size = run->reduction->size;
+    pthread_mutex_unlock(&lock);
+}
+
+void
+ar_deadline_leave(void)
+{
+    ar_deadline_enter(AR_DEADLINE_CHECKS);
+}
+
+/* A call that MPI took without our help has its number, too: those who count calls count it. */
+void
+ar_deadline_end(MPI_Comm comm, int error)
+{
+    if (!error && !ar_deadline_own->place && comm != MPI_COMM_NULL && !ar_process_is_closed())
+        ar_deadline_meet(comm, AR_DEADLINE_CHECKS);
+    pthread_mutex_lock(&lock);
+    ar_deadline_own->is_under_way = ar_deadline_own->is_taken = false;
+    pthread_mutex_unlock(&lock);
+    ar_deadline_own = NULL;
+}

@@ -1,0 +1,75 @@
+/* ALLREDUCE_TIMEOUT: a thread of ours looks at the calls under way, and of one that takes too long
+ * tells on stderr which it is, what runs, and who is awaited as far as this rank can know.  With
+ * abort it then ends this process, and so the job, also where the rank hangs inside the MPI
+ * library.
+ *
+ * A call takes part from its begin to its end, both on the thread that makes it; without the
+ * setting none does, and what is here costs a branch.  A call out of which an error handler of the
+ * program's jumps seems to be under way until the next one of its thread, or until its communicator
+ * goes.
+ */
+#ifndef AR_DEADLINE_H
+#define AR_DEADLINE_H
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "execute/node.h"
+#include "execute/p2p.h"
+#include "select/select.h"
+
+struct ar_deadline_call;
+
+extern atomic_bool ar_deadline_may_watch; /* false once it is known that nobody asked */
+extern __thread struct ar_deadline_call *ar_deadline_own /* this thread's call, or NULL */
+    __attribute__((tls_model("initial-exec")));
+
+/* Is a call that comes now to begin here? */
+static inline bool
+ar_deadline_watches(void)
+{
+    return atomic_load_explicit(&ar_deadline_may_watch, memory_order_relaxed);
+}
+
+/* Has this thread begun a call?  All that stands below the beginning is for such alone. */
+static inline bool
+ar_deadline_is_on(void)
+{
+    return ar_deadline_own != NULL;
+}
+
+/* What a call is at. */
+enum ar_deadline_stage {
+    AR_DEADLINE_CHOOSES, /* what to run, and the set-up of that */
+    AR_DEADLINE_JOINS,   /* the set-up of its communicator */
+    AR_DEADLINE_NATIVE,  /* the MPI library's allreduce */
+    AR_DEADLINE_RUNS,    /* an algorithm */
+    AR_DEADLINE_CHECKS   /* what comes after these: to verify, to tune, another part */
+};
+
+/* A call begins; type may be any handle.  The process's first one starts the thread. */
+void ar_deadline_begin(MPI_Count count, MPI_Datatype type);
+
+/* It is a call on comm, as MPI has found; CHOOSES or JOINS. */
+void ar_deadline_meet(MPI_Comm comm, enum ar_deadline_stage stage);
+
+/* It is at CHOOSES, NATIVE or CHECKS from now on. */
+void ar_deadline_enter(enum ar_deadline_stage stage);
+
+/* What runs; it lives until ar_deadline_leave. */
+struct ar_deadline_run {
+    const struct ar_choice *choice;
+    const struct ar_reduction *reduction;
+    const struct ar_p2p *p2p; /* one of these; NULL: the other one */
+    const struct ar_node_run *node;
+};
+
+/* Around a run: RUNS, then CHECKS. */
+void ar_deadline_run(const struct ar_deadline_run *run);
+void ar_deadline_leave(void);
+
+/* The call, on comm, returns error. */
+void ar_deadline_end(MPI_Comm comm, int error);
+
+#endif
