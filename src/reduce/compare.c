@@ -44,12 +44,12 @@ static enum format format_of(enum ar_class class)
 static const struct format_row {
     size_t size;
     double roundoff;
-    double least; /* normal */
+    double least, most; /* normal; magnitudes are doubles, which bounds those of long double */
     int exponent_max;
 } formats[] = {
-    [FLOAT32] = {sizeof(float), FLT_EPSILON / 2, FLT_MIN, FLT_MAX_EXP},
-    [FLOAT64] = {sizeof(double), DBL_EPSILON / 2, DBL_MIN, DBL_MAX_EXP},
-    [LONG_FLOAT] = {sizeof(long double), (double)(LDBL_EPSILON / 2), DBL_MIN, DBL_MAX_EXP},
+    [FLOAT32] = {sizeof(float), FLT_EPSILON / 2, FLT_MIN, FLT_MAX, FLT_MAX_EXP},
+    [FLOAT64] = {sizeof(double), DBL_EPSILON / 2, DBL_MIN, DBL_MAX, DBL_MAX_EXP},
+    [LONG_FLOAT] = {sizeof(long double), (double)(LDBL_EPSILON / 2), DBL_MIN, DBL_MAX, DBL_MAX_EXP},
 };
 
 static bool is_complex(enum ar_class class)
@@ -110,8 +110,18 @@ magnitude(enum ar_op op, long double x)
     }
 }
 
-/* How far two results may be apart, of which a is one.  A processor that flushes what is below
- * the least normal number to 0 may do so in each addition. */
+/* A processor that flushes what is below the least normal number to 0 may do so in each addition.
+ * A partial sum is at most 1 + g times the true sum of magnitudes, and that at most 1 / (1 - g)
+ * times the one at hand: up to the format's greatest number no order overflows. */
+static double
+bound_of_sum(const struct format_row *format, double magnitudes, double g, int nranks)
+{
+    if (magnitudes * (1 + g) / (1 - g) > format->most)
+        return INFINITY;
+    return 2 * g / (1 - g) * magnitudes + 2 * (nranks - 1) * format->least;
+}
+
+/* How far two results may be apart, of which a is one. */
 static double
 bound(const struct ar_comparison *c, double magnitudes, long double a, int nranks)
 {
@@ -120,7 +130,7 @@ bound(const struct ar_comparison *c, double magnitudes, long double a, int nrank
     if (!isfinite(magnitudes) || k >= 0.25)
         return INFINITY;
     if (c->op == AR_SUM)
-        return 2 * g / (1 - g) * magnitudes + 2 * (nranks - 1) * format->least;
+        return bound_of_sum(format, magnitudes, g, nranks);
     if (c->op == AR_PROD)
         return magnitudes < format->exponent_max - 2 ? 2 * g / (1 - g) * (double)fabsl(a)
                                                      : INFINITY;

@@ -74,6 +74,58 @@ orders_are_within_and_more_is_not(MPI_Op op, int spread)
     }
 }
 
+/* From the first on each of these overflows, from the last on it does not. */
+static void
+a_sum_that_may_overflow_on_its_way_is_not_judged(void)
+{
+    const float f[RANKS] = {FLT_MAX, FLT_MAX, -FLT_MAX, 0, 0, 0};
+    const double d[RANKS] = {DBL_MAX, DBL_MAX, -DBL_MAX, 0, 0, 0};
+    const float z[RANKS][2] = {{1, FLT_MAX}, {1, FLT_MAX}, {1, -FLT_MAX}};
+    const struct ar_comparison of_f = comparison(MPI_SUM, MPI_FLOAT);
+    const struct ar_comparison of_d = comparison(MPI_SUM, MPI_DOUBLE);
+    const struct ar_comparison of_z = comparison(MPI_SUM, MPI_C_FLOAT_COMPLEX);
+    double magnitudes[2] = {0}, one[2];
+    float up[2], down[2];
+    double double_up, double_down;
+    fold(MPI_FLOAT, MPI_SUM, f, sizeof *f, up, down);
+    *magnitudes = sum_magnitudes(&of_f, (const char *)f);
+    CHECK(isinf(*up) && *down == FLT_MAX, "float %g and %g", *up, *down);
+    CHECK(ar_packed_differs(&of_f, up, down, magnitudes, RANKS, 1) == 1, "float");
+    fold(MPI_DOUBLE, MPI_SUM, d, sizeof *d, &double_up, &double_down);
+    *magnitudes = sum_magnitudes(&of_d, (const char *)d);
+    CHECK(isinf(double_up) && double_down == DBL_MAX, "double %g and %g", double_up, double_down);
+    CHECK(ar_packed_differs(&of_d, &double_up, &double_down, magnitudes, RANKS, 1) == 1, "double");
+    fold(MPI_C_FLOAT_COMPLEX, MPI_SUM, z, sizeof *z, up, down);
+    *magnitudes = 0;
+    for (size_t i = 0; i < RANKS; i++) {
+        ar_magnitudes_get(&of_z, one, z[i], 1);
+        magnitudes[0] += one[0], magnitudes[1] += one[1];
+    }
+    CHECK(isinf(up[1]) && down[1] == FLT_MAX, "complex %g and %g", up[1], down[1]);
+    CHECK(ar_packed_differs(&of_z, up, down, magnitudes, RANKS, 1) == 1, "complex");
+    up[1] = down[1], up[0] = 4;
+    CHECK(ar_packed_differs(&of_z, up, down, magnitudes, RANKS, 1) == 0, "the other part");
+}
+
+/* The sum of magnitudes rounds, too, so up to a little below the greatest number; beyond that
+ * nobody knows. */
+static void
+a_sum_that_cannot_overflow_is_judged(void)
+{
+    const struct ar_comparison single = comparison(MPI_SUM, MPI_FLOAT);
+    const struct ar_comparison twice = comparison(MPI_SUM, MPI_DOUBLE);
+    const float inf = INFINITY, one = 1;
+    const double infinite = INFINITY, double_one = 1;
+    double sum = FLT_MAX * (1 - 3 * RANKS * FLT_EPSILON);
+    CHECK(ar_packed_differs(&single, &inf, &one, &sum, RANKS, 1) == 0, "float");
+    sum = FLT_MAX;
+    CHECK(ar_packed_differs(&single, &inf, &one, &sum, RANKS, 1) == 1, "float");
+    sum = DBL_MAX * (1 - 3 * RANKS * DBL_EPSILON);
+    CHECK(ar_packed_differs(&twice, &infinite, &double_one, &sum, RANKS, 1) == 0, "double");
+    sum = DBL_MAX;
+    CHECK(ar_packed_differs(&twice, &infinite, &double_one, &sum, RANKS, 1) == 1, "double");
+}
+
 static void
 what_may_overflow_is_not_judged(void)
 {
@@ -130,6 +182,8 @@ main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     orders_are_within_and_more_is_not(MPI_SUM, 40);
     orders_are_within_and_more_is_not(MPI_PROD, 40);
+    a_sum_that_may_overflow_on_its_way_is_not_judged();
+    a_sum_that_cannot_overflow_is_judged();
     what_may_overflow_is_not_judged();
     kinds_are_told_apart();
     padding_means_nothing();

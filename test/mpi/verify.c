@@ -2,8 +2,10 @@
  *
  * usage: verify ints N: N sums of ints, each of which must be right
  *        verify kinds: every kind of op and type, with hostile values, in place and not
+ *        verify huge: sums that overflow on their way, or do not, as the order has it
  */
 #include <complex.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +78,24 @@ reduce_floating(void)
     reduce("complex product", MPI_C_DOUBLE_COMPLEX, MPI_PROD, sizeof *z, z);
 }
 
+/* Of the greatest numbers, and on one rank, which is another one for each element, of the least. */
+static void
+sum_huge(void)
+{
+    static float f[COUNT], f_out[COUNT];
+    static double d[COUNT], d_out[COUNT];
+    static float complex z[COUNT], z_out[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        const int sign = i / 7 % nranks == rank ? -1 : 1;
+        f[i] = (float)sign * FLT_MAX;
+        d[i] = sign * DBL_MAX;
+        z[i] = f[i] + I * f[i];
+    }
+    MPI_Allreduce(f, f_out, COUNT, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(d, d_out, COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(z, z_out, COUNT, MPI_C_FLOAT_COMPLEX, MPI_SUM, MPI_COMM_WORLD);
+}
+
 /* Types of which some bytes mean nothing: compared by MPI_Allreduce itself alone. */
 static void
 reduce_padded(void)
@@ -129,6 +149,8 @@ main(int argc, char **argv)
     if (argc > 2 && strcmp(argv[1], "ints") == 0) {
         for (int i = 0; i < atoi(argv[2]); i++)
             sum_ints(i % 2);
+    } else if (argc > 1 && strcmp(argv[1], "huge") == 0) {
+        sum_huge();
     } else {
         sum_ints(0);
         reduce_floating();
