@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 
 #include "report/report.h"
+#include "select/words.h"
 
 static atomic_ulong counts[AR_VERIFIED_KINDS];
 
@@ -12,13 +13,27 @@ ar_verified_count(enum ar_verified kind)
     return atomic_fetch_add_explicit(&counts[kind], 1, memory_order_relaxed);
 }
 
+/* No all-clear where something was seen of which we cannot tell whether it is right. */
+static void
+add_doubts(struct ar_text *text)
+{
+    const unsigned long users = atomic_load(&counts[AR_VERIFIED_USERS]);
+    if (users > 0)
+        ar_text_add(text,
+                    ", %lu of the program's own ops differ from the native allreduce (rounding may "
+                    "be why)",
+                    users);
+}
+
 void
 ar_verified_say(void)
 {
-    const unsigned long right = atomic_load(&counts[AR_VERIFIED_RIGHT]);
-    const unsigned long by_ranks = atomic_load(&counts[AR_VERIFIED_BY_RANKS]);
+    char doubts[256];
+    struct ar_text text;
+    ar_text_init(&text, doubts, sizeof doubts);
+    add_doubts(&text);
     ar_say("ALLREDUCE_VERIFY: %lu calls agree with the native allreduce, %lu between the ranks "
-           "alone, %lu are wrong, %lu could not be compared",
-           right, by_ranks, atomic_load(&counts[AR_VERIFIED_WRONG]),
-           atomic_load(&counts[AR_VERIFIED_NOT]));
+           "alone, %lu are wrong, %lu could not be compared%s",
+           atomic_load(&counts[AR_VERIFIED_RIGHT]), atomic_load(&counts[AR_VERIFIED_BY_RANKS]),
+           atomic_load(&counts[AR_VERIFIED_WRONG]), atomic_load(&counts[AR_VERIFIED_NOT]), doubts);
 }

@@ -57,19 +57,31 @@ static bool is_complex(enum ar_class class)
     return class >= AR_COMPLEX_F32 && class <= AR_COMPLEX_LONG_DOUBLE_PLAIN;
 }
 
+/* MPI_BYTE is no integer: it may hold anything.  An op on integers that is associative, as MPI
+ * wants it, gives the same bits in any order. */
+static enum ar_comparable
+kind_of_users(const struct ar_named *named)
+{
+    return named && named->geometry.type_class == AR_TYPE_INTEGER ? AR_COMPARE_EXACT
+                                                                  : AR_COMPARE_USERS;
+}
+
+static enum ar_comparable
+kind_of(enum ar_class class, enum ar_op op)
+{
+    if (class == AR_NO_CLASS || (is_complex(class) && op != AR_SUM))
+        return AR_COMPARE_NOTHING;
+    return format_of(class) == INTEGER ? AR_COMPARE_EXACT : AR_COMPARE_BOUNDED;
+}
+
 void
 ar_comparison_init(struct ar_comparison *c, const struct ar_reduction *r)
 {
     const struct ar_named *named = ar_named_find(r->type);
-    *c = (struct ar_comparison){AR_COMPARE_NOTHING, AR_NO_CLASS, AR_OPS, r->size, 1};
+    *c = (struct ar_comparison){.class = AR_NO_CLASS, .op = r->which, .size = r->size};
     if (named && named->candidates.n > 0)
         c->class = named->candidates.class[0];
-    if (!r->named || ar_op_find(&c->op, r->op) != AR_OP_PREDEFINED || c->class == AR_NO_CLASS)
-        return;
-    if (format_of(c->class) == INTEGER)
-        c->kind = AR_COMPARE_EXACT;
-    else if (!is_complex(c->class) || c->op == AR_SUM)
-        c->kind = AR_COMPARE_BOUNDED;
+    c->kind = r->which == AR_OPS ? kind_of_users(named) : kind_of(c->class, c->op);
     c->numbers = is_complex(c->class) ? 2 : 1;
 }
 

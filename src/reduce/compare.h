@@ -19,16 +19,19 @@
 
 #include "reduce/kernels.h"
 
+/* What may be said of two results that differ in a bit.  Where ranks have different types for the
+ * same elements, the lowest of theirs holds for all. */
 enum ar_comparable {
-    AR_COMPARE_EXACT,   /* any order gives the same bits */
+    AR_COMPARE_NOTHING, /* nothing is known: types without a kernel, complex products */
+    AR_COMPARE_USERS,   /* a user's op may round, or leave bytes that mean nothing */
     AR_COMPARE_BOUNDED, /* see above */
-    AR_COMPARE_NOTHING  /* nothing is known: user ops, types without a kernel, complex products */
+    AR_COMPARE_EXACT    /* any order gives the same bits: a user's op on integers, too */
 };
 
 struct ar_comparison {
     enum ar_comparable kind;
     enum ar_class class; /* AR_NO_CLASS: of no kernel */
-    enum ar_op op;       /* predefined ops alone */
+    enum ar_op op;       /* AR_OPS: a user's */
     size_t size;         /* bytes of a packed element */
     size_t numbers;      /* magnitudes an element has: 2 for complex sums */
 };

@@ -17,6 +17,9 @@ static const char reason_wrong[] = "wrong when verified";
 
 #define NUMBER_TEXT 128
 
+/* Numbers that ranks agree on at a time. */
+#define AGREED 3
+
 /* A verification after both allreduces. */
 struct check {
     struct ar_communicator *c;
@@ -62,7 +65,7 @@ ar_verify_begin(struct ar_verification *v, const struct ar_reduction *r, const s
 static int
 agree(const struct check *k, int *numbers, int n)
 {
-    int lowest[2];
+    int lowest[AGREED];
     int error = PMPI_Reduce(numbers, lowest, n, MPI_INT, MPI_MIN, 0, k->call->comm);
     if (!error)
         error = PMPI_Bcast(lowest, n, MPI_INT, 0, k->call->comm);
@@ -183,37 +186,64 @@ bound_chunk(struct check *k, bool *is_within, size_t first)
 
 /* --- the verdict --- */
 
-/* Which rank is wrong, as all know then; nranks: none. */
+/* What all ranks know in the end. */
+struct verdict {
+    enum ar_verified is;
+    int who; /* the first rank that sees a difference */
+};
+
 static int
-judge_bounds(struct check *k, int *wrong)
+judge_bounds(struct check *k, struct verdict *verdict)
 {
+    const int none = k->c->nranks;
     bool is_within = true;
     int error = MPI_SUCCESS;
     for (size_t first = 0; first < k->count && !error; first += k->chunk)
         error = bound_chunk(k, &is_within, first);
-    *wrong = is_within ? k->c->nranks : k->c->rank;
-    return error ? error : agree(k, wrong, 1);
+    verdict->who = is_within ? none : k->c->rank;
+    if (!error)
+        error = agree(k, &verdict->who, 1);
+    verdict->is = verdict->who < none ? AR_VERIFIED_WRONG : AR_VERIFIED_RIGHT;
+    return error;
+}
+
+/* All ranks have the same bits, but on rank who the native ones are others. */
+static int
+judge_difference(struct check *k, struct verdict *verdict, int who)
+{
+    static const enum ar_verified meaning[] = {
+        [AR_COMPARE_NOTHING] = AR_VERIFIED_BY_RANKS,
+        [AR_COMPARE_USERS] = AR_VERIFIED_USERS,
+        [AR_COMPARE_EXACT] = AR_VERIFIED_WRONG,
+    };
+    if (k->how.kind == AR_COMPARE_BOUNDED)
+        return judge_bounds(k, verdict);
+    *verdict = (struct verdict){meaning[k->how.kind], who};
+    return MPI_SUCCESS;
 }
 
 static int
-judge(struct check *k, int *wrong)
+judge(struct check *k, struct verdict *verdict)
 {
     struct agreement same = {true, true};
     int error = MPI_SUCCESS;
     for (size_t first = 0; first < k->count && !error; first += k->chunk)
         error = compare_chunk(k, &same, first);
     const int none = k->c->nranks, me = k->c->rank;
-    int found[] = {same.with_rank_0 ? none : me, same.with_native ? none : me};
+    int found[AGREED] = {same.with_rank_0 ? none : me, same.with_native ? none : me,
+                         (int)k->how.kind};
     if (!error)
-        error = agree(k, found, 2);
-    *wrong = found[0];
-    if (error || found[0] < none || found[1] == none || k->how.kind == AR_COMPARE_NOTHING)
+        error = agree(k, found, AGREED);
+    if (error)
         return error;
-    *wrong = found[1];
-    return k->how.kind == AR_COMPARE_BOUNDED ? judge_bounds(k, wrong) : MPI_SUCCESS;
+    k->how.kind = (enum ar_comparable)found[2];
+    if (found[0] == none && found[1] < none)
+        return judge_difference(k, verdict, found[1]);
+    *verdict = (struct verdict){found[0] < none ? AR_VERIFIED_WRONG : AR_VERIFIED_RIGHT, found[0]};
+    return MPI_SUCCESS;
 }
 
-/* --- a wrong result --- */
+/* --- what follows --- */
 
 /* The command that runs the like again, where bench knows type and op. */
 static void
@@ -245,12 +275,23 @@ tell(const struct check *k)
            command);
 }
 
+/* Of a result that may be right. */
+static void
+tell_users(const struct check *k)
+{
+    char algorithm[AR_CHOICE_TEXT];
+    ar_choice_print(k->choice, algorithm, sizeof algorithm);
+    ar_say(
+        "ALLREDUCE_VERIFY: an op of the program's own differs from the native allreduce: element "
+        "%zu of %zu is %s on rank %d of %d, where %s %s; such an op may round, in an order of "
+        "its own under ALLREDUCE_ALGO='%s': the result stays",
+        k->element, k->count, k->is, k->c->rank, k->c->nranks, k->source, k->should_be, algorithm);
+}
+
 static int
 act(struct check *k, int wrong)
 {
     const enum ar_verify_action action = k->c->config->verify.action;
-    if (ar_verified_count(AR_VERIFIED_WRONG) == 0 && wrong == k->c->rank)
-        tell(k);
     if (action == AR_VERIFY_ABORT)
         ar_process_end_job(k->call->comm, k->c->rank == wrong);
     if (action != AR_VERIFY_NATIVE)
@@ -258,6 +299,18 @@ act(struct check *k, int wrong)
     k->c->always_native = reason_wrong;
     ar_statistics_relabel(k->c);
     return ar_reduction_copy(k->r, k->call->out, k->native, k->count);
+}
+
+/* The first of its kind in this process is told. */
+static int
+conclude(struct check *k, const struct verdict *verdict)
+{
+    const bool tells = ar_verified_count(verdict->is) == 0 && verdict->who == k->c->rank;
+    if (tells && verdict->is == AR_VERIFIED_USERS)
+        tell_users(k);
+    if (tells && verdict->is == AR_VERIFIED_WRONG)
+        tell(k);
+    return verdict->is == AR_VERIFIED_WRONG ? act(k, verdict->who) : MPI_SUCCESS;
 }
 
 /* --- the whole --- */
@@ -278,21 +331,17 @@ compare(struct check *k, const struct ar_verification *v)
 {
     const int none = k->c->nranks;
     const bool packs = ar_reduction_packs(k->r), ready = v->room && v->in && allocate(k) && packs;
-    int wrong = ready ? none : k->c->rank, error = agree(k, &wrong, 1);
-    if (!error && wrong < none)
+    struct verdict verdict;
+    int unready = ready ? none : k->c->rank, error = agree(k, &unready, 1);
+    if (!error && unready < none)
         ar_verified_count(AR_VERIFIED_NOT);
-    if (error || wrong < none)
+    if (error || unready < none)
         return error;
     k->native = ar_reduction_base(k->r, v->room, k->count);
     error = run_native(k, k->in, ar_reduction_base(k->r, v->room, k->count));
     if (!error)
-        error = judge(k, &wrong);
-    if (error)
-        return error;
-    if (wrong < none)
-        return act(k, wrong);
-    ar_verified_count(k->how.kind == AR_COMPARE_NOTHING ? AR_VERIFIED_BY_RANKS : AR_VERIFIED_RIGHT);
-    return MPI_SUCCESS;
+        error = judge(k, &verdict);
+    return error ? error : conclude(k, &verdict);
 }
 
 int

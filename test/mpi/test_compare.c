@@ -152,6 +152,7 @@ static void
 kinds_are_told_apart(void)
 {
     MPI_Op op;
+    MPI_Datatype two;
     MPI_Op_create(first, 1, &op);
     CHECK(comparison(MPI_SUM, MPI_INT).kind == AR_COMPARE_EXACT, "int");
     CHECK(comparison(MPI_MAXLOC, MPI_2INT).kind == AR_COMPARE_EXACT, "2int");
@@ -159,7 +160,15 @@ kinds_are_told_apart(void)
     CHECK(comparison(MPI_MINLOC, MPI_DOUBLE_INT).kind == AR_COMPARE_BOUNDED, "double_int");
     CHECK(comparison(MPI_SUM, MPI_C_FLOAT_COMPLEX).numbers == 2, "complex");
     CHECK(comparison(MPI_PROD, MPI_C_FLOAT_COMPLEX).kind == AR_COMPARE_NOTHING, "complex product");
-    CHECK(comparison(op, MPI_INT).kind == AR_COMPARE_NOTHING, "user's op");
+    CHECK(comparison(op, MPI_INT).kind == AR_COMPARE_EXACT, "user's op on int");
+    CHECK(comparison(op, MPI_DOUBLE).kind == AR_COMPARE_USERS, "user's op on double");
+    CHECK(comparison(op, MPI_BYTE).kind == AR_COMPARE_USERS, "user's op on bytes");
+    CHECK(comparison(op, MPI_2INT).kind == AR_COMPARE_USERS, "user's op on pairs");
+    CHECK(comparison(op, MPI_C_BOOL).kind == AR_COMPARE_USERS, "user's op on bool");
+    MPI_Type_contiguous(2, MPI_INT, &two);
+    MPI_Type_commit(&two);
+    CHECK(comparison(op, two).kind == AR_COMPARE_USERS, "user's op on a derived type");
+    MPI_Type_free(&two);
     MPI_Op_free(&op);
 }
 

@@ -2,6 +2,8 @@
  *
  * usage: verify ints N: N sums of ints, each of which must be right
  *        verify kinds: every kind of op and type, with hostile values, in place and not
+ *        verify users TYPE N: N sums by an op of our own, each of which must be right, of TYPE
+ *            ints or pairs (of ints, a derived type); or rounded: of doubles, which may be
  *        verify huge: sums that overflow on their way, or do not, as the order has it
  */
 #include <complex.h>
@@ -140,6 +142,66 @@ reduce_by_users(void)
     MPI_Op_free(&op);
 }
 
+static void
+add_ints(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    int size;
+    MPI_Type_size(*type, &size);
+    for (int i = 0; i < *count * (size / (int)sizeof(int)); i++)
+        ((int *)inout)[i] += ((int *)in)[i];
+}
+
+static void
+add_doubles(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *count; i++)
+        ((double *)inout)[i] += ((double *)in)[i];
+}
+
+static void
+sum_by_users(int ints)
+{
+    MPI_Datatype pair;
+    MPI_Op op;
+    int in[COUNT], out[COUNT], wrong = 0;
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    MPI_Op_create(add_ints, 1, &op);
+    for (int i = 0; i < COUNT; i++)
+        in[i] = i + rank;
+    MPI_Allreduce(in, out, COUNT / ints, ints == 2 ? pair : MPI_INT, op, MPI_COMM_WORLD);
+    for (int i = 0; i < COUNT; i++)
+        wrong += out[i] != i * nranks + nranks * (nranks - 1) / 2;
+    if (wrong > 0)
+        check_fail("%d sums of the program's own are wrong", wrong);
+    MPI_Op_free(&op);
+    MPI_Type_free(&pair);
+}
+
+/* So few that both MPI libraries double distances, which adds in another order than a ring. */
+static void
+round_by_users(void)
+{
+    double in[COUNT / 4], out[COUNT / 4];
+    MPI_Op op;
+    MPI_Op_create(add_doubles, 1, &op);
+    for (int i = 0; i < COUNT / 4; i++)
+        in[i] = 1 / (3.0 + rank + i);
+    MPI_Allreduce(in, out, COUNT / 4, MPI_DOUBLE, op, MPI_COMM_WORLD);
+    MPI_Op_free(&op);
+}
+
+static void
+reduce_users(const char *type, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(type, "rounded") == 0)
+            round_by_users();
+        else
+            sum_by_users(strcmp(type, "pairs") == 0 ? 2 : 1);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -149,6 +211,8 @@ main(int argc, char **argv)
     if (argc > 2 && strcmp(argv[1], "ints") == 0) {
         for (int i = 0; i < atoi(argv[2]); i++)
             sum_ints(i % 2);
+    } else if (argc > 3 && strcmp(argv[1], "users") == 0) {
+        reduce_users(argv[2], atoi(argv[3]));
     } else if (argc > 1 && strcmp(argv[1], "huge") == 0) {
         sum_huge();
     } else {
