@@ -122,6 +122,7 @@ struct ar_communicator {
     struct ar_recorder *recorder;        /* NULL: nothing is recorded */
     struct ar_tuner *tuner;              /* NULL: nothing is tuned */
     unsigned long verify_calls;          /* those that might have been verified */
+    const char *verdict;                 /* as always_native, but for good; NULL: none */
     const struct ar_label *native_label; /* of calls under always_native */
 };
 

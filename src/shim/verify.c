@@ -296,7 +296,7 @@ act(struct check *k, int wrong)
         ar_process_end_job(k->call->comm, k->c->rank == wrong);
     if (action != AR_VERIFY_NATIVE)
         return MPI_SUCCESS;
-    k->c->always_native = reason_wrong;
+    k->c->always_native = k->c->verdict = reason_wrong;
     ar_statistics_relabel(k->c);
     return ar_reduction_copy(k->r, k->call->out, k->native, k->count);
 }

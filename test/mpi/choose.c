@@ -1,6 +1,7 @@
 /* A program that chooses for itself; linked with the library.
  *
  * usage: choose [NAME]   NAME: what ALLREDUCE_ALGO names, which comes first
+ *        choose wrong    under ALLREDUCE_VERIFY=1,native, where the first result is wrong
  */
 #include <allreduce.h>
 #include <stdio.h>
@@ -141,11 +142,34 @@ an_intercommunicator_takes_no_choice(void)
     MPI_Comm_free(&half);
 }
 
+/* The program's choice is no reason to trust our algorithms again. */
+static void
+a_verdict_outlives_choices(void)
+{
+    static const char reason[] = "wrong when verified";
+    MPI_Info ring = info_of("ring");
+    MPI_Comm copy;
+    check_true(allreduce_choose(MPI_COMM_WORLD, "reduce_bcast") == MPI_SUCCESS);
+    expect(MPI_COMM_WORLD, 1, "native", reason);
+    check_true(allreduce_choose(MPI_COMM_WORLD, "ring") == MPI_SUCCESS);
+    expect(MPI_COMM_WORLD, 1, "native", reason);
+    MPI_Comm_set_info(MPI_COMM_WORLD, ring);
+    expect(MPI_COMM_WORLD, 1, "native", reason);
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    expect(copy, 1, "ring", "program");
+    MPI_Comm_free(&copy);
+    MPI_Info_free(&ring);
+}
+
 int
 main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (argc > 1 && strcmp(argv[1], "wrong") == 0) {
+        a_verdict_outlives_choices();
+        return check_end();
+    }
     if (argc > 1) {
         check_true(allreduce_choose(MPI_COMM_WORLD, "ring") == MPI_SUCCESS);
         expect(MPI_COMM_WORLD, 1, argv[1], "named");
