@@ -139,7 +139,9 @@ run_verified(struct ar_communicator *c, struct ar_decision *d, const struct ar_r
     struct ar_verification v;
     const struct ar_choice choice = d->choice;
     ar_verify_begin(&v, r, call);
-    return ar_verify_end(&v, c, &choice, r, call, run(c, d, r, call));
+    const int error = run(c, d, r, call);
+    const int last = ar_verify_end(&v, c, &choice, r, call, error);
+    return error == last ? error : refuse(call, last);
 }
 
 static int

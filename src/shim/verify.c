@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "communicator/process.h"
+#include "communicator/quiet.h"
 #include "communicator/statistics.h"
 #include "communicator/verified.h"
 #include "reduce/compare.h"
@@ -355,9 +356,12 @@ ar_verify_end(struct ar_verification *v, struct ar_communicator *c, const struct
                       .in = v->in,
                       .count = (size_t)call->count,
                       .chunk = r->size < CHUNK_BYTES ? CHUNK_BYTES / r->size : 1};
+    struct ar_quiet quiet;
     ar_comparison_init(&k.how, r);
+    ar_quiet_begin(&quiet, call->comm);
     if (!error)
         error = compare(&k, v);
+    ar_quiet_end(&quiet);
     free(k.mine);
     free(v->room);
     free(v->in_room);

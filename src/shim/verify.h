@@ -21,7 +21,8 @@ void ar_verify_begin(struct ar_verification *v, const struct ar_reduction *r,
                      const struct ar_call *call);
 
 /* After it, choice, ended with error: runs the native allreduce if that is MPI_SUCCESS, compares,
- * and does with a wrong result as asked for.  MPI_SUCCESS or an error of MPI's.  Collective. */
+ * and does with a wrong result as asked for.  Returns error, or one of its own, which it has not
+ * raised.  Collective. */
 int ar_verify_end(struct ar_verification *v, struct ar_communicator *c,
                   const struct ar_choice *choice, const struct ar_reduction *r,
                   const struct ar_call *call, int error);

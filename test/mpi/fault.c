@@ -1,7 +1,9 @@
 /* Faults to be preloaded beside the library: inverts the last byte of one message that rank
  * FAULT_RANK of MPI_COMM_WORLD sends by PMPI_Isend, the FAULT_AT-th from 0 on; with FAULT_SEND=1
  * that message of every rank is refused.  With FAULT_SPLIT=1 the library is out of communicators;
- * with FAULT_MEMORY=RANK that rank is out of memory for scratch of a MiB or more. */
+ * with FAULT_MEMORY=RANK that rank is out of memory for scratch of a MiB or more.  The
+ * FAULT_REDUCE-th PMPI_Reduce by MPI_MIN of each rank, from 0 on, raises MPI_ERR_INTERN and returns
+ * MPI_ERR_OTHER: who raises it again shows. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -82,4 +84,19 @@ aligned_alloc(size_t alignment, size_t bytes)
     if (initialized)
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     return rank >= 0 && rank == number("FAULT_MEMORY") ? NULL : next(alignment, bytes);
+}
+
+__attribute__((visibility("default"))) int
+PMPI_Reduce(const void *in, void *out, int count, MPI_Datatype datatype, MPI_Op op, int root,
+            MPI_Comm comm)
+{
+    typedef int reduce_fn(const void *, void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
+    static int calls;
+    reduce_fn *next;
+    void *symbol = dlsym(RTLD_NEXT, "PMPI_Reduce");
+    memcpy(&next, &symbol, sizeof next);
+    if (op != MPI_MIN || calls++ != number("FAULT_REDUCE"))
+        return next(in, out, count, datatype, op, root, comm);
+    PMPI_Comm_call_errhandler(comm, MPI_ERR_INTERN);
+    return MPI_ERR_OTHER;
 }

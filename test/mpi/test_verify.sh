@@ -117,6 +117,12 @@ spoil 1 2 0 reduce_bcast users pairs 4
 expect_line "$title" "$differs: element 499 of 500 is 0x[0-9a-f]* on rank 0 of 2, where native gives 0x" 1
 expect_line "$title" 'VERIFY: 3 calls agree .* 0 are wrong, .*, 1 of the program' 1
 
+# An error of the comparison's own collectives is the shim's to raise.
+for at in 0 1 2; do
+    expect_ok "error $at" launch 2 LD_PRELOAD="$fault:$library" FAULT_REDUCE=$at ALLREDUCE_VERIFY=1 ALLREDUCE_TRANSPORT=mpi \
+        ALLREDUCE_ALGO=ring "$programs/verify" raised
+done
+
 # refused SETTING COLUMN
 refused() {
     preload 2 ALLREDUCE_VERIFY="$1" "$programs/verify" ints 1 >"$scratch/out" 2>&1 &&

@@ -4,6 +4,7 @@
  *        verify kinds: every kind of op and type, with hostile values, in place and not
  *        verify users TYPE N: N sums by an op of our own, each of which must be right, of TYPE
  *            ints or pairs (of ints, a derived type); or rounded: of doubles, which may be
+ *        verify raised: 2 sums, of which one must end with an error, that is raised once
  *        verify huge: sums that overflow on their way, or do not, as the order has it
  */
 #include <complex.h>
@@ -202,6 +203,30 @@ reduce_users(const char *type, int n)
             sum_by_users(strcmp(type, "pairs") == 0 ? 2 : 1);
 }
 
+static int raised, raised_class;
+
+static void
+handle(MPI_Comm *comm, int *error, ...)
+{
+    (void)comm;
+    raised++;
+    MPI_Error_class(*error, &raised_class);
+}
+
+static void
+errors_are_raised_once(void)
+{
+    MPI_Errhandler handler;
+    int returned = 0, in = rank, out;
+    MPI_Comm_create_errhandler(handle, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    for (int i = 0; i < 2; i++)
+        returned += MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) != MPI_SUCCESS;
+    MPI_Errhandler_free(&handler);
+    if (returned != 1 || raised != 1 || raised_class != MPI_ERR_OTHER)
+        check_fail("%d errors, raised %d times as class %d", returned, raised, raised_class);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -213,6 +238,8 @@ main(int argc, char **argv)
             sum_ints(i % 2);
     } else if (argc > 3 && strcmp(argv[1], "users") == 0) {
         reduce_users(argv[2], atoi(argv[3]));
+    } else if (argc > 1 && strcmp(argv[1], "raised") == 0) {
+        errors_are_raised_once();
     } else if (argc > 1 && strcmp(argv[1], "huge") == 0) {
         sum_huge();
     } else {
