@@ -121,7 +121,8 @@ struct ar_communicator {
     const struct ar_decision *ran;       /* by the last call; NULL: none, or no more known */
     struct ar_recorder *recorder;        /* NULL: nothing is recorded */
     struct ar_tuner *tuner;              /* NULL: nothing is tuned */
-    unsigned long verify_calls;          /* those that might have been verified */
+    unsigned long verify_calls;          /* before the one at hand, under ALLREDUCE_VERIFY */
+    bool verifies;                       /* is the call at hand to be verified? */
     const char *verdict;                 /* as always_native, but for good; NULL: none */
     const struct ar_label *native_label; /* of calls under always_native */
 };

@@ -13,16 +13,19 @@ ar_verified_count(enum ar_verified kind)
     return atomic_fetch_add_explicit(&counts[kind], 1, memory_order_relaxed);
 }
 
-/* No all-clear where something was seen of which we cannot tell whether it is right. */
+/* No all-clear where something was seen, though no result of ours is known to be wrong. */
 static void
 add_doubts(struct ar_text *text)
 {
     const unsigned long users = atomic_load(&counts[AR_VERIFIED_USERS]);
+    const unsigned long unlike = atomic_load(&counts[AR_VERIFIED_UNLIKE]);
     if (users > 0)
         ar_text_add(text,
                     ", %lu of the program's own ops differ from the native allreduce (rounding may "
                     "be why)",
                     users);
+    if (unlike > 0)
+        ar_text_add(text, ", %lu were not alike on all ranks", unlike);
 }
 
 void

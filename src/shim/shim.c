@@ -34,12 +34,14 @@ has_odd_addresses(const struct ar_call *call)
 }
 
 /* Arguments that an MPI library may refuse are its to judge: class, message and
- * error handler are then native by construction. */
+ * error handler are then native by construction.  Without elements any address is legal, and ranks
+ * may have different ones. */
 static bool
 is_suspicious(const struct ar_call *call)
 {
-    return call->comm == MPI_COMM_NULL || call->count < 0 || call->type == MPI_DATATYPE_NULL ||
-           call->op == MPI_OP_NULL || has_odd_addresses(call);
+    return call->comm == MPI_COMM_NULL || call->count < 0 ||
+           (call->count > 0 && (call->type == MPI_DATATYPE_NULL || call->op == MPI_OP_NULL ||
+                                has_odd_addresses(call)));
 }
 
 /* MPI_BOTTOM, where it is the null pointer, comes with a type that holds the
@@ -163,7 +165,7 @@ static int
 run_watched(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
             const struct ar_call *call)
 {
-    if (c->config->verify.every > 0 && d->runner != AR_RUN_NATIVE && ar_verify_is_due(c))
+    if (c->verifies && d->runner != AR_RUN_NATIVE)
         return run_verified(c, d, r, call);
     return d->tuned ? run_tuned(c, d, r, call) : run(c, d, r, call);
 }
@@ -184,6 +186,12 @@ run_unresolved(const struct ar_call *call, const char *reason)
     ar_process_get();
     ar_statistics_count(AR_ENTRY_ALLREDUCE, reason);
     return MPI_SUCCESS;
+}
+
+static int
+run_empty(const struct ar_call *call)
+{
+    return run_unresolved(call, "nothing to reduce");
 }
 
 static int
@@ -210,6 +218,28 @@ is_like_last(const struct ar_communicator *c, const struct ar_call *call)
            c->last_count == (size_t)call->count && call->in && call->out;
 }
 
+static inline int
+choose_and_run(struct ar_communicator *c, const struct ar_call *call)
+{
+    if (call->count == 0)
+        return run_empty(call);
+    if (is_like_last(c, call))
+        return execute(c, c->last_decision, &c->last_reduction, call);
+    return resolve_and_run(c, call);
+}
+
+/* A call that may be verified: before anything that ranks whose calls differ would do
+ * differently. */
+static int
+check_and_run(struct ar_communicator *c, const struct ar_call *call)
+{
+    bool are_alike;
+    const int error = ar_verify_call(c, call, &are_alike);
+    if (error)
+        return refuse(call, error);
+    return are_alike ? choose_and_run(c, call) : run_unresolved(call, "ranks differ");
+}
+
 static int
 allreduce(const struct ar_call *call)
 {
@@ -217,10 +247,6 @@ allreduce(const struct ar_call *call)
     bool is_raised;
     if (call->profiled && ar_native_is_running())
         return ar_native_allreduce(call);
-    /* Without elements any address is legal, and ranks may have different ones: all
-     * of them leave here, before anything looks at addresses. */
-    if (call->count == 0)
-        return run_unresolved(call, "nothing to reduce");
     if (is_suspicious(call))
         return run_unresolved(call, "left to MPI to judge");
     struct ar_communicator *c = ar_communicator_get(call->comm, &error, &is_raised);
@@ -229,10 +255,8 @@ allreduce(const struct ar_call *call)
     if (!c)
         return ar_native_allreduce(call);
     if (c->always_native)
-        return run_always_native(c, call);
-    if (is_like_last(c, call))
-        return execute(c, c->last_decision, &c->last_reduction, call);
-    return resolve_and_run(c, call);
+        return call->count == 0 ? run_empty(call) : run_always_native(c, call);
+    return c->config->is_watched ? check_and_run(c, call) : choose_and_run(c, call);
 }
 
 /* All of a call, its set-up too, counts for ALLREDUCE_TIMEOUT.  Not inline, to be out of the way of

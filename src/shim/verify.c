@@ -10,6 +10,7 @@
 #include "communicator/verified.h"
 #include "reduce/compare.h"
 #include "reduce/named.h"
+#include "shim/alike.h"
 
 static const char reason_wrong[] = "wrong when verified";
 
@@ -17,9 +18,6 @@ static const char reason_wrong[] = "wrong when verified";
 #define CHUNK_BYTES ((size_t)1 << 16)
 
 #define NUMBER_TEXT 128
-
-/* Numbers that ranks agree on at a time. */
-#define AGREED 3
 
 /* A verification after both allreduces. */
 struct check {
@@ -37,10 +35,13 @@ struct check {
     char is[NUMBER_TEXT], should_be[NUMBER_TEXT];
 };
 
-bool
-ar_verify_is_due(struct ar_communicator *c)
+int
+ar_verify_call(struct ar_communicator *c, const struct ar_call *call, bool *are_alike)
 {
-    return c->verify_calls++ % c->config->verify.every == 0;
+    const unsigned every = c->config->verify.every;
+    *are_alike = true;
+    c->verifies = every > 0 && c->verify_calls++ % every == 0;
+    return c->verifies ? ar_calls_compare(c, call, are_alike) : MPI_SUCCESS;
 }
 
 void
@@ -61,18 +62,6 @@ ar_verify_begin(struct ar_verification *v, const struct ar_reduction *r, const s
 }
 
 /* --- of all ranks --- */
-
-/* The lowest of the ranks' numbers, each for itself. */
-static int
-agree(const struct check *k, int *numbers, int n)
-{
-    int lowest[AGREED];
-    int error = PMPI_Reduce(numbers, lowest, n, MPI_INT, MPI_MIN, 0, k->call->comm);
-    if (!error)
-        error = PMPI_Bcast(lowest, n, MPI_INT, 0, k->call->comm);
-    memcpy(numbers, lowest, (size_t)n * sizeof *numbers);
-    return error;
-}
 
 static int
 run_native(const struct check *k, const void *in, void *out)
@@ -201,10 +190,10 @@ judge_bounds(struct check *k, struct verdict *verdict)
     int error = MPI_SUCCESS;
     for (size_t first = 0; first < k->count && !error; first += k->chunk)
         error = bound_chunk(k, &is_within, first);
-    verdict->who = is_within ? none : k->c->rank;
+    int64_t wrong = is_within ? none : k->c->rank;
     if (!error)
-        error = agree(k, &verdict->who, 1);
-    verdict->is = verdict->who < none ? AR_VERIFIED_WRONG : AR_VERIFIED_RIGHT;
+        error = ar_numbers_agree(k->call->comm, &wrong, 1);
+    *verdict = (struct verdict){wrong < none ? AR_VERIFIED_WRONG : AR_VERIFIED_RIGHT, (int)wrong};
     return error;
 }
 
@@ -231,16 +220,16 @@ judge(struct check *k, struct verdict *verdict)
     for (size_t first = 0; first < k->count && !error; first += k->chunk)
         error = compare_chunk(k, &same, first);
     const int none = k->c->nranks, me = k->c->rank;
-    int found[AGREED] = {same.with_rank_0 ? none : me, same.with_native ? none : me,
-                         (int)k->how.kind};
+    int64_t found[] = {same.with_rank_0 ? none : me, same.with_native ? none : me, k->how.kind};
     if (!error)
-        error = agree(k, found, AGREED);
+        error = ar_numbers_agree(k->call->comm, found, 3);
     if (error)
         return error;
     k->how.kind = (enum ar_comparable)found[2];
     if (found[0] == none && found[1] < none)
-        return judge_difference(k, verdict, found[1]);
-    *verdict = (struct verdict){found[0] < none ? AR_VERIFIED_WRONG : AR_VERIFIED_RIGHT, found[0]};
+        return judge_difference(k, verdict, (int)found[1]);
+    *verdict =
+        (struct verdict){found[0] < none ? AR_VERIFIED_WRONG : AR_VERIFIED_RIGHT, (int)found[0]};
     return MPI_SUCCESS;
 }
 
@@ -333,7 +322,8 @@ compare(struct check *k, const struct ar_verification *v)
     const int none = k->c->nranks;
     const bool packs = ar_reduction_packs(k->r), ready = v->room && v->in && allocate(k) && packs;
     struct verdict verdict;
-    int unready = ready ? none : k->c->rank, error = agree(k, &unready, 1);
+    int64_t unready = ready ? none : k->c->rank;
+    int error = ar_numbers_agree(k->call->comm, &unready, 1);
     if (!error && unready < none)
         ar_verified_count(AR_VERIFIED_NOT);
     if (error || unready < none)

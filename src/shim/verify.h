@@ -13,8 +13,10 @@ struct ar_verification {
     void *room;     /* for the native result; NULL without memory; owned */
 };
 
-/* Is c's next call, which an algorithm runs, to be verified?  Counts; alike on all ranks. */
-bool ar_verify_is_due(struct ar_communicator *c);
+/* Begins a call on c: sets c->verifies, alike on all ranks, and compares what the ranks call with
+ * if it is to be verified, as ar_calls_compare does; else they count as alike.  MPI_SUCCESS, or an
+ * error of MPI's, which it has not raised. */
+int ar_verify_call(struct ar_communicator *c, const struct ar_call *call, bool *are_alike);
 
 /* Before the algorithm runs. */
 void ar_verify_begin(struct ar_verification *v, const struct ar_reduction *r,

@@ -52,6 +52,10 @@ expect_line 'one rank' "VERIFY: 4 calls agree with the native allreduce, 0 .* co
 # The first of each N calls on a communicator.
 expect_ok 'one of 4' preload 2 ALLREDUCE_VERIFY=1/4 ALLREDUCE_ALGO=ring "$programs/verify" ints 9
 expect_line 'one of 4' 'VERIFY: 3 calls agree' 1
+# Calls that go native by a clause are of these N, and not compared: every second one here.
+expect_ok 'native ones count' preload 2 ALLREDUCE_VERIFY=1/2 ALLREDUCE_ALGO='native:inplace=yes;ring' \
+    "$programs/verify" ints 9
+expect_line 'native ones count' 'VERIFY: 5 calls agree' 1
 expect_ok 'native is not compared with itself' \
     preload 2 ALLREDUCE_VERIFY=1 ALLREDUCE_ALGO=native "$programs/verify" ints 2
 expect_line 'native is not compared with itself' 'VERIFY: 0 calls agree' 1
@@ -116,6 +120,45 @@ spoil 1 2 0 reduce_bcast users pairs 4
 [ $status -ne 0 ] || fail "$title: the program did not see the wrong result"
 expect_line "$title" "$differs: element 499 of 500 is 0x[0-9a-f]* on rank 0 of 2, where native gives 0x" 1
 expect_line "$title" 'VERIFY: 3 calls agree .* 0 are wrong, .*, 1 of the program' 1
+
+# Ranks that do not call alike would part, or wait for ever.
+size='VERIFY: the ranks of an allreduce differ in the size of their message'
+ops='VERIFY: the ranks of an allreduce differ in their op: rank 0 has MPI_SUM, ranks 1-3 have MPI_MAX$'
+# unlike PATTERN CALLS...: the job ends, and a line tells who has what.
+unlike() {
+    pattern=$1
+    shift
+    preload 4 ALLREDUCE_VERIFY=1 "$programs/verify" "$@" >"$scratch/out" 2>&1
+    status=$?
+    case $status in
+    0 | 124 | 137) fail "$*: exit status $status" ;;
+    esac
+    expect_line "$*" "$pattern" 1
+}
+unlike "$size: rank 0 has 10 elements of 4 bytes, rank 1 has 8 .* bytes, ranks 2-3 have 10 elements of 4 bytes\$" counts 8 10 0
+unlike "$size: rank 0 has no elements, rank 1 has 1 element of 4 bytes, ranks 2-3 have no elements\$" counts 1 0 0
+unlike "$size: rank 0 has 100 .*, rank 1 has no elements, rank 2 has 102 .*, rank 3 has 103 " counts 0 100 1
+unlike "$ops" ops
+for action in warn native; do
+    expect_ok "ops, $action" preload 4 ALLREDUCE_VERIFY=1,$action ALLREDUCE_VERBOSE=1 "$programs/verify" ops
+    expect_line "ops, $action" "$ops" 1
+    expect_line "ops, $action" '0 calls agree .* 0 are wrong, .*, 1 were not alike on all ranks$' 1
+    expect_line "ops, $action" 'native *ranks differ$' 1
+done
+# Open MPI's own allreduce may wait for ever then.
+[ "$AR_MPI_FAMILY" = openmpi ] || {
+    expect_ok 'counts, warn' preload 4 ALLREDUCE_VERIFY=1,warn "$programs/verify" counts 8 10 0
+    expect_line 'counts, warn' "$size" 1
+    expect_line 'counts, warn' '2 calls agree .* 1 were not alike on all ranks$' 1
+}
+preload 7 ALLREDUCE_VERIFY=1 "$programs/verify" counts 1 20 1 >"$scratch/out" 2>&1
+expect_line 'seven counts' "$size: rank 0 has 20 .*, rank 4 has 24 elements of 4 bytes, \\.\\.\\.\$" 1
+# What MPI does not make equal may differ: types, addresses, settings, at a first call without elements, too.
+expect_ok 'layouts' preload 4 ALLREDUCE_VERIFY=1 "$programs/layouts"
+expect_line 'layouts' 'VERIFY: 7 calls agree .* 0 are wrong, 0 could not be compared$' 1
+# shellcheck disable=SC2016 # the ranks' shells expand it
+expect_ok 'settings differ' preload 2 sh -c \
+    'ALLREDUCE_VERIFY=${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-0}} exec "$0"' "$programs/layouts"
 
 # An error of the comparison's own collectives is the shim's to raise.
 for at in 0 1 2; do

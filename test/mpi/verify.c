@@ -5,6 +5,9 @@
  *        verify users TYPE N: N sums by an op of our own, each of which must be right, of TYPE
  *            ints or pairs (of ints, a derived type); or rounded: of doubles, which may be
  *        verify raised: 2 sums, of which one must end with an error, that is raised once
+ *        verify counts A B STEP: 3 sums, of which the second is erroneous: rank 1 has A ints, the
+ *            others B and their rank times STEP
+ *        verify ops: a sum on rank 0, and a maximum on the others
  *        verify huge: sums that overflow on their way, or do not, as the order has it
  */
 #include <complex.h>
@@ -203,6 +206,26 @@ reduce_users(const char *type, int n)
             sum_by_users(strcmp(type, "pairs") == 0 ? 2 : 1);
 }
 
+/* What the MPI library makes of it is its own affair, but it must not end the program. */
+static void
+count_differently(int mine)
+{
+    int in[COUNT] = {0}, out[COUNT];
+    MPI_Comm copy;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+    MPI_Allreduce(in, out, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(in, out, mine, MPI_INT, MPI_SUM, copy);
+    MPI_Allreduce(in, out, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void
+mix_ops(void)
+{
+    int in = rank, out;
+    MPI_Allreduce(&in, &out, 1, MPI_INT, rank == 0 ? MPI_SUM : MPI_MAX, MPI_COMM_WORLD);
+}
+
 static int raised, raised_class;
 
 static void
@@ -240,6 +263,10 @@ main(int argc, char **argv)
         reduce_users(argv[2], atoi(argv[3]));
     } else if (argc > 1 && strcmp(argv[1], "raised") == 0) {
         errors_are_raised_once();
+    } else if (argc > 4 && strcmp(argv[1], "counts") == 0) {
+        count_differently(atoi(argv[rank == 1 ? 2 : 3]) + (rank == 1 ? 0 : rank * atoi(argv[4])));
+    } else if (argc > 1 && strcmp(argv[1], "ops") == 0) {
+        mix_ops();
     } else if (argc > 1 && strcmp(argv[1], "huge") == 0) {
         sum_huge();
     } else {

@@ -1,0 +1,133 @@
+#include "shim/alike.h"
+
+#include <string.h>
+
+#include "communicator/process.h"
+#include "communicator/quiet.h"
+#include "communicator/verified.h"
+#include "reduce/named.h"
+#include "report/report.h"
+#include "select/words.h"
+
+/* Groups of ranks that are named. */
+#define GROUPS_MOST 5
+
+#define LINE_TEXT 512
+
+/* What must be alike.  Of nothing all is 0 and op AR_OPS: then type and op do not matter. */
+struct terms {
+    int64_t count, size_bytes, op;
+};
+
+int
+ar_numbers_agree(MPI_Comm comm, int64_t *numbers, int n)
+{
+    int64_t lowest[AR_NUMBERS_MOST] = {0};
+    int error = PMPI_Reduce(numbers, lowest, n, MPI_INT64_T, MPI_MIN, 0, comm);
+    if (!error)
+        error = PMPI_Bcast(lowest, n, MPI_INT64_T, 0, comm);
+    if (!error)
+        memcpy(numbers, lowest, (size_t)n * sizeof *numbers);
+    return error;
+}
+
+/* A type that MPI does not know counts as nothing: no rank may leave alone here. */
+static struct terms
+terms_of(const struct ar_call *call)
+{
+    const struct terms nothing = {.op = AR_OPS};
+    MPI_Count size = 0;
+    enum ar_op op = AR_OPS;
+    if (call->count == 0 || PMPI_Type_size_x(call->type, &size) || size <= 0)
+        return nothing;
+    ar_op_find(&op, call->op);
+    return (struct terms){call->count, size, op};
+}
+
+struct likeness {
+    bool of_size, of_op;
+};
+
+static int
+compare(MPI_Comm comm, const struct terms *mine, struct likeness *alike)
+{
+    int64_t least[AR_NUMBERS_MOST] = {mine->count,       -mine->count, mine->size_bytes,
+                                      -mine->size_bytes, mine->op,     -mine->op};
+    const int error = ar_numbers_agree(comm, least, AR_NUMBERS_MOST);
+    alike->of_size = least[0] == -least[1] && least[2] == -least[3];
+    alike->of_op = least[4] == -least[5];
+    return error;
+}
+
+/* The terms of rank from, and the first rank behind it whose are others: nranks if none. */
+static int
+find_next(const struct ar_communicator *c, MPI_Comm comm, int from, const struct terms *mine,
+          struct terms *theirs, int *next)
+{
+    *theirs = *mine;
+    int error = PMPI_Bcast(theirs, (int)sizeof *theirs, MPI_BYTE, from, comm);
+    const bool differs = memcmp(mine, theirs, sizeof *mine) != 0;
+    int64_t first = c->rank > from && differs ? c->rank : c->nranks;
+    if (!error)
+        error = ar_numbers_agree(comm, &first, 1);
+    *next = (int)first;
+    return error;
+}
+
+static void
+add_group(struct ar_text *line, int from, int last, const struct terms *theirs, bool is_of_size)
+{
+    if (from == last)
+        ar_text_add(line, "%s rank %d has ", from > 0 ? "," : "", from);
+    else
+        ar_text_add(line, "%s ranks %d-%d have ", from > 0 ? "," : "", from, last);
+    if (!is_of_size)
+        ar_text_add(line, "%s",
+                    theirs->op == AR_OPS ? "one of the program's own"
+                                         : ar_op_name((enum ar_op)theirs->op));
+    else if (theirs->count == 0)
+        ar_text_add(line, "no elements");
+    else
+        ar_text_add(line, "%lld element%s of %lld bytes", (long long)theirs->count,
+                    theirs->count == 1 ? "" : "s", (long long)theirs->size_bytes);
+}
+
+/* Ranks beside each other that have the same are named together. */
+static int
+tell(const struct ar_communicator *c, MPI_Comm comm, struct terms mine, bool is_of_size)
+{
+    char text[LINE_TEXT];
+    struct ar_text line;
+    struct terms theirs;
+    int error = MPI_SUCCESS, next = 0;
+    ar_text_init(&line, text, sizeof text);
+    if (is_of_size)
+        mine.op = AR_OPS;
+    for (int from = 0, groups = 0; from < c->nranks && groups < GROUPS_MOST && !error; groups++) {
+        error = find_next(c, comm, from, &mine, &theirs, &next);
+        add_group(&line, from, next - 1, &theirs, is_of_size);
+        from = next;
+    }
+    if (!error && ar_verified_count(AR_VERIFIED_UNLIKE) == 0 && c->rank == 0)
+        ar_say("ALLREDUCE_VERIFY: the ranks of an allreduce differ in %s:%s%s",
+               is_of_size ? "the size of their message" : "their op", text,
+               next < c->nranks ? ", ..." : "");
+    return error;
+}
+
+int
+ar_calls_compare(const struct ar_communicator *c, const struct ar_call *call, bool *are_alike)
+{
+    const struct terms mine = terms_of(call);
+    struct likeness alike;
+    struct ar_quiet quiet;
+    ar_quiet_begin(&quiet, call->comm);
+    int error = compare(call->comm, &mine, &alike);
+    *are_alike = alike.of_size && alike.of_op;
+    if (!error && !*are_alike)
+        error = tell(c, call->comm, mine, !alike.of_size);
+    ar_quiet_end(&quiet);
+    if (!error && !*are_alike && c->config->verify.action == AR_VERIFY_ABORT)
+        ar_process_end_job(call->comm, c->rank == 0);
+    return error;
+}
