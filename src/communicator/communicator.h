@@ -123,7 +123,6 @@ struct ar_communicator {
     struct ar_tuner *tuner;              /* NULL: nothing is tuned */
     unsigned long verify_calls;          /* before the one at hand, under ALLREDUCE_VERIFY */
     bool verifies;                       /* is the call at hand to be verified? */
-    const char *verdict;                 /* as always_native, but for good; NULL: none */
     const struct ar_label *native_label; /* of calls under always_native */
 };
 
