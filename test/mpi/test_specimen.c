@@ -13,19 +13,32 @@
 #define RANKS 5
 #define COUNT 10007
 
+static bool
+team_create(struct ar_specimen *team[RANKS], struct ar_named *type, enum ar_op op)
+{
+    for (int rank = 0; rank < RANKS; rank++)
+        if (ar_specimen_create(&team[rank], type, op, rank, RANKS))
+            return false;
+    return true;
+}
+
+static void
+team_destroy(struct ar_specimen *team[RANKS])
+{
+    for (int rank = 0; rank < RANKS; rank++)
+        ar_specimen_destroy(team[rank]);
+}
+
 /* Element for element the reduction of all ranks but one, each rank in a place of its own. */
 static void
-fold(char *sum, char *part, const struct ar_named *type, enum ar_op op, enum ar_specimen_kind kind,
-     const int order[RANKS], int without)
+fold(char *sum, char *part, struct ar_specimen *team[RANKS], const struct ar_named *type,
+     enum ar_op op, enum ar_specimen_kind kind, const int order[RANKS], int without)
 {
     bool first = true;
     for (int i = 0; i < RANKS; i++) {
-        struct ar_specimen *s;
         if (order[i] == without)
             continue;
-        CHECK(ar_specimen_create(&s, (struct ar_named *)type, op, order[i], RANKS) == 0, "create");
-        ar_specimen_fill(s, kind, first ? sum : part, COUNT);
-        ar_specimen_destroy(s);
+        ar_specimen_fill(team[order[i]], kind, first ? sum : part, COUNT);
         if (!first)
             MPI_Reduce_local(part, sum, COUNT, type->geometry.type, ar_op_handle(op));
         first = false;
@@ -37,23 +50,24 @@ judge(struct ar_named *type, const char *name, enum ar_op op, char *sum, char *p
 {
     static const int up[RANKS] = {0, 1, 2, 3, 4}, mixed[RANKS] = {3, 0, 4, 2, 1};
     const char *const op_name = ar_op_name(op);
-    struct ar_specimen *s;
-    if (ar_specimen_create(&s, type, op, 0, RANKS)) {
+    struct ar_specimen *team[RANKS];
+    if (!team_create(team, type, op)) {
         CHECK(false, "no specimen of %s %s", name, op_name);
         return;
     }
-    fold(sum, part, type, op, AR_SPECIMEN_EXACT, up, -1);
+    struct ar_specimen *const s = team[0];
+    fold(sum, part, team, type, op, AR_SPECIMEN_EXACT, up, -1);
     CHECK(ar_specimen_error(s, AR_SPECIMEN_EXACT, sum, COUNT) == 0, "%s %s", name, op_name);
-    fold(sum, part, type, op, AR_SPECIMEN_EXACT, mixed, -1);
+    fold(sum, part, team, type, op, AR_SPECIMEN_EXACT, mixed, -1);
     CHECK(ar_specimen_error(s, AR_SPECIMEN_EXACT, sum, COUNT) == 0, "%s %s, mixed", name, op_name);
     memset(sum + (COUNT / 2) * type->geometry.extent, 0x55, (size_t)type->geometry.extent);
     CHECK(ar_specimen_error(s, AR_SPECIMEN_EXACT, sum, COUNT) != 0, "%s %s, one", name, op_name);
-    fold(sum, part, type, op, AR_SPECIMEN_EXACT, up, 3);
+    fold(sum, part, team, type, op, AR_SPECIMEN_EXACT, up, 3);
     CHECK(ar_specimen_error(s, AR_SPECIMEN_EXACT, sum, COUNT) != 0, "%s %s, less", name, op_name);
-    fold(sum, part, type, op, AR_SPECIMEN_ROUNDED, mixed, -1);
+    fold(sum, part, team, type, op, AR_SPECIMEN_ROUNDED, mixed, -1);
     CHECK(ar_specimen_error(s, AR_SPECIMEN_ROUNDED, sum, COUNT) < 1e-6, "%s %s", name, op_name);
     CHECK(ar_specimen_distance(s, AR_SPECIMEN_ROUNDED, sum, sum, COUNT) == 0, "%s", name);
-    ar_specimen_destroy(s);
+    team_destroy(team);
 }
 
 static void
@@ -79,17 +93,21 @@ rounding_is_measured(void)
     static const int up[RANKS] = {0, 1, 2, 3, 4}, down[RANKS] = {4, 3, 2, 1, 0};
     static float sum[COUNT], other[COUNT], part[COUNT];
     struct ar_named *const type = ar_named_find(MPI_FLOAT);
-    struct ar_specimen *s;
-    CHECK(ar_specimen_create(&s, type, AR_SUM, 0, RANKS) == 0, "create");
-    fold((char *)sum, (char *)part, type, AR_SUM, AR_SPECIMEN_ROUNDED, up, -1);
-    fold((char *)other, (char *)part, type, AR_SUM, AR_SPECIMEN_ROUNDED, down, -1);
+    struct ar_specimen *team[RANKS];
+    if (!team_create(team, type, AR_SUM)) {
+        CHECK(false, "no specimens of floats");
+        return;
+    }
+    struct ar_specimen *const s = team[0];
+    fold((char *)sum, (char *)part, team, type, AR_SUM, AR_SPECIMEN_ROUNDED, up, -1);
+    fold((char *)other, (char *)part, team, type, AR_SUM, AR_SPECIMEN_ROUNDED, down, -1);
     const double error = ar_specimen_error(s, AR_SPECIMEN_ROUNDED, sum, COUNT);
     CHECK(error > 1e-9 && error < 2e-7, "%g", error);
     const double apart = ar_specimen_distance(s, AR_SPECIMEN_ROUNDED, sum, other, COUNT);
     CHECK(apart > 1e-9 && apart < 4e-7, "%g", apart);
     sum[77] = NAN;
     CHECK(isinf(ar_specimen_error(s, AR_SPECIMEN_ROUNDED, sum, COUNT)), "NaN");
-    ar_specimen_destroy(s);
+    team_destroy(team);
 }
 
 static void
