@@ -2,7 +2,7 @@
  * not harm MPI_Finalize; where the native call runs, ours does; attributes and
  * error handlers of the user's are left alone.
  *
- * usage: comms churn | shuffle | many | semantics   many prints how many could be made
+ * usage: comms [churn | shuffle | many | semantics]...   many prints how many could be made
  */
 #include <dirent.h>
 #include <stdbool.h>
@@ -274,11 +274,9 @@ check_handler_is_kept(const struct check_comm *world)
     MPI_Comm_free(&copy);
 }
 
-int
-main(int argc, char **argv)
+static void
+check_what(const char *what)
 {
-    const char *what = argc > 1 ? argv[1] : "semantics";
-    check_begin(&argc, &argv);
     const struct check_comm world = check_describe(MPI_COMM_WORLD, "world");
     if (strcmp(what, "churn") == 0) {
         check_churn(&world);
@@ -292,5 +290,15 @@ main(int argc, char **argv)
         check_info(&world);
         check_handler_is_kept(&world);
     }
+}
+
+int
+main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    for (int i = 1; i < argc; i++)
+        check_what(argv[i]);
+    if (argc == 1)
+        check_what("semantics");
     return check_end();
 }

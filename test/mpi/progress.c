@@ -1,5 +1,8 @@
 /* Legal programs whose other communication must go on while ranks are inside
- * MPI_Allreduce, and whose messages must reach them and nobody else. */
+ * MPI_Allreduce, and whose messages must reach them and nobody else.
+ *
+ * usage: progress [CHOICE...]   on a communicator for each choice; without any on the world
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -143,23 +146,45 @@ ranks_come_late(const struct check_comm *c)
     }
 }
 
+static void
+check_comm(MPI_Comm comm, const char *name)
+{
+    const struct check_comm c = check_describe(comm, name);
+    for (int turn = 0; turn < 2; turn++) { /* the first with no state of ours yet */
+        send_before_receive_after(&c);
+        receive_before_peer_enters(&c);
+        barrier_under_way(&c);
+        iallreduce_under_way(&c);
+        wildcards_stay_apart(&c);
+        unexpected_messages_stay(&c);
+        ranks_come_late(&c);
+    }
+}
+
+static void
+check_choice(const char *choice)
+{
+    MPI_Comm comm;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "allreduce_algo", choice);
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Info_free(&info);
+    check_comm(comm, choice);
+    MPI_Comm_free(&comm);
+}
+
 int
 main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
-    struct check_comm world = check_describe(MPI_COMM_WORLD, "world");
     message = malloc(LONG_MESSAGE * sizeof *message);
     landing = malloc(LONG_MESSAGE * sizeof *landing);
-    check_true(world.nranks >= 2 && message && landing);
-    for (int turn = 0; turn < 2; turn++) { /* the first with no state of ours yet */
-        send_before_receive_after(&world);
-        receive_before_peer_enters(&world);
-        barrier_under_way(&world);
-        iallreduce_under_way(&world);
-        wildcards_stay_apart(&world);
-        unexpected_messages_stay(&world);
-        ranks_come_late(&world);
-    }
+    check_true(message && landing);
+    if (argc == 1)
+        check_comm(MPI_COMM_WORLD, "world");
+    for (int i = 1; i < argc; i++)
+        check_choice(argv[i]);
     free(message);
     free(landing);
     return check_end();

@@ -27,11 +27,8 @@ for row in ring shm; do
     echo "$row: $made communicators at once, natively $native"
     for ranks in 2 3 4; do
         # shellcheck disable=SC2086
-        expect_row "$row: come and go on $ranks ranks" $row 5 \
-            preload $ranks $settings "$programs/comms" shuffle
-        # shellcheck disable=SC2086
-        expect_row "$row: semantics on $ranks ranks" $row 5 \
-            preload $ranks $settings "$programs/comms" semantics
+        expect_row "$row: semantics, come and go on $ranks ranks" $row 10 \
+            preload $ranks $settings "$programs/comms" semantics shuffle
         grep -q 'native *intercommunicator' "$scratch/out" ||
             fail "$row: the summary does not tell of the intercommunicator"
     done
