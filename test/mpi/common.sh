@@ -140,9 +140,9 @@ expect_rows() {
     echo "done: $title"
 }
 
-# by_three COMMAND...: runs COMMAND with three rows behind it, until each had its turn.
-by_three() {
-    rows | paste -d ' ' - - - >"$scratch/groups"
+# by_five COMMAND...: runs COMMAND with five rows behind it, until each had its turn.
+by_five() {
+    rows | xargs -n 5 >"$scratch/groups"
     while read -r group; do
         # shellcheck disable=SC2086 # names have no blanks
         "$@" $group
