@@ -1,6 +1,6 @@
 #!/bin/sh
 # doc/algorithms.md has a section for every row, and it and its pictures are what the program
-# prints now.
+# prints now: three that show each kind of line, or all with ALL_PICTURES=1 (make check-release).
 set -u
 doc=${srcdir:-.}/doc
 failed=0
@@ -15,8 +15,20 @@ new=$(mktemp -d) || exit 99
 trap 'rm -rf "$new"' EXIT
 mkdir "$new/pictures"
 "$doc/make-page.sh" "$doc/algorithms.in.md" >"$new/algorithms.md" || failed=1
-"$doc/make-pictures.sh" "$new/pictures" || failed=1
-{ diff -u "$doc/algorithms.md" "$new/algorithms.md" && diff -r -q "$doc/pictures" "$new/pictures"; } || {
+draw() {
+    "$doc/make-pictures.sh" "$new/pictures" "$@" || failed=1
+}
+pictures_are_alike() {
+    if [ -n "${ALL_PICTURES:-}" ]; then
+        draw && diff -r -q "$doc/pictures" "$new/pictures"
+        return
+    fi
+    draw ring double_tree hier_ring
+    for name in ring double_tree hier_ring; do
+        cmp "$doc/pictures/$name.svg" "$new/pictures/$name.svg" || return
+    done
+}
+{ diff -u "$doc/algorithms.md" "$new/algorithms.md" && pictures_are_alike; } || {
     echo "doc/algorithms.md or its pictures are out of date; run: make update-doc"
     failed=1
 }
