@@ -18,10 +18,10 @@ expect_end() {
     124 | 137) fail "$what: the job hung" ;;
     esac
     told=$(grep -c '^liballreduce: ALLREDUCE_ALGO' "$scratch/out")
-    [ "$told" -ge 1 ] && [ "$told" -le "$lines" ] || {
+    if [ "$told" -lt 1 ] || [ "$told" -gt "$lines" ]; then
         fail "$what: told $told times"
         cat "$scratch/out"
-    }
+    fi
 }
 
 # A bad setting that is first met on another communicator than the world.
@@ -30,7 +30,7 @@ corners='dup split'
 for corner in $corners; do
     expect_ok "$corner" preload 3 ALLREDUCE_ALGO=ring "$programs/corners" "$corner"
     # Of two parts of the world each may tell before the job ends.
-    lines=$([ $corner = split ] && echo 2 || echo 1)
+    lines=$([ "$corner" = split ] && echo 2 || echo 1)
     expect_end "a bad setting, $corner" "$lines" preload 3 ALLREDUCE_ALGO=rinng "$programs/corners" "$corner"
 done
 

@@ -52,7 +52,7 @@ export LD_PRELOAD
 exec "$2"
 END
 chmod +x "$scratch/by_version"
-expect_row "two versions" native 4 launch 3 LIBRARY="$library" ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring \
+expect_row "two versions" native 4 launch 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring \
     sh -c "LD_PRELOAD=$library exec $scratch/by_version $scratch/other.so $programs/pings"
 [ "$(grep -c 'ranks 0 and 1 of a communicator have different versions' "$scratch/out")" -eq 1 ] ||
     fail "two versions: not told once"
