@@ -211,12 +211,15 @@ allocate(int nranks)
     return NULL;
 }
 
-/* Each rank gives out tags of its own, so that two communicators never have the same. */
+/* Each rank gives out tags of its own, so that two communicators never have the same.  The greatest
+ * tag is an attribute of the world's; without a world nothing is shared. */
 static int
-slots_for(MPI_Comm comm, int nranks)
+slots_for(int nranks)
 {
-    int found = 0, *most = NULL;
-    PMPI_Comm_get_attr(comm, MPI_TAG_UB, &most, &found);
+    int initialized = 0, found = 0, *most = NULL;
+    PMPI_Initialized(&initialized);
+    if (initialized)
+        PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
     const int slots = found ? *most / AR_WINDOW_MAX / nranks : 0;
     return slots < SLOTS ? slots : SLOTS;
 }
@@ -282,8 +285,7 @@ make(const struct offer *offer, MPI_Comm comm, int rank, int nranks, int *error)
     else
         s->comm = MPI_COMM_NULL;
     fails |= !has_share || s->comm == MPI_COMM_NULL;
-    if (s->comm != MPI_COMM_NULL)
-        s->slots = slots_for(s->comm, nranks);
+    s->slots = slots_for(nranks);
     s->is_used[0] = rank == 0; /* by this communicator */
     /* Before the ranks meet: once they have, another thread of one of them may lend it. */
     if (s->is_kept)
@@ -338,7 +340,7 @@ propose(struct offer *offer, MPI_Comm comm, int nranks)
     MPI_Group group = ar_group_of(comm, nranks);
     *offer = (struct offer){.is_new = true};
     const bool can_share =
-        group != MPI_GROUP_NULL && slots_for(comm, nranks) > 0 &&
+        group != MPI_GROUP_NULL && slots_for(nranks) > 0 &&
         getrandom(&offer->number, sizeof offer->number, 0) == (ssize_t)sizeof offer->number;
     if (group != MPI_GROUP_NULL)
         PMPI_Group_free(&group);
@@ -348,12 +350,12 @@ propose(struct offer *offer, MPI_Comm comm, int nranks)
     pthread_mutex_unlock(&lock);
 }
 
-/* By rank 0: a new one that was to be kept has its first user, or could not be made. */
+/* By rank 0: what was to be kept could not be made. */
 static void
-settle(struct ar_carrier *made)
+withdraw(void)
 {
     pthread_mutex_lock(&lock);
-    kept -= made == NULL;
+    kept--;
     pthread_mutex_unlock(&lock);
 }
 
@@ -436,8 +438,8 @@ ar_carriage_get(struct ar_carriage *carriage, MPI_Comm comm, int rank, int nrank
         return false;
     carriage->carrier =
         offer.is_new ? make(&offer, comm, rank, nranks, error) : find_number(offer.number);
-    if (rank == 0 && offer.is_new && offer.is_kept)
-        settle(carriage->carrier);
+    if (rank == 0 && offer.is_kept && !carriage->carrier)
+        withdraw();
     if (!carriage->carrier)
         return false;
     if (rank == 0)

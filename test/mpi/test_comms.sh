@@ -18,7 +18,7 @@ for row in ring shm; do
     expect_row "$row: made and freed" $row 1400 preload 2 $settings "$programs/comms" churn
     expect_no_files "$row: made and freed"
     # shellcheck disable=SC2086
-    expect_row "$row: many at once" $row 500 preload 2 $settings "$programs/comms" many
+    expect_row "$row: many at once" $row 1900 preload 2 $settings "$programs/comms" many
     made=$(made_many)
     # Shared memory takes none of the MPI library's communicators, the rest share a few.
     least=$((native * 95 / 100))
