@@ -455,9 +455,9 @@ ar_carriage_return(struct ar_carriage *carriage, bool mpi_lives)
     struct ar_carrier *const s = carriage->carrier;
     free(carriage->rank_of);
     free(carriage->node_of);
-    if (s && !s->is_kept)
+    if (s && !s->is_kept) {
         give_up(s, true, mpi_lives);
-    if (s && s->is_kept && carriage->slot >= 0) {
+    } else if (s && carriage->slot >= 0) {
         pthread_mutex_lock(&lock);
         s->is_used[carriage->slot] = false;
         pthread_mutex_unlock(&lock);

@@ -87,8 +87,8 @@ aligned_alloc(size_t alignment, size_t bytes)
 }
 
 __attribute__((visibility("default"))) int
-PMPI_Reduce(const void *in, void *out, int count, MPI_Datatype datatype, MPI_Op op, int root,
-            MPI_Comm comm)
+PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+            int root, MPI_Comm comm)
 {
     typedef int reduce_fn(const void *, void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
     static int calls;
@@ -96,7 +96,7 @@ PMPI_Reduce(const void *in, void *out, int count, MPI_Datatype datatype, MPI_Op 
     void *symbol = dlsym(RTLD_NEXT, "PMPI_Reduce");
     memcpy(&next, &symbol, sizeof next);
     if (op != MPI_MIN || calls++ != number("FAULT_REDUCE"))
-        return next(in, out, count, datatype, op, root, comm);
+        return next(sendbuf, recvbuf, count, datatype, op, root, comm);
     PMPI_Comm_call_errhandler(comm, MPI_ERR_INTERN);
     return MPI_ERR_OTHER;
 }

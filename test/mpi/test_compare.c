@@ -151,15 +151,20 @@ first(void *in, void *inout, int *count, MPI_Datatype *type)
 static void
 kinds_are_told_apart(void)
 {
-    MPI_Op op;
-    MPI_Datatype two;
-    MPI_Op_create(first, 1, &op);
     CHECK(comparison(MPI_SUM, MPI_INT).kind == AR_COMPARE_EXACT, "int");
     CHECK(comparison(MPI_MAXLOC, MPI_2INT).kind == AR_COMPARE_EXACT, "2int");
     CHECK(comparison(MPI_LXOR, MPI_C_BOOL).kind == AR_COMPARE_EXACT, "bool");
     CHECK(comparison(MPI_MINLOC, MPI_DOUBLE_INT).kind == AR_COMPARE_BOUNDED, "double_int");
     CHECK(comparison(MPI_SUM, MPI_C_FLOAT_COMPLEX).numbers == 2, "complex");
     CHECK(comparison(MPI_PROD, MPI_C_FLOAT_COMPLEX).kind == AR_COMPARE_NOTHING, "complex product");
+}
+
+static void
+what_an_op_of_the_program_may_round_is_told_apart(void)
+{
+    MPI_Op op;
+    MPI_Datatype two;
+    MPI_Op_create(first, 1, &op);
     CHECK(comparison(op, MPI_INT).kind == AR_COMPARE_EXACT, "user's op on int");
     CHECK(comparison(op, MPI_DOUBLE).kind == AR_COMPARE_USERS, "user's op on double");
     CHECK(comparison(op, MPI_BYTE).kind == AR_COMPARE_USERS, "user's op on bytes");
@@ -195,6 +200,7 @@ main(int argc, char **argv)
     a_sum_that_cannot_overflow_is_judged();
     what_may_overflow_is_not_judged();
     kinds_are_told_apart();
+    what_an_op_of_the_program_may_round_is_told_apart();
     padding_means_nothing();
     MPI_Finalize();
     return check_status();
