@@ -122,8 +122,10 @@ rules_of() {
 }
 
 # expect_rows RANKS LEAST PROGRAM ROW...: the program with rules_of these rows, each of
-# which at least LEAST calls ran; their messages carried as $transport says.
+# which at least LEAST calls ran; their messages carried as $transport says, ops of the program's own
+# as $user_ops says.
 transport=auto
+user_ops=whole
 expect_rows() {
     ranks=$1
     least=$2
@@ -132,7 +134,7 @@ expect_rows() {
     title="$* on $ranks ranks, transport $transport"
     # shellcheck disable=SC2086 # program may hold arguments
     expect_ok "$title" preload "$ranks" ALLREDUCE_VERBOSE=1 ALLREDUCE_TRANSPORT=$transport \
-        ALLREDUCE_ALGO="$(rules_of "$@")" $program ||
+        ALLREDUCE_USER_OPS=$user_ops ALLREDUCE_ALGO="$(rules_of "$@")" $program ||
         return
     for row in "$@"; do
         expect_calls "$title" "$row" "$least"
