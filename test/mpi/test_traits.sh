@@ -16,7 +16,7 @@ expect_exactly() {
 traits() {
     rules=$1
     shift
-    expect_ok "$rules" preload 4 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO="$rules" "$programs/traits" "$@"
+    expect_ok "$rules" preload 4 ALLREDUCE_VERBOSE=1 ALLREDUCE_USER_OPS=cut ALLREDUCE_ALGO="$rules" "$programs/traits" "$@"
 }
 
 traits 'ring:op=max,type=integer;butterfly:op=user,type=other;star:comm=row_1|row?1;circle:inplace=yes;native'
