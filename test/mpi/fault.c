@@ -72,18 +72,18 @@ PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new)
 }
 
 __attribute__((visibility("default"))) void *
-aligned_alloc(size_t alignment, size_t bytes)
+aligned_alloc(size_t alignment, size_t size)
 {
     typedef void *alloc_fn(size_t, size_t);
     alloc_fn *next;
     int rank = -1, initialized = 0;
     void *symbol = dlsym(RTLD_NEXT, "aligned_alloc");
     memcpy(&next, &symbol, sizeof next);
-    if (bytes >= (size_t)1 << 20)
+    if (size >= (size_t)1 << 20)
         PMPI_Initialized(&initialized);
     if (initialized)
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    return rank >= 0 && rank == number("FAULT_MEMORY") ? NULL : next(alignment, bytes);
+    return rank >= 0 && rank == number("FAULT_MEMORY") ? NULL : next(alignment, size);
 }
 
 __attribute__((visibility("default"))) int

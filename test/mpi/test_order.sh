@@ -5,7 +5,7 @@
 . "${srcdir:-.}/test/mpi/common.sh"
 
 # They treat each element by itself, and are to run by every row.
-user_ops=cut
+user_ops='cut'
 
 size=2
 # next_order ROW...: on 3 ranks, and then one more each time.
