@@ -26,7 +26,8 @@ expect_whole() {
     echo "done: $title, $(counted) calls"
 }
 
-expect_ok natively launch 3 "$programs/whole" 100000
+# Open MPI itself hands ops that commute parts of all but short messages.
+[ "$AR_MPI_FAMILY" != mpich ] || expect_ok natively launch 3 "$programs/whole" 100000
 
 # Each row in turn, on messages of some size.
 # shellcheck disable=SC2046 # names have no blanks
@@ -47,9 +48,11 @@ expect_calls "auto on 5 ranks" shm 10
 expect_whole "segments" 10 preload 3 ALLREDUCE_VERBOSE=1 \
     ALLREDUCE_ALGO='butterfly(segment=1K,window=3):0-10K;shm(segment=100):0-50K;shm(whole=1);' \
     "$programs/whole" 200000
-expect_whole "little scratch" 10 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=butterfly \
-    ALLREDUCE_SCRATCH=64K "$programs/whole" 200000
-expect_calls "little scratch" native 10
+if [ "$AR_MPI_FAMILY" = mpich ]; then # whose own allreduce takes what our scratch is too little for
+    expect_whole "little scratch" 10 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=butterfly \
+        ALLREDUCE_SCRATCH=64K "$programs/whole" 200000
+    expect_calls "little scratch" native 10
+fi
 expect_whole "a list without the one that stands in" 10 preload 4 ALLREDUCE_VERBOSE=1 \
     ALLREDUCE_ALGO_LIST=ring,star "$programs/whole" 20000
 expect_calls "a list without the one that stands in" star 10

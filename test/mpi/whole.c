@@ -1,5 +1,6 @@
 /* An op of the program's own that takes all elements for one record, as some solvers have: its
- * first number says how many there are.  MPI libraries hand such ops the whole vector in each call.
+ * first number says how many there are.  MPICH hands such ops the whole vector in each call; Open
+ * MPI does so where they do not commute, or the message is short.
  *
  * usage: whole [MOST]   messages of up to so many bytes
  */
