@@ -31,14 +31,14 @@ ar_numbers_agree(MPI_Comm comm, int64_t *numbers, int n)
     return error;
 }
 
-/* A type that MPI does not know counts as nothing: no rank may leave alone here. */
+/* A type whose size MPI does not tell counts as nothing: no rank may leave alone here. */
 static struct terms
 terms_of(const struct ar_call *call)
 {
     const struct terms nothing = {.op = AR_OPS};
-    MPI_Count size = 0;
+    int size = 0;
     enum ar_op op = AR_OPS;
-    if (call->count == 0 || PMPI_Type_size_x(call->type, &size) || size <= 0)
+    if (call->count == 0 || PMPI_Type_size(call->type, &size) || size <= 0)
         return nothing;
     ar_op_find(&op, call->op);
     return (struct terms){call->count, size, op};
