@@ -259,7 +259,7 @@ stand_in(const struct ar_communicator *c, struct ar_decision *d)
            d->choice.algorithm != row;
 }
 
-/* An op of the program's own may take all elements for one record, as natively it can.  In shared
+/* An op of the program's own may take all elements for one record, as in MPICH it can.  In shared
  * memory they must fit into a chunk; where bits must not depend on the size, none goes there. */
 static void
 make_whole(const struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)

@@ -152,6 +152,8 @@ void
 ar_engine_destroy(struct ar_communicator *c, bool mpi_lives)
 {
     c->node_of = NULL;
+    if (c->failure) /* what is still under way there must meet nobody else's tags */
+        c->carriage.slot = -1;
     ar_carriage_return(&c->carriage, mpi_lives);
     free(c->member_of);
     c->member_of = NULL;

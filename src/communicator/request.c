@@ -22,8 +22,9 @@ ar_request_count_nodes(struct ar_communicator *c, MPI_Comm comm)
 {
     if (c->nodes > 0)
         return MPI_SUCCESS;
-    if (c->engine == AR_ENGINE_NONE && ar_engine_create(c, comm))
-        return MPI_ERR_NO_MEM;
+    const int error = c->engine == AR_ENGINE_NONE ? ar_engine_create(c, comm) : MPI_SUCCESS;
+    if (error)
+        return error;
     if (c->nranks == 1)
         c->nodes = c->per_node = 1;
     if (!c->node_of)
