@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "communicator/config.h"
+#include "config/config.h"
 
 #define WARMUPS   2
 #define BATCH_MAX 100000

@@ -8,8 +8,8 @@
 #include "cli/cli.h"
 #include "cli/color.h"
 #include "cli/explain.h"
-#include "communicator/config.h"
-#include "communicator/model_file.h"
+#include "config/config.h"
+#include "config/model_file.h"
 #include "model/advise.h"
 
 /* Where nothing else is said. */

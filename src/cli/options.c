@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "communicator/rank.h"
+#include "config/rank.h"
 
 #define FACTOR_MAX 1024
 

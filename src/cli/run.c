@@ -14,8 +14,8 @@
 #include "cli/options.h"
 #include "cli/preload.h"
 #include "cli/program.h"
-#include "communicator/config.h"
-#include "communicator/rank.h"
+#include "config/config.h"
+#include "config/rank.h"
 
 /* As env(1) and shells have it. */
 #define EXIT_CANNOT_RUN 126

@@ -12,6 +12,7 @@
 
 #include "cli/tune.h"
 #include "communicator/provenance.h"
+#include "config/rules_file.h"
 #include "reduce/named.h"
 
 struct ar_finding *

@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 #include "communicator/carrier.h"
-#include "communicator/config.h"
 #include "communicator/record.h"
+#include "config/config.h"
 #include "execute/channel.h"
 #include "execute/node.h"
 #include "execute/p2p.h"

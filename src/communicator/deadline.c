@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "communicator/process.h"
-#include "communicator/rank.h"
 #include "communicator/thread.h"
+#include "config/rank.h"
 #include "execute/awaited.h"
 #include "execute/group.h"
 #include "reduce/named.h"

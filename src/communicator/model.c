@@ -6,8 +6,8 @@
 
 #include "algorithms/nodes.h"
 #include "communicator/measure.h"
-#include "communicator/model_file.h"
 #include "communicator/state.h"
+#include "config/model_file.h"
 #include "model/advise.h"
 #include "report/report.h"
 

@@ -5,7 +5,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-#include "communicator/config.h"
+#include "config/config.h"
 
 struct ar_process {
     struct ar_config *config; /* from this process's environment; NULL: no memory */

@@ -4,7 +4,6 @@
 
 #include <stddef.h>
 
-#define AR_PROVENANCE_MARK "#! tuned: "
 #define AR_PROVENANCE_TEXT 512
 
 /* "mpi=...; cpu=...; ranks=...": what of this job makes rules good or bad.  Cut to room.  Needs an

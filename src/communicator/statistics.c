@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "communicator/gather.h"
-#include "communicator/rank.h"
 #include "communicator/snapshot.h"
 #include "communicator/state.h"
-#include "communicator/stats_file.h"
 #include "communicator/verified.h"
+#include "config/rank.h"
+#include "config/stats_file.h"
 #include "execute/group.h"
 #include "report/report.h"
 #include "report/watchdog.h"

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "communicator/provenance.h"
+#include "config/rules_file.h"
 #include "report/report.h"
 
 struct rule {

@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-#include "communicator/config.h"
+#include "config/config.h"
 
 /* From now on these clauses, in the grammar of ALLREDUCE_ALGO, choose for comm where
  * ALLREDUCE_ALGO itself says nothing; "" takes them back.  Copies of comm by

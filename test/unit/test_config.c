@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "communicator/config.h"
-#include "communicator/environment.h"
+#include "config/config.h"
+#include "config/environment.h"
 
 static char rules_path[] = "/tmp/ar_test_config_XXXXXX";
 

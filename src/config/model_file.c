@@ -1,8 +1,8 @@
-#include "communicator/model_file.h"
+#include "config/model_file.h"
 
 #include <stdlib.h>
 
-#include "communicator/text_file.h"
+#include "config/text_file.h"
 #include "schedule/error.h"
 
 int

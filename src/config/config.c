@@ -1,4 +1,4 @@
-#include "communicator/config.h"
+#include "config/config.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "communicator/environment.h"
-#include "communicator/model_file.h"
-#include "communicator/promise.h"
-#include "communicator/rules_file.h"
-#include "communicator/stats_file.h"
+#include "config/environment.h"
+#include "config/model_file.h"
+#include "config/promise.h"
+#include "config/rules_file.h"
+#include "config/stats_file.h"
 #include "select/words.h"
 
 /* In a configuration's text, the problem of one that is broken. */

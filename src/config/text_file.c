@@ -1,4 +1,4 @@
-#include "communicator/text_file.h"
+#include "config/text_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

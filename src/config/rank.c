@@ -1,4 +1,4 @@
-#include "communicator/rank.h"
+#include "config/rank.h"
 
 #include <stddef.h>
 #include <stdlib.h>

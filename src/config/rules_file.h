@@ -5,8 +5,11 @@
 #include "select/select.h"
 #include "select/words.h"
 
+/* Begins the line that says where the rules were tuned: "#! tuned: name=value; ...". */
+#define AR_PROVENANCE_MARK "#! tuned: "
+
 /* Reads and parses it whole.  AR_OK, with *rules the caller's to destroy, and *tuned, if not NULL,
- * what the line of its provenance says (communicator/provenance.h), malloced, or NULL;
+ * what follows the mark, malloced, or NULL where no line begins with it;
  * AR_ERR_SYNTAX with why telling file, and line and column where it was read but
  * does not parse; AR_ERR_MEMORY. */
 int ar_rules_file_read(struct ar_rules **rules, char **tuned, const char *path,

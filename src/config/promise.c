@@ -1,4 +1,4 @@
-#include "communicator/promise.h"
+#include "config/promise.h"
 
 enum ar_promise_breaker
 ar_promise_check(const struct ar_config *config, struct ar_text *why)

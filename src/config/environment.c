@@ -1,4 +1,4 @@
-#include "communicator/environment.h"
+#include "config/environment.h"
 
 #include <stdlib.h>
 #include <string.h>

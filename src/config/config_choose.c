@@ -1,5 +1,5 @@
 /* What a configuration chooses for a call. */
-#include "communicator/config.h"
+#include "config/config.h"
 
 const char ar_reason_named[] = "named";
 const char ar_reason_program[] = "program";

@@ -1,10 +1,9 @@
-#include "communicator/rules_file.h"
+#include "config/rules_file.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "communicator/provenance.h"
-#include "communicator/text_file.h"
+#include "config/text_file.h"
 
 static int
 parse_text(struct ar_rules **rules, const char *text, struct ar_text *why)

@@ -2,7 +2,7 @@
 #ifndef AR_PROMISE_H
 #define AR_PROMISE_H
 
-#include "communicator/config.h"
+#include "config/config.h"
 
 /* Who says what would break the promise. */
 enum ar_promise_breaker {

@@ -1,4 +1,4 @@
-#include "communicator/stats_file.h"
+#include "config/stats_file.h"
 
 #include <errno.h>
 #include <limits.h>
