@@ -4,12 +4,12 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 
-/* gnuplot says black and gray in attributes, which any style sheet outranks. */
 static const char style[] =
     ":root{color-scheme:light dark;--ink:#1b1f24;--soft:#5b6570;--paper:#fff;--line:#d5dae0;"
     "--band:#f5f7f9;--bar:#cfe0f5;--alarm:#b3261e}\n"
@@ -29,30 +29,33 @@ static const char style[] =
     "tr:nth-child(even)>td{background-color:var(--band)}\n"
     "figure{margin:1.2rem 0}figcaption{color:var(--soft);max-width:48rem}\n"
     "figure svg{width:100%;max-width:60rem;height:auto}\n"
-    "svg [fill=black]{fill:var(--ink)}svg [color=black]{color:var(--ink)}"
-    "svg [stroke=black]{stroke:var(--ink)}svg .gridline{stroke:var(--line);stroke-width:1}\n"
+    "svg text{font:13px system-ui,sans-serif;fill:var(--ink)}svg .grid{stroke:var(--line)}"
+    "svg .axes{fill:none;stroke:var(--ink)}svg .line{fill:none;stroke-width:1.6}\n"
     "@media print{body{max-width:none}}\n";
 
 void
-ar_html_text(struct ar_html *page, const char *text)
+ar_html_escape(FILE *to, const char *text, size_t length)
 {
-    for (; *text; text++)
-        switch (*text) {
-        case '&':
-            fputs("&amp;", page->file);
-            break;
-        case '<':
-            fputs("&lt;", page->file);
-            break;
-        case '>':
-            fputs("&gt;", page->file);
-            break;
-        case '"':
-            fputs("&quot;", page->file);
-            break;
-        default:
-            fputc(*text, page->file);
-        }
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '&')
+            fputs("&amp;", to);
+        else if (text[i] == '<')
+            fputs("&lt;", to);
+        else if (text[i] == '>')
+            fputs("&gt;", to);
+        else if (text[i] == '"')
+            fputs("&quot;", to);
+        else
+            fputc((unsigned char)text[i] < ' ' && text[i] != '\n' ? ' ' : text[i], to);
+}
+
+/* An element that holds nothing but text. */
+static void
+put_element(struct ar_html *page, const char *begin, const char *text, const char *end)
+{
+    fputs(begin, page->file);
+    ar_html_escape(page->file, text, strlen(text));
+    fputs(end, page->file);
 }
 
 int
@@ -64,12 +67,11 @@ ar_html_open(struct ar_html *page, const char *path, const char *title)
         return AR_EXIT_FAILED;
     }
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
           page->file);
-    ar_html_text(page, title);
-    fprintf(page->file, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>", style);
-    ar_html_text(page, title);
-    fputs("</h1>\n", page->file);
+    put_element(page, "<title>", title, "</title>\n");
+    fprintf(page->file, "<style>\n%s</style>\n</head>\n<body>\n", style);
+    put_element(page, "<h1>", title, "</h1>\n");
     return AR_EXIT_DONE;
 }
 
@@ -84,68 +86,50 @@ ar_html_close(struct ar_html *page)
     return AR_EXIT_FAILED;
 }
 
-/* The text of any length that format and args make, escaped. */
+/* The text that format and args make, escaped, between begin and end. */
 static void
-put(struct ar_html *page, const char *format, va_list args)
+put(struct ar_html *page, const char *begin, const char *end, const char *format, va_list args)
 {
     char *text;
-    if (vasprintf(&text, format, args) < 0) {
-        fputs("(out of memory)", page->file);
-        return;
-    }
-    ar_html_text(page, text);
-    free(text);
+    const bool made = vasprintf(&text, format, args) >= 0;
+    put_element(page, begin, made ? text : "(out of memory)", end);
+    if (made)
+        free(text);
 }
 
 void
 ar_html_heading(struct ar_html *page, const char *text)
 {
-    fputs("<h2>", page->file);
-    ar_html_text(page, text);
-    fputs("</h2>\n", page->file);
+    put_element(page, "<h2>", text, "</h2>\n");
 }
 
 void
 ar_html_paragraph(struct ar_html *page, const char *format, ...)
 {
     va_list args;
-    fputs("<p>", page->file);
     va_start(args, format);
-    put(page, format, args);
+    put(page, "<p>", "</p>\n", format, args);
     va_end(args);
-    fputs("</p>\n", page->file);
 }
 
 void
 ar_html_code(struct ar_html *page, const char *text)
 {
-    fputs("<pre>", page->file);
-    ar_html_text(page, text);
-    fputs("</pre>\n", page->file);
+    put_element(page, "<pre>", text, "</pre>\n");
 }
 
 void
-ar_html_figure(struct ar_html *page, const char *svg, const char *caption)
-{
-    if (!*svg)
-        return;
-    fprintf(page->file, "<figure>\n%s\n<figcaption>", svg);
-    ar_html_text(page, caption);
-    fputs("</figcaption>\n</figure>\n", page->file);
-}
-
-void
-ar_html_table_begin(struct ar_html *page, const struct ar_html_column *columns, size_t ncolumns)
+ar_html_table_begin(struct ar_html *page, const char *const *columns, size_t ncolumns)
 {
     page->columns = columns;
     page->ncolumns = ncolumns;
     page->column = 0;
     fputs("<div class=\"wide\"><table>\n<thead><tr>", page->file);
-    for (size_t i = 0; i < ncolumns; i++) {
-        fputs(columns[i].align == AR_HTML_RIGHT ? "<th class=\"r\">" : "<th>", page->file);
-        ar_html_text(page, columns[i].title);
-        fputs("</th>", page->file);
-    }
+    for (size_t i = 0; i < ncolumns; i++)
+        if (*columns[i] == '>')
+            put_element(page, "<th class=\"r\">", columns[i] + 1, "</th>");
+        else
+            put_element(page, "<th>", columns[i], "</th>");
     fputs("</tr></thead>\n<tbody>\n", page->file);
 }
 
@@ -155,28 +139,15 @@ ar_html_table_end(struct ar_html *page)
     fputs("</tbody>\n</table></div>\n", page->file);
 }
 
-/* Opens the cell up to its attributes. */
+/* class and style are what the cell has beside its alignment; both may be empty. */
 static void
-begin_cell(struct ar_html *page, const char *class)
+put_cell(struct ar_html *page, const char *class, const char *style_of_cell, const char *format,
+         va_list args)
 {
-    const char *align = page->columns[page->column].align == AR_HTML_RIGHT ? "r" : "";
-    fprintf(page->file, "%s<td class=\"%s%s\"", page->column == 0 ? "<tr>" : "", align, class);
-}
-
-static void
-end_cell(struct ar_html *page)
-{
+    fprintf(page->file, "%s<td class=\"%s%s\"%s", page->column == 0 ? "<tr>" : "",
+            *page->columns[page->column] == '>' ? "r" : "", class, style_of_cell);
     page->column = (page->column + 1) % page->ncolumns;
-    fputs(page->column == 0 ? "</td></tr>\n" : "</td>", page->file);
-}
-
-static void
-put_cell(struct ar_html *page, const char *class, const char *format, va_list args)
-{
-    begin_cell(page, class);
-    fputc('>', page->file);
-    put(page, format, args);
-    end_cell(page);
+    put(page, ">", page->column == 0 ? "</td></tr>\n" : "</td>", format, args);
 }
 
 void
@@ -184,7 +155,7 @@ ar_html_cell(struct ar_html *page, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    put_cell(page, "", format, args);
+    put_cell(page, "", "", format, args);
     va_end(args);
 }
 
@@ -193,7 +164,7 @@ ar_html_cell_alarm(struct ar_html *page, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    put_cell(page, " alarm", format, args);
+    put_cell(page, " alarm", "", format, args);
     va_end(args);
 }
 
@@ -201,15 +172,13 @@ void
 ar_html_cell_bar(struct ar_html *page, double share, const char *format, ...)
 {
     const double percent = share > 1 ? 100 : share > 0 ? 100 * share : 0;
+    char bar[160];
     va_list args;
-    begin_cell(page, "");
-    fprintf(page->file,
-            " style=\"min-width:6rem;background-image:linear-gradient(to right,var(--bar) "
-            "%.1f%%,transparent "
-            "%.1f%%)\">",
-            percent, percent);
+    snprintf(bar, sizeof bar,
+             " style=\"min-width:6rem;background-image:linear-gradient(to right,var(--bar) "
+             "%.1f%%,transparent %.1f%%)\"",
+             percent, percent);
     va_start(args, format);
-    put(page, format, args);
+    put_cell(page, "", bar, format, args);
     va_end(args);
-    end_cell(page);
 }

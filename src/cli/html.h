@@ -1,25 +1,18 @@
 /* An HTML page of our own look in one file: style and pictures inside, light or
  * dark as the reader's system is, nothing from the network.
  *
- * All texts are escaped here, but for the SVG of a figure.  Errors of writing are
- * kept by the stream and told by ar_html_close. */
+ * All texts are escaped here.  Errors of writing are kept by the stream and told by
+ * ar_html_close. */
 #ifndef AR_HTML_H
 #define AR_HTML_H
 
 #include <stddef.h>
 #include <stdio.h>
 
-enum ar_html_align { AR_HTML_LEFT, AR_HTML_RIGHT };
-
-struct ar_html_column {
-    const char *title;
-    enum ar_html_align align; /* numbers stand right */
-};
-
 struct ar_html {
     FILE *file;
     const char *path;
-    const struct ar_html_column *columns; /* of the open table; borrowed */
+    const char *const *columns; /* of the open table; borrowed */
     size_t ncolumns;
     size_t column; /* of the next cell */
 };
@@ -31,8 +24,8 @@ int ar_html_open(struct ar_html *page, const char *path, const char *title);
 /* Ends the page.  An enum ar_exit, having said why it failed. */
 int ar_html_close(struct ar_html *page);
 
-/* Text as it stands, escaped. */
-void ar_html_text(struct ar_html *page, const char *text);
+/* Letters of text, with those escaped that mean something to HTML or XML. */
+void ar_html_escape(FILE *to, const char *text, size_t length);
 
 void ar_html_heading(struct ar_html *page, const char *text);
 void ar_html_paragraph(struct ar_html *page, const char *format, ...)
@@ -41,13 +34,10 @@ void ar_html_paragraph(struct ar_html *page, const char *format, ...)
 /* Text in fixed width, lines kept: commands, settings. */
 void ar_html_code(struct ar_html *page, const char *text);
 
-/* svg as ar_plot_draw makes it, under a caption; nothing where it is empty. */
-void ar_html_figure(struct ar_html *page, const char *svg, const char *caption);
-
-/* A table: cells come row by row, a row ends by itself after ncolumns cells, and
- * the table must end at the end of a row.  columns are borrowed until then. */
-void ar_html_table_begin(struct ar_html *page, const struct ar_html_column *columns,
-                         size_t ncolumns);
+/* A table.  A '>' before the title of a column sets its cells right, as for numbers.  Cells come
+ * row by row, a row ends by itself after ncolumns cells, and the table must end at the end of a
+ * row. columns are borrowed until then. */
+void ar_html_table_begin(struct ar_html *page, const char *const *columns, size_t ncolumns);
 void ar_html_table_end(struct ar_html *page);
 
 void ar_html_cell(struct ar_html *page, const char *format, ...)

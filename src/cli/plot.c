@@ -2,353 +2,242 @@
 
 #include "cli/plot.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <spawn.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "cli/cli.h"
 #include "select/select.h"
 
-extern char **environ;
+/* In pixels. */
+#define LEFT         80
+#define TOP          40
+#define BELOW        56 /* the area of the plot */
+#define AREA_WIDTH   560
+#define AREA_HEIGHT  320 /* at least */
+#define KEY_LINE     22
+#define KEY_SAMPLE   30
+#define LETTER_WIDTH 7.5
 
-#define WIDTH          860
-#define HEIGHT_LEAST   420
-#define HEIGHT_A_TITLE 22  /* of the key */
-#define NARROW         2.5 /* decades along an axis of which 2 and 5 are labelled too */
-#define LABELS_MOST    10  /* along an axis of bytes */
+#define NARROW      2.5 /* decades along an axis of which 2 and 5 are labelled too */
+#define LABELS_MOST 10  /* of sizes */
 
 /* To be read on white and on near black. */
 static const char *const colours[] = {"#3b7dd8", "#e0702a", "#2a9d5c", "#c8508c", "#8a63d2",
                                       "#b8860b", "#1f9aa8", "#d04545", "#7a8a99", "#6b8e23"};
 
-enum { NCOLOURS = sizeof colours / sizeof colours[0] };
+/* Paths around the point: disc, square, triangle, diamond, cross, plus. */
+static const char *const marks[] = {
+    "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
+    "m-3.5-3.5h7v7h-7z",
+    "m0-5l4.5 8.5h-9z",
+    "m0-5l5 5-5 5-5-5z",
+    "m-4-4l8 8m0-8l-8 8",
+    "m-5 0h10m-5-5v10",
+};
 
-struct range {
-    double least, most; /* least > most: empty */
+enum {
+    NCOLOURS = sizeof colours / sizeof colours[0],
+    NMARKS = sizeof marks / sizeof marks[0],
+};
+
+struct point {
+    double x, y;
+};
+
+struct ar_plot_series {
+    char *title;
+    enum ar_plot_style style;
+    struct point *points;
+    size_t n;
 };
 
 /* --- what is drawn --- */
 
-static bool
-takes(enum ar_plot_scale scale, double value)
+/* The series that is called so, made where there is none; NULL where it is left out, and without
+ * memory. */
+static struct ar_plot_series *
+find_series(struct ar_plot *plot, const char *title, enum ar_plot_style style)
 {
-    return isfinite(value) && (scale == AR_PLOT_LINEAR || value > 0);
-}
-
-static bool
-is_drawn(const struct ar_plot *plot, const struct ar_plot_series *s, size_t i)
-{
-    return takes(plot->x.scale, s->x[i]) && takes(plot->y.scale, s->y[i]);
-}
-
-static bool
-has_points(const struct ar_plot *plot, const struct ar_plot_series *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (is_drawn(plot, s, i))
-            return true;
-    return false;
-}
-
-static void
-find_ranges(struct range *x, struct range *y, const struct ar_plot *plot)
-{
-    *x = *y = (struct range){INFINITY, -INFINITY};
-    for (size_t k = 0; k < plot->nseries; k++) {
-        const struct ar_plot_series *s = &plot->series[k];
-        for (size_t i = 0; i < s->n; i++) {
-            if (!is_drawn(plot, s, i))
-                continue;
-            x->least = fmin(x->least, s->x[i]);
-            x->most = fmax(x->most, s->x[i]);
-            y->least = fmin(y->least, s->y[i]);
-            y->most = fmax(y->most, s->y[i]);
-        }
-    }
-}
-
-/* --- the script --- */
-
-/* In single quotes gnuplot knows one special character, the quote. */
-static void
-put_quoted(FILE *script, const char *text)
-{
-    fputc('\'', script);
-    for (; *text; text++)
-        if (*text == '\'')
-            fputs("''", script);
-        else
-            fputc((unsigned char)*text < ' ' ? ' ' : *text, script);
-    fputc('\'', script);
-}
-
-/* Powers of two, at equal steps, LABELS_MOST at most. */
-static void
-put_bytes_labels(FILE *script, char axis, struct range range)
-{
-    const int first = (int)fmax(0, floor(log2(range.least)));
-    const int last = (int)fmin(62, ceil(log2(range.most)));
-    const int step = (last - first) / LABELS_MOST + 1;
-    fprintf(script, "set %ctics (", axis);
-    for (int i = first; i <= last; i += step) {
-        char text[AR_SIZE_TEXT];
-        fprintf(script, "%s'%s' %.0f", i == first ? "" : ", ",
-                ar_size_print((size_t)1 << i, text, sizeof text), ldexp(1, i));
-    }
-    fprintf(script, ")\n");
-}
-
-/* 1, 2, 5, 10, ..., or powers of ten alone where these are enough. */
-static void
-put_decimal_labels(FILE *script, char axis, struct range range)
-{
-    static const int few[] = {1}, many[] = {1, 2, 5};
-    const int first = (int)floor(log10(range.least)), last = (int)ceil(log10(range.most));
-    const bool narrow = log10(range.most / range.least) < NARROW;
-    fprintf(script, "set %ctics (", axis);
-    for (int i = first; i <= last; i++)
-        for (int k = 0; k < (narrow ? 3 : 1); k++)
-            fprintf(script, "%s%g", i == first && k == 0 ? "" : ", ",
-                    (narrow ? many : few)[k] * pow(10, i));
-    fprintf(script, ")\n");
-}
-
-/* The range with some room around it, so that it is never empty. */
-static void
-put_axis(FILE *script, char name, const struct ar_plot_axis *axis, struct range range)
-{
-    if (axis->scale == AR_PLOT_LINEAR) {
-        const double least = fmin(0, range.least), most = fmax(0, range.most);
-        const double room = most > least ? (most - least) / 20 : 1;
-        fprintf(script, "set %crange [%.9g:%.9g]\n", name, least < 0 ? least - room : 0,
-                most + room);
-    } else {
-        fprintf(script, "set logscale %c\nset %crange [%.9g:%.9g]\n", name, name,
-                range.least / 1.25, range.most * 1.25);
-    }
-    if (axis->scale == AR_PLOT_BYTES)
-        put_bytes_labels(script, name, range);
-    else if (axis->scale == AR_PLOT_LOG)
-        put_decimal_labels(script, name, range);
-    fprintf(script, "set format %c '%%g'\n", name);
-    fprintf(script, "set %clabel ", name);
-    put_quoted(script, axis->label);
-    fputc('\n', script);
-}
-
-static void
-put_series(FILE *script, const struct ar_plot_series *s, size_t number)
-{
-    const char *colour = colours[number % NCOLOURS];
-    const size_t turn = number / NCOLOURS;
-    fprintf(script, "'-' using 1:2 title ");
-    put_quoted(script, s->title);
-    if (s->style == AR_PLOT_DASHED)
-        fprintf(script, " with lines lw 1.5 dt '-' lc rgb '%s'", colour);
-    else
-        fprintf(script, " with linespoints lw 1.6 ps 0.6 pt %zu lc rgb '%s'",
-                number % 7 + 7 * (turn % 2) + 1, colour);
-}
-
-static void
-put_points(FILE *script, const struct ar_plot *plot, const struct ar_plot_series *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (is_drawn(plot, s, i))
-            fprintf(script, "%.9g %.9g\n", s->x[i], s->y[i]);
-    fprintf(script, "e\n");
-}
-
-static void
-put_plot(FILE *script, const struct ar_plot *plot)
-{
-    const char *separator = "plot ";
-    for (size_t k = 0; k < plot->nseries; k++)
-        if (has_points(plot, &plot->series[k])) {
-            fputs(separator, script);
-            put_series(script, &plot->series[k], k);
-            separator = ", ";
-        }
-    fputc('\n', script);
-    for (size_t k = 0; k < plot->nseries; k++)
-        if (has_points(plot, &plot->series[k]))
-            put_points(script, plot, &plot->series[k]);
-}
-
-static void
-put_script(FILE *script, const struct ar_plot *plot, struct range x, struct range y)
-{
-    const size_t key = 140 + HEIGHT_A_TITLE * plot->nseries;
-    fprintf(script,
-            "set terminal svg noenhanced size %d,%zu dynamic font 'sans-serif,13'\nset title ",
-            WIDTH, key > HEIGHT_LEAST ? key : HEIGHT_LEAST);
-    put_quoted(script, plot->title);
-    fprintf(script, "\nset key outside right top maxcols 1 Left reverse noenhanced samplen 2\n"
-                    "set grid\nset border 3\nset tics nomirror\n");
-    put_axis(script, 'x', &plot->x, x);
-    put_axis(script, 'y', &plot->y, y);
-    put_plot(script, plot);
-}
-
-/* --- the child --- */
-
-static void
-say_missing(const char *command)
-{
-    fprintf(stderr,
-            "%s: gnuplot, which draws the plots, is not in PATH: install it (Debian, Ubuntu: "
-            "gnuplot-nox; Fedora, SUSE: gnuplot)\n",
-            command);
-}
-
-/* Starts gnuplot with these as stdin and stdout; 0 or an errno. */
-static int
-start(pid_t *child, int script, int svg)
-{
-    char *argv[] = {"gnuplot", NULL};
-    posix_spawn_file_actions_t actions;
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error)
-        return error;
-    error = posix_spawn_file_actions_adddup2(&actions, script, STDIN_FILENO);
-    if (!error)
-        error = posix_spawn_file_actions_adddup2(&actions, svg, STDOUT_FILENO);
-    if (!error)
-        error = posix_spawnp(child, argv[0], &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
-/* Runs gnuplot on two files in memory: pipes could fill both ways. */
-static int
-run(int script, int svg)
-{
-    pid_t child;
-    int status;
-    const int error = start(&child, script, svg);
-    if (error == ENOENT)
-        say_missing("allreduce");
-    else if (error)
-        fprintf(stderr, "allreduce: cannot run gnuplot: %s\n", strerror(error));
-    if (error)
-        return AR_EXIT_FAILED;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return AR_EXIT_FAILED;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return AR_EXIT_DONE;
-    fprintf(stderr, "allreduce: gnuplot failed; what it said stands above\n");
-    return AR_EXIT_FAILED;
-}
-
-/* Cuts gnuplot's own title, which browsers show under the pointer. */
-static void
-cut_title(char *svg)
-{
-    const char *end_tag = "</title>";
-    char *title = strstr(svg, "<title>"), *end = title ? strstr(title, end_tag) : NULL;
-    if (!end)
-        return;
-    end += strlen(end_tag);
-    memmove(title, end, strlen(end) + 1);
-}
-
-/* The <svg> element in file, without the XML declaration before it. */
-static char *
-read_svg(FILE *file)
-{
-    const long length = fseek(file, 0, SEEK_END) ? -1 : ftell(file);
-    char *text = length > 0 ? malloc((size_t)length + 1) : NULL;
-    if (!text)
+    for (size_t i = 0; i < plot->nseries; i++)
+        if (strcmp(plot->series[i].title, title) == 0)
+            return &plot->series[i];
+    if (plot->series_most && plot->nseries == plot->series_most)
         return NULL;
-    rewind(file);
-    text[fread(text, 1, (size_t)length, file)] = '\0';
-    const char *element = strstr(text, "<svg");
-    char *svg = element ? strdup(element) : NULL;
-    free(text);
-    if (svg)
-        cut_title(svg);
-    return svg;
+    struct ar_plot_series *const more =
+        realloc(plot->series, (plot->nseries + 1) * sizeof *plot->series);
+    char *const copy = strdup(title);
+    if (more)
+        plot->series = more;
+    if (!more || !copy) {
+        plot->out_of_memory = true;
+        free(copy);
+        return NULL;
+    }
+    more[plot->nseries] = (struct ar_plot_series){.title = copy, .style = style};
+    return &more[plot->nseries++];
 }
 
-/* A file in memory; NULL after saying why. */
-static FILE *
-open_memory(void)
+void
+ar_plot_add(struct ar_plot *plot, const char *series, enum ar_plot_style style, double bytes,
+            double y)
 {
-    const int fd = memfd_create("allreduce-plot", MFD_CLOEXEC);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w+");
-    if (!file) {
-        fprintf(stderr, "allreduce: cannot plot: %s\n", strerror(errno));
-        if (fd >= 0)
-            close(fd);
+    if (!isfinite(bytes) || !isfinite(y) || bytes <= 0 || y <= 0)
+        return;
+    struct ar_plot_series *const s = find_series(plot, series, style);
+    if (!s)
+        return;
+    struct point *const more = realloc(s->points, (s->n + 1) * sizeof *s->points);
+    if (!more) {
+        plot->out_of_memory = true;
+        return;
     }
-    return file;
+    s->points = more;
+    s->points[s->n++] = (struct point){bytes, y};
 }
 
 static int
-draw(char **svg, const struct ar_plot *plot, struct range x, struct range y)
+compare_points(const void *a, const void *b)
 {
-    FILE *script = open_memory(), *drawn = script ? open_memory() : NULL;
-    int status = AR_EXIT_FAILED;
-    if (!drawn)
-        goto out;
-    put_script(script, plot, x, y);
-    if (fflush(script) || lseek(fileno(script), 0, SEEK_SET) < 0) {
-        fprintf(stderr, "allreduce: cannot plot: %s\n", strerror(errno));
-        goto out;
-    }
-    status = run(fileno(script), fileno(drawn));
-    char *text = status ? NULL : read_svg(drawn);
-    if (!status && !text) {
-        fprintf(stderr, "allreduce: gnuplot drew nothing\n");
-        status = AR_EXIT_FAILED;
-    }
-    if (!status)
-        *svg = text;
-out:
-    if (script)
-        fclose(script);
-    if (drawn)
-        fclose(drawn);
-    return status;
+    const double x = ((const struct point *)a)->x, y = ((const struct point *)b)->x;
+    return (x > y) - (x < y);
 }
 
-bool
-ar_plot_available(const char *command)
+/* --- the picture --- */
+
+/* Where the area of the plot lies, and the values at its edges. */
+struct frame {
+    FILE *to;
+    int height;
+    double x_least, x_most, y_least, y_most;
+};
+
+static double
+x_of(const struct frame *f, double value)
 {
-    const char *path = getenv("PATH");
-    char *copy = strdup(path ? path : ""), *rest = copy;
-    bool found = false;
-    for (char *folder = strtok_r(copy, ":", &rest); folder && !found;
-         folder = strtok_r(NULL, ":", &rest)) {
-        char file[4096];
-        found = snprintf(file, sizeof file, "%s/gnuplot", folder) < (int)sizeof file &&
-                access(file, X_OK) == 0;
-    }
-    free(copy);
-    if (!found)
-        say_missing(command);
-    return found;
+    return LEFT + AREA_WIDTH * log(value / f->x_least) / log(f->x_most / f->x_least);
 }
 
-int
-ar_plot_draw(char **svg, const struct ar_plot *plot)
+static double
+y_of(const struct frame *f, double value)
 {
-    struct range x, y;
-    find_ranges(&x, &y, plot);
-    if (x.least <= x.most)
-        return draw(svg, plot, x, y);
-    char *nothing = strdup("");
-    if (!nothing)
-        return AR_EXIT_FAILED;
-    *svg = nothing;
-    return AR_EXIT_DONE;
+    return TOP + f->height * log(f->y_most / value) / log(f->y_most / f->y_least);
+}
+
+/* The edges leave some room around the points, so that a single point has an area too. */
+static struct frame
+find_frame(FILE *to, const struct ar_plot *plot)
+{
+    const int key = (int)plot->nseries * KEY_LINE;
+    struct frame f = {to, key > AREA_HEIGHT ? key : AREA_HEIGHT, INFINITY, 0, INFINITY, 0};
+    for (size_t k = 0; k < plot->nseries; k++)
+        for (size_t i = 0; i < plot->series[k].n; i++) {
+            const struct point at = plot->series[k].points[i];
+            f.x_least = fmin(f.x_least, at.x / 1.25);
+            f.x_most = fmax(f.x_most, at.x * 1.25);
+            f.y_least = fmin(f.y_least, at.y / 1.25);
+            f.y_most = fmax(f.y_most, at.y * 1.25);
+        }
+    return f;
+}
+
+static void
+put_text(const struct frame *f, double x, double y, const char *anchor, const char *text)
+{
+    fprintf(f->to, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
+    ar_html_escape(f->to, text, strlen(text));
+    fputs("</text>\n", f->to);
+}
+
+/* Lines and labels: sizes at powers of two; the other axis at 1, 10, 100, ... and where these are
+ * few also at 2, 5, 20, 50, ... */
+static void
+put_grid(const struct frame *f)
+{
+    const int first = (int)fmax(0, ceil(log2(f->x_least))), last = (int)floor(log2(f->x_most));
+    const int bottom = TOP + f->height, step = (last - first) / LABELS_MOST + 1;
+    const int nfactors = log10(f->y_most / f->y_least) < NARROW ? 3 : 1;
+    char text[AR_SIZE_TEXT > 32 ? AR_SIZE_TEXT : 32];
+    for (int i = first; i <= last && i < 63; i += step) {
+        const double x = x_of(f, ldexp(1, i));
+        fprintf(f->to, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>\n", x, TOP, bottom);
+        put_text(f, x, bottom + 18, "middle", ar_size_print((size_t)1 << i, text, sizeof text));
+    }
+    for (int i = (int)floor(log10(f->y_least)); i <= (int)log10(f->y_most) + 1; i++)
+        for (int k = 0; k < nfactors; k++) {
+            const double value = (const double[]){1, 2, 5}[k] * pow(10, i), y = y_of(f, value);
+            if (value < f->y_least || value > f->y_most)
+                continue;
+            fprintf(f->to, "<path class=\"grid\" d=\"M%d %.1fh%d\"/>\n", LEFT, y, AREA_WIDTH);
+            snprintf(text, sizeof text, "%g", value);
+            put_text(f, LEFT - 8, y + 4, "end", text);
+        }
+}
+
+/* The line, its marks and its entry in the key. */
+static void
+put_series(const struct frame *f, const struct ar_plot_series *s, size_t number)
+{
+    const char *const colour = colours[number % NCOLOURS], *const mark = marks[number % NMARKS];
+    const int x = LEFT + AREA_WIDTH + 20, y = TOP + 10 + KEY_LINE * (int)number;
+    const bool dashed = s->style == AR_PLOT_DASHED;
+    fprintf(f->to, "<g stroke=\"%s\" fill=\"%s\"><path class=\"line\" d=\"", colour,
+            number / NCOLOURS % 2 ? "none" : colour);
+    for (size_t i = 0; i < s->n; i++)
+        fprintf(f->to, "%c%.1f %.1f", i ? 'L' : 'M', x_of(f, s->points[i].x),
+                y_of(f, s->points[i].y));
+    fprintf(f->to, "M%d %dh%d\"%s/>\n", x, y, KEY_SAMPLE,
+            dashed ? " stroke-dasharray=\"6 4\"" : "");
+    for (size_t i = 0; i < s->n && !dashed; i++)
+        fprintf(f->to, "<path class=\"mark\" d=\"M%.1f %.1f%s\"/>\n", x_of(f, s->points[i].x),
+                y_of(f, s->points[i].y), mark);
+    if (!dashed)
+        fprintf(f->to, "<path d=\"M%d %d%s\"/>\n", x + KEY_SAMPLE / 2, y, mark);
+    fputs("</g>\n", f->to);
+    put_text(f, x + KEY_SAMPLE + 10, y + 4, "start", s->title);
+}
+
+static void
+put_picture(FILE *to, const struct ar_plot *plot)
+{
+    const struct frame f = find_frame(to, plot);
+    size_t letters = 0;
+    for (size_t i = 0; i < plot->nseries; i++)
+        letters = strlen(plot->series[i].title) > letters ? strlen(plot->series[i].title) : letters;
+    fprintf(to, "<svg viewBox=\"0 0 %.0f %d\" role=\"img\">\n",
+            LEFT + AREA_WIDTH + KEY_SAMPLE + 40 + LETTER_WIDTH * (double)letters,
+            TOP + f.height + BELOW);
+    put_text(&f, LEFT + AREA_WIDTH / 2, TOP - 18, "middle", plot->title);
+    put_grid(&f);
+    fprintf(to, "<path class=\"axes\" d=\"M%d %dv%dh%d\"/>\n", LEFT, TOP, f.height, AREA_WIDTH);
+    put_text(&f, LEFT + AREA_WIDTH / 2, TOP + f.height + 42, "middle", "bytes of the message");
+    fprintf(to, "<g transform=\"translate(18 %d) rotate(-90)\">", TOP + f.height / 2);
+    put_text(&f, 0, 0, "middle", plot->y_title);
+    fputs("</g>\n", to);
+    for (size_t i = 0; i < plot->nseries; i++)
+        put_series(&f, &plot->series[i], i);
+    fputs("</svg>\n", to);
+}
+
+void
+ar_plot_put(struct ar_html *page, struct ar_plot *plot, const char *caption)
+{
+    for (size_t i = 0; i < plot->nseries; i++)
+        qsort(plot->series[i].points, plot->series[i].n, sizeof(struct point), compare_points);
+    if (plot->out_of_memory) {
+        ar_html_paragraph(page, "%s (out of memory)", caption);
+    } else if (plot->nseries > 0) {
+        fputs("<figure>\n", page->file);
+        put_picture(page->file, plot);
+        fputs("<figcaption>", page->file);
+        ar_html_escape(page->file, caption, strlen(caption));
+        fputs("</figcaption>\n</figure>\n", page->file);
+    }
+    for (size_t i = 0; i < plot->nseries; i++) {
+        free(plot->series[i].title);
+        free(plot->series[i].points);
+    }
+    free(plot->series);
+    plot->series = NULL;
+    plot->nseries = 0;
 }

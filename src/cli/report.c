@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
-#include "cli/plot.h"
 #include "cli/report.h"
 
 #define FILES_MAX 2
@@ -117,8 +116,6 @@ ar_cli_report(int argc, char **argv)
     struct ar_table all = {0};
     int status = AR_EXIT_DONE;
     argp_parse(&argp, argc, argv, 0, NULL, &request);
-    if (request.html && !ar_plot_available(argv[0]))
-        return AR_EXIT_FAILED;
     for (size_t i = 0; i < request.n && status == AR_EXIT_DONE; i++)
         status = ar_run_read(&runs[i], request.paths[i]);
     if (status == AR_EXIT_DONE)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/html.h"
 #include "schedule/figure.h"
 
 #define LEFT         64  /* of the first column */
@@ -32,27 +33,6 @@ struct drawing {
     int held;   /* height of a block */
     int y;      /* next free line */
 };
-
-/* --- text --- */
-
-static void
-put_escaped(FILE *file, const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        switch (text[i]) {
-        case '<':
-            fputs("&lt;", file);
-            break;
-        case '>':
-            fputs("&gt;", file);
-            break;
-        case '&':
-            fputs("&amp;", file);
-            break;
-        default:
-            fputc(text[i], file);
-        }
-}
 
 /* Calls for each line of the notes. */
 static const char *
@@ -185,7 +165,7 @@ static void
 draw_text(const struct drawing *d, const char *class, int x, int y, const char *text, size_t length)
 {
     fprintf(d->file, "<text class=\"%s\" x=\"%d\" y=\"%d\">", class, x, y);
-    put_escaped(d->file, text, length);
+    ar_html_escape(d->file, text, length);
     fputs("</text>\n", d->file);
 }
 
@@ -238,7 +218,7 @@ draw_head(struct drawing *d, const struct ar_svg_text *text)
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
             "height=\"%d\" role=\"img\">\n<title>",
             width, height, width, height);
-    put_escaped(d->file, text->title, strlen(text->title));
+    ar_html_escape(d->file, text->title, strlen(text->title));
     fprintf(d->file, "</title>\n%s<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", style, width,
             height);
     draw_text(d, "title", RIGHT, 24, text->title, strlen(text->title));

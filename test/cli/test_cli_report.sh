@@ -96,18 +96,16 @@ expect '^watchdog: MPI_SUM from 1M on 4 ranks by ring .* than MPI_SUM from 1M on
     allreduce report "$here/a.jsonl" "$here/five.jsonl"
 
 # A page, which loads nothing and escapes what it shows.
-if command -v gnuplot >/dev/null; then
-    expect 'A/B' allreduce report --html "$here/page.html" "$here/a.jsonl" "$here/c.jsonl"
-    [ "$(grep -c '<svg' "$here/page.html")" -ge 3 ] || fail "the page has no plots"
-    grep -q 'Watchdog' "$here/page.html" && fail "the page knows of alarms that there are not"
-    expect 'watchdog' allreduce report --html "$here/cliff.html" "$here/a.jsonl" "$here/five.jsonl"
-    grep -q '<p>MPI_SUM from 1M on 4 ranks by ring' "$here/cliff.html" || fail "the page has no watchdog"
-    grep -q '&lt;app&gt;' "$here/page.html" || fail "the page does not name the program"
-    if grep -E '<script|<app>|(src|href)="?http' "$here/page.html"; then
-        fail "the page is not self-contained"
-    fi
-    refuse 'nowhere' 1 allreduce report --html /nowhere/x.html "$here/a.jsonl"
+expect 'A/B' allreduce report --html "$here/page.html" "$here/a.jsonl" "$here/c.jsonl"
+[ "$(grep -c '<svg' "$here/page.html")" -ge 3 ] || fail "the page has no plots"
+grep -q 'Watchdog' "$here/page.html" && fail "the page knows of alarms that there are not"
+expect 'watchdog' allreduce report --html "$here/cliff.html" "$here/a.jsonl" "$here/five.jsonl"
+grep -q '<p>MPI_SUM from 1M on 4 ranks by ring' "$here/cliff.html" || fail "the page has no watchdog"
+grep -q '&lt;app&gt;' "$here/page.html" || fail "the page does not name the program"
+if grep -E '<script|<app>|(src|href)="?http' "$here/page.html"; then
+    fail "the page is not self-contained"
 fi
+refuse 'nowhere' 1 allreduce report --html /nowhere/x.html "$here/a.jsonl"
 
 # What cannot be read is told by file and line.
 echo 'calls and times' >"$here/text"

@@ -73,19 +73,15 @@ assert all(row["result"] == "right" and row["median_us"] > 0 for row in bench["r
         "$scratch/out" || fail "JSON: not what was expected"
 fi
 
-if command -v gnuplot >/dev/null; then
-    expect_ok "HTML" bench 2 --algo=ring --sizes=8,64K --place=both --html="$scratch/page.html"
-    [ "$(grep -c '<svg' "$scratch/page.html")" -eq 6 ] || fail "HTML: other than six plots"
-    grep -q 'mpiexec -n 2 allreduce bench .*--algo=ring' "$scratch/page.html" ||
-        fail "HTML: no command"
-    ! grep -q -E '(src|href)="?http|@import' "$scratch/page.html" || fail "HTML: loads from elsewhere"
-    launch 2 ./allreduce bench --repetitions=1 --time=0.01 --algo=ring --sizes=8 \
-        --html=/nowhere/page.html >"$scratch/out" 2>&1 && fail "HTML: a file that cannot be"
-    grep -q 'cannot write /nowhere/page.html' "$scratch/out" || fail "HTML: no reason"
-    ! grep native "$scratch/out" || fail "HTML: measured first, and then refused the file"
-fi
-launch 2 PATH=/nowhere "$PWD/allreduce" bench --algo=ring --html=page.html >"$scratch/out" 2>&1 &&
-    fail "HTML without gnuplot: was not refused"
+expect_ok "HTML" bench 2 --algo=ring --sizes=8,64K --place=both --html="$scratch/page.html"
+[ "$(grep -c '<svg' "$scratch/page.html")" -eq 6 ] || fail "HTML: other than six plots"
+grep -q 'mpiexec -n 2 allreduce bench .*--algo=ring' "$scratch/page.html" ||
+    fail "HTML: no command"
+! grep -q -E '(src|href)="?http|@import' "$scratch/page.html" || fail "HTML: loads from elsewhere"
+launch 2 ./allreduce bench --repetitions=1 --time=0.01 --algo=ring --sizes=8 \
+    --html=/nowhere/page.html >"$scratch/out" 2>&1 && fail "HTML: a file that cannot be"
+grep -q 'cannot write /nowhere/page.html' "$scratch/out" || fail "HTML: no reason"
+! grep native "$scratch/out" || fail "HTML: measured first, and then refused the file"
 
 expect_refused "unknown algorithm" "did you mean 'ring'" --algo=rign
 expect_refused "a type without the op" 'MPI_BAND does not take MPI_FLOAT' --op=band
