@@ -6,11 +6,12 @@
 #include <stdbool.h>
 
 #include "execute/awaited.h"
+#include "schedule/walk.h"
 
 static size_t
 round_begin(const struct ar_slot *slot)
 {
-    return slot->round ? slot->routine->schedule.round_end[slot->round - 1] : 0;
+    return ar_round_begin(&slot->routine->schedule, slot->round);
 }
 
 static ptrdiff_t
@@ -386,7 +387,7 @@ mark_messages(const struct ar_p2p *run, const struct glance *g, int message, enu
               unsigned char *marks)
 {
     const struct ar_schedule *s = g->schedule;
-    for (size_t i = g->round ? s->round_end[g->round - 1] : 0; i < s->round_end[g->round]; i++) {
+    for (size_t i = ar_round_begin(s, g->round); i < s->round_end[g->round]; i++) {
         const struct ar_step *step = &s->steps[i];
         if (step->peer < 0 || (step->kind == AR_SEND) != (mark == AR_AWAITED_TAKING))
             continue;

@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "schedule/walk.h"
+
 static size_t
 min_size(size_t a, size_t b)
 {
@@ -21,12 +23,6 @@ round_up(size_t bytes)
     return (bytes + AR_SLOT_ALIGNMENT - 1) / AR_SLOT_ALIGNMENT * AR_SLOT_ALIGNMENT;
 }
 
-static size_t
-round_begin(const struct ar_schedule *s, size_t round)
-{
-    return round ? s->round_end[round - 1] : 0;
-}
-
 /* Most messages in a round, and most elements that recv_reduce steps of one
  * round receive. */
 static void
@@ -35,8 +31,8 @@ measure(const struct ar_schedule *s, int *messages, size_t *landing)
     for (size_t round = 0; round < s->nrounds; round++) {
         int m = 0;
         size_t l = 0;
-        for (size_t i = round_begin(s, round); i < s->round_end[round]; i++) {
-            m += s->steps[i].peer >= 0;
+        for (size_t i = ar_round_begin(s, round); i < s->round_end[round]; i++) {
+            m += ar_step_is_message(&s->steps[i]);
             l += s->steps[i].kind == AR_RECV_REDUCE ? s->steps[i].dst.length : 0;
         }
         *messages = m > *messages ? m : *messages;
@@ -128,8 +124,8 @@ look_through(struct ar_routine *routine)
     if (!routine->folds)
         return AR_ERR_MEMORY;
     for (size_t round = 0; round < s->nrounds; round++)
-        for (size_t i = round_begin(s, round); i < s->round_end[round]; i++)
-            routine->folds[i] = fold_of(s, round_begin(s, round), s->round_end[round], i);
+        for (size_t i = ar_round_begin(s, round); i < s->round_end[round]; i++)
+            routine->folds[i] = fold_of(s, ar_round_begin(s, round), s->round_end[round], i);
     return AR_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "algorithms/nodes.h"
+#include "schedule/walk.h"
 
 #define NODES_LOOKED_AT 3
 
@@ -151,11 +152,8 @@ add_rank(struct tally *t, int rank)
     t->nrounds = t->nrounds ? t->nrounds : s.nrounds;
     t->irregular |= s.nrounds != t->nrounds;
     t->emitted += s.nsteps;
-    size_t first = 0;
-    for (size_t k = 0; k < s.nrounds && !error; k++) {
-        add_round(t, &t->steps[k], &s, first, s.round_end[k]);
-        first = s.round_end[k];
-    }
+    for (size_t k = 0; k < s.nrounds && !error; k++)
+        add_round(t, &t->steps[k], &s, ar_round_begin(&s, k), s.round_end[k]);
     ar_schedule_fini(&s);
     return error;
 }

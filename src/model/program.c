@@ -3,23 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct receive {
-    int actor;
-    int peer; /* whom it is from, as the actor sees it */
-    uint32_t round;
-    size_t at; /* in the order in which they are posted */
-};
-
-/* A message as its receiver's actor sees it. */
-struct arrival {
-    int actor;
-    int peer;
-    size_t message;
-};
+#include "schedule/walk.h"
 
 struct builder {
     struct ar_program *program;
-    struct receive *receives;
+    struct ar_half *receives; /* as the actor sees it; at: in the order in which they are posted */
     size_t nreceives;
     size_t rounds_room, messages_room, receives_room;
     size_t steps;
@@ -90,12 +78,11 @@ add_message(struct builder *b, int actor, const struct ar_step *step)
 static int
 add_receive(struct builder *b, int actor, const struct ar_step *step)
 {
-    struct receive *receives = grow(b->receives, b->nreceives, &b->receives_room, sizeof *receives);
+    struct ar_half *receives = grow(b->receives, b->nreceives, &b->receives_room, sizeof *receives);
     if (!receives)
         return AR_ERR_MEMORY;
     b->receives = receives;
-    b->receives[b->nreceives] =
-        (struct receive){actor, step->peer, (uint32_t)(b->program->nrounds - 1), b->nreceives};
+    b->receives[b->nreceives] = (struct ar_half){step->peer, actor, b->nreceives};
     b->nreceives++;
     return AR_OK;
 }
@@ -125,11 +112,10 @@ add_step(struct builder *b, int actor, const struct ar_step *step)
 static int
 add_schedule(struct builder *b, int actor, const struct ar_schedule *s)
 {
-    size_t i = 0;
     int error = AR_OK;
     for (size_t k = 0; k < s->nrounds && !error; k++) {
         error = add_round(b);
-        for (; i < s->round_end[k] && !error; i++)
+        for (size_t i = ar_round_begin(s, k); i < s->round_end[k] && !error; i++)
             error = add_step(b, actor, &s->steps[i]);
     }
     b->steps += s->nsteps;
@@ -158,50 +144,15 @@ add_actors(struct builder *b, const struct ar_algorithm *row, const struct ar_pa
     return error;
 }
 
-/* --- pairing: the k-th message from one rank to another meets the k-th receive --- */
+/* --- pairing --- */
 
-static int
-compare_receives(const void *x, const void *y)
-{
-    const struct receive *a = x, *b = y;
-    if (a->actor != b->actor)
-        return a->actor < b->actor ? -1 : 1;
-    if (a->peer != b->peer)
-        return a->peer < b->peer ? -1 : 1;
-    return a->at < b->at ? -1 : 1;
-}
-
-static int
-compare_arrivals(const void *x, const void *y)
-{
-    const struct arrival *a = x, *b = y;
-    if (a->actor != b->actor)
-        return a->actor < b->actor ? -1 : 1;
-    if (a->peer != b->peer)
-        return a->peer < b->peer ? -1 : 1;
-    return a->message < b->message ? -1 : 1;
-}
-
-static struct arrival
-arrival_of(const struct ar_program *p, size_t i)
+/* The message's send as its receiver's actor sees it. */
+static struct ar_half
+send_of(const struct ar_program *p, size_t i)
 {
     const struct ar_program_message *const m = &p->messages[i];
     const int actor = ar_cast_actor(&p->cast, m->to);
-    return (struct arrival){actor, ar_cast_seen(&p->cast, m->to, m->from, actor), i};
-}
-
-static int
-join(struct builder *b, const struct arrival *arrivals)
-{
-    struct ar_program *const p = b->program;
-    for (size_t i = 0; i < p->nmessages; i++) {
-        const struct receive *const r = &b->receives[i];
-        if (r->actor != arrivals[i].actor || r->peer != arrivals[i].peer)
-            return AR_ERR_PROOF;
-        p->messages[arrivals[i].message].receiver_round = r->round;
-        p->receives[r->at] = arrivals[i].message;
-    }
-    return AR_OK;
+    return (struct ar_half){ar_cast_seen(&p->cast, m->to, m->from, actor), actor, i};
 }
 
 static int
@@ -209,22 +160,19 @@ pair(struct builder *b)
 {
     struct ar_program *const p = b->program;
     const size_t n = p->nmessages;
-    if (n != b->nreceives)
-        return AR_ERR_PROOF;
-    struct arrival *const arrivals = malloc((n + 1) * sizeof *arrivals);
-    p->receives = malloc((n + 1) * sizeof *p->receives);
-    if (!arrivals || !p->receives) {
-        free(arrivals);
-        return AR_ERR_MEMORY;
-    }
-    for (size_t i = 0; i < n; i++)
-        arrivals[i] = arrival_of(p, i);
-    if (n > 0) {
-        qsort(arrivals, n, sizeof *arrivals, compare_arrivals);
-        qsort(b->receives, n, sizeof *b->receives, compare_receives);
-    }
-    const int error = join(b, arrivals);
-    free(arrivals);
+    struct ar_half *const sends = malloc((n + 1) * sizeof *sends);
+    p->receives = malloc((b->nreceives + 1) * sizeof *p->receives);
+    int error = sends && p->receives ? AR_OK : AR_ERR_MEMORY;
+    for (size_t i = 0; i < n && !error; i++)
+        sends[i] = send_of(p, i);
+    if (!error)
+        error = ar_halves_pair(sends, n, b->receives, b->nreceives);
+    for (size_t i = 0; i < n && !error; i++)
+        p->receives[b->receives[i].at] = sends[i].at;
+    for (size_t k = 0; k < p->nrounds && !error; k++)
+        for (size_t i = p->rounds[k].first_receive; i < p->rounds[k + 1].first_receive; i++)
+            p->messages[p->receives[i]].receiver_round = (uint32_t)k;
+    free(sends);
     return error;
 }
 

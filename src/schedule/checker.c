@@ -5,6 +5,9 @@
  * send synchronous: a rank leaves a round when all its messages have met their
  * counterpart.  Rounds only ever wait, and matching is by order alone, so one
  * run stands for every interleaving: where this one ends, all end, and alike.
+ *
+ * It walks and pairs for itself rather than by schedule/walk.h: what it shared with the executor
+ * and the model it could not prove to them.
  */
 #include "schedule/checker.h"
 
@@ -159,6 +162,13 @@ combine(struct check *c, uint32_t left, uint32_t right)
 
 /* --- regions --- */
 
+/* The first step of the round that the rank is in. */
+static size_t
+round_begin(const struct rank_state *r)
+{
+    return r->round ? r->schedule->round_end[r->round - 1] : 0;
+}
+
 static struct value *
 storage(struct rank_state *r, struct ar_region region)
 {
@@ -249,7 +259,7 @@ static void
 run_fold(struct check *c, int rank, size_t i, const struct ar_step *step)
 {
     struct rank_state *r = &c->ranks[rank];
-    size_t first = r->round ? r->schedule->round_end[r->round - 1] : 0;
+    size_t first = round_begin(r);
     const struct value *received = r->landing[i - first], *local = storage(r, step->a);
     if (!same_or_apart(r, step->dst, step->a))
         refute(c, rank, i, "folds between regions that overlap");
@@ -264,7 +274,7 @@ drop_landing(struct rank_state *r)
 {
     if (!r->landing)
         return;
-    size_t first = r->round ? r->schedule->round_end[r->round - 1] : 0;
+    size_t first = round_begin(r);
     for (size_t i = first; i < r->schedule->round_end[r->round]; i++)
         free(r->landing[i - first]);
     free(r->landing);
@@ -276,8 +286,7 @@ run_local_part(struct check *c, int rank)
 {
     struct rank_state *r = &c->ranks[rank];
     const struct ar_schedule *s = r->schedule;
-    for (size_t i = r->round ? s->round_end[r->round - 1] : 0;
-         i < s->round_end[r->round] && !c->error; i++) {
+    for (size_t i = round_begin(r); i < s->round_end[r->round] && !c->error; i++) {
         const struct ar_step *step = &s->steps[i];
         if (step->kind == AR_COPY)
             run_copy(c, rank, i, step);
@@ -316,7 +325,7 @@ deliver(struct check *c, int from, size_t send, int to, size_t recv)
         refute(c, from, send, "sends something undefined");
     struct value *place = storage(target, in->dst);
     if (in->kind == AR_RECV_REDUCE) {
-        size_t first = target->round ? target->schedule->round_end[target->round - 1] : 0;
+        size_t first = round_begin(target);
         place = malloc(n * sizeof *place);
         if (!place) {
             out_of_memory(c);
@@ -404,7 +413,7 @@ enter_round(struct check *c, int rank)
     const struct ar_schedule *s = r->schedule;
     if (r->round == s->nrounds)
         return;
-    size_t first = r->round ? s->round_end[r->round - 1] : 0, end = s->round_end[r->round];
+    size_t first = round_begin(r), end = s->round_end[r->round];
     check_hazards(c, rank, first, end);
     r->landing = calloc(end - first, sizeof(struct value *));
     if (!r->landing) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "schedule/timeline.h"
+#include "schedule/walk.h"
 
 static void
 tally(struct ar_tally *t, size_t of_rank)
@@ -13,18 +14,12 @@ tally(struct ar_tally *t, size_t of_rank)
 }
 
 static size_t
-round_first(const struct ar_schedule *s, size_t round)
-{
-    return round ? s->round_end[round - 1] : 0;
-}
-
-static size_t
 scratch_of(const struct ar_schedule *s)
 {
     size_t most = 0;
     for (size_t k = 0; k < s->nrounds; k++) {
         size_t received = 0;
-        for (size_t i = round_first(s, k); i < s->round_end[k]; i++)
+        for (size_t i = ar_round_begin(s, k); i < s->round_end[k]; i++)
             received += s->steps[i].kind == AR_RECV_REDUCE ? s->steps[i].dst.length : 0;
         most = received > most ? received : most;
     }
@@ -37,8 +32,8 @@ ports_of(const struct ar_schedule *s)
     size_t most = 0;
     for (size_t k = 0; k < s->nrounds; k++) {
         size_t messages = 0;
-        for (size_t i = round_first(s, k); i < s->round_end[k]; i++)
-            messages += s->steps[i].kind == AR_RECV || s->steps[i].kind == AR_RECV_REDUCE;
+        for (size_t i = ar_round_begin(s, k); i < s->round_end[k]; i++)
+            messages += ar_step_receives(&s->steps[i]);
         most = messages > most ? messages : most;
     }
     return most;

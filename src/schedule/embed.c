@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "schedule/walk.h"
+
 /* What a step of the inner schedule means in the outer one.  Ranks are looked up once each: it may
  * take long, and an inner rank sends to few others again and again. */
 struct view {
@@ -55,7 +57,6 @@ void
 ar_embed(struct ar_schedule *s, const struct ar_schedule *inner, struct ar_place place)
 {
     struct view view = {place, malloc((size_t)inner->nranks * sizeof *view.ranks)};
-    size_t step = 0;
 
     ar_end_round(s);
     if (!view.ranks)
@@ -65,8 +66,8 @@ ar_embed(struct ar_schedule *s, const struct ar_schedule *inner, struct ar_place
     for (int i = 0; view.ranks && i < inner->nranks; i++)
         view.ranks[i] = -1;
     for (size_t round = 0; round < inner->nrounds && !s->error; round++) {
-        for (; step < inner->round_end[round]; step++)
-            append(s, &view, &inner->steps[step]);
+        for (size_t i = ar_round_begin(inner, round); i < inner->round_end[round]; i++)
+            append(s, &view, &inner->steps[i]);
         ar_end_round(s);
     }
     free(view.ranks);

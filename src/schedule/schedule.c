@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schedule/walk.h"
+
 void
 ar_schedule_init(struct ar_schedule *s, int rank, int nranks, size_t count)
 {
@@ -132,8 +134,7 @@ ar_reduce(struct ar_schedule *s, struct ar_region dst, struct ar_region a, struc
 void
 ar_end_round(struct ar_schedule *s)
 {
-    size_t begun = s->nrounds ? s->round_end[s->nrounds - 1] : 0;
-    if (s->error || s->nsteps == begun)
+    if (s->error || s->nsteps == ar_round_begin(s, s->nrounds))
         return;
     size_t *ends = grow(s->round_end, s->nrounds, &s->rounds_room, sizeof *ends);
     if (!ends) {

@@ -6,11 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A send or a receive, by the pair of ranks it is between. */
-struct half {
-    int from, to;
-    size_t step;
-};
+#include "schedule/walk.h"
 
 struct runner {
     size_t round;
@@ -28,70 +24,27 @@ struct replay {
     int nready;
 };
 
-static int
-is_receive(const struct ar_step *step)
-{
-    return step->kind == AR_RECV || step->kind == AR_RECV_REDUCE;
-}
-
-static int
-is_message(const struct ar_step *step)
-{
-    return step->kind == AR_SEND || is_receive(step);
-}
-
-/* --- pairing: the k-th send from one rank to another meets the k-th receive --- */
-
-static int
-compare_halves(const void *x, const void *y)
-{
-    const struct half *a = x, *b = y;
-    if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
-    if (a->to != b->to)
-        return a->to < b->to ? -1 : 1;
-    return a->step < b->step ? -1 : 1;
-}
-
-static size_t
-collect_halves(struct half *halves, const struct ar_schedule *schedules, int nranks, int sends)
-{
-    size_t n = 0;
-    for (int r = 0; r < nranks; r++)
-        for (size_t i = 0; i < schedules[r].nsteps; i++) {
-            const struct ar_step *step = &schedules[r].steps[i];
-            if (sends && step->kind == AR_SEND)
-                halves[n++] = (struct half){r, step->peer, i};
-            else if (!sends && is_receive(step))
-                halves[n++] = (struct half){step->peer, r, i};
-        }
-    qsort(halves, n, sizeof *halves, compare_halves);
-    return n;
-}
-
-static int
-join_halves(struct ar_timeline *t, const struct half *sends, const struct half *receives, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        const struct half *s = &sends[i], *r = &receives[i];
-        if (s->from != r->from || s->to != r->to)
-            return AR_ERR_PROOF;
-        t->partner[t->first_step[s->from] + s->step] = r->step;
-        t->partner[t->first_step[s->to] + r->step] = s->step;
-    }
-    return AR_OK;
-}
-
+/* Each message's two steps learn of each other. */
 static int
 pair_messages(struct ar_timeline *t, const struct ar_schedule *schedules, int nranks)
 {
-    struct half *sends = malloc((t->first_step[nranks] + 1) * sizeof *sends);
-    struct half *receives = malloc((t->first_step[nranks] + 1) * sizeof *receives);
-    int error = AR_ERR_MEMORY;
-    if (sends && receives) {
-        size_t nsends = collect_halves(sends, schedules, nranks, 1);
-        size_t nreceives = collect_halves(receives, schedules, nranks, 0);
-        error = nsends == nreceives ? join_halves(t, sends, receives, nsends) : AR_ERR_PROOF;
+    struct ar_half *sends = malloc((t->first_step[nranks] + 1) * sizeof *sends);
+    struct ar_half *receives = malloc((t->first_step[nranks] + 1) * sizeof *receives);
+    size_t nsends = 0, nreceives = 0;
+    int error = sends && receives ? AR_OK : AR_ERR_MEMORY;
+    for (int r = 0; r < nranks && !error; r++)
+        for (size_t i = 0; i < schedules[r].nsteps; i++) {
+            const struct ar_step *step = &schedules[r].steps[i];
+            if (step->kind == AR_SEND)
+                sends[nsends++] = (struct ar_half){r, step->peer, i};
+            else if (ar_step_receives(step))
+                receives[nreceives++] = (struct ar_half){step->peer, r, i};
+        }
+    if (!error)
+        error = ar_halves_pair(sends, nsends, receives, nreceives);
+    for (size_t i = 0; i < nsends && !error; i++) {
+        t->partner[t->first_step[sends[i].from] + sends[i].at] = receives[i].at;
+        t->partner[t->first_step[sends[i].to] + receives[i].at] = sends[i].at;
     }
     free(sends);
     free(receives);
@@ -99,12 +52,6 @@ pair_messages(struct ar_timeline *t, const struct ar_schedule *schedules, int nr
 }
 
 /* --- replay --- */
-
-static size_t
-round_first(const struct ar_schedule *s, size_t round)
-{
-    return round ? s->round_end[round - 1] : 0;
-}
 
 static size_t
 larger(size_t x, size_t y)
@@ -137,9 +84,9 @@ enter_round(struct replay *p, int rank)
     r->posted = end;
     r->waiting = 0;
     for (size_t i = first; i < end; i++)
-        r->waiting += is_message(&s->steps[i]);
+        r->waiting += ar_step_is_message(&s->steps[i]);
     for (size_t i = first; i < end; i++)
-        if (is_message(&s->steps[i]) &&
+        if (ar_step_is_message(&s->steps[i]) &&
             p->t->partner[p->t->first_step[rank] + i] < p->runners[s->steps[i].peer].posted)
             begin(p, rank, i);
     if (r->waiting == 0)
@@ -152,9 +99,9 @@ end_round(struct replay *p, int rank)
     const struct ar_schedule *s = &p->schedules[rank];
     struct runner *r = &p->runners[rank];
     size_t end = r->start;
-    for (size_t i = round_first(s, r->round); i < s->round_end[r->round]; i++) {
+    for (size_t i = ar_round_begin(s, r->round); i < s->round_end[r->round]; i++) {
         const struct ar_step *step = &s->steps[i];
-        if (is_message(step))
+        if (ar_step_is_message(step))
             end = larger(end, p->t->arrival[p->t->first_step[rank] + i]);
     }
     p->t->round_end[p->t->first_round[rank] + r->round] = end;

@@ -3,11 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t
-round_first(const struct ar_schedule *s, size_t round)
-{
-    return round ? s->round_end[round - 1] : 0;
-}
+#include "schedule/walk.h"
 
 static struct ar_cell *
 cells_of(struct ar_trace *trace, int rank, struct ar_region region)
@@ -23,7 +19,7 @@ post_sends(struct ar_trace *trace, int rank)
 {
     const struct ar_schedule *s = &trace->schedules[rank];
     size_t round = trace->holders[rank].round;
-    for (size_t i = round_first(s, round); round < s->nrounds && i < s->round_end[round]; i++)
+    for (size_t i = ar_round_begin(s, round); round < s->nrounds && i < s->round_end[round]; i++)
         if (s->steps[i].kind == AR_SEND)
             memcpy(trace->payloads[trace->timeline.first_step[rank] + i],
                    cells_of(trace, rank, s->steps[i].a),
@@ -63,11 +59,11 @@ run_round(struct ar_trace *trace, int rank)
 {
     const struct ar_schedule *s = &trace->schedules[rank];
     struct ar_holder *h = &trace->holders[rank];
-    for (size_t i = round_first(s, h->round); i < s->round_end[h->round]; i++)
+    for (size_t i = ar_round_begin(s, h->round); i < s->round_end[h->round]; i++)
         if (s->steps[i].kind == AR_RECV)
             memcpy(cells_of(trace, rank, s->steps[i].dst), received(trace, rank, i),
                    s->steps[i].dst.length * sizeof(struct ar_cell));
-    for (size_t i = round_first(s, h->round); i < s->round_end[h->round]; i++)
+    for (size_t i = ar_round_begin(s, h->round); i < s->round_end[h->round]; i++)
         run_local(trace, rank, i);
     h->round++;
     post_sends(trace, rank);
@@ -123,7 +119,7 @@ use_in_round(const struct ar_schedule *s, size_t round, enum ar_buffer buffer, s
 {
     enum use use = UNTOUCHED;
     for (int local = 0; local < 2; local++)
-        for (size_t k = round_first(s, round); k < s->round_end[round] && !use; k++) {
+        for (size_t k = ar_round_begin(s, round); k < s->round_end[round] && !use; k++) {
             enum ar_step_kind kind = s->steps[k].kind;
             if ((kind != AR_SEND && kind != AR_RECV) == local)
                 use = use_by(&s->steps[k], buffer, i);

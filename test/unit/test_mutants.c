@@ -5,7 +5,8 @@
  * schedules on numbers.  A value is a sum of weights, one for each rank and
  * element, which is right only if every rank stands in it once, and a hash of
  * how the operands were combined, which is the same on all ranks only if they
- * would have the same bits.
+ * would have the same bits.  It walks and pairs for itself, by neither schedule/walk.h nor the
+ * checker: a proof that shared its walk with what it proves would share its mistake.
  *
  * Mutants that may be right, if the interpreter says so:
  *   - a flip of a recv_reduce's operands, in rows that do not promise rank order:
