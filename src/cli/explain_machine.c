@@ -9,7 +9,7 @@
 #include "cli/color.h"
 #include "cli/explain.h"
 #include "config/config.h"
-#include "config/model_file.h"
+#include "config/files.h"
 #include "model/advise.h"
 
 /* Where nothing else is said. */

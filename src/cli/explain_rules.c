@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "cli/color.h"
 #include "cli/explain.h"
-#include "config/rules_file.h"
+#include "config/files.h"
 #include "select/rules.h"
 #include "select/select.h"
 

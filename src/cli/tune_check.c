@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/color.h"
 #include "cli/tune.h"
-#include "config/rules_file.h"
+#include "config/files.h"
 
 /* The file's clauses as one text, malloced, on all ranks; NULL after rank 0 has said why. */
 static char *

@@ -12,7 +12,7 @@
 
 #include "cli/tune.h"
 #include "communicator/provenance.h"
-#include "config/rules_file.h"
+#include "config/files.h"
 #include "reduce/named.h"
 
 struct ar_finding *

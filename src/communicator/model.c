@@ -7,7 +7,7 @@
 #include "algorithms/nodes.h"
 #include "communicator/measure.h"
 #include "communicator/state.h"
-#include "config/model_file.h"
+#include "config/files.h"
 #include "model/advise.h"
 #include "report/report.h"
 

@@ -19,7 +19,7 @@ void ar_communicators_reset(void);
 void ar_communicators_close(enum ar_close how);
 
 /* Another number whenever ranks exchange something else than before, in set-up or in calls. */
-#define AR_PROTOCOL "1"
+#define AR_PROTOCOL "2"
 
 /* Agrees on the configuration among the ranks of comm: c->config and, where they
  * differ, c->own_config (rank 0's).  Collective over comm.  A configuration that

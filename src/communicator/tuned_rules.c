@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "communicator/provenance.h"
-#include "config/rules_file.h"
+#include "config/files.h"
 #include "report/report.h"
 
 struct rule {

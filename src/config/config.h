@@ -1,5 +1,5 @@
-/* What the user asks for: read once a process, the same on all ranks of a
- * communicator.  No MPI.
+/* What the user asks for: read once per process, and the same on all ranks of a communicator.  No
+ * MPI.
  *
  * ALLREDUCE_ALGO's clauses come first, then what the program itself chose for the
  * communicator, then the clauses of the file ALLREDUCE_RULES, then auto, which ALLREDUCE_ALGO_LIST
@@ -27,14 +27,16 @@ enum ar_transport {
 
 enum ar_tune_mode { AR_TUNE_OFF, AR_TUNE_ONLINE };
 
+/* The parts that stand for a variable are filled by its row (config/variables.h): those of words,
+ * enums too, as ints. */
 struct ar_config {
     struct ar_rules *rules;         /* of ALLREDUCE_ALGO; NULL: none.  Owned */
     struct ar_rules *program_rules; /* of allreduce_choose; NULL: none.  Owned */
     struct ar_rules *file_rules;    /* of ALLREDUCE_RULES; NULL: none.  Owned */
     char *model_file;               /* of ALLREDUCE_MODEL, which parsed; NULL: none.  Owned */
-    char *tuned;   /* where those were tuned, by their file; NULL: it does not say, or is of another
-                      rank.  Owned */
-    bool *allowed; /* what auto may pick, as in ar_algo_list_parse.  Owned */
+    char *tuned;                    /* where those were tuned, by their file; NULL: it does not say,
+                                       or was read by another rank.  Owned */
+    bool *allowed;                  /* what auto may pick, as in ar_algo_list_parse.  Owned */
     enum ar_determinism determinism;
     enum ar_transport transport;
     enum ar_wait_policy wait;
@@ -42,21 +44,20 @@ struct ar_config {
     enum ar_tune_mode tune;
     int tune_overhead;    /* percent of the time in allreduce */
     char *tune_dump;      /* of ALLREDUCE_TUNE_DUMP, of this process alone; NULL: none.  Owned */
-    bool cuts_user_ops;   /* ops of the program's own may get a part of the vector */
+    int cuts_user_ops;    /* 1: ops of the program's own may get a part of the vector */
     bool is_watched;      /* calls may be verified or tuned */
     size_t scratch_bytes; /* bound of scratch memory per communicator */
     char *stats_file;     /* of ALLREDUCE_STATS, as it stands there; NULL: none.  Owned */
     int stats_signal;     /* of ALLREDUCE_STATS_SIGNAL; 0: none */
     struct ar_timeout_setting timeout; /* of this process alone */
     int verbose;
-    bool strict;
+    int strict;    /* 1: a bad setting is an error */
     unsigned asks; /* for which traits of a call its clauses ask: bits of enum ar_trait */
-    bool broken;   /* something was refused: choose gives native for everything */
+    bool broken;   /* something was refused: every call goes native */
     int error;     /* AR_ERR_SYNTAX if broken and strict, else AR_OK */
 
-    /* Canonical text of all that must agree between ranks: equal texts, equal
-     * decisions.  stats_signal, timeout, wait, verbose and
-     * strict are each rank's own affair.  Owned */
+    /* Canonical text of all that must agree between ranks: where texts are equal, decisions are.
+     * The table of variables says which are each rank's own affair.  Owned */
     char *text;
 
     /* If broken: one line with the variable, the place, what is wrong and what is
@@ -64,9 +65,8 @@ struct ar_config {
     char problem[AR_CONFIG_PROBLEM];
 };
 
-/* Reads the environment (and the rules file).  A bad setting, a variable that
- * does not exist: see broken, error and problem; the first one found is told.
- * NULL only without memory. */
+/* Reads the environment and the files that it names.  A bad setting, or a variable that does not
+ * exist, makes it broken; the first one found is told.  NULL only without memory. */
 struct ar_config *ar_config_from_environment(void);
 
 /* Rebuilds the configuration of another rank from its text: the same text and

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "config/config.h"
-#include "config/environment.h"
+#include "config/variables.h"
 
 static char rules_path[] = "/tmp/ar_test_config_XXXXXX";
 
@@ -21,8 +21,8 @@ static int
 empty_environment(void **state)
 {
     (void)state;
-    for (int id = 0; id < AR_VARIABLES; id++)
-        unsetenv(ar_variables[id].name);
+    for (int i = 0; i < AR_VARIABLES; i++)
+        unsetenv(ar_variables[i].name);
     return 0;
 }
 
@@ -146,7 +146,7 @@ nothing_set_gives_the_defaults(void **state)
     assert_int_equal(config->scratch_bytes, 64 << 20);
     assert_int_equal(config->verbose, 0);
     assert_true(config->strict);
-    assert_string_equal(config->text, "ALLREDUCE_SCRATCH=64M\n");
+    assert_string_equal(config->text, "");
     assert_ptr_equal(decide(config, 8, 4, true).reason, ar_reason_auto);
     ar_config_destroy(config);
 }
@@ -155,10 +155,10 @@ static void
 blank_values_are_as_unset(void **state)
 {
     (void)state;
-    for (int id = 0; id < AR_VARIABLES; id++)
-        set(ar_variables[id].name, id % 2 ? "" : "  ");
+    for (int i = 0; i < AR_VARIABLES; i++)
+        set(ar_variables[i].name, i % 2 ? "" : "  ");
     struct ar_config *config = good_config();
-    assert_string_equal(config->text, "ALLREDUCE_SCRATCH=64M\n");
+    assert_string_equal(config->text, "");
     assert_true(config->strict);
     ar_config_destroy(config);
 }
@@ -655,8 +655,8 @@ another_rank_rebuilds_the_same(void **state)
     struct ar_config *config = assert_rebuilds();
     assert_string_equal(config->text,
                         "ALLREDUCE_ALGO=ring:0-8@2-5;ring(segment=16K,window=3):1K-4K\n"
-                        "ALLREDUCE_RULES=native:9-99@3;butterfly:100-200,1M-inf@7-9\n"
                         "ALLREDUCE_ALGO_LIST=butterfly\n"
+                        "ALLREDUCE_RULES=native:9-99@3;butterfly:100-200,1M-inf@7-9\n"
                         "ALLREDUCE_SCRATCH=100000\n");
     ar_config_destroy(config);
 }
@@ -708,14 +708,61 @@ static void
 every_variable_has_its_row_in_full(void **state)
 {
     (void)state;
-    for (int id = 0; id < AR_VARIABLES; id++) {
-        const struct ar_variable *row = &ar_variables[id];
+    for (int i = 0; i < AR_VARIABLES; i++) {
+        const struct ar_variable *const row = &ar_variables[i];
         assert_int_equal(strncmp(row->name, AR_VARIABLE_PREFIX, strlen(AR_VARIABLE_PREFIX)), 0);
-        assert_int_equal(ar_variable_find((struct ar_word){row->name, strlen(row->name)}), id);
+        assert_ptr_equal(ar_variable_find((struct ar_word){row->name, strlen(row->name)}), row);
         assert_true(row->values[0] && row->help[0]);
+        assert_true(!row->kind->take == !row->kind->print);
         set(row->name, row->fallback);
     }
     ar_config_destroy(good_config()); /* every fallback is a value that is taken */
+}
+
+/* Values that no default is, of variables that ranks compare. */
+static void
+what_ranks_compare_comes_back_from_the_text(void **state)
+{
+    (void)state;
+    static const char *const values[][2] = {
+        {"ALLREDUCE_ALGO", "ring:0-8"},     {"ALLREDUCE_ALGO_LIST", "ring,rhd"},
+        {"ALLREDUCE_DETERMINISM", "run"},   {"ALLREDUCE_SCRATCH", "1M"},
+        {"ALLREDUCE_STATS", "/tmp/x.json"}, {"ALLREDUCE_TRANSPORT", "mpi"},
+        {"ALLREDUCE_TUNE", "online"},       {"ALLREDUCE_TUNE_OVERHEAD", "7"},
+        {"ALLREDUCE_USER_OPS", "cut"},      {"ALLREDUCE_VERIFY", "1/3,warn"},
+    };
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        char line[64];
+        set(values[i][0], values[i][1]);
+        struct ar_config *const config = assert_rebuilds();
+        snprintf(line, sizeof line, "%s=%s\n", values[i][0], values[i][1]);
+        assert_non_null(strstr(config->text, line));
+        ar_config_destroy(config);
+    }
+}
+
+/* As a heading of the manual page has it: names and values bold, or with more than that. */
+static void
+the_manual_has_every_variable_with_its_values_and_default(void **state)
+{
+    (void)state;
+    static char page[1 << 17];
+    FILE *const file = fopen(MANUAL, "r");
+    assert_non_null(file);
+    page[fread(page, 1, sizeof page - 1, file)] = '\0';
+    assert_true(feof(file));
+    fclose(file);
+    for (int i = 0; i < AR_VARIABLES; i++) {
+        const struct ar_variable *const row = &ar_variables[i];
+        char heading[256];
+        if (row->fallback[0])
+            snprintf(heading, sizeof heading, ".TP\n.BR %s \" (%s; default %s)\"\n", row->name,
+                     row->values, row->fallback);
+        else
+            snprintf(heading, sizeof heading, ".TP\n.B %s\n", row->name);
+        if (!strstr(page, heading))
+            fail_msg("%s lacks: %s", MANUAL, heading);
+    }
 }
 
 static int
@@ -769,6 +816,8 @@ main(void)
         TEST(a_text_that_no_rank_wrote_is_an_error),
         TEST(the_text_says_what_decides_and_nothing_else),
         TEST(every_variable_has_its_row_in_full),
+        TEST(what_ranks_compare_comes_back_from_the_text),
+        TEST(the_manual_has_every_variable_with_its_values_and_default),
     };
     return cmocka_run_group_tests(tests, make_rules_file, remove_rules_file);
 }

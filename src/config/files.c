@@ -1,0 +1,202 @@
+#include "config/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "schedule/error.h"
+
+#define BYTES_MAX (1 << 20) /* of a file that is read */
+#define PATH_TOLD 200       /* characters of a path */
+
+/* --- files that are read --- */
+
+/* Opens a regular file: a pipe nobody writes to would hold up all ranks. */
+static int
+open_regular(const char *path, struct ar_text *why)
+{
+    struct stat status;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &status)) {
+        ar_text_add(why, " %m"); /* errno's text */
+    } else if (!S_ISREG(status.st_mode)) {
+        ar_text_add(why, " not a regular file");
+    } else {
+        return fd;
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* Reads at most BYTES_MAX bytes, which '\0' ends in text. */
+static int
+read_text(int fd, char *text, struct ar_text *why)
+{
+    size_t length = 0;
+    ssize_t got = 1;
+    while (length <= BYTES_MAX && got != 0) {
+        got = read(fd, text + length, BYTES_MAX + 1 - length);
+        if (got > 0)
+            length += (size_t)got;
+        else if (got < 0 && errno != EINTR)
+            break;
+    }
+    if (got < 0) {
+        ar_text_add(why, " %m");
+    } else if (length > BYTES_MAX) {
+        ar_text_add(why, " more than %d bytes", BYTES_MAX);
+    } else if (memchr(text, '\0', length)) {
+        ar_text_add(why, " not a text: it has a zero byte");
+    } else {
+        text[length] = '\0';
+        return AR_OK;
+    }
+    return AR_ERR_SYNTAX;
+}
+
+/* Reads a file whole, with why getting "path:", of a long path the end, to tell problems behind.
+ * *text is the caller's to free. */
+static int
+read_file(char **text, const char *path, struct ar_text *why)
+{
+    const size_t length = strlen(path), cut = length > PATH_TOLD ? length - PATH_TOLD : 0;
+    ar_text_add(why, cut ? "..." : "");
+    ar_text_escape(why, (struct ar_word){path + cut, length - cut});
+    ar_text_add(why, ":");
+    const int fd = open_regular(path, why);
+    if (fd < 0)
+        return AR_ERR_SYNTAX;
+    char *const room = malloc(BYTES_MAX + 1);
+    const int error = room ? read_text(fd, room, why) : AR_ERR_MEMORY;
+    close(fd);
+    if (error)
+        free(room);
+    else
+        *text = room;
+    return error;
+}
+
+/* What follows the mark, malloced; NULL where no line begins with it. */
+static char *
+find_provenance(const char *text)
+{
+    const char *at = text;
+    const size_t mark = strlen(AR_PROVENANCE_MARK);
+    while (at && strncmp(at, AR_PROVENANCE_MARK, mark) != 0) {
+        at = strchr(at, '\n');
+        at += at != NULL;
+    }
+    return at ? strndup(at + mark, strcspn(at + mark, "\n")) : NULL;
+}
+
+int
+ar_rules_file_read(struct ar_rules **rules, char **tuned, const char *path, struct ar_text *why)
+{
+    char *text;
+    struct ar_problem problem = {0, 0, ""};
+    int error = read_file(&text, path, why);
+    if (error)
+        return error;
+    error = ar_rules_parse_lines(rules, text, &problem);
+    if (error == AR_ERR_SYNTAX)
+        ar_text_add(why, "%d:%d: %s", problem.line, problem.column, problem.text);
+    if (!error && tuned)
+        *tuned = find_provenance(text);
+    free(text);
+    return error;
+}
+
+int
+ar_model_file_read(struct ar_machine *machine, const char *path, struct ar_text *why)
+{
+    char *text, problem[AR_MACHINE_PROBLEM];
+    int error = read_file(&text, path, why);
+    if (error)
+        return error;
+    error = ar_machine_parse(machine, text, problem);
+    if (error)
+        ar_text_add(why, "%s", problem);
+    free(text);
+    return error;
+}
+
+/* --- files that are written at the end --- */
+
+bool
+ar_stats_file_is_json(const char *name)
+{
+    const char *const end = strrchr(name, '.');
+    return end && (strcmp(end, ".json") == 0 || strcmp(end, ".jsonl") == 0);
+}
+
+void
+ar_stats_file_path(char *path, size_t room, const char *name)
+{
+    char folder[PATH_MAX];
+    struct ar_text t;
+    ar_text_init(&t, path, room);
+    if (*name != '/' && getcwd(folder, sizeof folder))
+        ar_text_add(&t, "%s/", folder);
+    for (; *name; name++) {
+        if (*name != '%')
+            ar_text_add(&t, "%c", *name);
+        else if (*++name == 'p')
+            ar_text_add(&t, "%ld", (long)getpid());
+        else
+            ar_text_add(&t, "%%");
+    }
+}
+
+/* The first character that cannot stand in such a name, or NULL. */
+static const char *
+find_stranger(const char *name)
+{
+    for (; *name; name++) {
+        if (*name == '\n' || (*name == '%' && name[1] != 'p' && name[1] != '%'))
+            return name;
+        name += *name == '%';
+    }
+    return NULL;
+}
+
+static const char *
+why_not_writable(const char *path)
+{
+    char folder[PATH_MAX + 1];
+    struct stat st;
+    if (stat(path, &st) == 0)
+        return S_ISDIR(st.st_mode) ? "it is a folder" : access(path, W_OK) ? strerror(errno) : NULL;
+    snprintf(folder, sizeof folder, "%s", path);
+    char *const slash = strrchr(folder, '/');
+    if (!slash) /* a relative name, and the folder it is relative to is gone */
+        return strerror(ENOENT);
+    slash[1] = '\0';
+    return access(folder, W_OK | X_OK) ? strerror(errno) : NULL;
+}
+
+int
+ar_stats_file_check(const char *name, struct ar_text *why)
+{
+    char path[PATH_MAX];
+    const char *const stranger = find_stranger(name);
+    if (stranger) {
+        ar_text_add(why, "column %d: ", (int)(stranger - name) + 1);
+        ar_text_quote(why, (struct ar_word){stranger, *stranger == '%' && stranger[1] ? 2 : 1});
+        ar_text_add(why, " in a file name; allowed: %%p for the process's id, %%%% for one %%");
+        return AR_ERR_SYNTAX;
+    }
+    ar_stats_file_path(path, sizeof path, name);
+    const char *const problem = why_not_writable(path);
+    if (!problem)
+        return AR_OK;
+    ar_text_add(why, "column 1: cannot write ");
+    ar_text_quote(why, (struct ar_word){path, strlen(path)});
+    ar_text_add(why, ": %s; allowed: a file in a folder that exists", problem);
+    return AR_ERR_SYNTAX;
+}

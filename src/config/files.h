@@ -1,0 +1,35 @@
+/* The files that variables name.  No MPI.  What is wrong with one is told in why: its path, where
+ * it was read line and column, and what is allowed. */
+#ifndef AR_FILES_H
+#define AR_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "model/machine.h"
+#include "select/select.h"
+#include "select/words.h"
+
+/* Begins the line that says where the rules were tuned: "#! tuned: name=value; ...". */
+#define AR_PROVENANCE_MARK "#! tuned: "
+
+/* Reads and parses a file of rules whole.  AR_OK, with *rules the caller's to destroy, and *tuned,
+ * if not NULL, what follows the mark, malloced, or NULL where no line begins with it;
+ * AR_ERR_SYNTAX; AR_ERR_MEMORY. */
+int ar_rules_file_read(struct ar_rules **rules, char **tuned, const char *path,
+                       struct ar_text *why);
+
+/* Reads and parses the description of a machine whole.  AR_OK; AR_ERR_SYNTAX; AR_ERR_MEMORY. */
+int ar_model_file_read(struct ar_machine *machine, const char *path, struct ar_text *why);
+
+/* Can a file of this name be written?  AR_OK or AR_ERR_SYNTAX.  Knows %p and %%. */
+int ar_stats_file_check(const char *name, struct ar_text *why);
+
+/* The name as an absolute path, since a program may change its folder; %p is the
+ * process's id. */
+void ar_stats_file_path(char *path, size_t room, const char *name);
+
+/* Does the name end as the names of JSON files do? */
+bool ar_stats_file_is_json(const char *name);
+
+#endif

@@ -1,0 +1,394 @@
+#include "config/variables.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "config/files.h"
+
+#define PREFIX_LENGTH (sizeof AR_VARIABLE_PREFIX - 1)
+
+extern char **environ;
+
+/* --- kinds of values --- */
+
+static void *
+field_of(const struct ar_config *config, const struct ar_variable *v)
+{
+    return (char *)config + v->offset;
+}
+
+static struct ar_word
+trimmed(const char *value)
+{
+    return ar_word_next(&value, "");
+}
+
+static int
+take_rules(struct ar_config *config, const struct ar_variable *v, const char *value,
+           struct ar_text *why)
+{
+    struct ar_problem problem = {0, 0, ""};
+    struct ar_rules **const rules = field_of(config, v);
+    ar_rules_destroy(*rules);
+    *rules = NULL;
+    const int error = ar_rules_parse(rules, value, &problem);
+    if (error == AR_ERR_SYNTAX)
+        ar_text_add(why, "column %d: %s", problem.column, problem.text);
+    return error;
+}
+
+static int
+parse_rules(struct ar_config *config, const struct ar_variable *v, const char *value,
+            struct ar_text *why)
+{
+    return *value ? take_rules(config, v, value, why) : AR_OK;
+}
+
+static int
+parse_rules_file(struct ar_config *config, const struct ar_variable *v, const char *value,
+                 struct ar_text *why)
+{
+    return *value ? ar_rules_file_read(field_of(config, v), &config->tuned, value, why) : AR_OK;
+}
+
+static char *
+print_rules(const struct ar_config *config, const struct ar_variable *v)
+{
+    const struct ar_rules *const *const rules = field_of(config, v);
+    return *rules ? ar_rules_text(*rules) : strdup("");
+}
+
+static const struct ar_value_kind clauses = {parse_rules, take_rules, print_rules};
+static const struct ar_value_kind rules_file = {parse_rules_file, take_rules, print_rules};
+
+static int
+parse_list(struct ar_config *config, const struct ar_variable *v, const char *value,
+           struct ar_text *why)
+{
+    struct ar_problem problem = {0, 0, ""};
+    bool *const *const allowed = field_of(config, v);
+    const int error = ar_algo_list_parse(*allowed, value, &problem);
+    if (error == AR_ERR_SYNTAX)
+        ar_text_add(why, "column %d: %s", problem.column, problem.text);
+    return error;
+}
+
+/* "" where all are allowed. */
+static char *
+print_list(const struct ar_config *config, const struct ar_variable *v)
+{
+    bool *const *const allowed = field_of(config, v);
+    char *text = NULL;
+    size_t length, listed = 0;
+    FILE *const out = open_memstream(&text, &length);
+    if (!out)
+        return NULL;
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        if ((*allowed)[i])
+            fprintf(out, "%s%s", listed++ ? "," : "", ar_algorithm_at(i)->name);
+    const bool failed = ferror(out);
+    if (fclose(out) || failed) {
+        free(text);
+        return NULL;
+    }
+    if (listed == ar_algorithm_count())
+        *text = '\0';
+    return text;
+}
+
+static const struct ar_value_kind algorithms = {parse_list, parse_list, print_list};
+
+static int
+take_name(struct ar_config *config, const struct ar_variable *v, const char *value,
+          struct ar_text *why)
+{
+    char **const name = field_of(config, v);
+    const struct ar_word word = trimmed(value);
+    (void)why;
+    free(*name);
+    *name = strndup(word.at, word.length);
+    return *name ? AR_OK : AR_ERR_MEMORY;
+}
+
+static char *
+print_name(const struct ar_config *config, const struct ar_variable *v)
+{
+    char *const *const name = field_of(config, v);
+    return strdup(*name ? *name : "");
+}
+
+/* The file is read here only to see that it can be. */
+static int
+parse_machine_file(struct ar_config *config, const struct ar_variable *v, const char *value,
+                   struct ar_text *why)
+{
+    struct ar_machine machine;
+    const int error = *value ? ar_model_file_read(&machine, value, why) : AR_OK;
+    return error || !*value ? error : take_name(config, v, value, why);
+}
+
+static int
+parse_stats_file(struct ar_config *config, const struct ar_variable *v, const char *value,
+                 struct ar_text *why)
+{
+    char **const name = field_of(config, v);
+    const int error = *value ? take_name(config, v, value, why) : AR_OK;
+    return error || !*value ? error : ar_stats_file_check(*name, why);
+}
+
+/* As an absolute path: the program may be in another folder when it is written. */
+static int
+parse_own_file(struct ar_config *config, const struct ar_variable *v, const char *value,
+               struct ar_text *why)
+{
+    char path[PATH_MAX], **const name = field_of(config, v);
+    const int error = parse_stats_file(config, v, value, why);
+    if (error || !*value)
+        return error;
+    ar_stats_file_path(path, sizeof path, *name);
+    free(*name);
+    *name = strdup(path);
+    return *name ? AR_OK : AR_ERR_MEMORY;
+}
+
+static const struct ar_value_kind machine_file = {parse_machine_file, take_name, print_name};
+static const struct ar_value_kind stats_file = {parse_stats_file, take_name, print_name};
+static const struct ar_value_kind own_file = {.parse = parse_own_file};
+
+/* The number of the word between '|' in the row's values; enums are in this order. */
+static int
+parse_word(struct ar_config *config, const struct ar_variable *v, const char *value,
+           struct ar_text *why)
+{
+    const struct ar_word word = trimmed(value);
+    struct ar_nearest nearest;
+    int number = 0;
+    ar_nearest_init(&nearest, word);
+    for (const char *at = v->values; *at; number++) {
+        char name[16];
+        const size_t length = strcspn(at, "|");
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        if (ar_word_is(word, name)) {
+            *(int *)field_of(config, v) = number;
+            return AR_OK;
+        }
+        ar_nearest_offer(&nearest, (struct ar_word){at, length});
+        at += length + (at[length] == '|');
+    }
+    ar_text_add(why, "column %d: ", (int)(word.at - value) + 1);
+    ar_text_quote(why, word);
+    ar_text_suggest(why, &nearest);
+    ar_text_add(why, "; allowed: %s", v->values);
+    return AR_ERR_SYNTAX;
+}
+
+static char *
+print_word(const struct ar_config *config, const struct ar_variable *v)
+{
+    const char *at = v->values;
+    for (int number = *(const int *)field_of(config, v); number > 0; number--)
+        at = strchr(at, '|') + 1;
+    return strndup(at, strcspn(at, "|"));
+}
+
+static const struct ar_value_kind words = {parse_word, parse_word, print_word};
+static const struct ar_value_kind own_words = {.parse = parse_word};
+
+static int
+parse_signal(struct ar_config *config, const struct ar_variable *v, const char *value,
+             struct ar_text *why)
+{
+    static const int signals[] = {0, SIGHUP, SIGUSR1, SIGUSR2}; /* in the order of the words */
+    const int error = parse_word(config, v, value, why);
+    if (!error)
+        config->stats_signal = signals[config->stats_signal];
+    return error;
+}
+
+static int
+parse_size(struct ar_config *config, const struct ar_variable *v, const char *value,
+           struct ar_text *why)
+{
+    const struct ar_word word = trimmed(value);
+    const char *end;
+    size_t size;
+    if (ar_size_parse(&size, word.at, &end) || end != word.at + word.length ||
+        size < AR_SCRATCH_MINIMUM)
+        return ar_word_refuse(why, value, word, "64K or more, digits with K, M or G, or inf");
+    *(size_t *)field_of(config, v) = size;
+    return AR_OK;
+}
+
+static char *
+print_size(const struct ar_config *config, const struct ar_variable *v)
+{
+    char text[AR_SIZE_TEXT];
+    return strdup(ar_size_print(*(const size_t *)field_of(config, v), text, sizeof text));
+}
+
+static int
+parse_percent(struct ar_config *config, const struct ar_variable *v, const char *value,
+              struct ar_text *why)
+{
+    const struct ar_word word = trimmed(value);
+    return ar_word_int(word, 1, 100, field_of(config, v))
+               ? AR_OK
+               : ar_word_refuse(why, value, word, "percent from 1 to 100");
+}
+
+static char *
+print_percent(const struct ar_config *config, const struct ar_variable *v)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", *(const int *)field_of(config, v));
+    return strdup(text);
+}
+
+static int
+parse_verify(struct ar_config *config, const struct ar_variable *v, const char *value,
+             struct ar_text *why)
+{
+    return ar_verify_parse(field_of(config, v), value, why);
+}
+
+static char *
+print_verify(const struct ar_config *config, const struct ar_variable *v)
+{
+    char text[AR_VERIFY_TEXT];
+    const struct ar_verify_setting *const setting = field_of(config, v);
+    return strdup(setting->every > 0 ? ar_verify_print(setting, text, sizeof text) : "0");
+}
+
+static int
+parse_timeout(struct ar_config *config, const struct ar_variable *v, const char *value,
+              struct ar_text *why)
+{
+    return ar_timeout_parse(field_of(config, v), value, why);
+}
+
+static const struct ar_value_kind own_signal = {.parse = parse_signal};
+static const struct ar_value_kind size = {parse_size, parse_size, print_size};
+static const struct ar_value_kind percent = {parse_percent, parse_percent, print_percent};
+static const struct ar_value_kind verify = {parse_verify, parse_verify, print_verify};
+static const struct ar_value_kind own_timeout = {.parse = parse_timeout};
+
+/* --- the table --- */
+
+#define FIELD(name) offsetof(struct ar_config, name)
+
+const struct ar_variable ar_variables[AR_VARIABLES] = {
+    {"ALLREDUCE_ALGO", "CLAUSES", "",
+     "algorithms by message size and ranks, as in ring:64K-inf;butterfly", &clauses, FIELD(rules),
+     .option = "algo", .letter = 'a'},
+    {"ALLREDUCE_ALGO_LIST", "NAMES", "",
+     "algorithms that auto may pick, separated by commas; empty: all", &algorithms, FIELD(allowed),
+     .option = NULL},
+    {"ALLREDUCE_DETERMINISM", "none|run|placement|size|order", "none",
+     "what must not change the bits of rounded results: another run, nodes, size of "
+     "message, order of ranks",
+     &words, FIELD(determinism), .option = "determinism"},
+    {"ALLREDUCE_MODEL", "FILE", "",
+     "a machine file that auto goes by across nodes; unset: measured at the start", &machine_file,
+     FIELD(model_file), .option = NULL},
+    {"ALLREDUCE_RULES", "FILE", "",
+     "a file of clauses, one a line, asked where ALLREDUCE_ALGO says nothing", &rules_file,
+     FIELD(file_rules), .option = "rules", .letter = 'r', .takes = AR_OPTION_PATH},
+    {"ALLREDUCE_SCRATCH", "size of 64K or more", "64M",
+     "scratch memory that one communicator may take", &size, FIELD(scratch_bytes), .option = NULL},
+    {"ALLREDUCE_STATS", "FILE", "",
+     "where to write statistics of all calls on all ranks: JSON lines if it ends in "
+     ".json or .jsonl, else text",
+     &stats_file, FIELD(stats_file), .option = "stats", .letter = 's', .takes = AR_OPTION_PATTERN},
+    {"ALLREDUCE_STATS_SIGNAL", "none|HUP|USR1|USR2", "none",
+     "a signal at which a rank writes its statistics so far", &own_signal, FIELD(stats_signal),
+     .option = NULL},
+    {"ALLREDUCE_STRICT", "0|1", "1",
+     "1: a bad setting is an error; 0: a warning, and the MPI library's own allreduce "
+     "runs",
+     &own_words, FIELD(strict), .option = NULL},
+    {"ALLREDUCE_TIMEOUT", "seconds[,warn|abort]", "0",
+     "when a rank tells that a call is still under way, and who is awaited; 0: never", &own_timeout,
+     FIELD(timeout), .option = NULL},
+    {"ALLREDUCE_TRANSPORT", "auto|mpi", "auto",
+     "what carries the messages of algorithms: shared memory within a node, else MPI; "
+     "or MPI everywhere",
+     &words, FIELD(transport), .option = NULL},
+    {"ALLREDUCE_TUNE", "off|online", "off",
+     "online: calls try what may be faster than auto, and the winner stays", &words, FIELD(tune),
+     .option = "tune", .alone = "online"},
+    {"ALLREDUCE_TUNE_DUMP", "FILE", "", "where to write what online tuning found, as rules",
+     &own_file, FIELD(tune_dump), .option = NULL},
+    {"ALLREDUCE_TUNE_OVERHEAD", "1 to 100", "2",
+     "percent of the time in allreduce that online tuning may cost", &percent, FIELD(tune_overhead),
+     .option = NULL},
+    {"ALLREDUCE_USER_OPS", "whole|cut", "whole",
+     "whole: an op of the program's own gets all elements in each call; cut: it may "
+     "get a part of them",
+     &words, FIELD(cuts_user_ops), .option = NULL},
+    {"ALLREDUCE_VERBOSE", "0|1|2", "0",
+     "tell at the end on stderr what ran and why (1); of every rank (2)", &own_words,
+     FIELD(verbose), .option = "verbose", .letter = 'v', .alone = "1"},
+    {"ALLREDUCE_VERIFY", "0|1|1/N[,abort|warn|native]", "0",
+     "run each call (1), or one of N (1/N), natively, too, and compare; what follows a "
+     "wrong result stands behind the comma",
+     &verify, FIELD(verify), .option = "verify", .alone = "1"},
+    {"ALLREDUCE_WAIT", "auto|spin|yield|sleep|block", "auto",
+     "how to wait for other ranks; auto: spin while there is a core for each", &own_words,
+     FIELD(wait), .option = NULL},
+};
+
+const struct ar_variable *
+ar_variable_find(struct ar_word name)
+{
+    for (const struct ar_variable *v = ar_variables; v < ar_variables + AR_VARIABLES; v++)
+        if (strlen(v->name) == name.length && memcmp(v->name, name.at, name.length) == 0)
+            return v;
+    return NULL;
+}
+
+const char *
+ar_variable_value(const struct ar_variable *v)
+{
+    const char *const value = getenv(v->name);
+    return value && value[strspn(value, " \t\r\n")] ? value : v->fallback;
+}
+
+/* Only what follows the prefix tells names apart. */
+static void
+tell_unknown(struct ar_text *why, struct ar_word name)
+{
+    struct ar_nearest nearest;
+    ar_text_add(why, "unknown variable ");
+    ar_text_quote(why, name);
+    ar_nearest_init(&nearest,
+                    (struct ar_word){name.at + PREFIX_LENGTH, name.length - PREFIX_LENGTH});
+    for (int i = 0; i < AR_VARIABLES; i++) {
+        const char *const tail = ar_variables[i].name + PREFIX_LENGTH;
+        ar_nearest_offer(&nearest, (struct ar_word){tail, strlen(tail)});
+    }
+    if (nearest.best.length > 0) {
+        nearest.best.at -= PREFIX_LENGTH;
+        nearest.best.length += PREFIX_LENGTH;
+    }
+    ar_text_suggest(why, &nearest);
+    ar_text_add(why, "; allowed: ");
+    for (int i = 0; i < AR_VARIABLES; i++)
+        ar_text_add(why, "%s%s", i ? ", " : "", ar_variables[i].name);
+}
+
+bool
+ar_environment_has_unknown(struct ar_text *why)
+{
+    for (char **entry = environ; entry && *entry; entry++) {
+        const struct ar_word name = {*entry, strcspn(*entry, "=")};
+        if (strncmp(*entry, AR_VARIABLE_PREFIX, PREFIX_LENGTH) == 0 && !ar_variable_find(name)) {
+            tell_unknown(why, name);
+            return true;
+        }
+    }
+    return false;
+}
