@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "call/allreduce.h"
 #include "cli/cli.h"
 #include "config/config.h"
 
@@ -245,36 +246,10 @@ exchange_least(const struct ar_contest *contest, const struct ar_entrant *e, con
     }
 }
 
-static struct ar_decision *
-decide(const struct ar_entrant *e, const struct ar_reduction *r, size_t count, enum ar_place place,
-       int *error)
-{
-    struct ar_communicator *const c = e->state;
-    struct ar_decision *const last = e->decision;
-    if (e->pick && last && last->used && last->key.pick == e->pick->number &&
-        last->key.count == count)
-        return last;
-    if (e->pick)
-        return ar_communicator_decide_on(c, e->comm, r, count, e->pick, error);
-    if (c->last_decision && c->last_count == count)
-        return c->last_decision;
-    return ar_communicator_decide(c, e->comm, r, count, place, error);
-}
-
 static int
-call_ours(struct ar_entrant *e, const struct ar_reduction *r, const void *in, void *out,
-          size_t count)
+call_native(const struct ar_call *call)
 {
-    int error = MPI_SUCCESS;
-    struct ar_decision *const d =
-        decide(e, r, count, in == out ? AR_IN_PLACE : AR_OUT_OF_PLACE, &error);
-    e->decision = d;
-    if (d && d->runner != AR_RUN_NATIVE)
-        return ar_communicator_run(e->state, e->comm, d, r, in, out);
-    if (d)
-        return PMPI_Allreduce(in == out ? MPI_IN_PLACE : in, out, (int)count, r->type, r->op,
-                              e->comm);
-    return error;
+    return PMPI_Allreduce(call->in, call->out, (int)call->count, call->type, call->op, call->comm);
 }
 
 static int
@@ -288,23 +263,36 @@ call_reduce_bcast(const struct ar_contest *contest, const struct ar_entrant *e, 
     return error ? error : PMPI_Bcast(out, (int)count, r->type, 0, e->comm);
 }
 
+/* Calls come that run e's pick, if it has one. */
+static void
+take_turn(const struct ar_entrant *e)
+{
+    if (e->pick)
+        ar_communicator_pick(e->state, e->pick);
+}
+
 /* in may be out. */
 static void
-call(const struct ar_contest *contest, struct ar_entrant *e, const void *in, void *out,
+call(const struct ar_contest *contest, const struct ar_entrant *e, const void *in, void *out,
      size_t count)
 {
-    const struct ar_reduction *const r = &contest->reduction;
+    const struct ar_call allreduce = {.in = in == out ? MPI_IN_PLACE : in,
+                                      .out = out,
+                                      .count = (MPI_Count)count,
+                                      .type = contest->reduction.type,
+                                      .op = contest->reduction.op,
+                                      .comm = e->comm,
+                                      .native = call_native};
     int error = MPI_SUCCESS;
     switch (e->kind) {
     case AR_ENTRANT_NATIVE:
-        error =
-            PMPI_Allreduce(in == out ? MPI_IN_PLACE : in, out, (int)count, r->type, r->op, e->comm);
+        error = call_native(&allreduce);
         break;
     case AR_ENTRANT_REDUCE_BCAST:
         error = call_reduce_bcast(contest, e, in, out, count);
         break;
     case AR_ENTRANT_OURS:
-        error = call_ours(e, r, in, out, count);
+        error = ar_allreduce(&allreduce);
         break;
     case AR_ENTRANT_EXCHANGE:
         exchange_least(contest, e, in == out ? contest->buffers.native : in, out, count);
@@ -325,7 +313,21 @@ reduce_specimen(struct ar_contest *contest, struct ar_entrant *e,
     if (in != b->out)
         memset(b->out, 0xff, b->slot_bytes);
     ar_specimen_fill(contest->specimen, kind, in, round->count);
+    take_turn(e);
     call(contest, e, in, b->out, round->count);
+}
+
+/* What e's last call ran. */
+static void
+note_what_ran(struct ar_entrant *e)
+{
+    const struct ar_communicator *const c = e->state;
+    const struct ar_decision *const d = c->ran;
+    e->reason = c->always_native ? c->always_native : d->reason;
+    if (c->always_native || d->runner == AR_RUN_NATIVE)
+        strcpy(e->ran, "native");
+    else
+        ar_choice_print(&d->choice, e->ran, sizeof e->ran);
 }
 
 /* Calls once with each kind of specimen, and compares.  Native, if it is the first of all and
@@ -349,21 +351,8 @@ judge(struct ar_contest *contest, struct ar_entrant *e, const struct ar_contest_
     e->wrong = worst[0] != 0;
     e->error = worst[1];
     e->from_native = worst[2];
-}
-
-static void
-note_what_ran(struct ar_entrant *e)
-{
-    e->ran[0] = '\0';
-    e->reason = NULL;
-    if (e->kind != AR_ENTRANT_OURS || !e->decision)
-        return;
-    const struct ar_decision *const d = e->decision;
-    if (d->runner == AR_RUN_NATIVE)
-        strcpy(e->ran, "native");
-    else
-        ar_choice_print(&d->choice, e->ran, sizeof e->ran);
-    e->reason = d->reason;
+    if (e->kind == AR_ENTRANT_OURS)
+        note_what_ran(e);
 }
 
 static void
@@ -373,7 +362,6 @@ judge_all(struct ar_contest *contest, const struct ar_contest_round *round)
         struct ar_entrant *const e = &contest->entrants[i];
         if (e->kind != AR_ENTRANT_EXCHANGE && !e->is_judged)
             judge(contest, e, round);
-        note_what_ran(e);
     }
 }
 
@@ -384,6 +372,7 @@ static double
 time_batch(struct ar_contest *contest, struct ar_entrant *e, const struct ar_contest_round *round)
 {
     struct ar_buffers *const b = &contest->buffers;
+    take_turn(e);
     meet(contest);
     const double start = MPI_Wtime();
     for (size_t i = 0; i < e->batch; i++) {

@@ -26,7 +26,6 @@ struct ar_entrant {
     MPI_Comm comm;                 /* of its own, or shared by those with a pick */
     struct ar_communicator *state; /* ours only */
     struct ar_pick *pick;          /* of those that share a communicator, else NULL.  Owned */
-    struct ar_decision *decision;  /* of its last call */
     bool is_judged;                /* its results are known to be right, and not judged again */
     size_t batch;                  /* calls that are timed together */
     double *times;                 /* of the batches, sorted in the end; the contest's */
@@ -34,8 +33,9 @@ struct ar_entrant {
     bool wrong;               /* a result was not the exact one */
     double error;             /* ar_specimen_error of rounded numbers, at the worst rank */
     double from_native;       /* their ar_specimen_distance from native's result, likewise */
-    char ran[AR_CHOICE_TEXT]; /* what was executed, as the grammar writes it, and */
-    const char *reason;       /* why; "" and NULL where that is no question */
+    char ran[AR_CHOICE_TEXT]; /* what was executed when it was judged, as the grammar writes it, and
+                               */
+    const char *reason;       /* why; "" and NULL where it is not ours */
 };
 
 /* One round of a contest. */

@@ -117,12 +117,13 @@ struct ar_communicator {
     MPI_Op last_op;
     size_t last_count;
     struct ar_reduction last_reduction;
-    struct ar_decision *last_decision;   /* NULL: none */
-    const struct ar_decision *ran;       /* by the last call; NULL: none, or no more known */
-    struct ar_recorder *recorder;        /* NULL: nothing is recorded */
-    struct ar_tuner *tuner;              /* NULL: nothing is tuned */
-    unsigned long verify_calls;          /* before the one at hand, under ALLREDUCE_VERIFY */
-    bool verifies;                       /* is the call at hand to be verified? */
+    struct ar_decision *last_decision; /* NULL: none */
+    const struct ar_decision *ran;     /* by the last call; NULL: none, or no more known */
+    const struct ar_pick *pick;   /* what runs whatever the configuration says; NULL: nothing */
+    struct ar_recorder *recorder; /* NULL: nothing is recorded */
+    struct ar_tuner *tuner;       /* NULL: nothing is tuned */
+    unsigned long verify_calls;   /* before the one at hand, under ALLREDUCE_VERIFY */
+    bool verifies;                /* is the call at hand to be verified? */
     const struct ar_label *native_label; /* of calls under always_native */
 };
 
@@ -147,6 +148,10 @@ struct ar_decision *ar_communicator_decide(struct ar_communicator *c, MPI_Comm c
 struct ar_decision *ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm,
                                               const struct ar_reduction *r, size_t count,
                                               const struct ar_pick *pick, int *error);
+
+/* From now on calls on c run pick, alike on all ranks, or what the configuration says (NULL).
+ * pick lives as long as it is in force. */
+void ar_communicator_pick(struct ar_communicator *c, const struct ar_pick *pick);
 
 /* Runs a decision that is not native.  in may be out; comm is the user's.  MPI_SUCCESS or an error
  * of MPI's, which all later runs on this communicator end with, too: what the ranks send each other

@@ -394,8 +394,9 @@ decide_tuned(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction
 {
     struct ar_tuned *tuned = NULL;
     const bool is_free = key.keeps == AR_DETERMINISM_NONE; /* else the bits would change with it */
-    const struct ar_pick *const pick =
-        c->tuner && is_free ? ar_tuner_pick(c, comm, &tuned, r, key.count, error) : NULL;
+    const struct ar_pick *pick = c->pick;
+    if (!pick && c->tuner && is_free)
+        pick = ar_tuner_pick(c, comm, &tuned, r, key.count, error);
     if (*error)
         return NULL;
     key.pick = pick ? pick->number : 0;
@@ -430,6 +431,13 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
         c->last_decision = d;
     }
     return d;
+}
+
+void
+ar_communicator_pick(struct ar_communicator *c, const struct ar_pick *pick)
+{
+    c->pick = pick;
+    c->last_decision = NULL;
 }
 
 struct ar_decision *

@@ -1,12 +1,9 @@
-#include <config.h>
-
 #include <allreduce.h>
 
 #include "algorithms/registry.h"
 #include "communicator/communicator.h"
 #include "communicator/wish.h"
-
-#define AR_EXPORT __attribute__((visibility("default")))
+#include "shim/next.h"
 
 AR_EXPORT const char *
 allreduce_version(void)

@@ -1,310 +1,89 @@
 /* The symbols that we put in front of the MPI library's.
  *
- * MPICH: C calls, and all Fortran ones, arrive at MPI_Allreduce.  Open MPI: the
- * Fortran bindings call PMPI_Allreduce, so that is interposed too; the library's
- * own is reached by RTLD_NEXT.
+ * MPICH: C calls, and all Fortran ones, arrive at MPI_Allreduce.  Open MPI: the Fortran bindings
+ * call PMPI_Allreduce, so that is interposed too; the library's own is reached by RTLD_NEXT.
  */
-#include <config.h>
-#include <mpi.h>
+#include <pthread.h>
 
-#include "communicator/communicator.h"
+#include "call/allreduce.h"
 #include "communicator/deadline.h"
 #include "communicator/process.h"
-#include "communicator/quiet.h"
-#include "communicator/statistics.h"
-#include "communicator/tuner.h"
-#include "reduce/reduce.h"
-#include "report/report.h"
-#include "shim/native.h"
-#include "shim/verify.h"
+#include "shim/next.h"
 
-#define AR_EXPORT __attribute__((visibility("default")))
-
-/* Addresses that an MPI library may refuse, unless there is nothing at them.  Each rank has its
- * own: where they are legal, this rank must do what the others do. */
-static bool
-has_odd_addresses(const struct ar_call *call)
+static void
+begin_native(struct ar_native_mark *mark)
 {
-    const void *in_place = MPI_IN_PLACE;
-    int size = 1;
-    if (call->out != in_place && call->in != call->out)
-        return false;
-    PMPI_Type_size(call->type, &size);
-    return size > 0;
-}
-
-/* Arguments that an MPI library may refuse are its to judge: class, message and
- * error handler are then native by construction.  Without elements any address is legal, and ranks
- * may have different ones. */
-static bool
-is_suspicious(const struct ar_call *call)
-{
-    return call->comm == MPI_COMM_NULL || call->count < 0 ||
-           (call->count > 0 && (call->type == MPI_DATATYPE_NULL || call->op == MPI_OP_NULL ||
-                                has_odd_addresses(call)));
-}
-
-/* MPI_BOTTOM, where it is the null pointer, comes with a type that holds the
- * address. */
-static bool
-has_null_buffer(const struct ar_call *call, const struct ar_reduction *r)
-{
-    return r->size > 0 && r->true_lb == 0 && (!call->in || !call->out);
-}
-
-/* PMPI_Pack looks at the type even where there is nothing to pack. */
-static bool
-is_committed(const struct ar_call *call, const struct ar_reduction *r)
-{
-    struct ar_quiet quiet;
-    int end = 0;
-    char none;
-    if (r->basic)
-        return true;
-    ar_quiet_begin(&quiet, call->comm);
-    const int error = PMPI_Pack(&none, 0, call->type, &none, 1, &end, call->comm);
-    ar_quiet_end(&quiet);
-    return !error;
-}
-
-static int
-run_always_native(struct ar_communicator *c, const struct ar_call *call)
-{
-    uint64_t bytes;
-    if (!c->recorder)
-        return ar_native_allreduce(call);
-    ar_record_begin(c->recorder, NULL); /* MPI has not yet had a look at the handles */
-    const int error = ar_native_allreduce(call);
-    if (error)
-        return error;
-    struct ar_record *record =
-        ar_statistics_native_record(c, call->type, call->op, (size_t)call->count, &bytes);
-    if (record)
-        ar_record_end(c->recorder, record, bytes);
-    return MPI_SUCCESS;
-}
-
-/* An error that is told: of this rank alone, perhaps.  Where memory ran out the others wait for
- * this rank, and nobody could tell them. */
-static int
-refuse(const struct ar_call *call, int error)
-{
-    int rank = 0;
-    if (error == MPI_ERR_NO_MEM) {
-        PMPI_Comm_rank(call->comm, &rank);
-        ar_say("no memory on rank %d for an allreduce of %lld elements, in which the other ranks "
-               "wait for it: the job ends",
-               rank, (long long)call->count);
-        ar_process_end_job(call->comm, true);
-    }
-    PMPI_Comm_call_errhandler(call->comm, error);
-    return error;
-}
-
-static int
-run_decision(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
-             const struct ar_call *call)
-{
-    const void *in_place = MPI_IN_PLACE;
-    c->ran = d;
-    if (d->runner == AR_RUN_NATIVE)
-        return ar_native_allreduce(call);
-    const int error = ar_communicator_run(c, call->comm, d, r,
-                                          call->in == in_place ? call->out : call->in, call->out);
-    return error ? refuse(call, error) : MPI_SUCCESS;
-}
-
-static int
-record_decision(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
-                const struct ar_call *call)
-{
-    struct ar_record *record = ar_statistics_record(c, d, r);
-    if (!record)
-        return run_decision(c, d, r, call);
-    ar_record_begin(c->recorder, record);
-    const int error = run_decision(c, d, r, call);
-    ar_record_end(c->recorder, record, (uint64_t)call->count * r->size);
-    return error;
-}
-
-static inline int
-run(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
-    const struct ar_call *call)
-{
-    return c->recorder ? record_decision(c, d, r, call) : run_decision(c, d, r, call);
-}
-
-static int
-run_verified(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
-             const struct ar_call *call)
-{
-    struct ar_verification v;
-    const struct ar_choice choice = d->choice;
-    ar_verify_begin(&v, r, call);
-    const int error = run(c, d, r, call);
-    const int last = ar_verify_end(&v, c, &choice, r, call, error);
-    return error == last ? error : refuse(call, last);
-}
-
-static int
-run_tuned(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
-          const struct ar_call *call)
-{
-    struct ar_tuned *const tuned = d->tuned;
-    if (!ar_tuned_counts(tuned))
-        return run(c, d, r, call);
-    const uint64_t start = ar_clock_system_ns();
-    const int error = run(c, d, r, call);
-    const uint64_t ns = ar_clock_system_ns() - start;
-    c->last_decision = NULL; /* the tuner may want another one now */
-    return error ? error : ar_tuner_note(c, call->comm, tuned, (int64_t)ns);
-}
-
-/* A call that may be verified or tuned. */
-static int
-run_watched(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
-            const struct ar_call *call)
-{
-    if (c->verifies && d->runner != AR_RUN_NATIVE)
-        return run_verified(c, d, r, call);
-    return d->tuned ? run_tuned(c, d, r, call) : run(c, d, r, call);
-}
-
-static inline int
-execute(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
-        const struct ar_call *call)
-{
-    return c->config->is_watched ? run_watched(c, d, r, call) : run(c, d, r, call);
-}
-
-static int
-run_unresolved(const struct ar_call *call, const char *reason)
-{
-    const int error = ar_native_allreduce(call);
-    if (error)
-        return error;
-    ar_process_get();
-    ar_statistics_count(AR_ENTRY_ALLREDUCE, reason);
-    return MPI_SUCCESS;
-}
-
-static int
-run_empty(const struct ar_call *call)
-{
-    return run_unresolved(call, "nothing to reduce");
-}
-
-static int
-resolve_and_run(struct ar_communicator *c, const struct ar_call *call)
-{
-    struct ar_reduction r;
-    int error;
-    if (!ar_reduction_resolve(&r, call->op, call->type))
-        return run_unresolved(call, "op or type not ours");
-    r.comm = call->comm;
-    if (has_null_buffer(call, &r) || !is_committed(call, &r))
-        return run_unresolved(call, "left to MPI to judge");
-    const void *in_place = MPI_IN_PLACE;
-    struct ar_decision *d =
-        ar_communicator_decide(c, call->comm, &r, (size_t)call->count,
-                               call->in == in_place ? AR_IN_PLACE : AR_OUT_OF_PLACE, &error);
-    return d ? execute(c, d, &r, call) : refuse(call, error);
-}
-
-static bool
-is_like_last(const struct ar_communicator *c, const struct ar_call *call)
-{
-    return c->last_decision && c->last_type == call->type && c->last_op == call->op &&
-           c->last_count == (size_t)call->count && call->in && call->out;
-}
-
-static inline int
-choose_and_run(struct ar_communicator *c, const struct ar_call *call)
-{
-    if (call->count == 0)
-        return run_empty(call);
-    if (is_like_last(c, call))
-        return execute(c, c->last_decision, &c->last_reduction, call);
-    return resolve_and_run(c, call);
-}
-
-/* A call that may be verified: before anything that ranks whose calls differ would do
- * differently. */
-static int
-check_and_run(struct ar_communicator *c, const struct ar_call *call)
-{
-    bool are_alike;
-    const int error = ar_verify_call(c, call, &are_alike);
-    if (error)
-        return refuse(call, error);
-    return are_alike ? choose_and_run(c, call) : run_unresolved(call, "ranks differ");
-}
-
-static int
-allreduce(const struct ar_call *call)
-{
-    int error;
-    bool is_raised;
-    if (call->profiled && ar_native_is_running())
-        return ar_native_allreduce(call);
-    if (is_suspicious(call))
-        return run_unresolved(call, "left to MPI to judge");
-    struct ar_communicator *c = ar_communicator_get(call->comm, &error, &is_raised);
-    if (!c && error)
-        return is_raised ? error : refuse(call, error);
-    if (!c)
-        return ar_native_allreduce(call);
-    if (c->always_native)
-        return call->count == 0 ? run_empty(call) : run_always_native(c, call);
-    return c->config->is_watched ? check_and_run(c, call) : choose_and_run(c, call);
-}
-
-/* All of a call, its set-up too, counts for ALLREDUCE_TIMEOUT.  Not inline, to be out of the way of
- * calls without it. */
-static __attribute__((noinline)) int
-enter_watched(const struct ar_call *call)
-{
-    if (ar_native_is_running())
-        return allreduce(call);
-    ar_deadline_begin(call->count, call->type);
-    const int error = allreduce(call);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, ar_process_check_family);
+    ar_native_begin(mark);
     if (ar_deadline_is_on())
-        ar_deadline_end(call->comm, error);
+        ar_deadline_enter(AR_DEADLINE_NATIVE);
+}
+
+static int
+end_native(const struct ar_native_mark *mark, int error)
+{
+    if (ar_deadline_is_on())
+        ar_deadline_enter(AR_DEADLINE_CHECKS);
+    ar_native_end(mark);
     return error;
 }
 
-static inline int
-enter(const struct ar_call *call)
+/* By the next MPI_Allreduce behind us, which may be another tool's. */
+static int
+run_next(const struct ar_call *call)
 {
-    return ar_deadline_watches() ? enter_watched(call) : allreduce(call);
+    struct ar_native_mark mark;
+    begin_native(&mark);
+    return end_native(&mark, ar_next_get()->allreduce(call->in, call->out, (int)call->count,
+                                                      call->type, call->op, call->comm));
 }
 
 AR_EXPORT int
 MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
               MPI_Comm comm)
 {
-    const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, false, false};
+    const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, run_next};
     ar_native_forget();
-    return enter(&call);
+    return ar_allreduce(&call);
 }
 
 #ifdef HAVE_PMPI_ALLREDUCE_C
+static int
+run_next_c(const struct ar_call *call)
+{
+    struct ar_native_mark mark;
+    begin_native(&mark);
+    return end_native(&mark, ar_next_get()->allreduce_c(call->in, call->out, call->count,
+                                                        call->type, call->op, call->comm));
+}
+
 AR_EXPORT int
 MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                 MPI_Op op, MPI_Comm comm)
 {
-    const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, true, false};
+    const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, run_next_c};
     ar_native_forget();
-    return enter(&call);
+    return ar_allreduce(&call);
 }
 #endif
 
 #ifdef AR_MPI_IS_OPENMPI
+/* The call came past all tools, and goes on so. */
+static int
+run_library(const struct ar_call *call)
+{
+    struct ar_native_mark mark;
+    begin_native(&mark);
+    return end_native(&mark, ar_next_get()->library_allreduce(call->in, call->out, (int)call->count,
+                                                              call->type, call->op, call->comm));
+}
+
 AR_EXPORT int
 PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                MPI_Comm comm)
 {
-    const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, false, true};
-    return enter(&call);
+    const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, run_library};
+    return ar_native_is_running() ? run_library(&call) : ar_allreduce(&call);
 }
 #endif

@@ -1,16 +1,16 @@
-#include "shim/verify.h"
+#include "call/verify.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "call/alike.h"
 #include "communicator/process.h"
 #include "communicator/quiet.h"
 #include "communicator/statistics.h"
 #include "communicator/verified.h"
 #include "reduce/compare.h"
 #include "reduce/named.h"
-#include "shim/alike.h"
 
 static const char reason_wrong[] = "wrong when verified";
 
@@ -69,20 +69,16 @@ run_native(const struct check *k, const void *in, void *out)
     struct ar_call call = *k->call;
     call.in = in;
     call.out = out;
-    return ar_native_allreduce(&call);
+    return call.native(&call);
 }
 
 static int
 sum_magnitudes(const struct check *k, size_t count)
 {
-    const struct ar_call call = {.in = MPI_IN_PLACE,
-                                 .out = k->magnitudes,
-                                 .count = (MPI_Count)(count * k->how.numbers),
-                                 .type = MPI_DOUBLE,
-                                 .op = MPI_SUM,
-                                 .comm = k->call->comm,
-                                 .profiled = true};
-    return ar_native_allreduce(&call);
+    const void *in = k->c->rank == 0 ? MPI_IN_PLACE : (const void *)k->magnitudes;
+    const int n = (int)(count * k->how.numbers);
+    int error = PMPI_Reduce(in, k->magnitudes, n, MPI_DOUBLE, MPI_SUM, 0, k->call->comm);
+    return error ? error : PMPI_Bcast(k->magnitudes, n, MPI_DOUBLE, 0, k->call->comm);
 }
 
 /* --- chunks --- */

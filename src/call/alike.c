@@ -1,4 +1,4 @@
-#include "shim/alike.h"
+#include "call/alike.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #ifndef AR_VERIFY_H
 #define AR_VERIFY_H
 
+#include "call/allreduce.h"
 #include "communicator/communicator.h"
-#include "shim/native.h"
 
 /* What is kept of a call while the algorithm runs. */
 struct ar_verification {

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
+#include "call/allreduce.h"
 #include "communicator/communicator.h"
-#include "shim/native.h"
 
 #define AR_NUMBERS_MOST 6
 

@@ -1,0 +1,236 @@
+#include "call/allreduce.h"
+
+#include "call/verify.h"
+#include "communicator/communicator.h"
+#include "communicator/deadline.h"
+#include "communicator/process.h"
+#include "communicator/quiet.h"
+#include "communicator/statistics.h"
+#include "communicator/tuner.h"
+#include "reduce/reduce.h"
+#include "report/report.h"
+
+/* --- what is left to MPI --- */
+
+/* Arguments that an MPI library may refuse are its to judge: class, message and error handler are
+ * then native by construction.  Without elements any address is legal, and ranks may have
+ * different ones: then this rank must do what the others do. */
+static bool
+is_suspicious(const struct ar_call *call)
+{
+    const void *in_place = MPI_IN_PLACE;
+    int size = 1;
+    if (call->comm == MPI_COMM_NULL || call->count < 0)
+        return true;
+    if (call->count == 0)
+        return false;
+    if (call->type == MPI_DATATYPE_NULL || call->op == MPI_OP_NULL)
+        return true;
+    if (call->out != in_place && call->in != call->out)
+        return false;
+    PMPI_Type_size(call->type, &size);
+    return size > 0;
+}
+
+/* MPI_BOTTOM, where it is the null pointer, comes with a type that holds the address. */
+static bool
+has_null_buffer(const struct ar_call *call, const struct ar_reduction *r)
+{
+    return r->size > 0 && r->true_lb == 0 && (!call->in || !call->out);
+}
+
+/* PMPI_Pack looks at the type even where there is nothing to pack. */
+static bool
+is_committed(const struct ar_call *call, const struct ar_reduction *r)
+{
+    struct ar_quiet quiet;
+    int end = 0;
+    char none;
+    if (r->basic)
+        return true;
+    ar_quiet_begin(&quiet, call->comm);
+    const int error = PMPI_Pack(&none, 0, call->type, &none, 1, &end, call->comm);
+    ar_quiet_end(&quiet);
+    return !error;
+}
+
+static int
+run_unresolved(const struct ar_call *call, const char *reason)
+{
+    const int error = call->native(call);
+    if (error)
+        return error;
+    ar_process_get();
+    ar_statistics_count(AR_ENTRY_ALLREDUCE, reason);
+    return MPI_SUCCESS;
+}
+
+static int
+run_always_native(struct ar_communicator *c, const struct ar_call *call)
+{
+    uint64_t bytes;
+    if (!c->recorder)
+        return call->native(call);
+    ar_record_begin(c->recorder, NULL); /* MPI has not yet had a look at the handles */
+    const int error = call->native(call);
+    if (error)
+        return error;
+    struct ar_record *record =
+        ar_statistics_native_record(c, call->type, call->op, (size_t)call->count, &bytes);
+    if (record)
+        ar_record_end(c->recorder, record, bytes);
+    return MPI_SUCCESS;
+}
+
+/* Raises an error, perhaps of this rank alone.  Where memory ran out the others wait for this rank,
+ * and nobody could tell them. */
+static int
+refuse(const struct ar_call *call, int error)
+{
+    int rank = 0;
+    if (error == MPI_ERR_NO_MEM) {
+        PMPI_Comm_rank(call->comm, &rank);
+        ar_say("no memory on rank %d for an allreduce of %lld elements, in which the other ranks "
+               "wait for it: the job ends",
+               rank, (long long)call->count);
+        ar_process_end_job(call->comm, true);
+    }
+    PMPI_Comm_call_errhandler(call->comm, error);
+    return error;
+}
+
+/* --- a decision --- */
+
+static int
+run_decision(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
+             const struct ar_call *call)
+{
+    const void *in_place = MPI_IN_PLACE;
+    c->ran = d;
+    if (d->runner == AR_RUN_NATIVE)
+        return call->native(call);
+    const int error = ar_communicator_run(c, call->comm, d, r,
+                                          call->in == in_place ? call->out : call->in, call->out);
+    return error ? refuse(call, error) : MPI_SUCCESS;
+}
+
+static inline int
+run(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
+    const struct ar_call *call)
+{
+    struct ar_record *record = c->recorder ? ar_statistics_record(c, d, r) : NULL;
+    if (!record)
+        return run_decision(c, d, r, call);
+    ar_record_begin(c->recorder, record);
+    const int error = run_decision(c, d, r, call);
+    ar_record_end(c->recorder, record, (uint64_t)call->count * r->size);
+    return error;
+}
+
+/* A call that may be verified or tuned. */
+static int
+run_watched(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
+            const struct ar_call *call)
+{
+    if (c->verifies && d->runner != AR_RUN_NATIVE) {
+        struct ar_verification v;
+        const struct ar_choice choice = d->choice;
+        ar_verify_begin(&v, r, call);
+        const int error = run(c, d, r, call);
+        const int last = ar_verify_end(&v, c, &choice, r, call, error);
+        return error == last ? error : refuse(call, last);
+    }
+    struct ar_tuned *const tuned = d->tuned;
+    if (!tuned || !ar_tuned_counts(tuned))
+        return run(c, d, r, call);
+    const uint64_t start = ar_clock_system_ns();
+    const int error = run(c, d, r, call);
+    const uint64_t ns = ar_clock_system_ns() - start;
+    c->last_decision = NULL; /* the tuner may want another one now */
+    return error ? error : ar_tuner_note(c, call->comm, tuned, (int64_t)ns);
+}
+
+static inline int
+execute(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
+        const struct ar_call *call)
+{
+    return c->config->is_watched ? run_watched(c, d, r, call) : run(c, d, r, call);
+}
+
+static int
+resolve_and_run(struct ar_communicator *c, const struct ar_call *call)
+{
+    const void *in_place = MPI_IN_PLACE;
+    struct ar_reduction r;
+    int error;
+    if (!ar_reduction_resolve(&r, call->op, call->type))
+        return run_unresolved(call, "op or type not ours");
+    r.comm = call->comm;
+    if (has_null_buffer(call, &r) || !is_committed(call, &r))
+        return run_unresolved(call, "left to MPI to judge");
+    struct ar_decision *d =
+        ar_communicator_decide(c, call->comm, &r, (size_t)call->count,
+                               call->in == in_place ? AR_IN_PLACE : AR_OUT_OF_PLACE, &error);
+    return d ? execute(c, d, &r, call) : refuse(call, error);
+}
+
+static inline int
+decide_and_run(struct ar_communicator *c, const struct ar_call *call)
+{
+    if (call->count == 0)
+        return run_unresolved(call, "nothing to reduce");
+    if (c->last_decision && c->last_type == call->type && c->last_op == call->op &&
+        c->last_count == (size_t)call->count && call->in && call->out)
+        return execute(c, c->last_decision, &c->last_reduction, call);
+    return resolve_and_run(c, call);
+}
+
+/* A call that may be verified: before anything that ranks whose calls differ would do
+ * differently. */
+static int
+check_and_run(struct ar_communicator *c, const struct ar_call *call)
+{
+    bool are_alike;
+    const int error = ar_verify_call(c, call, &are_alike);
+    if (error)
+        return refuse(call, error);
+    return are_alike ? decide_and_run(c, call) : run_unresolved(call, "ranks differ");
+}
+
+/* --- a call --- */
+
+static int
+allreduce(const struct ar_call *call)
+{
+    int error;
+    bool is_raised;
+    if (is_suspicious(call))
+        return run_unresolved(call, "left to MPI to judge");
+    struct ar_communicator *c = ar_communicator_get(call->comm, &error, &is_raised);
+    if (!c && error)
+        return is_raised ? error : refuse(call, error);
+    if (!c)
+        return call->native(call);
+    if (c->always_native)
+        return call->count == 0 ? run_unresolved(call, "nothing to reduce")
+                                : run_always_native(c, call);
+    return c->config->is_watched ? check_and_run(c, call) : decide_and_run(c, call);
+}
+
+/* All of a call, its set-up too, counts for ALLREDUCE_TIMEOUT.  Not inline, to be out of the way of
+ * calls without it. */
+static __attribute__((noinline)) int
+run_with_deadline(const struct ar_call *call)
+{
+    ar_deadline_begin(call->count, call->type);
+    const int error = allreduce(call);
+    if (ar_deadline_is_on())
+        ar_deadline_end(call->comm, error);
+    return error;
+}
+
+int
+ar_allreduce(const struct ar_call *call)
+{
+    return ar_deadline_watches() ? run_with_deadline(call) : allreduce(call);
+}
