@@ -23,7 +23,6 @@ ar_emit_fn ar_reduce_bcast;
 ar_emit_fn ar_reduce_scatter_allgather;
 ar_emit_fn ar_rhd;
 ar_emit_fn ar_ring;
-ar_emit_fn ar_segmented_ring;
 ar_emit_fn ar_star;
 ar_emit_fn ar_shm;
 ar_emit_fn ar_swing;

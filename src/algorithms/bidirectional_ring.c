@@ -18,8 +18,10 @@ ar_bidirectional_ring(struct ar_schedule *s, int rank, int nranks, size_t count,
 {
     const struct ar_span all = ar_whole(count);
     const struct ar_span there = ar_subspan(all, 2, 0), back = ar_subspan(all, 2, 1);
-    const struct ar_loop ring = ar_loop_all(s), mirror = ar_loop_reversed(ring);
-    (void)rank;
+    const int left = (rank + nranks - 1) % nranks, right = (rank + 1) % nranks;
+    /* Rank r is member r+1, so that it begins with part r as in the ring. */
+    const struct ar_loop ring = {nranks, right, left, right};
+    const struct ar_loop mirror = {nranks, nranks - 1 - right, right, left};
     (void)params;
 
     if (nranks == 1)

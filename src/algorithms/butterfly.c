@@ -1,7 +1,7 @@
 /* Butterfly allreduce (recursive doubling): partners at distance 1, 2, 4, ...
  * exchange and combine all they have.
  *
- * Rounds log2 p, and 2 more where p is no power of two (pairs of neighbours fold
+ * Rounds log2 p, and 2 more where p is not a power of two (pairs of neighbours fold
  * first); sent per rank n log2 p elements; no scratch.
  * Any op: operands are combined in rank order; any p >= 1 and any n >= 0.
  * Source: Thakur, Rabenseifner & Gropp, Int. J. High Perform. Comput. Appl.
@@ -9,27 +9,27 @@
  */
 #include "algorithms/algorithms.h"
 #include "algorithms/patterns.h"
-#include "algorithms/phases.h"
-
-static int
-rank_of_core(const void *layout, int i)
-{
-    const struct ar_fold *fold = layout;
-    return ar_fold_rank(*fold, i);
-}
 
 int
 ar_butterfly(struct ar_schedule *s, int rank, int nranks, size_t count,
              const struct ar_params *params)
 {
     const struct ar_span all = ar_whole(count);
-    const struct ar_fold fold = ar_fold_make(nranks);
-    const struct ar_group core = {fold.core, ar_fold_index(fold, rank), rank_of_core, &fold};
+    const struct ar_core core = ar_core_make(nranks);
+    const int me = ar_core_index(core, rank);
     (void)params;
 
-    const enum ar_buffer have = ar_fold_begin(s, fold);
-    if (core.me >= 0)
-        ar_settle(s, all, ar_exchange(s, &core, all, have));
-    ar_fold_end(s, fold);
+    if (nranks == 1)
+        ar_copy(s, ar_out(all), ar_in(all));
+
+    enum ar_buffer have = ar_core_fold(s, core);
+    for (int distance = 1; me >= 0 && distance < core.size; distance *= 2) {
+        const int peer = ar_core_rank(core, me ^ distance);
+        ar_send(s, peer, ar_region_in(have, all));
+        ar_recv_combine(s, peer, all, have, ar_rank_order(rank, peer));
+        ar_end_round(s);
+        have = AR_OUT;
+    }
+    ar_core_unfold(s, core);
     return ar_schedule_finish(s);
 }

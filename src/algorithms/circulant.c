@@ -13,63 +13,45 @@
  * arXiv 2410.14234, 2024.
  */
 #include "algorithms/algorithms.h"
-#include "algorithms/phases.h"
-
-/* The block that the first round, of odd p, neither sends nor receives: later it
- * is sent along with blocks that are in OUT. */
-static void
-copy_middle_block(struct ar_schedule *s, int rank, int nranks, struct ar_span all)
-{
-    const struct ar_span middle = ar_subspan(all, nranks, (rank + nranks / 2) % nranks);
-    if (nranks % 2)
-        ar_copy(s, ar_out(middle), ar_in(middle));
-}
-
-static void
-reduce_scatter(struct ar_schedule *s, int rank, int nranks, struct ar_span all)
-{
-    for (int reach = nranks, skip; reach > 1; reach = skip) {
-        skip = (reach + 1) / 2;
-        const int ahead = (rank + skip) % nranks, behind = (rank + nranks - skip) % nranks;
-        const enum ar_buffer have = reach == nranks ? AR_IN : AR_OUT;
-
-        ar_send_parts(s, ahead, all, nranks, ahead, reach - skip, have);
-        ar_recv_reduce_parts(s, behind, all, nranks, rank, reach - skip, have);
-        if (reach == nranks)
-            copy_middle_block(s, rank, nranks, all);
-        ar_end_round(s);
-    }
-}
-
-/* The first skip blocks, from rank's own on, are here; fetch those up to reach,
- * where skip = ceil(reach/2) and the last reach is nranks. */
-static void
-allgather_round(struct ar_schedule *s, int rank, int nranks, struct ar_span all, int reach)
-{
-    const int skip = (reach + 1) / 2;
-    const int ahead = (rank + skip) % nranks, behind = (rank + nranks - skip) % nranks;
-
-    ar_send_parts(s, behind, all, nranks, rank, reach - skip, AR_OUT);
-    ar_recv_parts(s, ahead, all, nranks, ahead, reach - skip);
-    ar_end_round(s);
-}
+#include "algorithms/patterns.h"
 
 int
 ar_circulant(struct ar_schedule *s, int rank, int nranks, size_t count,
              const struct ar_params *params)
 {
-    const struct ar_span all = ar_whole(count);
+    const struct ar_cut cut = {count, nranks};
+    const struct ar_span all = ar_whole(count), middle = ar_block(cut, rank + nranks / 2);
     int rounds = 0;
     (void)params;
 
     if (nranks == 1)
-        ar_settle(s, all, AR_IN);
-    reduce_scatter(s, rank, nranks, all);
+        ar_copy(s, ar_out(all), ar_in(all));
 
-    /* reach was p, ceil(p/2), ceil(p/4), ..., 2 (rounding up twice is once). */
+    for (int reach = nranks, skip; reach > 1; reach = skip) {
+        skip = (reach + 1) / 2;
+        const int ahead = (rank + skip) % nranks, behind = (rank + nranks - skip) % nranks;
+        const enum ar_buffer have = reach == nranks ? AR_IN : AR_OUT;
+
+        ar_send_blocks(s, ahead, have, cut, ahead, reach - skip);
+        ar_recv_reduce_blocks(s, behind, have, cut, rank, reach - skip);
+        /* Of odd p the first round neither sends nor receives one block; later it is sent along
+         * with blocks that are in OUT. */
+        if (reach == nranks && nranks % 2)
+            ar_copy(s, ar_out(middle), ar_in(middle));
+        ar_end_round(s);
+    }
+
+    /* reach was p, ceil(p/2), ceil(p/4), ..., 2 (rounding up twice is once).  Of the blocks from
+     * rank's own on the first skip are complete; those up to reach are fetched. */
     while (nranks > 1 << rounds)
         rounds++;
-    for (int halvings = rounds - 1; halvings >= 0; halvings--)
-        allgather_round(s, rank, nranks, all, (nranks + (1 << halvings) - 1) >> halvings);
+    for (int halvings = rounds - 1; halvings >= 0; halvings--) {
+        const int reach = (nranks + (1 << halvings) - 1) >> halvings, skip = (reach + 1) / 2;
+        const int ahead = (rank + skip) % nranks, behind = (rank + nranks - skip) % nranks;
+
+        ar_send_blocks(s, behind, AR_OUT, cut, rank, reach - skip);
+        ar_recv_blocks(s, ahead, cut, ahead, reach - skip);
+        ar_end_round(s);
+    }
     return ar_schedule_finish(s);
 }

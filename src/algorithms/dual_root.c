@@ -13,17 +13,6 @@
 #include "algorithms/patterns.h"
 #include "algorithms/tree.h"
 
-static void
-exchange_roots(struct ar_schedule *s, int other, enum ar_buffer have)
-{
-    const struct ar_span all = ar_whole(s->count);
-
-    ar_send(s, other, ar_region_in(have, all));
-    ar_recv_reduce(s, other, ar_out(all), ar_region_in(have, all),
-                   other < s->rank ? AR_RECEIVED_FIRST : AR_LOCAL_FIRST);
-    ar_end_round(s);
-}
-
 int
 ar_dual_root(struct ar_schedule *s, int rank, int nranks, size_t count,
              const struct ar_params *params)
@@ -42,7 +31,10 @@ ar_dual_root(struct ar_schedule *s, int rank, int nranks, size_t count,
     const enum ar_buffer have = ar_binary_combine(s, node, all);
     ar_end_round(s);
     if (node.parent < 0) {
-        exchange_roots(s, other.first + other.n - 1, have);
+        const int root = other.first + other.n - 1;
+        ar_send(s, root, ar_region_in(have, all));
+        ar_recv_combine(s, root, all, have, ar_rank_order(rank, root));
+        ar_end_round(s);
     } else {
         ar_send(s, node.parent, ar_region_in(have, all));
         ar_end_round(s);

@@ -51,18 +51,6 @@ gather(struct ar_schedule *s, const struct ar_group *group, enum ar_buffer have)
     }
 }
 
-static void
-fold(struct ar_schedule *s, int nvectors, enum ar_buffer have)
-{
-    const struct ar_span all = ar_whole(s->count);
-
-    for (int i = 0; i < nvectors; i++) {
-        ar_reduce(s, ar_out(all), ar_region_in(have, all), vectors(s, i, 1));
-        have = AR_OUT;
-    }
-    ar_end_round(s);
-}
-
 int
 ar_hier_gather_scatter(struct ar_schedule *s, int rank, int nranks, size_t count,
                        const struct ar_params *params)
@@ -73,12 +61,15 @@ ar_hier_gather_scatter(struct ar_schedule *s, int rank, int nranks, size_t count
 
     if (nranks == 1)
         ar_settle(s, all, AR_IN);
-    const enum ar_buffer have = ar_binomial_reduce(s, &local, all, AR_IN);
+    enum ar_buffer have = ar_binomial_reduce(s, &local, all, AR_IN);
     if (nodes.local_rank == 0) {
-        const struct ar_group leaders = ar_nodes_leaders(&nodes);
+        const struct ar_group leaders = ar_nodes_lane(&nodes);
         gather(s, &leaders, have);
-        if (nodes.mine == 0)
-            fold(s, nodes.count - 1, have);
+        for (int i = 0; nodes.mine == 0 && i < nodes.count - 1; i++) {
+            ar_reduce(s, ar_out(all), ar_region_in(have, all), vectors(s, i, 1));
+            have = AR_OUT;
+        }
+        ar_end_round(s);
         ar_binomial_broadcast(s, &leaders, all);
     }
     ar_binomial_broadcast(s, &local, all);

@@ -25,8 +25,10 @@ ar_hier_ring(struct ar_schedule *s, int rank, int nranks, size_t count,
 
     const enum ar_buffer have = ar_binomial_reduce(s, &local, all, AR_IN);
     if (nodes.local_rank == 0) {
-        const struct ar_group leaders = ar_nodes_leaders(&nodes);
-        ar_ring_allreduce(s, ar_group_loop(&leaders), all, have);
+        const struct ar_group leaders = ar_nodes_lane(&nodes);
+        const struct ar_loop ring = ar_group_loop(&leaders);
+        ar_settle(s, all, ar_ring_reduce_scatter(s, ring, all, have));
+        ar_ring_allgather(s, ring, all);
     }
     ar_binomial_broadcast(s, &local, all);
     return ar_schedule_finish(s);

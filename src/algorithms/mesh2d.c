@@ -5,7 +5,7 @@
  * Rows and columns are lines, without a link between their ends: a block is built
  * from both ends of the line towards its owner.  Every message goes to a
  * neighbour on the mesh, and all four links of a rank work.  A row is a node where
- * the node map makes a grid.  Grid and ranks left over: grid.h.
+ * the node map makes a grid.  Grid and ranks left over: cart.h.
  *
  * Rounds 4 (max(X, Y) - 1); a rank sends n(XY-1)/(XY) elements to reduce and, as
  * blocks leave their owner to both sides, up to n(X+1)(Y+1)/(XY) to gather; no
@@ -16,7 +16,47 @@
  * arXiv 1811.06992, 2018 (halves of the vector along both dimensions at once).
  */
 #include "algorithms/algorithms.h"
-#include "algorithms/grid.h"
+#include "algorithms/cart.h"
+
+/* Round k of a reduce-scatter on a line, not ended: part j flows from both ends to member j.
+ * Rightwards member i sends part j > i, with the contributions of members 0..i, in round
+ * i + (size-1-j): the furthest first, and all parts arrive in the last round.  Leftwards it is the
+ * mirror image. */
+static void
+reduce_round(struct ar_schedule *s, struct ar_loop line, struct ar_span span, enum ar_buffer have,
+             int k)
+{
+    const int n = line.size, me = line.me, last = n - 1;
+    const int right = me + last - k, left = me - last + k; /* what it sends there */
+    if (k >= last)
+        return;
+    if (right <= last)
+        ar_send(s, line.right, ar_region_in(me == 0 ? have : AR_OUT, ar_subspan(span, n, right)));
+    if (left >= 0)
+        ar_send(s, line.left, ar_region_in(me == last ? have : AR_OUT, ar_subspan(span, n, left)));
+    if (me > 0 && right - 1 <= last)
+        ar_recv_combine(s, line.left, ar_subspan(span, n, right - 1), have, AR_RECEIVED_FIRST);
+    if (me < last && left + 1 >= 0)
+        ar_recv_combine(s, line.right, ar_subspan(span, n, left + 1),
+                        me > 0 && left + 1 == me ? AR_OUT : have, AR_LOCAL_FIRST);
+}
+
+/* Round k of an allgather on a line: parts leave in the order of their distance. */
+static void
+gather_round(struct ar_schedule *s, struct ar_loop line, struct ar_span span, int k)
+{
+    const int n = line.size, me = line.me, last = n - 1;
+    if (k >= last)
+        return;
+    if (me < last && me - k >= 0)
+        ar_send(s, line.right, ar_out(ar_subspan(span, n, me - k)));
+    if (me > 0 && me + k <= last)
+        ar_send(s, line.left, ar_out(ar_subspan(span, n, me + k)));
+    if (me - k - 1 >= 0)
+        ar_recv(s, line.left, ar_out(ar_subspan(span, n, me - k - 1)));
+    if (me + k + 1 <= last)
+        ar_recv(s, line.right, ar_out(ar_subspan(span, n, me + k + 1)));
+}
 
 /* A half of the vector: the lines it moves along, and what is moved there. */
 struct flow {
@@ -37,13 +77,13 @@ reduce_scatter(struct ar_schedule *s, struct flow a, struct flow b, int rounds, 
     const enum ar_buffer b_have = b.first.size > 1 ? AR_OUT : have;
 
     for (int k = 0; k < rounds; k++) {
-        ar_line_reduce_round(s, a.first, a.all, have, k);
-        ar_line_reduce_round(s, b.first, b.all, have, k);
+        reduce_round(s, a.first, a.all, have, k);
+        reduce_round(s, b.first, b.all, have, k);
         ar_end_round(s);
     }
     for (int k = 0; k < rounds; k++) {
-        ar_line_reduce_round(s, a.second, a.part, a_have, k);
-        ar_line_reduce_round(s, b.second, b.part, b_have, k);
+        reduce_round(s, a.second, a.part, a_have, k);
+        reduce_round(s, b.second, b.part, b_have, k);
         ar_end_round(s);
     }
 }
@@ -52,21 +92,21 @@ static void
 allgather(struct ar_schedule *s, struct flow a, struct flow b, int rounds)
 {
     for (int k = 0; k < rounds; k++) {
-        ar_line_gather_round(s, a.second, a.part, k);
-        ar_line_gather_round(s, b.second, b.part, k);
+        gather_round(s, a.second, a.part, k);
+        gather_round(s, b.second, b.part, k);
         ar_end_round(s);
     }
     for (int k = 0; k < rounds; k++) {
-        ar_line_gather_round(s, a.first, a.all, k);
-        ar_line_gather_round(s, b.first, b.all, k);
+        gather_round(s, a.first, a.all, k);
+        gather_round(s, b.first, b.all, k);
         ar_end_round(s);
     }
 }
 
 static void
-on_grid(struct ar_schedule *s, const struct ar_grid *grid, struct ar_span all, enum ar_buffer have)
+on_cart(struct ar_schedule *s, const struct ar_cart *cart, struct ar_span all, enum ar_buffer have)
 {
-    const struct ar_loop row = ar_grid_loop(grid, 0), column = ar_grid_loop(grid, 1);
+    const struct ar_loop row = ar_cart_loop(cart, 0), column = ar_cart_loop(cart, 1);
     const struct flow a = flow_make(ar_subspan(all, 2, 0), row, column);
     const struct flow b = flow_make(ar_subspan(all, 2, 1), column, row);
     const int rounds = (row.size > column.size ? row.size : column.size) - 1;
@@ -80,11 +120,11 @@ on_grid(struct ar_schedule *s, const struct ar_grid *grid, struct ar_span all, e
 int
 ar_mesh2d(struct ar_schedule *s, int rank, int nranks, size_t count, const struct ar_params *params)
 {
-    const struct ar_grid grid = ar_grid_make(rank, nranks, params, 2, 2);
+    const struct ar_cart cart = ar_cart_make(rank, nranks, params, 2, 2);
 
-    const enum ar_buffer have = ar_grid_fold(s, &grid);
-    if (ar_grid_holds(&grid, rank))
-        on_grid(s, &grid, ar_whole(count), have);
-    ar_grid_unfold(s, &grid);
+    const enum ar_buffer have = ar_cart_fold(s, &cart);
+    if (rank == cart.first)
+        on_cart(s, &cart, ar_whole(count), have);
+    ar_cart_unfold(s, &cart);
     return ar_schedule_finish(s);
 }

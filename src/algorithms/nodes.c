@@ -12,25 +12,6 @@ ar_nodes_count(const int *node_of, int nranks)
     return nodes;
 }
 
-/* --- the index --- */
-
-/* Each node's ranks in order, behind those of the nodes before. */
-static void
-sort_ranks(struct ar_node_index *index, const int *node_of, int nranks)
-{
-    int *const first = index->first;
-
-    for (int r = 0; r < nranks; r++)
-        index->local_rank[r] = first[node_of[r] + 1]++;
-    index->least = nranks;
-    for (int i = 1; i <= index->count; i++) {
-        index->least = first[i] < index->least ? first[i] : index->least;
-        first[i] += first[i - 1];
-    }
-    for (int r = 0; r < nranks; r++)
-        index->ranks[first[node_of[r]] + index->local_rank[r]] = r;
-}
-
 int
 ar_node_index_init(struct ar_node_index *index, const int *node_of, int nranks)
 {
@@ -44,7 +25,18 @@ ar_node_index_init(struct ar_node_index *index, const int *node_of, int nranks)
         ar_node_index_fini(index);
         return AR_ERR_MEMORY;
     }
-    sort_ranks(index, node_of, nranks);
+
+    /* Each node's ranks follow, in order, those of the nodes before. */
+    int *const first = index->first;
+    for (int r = 0; r < nranks; r++)
+        index->local_rank[r] = first[node_of[r] + 1]++;
+    index->least = nranks;
+    for (int i = 1; i <= count; i++) {
+        index->least = first[i] < index->least ? first[i] : index->least;
+        first[i] += first[i - 1];
+    }
+    for (int r = 0; r < nranks; r++)
+        index->ranks[first[node_of[r]] + index->local_rank[r]] = r;
     return AR_OK;
 }
 
@@ -57,42 +49,28 @@ ar_node_index_fini(struct ar_node_index *index)
     *index = (struct ar_node_index){.count = 0};
 }
 
-/* --- looked up, or searched --- */
-
 static int
 node_at(const struct ar_nodes *nodes, int rank)
 {
     return nodes->node_of ? nodes->node_of[rank] : 0;
 }
 
-/* Sets count and local_size. */
-static void
-count_ranks(struct ar_nodes *nodes)
-{
-    const struct ar_node_index *const index = nodes->index;
-
-    if (index) {
-        nodes->count = index->count;
-        nodes->local_size = index->first[nodes->mine + 1] - index->first[nodes->mine];
-        return;
-    }
-    for (int r = 0; r < nodes->nranks; r++) {
-        const int node = node_at(nodes, r);
-        if (node >= nodes->count)
-            nodes->count = node + 1;
-        if (node == nodes->mine)
-            nodes->local_size++;
-    }
-}
-
 struct ar_nodes
 ar_nodes_make(int rank, int nranks, const struct ar_params *params)
 {
-    struct ar_nodes nodes = {
-        .node_of = params->node_of, .index = params->node_index, .nranks = nranks};
+    const struct ar_node_index *const index = params->node_index;
+    struct ar_nodes nodes = {.node_of = params->node_of, .index = index, .nranks = nranks};
 
     nodes.mine = node_at(&nodes, rank);
-    count_ranks(&nodes);
+    if (index) {
+        nodes.count = index->count;
+        nodes.local_size = index->first[nodes.mine + 1] - index->first[nodes.mine];
+    }
+    for (int r = 0; r < nranks && !index; r++) {
+        const int node = node_at(&nodes, r);
+        nodes.count = node >= nodes.count ? node + 1 : nodes.count;
+        nodes.local_size += node == nodes.mine;
+    }
     nodes.local_rank = ar_nodes_local_rank(&nodes, rank);
     return nodes;
 }
@@ -109,23 +87,7 @@ ar_nodes_local_rank(const struct ar_nodes *nodes, int rank)
     return before;
 }
 
-/* Ranks of the smallest of nodes first .. first+n-1. */
-#define NODES_AT_ONCE 1024
-static int
-least_of(const struct ar_nodes *nodes, int first, int n)
-{
-    int ranks[NODES_AT_ONCE] = {0};
-    int least = nodes->nranks;
-
-    for (int r = 0; r < nodes->nranks; r++) {
-        const int node = node_at(nodes, r) - first;
-        if (node >= 0 && node < n)
-            ranks[node]++;
-    }
-    for (int node = 0; node < n; node++)
-        least = ranks[node] < least ? ranks[node] : least;
-    return least;
-}
+#define NODES_AT_ONCE 1024 /* that are counted in one pass over the ranks */
 
 int
 ar_nodes_least(const struct ar_nodes *nodes)
@@ -135,9 +97,14 @@ ar_nodes_least(const struct ar_nodes *nodes)
     if (nodes->index)
         return nodes->index->least;
     for (int first = 0; first < nodes->count; first += NODES_AT_ONCE) {
-        const int left = nodes->count - first;
-        const int some = least_of(nodes, first, left < NODES_AT_ONCE ? left : NODES_AT_ONCE);
-        least = some < least ? some : least;
+        int ranks[NODES_AT_ONCE] = {0};
+        for (int r = 0; r < nodes->nranks; r++) {
+            const int node = node_at(nodes, r) - first;
+            if (node >= 0 && node < NODES_AT_ONCE)
+                ranks[node]++;
+        }
+        for (int node = 0; node < NODES_AT_ONCE && first + node < nodes->count; node++)
+            least = ranks[node] < least ? ranks[node] : least;
     }
     return least;
 }
@@ -173,18 +140,6 @@ struct ar_group
 ar_nodes_local(const struct ar_nodes *nodes)
 {
     return (struct ar_group){nodes->local_size, nodes->local_rank, local_rank_of, nodes};
-}
-
-static int
-leader_of(const void *layout, int i)
-{
-    return ar_nodes_rank(layout, i, 0);
-}
-
-struct ar_group
-ar_nodes_leaders(const struct ar_nodes *nodes)
-{
-    return (struct ar_group){nodes->count, nodes->mine, leader_of, nodes};
 }
 
 static int

@@ -50,10 +50,8 @@ int ar_nodes_local_rank(const struct ar_nodes *nodes, int rank);
 /* The ranks of this rank's node; member 0 is its leader. */
 struct ar_group ar_nodes_local(const struct ar_nodes *nodes);
 
-/* The leaders of all nodes.  Only for a leader: local_rank is 0. */
-struct ar_group ar_nodes_leaders(const struct ar_nodes *nodes);
-
-/* The ranks of all nodes that have this rank's local_rank; every node has such a rank. */
+/* The ranks of all nodes that have this rank's local_rank, which every node has: of a leader, the
+ * leaders. */
 struct ar_group ar_nodes_lane(const struct ar_nodes *nodes);
 
 #endif

@@ -9,32 +9,45 @@ ar_pow2_floor(int n)
     return p;
 }
 
-struct ar_fold
-ar_fold_make(int nranks)
+enum ar_order
+ar_rank_order(int rank, int peer)
 {
-    int core = ar_pow2_floor(nranks);
-    return (struct ar_fold){nranks, core, nranks - core};
+    return peer < rank ? AR_RECEIVED_FIRST : AR_LOCAL_FIRST;
+}
+
+void
+ar_recv_combine(struct ar_schedule *s, int peer, struct ar_span span, enum ar_buffer have,
+                enum ar_order order)
+{
+    ar_recv_reduce(s, peer, ar_out(span), ar_region_in(have, span), order);
+}
+
+struct ar_core
+ar_core_make(int nranks)
+{
+    const int size = ar_pow2_floor(nranks);
+    return (struct ar_core){nranks, size, nranks - size};
 }
 
 int
-ar_fold_index(struct ar_fold fold, int rank)
+ar_core_index(struct ar_core core, int rank)
 {
-    if (rank >= 2 * fold.pairs)
-        return rank - fold.pairs;
+    if (rank >= 2 * core.pairs)
+        return rank - core.pairs;
     return rank % 2 ? rank / 2 : -1;
 }
 
 int
-ar_fold_rank(struct ar_fold fold, int index)
+ar_core_rank(struct ar_core core, int index)
 {
-    return index < fold.pairs ? 2 * index + 1 : index + fold.pairs;
+    return index < core.pairs ? 2 * index + 1 : index + core.pairs;
 }
 
 enum ar_buffer
-ar_fold_begin(struct ar_schedule *s, struct ar_fold fold)
+ar_core_fold(struct ar_schedule *s, struct ar_core core)
 {
     const struct ar_span all = ar_whole(s->count);
-    if (s->rank >= 2 * fold.pairs)
+    if (s->rank >= 2 * core.pairs)
         return AR_IN;
     if (s->rank % 2 == 0)
         ar_send(s, s->rank + 1, ar_in(all));
@@ -45,10 +58,10 @@ ar_fold_begin(struct ar_schedule *s, struct ar_fold fold)
 }
 
 void
-ar_fold_end(struct ar_schedule *s, struct ar_fold fold)
+ar_core_unfold(struct ar_schedule *s, struct ar_core core)
 {
     const struct ar_span all = ar_whole(s->count);
-    if (s->rank >= 2 * fold.pairs)
+    if (s->rank >= 2 * core.pairs)
         return;
     if (s->rank % 2 == 0)
         ar_recv(s, s->rank + 1, ar_out(all));
@@ -85,6 +98,47 @@ ar_reduce_vectors(struct ar_schedule *s, int first)
         ar_reduce(s, out, have, ar_tmp(ar_block(cut, i - first)));
         have = out;
     }
+    ar_end_round(s);
+}
+
+/* How many of n blocks from first on come before the end. */
+static int
+before_end(struct ar_cut cut, int first, int n)
+{
+    return n < cut.parts - first ? n : cut.parts - first;
+}
+
+void
+ar_send_blocks(struct ar_schedule *s, int peer, enum ar_buffer have, struct ar_cut cut, int first,
+               int n)
+{
+    const int head = before_end(cut, first, n);
+    ar_send(s, peer, ar_region_in(have, ar_blocks(cut, first, head)));
+    ar_send(s, peer, ar_region_in(have, ar_blocks(cut, 0, n - head)));
+}
+
+void
+ar_recv_blocks(struct ar_schedule *s, int peer, struct ar_cut cut, int first, int n)
+{
+    const int head = before_end(cut, first, n);
+    ar_recv(s, peer, ar_out(ar_blocks(cut, first, head)));
+    ar_recv(s, peer, ar_out(ar_blocks(cut, 0, n - head)));
+}
+
+void
+ar_recv_reduce_blocks(struct ar_schedule *s, int peer, enum ar_buffer have, struct ar_cut cut,
+                      int first, int n)
+{
+    const int head = before_end(cut, first, n);
+    ar_recv_combine(s, peer, ar_blocks(cut, first, head), have, AR_RECEIVED_FIRST);
+    ar_recv_combine(s, peer, ar_blocks(cut, 0, n - head), have, AR_RECEIVED_FIRST);
+}
+
+void
+ar_settle(struct ar_schedule *s, struct ar_span span, enum ar_buffer have)
+{
+    if (have == AR_IN)
+        ar_copy(s, ar_out(span), ar_in(span));
     ar_end_round(s);
 }
 

@@ -2,7 +2,6 @@
 #ifndef AR_PATTERNS_H
 #define AR_PATTERNS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "schedule/schedule.h"
@@ -10,28 +9,36 @@
 /* The largest power of two that is <= n (n >= 1). */
 int ar_pow2_floor(int n);
 
-/* Folding of nranks ranks onto a power of two: while ranks are too many, pairs of
- * neighbours (2i, 2i+1) act as one, in rank order; the odd one is active. */
-struct ar_fold {
+/* The order in which rank combines with peer, so that operands stay in rank order. */
+enum ar_order ar_rank_order(int rank, int peer);
+
+/* Emits a recv_reduce of the span to OUT; this rank's operand is in have. */
+void ar_recv_combine(struct ar_schedule *s, int peer, struct ar_span span, enum ar_buffer have,
+                     enum ar_order order);
+
+/* The core: as many ranks as the largest power of two, for algorithms that need one.  The ranks
+ * that are too many make pairs of neighbours (2i, 2i+1), of which the odd one is in the core and
+ * acts for both, in rank order. */
+struct ar_core {
     int nranks;
-    int core;  /* active ranks, a power of two */
-    int pairs; /* nranks - core */
+    int size;  /* a power of two */
+    int pairs; /* nranks - size */
 };
 
-struct ar_fold ar_fold_make(int nranks);
+struct ar_core ar_core_make(int nranks);
 
-/* Number of rank among the active ones, -1 if it is passive. */
-int ar_fold_index(struct ar_fold fold, int rank);
+/* Number of rank in the core, -1 if it is not in it. */
+int ar_core_index(struct ar_core core, int rank);
 
-/* The active rank with this number. */
-int ar_fold_rank(struct ar_fold fold, int index);
+/* The rank with this number in the core. */
+int ar_core_rank(struct ar_core core, int index);
 
-/* Emits the fold: passive ranks send their vector to their partner.  Returns
+/* Emits the fold: ranks outside the core send their vector to their partner.  Returns
  * where this rank's contribution is from then on: IN, or OUT where it folded. */
-enum ar_buffer ar_fold_begin(struct ar_schedule *s, struct ar_fold fold);
+enum ar_buffer ar_core_fold(struct ar_schedule *s, struct ar_core core);
 
-/* Emits the unfold: partners send OUT to the passive ranks. */
-void ar_fold_end(struct ar_schedule *s, struct ar_fold fold);
+/* Emits the unfold: partners send OUT to the ranks outside the core. */
+void ar_core_unfold(struct ar_schedule *s, struct ar_core core);
 
 /* Emits operand i = 0, 1, 2, ... of a fold from the left (at least two operands),
  * all in one round: operand own is this rank's, in buffer have (IN or OUT), the
@@ -43,6 +50,18 @@ void ar_accumulate(struct ar_schedule *s, enum ar_buffer have, int own, int i, i
  * the left; TMP holds all of them, that of rank first in front, in the order of
  * the ranks round the ring. */
 void ar_reduce_vectors(struct ar_schedule *s, int first);
+
+/* Blocks first .. first+n-1 of the cut, round the end (n <= parts): as one message, or as two where
+ * they wrap.  have: the buffer that is sent, or combined with what comes; results are in OUT. */
+void ar_send_blocks(struct ar_schedule *s, int peer, enum ar_buffer have, struct ar_cut cut,
+                    int first, int n);
+void ar_recv_blocks(struct ar_schedule *s, int peer, struct ar_cut cut, int first, int n);
+void ar_recv_reduce_blocks(struct ar_schedule *s, int peer, enum ar_buffer have, struct ar_cut cut,
+                           int first, int n);
+
+/* Emits OUT = IN if the result is still there, and ends the round: after phases none of which had
+ * a second member. */
+void ar_settle(struct ar_schedule *s, struct ar_span span, enum ar_buffer have);
 
 /* The span in IN or OUT or TMP. */
 struct ar_region ar_region_in(enum ar_buffer buffer, struct ar_span span);

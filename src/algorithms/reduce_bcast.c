@@ -27,20 +27,12 @@ broadcast_flat(struct ar_schedule *s, int root)
     ar_end_round(s);
 }
 
-static void
-broadcast_scatter_allgather(struct ar_schedule *s, const struct ar_tree *tree)
-{
-    const struct ar_group all = ar_group_all(s);
-
-    ar_tree_scatter(s, tree);
-    ar_ring_allgather(s, ar_group_loop(&all), ar_whole(s->count));
-}
-
 int
 ar_reduce_bcast(struct ar_schedule *s, int rank, int nranks, size_t count,
                 const struct ar_params *params)
 {
     const int root = params->root % nranks;
+    const struct ar_loop ring = {nranks, rank, (rank + nranks - 1) % nranks, (rank + 1) % nranks};
     struct ar_tree tree;
 
     if (nranks == 1)
@@ -56,7 +48,8 @@ ar_reduce_bcast(struct ar_schedule *s, int rank, int nranks, size_t count,
         ar_tree_broadcast(s, &tree);
         break;
     case AR_BROADCAST_SCATTER_ALLGATHER:
-        broadcast_scatter_allgather(s, &tree);
+        ar_tree_scatter(s, &tree);
+        ar_ring_allgather(s, ring, ar_whole(count));
         break;
     }
     return ar_schedule_finish(s);

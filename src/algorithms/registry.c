@@ -194,7 +194,7 @@ static const struct ar_algorithm rows[] = {
         .name = "segmented_ring",
         .aliases = "shumilin",
         .intel_id = 7,
-        .emit = ar_segmented_ring,
+        .emit = ar_ring,
         .stand_in = "butterfly",
         .keeps = AR_DETERMINISM_PLACEMENT,
         .defaults = {.segment_bytes = 65536, .window = 4},
@@ -421,21 +421,16 @@ ar_algorithm_at(size_t i)
     return i < ar_algorithm_count() ? &rows[i] : NULL;
 }
 
+/* Is the text one of the words, which blanks part? */
 static bool
-same_word(const char *word, size_t word_length, const char *text, size_t length)
+has_word(const char *words, const char *text, size_t length)
 {
-    return word_length == length && strncasecmp(word, text, length) == 0;
-}
-
-static bool
-is_alias(const char *aliases, const char *text, size_t length)
-{
-    while (*aliases) {
-        size_t word = strcspn(aliases, " ");
-        if (same_word(aliases, word, text, length))
+    while (*words) {
+        const size_t word = strcspn(words, " ");
+        if (word == length && strncasecmp(words, text, length) == 0)
             return true;
-        aliases += word;
-        aliases += strspn(aliases, " ");
+        words += word;
+        words += strspn(words, " ");
     }
     return false;
 }
@@ -444,8 +439,7 @@ const struct ar_algorithm *
 ar_algorithm_find(const char *text, size_t length)
 {
     for (size_t i = 0; i < ar_algorithm_count(); i++)
-        if (same_word(rows[i].name, strlen(rows[i].name), text, length) ||
-            is_alias(rows[i].aliases, text, length))
+        if (has_word(rows[i].name, text, length) || has_word(rows[i].aliases, text, length))
             return &rows[i];
     return NULL;
 }

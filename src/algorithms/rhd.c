@@ -12,7 +12,7 @@
  * butterfly does: rounds are saved where messages are short by then.
  *
  * Rounds 2 log2 p, sent per rank 2n(p-1)/p elements; with h halvings log2 p + h and
- * 2n(1 - 2^-h) + n 2^-h (log2 p - h); no scratch.  Where p is no power of two, pairs of
+ * 2n(1 - 2^-h) + n 2^-h (log2 p - h); no scratch.  Where p is not a power of two, pairs of
  * neighbours fold first and unfold last: 2 rounds and n elements sent more, for the
  * ranks of those pairs.
  * Any op: operands are combined in rank order; any p >= 1 and any n >= 0.
@@ -22,15 +22,6 @@
  */
 #include "algorithms/algorithms.h"
 #include "algorithms/patterns.h"
-#include "algorithms/phases.h"
-
-/* The active ranks as runs of neighbours, and where the emitting one is. */
-struct runs {
-    struct ar_fold fold;
-    int length; /* of a run, a power of two */
-    int run;
-    int place; /* in its run */
-};
 
 /* The bits of i < size, a power of two, in reverse order. */
 static int
@@ -42,55 +33,60 @@ reverse_bits(int i, int size)
     return reversed;
 }
 
-static int
-rank_at(const struct runs *runs, int run, int place)
+/* The n of the cut's blocks around block whose numbers share all bits above n's. */
+static struct ar_span
+blocks_around(struct ar_cut cut, int block, int n)
 {
-    return ar_fold_rank(runs->fold, run * runs->length + place);
-}
-
-/* With reversed numbers the phase that begins with the furthest member begins
- * with the nearest rank. */
-static int
-rank_in_run(const void *layout, int i)
-{
-    const struct runs *runs = layout;
-    return rank_at(runs, runs->run, reverse_bits(i, runs->length));
-}
-
-static int
-rank_across(const void *layout, int i)
-{
-    const struct runs *runs = layout;
-    return rank_at(runs, i, runs->place);
+    return ar_blocks(cut, block & ~(n - 1), n);
 }
 
 static void
-on_core(struct ar_schedule *s, const struct runs *runs, enum ar_buffer have)
+exchange(struct ar_schedule *s, int peer, struct ar_span given, struct ar_span kept,
+         enum ar_buffer have)
 {
-    const struct ar_span all = ar_whole(s->count);
-    const int part = reverse_bits(runs->place, runs->length);
-    const struct ar_group along = {runs->length, part, rank_in_run, runs};
-    const struct ar_group across = {runs->fold.core / runs->length, runs->run, rank_across, runs};
+    ar_send(s, peer, ar_region_in(have, given));
+    ar_recv_combine(s, peer, kept, have, ar_rank_order(s->rank, peer));
+    ar_end_round(s);
+}
 
-    have = ar_halving_reduce_scatter(s, &along, all, have);
-    have = ar_exchange(s, &across, ar_subspan(all, runs->length, part), have);
-    ar_settle(s, all, have);
-    ar_doubling_allgather(s, &along, all);
+/* The algorithm proper, for number me of the core.  Runs are of length ranks. */
+static void
+on_core(struct ar_schedule *s, struct ar_core core, int me, int length, enum ar_buffer have)
+{
+    const struct ar_cut cut = {s->count, length};
+    const int block = reverse_bits(me % length, length);
+
+    for (int distance = 1, half = length / 2; half > 0; distance *= 2, half /= 2) {
+        exchange(s, ar_core_rank(core, me ^ distance), blocks_around(cut, block ^ half, half),
+                 blocks_around(cut, block, half), have);
+        have = AR_OUT;
+    }
+    for (int distance = length; distance < core.size; distance *= 2) {
+        exchange(s, ar_core_rank(core, me ^ distance), ar_block(cut, block), ar_block(cut, block),
+                 have);
+        have = AR_OUT;
+    }
+    if (have == AR_IN)
+        ar_copy(s, ar_out(ar_whole(s->count)), ar_in(ar_whole(s->count)));
+    for (int distance = length / 2, half = 1; distance > 0; distance /= 2, half *= 2) {
+        const int peer = ar_core_rank(core, me ^ distance);
+        ar_send(s, peer, ar_out(blocks_around(cut, block, half)));
+        ar_recv(s, peer, ar_out(blocks_around(cut, block ^ half, half)));
+        ar_end_round(s);
+    }
 }
 
 int
 ar_rhd(struct ar_schedule *s, int rank, int nranks, size_t count, const struct ar_params *params)
 {
-    const struct ar_fold fold = ar_fold_make(nranks);
-    const int me = ar_fold_index(fold, rank), halvings = params->halvings;
+    const struct ar_core core = ar_core_make(nranks);
+    const int me = ar_core_index(core, rank), halvings = params->halvings;
+    const int length = halvings > 0 && core.size >> halvings > 0 ? 1 << halvings : core.size;
     (void)count;
 
-    const enum ar_buffer have = ar_fold_begin(s, fold);
-    if (me >= 0) {
-        const int length = halvings > 0 && fold.core >> halvings > 0 ? 1 << halvings : fold.core;
-        const struct runs runs = {fold, length, me / length, me % length};
-        on_core(s, &runs, have);
-    }
-    ar_fold_end(s, fold);
+    const enum ar_buffer have = ar_core_fold(s, core);
+    if (me >= 0)
+        on_core(s, core, me, length, have);
+    ar_core_unfold(s, core);
     return ar_schedule_finish(s);
 }

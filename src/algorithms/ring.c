@@ -1,19 +1,39 @@
 /* Ring allreduce: reduce-scatter, then allgather, both round a ring.
  *
+ * Also segmented_ring, on segments of a long message: while the executor keeps a window of them in
+ * flight, one segment is combined as the next is under way, and a block stays in cache from its
+ * arrival to its departure.  This is the schedule of one segment, then.
+ *
  * Rounds 2(p-1); sent per rank 2n(p-1)/p elements; no scratch.
  * Needs a commutative op; any p >= 1 and any n >= 0.
- * Source: Patarasuk & Yuan, J. Parallel Distrib. Comput. 69(2):117-124, 2009.
+ * Source: Patarasuk & Yuan, J. Parallel Distrib. Comput. 69(2):117-124, 2009; segments as in
+ * Open MPI's segmented ring and Intel MPI's Shumilin's ring.
  */
 #include "algorithms/algorithms.h"
-#include "algorithms/phases.h"
 
 int
 ar_ring(struct ar_schedule *s, int rank, int nranks, size_t count, const struct ar_params *params)
 {
-    (void)rank;
-    (void)nranks;
+    const struct ar_cut cut = {count, nranks};
+    const int left = (rank + nranks - 1) % nranks, right = (rank + 1) % nranks;
     (void)params;
 
-    ar_ring_allreduce(s, ar_loop_all(s), ar_whole(count), AR_IN);
+    if (nranks == 1)
+        ar_copy(s, ar_out(ar_whole(count)), ar_in(ar_whole(count)));
+
+    /* Reduce-scatter.  After round k, block rank-k-1 has k+2 addends. */
+    for (int k = 0; k < nranks - 1; k++) {
+        const struct ar_span sent = ar_block(cut, rank - k), got = ar_block(cut, rank - k - 1);
+        ar_send(s, right, k == 0 ? ar_in(sent) : ar_out(sent));
+        ar_recv_reduce(s, left, ar_out(got), ar_in(got), AR_RECEIVED_FIRST);
+        ar_end_round(s);
+    }
+
+    /* Allgather.  Block rank+1 is complete. */
+    for (int k = 0; k < nranks - 1; k++) {
+        ar_send(s, right, ar_out(ar_block(cut, rank + 1 - k)));
+        ar_recv(s, left, ar_out(ar_block(cut, rank - k)));
+        ar_end_round(s);
+    }
     return ar_schedule_finish(s);
 }

@@ -150,7 +150,7 @@ reduce_scatter_runs(struct ar_schedule *s, struct swing w, int rank)
             ar_send(s, peer, ar_region_in(have, run_span(w, first, end)));
         for (int first, end = 0; next_run(&step, peer, &first, &end);) {
             const struct ar_span run = run_span(w, first, end);
-            ar_recv_reduce(s, peer, ar_out(run), ar_region_in(have, run), AR_LOCAL_FIRST);
+            ar_recv_combine(s, peer, run, have, AR_LOCAL_FIRST);
         }
         if (i == 0)
             copy_resting(s, &step, rank, peer);
@@ -210,7 +210,7 @@ reduce_scatter_slots(struct ar_schedule *s, struct swing w, int rank)
         const enum ar_buffer have = i == 0 ? AR_IN : AR_OUT;
         const struct ar_span kept = slots_around(w, mine, half);
         ar_send(s, peer, ar_region_in(have, slots_around(w, slot_of(w, peer), half)));
-        ar_recv_reduce(s, peer, ar_out(kept), ar_region_in(have, kept), AR_LOCAL_FIRST);
+        ar_recv_combine(s, peer, kept, have, AR_LOCAL_FIRST);
         ar_end_round(s);
     }
 }

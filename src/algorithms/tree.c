@@ -46,12 +46,6 @@ ar_tree_init(struct ar_tree *t, int rank, int nranks, int root, enum ar_tree_cut
     }
 }
 
-static enum ar_order
-order_of(const struct ar_schedule *s, int peer)
-{
-    return peer < s->rank ? AR_RECEIVED_FIRST : AR_LOCAL_FIRST;
-}
-
 void
 ar_tree_reduce(struct ar_schedule *s, const struct ar_tree *t)
 {
@@ -59,8 +53,7 @@ ar_tree_reduce(struct ar_schedule *s, const struct ar_tree *t)
     enum ar_buffer have = AR_IN;
 
     for (int i = t->nchildren - 1; i >= 0; i--) {
-        ar_recv_reduce(s, t->child[i], ar_out(all), ar_region_in(have, all),
-                       order_of(s, t->child[i]));
+        ar_recv_combine(s, t->child[i], all, have, ar_rank_order(s->rank, t->child[i]));
         ar_end_round(s);
         have = AR_OUT;
     }
@@ -99,19 +92,15 @@ ar_tree_scatter(struct ar_schedule *s, const struct ar_tree *t)
 /* --- binary trees --- */
 
 /* Head of the range in an in-order tree: the median of its ranks of the given
- * parity; without any, the range is one leaf. */
+ * parity; without any, the range is one leaf.  -1 without ranks. */
 static int
 inorder_head(struct ar_range range, int parity)
 {
     const int start = range.first + (range.first % 2 != parity);
     const int inner = (range.first + range.n - start + 1) / 2;
+    if (range.n == 0)
+        return -1;
     return inner > 0 ? start + inner / 2 * 2 : range.first;
-}
-
-static int
-inorder_child(struct ar_range range, int parity)
-{
-    return range.n > 0 ? inorder_head(range, parity) : -1;
 }
 
 struct ar_binary
@@ -125,8 +114,8 @@ ar_binary_inorder(int rank, int nranks, int parity)
         const struct ar_range low = {range.first, head - range.first};
         const struct ar_range high = {head + 1, range.n - low.n - 1};
         if (head == rank)
-            return (struct ar_binary){parent, inorder_child(low, parity),
-                                      inorder_child(high, parity)};
+            return (struct ar_binary){parent, inorder_head(low, parity),
+                                      inorder_head(high, parity)};
         parent = head;
         range = rank < head ? low : high;
     }
@@ -155,21 +144,19 @@ ar_binary_postorder(int rank, struct ar_range range)
     }
 }
 
-static enum ar_buffer
-combine_child(struct ar_schedule *s, int child, enum ar_buffer have, struct ar_span span)
-{
-    if (child < 0)
-        return have;
-    ar_recv_reduce(s, child, ar_out(span), ar_region_in(have, span), order_of(s, child));
-    return AR_OUT;
-}
-
 enum ar_buffer
 ar_binary_combine(struct ar_schedule *s, struct ar_binary node, struct ar_span span)
 {
     /* In post-order both children come before the rank: the right one is next to it. */
-    enum ar_buffer have = combine_child(s, node.right, AR_IN, span);
-    return combine_child(s, node.left, have, span);
+    const int children[] = {node.right, node.left};
+    enum ar_buffer have = AR_IN;
+
+    for (int i = 0; i < 2; i++)
+        if (children[i] >= 0) {
+            ar_recv_combine(s, children[i], span, have, ar_rank_order(s->rank, children[i]));
+            have = AR_OUT;
+        }
+    return have;
 }
 
 void

@@ -47,8 +47,8 @@ reduce_scatter(struct ar_schedule *s, const struct lanes *lanes)
         if (to < lanes->count)
             ar_send(s, ar_group_rank(&lanes->node, to), ar_in(lane(lanes, to)));
         if (me < lanes->count)
-            ar_recv_reduce(s, ar_group_rank(&lanes->node, from), ar_out(lane(lanes, me)),
-                           ar_region_in(have, lane(lanes, me)), AR_RECEIVED_FIRST);
+            ar_recv_combine(s, ar_group_rank(&lanes->node, from), lane(lanes, me), have,
+                            AR_RECEIVED_FIRST);
         ar_end_round(s);
         have = AR_OUT;
     }
@@ -75,21 +75,14 @@ allgather(struct ar_schedule *s, const struct lanes *lanes)
     ar_end_round(s);
 }
 
-/* As many lanes as asked for (0: all) and as every node has ranks for. */
-static int
-lanes_for(const struct ar_nodes *nodes, int asked)
-{
-    const int most = ar_nodes_least(nodes);
-    return asked > 0 && asked < most ? asked : most;
-}
-
 int
 ar_two_level(struct ar_schedule *s, int rank, int nranks, size_t count,
              const struct ar_params *params)
 {
     const struct ar_nodes nodes = ar_nodes_make(rank, nranks, params);
+    const int least = ar_nodes_least(&nodes), asked = params->lanes;
     const struct lanes lanes = {ar_nodes_local(&nodes), ar_whole(count),
-                                lanes_for(&nodes, params->lanes)};
+                                asked > 0 && asked < least ? asked : least};
 
     const enum ar_buffer have = reduce_scatter(s, &lanes);
     if (nodes.local_rank < lanes.count) {

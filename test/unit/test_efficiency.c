@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "algorithms/grid.h"
+#include "algorithms/cart.h"
 #include "algorithms/nodes.h"
 #include "algorithms/registry.h"
 
@@ -158,11 +158,11 @@ a_grid_fits_and_is_nearly_square(void **state)
     for (int ndims = 2; ndims <= 3; ndims++)
         for (int p = 1; p <= 300; p++) {
             const struct ar_params params = {.window = 1};
-            const struct ar_grid grid = ar_grid_make(p - 1, p, &params, ndims, AR_DIMS_MAX);
-            assert_true(grid.size <= p && 2 * grid.size >= p);
+            const struct ar_cart cart = ar_cart_make(p - 1, p, &params, ndims, AR_DIMS_MAX);
+            assert_true(cart.size <= p && 2 * cart.size >= p);
             for (int i = 0; i < ndims; i++)
                 for (int j = 0; j < ndims; j++)
-                    assert_true(grid.dims[i] <= 4 * grid.dims[j]);
+                    assert_true(cart.dims[i] <= 4 * cart.dims[j]);
         }
 }
 
@@ -170,22 +170,22 @@ static void
 given_dimensions_are_cut_to_fit(void **state)
 {
     const struct ar_params params = {.ndims = 2, .dims = {3, 1000}, .window = 1};
-    const struct ar_grid grid = ar_grid_make(0, 14, &params, 2, 2);
+    const struct ar_cart cart = ar_cart_make(0, 14, &params, 2, 2);
     (void)state;
-    assert_int_equal(grid.dims[0], 3);
-    assert_int_equal(grid.dims[1], 4);
-    assert_int_equal(grid.size, 12);
-    assert_int_equal(grid.run, 2);
+    assert_int_equal(cart.dims[0], 3);
+    assert_int_equal(cart.dims[1], 4);
+    assert_int_equal(cart.size, 12);
+    assert_int_equal(cart.run, 2);
 }
 
 static void
 a_missing_dimension_takes_what_is_left(void **state)
 {
     const struct ar_params params = {.ndims = 1, .dims = {4}, .window = 1};
-    const struct ar_grid grid = ar_grid_make(0, 24, &params, 2, 2);
+    const struct ar_cart cart = ar_cart_make(0, 24, &params, 2, 2);
     (void)state;
-    assert_int_equal(grid.ndims, 2);
-    assert_int_equal(grid.dims[1], 6);
+    assert_int_equal(cart.ndims, 2);
+    assert_int_equal(cart.dims[1], 6);
 }
 
 /* 3 nodes with 4 ranks each, dealt round. */

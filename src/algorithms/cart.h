@@ -12,8 +12,8 @@
  * runs of neighbours, as many as places and equal to within one, and the first of
  * each run stands on the grid for all of it.
  */
-#ifndef AR_GRID_H
-#define AR_GRID_H
+#ifndef AR_CART_H
+#define AR_CART_H
 
 #include <stdbool.h>
 
@@ -21,35 +21,32 @@
 #include "algorithms/phases.h"
 #include "algorithms/registry.h"
 
-struct ar_grid {
+struct ar_cart {
     struct ar_nodes nodes;
     bool by_node; /* dims are ranks of a node, nodes */
     int ndims;
     int dims[AR_DIMS_MAX];
     int size;     /* places */
     int position; /* of the emitting rank's run */
-    int first;    /* first rank of the run: the one on the grid */
+    int first;    /* first rank of the run: the one that is on the grid */
     int run;      /* ranks of the run */
 };
 
 /* With ndims dimensions where it is free to choose, with at most most of them
  * where params->dims says (further ones count into the last);
  * 2 <= ndims <= most <= AR_DIMS_MAX. */
-struct ar_grid ar_grid_make(int rank, int nranks, const struct ar_params *params, int ndims,
+struct ar_cart ar_cart_make(int rank, int nranks, const struct ar_params *params, int ndims,
                             int most);
 
 /* Emits the folding of the run into its first rank, along a binomial tree.
  * Returns where the contribution is from then on. */
-enum ar_buffer ar_grid_fold(struct ar_schedule *s, const struct ar_grid *grid);
-
-/* Is the emitting rank on the grid? */
-bool ar_grid_holds(const struct ar_grid *grid, int rank);
+enum ar_buffer ar_cart_fold(struct ar_schedule *s, const struct ar_cart *cart);
 
 /* Emits the sending of OUT to the other ranks of the run. */
-void ar_grid_unfold(struct ar_schedule *s, const struct ar_grid *grid);
+void ar_cart_unfold(struct ar_schedule *s, const struct ar_cart *cart);
 
 /* The ring or line along a dimension through the emitting rank, which is on the
  * grid; of size 1 for a dimension that the grid does not have. */
-struct ar_loop ar_grid_loop(const struct ar_grid *grid, int dim);
+struct ar_loop ar_cart_loop(const struct ar_cart *cart, int dim);
 
 #endif
