@@ -254,10 +254,10 @@ static void
 draw_cell(const struct drawing *d, int rank, size_t block, int y)
 {
     const struct ar_figure *const f = &d->figure;
-    const struct ar_label held = ar_figure_held(f, rank, block);
-    struct ar_label name = {"", 0};
+    const struct ar_caption held = ar_figure_held(f, rank, block);
+    struct ar_caption name = {"", 0};
     const int width = d->column - 8;
-    ar_label_block(&name, block);
+    ar_caption_block(&name, block);
     fprintf(d->file, "<g><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"",
             center(d, rank) - width / 2, y, width, d->held);
     put_color(d->file, ar_figure_held_ranks(f, rank, block), f->nranks);
@@ -273,8 +273,8 @@ static void
 draw_held(struct drawing *d)
 {
     for (size_t b = 0; b < d->figure.nblocks; b++) {
-        struct ar_label name = {"", 0};
-        ar_label_block(&name, b);
+        struct ar_caption name = {"", 0};
+        ar_caption_block(&name, b);
         if (d->held >= HELD_LETTERS)
             draw_text(d, "left", LEFT - 18, d->y + d->held - 3, name.at, name.length);
         for (int r = 0; r < d->figure.nranks; r++)

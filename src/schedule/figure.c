@@ -8,13 +8,14 @@
 #include <string.h>
 
 void
-ar_label_add(struct ar_label *t, const char *format, ...)
+ar_caption_add(struct ar_caption *t, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(t->at + t->length, AR_LABEL_ROOM - t->length, format, args);
+    int n = vsnprintf(t->at + t->length, AR_CAPTION_ROOM - t->length, format, args);
     va_end(args);
-    t->length += (size_t)n < AR_LABEL_ROOM - t->length ? (size_t)n : AR_LABEL_ROOM - t->length - 1;
+    t->length +=
+        (size_t)n < AR_CAPTION_ROOM - t->length ? (size_t)n : AR_CAPTION_ROOM - t->length - 1;
 }
 
 /* --- blocks --- */
@@ -67,24 +68,24 @@ number_blocks(struct ar_figure *f)
 }
 
 void
-ar_label_block(struct ar_label *t, size_t block)
+ar_caption_block(struct ar_caption *t, size_t block)
 {
     if (block < 26)
-        ar_label_add(t, "%c", (char)('A' + block));
+        ar_caption_add(t, "%c", (char)('A' + block));
     else if (block < 52)
-        ar_label_add(t, "%c", (char)('a' + block - 26));
+        ar_caption_add(t, "%c", (char)('a' + block - 26));
     else
-        ar_label_add(t, "#%zu", block);
+        ar_caption_add(t, "#%zu", block);
 }
 
 void
-ar_label_blocks(struct ar_label *t, size_t first, size_t last)
+ar_caption_blocks(struct ar_caption *t, size_t first, size_t last)
 {
-    ar_label_block(t, first);
+    ar_caption_block(t, first);
     if (last > first + 1)
-        ar_label_add(t, "-");
+        ar_caption_add(t, "-");
     if (last > first)
-        ar_label_block(t, last);
+        ar_caption_block(t, last);
 }
 
 /* --- what a rank holds of a block --- */
@@ -103,11 +104,11 @@ set_first(uint64_t set)
 
 /* "013" where ranks are digits, else "0-1,13". */
 static void
-add_set(struct ar_label *t, uint64_t set, int nranks)
+add_set(struct ar_caption *t, uint64_t set, int nranks)
 {
     const char *comma = "";
     if (set_size(set) == nranks) {
-        ar_label_add(t, "all");
+        ar_caption_add(t, "all");
         return;
     }
     for (int r = 0; r < nranks; r++) {
@@ -116,9 +117,9 @@ add_set(struct ar_label *t, uint64_t set, int nranks)
             continue;
         while (nranks > 10 && last + 1 < nranks && set >> (last + 1) & 1)
             last++;
-        ar_label_add(t, "%s%d", comma, r);
+        ar_caption_add(t, "%s%d", comma, r);
         if (last > r)
-            ar_label_add(t, "-%d", last);
+            ar_caption_add(t, "-%d", last);
         comma = nranks > 10 ? "," : "";
         r = last;
     }
@@ -171,24 +172,24 @@ singles(const uint64_t *sets, size_t n)
     return i;
 }
 
-struct ar_label
+struct ar_caption
 ar_figure_held(const struct ar_figure *f, int rank, size_t block)
 {
-    struct ar_label t = {"", 0};
+    struct ar_caption t = {"", 0};
     uint64_t sets[SETS_MAX];
     const size_t n = held_sets(f, sets, rank, block);
     qsort(sets, n, sizeof *sets, compare_sets);
     for (size_t i = 0, run; i < n; i += run) {
         run = singles(sets + i, n - i);
-        ar_label_add(&t, "%s", i > 0 ? "/" : "");
+        ar_caption_add(&t, "%s", i > 0 ? "/" : "");
         if (run > 2)
-            ar_label_add(&t, "%d..%d", set_first(sets[i]), set_first(sets[i + run - 1]));
+            ar_caption_add(&t, "%d..%d", set_first(sets[i]), set_first(sets[i + run - 1]));
         else
             add_set(&t, sets[i], f->nranks);
         run = run > 2 ? run : 1;
     }
     if (n == 0)
-        ar_label_add(&t, ".");
+        ar_caption_add(&t, ".");
     return t;
 }
 
@@ -229,10 +230,10 @@ label_arrow(struct ar_figure *f, struct ar_arrow *arrow, const struct ar_cell *p
         while (last + 1 < f->nblocks && f->times[last + 1] == f->times[b])
             last++;
         if (arrow->label.length > 0)
-            ar_label_add(&arrow->label, ",");
+            ar_caption_add(&arrow->label, ",");
         if (f->times[b] > 1)
-            ar_label_add(&arrow->label, "%zu", f->times[b]);
-        ar_label_blocks(&arrow->label, b, last);
+            ar_caption_add(&arrow->label, "%zu", f->times[b]);
+        ar_caption_blocks(&arrow->label, b, last);
     }
 }
 

@@ -11,19 +11,19 @@
 #include "schedule/schedule.h"
 #include "schedule/trace.h"
 
-#define AR_LABEL_ROOM 512
+#define AR_CAPTION_ROOM 512
 
-/* A short text; what is too long is cut. */
-struct ar_label {
-    char at[AR_LABEL_ROOM];
+/* A short text of a picture; what is too long is cut. */
+struct ar_caption {
+    char at[AR_CAPTION_ROOM];
     size_t length;
 };
 
 /* The messages between two ranks that arrive together. */
 struct ar_arrow {
     int from, to;
-    bool reduces;          /* the receiver combines what it gets with its own */
-    struct ar_label label; /* the blocks: "A", "B-D", "2A" for two values of A */
+    bool reduces;            /* the receiver combines what it gets with its own */
+    struct ar_caption label; /* the blocks: "A", "B-D", "2A" for two values of A */
 };
 
 /* A picture of one moment; fields are to be read alone. */
@@ -59,7 +59,7 @@ int ar_figure_restart(struct ar_figure *f);
 
 /* What rank holds of a block and still has use for: "013" over these ranks, "2/3" two
  * values, "0..3" for 0/1/2/3, "all", "." for nothing. */
-struct ar_label ar_figure_held(const struct ar_figure *f, int rank, size_t block);
+struct ar_caption ar_figure_held(const struct ar_figure *f, int rank, size_t block);
 
 /* Ranks in the largest partial result that rank holds of a block; 0: it holds none. */
 int ar_figure_held_ranks(const struct ar_figure *f, int rank, size_t block);
@@ -68,11 +68,11 @@ int ar_figure_held_ranks(const struct ar_figure *f, int rank, size_t block);
  * '|' neither. */
 char ar_figure_work(const struct ar_figure *f, int rank, size_t round);
 
-void ar_label_add(struct ar_label *t, const char *format, ...)
+void ar_caption_add(struct ar_caption *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* "C"; "B-D". */
-void ar_label_block(struct ar_label *t, size_t block);
-void ar_label_blocks(struct ar_label *t, size_t first, size_t last);
+void ar_caption_block(struct ar_caption *t, size_t block);
+void ar_caption_blocks(struct ar_caption *t, size_t first, size_t last);
 
 #endif

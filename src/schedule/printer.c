@@ -146,8 +146,8 @@ print_held(const struct picture *p)
     for (size_t b = 0, last; b < p->figure.nblocks; b = last + 1) {
         for (last = b; last + 1 < p->figure.nblocks && same_row(p, b, last + 1); last++)
             ;
-        struct ar_label t = {"   ", 3};
-        ar_label_blocks(&t, b, last);
+        struct ar_caption t = {"   ", 3};
+        ar_caption_blocks(&t, b, last);
         fprintf(p->file, "%-*s", MARGIN, t.at);
         for (int r = 0; r < p->figure.nranks; r++)
             fprintf(p->file, "%-*s", r + 1 < p->figure.nranks ? p->gap : 1,
@@ -159,19 +159,19 @@ print_held(const struct picture *p)
 static void
 print_blocks(const struct picture *p)
 {
-    struct ar_label line = {"", 0};
-    ar_label_add(&line, "%zu element%s:", p->figure.count, p->figure.count == 1 ? "" : "s");
+    struct ar_caption line = {"", 0};
+    ar_caption_add(&line, "%zu element%s:", p->figure.count, p->figure.count == 1 ? "" : "s");
     for (size_t b = 0; b < p->figure.nblocks; b++) {
-        struct ar_label t = {"", 0};
-        ar_label_block(&t, b);
-        ar_label_add(&t, "=%zu", p->figure.first[b]);
+        struct ar_caption t = {"", 0};
+        ar_caption_block(&t, b);
+        ar_caption_add(&t, "=%zu", p->figure.first[b]);
         if (p->figure.first[b + 1] > p->figure.first[b] + 1)
-            ar_label_add(&t, "-%zu", p->figure.first[b + 1] - 1);
+            ar_caption_add(&t, "-%zu", p->figure.first[b + 1] - 1);
         if (line.length + t.length >= LINE_WIDTH) {
             fprintf(p->file, "%s\n", line.at);
-            line = (struct ar_label){"   ", 3};
+            line = (struct ar_caption){"   ", 3};
         }
-        ar_label_add(&line, " %s", t.at);
+        ar_caption_add(&line, " %s", t.at);
     }
     fprintf(p->file, "%s\n\n%*s", line.at, MARGIN, "");
     for (int r = 0; r < p->figure.nranks; r++)
