@@ -20,12 +20,10 @@
  */
 #include "algorithms/algorithms.h"
 #include "algorithms/patterns.h"
-#include "algorithms/phases.h"
 
 struct swing {
-    int size; /* q, even */
+    struct ar_cut cut; /* into q blocks */
     int nsteps;
-    struct ar_span all;
 };
 
 static int
@@ -41,7 +39,7 @@ static int
 partner(struct swing w, int rank, int step)
 {
     const int distance = rank % 2 ? -rho(step) : rho(step);
-    return (rank + distance + w.size) % w.size;
+    return (rank + distance + w.cut.parts) % w.cut.parts;
 }
 
 /* --- the tree of a block --- */
@@ -77,26 +75,20 @@ has_come(struct swing w, struct reach reach, int block, int rank)
 {
     const int offset = block % 2 ? block - rank : rank - block;
 
-    for (int d = offset - 2 * w.size; d <= reach.hi; d += w.size)
+    for (int d = offset - 2 * w.cut.parts; d <= reach.hi; d += w.cut.parts)
         if (d >= reach.lo &&
             (((unsigned)d & reach.mask) == 0 || (((unsigned)d - reach.rho) & reach.mask) == 0))
             return true;
     return false;
 }
 
-/* --- q no power of two: block r is rank r's --- */
+/* --- q is not a power of two: block r is rank r's --- */
 
 /* A step of the reduce-scatter; of the allgather, backwards. */
 struct step {
     struct swing swing;
     struct reach before, after; /* after it the block is where before it was not */
 };
-
-static struct step
-step_make(struct swing w, int i)
-{
-    return (struct step){w, reach_from(w, i + 1), reach_from(w, i)};
-}
 
 /* Does rank pass block on to its partner of the step? */
 static bool
@@ -106,54 +98,40 @@ passes(const struct step *step, int block, int rank)
            !has_come(step->swing, step->before, block, rank);
 }
 
-/* The next run of blocks from *end on that rank passes on; false if none is left. */
+/* Sets *run to the next run of blocks from *block on that rank passes on, and *block to the one
+ * behind it; false if none is left. */
 static bool
-next_run(const struct step *step, int rank, int *first, int *end)
+next_run(const struct step *step, int rank, int *block, struct ar_span *run)
 {
-    const int n = step->swing.size;
+    const struct ar_cut cut = step->swing.cut;
+    int first;
 
-    for (*first = *end; *first < n && !passes(step, *first, rank);)
-        ++*first;
-    for (*end = *first; *end < n && passes(step, *end, rank);)
-        ++*end;
-    return *first < n;
-}
-
-static struct ar_span
-run_span(struct swing w, int first, int end)
-{
-    const struct ar_cut cut = {w.all.length, w.size};
-    return ar_blocks(cut, first, end - first);
-}
-
-/* Blocks that the first step neither passes on nor receives: later ones take them
- * from OUT like the others. */
-static void
-copy_resting(struct ar_schedule *s, const struct step *step, int rank, int peer)
-{
-    for (int block = 0; block < step->swing.size; block++)
-        if (!passes(step, block, rank) && !passes(step, block, peer)) {
-            const struct ar_span span = run_span(step->swing, block, block + 1);
-            ar_copy(s, ar_out(span), ar_in(span));
-        }
+    for (first = *block; first < cut.parts && !passes(step, first, rank);)
+        first++;
+    for (*block = first; *block < cut.parts && passes(step, *block, rank);)
+        ++*block;
+    if (first < cut.parts)
+        *run = ar_blocks(cut, first, *block - first);
+    return first < cut.parts;
 }
 
 static void
 reduce_scatter_runs(struct ar_schedule *s, struct swing w, int rank)
 {
     for (int i = 0; i < w.nsteps; i++) {
-        const struct step step = step_make(w, i);
+        const struct step step = {w, reach_from(w, i + 1), reach_from(w, i)};
         const int peer = partner(w, rank, i);
         const enum ar_buffer have = i == 0 ? AR_IN : AR_OUT;
+        struct ar_span run;
 
-        for (int first, end = 0; next_run(&step, rank, &first, &end);)
-            ar_send(s, peer, ar_region_in(have, run_span(w, first, end)));
-        for (int first, end = 0; next_run(&step, peer, &first, &end);) {
-            const struct ar_span run = run_span(w, first, end);
+        for (int block = 0; next_run(&step, rank, &block, &run);)
+            ar_send(s, peer, ar_region_in(have, run));
+        for (int block = 0; next_run(&step, peer, &block, &run);)
             ar_recv_combine(s, peer, run, have, AR_LOCAL_FIRST);
-        }
-        if (i == 0)
-            copy_resting(s, &step, rank, peer);
+        /* Later steps take from OUT also what the first one neither passes on nor receives. */
+        for (int block = 0; i == 0 && block < w.cut.parts; block++)
+            if (!passes(&step, block, rank) && !passes(&step, block, peer))
+                ar_copy(s, ar_out(ar_block(w.cut, block)), ar_in(ar_block(w.cut, block)));
         ar_end_round(s);
     }
 }
@@ -162,18 +140,25 @@ static void
 allgather_runs(struct ar_schedule *s, struct swing w, int rank)
 {
     for (int i = w.nsteps - 1; i >= 0; i--) {
-        const struct step step = step_make(w, i);
+        const struct step step = {w, reach_from(w, i + 1), reach_from(w, i)};
         const int peer = partner(w, rank, i);
+        struct ar_span run;
 
-        for (int first, end = 0; next_run(&step, peer, &first, &end);)
-            ar_send(s, peer, ar_out(run_span(w, first, end)));
-        for (int first, end = 0; next_run(&step, rank, &first, &end);)
-            ar_recv(s, peer, ar_out(run_span(w, first, end)));
+        for (int block = 0; next_run(&step, peer, &block, &run);)
+            ar_send(s, peer, ar_out(run));
+        for (int block = 0; next_run(&step, rank, &block, &run);)
+            ar_recv(s, peer, ar_out(run));
         ar_end_round(s);
     }
 }
 
-/* --- q a power of two: rank r's block is in slot_of(r) --- */
+/* --- q is a power of two: rank r's block is in slot_of(r) --- */
+
+static bool
+has_slots(struct swing w)
+{
+    return w.cut.parts == 1 << w.nsteps;
+}
 
 /* The steps in which rank's block travels from rank 0 to it, as bits, the first
  * step's highest.  Then what a rank has not passed on by a step shares all higher
@@ -192,25 +177,21 @@ slot_of(struct swing w, int rank)
     return slot;
 }
 
-/* The n slots that share all bits above n's with this one; n is a power of two. */
+/* The n slots that share all bits above n's with rank's; n is a power of two. */
 static struct ar_span
-slots_around(struct swing w, int slot, int n)
+slots_around(struct swing w, int rank, int n)
 {
-    const struct ar_cut cut = {w.all.length, w.size};
-    return ar_blocks(cut, slot & ~(n - 1), n);
+    return ar_blocks(w.cut, slot_of(w, rank) & ~(n - 1), n);
 }
 
 static void
 reduce_scatter_slots(struct ar_schedule *s, struct swing w, int rank)
 {
-    const int mine = slot_of(w, rank);
-
-    for (int i = 0, half = w.size / 2; half > 0; i++, half /= 2) {
+    for (int i = 0, half = w.cut.parts / 2; half > 0; i++, half /= 2) {
         const int peer = partner(w, rank, i);
         const enum ar_buffer have = i == 0 ? AR_IN : AR_OUT;
-        const struct ar_span kept = slots_around(w, mine, half);
-        ar_send(s, peer, ar_region_in(have, slots_around(w, slot_of(w, peer), half)));
-        ar_recv_combine(s, peer, kept, have, AR_LOCAL_FIRST);
+        ar_send(s, peer, ar_region_in(have, slots_around(w, peer, half)));
+        ar_recv_combine(s, peer, slots_around(w, rank, half), have, AR_LOCAL_FIRST);
         ar_end_round(s);
     }
 }
@@ -218,68 +199,50 @@ reduce_scatter_slots(struct ar_schedule *s, struct swing w, int rank)
 static void
 allgather_slots(struct ar_schedule *s, struct swing w, int rank)
 {
-    const int mine = slot_of(w, rank);
-
     for (int i = w.nsteps - 1, half = 1; i >= 0; i--, half *= 2) {
         const int peer = partner(w, rank, i);
-        ar_send(s, peer, ar_out(slots_around(w, mine, half)));
-        ar_recv(s, peer, ar_out(slots_around(w, slot_of(w, peer), half)));
+        ar_send(s, peer, ar_out(slots_around(w, rank, half)));
+        ar_recv(s, peer, ar_out(slots_around(w, peer, half)));
         ar_end_round(s);
     }
 }
 
-/* --- all --- */
-
-static bool
-has_slots(struct swing w)
-{
-    return w.size == 1 << w.nsteps;
-}
+/* --- both --- */
 
 static struct ar_span
 block_of(struct swing w, int rank)
 {
-    return ar_subspan(w.all, w.size, has_slots(w) ? slot_of(w, rank) : rank);
-}
-
-/* The last of an odd number of ranks: its blocks go to their owners and return. */
-static void
-stand_aside(struct ar_schedule *s, struct swing w)
-{
-    for (int owner = 0; owner < w.size; owner++)
-        ar_send(s, owner, ar_in(block_of(w, owner)));
-    ar_end_round(s);
-    for (int owner = 0; owner < w.size; owner++)
-        ar_recv(s, owner, ar_out(block_of(w, owner)));
-}
-
-/* An owner serves the rank that stands aside. */
-static void
-serve(struct ar_schedule *s, struct swing w, int rank, int aside)
-{
-    const struct ar_span mine = block_of(w, rank);
-    ar_recv_reduce(s, aside, ar_out(mine), ar_out(mine), AR_LOCAL_FIRST);
-    ar_end_round(s);
-    ar_send(s, aside, ar_out(mine)); /* beside the allgather's first messages */
+    return ar_block(w.cut, has_slots(w) ? slot_of(w, rank) : rank);
 }
 
 int
 ar_swing(struct ar_schedule *s, int rank, int nranks, size_t count, const struct ar_params *params)
 {
-    struct swing w = {nranks & ~1, 0, ar_whole(count)};
+    const int last = nranks & ~1; /* the rank that stands aside where p is odd */
+    struct swing w = {{count, last}, 0};
     (void)params;
 
-    while (w.size > 1 << w.nsteps)
-        w.nsteps++;
     if (nranks == 1) {
-        ar_settle(s, w.all, AR_IN);
-    } else if (rank == w.size) {
-        stand_aside(s, w);
-    } else {
-        (has_slots(w) ? reduce_scatter_slots : reduce_scatter_runs)(s, w, rank);
-        if (nranks > w.size)
-            serve(s, w, rank, w.size);
-        (has_slots(w) ? allgather_slots : allgather_runs)(s, w, rank);
+        ar_copy(s, ar_out(ar_whole(count)), ar_in(ar_whole(count)));
+        return ar_schedule_finish(s);
     }
+    while (last > 1 << w.nsteps)
+        w.nsteps++;
+    if (rank == last) {
+        for (int owner = 0; owner < last; owner++)
+            ar_send(s, owner, ar_in(block_of(w, owner)));
+        ar_end_round(s);
+        for (int owner = 0; owner < last; owner++)
+            ar_recv(s, owner, ar_out(block_of(w, owner)));
+        return ar_schedule_finish(s);
+    }
+    (has_slots(w) ? reduce_scatter_slots : reduce_scatter_runs)(s, w, rank);
+    if (last < nranks) {
+        const struct ar_span mine = block_of(w, rank);
+        ar_recv_combine(s, last, mine, AR_OUT, AR_LOCAL_FIRST);
+        ar_end_round(s);
+        ar_send(s, last, ar_out(mine)); /* beside the allgather's first messages */
+    }
+    (has_slots(w) ? allgather_slots : allgather_runs)(s, w, rank);
     return ar_schedule_finish(s);
 }
