@@ -47,8 +47,9 @@ struct queue {
 struct rank_state {
     const struct ar_schedule *schedule;
     struct value *in, *out, *tmp;
-    struct value **landing; /* of the current round's recv_reduce steps, by step */
+    struct value **landing; /* of each step: what a recv_reduce received and has not folded yet */
     size_t round;
+    size_t begin;   /* the first step of the round */
     size_t waiting; /* messages of the round that have not met */
 };
 
@@ -103,16 +104,10 @@ node_of(const struct check *c, uint32_t expression)
 }
 
 static uint32_t
-hash(uint32_t left, uint32_t right)
-{
-    uint64_t h = ((uint64_t)left << 32 | right) * UINT64_C(0x9e3779b97f4a7c15);
-    return (uint32_t)(h >> 32);
-}
-
-static uint32_t
 find_slot(const struct check *c, uint32_t left, uint32_t right)
 {
-    uint32_t i = hash(left, right) & (c->slots - 1);
+    const uint64_t hash = ((uint64_t)left << 32 | right) * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t i = (uint32_t)(hash >> 32) & (c->slots - 1);
     while (c->table[i] != NONE &&
            (c->nodes[c->table[i]].left != left || c->nodes[c->table[i]].right != right))
         i = (i + 1) & (c->slots - 1);
@@ -161,13 +156,6 @@ combine(struct check *c, uint32_t left, uint32_t right)
 }
 
 /* --- regions --- */
-
-/* The first step of the round that the rank is in. */
-static size_t
-round_begin(const struct rank_state *r)
-{
-    return r->round ? r->schedule->round_end[r->round - 1] : 0;
-}
 
 static struct value *
 storage(struct rank_state *r, struct ar_region region)
@@ -259,53 +247,41 @@ static void
 run_fold(struct check *c, int rank, size_t i, const struct ar_step *step)
 {
     struct rank_state *r = &c->ranks[rank];
-    size_t first = round_begin(r);
-    const struct value *received = r->landing[i - first], *local = storage(r, step->a);
+    const struct value *received = r->landing[i], *local = storage(r, step->a);
     if (!same_or_apart(r, step->dst, step->a))
         refute(c, rank, i, "folds between regions that overlap");
     else if (step->order == AR_LOCAL_FIRST)
         fold(c, rank, i, storage(r, step->dst), local, received, step->dst.length);
     else
         fold(c, rank, i, storage(r, step->dst), received, local, step->dst.length);
+    free(r->landing[i]);
+    r->landing[i] = NULL;
 }
 
 static void
-drop_landing(struct rank_state *r)
-{
-    if (!r->landing)
-        return;
-    size_t first = round_begin(r);
-    for (size_t i = first; i < r->schedule->round_end[r->round]; i++)
-        free(r->landing[i - first]);
-    free(r->landing);
-    r->landing = NULL;
-}
-
-static void
-run_local_part(struct check *c, int rank)
+end_round(struct check *c, int rank)
 {
     struct rank_state *r = &c->ranks[rank];
     const struct ar_schedule *s = r->schedule;
-    for (size_t i = round_begin(r); i < s->round_end[r->round] && !c->error; i++) {
-        const struct ar_step *step = &s->steps[i];
+    for (; r->begin < s->round_end[r->round] && !c->error; r->begin++) {
+        const struct ar_step *step = &s->steps[r->begin];
         if (step->kind == AR_COPY)
-            run_copy(c, rank, i, step);
+            run_copy(c, rank, r->begin, step);
         else if (step->kind == AR_REDUCE)
-            run_reduce(c, rank, i, step);
+            run_reduce(c, rank, r->begin, step);
         else if (step->kind == AR_RECV_REDUCE)
-            run_fold(c, rank, i, step);
+            run_fold(c, rank, r->begin, step);
     }
-    drop_landing(r);
+    r->round++;
 }
 
 /* --- messages --- */
 
 static void
-meet(struct check *c, int *arrived)
+meet(struct check *c, int rank)
 {
-    struct rank_state *r = &c->ranks[*arrived];
-    if (--r->waiting == 0)
-        c->ready[c->nready++] = *arrived;
+    if (--c->ranks[rank].waiting == 0)
+        c->ready[c->nready++] = rank;
 }
 
 static void
@@ -324,18 +300,15 @@ deliver(struct check *c, int from, size_t send, int to, size_t recv)
     if (!all_defined(data, n))
         refute(c, from, send, "sends something undefined");
     struct value *place = storage(target, in->dst);
-    if (in->kind == AR_RECV_REDUCE) {
-        size_t first = round_begin(target);
-        place = malloc(n * sizeof *place);
-        if (!place) {
-            out_of_memory(c);
-            return;
-        }
-        target->landing[recv - first] = place;
+    if (in->kind == AR_RECV_REDUCE)
+        target->landing[recv] = place = malloc(n * sizeof *place);
+    if (!place) {
+        out_of_memory(c);
+        return;
     }
     memcpy(place, data, n * sizeof *place);
-    meet(c, &from);
-    meet(c, &to);
+    meet(c, from);
+    meet(c, to);
 }
 
 static void
@@ -413,21 +386,16 @@ enter_round(struct check *c, int rank)
     const struct ar_schedule *s = r->schedule;
     if (r->round == s->nrounds)
         return;
-    size_t first = round_begin(r), end = s->round_end[r->round];
-    check_hazards(c, rank, first, end);
-    r->landing = calloc(end - first, sizeof(struct value *));
-    if (!r->landing) {
-        out_of_memory(c);
-        return;
-    }
+    const size_t end = s->round_end[r->round];
+    check_hazards(c, rank, r->begin, end);
     r->waiting = 1; /* this function itself, so that the round ends once */
-    for (size_t i = first; i < end; i++)
+    for (size_t i = r->begin; i < end; i++)
         r->waiting += is_message(&s->steps[i]);
-    for (size_t i = first; i < end && !c->error; i++)
+    for (size_t i = r->begin; i < end && !c->error; i++)
         if (is_message(&s->steps[i]))
             post(c, rank, i, &s->steps[i]);
     if (!c->error)
-        meet(c, &rank);
+        meet(c, rank);
 }
 
 static void
@@ -437,8 +405,7 @@ run(struct check *c)
         enter_round(c, rank);
     while (c->nready > 0 && !c->error) {
         int rank = c->ready[--c->nready];
-        run_local_part(c, rank);
-        c->ranks[rank].round++;
+        end_round(c, rank);
         if (!c->error)
             enter_round(c, rank);
     }
@@ -475,15 +442,6 @@ hash_expression(const struct check *c, uint32_t expression)
            1;
 }
 
-static bool
-has_every_rank_once(const struct check *c, uint32_t expression, bool *seen)
-{
-    if (node_of(c, expression).leaves != (uint32_t)c->nranks)
-        return false;
-    memset(seen, 0, (size_t)c->nranks * sizeof *seen);
-    return mark_leaves(c, expression, seen);
-}
-
 static void
 judge_element(struct check *c, size_t i, bool *seen, uint32_t *proved)
 {
@@ -499,7 +457,9 @@ judge_element(struct check *c, size_t i, bool *seen, uint32_t *proved)
     }
     if (c->error || expected.expression == *proved)
         return;
-    if (!has_every_rank_once(c, expected.expression, seen))
+    memset(seen, 0, (size_t)c->nranks * sizeof *seen);
+    if (node_of(c, expected.expression).leaves != (uint32_t)c->nranks ||
+        !mark_leaves(c, expected.expression, seen))
         refute(c, 0, 0, "element %zu does not hold every rank exactly once", i);
     c->verdict->in_rank_order &= node_of(c, expected.expression).ordered;
     c->verdict->alike &= expected.expression == c->ranks[0].out[0].expression;
@@ -531,7 +491,8 @@ start_rank(struct check *c, int rank, const struct ar_schedule *s)
     size_t n = s->count;
     r->schedule = s;
     r->in = malloc((2 * n + s->tmp_length + 1) * sizeof *r->in);
-    if (!r->in)
+    r->landing = calloc(s->nsteps + 1, sizeof *r->landing);
+    if (!r->in || !r->landing)
         return false;
     r->out = c->in_place ? r->in : r->in + n;
     r->tmp = r->in + 2 * n;
@@ -561,8 +522,11 @@ static void
 stop(struct check *c)
 {
     for (int rank = 0; c->ranks && rank < c->nranks; rank++) {
-        drop_landing(&c->ranks[rank]);
-        free(c->ranks[rank].in);
+        struct rank_state *r = &c->ranks[rank];
+        for (size_t i = 0; r->landing && i < r->schedule->nsteps; i++)
+            free(r->landing[i]);
+        free(r->landing);
+        free(r->in);
     }
     free(c->ranks);
     free(c->queues);

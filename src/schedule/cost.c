@@ -13,65 +13,32 @@ tally(struct ar_tally *t, size_t of_rank)
         t->most = of_rank;
 }
 
-static size_t
-scratch_of(const struct ar_schedule *s)
-{
-    size_t most = 0;
-    for (size_t k = 0; k < s->nrounds; k++) {
-        size_t received = 0;
-        for (size_t i = ar_round_begin(s, k); i < s->round_end[k]; i++)
-            received += s->steps[i].kind == AR_RECV_REDUCE ? s->steps[i].dst.length : 0;
-        most = received > most ? received : most;
-    }
-    return s->tmp_length + most;
-}
-
-static size_t
-ports_of(const struct ar_schedule *s)
-{
-    size_t most = 0;
-    for (size_t k = 0; k < s->nrounds; k++) {
-        size_t messages = 0;
-        for (size_t i = ar_round_begin(s, k); i < s->round_end[k]; i++)
-            messages += ar_step_receives(&s->steps[i]);
-        most = messages > most ? messages : most;
-    }
-    return most;
-}
-
 static void
 count_rank(struct ar_cost *cost, const struct ar_schedule *s)
 {
-    size_t messages = 0, sent = 0, received = 0, reduced = 0, copied = 0;
-    for (size_t i = 0; i < s->nsteps; i++) {
-        const struct ar_step *step = &s->steps[i];
-        switch (step->kind) {
-        case AR_SEND:
-            messages++;
-            sent += step->a.length;
-            break;
-        case AR_RECV:
-            received += step->dst.length;
-            break;
-        case AR_RECV_REDUCE:
-            received += step->dst.length;
-            reduced += step->dst.length;
-            break;
-        case AR_COPY:
-            copied += step->dst.length;
-            break;
-        case AR_REDUCE:
-            reduced += step->dst.length;
-            break;
+    size_t messages = 0, sent = 0, received = 0, reduced = 0, copied = 0, most_landing = 0;
+    for (size_t k = 0; k < s->nrounds; k++) {
+        size_t ports = 0, landing = 0; /* of the round */
+        for (size_t i = ar_round_begin(s, k); i < s->round_end[k]; i++) {
+            const struct ar_step *step = &s->steps[i];
+            const size_t length = step->dst.length; /* 0 for a send */
+            messages += step->kind == AR_SEND;
+            sent += step->kind == AR_SEND ? step->a.length : 0;
+            ports += ar_step_receives(step);
+            received += ar_step_receives(step) ? length : 0;
+            landing += step->kind == AR_RECV_REDUCE ? length : 0;
+            reduced += step->kind == AR_RECV_REDUCE || step->kind == AR_REDUCE ? length : 0;
+            copied += step->kind == AR_COPY ? length : 0;
         }
+        cost->ports = ports > cost->ports ? ports : cost->ports;
+        most_landing = landing > most_landing ? landing : most_landing;
     }
     tally(&cost->messages, messages);
     tally(&cost->sent, sent);
     tally(&cost->received, received);
     tally(&cost->reduced, reduced);
     tally(&cost->copied, copied);
-    tally(&cost->scratch, scratch_of(s));
-    cost->ports = ports_of(s) > cost->ports ? ports_of(s) : cost->ports;
+    tally(&cost->scratch, s->tmp_length + most_landing);
 }
 
 int

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schedule/walk.h"
+
 void
 ar_caption_add(struct ar_caption *t, const char *format, ...)
 {
@@ -56,15 +58,18 @@ mark_blocks(struct ar_figure *f)
         }
 }
 
-static void
-number_blocks(struct ar_figure *f)
+static int
+find_blocks(struct ar_figure *f)
 {
+    ar_trace_advance(&f->trace, ar_figure_rounds(f));
+    mark_blocks(f);
     for (size_t e = 0; e < f->count; e++) {
         if (f->starts[e])
             f->first[f->nblocks++] = e;
         f->block_of[e] = f->nblocks - 1;
     }
     f->first[f->nblocks] = f->count;
+    return ar_figure_restart(f);
 }
 
 void
@@ -90,24 +95,12 @@ ar_caption_blocks(struct ar_caption *t, size_t first, size_t last)
 
 /* --- what a rank holds of a block --- */
 
-static int
-set_size(uint64_t set)
-{
-    return __builtin_popcountll(set);
-}
-
-static int
-set_first(uint64_t set)
-{
-    return __builtin_ctzll(set);
-}
-
 /* "013" where ranks are digits, else "0-1,13". */
 static void
 add_set(struct ar_caption *t, uint64_t set, int nranks)
 {
     const char *comma = "";
-    if (set_size(set) == nranks) {
+    if (__builtin_popcountll(set) == nranks) {
         ar_caption_add(t, "all");
         return;
     }
@@ -139,8 +132,8 @@ static int
 compare_sets(const void *x, const void *y)
 {
     uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-    if (set_first(a) != set_first(b))
-        return set_first(a) < set_first(b) ? -1 : 1;
+    if (__builtin_ctzll(a) != __builtin_ctzll(b))
+        return __builtin_ctzll(a) < __builtin_ctzll(b) ? -1 : 1;
     return a < b ? -1 : a > b;
 }
 
@@ -167,7 +160,7 @@ static size_t
 singles(const uint64_t *sets, size_t n)
 {
     size_t i = 0;
-    while (i < n && sets[i] == sets[0] << i && set_size(sets[i]) == 1)
+    while (i < n && sets[i] == sets[0] << i && __builtin_popcountll(sets[i]) == 1)
         i++;
     return i;
 }
@@ -183,7 +176,8 @@ ar_figure_held(const struct ar_figure *f, int rank, size_t block)
         run = singles(sets + i, n - i);
         ar_caption_add(&t, "%s", i > 0 ? "/" : "");
         if (run > 2)
-            ar_caption_add(&t, "%d..%d", set_first(sets[i]), set_first(sets[i + run - 1]));
+            ar_caption_add(&t, "%d..%d", __builtin_ctzll(sets[i]),
+                           __builtin_ctzll(sets[i + run - 1]));
         else
             add_set(&t, sets[i], f->nranks);
         run = run > 2 ? run : 1;
@@ -200,7 +194,7 @@ ar_figure_held_ranks(const struct ar_figure *f, int rank, size_t block)
     const size_t n = held_sets(f, sets, rank, block);
     int most = 0;
     for (size_t i = 0; i < n; i++)
-        most = set_size(sets[i]) > most ? set_size(sets[i]) : most;
+        most = __builtin_popcountll(sets[i]) > most ? __builtin_popcountll(sets[i]) : most;
     return most;
 }
 
@@ -237,27 +231,21 @@ label_arrow(struct ar_figure *f, struct ar_arrow *arrow, const struct ar_cell *p
     }
 }
 
-static bool
-is_reduced(const struct ar_figure *f, int rank, size_t i)
-{
-    const struct ar_step *step = &f->schedules[rank].steps[i];
-    size_t partner = f->trace.timeline.partner[f->trace.timeline.first_step[rank] + i];
-    return f->schedules[step->peer].steps[partner].kind == AR_RECV_REDUCE;
-}
-
 /* Messages between two ranks that arrive together make one arrow. */
 static void
 collect_arrows(struct ar_figure *f, size_t time)
 {
+    const struct ar_timeline *t = &f->trace.timeline;
     f->narrows = 0;
     for (int r = 0; r < f->nranks; r++)
         for (size_t i = 0; i < f->schedules[r].nsteps; i++) {
             const struct ar_step *step = &f->schedules[r].steps[i];
-            if (step->kind != AR_SEND ||
-                f->trace.timeline.arrival[f->trace.timeline.first_step[r] + i] != time)
+            const size_t message = t->first_step[r] + i;
+            if (step->kind != AR_SEND || t->arrival[message] != time)
                 continue;
             struct ar_arrow *arrow = arrow_between(f, r, step->peer);
-            arrow->reduces |= is_reduced(f, r, i);
+            const struct ar_step *received = &f->schedules[step->peer].steps[t->partner[message]];
+            arrow->reduces |= received->kind == AR_RECV_REDUCE;
             label_arrow(f, arrow, ar_trace_payload(&f->trace, r, i), step->a.length);
         }
 }
@@ -268,15 +256,12 @@ ar_figure_work(const struct ar_figure *f, int rank, size_t round)
     const struct ar_schedule *s = &f->schedules[rank];
     const size_t *end = f->trace.timeline.round_end + f->trace.timeline.first_round[rank];
     char mark = '|';
-    for (size_t i = 0, k = 0; i < s->nsteps; i++) {
-        k += i == s->round_end[k];
-        if (end[k] != round)
-            continue;
-        if (s->steps[i].kind == AR_REDUCE)
-            mark = '+';
-        else if (s->steps[i].kind == AR_COPY && mark == '|')
-            mark = '=';
-    }
+    for (size_t k = 0; k < s->nrounds; k++)
+        for (size_t i = ar_round_begin(s, k); end[k] == round && i < s->round_end[k]; i++)
+            if (s->steps[i].kind == AR_REDUCE)
+                mark = '+';
+            else if (s->steps[i].kind == AR_COPY && mark == '|')
+                mark = '=';
     return mark;
 }
 
@@ -314,15 +299,6 @@ allocate(struct ar_figure *f)
     f->times = calloc(n, sizeof *f->times);
     f->arrows = calloc(most, sizeof *f->arrows);
     return f->starts && f->block_of && f->first && f->times && f->arrows ? AR_OK : AR_ERR_MEMORY;
-}
-
-static int
-find_blocks(struct ar_figure *f)
-{
-    ar_trace_advance(&f->trace, ar_figure_rounds(f));
-    mark_blocks(f);
-    number_blocks(f);
-    return ar_figure_restart(f);
 }
 
 int

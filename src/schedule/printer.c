@@ -17,28 +17,6 @@ struct picture {
     int gap; /* columns from rank to rank */
 };
 
-/* --- width --- */
-
-static void
-widen(int *gap, size_t columns)
-{
-    if ((int)columns > *gap)
-        *gap = (int)columns;
-}
-
-static void
-measure_round(struct picture *p)
-{
-    for (size_t i = 0; i < p->figure.narrows; i++) {
-        const struct ar_arrow *arrow = &p->figure.arrows[i];
-        size_t ranks = (size_t)abs(arrow->to - arrow->from);
-        widen(&p->gap, (arrow->label.length + 5 + ranks - 1) / ranks);
-    }
-    for (size_t b = 0; b < p->figure.nblocks; b++)
-        for (int r = 0; r < p->figure.nranks; r++)
-            widen(&p->gap, ar_figure_held(&p->figure, r, b).length + 2);
-}
-
 /* --- drawing --- */
 
 static int
@@ -92,12 +70,6 @@ draw_row(struct picture *p, char *line, bool *drawn)
     return n;
 }
 
-static void
-print_line(const struct picture *p, const char *label, const char *line)
-{
-    fprintf(p->file, "%-*s%s\n", MARGIN, label, line + MARGIN);
-}
-
 static bool
 print_arrows(struct picture *p, size_t round)
 {
@@ -108,7 +80,7 @@ print_arrows(struct picture *p, size_t round)
     for (size_t left = p->figure.narrows; line && drawn && left > 0; label[0] = '\0') {
         blank_line(p, line, '|');
         left -= draw_row(p, line, drawn);
-        print_line(p, label, line);
+        fprintf(p->file, "%-*s%s\n", MARGIN, label, line + MARGIN);
     }
     bool done = line && drawn;
     free(line);
@@ -181,16 +153,31 @@ print_blocks(const struct picture *p)
 
 /* --- passes --- */
 
+static void
+widen(int *gap, size_t columns)
+{
+    if ((int)columns > *gap)
+        *gap = (int)columns;
+}
+
+/* Finds the gap that the widest label needs. */
 static int
 measure(struct picture *p)
 {
-    const size_t rounds = ar_figure_rounds(&p->figure);
+    struct ar_figure *const f = &p->figure;
+    const size_t rounds = ar_figure_rounds(f);
     p->gap = 6;
     for (size_t round = 0; round <= rounds; round++) {
-        ar_figure_run(&p->figure, round);
-        measure_round(p);
+        ar_figure_run(f, round);
+        for (size_t i = 0; i < f->narrows; i++) {
+            const size_t ranks = (size_t)abs(f->arrows[i].to - f->arrows[i].from);
+            widen(&p->gap, (f->arrows[i].label.length + 5 + ranks - 1) / ranks);
+        }
+        for (size_t b = 0; b < f->nblocks; b++)
+            for (int r = 0; r < f->nranks; r++)
+                widen(&p->gap, ar_figure_held(f, r, b).length + 2);
     }
-    return ar_figure_restart(&p->figure);
+    return ar_figure_restart(f);
 }
 
 static int

@@ -1,5 +1,6 @@
 #include "schedule/schedule.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,10 +43,27 @@ ar_schedule_fail(struct ar_schedule *s, int error)
         s->error = error;
 }
 
-static int
+static bool
 fits(const struct ar_schedule *s, struct ar_region r)
 {
     return r.buffer == AR_TMP || (r.offset <= s->count && r.length <= s->count - r.offset);
+}
+
+static bool
+is_legal(const struct ar_schedule *s, const struct ar_step *step)
+{
+    const bool reads = step->kind != AR_RECV, writes = step->kind != AR_SEND;
+
+    if (ar_step_is_message(step) &&
+        (step->peer < 0 || step->peer >= s->nranks || step->peer == s->rank))
+        return false;
+    if (writes && step->dst.buffer == AR_IN)
+        return false;
+    if (reads && writes && step->a.length != step->dst.length)
+        return false;
+    if (step->kind == AR_REDUCE && step->b.length != step->dst.length)
+        return false;
+    return fits(s, step->dst) && fits(s, step->a) && fits(s, step->b);
 }
 
 /* Notes how far a region reaches into TMP. */
@@ -56,15 +74,18 @@ touch(struct ar_schedule *s, struct ar_region r)
         s->tmp_length = r.offset + r.length;
 }
 
+/* Appends the step unless it is of length 0. */
 static void
 append(struct ar_schedule *s, struct ar_step step)
 {
     if (s->error)
         return;
-    if (!fits(s, step.dst) || !fits(s, step.a) || !fits(s, step.b)) {
+    if (!is_legal(s, &step)) {
         ar_schedule_fail(s, AR_ERR_STEP);
         return;
     }
+    if (step.dst.length + step.a.length == 0)
+        return;
     struct ar_step *steps = grow(s->steps, s->nsteps, &s->steps_room, sizeof *steps);
     if (!steps) {
         ar_schedule_fail(s, AR_ERR_MEMORY);
@@ -77,58 +98,37 @@ append(struct ar_schedule *s, struct ar_step step)
     touch(s, step.b);
 }
 
-static int
-is_peer(const struct ar_schedule *s, int peer)
-{
-    return peer >= 0 && peer < s->nranks && peer != s->rank;
-}
-
 static const struct ar_region nothing = {AR_TMP, 0, 0};
 
 void
 ar_send(struct ar_schedule *s, int peer, struct ar_region a)
 {
-    if (!is_peer(s, peer))
-        ar_schedule_fail(s, AR_ERR_STEP);
-    else if (a.length > 0)
-        append(s, (struct ar_step){AR_SEND, AR_LOCAL_FIRST, peer, nothing, a, nothing});
+    append(s, (struct ar_step){AR_SEND, AR_LOCAL_FIRST, peer, nothing, a, nothing});
 }
 
 void
 ar_recv(struct ar_schedule *s, int peer, struct ar_region dst)
 {
-    if (!is_peer(s, peer) || dst.buffer == AR_IN)
-        ar_schedule_fail(s, AR_ERR_STEP);
-    else if (dst.length > 0)
-        append(s, (struct ar_step){AR_RECV, AR_LOCAL_FIRST, peer, dst, nothing, nothing});
+    append(s, (struct ar_step){AR_RECV, AR_LOCAL_FIRST, peer, dst, nothing, nothing});
 }
 
 void
 ar_recv_reduce(struct ar_schedule *s, int peer, struct ar_region dst, struct ar_region a,
                enum ar_order order)
 {
-    if (!is_peer(s, peer) || dst.buffer == AR_IN || dst.length != a.length)
-        ar_schedule_fail(s, AR_ERR_STEP);
-    else if (dst.length > 0)
-        append(s, (struct ar_step){AR_RECV_REDUCE, order, peer, dst, a, nothing});
+    append(s, (struct ar_step){AR_RECV_REDUCE, order, peer, dst, a, nothing});
 }
 
 void
 ar_copy(struct ar_schedule *s, struct ar_region dst, struct ar_region a)
 {
-    if (dst.buffer == AR_IN || dst.length != a.length)
-        ar_schedule_fail(s, AR_ERR_STEP);
-    else if (dst.length > 0)
-        append(s, (struct ar_step){AR_COPY, AR_LOCAL_FIRST, -1, dst, a, nothing});
+    append(s, (struct ar_step){AR_COPY, AR_LOCAL_FIRST, -1, dst, a, nothing});
 }
 
 void
 ar_reduce(struct ar_schedule *s, struct ar_region dst, struct ar_region a, struct ar_region b)
 {
-    if (dst.buffer == AR_IN || dst.length != a.length || dst.length != b.length)
-        ar_schedule_fail(s, AR_ERR_STEP);
-    else if (dst.length > 0)
-        append(s, (struct ar_step){AR_REDUCE, AR_LOCAL_FIRST, -1, dst, a, b});
+    append(s, (struct ar_step){AR_REDUCE, AR_LOCAL_FIRST, -1, dst, a, b});
 }
 
 void

@@ -18,7 +18,6 @@ struct runner {
 struct replay {
     struct ar_timeline *t;
     const struct ar_schedule *schedules;
-    int nranks;
     struct runner *runners;
     int *ready; /* ranks whose round's messages have all begun */
     int nready;
@@ -50,8 +49,6 @@ pair_messages(struct ar_timeline *t, const struct ar_schedule *schedules, int nr
     free(receives);
     return error;
 }
-
-/* --- replay --- */
 
 static size_t
 larger(size_t x, size_t y)
@@ -111,28 +108,21 @@ end_round(struct replay *p, int rank)
 }
 
 static int
-run(struct replay *p)
-{
-    for (int rank = 0; rank < p->nranks; rank++)
-        enter_round(p, rank);
-    while (p->nready > 0) {
-        int rank = p->ready[--p->nready];
-        end_round(p, rank);
-        enter_round(p, rank);
-    }
-    for (int rank = 0; rank < p->nranks; rank++)
-        if (p->runners[rank].round < p->schedules[rank].nrounds)
-            return AR_ERR_PROOF;
-    return AR_OK;
-}
-
-static int
 replay(struct ar_timeline *t, const struct ar_schedule *schedules, int nranks)
 {
-    struct replay p = {.t = t, .schedules = schedules, .nranks = nranks};
+    struct replay p = {.t = t, .schedules = schedules};
     p.runners = calloc((size_t)nranks, sizeof *p.runners);
     p.ready = malloc((size_t)nranks * sizeof *p.ready);
-    int error = p.runners && p.ready ? run(&p) : AR_ERR_MEMORY;
+    int error = p.runners && p.ready ? AR_OK : AR_ERR_MEMORY;
+    for (int rank = 0; rank < nranks && !error; rank++)
+        enter_round(&p, rank);
+    while (p.nready > 0) {
+        const int rank = p.ready[--p.nready];
+        end_round(&p, rank);
+        enter_round(&p, rank);
+    }
+    for (int rank = 0; rank < nranks && !error; rank++)
+        error = p.runners[rank].round < schedules[rank].nrounds ? AR_ERR_PROOF : AR_OK;
     free(p.runners);
     free(p.ready);
     return error;

@@ -69,22 +69,17 @@ run_round(struct ar_trace *trace, int rank)
     post_sends(trace, rank);
 }
 
-static void
-run_until(struct ar_trace *trace, int rank, size_t time)
-{
-    const size_t *round_end = trace->timeline.round_end + trace->timeline.first_round[rank];
-    while (trace->holders[rank].round < trace->schedules[rank].nrounds &&
-           round_end[trace->holders[rank].round] <= time)
-        run_round(trace, rank);
-}
-
 /* One unit at a time, so that what arrives has been posted. */
 void
 ar_trace_advance(struct ar_trace *trace, size_t time)
 {
     for (; trace->next <= time; trace->next++)
-        for (int r = 0; r < trace->nranks; r++)
-            run_until(trace, r, trace->next);
+        for (int r = 0; r < trace->nranks; r++) {
+            const size_t *end = trace->timeline.round_end + trace->timeline.first_round[r];
+            const size_t *round = &trace->holders[r].round;
+            while (*round < trace->schedules[r].nrounds && end[*round] <= trace->next)
+                run_round(trace, r);
+        }
 }
 
 const struct ar_cell *
@@ -104,27 +99,22 @@ covers(struct ar_region region, enum ar_buffer buffer, size_t i)
            i - region.offset < region.length;
 }
 
-/* What the step does to the cell first. */
-static enum use
-use_by(const struct ar_step *step, enum ar_buffer buffer, size_t i)
-{
-    if (covers(step->a, buffer, i) || covers(step->b, buffer, i))
-        return READ;
-    return covers(step->dst, buffer, i) ? WRITTEN : UNTOUCHED;
-}
-
-/* Messages come before the local part, and sends never read what a recv writes. */
+/* What the round does to the cell first.  Messages come before the local part, and sends never
+ * read what a recv writes. */
 static enum use
 use_in_round(const struct ar_schedule *s, size_t round, enum ar_buffer buffer, size_t i)
 {
-    enum use use = UNTOUCHED;
     for (int local = 0; local < 2; local++)
-        for (size_t k = ar_round_begin(s, round); k < s->round_end[round] && !use; k++) {
-            enum ar_step_kind kind = s->steps[k].kind;
-            if ((kind != AR_SEND && kind != AR_RECV) == local)
-                use = use_by(&s->steps[k], buffer, i);
+        for (size_t k = ar_round_begin(s, round); k < s->round_end[round]; k++) {
+            const struct ar_step *step = &s->steps[k];
+            if ((step->kind != AR_SEND && step->kind != AR_RECV) != local)
+                continue;
+            if (covers(step->a, buffer, i) || covers(step->b, buffer, i))
+                return READ;
+            if (covers(step->dst, buffer, i))
+                return WRITTEN;
         }
-    return use;
+    return UNTOUCHED;
 }
 
 bool
@@ -138,15 +128,6 @@ ar_trace_is_live(const struct ar_trace *trace, int rank, enum ar_buffer buffer, 
 }
 
 /* --- set-up --- */
-
-static size_t
-cells_needed(const struct ar_schedule *s)
-{
-    size_t n = 2 * s->count + s->tmp_length;
-    for (size_t i = 0; i < s->nsteps; i++)
-        n += s->steps[i].kind == AR_SEND ? s->steps[i].a.length : 0;
-    return n;
-}
 
 /* Lays out rank's memories and payloads from cell on; returns the first cell behind. */
 static struct ar_cell *
@@ -174,8 +155,12 @@ static int
 allocate(struct ar_trace *trace)
 {
     size_t n = 1;
-    for (int r = 0; r < trace->nranks; r++)
-        n += cells_needed(&trace->schedules[r]);
+    for (int r = 0; r < trace->nranks; r++) {
+        const struct ar_schedule *s = &trace->schedules[r];
+        n += 2 * s->count + s->tmp_length;
+        for (size_t i = 0; i < s->nsteps; i++)
+            n += s->steps[i].kind == AR_SEND ? s->steps[i].a.length : 0;
+    }
     trace->holders = calloc((size_t)trace->nranks, sizeof *trace->holders);
     trace->cells = calloc(n, sizeof *trace->cells);
     trace->payloads =
