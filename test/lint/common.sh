@@ -29,8 +29,8 @@ code_of() {
     gcc -fpreprocessed -dD -E -P "$1" 2>/dev/null | sed 's/"[^"]*"/""/g'
 }
 
-# mpi_includes: the -I flags by which CC finds mpi.h.
+# mpi_includes: the -I flags by which MPICC finds mpi.h.
 mpi_includes() {
-    # shellcheck disable=SC2086
-    $CC -show 2>/dev/null | tr ' ' '\n' | grep '^-I'
+    # shellcheck disable=SC2086 # MPICC may hold options
+    $MPICC -show 2>/dev/null | tr ' ' '\n' | grep '^-I'
 }
