@@ -142,9 +142,10 @@ expect_rows() {
     echo "done: $title"
 }
 
-# by_five COMMAND...: runs COMMAND with five rows behind it, until each had its turn.
-by_five() {
-    rows | xargs -n 5 >"$scratch/groups"
+# by_groups N COMMAND...: runs COMMAND with N rows behind it, until each had its turn.
+by_groups() {
+    rows | xargs -n "$1" >"$scratch/groups"
+    shift
     while read -r group; do
         # shellcheck disable=SC2086 # names have no blanks
         "$@" $group

@@ -9,16 +9,16 @@ user_ops='cut'
 
 size=2
 # next_order ROW...: on 3 ranks, and then one more each time.
-# shellcheck disable=SC2317 # by_five calls it
+# shellcheck disable=SC2317 # by_groups calls it
 next_order() {
     size=$((size == 8 ? 3 : size + 1))
     transport=$([ $((size % 2)) = 0 ] && echo mpi || echo auto)
     expect_rows "$size" 10 "$programs/order" "$@"
 }
 
-by_five next_order
+by_groups 5 next_order
 size=3 # now the other way round
-by_five next_order
+by_groups 5 next_order
 expect_row "butterfly in small segments" butterfly 200 preload 5 ALLREDUCE_VERBOSE=1 ALLREDUCE_USER_OPS=cut \
     ALLREDUCE_ALGO='butterfly(segment=1K,window=3)' "$programs/order"
 expect_row "ring in small segments" ring 100 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_USER_OPS=cut \

@@ -8,6 +8,6 @@
 transports='auto mpi'
 [ "${COMMON_TESTS:-yes}" = yes ] || transports=mpi
 for transport in $transports; do
-    by_five expect_rows 16 40 "$programs/values sizes"
+    by_groups 7 expect_rows 16 20 "$programs/values sizes"
 done
 exit $failed
