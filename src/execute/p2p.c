@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "execute/awaited.h"
+#include "schedule/folding.h"
 #include "schedule/walk.h"
 
 static size_t
@@ -72,9 +73,9 @@ is_near(const struct ar_p2p *run, int peer)
 static bool
 folds_at_once(const struct ar_p2p *run, const struct ar_slot *slot, size_t i)
 {
-    const enum ar_fold least = run->in == run->out ? AR_FOLD_AT_ONCE : AR_FOLD_UNLESS_IN_PLACE;
+    const enum ar_folding least = run->in == run->out ? AR_FOLD_AT_ONCE : AR_FOLD_UNLESS_IN_PLACE;
     return !run->whole && is_near(run, slot->routine->schedule.steps[i].peer) &&
-           run->reduction->basic && slot->routine->folds[i] >= least;
+           run->reduction->basic && slot->routine->folding[i] >= least;
 }
 
 /* Begins the step's message on the channel; the caller says what is moved. */

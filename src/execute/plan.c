@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "schedule/folding.h"
 #include "schedule/walk.h"
 
 static size_t
@@ -63,69 +64,13 @@ lay_out(struct ar_plan *plan, const struct ar_reduction *r)
     return AR_OK;
 }
 
-/* --- what may be combined as it comes --- */
-
-static bool
-same_memory(enum ar_buffer a, enum ar_buffer b, bool in_place)
-{
-    return a == b || (in_place && a != AR_TMP && b != AR_TMP);
-}
-
-static bool
-overlap(struct ar_region a, struct ar_region b, bool in_place)
-{
-    return same_memory(a.buffer, b.buffer, in_place) && a.offset < b.offset + b.length &&
-           b.offset < a.offset + a.length;
-}
-
-/* A region in part on itself would be combined with what it became. */
-static bool
-is_in_step(const struct ar_step *step, bool in_place)
-{
-    return step->a.offset == step->dst.offset || !overlap(step->a, step->dst, in_place);
-}
-
-/* Does it keep its hands off what the other one, a recv_reduce, reads and writes? */
-static bool
-is_apart(const struct ar_step *step, const struct ar_step *other, bool in_place)
-{
-    return !overlap(step->a, other->dst, in_place) && !overlap(step->b, other->dst, in_place) &&
-           !overlap(step->dst, other->dst, in_place) && !overlap(step->dst, other->a, in_place);
-}
-
-/* Longer rounds are not looked through: that takes the square of their length. */
-#define LONGEST_ROUND 64
-
-static bool
-may_fold(const struct ar_schedule *s, size_t begin, size_t end, size_t i, bool in_place)
-{
-    if (s->steps[i].kind != AR_RECV_REDUCE || end - begin > LONGEST_ROUND ||
-        !is_in_step(&s->steps[i], in_place))
-        return false;
-    for (size_t j = begin; j < end; j++)
-        if (j != i && !is_apart(&s->steps[j], &s->steps[i], in_place))
-            return false;
-    return true;
-}
-
-static enum ar_fold
-fold_of(const struct ar_schedule *s, size_t begin, size_t end, size_t i)
-{
-    if (may_fold(s, begin, end, i, true))
-        return AR_FOLD_AT_ONCE;
-    return may_fold(s, begin, end, i, false) ? AR_FOLD_UNLESS_IN_PLACE : AR_FOLD_LATE;
-}
-
 static int
-look_through(struct ar_routine *routine)
+find_folding(struct ar_routine *routine)
 {
-    const struct ar_schedule *s = &routine->schedule;
-    routine->folds = calloc(s->nsteps + 1, sizeof *routine->folds);
-    if (!routine->folds)
+    routine->folding = calloc(routine->schedule.nsteps + 1, sizeof *routine->folding);
+    if (!routine->folding)
         return AR_ERR_MEMORY;
-    for (size_t round = 0; round < s->nrounds; round++)
-        for (size_t i = ar_round_begin(s, round); i < s->round_end[round]; i++)
-            routine->folds[i] = fold_of(s, ar_round_begin(s, round), s->round_end[round], i);
+    ar_folding_find(routine->folding, &routine->schedule);
     return AR_OK;
 }
 
@@ -141,8 +86,8 @@ emit(struct ar_plan *plan, const struct ar_algorithm *algorithm, const struct ar
     if (!error && rest > 0)
         error = ar_algorithm_emit(algorithm, &plan->tail.schedule, rank, nranks, rest, params);
     if (!error)
-        error = look_through(&plan->full);
-    return error ? error : look_through(&plan->tail);
+        error = find_folding(&plan->full);
+    return error ? error : find_folding(&plan->tail);
 }
 
 int
@@ -174,8 +119,8 @@ ar_plan_destroy(struct ar_plan *plan)
         return;
     ar_schedule_fini(&plan->full.schedule);
     ar_schedule_fini(&plan->tail.schedule);
-    free(plan->full.folds);
-    free(plan->tail.folds);
+    free(plan->full.folding);
+    free(plan->tail.folding);
     free(plan->slots);
     free(plan->requests);
     free(plan->transfers);
@@ -194,7 +139,7 @@ routine_bytes(const struct ar_routine *routine)
 {
     const struct ar_schedule *s = &routine->schedule;
     return s->steps_room * sizeof *s->steps + s->rounds_room * sizeof *s->round_end +
-           s->nsteps * sizeof *routine->folds;
+           s->nsteps * sizeof *routine->folding;
 }
 
 size_t

@@ -11,14 +11,10 @@
 #include "reduce/reduce.h"
 #include "schedule/schedule.h"
 
-/* When a recv_reduce may combine what comes as it comes, rather than at the end of the
- * round: no other step of the round has to do with what it reads and writes. */
-enum ar_fold { AR_FOLD_LATE, AR_FOLD_UNLESS_IN_PLACE, AR_FOLD_AT_ONCE };
-
-/* A schedule, and when each of its steps folds. */
+/* A schedule, and when each of its steps folds: see schedule/folding.h. */
 struct ar_routine {
     struct ar_schedule schedule;
-    unsigned char *folds; /* enum ar_fold */
+    unsigned char *folding; /* enum ar_folding of each step */
 };
 
 /* One segment under way. */

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schedule/folding.h"
+
 #define UNDEFINED UINT32_MAX
 #define NONE      UINT32_MAX
 
@@ -58,6 +60,7 @@ struct check {
     int nranks;
     bool in_place;
     int error;
+    const unsigned char *const *folding; /* NULL: every recv_reduce combines in the local part */
     struct rank_state *ranks;
     struct queue *queues; /* of the pair source * nranks + destination */
     struct post *posts;
@@ -187,6 +190,14 @@ all_defined(const struct value *v, size_t n)
     return true;
 }
 
+/* Does step i combine what it receives as it comes? */
+static bool
+folds_at_once(const struct check *c, int rank, size_t i)
+{
+    return c->folding && c->ranks[rank].schedule->steps[i].kind == AR_RECV_REDUCE &&
+           c->folding[rank][i] >= (c->in_place ? AR_FOLD_AT_ONCE : AR_FOLD_UNLESS_IN_PLACE);
+}
+
 /* --- the local part of a round --- */
 
 /* dst = left op right, element by element; dst may be either. */
@@ -244,10 +255,11 @@ run_reduce(struct check *c, int rank, size_t i, const struct ar_step *step)
 }
 
 static void
-run_fold(struct check *c, int rank, size_t i, const struct ar_step *step)
+run_fold(struct check *c, int rank, size_t i, const struct ar_step *step,
+         const struct value *received)
 {
     struct rank_state *r = &c->ranks[rank];
-    const struct value *received = r->landing[i], *local = storage(r, step->a);
+    const struct value *local = storage(r, step->a);
     if (!same_or_apart(r, step->dst, step->a))
         refute(c, rank, i, "folds between regions that overlap");
     else if (step->order == AR_LOCAL_FIRST)
@@ -269,8 +281,8 @@ end_round(struct check *c, int rank)
             run_copy(c, rank, r->begin, step);
         else if (step->kind == AR_REDUCE)
             run_reduce(c, rank, r->begin, step);
-        else if (step->kind == AR_RECV_REDUCE)
-            run_fold(c, rank, r->begin, step);
+        else if (step->kind == AR_RECV_REDUCE && !folds_at_once(c, rank, r->begin))
+            run_fold(c, rank, r->begin, step, r->landing[r->begin]);
     }
     r->round++;
 }
@@ -300,13 +312,17 @@ deliver(struct check *c, int from, size_t send, int to, size_t recv)
     if (!all_defined(data, n))
         refute(c, from, send, "sends something undefined");
     struct value *place = storage(target, in->dst);
-    if (in->kind == AR_RECV_REDUCE)
+    const bool folds = folds_at_once(c, to, recv);
+    if (in->kind == AR_RECV_REDUCE && !folds)
         target->landing[recv] = place = malloc(n * sizeof *place);
     if (!place) {
         out_of_memory(c);
         return;
     }
-    memcpy(place, data, n * sizeof *place);
+    if (folds)
+        run_fold(c, to, recv, in, data);
+    else
+        memcpy(place, data, n * sizeof *place);
     meet(c, from);
     meet(c, to);
 }
@@ -357,15 +373,17 @@ is_message(const struct ar_step *step)
     return step->kind == AR_SEND || step->kind == AR_RECV || step->kind == AR_RECV_REDUCE;
 }
 
-/* What a message of the round touches while it is under way. */
-static struct ar_region
-in_flight(const struct ar_step *step)
+/* Does the step write its dst, or read its a, while messages are in flight? */
+static bool
+writes_in_flight(const struct check *c, int rank, size_t i)
 {
-    if (step->kind == AR_SEND)
-        return step->a;
-    if (step->kind == AR_RECV)
-        return step->dst;
-    return (struct ar_region){AR_TMP, 0, 0};
+    return c->ranks[rank].schedule->steps[i].kind == AR_RECV || folds_at_once(c, rank, i);
+}
+
+static bool
+reads_in_flight(const struct check *c, int rank, size_t i)
+{
+    return c->ranks[rank].schedule->steps[i].kind == AR_SEND || folds_at_once(c, rank, i);
 }
 
 static void
@@ -374,8 +392,10 @@ check_hazards(struct check *c, int rank, size_t first, size_t end)
     struct rank_state *r = &c->ranks[rank];
     const struct ar_step *steps = r->schedule->steps;
     for (size_t i = first; i < end; i++)
-        for (size_t j = first; steps[i].kind == AR_RECV && j < end; j++)
-            if (j != i && overlap(r, steps[i].dst, in_flight(&steps[j])))
+        for (size_t j = first; writes_in_flight(c, rank, i) && j < end; j++)
+            if (j != i &&
+                ((reads_in_flight(c, rank, j) && overlap(r, steps[i].dst, steps[j].a)) ||
+                 (writes_in_flight(c, rank, j) && overlap(r, steps[i].dst, steps[j].dst))))
                 refute(c, rank, i, "receives into what step %zu of the round uses", j);
 }
 
@@ -477,8 +497,17 @@ judge(struct check *c)
     uint32_t proved = UNDEFINED;
     for (size_t i = 0; i < c->ranks[0].schedule->count && !c->error; i++)
         judge_element(c, i, seen, &proved);
-    if (c->ranks[0].schedule->count > 0 && !c->error)
-        c->verdict->expression = hash_expression(c, c->ranks[0].out[0].expression);
+    uint32_t last = UNDEFINED;
+    uint64_t h = 0;
+    for (size_t i = 0; i < c->ranks[0].schedule->count && !c->error; i++) {
+        const uint32_t expression = c->ranks[0].out[i].expression;
+        if (expression != last)
+            h = hash_expression(c, expression);
+        last = expression;
+        if (i == 0)
+            c->verdict->expression = h;
+        c->verdict->expressions = c->verdict->expressions * UINT64_C(0x9e3779b97f4a7c15) + h;
+    }
     free(seen);
 }
 
@@ -537,13 +566,15 @@ stop(struct check *c)
 }
 
 int
-ar_check(struct ar_verdict *verdict, const struct ar_schedule *schedules, int nranks, bool in_place)
+ar_check_folded(struct ar_verdict *verdict, const struct ar_schedule *schedules,
+                const unsigned char *const *folding, int nranks, bool in_place)
 {
-    struct check c = {.verdict = verdict, .nranks = nranks, .in_place = in_place};
+    struct check c = {
+        .verdict = verdict, .nranks = nranks, .in_place = in_place, .folding = folding};
     verdict->text[0] = '\0';
     verdict->in_rank_order = true;
     verdict->alike = true;
-    verdict->expression = 0;
+    verdict->expression = verdict->expressions = 0;
     if (!start(&c, schedules))
         out_of_memory(&c);
     if (!c.error)
@@ -552,4 +583,10 @@ ar_check(struct ar_verdict *verdict, const struct ar_schedule *schedules, int nr
         judge(&c);
     stop(&c);
     return c.error;
+}
+
+int
+ar_check(struct ar_verdict *verdict, const struct ar_schedule *schedules, int nranks, bool in_place)
+{
+    return ar_check_folded(verdict, schedules, NULL, nranks, in_place);
 }

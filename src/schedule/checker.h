@@ -19,6 +19,7 @@ struct ar_verdict {
                                  * bits do not depend on its place in the vector */
     uint64_t expression;        /* a hash of what element 0 is combined by: equal hashes, equal
                                    expressions (but for one chance in 2^64) */
+    uint64_t expressions;       /* the same of all elements in their order */
 };
 
 /* Proves nranks schedules (schedules[r] is rank r's, all with the same count):
@@ -32,5 +33,12 @@ struct ar_verdict {
  * Returns AR_OK, AR_ERR_PROOF (verdict->text says why), AR_ERR_MEMORY. */
 int ar_check(struct ar_verdict *verdict, const struct ar_schedule *schedules, int nranks,
              bool in_place);
+
+/* The same of schedules whose recv_reduce steps combine what they receive as it comes where
+ * folding[rank][step], an enum ar_folding, says so.  Proves besides that those steps may do so in
+ * whatever order messages come: nothing else that is in flight touches what they write, or writes
+ * what they read. */
+int ar_check_folded(struct ar_verdict *verdict, const struct ar_schedule *schedules,
+                    const unsigned char *const *folding, int nranks, bool in_place);
 
 #endif

@@ -256,7 +256,7 @@ assert_folds(const char *expected, const char *row, int nranks, int rank, size_t
     assert_true(round < s->nrounds);
     for (size_t i = round ? s->round_end[round - 1] : 0; i < s->round_end[round]; i++)
         if (s->steps[i].kind == AR_RECV_REDUCE)
-            strncat(got, &"l\0u\0o"[2 * plan->full.folds[i]], 1);
+            strncat(got, &"l\0u\0o"[2 * plan->full.folding[i]], 1);
     assert_string_equal(got, expected);
     ar_plan_destroy(plan);
 }

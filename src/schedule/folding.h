@@ -1,0 +1,17 @@
+/* Folding: which recv_reduce steps may combine what they receive as it comes, rather than in the
+ * local part of the round.  Pure. */
+#ifndef AR_FOLDING_H
+#define AR_FOLDING_H
+
+#include "schedule/schedule.h"
+
+/* When a recv_reduce may combine: always at the end of the round; as it comes, unless IN and OUT
+ * are the same memory; as it comes.  The later in this list, the more is allowed. */
+enum ar_folding { AR_FOLD_LATE, AR_FOLD_UNLESS_IN_PLACE, AR_FOLD_AT_ONCE };
+
+/* Sets folding[i], an enum ar_folding, for each step i of s; LATE for what is not a recv_reduce.
+ * The steps of a round that may fold can do so in any order, and each of them or none: no other
+ * step of the round touches what they write, or writes what they read. */
+void ar_folding_find(unsigned char *folding, const struct ar_schedule *s);
+
+#endif
