@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-#include "communicator/process.h"
-#include "communicator/quiet.h"
-#include "communicator/verified.h"
+#include "communicator/job.h"
+#include "execute/quiet.h"
 #include "reduce/named.h"
 #include "report/report.h"
 #include "select/words.h"
+#include "statistics/verified.h"
 
 /* Groups of ranks that are named. */
 #define GROUPS_MOST 5
@@ -128,6 +128,6 @@ ar_calls_compare(const struct ar_communicator *c, const struct ar_call *call, bo
         error = tell(c, call->comm, mine, !alike.of_size);
     ar_quiet_end(&quiet);
     if (!error && !*are_alike && c->config->verify.action == AR_VERIFY_ABORT)
-        ar_process_end_job(call->comm, c->rank == 0);
+        ar_job_end(call->comm, c->rank == 0);
     return error;
 }

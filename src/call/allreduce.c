@@ -1,14 +1,15 @@
 #include "call/allreduce.h"
 
 #include "call/verify.h"
-#include "communicator/communicator.h"
-#include "communicator/deadline.h"
+#include "communicator/decide.h"
+#include "communicator/job.h"
 #include "communicator/process.h"
-#include "communicator/quiet.h"
-#include "communicator/statistics.h"
 #include "communicator/tuner.h"
+#include "execute/quiet.h"
 #include "reduce/reduce.h"
 #include "report/report.h"
+#include "statistics/deadline.h"
+#include "statistics/statistics.h"
 
 /* --- what is left to MPI --- */
 
@@ -60,7 +61,7 @@ run_unresolved(const struct ar_call *call, const char *reason)
     const int error = call->native(call);
     if (error)
         return error;
-    ar_process_get();
+    ar_process_begin();
     ar_statistics_count(AR_ENTRY_ALLREDUCE, reason);
     return MPI_SUCCESS;
 }
@@ -76,7 +77,8 @@ run_always_native(struct ar_communicator *c, const struct ar_call *call)
     if (error)
         return error;
     struct ar_record *record =
-        ar_statistics_native_record(c, call->type, call->op, (size_t)call->count, &bytes);
+        ar_recorder_find_native(c->recorder, c->native_label, c->nranks, call->type, call->op,
+                                (uint64_t)call->count, &bytes);
     if (record)
         ar_record_end(c->recorder, record, bytes);
     return MPI_SUCCESS;
@@ -93,7 +95,7 @@ refuse(const struct ar_call *call, int error)
         ar_say("no memory on rank %d for an allreduce of %lld elements, in which the other ranks "
                "wait for it: the job ends",
                rank, (long long)call->count);
-        ar_process_end_job(call->comm, true);
+        ar_job_end(call->comm, true);
     }
     PMPI_Comm_call_errhandler(call->comm, error);
     return error;
@@ -118,7 +120,7 @@ static inline int
 run(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
     const struct ar_call *call)
 {
-    struct ar_record *record = c->recorder ? ar_statistics_record(c, d, r) : NULL;
+    struct ar_record *record = c->recorder ? ar_decision_record(c, d, r) : NULL;
     if (!record)
         return run_decision(c, d, r, call);
     ar_record_begin(c->recorder, record);
@@ -206,7 +208,8 @@ allreduce(const struct ar_call *call)
     bool is_raised;
     if (is_suspicious(call))
         return run_unresolved(call, "left to MPI to judge");
-    struct ar_communicator *c = ar_communicator_get(call->comm, &error, &is_raised);
+    ar_process_begin();
+    struct ar_communicator *c = ar_communicator_find_or_create(call->comm, &error, &is_raised);
     if (!c && error)
         return is_raised ? error : refuse(call, error);
     if (!c)
@@ -222,10 +225,11 @@ allreduce(const struct ar_call *call)
 static __attribute__((noinline)) int
 run_with_deadline(const struct ar_call *call)
 {
+    ar_process_begin(); /* knows whether calls are watched */
     ar_deadline_begin(call->count, call->type);
     const int error = allreduce(call);
     if (ar_deadline_is_on())
-        ar_deadline_end(call->comm, error);
+        ar_deadline_end(ar_communicators_are_stopped() ? MPI_COMM_NULL : call->comm, error);
     return error;
 }
 

@@ -5,12 +5,11 @@
 #include <string.h>
 
 #include "call/alike.h"
-#include "communicator/process.h"
-#include "communicator/quiet.h"
-#include "communicator/statistics.h"
-#include "communicator/verified.h"
+#include "communicator/job.h"
+#include "execute/quiet.h"
 #include "reduce/compare.h"
 #include "reduce/named.h"
+#include "statistics/verified.h"
 
 static const char reason_wrong[] = "wrong when verified";
 
@@ -279,11 +278,10 @@ act(struct check *k, int wrong)
 {
     const enum ar_verify_action action = k->c->config->verify.action;
     if (action == AR_VERIFY_ABORT)
-        ar_process_end_job(k->call->comm, k->c->rank == wrong);
+        ar_job_end(k->call->comm, k->c->rank == wrong);
     if (action != AR_VERIFY_NATIVE)
         return MPI_SUCCESS;
-    k->c->always_native = k->c->verdict = reason_wrong;
-    ar_statistics_relabel(k->c);
+    ar_communicator_end_choice(k->c, reason_wrong);
     return ar_reduction_copy(k->r, k->call->out, k->native, k->count);
 }
 

@@ -10,6 +10,8 @@
 
 #include "call/allreduce.h"
 #include "cli/cli.h"
+#include "communicator/decide.h"
+#include "communicator/process.h"
 #include "config/config.h"
 
 #define WARMUPS   2
@@ -99,6 +101,7 @@ int
 ar_contest_add(struct ar_contest *contest, const char *label, const char *text)
 {
     struct ar_config *config = ar_config_from_algo(text);
+    ar_process_begin();
     if (!config) {
         ar_say("out of memory");
         return AR_EXIT_FAILED;
@@ -121,6 +124,7 @@ make_shared(struct ar_contest *contest)
 {
     if (contest->shared)
         return true;
+    ar_process_begin();
     struct ar_config *const config = ar_config_from_algo("");
     MPI_Comm_dup(MPI_COMM_WORLD, &contest->shared_comm);
     if (config)

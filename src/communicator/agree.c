@@ -1,7 +1,6 @@
-/* Ranks with different environments must not choose differently: that would be
- * a deadlock.  So the ranks of a communicator compare their configuration once,
- * and where they differ rank 0's counts. */
 #include <config.h>
+
+#include "communicator/agree.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "communicator/process.h"
-#include "communicator/state.h"
+#include "communicator/job.h"
 #include "execute/group.h"
 #include "execute/shared.h"
 #include "report/report.h"
@@ -49,63 +47,30 @@ compare(const struct ar_communicator *c, MPI_Comm comm, const char *text,
     return error;
 }
 
+/* Makes *theirs from rank 0's configuration, but for what is each rank's own: that is as in mine.
+ * Collective over comm, where rank differs has another one, in the settings that are named. */
 static int
-broadcast_text(const struct ar_communicator *c, MPI_Comm comm, const char *mine, char **text)
+adopt(const struct ar_communicator *c, MPI_Comm comm, const struct ar_config *mine,
+      struct ar_config **theirs, int differs, const char *settings)
 {
-    int length = (int)strlen(mine) + 1;
+    int length = (int)strlen(mine->text) + 1;
     int error = PMPI_Bcast(&length, 1, MPI_INT, 0, comm);
-    if (error)
-        return error;
-    *text = malloc((size_t)length);
-    if (!*text)
-        return MPI_ERR_NO_MEM;
+    char *const text = error ? NULL : malloc((size_t)length);
+    if (!text)
+        return error ? error : MPI_ERR_NO_MEM;
     if (c->rank == 0)
-        memcpy(*text, mine, (size_t)length);
-    return PMPI_Bcast(*text, length, MPI_BYTE, 0, comm);
-}
-
-/* Rank 0 speaks for all and ends the job. */
-static void
-refuse(const struct ar_communicator *c, MPI_Comm comm, const struct ar_config *config)
-{
-    if (c->rank == 0)
-        ar_say("%s", config->problem);
-    ar_process_end_job(comm, c->rank == 0);
-}
-
-/* Under ALLREDUCE_STRICT=0: said once, not for every communicator. */
-static void
-warn(const struct ar_communicator *c, const struct ar_config *config)
-{
-    static atomic_flag warned = ATOMIC_FLAG_INIT;
-    if (c->rank == 0 && !atomic_flag_test_and_set(&warned))
-        ar_say("warning: %s: every call goes native", config->problem);
-}
-
-static void
-say_differs(const struct ar_communicator *c, int differs, const char *in)
-{
+        memcpy(text, mine->text, (size_t)length);
+    error = PMPI_Bcast(text, length, MPI_BYTE, 0, comm);
+    struct ar_config *const config = error ? NULL : ar_config_from_text(text);
+    free(text);
+    if (!config)
+        return error ? error : MPI_ERR_NO_MEM;
+    config->wait = mine->wait;
+    config->verbose = mine->verbose;
+    *theirs = config;
     if (c->rank == 0)
         ar_say("ranks 0 and %d of a communicator differ in %s: rank 0's count for all", differs,
-               in);
-}
-
-static int
-adopt(struct ar_communicator *c, MPI_Comm comm, const struct ar_config *mine, int differs)
-{
-    char *text = NULL;
-    int error = broadcast_text(c, comm, mine->text, &text);
-    if (!error) {
-        c->own_config = ar_config_from_text(text);
-        error = c->own_config ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    }
-    free(text);
-    if (error)
-        return error;
-    c->config = c->own_config;
-    c->own_config->wait = mine->wait;
-    c->own_config->verbose = mine->verbose;
-    say_differs(c, differs, "their ALLREDUCE_ settings");
+               settings);
     return MPI_SUCCESS;
 }
 
@@ -150,9 +115,10 @@ ar_agree_close(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* Collective over comm: a broadcast where rank 0 knows that the ranks agree. */
 static int
-ask_around(const struct ar_communicator *c, MPI_Comm comm, const char *text,
-           struct differences *differ)
+find_differences(const struct ar_communicator *c, MPI_Comm comm, const char *text,
+                 struct differences *differ)
 {
     char known = c->rank == 0 && is_known_to_agree(comm, c->nranks);
     int error = PMPI_Bcast(&known, 1, MPI_CHAR, 0, comm);
@@ -165,58 +131,55 @@ ask_around(const struct ar_communicator *c, MPI_Comm comm, const char *text,
     return error;
 }
 
-/* Nothing more is exchanged on such a communicator, not even the settings. */
-static void
-part(struct ar_communicator *c, int differs)
-{
-    c->verdict = reason_version;
-    if (c->rank == 0)
-        ar_say(
-            "ranks 0 and %d of a communicator have different versions of this library (rank 0 %s): "
-            "all its calls go native",
-            differs, version);
-}
-
 int
-ar_agree(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine)
+ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine)
 {
+    static atomic_flag warned = ATOMIC_FLAG_INIT;
     struct differences differ = {-1, -1};
     int error = MPI_SUCCESS;
     c->config = mine;
     if (c->nranks > 1)
-        error = ask_around(c, comm, mine->text, &differ);
+        error = find_differences(c, comm, mine->text, &differ);
     if (!error && differ.version >= 0) {
-        part(c, differ.version);
+        /* Nothing more is exchanged on such a communicator, not even the settings. */
+        c->verdict = reason_version;
+        if (c->rank == 0)
+            ar_say("ranks 0 and %d of a communicator have different versions of this library "
+                   "(rank 0 %s): all its calls go native",
+                   differ.version, version);
         return MPI_SUCCESS;
     }
     if (!error && differ.text >= 0)
-        error = adopt(c, comm, mine, differ.text);
-    if (!error && c->config->error)
-        refuse(c, comm, c->config);
-    if (!error && c->config->broken)
-        warn(c, c->config);
-    return error;
+        error = adopt(c, comm, mine, &c->own_config, differ.text, "their ALLREDUCE_ settings");
+    if (error)
+        return error;
+    if (c->own_config)
+        c->config = c->own_config;
+    if (c->config->error) { /* rank 0 speaks for all and ends the job */
+        if (c->rank == 0)
+            ar_say("%s", c->config->problem);
+        ar_job_end(comm, c->rank == 0);
+    }
+    /* Under ALLREDUCE_STRICT=0: said once, not for every communicator. */
+    if (c->config->broken && c->rank == 0 && !atomic_flag_test_and_set(&warned))
+        ar_say("warning: %s: every call goes native", c->config->problem);
+    return MPI_SUCCESS;
 }
 
 int
 ar_agree_on(struct ar_communicator *c, MPI_Comm comm, struct ar_config **config)
 {
     struct differences differ;
-    char *text = NULL;
+    struct ar_config *theirs = NULL;
     if (c->verdict)
         return MPI_SUCCESS;
     int error = compare(c, comm, (*config)->text, &differ);
     if (error || differ.text < 0)
         return error;
-    error = broadcast_text(c, comm, (*config)->text, &text);
-    struct ar_config *theirs = error ? NULL : ar_config_from_text(text);
-    free(text);
-    if (!theirs)
-        return error ? error : MPI_ERR_NO_MEM;
-    theirs->wait = (*config)->wait;
-    theirs->verbose = (*config)->verbose;
+    error = adopt(c, comm, *config, &theirs, differ.text, "what the program chooses");
+    if (error)
+        return error;
     ar_config_destroy(*config);
     *config = theirs;
-    say_differs(c, differ.text, "what the program chooses");
     return MPI_SUCCESS;
 }

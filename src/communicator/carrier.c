@@ -18,8 +18,9 @@
 #define KEPT_MAX 16
 #define MOST     60
 
-/* Communicators at a time of which one process is rank 0 on one carrier. */
-#define SLOTS 4096
+/* Ranges of AR_WINDOW_MAX tags, one for each communicator, that one process gives out on one
+ * carrier: those of communicators of which it is rank 0. */
+#define RANGES 4096
 
 struct ar_carrier {
     struct ar_carrier *next;
@@ -29,9 +30,9 @@ struct ar_carrier {
     MPI_Group group; /* whose communicators it may serve; MPI_GROUP_NULL: not yet, or nobody's */
     int nranks;
     int *node_of;           /* of its ranks; owned */
-    int slots;              /* that the tags of MPI suffice for, for each rank */
-    int next_slot;          /* where to look first */
-    unsigned char *is_used; /* slots of them; owned */
+    int ranges;             /* for which the tags of MPI suffice, for each rank */
+    int next_range;         /* where to look first */
+    unsigned char *is_used; /* ranges of them; owned */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -42,7 +43,7 @@ static int kept, taken;
 /* What rank 0 tells the others. */
 struct offer {
     uint64_t number; /* of the carrier; 0: none was found */
-    int slot;
+    int range;
     int leader; /* rank 0's there */
     int is_new;
     int is_kept;
@@ -175,17 +176,6 @@ find_nodes(int *node_of, MPI_Comm comm, int rank, int nranks)
 
 /* --- carriers --- */
 
-/* A process takes part in no more than its share. */
-static bool
-take_share(void)
-{
-    pthread_mutex_lock(&lock);
-    const bool has = taken < MOST;
-    taken += has;
-    pthread_mutex_unlock(&lock);
-    return has;
-}
-
 static void
 destroy(struct ar_carrier *s)
 {
@@ -204,7 +194,7 @@ allocate(int nranks)
     s->group = MPI_GROUP_NULL;
     s->nranks = nranks;
     s->node_of = malloc((size_t)nranks * sizeof *s->node_of);
-    s->is_used = calloc(SLOTS, sizeof *s->is_used);
+    s->is_used = calloc(RANGES, sizeof *s->is_used);
     if (s->node_of && s->is_used)
         return s;
     destroy(s);
@@ -214,27 +204,19 @@ allocate(int nranks)
 /* Each rank gives out tags of its own, so that two communicators never have the same.  The greatest
  * tag is an attribute of the world's; without a world nothing is shared. */
 static int
-slots_for(int nranks)
+ranges_for(int nranks)
 {
     int initialized = 0, found = 0, *most = NULL;
     PMPI_Initialized(&initialized);
     if (initialized)
         PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
-    const int slots = found ? *most / AR_WINDOW_MAX / nranks : 0;
-    return slots < SLOTS ? slots : SLOTS;
+    const int ranges = found ? *most / AR_WINDOW_MAX / nranks : 0;
+    return ranges < RANGES ? ranges : RANGES;
 }
 
+/* Nobody's any more. */
 static void
-enlist(struct ar_carrier *s)
-{
-    pthread_mutex_lock(&lock);
-    s->next = carriers;
-    carriers = s;
-    pthread_mutex_unlock(&lock);
-}
-
-static void
-delist(const struct ar_carrier *s)
+give_up(struct ar_carrier *s, bool has_share, bool mpi_lives)
 {
     pthread_mutex_lock(&lock);
     struct ar_carrier **at = &carriers;
@@ -242,33 +224,14 @@ delist(const struct ar_carrier *s)
         at = &(*at)->next;
     if (*at)
         *at = s->next;
-    pthread_mutex_unlock(&lock);
-}
-
-/* Nobody's any more. */
-static void
-give_up(struct ar_carrier *s, bool has_share, bool mpi_lives)
-{
-    delist(s);
-    if (mpi_lives && s->comm != MPI_COMM_NULL)
-        PMPI_Comm_free(&s->comm);
-    pthread_mutex_lock(&lock);
     taken -= has_share;
     pthread_mutex_unlock(&lock);
+    if (mpi_lives && s->comm != MPI_COMM_NULL)
+        PMPI_Comm_free(&s->comm);
     destroy(s);
 }
 
-/* Communicators among its ranks may have it from now on. */
-static void
-open_to(struct ar_carrier *s, MPI_Comm comm, int nranks)
-{
-    const MPI_Group group = ar_group_of(comm, nranks);
-    pthread_mutex_lock(&lock);
-    s->group = group;
-    pthread_mutex_unlock(&lock);
-}
-
-/* Collective; NULL on all ranks where one of them fails, but for *error. */
+/* Collective over comm; NULL on all ranks where one of them fails, but for *error. */
 static struct ar_carrier *
 make(const struct offer *offer, MPI_Comm comm, int rank, int nranks, int *error)
 {
@@ -278,39 +241,50 @@ make(const struct offer *offer, MPI_Comm comm, int rank, int nranks, int *error)
         return NULL;
     s->number = offer->number;
     s->is_kept = offer->is_kept;
-    const bool has_share = take_share();
+    pthread_mutex_lock(&lock);
+    const bool has_share = taken < MOST;
+    taken += has_share;
+    pthread_mutex_unlock(&lock);
     bool fails = find_nodes(s->node_of, comm, rank, nranks) != MPI_SUCCESS;
     if (split(comm, NULL, rank, nranks, &s->comm) == MPI_SUCCESS)
         PMPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
     else
         s->comm = MPI_COMM_NULL;
     fails |= !has_share || s->comm == MPI_COMM_NULL;
-    s->slots = slots_for(nranks);
+    s->ranges = ranges_for(nranks);
     s->is_used[0] = rank == 0; /* by this communicator */
     /* Before the ranks meet: once they have, another thread of one of them may lend it. */
-    if (s->is_kept)
-        enlist(s);
-    if (ar_all(comm, !fails)) {
-        if (s->is_kept)
-            open_to(s, comm, nranks);
-        return s;
+    if (s->is_kept) {
+        pthread_mutex_lock(&lock);
+        s->next = carriers;
+        carriers = s;
+        pthread_mutex_unlock(&lock);
     }
-    give_up(s, has_share, true);
-    return NULL;
+    if (!ar_all(comm, !fails)) {
+        give_up(s, has_share, true);
+        return NULL;
+    }
+    if (s->is_kept) { /* communicators among its ranks may have it from now on */
+        const MPI_Group group = ar_group_of(comm, nranks);
+        pthread_mutex_lock(&lock);
+        s->group = group;
+        pthread_mutex_unlock(&lock);
+    }
+    return s;
 }
 
 /* --- lending --- */
 
 static int
-take_slot(struct ar_carrier *s)
+take_range(struct ar_carrier *s)
 {
-    for (int i = 0; i < s->slots; i++) {
-        const int slot = (s->next_slot + i) % s->slots;
-        if (s->is_used[slot])
+    for (int i = 0; i < s->ranges; i++) {
+        const int range = (s->next_range + i) % s->ranges;
+        if (s->is_used[range])
             continue;
-        s->is_used[slot] = true;
-        s->next_slot = slot + 1;
-        return slot;
+        s->is_used[range] = true;
+        s->next_range = range + 1;
+        return range;
     }
     return -1;
 }
@@ -323,8 +297,8 @@ find(struct offer *offer, MPI_Comm comm, int nranks)
     for (struct ar_carrier *s = carriers; s && offer->number == 0; s = s->next) {
         if (s->group == MPI_GROUP_NULL || !ar_group_covers(s->group, comm, nranks))
             continue;
-        offer->slot = take_slot(s);
-        if (offer->slot < 0)
+        offer->range = take_range(s);
+        if (offer->range < 0)
             continue;
         offer->number = s->number;
         PMPI_Comm_rank(s->comm, &offer->leader);
@@ -340,7 +314,7 @@ propose(struct offer *offer, MPI_Comm comm, int nranks)
     MPI_Group group = ar_group_of(comm, nranks);
     *offer = (struct offer){.is_new = true};
     const bool can_share =
-        group != MPI_GROUP_NULL && slots_for(nranks) > 0 &&
+        group != MPI_GROUP_NULL && ranges_for(nranks) > 0 &&
         getrandom(&offer->number, sizeof offer->number, 0) == (ssize_t)sizeof offer->number;
     if (group != MPI_GROUP_NULL)
         PMPI_Group_free(&group);
@@ -350,101 +324,69 @@ propose(struct offer *offer, MPI_Comm comm, int nranks)
     pthread_mutex_unlock(&lock);
 }
 
-/* By rank 0: what was to be kept could not be made. */
-static void
-withdraw(void)
-{
-    pthread_mutex_lock(&lock);
-    kept--;
-    pthread_mutex_unlock(&lock);
-}
-
-static struct ar_carrier *
-find_number(uint64_t number)
-{
-    pthread_mutex_lock(&lock);
-    struct ar_carrier *s = carriers;
-    while (s && s->number != number)
-        s = s->next;
-    pthread_mutex_unlock(&lock);
-    return s;
-}
-
 /* --- what a communicator has of it --- */
 
-/* rank_of[i]: the carrier's rank of rank i. */
-static int
-translate(int *rank_of, const struct ar_carrier *s, MPI_Comm comm, int nranks)
-{
-    MPI_Group ours, theirs;
-    int *const ranks = malloc((size_t)nranks * sizeof *ranks);
-    if (!ranks)
-        return MPI_ERR_NO_MEM;
-    for (int i = 0; i < nranks; i++)
-        ranks[i] = i;
-    PMPI_Comm_group(comm, &theirs);
-    PMPI_Comm_group(s->comm, &ours);
-    const int error = PMPI_Group_translate_ranks(theirs, nranks, ranks, ours, rank_of);
-    PMPI_Group_free(&ours);
-    PMPI_Group_free(&theirs);
-    free(ranks);
-    return error;
-}
-
-/* Numbers the nodes by their first ranks. */
-static int
-number_nodes(int *node_of, const int *rank_of, const struct ar_carrier *s, int nranks)
-{
-    int nodes = 0, *const number = malloc((size_t)s->nranks * sizeof *number);
-    if (!number)
-        return MPI_ERR_NO_MEM;
-    for (int i = 0; i < s->nranks; i++)
-        number[i] = -1;
-    for (int i = 0; i < nranks; i++) {
-        int *const n = &number[s->node_of[rank_of[i]]];
-        if (*n < 0)
-            *n = nodes++;
-        node_of[i] = *n;
-    }
-    free(number);
-    return MPI_SUCCESS;
-}
-
+/* Sets the ranks of the wire, and numbers the nodes by their first ranks.  MPI_SUCCESS or an error.
+ */
 static int
 fit(struct ar_carriage *carriage, MPI_Comm comm, int nranks)
 {
+    const struct ar_carrier *const s = carriage->carrier;
     const size_t bytes = (size_t)nranks * sizeof(int);
+    MPI_Group ours, theirs;
+    int nodes = 0, *const ranks = malloc(bytes);
+    int *const number = malloc((size_t)s->nranks * sizeof *number); /* of the node of each */
     carriage->rank_of = malloc(bytes);
     carriage->node_of = malloc(bytes);
-    if (!carriage->rank_of || !carriage->node_of)
-        return MPI_ERR_NO_MEM;
-    int error = translate(carriage->rank_of, carriage->carrier, comm, nranks);
-    if (!error)
-        error = number_nodes(carriage->node_of, carriage->rank_of, carriage->carrier, nranks);
-    carriage->wire.comm = carriage->carrier->comm;
+    int error =
+        ranks && number && carriage->rank_of && carriage->node_of ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    for (int i = 0; i < nranks && !error; i++)
+        ranks[i] = i;
+    if (!error) {
+        PMPI_Comm_group(comm, &theirs);
+        PMPI_Comm_group(s->comm, &ours);
+        error = PMPI_Group_translate_ranks(theirs, nranks, ranks, ours, carriage->rank_of);
+        PMPI_Group_free(&ours);
+        PMPI_Group_free(&theirs);
+    }
+    for (int i = 0; i < s->nranks && !error; i++)
+        number[i] = -1;
+    for (int i = 0; i < nranks && !error; i++) {
+        int *const n = &number[s->node_of[carriage->rank_of[i]]];
+        *n = *n < 0 ? nodes++ : *n;
+        carriage->node_of[i] = *n;
+    }
+    free(number);
+    free(ranks);
+    carriage->wire.comm = s->comm;
     carriage->wire.rank_of = carriage->rank_of;
     return error;
 }
 
 bool
-ar_carriage_get(struct ar_carriage *carriage, MPI_Comm comm, int rank, int nranks, int *error)
+ar_carriage_borrow(struct ar_carriage *carriage, MPI_Comm comm, int rank, int nranks, int *error)
 {
     struct offer offer = {.number = 0};
-    *carriage = (struct ar_carriage){.slot = -1};
+    struct ar_carrier *s = NULL;
+    *carriage = (struct ar_carriage){.range = -1};
     if (rank == 0 && !find(&offer, comm, nranks))
         propose(&offer, comm, nranks);
     *error = PMPI_Bcast(&offer, (int)sizeof offer, MPI_BYTE, 0, comm);
     if (*error)
         return false;
-    carriage->carrier =
-        offer.is_new ? make(&offer, comm, rank, nranks, error) : find_number(offer.number);
-    if (rank == 0 && offer.is_kept && !carriage->carrier)
-        withdraw();
-    if (!carriage->carrier)
+    if (offer.is_new)
+        s = make(&offer, comm, rank, nranks, error);
+    pthread_mutex_lock(&lock);
+    for (struct ar_carrier *at = offer.is_new ? NULL : carriers; at && !s; at = at->next)
+        s = at->number == offer.number ? at : NULL;
+    kept -= rank == 0 && offer.is_kept && !s; /* what was to be kept could not be made */
+    pthread_mutex_unlock(&lock);
+    carriage->carrier = s;
+    if (!s)
         return false;
     if (rank == 0)
-        carriage->slot = offer.slot;
-    carriage->wire.tag = (offer.slot * carriage->carrier->nranks + offer.leader) * AR_WINDOW_MAX;
+        carriage->range = offer.range;
+    carriage->wire.tag = (offer.range * s->nranks + offer.leader) * AR_WINDOW_MAX;
     *error = fit(carriage, comm, nranks);
     return !*error;
 }
@@ -457,12 +399,12 @@ ar_carriage_return(struct ar_carriage *carriage, bool mpi_lives)
     free(carriage->node_of);
     if (s && !s->is_kept) {
         give_up(s, true, mpi_lives);
-    } else if (s && carriage->slot >= 0) {
+    } else if (s && carriage->range >= 0) {
         pthread_mutex_lock(&lock);
-        s->is_used[carriage->slot] = false;
+        s->is_used[carriage->range] = false;
         pthread_mutex_unlock(&lock);
     }
-    *carriage = (struct ar_carriage){.slot = -1};
+    *carriage = (struct ar_carriage){.range = -1};
 }
 
 MPI_Comm

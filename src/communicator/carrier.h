@@ -16,13 +16,14 @@ struct ar_carriage {
     struct ar_wire wire;
     int *rank_of; /* of the wire; owned */
     int *node_of; /* the node of each rank as MPI sees it, numbered by their first ranks; owned */
-    int slot;     /* of tags; -1: another rank gave it out, or there is no need */
+    int range;    /* of tags, that rank 0 gave out; -1: this is another rank, or there is none */
 };
 
 /* Gives the nranks ranks of comm a carrier, a new one if need be.  Collective over comm, whose
  * error handler must be quiet.  False, alike on all ranks, where MPI has no more communicators, or
  * a rank has taken its share of them; *error: MPI_SUCCESS, or MPI_ERR_NO_MEM on this rank alone. */
-bool ar_carriage_get(struct ar_carriage *carriage, MPI_Comm comm, int rank, int nranks, int *error);
+bool ar_carriage_borrow(struct ar_carriage *carriage, MPI_Comm comm, int rank, int nranks,
+                        int *error);
 
 /* Gives it back.  mpi_lives: a carrier that nobody else can use is freed. */
 void ar_carriage_return(struct ar_carriage *carriage, bool mpi_lives);

@@ -1,30 +1,29 @@
 #include "communicator/communicator.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
-#include "communicator/deadline.h"
-#include "communicator/process.h"
-#include "communicator/quiet.h"
-#include "communicator/state.h"
-#include "communicator/statistics.h"
+#include "communicator/agree.h"
+#include "communicator/decide.h"
+#include "communicator/engine.h"
+#include "communicator/exact_sum.h"
+#include "communicator/model.h"
+#include "communicator/program_clauses.h"
 #include "communicator/tuner.h"
-#include "communicator/wish.h"
+#include "execute/quiet.h"
 #include "reduce/packed.h"
+#include "statistics/deadline.h"
+#include "statistics/statistics.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ar_communicator list = {.next = &list, .previous = &list};
+static struct ar_communicator list = {.next = &list, .previous = &list}; /* under the lock */
+static struct ar_config *process_config;                                 /* NULL: no memory */
+static int keyval;                                                       /* of states */
+static int keyval_error = MPI_ERR_INTERN;
+static atomic_bool stopped;
 
-static void
-enlist(struct ar_communicator *c)
-{
-    pthread_mutex_lock(&lock);
-    c->previous = &list;
-    c->next = list.next;
-    list.next->previous = c;
-    list.next = c;
-    pthread_mutex_unlock(&lock);
-}
+/* --- all of them --- */
 
 static void
 delist(struct ar_communicator *c)
@@ -35,47 +34,14 @@ delist(struct ar_communicator *c)
     pthread_mutex_unlock(&lock);
 }
 
-void
-ar_communicators_collect(struct ar_table *table)
-{
-    pthread_mutex_lock(&lock);
-    for (struct ar_communicator *c = list.next; c != &list; c = c->next)
-        if (c->recorder)
-            ar_recorder_collect(c->recorder, table);
-    pthread_mutex_unlock(&lock);
-}
-
-void
-ar_communicators_reset(void)
-{
-    pthread_mutex_lock(&lock);
-    for (struct ar_communicator *c = list.next; c != &list; c = c->next)
-        if (c->recorder)
-            ar_recorder_reset(c->recorder);
-    pthread_mutex_unlock(&lock);
-}
-
-void
-ar_communicators_close(enum ar_close how)
-{
-    pthread_mutex_lock(&lock);
-    for (struct ar_communicator *c = list.next; c != &list; c = c->next)
-        ar_engine_destroy(c, how == AR_CLOSE_TOGETHER);
-    pthread_mutex_unlock(&lock);
-    ar_agree_close();
-    ar_segments_close();
-    if (how == AR_CLOSE_TOGETHER)
-        ar_carriers_close();
-}
-
-/* After close, MPI may be past freeing communicators: theirs is gone already. */
 static void
 destroy(struct ar_communicator *c)
 {
-    ar_statistics_detach(c);
+    ar_statistics_detach(c->recorder);
+    c->recorder = NULL;
     ar_decisions_destroy(c);
     ar_tuner_destroy(c->tuner);
-    ar_engine_destroy(c, !ar_process_is_closed());
+    ar_engine_destroy(c, !ar_communicators_are_stopped()); /* else they are gone already */
     ar_memory_destroy(c);
     ar_model_destroy(c);
     ar_exact_sum_destroy(c);
@@ -85,23 +51,63 @@ destroy(struct ar_communicator *c)
     free(c);
 }
 
-int
-ar_communicator_delete_callback(MPI_Comm comm, int keyval, void *state, void *extra)
+/* Attribute delete callback of a communicator's state. */
+static int
+leave(MPI_Comm comm, int key, void *state, void *extra)
 {
     (void)comm;
-    (void)keyval;
+    (void)key;
     (void)extra;
     delist(state);
     destroy(state);
     return MPI_SUCCESS;
 }
 
+void
+ar_communicators_open(struct ar_config *config)
+{
+    process_config = config;
+    keyval_error = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave, &keyval, NULL);
+}
+
+void
+ar_communicators_stop(void)
+{
+    atomic_store(&stopped, true);
+}
+
+bool
+ar_communicators_are_stopped(void)
+{
+    return atomic_load_explicit(&stopped, memory_order_relaxed);
+}
+
+void
+ar_communicators_close(bool is_together)
+{
+    pthread_mutex_lock(&lock);
+    for (struct ar_communicator *c = list.next; c != &list; c = c->next)
+        ar_engine_destroy(c, is_together);
+    pthread_mutex_unlock(&lock);
+    ar_agree_close();
+    ar_segments_close();
+    if (is_together)
+        ar_carriers_close();
+}
+
+/* --- one --- */
+
 /* Hangs c on comm; on failure c is gone. */
 static struct ar_communicator *
 attach(struct ar_communicator *c, MPI_Comm comm, int *error)
 {
-    enlist(c);
-    *error = PMPI_Comm_set_attr(comm, ar_process_get()->keyval, c);
+    pthread_mutex_lock(&lock);
+    c->previous = &list;
+    c->next = list.next;
+    list.next->previous = c;
+    list.next = c;
+    pthread_mutex_unlock(&lock);
+    *error = keyval_error ? keyval_error : PMPI_Comm_set_attr(comm, keyval, c);
     if (*error == MPI_SUCCESS)
         return c;
     delist(c);
@@ -110,16 +116,24 @@ attach(struct ar_communicator *c, MPI_Comm comm, int *error)
 }
 
 static struct ar_communicator *
-allocate(MPI_Comm comm, int *error)
+allocate(MPI_Comm comm)
 {
     struct ar_communicator *c = calloc(1, sizeof *c);
-    *error = c ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     if (!c)
         return NULL;
     PMPI_Comm_rank(comm, &c->rank);
     PMPI_Comm_size(comm, &c->nranks);
-    c->carriage.slot = -1;
+    c->carriage.range = -1;
     return c;
+}
+
+static void
+label_native(struct ar_communicator *c)
+{
+    if (c->recorder && c->always_native)
+        c->native_label = ar_recorder_label(c->recorder, AR_ENTRY_ALLREDUCE,
+                                            c->config && !c->config->broken ? "native" : "",
+                                            "native", c->always_native);
 }
 
 void
@@ -129,97 +143,95 @@ ar_communicator_configure(struct ar_communicator *c, struct ar_config *config)
     ar_config_destroy(c->own_config);
     c->config = c->own_config = config;
     c->always_native = c->verdict ? c->verdict : ar_config_always_native(config);
-    ar_statistics_relabel(c);
+    label_native(c);
 }
 
-/* What the program wished for the communicator that this one is a copy of.  All
- * ranks of that one agreed on it. */
-static int
-inherit_wish(struct ar_communicator *c, MPI_Comm comm)
+void
+ar_communicator_end_choice(struct ar_communicator *c, const char *reason)
 {
-    const char *clauses = ar_wish_get(comm);
-    struct ar_config *config = clauses ? ar_config_with_program(c->config, clauses) : NULL;
+    c->always_native = c->verdict = reason;
+    label_native(c);
+}
+
+/* What the ranks of a communicator settle at its first call: collective over comm. */
+static int
+settle(struct ar_communicator *c, MPI_Comm comm)
+{
+    int error = ar_agree_at_start(c, comm, process_config);
+    if (error)
+        return error;
+    c->always_native = c->verdict ? c->verdict : ar_config_always_native(c->config);
+    /* What the program chose for the communicator that this one is a copy of, on which all ranks of
+     * that one agreed. */
+    const char *const clauses = ar_program_clauses_get(comm);
+    struct ar_config *const config = clauses ? ar_config_with_program(c->config, clauses) : NULL;
+    if (clauses && !config)
+        return MPI_ERR_NO_MEM;
     if (config)
         ar_communicator_configure(c, config);
-    return clauses && !config ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    if (c->config->tune == AR_TUNE_ONLINE && !c->config->broken && c->nranks > 1) {
+        c->tuner = ar_tuner_create(c);
+        return c->tuner ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    }
+    return MPI_SUCCESS;
 }
 
-static int
-begin_tuning(struct ar_communicator *c)
-{
-    if (c->config->tune != AR_TUNE_ONLINE || c->config->broken || c->nranks == 1)
-        return MPI_SUCCESS;
-    c->tuner = ar_tuner_create(c);
-    return c->tuner ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-}
-
+/* Collective over comm. */
 static struct ar_communicator *
 create(MPI_Comm comm, int *error)
 {
     const uint64_t start = ar_clock_system_ns();
-    struct ar_config *config = ar_process_get()->config;
     int inter = 0;
-    struct ar_communicator *c = config ? allocate(comm, error) : NULL;
-    if (!config)
+    struct ar_communicator *const c = process_config ? allocate(comm) : NULL;
+    if (!c) {
         *error = MPI_ERR_NO_MEM;
-    if (!c)
         return NULL;
+    }
     *error = PMPI_Comm_test_inter(comm, &inter);
     if (inter)
         c->always_native = "intercommunicator";
     else if (!*error)
-        *error = ar_agree(c, comm, config);
-    if (!*error && !inter)
-        c->always_native = c->verdict ? c->verdict : ar_config_always_native(c->config);
-    if (!*error && !inter)
-        *error = inherit_wish(c, comm);
-    if (!*error && !inter)
-        *error = begin_tuning(c);
-    if (!*error) {
-        ar_statistics_attach(c, comm, ar_clock_system_ns() - start);
-        return attach(c, comm, error);
+        *error = settle(c, comm);
+    if (*error) {
+        destroy(c);
+        return NULL;
     }
-    destroy(c);
-    return NULL;
-}
-
-static struct ar_communicator *
-create_quietly(MPI_Comm comm, int *error)
-{
-    struct ar_quiet quiet;
-    ar_quiet_begin(&quiet, comm);
-    struct ar_communicator *c = create(comm, error);
-    ar_quiet_end(&quiet);
-    return c;
+    c->recorder = ar_statistics_attach(c->config, comm, ar_clock_system_ns() - start);
+    label_native(c);
+    return attach(c, comm, error);
 }
 
 struct ar_communicator *
-ar_communicator_get(MPI_Comm comm, int *error, bool *is_raised)
+ar_communicator_find_or_create(MPI_Comm comm, int *error, bool *is_raised)
 {
-    const struct ar_process *process = ar_process_get();
     struct ar_communicator *c = NULL;
+    struct ar_quiet quiet;
     int found = 0;
-    *error = process->error;
+    *error = keyval_error;
     *is_raised = false;
-    if (*error || ar_process_is_closed())
+    if (*error || ar_communicators_are_stopped())
         return NULL;
-    *error = PMPI_Comm_get_attr(comm, process->keyval, &c, &found);
+    *error = PMPI_Comm_get_attr(comm, keyval, &c, &found);
     *is_raised = *error != MPI_SUCCESS;
     if (*error)
         return NULL;
     if (ar_deadline_is_on())
         ar_deadline_meet(comm, found ? AR_DEADLINE_CHOOSES : AR_DEADLINE_JOINS);
-    return found ? c : create_quietly(comm, error);
+    if (found)
+        return c;
+    ar_quiet_begin(&quiet, comm);
+    c = create(comm, error);
+    ar_quiet_end(&quiet);
+    return c;
 }
 
 struct ar_communicator *
 ar_communicator_find(MPI_Comm comm)
 {
-    const struct ar_process *process = ar_process_get();
     struct ar_communicator *c = NULL;
     int found = 0;
-    if (process->error || ar_process_is_closed() ||
-        PMPI_Comm_get_attr(comm, process->keyval, &c, &found) != MPI_SUCCESS)
+    if (keyval_error || ar_communicators_are_stopped() ||
+        PMPI_Comm_get_attr(comm, keyval, &c, &found) != MPI_SUCCESS)
         return NULL;
     return found ? c : NULL;
 }
@@ -228,13 +240,15 @@ struct ar_communicator *
 ar_communicator_create_with(MPI_Comm comm, struct ar_config *config)
 {
     int error;
-    struct ar_communicator *c = allocate(comm, &error);
+    struct ar_communicator *const c = allocate(comm);
     if (!c)
         return NULL;
     c->config = c->own_config = config;
     c->always_native = ar_config_always_native(config);
     return attach(c, comm, &error);
 }
+
+/* --- runs --- */
 
 static int
 run_messages(struct ar_communicator *c, const struct ar_decision *decision,

@@ -1,14 +1,16 @@
-/* Decisions and their plans: a small set-associative cache, so that a call like
- * one before chooses nothing and allocates nothing. */
+/* Decisions and their plans are kept in a small set-associative cache, so that a call like
+ * one before decides nothing and allocates nothing. */
+#include "communicator/decide.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "communicator/quiet.h"
+#include "communicator/engine.h"
+#include "communicator/model.h"
 #include "communicator/request.h"
-#include "communicator/state.h"
-#include "communicator/statistics.h"
 #include "communicator/tuner.h"
+#include "execute/quiet.h"
 #include "reduce/packed.h"
 
 /* Plans of one communicator: 16 MiB, or one plan if that alone is larger. */
@@ -67,18 +69,12 @@ drop(struct ar_communicator *c, struct ar_decision *d)
     c->ran = NULL;
 }
 
-static void
-for_each(struct ar_communicator *c, void (*visit)(struct ar_communicator *, struct ar_decision *))
-{
-    for (int i = 0; i < AR_DECISION_SETS; i++)
-        for (int j = 0; c->decisions[i] && j < AR_DECISION_WAYS; j++)
-            visit(c, &c->decisions[i][j]);
-}
-
 void
 ar_decisions_clear(struct ar_communicator *c)
 {
-    for_each(c, drop);
+    for (int i = 0; i < AR_DECISION_SETS; i++)
+        for (int j = 0; c->decisions[i] && j < AR_DECISION_WAYS; j++)
+            drop(c, &c->decisions[i][j]);
 }
 
 void
@@ -87,18 +83,6 @@ ar_decisions_destroy(struct ar_communicator *c)
     ar_decisions_clear(c);
     for (int i = 0; i < AR_DECISION_SETS; i++)
         free(c->decisions[i]);
-}
-
-/* A place in the set: a free one, or that of an older decision. */
-static struct ar_decision *
-make_room(struct ar_communicator *c, struct ar_decision *set)
-{
-    for (int i = 0; i < AR_DECISION_WAYS; i++)
-        if (!set[i].used)
-            return &set[i];
-    struct ar_decision *d = &set[c->next_way++ % AR_DECISION_WAYS];
-    drop(c, d);
-    return d;
 }
 
 /* The old one stays where there is no new one: plans in the cache count on it. */
@@ -147,37 +131,24 @@ make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_redu
     return error;
 }
 
-static bool
-wants_memory(const struct ar_communicator *c, const struct ar_decision *d)
-{
-    return d->choice.kind == AR_CHOICE_ALGORITHM && d->choice.algorithm->shares_memory &&
-           c->nranks > 1;
-}
-
-/* What was picked stays, but for an op that does not commute. */
-static void
-check_pick(struct ar_decision *d, const struct ar_request *request)
-{
-    if (d->choice.kind == AR_CHOICE_NATIVE || request->commutative ||
-        d->choice.algorithm->keeps_order)
-        return;
-    d->choice = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
-    d->reason = ar_reason_no_commute;
-}
-
+/* What the configuration says; a pick stays, but for an op that does not commute. */
 static int
-take_clause(const struct ar_communicator *c, struct ar_decision *d,
-            const struct ar_request *request)
+select_choice(const struct ar_communicator *c, struct ar_decision *d,
+              const struct ar_request *request)
 {
     d->clause = ar_config_clause(c->config, request);
     d->whole = c->nranks > 1 && !ar_config_may_cut(c->config, request);
     if (!d->key.pick)
         return mpi_error(ar_config_choose(c->config, &d->choice, request, &d->reason));
-    check_pick(d, request);
+    if (d->choice.kind == AR_CHOICE_ALGORITHM && !request->commutative &&
+        !d->choice.algorithm->keeps_order) {
+        d->choice = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
+        d->reason = ar_reason_no_commute;
+    }
     return MPI_SUCCESS;
 }
 
-/* Integers are what is exchanged then; nothing is added on one rank. */
+/* Are integers exchanged, and nothing rounded?  On one rank nothing is added. */
 static bool
 is_exact(const struct ar_communicator *c, const struct ar_decision *d)
 {
@@ -194,38 +165,37 @@ must_stay(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *d)
     return d->key.keeps > AR_DETERMINISM_RUN;
 }
 
-/* A model that is measured at the start may be another in another run. */
-static bool
-may_model(const struct ar_communicator *c, const struct ar_decision *d)
-{
-    return d->key.keeps == AR_DETERMINISM_NONE || c->config->model_file;
-}
-
-/* Asks the configuration, and finds the memory if the algorithm wants any: that takes one
- * node.  Where the ranks turn out to share none, auto is asked once more, and a model if they
- * lie on several; what was named stays, and the same schedule goes by messages. */
+/* All sources of a choice in their order: the configuration, and the memory if the algorithm wants
+ * any, which takes one node.  Where the ranks turn out to share none, auto selects once more, and
+ * a model does if they lie on several nodes; what was named stays, and the same schedule goes by
+ * messages. */
 static int
-ask(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const struct ar_reduction *r)
+decide_choice(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
+              const struct ar_reduction *r)
 {
     struct ar_request request;
     int error = ar_request_describe(c, comm, &request, r, d->key.count, d->key.place);
     if (d->key.keeps == AR_DETERMINISM_ORDER)
         request.keeps = AR_DETERMINISM_NONE; /* any algorithm, then */
     if (!error)
-        error = take_clause(c, d, &request);
+        error = select_choice(c, d, &request);
     if (error || is_exact(c, d))
         return error;
-    const bool is_auto = d->reason == ar_reason_auto, wants = wants_memory(c, d);
-    if (wants)
-        d->node = ar_memory_get(c, comm, r, d->key.count, &d->reason);
+    const bool is_auto = d->reason == ar_reason_auto;
+    const bool wants_memory = d->choice.kind == AR_CHOICE_ALGORITHM &&
+                              d->choice.algorithm->shares_memory && c->nranks > 1;
+    if (wants_memory)
+        d->node = ar_memory_find_or_map(c, comm, r, d->key.count, &d->reason);
     if (d->node || !is_auto || must_stay(c, comm, d))
         return MPI_SUCCESS;
     request.shares_memory = false;
-    if (wants)
+    if (wants_memory)
         error = mpi_error(ar_config_choose(c->config, &d->choice, &request, &d->reason));
     if (!error && c->engine == AR_ENGINE_NONE)
         error = ar_engine_create(c, comm);
-    if (!error && c->engine == AR_ENGINE_READY && may_model(c, d))
+    /* A model that is measured at the start may be another one in another run. */
+    const bool may_model = d->key.keeps == AR_DETERMINISM_NONE || c->config->model_file;
+    if (!error && c->engine == AR_ENGINE_READY && may_model)
         error = ar_model_choose(c, comm, &d->choice, &request, &d->reason);
     return error;
 }
@@ -277,17 +247,17 @@ make_whole(const struct ar_communicator *c, struct ar_decision *d, const struct 
         d->reason = ar_reason_whole;
 }
 
-/* Chooses; where that is an algorithm and no engine can be had, native. */
+/* Fills d, of which the key is known; where the choice is an algorithm and no engine can be had,
+ * native. */
 static int
-choose(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
-       const struct ar_reduction *r)
+fill(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const struct ar_reduction *r)
 {
     if (r->size == 0) {
         d->choice.kind = AR_CHOICE_NATIVE;
         d->reason = "nothing to reduce";
         return MPI_SUCCESS;
     }
-    int error = ask(c, comm, d, r);
+    int error = decide_choice(c, comm, d, r);
     if (error)
         return error;
     if (d->whole && d->choice.kind == AR_CHOICE_ALGORITHM)
@@ -319,31 +289,32 @@ choose(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
     return make_plan(c, d, r);
 }
 
-/* A lack of context ids, for one, is no error of the program's. */
-static int
-choose_quietly(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
-               const struct ar_reduction *r)
+static void
+label(struct ar_communicator *c, struct ar_decision *d)
 {
-    struct ar_quiet quiet;
-    ar_quiet_begin(&quiet, comm);
-    const int error = choose(c, comm, d, r);
-    ar_quiet_end(&quiet);
-    return error;
+    char requested[AR_CHOICE_TEXT] = "auto", ran[AR_CHOICE_TEXT] = "native";
+    if (d->clause)
+        ar_choice_print(d->clause, requested, sizeof requested);
+    if (d->runner == AR_RUN_EXACT)
+        snprintf(ran, sizeof ran, "exact sum");
+    else if (d->runner != AR_RUN_NATIVE)
+        ar_choice_print(&d->choice, ran, sizeof ran);
+    d->label = ar_recorder_label(c->recorder, AR_ENTRY_ALLREDUCE, requested, ran, d->reason);
 }
 
-/* The time is set-up's, not the call's. */
-static int
-choose_timed(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
-             const struct ar_reduction *r)
+struct ar_record *
+ar_decision_record(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)
 {
-    if (!c->recorder)
-        return choose_quietly(c, comm, d, r);
-    const uint64_t start = ar_clock_system_ns();
-    const int error = choose_quietly(c, comm, d, r);
-    if (!error)
-        ar_statistics_label(c, d);
-    c->recorder->setup_ns += ar_clock_system_ns() - start;
-    return error;
+    const struct ar_record_key key = {
+        .label = d->label,
+        .type = r->named ? r->type : ar_record_type(r->type),
+        .op = r->named ? r->op : ar_record_op(r->op),
+        .bin = ar_size_bin(d->key.count * d->key.size),
+        .nranks = c->nranks,
+    };
+    if (!d->record || d->record->key.type != key.type || d->record->key.op != key.op)
+        d->record = ar_recorder_find(c->recorder, &key);
+    return d->record;
 }
 
 /* Nothing is known of the MPI library's bits: where it must serve a rounded call, nobody asked for
@@ -360,25 +331,44 @@ say_if_broken(const struct ar_communicator *c, const struct ar_decision *d)
             ar_determinism_names[c->config->determinism], d->key.count * d->key.size, d->reason);
 }
 
+/* The decision with this key, made if there is none yet: collective over comm then. */
 static struct ar_decision *
-decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
-       struct ar_decision_key key, const struct ar_pick *pick, int *error)
+find_or_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+               struct ar_decision_key key, const struct ar_pick *pick, int *error)
 {
     struct ar_decision *set = set_of(c, &key);
     *error = set ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    for (int i = 0; set && i < AR_DECISION_WAYS; i++)
-        if (set[i].used && same_key(&set[i].key, &key))
-            return &set[i];
     if (!set)
         return NULL;
-    struct ar_decision *d = make_room(c, set);
+    for (int i = 0; i < AR_DECISION_WAYS; i++)
+        if (set[i].used && same_key(&set[i].key, &key))
+            return &set[i];
+
+    /* A free place, or that of an older decision. */
+    struct ar_decision *d = set;
+    while (d < set + AR_DECISION_WAYS && d->used)
+        d++;
+    if (d == set + AR_DECISION_WAYS) {
+        d = &set[c->next_way++ % AR_DECISION_WAYS];
+        drop(c, d);
+    }
     d->used = true;
     d->key = key;
     if (pick) {
         d->choice = pick->choice;
         d->reason = pick->reason;
     }
-    *error = choose_timed(c, comm, d, r);
+    /* The time is set-up's, not the call's.  A lack of context ids, for one, is no error of the
+     * program's. */
+    struct ar_quiet quiet;
+    const uint64_t start = c->recorder ? ar_clock_system_ns() : 0;
+    ar_quiet_begin(&quiet, comm);
+    *error = fill(c, comm, d, r);
+    ar_quiet_end(&quiet);
+    if (c->recorder && !*error)
+        label(c, d);
+    if (c->recorder)
+        c->recorder->setup_ns += ar_clock_system_ns() - start;
     if (!*error) {
         say_if_broken(c, d);
         return d;
@@ -388,29 +378,21 @@ decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
     return NULL;
 }
 
-static struct ar_decision *
-decide_tuned(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
-             struct ar_decision_key key, int *error)
+struct ar_decision *
+ar_communicator_decide_within(struct ar_communicator *c, MPI_Comm comm,
+                              const struct ar_reduction *r, size_t count, enum ar_place place,
+                              int *error)
 {
-    struct ar_tuned *tuned = NULL;
-    const bool is_free = key.keeps == AR_DETERMINISM_NONE; /* else the bits would change with it */
-    const struct ar_pick *pick = c->pick;
-    if (!pick && c->tuner && is_free)
-        pick = ar_tuner_pick(c, comm, &tuned, r, key.count, error);
-    if (*error)
-        return NULL;
-    key.pick = pick ? pick->number : 0;
-    struct ar_decision *const d = decide(c, comm, r, key, pick, error);
-    if (d)
-        d->tuned = tuned;
-    return d;
+    return find_or_decide(c, comm, r, key_of(r, count, place, c->config), NULL, error);
 }
 
 struct ar_decision *
-ar_decision_get(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
-                size_t count, enum ar_place place, int *error)
+ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+                          size_t count, const struct ar_pick *pick, int *error)
 {
-    return decide(c, comm, r, key_of(r, count, place, c->config), NULL, error);
+    struct ar_decision_key key = key_of(r, count, AR_OUT_OF_PLACE, c->config);
+    key.pick = pick ? pick->number : 0;
+    return find_or_decide(c, comm, r, key, pick, error);
 }
 
 struct ar_decision *
@@ -418,12 +400,25 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
                        size_t count, enum ar_place place, int *error)
 {
     const bool asks_place = c->config->asks & AR_TRAIT_PLACE;
+    const struct ar_pick *pick = c->pick;
+    struct ar_tuned *tuned = NULL;
     *error = MPI_SUCCESS;
     place = asks_place ? ar_request_agree_on_place(c, comm, r, count, place, error) : 0;
-    struct ar_decision *d =
-        *error ? NULL : decide_tuned(c, comm, r, key_of(r, count, place, c->config), error);
-    /* else the next call may be in another place, or the tuner's */
-    if (d && r->named && !asks_place && (!d->tuned || ar_tuned_is_settled(d->tuned))) {
+    if (*error)
+        return NULL;
+    struct ar_decision_key key = key_of(r, count, place, c->config);
+    if (!pick && c->tuner &&
+        key.keeps == AR_DETERMINISM_NONE) /* else the bits would change with it */
+        pick = ar_tuner_pick(c, comm, &tuned, r, count, error);
+    if (*error)
+        return NULL;
+    key.pick = pick ? pick->number : 0;
+    struct ar_decision *const d = find_or_decide(c, comm, r, key, pick, error);
+    if (!d)
+        return NULL;
+    d->tuned = tuned;
+    /* Else the next call may be in another place, or the tuner's. */
+    if (r->named && !asks_place && (!tuned || ar_tuned_is_settled(tuned))) {
         c->last_type = r->type;
         c->last_op = r->op;
         c->last_count = count;
@@ -438,13 +433,4 @@ ar_communicator_pick(struct ar_communicator *c, const struct ar_pick *pick)
 {
     c->pick = pick;
     c->last_decision = NULL;
-}
-
-struct ar_decision *
-ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
-                          size_t count, const struct ar_pick *pick, int *error)
-{
-    struct ar_decision_key key = key_of(r, count, AR_OUT_OF_PLACE, c->config);
-    key.pick = pick ? pick->number : 0;
-    return decide(c, comm, r, key, pick, error);
 }

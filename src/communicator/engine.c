@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "communicator/state.h"
+#include "communicator/engine.h"
 #include "execute/tuning.h"
 
 /* Ranks of the whole job on this node, where the launcher says so: a small
@@ -24,45 +24,24 @@ local_ranks_of_job(void)
 /* Blocks of lanes replace each other, but none of a node's memory. */
 #define CHANNEL_KIND AR_MEMORY_GRADES
 
-/* Among nranks ranks of one node.  They alone need to agree on it: messages between nodes do not
- * care what carries those within. */
+/* What concerns the ranks of this node alone.  They are in the channel in the order of the
+ * communicator, and they alone need to agree on it: messages between nodes do not care what carries
+ * those within. */
 static void
-open_channel(struct ar_communicator *c, MPI_Comm local, int rank, int nranks)
+look_at_node(struct ar_communicator *c, MPI_Comm comm)
 {
-    if (nranks > 1 && c->config->transport != AR_TRANSPORT_MPI && ar_channel_serves(nranks))
-        c->has_channel = ar_channel_init(&c->channel, local, rank, nranks, CHANNEL_KIND);
-}
-
-/* Ranks are in the channel in the order of the communicator.  Returns how many: those on this node.
- */
-static int
-number_members(struct ar_communicator *c)
-{
-    int members = 0;
+    int members = 0, cpus = 0;
     for (int i = 0; i < c->nranks; i++)
         c->member_of[i] = c->node_of[i] == c->node_of[c->rank] ? members++ : -1;
-    return members;
-}
-
-/* Of the nranks ranks of a communicator on a node; the job may have more there. */
-static struct ar_wait
-wait_on_node(const struct ar_communicator *c, int nranks, int cpus)
-{
-    const int local = local_ranks_of_job();
-    return ar_wait_make(c->config->wait, local > nranks ? local : nranks, cpus);
-}
-
-/* What concerns the members of this node alone. */
-static void
-look_at_node(struct ar_communicator *c, MPI_Comm comm, int members)
-{
+    const int rank = c->member_of[c->rank];
     MPI_Comm node = ar_carriage_node(&c->carriage, comm, c->rank, c->nranks);
-    int cpus = 0;
     if (node != MPI_COMM_NULL) {
-        cpus = ar_cpus_together(node, c->member_of[c->rank]);
-        open_channel(c, node, c->member_of[c->rank], members);
+        cpus = ar_cpus_together(node, rank);
+        if (members > 1 && c->config->transport != AR_TRANSPORT_MPI && ar_channel_serves(members))
+            c->has_channel = ar_channel_init(&c->channel, node, rank, members, CHANNEL_KIND);
     }
-    c->wait = wait_on_node(c, members, cpus);
+    const int local = local_ranks_of_job(); /* may be more than the communicator's */
+    c->wait = ar_wait_make(c->config->wait, local > members ? local : members, cpus);
     if (node != MPI_COMM_NULL && node != comm)
         PMPI_Comm_free(&node);
 }
@@ -78,11 +57,11 @@ ar_engine_create(struct ar_communicator *c, MPI_Comm comm)
     c->member_of = malloc((size_t)c->nranks * sizeof *c->member_of);
     if (!c->member_of)
         return MPI_ERR_NO_MEM;
-    const bool ready = ar_carriage_get(&c->carriage, comm, c->rank, c->nranks, &error);
+    const bool ready = ar_carriage_borrow(&c->carriage, comm, c->rank, c->nranks, &error);
     c->engine = ready ? AR_ENGINE_READY : AR_ENGINE_FAILED;
     if (ready) {
         c->node_of = c->carriage.node_of;
-        look_at_node(c, comm, number_members(c));
+        look_at_node(c, comm);
     }
     return error;
 }
@@ -90,44 +69,32 @@ ar_engine_create(struct ar_communicator *c, MPI_Comm comm)
 /* Blocks for later short communicators: a page or two for each rank. */
 #define SHORT_SPARE 3
 
-static struct ar_node_size
-memory_size(const struct ar_communicator *c, int grade)
-{
-    const int neighbours = local_ranks_of_job();
-    if (grade == AR_MEMORY_SHORT)
-        return (struct ar_node_size){grade, AR_SHORT_CHUNK, SHORT_SPARE, neighbours};
-    const bool is_crowded = c->memory[AR_MEMORY_SHORT].node.is_crowded;
-    const size_t chunk = ar_node_tune(c->nranks, is_crowded).chunk_bytes;
-    return (struct ar_node_size){grade, chunk, 0, neighbours};
-}
-
+/* Collective over comm at the first call with this grade. */
 static void
 map_memory(struct ar_communicator *c, MPI_Comm comm, int grade)
 {
-    struct ar_memory *memory = &c->memory[grade];
+    struct ar_memory *const memory = &c->memory[grade];
+    struct ar_node_size size = {grade, AR_SHORT_CHUNK, SHORT_SPARE, local_ranks_of_job()};
     if (memory->state != AR_ENGINE_NONE)
         return;
-    if (!ar_node_init(&memory->node, comm, c->rank, c->nranks, memory_size(c, grade))) {
-        memory->state = AR_ENGINE_FAILED;
-        return;
+    if (grade == AR_MEMORY_LONG) {
+        const bool is_crowded = c->memory[AR_MEMORY_SHORT].node.is_crowded;
+        size.chunk_bytes = ar_node_tune(c->nranks, is_crowded).chunk_bytes;
+        size.spare = 0;
     }
-    memory->state = AR_ENGINE_READY;
-    c->wait = ar_wait_make(c->config->wait, memory->node.block.ranks, memory->node.block.cpus);
-}
-
-static int
-grade_of(const struct ar_reduction *r, size_t count)
-{
-    const size_t bytes = r->basic ? ar_reduction_room_bytes(r, count) : count * r->size;
-    return bytes <= AR_SHORT_CHUNK ? AR_MEMORY_SHORT : AR_MEMORY_LONG;
+    memory->state = ar_node_init(&memory->node, comm, c->rank, c->nranks, size) ? AR_ENGINE_READY
+                                                                                : AR_ENGINE_FAILED;
+    if (memory->state == AR_ENGINE_READY)
+        c->wait = ar_wait_make(c->config->wait, memory->node.block.ranks, memory->node.block.cpus);
 }
 
 struct ar_node *
-ar_memory_get(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r, size_t count,
-              const char **why)
+ar_memory_find_or_map(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+                      size_t count, const char **why)
 {
-    const int grade = grade_of(r, count);
-    struct ar_memory *memory = &c->memory[grade];
+    const size_t bytes = r->basic ? ar_reduction_room_bytes(r, count) : count * r->size;
+    const int grade = bytes <= AR_SHORT_CHUNK ? AR_MEMORY_SHORT : AR_MEMORY_LONG;
+    struct ar_memory *const memory = &c->memory[grade];
     map_memory(c, comm, AR_MEMORY_SHORT); /* tells the manner of waiting, too */
     if (c->memory[AR_MEMORY_SHORT].state == AR_ENGINE_READY)
         map_memory(c, comm, grade);
@@ -153,7 +120,7 @@ ar_engine_destroy(struct ar_communicator *c, bool mpi_lives)
 {
     c->node_of = NULL;
     if (c->failure) /* what is still under way there must meet nobody else's tags */
-        c->carriage.slot = -1;
+        c->carriage.range = -1;
     ar_carriage_return(&c->carriage, mpi_lives);
     free(c->member_of);
     c->member_of = NULL;

@@ -1,9 +1,10 @@
-/* ALLREDUCE_DETERMINISM=order: sums of floating-point numbers as sums of integers. */
+#include "communicator/exact_sum.h"
+
 #include <stdlib.h>
 
-#include "communicator/state.h"
-#include "communicator/statistics.h"
+#include "communicator/decide.h"
 #include "reduce/exact.h"
+#include "statistics/record.h"
 
 /* Numbers that share a window: a wide one costs no more than these. */
 #define BLOCK ((size_t)1024)
@@ -31,19 +32,21 @@ struct sum {
     size_t size; /* of a number */
 };
 
-static struct ar_exact_sum *
-get(struct ar_communicator *c, MPI_Comm comm)
+/* False without memory. */
+static bool
+make_room(struct ar_communicator *c, MPI_Comm comm)
 {
     if (c->exact_sum)
-        return c->exact_sum;
-    struct ar_exact_sum *e = malloc(sizeof *e);
+        return true;
+    struct ar_exact_sum *const e = malloc(sizeof *e);
     if (!e || !ar_reduction_resolve(&e->windows, MPI_MAX, MPI_INT32_T) ||
         !ar_reduction_resolve(&e->words, MPI_SUM, MPI_INT64_T)) {
         free(e);
-        return NULL;
+        return false;
     }
     e->windows.comm = e->words.comm = comm;
-    return c->exact_sum = e;
+    c->exact_sum = e;
+    return true;
 }
 
 void
@@ -55,35 +58,26 @@ ar_exact_sum_destroy(struct ar_communicator *c)
 
 /* --- integers --- */
 
-/* Without an engine.  Integers have the same bits by any algorithm. */
-static int
-reduce_natively(const struct ar_reduction *r, MPI_Comm comm, void *buffer, size_t count, int rank)
-{
-    const void *in = rank == 0 ? MPI_IN_PLACE : buffer;
-    const int error = PMPI_Reduce(in, buffer, (int)count, r->type, r->op, 0, comm);
-    return error ? error : PMPI_Bcast(buffer, (int)count, r->type, 0, comm);
-}
-
-/* Counted in a row of its own; its time is in that of the sum. */
-static void
-count_call(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)
-{
-    struct ar_record *record = c->recorder ? ar_statistics_record(c, d, r) : NULL;
-    if (record)
-        ar_record_pass(record, d->key.count * r->size);
-}
-
+/* In place. */
 static int
 allreduce(const struct sum *s, const struct ar_reduction *r, void *buffer, size_t count)
 {
     int error;
-    struct ar_decision *d = ar_decision_get(s->c, s->comm, r, count, AR_IN_PLACE, &error);
+    struct ar_communicator *const c = s->c;
+    struct ar_decision *const d =
+        ar_communicator_decide_within(c, s->comm, r, count, AR_IN_PLACE, &error);
     if (!d)
         return error;
-    count_call(s->c, d, r);
-    if (d->runner == AR_RUN_NATIVE)
-        return reduce_natively(r, s->comm, buffer, count, s->c->rank);
-    return ar_communicator_run(s->c, s->comm, d, r, buffer, buffer);
+    /* Counted in a row of its own; its time is in that of the sum. */
+    struct ar_record *const record = c->recorder ? ar_decision_record(c, d, r) : NULL;
+    if (record)
+        ar_record_pass(record, count * r->size);
+    if (d->runner != AR_RUN_NATIVE)
+        return ar_communicator_run(c, s->comm, d, r, buffer, buffer);
+    /* Without an engine.  Integers have the same bits by any algorithm. */
+    const void *const in = c->rank == 0 ? MPI_IN_PLACE : buffer;
+    error = PMPI_Reduce(in, buffer, (int)count, r->type, r->op, 0, s->comm);
+    return error ? error : PMPI_Bcast(buffer, (int)count, r->type, 0, s->comm);
 }
 
 /* --- numbers --- */
@@ -92,17 +86,6 @@ static size_t
 block_length(size_t count, size_t i)
 {
     return count - i * BLOCK < BLOCK ? count - i * BLOCK : BLOCK;
-}
-
-/* The windows of the blocks of count numbers, joined. */
-static int
-find_windows(const struct sum *s, const char *in, size_t count)
-{
-    struct ar_exact_sum *const e = s->c->exact_sum;
-    const size_t n = (count + BLOCK - 1) / BLOCK;
-    for (size_t i = 0; i < n; i++)
-        e->window[i] = ar_window_of(s->format, in + i * BLOCK * s->size, block_length(count, i));
-    return allreduce(s, &e->windows, e->window, n * AR_WINDOW_NUMBERS);
 }
 
 /* The first block of which the words do not fit behind those of blocks first and on. */
@@ -162,12 +145,18 @@ sum_blocks(const struct sum *s, const char *in, char *out, size_t count)
 static int
 sum_piece(const struct sum *s, const char *in, char *out, size_t count)
 {
+    struct ar_exact_sum *const e = s->c->exact_sum;
     const struct ar_window whole = ar_window_whole(s->format);
+    const size_t n = (count + BLOCK - 1) / BLOCK;
     int error = MPI_SUCCESS;
-    if (count * ar_exact_words(whole, s->c->nranks) <= WORDS_AT_ONCE)
-        s->c->exact_sum->window[0] = whole;
-    else
-        error = find_windows(s, in, count);
+    if (count * ar_exact_words(whole, s->c->nranks) <= WORDS_AT_ONCE) {
+        e->window[0] = whole;
+    } else {
+        for (size_t i = 0; i < n; i++)
+            e->window[i] =
+                ar_window_of(s->format, in + i * BLOCK * s->size, block_length(count, i));
+        error = allreduce(s, &e->windows, e->window, n * AR_WINDOW_NUMBERS);
+    }
     return error ? error : sum_blocks(s, in, out, count);
 }
 
@@ -178,7 +167,7 @@ ar_exact_sum_run(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduc
     const size_t parts = r->type_class == AR_TYPE_COMPLEX ? 2 : 1, size = r->size / parts;
     const struct sum s = {c, comm, size == sizeof(float) ? AR_EXACT_FLOAT : AR_EXACT_DOUBLE, size};
     int error = MPI_SUCCESS;
-    if (c->nranks > AR_EXACT_RANKS_MAX || !get(c, comm))
+    if (c->nranks > AR_EXACT_RANKS_MAX || !make_room(c, comm))
         return c->nranks > AR_EXACT_RANKS_MAX ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_ERR_NO_MEM;
     for (size_t done = 0; done < count * parts && !error; done += BLOCK * BLOCKS) {
         const size_t left = count * parts - done, at = done * s.size;

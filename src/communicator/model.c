@@ -1,4 +1,6 @@
 /* Auto across nodes: rules that rank 0 makes from a model of the machine, and all follow. */
+#include "communicator/model.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -6,7 +8,6 @@
 
 #include "algorithms/nodes.h"
 #include "communicator/measure.h"
-#include "communicator/state.h"
 #include "config/files.h"
 #include "model/advise.h"
 #include "report/report.h"

@@ -3,19 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "communicator/state.h"
-
-/* A communicator's name is each rank's own affair: rank 0's counts. */
-static int
-fetch_name(struct ar_communicator *c, MPI_Comm comm)
-{
-    char name[MPI_MAX_OBJECT_NAME] = "";
-    int length = 0;
-    PMPI_Comm_get_name(comm, name, &length);
-    PMPI_Bcast(name, (int)sizeof name, MPI_CHAR, 0, comm);
-    c->name = strndup(name, sizeof name - 1);
-    return c->name ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-}
+#include "communicator/engine.h"
 
 int
 ar_request_count_nodes(struct ar_communicator *c, MPI_Comm comm)
@@ -50,8 +38,16 @@ ar_request_describe(struct ar_communicator *c, MPI_Comm comm, struct ar_request 
     int error = MPI_SUCCESS;
     if (asks & (AR_TRAIT_NODES | AR_TRAIT_PER_NODE))
         error = ar_request_count_nodes(c, comm);
-    if (!error && asks & AR_TRAIT_COMM && !c->name)
-        error = fetch_name(c, comm);
+    if (!error && asks & AR_TRAIT_COMM && !c->name) {
+        /* A communicator's name is each rank's own affair: rank 0's counts. */
+        char name[MPI_MAX_OBJECT_NAME] = "";
+        int length = 0;
+        PMPI_Comm_get_name(comm, name, &length);
+        error = PMPI_Bcast(name, (int)sizeof name, MPI_CHAR, 0, comm);
+        c->name = error ? NULL : strndup(name, sizeof name - 1);
+        if (!error && !c->name)
+            error = MPI_ERR_NO_MEM;
+    }
     *request = (struct ar_request){
         .bytes = count * r->size,
         .nranks = c->nranks,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "algorithms/nodes.h"
+#include "communicator/decide.h"
 #include "communicator/duels.h"
 #include "communicator/request.h"
 #include "communicator/tuned_rules.h"

@@ -4,14 +4,15 @@
  *
  * Fortran: under Open MPI the bindings call PMPI_Finalize; MPICH's mpi_f08 passes by all C names.
  */
+#include "communicator/communicator.h"
 #include "communicator/process.h"
-#include "communicator/statistics.h"
 #include "shim/next.h"
+#include "statistics/statistics.h"
 
 AR_EXPORT int
 MPI_Finalize(void)
 {
-    ar_process_close(AR_CLOSE_TOGETHER);
+    ar_process_close(true);
     return ar_next_get()->finalize();
 }
 
@@ -19,7 +20,7 @@ MPI_Finalize(void)
 AR_EXPORT int
 PMPI_Finalize(void)
 {
-    ar_process_close(AR_CLOSE_TOGETHER);
+    ar_process_close(true);
     return ar_next_get()->library_finalize();
 }
 #else
@@ -28,7 +29,7 @@ AR_EXPORT void mpi_finalize_f08_(int *error);
 AR_EXPORT void
 mpi_finalize_f08_(int *error)
 {
-    ar_process_close(AR_CLOSE_TOGETHER);
+    ar_process_close(true);
     ar_next_get()->finalize_f08(error);
 }
 #endif
@@ -36,7 +37,10 @@ mpi_finalize_f08_(int *error)
 static void
 part(const MPI_Comm *comm)
 {
-    if (comm && *comm != MPI_COMM_NULL && ar_statistics_are_parted())
+    if (!comm || *comm == MPI_COMM_NULL || !ar_statistics_are_parted())
+        return;
+    const struct ar_communicator *const c = ar_communicator_find(*comm);
+    if (c && c->config && c->config->stats_file)
         ar_statistics_part(*comm);
 }
 

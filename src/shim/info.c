@@ -1,16 +1,42 @@
 /* Calls that bring an info object to a communicator: MPI libraries drop keys that they do not know,
  * so the one that is ours is read on the way.  And the call that copies a communicator while others
  * go on. */
+#include <stdlib.h>
+
 #include "communicator/carrier.h"
-#include "communicator/wish.h"
+#include "communicator/process.h"
+#include "communicator/program_clauses.h"
 #include "shim/next.h"
+
+#define INFO_KEY "allreduce_algo"
+
+/* In a call that is collective over comm: nothing happens where no rank's info (which may be
+ * MPI_INFO_NULL) has the key, and clauses that cannot be understood are ignored, as hints are. */
+static void
+choose_by_info(MPI_Comm comm, MPI_Info info)
+{
+    char *value = NULL;
+    int length = 0, found = 0, any = 0, inter = 0;
+    if (info != MPI_INFO_NULL && !PMPI_Info_get_valuelen(info, INFO_KEY, &length, &found) && found)
+        value = malloc((size_t)length + 1);
+    if (value)
+        PMPI_Info_get(info, INFO_KEY, length, value, &found);
+    const int mine = value != NULL;
+    PMPI_Comm_test_inter(comm, &inter);
+    if (!inter && PMPI_Reduce(&mine, &any, 1, MPI_INT, MPI_LOR, 0, comm) == MPI_SUCCESS &&
+        PMPI_Bcast(&any, 1, MPI_INT, 0, comm) == MPI_SUCCESS && any) {
+        ar_process_begin();
+        ar_program_clauses_set(comm, value ? value : "");
+    }
+    free(value);
+}
 
 AR_EXPORT int
 MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
     const int error = ar_next_get()->comm_set_info(comm, info);
     if (!error)
-        ar_wish_from_info(comm, info);
+        choose_by_info(comm, info);
     return error;
 }
 
@@ -19,7 +45,7 @@ MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
     const int error = ar_next_get()->comm_dup_with_info(comm, info, newcomm);
     if (!error)
-        ar_wish_from_info(*newcomm, info);
+        choose_by_info(*newcomm, info);
     return error;
 }
 

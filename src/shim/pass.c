@@ -1,7 +1,7 @@
 /* Nonblocking and persistent allreduces: the MPI library's own, but counted. */
 #include "communicator/process.h"
-#include "communicator/statistics.h"
 #include "shim/next.h"
+#include "statistics/statistics.h"
 
 /* Only what MPI took is counted: handles that it refused must not be looked at. */
 static int
@@ -11,7 +11,7 @@ end(const struct ar_native_mark *mark, int error, enum ar_entry entry, MPI_Comm 
     ar_native_end(mark);
     if (error)
         return error;
-    ar_process_get();
+    ar_process_begin();
     ar_statistics_count_message(
         entry, entry == AR_ENTRY_IALLREDUCE ? "nonblocking, not taken" : "persistent, not taken",
         comm, type, op, (uint64_t)count);

@@ -1,8 +1,9 @@
 #include <allreduce.h>
 
 #include "algorithms/registry.h"
-#include "communicator/communicator.h"
-#include "communicator/wish.h"
+#include "communicator/decide.h"
+#include "communicator/process.h"
+#include "communicator/program_clauses.h"
 #include "shim/next.h"
 
 AR_EXPORT const char *
@@ -21,7 +22,8 @@ allreduce_algorithm_name(unsigned i)
 AR_EXPORT int
 allreduce_choose(MPI_Comm comm, const char *clauses)
 {
-    return ar_wish_set(comm, clauses ? clauses : "");
+    ar_process_begin();
+    return ar_program_clauses_set(comm, clauses ? clauses : "");
 }
 
 AR_EXPORT const char *

@@ -6,15 +6,15 @@
 #include <pthread.h>
 
 #include "call/allreduce.h"
-#include "communicator/deadline.h"
-#include "communicator/process.h"
+#include "communicator/job.h"
 #include "shim/next.h"
+#include "statistics/deadline.h"
 
 static void
 begin_native(struct ar_native_mark *mark)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, ar_process_check_family);
+    pthread_once(&once, ar_job_check_family);
     ar_native_begin(mark);
     if (ar_deadline_is_on())
         ar_deadline_enter(AR_DEADLINE_NATIVE);

@@ -12,8 +12,8 @@
 #include "report/table.h"
 
 /* What was asked for, what ran, and why. */
-struct ar_label {
-    struct ar_label *next;
+struct ar_call_label {
+    struct ar_call_label *next;
     enum ar_entry entry;
     char requested[AR_CHOICE_TEXT]; /* "" where nobody asked */
     char ran[AR_CHOICE_TEXT];
@@ -22,7 +22,7 @@ struct ar_label {
 
 /* What tells the records of a recorder apart. */
 struct ar_record_key {
-    const struct ar_label *label;
+    const struct ar_call_label *label;
     MPI_Datatype type; /* MPI_DATATYPE_NULL: a derived one */
     MPI_Op op;         /* MPI_OP_NULL: a user's */
     unsigned bin;
@@ -38,8 +38,9 @@ struct ar_record {
 };
 
 struct ar_recorder {
+    struct ar_recorder *next, *previous; /* of this process: see statistics.c */
     _Atomic(struct ar_record *) first;
-    struct ar_label *labels;
+    struct ar_call_label *labels;
     _Atomic(struct ar_record *) running; /* the call under way; NULL: none */
     uint64_t started_ticks;              /* when it began */
     uint64_t setup_ns;                   /* since the last call ended */
@@ -52,13 +53,20 @@ struct ar_recorder *ar_recorder_create(void);
 void ar_recorder_destroy(struct ar_recorder *recorder);
 
 /* The label with these texts; the recorder's.  NULL without memory. */
-const struct ar_label *ar_recorder_label(struct ar_recorder *recorder, enum ar_entry entry,
-                                         const char *requested, const char *ran,
-                                         const char *reason);
+const struct ar_call_label *ar_recorder_label(struct ar_recorder *recorder, enum ar_entry entry,
+                                              const char *requested, const char *ran,
+                                              const char *reason);
 
 /* The record with this key, a new one if need be; NULL, which counts as a lost call, without
  * a label or memory. */
 struct ar_record *ar_recorder_find(struct ar_recorder *recorder, const struct ar_record_key *key);
+
+/* The same of a call with any valid type and op that the MPI library ran; *bytes: of the message.
+ */
+struct ar_record *ar_recorder_find_native(struct ar_recorder *recorder,
+                                          const struct ar_call_label *label, int nranks,
+                                          MPI_Datatype type, MPI_Op op, uint64_t count,
+                                          uint64_t *bytes);
 
 /* A key's type and op from any valid ones. */
 MPI_Datatype ar_record_type(MPI_Datatype type);

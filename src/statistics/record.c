@@ -1,4 +1,4 @@
-#include "communicator/record.h"
+#include "statistics/record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,29 +20,24 @@ ar_recorder_destroy(struct ar_recorder *recorder)
         next = atomic_load(&r->next);
         free(r);
     }
-    for (struct ar_label *label = recorder->labels, *next; label; label = next) {
+    for (struct ar_call_label *label = recorder->labels, *next; label; label = next) {
         next = label->next;
         free(label);
     }
     free(recorder);
 }
 
-static bool
-says(const struct ar_label *label, enum ar_entry entry, const char *requested, const char *ran,
-     const char *reason)
-{
-    return label->entry == entry && label->reason == reason &&
-           strcmp(label->requested, requested) == 0 && strcmp(label->ran, ran) == 0;
-}
-
-const struct ar_label *
+const struct ar_call_label *
 ar_recorder_label(struct ar_recorder *recorder, enum ar_entry entry, const char *requested,
                   const char *ran, const char *reason)
 {
-    for (struct ar_label *label = recorder->labels; label; label = label->next)
-        if (says(label, entry, requested, ran, reason))
-            return label;
-    struct ar_label *label = calloc(1, sizeof *label);
+    struct ar_call_label *label = recorder->labels;
+    while (label && (label->entry != entry || label->reason != reason ||
+                     strcmp(label->requested, requested) != 0 || strcmp(label->ran, ran) != 0))
+        label = label->next;
+    if (label)
+        return label;
+    label = calloc(1, sizeof *label);
     if (!label)
         return NULL;
     label->next = recorder->labels;
@@ -54,38 +49,24 @@ ar_recorder_label(struct ar_recorder *recorder, enum ar_entry entry, const char 
     return label;
 }
 
-static bool
-same_key(const struct ar_record_key *a, const struct ar_record_key *b)
-{
-    return a->label == b->label && a->type == b->type && a->op == b->op && a->bin == b->bin &&
-           a->nranks == b->nranks;
-}
-
 /* Names are looked up here: later, MPI may be gone. */
 static void
-name_type(char *name, MPI_Datatype type)
+set_names(struct ar_record *record, MPI_Datatype type, MPI_Op op)
 {
-    char full[MPI_MAX_OBJECT_NAME] = "";
-    int length;
-    if (type == MPI_DATATYPE_NULL)
-        snprintf(full, sizeof full, "derived");
-    else
-        PMPI_Type_get_name(type, full, &length);
-    snprintf(name, AR_NAME_TEXT, "%s", full);
-}
-
-static void
-name_op(char *name, MPI_Op op)
-{
-    static const char *const names[AR_OPS] = {
+    static const char *const ops[AR_OPS] = {
         [AR_SUM] = "MPI_SUM",   [AR_PROD] = "MPI_PROD",     [AR_MAX] = "MPI_MAX",
         [AR_MIN] = "MPI_MIN",   [AR_LAND] = "MPI_LAND",     [AR_LOR] = "MPI_LOR",
         [AR_LXOR] = "MPI_LXOR", [AR_BAND] = "MPI_BAND",     [AR_BOR] = "MPI_BOR",
         [AR_BXOR] = "MPI_BXOR", [AR_MAXLOC] = "MPI_MAXLOC", [AR_MINLOC] = "MPI_MINLOC",
     };
+    char name[MPI_MAX_OBJECT_NAME] = "derived";
+    int length;
     enum ar_op which;
     const bool predefined = op != MPI_OP_NULL && ar_op_find(&which, op) == AR_OP_PREDEFINED;
-    snprintf(name, AR_NAME_TEXT, "%s", predefined ? names[which] : "user");
+    if (type != MPI_DATATYPE_NULL)
+        PMPI_Type_get_name(type, name, &length);
+    snprintf(record->type, sizeof record->type, "%s", name);
+    snprintf(record->op, sizeof record->op, "%s", predefined ? ops[which] : "user");
 }
 
 static struct ar_record *
@@ -98,10 +79,8 @@ append(struct ar_recorder *recorder, const struct ar_record_key *key)
     }
     r->key = *key;
     r->type[0] = r->op[0] = '\0';
-    if (key->nranks > 0) {
-        name_type(r->type, key->type);
-        name_op(r->op, key->op);
-    }
+    if (key->nranks > 0)
+        set_names(r, key->type, key->op);
     ar_counts_init(&r->counts);
     atomic_init(&r->next, atomic_load_explicit(&recorder->first, memory_order_relaxed));
     /* Pairs with the acquire in ar_recorder_collect. */
@@ -114,9 +93,27 @@ ar_recorder_find(struct ar_recorder *recorder, const struct ar_record_key *key)
 {
     struct ar_record *r = atomic_load_explicit(&recorder->first, memory_order_relaxed);
     for (; r; r = atomic_load_explicit(&r->next, memory_order_relaxed))
-        if (same_key(&r->key, key))
+        if (r->key.label == key->label && r->key.type == key->type && r->key.op == key->op &&
+            r->key.bin == key->bin && r->key.nranks == key->nranks)
             return r;
     return append(recorder, key);
+}
+
+struct ar_record *
+ar_recorder_find_native(struct ar_recorder *recorder, const struct ar_call_label *label, int nranks,
+                        MPI_Datatype type, MPI_Op op, uint64_t count, uint64_t *bytes)
+{
+    int size = 0;
+    PMPI_Type_size(type, &size);
+    *bytes = count * (uint64_t)size;
+    const struct ar_record_key key = {
+        .label = label,
+        .type = ar_record_type(type),
+        .op = ar_record_op(op),
+        .bin = ar_size_bin(*bytes),
+        .nranks = nranks,
+    };
+    return ar_recorder_find(recorder, &key);
 }
 
 MPI_Datatype
@@ -132,19 +129,11 @@ ar_record_op(MPI_Op op)
     return ar_op_find(&which, op) == AR_OP_PREDEFINED ? op : MPI_OP_NULL;
 }
 
-/* The numbers may change meanwhile: one by one. */
-static void
-copy_counts(struct ar_counts *to, const struct ar_counts *from)
-{
-    const uint64_t *numbers = (const uint64_t *)from;
-    for (size_t i = 0; i < sizeof *to / sizeof *numbers; i++)
-        ((uint64_t *)to)[i] = __atomic_load_n(&numbers[i], __ATOMIC_RELAXED);
-}
-
 static void
 fill_row(struct ar_row *row, const struct ar_record *record)
 {
-    const struct ar_label *label = record->key.label;
+    const struct ar_call_label *label = record->key.label;
+    const uint64_t *const numbers = (const uint64_t *)&record->counts;
     memset(row, 0, sizeof *row);
     row->key.entry = label->entry;
     row->key.nranks = record->key.nranks;
@@ -154,7 +143,9 @@ fill_row(struct ar_row *row, const struct ar_record *record)
     snprintf(row->key.requested, sizeof row->key.requested, "%s", label->requested);
     snprintf(row->key.ran, sizeof row->key.ran, "%s", label->ran);
     snprintf(row->key.reason, sizeof row->key.reason, "%s", label->reason);
-    copy_counts(&row->counts, &record->counts);
+    /* The numbers may change meanwhile: one by one. */
+    for (size_t i = 0; i < sizeof row->counts / sizeof *numbers; i++)
+        ((uint64_t *)&row->counts)[i] = __atomic_load_n(&numbers[i], __ATOMIC_RELAXED);
 }
 
 void

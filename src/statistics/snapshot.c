@@ -1,12 +1,12 @@
-#include "communicator/snapshot.h"
+#include "statistics/snapshot.h"
 
 #include <errno.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <string.h>
 
-#include "communicator/thread.h"
 #include "report/report.h"
+#include "statistics/thread.h"
 
 static sem_t wish;
 static void (*writer)(void);

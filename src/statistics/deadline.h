@@ -18,6 +18,7 @@
 #include "execute/node.h"
 #include "execute/p2p.h"
 #include "select/select.h"
+#include "select/timeout.h"
 
 struct ar_deadline_call;
 
@@ -48,7 +49,11 @@ enum ar_deadline_stage {
     AR_DEADLINE_CHECKS   /* what comes after these: to verify, to tune, another part */
 };
 
-/* A call begins; type may be any handle.  The process's first one starts the thread. */
+/* At the process's first allreduce: starts the thread where its setting (NULL: it has none) asks
+ * for one. */
+void ar_deadline_start(const struct ar_timeout_setting *setting);
+
+/* A call begins; type may be any handle. */
 void ar_deadline_begin(MPI_Count count, MPI_Datatype type);
 
 /* It is a call on comm, as MPI has found; CHOOSES or JOINS. */
@@ -69,7 +74,7 @@ struct ar_deadline_run {
 void ar_deadline_run(const struct ar_deadline_run *run);
 void ar_deadline_leave(void);
 
-/* The call, on comm, returns error. */
+/* The call returns error.  comm: its communicator; MPI_COMM_NULL where MPI cannot be asked. */
 void ar_deadline_end(MPI_Comm comm, int error);
 
 #endif

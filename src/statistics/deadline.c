@@ -1,6 +1,6 @@
 #include <config.h>
 
-#include "communicator/deadline.h"
+#include "statistics/deadline.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -8,14 +8,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "communicator/process.h"
-#include "communicator/thread.h"
 #include "config/rank.h"
 #include "execute/awaited.h"
 #include "execute/group.h"
 #include "reduce/named.h"
 #include "report/ranks.h"
 #include "report/report.h"
+#include "statistics/thread.h"
 
 /* The thread looks so many times in a timeout, and its looks are its clock: a process that is
  * stopped, or sits under a debugger, is not late by that. */
@@ -64,84 +63,18 @@ static int own_rank;                   /* in MPI_COMM_WORLD; under the lock, too
 /* --- a line --- */
 
 static void
-add_call(struct ar_text *text, const struct ar_deadline_call *call)
+add_awaited(struct ar_text *text, const struct ar_deadline_call *call)
 {
-    const struct place *p = call->place;
-    if (!p) {
-        ar_text_add(text, "a call");
-        return;
-    }
-    ar_text_add(text, "call %llu on ", call->number);
-    ar_text_escape(text, (struct ar_word){call->name, strlen(call->name)});
-    ar_text_add(text, "%s as rank %d of %d", call->name[0] ? "" : "a communicator without a name",
-                p->rank, p->nranks);
-}
-
-/* How long it has been under way, as multiples of the timeout. */
-static void
-add_time(struct ar_text *text, const struct ar_deadline_call *call)
-{
-    const unsigned long long ms = (unsigned long long)setting.ms * call->lines;
-    if (ms % 1000 == 0)
-        ar_text_add(text, " for %llu s", ms / 1000);
-    else
-        ar_text_add(text, " for %llu ms", ms);
-}
-
-static void
-add_message(struct ar_text *text, const struct ar_deadline_call *call)
-{
-    ar_text_add(text, ": count %llu", call->count);
-    if (call->size > 0)
-        ar_text_add(text, ", %llu bytes", call->count * call->size);
-}
-
-static void
-add_stage(struct ar_text *text, const struct ar_deadline_call *call)
-{
-    static const char *const stages[] = {
-        [AR_DEADLINE_CHOOSES] = "in set-up",
-        [AR_DEADLINE_JOINS] = "in set-up of the communicator",
-        [AR_DEADLINE_NATIVE] = "native",
-        [AR_DEADLINE_CHECKS] = "behind what ran",
+    static const struct {
+        enum ar_awaited mark;
+        const char *text;
+    } kinds[] = {
+        {AR_AWAITED_GIVING, "; it awaits "},
+        {AR_AWAITED_TAKING, "; what it sends is not taken by "},
+        {AR_AWAITED_COMING, "; not in the call yet: "},
     };
-    char choice[AR_CHOICE_TEXT];
-    if (call->stage == AR_DEADLINE_RUNS)
-        ar_text_add(text, ", by %s", ar_choice_print(call->run.choice, choice, sizeof choice));
-    else
-        ar_text_add(text, ", %s", stages[call->stage]);
-}
-
-static void
-add_ranks(struct ar_text *text, const char *before, const struct ar_ranks *ranks,
-          enum ar_awaited mark)
-{
-    ar_text_add(text, "%s", before);
-    ar_ranks_print(text, ranks, (unsigned char)mark);
-    if (!ranks->names)
-        ar_text_add(text, " of it"); /* of the communicator, that is */
-}
-
-static void
-add_awaited(struct ar_text *text, const struct ar_ranks *ranks)
-{
+    const struct place *const p = call->place;
     unsigned any = 0;
-    for (int i = 0; i < ranks->nranks; i++)
-        any |= ranks->marks[i];
-    if (any == 0)
-        ar_text_add(text, "; it awaits nobody at this moment");
-    if (any & AR_AWAITED_GIVING)
-        add_ranks(text, "; it awaits ", ranks, AR_AWAITED_GIVING);
-    if (any & AR_AWAITED_TAKING)
-        add_ranks(text, "; what it sends is not taken by ", ranks, AR_AWAITED_TAKING);
-    if (any & AR_AWAITED_COMING)
-        add_ranks(text, "; not in the call yet: ", ranks, AR_AWAITED_COMING);
-}
-
-static void
-add_others(struct ar_text *text, const struct ar_deadline_call *call)
-{
-    const struct place *p = call->place;
     unsigned char *const marks =
         p && call->stage == AR_DEADLINE_RUNS ? calloc((size_t)p->nranks, 1) : NULL;
     if (!marks) {
@@ -152,29 +85,56 @@ add_others(struct ar_text *text, const struct ar_deadline_call *call)
         ar_p2p_awaited(call->run.p2p, marks);
     else
         ar_node_awaited(call->run.node, marks);
-    add_awaited(text, &(struct ar_ranks){p->nranks, marks, p->in_job});
+    const struct ar_ranks ranks = {p->nranks, marks, p->in_job};
+    for (int i = 0; i < p->nranks; i++)
+        any |= marks[i];
+    if (any == 0)
+        ar_text_add(text, "; it awaits nobody at this moment");
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (!(any & kinds[i].mark))
+            continue;
+        ar_text_add(text, "%s", kinds[i].text);
+        ar_ranks_print(text, &ranks, (unsigned char)kinds[i].mark);
+        if (!ranks.names) /* the numbers are the communicator's */
+            ar_text_add(text, " of it");
+    }
     free(marks);
 }
 
 static void
 write_line(struct ar_text *text, const struct ar_deadline_call *call)
 {
+    static const char *const stages[] = {
+        [AR_DEADLINE_CHOOSES] = "in set-up",
+        [AR_DEADLINE_JOINS] = "in set-up of the communicator",
+        [AR_DEADLINE_NATIVE] = "native",
+        [AR_DEADLINE_CHECKS] = "behind what ran",
+    };
+    char choice[AR_CHOICE_TEXT];
+    const struct place *const p = call->place;
+    const unsigned long long ms = (unsigned long long)setting.ms * call->lines;
+    const bool is_whole = ms % 1000 == 0;
     ar_text_add(text, "ALLREDUCE_TIMEOUT: rank %d has been in ", own_rank);
-    add_call(text, call);
-    add_time(text, call);
-    add_message(text, call);
-    add_stage(text, call);
-    add_others(text, call);
+    if (p) {
+        ar_text_add(text, "call %llu on ", call->number);
+        ar_text_escape(text, (struct ar_word){call->name, strlen(call->name)});
+        ar_text_add(text, "%s as rank %d of %d",
+                    call->name[0] ? "" : "a communicator without a name", p->rank, p->nranks);
+    } else {
+        ar_text_add(text, "a call");
+    }
+    ar_text_add(text, " for %llu %s: count %llu", is_whole ? ms / 1000 : ms, is_whole ? "s" : "ms",
+                call->count);
+    if (call->size > 0)
+        ar_text_add(text, ", %llu bytes", call->count * call->size);
+    if (call->stage == AR_DEADLINE_RUNS)
+        ar_text_add(text, ", by %s", ar_choice_print(call->run.choice, choice, sizeof choice));
+    else
+        ar_text_add(text, ", %s", stages[call->stage]);
+    add_awaited(text, call);
 }
 
 /* --- the thread --- */
-
-static bool
-is_due(const struct ar_deadline_call *call)
-{
-    return call->is_under_way && call->lines < LINES_MAX &&
-           looks - call->begun > (call->lines + 1ULL) * LOOKS;
-}
 
 /* Says the line of one call that is due for it; false if none is. */
 static bool
@@ -185,7 +145,8 @@ say_one(void)
     ar_text_init(&text, line, sizeof line);
     pthread_mutex_lock(&lock);
     struct ar_deadline_call *call = calls;
-    while (call && !is_due(call))
+    while (call && !(call->is_under_way && call->lines < LINES_MAX &&
+                     looks - call->begun > (call->lines + 1ULL) * LOOKS))
         call = call->next;
     if (call) {
         call->lines++;
@@ -275,10 +236,17 @@ leave_place(MPI_Comm comm, int key, void *place, void *extra)
     return MPI_SUCCESS;
 }
 
+/* The place of comm, made at its first call; NULL where that fails. */
 static struct place *
-make_place(MPI_Comm comm)
+place_of(MPI_Comm comm)
 {
-    struct place *const p = calloc(1, sizeof *p);
+    struct place *p = NULL;
+    int found = 0;
+    if (PMPI_Comm_get_attr(comm, keyval, &p, &found))
+        return NULL;
+    if (found)
+        return p;
+    p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
     PMPI_Comm_rank(comm, &p->rank);
@@ -295,26 +263,15 @@ make_place(MPI_Comm comm)
     return NULL;
 }
 
-static struct place *
-find_place(MPI_Comm comm)
-{
-    struct place *p = NULL;
-    int found = 0;
-    if (PMPI_Comm_get_attr(comm, keyval, &p, &found))
-        return NULL;
-    return found ? p : make_place(comm);
-}
-
 /* --- a call --- */
 
-static void
-start(void)
+void
+ar_deadline_start(const struct ar_timeout_setting *asked)
 {
-    const struct ar_config *const config = ar_process_get()->config;
-    if (config)
-        setting = config->timeout;
-    own_rank = ar_rank_in_job(); /* what MPI says is better, where it says */
     int error = 0;
+    if (asked)
+        setting = *asked;
+    own_rank = ar_rank_in_job(); /* what MPI says is better, where it says */
     if (setting.ms > 0)
         error = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave_place, &keyval, NULL);
     if (setting.ms > 0 && !error)
@@ -344,8 +301,6 @@ get_idle(void)
 void
 ar_deadline_begin(MPI_Count count, MPI_Datatype type)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, start);
     if (!ar_deadline_watches())
         return;
     const struct ar_named *const named = ar_named_find(type);
@@ -369,7 +324,7 @@ void
 ar_deadline_meet(MPI_Comm comm, enum ar_deadline_stage stage)
 {
     struct ar_deadline_call *const call = ar_deadline_own;
-    struct place *const place = find_place(comm);
+    struct place *const place = place_of(comm);
     char name[MPI_MAX_OBJECT_NAME] = "";
     int length;
     PMPI_Comm_get_name(comm, name, &length);
@@ -413,7 +368,7 @@ ar_deadline_leave(void)
 void
 ar_deadline_end(MPI_Comm comm, int error)
 {
-    if (!error && !ar_deadline_own->place && comm != MPI_COMM_NULL && !ar_process_is_closed())
+    if (!error && !ar_deadline_own->place && comm != MPI_COMM_NULL)
         ar_deadline_meet(comm, AR_DEADLINE_CHECKS);
     pthread_mutex_lock(&lock);
     ar_deadline_own->is_under_way = ar_deadline_own->is_taken = false;

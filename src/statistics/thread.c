@@ -1,4 +1,4 @@
-#include "communicator/thread.h"
+#include "statistics/thread.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "communicator/verified.h"
+#include "statistics/verified.h"
 
 #include <stdatomic.h>
 

@@ -1,4 +1,4 @@
-#include "communicator/quiet.h"
+#include "execute/quiet.h"
 
 void
 ar_quiet_begin(struct ar_quiet *quiet, MPI_Comm comm)

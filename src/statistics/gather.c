@@ -1,9 +1,9 @@
-#include "communicator/gather.h"
+#include "statistics/gather.h"
 
 #include <stdint.h>
 
-#include "communicator/quiet.h"
 #include "execute/group.h"
+#include "execute/quiet.h"
 
 #define TAG 0
 

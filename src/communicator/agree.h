@@ -1,0 +1,25 @@
+/* Agreement between the ranks of a communicator: ranks with different environments must not choose
+ * differently, which would be a deadlock.  So they compare their configuration once, and where they
+ * differ that of rank 0 counts. */
+#ifndef AR_AGREE_H
+#define AR_AGREE_H
+
+#include "communicator/communicator.h"
+
+/* Another number whenever ranks exchange something else than before, in set-up or in calls. */
+#define AR_PROTOCOL "2"
+
+/* Agrees on the configuration: c->config and, where ranks differ, c->own_config (rank 0's).
+ * Collective over comm.  A configuration that does not parse ends the job here.  MPI_SUCCESS or an
+ * error of MPI's. */
+int ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine);
+
+/* Agrees on a configuration that the program changed: where ranks differ, *config
+ * becomes rank 0's and what was there is destroyed.  Collective over comm.
+ * MPI_SUCCESS or an error of MPI's. */
+int ar_agree_on(struct ar_communicator *c, MPI_Comm comm, struct ar_config **config);
+
+/* Forgets who agreed, for the last time that MPI can be called. */
+void ar_agree_close(void);
+
+#endif

@@ -1,0 +1,93 @@
+/* Decisions: what a call runs, and why.  A communicator keeps those that it has made, with their
+ * plans; where it has none for a call, the first one is collective over comm, the user's
+ * communicator. */
+#ifndef AR_DECIDE_H
+#define AR_DECIDE_H
+
+#include "communicator/communicator.h"
+
+/* What somebody who measures wants to run. */
+struct ar_pick {
+    unsigned number; /* its own among those of the communicator, from 1; alike on all ranks */
+    struct ar_choice choice; /* not auto */
+    const char *reason;      /* lives as long as the communicator */
+};
+
+/* All that the choice for a call depends on, beside the communicator. */
+struct ar_decision_key {
+    size_t count;
+    size_t size;
+    size_t true_extent;
+    ptrdiff_t extent;
+    ptrdiff_t true_lb;
+    bool commutative;
+    bool named;    /* op and type are predefined */
+    bool basic;    /* the type is */
+    unsigned pick; /* its number; 0: the configuration decides */
+    /* 0 where the rules do not ask: */
+    enum ar_op op;
+    enum ar_type_class type;
+    enum ar_place place;
+    enum ar_determinism keeps;
+};
+
+/* Who executes a call. */
+enum ar_runner {
+    AR_RUN_NATIVE,   /* the MPI library's own allreduce */
+    AR_RUN_MESSAGES, /* a plan, by point-to-point messages */
+    AR_RUN_MEMORY,   /* the ranks of a node, through shared memory */
+    AR_RUN_EXACT     /* an exact sum: integers, each by a decision of its own */
+};
+
+/* What a call with this key runs. */
+struct ar_decision {
+    bool used;
+    struct ar_tuned *tuned; /* whose pick it is; NULL: nobody tunes */
+    struct ar_decision_key key;
+    enum ar_runner runner;
+    struct ar_plan *plan; /* of AR_RUN_MESSAGES; owned */
+    struct ar_node *node; /* of AR_RUN_MEMORY; the communicator's */
+    struct ar_channel
+        *channel; /* of AR_RUN_MESSAGES; the communicator's, or NULL: MPI's messages */
+    bool whole;   /* the op gets all elements in each call */
+    struct ar_choice choice;
+    const struct ar_choice *clause;    /* that asked for it; NULL: none.  The configuration's */
+    const char *reason;                /* static string, or a pick's */
+    const struct ar_call_label *label; /* NULL: nothing is recorded */
+    struct ar_record *record;          /* of the last call with this decision */
+};
+
+/* What a call of count (>= 1) elements runs; NULL with *error, an MPI_ERR_ code, where memory ran
+ * out or an algorithm is broken.  place is this rank's. */
+struct ar_decision *ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm,
+                                           const struct ar_reduction *r, size_t count,
+                                           enum ar_place place, int *error);
+
+/* The same for a call that runs what pick says (NULL: what the configuration says); where it
+ * cannot, native or the same schedule by messages, as the reason tells. */
+struct ar_decision *ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm,
+                                              const struct ar_reduction *r, size_t count,
+                                              const struct ar_pick *pick, int *error);
+
+/* From now on calls on c run pick, alike on all ranks, or what the configuration says (NULL).
+ * pick lives as long as it is in force. */
+void ar_communicator_pick(struct ar_communicator *c, const struct ar_pick *pick);
+
+/* As ar_communicator_decide, for a call within one of the user's, which the next one is not
+ * compared with. */
+struct ar_decision *ar_communicator_decide_within(struct ar_communicator *c, MPI_Comm comm,
+                                                  const struct ar_reduction *r, size_t count,
+                                                  enum ar_place place, int *error);
+
+/* The record of a decision's calls with this type and op, on a communicator that has a recorder;
+ * NULL without memory. */
+struct ar_record *ar_decision_record(struct ar_communicator *c, struct ar_decision *d,
+                                     const struct ar_reduction *r);
+
+/* Drops all decisions with their plans. */
+void ar_decisions_clear(struct ar_communicator *c);
+
+/* As clear; the cache goes, too. */
+void ar_decisions_destroy(struct ar_communicator *c);
+
+#endif

@@ -1,0 +1,50 @@
+/* The statistics of this process: what was recorded of the calls on all communicators, gathered
+ * from all ranks at the end and written where ALLREDUCE_STATS says.  ALLREDUCE_VERBOSE prints from
+ * the same numbers.  Thread-safe.
+ *
+ * A layer below the communicators, which hand over their calls' records: it knows no more of them
+ * than the recorder that it has lent them. */
+#ifndef AR_STATISTICS_H
+#define AR_STATISTICS_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config/config.h"
+#include "statistics/record.h"
+
+/* At the process's first allreduce: what its own settings (NULL: there are none) ask for.
+ * world_rank: -1 where there is no world. */
+void ar_statistics_begin(const struct ar_config *config, int world_rank);
+
+/* A recorder for the calls on comm, if its configuration asks for one (NULL: it agreed on none, and
+ * this process's own counts); until now the set-up of comm took setup_ns.  To be detached; NULL:
+ * nothing is recorded. */
+struct ar_recorder *ar_statistics_attach(const struct ar_config *config, MPI_Comm comm,
+                                         uint64_t setup_ns);
+
+/* Takes over the numbers of a recorder, whose communicator goes, and destroys it; NULL is allowed.
+ */
+void ar_statistics_detach(struct ar_recorder *recorder);
+
+/* Are numbers to be gathered when communicators go?  In programs without a world, where no end is
+ * to be seen. */
+bool ar_statistics_are_parted(void);
+
+/* Then, before comm goes, whose configuration has a file for statistics: gathers and writes if it
+ * is the largest communicator that any of its ranks had.  Collective over comm. */
+void ar_statistics_part(MPI_Comm comm);
+
+/* Counts a call that MPI took, and that no communicator's state has to do with. */
+void ar_statistics_count(enum ar_entry entry, const char *reason);
+
+/* The same of a message, whose size is counted too. */
+void ar_statistics_count_message(enum ar_entry entry, const char *reason, MPI_Comm comm,
+                                 MPI_Datatype type, MPI_Op op, uint64_t count);
+
+/* Prints and writes, once.  Where all ranks of the world call it together, collective over them;
+ * else MPI may have ended. */
+void ar_statistics_end(bool is_together);
+
+#endif
