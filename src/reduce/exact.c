@@ -9,23 +9,23 @@
 
 /* --- grids --- */
 
-const struct ar_grid_kernels *
-ar_grid_kernels_get(enum ar_isa isa, enum ar_exact_format format)
+const struct ar_exact_kernels *
+ar_exact_kernels_get(enum ar_isa isa, enum ar_exact_format format)
 {
-    static const struct ar_grid_kernels *const tables[AR_ISAS] = {
-        [AR_ISA_BASE] = ar_grid_kernels_base,
+    static const struct ar_exact_kernels *const tables[AR_ISAS] = {
+        [AR_ISA_BASE] = ar_exact_kernels_base,
 #ifdef __x86_64__
-        [AR_ISA_AVX2] = ar_grid_kernels_avx2,
-        [AR_ISA_AVX512] = ar_grid_kernels_avx512,
+        [AR_ISA_AVX2] = ar_exact_kernels_avx2,
+        [AR_ISA_AVX512] = ar_exact_kernels_avx512,
 #endif
     };
     return &tables[isa][format];
 }
 
-static const struct ar_grid_kernels *
+static const struct ar_exact_kernels *
 kernels_of(enum ar_exact_format format)
 {
-    return ar_grid_kernels_get(ar_isa_best(), format);
+    return ar_exact_kernels_get(ar_isa_best(), format);
 }
 
 /* A part's integer is at most 2^PART_BITS where it is cut and where it is read.  Of the highest
@@ -44,17 +44,17 @@ words_of(int window_bits, int word_bits, int part_bits)
 {
     if (window_bits <= word_bits)
         return 1;
-    for (int words = 2; words <= AR_GRID_PARTS; words++)
+    for (int words = 2; words <= AR_EXACT_PARTS; words++)
         if (window_bits <= (words - 1) * part_bits + word_bits - SPARE_BITS)
             return words;
     return 0;
 }
 
-struct ar_grid
-ar_grid_of(struct ar_window window, int nranks)
+struct ar_exact_grid
+ar_exact_grid_of(struct ar_window window, int nranks)
 {
     const int word_bits = ar_digits_bits(nranks);
-    struct ar_grid grid = {.bits = word_bits < PART_BITS ? word_bits : PART_BITS};
+    struct ar_exact_grid grid = {.bits = word_bits < PART_BITS ? word_bits : PART_BITS};
     if (window.special || window.top == AR_WINDOW_EMPTY)
         return grid;
     grid.words = words_of(window.top + window.bottom, word_bits, grid.bits);
@@ -83,10 +83,10 @@ ar_extent_window(enum ar_exact_format format, struct ar_extent extent)
 struct ar_window
 ar_window_of(enum ar_exact_format format, const void *numbers, size_t count)
 {
-    struct ar_rounding users;
-    ar_rounding_begin(&users);
+    struct ar_float_environment saved;
+    ar_rounding_begin(&saved);
     const struct ar_extent extent = kernels_of(format)->measure(numbers, count);
-    ar_rounding_end(&users);
+    ar_rounding_end(&saved);
     const struct ar_window window = ar_extent_window(format, extent);
     return window.special ? ar_digits_window(format, numbers, count) : window;
 }
@@ -94,7 +94,7 @@ ar_window_of(enum ar_exact_format format, const void *numbers, size_t count)
 size_t
 ar_exact_words(struct ar_window window, int nranks)
 {
-    const int words = ar_grid_of(window, nranks).words;
+    const int words = ar_exact_grid_of(window, nranks).words;
     return words ? (size_t)words : ar_digits_words(window, nranks);
 }
 
@@ -104,28 +104,28 @@ void
 ar_exact_encode(enum ar_exact_format format, int64_t *words, const void *numbers, size_t count,
                 struct ar_window window, int nranks)
 {
-    const struct ar_grid grid = ar_grid_of(window, nranks);
-    struct ar_rounding users;
+    const struct ar_exact_grid grid = ar_exact_grid_of(window, nranks);
+    struct ar_float_environment saved;
     if (grid.words == 0) {
         ar_digits_encode(format, words, numbers, count, window, nranks);
         return;
     }
-    ar_rounding_begin(&users);
+    ar_rounding_begin(&saved);
     kernels_of(format)->encode(words, numbers, count, &grid);
-    ar_rounding_end(&users);
+    ar_rounding_end(&saved);
 }
 
 void
 ar_exact_decode(enum ar_exact_format format, void *numbers, int64_t *words, size_t count,
                 struct ar_window window, int nranks)
 {
-    const struct ar_grid grid = ar_grid_of(window, nranks);
-    struct ar_rounding users;
+    const struct ar_exact_grid grid = ar_exact_grid_of(window, nranks);
+    struct ar_float_environment saved;
     if (grid.words == 0) {
         ar_digits_decode(format, numbers, words, count, window, nranks);
         return;
     }
-    ar_rounding_begin(&users);
+    ar_rounding_begin(&saved);
     kernels_of(format)->decode(numbers, words, count, &grid);
-    ar_rounding_end(&users);
+    ar_rounding_end(&saved);
 }

@@ -63,8 +63,8 @@ cut(double *rest, double magic)
 }
 
 INLINE void
-encode_one(int64_t *words, size_t count, double number, const struct ar_grid *grid, int nwords,
-           int nparts)
+encode_one(int64_t *words, size_t count, double number, const struct ar_exact_grid *grid,
+           int nwords, int nparts)
 {
     if (nparts == 3)
         words[2 * count] = cut(&number, grid->magic[2]);
@@ -124,8 +124,8 @@ carry_of(int64_t word, int bits)
 
 /* The sum as one double; to be rounded once more where is_exact to a float. */
 INLINE double
-decode_one(const int64_t *words, size_t count, const struct ar_grid *grid, int nwords, int nparts,
-           bool to_odd)
+decode_one(const int64_t *words, size_t count, const struct ar_exact_grid *grid, int nwords,
+           int nparts, bool to_odd)
 {
     const int64_t carry = carry_of(words[0], grid->bits);
     const int64_t low = words[0] - (int64_t)((uint64_t)carry << grid->bits);
@@ -146,18 +146,18 @@ decode_one(const int64_t *words, size_t count, const struct ar_grid *grid, int n
 
 #define CODE(name, T, to_odd, nwords, nparts)                                                      \
     static AR_TARGET void encode_##name##_##nwords(int64_t *words, const void *numbers,            \
-                                                   size_t count, const struct ar_grid *grid)       \
+                                                   size_t count, const struct ar_exact_grid *grid) \
     {                                                                                              \
         const AR_ELEMENT(T) *const all = numbers;                                                  \
-        const struct ar_grid g = *grid;                                                            \
+        const struct ar_exact_grid g = *grid;                                                      \
         AR_LOOP for (size_t i = 0; i < count; i++)                                                 \
             encode_one(words + i, count, all[i], &g, nwords, nparts);                              \
     }                                                                                              \
     static AR_TARGET void decode_##name##_##nwords(void *numbers, const int64_t *words,            \
-                                                   size_t count, const struct ar_grid *grid)       \
+                                                   size_t count, const struct ar_exact_grid *grid) \
     {                                                                                              \
         AR_ELEMENT(T) *const all = numbers;                                                        \
-        const struct ar_grid g = *grid;                                                            \
+        const struct ar_exact_grid g = *grid;                                                      \
         AR_LOOP for (size_t i = 0; i < count; i++) all[i] =                                        \
             (T)decode_one(words + i, count, &g, nwords, nparts, to_odd);                           \
     }
@@ -167,7 +167,7 @@ decode_one(const int64_t *words, size_t count, const struct ar_grid *grid, int n
     CODE(name, T, to_odd, 2, 2)                                                                    \
     CODE(name, T, to_odd, 3, 3)                                                                    \
     static void encode_##name(int64_t *words, const void *numbers, size_t count,                   \
-                              const struct ar_grid *grid)                                          \
+                              const struct ar_exact_grid *grid)                                    \
     {                                                                                              \
         if (grid->words == 1)                                                                      \
             encode_##name##_1(words, numbers, count, grid);                                        \
@@ -177,7 +177,7 @@ decode_one(const int64_t *words, size_t count, const struct ar_grid *grid, int n
             encode_##name##_3(words, numbers, count, grid);                                        \
     }                                                                                              \
     static void decode_##name(void *numbers, const int64_t *words, size_t count,                   \
-                              const struct ar_grid *grid)                                          \
+                              const struct ar_exact_grid *grid)                                    \
     {                                                                                              \
         if (grid->words == 1)                                                                      \
             decode_##name##_1(numbers, words, count, grid);                                        \
@@ -190,7 +190,7 @@ decode_one(const int64_t *words, size_t count, const struct ar_grid *grid, int n
 CODES(float, float, true)
 CODES(double, double, false)
 
-const struct ar_grid_kernels AR_TABLE[AR_EXACT_FORMATS] = {
+const struct ar_exact_kernels AR_TABLE[AR_EXACT_FORMATS] = {
     [AR_EXACT_FLOAT] = {measure_float, encode_float, decode_float},
     [AR_EXACT_DOUBLE] = {measure_double, encode_double, decode_double},
 };

@@ -1,8 +1,22 @@
 #include "reduce/geometry.h"
 
-/* Scratch is as aligned as malloc's, so should element 0 be: holes at an
- * element's start are laid out too. */
+#include <stdlib.h>
+#include <string.h>
+
+/* Scratch is as aligned as malloc's memory, and element 0 in it should be, too, wherever the
+ * first byte of an element is. */
 #define ALIGNMENT 16
+
+/* Elements with holes are copied through a buffer: on the stack if it has at most this many bytes,
+ * on the heap if one element alone needs more. */
+#define BUFFER_BYTES 8192
+
+int
+ar_error_class(int error)
+{
+    int class;
+    return PMPI_Error_class(error, &class) == MPI_SUCCESS ? class : MPI_ERR_OTHER;
+}
 
 bool
 ar_geometry_get(struct ar_reduction *r, MPI_Datatype type)
@@ -25,7 +39,9 @@ ar_geometry_get(struct ar_reduction *r, MPI_Datatype type)
     return true;
 }
 
-/* From the address of element 0 to the first byte of count of them, which may lie backwards. */
+/* --- scratch --- */
+
+/* From the address of element 0 to the first byte of count elements, which may lie backwards. */
 static ptrdiff_t
 lowest(const struct ar_reduction *r, size_t count)
 {
@@ -49,4 +65,103 @@ void *
 ar_reduction_base(const struct ar_reduction *r, void *scratch, size_t count)
 {
     return (char *)scratch + (ptrdiff_t)lead(r, count) - lowest(r, count);
+}
+
+/* --- packing --- */
+
+enum direction { PACK, UNPACK };
+
+/* Packs count elements into a buffer of *bytes bytes and sets *bytes to those it took; or unpacks
+ * them from it.  Some MPI libraries refuse to pack at address 0, which is MPI_BOTTOM, where the
+ * type holds the elements' addresses: there a type is made that starts at a variable of ours. */
+static int
+convert(const struct ar_reduction *r, enum direction direction, void *packed, int *bytes,
+        void *elements, int count)
+{
+    MPI_Datatype type = r->type;
+    int position = 0, error = MPI_SUCCESS;
+    if (!elements) {
+        const MPI_Aint bottom = -(MPI_Aint)&position;
+        error = PMPI_Type_create_hindexed_block(1, count, &bottom, r->type, &type);
+        if (error == MPI_SUCCESS)
+            error = PMPI_Type_commit(&type);
+        elements = &position;
+        count = 1;
+    }
+    if (error == MPI_SUCCESS && direction == PACK)
+        error = PMPI_Pack(elements, count, type, packed, *bytes, &position, r->comm);
+    else if (error == MPI_SUCCESS)
+        error = PMPI_Unpack(packed, *bytes, &position, elements, count, type, r->comm);
+    if (type != r->type)
+        PMPI_Type_free(&type);
+    *bytes = position;
+    return ar_error_class(error);
+}
+
+bool
+ar_reduction_packs(const struct ar_reduction *r)
+{
+    int bytes = 0;
+    return PMPI_Pack_size(1, r->type, r->comm, &bytes) == MPI_SUCCESS && (size_t)bytes == r->size;
+}
+
+int
+ar_reduction_pack(const struct ar_reduction *r, void *packed, const void *src, size_t count)
+{
+    int bytes = (int)(count * r->size);
+    return convert(r, PACK, packed, &bytes, (void *)src, (int)count);
+}
+
+int
+ar_reduction_unpack(const struct ar_reduction *r, void *dst, const void *packed, size_t count)
+{
+    int bytes = (int)(count * r->size);
+    return convert(r, UNPACK, (void *)packed, &bytes, dst, (int)count);
+}
+
+/* --- copying --- */
+
+/* Packing is local, needs no memory but ours, and takes no message of the program's, as a send to
+ * oneself would. */
+static int
+copy_packed(const struct ar_reduction *r, char *dst, char *src, size_t count)
+{
+    char on_stack[BUFFER_BYTES];
+    int element_bytes;
+    int error = PMPI_Pack_size(1, r->type, r->comm, &element_bytes);
+    if (error != MPI_SUCCESS)
+        return ar_error_class(error);
+    const bool fits = element_bytes <= BUFFER_BYTES;
+    const int room = fits ? BUFFER_BYTES : element_bytes;
+    const size_t most = room / element_bytes;
+    char *const buffer = fits ? on_stack : malloc(room);
+    if (!buffer)
+        return MPI_ERR_NO_MEM;
+    for (size_t done = 0; done < count && error == MPI_SUCCESS; done += most) {
+        const int n = count - done < most ? count - done : most;
+        const ptrdiff_t at = (ptrdiff_t)done * r->extent;
+        int bytes = room;
+        error = convert(r, PACK, buffer, &bytes, src + at, n);
+        if (error == MPI_SUCCESS)
+            error = convert(r, UNPACK, buffer, &bytes, dst + at, n);
+    }
+    if (!fits)
+        free(buffer);
+    return error;
+}
+
+int
+ar_reduction_copy(const struct ar_reduction *r, void *dst, const void *src, size_t count)
+{
+    char *const to = dst, *const from = (char *)src;
+    if (dst == src || count == 0 || r->size == 0)
+        return MPI_SUCCESS;
+    if (r->dense)
+        memcpy(to + r->true_lb, from + r->true_lb, count * r->size);
+    else if (r->size != r->true_extent)
+        return copy_packed(r, to, from, count);
+    else /* gaps between the elements, none inside */
+        for (size_t i = 0; i < count; i++)
+            memcpy(to + r->true_lb + i * r->extent, from + r->true_lb + i * r->extent, r->size);
+    return MPI_SUCCESS;
 }

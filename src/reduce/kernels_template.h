@@ -4,7 +4,7 @@
  * Where both operands are NaN, x86 keeps the payload of the one on the left, and C
  * does not say which that is.  MPI libraries compute b op a, since
  * PMPI_Reduce_local(a, b) works in b; written so, and with b loaded first,
- * compilers do the same here.  The trial (trial.h) catches one that does not.
+ * compilers do the same here.  Admission (admission.h) catches one that does not.
  */
 #include <stdint.h>
 

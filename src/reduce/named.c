@@ -4,9 +4,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "reduce/admission.h"
 #include "reduce/geometry.h"
 #include "reduce/named.h"
-#include "reduce/trial.h"
 
 /* How a type is represented, its size apart. */
 enum form {
@@ -36,8 +36,8 @@ enum form {
 #define C_INTEGER_OPS (INTEGER_OPS | LOGICAL_OPS)
 #define PAIR_OPS      (BIT(MAXLOC) | BIT(MINLOC))
 
-/* MPI_CHAR and MPI_CHARACTER take more here than the standard asks for: MPICH and
- * Open MPI both have it.  Handles that are null in the MPI at hand are skipped. */
+/* MPI_CHAR and MPI_CHARACTER take more here than the standard asks for, as they do in MPICH and
+ * Open MPI.  Handles that are null in the MPI at hand are skipped. */
 #define TYPE(handle) handle, #handle
 static const struct row {
     MPI_Datatype type;
@@ -127,9 +127,9 @@ static const struct row {
     {TYPE(MPI_2DOUBLE_PRECISION), PAIR_OPS, TWO_FLOATING},
 };
 
-/* Classes by form and size.  Types of other sizes (REAL16, say) have no kernel.
- * Two candidates: a byte's logical ops may normalise or not; operands of a sum may
- * be swapped, in vectors or everywhere; products may be C's or the textbook's. */
+/* Classes by form and size.  Types of other sizes (REAL16, say) have no kernel.  There are two
+ * candidates where a byte's logical ops may normalise or not, where operands of a sum may be
+ * swapped, in vectors or everywhere, and where products may be C's or the textbook's. */
 static const struct class_row {
     size_t size;
     enum form form;
@@ -204,19 +204,13 @@ _Static_assert(sizeof(MPI_Datatype) <= sizeof(uint64_t), "handles are wider than
 _Static_assert(sizeof(MPI_Op) <= sizeof(uint64_t), "handles are wider than a key");
 
 /* Handles are opaque: their bytes make the key. */
-static inline uint64_t
-type_key(MPI_Datatype type)
-{
-    uint64_t key = 0;
-    memcpy(&key, &type, sizeof type);
-    return key;
-}
+#define KEY_OF(handle) key_of(&(handle), sizeof(handle))
 
 static inline uint64_t
-op_key(MPI_Op op)
+key_of(const void *handle, size_t bytes)
 {
     uint64_t key = 0;
-    memcpy(&key, &op, sizeof op);
+    memcpy(&key, handle, bytes);
     return key;
 }
 
@@ -264,7 +258,7 @@ type_class_of(const struct row *row, size_t size)
     return size == 4 ? AR_TYPE_FLOAT : size == 8 ? AR_TYPE_DOUBLE : AR_TYPE_LONG_DOUBLE;
 }
 
-/* What a kernel slot holds before the trial; never called. */
+/* What stands in the place of a kernel before its admission; never called. */
 static void
 untried(void *dst, const void *a, const void *b, size_t count)
 {
@@ -276,12 +270,11 @@ set_up(void)
 {
     isa = ar_isa_best();
     for (size_t i = 0; i < COUNT(op_rows); i++)
-        map_add(&op_map, op_key(op_rows[i].op), i);
+        map_add(&op_map, KEY_OF(op_rows[i].op), i);
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct ar_named *const t = &named[i];
-        if (rows[i].type == MPI_DATATYPE_NULL)
-            continue;
-        if (!ar_geometry_get(&t->geometry, rows[i].type) || t->geometry.size == 0)
+        if (rows[i].type == MPI_DATATYPE_NULL || !ar_geometry_get(&t->geometry, rows[i].type) ||
+            t->geometry.size == 0)
             continue;
         t->geometry.commutative = true;
         t->geometry.named = true;
@@ -291,7 +284,7 @@ set_up(void)
         t->candidates = candidates_of(rows[i].form, t->geometry.size);
         for (int op = 0; op < AR_OPS; op++)
             atomic_init(&t->kernel[op], untried);
-        map_add(&type_map, type_key(rows[i].type), i);
+        map_add(&type_map, KEY_OF(rows[i].type), i);
     }
     /* Pairs with the acquire in ensure_set_up. */
     atomic_store_explicit(&ready, true, memory_order_release);
@@ -310,7 +303,7 @@ struct ar_named *
 ar_named_find(MPI_Datatype type)
 {
     ensure_set_up();
-    const int row = map_slot(&type_map, type_key(type))->row_plus_1 - 1;
+    const int row = map_slot(&type_map, KEY_OF(type))->row_plus_1 - 1;
     return row < 0 ? NULL : &named[row];
 }
 
@@ -330,7 +323,7 @@ enum ar_op_kind
 ar_op_find(enum ar_op *which, MPI_Op op)
 {
     ensure_set_up();
-    const int row = map_slot(&op_map, op_key(op))->row_plus_1 - 1;
+    const int row = map_slot(&op_map, KEY_OF(op))->row_plus_1 - 1;
     if (row < 0)
         return AR_OP_USER;
     *which = op_rows[row].which;
@@ -349,26 +342,20 @@ ar_op_handle(enum ar_op op)
     return op_rows[op].op;
 }
 
-static ar_kernel_fn *
-choose_kernel(const struct ar_named *type, MPI_Op op, enum ar_op which)
-{
-    for (int i = 0; i < type->candidates.n; i++) {
-        ar_kernel_fn *const kernel = ar_kernel_get(isa, type->candidates.class[i], which);
-        if (kernel && ar_trial(kernel, type->candidates.class[i], op, &type -> geometry))
-            return kernel;
-    }
-    return NULL;
-}
-
 ar_kernel_fn *
 ar_named_kernel(struct ar_named *type, MPI_Op op, enum ar_op which)
 {
-    /* Relaxed: the pointer is all there is to see, and threads that race choose
-     * the same. */
+    /* Relaxed: the pointer is all there is to see, and threads that race choose the same. */
     ar_kernel_fn *kernel = atomic_load_explicit(&type->kernel[which], memory_order_relaxed);
-    if (kernel == untried) {
-        kernel = choose_kernel(type, op, which);
-        atomic_store_explicit(&type->kernel[which], kernel, memory_order_relaxed);
+    if (kernel != untried)
+        return kernel;
+    kernel = NULL;
+    for (int i = 0; i < type->candidates.n && !kernel; i++) {
+        const enum ar_class class = type->candidates.class[i];
+        kernel = ar_kernel_get(isa, class, which);
+        if (kernel && !ar_kernel_agrees(kernel, class, op, &type->geometry))
+            kernel = NULL;
     }
+    atomic_store_explicit(&type->kernel[which], kernel, memory_order_relaxed);
     return kernel;
 }

@@ -46,8 +46,8 @@ enum ar_op_kind ar_op_find(enum ar_op *which, MPI_Op op);
 const char *ar_op_name(enum ar_op op);
 MPI_Op ar_op_handle(enum ar_op op);
 
-/* The kernel for op on type, which takes it; NULL if none gives the bits of
- * PMPI_Reduce_local.  The first call for a pair holds a trial, some 100 us. */
+/* The kernel for op on type, which takes it; NULL if none gives the bits of PMPI_Reduce_local.  The
+ * first call for a pair decides on admission, which takes some 100 us. */
 ar_kernel_fn *ar_named_kernel(struct ar_named *type, MPI_Op op, enum ar_op which);
 
 #endif

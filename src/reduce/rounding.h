@@ -1,50 +1,46 @@
-/* The processor's rounding to nearest, with small numbers as they are and without traps, whatever
- * the program has set; its exception flags stay as they were.  Not <fenv.h> on x86: it sets the
- * x87 unit, too, which takes a microsecond. */
+/* Sets the processor to round to nearest, without flushing small numbers to zero and without
+ * traps, whatever the program has set.  The program's exception flags stay as they were.
+ * On x86 not by <fenv.h>, which sets the x87 unit, too, and takes a microsecond.
+ */
 #ifndef AR_ROUNDING_H
 #define AR_ROUNDING_H
 
 #ifdef __SSE2__
 #include <xmmintrin.h>
-
 #define MXCSR_AT_START 0x1f80U
-
-struct ar_rounding {
-    unsigned mxcsr;
-};
-
-static inline void
-ar_rounding_begin(struct ar_rounding *users)
-{
-    users->mxcsr = _mm_getcsr();
-    _mm_setcsr(MXCSR_AT_START);
-}
-
-static inline void
-ar_rounding_end(const struct ar_rounding *users)
-{
-    _mm_setcsr(users->mxcsr);
-}
-
 #else
 #include <fenv.h>
+#endif
 
-struct ar_rounding {
+/* What the program has set. */
+struct ar_float_environment {
+#ifdef __SSE2__
+    unsigned mxcsr;
+#else
     fenv_t environment;
+#endif
 };
 
 static inline void
-ar_rounding_begin(struct ar_rounding *users)
+ar_rounding_begin(struct ar_float_environment *saved)
 {
-    fegetenv(&users->environment);
+#ifdef __SSE2__
+    saved->mxcsr = _mm_getcsr();
+    _mm_setcsr(MXCSR_AT_START);
+#else
+    fegetenv(&saved->environment);
     fesetenv(FE_DFL_ENV);
+#endif
 }
 
 static inline void
-ar_rounding_end(const struct ar_rounding *users)
+ar_rounding_end(const struct ar_float_environment *saved)
 {
-    fesetenv(&users->environment);
+#ifdef __SSE2__
+    _mm_setcsr(saved->mxcsr);
+#else
+    fesetenv(&saved->environment);
+#endif
 }
 
-#endif
 #endif

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "check.h"
+#include "reduce/admission.h"
 #include "reduce/named.h"
-#include "reduce/trial.h"
 
 #ifndef AR_MPI_IS_OPENMPI
 #define AR_MPI_IS_OPENMPI 0
@@ -201,7 +201,7 @@ check_every_isa(const struct ar_reduction *r, enum ar_op which, const char *what
         char label[120];
         snprintf(label, sizeof label, "%s with %s", what, names[isa]);
         forced.kernel = ar_kernel_get(isa, class, which);
-        if (ar_trial(forced.kernel, class, r->op, &ar_named_find(r->type)->geometry))
+        if (ar_kernel_agrees(forced.kernel, class, r->op, &ar_named_find(r->type)->geometry))
             check_bits(&forced, label);
         else
             printf("left to PMPI_Reduce_local: %s\n", label);
@@ -283,7 +283,7 @@ check_threads(void)
     }
 }
 
-/* Mutants of the kernel that serves, which the trial must reject. */
+/* Mutants of the kernel that serves, which admission must reject. */
 static ar_kernel_fn *right;
 static size_t element_bytes;
 
@@ -320,9 +320,10 @@ check_mutants(MPI_Op op, MPI_Datatype type)
     if (!right)
         return;
     const enum ar_class class = named->candidates.class[0];
-    CHECK(ar_trial(right, class, op, &named->geometry), "op %d: the kernel itself", which);
+    CHECK(ar_kernel_agrees(right, class, op, &named->geometry), "op %d: the kernel itself", which);
     for (size_t i = 0; i < COUNT(mutants); i++)
-        CHECK(!ar_trial(mutants[i], class, op, &named->geometry), "op %d, mutant %zu", which, i);
+        CHECK(!ar_kernel_agrees(mutants[i], class, op, &named->geometry), "op %d, mutant %zu",
+              which, i);
 }
 
 static void
@@ -331,13 +332,13 @@ check_wrong_kernel(MPI_Op op, MPI_Datatype type, enum ar_class wrong)
     enum ar_op which = AR_OPS;
     const struct ar_named *const named = ar_named_find(type);
     ar_op_find(&which, op);
-    CHECK(!ar_trial(ar_kernel_get(AR_ISA_BASE, wrong, which), named->candidates.class[0], op,
-                    &named -> geometry),
+    CHECK(!ar_kernel_agrees(ar_kernel_get(AR_ISA_BASE, wrong, which), named->candidates.class[0],
+                            op, &named -> geometry),
           "op %d takes class %d", which, wrong);
 }
 
 static void
-check_trial(void)
+check_admission(void)
 {
     static const MPI_Op float_ops[] = {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN};
     for (size_t i = 0; i < COUNT(float_ops); i++) {
@@ -368,7 +369,7 @@ main(int argc, char **argv)
     for (size_t t = 0; t < COUNT(types); t++)
         for (size_t o = 0; o < COUNT(ops); o++)
             check_pair(t, o);
-    check_trial();
+    check_admission();
     MPI_Finalize();
     return check_status();
 }

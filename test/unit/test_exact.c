@@ -228,7 +228,7 @@ sum_by(enum ar_isa isa, enum ar_exact_format format, void *result, const char *v
        struct ar_window window, int claimed)
 {
     static int64_t total[COUNT * WORDS_MAX], words[COUNT * WORDS_MAX];
-    const struct ar_grid grid = ar_grid_of(window, claimed);
+    const struct ar_exact_grid grid = ar_exact_grid_of(window, claimed);
     const size_t bytes = COUNT * (format == AR_EXACT_FLOAT ? sizeof(float) : sizeof(double));
     const size_t n =
         COUNT * (isa == BY_DIGITS ? ar_digits_words(window, claimed) : (size_t)grid.words);
@@ -237,7 +237,7 @@ sum_by(enum ar_isa isa, enum ar_exact_format format, void *result, const char *v
         if (isa == BY_DIGITS)
             ar_digits_encode(format, words, vectors + (size_t)r * bytes, COUNT, window, claimed);
         else
-            ar_grid_kernels_get(isa, format)
+            ar_exact_kernels_get(isa, format)
                 ->encode(words, vectors + (size_t)r * bytes, COUNT, &grid);
         for (size_t i = 0; i < n; i++)
             assert_false(__builtin_add_overflow(total[i], words[i], &total[i]));
@@ -245,7 +245,7 @@ sum_by(enum ar_isa isa, enum ar_exact_format format, void *result, const char *v
     if (isa == BY_DIGITS)
         ar_digits_decode(format, result, total, COUNT, window, claimed);
     else
-        ar_grid_kernels_get(isa, format)->decode(result, total, COUNT, &grid);
+        ar_exact_kernels_get(isa, format)->decode(result, total, COUNT, &grid);
 }
 
 static void
@@ -254,7 +254,7 @@ compare_kernels(enum ar_exact_format format, const char *vectors, int nranks, in
 {
     const size_t count = (size_t)nranks * COUNT;
     const struct ar_window window = ar_digits_window(format, vectors, count);
-    const int words = ar_grid_of(window, claimed).words;
+    const int words = ar_exact_grid_of(window, claimed).words;
     double expected[COUNT] = {0}, is[COUNT] = {0};
     words_met[words]++;
     sum_by(BY_DIGITS, format, expected, vectors, nranks, window, claimed);
@@ -272,14 +272,14 @@ every_kernel_sums_as_integers_do(void **state)
     static const int lowest[] = {0, -900, 850, -126, 30, -1073};
     static double vectors[RANKS_MAX * COUNT];
     for (enum ar_exact_format format = 0; format < AR_EXACT_FORMATS; format++) {
-        int words_met[AR_GRID_PARTS + 1] = {0};
+        int words_met[AR_EXACT_PARTS + 1] = {0};
         for (int k = 0; k < 2100; k++) {
             const int nranks = k % 100 == 4 ? RANKS_MAX : ranks[k % 4];
             const int claimed = k % 3 ? nranks : AR_EXACT_RANKS_MAX;
             fill(format, vectors, nranks, binades[k % 7], lowest[k % 6]);
             compare_kernels(format, (const char *)vectors, nranks, claimed, words_met);
         }
-        for (int words = 0; words <= AR_GRID_PARTS; words++)
+        for (int words = 0; words <= AR_EXACT_PARTS; words++)
             assert_true(words_met[words] > 50);
     }
 }
@@ -293,7 +293,7 @@ no_word_overflows(void **state)
     static const int ranks[] = {2, 3, 4, 7, 8, 15, 16, 31, RANKS_MAX};
     for (int k = 0; k < 9 * 150; k++) {
         const int nranks = ranks[k % 9], height = 1 + k / 9;
-        int words_met[AR_GRID_PARTS + 1] = {0};
+        int words_met[AR_EXACT_PARTS + 1] = {0};
         if (nranks == RANKS_MAX && height % 10)
             continue;
         for (int i = 0; i < nranks * COUNT; i++)
@@ -316,7 +316,7 @@ every_kernel_measures_as_integers_do(void **state)
             const struct ar_window expected = ar_digits_window(format, vectors, count);
             for (enum ar_isa isa = AR_ISA_BASE; isa <= ar_isa_best(); isa++) {
                 const struct ar_extent extent =
-                    ar_grid_kernels_get(isa, format)->measure(vectors, count);
+                    ar_exact_kernels_get(isa, format)->measure(vectors, count);
                 const struct ar_window is = ar_extent_window(format, extent);
                 assert_int_equal(is.special, expected.special);
                 if (!is.special)

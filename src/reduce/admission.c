@@ -3,10 +3,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "reduce/trial.h"
+#include "reduce/admission.h"
 
-/* Enough for each pair of NaN to meet in the odd last element of a piece, where
- * compilers are most inventive. */
+/* Enough rounds for each pair of NaN to meet in the odd last element of a piece, where compilers
+ * differ most. */
 enum { ROUNDS = 16, LENGTH = 128, EXTENT_MAX = 32 };
 
 /* A number inside an element. */
@@ -99,27 +99,19 @@ hostile_int(unsigned bits, uint64_t *state)
     }
 }
 
-/* One of four values becomes random bits. */
+/* One value of four is replaced by random bits. */
 static uint64_t
 roughen(uint64_t value, uint64_t *state)
 {
     return random_below(state, 4) == 0 ? random_bits(state) : value;
 }
 
-/* Padding stays as it is. */
-static void
-put_long_double(unsigned char *at, uint64_t *state)
-{
-    const uint64_t bits = roughen(PICK(double_values, state), state);
-    double narrow;
-    memcpy(&narrow, &bits, sizeof narrow);
-    const long double wide = narrow;
-    memcpy(at, &wide, LDBL_MANT_DIG == 64 ? 10 : sizeof wide);
-}
-
 static void
 put_number(unsigned char *at, enum number number, uint64_t *state)
 {
+    uint64_t bits;
+    double narrow;
+    long double wide;
     switch (number) {
     case NONE:
         break;
@@ -141,22 +133,15 @@ put_number(unsigned char *at, enum number number, uint64_t *state)
     case FLOAT64:
         memcpy(at, &(uint64_t){roughen(PICK(double_values, state), state)}, 8);
         break;
-    case FLOAT80:
-        put_long_double(at, state);
+    case FLOAT80: /* its padding stays as it is */
+        bits = roughen(PICK(double_values, state), state);
+        memcpy(&narrow, &bits, sizeof narrow);
+        wide = narrow;
+        memcpy(at, &wide, LDBL_MANT_DIG == 64 ? 10 : sizeof wide);
         break;
     case INDEX:
         memcpy(at, &(int){random_below(state, 4)}, sizeof(int));
         break;
-    }
-}
-
-static void
-fill_random(unsigned char *at, size_t bytes, uint64_t *state)
-{
-    for (size_t done = 0; done < bytes; done += sizeof(uint64_t)) {
-        const uint64_t bits = random_bits(state);
-        const size_t rest = bytes - done;
-        memcpy(at + done, &bits, rest < sizeof bits ? rest : sizeof bits);
     }
 }
 
@@ -165,7 +150,11 @@ ar_hostile_fill(void *elements, enum ar_class class, size_t extent, size_t count
 {
     const struct layout *const layout = &layouts[class];
     unsigned char *at = elements;
-    fill_random(elements, extent * count, state);
+    for (size_t done = 0; done < extent * count; done += sizeof(uint64_t)) {
+        const uint64_t bits = random_bits(state);
+        const size_t rest = extent * count - done;
+        memcpy(at + done, &bits, rest < sizeof bits ? rest : sizeof bits);
+    }
     for (size_t i = 0; i < count; i++, at += extent) {
         put_number(at, layout->first, state);
         put_number(at + layout->offset, layout->second, state);
@@ -178,35 +167,29 @@ struct operands {
     _Alignas(64) unsigned char got[LENGTH * EXTENT_MAX];
 };
 
-/* Both ways over the same piece; the results stand in expected and got. */
-static void
-reduce_piece(struct operands *o, size_t first, size_t count, ar_kernel_fn *kernel, MPI_Op op,
-             const struct ar_reduction *geometry)
-{
-    const size_t at = first * geometry->extent;
-    PMPI_Reduce_local(&o->a[at], &o->expected[at], (int)count, geometry->type, op);
-    kernel(&o->got[at], &o->a[at], &o->got[at], count);
-}
-
-/* Whole vectors in even rounds, pieces of 1, 2, 3, ... elements in odd ones. */
+/* Compares whole vectors in even rounds, and pieces of 1, 2, 3, ... elements in odd ones. */
 static bool
 agree(struct operands *o, int round, ar_kernel_fn *kernel, enum ar_class class, MPI_Op op,
       const struct ar_reduction *geometry)
 {
+    const size_t extent = geometry->extent;
     uint64_t state = 1 + round;
-    ar_hostile_fill(o->a, class, geometry->extent, LENGTH, &state);
-    ar_hostile_fill(o->expected, class, geometry->extent, LENGTH, &state);
+    ar_hostile_fill(o->a, class, extent, LENGTH, &state);
+    ar_hostile_fill(o->expected, class, extent, LENGTH, &state);
     memcpy(o->got, o->expected, sizeof o->got);
     size_t piece = round % 2 == 0 ? LENGTH : 1;
     for (size_t first = 0; first < LENGTH; first += piece++) {
+        const size_t at = first * extent;
         piece = piece < LENGTH - first ? piece : LENGTH - first;
-        reduce_piece(o, first, piece, kernel, op, geometry);
+        PMPI_Reduce_local(&o->a[at], &o->expected[at], (int)piece, geometry->type, op);
+        kernel(&o->got[at], &o->a[at], &o->got[at], piece);
     }
-    return memcmp(o->expected, o->got, LENGTH * geometry->extent) == 0;
+    return memcmp(o->expected, o->got, LENGTH * extent) == 0;
 }
 
 bool
-ar_trial(ar_kernel_fn *kernel, enum ar_class class, MPI_Op op, const struct ar_reduction *geometry)
+ar_kernel_agrees(ar_kernel_fn *kernel, enum ar_class class, MPI_Op op,
+                 const struct ar_reduction *geometry)
 {
     struct operands operands;
     fenv_t environment;
