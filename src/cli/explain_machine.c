@@ -131,42 +131,17 @@ share_of(const struct ar_moment *end, int part)
 }
 
 static void
-print_simulated(const struct scene *scene, const struct ar_prediction *p)
+print_quality(const struct scene *scene, const struct ar_prediction *p)
 {
-    const int nranks = scene->request->nranks;
-    if (p->nactors == nranks)
-        printf("simulating all %d ranks\n", nranks);
+    static const char *const names[] = {"simulated", "approximate", "estimate"};
+    printf("  quality     %s: ", names[p->quality]);
+    if (p->simulated > 0)
+        printf("%d of %d ranks", p->nsampled, scene->request->nranks);
     else
-        printf("simulating %d rank%s for all: a sample of the others does the same\n", p->nactors,
-               p->nactors == 1 ? "" : "s");
-    if (p->simulated < p->nsegments && p->simulated > 1)
-        printf("              %zu of %zu segments; %s\n", p->simulated, p->nsegments,
-               p->how == AR_HOW_FIRST ? "few to know well how the others go on"
-                                      : "the others go on as they did");
-}
-
-static void
-print_how(const struct scene *scene, const struct ar_prediction *p)
-{
-    printf("  found by    ");
-    switch (p->how) {
-    case AR_HOW_SIMULATED:
-    case AR_HOW_SYMMETRY:
-    case AR_HOW_FIRST:
-        print_simulated(scene, p);
-        break;
-    case AR_HOW_IN_STEP:
-        printf("adding up the rounds of three nodes' ranks, which keep step: not simulated\n");
-        break;
-    case AR_HOW_ROUNDS:
-        printf("adding up the rounds of three nodes' ranks: a lower bound, not a simulation\n");
-        break;
-    case AR_HOW_GLANCE: /* only where many are compared */
-        break;
-    }
-    if (p->nsegments > 1 && p->simulated <= 1)
-        printf("              one of %zu segments; the others follow as fast as what is busiest\n",
-               p->nsegments);
+        printf("rounds added up, as if no rank waited for another");
+    if (p->nsegments > 1)
+        printf(", %zu of %zu segments", p->simulated > 0 ? p->simulated : 1, p->nsegments);
+    printf("\n");
 }
 
 static void
@@ -184,9 +159,9 @@ print_result(const struct scene *scene, const struct result *result)
     for (int i = 0; i < AR_PARTS; i++)
         printf("  %-10s  %.6g us, %.0f %%\n", part_names[i],
                p->end.parts[i] > 0 ? p->end.parts[i] / 1e3 : 0, share_of(&p->end, i));
-    if (p->how <= AR_HOW_FIRST && p->busiest > 0)
+    if (p->busiest > 0)
         printf("  busiest     %s: %.0f %% of the time\n", p->link, 100 * p->busiest);
-    print_how(scene, p);
+    print_quality(scene, p);
 }
 
 static int
@@ -215,10 +190,10 @@ compare_times(const void *x, const void *y)
 static void
 print_row(const struct result *result)
 {
-    static const char marks[] = {' ', ' ', '~', '~', '>', '>'};
+    static const char marks[] = {' ', '~', '>'};
     const struct ar_moment *const end = &result->prediction.end;
     char name[AR_CHOICE_TEXT];
-    printf("%c %12.6g", marks[result->prediction.how], end->at / 1e3);
+    printf("%c %12.6g", marks[result->prediction.quality], end->at / 1e3);
     if (result->bound > 0)
         printf("  %8.2f", end->at / result->bound);
     else
@@ -239,9 +214,8 @@ print_table(const struct scene *scene, const struct result *results, size_t n)
     for (size_t i = 0; i < n; i++)
         print_row(&results[i]);
     printf(
-        "\n~ rounds added up, of ranks that keep step, or few segments simulated of many; > the\n"
-        "rounds of a few ranks, as if nobody waited: too slow to win, or too many steps; else\n"
-        "simulated.\n");
+        "\n~ approximate: simulated in part; > an estimate, as if no rank waited for another: too\n"
+        "slow to win, or too many steps; else simulated.\n");
 }
 
 /* What is this many times slower than the best, at a glance, cannot win. */
@@ -285,11 +259,11 @@ predict_all(struct result *results, size_t n, const struct scene *scene)
     qsort(results, n, sizeof *results, compare_times);
     for (size_t i = 0; i < n && !error; i++) {
         struct ar_prediction *const p = &results[i].prediction;
-        if (p->how == AR_HOW_GLANCE && p->end.at <= HOPELESS * best) {
+        if (p->quality == AR_QUALITY_ESTIMATE && p->end.at <= HOPELESS * best) {
             error = predict(&results[i], scene, share_of_steps(left), 0);
             left -= p->messages < left ? p->messages : left;
         }
-        if (p->how < AR_HOW_ROUNDS && p->end.at < best)
+        if (p->quality < AR_QUALITY_ESTIMATE && p->end.at < best)
             best = p->end.at;
     }
     qsort(results, n, sizeof *results, compare_times);

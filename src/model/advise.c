@@ -186,7 +186,9 @@ ask(struct race *race, size_t candidate, int size, size_t most_steps, struct ar_
     const int error = ar_predict(p, &question);
     struct guess *const guess = &race->guesses[candidate][size];
     guess->time = p->end.at;
-    guess->kind = p->how == AR_HOW_ROUNDS ? BOUND : p->how < AR_HOW_FIRST ? SIMULATED : GUESSED;
+    guess->kind = p->quality == AR_QUALITY_ESTIMATE    ? BOUND
+                  : p->quality == AR_QUALITY_SIMULATED ? SIMULATED
+                                                       : GUESSED;
     guess->is_checked = guess->kind == SIMULATED && p->simulated == p->nsegments;
     return error;
 }

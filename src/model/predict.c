@@ -5,17 +5,35 @@
 #include <string.h>
 
 #include "algorithms/nodes.h"
-#include "model/instep.h"
+#include "model/lockstep.h"
 #include "schedule/cost.h"
 
-/* Of a long row of segments as many windows are simulated as the steps allow, up to most.  The
- * first fills the network and the last drains it: the others' pace is known to some 1 % (root mean
- * square) of 16 windows, 5 % of 4, 10 % of fewer. */
+/* Of many segments as many windows are simulated as the steps allow, but no more than these.  The
+ * first window fills the network and the last one drains it; from those in between follows how
+ * fast the other segments go on, with an error (root mean square) of some 1 % from 16 windows, 5 %
+ * from 4, 10 % from fewer. */
 #define WINDOWS_FEW  4
 #define WINDOWS_MOST 16
 
-/* So many times the steps that are allowed, by one rank's count, are too many: not worth trying. */
-#define TOO_MANY 2
+/* Some ranks take more steps than the one whose steps were counted: up to so many times as many. */
+#define STEPS_MARGIN 2
+
+/* Up to this part of the steps that are allowed, all ranks are simulated at once. */
+#define PART_FOR_ALL 16
+
+struct predictor {
+    const struct ar_question *q;
+    struct ar_prediction *p;
+    struct ar_network network;
+    size_t segment; /* elements */
+    size_t padded;  /* the same, but enough for no rank's block to be empty */
+    size_t nsegments;
+    size_t simulated; /* segments */
+    int window;
+    size_t steps; /* of one rank and segment */
+    double busy;  /* of a segment's time a rank or a link, at most: ns */
+    double alone; /* ns that a segment takes that no other hinders; where few are simulated */
+};
 
 static double
 larger(double x, double y)
@@ -23,117 +41,20 @@ larger(double x, double y)
     return x > y ? x : y;
 }
 
-/* --- the question --- */
-
-struct asked {
-    const struct ar_question *q;
-    struct ar_network network;
-    size_t segment; /* elements */
-    size_t padded;  /* the same, but enough for no rank's block to be empty */
-    size_t nsegments;
-    size_t simulated;
-    int window;
-    size_t steps; /* of one rank and segment */
-    double busy;  /* of a segment's time a rank or a link, at most: ns */
-    double alone; /* a segment that no other hinders: ns; where few are simulated */
-};
-
-static void
-cut(struct asked *a)
-{
-    const struct ar_question *const q = a->q;
-    a->segment = ar_algorithm_segment(q->choice->algorithm, &q->choice->params, q->nranks, q->count,
-                                      q->element_bytes, q->scratch_bytes);
-    a->nsegments = q->count ? (q->count + a->segment - 1) / a->segment : 1;
-    a->padded = a->segment > (size_t)q->nranks ? a->segment : (size_t)q->nranks;
-    a->window = q->choice->params.window;
-    if ((size_t)a->window > a->nsegments)
-        a->window = (int)a->nsegments;
-}
-
-/* Segments of so many windows. */
 static size_t
-row_of(const struct asked *a, size_t windows)
+segments_of(const struct predictor *a, size_t windows)
 {
     const size_t segments = windows * (size_t)a->window;
     return a->nsegments < segments ? a->nsegments : segments;
 }
 
-/* Settles how many segments of so many ranks are simulated; some ranks take more steps than the
- * one that was looked at. */
-static void
-cut_row(struct asked *a, int nactors)
+static bool
+are_few(const struct predictor *a)
 {
-    const size_t steps = TOO_MANY * a->steps * (size_t)nactors + 1;
-    size_t windows = a->q->most_steps / (steps * (size_t)a->window);
-    if (windows > WINDOWS_MOST)
-        windows = WINDOWS_MOST;
-    a->simulated = row_of(a, windows > 0 ? windows : 1);
+    return a->simulated < a->nsegments && a->simulated < segments_of(a, WINDOWS_FEW);
 }
 
 /* --- the simulation --- */
-
-static void
-tell_link(struct ar_prediction *p, const struct ar_network *net, double end)
-{
-    const size_t link = ar_network_busiest(net);
-    p->busiest = end > 0 ? net->links[link].busy / end : 0;
-    ar_network_name(net, link, p->link, sizeof p->link);
-}
-
-static bool
-are_few(const struct asked *a)
-{
-    return a->simulated < a->nsegments && a->simulated < row_of(a, WINDOWS_FEW);
-}
-
-/* Of few segments: what is busiest, and so many at once as take their time alone, would let them
- * go on faster than they do; those that began together hinder each other more than later ones. */
-static double
-pace_of_few(const struct ar_moment *ended, const struct asked *a)
-{
-    const size_t window = (size_t)a->window, n = a->simulated;
-    double times = 0;
-    for (size_t i = 0; i < n; i++)
-        times += ended[i].at - (i < window ? 0 : ended[i - window].at);
-    return sqrt(times / (double)(n * window) * larger(a->busy, a->alone / (double)window));
-}
-
-/* From the end of one segment to the next, in the second half of what is simulated; not in the
- * last window, behind which nothing comes.  Never less than what is busiest takes. */
-static double
-pace(const struct ar_moment *ended, const struct asked *a)
-{
-    const size_t from = a->simulated / 2, to = a->simulated - (size_t)a->window;
-    if (are_few(a))
-        return pace_of_few(ended, a);
-    return larger((ended[to - 1].at - ended[from - 1].at) / (double)(to - from), a->busy);
-}
-
-/* What is not simulated goes on as it did. */
-static void
-add_others(struct ar_prediction *p, const struct ar_moment *ended, const struct asked *a)
-{
-    p->end = ended[a->simulated - 1];
-    if (a->simulated == a->nsegments)
-        return;
-    p->pace = pace(ended, a);
-    p->end.at += p->pace * (double)(a->nsegments - a->simulated);
-    const double factor = p->end.at / ended[a->simulated - 1].at;
-    for (int i = 0; i < AR_PARTS; i++)
-        p->end.parts[i] *= factor;
-}
-
-static size_t
-ports_of(const struct ar_program *p)
-{
-    size_t most = 0;
-    for (size_t k = 0; k < p->nrounds; k++) {
-        const size_t n = p->rounds[k + 1].first_receive - p->rounds[k].first_receive;
-        most = n > most ? n : most;
-    }
-    return most;
-}
 
 /* What the busiest rank does itself in a run of the program. */
 static double
@@ -141,9 +62,9 @@ work_of(const struct ar_program *p, const struct ar_network *net, double element
 {
     const struct ar_machine *const m = net->machine;
     double most = 0;
-    for (int actor = 0; actor < p->cast.nactors; actor++) {
+    for (int rank = 0; rank < p->sample.size; rank++) {
         double work = 0;
-        for (size_t k = p->first_round[actor]; k < p->first_round[actor + 1]; k++) {
+        for (size_t k = p->first_round[rank]; k < p->first_round[rank + 1]; k++) {
             const struct ar_program_round *const round = &p->rounds[k];
             for (size_t i = round[0].first_send; i < round[1].first_send; i++)
                 work += ar_network_travel(net, p->messages[i].from, p->messages[i].to)->overhead;
@@ -159,105 +80,123 @@ work_of(const struct ar_program *p, const struct ar_network *net, double element
     return most;
 }
 
-static void
-conclude(struct ar_prediction *p, const struct ar_moment *ended, struct asked *a,
-         const struct ar_program *full, double element_bytes)
+/* The time from the end of one segment to the end of the next, in the second half of those that
+ * are simulated, but not in the last window, behind which nothing comes.  It is never less than
+ * what is busiest takes. */
+static double
+pace_of(const struct predictor *a, const struct ar_moment *ended)
 {
+    const size_t window = (size_t)a->window, n = a->simulated, from = n / 2, to = n - window;
+    if (!are_few(a))
+        return larger((ended[to - 1].at - ended[from - 1].at) / (double)(to - from), a->busy);
+    /* The mean of few is too long, since segments that began together hinder each other more than
+     * later ones.  What is busiest, and a window of segments as fast as one alone, is too short.
+     * The answer lies between them. */
+    double times = 0;
+    for (size_t i = 0; i < n; i++)
+        times += ended[i].at - (i < window ? 0 : ended[i - window].at);
+    return sqrt(times / (double)(n * window) * larger(a->busy, a->alone / (double)window));
+}
+
+static void
+conclude(struct predictor *a, const struct ar_moment *ended, const struct ar_program *full,
+         double element_bytes)
+{
+    struct ar_prediction *const p = a->p;
     const double end = ended[a->simulated - 1].at;
-    p->ports = ports_of(full);
+    const size_t link = ar_network_busiest(&a->network);
+    p->quality = are_few(a) ? AR_QUALITY_APPROXIMATE : AR_QUALITY_SIMULATED;
+    p->end = ended[a->simulated - 1];
+    p->nsampled = full->sample.size;
     p->simulated = a->simulated;
     p->messages = full->nmessages * a->simulated;
-    tell_link(p, &a->network, end);
+    p->busiest = end > 0 ? a->network.links[link].busy / end : 0;
+    ar_network_name(&a->network, link, p->link, sizeof p->link);
+    p->ports = 0;
+    for (size_t k = 0; k < full->nrounds; k++) {
+        const size_t n = full->rounds[k + 1].first_receive - full->rounds[k].first_receive;
+        p->ports = n > p->ports ? n : p->ports;
+    }
     a->busy =
         larger(p->busiest * end / (double)a->simulated, work_of(full, &a->network, element_bytes));
-    add_others(p, ended, a);
+    if (a->simulated == a->nsegments)
+        return;
+    p->pace = pace_of(a, ended);
+    p->end.at += p->pace * (double)(a->nsegments - a->simulated);
+    for (int i = 0; i < AR_PARTS; i++)
+        p->end.parts[i] *= p->end.at / end;
 }
 
 static int
-run(struct ar_prediction *p, struct asked *a, const struct ar_program *full,
-    const struct ar_program *tail, double element_bytes)
+run(struct predictor *a, const struct ar_program *full, const struct ar_program *tail,
+    double element_bytes)
 {
-    struct ar_trial one = {.full = full,
-                           .network = &a->network,
-                           .element_bytes = element_bytes,
-                           .nsegments = 1,
-                           .window = 1};
-    struct ar_trial row = one;
-    row.tail = a->simulated == a->nsegments ? tail : NULL;
-    row.nsegments = a->simulated;
-    row.window = a->window;
+    const struct ar_simulation all = {.full = full,
+                                      .tail = tail,
+                                      .network = &a->network,
+                                      .element_bytes = element_bytes,
+                                      .nsegments = a->simulated,
+                                      .window = a->window};
     struct ar_moment *ended = malloc(a->simulated * sizeof *ended);
     int error = ended ? AR_OK : AR_ERR_MEMORY;
     if (!error && are_few(a)) {
+        struct ar_simulation one = all;
+        one.nsegments = 1;
+        one.window = 1;
         error = ar_simulate(&one, ended);
         a->alone = ended[0].at;
     }
     if (!error)
-        error = ar_simulate(&row, ended);
+        error = ar_simulate(&all, ended);
     if (!error)
-        conclude(p, ended, a, full, element_bytes);
+        conclude(a, ended, full, element_bytes);
     free(ended);
     return error;
 }
 
-/* An element of the padded segment, which stands for a part of one. */
+/* Bytes of an element of the padded segment, which stands for a part of one. */
 static double
-padded_bytes(const struct asked *a)
+padded_bytes(const struct predictor *a)
 {
     const size_t count = a->q->count < a->segment ? a->q->count : a->segment;
     return (double)a->q->element_bytes * (double)count / (double)a->padded;
 }
 
-/* Of all ranks; AR_ERR_PARAM where that takes too many steps. */
+/* Simulates the ranks of the sample.  Where they stand for others, a short last segment passes for
+ * a whole one.  AR_ERR_PARAM where there are too many steps. */
 static int
-simulate_all(struct ar_prediction *p, struct asked *a)
+simulate(struct predictor *a, const struct ar_sample *sample)
 {
     const struct ar_question *const q = a->q;
     const struct ar_algorithm *const row = q->choice->algorithm;
     const struct ar_params *const params = &q->choice->params;
-    const struct ar_cast cast = {AR_SYMMETRY_NONE, q->nranks, q->nranks};
-    cut_row(a, q->nranks);
+    const bool is_all = sample->symmetry == AR_SYMMETRY_NONE;
+    const size_t count = q->count < a->segment ? q->count : a->segment;
+    const size_t steps = STEPS_MARGIN * a->steps * (size_t)sample->size + 1;
+    size_t windows = q->most_steps / (steps * (size_t)a->window);
+    windows = windows > WINDOWS_MOST ? WINDOWS_MOST : windows > 0 ? windows : 1;
+    a->simulated = segments_of(a, windows);
     const size_t rest = q->count % a->segment, most = q->most_steps / a->simulated;
-    const bool has_tail = a->nsegments > 1 && rest > 0 && a->simulated == a->nsegments;
+    const bool has_tail = is_all && a->nsegments > 1 && rest > 0 && a->simulated == a->nsegments;
     struct ar_program full, tail = {.nrounds = 0};
-    int error = ar_program_init(&full, &cast, row, params,
-                                q->count < a->segment ? q->count : a->segment, most);
+    int error = ar_program_init(&full, sample, row, params, is_all ? count : a->padded, most);
     if (error)
         return error;
     if (has_tail)
-        error = ar_program_init(&tail, &cast, row, params, rest, most);
+        error = ar_program_init(&tail, sample, row, params, rest, most);
     if (!error)
-        error = run(p, a, &full, has_tail ? &tail : NULL, (double)q->element_bytes);
+        error = run(a, &full, has_tail ? &tail : NULL,
+                    is_all ? (double)q->element_bytes : padded_bytes(a));
     ar_program_fini(&tail);
     ar_program_fini(&full);
-    p->how = are_few(a) ? AR_HOW_FIRST : AR_HOW_SIMULATED;
-    p->nactors = q->nranks;
     return error;
 }
 
-/* Of ranks that stand for others; a short last segment passes for a whole one. */
-static int
-simulate_cast(struct ar_prediction *p, struct asked *a, const struct ar_cast *cast)
-{
-    const struct ar_question *const q = a->q;
-    struct ar_program full;
-    cut_row(a, cast->nactors);
-    int error = ar_program_init(&full, cast, q->choice->algorithm, &q->choice->params, a->padded,
-                                q->most_steps / a->simulated);
-    if (error)
-        return error;
-    error = run(p, a, &full, NULL, padded_bytes(a));
-    ar_program_fini(&full);
-    p->how = are_few(a) ? AR_HOW_FIRST : AR_HOW_SYMMETRY;
-    p->nactors = cast->nactors;
-    return error;
-}
-
-/* --- too many ranks to simulate them all --- */
+/* --- too many steps to simulate them all --- */
 
 /* Ranks placed in blocks that fill their nodes, on a network whose nodes are all alike. */
 static bool
-is_even(const struct asked *a)
+is_even(const struct predictor *a)
 {
     const int nodes = a->network.nnodes, per_node = a->q->nranks / nodes;
     if (a->q->machine->nlevels > 0 || a->q->nranks % nodes > 0)
@@ -268,109 +207,78 @@ is_even(const struct asked *a)
     return true;
 }
 
-/* One segment takes so long, and of it a rank or link is busy: the others follow as that lets
- * them, and so many at once as the window does. */
-static struct ar_moment
-in_a_row(const struct asked *a, struct ar_moment segment, double busy)
+/* All segments end, where one takes so long, and keeps a rank or a link busy for so long: the
+ * others follow as fast as that and the window let them. */
+static void
+follow(struct predictor *a, struct ar_moment segment, double busy, enum ar_quality quality)
 {
     const double n = (double)a->nsegments;
-    const double all = larger(segment.at + busy * (n - 1), segment.at * n / a->window);
-    struct ar_moment end = segment;
+    a->p->quality = quality;
+    a->p->end = segment;
+    a->p->end.at = larger(segment.at + busy * (n - 1), segment.at * n / a->window);
     for (int i = 0; i < AR_PARTS && segment.at > 0; i++)
-        end.parts[i] *= all / segment.at;
-    end.at = all;
-    return end;
+        a->p->end.parts[i] *= a->p->end.at / segment.at;
 }
 
+/* Simulates the first of many segments, on all ranks. */
 static int
-step_through(struct ar_prediction *p, struct asked *a)
+simulate_first(struct predictor *a, const struct ar_sample *all)
 {
-    struct ar_instep step;
-    const int error = ar_instep(&step, a->q, &a->network, a->padded, padded_bytes(a));
-    if (error)
-        return error;
-    p->end = in_a_row(a, step.segment, step.busy);
-    p->ports = step.ports;
-    p->how = step.regular ? AR_HOW_IN_STEP : AR_HOW_ROUNDS;
-    return AR_OK;
-}
-
-/* Of a row of segments that would take too many steps, the first. */
-static int
-simulate_first(struct ar_prediction *p, struct asked *a)
-{
-    struct asked first = *a;
+    struct predictor first = *a;
     first.nsegments = 1;
     first.window = 1;
-    const int error = simulate_all(p, &first);
+    const int error = simulate(&first, all);
     if (error)
         return error;
-    const double link = p->busiest * p->end.at * (double)a->nsegments;
-    p->end = in_a_row(a, p->end, first.busy);
-    p->busiest = p->end.at > 0 ? link / p->end.at : 0;
-    p->how = AR_HOW_FIRST;
+    const double link = a->p->busiest * a->p->end.at * (double)a->nsegments;
+    follow(a, a->p->end, first.busy, AR_QUALITY_APPROXIMATE);
+    a->p->busiest = a->p->end.at > 0 ? link / a->p->end.at : 0;
     return AR_OK;
 }
 
-/* Up to this part of the steps that are allowed, no shorter way is looked for. */
-#define FEW 16
-
-/* Of many steps; one: a rank's, in step with itself. */
 static int
-find_shorter(struct ar_prediction *p, struct asked *a, const struct ar_instep *one)
+predict(struct predictor *a)
 {
     const struct ar_question *const q = a->q;
-    const size_t steps = one->steps * (size_t)q->nranks / TOO_MANY;
-    struct ar_cast cast = {AR_SYMMETRY_NONE, q->nranks, q->nranks};
-    int error = AR_OK;
-    p->end = in_a_row(a, one->segment, one->busy);
-    p->ports = one->ports;
-    p->how = AR_HOW_GLANCE;
-    if (q->limit > 0 && p->end.at > q->limit)
+    const struct ar_sample all = {AR_SYMMETRY_NONE, q->nranks, q->nranks};
+    struct ar_sample sample = all;
+    struct ar_lockstep estimate;
+    int error = ar_lockstep_rank(&estimate, q, &a->network, a->padded, padded_bytes(a));
+    if (error)
+        return error;
+    a->steps = estimate.steps;
+    const size_t steps = estimate.steps * (size_t)q->nranks;
+    if (steps <= q->most_steps / segments_of(a, 1) / PART_FOR_ALL) {
+        error = simulate(a, &all);
+        if (error != AR_ERR_PARAM)
+            return error;
+    }
+    follow(a, estimate.segment, estimate.busy, AR_QUALITY_ESTIMATE);
+    a->p->ports = estimate.ports;
+    if (q->limit > 0 && a->p->end.at > q->limit)
         return AR_OK;
+    error = AR_OK;
     if (is_even(a))
-        error = ar_cast_find(&cast, q->nranks / a->network.nnodes, q->choice->algorithm,
-                             &q->choice->params, a->padded);
+        error = ar_sample_find(&sample, q->nranks / a->network.nnodes, q->choice->algorithm,
+                               &q->choice->params, a->padded);
     if (error)
         return error;
-    if (cast.symmetry != AR_SYMMETRY_NONE)
-        error = simulate_cast(p, a, &cast);
-    if (cast.symmetry == AR_SYMMETRY_NONE || error == AR_ERR_PROOF) /* the samples deceived */
-        error = steps > q->most_steps / row_of(a, 1) ? AR_ERR_PARAM : simulate_all(p, a);
-    if (error == AR_ERR_PARAM && a->nsegments > 1 && steps <= q->most_steps)
-        error = simulate_first(p, a);
-    return error == AR_ERR_PARAM ? step_through(p, a) : error;
-}
-
-static int
-predict(struct ar_prediction *p, struct asked *a)
-{
-    const struct ar_question *const q = a->q;
-    struct ar_instep one;
-    const int error = ar_instep_rank(&one, q, &a->network, a->padded, padded_bytes(a));
+    if (sample.symmetry != AR_SYMMETRY_NONE)
+        error = simulate(a, &sample);
+    if (sample.symmetry == AR_SYMMETRY_NONE || error == AR_ERR_PROOF) /* they were not alike */
+        error = steps / STEPS_MARGIN > q->most_steps / segments_of(a, 1) ? AR_ERR_PARAM
+                                                                         : simulate(a, &all);
+    if (error == AR_ERR_PARAM && a->nsegments > 1 && steps / STEPS_MARGIN <= q->most_steps)
+        error = simulate_first(a, &all);
+    if (error != AR_ERR_PARAM)
+        return error;
+    error = ar_lockstep(&estimate, q, &a->network, a->padded, padded_bytes(a));
     if (error)
         return error;
-    a->steps = one.steps;
-    if (one.steps * (size_t)q->nranks > q->most_steps / row_of(a, 1) / FEW)
-        return find_shorter(p, a, &one);
-    const int failed = simulate_all(p, a);
-    return failed == AR_ERR_PARAM ? find_shorter(p, a, &one) : failed;
-}
-
-/* Asks of a choice whose nodes are indexed. */
-static int
-ask(struct ar_prediction *prediction, const struct ar_question *question)
-{
-    struct asked a = {.q = question};
-    int error = ar_network_init(&a.network, question->machine, question->choice->params.node_of,
-                                question->nranks);
-    if (error)
-        return error;
-    cut(&a);
-    prediction->nsegments = a.nsegments;
-    error = predict(prediction, &a);
-    ar_network_fini(&a.network);
-    return error;
+    follow(a, estimate.segment, estimate.busy,
+           estimate.regular ? AR_QUALITY_APPROXIMATE : AR_QUALITY_ESTIMATE);
+    a->p->ports = estimate.ports;
+    return AR_OK;
 }
 
 int
@@ -378,21 +286,33 @@ ar_predict(struct ar_prediction *prediction, const struct ar_question *question)
 {
     struct ar_node_index index;
     struct ar_choice choice = *question->choice;
-    struct ar_question indexed = *question;
+    struct ar_question q = *question; /* of a choice whose nodes are indexed */
+    struct predictor a = {.q = &q, .p = prediction};
     memset(prediction, 0, sizeof *prediction);
-    int error = ar_node_index_init(&index, choice.params.node_of, question->nranks);
+    int error = ar_node_index_init(&index, choice.params.node_of, q.nranks);
     if (error)
         return error;
     choice.params.node_index = &index;
-    indexed.choice = &choice;
-    error = ask(prediction, &indexed);
+    q.choice = &choice;
+    error = ar_network_init(&a.network, q.machine, choice.params.node_of, q.nranks);
+    if (!error) {
+        a.segment = ar_algorithm_segment(choice.algorithm, &choice.params, q.nranks, q.count,
+                                         q.element_bytes, q.scratch_bytes);
+        a.padded = a.segment > (size_t)q.nranks ? a.segment : (size_t)q.nranks;
+        a.nsegments = q.count ? (q.count + a.segment - 1) / a.segment : 1;
+        a.window =
+            (size_t)choice.params.window > a.nsegments ? (int)a.nsegments : choice.params.window;
+        prediction->nsegments = a.nsegments;
+        error = predict(&a);
+        ar_network_fini(&a.network);
+    }
     ar_node_index_fini(&index);
     return error;
 }
 
 /* --- the bound --- */
 
-/* Bytes that n units must send or receive each, at their best. */
+/* Bytes that each of n units must send or receive, at their best. */
 static double
 moved(double bytes, int n)
 {

@@ -19,29 +19,28 @@ struct ar_question {
     size_t element_bytes; /* >= 1 */
     size_t scratch_bytes; /* as ALLREDUCE_SCRATCH: it bounds a segment */
     size_t most_steps;    /* to simulate */
-    double limit; /* ns: what takes many steps, and at a glance longer, is not simulated; 0: none */
+    double limit; /* ns: what takes many steps and is estimated to take longer than this is not
+                     simulated; 0: no limit */
 };
 
-/* How the answer was found. */
-enum ar_how {
-    AR_HOW_SIMULATED, /* all ranks */
-    AR_HOW_SYMMETRY,  /* nactors ranks, which stand for all: others did the same in a sample */
-    AR_HOW_FIRST,     /* either, of few segments: too few to know well how the others go on */
-    AR_HOW_IN_STEP,   /* the rounds of the ranks of some nodes: they send and receive in each */
-    AR_HOW_ROUNDS,    /* the same of ranks that do not: waiting for others is left out */
-    AR_HOW_GLANCE     /* the same of one rank: longer than the question's limit */
+/* How good the answer is. */
+enum ar_quality {
+    AR_QUALITY_SIMULATED,   /* all ranks, or a sample that stands for all */
+    AR_QUALITY_APPROXIMATE, /* of many segments too few were simulated to know well how the others
+                               go on; or none, but all ranks send and receive in each round */
+    AR_QUALITY_ESTIMATE     /* rounds added up as if no rank waited for another: rather too short */
 };
 
 struct ar_prediction {
-    enum ar_how how;
+    enum ar_quality quality;
     struct ar_moment end; /* ns, and where they went */
-    int nactors;
+    int nsampled;         /* ranks that were simulated; 0: none */
     size_t nsegments;
     size_t simulated; /* segments; 0 or 1 where the others follow as fast as what is busiest */
     double pace;      /* ns that another segment takes, where some are not simulated */
     size_t messages;  /* simulated */
-    size_t ports;     /* that a rank receives in one round, at most */
-    double busiest;   /* share of the time that the busiest link was busy; not known in step */
+    size_t ports;     /* messages that a rank receives in one round, at most */
+    double busiest;   /* share of the time that the busiest link was busy; 0 without simulation */
     char link[AR_PREDICT_LINK]; /* what that link is */
 };
 
@@ -49,9 +48,9 @@ struct ar_prediction {
  * of the algorithm. */
 int ar_predict(struct ar_prediction *prediction, const struct ar_question *question);
 
-/* Time that no algorithm can beat that receives at most ports messages in a round: the longest of
- * what news, bytes and reductions take alone.  As ar_bound_time, between ranks, nodes, and what
- * hangs on switches, each taken as one. */
+/* The time that no algorithm can beat that receives at most ports messages in a round: the longest
+ * of what rounds, bytes and reductions take alone.  Like ar_bound_time, but between ranks, between
+ * nodes, and between what hangs on switches, each taken as one. */
 double ar_predict_bound(const struct ar_machine *machine, const int *node_of, int nranks,
                         size_t bytes, size_t ports);
 

@@ -5,30 +5,22 @@
 
 #include "schedule/walk.h"
 
-struct builder {
-    struct ar_program *program;
-    struct ar_half *receives; /* as the actor sees it; at: in the order in which they are posted */
-    size_t nreceives;
-    size_t rounds_room, messages_room, receives_room;
-    size_t steps;
-};
-
-/* --- casts --- */
+/* --- samples --- */
 
 int
-ar_cast_actor(const struct ar_cast *cast, int rank)
+ar_sample_rank(const struct ar_sample *sample, int rank)
 {
-    return rank % cast->nactors;
+    return rank % sample->size;
 }
 
 int
-ar_cast_seen(const struct ar_cast *cast, int a, int b, int actor)
+ar_sample_seen(const struct ar_sample *sample, int a, int b, int c)
 {
-    switch (cast->symmetry) {
+    switch (sample->symmetry) {
     case AR_SYMMETRY_TURN:
-        return (int)(((long)actor + b - a + cast->nranks) % cast->nranks);
+        return (int)(((long)c + b - a + sample->nranks) % sample->nranks);
     case AR_SYMMETRY_FLIP:
-        return actor ^ a ^ b;
+        return c ^ a ^ b;
     default:
         return b;
     }
@@ -36,125 +28,70 @@ ar_cast_seen(const struct ar_cast *cast, int a, int b, int actor)
 
 /* --- building --- */
 
-/* array with room for one more element, doubled when full; NULL without memory. */
-static void *
-grow(void *array, size_t n, size_t *room, size_t size)
+struct builder {
+    struct ar_program *program;
+    struct ar_half *receives; /* as the rank sees it; at: in the order in which they are posted */
+    size_t nreceives;
+    size_t rounds_room, messages_room, receives_room;
+    size_t steps;
+};
+
+/* Room for more elements in *array, of which it has *room: no less than needed, twice as many where
+ * it grows.  AR_OK; AR_ERR_MEMORY, and the array is as it was. */
+static int
+make_room(void *array, size_t *room, size_t needed, size_t size)
 {
-    if (n < *room)
-        return array;
-    const size_t more = *room ? 2 * *room : 64;
-    void *const bigger = realloc(array, more * size);
-    if (bigger)
-        *room = more;
-    return bigger;
+    void *old;
+    memcpy(&old, array, sizeof old);
+    if (needed <= *room)
+        return AR_OK;
+    const size_t more = needed > 2 * *room ? needed : 2 * *room;
+    void *const bigger = realloc(old, more * size);
+    if (!bigger)
+        return AR_ERR_MEMORY;
+    memcpy(array, &bigger, sizeof bigger);
+    *room = more;
+    return AR_OK;
 }
 
 static int
-add_round(struct builder *b)
+add_schedule(struct builder *b, int rank, const struct ar_schedule *s)
 {
     struct ar_program *const p = b->program;
-    struct ar_program_round *rounds = grow(p->rounds, p->nrounds, &b->rounds_room, sizeof *rounds);
-    if (!rounds)
-        return AR_ERR_MEMORY;
-    p->rounds = rounds;
-    p->rounds[p->nrounds++] = (struct ar_program_round){p->nmessages, b->nreceives, 0, 0};
-    return AR_OK;
-}
-
-static int
-add_message(struct builder *b, int actor, const struct ar_step *step)
-{
-    struct ar_program *const p = b->program;
-    struct ar_program_message *messages =
-        grow(p->messages, p->nmessages, &b->messages_room, sizeof *messages);
-    if (!messages)
-        return AR_ERR_MEMORY;
-    p->messages = messages;
-    p->messages[p->nmessages++] = (struct ar_program_message){
-        actor, step->peer, (uint32_t)(p->nrounds - 1), 0, step->a.length};
-    return AR_OK;
-}
-
-static int
-add_receive(struct builder *b, int actor, const struct ar_step *step)
-{
-    struct ar_half *receives = grow(b->receives, b->nreceives, &b->receives_room, sizeof *receives);
-    if (!receives)
-        return AR_ERR_MEMORY;
-    b->receives = receives;
-    b->receives[b->nreceives] = (struct ar_half){step->peer, actor, b->nreceives};
-    b->nreceives++;
-    return AR_OK;
-}
-
-static int
-add_step(struct builder *b, int actor, const struct ar_step *step)
-{
-    struct ar_program_round *const round = &b->program->rounds[b->program->nrounds - 1];
-    switch (step->kind) {
-    case AR_SEND:
-        return add_message(b, actor, step);
-    case AR_RECV_REDUCE:
-        round->reduced += step->dst.length;
-        return add_receive(b, actor, step);
-    case AR_RECV:
-        return add_receive(b, actor, step);
-    case AR_REDUCE:
-        round->reduced += step->dst.length;
-        return AR_OK;
-    case AR_COPY:
-        round->copied += step->dst.length;
-        return AR_OK;
-    }
-    return AR_ERR_STEP;
-}
-
-static int
-add_schedule(struct builder *b, int actor, const struct ar_schedule *s)
-{
-    int error = AR_OK;
-    for (size_t k = 0; k < s->nrounds && !error; k++) {
-        error = add_round(b);
-        for (size_t i = ar_round_begin(s, k); i < s->round_end[k] && !error; i++)
-            error = add_step(b, actor, &s->steps[i]);
-    }
-    b->steps += s->nsteps;
-    return error;
-}
-
-static int
-add_actors(struct builder *b, const struct ar_algorithm *row, const struct ar_params *params,
-           size_t count, size_t most)
-{
-    const struct ar_cast *const cast = &b->program->cast;
-    int error = AR_OK;
-    for (int actor = 0; actor < cast->nactors && !error; actor++) {
-        struct ar_schedule s;
-        b->program->first_round[actor] = b->program->nrounds;
-        error = ar_algorithm_emit(row, &s, actor, cast->nranks, count, params);
-        if (error)
-            return error;
-        error = b->steps + s.nsteps > most ? AR_ERR_PARAM : add_schedule(b, actor, &s);
-        ar_schedule_fini(&s);
-    }
-    b->program->first_round[cast->nactors] = b->program->nrounds;
+    int error =
+        make_room(&p->rounds, &b->rounds_room, p->nrounds + s->nrounds + 1, sizeof *p->rounds);
     if (!error)
-        error = add_round(b); /* the one past the end */
-    b->program->nrounds -= !error;
-    return error;
+        error = make_room(&p->messages, &b->messages_room, p->nmessages + s->nsteps,
+                          sizeof *p->messages);
+    if (!error)
+        error = make_room(&b->receives, &b->receives_room, b->nreceives + s->nsteps,
+                          sizeof *b->receives);
+    if (error)
+        return error;
+    for (size_t k = 0; k < s->nrounds; k++) {
+        struct ar_program_round *const round = &p->rounds[p->nrounds++];
+        *round = (struct ar_program_round){p->nmessages, b->nreceives, 0, 0};
+        for (size_t i = ar_round_begin(s, k); i < s->round_end[k]; i++) {
+            const struct ar_step *const step = &s->steps[i];
+            if (step->kind == AR_SEND)
+                p->messages[p->nmessages++] =
+                    (struct ar_program_message){rank, step->peer, step->a.length};
+            else if (ar_step_receives(step)) {
+                b->receives[b->nreceives] = (struct ar_half){step->peer, rank, b->nreceives};
+                b->nreceives++;
+            }
+            if (step->kind == AR_REDUCE || step->kind == AR_RECV_REDUCE)
+                round->reduced += step->dst.length;
+            if (step->kind == AR_COPY)
+                round->copied += step->dst.length;
+        }
+    }
+    p->rounds[p->nrounds] = (struct ar_program_round){p->nmessages, b->nreceives, 0, 0};
+    b->steps += s->nsteps;
+    return AR_OK;
 }
 
-/* --- pairing --- */
-
-/* The message's send as its receiver's actor sees it. */
-static struct ar_half
-send_of(const struct ar_program *p, size_t i)
-{
-    const struct ar_program_message *const m = &p->messages[i];
-    const int actor = ar_cast_actor(&p->cast, m->to);
-    return (struct ar_half){ar_cast_seen(&p->cast, m->to, m->from, actor), actor, i};
-}
-
+/* The k-th message from one rank to another meets the k-th receive. */
 static int
 pair(struct builder *b)
 {
@@ -163,30 +100,38 @@ pair(struct builder *b)
     struct ar_half *const sends = malloc((n + 1) * sizeof *sends);
     p->receives = malloc((b->nreceives + 1) * sizeof *p->receives);
     int error = sends && p->receives ? AR_OK : AR_ERR_MEMORY;
-    for (size_t i = 0; i < n && !error; i++)
-        sends[i] = send_of(p, i);
+    for (size_t i = 0; i < n && !error; i++) {
+        /* The send as the rank of the sample that receives it sees it. */
+        const struct ar_program_message *const m = &p->messages[i];
+        const int to = ar_sample_rank(&p->sample, m->to);
+        sends[i] = (struct ar_half){ar_sample_seen(&p->sample, m->to, m->from, to), to, i};
+    }
     if (!error)
         error = ar_halves_pair(sends, n, b->receives, b->nreceives);
     for (size_t i = 0; i < n && !error; i++)
         p->receives[b->receives[i].at] = sends[i].at;
-    for (size_t k = 0; k < p->nrounds && !error; k++)
-        for (size_t i = p->rounds[k].first_receive; i < p->rounds[k + 1].first_receive; i++)
-            p->messages[p->receives[i]].receiver_round = (uint32_t)k;
     free(sends);
     return error;
 }
 
 int
-ar_program_init(struct ar_program *program, const struct ar_cast *cast,
+ar_program_init(struct ar_program *program, const struct ar_sample *sample,
                 const struct ar_algorithm *row, const struct ar_params *params, size_t count,
                 size_t most)
 {
     struct builder b = {.program = program};
-    *program = (struct ar_program){.cast = *cast};
-    program->first_round = calloc((size_t)cast->nactors + 1, sizeof *program->first_round);
+    *program = (struct ar_program){.sample = *sample};
+    program->first_round = calloc((size_t)sample->size + 1, sizeof *program->first_round);
     int error = program->first_round ? AR_OK : AR_ERR_MEMORY;
-    if (!error)
-        error = add_actors(&b, row, params, count, most);
+    for (int rank = 0; rank < sample->size && !error; rank++) {
+        struct ar_schedule s;
+        error = ar_algorithm_emit(row, &s, rank, sample->nranks, count, params);
+        if (error)
+            break;
+        error = b.steps + s.nsteps > most ? AR_ERR_PARAM : add_schedule(&b, rank, &s);
+        ar_schedule_fini(&s);
+        program->first_round[rank + 1] = program->nrounds;
+    }
     if (!error)
         error = pair(&b);
     free(b.receives);
@@ -207,7 +152,7 @@ ar_program_fini(struct ar_program *program)
 
 /* --- symmetry --- */
 
-#define SAMPLES 8
+#define COMPARED 8 /* ranks with those that stand for them */
 
 /* Blocks differ by one element, here and there. */
 static bool
@@ -216,93 +161,83 @@ same_length(size_t a, size_t b)
     return a <= b + 1 && b <= a + 1;
 }
 
+/* Whether rank does what other does, as seen from where it is. */
 static bool
-same_steps(const struct ar_cast *cast, const struct ar_schedule *of_actor,
-           const struct ar_schedule *of_rank, int actor, int rank)
+same_steps(const struct ar_sample *sample, const struct ar_schedule *of_rank,
+           const struct ar_schedule *of_other)
 {
-    if (of_actor->nrounds != of_rank->nrounds || of_actor->nsteps != of_rank->nsteps)
+    if (of_rank->nrounds != of_other->nrounds || of_rank->nsteps != of_other->nsteps ||
+        (of_rank->nrounds > 0 && memcmp(of_rank->round_end, of_other->round_end,
+                                        of_rank->nrounds * sizeof *of_rank->round_end) != 0))
         return false;
-    for (size_t k = 0; k < of_actor->nrounds; k++)
-        if (of_actor->round_end[k] != of_rank->round_end[k])
-            return false;
-    for (size_t i = 0; i < of_actor->nsteps; i++) {
-        const struct ar_step *const a = &of_actor->steps[i], *const r = &of_rank->steps[i];
-        if (a->kind != r->kind || !same_length(a->a.length, r->a.length) ||
-            !same_length(a->dst.length, r->dst.length) ||
-            (a->peer >= 0 && ar_cast_seen(cast, actor, a->peer, rank) != r->peer))
+    for (size_t i = 0; i < of_rank->nsteps; i++) {
+        const struct ar_step *const r = &of_rank->steps[i], *const o = &of_other->steps[i];
+        if (r->kind != o->kind || !same_length(r->a.length, o->a.length) ||
+            !same_length(r->dst.length, o->dst.length) ||
+            (r->peer >= 0 &&
+             ar_sample_seen(sample, of_rank->rank, r->peer, of_other->rank) != o->peer))
             return false;
     }
     return true;
 }
 
-/* Which rank sample i of those that actor stands for is: the next, the last, and some between. */
 static int
-sample(const struct ar_cast *cast, int actor, int i)
-{
-    const long groups = cast->nranks / cast->nactors;
-    const long group = i == 0 ? 1 : i == 1 ? groups - 1 : 1 + (i * 40503L) % (groups - 1);
-    return actor + (int)group * cast->nactors;
-}
-
-/* Is rank's schedule that of its actor? */
-static int
-compare_ranks(bool *alike, const struct ar_cast *cast, int actor, int rank,
+compare_ranks(bool *alike, const struct ar_sample *sample, int rank, int other,
               const struct ar_algorithm *row, const struct ar_params *params, size_t count)
 {
-    struct ar_schedule a, r;
-    int error = ar_algorithm_emit(row, &a, actor, cast->nranks, count, params);
+    struct ar_schedule of_rank, of_other;
+    int error = ar_algorithm_emit(row, &of_rank, rank, sample->nranks, count, params);
     if (error)
         return error;
-    error = ar_algorithm_emit(row, &r, rank, cast->nranks, count, params);
+    error = ar_algorithm_emit(row, &of_other, other, sample->nranks, count, params);
     if (!error) {
-        *alike = same_steps(cast, &a, &r, actor, rank);
-        ar_schedule_fini(&r);
+        *alike = same_steps(sample, &of_rank, &of_other);
+        ar_schedule_fini(&of_other);
     }
-    ar_schedule_fini(&a);
+    ar_schedule_fini(&of_rank);
     return error;
 }
 
+/* Compares ranks of the sample with some of those that they stand for. */
 static int
-is_alike(bool *alike, const struct ar_cast *cast, const struct ar_algorithm *row,
+is_alike(bool *alike, const struct ar_sample *sample, const struct ar_algorithm *row,
          const struct ar_params *params, size_t count)
 {
+    const long groups = sample->nranks / sample->size;
     int error = AR_OK;
     *alike = true;
-    for (int i = 0; i < SAMPLES && *alike && !error; i++) {
-        /* Every other sample the first, which may lead a node: leaders differ most. */
-        const int actor = i % 2 == 0 ? 0
-                          : i == 1   ? cast->nactors - 1
-                                     : (int)(i * 30011L % cast->nactors);
-        error = compare_ranks(alike, cast, actor, sample(cast, actor, i), row, params, count);
+    for (int i = 0; i < COMPARED && *alike && !error; i++) {
+        /* Every other time rank 0, which may lead a node: leaders differ most. */
+        const int rank = i % 2 == 0 ? 0
+                         : i == 1   ? sample->size - 1
+                                    : (int)(i * 30011L % sample->size);
+        /* In the next group, in the last, and in some between. */
+        const long group = i == 0 ? 1 : i == 1 ? groups - 1 : 1 + (i * 40503L) % (groups - 1);
+        error = compare_ranks(alike, sample, rank, rank + (int)group * sample->size, row, params,
+                              count);
     }
     return error;
-}
-
-static bool
-is_power_of_two(int n)
-{
-    return (n & (n - 1)) == 0;
 }
 
 #define UNITS_TRIED 9 /* the last is 256 units */
 
 int
-ar_cast_find(struct ar_cast *cast, int unit, const struct ar_algorithm *row,
-             const struct ar_params *params, size_t count)
+ar_sample_find(struct ar_sample *sample, int unit, const struct ar_algorithm *row,
+               const struct ar_params *params, size_t count)
 {
+    const int n = sample->nranks;
     for (int symmetry = AR_SYMMETRY_TURN; symmetry <= AR_SYMMETRY_FLIP; symmetry++)
         for (int i = 0; i < UNITS_TRIED; i++) {
-            struct ar_cast tried = {(enum ar_symmetry)symmetry, cast->nranks, unit << i};
+            const struct ar_sample tried = {(enum ar_symmetry)symmetry, n, unit << i};
             bool alike = false;
-            int error;
-            if (tried.nactors > cast->nranks / 2 || cast->nranks % tried.nactors > 0 ||
-                (symmetry == AR_SYMMETRY_FLIP && !is_power_of_two(cast->nranks)))
+            if (tried.size > n / 2 || n % tried.size > 0 ||
+                (symmetry == AR_SYMMETRY_FLIP && (n & (n - 1)) != 0))
                 break;
-            error = is_alike(&alike, &tried, row, params, count);
+            const int error = is_alike(&alike, &tried, row, params, count);
             if (error)
                 return error;
             if (alike) {
-                *cast = tried;
+                *sample = tried;
                 return AR_OK;
             }
         }

@@ -1,51 +1,59 @@
 #include "model/simulate.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/share.h"
 
-/* A message of a segment under way. */
+/* A message of a segment.  64 bytes, a line of the cache. */
 struct flight {
-    bool sent, received; /* posted */
-    bool arrived;
-    unsigned short links;   /* that it has not left, where they are shared */
-    struct ar_moment stamp; /* of the posting of the send, then of the arrival */
+    bool is_sent, is_awaited; /* its send is posted; its receive is */
+    bool has_arrived;
+    uint16_t links;            /* that it has not left, where they are shared */
+    uint32_t segment, message; /* which it is */
+    struct ar_moment stamp;    /* of the posting of the send, then of the arrival */
 };
 
-/* One segment at a time, on one actor. */
-struct slot {
+/* A segment in flight on a rank. */
+struct instance {
     size_t segment;
-    size_t round; /* of the program's; the actor's own follow each other */
+    size_t round; /* of the program's; a rank's own follow each other */
     size_t pending;
     struct ar_moment ready; /* when the last of the round's messages is complete */
-    bool waits;             /* for the actor to look at what is complete */
+    bool waits;             /* for the rank to look at what is complete */
 };
 
-enum event_kind { EVENT_LEAVE, EVENT_ROUND, EVENT_LOOK, EVENT_LINK };
+enum event_kind {
+    EVENT_LEAVE, /* a flight leaves */
+    EVENT_ROUND, /* all messages of an instance's round are complete */
+    EVENT_LOOK,  /* a rank looks at what is complete */
+    EVENT_LINK   /* a message is through a shared link */
+};
 
 struct event {
     double at;
-    size_t turn;    /* of two at once the earlier made */
-    size_t subject; /* flight, slot, actor or link */
+    size_t turn;      /* of two at once the earlier made comes first */
+    uint32_t subject; /* flight, instance, rank or link */
     enum event_kind kind;
 };
 
-struct simulation {
-    const struct ar_trial *run;
-    int nactors;
+struct simulator {
+    const struct ar_simulation *run;
+    const struct ar_sample *sample;
+    size_t window;
     size_t most_messages; /* of a segment */
     struct flight *flights;
-    struct slot *slots;
-    struct ar_share share;  /* of links that are shared */
-    struct ar_moment *idle; /* from when on each actor is */
-    bool *looks;            /* when it is: some of its slots wait */
+    struct instance *instances; /* window of each rank */
+    struct ar_share share;      /* of links that are shared */
+    struct ar_moment *idle;     /* from when on each rank is */
+    bool *looks; /* whether each rank will look at what is complete when it is idle */
     struct event *heap;
     size_t nevents, heap_room, turns;
-    size_t left; /* runs of segments on actors that have not ended */
+    size_t left; /* instances that have not ended */
     struct ar_moment *ended;
-    bool failed; /* no memory for an event, or a part of a link */
+    bool failed; /* no memory for an event, or for a message in a link */
 };
 
 /* --- moments --- */
@@ -64,7 +72,9 @@ await(struct ar_moment *m, const struct ar_moment *other)
         *m = *other;
 }
 
-/* --- events: a binary heap, the earliest first --- */
+/* --- events: a heap with four children a node, the earliest event first --- */
+
+#define CHILDREN 4
 
 static bool
 before(const struct event *a, const struct event *b)
@@ -73,7 +83,7 @@ before(const struct event *a, const struct event *b)
 }
 
 static void
-push(struct simulation *s, enum event_kind kind, double at, size_t subject)
+push(struct simulator *s, enum event_kind kind, double at, size_t subject)
 {
     if (s->nevents == s->heap_room) {
         struct event *bigger = realloc(s->heap, 2 * s->heap_room * sizeof *bigger);
@@ -83,150 +93,129 @@ push(struct simulation *s, enum event_kind kind, double at, size_t subject)
         s->heap = bigger;
         s->heap_room *= 2;
     }
-    const struct event event = {at, s->turns++, subject, kind};
+    const struct event event = {at, s->turns++, (uint32_t)subject, kind};
     size_t i = s->nevents++;
-    for (; i > 0 && before(&event, &s->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        s->heap[i] = s->heap[(i - 1) / 2];
+    for (; i > 0 && before(&event, &s->heap[(i - 1) / CHILDREN]); i = (i - 1) / CHILDREN)
+        s->heap[i] = s->heap[(i - 1) / CHILDREN];
     s->heap[i] = event;
 }
 
 static struct event
-pop(struct simulation *s)
+pop(struct simulator *s)
 {
-    const struct event first = s->heap[0], last = s->heap[--s->nevents];
+    struct event *const heap = s->heap;
+    const struct event first = heap[0], last = heap[--s->nevents];
     size_t i = 0;
-    for (;;) {
-        size_t child = 2 * i + 1;
-        if (child >= s->nevents)
+    for (size_t child = 1; child < s->nevents; child = CHILDREN * i + 1) {
+        size_t least = child;
+        for (size_t c = child + 1; c < s->nevents && c < child + CHILDREN; c++)
+            if (before(&heap[c], &heap[least]))
+                least = c;
+        if (!before(&heap[least], &last))
             break;
-        if (child + 1 < s->nevents && before(&s->heap[child + 1], &s->heap[child]))
-            child++;
-        if (!before(&s->heap[child], &last))
-            break;
-        s->heap[i] = s->heap[child];
-        i = child;
+        heap[i] = heap[least];
+        i = least;
     }
-    s->heap[i] = last;
+    heap[i] = last;
     return first;
 }
 
 /* --- which is which --- */
 
 static const struct ar_program *
-program_of(const struct simulation *s, size_t segment)
+program_of(const struct simulator *s, size_t segment)
 {
     return s->run->tail && segment + 1 == s->run->nsegments ? s->run->tail : s->run->full;
 }
 
-static struct slot *
-slot_of(const struct simulation *s, int actor, size_t segment)
+static struct instance *
+instance_of(const struct simulator *s, int rank, size_t segment)
 {
-    return &s->slots[(size_t)actor * (size_t)s->run->window + segment % (size_t)s->run->window];
-}
-
-static int
-actor_of(const struct simulation *s, const struct slot *slot)
-{
-    return (int)((size_t)(slot - s->slots) / (size_t)s->run->window);
+    return &s->instances[(size_t)rank * s->window + segment % s->window];
 }
 
 static size_t
-flight_number(const struct simulation *s, size_t segment, size_t message)
+rank_of(const struct simulator *s, const struct instance *x)
 {
-    return segment * s->most_messages + message;
+    return (size_t)(x - s->instances) / s->window;
+}
+
+static const struct ar_program_message *
+message_of(const struct simulator *s, const struct flight *f)
+{
+    return &program_of(s, f->segment)->messages[f->message];
 }
 
 static double
-bytes_of(const struct simulation *s, const struct ar_program_message *m)
+bytes_of(const struct simulator *s, const struct ar_program_message *m)
 {
     return (double)m->length * s->run->element_bytes;
 }
 
-/* --- messages --- */
-
-/* One of the round's messages is complete. */
-static void
-complete(struct simulation *s, struct slot *slot, const struct ar_moment *when)
-{
-    await(&slot->ready, when);
-    if (--slot->pending == 0)
-        push(s, EVENT_ROUND, slot->ready.at, (size_t)(slot - s->slots));
-}
-
 static const struct ar_travel *
-travel_of(const struct simulation *s, const struct ar_program_message *m)
+travel_of(const struct simulator *s, const struct ar_program_message *m)
 {
     return ar_network_travel(s->run->network, m->from, m->to);
 }
 
-static bool
-is_eager(const struct simulation *s, const struct ar_program_message *m)
-{
-    return bytes_of(s, m) <= (double)travel_of(s, m)->eager_bytes;
-}
+/* --- messages --- */
 
-/* Both sides of a message that is not eager have posted it, the receiver then: asked and
- * answered, it leaves. */
+/* One of the messages of the instance's round is complete. */
 static void
-meet(struct simulation *s, size_t number, const struct ar_program_message *m,
-     const struct ar_moment *receiver)
+complete(struct simulator *s, struct instance *x, const struct ar_moment *when)
 {
-    struct flight *const f = &s->flights[number];
-    const double half = travel_of(s, m)->handshake / 2;
-    spend(&f->stamp, AR_PART_LATENCY, half);
-    await(&f->stamp, receiver);
-    spend(&f->stamp, AR_PART_LATENCY, half);
-    push(s, EVENT_LEAVE, f->stamp.at, number);
+    await(&x->ready, when);
+    if (--x->pending == 0)
+        push(s, EVENT_ROUND, x->ready.at, (size_t)(x - s->instances));
 }
 
-static const struct ar_program_message *
-message_of(const struct simulation *s, size_t number)
-{
-    return &program_of(s, number / s->most_messages)->messages[number % s->most_messages];
-}
-
+/* Both sides of a message have posted it.  A short one leaves when it is sent.  A long one first
+ * asks the receiver and has its answer; receiver is when that posted its receive. */
 static void
-find_way(const struct simulation *s, struct ar_way *way, const struct ar_program_message *m)
+depart(struct simulator *s, struct flight *f, const struct ar_travel *travel,
+       const struct ar_moment *receiver)
 {
-    ar_network_way(s->run->network, way, m->from, m->to, ar_cast_actor(&s->run->full->cast, m->to));
+    if (receiver) {
+        spend(&f->stamp, AR_PART_LATENCY, travel->handshake / 2);
+        await(&f->stamp, receiver);
+        spend(&f->stamp, AR_PART_LATENCY, travel->handshake / 2);
+    }
+    push(s, EVENT_LEAVE, f->stamp.at, (size_t)(f - s->flights));
 }
 
-/* Its first link has let the message go. */
+/* The message has left its first link: its send is complete. */
 static void
-free_sender(struct simulation *s, size_t number, const struct ar_way *way, double gone)
+free_sender(struct simulator *s, const struct flight *f, const struct ar_way *way, double gone)
 {
-    const struct ar_program_message *const m = message_of(s, number);
-    struct ar_moment sent = s->flights[number].stamp;
+    const struct ar_program_message *const m = message_of(s, f);
+    struct ar_moment sent = f->stamp;
     const double link = way->n ? s->run->network->links[way->links[0]].per_byte : 0;
     const double first = bytes_of(s, m) * (link > way->stream ? link : way->stream);
     spend(&sent, AR_PART_WAITING, gone - sent.at - first);
     spend(&sent, AR_PART_WIRE, first);
-    complete(s, slot_of(s, m->from, number / s->most_messages), &sent);
+    complete(s, instance_of(s, m->from, f->segment), &sent);
 }
 
-/* Its last link has let it go. */
+/* The message has left its last link. */
 static void
-arrive(struct simulation *s, size_t number, const struct ar_way *way, double through)
+arrive(struct simulator *s, struct flight *f, const struct ar_way *way, double through)
 {
-    struct flight *const f = &s->flights[number];
-    const struct ar_program_message *const m = message_of(s, number);
+    const struct ar_program_message *const m = message_of(s, f);
     const double bytes = bytes_of(s, m);
     spend(&f->stamp, AR_PART_WAITING, through - f->stamp.at - bytes * way->per_byte);
     spend(&f->stamp, AR_PART_WIRE, bytes * way->per_byte);
     spend(&f->stamp, AR_PART_LATENCY, way->latency);
-    f->arrived = true;
-    if (f->received)
-        complete(s,
-                 slot_of(s, ar_cast_actor(&s->run->full->cast, m->to), number / s->most_messages),
-                 &f->stamp);
+    f->has_arrived = true;
+    if (f->is_awaited)
+        complete(s, instance_of(s, ar_sample_rank(s->sample, m->to), f->segment), &f->stamp);
 }
 
 /* Sends the message through its links, each after what came to it before.  Links do not wait for
  * each other: what is held up in one lets others pass, as flows that share a link do. */
 static void
-queue(struct simulation *s, size_t number, const struct ar_way *way, double bytes)
+queue(struct simulator *s, struct flight *f, const struct ar_way *way, double bytes)
 {
-    const double start = s->flights[number].stamp.at;
+    const double start = f->stamp.at;
     double through = start + bytes * way->stream, gone = through;
     for (int i = 0; i < way->n; i++) {
         struct ar_link *const link = &s->run->network->links[way->links[i]];
@@ -236,14 +225,14 @@ queue(struct simulation *s, size_t number, const struct ar_way *way, double byte
         if (i == 0)
             gone = through;
     }
-    free_sender(s, number, way, gone);
-    arrive(s, number, way, through);
+    free_sender(s, f, way, gone);
+    arrive(s, f, way, through);
 }
 
 /* --- links that are shared --- */
 
 static void
-watch(struct simulation *s, size_t link)
+watch(struct simulator *s, size_t link)
 {
     const double due = s->share.links[link].due;
     if (due < INFINITY)
@@ -252,206 +241,193 @@ watch(struct simulation *s, size_t link)
 
 /* The message enters all its links at once. */
 static void
-share(struct simulation *s, size_t number, const struct ar_way *way, double bytes)
+share(struct simulator *s, struct flight *f, const struct ar_way *way, double bytes)
 {
-    struct flight *const f = &s->flights[number];
-    f->links = (unsigned short)way->n;
+    f->links = (uint16_t)way->n;
     for (int i = 0; i < way->n; i++) {
         struct ar_link *const link = &s->run->network->links[way->links[i]];
         const double alone = bytes * link->per_byte;
         link->busy += alone;
-        s->failed |= ar_share_enter(&s->share, way->links[i], f->stamp.at, alone, number) != AR_OK;
+        s->failed |= ar_share_enter(&s->share, way->links[i], f->stamp.at, alone,
+                                    (size_t)(f - s->flights)) != AR_OK;
         watch(s, way->links[i]);
     }
     if (way->n == 0) {
-        free_sender(s, number, way, f->stamp.at + bytes * way->stream);
-        arrive(s, number, way, f->stamp.at + bytes * way->stream);
+        free_sender(s, f, way, f->stamp.at + bytes * way->stream);
+        arrive(s, f, way, f->stamp.at + bytes * way->stream);
     }
 }
 
-/* A message is through a link of several. */
 static void
-leave_link(struct simulation *s, size_t number, size_t link, double now)
+find_way(const struct simulator *s, struct ar_way *way, const struct ar_program_message *m)
 {
-    struct flight *const f = &s->flights[number];
-    const struct ar_program_message *const m = message_of(s, number);
-    struct ar_way way;
-    find_way(s, &way, m);
-    const double alone = f->stamp.at + bytes_of(s, m) * way.stream;
-    const double through = alone > now ? alone : now;
-    f->links--;
-    if (link == way.links[0])
-        free_sender(s, number, &way, through);
-    if (f->links == 0)
-        arrive(s, number, &way, through);
+    ar_network_way(s->run->network, way, m->from, m->to, ar_sample_rank(s->sample, m->to));
 }
 
+/* Messages that are through the link by now leave it. */
 static void
-end_in_link(struct simulation *s, size_t link, double now)
+end_in_link(struct simulator *s, size_t link, double now)
 {
     size_t number;
     if (s->share.links[link].due != now) /* others came, or went, since this was foreseen */
         return;
-    while (ar_share_leave(&s->share, link, now, &number))
-        leave_link(s, number, link, now);
+    while (ar_share_leave(&s->share, link, now, &number)) {
+        struct flight *const f = &s->flights[number];
+        const struct ar_program_message *const m = message_of(s, f);
+        struct ar_way way;
+        find_way(s, &way, m);
+        const double alone = f->stamp.at + bytes_of(s, m) * way.stream;
+        const double through = alone > now ? alone : now;
+        f->links--;
+        if (link == way.links[0])
+            free_sender(s, f, &way, through);
+        if (f->links == 0)
+            arrive(s, f, &way, through);
+    }
     watch(s, link);
 }
 
 static void
-leave(struct simulation *s, size_t number)
+leave(struct simulator *s, struct flight *f)
 {
-    const struct ar_program_message *const m = message_of(s, number);
+    const struct ar_program_message *const m = message_of(s, f);
     struct ar_way way;
     find_way(s, &way, m);
     if (s->run->network->machine->sharing == AR_SHARING_FAIR)
-        share(s, number, &way, bytes_of(s, m));
+        share(s, f, &way, bytes_of(s, m));
     else
-        queue(s, number, &way, bytes_of(s, m));
+        queue(s, f, &way, bytes_of(s, m));
 }
 
 /* --- rounds --- */
 
 static void
-post_receives(struct simulation *s, struct slot *slot, const struct ar_moment *now)
+post_receives(struct simulator *s, struct instance *x, const struct ar_moment *now)
 {
-    const struct ar_program *const p = program_of(s, slot->segment);
-    const struct ar_program_round *const round = &p->rounds[slot->round];
+    const struct ar_program *const p = program_of(s, x->segment);
+    const struct ar_program_round *const round = &p->rounds[x->round];
     for (size_t i = round[0].first_receive; i < round[1].first_receive; i++) {
         const struct ar_program_message *const m = &p->messages[p->receives[i]];
-        const size_t number = flight_number(s, slot->segment, p->receives[i]);
-        struct flight *const f = &s->flights[number];
-        f->received = true;
-        if (f->arrived)
-            complete(s, slot, &f->stamp);
-        else if (f->sent && !is_eager(s, m))
-            meet(s, number, m, now);
+        struct flight *const f = &s->flights[x->segment * s->most_messages + p->receives[i]];
+        f->is_awaited = true;
+        if (f->has_arrived)
+            complete(s, x, &f->stamp);
+        else if (f->is_sent && bytes_of(s, m) > (double)travel_of(s, m)->eager_bytes)
+            depart(s, f, travel_of(s, m), now);
     }
 }
 
 static void
-post_sends(struct simulation *s, struct slot *slot, struct ar_moment *now)
+post_sends(struct simulator *s, struct instance *x, struct ar_moment *now)
 {
-    const struct ar_program *const p = program_of(s, slot->segment);
-    const struct ar_program_round *const round = &p->rounds[slot->round];
+    const struct ar_program *const p = program_of(s, x->segment);
+    const struct ar_program_round *const round = &p->rounds[x->round];
     for (size_t i = round[0].first_send; i < round[1].first_send; i++) {
         const struct ar_program_message *const m = &p->messages[i];
-        const size_t number = flight_number(s, slot->segment, i);
-        struct flight *const f = &s->flights[number];
-        spend(now, AR_PART_OVERHEAD, travel_of(s, m)->overhead);
+        const struct ar_travel *const travel = travel_of(s, m);
+        struct flight *const f = &s->flights[x->segment * s->most_messages + i];
+        spend(now, AR_PART_OVERHEAD, travel->overhead);
+        f->segment = (uint32_t)x->segment;
+        f->message = (uint32_t)i;
         f->stamp = *now;
-        f->sent = true;
-        if (is_eager(s, m))
-            push(s, EVENT_LEAVE, now->at, number);
-        else if (f->received)
-            meet(s, number, m, now);
+        f->is_sent = true;
+        if (bytes_of(s, m) <= (double)travel->eager_bytes)
+            depart(s, f, travel, NULL);
+        else if (f->is_awaited)
+            depart(s, f, travel, now);
     }
 }
 
-/* What the rank does when the round's messages are complete. */
+/* Begins the instance's round, or the first round of the segment that follows it. */
 static void
-work(const struct simulation *s, const struct slot *slot, struct ar_moment *now)
+begin_round(struct simulator *s, struct instance *x)
 {
-    const struct ar_program *const p = program_of(s, slot->segment);
-    const struct ar_program_round *const round = &p->rounds[slot->round];
-    const struct ar_machine *const machine = s->run->network->machine;
-    for (size_t i = round[0].first_receive; i < round[1].first_receive; i++) {
-        const struct ar_program_message *const m = &p->messages[p->receives[i]];
-        spend(now, AR_PART_OVERHEAD, travel_of(s, m)->overhead);
+    const size_t rank = rank_of(s, x);
+    struct ar_moment *const now = &s->idle[rank];
+    while (x->round == program_of(s, x->segment)->first_round[rank + 1]) {
+        await(&s->ended[x->segment], now);
+        s->left--;
+        x->segment += s->window;
+        if (x->segment >= s->run->nsegments)
+            return;
+        x->round = program_of(s, x->segment)->first_round[rank];
     }
+    const struct ar_program_round *const round = &program_of(s, x->segment)->rounds[x->round];
+    x->ready = *now;
+    x->pending = 1 + round[1].first_receive - round[0].first_receive + round[1].first_send -
+                 round[0].first_send;
+    post_receives(s, x, now);
+    post_sends(s, x, now);
+    complete(s, x, now); /* the posting itself */
+} /* NOLINT(clang-analyzer-unix.Malloc): all is freed where it was allocated, in ar_simulate */
+
+/* Does what the rank itself has to do when the round's messages are complete, and goes on. */
+static void
+end_round(struct simulator *s, struct instance *x)
+{
+    const struct ar_program *const p = program_of(s, x->segment);
+    const struct ar_program_round *const round = &p->rounds[x->round];
+    const struct ar_machine *const machine = s->run->network->machine;
+    struct ar_moment *const now = &s->idle[rank_of(s, x)];
+    await(now, &x->ready);
+    for (size_t i = round[0].first_receive; i < round[1].first_receive; i++)
+        spend(now, AR_PART_OVERHEAD, travel_of(s, &p->messages[p->receives[i]])->overhead);
     spend(now, AR_PART_REDUCTION,
           s->run->element_bytes * ((double)round->reduced * machine->reduce_per_byte +
                                    (double)round->copied * machine->copy_per_byte));
+    x->round++;
+    begin_round(s, x);
 }
 
-/* Begins the slot's round, or the next segment's first; the actor is free from its moment on. */
+/* All messages of the instance's round are complete.  A busy rank sees that when it next looks. */
 static void
-begin_round(struct simulation *s, struct slot *slot)
+notice(struct simulator *s, struct instance *x, double now)
 {
-    const int actor = actor_of(s, slot);
-    struct ar_moment *const now = &s->idle[actor];
-    while (slot->round == program_of(s, slot->segment)->first_round[actor + 1]) {
-        await(&s->ended[slot->segment], now);
-        s->left--;
-        slot->segment += (size_t)s->run->window;
-        if (slot->segment >= s->run->nsegments)
-            return;
-        slot->round = program_of(s, slot->segment)->first_round[actor];
-    }
-    const struct ar_program_round *const round = &program_of(s, slot->segment)->rounds[slot->round];
-    slot->ready = *now;
-    slot->pending = 1 + round[1].first_receive - round[0].first_receive + round[1].first_send -
-                    round[0].first_send;
-    post_receives(s, slot, now);
-    post_sends(s, slot, now);
-    complete(s, slot, now); /* the posting itself */
-} /* NOLINT(clang-analyzer-unix.Malloc): all is freed where it was allocated, in ar_simulate */
-
-static void
-end_round(struct simulation *s, struct slot *slot)
-{
-    struct ar_moment *const now = &s->idle[actor_of(s, slot)];
-    await(now, &slot->ready);
-    work(s, slot, now);
-    slot->round++;
-    begin_round(s, slot);
-}
-
-/* All messages of the slot's round are complete.  Who is busy finds that out at its next look. */
-static void
-notice(struct simulation *s, struct slot *slot, double now)
-{
-    const int actor = actor_of(s, slot);
-    if (s->idle[actor].at <= now && !s->looks[actor]) {
-        end_round(s, slot);
+    const size_t rank = rank_of(s, x);
+    if (s->idle[rank].at <= now && !s->looks[rank]) {
+        end_round(s, x);
         return;
     }
-    slot->waits = true;
-    if (!s->looks[actor])
-        push(s, EVENT_LOOK, s->idle[actor].at, (size_t)actor);
-    s->looks[actor] = true;
+    x->waits = true;
+    if (!s->looks[rank])
+        push(s, EVENT_LOOK, s->idle[rank].at, rank);
+    s->looks[rank] = true;
 }
 
-/* The actor goes on with what it finds, in the order of the slots and not of the messages, as
- * MPI_Waitsome tells it: which has earlier segments get ahead of later ones. */
+/* The rank goes on with what it finds, in the order of the instances and not of the messages, as
+ * MPI_Waitsome reports it: so earlier segments get ahead of later ones. */
 static void
-look(struct simulation *s, size_t actor)
+look(struct simulator *s, size_t rank)
 {
-    struct slot *const slots = &s->slots[actor * (size_t)s->run->window];
-    s->looks[actor] = false;
-    for (int i = 0; i < s->run->window; i++) {
-        if (!slots[i].waits)
-            continue;
-        slots[i].waits = false;
-        end_round(s, &slots[i]);
-    }
-}
-
-static void
-begin(struct simulation *s)
-{
-    for (int actor = 0; actor < s->nactors; actor++)
-        for (size_t i = 0; i < (size_t)s->run->window && i < s->run->nsegments; i++) {
-            struct slot *const slot = slot_of(s, actor, i);
-            slot->segment = i;
-            slot->round = program_of(s, i)->first_round[actor];
-            begin_round(s, slot);
+    struct instance *const own = &s->instances[rank * s->window];
+    s->looks[rank] = false;
+    for (size_t i = 0; i < s->window; i++)
+        if (own[i].waits) {
+            own[i].waits = false;
+            end_round(s, &own[i]);
         }
 }
 
 static int
-run_events(struct simulation *s)
+run_events(struct simulator *s)
 {
-    begin(s);
+    for (int rank = 0; rank < s->sample->size; rank++)
+        for (size_t i = 0; i < s->window && i < s->run->nsegments; i++) {
+            struct instance *const x = instance_of(s, rank, i);
+            x->segment = i;
+            x->round = program_of(s, i)->first_round[rank];
+            begin_round(s, x);
+        }
     while (s->nevents > 0 && !s->failed) {
         const struct event event = pop(s);
         if (event.kind == EVENT_LEAVE)
-            leave(s, event.subject);
+            leave(s, &s->flights[event.subject]);
         else if (event.kind == EVENT_LINK)
             end_in_link(s, event.subject, event.at);
         else if (event.kind == EVENT_LOOK)
             look(s, event.subject);
         else
-            notice(s, &s->slots[event.subject], event.at);
+            notice(s, &s->instances[event.subject], event.at);
     }
     if (s->failed)
         return AR_ERR_MEMORY;
@@ -459,31 +435,31 @@ run_events(struct simulation *s)
 }
 
 int
-ar_simulate(const struct ar_trial *run, struct ar_moment *ended)
+ar_simulate(const struct ar_simulation *run, struct ar_moment *ended)
 {
-    struct simulation s = {.run = run, .nactors = run->full->cast.nactors, .ended = ended};
-    const size_t actors = (size_t)s.nactors, window = (size_t)run->window;
+    struct simulator s = {.run = run, .sample = &run->full->sample, .ended = ended};
+    const size_t ranks = (size_t)s.sample->size;
+    s.window = (size_t)run->window;
     s.most_messages = run->full->nmessages + 1;
     if (run->tail && run->tail->nmessages >= s.most_messages)
         s.most_messages = run->tail->nmessages + 1;
-    s.left = actors * run->nsegments;
-    s.heap_room = 2 * actors * window + 64;
+    s.left = ranks * run->nsegments;
+    s.heap_room = 2 * ranks * s.window + 64;
     s.flights = calloc(s.most_messages * run->nsegments, sizeof *s.flights);
-    s.slots = calloc(actors * window, sizeof *s.slots);
-    s.idle = calloc(actors, sizeof *s.idle);
-    s.looks = calloc(actors, sizeof *s.looks);
+    s.instances = calloc(ranks * s.window, sizeof *s.instances);
+    s.idle = calloc(ranks, sizeof *s.idle);
+    s.looks = calloc(ranks, sizeof *s.looks);
     s.heap = malloc(s.heap_room * sizeof *s.heap);
     memset(ended, 0, run->nsegments * sizeof *ended);
     ar_network_reset(run->network);
-    int error = AR_OK;
-    if (run->network->machine->sharing == AR_SHARING_FAIR)
+    int error = s.flights && s.instances && s.idle && s.looks && s.heap ? AR_OK : AR_ERR_MEMORY;
+    if (!error && run->network->machine->sharing == AR_SHARING_FAIR)
         error = ar_share_init(&s.share, ar_network_links(run->network));
     if (!error)
-        error =
-            s.flights && s.slots && s.idle && s.looks && s.heap ? run_events(&s) : AR_ERR_MEMORY;
+        error = run_events(&s);
     ar_share_fini(&s.share);
     free(s.flights);
-    free(s.slots);
+    free(s.instances);
     free(s.idle);
     free(s.looks);
     free(s.heap);

@@ -1,11 +1,12 @@
 /* The simulator: when a program ends on a machine, and where its time went.  Pure.
  *
- * As the executor has it, a round posts its receives, then its sends, and when all are
- * complete does its local part; up to window segments are under way, each a run of the program.
- * A rank does one thing at a time: an overhead for each send and each message received, copies,
- * reductions.  A message leaves when it has been posted, a long one when its receive has, too
- * (two latencies later than the post it waited for least); it is complete for its sender when it
- * has left the first link, for its receiver when its last byte has arrived.
+ * It does as the executor does: a round posts its receives, then its sends, and does its local part
+ * when all of them are complete; up to window segments are in flight, each an instance of the
+ * program.  A rank does one thing at a time: an overhead for each message that it sends and each
+ * that it has received, copies, reductions.  A short message leaves when its send is posted.  A
+ * long one also waits for its receive to be posted, and leaves two latencies after the earlier of
+ * the two at the earliest.  A send is complete when the message has left its first link, a receive
+ * when the last byte has arrived.
  */
 #ifndef AR_SIMULATE_H
 #define AR_SIMULATE_H
@@ -29,7 +30,7 @@ struct ar_moment {
     double parts[AR_PARTS];
 };
 
-struct ar_trial {
+struct ar_simulation {
     const struct ar_program *full; /* of a whole segment */
     const struct ar_program *tail; /* of the last segment where it is shorter; NULL: it is not */
     struct ar_network *network;    /* reset before */
@@ -38,8 +39,8 @@ struct ar_trial {
     int window;
 };
 
-/* Runs; ended[i] tells when segment i has ended on all ranks, room for nsegments.  AR_OK;
+/* Sets ended[i], of nsegments entries, to when segment i has ended on all ranks.  AR_OK;
  * AR_ERR_MEMORY; AR_ERR_PROOF where some wait for ever. */
-int ar_simulate(const struct ar_trial *run, struct ar_moment *ended);
+int ar_simulate(const struct ar_simulation *run, struct ar_moment *ended);
 
 #endif

@@ -400,18 +400,18 @@ some_ranks_stand_for_all(void **state)
                 const size_t count = 16 * (size_t)p;
                 const struct ar_prediction all = predict(&machine, name, p, count, STEPS);
                 const struct ar_prediction some = predict(&machine, name, p, count, 1 << 14);
-                if (some.how != AR_HOW_SYMMETRY)
+                if (some.quality != AR_QUALITY_SIMULATED || some.nsampled == p)
                     continue;
                 left_out++;
                 const double tolerance = machine.ranks_per_node == 1 ? 1e-9 : 0.05;
                 if (fabs(some.end.at - all.end.at) > tolerance * all.end.at)
-                    fail_msg("%s, %d ranks, %d of them: %g, not %g", name, p, some.nactors,
+                    fail_msg("%s, %d ranks, %d of them: %g, not %g", name, p, some.nsampled,
                              some.end.at, all.end.at);
             }
     assert_true(left_out > 100);
 }
 
-/* Where all keep step it is no estimate; where they do not, it is one. */
+/* It is exact where all ranks keep step, and close where they do not. */
 static void
 ranks_that_keep_step_need_no_simulation(void **state)
 {
@@ -421,7 +421,8 @@ ranks_that_keep_step_need_no_simulation(void **state)
     for (size_t i = 0; i < 4; i++) {
         const struct ar_prediction all = predict(&machine, names[i], 32, 3200, STEPS);
         const struct ar_prediction step = predict(&machine, names[i], 32, 3200, 1);
-        assert_int_equal(step.how, AR_HOW_IN_STEP);
+        assert_int_equal(step.quality, AR_QUALITY_APPROXIMATE);
+        assert_int_equal(step.nsampled, 0);
         assert_true(fabs(step.end.at - all.end.at) < 1e-9 * all.end.at);
     }
     const double all = predict(&machine, "mesh2d", 36, 3600, STEPS).end.at;
@@ -447,8 +448,8 @@ one_segment_tells_of_a_row_of_them(void **state)
                 const struct ar_prediction all = predict(&machine, text, p, 1 << 18, STEPS);
                 const struct ar_prediction first =
                     predict(&machine, text, p, 1 << 18, 60 * (size_t)p);
-                assert_int_equal(all.how, AR_HOW_SIMULATED);
-                if (first.how != AR_HOW_FIRST)
+                assert_int_equal(all.quality, AR_QUALITY_SIMULATED);
+                if (first.quality != AR_QUALITY_APPROXIMATE || first.nsampled == 0)
                     continue;
                 told++;
                 if (first.end.at < 0.75 * all.end.at || first.end.at > 1.33 * all.end.at)
@@ -458,25 +459,25 @@ one_segment_tells_of_a_row_of_them(void **state)
     assert_true(told > 30);
 }
 
-/* All segments of a row, and no estimate; of bytes. */
+/* All segments simulated; elements are bytes. */
 static double
 time_of_all(const struct ar_machine *machine, const struct ar_choice *choice, const int *node_of,
             int nranks, size_t count)
 {
-    const struct ar_cast cast = {AR_SYMMETRY_NONE, nranks, nranks};
+    const struct ar_sample sample = {AR_SYMMETRY_NONE, nranks, nranks};
     const size_t segment = choice->params.segment_bytes, n = count / segment;
     struct ar_network network;
     struct ar_program full;
     struct ar_moment *ended = calloc(n, sizeof *ended);
     assert_int_equal(ar_network_init(&network, machine, node_of, nranks), AR_OK);
     assert_int_equal(
-        ar_program_init(&full, &cast, choice->algorithm, &choice->params, segment, STEPS), AR_OK);
-    const struct ar_trial trial = {.full = &full,
-                                   .network = &network,
-                                   .element_bytes = 1,
-                                   .nsegments = n,
-                                   .window = choice->params.window};
-    assert_int_equal(ar_simulate(&trial, ended), AR_OK);
+        ar_program_init(&full, &sample, choice->algorithm, &choice->params, segment, STEPS), AR_OK);
+    const struct ar_simulation run = {.full = &full,
+                                      .network = &network,
+                                      .element_bytes = 1,
+                                      .nsegments = n,
+                                      .window = choice->params.window};
+    assert_int_equal(ar_simulate(&run, ended), AR_OK);
     const double time = ended[n - 1].at;
     free(ended);
     ar_program_fini(&full);
@@ -517,7 +518,7 @@ a_long_row_goes_on_as_it_did(void **state)
 
 /* So none is left out that would win. */
 static void
-a_glance_does_not_take_a_row_for_much_slower(void **state)
+an_estimate_does_not_take_a_row_for_much_slower(void **state)
 {
     struct ar_machine machine = with_nodes();
     (void)state;
@@ -527,12 +528,12 @@ a_glance_does_not_take_a_row_for_much_slower(void **state)
                 for (size_t count = 64; count <= 1 << 20; count <<= 14) {
                     const char *name = ar_algorithm_at(i)->name;
                     const struct ar_prediction all = predict(&machine, name, p, count, STEPS);
-                    const struct ar_prediction glance =
+                    const struct ar_prediction estimate =
                         predict_within(&machine, name, p, count, 1, DBL_MIN);
-                    assert_int_equal(glance.how, AR_HOW_GLANCE);
-                    if (glance.end.at > 2.05 * all.end.at)
-                        fail_msg("%s, %d ranks, %zu bytes: %g at a glance, is %g", name, p, count,
-                                 glance.end.at, all.end.at);
+                    assert_int_equal(estimate.quality, AR_QUALITY_ESTIMATE);
+                    if (estimate.end.at > 2.05 * all.end.at)
+                        fail_msg("%s, %d ranks, %zu bytes: estimated %g, is %g", name, p, count,
+                                 estimate.end.at, all.end.at);
                 }
 }
 
@@ -623,7 +624,8 @@ leaders_are_not_taken_for_the_others(void **state)
             assert_int_equal(ar_predict(&some, &question), AR_OK);
             question.most_steps = STEPS;
             assert_int_equal(ar_predict(&every, &question), AR_OK);
-            if (some.how != AR_HOW_SYMMETRY || every.how != AR_HOW_SIMULATED)
+            if (some.quality != AR_QUALITY_SIMULATED || some.nsampled == ranks[k] ||
+                every.quality != AR_QUALITY_SIMULATED || every.nsampled < ranks[k])
                 continue;
             compared++;
             if (fabs(some.end.at - every.end.at) > 0.2 * every.end.at) {
@@ -865,7 +867,7 @@ main(void)
         cmocka_unit_test(ranks_that_keep_step_need_no_simulation),
         cmocka_unit_test(one_segment_tells_of_a_row_of_them),
         cmocka_unit_test(a_long_row_goes_on_as_it_did),
-        cmocka_unit_test(a_glance_does_not_take_a_row_for_much_slower),
+        cmocka_unit_test(an_estimate_does_not_take_a_row_for_much_slower),
         cmocka_unit_test(no_row_beats_the_bound),
         cmocka_unit_test(advice_is_about_the_best_that_there_is),
         cmocka_unit_test(leaders_are_not_taken_for_the_others),

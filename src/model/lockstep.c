@@ -1,0 +1,202 @@
+#include "model/lockstep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/nodes.h"
+#include "schedule/walk.h"
+
+#define NODES_LOOKED_AT 3
+
+/* What one round takes of a node's ranks, in ns. */
+struct round {
+    double overhead, latency, reduction;                        /* the longest of a rank */
+    double stream;                                              /* the longest message alone */
+    double port;                                                /* the busiest of a rank's */
+    double memory, card_out, card_in, level[AR_MACHINE_LEVELS]; /* of the node */
+};
+
+struct sum {
+    const struct ar_question *question;
+    const struct ar_network *network;
+    size_t count;
+    double element_bytes;
+    struct round *rounds; /* of the ranks of one node */
+    size_t nrounds, room;
+    size_t first_nrounds; /* of the first rank */
+    struct ar_lockstep *answer;
+};
+
+static void
+most(double *x, double y)
+{
+    *x = y > *x ? y : *x;
+}
+
+/* The time that the busiest of ports, memory, cards and links needs. */
+static double
+wire_of(const struct round *r)
+{
+    double wire = r->port;
+    most(&wire, r->stream);
+    most(&wire, r->memory);
+    most(&wire, r->card_out);
+    most(&wire, r->card_in);
+    for (int l = 0; l < AR_MACHINE_LEVELS; l++)
+        most(&wire, r->level[l]);
+    return wire;
+}
+
+/* Adds a message to the round of the node and of its rank, which sends it (is_out) or receives it.
+ * All nodes' messages are taken to be spread evenly over a level's links. */
+static void
+add_message(struct round *node, struct round *rank, const struct ar_network *net, int from, int to,
+            double bytes, bool is_out)
+{
+    const struct ar_machine *const m = net->machine;
+    const struct ar_travel *const travel = ar_network_travel(net, from, to);
+    struct ar_way way;
+    ar_network_way(net, &way, from, to, to);
+    rank->overhead += travel->overhead;
+    most(&rank->stream, bytes * way.stream);
+    most(&rank->latency,
+         way.latency + (bytes <= (double)travel->eager_bytes ? 0 : travel->handshake));
+    if (travel == &m->node) {
+        *(is_out ? &rank->card_out : &rank->card_in) += bytes * m->node.per_byte;
+        node->memory += is_out ? bytes * m->memory_per_byte : 0;
+        return;
+    }
+    *(is_out ? &node->card_out : &node->card_in) += bytes * m->network.per_byte;
+    for (int i = 0; is_out && i < way.n; i++) {
+        const size_t link = way.links[i];
+        for (int l = 0; l < m->nlevels; l++) {
+            const size_t first = net->first[AR_LINK_LEVEL + l];
+            const size_t end = net->first[AR_LINK_LEVEL + l + 1];
+            if (link >= first && link < end)
+                node->level[l] +=
+                    bytes * net->links[link].per_byte * net->nnodes / (double)(end - first);
+        }
+    }
+}
+
+/* Adds round k of a rank's schedule to that of its node. */
+static void
+add_round(struct sum *t, const struct ar_schedule *s, size_t k)
+{
+    const struct ar_network *const net = t->network;
+    struct round *const node = &t->rounds[k];
+    struct round rank = {0};
+    size_t received = 0, sent = 0;
+    for (size_t i = ar_round_begin(s, k); i < s->round_end[k]; i++) {
+        const struct ar_step *const x = &s->steps[i];
+        const bool receives = ar_step_receives(x);
+        const double bytes =
+            t->element_bytes * (double)(x->kind == AR_SEND ? x->a.length : x->dst.length);
+        if (x->kind == AR_SEND)
+            add_message(node, &rank, net, s->rank, x->peer, bytes, true);
+        else if (receives)
+            add_message(node, &rank, net, x->peer, s->rank, bytes, false);
+        received += receives;
+        sent += x->kind == AR_SEND;
+        if (x->kind == AR_REDUCE || x->kind == AR_RECV_REDUCE)
+            rank.reduction += bytes * net->machine->reduce_per_byte;
+        if (x->kind == AR_COPY)
+            rank.reduction += bytes * net->machine->copy_per_byte;
+    }
+    most(&node->overhead, rank.overhead);
+    most(&node->latency, rank.latency);
+    most(&node->reduction, rank.reduction);
+    most(&node->stream, rank.stream);
+    most(&node->port, rank.card_out);
+    most(&node->port, rank.card_in);
+    t->answer->ports = received > t->answer->ports ? received : t->answer->ports;
+    t->answer->regular &= received > 0 && sent > 0;
+}
+
+static int
+add_rank(struct sum *t, int rank)
+{
+    const struct ar_question *const q = t->question;
+    struct ar_schedule s;
+    int error =
+        ar_algorithm_emit(q->choice->algorithm, &s, rank, q->nranks, t->count, &q->choice->params);
+    if (error)
+        return error;
+    if (s.nrounds > t->room) {
+        struct round *bigger = realloc(t->rounds, s.nrounds * sizeof *bigger);
+        error = bigger ? AR_OK : AR_ERR_MEMORY;
+        t->rounds = bigger ? bigger : t->rounds;
+        t->room = bigger ? s.nrounds : t->room;
+    }
+    if (!error) {
+        for (; t->nrounds < s.nrounds; t->nrounds++)
+            t->rounds[t->nrounds] = (struct round){0};
+        t->first_nrounds = t->first_nrounds ? t->first_nrounds : s.nrounds;
+        t->answer->regular &= s.nrounds == t->first_nrounds;
+        t->answer->steps += s.nsteps;
+        for (size_t k = 0; k < s.nrounds; k++)
+            add_round(t, &s, k);
+    }
+    ar_schedule_fini(&s);
+    return error;
+}
+
+/* Adds the rounds up; the answer is that of the slowest node. */
+static void
+add_up(struct sum *t)
+{
+    struct ar_moment all = {0};
+    struct round total = {0};
+    double rank = 0;
+    for (size_t k = 0; k < t->nrounds; k++) {
+        const struct round *const r = &t->rounds[k];
+        all.at += r->overhead + r->latency + r->reduction + wire_of(r);
+        all.parts[AR_PART_OVERHEAD] += r->overhead;
+        all.parts[AR_PART_LATENCY] += r->latency;
+        all.parts[AR_PART_REDUCTION] += r->reduction;
+        all.parts[AR_PART_WIRE] += wire_of(r);
+        rank += r->overhead + r->reduction;
+        total.port += r->port;
+        total.memory += r->memory;
+        total.card_out += r->card_out;
+        total.card_in += r->card_in;
+        for (int l = 0; l < AR_MACHINE_LEVELS; l++)
+            total.level[l] += r->level[l];
+    }
+    if (all.at > t->answer->segment.at)
+        t->answer->segment = all;
+    most(&t->answer->busy, wire_of(&total));
+    most(&t->answer->busy, rank);
+}
+
+int
+ar_lockstep(struct ar_lockstep *answer, const struct ar_question *q, const struct ar_network *net,
+            size_t count, double element_bytes)
+{
+    struct sum t = {q, net, count, element_bytes, .answer = answer};
+    const int nodes[NODES_LOOKED_AT] = {0, net->nnodes / 2, net->nnodes - 1};
+    int error = AR_OK;
+    *answer = (struct ar_lockstep){.regular = true};
+    for (int i = 0; i < NODES_LOOKED_AT && !error; i++) {
+        t.nrounds = 0;
+        for (int rank = 0; rank < net->nranks && !error; rank++)
+            if (net->node_of[rank] == nodes[i])
+                error = add_rank(&t, rank);
+        add_up(&t);
+    }
+    free(t.rounds);
+    return error;
+}
+
+int
+ar_lockstep_rank(struct ar_lockstep *answer, const struct ar_question *q,
+                 const struct ar_network *net, size_t count, double element_bytes)
+{
+    struct sum t = {q, net, count, element_bytes, .answer = answer};
+    const struct ar_nodes nodes = ar_nodes_make(q->nranks / 2, q->nranks, &q->choice->params);
+    *answer = (struct ar_lockstep){.regular = true};
+    const int error = add_rank(&t, ar_nodes_rank(&nodes, nodes.mine, nodes.local_size / 2));
+    add_up(&t);
+    free(t.rounds);
+    return error;
+}

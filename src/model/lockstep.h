@@ -1,0 +1,25 @@
+/* Answers without a simulation: the rounds of some ranks added up, as if all ranks kept step and
+ * none waited for another.  Pure. */
+#ifndef AR_LOCKSTEP_H
+#define AR_LOCKSTEP_H
+
+#include "model/predict.h"
+
+struct ar_lockstep {
+    struct ar_moment segment; /* how long one takes */
+    double busy;  /* of it a rank, a card or a link: the least between the ends of two segments */
+    bool regular; /* the ranks send and receive in each round: so they do keep step */
+    size_t ports; /* messages that a rank receives in one round, at most */
+    size_t steps; /* of the ranks together */
+};
+
+/* Of a segment of count elements of so many bytes, by the ranks of three nodes.  AR_OK;
+ * AR_ERR_MEMORY; errors of the algorithm. */
+int ar_lockstep(struct ar_lockstep *answer, const struct ar_question *question,
+                const struct ar_network *network, size_t count, double element_bytes);
+
+/* The same by one rank in the midst of a node, which hardly takes longer than all ranks do. */
+int ar_lockstep_rank(struct ar_lockstep *answer, const struct ar_question *question,
+                     const struct ar_network *network, size_t count, double element_bytes);
+
+#endif
