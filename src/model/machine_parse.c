@@ -1,6 +1,7 @@
-/* Machine files: a line for each part of the machine, in it names with their values. */
+/* Machine files: a line for each part of the machine, with names and their values. */
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "model/machine.h"
@@ -13,7 +14,7 @@ enum kind { TIME, RATE, SIZE, COUNT, FACTOR, SHARING, DIMS };
 
 static const char *const parts[PARTS] = {"rank", "node", "network", "switch", "torus", "dragonfly"};
 
-/* A value that a part's line may have.  Those of a level are at their places in level 0. */
+/* The values that a part's line may have.  The offset of a level's value is that in level 0. */
 static const struct value {
     enum part part;
     const char *name;
@@ -81,12 +82,14 @@ struct parser {
 
 /* --- words --- */
 
-static bool
-refuse(struct parser *p, const char *at)
+static void
+tell_place(struct parser *p, const char *at)
 {
     ar_text_add(p->why, "%d:%d: ", p->line, (int)(at - p->line_start) + 1);
-    return false;
 }
+
+/* Tells what is wrong at a place in the text; false. */
+#define REFUSE(p, at, ...) (tell_place(p, at), ar_text_add((p)->why, __VA_ARGS__), false)
 
 static void
 skip_blanks(struct parser *p)
@@ -94,12 +97,6 @@ skip_blanks(struct parser *p)
     p->at += strspn(p->at, " \t\r");
     if (*p->at == '#')
         p->at += strcspn(p->at, "\n");
-}
-
-static bool
-at_line_end(const struct parser *p)
-{
-    return *p->at == '\n' || *p->at == '\0';
 }
 
 static struct ar_word
@@ -113,38 +110,27 @@ take_word(struct parser *p)
 
 /* --- values --- */
 
-/* Digits, with a point in between or without, whatever the locale; *end behind them. */
-static bool
-read_number(double *number, struct ar_word word, const char **end)
-{
-    const char *at = word.at, *const last = word.at + word.length;
-    double x = 0, unit = 1;
-    for (; at < last && ar_is_digit(*at); at++)
-        x = 10 * x + (*at - '0');
-    const bool has_digits = at > word.at;
-    if (has_digits && at < last && *at == '.')
-        for (at++; at < last && ar_is_digit(*at); at++) {
-            unit /= 10;
-            x += unit * (*at - '0');
-        }
-    *number = x;
-    *end = at;
-    return has_digits;
-}
-
+/* Reads digits, with a point in between or without, whatever the locale, and one of the units. */
 static bool
 read_measure(double *measure, struct ar_word word, const struct unit *units)
 {
-    const char *end;
-    double number;
-    if (!read_number(&number, word, &end))
+    const char *at = word.at, *const last = word.at + word.length;
+    double number = 0, place = 1;
+    for (; at < last && ar_is_digit(*at); at++)
+        number = 10 * number + (*at - '0');
+    if (at == word.at)
         return false;
-    const struct ar_word rest = {end, (size_t)(word.at + word.length - end)};
+    if (at < last && *at == '.')
+        for (at++; at < last && ar_is_digit(*at); at++) {
+            place /= 10;
+            number += place * (*at - '0');
+        }
+    const size_t length = (size_t)(last - at);
     for (; units->name; units++) {
         size_t i = 0;
-        while (i < rest.length && ar_name_char(rest.at[i]) == units->name[i])
+        while (i < length && ar_name_char(at[i]) == units->name[i])
             i++;
-        if (i == rest.length && units->name[i] == '\0') {
+        if (i == length && units->name[i] == '\0') {
             *measure = number * units->factor;
             return true;
         }
@@ -152,62 +138,15 @@ read_measure(double *measure, struct ar_word word, const struct unit *units)
     return false;
 }
 
-static void
-set_double(struct ar_machine *m, size_t offset, double x)
-{
-    memcpy((char *)m + offset, &x, sizeof x);
-}
-
 /* Bytes a second. */
 #define RATE_LEAST 1.0
 #define RATE_MOST  1e18
 
-#define TIME_MOST 1e12 /* ns */
-
-static bool
-read_rate(struct ar_machine *m, size_t offset, struct ar_word word)
-{
-    double rate;
-    if (!read_measure(&rate, word, rates) || rate < RATE_LEAST || rate > RATE_MOST)
-        return false;
-    set_double(m, offset, 1e9 / rate);
-    return true;
-}
-
-static bool
-read_time(struct ar_machine *m, size_t offset, struct ar_word word)
-{
-    double time;
-    if (!read_measure(&time, word, times) || time > TIME_MOST)
-        return false;
-    set_double(m, offset, round(time * 1e3) / 1e3); /* as it is printed */
-    return true;
-}
-
-static bool
-read_size(struct ar_machine *m, size_t offset, struct ar_word word)
-{
-    const char *end;
-    size_t bytes;
-    if (ar_size_parse(&bytes, word.at, &end) || end != word.at + word.length)
-        return false;
-    memcpy((char *)m + offset, &bytes, sizeof bytes);
-    return true;
-}
-
-#define COUNT_MAX (1 << 20)
-
-static bool
-read_count(struct ar_machine *m, size_t offset, struct ar_word word)
-{
-    int n;
-    if (!ar_word_int(word, 1, COUNT_MAX, &n))
-        return false;
-    memcpy((char *)m + offset, &n, sizeof n);
-    return true;
-}
-
-#define DIM_MAX 100 /* a way has no more links than the dimensions' halves */
+#define TIME_MOST    1e12 /* ns */
+#define COUNT_MAX    (1 << 20)
+#define DIM_MAX      100 /* a way has no more links than the dimensions' halves */
+#define FACTOR_LEAST 1e-6
+#define FACTOR_MOST  1e6
 
 static bool
 read_dims(struct ar_machine *m, struct ar_word word)
@@ -227,46 +166,52 @@ read_dims(struct ar_machine *m, struct ar_word word)
     return false;
 }
 
-#define FACTOR_LEAST 1e-6
-#define FACTOR_MOST  1e6
-
-static bool
-read_factor(struct parser *p, struct ar_word word)
-{
-    double *const factor = &p->oversubscription[p->machine->nlevels - 1];
-    return read_measure(factor, word, none) && *factor >= FACTOR_LEAST && *factor <= FACTOR_MOST;
-}
-
-static bool
-read_sharing(struct ar_machine *m, struct ar_word word)
-{
-    m->sharing = ar_word_is(word, "fair") ? AR_SHARING_FAIR : AR_SHARING_QUEUE;
-    return m->sharing == AR_SHARING_FAIR || ar_word_is(word, "queue");
-}
-
 static bool
 read_value(struct parser *p, const struct value *value, struct ar_word word)
 {
     struct ar_machine *const m = p->machine;
-    const size_t level = value->part == SWITCH ? (size_t)(m->nlevels - 1) : 0;
-    const size_t offset = value->offset + level * sizeof m->levels[0];
+    const int level = value->part == SWITCH ? m->nlevels - 1 : 0;
+    char *const place = (char *)m + value->offset + (size_t)level * sizeof m->levels[0];
+    const char *end;
+    double x;
+    size_t bytes;
+    int n;
     switch (value->kind) {
     case TIME:
-        return read_time(m, offset, word);
+        if (!read_measure(&x, word, times) || x > TIME_MOST)
+            return false;
+        x = round(x * 1e3) / 1e3; /* as it is printed */
+        memcpy(place, &x, sizeof x);
+        return true;
     case RATE:
-        return read_rate(m, offset, word);
+        if (!read_measure(&x, word, rates) || x < RATE_LEAST || x > RATE_MOST)
+            return false;
+        x = 1e9 / x;
+        memcpy(place, &x, sizeof x);
+        return true;
     case SIZE:
-        return read_size(m, offset, word);
+        if (ar_size_parse(&bytes, word.at, &end) || end != word.at + word.length)
+            return false;
+        memcpy(place, &bytes, sizeof bytes);
+        return true;
     case COUNT:
-        return read_count(m, offset, word);
+        if (!ar_word_int(word, 1, COUNT_MAX, &n))
+            return false;
+        memcpy(place, &n, sizeof n);
+        return true;
     case FACTOR:
-        return read_factor(p, word);
+        return read_measure(&p->oversubscription[level], word, none) &&
+               p->oversubscription[level] >= FACTOR_LEAST &&
+               p->oversubscription[level] <= FACTOR_MOST;
     case SHARING:
-        return read_sharing(m, word);
+        m->sharing = ar_word_is(word, "fair") ? AR_SHARING_FAIR : AR_SHARING_QUEUE;
+        return m->sharing == AR_SHARING_FAIR || ar_word_is(word, "queue");
     default:
         return read_dims(m, word);
     }
 }
+
+/* --- lines --- */
 
 static bool
 refuse_value(struct parser *p, const struct value *value, struct ar_word word)
@@ -279,32 +224,20 @@ refuse_value(struct parser *p, const struct value *value, struct ar_word word)
         "a number from 0.000001 to 1000000",
         "queue or fair",
         "1 to 4 numbers from 1 to 100 as in 8x8x4"};
-    refuse(p, word.at);
+    tell_place(p, word.at);
     ar_text_add(p->why, "%s cannot be ", value->name);
     ar_text_quote(p->why, word);
     ar_text_add(p->why, "; allowed: %s", allowed[value->kind]);
     return false;
 }
 
-/* --- lines --- */
-
-static const struct value *
-find_value(enum part part, struct ar_word name)
-{
-    for (int i = 0; i < VALUES; i++)
-        if (values[i].part == part && ar_word_is(name, values[i].name))
-            return &values[i];
-    return NULL;
-}
-
 static bool
 refuse_name(struct parser *p, enum part part, struct ar_word name)
 {
-    const char *separator = "";
-    refuse(p, name.at);
+    const char *separator = "; allowed: ";
+    tell_place(p, name.at);
     ar_text_add(p->why, "%s has no ", parts[part]);
     ar_text_quote(p->why, name);
-    ar_text_add(p->why, "; allowed: ");
     for (int i = 0; i < VALUES; i++)
         if (values[i].part == part) {
             ar_text_add(p->why, "%s%s", separator, values[i].name);
@@ -318,50 +251,24 @@ static bool
 take_values(struct parser *p, enum part part, const char *line)
 {
     bool given[VALUES] = {false};
-    while (!at_line_end(p)) {
+    while (*p->at != '\n' && *p->at != '\0') {
         const struct ar_word name = take_word(p);
-        const struct value *const value = find_value(part, name);
-        if (!value)
+        int i = 0;
+        while (i < VALUES && !(values[i].part == part && ar_word_is(name, values[i].name)))
+            i++;
+        if (i == VALUES)
             return refuse_name(p, part, name);
-        if (given[value - values]) {
-            refuse(p, name.at);
-            ar_text_add(p->why, "%s stands twice; each is allowed once", value->name);
-            return false;
-        }
+        if (given[i])
+            return REFUSE(p, name.at, "%s stands twice; each is allowed once", values[i].name);
         const struct ar_word word = take_word(p);
-        if (!read_value(p, value, word))
-            return refuse_value(p, value, word);
-        given[value - values] = true;
+        if (!read_value(p, &values[i], word))
+            return refuse_value(p, &values[i], word);
+        given[i] = true;
     }
     for (int i = 0; i < VALUES; i++)
-        if (values[i].part == part && values[i].needed && !given[i]) {
-            refuse(p, line);
-            ar_text_add(p->why, "%s needs %s", parts[part], values[i].name);
-            return false;
-        }
+        if (values[i].part == part && values[i].needed && !given[i])
+            return REFUSE(p, line, "%s needs %s", parts[part], values[i].name);
     return true;
-}
-
-static void
-take_title(struct parser *p)
-{
-    size_t length = strcspn(p->at, "\r\n");
-    if (length >= AR_MACHINE_TITLE)
-        length = AR_MACHINE_TITLE - 1;
-    memcpy(p->machine->title, p->at, length);
-    p->machine->title[length] = '\0';
-    p->at += strcspn(p->at, "\n");
-}
-
-static bool
-refuse_part(struct parser *p, struct ar_word word)
-{
-    refuse(p, word.at);
-    ar_text_quote(p->why, word);
-    ar_text_add(p->why, " is no part of a machine; allowed: title");
-    for (int i = 0; i < PARTS; i++)
-        ar_text_add(p->why, ", %s", parts[i]);
-    return false;
 }
 
 /* A network has one shape; switches may be several, each above the one before. */
@@ -369,61 +276,43 @@ static bool
 begin_part(struct parser *p, enum part part, const char *line)
 {
     struct ar_machine *const m = p->machine;
-    const bool is_shape = part >= SWITCH;
-    if (p->seen[part] && part != SWITCH) {
-        refuse(p, line);
-        ar_text_add(p->why, "%s stands twice; allowed once", parts[part]);
-        return false;
-    }
+    if (p->seen[part] && part != SWITCH)
+        return REFUSE(p, line, "%s stands twice; allowed once", parts[part]);
     p->seen[part] = true;
-    if (is_shape && p->seen[SWITCH] + p->seen[TORUS] + p->seen[DRAGONFLY] > 1) {
-        refuse(p, line);
-        ar_text_add(p->why, "a network has one shape: switches, or a torus, or a dragonfly");
-        return false;
-    }
-    if (is_shape && m->nlevels == AR_MACHINE_LEVELS) {
-        refuse(p, line);
-        ar_text_add(p->why, "more than %d levels of switches", AR_MACHINE_LEVELS);
-        return false;
-    }
-    if (is_shape)
-        m->nlevels += part == DRAGONFLY ? 2 : 1;
-    if (part == TORUS)
-        m->shape = AR_SHAPE_TORUS;
-    if (part == DRAGONFLY)
-        m->shape = AR_SHAPE_DRAGONFLY;
+    if (part < SWITCH)
+        return true;
+    if (p->seen[SWITCH] + p->seen[TORUS] + p->seen[DRAGONFLY] > 1)
+        return REFUSE(p, line, "a network has one shape: switches, or a torus, or a dragonfly");
+    if (m->nlevels == AR_MACHINE_LEVELS)
+        return REFUSE(p, line, "more than %d levels of switches", AR_MACHINE_LEVELS);
+    m->nlevels += part == DRAGONFLY ? 2 : 1;
+    m->shape = part == TORUS       ? AR_SHAPE_TORUS
+               : part == DRAGONFLY ? AR_SHAPE_DRAGONFLY
+                                   : AR_SHAPE_SWITCHES;
     return true;
 }
 
 static bool
 end_part(struct parser *p, enum part part, const char *line)
 {
-    struct ar_machine *const m = p->machine;
-    const int top = m->nlevels - 1;
+    struct ar_level *const levels = p->machine->levels;
+    const int top = p->machine->nlevels - 1;
     if (part == TORUS)
-        m->levels[0].nodes = 1;
-    if (part == DRAGONFLY && m->levels[0].nodes > COUNT_MAX / m->routers) {
-        refuse(p, line);
-        ar_text_add(p->why, "%d nodes times %d routers in a group are more than %d",
-                    m->levels[0].nodes, m->routers, COUNT_MAX);
-        return false;
+        levels[0].nodes = 1;
+    if (part == DRAGONFLY) {
+        if (levels[0].nodes > COUNT_MAX / p->machine->routers)
+            return REFUSE(p, line, "%d nodes times %d routers in a group are more than %d",
+                          levels[0].nodes, p->machine->routers, COUNT_MAX);
+        levels[1].nodes = levels[0].nodes * p->machine->routers;
     }
-    if (part == DRAGONFLY)
-        m->levels[1].nodes = m->levels[0].nodes * m->routers;
     if (part != SWITCH)
         return true;
-    if (top > 0 && m->levels[top].nodes % m->levels[top - 1].nodes > 0) {
-        refuse(p, line);
-        ar_text_add(p->why,
-                    "%d nodes below a switch are no multiple of the %d below the one before",
-                    m->levels[top].nodes, m->levels[top - 1].nodes);
-        return false;
-    }
-    if (p->oversubscription[top] > 0 && m->levels[top].per_byte > 0) {
-        refuse(p, line);
-        ar_text_add(p->why, "give bandwidth or oversubscription, not both");
-        return false;
-    }
+    if (top > 0 && levels[top].nodes % levels[top - 1].nodes > 0)
+        return REFUSE(p, line,
+                      "%d nodes below a switch are not a multiple of the %d below the one before",
+                      levels[top].nodes, levels[top - 1].nodes);
+    if (p->oversubscription[top] > 0 && levels[top].per_byte > 0)
+        return REFUSE(p, line, "give bandwidth or oversubscription, not both");
     return true;
 }
 
@@ -434,75 +323,48 @@ take_line(struct parser *p)
     const struct ar_word word = take_word(p);
     enum part part = 0;
     if (ar_word_is(word, "title")) {
-        take_title(p);
+        const int length = (int)strcspn(p->at, "\r\n");
+        snprintf(p->machine->title, AR_MACHINE_TITLE, "%.*s", length, p->at);
+        p->at += strcspn(p->at, "\n");
         return true;
     }
     while (part < PARTS && !ar_word_is(word, parts[part]))
         part++;
-    if (part == PARTS)
-        return refuse_part(p, word);
-    return begin_part(p, part, line) && take_values(p, part, line) && end_part(p, part, line);
+    if (part < PARTS)
+        return begin_part(p, part, line) && take_values(p, part, line) && end_part(p, part, line);
+    tell_place(p, word.at);
+    ar_text_quote(p->why, word);
+    ar_text_add(p->why, " is not a part of a machine; allowed: title");
+    for (int i = 0; i < PARTS; i++)
+        ar_text_add(p->why, ", %s", parts[i]);
+    return false;
 }
 
-static bool
-take_lines(struct parser *p)
-{
-    for (;;) {
-        skip_blanks(p);
-        if (*p->at == '\0')
-            return true;
-        if (*p->at == '\n') {
-            p->at++;
-            p->line++;
-            p->line_start = p->at;
-        } else if (!take_line(p)) {
-            return false;
-        }
-    }
-}
+/* --- the machine --- */
 
-/* To ask, and to answer, where the file does not say. */
-static void
-set_handshake(struct ar_travel *travel)
-{
-    if (travel->handshake < 0)
-        travel->handshake = 2 * travel->latency;
-}
-
-static bool
-set_oversubscribed(struct parser *p)
-{
-    struct ar_machine *const m = p->machine;
-    for (int l = 0; l < m->nlevels; l++) {
-        double *const per_byte = &m->levels[l].per_byte;
-        if (p->oversubscription[l] <= 0)
-            continue;
-        *per_byte = m->network.per_byte * p->oversubscription[l] / m->levels[l].nodes;
-        if (*per_byte >= 1e9 / RATE_MOST && *per_byte <= 1e9 / RATE_LEAST)
-            continue;
-        refuse(p, p->at);
-        ar_text_add(p->why,
-                    "oversubscription leaves the switches of %d nodes no bandwidth from "
-                    "1B/s to 1000000000GB/s",
-                    m->levels[l].nodes);
-        return false;
-    }
-    return true;
-}
-
-/* What depends on other lines. */
+/* Sets what depends on other lines. */
 static bool
 finish(struct parser *p)
 {
     struct ar_machine *const m = p->machine;
-    if (!p->seen[NETWORK]) {
-        refuse(p, p->at);
-        ar_text_add(p->why, "no line says network; it needs latency and bandwidth");
-        return false;
+    struct ar_travel *const travels[] = {&m->node, &m->network};
+    if (!p->seen[NETWORK])
+        return REFUSE(p, p->at, "no line says network; it needs latency and bandwidth");
+    for (int i = 0; i < 2; i++)
+        if (travels[i]->handshake < 0) /* not given: to ask, and to answer */
+            travels[i]->handshake = 2 * travels[i]->latency;
+    for (int l = 0; l < m->nlevels; l++) {
+        if (p->oversubscription[l] <= 0)
+            continue;
+        const double per_byte = m->network.per_byte * p->oversubscription[l] / m->levels[l].nodes;
+        if (per_byte < 1e9 / RATE_MOST || per_byte > 1e9 / RATE_LEAST)
+            return REFUSE(p, p->at,
+                          "oversubscription leaves the switches of %d nodes no bandwidth from "
+                          "1B/s to 1000000000GB/s",
+                          m->levels[l].nodes);
+        m->levels[l].per_byte = per_byte;
     }
-    set_handshake(&m->node);
-    set_handshake(&m->network);
-    return set_oversubscribed(p);
+    return true;
 }
 
 int
@@ -514,5 +376,14 @@ ar_machine_parse(struct ar_machine *machine, const char *text, char problem[AR_M
     *machine = (struct ar_machine){.ranks_per_node = 1};
     machine->node.eager_bytes = machine->network.eager_bytes = SIZE_MAX;
     machine->node.handshake = machine->network.handshake = -1;
-    return take_lines(&p) && finish(&p) ? AR_OK : AR_ERR_SYNTAX;
+    for (skip_blanks(&p); *p.at != '\0'; skip_blanks(&p)) {
+        if (*p.at != '\n') {
+            if (!take_line(&p))
+                return AR_ERR_SYNTAX;
+            continue;
+        }
+        p.line_start = ++p.at;
+        p.line++;
+    }
+    return finish(&p) ? AR_OK : AR_ERR_SYNTAX;
 }

@@ -818,7 +818,7 @@ a_bad_machine_is_refused_where_it_is_bad(void **state)
 {
     static const char *const cases[][2] = {
         {"", "1:1: no line says network"},
-        {"netwrk latency 1us\n", "1:1: 'netwrk' is no part"},
+        {"netwrk latency 1us\n", "1:1: 'netwrk' is not a part"},
         {"network latency 1us\n", "1:1: network needs bandwidth"},
         {"network latency 1us bandwidth 10\n", "1:31: bandwidth cannot be '10'"},
         {"network latency 1us bandwidth 1GB/s sharing some\n",
