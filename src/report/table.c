@@ -39,40 +39,27 @@ ar_counts_add(struct ar_counts *sum, const struct ar_counts *counts)
         sum->times.count[i] += counts->times.count[i];
 }
 
-static struct ar_row *
-find(const struct ar_table *table, const struct ar_row_key *key)
-{
-    for (size_t i = 0; i < table->nrows; i++)
-        if (memcmp(&table->rows[i].key, key, sizeof *key) == 0)
-            return &table->rows[i];
-    return NULL;
-}
-
-static bool
-make_room(struct ar_table *table)
-{
-    if (table->nrows < table->room)
-        return true;
-    const size_t room = table->room ? 2 * table->room : 8;
-    struct ar_row *more = realloc(table->rows, room * sizeof *more);
-    if (!more)
-        return false;
-    table->rows = more;
-    table->room = room;
-    return true;
-}
-
 struct ar_row *
 ar_table_add(struct ar_table *table, const struct ar_row *row)
 {
-    struct ar_row *mine = find(table, &row->key);
-    if (!mine) {
-        if (make_room(table)) {
-            table->rows[table->nrows] = *row;
-            return &table->rows[table->nrows++];
+    size_t i = 0;
+    while (i < table->nrows && memcmp(&table->rows[i].key, &row->key, sizeof row->key) != 0)
+        i++;
+    if (i == table->room) {
+        const size_t room = i ? 2 * i : 8;
+        struct ar_row *more = reallocarray(table->rows, room, sizeof *more);
+        if (!more) {
+            table->lost += row->counts.calls;
+            return NULL;
         }
-        table->lost += row->counts.calls;
-        return NULL;
+        table->rows = more;
+        table->room = room;
+    }
+    struct ar_row *const mine = &table->rows[i];
+    if (i == table->nrows) {
+        table->nrows++;
+        *mine = *row;
+        return mine;
     }
     ar_counts_add(&mine->counts, &row->counts);
     mine->ranks += row->ranks;

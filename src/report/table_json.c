@@ -38,35 +38,6 @@ print_number(FILE *to, const char *name, uint64_t number, bool known)
 }
 
 static void
-print_run(FILE *to, const struct ar_table *table, const struct ar_run *run)
-{
-    fputs("{\"format\": 1, ", to);
-    print_field(to, "liballreduce", run->version);
-    print_field(to, "mpi", run->family);
-    print_field(to, "program", run->program);
-    print_field(to, "when", run->when);
-    print_number(to, "world", (uint64_t)run->nranks, run->nranks > 0);
-    print_number(to, "rank", (uint64_t)run->rank, run->rank >= 0);
-    print_number(to, "lost", table->lost, true);
-    print_number(to, "elapsed_ns", run->elapsed_ns, true);
-    fprintf(to, "\"ranks\": %d}\n", run->ranks);
-}
-
-static void
-print_key(FILE *to, const struct ar_row_key *key)
-{
-    print_field(to, "call", ar_entry_names[key->entry]);
-    print_number(to, "comm_size", (uint64_t)key->nranks, key->nranks > 0);
-    print_field(to, "type", key->type);
-    print_field(to, "op", key->op);
-    print_number(to, "bytes_from", ar_size_bin_first(key->bin), true);
-    print_number(to, "bytes_to", ar_size_bin_last(key->bin), true);
-    print_field(to, "requested", key->requested);
-    print_field(to, "ran", key->ran);
-    print_field(to, "reason", key->reason);
-}
-
-static void
 print_histogram(FILE *to, const struct ar_histogram *h)
 {
     const char *comma = "";
@@ -94,10 +65,19 @@ print_extreme(FILE *to, const char *name, const struct ar_extreme *extreme, bool
 static void
 print_row(FILE *to, const struct ar_row *row)
 {
+    const struct ar_row_key *const key = &row->key;
     const struct ar_counts *c = &row->counts;
     const bool timed = c->least_ns != UINT64_MAX;
     fputc('{', to);
-    print_key(to, &row->key);
+    print_field(to, "call", ar_entry_names[key->entry]);
+    print_number(to, "comm_size", (uint64_t)key->nranks, key->nranks > 0);
+    print_field(to, "type", key->type);
+    print_field(to, "op", key->op);
+    print_number(to, "bytes_from", ar_size_bin_first(key->bin), true);
+    print_number(to, "bytes_to", ar_size_bin_last(key->bin), true);
+    print_field(to, "requested", key->requested);
+    print_field(to, "ran", key->ran);
+    print_field(to, "reason", key->reason);
     print_number(to, "ranks", (uint64_t)row->ranks, true);
     print_number(to, "calls", c->calls, true);
     print_number(to, "bytes", c->bytes, true);
@@ -116,10 +96,22 @@ print_row(FILE *to, const struct ar_row *row)
     fputs("}\n", to);
 }
 
-static void
-print_alarms(FILE *to, const struct ar_table *table)
+void
+ar_table_write_json(FILE *to, const struct ar_table *table, const struct ar_run *run)
 {
     struct ar_alarm alarms[AR_ALARMS_TOLD];
+    fputs("{\"format\": 1, ", to);
+    print_field(to, "liballreduce", run->version);
+    print_field(to, "mpi", run->family);
+    print_field(to, "program", run->program);
+    print_field(to, "when", run->when);
+    print_number(to, "world", (uint64_t)run->nranks, run->nranks > 0);
+    print_number(to, "rank", (uint64_t)run->rank, run->rank >= 0);
+    print_number(to, "lost", table->lost, true);
+    print_number(to, "elapsed_ns", run->elapsed_ns, true);
+    fprintf(to, "\"ranks\": %d}\n", run->ranks);
+    for (size_t i = 0; i < table->nrows; i++)
+        print_row(to, &table->rows[i]);
     const size_t n = ar_watchdog_look(table, alarms, AR_ALARMS_TOLD);
     for (size_t i = 0; i < n; i++) {
         char text[AR_ALARM_TEXT];
@@ -127,13 +119,4 @@ print_alarms(FILE *to, const struct ar_table *table)
         print_string(to, ar_alarm_print(&alarms[i], text, sizeof text));
         fputs("}\n", to);
     }
-}
-
-void
-ar_table_write_json(FILE *to, const struct ar_table *table, const struct ar_run *run)
-{
-    print_run(to, table, run);
-    for (size_t i = 0; i < table->nrows; i++)
-        print_row(to, &table->rows[i]);
-    print_alarms(to, table);
 }

@@ -22,17 +22,6 @@ struct widths {
     int type, op, ran, requested;
 };
 
-static struct widths
-measure(const struct ar_table *table)
-{
-    return (struct widths){
-        widest(table, offsetof(struct ar_row_key, type), "type"),
-        widest(table, offsetof(struct ar_row_key, op), "op"),
-        widest(table, offsetof(struct ar_row_key, ran), "ran"),
-        widest(table, offsetof(struct ar_row_key, requested), "requested"),
-    };
-}
-
 static void
 print_us(FILE *to, int width, uint64_t ns, bool known)
 {
@@ -84,9 +73,15 @@ print_row(FILE *to, const struct ar_row *row, const struct widths *w)
     fputc('\n', to);
 }
 
-static void
-print_run(FILE *to, const struct ar_run *run)
+void
+ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run *run)
 {
+    const struct widths w = {
+        widest(table, offsetof(struct ar_row_key, type), "type"),
+        widest(table, offsetof(struct ar_row_key, op), "op"),
+        widest(table, offsetof(struct ar_row_key, ran), "ran"),
+        widest(table, offsetof(struct ar_row_key, requested), "requested"),
+    };
     fprintf(to, "liballreduce %s (%s): %s, ", run->version, run->family, run->program);
     if (run->rank >= 0)
         fprintf(to, "rank %d alone", run->rank);
@@ -94,13 +89,6 @@ print_run(FILE *to, const struct ar_run *run)
         fprintf(to, "%d ranks", run->ranks);
     fprintf(to, ", %s, %.1f s since the first allreduce\n", run->when,
             (double)run->elapsed_ns * 1e-9);
-}
-
-void
-ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run *run)
-{
-    const struct widths w = measure(table);
-    print_run(to, run);
     fprintf(to,
             "calls, ms, wait and setup (in ms): of all ranks together; wait: of ms, with nothing "
             "to do but to wait for other ranks\n"
@@ -118,59 +106,50 @@ ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run 
 
 /* --- in brief --- */
 
-/* Is row i the first with what ran and why? */
 static bool
-is_first(const struct ar_table *table, size_t i)
+is_alike(const struct ar_row_key *a, const struct ar_row_key *b)
 {
-    const struct ar_row_key *key = &table->rows[i].key;
+    return strcmp(a->ran, b->ran) == 0 && strcmp(a->reason, b->reason) == 0;
+}
+
+/* Adds up rows by what ran and why; false where an earlier row than i did so for its kind. */
+static bool
+sum_up(struct ar_row *sum, const struct ar_table *table, size_t i)
+{
+    const struct ar_row_key *const key = &table->rows[i].key;
     for (size_t k = 0; k < i; k++)
-        if (strcmp(table->rows[k].key.ran, key->ran) == 0 &&
-            strcmp(table->rows[k].key.reason, key->reason) == 0)
+        if (is_alike(&table->rows[k].key, key))
             return false;
-    return true;
-}
-
-/* All rows from i on with what ran and why, as one under a key of these alone. */
-static struct ar_row
-sum_up(const struct ar_table *table, size_t i)
-{
-    struct ar_row sum = {0};
-    ar_counts_init(&sum.counts);
-    memcpy(sum.key.ran, table->rows[i].key.ran, sizeof sum.key.ran);
-    memcpy(sum.key.reason, table->rows[i].key.reason, sizeof sum.key.reason);
+    *sum = (struct ar_row){0};
+    ar_counts_init(&sum->counts);
+    memcpy(sum->key.ran, key->ran, sizeof sum->key.ran);
+    memcpy(sum->key.reason, key->reason, sizeof sum->key.reason);
     for (; i < table->nrows; i++)
-        if (strcmp(table->rows[i].key.ran, sum.key.ran) == 0 &&
-            strcmp(table->rows[i].key.reason, sum.key.reason) == 0)
-            ar_counts_add(&sum.counts, &table->rows[i].counts);
-    return sum;
-}
-
-static void
-print_brief(FILE *to, const struct ar_row *row)
-{
-    fprintf(to, "liballreduce: %10llu %14llu %12.3f  %-32s %s\n",
-            (unsigned long long)row->counts.calls, (unsigned long long)row->counts.bytes,
-            (double)row->counts.ns * 1e-6, row->key.ran, row->key.reason);
+        if (is_alike(&table->rows[i].key, &sum->key))
+            ar_counts_add(&sum->counts, &table->rows[i].counts);
+    return true;
 }
 
 void
 ar_table_write_brief(FILE *to, const struct ar_table *table, const char *title)
 {
     struct ar_table sums = {0};
-    for (size_t i = 0; i < table->nrows; i++) {
-        if (!is_first(table, i))
-            continue;
-        const struct ar_row sum = sum_up(table, i);
-        ar_table_add(&sums, &sum);
-    }
+    struct ar_row sum;
+    for (size_t i = 0; i < table->nrows; i++)
+        if (sum_up(&sum, table, i))
+            ar_table_add(&sums, &sum);
     ar_table_sort(&sums);
     if (sums.nrows > 0) {
         fprintf(to, "liballreduce: %s\n", title);
         fprintf(to, "liballreduce: %10s %14s %12s  %-32s %s\n", "calls", "bytes", "ms", "ran",
                 "why");
     }
-    for (size_t i = 0; i < sums.nrows; i++)
-        print_brief(to, &sums.rows[i]);
+    for (size_t i = 0; i < sums.nrows; i++) {
+        const struct ar_row *const row = &sums.rows[i];
+        fprintf(to, "liballreduce: %10llu %14llu %12.3f  %-32s %s\n",
+                (unsigned long long)row->counts.calls, (unsigned long long)row->counts.bytes,
+                (double)row->counts.ns * 1e-6, row->key.ran, row->key.reason);
+    }
     fflush(to);
     ar_table_fini(&sums);
 }

@@ -9,12 +9,6 @@
 
 #define REDUCE_BCAST "reduce_bcast"
 
-static bool
-is_reduce_bcast(const struct ar_row *row)
-{
-    return strncmp(row->key.ran, REDUCE_BCAST, strlen(REDUCE_BCAST)) == 0;
-}
-
 /* 0: too little is known. */
 static uint64_t
 own_ns(const struct ar_row *row)
@@ -33,7 +27,8 @@ does_as_much(const struct ar_row *quick, const struct ar_row *slow)
     if (strcmp(q->type, s->type) != 0 || strcmp(q->op, s->op) != 0)
         return false;
     if (q->nranks == s->nranks && q->bin == s->bin)
-        return is_reduce_bcast(quick) && !is_reduce_bcast(slow);
+        return strncmp(q->ran, REDUCE_BCAST, strlen(REDUCE_BCAST)) == 0 &&
+               strncmp(s->ran, REDUCE_BCAST, strlen(REDUCE_BCAST)) != 0;
     if (q->nranks == s->nranks)
         return q->bin == s->bin + 1;
     return q->bin == s->bin && q->nranks >= s->nranks - 1;
@@ -86,30 +81,24 @@ add_row(struct ar_text *t, const struct ar_row *row)
                 row->key.ran, (double)ar_row_own_ns(row) * 1e-3);
 }
 
-/* A rule where another algorithm did better; else where to look. */
-static void
-add_remedy(struct ar_text *t, const struct ar_alarm *alarm)
-{
-    char first[AR_SIZE_TEXT], last[AR_SIZE_TEXT];
-    const struct ar_row_key *const key = &alarm->slow->key;
-    ar_size_print(ar_size_bin_first(key->bin), first, sizeof first);
-    ar_size_print(ar_size_bin_last(key->bin), last, sizeof last);
-    if (strcmp(alarm->quick->key.ran, key->ran) == 0)
-        ar_text_add(t, "; what else there is: mpiexec -n %d allreduce bench --sizes %s",
-                    key->nranks, first);
-    else
-        ar_text_add(t, "; a rule that may mend it: %s:%s-%s@%d", alarm->quick->key.ran, first, last,
-                    key->nranks);
-}
-
 char *
 ar_alarm_print(const struct ar_alarm *alarm, char *text, size_t room)
 {
+    const struct ar_row_key *const key = &alarm->slow->key;
+    char first[AR_SIZE_TEXT], last[AR_SIZE_TEXT];
     struct ar_text t;
     ar_text_init(&t, text, room);
     add_row(&t, alarm->slow);
     ar_text_add(&t, " is %.1f times slower than ", alarm->times);
     add_row(&t, alarm->quick);
-    add_remedy(&t, alarm);
+    ar_size_print(ar_size_bin_first(key->bin), first, sizeof first);
+    ar_size_print(ar_size_bin_last(key->bin), last, sizeof last);
+    /* A rule where another algorithm did better; else where to look. */
+    if (strcmp(alarm->quick->key.ran, key->ran) == 0)
+        ar_text_add(&t, "; what else there is: mpiexec -n %d allreduce bench --sizes %s",
+                    key->nranks, first);
+    else
+        ar_text_add(&t, "; a rule that may mend it: %s:%s-%s@%d", alarm->quick->key.ran, first,
+                    last, key->nranks);
     return text;
 }

@@ -59,15 +59,6 @@ ar_auto_may_pick(const struct ar_algorithm *row, const struct ar_request *reques
     return ar_auto_allows(row, allowed);
 }
 
-static struct ar_choice
-first_of_registry(const struct ar_request *request, const bool *allowed)
-{
-    for (size_t i = 0; i < ar_algorithm_count(); i++)
-        if (ar_auto_may_pick(ar_algorithm_at(i), request, allowed))
-            return ar_choice_default(ar_algorithm_at(i));
-    return ar_choice_of(AR_CHOICE_NATIVE);
-}
-
 int
 ar_auto_choose(struct ar_choice *choice, const struct ar_request *request, const bool *allowed)
 {
@@ -84,6 +75,11 @@ ar_auto_choose(struct ar_choice *choice, const struct ar_request *request, const
             return AR_OK;
         }
     }
-    *choice = first_of_registry(request, allowed);
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        if (ar_auto_may_pick(ar_algorithm_at(i), request, allowed)) {
+            *choice = ar_choice_default(ar_algorithm_at(i));
+            return AR_OK;
+        }
+    *choice = ar_choice_of(AR_CHOICE_NATIVE);
     return AR_OK;
 }

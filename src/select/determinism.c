@@ -71,20 +71,14 @@ add_rows_that_keep(struct ar_text *why, enum ar_determinism level)
 
 /* --- a clause by itself --- */
 
-static bool
-keeps(const struct ar_choice *choice, enum ar_determinism level)
-{
-    if (choice->kind == AR_CHOICE_ALGORITHM)
-        return level == AR_DETERMINISM_ORDER || ar_algorithm_keeps(choice->algorithm) >= level;
-    return choice->kind == AR_CHOICE_AUTO;
-}
-
 bool
 ar_determinism_forbids(enum ar_determinism level, const struct ar_rules *rules, struct ar_text *why)
 {
     for (size_t i = 0; level > AR_DETERMINISM_NONE && i < ar_rules_count(rules); i++) {
         const struct ar_choice *choice = ar_rules_choice(rules, i);
-        if (keeps(choice, level))
+        if (choice->kind == AR_CHOICE_AUTO ||
+            (choice->kind == AR_CHOICE_ALGORITHM &&
+             (level == AR_DETERMINISM_ORDER || ar_algorithm_keeps(choice->algorithm) >= level)))
             continue;
         add_place(why, rules, i);
         if (choice->kind == AR_CHOICE_NATIVE)
@@ -102,52 +96,20 @@ ar_determinism_forbids(enum ar_determinism level, const struct ar_rules *rules, 
 
 /* --- clauses beside each other --- */
 
-/* The same parameters, but for how a message is cut? */
-static bool
-same_parameters(struct ar_choice a, struct ar_choice b)
-{
-    char x[AR_CHOICE_TEXT], y[AR_CHOICE_TEXT];
-    a.params.segment_bytes = b.params.segment_bytes;
-    a.params.whole_bytes = b.params.whole_bytes;
-    a.params.window = b.params.window;
-    return strcmp(ar_choice_print(&a, x, sizeof x), ar_choice_print(&b, y, sizeof y)) == 0;
-}
-
+/* Do two algorithms combine in the same order?  How a message is cut does not matter. */
 static bool
 same_bits(const struct ar_choice *a, const struct ar_choice *b)
 {
-    if (a->algorithm == b->algorithm)
-        return a->algorithm->family != AR_FAMILY_OWN || same_parameters(*a, *b);
-    return a->algorithm->family != AR_FAMILY_OWN && a->algorithm->family == b->algorithm->family;
-}
-
-static void
-add_mixture(struct ar_text *why, enum ar_determinism level, const struct ar_choice *a,
-            const struct ar_choice *b)
-{
-    ar_text_add(why,
-                "%s and %s combine in different orders, and which of them runs depends on the "
-                "call; with ALLREDUCE_DETERMINISM=%s allowed: one algorithm for all calls, or "
-                "those of one family: star, circle, gather_scatter, allgather_fold; or butterfly, "
-                "rhd, auto",
-                a->algorithm->name, b->algorithm->name, ar_determinism_names[level]);
-}
-
-/* What auto picks has the same bits for all calls: one stands for all. */
-static bool
-auto_of(struct ar_choice *choice, enum ar_determinism level, const bool *allowed)
-{
-    const struct ar_request request = {
-        .bytes = 1, .nranks = 2, .commutative = true, .keeps = level};
-    return ar_auto_choose(choice, &request, allowed) == AR_OK &&
-           choice->kind == AR_CHOICE_ALGORITHM;
-}
-
-static bool
-takes_all(const struct ar_rules *rules, size_t i)
-{
-    const struct ar_condition *conditions;
-    return ar_rules_conditions(rules, i, &conditions) == 0 && !ar_rules_traits(rules, i)->asks;
+    char x[AR_CHOICE_TEXT], y[AR_CHOICE_TEXT];
+    struct ar_choice other = *b;
+    if (a->algorithm->family != AR_FAMILY_OWN)
+        return a->algorithm->family == b->algorithm->family;
+    if (a->algorithm != b->algorithm)
+        return false;
+    other.params.segment_bytes = a->params.segment_bytes;
+    other.params.whole_bytes = a->params.whole_bytes;
+    other.params.window = a->params.window;
+    return strcmp(ar_choice_print(a, x, sizeof x), ar_choice_print(&other, y, sizeof y)) == 0;
 }
 
 /* The choices met so far have the bits of first. */
@@ -169,7 +131,13 @@ goes_with(struct walk *walk, const struct ar_choice *choice, struct ar_text *why
         walk->first = *choice;
     if (same_bits(&walk->first, choice))
         return true;
-    add_mixture(why, walk->level, &walk->first, choice);
+    ar_text_add(why,
+                "%s and %s combine in different orders, and which of them runs depends on the "
+                "call; with ALLREDUCE_DETERMINISM=%s allowed: one algorithm for all calls, or "
+                "those of one family: star, circle, gather_scatter, allgather_fold; or butterfly, "
+                "rhd, auto",
+                walk->first.algorithm->name, choice->algorithm->name,
+                ar_determinism_names[walk->level]);
     return false;
 }
 
@@ -177,6 +145,7 @@ static bool
 walk_rules(struct walk *walk, const struct ar_rules *rules, struct ar_text *why)
 {
     for (size_t i = 0; i < ar_rules_count(rules) && !walk->is_complete; i++) {
+        const struct ar_condition *conditions;
         struct ar_text place = *why;
         add_place(&place, rules, i);
         if (!goes_with(walk, ar_rules_choice(rules, i), &place)) {
@@ -184,33 +153,28 @@ walk_rules(struct walk *walk, const struct ar_rules *rules, struct ar_text *why)
             return false;
         }
         why->text[why->length] = '\0';
-        walk->is_complete = takes_all(rules, i);
+        walk->is_complete =
+            ar_rules_conditions(rules, i, &conditions) == 0 && !ar_rules_traits(rules, i)->asks;
     }
     return true;
-}
-
-/* Sizes must not choose between rows under SIZE, nor nodes from PLACEMENT on. */
-static bool
-depends_on_what_must_not_count(enum ar_determinism level, const struct ar_rules *const *rules,
-                               int n)
-{
-    unsigned asks = 0;
-    for (int i = 0; i < n; i++)
-        asks |= rules[i] ? ar_rules_asks(rules[i]) : 0;
-    return level == AR_DETERMINISM_SIZE ||
-           (level == AR_DETERMINISM_PLACEMENT && asks & (AR_TRAIT_NODES | AR_TRAIT_PER_NODE));
 }
 
 bool
 ar_determinism_mixes(enum ar_determinism level, const struct ar_rules *const *rules, int n,
                      const bool *allowed, int *at, struct ar_text *why)
 {
+    const unsigned nodes = AR_TRAIT_NODES | AR_TRAIT_PER_NODE;
+    /* What auto picks has the same bits for all calls: one stands for all. */
+    const struct ar_request any = {.bytes = 1, .nranks = 2, .commutative = true, .keeps = level};
     struct walk walk = {
         .level = level, .first.kind = AR_CHOICE_NATIVE, .of_auto.kind = AR_CHOICE_NATIVE};
+    unsigned asks = 0;
     *at = 0;
-    if (!depends_on_what_must_not_count(level, rules, n))
+    for (int i = 0; i < n; i++)
+        asks |= rules[i] ? ar_rules_asks(rules[i]) : 0;
+    if (level != AR_DETERMINISM_SIZE && !(level == AR_DETERMINISM_PLACEMENT && asks & nodes))
         return true;
-    if (!auto_of(&walk.of_auto, level, allowed))
+    if (ar_auto_choose(&walk.of_auto, &any, allowed))
         walk.of_auto.kind = AR_CHOICE_NATIVE;
     for (int i = 0; i < n; i++) {
         if (!rules[i])

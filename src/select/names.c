@@ -16,15 +16,6 @@ ar_choice_default(const struct ar_algorithm *row)
     return (struct ar_choice){AR_CHOICE_ALGORITHM, row, row->defaults};
 }
 
-static bool
-is_number(struct ar_word word)
-{
-    for (size_t i = 0; i < word.length; i++)
-        if (!ar_is_digit(word.at[i]))
-            return false;
-    return word.length > 0;
-}
-
 /* The registry's row of a name or alias, '-' read as '_'. */
 static const struct ar_algorithm *
 find_row(struct ar_word word)
@@ -38,28 +29,20 @@ find_row(struct ar_word word)
 }
 
 static void
-offer_aliases(struct ar_nearest *nearest, const char *aliases)
-{
-    while (*aliases) {
-        const size_t length = strcspn(aliases, " ");
-        ar_nearest_offer(nearest, (struct ar_word){aliases, length});
-        aliases += length;
-        aliases += strspn(aliases, " ");
-    }
-}
-
-static void
 suggest(struct ar_text *why, struct ar_word word)
 {
     struct ar_nearest nearest;
     ar_nearest_init(&nearest, word);
     for (size_t i = 0; i < ar_algorithm_count(); i++) {
-        const struct ar_algorithm *row = ar_algorithm_at(i);
-        ar_nearest_offer(&nearest, (struct ar_word){row->name, strlen(row->name)});
-        offer_aliases(&nearest, row->aliases);
+        const char *aliases = ar_algorithm_at(i)->aliases;
+        ar_nearest_offer(&nearest, ar_word_of(ar_algorithm_at(i)->name));
+        while (*aliases) {
+            ar_nearest_offer(&nearest, ar_word_next(&aliases, " "));
+            aliases += strspn(aliases, " ");
+        }
     }
-    ar_nearest_offer(&nearest, (struct ar_word){"native", 6});
-    ar_nearest_offer(&nearest, (struct ar_word){"auto", 4});
+    ar_nearest_offer(&nearest, ar_word_of("native"));
+    ar_nearest_offer(&nearest, ar_word_of("auto"));
     ar_text_suggest(why, &nearest);
 }
 
@@ -89,12 +72,8 @@ resolve_id(struct ar_choice *choice, struct ar_word word, struct ar_text *why)
     const bool documented = ar_word_int(word, 0, AR_INTEL_ID_MAX, &id);
     const struct ar_algorithm *row = ar_algorithm_by_intel_id(id);
 
-    if (documented && id == 0) {
-        *choice = ar_choice_of(AR_CHOICE_NATIVE);
-        return true;
-    }
-    if (documented && row) {
-        *choice = ar_choice_default(row);
+    if (documented && (id == 0 || row)) {
+        *choice = id == 0 ? ar_choice_of(AR_CHOICE_NATIVE) : ar_choice_default(row);
         return true;
     }
     ar_text_add(why, documented ? "no algorithm yet for Intel id " : "unknown Intel id ");
@@ -111,7 +90,7 @@ ar_name_resolve(struct ar_choice *choice, struct ar_word word, struct ar_text *w
 {
     const struct ar_algorithm *row = find_row(word);
 
-    if (is_number(word))
+    if (word.length > 0 && strspn(word.at, "0123456789") >= word.length)
         return resolve_id(choice, word, why);
     if (row) {
         *choice = ar_choice_default(row);

@@ -49,6 +49,14 @@ get_int(const struct ar_params *params, const struct param *param)
     return value;
 }
 
+static size_t
+get_size(const struct ar_params *params, const struct param *param)
+{
+    size_t value;
+    memcpy(&value, (const char *)params + param->offset, sizeof value);
+    return value;
+}
+
 static void
 set_int(struct ar_params *params, const struct param *param, int value)
 {
@@ -59,58 +67,6 @@ static bool
 takes(const struct ar_algorithm *row, const struct param *param)
 {
     return param->bit == 0 || (row->takes & param->bit);
-}
-
-static const struct param *
-find(struct ar_word name)
-{
-    for (size_t i = 0; i < NPARAMS; i++)
-        if (ar_word_is(name, table[i].name))
-            return &table[i];
-    return NULL;
-}
-
-static bool
-parse_name(struct ar_params *params, const struct param *param, struct ar_word value)
-{
-    for (int i = 0; param->names[i]; i++)
-        if (ar_word_is(value, param->names[i])) {
-            set_int(params, param, i);
-            return true;
-        }
-    return false;
-}
-
-static bool
-parse_integer(struct ar_params *params, const struct param *param, struct ar_word value)
-{
-    int number;
-    if (!ar_word_int(value, param->min, param->max, &number))
-        return false;
-    set_int(params, param, number);
-    return true;
-}
-
-static size_t
-get_size(const struct ar_params *params, const struct param *param)
-{
-    size_t value;
-    memcpy(&value, (const char *)params + param->offset, sizeof value);
-    return value;
-}
-
-/* An endless segment is the whole message, which the executor knows as 0. */
-static bool
-parse_size(struct ar_params *params, const struct param *param, struct ar_word value)
-{
-    size_t bytes;
-    const char *end;
-    if (ar_size_parse(&bytes, value.at, &end) || end != value.at + value.length)
-        return false;
-    if (param->kind == SEGMENT && bytes == SIZE_MAX)
-        bytes = 0;
-    memcpy((char *)params + param->offset, &bytes, sizeof bytes);
-    return true;
 }
 
 /* "2x3x4", or "auto" for a grid of the algorithm's choice. */
@@ -138,58 +94,51 @@ parse_dims(struct ar_params *params, const struct param *param, struct ar_word v
 }
 
 static bool
-parse_row(struct ar_params *params, struct ar_word value)
-{
-    params->inter = ar_algorithm_find(value.at, value.length);
-    return params->inter != NULL;
-}
-
-static bool
-parse_amount(struct ar_params *params, const struct param *param, struct ar_word value)
-{
-    if (ar_word_is(value, "all") || ar_word_is(value, "one")) {
-        set_int(params, param, ar_word_is(value, "one"));
-        return true;
-    }
-    return parse_integer(params, param, value);
-}
-
-static bool
 parse_value(struct ar_params *params, const struct param *param, struct ar_word value)
 {
+    int number = 0;
+    size_t bytes;
+    const char *end;
     switch (param->kind) {
+    case AMOUNT:
+        number = ar_word_is(value, "one");
+        if (!number && !ar_word_is(value, "all") &&
+            !ar_word_int(value, param->min, param->max, &number))
+            return false;
+        break;
     case INTEGER:
-        return parse_integer(params, param, value);
+        if (!ar_word_int(value, param->min, param->max, &number))
+            return false;
+        break;
     case NAME:
-        return parse_name(params, param, value);
+        while (param->names[number] && !ar_word_is(value, param->names[number]))
+            number++;
+        if (!param->names[number])
+            return false;
+        break;
     case SEGMENT:
     case SIZE:
-        return parse_size(params, param, value);
+        if (ar_size_parse(&bytes, value.at, &end) || end != value.at + value.length)
+            return false;
+        /* An endless segment is the whole message, which the executor knows as 0. */
+        if (param->kind == SEGMENT && bytes == SIZE_MAX)
+            bytes = 0;
+        memcpy((char *)params + param->offset, &bytes, sizeof bytes);
+        return true;
     case DIMS:
         return parse_dims(params, param, value);
     case ROW:
-        return parse_row(params, value);
-    case AMOUNT:
-        return parse_amount(params, param, value);
+        params->inter = ar_algorithm_find(value.at, value.length);
+        return params->inter != NULL;
     }
-    return false;
-}
-
-static void
-suggest_row(struct ar_text *why, struct ar_word value)
-{
-    struct ar_nearest nearest;
-    ar_nearest_init(&nearest, value);
-    for (size_t i = 0; i < ar_algorithm_count(); i++) {
-        const char *name = ar_algorithm_at(i)->name;
-        ar_nearest_offer(&nearest, (struct ar_word){name, strlen(name)});
-    }
-    ar_text_suggest(why, &nearest);
+    set_int(params, param, number);
+    return true;
 }
 
 static void
 tell_values(struct ar_text *why, const struct param *param, struct ar_word value)
 {
+    struct ar_nearest nearest;
     switch (param->kind) {
     case INTEGER:
         ar_text_add(why, "a whole number from %d to %d", param->min, param->max);
@@ -209,7 +158,10 @@ tell_values(struct ar_text *why, const struct param *param, struct ar_word value
         break;
     case ROW:
         ar_text_add(why, "the name of an algorithm");
-        suggest_row(why, value);
+        ar_nearest_init(&nearest, value);
+        for (size_t i = 0; i < ar_algorithm_count(); i++)
+            ar_nearest_offer(&nearest, ar_word_of(ar_algorithm_at(i)->name));
+        ar_text_suggest(why, &nearest);
         break;
     case AMOUNT:
         ar_text_add(why, "one, all, or a whole number from %d to %d", param->min, param->max);
@@ -220,14 +172,14 @@ tell_values(struct ar_text *why, const struct param *param, struct ar_word value
 static void
 tell_taken(struct ar_text *why, const struct ar_algorithm *row, struct ar_word name)
 {
+    const char *separator = " takes ";
     struct ar_nearest nearest;
     ar_nearest_init(&nearest, name);
     for (size_t i = 0; i < NPARAMS; i++)
         if (takes(row, &table[i]))
-            ar_nearest_offer(&nearest, (struct ar_word){table[i].name, strlen(table[i].name)});
+            ar_nearest_offer(&nearest, ar_word_of(table[i].name));
     ar_text_suggest(why, &nearest);
-    ar_text_add(why, "; %s takes ", row->name);
-    const char *separator = "";
+    ar_text_add(why, "; %s", row->name);
     for (size_t i = 0; i < NPARAMS; i++)
         if (takes(row, &table[i])) {
             ar_text_add(why, "%s%s", separator, table[i].name);
@@ -239,14 +191,18 @@ const char *
 ar_params_set(struct ar_params *params, unsigned *seen, const struct ar_algorithm *row,
               struct ar_word name, struct ar_word value, struct ar_text *why)
 {
-    const struct param *const param = find(name);
-    if (!param || !takes(row, param)) {
-        ar_text_add(why, param ? "%s has no parameter " : "%s: unknown parameter ", row->name);
+    size_t i = 0;
+    while (i < NPARAMS && !ar_word_is(name, table[i].name))
+        i++;
+    const struct param *const param = &table[i];
+    if (i == NPARAMS || !takes(row, param)) {
+        ar_text_add(why, i < NPARAMS ? "%s has no parameter " : "%s: unknown parameter ",
+                    row->name);
         ar_text_quote(why, name);
         tell_taken(why, row, name);
         return name.at;
     }
-    const unsigned mark = 1U << (param - table);
+    const unsigned mark = 1U << i;
     if (*seen & mark) {
         ar_text_add(why, "parameter '%s' stands twice; each is allowed once", param->name);
         return name.at;
@@ -280,24 +236,6 @@ goes_without_saying(const struct param *param, const struct ar_params *params,
 }
 
 static void
-print_dims(struct ar_text *t, const struct ar_params *params)
-{
-    if (params->ndims == 0)
-        ar_text_add(t, "auto");
-    for (int i = 0; i < params->ndims; i++)
-        ar_text_add(t, "%s%d", i ? "x" : "", params->dims[i]);
-}
-
-static void
-print_amount(struct ar_text *t, int amount)
-{
-    if (amount <= 1)
-        ar_text_add(t, amount == 0 ? "all" : "one");
-    else
-        ar_text_add(t, "%d", amount);
-}
-
-static void
 print_value(struct ar_text *t, const struct param *param, const struct ar_params *params)
 {
     char size[AR_SIZE_TEXT];
@@ -313,13 +251,19 @@ print_value(struct ar_text *t, const struct param *param, const struct ar_params
         ar_text_add(t, "%s", ar_size_print(get_size(params, param), size, sizeof size));
         break;
     case DIMS:
-        print_dims(t, params);
+        if (params->ndims == 0)
+            ar_text_add(t, "auto");
+        for (int i = 0; i < params->ndims; i++)
+            ar_text_add(t, "%s%d", i ? "x" : "", params->dims[i]);
         break;
     case ROW:
         ar_text_add(t, "%s", ar_params_inter(params)->name);
         break;
     case AMOUNT:
-        print_amount(t, get_int(params, param));
+        if (get_int(params, param) > 1)
+            ar_text_add(t, "%d", get_int(params, param));
+        else
+            ar_text_add(t, get_int(params, param) == 0 ? "all" : "one");
         break;
     }
 }

@@ -25,16 +25,18 @@ column_of(const struct parser *p, const char *at)
     return (int)(at - p->line_start) + 1;
 }
 
-/* Begins the telling of a problem with the token at. */
-static struct ar_text
-refuse(struct parser *p, const char *at)
+/* Tells a problem with the token at. */
+static bool __attribute__((format(printf, 3, 4)))
+refuse(struct parser *p, const char *at, const char *format, ...)
 {
-    struct ar_text why;
-    p->error = AR_ERR_SYNTAX;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(p->problem->text, sizeof p->problem->text, format, args);
+    va_end(args);
     p->problem->line = p->line;
     p->problem->column = column_of(p, at);
-    ar_text_init(&why, p->problem->text, sizeof p->problem->text);
-    return why;
+    p->error = AR_ERR_SYNTAX;
+    return false;
 }
 
 static bool
@@ -44,17 +46,10 @@ no_memory(struct parser *p)
     return false;
 }
 
-static bool
-is_blank(const struct parser *p, char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r' && !(c == '\n' && p->lines));
-}
-
 static void
 skip_blanks(struct parser *p)
 {
-    while (is_blank(p, *p->at))
-        p->at++;
+    p->at += strspn(p->at, p->lines ? " \t\v\f\r" : " \t\n\v\f\r");
     if (p->lines && *p->at == '#')
         p->at += strcspn(p->at, "\n");
 }
@@ -81,16 +76,16 @@ static bool
 expected(struct parser *p, const char *what)
 {
     const struct ar_word word = peek_word(p, false);
-    struct ar_text why = refuse(p, p->at);
+    char found[AR_PROBLEM_TEXT];
+    struct ar_text t;
 
-    ar_text_add(&why, "expected %s, found ", what);
     if (*p->at == '\0')
-        ar_text_add(&why, "the end of the text");
-    else if (*p->at == '\n' && p->lines)
-        ar_text_add(&why, "the end of the line");
-    else
-        ar_text_quote(&why, word.length ? word : (struct ar_word){p->at, 1});
-    return false;
+        return refuse(p, p->at, "expected %s, found the end of the text", what);
+    if (*p->at == '\n' && p->lines)
+        return refuse(p, p->at, "expected %s, found the end of the line", what);
+    ar_text_init(&t, found, sizeof found);
+    ar_text_quote(&t, word.length ? word : (struct ar_word){p->at, 1});
+    return refuse(p, p->at, "expected %s, found %s", what, found);
 }
 
 static bool
@@ -119,11 +114,8 @@ parse_param(struct parser *p, struct ar_choice *choice, unsigned *seen)
     ar_text_init(&reason, text, sizeof text);
     const char *culprit =
         ar_params_set(&choice->params, seen, choice->algorithm, name, value, &reason);
-    if (culprit) {
-        struct ar_text why = refuse(p, culprit);
-        ar_text_add(&why, "%s", text);
-        return false;
-    }
+    if (culprit)
+        return refuse(p, culprit, "%s", text);
     take(p, value.length);
     return true;
 }
@@ -133,12 +125,10 @@ static bool
 parse_params(struct parser *p, struct ar_choice *choice)
 {
     unsigned seen = 0;
-    if (choice->kind != AR_CHOICE_ALGORITHM) {
-        struct ar_text why = refuse(p, p->at);
-        ar_text_add(&why, "%s takes no parameters; allowed: ':' with conditions, ';' or the end",
-                    choice->kind == AR_CHOICE_AUTO ? "auto" : "native");
-        return false;
-    }
+    if (choice->kind != AR_CHOICE_ALGORITHM)
+        return refuse(p, p->at,
+                      "%s takes no parameters; allowed: ':' with conditions, ';' or the end",
+                      choice->kind == AR_CHOICE_AUTO ? "auto" : "native");
     do {
         take(p, 1);
         if (!parse_param(p, choice, &seen))
@@ -184,12 +174,12 @@ parse_bound(struct parser *p, const struct bound *bound, size_t *value)
     const int error = bound->parse(value, p->at, &end);
     if (error || end != word.at + word.length) {
         const bool overflow = error && end == word.at + word.length;
-        struct ar_text why = refuse(p, p->at);
-        ar_text_quote(&why, word);
-        ar_text_add(&why,
-                    overflow ? " is too large for %s; allowed: %s" : " is not %s; allowed: %s",
-                    bound->what, bound->allowed);
-        return false;
+        char quoted[AR_PROBLEM_TEXT];
+        struct ar_text t;
+        ar_text_init(&t, quoted, sizeof quoted);
+        ar_text_quote(&t, word);
+        return refuse(p, p->at, "%s is %s %s; allowed: %s", quoted,
+                      overflow ? "too large for" : "not", bound->what, bound->allowed);
     }
     take(p, word.length);
     return true;
@@ -202,11 +192,9 @@ parse_range(struct parser *p, const struct bound *bound, size_t *min, size_t *ma
     const char *at = p->at;
     if (!parse_bound(p, bound, min))
         return false;
-    if (*min == SIZE_MAX) {
-        struct ar_text why = refuse(p, at);
-        ar_text_add(&why, "nothing reaches inf; allowed: inf as the end of a range, as in 0-inf");
-        return false;
-    }
+    if (*min == SIZE_MAX)
+        return refuse(p, at,
+                      "nothing reaches inf; allowed: inf as the end of a range, as in 0-inf");
     *max = *min;
     if (*p->at != '-')
         return true;
@@ -214,67 +202,45 @@ parse_range(struct parser *p, const struct bound *bound, size_t *min, size_t *ma
     at = p->at;
     if (!parse_bound(p, bound, max))
         return false;
-    if (*min > *max) {
-        struct ar_text why = refuse(p, at);
-        ar_text_add(&why, "the range ends below its beginning; allowed: l-m with l <= m");
-        return false;
-    }
+    if (*min > *max)
+        return refuse(p, at, "the range ends below its beginning; allowed: l-m with l <= m");
     return true;
 }
 
-/* The value of a trait: names, ranges, patterns and alternatives. */
-static struct ar_word
-peek_trait_value(const struct parser *p)
-{
-    size_t length = 0;
-    while (ar_is_name_char(p->at[length]) || (p->at[length] && strchr("|*?", p->at[length])))
-        length++;
-    return (struct ar_word){p->at, length};
-}
-
-/* name '=' value, of which the name is taken already */
+/* name '=' value, of which the name is taken already.  A value is made of names, ranges, patterns
+ * and alternatives. */
 static bool
 parse_trait(struct parser *p, struct ar_word name)
 {
     char text[AR_PROBLEM_TEXT];
     struct ar_text reason;
     take(p, 1);
-    const struct ar_word value = peek_trait_value(p);
+    struct ar_word value = {p->at, 0};
+    while (ar_is_name_char(p->at[value.length]) ||
+           (p->at[value.length] && strchr("|*?", p->at[value.length])))
+        value.length++;
     if (value.length == 0)
         return expected(p, "a value");
     ar_text_init(&reason, text, sizeof text);
     const char *const culprit =
         ar_traits_set(&p->rules->clauses[p->rules->nclauses - 1].traits, name, value, &reason);
-    if (culprit) {
-        struct ar_text why = refuse(p, culprit);
-        ar_text_add(&why, "%s", text);
-        return false;
-    }
+    if (culprit)
+        return refuse(p, culprit, "%s", text);
     take(p, value.length);
     if (*p->at != ',' && !at_clause_end(p))
         return expected(p, "',', ';' or the end behind the value");
     return true;
 }
 
-/* Does a trait stand here?  Then its name is taken. */
-static bool
-take_trait_name(struct parser *p, struct ar_word *name)
-{
-    const char *const begin = p->at;
-    *name = peek_word(p, true);
-    take(p, name->length);
-    if (name->length > 0 && *p->at == '=')
-        return true;
-    p->at = begin;
-    return false;
-}
-
 static bool
 parse_condition(struct parser *p)
 {
-    struct ar_word name;
-    if (take_trait_name(p, &name))
+    const char *const begin = p->at;
+    const struct ar_word name = peek_word(p, true);
+    take(p, name.length);
+    if (name.length > 0 && *p->at == '=')
         return parse_trait(p, name);
+    p->at = begin; /* a size, then */
     struct ar_condition c = {0, SIZE_MAX, 0, SIZE_MAX};
     if (!parse_range(p, &size_bound, &c.bytes_min, &c.bytes_max))
         return false;
@@ -315,11 +281,8 @@ parse_algorithm(struct parser *p, struct ar_choice *choice)
     if (word.length == 0)
         return expected(p, "an algorithm");
     ar_text_init(&reason, text, sizeof text);
-    if (!ar_name_resolve(choice, word, &reason)) {
-        struct ar_text why = refuse(p, p->at);
-        ar_text_add(&why, "%s", text);
-        return false;
-    }
+    if (!ar_name_resolve(choice, word, &reason))
+        return refuse(p, p->at, "%s", text);
     take(p, word.length);
     return true;
 }
@@ -390,14 +353,6 @@ ar_rules_parse_lines(struct ar_rules **rules, const char *text, struct ar_proble
     return parse(rules, text, true, problem);
 }
 
-static void
-allow(bool *allowed, const struct ar_algorithm *row)
-{
-    for (size_t i = 0; i < ar_algorithm_count(); i++)
-        if (ar_algorithm_at(i) == row)
-            allowed[i] = true;
-}
-
 static bool
 parse_list_entry(struct parser *p, bool *allowed)
 {
@@ -405,13 +360,11 @@ parse_list_entry(struct parser *p, bool *allowed)
     struct ar_choice choice;
     if (!parse_algorithm(p, &choice))
         return false;
-    if (choice.kind != AR_CHOICE_ALGORITHM) {
-        struct ar_text why = refuse(p, at);
-        ar_text_add(&why, "%s is nothing for auto to pick; allowed: names of algorithms",
-                    choice.kind == AR_CHOICE_AUTO ? "auto" : "native");
-        return false;
-    }
-    allow(allowed, choice.algorithm);
+    if (choice.kind != AR_CHOICE_ALGORITHM)
+        return refuse(p, at, "%s is nothing for auto to pick; allowed: names of algorithms",
+                      choice.kind == AR_CHOICE_AUTO ? "auto" : "native");
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        allowed[i] |= ar_algorithm_at(i) == choice.algorithm;
     return true;
 }
 
@@ -423,14 +376,12 @@ ar_algo_list_parse(bool *allowed, const char *text, struct ar_problem *problem)
     const bool all = *p.at == '\0';
     for (size_t i = 0; i < ar_algorithm_count(); i++)
         allowed[i] = all;
-    if (all || !parse_list_entry(&p, allowed))
-        return p.error;
-    while (*p.at == ',') {
+    bool more = !all && parse_list_entry(&p, allowed);
+    while (more && *p.at == ',') {
         take(&p, 1);
-        if (!parse_list_entry(&p, allowed))
-            return p.error;
+        more = parse_list_entry(&p, allowed);
     }
-    if (*p.at != '\0')
+    if (more && *p.at != '\0')
         expected(&p, "',' or the end behind the algorithm");
     return p.error;
 }

@@ -20,16 +20,6 @@ ar_choice_print(const struct ar_choice *choice, char *text, size_t room)
     return text;
 }
 
-/* A rank is no size: 1024 ranks are not 1K. */
-static void
-write_ranks(FILE *out, size_t ranks)
-{
-    if (ranks == SIZE_MAX)
-        fputs("inf", out);
-    else
-        fprintf(out, "%zu", ranks);
-}
-
 static void
 write_condition(FILE *out, const struct ar_condition *c)
 {
@@ -39,12 +29,11 @@ write_condition(FILE *out, const struct ar_condition *c)
         fprintf(out, "-%s", ar_size_print(c->bytes_max, size, sizeof size));
     if (c->ranks_min == 0 && c->ranks_max == SIZE_MAX)
         return;
-    fputc('@', out);
-    write_ranks(out, c->ranks_min);
-    if (c->ranks_max != c->ranks_min) {
-        fputc('-', out);
-        write_ranks(out, c->ranks_max);
-    }
+    fprintf(out, "@%zu", c->ranks_min); /* not as sizes: 1024 ranks are not 1K */
+    if (c->ranks_max == SIZE_MAX)
+        fputs("-inf", out);
+    else if (c->ranks_max != c->ranks_min)
+        fprintf(out, "-%zu", c->ranks_max);
 }
 
 static void

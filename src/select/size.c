@@ -12,15 +12,6 @@ static const struct {
 
 #define NUNITS (sizeof units / sizeof units[0])
 
-static bool
-begins_with(const char *text, const char *name)
-{
-    size_t i = 0;
-    while (name[i] && ar_name_char(text[i]) == name[i])
-        i++;
-    return name[i] == '\0';
-}
-
 /* Reads a unit, if one stands there: K, KB, KiB, or B alone. */
 static const char *
 read_unit(const char *text, int *shift)
@@ -44,8 +35,9 @@ ar_size_parse(size_t *bytes, const char *text, const char **end)
     int shift = 0;
     bool overflow = false;
     const char *at = text;
+    const struct ar_word beginning = {text, 3};
 
-    if (begins_with(text, "inf") || begins_with(text, "max")) {
+    if (ar_word_is(beginning, "inf") || ar_word_is(beginning, "max")) {
         *end = text + 3;
         *bytes = SIZE_MAX;
         return AR_OK;

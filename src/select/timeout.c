@@ -8,17 +8,6 @@
 #define MOST        1000000 /* seconds */
 #define FRACTION_MS 3       /* digits behind the point that are taken */
 
-/* Milliseconds of the digits behind a point. */
-static bool
-parse_fraction(int *ms, struct ar_word digits)
-{
-    if (digits.length > FRACTION_MS || !ar_word_int(digits, 0, 999, ms))
-        return false;
-    for (size_t i = digits.length; i < FRACTION_MS; i++)
-        *ms *= 10;
-    return true;
-}
-
 /* By hand: a point is a point whatever the program's locale is. */
 static bool
 parse_seconds(unsigned *ms, struct ar_word word)
@@ -28,18 +17,15 @@ parse_seconds(unsigned *ms, struct ar_word word)
     int whole, fraction = 0;
     if (!ar_word_int((struct ar_word){word.at, whole_length}, 0, MOST, &whole))
         return false;
-    if (point &&
-        !parse_fraction(&fraction, (struct ar_word){point + 1, word.length - whole_length - 1}))
-        return false;
+    if (point) {
+        const struct ar_word digits = {point + 1, word.length - whole_length - 1};
+        if (digits.length > FRACTION_MS || !ar_word_int(digits, 0, 999, &fraction))
+            return false;
+        for (size_t i = digits.length; i < FRACTION_MS; i++)
+            fraction *= 10;
+    }
     *ms = (unsigned)whole * 1000 + (unsigned)fraction;
     return *ms == 0 || (*ms >= LEAST_MS && *ms <= MOST * 1000U);
-}
-
-static bool
-find_action(enum ar_timeout_action *action, struct ar_word word)
-{
-    *action = ar_word_is(word, "abort") ? AR_TIMEOUT_ABORT : AR_TIMEOUT_WARN;
-    return *action == AR_TIMEOUT_ABORT || ar_word_is(word, "warn");
 }
 
 int
@@ -54,7 +40,9 @@ ar_timeout_parse(struct ar_timeout_setting *setting, const char *text, struct ar
     if (*rest == ',') {
         rest++;
         const struct ar_word action = ar_word_next(&rest, "");
-        if (!find_action(&parsed.action, action))
+        if (ar_word_is(action, "abort"))
+            parsed.action = AR_TIMEOUT_ABORT;
+        else if (!ar_word_is(action, "warn"))
             return ar_word_refuse(why, text, action, "behind the comma warn, abort");
     }
     *setting = parsed;

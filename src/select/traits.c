@@ -64,15 +64,6 @@ get_range(const struct ar_traits *traits, const struct trait *trait)
     return range;
 }
 
-static const struct trait *
-find(struct ar_word name)
-{
-    for (size_t i = 0; i < NTRAITS; i++)
-        if (ar_word_is(name, table[i].name))
-            return &table[i];
-    return NULL;
-}
-
 /* --- reading --- */
 
 /* The part of *rest up to the separator or the end, which it loses. */
@@ -84,31 +75,6 @@ next_part(struct ar_word *rest, char separator)
     const size_t taken = part.length + (end != NULL);
     *rest = (struct ar_word){rest->at + taken, rest->length - taken};
     return part;
-}
-
-static int
-find_word(const char *const *words, struct ar_word word)
-{
-    for (int i = 0; words[i]; i++)
-        if (ar_word_is(word, words[i]))
-            return i;
-    return -1;
-}
-
-/* One word or several with '|' between them. */
-static bool
-parse_words(struct ar_traits *traits, const struct trait *trait, struct ar_word value)
-{
-    unsigned set = 0;
-    const bool open_end = value.length > 0 && value.at[value.length - 1] == '|';
-    do {
-        const int i = find_word(trait->words, next_part(&value, '|'));
-        if (i < 0 || open_end)
-            return false;
-        set |= 1u << i;
-    } while (value.length > 0);
-    memcpy((char *)traits + trait->offset, &set, sizeof set);
-    return true;
 }
 
 static bool
@@ -125,43 +91,60 @@ parse_number(size_t *number, struct ar_word word)
     return true;
 }
 
-/* min | min '-' max */
+/* One word or several with '|' between them. */
 static bool
-parse_range(struct ar_traits *traits, const struct trait *trait, struct ar_word value)
+parse_words(unsigned *set, const char *const *words, struct ar_word value)
 {
-    struct range range;
-    const bool has_end = memchr(value.at, '-', value.length) != NULL;
-    if (!parse_number(&range.min, next_part(&value, '-')))
+    *set = 0;
+    if (value.length > 0 && value.at[value.length - 1] == '|')
         return false;
-    range.max = range.min;
-    if (has_end && !parse_number(&range.max, value))
-        return false;
-    if (range.min == SIZE_MAX || range.min > range.max)
-        return false;
-    memcpy((char *)traits + trait->offset, &range, sizeof range);
+    do {
+        const struct ar_word word = next_part(&value, '|');
+        int i = 0;
+        while (words[i] && !ar_word_is(word, words[i]))
+            i++;
+        if (!words[i])
+            return false;
+        *set |= 1u << i;
+    } while (value.length > 0);
     return true;
 }
 
+/* min | min '-' max */
 static bool
-parse_pattern(struct ar_traits *traits, struct ar_word value)
+parse_range(struct range *range, struct ar_word value)
 {
-    if (value.length >= sizeof traits->comm)
+    const bool has_end = memchr(value.at, '-', value.length) != NULL;
+    if (!parse_number(&range->min, next_part(&value, '-')))
         return false;
-    memcpy(traits->comm, value.at, value.length);
-    traits->comm[value.length] = '\0';
-    return true;
+    range->max = range->min;
+    if (has_end && !parse_number(&range->max, value))
+        return false;
+    return range->min != SIZE_MAX && range->min <= range->max;
 }
 
 static bool
 parse_value(struct ar_traits *traits, const struct trait *trait, struct ar_word value)
 {
+    unsigned set;
+    struct range range;
     switch (trait->kind) {
     case WORDS:
-        return parse_words(traits, trait, value);
+        if (!parse_words(&set, trait->words, value))
+            return false;
+        memcpy((char *)traits + trait->offset, &set, sizeof set);
+        return true;
     case RANGE:
-        return parse_range(traits, trait, value);
+        if (!parse_range(&range, value))
+            return false;
+        memcpy((char *)traits + trait->offset, &range, sizeof range);
+        return true;
     case PATTERN:
-        return parse_pattern(traits, value);
+        if (value.length >= sizeof traits->comm)
+            return false;
+        memcpy(traits->comm, value.at, value.length);
+        traits->comm[value.length] = '\0';
+        return true;
     }
     return false;
 }
@@ -187,28 +170,23 @@ tell_values(struct ar_text *why, const struct trait *trait)
     }
 }
 
-static void
-tell_names(struct ar_text *why, struct ar_word name)
-{
-    struct ar_nearest nearest;
-    ar_nearest_init(&nearest, name);
-    for (size_t i = 0; i < NTRAITS; i++)
-        ar_nearest_offer(&nearest, (struct ar_word){table[i].name, strlen(table[i].name)});
-    ar_text_suggest(why, &nearest);
-    ar_text_add(why, "; allowed: ");
-    for (size_t i = 0; i < NTRAITS; i++)
-        ar_text_add(why, "%s%s", i ? ", " : "", table[i].name);
-}
-
 const char *
 ar_traits_set(struct ar_traits *traits, struct ar_word name, struct ar_word value,
               struct ar_text *why)
 {
-    const struct trait *const trait = find(name);
-    if (!trait) {
+    const struct trait *trait = table;
+    while (trait < table + NTRAITS && !ar_word_is(name, trait->name))
+        trait++;
+    if (trait == table + NTRAITS) {
         ar_text_add(why, "unknown condition ");
         ar_text_quote(why, name);
-        tell_names(why, name);
+        struct ar_nearest nearest;
+        ar_nearest_init(&nearest, name);
+        for (size_t i = 0; i < NTRAITS; i++)
+            ar_nearest_offer(&nearest, ar_word_of(table[i].name));
+        ar_text_suggest(why, &nearest);
+        for (size_t i = 0; i < NTRAITS; i++)
+            ar_text_add(why, "%s%s", i ? ", " : "; allowed: ", table[i].name);
         return name.at;
     }
     if (traits->asks & trait->bit) {
@@ -229,24 +207,29 @@ ar_traits_set(struct ar_traits *traits, struct ar_word name, struct ar_word valu
 /* --- printing --- */
 
 static void
-print_words(struct ar_text *t, const struct trait *trait, unsigned set)
+print_value(struct ar_text *t, const struct trait *trait, const struct ar_traits *traits)
 {
     const char *separator = "";
-    for (int i = 0; trait->words[i]; i++)
-        if (set & 1u << i) {
-            ar_text_add(t, "%s%s", separator, trait->words[i]);
-            separator = "|";
-        }
-}
-
-static void
-print_range(struct ar_text *t, struct range range)
-{
-    ar_text_add(t, "%zu", range.min);
-    if (range.max == SIZE_MAX)
-        ar_text_add(t, "-inf");
-    else if (range.max != range.min)
-        ar_text_add(t, "-%zu", range.max);
+    struct range range;
+    switch (trait->kind) {
+    case WORDS:
+        for (int i = 0; trait->words[i]; i++)
+            if (get_set(traits, trait) & 1u << i) {
+                ar_text_add(t, "%s%s", separator, trait->words[i]);
+                separator = "|";
+            }
+        break;
+    case RANGE:
+        range = get_range(traits, trait);
+        ar_text_add(t, "%zu", range.min);
+        if (range.max == SIZE_MAX)
+            ar_text_add(t, "-inf");
+        else if (range.max != range.min)
+            ar_text_add(t, "-%zu", range.max);
+        break;
+    case PATTERN:
+        ar_text_add(t, "%s", traits->comm);
+    }
 }
 
 void
@@ -254,21 +237,11 @@ ar_traits_print(struct ar_text *t, const struct ar_traits *traits)
 {
     const char *separator = "";
     for (size_t i = 0; i < NTRAITS; i++) {
-        const struct trait *const trait = &table[i];
-        if (!(traits->asks & trait->bit))
+        if (!(traits->asks & table[i].bit))
             continue;
-        ar_text_add(t, "%s%s=", separator, trait->name);
+        ar_text_add(t, "%s%s=", separator, table[i].name);
         separator = ",";
-        switch (trait->kind) {
-        case WORDS:
-            print_words(t, trait, get_set(traits, trait));
-            break;
-        case RANGE:
-            print_range(t, get_range(traits, trait));
-            break;
-        case PATTERN:
-            ar_text_add(t, "%s", traits->comm);
-        }
+        print_value(t, &table[i], traits);
     }
 }
 
@@ -314,20 +287,12 @@ ar_pattern_matches(struct ar_word pattern, const char *name)
 }
 
 static bool
-matches_pattern(const char *patterns, const char *name)
-{
-    struct ar_word rest = {patterns, strlen(patterns)};
-    bool matches = false;
-    while (name && rest.length > 0 && !matches)
-        matches = ar_pattern_matches(next_part(&rest, '|'), name);
-    return matches;
-}
-
-static bool
 has(const struct ar_traits *traits, const struct trait *trait, const struct ar_traits *request,
     const char *comm)
 {
     struct range wanted, there;
+    struct ar_word patterns = {traits->comm, strlen(traits->comm)};
+    bool matches = false;
     switch (trait->kind) {
     case WORDS:
         return get_set(traits, trait) & get_set(request, trait);
@@ -336,7 +301,9 @@ has(const struct ar_traits *traits, const struct trait *trait, const struct ar_t
         there = get_range(request, trait);
         return wanted.min <= there.min && there.max <= wanted.max;
     case PATTERN:
-        return matches_pattern(traits->comm, comm);
+        while (comm && patterns.length > 0 && !matches)
+            matches = ar_pattern_matches(next_part(&patterns, '|'), comm);
+        return matches;
     }
     return false;
 }

@@ -7,17 +7,7 @@
 #include "schedule/error.h"
 
 static const char *const action_names[] = {"abort", "warn", "native"};
-
-static bool
-find_action(enum ar_verify_action *action, struct ar_word word)
-{
-    for (size_t i = 0; i < sizeof action_names / sizeof *action_names; i++)
-        if (ar_word_is(word, action_names[i])) {
-            *action = (enum ar_verify_action)i;
-            return true;
-        }
-    return false;
-}
+#define NACTIONS (sizeof action_names / sizeof *action_names)
 
 int
 ar_verify_parse(struct ar_verify_setting *setting, const char *text, struct ar_text *why)
@@ -39,8 +29,12 @@ ar_verify_parse(struct ar_verify_setting *setting, const char *text, struct ar_t
     if (*rest != '\0') {
         rest += *rest == ',';
         const struct ar_word action = ar_word_next(&rest, "");
-        if (!find_action(&parsed.action, action))
+        size_t i = 0;
+        while (i < NACTIONS && !ar_word_is(action, action_names[i]))
+            i++;
+        if (i == NACTIONS)
             return ar_word_refuse(why, text, action, "behind the comma abort, warn, native");
+        parsed.action = (enum ar_verify_action)i;
     }
     *setting = parsed;
     return AR_OK;

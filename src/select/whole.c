@@ -8,14 +8,6 @@ is_cut(const struct ar_choice *choice, int nranks, size_t count, size_t size, si
                                 scratch_bytes) < count;
 }
 
-/* By a leader of each node, and a row between nodes that does not cut either. */
-static void
-use_leaders(struct ar_params *params)
-{
-    params->lanes = 1;
-    params->inter = ar_algorithm_whole(ar_params_inter(params));
-}
-
 bool
 ar_choice_make_whole(struct ar_choice *choice, int nranks, size_t count, size_t size,
                      size_t scratch_bytes)
@@ -28,7 +20,9 @@ ar_choice_make_whole(struct ar_choice *choice, int nranks, size_t count, size_t 
     if (is_whole && !is_cut(choice, nranks, count, size, scratch_bytes))
         return false;
     if (has_lanes) {
-        use_leaders(params);
+        /* One leader per node, and between nodes an algorithm that does not cut either. */
+        params->lanes = 1;
+        params->inter = ar_algorithm_whole(ar_params_inter(params));
     } else if (!is_whole) {
         choice->algorithm = ar_algorithm_whole(row);
         *params = choice->algorithm->defaults;

@@ -124,12 +124,6 @@ ar_word_refuse(struct ar_text *why, const char *text, struct ar_word word, const
     return AR_ERR_SYNTAX;
 }
 
-static size_t
-least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Levenshtein's distance; both words at most NEAREST_MAX long.  row[j] is the
  * distance of a's first i letters from b's first j. */
 static size_t
@@ -145,18 +139,12 @@ edit_distance(struct ar_word a, struct ar_word b)
             const bool differ = ar_name_char(a.at[i]) != ar_name_char(b.at[j]);
             const size_t replaced = diagonal + differ;
             diagonal = row[j + 1];
-            row[j + 1] = least(replaced, least(row[j], diagonal) + 1);
+            row[j + 1] = (row[j] < diagonal ? row[j] : diagonal) + 1;
+            if (replaced < row[j + 1])
+                row[j + 1] = replaced;
         }
     }
     return row[b.length];
-}
-
-static bool
-is_beginning(struct ar_word word, struct ar_word name)
-{
-    if (word.length < 3 || word.length > name.length)
-        return false;
-    return edit_distance(word, (struct ar_word){name.at, word.length}) == 0;
 }
 
 void
@@ -170,7 +158,10 @@ ar_nearest_offer(struct ar_nearest *n, struct ar_word name)
 {
     if (n->word.length == 0 || n->word.length > NEAREST_MAX || name.length > NEAREST_MAX)
         return;
-    const size_t distance = is_beginning(n->word, name) ? 1 : edit_distance(n->word, name);
+    const struct ar_word beginning = {name.at, n->word.length};
+    const bool begins =
+        n->word.length >= 3 && n->word.length <= name.length && !edit_distance(n->word, beginning);
+    const size_t distance = begins ? 1 : edit_distance(n->word, name);
     if (distance < n->distance && distance < n->word.length) {
         n->best = name;
         n->distance = distance;

@@ -4,12 +4,19 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* length bytes inside a text of the user's; may be empty. */
 struct ar_word {
     const char *at;
     size_t length;
 };
+
+static inline struct ar_word
+ar_word_of(const char *text)
+{
+    return (struct ar_word){text, strlen(text)};
+}
 
 /* ASCII, whatever the program's locale is. */
 bool ar_is_digit(char c);
