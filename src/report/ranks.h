@@ -1,4 +1,4 @@
-/* Many ranks in few words.  Pure. */
+/* Sets of ranks as short texts.  Pure. */
 #ifndef AR_RANKS_H
 #define AR_RANKS_H
 
@@ -11,8 +11,9 @@ struct ar_ranks {
     const int *names;           /* what each is called; NULL: by its number */
 };
 
-/* Adds those that bear the mark: "rank 3", "ranks 0-2, 5", of many runs the first ones and how many
- * more there are; nothing where there are none.  Returns how many there are. */
+/* Adds the ranks that bear the mark, as in "rank 3" or "ranks 0-2, 5".  Of many runs it names the
+ * first ones and the number of the remaining ranks; without any rank it adds nothing.  Returns how
+ * many ranks there are. */
 int ar_ranks_print(struct ar_text *text, const struct ar_ranks *ranks, unsigned char mark);
 
 #endif

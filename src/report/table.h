@@ -36,7 +36,7 @@ struct ar_counts {
     uint64_t calls;    /* each rank's call counts one */
     uint64_t bytes;    /* of the messages: count x type size */
     uint64_t ns;       /* in the calls, without set-up */
-    uint64_t wait_ns;  /* of it, in vain polls for other ranks; native: not known */
+    uint64_t wait_ns;  /* the part of ns spent polling for other ranks in vain; native: unknown */
     uint64_t setup_ns; /* deciding, making plans and engines, at first calls */
     uint64_t least_ns; /* UINT64_MAX: no call was timed */
     uint64_t most_ns;
@@ -53,7 +53,7 @@ struct ar_extreme {
 struct ar_row {
     struct ar_row_key key;
     struct ar_counts counts;
-    uint64_t running_ns;        /* since when a call is under way; 0: none is */
+    uint64_t running_ns;        /* how long a call has been under way; 0: none is */
     int ranks;                  /* whose calls these are */
     struct ar_extreme quickest; /* of these ranks: who waited for nobody */
     struct ar_extreme slowest;
@@ -95,12 +95,12 @@ uint64_t ar_size_bin_last(unsigned bin);
 /* Did the MPI library's own allreduce run?  Then nobody knows its waits. */
 bool ar_row_is_native(const struct ar_row *row);
 
-/* The time that a fraction of the timed calls did not exceed, to 1/16; 0 without any. */
+/* The quantile of the times of calls, to 1/16; 0 if no call was timed. */
 uint64_t ar_row_quantile(const struct ar_row *row, double fraction);
 
-/* Typical time of a call where nobody waits for a late rank: of each call one rank
- * comes last and waits for nobody, so it is the median of the shortest times, one
- * of nranks.  0 where no call was timed. */
+/* The typical time of a call without waiting for late ranks.  In each call one rank comes last and
+ * waits for nobody, so this is the median of the shortest times, one in nranks.  0 if no call was
+ * timed. */
 uint64_t ar_row_own_ns(const struct ar_row *row);
 
 /* What the outputs say of the run. */

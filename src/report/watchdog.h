@@ -1,12 +1,13 @@
-/* What no allreduce should do, seen in the statistics: be slower than a reduce with a broadcast,
- * than one of twice the length, or than one on more ranks (or one less).  Pure. */
+/* Performance guidelines that the statistics violate: an allreduce should not be slower than a
+ * reduce with a broadcast, than an allreduce of twice the size, or than one on more ranks (or one
+ * rank fewer).  Pure. */
 #ifndef AR_WATCHDOG_H
 #define AR_WATCHDOG_H
 
 #include "report/table.h"
 
 #define AR_ALARM_TEXT  512
-#define AR_ALARMS_TOLD 5 /* in what is read at leisure */
+#define AR_ALARMS_TOLD 5 /* at most so many in a written report */
 
 struct ar_alarm {
     const struct ar_row *slow;
@@ -14,9 +15,9 @@ struct ar_alarm {
     double times;               /* slower, at least 1.5 */
 };
 
-/* The worst first, each slow row once; returns how many, at most room.  Times are those of calls
- * where nobody is late, of rows with at least 64 calls of a rank.  What reduce_bcast takes is known
- * only where it ran. */
+/* Fills alarms, the worst first and at most room, and returns how many there are; each slow row is
+ * in one alarm.  Times are those of calls where no rank is late (ar_row_own_ns), of rows with at
+ * least 64 calls per rank.  The time of reduce_bcast is known only where it ran. */
 size_t ar_watchdog_look(const struct ar_table *table, struct ar_alarm *alarms, size_t room);
 
 /* One line: what, how much, and the rule that would mend it; returns text. */

@@ -14,7 +14,7 @@
  * is allowed, if word is none of them or an id without a row. */
 bool ar_name_resolve(struct ar_choice *choice, struct ar_word word, struct ar_text *why);
 
-/* Choices without parameters, for those who name none. */
+/* Choices for which no parameters were named. */
 struct ar_choice ar_choice_of(enum ar_choice_kind kind);
 struct ar_choice ar_choice_default(const struct ar_algorithm *row);
 

@@ -64,20 +64,20 @@ struct ar_condition {
     size_t ranks_max; /* SIZE_MAX: inf */
 };
 
-/* What a choice may depend on; the same on all ranks. */
+/* What a call is, as far as a choice may depend on it.  It is the same on all ranks. */
 struct ar_request {
     size_t bytes; /* count x type size */
     int nranks;
     bool commutative;          /* the op */
     bool shares_memory;        /* the ranks are on one node and may share memory */
     enum ar_determinism keeps; /* what the algorithm must keep */
-    /* Only where the rules ask for them: */
+    /* These are set only where the rules ask for them (ar_rules_asks). */
     enum ar_op op;
     enum ar_type_class type;
     enum ar_place place; /* in place: on all ranks */
-    size_t nodes;        /* 0: unknown, as is */
-    size_t per_node;
-    const char *comm; /* name; NULL: unknown.  Borrowed */
+    size_t nodes;        /* 0: unknown */
+    size_t per_node;     /* the most ranks on one node; 0: unknown */
+    const char *comm;    /* name; NULL: unknown.  Borrowed */
 };
 
 struct ar_rules; /* a parsed text */
@@ -106,8 +106,8 @@ size_t ar_rules_count(const struct ar_rules *rules);
 /* What clause i chooses.  Borrowed from rules. */
 const struct ar_choice *ar_rules_choice(const struct ar_rules *rules, size_t i);
 
-/* The sizes of clause i; returns their number, 0 where it takes all.  Borrowed from
- * rules, like its traits. */
+/* The sizes of clause i.  Returns their number, which is 0 where the clause takes all sizes.
+ * Conditions and traits are borrowed from rules. */
 size_t ar_rules_conditions(const struct ar_rules *rules, size_t i,
                            const struct ar_condition **conditions);
 const struct ar_traits *ar_rules_traits(const struct ar_rules *rules, size_t i);
@@ -131,17 +131,18 @@ int ar_algo_list_parse(bool *allowed, const char *text, struct ar_problem *probl
  * AR_ERR_MEMORY.  Thread-safe. */
 int ar_auto_choose(struct ar_choice *choice, const struct ar_request *request, const bool *allowed);
 
-/* May row serve the request, and is it allowed?  The one place that filters what auto, and those
- * who try and measure, may run. */
+/* May row serve the request, and is it allowed?  This is the one place that filters what auto and
+ * every search may run. */
 bool ar_auto_may_pick(const struct ar_algorithm *row, const struct ar_request *request,
                       const bool *allowed);
 
 /* Is row among those allowed?  NULL allows all. */
 bool ar_auto_allows(const struct ar_algorithm *row, const bool *allowed);
 
-/* Turns choice, of an algorithm, into the nearest one that hands an op all count elements of size
- * bytes at once: without segments, by a row that does not cut (see stand_in in registry.h); native
- * where that takes more than scratch_bytes.  True where the choice is another one then. */
+/* Turns the choice of an algorithm into the nearest one that hands an op all count elements of size
+ * bytes at once: it has no segments, and its row does not cut the vector (see stand_in in
+ * registry.h).  It is native where that would take more than scratch_bytes.  Returns true if the
+ * choice was changed. */
 bool ar_choice_make_whole(struct ar_choice *choice, int nranks, size_t count, size_t size,
                           size_t scratch_bytes);
 
@@ -154,9 +155,9 @@ const char *ar_auto_rules_text(void);
  * room; AR_CHOICE_TEXT is enough. */
 char *ar_choice_print(const struct ar_choice *choice, char *text, size_t room);
 
-/* "8", "64K", "1M", "inf" <-> bytes.  Parse: AR_OK or AR_ERR_SYNTAX; *end gets
- * the first character behind the size; where it fails, text if no size stands
- * there, and the first character behind the digits and unit if they overflow. */
+/* "8", "64K", "1M", "inf" <-> bytes.  Parsing returns AR_OK or AR_ERR_SYNTAX.  *end gets the first
+ * character behind the size.  On an error it is text if there is no size, and the first character
+ * behind the digits and the unit if the size is too large. */
 int ar_size_parse(size_t *bytes, const char *text, const char **end);
 char *ar_size_print(size_t bytes, char *text, size_t room);
 

@@ -10,7 +10,7 @@
 
 #include "select/words.h"
 
-/* What follows when it was told. */
+/* What happens after the report. */
 enum ar_timeout_action {
     AR_TIMEOUT_WARN, /* the rank waits on */
     AR_TIMEOUT_ABORT /* the job ends */

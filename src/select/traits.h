@@ -1,5 +1,5 @@
-/* What tells calls apart beside size and number of ranks, and what a clause may ask of
- * that: one table for parser, printer and match.  Pure. */
+/* The properties of a call beside its size and its number of ranks, and what a clause may demand of
+ * them.  Parser, printer and matching share one table.  Pure. */
 #ifndef AR_TRAITS_H
 #define AR_TRAITS_H
 
@@ -28,7 +28,7 @@ enum ar_op {
     AR_OPS
 };
 
-/* Types by what they hold, which is alike on all ranks whatever handles they have for it. */
+/* Types by what they hold.  That is the same on all ranks, whatever handles they use. */
 enum ar_type_class {
     AR_TYPE_INTEGER, /* of any size, signed or not */
     AR_TYPE_FLOAT,   /* floating point of 4 bytes */
@@ -54,7 +54,7 @@ enum ar_trait {
     AR_TRAIT_COMM = 32
 };
 
-/* What a clause asks for; only those of asks count.  All bounds inclusive. */
+/* What a clause asks for.  Only the traits in asks count; all bounds are inclusive. */
 struct ar_traits {
     unsigned asks;   /* of enum ar_trait */
     unsigned ops;    /* of 1 << enum ar_op */
@@ -75,14 +75,14 @@ const char *ar_traits_set(struct ar_traits *traits, struct ar_word name, struct 
 /* Adds "name=value,...", as ar_traits_set reads them. */
 void ar_traits_print(struct ar_text *t, const struct ar_traits *traits);
 
-/* The first trait, as a bit of enum ar_trait, that the request does not have; 0: it has all. */
+/* The first trait that the request does not have, as a bit of enum ar_trait; 0 if it has all. */
 unsigned ar_traits_missing(const struct ar_traits *traits, const struct ar_request *request);
 
 /* Adds what the request has of the traits in asks, in the same form. */
 void ar_request_print(struct ar_text *t, const struct ar_request *request, unsigned asks);
 
-/* Does the name of a communicator match pattern, of such a length?  '*' stands for anything, '?'
- * for one character; letters compare as names do. */
+/* Does the name of a communicator match pattern?  '*' stands for any characters, '?' for one;
+ * letters compare as in names. */
 bool ar_pattern_matches(struct ar_word pattern, const char *name);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "select/words.h"
 
-/* What follows a wrong result that was told. */
+/* What happens after a wrong result was reported. */
 enum ar_verify_action {
     AR_VERIFY_ABORT, /* the job ends */
     AR_VERIFY_WARN,  /* the program gets the result that it would have got */

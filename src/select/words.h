@@ -1,4 +1,4 @@
-/* Words of a text and what to tell about them.  Pure. */
+/* The words of a text, and the building of messages about them.  Pure. */
 #ifndef AR_WORDS_H
 #define AR_WORDS_H
 
@@ -28,7 +28,7 @@ char ar_name_char(char c);
 /* Is word this name, compared as names are? */
 bool ar_word_is(struct ar_word word, const char *name);
 
-/* Word as a number of digits alone; false if it is none or leaves min..max. */
+/* Reads word as a number.  False if it holds anything but digits, or is outside min..max. */
 bool ar_word_int(struct ar_word word, int min, int max, int *value);
 
 /* The next word of *text without the blanks around it, up to one of ends, where *text then stands,
@@ -55,8 +55,8 @@ void ar_text_quote(struct ar_text *t, struct ar_word word);
 /* Adds in which column of text word stands, and what is allowed there; returns AR_ERR_SYNTAX. */
 int ar_word_refuse(struct ar_text *why, const char *text, struct ar_word word, const char *allowed);
 
-/* The names offered that are nearest to word: at most a third of its letters
- * wrong, or word their beginning. */
+/* The name nearest to word among those offered: at most a third of the letters differ, or the name
+ * begins with word. */
 struct ar_nearest {
     struct ar_word word;
     struct ar_word best; /* length 0: nothing is near */
