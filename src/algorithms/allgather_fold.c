@@ -77,11 +77,6 @@ ar_allgather_fold(struct ar_schedule *s, int rank, int nranks, size_t count,
     const struct ar_span all = ar_whole(count);
     const int first = params->allgather == AR_ALLGATHER_BRUCK ? rank : 0; /* rank of block 0 */
 
-    if (nranks == 1) {
-        ar_copy(s, ar_out(all), ar_in(all));
-        return ar_schedule_finish(s);
-    }
-
     ar_copy(s, ar_tmp(ar_block(vectors(s), rank - first)), ar_in(all));
     ar_end_round(s);
     switch (params->allgather) {

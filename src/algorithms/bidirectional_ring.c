@@ -24,8 +24,6 @@ ar_bidirectional_ring(struct ar_schedule *s, int rank, int nranks, size_t count,
     const struct ar_loop mirror = {nranks, nranks - 1 - right, right, left};
     (void)params;
 
-    if (nranks == 1)
-        ar_settle(s, all, AR_IN);
     for (int k = 0; k < nranks - 1; k++) {
         ar_ring_reduce_round(s, ring, there, AR_IN, k);
         ar_ring_reduce_round(s, mirror, back, AR_IN, k);

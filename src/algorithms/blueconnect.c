@@ -26,7 +26,6 @@ on_cart(struct ar_schedule *s, const struct ar_cart *cart, struct ar_span all, e
         spans[i + 1] = ar_subspan(spans[i], loops[i].size, loops[i].me);
         have = ar_ring_reduce_scatter(s, loops[i], spans[i], have);
     }
-    ar_settle(s, all, have);
     for (int i = cart->ndims - 1; i >= 0; i--)
         ar_ring_allgather(s, loops[i], spans[i]);
 }

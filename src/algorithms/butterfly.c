@@ -19,9 +19,6 @@ ar_butterfly(struct ar_schedule *s, int rank, int nranks, size_t count,
     const int me = ar_core_index(core, rank);
     (void)params;
 
-    if (nranks == 1)
-        ar_copy(s, ar_out(all), ar_in(all));
-
     enum ar_buffer have = ar_core_fold(s, core);
     for (int distance = 1; me >= 0 && distance < core.size; distance *= 2) {
         const int peer = ar_core_rank(core, me ^ distance);

@@ -16,9 +16,6 @@ ar_circle(struct ar_schedule *s, int rank, int nranks, size_t count, const struc
     const struct ar_span all = ar_whole(count);
     (void)params;
 
-    if (nranks == 1)
-        ar_copy(s, ar_out(all), ar_in(all));
-
     if (rank > 0)
         ar_recv_reduce(s, rank - 1, ar_out(all), ar_in(all), AR_RECEIVED_FIRST);
     ar_end_round(s);

@@ -20,12 +20,9 @@ ar_circulant(struct ar_schedule *s, int rank, int nranks, size_t count,
              const struct ar_params *params)
 {
     const struct ar_cut cut = {count, nranks};
-    const struct ar_span all = ar_whole(count), middle = ar_block(cut, rank + nranks / 2);
+    const struct ar_span middle = ar_block(cut, rank + nranks / 2);
     int rounds = 0;
     (void)params;
-
-    if (nranks == 1)
-        ar_copy(s, ar_out(all), ar_in(all));
 
     for (int reach = nranks, skip; reach > 1; reach = skip) {
         skip = (reach + 1) / 2;

@@ -27,11 +27,6 @@ ar_double_tree(struct ar_schedule *s, int rank, int nranks, size_t count,
     const struct ar_span mine = ar_block(cut, parity), other = ar_block(cut, 1 - parity);
     (void)params;
 
-    if (nranks == 1) {
-        ar_copy(s, ar_out(ar_whole(count)), ar_in(ar_whole(count)));
-        return ar_schedule_finish(s);
-    }
-
     ar_send(s, leaf.parent, ar_in(other));
     ar_binary_combine(s, inner, mine);
     ar_end_round(s);

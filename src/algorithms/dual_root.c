@@ -23,11 +23,6 @@ ar_dual_root(struct ar_schedule *s, int rank, int nranks, size_t count,
     const struct ar_binary node = ar_binary_postorder(rank, ar_split_part(&halves, halves.own));
     (void)params;
 
-    if (nranks == 1) {
-        ar_copy(s, ar_out(all), ar_in(all));
-        return ar_schedule_finish(s);
-    }
-
     const enum ar_buffer have = ar_binary_combine(s, node, all);
     ar_end_round(s);
     if (node.parent < 0) {

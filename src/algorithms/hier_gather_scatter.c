@@ -59,8 +59,6 @@ ar_hier_gather_scatter(struct ar_schedule *s, int rank, int nranks, size_t count
     const struct ar_nodes nodes = ar_nodes_make(rank, nranks, params);
     const struct ar_group local = ar_nodes_local(&nodes);
 
-    if (nranks == 1)
-        ar_settle(s, all, AR_IN);
     enum ar_buffer have = ar_binomial_reduce(s, &local, all, AR_IN);
     if (nodes.local_rank == 0) {
         const struct ar_group leaders = ar_nodes_lane(&nodes);

@@ -27,9 +27,7 @@ ar_hier_reduce_bcast(struct ar_schedule *s, int rank, int nranks, size_t count,
     const enum ar_buffer have = ar_binomial_reduce(s, &local, all, AR_IN);
     if (nodes.local_rank == 0) {
         const struct ar_group leaders = ar_nodes_lane(&nodes);
-        const enum ar_buffer result = ar_binomial_reduce(s, &leaders, all, have);
-        if (nodes.mine == 0)
-            ar_settle(s, all, result);
+        ar_binomial_reduce(s, &leaders, all, have);
         ar_binomial_broadcast(s, &leaders, all);
     }
     ar_binomial_broadcast(s, &local, all);

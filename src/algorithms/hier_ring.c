@@ -27,7 +27,7 @@ ar_hier_ring(struct ar_schedule *s, int rank, int nranks, size_t count,
     if (nodes.local_rank == 0) {
         const struct ar_group leaders = ar_nodes_lane(&nodes);
         const struct ar_loop ring = ar_group_loop(&leaders);
-        ar_settle(s, all, ar_ring_reduce_scatter(s, ring, all, have));
+        ar_ring_reduce_scatter(s, ring, all, have);
         ar_ring_allgather(s, ring, all);
     }
     ar_binomial_broadcast(s, &local, all);

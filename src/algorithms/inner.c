@@ -62,7 +62,9 @@ ar_inner_allreduce(struct ar_schedule *s, const struct ar_algorithm *row,
     struct ar_schedule inner;
 
     if (group->size == 1) {
-        ar_settle(s, span, have);
+        if (have == AR_IN)
+            ar_copy(s, ar_out(span), ar_in(span));
+        ar_end_round(s);
         return;
     }
     ar_end_round(s);

@@ -58,63 +58,40 @@ gather_round(struct ar_schedule *s, struct ar_loop line, struct ar_span span, in
         ar_recv(s, line.right, ar_out(ar_subspan(span, n, me + k + 1)));
 }
 
-/* A half of the vector: the lines it moves along, and what is moved there. */
-struct flow {
-    struct ar_loop first, second;
-    struct ar_span all, part;
+/* A half of the vector: the lines that it moves along, one after the other, and what moves there.
+ */
+struct half {
+    struct ar_loop lines[2];
+    struct ar_span spans[2];
 };
 
-static struct flow
-flow_make(struct ar_span half, struct ar_loop first, struct ar_loop second)
+static struct half
+half_make(struct ar_span all, struct ar_loop first, struct ar_loop second)
 {
-    return (struct flow){first, second, half, ar_subspan(half, first.size, first.me)};
-}
-
-static void
-reduce_scatter(struct ar_schedule *s, struct flow a, struct flow b, int rounds, enum ar_buffer have)
-{
-    const enum ar_buffer a_have = a.first.size > 1 ? AR_OUT : have;
-    const enum ar_buffer b_have = b.first.size > 1 ? AR_OUT : have;
-
-    for (int k = 0; k < rounds; k++) {
-        reduce_round(s, a.first, a.all, have, k);
-        reduce_round(s, b.first, b.all, have, k);
-        ar_end_round(s);
-    }
-    for (int k = 0; k < rounds; k++) {
-        reduce_round(s, a.second, a.part, a_have, k);
-        reduce_round(s, b.second, b.part, b_have, k);
-        ar_end_round(s);
-    }
-}
-
-static void
-allgather(struct ar_schedule *s, struct flow a, struct flow b, int rounds)
-{
-    for (int k = 0; k < rounds; k++) {
-        gather_round(s, a.second, a.part, k);
-        gather_round(s, b.second, b.part, k);
-        ar_end_round(s);
-    }
-    for (int k = 0; k < rounds; k++) {
-        gather_round(s, a.first, a.all, k);
-        gather_round(s, b.first, b.all, k);
-        ar_end_round(s);
-    }
+    return (struct half){{first, second}, {all, ar_subspan(all, first.size, first.me)}};
 }
 
 static void
 on_cart(struct ar_schedule *s, const struct ar_cart *cart, struct ar_span all, enum ar_buffer have)
 {
     const struct ar_loop row = ar_cart_loop(cart, 0), column = ar_cart_loop(cart, 1);
-    const struct flow a = flow_make(ar_subspan(all, 2, 0), row, column);
-    const struct flow b = flow_make(ar_subspan(all, 2, 1), column, row);
+    const struct half halves[] = {half_make(ar_subspan(all, 2, 0), row, column),
+                                  half_make(ar_subspan(all, 2, 1), column, row)};
     const int rounds = (row.size > column.size ? row.size : column.size) - 1;
 
-    if (rounds == 0)
-        ar_settle(s, all, have);
-    reduce_scatter(s, a, b, rounds, have);
-    allgather(s, a, b, rounds);
+    for (int phase = 0; phase < 2; phase++)
+        for (int k = 0; k < rounds; k++) {
+            for (int i = 0; i < 2; i++)
+                reduce_round(s, halves[i].lines[phase], halves[i].spans[phase],
+                             phase > 0 && halves[i].lines[0].size > 1 ? AR_OUT : have, k);
+            ar_end_round(s);
+        }
+    for (int phase = 1; phase >= 0; phase--)
+        for (int k = 0; k < rounds; k++) {
+            for (int i = 0; i < 2; i++)
+                gather_round(s, halves[i].lines[phase], halves[i].spans[phase], k);
+            ar_end_round(s);
+        }
 }
 
 int

@@ -134,14 +134,6 @@ ar_recv_reduce_blocks(struct ar_schedule *s, int peer, enum ar_buffer have, stru
     ar_recv_combine(s, peer, ar_blocks(cut, 0, n - head), have, AR_RECEIVED_FIRST);
 }
 
-void
-ar_settle(struct ar_schedule *s, struct ar_span span, enum ar_buffer have)
-{
-    if (have == AR_IN)
-        ar_copy(s, ar_out(span), ar_in(span));
-    ar_end_round(s);
-}
-
 struct ar_region
 ar_region_in(enum ar_buffer buffer, struct ar_span span)
 {

@@ -59,10 +59,6 @@ void ar_recv_blocks(struct ar_schedule *s, int peer, struct ar_cut cut, int firs
 void ar_recv_reduce_blocks(struct ar_schedule *s, int peer, enum ar_buffer have, struct ar_cut cut,
                            int first, int n);
 
-/* Emits OUT = IN if the result is still there, and ends the round: after phases none of which had
- * a second member. */
-void ar_settle(struct ar_schedule *s, struct ar_span span, enum ar_buffer have);
-
 /* The span in IN or OUT or TMP. */
 struct ar_region ar_region_in(enum ar_buffer buffer, struct ar_span span);
 

@@ -35,9 +35,6 @@ ar_reduce_bcast(struct ar_schedule *s, int rank, int nranks, size_t count,
     const struct ar_loop ring = {nranks, rank, (rank + nranks - 1) % nranks, (rank + 1) % nranks};
     struct ar_tree tree;
 
-    if (nranks == 1)
-        ar_copy(s, ar_out(ar_whole(count)), ar_in(ar_whole(count)));
-
     ar_tree_init(&tree, rank, nranks, root, AR_TREE_CUT_POW2);
     ar_tree_reduce(s, &tree);
     switch (params->broadcast) {

@@ -35,7 +35,7 @@ ring_of(const struct members *m)
 
 /* Every member sends every other its block of the contribution, in each round to a member one
  * further away. */
-static enum ar_buffer
+static void
 reduce_scatter_pairwise(struct ar_schedule *s, const struct members *m, enum ar_buffer have)
 {
     const int n = m->core.size;
@@ -48,11 +48,10 @@ reduce_scatter_pairwise(struct ar_schedule *s, const struct members *m, enum ar_
                         AR_RECEIVED_FIRST);
         ar_end_round(s);
     }
-    return n > 1 ? AR_OUT : have;
 }
 
 /* Members at distance n/2, n/4, ..., 1 exchange the halves that they do not keep. */
-static enum ar_buffer
+static void
 reduce_scatter_halving(struct ar_schedule *s, const struct members *m, enum ar_buffer have)
 {
     for (int half = m->core.size / 2; half > 0; half /= 2) {
@@ -65,7 +64,6 @@ reduce_scatter_halving(struct ar_schedule *s, const struct members *m, enum ar_b
         ar_end_round(s);
         have = AR_OUT;
     }
-    return have;
 }
 
 /* Members at distance 1, 2, 4, ..., n/2 exchange what they have. */
@@ -105,15 +103,14 @@ ar_reduce_scatter_allgather(struct ar_schedule *s, int rank, int nranks, size_t 
     const struct ar_core core = folds ? ar_core_make(nranks) : (struct ar_core){nranks, nranks, 0};
     const struct members m = {core, ar_core_index(core, rank), {count, core.size}};
 
-    enum ar_buffer have = ar_core_fold(s, core);
+    const enum ar_buffer have = ar_core_fold(s, core);
     if (m.me >= 0) {
         if (params->reduce_scatter == AR_REDUCE_SCATTER_PAIRWISE)
-            have = reduce_scatter_pairwise(s, &m, have);
+            reduce_scatter_pairwise(s, &m, have);
         else if (params->reduce_scatter == AR_REDUCE_SCATTER_HALVING)
-            have = reduce_scatter_halving(s, &m, have);
+            reduce_scatter_halving(s, &m, have);
         else
-            have = ar_ring_reduce_scatter(s, ring_of(&m), all, have);
-        ar_settle(s, all, have);
+            ar_ring_reduce_scatter(s, ring_of(&m), all, have);
         if (params->allgather == AR_ALLGATHER_BRUCK)
             allgather_bruck(s, &m);
         else if (params->allgather == AR_ALLGATHER_DOUBLING)

@@ -520,7 +520,13 @@ ar_algorithm_emit(const struct ar_algorithm *row, struct ar_schedule *s, int ran
                   size_t count, const struct ar_params *params)
 {
     ar_schedule_init(s, rank, nranks, count);
-    int error = row->emit(s, rank, nranks, count, params ? params : &row->defaults);
+    int error;
+    if (nranks > 1) {
+        error = row->emit(s, rank, nranks, count, params ? params : &row->defaults);
+    } else {
+        ar_copy(s, ar_out(ar_whole(count)), ar_in(ar_whole(count)));
+        error = ar_schedule_finish(s);
+    }
     if (error)
         ar_schedule_fini(s);
     return error;

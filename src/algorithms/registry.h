@@ -89,7 +89,8 @@ enum ar_scratch {
     AR_SCRATCH_INTER   /* as the algorithm between nodes */
 };
 
-/* Emits what rank does; pure.  Returns ar_schedule_finish(s). */
+/* Emits what rank does; pure.  nranks >= 2: ar_algorithm_emit serves one rank alone.  Returns
+ * ar_schedule_finish(s). */
 typedef int ar_emit_fn(struct ar_schedule *s, int rank, int nranks, size_t count,
                        const struct ar_params *params);
 

@@ -66,8 +66,6 @@ on_core(struct ar_schedule *s, struct ar_core core, int me, int length, enum ar_
                  have);
         have = AR_OUT;
     }
-    if (have == AR_IN)
-        ar_copy(s, ar_out(ar_whole(s->count)), ar_in(ar_whole(s->count)));
     for (int distance = length / 2, half = 1; distance > 0; distance /= 2, half *= 2) {
         const int peer = ar_core_rank(core, me ^ distance);
         ar_send(s, peer, ar_out(blocks_around(cut, block, half)));

@@ -18,9 +18,6 @@ ar_ring(struct ar_schedule *s, int rank, int nranks, size_t count, const struct 
     const int left = (rank + nranks - 1) % nranks, right = (rank + 1) % nranks;
     (void)params;
 
-    if (nranks == 1)
-        ar_copy(s, ar_out(ar_whole(count)), ar_in(ar_whole(count)));
-
     /* Reduce-scatter.  After round k, block rank-k-1 has k+2 addends. */
     for (int k = 0; k < nranks - 1; k++) {
         const struct ar_span sent = ar_block(cut, rank - k), got = ar_block(cut, rank - k - 1);

@@ -17,9 +17,6 @@ ar_star(struct ar_schedule *s, int rank, int nranks, size_t count, const struct 
     const struct ar_span all = ar_whole(count);
     const int root = params->root % nranks;
 
-    if (nranks == 1)
-        ar_copy(s, ar_out(all), ar_in(all));
-
     for (int i = 0; rank == root && i < nranks; i++)
         ar_accumulate(s, AR_IN, root, i, i);
     if (rank != root)

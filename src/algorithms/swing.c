@@ -222,10 +222,6 @@ ar_swing(struct ar_schedule *s, int rank, int nranks, size_t count, const struct
     struct swing w = {{count, last}, 0};
     (void)params;
 
-    if (nranks == 1) {
-        ar_copy(s, ar_out(ar_whole(count)), ar_in(ar_whole(count)));
-        return ar_schedule_finish(s);
-    }
     while (last > 1 << w.nsteps)
         w.nsteps++;
     if (rank == last) {

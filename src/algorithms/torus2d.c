@@ -22,8 +22,7 @@ on_cart(struct ar_schedule *s, const struct ar_cart *cart, struct ar_span all, e
     const struct ar_span mine = ar_subspan(all, row.size, row.me);
 
     have = ar_ring_reduce_scatter(s, row, all, have);
-    have = ar_ring_reduce_scatter(s, column, mine, have);
-    ar_settle(s, all, have);
+    ar_ring_reduce_scatter(s, column, mine, have);
     ar_ring_allgather(s, column, mine);
     ar_ring_allgather(s, row, all);
 }

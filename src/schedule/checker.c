@@ -34,24 +34,14 @@ struct node {
     bool ordered; /* leaves are first, first+1, ..., last */
 };
 
-/* A message that waits for its counterpart: a step of a rank. */
-struct post {
-    int rank;
-    size_t step;
-    uint32_t next;
-};
-
-struct queue {
-    uint32_t head, tail;
-    bool of_sends;
-};
-
 struct rank_state {
     const struct ar_schedule *schedule;
     struct value *in, *out, *tmp;
     struct value **landing; /* of each step: what a recv_reduce received and has not folded yet */
     size_t round;
     size_t begin;   /* the first step of the round */
+    size_t posted;  /* past the last step of the round whose message may meet another */
+    bool *met;      /* of each step, in a round so far */
     size_t waiting; /* messages of the round that have not met */
 };
 
@@ -62,9 +52,6 @@ struct check {
     int error;
     const unsigned char *const *folding; /* NULL: every recv_reduce combines in the local part */
     struct rank_state *ranks;
-    struct queue *queues; /* of the pair source * nranks + destination */
-    struct post *posts;
-    uint32_t nposts, posts_room;
     struct node *nodes; /* node i has number nranks + i */
     uint32_t nnodes, nodes_room;
     uint32_t *table; /* hash of nodes; a power of two of slots */
@@ -323,48 +310,29 @@ deliver(struct check *c, int from, size_t send, int to, size_t recv)
         run_fold(c, to, recv, in, data);
     else
         memcpy(place, data, n * sizeof *place);
+    source->met[send] = target->met[recv] = true;
     meet(c, from);
     meet(c, to);
 }
 
+/* Step i of rank meets the first that waits for it: messages match in order.  What has not met yet
+ * belongs to the round that its rank is in, since a round ends when all its messages have met. */
 static void
-enqueue(struct check *c, struct queue *q, int rank, size_t step, bool is_send)
+post(struct check *c, int rank, size_t i)
 {
-    if (c->nposts == c->posts_room) {
-        uint32_t room = c->posts_room ? 2 * c->posts_room : 256;
-        struct post *posts = realloc(c->posts, room * sizeof *posts);
-        if (!posts) {
-            out_of_memory(c);
-            return;
-        }
-        c->posts = posts;
-        c->posts_room = room;
-    }
-    c->posts[c->nposts] = (struct post){rank, step, NONE};
-    if (q->head == NONE)
-        q->head = c->nposts;
-    else
-        c->posts[q->tail].next = c->nposts;
-    q->tail = c->nposts++;
-    q->of_sends = is_send;
-}
-
-static void
-post(struct check *c, int rank, size_t i, const struct ar_step *step)
-{
-    bool is_send = step->kind == AR_SEND;
-    int from = is_send ? rank : step->peer, to = is_send ? step->peer : rank;
-    struct queue *q = &c->queues[(size_t)from * (size_t)c->nranks + (size_t)to];
-    if (q->head == NONE || q->of_sends == is_send) {
-        enqueue(c, q, rank, i, is_send);
+    const struct ar_step *step = &c->ranks[rank].schedule->steps[i];
+    const struct rank_state *peer = &c->ranks[step->peer];
+    const bool is_send = step->kind == AR_SEND;
+    for (size_t j = peer->begin; j < peer->posted; j++) {
+        const struct ar_step *other = &peer->schedule->steps[j];
+        if (other->peer != rank || peer->met[j] || (other->kind == AR_SEND) == is_send)
+            continue;
+        if (is_send)
+            deliver(c, rank, i, step->peer, j);
+        else
+            deliver(c, step->peer, j, rank, i);
         return;
     }
-    struct post met = c->posts[q->head];
-    q->head = met.next;
-    if (is_send)
-        deliver(c, rank, i, met.rank, met.step);
-    else
-        deliver(c, met.rank, met.step, rank, i);
 }
 
 static bool
@@ -411,9 +379,9 @@ enter_round(struct check *c, int rank)
     r->waiting = 1; /* this function itself, so that the round ends once */
     for (size_t i = r->begin; i < end; i++)
         r->waiting += is_message(&s->steps[i]);
-    for (size_t i = r->begin; i < end && !c->error; i++)
-        if (is_message(&s->steps[i]))
-            post(c, rank, i, &s->steps[i]);
+    for (r->posted = r->begin; r->posted < end && !c->error; r->posted++)
+        if (is_message(&s->steps[r->posted]))
+            post(c, rank, r->posted);
     if (!c->error)
         meet(c, rank);
 }
@@ -521,7 +489,8 @@ start_rank(struct check *c, int rank, const struct ar_schedule *s)
     r->schedule = s;
     r->in = malloc((2 * n + s->tmp_length + 1) * sizeof *r->in);
     r->landing = calloc(s->nsteps + 1, sizeof *r->landing);
-    if (!r->in || !r->landing)
+    r->met = calloc(s->nsteps + 1, sizeof *r->met);
+    if (!r->in || !r->landing || !r->met)
         return false;
     r->out = c->in_place ? r->in : r->in + n;
     r->tmp = r->in + 2 * n;
@@ -534,13 +503,10 @@ start_rank(struct check *c, int rank, const struct ar_schedule *s)
 static bool
 start(struct check *c, const struct ar_schedule *schedules)
 {
-    size_t p = (size_t)c->nranks;
-    c->ranks = calloc(p, sizeof *c->ranks);
-    c->queues = malloc(p * p * sizeof *c->queues);
-    c->ready = malloc(p * sizeof *c->ready);
-    if (!c->ranks || !c->queues || !c->ready)
+    c->ranks = calloc((size_t)c->nranks, sizeof *c->ranks);
+    c->ready = malloc((size_t)c->nranks * sizeof *c->ready);
+    if (!c->ranks || !c->ready)
         return false;
-    memset(c->queues, 0xff, p * p * sizeof *c->queues);
     for (int rank = 0; rank < c->nranks; rank++)
         if (!start_rank(c, rank, &schedules[rank]))
             return false;
@@ -555,12 +521,11 @@ stop(struct check *c)
         for (size_t i = 0; r->landing && i < r->schedule->nsteps; i++)
             free(r->landing[i]);
         free(r->landing);
+        free(r->met);
         free(r->in);
     }
     free(c->ranks);
-    free(c->queues);
     free(c->ready);
-    free(c->posts);
     free(c->nodes);
     free(c->table);
 }
