@@ -7,7 +7,7 @@
  * ranks teach two, so that no rank has to wait for a fold.
  *
  * Rounds ceil(log_k p); sent per rank (k-1)n log_k p elements where p is a power
- * of k, at most one n a round more else; scratch k vectors.
+ * of k, and at most n more per round where it is not; scratch k vectors.
  * Any op: operands are combined in rank order; any p >= 1 and any n >= 0; radix k
  * (parameter) is cut to p.
  * Source: Ruefenacht, Bull & Booth, Parallel Computing 69:24-44, 2017.

@@ -169,7 +169,7 @@ static const struct ar_algorithm rows[] = {
         .keeps_order = true,
         .defaults = {.window = 1},
         .title = "partners at distance 1, 2, 4, ... exchange and combine all they have",
-        .rounds = "log2 p (+2 where p is no power of two)",
+        .rounds = "log2 p (+2 where p is not a power of two)",
         .bytes = "n log2 p",
         .cost = "log2 p (a + n/B + nC)",
         .needs = "nothing",
@@ -199,7 +199,7 @@ static const struct ar_algorithm rows[] = {
         .keeps = AR_DETERMINISM_PLACEMENT,
         .defaults = {.segment_bytes = 65536, .window = 4},
         .title = "the ring, run on segments of a long message",
-        .rounds = "2(p-1) a segment",
+        .rounds = "2(p-1) per segment",
         .bytes = "2n(p-1)/p",
         .cost =
             "2(p-1)a n/segment + 2n(p-1)/p /B + n(p-1)/p C, the terms overlapped within a window",
@@ -232,10 +232,10 @@ static const struct ar_algorithm rows[] = {
         .takes = AR_TAKES_HALVINGS,
         .defaults = {.window = 1},
         .title = "halving what partners exchange, then doubling it, nearest partner first",
-        .rounds = "2 log2 p, or log2 p + halvings (+2 where p is no power of two)",
-        .bytes = "2n(p-1)/p (+n where p is no power of two)",
-        .cost =
-            "2 log2 p a + 2n(p-1)/p /B + n(p-1)/p C (+ 2a + 2n/B + nC where p is no power of two)",
+        .rounds = "2 log2 p, or log2 p + halvings (+2 where p is not a power of two)",
+        .bytes = "2n(p-1)/p (+n where p is not a power of two)",
+        .cost = "2 log2 p a + 2n(p-1)/p /B + n(p-1)/p C (+ 2a + 2n/B + nC where p is not a power "
+                "of two)",
         .needs = "nothing",
         .source = "Rabenseifner 2004",
     },
