@@ -1,5 +1,4 @@
-/* Two passes over one figure: the first finds the width of a column, the second
- * prints. */
+/* Two passes over one figure: the first finds the width of a column, the second prints. */
 #include "schedule/printer.h"
 
 #include <stdbool.h>
@@ -26,15 +25,6 @@ column(const struct picture *p, int rank)
 }
 
 static void
-blank_line(const struct picture *p, char *line, char lifeline)
-{
-    memset(line, ' ', (size_t)column(p, p->figure.nranks));
-    for (int r = 0; r < p->figure.nranks; r++)
-        line[column(p, r)] = lifeline;
-    line[column(p, p->figure.nranks - 1) + 1] = '\0';
-}
-
-static void
 draw_arrow(const struct picture *p, char *line, const struct ar_arrow *arrow)
 {
     const int from = column(p, arrow->from), to = column(p, arrow->to);
@@ -47,7 +37,7 @@ draw_arrow(const struct picture *p, char *line, const struct ar_arrow *arrow)
     line[to - step * (arrow->reduces ? 2 : 1)] = step > 0 ? '>' : '<';
 }
 
-/* Draws as many of the arrows left as fit side by side; returns how many. */
+/* Draws as many of the remaining arrows as fit side by side; returns how many. */
 static size_t
 draw_row(struct picture *p, char *line, bool *drawn)
 {
@@ -78,7 +68,10 @@ print_arrows(struct picture *p, size_t round)
     char label[32];
     snprintf(label, sizeof label, "round %zu", round);
     for (size_t left = p->figure.narrows; line && drawn && left > 0; label[0] = '\0') {
-        blank_line(p, line, '|');
+        memset(line, ' ', (size_t)column(p, p->figure.nranks));
+        for (int r = 0; r < p->figure.nranks; r++)
+            line[column(p, r)] = '|';
+        line[column(p, p->figure.nranks - 1) + 1] = '\0';
         left -= draw_row(p, line, drawn);
         fprintf(p->file, "%-*s%s\n", MARGIN, label, line + MARGIN);
     }

@@ -56,20 +56,6 @@ larger(size_t x, size_t y)
     return x > y ? x : y;
 }
 
-/* The message of step i of rank begins: both sides have posted it. */
-static void
-begin(struct replay *p, int rank, size_t i)
-{
-    int peer = p->schedules[rank].steps[i].peer;
-    size_t mine = p->t->first_step[rank] + i;
-    size_t theirs = p->t->first_step[peer] + p->t->partner[mine];
-    size_t arrival = larger(p->runners[rank].start, p->runners[peer].start) + 1;
-    p->t->arrival[mine] = p->t->arrival[theirs] = arrival;
-    p->runners[rank].waiting--;
-    if (--p->runners[peer].waiting == 0)
-        p->ready[p->nready++] = peer;
-}
-
 static void
 enter_round(struct replay *p, int rank)
 {
@@ -77,15 +63,22 @@ enter_round(struct replay *p, int rank)
     struct runner *r = &p->runners[rank];
     if (r->round == s->nrounds)
         return;
-    size_t first = r->posted, end = s->round_end[r->round];
-    r->posted = end;
+    const size_t begin = r->posted;
+    r->posted = s->round_end[r->round];
     r->waiting = 0;
-    for (size_t i = first; i < end; i++)
+    for (size_t i = begin; i < r->posted; i++)
         r->waiting += ar_step_is_message(&s->steps[i]);
-    for (size_t i = first; i < end; i++)
-        if (ar_step_is_message(&s->steps[i]) &&
-            p->t->partner[p->t->first_step[rank] + i] < p->runners[s->steps[i].peer].posted)
-            begin(p, rank, i);
+    for (size_t i = begin; i < r->posted; i++) {
+        const int peer = s->steps[i].peer;
+        const size_t mine = p->t->first_step[rank] + i, partner = p->t->partner[mine];
+        if (!ar_step_is_message(&s->steps[i]) || partner >= p->runners[peer].posted)
+            continue;
+        p->t->arrival[mine] = larger(r->start, p->runners[peer].start) + 1;
+        p->t->arrival[p->t->first_step[peer] + partner] = p->t->arrival[mine];
+        r->waiting--;
+        if (--p->runners[peer].waiting == 0)
+            p->ready[p->nready++] = peer;
+    }
     if (r->waiting == 0)
         p->ready[p->nready++] = rank;
 }
@@ -96,11 +89,9 @@ end_round(struct replay *p, int rank)
     const struct ar_schedule *s = &p->schedules[rank];
     struct runner *r = &p->runners[rank];
     size_t end = r->start;
-    for (size_t i = ar_round_begin(s, r->round); i < s->round_end[r->round]; i++) {
-        const struct ar_step *step = &s->steps[i];
-        if (ar_step_is_message(step))
+    for (size_t i = ar_round_begin(s, r->round); i < r->posted; i++)
+        if (ar_step_is_message(&s->steps[i]))
             end = larger(end, p->t->arrival[p->t->first_step[rank] + i]);
-    }
     p->t->round_end[p->t->first_round[rank] + r->round] = end;
     p->t->end = larger(p->t->end, end);
     r->start = end;

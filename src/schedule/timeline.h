@@ -1,6 +1,6 @@
-/* The timeline: in which order the messages of an allreduce can arrive and its rounds end, time
- * being counted in messages: each takes 1, all else nothing.  For pictures and for the
- * longest chain; what time a machine takes says src/model.  Pure. */
+/* The timeline: when the messages of an allreduce arrive and its rounds end, where each message
+ * takes a time of 1 and all else takes none.  For pictures and for the longest chain; src/model
+ * knows what time a machine takes.  Pure. */
 #ifndef AR_TIMELINE_H
 #define AR_TIMELINE_H
 
@@ -19,7 +19,7 @@ struct ar_timeline {
 };
 
 /* Runs nranks schedules, rank r's at schedules[r], all from time 0.
- * AR_ERR_PROOF if sends and receives do not pair or wait for ever;
+ * AR_ERR_PROOF if sends and receives do not pair or if they wait for ever;
  * AR_ERR_MEMORY.  On success the timeline is the caller's to fini. */
 int ar_timeline_init(struct ar_timeline *t, const struct ar_schedule *schedules, int nranks);
 void ar_timeline_fini(struct ar_timeline *t);

@@ -41,31 +41,27 @@ combine(struct ar_cell *dst, const struct ar_cell *a, const struct ar_cell *b, s
         dst[i] = (struct ar_cell){a[i].element, a[i].ranks | b[i].ranks};
 }
 
-static void
-run_local(struct ar_trace *trace, int rank, size_t i)
-{
-    const struct ar_step *step = &trace->schedules[rank].steps[i];
-    struct ar_cell *dst = cells_of(trace, rank, step->dst), *a = cells_of(trace, rank, step->a);
-    if (step->kind == AR_COPY)
-        memmove(dst, a, step->dst.length * sizeof *dst);
-    else if (step->kind == AR_REDUCE)
-        combine(dst, a, cells_of(trace, rank, step->b), step->dst.length);
-    else if (step->kind == AR_RECV_REDUCE)
-        combine(dst, a, received(trace, rank, i), step->dst.length);
-}
-
+/* Messages first, then the local part. */
 static void
 run_round(struct ar_trace *trace, int rank)
 {
     const struct ar_schedule *s = &trace->schedules[rank];
-    struct ar_holder *h = &trace->holders[rank];
-    for (size_t i = ar_round_begin(s, h->round); i < s->round_end[h->round]; i++)
+    const size_t begin = ar_round_begin(s, trace->holders[rank].round);
+    const size_t end = s->round_end[trace->holders[rank].round++];
+    for (size_t i = begin; i < end; i++)
         if (s->steps[i].kind == AR_RECV)
             memcpy(cells_of(trace, rank, s->steps[i].dst), received(trace, rank, i),
                    s->steps[i].dst.length * sizeof(struct ar_cell));
-    for (size_t i = ar_round_begin(s, h->round); i < s->round_end[h->round]; i++)
-        run_local(trace, rank, i);
-    h->round++;
+    for (size_t i = begin; i < end; i++) {
+        const struct ar_step *step = &s->steps[i];
+        struct ar_cell *dst = cells_of(trace, rank, step->dst), *a = cells_of(trace, rank, step->a);
+        if (step->kind == AR_COPY)
+            memmove(dst, a, step->dst.length * sizeof *dst);
+        else if (step->kind == AR_REDUCE)
+            combine(dst, a, cells_of(trace, rank, step->b), step->dst.length);
+        else if (step->kind == AR_RECV_REDUCE)
+            combine(dst, a, received(trace, rank, i), step->dst.length);
+    }
     post_sends(trace, rank);
 }
 

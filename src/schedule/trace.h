@@ -12,8 +12,8 @@
 
 #define AR_TRACE_RANKS_MAX 64
 
-/* A partial result: which element of the vector, over which ranks (bit r: rank
- * r; 0: undefined). */
+/* A partial result: which element of the vector it is about, and which ranks' contributions are in
+ * it (bit r: rank r; 0: undefined). */
 struct ar_cell {
     size_t element;
     uint64_t ranks;
@@ -30,7 +30,7 @@ struct ar_trace {
     const struct ar_schedule *schedules; /* borrowed */
     int nranks;
     struct ar_timeline timeline;
-    size_t next; /* time up to which nothing has run yet */
+    size_t next; /* the first time at which nothing has run yet */
     struct ar_holder *holders;
     struct ar_cell *cells;     /* of all memories and payloads */
     struct ar_cell **payloads; /* by the timeline's step index; of sends that were posted */
@@ -44,7 +44,7 @@ void ar_trace_fini(struct ar_trace *trace);
 /* Runs every round that ends by this time. */
 void ar_trace_advance(struct ar_trace *trace, size_t time);
 
-/* Is the cell still of use to the rank: read later, or part of its result? */
+/* Is the cell of use to the rank: will it be read, or is it part of the result? */
 bool ar_trace_is_live(const struct ar_trace *trace, int rank, enum ar_buffer buffer, size_t i);
 
 /* What a send carries, step.a.length cells; its round must have been entered. */
