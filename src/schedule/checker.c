@@ -488,7 +488,7 @@ start_rank(struct check *c, int rank, const struct ar_schedule *s)
     size_t n = s->count;
     r->schedule = s;
     r->in = malloc((2 * n + s->tmp_length + 1) * sizeof *r->in);
-    r->landing = calloc(s->nsteps + 1, sizeof *r->landing);
+    r->landing = calloc(s->nsteps + 1, sizeof(struct value *));
     r->met = calloc(s->nsteps + 1, sizeof *r->met);
     if (!r->in || !r->landing || !r->met)
         return false;
