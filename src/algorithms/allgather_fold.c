@@ -5,8 +5,8 @@
  *   bruck     ceil(log2 p)
  *   doubling  ceil(log2 p), the ranks' ranges doubling in length; where two differ
  *             (by one), one rank of the shorter one teaches two
- * Sent per rank (p-1)n elements (doubling: less than twice that where p is no
- * power of two); scratch p vectors.
+ * Sent per rank (p-1)n elements (doubling: less than twice that where p is not
+ * a power of two); scratch p vectors.
  * Any op: each rank combines in rank order, as a plain loop over the ranks; any
  * p >= 1 and any n >= 0.
  * Source: Open MPI's allreduce 7; Bruck et al., IEEE Trans. Parallel Distrib.
@@ -16,7 +16,7 @@
 #include "algorithms/patterns.h"
 #include "algorithms/tree.h"
 
-/* TMP as one block a rank. */
+/* TMP as one block per rank. */
 static struct ar_cut
 vectors(const struct ar_schedule *s)
 {

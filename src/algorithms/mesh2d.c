@@ -7,7 +7,7 @@
  * neighbour on the mesh, and all four links of a rank work.  A row is a node where
  * the node map makes a grid.  Grid and ranks left over: cart.h.
  *
- * Rounds 4 (max(X, Y) - 1); a rank sends n(XY-1)/(XY) elements to reduce and, as
+ * Rounds 4 (max(X, Y) - 1); each rank sends n(XY-1)/(XY) elements to reduce and, as
  * blocks leave their owner to both sides, up to n(X+1)(Y+1)/(XY) to gather; no
  * scratch.  Ranks left over fold first and unfold last: 2 rounds where there is at
  * most one per place, and n elements sent more, for the ranks concerned.

@@ -1,6 +1,5 @@
-/* Which ranks share a node.  Pure: the map is searched, never copied, so that every function here
- * takes O(nranks) and no memory; or, for who asks on behalf of all ranks, is looked up in an index.
- */
+/* Which ranks share a node.  Pure.  The map is searched and never copied, so that every function
+ * here takes O(nranks) and no memory; whoever asks on behalf of all ranks gives an index of it. */
 #ifndef AR_NODES_H
 #define AR_NODES_H
 

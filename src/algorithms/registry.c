@@ -444,7 +444,7 @@ ar_algorithm_find(const char *text, size_t length)
     return NULL;
 }
 
-/* In few rounds, and with no more bytes than any, whatever the number of nodes. */
+/* It takes few rounds, and sends no more bytes than any other, whatever the number of nodes. */
 static const char usual_inter[] = "circulant";
 
 const struct ar_algorithm *
@@ -494,24 +494,25 @@ min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* What TMP and the landing of a segment take beside their elements, at most: a
- * lead for alignment below 16, and the rounding up. */
-#define SLOT_OVERHEAD ((size_t)2 * (16 + AR_SLOT_ALIGNMENT))
+/* What TMP and the landing of an instance take beside their elements, at most: a lead below 16 for
+ * alignment, and the rounding up. */
+#define INSTANCE_OVERHEAD ((size_t)2 * (16 + AR_SCRATCH_ALIGNMENT))
 
-/* It depends on nothing that may differ between ranks: the scratch of the neediest
- * rank is bounded by the row, and the extent is left out, since ranks may lay out the same
- * elements differently.  No message is longer than a slot's vectors, so INT_MAX bytes of them
- * keep each count an int. */
+/* Nothing that may differ between ranks counts here: the row bounds the scratch of the rank that
+ * needs most, and the extent is left out, since ranks may lay out the same elements differently.
+ * No message is longer than an instance's vectors, so that INT_MAX bytes of them keep each count
+ * an int. */
 size_t
 ar_algorithm_segment(const struct ar_algorithm *row, const struct ar_params *params, int nranks,
                      size_t count, size_t size, size_t scratch_bytes)
 {
     const size_t vectors = ar_algorithm_scratch_vectors(row, params, nranks);
-    const size_t slot_bytes = min_size(scratch_bytes / (size_t)params->window, INT_MAX);
+    const size_t instance_bytes = min_size(scratch_bytes / (size_t)params->window, INT_MAX);
     size_t length = count;
     if (params->segment_bytes > 0)
         length = min_size(length, params->segment_bytes / size);
-    length = min_size(length, (slot_bytes - min_size(slot_bytes, SLOT_OVERHEAD)) / size / vectors);
+    length = min_size(length, (instance_bytes - min_size(instance_bytes, INSTANCE_OVERHEAD)) /
+                                  size / vectors);
     return length > 0 ? length : 1;
 }
 

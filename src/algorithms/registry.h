@@ -21,8 +21,8 @@ enum ar_reduce_scatter {
 struct ar_algorithm;
 struct ar_node_index;
 
-/* What a user may set in parentheses behind an algorithm's name.  Every value
- * is made to fit any nranks by the algorithm itself, as its card says. */
+/* What a user may set in parentheses behind an algorithm's name.  The algorithm itself makes every
+ * value fit any nranks, as its card says. */
 struct ar_params {
     int root;              /* taken modulo nranks */
     int radix;             /* >= 2; cut to nranks */
@@ -32,7 +32,7 @@ struct ar_params {
     enum ar_allgather allgather;
     enum ar_reduce_scatter reduce_scatter;
     const struct ar_algorithm *inter; /* between nodes; NULL: see ar_params_inter */
-    int lanes;                        /* of a node at most; 0: a lane for every rank */
+    int lanes;                        /* per node at most; 0: a lane for every rank */
     int halvings;                     /* at most; 0: as many as there are */
     size_t whole_bytes;   /* in shared memory, every rank combines all of a message up to this
                              size; 0 = what is fastest here */
@@ -147,11 +147,11 @@ int ar_algorithm_emit(const struct ar_algorithm *row, struct ar_schedule *s, int
 size_t ar_algorithm_scratch_vectors(const struct ar_algorithm *row, const struct ar_params *params,
                                     int nranks);
 
-/* Scratch memory of a segment is a multiple of this. */
-#define AR_SLOT_ALIGNMENT ((size_t)64)
+/* The scratch memory of an instance is a multiple of this. */
+#define AR_SCRATCH_ALIGNMENT ((size_t)64)
 
-/* Elements a segment (>= 1) of count elements of size bytes: what params say, but short enough for
- * the data of all the window's scratch to fit into scratch_bytes. */
+/* Elements per segment (>= 1) of a message of count elements of size bytes: as many as params say,
+ * but few enough for the scratch of a whole window to fit into scratch_bytes. */
 size_t ar_algorithm_segment(const struct ar_algorithm *row, const struct ar_params *params,
                             int nranks, size_t count, size_t size, size_t scratch_bytes);
 

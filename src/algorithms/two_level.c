@@ -8,12 +8,11 @@
  * network interface, and each byte crosses it as often as ROW says, not once for each rank.  Any
  * placement of ranks on nodes; without a node map there is one node.
  *
- * With L ranks on a node, N nodes and K lanes: rounds L plus those of ROW on N ranks; a node sends
- * what ROW sends of n, a rank n(L-1)/L inside its node twice.  With one lane and L > 2, binomial
- * trees: 2 ceil(log2 L) rounds inside.  Scratch: ROW's.
- * Needs a commutative op; any p >= 1 and any n >= 0.
- * Source: Traff & Hunold, Decomposing MPI collectives for exploiting multi-lane communication,
- * IEEE CLUSTER 2020.
+ * With L ranks on a node, N nodes and K lanes: rounds L plus those of ROW on N ranks; each node
+ * sends what ROW sends of n, and each rank sends n(L-1)/L inside its node twice.  With one lane and
+ * L > 2, binomial trees: 2 ceil(log2 L) rounds inside.  Scratch: ROW's. Needs a commutative op; any
+ * p >= 1 and any n >= 0. Source: Traff & Hunold, Decomposing MPI collectives for exploiting
+ * multi-lane communication, IEEE CLUSTER 2020.
  */
 #include "algorithms/algorithms.h"
 #include "algorithms/inner.h"

@@ -21,7 +21,7 @@ max_size(size_t a, size_t b)
 static size_t
 round_up(size_t bytes)
 {
-    return (bytes + AR_SLOT_ALIGNMENT - 1) / AR_SLOT_ALIGNMENT * AR_SLOT_ALIGNMENT;
+    return (bytes + AR_SCRATCH_ALIGNMENT - 1) / AR_SCRATCH_ALIGNMENT * AR_SCRATCH_ALIGNMENT;
 }
 
 /* Most messages in a round, and most elements that recv_reduce steps of one
