@@ -112,9 +112,8 @@ void ar_communicator_configure(struct ar_communicator *c, struct ar_config *conf
 void ar_communicator_end_choice(struct ar_communicator *c, const char *reason);
 
 /* Runs a decision that is not native.  in may be out; comm is the user's.  Collective over comm.
- * MPI_SUCCESS or an error
- * of MPI's, which all later runs on this communicator end with, too: what the ranks send each other
- * after it would be taken for something else. */
+ * MPI_SUCCESS or an error of MPI's, with which all later runs on this communicator end, too: what
+ * the ranks send each other after it would be taken for something else. */
 int ar_communicator_run(struct ar_communicator *c, MPI_Comm comm,
                         const struct ar_decision *decision, const struct ar_reduction *r,
                         const void *in, void *out);

@@ -63,8 +63,8 @@ struct ar_decision *ar_communicator_decide(struct ar_communicator *c, MPI_Comm c
                                            const struct ar_reduction *r, size_t count,
                                            enum ar_place place, int *error);
 
-/* The same for a call that runs what pick says (NULL: what the configuration says); where it
- * cannot, native or the same schedule by messages, as the reason tells. */
+/* As ar_communicator_decide, for a call that runs what pick says (NULL: what the configuration
+ * says); where it cannot, native or the same schedule by messages, as the reason tells. */
 struct ar_decision *ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm,
                                               const struct ar_reduction *r, size_t count,
                                               const struct ar_pick *pick, int *error);

@@ -8,7 +8,7 @@
 #include "report/report.h"
 #include "statistics/thread.h"
 
-static sem_t wish;
+static sem_t asked;
 static void (*writer)(void);
 static struct sigaction before; /* who else handles the signal */
 
@@ -18,7 +18,7 @@ static void
 on_signal(int signal, siginfo_t *info, void *context)
 {
     const int saved = errno;
-    sem_post(&wish);
+    sem_post(&asked);
     errno = saved;
     if (before.sa_flags & SA_SIGINFO)
         before.sa_sigaction(signal, info, context);
@@ -31,7 +31,7 @@ serve(void *unused)
 {
     (void)unused;
     for (;;)
-        if (sem_wait(&wish) == 0)
+        if (sem_wait(&asked) == 0)
             writer();
     return NULL;
 }
@@ -41,7 +41,7 @@ ar_snapshot_at(int signal, void (*write)(void))
 {
     const struct sigaction ours = {.sa_sigaction = on_signal, .sa_flags = SA_RESTART | SA_SIGINFO};
     writer = write;
-    sem_init(&wish, 0, 0);
+    sem_init(&asked, 0, 0);
     sigaction(signal, NULL, &before);
     const int error = ar_thread_start(serve);
     if (error)
