@@ -33,8 +33,8 @@ struct slot {
 
 /* --- set-up --- */
 
-static size_t
-slot_bytes(size_t chunk_bytes)
+size_t
+ar_node_slot_bytes(size_t chunk_bytes)
 {
     return sizeof(struct slot) + 2 * chunk_bytes;
 }
@@ -43,7 +43,7 @@ bool
 ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks, struct ar_node_size size)
 {
     const struct ar_block_wish wish = {.kind = size.kind,
-                                       .slot_bytes = slot_bytes(size.chunk_bytes),
+                                       .slot_bytes = ar_node_slot_bytes(size.chunk_bytes),
                                        .slots = SLOTS,
                                        .blocks = 1 + size.spare,
                                        .neighbours = size.neighbours};

@@ -44,6 +44,9 @@ bool ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks,
                   struct ar_node_size size);
 void ar_node_fini(struct ar_node *node);
 
+/* Bytes of one slot; there are four for each rank: turn t of rank i is number t * stride + i. */
+size_t ar_node_slot_bytes(size_t chunk_bytes);
+
 /* Can elements of r go through the memory?  Alike on all ranks. */
 bool ar_node_takes(const struct ar_node *node, const struct ar_reduction *r);
 

@@ -1,6 +1,6 @@
 #include "execute/plan.h"
 
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "schedule/folding.h"
@@ -78,13 +78,15 @@ find_folding(struct ar_routine *routine)
 
 static int
 emit(struct ar_plan *plan, const struct ar_algorithm *algorithm, const struct ar_params *params,
-     int rank, int nranks)
+     int rank, int nranks, size_t size)
 {
     const size_t rest = plan->count % plan->segment;
+    struct ar_params whole = *params; /* all segments in the form of the message */
+    whole.whole_bytes = plan->count <= params->whole_bytes / size ? SIZE_MAX : 0;
     int error =
-        ar_algorithm_emit(algorithm, &plan->full.schedule, rank, nranks, plan->segment, params);
+        ar_algorithm_emit(algorithm, &plan->full.schedule, rank, nranks, plan->segment, &whole);
     if (!error && rest > 0)
-        error = ar_algorithm_emit(algorithm, &plan->tail.schedule, rank, nranks, rest, params);
+        error = ar_algorithm_emit(algorithm, &plan->tail.schedule, rank, nranks, rest, &whole);
     if (!error)
         error = find_folding(&plan->full);
     return error ? error : find_folding(&plan->tail);
@@ -102,7 +104,7 @@ ar_plan_create(struct ar_plan **made, const struct ar_algorithm *algorithm,
     plan->segment = ar_algorithm_segment(algorithm, params, nranks, count, r->size, scratch_bytes);
     plan->nsegments = (count + plan->segment - 1) / plan->segment;
     plan->window = (int)min_size((size_t)params->window, plan->nsegments);
-    int error = emit(plan, algorithm, params, rank, nranks);
+    int error = emit(plan, algorithm, params, rank, nranks, r->size);
     if (!error)
         error = lay_out(plan, r);
     if (error)

@@ -72,8 +72,8 @@ values_of(enum ar_param_bit parameter)
         return LENGTH(grids);
     case AR_TAKES_HALVINGS:
         return 4;
-    case AR_TAKES_WHOLE: /* changes no schedule */
-        return 1;
+    case AR_TAKES_WHOLE:
+        return 2; /* none, all */
     case AR_TAKES_INTER:
         return ar_algorithm_count();
     default:
@@ -109,6 +109,7 @@ set_value(struct trial *trial, enum ar_param_bit parameter, size_t i)
         params->reduce_scatter = (enum ar_reduce_scatter)i;
         break;
     case AR_TAKES_WHOLE:
+        params->whole_bytes = i == 0 ? 0 : SIZE_MAX;
         break;
     case AR_TAKES_INTER:
         params->inter = ar_algorithm_at(i);

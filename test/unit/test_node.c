@@ -1,0 +1,288 @@
+/* The node executor on threads in place of ranks, in one process: against the schedule that
+ * src/algorithms/shm.c emits for the same form, which the checker proves.
+ *
+ * The op neither commutes nor associates, so that a result tells how it was combined.  Threads
+ * begin late, yield and sleep at random before and after each piece of work, so that a flag raised
+ * too early, or a slot used again too soon, meets somebody who reads or writes it.  Many calls in
+ * a row go through the same slots.  The seed of a failure is printed, and TEST_SEED repeats it. */
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "algorithms/registry.h"
+#include "execute/node.h"
+#include "schedule/checker.h"
+
+#define RANKS_MAX   16
+#define CHUNK_BYTES ((size_t)256)
+#define CHUNK       (CHUNK_BYTES / sizeof(uint64_t)) /* elements */
+
+/* --- disorder --- */
+
+static __thread uint64_t dice;
+
+static uint64_t
+draw(uint64_t n)
+{
+    dice = dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (dice >> 33) % n;
+}
+
+static void
+dawdle(void)
+{
+    const uint64_t what = draw(64);
+    if (what == 0)
+        nanosleep(&(struct timespec){.tv_nsec = (long)draw(60000)}, NULL);
+    else if (what < 24)
+        sched_yield();
+}
+
+/* In place of MPI's: nothing needs progress here. */
+int
+PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    (void)source, (void)tag, (void)comm, (void)flag, (void)status;
+    dawdle();
+    return MPI_SUCCESS;
+}
+
+/* --- an op, and what a schedule makes of it --- */
+
+static uint64_t
+combined(uint64_t left, uint64_t right)
+{
+    const uint64_t h = left * UINT64_C(0x9e3779b97f4a7c15) + right;
+    return (h ^ h >> 31) * UINT64_C(0xbf58476d1ce4e5b9);
+}
+
+static void
+combine_slowly(void *dst, const void *a, const void *b, size_t count)
+{
+    uint64_t *const to = dst;
+    const uint64_t *const left = a, *const right = b;
+    dawdle();
+    for (size_t i = 0; i < count; i++)
+        to[i] = combined(left[i], right[i]);
+    dawdle();
+}
+
+static const struct ar_reduction hashes = {.kernel = combine_slowly,
+                                           .basic = true,
+                                           .dense = true,
+                                           .size = sizeof(uint64_t),
+                                           .extent = sizeof(uint64_t),
+                                           .true_extent = sizeof(uint64_t)};
+
+static uint64_t
+operand(uint64_t call, int rank, size_t i)
+{
+    return combined(combined(call + 1, (uint64_t)rank), i);
+}
+
+static uint64_t *
+at(uint64_t *memory, const struct ar_schedule *s, struct ar_region region)
+{
+    const size_t base[] = {[AR_IN] = 0, [AR_OUT] = s->count, [AR_TMP] = 2 * s->count};
+    return memory + base[region.buffer] + region.offset;
+}
+
+/* What rank sends to peer in a round: its next message of n elements from step *i on. */
+static const uint64_t *
+sent(const struct ar_schedule *s, uint64_t *memory, size_t round, int peer)
+{
+    for (size_t i = round ? s->round_end[round - 1] : 0; i < s->round_end[round]; i++)
+        if (s->steps[i].kind == AR_SEND && s->steps[i].peer == peer)
+            return at(memory, s, s->steps[i].a);
+    fail_msg("no message");
+    return NULL;
+}
+
+/* Runs the schedules on the chunk from element `from` on; they send no peer two messages in a
+ * round, and overwrite nothing that was sent.  expected gets rank 0's result. */
+static void
+run_schedules(uint64_t *expected, int p, uint64_t call, size_t from, size_t length, bool is_short)
+{
+    const struct ar_algorithm *const shm = ar_algorithm_find("shm", 3);
+    struct ar_params params = shm->defaults;
+    struct ar_schedule all[RANKS_MAX];
+    uint64_t *memory[RANKS_MAX] = {NULL};
+    struct ar_verdict verdict;
+    params.whole_bytes = is_short ? SIZE_MAX : 0;
+    for (int rank = 0; rank < p; rank++) {
+        assert_int_equal(ar_algorithm_emit(shm, &all[rank], rank, p, length, &params), AR_OK);
+        memory[rank] = calloc(2 * length + all[rank].tmp_length + 1, sizeof **memory);
+        assert_non_null(memory[rank]);
+        for (size_t i = 0; i < length; i++)
+            memory[rank][i] = operand(call, rank, from + i);
+    }
+    assert_int_equal(ar_check(&verdict, all, p, false), AR_OK);
+    assert_true(verdict.in_rank_order);
+    for (size_t round = 0; round < all[0].nrounds; round++)
+        for (int local = 0; local < 2; local++)
+            for (int rank = 0; rank < p; rank++) {
+                const struct ar_schedule *const s = &all[rank];
+                assert_int_equal(s->nrounds, all[0].nrounds);
+                for (size_t i = round ? s->round_end[round - 1] : 0; i < s->round_end[round]; i++) {
+                    const struct ar_step *const step = &s->steps[i];
+                    uint64_t *const dst = at(memory[rank], s, step->dst);
+                    const size_t bytes = step->dst.length * sizeof *dst;
+                    if (step->kind == AR_RECV && !local)
+                        memcpy(dst, sent(&all[step->peer], memory[step->peer], round, rank), bytes);
+                    else if (step->kind == AR_COPY && local)
+                        memmove(dst, at(memory[rank], s, step->a), bytes);
+                    for (size_t k = 0; step->kind == AR_REDUCE && local && k < step->dst.length;
+                         k++)
+                        dst[k] = combined(at(memory[rank], s, step->a)[k],
+                                          at(memory[rank], s, step->b)[k]);
+                }
+            }
+    memcpy(expected + from, memory[0] + length, length * sizeof *expected);
+    for (int rank = 0; rank < p; rank++) {
+        ar_schedule_fini(&all[rank]);
+        free(memory[rank]);
+    }
+}
+
+/* --- threads --- */
+
+struct call {
+    size_t count;
+    bool is_short, in_place;
+    size_t segment_bytes;
+    uint64_t *expected; /* owned */
+};
+
+struct job {
+    int p, ncalls;
+    uint64_t seed;
+    struct call *calls;
+    char *slots;
+    uint64_t first; /* number of the last chunk before */
+    int wrong;      /* calls with a wrong result, on all ranks */
+};
+
+struct thread {
+    struct job *job;
+    int rank;
+    pthread_t id;
+};
+
+static void *
+run_rank(void *argument)
+{
+    struct thread *const t = argument;
+    struct job *const job = t->job;
+    struct ar_node node = {.rank = t->rank,
+                           .nranks = job->p,
+                           .chunk_bytes = CHUNK_BYTES,
+                           .sequence = job->first,
+                           .block = {.slots = job->slots,
+                                     .slot_bytes = ar_node_slot_bytes(CHUNK_BYTES),
+                                     .stride = job->p}};
+    dice = job->seed * 1000003 + (uint64_t)t->rank;
+    for (uint64_t k = draw(2000); k > 0; k--)
+        sched_yield(); /* threads begin in any order */
+    for (int k = 0; k < job->ncalls; k++) {
+        const struct call *const call = &job->calls[k];
+        const size_t bytes = call->count * sizeof(uint64_t);
+        uint64_t *const in = malloc(bytes), *const out = malloc(bytes);
+        for (size_t i = 0; i < call->count; i++)
+            (call->in_place ? out : in)[i] = operand((uint64_t)k, t->rank, i);
+        const struct ar_node_run run = {
+            .node = &node,
+            .reduction = &hashes,
+            .in = (const char *)(call->in_place ? out : in),
+            .out = (char *)out,
+            .count = call->count,
+            .segment_bytes = call->segment_bytes,
+            .whole_bytes = call->is_short ? SIZE_MAX : 1,
+            .wait = {.spins = 0, .yields = draw(2) ? 4 : AR_WAIT_FOREVER},
+        };
+        dawdle();
+        if (ar_node_allreduce(&run) || memcmp(out, call->expected, bytes) != 0)
+            __atomic_fetch_add(&job->wrong, 1, __ATOMIC_RELAXED);
+        free(in);
+        free(out);
+    }
+    return NULL;
+}
+
+/* Forms, sizes about the chunk's, and places of calls in a row are drawn. */
+static void
+run_job(int p, int ncalls, uint64_t seed)
+{
+    struct thread threads[RANKS_MAX];
+    struct job job = {.p = p, .ncalls = ncalls, .seed = seed, .first = seed % 7};
+    const size_t bytes = 4 * (size_t)p * ar_node_slot_bytes(CHUNK_BYTES);
+    job.calls = calloc((size_t)ncalls, sizeof *job.calls);
+    job.slots = aligned_alloc(64, bytes);
+    assert_true(job.calls && job.slots);
+    memset(job.slots, 0, bytes);
+    dice = seed;
+    for (int k = 0; k < ncalls; k++) {
+        static const size_t around[] = {1,     2,         6,         CHUNK - 1,
+                                        CHUNK, CHUNK + 1, 3 * CHUNK, 7 * CHUNK + 5};
+        struct call *const call = &job.calls[k];
+        *call = (struct call){.count = draw(2) ? around[draw(8)] : 1 + draw(6 * CHUNK),
+                              .is_short = draw(2),
+                              .in_place = draw(2),
+                              .segment_bytes = draw(3) ? 0 : 8 * (1 + draw(CHUNK))};
+        const size_t asked = call->segment_bytes ? call->segment_bytes / 8 : call->count;
+        const size_t chunk = asked < CHUNK ? asked : CHUNK;
+        call->expected = calloc(call->count, sizeof *call->expected);
+        assert_non_null(call->expected);
+        for (size_t from = 0; from < call->count; from += chunk)
+            run_schedules(call->expected, p, (uint64_t)k, from,
+                          call->count - from < chunk ? call->count - from : chunk, call->is_short);
+    }
+    for (int rank = 0; rank < p; rank++) {
+        threads[rank] = (struct thread){.job = &job, .rank = rank};
+        assert_int_equal(pthread_create(&threads[rank].id, NULL, run_rank, &threads[rank]), 0);
+    }
+    for (int rank = 0; rank < p; rank++)
+        pthread_join(threads[rank].id, NULL);
+    if (job.wrong > 0)
+        fail_msg("%d ranks: %d results are wrong; TEST_SEED=%llu", p, job.wrong,
+                 (unsigned long long)seed);
+    for (int k = 0; k < ncalls; k++)
+        free(job.calls[k].expected);
+    free(job.calls);
+    free(job.slots);
+}
+
+static uint64_t
+first_seed(void)
+{
+    const char *const text = getenv("TEST_SEED");
+    return text ? strtoull(text, NULL, 10) : (uint64_t)time(NULL);
+}
+
+static void
+the_node_executor_gives_what_was_proved(void **state)
+{
+    (void)state;
+    static const int ranks[] = {2, 3, 4, 5, 7, 8, 16};
+    const uint64_t seed = first_seed();
+    printf("TEST_SEED=%llu\n", (unsigned long long)seed);
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++)
+        run_job(ranks[i], 400 / ranks[i], seed + i);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_node_executor_gives_what_was_proved),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
