@@ -69,7 +69,8 @@ ar_contest_init(struct ar_contest *contest, struct ar_named *type, enum ar_op op
     MPI_Comm_size(MPI_COMM_WORLD, &contest->nranks);
     MPI_Comm_dup(MPI_COMM_WORLD, &contest->comm);
     ar_reduction_resolve(&contest->reduction, ar_op_handle(op), type->geometry.type);
-    int status = ar_specimen_create(&contest->specimen, type, op, contest->rank, contest->nranks);
+    int status =
+        ar_judge_create(&contest->judge, &contest->reduction, contest->rank, contest->nranks);
     if (!status &&
         (!append(contest, AR_ENTRANT_NATIVE, "native", MPI_COMM_NULL) ||
          !append(contest, AR_ENTRANT_REDUCE_BCAST, "MPI_Reduce+MPI_Bcast", MPI_COMM_NULL)))
@@ -86,7 +87,7 @@ ar_contest_fini(struct ar_contest *contest)
         MPI_Comm_free(&contest->shared_comm);
     free(contest->entrants);
     free(contest->times);
-    ar_specimen_destroy(contest->specimen);
+    ar_judge_destroy(contest->judge);
     MPI_Comm_free(&contest->comm);
 }
 
@@ -201,8 +202,7 @@ buffers_fill(const struct ar_contest *contest, const struct ar_contest_round *ro
     for (size_t i = 0; i < b->slots; i++) {
         memset(b->out + i * b->slot_bytes, 0, b->slot_bytes);
         if (round->place == AR_OUT_OF_PLACE)
-            ar_specimen_fill(contest->specimen, AR_SPECIMEN_ROUNDED, b->in + i * b->slot_bytes,
-                             round->count);
+            ar_judge_fill(contest->judge, b->in + i * b->slot_bytes, round->count);
     }
 }
 
@@ -307,20 +307,6 @@ call(const struct ar_contest *contest, const struct ar_entrant *e, const void *i
 
 /* --- results --- */
 
-/* Reduces a specimen; the result is in the first out buffer. */
-static void
-reduce_specimen(struct ar_contest *contest, struct ar_entrant *e,
-                const struct ar_contest_round *round, enum ar_specimen_kind kind)
-{
-    struct ar_buffers *const b = &contest->buffers;
-    char *const in = round->place == AR_IN_PLACE ? b->out : b->in;
-    if (in != b->out)
-        memset(b->out, 0xff, b->slot_bytes);
-    ar_specimen_fill(contest->specimen, kind, in, round->count);
-    take_turn(e);
-    call(contest, e, in, b->out, round->count);
-}
-
 /* What e's last call ran. */
 static void
 note_what_ran(struct ar_entrant *e)
@@ -334,23 +320,26 @@ note_what_ran(struct ar_entrant *e)
         ar_choice_print(&d->choice, e->ran, sizeof e->ran);
 }
 
-/* Calls once with each kind of specimen, and compares.  Native, if it is the first of all and
+/* Reduces operands whose result is known, and judges it.  Native, if it is the first of all and
  * judged in this round, leaves its result to the others. */
 static void
 judge(struct ar_contest *contest, struct ar_entrant *e, const struct ar_contest_round *round)
 {
     struct ar_buffers *const b = &contest->buffers;
-    const struct ar_specimen *const s = contest->specimen;
+    char *const in = round->place == AR_IN_PLACE ? b->out : b->in;
     const size_t count = round->count;
     double worst[3] = {0};
-    reduce_specimen(contest, e, round, AR_SPECIMEN_EXACT);
-    worst[0] = ar_specimen_error(s, AR_SPECIMEN_EXACT, b->out, count);
-    reduce_specimen(contest, e, round, AR_SPECIMEN_ROUNDED);
-    worst[1] = ar_specimen_error(s, AR_SPECIMEN_ROUNDED, b->out, count);
+    if (in != b->out)
+        memset(b->out, 0xff, b->slot_bytes);
+    ar_judge_fill(contest->judge, in, count);
+    take_turn(e);
+    call(contest, e, in, b->out, count);
+    worst[0] = !ar_judge_is_right(contest->judge, b->out, count);
+    worst[1] = ar_judge_distance(contest->judge, b->out, NULL, count);
     if (e->kind == AR_ENTRANT_NATIVE)
         memcpy(b->native, b->out, count * (size_t)contest->reduction.extent);
     if (contest->entrants[0].kind == AR_ENTRANT_NATIVE && !contest->entrants[0].is_judged)
-        worst[2] = ar_specimen_distance(s, AR_SPECIMEN_ROUNDED, b->out, b->native, count);
+        worst[2] = ar_judge_distance(contest->judge, b->out, b->native, count);
     MPI_Allreduce(MPI_IN_PLACE, worst, 3, MPI_DOUBLE, MPI_MAX, contest->comm);
     e->wrong = worst[0] != 0;
     e->error = worst[1];

@@ -7,8 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/specimen.h"
+#include "cli/judge.h"
 #include "communicator/communicator.h"
+#include "reduce/named.h"
 
 enum ar_entrant_kind {
     AR_ENTRANT_NATIVE,
@@ -30,11 +31,10 @@ struct ar_entrant {
     size_t batch;                  /* calls that are timed together */
     double *times;                 /* of the batches, sorted in the end; the contest's */
     double median, average, least, most;
-    bool wrong;               /* a result was not the exact one */
-    double error;             /* ar_specimen_error of rounded numbers, at the worst rank */
-    double from_native;       /* their ar_specimen_distance from native's result, likewise */
-    char ran[AR_CHOICE_TEXT]; /* what was executed when it was judged, as the grammar writes it, and
-                               */
+    bool wrong;               /* a result was not right */
+    double error;             /* its ar_judge_distance from the reference, at the worst rank */
+    double from_native;       /* the same from native's result */
+    char ran[AR_CHOICE_TEXT]; /* what was executed when it was judged, in the grammar */
     const char *reason;       /* why; "" and NULL where it is not ours */
 };
 
@@ -58,7 +58,7 @@ struct ar_contest {
     int rank;
     int nranks;
     struct ar_reduction reduction;
-    struct ar_specimen *specimen;
+    struct ar_judge *judge;
     MPI_Comm comm;               /* for what is not timed */
     struct ar_entrant *entrants; /* to begin with native and reduce + bcast */
     size_t nentrants;

@@ -204,8 +204,8 @@ ar_results_page(const struct ar_results *results, const char *path, const char *
         put_all(&page, results, place);
     }
     ar_html_paragraph(&page,
-                      "Error: the largest difference from a reference with twice the digits, "
-                      "relative to the largest element; from native: the same from what the MPI "
-                      "library's own allreduce gave.");
+                      "Error: the largest difference from a reduction in long double, relative to "
+                      "its largest element; from native: the same from what the MPI library's "
+                      "own allreduce gave.");
     return ar_html_close(&page);
 }

@@ -58,6 +58,7 @@ ar_comparison_init(struct ar_comparison *c, const struct ar_reduction *r)
     if (named && named->candidates.n > 0)
         c->class = named->candidates.class[0];
     c->numbers = is_complex(c->class) ? 2 : 1;
+    c->number_bytes = formats[formats_of[c->class]].size;
     /* A user's op on integers is associative, as MPI wants it, and so gives the same bits in any
      * order.  MPI_BYTE is not an integer: it may hold anything. */
     if (r->which == AR_OPS)

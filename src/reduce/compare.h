@@ -34,6 +34,7 @@ struct ar_comparison {
     enum ar_op op;       /* AR_OPS: a user's */
     size_t size;         /* bytes of a packed element */
     size_t numbers;      /* magnitudes an element has: 2 for complex sums */
+    size_t number_bytes; /* of each, in the element from its beginning on; 0: they are integers */
 };
 
 void ar_comparison_init(struct ar_comparison *c, const struct ar_reduction *r);

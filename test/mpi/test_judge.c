@@ -1,4 +1,4 @@
-/* Specimens: for every type and op, a reduction in any order of ranks is judged right, and
+/* What bench judges by: for every type and op, a reduction in any order of ranks is right, and
  * one that lacks a rank or differs in one element is not. */
 #include "config.h"
 
@@ -7,38 +7,41 @@
 #include <string.h>
 
 #include "check.h"
+#include "cli/judge.h"
 #include "cli/operand.h"
-#include "cli/specimen.h"
 
 #define RANKS 5
 #define COUNT 10007
 
 static bool
-team_create(struct ar_specimen *team[RANKS], struct ar_named *type, enum ar_op op)
+judges_create(struct ar_judge *judges[RANKS], struct ar_named *type, enum ar_op op)
 {
+    struct ar_reduction r;
+    if (!ar_reduction_resolve(&r, ar_op_handle(op), type->geometry.type))
+        return false;
     for (int rank = 0; rank < RANKS; rank++)
-        if (ar_specimen_create(&team[rank], type, op, rank, RANKS))
+        if (ar_judge_create(&judges[rank], &r, rank, RANKS))
             return false;
     return true;
 }
 
 static void
-team_destroy(struct ar_specimen *team[RANKS])
+judges_destroy(struct ar_judge *judges[RANKS])
 {
     for (int rank = 0; rank < RANKS; rank++)
-        ar_specimen_destroy(team[rank]);
+        ar_judge_destroy(judges[rank]);
 }
 
 /* Element for element the reduction of all ranks but one, each rank in a place of its own. */
 static void
-fold(char *sum, char *part, struct ar_specimen *team[RANKS], const struct ar_named *type,
-     enum ar_op op, enum ar_specimen_kind kind, const int order[RANKS], int without)
+fold(char *sum, char *part, struct ar_judge *judges[RANKS], const struct ar_named *type,
+     enum ar_op op, const int order[RANKS], int without)
 {
     bool first = true;
     for (int i = 0; i < RANKS; i++) {
         if (order[i] == without)
             continue;
-        ar_specimen_fill(team[order[i]], kind, first ? sum : part, COUNT);
+        ar_judge_fill(judges[order[i]], first ? sum : part, COUNT);
         if (!first)
             MPI_Reduce_local(part, sum, COUNT, type->geometry.type, ar_op_handle(op));
         first = false;
@@ -50,24 +53,23 @@ judge(struct ar_named *type, const char *name, enum ar_op op, char *sum, char *p
 {
     static const int up[RANKS] = {0, 1, 2, 3, 4}, mixed[RANKS] = {3, 0, 4, 2, 1};
     const char *const op_name = ar_op_name(op);
-    struct ar_specimen *team[RANKS];
-    if (!team_create(team, type, op)) {
-        CHECK(false, "no specimen of %s %s", name, op_name);
+    struct ar_judge *judges[RANKS];
+    if (!judges_create(judges, type, op)) {
+        CHECK(false, "no judge of %s %s", name, op_name);
         return;
     }
-    struct ar_specimen *const s = team[0];
-    fold(sum, part, team, type, op, AR_SPECIMEN_EXACT, up, -1);
-    CHECK(ar_specimen_error(s, AR_SPECIMEN_EXACT, sum, COUNT) == 0, "%s %s", name, op_name);
-    fold(sum, part, team, type, op, AR_SPECIMEN_EXACT, mixed, -1);
-    CHECK(ar_specimen_error(s, AR_SPECIMEN_EXACT, sum, COUNT) == 0, "%s %s, mixed", name, op_name);
+    struct ar_judge *const j = judges[0];
+    fold(sum, part, judges, type, op, up, -1);
+    CHECK(ar_judge_is_right(j, sum, COUNT), "%s %s", name, op_name);
+    fold(sum, part, judges, type, op, mixed, -1);
+    CHECK(ar_judge_is_right(j, sum, COUNT), "%s %s, mixed", name, op_name);
+    CHECK(ar_judge_distance(j, sum, NULL, COUNT) < 1e-6, "%s %s", name, op_name);
+    CHECK(ar_judge_distance(j, sum, sum, COUNT) == 0, "%s", name);
     memset(sum + (COUNT / 2) * type->geometry.extent, 0x55, (size_t)type->geometry.extent);
-    CHECK(ar_specimen_error(s, AR_SPECIMEN_EXACT, sum, COUNT) != 0, "%s %s, one", name, op_name);
-    fold(sum, part, team, type, op, AR_SPECIMEN_EXACT, up, 3);
-    CHECK(ar_specimen_error(s, AR_SPECIMEN_EXACT, sum, COUNT) != 0, "%s %s, less", name, op_name);
-    fold(sum, part, team, type, op, AR_SPECIMEN_ROUNDED, mixed, -1);
-    CHECK(ar_specimen_error(s, AR_SPECIMEN_ROUNDED, sum, COUNT) < 1e-6, "%s %s", name, op_name);
-    CHECK(ar_specimen_distance(s, AR_SPECIMEN_ROUNDED, sum, sum, COUNT) == 0, "%s", name);
-    team_destroy(team);
+    CHECK(!ar_judge_is_right(j, sum, COUNT), "%s %s, one", name, op_name);
+    fold(sum, part, judges, type, op, up, 3);
+    CHECK(!ar_judge_is_right(j, sum, COUNT), "%s %s, less", name, op_name);
+    judges_destroy(judges);
 }
 
 static void
@@ -93,21 +95,22 @@ rounding_is_measured(void)
     static const int up[RANKS] = {0, 1, 2, 3, 4}, down[RANKS] = {4, 3, 2, 1, 0};
     static float sum[COUNT], other[COUNT], part[COUNT];
     struct ar_named *const type = ar_named_find(MPI_FLOAT);
-    struct ar_specimen *team[RANKS];
-    if (!team_create(team, type, AR_SUM)) {
-        CHECK(false, "no specimens of floats");
+    struct ar_judge *judges[RANKS];
+    if (!judges_create(judges, type, AR_SUM)) {
+        CHECK(false, "no judge of floats");
         return;
     }
-    struct ar_specimen *const s = team[0];
-    fold((char *)sum, (char *)part, team, type, AR_SUM, AR_SPECIMEN_ROUNDED, up, -1);
-    fold((char *)other, (char *)part, team, type, AR_SUM, AR_SPECIMEN_ROUNDED, down, -1);
-    const double error = ar_specimen_error(s, AR_SPECIMEN_ROUNDED, sum, COUNT);
+    struct ar_judge *const j = judges[0];
+    fold((char *)sum, (char *)part, judges, type, AR_SUM, up, -1);
+    fold((char *)other, (char *)part, judges, type, AR_SUM, down, -1);
+    const double error = ar_judge_distance(j, sum, NULL, COUNT);
     CHECK(error > 1e-9 && error < 2e-7, "%g", error);
-    const double apart = ar_specimen_distance(s, AR_SPECIMEN_ROUNDED, sum, other, COUNT);
+    const double apart = ar_judge_distance(j, sum, other, COUNT);
     CHECK(apart > 1e-9 && apart < 4e-7, "%g", apart);
     sum[77] = NAN;
-    CHECK(isinf(ar_specimen_error(s, AR_SPECIMEN_ROUNDED, sum, COUNT)), "NaN");
-    team_destroy(team);
+    CHECK(isinf(ar_judge_distance(j, sum, NULL, COUNT)), "NaN");
+    CHECK(!ar_judge_is_right(j, sum, COUNT), "NaN");
+    judges_destroy(judges);
 }
 
 static void
