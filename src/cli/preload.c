@@ -2,6 +2,7 @@
 
 #include "cli/preload.h"
 
+#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,39 +13,39 @@
 
 /* --- finding it --- */
 
-/* This program's file; false if the system does not tell. */
-static bool
-own_path(char *path, size_t room)
+/* This program's file; "" if the system does not tell. */
+static void
+find_own_path(char path[PATH_MAX])
 {
-    const ssize_t length = readlink("/proc/self/exe", path, room - 1);
+    const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
     path[length > 0 ? length : 0] = '\0';
-    return length > 0;
-}
-
-/* "FOLDER/BELOW/liballreduce.so" if there is such a file, else NULL. */
-static char *
-look_in(const char *folder, const char *below)
-{
-    char *path;
-    if (asprintf(&path, "%s%s/" AR_PRELOAD_NAME, folder, below) < 0)
-        return NULL;
-    if (access(path, F_OK) == 0)
-        return path;
-    free(path);
-    return NULL;
 }
 
 char *
 ar_preload_find(void)
 {
     char folder[PATH_MAX];
-    const bool known = own_path(folder, sizeof folder);
-    if (known)
+    find_own_path(folder);
+    if (*folder)
         *strrchr(folder, '/') = '\0';
-    char *found = known ? look_in(folder, "/.libs") : NULL; /* as libtool leaves it */
-    if (!found)
-        found = look_in(AR_LIBDIR, "");
-    return found || !known ? found : look_in(folder, "/../lib"); /* moved since */
+    const struct {
+        const char *folder, *below;
+    } places[] = {
+        {folder, "/.libs"}, /* as libtool leaves it */
+        {AR_LIBDIR, ""},
+        {folder, "/../lib"}, /* moved since it was installed */
+    };
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        char *path;
+        if (*places[i].folder == '\0')
+            continue;
+        if (asprintf(&path, "%s%s/" AR_PRELOAD_NAME, places[i].folder, places[i].below) < 0)
+            return NULL;
+        if (access(path, F_OK) == 0)
+            return path;
+        free(path);
+    }
+    return NULL;
 }
 
 char *
@@ -92,49 +93,81 @@ ar_preload_set(const char *library)
 
 /* --- does it suit? --- */
 
-/* What the program would load without any preload. */
+/* What the executable would load without any preload. */
 static char *
-libraries_alone(const struct ar_program *program)
+libraries_alone(const struct ar_executable *executable)
 {
     const char *const value = getenv("LD_PRELOAD");
     char *const kept = value ? strdup(value) : NULL;
     unsetenv("LD_PRELOAD");
-    char *const libraries = ar_program_libraries(program);
+    char *const libraries = ar_executable_libraries(executable);
     if (kept)
         setenv("LD_PRELOAD", kept, 1);
     free(kept);
     return libraries;
 }
 
-/* Is library among those that the linker would load? */
+struct mpi_library {
+    const char *family; /* as AR_MPI_FAMILY; NULL: there is none */
+    char name[64];      /* "libmpich.so.12" */
+};
+
+/* By name: the first pattern that matches. */
+static const char *
+family_of(const char *name)
+{
+    static const struct {
+        const char *pattern;
+        const char *family;
+    } patterns[] = {
+        {"libmpich.so*", "mpich"},        /* MPICH as Debian names it */
+        {"libmpi.so.12*", "mpich"},       /* the ABI of MPICH, Intel MPI, MVAPICH */
+        {"libmpi_[!_]*.so.12*", "mpich"}, /* Cray: libmpi_gnu_91.so.12 */
+        {"libmpi.so*", "openmpi"},
+    };
+    for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++)
+        if (fnmatch(patterns[i].pattern, name, 0) == 0)
+            return patterns[i].family;
+    return NULL;
+}
+
+/* The first MPI library in the linker's lines that is not of the family other_than (NULL: of any).
+ */
+static struct mpi_library
+find_mpi(const char *libraries, const char *other_than)
+{
+    for (const char *line = libraries; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        struct mpi_library library;
+        if (*line != '\t')
+            continue;
+        const size_t length = strcspn(line + 1, " \n");
+        const char *const slash = memrchr(line + 1, '/', length);
+        const char *const name = slash ? slash + 1 : line + 1;
+        snprintf(library.name, sizeof library.name, "%.*s", (int)(line + 1 + length - name), name);
+        library.family = family_of(library.name);
+        if (library.family && (!other_than || strcmp(library.family, other_than) != 0))
+            return library;
+    }
+    return (struct mpi_library){NULL, ""};
+}
+
+/* Is library among those that the linker would load?  Else says what the linker complains about,
+ * without the list of those it loads. */
 static bool
-has_library(const char *libraries, const char *library)
+takes_library(const char *libraries, const char *library, const char *path, const char *who)
 {
     const size_t length = strlen(library);
     for (const char *at = libraries; (at = strstr(at, library)); at += length)
         if (at > libraries && (at[-1] == '\t' || at[-1] == ' ') && at[length] == ' ')
             return true;
-    return false;
-}
-
-/* What the linker says, without the list of those it loads. */
-static void
-print_complaints(const char *libraries)
-{
-    for (const char *line = libraries; *line;) {
-        const int length = (int)strcspn(line, "\n");
-        if (*line != '\t')
-            fprintf(stderr, "    %.*s\n", length, line);
-        line += length + (line[length] == '\n');
-    }
-}
-
-static int
-tell_missing(const char *libraries, const char *library, const char *path, const char *who)
-{
     fprintf(stderr, "%s: the dynamic linker would start %s without %s:\n", who, path, library);
-    print_complaints(libraries);
-    return -1;
+    for (const char *line = libraries; *line;) {
+        const int end = (int)strcspn(line, "\n");
+        if (*line != '\t')
+            fprintf(stderr, "    %.*s\n", end, line);
+        line += end + (line[end] == '\n');
+    }
+    return false;
 }
 
 static const char *
@@ -143,108 +176,89 @@ title_of(const char *family)
     return strcmp(family, "openmpi") == 0 ? "Open MPI" : "MPICH or a relative";
 }
 
+/* Of a script nothing is known; but the library can be tried on this program. */
 static int
-tell_other_mpi(const struct ar_program *program, const struct ar_mpi_library *its,
-               const struct ar_mpi_library *ours, const char *library, const char *who)
+check_script(const struct ar_executable *script, const char *library, const char *who)
 {
-    fprintf(stderr,
-            "%s: %s runs with %s (%s), but %s is built for %s (%s): take the allreduce that is "
-            "built for the program's MPI, or name its library by --library\n",
-            who, program->path, its->name, title_of(its->family), library, ours->name,
-            title_of(ours->family));
-    return -1;
-}
-
-/* The program names no MPI library itself. */
-static void
-tell_unknown_mpi(const struct ar_program *program, const char *who)
-{
-    if (program->kind == AR_PROGRAM_SCRIPT)
+    struct ar_executable self;
+    char path[PATH_MAX];
+    find_own_path(path);
+    char *const together =
+        ar_executable_examine(&self, path) ? NULL : ar_executable_libraries(&self);
+    const bool takes = !together || takes_library(together, library, script->path, who);
+    free(together);
+    if (takes)
         fprintf(stderr,
                 "%s: %s is no ELF file: that the library (for %s) suits its MPI is not "
                 "checked\n",
-                who, program->path, AR_MPI_FAMILY);
-    else if (ar_program_mentions(program, "PMPI_Allreduce"))
-        fprintf(stderr,
-                "%s: %s seems to have a static MPI library in itself; no preload reaches "
-                "that: link it to the shared one\n",
-                who, program->path);
-    else
-        fprintf(stderr,
-                "%s: %s is not linked to an MPI library: that the library suits what it "
-                "may load later is not checked\n",
-                who, program->path);
+                who, script->path, AR_MPI_FAMILY);
+    return takes ? 0 : -1;
 }
 
+/* Compares what it loads alone and with the library. */
 static int
-compare(const struct ar_program *program, const char *alone, const char *together,
-        const char *library, const char *who)
+check_libraries(const struct ar_executable *executable, const char *alone, const char *together,
+                const char *library, const char *who)
 {
-    const struct ar_mpi_library its = ar_mpi_library_find(alone, NULL);
-    if (!has_library(together, library))
-        return tell_missing(together, library, program->path, who);
-    if (!its.family) {
-        tell_unknown_mpi(program, who);
+    const struct mpi_library its = find_mpi(alone, NULL);
+    const struct mpi_library other = find_mpi(together, its.family);
+    if (!takes_library(together, library, executable->path, who))
+        return -1;
+    if (!its.family)
+        fprintf(stderr,
+                executable->has_pmpi
+                    ? "%s: %s seems to have a static MPI library in itself; no preload reaches "
+                      "that: link it to the shared one\n"
+                    : "%s: %s is not linked to an MPI library: that the library suits what it may "
+                      "load later is not checked\n",
+                who, executable->path);
+    if (!its.family || !other.family)
         return 0;
-    }
-    const struct ar_mpi_library ours = ar_mpi_library_find(together, its.family);
-    return ours.family ? tell_other_mpi(program, &its, &ours, library, who) : 0;
-}
-
-/* Of a script nothing is known; but the library can be tried on this program. */
-static int
-check_script(const struct ar_program *script, const char *library, const char *who)
-{
-    struct ar_program self;
-    char path[PATH_MAX], *together = NULL;
-    if (own_path(path, sizeof path) && ar_program_examine(&self, path) == 0)
-        together = ar_program_libraries(&self);
-    const int refused = together && !has_library(together, library)
-                            ? tell_missing(together, library, script->path, who)
-                            : 0;
-    free(together);
-    if (!refused)
-        tell_unknown_mpi(script, who);
-    return refused;
+    fprintf(stderr,
+            "%s: %s runs with %s (%s), but %s is built for %s (%s): take the allreduce that is "
+            "built for the program's MPI, or name its library by --library\n",
+            who, executable->path, its.name, title_of(its.family), library, other.name,
+            title_of(other.family));
+    return -1;
 }
 
 static int
-check_dynamic(const struct ar_program *program, const char *library, const char *who)
+check_dynamic(const struct ar_executable *executable, const char *library, const char *who)
 {
-    char *const alone = libraries_alone(program);
-    char *const together = ar_program_libraries(program);
+    char *const alone = libraries_alone(executable);
+    char *const together = ar_executable_libraries(executable);
     int refused = 0;
     if (alone && together)
-        refused = compare(program, alone, together, library, who);
+        refused = check_libraries(executable, alone, together, library, who);
     else
         fprintf(stderr, "%s: %s cannot be asked what %s loads: nothing of it is checked\n", who,
-                program->linker, program->path);
+                executable->linker, executable->path);
     free(alone);
     free(together);
     return refused;
 }
 
 int
-ar_preload_check(const struct ar_program *program, const char *library, const char *who)
+ar_preload_check(const struct ar_executable *executable, const char *library, const char *who)
 {
     if (library[strcspn(library, ": ")]) {
         fprintf(stderr, "%s: %s: LD_PRELOAD takes no path with a blank or a colon\n", who, library);
         return -1;
     }
-    if (program->kind == AR_PROGRAM_STATIC) {
+    if (executable->kind == AR_EXECUTABLE_STATIC) {
         fprintf(stderr,
                 "%s: %s is statically linked, so no preload reaches it: link it dynamically, or "
                 "with the library itself (pkg-config --libs liballreduce)\n",
-                who, program->path);
+                who, executable->path);
         return -1;
     }
-    if (program->privileged) {
+    if (executable->privileged) {
         fprintf(stderr,
                 "%s: %s is set-user-ID or the like, so the dynamic linker ignores "
                 "LD_PRELOAD: run a copy without that\n",
-                who, program->path);
+                who, executable->path);
         return -1;
     }
-    return program->kind == AR_PROGRAM_SCRIPT ? check_script(program, library, who)
-                                              : check_dynamic(program, library, who);
+    return executable->kind == AR_EXECUTABLE_SCRIPT ? check_script(executable, library, who)
+                                                    : check_dynamic(executable, library, who);
 }

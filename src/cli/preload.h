@@ -2,7 +2,7 @@
 #ifndef AR_PRELOAD_H
 #define AR_PRELOAD_H
 
-#include "cli/program.h"
+#include "cli/executable.h"
 
 #define AR_PRELOAD_NAME "liballreduce.so"
 
@@ -22,6 +22,6 @@ int ar_preload_set(const char *library);
 /* With LD_PRELOAD as ar_preload_set leaves it: will the program have the library,
  * and no second MPI with it?  If not, or if that cannot be told, says so on stderr,
  * with who in front; 0 if it may run. */
-int ar_preload_check(const struct ar_program *program, const char *library, const char *who);
+int ar_preload_check(const struct ar_executable *executable, const char *library, const char *who);
 
 #endif

@@ -11,11 +11,12 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/executable.h"
 #include "cli/options.h"
 #include "cli/preload.h"
-#include "cli/program.h"
 #include "config/config.h"
 #include "config/rank.h"
+#include "config/variables.h"
 
 /* As env(1) and shells have it. */
 #define EXIT_CANNOT_RUN 126
@@ -24,60 +25,17 @@
 /* Where stderr is while other ranks speak. */
 static int stderr_kept = -1;
 
-enum value { WORDS, PATH, PATTERN /* a path in which % is special */ };
-
-enum { DETERMINISM = 256, TUNE, VERIFY };
-
-/* Options that stand for a variable of the environment. */
-static const struct setting {
-    const char *option;
-    const char *variable;
-    int key;
-    enum value value;
-    const char *unsaid; /* the value of the option alone; NULL: it wants one */
-} settings[] = {
-    {"algo", "ALLREDUCE_ALGO", 'a', WORDS, NULL},
-    {"determinism", "ALLREDUCE_DETERMINISM", DETERMINISM, WORDS, NULL},
-    {"rules", "ALLREDUCE_RULES", 'r', PATH, NULL},
-    {"stats", "ALLREDUCE_STATS", 's', PATTERN, NULL},
-    {"tune", "ALLREDUCE_TUNE", TUNE, WORDS, "online"},
-    {"verbose", "ALLREDUCE_VERBOSE", 'v', WORDS, "1"},
-    {"verify", "ALLREDUCE_VERIFY", VERIFY, WORDS, "1"},
-};
-
-enum { NSETTINGS = sizeof settings / sizeof settings[0] };
-
 struct request {
-    const char *values[NSETTINGS]; /* NULL: not given */
-    const char *library;           /* NULL: the one that belongs to us */
-    char **program;                /* with its arguments, ended by NULL; NULL: none given */
-};
-
-static const struct argp_option options[] = {
-    {"algo", 'a', "CLAUSES", 0, "What runs, as in ALLREDUCE_ALGO: ring, 'butterfly:0-8K;ring'", 0},
-    {"determinism", DETERMINISM, "LEVEL", 0,
-     "What must not change the bits of rounded results: run, placement, size or order", 0},
-    {"rules", 'r', "FILE", 0, "A file of clauses, asked where --algo says nothing", 0},
-    {"stats", 's', "FILE", 0,
-     "Write statistics of all calls on all ranks; as JSON lines if FILE ends in .json or .jsonl",
-     0},
-    {"tune", TUNE, "online", OPTION_ARG_OPTIONAL,
-     "Let calls try what may be faster than what auto picks; the winner stays", 0},
-    {"verbose", 'v', "N", OPTION_ARG_OPTIONAL,
-     "Tell at the end on stderr what ran and why (1); of every rank (2)", 0},
-    {"verify", VERIFY, "WHICH", OPTION_ARG_OPTIONAL,
-     "Compare each call (1), or one of N (1/N), with the native one; 1/N,warn goes on after a "
-     "wrong result",
-     0},
-    {"library", 'l', "FILE", 0, "Preload this library and not the one that belongs to allreduce",
-     0},
-    {0},
+    const char *values[AR_VARIABLES]; /* of options that stand for variables; NULL: not given */
+    const char *library;              /* NULL: the one that belongs to us */
+    char **program;                   /* with its arguments, ended by NULL; NULL: none given */
 };
 
 /* --- who speaks --- */
 
+/* At the end of a rank that was never allowed to speak. */
 static void
-if_mute_let_others_speak(void)
+let_others_speak(void)
 {
     if (stderr_kept >= 0)
         ar_options_let_others_speak();
@@ -86,7 +44,7 @@ if_mute_let_others_speak(void)
 static void
 mute(void)
 {
-    atexit(if_mute_let_others_speak);
+    atexit(let_others_speak);
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     stderr_kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     if (nowhere >= 0 && stderr_kept >= 0)
@@ -121,65 +79,50 @@ speaker(void)
 
 /* --- settings --- */
 
-/* Names of files are of this folder, whatever folder the program goes to; a % of the
- * folder's is an ordinary one.  Malloced; NULL without memory. */
-static char *
-value_of(const struct setting *setting, const char *given)
+/* Sets a variable.  Names of files are of this folder, whatever folder the program goes to; a % of
+ * the folder's is an ordinary one.  0, or -1 without memory. */
+static int
+set_variable(const struct ar_variable *v, const char *given)
 {
-    char *const path = setting->value == WORDS ? strdup(given) : ar_path_absolute(given);
+    char *const path = v->takes == AR_OPTION_TEXT ? strdup(given) : ar_path_absolute(given);
+    const size_t folder = path ? strlen(path) - strlen(given) : 0;
     char *value = NULL;
-    size_t length, folder = path ? strlen(path) - strlen(given) : 0;
-    if (!path || setting->value != PATTERN)
-        return path;
-    FILE *const out = open_memstream(&value, &length);
+    size_t length;
+    FILE *const out = path ? open_memstream(&value, &length) : NULL;
     for (size_t i = 0; out && path[i]; i++)
-        fprintf(out, i < folder && path[i] == '%' ? "%%%%" : "%c", path[i]);
+        fprintf(out, v->takes == AR_OPTION_PATTERN && i < folder && path[i] == '%' ? "%%%%" : "%c",
+                path[i]);
+    const int error = !out || fclose(out) || setenv(v->name, value, 1);
     free(path);
-    if (!out || fclose(out) == 0)
-        return value;
     free(value);
-    return NULL;
+    return error ? -1 : 0;
 }
 
+/* Sets all variables, and reads them as the library will: a bad one would end the job later.
+ * "ALLREDUCE_ALGO: column 1: ..." is told as the one who typed --algo knows it. */
 static int
-set_variables(const struct request *request)
+apply_settings(const struct request *request)
 {
-    int error = 0;
-    for (size_t i = 0; i < NSETTINGS && !error; i++) {
-        if (!request->values[i])
-            continue;
-        char *const value = value_of(&settings[i], request->values[i]);
-        error = !value || setenv(settings[i].variable, value, 1);
-        free(value);
-    }
-    return error;
-}
-
-/* "ALLREDUCE_ALGO: column 1: ..." as the one who typed --algo knows it. */
-static void
-print_problem(const char *problem, const struct request *request)
-{
-    const size_t length = strcspn(problem, ":");
-    for (size_t i = 0; i < NSETTINGS; i++)
-        if (request->values[i] && strlen(settings[i].variable) == length &&
-            memcmp(problem, settings[i].variable, length) == 0) {
-            fprintf(stderr, "allreduce run: --%s%s\n", settings[i].option, problem + length);
-            return;
-        }
-    fprintf(stderr, "allreduce run: %s\n", problem);
-}
-
-/* Reads all settings as the library will: a bad one would end the job later. */
-static int
-check_settings(const struct request *request)
-{
-    struct ar_config *const config = set_variables(request) ? NULL : ar_config_from_environment();
+    struct ar_config *config = NULL;
+    int failed = 0;
+    for (size_t i = 0; i < AR_VARIABLES && !failed; i++)
+        if (request->values[i])
+            failed = set_variable(&ar_variables[i], request->values[i]);
+    if (!failed)
+        config = ar_config_from_environment();
     if (!config) {
         fprintf(stderr, "allreduce run: out of memory\n");
         return AR_EXIT_FAILED;
     }
-    if (config->broken)
-        print_problem(config->problem, request);
+    if (config->broken) {
+        const size_t length = strcspn(config->problem, ":");
+        const struct ar_variable *const v =
+            ar_variable_find((struct ar_word){config->problem, length});
+        if (v && request->values[v - ar_variables])
+            fprintf(stderr, "allreduce run: --%s%s\n", v->option, config->problem + length);
+        else
+            fprintf(stderr, "allreduce run: %s\n", config->problem);
+    }
     const int error = config->error;
     ar_config_destroy(config);
     return error ? AR_EXIT_USAGE : AR_EXIT_DONE;
@@ -200,7 +143,7 @@ is_launcher(const char *program)
 }
 
 static int
-find_program(struct ar_program *program, const char *name)
+find_program(struct ar_executable *program, const char *name)
 {
     if (is_launcher(name)) {
         fprintf(stderr,
@@ -209,7 +152,7 @@ find_program(struct ar_program *program, const char *name)
                 name, name);
         return AR_EXIT_USAGE;
     }
-    const int error = ar_program_examine(program, name);
+    const int error = ar_executable_examine(program, name);
     if (!error)
         return AR_EXIT_DONE;
     fprintf(stderr, "%s: %s: %s\n", speaker(), name,
@@ -217,47 +160,43 @@ find_program(struct ar_program *program, const char *name)
     return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
+/* Sets LD_PRELOAD; ends with a status if the program should not run so. */
 static int
-find_library(char **library, const char *named)
+prepare(struct ar_executable *program, const struct request *request)
 {
-    *library = named ? ar_path_absolute(named) : ar_preload_find();
-    if (!*library)
+    int status = find_program(program, request->program[0]);
+    if (status)
+        return status;
+    char *const library = request->library ? ar_path_absolute(request->library) : ar_preload_find();
+    status = AR_EXIT_FAILED;
+    if (!library)
         fprintf(stderr,
                 "%s: " AR_PRELOAD_NAME " is not where it was installed; give --library FILE\n",
                 speaker());
-    else if (access(*library, R_OK) == 0)
-        return AR_EXIT_DONE;
-    else
-        fprintf(stderr, "%s: library %s: %s\n", speaker(), *library, strerror(errno));
-    free(*library);
-    return AR_EXIT_FAILED;
-}
-
-/* Sets LD_PRELOAD; ends with a status if the program should not run so. */
-static int
-prepare(struct ar_program *program, const struct request *request)
-{
-    char *library;
-    int status = find_program(program, request->program[0]);
-    if (!status)
-        status = find_library(&library, request->library);
-    if (status)
-        return status;
-    if (ar_preload_set(library) || ar_preload_check(program, library, speaker()))
-        status = AR_EXIT_FAILED;
+    else if (access(library, R_OK))
+        fprintf(stderr, "%s: library %s: %s\n", speaker(), library, strerror(errno));
+    else if (!ar_preload_set(library) && !ar_preload_check(program, library, speaker()))
+        status = AR_EXIT_DONE;
     free(library);
     return status;
 }
 
 /* --- command line --- */
 
+/* The key of the option that stands for a variable. */
+static int
+key_of(int row)
+{
+    return ar_variables[row].letter ? ar_variables[row].letter : 256 + row;
+}
+
 static error_t
 parse_option(int key, char *value, struct argp_state *state)
 {
     struct request *const request = state->input;
-    for (size_t i = 0; i < NSETTINGS; i++)
-        if (settings[i].key == key) {
-            request->values[i] = value ? value : settings[i].unsaid;
+    for (int i = 0; i < AR_VARIABLES; i++)
+        if (ar_variables[i].option && key == key_of(i)) {
+            request->values[i] = value ? value : ar_variables[i].alone;
             return 0;
         }
     switch (key) {
@@ -276,20 +215,14 @@ parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-/* Becomes the program; returns only if that fails. */
-static int
-become(const struct ar_program *program, char **argv)
-{
-    unmute();
-    execvp(program->path, argv);
-    fprintf(stderr, "%s: %s: %s\n", speaker(), program->path, strerror(errno));
-    return EXIT_CANNOT_RUN;
-}
-
 int
 ar_cli_run(int argc, char **argv)
 {
-    static const struct argp argp = {
+    static const struct argp_option library = {
+        "library", 'l', "FILE", 0, "Preload this library and not the one that belongs to allreduce",
+        0};
+    struct argp_option options[AR_VARIABLES + 2] = {{0}};
+    const struct argp argp = {
         .options = options,
         .parser = parse_option,
         .args_doc = "PROGRAM [ARGUMENT...]",
@@ -298,16 +231,29 @@ ar_cli_run(int argc, char **argv)
                "library suits the program and its MPI.",
     };
     struct request request = {0};
-    struct ar_program program;
+    struct ar_executable program;
+    size_t n = 0;
+    for (int i = 0; i < AR_VARIABLES; i++) {
+        const struct ar_variable *const v = &ar_variables[i];
+        if (v->option)
+            options[n++] = (struct argp_option){
+                v->option, key_of(i), v->values, v->alone ? OPTION_ARG_OPTIONAL : 0, v->help, 0};
+    }
+    options[n] = library;
 
     if (ar_rank_in_job() != 0) /* what is wrong with the command line is told once */
         mute();
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &request);
-    int status = check_settings(&request);
+    int status = apply_settings(&request);
     if (status)
         return status;
-    if (ar_rank_on_node() == 0) /* and what is wrong with files, once a node */
+    if (ar_rank_on_node() == 0) /* and what is wrong with files, once per node */
         unmute();
     status = prepare(&program, &request);
-    return status ? status : become(&program, request.program);
+    if (status)
+        return status;
+    unmute();
+    execvp(program.path, request.program);
+    fprintf(stderr, "%s: %s: %s\n", speaker(), program.path, strerror(errno));
+    return EXIT_CANNOT_RUN;
 }
