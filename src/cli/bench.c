@@ -17,69 +17,37 @@
 
 /* --- who takes part --- */
 
-static int
-enter_named(struct ar_contest *contest, const char *list)
-{
-    char *copy = strdup(list), *rest = copy;
-    int status = copy ? AR_EXIT_DONE : AR_EXIT_FAILED;
-    for (char *text = strtok_r(copy, ";", &rest); text && !status;
-         text = strtok_r(NULL, ";", &rest))
-        status = ar_contest_add(contest, text, text);
-    free(copy);
-    return status;
-}
-
-static int
-enter_all(struct ar_contest *contest)
-{
-    int status = AR_EXIT_DONE;
-    for (size_t i = 0; ar_algorithm_at(i) && !status; i++)
-        status = ar_contest_add(contest, ar_algorithm_at(i)->name, ar_algorithm_at(i)->name);
-    return status;
-}
-
-/* Those of one size: only a preset's differ. */
+/* Enters those of one size: only a preset's differ from size to size. */
 static int
 enter(struct ar_contest *contest, const struct ar_bench *bench, size_t count)
 {
     int status = AR_EXIT_DONE;
     if (bench->preset == AR_PRESET_COURSE) {
         ar_contest_clear(contest);
-        status = ar_course_enter(contest, count);
-    } else if (contest->nentrants == 2) {
-        status = bench->algorithms ? enter_named(contest, bench->algorithms) : enter_all(contest);
-        if (!status && (bench->exchange || bench->html) && contest->nranks > 1)
-            status = ar_contest_add_exchange(contest);
+        return ar_course_enter(contest, count);
     }
+    if (contest->nentrants > 2)
+        return AR_EXIT_DONE;
+    if (bench->algorithms) {
+        char *copy = strdup(bench->algorithms), *rest = copy;
+        status = copy ? AR_EXIT_DONE : AR_EXIT_FAILED;
+        for (char *text = copy ? strtok_r(copy, ";", &rest) : NULL; text && !status;
+             text = strtok_r(NULL, ";", &rest))
+            status = ar_contest_add(contest, text, text);
+        free(copy);
+    } else {
+        for (size_t i = 0; ar_algorithm_at(i) && !status; i++)
+            status = ar_contest_add(contest, ar_algorithm_at(i)->name, ar_algorithm_at(i)->name);
+    }
+    if (!status && (bench->exchange || bench->html) && contest->nranks > 1)
+        status = ar_contest_add_exchange(contest);
     return status;
 }
 
 /* --- the run --- */
 
-static int
-count_of(size_t *count, const struct ar_contest *contest, size_t bytes)
-{
-    *count = bytes / contest->reduction.size;
-    if (*count >= 1 && *count <= INT_MAX)
-        return AR_EXIT_DONE;
-    if (contest->rank == 0)
-        fprintf(stderr, "allreduce bench: --sizes: %zu bytes: allowed here: %zu to %zu\n", bytes,
-                contest->reduction.size, contest->reduction.size * INT_MAX);
-    return AR_EXIT_USAGE;
-}
-
-/* What can be printed as soon as it is known. */
-static void
-print(const struct ar_results *results, size_t first, const struct ar_bench *bench)
-{
-    if (bench->format == AR_BENCH_CSV)
-        ar_results_print_csv(results, first);
-    else if (bench->format == AR_BENCH_TEXT && bench->preset == AR_PRESET_COURSE)
-        ar_course_print(results, first);
-    else if (bench->format == AR_BENCH_TEXT)
-        ar_results_print_text(results, first);
-}
-
+/* Measures one size in one place, and prints what can be printed as soon as it
+ * is known. */
 static int
 run_place(struct ar_results *results, struct ar_contest *contest, const struct ar_bench *bench,
           size_t count, enum ar_place place)
@@ -92,20 +60,31 @@ run_place(struct ar_results *results, struct ar_contest *contest, const struct a
     const size_t first = results->n;
     const int wrong = ar_contest_run(contest, &round);
     const int status = ar_results_add(results, contest, &round);
-    if (!status && contest->rank == 0)
-        print(results, first, bench);
-    return status ? status : wrong;
+    if (status || contest->rank != 0)
+        return status ? status : wrong;
+    if (bench->format == AR_BENCH_CSV)
+        ar_results_print_csv(results, first);
+    else if (bench->format == AR_BENCH_TEXT && bench->preset == AR_PRESET_COURSE)
+        ar_course_print(results, first);
+    else if (bench->format == AR_BENCH_TEXT)
+        ar_results_print_text(results, first);
+    return wrong;
 }
 
 static int
 run(struct ar_results *results, struct ar_contest *contest, const struct ar_bench *bench)
 {
+    const size_t size = contest->reduction.size;
     int status = AR_EXIT_DONE, worst = AR_EXIT_DONE;
     for (size_t i = 0; i < bench->sizes.n && !status; i++) {
-        size_t count;
-        status = count_of(&count, contest, bench->sizes.bytes[i]);
-        if (!status)
-            status = enter(contest, bench, count);
+        const size_t bytes = bench->sizes.bytes[i], count = bytes / size;
+        if (count < 1 || count > INT_MAX) {
+            if (contest->rank == 0)
+                fprintf(stderr, "allreduce bench: --sizes: %zu bytes: allowed here: %zu to %zu\n",
+                        bytes, size, size * INT_MAX);
+            return AR_EXIT_USAGE;
+        }
+        status = enter(contest, bench, count);
         for (int place = AR_OUT_OF_PLACE; place <= AR_IN_PLACE && !status; place++)
             if (bench->places & 1u << place)
                 worst |= run_place(results, contest, bench, count, (enum ar_place)place);
@@ -115,24 +94,18 @@ run(struct ar_results *results, struct ar_contest *contest, const struct ar_benc
 
 /* --- before and after --- */
 
-/* Better told before the run than behind it. */
+/* Can the page be written?  Only rank 0 can see that, and better before the run
+ * than behind it. */
 static int
-check_page(const char *path)
+check_page(const struct ar_bench *bench, int rank)
 {
-    FILE *const file = fopen(path, "a");
-    if (!file) {
-        fprintf(stderr, "allreduce bench: --html: cannot write %s: %s\n", path, strerror(errno));
-        return AR_EXIT_FAILED;
-    }
-    fclose(file);
-    return AR_EXIT_DONE;
-}
-
-/* What only rank 0 can see, told to all. */
-static int
-check_outputs(const struct ar_bench *bench, int rank)
-{
-    int status = rank == 0 && bench->html ? check_page(bench->html) : AR_EXIT_DONE;
+    FILE *const file = rank == 0 && bench->html ? fopen(bench->html, "a") : NULL;
+    int status = rank == 0 && bench->html && !file ? AR_EXIT_FAILED : AR_EXIT_DONE;
+    if (status)
+        fprintf(stderr, "allreduce bench: --html: cannot write %s: %s\n", bench->html,
+                strerror(errno));
+    if (file)
+        fclose(file);
     MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return status;
 }
@@ -153,23 +126,12 @@ check_operands(const struct ar_bench *bench, int rank)
     return AR_EXIT_USAGE;
 }
 
-/* The first line of what the MPI library says of itself. */
-static void
-name_mpi(char *name, size_t room)
-{
-    char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length;
-    MPI_Get_library_version(version, &length);
-    snprintf(name, room, "%.*s", (int)strcspn(version, "\n,"), version);
-    for (char *c = name; *c; c++)
-        *c = *c == '\t' ? ' ' : *c;
-}
-
 static int
 measure(struct ar_results *results, const struct ar_bench *bench)
 {
     struct ar_contest contest;
-    int status = ar_contest_init(&contest, ar_named_at(bench->type), bench->op);
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length, status = ar_contest_init(&contest, ar_named_at(bench->type), bench->op);
     *results = (struct ar_results){.nranks = contest.nranks,
                                    .cpus = ar_contest_cpus(),
                                    .repetitions = bench->repetitions,
@@ -177,7 +139,10 @@ measure(struct ar_results *results, const struct ar_bench *bench)
                                    .rotate_bytes = bench->rotate_bytes,
                                    .type = ar_named_name(bench->type),
                                    .op = ar_op_name(bench->op)};
-    name_mpi(results->mpi, sizeof results->mpi);
+    MPI_Get_library_version(version, &length);
+    snprintf(results->mpi, sizeof results->mpi, "%.*s", (int)strcspn(version, "\n,"), version);
+    for (char *c = results->mpi; *c; c++)
+        *c = *c == '\t' ? ' ' : *c;
     if (!status)
         status = run(results, &contest, bench);
     ar_contest_fini(&contest);
@@ -201,18 +166,6 @@ ar_cli_command(int nranks, int argc, char **argv)
     return text;
 }
 
-/* What is written when all is known. */
-static int
-publish(const struct ar_results *results, const struct ar_bench *bench, const char *command)
-{
-    int status = AR_EXIT_DONE;
-    if (bench->format == AR_BENCH_JSON)
-        status |= ar_results_print_json(results);
-    if (bench->html)
-        status |= ar_results_page(results, bench->html, command);
-    return status;
-}
-
 int
 ar_cli_bench(int argc, char **argv)
 {
@@ -224,15 +177,17 @@ ar_cli_bench(int argc, char **argv)
         return status;
     MPI_Init(NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    status = check_outputs(&bench, rank);
+    status = check_page(&bench, rank);
     if (!status)
         status = check_operands(&bench, rank);
     if (!status)
         status = measure(&results, &bench);
     MPI_Finalize();
     char *const command = ar_cli_command(results.nranks, argc, argv);
-    if (rank == 0 && results.n > 0)
-        status |= publish(&results, &bench, command ? command : "");
+    if (rank == 0 && results.n > 0 && bench.format == AR_BENCH_JSON)
+        status |= ar_results_print_json(&results);
+    if (rank == 0 && results.n > 0 && bench.html)
+        status |= ar_results_page(&results, bench.html, command ? command : "");
     free(command);
     ar_results_fini(&results);
     ar_bench_fini(&bench);

@@ -16,20 +16,24 @@ enum { FACTOR = 256, ROTATE, EXCHANGE, PRESET };
 static const struct argp_option table[] = {
     {NULL, 0, NULL, 0, "What is compared:", 1},
     {"algo", 'a', "LIST", 0,
-     "Algorithms beside native and MPI_Reduce+MPI_Bcast, ';' between them, with parameters in "
+     "Algorithms beside native and MPI_Reduce+MPI_Bcast, ';' between them, "
+     "with parameters in "
      "parentheses; auto too (default: every one)",
      1},
     {"exchange", EXCHANGE, NULL, 0,
-     "Also time what bounds messages: each rank sends 2n(p-1)/p bytes to a neighbour and receives "
+     "Also time what bounds messages: each rank sends 2n(p-1)/p bytes to a "
+     "neighbour and receives "
      "as many",
      1},
     {"preset", PRESET, "NAME", 0,
-     "course: star, circle, recursive, butterfly and ring with the vector cut into p, 4p and 5p "
+     "course: star, circle, recursive, butterfly and ring with the vector cut "
+     "into p, 4p and 5p "
      "slices, on 1M, 4M and 8M elements, in place and out of place",
      1},
     {NULL, 0, NULL, 0, "On which messages:", 2},
     {"sizes", 's', "LIST", 0,
-     "Sizes in bytes and ranges of them, ',' between them: 8,4K or 64-16M (default: "
+     "Sizes in bytes and ranges of them, ',' between them: 8,4K or 64-16M "
+     "(default: "
      "8,4K,64K,1M)",
      2},
     {"factor", FACTOR, "N", 0, "From one size of a range to the next (default: 2)", 2},
@@ -37,7 +41,8 @@ static const struct argp_option table[] = {
     {"op", 'o', "NAME", 0, "A predefined op (default: sum)", 2},
     {"place", 'p', "WHERE", 0, "out, in (MPI_IN_PLACE) or both (default: out)", 2},
     {"rotate", ROTATE, "BYTES", 0,
-     "Walk through buffers of so many bytes in turn: a cold cache (default: the same buffers in "
+     "Walk through buffers of so many bytes in turn: a cold cache (default: "
+     "the same buffers in "
      "each call)",
      2},
     {NULL, 0, NULL, 0, "How long:", 3},
@@ -48,139 +53,58 @@ static const struct argp_option table[] = {
     {"csv", 'c', NULL, 0, "A line for each size and algorithm, for programs", 4},
     {"json", 'j', NULL, 0, "The same as JSON", 4},
     {"html", 'H', "FILE", 0,
-     "Also write a page with plots of time, speed-up and bandwidth (implies --exchange)", 4},
+     "Also write a page with plots of time, speed-up and bandwidth (implies "
+     "--exchange)",
+     4},
     {0},
 };
 
-/* What is judged when the whole line is read. */
+/* A command line while it is read. */
 struct line {
     struct ar_bench *bench;
     const char *sizes;
     size_t factor;
 };
 
-static error_t
-parse_seconds(double *seconds, const char *text, struct argp_state *state)
-{
-    char *end;
-    *seconds = strtod(text, &end);
-    if (*text == '\0' || *end != '\0' || !(*seconds > 0 && *seconds < 1e9))
-        return AR_REFUSE(state, "--time wants a number of seconds above 0, not '%s'", text);
-    return 0;
-}
-
-static error_t
-parse_repetitions(int *repetitions, const char *text, struct argp_state *state)
-{
-    long number = 0;
-    const error_t error = ar_option_number(&number, "repetitions", text, 1, 1000000, state);
-    *repetitions = (int)number;
-    return error;
-}
-
-static error_t
-parse_type(size_t *type, const char *text, struct argp_state *state)
-{
-    char why[AR_PROBLEM_TEXT];
-    struct ar_text t;
-    ar_text_init(&t, why, sizeof why);
-    return ar_type_find(type, text, &t) ? 0 : AR_REFUSE(state, "--type: %s", why);
-}
-
-static error_t
-parse_op(enum ar_op *op, const char *text, struct argp_state *state)
-{
-    char why[AR_PROBLEM_TEXT];
-    struct ar_text t;
-    ar_text_init(&t, why, sizeof why);
-    return ar_op_by_name(op, text, &t) ? 0 : AR_REFUSE(state, "--op: %s", why);
-}
-
-static error_t
-parse_places(unsigned *places, const char *text, struct argp_state *state)
-{
-    static const char *const names[] = {"", "out", "in", "both"};
-    for (unsigned i = 1; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(text, names[i]) == 0) {
-            *places = i;
-            return 0;
-        }
-    return AR_REFUSE(state, "--place wants out, in or both, not '%s'", text);
-}
-
-static error_t
-parse_rotate(size_t *bytes, const char *text, struct argp_state *state)
-{
-    const char *end;
-    if (ar_size_parse(bytes, text, &end) || *end != '\0' || *bytes > (size_t)1 << 50)
-        return AR_REFUSE(state, "--rotate wants bytes such as 64M, more than the cache, not '%s'",
-                         text);
-    return 0;
-}
-
-static error_t
-parse_preset(enum ar_preset *preset, const char *text, struct argp_state *state)
-{
-    if (strcmp(text, "course") != 0)
-        return AR_REFUSE(state, "--preset: there is 'course', and no '%s'", text);
-    *preset = AR_PRESET_COURSE;
-    return 0;
-}
-
-/* --- when all of it is read --- */
-
-static error_t
-check_algorithm(const char *text, size_t offset, struct argp_state *state)
-{
-    struct ar_problem problem;
-    struct ar_rules *rules;
-    const int error = ar_rules_parse(&rules, text, &problem);
-    if (error == AR_ERR_SYNTAX)
-        return AR_REFUSE(state, "--algo, column %zu: %s", offset + (size_t)problem.column,
-                         problem.text);
-    if (error)
-        return AR_REFUSE(state, "out of memory");
-    ar_rules_destroy(rules);
-    return 0;
-}
-
+/* Each choice by itself, so that a column is that of the whole list. */
 static error_t
 check_algorithms(const char *list, struct argp_state *state)
 {
-    error_t error = 0;
-    for (const char *at = list; *at && !error;) {
+    error_t refused = 0;
+    for (const char *at = list; *at && !refused;) {
         const size_t length = strcspn(at, ";");
         char *const text = strndup(at, length);
-        error = text ? check_algorithm(text, (size_t)(at - list), state)
-                     : AR_REFUSE(state, "out of memory");
+        struct ar_problem problem;
+        struct ar_rules *rules;
+        const int error = text ? ar_rules_parse(&rules, text, &problem) : AR_ERR_MEMORY;
+        if (error == AR_ERR_SYNTAX)
+            refused = AR_REFUSE(state, "--algo, column %zu: %s",
+                                (size_t)(at - list) + (size_t)problem.column, problem.text);
+        else if (error)
+            refused = AR_REFUSE(state, "out of memory");
+        else
+            ar_rules_destroy(rules);
         free(text);
         at += length + (at[length] == ';');
     }
-    return error;
+    return refused;
 }
 
-/* What a preset asks for, where the line says nothing. */
-static void
-apply_preset(struct line *line)
+/* When the whole line is read.  A preset says what the line does not. */
+static error_t
+finish(struct line *line, struct argp_state *state)
 {
     struct ar_bench *const bench = line->bench;
     const bool course = bench->preset == AR_PRESET_COURSE;
+    struct ar_problem problem;
+    if (bench->preset && bench->algorithms)
+        return AR_REFUSE(state, "--preset has its own algorithms: leave --algo out");
     if (!line->sizes)
         line->sizes = course ? "4M,16M,32M" : "8,4K,64K,1M";
     if (!bench->places)
         bench->places = course ? AR_PLACES_OUT | AR_PLACES_IN : AR_PLACES_OUT;
     if (!bench->repetitions)
         bench->repetitions = course ? 5 : 11;
-}
-
-static error_t
-finish(struct line *line, struct argp_state *state)
-{
-    struct ar_bench *const bench = line->bench;
-    struct ar_problem problem;
-    if (bench->preset && bench->algorithms)
-        return AR_REFUSE(state, "--preset has its own algorithms: leave --algo out");
-    apply_preset(line);
     const error_t refused = bench->algorithms ? check_algorithms(bench->algorithms, state) : 0;
     if (refused)
         return refused;
@@ -191,10 +115,72 @@ finish(struct line *line, struct argp_state *state)
     return 0;
 }
 
+/* The options whose values can be wrong. */
 static error_t
-parse_output(struct ar_bench *bench, int key, char *value)
+parse_value(struct line *line, int key, char *value, struct argp_state *state)
 {
+    static const char *const places[] = {"", "out", "in", "both"};
+    struct ar_bench *const bench = line->bench;
+    char why[AR_PROBLEM_TEXT], *end;
+    const char *rest;
+    struct ar_text t;
+    long number = 0;
+    error_t error = 0;
+    ar_text_init(&t, why, sizeof why);
     switch (key) {
+    case FACTOR:
+        return ar_option_factor(&line->factor, value, state);
+    case 'T':
+        return ar_type_find(&bench->type, value, &t) ? 0 : AR_REFUSE(state, "--type: %s", why);
+    case 'o':
+        return ar_op_by_name(&bench->op, value, &t) ? 0 : AR_REFUSE(state, "--op: %s", why);
+    case 'p':
+        for (unsigned i = 1; i < sizeof places / sizeof places[0]; i++)
+            if (strcmp(value, places[i]) == 0) {
+                bench->places = i;
+                return 0;
+            }
+        return AR_REFUSE(state, "--place wants out, in or both, not '%s'", value);
+    case ROTATE:
+        if (!ar_size_parse(&bench->rotate_bytes, value, &rest) && *rest == '\0' &&
+            bench->rotate_bytes <= (size_t)1 << 50)
+            return 0;
+        return AR_REFUSE(state, "--rotate wants bytes such as 64M, more than the cache, not '%s'",
+                         value);
+    case PRESET:
+        bench->preset = AR_PRESET_COURSE;
+        return strcmp(value, "course") == 0
+                   ? 0
+                   : AR_REFUSE(state, "--preset: there is 'course', and no '%s'", value);
+    case 't':
+        bench->seconds = strtod(value, &end);
+        if (*value && *end == '\0' && bench->seconds > 0 && bench->seconds < 1e9)
+            return 0;
+        return AR_REFUSE(state, "--time wants a number of seconds above 0, not '%s'", value);
+    case 'r':
+        error = ar_option_number(&number, "repetitions", value, 1, 1000000, state);
+        bench->repetitions = (int)number;
+        return error;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t
+parse(int key, char *value, struct argp_state *state)
+{
+    struct line *const line = state->input;
+    struct ar_bench *const bench = line->bench;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        ar_options_begin(state);
+        return 0;
+    case 'a':
+        bench->algorithms = value;
+        return 0;
+    case 's':
+        line->sizes = value;
+        return 0;
     case 'c':
         bench->format = AR_BENCH_CSV;
         return 0;
@@ -207,57 +193,12 @@ parse_output(struct ar_bench *bench, int key, char *value)
     case EXCHANGE:
         bench->exchange = true;
         return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static error_t
-parse_message(struct line *line, int key, char *value, struct argp_state *state)
-{
-    struct ar_bench *const bench = line->bench;
-    switch (key) {
-    case 's':
-        line->sizes = value;
-        return 0;
-    case FACTOR:
-        return ar_option_factor(&line->factor, value, state);
-    case 'T':
-        return parse_type(&bench->type, value, state);
-    case 'o':
-        return parse_op(&bench->op, value, state);
-    case 'p':
-        return parse_places(&bench->places, value, state);
-    case ROTATE:
-        return parse_rotate(&bench->rotate_bytes, value, state);
-    default:
-        return parse_output(bench, key, value);
-    }
-}
-
-static error_t
-parse(int key, char *value, struct argp_state *state)
-{
-    struct line *const line = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        ar_options_begin(state);
-        return 0;
-    case 'a':
-        line->bench->algorithms = value;
-        return 0;
-    case 't':
-        return parse_seconds(&line->bench->seconds, value, state);
-    case 'r':
-        return parse_repetitions(&line->bench->repetitions, value, state);
-    case PRESET:
-        return parse_preset(&line->bench->preset, value, state);
     case ARGP_KEY_ARG:
         return AR_REFUSE(state, "bench takes no argument '%s'; name algorithms by --algo", value);
     case ARGP_KEY_END:
         return finish(line, state);
     default:
-        return parse_message(line, key, value, state);
+        return parse_value(line, key, value, state);
     }
 }
 
@@ -267,7 +208,8 @@ ar_bench_read(struct ar_bench *bench, int argc, char **argv)
     static const struct argp argp = {
         .options = table,
         .parser = parse,
-        .doc = "Times allreduce algorithms beside the MPI library's own, interleaved in one run; "
+        .doc = "Times allreduce algorithms beside the MPI library's own, "
+               "interleaved in one run; "
                "times are those of the slowest rank.  Start it with mpiexec.",
     };
     char why[AR_PROBLEM_TEXT];

@@ -1,12 +1,10 @@
-/* allreduce explain: what was asked, and the two kinds of answer. */
+/* allreduce explain: what was asked, and the three kinds of answer. */
 #ifndef AR_EXPLAIN_H
 #define AR_EXPLAIN_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/team.h"
-#include "schedule/cost.h"
 #include "select/select.h"
 
 #define AR_EXPLAIN_RANKS_MAX 4096  /* that are proved */
@@ -17,7 +15,8 @@ struct ar_explain {
     const char *algorithm; /* of these three two are NULL */
     const char *rules;
     const char *rules_file;
-    struct ar_traits call; /* what a call has that the rules are asked about; asks: those given */
+    struct ar_traits call;    /* what a call has that the rules are asked about;
+                                 asks: those given */
     const char *machine_file; /* NULL: none */
     bool compare;             /* all algorithms */
     int nranks;
@@ -29,37 +28,20 @@ struct ar_explain {
     double latency_us;       /* a */
     double bandwidth_gbytes; /* B, per second */
     double reduction_gbytes; /* 1/C, per second */
-    const char *svg;         /* file for a picture of at most AR_TRACE_RANKS_MAX ranks, "-" for
-                                stdout; NULL: none */
+    const char *svg;         /* file for a picture of at most AR_TRACE_RANKS_MAX ranks,
+                                "-" for stdout; NULL: none */
 };
-
-/* What there is to tell about one algorithm.  A message longer than a segment is told
- * by its first segment. */
-struct ar_explained {
-    const struct ar_explain *request;
-    struct ar_choice choice;
-    size_t count;              /* elements that run at once */
-    size_t drawn_count;        /* of drawn: the same, or fewer where that would be many */
-    struct ar_team drawn;      /* the schedules that are proved and drawn */
-    struct ar_verdict verdict; /* on them */
-    bool alike;                /* as in the verdict, but for a count with all blocks */
-    struct ar_cost cost;       /* of count elements, as all below */
-    double time_us;
-    double bound_us; /* ar_predict_bound; 0: no messages */
-};
-
-/* To stdout.  AR_OK or AR_ERR_MEMORY. */
-int ar_explain_print(const struct ar_explained *e);
-
-/* The picture, to request->svg.  Errors to stderr; returns an enum ar_exit. */
-int ar_explain_draw(const struct ar_explained *e);
 
 /* These print to stdout, errors to stderr, and return an enum ar_exit. */
 int ar_explain_algorithm(const struct ar_explain *request);
 int ar_explain_rules(const struct ar_explain *request);
 int ar_explain_machine(const struct ar_explain *request);
 
-/* The one algorithm that text names; else tells why not, and returns AR_EXIT_USAGE. */
+/* Says on stderr what is wrong with a text of rules, and where. */
+void ar_explain_problem(const char *text, const struct ar_problem *problem);
+
+/* The one algorithm that text names; else tells why not, and returns
+ * AR_EXIT_USAGE. */
 int ar_explain_read_choice(struct ar_choice *choice, const char *text);
 
 #endif

@@ -1,4 +1,6 @@
-/* One algorithm: all that there is to tell about it, found before any of it is told. */
+/* One algorithm: all that there is to tell about it, found before any of it is
+ * told. */
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,18 +9,37 @@
 #include "cli/cli.h"
 #include "cli/color.h"
 #include "cli/explain.h"
+#include "cli/svg.h"
 #include "model/predict.h"
-#include "select/select.h"
+#include "schedule/checker.h"
+#include "schedule/cost.h"
+#include "schedule/printer.h"
+#include "schedule/trace.h"
 
 #define DRAWN_COUNT_MAX 1024 /* elements; more are drawn with 4 a rank */
 
+/* What there is to tell.  A message longer than a segment is told by its first
+ * segment. */
+struct explained {
+    const struct ar_explain *request;
+    struct ar_choice choice;
+    size_t count;              /* elements that run at once */
+    size_t drawn_count;        /* of drawn: the same, or fewer where that would be many */
+    struct ar_schedule *drawn; /* of all ranks, proved */
+    struct ar_verdict verdict; /* on them */
+    bool alike;                /* as in the verdict, but for a count with all blocks */
+    struct ar_cost cost;       /* of count elements, as all below */
+    double time_us;
+    double bound_us; /* ar_predict_bound; 0: no messages */
+};
+
 /* --- the choice --- */
 
-static int
-refuse(const char *text, const char *why)
+void
+ar_explain_problem(const char *text, const struct ar_problem *problem)
 {
-    fprintf(stderr, "allreduce explain: '%s': %s\n", text, why);
-    return AR_EXIT_USAGE;
+    fprintf(stderr, "allreduce explain: %s\n                   %*s\n%s\n", text, problem->column,
+            "^", problem->text);
 }
 
 int
@@ -27,20 +48,72 @@ ar_explain_read_choice(struct ar_choice *choice, const char *text)
     struct ar_problem problem;
     struct ar_rules *rules;
     const struct ar_condition *conditions;
+    const char *why = NULL;
     if (ar_rules_parse(&rules, text, &problem)) {
-        fprintf(stderr, "allreduce explain: %s\n                   %*s\n%s\n", text, problem.column,
-                "^", problem.text);
+        ar_explain_problem(text, &problem);
         return AR_EXIT_USAGE;
     }
-    int simple = ar_rules_count(rules) == 1 && ar_rules_conditions(rules, 0, &conditions) == 0;
-    if (simple)
+    if (ar_rules_count(rules) != 1 || ar_rules_conditions(rules, 0, &conditions) > 0)
+        why = "give one algorithm without conditions, or --rules TEXT";
+    else
         *choice = *ar_rules_choice(rules, 0);
     ar_rules_destroy(rules);
-    if (!simple)
-        return refuse(text, "give one algorithm without conditions, or --rules TEXT");
-    if (choice->kind != AR_CHOICE_ALGORITHM)
-        return refuse(text, "has no schedule of its own; --rules shows what it picks");
-    return AR_EXIT_DONE;
+    if (!why && choice->kind != AR_CHOICE_ALGORITHM)
+        why = "has no schedule of its own; --rules shows what it picks";
+    if (why)
+        fprintf(stderr, "allreduce explain: '%s': %s\n", text, why);
+    return why ? AR_EXIT_USAGE : AR_EXIT_DONE;
+}
+
+/* --- the schedules of all ranks --- */
+
+static void
+free_schedules(struct ar_schedule *schedules, int nranks)
+{
+    for (int r = 0; schedules && r < nranks; r++)
+        ar_schedule_fini(&schedules[r]);
+    free(schedules);
+}
+
+/* Errors as ar_algorithm_emit. */
+static int
+emit_all(struct ar_schedule **made, const struct explained *e, size_t count)
+{
+    const int nranks = e->request->nranks;
+    struct ar_schedule *const schedules = calloc((size_t)nranks, sizeof *schedules);
+    int error = schedules ? AR_OK : AR_ERR_MEMORY;
+    for (int r = 0; r < nranks && !error; r++)
+        error = ar_algorithm_emit(e->choice.algorithm, &schedules[r], r, nranks, count,
+                                  &e->choice.params);
+    if (error)
+        free_schedules(schedules, nranks);
+    else
+        *made = schedules;
+    return error;
+}
+
+/* Proves them for both ways of holding the buffers; the second verdict stands
+ * for both. */
+static int
+prove(struct ar_verdict *verdict, const struct ar_schedule *schedules, int nranks)
+{
+    const int error = ar_check(verdict, schedules, nranks, false);
+    return error ? error : ar_check(verdict, schedules, nranks, true);
+}
+
+/* Are all elements combined alike?  Asked where every block has elements. */
+static int
+find_alike(struct explained *e)
+{
+    const int nranks = e->request->nranks;
+    struct ar_schedule *schedules;
+    int error = emit_all(&schedules, e, 4 * (size_t)nranks);
+    if (error)
+        return error;
+    error = prove(&e->verdict, schedules, nranks);
+    e->alike = e->verdict.alike;
+    free_schedules(schedules, nranks);
+    return error;
 }
 
 /* --- what there is to tell --- */
@@ -58,19 +131,9 @@ count_at_once(const struct ar_explain *request, const struct ar_choice *choice)
     return segment < count ? segment : count;
 }
 
-/* node_of for nranks ranks, or NULL without a node map (or without memory). */
-static int *
-make_node_map(const struct ar_explain *request)
-{
-    int *node_of = request->hosts ? malloc((size_t)request->nranks * sizeof *node_of) : NULL;
-    for (int r = 0; node_of && r < request->nranks; r++)
-        node_of[r] = r / request->per_host;
-    return node_of;
-}
-
 /* Ranks that are not said to share nodes have one each. */
 static int
-find_time(struct ar_explained *e)
+find_time(struct explained *e)
 {
     const struct ar_explain *const request = e->request;
     const struct ar_machine machine = ar_machine_flat(
@@ -100,41 +163,222 @@ find_time(struct ar_explained *e)
     return error;
 }
 
+/* Fills e; the schedules drawn are the caller's to free if there is no error.
+ */
 static int
-find_cost(struct ar_explained *e)
+find_out(struct explained *e)
 {
-    struct ar_team team;
-    int error = ar_team_init(&team, &e->choice, e->request->nranks, e->count);
+    const int nranks = e->request->nranks;
+    struct ar_schedule *schedules;
+    e->count = count_at_once(e->request, &e->choice);
+    e->drawn_count = e->count <= DRAWN_COUNT_MAX ? e->count : 4 * (size_t)nranks;
+    int error = find_alike(e);
+    if (!error)
+        error = emit_all(&e->drawn, e, e->drawn_count);
+    if (!error)
+        error = prove(&e->verdict, e->drawn, nranks);
+    if (!error)
+        error = emit_all(&schedules, e, e->count);
+    if (!error) {
+        error = ar_cost_count(&e->cost, schedules, nranks);
+        free_schedules(schedules, nranks);
+    }
+    if (!error)
+        error = find_time(e);
     if (error)
-        return error;
-    error = ar_cost_count(&e->cost, team.schedules, team.nranks);
-    ar_team_fini(&team);
-    return error ? error : find_time(e);
+        free_schedules(e->drawn, nranks);
+    return error;
 }
 
-/* Fills e; the team drawn is the caller's to fini if there is no error. */
-static int
-find_out(struct ar_explained *e)
+/* --- as text --- */
+
+static void
+print_card(const struct explained *e)
 {
-    e->count = count_at_once(e->request, &e->choice);
-    e->drawn_count = e->count <= DRAWN_COUNT_MAX ? e->count : 4 * (size_t)e->request->nranks;
-    int error = ar_team_is_alike(&e->alike, &e->choice, e->request->nranks);
-    if (!error)
-        error = ar_team_init(&e->drawn, &e->choice, e->request->nranks, e->drawn_count);
-    if (error)
-        return error;
-    error = ar_team_prove(&e->verdict, &e->drawn);
-    if (!error)
-        error = find_cost(e);
-    if (error)
-        ar_team_fini(&e->drawn);
+    const struct ar_algorithm *const row = e->choice.algorithm;
+    char text[AR_CHOICE_TEXT];
+    printf("%s%s%s: %s\n\n", ar_color_begin(stdout, AR_COLOR_TITLE),
+           ar_choice_print(&e->choice, text, sizeof text), ar_color_end(stdout), row->title);
+    if (row->aliases[0])
+        printf("  also called  %s\n", row->aliases);
+    if (row->intel_id_last)
+        printf("  Intel ids    %d to %d\n", row->intel_id, row->intel_id_last);
+    else if (row->intel_id)
+        printf("  Intel id     %d\n", row->intel_id);
+    ar_cli_print_parameters(text, sizeof text, row);
+    if (text[0])
+        printf("  parameters   %s by default\n", text);
+    printf("  rounds       %s\n", row->rounds);
+    printf("  sent a rank  %s\n", row->bytes);
+    printf("  time         %s\n", row->cost);
+    printf("  needs        %s\n", row->needs);
+    printf("  order        %s\n",
+           row->keeps_order ? "that of the ranks: any op" : "its own: ops that commute");
+    printf("  bits         the same on all ranks and in every run; another size "
+           "%s\n",
+           e->alike ? "keeps them" : "may change them");
+    printf("  source       %s\n\n", row->source);
+}
+
+static const char *
+plural(size_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static const char *
+order_of(const struct explained *e)
+{
+    return e->verdict.in_rank_order ? "in rank order" : "in an order of its own";
+}
+
+static double
+bound_rounds(const struct explained *e)
+{
+    return e->cost.ports ? (double)ar_bound_rounds(e->request->nranks, e->cost.ports) : 0;
+}
+
+/* The message, the proof and the figure.  AR_OK or AR_ERR_MEMORY. */
+static int
+print_proof(const struct explained *e)
+{
+    const struct ar_explain *const request = e->request;
+    const size_t at_once = e->count;
+    const size_t count = request->size_given ? request->bytes / request->element_bytes : at_once;
+    int error = AR_OK;
+    printf("%d rank%s, %zu element%s of %zu byte%s", request->nranks,
+           plural((size_t)request->nranks), count, plural(count), request->element_bytes,
+           plural(request->element_bytes));
+    if (at_once > 0 && at_once < count)
+        printf(" in %zu segments, %d in flight; below, one of %zu", (count + at_once - 1) / at_once,
+               e->choice.params.window, at_once);
+    printf("\n%sproved%s: each rank counts once, %s, in one expression on all\n"
+           "ranks; no deadlock, no hazard; the same with MPI_IN_PLACE (%zu "
+           "elements)\n\n",
+           ar_color_begin(stdout, AR_COLOR_GOOD), ar_color_end(stdout), order_of(e),
+           e->drawn_count);
+    if (request->nranks > AR_EXPLAIN_DRAWN_MAX) {
+        printf("(no figure above %d ranks; --svg FILE draws up to %d)\n\n", AR_EXPLAIN_DRAWN_MAX,
+               AR_TRACE_RANKS_MAX);
+    } else if (e->drawn_count > 0) {
+        error = ar_figure_print(stdout, e->drawn, request->nranks);
+        printf("\n");
+    }
     return error;
+}
+
+/* Ends a line with the bound, right-aligned to width, and how far from it. */
+static void
+print_distance(double measured, double bound, int width)
+{
+    if (bound > 0)
+        printf("%*.6g  %8.2f", width, bound, measured / bound);
+    printf("\n");
+}
+
+/* bound 0: none is known. */
+static void
+print_tally(const char *what, const struct ar_tally *tally, double bound)
+{
+    printf("  %-17s  %9zu  %9zu", what, tally->most, tally->total);
+    print_distance((double)tally->most, bound, 13);
+}
+
+static void
+print_counts(const struct explained *e)
+{
+    const struct ar_cost *const cost = &e->cost;
+    const int nranks = e->request->nranks;
+    const size_t count = e->count;
+    printf("                      one rank  all ranks  lower bound  distance\n");
+    printf("  %-17s  %9zu", "rounds", cost->rounds);
+    print_distance((double)cost->rounds, bound_rounds(e), 24);
+    print_tally("elements sent", &cost->sent, ar_bound_sent(nranks, count));
+    print_tally("elements received", &cost->received, 0);
+    print_tally("elements reduced", &cost->reduced, ar_bound_reduced(nranks, count));
+    print_tally("elements copied", &cost->copied, 0);
+    print_tally("scratch elements", &cost->scratch, 0);
+    print_tally("messages", &cost->messages, 0);
+    printf("  %-17s  %9zu\n", "received at once", cost->ports);
+    printf("  %-17s  %9.6g", "time, us", e->time_us);
+    print_distance(e->time_us, e->bound_us, 24);
+    printf("  with a = %g us, B = %g GB/s, 1/C = %g GB/s\n", e->request->latency_us,
+           e->request->bandwidth_gbytes, e->request->reduction_gbytes);
+}
+
+/* --- as a picture --- */
+
+static void
+note_count(FILE *notes, const char *what, double measured, double bound)
+{
+    fprintf(notes, "%s %.6g", what, measured);
+    if (bound > 0)
+        fprintf(notes, " (no algorithm below %.6g: %.2f times that)", bound, measured / bound);
+    fputc('\n', notes);
+}
+
+static void
+write_notes(FILE *notes, const struct explained *e)
+{
+    const struct ar_explain *const request = e->request;
+    const size_t bytes = e->count * request->element_bytes;
+    fprintf(notes, "%s\n%d ranks; %zu elements of %zu bytes", e->choice.algorithm->title,
+            request->nranks, e->count, request->element_bytes);
+    if (e->drawn_count < e->count)
+        fprintf(notes, ", drawn as %zu", e->drawn_count);
+    fputc('\n', notes);
+    fprintf(notes,
+            "Proved: each rank counts once, %s, in one expression on all ranks; no "
+            "deadlock, no hazard\n",
+            order_of(e));
+    note_count(notes, "Rounds", (double)e->cost.rounds, bound_rounds(e));
+    note_count(notes, "Elements sent by a rank", (double)e->cost.sent.most,
+               ar_bound_sent(request->nranks, e->count));
+    note_count(notes, "Elements reduced by a rank", (double)e->cost.reduced.most,
+               ar_bound_reduced(request->nranks, e->count));
+    fprintf(notes, "Time: %s\n", e->choice.algorithm->cost);
+    fprintf(notes, "with p = %d, n = %zu bytes, a = %g us, B = %g GB/s, 1/C = %g GB/s\n",
+            request->nranks, bytes, request->latency_us, request->bandwidth_gbytes,
+            request->reduction_gbytes);
+    note_count(notes, "Microseconds", e->time_us, e->bound_us);
+}
+
+/* Draws into request->svg.  An enum ar_exit, having said why it failed. */
+static int
+draw(const struct explained *e)
+{
+    const char *const path = e->request->svg;
+    FILE *const file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+    char name[AR_CHOICE_TEXT], *lines = NULL;
+    size_t length;
+    FILE *const notes = open_memstream(&lines, &length);
+    int error = notes ? AR_OK : AR_ERR_MEMORY;
+    if (notes)
+        write_notes(notes, e);
+    if (notes && fclose(notes))
+        error = AR_ERR_MEMORY;
+    const struct ar_svg_text text = {ar_choice_print(&e->choice, name, sizeof name), lines};
+    if (file && !error)
+        error = ar_svg_draw(file, e->drawn, e->request->nranks, &text);
+    free(lines);
+    if (error) {
+        fprintf(stderr, "allreduce explain: out of memory\n");
+        return AR_EXIT_FAILED;
+    }
+    if (file == stdout)
+        return AR_EXIT_DONE; /* the caller looks after it */
+    const int failed = !file || ferror(file);
+    if ((file && fclose(file)) || failed) {
+        fprintf(stderr, "allreduce explain: --svg %s: %s\n", path, strerror(errno));
+        return AR_EXIT_FAILED;
+    }
+    return AR_EXIT_DONE;
 }
 
 /* --- telling --- */
 
 static int
-tell_error(const struct ar_explained *e, int error)
+tell_error(const struct explained *e, int error)
 {
     if (error == AR_ERR_MEMORY)
         fprintf(stderr, "allreduce explain: out of memory\n");
@@ -145,32 +389,32 @@ tell_error(const struct ar_explained *e, int error)
     return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }
 
-static int
-tell(struct ar_explained *e)
-{
-    const char *const svg = e->request->svg;
-    int error = find_out(e);
-    if (error)
-        return tell_error(e, error);
-    if (!svg || strcmp(svg, "-") != 0)
-        error = ar_explain_print(e);
-    int exit_code = tell_error(e, error);
-    if (!exit_code && svg)
-        exit_code = ar_explain_draw(e);
-    ar_team_fini(&e->drawn);
-    return exit_code;
-}
-
 int
 ar_explain_algorithm(const struct ar_explain *request)
 {
-    struct ar_explained e = {.request = request};
-    int exit_code = ar_explain_read_choice(&e.choice, request->algorithm);
-    if (exit_code != AR_EXIT_DONE)
-        return exit_code;
-    int *node_of = make_node_map(request);
+    struct explained e = {.request = request};
+    int status = ar_explain_read_choice(&e.choice, request->algorithm);
+    if (status)
+        return status;
+    int *const node_of = request->hosts ? malloc((size_t)request->nranks * sizeof *node_of) : NULL;
+    for (int r = 0; node_of && r < request->nranks; r++)
+        node_of[r] = r / request->per_host;
     e.choice.params.node_of = node_of;
-    exit_code = node_of || !request->hosts ? tell(&e) : tell_error(&e, AR_ERR_MEMORY);
+    int error = request->hosts && !node_of ? AR_ERR_MEMORY : find_out(&e);
+    if (!error) {
+        if (!request->svg || strcmp(request->svg, "-") != 0) {
+            print_card(&e);
+            error = print_proof(&e);
+            if (!error)
+                print_counts(&e);
+        }
+        status = tell_error(&e, error);
+        if (!status && request->svg)
+            status = draw(&e);
+        free_schedules(e.drawn, request->nranks);
+    } else {
+        status = tell_error(&e, error);
+    }
     free(node_of);
-    return exit_code;
+    return status;
 }

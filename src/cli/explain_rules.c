@@ -1,4 +1,5 @@
-/* A text of rules: which clause takes which sizes, what that runs, and what is odd. */
+/* A text of rules: which clause takes which sizes, what that runs, and what is
+ * odd. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,26 +46,20 @@ compare_sizes(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-static size_t
-count_conditions(const struct ar_rules *rules)
-{
-    const struct ar_condition *conditions;
-    size_t n = 0;
-    for (size_t i = 0; i < ar_rules_count(rules); i++)
-        n += ar_rules_conditions(rules, i, &conditions);
-    return n;
-}
-
+/* Counts the edges, and keeps them where there is room. */
 static void
 add_edges(struct edges *edges, const struct ar_rules *rules)
 {
     const struct ar_condition *conditions;
     for (size_t i = 0; i < ar_rules_count(rules); i++) {
-        size_t n = ar_rules_conditions(rules, i, &conditions);
-        for (size_t k = 0; k < n; k++) {
-            edges->at[edges->n++] = conditions[k].bytes_min;
-            if (conditions[k].bytes_max < SIZE_MAX)
-                edges->at[edges->n++] = conditions[k].bytes_max + 1;
+        const size_t n = ar_rules_conditions(rules, i, &conditions);
+        for (size_t k = 0; k < 2 * n; k++) {
+            const struct ar_condition *const c = &conditions[k / 2];
+            if (k % 2 && c->bytes_max == SIZE_MAX)
+                continue;
+            if (edges->at)
+                edges->at[edges->n] = k % 2 ? c->bytes_max + 1 : c->bytes_min;
+            edges->n++;
         }
     }
 }
@@ -78,21 +73,24 @@ find_edges(struct edges *edges, const struct ar_rules *rules)
     int error = ar_rules_parse(&built_in, ar_auto_rules_text(), &problem);
     if (error)
         return error;
-    edges->n = 0;
-    edges->at = malloc((2 * (count_conditions(rules) + count_conditions(built_in)) + 1) *
-                       sizeof *edges->at);
-    if (edges->at) {
-        edges->at[edges->n++] = 0;
+    for (int pass = 0; pass < 2 && !error; pass++) {
+        if (pass == 1) {
+            edges->at = calloc(edges->n, sizeof *edges->at);
+            error = edges->at ? AR_OK : AR_ERR_MEMORY;
+        }
+        edges->n = 1; /* 0 */
         add_edges(edges, rules);
         add_edges(edges, built_in);
-        qsort(edges->at, edges->n, sizeof *edges->at, compare_sizes);
     }
+    if (!error)
+        qsort(edges->at, edges->n, sizeof *edges->at, compare_sizes);
     ar_rules_destroy(built_in);
-    return edges->at ? AR_OK : AR_ERR_MEMORY;
+    return error;
 }
 
 /* --- the call --- */
 
+/* The one that is set, if any. */
 static unsigned
 single(unsigned set, unsigned fallback)
 {
@@ -137,20 +135,21 @@ clause_for(const struct map *map, size_t bytes)
 /* --- the map --- */
 
 static int
-find_answer(struct answer *answer, const struct map *map, size_t bytes)
+find_answer(struct answer *answer, struct map *map, size_t bytes)
 {
     char text[AR_CHOICE_TEXT];
     struct ar_choice picked;
     const struct ar_request call = call_with(map, bytes);
-    answer->clause = NO_CLAUSE;
+    *answer = (struct answer){.clause = NO_CLAUSE};
     const struct ar_choice *choice = ar_rules_match(map->rules, &call, &answer->clause);
-    answer->fixed = false;
+    if (answer->clause != NO_CLAUSE)
+        map->reached[answer->clause] = true;
     if (choice && choice->kind != AR_CHOICE_AUTO) {
         ar_choice_print(choice, answer->text, sizeof answer->text);
         answer->fixed = choice->kind == AR_CHOICE_ALGORITHM && !choice->algorithm->keeps_order;
         return AR_OK;
     }
-    int error = ar_auto_choose(&picked, &call, NULL);
+    const int error = ar_auto_choose(&picked, &call, NULL);
     if (!error)
         snprintf(answer->text, sizeof answer->text, "auto: %s",
                  ar_choice_print(&picked, text, sizeof text));
@@ -165,18 +164,8 @@ print_range(char *range, size_t room, size_t first, size_t last)
              ar_size_print(last, to, sizeof to));
 }
 
-static void
-print_answer(struct map *map, const struct answer *answer, size_t first, size_t last)
-{
-    char range[2 * AR_SIZE_TEXT + 1], clause[24] = "-";
-    print_range(range, sizeof range, first, last);
-    if (answer->clause != NO_CLAUSE)
-        snprintf(clause, sizeof clause, "%zu", answer->clause + 1);
-    printf("%-23s  %6s  %s%s\n", range, clause, answer->text, answer->fixed ? " *" : "");
-    map->fixed |= answer->fixed;
-}
-
-/* Prints the map; reached becomes true for the clauses that take a size. */
+/* Prints a line for each range of sizes whose answer is the same; reached
+ * becomes true for the clauses that take a size. */
 static int
 print_map(struct map *map)
 {
@@ -184,22 +173,24 @@ print_map(struct map *map)
     size_t first = 0;
     int error = find_answer(&now, map, 0);
     printf("%-23s  clause  runs\n", "bytes");
-    for (size_t i = 1; i < map->edges.n && !error; i++) {
-        error = find_answer(&next, map, map->edges.at[i]);
-        if (now.clause != NO_CLAUSE)
-            map->reached[now.clause] = true;
-        if (error || (next.clause == now.clause && strcmp(next.text, now.text) == 0))
+    for (size_t i = 1; i <= map->edges.n && !error; i++) {
+        const bool end = i == map->edges.n;
+        char range[2 * AR_SIZE_TEXT + 1], clause[24] = "-";
+        if (!end)
+            error = find_answer(&next, map, map->edges.at[i]);
+        if (error || (!end && next.clause == now.clause && strcmp(next.text, now.text) == 0))
             continue;
-        print_answer(map, &now, first, map->edges.at[i] - 1);
+        print_range(range, sizeof range, first, end ? SIZE_MAX : map->edges.at[i] - 1);
+        if (now.clause != NO_CLAUSE)
+            snprintf(clause, sizeof clause, "%zu", now.clause + 1);
+        printf("%-23s  %6s  %s%s\n", range, clause, now.text, now.fixed ? " *" : "");
+        map->fixed |= now.fixed;
+        if (end)
+            break;
         now = next;
         first = map->edges.at[i];
     }
-    if (error)
-        return error;
-    if (now.clause != NO_CLAUSE)
-        map->reached[now.clause] = true;
-    print_answer(map, &now, first, SIZE_MAX);
-    return AR_OK;
+    return error;
 }
 
 /* --- what is odd --- */
@@ -239,11 +230,10 @@ static bool
 serves_ranks(const struct ar_rules *rules, size_t clause, int nranks)
 {
     const struct ar_condition *conditions;
-    size_t n = ar_rules_conditions(rules, clause, &conditions);
+    const size_t n = ar_rules_conditions(rules, clause, &conditions), p = (size_t)nranks;
     bool serves = n == 0;
     for (size_t k = 0; k < n; k++)
-        serves |=
-            (size_t)nranks >= conditions[k].ranks_min && (size_t)nranks <= conditions[k].ranks_max;
+        serves |= p >= conditions[k].ranks_min && p <= conditions[k].ranks_max;
     return serves;
 }
 
@@ -265,32 +255,14 @@ print_shadows(const struct map *map, size_t idle)
     }
 }
 
-/* Why it takes nothing. */
-static void
-print_idleness(const struct map *map, size_t idle)
-{
-    struct ar_traits traits = *ar_rules_traits(map->rules, idle);
-    char text[AR_TRAITS_TEXT];
-    struct ar_text t;
-    traits.asks = ar_traits_missing(&traits, &map->call);
-    ar_text_init(&t, text, sizeof text);
-    ar_traits_print(&t, &traits);
-    if (traits.asks) {
-        printf("asks for %s\n", text);
-    } else if (serves_ranks(map->rules, idle, map->request->nranks)) {
-        printf("is %sshadowed%s: all its sizes are taken by clause ",
-               ar_color_begin(stdout, AR_COLOR_WARNING), ar_color_end(stdout));
-        print_shadows(map, idle);
-        printf("\n");
-    } else {
-        printf("asks for another number of ranks\n");
-    }
-}
-
+/* Clauses that take nothing, and why. */
 static void
 print_idle(struct map *map)
 {
     for (size_t i = 0; i < ar_rules_count(map->rules); i++) {
+        struct ar_traits traits = *ar_rules_traits(map->rules, i);
+        char text[AR_TRAITS_TEXT];
+        struct ar_text t;
         int line, column;
         if (map->reached[i])
             continue;
@@ -300,7 +272,19 @@ print_idle(struct map *map)
         if (map->request->rules_file)
             printf("line %d, ", line);
         printf("column %d) ", column);
-        print_idleness(map, i);
+        traits.asks = ar_traits_missing(&traits, &map->call);
+        ar_text_init(&t, text, sizeof text);
+        ar_traits_print(&t, &traits);
+        if (traits.asks) {
+            printf("asks for %s\n", text);
+        } else if (serves_ranks(map->rules, i, map->request->nranks)) {
+            printf("is %sshadowed%s: all its sizes are taken by clause ",
+                   ar_color_begin(stdout, AR_COLOR_WARNING), ar_color_end(stdout));
+            print_shadows(map, i);
+            printf("\n");
+        } else {
+            printf("asks for another number of ranks\n");
+        }
     }
 }
 
@@ -329,17 +313,18 @@ static int
 explain(struct map *map)
 {
     int error = find_edges(&map->edges, map->rules);
-    if (error)
-        return error;
-    map->reached = calloc(ar_rules_count(map->rules) + 1, sizeof *map->reached);
-    error = AR_ERR_MEMORY;
-    if (map->reached) {
+    if (!error) {
+        map->reached = calloc(ar_rules_count(map->rules) + 1, sizeof *map->reached);
+        error = map->reached ? AR_OK : AR_ERR_MEMORY;
+    }
+    if (!error) {
         print_head(map);
         error = print_map(map);
     }
     if (!error) {
         if (map->fixed)
-            printf("* in an order of its own: for an op that does not commute, native runs\n");
+            printf("* in an order of its own: for an op that does not commute, "
+                   "native runs\n");
         print_gaps(map);
         print_idle(map);
     }
@@ -348,31 +333,23 @@ explain(struct map *map)
     return error;
 }
 
-/* AR_OK; AR_ERR_SYNTAX after telling; AR_ERR_MEMORY. */
-static int
-read_rules(struct ar_rules **rules, const struct ar_explain *request)
-{
-    struct ar_problem problem;
-    char reason[1024];
-    struct ar_text why;
-    ar_text_init(&why, reason, sizeof reason);
-    int error = request->rules_file ? ar_rules_file_read(rules, NULL, request->rules_file, &why)
-                                    : ar_rules_parse(rules, request->rules, &problem);
-    if (error == AR_ERR_SYNTAX && request->rules_file)
-        fprintf(stderr, "allreduce explain: %s\n", reason);
-    else if (error == AR_ERR_SYNTAX)
-        fprintf(stderr, "allreduce explain: %s\n                   %*s\n%s\n", request->rules,
-                problem.column, "^", problem.text);
-    return error;
-}
-
 int
 ar_explain_rules(const struct ar_explain *request)
 {
+    struct ar_problem problem;
     struct ar_rules *rules;
-    int error = read_rules(&rules, request);
-    if (error == AR_ERR_SYNTAX)
+    char reason[1024];
+    struct ar_text why;
+    ar_text_init(&why, reason, sizeof reason);
+    int error = request->rules_file ? ar_rules_file_read(&rules, NULL, request->rules_file, &why)
+                                    : ar_rules_parse(&rules, request->rules, &problem);
+    if (error == AR_ERR_SYNTAX) {
+        if (request->rules_file)
+            fprintf(stderr, "allreduce explain: %s\n", reason);
+        else
+            ar_explain_problem(request->rules, &problem);
         return AR_EXIT_USAGE;
+    }
     if (!error) {
         struct map map = {.rules = rules, .request = request, .call = call_of(request)};
         error = explain(&map);

@@ -1,12 +1,13 @@
 /* allreduce list: the registry as a table. */
 #include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "algorithms/registry.h"
 #include "cli/cli.h"
 #include "cli/color.h"
-#include "cli/team.h"
 #include "select/select.h"
 
 #define CELL_ROOM 320
@@ -20,6 +21,7 @@ enum shown { EVERYWHERE, IN_MARKDOWN, IN_RECORDS };
 struct table_column {
     const char *title;
     enum shown shown; /* IN_MARKDOWN: and in records; IN_RECORDS: only CSV and JSON */
+    size_t offset;    /* of the text in the row, where cell is NULL */
     cell_fn *cell;
 };
 
@@ -40,18 +42,6 @@ ar_cli_print_parameters(char *text, size_t room, const struct ar_algorithm *row)
 }
 
 /* --- cells --- */
-
-static void
-name_cell(char *text, const struct ar_algorithm *row)
-{
-    snprintf(text, CELL_ROOM, "%s", row->name);
-}
-
-static void
-aliases_cell(char *text, const struct ar_algorithm *row)
-{
-    snprintf(text, CELL_ROOM, "%s", row->aliases);
-}
 
 static void
 intel_cell(char *text, const struct ar_algorithm *row)
@@ -75,36 +65,6 @@ parameters_cell(char *text, const struct ar_algorithm *row)
 }
 
 static void
-needs_cell(char *text, const struct ar_algorithm *row)
-{
-    snprintf(text, CELL_ROOM, "%s", row->needs);
-}
-
-static void
-rounds_cell(char *text, const struct ar_algorithm *row)
-{
-    snprintf(text, CELL_ROOM, "%s", row->rounds);
-}
-
-static void
-bytes_cell(char *text, const struct ar_algorithm *row)
-{
-    snprintf(text, CELL_ROOM, "%s", row->bytes);
-}
-
-static void
-time_cell(char *text, const struct ar_algorithm *row)
-{
-    snprintf(text, CELL_ROOM, "%s", row->cost);
-}
-
-static void
-title_cell(char *text, const struct ar_algorithm *row)
-{
-    snprintf(text, CELL_ROOM, "%s", row->title);
-}
-
-static void
 bits_cell(char *text, const struct ar_algorithm *row)
 {
     snprintf(text, CELL_ROOM, "%s", ar_determinism_names[ar_algorithm_keeps(row)]);
@@ -116,139 +76,109 @@ family_cell(char *text, const struct ar_algorithm *row)
     snprintf(text, CELL_ROOM, "%s", ar_family_names[row->family]);
 }
 
-static void
-source_cell(char *text, const struct ar_algorithm *row)
-{
-    snprintf(text, CELL_ROOM, "%s", row->source);
-}
+#define TEXT_OF(member) offsetof(struct ar_algorithm, member), NULL
 
 static const struct table_column columns[] = {
-    {"name", EVERYWHERE, name_cell},       {"title", IN_RECORDS, title_cell},
-    {"aliases", EVERYWHERE, aliases_cell}, {"intel", EVERYWHERE, intel_cell},
-    {"order", EVERYWHERE, order_cell},     {"parameters", EVERYWHERE, parameters_cell},
-    {"needs", IN_MARKDOWN, needs_cell},    {"rounds", IN_MARKDOWN, rounds_cell},
-    {"bytes", IN_MARKDOWN, bytes_cell},    {"time", IN_RECORDS, time_cell},
-    {"bits", EVERYWHERE, bits_cell},       {"family", IN_MARKDOWN, family_cell},
-    {"source", EVERYWHERE, source_cell},
+    {"name", EVERYWHERE, TEXT_OF(name)},       {"title", IN_RECORDS, TEXT_OF(title)},
+    {"aliases", EVERYWHERE, TEXT_OF(aliases)}, {"intel", EVERYWHERE, 0, intel_cell},
+    {"order", EVERYWHERE, 0, order_cell},      {"parameters", EVERYWHERE, 0, parameters_cell},
+    {"needs", IN_MARKDOWN, TEXT_OF(needs)},    {"rounds", IN_MARKDOWN, TEXT_OF(rounds)},
+    {"bytes", IN_MARKDOWN, TEXT_OF(bytes)},    {"time", IN_RECORDS, TEXT_OF(cost)},
+    {"bits", EVERYWHERE, 0, bits_cell},        {"family", IN_MARKDOWN, 0, family_cell},
+    {"source", EVERYWHERE, TEXT_OF(source)},
 };
 
 enum { NCOLUMNS = sizeof columns / sizeof columns[0] };
 
+/* row NULL: the title. */
+static void
+fill_cell(char text[CELL_ROOM], int column, const struct ar_algorithm *row)
+{
+    const struct table_column *const c = &columns[column];
+    if (row && c->cell)
+        c->cell(text, row);
+    else
+        snprintf(text, CELL_ROOM, "%s",
+                 row ? *(const char *const *)(const void *)((const char *)row + c->offset)
+                     : c->title);
+}
+
 /* --- formats --- */
 
-static size_t
+static int
 column_width(int column)
 {
     size_t width = strlen(columns[column].title);
     for (size_t i = 0; i < ar_algorithm_count(); i++) {
         char text[CELL_ROOM];
-        columns[column].cell(text, ar_algorithm_at(i));
+        fill_cell(text, column, ar_algorithm_at(i));
         width = strlen(text) > width ? strlen(text) : width;
     }
-    return width;
+    return (int)width;
 }
 
+/* In quotes, each of the special letters behind an escape. */
 static void
-print_padded(int column, const char *text)
+print_quoted(const char *text, const char *special, char escape)
 {
-    if (column + 1 < NCOLUMNS)
-        printf("%-*s  ", (int)column_width(column), text);
-    else
-        printf("%s\n", text);
-}
-
-static void
-print_csv(int column, const char *text)
-{
-    printf("%s\"", column ? "," : "");
+    putchar('"');
     for (; *text; text++)
-        printf(*text == '"' ? "\"\"" : "%c", *text);
-    printf("\"%s", column + 1 < NCOLUMNS ? "" : "\n");
+        if (strchr(special, *text))
+            printf("%c%c", escape, *text);
+        else
+            putchar(*text);
+    putchar('"');
 }
 
+/* row NULL: the head.  The registry's texts are printable ASCII. */
 static void
-print_markdown(int column, const char *text)
-{
-    printf("| %s %s", text, column + 1 < NCOLUMNS ? "" : "|\n");
-}
-
-/* The registry's texts are printable ASCII. */
-static void
-print_json(int column, const char *text)
-{
-    printf("%s\"%s\": \"", column ? ", " : "  {", columns[column].title);
-    for (; *text; text++)
-        printf(*text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-    printf("\"%s", column + 1 < NCOLUMNS ? "" : "}");
-}
-
-static bool
-shows(enum format format, int column)
+print_line(enum format format, const struct ar_algorithm *row)
 {
     const enum shown most = format == TEXT       ? EVERYWHERE
                             : format == MARKDOWN ? IN_MARKDOWN
                                                  : IN_RECORDS;
-    return columns[column].shown <= most;
-}
-
-static void
-print_row(enum format format, size_t row)
-{
     for (int c = 0; c < NCOLUMNS; c++) {
+        const bool last = c + 1 == NCOLUMNS;
         char text[CELL_ROOM];
-        if (!shows(format, c))
+        if (columns[c].shown > most)
             continue;
-        columns[c].cell(text, ar_algorithm_at(row));
-        if (format == TEXT)
-            print_padded(c, text);
-        else if (format == CSV)
-            print_csv(c, text);
-        else if (format == JSON)
-            print_json(c, text);
-        else
-            print_markdown(c, text);
+        fill_cell(text, c, row);
+        if (format == TEXT) {
+            printf("%-*s%s", last ? 0 : column_width(c), text, last ? "\n" : "  ");
+        } else if (format == MARKDOWN) {
+            printf("| %s %s", text, last ? "|\n" : "");
+        } else if (format == CSV) {
+            print_quoted(text, "\"", '"');
+            putchar(last ? '\n' : ',');
+        } else {
+            printf("%s\"%s\": ", c ? ", " : "  {", columns[c].title);
+            print_quoted(text, "\"\\", '\\');
+            printf("%s", last ? "}" : "");
+        }
     }
-}
-
-static void
-print_head(enum format format)
-{
-    for (int c = 0; c < NCOLUMNS; c++)
-        if (!shows(format, c))
-            continue;
-        else if (format == TEXT)
-            print_padded(c, columns[c].title);
-        else if (format == CSV)
-            print_csv(c, columns[c].title);
-        else if (format == MARKDOWN)
-            print_markdown(c, columns[c].title);
-    for (int c = 0; c < NCOLUMNS && format == MARKDOWN; c++)
-        if (shows(format, c))
-            printf("|---%s", c + 1 < NCOLUMNS ? "" : "|\n");
-    printf("%s", format == JSON ? "[\n" : "");
 }
 
 static void
 print_table(enum format format)
 {
+    const size_t n = ar_algorithm_count();
     if (format == TEXT)
         printf("%s", ar_color_begin(stdout, AR_COLOR_TITLE));
-    print_head(format);
+    if (format == JSON)
+        printf("[\n");
+    else
+        print_line(format, NULL);
     if (format == TEXT)
         printf("%s", ar_color_end(stdout));
-    for (size_t i = 0; i < ar_algorithm_count(); i++) {
-        print_row(format, i);
+    for (int c = 0; c < NCOLUMNS && format == MARKDOWN; c++)
+        if (columns[c].shown <= IN_MARKDOWN)
+            printf("|---%s", c + 1 < NCOLUMNS ? "" : "|\n");
+    for (size_t i = 0; i < n; i++) {
+        print_line(format, ar_algorithm_at(i));
         if (format == JSON)
-            printf("%s\n", i + 1 < ar_algorithm_count() ? "," : "");
+            printf("%s\n", i + 1 < n ? "," : "");
     }
     printf("%s", format == JSON ? "]\n" : "");
-}
-
-static void
-print_names(void)
-{
-    for (size_t i = 0; i < ar_algorithm_count(); i++)
-        printf("%s\n", ar_algorithm_at(i)->name);
 }
 
 /* --- command line --- */
@@ -297,9 +227,9 @@ ar_cli_list(int argc, char **argv)
     };
     enum format format = TEXT;
     argp_parse(&argp, argc, argv, 0, NULL, &format);
-    if (format == NAMES)
-        print_names();
-    else
+    for (size_t i = 0; i < ar_algorithm_count() && format == NAMES; i++)
+        printf("%s\n", ar_algorithm_at(i)->name);
+    if (format != NAMES)
         print_table(format);
     return fflush(stdout) == 0 ? AR_EXIT_DONE : AR_EXIT_FAILED;
 }

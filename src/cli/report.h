@@ -21,8 +21,9 @@ struct ar_read_run {
     struct ar_table table;
 };
 
-/* Reads FILE, or where there is none all FILE.rankN.  An enum ar_exit, having said
- * why it failed: not to be read, or line N is not what ALLREDUCE_STATS writes. */
+/* Reads FILE, or where there is none all FILE.rankN.  An enum ar_exit, having
+ * said why it failed: not to be read, or line N is not what ALLREDUCE_STATS
+ * writes. */
 int ar_run_read(struct ar_read_run *run, const char *path);
 void ar_run_fini(struct ar_read_run *run);
 
@@ -34,20 +35,20 @@ enum ar_cause {
     AR_CAUSE_SETUP
 };
 
-/* What follows from a row.  Times in ns, of all ranks together but for those of a
- * call. */
+/* What follows from a row.  Times in ns, of all ranks together but for those of
+ * a call. */
 struct ar_fact {
     const struct ar_row *row;
     enum ar_cause cause;
     double share;    /* of all time in allreduces, set-up included */
     double own_ns;   /* of a call where nobody is late */
-    double late_ns;  /* waiting for late ranks: what is beyond own_ns, but no more than
-                        was waited */
+    double late_ns;  /* waiting for late ranks: what is beyond own_ns, but no more
+                        than was waited */
     double bytes;    /* of a message */
     double bus;      /* bytes a ns that a rank must send, and did: 2(p-1)/p n / own_ns */
     double bound_ns; /* of a call; see ar_facts_make */
-    const struct ar_row *better; /* the same calls by another algorithm in this run, that took
-                                    less; NULL: none */
+    const struct ar_row *better; /* the same calls by another algorithm in this
+                                    run, that took less; NULL: none */
     double saves_ns;             /* what it would save */
 };
 
@@ -61,14 +62,15 @@ struct ar_facts {
     double own_ns;
 };
 
-/* The bound of a row on p ranks is the time of 2(p-1)/p n bytes at bytes_per_ns; or, if
- * that is 0, at the best rate that any row on p ranks reached; but no less than the
- * shortest own_ns of any such row.  False without memory. */
+/* The bound of a row on p ranks is the time of 2(p-1)/p n bytes at
+ * bytes_per_ns; or, if that is 0, at the best rate that any row on p ranks
+ * reached; but no less than the shortest own_ns of any such row.  False without
+ * memory. */
 bool ar_facts_make(struct ar_facts *facts, const struct ar_read_run *run, double bytes_per_ns);
 void ar_facts_fini(struct ar_facts *facts);
 
-/* The best rate on p ranks, bytes a ns; 0: no row moved anything. */
-double ar_facts_best_bus(const struct ar_facts *facts, int nranks);
+/* Seconds of a rank, in the mean, of ns of all ranks together. */
+double ar_facts_seconds(const struct ar_facts *facts, double ns);
 
 /* "MPI_DOUBLE MPI_SUM from 8K on 4 ranks"; returns text. */
 char *ar_row_describe(const struct ar_row *row, char *text, size_t room);
@@ -78,15 +80,18 @@ char *ar_fact_explain(const struct ar_fact *fact, char *text, size_t room);
 
 /* The same calls in two runs: of one communicator size, type, op and size. */
 struct ar_pair {
-    struct ar_row rows[2]; /* without calls where a run has none; ran is that of most time */
+    struct ar_row rows[2]; /* without calls where a run has none; ran is that of
+                              most time */
     bool is_mixed[2];      /* several algorithms ran */
 };
 
-/* The longest time together first.  *n pairs, to be freed; NULL without memory. */
+/* The longest time together first.  *n pairs, to be freed; NULL without memory.
+ */
 struct ar_pair *ar_pairs_make(const struct ar_read_run runs[2], size_t *n);
 
 void ar_report_print(const struct ar_facts *facts);
-/* What the watchdog sees in a table with the rows of all runs: two may be on P ranks and on P+1. */
+/* What the watchdog sees in a table with the rows of all runs: two may be on P
+ * ranks and on P+1. */
 void ar_report_print_alarms(const struct ar_table *table);
 
 void ar_report_print_pair(const struct ar_facts facts[2], const struct ar_pair *pairs, size_t n);

@@ -9,22 +9,12 @@
 
 /* --- a row --- */
 
-/* Fractions of bytes of a message that a rank sends in any allreduce without waste. */
+/* Fractions of bytes of a message that a rank sends in any allreduce without
+ * waste. */
 static double
 least_sent(int nranks)
 {
     return nranks > 1 ? 2.0 * (nranks - 1) / nranks : 0;
-}
-
-static enum ar_cause
-find_cause(const struct ar_fact *f)
-{
-    const struct ar_counts *c = &f->row->counts;
-    if (c->least_ns == UINT64_MAX)
-        return AR_CAUSE_UNTIMED;
-    if ((double)c->setup_ns > (double)c->ns)
-        return AR_CAUSE_SETUP;
-    return 2 * f->late_ns > (double)c->ns ? AR_CAUSE_LATE : AR_CAUSE_ALGORITHM;
 }
 
 /* All that does not depend on other rows. */
@@ -41,7 +31,10 @@ look_at(const struct ar_row *row)
     f.bytes = c->calls ? (double)c->bytes / (double)c->calls : 0;
     if (f.own_ns > 0)
         f.bus = least_sent(row->key.nranks) * f.bytes / f.own_ns;
-    f.cause = find_cause(&f);
+    f.cause = c->least_ns == UINT64_MAX       ? AR_CAUSE_UNTIMED
+              : c->setup_ns > c->ns           ? AR_CAUSE_SETUP
+              : 2 * f.late_ns > (double)c->ns ? AR_CAUSE_LATE
+                                              : AR_CAUSE_ALGORITHM;
     return f;
 }
 
@@ -54,39 +47,25 @@ same_calls(const struct ar_row_key *a, const struct ar_row_key *b)
            strcmp(a->type, b->type) == 0 && strcmp(a->op, b->op) == 0;
 }
 
-double
-ar_facts_best_bus(const struct ar_facts *facts, int nranks)
-{
-    double best = 0;
-    for (size_t i = 0; i < facts->n; i++)
-        if (facts->facts[i].row->key.nranks == nranks && facts->facts[i].bus > best)
-            best = facts->facts[i].bus;
-    return best;
-}
-
-static double
-shortest(const struct ar_facts *facts, int nranks)
-{
-    double ns = 0;
-    for (size_t i = 0; i < facts->n; i++) {
-        const struct ar_fact *f = &facts->facts[i];
-        if (f->row->key.nranks == nranks && f->own_ns > 0 && (ns == 0 || f->own_ns < ns))
-            ns = f->own_ns;
-    }
-    return ns;
-}
-
 static void
 set_bound(const struct ar_facts *facts, struct ar_fact *f, double bytes_per_ns)
 {
     const int nranks = f->row->key.nranks;
-    const double rate = bytes_per_ns > 0 ? bytes_per_ns : ar_facts_best_bus(facts, nranks);
-    const double least = shortest(facts, nranks);
+    double best = 0, shortest = 0;
     if (nranks < 2 || f->own_ns <= 0)
         return;
+    for (size_t i = 0; i < facts->n; i++) {
+        const struct ar_fact *other = &facts->facts[i];
+        if (other->row->key.nranks != nranks)
+            continue;
+        best = other->bus > best ? other->bus : best;
+        if (other->own_ns > 0 && (shortest == 0 || other->own_ns < shortest))
+            shortest = other->own_ns;
+    }
+    const double rate = bytes_per_ns > 0 ? bytes_per_ns : best;
     f->bound_ns = rate > 0 ? least_sent(nranks) * f->bytes / rate : 0;
-    if (f->bound_ns < least)
-        f->bound_ns = least;
+    if (f->bound_ns < shortest)
+        f->bound_ns = shortest;
 }
 
 /* Times are known to 1/16 each: a smaller gain may be none. */
@@ -108,18 +87,6 @@ find_better(const struct ar_facts *facts, struct ar_fact *f)
     }
 }
 
-static void
-add_up(struct ar_facts *facts)
-{
-    for (size_t i = 0; i < facts->n; i++) {
-        const struct ar_fact *f = &facts->facts[i];
-        facts->late_ns += f->late_ns;
-        facts->setup_ns += (double)f->row->counts.setup_ns;
-        facts->own_ns += (double)f->row->counts.ns - f->late_ns;
-    }
-    facts->total_ns = facts->late_ns + facts->setup_ns + facts->own_ns;
-}
-
 static int
 larger_first(const void *a, const void *b)
 {
@@ -134,9 +101,14 @@ ar_facts_make(struct ar_facts *facts, const struct ar_read_run *run, double byte
     *facts = (struct ar_facts){.run = run, .facts = calloc(n + 1, sizeof *facts->facts), .n = n};
     if (!facts->facts)
         return false;
-    for (size_t i = 0; i < n; i++)
-        facts->facts[i] = look_at(&run->table.rows[i]);
-    add_up(facts);
+    for (size_t i = 0; i < n; i++) {
+        const struct ar_fact f = look_at(&run->table.rows[i]);
+        facts->facts[i] = f;
+        facts->late_ns += f.late_ns;
+        facts->setup_ns += (double)f.row->counts.setup_ns;
+        facts->own_ns += (double)f.row->counts.ns - f.late_ns;
+    }
+    facts->total_ns = facts->late_ns + facts->setup_ns + facts->own_ns;
     for (size_t i = 0; i < n; i++) {
         struct ar_fact *f = &facts->facts[i];
         if (facts->total_ns > 0)
@@ -152,6 +124,12 @@ void
 ar_facts_fini(struct ar_facts *facts)
 {
     free(facts->facts);
+}
+
+double
+ar_facts_seconds(const struct ar_facts *facts, double ns)
+{
+    return facts->run->ranks > 0 ? ns * 1e-9 / facts->run->ranks : 0;
 }
 
 /* --- words --- */
@@ -195,27 +173,6 @@ ar_fact_explain(const struct ar_fact *fact, char *text, size_t room)
 
 /* --- two runs --- */
 
-static struct ar_pair *
-find_pair(struct ar_pair *pairs, size_t n, const struct ar_row_key *key)
-{
-    for (size_t i = 0; i < n; i++)
-        if (same_calls(&pairs[i].rows[0].key, key))
-            return &pairs[i];
-    return NULL;
-}
-
-/* Rows come with the longest time first: what ran there names the pair's side. */
-static void
-add_to_pair(struct ar_pair *pair, int side, const struct ar_row *row)
-{
-    struct ar_row *mine = &pair->rows[side];
-    if (mine->counts.calls == 0)
-        mine->key = row->key;
-    else if (strcmp(mine->key.ran, row->key.ran) != 0)
-        pair->is_mixed[side] = true;
-    ar_counts_add(&mine->counts, &row->counts);
-}
-
 static int
 longer_first(const void *a, const void *b)
 {
@@ -233,14 +190,23 @@ ar_pairs_make(const struct ar_read_run runs[2], size_t *n)
     for (int side = 0; pairs && side < 2; side++)
         for (size_t i = 0; i < runs[side].table.nrows; i++) {
             const struct ar_row *row = &runs[side].table.rows[i];
-            struct ar_pair *pair = find_pair(pairs, *n, &row->key);
-            if (!pair) {
-                pair = &pairs[(*n)++];
+            struct ar_pair *pair = pairs;
+            while (pair < pairs + *n && !same_calls(&pair->rows[0].key, &row->key))
+                pair++;
+            if (pair == pairs + *n) {
+                ++*n;
                 pair->rows[0].key = pair->rows[1].key = row->key;
                 ar_counts_init(&pair->rows[0].counts);
                 ar_counts_init(&pair->rows[1].counts);
             }
-            add_to_pair(pair, side, row);
+            /* Rows come with the longest time first: what ran there names the pair's
+             * side. */
+            struct ar_row *const mine = &pair->rows[side];
+            if (mine->counts.calls == 0)
+                mine->key = row->key;
+            else if (strcmp(mine->key.ran, row->key.ran) != 0)
+                pair->is_mixed[side] = true;
+            ar_counts_add(&mine->counts, &row->counts);
         }
     if (pairs)
         qsort(pairs, *n, sizeof *pairs, longer_first);

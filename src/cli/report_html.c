@@ -9,12 +9,6 @@
 #include "cli/report.h"
 #include "report/watchdog.h"
 
-static double
-seconds(const struct ar_facts *facts, double ns)
-{
-    return facts->run->ranks > 0 ? ns * 1e-9 / facts->run->ranks : 0;
-}
-
 /* --- tables --- */
 
 static void
@@ -28,14 +22,15 @@ add_totals(struct ar_html *page, const struct ar_facts *facts, size_t n)
     ar_html_table_begin(page, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < n; i++) {
         const struct ar_facts *f = &facts[i];
-        const double elapsed = (double)f->run->elapsed_ns * 1e-9, in = seconds(f, f->total_ns);
+        const double elapsed = (double)f->run->elapsed_ns * 1e-9,
+                     in = ar_facts_seconds(f, f->total_ns);
         const double total = f->total_ns > 0 ? f->total_ns : 1;
         ar_html_cell(page, "%s", f->run->path);
         ar_html_cell(page, "%.3f", elapsed);
         ar_html_cell_bar(page, elapsed > 0 ? in / elapsed : 0, "%.3f", in);
-        ar_html_cell_bar(page, f->own_ns / total, "%.3f", seconds(f, f->own_ns));
-        ar_html_cell_bar(page, f->late_ns / total, "%.3f", seconds(f, f->late_ns));
-        ar_html_cell_bar(page, f->setup_ns / total, "%.3f", seconds(f, f->setup_ns));
+        ar_html_cell_bar(page, f->own_ns / total, "%.3f", ar_facts_seconds(f, f->own_ns));
+        ar_html_cell_bar(page, f->late_ns / total, "%.3f", ar_facts_seconds(f, f->late_ns));
+        ar_html_cell_bar(page, f->setup_ns / total, "%.3f", ar_facts_seconds(f, f->setup_ns));
     }
     ar_html_table_end(page);
 }
@@ -92,11 +87,13 @@ add_facts(struct ar_html *page, const struct ar_facts *facts)
         ar_html_cell(page, "%s", ar_fact_explain(f, why, sizeof why));
     }
     ar_html_table_end(page);
-    ar_html_paragraph(
-        page, "calls: of a rank. size: from so many bytes to below twice as many. own: a call "
-              "where nobody is late, by estimate: of each call one rank comes last and waits for "
-              "nobody. late: waiting for late ranks. x bound: own beside what the calls on as many "
-              "ranks reached at best in this run, or beside --bandwidth.");
+    ar_html_paragraph(page, "calls: of a rank. size: from so many bytes to below twice as "
+                            "many. own: a call "
+                            "where nobody is late, by estimate: of each call one rank comes "
+                            "last and waits for "
+                            "nobody. late: waiting for late ranks. x bound: own beside what "
+                            "the calls on as many "
+                            "ranks reached at best in this run, or beside --bandwidth.");
 }
 
 static void
@@ -169,10 +166,12 @@ static const struct {
 } plots[] = {
     {"us", own_us, "Own time of a call: where nobody is late."},
     {"us", median_us,
-     "Median of all calls: late ranks included. Far above the own time: the ranks come at "
+     "Median of all calls: late ranks included. Far above the own time: the "
+     "ranks come at "
      "different times."},
     {"GB/s", bus_gb,
-     "Rate: the bytes that any allreduce has to send, 2(p-1)/p n, by the own time."},
+     "Rate: the bytes that any allreduce has to send, 2(p-1)/p n, by the own "
+     "time."},
 };
 
 /* More lines than that cannot be told apart. */

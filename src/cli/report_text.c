@@ -21,24 +21,18 @@ print_run(const struct ar_read_run *run)
                (unsigned long long)run->table.lost);
 }
 
-/* Of a rank in the mean. */
-static double
-seconds(const struct ar_facts *facts, double ns)
-{
-    return facts->run->ranks > 0 ? ns * 1e-9 / facts->run->ranks : 0;
-}
-
 static void
 print_totals(const struct ar_facts *facts)
 {
     const double all = (double)facts->run->elapsed_ns * 1e-9;
-    const double in = seconds(facts, facts->total_ns);
-    printf(
-        "%.3f s from the first allreduce to the end; of these a rank spent, in the mean,\n"
-        "%.3f s (%.1f %%) in allreduces: %.3f s by the algorithms, %.3f s waiting for late ranks, "
-        "%.3f s on set-up\n\n",
-        all, in, all > 0 ? 100 * in / all : 0, seconds(facts, facts->own_ns),
-        seconds(facts, facts->late_ns), seconds(facts, facts->setup_ns));
+    const double in = ar_facts_seconds(facts, facts->total_ns);
+    printf("%.3f s from the first allreduce to the end; of these a rank spent, "
+           "in the mean,\n"
+           "%.3f s (%.1f %%) in allreduces: %.3f s by the algorithms, %.3f s "
+           "waiting for late ranks, "
+           "%.3f s on set-up\n\n",
+           all, in, all > 0 ? 100 * in / all : 0, ar_facts_seconds(facts, facts->own_ns),
+           ar_facts_seconds(facts, facts->late_ns), ar_facts_seconds(facts, facts->setup_ns));
 }
 
 /* Of the columns that hold names. */
@@ -51,30 +45,6 @@ widen(int *width, size_t length)
 {
     if ((size_t)*width < length)
         *width = (int)length;
-}
-
-static struct widths
-measure(const struct ar_facts *facts)
-{
-    struct widths w = {strlen("type"), strlen("op"), strlen("ran (why)")};
-    for (size_t i = 0; i < facts->n; i++) {
-        const struct ar_row_key *key = &facts->facts[i].row->key;
-        widen(&w.type, strlen(key->type));
-        widen(&w.op, strlen(key->op));
-        widen(&w.ran, strlen(key->ran) + strlen(key->reason) + strlen(" ()"));
-    }
-    return w;
-}
-
-static void
-print_what(const struct ar_row *row, const struct widths *w)
-{
-    char size[AR_SIZE_TEXT], ran[AR_CHOICE_TEXT + AR_REASON_TEXT + 4];
-    snprintf(ran, sizeof ran, "%s (%s)", row->key.ran, row->key.reason);
-    printf(" %5d %6s  %-*s %-*s  %-*s", row->key.nranks,
-           ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size), w->type,
-           *row->key.type ? row->key.type : "-", w->op, *row->key.op ? row->key.op : "-", w->ran,
-           ran);
 }
 
 static void
@@ -91,10 +61,13 @@ print_fact(const struct ar_fact *f, const struct widths *w)
 {
     const struct ar_row *row = f->row;
     const bool timed = f->cause != AR_CAUSE_UNTIMED;
-    char why[128];
-    printf("%5.1f %% %9.0f", 100 * f->share,
-           (double)row->counts.calls / (row->ranks ? row->ranks : 1));
-    print_what(row, w);
+    char size[AR_SIZE_TEXT], ran[AR_CHOICE_TEXT + AR_REASON_TEXT + 4], why[128];
+    snprintf(ran, sizeof ran, "%s (%s)", row->key.ran, row->key.reason);
+    printf("%5.1f %% %9.0f %5d %6s  %-*s %-*s  %-*s", 100 * f->share,
+           (double)row->counts.calls / (row->ranks ? row->ranks : 1), row->key.nranks,
+           ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size), w->type,
+           *row->key.type ? row->key.type : "-", w->op, *row->key.op ? row->key.op : "-", w->ran,
+           ran);
     print_us((double)ar_row_quantile(row, 0.5), timed);
     print_us(f->own_ns, timed);
     if (timed && row->counts.ns > 0)
@@ -124,7 +97,7 @@ advise(const struct ar_facts *facts)
         printf("%s%s: ", given++ ? "" : "\n", ar_row_describe(f->row, what, sizeof what));
         if (f->better)
             printf("%s took %.2f us here, which would save %.3f s a rank\n", f->better->key.ran,
-                   (double)ar_row_own_ns(f->better) * 1e-3, seconds(facts, f->saves_ns));
+                   (double)ar_row_own_ns(f->better) * 1e-3, ar_facts_seconds(facts, f->saves_ns));
         else
             printf("what else there is: mpiexec -n %d allreduce bench --sizes %s\n",
                    f->row->key.nranks,
@@ -146,7 +119,13 @@ ar_report_print_alarms(const struct ar_table *table)
 void
 ar_report_print(const struct ar_facts *facts)
 {
-    const struct widths w = measure(facts);
+    struct widths w = {strlen("type"), strlen("op"), strlen("ran (why)")};
+    for (size_t i = 0; i < facts->n; i++) {
+        const struct ar_row_key *key = &facts->facts[i].row->key;
+        widen(&w.type, strlen(key->type));
+        widen(&w.op, strlen(key->op));
+        widen(&w.ran, strlen(key->ran) + strlen(key->reason) + strlen(" ()"));
+    }
     print_run(facts->run);
     print_totals(facts);
     printf("%7s %9s %5s %6s  %-*s %-*s  %-*s %10s %10s %6s %7s  %s\n", "share", "calls", "ranks",
@@ -154,9 +133,11 @@ ar_report_print(const struct ar_facts *facts)
            "x bound", "what took the time");
     for (size_t i = 0; i < facts->n; i++)
         print_fact(&facts->facts[i], &w);
-    printf("\ncalls: of a rank; size: from so many bytes to below twice as many; own: a call where "
+    printf("\ncalls: of a rank; size: from so many bytes to below twice as many; "
+           "own: a call where "
            "nobody is late, by estimate; late: waiting for late ranks\n"
-           "x bound: own beside what the calls on as many ranks reached at best in this file, or "
+           "x bound: own beside what the calls on as many ranks reached at best "
+           "in this file, or "
            "beside --bandwidth\n");
     advise(facts);
 }
@@ -176,31 +157,6 @@ print_side(const struct ar_row *row, bool is_mixed)
     print_us((double)ar_row_own_ns(row), row->counts.least_ns != UINT64_MAX);
 }
 
-static void
-print_pair(const struct ar_pair *pair)
-{
-    const struct ar_row *a = &pair->rows[0], *b = &pair->rows[1];
-    const double x = (double)ar_row_own_ns(a), y = (double)ar_row_own_ns(b);
-    char size[AR_SIZE_TEXT];
-    printf("%5d %6s  %-20s %-10s", a->key.nranks,
-           ar_size_print(ar_size_bin_first(a->key.bin), size, sizeof size),
-           *a->key.type ? a->key.type : "-", *a->key.op ? a->key.op : "-");
-    print_side(a, pair->is_mixed[0]);
-    print_side(b, pair->is_mixed[1]);
-    if (x > 0 && y > 0)
-        printf(" %9.2f\n", x / y);
-    else
-        printf(" %9s\n", "-");
-}
-
-static void
-print_total(char name, const struct ar_facts *facts)
-{
-    printf("%c %14.3f %14.3f %14.3f %14.3f\n", name, seconds(facts, facts->total_ns),
-           seconds(facts, facts->own_ns), seconds(facts, facts->late_ns),
-           seconds(facts, facts->setup_ns));
-}
-
 void
 ar_report_print_pair(const struct ar_facts facts[2], const struct ar_pair *pairs, size_t n)
 {
@@ -210,11 +166,28 @@ ar_report_print_pair(const struct ar_facts facts[2], const struct ar_pair *pairs
     }
     printf("\nseconds of a rank, in the mean\n  %14s %14s %14s %14s\n", "in allreduces",
            "algorithms", "late ranks", "set-up");
-    print_total('A', &facts[0]);
-    print_total('B', &facts[1]);
+    for (int side = 0; side < 2; side++)
+        printf("%c %14.3f %14.3f %14.3f %14.3f\n", 'A' + side,
+               ar_facts_seconds(&facts[side], facts[side].total_ns),
+               ar_facts_seconds(&facts[side], facts[side].own_ns),
+               ar_facts_seconds(&facts[side], facts[side].late_ns),
+               ar_facts_seconds(&facts[side], facts[side].setup_ns));
     printf("\n%5s %6s  %-20s %-10s  %-26s %10s  %-26s %10s %9s\n", "ranks", "size", "type", "op",
            "A ran", "own us", "B ran", "own us", "A/B");
-    for (size_t i = 0; i < n; i++)
-        print_pair(&pairs[i]);
-    printf("\nown: a call where nobody is late, by estimate; A/B above 1: B is faster\n");
+    for (size_t i = 0; i < n; i++) {
+        const struct ar_row *a = &pairs[i].rows[0], *b = &pairs[i].rows[1];
+        const double x = (double)ar_row_own_ns(a), y = (double)ar_row_own_ns(b);
+        char size[AR_SIZE_TEXT];
+        printf("%5d %6s  %-20s %-10s", a->key.nranks,
+               ar_size_print(ar_size_bin_first(a->key.bin), size, sizeof size),
+               *a->key.type ? a->key.type : "-", *a->key.op ? a->key.op : "-");
+        print_side(a, pairs[i].is_mixed[0]);
+        print_side(b, pairs[i].is_mixed[1]);
+        if (x > 0 && y > 0)
+            printf(" %9.2f\n", x / y);
+        else
+            printf(" %9s\n", "-");
+    }
+    printf("\nown: a call where nobody is late, by estimate; A/B above 1: B is "
+           "faster\n");
 }
