@@ -185,15 +185,7 @@ buffers_init(struct ar_buffers *b, const struct ar_contest *contest,
     b->native = allocate(1, b->slot_bytes);
 }
 
-static void
-buffers_fini(struct ar_buffers *b)
-{
-    free(b->in);
-    free(b->out);
-    free(b->native);
-}
-
-/* Fills what calls of the round reduce.  In place, a result is the next call's input: only
+/* Fills what timed calls of the round reduce.  In place, a result is the next call's input: only
  * zeros do not grow. */
 static void
 buffers_fill(const struct ar_contest *contest, const struct ar_contest_round *round)
@@ -307,21 +299,8 @@ call(const struct ar_contest *contest, const struct ar_entrant *e, const void *i
 
 /* --- results --- */
 
-/* What e's last call ran. */
-static void
-note_what_ran(struct ar_entrant *e)
-{
-    const struct ar_communicator *const c = e->state;
-    const struct ar_decision *const d = c->ran;
-    e->reason = c->always_native ? c->always_native : d->reason;
-    if (c->always_native || d->runner == AR_RUN_NATIVE)
-        strcpy(e->ran, "native");
-    else
-        ar_choice_print(&d->choice, e->ran, sizeof e->ran);
-}
-
-/* Reduces operands whose result is known, and judges it.  Native, if it is the first of all and
- * judged in this round, leaves its result to the others. */
+/* Reduces operands whose result is known, judges it, and notes what ran.  Native, if it is the
+ * first of all and judged in this round, leaves its result to the others. */
 static void
 judge(struct ar_contest *contest, struct ar_entrant *e, const struct ar_contest_round *round)
 {
@@ -344,18 +323,15 @@ judge(struct ar_contest *contest, struct ar_entrant *e, const struct ar_contest_
     e->wrong = worst[0] != 0;
     e->error = worst[1];
     e->from_native = worst[2];
-    if (e->kind == AR_ENTRANT_OURS)
-        note_what_ran(e);
-}
-
-static void
-judge_all(struct ar_contest *contest, const struct ar_contest_round *round)
-{
-    for (size_t i = 0; i < contest->nentrants; i++) {
-        struct ar_entrant *const e = &contest->entrants[i];
-        if (e->kind != AR_ENTRANT_EXCHANGE && !e->is_judged)
-            judge(contest, e, round);
-    }
+    if (e->kind != AR_ENTRANT_OURS)
+        return;
+    const struct ar_communicator *const c = e->state;
+    const struct ar_decision *const d = c->ran;
+    e->reason = c->always_native ? c->always_native : d->reason;
+    if (c->always_native || d->runner == AR_RUN_NATIVE)
+        strcpy(e->ran, "native");
+    else
+        ar_choice_print(&d->choice, e->ran, sizeof e->ran);
 }
 
 /* --- times --- */
@@ -400,40 +376,22 @@ compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void
-summarize(struct ar_entrant *e, int repetitions)
-{
-    qsort(e->times, (size_t)repetitions, sizeof *e->times, compare_doubles);
-    e->least = e->times[0];
-    e->median = e->times[repetitions / 2];
-    e->most = e->times[repetitions - 1];
-    e->average = 0;
-    for (int k = 0; k < repetitions; k++)
-        e->average += e->times[k] / repetitions;
-}
-
 /* The slowest rank's times count. */
 static void
-summarize_all(struct ar_contest *contest, int repetitions)
+summarize(struct ar_contest *contest, int repetitions)
 {
     MPI_Allreduce(MPI_IN_PLACE, contest->times, (int)contest->nentrants * repetitions, MPI_DOUBLE,
                   MPI_MAX, contest->comm);
-    for (size_t i = 0; i < contest->nentrants; i++)
-        summarize(&contest->entrants[i], repetitions);
-}
-
-static void
-make_room(struct ar_contest *contest, int repetitions)
-{
-    const size_t n = contest->nentrants, each = (size_t)repetitions;
-    double *const times = reallocarray(contest->times, n * each, sizeof *times);
-    if (!times) {
-        ar_say("out of memory");
-        PMPI_Abort(MPI_COMM_WORLD, 1);
+    for (size_t i = 0; i < contest->nentrants; i++) {
+        struct ar_entrant *const e = &contest->entrants[i];
+        qsort(e->times, (size_t)repetitions, sizeof *e->times, compare_doubles);
+        e->least = e->times[0];
+        e->median = e->times[repetitions / 2];
+        e->most = e->times[repetitions - 1];
+        e->average = 0;
+        for (int k = 0; k < repetitions; k++)
+            e->average += e->times[k] / repetitions;
     }
-    contest->times = times;
-    for (size_t i = 0; i < n; i++)
-        contest->entrants[i].times = &times[i * each];
 }
 
 /* On a terminal alone. */
@@ -449,31 +407,37 @@ show_progress(const struct ar_contest *contest, const struct ar_contest_round *r
         fprintf(stderr, "\r%60s\r", "");
 }
 
-static void
-time_all(struct ar_contest *contest, const struct ar_contest_round *round)
-{
-    for (int k = 0; k < round->repetitions; k++) {
-        show_progress(contest, round, k);
-        for (size_t i = 0; i < contest->nentrants; i++)
-            contest->entrants[i].times[k] = time_batch(contest, &contest->entrants[i], round);
-    }
-    show_progress(contest, round, round->repetitions);
-}
-
 int
 ar_contest_run(struct ar_contest *contest, const struct ar_contest_round *round)
 {
-    const double batch_seconds = round->seconds / round->repetitions / (double)contest->nentrants;
+    const size_t n = contest->nentrants, each = (size_t)round->repetitions;
+    struct ar_buffers *const b = &contest->buffers;
+    double *const times = reallocarray(contest->times, n * each, sizeof *times);
     int wrong = 0;
-    make_room(contest, round->repetitions);
-    buffers_init(&contest->buffers, contest, round);
-    judge_all(contest, round);
+    if (!times) {
+        ar_say("out of memory");
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    contest->times = times;
+    buffers_init(b, contest, round);
+    for (size_t i = 0; i < n; i++) {
+        struct ar_entrant *const e = &contest->entrants[i];
+        e->times = &times[i * each];
+        if (e->kind != AR_ENTRANT_EXCHANGE && !e->is_judged)
+            judge(contest, e, round);
+        wrong |= e->wrong;
+    }
     buffers_fill(contest, round);
-    find_batches(contest, round, batch_seconds);
-    time_all(contest, round);
-    summarize_all(contest, round->repetitions);
-    for (size_t i = 0; i < contest->nentrants; i++)
-        wrong |= contest->entrants[i].wrong;
-    buffers_fini(&contest->buffers);
+    find_batches(contest, round, round->seconds / round->repetitions / (double)n);
+    for (int k = 0; k < round->repetitions; k++) {
+        show_progress(contest, round, k);
+        for (size_t i = 0; i < n; i++)
+            contest->entrants[i].times[k] = time_batch(contest, &contest->entrants[i], round);
+    }
+    show_progress(contest, round, round->repetitions);
+    summarize(contest, round->repetitions);
+    free(b->in);
+    free(b->out);
+    free(b->native);
     return wrong;
 }

@@ -73,32 +73,26 @@ parse_nodes(struct argp_state *state, struct ar_explain *request, const char *te
                    text, AR_EXPLAIN_MODEL_MAX);
 }
 
-/* One trait, NAME=VALUE, of a call: one word, no pattern. */
-static void
-parse_trait(struct argp_state *state, struct ar_traits *call, const char *text, size_t length)
-{
-    char why[AR_PROBLEM_TEXT];
-    struct ar_text t;
-    const char *const equals = memchr(text, '=', length);
-    const size_t name = equals ? (size_t)(equals - text) : length;
-    ar_text_init(&t, why, sizeof why);
-    if (!equals)
-        argp_error(state, "--call '%s': give NAME=VALUE, with commas between them", text);
-    if (ar_traits_set(call, (struct ar_word){text, name},
-                      (struct ar_word){equals + 1, length - name - 1}, &t))
-        argp_error(state, "--call: %s", why);
-    if (memchr(text, '|', length))
-        argp_error(state, "--call '%s': a call has one value, without '|'", text);
-    if (call->asks & (AR_TRAIT_NODES | AR_TRAIT_PER_NODE))
-        argp_error(state, "--call '%s': give the nodes by --nodes=HxR", text);
-}
-
+/* Traits of a call, NAME=VALUE with commas between them: one word each, no pattern. */
 static void
 parse_call(struct argp_state *state, struct ar_traits *call, const char *text)
 {
+    char why[AR_PROBLEM_TEXT];
+    struct ar_text t;
+    ar_text_init(&t, why, sizeof why);
     for (const char *at = text;; at++) {
         const size_t length = strcspn(at, ",");
-        parse_trait(state, call, at, length);
+        const char *const equals = memchr(at, '=', length);
+        const size_t name = equals ? (size_t)(equals - at) : length;
+        if (!equals)
+            argp_error(state, "--call '%s': give NAME=VALUE, with commas between them", at);
+        if (ar_traits_set(call, (struct ar_word){at, name},
+                          (struct ar_word){equals + 1, length - name - 1}, &t))
+            argp_error(state, "--call: %s", why);
+        if (memchr(at, '|', length))
+            argp_error(state, "--call '%s': a call has one value, without '|'", at);
+        if (call->asks & (AR_TRAIT_NODES | AR_TRAIT_PER_NODE))
+            argp_error(state, "--call '%s': give the nodes by --nodes=HxR", at);
         at += length;
         if (*at == '\0')
             return;

@@ -53,9 +53,10 @@ fail_unknown(const char *word)
     ar_nearest_init(&nearest, (struct ar_word){word, strlen(word)});
     ar_text_add(&why, "no subcommand ");
     ar_text_quote(&why, nearest.word);
-    for (int i = 0; i < NSUBCOMMANDS; i++)
-        ar_nearest_offer(&nearest, (struct ar_word){short_name(&subcommands[i]),
-                                                    strlen(short_name(&subcommands[i]))});
+    for (int i = 0; i < NSUBCOMMANDS; i++) {
+        const char *const name = short_name(&subcommands[i]);
+        ar_nearest_offer(&nearest, (struct ar_word){name, strlen(name)});
+    }
     ar_text_suggest(&why, &nearest);
     ar_text_add(&why, "; there are:");
     for (int i = 0; i < NSUBCOMMANDS; i++)

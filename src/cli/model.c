@@ -57,28 +57,22 @@ find_nodes(int rank, int nranks)
     return node_of;
 }
 
-static int
-write_text(const struct request *request, const char *text)
-{
-    FILE *const out = request->output ? fopen(request->output, "w") : stdout;
-    int failed = !out || fputs(text, out) == EOF;
-    if (out)
-        failed |= out == stdout ? fflush(out) : fclose(out);
-    if (failed)
-        fprintf(stderr, "allreduce model: cannot write %s: %s\n",
-                request->output ? request->output : "stdout", strerror(errno));
-    return failed ? AR_EXIT_FAILED : AR_EXIT_DONE;
-}
-
+/* An enum ar_exit, having said why it failed. */
 static int
 write_machine(const struct request *request, struct ar_machine *machine)
 {
     if (request->title)
         snprintf(machine->title, sizeof machine->title, "%s", request->title);
     char *const text = ar_machine_print(machine);
-    const int status = text ? write_text(request, text) : AR_EXIT_FAILED;
+    FILE *const out = request->output ? fopen(request->output, "w") : stdout;
+    int failed = !text || !out || fputs(text, out) == EOF;
+    if (out)
+        failed |= out == stdout ? fflush(out) : fclose(out);
+    if (failed)
+        fprintf(stderr, "allreduce model: cannot write %s: %s\n",
+                request->output ? request->output : "stdout", strerror(errno));
     free(text);
-    return status;
+    return failed ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }
 
 static int

@@ -11,59 +11,56 @@ short_name(const char *name)
     return name + strlen("MPI_");
 }
 
-static bool
-is_named(struct ar_word word, const char *name)
+static const char *
+op_at(size_t i)
 {
-    return ar_word_is(word, name) || ar_word_is(word, short_name(name));
+    return i < AR_OPS ? ar_op_name((enum ar_op)i) : NULL;
 }
 
-static void
-offer(struct ar_nearest *nearest, const char *name)
+/* The row of a name, with or without its beginning; false with why, but for what is allowed. */
+static bool
+find(size_t *row, const char *name, const char *what, const char *(*at)(size_t row),
+     struct ar_text *why)
 {
-    ar_nearest_offer(nearest, (struct ar_word){name, strlen(name)});
-    ar_nearest_offer(nearest, (struct ar_word){short_name(name), strlen(short_name(name))});
+    const struct ar_word word = {name, strlen(name)};
+    struct ar_nearest nearest;
+    ar_nearest_init(&nearest, word);
+    for (size_t i = 0; at(i); i++) {
+        const char *const full = at(i), *const brief = short_name(full);
+        if (ar_word_is(word, full) || ar_word_is(word, brief)) {
+            *row = i;
+            return true;
+        }
+        ar_nearest_offer(&nearest, (struct ar_word){full, strlen(full)});
+        ar_nearest_offer(&nearest, (struct ar_word){brief, strlen(brief)});
+    }
+    ar_text_add(why, "no predefined %s ", what);
+    ar_text_quote(why, word);
+    ar_text_suggest(why, &nearest);
+    return false;
 }
 
 bool
 ar_type_find(size_t *row, const char *name, struct ar_text *why)
 {
-    const struct ar_word word = {name, strlen(name)};
-    struct ar_nearest nearest;
-    ar_nearest_init(&nearest, word);
-    for (size_t i = 0; ar_named_name(i); i++) {
-        if (is_named(word, ar_named_name(i))) {
-            *row = i;
-            return true;
-        }
-        offer(&nearest, ar_named_name(i));
-    }
-    ar_text_add(why, "no predefined type ");
-    ar_text_quote(why, word);
-    ar_text_suggest(why, &nearest);
-    ar_text_add(why, "; allowed: MPI's names, such as float, double, int64_t, c_double_complex, "
-                     "double_int");
-    return false;
+    const bool found = find(row, name, "type", ar_named_name, why);
+    if (!found)
+        ar_text_add(why, "; allowed: MPI's names, such as float, double, int64_t, "
+                         "c_double_complex, double_int");
+    return found;
 }
 
 bool
 ar_op_by_name(enum ar_op *op, const char *name, struct ar_text *why)
 {
-    const struct ar_word word = {name, strlen(name)};
-    struct ar_nearest nearest;
-    ar_nearest_init(&nearest, word);
-    for (int i = 0; i < AR_OPS; i++) {
-        if (is_named(word, ar_op_name((enum ar_op)i))) {
-            *op = (enum ar_op)i;
-            return true;
-        }
-        offer(&nearest, ar_op_name((enum ar_op)i));
+    size_t row;
+    if (find(&row, name, "op", op_at, why)) {
+        *op = (enum ar_op)row;
+        return true;
     }
-    ar_text_add(why, "no predefined op ");
-    ar_text_quote(why, word);
-    ar_text_suggest(why, &nearest);
     ar_text_add(why, "; allowed:");
-    for (int i = 0; i < AR_OPS; i++)
-        ar_text_add(why, " %s", short_name(ar_op_name((enum ar_op)i)));
+    for (size_t i = 0; op_at(i); i++)
+        ar_text_add(why, " %s", short_name(op_at(i)));
     return false;
 }
 

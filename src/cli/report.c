@@ -25,25 +25,19 @@ static const struct argp_option options[] = {
 };
 
 static error_t
-parse_bandwidth(struct request *request, const char *text, struct argp_state *state)
-{
-    char *end;
-    request->bytes_per_ns = strtod(text, &end);
-    if (*end || end == text || !(request->bytes_per_ns > 0 && request->bytes_per_ns < 1e9))
-        argp_error(state, "--bandwidth takes gigabytes a second above 0, not '%s'", text);
-    return 0;
-}
-
-static error_t
 parse(int key, char *argument, struct argp_state *state)
 {
     struct request *request = state->input;
+    char *end;
     switch (key) {
     case 'o':
         request->html = argument;
         return 0;
     case 'b':
-        return parse_bandwidth(request, argument, state);
+        request->bytes_per_ns = strtod(argument, &end);
+        if (*end || end == argument || !(request->bytes_per_ns > 0 && request->bytes_per_ns < 1e9))
+            argp_error(state, "--bandwidth takes gigabytes a second above 0, not '%s'", argument);
+        return 0;
     case ARGP_KEY_ARG:
         if (request->n == FILES_MAX)
             argp_error(state, "two files at most: '%s' is too much", argument);
@@ -68,17 +62,6 @@ static const struct argp argp = {
     NULL,
     NULL};
 
-/* False without memory: of the lost calls nobody knows more. */
-static bool
-join(struct ar_table *all, const struct ar_read_run *runs, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < runs[i].table.nrows; k++)
-            if (!ar_table_add(all, &runs[i].table.rows[k]))
-                return false;
-    return true;
-}
-
 /* Facts, and pairs if there are two runs; all is empty. */
 static int
 report(const struct request *request, const struct ar_read_run *runs, struct ar_facts *facts,
@@ -90,8 +73,10 @@ report(const struct request *request, const struct ar_read_run *runs, struct ar_
     for (size_t i = 0; i < request->n; i++)
         if (!ar_facts_make(&facts[i], &runs[i], request->bytes_per_ns))
             return AR_EXIT_FAILED;
-    if (!join(all, runs, request->n))
-        return AR_EXIT_FAILED;
+    for (size_t i = 0; i < request->n; i++)
+        for (size_t k = 0; k < runs[i].table.nrows; k++)
+            if (!ar_table_add(all, &runs[i].table.rows[k]))
+                return AR_EXIT_FAILED;
     if (request->n == 2) {
         pairs = ar_pairs_make(runs, &npairs);
         if (!pairs)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/report.h"
@@ -45,20 +46,15 @@ is_known(const json_t *object, const char *name)
 }
 
 static bool
-take_entry(struct ar_row_key *key, const json_t *line)
-{
-    const char *const call = json_string_value(json_object_get(line, "call"));
-    for (int i = 0; call && i < AR_ENTRIES; i++)
-        if (strcmp(call, ar_entry_names[i]) == 0) {
-            key->entry = (enum ar_entry)i;
-            return true;
-        }
-    return false;
-}
-
-static void
 take_key(struct ar_row_key *key, const json_t *line)
 {
+    const char *const call = json_string_value(json_object_get(line, "call"));
+    int entry = 0;
+    while (call && entry < AR_ENTRIES && strcmp(call, ar_entry_names[entry]) != 0)
+        entry++;
+    if (!call || entry == AR_ENTRIES)
+        return false;
+    key->entry = (enum ar_entry)entry;
     key->nranks = (int)number(line, "comm_size");
     key->bin = ar_size_bin(number(line, "bytes_from"));
     take_text(key->type, sizeof key->type, line, "type");
@@ -66,6 +62,7 @@ take_key(struct ar_row_key *key, const json_t *line)
     take_text(key->requested, sizeof key->requested, line, "requested");
     take_text(key->ran, sizeof key->ran, line, "ran");
     take_text(key->reason, sizeof key->reason, line, "reason");
+    return true;
 }
 
 static bool
@@ -98,10 +95,9 @@ take_row(struct ar_row *row, const json_t *line)
     struct ar_counts *c = &row->counts;
     memset(row, 0, sizeof *row);
     ar_counts_init(c);
-    if (!take_entry(&row->key, line) || !is_known(line, "calls") ||
+    if (!take_key(&row->key, line) || !is_known(line, "calls") ||
         !take_histogram(&c->times, json_object_get(line, "histogram")))
         return false;
-    take_key(&row->key, line);
     c->calls = number(line, "calls");
     c->bytes = number(line, "bytes");
     c->ns = number(line, "ns");
@@ -179,33 +175,21 @@ take_file(struct ar_read_run *run, const char *path)
     return status;
 }
 
-/* The files of single ranks; there are none: AR_EXIT_FAILED, without a word. */
-static int
-take_files_of_ranks(struct ar_read_run *run, const char *path)
-{
-    char pattern[4096];
-    glob_t found;
-    int status = AR_EXIT_FAILED;
-    snprintf(pattern, sizeof pattern, "%s.rank*", path);
-    if (glob(pattern, 0, NULL, &found))
-        return AR_EXIT_FAILED;
-    for (size_t i = 0; i < found.gl_pathc && (i == 0 || status == AR_EXIT_DONE); i++)
-        status = take_file(run, found.gl_pathv[i]);
-    globfree(&found);
-    return status;
-}
-
 int
 ar_run_read(struct ar_read_run *run, const char *path)
 {
+    char pattern[4096];
+    glob_t found;
+    int status = AR_EXIT_DONE;
     *run = (struct ar_read_run){.path = path};
-    FILE *file = fopen(path, "r");
-    const int why = errno;
-    if (file)
-        fclose(file);
-    int status = file ? take_file(run, path) : take_files_of_ranks(run, path);
-    if (!file && run->files == 0)
-        status = complain(path, 0, strerror(why));
+    snprintf(pattern, sizeof pattern, "%s.rank*", path);
+    if (access(path, F_OK) && glob(pattern, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc && status == AR_EXIT_DONE; i++)
+            status = take_file(run, found.gl_pathv[i]);
+        globfree(&found);
+    } else {
+        status = take_file(run, path);
+    }
     ar_table_sort(&run->table);
     if (status != AR_EXIT_DONE)
         ar_run_fini(run);

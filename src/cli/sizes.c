@@ -10,26 +10,6 @@
 #define BYTES_MAX ((size_t)1 << 50)
 
 static int
-append(struct ar_sizes *sizes, size_t bytes)
-{
-    size_t *const more = realloc(sizes->bytes, (sizes->n + 1) * sizeof *more);
-    if (!more)
-        return AR_ERR_MEMORY;
-    sizes->bytes = more;
-    sizes->bytes[sizes->n++] = bytes;
-    return AR_OK;
-}
-
-static int
-append_range(struct ar_sizes *sizes, size_t from, size_t to, size_t factor)
-{
-    int error = AR_OK;
-    for (size_t bytes = from; bytes <= to && !error; bytes *= factor)
-        error = append(sizes, bytes);
-    return error;
-}
-
-static int
 refuse(struct ar_problem *problem, const char *text, const char *at, const char *what)
 {
     struct ar_text t;
@@ -64,13 +44,21 @@ parse_item(struct ar_sizes *sizes, const char **at, const char *text, size_t fac
     const char *const begin = *at;
     size_t from, to;
     int error = parse_size(&from, at, text, problem);
-    if (error || **at != '-')
-        return error ? error : append(sizes, from);
-    (*at)++;
-    error = parse_size(&to, at, text, problem);
+    to = from;
+    if (!error && **at == '-') {
+        (*at)++;
+        error = parse_size(&to, at, text, problem);
+    }
     if (!error && to < from)
         return refuse(problem, text, begin, "the range ends before it begins");
-    return error ? error : append_range(sizes, from, to, factor);
+    for (size_t bytes = from; !error && bytes <= to; bytes *= factor) {
+        size_t *const more = realloc(sizes->bytes, (sizes->n + 1) * sizeof *more);
+        if (!more)
+            return AR_ERR_MEMORY;
+        sizes->bytes = more;
+        sizes->bytes[sizes->n++] = bytes;
+    }
+    return error;
 }
 
 int

@@ -56,42 +56,32 @@ clamp(int x, int least, int most)
     return x < least ? least : x > most ? most : x;
 }
 
-static void
-widen_to(int *column, int width)
-{
-    *column = width > *column ? width : *column;
-}
-
-static void
-widen(int *column, size_t letters)
-{
-    widen_to(column, (int)((double)letters * LETTER) + 14);
-}
-
-/* Neighbours may exchange: then two labels stand side by side. */
-static size_t
-letters_beside(const struct ar_arrow *arrow)
-{
-    return abs(arrow->to - arrow->from) == 1 ? 2 * arrow->label.length + 1 : arrow->label.length;
-}
-
+/* Finds the width of a column and the height of what is held. */
 static int
 measure(struct drawing *d)
 {
     struct ar_figure *const f = &d->figure;
-    d->column = COLUMN_LEAST;
+    const int even = (WIDTH_LEAST - LEFT - RIGHT) / f->nranks;
+    const int most = clamp(COLUMNS_MOST / f->nranks, COLUMN_LEAST, COLUMN_MOST);
+    size_t letters = 0;
     d->held = clamp(HELD_ALL / (int)f->nblocks, HELD_LEAST, HELD_MOST);
     for (size_t round = 0; round <= ar_figure_rounds(f); round++) {
         ar_figure_run(f, round);
-        for (size_t i = 0; i < f->narrows; i++)
-            widen(&d->column, letters_beside(&f->arrows[i]));
+        for (size_t i = 0; i < f->narrows; i++) {
+            const struct ar_arrow *const arrow = &f->arrows[i];
+            const size_t length = arrow->label.length;
+            /* Neighbours may exchange: then two labels stand side by side. */
+            const size_t beside = abs(arrow->to - arrow->from) == 1 ? 2 * length + 1 : length;
+            letters = beside > letters ? beside : letters;
+        }
         for (size_t b = 0; d->held >= HELD_LETTERS && b < f->nblocks; b++)
-            for (int r = 0; r < f->nranks; r++)
-                widen(&d->column, ar_figure_held(f, r, b).length);
+            for (int r = 0; r < f->nranks; r++) {
+                const size_t length = ar_figure_held(f, r, b).length;
+                letters = length > letters ? length : letters;
+            }
     }
-    widen_to(&d->column, (WIDTH_LEAST - LEFT - RIGHT) / f->nranks);
-    const int most = clamp(COLUMNS_MOST / f->nranks, COLUMN_LEAST, COLUMN_MOST);
-    d->column = clamp(d->column, COLUMN_LEAST, most);
+    const int needed = (int)((double)letters * LETTER) + 14;
+    d->column = clamp(needed > even ? needed : even, COLUMN_LEAST, most);
     return ar_figure_restart(f);
 }
 
@@ -113,10 +103,10 @@ static int
 arrows_height(const struct ar_figure *f)
 {
     int most = 0;
-    for (size_t i = 0; i < f->narrows; i++)
-        most = abs(f->arrows[i].to - f->arrows[i].from) > most
-                   ? abs(f->arrows[i].to - f->arrows[i].from)
-                   : most;
+    for (size_t i = 0; i < f->narrows; i++) {
+        const int way = abs(f->arrows[i].to - f->arrows[i].from);
+        most = way > most ? way : most;
+    }
     return clamp(ARROWS_LEAST + 7 * most, ARROWS_LEAST, ARROWS_MOST);
 }
 
@@ -190,17 +180,6 @@ draw_legend(struct drawing *d)
     d->y += NOTE_LINE;
 }
 
-static void
-draw_ranks(struct drawing *d)
-{
-    d->y += 6;
-    fprintf(d->file, "<text class=\"left\" x=\"%d\" y=\"%d\">rank</text>\n", RIGHT, d->y);
-    for (int r = 0; r < d->figure.nranks; r++)
-        fprintf(d->file, "<text class=\"rank\" x=\"%d\" y=\"%d\">%d</text>\n", center(d, r), d->y,
-                r);
-    d->y += 6;
-}
-
 /* AR_OK or AR_ERR_MEMORY. */
 static int
 draw_head(struct drawing *d, const struct ar_svg_text *text)
@@ -229,7 +208,12 @@ draw_head(struct drawing *d, const struct ar_svg_text *text)
         d->y += NOTE_LINE;
     }
     draw_legend(d);
-    draw_ranks(d);
+    d->y += 6;
+    fprintf(d->file, "<text class=\"left\" x=\"%d\" y=\"%d\">rank</text>\n", RIGHT, d->y);
+    for (int r = 0; r < d->figure.nranks; r++)
+        fprintf(d->file, "<text class=\"rank\" x=\"%d\" y=\"%d\">%d</text>\n", center(d, r), d->y,
+                r);
+    d->y += 6;
     return AR_OK;
 }
 
@@ -284,16 +268,6 @@ draw_held(struct drawing *d)
     d->y += 6;
 }
 
-/* Does the sender send to several ranks in this round? */
-static bool
-spreads(const struct ar_figure *f, int from)
-{
-    int n = 0;
-    for (size_t i = 0; i < f->narrows; i++)
-        n += f->arrows[i].from == from;
-    return n > 1;
-}
-
 /* Ends at the rim of the sign, if the message is combined. */
 static void
 draw_arrow(const struct drawing *d, const struct ar_arrow *arrow, int height)
@@ -316,26 +290,16 @@ draw_arrow(const struct drawing *d, const struct ar_arrow *arrow, int height)
 static void
 draw_label(const struct drawing *d, const struct ar_arrow *arrow, int height)
 {
+    const struct ar_figure *const f = &d->figure;
     const int from = center(d, arrow->from), to = center(d, arrow->to);
+    int sent = 0;
+    for (size_t i = 0; i < f->narrows; i++)
+        sent += f->arrows[i].from == arrow->from;
     const double near_tail = 0.28 / abs(arrow->to - arrow->from);
     const double least = 10.0 / height; /* clear of what stands above */
-    const double at = spreads(&d->figure, arrow->from) ? 0.5
-                      : near_tail > least              ? near_tail
-                                                       : least;
+    const double at = sent > 1 ? 0.5 : near_tail > least ? near_tail : least;
     fprintf(d->file, "<text class=\"on\" x=\"%.0f\" y=\"%.0f\">%s</text>\n",
             from + at * (to - from), d->y + at * height + 4, arrow->label.at);
-}
-
-static void
-draw_work(const struct drawing *d, size_t round, int y)
-{
-    for (int r = 0; r < d->figure.nranks; r++) {
-        const char mark = ar_figure_work(&d->figure, r, round);
-        if (mark != '|')
-            fprintf(d->file,
-                    "<text class=\"home\" x=\"%d\" y=\"%d\">%c<title>%s at home</title></text>\n",
-                    center(d, r) + 14, y, mark, mark == '+' ? "combines" : "copies");
-    }
 }
 
 static void
@@ -351,19 +315,15 @@ draw_round(struct drawing *d, size_t round)
         draw_arrow(d, &d->figure.arrows[i], height);
     for (size_t i = 0; i < d->figure.narrows; i++)
         draw_label(d, &d->figure.arrows[i], height);
-    draw_work(d, round, d->y + height - 4);
-    d->y += height;
-}
-
-static void
-draw_rounds(struct drawing *d)
-{
-    for (size_t round = 0; round <= ar_figure_rounds(&d->figure); round++) {
-        ar_figure_run(&d->figure, round);
-        if (round > 0)
-            draw_round(d, round);
-        draw_held(d);
+    for (int r = 0; r < d->figure.nranks; r++) {
+        const char mark = ar_figure_work(&d->figure, r, round);
+        if (mark != '|')
+            fprintf(d->file,
+                    "<text class=\"home\" x=\"%d\" y=\"%d\">%c<title>%s at home</title></text>\n",
+                    center(d, r) + 14, d->y + height - 4, mark,
+                    mark == '+' ? "combines" : "copies");
     }
+    d->y += height;
 }
 
 int
@@ -377,8 +337,12 @@ ar_svg_draw(FILE *file, const struct ar_schedule *schedules, int nranks,
     error = measure(&d);
     if (!error)
         error = draw_head(&d, text);
-    if (!error)
-        draw_rounds(&d);
+    for (size_t round = 0; !error && round <= ar_figure_rounds(&d.figure); round++) {
+        ar_figure_run(&d.figure, round);
+        if (round > 0)
+            draw_round(&d, round);
+        draw_held(&d);
+    }
     fputs("</svg>\n", file);
     ar_figure_fini(&d.figure);
     return error;
