@@ -1,6 +1,4 @@
 /* How long an algorithm takes on a machine, and which takes least. */
-#include <float.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,16 +8,11 @@
 #include "cli/explain.h"
 #include "config/config.h"
 #include "config/files.h"
-#include "model/advise.h"
+#include "tuning/advise.h"
 
 /* Where nothing else is said. */
 #define USUAL_BYTES   ((size_t)1 << 20)
 #define USUAL_SCRATCH ((size_t)64 << 20)
-
-/* Where many are compared: of one at most, and of each at least; and for all of them. */
-#define STEPS_MOST  (AR_PREDICT_STEPS / 2)
-#define STEPS_LEAST (AR_PREDICT_STEPS / 32)
-#define STEPS_ALL   (AR_PREDICT_STEPS * 2)
 
 struct scene {
     const struct ar_explain *request;
@@ -27,12 +20,6 @@ struct scene {
     int *node_of;
     int nnodes;
     size_t bytes;
-};
-
-struct result {
-    struct ar_choice choice;
-    struct ar_prediction prediction;
-    double bound;
 };
 
 /* --- the scene --- */
@@ -75,26 +62,12 @@ set_scene(struct scene *scene)
     return AR_EXIT_DONE;
 }
 
-static int
-predict(struct result *result, const struct scene *scene, size_t most_steps, double limit)
+/* 0: nobody sends anything. */
+static double
+bound_of(const struct scene *scene, const struct ar_prediction *p)
 {
-    const size_t element = scene->request->element_bytes;
-    const struct ar_question question = {
-        .machine = &scene->machine,
-        .choice = &result->choice,
-        .nranks = scene->request->nranks,
-        .count = scene->bytes / element,
-        .element_bytes = element,
-        .scratch_bytes = USUAL_SCRATCH,
-        .most_steps = most_steps,
-        .limit = limit,
-    };
-    result->choice.params.node_of = scene->node_of;
-    const int error = ar_predict(&result->prediction, &question);
-    if (!error)
-        result->bound = ar_predict_bound(&scene->machine, scene->node_of, scene->request->nranks,
-                                         scene->bytes, result->prediction.ports);
-    return error;
+    return ar_predict_bound(&scene->machine, scene->node_of, scene->request->nranks, scene->bytes,
+                            p->ports);
 }
 
 static int
@@ -145,16 +118,17 @@ print_quality(const struct scene *scene, const struct ar_prediction *p)
 }
 
 static void
-print_result(const struct scene *scene, const struct result *result)
+print_result(const struct scene *scene, const struct ar_choice *choice,
+             const struct ar_prediction *p)
 {
-    const struct ar_prediction *const p = &result->prediction;
+    const double bound = bound_of(scene, p);
     char name[AR_CHOICE_TEXT];
     printf("%s%s%s: ", ar_color_begin(stdout, AR_COLOR_TITLE),
-           ar_choice_print(&result->choice, name, sizeof name), ar_color_end(stdout));
+           ar_choice_print(choice, name, sizeof name), ar_color_end(stdout));
     print_scene(scene);
     printf("  time        %.6g us", p->end.at / 1e3);
-    if (result->bound > 0)
-        printf(", %.2f times the bound of %.6g us", p->end.at / result->bound, result->bound / 1e3);
+    if (bound > 0)
+        printf(", %.2f times the bound of %.6g us", p->end.at / bound, bound / 1e3);
     printf("\n");
     for (int i = 0; i < AR_PARTS; i++)
         printf("  %-10s  %.6g us, %.0f %%\n", part_names[i],
@@ -167,44 +141,49 @@ print_result(const struct scene *scene, const struct result *result)
 static int
 explain_one(const struct scene *scene)
 {
-    struct result result;
-    int exit_code = ar_explain_read_choice(&result.choice, scene->request->algorithm);
+    struct ar_choice choice;
+    const int exit_code = ar_explain_read_choice(&choice, scene->request->algorithm);
     if (exit_code != AR_EXIT_DONE)
         return exit_code;
-    const int error = predict(&result, scene, AR_PREDICT_STEPS, 0);
+    const size_t element = scene->request->element_bytes;
+    const struct ar_question question = {
+        .machine = &scene->machine,
+        .choice = &choice,
+        .nranks = scene->request->nranks,
+        .count = scene->bytes / element,
+        .element_bytes = element,
+        .scratch_bytes = USUAL_SCRATCH,
+        .most_steps = AR_PREDICT_STEPS,
+    };
+    struct ar_prediction prediction;
+    choice.params.node_of = scene->node_of;
+    const int error = ar_predict(&prediction, &question);
     if (!error)
-        print_result(scene, &result);
+        print_result(scene, &choice, &prediction);
     return tell_error(scene, error);
 }
 
 /* --- all of them --- */
 
-static int
-compare_times(const void *x, const void *y)
-{
-    const struct result *a = x, *b = y;
-    const double s = a->prediction.end.at, t = b->prediction.end.at;
-    return s < t ? -1 : s > t;
-}
-
 static void
-print_row(const struct result *result)
+print_row(const struct scene *scene, const struct ar_compared *row)
 {
     static const char marks[] = {' ', '~', '>'};
-    const struct ar_moment *const end = &result->prediction.end;
+    const struct ar_moment *const end = &row->prediction.end;
+    const double bound = bound_of(scene, &row->prediction);
     char name[AR_CHOICE_TEXT];
-    printf("%c %12.6g", marks[result->prediction.quality], end->at / 1e3);
-    if (result->bound > 0)
-        printf("  %8.2f", end->at / result->bound);
+    printf("%c %12.6g", marks[row->prediction.quality], end->at / 1e3);
+    if (bound > 0)
+        printf("  %8.2f", end->at / bound);
     else
         printf("  %8s", "");
     for (int i = 0; i < AR_PARTS; i++)
         printf("  %9.0f", share_of(end, i));
-    printf("  %s\n", ar_choice_print(&result->choice, name, sizeof name));
+    printf("  %s\n", ar_choice_print(&row->choice, name, sizeof name));
 }
 
 static void
-print_table(const struct scene *scene, const struct result *results, size_t n)
+print_table(const struct scene *scene, const struct ar_compared *rows, size_t n)
 {
     print_scene(scene);
     printf("%14s  %8s", "us", "x bound");
@@ -212,80 +191,27 @@ print_table(const struct scene *scene, const struct result *results, size_t n)
         printf("  %7s %%", part_names[i]);
     printf("\n");
     for (size_t i = 0; i < n; i++)
-        print_row(&results[i]);
+        print_row(scene, &rows[i]);
     printf(
         "\n~ approximate: simulated in part; > an estimate, as if no rank waited for another: too\n"
         "slow to win, or too many steps; else simulated.\n");
 }
 
-/* What is this many times slower than the best, at a glance, cannot win. */
-#define HOPELESS 3
-
-/* Of what is simulated without asking whether it may win. */
-#define STEPS_GLANCED (AR_PREDICT_STEPS / 32)
-
-/* A glance at each, where more would take long; cut into segments only what is long enough. */
-static int
-glance(struct result *results, size_t *n, const struct scene *scene, const struct ar_candidate *all,
-       size_t candidates)
-{
-    int error = AR_OK;
-    *n = 0;
-    for (size_t i = 0; i < candidates && !error; i++) {
-        if (all[i].uncut != i && all[i].choice.params.segment_bytes > scene->bytes / 2)
-            continue;
-        results[*n].choice = all[i].choice;
-        error = predict(&results[*n], scene, STEPS_GLANCED, DBL_MIN);
-        ++*n;
-    }
-    return error;
-}
-
-/* The share of one of the steps that are left. */
-static size_t
-share_of_steps(size_t left)
-{
-    const size_t share = left / 4;
-    return share > STEPS_MOST ? STEPS_MOST : share < STEPS_LEAST ? STEPS_LEAST : share;
-}
-
-/* Those that may win are looked at again, the most promising first. */
-static int
-predict_all(struct result *results, size_t n, const struct scene *scene)
-{
-    double best = INFINITY;
-    size_t left = STEPS_ALL;
-    int error = AR_OK;
-    qsort(results, n, sizeof *results, compare_times);
-    for (size_t i = 0; i < n && !error; i++) {
-        struct ar_prediction *const p = &results[i].prediction;
-        if (p->quality == AR_QUALITY_ESTIMATE && p->end.at <= HOPELESS * best) {
-            error = predict(&results[i], scene, share_of_steps(left), 0);
-            left -= p->messages < left ? p->messages : left;
-        }
-        if (p->quality < AR_QUALITY_ESTIMATE && p->end.at < best)
-            best = p->end.at;
-    }
-    qsort(results, n, sizeof *results, compare_times);
-    return error;
-}
-
 static int
 compare(const struct scene *scene)
 {
-    const struct ar_advice_request request = {
-        .machine = &scene->machine, .node_of = scene->node_of, .nranks = scene->request->nranks};
-    size_t candidates, n;
-    struct ar_candidate *const all = ar_candidates(&request, &candidates);
-    struct result *const results = all ? malloc((candidates + 1) * sizeof *results) : NULL;
-    int error = results ? glance(results, &n, scene, all, candidates) : AR_ERR_MEMORY;
-    if (!error)
-        error = predict_all(results, n, scene);
-    if (!error)
-        print_table(scene, results, n);
-    free(results);
-    free(all);
-    return tell_error(scene, error);
+    const struct ar_advice_request request = {.machine = &scene->machine,
+                                              .node_of = scene->node_of,
+                                              .nranks = scene->request->nranks,
+                                              .scratch_bytes = USUAL_SCRATCH};
+    struct ar_compared *rows;
+    size_t n;
+    const int error = ar_compare(&rows, &n, &request, scene->bytes, scene->request->element_bytes);
+    if (error)
+        return tell_error(scene, error);
+    print_table(scene, rows, n);
+    free(rows);
+    return AR_EXIT_DONE;
 }
 
 /* --- auto --- */

@@ -1,10 +1,9 @@
-/* A study: which choice is the fastest for messages of each of some sizes.
+/* The search by the clock: which choice is the fastest for messages of each of some sizes.
  *
  * Ranks that share cores differ from run to run, and for long do not within one: who shares
  * a core with whom decides (a partner who waits gives the core away at once, another one's does
  * not).  So each size is measured in many passes, all sizes in each pass, ranks dealt anew to the
- * cores before each visit of a size, and passes decide.  In the first passes slow choices
- * leave, and variants of the fast ones enter; the others are the finals, which count.
+ * cores before each visit of a size, and passes decide (ar_by_clock in tuning/elimination.h).
  *
  * Collective over MPI_COMM_WORLD; all ranks come to the same findings. */
 #ifndef AR_STUDY_H
@@ -14,7 +13,7 @@
 #include <stddef.h>
 
 #include "cli/contest.h"
-#include "cli/passes.h"
+#include "tuning/elimination.h"
 
 /* Seconds a call of the slowest rank, the median of all passes, and their noise. */
 struct ar_timing {
@@ -30,30 +29,21 @@ struct ar_place_of_ranks {
 };
 struct ar_place_of_ranks ar_study_places(void);
 
-struct ar_candidate {
-    struct ar_choice choice;
-    char label[AR_CHOICE_TEXT];
-    bool is_in;              /* the passes to come */
-    bool stays;              /* however slow */
-    bool is_judged;          /* its results are known to be right */
-    double seconds;          /* in this pass */
-    struct ar_passes passes; /* those of the finals, once these have begun */
-};
-
 /* One size. */
-struct ar_field {
+struct ar_study_size {
     size_t bytes;
     size_t count; /* elements */
     struct ar_request request;
-    struct ar_candidate *of; /* owned */
-    size_t n;
+    struct ar_candidate_list list;
+    struct ar_elimination search;
+    double *seconds; /* of each candidate, in the pass under way.  Owned */
 };
 
 struct ar_study {
     struct ar_contest *contest;
     struct ar_place_of_ranks places;
-    struct ar_field *fields; /* owned */
-    size_t nfields;
+    struct ar_study_size *sizes; /* owned */
+    size_t nsizes;
     size_t *order; /* of this pass.  Owned */
     size_t visits; /* begun so far */
 };
@@ -65,13 +55,14 @@ struct ar_visit {
     size_t size;
 };
 
-/* A study of so many sizes on a contest that has no entrants: native and each algorithm are
- * candidates.  An enum ar_exit, having said why; there is something to fini in any case. */
+/* A study of so many sizes on a contest that has no entrants.  An enum ar_exit, having said why;
+ * there is something to fini in any case. */
 int ar_study_init(struct ar_study *study, struct ar_contest *contest,
                   const struct ar_place_of_ranks *places, const size_t *bytes, size_t n);
 void ar_study_fini(struct ar_study *study);
 
-/* The candidate that stays, whatever happens; it enters if it is not there. */
+/* The choice for a size that stays, whatever happens; called once for each size before the first
+ * visit. */
 int ar_study_keep(struct ar_study *study, size_t size, const struct ar_choice *choice);
 
 size_t ar_study_visits(const struct ar_study *study);
@@ -82,12 +73,15 @@ bool ar_study_next(struct ar_study *study, struct ar_visit *visit);
 /* What the visit may take of the seconds that are left for all to come. */
 double ar_study_share(const struct ar_study *study, const struct ar_visit *visit, double seconds);
 
+/* Is candidate i measured in the visits to come? */
+bool ar_study_has(const struct ar_study_size *size, size_t i);
+
 /* Measures all candidates that are in, in about so many seconds.  AR_EXIT_FAILED after a wrong
  * result, or without memory. */
 int ar_study_measure(struct ar_study *study, const struct ar_visit *visit, double seconds);
 
-/* Takes the times of the visit, however they came about, and says who goes on. */
-int ar_study_advance(struct ar_study *study, const struct ar_visit *visit);
+/* Takes the times of the visit, however they came about; some candidates leave, others enter. */
+void ar_study_advance(struct ar_study *study, const struct ar_visit *visit);
 
 struct ar_finding {
     size_t bytes;

@@ -47,18 +47,20 @@ static int
 visit(const struct ar_course *course, struct ar_study *study, const struct ar_visit *v,
       const struct ar_tune_state *state, const char *type)
 {
-    struct ar_field *const field = &study->fields[v->size];
+    struct ar_study_size *const size = &study->sizes[v->size];
     int status = AR_EXIT_DONE;
-    if (!ar_tune_state_recall(state, type, field, v->pass)) {
+    if (!ar_tune_state_recall(state, type, size, v->pass)) {
         /* types to come get as much as this one */
         const size_t rest = course->total_visits - course->visits;
         const size_t own = ar_study_visits(study) - v->number;
         const double seconds = seconds_left(course) * (double)own / (double)rest;
         status = ar_study_measure(study, v, ar_study_share(study, v, seconds));
         if (!status)
-            ar_tune_state_save(state, type, field, v->pass);
+            ar_tune_state_save(state, type, size, v->pass);
     }
-    return status ? status : ar_study_advance(study, v);
+    if (!status)
+        ar_study_advance(study, v);
+    return status;
 }
 
 int
@@ -69,7 +71,7 @@ ar_course_run(struct ar_course *course, struct ar_study *study, const struct ar_
     struct ar_visit v;
     int status = AR_EXIT_DONE;
     while (!status && ar_study_next(study, &v)) {
-        show_progress(course, ar_size_print(study->fields[v.size].bytes, text, sizeof text));
+        show_progress(course, ar_size_print(study->sizes[v.size].bytes, text, sizeof text));
         status = visit(course, study, &v, state, type);
         course->visits++;
     }
@@ -93,11 +95,11 @@ static int
 keep(struct ar_study *study, const struct ar_findings *all, size_t type)
 {
     int status = AR_EXIT_DONE;
-    for (size_t i = 0; i < study->nfields && !status; i++) {
+    for (size_t i = 0; i < study->nsizes && !status; i++) {
         struct ar_choice choice;
         if (type > 0)
             choice = ar_findings_at(all, 0, i)->choice;
-        else if (ar_auto_choose(&choice, &study->fields[i].request, NULL))
+        else if (ar_auto_choose(&choice, &study->sizes[i].request, NULL))
             status = AR_EXIT_FAILED;
         if (!status)
             status = ar_study_keep(study, i, &choice);
@@ -111,7 +113,7 @@ static void
 conclude(const struct ar_course *course, const struct ar_study *study, size_t type)
 {
     const struct ar_findings *const all = &course->all;
-    for (size_t i = 0; i < study->nfields; i++) {
+    for (size_t i = 0; i < study->nsizes; i++) {
         struct ar_finding *const found = ar_findings_at(all, type, i);
         ar_study_find(found, study, i,
                       type == 0 && i > 0 ? &ar_findings_at(all, 0, i - 1)->choice : NULL);

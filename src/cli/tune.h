@@ -72,10 +72,10 @@ void ar_tune_state_close(struct ar_tune_state *state);
 void ar_tune_state_forget(const struct ar_tune *tune);
 
 void ar_tune_state_save(const struct ar_tune_state *state, const char *type,
-                        const struct ar_field *field, int pass);
+                        const struct ar_study_size *size, int pass);
 
 /* The seconds of all candidates that are in; false where the visit is not there. */
 bool ar_tune_state_recall(const struct ar_tune_state *state, const char *type,
-                          struct ar_field *field, int pass);
+                          struct ar_study_size *size, int pass);
 
 #endif

@@ -58,9 +58,9 @@ static int
 keep(struct ar_study *study, const char *rules)
 {
     int status = AR_EXIT_DONE;
-    for (size_t i = 0; i < study->nfields && !status; i++) {
+    for (size_t i = 0; i < study->nsizes && !status; i++) {
         struct ar_choice choice;
-        status = choose(&choice, rules, &study->fields[i].request) ? AR_EXIT_FAILED : AR_EXIT_DONE;
+        status = choose(&choice, rules, &study->sizes[i].request) ? AR_EXIT_FAILED : AR_EXIT_DONE;
         if (!status)
             status = ar_study_keep(study, i, &choice);
     }
@@ -87,13 +87,13 @@ print_table(const struct ar_study *study)
     size_t beaten = 0;
     printf("%8s %10s  %-28s %10s  %-28s %10s %6s\n", "size", "rules us", "ran", "best us",
            "best of all others", "native us", "noise");
-    for (size_t i = 0; i < study->nfields; i++) {
+    for (size_t i = 0; i < study->nsizes; i++) {
         struct ar_finding found;
         ar_study_compare(&found, study, i);
         print_comparison(&found);
         beaten += found.is_beaten;
     }
-    printf("at %zu of %zu sizes %s faster by more than the noise\n", beaten, study->nfields,
+    printf("at %zu of %zu sizes %s faster by more than the noise\n", beaten, study->nsizes,
            beaten ? "something else is" : "is anything else");
     return beaten;
 }

@@ -12,8 +12,8 @@
 
 #include "cli/tune.h"
 #include "communicator/provenance.h"
-#include "config/files.h"
 #include "reduce/named.h"
+#include "tuning/rules_text.h"
 
 struct ar_finding *
 ar_findings_at(const struct ar_findings *all, size_t type, size_t size)
@@ -33,13 +33,6 @@ ar_findings_describe(const struct ar_findings *all, char *text, size_t room)
 
 /* --- the rules --- */
 
-static bool
-same_choice(const struct ar_choice *a, const struct ar_choice *b)
-{
-    char x[AR_CHOICE_TEXT], y[AR_CHOICE_TEXT];
-    return strcmp(ar_choice_print(a, x, sizeof x), ar_choice_print(b, y, sizeof y)) == 0;
-}
-
 /* Where the rule of one size ends: at a power of two about half-way to the next. */
 static size_t
 end_of(const struct ar_findings *all, size_t size)
@@ -52,25 +45,14 @@ end_of(const struct ar_findings *all, size_t size)
     return round > sizes->bytes[size] ? round : sizes->bytes[size];
 }
 
-static void
-write_range(FILE *to, const struct ar_findings *all, size_t first, size_t last)
+/* Do two sizes next to each other have the same rule?  Of a type behind the first, where that is
+ * so of the first one's, too. */
+static bool
+are_alike(const struct ar_findings *all, size_t type, size_t size, size_t other)
 {
-    char from[AR_SIZE_TEXT], end[AR_SIZE_TEXT];
-    const size_t begin = first == 0 ? 0 : end_of(all, first - 1);
-    fprintf(to, "%s-%s@%d", ar_size_print(begin, from, sizeof from),
-            ar_size_print(end_of(all, last), end, sizeof end), all->nranks);
-}
-
-static const char *
-class_name(size_t type)
-{
-    static char text[AR_TRAITS_TEXT];
-    struct ar_text t;
-    const struct ar_named *const named = ar_named_at(type);
-    const struct ar_request request = {.type = named->geometry.type_class};
-    ar_text_init(&t, text, sizeof text);
-    ar_request_print(&t, &request, AR_TRAIT_TYPE);
-    return text;
+    return ar_choice_equals(&ar_findings_at(all, type, size)->choice,
+                            &ar_findings_at(all, type, other)->choice) &&
+           (type == 0 || are_alike(all, 0, size, other));
 }
 
 /* Clauses of one type, sizes with the same choice in one; of a type behind the first only those
@@ -78,23 +60,22 @@ class_name(size_t type)
 static void
 write_clauses(FILE *to, const struct ar_findings *all, size_t type)
 {
-    const size_t n = all->tune->sizes.n, *const types = all->tune->types;
-    char choice[AR_CHOICE_TEXT];
-    for (size_t first = 0, last; first < n; first = last + 1) {
-        const struct ar_finding *const found = ar_findings_at(all, type, first);
-        for (last = first; last + 1 < n; last++)
-            if (!same_choice(&ar_findings_at(all, type, last + 1)->choice, &found->choice) ||
-                (type > 0 && same_choice(&ar_findings_at(all, 0, last + 1)->choice,
-                                         &ar_findings_at(all, 0, first)->choice) == false))
-                break;
-        if (type > 0 && same_choice(&ar_findings_at(all, 0, first)->choice, &found->choice))
+    const struct ar_named *const named = ar_named_at(all->tune->types[type]);
+    const struct ar_request request = {.nranks = all->nranks,
+                                       .type = named->geometry.type_class,
+                                       .nodes = (size_t)all->places.nodes,
+                                       .per_node = (size_t)all->places.per_node};
+    const unsigned asks = (type > 0 ? AR_TRAIT_TYPE : 0) |
+                          (all->places.nodes > 1 ? AR_TRAIT_NODES | AR_TRAIT_PER_NODE : 0);
+    for (size_t first = 0, last; first < all->tune->sizes.n; first = last + 1) {
+        const struct ar_choice *const choice = &ar_findings_at(all, type, first)->choice;
+        last = first;
+        while (last + 1 < all->tune->sizes.n && are_alike(all, type, last + 1, first))
+            last++;
+        if (type > 0 && ar_choice_equals(&ar_findings_at(all, 0, first)->choice, choice))
             continue;
-        fprintf(to, "%s:", ar_choice_print(&found->choice, choice, sizeof choice));
-        write_range(to, all, first, last);
-        if (type > 0)
-            fprintf(to, ",%s", class_name(types[type]));
-        if (all->places.nodes > 1)
-            fprintf(to, ",nodes=%d,ppn=%d", all->places.nodes, all->places.per_node);
+        ar_rules_clause_write(to, choice, first == 0 ? 0 : end_of(all, first - 1),
+                              end_of(all, last), &request, asks);
         fputc('\n', to);
     }
 }
@@ -120,14 +101,15 @@ write_table(FILE *to, const struct ar_findings *all, size_t type)
 static void
 write_rules(FILE *to, const struct ar_findings *all, const char *command)
 {
-    char job[2 * AR_PROVENANCE_TEXT], when[32] = "";
+    char job[3 * AR_PROVENANCE_TEXT], when[32] = "";
     const time_t now = time(NULL);
     struct tm tm;
     if (localtime_r(&now, &tm))
         strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
     ar_findings_describe(all, job, sizeof job);
-    fprintf(to, "# For ALLREDUCE_RULES; made by: %s\n", command);
-    fprintf(to, AR_PROVENANCE_MARK "%s; date=%s; version=%s\n", job, when, PACKAGE_VERSION);
+    const size_t length = strlen(job);
+    snprintf(job + length, sizeof job - length, "; date=%s; version=%s", when, PACKAGE_VERSION);
+    ar_rules_header_write(to, "made by:", command, job);
     for (size_t t = 0; t < all->tune->ntypes; t++)
         write_table(to, all, t);
     fputc('\n', to);

@@ -110,32 +110,36 @@ ar_tune_state_forget(const struct ar_tune *tune)
 
 void
 ar_tune_state_save(const struct ar_tune_state *state, const char *type,
-                   const struct ar_field *field, int pass)
+                   const struct ar_study_size *size, int pass)
 {
+    char label[AR_CHOICE_TEXT];
     if (!state->to)
         return;
-    fprintf(state->to, "%s\t%zu\t%d", type, field->bytes, pass);
-    for (size_t i = 0; i < field->n; i++)
-        if (field->of[i].is_in)
-            fprintf(state->to, "\t%s\t%.17g", field->of[i].label, field->of[i].seconds);
+    fprintf(state->to, "%s\t%zu\t%d", type, size->bytes, pass);
+    for (size_t i = 0; i < size->list.n; i++)
+        if (ar_study_has(size, i))
+            fprintf(state->to, "\t%s\t%.17g",
+                    ar_choice_print(&size->list.of[i].choice, label, sizeof label),
+                    size->seconds[i]);
     fputc('\n', state->to);
     fflush(state->to);
 }
 
 /* Is at, behind the visit's name, a line of all candidates that are in, and of no others? */
 static bool
-take_line(struct ar_field *field, const char *at)
+take_line(struct ar_study_size *size, const char *at)
 {
-    for (size_t i = 0; i < field->n; i++) {
-        struct ar_candidate *const c = &field->of[i];
-        const size_t length = strlen(c->label);
-        char *end;
-        if (!c->is_in)
+    char label[AR_CHOICE_TEXT];
+    for (size_t i = 0; i < size->list.n; i++) {
+        if (!ar_study_has(size, i))
             continue;
-        if (*at != '\t' || strncmp(at + 1, c->label, length) != 0 || at[1 + length] != '\t')
+        const size_t length =
+            strlen(ar_choice_print(&size->list.of[i].choice, label, sizeof label));
+        char *end;
+        if (*at != '\t' || strncmp(at + 1, label, length) != 0 || at[1 + length] != '\t')
             return false;
-        c->seconds = strtod(at + length + 2, &end);
-        if (!(c->seconds > 0))
+        size->seconds[i] = strtod(at + length + 2, &end);
+        if (!(size->seconds[i] > 0))
             return false;
         at = end;
     }
@@ -143,14 +147,14 @@ take_line(struct ar_field *field, const char *at)
 }
 
 bool
-ar_tune_state_recall(const struct ar_tune_state *state, const char *type, struct ar_field *field,
-                     int pass)
+ar_tune_state_recall(const struct ar_tune_state *state, const char *type,
+                     struct ar_study_size *size, int pass)
 {
     char name[128];
     const size_t length =
-        (size_t)snprintf(name, sizeof name, "\n%s\t%zu\t%d", type, field->bytes, pass);
+        (size_t)snprintf(name, sizeof name, "\n%s\t%zu\t%d", type, size->bytes, pass);
     for (const char *at = state->text; at && (at = strstr(at, name)); at += length)
-        if (take_line(field, at + length))
+        if (take_line(size, at + length))
             return true;
     return false;
 }

@@ -9,8 +9,8 @@
 #include "algorithms/nodes.h"
 #include "communicator/measure.h"
 #include "config/files.h"
-#include "model/advise.h"
 #include "report/report.h"
+#include "tuning/advise.h"
 
 static bool
 spans_nodes(const struct ar_communicator *c)

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "communicator/provenance.h"
-#include "config/files.h"
 #include "report/report.h"
+#include "tuning/rules_text.h"
 
 struct rule {
     struct rule *next;
@@ -59,20 +59,6 @@ ar_tuned_rules_count(int64_t more_time_ns, int64_t more_spent_ns)
     pthread_mutex_unlock(&lock);
 }
 
-static void
-write_rule(FILE *to, const struct ar_tuned_rule *rule)
-{
-    char from[AR_SIZE_TEXT], end[AR_SIZE_TEXT], traits[AR_TRAITS_TEXT];
-    const struct ar_request request = {.type = rule->type};
-    struct ar_text t;
-    ar_text_init(&t, traits, sizeof traits);
-    ar_request_print(&t, &request, AR_TRAIT_TYPE);
-    fprintf(to, "%s:%s-%s@%d,%s  # %.2f us, %s\n", rule->choice,
-            ar_size_print(ar_size_bin_first(rule->bin), from, sizeof from),
-            ar_size_print(ar_size_bin_last(rule->bin), end, sizeof end), rule->nranks, traits,
-            (double)rule->ns * 1e-3, rule->reason);
-}
-
 void
 ar_tuned_rules_write(const char *path, int nranks)
 {
@@ -83,13 +69,17 @@ ar_tuned_rules_write(const char *path, int nranks)
         return;
     }
     ar_provenance_of_job(job, sizeof job, nranks);
-    fprintf(to, "# For ALLREDUCE_RULES; tuned online by %s\n" AR_PROVENANCE_MARK "%s\n",
-            program_invocation_short_name, job);
+    ar_rules_header_write(to, "tuned online by", program_invocation_short_name, job);
     pthread_mutex_lock(&lock);
     fprintf(to, "# trials cost %.3f ms of %.3f ms in what is tuned\n", (double)spent_ns * 1e-6,
             (double)(time_ns + spent_ns) * 1e-6);
-    for (const struct rule *rule = rules; rule; rule = rule->next)
-        write_rule(to, &rule->is);
+    for (const struct rule *rule = rules; rule; rule = rule->next) {
+        const struct ar_tuned_rule *const is = &rule->is;
+        const struct ar_request request = {.nranks = is->nranks, .type = is->type};
+        ar_rules_clause_write(to, &is->choice, ar_size_bin_first(is->bin),
+                              ar_size_bin_last(is->bin), &request, AR_TRAIT_TYPE);
+        fprintf(to, "  # %.2f us, %s\n", (double)is->ns * 1e-3, is->reason);
+    }
     pthread_mutex_unlock(&lock);
     if (fclose(to))
         ar_say("ALLREDUCE_TUNE_DUMP: cannot write '%s': %s", path, strerror(errno));

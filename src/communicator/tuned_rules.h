@@ -12,7 +12,7 @@ struct ar_tuned_rule {
     int nranks;
     enum ar_type_class type;
     bool commutative;
-    char choice[AR_CHOICE_TEXT];
+    struct ar_choice choice;
     int64_t ns; /* a call */
     char reason[AR_REASON_TEXT];
 };

@@ -8,11 +8,10 @@
 
 #include "algorithms/nodes.h"
 #include "communicator/decide.h"
-#include "communicator/duels.h"
 #include "communicator/request.h"
 #include "communicator/tuned_rules.h"
 #include "report/report.h"
-#include "select/trials.h"
+#include "tuning/online.h"
 
 /* One size and class. */
 struct ar_tuned {
@@ -21,9 +20,9 @@ struct ar_tuned {
     unsigned bin; /* ar_size_bin */
     enum ar_type_class type;
     bool commutative;
-    struct ar_pick *picks; /* owned; the choices of the duels */
-    size_t npicks;
-    struct ar_duels duels;
+    struct ar_candidate_list list;
+    struct ar_pick *picks; /* owned; of each candidate */
+    struct ar_online online;
 };
 
 /* Texts of reasons; labels and decisions may point to them as long as the communicator lives. */
@@ -48,7 +47,7 @@ static const char trying[] = "tuning";
 struct ar_tuner *
 ar_tuner_create(struct ar_communicator *c)
 {
-    const struct ar_request request = {.bytes = sizeof(struct ar_duel_times),
+    const struct ar_request request = {.bytes = sizeof(struct ar_online_times),
                                        .nranks = c->nranks,
                                        .commutative = true,
                                        .shares_memory = true};
@@ -65,6 +64,15 @@ ar_tuner_create(struct ar_communicator *c)
     return tuner;
 }
 
+static void
+destroy_tuned(struct ar_tuned *t)
+{
+    ar_online_fini(&t->online);
+    ar_candidates_fini(&t->list);
+    free(t->picks);
+    free(t);
+}
+
 void
 ar_tuner_destroy(struct ar_tuner *tuner)
 {
@@ -72,8 +80,7 @@ ar_tuner_destroy(struct ar_tuner *tuner)
         return;
     for (struct ar_tuned *t = tuner->first, *next; t; t = next) {
         next = t->next;
-        free(t->picks);
-        free(t);
+        destroy_tuned(t);
     }
     for (struct reason *r = tuner->reasons, *next; r; r = next) {
         next = r->next;
@@ -82,66 +89,46 @@ ar_tuner_destroy(struct ar_tuner *tuner)
     free(tuner);
 }
 
-static void
-append_pick(struct ar_tuned *t, const struct ar_choice *choice)
-{
-    char text[AR_CHOICE_TEXT], other[AR_CHOICE_TEXT];
-    ar_choice_print(choice, text, sizeof text);
-    for (size_t i = 0; i < t->npicks; i++)
-        if (strcmp(ar_choice_print(&t->picks[i].choice, other, sizeof other), text) == 0)
-            return;
-    t->picks[t->npicks++] = (struct ar_pick){++t->tuner->npicks, *choice, trying};
-}
-
-/* What auto runs here comes first. */
+/* The candidates for the request, of which choice, which runs here now, is the incumbent. */
 static int
-list_picks(struct ar_tuned *t, const struct ar_request *request, const struct ar_choice *first,
-           const bool *allowed)
+list_picks(struct ar_tuned *t, const struct ar_communicator *c, const struct ar_request *request,
+           const struct ar_choice *choice)
 {
-    struct ar_trial_list list;
-    if (ar_trials_list(&list, AR_TRIALS_FEW, request, allowed, NULL))
+    size_t first;
+    if (ar_candidates_init(&t->list, request, c->config->allowed) ||
+        ar_candidates_add(&t->list, &first, choice) ||
+        ar_online_init(&t->online, &c->tuner->budget, &t->list, first, c->nranks))
         return MPI_ERR_NO_MEM;
-    t->picks = calloc(list.n + 1, sizeof *t->picks);
-    if (t->picks)
-        append_pick(t, first);
-    for (size_t i = 0; t->picks && i < list.n; i++)
-        append_pick(t, &list.choices[i]);
-    ar_trials_fini(&list);
+    t->picks = calloc(t->list.n, sizeof *t->picks);
+    for (size_t i = 0; t->picks && i < t->list.n; i++)
+        t->picks[i] = (struct ar_pick){++c->tuner->npicks, t->list.of[i].choice, trying};
     return t->picks ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
-/* What making the first decision has found out about the ranks' places. */
-static void
-describe_nodes(const struct ar_communicator *c, struct ar_request *request)
-{
-    request->shares_memory = c->memory[AR_MEMORY_SHORT].state == AR_ENGINE_READY;
-    request->nodes = c->node_of ? (size_t)ar_nodes_count(c->node_of, c->nranks) : 1;
-}
-
+/* Collective at the first call of all, which finds out about the ranks' places. */
 static struct ar_tuned *
 create_tuned(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r, size_t count,
              struct ar_request *request, int *error)
 {
-    const struct ar_decision *const first =
-        ar_communicator_decide_on(c, comm, r, count, NULL, error);
-    if (!first)
+    const struct ar_decision *const now = ar_communicator_decide_on(c, comm, r, count, NULL, error);
+    if (!now)
         return NULL;
-    const struct ar_choice choice = first->choice;
+    const struct ar_choice choice = now->choice;
     struct ar_tuned *const t = calloc(1, sizeof *t);
     *error = MPI_ERR_NO_MEM;
     if (!t)
         return NULL;
-    describe_nodes(c, request);
+    request->shares_memory = c->memory[AR_MEMORY_SHORT].state == AR_ENGINE_READY;
+    request->nodes = c->node_of ? (size_t)ar_nodes_count(c->node_of, c->nranks) : 1;
     t->tuner = c->tuner;
     t->bin = ar_size_bin(request->bytes);
     t->type = request->type;
     t->commutative = request->commutative;
-    *error = list_picks(t, request, &choice, c->config->allowed);
+    *error = list_picks(t, c, request, &choice);
     if (*error) {
-        free(t);
+        destroy_tuned(t);
         return NULL;
     }
-    ar_duels_init(&t->duels, &c->tuner->budget, t->npicks);
     t->next = c->tuner->first;
     c->tuner->first = t;
     return t;
@@ -181,30 +168,30 @@ ar_tuner_pick(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned **tuned,
     if (!t)
         return NULL;
     *tuned = t;
-    return &t->picks[ar_duels_turn(&t->duels)];
+    return &t->picks[ar_online_turn(&t->online)];
 }
 
 bool
 ar_tuned_is_settled(const struct ar_tuned *tuned)
 {
-    return tuned->duels.state != AR_DUELLING;
+    return tuned->online.state != AR_TRYING;
 }
 
 bool
 ar_tuned_counts(struct ar_tuned *tuned)
 {
-    return ar_duels_counts(&tuned->duels);
+    return ar_online_counts(&tuned->online);
 }
 
 /* --- the verdicts --- */
 
-#define NTIMES (sizeof(struct ar_duel_times) / sizeof(int64_t))
+#define NTIMES (sizeof(struct ar_online_times) / sizeof(int64_t))
 
 static int
-reduce(struct ar_communicator *c, MPI_Comm comm, struct ar_duel_times *times)
+reduce(struct ar_communicator *c, MPI_Comm comm, struct ar_online_times *times)
 {
     struct ar_tuner *const tuner = c->tuner;
-    struct ar_duel_times mine = *times;
+    struct ar_online_times mine = *times;
     int error;
     struct ar_decision *const d =
         ar_communicator_decide_on(c, comm, &tuner->max, NTIMES, &tuner->call, &error);
@@ -218,15 +205,16 @@ reduce(struct ar_communicator *c, MPI_Comm comm, struct ar_duel_times *times)
 
 /* The least is the greatest with the other sign. */
 static void
-turn_signs(struct ar_duel_times *times)
+turn_signs(struct ar_online_times *times)
 {
-    times->median_ns[0] = -times->median_ns[0];
-    times->median_ns[1] = -times->median_ns[1];
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < AR_ONLINE_BATCH; i++)
+            times->pairs[side][i] = -times->pairs[side][i];
 }
 
 /* The time is set-up's, as far as statistics go. */
 static int
-agree(struct ar_communicator *c, MPI_Comm comm, struct ar_duel_times *times)
+agree(struct ar_communicator *c, MPI_Comm comm, struct ar_online_times *times)
 {
     const uint64_t start = ar_clock_system_ns();
     c->tuner->max.comm = comm;
@@ -243,7 +231,7 @@ agree(struct ar_communicator *c, MPI_Comm comm, struct ar_duel_times *times)
 static const char *
 tell(struct ar_tuned *t)
 {
-    const struct ar_duels *const d = &t->duels;
+    const struct ar_online *const d = &t->online;
     struct reason *const reason = malloc(sizeof *reason);
     if (!reason)
         return trying;
@@ -260,15 +248,15 @@ tell(struct ar_tuned *t)
 static void
 settle(struct ar_communicator *c, struct ar_tuned *t)
 {
-    struct ar_pick *const pick = &t->picks[t->duels.incumbent];
+    struct ar_pick *const pick = &t->picks[t->online.incumbent];
     pick->reason = tell(t);
     pick->number = ++t->tuner->npicks; /* decisions with the new reason */
     struct ar_tuned_rule rule = {.bin = t->bin,
                                  .nranks = c->nranks,
                                  .type = t->type,
                                  .commutative = t->commutative,
-                                 .ns = t->duels.incumbent_ns};
-    ar_choice_print(&pick->choice, rule.choice, sizeof rule.choice);
+                                 .choice = pick->choice,
+                                 .ns = t->online.incumbent_ns};
     snprintf(rule.reason, sizeof rule.reason, "%s", pick->reason);
     ar_tuned_rules_keep(&rule);
 }
@@ -284,11 +272,11 @@ tell_budget(struct ar_tuner *tuner)
 int
 ar_tuner_note(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned *t, int64_t ns)
 {
-    if (!ar_duels_note(&t->duels, ns))
+    if (!ar_online_note(&t->online, ns))
         return MPI_SUCCESS;
-    struct ar_duel_times times = ar_duels_summarize(&t->duels);
+    struct ar_online_times times = ar_online_summarize(&t->online);
     const int error = agree(c, comm, &times);
-    if (!error && ar_duels_judge(&t->duels, &times))
+    if (!error && ar_online_judge(&t->online, &times))
         settle(c, t);
     tell_budget(c->tuner);
     return error;

@@ -1,6 +1,6 @@
 /* ALLREDUCE_TUNE=online: calls of a communicator try what may be faster, and the winner
- * stays.  Each size (by powers of two) and class of type has a course of duels of its own
- * (communicator/duels.h), for whose verdicts the ranks agree on times in one small allreduce.
+ * stays.  Each size (by powers of two) and class of type has a search of its own
+ * (tuning/online.h), for whose verdicts the ranks agree on times in one small allreduce.
  *
  * What trials cost beyond the choice of the moment, and the agreeing, stays below a share of the
  * time in allreduce (ALLREDUCE_TUNE_OVERHEAD), but for what the last trial went over. */
@@ -29,8 +29,8 @@ bool ar_tuned_is_settled(const struct ar_tuned *tuned);
 /* Counts a call to come; is its time wanted? */
 bool ar_tuned_counts(struct ar_tuned *tuned);
 
-/* Takes the time of a call whose time was wanted.  Collective at the end of a duel.  MPI_SUCCESS or
- * an error of MPI's. */
+/* Takes the time of a call whose time was wanted.  Collective at the end of a batch of calls.
+ * MPI_SUCCESS or an error of MPI's. */
 int ar_tuner_note(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned *tuned, int64_t ns);
 
 #endif

@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "model/advise.h"
 #include "model/share.h"
 #include "schedule/cost.h"
 #include "select/names.h"
+#include "tuning/advise.h"
 
 #define STEPS ((size_t)1 << 22)
 
@@ -579,22 +579,26 @@ advice_is_about_the_best_that_there_is(void **state)
         const struct ar_advice_request request = {&machine,         node_of,        p, NULL, false,
                                                   (size_t)64 << 20, AR_ADVISE_STEPS};
         struct ar_advice advice;
-        size_t n;
+        struct ar_candidate_list all;
         assert_int_equal(ar_advise(&advice, &request), AR_OK);
-        struct ar_candidate *all = ar_candidates(&request, &n);
+        assert_int_equal(ar_advise_candidates(&all, &request, SIZE_MAX), AR_OK);
         for (size_t bytes = 8; bytes <= 1 << 22; bytes *= 4) {
             double best = INFINITY;
             int e = 0;
             while (advice.entries[e].bytes < bytes)
                 e++;
-            for (size_t i = 0; i < n; i++)
-                best = fmin(best, time_of_choice(&machine, &all[i].choice, p, bytes));
+            for (size_t i = 0; i < all.n; i++) {
+                all.of[i].choice.params.node_of = node_of;
+                if (all.of[i].choice.kind == AR_CHOICE_ALGORITHM)
+                    best = fmin(best, time_of_choice(&machine, &all.of[i].choice, p, bytes));
+            }
+            advice.entries[e].choice.params.node_of = node_of;
             const double time = time_of_choice(&machine, &advice.entries[e].choice, p, bytes);
             if (time > 1.1 * best)
                 fail_msg("%d ranks, %zu bytes: %s takes %g, not %g", p, bytes,
                          advice.entries[e].choice.algorithm->name, time, best);
         }
-        free(all);
+        ar_candidates_fini(&all);
         free(node_of);
     }
 }
@@ -615,12 +619,16 @@ leaders_are_not_taken_for_the_others(void **state)
         int *node_of = ar_machine_place(&machine, ranks[k]);
         const struct ar_advice_request request = {&machine, node_of,          ranks[k],       NULL,
                                                   false,    (size_t)64 << 20, AR_ADVISE_STEPS};
-        size_t n;
-        struct ar_candidate *all = ar_candidates(&request, &n);
-        for (size_t i = 0; i < n; i++) {
-            struct ar_question question = {&machine, &all[i].choice,   ranks[k],        1 << 20,
+        struct ar_candidate_list all;
+        assert_int_equal(ar_advise_candidates(&all, &request, SIZE_MAX), AR_OK);
+        for (size_t i = 0; i < all.n; i++) {
+            struct ar_choice *const choice = &all.of[i].choice;
+            struct ar_question question = {&machine, choice,           ranks[k],        1 << 20,
                                            8,        (size_t)64 << 20, AR_ADVISE_STEPS, 0};
             struct ar_prediction some, every;
+            choice->params.node_of = node_of;
+            if (choice->kind != AR_CHOICE_ALGORITHM)
+                continue;
             assert_int_equal(ar_predict(&some, &question), AR_OK);
             question.most_steps = STEPS;
             assert_int_equal(ar_predict(&every, &question), AR_OK);
@@ -630,12 +638,11 @@ leaders_are_not_taken_for_the_others(void **state)
             compared++;
             if (fabs(some.end.at - every.end.at) > 0.2 * every.end.at) {
                 char name[AR_CHOICE_TEXT];
-                fail_msg("%s, %d ranks: %g, not %g",
-                         ar_choice_print(&all[i].choice, name, sizeof name), ranks[k], some.end.at,
-                         every.end.at);
+                fail_msg("%s, %d ranks: %g, not %g", ar_choice_print(choice, name, sizeof name),
+                         ranks[k], some.end.at, every.end.at);
             }
         }
-        free(all);
+        ar_candidates_fini(&all);
         free(node_of);
     }
     assert_true(compared > 80);

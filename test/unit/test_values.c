@@ -7,27 +7,27 @@
 
 #include <cmocka.h>
 
-#include "cli/passes.h"
+#include "tuning/values.h"
 
 #define PASSES 11
 
-static struct ar_passes
+static struct ar_values
 passes_of(const double *seconds, int n)
 {
-    struct ar_passes passes = {.n = 0};
+    struct ar_values passes = {.n = 0};
     for (int i = 0; i < n; i++)
-        ar_passes_add(&passes, seconds[i]);
+        ar_values_add(&passes, seconds[i]);
     return passes;
 }
 
 /* So many us in the passes whose number is a multiple of three, and so many in the others: as on
  * two cores, which four ranks share in one of three ways. */
-static struct ar_passes
+static struct ar_values
 of_two_states(double first, double others)
 {
-    struct ar_passes passes = {.n = 0};
+    struct ar_values passes = {.n = 0};
     for (int i = 0; i < PASSES; i++)
-        ar_passes_add(&passes, 1e-6 * (i % 3 == 0 ? first : others) * (1 + 0.001 * (i % 2)));
+        ar_values_add(&passes, 1e-6 * (i % 3 == 0 ? first : others) * (1 + 0.001 * (i % 2)));
     return passes;
 }
 
@@ -35,71 +35,81 @@ static void
 quartiles_are_those_of_the_sorted_times(void **state)
 {
     const double seconds[] = {5, 1, 4, 2, 3};
-    const struct ar_passes passes = passes_of(seconds, 5);
-    const struct ar_passes even = passes_of(seconds, 4);
-    const struct ar_passes one = passes_of(seconds, 1);
+    const struct ar_values passes = passes_of(seconds, 5);
+    const struct ar_values even = passes_of(seconds, 4);
+    const struct ar_values one = passes_of(seconds, 1);
     (void)state;
-    assert_true(ar_passes_least(&passes) == 1);
-    assert_true(ar_passes_median(&passes) == 3);
-    assert_true(ar_passes_noise(&passes) == 1.0 / 3); /* 2 to 4 */
-    assert_true(ar_passes_median(&even) == 3);        /* between 2 and 4 */
-    assert_true(ar_passes_median(&one) == 5);
-    assert_true(ar_passes_noise(&one) == 0);
+    assert_true(ar_values_least(&passes) == 1);
+    assert_true(ar_values_median(&passes) == 3);
+    assert_true(ar_values_noise(&passes) == 1.0 / 3); /* 2 to 4 */
+    assert_true(ar_values_median(&even) == 3);        /* between 2 and 4 */
+    assert_true(ar_values_median(&one) == 5);
+    assert_true(ar_values_noise(&one) == 0);
 }
 
 static void
 passes_won_are_counted_by_pairs(void **state)
 {
     const double slow[] = {10, 10, 20, 10}, fast[] = {9, 9, 19, 11};
-    const struct ar_passes a = passes_of(slow, 4), b = passes_of(fast, 4);
+    const struct ar_values a = passes_of(slow, 4), b = passes_of(fast, 4);
     (void)state;
-    assert_true(ar_passes_won(&b, &a, 0) == 0.75);
-    assert_true(ar_passes_won(&a, &b, 0) == 0.25);
-    assert_true(ar_passes_won(&a, &a, 0) == 0);
+    assert_true(ar_values_won(&b, &a, 0) == 0.75);
+    assert_true(ar_values_won(&a, &b, 0) == 0.25);
+    assert_true(ar_values_won(&a, &a, 0) == 0);
 }
 
 static void
 a_pass_is_won_by_more_than_the_margin(void **state)
 {
     const double slow[] = {10, 10, 10, 10}, fast[] = {9, 9, 9, 9};
-    const struct ar_passes a = passes_of(slow, 4), b = passes_of(fast, 4);
+    const struct ar_values a = passes_of(slow, 4), b = passes_of(fast, 4);
     (void)state;
-    assert_true(ar_passes_won(&b, &a, 0.1) == 1);
-    assert_true(ar_passes_won(&b, &a, 0.12) == 0);
+    assert_true(ar_values_won(&b, &a, 0.1) == 1);
+    assert_true(ar_values_won(&b, &a, 0.12) == 0);
 }
 
 static void
 what_wins_in_one_state_of_the_machine_is_no_winner(void **state)
 {
-    const struct ar_passes circulant = of_two_states(134, 84), rhd = of_two_states(92, 118);
-    const struct ar_passes best = of_two_states(80, 80);
+    const struct ar_values circulant = of_two_states(134, 84), rhd = of_two_states(92, 118);
+    const struct ar_values best = of_two_states(80, 80);
     (void)state;
-    assert_true(ar_passes_won(&rhd, &circulant, 0.02) < 0.5);
-    assert_true(ar_passes_won(&circulant, &rhd, 0.02) < 0.75);
-    assert_true(ar_passes_won(&best, &rhd, 0.02) == 1);
+    assert_true(ar_values_won(&rhd, &circulant, 0.02) < 0.5);
+    assert_true(ar_values_won(&circulant, &rhd, 0.02) < 0.75);
+    assert_true(ar_values_won(&best, &rhd, 0.02) == 1);
 }
 
 static void
 who_came_later_is_compared_in_the_passes_that_both_saw(void **state)
 {
     const double early[] = {1, 1, 1, 10, 10}, late[] = {9, 9};
-    const struct ar_passes a = passes_of(early, 5), b = passes_of(late, 2);
-    const struct ar_passes none = {.n = 0};
+    const struct ar_values a = passes_of(early, 5), b = passes_of(late, 2);
+    const struct ar_values none = {.n = 0};
     (void)state;
-    assert_true(ar_passes_won(&b, &a, 0.05) == 1);
-    assert_true(ar_passes_won(&none, &a, 0.05) == 0);
-    assert_true(ar_passes_won(&a, &none, 0.05) == 0);
+    assert_true(ar_values_won(&b, &a, 0.05) == 1);
+    assert_true(ar_values_won(&none, &a, 0.05) == 0);
+    assert_true(ar_values_won(&a, &none, 0.05) == 0);
+}
+
+static void
+equals_seldom_win_most_pairs(void **state)
+{
+    (void)state;
+    assert_true(ar_values_error(11, 2.0 / 3) == 232.0 / 2048); /* 8 of 11 or more */
+    assert_true(ar_values_error(10, 0.85) == 11.0 / 1024);     /* 9 of 10 */
+    assert_true(ar_values_error(11, 0.75) == 67.0 / 2048);     /* 9 of 11 */
+    assert_true(ar_values_error(7, 0) == 1);
 }
 
 static void
 the_oldest_pass_is_forgotten_when_there_are_too_many(void **state)
 {
-    struct ar_passes passes = {.n = 0};
+    struct ar_values passes = {.n = 0};
     (void)state;
-    for (int i = 0; i <= AR_PASSES_MAX; i++)
-        ar_passes_add(&passes, i);
-    assert_int_equal(passes.n, AR_PASSES_MAX);
-    assert_true(ar_passes_least(&passes) == 1);
+    for (int i = 0; i <= AR_VALUES_MAX; i++)
+        ar_values_add(&passes, i);
+    assert_int_equal(passes.n, AR_VALUES_MAX);
+    assert_true(ar_values_least(&passes) == 1);
 }
 
 static void
@@ -131,6 +141,7 @@ main(void)
         cmocka_unit_test(a_pass_is_won_by_more_than_the_margin),
         cmocka_unit_test(what_wins_in_one_state_of_the_machine_is_no_winner),
         cmocka_unit_test(who_came_later_is_compared_in_the_passes_that_both_saw),
+        cmocka_unit_test(equals_seldom_win_most_pairs),
         cmocka_unit_test(the_oldest_pass_is_forgotten_when_there_are_too_many),
         cmocka_unit_test(a_shuffle_has_each_place_once_and_follows_its_seed),
     };

@@ -7,53 +7,67 @@
 
 #include <cmocka.h>
 
-#include "communicator/duels.h"
+#include "tuning/online.h"
 
 #define CHOICES 5
+#define USUAL   4 /* of them; the last may be very slow */
+#define RANKS   8
 #define PERCENT 2
 
 /* A kind of call, and what has become of it. */
-struct world {
+static struct world {
     struct ar_budget budget;
-    struct ar_duels duels;
+    struct ar_online online;
     const int64_t *ns; /* a call of each choice */
     int64_t agree_ns;
     int64_t noise;              /* calls are slower by up to so many thousandths */
     int64_t total_ns, ideal_ns; /* of all calls and agreements; of the calls without trials */
     int64_t calls, agreements, restarts;
-};
+} w;
 
 static void
-begin(struct world *w, const int64_t *ns, int percent)
+begin_with(struct world *at, const int64_t *ns, int percent, size_t n)
 {
-    *w = (struct world){.budget = {.percent = percent}, .ns = ns, .agree_ns = ns[0]};
-    ar_duels_init(&w->duels, &w->budget, CHOICES);
+    static struct ar_candidate candidates[CHOICES];
+    static struct ar_candidate_list list = {.of = candidates};
+    for (size_t i = 0; i < n; i++)
+        candidates[i] = (struct ar_candidate){.root = i, .is_first = true, .is_usual = i < USUAL};
+    list.n = n;
+    ar_online_fini(&at->online);
+    *at = (struct world){.budget = {.percent = percent}, .ns = ns, .agree_ns = ns[0]};
+    assert_int_equal(ar_online_init(&at->online, &at->budget, &list, 0, RANKS), AR_OK);
 }
 
 static void
-agree(struct world *w)
+begin(struct world *at, const int64_t *ns, int percent)
 {
-    const enum ar_duels_state before = w->duels.state;
-    const struct ar_duel_times times = ar_duels_summarize(&w->duels);
-    w->budget.own_agree_ns = w->agree_ns;
-    w->total_ns += w->agree_ns;
-    w->agreements++;
-    ar_duels_judge(&w->duels, &times);
-    w->restarts += before == AR_LOOKING && w->duels.state == AR_MEASURING;
+    begin_with(at, ns, percent, CHOICES);
 }
 
 static void
-run(struct world *w, int calls)
+agree(struct world *at)
+{
+    const enum ar_online_state before = at->online.state;
+    const struct ar_online_times times = ar_online_summarize(&at->online);
+    at->budget.own_agree_ns = at->agree_ns;
+    at->total_ns += at->agree_ns;
+    at->agreements++;
+    ar_online_judge(&at->online, &times);
+    at->restarts += before == AR_LOOKING && at->online.state == AR_MEASURING;
+}
+
+static void
+run(struct world *at, int calls)
 {
     for (int i = 0; i < calls; i++) {
-        const size_t choice = ar_duels_turn(&w->duels);
-        const int64_t slower = w->noise * (w->calls++ * 7919 % 101) / 100;
-        const int64_t ns = w->ns[choice] * (1000 + slower) / 1000;
-        const bool is_wanted = ar_duels_counts(&w->duels);
-        w->total_ns += ns;
-        w->ideal_ns += w->ns[w->duels.incumbent];
-        if (is_wanted && ar_duels_note(&w->duels, ns))
-            agree(w);
+        const size_t choice = ar_online_turn(&at->online);
+        const int64_t slower = at->noise * (at->calls++ * 7919 % 101) / 100;
+        const int64_t ns = at->ns[choice] * (1000 + slower) / 1000;
+        const bool is_wanted = ar_online_counts(&at->online);
+        at->total_ns += ns;
+        at->ideal_ns += at->ns[at->online.incumbent];
+        if (is_wanted && ar_online_note(&at->online, ns))
+            agree(at);
     }
 }
 
@@ -61,26 +75,24 @@ static void
 the_fastest_wins_and_stays(void **state)
 {
     static const int64_t ns[CHOICES] = {1000, 1200, 700, 900, 500};
-    struct world w;
     (void)state;
     begin(&w, ns, PERCENT);
     run(&w, 20000);
-    assert_int_equal(w.duels.incumbent, 4);
-    assert_int_equal(w.duels.tried, CHOICES);
-    assert_true(w.duels.state == AR_SETTLED || w.duels.state == AR_LOOKING);
-    assert_true(w.duels.gain > 1.9 && w.duels.gain < 2.1);
+    assert_int_equal(w.online.incumbent, 4);
+    assert_int_equal(w.online.tried, CHOICES);
+    assert_true(w.online.state == AR_SETTLED || w.online.state == AR_LOOKING);
+    assert_true(w.online.gain > 1.9 && w.online.gain < 2.1);
 }
 
 static void
 a_rival_within_the_noise_does_not_win(void **state)
 {
     static const int64_t ns[CHOICES] = {1000, 980, 970, 990, 960};
-    struct world w;
     (void)state;
     begin(&w, ns, PERCENT);
     run(&w, 20000);
-    assert_int_equal(w.duels.incumbent, 0);
-    assert_int_equal(w.duels.tried, CHOICES);
+    assert_int_equal(w.online.incumbent, 0);
+    assert_int_equal(w.online.tried, CHOICES);
 }
 
 static void
@@ -88,16 +100,15 @@ a_rival_that_varies_wins_by_more_than_it_varies(void **state)
 {
     static const int64_t ns[CHOICES] = {1000, 930, 1500, 1500, 1500};
     static const int64_t fast[CHOICES] = {1000, 500, 1500, 1500, 1500};
-    struct world w;
     (void)state;
     begin(&w, ns, PERCENT);
     w.noise = 400;
     run(&w, 20000);
-    assert_int_equal(w.duels.incumbent, 0);
+    assert_int_equal(w.online.incumbent, 0);
     begin(&w, fast, PERCENT);
     w.noise = 400;
     run(&w, 20000);
-    assert_int_equal(w.duels.incumbent, 1);
+    assert_int_equal(w.online.incumbent, 1);
 }
 
 /* As fast as the incumbent but for one duel. */
@@ -106,26 +117,24 @@ to_win_once_is_chance(void **state)
 {
     static const int64_t usual[CHOICES] = {1000, 1000, 1000, 1000, 1000};
     static const int64_t lucky[CHOICES] = {1000, 500, 1000, 1000, 1000};
-    struct world w;
     (void)state;
     begin(&w, usual, PERCENT);
-    while (w.duels.state != AR_DUELLING)
+    while (w.online.state != AR_TRYING)
         run(&w, 1);
     w.ns = lucky;
-    while (w.duels.state == AR_DUELLING)
+    while (w.online.state == AR_TRYING)
         run(&w, 1);
-    assert_int_equal(w.duels.incumbent, 0);
+    assert_int_equal(w.online.incumbent, 0);
     w.ns = usual;
     run(&w, 20000);
-    assert_int_equal(w.duels.incumbent, 0);
-    assert_int_equal(w.duels.tried, CHOICES);
+    assert_int_equal(w.online.incumbent, 0);
+    assert_int_equal(w.online.tried, CHOICES);
 }
 
 static void
 few_calls_are_left_alone(void **state)
 {
     static const int64_t ns[CHOICES] = {1000, 500, 500, 500, 500};
-    struct world w;
     (void)state;
     begin(&w, ns, PERCENT);
     run(&w, 100 / PERCENT);
@@ -139,7 +148,6 @@ static void
 expect_bounded(const int64_t *ns, int percent)
 {
     int64_t dearest = 0;
-    struct world w;
     for (int i = 0; i < CHOICES; i++)
         dearest = ns[i] > dearest ? ns[i] : dearest;
     begin(&w, ns, percent);
@@ -151,7 +159,7 @@ expect_bounded(const int64_t *ns, int percent)
             fail_msg("%d %%: %lld ns of %lld after %lld calls", percent, (long long)cost,
                      (long long)w.ideal_ns, (long long)w.calls);
     }
-    assert_true(w.duels.tried == CHOICES);
+    assert_true(w.online.tried == CHOICES);
 }
 
 static void
@@ -173,7 +181,6 @@ static void
 what_was_accounted_is_what_it_cost(void **state)
 {
     static const int64_t ns[CHOICES] = {1000, 1300, 5000, 1200, 1100};
-    struct world w;
     (void)state;
     begin(&w, ns, PERCENT);
     run(&w, 100000);
@@ -187,13 +194,12 @@ static void
 a_rival_that_is_dear_makes_the_next_one_wait(void **state)
 {
     static const int64_t ns[CHOICES] = {1000, 1000000, 500, 500, 500};
-    struct world w;
     (void)state;
     begin(&w, ns, PERCENT);
     run(&w, 50000); /* two calls of 1 ms are earned in 100,000 calls of 1 us */
-    assert_int_equal(w.duels.tried, 2);
+    assert_int_equal(w.online.tried, 2);
     run(&w, 100000);
-    assert_int_equal(w.duels.tried, CHOICES);
+    assert_int_equal(w.online.tried, CHOICES);
 }
 
 static void
@@ -201,16 +207,15 @@ a_drift_begins_again_and_finds_what_is_fastest_now(void **state)
 {
     static const int64_t before[CHOICES] = {1000, 1200, 500, 900, 1100};
     static const int64_t after[CHOICES] = {1000, 1200, 2000, 900, 400};
-    struct world w;
     (void)state;
     begin(&w, before, PERCENT);
     run(&w, 20000);
-    assert_int_equal(w.duels.incumbent, 2);
+    assert_int_equal(w.online.incumbent, 2);
     w.ns = after;
     run(&w, 30000);
     assert_int_equal(w.restarts, 1);
-    assert_int_equal(w.duels.incumbent, 4);
-    assert_int_equal(w.duels.tried, CHOICES);
+    assert_int_equal(w.online.incumbent, 4);
+    assert_int_equal(w.online.tried, CHOICES);
 }
 
 static void
@@ -218,14 +223,13 @@ becoming_faster_is_a_drift_too(void **state)
 {
     static const int64_t before[CHOICES] = {1000, 1200, 1300, 1400, 1100};
     static const int64_t after[CHOICES] = {500, 1200, 1300, 200, 1100};
-    struct world w;
     (void)state;
     begin(&w, before, PERCENT);
     run(&w, 20000);
     w.ns = after;
     run(&w, 40000);
     assert_int_equal(w.restarts, 1);
-    assert_int_equal(w.duels.incumbent, 3);
+    assert_int_equal(w.online.incumbent, 3);
 }
 
 static void
@@ -233,10 +237,9 @@ what_is_slow_for_a_while_is_no_drift(void **state)
 {
     static const int64_t usual[CHOICES] = {1000, 1200, 1300, 1400, 1100};
     static const int64_t disturbed[CHOICES] = {9000, 9000, 9000, 9000, 9000};
-    struct world w;
     (void)state;
     begin(&w, usual, PERCENT);
-    while (w.duels.state != AR_LOOKING)
+    while (w.online.state != AR_LOOKING)
         run(&w, 1);
     w.ns = disturbed;
     run(&w, 100);
@@ -249,13 +252,11 @@ static void
 choices_that_are_alone_are_settled_at_once(void **state)
 {
     static const int64_t ns[CHOICES] = {1000};
-    struct world w;
     (void)state;
-    begin(&w, ns, PERCENT);
-    ar_duels_init(&w.duels, &w.budget, 1);
+    begin_with(&w, ns, PERCENT, 1);
     run(&w, 1000);
-    assert_int_equal(w.duels.state, AR_SETTLED);
-    assert_int_equal(w.duels.incumbent, 0);
+    assert_int_equal(w.online.state, AR_SETTLED);
+    assert_int_equal(w.online.incumbent, 0);
 }
 
 int

@@ -1,15 +1,16 @@
-#include "cli/passes.h"
+#include "tuning/values.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 void
-ar_passes_add(struct ar_passes *passes, double seconds)
+ar_values_add(struct ar_values *values, double seconds)
 {
-    if (passes->n == AR_PASSES_MAX)
-        memmove(&passes->seconds[0], &passes->seconds[1],
-                (size_t)--passes->n * sizeof passes->seconds[0]);
-    passes->seconds[passes->n++] = seconds;
+    if (values->n == AR_VALUES_MAX)
+        memmove(&values->seconds[0], &values->seconds[1],
+                (size_t)--values->n * sizeof values->seconds[0]);
+    values->seconds[values->n++] = seconds;
 }
 
 static int
@@ -19,11 +20,11 @@ compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The time that so many quarters of all passes are below. */
+/* The time that so many quarters of all values are below. */
 static double
-quartile(const struct ar_passes *passes, int quarters)
+quartile(const struct ar_values *values, int quarters)
 {
-    struct ar_passes sorted = *passes;
+    struct ar_values sorted = *values;
     const int last = sorted.n - 1;
     qsort(sorted.seconds, (size_t)sorted.n, sizeof sorted.seconds[0], compare_doubles);
     const int below = last * quarters / 4;
@@ -33,31 +34,42 @@ quartile(const struct ar_passes *passes, int quarters)
 }
 
 double
-ar_passes_least(const struct ar_passes *passes)
+ar_values_least(const struct ar_values *values)
 {
-    return quartile(passes, 0);
+    return quartile(values, 0);
 }
 
 double
-ar_passes_median(const struct ar_passes *passes)
+ar_values_median(const struct ar_values *values)
 {
-    return quartile(passes, 2);
+    return quartile(values, 2);
 }
 
 double
-ar_passes_noise(const struct ar_passes *passes)
+ar_values_noise(const struct ar_values *values)
 {
-    return (quartile(passes, 3) - quartile(passes, 1)) / 2 / quartile(passes, 2);
+    return (quartile(values, 3) - quartile(values, 1)) / 2 / quartile(values, 2);
 }
 
 double
-ar_passes_won(const struct ar_passes *a, const struct ar_passes *b, double margin)
+ar_values_won(const struct ar_values *a, const struct ar_values *b, double margin)
 {
     const int n = a->n < b->n ? a->n : b->n;
     int wins = 0;
     for (int i = 1; i <= n; i++)
         wins += b->seconds[b->n - i] > a->seconds[a->n - i] * (1 + margin);
     return n > 0 ? (double)wins / n : 0;
+}
+
+double
+ar_values_error(int n, double share)
+{
+    double ways = 1, all = 0; /* in which k of n pairs are won */
+    for (int k = 0; k <= n; k++) {
+        all += (double)k >= share * n ? ways : 0;
+        ways = ways * (n - k) / (k + 1);
+    }
+    return ldexp(all, -n);
 }
 
 /* SplitMix64.  Source: Steele, Lea & Flood, OOPSLA 2014. */

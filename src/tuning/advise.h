@@ -1,0 +1,60 @@
+/* The search by the model: which algorithm is best for which size, on a machine whose messages and
+ * ranks are known (model/predict.h).  Bounded steps of simulation, never a clock, so that the
+ * same question has the same answer.  Pure. */
+#ifndef AR_ADVISE_H
+#define AR_ADVISE_H
+
+#include "model/predict.h"
+#include "tuning/candidates.h"
+
+#define AR_ADVICE_MAX 32
+
+/* Steps of an estimate, for one who starts a program and waits. */
+#define AR_ADVISE_STEPS ((size_t)1 << 13)
+
+struct ar_advice_request {
+    const struct ar_machine *machine;
+    const int *node_of; /* of each rank, as in struct ar_params */
+    int nranks;
+    const bool *allowed; /* as in ar_algo_list_parse; NULL: all */
+    bool in_order;       /* only rows that combine in rank order */
+    size_t scratch_bytes;
+    size_t most_steps; /* of an estimate; those who seem to win get some 1000 times as many */
+};
+
+/* What messages of more than the entry before's bytes and up to these are best served by. */
+struct ar_advice_entry {
+    size_t bytes; /* SIZE_MAX: of the last */
+    struct ar_choice choice;
+    size_t at;      /* bytes for which */
+    double time_ns; /* was predicted */
+};
+
+struct ar_advice {
+    int n; /* 0: no row may serve */
+    struct ar_advice_entry entries[AR_ADVICE_MAX];
+};
+
+/* What is tried for messages of so many bytes: what others try, but for native and for what shares
+ * memory, which the model does not know.  AR_OK or AR_ERR_MEMORY. */
+int ar_advise_candidates(struct ar_candidate_list *list, const struct ar_advice_request *request,
+                         size_t bytes);
+
+/* AR_OK; errors of ar_predict. */
+int ar_advise(struct ar_advice *advice, const struct ar_advice_request *request);
+
+/* The advice as clauses that ar_rules_parse reads; "" for none.  Malloced; NULL without memory. */
+char *ar_advice_rules(const struct ar_advice *advice);
+
+struct ar_compared {
+    struct ar_choice choice;
+    struct ar_prediction prediction; /* an estimate where it takes more than thrice the best time */
+};
+
+/* The candidates for messages of so many bytes, the fastest first; variants of those that are much
+ * slower than the best are left out.  request->most_steps is not asked for.  AR_OK, with
+ * *rows malloced, *n of them; errors of ar_predict. */
+int ar_compare(struct ar_compared **rows, size_t *n, const struct ar_advice_request *request,
+               size_t bytes, size_t element_bytes);
+
+#endif

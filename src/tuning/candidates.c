@@ -1,0 +1,234 @@
+#include "tuning/candidates.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "select/names.h"
+#include "select/rules.h"
+
+/* All lists below are in the grammar of rules.  The algorithms that tend to win, in the order in
+ * which to try them: */
+static const char usual_text[] = "shm; two_level; butterfly; rhd; ring; "
+                                 "ring(segment=1M,window=2):2M-inf; knomial; star:0-1K@3-8;"
+                                 "bidirectional_ring:256K-inf; native";
+
+/* What an algorithm of two levels is tried with, beneath a lane for every rank and one lane. */
+static const char levels_text[] = "two_level(inter=butterfly); two_level(inter=butterfly,lanes=1);"
+                                  "two_level(inter=rhd);       two_level(inter=rhd,lanes=1);"
+                                  "two_level(inter=circulant); two_level(inter=circulant,lanes=1);"
+                                  "two_level(inter=ring);      two_level(inter=ring,lanes=1)";
+
+/* Variants with the sizes and ranks that they suit. */
+static const char variants_text[] = "knomial(radix=2):0-64K@3-inf;"
+                                    "knomial(radix=3):0-64K@3-inf;"
+                                    "knomial(radix=8):0-64K@8-inf;"
+                                    "rhd(halvings=1):0-inf@4-inf;"
+                                    "rhd(halvings=2):0-inf@8-inf;"
+                                    "rhd(halvings=3):0-inf@16-inf;"
+                                    "rhd(halvings=4):0-inf@32-inf;"
+                                    "shm(whole=inf):1K-64K;"
+                                    "shm(whole=1):1K-64K;"
+                                    "shm(segment=16K):64K-inf;"
+                                    "shm(segment=64K):256K-inf";
+
+/* What messages of at least two segments, and up to a size, are cut into, unless they go through
+ * shared memory. */
+static const struct {
+    size_t bytes;
+    int window;
+    size_t most;
+} segments[] = {{(size_t)16 << 10, 4, (size_t)256 << 10}, {(size_t)64 << 10, 4, SIZE_MAX},
+                {(size_t)256 << 10, 4, SIZE_MAX},         {(size_t)1 << 20, 2, SIZE_MAX},
+                {(size_t)1 << 20, 4, SIZE_MAX},           {(size_t)4 << 20, 2, SIZE_MAX}};
+
+bool
+ar_choice_equals(const struct ar_choice *a, const struct ar_choice *b)
+{
+    char x[AR_CHOICE_TEXT], y[AR_CHOICE_TEXT];
+    return a->kind == b->kind && a->algorithm == b->algorithm &&
+           strcmp(ar_choice_print(a, x, sizeof x), ar_choice_print(b, y, sizeof y)) == 0;
+}
+
+bool
+ar_candidate_fits(const struct ar_candidate *c, size_t bytes)
+{
+    return c->bytes_min <= bytes && bytes <= c->bytes_max;
+}
+
+static size_t
+find(const struct ar_candidate_list *list, const struct ar_choice *choice)
+{
+    size_t i = 0;
+    while (i < list->n && !ar_choice_equals(&list->of[i].choice, choice))
+        i++;
+    return i;
+}
+
+/* The first candidate with the algorithm of the choice; list->n where there is none. */
+static size_t
+find_root(const struct ar_candidate_list *list, const struct ar_choice *choice)
+{
+    size_t i = 0;
+    while (i < list->n && (list->of[i].choice.kind != choice->kind ||
+                           list->of[i].choice.algorithm != choice->algorithm))
+        i++;
+    return i;
+}
+
+/* Unless it is there. */
+static int
+append(struct ar_candidate_list *list, const struct ar_candidate *candidate)
+{
+    if (find(list, &candidate->choice) < list->n)
+        return AR_OK;
+    if (list->n == list->room) {
+        const size_t room = 2 * list->room + 32;
+        struct ar_candidate *const more = reallocarray(list->of, room, sizeof *more);
+        if (!more)
+            return AR_ERR_MEMORY;
+        list->of = more;
+        list->room = room;
+    }
+    list->of[list->n++] = *candidate;
+    return AR_OK;
+}
+
+int
+ar_candidates_add(struct ar_candidate_list *list, size_t *i, const struct ar_choice *choice)
+{
+    const size_t root = find_root(list, choice);
+    const struct ar_candidate candidate = {*choice, root, root == list->n, true, 0, SIZE_MAX};
+    const int error = append(list, &candidate);
+    if (!error)
+        *i = find(list, choice);
+    return error;
+}
+
+/* What a list is made for. */
+struct making {
+    struct ar_candidate_list *list;
+    const struct ar_request *request;
+    const bool *allowed;
+};
+
+static bool
+may_try(const struct making *m, const struct ar_candidate *c)
+{
+    return (m->request->bytes == SIZE_MAX || ar_candidate_fits(c, m->request->bytes)) &&
+           (c->choice.kind == AR_CHOICE_NATIVE ||
+            ar_auto_may_pick(c->choice.algorithm, m->request, m->allowed));
+}
+
+/* Appends the clauses of a text as roots or as variants of the roots that are there. */
+static int
+append_clauses(const struct making *m, const char *text, bool are_roots, bool are_usual)
+{
+    const size_t ranks = (size_t)m->request->nranks;
+    const struct ar_condition always = {0, SIZE_MAX, 0, SIZE_MAX};
+    struct ar_problem problem;
+    struct ar_rules *rules;
+    int error = ar_rules_parse(&rules, text, &problem);
+    if (error)
+        return AR_ERR_MEMORY;
+    for (size_t i = 0; i < ar_rules_count(rules) && !error; i++) {
+        const struct ar_choice *const choice = ar_rules_choice(rules, i);
+        const struct ar_condition *when;
+        if (ar_rules_conditions(rules, i, &when) == 0)
+            when = &always;
+        const size_t root = are_roots ? m->list->n : find_root(m->list, choice);
+        const struct ar_candidate c = {.choice = *choice,
+                                       .root = root,
+                                       .is_first = are_roots,
+                                       .is_usual = are_usual,
+                                       .bytes_min = when->bytes_min,
+                                       .bytes_max = when->bytes_max};
+        if ((are_roots || root < m->list->n) && when->ranks_min <= ranks &&
+            ranks <= when->ranks_max && may_try(m, &c))
+            error = append(m->list, &c);
+    }
+    ar_rules_destroy(rules);
+    return error;
+}
+
+/* Without conditions.  An algorithm of two levels stands for what levels_text says. */
+static int
+append_first(const struct making *m, const struct ar_choice *choice, bool is_usual)
+{
+    const struct ar_request *const r = m->request;
+    const size_t root = find_root(m->list, choice);
+    const size_t least = root < m->list->n ? 2 * choice->params.segment_bytes : 0;
+    const struct ar_candidate c = {*choice, root, true, is_usual, least, SIZE_MAX};
+    if (!may_try(m, &c))
+        return AR_OK;
+    if (choice->kind != AR_CHOICE_ALGORITHM || !(choice->algorithm->takes & AR_TAKES_INTER))
+        return append(m->list, &c);
+    return r->nodes > 1 && r->nodes < (size_t)r->nranks
+               ? append_clauses(m, levels_text, true, is_usual)
+               : AR_OK;
+}
+
+static int
+append_roots(const struct making *m)
+{
+    struct ar_problem problem;
+    struct ar_rules *usual;
+    if (ar_rules_parse(&usual, usual_text, &problem))
+        return AR_ERR_MEMORY;
+    int error = AR_OK;
+    for (size_t i = 0; i < ar_rules_count(usual) && !error; i++)
+        if (ar_rules_clause_matches(usual, i, m->request))
+            error = append_first(m, ar_rules_choice(usual, i), true);
+    ar_rules_destroy(usual);
+    for (size_t i = 0; i < ar_algorithm_count() && !error; i++) {
+        const struct ar_choice choice = ar_choice_default(ar_algorithm_at(i));
+        if (find_root(m->list, &choice) == m->list->n)
+            error = append_first(m, &choice, false);
+    }
+    return error;
+}
+
+static int
+append_segments(const struct making *m, size_t root)
+{
+    const struct ar_candidate uncut = m->list->of[root];
+    int error = AR_OK;
+    if (uncut.root != root || uncut.choice.kind != AR_CHOICE_ALGORITHM ||
+        uncut.choice.algorithm->shares_memory)
+        return AR_OK;
+    for (size_t k = 0; k < sizeof segments / sizeof segments[0] && !error; k++) {
+        struct ar_candidate cut = uncut;
+        cut.choice.params.segment_bytes = segments[k].bytes;
+        cut.choice.params.window = segments[k].window;
+        cut.is_first = false;
+        cut.bytes_min = 2 * segments[k].bytes;
+        cut.bytes_max = segments[k].most;
+        if (may_try(m, &cut))
+            error = append(m->list, &cut);
+    }
+    return error;
+}
+
+int
+ar_candidates_init(struct ar_candidate_list *list, const struct ar_request *request,
+                   const bool *allowed)
+{
+    const struct making m = {list, request, allowed};
+    *list = (struct ar_candidate_list){NULL, 0, 0};
+    int error = append_roots(&m);
+    const size_t nroots = list->n;
+    if (!error)
+        error = append_clauses(&m, variants_text, false, true);
+    for (size_t i = 0; i < nroots && !error; i++)
+        error = append_segments(&m, i);
+    if (error)
+        ar_candidates_fini(list);
+    return error;
+}
+
+void
+ar_candidates_fini(struct ar_candidate_list *list)
+{
+    free(list->of);
+    *list = (struct ar_candidate_list){NULL, 0, 0};
+}

@@ -1,0 +1,261 @@
+#include "tuning/online.h"
+
+#include <stdlib.h>
+
+#define QUICK_CALLS  1    /* of each side before the first judgement */
+#define CHECK_CALLS  2000 /* between looks for drift, at least */
+#define DRIFT_FACTOR 3    /* /2: so much slower or faster, twice in a row, is one */
+
+/* Enough calls come before the first agreement, which costs about a call. */
+int
+ar_online_init(struct ar_online *o, struct ar_budget *budget, const struct ar_candidate_list *list,
+               size_t first, int nranks)
+{
+    *o = (struct ar_online){
+        .budget = budget, .list = list, .nranks = nranks, .warm_ups = 1, .gain = 1};
+    o->first = o->incumbent = first;
+    o->wake = (uint64_t)(100 / budget->percent);
+    return ar_elimination_init(&o->search, &ar_by_calls, list, first);
+}
+
+void
+ar_online_fini(struct ar_online *o)
+{
+    ar_elimination_fini(&o->search);
+}
+
+size_t
+ar_online_turn(const struct ar_online *o)
+{
+    const bool rivals_turn = o->state == AR_TRYING && o->taken[1] <= o->taken[0];
+    return rivals_turn ? o->rival : o->incumbent;
+}
+
+bool
+ar_online_counts(struct ar_online *o)
+{
+    return ++o->calls >= o->wake;
+}
+
+/* --- times --- */
+
+static int
+compare_ns(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int64_t
+median(const int64_t *ns, int n)
+{
+    int64_t sorted[AR_ONLINE_BATCH];
+    for (int i = 0; i < n; i++)
+        sorted[i] = ns[i];
+    qsort(sorted, (size_t)n, sizeof sorted[0], compare_ns);
+    return n > 0 ? sorted[n / 2] : 0;
+}
+
+struct ar_online_times
+ar_online_summarize(const struct ar_online *o)
+{
+    struct ar_online_times times = {.call_ns = median(o->ns[0], o->taken[0]),
+                                    .spent_ns = o->spent_ns,
+                                    .agree_ns = o->budget->own_agree_ns};
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < o->taken[side]; i++)
+            times.pairs[side][i] = o->ns[side][i];
+    return times;
+}
+
+/* --- what comes next --- */
+
+/* Waits until there is enough for the rival's next calls: should it be half as fast, or, where it
+ * is not known to win anywhere, should its ranks work one after the other. */
+static void
+wait_for_rival(struct ar_online *o)
+{
+    struct ar_budget *const b = o->budget;
+    const bool may_be_slow = !o->list->of[o->rival].is_usual && o->nranks > 2;
+    const int64_t excess = may_be_slow ? (o->nranks - 1) * o->call_ns : o->call_ns;
+    const int64_t wanted = (QUICK_CALLS + 1) * excess + b->agree_ns;
+    const int64_t missing = wanted - (b->time_ns / 100 * b->percent - b->spent_ns);
+    const int64_t a_call = o->call_ns * b->percent / 100 + 1;
+    o->wake = o->calls + (uint64_t)(missing > 0 ? missing / a_call + 1 : 1);
+    o->state = AR_WAITING;
+}
+
+static void
+begin(struct ar_online *o, enum ar_online_state state, int warm_ups)
+{
+    o->state = state;
+    o->warm_ups = warm_ups;
+    o->taken[0] = o->taken[1] = 0;
+    o->spent_ns = 0;
+}
+
+/* Looks for drift are far enough apart not to be felt. */
+static void
+rest(struct ar_online *o)
+{
+    const int64_t calls = 1000 * o->budget->agree_ns / (o->call_ns + 1);
+    o->state = AR_SETTLED;
+    o->wake = o->calls + (uint64_t)(calls > CHECK_CALLS ? calls : CHECK_CALLS);
+}
+
+/* The next rival; true: there is none. */
+static bool
+go_on(struct ar_online *o)
+{
+    o->rival = ar_elimination_next(&o->search);
+    o->values[0].n = o->values[1].n = 0;
+    if (o->rival < o->list->n)
+        wait_for_rival(o);
+    else
+        rest(o);
+    return o->state == AR_SETTLED;
+}
+
+static bool
+end_measuring(struct ar_online *o, int64_t median_ns, int64_t call_ns)
+{
+    o->incumbent_ns = median_ns + 1;
+    o->call_ns = call_ns + 1;
+    o->gain = 1;
+    o->tried = 1;
+    o->first = o->incumbent;
+    ar_elimination_restart(&o->search, o->incumbent);
+    ar_elimination_note(&o->search, o->incumbent, 1);
+    return go_on(o);
+}
+
+static void
+end_look(struct ar_online *o, int64_t now)
+{
+    const int64_t then = o->incumbent_ns;
+    const bool has_drifted = 2 * now > DRIFT_FACTOR * then || 2 * then > DRIFT_FACTOR * now;
+    o->drifts = has_drifted ? o->drifts + 1 : 0;
+    rest(o);
+    if (has_drifted)
+        o->wake = o->calls + CHECK_CALLS;
+    if (o->drifts == 2) { /* from the beginning */
+        begin(o, AR_MEASURING, 0);
+        o->wake = 0;
+        o->drifts = 0;
+    }
+}
+
+/* Is the rival out by these pairs?  So slow that more calls would be wasted, or unable to win
+ * its share of all pairs. */
+static bool
+is_out(const struct ar_elimination_rule *rule, const struct ar_values values[2])
+{
+    const int n = values[1].n;
+    const double won = ar_values_won(&values[1], &values[0], rule->margin) * n;
+    if (ar_values_median(&values[1]) > rule->factors[0] * ar_values_median(&values[0]))
+        return true;
+    return n >= AR_ONLINE_BATCH && won + AR_ONLINE_PAIRS - n < rule->share * AR_ONLINE_PAIRS;
+}
+
+static void
+count_spent(struct ar_online *o, const struct ar_online_times *times)
+{
+    const int64_t excess = times->spent_ns - (o->taken[1] + 1) * times->call_ns;
+    o->budget->spent_ns += excess > 0 ? excess : 0;
+}
+
+/* The rival takes the incumbent's place. */
+static void
+replace(struct ar_online *o, double ratio)
+{
+    o->incumbent = o->search.incumbent = o->rival;
+    o->incumbent_ns = (int64_t)((double)o->incumbent_ns * ratio) + 1;
+    o->call_ns = (int64_t)((double)o->call_ns * ratio) + 1;
+    o->gain /= ratio;
+}
+
+/* After the first call of each, which counts in the batch again; after the first batch, or after
+ * both. */
+static bool
+judge_rival(struct ar_online *o, const struct ar_online_times *times)
+{
+    struct ar_values values[2] = {o->values[0], o->values[1]};
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < o->taken[side]; i++)
+            ar_values_add(&values[side], (double)times->pairs[side][i] + 1);
+    const bool out = is_out(o->search.rule, values);
+    if (!out && o->taken[1] < AR_ONLINE_BATCH)
+        return false; /* on with it */
+    count_spent(o, times);
+    if (!out && values[1].n < AR_ONLINE_PAIRS) {
+        o->values[0] = values[0];
+        o->values[1] = values[1];
+        wait_for_rival(o);
+        return false;
+    }
+    const double ratio = ar_values_median(&values[1]) / ar_values_median(&values[0]);
+    o->tried++;
+    ar_elimination_note(&o->search, o->rival, ratio / o->gain);
+    if (!out)
+        replace(o, ratio);
+    return go_on(o);
+}
+
+bool
+ar_online_judge(struct ar_online *o, const struct ar_online_times *times)
+{
+    const int64_t median_ns = median(times->pairs[0], o->taken[0]);
+    o->budget->spent_ns += times->agree_ns;
+    o->budget->agree_ns = times->agree_ns;
+    if (o->state == AR_MEASURING)
+        return end_measuring(o, median_ns, times->call_ns);
+    if (o->state == AR_TRYING)
+        return judge_rival(o, times);
+    end_look(o, median_ns);
+    return false;
+}
+
+/* --- calls --- */
+
+static void
+account(struct ar_online *o)
+{
+    o->budget->time_ns += (int64_t)(o->calls - o->accounted) * o->call_ns;
+    o->accounted = o->calls;
+}
+
+/* Ends a warm-up, or takes a time. */
+static void
+take(struct ar_online *o, int side, int64_t ns)
+{
+    if (o->warm_ups > 0 && side == (o->state == AR_TRYING))
+        o->warm_ups--;
+    else
+        o->ns[side][o->taken[side]++] = ns;
+}
+
+bool
+ar_online_note(struct ar_online *o, int64_t ns)
+{
+    account(o);
+    switch (o->state) {
+    case AR_WAITING:
+        wait_for_rival(o);
+        if (o->wake == o->calls + 1)
+            begin(o, AR_TRYING, 1);
+        return false;
+    case AR_SETTLED:
+        begin(o, AR_LOOKING, 0);
+        return false;
+    case AR_TRYING: {
+        const int side = o->taken[1] <= o->taken[0];
+        o->spent_ns += side ? ns : 0;
+        take(o, side, ns);
+        return o->taken[0] == o->taken[1] && ((o->taken[0] == QUICK_CALLS && o->values[1].n == 0) ||
+                                              o->taken[0] == AR_ONLINE_BATCH);
+    }
+    default:
+        take(o, 0, ns);
+        return o->taken[0] == AR_ONLINE_BATCH;
+    }
+}

@@ -1,0 +1,89 @@
+/* The search by the calls of a program, for one kind of call.  The choice of the moment, the
+ * incumbent, is compared with its rivals in turns: a call each and a first judgement, then more of
+ * AR_ONLINE_PAIRS pairs of calls, in two batches.  Which rival comes next, and which are left out,
+ * is the elimination's affair (ar_by_calls).  All of it follows from counts of calls and from times
+ * that the ranks agreed on, so all ranks do the same without asking.  No clock.  Pure.
+ *
+ * A call goes like this:
+ *
+ *     choice = ar_online_turn(o);
+ *     wanted = ar_online_counts(o);
+ *     ... the call, in ns ...
+ *     if (wanted && ar_online_note(o, ns)) {
+ *         times = ar_online_summarize(o);
+ *         ... the ranks agree on each number: the least of pairs, the greatest of the others ...
+ *         ar_online_judge(o, &times);
+ *     }
+ */
+#ifndef AR_ONLINE_H
+#define AR_ONLINE_H
+
+#include "tuning/elimination.h"
+
+#define AR_ONLINE_BATCH 5 /* pairs between two agreements; odd */
+#define AR_ONLINE_PAIRS (2 * AR_ONLINE_BATCH)
+
+/* What trials may cost, for all kinds of calls of a communicator.  All but own_agree_ns is agreed.
+ */
+struct ar_budget {
+    int percent; /* of the time in allreduce */
+    int64_t time_ns, spent_ns;
+    int64_t agree_ns;     /* what an agreement takes */
+    int64_t own_agree_ns; /* of the last one, on this rank */
+};
+
+/* What a rank contributes to an agreement.  Of a call the least time of all ranks counts: in a
+ * program whose ranks come at different times that is the last one's, and the others' have their
+ * waiting in them; in a loop of calls all ranks take as long. */
+struct ar_online_times {
+    int64_t pairs[2][AR_ONLINE_BATCH]; /* of the incumbent, and of the rival */
+    int64_t call_ns;  /* the incumbent's median, of which the greatest counts: what calls take,
+                         waiting and all */
+    int64_t spent_ns; /* by the rival, in all calls of the batch */
+    int64_t agree_ns; /* by the agreement before */
+};
+
+enum ar_online_state { AR_MEASURING, AR_WAITING, AR_TRYING, AR_SETTLED, AR_LOOKING };
+
+struct ar_online {
+    struct ar_budget *budget;
+    const struct ar_candidate_list *list;
+    int nranks;
+    struct ar_elimination search;
+    enum ar_online_state state;
+    size_t first, incumbent, rival;
+    size_t tried;
+    double gain;                     /* over the first incumbent, as far as pairs were won */
+    int64_t incumbent_ns, call_ns;   /* agreed */
+    uint64_t calls, accounted, wake; /* so many so far; in the budget; when there is something to
+                                        do */
+    int warm_ups;                    /* calls of this batch that do not count */
+    int taken[2];                    /* times of the incumbent, and of the rival */
+    int64_t ns[2][AR_ONLINE_BATCH];
+    int64_t spent_ns;
+    struct ar_values values[2]; /* agreed, of the batches before: as taken */
+    int drifts;                 /* looks in a row that saw one */
+};
+
+/* Of the candidates of a list, which must outlive o, of which first is the incumbent.  AR_OK, or
+ * AR_ERR_MEMORY with nothing to fini. */
+int ar_online_init(struct ar_online *o, struct ar_budget *budget,
+                   const struct ar_candidate_list *list, size_t first, int nranks);
+void ar_online_fini(struct ar_online *o);
+
+/* The candidate that runs the next call. */
+size_t ar_online_turn(const struct ar_online *o);
+
+/* Counts a call to come; is its time wanted? */
+bool ar_online_counts(struct ar_online *o);
+
+/* Takes the time of a call whose time was wanted; do the ranks have to agree now? */
+bool ar_online_note(struct ar_online *o, int64_t ns);
+
+struct ar_online_times ar_online_summarize(const struct ar_online *o);
+
+/* What follows from the times that were agreed on.  True where all has been tried: the incumbent
+ * stays, until it drifts. */
+bool ar_online_judge(struct ar_online *o, const struct ar_online_times *times);
+
+#endif
