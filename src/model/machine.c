@@ -44,22 +44,15 @@ print_number(FILE *out, double x)
 }
 
 static void
-print_duration(FILE *out, const char *name, double ns)
+print_time(FILE *out, const char *name, double ns)
 {
-    fprintf(out, "  %s ", name);
     const bool in_us = ns >= 1e4 && ns == floor(ns);
+    fprintf(out, "  %s ", name);
     print_number(out, in_us ? ns / 1e3 : ns);
     fputs(in_us ? "us" : "ns", out);
 }
 
-static void
-print_time(FILE *out, const char *name, double ns)
-{
-    if (ns > 0)
-        print_duration(out, name, ns);
-}
-
-/* In the unit of which it is one or more, in the digits printed. */
+/* Prints a bandwidth, if it is limited, in the largest unit of which it is one or more. */
 static void
 print_rate(FILE *out, const char *name, double per_byte)
 {
@@ -82,34 +75,43 @@ print_travel(FILE *out, const struct ar_travel *travel)
     fputs("ns", out);
     print_rate(out, "bandwidth", travel->per_byte);
     print_rate(out, "stream", travel->stream_per_byte);
-    print_time(out, "overhead", travel->overhead);
-    if (travel->eager_bytes < SIZE_MAX)
-        fprintf(out, "  eager %s", ar_size_print(travel->eager_bytes, size, sizeof size));
-    if (travel->eager_bytes < SIZE_MAX && travel->handshake != 2 * travel->latency)
-        print_duration(out, "handshake", travel->handshake);
+    if (travel->overhead > 0)
+        print_time(out, "overhead", travel->overhead);
+    if (travel->eager_bytes == SIZE_MAX)
+        return;
+    fprintf(out, "  eager %s", ar_size_print(travel->eager_bytes, size, sizeof size));
+    if (travel->handshake != 2 * travel->latency)
+        print_time(out, "handshake", travel->handshake);
+}
+
+static void
+print_level(FILE *out, const struct ar_level *level, const char *latency, const char *bandwidth)
+{
+    if (level->latency > 0)
+        print_time(out, latency, level->latency);
+    print_rate(out, bandwidth, level->per_byte);
 }
 
 static void
 print_shape(FILE *out, const struct ar_machine *m)
 {
     if (m->shape == AR_SHAPE_TORUS) {
-        fputs("torus      dims ", out);
-        for (int d = 0; d < m->ndims; d++)
-            fprintf(out, "%s%d", d ? "x" : "", m->dims[d]);
+        fprintf(out, "torus      dims %d", m->dims[0]);
+        for (int d = 1; d < m->ndims; d++)
+            fprintf(out, "x%d", m->dims[d]);
     } else if (m->shape == AR_SHAPE_DRAGONFLY) {
         fprintf(out, "dragonfly  nodes %d  routers %d", m->levels[0].nodes, m->routers);
-        print_time(out, "global_latency", m->levels[1].latency);
-        print_rate(out, "global_bandwidth", m->levels[1].per_byte);
-    }
-    for (int l = 0; l < m->nlevels; l++) {
-        if (m->shape == AR_SHAPE_SWITCHES)
+        print_level(out, &m->levels[1], "global_latency", "global_bandwidth");
+    } else {
+        for (int l = 0; l < m->nlevels; l++) {
             fprintf(out, "switch     nodes %d", m->levels[l].nodes);
-        else if (l > 0)
-            return;
-        print_time(out, "latency", m->levels[l].latency);
-        print_rate(out, "bandwidth", m->levels[l].per_byte);
-        fputc('\n', out);
+            print_level(out, &m->levels[l], "latency", "bandwidth");
+            fputc('\n', out);
+        }
+        return;
     }
+    print_level(out, &m->levels[0], "latency", "bandwidth");
+    fputc('\n', out);
 }
 
 char *

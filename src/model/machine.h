@@ -1,12 +1,12 @@
 /* A machine: what messages and reductions take there.  Pure.
  *
- * Ranks share nodes, nodes share a network.  A message between ranks of a node goes out of
- * one rank's port and into the other's, and through the node's memory, which all its
- * messages share; one between nodes goes out of and into their network cards, which the ranks of a
- * node share, and through links that the shape of the network says.  Links carry
- * messages in the order in which they are sent, or share themselves out.
+ * Ranks share nodes, and nodes share a network.  A message between ranks of a node goes out of one
+ * rank's port and into the other's, and through the node's memory, which all messages of the node
+ * share.  A message between nodes goes through their network cards, which all ranks of a node
+ * share, and through the links that the shape of the network has between them.  Links carry
+ * messages one after the other, as they are sent, or share themselves out among them.
  *
- * Times in nanoseconds, here and wherever no other unit is named; a bandwidth is kept as the
+ * Times are in nanoseconds, here and wherever no other unit is named.  A bandwidth is kept as the
  * time that a byte takes, 0 where it is without limit.
  */
 #ifndef AR_MACHINE_H
@@ -22,7 +22,7 @@
 
 /* How messages travel, within a node or between nodes. */
 struct ar_travel {
-    double latency;         /* from the first byte's leaving to its arrival */
+    double latency;         /* from when a byte leaves to when it arrives */
     double overhead;        /* of a rank's time, for each message it sends and each it receives */
     double per_byte;        /* through a rank's port (node), a node's card (network) */
     size_t eager_bytes;     /* longer messages wait for the receiver, and for the handshake */
@@ -30,9 +30,9 @@ struct ar_travel {
     double stream_per_byte; /* of one message, however few there are */
 };
 
-/* What becomes of messages that meet in a link. */
+/* How messages that meet in a link get through it. */
 enum ar_sharing {
-    AR_SHARING_QUEUE, /* one goes after the other, as they were sent */
+    AR_SHARING_QUEUE, /* one after the other, as they were sent */
     AR_SHARING_FAIR   /* each gets an equal part of the link */
 };
 
@@ -66,15 +66,15 @@ struct ar_machine {
     int routers; /* of a group of a dragonfly */
 };
 
-/* One rank a node, and nothing but latency, bandwidth and reduction. */
+/* A machine with one rank per node, and nothing but latency, bandwidth and reduction. */
 struct ar_machine ar_machine_flat(double latency, double per_byte, double reduce_per_byte);
 
-/* node_of of ranks placed in blocks, machine->ranks_per_node a node.  Malloced, nranks entries;
- * NULL without memory. */
+/* The node of each rank where ranks fill node after node, machine->ranks_per_node on each.
+ * Malloced, nranks entries; NULL without memory. */
 int *ar_machine_place(const struct ar_machine *machine, int nranks);
 
-/* Reads a machine file's text; allreduce(7) has its format.  AR_OK; AR_ERR_SYNTAX with problem
- * telling line and column, what is wrong and what is allowed. */
+/* Reads a machine file's text; allreduce(7) has its format.  AR_OK; AR_ERR_SYNTAX, and problem
+ * tells line and column, what is wrong and what is allowed. */
 int ar_machine_parse(struct ar_machine *machine, const char *text,
                      char problem[AR_MACHINE_PROBLEM]);
 

@@ -24,29 +24,30 @@ product(const int *dims, int n)
     return all;
 }
 
-/* Links of level l; level units are counted on the way. */
-static size_t
-level_links(struct ar_network *net, int l)
+/* How many switches, torus nodes, routers or groups level l has. */
+static int
+units_of(const struct ar_network *net, int l)
 {
     const struct ar_machine *const m = net->machine;
-    const size_t routers = (size_t)m->routers;
-    int units = groups_of(net->nnodes, m->levels[l].nodes);
-    if (m->shape == AR_SHAPE_TORUS)
-        units = product(m->dims, m->ndims);
-    net->units[l] = units;
-    switch (m->shape) {
-    case AR_SHAPE_TORUS:
-        return (size_t)units * 2 * (size_t)m->ndims;
-    case AR_SHAPE_DRAGONFLY:
-        return l == 0 ? (size_t)groups_of(units, m->routers) * routers * routers
-                      : (size_t)units * (size_t)units;
-    default:
-        return 2 * (size_t)units;
-    }
+    return m->shape == AR_SHAPE_TORUS ? product(m->dims, m->ndims)
+                                      : groups_of(net->nnodes, m->levels[l].nodes);
 }
 
+static size_t
+links_of_level(const struct ar_network *net, int l)
+{
+    const struct ar_machine *const m = net->machine;
+    const size_t units = (size_t)net->units[l], routers = (size_t)m->routers;
+    if (m->shape == AR_SHAPE_TORUS)
+        return units * 2 * (size_t)m->ndims;
+    if (m->shape == AR_SHAPE_SWITCHES)
+        return 2 * units;
+    return l > 0 ? units * units : (size_t)groups_of(net->units[0], m->routers) * routers * routers;
+}
+
+/* Numbers the links, kind after kind. */
 static void
-count_links(struct ar_network *net)
+number_links(struct ar_network *net)
 {
     const size_t ranks = (size_t)net->nranks, nodes = (size_t)net->nnodes;
     const size_t counts[AR_LINK_LEVEL] = {ranks, ranks, nodes, nodes, nodes};
@@ -57,45 +58,37 @@ count_links(struct ar_network *net)
     }
     for (int l = 0; l < AR_MACHINE_LEVELS; l++) {
         net->first[AR_LINK_LEVEL + l] = n;
-        n += l < net->machine->nlevels ? level_links(net, l) : 0;
+        if (l < net->machine->nlevels) {
+            net->units[l] = units_of(net, l);
+            n += links_of_level(net, l);
+        }
     }
     net->first[AR_LINK_LEVEL + AR_MACHINE_LEVELS] = n;
 }
 
-static double
-speed_of(const struct ar_machine *m, int kind)
-{
-    switch (kind) {
-    case AR_LINK_PORT_OUT:
-    case AR_LINK_PORT_IN:
-        return m->node.per_byte;
-    case AR_LINK_MEMORY:
-        return m->memory_per_byte;
-    case AR_LINK_CARD_OUT:
-    case AR_LINK_CARD_IN:
-        return m->network.per_byte;
-    default:
-        return m->levels[kind - AR_LINK_LEVEL].per_byte;
-    }
-}
-
 int
-ar_network_init(struct ar_network *net, const struct ar_machine *machine, const int *node_of,
-                int nranks)
+ar_network_init(struct ar_network *net, const struct ar_machine *m, const int *node_of, int nranks)
 {
-    *net = (struct ar_network){.machine = machine,
+    double per_byte[AR_LINK_LEVEL + AR_MACHINE_LEVELS] = {
+        [AR_LINK_PORT_OUT] = m->node.per_byte,   [AR_LINK_PORT_IN] = m->node.per_byte,
+        [AR_LINK_MEMORY] = m->memory_per_byte,   [AR_LINK_CARD_OUT] = m->network.per_byte,
+        [AR_LINK_CARD_IN] = m->network.per_byte,
+    };
+    *net = (struct ar_network){.machine = m,
                                .node_of = node_of,
                                .nranks = nranks,
                                .nnodes = ar_nodes_count(node_of, nranks)};
-    if (machine->shape == AR_SHAPE_TORUS && product(machine->dims, machine->ndims) < net->nnodes)
+    if (m->shape == AR_SHAPE_TORUS && product(m->dims, m->ndims) < net->nnodes)
         return AR_ERR_PARAM;
-    count_links(net);
+    number_links(net);
     net->links = calloc(ar_network_links(net), sizeof *net->links);
     if (!net->links)
         return AR_ERR_MEMORY;
+    for (int l = 0; l < AR_MACHINE_LEVELS; l++)
+        per_byte[AR_LINK_LEVEL + l] = m->levels[l].per_byte;
     for (int kind = 0; kind < AR_LINK_LEVEL + AR_MACHINE_LEVELS; kind++)
         for (size_t i = net->first[kind]; i < net->first[kind + 1]; i++)
-            net->links[i].per_byte = speed_of(machine, kind);
+            net->links[i].per_byte = per_byte[kind];
     return AR_OK;
 }
 
@@ -121,7 +114,7 @@ ar_network_reset(struct ar_network *net)
 
 /* --- ways --- */
 
-/* Links without limit hold nobody up. */
+/* Adds a link to the way, but not one without limit, which holds nobody up. */
 static void
 add(const struct ar_network *net, struct ar_way *way, int kind, size_t i)
 {
@@ -147,7 +140,7 @@ cross_switches(const struct ar_network *net, struct ar_way *way, int from, int t
     }
 }
 
-/* Along each dimension the shorter way round. */
+/* A message goes the shorter way round along each dimension. */
 static void
 cross_torus(const struct ar_network *net, struct ar_way *way, int from, int to)
 {
@@ -181,7 +174,7 @@ cross_group(const struct ar_network *net, struct ar_way *way, int from, int to)
     add(net, way, AR_LINK_LEVEL, (size_t)from * (size_t)m->routers + (size_t)(to % m->routers));
 }
 
-/* Router j of a group has the links to groups j, j + routers, ...: the shortest way. */
+/* Router j of a group has the links to groups j, j + routers, ...: this is the shortest way. */
 static void
 cross_dragonfly(const struct ar_network *net, struct ar_way *way, int from, int to)
 {
@@ -198,19 +191,6 @@ cross_dragonfly(const struct ar_network *net, struct ar_way *way, int from, int 
     cross_group(net, way, there * m->routers + here % m->routers, in);
 }
 
-static void
-cross_network(const struct ar_network *net, struct ar_way *way, int from, int to, int into)
-{
-    add(net, way, AR_LINK_CARD_OUT, (size_t)from);
-    if (net->machine->shape == AR_SHAPE_TORUS)
-        cross_torus(net, way, from, to);
-    else if (net->machine->shape == AR_SHAPE_DRAGONFLY)
-        cross_dragonfly(net, way, from, to);
-    else
-        cross_switches(net, way, from, to);
-    add(net, way, AR_LINK_CARD_IN, (size_t)into);
-}
-
 const struct ar_travel *
 ar_network_travel(const struct ar_network *net, int from, int to)
 {
@@ -218,19 +198,27 @@ ar_network_travel(const struct ar_network *net, int from, int to)
 }
 
 void
-ar_network_way(const struct ar_network *net, struct ar_way *way, int from, int to, int actor)
+ar_network_way(const struct ar_network *net, struct ar_way *way, int from, int to, int receiver)
 {
     const int here = net->node_of[from], there = net->node_of[to];
+    const struct ar_travel *const travel = ar_network_travel(net, from, to);
     way->n = 0;
-    way->per_byte = way->stream = ar_network_travel(net, from, to)->stream_per_byte;
-    way->latency = ar_network_travel(net, from, to)->latency;
-    if (here != there) {
-        cross_network(net, way, here, there, net->node_of[actor]);
+    way->per_byte = way->stream = travel->stream_per_byte;
+    way->latency = travel->latency;
+    if (here == there) {
+        add(net, way, AR_LINK_PORT_OUT, (size_t)from);
+        add(net, way, AR_LINK_MEMORY, (size_t)here);
+        add(net, way, AR_LINK_PORT_IN, (size_t)to);
         return;
     }
-    add(net, way, AR_LINK_PORT_OUT, (size_t)from);
-    add(net, way, AR_LINK_MEMORY, (size_t)here);
-    add(net, way, AR_LINK_PORT_IN, (size_t)to);
+    add(net, way, AR_LINK_CARD_OUT, (size_t)here);
+    if (net->machine->shape == AR_SHAPE_TORUS)
+        cross_torus(net, way, here, there);
+    else if (net->machine->shape == AR_SHAPE_DRAGONFLY)
+        cross_dragonfly(net, way, here, there);
+    else
+        cross_switches(net, way, here, there);
+    add(net, way, AR_LINK_CARD_IN, (size_t)net->node_of[receiver]);
 }
 
 /* --- names --- */
@@ -245,25 +233,6 @@ ar_network_busiest(const struct ar_network *net)
     return most;
 }
 
-static void
-name_level(const struct ar_network *net, int l, size_t i, char *text, size_t room)
-{
-    const struct ar_machine *const m = net->machine;
-    const size_t ndims = (size_t)m->ndims, routers = (size_t)m->routers;
-    const size_t units = (size_t)net->units[l];
-    if (m->shape == AR_SHAPE_TORUS)
-        snprintf(text, room, "link of node %zu along dimension %zu, %s", i / 2 / ndims,
-                 i / 2 % ndims, i % 2 ? "back" : "ahead");
-    else if (m->shape == AR_SHAPE_DRAGONFLY && l == 0)
-        snprintf(text, room, "link of router %zu to router %zu", i / routers,
-                 i / routers / routers * routers + i % routers);
-    else if (m->shape == AR_SHAPE_DRAGONFLY)
-        snprintf(text, room, "link of group %zu to group %zu", i / units, i % units);
-    else
-        snprintf(text, room, "links %s switch %zu of level %d", i % 2 ? "down to" : "up from",
-                 i / 2, l + 1);
-}
-
 void
 ar_network_name(const struct ar_network *net, size_t link, char *text, size_t room)
 {
@@ -274,13 +243,26 @@ ar_network_name(const struct ar_network *net, size_t link, char *text, size_t ro
                               {"memory", "node", ""},
                               {"card", "node", ", out"},
                               {"card", "node", ", in"}};
+    const struct ar_machine *const m = net->machine;
+    const size_t ndims = (size_t)m->ndims, routers = (size_t)m->routers;
     int kind = AR_LINK_LEVEL + AR_MACHINE_LEVELS - 1;
     while (link < net->first[kind])
         kind--;
     const size_t i = link - net->first[kind];
-    if (kind >= AR_LINK_LEVEL)
-        name_level(net, kind - AR_LINK_LEVEL, i, text, room);
-    else
+    if (kind < AR_LINK_LEVEL)
         snprintf(text, room, "%s of %s %zu%s", names[kind].what, names[kind].of, i,
                  names[kind].way);
+    else if (m->shape == AR_SHAPE_TORUS)
+        snprintf(text, room, "link of node %zu along dimension %zu, %s", i / 2 / ndims,
+                 i / 2 % ndims, i % 2 ? "back" : "ahead");
+    else if (m->shape == AR_SHAPE_DRAGONFLY && kind == AR_LINK_LEVEL)
+        snprintf(text, room, "link of router %zu to router %zu", i / routers,
+                 i / routers / routers * routers + i % routers);
+    else if (m->shape == AR_SHAPE_DRAGONFLY)
+        snprintf(text, room, "link of group %zu to group %zu",
+                 i / (size_t)net->units[kind - AR_LINK_LEVEL],
+                 i % (size_t)net->units[kind - AR_LINK_LEVEL]);
+    else
+        snprintf(text, room, "links %s switch %zu of level %d", i % 2 ? "down to" : "up from",
+                 i / 2, kind - AR_LINK_LEVEL + 1);
 }

@@ -24,7 +24,7 @@ struct ar_link {
     double busy;    /* time spent on messages */
 };
 
-/* Which links there are, by number: those of a kind follow each other. */
+/* Which links there are.  Their numbers are those of kind after kind, from first[kind] on. */
 struct ar_network {
     const struct ar_machine *machine; /* borrowed */
     const int *node_of;               /* of each rank; borrowed */
@@ -38,8 +38,8 @@ struct ar_network {
 /* A message's way. */
 struct ar_way {
     double latency;
-    double per_byte; /* through the narrowest link, or of a message alone */
-    double stream;   /* per_byte of a message alone, that no link's other messages add to */
+    double per_byte; /* through the narrowest link, or stream if that is more */
+    double stream;   /* of one message, however few others there are */
     int n;
     size_t links[AR_WAY_MAX];
 };
@@ -50,20 +50,21 @@ int ar_network_init(struct ar_network *network, const struct ar_machine *machine
                     const int *node_of, int nranks);
 void ar_network_fini(struct ar_network *network);
 
-/* How many there are. */
+/* How many links there are. */
 size_t ar_network_links(const struct ar_network *network);
 
-/* All links free, none was ever busy. */
+/* Makes all links free, and never busy before. */
 void ar_network_reset(struct ar_network *network);
 
-/* The way from a rank to another one, whose own links are those of its actor. */
+/* The way of a message from a rank to another one.  Where ranks stand for others, receiver stands
+ * for to, and the card is that of its node. */
 void ar_network_way(const struct ar_network *network, struct ar_way *way, int from, int to,
-                    int actor);
+                    int receiver);
 
-/* The travel from a rank to another: within a node, or between nodes. */
+/* How messages travel from a rank to another: as within a node, or as between nodes. */
 const struct ar_travel *ar_network_travel(const struct ar_network *network, int from, int to);
 
-/* The link that was busy longest, and what it is, such as "card of node 3, out". */
+/* The link that was busy longest, and what a link is, such as "card of node 3, out". */
 size_t ar_network_busiest(const struct ar_network *network);
 void ar_network_name(const struct ar_network *network, size_t link, char *text, size_t room);
 

@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reduce/exact_digits.h"
-#include "reduce/exact_grid.h"
+#include "reduce/exact_ways.h"
 #include "reduce/rounding.h"
 
 /* --- grids --- */
@@ -22,19 +21,13 @@ ar_exact_kernels_get(enum ar_isa isa, enum ar_exact_format format)
     return &tables[isa][format];
 }
 
-static const struct ar_exact_kernels *
-kernels_of(enum ar_exact_format format)
-{
-    return ar_exact_kernels_get(ar_isa_best(), format);
-}
-
-/* A part's integer is at most 2^PART_BITS where it is cut and where it is read.  Of the highest
- * part nranks integers with a carry stay below that: it holds 13 bits less than a word. */
+/* A part's integer is at most 2^PART_BITS where it is cut and where it is read.  The highest part
+ * holds SPARE_BITS less than a word, so that nranks integers with a carry stay below that. */
 #define PART_BITS  51
 #define SPARE_BITS 13
 
-/* Where magic numbers and units are, and their sums, that are neither infinite nor below the normal
- * numbers. */
+/* Between these exponents magic numbers, units and their sums are neither infinite nor below the
+ * normal numbers. */
 #define EXPONENT_LEAST (-1020)
 #define EXPONENT_MOST  1020
 #define MAGIC_BITS     52
@@ -69,7 +62,7 @@ ar_exact_grid_of(struct ar_window window, int nranks)
 
 /* --- windows --- */
 
-/* The window of the largest number and of the lowest bit is that of all. */
+/* The window of the largest number and the lowest bit is that of all numbers. */
 struct ar_window
 ar_extent_window(enum ar_exact_format format, struct ar_extent extent)
 {
@@ -85,7 +78,8 @@ ar_window_of(enum ar_exact_format format, const void *numbers, size_t count)
 {
     struct ar_float_environment saved;
     ar_rounding_begin(&saved);
-    const struct ar_extent extent = kernels_of(format)->measure(numbers, count);
+    const struct ar_extent extent =
+        ar_exact_kernels_get(ar_isa_best(), format)->measure(numbers, count);
     ar_rounding_end(&saved);
     const struct ar_window window = ar_extent_window(format, extent);
     return window.special ? ar_digits_window(format, numbers, count) : window;
@@ -111,7 +105,7 @@ ar_exact_encode(enum ar_exact_format format, int64_t *words, const void *numbers
         return;
     }
     ar_rounding_begin(&saved);
-    kernels_of(format)->encode(words, numbers, count, &grid);
+    ar_exact_kernels_get(ar_isa_best(), format)->encode(words, numbers, count, &grid);
     ar_rounding_end(&saved);
 }
 
@@ -126,6 +120,6 @@ ar_exact_decode(enum ar_exact_format format, void *numbers, int64_t *words, size
         return;
     }
     ar_rounding_begin(&saved);
-    kernels_of(format)->decode(numbers, words, count, &grid);
+    ar_exact_kernels_get(ar_isa_best(), format)->decode(numbers, words, count, &grid);
     ar_rounding_end(&saved);
 }

@@ -1,15 +1,15 @@
 /* Exact sums of floating-point numbers, by sums of integers.
  *
- * A finite number is an integer times a power of two.  Given the highest and the lowest bit that
- * any of p ranks' numbers has (a window), each number becomes a few words of so many bits that p
- * of them add up without overflow; the words of all ranks are summed one by one, by any allreduce
- * of 64-bit integers in any order; and the sum of the numbers is read from them, rounded
- * once to the nearest, ties to even.  So the result depends on nothing but the numbers: it is the
- * correctly rounded sum.  The idea is Kulisch's long accumulator, cut to the bits in use.
+ * A finite number is an integer times a power of two.  First the ranks agree on a window: the
+ * highest and the lowest bit that any of their numbers has.  Then each number becomes a few integer
+ * words, of so few bits each that the words of all ranks add up without overflow.  Any allreduce of
+ * 64-bit integers adds them, in any order.  At last the sum is read from the words and rounded
+ * once, to the nearest, ties to even: the result is the correctly rounded sum, and depends on
+ * nothing but the numbers.  The idea is Kulisch's long accumulator, cut to the bits in use.
  *
- * A sum that is zero is +0.  With an infinity among the numbers the sum is that infinity;
- * with both, or a NaN, it is a NaN, always the same.  No floating-point
- * instruction is used: neither rounding mode nor flushing of small numbers changes anything.
+ * A sum that is zero is +0.  With an infinity among the numbers the sum is that infinity; with
+ * both, or a NaN, it is a NaN, always the same.  Neither the program's rounding mode nor its
+ * flushing of small numbers changes anything.
  */
 #ifndef AR_EXACT_H
 #define AR_EXACT_H
@@ -19,8 +19,8 @@
 
 enum ar_exact_format { AR_EXACT_FLOAT, AR_EXACT_DOUBLE, AR_EXACT_FORMATS };
 
-/* What the numbers of a block occupy.  Three int32_t: the ranks' windows are joined by the
- * maximum of each. */
+/* The bits that the numbers of a block occupy.  The ranks' windows are joined by the maximum of
+ * each of the three int32_t. */
 struct ar_window {
     int32_t top;     /* all numbers are below 2^top; AR_WINDOW_EMPTY: all are zero */
     int32_t bottom;  /* and multiples of 2^-bottom; the same */
@@ -35,7 +35,7 @@ struct ar_window {
 /* The window of count numbers, anywhere in memory. */
 struct ar_window ar_window_of(enum ar_exact_format format, const void *numbers, size_t count);
 
-/* The window of all numbers there are. */
+/* The window that holds every number of the format. */
 struct ar_window ar_window_whole(enum ar_exact_format format);
 
 /* Words that a number takes in a (joined) window; 0 where all are zero. */

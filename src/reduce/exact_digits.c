@@ -1,5 +1,5 @@
-/* NOLINT below: clang's analyzer takes 128-bit integers for shorter ones. */
-#include "reduce/exact_digits.h"
+/* NOLINT below, since clang's analyzer takes 128-bit integers for shorter ones. */
+#include "reduce/exact_ways.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -132,27 +132,14 @@ ar_digits_words(struct ar_window window, int nranks)
 
 /* --- to words --- */
 
-/* What is counted in the last word where there are infinities or NaN. */
+/* The last word counts infinities of either sign and NaN, where there are any. */
 #define COUNT_BITS 21
 enum special { POSITIVE, NEGATIVE, NOT_A_NUMBER };
-
-static inline int64_t
-count_one(struct parts x)
-{
-    const enum special which = x.mantissa ? NOT_A_NUMBER : x.negative ? NEGATIVE : POSITIVE;
-    return x.special ? INT64_C(1) << (COUNT_BITS * which) : 0;
-}
 
 /* n / bits is n * reciprocal >> RECIPROCAL_BITS, for all n below 2^12. */
 #define RECIPROCAL_BITS 24
 
-static inline uint32_t
-reciprocal_of(int bits)
-{
-    return ((UINT32_C(1) << RECIPROCAL_BITS) + (uint32_t)bits - 1) / (uint32_t)bits;
-}
-
-/* Adds the digits of a finite number to words count apart. */
+/* Sets the digits of a finite number in words that are count apart. */
 static inline void
 put_digits(int64_t *words, size_t count, struct parts x, int bottom, int bits, uint32_t reciprocal)
 {
@@ -176,12 +163,14 @@ encode(enum ar_exact_format format, int64_t *words, const void *numbers, size_t 
     const struct layout l = layout_of(format);
     const size_t digits = digits_of(window, nranks);
     const int bits = ar_digits_bits(nranks);
-    const uint32_t reciprocal = reciprocal_of(bits);
+    const uint32_t reciprocal =
+        ((UINT32_C(1) << RECIPROCAL_BITS) + (uint32_t)bits - 1) / (uint32_t)bits;
     memset(words, 0, digits * count * sizeof *words);
     for (size_t i = 0; i < count; i++) {
         const struct parts x = split(l, load(format, numbers, i));
+        const enum special which = x.mantissa ? NOT_A_NUMBER : x.negative ? NEGATIVE : POSITIVE;
         if (window.special)
-            words[digits * count + i] = count_one(x);
+            words[digits * count + i] = x.special ? INT64_C(1) << (COUNT_BITS * which) : 0;
         if (!x.special && x.mantissa)
             put_digits(words + i, count, x, window.bottom, bits, reciprocal);
     }
@@ -199,8 +188,7 @@ ar_digits_encode(enum ar_exact_format format, int64_t *words, const void *number
 
 /* --- from words --- */
 
-/* Makes all digits non-negative but the highest, which is what is carried out of them; returns
- * that. */
+/* Makes all digits non-negative; returns what is carried out of the highest. */
 static inline int64_t
 carry(int64_t *words, size_t count, size_t digits, int bits)
 {
@@ -214,15 +202,8 @@ carry(int64_t *words, size_t count, size_t digits, int bits)
     return over;
 }
 
-static inline void
-negate(int64_t *words, size_t count, size_t digits)
-{
-    for (size_t k = 0; k < digits; k++)
-        words[k * count] = -words[k * count];
-}
-
-/* mantissa 2^exponent, and a little more if sticky, to the nearest; the exponent is no less than
- * the lowest.  Ties go to even. */
+/* Rounds mantissa 2^exponent, and a little more if sticky, to the nearest, ties to even.  The
+ * exponent is not less than the lowest. */
 static inline uint64_t
 round_to(struct layout l, unsigned __int128 mantissa, int exponent, bool sticky)
 {
@@ -250,11 +231,19 @@ round_to(struct layout l, unsigned __int128 mantissa, int exponent, bool sticky)
 /* Enough of a mantissa to round it, given whether anything is below. */
 #define ENOUGH_BITS 64
 
-/* The digits, none negative, with what was carried out of them. */
 static inline uint64_t
-read_digits(struct layout l, const int64_t *words, size_t count, size_t digits, int64_t over,
-            struct ar_window window, int bits)
+read_number(struct layout l, int64_t *words, size_t count, size_t digits, struct ar_window window,
+            int bits)
 {
+    int64_t over = carry(words, count, digits, bits);
+    const bool negative = over < 0;
+    const uint64_t sign = (uint64_t)negative << (l.mantissa_bits + l.exponent_bits);
+    if (negative) {
+        /* The highest digit was -1 or so: what is below it takes part in the negation. */
+        for (size_t k = 0; k < digits; k++)
+            words[k * count] = -words[k * count];
+        over = carry(words, count, digits, bits) - over;
+    }
     unsigned __int128 mantissa = (uint64_t)over;
     bool sticky = false;
     size_t k = digits;
@@ -263,22 +252,7 @@ read_digits(struct layout l, const int64_t *words, size_t count, size_t digits, 
     const int exponent = (int)k * bits - window.bottom;
     while (k > 0 && !sticky)
         sticky = words[--k * count] != 0;
-    return mantissa ? round_to(l, mantissa, exponent, sticky) : 0;
-}
-
-static inline uint64_t
-read_number(struct layout l, int64_t *words, size_t count, size_t digits, struct ar_window window,
-            int bits)
-{
-    int64_t over = carry(words, count, digits, bits);
-    const bool negative = over < 0;
-    if (negative) {
-        /* The highest digit was -1 or so: what is below it takes part in the negation. */
-        negate(words, count, digits);
-        over = carry(words, count, digits, bits) - over;
-    }
-    const uint64_t number = read_digits(l, words, count, digits, over, window, bits);
-    return (uint64_t)negative << (l.mantissa_bits + l.exponent_bits) | number;
+    return sign | (mantissa ? round_to(l, mantissa, exponent, sticky) : 0);
 }
 
 /* The bits of a sum with so many infinities and NaN. */

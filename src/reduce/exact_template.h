@@ -1,9 +1,8 @@
-/* Kernels of exact_grid.h for one instruction set: AR_TABLE, compiled under AR_TARGET.
+/* Kernels of exact_ways.h for one instruction set: AR_TABLE, compiled under AR_TARGET.
  * Loops that compilers make vectors of: no branch, and integers of the numbers' own size. */
 #include <string.h>
 
-#include "reduce/exact_grid.h"
-#include "reduce/vector.h"
+#include "reduce/exact_ways.h"
 
 #define INLINE static inline AR_TARGET __attribute__((always_inline))
 

@@ -1,8 +1,8 @@
 /* Three-operand kernels, by class of element and op.
  *
- * A class is an element's representation; several MPI types share one, and where
- * MPI libraries disagree about bits, a type has several classes to choose from
- * (see named.c).  Each instruction set has a table of its own.
+ * A class is an element's representation.  Several MPI types share one, and where MPI libraries
+ * disagree about bits, a type has several classes to choose from (see named.c).  Each instruction
+ * set has a table of its own.
  */
 #ifndef AR_KERNELS_H
 #define AR_KERNELS_H
@@ -48,15 +48,13 @@ struct ar_kernels {
     ar_kernel_fn *of[AR_CLASSES][AR_OPS];
 };
 
-/* Each in a file of its own; ar_kernels_scalar is the part of the base that
- * vector instructions do not speed up. */
-extern const struct ar_kernels ar_kernels_scalar;
+/* Each is made in a file of its own. */
 extern const struct ar_kernels ar_kernels_base;
 extern const struct ar_kernels ar_kernels_avx2;
 extern const struct ar_kernels ar_kernels_avx512;
 
-/* The kernel for isa, or for the widest one below it that has one; NULL if the
- * class does not take the op. */
+/* The kernel for isa, or for the widest instruction set below it that has one; NULL if the class
+ * does not take the op. */
 ar_kernel_fn *ar_kernel_get(enum ar_isa isa, enum ar_class class, enum ar_op op);
 
 #endif

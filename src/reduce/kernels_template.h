@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "reduce/kernels.h"
-#include "reduce/vector.h"
 
 /* dst is a, or b, or apart from both: no iteration depends on another one. */
 #define KERNEL(class, op, T, expression)                                                           \

@@ -9,19 +9,6 @@
 #define CHUNK ((size_t)INT_MAX)
 
 static bool
-resolve_predefined(struct ar_reduction *r, MPI_Op op, enum ar_op which, MPI_Datatype type)
-{
-    struct ar_named *const named = ar_named_find(type);
-    if (!named || !(named->ops & 1u << which))
-        return false;
-    *r = named->geometry;
-    r->op = op;
-    r->which = which;
-    r->kernel = ar_named_kernel(named, op, which);
-    return true;
-}
-
-static bool
 resolve_user(struct ar_reduction *r, MPI_Op op, MPI_Datatype type)
 {
     const struct ar_named *const named = ar_named_find(type);
@@ -36,10 +23,10 @@ resolve_user(struct ar_reduction *r, MPI_Op op, MPI_Datatype type)
     *r = found;
     r->op = op;
     r->which = AR_OPS;
-    r->type_class = AR_TYPE_OTHER; /* another rank may have a derived type */
     r->commutative = commutative;
     r->named = false;
     /* Another rank may have a derived type of the same elements, without the gaps. */
+    r->type_class = AR_TYPE_OTHER;
     r->basic = r->basic && r->dense;
     return true;
 }
@@ -50,15 +37,17 @@ ar_reduction_resolve(struct ar_reduction *r, MPI_Op op, MPI_Datatype type)
     enum ar_op which;
     if (type == MPI_DATATYPE_NULL)
         return false;
-    switch (ar_op_find(&which, op)) {
-    case AR_OP_PREDEFINED:
-        return resolve_predefined(r, op, which, type);
-    case AR_OP_USER:
-        return resolve_user(r, op, type);
-    case AR_OP_REFUSED:
-        break;
-    }
-    return false;
+    const enum ar_op_kind kind = ar_op_find(&which, op);
+    if (kind != AR_OP_PREDEFINED)
+        return kind == AR_OP_USER && resolve_user(r, op, type);
+    struct ar_named *const named = ar_named_find(type);
+    if (!named || !(named->ops & 1u << which))
+        return false;
+    *r = named->geometry;
+    r->op = op;
+    r->which = which;
+    r->kernel = ar_named_kernel(named, op, which);
+    return true;
 }
 
 /* inout = in op inout */
@@ -86,8 +75,7 @@ ar_reduction_apply(const struct ar_reduction *r, void *dst, const void *a, void 
     }
     if (r->packing)
         return ar_packing_apply(r->packing, dst, (void *)a, b, count);
-    /* PMPI_Reduce_local works in its right operand: in b where dst is a, else in
-     * dst. */
+    /* PMPI_Reduce_local works in its right operand: in b where dst is a, else in dst. */
     if (dst == a) {
         error = reduce_local(r, b, a, count);
         return error ? error : ar_reduction_copy(r, dst, b, count);

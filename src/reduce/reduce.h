@@ -12,8 +12,7 @@
 
 #include "select/traits.h"
 
-/* dst[i] = a[i] op b[i] for i in 0..count-1.  dst may be a, may be b, and
- * overlaps neither otherwise. */
+/* dst[i] = a[i] op b[i] for i in 0..count-1.  dst may be a or b, and overlaps neither otherwise. */
 typedef void ar_kernel_fn(void *dst, const void *a, const void *b, size_t count);
 
 /* An op on a type, resolved: all that moving and combining elements needs. */
@@ -37,32 +36,30 @@ struct ar_reduction {
     size_t true_extent; /* bytes from an element's first to its last byte */
 };
 
-/* Resolves op on type.  Returns false, with *r untouched, if this is nothing for
- * us (an invalid handle, an op the type does not take): the
- * native call then deals with it.  Decides alike on all ranks. Thread-safe. */
+/* Resolves op on type.  False, with *r untouched, if the handle is invalid or the type does not
+ * take the op: the native call then deals with it.  Decides alike on all ranks.  Thread-safe. */
 bool ar_reduction_resolve(struct ar_reduction *r, MPI_Op op, MPI_Datatype type);
 
-/* dst = a op b.  dst may be a or b.  Where dst is a, b is undefined afterwards.
- * All three point to elements as an MPI buffer does (true_lb is added by MPI).
- * Returns MPI_SUCCESS or the error class of PMPI_Reduce_local. */
+/* dst = a op b.  dst may be a or b.  Where dst is a, b is undefined afterwards.  All three point to
+ * elements as an MPI buffer does (true_lb is added by MPI).  MPI_SUCCESS or the error class of
+ * PMPI_Reduce_local. */
 int ar_reduction_apply(const struct ar_reduction *r, void *dst, const void *a, void *b,
                        size_t count);
 
-/* dst = src; gaps between and inside the elements of dst stay untouched. dst may
- * be src.  Returns MPI_SUCCESS or the error class of the PMPI call. */
+/* dst = src; gaps between and inside the elements of dst stay untouched.  dst may be src.
+ * MPI_SUCCESS, MPI_ERR_NO_MEM, or the error class of the PMPI call. */
 int ar_reduction_copy(const struct ar_reduction *r, void *dst, const void *src, size_t count);
 
-/* To and from elements side by side without any gap, in the order of the type's signature: as
- * MPI sends them, and so alike on all ranks however these lay them out.  count * size
- * bytes, at most INT_MAX, where ar_reduction_packs says so.  MPI_SUCCESS or the error class of the
- * PMPI call. */
+/* Pack elements side by side without any gap, in the order of the type's signature, and unpack
+ * them: as MPI sends them, and so alike on all ranks however these lay them out.  They take count *
+ * size bytes, at most INT_MAX, where ar_reduction_packs says so.  MPI_SUCCESS or the error class of
+ * the PMPI call. */
 bool ar_reduction_packs(const struct ar_reduction *r);
 int ar_reduction_pack(const struct ar_reduction *r, void *packed, const void *src, size_t count);
 int ar_reduction_unpack(const struct ar_reduction *r, void *dst, const void *packed, size_t count);
 
-/* Bytes that a scratch buffer for count elements takes, and where in such a
- * buffer element 0 is (the address to hand to MPI).  Elements may lie in each other's gaps, and
- * backwards. */
+/* Bytes that a scratch buffer for count elements takes, and the address of element 0 in such a
+ * buffer (the one to hand to MPI).  Elements may lie in each other's gaps, and backwards. */
 size_t ar_reduction_room_bytes(const struct ar_reduction *r, size_t count);
 void *ar_reduction_base(const struct ar_reduction *r, void *scratch, size_t count);
 

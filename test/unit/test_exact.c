@@ -16,8 +16,7 @@
 #include <cmocka.h>
 
 #include "reduce/exact.h"
-#include "reduce/exact_digits.h"
-#include "reduce/exact_grid.h"
+#include "reduce/exact_ways.h"
 
 #define COUNT     64
 #define RANKS_MAX 1000
