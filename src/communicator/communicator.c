@@ -90,7 +90,7 @@ ar_communicators_close(bool is_together)
         ar_engine_destroy(c, is_together);
     pthread_mutex_unlock(&lock);
     ar_agree_close();
-    ar_segments_close();
+    ar_arenas_close();
     if (is_together)
         ar_carriers_close();
 }

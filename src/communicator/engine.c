@@ -85,7 +85,7 @@ map_memory(struct ar_communicator *c, MPI_Comm comm, int grade)
     memory->state = ar_node_init(&memory->node, comm, c->rank, c->nranks, size) ? AR_ENGINE_READY
                                                                                 : AR_ENGINE_FAILED;
     if (memory->state == AR_ENGINE_READY)
-        c->wait = ar_wait_make(c->config->wait, memory->node.block.ranks, memory->node.block.cpus);
+        c->wait = ar_wait_make(c->config->wait, memory->node.piece.ranks, memory->node.piece.cpus);
 }
 
 struct ar_node *

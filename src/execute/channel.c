@@ -37,7 +37,7 @@ ar_channel_serves(int nranks)
 static struct lane *
 lane_of(const struct ar_channel *c, int tag, int from, int to)
 {
-    const struct ar_block *b = &c->block;
+    const struct ar_piece *b = &c->piece;
     const size_t i = (size_t)(tag * b->stride + to) * (size_t)b->stride + (size_t)from;
     return (struct lane *)(void *)(b->slots + i * b->slot_bytes);
 }
@@ -48,7 +48,7 @@ end_of(const struct ar_channel *c, int tag, int peer)
     return &c->lanes[tag * c->nranks + peer];
 }
 
-/* Whoever had the block before us left all lanes empty. */
+/* Whoever had the piece before us left all lanes empty. */
 static void
 look_where_lanes_stand(struct ar_channel *c)
 {
@@ -64,18 +64,18 @@ bool
 ar_channel_init(struct ar_channel *channel, MPI_Comm comm, int rank, int nranks, int kind)
 {
     const size_t cell_bytes = cell_bytes_for(nranks);
-    const struct ar_block_wish wish = {.kind = kind,
+    const struct ar_piece_wish wish = {.kind = kind,
                                        .slot_bytes = sizeof(struct lane) + CELLS * cell_bytes,
                                        .slots = AR_CHANNEL_LANES * nranks,
-                                       .blocks = 1,
+                                       .pieces = 1,
                                        .is_optional = true};
     struct ar_channel made = {.rank = rank, .nranks = nranks};
     made.lanes = calloc(AR_CHANNEL_LANES * (size_t)nranks, sizeof *made.lanes);
-    if (!ar_all(comm, made.lanes) || !ar_block_borrow(&made.block, comm, rank, nranks, &wish)) {
+    if (!ar_all(comm, made.lanes) || !ar_piece_borrow(&made.piece, comm, rank, nranks, &wish)) {
         free(made.lanes);
         return false;
     }
-    made.cell_bytes = (made.block.slot_bytes - sizeof(struct lane)) / CELLS;
+    made.cell_bytes = (made.piece.slot_bytes - sizeof(struct lane)) / CELLS;
     look_where_lanes_stand(&made);
     *channel = made;
     return true;
@@ -85,7 +85,7 @@ void
 ar_channel_fini(struct ar_channel *channel)
 {
     if (!channel->failed)
-        ar_block_return(&channel->block);
+        ar_piece_return(&channel->piece);
     free(channel->lanes);
 }
 

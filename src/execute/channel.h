@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "execute/segment.h"
+#include "execute/arena.h"
 #include "reduce/reduce.h"
 #include "schedule/schedule.h"
 
@@ -30,7 +30,7 @@ struct ar_channel {
     int rank;
     int nranks;
     size_t cell_bytes;
-    struct ar_block block;
+    struct ar_piece piece;
     struct ar_lane *lanes; /* for each tag, for each rank; owned */
     unsigned polls;
     bool failed; /* a call ended in the midst */
@@ -55,7 +55,7 @@ struct ar_transfer {
 bool ar_channel_serves(int nranks);
 
 /* The channel of comm's nranks ranks.  Collective over comm; false, alike on all
- * ranks, as ar_block_borrow says, and where a rank lacks memory. */
+ * ranks, as ar_piece_borrow says, and where a rank lacks memory. */
 bool ar_channel_init(struct ar_channel *channel, MPI_Comm comm, int rank, int nranks, int kind);
 void ar_channel_fini(struct ar_channel *channel);
 

@@ -42,29 +42,29 @@ ar_node_slot_bytes(size_t chunk_bytes)
 bool
 ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks, struct ar_node_size size)
 {
-    const struct ar_block_wish wish = {.kind = size.kind,
+    const struct ar_piece_wish wish = {.kind = size.kind,
                                        .slot_bytes = ar_node_slot_bytes(size.chunk_bytes),
                                        .slots = SLOTS,
-                                       .blocks = 1 + size.spare,
+                                       .pieces = 1 + size.spare,
                                        .neighbours = size.neighbours};
     struct ar_node made = {.rank = rank, .nranks = nranks};
-    if (!ar_block_borrow(&made.block, comm, rank, nranks, &wish))
+    if (!ar_piece_borrow(&made.piece, comm, rank, nranks, &wish))
         return false;
-    made.chunk_bytes = (made.block.slot_bytes - sizeof(struct slot)) / 2;
-    made.sequence = made.block.sequence;
-    made.is_crowded = made.block.ranks > made.block.cpus;
+    made.chunk_bytes = (made.piece.slot_bytes - sizeof(struct slot)) / 2;
+    made.sequence = made.piece.sequence;
+    made.is_crowded = made.piece.ranks > made.piece.cpus;
     made.whole_bytes = ar_node_tune(nranks, made.is_crowded).whole_bytes;
     *node = made;
     return true;
 }
 
-/* A block in disorder is nobody's any more. */
+/* A piece in disorder is nobody's any more. */
 void
 ar_node_fini(struct ar_node *node)
 {
-    node->block.sequence = node->sequence;
+    node->piece.sequence = node->sequence;
     if (!node->failed)
-        ar_block_return(&node->block);
+        ar_piece_return(&node->piece);
 }
 
 /* --- waiting --- */
@@ -72,9 +72,9 @@ ar_node_fini(struct ar_node *node)
 static struct slot *
 slot_of(const struct ar_node *node, uint64_t sequence, int rank)
 {
-    const struct ar_block *block = &node->block;
-    const size_t i = (size_t)(sequence % SLOTS) * (size_t)block->stride + (size_t)rank;
-    return (struct slot *)(void *)(block->slots + i * block->slot_bytes);
+    const struct ar_piece *piece = &node->piece;
+    const size_t i = (size_t)(sequence % SLOTS) * (size_t)piece->stride + (size_t)rank;
+    return (struct slot *)(void *)(piece->slots + i * piece->slot_bytes);
 }
 
 /* How far a rank is with a chunk. */

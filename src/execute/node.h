@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "execute/segment.h"
+#include "execute/arena.h"
 #include "execute/wait.h"
 #include "reduce/reduce.h"
 
@@ -27,19 +27,19 @@ struct ar_node {
     uint64_t sequence;  /* of the last chunk */
     uint64_t awaited;   /* who waits long writes here for what; see node.c */
     bool failed;        /* a call ended in the midst: the ranks' sequences may differ */
-    struct ar_block block;
+    struct ar_piece piece;
 };
 
 /* Which memory: that of one kind is used again by later communicators. */
 struct ar_node_size {
     int kind;
     size_t chunk_bytes; /* a multiple of 64; rank 0's counts */
-    int spare;          /* blocks for further communicators, made along with this one's */
+    int spare;          /* pieces for further communicators, made along with this one's */
     int neighbours;     /* ranks of the whole job on the node, where known; rank 0's counts */
 };
 
 /* Memory that the nranks ranks of comm share.
- * Collective over comm.  False, alike on all ranks, as ar_block_borrow says. */
+ * Collective over comm.  False, alike on all ranks, as ar_piece_borrow says. */
 bool ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks,
                   struct ar_node_size size);
 void ar_node_fini(struct ar_node *node);

@@ -186,7 +186,7 @@ run_rank(void *argument)
                            .nranks = job->p,
                            .chunk_bytes = CHUNK_BYTES,
                            .sequence = job->first,
-                           .block = {.slots = job->slots,
+                           .piece = {.slots = job->slots,
                                      .slot_bytes = ar_node_slot_bytes(CHUNK_BYTES),
                                      .stride = job->p}};
     dice = job->seed * 1000003 + (uint64_t)t->rank;

@@ -1,7 +1,7 @@
-/* Layout of a segment: a head for each block, then the blocks' slots. */
+/* Layout of an arena: a head for each piece, then the pieces' slots. */
 #include <config.h>
 
-#include "execute/segment.h"
+#include "execute/arena.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -13,22 +13,22 @@
 #include "execute/group.h"
 #include "execute/shared.h"
 
-/* Segments that this process makes beyond so many bytes in sum go with the
+/* Arenas that this process makes beyond so many bytes in sum go with the
  * communicator that they were made for. */
 #define KEPT_BYTES ((size_t)64 << 20)
 
 struct head {
-    _Alignas(64) _Atomic int users; /* ranks that have not given the block back */
+    _Alignas(64) _Atomic int users; /* ranks that have not given the piece back */
     _Atomic uint64_t sequence;      /* the last users' */
 };
 
-struct ar_segment {
-    struct ar_segment *next;
+struct ar_arena {
+    struct ar_arena *next;
     uint64_t number; /* names it, the same on all ranks */
-    bool is_kept;    /* else it goes with its only block */
+    bool is_kept;    /* else it goes with its only piece */
     MPI_Group group; /* that has mapped it, if kept and known */
     int kind;
-    int blocks;
+    int pieces;
     int stride;
     int slots;
     int neighbours;
@@ -39,15 +39,15 @@ struct ar_segment {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ar_segment *segments;
+static struct ar_arena *arenas;
 static size_t kept_bytes;
 
 /* What rank 0 tells the others. */
 struct offer {
-    struct ar_shared shared; /* the segment; number 0: there is none */
-    struct ar_block_wish wish;
-    int index;   /* of the block */
-    int cpus;    /* that the segment's ranks may use together, once they have met */
+    struct ar_shared shared; /* the arena; number 0: there is none */
+    struct ar_piece_wish wish;
+    int index;   /* of the piece */
+    int cpus;    /* that the arena's ranks may use together, once they have met */
     bool is_new; /* to be mapped */
     bool is_kept;
 };
@@ -90,38 +90,38 @@ ar_cpus_together(MPI_Comm comm, int rank)
     return cpus;
 }
 
-/* --- segments --- */
+/* --- arenas --- */
 
 static size_t
-block_bytes(const struct ar_segment *s)
+piece_bytes(const struct ar_arena *s)
 {
     return (size_t)s->slots * (size_t)s->stride * s->slot_bytes;
 }
 
 static struct head *
-head_of(const struct ar_segment *s, int index)
+head_of(const struct ar_arena *s, int index)
 {
     return (struct head *)(void *)s->memory + index;
 }
 
 static char *
-slots_of(const struct ar_segment *s, int index)
+slots_of(const struct ar_arena *s, int index)
 {
-    return s->memory + (size_t)s->blocks * sizeof(struct head) + (size_t)index * block_bytes(s);
+    return s->memory + (size_t)s->pieces * sizeof(struct head) + (size_t)index * piece_bytes(s);
 }
 
 /* Not mapped yet. */
-static struct ar_segment
-describe(const struct ar_block_wish *wish, int nranks)
+static struct ar_arena
+describe(const struct ar_piece_wish *wish, int nranks)
 {
-    struct ar_segment s = {.group = MPI_GROUP_NULL,
-                           .kind = wish->kind,
-                           .blocks = wish->blocks,
-                           .stride = nranks,
-                           .slots = wish->slots,
-                           .neighbours = wish->neighbours,
-                           .slot_bytes = wish->slot_bytes};
-    s.bytes = (size_t)s.blocks * (sizeof(struct head) + block_bytes(&s));
+    struct ar_arena s = {.group = MPI_GROUP_NULL,
+                         .kind = wish->kind,
+                         .pieces = wish->pieces,
+                         .stride = nranks,
+                         .slots = wish->slots,
+                         .neighbours = wish->neighbours,
+                         .slot_bytes = wish->slot_bytes};
+    s.bytes = (size_t)s.pieces * (sizeof(struct head) + piece_bytes(&s));
     return s;
 }
 
@@ -145,17 +145,17 @@ release(const struct offer *offer, size_t bytes)
     pthread_mutex_unlock(&lock);
 }
 
-/* By rank 0: makes the memory, its first block taken.  No number in the offer if
+/* By rank 0: makes the memory, its first piece taken.  No number in the offer if
  * that fails or is not worth it. */
 static void *
-make(struct offer *offer, const struct ar_block_wish *wish, int nranks, bool by_name)
+make(struct offer *offer, const struct ar_piece_wish *wish, int nranks, bool by_name)
 {
-    struct ar_segment s = describe(wish, nranks);
+    struct ar_arena s = describe(wish, nranks);
     *offer = (struct offer){.wish = *wish, .is_new = true, .is_kept = reserve(s.bytes)};
     if (!offer->is_kept && wish->is_optional)
         return NULL;
     if (!offer->is_kept) {
-        offer->wish.blocks = 1;
+        offer->wish.pieces = 1;
         s = describe(&offer->wish, nranks);
     }
     s.memory = by_name ? NULL : ar_shared_make(&offer->shared, false, s.bytes);
@@ -171,27 +171,27 @@ make(struct offer *offer, const struct ar_block_wish *wish, int nranks, bool by_
 }
 
 static void
-destroy(struct ar_segment *s)
+destroy(struct ar_arena *s)
 {
     munmap(s->memory, s->bytes);
     free(s);
 }
 
 static void
-keep(struct ar_segment *s)
+keep(struct ar_arena *s)
 {
     s->is_kept = true;
     pthread_mutex_lock(&lock);
-    s->next = segments;
-    segments = s;
+    s->next = arenas;
+    arenas = s;
     pthread_mutex_unlock(&lock);
 }
 
 static void
-forget(const struct ar_segment *s)
+forget(const struct ar_arena *s)
 {
     pthread_mutex_lock(&lock);
-    struct ar_segment **at = &segments;
+    struct ar_arena **at = &arenas;
     while (*at && *at != s)
         at = &(*at)->next;
     if (*at)
@@ -199,9 +199,9 @@ forget(const struct ar_segment *s)
     pthread_mutex_unlock(&lock);
 }
 
-/* From now on its blocks may be lent. */
+/* From now on its pieces may be lent. */
 static void
-open_to(struct ar_segment *s, MPI_Comm comm, int nranks, int cpus)
+open_to(struct ar_arena *s, MPI_Comm comm, int nranks, int cpus)
 {
     const MPI_Group group = ar_group_of(comm, nranks);
     pthread_mutex_lock(&lock);
@@ -211,10 +211,10 @@ open_to(struct ar_segment *s, MPI_Comm comm, int nranks, int cpus)
 }
 
 /* Maps what rank 0 made, which has it as memory; NULL if this rank cannot. */
-static struct ar_segment *
-map_segment(int rank, int nranks, const struct offer *offer, void *memory)
+static struct ar_arena *
+map_arena(int rank, int nranks, const struct offer *offer, void *memory)
 {
-    struct ar_segment *s = malloc(sizeof *s);
+    struct ar_arena *s = malloc(sizeof *s);
     if (!s)
         return NULL;
     *s = describe(&offer->wish, nranks);
@@ -227,12 +227,12 @@ map_segment(int rank, int nranks, const struct offer *offer, void *memory)
 }
 
 /* Collective; NULL on all ranks where one of them fails. */
-static struct ar_segment *
+static struct ar_arena *
 attach(MPI_Comm comm, int rank, int nranks, struct offer *offer, void *memory)
 {
-    struct ar_segment *s = map_segment(rank, nranks, offer, memory);
+    struct ar_arena *s = map_arena(rank, nranks, offer, memory);
     /* Before the ranks meet: as soon as they have, another thread of one of them may lend a
-     * block, and this rank must know the segment by its number then. */
+     * piece, and this rank must know the arena by its number then. */
     if (s && offer->is_kept)
         keep(s);
     const bool all = meet(comm, rank, !s, &offer->cpus);
@@ -255,15 +255,15 @@ attach(MPI_Comm comm, int rank, int nranks, struct offer *offer, void *memory)
     return NULL;
 }
 
-/* --- blocks --- */
+/* --- pieces --- */
 
-/* Takes a free block of s for nranks ranks; its index, or -1. */
+/* Takes a free piece of s for nranks ranks; its index, or -1. */
 static int
-take(const struct ar_segment *s, int nranks)
+take(const struct ar_arena *s, int nranks)
 {
-    for (int i = 0; i < s->blocks; i++) {
+    for (int i = 0; i < s->pieces; i++) {
         int nobody = 0;
-        /* Pairs with the release in ar_block_return. */
+        /* Pairs with the release in ar_piece_return. */
         if (atomic_compare_exchange_strong_explicit(&head_of(s, i)->users, &nobody, nranks,
                                                     memory_order_acquire, memory_order_relaxed))
             return i;
@@ -272,21 +272,21 @@ take(const struct ar_segment *s, int nranks)
 }
 
 static bool
-has_room(const struct ar_segment *s)
+has_room(const struct ar_arena *s)
 {
-    for (int i = 0; i < s->blocks; i++)
+    for (int i = 0; i < s->pieces; i++)
         if (atomic_load_explicit(&head_of(s, i)->users, memory_order_relaxed) == 0)
             return true;
     return false;
 }
 
-/* By rank 0: a free block in a segment that all ranks of comm have mapped. */
+/* By rank 0: a free piece in an arena that all ranks of comm have mapped. */
 static bool
 find(struct offer *offer, MPI_Comm comm, int nranks, int kind)
 {
     bool found = false;
     pthread_mutex_lock(&lock);
-    for (const struct ar_segment *s = segments; s && !found; s = s->next) {
+    for (const struct ar_arena *s = arenas; s && !found; s = s->next) {
         if (s->kind != kind || s->stride < nranks || s->group == MPI_GROUP_NULL || !has_room(s) ||
             !ar_group_covers(s->group, comm, nranks))
             continue;
@@ -299,11 +299,11 @@ find(struct offer *offer, MPI_Comm comm, int nranks, int kind)
     return found;
 }
 
-static struct ar_segment *
+static struct ar_arena *
 find_number(uint64_t number)
 {
     pthread_mutex_lock(&lock);
-    struct ar_segment *s = segments;
+    struct ar_arena *s = arenas;
     while (s && s->number != number)
         s = s->next;
     pthread_mutex_unlock(&lock);
@@ -311,8 +311,8 @@ find_number(uint64_t number)
 }
 
 /* Collective; NULL on all ranks where one of them fails. */
-static struct ar_segment *
-lend(struct offer *offer, MPI_Comm comm, int rank, int nranks, const struct ar_block_wish *wish,
+static struct ar_arena *
+lend(struct offer *offer, MPI_Comm comm, int rank, int nranks, const struct ar_piece_wish *wish,
      bool by_name)
 {
     void *memory = NULL;
@@ -331,11 +331,11 @@ lend(struct offer *offer, MPI_Comm comm, int rank, int nranks, const struct ar_b
 static atomic_bool needs_name;
 
 bool
-ar_block_borrow(struct ar_block *block, MPI_Comm comm, int rank, int nranks,
-                const struct ar_block_wish *wish)
+ar_piece_borrow(struct ar_piece *piece, MPI_Comm comm, int rank, int nranks,
+                const struct ar_piece_wish *wish)
 {
     struct offer offer;
-    struct ar_segment *s = lend(&offer, comm, rank, nranks, wish, needs_name);
+    struct ar_arena *s = lend(&offer, comm, rank, nranks, wish, needs_name);
     if (!s && offer.shared.pid != 0) {
         s = lend(&offer, comm, rank, nranks, wish, true);
         if (s)
@@ -343,8 +343,8 @@ ar_block_borrow(struct ar_block *block, MPI_Comm comm, int rank, int nranks,
     }
     if (!s)
         return false;
-    *block = (struct ar_block){
-        .segment = s,
+    *piece = (struct ar_piece){
+        .arena = s,
         .slots = slots_of(s, offer.index),
         .slot_bytes = s->slot_bytes,
         .stride = s->stride,
@@ -357,23 +357,23 @@ ar_block_borrow(struct ar_block *block, MPI_Comm comm, int rank, int nranks,
 }
 
 void
-ar_block_return(const struct ar_block *block)
+ar_piece_return(const struct ar_piece *piece)
 {
-    struct head *head = head_of(block->segment, block->index);
-    if (!block->segment->is_kept) {
-        destroy(block->segment);
+    struct head *head = head_of(piece->arena, piece->index);
+    if (!piece->arena->is_kept) {
+        destroy(piece->arena);
         return;
     }
-    atomic_store_explicit(&head->sequence, block->sequence, memory_order_relaxed);
+    atomic_store_explicit(&head->sequence, piece->sequence, memory_order_relaxed);
     /* Pairs with the acquire in take(). */
     atomic_fetch_sub_explicit(&head->users, 1, memory_order_release);
 }
 
 void
-ar_segments_close(void)
+ar_arenas_close(void)
 {
     pthread_mutex_lock(&lock);
-    for (struct ar_segment *s = segments; s; s = s->next)
+    for (struct ar_arena *s = arenas; s; s = s->next)
         if (s->group != MPI_GROUP_NULL)
             PMPI_Group_free(&s->group);
     pthread_mutex_unlock(&lock);
