@@ -163,8 +163,7 @@ find_time(struct explained *e)
     return error;
 }
 
-/* Fills e; the schedules drawn are the caller's to free if there is no error.
- */
+/* Fills e; the schedules drawn are the caller's to free, whatever happens. */
 static int
 find_out(struct explained *e)
 {
@@ -183,11 +182,7 @@ find_out(struct explained *e)
         error = ar_cost_count(&e->cost, schedules, nranks);
         free_schedules(schedules, nranks);
     }
-    if (!error)
-        error = find_time(e);
-    if (error)
-        free_schedules(e->drawn, nranks);
-    return error;
+    return error ? error : find_time(e);
 }
 
 /* --- as text --- */
@@ -401,20 +396,16 @@ ar_explain_algorithm(const struct ar_explain *request)
         node_of[r] = r / request->per_host;
     e.choice.params.node_of = node_of;
     int error = request->hosts && !node_of ? AR_ERR_MEMORY : find_out(&e);
-    if (!error) {
-        if (!request->svg || strcmp(request->svg, "-") != 0) {
-            print_card(&e);
-            error = print_proof(&e);
-            if (!error)
-                print_counts(&e);
-        }
-        status = tell_error(&e, error);
-        if (!status && request->svg)
-            status = draw(&e);
-        free_schedules(e.drawn, request->nranks);
-    } else {
-        status = tell_error(&e, error);
+    if (!error && (!request->svg || strcmp(request->svg, "-") != 0)) {
+        print_card(&e);
+        error = print_proof(&e);
+        if (!error)
+            print_counts(&e);
     }
+    status = tell_error(&e, error);
+    if (!status && request->svg)
+        status = draw(&e);
+    free_schedules(e.drawn, request->nranks);
     free(node_of);
     return status;
 }

@@ -207,10 +207,10 @@ put_picture(FILE *to, const struct ar_plot *plot)
     fprintf(to, "<svg viewBox=\"0 0 %.0f %d\" role=\"img\">\n",
             LEFT + AREA_WIDTH + KEY_SAMPLE + 40 + LETTER_WIDTH * (double)letters,
             TOP + f.height + BELOW);
-    put_text(&f, LEFT + AREA_WIDTH / 2, TOP - 18, "middle", plot->title);
+    put_text(&f, LEFT + AREA_WIDTH / 2.0, TOP - 18, "middle", plot->title);
     put_grid(&f);
     fprintf(to, "<path class=\"axes\" d=\"M%d %dv%dh%d\"/>\n", LEFT, TOP, f.height, AREA_WIDTH);
-    put_text(&f, LEFT + AREA_WIDTH / 2, TOP + f.height + 42, "middle", "bytes of the message");
+    put_text(&f, LEFT + AREA_WIDTH / 2.0, TOP + f.height + 42, "middle", "bytes of the message");
     fprintf(to, "<g transform=\"translate(18 %d) rotate(-90)\">", TOP + f.height / 2);
     put_text(&f, 0, 0, "middle", plot->y_title);
     fputs("</g>\n", to);

@@ -124,9 +124,12 @@ add_rank(struct sum *t, int rank)
         return error;
     if (s.nrounds > t->room) {
         struct round *bigger = realloc(t->rounds, s.nrounds * sizeof *bigger);
-        error = bigger ? AR_OK : AR_ERR_MEMORY;
-        t->rounds = bigger ? bigger : t->rounds;
-        t->room = bigger ? s.nrounds : t->room;
+        if (bigger) {
+            t->rounds = bigger;
+            t->room = s.nrounds;
+        } else {
+            error = AR_ERR_MEMORY;
+        }
     }
     if (!error) {
         for (; t->nrounds < s.nrounds; t->nrounds++)

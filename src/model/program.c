@@ -51,6 +51,7 @@ make_room(void *array, size_t *room, size_t needed, size_t size)
         return AR_ERR_MEMORY;
     memcpy(array, &bigger, sizeof bigger);
     *room = more;
+    /* cppcheck-suppress memleak ; *array has it */
     return AR_OK;
 }
 

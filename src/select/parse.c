@@ -291,7 +291,7 @@ static bool
 parse_clause(struct parser *p)
 {
     const int column = column_of(p, p->at);
-    struct ar_choice choice;
+    struct ar_choice choice = {.kind = AR_CHOICE_NATIVE};
     bool has_params = false;
 
     if (!parse_algorithm(p, &choice))
@@ -357,7 +357,7 @@ static bool
 parse_list_entry(struct parser *p, bool *allowed)
 {
     const char *const at = p->at;
-    struct ar_choice choice;
+    struct ar_choice choice = {.kind = AR_CHOICE_NATIVE};
     if (!parse_algorithm(p, &choice))
         return false;
     if (choice.kind != AR_CHOICE_ALGORITHM)

@@ -49,9 +49,9 @@ enum ar_deadline_stage {
     AR_DEADLINE_CHECKS   /* what comes after these: to verify, to tune, another part */
 };
 
-/* At the process's first allreduce: starts the thread where its setting (NULL: it has none) asks
- * for one. */
-void ar_deadline_start(const struct ar_timeout_setting *setting);
+/* At the process's first allreduce: starts the thread where it is asked for one.  asked is its
+ * setting, or NULL where it has none. */
+void ar_deadline_start(const struct ar_timeout_setting *asked);
 
 /* A call begins; type may be any handle. */
 void ar_deadline_begin(MPI_Count count, MPI_Datatype type);

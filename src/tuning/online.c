@@ -50,10 +50,12 @@ static int64_t
 median(const int64_t *ns, int n)
 {
     int64_t sorted[AR_ONLINE_BATCH];
+    if (n == 0)
+        return 0;
     for (int i = 0; i < n; i++)
         sorted[i] = ns[i];
     qsort(sorted, (size_t)n, sizeof sorted[0], compare_ns);
-    return n > 0 ? sorted[n / 2] : 0;
+    return sorted[n / 2];
 }
 
 struct ar_online_times

@@ -15,6 +15,10 @@
 #include "config/config.h"
 #include "config/variables.h"
 
+#ifndef MANUAL /* the build says where it is */
+#define MANUAL "doc/allreduce.7"
+#endif
+
 static char rules_path[] = "/tmp/ar_test_config_XXXXXX";
 
 static int

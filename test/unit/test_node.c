@@ -114,7 +114,7 @@ run_schedules(uint64_t *expected, int p, uint64_t call, size_t from, size_t leng
 {
     const struct ar_algorithm *const shm = ar_algorithm_find("shm", 3);
     struct ar_params params = shm->defaults;
-    struct ar_schedule all[RANKS_MAX];
+    struct ar_schedule all[RANKS_MAX] = {{.nrounds = 0}};
     uint64_t *memory[RANKS_MAX] = {NULL};
     struct ar_verdict verdict;
     params.whole_bytes = is_short ? SIZE_MAX : 0;
