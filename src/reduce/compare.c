@@ -107,17 +107,16 @@ magnitude(enum ar_op op, long double x)
     }
 }
 
-/* How far two results may be apart, of which a is one. */
+/* How far two results may be apart, where the lesser one is that far from 0. */
 static double
-bound(const struct ar_comparison *c, double magnitudes, long double a, int nranks)
+bound(const struct ar_comparison *c, double magnitudes, long double lesser, int nranks)
 {
     const struct format_row *format = &formats[formats_of[c->class]];
     const double k = (nranks - 1) * format->roundoff, g = k / (1 - k);
     if (!isfinite(magnitudes) || k >= 0.25)
         return INFINITY;
     if (c->op == AR_PROD)
-        return magnitudes < format->exponent_max - 2 ? 2 * g / (1 - g) * (double)fabsl(a)
-                                                     : INFINITY;
+        return magnitudes < format->exponent_max - 2 ? 2 * g / (1 - g) * (double)lesser : INFINITY;
     if (c->op != AR_SUM)
         return 0;
     /* A partial sum is at most 1 + g times the true sum of magnitudes, and that at most 1 / (1 - g)
@@ -153,9 +152,9 @@ is_alike(const struct ar_comparison *c, const char *a, const char *b, const doub
     bool anything = false;
     for (size_t k = 0; k < c->numbers; k++) {
         const long double x = load(format, a + k * size), y = load(format, b + k * size);
-        const double most = bound(c, magnitudes[k], x, nranks);
+        const double most = bound(c, magnitudes[k], fminl(fabsl(x), fabsl(y)), nranks);
         anything |= most == INFINITY;
-        if (x != y && most < INFINITY && !(fabsl(x - y) <= most))
+        if (x != y && most != INFINITY && !(fabsl(x - y) <= most)) /* true of NaNs */
             return false;
     }
     /* What stands beside the number of a pair must be equal. */

@@ -136,6 +136,10 @@ what_may_overflow_is_not_judged(void)
     const double magnitudes = sum_magnitudes(&product, (const char *)large);
     double judged;
     CHECK(ar_packed_differs(&product, &infinite, &one, &magnitudes, RANKS, 1) == 1, "overflow");
+    const double few = RANKS; /* factors near 1 */
+    CHECK(ar_packed_differs(&product, &infinite, &one, &few, RANKS, 1) == 0, "too large");
+    CHECK(ar_packed_differs(&product, &one, &infinite, &few, RANKS, 1) == 0, "too large there");
+    CHECK(ar_packed_differs(&product, &nan, &one, &few, RANKS, 1) == 0, "no number");
     ar_magnitudes_get(&largest, &judged, &nan, 1);
     CHECK(ar_packed_differs(&largest, &infinite, &one, &judged, RANKS, 1) == 1, "NaN");
     ar_magnitudes_get(&largest, &judged, &one, 1);
