@@ -168,21 +168,24 @@ static int
 find_out(struct explained *e)
 {
     const int nranks = e->request->nranks;
-    struct ar_schedule *schedules;
+    struct ar_schedule *drawn = NULL, *schedules;
     e->count = count_at_once(e->request, &e->choice);
     e->drawn_count = e->count <= DRAWN_COUNT_MAX ? e->count : 4 * (size_t)nranks;
     int error = find_alike(e);
     if (!error)
-        error = emit_all(&e->drawn, e, e->drawn_count);
+        error = emit_all(&drawn, e, e->drawn_count);
     if (!error)
-        error = prove(&e->verdict, e->drawn, nranks);
+        error = prove(&e->verdict, drawn, nranks);
     if (!error)
         error = emit_all(&schedules, e, e->count);
     if (!error) {
         error = ar_cost_count(&e->cost, schedules, nranks);
         free_schedules(schedules, nranks);
     }
-    return error ? error : find_time(e);
+    if (!error)
+        error = find_time(e);
+    e->drawn = drawn;
+    return error;
 }
 
 /* --- as text --- */
