@@ -283,7 +283,7 @@ fill(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const stru
         return MPI_SUCCESS;
     }
     d->runner = AR_RUN_MESSAGES;
-    if (c->has_channel && d->choice.params.window <= AR_CHANNEL_LANES &&
+    if (c->has_channel && d->choice.params.window <= AR_CHANNEL_QUEUES &&
         ar_channel_takes(&c->channel, r))
         d->channel = &c->channel;
     return make_plan(c, d, r);

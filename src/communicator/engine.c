@@ -21,7 +21,7 @@ local_ranks_of_job(void)
     return most;
 }
 
-/* Blocks of lanes replace each other, but none of a node's memory. */
+/* Channels use each other's pieces again, but never those of a node's memory. */
 #define CHANNEL_KIND AR_MEMORY_GRADES
 
 /* What concerns the ranks of this node alone.  They are in the channel in the order of the

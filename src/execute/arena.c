@@ -13,8 +13,8 @@
 #include "execute/group.h"
 #include "execute/shared.h"
 
-/* Arenas that this process makes beyond so many bytes in sum go with the
- * communicator that they were made for. */
+/* This process keeps arenas of so many bytes in sum.  A further arena lives as long as the
+ * communicator that it was made for. */
 #define KEPT_BYTES ((size_t)64 << 20)
 
 struct head {
@@ -25,8 +25,8 @@ struct head {
 struct ar_arena {
     struct ar_arena *next;
     uint64_t number; /* names it, the same on all ranks */
-    bool is_kept;    /* else it goes with its only piece */
-    MPI_Group group; /* that has mapped it, if kept and known */
+    bool is_kept;    /* else it is unmapped when its only piece is returned */
+    MPI_Group group; /* the ranks that have mapped it, if it is kept and they are known */
     int kind;
     int pieces;
     int stride;
@@ -44,42 +44,34 @@ static size_t kept_bytes;
 
 /* What rank 0 tells the others. */
 struct offer {
-    struct ar_shared shared; /* the arena; number 0: there is none */
-    struct ar_piece_wish wish;
+    struct ar_shared shared; /* the arena; number 0 if there is none */
+    struct ar_piece_needs needs;
     int index;   /* of the piece */
-    int cpus;    /* that the arena's ranks may use together, once they have met */
-    bool is_new; /* to be mapped */
+    int cpus;    /* that the arena's ranks may use together; of a new arena meet() finds it */
+    bool is_new; /* still to be mapped */
     bool is_kept;
 };
 
 /* --- what the ranks must know of each other --- */
 
-/* Bits to be or-ed. */
-struct card {
-    cpu_set_t cpus; /* that a rank may run on */
-    unsigned char failed;
-};
-
-/* Without any memory, which a rank alone could fail to have. */
-static int
-or_cards(MPI_Comm comm, int rank, struct card *card)
-{
-    const void *in = rank == 0 ? MPI_IN_PLACE : (const void *)card;
-    int error = PMPI_Reduce(in, card, (int)sizeof *card, MPI_BYTE, MPI_BOR, 0, comm);
-    return error ? error : PMPI_Bcast(card, (int)sizeof *card, MPI_BYTE, 0, comm);
-}
-
-/* True if no rank failed; *cpus: how many they may use together. */
+/* Collective.  True if no rank failed; *cpus is how many CPUs the ranks may use together.  It takes
+ * no memory, which a single rank could lack, and not PMPI_Allreduce, which in Open MPI is ours. */
 static bool
 meet(MPI_Comm comm, int rank, bool failed, int *cpus)
 {
-    struct card card;
-    memset(&card, 0, sizeof card);
-    card.failed = failed;
-    sched_getaffinity(0, sizeof card.cpus, &card.cpus);
-    const int error = or_cards(comm, rank, &card);
-    *cpus = CPU_COUNT(&card.cpus);
-    return !error && !card.failed;
+    struct {
+        cpu_set_t cpus; /* that a rank may run on */
+        unsigned char failed;
+    } bits;
+    memset(&bits, 0, sizeof bits);
+    bits.failed = failed;
+    sched_getaffinity(0, sizeof bits.cpus, &bits.cpus);
+    const void *in = rank == 0 ? MPI_IN_PLACE : (const void *)&bits;
+    int error = PMPI_Reduce(in, &bits, (int)sizeof bits, MPI_BYTE, MPI_BOR, 0, comm);
+    if (!error)
+        error = PMPI_Bcast(&bits, (int)sizeof bits, MPI_BYTE, 0, comm);
+    *cpus = CPU_COUNT(&bits.cpus);
+    return !error && !bits.failed;
 }
 
 int
@@ -104,59 +96,47 @@ head_of(const struct ar_arena *s, int index)
     return (struct head *)(void *)s->memory + index;
 }
 
-static char *
-slots_of(const struct ar_arena *s, int index)
-{
-    return s->memory + (size_t)s->pieces * sizeof(struct head) + (size_t)index * piece_bytes(s);
-}
-
-/* Not mapped yet. */
+/* An arena for these needs, not mapped yet. */
 static struct ar_arena
-describe(const struct ar_piece_wish *wish, int nranks)
+describe(const struct ar_piece_needs *needs, int nranks)
 {
     struct ar_arena s = {.group = MPI_GROUP_NULL,
-                         .kind = wish->kind,
-                         .pieces = wish->pieces,
+                         .kind = needs->kind,
+                         .pieces = needs->pieces,
                          .stride = nranks,
-                         .slots = wish->slots,
-                         .neighbours = wish->neighbours,
-                         .slot_bytes = wish->slot_bytes};
+                         .slots = needs->slots,
+                         .neighbours = needs->neighbours,
+                         .slot_bytes = needs->slot_bytes};
     s.bytes = (size_t)s.pieces * (sizeof(struct head) + piece_bytes(&s));
     return s;
 }
 
-/* Are there so many bytes to keep? */
+/* Adds to the bytes that are kept, or takes some (bytes < 0) from them; false, and nothing changes,
+ * where they would be too many. */
 static bool
-reserve(size_t bytes)
+count_kept(ptrdiff_t bytes)
 {
     pthread_mutex_lock(&lock);
-    const bool fits = kept_bytes + bytes <= KEPT_BYTES;
-    kept_bytes += fits ? bytes : 0;
+    const size_t sum = kept_bytes + (size_t)bytes;
+    const bool fits = sum <= KEPT_BYTES;
+    kept_bytes = fits ? sum : kept_bytes;
     pthread_mutex_unlock(&lock);
     return fits;
 }
 
-/* They are not kept after all. */
-static void
-release(const struct offer *offer, size_t bytes)
-{
-    pthread_mutex_lock(&lock);
-    kept_bytes -= offer->is_kept ? bytes : 0;
-    pthread_mutex_unlock(&lock);
-}
-
-/* By rank 0: makes the memory, its first piece taken.  No number in the offer if
- * that fails or is not worth it. */
+/* By rank 0: makes the memory, and lends its first piece.  The offer has no number if that fails or
+ * is not worth it. */
 static void *
-make(struct offer *offer, const struct ar_piece_wish *wish, int nranks, bool by_name)
+make(struct offer *offer, const struct ar_piece_needs *needs, int nranks, bool by_name)
 {
-    struct ar_arena s = describe(wish, nranks);
-    *offer = (struct offer){.wish = *wish, .is_new = true, .is_kept = reserve(s.bytes)};
-    if (!offer->is_kept && wish->is_optional)
+    struct ar_arena s = describe(needs, nranks);
+    *offer =
+        (struct offer){.needs = *needs, .is_new = true, .is_kept = count_kept((ptrdiff_t)s.bytes)};
+    if (!offer->is_kept && needs->is_optional)
         return NULL;
     if (!offer->is_kept) {
-        offer->wish.pieces = 1;
-        s = describe(&offer->wish, nranks);
+        offer->needs.pieces = 1;
+        s = describe(&offer->needs, nranks);
     }
     s.memory = by_name ? NULL : ar_shared_make(&offer->shared, false, s.bytes);
     if (!s.memory)
@@ -165,22 +145,15 @@ make(struct offer *offer, const struct ar_piece_wish *wish, int nranks, bool by_
         atomic_store_explicit(&head_of(&s, 0)->users, nranks, memory_order_relaxed);
     } else {
         offer->shared.number = 0;
-        release(offer, s.bytes);
+        if (offer->is_kept)
+            count_kept(-(ptrdiff_t)s.bytes);
     }
     return s.memory;
 }
 
 static void
-destroy(struct ar_arena *s)
+list(struct ar_arena *s)
 {
-    munmap(s->memory, s->bytes);
-    free(s);
-}
-
-static void
-keep(struct ar_arena *s)
-{
-    s->is_kept = true;
     pthread_mutex_lock(&lock);
     s->next = arenas;
     arenas = s;
@@ -188,7 +161,7 @@ keep(struct ar_arena *s)
 }
 
 static void
-forget(const struct ar_arena *s)
+unlist(const struct ar_arena *s)
 {
     pthread_mutex_lock(&lock);
     struct ar_arena **at = &arenas;
@@ -210,52 +183,55 @@ open_to(struct ar_arena *s, MPI_Comm comm, int nranks, int cpus)
     pthread_mutex_unlock(&lock);
 }
 
-/* Maps what rank 0 made, which has it as memory; NULL if this rank cannot. */
+/* Collective: maps what rank 0 made, where it is memory already.  NULL on all ranks where one of
+ * them fails. */
 static struct ar_arena *
-map_arena(int rank, int nranks, const struct offer *offer, void *memory)
+map_new(MPI_Comm comm, int rank, int nranks, struct offer *offer, void *memory)
 {
+    const struct ar_arena described = describe(&offer->needs, nranks);
     struct ar_arena *s = malloc(sizeof *s);
-    if (!s)
-        return NULL;
-    *s = describe(&offer->wish, nranks);
-    s->number = offer->shared.number;
-    s->memory = rank == 0 ? memory : ar_shared_open(&offer->shared, s->bytes);
-    if (s->memory)
+    if (s) {
+        *s = described;
+        s->number = offer->shared.number;
+        s->is_kept = offer->is_kept;
+        s->memory = rank == 0 ? memory : ar_shared_open(&offer->shared, s->bytes);
+    }
+    const bool is_mapped = s && s->memory;
+    /* Before the ranks meet: as soon as they have, another thread of one of them may lend a
+     * piece, and this rank must know the arena by its number then. */
+    if (is_mapped && s->is_kept)
+        list(s);
+    const bool all = meet(comm, rank, !is_mapped, &offer->cpus);
+    if (rank == 0)
+        ar_shared_hide(&offer->shared);
+    if (is_mapped && all) {
+        if (s->is_kept)
+            open_to(s, comm, nranks, offer->cpus);
         return s;
+    }
+    if (rank == 0 && offer->is_kept)
+        count_kept(-(ptrdiff_t)described.bytes);
+    if (is_mapped) {
+        unlist(s);
+        munmap(s->memory, s->bytes);
+    } else if (memory) {
+        munmap(memory, described.bytes);
+    }
     free(s);
     return NULL;
 }
 
-/* Collective; NULL on all ranks where one of them fails. */
-static struct ar_arena *
-attach(MPI_Comm comm, int rank, int nranks, struct offer *offer, void *memory)
-{
-    struct ar_arena *s = map_arena(rank, nranks, offer, memory);
-    /* Before the ranks meet: as soon as they have, another thread of one of them may lend a
-     * piece, and this rank must know the arena by its number then. */
-    if (s && offer->is_kept)
-        keep(s);
-    const bool all = meet(comm, rank, !s, &offer->cpus);
-    if (rank == 0)
-        ar_shared_hide(&offer->shared);
-    if (s && all) {
-        if (offer->is_kept)
-            open_to(s, comm, nranks, offer->cpus);
-        return s;
-    }
-    const size_t bytes = describe(&offer->wish, nranks).bytes;
-    if (rank == 0)
-        release(offer, bytes);
-    if (s) {
-        forget(s);
-        destroy(s);
-    } else if (memory) {
-        munmap(memory, bytes);
-    }
-    return NULL;
-}
-
 /* --- pieces --- */
+
+/* Is a piece of s free? */
+static bool
+has_room(const struct ar_arena *s)
+{
+    int i = 0;
+    while (i < s->pieces && atomic_load_explicit(&head_of(s, i)->users, memory_order_relaxed) > 0)
+        i++;
+    return i < s->pieces;
+}
 
 /* Takes a free piece of s for nranks ranks; its index, or -1. */
 static int
@@ -271,32 +247,22 @@ take(const struct ar_arena *s, int nranks)
     return -1;
 }
 
-static bool
-has_room(const struct ar_arena *s)
-{
-    for (int i = 0; i < s->pieces; i++)
-        if (atomic_load_explicit(&head_of(s, i)->users, memory_order_relaxed) == 0)
-            return true;
-    return false;
-}
-
 /* By rank 0: a free piece in an arena that all ranks of comm have mapped. */
 static bool
 find(struct offer *offer, MPI_Comm comm, int nranks, int kind)
 {
-    bool found = false;
+    int index = -1;
     pthread_mutex_lock(&lock);
-    for (const struct ar_arena *s = arenas; s && !found; s = s->next) {
+    for (const struct ar_arena *s = arenas; s && index < 0; s = s->next) {
         if (s->kind != kind || s->stride < nranks || s->group == MPI_GROUP_NULL || !has_room(s) ||
             !ar_group_covers(s->group, comm, nranks))
             continue;
-        const int index = take(s, nranks);
-        found = index >= 0;
-        if (found)
+        index = take(s, nranks);
+        if (index >= 0)
             *offer = (struct offer){.shared.number = s->number, .index = index, .cpus = s->cpus};
     }
     pthread_mutex_unlock(&lock);
-    return found;
+    return index >= 0;
 }
 
 static struct ar_arena *
@@ -310,34 +276,35 @@ find_number(uint64_t number)
     return s;
 }
 
-/* Collective; NULL on all ranks where one of them fails. */
+/* Collective: lends a free piece, or one of a new arena.  NULL on all ranks where one of them
+ * fails. */
 static struct ar_arena *
-lend(struct offer *offer, MPI_Comm comm, int rank, int nranks, const struct ar_piece_wish *wish,
+lend(struct offer *offer, MPI_Comm comm, int rank, int nranks, const struct ar_piece_needs *needs,
      bool by_name)
 {
     void *memory = NULL;
     memset(offer, 0, sizeof *offer);
-    if (rank == 0 && !find(offer, comm, nranks, wish->kind))
-        memory = make(offer, wish, nranks, by_name);
+    if (rank == 0 && !find(offer, comm, nranks, needs->kind))
+        memory = make(offer, needs, nranks, by_name);
     if (PMPI_Bcast(offer, (int)sizeof *offer, MPI_BYTE, 0, comm))
         memset(offer, 0, sizeof *offer);
     if (offer->shared.number == 0)
         return NULL;
-    return offer->is_new ? attach(comm, rank, nranks, offer, memory)
+    return offer->is_new ? map_new(comm, rank, nranks, offer, memory)
                          : find_number(offer->shared.number);
 }
 
-/* Ranks were found that share /dev/shm alone, as containers may. */
+/* Ranks were found that share /dev/shm but not /proc, as containers may. */
 static atomic_bool needs_name;
 
 bool
 ar_piece_borrow(struct ar_piece *piece, MPI_Comm comm, int rank, int nranks,
-                const struct ar_piece_wish *wish)
+                const struct ar_piece_needs *needs)
 {
     struct offer offer;
-    struct ar_arena *s = lend(&offer, comm, rank, nranks, wish, needs_name);
+    struct ar_arena *s = lend(&offer, comm, rank, nranks, needs, needs_name);
     if (!s && offer.shared.pid != 0) {
-        s = lend(&offer, comm, rank, nranks, wish, true);
+        s = lend(&offer, comm, rank, nranks, needs, true);
         if (s)
             needs_name = true;
     }
@@ -345,7 +312,8 @@ ar_piece_borrow(struct ar_piece *piece, MPI_Comm comm, int rank, int nranks,
         return false;
     *piece = (struct ar_piece){
         .arena = s,
-        .slots = slots_of(s, offer.index),
+        .slots = s->memory + (size_t)s->pieces * sizeof(struct head) +
+                 (size_t)offer.index * piece_bytes(s),
         .slot_bytes = s->slot_bytes,
         .stride = s->stride,
         .ranks = s->neighbours > s->stride ? s->neighbours : s->stride,
@@ -361,7 +329,8 @@ ar_piece_return(const struct ar_piece *piece)
 {
     struct head *head = head_of(piece->arena, piece->index);
     if (!piece->arena->is_kept) {
-        destroy(piece->arena);
+        munmap(piece->arena->memory, piece->arena->bytes);
+        free(piece->arena);
         return;
     }
     atomic_store_explicit(&head->sequence, piece->sequence, memory_order_relaxed);

@@ -14,42 +14,42 @@
 
 struct ar_arena; /* mapped by this process */
 
-/* What a piece is to be. */
-struct ar_piece_wish {
-    int kind;          /* any number: pieces of one kind replace each other */
+/* What a communicator needs of a piece. */
+struct ar_piece_needs {
+    int kind;          /* any number: a piece of this kind serves whoever needs one */
     size_t slot_bytes; /* a multiple of 64 */
     int slots;         /* per rank */
-    int pieces;        /* of an arena made for this wish */
+    int pieces;        /* of an arena that is made for it */
     int neighbours;    /* ranks of the whole job on the node, where known */
-    bool is_optional;  /* the ranks can do without: no new memory for it beyond what is kept */
+    bool is_optional;  /* the ranks can do without: no arena is made that would not be kept */
 };
 
 /* A piece on loan to a communicator. */
 struct ar_piece {
     struct ar_arena *arena;
     char *slots;       /* slot t of rank i is number t * stride + i */
-    size_t slot_bytes; /* rank 0's wish counts */
+    size_t slot_bytes; /* as rank 0 needs them */
     int stride;        /* ranks of the arena: at least the communicator's */
-    int ranks;         /* that share the node's cores: of the arena, or of the job */
+    int ranks;         /* that share the node's cores: of the arena or, if known, of the job */
     int cpus;          /* that the arena's ranks may use together */
-    uint64_t sequence; /* no number in the slots' headers is above this */
+    uint64_t sequence; /* no number in the slots' headers is higher */
     int index;         /* in the arena */
 };
 
 /* Lends a piece to the nranks ranks of comm: one that is free in an arena that all of them
- * have mapped, or the first one of a new arena.  Collective over comm; rank 0's wish
+ * have mapped, or the first one of a new arena.  Collective over comm; what rank 0 needs
  * counts.  New memory is zeroed; old slots hold what their last users left.  False, alike on
- * all ranks, where one of them fails: ranks on several nodes, no memory, ranks in containers
- * that share neither /proc nor a /dev/shm with room. */
+ * all ranks, where one of them fails: the ranks are on several nodes, memory ran out, or the ranks
+ * are in containers that share neither /proc nor a /dev/shm with room. */
 bool ar_piece_borrow(struct ar_piece *piece, MPI_Comm comm, int rank, int nranks,
-                     const struct ar_piece_wish *wish);
+                     const struct ar_piece_needs *needs);
 
-/* Gives it back; piece->sequence is the last number this rank has written, the same on all
- * ranks.  No MPI. */
+/* Returns the piece; piece->sequence is the last number that this rank has written, the same on
+ * all ranks.  Calls no MPI. */
 void ar_piece_return(const struct ar_piece *piece);
 
-/* Lets go of what MPI keeps for the arenas, for the last time that it can be called.  Their
- * memory stays, for communicators that go later. */
+/* Frees the arenas' MPI objects, while MPI can still be called.  Their memory stays, for
+ * communicators that are freed later. */
 void ar_arenas_close(void);
 
 /* How many CPUs the ranks of comm, all on one node, may use together.  Collective. */

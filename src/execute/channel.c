@@ -8,13 +8,13 @@
 
 #define CELLS 2
 
-/* All lanes of a communicator take at most LANES_BYTES, or there are none. */
-#define LANES_BYTES ((size_t)8 << 20)
-#define LEAST_CELL  ((size_t)2048)
-#define MOST_CELL   ((size_t)32768)
+/* All queues of a communicator take at most QUEUES_BYTES in sum, or it has no channel. */
+#define QUEUES_BYTES ((size_t)8 << 20)
+#define LEAST_CELL   ((size_t)2048)
+#define MOST_CELL    ((size_t)32768)
 
-/* In shared memory: from one rank to another, of one tag. */
-struct lane {
+/* In shared memory: the cells from one rank to another, for messages of one tag. */
+struct queue {
     _Alignas(64) struct ar_flag sent;  /* by the sender */
     _Alignas(64) struct ar_flag taken; /* by the receiver */
     _Alignas(64) char cells[];
@@ -23,8 +23,8 @@ struct lane {
 static size_t
 cell_bytes_for(int nranks)
 {
-    const size_t lanes = (size_t)nranks * (size_t)nranks * AR_CHANNEL_LANES;
-    const size_t bytes = LANES_BYTES / lanes / CELLS / 64 * 64;
+    const size_t queues = (size_t)nranks * (size_t)nranks * AR_CHANNEL_QUEUES;
+    const size_t bytes = QUEUES_BYTES / queues / CELLS / 64 * 64;
     return bytes < MOST_CELL ? bytes : MOST_CELL;
 }
 
@@ -34,49 +34,43 @@ ar_channel_serves(int nranks)
     return cell_bytes_for(nranks) >= LEAST_CELL;
 }
 
-static struct lane *
-lane_of(const struct ar_channel *c, int tag, int from, int to)
+static struct queue *
+queue_of(const struct ar_channel *c, int tag, int from, int to)
 {
     const struct ar_piece *b = &c->piece;
     const size_t i = (size_t)(tag * b->stride + to) * (size_t)b->stride + (size_t)from;
-    return (struct lane *)(void *)(b->slots + i * b->slot_bytes);
+    return (struct queue *)(void *)(b->slots + i * b->slot_bytes);
 }
 
-static struct ar_lane *
+static struct ar_queue_end *
 end_of(const struct ar_channel *c, int tag, int peer)
 {
-    return &c->lanes[tag * c->nranks + peer];
-}
-
-/* Whoever had the piece before us left all lanes empty. */
-static void
-look_where_lanes_stand(struct ar_channel *c)
-{
-    for (int tag = 0; tag < AR_CHANNEL_LANES; tag++)
-        for (int peer = 0; peer < c->nranks; peer++) {
-            struct ar_lane *end = end_of(c, tag, peer);
-            end->sent = ar_flag_read(&lane_of(c, tag, c->rank, peer)->sent);
-            end->taken = ar_flag_read(&lane_of(c, tag, peer, c->rank)->taken);
-        }
+    return &c->ends[tag * c->nranks + peer];
 }
 
 bool
 ar_channel_init(struct ar_channel *channel, MPI_Comm comm, int rank, int nranks, int kind)
 {
     const size_t cell_bytes = cell_bytes_for(nranks);
-    const struct ar_piece_wish wish = {.kind = kind,
-                                       .slot_bytes = sizeof(struct lane) + CELLS * cell_bytes,
-                                       .slots = AR_CHANNEL_LANES * nranks,
-                                       .pieces = 1,
-                                       .is_optional = true};
+    const struct ar_piece_needs needs = {.kind = kind,
+                                         .slot_bytes = sizeof(struct queue) + CELLS * cell_bytes,
+                                         .slots = AR_CHANNEL_QUEUES * nranks,
+                                         .pieces = 1,
+                                         .is_optional = true};
     struct ar_channel made = {.rank = rank, .nranks = nranks};
-    made.lanes = calloc(AR_CHANNEL_LANES * (size_t)nranks, sizeof *made.lanes);
-    if (!ar_all(comm, made.lanes) || !ar_piece_borrow(&made.piece, comm, rank, nranks, &wish)) {
-        free(made.lanes);
+    made.ends = calloc(AR_CHANNEL_QUEUES * (size_t)nranks, sizeof *made.ends);
+    if (!ar_all(comm, made.ends) || !ar_piece_borrow(&made.piece, comm, rank, nranks, &needs)) {
+        free(made.ends);
         return false;
     }
-    made.cell_bytes = (made.piece.slot_bytes - sizeof(struct lane)) / CELLS;
-    look_where_lanes_stand(&made);
+    made.cell_bytes = (made.piece.slot_bytes - sizeof(struct queue)) / CELLS;
+    /* Whoever had the piece before us left all queues empty. */
+    for (int tag = 0; tag < AR_CHANNEL_QUEUES; tag++)
+        for (int peer = 0; peer < nranks; peer++) {
+            struct ar_queue_end *end = end_of(&made, tag, peer);
+            end->sent = ar_flag_read(&queue_of(&made, tag, rank, peer)->sent);
+            end->taken = ar_flag_read(&queue_of(&made, tag, peer, rank)->taken);
+        }
     *channel = made;
     return true;
 }
@@ -86,7 +80,7 @@ ar_channel_fini(struct ar_channel *channel)
 {
     if (!channel->failed)
         ar_piece_return(&channel->piece);
-    free(channel->lanes);
+    free(channel->ends);
 }
 
 bool
@@ -98,22 +92,16 @@ ar_channel_takes(const struct ar_channel *channel, const struct ar_reduction *r)
 void
 ar_channel_begin(struct ar_channel *channel, struct ar_transfer *transfer)
 {
-    struct ar_lane *end = end_of(channel, transfer->tag, transfer->peer);
+    struct ar_queue_end *end = end_of(channel, transfer->tag, transfer->peer);
     transfer->done = 0;
     transfer->turn =
         transfer->kind == AR_TRANSFER_SEND ? end->sends_begun++ : end->receives_begun++;
 }
 
-static size_t
-lesser(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static char *
-cell_of(const struct ar_channel *c, struct lane *lane, uint64_t number)
+cell_of(const struct ar_channel *c, struct queue *queue, uint64_t number)
 {
-    return lane->cells + (number % CELLS) * c->cell_bytes;
+    return queue->cells + (number % CELLS) * c->cell_bytes;
 }
 
 static ptrdiff_t
@@ -125,50 +113,50 @@ bytes_done(const struct ar_transfer *t, const struct ar_reduction *r)
 static int
 move_send(const struct ar_channel *c, const struct ar_reduction *r, struct ar_transfer *t)
 {
-    struct lane *lane = lane_of(c, t->tag, c->rank, t->peer);
-    struct ar_lane *end = end_of(c, t->tag, t->peer);
+    struct queue *queue = queue_of(c, t->tag, c->rank, t->peer);
+    struct ar_queue_end *end = end_of(c, t->tag, t->peer);
     const size_t most = ar_cell_length(r, c->cell_bytes);
     int error = MPI_SUCCESS;
     if (t->turn != end->sends_ended)
         return MPI_SUCCESS;
-    while (t->done < t->length && !error && end->sent - ar_flag_read(&lane->taken) < CELLS) {
-        const size_t n = lesser(t->length - t->done, most);
-        error = ar_cell_store(r, ar_cell_at(r, cell_of(c, lane, end->sent), 0),
+    while (t->done < t->length && !error && end->sent - ar_flag_read(&queue->taken) < CELLS) {
+        const size_t rest = t->length - t->done, n = rest < most ? rest : most;
+        error = ar_cell_store(r, ar_cell_at(r, cell_of(c, queue, end->sent), 0),
                               t->from + bytes_done(t, r), n);
         t->done += n;
-        ar_flag_raise(&lane->sent, ++end->sent, (struct ar_wait){.yields = AR_WAIT_FOREVER});
+        ar_flag_raise(&queue->sent, ++end->sent, (struct ar_wait){.yields = AR_WAIT_FOREVER});
     }
     end->sends_ended += t->done == t->length;
     return error;
 }
 
-/* Combines n elements that came with those at hand. */
+/* Combines n elements that came with those that this rank has. */
 static int
 fold(const struct ar_reduction *r, const struct ar_transfer *t, char *came, size_t n)
 {
-    char *to = t->to + bytes_done(t, r), *at_hand = (char *)t->from + bytes_done(t, r);
-    return t->order == AR_LOCAL_FIRST ? ar_reduction_apply(r, to, at_hand, came, n)
-                                      : ar_reduction_apply(r, to, came, at_hand, n);
+    char *to = t->to + bytes_done(t, r), *own = (char *)t->from + bytes_done(t, r);
+    return t->order == AR_LOCAL_FIRST ? ar_reduction_apply(r, to, own, came, n)
+                                      : ar_reduction_apply(r, to, came, own, n);
 }
 
 static int
 move_receive(const struct ar_channel *c, const struct ar_reduction *r, struct ar_transfer *t)
 {
-    struct lane *lane = lane_of(c, t->tag, t->peer, c->rank);
-    struct ar_lane *end = end_of(c, t->tag, t->peer);
+    struct queue *queue = queue_of(c, t->tag, t->peer, c->rank);
+    struct ar_queue_end *end = end_of(c, t->tag, t->peer);
     const size_t most = ar_cell_length(r, c->cell_bytes);
     int error = MPI_SUCCESS;
     if (t->turn != end->receives_ended)
         return MPI_SUCCESS;
-    while (t->done < t->length && !error && ar_flag_read(&lane->sent) != end->taken) {
-        const size_t n = lesser(t->length - t->done, most);
-        char *came = ar_cell_at(r, cell_of(c, lane, end->taken), 0);
+    while (t->done < t->length && !error && ar_flag_read(&queue->sent) != end->taken) {
+        const size_t rest = t->length - t->done, n = rest < most ? rest : most;
+        char *came = ar_cell_at(r, cell_of(c, queue, end->taken), 0);
         if (t->kind == AR_TRANSFER_FOLD)
             error = fold(r, t, came, n);
         else
             error = ar_cell_fetch(r, t->to + bytes_done(t, r), came, n);
         t->done += n;
-        ar_flag_raise(&lane->taken, ++end->taken, (struct ar_wait){.yields = AR_WAIT_FOREVER});
+        ar_flag_raise(&queue->taken, ++end->taken, (struct ar_wait){.yields = AR_WAIT_FOREVER});
     }
     end->receives_ended += t->done == t->length;
     return error;

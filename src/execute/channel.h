@@ -1,8 +1,8 @@
 /* Messages between ranks of a node, through shared memory: what the point-to-point executor
  * uses in place of PMPI_Isend and PMPI_Irecv where it can.
  *
- * From every rank to every other lead AR_CHANNEL_LANES lanes of a few cells each; a lane
- * carries messages in order, cut into cells.  Messages need no head: both ends know their
+ * AR_CHANNEL_QUEUES queues of a few cells each lead from every rank to every other.  A queue
+ * carries messages in order, cut into cells.  Messages need no header: both ends know their
  * lengths.
  */
 #ifndef AR_CHANNEL_H
@@ -16,12 +16,12 @@
 #include "reduce/reduce.h"
 #include "schedule/schedule.h"
 
-/* Tags that messages may have: 0 and up. */
-#define AR_CHANNEL_LANES 4
+/* Messages have tags from 0 to this, exclusively. */
+#define AR_CHANNEL_QUEUES 4
 
-/* One end of the two lanes of one tag between this rank and another. */
-struct ar_lane {
-    uint64_t sent, taken; /* cells so far; a rank reads back but what it wrote itself */
+/* What this rank knows of the two queues of one tag between it and another rank. */
+struct ar_queue_end {
+    uint64_t sent, taken; /* cells so far, by this rank */
     unsigned sends_begun, sends_ended;
     unsigned receives_begun, receives_ended;
 };
@@ -31,9 +31,9 @@ struct ar_channel {
     int nranks;
     size_t cell_bytes;
     struct ar_piece piece;
-    struct ar_lane *lanes; /* for each tag, for each rank; owned */
+    struct ar_queue_end *ends; /* for each tag, for each rank; owned */
     unsigned polls;
-    bool failed; /* a call ended in the midst */
+    bool failed; /* a call ended with an error: messages may be left in the queues */
 };
 
 enum ar_transfer_kind { AR_TRANSFER_NONE, AR_TRANSFER_SEND, AR_TRANSFER_RECEIVE, AR_TRANSFER_FOLD };
@@ -44,18 +44,18 @@ struct ar_transfer {
     enum ar_order order; /* of a fold */
     int peer;
     int tag;
-    unsigned turn;    /* among the messages of its lane */
+    unsigned turn;    /* among the messages of its queue */
     const char *from; /* of a send; of a fold the operand to combine with what comes */
     char *to;         /* of a receive, or a fold */
     size_t length;    /* elements */
     size_t done;
 };
 
-/* Could nranks ranks have a channel?  There are lanes between all of them. */
+/* Can nranks ranks have a channel?  The memory of the queues is limited. */
 bool ar_channel_serves(int nranks);
 
-/* The channel of comm's nranks ranks.  Collective over comm; false, alike on all
- * ranks, as ar_piece_borrow says, and where a rank lacks memory. */
+/* Makes the channel of comm's nranks ranks.  Collective over comm.  False, alike on all ranks,
+ * where ar_piece_borrow fails or a rank lacks memory. */
 bool ar_channel_init(struct ar_channel *channel, MPI_Comm comm, int rank, int nranks, int kind);
 void ar_channel_fini(struct ar_channel *channel);
 
@@ -65,8 +65,8 @@ bool ar_channel_takes(const struct ar_channel *channel, const struct ar_reductio
 /* Begins a message of the fields kind .. length. */
 void ar_channel_begin(struct ar_channel *channel, struct ar_transfer *transfer);
 
-/* Moves what can be moved of n transfers of r; completed gets the indices of those that
- * ended, *found their number; as PMPI_Testsome.  Progresses MPI on comm, too.  MPI_SUCCESS or
+/* Moves what can be moved of n transfers of r.  As PMPI_Testsome, it gives in completed the indices
+ * of those that ended, and in *found their number.  It also progresses MPI on comm.  MPI_SUCCESS or
  * an error of the reduction or of MPI's. */
 int ar_channel_poll(struct ar_channel *channel, const struct ar_reduction *r,
                     struct ar_transfer *transfers, int n, MPI_Comm comm, int *found,

@@ -5,8 +5,7 @@
 /* Ranks up to which no memory is allocated. */
 #define FEW 64
 
-/* Of the world's making, in the world's order: one that came from a session could
- * not outlive it. */
+/* Made from the group of MPI_COMM_WORLD: a group that came from a session could not outlive it. */
 MPI_Group
 ar_group_of(MPI_Comm comm, int nranks)
 {
@@ -26,17 +25,20 @@ ar_group_of(MPI_Comm comm, int nranks)
     return size < nranks ? MPI_GROUP_NULL : common;
 }
 
+/* The numbers in group of comm's ranks; room has as many elements as numbers.  False where one of
+ * them is not in group. */
 static bool
-all_found(MPI_Group group, MPI_Group ranks, int n, int *from, int *to)
+translate(MPI_Group group, MPI_Comm comm, int nranks, int *room, int *numbers)
 {
-    for (int i = 0; i < n; i++)
-        from[i] = i;
-    if (PMPI_Group_translate_ranks(ranks, n, from, group, to) != MPI_SUCCESS)
-        return false;
-    for (int i = 0; i < n; i++)
-        if (to[i] == MPI_UNDEFINED)
-            return false;
-    return true;
+    MPI_Group ranks;
+    for (int i = 0; i < nranks; i++)
+        room[i] = i;
+    PMPI_Comm_group(comm, &ranks);
+    bool found = PMPI_Group_translate_ranks(ranks, nranks, room, group, numbers) == MPI_SUCCESS;
+    PMPI_Group_free(&ranks);
+    for (int i = 0; i < nranks && found; i++)
+        found = numbers[i] != MPI_UNDEFINED;
+    return found;
 }
 
 bool
@@ -44,12 +46,7 @@ ar_group_covers(MPI_Group group, MPI_Comm comm, int nranks)
 {
     int few[2 * FEW];
     int *room = nranks <= FEW ? few : malloc(2 * (size_t)nranks * sizeof *room);
-    MPI_Group ranks;
-    if (!room)
-        return false;
-    PMPI_Comm_group(comm, &ranks);
-    const bool covers = all_found(group, ranks, nranks, room, room + nranks);
-    PMPI_Group_free(&ranks);
+    const bool covers = room && translate(group, comm, nranks, room, room + nranks);
     if (room != few)
         free(room);
     return covers;
@@ -68,16 +65,14 @@ bool
 ar_group_number(int *in_world, MPI_Comm comm, int nranks)
 {
     int initialized = 0;
-    MPI_Group ranks, world;
+    MPI_Group world;
     PMPI_Initialized(&initialized); /* false with sessions alone */
-    int *from = initialized ? malloc((size_t)nranks * sizeof *from) : NULL;
-    if (!from)
+    int *room = initialized ? malloc((size_t)nranks * sizeof *room) : NULL;
+    if (!room)
         return false;
-    PMPI_Comm_group(comm, &ranks);
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    const bool found = all_found(world, ranks, nranks, from, in_world);
+    const bool found = translate(world, comm, nranks, room, in_world);
     PMPI_Group_free(&world);
-    PMPI_Group_free(&ranks);
-    free(from);
+    free(room);
     return found;
 }

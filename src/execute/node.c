@@ -42,13 +42,13 @@ ar_node_slot_bytes(size_t chunk_bytes)
 bool
 ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks, struct ar_node_size size)
 {
-    const struct ar_piece_wish wish = {.kind = size.kind,
-                                       .slot_bytes = ar_node_slot_bytes(size.chunk_bytes),
-                                       .slots = SLOTS,
-                                       .pieces = 1 + size.spare,
-                                       .neighbours = size.neighbours};
+    const struct ar_piece_needs needs = {.kind = size.kind,
+                                         .slot_bytes = ar_node_slot_bytes(size.chunk_bytes),
+                                         .slots = SLOTS,
+                                         .pieces = 1 + size.spare,
+                                         .neighbours = size.neighbours};
     struct ar_node made = {.rank = rank, .nranks = nranks};
-    if (!ar_piece_borrow(&made.piece, comm, rank, nranks, &wish))
+    if (!ar_piece_borrow(&made.piece, comm, rank, nranks, &needs))
         return false;
     made.chunk_bytes = (made.piece.slot_bytes - sizeof(struct slot)) / 2;
     made.sequence = made.piece.sequence;
@@ -58,7 +58,7 @@ ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks, struct a
     return true;
 }
 
-/* A piece in disorder is nobody's any more. */
+/* A piece that was left in disorder is not lent again. */
 void
 ar_node_fini(struct ar_node *node)
 {
@@ -88,8 +88,8 @@ flag_of(struct slot *slot, enum stage stage)
 
 #define POLLS_PER_PROBE 16
 
-/* Until the slot's flag for the stage is at least sequence.  MPI must go on meanwhile: a legal
- * program may have a message under way that the awaited rank needs first. */
+/* Waits until the slot's flag for the stage is at least sequence.  MPI must go on meanwhile: a
+ * legal program may have a message under way that the awaited rank needs first. */
 static int
 await(const struct ar_node_run *run, struct slot *slot, enum stage stage, uint64_t sequence)
 {
@@ -150,25 +150,25 @@ ar_node_takes_whole(const struct ar_node *node, const struct ar_reduction *r, si
     return count <= ar_cell_length(r, node->chunk_bytes);
 }
 
-/* Elements of a derived type go through the scratch so many at a time: what this rank's
- * layout lets fit into the bytes, at least one; or all of them (whole). */
-#define PIECE_BYTES ((size_t)32768)
+#define PART_BYTES ((size_t)32768)
 
+/* Elements of a derived type go through the scratch so many at a time: as many as fit into
+ * PART_BYTES in this rank's layout, at least one; or all of them (whole). */
 static size_t
-piece_length(const struct ar_reduction *r, size_t whole)
+part_length(const struct ar_reduction *r, size_t whole)
 {
     if (whole > 0)
         return whole;
     const size_t first = ar_reduction_room_bytes(r, 1);
-    if (first >= PIECE_BYTES || r->extent == 0)
+    if (first >= PART_BYTES || r->extent == 0)
         return 1;
-    return 1 + (PIECE_BYTES - first) / (size_t)(r->extent < 0 ? -r->extent : r->extent);
+    return 1 + (PART_BYTES - first) / (size_t)(r->extent < 0 ? -r->extent : r->extent);
 }
 
 static size_t
 place_bytes(const struct ar_reduction *r, size_t whole)
 {
-    return round_up(ar_reduction_room_bytes(r, piece_length(r, whole)));
+    return round_up(ar_reduction_room_bytes(r, part_length(r, whole)));
 }
 
 size_t
@@ -214,13 +214,13 @@ whole_of(const struct ar_node_run *run)
     return run->whole ? run->count : 0;
 }
 
-/* In the scratch: place 0 for an operand, place 1 for a result; a piece each. */
+/* In the scratch: place 0 for an operand, place 1 for a result, a part of a span each. */
 static char *
 scratch_of(const struct ar_node_run *run, size_t place)
 {
     const struct ar_reduction *r = run->reduction;
     return ar_reduction_base(r, run->scratch + place * place_bytes(r, whole_of(run)),
-                             piece_length(r, whole_of(run)));
+                             part_length(r, whole_of(run)));
 }
 
 /* --- the phases of a chunk --- */
@@ -251,7 +251,7 @@ publish(const struct ar_node_run *run, struct chunk chunk)
     return error;
 }
 
-/* All but the slice that nobody else reads. */
+/* Publishes all but the slice that nobody else reads. */
 static int
 publish_slices(const struct ar_node_run *run, struct chunk chunk)
 {
@@ -279,8 +279,8 @@ take_operand(const struct ar_node_run *run, struct chunk chunk, struct ar_span s
                                  run->reduction->basic ? 0 : span.length);
 }
 
-/* Where a rank finds its own contribution: a slot has it too, but for the slice that
- * nobody else reads. */
+/* Where a rank finds its own contribution.  Its slot has it too, except for the slice that nobody
+ * else reads. */
 enum own_place { OWN_IN_BUFFER, OWN_IN_SLOT };
 
 /* dst = the span of all contributions to the chunk, from the last rank's to the
@@ -306,12 +306,12 @@ combine(const struct ar_node_run *run, struct chunk chunk, struct ar_span span, 
     return error;
 }
 
-/* The piece of a span from its element `from` on: the whole span where no scratch
- * is in the way. */
+/* The part of a span from its element `from` on that is combined at once: the rest of the span
+ * where no scratch is needed. */
 static struct ar_span
-piece_of(const struct ar_node_run *run, struct ar_span span, size_t from)
+part_of(const struct ar_node_run *run, struct ar_span span, size_t from)
 {
-    const size_t rest = span.length - from, most = piece_length(run->reduction, whole_of(run));
+    const size_t rest = span.length - from, most = part_length(run->reduction, whole_of(run));
     return (struct ar_span){span.offset + from, run->reduction->basic || rest < most ? rest : most};
 }
 
@@ -322,35 +322,31 @@ combine_whole(const struct ar_node_run *run, struct chunk chunk)
     const struct ar_span all = ar_whole(chunk.length);
     int error = MPI_SUCCESS;
     for (size_t done = 0; done < all.length && !error;) {
-        const struct ar_span piece = piece_of(run, all, done);
-        char *out = run->out + bytes_of(run, chunk.from + piece.offset);
-        error = combine(run, chunk, piece, out, run->in == run->out ? OWN_IN_SLOT : OWN_IN_BUFFER);
-        done += piece.length;
+        const struct ar_span part = part_of(run, all, done);
+        char *out = run->out + bytes_of(run, chunk.from + part.offset);
+        error = combine(run, chunk, part, out, run->in == run->out ? OWN_IN_SLOT : OWN_IN_BUFFER);
+        done += part.length;
     }
     return error;
 }
 
-/* A piece of the slice, into the result that begins at to. */
-static int
-combine_piece(const struct ar_node_run *run, struct chunk chunk, struct ar_span piece, char *to)
-{
-    char *const dst = run->reduction->basic ? to : scratch_of(run, 1);
-    const int error = combine(run, chunk, piece, dst, OWN_IN_BUFFER);
-    return error || dst == to ? error : ar_cell_store(run->reduction, to, dst, piece.length);
-}
-
+/* Each rank combines its slice of the chunk, for others to fetch. */
 static int
 combine_slice(const struct ar_node_run *run, struct chunk chunk)
 {
     const struct ar_node *node = run->node;
+    const struct ar_reduction *r = run->reduction;
     struct slot *mine = slot_of(node, chunk.sequence, node->rank);
     const struct ar_span slice = slice_of(node, chunk, node->rank);
     int error = MPI_SUCCESS;
     for (size_t done = 0; done < slice.length && !error;) {
-        const struct ar_span piece = piece_of(run, slice, done);
-        error = combine_piece(run, chunk, piece,
-                              ar_cell_at(run->reduction, result_of(run, mine), done));
-        done += piece.length;
+        const struct ar_span part = part_of(run, slice, done);
+        char *const to = ar_cell_at(r, result_of(run, mine), done);
+        char *const dst = r->basic ? to : scratch_of(run, 1);
+        error = combine(run, chunk, part, dst, OWN_IN_BUFFER);
+        if (!error && dst != to)
+            error = ar_cell_store(r, to, dst, part.length);
+        done += part.length;
     }
     ar_flag_raise(&mine->reduced, chunk.sequence, run->wait);
     return error;
@@ -437,7 +433,7 @@ ar_node_allreduce(const struct ar_node_run *run)
 
 /* --- for another thread --- */
 
-/* The last chunk that the rank has published; its slots hold the last few. */
+/* The last chunk that the rank has published; its slots hold the last SLOTS of them. */
 static uint64_t
 last_published(const struct ar_node *node, int rank)
 {

@@ -25,12 +25,12 @@ struct ar_node {
     bool is_crowded;    /* ranks share cores; alike on all ranks */
     size_t whole_bytes; /* what is fastest, unless a run says otherwise */
     uint64_t sequence;  /* of the last chunk */
-    uint64_t awaited;   /* who waits long writes here for what; see node.c */
-    bool failed;        /* a call ended in the midst: the ranks' sequences may differ */
+    uint64_t awaited;   /* what this rank waits for, once it has waited long; see node.c */
+    bool failed;        /* a call ended with an error: the ranks' sequences may differ */
     struct ar_piece piece;
 };
 
-/* Which memory: that of one kind is used again by later communicators. */
+/* Which memory; that of one kind is used again by later communicators. */
 struct ar_node_size {
     int kind;
     size_t chunk_bytes; /* a multiple of 64; rank 0's counts */
@@ -38,27 +38,28 @@ struct ar_node_size {
     int neighbours;     /* ranks of the whole job on the node, where known; rank 0's counts */
 };
 
-/* Memory that the nranks ranks of comm share.
- * Collective over comm.  False, alike on all ranks, as ar_piece_borrow says. */
+/* Borrows memory that the nranks ranks of comm share.  Collective over comm.  False, alike on all
+ * ranks, where ar_piece_borrow fails. */
 bool ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks,
                   struct ar_node_size size);
 void ar_node_fini(struct ar_node *node);
 
-/* Bytes of one slot; there are four for each rank: turn t of rank i is number t * stride + i. */
+/* Bytes of one slot.  Each rank has four: slot t of rank i is number t * stride + i. */
 size_t ar_node_slot_bytes(size_t chunk_bytes);
 
-/* Can elements of r go through the memory?  Alike on all ranks. */
+/* Does an element of r fit into the memory?  Alike on all ranks. */
 bool ar_node_takes(const struct ar_node *node, const struct ar_reduction *r);
 
-/* Do count of them go through it at once, so that an op gets all of them in one call?  The same. */
+/* Do count elements fit at once, so that an op gets all of them in one call?  Alike on all
+ * ranks. */
 bool ar_node_takes_whole(const struct ar_node *node, const struct ar_reduction *r, size_t count);
 
-/* Scratch that a run takes, in bytes: none for predefined types.  whole: elements that an op gets
- * at once; 0: as many as are fast. */
+/* Scratch that a run takes, in bytes: none for predefined types.  whole is how many elements the op
+ * gets at once; 0 means as many as are fast. */
 size_t ar_node_scratch_bytes(const struct ar_reduction *r, size_t whole);
 
-/* What a run works on: count >= 1 elements; in may be out; comm is polled for
- * MPI's progress while waiting. */
+/* What a run works on: count >= 1 elements; in may be out.  While a rank waits it polls comm, so
+ * that MPI progresses. */
 struct ar_node_run {
     struct ar_node *node;
     const struct ar_reduction *reduction;
@@ -75,8 +76,8 @@ struct ar_node_run {
     uint64_t *waited_ticks; /* gets the time of polls in vain added; NULL: nobody asks */
 };
 
-/* Adds to the marks of each rank what keeps a run of another thread's from going on, of
- * AR_AWAITED_GIVING and _COMING; see awaited.h. */
+/* Adds to each rank's marks AR_AWAITED_GIVING and _COMING where another thread's run waits for that
+ * rank; see awaited.h. */
 void ar_node_awaited(const struct ar_node_run *run, unsigned char *marks);
 
 /* MPI_SUCCESS, or an error of PMPI_Reduce_local or of progressing MPI. */

@@ -1,6 +1,6 @@
-/* Segments in flight share the communicator: slot s uses the s-th of the wire's tags.  Messages of
- * one tag between two ranks match in order, since a slot begins its next segment only when the last
- * one has ended on this rank, and a call begins only when the one before has. */
+/* Segments in flight share the communicator: instance i uses the i-th of the wire's tags.  Messages
+ * of one tag between two ranks match in order, since an instance begins its next segment only when
+ * its last one has ended on this rank, and a call begins only when the one before has ended. */
 #include "execute/p2p.h"
 
 #include <stdbool.h>
@@ -10,9 +10,9 @@
 #include "schedule/walk.h"
 
 static size_t
-round_begin(const struct ar_slot *slot)
+round_begin(const struct ar_instance *x)
 {
-    return ar_round_begin(&slot->routine->schedule, slot->round);
+    return ar_round_begin(&x->routine->schedule, x->round);
 }
 
 static ptrdiff_t
@@ -22,44 +22,38 @@ bytes(const struct ar_p2p *run, size_t elements)
 }
 
 static char *
-slot_scratch(const struct ar_p2p *run, const struct ar_slot *slot)
+scratch_of(const struct ar_p2p *run, const struct ar_instance *x)
 {
-    return run->scratch + (size_t)(slot - run->plan->slots) * run->plan->slot_bytes;
+    return run->scratch + (size_t)(x - run->plan->instances) * run->plan->instance_bytes;
 }
 
-static MPI_Request *
-slot_requests(const struct ar_p2p *run, const struct ar_slot *slot)
-{
-    return run->plan->requests + (slot - run->plan->slots) * run->plan->messages;
-}
-
-/* Where what recv_reduce receives lands: behind TMP. */
+/* What recv_reduce steps receive is stored behind TMP. */
 static char *
-landing(const struct ar_p2p *run, const struct ar_slot *slot)
+landing(const struct ar_p2p *run, const struct ar_instance *x)
 {
-    return ar_reduction_base(run->reduction, slot_scratch(run, slot) + run->plan->tmp_bytes, 1);
+    return ar_reduction_base(run->reduction, scratch_of(run, x) + run->plan->tmp_bytes, 1);
 }
 
 static const char *
-source(const struct ar_p2p *run, const struct ar_slot *slot, struct ar_region region)
+source(const struct ar_p2p *run, const struct ar_instance *x, struct ar_region region)
 {
-    const size_t from = slot->segment * run->plan->segment + region.offset;
+    const size_t from = x->segment * run->plan->segment + region.offset;
     switch (region.buffer) {
     case AR_IN:
         return run->in + bytes(run, from);
     case AR_OUT:
         return run->out + bytes(run, from);
     default:
-        return (char *)ar_reduction_base(run->reduction, slot_scratch(run, slot), 1) +
+        return (char *)ar_reduction_base(run->reduction, scratch_of(run, x), 1) +
                bytes(run, region.offset);
     }
 }
 
 /* A step never writes IN: the builder refuses it. */
 static char *
-target(const struct ar_p2p *run, const struct ar_slot *slot, struct ar_region region)
+target(const struct ar_p2p *run, const struct ar_instance *x, struct ar_region region)
 {
-    return (char *)source(run, slot, region);
+    return (char *)source(run, x, region);
 }
 
 /* Do messages with the peer go through the channel? */
@@ -71,213 +65,206 @@ is_near(const struct ar_p2p *run, int peer)
 
 /* Is the step's message combined as it comes? */
 static bool
-folds_at_once(const struct ar_p2p *run, const struct ar_slot *slot, size_t i)
+folds_at_once(const struct ar_p2p *run, const struct ar_instance *x, size_t i)
 {
     const enum ar_folding least = run->in == run->out ? AR_FOLD_AT_ONCE : AR_FOLD_UNLESS_IN_PLACE;
-    return !run->whole && is_near(run, slot->routine->schedule.steps[i].peer) &&
-           run->reduction->basic && slot->routine->folding[i] >= least;
+    return !run->whole && is_near(run, x->routine->schedule.steps[i].peer) &&
+           run->reduction->basic && x->routine->folding[i] >= least;
 }
 
 /* Begins the step's message on the channel; the caller says what is moved. */
 static void
-begin_transfer(const struct ar_p2p *run, struct ar_slot *slot, const struct ar_step *step,
+begin_transfer(const struct ar_p2p *run, struct ar_instance *x, const struct ar_step *step,
                struct ar_transfer transfer)
 {
     struct ar_plan *plan = run->plan;
     transfer.order = step->order;
     transfer.peer = run->member_of[step->peer];
-    transfer.tag = (int)(slot - plan->slots);
-    struct ar_transfer *t = &plan->transfers[transfer.tag * plan->messages + slot->posted];
+    transfer.tag = (int)(x - plan->instances);
+    struct ar_transfer *t = &plan->transfers[transfer.tag * plan->messages + x->posted];
     *t = transfer;
     ar_channel_begin(run->channel, t);
     plan->moving++;
 }
 
 static int
-tag_of(const struct ar_p2p *run, const struct ar_slot *slot)
+tag_of(const struct ar_p2p *run, const struct ar_instance *x)
 {
-    return run->wire->tag + (int)(slot - run->plan->slots);
+    return run->wire->tag + (int)(x - run->plan->instances);
 }
 
-/* The next message of the slot, as a request of MPI's. */
+/* The next message of the instance, as a request of MPI's. */
 static MPI_Request *
-next_request(const struct ar_p2p *run, const struct ar_slot *slot)
+next_request(const struct ar_p2p *run, const struct ar_instance *x)
 {
     run->plan->requested++;
-    return &slot_requests(run, slot)[slot->posted];
+    return &run->plan->requests[(x - run->plan->instances) * run->plan->messages + x->posted];
 }
 
 static int
-receive(const struct ar_p2p *run, struct ar_slot *slot, const struct ar_step *step, char *to)
+receive(const struct ar_p2p *run, struct ar_instance *x, const struct ar_step *step, char *to)
 {
     if (!is_near(run, step->peer))
         return PMPI_Irecv(to, (int)step->dst.length, run->reduction->type,
-                          ar_wire_rank(run->wire, step->peer), tag_of(run, slot), run->wire->comm,
-                          next_request(run, slot));
+                          ar_wire_rank(run->wire, step->peer), tag_of(run, x), run->wire->comm,
+                          next_request(run, x));
     begin_transfer(
-        run, slot, step,
+        run, x, step,
         (struct ar_transfer){.kind = AR_TRANSFER_RECEIVE, .to = to, .length = step->dst.length});
     return MPI_SUCCESS;
 }
 
-static void
-receive_and_fold(const struct ar_p2p *run, struct ar_slot *slot, const struct ar_step *step)
-{
-    begin_transfer(run, slot, step,
-                   (struct ar_transfer){.kind = AR_TRANSFER_FOLD,
-                                        .from = source(run, slot, step->a),
-                                        .to = target(run, slot, step->dst),
-                                        .length = step->dst.length});
-}
-
 static int
-send(const struct ar_p2p *run, struct ar_slot *slot, const struct ar_step *step)
+send(const struct ar_p2p *run, struct ar_instance *x, const struct ar_step *step)
 {
-    const char *from = source(run, slot, step->a);
+    const char *from = source(run, x, step->a);
     if (!is_near(run, step->peer))
         return PMPI_Isend(from, (int)step->a.length, run->reduction->type,
-                          ar_wire_rank(run->wire, step->peer), tag_of(run, slot), run->wire->comm,
-                          next_request(run, slot));
+                          ar_wire_rank(run->wire, step->peer), tag_of(run, x), run->wire->comm,
+                          next_request(run, x));
     begin_transfer(
-        run, slot, step,
+        run, x, step,
         (struct ar_transfer){.kind = AR_TRANSFER_SEND, .from = from, .length = step->a.length});
     return MPI_SUCCESS;
 }
 
 static int
-post_receives(const struct ar_p2p *run, struct ar_slot *slot)
+post_receives(const struct ar_p2p *run, struct ar_instance *x)
 {
-    const struct ar_schedule *s = &slot->routine->schedule;
-    char *land = landing(run, slot);
+    const struct ar_schedule *s = &x->routine->schedule;
+    char *land = landing(run, x);
     int error = MPI_SUCCESS;
-    for (size_t i = round_begin(slot); i < s->round_end[slot->round] && !error; i++) {
+    for (size_t i = round_begin(x); i < s->round_end[x->round] && !error; i++) {
         const struct ar_step *step = &s->steps[i];
         if (step->kind == AR_RECV) {
-            error = receive(run, slot, step, target(run, slot, step->dst));
-        } else if (step->kind == AR_RECV_REDUCE && folds_at_once(run, slot, i)) {
-            receive_and_fold(run, slot, step);
+            error = receive(run, x, step, target(run, x, step->dst));
+        } else if (step->kind == AR_RECV_REDUCE && folds_at_once(run, x, i)) {
+            begin_transfer(run, x, step,
+                           (struct ar_transfer){.kind = AR_TRANSFER_FOLD,
+                                                .from = source(run, x, step->a),
+                                                .to = target(run, x, step->dst),
+                                                .length = step->dst.length});
         } else if (step->kind == AR_RECV_REDUCE) {
-            error = receive(run, slot, step, land);
+            error = receive(run, x, step, land);
             land += bytes(run, step->dst.length);
         } else {
             continue;
         }
-        slot->posted += !error;
+        x->posted += !error;
     }
     return error;
 }
 
 static int
-post_sends(const struct ar_p2p *run, struct ar_slot *slot)
+post_sends(const struct ar_p2p *run, struct ar_instance *x)
 {
-    const struct ar_schedule *s = &slot->routine->schedule;
+    const struct ar_schedule *s = &x->routine->schedule;
     int error = MPI_SUCCESS;
-    for (size_t i = round_begin(slot); i < s->round_end[slot->round] && !error; i++) {
+    for (size_t i = round_begin(x); i < s->round_end[x->round] && !error; i++) {
         if (s->steps[i].kind != AR_SEND)
             continue;
-        error = send(run, slot, &s->steps[i]);
-        slot->posted += !error;
+        error = send(run, x, &s->steps[i]);
+        x->posted += !error;
     }
     return error;
 }
 
-/* Sends first: a sender answers to a request for a long message, over TCP at least, on the
- * connection that its own long message takes.  A rank that is late finds its peer's request
- * waiting; were it to answer before it has asked itself, the peer would send all it has before it
- * answered. */
+/* Sends are posted first.  Over TCP at least, MPI answers a peer's request to send a long message
+ * on the connection that carries its own long message.  A late rank finds its peer's request
+ * waiting.  If it answered before it posted its own request, the peer would send its whole message
+ * before it answered that. */
 static int
-begin_round(const struct ar_p2p *run, struct ar_slot *slot)
+begin_round(const struct ar_p2p *run, struct ar_instance *x)
 {
-    slot->posted = 0;
-    int error = post_sends(run, slot);
+    x->posted = 0;
+    int error = post_sends(run, x);
     if (!error)
-        error = post_receives(run, slot);
-    slot->pending = slot->posted;
+        error = post_receives(run, x);
+    x->pending = x->posted;
     return error;
 }
 
 static int
-fold(const struct ar_p2p *run, const struct ar_slot *slot, const struct ar_step *step,
+fold(const struct ar_p2p *run, const struct ar_instance *x, const struct ar_step *step,
      char *received)
 {
-    char *dst = target(run, slot, step->dst), *local = target(run, slot, step->a);
+    char *dst = target(run, x, step->dst), *local = target(run, x, step->a);
     if (step->order == AR_LOCAL_FIRST)
         return ar_reduction_apply(run->reduction, dst, local, received, step->dst.length);
     return ar_reduction_apply(run->reduction, dst, received, local, step->dst.length);
 }
 
 static int
-run_local_part(const struct ar_p2p *run, const struct ar_slot *slot)
+run_local_part(const struct ar_p2p *run, const struct ar_instance *x)
 {
     const struct ar_reduction *r = run->reduction;
-    char *land = landing(run, slot);
+    char *land = landing(run, x);
     int error = MPI_SUCCESS;
-    for (size_t i = round_begin(slot); i < slot->routine->schedule.round_end[slot->round] && !error;
-         i++) {
-        const struct ar_step *step = &slot->routine->schedule.steps[i];
-        if (step->kind == AR_RECV_REDUCE && !folds_at_once(run, slot, i)) {
-            error = fold(run, slot, step, land);
+    for (size_t i = round_begin(x); i < x->routine->schedule.round_end[x->round] && !error; i++) {
+        const struct ar_step *step = &x->routine->schedule.steps[i];
+        if (step->kind == AR_RECV_REDUCE && !folds_at_once(run, x, i)) {
+            error = fold(run, x, step, land);
             land += bytes(run, step->dst.length);
         } else if (step->kind == AR_COPY) {
-            error = ar_reduction_copy(r, target(run, slot, step->dst), source(run, slot, step->a),
+            error = ar_reduction_copy(r, target(run, x, step->dst), source(run, x, step->a),
                                       step->dst.length);
         } else if (step->kind == AR_REDUCE) {
-            error = ar_reduction_apply(r, target(run, slot, step->dst), source(run, slot, step->a),
-                                       target(run, slot, step->b), step->dst.length);
+            error = ar_reduction_apply(r, target(run, x, step->dst), source(run, x, step->a),
+                                       target(run, x, step->b), step->dst.length);
         }
     }
     return error;
 }
 
-/* The first segment of the slot, or the one after; false where none is left. */
+/* The instance begins this segment; false if there are not so many. */
 static bool
-begin_segment(const struct ar_p2p *run, struct ar_slot *slot, size_t segment)
+begin_segment(const struct ar_p2p *run, struct ar_instance *x, size_t segment)
 {
     const struct ar_plan *plan = run->plan;
     if (segment >= plan->nsegments)
         return false;
     bool is_tail = segment + 1 == plan->nsegments && plan->count % plan->segment > 0;
-    slot->segment = segment;
-    slot->routine = is_tail ? &plan->tail : &plan->full;
-    slot->round = 0;
+    x->segment = segment;
+    x->routine = is_tail ? &plan->tail : &plan->full;
+    x->round = 0;
     return true;
 }
 
-/* The slot's round is to begin; goes on through rounds and segments until
- * messages are pending or, *left falling by one, no segment is left. */
+/* Begins the instance's round, and goes on through rounds and segments until messages are pending
+ * or no segment is left; then it takes one from *left, the instances that have not ended. */
 static int
-go_on(const struct ar_p2p *run, struct ar_slot *slot, int *left)
+go_on(const struct ar_p2p *run, struct ar_instance *x, int *left)
 {
     for (;;) {
-        if (slot->round == slot->routine->schedule.nrounds) {
-            if (begin_segment(run, slot, slot->segment + (size_t)run->plan->window))
+        if (x->round == x->routine->schedule.nrounds) {
+            if (begin_segment(run, x, x->segment + (size_t)run->plan->window))
                 continue;
             --*left;
             return MPI_SUCCESS;
         }
-        int error = begin_round(run, slot);
-        if (error || slot->pending > 0)
+        int error = begin_round(run, x);
+        if (error || x->pending > 0)
             return error;
-        error = run_local_part(run, slot);
-        slot->round++;
+        error = run_local_part(run, x);
+        x->round++;
         if (error)
             return error;
     }
 }
 
-/* The slot's messages have all completed. */
+/* The instance's messages have all completed. */
 static int
-end_round(const struct ar_p2p *run, struct ar_slot *slot, int *left)
+end_round(const struct ar_p2p *run, struct ar_instance *x, int *left)
 {
-    int error = run_local_part(run, slot);
-    slot->round++;
-    return error ? error : go_on(run, slot, left);
+    int error = run_local_part(run, x);
+    x->round++;
+    return error ? error : go_on(run, x, left);
 }
 
-/* Looks once at MPI's messages under way, which progresses MPI; or waits inside MPI for one of them
+/* Polls MPI's messages under way once, which progresses MPI; or waits inside MPI for one of them
  * where nothing else is awaited.  Adds to *found and completed. */
 static int
-look_at_requests(const struct ar_p2p *run, int n, int *found, struct ar_idle *idle)
+poll_requests(const struct ar_p2p *run, int n, int *found, struct ar_idle *idle)
 {
     struct ar_plan *plan = run->plan;
     int *completed = plan->completed + *found;
@@ -294,9 +281,9 @@ look_at_requests(const struct ar_p2p *run, int n, int *found, struct ar_idle *id
     return error;
 }
 
-/* Looks once at all messages under way. */
+/* Polls all messages under way once. */
 static int
-look(const struct ar_p2p *run, int *found, struct ar_idle *idle)
+poll_messages(const struct ar_p2p *run, int *found, struct ar_idle *idle)
 {
     struct ar_plan *plan = run->plan;
     const int n = plan->window * plan->messages;
@@ -307,7 +294,7 @@ look(const struct ar_p2p *run, int *found, struct ar_idle *idle)
         plan->moving -= *found;
     }
     if (plan->requested > 0 && !error)
-        error = look_at_requests(run, n, found, idle);
+        error = poll_requests(run, n, found, idle);
     return error;
 }
 
@@ -315,12 +302,12 @@ static int
 poll(const struct ar_p2p *run, int *left, int *found, struct ar_idle *idle)
 {
     const struct ar_plan *plan = run->plan;
-    int error = look(run, found, idle);
+    int error = poll_messages(run, found, idle);
     ar_idle_look(idle, *found == 0);
     for (int i = 0; i < *found && !error; i++) {
-        struct ar_slot *slot = &plan->slots[plan->completed[i] / plan->messages];
-        if (--slot->pending == 0)
-            error = end_round(run, slot, left);
+        struct ar_instance *x = &plan->instances[plan->completed[i] / plan->messages];
+        if (--x->pending == 0)
+            error = end_round(run, x, left);
     }
     return error;
 }
@@ -334,8 +321,8 @@ ar_p2p_run(const struct ar_p2p *run)
     unsigned polls = 0;
     plan->moving = plan->requested = 0;
     for (int i = 0; i < plan->window && !error; i++) {
-        begin_segment(run, &plan->slots[i], (size_t)i);
-        error = go_on(run, &plan->slots[i], &left);
+        begin_segment(run, &plan->instances[i], (size_t)i);
+        error = go_on(run, &plan->instances[i], &left);
     }
     while (left > 0 && !error) {
         int found = 0;
@@ -352,25 +339,12 @@ ar_p2p_run(const struct ar_p2p *run)
 
 /* --- for another thread --- */
 
-/* A slot's round, as it was a moment ago. */
-struct glance {
+/* Where an instance was a moment ago. */
+struct progress {
     const struct ar_schedule *schedule;
     size_t round;
-    int first; /* its first message among the plan's */
+    int message; /* the next message of the round, among the plan's */
 };
-
-/* False where no round is under way. */
-static bool
-glance_at(struct glance *glance, const struct ar_plan *plan, int slot)
-{
-    const struct ar_slot *s = &plan->slots[slot];
-    const struct ar_routine *routine = __atomic_load_n(&s->routine, __ATOMIC_RELAXED);
-    if (!routine)
-        return false;
-    *glance = (struct glance){&routine->schedule, __atomic_load_n(&s->round, __ATOMIC_RELAXED),
-                              slot * plan->messages};
-    return glance->round < glance->schedule->nrounds;
-}
 
 static bool
 is_under_way(const struct ar_p2p *run, int peer, int message)
@@ -382,30 +356,36 @@ is_under_way(const struct ar_p2p *run, int peer, int message)
     return __atomic_load_n(&plan->requests[message], __ATOMIC_RELAXED) != MPI_REQUEST_NULL;
 }
 
-/* The messages of a round are numbered as begin_round() posts them: sends, then receives. */
-static int
-mark_messages(const struct ar_p2p *run, const struct glance *g, int message, enum ar_awaited mark,
-              unsigned char *marks)
+/* Marks the peers of the round's sends (mark is AR_AWAITED_TAKING) or of its receives. */
+static void
+mark_peers(const struct ar_p2p *run, struct progress *at, enum ar_awaited mark,
+           unsigned char *marks)
 {
-    const struct ar_schedule *s = g->schedule;
-    for (size_t i = ar_round_begin(s, g->round); i < s->round_end[g->round]; i++) {
+    const struct ar_schedule *s = at->schedule;
+    for (size_t i = ar_round_begin(s, at->round); i < s->round_end[at->round]; i++) {
         const struct ar_step *step = &s->steps[i];
         if (step->peer < 0 || (step->kind == AR_SEND) != (mark == AR_AWAITED_TAKING))
             continue;
-        if (is_under_way(run, step->peer, message++))
+        if (is_under_way(run, step->peer, at->message++))
             marks[step->peer] |= mark;
     }
-    return message;
 }
 
 void
 ar_p2p_awaited(const struct ar_p2p *run, unsigned char *marks)
 {
-    struct glance glance;
-    for (int i = 0; i < run->plan->window; i++)
-        if (glance_at(&glance, run->plan, i)) {
-            const int receives =
-                mark_messages(run, &glance, glance.first, AR_AWAITED_TAKING, marks);
-            mark_messages(run, &glance, receives, AR_AWAITED_GIVING, marks);
-        }
+    const struct ar_plan *plan = run->plan;
+    for (int i = 0; i < plan->window; i++) {
+        const struct ar_instance *x = &plan->instances[i];
+        const struct ar_routine *routine = __atomic_load_n(&x->routine, __ATOMIC_RELAXED);
+        if (!routine)
+            continue;
+        struct progress at = {&routine->schedule, __atomic_load_n(&x->round, __ATOMIC_RELAXED),
+                              i * plan->messages};
+        if (at.round >= at.schedule->nrounds)
+            continue;
+        /* Messages are numbered as begin_round() posts them: the sends come first. */
+        mark_peers(run, &at, AR_AWAITED_TAKING, marks);
+        mark_peers(run, &at, AR_AWAITED_GIVING, marks);
+    }
 }

@@ -20,16 +20,16 @@ struct ar_p2p {
     const char *in;
     char *out;
     char *scratch;
-    struct ar_channel *channel; /* NULL: by messages of MPI's; else window <= AR_CHANNEL_LANES */
-    const int *member_of;       /* number of each rank in the channel; -1: by messages of MPI's */
+    struct ar_channel *channel; /* NULL: all messages are MPI's; else window <= AR_CHANNEL_QUEUES */
+    const int *member_of;       /* each rank's number in the channel; -1: its messages are MPI's */
     const struct ar_wire *wire;
     struct ar_wait wait;
     bool whole;             /* the op needs all elements of a step in one call */
     uint64_t *waited_ticks; /* gets the time of polls in vain added; NULL: nobody asks */
 };
 
-/* Adds to the marks of each of the plan's ranks what keeps a run of another thread's from going on,
- * of AR_AWAITED_GIVING and _TAKING; see awaited.h. */
+/* Adds to the marks of each of the plan's ranks AR_AWAITED_GIVING and _TAKING where another
+ * thread's run waits for that rank; see awaited.h. */
 void ar_p2p_awaited(const struct ar_p2p *run, unsigned char *marks);
 
 /* Runs the plan to its end.  Allocates nothing.  MPI_SUCCESS, or the first error

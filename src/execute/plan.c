@@ -7,18 +7,6 @@
 #include "schedule/walk.h"
 
 static size_t
-min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static size_t
-max_size(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
-static size_t
 round_up(size_t bytes)
 {
     return (bytes + AR_SCRATCH_ALIGNMENT - 1) / AR_SCRATCH_ALIGNMENT * AR_SCRATCH_ALIGNMENT;
@@ -37,7 +25,7 @@ measure(const struct ar_schedule *s, int *messages, size_t *landing)
             l += s->steps[i].kind == AR_RECV_REDUCE ? s->steps[i].dst.length : 0;
         }
         *messages = m > *messages ? m : *messages;
-        *landing = max_size(*landing, l);
+        *landing = l > *landing ? l : *landing;
     }
 }
 
@@ -50,14 +38,14 @@ lay_out(struct ar_plan *plan, const struct ar_reduction *r)
     measure(&plan->full.schedule, &plan->messages, &landing);
     measure(&plan->tail.schedule, &plan->messages, &landing);
     const size_t requests = window * (size_t)plan->messages;
-    plan->tmp_bytes = round_up(ar_reduction_room_bytes(
-        r, max_size(plan->full.schedule.tmp_length, plan->tail.schedule.tmp_length)));
-    plan->slot_bytes = plan->tmp_bytes + round_up(ar_reduction_room_bytes(r, landing));
-    plan->slots = calloc(window, sizeof *plan->slots);
+    const size_t full = plan->full.schedule.tmp_length, tail = plan->tail.schedule.tmp_length;
+    plan->tmp_bytes = round_up(ar_reduction_room_bytes(r, full > tail ? full : tail));
+    plan->instance_bytes = plan->tmp_bytes + round_up(ar_reduction_room_bytes(r, landing));
+    plan->instances = calloc(window, sizeof *plan->instances);
     plan->requests = malloc(requests * sizeof *plan->requests);
     plan->transfers = calloc(requests, sizeof *plan->transfers);
     plan->completed = malloc(requests * sizeof *plan->completed);
-    if (!plan->slots || !plan->requests || !plan->transfers || !plan->completed)
+    if (!plan->instances || !plan->requests || !plan->transfers || !plan->completed)
         return AR_ERR_MEMORY;
     for (size_t i = 0; i < requests; i++)
         plan->requests[i] = MPI_REQUEST_NULL;
@@ -65,31 +53,18 @@ lay_out(struct ar_plan *plan, const struct ar_reduction *r)
 }
 
 static int
-find_folding(struct ar_routine *routine)
+emit(struct ar_routine *routine, const struct ar_algorithm *algorithm,
+     const struct ar_params *params, int rank, int nranks, size_t count)
 {
-    routine->folding = calloc(routine->schedule.nsteps + 1, sizeof *routine->folding);
+    struct ar_schedule *s = &routine->schedule;
+    const int error = ar_algorithm_emit(algorithm, s, rank, nranks, count, params);
+    if (error)
+        return error;
+    routine->folding = calloc(s->nsteps + 1, sizeof *routine->folding);
     if (!routine->folding)
         return AR_ERR_MEMORY;
-    ar_folding_find(routine->folding, &routine->schedule);
+    ar_folding_find(routine->folding, s);
     return AR_OK;
-}
-
-/* --- plans --- */
-
-static int
-emit(struct ar_plan *plan, const struct ar_algorithm *algorithm, const struct ar_params *params,
-     int rank, int nranks, size_t size)
-{
-    const size_t rest = plan->count % plan->segment;
-    struct ar_params whole = *params; /* all segments in the form of the message */
-    whole.whole_bytes = plan->count <= params->whole_bytes / size ? SIZE_MAX : 0;
-    int error =
-        ar_algorithm_emit(algorithm, &plan->full.schedule, rank, nranks, plan->segment, &whole);
-    if (!error && rest > 0)
-        error = ar_algorithm_emit(algorithm, &plan->tail.schedule, rank, nranks, rest, &whole);
-    if (!error)
-        error = find_folding(&plan->full);
-    return error ? error : find_folding(&plan->tail);
 }
 
 int
@@ -103,8 +78,13 @@ ar_plan_create(struct ar_plan **made, const struct ar_algorithm *algorithm,
     plan->count = count;
     plan->segment = ar_algorithm_segment(algorithm, params, nranks, count, r->size, scratch_bytes);
     plan->nsegments = (count + plan->segment - 1) / plan->segment;
-    plan->window = (int)min_size((size_t)params->window, plan->nsegments);
-    int error = emit(plan, algorithm, params, rank, nranks, r->size);
+    plan->window = (size_t)params->window < plan->nsegments ? params->window : (int)plan->nsegments;
+    const size_t rest = count % plan->segment;
+    struct ar_params whole = *params; /* all segments in the form of the message */
+    whole.whole_bytes = count <= params->whole_bytes / r->size ? SIZE_MAX : 0;
+    int error = emit(&plan->full, algorithm, &whole, rank, nranks, plan->segment);
+    if (!error && rest > 0)
+        error = emit(&plan->tail, algorithm, &whole, rank, nranks, rest);
     if (!error)
         error = lay_out(plan, r);
     if (error)
@@ -123,7 +103,7 @@ ar_plan_destroy(struct ar_plan *plan)
     ar_schedule_fini(&plan->tail.schedule);
     free(plan->full.folding);
     free(plan->tail.folding);
-    free(plan->slots);
+    free(plan->instances);
     free(plan->requests);
     free(plan->transfers);
     free(plan->completed);
@@ -133,7 +113,7 @@ ar_plan_destroy(struct ar_plan *plan)
 size_t
 ar_plan_scratch_bytes(const struct ar_plan *plan)
 {
-    return plan->slot_bytes * (size_t)plan->window;
+    return plan->instance_bytes * (size_t)plan->window;
 }
 
 static size_t
@@ -149,7 +129,7 @@ ar_plan_memory_bytes(const struct ar_plan *plan)
 {
     return sizeof *plan + routine_bytes(&plan->full) + routine_bytes(&plan->tail) +
            (size_t)plan->window *
-               (sizeof *plan->slots +
+               (sizeof *plan->instances +
                 (size_t)plan->messages *
                     (sizeof *plan->requests + sizeof *plan->transfers + sizeof *plan->completed));
 }

@@ -17,8 +17,8 @@ struct ar_routine {
     unsigned char *folding; /* enum ar_folding of each step */
 };
 
-/* One segment under way. */
-struct ar_slot {
+/* One segment in flight. */
+struct ar_instance {
     const struct ar_routine *routine;
     size_t segment; /* number of the segment */
     size_t round;   /* the round under way */
@@ -30,26 +30,25 @@ struct ar_plan {
     struct ar_routine full; /* of a whole segment */
     struct ar_routine tail; /* of the last segment where it is shorter */
     size_t count;
-    size_t segment; /* elements a segment */
+    size_t segment; /* elements per segment */
     size_t nsegments;
-    int window;       /* segments in flight; slot s runs segments s, s + window, ... */
+    int window;       /* segments in flight; instance i runs segments i, i + window, ... */
     int messages;     /* most in a round, at least 1 */
-    size_t tmp_bytes; /* of a slot: TMP, then what recv_reduce receives */
-    size_t slot_bytes;
-    struct ar_slot *slots;         /* window of them */
+    size_t tmp_bytes; /* of an instance: TMP, then what recv_reduce receives */
+    size_t instance_bytes;
+    struct ar_instance *instances; /* window of them */
     int moving;                    /* transfers under way */
     int requested;                 /* requests under way */
-    MPI_Request *requests;         /* messages for each slot; MPI_REQUEST_NULL where unused */
+    MPI_Request *requests;         /* messages for each instance; MPI_REQUEST_NULL where unused */
     struct ar_transfer *transfers; /* as many: in place of requests, where on a channel */
     int *completed;                /* room for as many indices into either */
 };
 
-/* Makes the plan of rank for count (>= 1) elements of r, of size >= 1.  A segment
- * is what params say, but short enough for the data of all the window's scratch
- * to fit into scratch_bytes (a segment has at least one element; gaps between a
- * derived type's elements come on top).  Segments depend on the size of r alone:
- * they are alike on ranks whose types differ in extent.  AR_OK; AR_ERR_MEMORY;
- * AR_ERR_STEP (a bug of the algorithm). */
+/* Makes the plan of rank for count (>= 1) elements of r, of size >= 1.  A segment is as long as
+ * params say, but has at most so many elements (at least one) that the scratch of all segments in
+ * flight fits into scratch_bytes, where gaps between the elements of a derived type are not
+ * counted.  Segments depend on the size of r alone: they are alike on ranks whose types differ in
+ * extent.  AR_OK; AR_ERR_MEMORY; AR_ERR_STEP (a bug of the algorithm). */
 int ar_plan_create(struct ar_plan **made, const struct ar_algorithm *algorithm,
                    const struct ar_params *params, int rank, int nranks, size_t count,
                    const struct ar_reduction *r, size_t scratch_bytes);

@@ -1,5 +1,5 @@
-/* The error handler of a communicator of the program's, out of the way while we work there for
- * ourselves: an error is raised once, by the shim, or is none of the program's. */
+/* Puts the error handler of a communicator of the program's out of the way while we call MPI there
+ * for ourselves: an error is raised once, by the shim, or does not concern the program. */
 #ifndef AR_QUIET_H
 #define AR_QUIET_H
 
@@ -11,7 +11,19 @@ struct ar_quiet {
 };
 
 /* Between these, errors of MPI calls on comm are returned. */
-void ar_quiet_begin(struct ar_quiet *quiet, MPI_Comm comm);
-void ar_quiet_end(struct ar_quiet *quiet);
+static inline void
+ar_quiet_begin(struct ar_quiet *quiet, MPI_Comm comm)
+{
+    quiet->comm = comm;
+    PMPI_Comm_get_errhandler(comm, &quiet->users);
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+}
+
+static inline void
+ar_quiet_end(struct ar_quiet *quiet)
+{
+    PMPI_Comm_set_errhandler(quiet->comm, quiet->users);
+    PMPI_Errhandler_free(&quiet->users);
+}
 
 #endif

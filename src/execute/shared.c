@@ -9,28 +9,13 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-struct name {
-    char text[64];
-};
+#define NAME_TEXT 64
 
-static struct name
-name_of(uint64_t number)
+static const char *
+name_of(uint64_t number, char *text)
 {
-    struct name name;
-    snprintf(name.text, sizeof name.text, "/liballreduce-%016llx", (unsigned long long)number);
-    return name;
-}
-
-static int
-make_file(struct ar_shared *shared, bool by_name)
-{
-    const struct name name = name_of(shared->number);
-    gethostname(shared->host, sizeof shared->host - 1);
-    if (by_name)
-        return shm_open(name.text, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    shared->pid = getpid();
-    shared->fd = memfd_create(name.text + 1, MFD_CLOEXEC);
-    return shared->fd;
+    snprintf(text, NAME_TEXT, "/liballreduce-%016llx", (unsigned long long)number);
+    return text;
 }
 
 static void *
@@ -43,11 +28,20 @@ map(int fd, size_t bytes)
 void *
 ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes)
 {
+    char name[NAME_TEXT];
+    int fd;
     *shared = (struct ar_shared){.fd = -1};
     if (getrandom(&shared->number, sizeof shared->number, 0) != (ssize_t)sizeof shared->number ||
         shared->number == 0)
         return NULL;
-    const int fd = make_file(shared, by_name);
+    gethostname(shared->host, sizeof shared->host - 1);
+    name_of(shared->number, name);
+    if (by_name) {
+        fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    } else {
+        shared->pid = getpid();
+        fd = shared->fd = memfd_create(name + 1, MFD_CLOEXEC);
+    }
     if (fd < 0)
         return NULL;
     /* Without this, a lack of memory would be a SIGBUS at the first touch. */
@@ -59,47 +53,40 @@ ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes)
     return memory;
 }
 
-/* Is it the maker's?  Where processes see different /proc, as in containers, the same
- * numbers are another file. */
+/* Is it the maker's?  Where processes see different /proc, as in containers, the same numbers may
+ * be another process's file. */
 static bool
 is_file(int fd, uint64_t number)
 {
-    char path[64], target[128], expected[128];
+    char path[64], target[128], expected[128], name[NAME_TEXT];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     const ssize_t length = readlink(path, target, sizeof target - 1);
     if (length < 0)
         return false;
     target[length] = '\0';
-    snprintf(expected, sizeof expected, "/memfd:%s (deleted)", name_of(number).text + 1);
+    snprintf(expected, sizeof expected, "/memfd:%s (deleted)", name_of(number, name) + 1);
     return strcmp(target, expected) == 0;
-}
-
-static int
-open_file(const struct ar_shared *shared)
-{
-    if (shared->pid == 0)
-        return shm_open(name_of(shared->number).text, O_RDWR | O_CLOEXEC, 0600);
-    char path[64], host[sizeof shared->host] = "";
-    gethostname(host, sizeof host - 1);
-    if (strcmp(host, shared->host) != 0)
-        return -1; /* hosts of a cluster for tests may have one /proc */
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", shared->pid, shared->fd);
-    /* Not waiting, whatever else may have these numbers. */
-    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd >= 0 && !is_file(fd, shared->number)) {
-        close(fd);
-        return -1;
-    }
-    return fd;
 }
 
 void *
 ar_shared_open(const struct ar_shared *shared, size_t bytes)
 {
-    const int fd = open_file(shared);
+    char path[64], name[NAME_TEXT], host[sizeof shared->host] = "";
+    const bool by_name = shared->pid == 0;
+    int fd;
+    gethostname(host, sizeof host - 1);
+    if (by_name) {
+        fd = shm_open(name_of(shared->number, name), O_RDWR | O_CLOEXEC, 0600);
+    } else if (strcmp(host, shared->host) == 0) {
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", shared->pid, shared->fd);
+        /* It must not wait, whatever else may have these numbers. */
+        fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    } else {
+        fd = -1; /* hosts of a cluster for tests may have one /proc */
+    }
     if (fd < 0)
         return NULL;
-    void *memory = map(fd, bytes);
+    void *memory = by_name || is_file(fd, shared->number) ? map(fd, bytes) : NULL;
     close(fd);
     return memory;
 }
@@ -107,8 +94,9 @@ ar_shared_open(const struct ar_shared *shared, size_t bytes)
 void
 ar_shared_hide(const struct ar_shared *shared)
 {
+    char name[NAME_TEXT];
     if (shared->pid == 0)
-        shm_unlink(name_of(shared->number).text);
+        shm_unlink(name_of(shared->number, name));
     else
         close(shared->fd);
 }

@@ -14,22 +14,22 @@ struct ar_shared {
     char host[65];   /* the maker's */
 };
 
-/* Makes bytes of zeroed memory that only this process has mapped.  Without a name: nothing is
- * left whenever the job is killed, and no limit of /dev/shm counts; it can be mapped by
- * processes of a host of this name that see this one in their /proc.  Or by a name in
- * /dev/shm, until ar_shared_hide.  NULL without memory. */
+/* Makes bytes of zeroed memory, mapped by this process.  By name it is a file in /dev/shm until
+ * ar_shared_hide.  Else it has no name: nothing is left behind if the job is killed, no limit of
+ * /dev/shm counts, and processes can map it that are on a host of the same name and see this
+ * process in their /proc.  NULL where memory ran out. */
 void *ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes);
 
 /* Maps what another process made; NULL if it cannot be found here or mapped. */
 void *ar_shared_open(const struct ar_shared *shared, size_t bytes);
 
-/* Tells texts apart. */
+/* A number for a text; those of different texts differ, but for chance. */
 uint64_t ar_hash(const char *text);
 
-/* Tells hosts apart: by name and boot. */
+/* A number for this host, made from its name and boot. */
 uint64_t ar_host_hash(void);
 
-/* By the maker, once: nobody else shall map it. */
+/* By the maker, once: from now on nobody else can map it. */
 void ar_shared_hide(const struct ar_shared *shared);
 
 #endif

@@ -1,5 +1,5 @@
-/* Waiting: what to do between two polls that found nothing.  One place, used by
- * every executor.  The polls themselves progress MPI. */
+/* Waiting: what every executor does between two polls that found nothing.  The polls themselves
+ * progress MPI. */
 #ifndef AR_WAIT_H
 #define AR_WAIT_H
 
@@ -24,10 +24,10 @@ struct ar_wait {
     bool blocks;     /* for messages of MPI's: wait inside MPI, without polls of ours */
 };
 
-/* auto: with a core for every rank of the node (ranks <= cpus), spin first and
- * yield only when the wait grows long; otherwise yield at once, since the rank
- * waited for may need this very core, and then sleep.  block: leave it to MPI, and
- * sleep where nothing of MPI's can be waited for. */
+/* With auto and a core for every rank of the node (ranks <= cpus), ranks spin first and yield only
+ * when the wait grows long; otherwise they yield at once, since the awaited rank may need this very
+ * core, and then sleep.  With block they wait inside MPI, and sleep where no message of MPI's is
+ * awaited. */
 struct ar_wait ar_wait_make(enum ar_wait_policy policy, int ranks, int cpus);
 
 /* Between two looks at a flag: lets the other hardware thread of the core run. */
@@ -41,8 +41,8 @@ ar_wait_relax(void)
 #endif
 }
 
-/* After a poll in vain.  polls counts them since the last success; the caller
- * zeroes it.  True when it is time to sleep. */
+/* After a poll in vain.  polls counts these since the last success; the caller sets it to zero.
+ * True when it is time to sleep. */
 static inline bool
 ar_wait_pause(struct ar_wait wait, unsigned *polls)
 {
@@ -59,8 +59,8 @@ ar_wait_pause(struct ar_wait wait, unsigned *polls)
     return false;
 }
 
-/* A number in shared memory that one rank raises and others wait for; on a cache line of its
- * own, of which 48 bytes are left. */
+/* A number in shared memory that one rank raises and others wait for.  It has a cache line of its
+ * own, of which 48 bytes are left for its user. */
 struct ar_flag {
     _Atomic uint64_t value;
     _Atomic uint32_t sleepers;

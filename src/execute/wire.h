@@ -1,4 +1,4 @@
-/* By what messages of MPI's go between the ranks of a communicator of the program's. */
+/* What carries MPI's messages between the ranks of a communicator of the program's. */
 #ifndef AR_WIRE_H
 #define AR_WIRE_H
 

@@ -72,7 +72,7 @@ a_message_is_one_segment_unless_something_bounds_it(void **state)
     (void)state;
     struct call call = ring_of(1000);
     expect_cut(&call, 1000, 1, 1);
-    call.window = 4; /* no more slots than segments */
+    call.window = 4; /* no more instances than segments */
     expect_cut(&call, 1000, 1, 1);
 }
 
@@ -230,17 +230,17 @@ no_message_is_longer_than_an_int(void **state)
 }
 
 static void
-slots_do_not_overlap(void **state)
+instances_do_not_overlap(void **state)
 {
     (void)state;
     struct call call = ring_of(100000);
     call.window = 3;
     call.segment_bytes = 4096;
     struct ar_plan *plan = plan_of(&call, 0);
-    assert_int_equal(plan->slot_bytes % 64, 0);
+    assert_int_equal(plan->instance_bytes % 64, 0);
     assert_int_equal(plan->tmp_bytes % 64, 0);
-    assert_true(plan->tmp_bytes <= plan->slot_bytes);
-    assert_int_equal(ar_plan_scratch_bytes(plan), 3 * plan->slot_bytes);
+    assert_true(plan->tmp_bytes <= plan->instance_bytes);
+    assert_int_equal(ar_plan_scratch_bytes(plan), 3 * plan->instance_bytes);
     assert_true(ar_plan_memory_bytes(plan) > sizeof *plan);
     ar_plan_destroy(plan);
 }
@@ -285,7 +285,7 @@ main(void)
         cmocka_unit_test(scratch_stays_below_its_bound),
         cmocka_unit_test(an_element_larger_than_the_bound_goes_alone),
         cmocka_unit_test(no_message_is_longer_than_an_int),
-        cmocka_unit_test(slots_do_not_overlap),
+        cmocka_unit_test(instances_do_not_overlap),
         cmocka_unit_test(what_comes_folds_at_once_where_nothing_else_is_touched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
