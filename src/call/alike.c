@@ -14,7 +14,7 @@
 
 #define LINE_TEXT 512
 
-/* What must be alike.  Of nothing all is 0 and op AR_OPS: then type and op do not matter. */
+/* What must be alike.  Without elements type and op do not matter: all is 0, and op is AR_OPS. */
 struct terms {
     int64_t count, size_bytes, op;
 };
@@ -31,7 +31,7 @@ ar_numbers_agree(MPI_Comm comm, int64_t *numbers, int n)
     return error;
 }
 
-/* A type whose size MPI does not tell counts as nothing: no rank may leave alone here. */
+/* A type whose size MPI does not tell counts as no elements: no rank may leave here alone. */
 static struct terms
 terms_of(const struct ar_call *call)
 {
@@ -44,22 +44,8 @@ terms_of(const struct ar_call *call)
     return (struct terms){call->count, size, op};
 }
 
-struct likeness {
-    bool of_size, of_op;
-};
-
-static int
-compare(MPI_Comm comm, const struct terms *mine, struct likeness *alike)
-{
-    int64_t least[AR_NUMBERS_MOST] = {mine->count,       -mine->count, mine->size_bytes,
-                                      -mine->size_bytes, mine->op,     -mine->op};
-    const int error = ar_numbers_agree(comm, least, AR_NUMBERS_MOST);
-    alike->of_size = least[0] == -least[1] && least[2] == -least[3];
-    alike->of_op = least[4] == -least[5];
-    return error;
-}
-
-/* The terms of rank from, and the first rank behind it whose are others: nranks if none. */
+/* *theirs is what rank from has, and *next the first rank behind it that has something else, nranks
+ * if there is none.  Collective. */
 static int
 find_next(const struct ar_communicator *c, MPI_Comm comm, int from, const struct terms *mine,
           struct terms *theirs, int *next)
@@ -74,6 +60,7 @@ find_next(const struct ar_communicator *c, MPI_Comm comm, int from, const struct
     return error;
 }
 
+/* Ranks beside each other that have the same are named together. */
 static void
 add_group(struct ar_text *line, int from, int last, const struct terms *theirs, bool is_of_size)
 {
@@ -92,7 +79,7 @@ add_group(struct ar_text *line, int from, int last, const struct terms *theirs, 
                     theirs->count == 1 ? "" : "s", (long long)theirs->size_bytes);
 }
 
-/* Ranks beside each other that have the same are named together. */
+/* Rank 0 says which ranks have what, of sizes or of ops.  Collective. */
 static int
 tell(const struct ar_communicator *c, MPI_Comm comm, struct terms mine, bool is_of_size)
 {
@@ -119,13 +106,16 @@ int
 ar_calls_compare(const struct ar_communicator *c, const struct ar_call *call, bool *are_alike)
 {
     const struct terms mine = terms_of(call);
-    struct likeness alike;
+    /* The lowest of each number and, with its sign turned, the highest. */
+    int64_t least[AR_NUMBERS_MOST] = {mine.count,       -mine.count, mine.size_bytes,
+                                      -mine.size_bytes, mine.op,     -mine.op};
     struct ar_quiet quiet;
     ar_quiet_begin(&quiet, call->comm);
-    int error = compare(call->comm, &mine, &alike);
-    *are_alike = alike.of_size && alike.of_op;
+    int error = ar_numbers_agree(call->comm, least, AR_NUMBERS_MOST);
+    const bool is_size_alike = least[0] == -least[1] && least[2] == -least[3];
+    *are_alike = is_size_alike && least[4] == -least[5];
     if (!error && !*are_alike)
-        error = tell(c, call->comm, mine, !alike.of_size);
+        error = tell(c, call->comm, mine, !is_size_alike);
     ar_quiet_end(&quiet);
     if (!error && !*are_alike && c->config->verify.action == AR_VERIFY_ABORT)
         ar_job_end(call->comm, c->rank == 0);

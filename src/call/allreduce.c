@@ -13,8 +13,8 @@
 
 /* --- what is left to MPI --- */
 
-/* Arguments that an MPI library may refuse are its to judge: class, message and error handler are
- * then native by construction.  Without elements any address is legal, and ranks may have
+/* The MPI library judges arguments that it may refuse: the error's class, its message and its
+ * handler are then the native ones.  Without elements any address is legal, and ranks may have
  * different ones: then this rank must do what the others do. */
 static bool
 is_suspicious(const struct ar_call *call)
@@ -33,26 +33,23 @@ is_suspicious(const struct ar_call *call)
     return size > 0;
 }
 
-/* MPI_BOTTOM, where it is the null pointer, comes with a type that holds the address. */
+/* Likewise a null buffer, and a type that was not committed. */
 static bool
-has_null_buffer(const struct ar_call *call, const struct ar_reduction *r)
-{
-    return r->size > 0 && r->true_lb == 0 && (!call->in || !call->out);
-}
-
-/* PMPI_Pack looks at the type even where there is nothing to pack. */
-static bool
-is_committed(const struct ar_call *call, const struct ar_reduction *r)
+is_still_suspicious(const struct ar_call *call, const struct ar_reduction *r)
 {
     struct ar_quiet quiet;
     int end = 0;
     char none;
-    if (r->basic)
+    /* MPI_BOTTOM, where it is the null pointer, comes with a type that holds the address. */
+    if (r->size > 0 && r->true_lb == 0 && (!call->in || !call->out))
         return true;
+    if (r->basic)
+        return false;
+    /* PMPI_Pack looks at the type even where there is nothing to pack. */
     ar_quiet_begin(&quiet, call->comm);
     const int error = PMPI_Pack(&none, 0, call->type, &none, 1, &end, call->comm);
     ar_quiet_end(&quiet);
-    return !error;
+    return error != MPI_SUCCESS;
 }
 
 static int
@@ -84,8 +81,8 @@ run_always_native(struct ar_communicator *c, const struct ar_call *call)
     return MPI_SUCCESS;
 }
 
-/* Raises an error, perhaps of this rank alone.  Where memory ran out the others wait for this rank,
- * and nobody could tell them. */
+/* Raises an error, which this rank alone may have.  Where its memory ran out the others wait for
+ * it, and cannot be told: the job ends. */
 static int
 refuse(const struct ar_call *call, int error)
 {
@@ -148,7 +145,7 @@ run_watched(struct ar_communicator *c, struct ar_decision *d, const struct ar_re
     const uint64_t start = ar_clock_system_ns();
     const int error = run(c, d, r, call);
     const uint64_t ns = ar_clock_system_ns() - start;
-    c->last_decision = NULL; /* the tuner may want another one now */
+    c->last_decision = NULL; /* the tuner may decide otherwise now */
     return error ? error : ar_tuner_note(c, call->comm, tuned, (int64_t)ns);
 }
 
@@ -168,7 +165,7 @@ resolve_and_run(struct ar_communicator *c, const struct ar_call *call)
     if (!ar_reduction_resolve(&r, call->op, call->type))
         return run_unresolved(call, "op or type not ours");
     r.comm = call->comm;
-    if (has_null_buffer(call, &r) || !is_committed(call, &r))
+    if (is_still_suspicious(call, &r))
         return run_unresolved(call, "left to MPI to judge");
     struct ar_decision *d =
         ar_communicator_decide(c, call->comm, &r, (size_t)call->count,
@@ -187,8 +184,8 @@ decide_and_run(struct ar_communicator *c, const struct ar_call *call)
     return resolve_and_run(c, call);
 }
 
-/* A call that may be verified: before anything that ranks whose calls differ would do
- * differently. */
+/* A call that may be verified.  The ranks' arguments are compared before ranks with different ones
+ * would do different things. */
 static int
 check_and_run(struct ar_communicator *c, const struct ar_call *call)
 {
@@ -220,8 +217,8 @@ allreduce(const struct ar_call *call)
     return c->config->is_watched ? check_and_run(c, call) : decide_and_run(c, call);
 }
 
-/* All of a call, its set-up too, counts for ALLREDUCE_TIMEOUT.  Not inline, to be out of the way of
- * calls without it. */
+/* ALLREDUCE_TIMEOUT bounds a call with its set-up.  Not inline, so that calls without it are as
+ * short as they can be. */
 static __attribute__((noinline)) int
 run_with_deadline(const struct ar_call *call)
 {

@@ -11,8 +11,6 @@
 #include "reduce/named.h"
 #include "statistics/verified.h"
 
-static const char reason_wrong[] = "wrong when verified";
-
 /* Packed elements that are compared at a time, in bytes. */
 #define CHUNK_BYTES ((size_t)1 << 16)
 
@@ -30,7 +28,7 @@ struct check {
     char *mine, *other;  /* a chunk, packed; owned, all in one from mine on */
     double *magnitudes;  /* of a chunk; the same */
     size_t element;      /* the first that is wrong */
-    const char *source;  /* of what it should have been */
+    const char *source;  /* who has what it should have been */
     char is[NUMBER_TEXT], should_be[NUMBER_TEXT];
 };
 
@@ -60,33 +58,7 @@ ar_verify_begin(struct ar_verification *v, const struct ar_reduction *r, const s
     }
 }
 
-/* --- of all ranks --- */
-
-static int
-run_native(const struct check *k, const void *in, void *out)
-{
-    struct ar_call call = *k->call;
-    call.in = in;
-    call.out = out;
-    return call.native(&call);
-}
-
-static int
-sum_magnitudes(const struct check *k, size_t count)
-{
-    const void *in = k->c->rank == 0 ? MPI_IN_PLACE : (const void *)k->magnitudes;
-    const int n = (int)(count * k->how.numbers);
-    int error = PMPI_Reduce(in, k->magnitudes, n, MPI_DOUBLE, MPI_SUM, 0, k->call->comm);
-    return error ? error : PMPI_Bcast(k->magnitudes, n, MPI_DOUBLE, 0, k->call->comm);
-}
-
 /* --- chunks --- */
-
-static size_t
-chunk_length(const struct check *k, size_t first)
-{
-    return k->count - first < k->chunk ? k->count - first : k->chunk;
-}
 
 static int
 pack(const struct check *k, char *packed, const void *elements, size_t first, size_t count)
@@ -97,10 +69,10 @@ pack(const struct check *k, char *packed, const void *elements, size_t first, si
     return error;
 }
 
-/* Keeps what is to be told of an element, of which mine and other hold the chunk from first
- * on. */
+/* Keeps what is to be told of element at of the chunk that begins with element first, which mine
+ * and other hold. */
 static void
-blame(struct check *k, size_t first, size_t at, const char *source)
+note_difference(struct check *k, size_t first, size_t at, const char *source)
 {
     k->element = first + at;
     k->source = source;
@@ -119,42 +91,49 @@ differing(const struct check *k, size_t count)
     return i;
 }
 
-/* Compares a chunk's bits with rank 0's, and with those of the native result; clears what is
- * found to differ. */
+/* Which bits of this rank's result are the same as others'. */
 struct agreement {
     bool with_rank_0, with_native;
 };
 
+/* Compares a chunk's bits with rank 0's, and with those of the native result; clears what is
+ * found to differ.  Collective. */
 static int
 compare_chunk(struct check *k, struct agreement *same, size_t first)
 {
-    const size_t count = chunk_length(k, first), bytes = count * k->how.size;
+    const size_t rest = k->count - first, count = rest < k->chunk ? rest : k->chunk;
+    const size_t bytes = count * k->how.size;
     int error = pack(k, k->mine, k->call->out, first, count);
     memcpy(k->other, k->mine, bytes);
     if (!error)
         error = PMPI_Bcast(k->other, (int)bytes, MPI_BYTE, 0, k->call->comm);
     size_t at = error ? count : differing(k, count);
     if (at < count && same->with_rank_0)
-        blame(k, first, at, "rank 0 has");
+        note_difference(k, first, at, "rank 0 has");
     same->with_rank_0 &= at == count;
     if (!error)
         error = pack(k, k->other, k->native, first, count);
     at = error ? count : differing(k, count);
     if (at < count && same->with_native && same->with_rank_0)
-        blame(k, first, at, "native gives");
+        note_difference(k, first, at, "native gives");
     same->with_native &= at == count;
     return error;
 }
 
-/* Holds a chunk's rounded results against their bound. */
+/* Compares a chunk's rounded results with the bound on their error; clears *is_within where it is
+ * exceeded.  Collective. */
 static int
 bound_chunk(struct check *k, bool *is_within, size_t first)
 {
-    const size_t count = chunk_length(k, first);
+    const size_t rest = k->count - first, count = rest < k->chunk ? rest : k->chunk;
+    const int numbers = (int)(count * k->how.numbers);
+    const void *sum_of = k->c->rank == 0 ? MPI_IN_PLACE : (const void *)k->magnitudes;
     int error = pack(k, k->mine, k->in, first, count);
     ar_magnitudes_get(&k->how, k->magnitudes, k->mine, count);
     if (!error)
-        error = sum_magnitudes(k, count);
+        error = PMPI_Reduce(sum_of, k->magnitudes, numbers, MPI_DOUBLE, MPI_SUM, 0, k->call->comm);
+    if (!error)
+        error = PMPI_Bcast(k->magnitudes, numbers, MPI_DOUBLE, 0, k->call->comm);
     if (!error)
         error = pack(k, k->mine, k->call->out, first, count);
     if (!error)
@@ -164,7 +143,7 @@ bound_chunk(struct check *k, bool *is_within, size_t first)
     const size_t at =
         ar_packed_differs(&k->how, k->mine, k->other, k->magnitudes, k->c->nranks, count);
     if (at < count && *is_within)
-        blame(k, first, at, "native gives");
+        note_difference(k, first, at, "native gives");
     *is_within &= at == count;
     return MPI_SUCCESS;
 }
@@ -192,67 +171,63 @@ judge_bounds(struct check *k, struct verdict *verdict)
     return error;
 }
 
-/* All ranks have the same bits, but on rank who the native ones are others. */
 static int
-judge_difference(struct check *k, struct verdict *verdict, int who)
+judge(struct check *k, struct verdict *verdict)
 {
+    /* Of a result whose bits are the same on all ranks, but are not the native ones. */
     static const enum ar_verified meaning[] = {
         [AR_COMPARE_NOTHING] = AR_VERIFIED_BY_RANKS,
         [AR_COMPARE_USERS] = AR_VERIFIED_USERS,
         [AR_COMPARE_EXACT] = AR_VERIFIED_WRONG,
     };
-    if (k->how.kind == AR_COMPARE_BOUNDED)
-        return judge_bounds(k, verdict);
-    *verdict = (struct verdict){meaning[k->how.kind], who};
-    return MPI_SUCCESS;
-}
-
-static int
-judge(struct check *k, struct verdict *verdict)
-{
+    const int none = k->c->nranks, me = k->c->rank;
     struct agreement same = {true, true};
     int error = MPI_SUCCESS;
     for (size_t first = 0; first < k->count && !error; first += k->chunk)
         error = compare_chunk(k, &same, first);
-    const int none = k->c->nranks, me = k->c->rank;
     int64_t found[] = {same.with_rank_0 ? none : me, same.with_native ? none : me, k->how.kind};
     if (!error)
         error = ar_numbers_agree(k->call->comm, found, 3);
     if (error)
         return error;
     k->how.kind = (enum ar_comparable)found[2];
-    if (found[0] == none && found[1] < none)
-        return judge_difference(k, verdict, (int)found[1]);
-    *verdict =
-        (struct verdict){found[0] < none ? AR_VERIFIED_WRONG : AR_VERIFIED_RIGHT, (int)found[0]};
+    if (found[0] < none)
+        *verdict = (struct verdict){AR_VERIFIED_WRONG, (int)found[0]};
+    else if (found[1] == none)
+        *verdict = (struct verdict){AR_VERIFIED_RIGHT, none};
+    else if (k->how.kind == AR_COMPARE_BOUNDED)
+        return judge_bounds(k, verdict);
+    else
+        *verdict = (struct verdict){meaning[k->how.kind], (int)found[1]};
     return MPI_SUCCESS;
 }
 
 /* --- what follows --- */
 
-/* The command that runs the like again, where bench knows type and op. */
+/* Of a wrong result it also says which command runs the like again, where bench knows type and
+ * op. */
 static void
-print_command(const struct check *k, const char *algorithm, char *text, size_t room)
+tell(const struct check *k, enum ar_verified what)
 {
     const void *in_place = MPI_IN_PLACE;
-    char type[MPI_MAX_OBJECT_NAME];
+    char algorithm[AR_CHOICE_TEXT], type[MPI_MAX_OBJECT_NAME], command[AR_CHOICE_TEXT + 256] = "";
     int length;
-    text[0] = '\0';
-    if (!k->r->named || k->how.class == AR_NO_CLASS ||
-        PMPI_Type_get_name(k->r->type, type, &length))
-        return;
-    snprintf(text, room,
-             ": mpiexec -n %d allreduce bench --algo '%s' --sizes %zu --type %s --op %s --place %s",
-             k->c->nranks, algorithm, k->count * k->r->size, type, ar_op_name(k->how.op),
-             k->call->in == in_place ? "in" : "out");
-}
-
-static void
-tell(const struct check *k)
-{
-    char algorithm[AR_CHOICE_TEXT], command[AR_CHOICE_TEXT + 256];
     ar_choice_print(k->choice, algorithm, sizeof algorithm);
-    print_command(k, algorithm, command, sizeof command);
+    if (what == AR_VERIFIED_USERS) {
+        ar_say("ALLREDUCE_VERIFY: an op of the program's own differs from the native allreduce: "
+               "element %zu of %zu is %s on rank %d of %d, where %s %s; such an op may round, in "
+               "an order of its own under ALLREDUCE_ALGO='%s': the result stays",
+               k->element, k->count, k->is, k->c->rank, k->c->nranks, k->source, k->should_be,
+               algorithm);
+        return;
+    }
+    if (k->r->named && k->how.class != AR_NO_CLASS &&
+        !PMPI_Type_get_name(k->r->type, type, &length))
+        snprintf(command, sizeof command,
+                 ": mpiexec -n %d allreduce bench --algo '%s' --sizes %zu --type %s --op %s "
+                 "--place %s",
+                 k->c->nranks, algorithm, k->count * k->r->size, type, ar_op_name(k->how.op),
+                 k->call->in == in_place ? "in" : "out");
     ar_say("ALLREDUCE_VERIFY: wrong result: element %zu of %zu is %s on rank %d of %d, where %s %s",
            k->element, k->count, k->is, k->c->rank, k->c->nranks, k->source, k->should_be);
     ar_say("ALLREDUCE_VERIFY: it was ALLREDUCE_ALGO='%s' on %zu elements of %zu bytes%s%s",
@@ -260,70 +235,48 @@ tell(const struct check *k)
            command);
 }
 
-/* Of a result that may be right. */
-static void
-tell_users(const struct check *k)
-{
-    char algorithm[AR_CHOICE_TEXT];
-    ar_choice_print(k->choice, algorithm, sizeof algorithm);
-    ar_say(
-        "ALLREDUCE_VERIFY: an op of the program's own differs from the native allreduce: element "
-        "%zu of %zu is %s on rank %d of %d, where %s %s; such an op may round, in an order of "
-        "its own under ALLREDUCE_ALGO='%s': the result stays",
-        k->element, k->count, k->is, k->c->rank, k->c->nranks, k->source, k->should_be, algorithm);
-}
-
-static int
-act(struct check *k, int wrong)
-{
-    const enum ar_verify_action action = k->c->config->verify.action;
-    if (action == AR_VERIFY_ABORT)
-        ar_job_end(k->call->comm, k->c->rank == wrong);
-    if (action != AR_VERIFY_NATIVE)
-        return MPI_SUCCESS;
-    ar_communicator_end_choice(k->c, reason_wrong);
-    return ar_reduction_copy(k->r, k->call->out, k->native, k->count);
-}
-
-/* The first of its kind in this process is told. */
+/* Tells the first difference of its kind in this process, and does with a wrong result as asked
+ * for. */
 static int
 conclude(struct check *k, const struct verdict *verdict)
 {
-    const bool tells = ar_verified_count(verdict->is) == 0 && verdict->who == k->c->rank;
-    if (tells && verdict->is == AR_VERIFIED_USERS)
-        tell_users(k);
-    if (tells && verdict->is == AR_VERIFIED_WRONG)
-        tell(k);
-    return verdict->is == AR_VERIFIED_WRONG ? act(k, verdict->who) : MPI_SUCCESS;
+    const enum ar_verify_action action = k->c->config->verify.action;
+    const bool is_wrong = verdict->is == AR_VERIFIED_WRONG, is_mine = verdict->who == k->c->rank;
+    const bool is_first = ar_verified_count(verdict->is) == 0;
+    if (is_first && is_mine && (is_wrong || verdict->is == AR_VERIFIED_USERS))
+        tell(k, verdict->is);
+    if (is_wrong && action == AR_VERIFY_ABORT)
+        ar_job_end(k->call->comm, is_mine);
+    if (!is_wrong || action != AR_VERIFY_NATIVE)
+        return MPI_SUCCESS;
+    ar_communicator_end_choice(k->c, "wrong when verified");
+    return ar_reduction_copy(k->r, k->call->out, k->native, k->count);
 }
 
 /* --- the whole --- */
 
-static bool
-allocate(struct check *k)
-{
-    const size_t bytes = k->chunk * k->how.size, doubles = k->chunk * k->how.numbers;
-    const size_t room = (bytes + 15) / 16 * 16;
-    k->mine = malloc(2 * room + doubles * sizeof *k->magnitudes);
-    k->other = k->mine + room;
-    k->magnitudes = (double *)(void *)(k->mine + 2 * room);
-    return k->mine;
-}
-
+/* Collective. */
 static int
 compare(struct check *k, const struct ar_verification *v)
 {
     const int none = k->c->nranks;
-    const bool packs = ar_reduction_packs(k->r), ready = v->room && v->in && allocate(k) && packs;
+    const size_t room = (k->chunk * k->how.size + 15) / 16 * 16;
+    struct ar_call native = *k->call;
     struct verdict verdict;
-    int64_t unready = ready ? none : k->c->rank;
+    if (v->room && v->in)
+        k->mine = malloc(2 * room + k->chunk * k->how.numbers * sizeof *k->magnitudes);
+    int64_t unready = k->mine && ar_reduction_packs(k->r) ? none : k->c->rank;
     int error = ar_numbers_agree(k->call->comm, &unready, 1);
     if (!error && unready < none)
         ar_verified_count(AR_VERIFIED_NOT);
     if (error || unready < none)
         return error;
-    k->native = ar_reduction_base(k->r, v->room, k->count);
-    error = run_native(k, k->in, ar_reduction_base(k->r, v->room, k->count));
+    k->other = k->mine + room;
+    k->magnitudes = (double *)(void *)(k->mine + 2 * room);
+    native.in = k->in;
+    native.out = ar_reduction_base(k->r, v->room, k->count);
+    k->native = native.out;
+    error = native.native(&native);
     if (!error)
         error = judge(k, &verdict);
     return error ? error : conclude(k, &verdict);

@@ -8,23 +8,23 @@
 
 /* What is kept of a call while the algorithm runs. */
 struct ar_verification {
-    const void *in; /* the operands: the caller's, or a copy where he reduces in place */
+    const void *in; /* the operands: the caller's, or a copy of them if the call is in place */
     void *in_room;  /* NULL: no copy; owned */
     void *room;     /* for the native result; NULL without memory; owned */
 };
 
-/* Begins a call on c: sets c->verifies, alike on all ranks, and compares what the ranks call with
- * if it is to be verified, as ar_calls_compare does; else they count as alike.  MPI_SUCCESS, or an
- * error of MPI's, which it has not raised. */
+/* Begins a call on c: sets c->verifies, alike on all ranks.  If the call is to be verified it
+ * compares the ranks' arguments as ar_calls_compare does, and is collective; else they count as
+ * alike.  MPI_SUCCESS, or an error of MPI's, which it has not raised. */
 int ar_verify_call(struct ar_communicator *c, const struct ar_call *call, bool *are_alike);
 
 /* Before the algorithm runs. */
 void ar_verify_begin(struct ar_verification *v, const struct ar_reduction *r,
                      const struct ar_call *call);
 
-/* After it, choice, ended with error: runs the native allreduce if that is MPI_SUCCESS, compares,
- * and does with a wrong result as asked for.  Returns error, or one of its own, which it has not
- * raised.  Collective. */
+/* After the algorithm, choice, ended with error.  If that is MPI_SUCCESS it runs the native
+ * allreduce, compares the results, and does with a wrong one as the configuration says.  Returns
+ * error, or an error of its own, which it has not raised.  Collective. */
 int ar_verify_end(struct ar_verification *v, struct ar_communicator *c,
                   const struct ar_choice *choice, const struct ar_reduction *r,
                   const struct ar_call *call, int error);
