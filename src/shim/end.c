@@ -1,8 +1,8 @@
-/* Where MPI ends, and sessions' communicators: what ranks do together then, they do here, in calls
- * that all of them make.  Attribute callbacks are no place for it: their order among those of other
- * libraries is each rank's own.
+/* The end of MPI, and of sessions' communicators: what ranks do together then they do here, in
+ * calls that all of them make.  They could not do it in attribute callbacks, whose order among
+ * those of other libraries may differ from rank to rank.
  *
- * Fortran: under Open MPI the bindings call PMPI_Finalize; MPICH's mpi_f08 passes by all C names.
+ * Fortran: Open MPI's bindings call PMPI_Finalize; MPICH's mpi_f08 calls no C name at all.
  */
 #include "communicator/communicator.h"
 #include "communicator/process.h"

@@ -1,6 +1,5 @@
-/* Calls that bring an info object to a communicator: MPI libraries drop keys that they do not know,
- * so the one that is ours is read on the way.  And the call that copies a communicator while others
- * go on. */
+/* Calls that give a communicator an info object: MPI libraries drop keys that they do not know, so
+ * we read our own key here.  And the call that copies a communicator while other calls go on. */
 #include <stdlib.h>
 
 #include "communicator/carrier.h"
@@ -10,8 +9,8 @@
 
 #define INFO_KEY "allreduce_algo"
 
-/* In a call that is collective over comm: nothing happens where no rank's info (which may be
- * MPI_INFO_NULL) has the key, and clauses that cannot be understood are ignored, as hints are. */
+/* Collective over comm.  Nothing happens where no rank's info (which may be MPI_INFO_NULL) has the
+ * key; clauses that cannot be understood are ignored, as hints are. */
 static void
 choose_by_info(MPI_Comm comm, MPI_Info info)
 {

@@ -8,45 +8,60 @@
 
 #define AR_EXPORT __attribute__((visibility("default")))
 
-/* What the next object that has the symbol gives; names of the library's own begin with library. */
-struct ar_next {
-    __typeof__(PMPI_Allreduce) *allreduce;
-    __typeof__(PMPI_Iallreduce) *iallreduce;
-    __typeof__(PMPI_Comm_set_info) *comm_set_info;
-    __typeof__(PMPI_Comm_dup_with_info) *comm_dup_with_info;
-    __typeof__(PMPI_Comm_idup) *comm_idup;
-    __typeof__(PMPI_Comm_free) *comm_free;
-    __typeof__(PMPI_Comm_disconnect) *comm_disconnect;
-    __typeof__(PMPI_Finalize) *finalize;
+/* What we find behind us: ROW(field of struct ar_next, the MPI library's function, its symbol). */
 #ifdef HAVE_PMPI_ALLREDUCE_C
-    __typeof__(PMPI_Allreduce_c) *allreduce_c;
-    __typeof__(PMPI_Iallreduce_c) *iallreduce_c;
+#define AR_NEXT_LARGE(ROW)                                                                         \
+    ROW(allreduce_c, PMPI_Allreduce_c, "MPI_Allreduce_c")                                          \
+    ROW(iallreduce_c, PMPI_Iallreduce_c, "MPI_Iallreduce_c")
+#else
+#define AR_NEXT_LARGE(ROW)
 #endif
-#ifdef HAVE_PMPI_ALLREDUCE_INIT
-    __typeof__(PMPI_Allreduce_init) *allreduce_init;
-#ifdef HAVE_PMPI_ALLREDUCE_C
-    __typeof__(PMPI_Allreduce_init_c) *allreduce_init_c;
-#endif
+#if defined HAVE_PMPI_ALLREDUCE_INIT && defined HAVE_PMPI_ALLREDUCE_C
+#define AR_NEXT_PERSISTENT(ROW)                                                                    \
+    ROW(allreduce_init, PMPI_Allreduce_init, "MPI_Allreduce_init")                                 \
+    ROW(allreduce_init_c, PMPI_Allreduce_init_c, "MPI_Allreduce_init_c")
+#elif defined HAVE_PMPI_ALLREDUCE_INIT
+#define AR_NEXT_PERSISTENT(ROW) ROW(allreduce_init, PMPI_Allreduce_init, "MPI_Allreduce_init")
+#else
+#define AR_NEXT_PERSISTENT(ROW)
 #endif
 #ifdef AR_MPI_IS_OPENMPI /* we define these PMPI_ symbols, too */
-    __typeof__(PMPI_Allreduce) *library_allreduce;
-    __typeof__(PMPI_Iallreduce) *library_iallreduce;
-    __typeof__(PMPI_Comm_idup) *library_comm_idup;
-    __typeof__(PMPI_Finalize) *library_finalize;
+#define AR_NEXT_LIBRARY(ROW)                                                                       \
+    ROW(library_allreduce, PMPI_Allreduce, "PMPI_Allreduce")                                       \
+    ROW(library_iallreduce, PMPI_Iallreduce, "PMPI_Iallreduce")                                    \
+    ROW(library_comm_idup, PMPI_Comm_idup, "PMPI_Comm_idup")                                       \
+    ROW(library_finalize, PMPI_Finalize, "PMPI_Finalize")
 #else
-    void (*finalize_f08)(int *error);
+#define AR_NEXT_LIBRARY(ROW)
 #endif
+#define AR_NEXT(ROW)                                                                               \
+    ROW(allreduce, PMPI_Allreduce, "MPI_Allreduce")                                                \
+    ROW(iallreduce, PMPI_Iallreduce, "MPI_Iallreduce")                                             \
+    ROW(comm_set_info, PMPI_Comm_set_info, "MPI_Comm_set_info")                                    \
+    ROW(comm_dup_with_info, PMPI_Comm_dup_with_info, "MPI_Comm_dup_with_info")                     \
+    ROW(comm_idup, PMPI_Comm_idup, "MPI_Comm_idup")                                                \
+    ROW(comm_free, PMPI_Comm_free, "MPI_Comm_free")                                                \
+    ROW(comm_disconnect, PMPI_Comm_disconnect, "MPI_Comm_disconnect")                              \
+    ROW(finalize, PMPI_Finalize, "MPI_Finalize")                                                   \
+    AR_NEXT_LARGE(ROW)                                                                             \
+    AR_NEXT_PERSISTENT(ROW)                                                                        \
+    AR_NEXT_LIBRARY(ROW)
+
+struct ar_next {
+#define AR_NEXT_FIELD(field, function, symbol) __typeof__(function) *field;
+    AR_NEXT(AR_NEXT_FIELD)
+    void (*finalize_f08)(int *error); /* MPICH's; else NULL */
 };
 
 const struct ar_next *ar_next_get(void);
 
-/* Marks a native call of this thread; it lives in the frame of whoever makes that call. */
+/* Marks a native call of this thread; a local variable of the function that makes the call. */
 struct ar_native_mark {
     const struct ar_native_mark *outer;
 };
 
-/* Around a native call, which may never come back: error handlers of the program's may jump out
- * of it. */
+/* Around a native call.  There may be a begin without an end: the program's error handlers may jump
+ * out of the call. */
 void ar_native_begin(struct ar_native_mark *mark);
 void ar_native_end(const struct ar_native_mark *mark);
 

@@ -3,7 +3,7 @@
 #include "shim/next.h"
 #include "statistics/statistics.h"
 
-/* Only what MPI took is counted: handles that it refused must not be looked at. */
+/* Only calls that MPI accepted are counted: handles that it refused must not be used. */
 static int
 end(const struct ar_native_mark *mark, int error, enum ar_entry entry, MPI_Comm comm,
     MPI_Datatype type, MPI_Op op, MPI_Count count)
