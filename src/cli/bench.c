@@ -19,28 +19,28 @@
 
 /* Enters those of one size: only a preset's differ from size to size. */
 static int
-enter(struct ar_contest *contest, const struct ar_bench *bench, size_t count)
+enter(struct ar_measurement *m, const struct ar_bench *bench, size_t count)
 {
     int status = AR_EXIT_DONE;
     if (bench->preset == AR_PRESET_COURSE) {
-        ar_contest_clear(contest);
-        return ar_course_enter(contest, count);
+        ar_measurement_clear(m);
+        return ar_preset_add(m, count);
     }
-    if (contest->nentrants > 2)
+    if (m->nmeasured > 2)
         return AR_EXIT_DONE;
     if (bench->algorithms) {
         char *copy = strdup(bench->algorithms), *rest = copy;
         status = copy ? AR_EXIT_DONE : AR_EXIT_FAILED;
         for (char *text = copy ? strtok_r(copy, ";", &rest) : NULL; text && !status;
              text = strtok_r(NULL, ";", &rest))
-            status = ar_contest_add(contest, text, text);
+            status = ar_measurement_add(m, text, text);
         free(copy);
     } else {
         for (size_t i = 0; ar_algorithm_at(i) && !status; i++)
-            status = ar_contest_add(contest, ar_algorithm_at(i)->name, ar_algorithm_at(i)->name);
+            status = ar_measurement_add(m, ar_algorithm_at(i)->name, ar_algorithm_at(i)->name);
     }
-    if (!status && (bench->exchange || bench->html) && contest->nranks > 1)
-        status = ar_contest_add_exchange(contest);
+    if (!status && (bench->exchange || bench->html) && m->nranks > 1)
+        status = ar_measurement_add_exchange(m);
     return status;
 }
 
@@ -49,45 +49,45 @@ enter(struct ar_contest *contest, const struct ar_bench *bench, size_t count)
 /* Measures one size in one place, and prints what can be printed as soon as it
  * is known. */
 static int
-run_place(struct ar_results *results, struct ar_contest *contest, const struct ar_bench *bench,
+run_place(struct ar_results *results, struct ar_measurement *m, const struct ar_bench *bench,
           size_t count, enum ar_place place)
 {
-    const struct ar_contest_round round = {.count = count,
-                                           .place = place,
-                                           .repetitions = bench->repetitions,
-                                           .seconds = bench->seconds,
-                                           .rotate_bytes = bench->rotate_bytes};
+    const struct ar_workload work = {.count = count,
+                                     .place = place,
+                                     .repetitions = bench->repetitions,
+                                     .seconds = bench->seconds,
+                                     .rotate_bytes = bench->rotate_bytes};
     const size_t first = results->n;
-    const int wrong = ar_contest_run(contest, &round);
-    const int status = ar_results_add(results, contest, &round);
-    if (status || contest->rank != 0)
+    const int wrong = ar_measurement_run(m, &work);
+    const int status = ar_results_add(results, m, &work);
+    if (status || m->rank != 0)
         return status ? status : wrong;
     if (bench->format == AR_BENCH_CSV)
         ar_results_print_csv(results, first);
     else if (bench->format == AR_BENCH_TEXT && bench->preset == AR_PRESET_COURSE)
-        ar_course_print(results, first);
+        ar_preset_print(results, first);
     else if (bench->format == AR_BENCH_TEXT)
         ar_results_print_text(results, first);
     return wrong;
 }
 
 static int
-run(struct ar_results *results, struct ar_contest *contest, const struct ar_bench *bench)
+run(struct ar_results *results, struct ar_measurement *m, const struct ar_bench *bench)
 {
-    const size_t size = contest->reduction.size;
+    const size_t size = m->reduction.size;
     int status = AR_EXIT_DONE, worst = AR_EXIT_DONE;
     for (size_t i = 0; i < bench->sizes.n && !status; i++) {
         const size_t bytes = bench->sizes.bytes[i], count = bytes / size;
         if (count < 1 || count > INT_MAX) {
-            if (contest->rank == 0)
+            if (m->rank == 0)
                 fprintf(stderr, "allreduce bench: --sizes: %zu bytes: allowed here: %zu to %zu\n",
                         bytes, size, size * INT_MAX);
             return AR_EXIT_USAGE;
         }
-        status = enter(contest, bench, count);
+        status = enter(m, bench, count);
         for (int place = AR_OUT_OF_PLACE; place <= AR_IN_PLACE && !status; place++)
             if (bench->places & 1u << place)
-                worst |= run_place(results, contest, bench, count, (enum ar_place)place);
+                worst |= run_place(results, m, bench, count, (enum ar_place)place);
     }
     return status ? status : worst;
 }
@@ -129,11 +129,11 @@ check_operands(const struct ar_bench *bench, int rank)
 static int
 measure(struct ar_results *results, const struct ar_bench *bench)
 {
-    struct ar_contest contest;
+    struct ar_measurement m;
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length, status = ar_contest_init(&contest, ar_named_at(bench->type), bench->op);
-    *results = (struct ar_results){.nranks = contest.nranks,
-                                   .cpus = ar_contest_cpus(),
+    int length, status = ar_measurement_init(&m, ar_named_at(bench->type), bench->op);
+    *results = (struct ar_results){.nranks = m.nranks,
+                                   .cpus = ar_measurement_cpus(),
                                    .repetitions = bench->repetitions,
                                    .places_differ = bench->places == (AR_PLACES_OUT | AR_PLACES_IN),
                                    .rotate_bytes = bench->rotate_bytes,
@@ -144,8 +144,8 @@ measure(struct ar_results *results, const struct ar_bench *bench)
     for (char *c = results->mpi; *c; c++)
         *c = *c == '\t' ? ' ' : *c;
     if (!status)
-        status = run(results, &contest, bench);
-    ar_contest_fini(&contest);
+        status = run(results, &m, bench);
+    ar_measurement_fini(&m);
     return status;
 }
 

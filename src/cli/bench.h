@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/contest.h"
+#include "cli/measurement.h"
 #include "cli/results.h"
 #include "cli/sizes.h"
 
@@ -35,11 +35,11 @@ struct ar_bench {
 int ar_bench_read(struct ar_bench *bench, int argc, char **argv);
 void ar_bench_fini(struct ar_bench *bench);
 
-/* Enters what preset course compares on count elements: star, circle, recursive, butterfly
+/* Adds what --preset=course compares on count elements: star, circle, recursive, butterfly
  * and ring, each with the vector cut into p, 4p and 5p slices.  An enum ar_exit. */
-int ar_course_enter(struct ar_contest *contest, size_t count);
+int ar_preset_add(struct ar_measurement *m, size_t count);
 
-/* Prints the rows from first on, all of one size and place, as a table of the course. */
-void ar_course_print(const struct ar_results *results, size_t first);
+/* Prints the rows from first on, all of one size and place, as --preset=course shows them. */
+void ar_preset_print(const struct ar_results *results, size_t first);
 
 #endif

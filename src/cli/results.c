@@ -10,23 +10,22 @@
 #include "select/select.h"
 
 int
-ar_results_add(struct ar_results *results, const struct ar_contest *contest,
-               const struct ar_contest_round *round)
+ar_results_add(struct ar_results *results, const struct ar_measurement *m,
+               const struct ar_workload *work)
 {
     const double bus = 2.0 * (results->nranks - 1) / results->nranks;
-    struct ar_result *more =
-        realloc(results->rows, (results->n + contest->nentrants) * sizeof *more);
+    struct ar_result *more = realloc(results->rows, (results->n + m->nmeasured) * sizeof *more);
     if (more)
         results->rows = more;
-    for (size_t i = 0; more && i < contest->nentrants; i++) {
-        const struct ar_entrant *const e = &contest->entrants[i];
+    for (size_t i = 0; more && i < m->nmeasured; i++) {
+        const struct ar_measured *const e = &m->measured[i];
         struct ar_result *const row = &results->rows[results->n++];
-        const size_t bytes = round->count * contest->reduction.size;
+        const size_t bytes = work->count * m->reduction.size;
         const double rate = (double)bytes / e->median * 1e-9;
         *row = (struct ar_result){.kind = e->kind,
-                                  .place = round->place,
+                                  .place = work->place,
                                   .bytes = bytes,
-                                  .count = round->count,
+                                  .count = work->count,
                                   .label = strdup(e->label),
                                   .ran = strdup(e->ran),
                                   .reason = e->reason ? e->reason : "",
@@ -34,7 +33,7 @@ ar_results_add(struct ar_results *results, const struct ar_contest *contest,
                                   .average_us = e->average * 1e6,
                                   .least_us = e->least * 1e6,
                                   .most_us = e->most * 1e6,
-                                  .times_native = contest->entrants[0].median / e->median,
+                                  .times_native = m->measured[0].median / e->median,
                                   .algorithm_gbs = rate,
                                   .bus_gbs = rate * bus,
                                   .error = e->error,
@@ -65,8 +64,8 @@ ar_results_fastest(const struct ar_results *results, size_t i)
     size_t fastest = i;
     for (size_t k = 0; k < results->n; k++)
         if (rows[k].bytes == rows[i].bytes && rows[k].place == rows[i].place &&
-            rows[k].kind != AR_ENTRANT_EXCHANGE &&
-            (rows[fastest].kind == AR_ENTRANT_EXCHANGE ||
+            rows[k].kind != AR_MEASURED_EXCHANGE &&
+            (rows[fastest].kind == AR_MEASURED_EXCHANGE ||
              rows[k].median_us < rows[fastest].median_us))
             fastest = k;
     return fastest;
@@ -75,7 +74,7 @@ ar_results_fastest(const struct ar_results *results, size_t i)
 bool
 ar_result_is_as_named(const struct ar_result *row)
 {
-    return row->kind != AR_ENTRANT_OURS || strcmp(row->reason, ar_reason_named) == 0;
+    return row->kind != AR_MEASURED_OURS || strcmp(row->reason, ar_reason_named) == 0;
 }
 
 const char *
@@ -114,7 +113,7 @@ ar_results_print_text(const struct ar_results *results, size_t first)
         printf("%-*s %10.2f %10.2f %10.2f %10.2f %8.2f%s %7.3f %7.3f", width, row->label,
                row->median_us, row->least_us, row->average_us, row->most_us, row->times_native,
                ar_results_fastest(results, i) == i ? "*" : " ", row->algorithm_gbs, row->bus_gbs);
-        if (row->kind == AR_ENTRANT_EXCHANGE)
+        if (row->kind == AR_MEASURED_EXCHANGE)
             printf(" %8s", "-");
         else
             printf(" %8.1e", row->error);
@@ -155,9 +154,9 @@ ar_results_print_csv(const struct ar_results *results, size_t first)
         print_csv_text(row->label);
         printf(",%.3f,%.3f,%.3f,%.3f,%s", row->median_us, row->least_us, row->most_us,
                row->times_native,
-               row->kind == AR_ENTRANT_EXCHANGE ? ""
-               : row->wrong                     ? "wrong"
-                                                : "right");
+               row->kind == AR_MEASURED_EXCHANGE ? ""
+               : row->wrong                      ? "wrong"
+                                                 : "right");
         printf(",%.3f,%.6f,%.6f,%.3g,%.3g,%s,%s,%s,%zu,%zu,", row->average_us, row->algorithm_gbs,
                row->bus_gbs, row->error, row->from_native, ar_place_name(row->place), results->type,
                results->op, row->count, results->rotate_bytes);

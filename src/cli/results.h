@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/contest.h"
+#include "cli/measurement.h"
 
-/* One entrant on one size. */
+/* What was measured of one variant at one size. */
 struct ar_result {
-    enum ar_entrant_kind kind;
+    enum ar_measured_kind kind;
     enum ar_place place;
     size_t bytes; /* of the message */
     size_t count; /* elements */
@@ -20,7 +20,7 @@ struct ar_result {
     double times_native;  /* how many times native's speed, by medians */
     double algorithm_gbs; /* bytes by the median, in 10^9 bytes a second */
     double bus_gbs;       /* the same x 2(p-1)/p: what a rank sends and receives at least */
-    double error;         /* as in struct ar_entrant */
+    double error;         /* as in struct ar_measured */
     double from_native;
     bool wrong;
 };
@@ -44,10 +44,10 @@ bool ar_result_is_as_named(const struct ar_result *row);
 /* "out" or "in". */
 const char *ar_place_name(enum ar_place place);
 
-/* Appends a row for each entrant of a contest whose round has just run.  An enum ar_exit,
+/* Appends a row for each variant of a measurement that has just run.  An enum ar_exit,
  * having said why. */
-int ar_results_add(struct ar_results *results, const struct ar_contest *contest,
-                   const struct ar_contest_round *round);
+int ar_results_add(struct ar_results *results, const struct ar_measurement *m,
+                   const struct ar_workload *work);
 void ar_results_fini(struct ar_results *results);
 
 /* Both print the rows from first on to stdout, under a head where that is row 0. */

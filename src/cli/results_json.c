@@ -18,7 +18,7 @@ number(double x)
 static json_t *
 row_object(const struct ar_result *row)
 {
-    const bool judged = row->kind != AR_ENTRANT_EXCHANGE;
+    const bool judged = row->kind != AR_MEASURED_EXCHANGE;
     json_t *const result = judged ? json_string(row->wrong ? "wrong" : "right") : json_null();
     return json_pack(
         "{ss, sI, sI, ss, so, so, so, so, so, so, so, so, so, so, ss, ss}", "algorithm", row->label,

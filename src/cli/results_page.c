@@ -64,7 +64,7 @@ bound_gbs(const struct ar_results *results, enum ar_place place)
 {
     double best = 0;
     for (size_t i = 0; i < results->n; i++)
-        if (results->rows[i].place == place && results->rows[i].kind == AR_ENTRANT_EXCHANGE)
+        if (results->rows[i].place == place && results->rows[i].kind == AR_MEASURED_EXCHANGE)
             best = fmax(best, results->rows[i].bus_gbs);
     return best;
 }
@@ -79,7 +79,7 @@ put_plots(struct ar_html *page, const struct ar_results *results, enum ar_place 
         snprintf(title, sizeof title, "%s, %s", plots[k].title, place_words(place));
         for (size_t i = 0; i < results->n; i++) {
             const struct ar_result *const row = &results->rows[i];
-            const bool expected = row->kind == AR_ENTRANT_EXCHANGE;
+            const bool expected = row->kind == AR_MEASURED_EXCHANGE;
             if (row->place == place)
                 ar_plot_add(&plot, row->label, expected ? AR_PLOT_DASHED : AR_PLOT_MARKED,
                             (double)row->bytes, plots[k].value(row));
@@ -145,13 +145,13 @@ put_all(struct ar_html *page, const struct ar_results *results, enum ar_place pl
         ar_html_cell(page, "%.2f", row->times_native);
         ar_html_cell(page, "%.3f", row->algorithm_gbs);
         ar_html_cell(page, "%.3f", row->bus_gbs);
-        if (row->kind == AR_ENTRANT_EXCHANGE)
+        if (row->kind == AR_MEASURED_EXCHANGE)
             ar_html_cell(page, "-");
         else if (row->wrong)
             ar_html_cell_alarm(page, "wrong result");
         else
             ar_html_cell(page, "%.1e", row->error);
-        if (row->kind == AR_ENTRANT_EXCHANGE)
+        if (row->kind == AR_MEASURED_EXCHANGE)
             ar_html_cell(page, "-");
         else
             ar_html_cell(page, "%.1e", row->from_native);

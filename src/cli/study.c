@@ -64,12 +64,12 @@ deal(const struct ar_place_of_ranks *places, uint64_t seed)
 static struct ar_request
 request_of(const struct ar_study *study, size_t count)
 {
-    const struct ar_reduction *const r = &study->contest->reduction;
+    const struct ar_reduction *const r = &study->measurement->reduction;
     return (struct ar_request){
         .bytes = count * r->size,
-        .nranks = study->contest->nranks,
+        .nranks = study->measurement->nranks,
         .commutative = true,
-        .shares_memory = study->places.nodes == 1 && study->contest->nranks > 1,
+        .shares_memory = study->places.nodes == 1 && study->measurement->nranks > 1,
         .op = r->which,
         .type = r->type_class,
         .nodes = (size_t)study->places.nodes,
@@ -87,26 +87,26 @@ out_of_memory(void)
 }
 
 static void
-dismiss(struct ar_contest *contest)
+dismiss(struct ar_measurement *m)
 {
-    while (contest->nentrants > 0)
-        ar_contest_drop(contest, contest->nentrants - 1);
+    while (m->nmeasured > 0)
+        ar_measurement_drop(m, m->nmeasured - 1);
 }
 
 int
-ar_study_init(struct ar_study *study, struct ar_contest *contest,
+ar_study_init(struct ar_study *study, struct ar_measurement *m,
               const struct ar_place_of_ranks *places, const size_t *bytes, size_t n)
 {
-    *study = (struct ar_study){.contest = contest, .places = *places};
-    contest->silent = true;
-    dismiss(contest);
+    *study = (struct ar_study){.measurement = m, .places = *places};
+    m->silent = true;
+    dismiss(m);
     study->sizes = calloc(n, sizeof *study->sizes);
     study->order = calloc(n, sizeof *study->order);
     if (!study->sizes || !study->order)
         return out_of_memory();
     for (study->nsizes = 0; study->nsizes < n; study->nsizes++) {
         struct ar_study_size *const size = &study->sizes[study->nsizes];
-        const size_t count = bytes[study->nsizes] / contest->reduction.size;
+        const size_t count = bytes[study->nsizes] / m->reduction.size;
         size->bytes = bytes[study->nsizes];
         size->count = count < 1 ? 1 : count > INT_MAX ? INT_MAX : count;
         size->request = request_of(study, size->count);
@@ -185,10 +185,10 @@ ar_study_has(const struct ar_study_size *size, size_t i)
 
 /* The candidates that order names run; what was measured before is known to be right. */
 static int
-run(struct ar_contest *contest, struct ar_study_size *size, const size_t *order, size_t n,
+run(struct ar_measurement *m, struct ar_study_size *size, const size_t *order, size_t n,
     double seconds)
 {
-    const struct ar_contest_round round = {
+    const struct ar_workload work = {
         .count = size->count,
         .place = AR_OUT_OF_PLACE,
         .repetitions = BATCHES,
@@ -196,17 +196,16 @@ run(struct ar_contest *contest, struct ar_study_size *size, const size_t *order,
     };
     int status = AR_EXIT_DONE;
     for (size_t i = 0; i < n && !status; i++) {
-        status = ar_contest_add_choice(contest, &size->list.of[order[i]].choice);
+        status = ar_measurement_add_choice(m, &size->list.of[order[i]].choice);
         if (!status)
-            contest->entrants[i].is_judged = size->search.of[order[i]].likely < INFINITY;
+            m->measured[i].is_judged = size->search.of[order[i]].likely < INFINITY;
     }
-    if (!status && ar_contest_run(contest, &round))
+    if (!status && ar_measurement_run(m, &work))
         status = AR_EXIT_FAILED;
-    for (size_t i = 0; i < contest->nentrants; i++) {
-        size->seconds[order[i]] = contest->entrants[i].median;
-        if (contest->rank == 0 && contest->entrants[i].wrong)
-            ar_say("%s gave a WRONG RESULT on %zu elements", contest->entrants[i].label,
-                   size->count);
+    for (size_t i = 0; i < m->nmeasured; i++) {
+        size->seconds[order[i]] = m->measured[i].median;
+        if (m->rank == 0 && m->measured[i].wrong)
+            ar_say("%s gave a WRONG RESULT on %zu elements", m->measured[i].label, size->count);
     }
     return status;
 }
@@ -224,9 +223,9 @@ ar_study_measure(struct ar_study *study, const struct ar_visit *visit, double se
         for (size_t i = 0; i < size->list.n; i++)
             if (ar_study_has(size, order[i]))
                 order[n++] = order[i];
-        status = run(study->contest, size, order, n, seconds);
+        status = run(study->measurement, size, order, n, seconds);
     }
-    dismiss(study->contest);
+    dismiss(study->measurement);
     free(order);
     return status;
 }

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/contest.h"
+#include "cli/measurement.h"
 #include "tuning/elimination.h"
 
 /* Seconds a call of the slowest rank, the median of all passes, and their noise. */
@@ -40,7 +40,7 @@ struct ar_study_size {
 };
 
 struct ar_study {
-    struct ar_contest *contest;
+    struct ar_measurement *measurement;
     struct ar_place_of_ranks places;
     struct ar_study_size *sizes; /* owned */
     size_t nsizes;
@@ -55,9 +55,9 @@ struct ar_visit {
     size_t size;
 };
 
-/* A study of so many sizes on a contest that has no entrants.  An enum ar_exit, having said why;
- * there is something to fini in any case. */
-int ar_study_init(struct ar_study *study, struct ar_contest *contest,
+/* A study of so many sizes, by a measurement whose list it empties.  An enum ar_exit, having said
+ * why; there is something to fini in any case. */
+int ar_study_init(struct ar_study *study, struct ar_measurement *m,
                   const struct ar_place_of_ranks *places, const size_t *bytes, size_t n);
 void ar_study_fini(struct ar_study *study);
 

@@ -19,10 +19,10 @@
 /* --- visits --- */
 
 static double
-seconds_left(const struct ar_course *course)
+seconds_left(const struct ar_progress *progress)
 {
-    const double rest = course->all.tune->budget - (MPI_Wtime() - course->begun);
-    const double least = course->all.tune->budget / 20;
+    const double rest = progress->all.tune->budget - (MPI_Wtime() - progress->begun);
+    const double least = progress->all.tune->budget / 20;
     double left = rest > least ? rest : least;
     MPI_Bcast(&left, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     return left;
@@ -30,30 +30,31 @@ seconds_left(const struct ar_course *course)
 
 /* On a terminal alone. */
 static void
-show_progress(const struct ar_course *course, const char *what)
+show_progress(const struct ar_progress *progress, const char *what)
 {
-    const size_t filled = BAR * course->visits / course->total_visits;
-    if (course->rank != 0 || !isatty(STDERR_FILENO))
+    const size_t filled = BAR * progress->visits / progress->total_visits;
+    if (progress->rank != 0 || !isatty(STDERR_FILENO))
         return;
     fprintf(stderr, "\r[%.*s%*s] %zu of %zu, %s, %.0f of %.0f s   ", (int)filled,
-            "########################", (int)(BAR - filled), "", course->visits,
-            course->total_visits, what, MPI_Wtime() - course->begun, course->all.tune->budget);
-    if (course->visits == course->total_visits)
+            "########################", (int)(BAR - filled), "", progress->visits,
+            progress->total_visits, what, MPI_Wtime() - progress->begun,
+            progress->all.tune->budget);
+    if (progress->visits == progress->total_visits)
         fprintf(stderr, "\r%78s\r", "");
     fflush(stderr);
 }
 
 static int
-visit(const struct ar_course *course, struct ar_study *study, const struct ar_visit *v,
+visit(const struct ar_progress *progress, struct ar_study *study, const struct ar_visit *v,
       const struct ar_tune_state *state, const char *type)
 {
     struct ar_study_size *const size = &study->sizes[v->size];
     int status = AR_EXIT_DONE;
     if (!ar_tune_state_recall(state, type, size, v->pass)) {
         /* types to come get as much as this one */
-        const size_t rest = course->total_visits - course->visits;
+        const size_t rest = progress->total_visits - progress->visits;
         const size_t own = ar_study_visits(study) - v->number;
-        const double seconds = seconds_left(course) * (double)own / (double)rest;
+        const double seconds = seconds_left(progress) * (double)own / (double)rest;
         status = ar_study_measure(study, v, ar_study_share(study, v, seconds));
         if (!status)
             ar_tune_state_save(state, type, size, v->pass);
@@ -64,18 +65,18 @@ visit(const struct ar_course *course, struct ar_study *study, const struct ar_vi
 }
 
 int
-ar_course_run(struct ar_course *course, struct ar_study *study, const struct ar_tune_state *state,
-              const char *type)
+ar_tune_run(struct ar_progress *progress, struct ar_study *study, const struct ar_tune_state *state,
+            const char *type)
 {
     char text[AR_SIZE_TEXT];
     struct ar_visit v;
     int status = AR_EXIT_DONE;
     while (!status && ar_study_next(study, &v)) {
-        show_progress(course, ar_size_print(study->sizes[v.size].bytes, text, sizeof text));
-        status = visit(course, study, &v, state, type);
-        course->visits++;
+        show_progress(progress, ar_size_print(study->sizes[v.size].bytes, text, sizeof text));
+        status = visit(progress, study, &v, state, type);
+        progress->visits++;
     }
-    show_progress(course, "");
+    show_progress(progress, "");
     return status;
 }
 
@@ -110,47 +111,46 @@ keep(struct ar_study *study, const struct ar_findings *all, size_t type)
 /* Neighbours are alike where that costs nothing: the first type's sizes prefer what the one before
  * has. */
 static void
-conclude(const struct ar_course *course, const struct ar_study *study, size_t type)
+conclude(const struct ar_progress *progress, const struct ar_study *study, size_t type)
 {
-    const struct ar_findings *const all = &course->all;
+    const struct ar_findings *const all = &progress->all;
     for (size_t i = 0; i < study->nsizes; i++) {
         struct ar_finding *const found = ar_findings_at(all, type, i);
         ar_study_find(found, study, i,
                       type == 0 && i > 0 ? &ar_findings_at(all, 0, i - 1)->choice : NULL);
-        if (course->rank == 0 && all->tune->output)
+        if (progress->rank == 0 && all->tune->output)
             print_finding(found, ar_named_name(all->tune->types[type]));
     }
     fflush(stdout);
 }
 
 static int
-tune_type(struct ar_course *course, const struct ar_tune_state *state, size_t type)
+tune_type(struct ar_progress *progress, const struct ar_tune_state *state, size_t type)
 {
-    const struct ar_tune *const tune = course->all.tune;
-    struct ar_contest contest;
+    const struct ar_tune *const tune = progress->all.tune;
+    struct ar_measurement m;
     struct ar_study study = {0};
-    int status = ar_contest_init(&contest, ar_named_at(tune->types[type]), tune->op);
+    int status = ar_measurement_init(&m, ar_named_at(tune->types[type]), tune->op);
     if (!status)
-        status =
-            ar_study_init(&study, &contest, &course->all.places, tune->sizes.bytes, tune->sizes.n);
+        status = ar_study_init(&study, &m, &progress->all.places, tune->sizes.bytes, tune->sizes.n);
     if (!status)
-        status = keep(&study, &course->all, type);
+        status = keep(&study, &progress->all, type);
     if (!status)
-        course->total_visits = course->visits + (tune->ntypes - type) * ar_study_visits(&study);
+        progress->total_visits = progress->visits + (tune->ntypes - type) * ar_study_visits(&study);
     if (!status)
-        status = ar_course_run(course, &study, state, ar_named_name(tune->types[type]));
+        status = ar_tune_run(progress, &study, state, ar_named_name(tune->types[type]));
     if (!status)
-        conclude(course, &study, type);
+        conclude(progress, &study, type);
     ar_study_fini(&study);
-    ar_contest_fini(&contest);
+    ar_measurement_fini(&m);
     return status;
 }
 
 static int
-write_result(const struct ar_course *course, const char *command)
+write_result(const struct ar_progress *progress, const char *command)
 {
-    const struct ar_findings *const all = &course->all;
-    if (course->rank != 0)
+    const struct ar_findings *const all = &progress->all;
+    if (progress->rank != 0)
         return AR_EXIT_DONE;
     if (!ar_findings_write(all, command)) {
         fprintf(stderr, "allreduce tune: cannot write %s: %s\n",
@@ -164,9 +164,9 @@ write_result(const struct ar_course *course, const char *command)
 }
 
 static int
-tune(struct ar_course *course, const char *command)
+tune(struct ar_progress *progress, const char *command)
 {
-    struct ar_findings *const all = &course->all;
+    struct ar_findings *const all = &progress->all;
     struct ar_tune_state state;
     char job[2 * AR_PROVENANCE_TEXT];
     int status = AR_EXIT_DONE;
@@ -176,10 +176,10 @@ tune(struct ar_course *course, const char *command)
     ar_findings_describe(all, job, sizeof job);
     ar_tune_state_open(&state, all->tune, job);
     for (size_t t = 0; t < all->tune->ntypes && !status; t++)
-        status = tune_type(course, &state, t);
+        status = tune_type(progress, &state, t);
     ar_tune_state_close(&state);
     if (!status)
-        status = write_result(course, command);
+        status = write_result(progress, command);
     free(all->of);
     return status;
 }
@@ -226,21 +226,21 @@ int
 ar_cli_tune(int argc, char **argv)
 {
     struct ar_tune options = {0};
-    struct ar_course course = {.all = {.tune = &options}};
+    struct ar_progress progress = {.all = {.tune = &options}};
     int status = ar_tune_read(&options, argc, argv);
     if (status)
         return status;
     MPI_Init(NULL, NULL);
-    MPI_Comm_rank(MPI_COMM_WORLD, &course.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &course.all.nranks);
-    course.begun = MPI_Wtime();
-    course.all.places = ar_study_places();
-    status = check_operands(&options, course.rank);
+    MPI_Comm_rank(MPI_COMM_WORLD, &progress.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &progress.all.nranks);
+    progress.begun = MPI_Wtime();
+    progress.all.places = ar_study_places();
+    status = check_operands(&options, progress.rank);
     if (!status)
-        status = check_output(&options, course.rank);
-    char *const command = ar_cli_command(course.all.nranks, argc, argv);
+        status = check_output(&options, progress.rank);
+    char *const command = ar_cli_command(progress.all.nranks, argc, argv);
     if (!status)
-        status = options.check ? ar_tune_check(&course) : tune(&course, command ? command : "");
+        status = options.check ? ar_tune_check(&progress) : tune(&progress, command ? command : "");
     free(command);
     MPI_Finalize();
     ar_tune_fini(&options);

@@ -13,23 +13,23 @@
 
 /* The file's clauses as one text, malloced, on all ranks; NULL after rank 0 has said why. */
 static char *
-read_rules(const struct ar_course *course)
+read_rules(const struct ar_progress *progress)
 {
     char reason[1024], *text = NULL;
     struct ar_text why;
     struct ar_rules *rules = NULL;
     int length = 0;
     ar_text_init(&why, reason, sizeof reason);
-    if (course->rank == 0 &&
-        ar_rules_file_read(&rules, NULL, course->all.tune->check, &why) == AR_OK) {
+    if (progress->rank == 0 &&
+        ar_rules_file_read(&rules, NULL, progress->all.tune->check, &why) == AR_OK) {
         text = ar_rules_text(rules);
         length = text ? (int)strlen(text) + 1 : 0;
         ar_rules_destroy(rules);
-    } else if (course->rank == 0) {
+    } else if (progress->rank == 0) {
         fprintf(stderr, "allreduce tune: --check: %s\n", reason);
     }
     MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (length > 0 && course->rank > 0)
+    if (length > 0 && progress->rank > 0)
         text = malloc((size_t)length);
     if (length > 0 && text)
         MPI_Bcast(text, length, MPI_CHAR, 0, MPI_COMM_WORLD);
@@ -100,45 +100,44 @@ print_table(const struct ar_study *study)
 
 /* On rank 0; all ranks get the number. */
 static int
-judge(const struct ar_course *course, const struct ar_study *study)
+judge(const struct ar_progress *progress, const struct ar_study *study)
 {
     unsigned long beaten = 0;
-    if (course->rank == 0)
+    if (progress->rank == 0)
         beaten = print_table(study);
     MPI_Bcast(&beaten, 1, MPI_UNSIGNED_LONG, 0, MPI_COMM_WORLD);
     return beaten ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }
 
 static int
-measure(struct ar_course *course, const char *rules)
+measure(struct ar_progress *progress, const char *rules)
 {
-    const struct ar_tune *const tune = course->all.tune;
+    const struct ar_tune *const tune = progress->all.tune;
     const struct ar_tune_state none = {0};
-    struct ar_contest contest;
+    struct ar_measurement m;
     struct ar_study study = {0};
-    int status = ar_contest_init(&contest, ar_named_at(tune->types[0]), tune->op);
+    int status = ar_measurement_init(&m, ar_named_at(tune->types[0]), tune->op);
     if (!status)
-        status =
-            ar_study_init(&study, &contest, &course->all.places, tune->sizes.bytes, tune->sizes.n);
+        status = ar_study_init(&study, &m, &progress->all.places, tune->sizes.bytes, tune->sizes.n);
     if (!status)
         status = keep(&study, rules);
-    course->total_visits = ar_study_visits(&study);
+    progress->total_visits = ar_study_visits(&study);
     if (!status)
-        status = ar_course_run(course, &study, &none, ar_named_name(tune->types[0]));
+        status = ar_tune_run(progress, &study, &none, ar_named_name(tune->types[0]));
     if (!status)
-        status = judge(course, &study);
+        status = judge(progress, &study);
     ar_study_fini(&study);
-    ar_contest_fini(&contest);
+    ar_measurement_fini(&m);
     return status;
 }
 
 int
-ar_tune_check(struct ar_course *course)
+ar_tune_check(struct ar_progress *progress)
 {
-    char *const rules = read_rules(course);
+    char *const rules = read_rules(progress);
     if (!rules)
         return AR_EXIT_USAGE;
-    const int status = measure(course, rules);
+    const int status = measure(progress, rules);
     free(rules);
     return status;
 }

@@ -15,7 +15,7 @@
 #include "schedule/checker.h"
 #include "schedule/cost.h"
 #include "select/select.h"
-#include "team.h"
+#include "setting.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
@@ -30,53 +30,54 @@ cost_of(const struct ar_schedule *all, int nranks)
 }
 
 static void
-prove(const struct trial *trial, size_t count)
+prove(const struct setting *setting, size_t count)
 {
-    struct ar_schedule *all = team_emit(trial, count);
-    const size_t scratch = cost_of(all, trial->nranks).scratch.most;
-    const size_t bound = ar_algorithm_scratch_vectors(trial->row, &trial->params, trial->nranks);
+    struct ar_schedule *all = schedules_emit(setting, count);
+    const size_t scratch = cost_of(all, setting->nranks).scratch.most;
+    const size_t bound =
+        ar_algorithm_scratch_vectors(setting->row, &setting->params, setting->nranks);
     if (scratch > bound * count)
-        fail_msg("%s, %zu elements: a rank takes scratch %zu, above %zu vectors", trial->text,
+        fail_msg("%s, %zu elements: a rank takes scratch %zu, above %zu vectors", setting->text,
                  count, scratch, bound);
     for (int in_place = 0; in_place < 2; in_place++) {
         struct ar_verdict verdict;
-        if (ar_check(&verdict, all, trial->nranks, in_place))
-            fail_msg("%s, %zu elements, in_place %d: %s", trial->text, count, in_place,
+        if (ar_check(&verdict, all, setting->nranks, in_place))
+            fail_msg("%s, %zu elements, in_place %d: %s", setting->text, count, in_place,
                      verdict.text);
-        if (trial->row->keeps_order && !verdict.in_rank_order)
-            fail_msg("%s, %zu elements: not in rank order", trial->text, count);
+        if (setting->row->keeps_order && !verdict.in_rank_order)
+            fail_msg("%s, %zu elements: not in rank order", setting->text, count);
     }
-    team_free(all, trial->nranks);
+    schedules_free(all, setting->nranks);
 }
 
 static void
-prove_counts(const struct trial *trial)
+prove_counts(const struct setting *setting)
 {
-    const size_t p = (size_t)trial->nranks;
+    const size_t p = (size_t)setting->nranks;
     const size_t counts[] = {0, 1, p - 1, p, p + 1, 7 * p + 3};
     for (size_t i = 0; i < LENGTH(counts); i++)
-        prove(trial, counts[i]);
+        prove(setting, counts[i]);
 }
 
 /* Fewer counts, for many ranks.  Where every rank may hold all vectors, these
  * move whole and a few elements say as much as many. */
 static void
-prove_few_counts(const struct trial *trial)
+prove_few_counts(const struct setting *setting)
 {
-    const size_t p = (size_t)trial->nranks;
-    prove(trial, 1);
-    prove(trial, trial->row->scratch == AR_SCRATCH_RANKS ? 3 : p + 1);
+    const size_t p = (size_t)setting->nranks;
+    prove(setting, 1);
+    prove(setting, setting->row->scratch == AR_SCRATCH_RANKS ? 3 : p + 1);
 }
 
 static void
 every_row_is_proved_for_every_p(void **state)
 {
     (void)state;
-    struct trial trial;
+    struct setting setting;
     for (size_t row = 0; row < ar_algorithm_count(); row++) {
         for (int nranks = 1; nranks <= 64; nranks++) {
-            trial_default(&trial, ar_algorithm_at(row), nranks, PLACE_UNKNOWN);
-            prove_counts(&trial);
+            setting_default(&setting, ar_algorithm_at(row), nranks, PLACE_UNKNOWN);
+            prove_counts(&setting);
         }
     }
 }
@@ -86,13 +87,13 @@ every_row_is_proved_for_many_ranks(void **state)
 {
     (void)state;
     static const int sample[] = {65, 100, 128, 255, 256, 257};
-    struct trial trial;
+    struct setting setting;
     for (size_t row = 0; row < ar_algorithm_count(); row++) {
         for (size_t i = 0; i < LENGTH(sample); i++) {
-            trial_default(&trial, ar_algorithm_at(row), sample[i], PLACE_UNKNOWN);
-            prove_few_counts(&trial);
+            setting_default(&setting, ar_algorithm_at(row), sample[i], PLACE_UNKNOWN);
+            prove_few_counts(&setting);
         }
-        prove(&trial, trial.row->scratch == AR_SCRATCH_RANKS ? 0 : 7 * 257 + 3);
+        prove(&setting, setting.row->scratch == AR_SCRATCH_RANKS ? 0 : 7 * 257 + 3);
     }
 }
 
@@ -100,12 +101,12 @@ static void
 every_row_is_proved_for_all_parameters(void **state)
 {
     (void)state;
-    struct trial trial;
+    struct setting setting;
     for (size_t row = 0; row < ar_algorithm_count(); row++) {
         for (int nranks = 1; nranks <= 33; nranks++) {
-            for (size_t k = 0; k < trial_count(ar_algorithm_at(row)); k++) {
-                trial_vary(&trial, ar_algorithm_at(row), nranks, PLACE_UNKNOWN, k);
-                prove_counts(&trial);
+            for (size_t k = 0; k < setting_count(ar_algorithm_at(row)); k++) {
+                setting_vary(&setting, ar_algorithm_at(row), nranks, PLACE_UNKNOWN, k);
+                prove_counts(&setting);
             }
         }
     }
@@ -116,12 +117,12 @@ every_row_is_proved_for_all_parameters_of_many_ranks(void **state)
 {
     (void)state;
     static const int sample[] = {48, 63, 64, 65, 100, 128};
-    struct trial trial;
+    struct setting setting;
     for (size_t row = 0; row < ar_algorithm_count(); row++) {
         for (size_t i = 0; i < LENGTH(sample); i++) {
-            for (size_t k = 0; k < trial_count(ar_algorithm_at(row)); k++) {
-                trial_vary(&trial, ar_algorithm_at(row), sample[i], PLACE_UNKNOWN, k);
-                prove_few_counts(&trial);
+            for (size_t k = 0; k < setting_count(ar_algorithm_at(row)); k++) {
+                setting_vary(&setting, ar_algorithm_at(row), sample[i], PLACE_UNKNOWN, k);
+                prove_few_counts(&setting);
             }
         }
     }
@@ -132,17 +133,17 @@ static void
 every_row_is_proved_for_all_placements(void **state)
 {
     (void)state;
-    struct trial trial;
+    struct setting setting;
     for (size_t row = 0; row < ar_algorithm_count(); row++) {
         for (int nranks = 1; nranks <= 64; nranks++) {
             for (int placement = 1; placement < PLACE_KINDS; placement++) {
-                trial_default(&trial, ar_algorithm_at(row), nranks, (enum placement)placement);
-                prove_few_counts(&trial);
+                setting_default(&setting, ar_algorithm_at(row), nranks, (enum placement)placement);
+                prove_few_counts(&setting);
             }
         }
         for (int placement = 1; placement < PLACE_KINDS; placement++) {
-            trial_default(&trial, ar_algorithm_at(row), 257, (enum placement)placement);
-            prove_few_counts(&trial);
+            setting_default(&setting, ar_algorithm_at(row), 257, (enum placement)placement);
+            prove_few_counts(&setting);
         }
     }
 }
@@ -152,13 +153,14 @@ static void
 rows_of_two_levels_are_proved_for_all_parameters_and_placements(void **state)
 {
     (void)state;
-    struct trial trial;
+    struct setting setting;
     for (size_t row = 0; row < ar_algorithm_count(); row++) {
         for (int nranks = 1; nranks <= 13 && ar_algorithm_at(row)->takes & AR_TAKES_LANES; nranks++)
             for (int placement = 1; placement < PLACE_KINDS; placement++)
-                for (size_t k = 0; k < trial_count(ar_algorithm_at(row)); k++) {
-                    trial_vary(&trial, ar_algorithm_at(row), nranks, (enum placement)placement, k);
-                    prove_counts(&trial);
+                for (size_t k = 0; k < setting_count(ar_algorithm_at(row)); k++) {
+                    setting_vary(&setting, ar_algorithm_at(row), nranks, (enum placement)placement,
+                                 k);
+                    prove_counts(&setting);
                 }
     }
 }
@@ -216,28 +218,28 @@ static void
 rows_cost_what_their_cards_say(void **state)
 {
     (void)state;
-    struct trial trial;
+    struct setting setting;
     for (size_t i = 0; i < LENGTH(claims); i++) {
         const struct ar_algorithm *row = ar_algorithm_find(claims[i].name, strlen(claims[i].name));
         assert_non_null(row);
-        trial_default(&trial, row, claims[i].nranks, claims[i].placement);
-        struct ar_schedule *all = team_emit(&trial, 240);
-        const struct ar_cost cost = cost_of(all, trial.nranks);
+        setting_default(&setting, row, claims[i].nranks, claims[i].placement);
+        struct ar_schedule *all = schedules_emit(&setting, 240);
+        const struct ar_cost cost = cost_of(all, setting.nranks);
         if (cost.rounds != (size_t)claims[i].rounds || cost.sent.most != (size_t)claims[i].sent)
-            fail_msg("%s: %zu rounds, %zu sent, claimed %d and %d", trial.text, cost.rounds,
+            fail_msg("%s: %zu rounds, %zu sent, claimed %d and %d", setting.text, cost.rounds,
                      cost.sent.most, claims[i].rounds, claims[i].sent);
-        team_free(all, trial.nranks);
+        schedules_free(all, setting.nranks);
     }
 }
 
 static size_t
 most_sent(const struct ar_algorithm *row, int nranks, size_t count)
 {
-    struct trial trial;
-    trial_default(&trial, row, nranks, PLACE_UNKNOWN);
-    struct ar_schedule *all = team_emit(&trial, count);
+    struct setting setting;
+    setting_default(&setting, row, nranks, PLACE_UNKNOWN);
+    struct ar_schedule *all = schedules_emit(&setting, count);
     const size_t sent = cost_of(all, nranks).sent.most;
-    team_free(all, nranks);
+    schedules_free(all, nranks);
     return sent;
 }
 
@@ -270,10 +272,10 @@ static void
 double_tree_loads_each_rank_in_one_tree(void **state)
 {
     (void)state;
-    struct trial trial;
+    struct setting setting;
     for (int nranks = 1; nranks <= 64; nranks++) {
-        trial_default(&trial, ar_algorithm_find("double_tree", 11), nranks, PLACE_UNKNOWN);
-        struct ar_schedule *all = team_emit(&trial, 2);
+        setting_default(&setting, ar_algorithm_find("double_tree", 11), nranks, PLACE_UNKNOWN);
+        struct ar_schedule *all = schedules_emit(&setting, 2);
         for (int rank = 0; rank < nranks; rank++) {
             bool folds[2] = {false, false};
             for (size_t i = 0; i < all[rank].nsteps; i++)
@@ -282,7 +284,7 @@ double_tree_loads_each_rank_in_one_tree(void **state)
             assert_false(folds[0] && folds[1]);
         }
         assert_true(cost_of(all, nranks).sent.most <= 4);
-        team_free(all, nranks);
+        schedules_free(all, nranks);
     }
 }
 
@@ -290,18 +292,18 @@ double_tree_loads_each_rank_in_one_tree(void **state)
 
 /* The least that a step hands an op, in elements; SIZE_MAX: none does. */
 static size_t
-least_reduced(const struct trial *trial, size_t count)
+least_reduced(const struct setting *setting, size_t count)
 {
-    struct ar_schedule *all = team_emit(trial, count);
+    struct ar_schedule *all = schedules_emit(setting, count);
     size_t least = SIZE_MAX;
-    for (int rank = 0; rank < trial->nranks; rank++)
+    for (int rank = 0; rank < setting->nranks; rank++)
         for (size_t i = 0; i < all[rank].nsteps; i++) {
             const struct ar_step *step = &all[rank].steps[i];
             if ((step->kind == AR_RECV_REDUCE || step->kind == AR_REDUCE) &&
                 step->dst.length < least)
                 least = step->dst.length;
         }
-    team_free(all, trial->nranks);
+    schedules_free(all, setting->nranks);
     return least;
 }
 
@@ -311,24 +313,24 @@ what_is_made_whole_hands_ops_whole_vectors(void **state)
 {
     (void)state;
     const size_t count = 40;
-    struct trial trial;
+    struct setting setting;
     for (size_t row = 0; row < ar_algorithm_count(); row++)
         for (int nranks = 2; nranks <= 13; nranks++)
             for (int place = 0; place < PLACE_KINDS; place++)
-                for (size_t k = 0; k < trial_count(ar_algorithm_at(row)); k++) {
-                    trial_vary(&trial, ar_algorithm_at(row), nranks, (enum placement)place, k);
-                    struct ar_choice choice = {AR_CHOICE_ALGORITHM, trial.row, trial.params};
+                for (size_t k = 0; k < setting_count(ar_algorithm_at(row)); k++) {
+                    setting_vary(&setting, ar_algorithm_at(row), nranks, (enum placement)place, k);
+                    struct ar_choice choice = {AR_CHOICE_ALGORITHM, setting.row, setting.params};
                     ar_choice_make_whole(&choice, nranks, count, 8, (size_t)64 << 20);
                     assert_int_equal(choice.kind, AR_CHOICE_ALGORITHM);
-                    assert_true(choice.algorithm->keeps_order || !trial.row->keeps_order);
+                    assert_true(choice.algorithm->keeps_order || !setting.row->keeps_order);
                     assert_true(ar_algorithm_keeps(choice.algorithm) >=
-                                ar_algorithm_keeps(trial.row));
-                    choice.params.node_of = trial.params.node_of;
-                    trial.row = choice.algorithm;
-                    trial.params = choice.params;
-                    if (least_reduced(&trial, count) < count)
-                        fail_msg("%s: an op gets %zu of %zu elements", trial.text,
-                                 least_reduced(&trial, count), count);
+                                ar_algorithm_keeps(setting.row));
+                    choice.params.node_of = setting.params.node_of;
+                    setting.row = choice.algorithm;
+                    setting.params = choice.params;
+                    if (least_reduced(&setting, count) < count)
+                        fail_msg("%s: an op gets %zu of %zu elements", setting.text,
+                                 least_reduced(&setting, count), count);
                 }
 }
 
@@ -337,10 +339,10 @@ rows_have_a_stand_in_only_where_they_cut(void **state)
 {
     (void)state;
     const size_t count = 40;
-    struct trial trial;
+    struct setting setting;
     for (size_t row = 0; row < ar_algorithm_count(); row++) {
-        trial_default(&trial, ar_algorithm_at(row), 6, PLACE_CONTIGUOUS);
-        assert_int_equal(trial.row->stand_in != NULL, least_reduced(&trial, count) < count);
+        setting_default(&setting, ar_algorithm_at(row), 6, PLACE_CONTIGUOUS);
+        assert_int_equal(setting.row->stand_in != NULL, least_reduced(&setting, count) < count);
     }
 }
 

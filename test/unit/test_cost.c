@@ -16,37 +16,37 @@
 
 #define RANKS_MAX 64
 
-struct team {
+struct ranks {
     struct ar_schedule schedules[RANKS_MAX];
     int nranks;
 };
 
 static void
-team_init(struct team *team, const char *name, int nranks, size_t count)
+ranks_init(struct ranks *ranks, const char *name, int nranks, size_t count)
 {
     const struct ar_algorithm *row = ar_algorithm_find(name, strlen(name));
     assert_non_null(row);
-    team->nranks = nranks;
+    ranks->nranks = nranks;
     for (int r = 0; r < nranks; r++)
-        assert_int_equal(ar_algorithm_emit(row, &team->schedules[r], r, nranks, count, NULL),
+        assert_int_equal(ar_algorithm_emit(row, &ranks->schedules[r], r, nranks, count, NULL),
                          AR_OK);
 }
 
 static void
-team_fini(struct team *team)
+ranks_fini(struct ranks *ranks)
 {
-    for (int r = 0; r < team->nranks; r++)
-        ar_schedule_fini(&team->schedules[r]);
+    for (int r = 0; r < ranks->nranks; r++)
+        ar_schedule_fini(&ranks->schedules[r]);
 }
 
 static struct ar_cost
 cost_of(const char *name, int nranks, size_t count)
 {
-    struct team team;
+    struct ranks ranks;
     struct ar_cost cost;
-    team_init(&team, name, nranks, count);
-    assert_int_equal(ar_cost_count(&cost, team.schedules, nranks), AR_OK);
-    team_fini(&team);
+    ranks_init(&ranks, name, nranks, count);
+    assert_int_equal(ar_cost_count(&cost, ranks.schedules, nranks), AR_OK);
+    ranks_fini(&ranks);
     return cost;
 }
 
@@ -81,11 +81,11 @@ butterfly_costs_what_its_card_says(void **state)
 
 /* Rank 0 gets one element from each of the others in one round. */
 static void
-make_funnel(struct team *team, int nranks)
+make_funnel(struct ranks *ranks, int nranks)
 {
-    team->nranks = nranks;
+    ranks->nranks = nranks;
     for (int r = 0; r < nranks; r++) {
-        struct ar_schedule *s = &team->schedules[r];
+        struct ar_schedule *s = &ranks->schedules[r];
         ar_schedule_init(s, r, nranks, 1);
         for (int peer = 1; r == 0 && peer < nranks; peer++)
             ar_recv_reduce(s, peer, ar_out(ar_whole(1)),
@@ -100,13 +100,13 @@ static void
 a_message_without_counterpart_is_refused(void **state)
 {
     (void)state;
-    struct team team;
+    struct ranks ranks;
     struct ar_timeline t;
-    make_funnel(&team, 3);
-    ar_send(&team.schedules[2], 1, ar_in(ar_whole(1)));
-    ar_schedule_finish(&team.schedules[2]);
-    assert_int_equal(ar_timeline_init(&t, team.schedules, 3), AR_ERR_PROOF);
-    team_fini(&team);
+    make_funnel(&ranks, 3);
+    ar_send(&ranks.schedules[2], 1, ar_in(ar_whole(1)));
+    ar_schedule_finish(&ranks.schedules[2]);
+    assert_int_equal(ar_timeline_init(&t, ranks.schedules, 3), AR_ERR_PROOF);
+    ranks_fini(&ranks);
 }
 
 /* Each waits for the other before it sends. */
@@ -114,18 +114,18 @@ static void
 a_deadlock_is_refused(void **state)
 {
     (void)state;
-    struct team team = {.nranks = 2};
+    struct ranks ranks = {.nranks = 2};
     struct ar_timeline t;
     for (int r = 0; r < 2; r++) {
-        struct ar_schedule *s = &team.schedules[r];
+        struct ar_schedule *s = &ranks.schedules[r];
         ar_schedule_init(s, r, 2, 1);
         ar_recv(s, 1 - r, ar_out(ar_whole(1)));
         ar_end_round(s);
         ar_send(s, 1 - r, ar_in(ar_whole(1)));
         assert_int_equal(ar_schedule_finish(s), AR_OK);
     }
-    assert_int_equal(ar_timeline_init(&t, team.schedules, 2), AR_ERR_PROOF);
-    team_fini(&team);
+    assert_int_equal(ar_timeline_init(&t, ranks.schedules, 2), AR_ERR_PROOF);
+    ranks_fini(&ranks);
 }
 
 static void
@@ -159,10 +159,10 @@ static void
 ranks_hold_what_the_ring_leaves_them(void **state)
 {
     (void)state;
-    struct team team;
+    struct ranks ranks;
     struct ar_trace trace;
-    team_init(&team, "ring", 4, 4);
-    assert_int_equal(ar_trace_init(&trace, team.schedules, 4), AR_OK);
+    ranks_init(&ranks, "ring", 4, 4);
+    assert_int_equal(ar_trace_init(&trace, ranks.schedules, 4), AR_OK);
     ar_trace_advance(&trace, 3); /* the reduce-scatter */
     for (int r = 0; r < 4; r++)
         for (size_t block = 0; block < 4; block++) {
@@ -172,7 +172,7 @@ ranks_hold_what_the_ring_leaves_them(void **state)
             assert_int_equal(trace.holders[r].memory[AR_OUT][block].ranks == 15, whole);
         }
     ar_trace_fini(&trace);
-    team_fini(&team);
+    ranks_fini(&ranks);
 }
 
 static void
@@ -189,16 +189,16 @@ static void
 the_checker_tells_whether_elements_are_combined_alike(void **state)
 {
     (void)state;
-    struct team team;
+    struct ranks ranks;
     struct ar_verdict verdict;
-    team_init(&team, "butterfly", 6, 24);
-    assert_int_equal(ar_check(&verdict, team.schedules, 6, 0), AR_OK);
+    ranks_init(&ranks, "butterfly", 6, 24);
+    assert_int_equal(ar_check(&verdict, ranks.schedules, 6, 0), AR_OK);
     assert_true(verdict.alike);
-    team_fini(&team);
-    team_init(&team, "ring", 6, 24);
-    assert_int_equal(ar_check(&verdict, team.schedules, 6, 0), AR_OK);
+    ranks_fini(&ranks);
+    ranks_init(&ranks, "ring", 6, 24);
+    assert_int_equal(ar_check(&verdict, ranks.schedules, 6, 0), AR_OK);
     assert_false(verdict.alike);
-    team_fini(&team);
+    ranks_fini(&ranks);
 }
 
 int

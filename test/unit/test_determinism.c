@@ -9,19 +9,19 @@
 
 #include "algorithms/registry.h"
 #include "schedule/checker.h"
-#include "team.h"
+#include "setting.h"
 
 #define RANKS_MAX 24
 #define COUNTS    5
 
 static struct ar_verdict
-check(const struct trial *trial, size_t count)
+check(const struct setting *setting, size_t count)
 {
-    struct ar_schedule *all = team_emit(trial, count);
+    struct ar_schedule *all = schedules_emit(setting, count);
     struct ar_verdict verdict;
-    if (ar_check(&verdict, all, trial->nranks, false))
-        fail_msg("%s, %zu elements: %s", trial->text, count, verdict.text);
-    team_free(all, trial->nranks);
+    if (ar_check(&verdict, all, setting->nranks, false))
+        fail_msg("%s, %zu elements: %s", setting->text, count, verdict.text);
+    schedules_free(all, setting->nranks);
     return verdict;
 }
 
@@ -34,14 +34,14 @@ count_at(int nranks, int i)
 }
 
 static void
-for_each_trial(bool (*concerns)(const struct ar_algorithm *), void (*look)(const struct trial *))
+for_each_trial(bool (*concerns)(const struct ar_algorithm *), void (*look)(const struct setting *))
 {
-    struct trial trial;
+    struct setting setting;
     for (size_t row = 0; row < ar_algorithm_count(); row++)
         for (int nranks = 2; concerns(ar_algorithm_at(row)) && nranks <= RANKS_MAX; nranks++)
-            for (size_t k = 0; k < trial_count(ar_algorithm_at(row)); k++) {
-                trial_vary(&trial, ar_algorithm_at(row), nranks, PLACE_UNKNOWN, k);
-                look(&trial);
+            for (size_t k = 0; k < setting_count(ar_algorithm_at(row)); k++) {
+                setting_vary(&setting, ar_algorithm_at(row), nranks, PLACE_UNKNOWN, k);
+                look(&setting);
             }
 }
 
@@ -55,9 +55,9 @@ keeps_placement(const struct ar_algorithm *row)
 
 /* Equal steps on all ranks: equal expressions, of every element. */
 static void
-assert_same_steps(const struct trial *a, const struct trial *b, size_t count)
+assert_same_steps(const struct setting *a, const struct setting *b, size_t count)
 {
-    struct ar_schedule *x = team_emit(a, count), *y = team_emit(b, count);
+    struct ar_schedule *x = schedules_emit(a, count), *y = schedules_emit(b, count);
     for (int r = 0; r < a->nranks; r++) {
         if (x[r].nsteps != y[r].nsteps)
             fail_msg("%s: other steps", b->text);
@@ -69,21 +69,21 @@ assert_same_steps(const struct trial *a, const struct trial *b, size_t count)
                 fail_msg("%s: step %zu of rank %d is another", b->text, i, r);
         }
     }
-    team_free(x, a->nranks);
-    team_free(y, a->nranks);
+    schedules_free(x, a->nranks);
+    schedules_free(y, a->nranks);
 }
 
 static void
 rows_that_keep_placement_ignore_nodes(void **state)
 {
     (void)state;
-    struct trial plain, placed;
+    struct setting plain, placed;
     for (size_t row = 0; row < ar_algorithm_count(); row++)
         for (int nranks = 2; keeps_placement(ar_algorithm_at(row)) && nranks <= RANKS_MAX; nranks++)
             for (int place = 1; place < PLACE_KINDS; place++)
-                for (size_t k = 0; k < trial_count(ar_algorithm_at(row)); k++) {
-                    trial_vary(&plain, ar_algorithm_at(row), nranks, PLACE_UNKNOWN, k);
-                    trial_vary(&placed, ar_algorithm_at(row), nranks, (enum placement)place, k);
+                for (size_t k = 0; k < setting_count(ar_algorithm_at(row)); k++) {
+                    setting_vary(&plain, ar_algorithm_at(row), nranks, PLACE_UNKNOWN, k);
+                    setting_vary(&placed, ar_algorithm_at(row), nranks, (enum placement)place, k);
                     assert_same_steps(&plain, &placed, count_at(nranks, 4));
                 }
 }
@@ -97,14 +97,14 @@ keeps_size(const struct ar_algorithm *row)
 }
 
 static void
-look_at_sizes(const struct trial *trial)
+look_at_sizes(const struct setting *setting)
 {
-    const struct ar_verdict one = check(trial, 1);
+    const struct ar_verdict one = check(setting, 1);
     for (int i = 0; i < COUNTS; i++) {
-        const struct ar_verdict v = check(trial, count_at(trial->nranks, i));
+        const struct ar_verdict v = check(setting, count_at(setting->nranks, i));
         if (!v.alike || v.expression != one.expression)
-            fail_msg("%s, %zu elements: the size changes the bits", trial->text,
-                     count_at(trial->nranks, i));
+            fail_msg("%s, %zu elements: the size changes the bits", setting->text,
+                     count_at(setting->nranks, i));
     }
 }
 
@@ -126,14 +126,15 @@ has_family(const struct ar_algorithm *row)
 static uint64_t expression_of[AR_FAMILIES][RANKS_MAX + 1];
 
 static void
-look_at_family(const struct trial *trial)
+look_at_family(const struct setting *setting)
 {
-    uint64_t *known = &expression_of[trial->row->family][trial->nranks];
-    const struct ar_verdict v = check(trial, 1);
+    uint64_t *known = &expression_of[setting->row->family][setting->nranks];
+    const struct ar_verdict v = check(setting, 1);
     if (*known == 0)
         *known = v.expression;
     if (*known != v.expression)
-        fail_msg("%s is not of the family %s", trial->text, ar_family_names[trial->row->family]);
+        fail_msg("%s is not of the family %s", setting->text,
+                 ar_family_names[setting->row->family]);
 }
 
 static void
@@ -156,13 +157,13 @@ the_checker_tells_rows_that_keep_less(void **state)
 {
     (void)state;
     const char *const known[] = {"ring", "torus2d"};
-    struct trial trial;
-    trial_default(&trial, ar_algorithm_find(known[0], 4), 5, PLACE_UNKNOWN);
-    assert_false(check(&trial, 10).alike); /* the checker can tell */
-    trial_default(&trial, ar_algorithm_find(known[1], 7), 12, PLACE_CONTIGUOUS);
-    const uint64_t placed = check(&trial, 24).expression;
-    trial_default(&trial, ar_algorithm_find(known[1], 7), 12, PLACE_SINGLES);
-    assert_true(check(&trial, 24).expression != placed);
+    struct setting setting;
+    setting_default(&setting, ar_algorithm_find(known[0], 4), 5, PLACE_UNKNOWN);
+    assert_false(check(&setting, 10).alike); /* the checker can tell */
+    setting_default(&setting, ar_algorithm_find(known[1], 7), 12, PLACE_CONTIGUOUS);
+    const uint64_t placed = check(&setting, 24).expression;
+    setting_default(&setting, ar_algorithm_find(known[1], 7), 12, PLACE_SINGLES);
+    assert_true(check(&setting, 24).expression != placed);
 }
 
 int

@@ -18,7 +18,7 @@
 #include "algorithms/registry.h"
 #include "schedule/checker.h"
 #include "schedule/folding.h"
-#include "team.h"
+#include "setting.h"
 
 #define RANKS_MAX 9
 
@@ -281,40 +281,40 @@ run(const struct ar_schedule *all, unsigned char **folding, int nranks, bool in_
 
 /* Every decision taken is proved, and combines as without; and so does every second one alone. */
 static void
-prove(const struct trial *trial, size_t count)
+prove(const struct setting *setting, size_t count)
 {
-    struct ar_schedule *const all = team_emit(trial, count);
-    unsigned char **const folding = folding_of(all, trial->nranks);
+    struct ar_schedule *const all = schedules_emit(setting, count);
+    unsigned char **const folding = folding_of(all, setting->nranks);
     for (int k = 0; k < 4; k++) {
         const bool in_place = k % 2;
         struct ar_verdict plain, folded;
-        assert_int_equal(ar_check(&plain, all, trial->nranks, in_place), AR_OK);
-        for (int rank = 0; k == 2 && rank < trial->nranks; rank++)
+        assert_int_equal(ar_check(&plain, all, setting->nranks, in_place), AR_OK);
+        for (int rank = 0; k == 2 && rank < setting->nranks; rank++)
             for (size_t i = (size_t)rank % 2; i < all[rank].nsteps; i += 2)
                 folding[rank][i] = AR_FOLD_LATE;
-        if (check(&folded, all, folding, trial->nranks, in_place))
-            fail_msg("%s, %zu elements, in_place %d: %s", trial->text, count, in_place,
+        if (check(&folded, all, folding, setting->nranks, in_place))
+            fail_msg("%s, %zu elements, in_place %d: %s", setting->text, count, in_place,
                      folded.text);
         if (folded.expressions != plain.expressions)
-            fail_msg("%s, %zu elements: folding combines otherwise", trial->text, count);
+            fail_msg("%s, %zu elements: folding combines otherwise", setting->text, count);
     }
-    folding_free(folding, trial->nranks);
-    team_free(all, trial->nranks);
+    folding_free(folding, setting->nranks);
+    schedules_free(all, setting->nranks);
 }
 
 static void
 every_decision_of_every_row_is_proved(void **state)
 {
     (void)state;
-    struct trial trial;
+    struct setting setting;
     for (size_t row = 0; row < ar_algorithm_count(); row++)
         for (int nranks = 1; nranks <= 40; nranks++) {
-            trial_default(&trial, ar_algorithm_at(row), nranks, PLACE_UNKNOWN);
-            prove(&trial, 1);
-            prove(&trial, (size_t)nranks + 1);
-            prove(&trial, 3 * (size_t)nranks + 2);
-            trial_default(&trial, ar_algorithm_at(row), nranks, PLACE_UNEVEN);
-            prove(&trial, (size_t)nranks + 1);
+            setting_default(&setting, ar_algorithm_at(row), nranks, PLACE_UNKNOWN);
+            prove(&setting, 1);
+            prove(&setting, (size_t)nranks + 1);
+            prove(&setting, 3 * (size_t)nranks + 2);
+            setting_default(&setting, ar_algorithm_at(row), nranks, PLACE_UNEVEN);
+            prove(&setting, (size_t)nranks + 1);
         }
 }
 
@@ -323,12 +323,12 @@ every_decision_is_proved_for_all_parameters(void **state)
 {
     (void)state;
     static const int ranks[] = {2, 3, 6, 8, 13, 16};
-    struct trial trial;
+    struct setting setting;
     for (size_t row = 0; row < ar_algorithm_count(); row++)
         for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++)
-            for (size_t k = 0; k < trial_count(ar_algorithm_at(row)); k++) {
-                trial_vary(&trial, ar_algorithm_at(row), ranks[i], PLACE_CONTIGUOUS, k);
-                prove(&trial, (size_t)ranks[i] + 1);
+            for (size_t k = 0; k < setting_count(ar_algorithm_at(row)); k++) {
+                setting_vary(&setting, ar_algorithm_at(row), ranks[i], PLACE_CONTIGUOUS, k);
+                prove(&setting, (size_t)ranks[i] + 1);
             }
 }
 
@@ -336,21 +336,21 @@ static void
 folding_in_adversarial_orders_combines_the_same(void **state)
 {
     (void)state;
-    struct trial trial;
+    struct setting setting;
     for (size_t row = 0; row < ar_algorithm_count(); row++)
         for (int nranks = 2; nranks <= RANKS_MAX; nranks++)
             for (int in_place = 0; in_place < 2; in_place++) {
-                trial_default(&trial, ar_algorithm_at(row), nranks, PLACE_UNKNOWN);
-                struct ar_schedule *const all = team_emit(&trial, 2 * (size_t)nranks + 1);
+                setting_default(&setting, ar_algorithm_at(row), nranks, PLACE_UNKNOWN);
+                struct ar_schedule *const all = schedules_emit(&setting, 2 * (size_t)nranks + 1);
                 unsigned char **const folding = folding_of(all, nranks);
                 const uint64_t expected = run(all, NULL, nranks, in_place, 1);
                 assert_true(expected != 0);
                 for (uint64_t seed = 1; seed <= 6; seed++)
                     if (run(all, folding, nranks, in_place, seed) != expected)
-                        fail_msg("%s, in_place %d, seed %d: folding combines otherwise", trial.text,
-                                 in_place, (int)seed);
+                        fail_msg("%s, in_place %d, seed %d: folding combines otherwise",
+                                 setting.text, in_place, (int)seed);
                 folding_free(folding, nranks);
-                team_free(all, nranks);
+                schedules_free(all, nranks);
             }
 }
 
@@ -359,31 +359,32 @@ folding_in_adversarial_orders_combines_the_same(void **state)
 /* Decides wrongly for each step in turn that was to fold late: the checker refutes it, or it is
  * right in every order that we try.  Returns how many are refuted. */
 static int
-spoil(const struct trial *trial, bool in_place)
+spoil(const struct setting *setting, bool in_place)
 {
-    struct ar_schedule *const all = team_emit(trial, 2 * (size_t)trial->nranks + 1);
-    unsigned char **const folding = folding_of(all, trial->nranks);
-    const uint64_t expected = run(all, NULL, trial->nranks, in_place, 1);
+    struct ar_schedule *const all = schedules_emit(setting, 2 * (size_t)setting->nranks + 1);
+    unsigned char **const folding = folding_of(all, setting->nranks);
+    const uint64_t expected = run(all, NULL, setting->nranks, in_place, 1);
     struct ar_verdict plain, verdict;
     int refuted = 0;
-    assert_int_equal(ar_check(&plain, all, trial->nranks, in_place), AR_OK);
-    for (int rank = 0; rank < trial->nranks; rank++)
+    assert_int_equal(ar_check(&plain, all, setting->nranks, in_place), AR_OK);
+    for (int rank = 0; rank < setting->nranks; rank++)
         for (size_t i = 0; i < all[rank].nsteps; i++) {
             const unsigned char right = folding[rank][i];
             if (all[rank].steps[i].kind != AR_RECV_REDUCE || right == AR_FOLD_AT_ONCE)
                 continue;
             folding[rank][i] = AR_FOLD_AT_ONCE;
-            const bool accepted = check(&verdict, all, folding, trial->nranks, in_place) == AR_OK &&
-                                  verdict.expressions == plain.expressions;
+            const bool accepted =
+                check(&verdict, all, folding, setting->nranks, in_place) == AR_OK &&
+                verdict.expressions == plain.expressions;
             refuted += !accepted;
             for (uint64_t seed = 1; seed <= 6 && accepted; seed++)
-                if (run(all, folding, trial->nranks, in_place, seed) != expected)
+                if (run(all, folding, setting->nranks, in_place, seed) != expected)
                     fail_msg("%s: the checker accepts that step %zu of rank %d folds at once",
-                             trial->text, i, rank);
+                             setting->text, i, rank);
             folding[rank][i] = right;
         }
-    folding_free(folding, trial->nranks);
-    team_free(all, trial->nranks);
+    folding_free(folding, setting->nranks);
+    schedules_free(all, setting->nranks);
     return refuted;
 }
 
@@ -391,13 +392,13 @@ static void
 wrong_decisions_are_refuted(void **state)
 {
     (void)state;
-    struct trial trial;
+    struct setting setting;
     int refuted = 0;
     for (size_t row = 0; row < ar_algorithm_count(); row++)
         for (int nranks = 2; nranks <= 8; nranks++)
             for (int in_place = 0; in_place < 2; in_place++) {
-                trial_default(&trial, ar_algorithm_at(row), nranks, PLACE_UNKNOWN);
-                refuted += spoil(&trial, in_place);
+                setting_default(&setting, ar_algorithm_at(row), nranks, PLACE_UNKNOWN);
+                refuted += spoil(&setting, in_place);
             }
     assert_true(refuted > 100);
 }
@@ -408,12 +409,12 @@ wrong_decisions_go_wrong(void **state)
 {
     (void)state;
     static const char *const rows[] = {"butterfly", "star"};
-    struct trial trial;
+    struct setting setting;
     for (size_t row = 0; row < 2; row++) {
         const struct ar_algorithm *const a = ar_algorithm_find(rows[row], strlen(rows[row]));
         assert_non_null(a);
-        trial_default(&trial, a, 4, PLACE_UNKNOWN);
-        struct ar_schedule *const all = team_emit(&trial, 9);
+        setting_default(&setting, a, 4, PLACE_UNKNOWN);
+        struct ar_schedule *const all = schedules_emit(&setting, 9);
         unsigned char **const folding = folding_of(all, 4);
         struct ar_verdict verdict;
         const uint64_t expected = run(all, NULL, 4, false, 1);
@@ -425,7 +426,7 @@ wrong_decisions_go_wrong(void **state)
         assert_true(wrong > 0);
         assert_int_equal(check(&verdict, all, folding, 4, false), AR_ERR_PROOF);
         folding_free(folding, 4);
-        team_free(all, 4);
+        schedules_free(all, 4);
     }
 }
 

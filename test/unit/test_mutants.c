@@ -28,7 +28,7 @@
 
 #include "algorithms/registry.h"
 #include "schedule/checker.h"
-#include "team.h"
+#include "setting.h"
 
 #define RANKS_MAX     9
 #define QUEUE_MAX     256
@@ -403,21 +403,21 @@ struct census {
 };
 
 static bool
-may_be_right(const struct trial *trial, enum mutation mutation)
+may_be_right(const struct setting *setting, enum mutation mutation)
 {
     if (mutation == FLIP)
-        return !trial->row->keeps_order;
+        return !setting->row->keeps_order;
     return mutation != DROP && mutation != OTHER_PEER && mutation != SHORTEN;
 }
 
 /* Refuted with IN and OUT apart or in place, or out of an order that is promised? */
 static bool
-is_refuted(const struct trial *trial, const struct ar_schedule *all)
+is_refuted(const struct setting *setting, const struct ar_schedule *all)
 {
     for (int in_place = 0; in_place < 2; in_place++) {
         struct ar_verdict verdict;
-        if (ar_check(&verdict, all, trial->nranks, in_place) ||
-            (trial->row->keeps_order && !verdict.in_rank_order))
+        if (ar_check(&verdict, all, setting->nranks, in_place) ||
+            (setting->row->keeps_order && !verdict.in_rank_order))
             return true;
     }
     return false;
@@ -425,43 +425,43 @@ is_refuted(const struct trial *trial, const struct ar_schedule *all)
 
 /* all holds the mutant. */
 static void
-judge(struct census *census, const struct trial *trial, const struct ar_schedule *all, int rank,
+judge(struct census *census, const struct setting *setting, const struct ar_schedule *all, int rank,
       size_t step, enum mutation mutation)
 {
     census->mutants++;
-    if (is_refuted(trial, all))
+    if (is_refuted(setting, all))
         return;
-    if (!may_be_right(trial, mutation))
-        fail_msg("%s: rank %d step %zu, %s: not refuted", trial->text, rank, step,
+    if (!may_be_right(setting, mutation))
+        fail_msg("%s: rank %d step %zu, %s: not refuted", setting->text, rank, step,
                  mutation_names[mutation]);
-    if (!computes(all, trial->nranks, false) || !computes(all, trial->nranks, true))
-        fail_msg("%s: rank %d step %zu, %s: not refuted, and computes something wrong", trial->text,
-                 rank, step, mutation_names[mutation]);
+    if (!computes(all, setting->nranks, false) || !computes(all, setting->nranks, true))
+        fail_msg("%s: rank %d step %zu, %s: not refuted, and computes something wrong",
+                 setting->text, rank, step, mutation_names[mutation]);
     census->right++;
     census->flips += mutation == FLIP;
 }
 
 static void
-try_mutants(struct census *census, const struct trial *trial, size_t count)
+try_mutants(struct census *census, const struct setting *setting, size_t count)
 {
-    struct ar_schedule *all = team_emit(trial, count);
-    assert_true(computes(all, trial->nranks, false));
-    assert_true(computes(all, trial->nranks, true));
-    for (int rank = 0; rank < trial->nranks; rank++) {
+    struct ar_schedule *all = schedules_emit(setting, count);
+    assert_true(computes(all, setting->nranks, false));
+    assert_true(computes(all, setting->nranks, true));
+    for (int rank = 0; rank < setting->nranks; rank++) {
         const struct ar_schedule original = all[rank];
         for (size_t i = 0; i < original.nsteps; i++) {
             for (int mutation = 0; mutation < MUTATIONS; mutation++) {
                 struct ar_step step = original.steps[i];
-                if (!mutate(&step, (enum mutation)mutation, rank, trial->nranks))
+                if (!mutate(&step, (enum mutation)mutation, rank, setting->nranks))
                     continue;
                 if (rebuild(&all[rank], &original, i, mutation == DROP ? NULL : &step))
-                    judge(census, trial, all, rank, i, (enum mutation)mutation);
+                    judge(census, setting, all, rank, i, (enum mutation)mutation);
                 ar_schedule_fini(&all[rank]);
             }
         }
         all[rank] = original;
     }
-    team_free(all, trial->nranks);
+    schedules_free(all, setting->nranks);
 }
 
 static void
@@ -477,11 +477,11 @@ mutants_of_every_row_are_refuted(void **state)
 {
     (void)state;
     struct census census = {0, 0, 0};
-    struct trial trial;
+    struct setting setting;
     for (size_t row = 0; row < ar_algorithm_count(); row++) {
         for (int nranks = 2; nranks <= RANKS_MAX; nranks++) {
-            trial_default(&trial, ar_algorithm_at(row), nranks, PLACE_UNKNOWN);
-            try_mutants(&census, &trial, (size_t)nranks + 1);
+            setting_default(&setting, ar_algorithm_at(row), nranks, PLACE_UNKNOWN);
+            try_mutants(&census, &setting, (size_t)nranks + 1);
         }
     }
     assert_few_are_right(&census);
@@ -493,12 +493,12 @@ mutants_with_every_parameter_are_refuted(void **state)
 {
     (void)state;
     struct census census = {0, 0, 0};
-    struct trial trial;
+    struct setting setting;
     for (size_t row = 0; row < ar_algorithm_count(); row++) {
-        for (size_t i = 0; i < trial_count(ar_algorithm_at(row)); i++) {
+        for (size_t i = 0; i < setting_count(ar_algorithm_at(row)); i++) {
             for (int nranks = 5; nranks <= RANKS_MAX; nranks++) {
-                trial_vary(&trial, ar_algorithm_at(row), nranks, PLACE_IN_TURN, i);
-                try_mutants(&census, &trial, 11);
+                setting_vary(&setting, ar_algorithm_at(row), nranks, PLACE_IN_TURN, i);
+                try_mutants(&census, &setting, 11);
             }
         }
     }

@@ -1,15 +1,15 @@
 /* For tests that walk the registry: the schedules of all ranks, and the
  * parameters worth trying. */
-#ifndef TEAM_H
-#define TEAM_H
+#ifndef SETTING_H
+#define SETTING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "algorithms/registry.h"
 
-#define TEAM_RANKS_MAX 257
-#define TEAM_TEXT      256
+#define SETTING_RANKS_MAX 257
+#define SETTING_TEXT      256
 
 /* How ranks may lie on nodes; unknown: no map. */
 enum placement {
@@ -24,27 +24,27 @@ enum placement {
 
 /* A row with parameters on so many ranks.  params.node_of may point into it: do
  * not copy. */
-struct trial {
+struct setting {
     const struct ar_algorithm *row;
     int nranks;
     struct ar_params params;
-    int node_of[TEAM_RANKS_MAX];
-    char text[TEAM_TEXT]; /* for messages: algorithm, parameters, ranks, placement */
+    int node_of[SETTING_RANKS_MAX];
+    char text[SETTING_TEXT]; /* for messages: algorithm, parameters, ranks, placement */
 };
 
 /* The row's defaults, with a placement. */
-void trial_default(struct trial *trial, const struct ar_algorithm *row, int nranks,
-                   enum placement placement);
+void setting_default(struct setting *setting, const struct ar_algorithm *row, int nranks,
+                     enum placement placement);
 
 /* Number i of all combinations of the values worth trying of the parameters that
- * the row takes; i < trial_count(row). */
-void trial_vary(struct trial *trial, const struct ar_algorithm *row, int nranks,
-                enum placement placement, size_t i);
-size_t trial_count(const struct ar_algorithm *row);
+ * the row takes; i < setting_count(row). */
+void setting_vary(struct setting *setting, const struct ar_algorithm *row, int nranks,
+                  enum placement placement, size_t i);
+size_t setting_count(const struct ar_algorithm *row);
 
 /* The schedules of all ranks; all[rank] is rank's. The test fails if an emitter
  * does. */
-struct ar_schedule *team_emit(const struct trial *trial, size_t count);
-void team_free(struct ar_schedule *all, int nranks);
+struct ar_schedule *schedules_emit(const struct setting *setting, size_t count);
+void schedules_free(struct ar_schedule *all, int nranks);
 
 #endif

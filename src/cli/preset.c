@@ -26,24 +26,24 @@ enum {
 };
 
 static int
-enter(struct ar_contest *contest, int algorithm, size_t slices, size_t count)
+enter(struct ar_measurement *m, int algorithm, size_t slices, size_t count)
 {
     char label[64], text[128];
-    const size_t segments = algorithms[algorithm].cuts ? slices / (size_t)contest->nranks : slices;
-    const size_t segment = (count + segments - 1) / segments * contest->reduction.size;
+    const size_t segments = algorithms[algorithm].cuts ? slices / (size_t)m->nranks : slices;
+    const size_t segment = (count + segments - 1) / segments * m->reduction.size;
     snprintf(label, sizeof label, "%s N=%zu", algorithms[algorithm].name, slices);
     snprintf(text, sizeof text, "%s(segment=%zu,window=%d)", algorithms[algorithm].name, segment,
              WINDOW);
-    return ar_contest_add(contest, label, text);
+    return ar_measurement_add(m, label, text);
 }
 
 int
-ar_course_enter(struct ar_contest *contest, size_t count)
+ar_preset_add(struct ar_measurement *m, size_t count)
 {
     int status = AR_EXIT_DONE;
     for (int i = 0; i < NALGORITHMS && !status; i++)
         for (int k = 0; k < NSLICES && !status; k++)
-            status = enter(contest, i, slices_a_rank[k] * (size_t)contest->nranks, count);
+            status = enter(m, i, slices_a_rank[k] * (size_t)m->nranks, count);
     return status;
 }
 
@@ -54,7 +54,7 @@ print_cell(const struct ar_result *row)
 }
 
 void
-ar_course_print(const struct ar_results *results, size_t first)
+ar_preset_print(const struct ar_results *results, size_t first)
 {
     const struct ar_result *const rows = &results->rows[first];
     char size[AR_SIZE_TEXT];
@@ -69,7 +69,7 @@ ar_course_print(const struct ar_results *results, size_t first)
         printf("  %11s %8s", "ms", "error");
     printf("\n");
     for (size_t i = 0; first + i < results->n; i++) {
-        const bool ours = rows[i].kind == AR_ENTRANT_OURS;
+        const bool ours = rows[i].kind == AR_MEASURED_OURS;
         const size_t column = ours ? (i - 2) % NSLICES : 0;
         if (column == 0)
             printf("%-21.*s", (int)strcspn(rows[i].label, " "), rows[i].label);

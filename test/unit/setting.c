@@ -1,4 +1,4 @@
-#include "team.h"
+#include "setting.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,44 +10,44 @@
 
 #include "select/select.h"
 
-/* --- trials --- */
+/* --- settings --- */
 
 static const char *const placement_names[] = {"unknown", "in turn", "contiguous",
                                               "uneven",  "singles", "together"};
 
 /* Nodes are numbered in the order of their first ranks. */
 static void
-place(struct trial *trial, enum placement placement)
+place(struct setting *setting, enum placement placement)
 {
     int node = 0, left = 1; /* of an uneven node */
-    for (int rank = 0; rank < trial->nranks; rank++) {
+    for (int rank = 0; rank < setting->nranks; rank++) {
         if (placement == PLACE_UNEVEN && left-- == 0)
             left = ++node;
         const int by_placement[] = {0, rank % 3, rank / 4, node, rank, 0};
-        trial->node_of[rank] = by_placement[placement];
+        setting->node_of[rank] = by_placement[placement];
     }
-    trial->params.node_of = placement == PLACE_UNKNOWN ? NULL : trial->node_of;
+    setting->params.node_of = placement == PLACE_UNKNOWN ? NULL : setting->node_of;
 }
 
 static void
-describe(struct trial *trial, enum placement placement)
+describe(struct setting *setting, enum placement placement)
 {
-    const struct ar_choice choice = {AR_CHOICE_ALGORITHM, trial->row, trial->params};
-    char algorithm[TEAM_TEXT / 2];
-    snprintf(trial->text, sizeof trial->text, "%s, %d ranks, placed %s",
-             ar_choice_print(&choice, algorithm, sizeof algorithm), trial->nranks,
+    const struct ar_choice choice = {AR_CHOICE_ALGORITHM, setting->row, setting->params};
+    char algorithm[SETTING_TEXT / 2];
+    snprintf(setting->text, sizeof setting->text, "%s, %d ranks, placed %s",
+             ar_choice_print(&choice, algorithm, sizeof algorithm), setting->nranks,
              placement_names[placement]);
 }
 
 void
-trial_default(struct trial *trial, const struct ar_algorithm *row, int nranks,
-              enum placement placement)
+setting_default(struct setting *setting, const struct ar_algorithm *row, int nranks,
+                enum placement placement)
 {
-    trial->row = row;
-    trial->nranks = nranks;
-    trial->params = row->defaults;
-    place(trial, placement);
-    describe(trial, placement);
+    setting->row = row;
+    setting->nranks = nranks;
+    setting->params = row->defaults;
+    place(setting, placement);
+    describe(setting, placement);
 }
 
 static const int radices[] = {2, 3, 4, 7, 100};
@@ -82,11 +82,11 @@ values_of(enum ar_param_bit parameter)
 }
 
 static void
-set_value(struct trial *trial, enum ar_param_bit parameter, size_t i)
+set_value(struct setting *setting, enum ar_param_bit parameter, size_t i)
 {
-    const int p = trial->nranks;
+    const int p = setting->nranks;
     const int roots[ROOTS] = {0, 1, p / 2, p - 1, p + 2};
-    struct ar_params *params = &trial->params;
+    struct ar_params *params = &setting->params;
     switch (parameter) {
     case AR_TAKES_ROOT:
         params->root = roots[i];
@@ -124,7 +124,7 @@ set_value(struct trial *trial, enum ar_param_bit parameter, size_t i)
 }
 
 size_t
-trial_count(const struct ar_algorithm *row)
+setting_count(const struct ar_algorithm *row)
 {
     size_t n = 1;
     for (unsigned bit = 1; bit <= AR_TAKES_HALVINGS; bit *= 2)
@@ -133,34 +133,35 @@ trial_count(const struct ar_algorithm *row)
 }
 
 void
-trial_vary(struct trial *trial, const struct ar_algorithm *row, int nranks,
-           enum placement placement, size_t i)
+setting_vary(struct setting *setting, const struct ar_algorithm *row, int nranks,
+             enum placement placement, size_t i)
 {
-    trial_default(trial, row, nranks, placement);
+    setting_default(setting, row, nranks, placement);
     for (unsigned bit = 1; bit <= AR_TAKES_HALVINGS; bit *= 2) {
         if (row->takes & bit) {
-            set_value(trial, (enum ar_param_bit)bit, i % values_of((enum ar_param_bit)bit));
+            set_value(setting, (enum ar_param_bit)bit, i % values_of((enum ar_param_bit)bit));
             i /= values_of((enum ar_param_bit)bit);
         }
     }
-    describe(trial, placement);
+    describe(setting, placement);
 }
 
-/* --- teams --- */
+/* --- schedules --- */
 
 struct ar_schedule *
-team_emit(const struct trial *trial, size_t count)
+schedules_emit(const struct setting *setting, size_t count)
 {
-    struct ar_schedule *all = malloc((size_t)trial->nranks * sizeof *all);
+    struct ar_schedule *all = malloc((size_t)setting->nranks * sizeof *all);
     assert_non_null(all);
-    for (int rank = 0; rank < trial->nranks; rank++)
-        if (ar_algorithm_emit(trial->row, &all[rank], rank, trial->nranks, count, &trial->params))
-            fail_msg("%s, %zu elements: rank %d emits an illegal step", trial->text, count, rank);
+    for (int rank = 0; rank < setting->nranks; rank++)
+        if (ar_algorithm_emit(setting->row, &all[rank], rank, setting->nranks, count,
+                              &setting->params))
+            fail_msg("%s, %zu elements: rank %d emits an illegal step", setting->text, count, rank);
     return all;
 }
 
 void
-team_free(struct ar_schedule *all, int nranks)
+schedules_free(struct ar_schedule *all, int nranks)
 {
     for (int rank = 0; rank < nranks; rank++)
         ar_schedule_fini(&all[rank]);

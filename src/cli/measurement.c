@@ -1,0 +1,440 @@
+#include "config.h"
+
+#include "cli/measurement.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "call/allreduce.h"
+#include "cli/cli.h"
+#include "communicator/decide.h"
+#include "communicator/process.h"
+#include "config/config.h"
+
+#define WARMUPS   2
+#define BATCH_MAX 100000
+#define ALIGNMENT 4096 /* of buffers */
+
+int
+ar_measurement_cpus(void)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    sched_getaffinity(0, sizeof set, &set);
+    return CPU_COUNT(&set);
+}
+
+/* --- what is measured --- */
+
+/* comm MPI_COMM_NULL: one of its own. */
+static struct ar_measured *
+append(struct ar_measurement *m, enum ar_measured_kind kind, const char *label, MPI_Comm comm)
+{
+    const size_t n = m->nmeasured;
+    struct ar_measured *more = realloc(m->measured, (n + 1) * sizeof *more);
+    char *copy = strdup(label);
+    if (more)
+        m->measured = more;
+    if (!more || !copy) {
+        ar_say("out of memory");
+        free(copy);
+        return NULL;
+    }
+    more[n] = (struct ar_measured){.kind = kind, .label = copy, .comm = comm};
+    m->nmeasured++;
+    if (comm == MPI_COMM_NULL)
+        MPI_Comm_dup(MPI_COMM_WORLD, &more[n].comm);
+    return &more[n];
+}
+
+void
+ar_measurement_drop(struct ar_measurement *m, size_t i)
+{
+    struct ar_measured *const e = &m->measured[i];
+    if (!e->pick)
+        MPI_Comm_free(&e->comm);
+    free(e->pick);
+    free(e->label);
+    memmove(e, e + 1, (--m->nmeasured - i) * sizeof *e);
+}
+
+int
+ar_measurement_init(struct ar_measurement *m, struct ar_named *type, enum ar_op op)
+{
+    memset(m, 0, sizeof *m);
+    MPI_Comm_rank(MPI_COMM_WORLD, &m->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &m->nranks);
+    MPI_Comm_dup(MPI_COMM_WORLD, &m->comm);
+    ar_reduction_resolve(&m->reduction, ar_op_handle(op), type->geometry.type);
+    int status = ar_judge_create(&m->judge, &m->reduction, m->rank, m->nranks);
+    if (!status && (!append(m, AR_MEASURED_NATIVE, "native", MPI_COMM_NULL) ||
+                    !append(m, AR_MEASURED_REDUCE_BCAST, "MPI_Reduce+MPI_Bcast", MPI_COMM_NULL)))
+        status = AR_EXIT_FAILED;
+    return status;
+}
+
+void
+ar_measurement_fini(struct ar_measurement *m)
+{
+    while (m->nmeasured > 0)
+        ar_measurement_drop(m, m->nmeasured - 1);
+    if (m->shared)
+        MPI_Comm_free(&m->shared_comm);
+    free(m->measured);
+    free(m->times);
+    ar_judge_destroy(m->judge);
+    MPI_Comm_free(&m->comm);
+}
+
+void
+ar_measurement_clear(struct ar_measurement *m)
+{
+    while (m->nmeasured > 2)
+        ar_measurement_drop(m, m->nmeasured - 1);
+}
+
+int
+ar_measurement_add(struct ar_measurement *m, const char *label, const char *text)
+{
+    struct ar_config *config = ar_config_from_algo(text);
+    ar_process_begin();
+    if (!config) {
+        ar_say("out of memory");
+        return AR_EXIT_FAILED;
+    }
+    if (config->error) {
+        if (m->rank == 0)
+            ar_say("%s", config->problem);
+        ar_config_destroy(config);
+        return AR_EXIT_USAGE;
+    }
+    struct ar_measured *e = append(m, AR_MEASURED_OURS, label, MPI_COMM_NULL);
+    if (e)
+        e->state = ar_communicator_create_with(e->comm, config);
+    return e && e->state ? AR_EXIT_DONE : AR_EXIT_FAILED;
+}
+
+/* The communicator of all picks; false without memory. */
+static bool
+make_shared(struct ar_measurement *m)
+{
+    if (m->shared)
+        return true;
+    ar_process_begin();
+    struct ar_config *const config = ar_config_from_algo("");
+    MPI_Comm_dup(MPI_COMM_WORLD, &m->shared_comm);
+    if (config)
+        m->shared = ar_communicator_create_with(m->shared_comm, config);
+    return m->shared != NULL;
+}
+
+int
+ar_measurement_add_choice(struct ar_measurement *m, const struct ar_choice *choice)
+{
+    char label[AR_CHOICE_TEXT];
+    struct ar_pick *const pick = malloc(sizeof *pick);
+    struct ar_measured *e = NULL;
+    if (pick && make_shared(m))
+        e = append(m, AR_MEASURED_OURS, ar_choice_print(choice, label, sizeof label),
+                   m->shared_comm);
+    if (!e) {
+        free(pick);
+        return AR_EXIT_FAILED;
+    }
+    *pick = (struct ar_pick){++m->npicks, *choice, ar_reason_named};
+    e->state = m->shared;
+    e->pick = pick;
+    return AR_EXIT_DONE;
+}
+
+int
+ar_measurement_add_exchange(struct ar_measurement *m)
+{
+    return append(m, AR_MEASURED_EXCHANGE, "exchange", MPI_COMM_NULL) ? AR_EXIT_DONE
+                                                                      : AR_EXIT_FAILED;
+}
+
+/* --- buffers --- */
+
+static char *
+allocate(size_t slots, size_t slot_bytes)
+{
+    void *memory = NULL;
+    if (slots > SIZE_MAX / slot_bytes || posix_memalign(&memory, ALIGNMENT, slots * slot_bytes)) {
+        ar_say("no memory for %zu buffers of %zu bytes", slots, slot_bytes);
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return memory;
+}
+
+static void
+buffers_init(struct ar_buffers *b, const struct ar_measurement *m, const struct ar_workload *work)
+{
+    const size_t bytes = work->count * (size_t)m->reduction.extent;
+    b->slot_bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    b->slots = work->rotate_bytes / b->slot_bytes + 1;
+    b->next = 0;
+    b->in = allocate(b->slots, b->slot_bytes);
+    b->out = allocate(b->slots, b->slot_bytes);
+    b->native = allocate(1, b->slot_bytes);
+}
+
+/* Fills what timed calls reduce.  In place, a result is the next call's input: only
+ * zeros do not grow. */
+static void
+buffers_fill(const struct ar_measurement *m, const struct ar_workload *work)
+{
+    const struct ar_buffers *b = &m->buffers;
+    for (size_t i = 0; i < b->slots; i++) {
+        memset(b->out + i * b->slot_bytes, 0, b->slot_bytes);
+        if (work->place == AR_OUT_OF_PLACE)
+            ar_judge_fill(m->judge, b->in + i * b->slot_bytes, work->count);
+    }
+}
+
+/* --- calls --- */
+
+/* Sends to one rank and receives from another, giving the core away while it waits: with more
+ * ranks than cores MPI's own blocking calls let ranks out a scheduler's slice apart. */
+static void
+exchange(MPI_Comm comm, int to, const void *sent, int from, void *received, size_t bytes)
+{
+    MPI_Request requests[2];
+    int done = 0;
+    MPI_Irecv(received, (int)bytes, MPI_BYTE, from, 0, comm, &requests[0]);
+    MPI_Isend(sent, (int)bytes, MPI_BYTE, to, 0, comm, &requests[1]);
+    while (!done) {
+        MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE);
+        if (!done)
+            sched_yield();
+    }
+}
+
+/* A barrier whose end is not counted as time of whatever comes next.  Dissemination,
+ * ceil(log2 p) rounds. */
+static void
+meet(const struct ar_measurement *m)
+{
+    const int p = m->nranks, me = m->rank;
+    for (int distance = 1; distance < p; distance *= 2)
+        exchange(m->comm, (me + distance) % p, NULL, (me + p - distance) % p, NULL, 0);
+}
+
+static void
+exchange_least(const struct ar_measurement *m, const struct ar_measured *e, const void *in,
+               void *out, size_t count)
+{
+    const size_t p = (size_t)m->nranks, bytes = count * m->reduction.size;
+    const int left = (m->rank + m->nranks - 1) % m->nranks;
+    const int right = (m->rank + 1) % m->nranks;
+    size_t rest = 2 * (bytes / p * (p - 1) + bytes % p * (p - 1) / p);
+    while (rest > 0) {
+        const size_t limit = bytes < (size_t)1 << 30 ? bytes : (size_t)1 << 30;
+        const size_t now = rest < limit ? rest : limit;
+        exchange(e->comm, right, in, left, out, now);
+        rest -= now;
+    }
+}
+
+static int
+call_native(const struct ar_call *call)
+{
+    return PMPI_Allreduce(call->in, call->out, (int)call->count, call->type, call->op, call->comm);
+}
+
+static int
+call_reduce_bcast(const struct ar_measurement *m, const struct ar_measured *e, const void *in,
+                  void *out, size_t count)
+{
+    const struct ar_reduction *const r = &m->reduction;
+    const void *const sent = in == out && m->rank == 0 ? MPI_IN_PLACE : in;
+    int error =
+        PMPI_Reduce(sent, m->rank == 0 ? out : NULL, (int)count, r->type, r->op, 0, e->comm);
+    return error ? error : PMPI_Bcast(out, (int)count, r->type, 0, e->comm);
+}
+
+/* Calls come that run e's pick, if it has one. */
+static void
+take_turn(const struct ar_measured *e)
+{
+    if (e->pick)
+        ar_communicator_pick(e->state, e->pick);
+}
+
+/* in may be out. */
+static void
+call(const struct ar_measurement *m, const struct ar_measured *e, const void *in, void *out,
+     size_t count)
+{
+    const struct ar_call allreduce = {.in = in == out ? MPI_IN_PLACE : in,
+                                      .out = out,
+                                      .count = (MPI_Count)count,
+                                      .type = m->reduction.type,
+                                      .op = m->reduction.op,
+                                      .comm = e->comm,
+                                      .native = call_native};
+    int error = MPI_SUCCESS;
+    switch (e->kind) {
+    case AR_MEASURED_NATIVE:
+        error = call_native(&allreduce);
+        break;
+    case AR_MEASURED_REDUCE_BCAST:
+        error = call_reduce_bcast(m, e, in, out, count);
+        break;
+    case AR_MEASURED_OURS:
+        error = ar_allreduce(&allreduce);
+        break;
+    case AR_MEASURED_EXCHANGE:
+        exchange_least(m, e, in == out ? m->buffers.native : in, out, count);
+    }
+    if (error)
+        PMPI_Abort(e->comm, 1);
+}
+
+/* --- results --- */
+
+/* Reduces operands whose result is known, judges it, and notes what ran.  Native, if it is the
+ * first of all and judged in this work, leaves its result to the others. */
+static void
+judge(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload *work)
+{
+    struct ar_buffers *const b = &m->buffers;
+    char *const in = work->place == AR_IN_PLACE ? b->out : b->in;
+    const size_t count = work->count;
+    double worst[3] = {0};
+    if (in != b->out)
+        memset(b->out, 0xff, b->slot_bytes);
+    ar_judge_fill(m->judge, in, count);
+    take_turn(e);
+    call(m, e, in, b->out, count);
+    worst[0] = !ar_judge_is_right(m->judge, b->out, count);
+    worst[1] = ar_judge_distance(m->judge, b->out, NULL, count);
+    if (e->kind == AR_MEASURED_NATIVE)
+        memcpy(b->native, b->out, count * (size_t)m->reduction.extent);
+    if (m->measured[0].kind == AR_MEASURED_NATIVE && !m->measured[0].is_judged)
+        worst[2] = ar_judge_distance(m->judge, b->out, b->native, count);
+    MPI_Allreduce(MPI_IN_PLACE, worst, 3, MPI_DOUBLE, MPI_MAX, m->comm);
+    e->wrong = worst[0] != 0;
+    e->error = worst[1];
+    e->from_native = worst[2];
+    if (e->kind != AR_MEASURED_OURS)
+        return;
+    const struct ar_communicator *const c = e->state;
+    const struct ar_decision *const d = c->ran;
+    e->reason = c->always_native ? c->always_native : d->reason;
+    if (c->always_native || d->runner == AR_RUN_NATIVE)
+        strcpy(e->ran, "native");
+    else
+        ar_choice_print(&d->choice, e->ran, sizeof e->ran);
+}
+
+/* --- times --- */
+
+/* Seconds a call of a batch, on this rank. */
+static double
+time_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload *work)
+{
+    struct ar_buffers *const b = &m->buffers;
+    take_turn(e);
+    meet(m);
+    const double start = MPI_Wtime();
+    for (size_t i = 0; i < e->batch; i++) {
+        char *const out = b->out + b->next * b->slot_bytes;
+        const char *const in = b->in + b->next * b->slot_bytes;
+        call(m, e, work->place == AR_IN_PLACE ? out : in, out, work->count);
+        b->next = b->next + 1 < b->slots ? b->next + 1 : 0;
+    }
+    return (MPI_Wtime() - start) / (double)e->batch;
+}
+
+/* Warms up, and finds the lengths of batches: rank 0's times count. */
+static void
+find_batches(struct ar_measurement *m, const struct ar_workload *work, double batch_seconds)
+{
+    double *const once = m->times;
+    for (size_t i = 0; i < m->nmeasured; i++) {
+        m->measured[i].batch = WARMUPS;
+        once[i] = time_batch(m, &m->measured[i], work);
+    }
+    MPI_Bcast(once, (int)m->nmeasured, MPI_DOUBLE, 0, m->comm);
+    for (size_t i = 0; i < m->nmeasured; i++) {
+        const double calls = floor(batch_seconds / (once[i] > 0 ? once[i] : 1e-9));
+        m->measured[i].batch = calls < 1 ? 1 : calls > BATCH_MAX ? BATCH_MAX : (size_t)calls;
+    }
+}
+
+static int
+compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The slowest rank's times count. */
+static void
+summarize(struct ar_measurement *m, int repetitions)
+{
+    MPI_Allreduce(MPI_IN_PLACE, m->times, (int)m->nmeasured * repetitions, MPI_DOUBLE, MPI_MAX,
+                  m->comm);
+    for (size_t i = 0; i < m->nmeasured; i++) {
+        struct ar_measured *const e = &m->measured[i];
+        qsort(e->times, (size_t)repetitions, sizeof *e->times, compare_doubles);
+        e->least = e->times[0];
+        e->median = e->times[repetitions / 2];
+        e->most = e->times[repetitions - 1];
+        e->average = 0;
+        for (int k = 0; k < repetitions; k++)
+            e->average += e->times[k] / repetitions;
+    }
+}
+
+/* On a terminal alone. */
+static void
+show_progress(const struct ar_measurement *m, const struct ar_workload *work, int done)
+{
+    if (m->silent || m->rank != 0 || !isatty(STDERR_FILENO))
+        return;
+    if (done < work->repetitions)
+        fprintf(stderr, "\r%zu elements, batch %d of %d ", work->count, done + 1,
+                work->repetitions);
+    else
+        fprintf(stderr, "\r%60s\r", "");
+}
+
+int
+ar_measurement_run(struct ar_measurement *m, const struct ar_workload *work)
+{
+    const size_t n = m->nmeasured, each = (size_t)work->repetitions;
+    struct ar_buffers *const b = &m->buffers;
+    double *const times = reallocarray(m->times, n * each, sizeof *times);
+    int wrong = 0;
+    if (!times) {
+        ar_say("out of memory");
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    m->times = times;
+    buffers_init(b, m, work);
+    for (size_t i = 0; i < n; i++) {
+        struct ar_measured *const e = &m->measured[i];
+        e->times = &times[i * each];
+        if (e->kind != AR_MEASURED_EXCHANGE && !e->is_judged)
+            judge(m, e, work);
+        wrong |= e->wrong;
+    }
+    buffers_fill(m, work);
+    find_batches(m, work, work->seconds / work->repetitions / (double)n);
+    for (int k = 0; k < work->repetitions; k++) {
+        show_progress(m, work, k);
+        for (size_t i = 0; i < n; i++)
+            m->measured[i].times[k] = time_batch(m, &m->measured[i], work);
+    }
+    show_progress(m, work, work->repetitions);
+    summarize(m, work->repetitions);
+    free(b->in);
+    free(b->out);
+    free(b->native);
+    return wrong;
+}

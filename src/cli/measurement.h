@@ -1,0 +1,101 @@
+/* Measurements: several ways to do an allreduce, timed in turn in one run.  Every function is
+ * collective over MPI_COMM_WORLD. */
+#ifndef AR_MEASUREMENT_H
+#define AR_MEASUREMENT_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/judge.h"
+#include "communicator/communicator.h"
+#include "reduce/named.h"
+
+enum ar_measured_kind {
+    AR_MEASURED_NATIVE,
+    AR_MEASURED_REDUCE_BCAST,
+    AR_MEASURED_OURS,
+    /* No allreduce: every rank sends 2n(p-1)/p to its neighbour and receives as much from the
+     * other, which is the least that an allreduce of n by messages can do. */
+    AR_MEASURED_EXCHANGE
+};
+
+/* Times are seconds a call, of the slowest rank. */
+struct ar_measured {
+    enum ar_measured_kind kind;
+    char *label;
+    MPI_Comm comm;                 /* of its own, or shared by those with a pick */
+    struct ar_communicator *state; /* ours only */
+    struct ar_pick *pick;          /* of those that share a communicator, else NULL.  Owned */
+    bool is_judged;                /* its results are known to be right, and not judged again */
+    size_t batch;                  /* calls that are timed together */
+    double *times;                 /* of the batches, sorted in the end; the measurement's */
+    double median, average, least, most;
+    bool wrong;               /* a result was not right */
+    double error;             /* its ar_judge_distance from the reference, at the worst rank */
+    double from_native;       /* the same from native's result */
+    char ran[AR_CHOICE_TEXT]; /* what was executed when it was judged, in the grammar */
+    const char *reason;       /* why; "" and NULL where it is not ours */
+};
+
+/* What is done by each of them. */
+struct ar_workload {
+    size_t count; /* elements, 1..INT_MAX */
+    enum ar_place place;
+    int repetitions;     /* batches of each, whose times it keeps */
+    double seconds;      /* about, in all; a batch is one call at least */
+    size_t rotate_bytes; /* calls walk through buffers of so many bytes at least; 0: the same
+                            buffers all the time */
+};
+
+struct ar_buffers {
+    size_t slots, slot_bytes, next;
+    char *in, *out; /* slots of each */
+    char *native;   /* its result, one slot */
+};
+
+struct ar_measurement {
+    int rank;
+    int nranks;
+    struct ar_reduction reduction;
+    struct ar_judge *judge;
+    MPI_Comm comm;                /* for what is not timed */
+    struct ar_measured *measured; /* at first native and reduce + bcast */
+    size_t nmeasured;
+    double *times;                  /* of all, in the run under way */
+    MPI_Comm shared_comm;           /* of all picks, made at the first */
+    struct ar_communicator *shared; /* its state; NULL: no picks yet */
+    unsigned npicks;                /* so far */
+    bool silent;                    /* no progress of single runs is shown */
+    struct ar_buffers buffers;      /* of the run under way */
+};
+
+/* A measurement of op on type, which must take it.  An enum ar_exit, having said why; fini is due
+ * in any case. */
+int ar_measurement_init(struct ar_measurement *m, struct ar_named *type, enum ar_op op);
+void ar_measurement_fini(struct ar_measurement *m);
+
+/* Adds what text in the grammar of ALLREDUCE_ALGO says, under a label.  An enum ar_exit,
+ * having said why. */
+int ar_measurement_add(struct ar_measurement *m, const char *label, const char *text);
+
+/* Adds a choice, under its text.  All of these run on one communicator, and so share its memory
+ * as calls of a program do.  An enum ar_exit, having said why. */
+int ar_measurement_add_choice(struct ar_measurement *m, const struct ar_choice *choice);
+
+/* Removes number i; those behind it move up. */
+void ar_measurement_drop(struct ar_measurement *m, size_t i);
+
+/* Adds the exchange. */
+int ar_measurement_add_exchange(struct ar_measurement *m);
+
+/* Removes all but the first two. */
+void ar_measurement_clear(struct ar_measurement *m);
+
+/* Times all of them, batches in turn, and judges their results.  0, or 1 if a result was wrong. */
+int ar_measurement_run(struct ar_measurement *m, const struct ar_workload *work);
+
+/* CPUs that this process may use. */
+int ar_measurement_cpus(void);
+
+#endif
