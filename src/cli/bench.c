@@ -3,7 +3,6 @@
 
 #include "cli/bench.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -15,11 +14,11 @@
 #include "cli/cli.h"
 #include "cli/operand.h"
 
-/* --- who takes part --- */
+/* --- what is measured --- */
 
-/* Enters those of one size: only a preset's differ from size to size. */
+/* Adds what one size compares: only a preset changes that from size to size. */
 static int
-enter(struct ar_measurement *m, const struct ar_bench *bench, size_t count)
+add_all(struct ar_measurement *m, const struct ar_bench *bench, size_t count)
 {
     int status = AR_EXIT_DONE;
     if (bench->preset == AR_PRESET_COURSE) {
@@ -84,7 +83,7 @@ run(struct ar_results *results, struct ar_measurement *m, const struct ar_bench 
                         bytes, size, size * INT_MAX);
             return AR_EXIT_USAGE;
         }
-        status = enter(m, bench, count);
+        status = add_all(m, bench, count);
         for (int place = AR_OUT_OF_PLACE; place <= AR_IN_PLACE && !status; place++)
             if (bench->places & 1u << place)
                 worst |= run_place(results, m, bench, count, (enum ar_place)place);
@@ -93,38 +92,6 @@ run(struct ar_results *results, struct ar_measurement *m, const struct ar_bench 
 }
 
 /* --- before and after --- */
-
-/* Can the page be written?  Only rank 0 can see that, and better before the run
- * than behind it. */
-static int
-check_page(const struct ar_bench *bench, int rank)
-{
-    FILE *const file = rank == 0 && bench->html ? fopen(bench->html, "a") : NULL;
-    int status = rank == 0 && bench->html && !file ? AR_EXIT_FAILED : AR_EXIT_DONE;
-    if (status)
-        fprintf(stderr, "allreduce bench: --html: cannot write %s: %s\n", bench->html,
-                strerror(errno));
-    if (file)
-        fclose(file);
-    MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return status;
-}
-
-static int
-check_operands(const struct ar_bench *bench, int rank)
-{
-    char why[AR_PROBLEM_TEXT];
-    struct ar_text t;
-    struct ar_named *const type = ar_named_at(bench->type);
-    ar_text_init(&t, why, sizeof why);
-    if (!type)
-        ar_text_add(&t, "this MPI has no %s", ar_named_name(bench->type));
-    if (type && ar_type_takes(type, ar_named_name(bench->type), bench->op, &t))
-        return AR_EXIT_DONE;
-    if (rank == 0)
-        fprintf(stderr, "allreduce bench: %s\n", why);
-    return AR_EXIT_USAGE;
-}
 
 static int
 measure(struct ar_results *results, const struct ar_bench *bench)
@@ -149,23 +116,6 @@ measure(struct ar_results *results, const struct ar_bench *bench)
     return status;
 }
 
-char *
-ar_cli_command(int nranks, int argc, char **argv)
-{
-    char *text = NULL;
-    size_t length;
-    FILE *const to = open_memstream(&text, &length);
-    if (!to)
-        return NULL;
-    fprintf(to, "mpiexec -n %d %s", nranks, argv[0]);
-    for (int i = 1; i < argc; i++) {
-        const char *const quote = strpbrk(argv[i], " ;()*") ? "'" : "";
-        fprintf(to, " %s%s%s", quote, argv[i], quote);
-    }
-    fclose(to);
-    return text;
-}
-
 int
 ar_cli_bench(int argc, char **argv)
 {
@@ -177,9 +127,9 @@ ar_cli_bench(int argc, char **argv)
         return status;
     MPI_Init(NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    status = check_page(&bench, rank);
+    status = ar_cli_check_output("bench: --html", bench.html, rank);
     if (!status)
-        status = check_operands(&bench, rank);
+        status = ar_operands_check("bench", &bench.type, 1, bench.op, rank);
     if (!status)
         status = measure(&results, &bench);
     MPI_Finalize();

@@ -4,6 +4,7 @@
 #define AR_CLI_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "algorithms/registry.h"
 
@@ -22,6 +23,18 @@ ar_subcommand_fn ar_cli_tune;
 
 /* "mpiexec -n 4 allreduce bench --algo 'ring;shm'": the caller frees it; NULL without memory. */
 char *ar_cli_command(int nranks, int argc, char **argv);
+
+/* Can the file be written, if path names one?  Better told before the run than after it. Collective
+ * over MPI_COMM_WORLD, but only rank 0 looks, and says why not, with what asks for the file.  An
+ * enum ar_exit. */
+int ar_cli_check_output(const char *option, const char *path, int rank);
+
+enum ar_color { AR_COLOR_TITLE, AR_COLOR_GOOD, AR_COLOR_WARNING, AR_COLOR_BAD };
+
+/* What begins the colour on this stream and what ends it; both "" where the stream is not a
+ * terminal, NO_COLOR is set (https://no-color.org) or TERM is dumb. */
+const char *ar_color_begin(FILE *stream, enum ar_color color);
+const char *ar_color_end(FILE *stream);
 
 /* The row's parameters with their defaults, as in the grammar but without the
  * parentheses; "" if it takes none. */

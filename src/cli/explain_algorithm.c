@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/color.h"
 #include "cli/explain.h"
 #include "cli/svg.h"
 #include "model/predict.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/color.h"
 #include "cli/explain.h"
 #include "config/config.h"
 #include "config/files.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/color.h"
 #include "cli/explain.h"
 #include "config/files.h"
 #include "select/rules.h"

@@ -7,7 +7,6 @@
 
 #include "algorithms/registry.h"
 #include "cli/cli.h"
-#include "cli/color.h"
 #include "select/select.h"
 
 #define CELL_ROOM 320

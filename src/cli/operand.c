@@ -2,7 +2,11 @@
 
 #include "cli/operand.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "cli/cli.h"
+#include "select/select.h"
 
 /* Behind the "MPI_" that all names begin with. */
 static const char *
@@ -75,4 +79,24 @@ ar_type_takes(const struct ar_named *type, const char *type_name, enum ar_op op,
         if (type->ops & 1u << i)
             ar_text_add(why, " %s", ar_op_name((enum ar_op)i));
     return false;
+}
+
+int
+ar_operands_check(const char *command, const size_t *rows, size_t n, enum ar_op op, int rank)
+{
+    char why[AR_PROBLEM_TEXT];
+    struct ar_text t;
+    ar_text_init(&t, why, sizeof why);
+    for (size_t i = 0; i < n; i++) {
+        const char *const name = ar_named_name(rows[i]);
+        const struct ar_named *const type = ar_named_at(rows[i]);
+        if (type && ar_type_takes(type, name, op, &t))
+            continue;
+        if (!type)
+            ar_text_add(&t, "this MPI has no %s", name);
+        if (rank == 0)
+            fprintf(stderr, "allreduce %s: %s\n", command, why);
+        return AR_EXIT_USAGE;
+    }
+    return AR_EXIT_DONE;
 }

@@ -1,5 +1,5 @@
 /* Types and ops by name, as a user writes them: MPI_FLOAT or float, MPI_SUM or sum.
- * Needs no initialised MPI. */
+ * Only ar_operands_check needs an initialised MPI. */
 #ifndef AR_OPERAND_H
 #define AR_OPERAND_H
 
@@ -19,5 +19,9 @@ bool ar_op_by_name(enum ar_op *op, const char *name, struct ar_text *why);
 /* Does type take op?  False with why: the ops it takes. */
 bool ar_type_takes(const struct ar_named *type, const char *type_name, enum ar_op op,
                    struct ar_text *why);
+
+/* Does this MPI have the types of n rows, and do they take op?  Rank 0 says why not, for a
+ * subcommand.  Needs an initialised MPI.  An enum ar_exit. */
+int ar_operands_check(const char *command, const size_t *rows, size_t n, enum ar_op op, int rank);
 
 #endif

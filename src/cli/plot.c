@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "cli/plot.h"
+#include "cli/html.h"
 
 #include <math.h>
 #include <stdio.h>

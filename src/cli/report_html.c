@@ -5,7 +5,6 @@
 
 #include "cli/cli.h"
 #include "cli/html.h"
-#include "cli/plot.h"
 #include "cli/report.h"
 #include "report/watchdog.h"
 

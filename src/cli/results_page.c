@@ -8,7 +8,6 @@
 
 #include "cli/cli.h"
 #include "cli/html.h"
-#include "cli/plot.h"
 #include "cli/results.h"
 #include "select/select.h"
 

@@ -12,25 +12,24 @@
 
 #include "cli/cli.h"
 #include "cli/operand.h"
-#include "communicator/provenance.h"
+#include "communicator/tuned_rules.h"
+#include "config/files.h"
 
 #define BAR 24 /* characters */
 
+/* A run under way. */
+struct progress {
+    struct ar_findings all;
+    int rank;
+    double begun;                /* MPI_Wtime; rank 0's counts */
+    size_t visits, total_visits; /* of all types */
+};
+
 /* --- visits --- */
 
-static double
-seconds_left(const struct ar_progress *progress)
-{
-    const double rest = progress->all.tune->budget - (MPI_Wtime() - progress->begun);
-    const double least = progress->all.tune->budget / 20;
-    double left = rest > least ? rest : least;
-    MPI_Bcast(&left, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    return left;
-}
-
-/* On a terminal alone. */
+/* Only on a terminal. */
 static void
-show_progress(const struct ar_progress *progress, const char *what)
+show_progress(const struct progress *progress, const char *what)
 {
     const size_t filled = BAR * progress->visits / progress->total_visits;
     if (progress->rank != 0 || !isatty(STDERR_FILENO))
@@ -44,43 +43,56 @@ show_progress(const struct ar_progress *progress, const char *what)
     fflush(stderr);
 }
 
+/* Measures the candidates of one size once more, or takes what the state has of it. */
 static int
-visit(const struct ar_progress *progress, struct ar_study *study, const struct ar_visit *v,
+visit(struct progress *progress, struct ar_study *study, const struct ar_visit *v,
       const struct ar_tune_state *state, const char *type)
 {
+    char text[AR_SIZE_TEXT];
     struct ar_study_size *const size = &study->sizes[v->size];
     int status = AR_EXIT_DONE;
+    show_progress(progress, ar_size_print(size->bytes, text, sizeof text));
     if (!ar_tune_state_recall(state, type, size, v->pass)) {
-        /* types to come get as much as this one */
-        const size_t rest = progress->total_visits - progress->visits;
-        const size_t own = ar_study_visits(study) - v->number;
-        const double seconds = seconds_left(progress) * (double)own / (double)rest;
-        status = ar_study_measure(study, v, ar_study_share(study, v, seconds));
+        const double budget = progress->all.tune->budget, least = budget / 20;
+        const double rest = budget - (MPI_Wtime() - progress->begun);
+        double left = rest > least ? rest : least;
+        MPI_Bcast(&left, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        /* Types to come get as much as this one. */
+        left *= (double)(ar_study_visits(study) - v->number) /
+                (double)(progress->total_visits - progress->visits);
+        status = ar_study_measure(study, v, ar_study_share(study, v, left));
         if (!status)
             ar_tune_state_save(state, type, size, v->pass);
     }
     if (!status)
         ar_study_advance(study, v);
+    progress->visits++;
     return status;
 }
 
-int
-ar_tune_run(struct ar_progress *progress, struct ar_study *study, const struct ar_tune_state *state,
-            const char *type)
+/* Names the choices that may not be dropped: what the rules to check choose; else what the first
+ * type has, and for the first type what auto picks. */
+static int
+keep(struct ar_study *study, const struct ar_findings *all, size_t type,
+     const struct ar_rules *rules)
 {
-    char text[AR_SIZE_TEXT];
-    struct ar_visit v;
     int status = AR_EXIT_DONE;
-    while (!status && ar_study_next(study, &v)) {
-        show_progress(progress, ar_size_print(study->sizes[v.size].bytes, text, sizeof text));
-        status = visit(progress, study, &v, state, type);
-        progress->visits++;
+    for (size_t i = 0; i < study->nsizes && !status; i++) {
+        const struct ar_request *const request = &study->sizes[i].request;
+        const struct ar_choice *const match = rules      ? ar_rules_match(rules, request, NULL)
+                                              : type > 0 ? &ar_findings_at(all, 0, i)->choice
+                                                         : NULL;
+        struct ar_choice choice;
+        if (match && match->kind != AR_CHOICE_AUTO)
+            choice = *match;
+        else if (ar_auto_choose(&choice, request, NULL))
+            return AR_EXIT_FAILED;
+        status = ar_study_keep(study, i, &choice);
     }
-    show_progress(progress, "");
     return status;
 }
 
-/* --- tuning --- */
+/* --- what was found --- */
 
 static void
 print_finding(const struct ar_finding *f, const char *type)
@@ -91,27 +103,10 @@ print_finding(const struct ar_finding *f, const char *type)
            f->native.seconds / f->time.seconds, ar_choice_print(&f->choice, choice, sizeof choice));
 }
 
-/* What is not to leave: what the first type has, and for that what auto picks. */
-static int
-keep(struct ar_study *study, const struct ar_findings *all, size_t type)
-{
-    int status = AR_EXIT_DONE;
-    for (size_t i = 0; i < study->nsizes && !status; i++) {
-        struct ar_choice choice;
-        if (type > 0)
-            choice = ar_findings_at(all, 0, i)->choice;
-        else if (ar_auto_choose(&choice, &study->sizes[i].request, NULL))
-            status = AR_EXIT_FAILED;
-        if (!status)
-            status = ar_study_keep(study, i, &choice);
-    }
-    return status;
-}
-
 /* Neighbours are alike where that costs nothing: the first type's sizes prefer what the one before
  * has. */
 static void
-conclude(const struct ar_progress *progress, const struct ar_study *study, size_t type)
+conclude(const struct progress *progress, const struct ar_study *study, size_t type)
 {
     const struct ar_findings *const all = &progress->all;
     for (size_t i = 0; i < study->nsizes; i++) {
@@ -124,30 +119,116 @@ conclude(const struct ar_progress *progress, const struct ar_study *study, size_
     fflush(stdout);
 }
 
+static void
+print_comparison(const struct ar_finding *f)
+{
+    char size[AR_SIZE_TEXT], choice[AR_CHOICE_TEXT], next[AR_CHOICE_TEXT];
+    const double noise = f->time.noise > f->next_time.noise ? f->time.noise : f->next_time.noise;
+    printf("%8s %10.2f  %-28s %10.2f  %-28s %10.2f %5.0f%%  %s%s%s\n",
+           ar_size_print(f->bytes, size, sizeof size), f->time.seconds * 1e6,
+           ar_choice_print(&f->choice, choice, sizeof choice), f->next_time.seconds * 1e6,
+           ar_choice_print(&f->next, next, sizeof next), f->native.seconds * 1e6, noise * 100,
+           f->is_beaten ? ar_color_begin(stdout, AR_COLOR_WARNING) : "",
+           f->is_beaten ? "SLOWER" : "ok", f->is_beaten ? ar_color_end(stdout) : "");
+}
+
+/* Prints how the rules do at each size.  AR_EXIT_FAILED on all ranks where something else is
+ * faster. */
 static int
-tune_type(struct ar_progress *progress, const struct ar_tune_state *state, size_t type)
+judge(const struct progress *progress, const struct ar_study *study)
+{
+    unsigned long beaten = 0;
+    if (progress->rank == 0) {
+        printf("%8s %10s  %-28s %10s  %-28s %10s %6s\n", "size", "rules us", "ran", "best us",
+               "best of all others", "native us", "noise");
+        for (size_t i = 0; i < study->nsizes; i++) {
+            struct ar_finding found;
+            ar_study_compare(&found, study, i);
+            print_comparison(&found);
+            beaten += found.is_beaten;
+        }
+        printf("at %lu of %zu sizes %s faster by more than the noise\n", beaten, study->nsizes,
+               beaten ? "something else is" : "is anything else");
+    }
+    MPI_Bcast(&beaten, 1, MPI_UNSIGNED_LONG, 0, MPI_COMM_WORLD);
+    return beaten ? AR_EXIT_FAILED : AR_EXIT_DONE;
+}
+
+/* --- both ways --- */
+
+/* Studies all sizes of one type.  rules: those to check; NULL: it is to find some. */
+static int
+study_type(struct progress *progress, const struct ar_tune_state *state, size_t type,
+           const struct ar_rules *rules)
 {
     const struct ar_tune *const tune = progress->all.tune;
     struct ar_measurement m;
     struct ar_study study = {0};
+    struct ar_visit v;
     int status = ar_measurement_init(&m, ar_named_at(tune->types[type]), tune->op);
     if (!status)
         status = ar_study_init(&study, &m, &progress->all.places, tune->sizes.bytes, tune->sizes.n);
     if (!status)
-        status = keep(&study, &progress->all, type);
-    if (!status)
-        progress->total_visits = progress->visits + (tune->ntypes - type) * ar_study_visits(&study);
-    if (!status)
-        status = ar_tune_run(progress, &study, state, ar_named_name(tune->types[type]));
-    if (!status)
+        status = keep(&study, &progress->all, type, rules);
+    progress->total_visits =
+        progress->visits + (rules ? 1 : tune->ntypes - type) * ar_study_visits(&study);
+    while (!status && ar_study_next(&study, &v))
+        status = visit(progress, &study, &v, state, ar_named_name(tune->types[type]));
+    if (progress->total_visits > 0)
+        show_progress(progress, "");
+    if (!status && rules)
+        status = judge(progress, &study);
+    else if (!status)
         conclude(progress, &study, type);
     ar_study_fini(&study);
     ar_measurement_fini(&m);
     return status;
 }
 
+/* Rank 0 reads the file's clauses; *rules on all ranks are the caller's to destroy. */
 static int
-write_result(const struct ar_progress *progress, const char *command)
+read_rules(struct ar_rules **rules, const struct progress *progress)
+{
+    char reason[1024], *text = NULL;
+    struct ar_text why;
+    struct ar_problem problem;
+    int length = 0;
+    ar_text_init(&why, reason, sizeof reason);
+    if (progress->rank == 0 &&
+        ar_rules_file_read(rules, NULL, progress->all.tune->check, &why) == AR_OK) {
+        text = ar_rules_text(*rules);
+        length = text ? (int)strlen(text) + 1 : 0;
+        ar_rules_destroy(*rules);
+    } else if (progress->rank == 0) {
+        fprintf(stderr, "allreduce tune: --check: %s\n", reason);
+    }
+    MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (length > 0 && progress->rank > 0)
+        text = malloc((size_t)length);
+    if (length == 0 || !text)
+        return AR_EXIT_USAGE;
+    MPI_Bcast(text, length, MPI_CHAR, 0, MPI_COMM_WORLD);
+    const int error = ar_rules_parse(rules, text, &problem);
+    free(text);
+    return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
+}
+
+/* Measures the file of rules beside all else. */
+static int
+check(struct progress *progress)
+{
+    const struct ar_tune_state none = {0};
+    struct ar_rules *rules;
+    int status = read_rules(&rules, progress);
+    if (status)
+        return status;
+    status = study_type(progress, &none, 0, rules);
+    ar_rules_destroy(rules);
+    return status;
+}
+
+static int
+write_result(const struct progress *progress, const char *command)
 {
     const struct ar_findings *const all = &progress->all;
     if (progress->rank != 0)
@@ -164,7 +245,7 @@ write_result(const struct ar_progress *progress, const char *command)
 }
 
 static int
-tune(struct ar_progress *progress, const char *command)
+tune(struct progress *progress, const char *command)
 {
     struct ar_findings *const all = &progress->all;
     struct ar_tune_state state;
@@ -176,7 +257,7 @@ tune(struct ar_progress *progress, const char *command)
     ar_findings_describe(all, job, sizeof job);
     ar_tune_state_open(&state, all->tune, job);
     for (size_t t = 0; t < all->tune->ntypes && !status; t++)
-        status = tune_type(progress, &state, t);
+        status = study_type(progress, &state, t, NULL);
     ar_tune_state_close(&state);
     if (!status)
         status = write_result(progress, command);
@@ -184,49 +265,11 @@ tune(struct ar_progress *progress, const char *command)
     return status;
 }
 
-/* --- both --- */
-
-static int
-check_operands(const struct ar_tune *tune, int rank)
-{
-    char why[AR_PROBLEM_TEXT];
-    struct ar_text t;
-    ar_text_init(&t, why, sizeof why);
-    for (size_t i = 0; i < tune->ntypes; i++) {
-        const char *const name = ar_named_name(tune->types[i]);
-        struct ar_named *const type = ar_named_at(tune->types[i]);
-        if (!type)
-            ar_text_add(&t, "this MPI has no %s", name);
-        if (type && ar_type_takes(type, name, tune->op, &t))
-            continue;
-        if (rank == 0)
-            fprintf(stderr, "allreduce tune: %s\n", why);
-        return AR_EXIT_USAGE;
-    }
-    return AR_EXIT_DONE;
-}
-
-/* Better told before the run than behind it; only rank 0 can see. */
-static int
-check_output(const struct ar_tune *tune, int rank)
-{
-    int status = AR_EXIT_DONE;
-    FILE *const file = rank == 0 && tune->output ? fopen(tune->output, "a") : NULL;
-    if (rank == 0 && tune->output && !file) {
-        fprintf(stderr, "allreduce tune: cannot write %s: %s\n", tune->output, strerror(errno));
-        status = AR_EXIT_FAILED;
-    }
-    if (file)
-        fclose(file);
-    MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return status;
-}
-
 int
 ar_cli_tune(int argc, char **argv)
 {
     struct ar_tune options = {0};
-    struct ar_progress progress = {.all = {.tune = &options}};
+    struct progress progress = {.all = {.tune = &options}};
     int status = ar_tune_read(&options, argc, argv);
     if (status)
         return status;
@@ -235,12 +278,12 @@ ar_cli_tune(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &progress.all.nranks);
     progress.begun = MPI_Wtime();
     progress.all.places = ar_study_places();
-    status = check_operands(&options, progress.rank);
+    status = ar_operands_check("tune", options.types, options.ntypes, options.op, progress.rank);
     if (!status)
-        status = check_output(&options, progress.rank);
+        status = ar_cli_check_output("tune", options.output, progress.rank);
     char *const command = ar_cli_command(progress.all.nranks, argc, argv);
     if (!status)
-        status = options.check ? ar_tune_check(&progress) : tune(&progress, command ? command : "");
+        status = options.check ? check(&progress) : tune(&progress, command ? command : "");
     free(command);
     MPI_Finalize();
     ar_tune_fini(&options);

@@ -42,23 +42,6 @@ void ar_findings_describe(const struct ar_findings *all, char *text, size_t room
 /* The rules file.  False with errno. */
 bool ar_findings_write(const struct ar_findings *all, const char *command);
 
-/* A run under way.  Rank 0's clock counts. */
-struct ar_progress {
-    struct ar_findings all;
-    int rank;
-    double begun;                /* MPI_Wtime */
-    size_t visits, total_visits; /* of all types */
-};
-
-/* The visits of a study of one type.  An enum ar_exit, having said why. */
-struct ar_tune_state;
-int ar_tune_run(struct ar_progress *progress, struct ar_study *study,
-                const struct ar_tune_state *state, const char *type);
-
-/* Measures the file of rules beside all else, and prints a table.  An enum ar_exit:
- * AR_EXIT_FAILED where something else is faster by more than the noise. */
-int ar_tune_check(struct ar_progress *progress);
-
 /* What was measured so far stands beside the output (<output>.state) until the rules are written:
  * visits that are there are not measured again.  Nothing of it without an output. */
 struct ar_tune_state {

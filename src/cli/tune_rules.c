@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cli/tune.h"
-#include "communicator/provenance.h"
+#include "communicator/tuned_rules.h"
 #include "reduce/named.h"
 #include "tuning/rules_text.h"
 

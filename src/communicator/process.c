@@ -6,7 +6,6 @@
 
 #include "communicator/communicator.h"
 #include "communicator/job.h"
-#include "communicator/provenance.h"
 #include "communicator/tuned_rules.h"
 #include "statistics/deadline.h"
 #include "statistics/statistics.h"

@@ -1,17 +1,98 @@
-/* What online tuning settled, on all communicators of this process. */
 #include <config.h>
 
 #include "communicator/tuned_rules.h"
 
 #include <errno.h>
+#include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "communicator/provenance.h"
 #include "report/report.h"
+#include "select/words.h"
 #include "tuning/rules_text.h"
+
+/* --- where rules were tuned --- */
+
+/* The first line of what the MPI library says of itself, blanks single. */
+static void
+name_mpi(char *name, size_t room)
+{
+    char *const version = calloc(1, MPI_MAX_LIBRARY_VERSION_STRING + 1);
+    int length;
+    name[0] = '\0';
+    if (version && PMPI_Get_library_version(version, &length) == MPI_SUCCESS)
+        snprintf(name, room, "%.*s", (int)strcspn(version, "\n,;"), version);
+    for (char *c = name; *c; c++)
+        *c = *c == '\t' ? ' ' : *c;
+    free(version);
+}
+
+static void
+name_cpu(char *name, size_t room)
+{
+    char line[256];
+    FILE *const file = fopen("/proc/cpuinfo", "r");
+    snprintf(name, room, "unknown");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, "model name", strlen("model name")) == 0 && strchr(line, ':')) {
+            const char *const value = strchr(line, ':') + 1;
+            snprintf(name, room, "%.*s", (int)strcspn(value + 1, "\n;"), value + 1);
+            break;
+        }
+    if (file)
+        fclose(file);
+}
+
+void
+ar_provenance_of_job(char *text, size_t room, int nranks)
+{
+    char mpi[128], cpu[128];
+    name_mpi(mpi, sizeof mpi);
+    name_cpu(cpu, sizeof cpu);
+    snprintf(text, room, "mpi=%s; cpu=%s; ranks=%d", mpi, cpu, nranks);
+}
+
+/* The value of the name that field, "name=value", has, in text; length 0: none. */
+static struct ar_word
+value_in(const char *text, const char *field)
+{
+    const size_t name = strcspn(field, "=") + 1;
+    for (const char *at = text; at; at = strstr(at, "; ")) {
+        at += *at == ';' ? 2 : 0;
+        if (strncmp(at, field, name) == 0)
+            return (struct ar_word){at + name, strcspn(at + name, ";\n")};
+    }
+    return (struct ar_word){text, 0};
+}
+
+void
+ar_provenance_check(const char *tuned, int nranks)
+{
+    char here[AR_PROVENANCE_TEXT], told[2 * AR_PROVENANCE_TEXT];
+    struct ar_text t;
+    ar_provenance_of_job(here, sizeof here, nranks);
+    ar_text_init(&t, told, sizeof told);
+    char *rest = here;
+    for (char *field; (field = strsep(&rest, ";"));) {
+        field += *field == ' ';
+        const struct ar_word there = value_in(tuned, field);
+        const char *const value = strchr(field, '=') + 1;
+        if (there.length == 0 ||
+            (there.length == strlen(value) && strncmp(there.at, value, there.length) == 0))
+            continue;
+        ar_text_add(&t, "%s%.*s=", t.length ? ", " : "", (int)(value - 1 - field), field);
+        ar_text_escape(&t, there);
+        ar_text_add(&t, " (here %s)", value);
+    }
+    if (t.length > 0)
+        ar_say(
+            "the rules of ALLREDUCE_RULES were tuned elsewhere: %s; allreduce tune makes new ones",
+            told);
+}
+
+/* --- the rules of online tuning --- */
 
 struct rule {
     struct rule *next;

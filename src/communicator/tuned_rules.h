@@ -1,4 +1,5 @@
-/* What online tuning settled on all communicators of this process, for ALLREDUCE_TUNE_DUMP. */
+/* Tuned rules: where they were tuned, a line in the rules file, "#! tuned: name=value; ..."; and
+ * what online tuning settled on all communicators of this process, for ALLREDUCE_TUNE_DUMP. */
 #ifndef AR_TUNED_RULES_H
 #define AR_TUNED_RULES_H
 
@@ -6,6 +7,16 @@
 #include <stdint.h>
 
 #include "communicator/communicator.h"
+
+#define AR_PROVENANCE_TEXT 512
+
+/* "mpi=...; cpu=...; ranks=...": what of this job makes rules good or bad.  Cut to room.  Needs an
+ * initialised MPI. */
+void ar_provenance_of_job(char *text, size_t room, int nranks);
+
+/* Says on stderr, in a line, in what the job differs from tuned, a text of the same kind that may
+ * have more in it; nothing where it does not. */
+void ar_provenance_check(const char *tuned, int nranks);
 
 struct ar_tuned_rule {
     unsigned bin; /* ar_size_bin */

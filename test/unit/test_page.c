@@ -13,7 +13,6 @@
 
 #include "cli/cli.h"
 #include "cli/html.h"
-#include "cli/plot.h"
 
 static const double sizes[] = {8, 1024, 1048576}, times[] = {1, 10, 100};
 
