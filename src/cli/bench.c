@@ -22,7 +22,7 @@ add_all(struct ar_measurement *m, const struct ar_bench *bench, size_t count)
 {
     int status = AR_EXIT_DONE;
     if (bench->preset == AR_PRESET_COURSE) {
-        ar_measurement_clear(m);
+        ar_measurement_clear(m, 2);
         return ar_preset_add(m, count);
     }
     if (m->nmeasured > 2)

@@ -99,25 +99,13 @@ parse_call(struct argp_state *state, struct ar_traits *call, const char *text)
     }
 }
 
-/* With a machine nothing is proved or drawn. */
-static void
-check_machine(struct argp_state *state, const struct ar_explain *request)
-{
-    const bool is_timed = request->machine_file || request->compare;
-    if (!is_timed && request->nranks > AR_EXPLAIN_RANKS_MAX)
-        argp_error(state, "at most %d ranks without --machine or --compare", AR_EXPLAIN_RANKS_MAX);
-    if (is_timed && (request->svg || request->rules || request->rules_file))
-        argp_error(state, "--machine and --compare tell times alone: no --svg, no --rules");
-    if (request->compare && request->algorithm)
-        argp_error(state, "--compare takes all algorithms: leave out '%s'", request->algorithm);
-}
-
 /* What can only be judged when all options are known. */
 static void
 check_request(struct argp_state *state, struct ar_explain *request)
 {
     int placed = request->hosts * request->per_host;
     const bool rules = request->rules || request->rules_file;
+    const bool is_timed = request->machine_file || request->compare;
     if (!request->algorithm && !rules && !request->compare)
         argp_error(state, "name an algorithm, such as ring, or --rules TEXT; allreduce list shows "
                           "all names");
@@ -132,7 +120,13 @@ check_request(struct argp_state *state, struct ar_explain *request)
                    request->hosts, request->per_host, placed, request->nranks);
     if (!request->nranks)
         request->nranks = request->hosts ? placed : 4;
-    check_machine(state, request);
+    /* With a machine nothing is proved or drawn. */
+    if (!is_timed && request->nranks > AR_EXPLAIN_RANKS_MAX)
+        argp_error(state, "at most %d ranks without --machine or --compare", AR_EXPLAIN_RANKS_MAX);
+    if (is_timed && (request->svg || rules))
+        argp_error(state, "--machine and --compare tell times alone: no --svg, no --rules");
+    if (request->compare && request->algorithm)
+        argp_error(state, "--compare takes all algorithms: leave out '%s'", request->algorithm);
     if (request->svg && (rules || request->nranks > AR_TRACE_RANKS_MAX))
         argp_error(state, "--svg draws one algorithm on at most %d ranks", AR_TRACE_RANKS_MAX);
     if (request->svg && request->size_given && request->bytes < request->element_bytes)

@@ -103,23 +103,10 @@ share_of(const struct ar_moment *end, int part)
 }
 
 static void
-print_quality(const struct scene *scene, const struct ar_prediction *p)
-{
-    static const char *const names[] = {"simulated", "approximate", "estimate"};
-    printf("  quality     %s: ", names[p->quality]);
-    if (p->simulated > 0)
-        printf("%d of %d ranks", p->nsampled, scene->request->nranks);
-    else
-        printf("rounds added up, as if no rank waited for another");
-    if (p->nsegments > 1)
-        printf(", %zu of %zu segments", p->simulated > 0 ? p->simulated : 1, p->nsegments);
-    printf("\n");
-}
-
-static void
 print_result(const struct scene *scene, const struct ar_choice *choice,
              const struct ar_prediction *p)
 {
+    static const char *const qualities[] = {"simulated", "approximate", "estimate"};
     const double bound = bound_of(scene, p);
     char name[AR_CHOICE_TEXT];
     printf("%s%s%s: ", ar_color_begin(stdout, AR_COLOR_TITLE),
@@ -134,7 +121,14 @@ print_result(const struct scene *scene, const struct ar_choice *choice,
                p->end.parts[i] > 0 ? p->end.parts[i] / 1e3 : 0, share_of(&p->end, i));
     if (p->busiest > 0)
         printf("  busiest     %s: %.0f %% of the time\n", p->link, 100 * p->busiest);
-    print_quality(scene, p);
+    printf("  quality     %s: ", qualities[p->quality]);
+    if (p->simulated > 0)
+        printf("%d of %d ranks", p->nsampled, scene->request->nranks);
+    else
+        printf("rounds added up, as if no rank waited for another");
+    if (p->nsegments > 1)
+        printf(", %zu of %zu segments", p->simulated > 0 ? p->simulated : 1, p->nsegments);
+    printf("\n");
 }
 
 static int
@@ -165,32 +159,27 @@ explain_one(const struct scene *scene)
 /* --- all of them --- */
 
 static void
-print_row(const struct scene *scene, const struct ar_compared *row)
-{
-    static const char marks[] = {' ', '~', '>'};
-    const struct ar_moment *const end = &row->prediction.end;
-    const double bound = bound_of(scene, &row->prediction);
-    char name[AR_CHOICE_TEXT];
-    printf("%c %12.6g", marks[row->prediction.quality], end->at / 1e3);
-    if (bound > 0)
-        printf("  %8.2f", end->at / bound);
-    else
-        printf("  %8s", "");
-    for (int i = 0; i < AR_PARTS; i++)
-        printf("  %9.0f", share_of(end, i));
-    printf("  %s\n", ar_choice_print(&row->choice, name, sizeof name));
-}
-
-static void
 print_table(const struct scene *scene, const struct ar_compared *rows, size_t n)
 {
+    static const char marks[] = {' ', '~', '>'};
     print_scene(scene);
     printf("%14s  %8s", "us", "x bound");
     for (int i = 0; i < AR_PARTS; i++)
         printf("  %7s %%", part_names[i]);
     printf("\n");
-    for (size_t i = 0; i < n; i++)
-        print_row(scene, &rows[i]);
+    for (const struct ar_compared *row = rows; row < rows + n; row++) {
+        const struct ar_moment *const end = &row->prediction.end;
+        const double bound = bound_of(scene, &row->prediction);
+        char name[AR_CHOICE_TEXT];
+        printf("%c %12.6g", marks[row->prediction.quality], end->at / 1e3);
+        if (bound > 0)
+            printf("  %8.2f", end->at / bound);
+        else
+            printf("  %8s", "");
+        for (int i = 0; i < AR_PARTS; i++)
+            printf("  %9.0f", share_of(end, i));
+        printf("  %s\n", ar_choice_print(&row->choice, name, sizeof name));
+    }
     printf(
         "\n~ approximate: simulated in part; > an estimate, as if no rank waited for another: too\n"
         "slow to win, or too many steps; else simulated.\n");

@@ -130,15 +130,6 @@ make_operands(const struct ar_judge *j, char *packed, int rank)
 
 /* --- the reduction --- */
 
-static void
-load_all(const struct ar_judge *j, long double *numbers, const char *packed)
-{
-    const size_t bytes = j->how.number_bytes;
-    for (size_t i = 0; i < PERIOD; i++)
-        for (size_t k = 0; k < j->how.numbers; k++)
-            *numbers++ = load(packed + i * j->how.size + k * bytes, bytes);
-}
-
 /* Adds a rank's operands to what is there of those behind it; elements and numbers are scratch. */
 static void
 reduce(struct ar_judge *j, int rank, char *sum, char *elements, long double *numbers)
@@ -154,7 +145,11 @@ reduce(struct ar_judge *j, int rank, char *sum, char *elements, long double *num
         MPI_Reduce_local(elements, sum, (int)PERIOD, j->r.type, j->r.op);
     if (!rounded)
         return;
-    load_all(j, first ? j->reference : numbers, j->packed);
+    long double *const mine = first ? j->reference : numbers;
+    for (size_t i = 0; i < n; i++)
+        mine[i] = load(j->packed + i / j->how.numbers * j->how.size +
+                           i % j->how.numbers * j->how.number_bytes,
+                       j->how.number_bytes);
     if (!first)
         MPI_Reduce_local(numbers, j->reference, (int)PERIOD,
                          j->how.numbers == 2 ? MPI_C_LONG_DOUBLE_COMPLEX : MPI_LONG_DOUBLE,

@@ -2,6 +2,7 @@
 #include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,17 +12,13 @@
 
 #define CELL_ROOM 320
 
-/* A cell's text; room is CELL_ROOM. */
-typedef void cell_fn(char *text, const struct ar_algorithm *row);
-
 /* Formats for people leave out what explain shows. */
 enum shown { EVERYWHERE, IN_MARKDOWN, IN_RECORDS };
 
 struct table_column {
     const char *title;
     enum shown shown; /* IN_MARKDOWN: and in records; IN_RECORDS: only CSV and JSON */
-    size_t offset;    /* of the text in the row, where cell is NULL */
-    cell_fn *cell;
+    size_t offset;    /* of the text in the row; COMPUTED: it has none */
 };
 
 enum format { TEXT, CSV, JSON, MARKDOWN, NAMES };
@@ -42,48 +39,23 @@ ar_cli_print_parameters(char *text, size_t room, const struct ar_algorithm *row)
 
 /* --- cells --- */
 
-static void
-intel_cell(char *text, const struct ar_algorithm *row)
-{
-    text[0] = '\0';
-    if (row->intel_id)
-        snprintf(text, CELL_ROOM, row->intel_id_last ? "%d-%d" : "%d", row->intel_id,
-                 row->intel_id_last);
-}
+#define COMPUTED SIZE_MAX
 
-static void
-order_cell(char *text, const struct ar_algorithm *row)
-{
-    snprintf(text, CELL_ROOM, "%s", row->keeps_order ? "any op" : "commutative");
-}
-
-static void
-parameters_cell(char *text, const struct ar_algorithm *row)
-{
-    ar_cli_print_parameters(text, CELL_ROOM, row);
-}
-
-static void
-bits_cell(char *text, const struct ar_algorithm *row)
-{
-    snprintf(text, CELL_ROOM, "%s", ar_determinism_names[ar_algorithm_keeps(row)]);
-}
-
-static void
-family_cell(char *text, const struct ar_algorithm *row)
-{
-    snprintf(text, CELL_ROOM, "%s", ar_family_names[row->family]);
-}
-
-#define TEXT_OF(member) offsetof(struct ar_algorithm, member), NULL
+#define TEXT_OF(member) offsetof(struct ar_algorithm, member)
 
 static const struct table_column columns[] = {
-    {"name", EVERYWHERE, TEXT_OF(name)},       {"title", IN_RECORDS, TEXT_OF(title)},
-    {"aliases", EVERYWHERE, TEXT_OF(aliases)}, {"intel", EVERYWHERE, 0, intel_cell},
-    {"order", EVERYWHERE, 0, order_cell},      {"parameters", EVERYWHERE, 0, parameters_cell},
-    {"needs", IN_MARKDOWN, TEXT_OF(needs)},    {"rounds", IN_MARKDOWN, TEXT_OF(rounds)},
-    {"bytes", IN_MARKDOWN, TEXT_OF(bytes)},    {"time", IN_RECORDS, TEXT_OF(cost)},
-    {"bits", EVERYWHERE, 0, bits_cell},        {"family", IN_MARKDOWN, 0, family_cell},
+    {"name", EVERYWHERE, TEXT_OF(name)},
+    {"title", IN_RECORDS, TEXT_OF(title)},
+    {"aliases", EVERYWHERE, TEXT_OF(aliases)},
+    {"intel", EVERYWHERE, COMPUTED},
+    {"order", EVERYWHERE, COMPUTED},
+    {"parameters", EVERYWHERE, COMPUTED},
+    {"needs", IN_MARKDOWN, TEXT_OF(needs)},
+    {"rounds", IN_MARKDOWN, TEXT_OF(rounds)},
+    {"bytes", IN_MARKDOWN, TEXT_OF(bytes)},
+    {"time", IN_RECORDS, TEXT_OF(cost)},
+    {"bits", EVERYWHERE, COMPUTED},
+    {"family", IN_MARKDOWN, COMPUTED},
     {"source", EVERYWHERE, TEXT_OF(source)},
 };
 
@@ -94,12 +66,23 @@ static void
 fill_cell(char text[CELL_ROOM], int column, const struct ar_algorithm *row)
 {
     const struct table_column *const c = &columns[column];
-    if (row && c->cell)
-        c->cell(text, row);
-    else
-        snprintf(text, CELL_ROOM, "%s",
-                 row ? *(const char *const *)(const void *)((const char *)row + c->offset)
-                     : c->title);
+    const char *is = c->title;
+    if (row && c->offset != COMPUTED)
+        is = *(const char *const *)(const void *)((const char *)row + c->offset);
+    else if (row && strcmp(c->title, "order") == 0)
+        is = row->keeps_order ? "any op" : "commutative";
+    else if (row && strcmp(c->title, "bits") == 0)
+        is = ar_determinism_names[ar_algorithm_keeps(row)];
+    else if (row && strcmp(c->title, "family") == 0)
+        is = ar_family_names[row->family];
+    else if (row)
+        is = "";
+    snprintf(text, CELL_ROOM, "%s", is);
+    if (row && strcmp(c->title, "parameters") == 0)
+        ar_cli_print_parameters(text, CELL_ROOM, row);
+    else if (row && strcmp(c->title, "intel") == 0 && row->intel_id)
+        snprintf(text, CELL_ROOM, row->intel_id_last ? "%d-%d" : "%d", row->intel_id,
+                 row->intel_id_last);
 }
 
 /* --- formats --- */

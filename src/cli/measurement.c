@@ -79,8 +79,7 @@ ar_measurement_init(struct ar_measurement *m, struct ar_named *type, enum ar_op 
 void
 ar_measurement_fini(struct ar_measurement *m)
 {
-    while (m->nmeasured > 0)
-        ar_measurement_drop(m, m->nmeasured - 1);
+    ar_measurement_clear(m, 0);
     if (m->shared)
         MPI_Comm_free(&m->shared_comm);
     free(m->measured);
@@ -90,9 +89,9 @@ ar_measurement_fini(struct ar_measurement *m)
 }
 
 void
-ar_measurement_clear(struct ar_measurement *m)
+ar_measurement_clear(struct ar_measurement *m, size_t kept)
 {
-    while (m->nmeasured > 2)
+    while (m->nmeasured > kept)
         ar_measurement_drop(m, m->nmeasured - 1);
 }
 
@@ -117,27 +116,20 @@ ar_measurement_add(struct ar_measurement *m, const char *label, const char *text
     return e && e->state ? AR_EXIT_DONE : AR_EXIT_FAILED;
 }
 
-/* The communicator of all picks; false without memory. */
-static bool
-make_shared(struct ar_measurement *m)
-{
-    if (m->shared)
-        return true;
-    ar_process_begin();
-    struct ar_config *const config = ar_config_from_algo("");
-    MPI_Comm_dup(MPI_COMM_WORLD, &m->shared_comm);
-    if (config)
-        m->shared = ar_communicator_create_with(m->shared_comm, config);
-    return m->shared != NULL;
-}
-
 int
 ar_measurement_add_choice(struct ar_measurement *m, const struct ar_choice *choice)
 {
     char label[AR_CHOICE_TEXT];
     struct ar_pick *const pick = malloc(sizeof *pick);
     struct ar_measured *e = NULL;
-    if (pick && make_shared(m))
+    if (pick && !m->shared) {
+        ar_process_begin();
+        struct ar_config *const config = ar_config_from_algo("");
+        MPI_Comm_dup(MPI_COMM_WORLD, &m->shared_comm);
+        if (config)
+            m->shared = ar_communicator_create_with(m->shared_comm, config);
+    }
+    if (pick && m->shared)
         e = append(m, AR_MEASURED_OURS, ar_choice_print(choice, label, sizeof label),
                    m->shared_comm);
     if (!e) {
@@ -297,7 +289,7 @@ call(const struct ar_measurement *m, const struct ar_measured *e, const void *in
 /* --- results --- */
 
 /* Reduces operands whose result is known, judges it, and notes what ran.  Native, if it is the
- * first of all and judged in this work, leaves its result to the others. */
+ * first of all and judged in this run, leaves its result to the others. */
 static void
 judge(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload *work)
 {
@@ -391,7 +383,7 @@ summarize(struct ar_measurement *m, int repetitions)
     }
 }
 
-/* On a terminal alone. */
+/* Only on a terminal. */
 static void
 show_progress(const struct ar_measurement *m, const struct ar_workload *work, int done)
 {

@@ -89,8 +89,8 @@ void ar_measurement_drop(struct ar_measurement *m, size_t i);
 /* Adds the exchange. */
 int ar_measurement_add_exchange(struct ar_measurement *m);
 
-/* Removes all but the first two. */
-void ar_measurement_clear(struct ar_measurement *m);
+/* Removes all but the first that are kept. */
+void ar_measurement_clear(struct ar_measurement *m, size_t kept);
 
 /* Times all of them, batches in turn, and judges their results.  0, or 1 if a result was wrong. */
 int ar_measurement_run(struct ar_measurement *m, const struct ar_workload *work);

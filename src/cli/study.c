@@ -61,22 +61,6 @@ deal(const struct ar_place_of_ranks *places, uint64_t seed)
     return AR_EXIT_DONE;
 }
 
-static struct ar_request
-request_of(const struct ar_study *study, size_t count)
-{
-    const struct ar_reduction *const r = &study->measurement->reduction;
-    return (struct ar_request){
-        .bytes = count * r->size,
-        .nranks = study->measurement->nranks,
-        .commutative = true,
-        .shares_memory = study->places.nodes == 1 && study->measurement->nranks > 1,
-        .op = r->which,
-        .type = r->type_class,
-        .nodes = (size_t)study->places.nodes,
-        .per_node = (size_t)study->places.per_node,
-    };
-}
-
 /* --- candidates --- */
 
 static int
@@ -86,30 +70,31 @@ out_of_memory(void)
     return AR_EXIT_FAILED;
 }
 
-static void
-dismiss(struct ar_measurement *m)
-{
-    while (m->nmeasured > 0)
-        ar_measurement_drop(m, m->nmeasured - 1);
-}
-
 int
 ar_study_init(struct ar_study *study, struct ar_measurement *m,
               const struct ar_place_of_ranks *places, const size_t *bytes, size_t n)
 {
+    const struct ar_reduction *const r = &m->reduction;
     *study = (struct ar_study){.measurement = m, .places = *places};
     m->silent = true;
-    dismiss(m);
+    ar_measurement_clear(m, 0);
     study->sizes = calloc(n, sizeof *study->sizes);
     study->order = calloc(n, sizeof *study->order);
     if (!study->sizes || !study->order)
         return out_of_memory();
     for (study->nsizes = 0; study->nsizes < n; study->nsizes++) {
         struct ar_study_size *const size = &study->sizes[study->nsizes];
-        const size_t count = bytes[study->nsizes] / m->reduction.size;
+        const size_t count = bytes[study->nsizes] / r->size;
         size->bytes = bytes[study->nsizes];
         size->count = count < 1 ? 1 : count > INT_MAX ? INT_MAX : count;
-        size->request = request_of(study, size->count);
+        size->request = (struct ar_request){.bytes = size->count * r->size,
+                                            .nranks = m->nranks,
+                                            .commutative = true,
+                                            .shares_memory = places->nodes == 1 && m->nranks > 1,
+                                            .op = r->which,
+                                            .type = r->type_class,
+                                            .nodes = (size_t)places->nodes,
+                                            .per_node = (size_t)places->per_node};
     }
     return AR_EXIT_DONE;
 }
@@ -214,6 +199,7 @@ int
 ar_study_measure(struct ar_study *study, const struct ar_visit *visit, double seconds)
 {
     struct ar_study_size *const size = &study->sizes[visit->size];
+    struct ar_measurement *const m = study->measurement;
     size_t *const order = malloc(size->list.n * sizeof *order), n = 0;
     int status = order ? deal(&study->places, visit->number) : AR_EXIT_FAILED;
     if (status) {
@@ -223,9 +209,9 @@ ar_study_measure(struct ar_study *study, const struct ar_visit *visit, double se
         for (size_t i = 0; i < size->list.n; i++)
             if (ar_study_has(size, order[i]))
                 order[n++] = order[i];
-        status = run(study->measurement, size, order, n, seconds);
+        status = run(m, size, order, n, seconds);
     }
-    dismiss(study->measurement);
+    ar_measurement_clear(m, 0);
     free(order);
     return status;
 }

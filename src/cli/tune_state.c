@@ -19,11 +19,13 @@ name_file(char *path, const struct ar_tune *tune)
     snprintf(path, PATH_MAX, "%s.state", tune->output);
 }
 
-/* The whole file, ended by NUL; malloced.  NULL without one. */
+/* The whole file, ended by NUL; malloced.  NULL without one.  A state of another machine or job
+ * does not count, and is removed. */
 static char *
-read_file(const char *path)
+read_state(const char *path, const char *job)
 {
     struct stat about;
+    const size_t length = strlen(job);
     FILE *const from = fopen(path, "r");
     char *text = NULL;
     if (from && fstat(fileno(from), &about) == 0)
@@ -32,15 +34,6 @@ read_file(const char *path)
         fread(text, 1, (size_t)about.st_size, from);
     if (from)
         fclose(from);
-    return text;
-}
-
-/* A state of another machine or job is none, and goes. */
-static char *
-read_state(const char *path, const char *job)
-{
-    char *text = read_file(path);
-    const size_t length = strlen(job);
     if (text && (strncmp(text, job, length) != 0 || text[length] != '\n')) {
         free(text);
         text = NULL;

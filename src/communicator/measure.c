@@ -39,8 +39,7 @@ wait_all(int n, MPI_Request *requests)
     return error;
 }
 
-/* n messages from rank 0, then a short one back; *ns gets what that takes, the least of so many
- * loops. */
+/* Sends n messages from rank 0, then a short one back; *ns is the least time of so many loops. */
 static int
 play(const struct pair *pair, int bytes, int n, int loops, double *ns)
 {
@@ -85,25 +84,21 @@ measure_short(struct ar_travel *travel, const struct pair *pair, int effort)
     return MPI_SUCCESS;
 }
 
-/* Does a message take so long that longer ones are out of the question?  Rank 0 knows. */
-static int
-ask_slow(const struct pair *pair, double ns, int *is_slow)
-{
-    *is_slow = ns > SLOW_NS;
-    return pair->rank == 0 ? PMPI_Send(is_slow, 1, MPI_INT, ar_wire_rank(pair->wire, pair->other),
-                                       pair->wire->tag, pair->wire->comm)
-                           : PMPI_Recv(is_slow, 1, MPI_INT, ar_wire_rank(pair->wire, 0),
-                                       pair->wire->tag, pair->wire->comm, MPI_STATUS_IGNORE);
-}
-
-/* What further messages of a row take: the first may go faster, on what links have saved up. */
+/* The time of the further messages of a row: the first may go faster, on what links have saved up.
+ * Where a message of MIDDLE bytes is slow already, longer ones are out of the question. */
 static int
 measure_long(struct ar_travel *travel, const struct pair *pair, int effort)
 {
     double middle, one, row;
-    int is_slow, error = play(pair, MIDDLE, 1, LONG_LOOP * effort, &middle);
-    if (!error)
-        error = ask_slow(pair, middle, &is_slow);
+    int error = play(pair, MIDDLE, 1, LONG_LOOP * effort, &middle);
+    if (error)
+        return error;
+    int is_slow = middle > SLOW_NS; /* rank 0 knows */
+    const struct ar_wire *const w = pair->wire;
+    error = pair->rank == 0
+                ? PMPI_Send(&is_slow, 1, MPI_INT, ar_wire_rank(w, pair->other), w->tag, w->comm)
+                : PMPI_Recv(&is_slow, 1, MPI_INT, ar_wire_rank(w, 0), w->tag, w->comm,
+                            MPI_STATUS_IGNORE);
     if (error)
         return error;
     travel->per_byte = middle / MIDDLE;
@@ -160,40 +155,23 @@ measure_reduction(struct ar_machine *machine, MPI_Comm comm, int effort)
     return error;
 }
 
-/* The first rank behind rank 0 on its node, or on another; -1: there is none. */
-static int
-find_other(const int *node_of, int nranks, bool same)
-{
-    for (int r = 1; r < nranks; r++)
-        if ((node_of[r] == node_of[0]) == same)
-            return r;
-    return -1;
-}
-
-/* Of the node of rank 0. */
-static int
-ranks_of_node(const int *node_of, int nranks)
-{
-    int n = 0;
-    for (int r = 0; r < nranks; r++)
-        n += node_of[r] == node_of[0];
-    return n;
-}
-
 int
 ar_measure(struct ar_machine *machine, const struct ar_wire *wire, int rank, const int *node_of,
            int nranks, int effort)
 {
-    const int near = find_other(node_of, nranks, true), far = find_other(node_of, nranks, false);
+    int near = -1, far = -1; /* the first rank behind rank 0 on its node, and on another */
     *machine = (struct ar_machine){.node = {.eager_bytes = SIZE_MAX},
                                    .network = {.eager_bytes = SIZE_MAX}};
     snprintf(machine->title, sizeof machine->title, "measured");
+    for (int r = nranks - 1; r > 0; r--)
+        *(node_of[r] == node_of[0] ? &near : &far) = r;
     int error = measure_pair(&machine->node, wire, rank, near, effort);
     if (!error)
         error = measure_pair(&machine->network, wire, rank, far, effort);
     if (!error && rank == 0)
         error = measure_reduction(machine, wire->comm, effort);
-    machine->ranks_per_node = ranks_of_node(node_of, nranks);
+    for (int r = 0; r < nranks; r++)
+        machine->ranks_per_node += node_of[r] == node_of[0];
     if (near < 0)
         machine->node = machine->network;
     if (far < 0)

@@ -130,31 +130,25 @@ recall(const struct ar_communicator *c, bool in_order, struct ar_machine *machin
     return is_known;
 }
 
-/* A new shape takes the place of the last. */
-static void
-replace_last(const struct ar_communicator *c, const struct ar_machine *machine)
-{
-    const size_t bytes = (size_t)c->nranks * sizeof *last.node_of;
-    free(last.node_of);
-    free(last.settings);
-    free(last.rules[0]);
-    free(last.rules[1]);
-    last.node_of = malloc(bytes);
-    last.settings = strdup(c->config->text);
-    last.machine = *machine;
-    last.rules[0] = last.rules[1] = NULL;
-    last.nranks = last.node_of && last.settings ? c->nranks : 0;
-    if (last.nranks)
-        memcpy(last.node_of, c->node_of, bytes);
-}
-
 static void
 remember(const struct ar_communicator *c, bool in_order, const struct ar_machine *machine,
          const char *rules)
 {
     pthread_mutex_lock(&last.lock);
-    if (!is_last(c))
-        replace_last(c, machine);
+    if (!is_last(c)) { /* a new shape takes the place of the last */
+        const size_t bytes = (size_t)c->nranks * sizeof *last.node_of;
+        free(last.node_of);
+        free(last.settings);
+        free(last.rules[0]);
+        free(last.rules[1]);
+        last.node_of = malloc(bytes);
+        last.settings = strdup(c->config->text);
+        last.machine = *machine;
+        last.rules[0] = last.rules[1] = NULL;
+        last.nranks = last.node_of && last.settings ? c->nranks : 0;
+        if (last.nranks)
+            memcpy(last.node_of, c->node_of, bytes);
+    }
     if (last.nranks && !last.rules[in_order])
         last.rules[in_order] = strdup(rules);
     pthread_mutex_unlock(&last.lock);
@@ -162,8 +156,8 @@ remember(const struct ar_communicator *c, bool in_order, const struct ar_machine
 
 /* --- agreeing --- */
 
-/* The others may wait long, and rank 0 may need their core.  How each rank waits is its own affair:
- * the call must be one. */
+/* The others may wait long, and rank 0 may need their core: so ranks may yield.  Each rank decides
+ * for itself how it waits, and all make the same MPI call. */
 static int
 broadcast(const struct ar_communicator *c, MPI_Comm comm, void *data, int bytes)
 {
@@ -177,21 +171,6 @@ broadcast(const struct ar_communicator *c, MPI_Comm comm, void *data, int bytes)
             sched_yield();
     }
     return error;
-}
-
-/* Rank 0's text on all ranks, for the caller to free; NULL: there is none. */
-static int
-share_text(const struct ar_communicator *c, MPI_Comm comm, char **text)
-{
-    int length = c->rank == 0 && *text ? (int)strlen(*text) + 1 : 0;
-    int error = broadcast(c, comm, &length, (int)sizeof length);
-    if (error || length == 0)
-        return error;
-    char *const room = realloc(*text, (size_t)length); /* that it has on rank 0 */
-    if (!room)
-        return MPI_ERR_NO_MEM;
-    *text = room;
-    return broadcast(c, comm, *text, length);
 }
 
 /* The rules on rank 0, from the machine: what is remembered, a file's, or measured. */
@@ -215,15 +194,22 @@ find_text(const struct ar_communicator *c, MPI_Comm comm, bool in_order, char **
     return MPI_SUCCESS;
 }
 
-/* Our own text, so that it parses. */
+/* Collective: all ranks get rank 0's rules.  The text is our own, so that it parses. */
 static int
 make_rules(struct ar_communicator *c, MPI_Comm comm, bool in_order)
 {
     struct ar_problem problem;
     char *text = NULL;
     int error = find_text(c, comm, in_order, &text);
+    int length = text ? (int)strlen(text) + 1 : 0; /* rank 0's counts */
     if (!error)
-        error = share_text(c, comm, &text);
+        error = broadcast(c, comm, &length, (int)sizeof length);
+    if (!error && length > 0 && !text) {
+        text = malloc((size_t)length);
+        error = text ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    }
+    if (!error && length > 0)
+        error = broadcast(c, comm, text, length);
     if (!error && text && ar_rules_parse(&c->model_rules[in_order], text, &problem))
         error = MPI_ERR_NO_MEM;
     free(text);

@@ -187,23 +187,6 @@ ar_tuned_counts(struct ar_tuned *tuned)
 
 #define NTIMES (sizeof(struct ar_online_times) / sizeof(int64_t))
 
-static int
-reduce(struct ar_communicator *c, MPI_Comm comm, struct ar_online_times *times)
-{
-    struct ar_tuner *const tuner = c->tuner;
-    struct ar_online_times mine = *times;
-    int error;
-    struct ar_decision *const d =
-        ar_communicator_decide_on(c, comm, &tuner->max, NTIMES, &tuner->call, &error);
-    if (!d)
-        return error;
-    if (d->runner != AR_RUN_NATIVE)
-        return ar_communicator_run(c, comm, d, &tuner->max, &mine, times);
-    error = PMPI_Reduce(&mine, times, NTIMES, MPI_INT64_T, MPI_MAX, 0, comm);
-    return error ? error : PMPI_Bcast(times, NTIMES, MPI_INT64_T, 0, comm);
-}
-
-/* The least is the greatest with the other sign. */
 static void
 turn_signs(struct ar_online_times *times)
 {
@@ -212,19 +195,30 @@ turn_signs(struct ar_online_times *times)
             times->pairs[side][i] = -times->pairs[side][i];
 }
 
-/* The time is set-up's, as far as statistics go. */
+/* The greatest times of all ranks; the least of the pairs, since these go with the other sign. What
+ * it takes counts as set-up in the statistics. */
 static int
 agree(struct ar_communicator *c, MPI_Comm comm, struct ar_online_times *times)
 {
     const uint64_t start = ar_clock_system_ns();
-    c->tuner->max.comm = comm;
+    struct ar_tuner *const tuner = c->tuner;
+    int error;
+    tuner->max.comm = comm;
     turn_signs(times);
-    const int error = reduce(c, comm, times);
+    struct ar_online_times mine = *times;
+    struct ar_decision *const d =
+        ar_communicator_decide_on(c, comm, &tuner->max, NTIMES, &tuner->call, &error);
+    if (d && d->runner != AR_RUN_NATIVE) {
+        error = ar_communicator_run(c, comm, d, &tuner->max, &mine, times);
+    } else if (d) {
+        error = PMPI_Reduce(&mine, times, NTIMES, MPI_INT64_T, MPI_MAX, 0, comm);
+        error = error ? error : PMPI_Bcast(times, NTIMES, MPI_INT64_T, 0, comm);
+    }
     turn_signs(times);
     const uint64_t ns = ar_clock_system_ns() - start;
     if (c->recorder)
         c->recorder->setup_ns += ns;
-    c->tuner->budget.own_agree_ns = (int64_t)ns;
+    tuner->budget.own_agree_ns = (int64_t)ns;
     return error;
 }
 
@@ -261,14 +255,6 @@ settle(struct ar_communicator *c, struct ar_tuned *t)
     ar_tuned_rules_keep(&rule);
 }
 
-static void
-tell_budget(struct ar_tuner *tuner)
-{
-    ar_tuned_rules_count(tuner->budget.time_ns - tuner->told.time_ns,
-                         tuner->budget.spent_ns - tuner->told.spent_ns);
-    tuner->told = tuner->budget;
-}
-
 int
 ar_tuner_note(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned *t, int64_t ns)
 {
@@ -278,6 +264,9 @@ ar_tuner_note(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned *t, int6
     const int error = agree(c, comm, &times);
     if (!error && ar_online_judge(&t->online, &times))
         settle(c, t);
-    tell_budget(c->tuner);
+    struct ar_tuner *const tuner = c->tuner;
+    ar_tuned_rules_count(tuner->budget.time_ns - tuner->told.time_ns,
+                         tuner->budget.spent_ns - tuner->told.spent_ns);
+    tuner->told = tuner->budget;
     return error;
 }
