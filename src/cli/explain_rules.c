@@ -236,22 +236,16 @@ serves_ranks(const struct ar_rules *rules, size_t clause, int nranks)
     return serves;
 }
 
-/* Which clauses before it take the sizes that it asks for. */
-static void
-print_shadows(const struct map *map, size_t idle)
+/* Does clause by take a size that the idle clause, which stands behind it, asks for? */
+static bool
+shadows(const struct map *map, size_t by, size_t idle)
 {
-    const char *separator = "";
-    for (size_t i = 0; i < idle; i++) {
-        bool takes = false;
-        for (size_t k = 0; k < map->edges.n && !takes; k++) {
-            const struct ar_request call = call_with(map, map->edges.at[k]);
-            takes = ar_rules_clause_matches(map->rules, idle, &call) &&
-                    clause_for(map, call.bytes) == i;
-        }
-        if (takes)
-            printf("%s%zu", separator, i + 1);
-        separator = takes ? ", " : separator;
+    for (size_t k = 0; k < map->edges.n; k++) {
+        const struct ar_request call = call_with(map, map->edges.at[k]);
+        if (ar_rules_clause_matches(map->rules, idle, &call) && clause_for(map, call.bytes) == by)
+            return true;
     }
+    return false;
 }
 
 /* Clauses that take nothing, and why. */
@@ -279,7 +273,12 @@ print_idle(struct map *map)
         } else if (serves_ranks(map->rules, i, map->request->nranks)) {
             printf("is %sshadowed%s: all its sizes are taken by clause ",
                    ar_color_begin(stdout, AR_COLOR_WARNING), ar_color_end(stdout));
-            print_shadows(map, i);
+            const char *separator = "";
+            for (size_t by = 0; by < i; by++)
+                if (shadows(map, by, i)) {
+                    printf("%s%zu", separator, by + 1);
+                    separator = ", ";
+                }
             printf("\n");
         } else {
             printf("asks for another number of ranks\n");

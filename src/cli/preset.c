@@ -10,8 +10,8 @@
 
 #define WINDOW 4 /* segments in flight */
 
-/* Those that cut the vector into p blocks themselves make p slices of a segment, the others
- * one. */
+/* Algorithms that cut the vector into p blocks themselves make p slices of a segment, and the
+ * others make one. */
 static const struct {
     const char *name;
     bool cuts;
@@ -25,32 +25,22 @@ enum {
     NSLICES = sizeof slices_a_rank / sizeof slices_a_rank[0]
 };
 
-static int
-enter(struct ar_measurement *m, int algorithm, size_t slices, size_t count)
-{
-    char label[64], text[128];
-    const size_t segments = algorithms[algorithm].cuts ? slices / (size_t)m->nranks : slices;
-    const size_t segment = (count + segments - 1) / segments * m->reduction.size;
-    snprintf(label, sizeof label, "%s N=%zu", algorithms[algorithm].name, slices);
-    snprintf(text, sizeof text, "%s(segment=%zu,window=%d)", algorithms[algorithm].name, segment,
-             WINDOW);
-    return ar_measurement_add(m, label, text);
-}
-
 int
 ar_preset_add(struct ar_measurement *m, size_t count)
 {
     int status = AR_EXIT_DONE;
     for (int i = 0; i < NALGORITHMS && !status; i++)
-        for (int k = 0; k < NSLICES && !status; k++)
-            status = enter(m, i, slices_a_rank[k] * (size_t)m->nranks, count);
+        for (int k = 0; k < NSLICES && !status; k++) {
+            char label[64], text[128];
+            const size_t slices = slices_a_rank[k] * (size_t)m->nranks;
+            const size_t segments = algorithms[i].cuts ? slices_a_rank[k] : slices;
+            const size_t segment = (count + segments - 1) / segments * m->reduction.size;
+            snprintf(label, sizeof label, "%s N=%zu", algorithms[i].name, slices);
+            snprintf(text, sizeof text, "%s(segment=%zu,window=%d)", algorithms[i].name, segment,
+                     WINDOW);
+            status = ar_measurement_add(m, label, text);
+        }
     return status;
-}
-
-static void
-print_cell(const struct ar_result *row)
-{
-    printf("  %c %9.3f %8.1e", row->wrong ? '!' : ' ', row->median_us * 1e-3, row->error);
 }
 
 void
@@ -73,7 +63,8 @@ ar_preset_print(const struct ar_results *results, size_t first)
         const size_t column = ours ? (i - 2) % NSLICES : 0;
         if (column == 0)
             printf("%-21.*s", (int)strcspn(rows[i].label, " "), rows[i].label);
-        print_cell(&rows[i]);
+        printf("  %c %9.3f %8.1e", rows[i].wrong ? '!' : ' ', rows[i].median_us * 1e-3,
+               rows[i].error);
         if (!ours || column + 1 == NSLICES)
             printf("\n");
     }

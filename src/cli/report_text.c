@@ -47,13 +47,14 @@ widen(int *width, size_t length)
         *width = (int)length;
 }
 
+/* In so many columns, or "-" where the value is not known. */
 static void
-print_us(double ns, bool known)
+print_known(int width, int digits, double value, bool known)
 {
     if (known)
-        printf(" %10.2f", ns * 1e-3);
+        printf(" %*.*f", width, digits, value);
     else
-        printf(" %10s", "-");
+        printf(" %*s", width, "-");
 }
 
 static void
@@ -68,16 +69,13 @@ print_fact(const struct ar_fact *f, const struct widths *w)
            ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size), w->type,
            *row->key.type ? row->key.type : "-", w->op, *row->key.op ? row->key.op : "-", w->ran,
            ran);
-    print_us((double)ar_row_quantile(row, 0.5), timed);
-    print_us(f->own_ns, timed);
+    print_known(10, 2, (double)ar_row_quantile(row, 0.5) * 1e-3, timed);
+    print_known(10, 2, f->own_ns * 1e-3, timed);
     if (timed && row->counts.ns > 0)
         printf(" %4.0f %%", 100 * f->late_ns / (double)row->counts.ns);
     else
         printf(" %6s", "-");
-    if (f->bound_ns > 0)
-        printf(" %7.1f", f->own_ns / f->bound_ns);
-    else
-        printf(" %7s", "-");
+    print_known(7, 1, f->bound_ns > 0 ? f->own_ns / f->bound_ns : 0, f->bound_ns > 0);
     printf("  %s\n", ar_fact_explain(f, why, sizeof why));
 }
 
@@ -154,7 +152,7 @@ print_side(const struct ar_row *row, bool is_mixed)
     }
     snprintf(ran, sizeof ran, "%.24s%s", row->key.ran, is_mixed ? ", ..." : "");
     printf("  %-26.26s", ran);
-    print_us((double)ar_row_own_ns(row), row->counts.least_ns != UINT64_MAX);
+    print_known(10, 2, (double)ar_row_own_ns(row) * 1e-3, row->counts.least_ns != UINT64_MAX);
 }
 
 void
@@ -183,10 +181,8 @@ ar_report_print_pair(const struct ar_facts facts[2], const struct ar_pair *pairs
                *a->key.type ? a->key.type : "-", *a->key.op ? a->key.op : "-");
         print_side(a, pairs[i].is_mixed[0]);
         print_side(b, pairs[i].is_mixed[1]);
-        if (x > 0 && y > 0)
-            printf(" %9.2f\n", x / y);
-        else
-            printf(" %9s\n", "-");
+        print_known(9, 2, y > 0 ? x / y : 0, x > 0 && y > 0);
+        printf("\n");
     }
     printf("\nown: a call where nobody is late, by estimate; A/B above 1: B is "
            "faster\n");

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -19,36 +20,20 @@ place_words(enum ar_place place)
 
 /* --- plots --- */
 
-static double
-median_us(const struct ar_result *row)
-{
-    return row->median_us;
-}
-
-static double
-times_native(const struct ar_result *row)
-{
-    return row->times_native;
-}
-
-static double
-bus_gbs(const struct ar_result *row)
-{
-    return row->bus_gbs;
-}
+#define VALUE_OF(member) offsetof(struct ar_result, member)
 
 static const struct {
     const char *title;
     const char *y_title;
-    double (*value)(const struct ar_result *row);
+    size_t offset; /* of the value in a row */
     const char *caption;
 } plots[] = {
-    {"Time", "us a call", median_us,
+    {"Time", "us a call", VALUE_OF(median_us),
      "Median time of a call, of the slowest rank. Lower is better."},
-    {"Speed-up", "times faster than native", times_native,
+    {"Speed-up", "times faster than native", VALUE_OF(times_native),
      "Native's median by the algorithm's, from the same run. Above 1 is faster than the MPI "
      "library's own allreduce."},
-    {"Bandwidth against the bound", "bus bandwidth, GB/s", bus_gbs,
+    {"Bandwidth against the bound", "bus bandwidth, GB/s", VALUE_OF(bus_gbs),
      "Bytes of the message, times 2(p-1)/p, by the time: what each rank at least sends and "
      "receives of a long message. Exchange: each rank does just that, with its neighbours, and "
      "reduces nothing. Bound: the best of exchange over all sizes. Shared memory, which moves "
@@ -79,11 +64,12 @@ put_plots(struct ar_html *page, const struct ar_results *results, enum ar_place 
         for (size_t i = 0; i < results->n; i++) {
             const struct ar_result *const row = &results->rows[i];
             const bool expected = row->kind == AR_MEASURED_EXCHANGE;
+            const void *const value = (const char *)row + plots[k].offset;
             if (row->place == place)
                 ar_plot_add(&plot, row->label, expected ? AR_PLOT_DASHED : AR_PLOT_MARKED,
-                            (double)row->bytes, plots[k].value(row));
+                            (double)row->bytes, *(const double *)value);
         }
-        for (size_t i = 0; i < results->n && plots[k].value == bus_gbs; i++)
+        for (size_t i = 0; i < results->n && plots[k].offset == VALUE_OF(bus_gbs); i++)
             if (results->rows[i].place == place)
                 ar_plot_add(&plot, "bound", AR_PLOT_DASHED, (double)results->rows[i].bytes, bound);
         ar_plot_put(page, &plot, plots[k].caption);

@@ -56,7 +56,7 @@ clamp(int x, int least, int most)
     return x < least ? least : x > most ? most : x;
 }
 
-/* Finds the width of a column and the height of what is held. */
+/* Finds the width of a column and the height of what is held.  AR_OK or AR_ERR_MEMORY. */
 static int
 measure(struct drawing *d)
 {
@@ -219,21 +219,7 @@ draw_head(struct drawing *d, const struct ar_svg_text *text)
 
 /* --- a round --- */
 
-/* From pale to dark blue with the share of the ranks; green is the result. */
-static void
-put_color(FILE *file, int ranks, int nranks)
-{
-    if (ranks == 0)
-        fputs("#fff", file);
-    else if (ranks == nranks)
-        fputs("#8fd19e", file);
-    else {
-        const double share = nranks > 2 ? (double)(ranks - 1) / (nranks - 2) : 0;
-        fprintf(file, "#%02x%02x%02x", (unsigned)(228 - 84 * share), (unsigned)(238 - 50 * share),
-                (unsigned)(250 - 14 * share));
-    }
-}
-
+/* Pale to dark blue with the share of the ranks; green is the result. */
 static void
 draw_cell(const struct drawing *d, int rank, size_t block, int y)
 {
@@ -241,12 +227,20 @@ draw_cell(const struct drawing *d, int rank, size_t block, int y)
     const struct ar_caption held = ar_figure_held(f, rank, block);
     struct ar_caption name = {"", 0};
     const int width = d->column - 8;
+    const int ranks = ar_figure_held_ranks(f, rank, block);
+    const double share = f->nranks > 2 ? (double)(ranks - 1) / (f->nranks - 2) : 0;
+    char blue[16];
+    snprintf(blue, sizeof blue, "#%02x%02x%02x", (unsigned)(228 - 84 * share) & 255,
+             (unsigned)(238 - 50 * share) & 255, (unsigned)(250 - 14 * share) & 255);
     ar_caption_block(&name, block);
-    fprintf(d->file, "<g><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"",
-            center(d, rank) - width / 2, y, width, d->held);
-    put_color(d->file, ar_figure_held_ranks(f, rank, block), f->nranks);
-    fprintf(d->file, "\"/><title>rank %d, block %s: %s</title>", rank, name.at,
-            held.at[0] == '.' ? "nothing of use" : held.at);
+    fprintf(d->file,
+            "<g><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"/>"
+            "<title>rank %d, block %s: %s</title>",
+            center(d, rank) - width / 2, y, width, d->held,
+            ranks == 0           ? "#fff"
+            : ranks == f->nranks ? "#8fd19e"
+                                 : blue,
+            rank, name.at, held.at[0] == '.' ? "nothing of use" : held.at);
     if (d->held >= HELD_LETTERS && (double)held.length * 6 <= width && held.at[0] != '.')
         fprintf(d->file, "<text class=\"held\" x=\"%d\" y=\"%d\">%s</text>", center(d, rank),
                 y + d->held - 3, held.at);
@@ -268,7 +262,7 @@ draw_held(struct drawing *d)
     d->y += 6;
 }
 
-/* Ends at the rim of the sign, if the message is combined. */
+/* The arrow ends at the rim of the sign, if the message is combined. */
 static void
 draw_arrow(const struct drawing *d, const struct ar_arrow *arrow, int height)
 {

@@ -114,7 +114,8 @@ struct search {
     size_t steps_left; /* for those who seem to win */
 };
 
-/* Longer messages are more segments of a row of which some were simulated; is_last: and well. */
+/* Longer messages have more segments: where some were simulated, their pace tells the time of all
+ * longer ones.  is_last: it was simulated with many steps. */
 static void
 go_on(struct search *s, size_t i, int size, double pace, bool is_last)
 {
@@ -129,7 +130,8 @@ go_on(struct search *s, size_t i, int size, double pace, bool is_last)
     }
 }
 
-/* Elements of 8 bytes.  Who is known already is looked at again with many steps. */
+/* Asks the model about a candidate, for elements of 8 bytes: first with few steps, and with many
+ * when it is asked again. */
 static int
 measure(struct search *s, size_t i, int size)
 {
@@ -146,7 +148,7 @@ measure(struct search *s, size_t i, int size)
     return AR_OK;
 }
 
-/* Estimates of the roots, and of the variants of those that are not too slow. */
+/* Estimates the roots, and the variants of those that are not too slow. */
 static int
 estimate(struct search *s, int size)
 {
@@ -199,28 +201,23 @@ time_at(const struct search *s, size_t i, int size)
     return s->at[size].of[i].likely;
 }
 
-/* The same row in longer segments? */
-static bool
-is_longer(const struct search *s, size_t i, size_t than)
-{
-    const struct ar_candidate *const of = s->list.of;
-    return than < s->list.n && of[i].root == of[than].root &&
-           of[than].choice.params.segment_bytes > 0 &&
-           of[i].choice.params.segment_bytes > of[than].choice.params.segment_bytes;
-}
-
 /* The best at a size, or the one before it where that is hardly slower. */
 static size_t
 winner(const struct search *s, int size, size_t before)
 {
+    const struct ar_candidate *const of = s->list.of;
     size_t best = before;
     double time = before < s->list.n ? time_at(s, before, size) * WORTH_A_CHANGE : INFINITY;
-    for (size_t i = 0; i < s->list.n; i++)
+    for (size_t i = 0; i < s->list.n; i++) {
+        const size_t than = best < s->list.n ? of[best].choice.params.segment_bytes : 0;
+        const bool is_longer =
+            than > 0 && of[i].root == of[best].root && of[i].choice.params.segment_bytes > than;
         if (s->at[size].of[i].state == AR_STANDS_IN &&
-            time_at(s, i, size) < time * (is_longer(s, i, best) ? WORTH_LONGER : 1)) {
+            time_at(s, i, size) < time * (is_longer ? WORTH_LONGER : 1)) {
             best = i;
             time = time_at(s, i, size);
         }
+    }
     return best;
 }
 

@@ -151,7 +151,8 @@ append_clauses(const struct making *m, const char *text, bool are_roots, bool ar
     return error;
 }
 
-/* Without conditions.  An algorithm of two levels stands for what levels_text says. */
+/* Appends a choice as a root, without conditions.  An algorithm of two levels stands for what
+ * levels_text says. */
 static int
 append_first(const struct making *m, const struct ar_choice *choice, bool is_usual)
 {
