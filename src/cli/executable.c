@@ -1,6 +1,6 @@
 #include <config.h>
 
-#include "cli/executable.h"
+#include "cli/preload.h"
 
 #include <elf.h>
 #include <errno.h>

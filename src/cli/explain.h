@@ -4,7 +4,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
+#include "schedule/schedule.h"
 #include "select/select.h"
 
 #define AR_EXPLAIN_RANKS_MAX 4096  /* that are proved */
@@ -12,11 +14,10 @@
 #define AR_EXPLAIN_DRAWN_MAX 16    /* ranks of a figure one can read */
 
 struct ar_explain {
-    const char *algorithm; /* of these three two are NULL */
+    const char *algorithm; /* two of these three are NULL */
     const char *rules;
     const char *rules_file;
-    struct ar_traits call;    /* what a call has that the rules are asked about;
-                                 asks: those given */
+    struct ar_traits call;    /* of the call that the rules are asked about; asks: those given */
     const char *machine_file; /* NULL: none */
     bool compare;             /* all algorithms */
     int nranks;
@@ -43,5 +44,20 @@ void ar_explain_problem(const char *text, const struct ar_problem *problem);
 /* The one algorithm that text names; else tells why not, and returns
  * AR_EXIT_USAGE. */
 int ar_explain_read_choice(struct ar_choice *choice, const char *text);
+
+/* --- the picture (svg.c) --- */
+
+struct ar_svg_text {
+    const char *title;
+    const char *notes; /* lines below the title, each ended by '\n' */
+};
+
+/* Draws a figure of what ranks send: ranks across, rounds down, an arrow for every message with its
+ * blocks.  It takes schedules as ar_figure_init takes them, and makes one SVG document in UTF-8.
+ * Below each round stands what every rank holds of every block, darker the more ranks are in it.
+ * AR_ERR_PARAM above AR_TRACE_RANKS_MAX ranks, AR_ERR_MEMORY.  Errors of the file stay in the file
+ * (ferror). */
+int ar_svg_draw(FILE *file, const struct ar_schedule *schedules, int nranks,
+                const struct ar_svg_text *text);
 
 #endif

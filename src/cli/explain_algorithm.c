@@ -1,5 +1,4 @@
-/* One algorithm: all that there is to tell about it, found before any of it is
- * told. */
+/* One algorithm: all that is printed about it is found first. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,7 +7,6 @@
 
 #include "cli/cli.h"
 #include "cli/explain.h"
-#include "cli/svg.h"
 #include "model/predict.h"
 #include "schedule/checker.h"
 #include "schedule/cost.h"
@@ -17,8 +15,7 @@
 
 #define DRAWN_COUNT_MAX 1024 /* elements; more are drawn with 4 a rank */
 
-/* What there is to tell.  A message longer than a segment is told by its first
- * segment. */
+/* What is printed.  Of a message longer than a segment it is about the first segment. */
 struct explained {
     const struct ar_explain *request;
     struct ar_choice choice;
@@ -100,22 +97,7 @@ prove(struct ar_verdict *verdict, const struct ar_schedule *schedules, int nrank
     return error ? error : ar_check(verdict, schedules, nranks, true);
 }
 
-/* Are all elements combined alike?  Asked where every block has elements. */
-static int
-find_alike(struct explained *e)
-{
-    const int nranks = e->request->nranks;
-    struct ar_schedule *schedules;
-    int error = emit_all(&schedules, e, 4 * (size_t)nranks);
-    if (error)
-        return error;
-    error = prove(&e->verdict, schedules, nranks);
-    e->alike = e->verdict.alike;
-    free_schedules(schedules, nranks);
-    return error;
-}
-
-/* --- what there is to tell --- */
+/* --- what is printed --- */
 
 /* Elements of the message, or of its longest segment. */
 static size_t
@@ -170,7 +152,13 @@ find_out(struct explained *e)
     struct ar_schedule *drawn = NULL, *schedules;
     e->count = count_at_once(e->request, &e->choice);
     e->drawn_count = e->count <= DRAWN_COUNT_MAX ? e->count : 4 * (size_t)nranks;
-    int error = find_alike(e);
+    /* Whether all elements are combined alike is asked where every block has elements. */
+    int error = emit_all(&schedules, e, 4 * (size_t)nranks);
+    if (!error) {
+        error = prove(&e->verdict, schedules, nranks);
+        e->alike = e->verdict.alike;
+        free_schedules(schedules, nranks);
+    }
     if (!error)
         error = emit_all(&drawn, e, e->drawn_count);
     if (!error)
@@ -372,7 +360,7 @@ draw(const struct explained *e)
     return AR_EXIT_DONE;
 }
 
-/* --- telling --- */
+/* --- the subcommand --- */
 
 static int
 tell_error(const struct explained *e, int error)

@@ -130,7 +130,8 @@ make_operands(const struct ar_judge *j, char *packed, int rank)
 
 /* --- the reduction --- */
 
-/* Adds a rank's operands to what is there of those behind it; elements and numbers are scratch. */
+/* Combines a rank's operands with the result of the ranks above it; elements and numbers are
+ * scratch. */
 static void
 reduce(struct ar_judge *j, int rank, char *sum, char *elements, long double *numbers)
 {

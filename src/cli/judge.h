@@ -1,4 +1,4 @@
-/* Judging results: operands for every rank, of any named type, and what their reduction is.
+/* Operands for every rank, of any named type, and whether a result is their reduction.
  *
  * Operands are pseudo-random and repeat along the vector with a period that is prime, so that no
  * block and no segment fits it, and short, so that each rank computes the reduction by itself. */

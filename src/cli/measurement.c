@@ -205,7 +205,7 @@ exchange(MPI_Comm comm, int to, const void *sent, int from, void *received, size
     }
 }
 
-/* A barrier whose end is not counted as time of whatever comes next.  Dissemination,
+/* A barrier, so that no rank's time contains the waiting for another one.  Dissemination,
  * ceil(log2 p) rounds. */
 static void
 meet(const struct ar_measurement *m)
@@ -248,7 +248,7 @@ call_reduce_bcast(const struct ar_measurement *m, const struct ar_measured *e, c
     return error ? error : PMPI_Bcast(out, (int)count, r->type, 0, e->comm);
 }
 
-/* Calls come that run e's pick, if it has one. */
+/* The calls that follow run e's pick, if it has one. */
 static void
 take_turn(const struct ar_measured *e)
 {
@@ -325,7 +325,7 @@ judge(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload 
 
 /* --- times --- */
 
-/* Seconds a call of a batch, on this rank. */
+/* Times a batch: seconds per call, on this rank. */
 static double
 time_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload *work)
 {

@@ -20,16 +20,16 @@ enum ar_measured_kind {
     AR_MEASURED_EXCHANGE
 };
 
-/* Times are seconds a call, of the slowest rank. */
+/* Times are seconds per call, of the slowest rank. */
 struct ar_measured {
     enum ar_measured_kind kind;
     char *label;
     MPI_Comm comm;                 /* of its own, or shared by those with a pick */
     struct ar_communicator *state; /* ours only */
     struct ar_pick *pick;          /* of those that share a communicator, else NULL.  Owned */
-    bool is_judged;                /* its results are known to be right, and not judged again */
-    size_t batch;                  /* calls that are timed together */
-    double *times;                 /* of the batches, sorted in the end; the measurement's */
+    bool is_judged; /* its results are known to be right: they are not judged again */
+    size_t batch;   /* calls that are timed together */
+    double *times;  /* of the batches, sorted in the end; the measurement's */
     double median, average, least, most;
     bool wrong;               /* a result was not right */
     double error;             /* its ar_judge_distance from the reference, at the worst rank */

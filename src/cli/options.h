@@ -20,8 +20,8 @@ error_t ar_option_factor(size_t *factor, const char *text, struct argp_state *st
 /* For ARGP_KEY_INIT: rank 0 prints the help. */
 void ar_options_begin(struct argp_state *state);
 
-/* For a rank that fails and says nothing: launchers end the job with the first that fails, and
- * the message of another could be lost. */
+/* Waits, in a rank that fails and says nothing: launchers end the job when the first rank fails,
+ * and the message of rank 0 could be lost. */
 void ar_options_let_others_speak(void);
 
 /* argp_parse, silent but on rank 0 of a job.  An exit status. */

@@ -176,7 +176,7 @@ title_of(const char *family)
     return strcmp(family, "openmpi") == 0 ? "Open MPI" : "MPICH or a relative";
 }
 
-/* Of a script nothing is known; but the library can be tried on this program. */
+/* What a script starts is not known, but the library can be tried on this program. */
 static int
 check_script(const struct ar_executable *script, const char *library, const char *who)
 {

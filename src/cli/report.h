@@ -40,13 +40,13 @@ enum ar_cause {
 struct ar_fact {
     const struct ar_row *row;
     enum ar_cause cause;
-    double share;    /* of all time in allreduces, set-up included */
-    double own_ns;   /* of a call where nobody is late */
-    double late_ns;  /* waiting for late ranks: what is beyond own_ns, but no more
-                        than was waited */
-    double bytes;    /* of a message */
-    double bus;      /* bytes a ns that a rank must send, and did: 2(p-1)/p n / own_ns */
-    double bound_ns; /* of a call; see ar_facts_make */
+    double share;                /* of all time in allreduces, set-up included */
+    double own_ns;               /* of a call to which no rank comes late */
+    double late_ns;              /* waiting for late ranks: what is beyond own_ns, but no more
+                                    than was waited */
+    double bytes;                /* of a message */
+    double bus;                  /* bytes per ns that each rank must send: 2(p-1)/p n / own_ns */
+    double bound_ns;             /* of a call; see ar_facts_make */
     const struct ar_row *better; /* the same calls by another algorithm in this
                                     run, that took less; NULL: none */
     double saves_ns;             /* what it would save */
@@ -69,7 +69,7 @@ struct ar_facts {
 bool ar_facts_make(struct ar_facts *facts, const struct ar_read_run *run, double bytes_per_ns);
 void ar_facts_fini(struct ar_facts *facts);
 
-/* Seconds of a rank, in the mean, of ns of all ranks together. */
+/* Seconds per rank, on average: ns is of all ranks together. */
 double ar_facts_seconds(const struct ar_facts *facts, double ns);
 
 /* "MPI_DOUBLE MPI_SUM from 8K on 4 ranks"; returns text. */

@@ -68,7 +68,7 @@ set_bound(const struct ar_facts *facts, struct ar_fact *f, double bytes_per_ns)
         f->bound_ns = shortest;
 }
 
-/* Times are known to 1/16 each: a smaller gain may be none. */
+/* Times are known to 1/16 each, so a smaller gain may be noise. */
 #define WORTH_IT 0.88
 
 static void

@@ -88,7 +88,7 @@ take_extreme(struct ar_extreme *extreme, const json_t *object)
     extreme->ns = number(object, "mean_ns");
 }
 
-/* False if the line is no row. */
+/* False if the line is not a row. */
 static bool
 take_row(struct ar_row *row, const json_t *line)
 {

@@ -2,6 +2,8 @@
 
 #include "cli/results.h"
 
+#include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,4 +168,48 @@ ar_results_print_csv(const struct ar_results *results, size_t first)
         putchar('\n');
     }
     fflush(stdout);
+}
+
+/* --- JSON --- */
+
+/* JSON knows no infinity. */
+static json_t *
+number(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *
+row_object(const struct ar_result *row)
+{
+    const bool judged = row->kind != AR_MEASURED_EXCHANGE;
+    json_t *const result = judged ? json_string(row->wrong ? "wrong" : "right") : json_null();
+    return json_pack(
+        "{ss, sI, sI, ss, so, so, so, so, so, so, so, so, so, so, ss, ss}", "algorithm", row->label,
+        "bytes", (json_int_t)row->bytes, "count", (json_int_t)row->count, "place",
+        ar_place_name(row->place), "median_us", number(row->median_us), "min_us",
+        number(row->least_us), "avg_us", number(row->average_us), "max_us", number(row->most_us),
+        "times_native", number(row->times_native), "algbw_gbs", number(row->algorithm_gbs),
+        "busbw_gbs", number(row->bus_gbs), "result", result, "error",
+        judged ? number(row->error) : json_null(), "from_native",
+        judged ? number(row->from_native) : json_null(), "ran", row->ran, "reason", row->reason);
+}
+
+int
+ar_results_print_json(const struct ar_results *results)
+{
+    json_t *const rows = json_array();
+    int failed = !rows;
+    for (size_t i = 0; i < results->n && !failed; i++)
+        failed = json_array_append_new(rows, row_object(&results->rows[i]));
+    json_t *const all = json_pack(
+        "{si, si, ss, ss, ss, si, sI, so}", "ranks", results->nranks, "cpus", results->cpus, "mpi",
+        results->mpi, "type", results->type, "op", results->op, "repetitions", results->repetitions,
+        "rotate_bytes", (json_int_t)results->rotate_bytes, "results", rows);
+    failed = failed || !all || json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+    failed = printf("\n") < 0 || fflush(stdout) || failed;
+    json_decref(all);
+    if (failed)
+        fprintf(stderr, "allreduce bench: the JSON could not be written\n");
+    return failed ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }

@@ -14,11 +14,11 @@ struct ar_result {
     size_t bytes; /* of the message */
     size_t count; /* elements */
     char *label;
-    char *ran;          /* what was executed, "" where that is no question */
+    char *ran;          /* what was executed; "" for what is not ours */
     const char *reason; /* why that; "" likewise */
     double median_us, average_us, least_us, most_us;
-    double times_native;  /* how many times native's speed, by medians */
-    double algorithm_gbs; /* bytes by the median, in 10^9 bytes a second */
+    double times_native;  /* native's median by this one */
+    double algorithm_gbs; /* bytes per median time, in 10^9 bytes per second */
     double bus_gbs;       /* the same x 2(p-1)/p: what a rank sends and receives at least */
     double error;         /* as in struct ar_measured */
     double from_native;

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/executable.h"
 #include "cli/options.h"
 #include "cli/preload.h"
 #include "config/config.h"
@@ -33,7 +32,7 @@ struct request {
 
 /* --- who speaks --- */
 
-/* At the end of a rank that was never allowed to speak. */
+/* Runs at the end of a rank that was not allowed to print. */
 static void
 let_others_speak(void)
 {

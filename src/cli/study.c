@@ -10,7 +10,8 @@
 #include "cli/cli.h"
 #include "report/report.h"
 
-/* Of the time, a visit in the finals gets 3 where one before them has 2. */
+/* A visit in the last passes, in which nothing is dropped, gets 3 shares of the time, an earlier
+ * one 2. */
 #define FINAL_SHARE 3
 #define FIRST_SHARE 2
 #define BATCHES     3 /* of each candidate in a visit */
@@ -37,8 +38,8 @@ ar_study_places(void)
     return places;
 }
 
-/* The system leaves ranks that share cores where they are: they are put on cores
- * by chance, and then it is free again to move them. */
+/* The system leaves ranks that share cores where they are.  So they are put on cores by chance, and
+ * may then be moved again. */
 static int
 deal(const struct ar_place_of_ranks *places, uint64_t seed)
 {
@@ -168,7 +169,7 @@ ar_study_has(const struct ar_study_size *size, size_t i)
     return size->search.of[i].state == AR_STANDS_IN;
 }
 
-/* The candidates that order names run; what was measured before is known to be right. */
+/* Runs the candidates that order names; those that were measured before are known to be right. */
 static int
 run(struct ar_measurement *m, struct ar_study_size *size, const size_t *order, size_t n,
     double seconds)
@@ -235,7 +236,7 @@ timing_of(const struct ar_study_size *size, size_t i)
     return (struct ar_timing){ar_values_median(values), ar_values_noise(values)};
 }
 
-/* All that is found where chosen is what to tell of, and next the best of the others. */
+/* Fills what was found of the chosen candidate, and of next, the best of the others. */
 static void
 tell(struct ar_finding *found, const struct ar_study_size *size, size_t chosen, size_t next)
 {

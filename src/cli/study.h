@@ -1,9 +1,9 @@
 /* The search by the clock: which choice is the fastest for messages of each of some sizes.
  *
- * Ranks that share cores differ from run to run, and for long do not within one: who shares
- * a core with whom decides (a partner who waits gives the core away at once, another one's does
- * not).  So each size is measured in many passes, all sizes in each pass, ranks dealt anew to the
- * cores before each visit of a size, and passes decide (ar_by_clock in tuning/elimination.h).
+ * Where ranks share cores, times differ from run to run but hardly within one: they depend on which
+ * ranks share a core.  So each size is measured in many passes, each pass visits all sizes, the
+ * ranks are placed on the cores anew before each visit, and the passes decide (ar_by_clock in
+ * tuning/elimination.h).
  *
  * Collective over MPI_COMM_WORLD; all ranks come to the same findings. */
 #ifndef AR_STUDY_H
@@ -15,7 +15,7 @@
 #include "cli/measurement.h"
 #include "tuning/elimination.h"
 
-/* Seconds a call of the slowest rank, the median of all passes, and their noise. */
+/* Seconds per call of the slowest rank: the median of all passes, and their noise. */
 struct ar_timing {
     double seconds;
     double noise;
@@ -61,7 +61,7 @@ int ar_study_init(struct ar_study *study, struct ar_measurement *m,
                   const struct ar_place_of_ranks *places, const size_t *bytes, size_t n);
 void ar_study_fini(struct ar_study *study);
 
-/* The choice for a size that stays, whatever happens; called once for each size before the first
+/* Names the choice for a size that is never dropped.  Called once for each size, before the first
  * visit. */
 int ar_study_keep(struct ar_study *study, size_t size, const struct ar_choice *choice);
 
@@ -80,7 +80,7 @@ bool ar_study_has(const struct ar_study_size *size, size_t i);
  * result, or without memory. */
 int ar_study_measure(struct ar_study *study, const struct ar_visit *visit, double seconds);
 
-/* Takes the times of the visit, however they came about; some candidates leave, others enter. */
+/* Takes the times of the visit, measured or recalled: some candidates leave, others enter. */
 void ar_study_advance(struct ar_study *study, const struct ar_visit *visit);
 
 struct ar_finding {
@@ -98,7 +98,7 @@ struct ar_finding {
 void ar_study_find(struct ar_finding *found, const struct ar_study *study, size_t size,
                    const struct ar_choice *preferred);
 
-/* What has become of the candidate that stays beside all others. */
+/* Compares the candidate that stays with all others. */
 void ar_study_compare(struct ar_finding *found, const struct ar_study *study, size_t size);
 
 #endif

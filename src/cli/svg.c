@@ -1,6 +1,6 @@
 /* Two passes over one figure: the first finds the width of a column, the second
  * draws, from top to bottom.  All lengths are in pixels. */
-#include "cli/svg.h"
+#include "cli/explain.h"
 
 #include <math.h>
 #include <stdbool.h>

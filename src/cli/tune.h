@@ -49,7 +49,7 @@ struct ar_tune_state {
     FILE *to;   /* rank 0's; NULL elsewhere, and where it cannot be written */
 };
 
-/* Collective.  A state that does not begin with job is none of ours, and goes. */
+/* Collective.  A state that does not begin with job is of another job, and is removed. */
 void ar_tune_state_open(struct ar_tune_state *state, const struct ar_tune *tune, const char *job);
 void ar_tune_state_close(struct ar_tune_state *state);
 void ar_tune_state_forget(const struct ar_tune *tune);

@@ -117,7 +117,7 @@ write_rules(FILE *to, const struct ar_findings *all, const char *command)
         write_clauses(to, all, t);
 }
 
-/* In one piece: whoever reads the file meanwhile sees the old one. */
+/* The file is replaced as a whole: who reads it meanwhile reads the old one. */
 bool
 ar_findings_write(const struct ar_findings *all, const char *command)
 {

@@ -42,7 +42,7 @@ read_state(const char *path, const char *job)
     return text;
 }
 
-/* What a kill cut short is ended here, and so is nothing. */
+/* A line that was cut off when the job was killed is ended here, so that it does not count. */
 static FILE *
 open_state(const char *path, const char *job, const char *text)
 {

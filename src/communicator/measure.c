@@ -23,7 +23,7 @@
 struct pair {
     const struct ar_wire *wire;
     int rank;  /* this one's: 0 or other */
-    int other; /* whom rank 0 talks to */
+    int other; /* the one with which rank 0 exchanges messages */
     char *room;
 };
 
@@ -67,7 +67,8 @@ play(const struct pair *pair, int bytes, int n, int loops, double *ns)
     return error;
 }
 
-/* A message each way, then a row of them one way: each more costs what a rank has to do for one. */
+/* A message each way, then a row of them one way, in which each further message costs a rank its
+ * overhead. */
 static int
 measure_short(struct ar_travel *travel, const struct pair *pair, int effort)
 {

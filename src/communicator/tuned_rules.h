@@ -24,7 +24,7 @@ struct ar_tuned_rule {
     enum ar_type_class type;
     bool commutative;
     struct ar_choice choice;
-    int64_t ns; /* a call */
+    int64_t ns; /* per call */
     char reason[AR_REASON_TEXT];
 };
 

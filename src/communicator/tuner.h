@@ -13,12 +13,13 @@ struct ar_tuner;
 struct ar_tuned;
 
 /* Of a new communicator whose configuration asks for it; NULL without memory, or where there is
- * nothing to tune: all ranks alike but for memory, and the caller makes an error of that. */
+ * nothing to tune.  All ranks get the same but for memory, and the caller makes an error of NULL.
+ */
 struct ar_tuner *ar_tuner_create(struct ar_communicator *c);
 void ar_tuner_destroy(struct ar_tuner *tuner);
 
-/* What the next call of count elements of r runs, and in *tuned whose turn it is; NULL where the
- * configuration names something.  MPI_SUCCESS or MPI_ERR_NO_MEM in *error. */
+/* What the next call of count elements of r runs, and in *tuned the search that it belongs to; NULL
+ * where the configuration names something.  MPI_SUCCESS or MPI_ERR_NO_MEM in *error. */
 const struct ar_pick *ar_tuner_pick(struct ar_communicator *c, MPI_Comm comm,
                                     struct ar_tuned **tuned, const struct ar_reduction *r,
                                     size_t count, int *error);

@@ -80,7 +80,7 @@ predict(struct ar_prediction *p, const struct ar_advice_request *r, const struct
     return ar_predict(p, &question);
 }
 
-/* What a prediction says of a candidate; is_last: it will not be asked about again. */
+/* Notes what a prediction says of a candidate.  is_last: the model is not asked about it again. */
 static void
 note(struct ar_elimination *e, size_t i, const struct ar_prediction *p, bool is_last)
 {
@@ -111,7 +111,7 @@ struct search {
     const struct ar_advice_request *request;
     struct ar_candidate_list list;
     struct ar_elimination at[SIZES];
-    size_t steps_left; /* for those who seem to win */
+    size_t steps_left; /* for the candidates that seem to win */
 };
 
 /* Longer messages have more segments: where some were simulated, their pace tells the time of all
@@ -307,7 +307,7 @@ compare_times(const void *x, const void *y)
     return (s > t) - (s < t);
 }
 
-/* The estimate is cheap: many steps are not simulated for it. */
+/* Predicts candidates, first by an estimate, which simulates few steps. */
 static int
 compare(struct ar_compared *rows, struct ar_elimination *e, const struct ar_candidate_list *list,
         const struct ar_advice_request *request, size_t bytes, size_t element_bytes)

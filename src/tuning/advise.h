@@ -9,7 +9,7 @@
 
 #define AR_ADVICE_MAX 32
 
-/* Steps of an estimate, for one who starts a program and waits. */
+/* Steps of an estimate while a program starts and waits for it. */
 #define AR_ADVISE_STEPS ((size_t)1 << 13)
 
 struct ar_advice_request {
@@ -19,7 +19,7 @@ struct ar_advice_request {
     const bool *allowed; /* as in ar_algo_list_parse; NULL: all */
     bool in_order;       /* only rows that combine in rank order */
     size_t scratch_bytes;
-    size_t most_steps; /* of an estimate; those who seem to win get some 1000 times as many */
+    size_t most_steps; /* of an estimate; candidates that seem to win get some 1000 times as many */
 };
 
 /* What messages of more than the entry before's bytes and up to these are best served by. */

@@ -38,9 +38,9 @@
 
 struct ar_elimination_rule {
     int passes;   /* in all */
-    int nfactors; /* passes after which the slow leave; the others are the finals */
+    int nfactors; /* passes after which the slow leave; after the others none does */
     double factors[AR_FACTORS_MAX]; /* so many times as slow as the leader is too slow */
-    size_t finalists;               /* who go on after the last of these, beside the incumbent */
+    size_t finalists;               /* that go on after the last of these, beside the incumbent */
     int vary_after;                 /* passes after which variants enter */
     size_t varied;                  /* of how many roots; those of the incumbent's enter, too */
     bool repeats;                   /* each pass asks all candidates that are in, else new ones */
@@ -81,7 +81,8 @@ void ar_elimination_restart(struct ar_elimination *e, size_t incumbent);
 /* Candidate i takes no part. */
 void ar_elimination_exclude(struct ar_elimination *e, size_t i);
 
-/* Who is measured next; e->n: it is settled.  Asked again without a note, it says the same. */
+/* The candidate to measure next; e->n: the search is over.  Asked again without a note, it says the
+ * same. */
 size_t ar_elimination_next(struct ar_elimination *e);
 
 /* A value of candidate i. */
@@ -91,7 +92,7 @@ void ar_elimination_note(struct ar_elimination *e, size_t i, double value);
 void ar_elimination_note_bounds(struct ar_elimination *e, size_t i, double least, double likely,
                                 bool is_sure);
 
-/* The fastest candidate that is in, but for beside; e->n: nobody is known. */
+/* The fastest candidate that is in, other than beside; e->n: there is none with a time. */
 size_t ar_elimination_fastest(const struct ar_elimination *e, size_t beside);
 
 /* Is a, which is in, faster than b by margin, in that share of the pairs? */

@@ -1,8 +1,8 @@
 /* The search by the calls of a program, for one kind of call.  The choice of the moment, the
  * incumbent, is compared with its rivals in turns: a call each and a first judgement, then more of
  * AR_ONLINE_PAIRS pairs of calls, in two batches.  Which rival comes next, and which are left out,
- * is the elimination's affair (ar_by_calls).  All of it follows from counts of calls and from times
- * that the ranks agreed on, so all ranks do the same without asking.  No clock.  Pure.
+ * is decided by the elimination (ar_by_calls).  All of it follows from counts of calls and from
+ * times that the ranks agreed on, so all ranks do the same without asking.  No clock.  Pure.
  *
  * A call goes like this:
  *
@@ -32,9 +32,9 @@ struct ar_budget {
     int64_t own_agree_ns; /* of the last one, on this rank */
 };
 
-/* What a rank contributes to an agreement.  Of a call the least time of all ranks counts: in a
- * program whose ranks come at different times that is the last one's, and the others' have their
- * waiting in them; in a loop of calls all ranks take as long. */
+/* What a rank contributes to an agreement.  The least time of all ranks counts for a call: where
+ * ranks come at different times that is the time of the last one, and the others' times contain
+ * their waiting; in a loop of calls all ranks take equally long. */
 struct ar_online_times {
     int64_t pairs[2][AR_ONLINE_BATCH]; /* of the incumbent, and of the rival */
     int64_t call_ns;  /* the incumbent's median, of which the greatest counts: what calls take,
