@@ -96,7 +96,6 @@ finish(struct line *line, struct argp_state *state)
 {
     struct ar_bench *const bench = line->bench;
     const bool course = bench->preset == AR_PRESET_COURSE;
-    struct ar_problem problem;
     if (bench->preset && bench->algorithms)
         return AR_REFUSE(state, "--preset has its own algorithms: leave --algo out");
     if (!line->sizes)
@@ -106,13 +105,7 @@ finish(struct line *line, struct argp_state *state)
     if (!bench->repetitions)
         bench->repetitions = course ? 5 : 11;
     const error_t refused = bench->algorithms ? check_algorithms(bench->algorithms, state) : 0;
-    if (refused)
-        return refused;
-    const int error = ar_sizes_parse(&bench->sizes, line->sizes, line->factor, &problem);
-    if (error)
-        return AR_REFUSE(state, "--sizes: %s",
-                         error == AR_ERR_SYNTAX ? problem.text : "out of memory");
-    return 0;
+    return refused ? refused : ar_option_sizes(&bench->sizes, line->sizes, line->factor, state);
 }
 
 /* The options whose values can be wrong. */

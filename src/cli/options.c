@@ -33,6 +33,16 @@ ar_option_factor(size_t *factor, const char *text, struct argp_state *state)
     return error;
 }
 
+error_t
+ar_option_sizes(struct ar_sizes *sizes, const char *text, size_t factor, struct argp_state *state)
+{
+    struct ar_problem problem;
+    const int error = ar_sizes_parse(sizes, text, factor, &problem);
+    if (!error)
+        return 0;
+    return AR_REFUSE(state, "--sizes: %s", error == AR_ERR_SYNTAX ? problem.text : "out of memory");
+}
+
 void
 ar_options_begin(struct argp_state *state)
 {

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "cli/sizes.h"
+
 /* As argp_error, for ranks that argp has told to be silent too: the value for a parser to
  * return. */
 #define AR_REFUSE(state, ...) (argp_error(state, __VA_ARGS__), EINVAL)
@@ -16,6 +18,10 @@ error_t ar_option_number(long *number, const char *option, const char *text, lon
 
 /* --factor of --sizes: from one size of a range to the next. */
 error_t ar_option_factor(size_t *factor, const char *text, struct argp_state *state);
+
+/* --sizes.  On success *sizes is the caller's to fini. */
+error_t ar_option_sizes(struct ar_sizes *sizes, const char *text, size_t factor,
+                        struct argp_state *state);
 
 /* For ARGP_KEY_INIT: rank 0 prints the help. */
 void ar_options_begin(struct argp_state *state);

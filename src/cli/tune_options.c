@@ -83,7 +83,6 @@ finish(struct line *line, struct argp_state *state)
 {
     struct ar_tune *const tune = line->tune;
     char why[AR_PROBLEM_TEXT];
-    struct ar_problem problem;
     struct ar_text t;
     if (tune->check && tune->output)
         return AR_REFUSE(state, "--check writes no rules: leave --output out");
@@ -93,11 +92,7 @@ finish(struct line *line, struct argp_state *state)
     ar_text_init(&t, why, sizeof why);
     if (!ar_op_by_name(&tune->op, line->op, &t))
         return AR_REFUSE(state, "--op: %s", why);
-    const int error = ar_sizes_parse(&tune->sizes, line->sizes, line->factor, &problem);
-    if (error)
-        return AR_REFUSE(state, "--sizes: %s",
-                         error == AR_ERR_SYNTAX ? problem.text : "out of memory");
-    return 0;
+    return ar_option_sizes(&tune->sizes, line->sizes, line->factor, state);
 }
 
 static error_t

@@ -159,25 +159,8 @@ is_out(const struct ar_elimination_rule *rule, const struct ar_values values[2])
     return n >= AR_ONLINE_BATCH && won + AR_ONLINE_PAIRS - n < rule->share * AR_ONLINE_PAIRS;
 }
 
-static void
-count_spent(struct ar_online *o, const struct ar_online_times *times)
-{
-    const int64_t excess = times->spent_ns - (o->taken[1] + 1) * times->call_ns;
-    o->budget->spent_ns += excess > 0 ? excess : 0;
-}
-
-/* The rival takes the incumbent's place. */
-static void
-replace(struct ar_online *o, double ratio)
-{
-    o->incumbent = o->search.incumbent = o->rival;
-    o->incumbent_ns = (int64_t)((double)o->incumbent_ns * ratio) + 1;
-    o->call_ns = (int64_t)((double)o->call_ns * ratio) + 1;
-    o->gain /= ratio;
-}
-
-/* After the first call of each, which counts in the batch again; after the first batch, or after
- * both. */
+/* Judges the rival by the pairs that are agreed on so far.  Called after the first call of each,
+ * which counts in the batch again, after the first batch, and after the second. */
 static bool
 judge_rival(struct ar_online *o, const struct ar_online_times *times)
 {
@@ -188,7 +171,8 @@ judge_rival(struct ar_online *o, const struct ar_online_times *times)
     const bool out = is_out(o->search.rule, values);
     if (!out && o->taken[1] < AR_ONLINE_BATCH)
         return false; /* on with it */
-    count_spent(o, times);
+    const int64_t excess = times->spent_ns - (o->taken[1] + 1) * times->call_ns;
+    o->budget->spent_ns += excess > 0 ? excess : 0;
     if (!out && values[1].n < AR_ONLINE_PAIRS) {
         o->values[0] = values[0];
         o->values[1] = values[1];
@@ -198,8 +182,12 @@ judge_rival(struct ar_online *o, const struct ar_online_times *times)
     const double ratio = ar_values_median(&values[1]) / ar_values_median(&values[0]);
     o->tried++;
     ar_elimination_note(&o->search, o->rival, ratio / o->gain);
-    if (!out)
-        replace(o, ratio);
+    if (!out) { /* the rival takes the incumbent's place */
+        o->incumbent = o->search.incumbent = o->rival;
+        o->incumbent_ns = (int64_t)((double)o->incumbent_ns * ratio) + 1;
+        o->call_ns = (int64_t)((double)o->call_ns * ratio) + 1;
+        o->gain /= ratio;
+    }
     return go_on(o);
 }
 
