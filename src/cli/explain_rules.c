@@ -148,7 +148,7 @@ find_answer(struct answer *answer, struct map *map, size_t bytes)
         answer->fixed = choice->kind == AR_CHOICE_ALGORITHM && !choice->algorithm->keeps_order;
         return AR_OK;
     }
-    const int error = ar_auto_choose(&picked, &call, NULL);
+    const int error = ar_auto_select(&picked, &call, NULL);
     if (!error)
         snprintf(answer->text, sizeof answer->text, "auto: %s",
                  ar_choice_print(&picked, text, sizeof text));
@@ -292,7 +292,7 @@ static void
 print_head(const struct map *map)
 {
     const struct ar_explain *const request = map->request;
-    const unsigned asks = ar_rules_asks(map->rules);
+    const unsigned asks = ar_rules_all_traits(map->rules);
     char traits[AR_TRAITS_TEXT];
     struct ar_text t;
     ar_text_init(&t, traits, sizeof traits);

@@ -85,7 +85,7 @@ keep(struct ar_study *study, const struct ar_findings *all, size_t type,
         struct ar_choice choice;
         if (match && match->kind != AR_CHOICE_AUTO)
             choice = *match;
-        else if (ar_auto_choose(&choice, request, NULL))
+        else if (ar_auto_select(&choice, request, NULL))
             return AR_EXIT_FAILED;
         status = ar_study_keep(study, i, &choice);
     }

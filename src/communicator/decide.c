@@ -20,7 +20,7 @@ static struct ar_decision_key
 key_of(const struct ar_reduction *r, size_t count, enum ar_place place,
        const struct ar_config *config)
 {
-    const unsigned asks = config->asks;
+    const unsigned asks = config->traits;
     return (struct ar_decision_key){
         .count = count,
         .size = r->size,
@@ -139,7 +139,7 @@ select_choice(const struct ar_communicator *c, struct ar_decision *d,
     d->clause = ar_config_clause(c->config, request);
     d->whole = c->nranks > 1 && !ar_config_may_cut(c->config, request);
     if (!d->key.pick)
-        return mpi_error(ar_config_choose(c->config, &d->choice, request, &d->reason));
+        return mpi_error(ar_config_select(c->config, &d->choice, request, &d->reason));
     if (d->choice.kind == AR_CHOICE_ALGORITHM && !request->commutative &&
         !d->choice.algorithm->keeps_order) {
         d->choice = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
@@ -190,7 +190,7 @@ decide_choice(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
         return MPI_SUCCESS;
     request.shares_memory = false;
     if (wants_memory)
-        error = mpi_error(ar_config_choose(c->config, &d->choice, &request, &d->reason));
+        error = mpi_error(ar_config_select(c->config, &d->choice, &request, &d->reason));
     if (!error && c->engine == AR_ENGINE_NONE)
         error = ar_engine_create(c, comm);
     /* A model that is measured at the start may be another one in another run. */
@@ -208,7 +208,7 @@ first_whole(const struct ar_communicator *c, const struct ar_decision_key *key)
         .nranks = c->nranks, .commutative = key->commutative, .keeps = key->keeps};
     for (size_t i = 0; i < ar_algorithm_count(); i++) {
         const struct ar_algorithm *const row = ar_algorithm_at(i);
-        if (!row->stand_in && ar_auto_may_pick(row, &request, c->config->allowed))
+        if (!row->stand_in && ar_auto_may_select(row, &request, c->config->allowed))
             return (struct ar_choice){AR_CHOICE_ALGORITHM, row, row->defaults};
     }
     return (struct ar_choice){.kind = AR_CHOICE_NATIVE};
@@ -399,7 +399,7 @@ struct ar_decision *
 ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
                        size_t count, enum ar_place place, int *error)
 {
-    const bool asks_place = c->config->asks & AR_TRAIT_PLACE;
+    const bool asks_place = c->config->traits & AR_TRAIT_PLACE;
     const struct ar_pick *pick = c->pick;
     struct ar_tuned *tuned = NULL;
     *error = MPI_SUCCESS;

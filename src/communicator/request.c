@@ -34,7 +34,7 @@ int
 ar_request_describe(struct ar_communicator *c, MPI_Comm comm, struct ar_request *request,
                     const struct ar_reduction *r, size_t count, enum ar_place place)
 {
-    const unsigned asks = c->config->asks;
+    const unsigned asks = c->config->traits;
     int error = MPI_SUCCESS;
     if (asks & (AR_TRAIT_NODES | AR_TRAIT_PER_NODE))
         error = ar_request_count_nodes(c, comm);

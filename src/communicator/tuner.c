@@ -56,7 +56,7 @@ ar_tuner_create(struct ar_communicator *c)
         return NULL;
     tuner->budget.percent = c->config->tune_overhead;
     tuner->call = (struct ar_pick){.number = ++tuner->npicks, .reason = trying};
-    if (ar_auto_choose(&tuner->call.choice, &request, c->config->allowed) ||
+    if (ar_auto_select(&tuner->call.choice, &request, c->config->allowed) ||
         !ar_reduction_resolve(&tuner->max, MPI_MAX, MPI_INT64_T)) {
         free(tuner);
         return NULL;

@@ -123,7 +123,7 @@ finished(struct ar_config *config, int error)
     config->error = config->broken && config->strict ? AR_ERR_SYNTAX : AR_OK;
     config->is_watched = config->verify.every > 0 || config->tune == AR_TUNE_ONLINE;
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
-        config->asks |= rules[i] ? ar_rules_asks(rules[i]) : 0;
+        config->traits |= rules[i] ? ar_rules_all_traits(rules[i]) : 0;
     FILE *const out = error == AR_ERR_MEMORY ? NULL : open_memstream(&config->text, &length);
     if (out) {
         error = write_text(out, config) || ferror(out);

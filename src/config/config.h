@@ -51,10 +51,10 @@ struct ar_config {
     int stats_signal;     /* of ALLREDUCE_STATS_SIGNAL; 0: none */
     struct ar_timeout_setting timeout; /* of this process alone */
     int verbose;
-    int strict;    /* 1: a bad setting is an error */
-    unsigned asks; /* for which traits of a call its clauses ask: bits of enum ar_trait */
-    bool broken;   /* something was refused: every call goes native */
-    int error;     /* AR_ERR_SYNTAX if broken and strict, else AR_OK */
+    int strict;      /* 1: a bad setting is an error */
+    unsigned traits; /* for which traits of a call its clauses ask: bits of enum ar_trait */
+    bool broken;     /* something was refused: every call goes native */
+    int error;       /* AR_ERR_SYNTAX if broken and strict, else AR_OK */
 
     /* Canonical text of all that must agree between ranks: where texts are equal, decisions are.
      * The table of variables says which are each rank's own affair.  Owned */
@@ -101,7 +101,7 @@ extern const char ar_reason_broken[];      /* "bad configuration": see problem *
 /* What runs; never AR_CHOICE_AUTO.  An
  * algorithm that does not keep the order cannot serve an op that does not
  * commute: native then.  AR_OK or AR_ERR_MEMORY.  Thread-safe. */
-int ar_config_choose(const struct ar_config *config, struct ar_choice *out,
+int ar_config_select(const struct ar_config *config, struct ar_choice *out,
                      const struct ar_request *request, const char **reason);
 
 /* What the clauses ask for: the first that matches; NULL, which means auto, where none

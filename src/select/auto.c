@@ -48,8 +48,8 @@ ar_auto_allows(const struct ar_algorithm *row, const bool *allowed)
 }
 
 bool
-ar_auto_may_pick(const struct ar_algorithm *row, const struct ar_request *request,
-                 const bool *allowed)
+ar_auto_may_select(const struct ar_algorithm *row, const struct ar_request *request,
+                   const bool *allowed)
 {
     const bool is_bound = request->keeps >= AR_DETERMINISM_PLACEMENT; /* to bits: not to memory */
     if ((!request->commutative && !row->keeps_order) ||
@@ -60,7 +60,7 @@ ar_auto_may_pick(const struct ar_algorithm *row, const struct ar_request *reques
 }
 
 int
-ar_auto_choose(struct ar_choice *choice, const struct ar_request *request, const bool *allowed)
+ar_auto_select(struct ar_choice *choice, const struct ar_request *request, const bool *allowed)
 {
     pthread_once(&once, parse_rules);
     const struct ar_rules *const asked =
@@ -70,13 +70,13 @@ ar_auto_choose(struct ar_choice *choice, const struct ar_request *request, const
     for (size_t i = 0; i < asked->nclauses; i++) {
         const struct ar_choice *const candidate = &asked->clauses[i].choice;
         if (ar_rules_clause_matches(asked, i, request) &&
-            ar_auto_may_pick(candidate->algorithm, request, allowed)) {
+            ar_auto_may_select(candidate->algorithm, request, allowed)) {
             *choice = *candidate;
             return AR_OK;
         }
     }
     for (size_t i = 0; i < ar_algorithm_count(); i++)
-        if (ar_auto_may_pick(ar_algorithm_at(i), request, allowed)) {
+        if (ar_auto_may_select(ar_algorithm_at(i), request, allowed)) {
             *choice = ar_choice_default(ar_algorithm_at(i));
             return AR_OK;
         }

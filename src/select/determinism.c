@@ -171,10 +171,10 @@ ar_determinism_mixes(enum ar_determinism level, const struct ar_rules *const *ru
     unsigned asks = 0;
     *at = 0;
     for (int i = 0; i < n; i++)
-        asks |= rules[i] ? ar_rules_asks(rules[i]) : 0;
+        asks |= rules[i] ? ar_rules_all_traits(rules[i]) : 0;
     if (level != AR_DETERMINISM_SIZE && !(level == AR_DETERMINISM_PLACEMENT && asks & nodes))
         return true;
-    if (ar_auto_choose(&walk.of_auto, &any, allowed))
+    if (ar_auto_select(&walk.of_auto, &any, allowed))
         walk.of_auto.kind = AR_CHOICE_NATIVE;
     for (int i = 0; i < n; i++) {
         if (!rules[i])

@@ -88,7 +88,7 @@ ar_rules_match(const struct ar_rules *rules, const struct ar_request *request, s
 }
 
 unsigned
-ar_rules_asks(const struct ar_rules *rules)
+ar_rules_all_traits(const struct ar_rules *rules)
 {
     unsigned asks = 0;
     for (size_t i = 0; i < rules->nclauses; i++)

@@ -71,7 +71,7 @@ struct ar_request {
     bool commutative;          /* the op */
     bool shares_memory;        /* the ranks are on one node and may share memory */
     enum ar_determinism keeps; /* what the algorithm must keep */
-    /* These are set only where the rules ask for them (ar_rules_asks). */
+    /* These are set only where the rules ask for them (ar_rules_all_traits). */
     enum ar_op op;
     enum ar_type_class type;
     enum ar_place place; /* in place: on all ranks */
@@ -98,7 +98,7 @@ const struct ar_choice *ar_rules_match(const struct ar_rules *rules,
                                        const struct ar_request *request, size_t *clause);
 
 /* The traits that any clause asks for, as bits of enum ar_trait. */
-unsigned ar_rules_asks(const struct ar_rules *rules);
+unsigned ar_rules_all_traits(const struct ar_rules *rules);
 
 /* Clauses are numbered from 0 to ar_rules_count() - 1. */
 size_t ar_rules_count(const struct ar_rules *rules);
@@ -129,12 +129,12 @@ int ar_algo_list_parse(bool *allowed, const char *text, struct ar_problem *probl
  * request says, and shares memory only where the ranks can; where no clause serves, the first such
  * row of the registry with its defaults.  Native where none is.  AR_OK or
  * AR_ERR_MEMORY.  Thread-safe. */
-int ar_auto_choose(struct ar_choice *choice, const struct ar_request *request, const bool *allowed);
+int ar_auto_select(struct ar_choice *choice, const struct ar_request *request, const bool *allowed);
 
 /* May row serve the request, and is it allowed?  This is the one place that filters what auto and
  * every search may run. */
-bool ar_auto_may_pick(const struct ar_algorithm *row, const struct ar_request *request,
-                      const bool *allowed);
+bool ar_auto_may_select(const struct ar_algorithm *row, const struct ar_request *request,
+                        const bool *allowed);
 
 /* Is row among those allowed?  NULL allows all. */
 bool ar_auto_allows(const struct ar_algorithm *row, const bool *allowed);

@@ -117,7 +117,7 @@ may_try(const struct making *m, const struct ar_candidate *c)
 {
     return (m->request->bytes == SIZE_MAX || ar_candidate_fits(c, m->request->bytes)) &&
            (c->choice.kind == AR_CHOICE_NATIVE ||
-            ar_auto_may_pick(c->choice.algorithm, m->request, m->allowed));
+            ar_auto_may_select(c->choice.algorithm, m->request, m->allowed));
 }
 
 /* Appends the clauses of a text as roots or as variants of the roots that are there. */

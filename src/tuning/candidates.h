@@ -21,7 +21,7 @@ struct ar_candidate_list {
 };
 
 /* Lists what is tried for the request, each choice once.  First come the roots: the algorithms that
- * may serve it (ar_auto_may_pick), those that tend to win before the others, and native.  Their
+ * may serve it (ar_auto_may_select), those that tend to win before the others, and native.  Their
  * variants, with other parameters and in segments, follow.  An algorithm of two levels is tried
  * only where several nodes have several ranks.  What request->bytes is too short or too long for is
  * left out; SIZE_MAX: nothing is, and ar_candidate_fits tells what suits a size.  allowed as in

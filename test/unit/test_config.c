@@ -69,7 +69,7 @@ decide(const struct ar_config *config, size_t bytes, int nranks, bool commutativ
     const struct ar_request request = {
         .bytes = bytes, .nranks = nranks, .commutative = commutative};
     struct ar_choice choice;
-    assert_int_equal(ar_config_choose(config, &choice, &request, &decision.reason), AR_OK);
+    assert_int_equal(ar_config_select(config, &choice, &request, &decision.reason), AR_OK);
     assert_true(choice.kind != AR_CHOICE_AUTO);
     ar_choice_print(&choice, decision.choice, sizeof decision.choice);
     return decision;
@@ -420,7 +420,7 @@ decided_under(const char *level, size_t bytes, enum ar_op op, enum ar_type_class
         .shares_memory = true,
         .keeps = ar_determinism_of_call(config->determinism, op, type, 8),
     };
-    assert_int_equal(ar_config_choose(config, &choice, &request, reason), AR_OK);
+    assert_int_equal(ar_config_select(config, &choice, &request, reason), AR_OK);
     ar_config_destroy(config);
     return choice.kind == AR_CHOICE_ALGORITHM ? choice.algorithm->name : "native";
 }

@@ -654,7 +654,7 @@ auto_always_finds_an_algorithm(void **state)
                                                    .commutative = commutative,
                                                    .shares_memory = nranks % 3 == 1};
                 struct ar_choice choice;
-                assert_int_equal(ar_auto_choose(&choice, &request, NULL), AR_OK);
+                assert_int_equal(ar_auto_select(&choice, &request, NULL), AR_OK);
                 assert_int_equal(choice.kind, AR_CHOICE_ALGORITHM);
                 assert_true(request.shares_memory || !choice.algorithm->shares_memory);
                 assert_true(commutative || choice.algorithm->keeps_order);
@@ -667,7 +667,7 @@ choose(struct ar_choice *choice, size_t bytes, bool commutative, const bool *all
 {
     const struct ar_request request = {
         .bytes = bytes, .nranks = 4, .commutative = commutative, .shares_memory = true};
-    return ar_auto_choose(choice, &request, allowed);
+    return ar_auto_select(choice, &request, allowed);
 }
 
 static void

@@ -125,7 +125,7 @@ candidates_are_what_may_serve_each_once(void **state)
                 const struct ar_candidate *const c = &list.of[i];
                 natives += c->choice.kind == AR_CHOICE_NATIVE;
                 assert_true(c->choice.kind == AR_CHOICE_NATIVE ||
-                            ar_auto_may_pick(c->choice.algorithm, &request, NULL));
+                            ar_auto_may_select(c->choice.algorithm, &request, NULL));
                 assert_true(c->root == i || c->choice.params.segment_bytes <= sizes[s] / 2);
                 assert_true(c->root <= i && list.of[c->root].root == c->root);
                 assert_true(list.of[c->root].choice.algorithm == c->choice.algorithm);

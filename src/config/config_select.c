@@ -41,7 +41,7 @@ choice_of(const struct match *match)
 }
 
 static void
-choose_native(struct ar_choice *out, const char **reason, const char *why)
+native_because(struct ar_choice *out, const char **reason, const char *why)
 {
     *out = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
     *reason = why;
@@ -50,13 +50,13 @@ choose_native(struct ar_choice *out, const char **reason, const char *why)
 /* By the built-in rules.  What the list of the user leaves to them may not be enough to keep the
  * bits: these come first. */
 static int
-choose_auto(const struct ar_config *config, struct ar_choice *out, const struct ar_request *request,
+select_auto(const struct ar_config *config, struct ar_choice *out, const struct ar_request *request,
             const char **reason)
 {
-    int error = ar_auto_choose(out, request, config->allowed);
+    int error = ar_auto_select(out, request, config->allowed);
     if (!error && out->kind == AR_CHOICE_NATIVE && request->keeps != AR_DETERMINISM_NONE) {
         *reason = ar_reason_determinism;
-        error = ar_auto_choose(out, request, NULL);
+        error = ar_auto_select(out, request, NULL);
     }
     if (!error && out->kind == AR_CHOICE_NATIVE)
         *reason = ar_reason_no_commute;
@@ -71,11 +71,11 @@ may_ask_clauses(const struct ar_config *config, const struct ar_request *request
 }
 
 int
-ar_config_choose(const struct ar_config *config, struct ar_choice *out,
+ar_config_select(const struct ar_config *config, struct ar_choice *out,
                  const struct ar_request *request, const char **reason)
 {
     if (config->broken) {
-        choose_native(out, reason, ar_reason_broken);
+        native_because(out, reason, ar_reason_broken);
         return AR_OK;
     }
     const struct match match = find_clause(config, request);
@@ -83,7 +83,7 @@ ar_config_choose(const struct ar_config *config, struct ar_choice *out,
     *reason = match.reason;
     if (!clause || clause->kind == AR_CHOICE_AUTO) {
         *reason = ar_reason_auto;
-        return choose_auto(config, out, request, reason);
+        return select_auto(config, out, request, reason);
     }
     const bool serves =
         request->commutative || clause->kind == AR_CHOICE_NATIVE || clause->algorithm->keeps_order;
@@ -91,9 +91,9 @@ ar_config_choose(const struct ar_config *config, struct ar_choice *out,
         *out = *clause;
     } else if (request->keeps != AR_DETERMINISM_NONE) {
         *reason = ar_reason_determinism;
-        return choose_auto(config, out, request, reason);
+        return select_auto(config, out, request, reason);
     } else {
-        choose_native(out, reason, ar_reason_no_commute);
+        native_because(out, reason, ar_reason_no_commute);
     }
     return AR_OK;
 }
