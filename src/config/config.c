@@ -7,15 +7,15 @@
 
 #include "config/variables.h"
 
-/* Lines of a configuration's text: the problem of one that is broken. */
+/* Keys of the line in a configuration's text that tells the problem of a broken one. */
 #define KEY_ERROR   "error"
 #define KEY_WARNING "warning"
 
-/* What the program chose: its line there, and its name in messages. */
+/* The key of the line that has the program's choice, and the name of that in messages. */
 #define KEY_PROGRAM  "program"
 #define NAME_PROGRAM "the program's choice"
 
-/* Keeps the first problem; name "": why tells of what. */
+/* Keeps the first problem.  Where name is "", why itself begins with the name. */
 static void
 set_problem(struct ar_config *config, const char *name, const char *why)
 {
@@ -112,7 +112,8 @@ write_text(FILE *out, const struct ar_config *config)
     return config->program_rules && !clauses ? AR_ERR_MEMORY : AR_OK;
 }
 
-/* Settles what follows from the parts.  Without memory, or where error says so, config goes. */
+/* Settles what follows from the parts.  Where memory runs out, or error says that it did, config is
+ * destroyed and NULL returned. */
 static struct ar_config *
 finished(struct ar_config *config, int error)
 {
@@ -171,18 +172,11 @@ ar_config_from_environment(void)
     return finished(config, error);
 }
 
-static struct ar_variable
-row_of_algo(void)
-{
-    static const char name[] = "ALLREDUCE_ALGO";
-    return *ar_variable_find((struct ar_word){name, sizeof name - 1});
-}
-
-/* What the program chose is read and kept like the variable. */
+/* What the program chose is read and kept like the variable ALLREDUCE_ALGO. */
 static struct ar_variable
 row_of_program(void)
 {
-    struct ar_variable row = row_of_algo();
+    struct ar_variable row = *ar_variable_find(ar_word_of("ALLREDUCE_ALGO"));
     row.offset = offsetof(struct ar_config, program_rules);
     return row;
 }
@@ -191,8 +185,8 @@ struct ar_config *
 ar_config_from_algo(const char *text)
 {
     struct ar_config *const config = create();
-    const struct ar_variable algo = row_of_algo();
-    return config ? finished(config, set(config, &algo, algo.kind->parse, text, algo.name)) : NULL;
+    const struct ar_variable *const v = ar_variable_find(ar_word_of("ALLREDUCE_ALGO"));
+    return config ? finished(config, set(config, v, v->kind->parse, text, v->name)) : NULL;
 }
 
 /* Takes the lines of another configuration's text. */

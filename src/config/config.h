@@ -1,9 +1,8 @@
 /* What the user asks for: read once per process, and the same on all ranks of a communicator.  No
  * MPI.
  *
- * ALLREDUCE_ALGO's clauses come first, then what the program itself chose for the
- * communicator, then the clauses of the file ALLREDUCE_RULES, then auto, which ALLREDUCE_ALGO_LIST
- * restricts. */
+ * ALLREDUCE_ALGO's clauses come first, then what the program itself chose for the communicator,
+ * then the clauses of the file ALLREDUCE_RULES, then auto, which ALLREDUCE_ALGO_LIST restricts. */
 #ifndef AR_CONFIG_H
 #define AR_CONFIG_H
 
@@ -69,9 +68,8 @@ struct ar_config {
  * exist, makes it broken; the first one found is told.  NULL only without memory. */
 struct ar_config *ar_config_from_environment(void);
 
-/* Rebuilds the configuration of another rank from its text: the same text and
- * the same decisions, broken and error included; wait and verbose by default.
- * NULL only without memory. */
+/* Rebuilds the configuration of another rank from its text: the same text and the same decisions,
+ * broken and error included; wait and verbose by default.  NULL only without memory. */
 struct ar_config *ar_config_from_text(const char *text);
 
 /* The configuration of an environment where ALLREDUCE_ALGO=text alone is set:
@@ -98,9 +96,8 @@ extern const char ar_reason_whole[];       /* "user op needs the whole vector": 
                                               would cut it */
 extern const char ar_reason_broken[];      /* "bad configuration": see problem */
 
-/* What runs; never AR_CHOICE_AUTO.  An
- * algorithm that does not keep the order cannot serve an op that does not
- * commute: native then.  AR_OK or AR_ERR_MEMORY.  Thread-safe. */
+/* What runs; never AR_CHOICE_AUTO.  An algorithm that does not keep the order cannot serve an op
+ * that does not commute: native then.  AR_OK or AR_ERR_MEMORY.  Thread-safe. */
 int ar_config_select(const struct ar_config *config, struct ar_choice *out,
                      const struct ar_request *request, const char **reason);
 

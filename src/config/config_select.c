@@ -11,44 +11,40 @@ const char ar_reason_determinism[] = "determinism";
 const char ar_reason_whole[] = "user op needs the whole vector";
 const char ar_reason_broken[] = "bad configuration";
 
-/* The clause that matches: its rules and number. */
+/* A source of clauses, and its clause that matches a request. */
 struct match {
-    const struct ar_rules *rules; /* NULL: none does */
-    size_t clause;
+    const struct ar_rules *rules; /* NULL: there are none */
     const char *reason;
+    const struct ar_choice *choice; /* NULL: no clause matches */
+    size_t clause;
 };
+
+enum { SOURCES = 3 };
+
+/* The sources in their order. */
+static void
+list_sources(struct match sources[SOURCES], const struct ar_config *config)
+{
+    sources[0] = (struct match){config->rules, ar_reason_named, NULL, 0};
+    sources[1] = (struct match){config->program_rules, ar_reason_program, NULL, 0};
+    sources[2] = (struct match){config->file_rules, ar_reason_rule, NULL, 0};
+}
 
 static struct match
 find_clause(const struct ar_config *config, const struct ar_request *request)
 {
-    const struct match places[] = {
-        {config->rules, 0, ar_reason_named},
-        {config->program_rules, 0, ar_reason_program},
-        {config->file_rules, 0, ar_reason_rule},
-    };
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        struct match match = places[i];
-        if (match.rules && ar_rules_match(match.rules, request, &match.clause))
-            return match;
+    struct match sources[SOURCES];
+    list_sources(sources, config);
+    for (struct match *m = sources; m < sources + SOURCES; m++) {
+        m->choice = m->rules ? ar_rules_match(m->rules, request, &m->clause) : NULL;
+        if (m->choice)
+            return *m;
     }
-    return (struct match){NULL, 0, NULL};
+    return (struct match){NULL, NULL, NULL, 0};
 }
 
-static const struct ar_choice *
-choice_of(const struct match *match)
-{
-    return match->rules ? ar_rules_choice(match->rules, match->clause) : NULL;
-}
-
-static void
-native_because(struct ar_choice *out, const char **reason, const char *why)
-{
-    *out = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
-    *reason = why;
-}
-
-/* By the built-in rules.  What the list of the user leaves to them may not be enough to keep the
- * bits: these come first. */
+/* Selects by the built-in rules.  Where the user's list leaves them nothing that keeps the bits,
+ * the list does not count. */
 static int
 select_auto(const struct ar_config *config, struct ar_choice *out, const struct ar_request *request,
             const char **reason)
@@ -63,46 +59,44 @@ select_auto(const struct ar_config *config, struct ar_choice *out, const struct 
     return error;
 }
 
-/* Where sums are exact any algorithm may be named, and does not serve what is rounded. */
-static bool
-may_ask_clauses(const struct ar_config *config, const struct ar_request *request)
-{
-    return config->determinism != AR_DETERMINISM_ORDER || request->keeps != AR_DETERMINISM_SIZE;
-}
-
 int
 ar_config_select(const struct ar_config *config, struct ar_choice *out,
                  const struct ar_request *request, const char **reason)
 {
+    const struct ar_choice native = {.kind = AR_CHOICE_NATIVE};
     if (config->broken) {
-        native_because(out, reason, ar_reason_broken);
+        *out = native;
+        *reason = ar_reason_broken;
         return AR_OK;
     }
     const struct match match = find_clause(config, request);
-    const struct ar_choice *const clause = choice_of(&match);
-    *reason = match.reason;
+    const struct ar_choice *const clause = match.choice;
     if (!clause || clause->kind == AR_CHOICE_AUTO) {
         *reason = ar_reason_auto;
         return select_auto(config, out, request, reason);
     }
-    const bool serves =
-        request->commutative || clause->kind == AR_CHOICE_NATIVE || clause->algorithm->keeps_order;
-    if (serves && may_ask_clauses(config, request)) {
+    /* Where sums are exact any algorithm may be named, but does not serve what is rounded. */
+    const bool may_serve =
+        config->determinism != AR_DETERMINISM_ORDER || request->keeps != AR_DETERMINISM_SIZE;
+    if (may_serve && (request->commutative || clause->kind == AR_CHOICE_NATIVE ||
+                      clause->algorithm->keeps_order)) {
         *out = *clause;
-    } else if (request->keeps != AR_DETERMINISM_NONE) {
+        *reason = match.reason;
+        return AR_OK;
+    }
+    if (request->keeps != AR_DETERMINISM_NONE) {
         *reason = ar_reason_determinism;
         return select_auto(config, out, request, reason);
-    } else {
-        native_because(out, reason, ar_reason_no_commute);
     }
+    *out = native;
+    *reason = ar_reason_no_commute;
     return AR_OK;
 }
 
 const struct ar_choice *
 ar_config_clause(const struct ar_config *config, const struct ar_request *request)
 {
-    const struct match match = find_clause(config, request);
-    return config->broken ? NULL : choice_of(&match);
+    return config->broken ? NULL : find_clause(config, request).choice;
 }
 
 bool
@@ -110,27 +104,23 @@ ar_config_may_cut(const struct ar_config *config, const struct ar_request *reque
 {
     const struct match match = find_clause(config, request);
     return request->op != AR_OPS || config->cuts_user_ops ||
-           (match.rules && ar_rules_traits(match.rules, match.clause)->asks & AR_TRAIT_OP);
+           (match.choice && ar_rules_traits(match.rules, match.clause)->asks & AR_TRAIT_OP);
 }
 
-static bool
-begins_with_native(const struct ar_rules *rules)
-{
-    const struct ar_condition *conditions;
-    return rules && ar_rules_count(rules) > 0 && ar_rules_conditions(rules, 0, &conditions) == 0 &&
-           !ar_rules_traits(rules, 0)->asks && ar_rules_choice(rules, 0)->kind == AR_CHOICE_NATIVE;
-}
-
+/* Only the first source that has rules can make every call native. */
 const char *
 ar_config_always_native(const struct ar_config *config)
 {
+    const struct ar_condition *conditions;
+    struct match sources[SOURCES], *m = sources;
     if (config->broken)
         return ar_reason_broken;
-    if (begins_with_native(config->rules))
-        return ar_reason_named;
-    if (!config->rules && begins_with_native(config->program_rules))
-        return ar_reason_program;
-    if (!config->rules && !config->program_rules && begins_with_native(config->file_rules))
-        return ar_reason_rule;
-    return NULL;
+    list_sources(sources, config);
+    while (m < sources + SOURCES - 1 && !m->rules)
+        m++;
+    const bool is_native = m->rules && ar_rules_count(m->rules) > 0 &&
+                           ar_rules_conditions(m->rules, 0, &conditions) == 0 &&
+                           !ar_rules_traits(m->rules, 0)->asks &&
+                           ar_rules_choice(m->rules, 0)->kind == AR_CHOICE_NATIVE;
+    return is_native ? m->reason : NULL;
 }

@@ -153,18 +153,6 @@ ar_stats_file_path(char *path, size_t room, const char *name)
     }
 }
 
-/* The first character that cannot stand in such a name, or NULL. */
-static const char *
-find_stranger(const char *name)
-{
-    for (; *name; name++) {
-        if (*name == '\n' || (*name == '%' && name[1] != 'p' && name[1] != '%'))
-            return name;
-        name += *name == '%';
-    }
-    return NULL;
-}
-
 static const char *
 why_not_writable(const char *path)
 {
@@ -184,10 +172,12 @@ int
 ar_stats_file_check(const char *name, struct ar_text *why)
 {
     char path[PATH_MAX];
-    const char *const stranger = find_stranger(name);
-    if (stranger) {
-        ar_text_add(why, "column %d: ", (int)(stranger - name) + 1);
-        ar_text_quote(why, (struct ar_word){stranger, *stranger == '%' && stranger[1] ? 2 : 1});
+    const char *at = name; /* the first character that a name cannot have */
+    while (*at && *at != '\n' && (*at != '%' || at[1] == 'p' || at[1] == '%'))
+        at += *at == '%' ? 2 : 1;
+    if (*at) {
+        ar_text_add(why, "column %d: ", (int)(at - name) + 1);
+        ar_text_quote(why, (struct ar_word){at, *at == '%' && at[1] ? 2 : 1});
         ar_text_add(why, " in a file name; allowed: %%p for the process's id, %%%% for one %%");
         return AR_ERR_SYNTAX;
     }

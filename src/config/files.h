@@ -1,5 +1,5 @@
-/* The files that variables name.  No MPI.  What is wrong with one is told in why: its path, where
- * it was read line and column, and what is allowed. */
+/* The files that variables name.  No MPI.  why gets what is wrong with one: its path, line and
+ * column where it was read, and what is allowed. */
 #ifndef AR_FILES_H
 #define AR_FILES_H
 
@@ -25,8 +25,7 @@ int ar_model_file_read(struct ar_machine *machine, const char *path, struct ar_t
 /* Can a file of this name be written?  AR_OK or AR_ERR_SYNTAX.  Knows %p and %%. */
 int ar_stats_file_check(const char *name, struct ar_text *why);
 
-/* The name as an absolute path, since a program may change its folder; %p is the
- * process's id. */
+/* The name as an absolute path, since a program may change its folder; %p is the process's id. */
 void ar_stats_file_path(char *path, size_t room, const char *name);
 
 /* Does the name end as the names of JSON files do? */

@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Slurm's come last: a batch script has them for itself, and hands them down to
- * the ranks of whatever launcher it calls. */
+/* Slurm's come late: a batch script has them, too, and the ranks of any launcher that it calls
+ * inherit them. */
 static const struct {
     const char *in_job;
     const char *on_node;

@@ -1,5 +1,5 @@
-/* Which rank of a job this process is, by what launchers put into the environment:
- * for those who do not start MPI, or have no MPI_COMM_WORLD. */
+/* Which rank of a job this process is, by what launchers put into the environment: for programs
+ * that do not start MPI or have no MPI_COMM_WORLD. */
 #ifndef AR_RANK_H
 #define AR_RANK_H
 

@@ -357,38 +357,31 @@ ar_variable_value(const struct ar_variable *v)
     return value && value[strspn(value, " \t\r\n")] ? value : v->fallback;
 }
 
-/* Only what follows the prefix tells names apart. */
-static void
-tell_unknown(struct ar_text *why, struct ar_word name)
+bool
+ar_environment_has_unknown(struct ar_text *why)
 {
     struct ar_nearest nearest;
+    char **entry = environ;
+    while (entry && *entry &&
+           (strncmp(*entry, AR_VARIABLE_PREFIX, PREFIX_LENGTH) != 0 ||
+            ar_variable_find((struct ar_word){*entry, strcspn(*entry, "=")})))
+        entry++;
+    if (!entry || !*entry)
+        return false;
+    const struct ar_word name = {*entry, strcspn(*entry, "=")};
     ar_text_add(why, "unknown variable ");
     ar_text_quote(why, name);
+    /* Names differ only in what follows the prefix. */
     ar_nearest_init(&nearest,
                     (struct ar_word){name.at + PREFIX_LENGTH, name.length - PREFIX_LENGTH});
-    for (int i = 0; i < AR_VARIABLES; i++) {
-        const char *const tail = ar_variables[i].name + PREFIX_LENGTH;
-        ar_nearest_offer(&nearest, (struct ar_word){tail, strlen(tail)});
-    }
+    for (int i = 0; i < AR_VARIABLES; i++)
+        ar_nearest_offer(&nearest, ar_word_of(ar_variables[i].name + PREFIX_LENGTH));
     if (nearest.best.length > 0) {
         nearest.best.at -= PREFIX_LENGTH;
         nearest.best.length += PREFIX_LENGTH;
     }
     ar_text_suggest(why, &nearest);
-    ar_text_add(why, "; allowed: ");
     for (int i = 0; i < AR_VARIABLES; i++)
-        ar_text_add(why, "%s%s", i ? ", " : "", ar_variables[i].name);
-}
-
-bool
-ar_environment_has_unknown(struct ar_text *why)
-{
-    for (char **entry = environ; entry && *entry; entry++) {
-        const struct ar_word name = {*entry, strcspn(*entry, "=")};
-        if (strncmp(*entry, AR_VARIABLE_PREFIX, PREFIX_LENGTH) == 0 && !ar_variable_find(name)) {
-            tell_unknown(why, name);
-            return true;
-        }
-    }
-    return false;
+        ar_text_add(why, "%s%s", i ? ", " : "; allowed: ", ar_variables[i].name);
+    return true;
 }

@@ -1,6 +1,6 @@
-/* The variables of the environment, each once, as a row of one table.  The reading, the checking
- * and the comparing of settings, the options of allreduce run, and the test that allreduce(7) is
- * true all walk it.  No MPI. */
+/* The variables of the environment, each once, as a row of one table.  What reads, checks and
+ * compares settings, the options of allreduce run, and the test that allreduce(7) is true all walk
+ * it.  No MPI. */
 #ifndef AR_VARIABLES_H
 #define AR_VARIABLES_H
 

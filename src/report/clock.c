@@ -25,20 +25,12 @@ ar_clock_system_ns(void)
 #define WIDTH_NS  1000    /* two looks at the system's clock are at most so far apart */
 #define LOOKS_MAX 100
 
-/* Processors say so by a bit ("invariant TSC"), as do virtual machines that may. */
-static bool
-counter_is_steady(void)
-{
-    unsigned a, b, c, d;
-    return __get_cpuid(0x80000007U, &a, &b, &c, &d) && (d >> 8 & 1);
-}
-
 struct moment {
     uint64_t ns;
     uint64_t ticks;
 };
 
-/* Both clocks at one moment; false where something always comes in between. */
+/* Reads both clocks at one moment; false where something always comes in between. */
 static bool
 look(struct moment *moment)
 {
@@ -56,7 +48,9 @@ void
 ar_clock_start(void)
 {
     struct moment from, to;
-    if (!counter_is_steady() || !look(&from))
+    unsigned a, b, c, d;
+    /* A bit says that the counter is steady ("invariant TSC"), also in virtual machines. */
+    if (!__get_cpuid(0x80000007U, &a, &b, &c, &d) || !(d >> 8 & 1) || !look(&from))
         return;
     nanosleep(&(struct timespec){.tv_nsec = PACE_NS}, NULL);
     if (!look(&to) || to.ticks <= from.ticks || to.ns < from.ns + PACE_NS / 2)

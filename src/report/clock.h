@@ -1,5 +1,5 @@
-/* Time, cheaply: ticks of the processor's counter where it has one that neither
- * stops nor changes its pace, else of the system's clock. */
+/* Time, cheaply: ticks of the processor's counter where that neither stops nor changes its pace,
+ * else of the system's clock. */
 #ifndef AR_CLOCK_H
 #define AR_CLOCK_H
 
@@ -20,8 +20,8 @@ extern struct ar_clock ar_clock;
 /* The system's monotonic clock. */
 uint64_t ar_clock_system_ns(void);
 
-/* Before the first use of ticks; measures the counter's pace for about 1 ms.  Not
- * to be called by two threads at once. */
+/* To be called before the first use of ticks, not by two threads at once.  Measures the counter's
+ * pace for about 1 ms. */
 void ar_clock_start(void);
 
 static inline uint64_t
@@ -45,8 +45,7 @@ ar_clock_ns(uint64_t ticks)
 #endif
 }
 
-/* From start until now, in ticks; 0 where the counters of two processors differ by
- * more than that. */
+/* Ticks from start until now; 0 where the counters of two processors differ by more than that. */
 static inline uint64_t
 ar_clock_since(uint64_t start)
 {

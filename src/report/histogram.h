@@ -1,6 +1,5 @@
-/* Times on a logarithmic scale, in fixed memory: eight buckets between a power of
- * two and the next.  So what a bucket says of a time is wrong by at most 1/16 of
- * it; below 16 ns it is exact. */
+/* Times on a logarithmic scale, in fixed memory: eight buckets between a power of two and the next.
+ * So a bucket tells a time with an error of at most 1/16, and below 16 ns exactly. */
 #ifndef AR_HISTOGRAM_H
 #define AR_HISTOGRAM_H
 

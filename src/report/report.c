@@ -17,5 +17,5 @@ ar_say(const char *format, ...)
     size_t length = prefix + (n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1);
     text[length++] = '\n';
     if (write(STDERR_FILENO, text, length) < 0)
-        return; /* nobody left to tell */
+        return; /* there is nobody to tell */
 }

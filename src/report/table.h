@@ -1,5 +1,5 @@
-/* The table of statistics: a row for each kind of call, from which every output is
- * made.  Pure; nothing here locks. */
+/* The table of statistics: a row for each kind of call.  All outputs are made from it.  Pure;
+ * nothing here locks. */
 #ifndef AR_TABLE_H
 #define AR_TABLE_H
 
@@ -30,8 +30,7 @@ struct ar_row_key {
     char reason[AR_REASON_TEXT];
 };
 
-/* Numbers of a row.  All are uint64_t, so that another thread can copy them one
- * by one while they change. */
+/* Numbers of a row, all uint64_t, so that a thread can copy them one by one while they change. */
 struct ar_counts {
     uint64_t calls;    /* each rank's call counts one */
     uint64_t bytes;    /* of the messages: count x type size */
@@ -66,15 +65,15 @@ struct ar_table {
     uint64_t lost; /* calls that found no memory */
 };
 
-/* All of a table zero is an empty one. */
+/* A table whose bytes are all zero is empty. */
 void ar_table_fini(struct ar_table *table);
 
 void ar_counts_init(struct ar_counts *counts);
 void ar_counts_add(struct ar_counts *sum, const struct ar_counts *counts);
 
-/* Adds to the row of the same key: counts, and ranks (from other ranks than the
- * table has so far; 0 where they are the same ones).  The row, which stays where it is
- * until the next one is added; NULL, its calls counting as lost, without memory. */
+/* Adds counts and ranks to the row of the same key.  The ranks are others than the table has so
+ * far, or their number is 0.  Returns that row, which stays where it is until the next one is
+ * added; NULL without memory, where the calls count as lost. */
 struct ar_row *ar_table_add(struct ar_table *table, const struct ar_row *row);
 
 /* All rows are those of one rank: sets ranks, quickest and slowest. */
@@ -92,7 +91,7 @@ ar_size_bin(uint64_t bytes)
 uint64_t ar_size_bin_first(unsigned bin);
 uint64_t ar_size_bin_last(unsigned bin);
 
-/* Did the MPI library's own allreduce run?  Then nobody knows its waits. */
+/* Did the MPI library's own allreduce run?  Its waits are not known. */
 bool ar_row_is_native(const struct ar_row *row);
 
 /* The quantile of the times of calls, to 1/16; 0 if no call was timed. */

@@ -1,9 +1,9 @@
-/* The table for programs: JSON, one object a line.  Integers alone: the program's
+/* The table for programs: JSON, one object per line.  All numbers are integers, since the program's
  * locale may write others with a comma. */
 #include "report/table.h"
 #include "report/watchdog.h"
 
-/* Bytes beyond ASCII are taken for Latin-1: what stands there is JSON in any case. */
+/* Takes bytes beyond ASCII for Latin-1, so that the output is JSON in any case. */
 static void
 print_string(FILE *to, const char *text)
 {
@@ -38,21 +38,6 @@ print_number(FILE *to, const char *name, uint64_t number, bool known)
 }
 
 static void
-print_histogram(FILE *to, const struct ar_histogram *h)
-{
-    const char *comma = "";
-    fputs("\"histogram\": [", to);
-    for (unsigned i = 0; i < AR_HISTOGRAM_BUCKETS; i++) {
-        if (h->count[i] == 0)
-            continue;
-        fprintf(to, "%s[%llu, %llu]", comma, (unsigned long long)ar_histogram_ns(i),
-                (unsigned long long)h->count[i]);
-        comma = ", ";
-    }
-    fputc(']', to);
-}
-
-static void
 print_extreme(FILE *to, const char *name, const struct ar_extreme *extreme, bool known)
 {
     if (known)
@@ -68,6 +53,7 @@ print_row(FILE *to, const struct ar_row *row)
     const struct ar_row_key *const key = &row->key;
     const struct ar_counts *c = &row->counts;
     const bool timed = c->least_ns != UINT64_MAX;
+    const char *comma = "";
     fputc('{', to);
     print_field(to, "call", ar_entry_names[key->entry]);
     print_number(to, "comm_size", (uint64_t)key->nranks, key->nranks > 0);
@@ -92,8 +78,15 @@ print_row(FILE *to, const struct ar_row *row)
     print_number(to, "running_ns", row->running_ns, row->running_ns > 0);
     print_extreme(to, "quickest", &row->quickest, timed);
     print_extreme(to, "slowest", &row->slowest, timed);
-    print_histogram(to, &c->times);
-    fputs("}\n", to);
+    fputs("\"histogram\": [", to);
+    for (unsigned i = 0; i < AR_HISTOGRAM_BUCKETS; i++) {
+        if (c->times.count[i] == 0)
+            continue;
+        fprintf(to, "%s[%llu, %llu]", comma, (unsigned long long)ar_histogram_ns(i),
+                (unsigned long long)c->times.count[i]);
+        comma = ", ";
+    }
+    fputs("]}\n", to);
 }
 
 void

@@ -106,38 +106,17 @@ ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run 
 
 /* --- in brief --- */
 
-static bool
-is_alike(const struct ar_row_key *a, const struct ar_row_key *b)
-{
-    return strcmp(a->ran, b->ran) == 0 && strcmp(a->reason, b->reason) == 0;
-}
-
-/* Adds up rows by what ran and why; false where an earlier row than i did so for its kind. */
-static bool
-sum_up(struct ar_row *sum, const struct ar_table *table, size_t i)
-{
-    const struct ar_row_key *const key = &table->rows[i].key;
-    for (size_t k = 0; k < i; k++)
-        if (is_alike(&table->rows[k].key, key))
-            return false;
-    *sum = (struct ar_row){0};
-    ar_counts_init(&sum->counts);
-    memcpy(sum->key.ran, key->ran, sizeof sum->key.ran);
-    memcpy(sum->key.reason, key->reason, sizeof sum->key.reason);
-    for (; i < table->nrows; i++)
-        if (is_alike(&table->rows[i].key, &sum->key))
-            ar_counts_add(&sum->counts, &table->rows[i].counts);
-    return true;
-}
-
 void
 ar_table_write_brief(FILE *to, const struct ar_table *table, const char *title)
 {
-    struct ar_table sums = {0};
-    struct ar_row sum;
-    for (size_t i = 0; i < table->nrows; i++)
-        if (sum_up(&sum, table, i))
-            ar_table_add(&sums, &sum);
+    struct ar_table sums = {0}; /* by what ran and why */
+    for (size_t i = 0; i < table->nrows; i++) {
+        const struct ar_row_key *const key = &table->rows[i].key;
+        struct ar_row part = {.counts = table->rows[i].counts};
+        memcpy(part.key.ran, key->ran, sizeof part.key.ran);
+        memcpy(part.key.reason, key->reason, sizeof part.key.reason);
+        ar_table_add(&sums, &part);
+    }
     ar_table_sort(&sums);
     if (sums.nrows > 0) {
         fprintf(to, "liballreduce: %s\n", title);
