@@ -59,7 +59,8 @@ run_unresolved(const struct ar_call *call, const char *reason)
     if (error)
         return error;
     ar_process_begin();
-    ar_statistics_count(AR_ENTRY_ALLREDUCE, reason);
+    ar_statistics_count(AR_ENTRY_ALLREDUCE, reason, MPI_COMM_NULL, MPI_DATATYPE_NULL, MPI_OP_NULL,
+                        0);
     return MPI_SUCCESS;
 }
 

@@ -25,23 +25,21 @@ static atomic_bool stopped;
 
 /* --- all of them --- */
 
-static void
-delist(struct ar_communicator *c)
-{
-    pthread_mutex_lock(&lock);
-    c->next->previous = c->previous;
-    c->previous->next = c->next;
-    pthread_mutex_unlock(&lock);
-}
-
+/* Takes c from the list, if it is there, and frees it. */
 static void
 destroy(struct ar_communicator *c)
 {
+    if (c->next) {
+        pthread_mutex_lock(&lock);
+        c->next->previous = c->previous;
+        c->previous->next = c->next;
+        pthread_mutex_unlock(&lock);
+    }
     ar_statistics_detach(c->recorder);
     c->recorder = NULL;
     ar_decisions_destroy(c);
     ar_tuner_destroy(c->tuner);
-    ar_engine_destroy(c, !ar_communicators_are_stopped()); /* else they are gone already */
+    ar_engine_destroy(c, !ar_communicators_are_stopped());
     ar_memory_destroy(c);
     ar_model_destroy(c);
     ar_exact_sum_destroy(c);
@@ -58,7 +56,6 @@ leave(MPI_Comm comm, int key, void *state, void *extra)
     (void)comm;
     (void)key;
     (void)extra;
-    delist(state);
     destroy(state);
     return MPI_SUCCESS;
 }
@@ -97,7 +94,7 @@ ar_communicators_close(bool is_together)
 
 /* --- one --- */
 
-/* Hangs c on comm; on failure c is gone. */
+/* Makes c an attribute of comm; NULL, with c destroyed, where MPI refuses. */
 static struct ar_communicator *
 attach(struct ar_communicator *c, MPI_Comm comm, int *error)
 {
@@ -110,7 +107,6 @@ attach(struct ar_communicator *c, MPI_Comm comm, int *error)
     *error = keyval_error ? keyval_error : PMPI_Comm_set_attr(comm, keyval, c);
     if (*error == MPI_SUCCESS)
         return c;
-    delist(c);
     destroy(c);
     return NULL;
 }
@@ -153,7 +149,7 @@ ar_communicator_end_choice(struct ar_communicator *c, const char *reason)
     label_native(c);
 }
 
-/* What the ranks of a communicator settle at its first call: collective over comm. */
+/* Settles what concerns all ranks, at the first call.  Collective over comm. */
 static int
 settle(struct ar_communicator *c, MPI_Comm comm)
 {
@@ -161,8 +157,7 @@ settle(struct ar_communicator *c, MPI_Comm comm)
     if (error)
         return error;
     c->always_native = c->verdict ? c->verdict : ar_config_always_native(c->config);
-    /* What the program chose for the communicator that this one is a copy of, on which all ranks of
-     * that one agreed. */
+    /* Where comm is a copy: what the program chose for its original, alike on all ranks. */
     const char *const clauses = ar_program_clauses_get(comm);
     struct ar_config *const config = clauses ? ar_config_with_program(c->config, clauses) : NULL;
     if (clauses && !config)
@@ -272,7 +267,7 @@ run_messages(struct ar_communicator *c, const struct ar_decision *decision,
     ar_deadline_run(
         &(struct ar_deadline_run){.choice = &decision->choice, .reduction = r, .p2p = &run});
     const int error = ar_p2p_run(&run);
-    ar_deadline_leave();
+    ar_deadline_enter(AR_DEADLINE_CHECKS);
     return error;
 }
 
@@ -311,7 +306,7 @@ run_memory(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *d
     ar_deadline_run(
         &(struct ar_deadline_run){.choice = &decision->choice, .reduction = r, .node = &run});
     const int error = ar_node_allreduce(&run);
-    ar_deadline_leave();
+    ar_deadline_enter(AR_DEADLINE_CHECKS);
     return error;
 }
 

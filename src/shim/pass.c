@@ -12,7 +12,7 @@ end(const struct ar_native_mark *mark, int error, enum ar_entry entry, MPI_Comm 
     if (error)
         return error;
     ar_process_begin();
-    ar_statistics_count_message(
+    ar_statistics_count(
         entry, entry == AR_ENTRY_IALLREDUCE ? "nonblocking, not taken" : "persistent, not taken",
         comm, type, op, (uint64_t)count);
     return MPI_SUCCESS;

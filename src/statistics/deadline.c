@@ -16,11 +16,11 @@
 #include "report/report.h"
 #include "statistics/thread.h"
 
-/* The thread looks so many times in a timeout, and its looks are its clock: a process that is
- * stopped, or sits under a debugger, is not late by that. */
+/* The thread looks so many times in a timeout, and counts time by its looks, so that a process that
+ * is stopped or is in a debugger is not late for that reason. */
 #define LOOKS 10
 
-/* Of one call: at the timeout, and at twice that time. */
+/* How many lines are said of one call: one at the timeout, and one at twice that time. */
 #define LINES_MAX 2
 
 #define LINE_TEXT 960 /* what ar_say takes */
@@ -54,7 +54,7 @@ __thread struct ar_deadline_call *ar_deadline_own __attribute__((tls_model("init
 static struct ar_timeout_setting setting;
 static int keyval; /* of places */
 
-/* While the thread has it, no call gets on to what would take away what is looked at. */
+/* While the thread holds it, no call goes on to a step that would free what the thread looks at. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ar_deadline_call *calls; /* all; under the lock, with what is in them */
 static unsigned long long looks;       /* under the lock, too */
@@ -158,7 +158,7 @@ say_one(void)
     return call;
 }
 
-/* Is a call under way of which a line was said?  *rank: who we are. */
+/* Is a call under way of which a line was said?  *rank gets this rank. */
 static bool
 is_any_late(int *rank)
 {
@@ -177,14 +177,14 @@ sleep_ms(unsigned ms)
     nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}, NULL);
 }
 
-/* The lines of other ranks come through first; then the lowest of the ranks whose time is up speaks
- * and ends, and with it its launcher the others. */
+/* The lines of other ranks come through first.  Then the lowest of the ranks whose time is up
+ * speaks and ends, whereupon the launcher ends the others. */
 #define END_MS    1000
 #define TURN_MS   250
 #define LAST_TURN 8
 
-/* By a signal: the thread may not call MPI_Abort in a program of one thread, and MPI might be
- * locked.  Unless what is late has got through after all. */
+/* Ends the job by a signal, unless what is late has ended after all.  The thread may not call
+ * MPI_Abort in a program of one thread, and MPI might be locked. */
 static void
 end_job(int rank)
 {
@@ -271,7 +271,7 @@ ar_deadline_start(const struct ar_timeout_setting *asked)
     int error = 0;
     if (asked)
         setting = *asked;
-    own_rank = ar_rank_in_job(); /* what MPI says is better, where it says */
+    own_rank = ar_rank_in_job(); /* MPI's number replaces it where it is known */
     if (setting.ms > 0)
         error = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave_place, &keyval, NULL);
     if (setting.ms > 0 && !error)
@@ -282,30 +282,26 @@ ar_deadline_start(const struct ar_timeout_setting *asked)
         atomic_store(&ar_deadline_may_watch, false);
 }
 
-/* One that is not in use; NULL without memory.  Under the lock. */
-static struct ar_deadline_call *
-get_idle(void)
-{
-    struct ar_deadline_call *call = calls;
-    while (call && call->is_taken)
-        call = call->next;
-    if (call)
-        return call;
-    call = calloc(1, sizeof *call);
-    if (!call)
-        return NULL;
-    call->next = calls;
-    return calls = call;
-}
-
 void
 ar_deadline_begin(MPI_Count count, MPI_Datatype type)
 {
     if (!ar_deadline_watches())
         return;
     const struct ar_named *const named = ar_named_find(type);
+    struct ar_deadline_call *call = ar_deadline_own;
     pthread_mutex_lock(&lock);
-    struct ar_deadline_call *const call = ar_deadline_own ? ar_deadline_own : get_idle();
+    if (!call) { /* one that is not in use, or else a new one */
+        call = calls;
+        while (call && call->is_taken)
+            call = call->next;
+    }
+    if (!call) {
+        call = calloc(1, sizeof *call);
+        if (call) {
+            call->next = calls;
+            calls = call;
+        }
+    }
     if (call)
         *call = (struct ar_deadline_call){
             .next = call->next,
@@ -358,13 +354,7 @@ ar_deadline_run(const struct ar_deadline_run *run)
     pthread_mutex_unlock(&lock);
 }
 
-void
-ar_deadline_leave(void)
-{
-    ar_deadline_enter(AR_DEADLINE_CHECKS);
-}
-
-/* A call that MPI took without our help has its number, too: those who count calls count it. */
+/* A call that MPI took without our help has a number, too, since users count it. */
 void
 ar_deadline_end(MPI_Comm comm, int error)
 {

@@ -3,11 +3,9 @@
  * abort it then ends this process, and so the job, also where the rank hangs inside the MPI
  * library.
  *
- * A call takes part from its begin to its end, both on the thread that makes it; without the
- * setting none does, and what is here costs a branch.  A call out of which an error handler of the
- * program's jumps seems to be under way until the next one of its thread, or until its communicator
- * goes.
- */
+ * A call takes part from its begin to its end, both on the thread that makes it.  Without the
+ * setting none does, which costs a branch.  A call that an error handler of the program leaves by a
+ * jump seems to be under way until its thread makes the next one, or its communicator is freed. */
 #ifndef AR_DEADLINE_H
 #define AR_DEADLINE_H
 
@@ -26,14 +24,14 @@ extern atomic_bool ar_deadline_may_watch; /* false once it is known that nobody 
 extern __thread struct ar_deadline_call *ar_deadline_own /* this thread's call, or NULL */
     __attribute__((tls_model("initial-exec")));
 
-/* Is a call that comes now to begin here? */
+/* Must a call that comes now begin with ar_deadline_begin? */
 static inline bool
 ar_deadline_watches(void)
 {
     return atomic_load_explicit(&ar_deadline_may_watch, memory_order_relaxed);
 }
 
-/* Has this thread begun a call?  All that stands below the beginning is for such alone. */
+/* Has this thread begun a call?  All functions after ar_deadline_begin are only for such. */
 static inline bool
 ar_deadline_is_on(void)
 {
@@ -62,7 +60,7 @@ void ar_deadline_meet(MPI_Comm comm, enum ar_deadline_stage stage);
 /* It is at CHOOSES, NATIVE or CHECKS from now on. */
 void ar_deadline_enter(enum ar_deadline_stage stage);
 
-/* What runs; it lives until ar_deadline_leave. */
+/* What runs; it lives until the next ar_deadline_enter. */
 struct ar_deadline_run {
     const struct ar_choice *choice;
     const struct ar_reduction *reduction;
@@ -70,9 +68,8 @@ struct ar_deadline_run {
     const struct ar_node_run *node;
 };
 
-/* Around a run: RUNS, then CHECKS. */
+/* It is at RUNS from now on; ar_deadline_enter(AR_DEADLINE_CHECKS) comes after the run. */
 void ar_deadline_run(const struct ar_deadline_run *run);
-void ar_deadline_leave(void);
 
 /* The call returns error.  comm: its communicator; MPI_COMM_NULL where MPI cannot be asked. */
 void ar_deadline_end(MPI_Comm comm, int error);

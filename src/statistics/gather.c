@@ -7,7 +7,7 @@
 
 #define TAG 0
 
-/* Row by row: so the receiver needs no memory but for rows that are new to it. */
+/* Sends row by row, so that the receiver needs memory only for rows that are new to it. */
 static int
 send(const struct ar_table *table, int to, MPI_Comm comm)
 {
@@ -33,7 +33,7 @@ receive(struct ar_table *table, int from, MPI_Comm comm)
     return error;
 }
 
-/* A binomial tree. */
+/* Merges along a binomial tree. */
 static int
 merge(struct ar_table *table, MPI_Comm comm)
 {
@@ -49,25 +49,18 @@ merge(struct ar_table *table, MPI_Comm comm)
     return error;
 }
 
-/* The program may have receives pending on its own. */
-static bool
-make_own(MPI_Comm *own, MPI_Comm comm)
-{
-    struct ar_quiet quiet;
-    ar_quiet_begin(&quiet, comm);
-    const bool made = PMPI_Comm_split(comm, 0, 0, own) == MPI_SUCCESS;
-    const bool all = ar_all(comm, made);
-    ar_quiet_end(&quiet);
-    if (made && !all)
-        PMPI_Comm_free(own);
-    return all;
-}
-
 bool
 ar_table_gather(struct ar_table *table, MPI_Comm comm)
 {
-    MPI_Comm own;
-    if (!make_own(&own, comm))
+    MPI_Comm own; /* since the program may have receives pending on comm */
+    struct ar_quiet quiet;
+    ar_quiet_begin(&quiet, comm);
+    const bool is_made = PMPI_Comm_split(comm, 0, 0, &own) == MPI_SUCCESS;
+    const bool all = ar_all(comm, is_made);
+    ar_quiet_end(&quiet);
+    if (is_made && !all)
+        PMPI_Comm_free(&own);
+    if (!all)
         return false;
     const int error = merge(table, own);
     PMPI_Comm_free(&own);

@@ -49,7 +49,7 @@ ar_recorder_label(struct ar_recorder *recorder, enum ar_entry entry, const char 
     return label;
 }
 
-/* Names are looked up here: later, MPI may be gone. */
+/* Looks names up now, since later MPI may have ended. */
 static void
 set_names(struct ar_record *record, MPI_Datatype type, MPI_Op op)
 {
@@ -69,34 +69,28 @@ set_names(struct ar_record *record, MPI_Datatype type, MPI_Op op)
     snprintf(record->op, sizeof record->op, "%s", predefined ? ops[which] : "user");
 }
 
-static struct ar_record *
-append(struct ar_recorder *recorder, const struct ar_record_key *key)
-{
-    struct ar_record *r = key->label ? malloc(sizeof *r) : NULL;
-    if (!r) {
-        ar_record_bump(&recorder->lost, 1);
-        return NULL;
-    }
-    r->key = *key;
-    r->type[0] = r->op[0] = '\0';
-    if (key->nranks > 0)
-        set_names(r, key->type, key->op);
-    ar_counts_init(&r->counts);
-    atomic_init(&r->next, atomic_load_explicit(&recorder->first, memory_order_relaxed));
-    /* Pairs with the acquire in ar_recorder_collect. */
-    atomic_store_explicit(&recorder->first, r, memory_order_release);
-    return r;
-}
-
 struct ar_record *
 ar_recorder_find(struct ar_recorder *recorder, const struct ar_record_key *key)
 {
-    struct ar_record *r = atomic_load_explicit(&recorder->first, memory_order_relaxed);
-    for (; r; r = atomic_load_explicit(&r->next, memory_order_relaxed))
+    struct ar_record *const first = atomic_load_explicit(&recorder->first, memory_order_relaxed);
+    for (struct ar_record *r = first; r; r = atomic_load_explicit(&r->next, memory_order_relaxed))
         if (r->key.label == key->label && r->key.type == key->type && r->key.op == key->op &&
             r->key.bin == key->bin && r->key.nranks == key->nranks)
             return r;
-    return append(recorder, key);
+    struct ar_record *const new = key->label ? malloc(sizeof *new) : NULL;
+    if (!new) {
+        ar_record_bump(&recorder->lost, 1);
+        return NULL;
+    }
+    new->key = *key;
+    new->type[0] = new->op[0] = '\0';
+    if (key->nranks > 0)
+        set_names(new, key->type, key->op);
+    ar_counts_init(&new->counts);
+    atomic_init(&new->next, first);
+    /* Pairs with the acquire in ar_recorder_collect. */
+    atomic_store_explicit(&recorder->first, new, memory_order_release);
+    return new;
 }
 
 struct ar_record *
@@ -143,7 +137,7 @@ fill_row(struct ar_row *row, const struct ar_record *record)
     snprintf(row->key.requested, sizeof row->key.requested, "%s", label->requested);
     snprintf(row->key.ran, sizeof row->key.ran, "%s", label->ran);
     snprintf(row->key.reason, sizeof row->key.reason, "%s", label->reason);
-    /* The numbers may change meanwhile: one by one. */
+    /* The numbers may change meanwhile, so they are copied one by one. */
     for (size_t i = 0; i < sizeof row->counts / sizeof *numbers; i++)
         ((uint64_t *)&row->counts)[i] = __atomic_load_n(&numbers[i], __ATOMIC_RELAXED);
 }
@@ -156,7 +150,7 @@ ar_recorder_collect(const struct ar_recorder *recorder, struct ar_table *table)
     const struct ar_record *running =
         atomic_load_explicit(&recorder->running, memory_order_acquire);
     const uint64_t started = __atomic_load_n(&recorder->started_ticks, __ATOMIC_RELAXED);
-    /* Pairs with the release in append(). */
+    /* Pairs with the release in ar_recorder_find. */
     const struct ar_record *r = atomic_load_explicit(&recorder->first, memory_order_acquire);
     for (; r; r = atomic_load_explicit(&r->next, memory_order_relaxed)) {
         fill_row(&row, r);

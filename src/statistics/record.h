@@ -1,6 +1,6 @@
-/* Recording: what the calls on one communicator did, in rows for the statistics.
- * One thread at a time records; another may collect meanwhile, since records only
- * come and all their numbers are read and written as atomics. */
+/* Recording: what the calls on one communicator did, in rows for the statistics.  One thread at a
+ * time records; another may collect meanwhile, since records are only added and all their numbers
+ * are read and written as atomics. */
 #ifndef AR_RECORD_H
 #define AR_RECORD_H
 
@@ -61,8 +61,7 @@ const struct ar_call_label *ar_recorder_label(struct ar_recorder *recorder, enum
  * a label or memory. */
 struct ar_record *ar_recorder_find(struct ar_recorder *recorder, const struct ar_record_key *key);
 
-/* The same of a call with any valid type and op that the MPI library ran; *bytes: of the message.
- */
+/* The same for a call that the MPI library ran, with any type and op; *bytes: of its message. */
 struct ar_record *ar_recorder_find_native(struct ar_recorder *recorder,
                                           const struct ar_call_label *label, int nranks,
                                           MPI_Datatype type, MPI_Op op, uint64_t count,

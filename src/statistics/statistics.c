@@ -17,7 +17,7 @@
 #include "report/report.h"
 #include "report/watchdog.h"
 #include "statistics/gather.h"
-#include "statistics/snapshot.h"
+#include "statistics/thread.h"
 #include "statistics/verified.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -39,12 +39,12 @@ static struct {
 } all = {.world_rank = -1};
 
 static bool
-asks(const struct ar_config *config)
+wants_records(const struct ar_config *config)
 {
     return config && (config->verbose > 0 || config->stats_file);
 }
 
-/* Several communicators may have agreed on different files: the first counts. */
+/* Several communicators may have agreed on different files; the first one counts. */
 static void
 use_file(const char *file)
 {
@@ -54,7 +54,7 @@ use_file(const char *file)
     pthread_mutex_unlock(&lock);
 }
 
-/* Where rank 0's settings count for all, this may not be the first to ask. */
+/* Called again where the settings of rank 0 count for all. */
 static void
 start_clock(void)
 {
@@ -68,7 +68,7 @@ struct ar_recorder *
 ar_statistics_attach(const struct ar_config *config, MPI_Comm comm, uint64_t setup_ns)
 {
     const struct ar_config *const settings = config ? config : all.config;
-    if (!asks(settings))
+    if (!wants_records(settings))
         return NULL;
     start_clock();
     struct ar_recorder *const recorder = ar_recorder_create();
@@ -109,33 +109,22 @@ ar_statistics_detach(struct ar_recorder *recorder)
 }
 
 void
-ar_statistics_count(enum ar_entry entry, const char *reason)
+ar_statistics_count(enum ar_entry entry, const char *reason, MPI_Comm comm, MPI_Datatype type,
+                    MPI_Op op, uint64_t count)
 {
+    int nranks = 0;
+    uint64_t bytes = 0;
     struct ar_record_key key = {.type = MPI_DATATYPE_NULL, .op = MPI_OP_NULL};
     if (!all.stateless)
         return;
+    if (comm != MPI_COMM_NULL)
+        PMPI_Comm_size(comm, &nranks);
     pthread_mutex_lock(&lock);
     key.label = ar_recorder_label(all.stateless, entry, "", "native", reason);
-    struct ar_record *const record = ar_recorder_find(all.stateless, &key);
-    if (record)
-        ar_record_pass(record, 0);
-    pthread_mutex_unlock(&lock);
-}
-
-void
-ar_statistics_count_message(enum ar_entry entry, const char *reason, MPI_Comm comm,
-                            MPI_Datatype type, MPI_Op op, uint64_t count)
-{
-    int nranks = 0;
-    uint64_t bytes;
-    if (!all.stateless)
-        return;
-    PMPI_Comm_size(comm, &nranks);
-    pthread_mutex_lock(&lock);
-    const struct ar_call_label *const label =
-        ar_recorder_label(all.stateless, entry, "", "native", reason);
     struct ar_record *const record =
-        ar_recorder_find_native(all.stateless, label, nranks, type, op, count, &bytes);
+        comm == MPI_COMM_NULL
+            ? ar_recorder_find(all.stateless, &key)
+            : ar_recorder_find_native(all.stateless, key.label, nranks, type, op, count, &bytes);
     if (record)
         ar_record_pass(record, bytes);
     pthread_mutex_unlock(&lock);
@@ -232,19 +221,6 @@ write_snapshot(void)
     ar_table_fini(&table);
 }
 
-/* Forgets what was gathered. */
-static void
-reset(void)
-{
-    pthread_mutex_lock(&lock);
-    for (struct ar_recorder *r = all.recorders; r; r = r->next)
-        ar_recorder_reset(r);
-    ar_table_fini(&all.gone);
-    if (all.stateless)
-        ar_recorder_reset(all.stateless);
-    pthread_mutex_unlock(&lock);
-}
-
 bool
 ar_statistics_are_parted(void)
 {
@@ -262,7 +238,13 @@ ar_statistics_part(MPI_Comm comm)
         return;
     collect(&table);
     add_rows(&all.passed_on, &table);
-    reset();
+    pthread_mutex_lock(&lock); /* what was gathered is forgotten */
+    for (struct ar_recorder *r = all.recorders; r; r = r->next)
+        ar_recorder_reset(r);
+    ar_table_fini(&all.gone);
+    if (all.stateless)
+        ar_recorder_reset(all.stateless);
+    pthread_mutex_unlock(&lock);
     ar_table_sign(&table, own_rank());
     if (ar_table_gather(&table, comm) && rank == 0) {
         /* Such a program may gather several times, from the same ranks. */
@@ -279,21 +261,11 @@ ar_statistics_part(MPI_Comm comm)
 
 #define ALARMS_SAID 3
 
-static void
-say_alarms(const struct ar_table *table)
-{
-    struct ar_alarm alarms[ALARMS_SAID];
-    const size_t n = ar_watchdog_look(table, alarms, ALARMS_SAID);
-    for (size_t i = 0; i < n; i++) {
-        char text[AR_ALARM_TEXT];
-        ar_say("watchdog: %s", ar_alarm_print(&alarms[i], text, sizeof text));
-    }
-}
-
 void
 ar_statistics_end(bool is_together)
 {
     struct ar_table table = {0};
+    struct ar_alarm alarms[ALARMS_SAID];
     if (atomic_exchange(&all.ended, true))
         return;
     collect(&table);
@@ -308,12 +280,17 @@ ar_statistics_end(bool is_together)
     } else if (gathers || (all.path[0] && table.nrows > 0)) {
         write_file(&table, NAME_OF_RANK, 1);
     }
-    if (asks(all.config) && own_rank() == 0)
-        say_alarms(&table);
+    const size_t n = wants_records(all.config) && own_rank() == 0
+                         ? ar_watchdog_look(&table, alarms, ALARMS_SAID)
+                         : 0;
+    for (size_t i = 0; i < n; i++) {
+        char text[AR_ALARM_TEXT];
+        ar_say("watchdog: %s", ar_alarm_print(&alarms[i], text, sizeof text));
+    }
     ar_table_fini(&table);
 }
 
-/* --- the beginning, which knows of all of the above --- */
+/* --- the beginning --- */
 
 void
 ar_statistics_begin(const struct ar_config *config, int world_rank)
@@ -323,7 +300,7 @@ ar_statistics_begin(const struct ar_config *config, int world_rank)
         PMPI_Comm_size(MPI_COMM_WORLD, &all.world_size);
     all.begun_ns = ar_clock_system_ns();
     all.verifies = config && config->verify.every > 0;
-    if (!asks(config))
+    if (!wants_records(config))
         return;
     start_clock();
     all.config = config;
@@ -331,5 +308,5 @@ ar_statistics_begin(const struct ar_config *config, int world_rank)
     if (config->stats_file)
         use_file(config->stats_file);
     if (config->stats_signal && config->stats_file)
-        ar_snapshot_at(config->stats_signal, write_snapshot);
+        ar_thread_write_at(config->stats_signal, write_snapshot);
 }

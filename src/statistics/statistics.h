@@ -24,27 +24,25 @@ void ar_statistics_begin(const struct ar_config *config, int world_rank);
 struct ar_recorder *ar_statistics_attach(const struct ar_config *config, MPI_Comm comm,
                                          uint64_t setup_ns);
 
-/* Takes over the numbers of a recorder, whose communicator goes, and destroys it; NULL is allowed.
+/* Takes over the numbers of a recorder whose communicator is freed, and destroys it.  May be NULL.
  */
 void ar_statistics_detach(struct ar_recorder *recorder);
 
-/* Are numbers to be gathered when communicators go?  In programs without a world, where no end is
- * to be seen. */
+/* Are numbers to be gathered when communicators are freed?  They are in programs without a world,
+ * where we cannot see the end. */
 bool ar_statistics_are_parted(void);
 
-/* Then, before comm goes, whose configuration has a file for statistics: gathers and writes if it
- * is the largest communicator that any of its ranks had.  Collective over comm. */
+/* In that case, before comm is freed, whose configuration has a file for statistics: gathers and
+ * writes if it is the largest communicator that any of its ranks had.  Collective over comm. */
 void ar_statistics_part(MPI_Comm comm);
 
-/* Counts a call that MPI took, and that no communicator's state has to do with. */
-void ar_statistics_count(enum ar_entry entry, const char *reason);
+/* Counts a call that the MPI library took and that no communicator's state is concerned with.  With
+ * MPI_COMM_NULL type, op and count are ignored: nothing is known of the message. */
+void ar_statistics_count(enum ar_entry entry, const char *reason, MPI_Comm comm, MPI_Datatype type,
+                         MPI_Op op, uint64_t count);
 
-/* The same of a message, whose size is counted too. */
-void ar_statistics_count_message(enum ar_entry entry, const char *reason, MPI_Comm comm,
-                                 MPI_Datatype type, MPI_Op op, uint64_t count);
-
-/* Prints and writes, once.  Where all ranks of the world call it together, collective over them;
- * else MPI may have ended. */
+/* Prints and writes, once.  is_together: collective over all ranks of the world; otherwise MPI may
+ * have ended. */
 void ar_statistics_end(bool is_together);
 
 #endif

@@ -1,8 +1,13 @@
 #include "statistics/thread.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
+
+#include "report/report.h"
 
 int
 ar_thread_start(void *(*serve)(void *))
@@ -16,4 +21,46 @@ ar_thread_start(void *(*serve)(void *))
     if (!error)
         pthread_detach(thread);
     return error;
+}
+
+static sem_t asked;
+static void (*writer)(void);
+static struct sigaction before; /* who else handles the signal */
+
+/* A handler may do no more than this.  The earlier one, of the program or the MPI library, is
+ * called too. */
+static void
+on_signal(int signal, siginfo_t *info, void *context)
+{
+    const int saved = errno;
+    sem_post(&asked);
+    errno = saved;
+    if (before.sa_flags & SA_SIGINFO)
+        before.sa_sigaction(signal, info, context);
+    else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+        before.sa_handler(signal);
+}
+
+static void *
+serve(void *unused)
+{
+    (void)unused;
+    for (;;)
+        if (sem_wait(&asked) == 0)
+            writer();
+    return NULL;
+}
+
+void
+ar_thread_write_at(int signal, void (*write)(void))
+{
+    const struct sigaction ours = {.sa_sigaction = on_signal, .sa_flags = SA_RESTART | SA_SIGINFO};
+    writer = write;
+    sem_init(&asked, 0, 0);
+    sigaction(signal, NULL, &before);
+    const int error = ar_thread_start(serve);
+    if (error)
+        ar_say("ALLREDUCE_STATS_SIGNAL: no thread for it: %s", strerror(error));
+    else
+        sigaction(signal, &ours, NULL);
 }
