@@ -14,12 +14,12 @@
 #include "execute/shared.h"
 #include "report/report.h"
 
-/* What ranks must have alike, as hashes. */
+/* Hashes of what ranks must have alike. */
 struct print {
     uint64_t text, version;
 };
 
-/* Two builds that exchange the same messages in the same order have the same number here. */
+/* Builds that exchange the same messages in the same order have the same protocol. */
 static const char version[] = "liballreduce " PACKAGE_VERSION ", protocol " AR_PROTOCOL;
 static const char reason_version[] = "ranks differ in version";
 
@@ -47,8 +47,8 @@ compare(const struct ar_communicator *c, MPI_Comm comm, const char *text,
     return error;
 }
 
-/* Makes *theirs from rank 0's configuration, but for what is each rank's own: that is as in mine.
- * Collective over comm, where rank differs has another one, in the settings that are named. */
+/* Makes *theirs from rank 0's configuration, except for what each rank sets for itself, which is as
+ * in mine.  Rank 0 says that rank differs has other settings.  Collective over comm. */
 static int
 adopt(const struct ar_communicator *c, MPI_Comm comm, const struct ar_config *mine,
       struct ar_config **theirs, int differs, const char *settings)
@@ -74,37 +74,14 @@ adopt(const struct ar_communicator *c, MPI_Comm comm, const struct ar_config *mi
     return MPI_SUCCESS;
 }
 
-/* Groups whose ranks were found to agree.  Communicators within one of them need
- * no comparison, which costs a collective of all with all.  Each rank remembers for
- * itself; what counts is the memory of a communicator's rank 0. */
+/* Groups whose ranks were found to agree.  Communicators within one of them need no comparison,
+ * which costs an allgather.  Each rank remembers for itself; what counts is what a communicator's
+ * rank 0 remembers. */
 #define GROUPS_MAX 16
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static MPI_Group groups[GROUPS_MAX];
 static int ngroups;
-
-static bool
-is_known_to_agree(MPI_Comm comm, int nranks)
-{
-    bool known = false;
-    pthread_mutex_lock(&lock);
-    for (int i = 0; i < ngroups && !known; i++)
-        known = ar_group_covers(groups[i], comm, nranks);
-    pthread_mutex_unlock(&lock);
-    return known;
-}
-
-static void
-remember(MPI_Comm comm, int nranks)
-{
-    MPI_Group group = ar_group_of(comm, nranks);
-    pthread_mutex_lock(&lock);
-    if (group != MPI_GROUP_NULL && ngroups < GROUPS_MAX)
-        groups[ngroups++] = group;
-    else if (group != MPI_GROUP_NULL)
-        PMPI_Group_free(&group);
-    pthread_mutex_unlock(&lock);
-}
 
 void
 ar_agree_close(void)
@@ -115,20 +92,33 @@ ar_agree_close(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Collective over comm: a broadcast where rank 0 knows that the ranks agree. */
+/* Collective over comm: no more than a broadcast where rank 0 knows that the ranks agree. */
 static int
 find_differences(const struct ar_communicator *c, MPI_Comm comm, const char *text,
                  struct differences *differ)
 {
-    char known = c->rank == 0 && is_known_to_agree(comm, c->nranks);
+    char known = false;
+    if (c->rank == 0) {
+        pthread_mutex_lock(&lock);
+        for (int i = 0; i < ngroups && !known; i++)
+            known = ar_group_covers(groups[i], comm, c->nranks);
+        pthread_mutex_unlock(&lock);
+    }
     int error = PMPI_Bcast(&known, 1, MPI_CHAR, 0, comm);
     *differ = (struct differences){-1, -1};
     if (error || known)
         return error;
     error = compare(c, comm, text, differ);
-    if (!error && differ->text < 0 && differ->version < 0)
-        remember(comm, c->nranks);
-    return error;
+    if (error || differ->text >= 0 || differ->version >= 0)
+        return error;
+    MPI_Group group = ar_group_of(comm, c->nranks);
+    pthread_mutex_lock(&lock);
+    if (group != MPI_GROUP_NULL && ngroups < GROUPS_MAX)
+        groups[ngroups++] = group;
+    else if (group != MPI_GROUP_NULL)
+        PMPI_Group_free(&group);
+    pthread_mutex_unlock(&lock);
+    return MPI_SUCCESS;
 }
 
 int
@@ -160,7 +150,7 @@ ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mi
             ar_say("%s", c->config->problem);
         ar_job_end(comm, c->rank == 0);
     }
-    /* Under ALLREDUCE_STRICT=0: said once, not for every communicator. */
+    /* Under ALLREDUCE_STRICT=0 it is said once, not for every communicator. */
     if (c->config->broken && c->rank == 0 && !atomic_flag_test_and_set(&warned))
         ar_say("warning: %s: every call goes native", c->config->problem);
     return MPI_SUCCESS;

@@ -6,7 +6,7 @@
 
 #include "communicator/communicator.h"
 
-/* Another number whenever ranks exchange something else than before, in set-up or in calls. */
+/* The number changes whenever ranks exchange something else than before, in set-up or in calls. */
 #define AR_PROTOCOL "2"
 
 /* Agrees on the configuration: c->config and, where ranks differ, c->own_config (rank 0's).
@@ -14,12 +14,11 @@
  * error of MPI's. */
 int ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine);
 
-/* Agrees on a configuration that the program changed: where ranks differ, *config
- * becomes rank 0's and what was there is destroyed.  Collective over comm.
- * MPI_SUCCESS or an error of MPI's. */
+/* Agrees on a configuration that the program changed: where ranks differ, *config becomes rank 0's
+ * and what was there is destroyed.  Collective over comm.  MPI_SUCCESS or an error of MPI's. */
 int ar_agree_on(struct ar_communicator *c, MPI_Comm comm, struct ar_config **config);
 
-/* Forgets who agreed, for the last time that MPI can be called. */
+/* Forgets who agreed, as long as MPI can be called. */
 void ar_agree_close(void);
 
 #endif

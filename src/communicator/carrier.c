@@ -13,8 +13,8 @@
 #include "execute/shared.h"
 #include "select/select.h"
 
-/* Carriers that stay, of which a process is rank 0; and all that it may take part in at a time: 3 %
- * of what MPICH has. */
+/* How many carriers a process keeps of which it is rank 0, and how many it takes part in at a time,
+ * which are 3 % of the communicators that MPICH has. */
 #define KEPT_MAX 16
 #define MOST     60
 
@@ -29,10 +29,10 @@ struct ar_carrier {
     MPI_Comm comm;
     MPI_Group group; /* whose communicators it may serve; MPI_GROUP_NULL: not yet, or nobody's */
     int nranks;
-    int *node_of;           /* of its ranks; owned */
-    int ranges;             /* for which the tags of MPI suffice, for each rank */
-    int next_range;         /* where to look first */
-    unsigned char *is_used; /* ranges of them; owned */
+    int ranges;                    /* for which the tags of MPI suffice, for each rank */
+    int next_range;                /* where to look first */
+    unsigned char is_used[RANGES]; /* of which there are ranges */
+    int node_of[];                 /* of its ranks */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -77,22 +77,19 @@ ar_carrier_note_copy(MPI_Comm comm)
         PMPI_Comm_set_attr(comm, atomic_load(&copied), NULL);
 }
 
-static bool
-was_copied(MPI_Comm comm)
+/* As PMPI_Comm_split.  In Open MPI that never returns while a copy of comm that MPI_Comm_idup has
+ * begun is incomplete, so the part is made of a group where the program had comm copied so, which
+ * is known alike on all ranks.  No callback of the program's is then called. */
+static int
+split(MPI_Comm comm, const int *colour_of, int rank, int nranks, MPI_Comm *part)
 {
     const int keyval = atomic_load(&copied);
-    int found = 0;
+    int found = 0, n = 0;
     void *value;
-    return keyval != MPI_KEYVAL_INVALID &&
-           PMPI_Comm_get_attr(comm, keyval, &value, &found) == MPI_SUCCESS && found;
-}
-
-/* As PMPI_Comm_split, but for calling the program's attribute callbacks. */
-static int
-create_group(MPI_Comm comm, const int *colour_of, int rank, int nranks, MPI_Comm *part)
-{
-    int *const members = malloc((size_t)nranks * sizeof *members), n = 0;
     MPI_Group all, some;
+    if (keyval == MPI_KEYVAL_INVALID || PMPI_Comm_get_attr(comm, keyval, &value, &found) || !found)
+        return PMPI_Comm_split(comm, colour_of ? colour_of[rank] : 0, rank, part);
+    int *const members = malloc((size_t)nranks * sizeof *members);
     if (!members)
         return MPI_ERR_NO_MEM;
     for (int i = 0; i < nranks; i++)
@@ -109,18 +106,7 @@ create_group(MPI_Comm comm, const int *colour_of, int rank, int nranks, MPI_Comm
     return error;
 }
 
-/* PMPI_Comm_split never returns in Open MPI as long as MPI_Comm_idup has made no more than a
- * beginning of a copy of comm.  That it was called for comm is known alike on all ranks. */
-static int
-split(MPI_Comm comm, const int *colour_of, int rank, int nranks, MPI_Comm *part)
-{
-    if (was_copied(comm))
-        return create_group(comm, colour_of, rank, nranks, part);
-    return PMPI_Comm_split(comm, colour_of ? colour_of[rank] : 0, rank, part);
-}
-
-/* Sets node_of to the first rank on each rank's node: a node is what has one host's name and boot.
- */
+/* Sets node_of to the first rank on each rank's node.  Ranks of a node have its name and boot. */
 static int
 find_nodes(int *node_of, MPI_Comm comm, int rank, int nranks)
 {
@@ -176,31 +162,6 @@ find_nodes(int *node_of, MPI_Comm comm, int rank, int nranks)
 
 /* --- carriers --- */
 
-static void
-destroy(struct ar_carrier *s)
-{
-    free(s->node_of);
-    free(s->is_used);
-    free(s);
-}
-
-static struct ar_carrier *
-allocate(int nranks)
-{
-    struct ar_carrier *s = calloc(1, sizeof *s);
-    if (!s)
-        return NULL;
-    s->comm = MPI_COMM_NULL;
-    s->group = MPI_GROUP_NULL;
-    s->nranks = nranks;
-    s->node_of = malloc((size_t)nranks * sizeof *s->node_of);
-    s->is_used = calloc(RANGES, sizeof *s->is_used);
-    if (s->node_of && s->is_used)
-        return s;
-    destroy(s);
-    return NULL;
-}
-
 /* Each rank gives out tags of its own, so that two communicators never have the same.  The greatest
  * tag is an attribute of the world's; without a world nothing is shared. */
 static int
@@ -214,7 +175,7 @@ ranges_for(int nranks)
     return ranges < RANGES ? ranges : RANGES;
 }
 
-/* Nobody's any more. */
+/* Takes a carrier that nobody uses any more from the list, and frees it. */
 static void
 give_up(struct ar_carrier *s, bool has_share, bool mpi_lives)
 {
@@ -228,19 +189,23 @@ give_up(struct ar_carrier *s, bool has_share, bool mpi_lives)
     pthread_mutex_unlock(&lock);
     if (mpi_lives && s->comm != MPI_COMM_NULL)
         PMPI_Comm_free(&s->comm);
-    destroy(s);
+    free(s);
 }
 
-/* Collective over comm; NULL on all ranks where one of them fails, but for *error. */
+/* Makes the carrier that rank 0 offers.  Collective over comm; NULL on all ranks where one of them
+ * fails, unless memory runs out (*error), which concerns this rank alone. */
 static struct ar_carrier *
 make(const struct offer *offer, MPI_Comm comm, int rank, int nranks, int *error)
 {
-    struct ar_carrier *const s = allocate(nranks);
+    struct ar_carrier *const s = calloc(1, sizeof *s + (size_t)nranks * sizeof s->node_of[0]);
     *error = s ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     if (!s)
         return NULL;
     s->number = offer->number;
     s->is_kept = offer->is_kept;
+    s->comm = MPI_COMM_NULL;
+    s->group = MPI_GROUP_NULL;
+    s->nranks = nranks;
     pthread_mutex_lock(&lock);
     const bool has_share = taken < MOST;
     taken += has_share;
@@ -253,7 +218,7 @@ make(const struct offer *offer, MPI_Comm comm, int rank, int nranks, int *error)
     fails |= !has_share || s->comm == MPI_COMM_NULL;
     s->ranges = ranges_for(nranks);
     s->is_used[0] = rank == 0; /* by this communicator */
-    /* Before the ranks meet: once they have, another thread of one of them may lend it. */
+    /* This comes before the ranks meet: afterwards another thread of one of them may lend it. */
     if (s->is_kept) {
         pthread_mutex_lock(&lock);
         s->next = carriers;
@@ -289,10 +254,12 @@ take_range(struct ar_carrier *s)
     return -1;
 }
 
-/* By rank 0: a carrier that all ranks of comm have. */
-static bool
-find(struct offer *offer, MPI_Comm comm, int nranks)
+/* Called by rank 0: offers a carrier that all ranks of comm have, or else what the new one is to
+ * be. */
+static void
+make_offer(struct offer *offer, MPI_Comm comm, int nranks)
 {
+    *offer = (struct offer){.number = 0};
     pthread_mutex_lock(&lock);
     for (struct ar_carrier *s = carriers; s && offer->number == 0; s = s->next) {
         if (s->group == MPI_GROUP_NULL || !ar_group_covers(s->group, comm, nranks))
@@ -304,13 +271,8 @@ find(struct offer *offer, MPI_Comm comm, int nranks)
         PMPI_Comm_rank(s->comm, &offer->leader);
     }
     pthread_mutex_unlock(&lock);
-    return offer->number != 0;
-}
-
-/* By rank 0: what the new one is to be. */
-static void
-propose(struct offer *offer, MPI_Comm comm, int nranks)
-{
+    if (offer->number != 0)
+        return;
     MPI_Group group = ar_group_of(comm, nranks);
     *offer = (struct offer){.is_new = true};
     const bool can_share =
@@ -326,8 +288,8 @@ propose(struct offer *offer, MPI_Comm comm, int nranks)
 
 /* --- what a communicator has of it --- */
 
-/* Sets the ranks of the wire, and numbers the nodes by their first ranks.  MPI_SUCCESS or an error.
- */
+/* Sets the ranks of the wire, and numbers the nodes by their first ranks.  MPI_SUCCESS or an MPI
+ * error. */
 static int
 fit(struct ar_carriage *carriage, MPI_Comm comm, int nranks)
 {
@@ -369,8 +331,8 @@ ar_carriage_borrow(struct ar_carriage *carriage, MPI_Comm comm, int rank, int nr
     struct offer offer = {.number = 0};
     struct ar_carrier *s = NULL;
     *carriage = (struct ar_carriage){.range = -1};
-    if (rank == 0 && !find(&offer, comm, nranks))
-        propose(&offer, comm, nranks);
+    if (rank == 0)
+        make_offer(&offer, comm, nranks);
     *error = PMPI_Bcast(&offer, (int)sizeof offer, MPI_BYTE, 0, comm);
     if (*error)
         return false;

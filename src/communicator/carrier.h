@@ -1,4 +1,4 @@
-/* Private communicators.  MPI libraries have some 2000 communicators for a program, so ours are
+/* Private communicators.  An MPI library has some 2000 communicators for a program, so ours are
  * few: one serves all communicators whose ranks are among its own, each by tags of its own. */
 #ifndef AR_CARRIER_H
 #define AR_CARRIER_H
@@ -10,7 +10,7 @@
 
 struct ar_carrier;
 
-/* What a communicator has of a carrier. */
+/* A communicator's share of a carrier. */
 struct ar_carriage {
     struct ar_carrier *carrier; /* NULL: nothing */
     struct ar_wire wire;
@@ -25,7 +25,7 @@ struct ar_carriage {
 bool ar_carriage_borrow(struct ar_carriage *carriage, MPI_Comm comm, int rank, int nranks,
                         int *error);
 
-/* Gives it back.  mpi_lives: a carrier that nobody else can use is freed. */
+/* Gives the share back.  A carrier that nobody else can use is freed; mpi_lives: in MPI, too. */
 void ar_carriage_return(struct ar_carriage *carriage, bool mpi_lives);
 
 /* A communicator of the ranks of comm on this rank's node, in the same order: comm itself where it
@@ -33,11 +33,11 @@ void ar_carriage_return(struct ar_carriage *carriage, bool mpi_lives);
  * on a node's ranks, where MPI has none. */
 MPI_Comm ar_carriage_node(const struct ar_carriage *carriage, MPI_Comm comm, int rank, int nranks);
 
-/* The program has a copy of comm made by MPI_Comm_idup, which may be under way when the next
- * carrier is had. */
+/* Notes that the program copies comm by MPI_Comm_idup, which may be under way when the next carrier
+ * is made. */
 void ar_carrier_note_copy(MPI_Comm comm);
 
-/* Frees all that are kept, for the last time that MPI lets us. */
+/* Frees all carriers that are kept, as long as MPI can still do it. */
 void ar_carriers_close(void);
 
 #endif

@@ -23,7 +23,7 @@
 
 struct ar_decision; /* decide.h */
 
-/* Where what messages take stands: a carrier, the nodes, a channel. */
+/* The state of what messages need: a carrier, the nodes, a channel. */
 enum ar_engine { AR_ENGINE_NONE, AR_ENGINE_READY, AR_ENGINE_FAILED };
 
 /* Memory that the ranks share: little for short messages, since a program may have
@@ -42,11 +42,10 @@ struct ar_communicator {
     const struct ar_config *config;
     struct ar_config *own_config; /* where ranks differed: rank 0's; else NULL */
     const char *always_native;    /* reason why every call goes native, or NULL */
-    const char *verdict; /* the same, for good: whatever the program may choose; NULL: none */
-    int failure; /* the error that a call ended with in the midst: since then its ranks are out of
-                    step */
+    const char *verdict;          /* the same, whatever the program may choose later; NULL: none */
+    int failure; /* the error that interrupted a call: since then its ranks are out of step */
     enum ar_engine engine;
-    struct ar_carriage carriage; /* of our own messages; had at the first call that needs it */
+    struct ar_carriage carriage; /* of our own messages; borrowed at the first call that needs it */
     struct ar_memory memory[AR_MEMORY_GRADES];
     bool has_channel; /* made with the engine, for the ranks of this one's node */
     struct ar_channel channel;
@@ -78,22 +77,20 @@ struct ar_communicator {
     const struct ar_call_label *native_label; /* of calls under always_native */
 };
 
-/* Before anything else here, once: config is the process's own; NULL: there was no memory for it.
- */
+/* To be called once, before anything else here; config is the process's, or NULL without memory. */
 void ar_communicators_open(struct ar_config *config);
 
 /* From now on every call goes native: MPI is about to end. */
 void ar_communicators_stop(void);
 bool ar_communicators_are_stopped(void);
 
-/* Lets go of what MPI keeps for us, for the last time that it lets us.  is_together: collective
- * over the ranks of the world; communicators are only then freed. */
+/* Frees what MPI keeps for us, as long as it can.  is_together: collective over the ranks of the
+ * world; only then are communicators freed. */
 void ar_communicators_close(bool is_together);
 
-/* The state of comm, made at its first call, collectively over comm; NULL where it could
- * not be made: *error then tells why, MPI_SUCCESS meaning "go native" (MPI is
- * being finalized).  *is_raised: MPI has called the error handler already (comm is no
- * communicator). */
+/* The state of comm, made at its first call, collectively over comm; NULL where it could not be
+ * made: *error then tells why, MPI_SUCCESS meaning "go native" (MPI is being finalized).
+ * *is_raised: MPI has called the error handler already (comm is no communicator). */
 struct ar_communicator *ar_communicator_find_or_create(MPI_Comm comm, int *error, bool *is_raised);
 
 /* The state of comm; NULL where it has none. */

@@ -1,5 +1,5 @@
-/* Decisions and their plans are kept in a small set-associative cache, so that a call like
- * one before decides nothing and allocates nothing. */
+/* Decisions and their plans are kept in a small set-associative cache, so that a call like an
+ * earlier one decides nothing and allocates nothing. */
 #include "communicator/decide.h"
 
 #include <stdatomic.h>
@@ -13,7 +13,7 @@
 #include "execute/quiet.h"
 #include "reduce/packed.h"
 
-/* Plans of one communicator: 16 MiB, or one plan if that alone is larger. */
+/* Bound of all plans of one communicator; a single plan may be larger. */
 #define PLAN_BYTES_MAX ((size_t)16 << 20)
 
 static struct ar_decision_key
@@ -85,7 +85,7 @@ ar_decisions_destroy(struct ar_communicator *c)
         free(c->decisions[i]);
 }
 
-/* The old one stays where there is no new one: plans in the cache count on it. */
+/* Where memory runs out the old scratch stays, since plans in the cache count on it. */
 static int
 grow_scratch(struct ar_communicator *c, size_t bytes)
 {
@@ -121,7 +121,7 @@ make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_redu
     size_t bytes = ar_plan_memory_bytes(d->plan);
     if (c->plan_bytes + bytes > PLAN_BYTES_MAX) {
         struct ar_decision keep = *d;
-        d->used = false; /* not to be dropped with the rest */
+        d->used = false; /* so that it is not dropped with the rest */
         ar_decisions_clear(c);
         *d = keep;
     }
@@ -131,11 +131,23 @@ make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_redu
     return error;
 }
 
-/* What the configuration says; a pick stays, but for an op that does not commute. */
-static int
-select_choice(const struct ar_communicator *c, struct ar_decision *d,
-              const struct ar_request *request)
+/* Are integers exchanged, and nothing rounded?  On one rank nothing is added. */
+static bool
+is_exact(const struct ar_communicator *c, const struct ar_decision *d)
 {
+    return d->key.keeps == AR_DETERMINISM_ORDER && c->nranks > 1;
+}
+
+/* Selects by the configuration; a pick stays, but for an op that does not commute. */
+static int
+select_choice(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
+              struct ar_request *request, const struct ar_reduction *r)
+{
+    const int error = ar_request_describe(c, comm, request, r, d->key.count, d->key.place);
+    if (error)
+        return error;
+    if (d->key.keeps == AR_DETERMINISM_ORDER)
+        request->keeps = AR_DETERMINISM_NONE; /* the sum is exact, so any algorithm serves */
     d->clause = ar_config_clause(c->config, request);
     d->whole = c->nranks > 1 && !ar_config_may_cut(c->config, request);
     if (!d->key.pick)
@@ -148,37 +160,17 @@ select_choice(const struct ar_communicator *c, struct ar_decision *d,
     return MPI_SUCCESS;
 }
 
-/* Are integers exchanged, and nothing rounded?  On one rank nothing is added. */
-static bool
-is_exact(const struct ar_communicator *c, const struct ar_decision *d)
-{
-    return d->key.keeps == AR_DETERMINISM_ORDER && c->nranks > 1;
-}
-
-/* Would another choice break the promise?  What the nodes are may decide under RUN, but not whether
- * memory could be had this time. */
-static bool
-must_stay(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *d)
-{
-    if (d->key.keeps == AR_DETERMINISM_RUN)
-        return ar_request_count_nodes(c, comm) == MPI_SUCCESS && c->nodes == 1;
-    return d->key.keeps > AR_DETERMINISM_RUN;
-}
-
-/* All sources of a choice in their order: the configuration, and the memory if the algorithm wants
- * any, which takes one node.  Where the ranks turn out to share none, auto selects once more, and
- * a model does if they lie on several nodes; what was named stays, and the same schedule goes by
- * messages. */
+/* Asks all sources of a choice in their order: first the configuration, then the memory if the
+ * algorithm wants any, which takes one node.  Where the ranks turn out to share none, auto selects
+ * once more, and the model decides if they are on several nodes.  An algorithm that was named
+ * stays, and the same schedule goes by messages.  Collective over comm. */
 static int
 decide_choice(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
               const struct ar_reduction *r)
 {
     struct ar_request request;
-    int error = ar_request_describe(c, comm, &request, r, d->key.count, d->key.place);
-    if (d->key.keeps == AR_DETERMINISM_ORDER)
-        request.keeps = AR_DETERMINISM_NONE; /* any algorithm, then */
-    if (!error)
-        error = select_choice(c, d, &request);
+    const enum ar_determinism keeps = d->key.keeps;
+    int error = select_choice(c, comm, d, &request, r);
     if (error || is_exact(c, d))
         return error;
     const bool is_auto = d->reason == ar_reason_auto;
@@ -186,7 +178,10 @@ decide_choice(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
                               d->choice.algorithm->shares_memory && c->nranks > 1;
     if (wants_memory)
         d->node = ar_memory_find_or_map(c, comm, r, d->key.count, &d->reason);
-    if (d->node || !is_auto || must_stay(c, comm, d))
+    /* Another choice would break a promise above RUN.  Under RUN the nodes may decide, but not
+     * whether memory could be had this time. */
+    if (d->node || !is_auto || keeps > AR_DETERMINISM_RUN ||
+        (keeps == AR_DETERMINISM_RUN && !ar_request_count_nodes(c, comm) && c->nodes == 1))
         return MPI_SUCCESS;
     request.shares_memory = false;
     if (wants_memory)
@@ -194,46 +189,23 @@ decide_choice(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
     if (!error && c->engine == AR_ENGINE_NONE)
         error = ar_engine_create(c, comm);
     /* A model that is measured at the start may be another one in another run. */
-    const bool may_model = d->key.keeps == AR_DETERMINISM_NONE || c->config->model_file;
+    const bool may_model = keeps == AR_DETERMINISM_NONE || c->config->model_file;
     if (!error && c->engine == AR_ENGINE_READY && may_model)
         error = ar_model_choose(c, comm, &d->choice, &request, &d->reason);
     return error;
 }
 
-/* The first row that does not cut and that auto may pick. */
-static struct ar_choice
-first_whole(const struct ar_communicator *c, const struct ar_decision_key *key)
-{
-    const struct ar_request request = {
-        .nranks = c->nranks, .commutative = key->commutative, .keeps = key->keeps};
-    for (size_t i = 0; i < ar_algorithm_count(); i++) {
-        const struct ar_algorithm *const row = ar_algorithm_at(i);
-        if (!row->stand_in && ar_auto_may_select(row, &request, c->config->allowed))
-            return (struct ar_choice){AR_CHOICE_ALGORITHM, row, row->defaults};
-    }
-    return (struct ar_choice){.kind = AR_CHOICE_NATIVE};
-}
-
-/* As ar_choice_make_whole; what stands in for auto's choice is one that auto may pick. */
-static bool
-stand_in(const struct ar_communicator *c, struct ar_decision *d)
-{
-    const struct ar_algorithm *const row = d->choice.algorithm;
-    const bool is_auto = d->reason == ar_reason_auto || d->reason == ar_reason_model;
-    if (is_auto && row->stand_in && !ar_auto_allows(ar_algorithm_whole(row), c->config->allowed))
-        d->choice = first_whole(c, &d->key);
-    if (d->choice.kind == AR_CHOICE_NATIVE)
-        return true;
-    return ar_choice_make_whole(&d->choice, c->nranks, d->key.count, d->key.size,
-                                c->config->scratch_bytes) ||
-           d->choice.algorithm != row;
-}
-
-/* An op of the program's own may take all elements for one record, as in MPICH it can.  In shared
- * memory they must fit into a chunk; where bits must not depend on the size, none goes there. */
+/* An op of the program's own may take all elements for one record, as it can in MPICH.  In shared
+ * memory they must fit into a chunk, and none goes there where bits must not depend on the size.
+ * What stands in for auto's choice is one that auto may select. */
 static void
 make_whole(const struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)
 {
+    const struct ar_algorithm *const chosen = d->choice.algorithm;
+    const bool *const allowed = c->config->allowed;
+    const bool is_auto = d->reason == ar_reason_auto || d->reason == ar_reason_model;
+    const struct ar_request request = {
+        .nranks = c->nranks, .commutative = d->key.commutative, .keeps = d->key.keeps};
     struct ar_params *const params = &d->choice.params;
     if (d->node && d->key.keeps < AR_DETERMINISM_SIZE &&
         ar_node_takes_whole(d->node, r, d->key.count)) {
@@ -243,12 +215,24 @@ make_whole(const struct ar_communicator *c, struct ar_decision *d, const struct 
         return;
     }
     d->node = NULL;
-    if (stand_in(c, d))
+    if (is_auto && chosen->stand_in && !ar_auto_allows(ar_algorithm_whole(chosen), allowed)) {
+        /* The first row that does not cut and that auto may select. */
+        d->choice = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
+        for (size_t i = 0; i < ar_algorithm_count() && d->choice.kind == AR_CHOICE_NATIVE; i++) {
+            const struct ar_algorithm *const row = ar_algorithm_at(i);
+            if (!row->stand_in && ar_auto_may_select(row, &request, allowed))
+                d->choice = (struct ar_choice){AR_CHOICE_ALGORITHM, row, row->defaults};
+        }
+    }
+    if (d->choice.kind == AR_CHOICE_NATIVE ||
+        ar_choice_make_whole(&d->choice, c->nranks, d->key.count, d->key.size,
+                             c->config->scratch_bytes) ||
+        d->choice.algorithm != chosen)
         d->reason = ar_reason_whole;
 }
 
-/* Fills d, of which the key is known; where the choice is an algorithm and no engine can be had,
- * native. */
+/* Fills d, of which the key is known.  Where the choice is an algorithm and an engine cannot be
+ * made, the call goes native.  Collective over comm. */
 static int
 fill(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const struct ar_reduction *r)
 {
@@ -317,25 +301,12 @@ ar_decision_record(struct ar_communicator *c, struct ar_decision *d, const struc
     return d->record;
 }
 
-/* Nothing is known of the MPI library's bits: where it must serve a rounded call, nobody asked for
- * that. */
-static void
-say_if_broken(const struct ar_communicator *c, const struct ar_decision *d)
-{
-    static atomic_flag said = ATOMIC_FLAG_INIT;
-    if (d->runner == AR_RUN_NATIVE && d->key.size > 0 && d->key.keeps != AR_DETERMINISM_NONE &&
-        c->rank == 0 && !atomic_flag_test_and_set(&said))
-        ar_say(
-            "ALLREDUCE_DETERMINISM=%s: a call of %zu bytes goes native (%s), of whose bits nothing "
-            "is known",
-            ar_determinism_names[c->config->determinism], d->key.count * d->key.size, d->reason);
-}
-
-/* The decision with this key, made if there is none yet: collective over comm then. */
+/* Finds the decision with this key, or makes it, which is collective over comm. */
 static struct ar_decision *
 find_or_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
                struct ar_decision_key key, const struct ar_pick *pick, int *error)
 {
+    static atomic_flag said = ATOMIC_FLAG_INIT;
     struct ar_decision *set = set_of(c, &key);
     *error = set ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     if (!set)
@@ -358,8 +329,8 @@ find_or_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reducti
         d->choice = pick->choice;
         d->reason = pick->reason;
     }
-    /* The time is set-up's, not the call's.  A lack of context ids, for one, is no error of the
-     * program's. */
+    /* The time counts as set-up and not as the call's.  What fails in here, such as for lack of
+     * context ids, is not an error of the program. */
     struct ar_quiet quiet;
     const uint64_t start = c->recorder ? ar_clock_system_ns() : 0;
     ar_quiet_begin(&quiet, comm);
@@ -369,28 +340,25 @@ find_or_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reducti
         label(c, d);
     if (c->recorder)
         c->recorder->setup_ns += ar_clock_system_ns() - start;
-    if (!*error) {
-        say_if_broken(c, d);
-        return d;
+    if (*error) {
+        ar_plan_destroy(d->plan);
+        memset(d, 0, sizeof *d);
+        return NULL;
     }
-    ar_plan_destroy(d->plan);
-    memset(d, 0, sizeof *d);
-    return NULL;
-}
-
-struct ar_decision *
-ar_communicator_decide_within(struct ar_communicator *c, MPI_Comm comm,
-                              const struct ar_reduction *r, size_t count, enum ar_place place,
-                              int *error)
-{
-    return find_or_decide(c, comm, r, key_of(r, count, place, c->config), NULL, error);
+    if (d->runner == AR_RUN_NATIVE && d->key.size > 0 && key.keeps != AR_DETERMINISM_NONE &&
+        c->rank == 0 && !atomic_flag_test_and_set(&said))
+        ar_say(
+            "ALLREDUCE_DETERMINISM=%s: a call of %zu bytes goes native (%s), of whose bits nothing "
+            "is known",
+            ar_determinism_names[c->config->determinism], key.count * key.size, d->reason);
+    return d;
 }
 
 struct ar_decision *
 ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
-                          size_t count, const struct ar_pick *pick, int *error)
+                          size_t count, enum ar_place place, const struct ar_pick *pick, int *error)
 {
-    struct ar_decision_key key = key_of(r, count, AR_OUT_OF_PLACE, c->config);
+    struct ar_decision_key key = key_of(r, count, place, c->config);
     key.pick = pick ? pick->number : 0;
     return find_or_decide(c, comm, r, key, pick, error);
 }
@@ -408,7 +376,7 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
         return NULL;
     struct ar_decision_key key = key_of(r, count, place, c->config);
     if (!pick && c->tuner &&
-        key.keeps == AR_DETERMINISM_NONE) /* else the bits would change with it */
+        key.keeps == AR_DETERMINISM_NONE) /* otherwise the bits would change with it */
         pick = ar_tuner_pick(c, comm, &tuned, r, count, error);
     if (*error)
         return NULL;
@@ -417,7 +385,7 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
     if (!d)
         return NULL;
     d->tuned = tuned;
-    /* Else the next call may be in another place, or the tuner's. */
+    /* Otherwise the next call may differ in its place, or be one that the tuner decides. */
     if (r->named && !asks_place && (!tuned || ar_tuned_is_settled(tuned))) {
         c->last_type = r->type;
         c->last_op = r->op;

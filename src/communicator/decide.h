@@ -1,19 +1,18 @@
 /* Decisions: what a call runs, and why.  A communicator keeps those that it has made, with their
- * plans; where it has none for a call, the first one is collective over comm, the user's
- * communicator. */
+ * plans.  To make one is collective over comm, the user's communicator. */
 #ifndef AR_DECIDE_H
 #define AR_DECIDE_H
 
 #include "communicator/communicator.h"
 
-/* What somebody who measures wants to run. */
+/* What a measurement runs. */
 struct ar_pick {
-    unsigned number; /* its own among those of the communicator, from 1; alike on all ranks */
+    unsigned number;         /* tells the communicator's picks apart, from 1; alike on all ranks */
     struct ar_choice choice; /* not auto */
     const char *reason;      /* lives as long as the communicator */
 };
 
-/* All that the choice for a call depends on, beside the communicator. */
+/* All that the choice for a call depends on, apart from the communicator. */
 struct ar_decision_key {
     size_t count;
     size_t size;
@@ -24,7 +23,7 @@ struct ar_decision_key {
     bool named;    /* op and type are predefined */
     bool basic;    /* the type is */
     unsigned pick; /* its number; 0: the configuration decides */
-    /* 0 where the rules do not ask: */
+    /* These are 0 where the rules do not ask for them. */
     enum ar_op op;
     enum ar_type_class type;
     enum ar_place place;
@@ -42,7 +41,7 @@ enum ar_runner {
 /* What a call with this key runs. */
 struct ar_decision {
     bool used;
-    struct ar_tuned *tuned; /* whose pick it is; NULL: nobody tunes */
+    struct ar_tuned *tuned; /* whose pick it is; NULL: it is not tuned */
     struct ar_decision_key key;
     enum ar_runner runner;
     struct ar_plan *plan; /* of AR_RUN_MESSAGES; owned */
@@ -57,27 +56,24 @@ struct ar_decision {
     struct ar_record *record;          /* of the last call with this decision */
 };
 
-/* What a call of count (>= 1) elements runs; NULL with *error, an MPI_ERR_ code, where memory ran
- * out or an algorithm is broken.  place is this rank's. */
+/* Decides what a call of count (>= 1) elements runs.  NULL with *error, an MPI_ERR_ code, where
+ * memory ran out or an algorithm is broken.  place is this rank's. */
 struct ar_decision *ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm,
                                            const struct ar_reduction *r, size_t count,
                                            enum ar_place place, int *error);
 
-/* As ar_communicator_decide, for a call that runs what pick says (NULL: what the configuration
- * says); where it cannot, native or the same schedule by messages, as the reason tells. */
+/* As ar_communicator_decide, for a call that is not one of the user's: place is alike on all ranks,
+ * the next call is not compared with this one, and what runs is pick, or what the configuration
+ * says (NULL).  Where pick cannot run, native or the same schedule by messages does, as the reason
+ * tells. */
 struct ar_decision *ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm,
                                               const struct ar_reduction *r, size_t count,
-                                              const struct ar_pick *pick, int *error);
+                                              enum ar_place place, const struct ar_pick *pick,
+                                              int *error);
 
-/* From now on calls on c run pick, alike on all ranks, or what the configuration says (NULL).
- * pick lives as long as it is in force. */
+/* From now on calls on c run pick, alike on all ranks, or what the configuration says (NULL).  pick
+ * lives as long as it is in force. */
 void ar_communicator_pick(struct ar_communicator *c, const struct ar_pick *pick);
-
-/* As ar_communicator_decide, for a call within one of the user's, which the next one is not
- * compared with. */
-struct ar_decision *ar_communicator_decide_within(struct ar_communicator *c, MPI_Comm comm,
-                                                  const struct ar_reduction *r, size_t count,
-                                                  enum ar_place place, int *error);
 
 /* The record of a decision's calls with this type and op, on a communicator that has a recorder;
  * NULL without memory. */
@@ -87,7 +83,7 @@ struct ar_record *ar_decision_record(struct ar_communicator *c, struct ar_decisi
 /* Drops all decisions with their plans. */
 void ar_decisions_clear(struct ar_communicator *c);
 
-/* As clear; the cache goes, too. */
+/* As clear, and frees the cache itself. */
 void ar_decisions_destroy(struct ar_communicator *c);
 
 #endif

@@ -1,4 +1,3 @@
-/* The engine of a communicator: what point-to-point schedules need beside it. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -6,8 +5,8 @@
 #include "communicator/engine.h"
 #include "execute/tuning.h"
 
-/* Ranks of the whole job on this node, where the launcher says so: a small
- * communicator may have cores for its own ranks and still share them. */
+/* Ranks of the whole job on this node, or 0 where the launcher does not say: a small communicator
+ * may have cores for all its ranks and still share them with others. */
 static int
 local_ranks_of_job(void)
 {
@@ -24,9 +23,9 @@ local_ranks_of_job(void)
 /* Channels use each other's pieces again, but never those of a node's memory. */
 #define CHANNEL_KIND AR_MEMORY_GRADES
 
-/* What concerns the ranks of this node alone.  They are in the channel in the order of the
- * communicator, and they alone need to agree on it: messages between nodes do not care what carries
- * those within. */
+/* Finds the channel and the manner of waiting, which concern the ranks of this node alone.  They
+ * are in the channel in the order of the communicator, and only they need to agree on it, since
+ * messages between nodes do not depend on what carries those within.  Collective over comm. */
 static void
 look_at_node(struct ar_communicator *c, MPI_Comm comm)
 {
@@ -66,10 +65,10 @@ ar_engine_create(struct ar_communicator *c, MPI_Comm comm)
     return error;
 }
 
-/* Blocks for later short communicators: a page or two for each rank. */
+/* Spare pieces for later short communicators: a page or two for each rank. */
 #define SHORT_SPARE 3
 
-/* Collective over comm at the first call with this grade. */
+/* Maps memory at the first call with this grade, which is collective over comm. */
 static void
 map_memory(struct ar_communicator *c, MPI_Comm comm, int grade)
 {
@@ -119,7 +118,7 @@ void
 ar_engine_destroy(struct ar_communicator *c, bool mpi_lives)
 {
     c->node_of = NULL;
-    if (c->failure) /* what is still under way there must meet nobody else's tags */
+    if (c->failure) /* messages that are still under way must not meet the tags of others */
         c->carriage.range = -1;
     ar_carriage_return(&c->carriage, mpi_lives);
     free(c->member_of);

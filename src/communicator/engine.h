@@ -1,4 +1,4 @@
-/* The engine of a communicator: what its schedules need beside themselves to run. */
+/* The engine of a communicator: what its schedules need to run. */
 #ifndef AR_ENGINE_H
 #define AR_ENGINE_H
 
@@ -10,9 +10,8 @@
 int ar_engine_create(struct ar_communicator *c, MPI_Comm comm);
 void ar_engine_destroy(struct ar_communicator *c, bool mpi_lives);
 
-/* The memory that serves count elements of r, mapped at the first call: collective over
- * comm.  NULL, alike on all ranks, where they share none or an element does not
- * fit; *why tells. */
+/* The memory that serves count elements of r, mapped at the first call: collective over comm.
+ * NULL, alike on all ranks, where they share none or an element does not fit; *why tells. */
 struct ar_node *ar_memory_find_or_map(struct ar_communicator *c, MPI_Comm comm,
                                       const struct ar_reduction *r, size_t count, const char **why);
 void ar_memory_destroy(struct ar_communicator *c);

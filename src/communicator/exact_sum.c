@@ -6,7 +6,7 @@
 #include "reduce/exact.h"
 #include "statistics/record.h"
 
-/* Numbers that share a window: a wide one costs no more than these. */
+/* Numbers that share a window.  A number that needs a wide one makes only these more expensive. */
 #define BLOCK ((size_t)1024)
 
 /* Blocks whose windows are joined at a time. */
@@ -15,7 +15,7 @@
 /* Words summed at a time; a block in the window of all doubles on AR_EXACT_RANKS_MAX ranks fits. */
 #define WORDS ((size_t)1 << 17)
 
-/* Up to so many words, numbers go without looking for a window: one exchange, not two. */
+/* Up to so many words no window is looked for: that takes one exchange instead of two. */
 #define WORDS_AT_ONCE ((size_t)256)
 
 struct ar_exact_sum {
@@ -24,30 +24,13 @@ struct ar_exact_sum {
     int64_t word[WORDS];
 };
 
-/* One call: its numbers are seen as so many floats or doubles. */
+/* One call.  Its numbers, complex ones too, are seen as floats or doubles. */
 struct sum {
     struct ar_communicator *c;
     MPI_Comm comm;
     enum ar_exact_format format;
     size_t size; /* of a number */
 };
-
-/* False without memory. */
-static bool
-make_room(struct ar_communicator *c, MPI_Comm comm)
-{
-    if (c->exact_sum)
-        return true;
-    struct ar_exact_sum *const e = malloc(sizeof *e);
-    if (!e || !ar_reduction_resolve(&e->windows, MPI_MAX, MPI_INT32_T) ||
-        !ar_reduction_resolve(&e->words, MPI_SUM, MPI_INT64_T)) {
-        free(e);
-        return false;
-    }
-    e->windows.comm = e->words.comm = comm;
-    c->exact_sum = e;
-    return true;
-}
 
 void
 ar_exact_sum_destroy(struct ar_communicator *c)
@@ -58,23 +41,23 @@ ar_exact_sum_destroy(struct ar_communicator *c)
 
 /* --- integers --- */
 
-/* In place. */
+/* Reduces integers in place.  They are counted in a row of their own, but their time is in that of
+ * the sum. */
 static int
 allreduce(const struct sum *s, const struct ar_reduction *r, void *buffer, size_t count)
 {
     int error;
     struct ar_communicator *const c = s->c;
     struct ar_decision *const d =
-        ar_communicator_decide_within(c, s->comm, r, count, AR_IN_PLACE, &error);
+        ar_communicator_decide_on(c, s->comm, r, count, AR_IN_PLACE, NULL, &error);
     if (!d)
         return error;
-    /* Counted in a row of its own; its time is in that of the sum. */
     struct ar_record *const record = c->recorder ? ar_decision_record(c, d, r) : NULL;
     if (record)
         ar_record_pass(record, count * r->size);
     if (d->runner != AR_RUN_NATIVE)
         return ar_communicator_run(c, s->comm, d, r, buffer, buffer);
-    /* Without an engine.  Integers have the same bits by any algorithm. */
+    /* There is no engine.  Integers have the same bits by any algorithm. */
     const void *const in = c->rank == 0 ? MPI_IN_PLACE : buffer;
     error = PMPI_Reduce(in, buffer, (int)count, r->type, r->op, 0, s->comm);
     return error ? error : PMPI_Bcast(buffer, (int)count, r->type, 0, s->comm);
@@ -86,22 +69,6 @@ static size_t
 block_length(size_t count, size_t i)
 {
     return count - i * BLOCK < BLOCK ? count - i * BLOCK : BLOCK;
-}
-
-/* The first block of which the words do not fit behind those of blocks first and on. */
-static size_t
-end_of_run(const struct sum *s, size_t count, size_t first, size_t *words)
-{
-    const struct ar_exact_sum *const e = s->c->exact_sum;
-    size_t i = first;
-    *words = 0;
-    for (; i * BLOCK < count; i++) {
-        const size_t more = ar_exact_words(e->window[i], s->c->nranks) * block_length(count, i);
-        if (*words + more > WORDS)
-            break;
-        *words += more;
-    }
-    return i;
 }
 
 /* Moves the numbers of blocks first to end - 1 into words, or the sums out of them. */
@@ -129,13 +96,20 @@ convert(const struct sum *s, enum direction direction, char *numbers, size_t cou
 static int
 sum_blocks(const struct sum *s, const char *in, char *out, size_t count)
 {
+    struct ar_exact_sum *const e = s->c->exact_sum;
     int error = MPI_SUCCESS;
-    size_t words;
-    for (size_t first = 0, end; first * BLOCK < count && !error; first = end) {
-        end = end_of_run(s, count, first, &words);
+    for (size_t first = 0, end = 0; first * BLOCK < count && !error; first = end) {
+        size_t words = 0;
+        for (; end * BLOCK < count; end++) {
+            const size_t more =
+                ar_exact_words(e->window[end], s->c->nranks) * block_length(count, end);
+            if (words + more > WORDS)
+                break;
+            words += more;
+        }
         convert(s, ENCODE, (char *)in, count, first, end);
         if (words > 0)
-            error = allreduce(s, &s->c->exact_sum->words, s->c->exact_sum->word, words);
+            error = allreduce(s, &e->words, e->word, words);
         if (!error)
             convert(s, DECODE, out, count, first, end);
     }
@@ -167,8 +141,18 @@ ar_exact_sum_run(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduc
     const size_t parts = r->type_class == AR_TYPE_COMPLEX ? 2 : 1, size = r->size / parts;
     const struct sum s = {c, comm, size == sizeof(float) ? AR_EXACT_FLOAT : AR_EXACT_DOUBLE, size};
     int error = MPI_SUCCESS;
-    if (c->nranks > AR_EXACT_RANKS_MAX || !make_room(c, comm))
-        return c->nranks > AR_EXACT_RANKS_MAX ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_ERR_NO_MEM;
+    if (c->nranks > AR_EXACT_RANKS_MAX)
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    if (!c->exact_sum) {
+        struct ar_exact_sum *const e = malloc(sizeof *e);
+        if (!e || !ar_reduction_resolve(&e->windows, MPI_MAX, MPI_INT32_T) ||
+            !ar_reduction_resolve(&e->words, MPI_SUM, MPI_INT64_T)) {
+            free(e);
+            return MPI_ERR_NO_MEM;
+        }
+        e->windows.comm = e->words.comm = comm;
+        c->exact_sum = e;
+    }
     for (size_t done = 0; done < count * parts && !error; done += BLOCK * BLOCKS) {
         const size_t left = count * parts - done, at = done * s.size;
         error = sum_piece(&s, (const char *)in + at, (char *)out + at,

@@ -8,8 +8,7 @@
 
 #include "report/report.h"
 
-/* The larger of all families' MPI_MAX_LIBRARY_VERSION_STRING: ours need not be the
- * one at hand. */
+/* The larger of all families' MPI_MAX_LIBRARY_VERSION_STRING: ours need not be the one at hand. */
 #define VERSION_ROOM 8192
 
 void
@@ -30,7 +29,7 @@ ar_job_check_family(void)
     PMPI_Get_library_version(version, &length);
     while (i < sizeof marks / sizeof marks[0] && !strstr(version, marks[i].mark))
         i++;
-    /* A library that is none of these is taken on trust. */
+    /* Any other library is trusted. */
     if (i == sizeof marks / sizeof marks[0] || strcmp(marks[i].family, AR_MPI_FAMILY) == 0)
         return;
     ar_say("this build is for " AR_MPI_FAMILY ", but the program runs with %.*s: "
@@ -45,8 +44,7 @@ ar_job_end(MPI_Comm comm, bool is_speaker)
     int initialized = 0, found;
     PMPI_Initialized(&initialized);
     if (is_speaker) {
-        /* A launcher that is told to end the job may do so before it has passed on what stands in
-         * its pipes. */
+        /* The launcher may end the job before it has passed on what is still in its pipes. */
         nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
         PMPI_Abort(initialized ? MPI_COMM_WORLD : comm, 2);
     }

@@ -16,7 +16,7 @@ static pid_t pid; /* of the process that was set up: not of its children; 0: non
 static int world_size;
 static int world_rank = -1; /* -1: there is no MPI_COMM_WORLD (sessions) */
 
-/* Of what this process counted and found out itself, once each. */
+/* Writes what this process counted and what it tuned, once each. */
 static void
 finish(bool is_together)
 {
@@ -39,9 +39,9 @@ ar_process_close(bool is_together)
     ar_communicators_close(is_together);
 }
 
-/* Of MPI_COMM_SELF, for programs whose MPI_Finalize passes us by: that runs its delete callbacks
- * first of all.  Other libraries have such callbacks, too, in which ranks may wait for each other,
- * and their order is not the same on all. */
+/* Delete callback of MPI_COMM_SELF, for programs whose MPI_Finalize does not call ours:
+ * MPI_Finalize runs such callbacks first of all.  Other libraries have them, too, and ranks may
+ * wait for each other there in an order that differs between ranks. */
 static int
 at_finalize(MPI_Comm self, int keyval, void *value, void *extra)
 {
@@ -53,9 +53,9 @@ at_finalize(MPI_Comm self, int keyval, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-/* For programs that leave without MPI_Finalize, and for sessions, which have no end
- * that we could see.  After all that the program itself does at its exit, maybe
- * MPI_Finalize; so not by atexit. */
+/* For programs that leave without MPI_Finalize, and for sessions, whose end we cannot see.  It
+ * comes after all that the program itself does at its exit, which may be MPI_Finalize, so atexit
+ * would be too early. */
 __attribute__((destructor)) static void
 at_exit(void)
 {
@@ -78,7 +78,7 @@ set_up(void)
             MPI_SUCCESS)
             PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, &config);
     }
-    /* Rules that were tuned elsewhere are no error; told once per job. */
+    /* Rules that were tuned elsewhere are not an error; rank 0 tells it. */
     if (world_rank == 0 && config && config->tuned)
         ar_provenance_check(config->tuned, world_size);
     ar_statistics_begin(config, world_rank);

@@ -4,14 +4,13 @@
 
 #include <stdbool.h>
 
-/* To be called before anything else, again and again: sets up once.  The first call comes from
- * inside an MPI_Allreduce: there is no depending on a hook in MPI_Init, which Fortran and sessions
- * pass by. */
+/* Sets up once; to be called before anything else, any number of times.  The first call comes from
+ * inside an MPI_Allreduce, since Fortran and sessions do not call our MPI_Init. */
 void ar_process_begin(void);
 
-/* MPI is about to end.  is_together: in a call that all ranks of the world make, so that the
- * statistics can be gathered; else each rank at a time of its own, which means nothing to the
- * others.  Only the first such call does anything, and where there was an allreduce. */
+/* MPI is about to end.  is_together: all ranks of the world make this call, so that the statistics
+ * can be gathered; otherwise each rank ends for itself.  Only the first call does anything, and
+ * only where there was an allreduce. */
 void ar_process_close(bool is_together);
 
 #endif

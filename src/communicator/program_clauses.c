@@ -8,7 +8,7 @@
 #include "communicator/agree.h"
 #include "report/report.h"
 
-/* --- clauses hang on a communicator, and go over to its copies --- */
+/* --- clauses are an attribute of a communicator, which its copies inherit --- */
 
 static int
 copy_clauses(MPI_Comm comm, int keyval, void *extra, void *from, void *to, int *flag)

@@ -7,12 +7,11 @@
 
 #include "config/config.h"
 
-/* From now on these clauses, in the grammar of ALLREDUCE_ALGO, choose for comm where
- * ALLREDUCE_ALGO itself says nothing; "" takes them back.  Copies of comm by
- * MPI_Comm_dup inherit them.  Collective over comm: where ranks differ, rank 0's
- * count.  MPI_SUCCESS; MPI_ERR_ARG, on all ranks, where the clauses cannot be
- * understood, which rank 0 has told; MPI_ERR_COMM for an intercommunicator;
- * MPI_ERR_NO_MEM, or another error of MPI's.  On errors all is as before. */
+/* From now on these clauses, in the grammar of ALLREDUCE_ALGO, choose for comm where ALLREDUCE_ALGO
+ * itself says nothing; "" takes them back.  Copies of comm by MPI_Comm_dup inherit them.
+ * Collective over comm: where ranks differ, rank 0's count.  MPI_SUCCESS; MPI_ERR_ARG, on all
+ * ranks, where the clauses cannot be understood, which rank 0 has told; MPI_ERR_COMM for an
+ * intercommunicator; MPI_ERR_NO_MEM, or another error of MPI's.  On errors all is as before. */
 int ar_program_clauses_set(MPI_Comm comm, const char *clauses);
 
 /* The clauses of comm, which a dup inherited; NULL: none.  Borrowed from comm. */

@@ -39,7 +39,7 @@ ar_request_describe(struct ar_communicator *c, MPI_Comm comm, struct ar_request 
     if (asks & (AR_TRAIT_NODES | AR_TRAIT_PER_NODE))
         error = ar_request_count_nodes(c, comm);
     if (!error && asks & AR_TRAIT_COMM && !c->name) {
-        /* A communicator's name is each rank's own affair: rank 0's counts. */
+        /* Ranks may name a communicator differently; rank 0's name counts. */
         char name[MPI_MAX_OBJECT_NAME] = "";
         int length = 0;
         PMPI_Comm_get_name(comm, name, &length);
@@ -64,7 +64,7 @@ ar_request_describe(struct ar_communicator *c, MPI_Comm comm, struct ar_request 
     return error;
 }
 
-/* Ranks that differ in it are in error by the standard, yet no MPI library hangs on them. */
+/* The standard forbids that ranks differ in it, yet no MPI library hangs where they do. */
 enum ar_place
 ar_request_agree_on_place(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
                           size_t count, enum ar_place place, int *error)

@@ -1,4 +1,4 @@
-/* What the rules are asked about a call: facts that are the same on all ranks. */
+/* The request that the rules are given for a call: facts that are the same on all ranks. */
 #ifndef AR_COMMUNICATOR_REQUEST_H
 #define AR_COMMUNICATOR_REQUEST_H
 

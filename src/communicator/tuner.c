@@ -110,7 +110,8 @@ static struct ar_tuned *
 create_tuned(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r, size_t count,
              struct ar_request *request, int *error)
 {
-    const struct ar_decision *const now = ar_communicator_decide_on(c, comm, r, count, NULL, error);
+    const struct ar_decision *const now =
+        ar_communicator_decide_on(c, comm, r, count, AR_OUT_OF_PLACE, NULL, error);
     if (!now)
         return NULL;
     const struct ar_choice choice = now->choice;
@@ -206,8 +207,8 @@ agree(struct ar_communicator *c, MPI_Comm comm, struct ar_online_times *times)
     tuner->max.comm = comm;
     turn_signs(times);
     struct ar_online_times mine = *times;
-    struct ar_decision *const d =
-        ar_communicator_decide_on(c, comm, &tuner->max, NTIMES, &tuner->call, &error);
+    struct ar_decision *const d = ar_communicator_decide_on(c, comm, &tuner->max, NTIMES,
+                                                            AR_OUT_OF_PLACE, &tuner->call, &error);
     if (d && d->runner != AR_RUN_NATIVE) {
         error = ar_communicator_run(c, comm, d, &tuner->max, &mine, times);
     } else if (d) {
