@@ -240,10 +240,13 @@ parse_percent(struct ar_config *config, const struct ar_variable *v, const char 
                : ar_word_refuse(why, value, word, "percent from 1 to 100");
 }
 
+/* Where nothing is tuned, ranks may differ in what tuning may cost. */
 static char *
 print_percent(const struct ar_config *config, const struct ar_variable *v)
 {
     char text[16];
+    if (config->tune == AR_TUNE_OFF)
+        return strdup(v->fallback);
     snprintf(text, sizeof text, "%d", *(const int *)field_of(config, v));
     return strdup(text);
 }

@@ -745,6 +745,26 @@ what_ranks_compare_comes_back_from_the_text(void **state)
     }
 }
 
+static void
+what_tuning_may_cost_is_compared_only_where_calls_are_tuned(void **state)
+{
+    (void)state;
+    struct ar_config *const without = ar_config_from_environment();
+    set("ALLREDUCE_TUNE_OVERHEAD", "7");
+    struct ar_config *const idle = ar_config_from_environment();
+    set("ALLREDUCE_TUNE", "online");
+    struct ar_config *const tuned = ar_config_from_environment();
+    set("ALLREDUCE_TUNE_OVERHEAD", "8");
+    struct ar_config *const other = ar_config_from_environment();
+    assert_true(without && idle && tuned && other);
+    assert_string_equal(idle->text, without->text);
+    assert_string_not_equal(tuned->text, other->text);
+    ar_config_destroy(without);
+    ar_config_destroy(idle);
+    ar_config_destroy(tuned);
+    ar_config_destroy(other);
+}
+
 /* As a heading of the manual page has it: names and values bold, or with more than that. */
 static void
 the_manual_has_every_variable_with_its_values_and_default(void **state)
@@ -821,6 +841,7 @@ main(void)
         TEST(the_text_says_what_decides_and_nothing_else),
         TEST(every_variable_has_its_row_in_full),
         TEST(what_ranks_compare_comes_back_from_the_text),
+        TEST(what_tuning_may_cost_is_compared_only_where_calls_are_tuned),
         TEST(the_manual_has_every_variable_with_its_values_and_default),
     };
     return cmocka_run_group_tests(tests, make_rules_file, remove_rules_file);
