@@ -1,7 +1,5 @@
 #include "tuning/online.h"
 
-#include <stdlib.h>
-
 #define QUICK_CALLS  1    /* of each side before the first judgement */
 #define CHECK_CALLS  2000 /* between looks for drift, at least */
 #define DRIFT_FACTOR 3    /* /2: so much slower or faster, twice in a row, is one */
@@ -39,23 +37,14 @@ ar_online_counts(struct ar_online *o)
 
 /* --- times --- */
 
-static int
-compare_ns(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
+/* Of an odd number of times, or of none: 0. */
 static int64_t
 median(const int64_t *ns, int n)
 {
-    int64_t sorted[AR_ONLINE_BATCH];
-    if (n == 0)
-        return 0;
+    struct ar_values values = {.n = 0};
     for (int i = 0; i < n; i++)
-        sorted[i] = ns[i];
-    qsort(sorted, (size_t)n, sizeof sorted[0], compare_ns);
-    return sorted[n / 2];
+        ar_values_add(&values, (double)ns[i]);
+    return n > 0 ? (int64_t)ar_values_median(&values) : 0;
 }
 
 struct ar_online_times
