@@ -92,19 +92,6 @@ store(char *at, size_t bytes, long double value)
            bytes);
 }
 
-static long double
-load(const char *at, size_t bytes)
-{
-    float single;
-    double twice;
-    long double most;
-    if (bytes == sizeof single)
-        return *(float *)memcpy(&single, at, sizeof single);
-    if (bytes == sizeof twice)
-        return *(double *)memcpy(&twice, at, sizeof twice);
-    return *(long double *)memcpy(&most, at, sizeof most);
-}
-
 /* PERIOD packed operands of a rank.  A pair's second part is the rank. */
 static void
 make_operands(const struct ar_judge *j, char *packed, int rank)
@@ -148,9 +135,9 @@ reduce(struct ar_judge *j, int rank, char *sum, char *elements, long double *num
         return;
     long double *const mine = first ? j->reference : numbers;
     for (size_t i = 0; i < n; i++)
-        mine[i] = load(j->packed + i / j->how.numbers * j->how.size +
-                           i % j->how.numbers * j->how.number_bytes,
-                       j->how.number_bytes);
+        mine[i] = ar_number_load(j->packed + i / j->how.numbers * j->how.size +
+                                     i % j->how.numbers * j->how.number_bytes,
+                                 j->how.number_bytes);
     if (!first)
         MPI_Reduce_local(numbers, j->reference, (int)PERIOD,
                          j->how.numbers == 2 ? MPI_C_LONG_DOUBLE_COMPLEX : MPI_LONG_DOUBLE,
@@ -255,7 +242,8 @@ is_equal(const struct ar_judge *j, size_t n)
     if (bytes == 0)
         return memcmp(j->packed, j->result, n * j->how.size) == 0;
     for (size_t i = 0; i < n * j->how.numbers; i++)
-        if (load(j->packed + i * bytes, bytes) != load(j->result + i * bytes, bytes))
+        if (ar_number_load(j->packed + i * bytes, bytes) !=
+            ar_number_load(j->result + i * bytes, bytes))
             return false;
     return true;
 }
@@ -282,9 +270,9 @@ ar_judge_distance(const struct ar_judge *judge, const void *a, const void *b, si
     for (size_t i = 0; i < count && bytes > 0; i++)
         for (size_t k = 0; k < numbers; k++) {
             const size_t at = i * extent + k * bytes;
-            const long double other =
-                b ? load((const char *)b + at, bytes) : judge->reference[i % PERIOD * numbers + k];
-            const long double apart = fabsl(load((const char *)a + at, bytes) - other);
+            const long double other = b ? ar_number_load((const char *)b + at, bytes)
+                                        : judge->reference[i % PERIOD * numbers + k];
+            const long double apart = fabsl(ar_number_load((const char *)a + at, bytes) - other);
             most = isnan(apart) ? INFINITY : fmax(most, (double)apart);
         }
     return judge->largest > 0 ? most / judge->largest : most;

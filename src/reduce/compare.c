@@ -72,23 +72,17 @@ ar_comparison_init(struct ar_comparison *c, const struct ar_reduction *r)
 
 /* --- numbers --- */
 
-static long double
-load(enum format format, const char *at)
+long double
+ar_number_load(const void *at, size_t bytes)
 {
     float single;
     double twice;
     long double most;
-    switch (format) {
-    case FLOAT32:
-        memcpy(&single, at, sizeof single);
-        return single;
-    case FLOAT64:
-        memcpy(&twice, at, sizeof twice);
-        return twice;
-    default:
-        memcpy(&most, at, sizeof most);
-        return most;
-    }
+    if (bytes == sizeof single)
+        return *(float *)memcpy(&single, at, sizeof single);
+    if (bytes == sizeof twice)
+        return *(double *)memcpy(&twice, at, sizeof twice);
+    return *(long double *)memcpy(&most, at, sizeof most);
 }
 
 static double
@@ -133,13 +127,13 @@ void
 ar_magnitudes_get(const struct ar_comparison *c, double *magnitudes, const void *packed,
                   size_t count)
 {
-    const enum format format = formats_of[c->class];
+    const size_t bytes = c->number_bytes;
     fenv_t saved;
     feholdexcept(&saved);
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < c->numbers; k++)
             *magnitudes++ = magnitude(
-                c->op, load(format, (const char *)packed + i * c->size + k * formats[format].size));
+                c->op, ar_number_load((const char *)packed + i * c->size + k * bytes, bytes));
     fesetenv(&saved);
 }
 
@@ -147,11 +141,11 @@ static bool
 is_alike(const struct ar_comparison *c, const char *a, const char *b, const double *magnitudes,
          int nranks)
 {
-    const enum format format = formats_of[c->class];
-    const size_t size = formats[format].size, numbers = c->numbers * size;
+    const size_t size = c->number_bytes, numbers = c->numbers * size;
     bool anything = false;
     for (size_t k = 0; k < c->numbers; k++) {
-        const long double x = load(format, a + k * size), y = load(format, b + k * size);
+        const long double x = ar_number_load(a + k * size, size);
+        const long double y = ar_number_load(b + k * size, size);
         const double most = bound(c, magnitudes[k], fminl(fabsl(x), fabsl(y)), nranks);
         anything |= most == INFINITY;
         if (x != y && most != INFINITY && !(fabsl(x - y) <= most)) /* true of NaNs */
@@ -197,10 +191,10 @@ ar_packed_print(const struct ar_comparison *c, const void *element, char *text, 
     int32_t narrow;
     int64_t wide;
     if (format != INTEGER && is_complex(c->class)) {
-        snprintf(text, room, "(%.21Lg, %.21Lg)", load(format, element),
-                 load(format, (const char *)element + formats[format].size));
+        snprintf(text, room, "(%.21Lg, %.21Lg)", ar_number_load(element, c->number_bytes),
+                 ar_number_load((const char *)element + c->number_bytes, c->number_bytes));
     } else if (format != INTEGER) {
-        snprintf(text, room, "%.21Lg", load(format, element));
+        snprintf(text, room, "%.21Lg", ar_number_load(element, c->number_bytes));
     } else if (c->class == AR_I32) {
         memcpy(&narrow, element, sizeof narrow);
         snprintf(text, room, "%" PRId32, narrow);

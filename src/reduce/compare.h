@@ -45,6 +45,9 @@ void ar_comparison_init(struct ar_comparison *c, const struct ar_reduction *r);
 /* Makes bits that mean nothing (the padding of long double) 0. */
 void ar_packed_clean(const struct ar_comparison *c, void *packed, size_t count);
 
+/* The floating-point number of so many bytes, those of a float, a double or a long double. */
+long double ar_number_load(const void *at, size_t bytes);
+
 /* count * c->numbers magnitudes, to be summed over the ranks. */
 void ar_magnitudes_get(const struct ar_comparison *c, double *magnitudes, const void *packed,
                        size_t count);
