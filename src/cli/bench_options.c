@@ -165,9 +165,6 @@ parse(int key, char *value, struct argp_state *state)
     struct line *const line = state->input;
     struct ar_bench *const bench = line->bench;
     switch (key) {
-    case ARGP_KEY_INIT:
-        ar_options_begin(state);
-        return 0;
     case 'a':
         bench->algorithms = value;
         return 0;

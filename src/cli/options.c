@@ -2,7 +2,6 @@
 
 #include "cli/options.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -44,25 +43,37 @@ ar_option_sizes(struct ar_sizes *sizes, const char *text, size_t factor, struct 
 }
 
 void
-ar_options_begin(struct argp_state *state)
-{
-    if (state->flags & ARGP_NO_ERRS)
-        state->out_stream = NULL;
-}
-
-void
 ar_options_let_others_speak(void)
 {
     sleep(1);
 }
 
+enum { KEY_HELP = '?', KEY_USAGE = 256 };
+
+/* A rank that is silent ends where rank 0 prints help and ends: argp's own options would only be
+ * ignored, and the rank would wait for rank 0. */
+static error_t
+parse_silently(int key, char *argument, struct argp_state *state)
+{
+    (void)argument;
+    if (key == KEY_HELP || key == KEY_USAGE)
+        exit(AR_EXIT_DONE);
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[0] = state->input;
+    return ARGP_ERR_UNKNOWN;
+}
+
 int
 ar_options_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
-    const bool silent = ar_rank_in_job() > 0;
-    if (!argp_parse(argp, argc, argv, silent ? ARGP_NO_ERRS : 0, NULL, input))
+    static const struct argp_option help[] = {
+        {.name = "help", .key = KEY_HELP}, {.name = "usage", .key = KEY_USAGE}, {.name = NULL}};
+    const struct argp_child children[] = {{.argp = argp}, {.argp = NULL}};
+    const struct argp silent = {.options = help, .parser = parse_silently, .children = children};
+    if (ar_rank_in_job() <= 0)
+        return argp_parse(argp, argc, argv, 0, NULL, input) ? AR_EXIT_USAGE : AR_EXIT_DONE;
+    if (!argp_parse(&silent, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, input))
         return AR_EXIT_DONE;
-    if (silent)
-        ar_options_let_others_speak();
+    ar_options_let_others_speak();
     return AR_EXIT_USAGE;
 }

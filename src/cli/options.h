@@ -23,14 +23,12 @@ error_t ar_option_factor(size_t *factor, const char *text, struct argp_state *st
 error_t ar_option_sizes(struct ar_sizes *sizes, const char *text, size_t factor,
                         struct argp_state *state);
 
-/* For ARGP_KEY_INIT: rank 0 prints the help. */
-void ar_options_begin(struct argp_state *state);
-
 /* Waits, in a rank that fails and says nothing: launchers end the job when the first rank fails,
  * and the message of rank 0 could be lost. */
 void ar_options_let_others_speak(void);
 
-/* argp_parse, silent but on rank 0 of a job.  An exit status. */
+/* argp_parse, silent but on rank 0 of a job.  An exit status; where help is asked for, the process
+ * exits on every rank. */
 int ar_options_parse(const struct argp *argp, int argc, char **argv, void *input);
 
 #endif

@@ -100,9 +100,6 @@ parse(int key, char *value, struct argp_state *state)
 {
     struct line *const line = state->input;
     switch (key) {
-    case ARGP_KEY_INIT:
-        ar_options_begin(state);
-        return 0;
     case 'o':
         line->tune->output = value;
         return 0;

@@ -89,5 +89,10 @@ expect_refused "unknown algorithm" "did you mean 'ring'" --algo=rign
 expect_refused "a type without the op" 'MPI_BAND does not take MPI_FLOAT' --op=band
 expect_refused "half an element" '2 bytes: allowed here: 4 to' --sizes=2
 expect_refused "unknown option" 'unrecognized option' --sise=2
-[ "$(launch 2 ./allreduce bench --help 2>&1 | grep -c '^Usage')" -eq 1 ] || fail "help comes not once"
+for subcommand in bench tune; do
+    for option in --help --usage; do
+        expect_ok "$subcommand $option" launch 2 ./allreduce $subcommand $option
+        [ "$(grep -c '^Usage' "$scratch/out")" -eq 1 ] || fail "$subcommand $option comes not once"
+    done
+done
 exit $failed
