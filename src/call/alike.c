@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "communicator/job.h"
+#include "execute/group.h"
 #include "execute/quiet.h"
 #include "reduce/named.h"
 #include "report/report.h"
@@ -18,18 +19,6 @@
 struct terms {
     int64_t count, size_bytes, op;
 };
-
-int
-ar_numbers_agree(MPI_Comm comm, int64_t *numbers, int n)
-{
-    int64_t lowest[AR_NUMBERS_MOST] = {0};
-    int error = PMPI_Reduce(numbers, lowest, n, MPI_INT64_T, MPI_MIN, 0, comm);
-    if (!error)
-        error = PMPI_Bcast(lowest, n, MPI_INT64_T, 0, comm);
-    if (!error)
-        memcpy(numbers, lowest, (size_t)n * sizeof *numbers);
-    return error;
-}
 
 /* A type whose size MPI does not tell counts as no elements: no rank may leave here alone. */
 static struct terms
@@ -55,7 +44,7 @@ find_next(const struct ar_communicator *c, MPI_Comm comm, int from, const struct
     const bool differs = memcmp(mine, theirs, sizeof *mine) != 0;
     int64_t first = c->rank > from && differs ? c->rank : c->nranks;
     if (!error)
-        error = ar_numbers_agree(comm, &first, 1);
+        error = ar_reduce_all(&first, 1, MPI_INT64_T, MPI_MIN, comm);
     *next = (int)first;
     return error;
 }
@@ -107,11 +96,11 @@ ar_calls_compare(const struct ar_communicator *c, const struct ar_call *call, bo
 {
     const struct terms mine = terms_of(call);
     /* The lowest of each number and, with its sign turned, the highest. */
-    int64_t least[AR_NUMBERS_MOST] = {mine.count,       -mine.count, mine.size_bytes,
-                                      -mine.size_bytes, mine.op,     -mine.op};
+    int64_t least[6] = {mine.count,       -mine.count, mine.size_bytes,
+                        -mine.size_bytes, mine.op,     -mine.op};
     struct ar_quiet quiet;
     ar_quiet_begin(&quiet, call->comm);
-    int error = ar_numbers_agree(call->comm, least, AR_NUMBERS_MOST);
+    int error = ar_reduce_all(least, 6, MPI_INT64_T, MPI_MIN, call->comm);
     const bool is_size_alike = least[0] == -least[1] && least[2] == -least[3];
     *are_alike = is_size_alike && least[4] == -least[5];
     if (!error && !*are_alike)

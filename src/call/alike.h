@@ -4,16 +4,8 @@
 #ifndef AR_ALIKE_H
 #define AR_ALIKE_H
 
-#include <stdint.h>
-
 #include "call/allreduce.h"
 #include "communicator/communicator.h"
-
-#define AR_NUMBERS_MOST 6
-
-/* Replaces each of n numbers (at most AR_NUMBERS_MOST) by the lowest of the ranks'.  Collective
- * over comm; MPI_SUCCESS or an error of MPI's. */
-int ar_numbers_agree(MPI_Comm comm, int64_t *numbers, int n);
 
 /* Do the ranks of c, the call's communicator, have the same number of elements, of the same size,
  * and the same op?  (Ops of the program's own cannot be told apart.)  Where they differ rank 0 says

@@ -6,6 +6,7 @@
 
 #include "call/alike.h"
 #include "communicator/job.h"
+#include "execute/group.h"
 #include "execute/quiet.h"
 #include "reduce/compare.h"
 #include "reduce/named.h"
@@ -127,13 +128,10 @@ bound_chunk(struct check *k, bool *is_within, size_t first)
 {
     const size_t rest = k->count - first, count = rest < k->chunk ? rest : k->chunk;
     const int numbers = (int)(count * k->how.numbers);
-    const void *sum_of = k->c->rank == 0 ? MPI_IN_PLACE : (const void *)k->magnitudes;
     int error = pack(k, k->mine, k->in, first, count);
     ar_magnitudes_get(&k->how, k->magnitudes, k->mine, count);
     if (!error)
-        error = PMPI_Reduce(sum_of, k->magnitudes, numbers, MPI_DOUBLE, MPI_SUM, 0, k->call->comm);
-    if (!error)
-        error = PMPI_Bcast(k->magnitudes, numbers, MPI_DOUBLE, 0, k->call->comm);
+        error = ar_reduce_all(k->magnitudes, numbers, MPI_DOUBLE, MPI_SUM, k->call->comm);
     if (!error)
         error = pack(k, k->mine, k->call->out, first, count);
     if (!error)
@@ -166,7 +164,7 @@ judge_bounds(struct check *k, struct verdict *verdict)
         error = bound_chunk(k, &is_within, first);
     int64_t wrong = is_within ? none : k->c->rank;
     if (!error)
-        error = ar_numbers_agree(k->call->comm, &wrong, 1);
+        error = ar_reduce_all(&wrong, 1, MPI_INT64_T, MPI_MIN, k->call->comm);
     *verdict = (struct verdict){wrong < none ? AR_VERIFIED_WRONG : AR_VERIFIED_RIGHT, (int)wrong};
     return error;
 }
@@ -187,7 +185,7 @@ judge(struct check *k, struct verdict *verdict)
         error = compare_chunk(k, &same, first);
     int64_t found[] = {same.with_rank_0 ? none : me, same.with_native ? none : me, k->how.kind};
     if (!error)
-        error = ar_numbers_agree(k->call->comm, found, 3);
+        error = ar_reduce_all(found, 3, MPI_INT64_T, MPI_MIN, k->call->comm);
     if (error)
         return error;
     k->how.kind = (enum ar_comparable)found[2];
@@ -266,7 +264,7 @@ compare(struct check *k, const struct ar_verification *v)
     if (v->room && v->in)
         k->mine = malloc(2 * room + k->chunk * k->how.numbers * sizeof *k->magnitudes);
     int64_t unready = k->mine && ar_reduction_packs(k->r) ? none : k->c->rank;
-    int error = ar_numbers_agree(k->call->comm, &unready, 1);
+    int error = ar_reduce_all(&unready, 1, MPI_INT64_T, MPI_MIN, k->call->comm);
     if (!error && unready < none)
         ar_verified_count(AR_VERIFIED_NOT);
     if (error || unready < none)

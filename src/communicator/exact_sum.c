@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "communicator/decide.h"
+#include "execute/group.h"
 #include "reduce/exact.h"
 #include "statistics/record.h"
 
@@ -58,9 +59,7 @@ allreduce(const struct sum *s, const struct ar_reduction *r, void *buffer, size_
     if (d->runner != AR_RUN_NATIVE)
         return ar_communicator_run(c, s->comm, d, r, buffer, buffer);
     /* There is no engine.  Integers have the same bits by any algorithm. */
-    const void *const in = c->rank == 0 ? MPI_IN_PLACE : buffer;
-    error = PMPI_Reduce(in, buffer, (int)count, r->type, r->op, 0, s->comm);
-    return error ? error : PMPI_Bcast(buffer, (int)count, r->type, 0, s->comm);
+    return ar_reduce_all(buffer, (int)count, r->type, r->op, s->comm);
 }
 
 /* --- numbers --- */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "communicator/engine.h"
+#include "execute/group.h"
 
 int
 ar_request_count_nodes(struct ar_communicator *c, MPI_Comm comm)
@@ -70,14 +71,12 @@ ar_request_agree_on_place(struct ar_communicator *c, MPI_Comm comm, const struct
                           size_t count, enum ar_place place, int *error)
 {
     struct ar_request request;
-    int mine = place == AR_IN_PLACE, all = 0;
+    int all = place == AR_IN_PLACE;
     *error = ar_request_describe(c, comm, &request, r, count, AR_IN_PLACE);
     const struct ar_choice *const in = ar_config_clause(c->config, &request);
     request.place = AR_OUT_OF_PLACE;
     if (*error || in == ar_config_clause(c->config, &request))
         return AR_OUT_OF_PLACE;
-    *error = PMPI_Reduce(&mine, &all, 1, MPI_INT, MPI_LAND, 0, comm);
-    if (!*error)
-        *error = PMPI_Bcast(&all, 1, MPI_INT, 0, comm);
+    *error = ar_reduce_all(&all, 1, MPI_INT, MPI_LAND, comm);
     return all ? AR_IN_PLACE : AR_OUT_OF_PLACE;
 }

@@ -52,13 +52,21 @@ ar_group_covers(MPI_Group group, MPI_Comm comm, int nranks)
     return covers;
 }
 
-/* Not by PMPI_Allreduce: in Open MPI that is ours. */
+int
+ar_reduce_all(void *numbers, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    int rank;
+    PMPI_Comm_rank(comm, &rank);
+    const void *const in = rank == 0 ? MPI_IN_PLACE : numbers;
+    const int error = PMPI_Reduce(in, numbers, n, type, op, 0, comm);
+    return error ? error : PMPI_Bcast(numbers, n, type, 0, comm);
+}
+
 bool
 ar_all(MPI_Comm comm, bool says_yes)
 {
-    int mine = says_yes, all = 0;
-    return PMPI_Reduce(&mine, &all, 1, MPI_INT, MPI_LAND, 0, comm) == MPI_SUCCESS &&
-           PMPI_Bcast(&all, 1, MPI_INT, 0, comm) == MPI_SUCCESS && all;
+    int all = says_yes;
+    return ar_reduce_all(&all, 1, MPI_INT, MPI_LAND, comm) == MPI_SUCCESS && all;
 }
 
 bool

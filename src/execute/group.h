@@ -12,6 +12,10 @@ MPI_Group ar_group_of(MPI_Comm comm, int nranks);
 /* Are all of comm's nranks ranks in group?  False also where memory ran out. */
 bool ar_group_covers(MPI_Group group, MPI_Comm comm, int nranks);
 
+/* As PMPI_Allreduce in place, which in Open MPI is ours.  Collective over comm; MPI_SUCCESS or an
+ * error of MPI's. */
+int ar_reduce_all(void *numbers, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+
 /* Does every rank of comm say yes?  No where MPI fails.  Collective over comm. */
 bool ar_all(MPI_Comm comm, bool says_yes);
 

@@ -5,6 +5,7 @@
 #include "communicator/carrier.h"
 #include "communicator/process.h"
 #include "communicator/program_clauses.h"
+#include "execute/group.h"
 #include "shim/next.h"
 
 #define INFO_KEY "allreduce_algo"
@@ -15,15 +16,14 @@ static void
 choose_by_info(MPI_Comm comm, MPI_Info info)
 {
     char *value = NULL;
-    int length = 0, found = 0, any = 0, inter = 0;
+    int length = 0, found = 0, inter = 0;
     if (info != MPI_INFO_NULL && !PMPI_Info_get_valuelen(info, INFO_KEY, &length, &found) && found)
         value = malloc((size_t)length + 1);
     if (value)
         PMPI_Info_get(info, INFO_KEY, length, value, &found);
-    const int mine = value != NULL;
+    int any = value != NULL;
     PMPI_Comm_test_inter(comm, &inter);
-    if (!inter && PMPI_Reduce(&mine, &any, 1, MPI_INT, MPI_LOR, 0, comm) == MPI_SUCCESS &&
-        PMPI_Bcast(&any, 1, MPI_INT, 0, comm) == MPI_SUCCESS && any) {
+    if (!inter && ar_reduce_all(&any, 1, MPI_INT, MPI_LOR, comm) == MPI_SUCCESS && any) {
         ar_process_begin();
         ar_program_clauses_set(comm, value ? value : "");
     }
