@@ -58,7 +58,8 @@ static int
 keep(MPI_Comm comm, const struct ar_config *config)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    char *clauses = config->program_rules ? ar_rules_text(config->program_rules) : strdup("");
+    const struct ar_rules *const rules = config->rules[AR_SOURCE_PROGRAM];
+    char *clauses = rules ? ar_rules_text(rules) : strdup("");
     if (!clauses)
         return MPI_ERR_NO_MEM;
     pthread_once(&once, create_keyval);

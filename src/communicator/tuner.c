@@ -10,6 +10,7 @@
 #include "communicator/decide.h"
 #include "communicator/request.h"
 #include "communicator/tuned_rules.h"
+#include "execute/group.h"
 #include "report/report.h"
 #include "tuning/online.h"
 
@@ -141,24 +142,19 @@ is_for(const struct ar_tuned *t, const struct ar_reduction *r, unsigned bin)
     return t->bin == bin && t->type == r->type_class && t->commutative == r->commutative;
 }
 
-static bool
-has_rules(const struct ar_config *config)
-{
-    return config->rules || config->program_rules || config->file_rules;
-}
-
 const struct ar_pick *
 ar_tuner_pick(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned **tuned,
               const struct ar_reduction *r, size_t count, int *error)
 {
     struct ar_request request;
     const unsigned bin = ar_size_bin(count * r->size);
+    struct ar_rules *const *const rules = c->config->rules;
     struct ar_tuned *t = c->tuner->first;
     *tuned = NULL;
     *error = MPI_SUCCESS;
     while (t && !is_for(t, r, bin))
         t = t->next;
-    if (!t || has_rules(c->config)) {
+    if (!t || rules[AR_SOURCE_ALGO] || rules[AR_SOURCE_PROGRAM] || rules[AR_SOURCE_FILE]) {
         *error = ar_request_describe(c, comm, &request, r, count, AR_OUT_OF_PLACE);
         const struct ar_choice *clause = *error ? NULL : ar_config_clause(c->config, &request);
         if (*error || (clause && clause->kind != AR_CHOICE_AUTO) || r->size == 0)
@@ -206,15 +202,12 @@ agree(struct ar_communicator *c, MPI_Comm comm, struct ar_online_times *times)
     int error;
     tuner->max.comm = comm;
     turn_signs(times);
-    struct ar_online_times mine = *times;
     struct ar_decision *const d = ar_communicator_decide_on(c, comm, &tuner->max, NTIMES,
                                                             AR_OUT_OF_PLACE, &tuner->call, &error);
-    if (d && d->runner != AR_RUN_NATIVE) {
-        error = ar_communicator_run(c, comm, d, &tuner->max, &mine, times);
-    } else if (d) {
-        error = PMPI_Reduce(&mine, times, NTIMES, MPI_INT64_T, MPI_MAX, 0, comm);
-        error = error ? error : PMPI_Bcast(times, NTIMES, MPI_INT64_T, 0, comm);
-    }
+    if (d)
+        error = d->runner == AR_RUN_NATIVE
+                    ? ar_reduce_all(times, NTIMES, MPI_INT64_T, MPI_MAX, comm)
+                    : ar_communicator_run(c, comm, d, &tuner->max, times, times);
     turn_signs(times);
     const uint64_t ns = ar_clock_system_ns() - start;
     if (c->recorder)

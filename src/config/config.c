@@ -49,9 +49,8 @@ ar_config_destroy(struct ar_config *config)
 {
     if (!config)
         return;
-    ar_rules_destroy(config->rules);
-    ar_rules_destroy(config->program_rules);
-    ar_rules_destroy(config->file_rules);
+    for (int i = 0; i < AR_SOURCES; i++)
+        ar_rules_destroy(config->rules[i]);
     free(config->tuned);
     free(config->allowed);
     free(config->model_file);
@@ -66,50 +65,62 @@ ar_config_destroy(struct ar_config *config)
 static void
 hold_to_promise(struct ar_config *config)
 {
-    enum { ALGO, PROGRAM, RULES, LIST, NOBODY };
-    static const char *const names[] = {"ALLREDUCE_ALGO", NAME_PROGRAM, "ALLREDUCE_RULES",
-                                        "ALLREDUCE_ALGO_LIST"};
-    const struct ar_rules *const rules[] = {config->rules, config->program_rules,
-                                            config->file_rules};
+    static const char *const names[] = {[AR_SOURCE_ALGO] = "ALLREDUCE_ALGO",
+                                        [AR_SOURCE_PROGRAM] = NAME_PROGRAM,
+                                        [AR_SOURCE_FILE] = "ALLREDUCE_RULES",
+                                        [AR_SOURCES] = "ALLREDUCE_ALGO_LIST"};
     const enum ar_determinism level = config->determinism;
-    int who = NOBODY;
+    int who = 0;
     char reason[AR_CONFIG_PROBLEM];
     struct ar_text why;
     ar_text_init(&why, reason, sizeof reason);
     if (config->broken)
         return;
-    for (int i = ALGO; i < LIST && who == NOBODY; i++)
-        if (rules[i] && ar_determinism_forbids(level, rules[i], &why))
-            who = i;
-    if (who == NOBODY && !ar_determinism_allows(level, config->allowed, &why))
-        who = LIST;
-    if (who == NOBODY && ar_determinism_mixes(level, rules, LIST, config->allowed, &who, &why))
+    while (who < AR_SOURCES &&
+           !(config->rules[who] && ar_determinism_forbids(level, config->rules[who], &why)))
+        who++;
+    if (who == AR_SOURCES && ar_determinism_allows(level, config->allowed, &why) &&
+        ar_determinism_mixes(level, config->rules, AR_SOURCES, config->allowed, &who, &why))
         return;
-    config->strict |= who == PROGRAM;
+    config->strict |= who == AR_SOURCE_PROGRAM;
     set_problem(config, names[who], reason);
 }
 
-/* A line for each variable that is not at its default. */
+/* What the program chose is read, kept and written like the variable ALLREDUCE_ALGO. */
+static struct ar_variable
+row_of_program(void)
+{
+    struct ar_variable row = *ar_variable_find(ar_word_of("ALLREDUCE_ALGO"));
+    row.name = KEY_PROGRAM;
+    row.offset = offsetof(struct ar_config, rules[AR_SOURCE_PROGRAM]);
+    return row;
+}
+
+/* A line, unless the value is the default, or each rank's own. */
+static int
+write_line(FILE *out, const struct ar_config *config, const struct ar_variable *v)
+{
+    if (!v->kind->print)
+        return AR_OK;
+    char *const value = v->kind->print(config, v);
+    if (value && strcmp(value, v->fallback) != 0)
+        fprintf(out, "%s=%s\n", v->name, value);
+    free(value);
+    return value ? AR_OK : AR_ERR_MEMORY;
+}
+
 static int
 write_text(FILE *out, const struct ar_config *config)
 {
+    const struct ar_variable program = row_of_program();
+    int error = AR_OK;
     if (config->broken) {
         fprintf(out, "%s=%s\n", config->error ? KEY_ERROR : KEY_WARNING, config->problem);
         return AR_OK;
     }
-    for (const struct ar_variable *v = ar_variables; v < ar_variables + AR_VARIABLES; v++) {
-        char *const value = v->kind->print ? v->kind->print(config, v) : NULL;
-        if (v->kind->print && !value)
-            return AR_ERR_MEMORY;
-        if (value && strcmp(value, v->fallback) != 0)
-            fprintf(out, "%s=%s\n", v->name, value);
-        free(value);
-    }
-    char *const clauses = config->program_rules ? ar_rules_text(config->program_rules) : NULL;
-    if (clauses && *clauses)
-        fprintf(out, KEY_PROGRAM "=%s\n", clauses);
-    free(clauses);
-    return config->program_rules && !clauses ? AR_ERR_MEMORY : AR_OK;
+    for (const struct ar_variable *v = ar_variables; v < ar_variables + AR_VARIABLES && !error; v++)
+        error = write_line(out, config, v);
+    return error ? error : write_line(out, config, &program);
 }
 
 /* Settles what follows from the parts.  Where memory runs out, or error says that it did, config is
@@ -117,14 +128,12 @@ write_text(FILE *out, const struct ar_config *config)
 static struct ar_config *
 finished(struct ar_config *config, int error)
 {
-    const struct ar_rules *const rules[] = {config->rules, config->program_rules,
-                                            config->file_rules};
     size_t length;
     hold_to_promise(config);
     config->error = config->broken && config->strict ? AR_ERR_SYNTAX : AR_OK;
     config->is_watched = config->verify.every > 0 || config->tune == AR_TUNE_ONLINE;
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
-        config->traits |= rules[i] ? ar_rules_all_traits(rules[i]) : 0;
+    for (int i = 0; i < AR_SOURCES; i++)
+        config->traits |= config->rules[i] ? ar_rules_all_traits(config->rules[i]) : 0;
     FILE *const out = error == AR_ERR_MEMORY ? NULL : open_memstream(&config->text, &length);
     if (out) {
         error = write_text(out, config) || ferror(out);
@@ -170,15 +179,6 @@ ar_config_from_environment(void)
         set_problem(config, "ALLREDUCE_STATS_SIGNAL",
                     "it needs a file to write; set ALLREDUCE_STATS=FILE, too");
     return finished(config, error);
-}
-
-/* What the program chose is read and kept like the variable ALLREDUCE_ALGO. */
-static struct ar_variable
-row_of_program(void)
-{
-    struct ar_variable row = *ar_variable_find(ar_word_of("ALLREDUCE_ALGO"));
-    row.offset = offsetof(struct ar_config, program_rules);
-    return row;
 }
 
 struct ar_config *
@@ -233,8 +233,8 @@ ar_config_with_program(const struct ar_config *base, const char *clauses)
     int error = take_text(config, base->text);
     config->wait = base->wait;
     config->verbose = base->verbose;
-    ar_rules_destroy(config->program_rules);
-    config->program_rules = NULL;
+    ar_rules_destroy(config->rules[AR_SOURCE_PROGRAM]);
+    config->rules[AR_SOURCE_PROGRAM] = NULL;
     if (error != AR_ERR_MEMORY)
         error = set(config, &program, program.kind->parse, clauses, NAME_PROGRAM);
     config->strict |= error == AR_ERR_SYNTAX;

@@ -26,16 +26,22 @@ enum ar_transport {
 
 enum ar_tune_mode { AR_TUNE_OFF, AR_TUNE_ONLINE };
 
+/* Where clauses come from, in the order in which they are asked. */
+enum ar_source {
+    AR_SOURCE_ALGO,    /* ALLREDUCE_ALGO */
+    AR_SOURCE_PROGRAM, /* allreduce_choose */
+    AR_SOURCE_FILE,    /* ALLREDUCE_RULES */
+    AR_SOURCES
+};
+
 /* The parts that stand for a variable are filled by its row (config/variables.h): those of words,
  * enums too, as ints. */
 struct ar_config {
-    struct ar_rules *rules;         /* of ALLREDUCE_ALGO; NULL: none.  Owned */
-    struct ar_rules *program_rules; /* of allreduce_choose; NULL: none.  Owned */
-    struct ar_rules *file_rules;    /* of ALLREDUCE_RULES; NULL: none.  Owned */
-    char *model_file;               /* of ALLREDUCE_MODEL, which parsed; NULL: none.  Owned */
-    char *tuned;                    /* where those were tuned, by their file; NULL: it does not say,
-                                       or was read by another rank.  Owned */
-    bool *allowed;                  /* what auto may pick, as in ar_algo_list_parse.  Owned */
+    struct ar_rules *rules[AR_SOURCES]; /* NULL: none.  Owned */
+    char *model_file;                   /* of ALLREDUCE_MODEL, which parsed; NULL: none.  Owned */
+    char *tuned;   /* where those were tuned, by their file; NULL: it does not say,
+                      or was read by another rank.  Owned */
+    bool *allowed; /* what auto may pick, as in ar_algo_list_parse.  Owned */
     enum ar_determinism determinism;
     enum ar_transport transport;
     enum ar_wait_policy wait;

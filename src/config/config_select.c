@@ -11,36 +11,25 @@ const char ar_reason_determinism[] = "determinism";
 const char ar_reason_whole[] = "user op needs the whole vector";
 const char ar_reason_broken[] = "bad configuration";
 
-/* A source of clauses, and its clause that matches a request. */
+/* Those of the sources. */
+static const char *const reasons[AR_SOURCES] = {ar_reason_named, ar_reason_program, ar_reason_rule};
+
 struct match {
-    const struct ar_rules *rules; /* NULL: there are none */
-    const char *reason;
-    const struct ar_choice *choice; /* NULL: no clause matches */
+    enum ar_source source;
     size_t clause;
+    const struct ar_choice *choice; /* NULL: no clause matches */
 };
-
-enum { SOURCES = 3 };
-
-/* The sources in their order. */
-static void
-list_sources(struct match sources[SOURCES], const struct ar_config *config)
-{
-    sources[0] = (struct match){config->rules, ar_reason_named, NULL, 0};
-    sources[1] = (struct match){config->program_rules, ar_reason_program, NULL, 0};
-    sources[2] = (struct match){config->file_rules, ar_reason_rule, NULL, 0};
-}
 
 static struct match
 find_clause(const struct ar_config *config, const struct ar_request *request)
 {
-    struct match sources[SOURCES];
-    list_sources(sources, config);
-    for (struct match *m = sources; m < sources + SOURCES; m++) {
-        m->choice = m->rules ? ar_rules_match(m->rules, request, &m->clause) : NULL;
-        if (m->choice)
-            return *m;
+    struct match m = {.choice = NULL};
+    for (int i = 0; i < AR_SOURCES && !m.choice; i++) {
+        m.source = (enum ar_source)i;
+        if (config->rules[i])
+            m.choice = ar_rules_match(config->rules[i], request, &m.clause);
     }
-    return (struct match){NULL, NULL, NULL, 0};
+    return m;
 }
 
 /* Selects by the built-in rules.  Where the user's list leaves them nothing that keeps the bits,
@@ -81,7 +70,7 @@ ar_config_select(const struct ar_config *config, struct ar_choice *out,
     if (may_serve && (request->commutative || clause->kind == AR_CHOICE_NATIVE ||
                       clause->algorithm->keeps_order)) {
         *out = *clause;
-        *reason = match.reason;
+        *reason = reasons[match.source];
         return AR_OK;
     }
     if (request->keeps != AR_DETERMINISM_NONE) {
@@ -104,7 +93,8 @@ ar_config_may_cut(const struct ar_config *config, const struct ar_request *reque
 {
     const struct match match = find_clause(config, request);
     return request->op != AR_OPS || config->cuts_user_ops ||
-           (match.choice && ar_rules_traits(match.rules, match.clause)->asks & AR_TRAIT_OP);
+           (match.choice &&
+            ar_rules_traits(config->rules[match.source], match.clause)->asks & AR_TRAIT_OP);
 }
 
 /* Only the first source that has rules can make every call native. */
@@ -112,15 +102,14 @@ const char *
 ar_config_always_native(const struct ar_config *config)
 {
     const struct ar_condition *conditions;
-    struct match sources[SOURCES], *m = sources;
+    int first = 0;
     if (config->broken)
         return ar_reason_broken;
-    list_sources(sources, config);
-    while (m < sources + SOURCES - 1 && !m->rules)
-        m++;
-    const bool is_native = m->rules && ar_rules_count(m->rules) > 0 &&
-                           ar_rules_conditions(m->rules, 0, &conditions) == 0 &&
-                           !ar_rules_traits(m->rules, 0)->asks &&
-                           ar_rules_choice(m->rules, 0)->kind == AR_CHOICE_NATIVE;
-    return is_native ? m->reason : NULL;
+    while (first < AR_SOURCES - 1 && !config->rules[first])
+        first++;
+    const struct ar_rules *const rules = config->rules[first];
+    const bool is_native =
+        rules && ar_rules_count(rules) > 0 && ar_rules_conditions(rules, 0, &conditions) == 0 &&
+        !ar_rules_traits(rules, 0)->asks && ar_rules_choice(rules, 0)->kind == AR_CHOICE_NATIVE;
+    return is_native ? reasons[first] : NULL;
 }

@@ -285,8 +285,8 @@ static const struct ar_value_kind own_timeout = {.parse = parse_timeout};
 
 const struct ar_variable ar_variables[AR_VARIABLES] = {
     {"ALLREDUCE_ALGO", "CLAUSES", "",
-     "algorithms by message size and ranks, as in ring:64K-inf;butterfly", &clauses, FIELD(rules),
-     .option = "algo", .letter = 'a'},
+     "algorithms by message size and ranks, as in ring:64K-inf;butterfly", &clauses,
+     FIELD(rules[AR_SOURCE_ALGO]), .option = "algo", .letter = 'a'},
     {"ALLREDUCE_ALGO_LIST", "NAMES", "",
      "algorithms that auto may pick, separated by commas; empty: all", &algorithms, FIELD(allowed),
      .option = NULL},
@@ -299,7 +299,7 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
      FIELD(model_file), .option = NULL},
     {"ALLREDUCE_RULES", "FILE", "",
      "a file of clauses, one a line, asked where ALLREDUCE_ALGO says nothing", &rules_file,
-     FIELD(file_rules), .option = "rules", .letter = 'r', .takes = AR_OPTION_PATH},
+     FIELD(rules[AR_SOURCE_FILE]), .option = "rules", .letter = 'r', .takes = AR_OPTION_PATH},
     {"ALLREDUCE_SCRATCH", "size of 64K or more", "64M",
      "scratch memory that one communicator may take", &size, FIELD(scratch_bytes), .option = NULL},
     {"ALLREDUCE_STATS", "FILE", "",

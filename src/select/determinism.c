@@ -160,7 +160,7 @@ walk_rules(struct walk *walk, const struct ar_rules *rules, struct ar_text *why)
 }
 
 bool
-ar_determinism_mixes(enum ar_determinism level, const struct ar_rules *const *rules, int n,
+ar_determinism_mixes(enum ar_determinism level, struct ar_rules *const *rules, int n,
                      const bool *allowed, int *at, struct ar_text *why)
 {
     const unsigned nodes = AR_TRAIT_NODES | AR_TRAIT_PER_NODE;

@@ -32,7 +32,7 @@ bool ar_determinism_forbids(enum ar_determinism level, const struct ar_rules *ru
  * on nodes; under other levels the answer is true.  rules: in the order in which they are asked,
  * NULL where there are none; allowed: as for auto.  If they do not, *at is the number of the rules
  * that are at fault, and why tells the rest. */
-bool ar_determinism_mixes(enum ar_determinism level, const struct ar_rules *const *rules, int n,
+bool ar_determinism_mixes(enum ar_determinism level, struct ar_rules *const *rules, int n,
                           const bool *allowed, int *at, struct ar_text *why);
 
 /* Does a list of the algorithms that auto may select hold one that keeps the level?  If not, why
