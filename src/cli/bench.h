@@ -30,9 +30,8 @@ struct ar_bench {
     const char *html; /* file, or NULL */
 };
 
-/* Reads the command line; the caller frees what it owns.  An enum ar_exit: where it is wrong,
- * rank 0 has said so and every rank gets AR_EXIT_USAGE.  Needs no MPI. */
-int ar_bench_read(struct ar_bench *bench, int argc, char **argv);
+/* Reads the command line as ar_cli_parse does; the caller frees what it owns. */
+void ar_bench_read(struct ar_bench *bench, int argc, char **argv);
 void ar_bench_fini(struct ar_bench *bench);
 
 /* Adds what --preset=course compares on count elements: star, circle, recursive, butterfly

@@ -4,11 +4,109 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "config/rank.h"
+
+/* --- the command line --- */
+
+enum { NSTREAMS = 2 }; /* stdout, stderr */
+
+/* Where the streams are while other ranks speak; -1: not muted. */
+static int kept[NSTREAMS] = {-1, -1};
+
+/* Launchers end the job when the first rank fails, and what rank 0 says could be lost. */
+static void
+let_others_speak(int status, void *unused)
+{
+    (void)unused;
+    if (status && kept[0] >= 0)
+        sleep(1);
+}
+
+void
+ar_cli_mute(void)
+{
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    on_exit(let_others_speak, NULL);
+    for (int i = 0; i < NSTREAMS; i++) {
+        kept[i] = fcntl(STDOUT_FILENO + i, F_DUPFD_CLOEXEC, 3);
+        if (nowhere >= 0 && kept[i] >= 0)
+            dup2(nowhere, STDOUT_FILENO + i);
+    }
+    if (nowhere >= 0)
+        close(nowhere);
+}
+
+void
+ar_cli_unmute(void)
+{
+    fflush(NULL);
+    for (int i = 0; i < NSTREAMS; i++)
+        if (kept[i] >= 0) {
+            dup2(kept[i], STDOUT_FILENO + i);
+            close(kept[i]);
+            kept[i] = -1;
+        }
+}
+
+void
+ar_cli_parse(const struct argp *argp, int argc, char **argv, void *input)
+{
+    if (ar_rank_in_job() != 0)
+        ar_cli_mute();
+    argp_parse(argp, argc, argv, 0, NULL, input);
+    ar_cli_unmute();
+}
+
+long
+ar_option_number(struct argp_state *state, const char *option, const char *text, long least,
+                 long most)
+{
+    char *end;
+    errno = 0;
+    const long number = strtol(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || errno || number < least || number > most)
+        argp_error(state, "--%s wants a whole number from %ld to %ld, not '%s'", option, least,
+                   most, text);
+    return number;
+}
+
+void
+ar_option_sizes(struct argp_state *state, struct ar_sizes *sizes, const char *text, size_t factor)
+{
+    struct ar_problem problem;
+    const int error = ar_sizes_parse(sizes, text, factor, &problem);
+    if (error)
+        argp_error(state, "--sizes: %s", error == AR_ERR_SYNTAX ? problem.text : "out of memory");
+}
+
+void
+ar_option_type(struct argp_state *state, size_t *row, const char *name)
+{
+    char why[AR_PROBLEM_TEXT];
+    struct ar_text t;
+    ar_text_init(&t, why, sizeof why);
+    if (!ar_type_find(row, name, &t))
+        argp_error(state, "--type: %s", why);
+}
+
+void
+ar_option_op(struct argp_state *state, enum ar_op *op, const char *name)
+{
+    char why[AR_PROBLEM_TEXT];
+    struct ar_text t;
+    ar_text_init(&t, why, sizeof why);
+    if (!ar_op_by_name(op, name, &t))
+        argp_error(state, "--op: %s", why);
+}
+
+/* --- what is printed --- */
 
 static bool
 is_colored(FILE *stream)

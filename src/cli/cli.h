@@ -3,10 +3,13 @@
 #ifndef AR_CLI_H
 #define AR_CLI_H
 
+#include <argp.h>
 #include <stddef.h>
 #include <stdio.h>
 
 #include "algorithms/registry.h"
+#include "cli/operand.h"
+#include "cli/sizes.h"
 
 enum ar_exit { AR_EXIT_DONE = 0, AR_EXIT_FAILED = 1, AR_EXIT_USAGE = 2 };
 
@@ -20,6 +23,33 @@ ar_subcommand_fn ar_cli_report;
 ar_subcommand_fn ar_cli_run;
 ar_subcommand_fn ar_cli_model;
 ar_subcommand_fn ar_cli_tune;
+
+/* --- the command line --- */
+
+/* argp_parse, which ends the program where the command line is wrong or help is asked for.  Of the
+ * ranks of a job only rank 0 says so, and where it fails it is the first to end. */
+void ar_cli_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+/* Until ar_cli_unmute this process prints nothing; where it fails meanwhile, it gives the ranks
+ * that speak a second to do so. */
+void ar_cli_mute(void);
+void ar_cli_unmute(void);
+
+/* Values of options.  What is wrong goes to argp_error, which ends the program. */
+
+/* A whole number from least to most. */
+long ar_option_number(struct argp_state *state, const char *option, const char *text, long least,
+                      long most);
+
+/* --sizes, whose ranges grow by the factor.  *sizes is the caller's to fini. */
+void ar_option_sizes(struct argp_state *state, struct ar_sizes *sizes, const char *text,
+                     size_t factor);
+
+/* --type, a row for ar_named_at, and --op. */
+void ar_option_type(struct argp_state *state, size_t *row, const char *name);
+void ar_option_op(struct argp_state *state, enum ar_op *op, const char *name);
+
+/* --- what is printed --- */
 
 /* "mpiexec -n 4 allreduce bench --algo 'ring;shm'": the caller frees it; NULL without memory. */
 char *ar_cli_command(int nranks, int argc, char **argv);

@@ -105,7 +105,7 @@ ar_cli_model(int argc, char **argv)
     };
     struct request request = {NULL, NULL};
     int rank, nranks;
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    ar_cli_parse(&argp, argc, argv, &request);
     MPI_Init(NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);

@@ -2,7 +2,6 @@
  * would otherwise go wrong silently. */
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,7 +10,6 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/options.h"
 #include "cli/preload.h"
 #include "config/config.h"
 #include "config/rank.h"
@@ -21,47 +19,11 @@
 #define EXIT_CANNOT_RUN 126
 #define EXIT_NOT_FOUND  127
 
-/* Where stderr is while other ranks speak. */
-static int stderr_kept = -1;
-
 struct request {
     const char *values[AR_VARIABLES]; /* of options that stand for variables; NULL: not given */
     const char *library;              /* NULL: the one that belongs to us */
     char **program;                   /* with its arguments, ended by NULL; NULL: none given */
 };
-
-/* --- who speaks --- */
-
-/* Runs at the end of a rank that was not allowed to print. */
-static void
-let_others_speak(void)
-{
-    if (stderr_kept >= 0)
-        ar_options_let_others_speak();
-}
-
-static void
-mute(void)
-{
-    atexit(let_others_speak);
-    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    stderr_kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-    if (nowhere >= 0 && stderr_kept >= 0)
-        dup2(nowhere, STDERR_FILENO);
-    if (nowhere >= 0)
-        close(nowhere);
-}
-
-static void
-unmute(void)
-{
-    if (stderr_kept < 0)
-        return;
-    fflush(stderr);
-    dup2(stderr_kept, STDERR_FILENO);
-    close(stderr_kept);
-    stderr_kept = -1;
-}
 
 /* What messages begin with: on other nodes than rank 0's, the name of the node. */
 static const char *
@@ -240,18 +202,18 @@ ar_cli_run(int argc, char **argv)
     }
     options[n] = library;
 
-    if (ar_rank_in_job() != 0) /* what is wrong with the command line is told once */
-        mute();
+    if (ar_rank_in_job() != 0) /* what is wrong with the settings is told once */
+        ar_cli_mute();
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &request);
     int status = apply_settings(&request);
     if (status)
         return status;
     if (ar_rank_on_node() == 0) /* and what is wrong with files, once per node */
-        unmute();
+        ar_cli_unmute();
     status = prepare(&program, &request);
     if (status)
         return status;
-    unmute();
+    ar_cli_unmute();
     execvp(program.path, request.program);
     fprintf(stderr, "%s: %s: %s\n", speaker(), program.path, strerror(errno));
     return EXIT_CANNOT_RUN;

@@ -6,6 +6,8 @@
 
 #include "select/select.h"
 
+#define AR_FACTOR_MAX 1024 /* from one size of a range to the next */
+
 struct ar_sizes {
     size_t *bytes; /* owned */
     size_t n;

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/operand.h"
 #include "communicator/tuned_rules.h"
 #include "config/files.h"
 
@@ -270,15 +269,14 @@ ar_cli_tune(int argc, char **argv)
 {
     struct ar_tune options = {0};
     struct progress progress = {.all = {.tune = &options}};
-    int status = ar_tune_read(&options, argc, argv);
-    if (status)
-        return status;
+    ar_tune_read(&options, argc, argv);
     MPI_Init(NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &progress.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &progress.all.nranks);
     progress.begun = MPI_Wtime();
     progress.all.places = ar_study_places();
-    status = ar_operands_check("tune", options.types, options.ntypes, options.op, progress.rank);
+    int status =
+        ar_operands_check("tune", options.types, options.ntypes, options.op, progress.rank);
     if (!status)
         status = ar_cli_check_output("tune", options.output, progress.rank);
     char *const command = ar_cli_command(progress.all.nranks, argc, argv);

@@ -21,9 +21,8 @@ struct ar_tune {
     enum ar_op op;
 };
 
-/* Reads the command line.  An enum ar_exit: where it is wrong, rank 0 has said so and every rank
- * gets AR_EXIT_USAGE.  Needs no MPI. */
-int ar_tune_read(struct ar_tune *tune, int argc, char **argv);
+/* Reads the command line as ar_cli_parse does; the caller frees what it owns. */
+void ar_tune_read(struct ar_tune *tune, int argc, char **argv);
 void ar_tune_fini(struct ar_tune *tune);
 
 /* What was found, ntypes x sizes of it. */
