@@ -165,3 +165,16 @@ ar_cli_check_output(const char *option, const char *path, int rank)
     MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return status;
 }
+
+char *
+ar_cli_share(char *text)
+{
+    unsigned long length = text ? strlen(text) + 1 : 0;
+    MPI_Bcast(&length, 1, MPI_UNSIGNED_LONG, 0, MPI_COMM_WORLD);
+    if (length > 0 && !text)
+        text = malloc(length);
+    if (length > 0 && !text)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Bcast(text, (int)length, MPI_CHAR, 0, MPI_COMM_WORLD);
+    return text;
+}

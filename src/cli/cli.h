@@ -59,6 +59,10 @@ char *ar_cli_command(int nranks, int argc, char **argv);
  * enum ar_exit. */
 int ar_cli_check_output(const char *option, const char *path, int rank);
 
+/* Gives rank 0's text (malloced; NULL: it has none) to the other ranks of MPI_COMM_WORLD, which
+ * pass NULL; returns it, for each to free.  Collective; a lack of memory ends the job. */
+char *ar_cli_share(char *text);
+
 enum ar_color { AR_COLOR_TITLE, AR_COLOR_GOOD, AR_COLOR_WARNING, AR_COLOR_BAD };
 
 /* What begins the colour on this stream and what ends it; both "" where the stream is not a

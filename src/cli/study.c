@@ -76,7 +76,8 @@ ar_study_init(struct ar_study *study, struct ar_measurement *m,
               const struct ar_place_of_ranks *places, const size_t *bytes, size_t n)
 {
     const struct ar_reduction *const r = &m->reduction;
-    *study = (struct ar_study){.measurement = m, .places = *places};
+    *study = (struct ar_study){
+        .measurement = m, .places = *places, .visits = (size_t)ar_by_clock.passes * n};
     m->silent = true;
     ar_measurement_clear(m, 0);
     study->sizes = calloc(n, sizeof *study->sizes);
@@ -113,37 +114,30 @@ ar_study_fini(struct ar_study *study)
 }
 
 int
-ar_study_keep(struct ar_study *study, size_t size, const struct ar_choice *choice)
+ar_study_keep(struct ar_study_size *size, const struct ar_choice *choice)
 {
-    struct ar_study_size *const s = &study->sizes[size];
     size_t kept;
-    if (ar_candidates_init(&s->list, &s->request, NULL) ||
-        ar_candidates_add(&s->list, &kept, choice) ||
-        ar_elimination_init(&s->search, &ar_by_clock, &s->list, kept))
+    if (ar_candidates_init(&size->list, &size->request, NULL) ||
+        ar_candidates_add(&size->list, &kept, choice) ||
+        ar_elimination_init(&size->search, &ar_by_clock, &size->list, kept))
         return out_of_memory();
-    s->seconds = calloc(s->list.n, sizeof *s->seconds);
-    return s->seconds ? AR_EXIT_DONE : out_of_memory();
+    size->seconds = calloc(size->list.n, sizeof *size->seconds);
+    return size->seconds ? AR_EXIT_DONE : out_of_memory();
 }
 
 /* --- visits --- */
 
-size_t
-ar_study_visits(const struct ar_study *study)
-{
-    return (size_t)ar_by_clock.passes * study->nsizes;
-}
-
 bool
-ar_study_next(struct ar_study *study, struct ar_visit *visit)
+ar_study_next(struct ar_study *study)
 {
-    const size_t n = study->nsizes;
-    if (study->visits == ar_study_visits(study))
+    const size_t n = study->nsizes, number = study->visits_begun;
+    if (number == study->visits)
         return false;
-    if (study->visits % n == 0)
-        ar_shuffle(study->order, n, study->visits);
-    visit->number = study->visits++;
-    visit->pass = (int)(visit->number / n);
-    visit->size = study->order[visit->number % n];
+    if (number % n == 0)
+        ar_shuffle(study->order, n, number);
+    study->visits_begun++;
+    study->pass = (int)(number / n);
+    study->now = &study->sizes[study->order[number % n]];
     return true;
 }
 
@@ -153,14 +147,15 @@ weight_of(int pass)
     return pass < ar_by_clock.nfactors ? FIRST_SHARE : FINAL_SHARE;
 }
 
-double
-ar_study_share(const struct ar_study *study, const struct ar_visit *visit, double seconds)
+/* What the visit may take of the seconds that are left for all to come. */
+static double
+share_of(const struct ar_study *study, double seconds)
 {
-    const size_t left = study->nsizes - visit->number % study->nsizes;
-    double weight = (double)left * weight_of(visit->pass);
-    for (int pass = visit->pass + 1; pass < ar_by_clock.passes; pass++)
+    const size_t left = study->nsizes - (study->visits_begun - 1) % study->nsizes;
+    double weight = (double)left * weight_of(study->pass);
+    for (int pass = study->pass + 1; pass < ar_by_clock.passes; pass++)
         weight += (double)study->nsizes * weight_of(pass);
-    return seconds * weight_of(visit->pass) / weight;
+    return seconds * weight_of(study->pass) / weight;
 }
 
 bool
@@ -175,11 +170,7 @@ run(struct ar_measurement *m, struct ar_study_size *size, const size_t *order, s
     double seconds)
 {
     const struct ar_workload work = {
-        .count = size->count,
-        .place = AR_OUT_OF_PLACE,
-        .repetitions = BATCHES,
-        .seconds = seconds,
-    };
+        .count = size->count, .place = AR_OUT_OF_PLACE, .repetitions = BATCHES, .seconds = seconds};
     int status = AR_EXIT_DONE;
     for (size_t i = 0; i < n && !status; i++) {
         status = ar_measurement_add_choice(m, &size->list.of[order[i]].choice);
@@ -193,34 +184,33 @@ run(struct ar_measurement *m, struct ar_study_size *size, const size_t *order, s
         if (m->rank == 0 && m->measured[i].wrong)
             ar_say("%s gave a WRONG RESULT on %zu elements", m->measured[i].label, size->count);
     }
+    ar_measurement_clear(m, 0);
     return status;
 }
 
 int
-ar_study_measure(struct ar_study *study, const struct ar_visit *visit, double seconds)
+ar_study_measure(struct ar_study *study, double seconds)
 {
-    struct ar_study_size *const size = &study->sizes[visit->size];
-    struct ar_measurement *const m = study->measurement;
+    struct ar_study_size *const size = study->now;
+    const uint64_t seed = study->visits_begun - 1;
     size_t *const order = malloc(size->list.n * sizeof *order), n = 0;
-    int status = order ? deal(&study->places, visit->number) : AR_EXIT_FAILED;
-    if (status) {
-        status = out_of_memory();
-    } else {
-        ar_shuffle(order, size->list.n, visit->number);
-        for (size_t i = 0; i < size->list.n; i++)
-            if (ar_study_has(size, order[i]))
-                order[n++] = order[i];
-        status = run(m, size, order, n, seconds);
+    if (!order || deal(&study->places, seed)) {
+        free(order);
+        return out_of_memory();
     }
-    ar_measurement_clear(m, 0);
+    ar_shuffle(order, size->list.n, seed);
+    for (size_t i = 0; i < size->list.n; i++)
+        if (ar_study_has(size, order[i]))
+            order[n++] = order[i];
+    const int status = run(study->measurement, size, order, n, share_of(study, seconds));
     free(order);
     return status;
 }
 
 void
-ar_study_advance(struct ar_study *study, const struct ar_visit *visit)
+ar_study_advance(struct ar_study *study)
 {
-    struct ar_study_size *const size = &study->sizes[visit->size];
+    struct ar_study_size *const size = study->now;
     for (size_t i = 0; i < size->list.n; i++)
         if (ar_study_has(size, i))
             ar_elimination_note(&size->search, i, size->seconds[i]);
@@ -253,32 +243,31 @@ tell(struct ar_finding *found, const struct ar_study_size *size, size_t chosen, 
 }
 
 void
-ar_study_find(struct ar_finding *found, const struct ar_study *study, size_t size,
+ar_study_find(struct ar_finding *found, const struct ar_study_size *size,
               const struct ar_choice *preferred)
 {
-    const struct ar_study_size *const s = &study->sizes[size];
-    const struct ar_elimination *const e = &s->search;
+    const struct ar_elimination *const e = &size->search;
     const double margin = ar_by_clock.margin, share = ar_by_clock.share;
     const size_t best = ar_elimination_fastest(e, e->n);
     size_t chosen = ar_elimination_winner(e);
     for (size_t i = 0; i < e->n && preferred && chosen == best; i++)
-        if (ar_choice_equals(&s->list.of[i].choice, preferred) &&
+        if (ar_choice_equals(&size->list.of[i].choice, preferred) &&
             ar_elimination_beats(e, i, e->incumbent, margin, share) &&
             !ar_elimination_beats(e, best, i, margin, share))
             chosen = i;
-    tell(found, s, chosen, ar_elimination_fastest(e, chosen));
+    tell(found, size, chosen, ar_elimination_fastest(e, chosen));
 }
 
 void
-ar_study_compare(struct ar_finding *found, const struct ar_study *study, size_t size)
+ar_study_compare(struct ar_finding *found, const struct ar_study_size *size)
 {
-    const struct ar_study_size *const s = &study->sizes[size];
-    const struct ar_elimination *const e = &s->search;
+    const struct ar_elimination *const e = &size->search;
     size_t winner = e->n;
     for (size_t i = 0; i < e->n; i++)
         if (ar_elimination_beats(e, i, e->incumbent, REFUTE_MARGIN, REFUTE_SHARE) &&
             (winner == e->n || e->of[i].likely < e->of[winner].likely))
             winner = i;
-    tell(found, s, e->incumbent, winner < e->n ? winner : ar_elimination_fastest(e, e->incumbent));
+    tell(found, size, e->incumbent,
+         winner < e->n ? winner : ar_elimination_fastest(e, e->incumbent));
     found->is_beaten = winner < e->n;
 }

@@ -45,14 +45,9 @@ struct ar_study {
     struct ar_study_size *sizes; /* owned */
     size_t nsizes;
     size_t *order; /* of this pass.  Owned */
-    size_t visits; /* begun so far */
-};
-
-/* A pass comes to a size. */
-struct ar_visit {
-    size_t number;
-    int pass;
-    size_t size;
+    size_t visits, visits_begun;
+    int pass;                  /* of the visit under way */
+    struct ar_study_size *now; /* the size that it measures */
 };
 
 /* A study of so many sizes, by a measurement whose list it empties.  An enum ar_exit, having said
@@ -63,25 +58,20 @@ void ar_study_fini(struct ar_study *study);
 
 /* Names the choice for a size that is never dropped.  Called once for each size, before the first
  * visit. */
-int ar_study_keep(struct ar_study *study, size_t size, const struct ar_choice *choice);
+int ar_study_keep(struct ar_study_size *size, const struct ar_choice *choice);
 
-size_t ar_study_visits(const struct ar_study *study);
-
-/* The next visit: false after the last one. */
-bool ar_study_next(struct ar_study *study, struct ar_visit *visit);
-
-/* What the visit may take of the seconds that are left for all to come. */
-double ar_study_share(const struct ar_study *study, const struct ar_visit *visit, double seconds);
+/* Begins the next visit: false after the last one. */
+bool ar_study_next(struct ar_study *study);
 
 /* Is candidate i measured in the visits to come? */
 bool ar_study_has(const struct ar_study_size *size, size_t i);
 
-/* Measures all candidates that are in, in about so many seconds.  AR_EXIT_FAILED after a wrong
- * result, or without memory. */
-int ar_study_measure(struct ar_study *study, const struct ar_visit *visit, double seconds);
+/* Measures all candidates that are in, in the visit's share of the seconds that are left for all to
+ * come.  AR_EXIT_FAILED after a wrong result, or without memory. */
+int ar_study_measure(struct ar_study *study, double seconds);
 
 /* Takes the times of the visit, measured or recalled: some candidates leave, others enter. */
-void ar_study_advance(struct ar_study *study, const struct ar_visit *visit);
+void ar_study_advance(struct ar_study *study);
 
 struct ar_finding {
     size_t bytes;
@@ -95,10 +85,10 @@ struct ar_finding {
 
 /* After the last visit: what is the fastest.  What replaces the one that stays is faster by more
  * than the noise; where preferred (or NULL) is that, too, and no worse, it is taken. */
-void ar_study_find(struct ar_finding *found, const struct ar_study *study, size_t size,
+void ar_study_find(struct ar_finding *found, const struct ar_study_size *size,
                    const struct ar_choice *preferred);
 
 /* Compares the candidate that stays with all others. */
-void ar_study_compare(struct ar_finding *found, const struct ar_study *study, size_t size);
+void ar_study_compare(struct ar_finding *found, const struct ar_study_size *size);
 
 #endif

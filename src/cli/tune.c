@@ -44,27 +44,26 @@ show_progress(const struct progress *progress, const char *what)
 
 /* Measures the candidates of one size once more, or takes what the state has of it. */
 static int
-visit(struct progress *progress, struct ar_study *study, const struct ar_visit *v,
-      const struct ar_tune_state *state, const char *type)
+visit(struct progress *progress, struct ar_study *study, const struct ar_tune_state *state,
+      const char *type)
 {
     char text[AR_SIZE_TEXT];
-    struct ar_study_size *const size = &study->sizes[v->size];
     int status = AR_EXIT_DONE;
-    show_progress(progress, ar_size_print(size->bytes, text, sizeof text));
-    if (!ar_tune_state_recall(state, type, size, v->pass)) {
+    show_progress(progress, ar_size_print(study->now->bytes, text, sizeof text));
+    if (!ar_tune_state_recall(state, type, study)) {
         const double budget = progress->all.tune->budget, least = budget / 20;
         const double rest = budget - (MPI_Wtime() - progress->begun);
         double left = rest > least ? rest : least;
         MPI_Bcast(&left, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
         /* Types to come get as much as this one. */
-        left *= (double)(ar_study_visits(study) - v->number) /
+        left *= (double)(study->visits - study->visits_begun + 1) /
                 (double)(progress->total_visits - progress->visits);
-        status = ar_study_measure(study, v, ar_study_share(study, v, left));
+        status = ar_study_measure(study, left);
         if (!status)
-            ar_tune_state_save(state, type, size, v->pass);
+            ar_tune_state_save(state, type, study);
     }
     if (!status)
-        ar_study_advance(study, v);
+        ar_study_advance(study);
     progress->visits++;
     return status;
 }
@@ -86,7 +85,7 @@ keep(struct ar_study *study, const struct ar_findings *all, size_t type,
             choice = *match;
         else if (ar_auto_select(&choice, request, NULL))
             return AR_EXIT_FAILED;
-        status = ar_study_keep(study, i, &choice);
+        status = ar_study_keep(&study->sizes[i], &choice);
     }
     return status;
 }
@@ -110,7 +109,7 @@ conclude(const struct progress *progress, const struct ar_study *study, size_t t
     const struct ar_findings *const all = &progress->all;
     for (size_t i = 0; i < study->nsizes; i++) {
         struct ar_finding *const found = ar_findings_at(all, type, i);
-        ar_study_find(found, study, i,
+        ar_study_find(found, &study->sizes[i],
                       type == 0 && i > 0 ? &ar_findings_at(all, 0, i - 1)->choice : NULL);
         if (progress->rank == 0 && all->tune->output)
             print_finding(found, ar_named_name(all->tune->types[type]));
@@ -142,7 +141,7 @@ judge(const struct progress *progress, const struct ar_study *study)
                "best of all others", "native us", "noise");
         for (size_t i = 0; i < study->nsizes; i++) {
             struct ar_finding found;
-            ar_study_compare(&found, study, i);
+            ar_study_compare(&found, &study->sizes[i]);
             print_comparison(&found);
             beaten += found.is_beaten;
         }
@@ -163,16 +162,14 @@ study_type(struct progress *progress, const struct ar_tune_state *state, size_t 
     const struct ar_tune *const tune = progress->all.tune;
     struct ar_measurement m;
     struct ar_study study = {0};
-    struct ar_visit v;
     int status = ar_measurement_init(&m, ar_named_at(tune->types[type]), tune->op);
     if (!status)
         status = ar_study_init(&study, &m, &progress->all.places, tune->sizes.bytes, tune->sizes.n);
     if (!status)
         status = keep(&study, &progress->all, type, rules);
-    progress->total_visits =
-        progress->visits + (rules ? 1 : tune->ntypes - type) * ar_study_visits(&study);
-    while (!status && ar_study_next(&study, &v))
-        status = visit(progress, &study, &v, state, ar_named_name(tune->types[type]));
+    progress->total_visits = progress->visits + (rules ? 1 : tune->ntypes - type) * study.visits;
+    while (!status && ar_study_next(&study))
+        status = visit(progress, &study, state, ar_named_name(tune->types[type]));
     if (progress->total_visits > 0)
         show_progress(progress, "");
     if (!status && rules)
@@ -184,41 +181,28 @@ study_type(struct progress *progress, const struct ar_tune_state *state, size_t 
     return status;
 }
 
-/* Rank 0 reads the file's clauses; *rules on all ranks are the caller's to destroy. */
-static int
-read_rules(struct ar_rules **rules, const struct progress *progress)
-{
-    char reason[1024], *text = NULL;
-    struct ar_text why;
-    struct ar_problem problem;
-    int length = 0;
-    ar_text_init(&why, reason, sizeof reason);
-    if (progress->rank == 0 &&
-        ar_rules_file_read(rules, NULL, progress->all.tune->check, &why) == AR_OK) {
-        text = ar_rules_text(*rules);
-        length = text ? (int)strlen(text) + 1 : 0;
-        ar_rules_destroy(*rules);
-    } else if (progress->rank == 0) {
-        fprintf(stderr, "allreduce tune: --check: %s\n", reason);
-    }
-    MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (length > 0 && progress->rank > 0)
-        text = malloc((size_t)length);
-    if (length == 0 || !text)
-        return AR_EXIT_USAGE;
-    MPI_Bcast(text, length, MPI_CHAR, 0, MPI_COMM_WORLD);
-    const int error = ar_rules_parse(rules, text, &problem);
-    free(text);
-    return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
-}
-
-/* Measures the file of rules beside all else. */
+/* Measures the file of rules, which rank 0 reads, beside all else. */
 static int
 check(struct progress *progress)
 {
     const struct ar_tune_state none = {0};
+    char reason[1024], *text = NULL;
+    struct ar_text why;
+    struct ar_problem problem;
     struct ar_rules *rules;
-    int status = read_rules(&rules, progress);
+    ar_text_init(&why, reason, sizeof reason);
+    if (progress->rank == 0 &&
+        ar_rules_file_read(&rules, NULL, progress->all.tune->check, &why) == AR_OK) {
+        text = ar_rules_text(rules);
+        ar_rules_destroy(rules);
+    } else if (progress->rank == 0) {
+        fprintf(stderr, "allreduce tune: --check: %s\n", reason);
+    }
+    text = ar_cli_share(text);
+    if (!text)
+        return AR_EXIT_USAGE;
+    int status = ar_rules_parse(&rules, text, &problem) ? AR_EXIT_FAILED : AR_EXIT_DONE;
+    free(text);
     if (status)
         return status;
     status = study_type(progress, &none, 0, rules);
@@ -237,7 +221,6 @@ write_result(const struct progress *progress, const char *command)
                 all->tune->output ? all->tune->output : "stdout", strerror(errno));
         return AR_EXIT_FAILED;
     }
-    ar_tune_state_forget(all->tune);
     if (all->tune->output)
         printf("wrote %s: ALLREDUCE_RULES=%s\n", all->tune->output, all->tune->output);
     return AR_EXIT_DONE;
@@ -257,9 +240,9 @@ tune(struct progress *progress, const char *command)
     ar_tune_state_open(&state, all->tune, job);
     for (size_t t = 0; t < all->tune->ntypes && !status; t++)
         status = study_type(progress, &state, t, NULL);
-    ar_tune_state_close(&state);
     if (!status)
         status = write_result(progress, command);
+    ar_tune_state_close(&state, !status);
     free(all->of);
     return status;
 }

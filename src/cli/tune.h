@@ -2,6 +2,7 @@
 #ifndef AR_TUNE_H
 #define AR_TUNE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -44,20 +45,23 @@ bool ar_findings_write(const struct ar_findings *all, const char *command);
 /* What was measured so far stands beside the output (<output>.state) until the rules are written:
  * visits that are there are not measured again.  Nothing of it without an output. */
 struct ar_tune_state {
-    char *text; /* what was found, on all ranks.  Owned */
-    FILE *to;   /* rank 0's; NULL elsewhere, and where it cannot be written */
+    char path[PATH_MAX]; /* "" but on rank 0 */
+    char *text;          /* what was found, on all ranks; NULL: nothing.  Owned */
+    FILE *to;            /* rank 0's; NULL elsewhere, and where it cannot be written */
 };
 
 /* Collective.  A state that does not begin with job is of another job, and is removed. */
 void ar_tune_state_open(struct ar_tune_state *state, const struct ar_tune *tune, const char *job);
-void ar_tune_state_close(struct ar_tune_state *state);
-void ar_tune_state_forget(const struct ar_tune *tune);
 
+/* Removes the file where all is done. */
+void ar_tune_state_close(struct ar_tune_state *state, bool is_done);
+
+/* A visit of the study, to a size of one type. */
 void ar_tune_state_save(const struct ar_tune_state *state, const char *type,
-                        const struct ar_study_size *size, int pass);
+                        const struct ar_study *study);
 
 /* The seconds of all candidates that are in; false where the visit is not there. */
 bool ar_tune_state_recall(const struct ar_tune_state *state, const char *type,
-                          struct ar_study_size *size, int pass);
+                          const struct ar_study *study);
 
 #endif

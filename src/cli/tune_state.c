@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,14 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "cli/tune.h"
 #include "report/report.h"
-
-static void
-name_file(char *path, const struct ar_tune *tune)
-{
-    snprintf(path, PATH_MAX, "%s.state", tune->output);
-}
 
 /* The whole file, ended by NUL; malloced.  NULL without one.  A state of another machine or job
  * does not count, and is removed. */
@@ -60,55 +54,40 @@ open_state(const char *path, const char *job, const char *text)
 void
 ar_tune_state_open(struct ar_tune_state *state, const struct ar_tune *tune, const char *job)
 {
-    char path[PATH_MAX];
     int rank;
-    unsigned long length = 0;
     *state = (struct ar_tune_state){0};
     if (!tune->output)
         return;
-    name_file(path, tune);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0) {
-        state->text = read_state(path, job);
-        state->to = open_state(path, job, state->text);
-        length = state->text ? strlen(state->text) : 0;
+        snprintf(state->path, sizeof state->path, "%s.state", tune->output);
+        state->text = read_state(state->path, job);
+        state->to = open_state(state->path, job, state->text);
     }
-    MPI_Bcast(&length, 1, MPI_UNSIGNED_LONG, 0, MPI_COMM_WORLD);
-    if (!state->text)
-        state->text = calloc(1, length + 1);
-    if (!state->text)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    MPI_Bcast(state->text, (int)length, MPI_CHAR, 0, MPI_COMM_WORLD);
+    state->text = ar_cli_share(state->text);
 }
 
 void
-ar_tune_state_close(struct ar_tune_state *state)
+ar_tune_state_close(struct ar_tune_state *state, bool is_done)
 {
     if (state->to)
         fclose(state->to);
+    if (is_done)
+        unlink(state->path);
     free(state->text);
-}
-
-void
-ar_tune_state_forget(const struct ar_tune *tune)
-{
-    char path[PATH_MAX];
-    if (!tune->output)
-        return;
-    name_file(path, tune);
-    unlink(path);
 }
 
 /* --- visits, a line each --- */
 
 void
 ar_tune_state_save(const struct ar_tune_state *state, const char *type,
-                   const struct ar_study_size *size, int pass)
+                   const struct ar_study *study)
 {
+    const struct ar_study_size *const size = study->now;
     char label[AR_CHOICE_TEXT];
     if (!state->to)
         return;
-    fprintf(state->to, "%s\t%zu\t%d", type, size->bytes, pass);
+    fprintf(state->to, "%s\t%zu\t%d", type, size->bytes, study->pass);
     for (size_t i = 0; i < size->list.n; i++)
         if (ar_study_has(size, i))
             fprintf(state->to, "\t%s\t%.17g",
@@ -141,13 +120,13 @@ take_line(struct ar_study_size *size, const char *at)
 
 bool
 ar_tune_state_recall(const struct ar_tune_state *state, const char *type,
-                     struct ar_study_size *size, int pass)
+                     const struct ar_study *study)
 {
     char name[128];
     const size_t length =
-        (size_t)snprintf(name, sizeof name, "\n%s\t%zu\t%d", type, size->bytes, pass);
+        (size_t)snprintf(name, sizeof name, "\n%s\t%zu\t%d", type, study->now->bytes, study->pass);
     for (const char *at = state->text; at && (at = strstr(at, name)); at += length)
-        if (take_line(size, at + length))
+        if (take_line(study->now, at + length))
             return true;
     return false;
 }
