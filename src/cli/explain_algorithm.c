@@ -43,16 +43,15 @@ ar_explain_read_choice(struct ar_choice *choice, const char *text)
 {
     struct ar_problem problem;
     struct ar_rules *rules;
-    const struct ar_condition *conditions;
     const char *why = NULL;
     if (ar_rules_parse(&rules, text, &problem)) {
         ar_explain_problem(text, &problem);
         return AR_EXIT_USAGE;
     }
-    if (ar_rules_count(rules) != 1 || ar_rules_conditions(rules, 0, &conditions) > 0)
+    if (rules->nclauses != 1 || rules->clauses[0].nconditions > 0)
         why = "give one algorithm without conditions, or --rules TEXT";
     else
-        *choice = *ar_rules_choice(rules, 0);
+        *choice = rules->clauses[0].choice;
     ar_rules_destroy(rules);
     if (!why && choice->kind != AR_CHOICE_ALGORITHM)
         why = "has no schedule of its own; --rules shows what it picks";

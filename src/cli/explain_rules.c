@@ -8,7 +8,6 @@
 #include "cli/cli.h"
 #include "cli/explain.h"
 #include "config/files.h"
-#include "select/rules.h"
 #include "select/select.h"
 
 /* Sizes at which the answer may change; the first is 0. */
@@ -16,8 +15,6 @@ struct edges {
     size_t *at;
     size_t n;
 };
-
-#define NO_CLAUSE SIZE_MAX
 
 struct map {
     const struct ar_rules *rules;
@@ -31,8 +28,8 @@ struct map {
 
 /* What messages of one size run. */
 struct answer {
-    size_t clause; /* NO_CLAUSE: none matches */
-    bool fixed;    /* an op that does not commute goes native */
+    const struct ar_clause *clause; /* NULL: none matches */
+    bool fixed;                     /* an op that does not commute goes native */
     char text[AR_CHOICE_TEXT + 16];
 };
 
@@ -49,17 +46,13 @@ compare_sizes(const void *x, const void *y)
 static void
 add_edges(struct edges *edges, const struct ar_rules *rules)
 {
-    const struct ar_condition *conditions;
-    for (size_t i = 0; i < ar_rules_count(rules); i++) {
-        const size_t n = ar_rules_conditions(rules, i, &conditions);
-        for (size_t k = 0; k < 2 * n; k++) {
-            const struct ar_condition *const c = &conditions[k / 2];
-            if (k % 2 && c->bytes_max == SIZE_MAX)
-                continue;
-            if (edges->at)
-                edges->at[edges->n] = k % 2 ? c->bytes_max + 1 : c->bytes_min;
-            edges->n++;
-        }
+    for (size_t k = 0; k < 2 * rules->nconditions; k++) {
+        const struct ar_condition *const c = &rules->conditions[k / 2];
+        if (k % 2 && c->bytes_max == SIZE_MAX)
+            continue;
+        if (edges->at)
+            edges->at[edges->n] = k % 2 ? c->bytes_max + 1 : c->bytes_min;
+        edges->n++;
     }
 }
 
@@ -121,14 +114,12 @@ call_with(const struct map *map, size_t bytes)
     return call;
 }
 
-/* The clause that takes so many bytes, or NO_CLAUSE. */
-static size_t
+/* The clause that takes so many bytes, or NULL. */
+static const struct ar_clause *
 clause_for(const struct map *map, size_t bytes)
 {
     const struct ar_request call = call_with(map, bytes);
-    size_t clause = NO_CLAUSE;
-    ar_rules_match(map->rules, &call, &clause);
-    return clause;
+    return ar_rules_match(map->rules, &call);
 }
 
 /* --- the map --- */
@@ -139,10 +130,10 @@ find_answer(struct answer *answer, struct map *map, size_t bytes)
     char text[AR_CHOICE_TEXT];
     struct ar_choice picked;
     const struct ar_request call = call_with(map, bytes);
-    *answer = (struct answer){.clause = NO_CLAUSE};
-    const struct ar_choice *choice = ar_rules_match(map->rules, &call, &answer->clause);
-    if (answer->clause != NO_CLAUSE)
-        map->reached[answer->clause] = true;
+    *answer = (struct answer){.clause = ar_rules_match(map->rules, &call)};
+    const struct ar_choice *const choice = answer->clause ? &answer->clause->choice : NULL;
+    if (choice)
+        map->reached[answer->clause - map->rules->clauses] = true;
     if (choice && choice->kind != AR_CHOICE_AUTO) {
         ar_choice_print(choice, answer->text, sizeof answer->text);
         answer->fixed = choice->kind == AR_CHOICE_ALGORITHM && !choice->algorithm->keeps_order;
@@ -180,8 +171,8 @@ print_map(struct map *map)
         if (error || (!end && next.clause == now.clause && strcmp(next.text, now.text) == 0))
             continue;
         print_range(range, sizeof range, first, end ? SIZE_MAX : map->edges.at[i] - 1);
-        if (now.clause != NO_CLAUSE)
-            snprintf(clause, sizeof clause, "%zu", now.clause + 1);
+        if (now.clause)
+            snprintf(clause, sizeof clause, "%td", now.clause - map->rules->clauses + 1);
         printf("%-23s  %6s  %s%s\n", range, clause, now.text, now.fixed ? " *" : "");
         map->fixed |= now.fixed;
         if (end)
@@ -210,9 +201,9 @@ print_gaps(struct map *map)
     char range[2 * AR_SIZE_TEXT + 1];
     size_t first = 0;
     bool open = false;
-    for (size_t i = 0; i <= edges->n && ar_rules_count(map->rules) > 0; i++) {
+    for (size_t i = 0; i <= edges->n && map->rules->nclauses > 0; i++) {
         const bool end = i == edges->n;
-        const bool gap = !end && clause_for(map, edges->at[i]) == NO_CLAUSE;
+        const bool gap = !end && !clause_for(map, edges->at[i]);
         if (gap && !open)
             first = edges->at[i];
         if (open && !gap) {
@@ -226,23 +217,23 @@ print_gaps(struct map *map)
 }
 
 static bool
-serves_ranks(const struct ar_rules *rules, size_t clause, int nranks)
+serves_ranks(const struct ar_clause *clause, int nranks)
 {
-    const struct ar_condition *conditions;
-    const size_t n = ar_rules_conditions(rules, clause, &conditions), p = (size_t)nranks;
-    bool serves = n == 0;
-    for (size_t k = 0; k < n; k++)
-        serves |= p >= conditions[k].ranks_min && p <= conditions[k].ranks_max;
+    const struct ar_condition *const c = clause->conditions;
+    const size_t p = (size_t)nranks;
+    bool serves = clause->nconditions == 0;
+    for (size_t k = 0; k < clause->nconditions; k++)
+        serves |= p >= c[k].ranks_min && p <= c[k].ranks_max;
     return serves;
 }
 
 /* Does clause by take a size that the idle clause, which stands behind it, asks for? */
 static bool
-shadows(const struct map *map, size_t by, size_t idle)
+shadows(const struct map *map, const struct ar_clause *by, const struct ar_clause *idle)
 {
     for (size_t k = 0; k < map->edges.n; k++) {
         const struct ar_request call = call_with(map, map->edges.at[k]);
-        if (ar_rules_clause_matches(map->rules, idle, &call) && clause_for(map, call.bytes) == by)
+        if (ar_clause_matches(idle, &call) && clause_for(map, call.bytes) == by)
             return true;
     }
     return false;
@@ -252,30 +243,29 @@ shadows(const struct map *map, size_t by, size_t idle)
 static void
 print_idle(struct map *map)
 {
-    for (size_t i = 0; i < ar_rules_count(map->rules); i++) {
-        struct ar_traits traits = *ar_rules_traits(map->rules, i);
+    const struct ar_clause *const clauses = map->rules->clauses;
+    for (size_t i = 0; i < map->rules->nclauses; i++) {
+        struct ar_traits traits = clauses[i].traits;
         char text[AR_TRAITS_TEXT];
         struct ar_text t;
-        int line, column;
         if (map->reached[i])
             continue;
-        ar_rules_place(map->rules, i, &line, &column);
         begin_oddity(map);
         printf("clause %zu (", i + 1);
         if (map->request->rules_file)
-            printf("line %d, ", line);
-        printf("column %d) ", column);
+            printf("line %d, ", clauses[i].line);
+        printf("column %d) ", clauses[i].column);
         traits.asks = ar_traits_missing(&traits, &map->call);
         ar_text_init(&t, text, sizeof text);
         ar_traits_print(&t, &traits);
         if (traits.asks) {
             printf("asks for %s\n", text);
-        } else if (serves_ranks(map->rules, i, map->request->nranks)) {
+        } else if (serves_ranks(&clauses[i], map->request->nranks)) {
             printf("is %sshadowed%s: all its sizes are taken by clause ",
                    ar_color_begin(stdout, AR_COLOR_WARNING), ar_color_end(stdout));
             const char *separator = "";
             for (size_t by = 0; by < i; by++)
-                if (shadows(map, by, i)) {
+                if (shadows(map, &clauses[by], &clauses[i])) {
                     printf("%s%zu", separator, by + 1);
                     separator = ", ";
                 }
@@ -312,7 +302,7 @@ explain(struct map *map)
 {
     int error = find_edges(&map->edges, map->rules);
     if (!error) {
-        map->reached = calloc(ar_rules_count(map->rules) + 1, sizeof *map->reached);
+        map->reached = calloc(map->rules->nclauses + 1, sizeof *map->reached);
         error = map->reached ? AR_OK : AR_ERR_MEMORY;
     }
     if (!error) {

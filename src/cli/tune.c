@@ -77,9 +77,11 @@ keep(struct ar_study *study, const struct ar_findings *all, size_t type,
     int status = AR_EXIT_DONE;
     for (size_t i = 0; i < study->nsizes && !status; i++) {
         const struct ar_request *const request = &study->sizes[i].request;
-        const struct ar_choice *const match = rules      ? ar_rules_match(rules, request, NULL)
-                                              : type > 0 ? &ar_findings_at(all, 0, i)->choice
-                                                         : NULL;
+        const struct ar_clause *const clause = rules ? ar_rules_match(rules, request) : NULL;
+        const struct ar_choice *const match = clause ? &clause->choice
+                                              : !rules && type > 0
+                                                  ? &ar_findings_at(all, 0, i)->choice
+                                                  : NULL;
         struct ar_choice choice;
         if (match && match->kind != AR_CHOICE_AUTO)
             choice = *match;

@@ -223,7 +223,7 @@ ar_model_choose(struct ar_communicator *c, MPI_Comm comm, struct ar_choice *choi
                 const struct ar_request *request, const char **reason)
 {
     const bool in_order = !request->commutative;
-    const struct ar_choice *match = NULL;
+    const struct ar_clause *match = NULL;
     if (!c->has_model[in_order] && (spans_nodes(c) || c->config->model_file)) {
         const int error = make_rules(c, comm, in_order);
         if (error)
@@ -231,9 +231,9 @@ ar_model_choose(struct ar_communicator *c, MPI_Comm comm, struct ar_choice *choi
     }
     c->has_model[in_order] = true;
     if (c->model_rules[in_order])
-        match = ar_rules_match(c->model_rules[in_order], request, NULL);
+        match = ar_rules_match(c->model_rules[in_order], request);
     if (match) {
-        *choice = *match;
+        *choice = match->choice;
         *reason = ar_reason_model;
     }
     return MPI_SUCCESS;

@@ -16,18 +16,17 @@ static const char *const reasons[AR_SOURCES] = {ar_reason_named, ar_reason_progr
 
 struct match {
     enum ar_source source;
-    size_t clause;
-    const struct ar_choice *choice; /* NULL: no clause matches */
+    const struct ar_clause *clause; /* NULL: none matches */
 };
 
 static struct match
 find_clause(const struct ar_config *config, const struct ar_request *request)
 {
-    struct match m = {.choice = NULL};
-    for (int i = 0; i < AR_SOURCES && !m.choice; i++) {
+    struct match m = {.clause = NULL};
+    for (int i = 0; i < AR_SOURCES && !m.clause; i++) {
         m.source = (enum ar_source)i;
         if (config->rules[i])
-            m.choice = ar_rules_match(config->rules[i], request, &m.clause);
+            m.clause = ar_rules_match(config->rules[i], request);
     }
     return m;
 }
@@ -59,17 +58,17 @@ ar_config_select(const struct ar_config *config, struct ar_choice *out,
         return AR_OK;
     }
     const struct match match = find_clause(config, request);
-    const struct ar_choice *const clause = match.choice;
-    if (!clause || clause->kind == AR_CHOICE_AUTO) {
+    const struct ar_choice *const named = match.clause ? &match.clause->choice : NULL;
+    if (!named || named->kind == AR_CHOICE_AUTO) {
         *reason = ar_reason_auto;
         return select_auto(config, out, request, reason);
     }
     /* Where sums are exact any algorithm may be named, but does not serve what is rounded. */
     const bool may_serve =
         config->determinism != AR_DETERMINISM_ORDER || request->keeps != AR_DETERMINISM_SIZE;
-    if (may_serve && (request->commutative || clause->kind == AR_CHOICE_NATIVE ||
-                      clause->algorithm->keeps_order)) {
-        *out = *clause;
+    if (may_serve && (request->commutative || named->kind == AR_CHOICE_NATIVE ||
+                      named->algorithm->keeps_order)) {
+        *out = *named;
         *reason = reasons[match.source];
         return AR_OK;
     }
@@ -85,31 +84,31 @@ ar_config_select(const struct ar_config *config, struct ar_choice *out,
 const struct ar_choice *
 ar_config_clause(const struct ar_config *config, const struct ar_request *request)
 {
-    return config->broken ? NULL : find_clause(config, request).choice;
+    const struct ar_clause *const clause =
+        config->broken ? NULL : find_clause(config, request).clause;
+    return clause ? &clause->choice : NULL;
 }
 
 bool
 ar_config_may_cut(const struct ar_config *config, const struct ar_request *request)
 {
-    const struct match match = find_clause(config, request);
+    const struct ar_clause *const clause = find_clause(config, request).clause;
     return request->op != AR_OPS || config->cuts_user_ops ||
-           (match.choice &&
-            ar_rules_traits(config->rules[match.source], match.clause)->asks & AR_TRAIT_OP);
+           (clause && clause->traits.asks & AR_TRAIT_OP);
 }
 
 /* Only the first source that has rules can make every call native. */
 const char *
 ar_config_always_native(const struct ar_config *config)
 {
-    const struct ar_condition *conditions;
     int first = 0;
     if (config->broken)
         return ar_reason_broken;
     while (first < AR_SOURCES - 1 && !config->rules[first])
         first++;
     const struct ar_rules *const rules = config->rules[first];
-    const bool is_native =
-        rules && ar_rules_count(rules) > 0 && ar_rules_conditions(rules, 0, &conditions) == 0 &&
-        !ar_rules_traits(rules, 0)->asks && ar_rules_choice(rules, 0)->kind == AR_CHOICE_NATIVE;
+    const struct ar_clause *const clause = rules && rules->nclauses > 0 ? rules->clauses : NULL;
+    const bool is_native = clause && clause->nconditions == 0 && !clause->traits.asks &&
+                           clause->choice.kind == AR_CHOICE_NATIVE;
     return is_native ? reasons[first] : NULL;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "algorithms/nodes.h"
+#include "schedule/grow.h"
 #include "schedule/walk.h"
 
 #define NODES_LOOKED_AT 3
@@ -122,16 +123,11 @@ add_rank(struct sum *t, int rank)
         ar_algorithm_emit(q->choice->algorithm, &s, rank, q->nranks, t->count, &q->choice->params);
     if (error)
         return error;
-    if (s.nrounds > t->room) {
-        struct round *bigger = realloc(t->rounds, s.nrounds * sizeof *bigger);
-        if (bigger) {
-            t->rounds = bigger;
-            t->room = s.nrounds;
-        } else {
-            error = AR_ERR_MEMORY;
-        }
-    }
+    struct round *const rounds = ar_grow(t->rounds, s.nrounds, &t->room, sizeof *rounds);
+    if (!rounds && s.nrounds > 0)
+        error = AR_ERR_MEMORY;
     if (!error) {
+        t->rounds = rounds;
         for (; t->nrounds < s.nrounds; t->nrounds++)
             t->rounds[t->nrounds] = (struct round){0};
         t->first_nrounds = t->first_nrounds ? t->first_nrounds : s.nrounds;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schedule/grow.h"
 #include "schedule/walk.h"
 
 /* --- samples --- */
@@ -36,39 +37,29 @@ struct builder {
     size_t steps;
 };
 
-/* Room for more elements in *array, of which it has *room: no less than needed, twice as many where
- * it grows.  AR_OK; AR_ERR_MEMORY, and the array is as it was. */
+/* Room for what a schedule adds. */
 static int
-make_room(void *array, size_t *room, size_t needed, size_t size)
+make_room(struct builder *b, const struct ar_schedule *s)
 {
-    void *old;
-    memcpy(&old, array, sizeof old);
-    if (needed <= *room)
-        return AR_OK;
-    const size_t more = needed > 2 * *room ? needed : 2 * *room;
-    void *const bigger = realloc(old, more * size);
-    if (!bigger)
-        return AR_ERR_MEMORY;
-    memcpy(array, &bigger, sizeof bigger);
-    *room = more;
-    /* cppcheck-suppress memleak ; *array has it */
-    return AR_OK;
+    struct ar_program *const p = b->program;
+    struct ar_program_round *const rounds =
+        ar_grow(p->rounds, p->nrounds + s->nrounds + 1, &b->rounds_room, sizeof *rounds);
+    p->rounds = rounds ? rounds : p->rounds;
+    struct ar_program_message *const messages =
+        ar_grow(p->messages, p->nmessages + s->nsteps + 1, &b->messages_room, sizeof *messages);
+    p->messages = messages ? messages : p->messages;
+    struct ar_half *const receives =
+        ar_grow(b->receives, b->nreceives + s->nsteps + 1, &b->receives_room, sizeof *receives);
+    b->receives = receives ? receives : b->receives;
+    return rounds && messages && receives ? AR_OK : AR_ERR_MEMORY;
 }
 
 static int
 add_schedule(struct builder *b, int rank, const struct ar_schedule *s)
 {
     struct ar_program *const p = b->program;
-    int error =
-        make_room(&p->rounds, &b->rounds_room, p->nrounds + s->nrounds + 1, sizeof *p->rounds);
-    if (!error)
-        error = make_room(&p->messages, &b->messages_room, p->nmessages + s->nsteps,
-                          sizeof *p->messages);
-    if (!error)
-        error = make_room(&b->receives, &b->receives_room, b->nreceives + s->nsteps,
-                          sizeof *b->receives);
-    if (error)
-        return error;
+    if (make_room(b, s))
+        return AR_ERR_MEMORY;
     for (size_t k = 0; k < s->nrounds; k++) {
         struct ar_program_round *const round = &p->rounds[p->nrounds++];
         *round = (struct ar_program_round){p->nmessages, b->nreceives, 0, 0};

@@ -1,9 +1,8 @@
 #include "model/share.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "schedule/error.h"
+#include "schedule/grow.h"
+#include <math.h>
 
 /* Two ends are one that lie closer, ns: shares are not exact in floating point. */
 #define CLOSE 1e-6
@@ -11,13 +10,9 @@
 int
 ar_share_init(struct ar_share *share, size_t nlinks)
 {
-    *share = (struct ar_share){.nparts = 1, .room = 64};
-    share->links = calloc(nlinks, sizeof *share->links);
-    share->parts = calloc(share->room, sizeof *share->parts);
-    if (!share->links || !share->parts) {
-        ar_share_fini(share);
+    *share = (struct ar_share){.nparts = 1, .links = calloc(nlinks, sizeof *share->links)};
+    if (!share->links)
         return AR_ERR_MEMORY;
-    }
     for (size_t i = 0; i < nlinks; i++)
         share->links[i].due = INFINITY;
     return AR_OK;
@@ -40,14 +35,11 @@ take_part(struct ar_share *share)
         share->unused = share->parts[part].next;
         return part;
     }
-    if (share->nparts == share->room) {
-        struct ar_share_part *const bigger =
-            realloc(share->parts, 2 * share->room * sizeof *bigger);
-        if (!bigger)
-            return 0;
-        share->parts = bigger;
-        share->room *= 2;
-    }
+    struct ar_share_part *const parts =
+        ar_grow(share->parts, share->nparts + 1, &share->room, sizeof *parts);
+    if (!parts)
+        return 0;
+    share->parts = parts;
     return share->nparts++;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/share.h"
+#include "schedule/grow.h"
 
 /* A message of a segment.  64 bytes, a line of the cache. */
 struct flight {
@@ -85,19 +86,16 @@ before(const struct event *a, const struct event *b)
 static void
 push(struct simulator *s, enum event_kind kind, double at, size_t subject)
 {
-    if (s->nevents == s->heap_room) {
-        struct event *bigger = realloc(s->heap, 2 * s->heap_room * sizeof *bigger);
-        s->failed |= !bigger;
-        if (!bigger)
-            return;
-        s->heap = bigger;
-        s->heap_room *= 2;
-    }
+    struct event *const heap = ar_grow(s->heap, s->nevents + 1, &s->heap_room, sizeof *heap);
+    s->failed |= !heap;
+    if (!heap)
+        return;
+    s->heap = heap;
     const struct event event = {at, s->turns++, (uint32_t)subject, kind};
     size_t i = s->nevents++;
-    for (; i > 0 && before(&event, &s->heap[(i - 1) / CHILDREN]); i = (i - 1) / CHILDREN)
-        s->heap[i] = s->heap[(i - 1) / CHILDREN];
-    s->heap[i] = event; /* NOLINT(clang-analyzer-unix.Malloc): there is room for 64 at least */
+    for (; i > 0 && before(&event, &heap[(i - 1) / CHILDREN]); i = (i - 1) / CHILDREN)
+        heap[i] = heap[(i - 1) / CHILDREN];
+    heap[i] = event;
 }
 
 static struct event
@@ -444,15 +442,13 @@ ar_simulate(const struct ar_simulation *run, struct ar_moment *ended)
     if (run->tail && run->tail->nmessages >= s.most_messages)
         s.most_messages = run->tail->nmessages + 1;
     s.left = ranks * run->nsegments;
-    s.heap_room = 2 * ranks * s.window + 64;
     s.flights = calloc(s.most_messages * run->nsegments, sizeof *s.flights);
     s.instances = calloc(ranks * s.window, sizeof *s.instances);
     s.idle = calloc(ranks, sizeof *s.idle);
     s.looks = calloc(ranks, sizeof *s.looks);
-    s.heap = malloc(s.heap_room * sizeof *s.heap);
     memset(ended, 0, run->nsegments * sizeof *ended);
     ar_network_reset(run->network);
-    int error = s.flights && s.instances && s.idle && s.looks && s.heap ? AR_OK : AR_ERR_MEMORY;
+    int error = s.flights && s.instances && s.idle && s.looks ? AR_OK : AR_ERR_MEMORY;
     if (!error && run->network->machine->sharing == AR_SHARING_FAIR)
         error = ar_share_init(&s.share, ar_network_links(run->network));
     if (!error)

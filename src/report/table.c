@@ -1,7 +1,8 @@
 #include "report/table.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "schedule/grow.h"
 
 const char *const ar_entry_names[AR_ENTRIES] = {
     [AR_ENTRY_ALLREDUCE] = "MPI_Allreduce",
@@ -45,16 +46,12 @@ ar_table_add(struct ar_table *table, const struct ar_row *row)
     size_t i = 0;
     while (i < table->nrows && memcmp(&table->rows[i].key, &row->key, sizeof row->key) != 0)
         i++;
-    if (i == table->room) {
-        const size_t room = i ? 2 * i : 8;
-        struct ar_row *more = reallocarray(table->rows, room, sizeof *more);
-        if (!more) {
-            table->lost += row->counts.calls;
-            return NULL;
-        }
-        table->rows = more;
-        table->room = room;
+    struct ar_row *const rows = ar_grow(table->rows, i + 1, &table->room, sizeof *rows);
+    if (!rows) {
+        table->lost += row->counts.calls;
+        return NULL;
     }
+    table->rows = rows;
     struct ar_row *const mine = &table->rows[i];
     if (i == table->nrows) {
         table->nrows++;

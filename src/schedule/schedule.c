@@ -1,9 +1,9 @@
 #include "schedule/schedule.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "schedule/grow.h"
 #include "schedule/walk.h"
 
 void
@@ -21,19 +21,6 @@ ar_schedule_fini(struct ar_schedule *s)
     free(s->steps);
     free(s->round_end);
     memset(s, 0, sizeof *s);
-}
-
-/* Returns array with room for one more element of size bytes, or NULL. */
-static void *
-grow(void *array, size_t n, size_t *room, size_t size)
-{
-    if (n < *room)
-        return array;
-    size_t more = *room ? 2 * *room : 16;
-    void *bigger = realloc(array, more * size);
-    if (bigger)
-        *room = more;
-    return bigger;
 }
 
 void
@@ -86,7 +73,7 @@ append(struct ar_schedule *s, struct ar_step step)
     }
     if (step.dst.length + step.a.length == 0)
         return;
-    struct ar_step *steps = grow(s->steps, s->nsteps, &s->steps_room, sizeof *steps);
+    struct ar_step *steps = ar_grow(s->steps, s->nsteps + 1, &s->steps_room, sizeof *steps);
     if (!steps) {
         ar_schedule_fail(s, AR_ERR_MEMORY);
         return;
@@ -136,7 +123,7 @@ ar_end_round(struct ar_schedule *s)
 {
     if (s->error || s->nsteps == ar_round_begin(s, s->nrounds))
         return;
-    size_t *ends = grow(s->round_end, s->nrounds, &s->rounds_room, sizeof *ends);
+    size_t *ends = ar_grow(s->round_end, s->nrounds + 1, &s->rounds_room, sizeof *ends);
     if (!ends) {
         ar_schedule_fail(s, AR_ERR_MEMORY);
         return;

@@ -2,7 +2,6 @@
 #include <pthread.h>
 
 #include "select/names.h"
-#include "select/rules.h"
 
 /* The first clause that may serve wins, so the last ones, without conditions,
  * are what is left to ops that do not commute and to short lists. */
@@ -69,7 +68,7 @@ ar_auto_select(struct ar_choice *choice, const struct ar_request *request, const
         return AR_ERR_MEMORY;
     for (size_t i = 0; i < asked->nclauses; i++) {
         const struct ar_choice *const candidate = &asked->clauses[i].choice;
-        if (ar_rules_clause_matches(asked, i, request) &&
+        if (ar_clause_matches(&asked->clauses[i], request) &&
             ar_auto_may_select(candidate->algorithm, request, allowed)) {
             *choice = *candidate;
             return AR_OK;

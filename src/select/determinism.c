@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "select/rules.h"
-
 enum ar_rounding
 ar_rounding_of(enum ar_op op, enum ar_type_class type, size_t size_bytes)
 {
@@ -48,13 +46,11 @@ ar_determinism_of_call(enum ar_determinism level, enum ar_op op, enum ar_type_cl
 /* --- what is told --- */
 
 static void
-add_place(struct ar_text *why, const struct ar_rules *rules, size_t i)
+add_place(struct ar_text *why, const struct ar_clause *clause)
 {
-    int line, column;
-    ar_rules_place(rules, i, &line, &column);
-    if (line > 1)
-        ar_text_add(why, "line %d, ", line);
-    ar_text_add(why, "column %d: ", column);
+    if (clause->line > 1)
+        ar_text_add(why, "line %d, ", clause->line);
+    ar_text_add(why, "column %d: ", clause->column);
 }
 
 static void
@@ -74,13 +70,13 @@ add_rows_that_keep(struct ar_text *why, enum ar_determinism level)
 bool
 ar_determinism_forbids(enum ar_determinism level, const struct ar_rules *rules, struct ar_text *why)
 {
-    for (size_t i = 0; level > AR_DETERMINISM_NONE && i < ar_rules_count(rules); i++) {
-        const struct ar_choice *choice = ar_rules_choice(rules, i);
+    for (size_t i = 0; level > AR_DETERMINISM_NONE && i < rules->nclauses; i++) {
+        const struct ar_choice *const choice = &rules->clauses[i].choice;
         if (choice->kind == AR_CHOICE_AUTO ||
             (choice->kind == AR_CHOICE_ALGORITHM &&
              (level == AR_DETERMINISM_ORDER || ar_algorithm_keeps(choice->algorithm) >= level)))
             continue;
-        add_place(why, rules, i);
+        add_place(why, &rules->clauses[i]);
         if (choice->kind == AR_CHOICE_NATIVE)
             ar_text_add(why, "native promises nothing of its bits, and");
         else
@@ -144,17 +140,16 @@ goes_with(struct walk *walk, const struct ar_choice *choice, struct ar_text *why
 static bool
 walk_rules(struct walk *walk, const struct ar_rules *rules, struct ar_text *why)
 {
-    for (size_t i = 0; i < ar_rules_count(rules) && !walk->is_complete; i++) {
-        const struct ar_condition *conditions;
+    for (size_t i = 0; i < rules->nclauses && !walk->is_complete; i++) {
+        const struct ar_clause *const clause = &rules->clauses[i];
         struct ar_text place = *why;
-        add_place(&place, rules, i);
-        if (!goes_with(walk, ar_rules_choice(rules, i), &place)) {
+        add_place(&place, clause);
+        if (!goes_with(walk, &clause->choice, &place)) {
             *why = place;
             return false;
         }
         why->text[why->length] = '\0';
-        walk->is_complete =
-            ar_rules_conditions(rules, i, &conditions) == 0 && !ar_rules_traits(rules, i)->asks;
+        walk->is_complete = clause->nconditions == 0 && !clause->traits.asks;
     }
     return true;
 }

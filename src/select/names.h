@@ -1,4 +1,4 @@
-/* From a word to an algorithm.  Pure. */
+/* From words to an algorithm and its parameters, and back.  Pure. */
 #ifndef AR_NAMES_H
 #define AR_NAMES_H
 
@@ -17,5 +17,15 @@ bool ar_name_resolve(struct ar_choice *choice, struct ar_word word, struct ar_te
 /* Choices for which no parameters were named. */
 struct ar_choice ar_choice_of(enum ar_choice_kind kind);
 struct ar_choice ar_choice_default(const struct ar_algorithm *row);
+
+/* Sets the parameter called name to value in *params, for row.  *seen starts as 0 and remembers
+ * which parameters were set.  Returns NULL, or the offending word (in name or value) with the
+ * reason and what is allowed in why. */
+const char *ar_params_set(struct ar_params *params, unsigned *seen, const struct ar_algorithm *row,
+                          struct ar_word name, struct ar_word value, struct ar_text *why);
+
+/* Adds "(name=value,...)" as ar_choice_print promises, or nothing. */
+void ar_params_print(struct ar_text *t, const struct ar_params *params,
+                     const struct ar_algorithm *row);
 
 #endif

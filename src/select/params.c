@@ -1,4 +1,5 @@
-#include "select/params.h"
+/* The parameters in parentheses: one table for parser and printer. */
+#include "select/names.h"
 
 #include <limits.h>
 #include <stdint.h>

@@ -1,13 +1,11 @@
 /* The parser of clauses and lists, by recursive descent.  Each function takes what its
  * name says, with the blanks behind it, or tells the problem and returns false. */
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "schedule/grow.h"
 #include "select/names.h"
-#include "select/params.h"
-#include "select/rules.h"
 
 struct parser {
     const char *at;
@@ -16,6 +14,7 @@ struct parser {
     bool lines; /* a rules file: clauses end with the line, # begins a comment */
     struct ar_rules *rules;
     struct ar_problem *problem;
+    struct ar_text why; /* the problem's text */
     int error;
 };
 
@@ -25,19 +24,18 @@ column_of(const struct parser *p, const char *at)
     return (int)(at - p->line_start) + 1;
 }
 
-/* Tells a problem with the token at. */
-static bool __attribute__((format(printf, 3, 4)))
-refuse(struct parser *p, const char *at, const char *format, ...)
+/* Notes that p->why tells a problem with the token at; false. */
+static bool
+refuse_at(struct parser *p, const char *at)
 {
-    va_list args;
-    va_start(args, format);
-    vsnprintf(p->problem->text, sizeof p->problem->text, format, args);
-    va_end(args);
     p->problem->line = p->line;
     p->problem->column = column_of(p, at);
     p->error = AR_ERR_SYNTAX;
     return false;
 }
+
+/* Tells a problem with the token at; false. */
+#define REFUSE(p, at, ...) (ar_text_add(&(p)->why, __VA_ARGS__), refuse_at(p, at))
 
 static bool
 no_memory(struct parser *p)
@@ -76,16 +74,13 @@ static bool
 expected(struct parser *p, const char *what)
 {
     const struct ar_word word = peek_word(p, false);
-    char found[AR_PROBLEM_TEXT];
-    struct ar_text t;
-
+    ar_text_add(&p->why, "expected %s, found ", what);
     if (*p->at == '\0')
-        return refuse(p, p->at, "expected %s, found the end of the text", what);
+        return REFUSE(p, p->at, "the end of the text");
     if (*p->at == '\n' && p->lines)
-        return refuse(p, p->at, "expected %s, found the end of the line", what);
-    ar_text_init(&t, found, sizeof found);
-    ar_text_quote(&t, word.length ? word : (struct ar_word){p->at, 1});
-    return refuse(p, p->at, "expected %s, found %s", what, found);
+        return REFUSE(p, p->at, "the end of the line");
+    ar_text_quote(&p->why, word.length ? word : (struct ar_word){p->at, 1});
+    return refuse_at(p, p->at);
 }
 
 static bool
@@ -108,14 +103,10 @@ parse_param(struct parser *p, struct ar_choice *choice, unsigned *seen)
     const struct ar_word value = peek_word(p, true);
     if (value.length == 0)
         return expected(p, "a value");
-
-    char text[AR_PROBLEM_TEXT];
-    struct ar_text reason;
-    ar_text_init(&reason, text, sizeof text);
-    const char *culprit =
-        ar_params_set(&choice->params, seen, choice->algorithm, name, value, &reason);
+    const char *const culprit =
+        ar_params_set(&choice->params, seen, choice->algorithm, name, value, &p->why);
     if (culprit)
-        return refuse(p, culprit, "%s", text);
+        return refuse_at(p, culprit);
     take(p, value.length);
     return true;
 }
@@ -126,7 +117,7 @@ parse_params(struct parser *p, struct ar_choice *choice)
 {
     unsigned seen = 0;
     if (choice->kind != AR_CHOICE_ALGORITHM)
-        return refuse(p, p->at,
+        return REFUSE(p, p->at,
                       "%s takes no parameters; allowed: ':' with conditions, ';' or the end",
                       choice->kind == AR_CHOICE_AUTO ? "auto" : "native");
     do {
@@ -174,12 +165,9 @@ parse_bound(struct parser *p, const struct bound *bound, size_t *value)
     const int error = bound->parse(value, p->at, &end);
     if (error || end != word.at + word.length) {
         const bool overflow = error && end == word.at + word.length;
-        char quoted[AR_PROBLEM_TEXT];
-        struct ar_text t;
-        ar_text_init(&t, quoted, sizeof quoted);
-        ar_text_quote(&t, word);
-        return refuse(p, p->at, "%s is %s %s; allowed: %s", quoted,
-                      overflow ? "too large for" : "not", bound->what, bound->allowed);
+        ar_text_quote(&p->why, word);
+        return REFUSE(p, p->at, " is %s %s; allowed: %s", overflow ? "too large for" : "not",
+                      bound->what, bound->allowed);
     }
     take(p, word.length);
     return true;
@@ -193,7 +181,7 @@ parse_range(struct parser *p, const struct bound *bound, size_t *min, size_t *ma
     if (!parse_bound(p, bound, min))
         return false;
     if (*min == SIZE_MAX)
-        return refuse(p, at,
+        return REFUSE(p, at,
                       "nothing reaches inf; allowed: inf as the end of a range, as in 0-inf");
     *max = *min;
     if (*p->at != '-')
@@ -203,7 +191,7 @@ parse_range(struct parser *p, const struct bound *bound, size_t *min, size_t *ma
     if (!parse_bound(p, bound, max))
         return false;
     if (*min > *max)
-        return refuse(p, at, "the range ends below its beginning; allowed: l-m with l <= m");
+        return REFUSE(p, at, "the range ends below its beginning; allowed: l-m with l <= m");
     return true;
 }
 
@@ -212,8 +200,6 @@ parse_range(struct parser *p, const struct bound *bound, size_t *min, size_t *ma
 static bool
 parse_trait(struct parser *p, struct ar_word name)
 {
-    char text[AR_PROBLEM_TEXT];
-    struct ar_text reason;
     take(p, 1);
     struct ar_word value = {p->at, 0};
     while (ar_is_name_char(p->at[value.length]) ||
@@ -221,11 +207,10 @@ parse_trait(struct parser *p, struct ar_word name)
         value.length++;
     if (value.length == 0)
         return expected(p, "a value");
-    ar_text_init(&reason, text, sizeof text);
     const char *const culprit =
-        ar_traits_set(&p->rules->clauses[p->rules->nclauses - 1].traits, name, value, &reason);
+        ar_traits_set(&p->rules->clauses[p->rules->nclauses - 1].traits, name, value, &p->why);
     if (culprit)
-        return refuse(p, culprit, "%s", text);
+        return refuse_at(p, culprit);
     take(p, value.length);
     if (*p->at != ',' && !at_clause_end(p))
         return expected(p, "',', ';' or the end behind the value");
@@ -253,7 +238,15 @@ parse_condition(struct parser *p)
     }
     if (*p->at != ',' && !at_clause_end(p))
         return expected(p, "'-', '@', ',', ';' or the end behind the size");
-    return ar_rules_add_condition(p->rules, &c) == AR_OK || no_memory(p);
+    struct ar_rules *const rules = p->rules;
+    struct ar_condition *const conditions = ar_grow(rules->conditions, rules->nconditions + 1,
+                                                    &rules->conditions_room, sizeof *conditions);
+    if (!conditions)
+        return no_memory(p);
+    rules->conditions = conditions;
+    conditions[rules->nconditions++] = c;
+    rules->clauses[rules->nclauses - 1].nconditions++;
+    return true;
 }
 
 /* ':' conditions, of which there may be none */
@@ -275,14 +268,11 @@ parse_conditions(struct parser *p)
 static bool
 parse_algorithm(struct parser *p, struct ar_choice *choice)
 {
-    char text[AR_PROBLEM_TEXT];
-    struct ar_text reason;
     const struct ar_word word = peek_word(p, true);
     if (word.length == 0)
         return expected(p, "an algorithm");
-    ar_text_init(&reason, text, sizeof text);
-    if (!ar_name_resolve(choice, word, &reason))
-        return refuse(p, p->at, "%s", text);
+    if (!ar_name_resolve(choice, word, &p->why))
+        return refuse_at(p, p->at);
     take(p, word.length);
     return true;
 }
@@ -290,19 +280,19 @@ parse_algorithm(struct parser *p, struct ar_choice *choice)
 static bool
 parse_clause(struct parser *p)
 {
-    const int column = column_of(p, p->at);
-    struct ar_choice choice = {.kind = AR_CHOICE_NATIVE};
-    bool has_params = false;
-
-    if (!parse_algorithm(p, &choice))
+    struct ar_clause clause = {.line = p->line, .column = column_of(p, p->at)};
+    struct ar_rules *const rules = p->rules;
+    if (!parse_algorithm(p, &clause.choice))
         return false;
-    if (*p->at == '(') {
-        has_params = true;
-        if (!parse_params(p, &choice))
-            return false;
-    }
-    if (ar_rules_add_clause(p->rules, &choice, p->line, column))
+    const bool has_params = *p->at == '(';
+    if (has_params && !parse_params(p, &clause.choice))
+        return false;
+    struct ar_clause *const clauses =
+        ar_grow(rules->clauses, rules->nclauses + 1, &rules->clauses_room, sizeof *clauses);
+    if (!clauses)
         return no_memory(p);
+    rules->clauses = clauses;
+    clauses[rules->nclauses++] = clause;
     if (*p->at == ':' && !parse_conditions(p))
         return false;
     if (at_clause_end(p))
@@ -325,20 +315,34 @@ skip_separators(struct parser *p)
     }
 }
 
+static struct parser
+begin(const char *text, bool lines, struct ar_rules *rules, struct ar_problem *problem)
+{
+    struct parser p = {text, text, 1, lines, rules, problem, .error = AR_OK};
+    ar_text_init(&p.why, problem->text, sizeof problem->text);
+    return p;
+}
+
 static int
 parse(struct ar_rules **rules, const char *text, bool lines, struct ar_problem *problem)
 {
-    struct parser p = {text, text, 1, lines, ar_rules_create(), problem, AR_OK};
-    if (!p.rules)
+    struct ar_rules *const made = calloc(1, sizeof *made);
+    struct parser p = begin(text, lines, made, problem);
+    if (!made)
         return AR_ERR_MEMORY;
     skip_separators(&p);
     while (*p.at != '\0' && parse_clause(&p))
         skip_separators(&p);
-    if (p.error)
-        ar_rules_destroy(p.rules);
-    else
-        *rules = p.rules;
-    return p.error;
+    if (p.error) {
+        ar_rules_destroy(made);
+        return p.error;
+    }
+    /* Only now do the conditions stay where they are. */
+    for (size_t i = 0, first = 0; i < made->nclauses; first += made->clauses[i++].nconditions)
+        if (made->clauses[i].nconditions > 0)
+            made->clauses[i].conditions = &made->conditions[first];
+    *rules = made;
+    return AR_OK;
 }
 
 int
@@ -361,7 +365,7 @@ parse_list_entry(struct parser *p, bool *allowed)
     if (!parse_algorithm(p, &choice))
         return false;
     if (choice.kind != AR_CHOICE_ALGORITHM)
-        return refuse(p, at, "%s is nothing for auto to pick; allowed: names of algorithms",
+        return REFUSE(p, at, "%s is nothing for auto to pick; allowed: names of algorithms",
                       choice.kind == AR_CHOICE_AUTO ? "auto" : "native");
     for (size_t i = 0; i < ar_algorithm_count(); i++)
         allowed[i] |= ar_algorithm_at(i) == choice.algorithm;
@@ -371,7 +375,7 @@ parse_list_entry(struct parser *p, bool *allowed)
 int
 ar_algo_list_parse(bool *allowed, const char *text, struct ar_problem *problem)
 {
-    struct parser p = {text, text, 1, false, NULL, problem, AR_OK};
+    struct parser p = begin(text, false, NULL, problem);
     skip_blanks(&p);
     const bool all = *p.at == '\0';
     for (size_t i = 0; i < ar_algorithm_count(); i++)

@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "select/params.h"
-#include "select/rules.h"
+#include "select/names.h"
 
 char *
 ar_choice_print(const struct ar_choice *choice, char *text, size_t room)
@@ -37,22 +36,19 @@ write_condition(FILE *out, const struct ar_condition *c)
 }
 
 static void
-write_clause(FILE *out, const struct ar_rules *rules, size_t i)
+write_clause(FILE *out, const struct ar_clause *clause)
 {
     char choice[AR_CHOICE_TEXT], traits[AR_TRAITS_TEXT];
     struct ar_text t;
-    const struct ar_condition *conditions;
-    const size_t nconditions = ar_rules_conditions(rules, i, &conditions);
-
-    fputs(ar_choice_print(ar_rules_choice(rules, i), choice, sizeof choice), out);
-    for (size_t k = 0; k < nconditions; k++) {
+    fputs(ar_choice_print(&clause->choice, choice, sizeof choice), out);
+    for (size_t k = 0; k < clause->nconditions; k++) {
         fputc(k == 0 ? ':' : ',', out);
-        write_condition(out, &conditions[k]);
+        write_condition(out, &clause->conditions[k]);
     }
     ar_text_init(&t, traits, sizeof traits);
-    ar_traits_print(&t, ar_rules_traits(rules, i));
+    ar_traits_print(&t, &clause->traits);
     if (*traits)
-        fprintf(out, "%c%s", nconditions ? ',' : ':', traits);
+        fprintf(out, "%c%s", clause->nconditions ? ',' : ':', traits);
 }
 
 char *
@@ -63,10 +59,10 @@ ar_rules_text(const struct ar_rules *rules)
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return NULL;
-    for (size_t i = 0; i < ar_rules_count(rules); i++) {
+    for (size_t i = 0; i < rules->nclauses; i++) {
         if (i > 0)
             fputc(';', out);
-        write_clause(out, rules, i);
+        write_clause(out, &rules->clauses[i]);
     }
     const int failed = ferror(out);
     if (fclose(out) || failed) {

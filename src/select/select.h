@@ -80,7 +80,22 @@ struct ar_request {
     const char *comm;    /* name; NULL: unknown.  Borrowed */
 };
 
-struct ar_rules; /* a parsed text */
+/* One clause; it matches where one of its sizes does, or it has none, and all of its traits do. */
+struct ar_clause {
+    struct ar_choice choice;
+    const struct ar_condition *conditions; /* its sizes, in the rules' conditions */
+    size_t nconditions;
+    struct ar_traits traits;
+    int line, column; /* where it stood in the text, from 1 on */
+};
+
+/* A parsed text, to be read alone. */
+struct ar_rules {
+    struct ar_clause *clauses; /* owned */
+    size_t nclauses, clauses_room;
+    struct ar_condition *conditions; /* owned; those of all clauses, in their order */
+    size_t nconditions, conditions_room;
+};
 
 /* Parses text as in ALLREDUCE_ALGO.  On success *rules is the caller's to
  * destroy.  AR_ERR_SYNTAX with *problem filled, AR_ERR_MEMORY. An empty or
@@ -92,28 +107,15 @@ int ar_rules_parse_lines(struct ar_rules **rules, const char *text, struct ar_pr
 
 void ar_rules_destroy(struct ar_rules *rules);
 
-/* The first clause that matches the request, or NULL.  *clause, if not NULL, gets its
- * number from 0. Borrowed from rules. */
-const struct ar_choice *ar_rules_match(const struct ar_rules *rules,
-                                       const struct ar_request *request, size_t *clause);
+/* Does the clause match the request? */
+bool ar_clause_matches(const struct ar_clause *clause, const struct ar_request *request);
+
+/* The first clause that matches the request, or NULL.  Borrowed from rules. */
+const struct ar_clause *ar_rules_match(const struct ar_rules *rules,
+                                       const struct ar_request *request);
 
 /* The traits that any clause asks for, as bits of enum ar_trait. */
 unsigned ar_rules_all_traits(const struct ar_rules *rules);
-
-/* Clauses are numbered from 0 to ar_rules_count() - 1. */
-size_t ar_rules_count(const struct ar_rules *rules);
-
-/* What clause i chooses.  Borrowed from rules. */
-const struct ar_choice *ar_rules_choice(const struct ar_rules *rules, size_t i);
-
-/* The sizes of clause i.  Returns their number, which is 0 where the clause takes all sizes.
- * Conditions and traits are borrowed from rules. */
-size_t ar_rules_conditions(const struct ar_rules *rules, size_t i,
-                           const struct ar_condition **conditions);
-const struct ar_traits *ar_rules_traits(const struct ar_rules *rules, size_t i);
-
-/* Where clause i stood in the text, 1-based. */
-void ar_rules_place(const struct ar_rules *rules, size_t i, int *line, int *column);
 
 /* Canonical text, which ar_rules_parse reads back to the same clauses: names
  * for aliases and ids, parameters in full.  Malloced; NULL without memory. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schedule/grow.h"
 #include "select/names.h"
-#include "select/rules.h"
 
 /* All lists below are in the grammar of rules.  The algorithms that tend to win, in the order in
  * which to try them: */
@@ -82,15 +82,11 @@ append(struct ar_candidate_list *list, const struct ar_candidate *candidate)
 {
     if (find(list, &candidate->choice) < list->n)
         return AR_OK;
-    if (list->n == list->room) {
-        const size_t room = 2 * list->room + 32;
-        struct ar_candidate *const more = reallocarray(list->of, room, sizeof *more);
-        if (!more)
-            return AR_ERR_MEMORY;
-        list->of = more;
-        list->room = room;
-    }
-    list->of[list->n++] = *candidate;
+    struct ar_candidate *const of = ar_grow(list->of, list->n + 1, &list->room, sizeof *of);
+    if (!of)
+        return AR_ERR_MEMORY;
+    list->of = of;
+    of[list->n++] = *candidate;
     return AR_OK;
 }
 
@@ -131,11 +127,10 @@ append_clauses(const struct making *m, const char *text, bool are_roots, bool ar
     int error = ar_rules_parse(&rules, text, &problem);
     if (error)
         return AR_ERR_MEMORY;
-    for (size_t i = 0; i < ar_rules_count(rules) && !error; i++) {
-        const struct ar_choice *const choice = ar_rules_choice(rules, i);
-        const struct ar_condition *when;
-        if (ar_rules_conditions(rules, i, &when) == 0)
-            when = &always;
+    for (size_t i = 0; i < rules->nclauses && !error; i++) {
+        const struct ar_clause *const clause = &rules->clauses[i];
+        const struct ar_choice *const choice = &clause->choice;
+        const struct ar_condition *const when = clause->nconditions ? clause->conditions : &always;
         const size_t root = are_roots ? m->list->n : find_root(m->list, choice);
         const struct ar_candidate c = {.choice = *choice,
                                        .root = root,
@@ -177,9 +172,9 @@ append_roots(const struct making *m)
     if (ar_rules_parse(&usual, usual_text, &problem))
         return AR_ERR_MEMORY;
     int error = AR_OK;
-    for (size_t i = 0; i < ar_rules_count(usual) && !error; i++)
-        if (ar_rules_clause_matches(usual, i, m->request))
-            error = append_first(m, ar_rules_choice(usual, i), true);
+    for (size_t i = 0; i < usual->nclauses && !error; i++)
+        if (ar_clause_matches(&usual->clauses[i], m->request))
+            error = append_first(m, &usual->clauses[i].choice, true);
     ar_rules_destroy(usual);
     for (size_t i = 0; i < ar_algorithm_count() && !error; i++) {
         const struct ar_choice choice = ar_choice_default(ar_algorithm_at(i));

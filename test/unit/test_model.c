@@ -28,7 +28,7 @@ predict_within(const struct ar_machine *machine, const char *text, int nranks, s
     struct ar_prediction prediction;
     if (ar_rules_parse(&rules, text, &problem))
         fail_msg("%s: %s", text, problem.text);
-    struct ar_choice choice = *ar_rules_choice(rules, 0);
+    struct ar_choice choice = rules->clauses[0].choice;
     int *node_of = ar_machine_place(machine, nranks);
     choice.params.node_of = node_of;
     const struct ar_question question = {machine, &choice,  nranks, count,
@@ -673,7 +673,7 @@ advice_keeps_to_what_may_serve(void **state)
     struct ar_rules *rules;
     struct ar_problem problem;
     assert_int_equal(ar_rules_parse(&rules, text, &problem), AR_OK);
-    assert_int_equal(ar_rules_count(rules), advice.n);
+    assert_int_equal(rules->nclauses, advice.n);
     ar_rules_destroy(rules);
     free(text);
     free(node_of);

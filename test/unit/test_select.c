@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "select/names.h"
-#include "select/params.h"
 #include "select/select.h"
 
 static struct ar_rules *
@@ -33,9 +32,9 @@ assert_chooses(const char *text, size_t bytes, int nranks, const char *choice)
     char printed[AR_CHOICE_TEXT] = "none";
     struct ar_rules *rules = parsed(text, false);
     const struct ar_request request = {.bytes = bytes, .nranks = nranks};
-    const struct ar_choice *match = ar_rules_match(rules, &request, NULL);
+    const struct ar_clause *match = ar_rules_match(rules, &request);
     if (match)
-        ar_choice_print(match, printed, sizeof printed);
+        ar_choice_print(&match->choice, printed, sizeof printed);
     assert_string_equal(printed, choice);
     ar_rules_destroy(rules);
 }
@@ -77,7 +76,7 @@ names_of_the_registry_are_taken(void **state)
     for (size_t i = 0; i < ar_algorithm_count(); i++) {
         const struct ar_algorithm *row = ar_algorithm_at(i);
         struct ar_rules *rules = parsed(row->name, false);
-        const struct ar_choice *choice = ar_rules_choice(rules, 0);
+        const struct ar_choice *choice = &rules->clauses[0].choice;
         assert_int_equal(choice->kind, AR_CHOICE_ALGORITHM);
         assert_ptr_equal(choice->algorithm, row);
         ar_rules_destroy(rules);
@@ -124,7 +123,7 @@ every_intel_id_is_a_row_or_an_error(void **state)
             continue;
         }
         struct ar_rules *rules = parsed(text, false);
-        assert_ptr_equal(ar_rules_choice(rules, 1)->algorithm, row);
+        assert_ptr_equal(rules->clauses[1].choice.algorithm, row);
         ar_rules_destroy(rules);
     }
     assert_refused("13", 1, "unknown Intel id '13'");
@@ -182,30 +181,27 @@ clauses_keep_their_place_and_conditions(void **state)
 {
     (void)state;
     struct ar_rules *rules = parsed("# heading\n ring:8-16@2,1K\n\nbutterfly; native\n", true);
-    const struct ar_condition *conditions;
-    size_t clause;
-    int line, column;
+    const struct ar_clause *const clauses = rules->clauses;
+    const struct ar_condition *const conditions = clauses[0].conditions;
 
-    assert_int_equal(ar_rules_count(rules), 3);
-    assert_int_equal(ar_rules_conditions(rules, 0, &conditions), 2);
+    assert_int_equal(rules->nclauses, 3);
+    assert_int_equal(clauses[0].nconditions, 2);
     assert_int_equal(conditions[0].bytes_min, 8);
     assert_int_equal(conditions[0].bytes_max, 16);
     assert_int_equal(conditions[0].ranks_min, 2);
     assert_int_equal(conditions[0].ranks_max, 2);
     assert_int_equal(conditions[1].bytes_min, 1024);
     assert_true(conditions[1].ranks_max == SIZE_MAX);
-    assert_int_equal(ar_rules_conditions(rules, 1, &conditions), 0);
-    ar_rules_place(rules, 0, &line, &column);
-    assert_int_equal(line, 2);
-    assert_int_equal(column, 2);
-    ar_rules_place(rules, 2, &line, &column);
-    assert_int_equal(line, 4);
-    assert_int_equal(column, 12);
-    assert_int_equal(ar_rules_choice(rules, 2)->kind, AR_CHOICE_NATIVE);
-    assert_non_null(ar_rules_match(rules, &(struct ar_request){.bytes = 9, .nranks = 2}, &clause));
-    assert_int_equal(clause, 0);
-    assert_non_null(ar_rules_match(rules, &(struct ar_request){.bytes = 9, .nranks = 3}, &clause));
-    assert_int_equal(clause, 1);
+    assert_int_equal(clauses[1].nconditions, 0);
+    assert_int_equal(clauses[0].line, 2);
+    assert_int_equal(clauses[0].column, 2);
+    assert_int_equal(clauses[2].line, 4);
+    assert_int_equal(clauses[2].column, 12);
+    assert_int_equal(clauses[2].choice.kind, AR_CHOICE_NATIVE);
+    assert_ptr_equal(ar_rules_match(rules, &(struct ar_request){.bytes = 9, .nranks = 2}),
+                     &clauses[0]);
+    assert_ptr_equal(ar_rules_match(rules, &(struct ar_request){.bytes = 9, .nranks = 3}),
+                     &clauses[1]);
     ar_rules_destroy(rules);
 }
 
@@ -216,7 +212,7 @@ takes(const char *clause, struct ar_request request)
     struct ar_rules *rules = parsed(clause, false);
     request.bytes = 8;
     request.nranks = 4;
-    const bool takes = ar_rules_match(rules, &request, NULL) != NULL;
+    const bool takes = ar_rules_match(rules, &request) != NULL;
     ar_rules_destroy(rules);
     return takes;
 }
@@ -699,9 +695,9 @@ the_built_in_rules_name_algorithms_only(void **state)
 {
     (void)state;
     struct ar_rules *rules = parsed(ar_auto_rules_text(), false);
-    assert_true(ar_rules_count(rules) > 0);
-    for (size_t i = 0; i < ar_rules_count(rules); i++)
-        assert_int_equal(ar_rules_choice(rules, i)->kind, AR_CHOICE_ALGORITHM);
+    assert_true(rules->nclauses > 0);
+    for (size_t i = 0; i < rules->nclauses; i++)
+        assert_int_equal(rules->clauses[i].choice.kind, AR_CHOICE_ALGORITHM);
     ar_rules_destroy(rules);
 }
 

@@ -1,0 +1,23 @@
+/* Arrays that grow.  Pure. */
+#ifndef AR_GROW_H
+#define AR_GROW_H
+
+#include <stddef.h>
+#include <stdlib.h>
+
+/* Items of size bytes each, with room for as many as are needed: the same, where *room is enough,
+ * else reallocated, at least twice as many.  NULL without memory: the items are then as they were.
+ */
+static inline void *
+ar_grow(void *items, size_t needed, size_t *room, size_t size)
+{
+    const size_t least = *room ? 2 * *room : 16, more = needed > least ? needed : least;
+    if (needed <= *room)
+        return items;
+    void *const bigger = reallocarray(items, more, size);
+    if (bigger)
+        *room = more;
+    return bigger;
+}
+
+#endif
