@@ -29,6 +29,15 @@ code_of() {
     gcc -fpreprocessed -dD -E -P "$1" 2>/dev/null | sed 's/"[^"]*"/""/g'
 }
 
+# code_with PATTERN FILE...: those whose code matches the extended regular expression, comments apart.
+code_with() {
+    pattern=$1
+    shift
+    grep -l -E -e "$pattern" "$@" | while read -r file; do
+        ! code_of "$file" | grep -q -E -e "$pattern" || printf '%s\n' "$file"
+    done
+}
+
 # mpi_includes: the -I flags by which MPICC finds mpi.h.
 mpi_includes() {
     # shellcheck disable=SC2086 # MPICC may hold options
