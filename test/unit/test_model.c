@@ -604,8 +604,8 @@ advice_is_about_the_best_that_there_is(void **state)
 }
 
 /* Where few ranks of a node have much to do, most look alike.  Segments under way share links,
- * where the order of what comes at one moment is open.  All numbers of ranks take a minute: they are
- * for make check-release. */
+ * where the order of what comes at one moment is open.  All numbers of ranks take a minute, and so
+ * are for make check-release. */
 static void
 leaders_are_not_taken_for_the_others(void **state)
 {
