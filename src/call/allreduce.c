@@ -179,8 +179,9 @@ decide_and_run(struct ar_communicator *c, const struct ar_call *call)
 {
     if (call->count == 0)
         return run_unresolved(call, "nothing to reduce");
-    if (c->last_decision && c->last_type == call->type && c->last_op == call->op &&
-        c->last_count == (size_t)call->count && call->in && call->out)
+    if (c->last_decision && c->last_reduction.type == call->type &&
+        c->last_reduction.op == call->op && c->last_count == (size_t)call->count && call->in &&
+        call->out)
         return execute(c, c->last_decision, &c->last_reduction, call);
     return resolve_and_run(c, call);
 }
@@ -226,8 +227,7 @@ run_with_deadline(const struct ar_call *call)
     ar_process_begin(); /* knows whether calls are watched */
     ar_deadline_begin(call->count, call->type);
     const int error = allreduce(call);
-    if (ar_deadline_is_on())
-        ar_deadline_end(ar_communicators_are_stopped() ? MPI_COMM_NULL : call->comm, error);
+    ar_deadline_end(ar_communicators_are_stopped() ? MPI_COMM_NULL : call->comm, error);
     return error;
 }
 

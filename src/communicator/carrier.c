@@ -37,7 +37,7 @@ struct ar_carrier {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Under the lock. */
-static struct ar_carrier *carriers;
+static struct ar_carrier *carriers; /* all */
 static int kept, taken;
 
 /* What rank 0 tells the others. */
@@ -219,12 +219,10 @@ make(const struct offer *offer, MPI_Comm comm, int rank, int nranks, int *error)
     s->ranges = ranges_for(nranks);
     s->is_used[0] = rank == 0; /* by this communicator */
     /* This comes before the ranks meet: afterwards another thread of one of them may lend it. */
-    if (s->is_kept) {
-        pthread_mutex_lock(&lock);
-        s->next = carriers;
-        carriers = s;
-        pthread_mutex_unlock(&lock);
-    }
+    pthread_mutex_lock(&lock);
+    s->next = carriers;
+    carriers = s;
+    pthread_mutex_unlock(&lock);
     if (!ar_all(comm, !fails)) {
         give_up(s, has_share, true);
         return NULL;

@@ -15,7 +15,8 @@ struct ar_carriage {
     struct ar_carrier *carrier; /* NULL: nothing */
     struct ar_wire wire;
     int *rank_of; /* of the wire; owned */
-    int *node_of; /* the node of each rank as MPI sees it, numbered by their first ranks; owned */
+    int *node_of; /* the node of each rank as MPI sees it, numbered by their first ranks; NULL
+                     before there is a carrier.  Owned */
     int range;    /* of tags, that rank 0 gave out; -1: this is another rank, or there is none */
 };
 
@@ -37,7 +38,7 @@ MPI_Comm ar_carriage_node(const struct ar_carriage *carriage, MPI_Comm comm, int
  * is made. */
 void ar_carrier_note_copy(MPI_Comm comm);
 
-/* Frees all carriers that are kept, as long as MPI can still do it. */
+/* Frees the communicators of all carriers, as long as MPI can still do it. */
 void ar_carriers_close(void);
 
 #endif

@@ -1,6 +1,5 @@
 #include "communicator/communicator.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -16,25 +15,16 @@
 #include "statistics/deadline.h"
 #include "statistics/statistics.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ar_communicator list = {.next = &list, .previous = &list}; /* under the lock */
-static struct ar_config *process_config;                                 /* NULL: no memory */
-static int keyval;                                                       /* of states */
+static struct ar_config *process_config; /* NULL: no memory */
+static int keyval;                       /* of states */
 static int keyval_error = MPI_ERR_INTERN;
 static atomic_bool stopped;
 
 /* --- all of them --- */
 
-/* Takes c from the list, if it is there, and frees it. */
 static void
 destroy(struct ar_communicator *c)
 {
-    if (c->next) {
-        pthread_mutex_lock(&lock);
-        c->next->previous = c->previous;
-        c->previous->next = c->next;
-        pthread_mutex_unlock(&lock);
-    }
     ar_statistics_detach(c->recorder);
     c->recorder = NULL;
     ar_decisions_destroy(c);
@@ -82,10 +72,6 @@ ar_communicators_are_stopped(void)
 void
 ar_communicators_close(bool is_together)
 {
-    pthread_mutex_lock(&lock);
-    for (struct ar_communicator *c = list.next; c != &list; c = c->next)
-        ar_engine_destroy(c, is_together);
-    pthread_mutex_unlock(&lock);
     ar_agree_close();
     ar_arenas_close();
     if (is_together)
@@ -98,12 +84,6 @@ ar_communicators_close(bool is_together)
 static struct ar_communicator *
 attach(struct ar_communicator *c, MPI_Comm comm, int *error)
 {
-    pthread_mutex_lock(&lock);
-    c->previous = &list;
-    c->next = list.next;
-    list.next->previous = c;
-    list.next = c;
-    pthread_mutex_unlock(&lock);
     *error = keyval_error ? keyval_error : PMPI_Comm_set_attr(comm, keyval, c);
     if (*error == MPI_SUCCESS)
         return c;
@@ -210,7 +190,7 @@ ar_communicator_find_or_create(MPI_Comm comm, int *error, bool *is_raised)
     *is_raised = *error != MPI_SUCCESS;
     if (*error)
         return NULL;
-    if (ar_deadline_is_on())
+    if (ar_deadline_own)
         ar_deadline_meet(comm, found ? AR_DEADLINE_CHOOSES : AR_DEADLINE_JOINS);
     if (found)
         return c;
@@ -262,12 +242,10 @@ run_messages(struct ar_communicator *c, const struct ar_decision *decision,
         .wait = c->wait,
         .waited_ticks = c->recorder ? &c->recorder->waited_ticks : NULL,
     };
-    if (!ar_deadline_is_on())
-        return ar_p2p_run(&run);
-    ar_deadline_run(
-        &(struct ar_deadline_run){.choice = &decision->choice, .reduction = r, .p2p = &run});
+    const struct ar_deadline_run watched = {&decision->choice, r, &run, NULL};
+    ar_deadline_enter(AR_DEADLINE_RUNS, &watched);
     const int error = ar_p2p_run(&run);
-    ar_deadline_enter(AR_DEADLINE_CHECKS);
+    ar_deadline_enter(AR_DEADLINE_CHECKS, NULL);
     return error;
 }
 
@@ -301,12 +279,10 @@ run_memory(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *d
         .wait = c->wait,
         .waited_ticks = c->recorder ? &c->recorder->waited_ticks : NULL,
     };
-    if (!ar_deadline_is_on())
-        return ar_node_allreduce(&run);
-    ar_deadline_run(
-        &(struct ar_deadline_run){.choice = &decision->choice, .reduction = r, .node = &run});
+    const struct ar_deadline_run watched = {&decision->choice, r, NULL, &run};
+    ar_deadline_enter(AR_DEADLINE_RUNS, &watched);
     const int error = ar_node_allreduce(&run);
-    ar_deadline_enter(AR_DEADLINE_CHECKS);
+    ar_deadline_enter(AR_DEADLINE_CHECKS, NULL);
     return error;
 }
 

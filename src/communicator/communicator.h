@@ -1,6 +1,6 @@
 /* What we keep per communicator: the agreed configuration, the map of nodes, the private
- * communicator, the plans.  MPI orders the calls on a communicator, so its state needs no lock; the
- * list of all states has one.  Errors are those of MPI: MPI_SUCCESS or MPI_ERR_ codes. */
+ * communicator, the plans.  MPI orders the calls on a communicator, so its state needs no lock.
+ * Errors are those of MPI: MPI_SUCCESS or MPI_ERR_ codes. */
 #ifndef AR_COMMUNICATOR_H
 #define AR_COMMUNICATOR_H
 
@@ -36,7 +36,6 @@ struct ar_memory {
 };
 
 struct ar_communicator {
-    struct ar_communicator *next, *previous; /* list of all */
     int rank;
     int nranks;
     const struct ar_config *config;
@@ -45,15 +44,15 @@ struct ar_communicator {
     const char *verdict;          /* the same, whatever the program may choose later; NULL: none */
     int failure; /* the error that interrupted a call: since then its ranks are out of step */
     enum ar_engine engine;
-    struct ar_carriage carriage; /* of our own messages; borrowed at the first call that needs it */
+    /* Of our own messages, and the map of nodes; borrowed at the first call that needs it. */
+    struct ar_carriage carriage;
     struct ar_memory memory[AR_MEMORY_GRADES];
     bool has_channel; /* made with the engine, for the ranks of this one's node */
     struct ar_channel channel;
-    int *member_of;         /* number of each rank in the channel, or -1; as node_of */
-    size_t nodes, per_node; /* as in struct ar_request; 0: not counted yet */
-    char *name;             /* likewise; NULL: it was not needed yet */
-    const int *node_of;     /* node of each rank, from 0; NULL before the engine is ready */
-    bool has_model[2];      /* were the rules looked for? */
+    int *member_of;                  /* number of each rank in the channel, or -1 */
+    size_t nodes, per_node;          /* as in struct ar_request; 0: not counted yet */
+    char *name;                      /* likewise; NULL: it was not needed yet */
+    bool has_model[2];               /* were the rules looked for? */
     struct ar_rules *model_rules[2]; /* of auto across nodes; for ops that do not commute */
     struct ar_wait wait;
     struct ar_exact_sum *exact_sum; /* NULL: none was asked for yet */
@@ -63,8 +62,6 @@ struct ar_communicator {
     unsigned next_way;                               /* whom to replace next in a full set */
     struct ar_decision *decisions[AR_DECISION_SETS]; /* AR_DECISION_WAYS each; NULL: none yet */
     /* The call before: predefined handles never change their meaning. */
-    MPI_Datatype last_type;
-    MPI_Op last_op;
     size_t last_count;
     struct ar_reduction last_reduction;
     struct ar_decision *last_decision; /* NULL: none */

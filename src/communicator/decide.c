@@ -112,7 +112,7 @@ make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_redu
 {
     const struct ar_reduction packed = ar_reduction_packed(r);
     struct ar_params params = d->choice.params;
-    params.node_of = c->node_of;
+    params.node_of = c->carriage.node_of;
     int error = mpi_error(ar_plan_create(&d->plan, d->choice.algorithm, &params, c->rank, c->nranks,
                                          d->key.count, ar_reduction_interleaves(r) ? &packed : r,
                                          c->config->scratch_bytes));
@@ -387,8 +387,6 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
     d->tuned = tuned;
     /* Otherwise the next call may differ in its place, or be one that the tuner decides. */
     if (r->named && !asks_place && (!tuned || ar_tuned_is_settled(tuned))) {
-        c->last_type = r->type;
-        c->last_op = r->op;
         c->last_count = count;
         c->last_reduction = *r;
         c->last_decision = d;

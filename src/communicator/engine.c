@@ -31,7 +31,7 @@ look_at_node(struct ar_communicator *c, MPI_Comm comm)
 {
     int members = 0, cpus = 0;
     for (int i = 0; i < c->nranks; i++)
-        c->member_of[i] = c->node_of[i] == c->node_of[c->rank] ? members++ : -1;
+        c->member_of[i] = c->carriage.node_of[i] == c->carriage.node_of[c->rank] ? members++ : -1;
     const int rank = c->member_of[c->rank];
     MPI_Comm node = ar_carriage_node(&c->carriage, comm, c->rank, c->nranks);
     if (node != MPI_COMM_NULL) {
@@ -58,10 +58,8 @@ ar_engine_create(struct ar_communicator *c, MPI_Comm comm)
         return MPI_ERR_NO_MEM;
     const bool ready = ar_carriage_borrow(&c->carriage, comm, c->rank, c->nranks, &error);
     c->engine = ready ? AR_ENGINE_READY : AR_ENGINE_FAILED;
-    if (ready) {
-        c->node_of = c->carriage.node_of;
+    if (ready)
         look_at_node(c, comm);
-    }
     return error;
 }
 
@@ -117,7 +115,6 @@ ar_memory_destroy(struct ar_communicator *c)
 void
 ar_engine_destroy(struct ar_communicator *c, bool mpi_lives)
 {
-    c->node_of = NULL;
     if (c->failure) /* messages that are still under way must not meet the tags of others */
         c->carriage.range = -1;
     ar_carriage_return(&c->carriage, mpi_lives);

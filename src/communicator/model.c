@@ -15,8 +15,8 @@
 static bool
 spans_nodes(const struct ar_communicator *c)
 {
-    for (int r = 1; c->node_of && r < c->nranks; r++)
-        if (c->node_of[r] != c->node_of[0])
+    for (int r = 1; c->carriage.node_of && r < c->nranks; r++)
+        if (c->carriage.node_of[r] != c->carriage.node_of[0])
             return true;
     return false;
 }
@@ -39,7 +39,7 @@ read_machine(const struct ar_communicator *c, struct ar_machine *machine)
 static void
 fit_machine(const struct ar_communicator *c, struct ar_machine *machine)
 {
-    const int nodes = ar_nodes_count(c->node_of, c->nranks);
+    const int nodes = ar_nodes_count(c->carriage.node_of, c->nranks);
     int places = 1;
     for (int d = 0; d < machine->ndims; d++)
         places *= machine->dims[d];
@@ -79,7 +79,7 @@ advise(const struct ar_communicator *c, const struct ar_machine *machine, bool i
     struct ar_advice advice;
     const struct ar_advice_request request = {
         .machine = machine,
-        .node_of = c->node_of,
+        .node_of = c->carriage.node_of,
         .nranks = c->nranks,
         .allowed = c->config->allowed,
         .in_order = in_order,
@@ -113,7 +113,7 @@ static bool
 is_last(const struct ar_communicator *c)
 {
     return last.nranks == c->nranks && strcmp(last.settings, c->config->text) == 0 &&
-           memcmp(last.node_of, c->node_of, (size_t)c->nranks * sizeof *last.node_of) == 0;
+           memcmp(last.node_of, c->carriage.node_of, (size_t)c->nranks * sizeof *last.node_of) == 0;
 }
 
 /* *rules is for the caller to free; false: it was another shape, and nothing is set. */
@@ -147,7 +147,7 @@ remember(const struct ar_communicator *c, bool in_order, const struct ar_machine
         last.rules[0] = last.rules[1] = NULL;
         last.nranks = last.node_of && last.settings ? c->nranks : 0;
         if (last.nranks)
-            memcpy(last.node_of, c->node_of, bytes);
+            memcpy(last.node_of, c->carriage.node_of, bytes);
     }
     if (last.nranks && !last.rules[in_order])
         last.rules[in_order] = strdup(rules);
@@ -184,7 +184,7 @@ find_text(const struct ar_communicator *c, MPI_Comm comm, bool in_order, char **
                 (c->config->model_file && !read_machine(c, &machine));
     int error = broadcast(c, comm, &knows, (int)sizeof knows);
     if (!error && !knows)
-        error = ar_measure(&machine, &c->carriage.wire, c->rank, c->node_of, c->nranks, 1);
+        error = ar_measure(&machine, &c->carriage.wire, c->rank, c->carriage.node_of, c->nranks, 1);
     if (error || c->rank > 0 || *text)
         return error;
     fit_machine(c, &machine);

@@ -16,14 +16,14 @@ ar_request_count_nodes(struct ar_communicator *c, MPI_Comm comm)
         return error;
     if (c->nranks == 1)
         c->nodes = c->per_node = 1;
-    if (!c->node_of)
+    if (!c->carriage.node_of)
         return MPI_SUCCESS;
     size_t *ranks = calloc((size_t)c->nranks, sizeof *ranks);
     if (!ranks)
         return MPI_ERR_NO_MEM;
     c->nodes = c->per_node = 0;
     for (int i = 0; i < c->nranks; i++) {
-        const size_t node = (size_t)c->node_of[i], n = ++ranks[node];
+        const size_t node = (size_t)c->carriage.node_of[i], n = ++ranks[node];
         c->nodes = node >= c->nodes ? node + 1 : c->nodes;
         c->per_node = n > c->per_node ? n : c->per_node;
     }

@@ -121,7 +121,8 @@ create_tuned(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction
     if (!t)
         return NULL;
     request->shares_memory = c->memory[AR_MEMORY_SHORT].state == AR_ENGINE_READY;
-    request->nodes = c->node_of ? (size_t)ar_nodes_count(c->node_of, c->nranks) : 1;
+    request->nodes =
+        c->carriage.node_of ? (size_t)ar_nodes_count(c->carriage.node_of, c->nranks) : 1;
     t->tuner = c->tuner;
     t->bin = ar_size_bin(request->bytes);
     t->type = request->type;

@@ -16,15 +16,13 @@ begin_native(struct ar_native_mark *mark)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, ar_job_check_family);
     ar_native_begin(mark);
-    if (ar_deadline_is_on())
-        ar_deadline_enter(AR_DEADLINE_NATIVE);
+    ar_deadline_enter(AR_DEADLINE_NATIVE, NULL);
 }
 
 static int
 end_native(const struct ar_native_mark *mark, int error)
 {
-    if (ar_deadline_is_on())
-        ar_deadline_enter(AR_DEADLINE_CHECKS);
+    ar_deadline_enter(AR_DEADLINE_CHECKS, NULL);
     ar_native_end(mark);
     return error;
 }

@@ -40,7 +40,7 @@ struct ar_deadline_call {
     unsigned long long begun; /* at which look */
     unsigned lines;           /* said of it */
     enum ar_deadline_stage stage;
-    struct ar_deadline_run run; /* at RUNS */
+    const struct ar_deadline_run *run; /* at RUNS */
     unsigned long long count;
     size_t size;         /* of an element; 0: not known */
     struct place *place; /* NULL: not known */
@@ -81,10 +81,10 @@ add_awaited(struct ar_text *text, const struct ar_deadline_call *call)
         ar_text_add(text, "; who is awaited is not known");
         return;
     }
-    if (call->run.p2p)
-        ar_p2p_awaited(call->run.p2p, marks);
+    if (call->run->p2p)
+        ar_p2p_awaited(call->run->p2p, marks);
     else
-        ar_node_awaited(call->run.node, marks);
+        ar_node_awaited(call->run->node, marks);
     const struct ar_ranks ranks = {p->nranks, marks, p->in_job};
     for (int i = 0; i < p->nranks; i++)
         any |= marks[i];
@@ -128,7 +128,7 @@ write_line(struct ar_text *text, const struct ar_deadline_call *call)
     if (call->size > 0)
         ar_text_add(text, ", %llu bytes", call->count * call->size);
     if (call->stage == AR_DEADLINE_RUNS)
-        ar_text_add(text, ", by %s", ar_choice_print(call->run.choice, choice, sizeof choice));
+        ar_text_add(text, ", by %s", ar_choice_print(call->run->choice, choice, sizeof choice));
     else
         ar_text_add(text, ", %s", stages[call->stage]);
     add_awaited(text, call);
@@ -335,21 +335,13 @@ ar_deadline_meet(MPI_Comm comm, enum ar_deadline_stage stage)
 }
 
 void
-ar_deadline_enter(enum ar_deadline_stage stage)
-{
-    pthread_mutex_lock(&lock);
-    ar_deadline_own->stage = stage;
-    pthread_mutex_unlock(&lock);
-}
-
-void
-ar_deadline_run(const struct ar_deadline_run *run)
+ar_deadline_note(enum ar_deadline_stage stage, const struct ar_deadline_run *run)
 {
     struct ar_deadline_call *const call = ar_deadline_own;
     pthread_mutex_lock(&lock);
-    call->stage = AR_DEADLINE_RUNS;
-    call->run = *run;
-    if (call->size == 0)
+    call->stage = stage;
+    call->run = run;
+    if (run && call->size == 0)
         call->size = run->reduction->size;
     pthread_mutex_unlock(&lock);
 }
@@ -358,6 +350,8 @@ ar_deadline_run(const struct ar_deadline_run *run)
 void
 ar_deadline_end(MPI_Comm comm, int error)
 {
+    if (!ar_deadline_own)
+        return;
     if (!error && !ar_deadline_own->place && comm != MPI_COMM_NULL)
         ar_deadline_meet(comm, AR_DEADLINE_CHECKS);
     pthread_mutex_lock(&lock);

@@ -31,13 +31,6 @@ ar_deadline_watches(void)
     return atomic_load_explicit(&ar_deadline_may_watch, memory_order_relaxed);
 }
 
-/* Has this thread begun a call?  All functions after ar_deadline_begin are only for such. */
-static inline bool
-ar_deadline_is_on(void)
-{
-    return ar_deadline_own != NULL;
-}
-
 /* What a call is at. */
 enum ar_deadline_stage {
     AR_DEADLINE_CHOOSES, /* what to run, and the set-up of that */
@@ -54,13 +47,10 @@ void ar_deadline_start(const struct ar_timeout_setting *asked);
 /* A call begins; type may be any handle. */
 void ar_deadline_begin(MPI_Count count, MPI_Datatype type);
 
-/* It is a call on comm, as MPI has found; CHOOSES or JOINS. */
+/* This thread's call is one on comm, as MPI has found; CHOOSES or JOINS. */
 void ar_deadline_meet(MPI_Comm comm, enum ar_deadline_stage stage);
 
-/* It is at CHOOSES, NATIVE or CHECKS from now on. */
-void ar_deadline_enter(enum ar_deadline_stage stage);
-
-/* What runs; it lives until the next ar_deadline_enter. */
+/* What runs. */
 struct ar_deadline_run {
     const struct ar_choice *choice;
     const struct ar_reduction *reduction;
@@ -68,10 +58,19 @@ struct ar_deadline_run {
     const struct ar_node_run *node;
 };
 
-/* It is at RUNS from now on; ar_deadline_enter(AR_DEADLINE_CHECKS) comes after the run. */
-void ar_deadline_run(const struct ar_deadline_run *run);
+void ar_deadline_note(enum ar_deadline_stage stage, const struct ar_deadline_run *run);
 
-/* The call returns error.  comm: its communicator; MPI_COMM_NULL where MPI cannot be asked. */
+/* This thread's call, if it began one, is at this stage from now on.  run: at RUNS what runs, which
+ * lives until the next ar_deadline_enter; else NULL. */
+static inline void
+ar_deadline_enter(enum ar_deadline_stage stage, const struct ar_deadline_run *run)
+{
+    if (ar_deadline_own)
+        ar_deadline_note(stage, run);
+}
+
+/* This thread's call, if it began one, returns error.  comm: its communicator; MPI_COMM_NULL where
+ * MPI cannot be asked. */
 void ar_deadline_end(MPI_Comm comm, int error);
 
 #endif
