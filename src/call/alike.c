@@ -2,13 +2,13 @@
 
 #include <string.h>
 
-#include "communicator/job.h"
+#include "communicator/process.h"
 #include "execute/group.h"
 #include "execute/quiet.h"
 #include "reduce/named.h"
 #include "report/report.h"
 #include "select/words.h"
-#include "statistics/verified.h"
+#include "statistics/statistics.h"
 
 /* Groups of ranks that are named. */
 #define GROUPS_MOST 5

@@ -2,7 +2,6 @@
 
 #include "call/verify.h"
 #include "communicator/decide.h"
-#include "communicator/job.h"
 #include "communicator/process.h"
 #include "communicator/tuner.h"
 #include "execute/quiet.h"

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "call/alike.h"
-#include "communicator/job.h"
+#include "communicator/process.h"
 #include "execute/group.h"
 #include "execute/quiet.h"
 #include "reduce/compare.h"
 #include "reduce/named.h"
-#include "statistics/verified.h"
+#include "statistics/statistics.h"
 
 /* Packed elements that are compared at a time, in bytes. */
 #define CHUNK_BYTES ((size_t)1 << 16)

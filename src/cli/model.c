@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "communicator/measure.h"
+#include "communicator/model.h"
 
 #define EFFORT 20 /* times what a program does at its start */
 

@@ -12,8 +12,8 @@
 
 #include "cli/tune.h"
 #include "communicator/tuned_rules.h"
+#include "config/files.h"
 #include "reduce/named.h"
-#include "tuning/rules_text.h"
 
 struct ar_finding *
 ar_findings_at(const struct ar_findings *all, size_t type, size_t size)

@@ -3,13 +3,14 @@
 #include "communicator/agree.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "communicator/job.h"
+#include "communicator/process.h"
 #include "execute/group.h"
 #include "execute/shared.h"
 #include "report/report.h"
@@ -27,6 +28,33 @@ static const char reason_version[] = "ranks differ in version";
 struct differences {
     int text, version;
 };
+
+int
+ar_broadcast(const struct ar_communicator *c, MPI_Comm comm, void *data, int bytes)
+{
+    MPI_Request request;
+    int done = 0, error = PMPI_Ibcast(data, bytes, MPI_BYTE, 0, comm, &request);
+    if (!error && c->wait.blocks)
+        return PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    while (!error && !done) {
+        error = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (!done)
+            sched_yield();
+    }
+    return error;
+}
+
+int
+ar_broadcast_text(const struct ar_communicator *c, MPI_Comm comm, char **text)
+{
+    int length = *text ? (int)strlen(*text) + 1 : 0; /* rank 0's counts */
+    const int error = ar_broadcast(c, comm, &length, (int)sizeof length);
+    if (error || length == 0)
+        return error;
+    if (c->rank > 0)
+        *text = malloc((size_t)length);
+    return *text ? ar_broadcast(c, comm, *text, length) : MPI_ERR_NO_MEM;
+}
 
 static int
 compare(const struct ar_communicator *c, MPI_Comm comm, const char *text,
@@ -53,15 +81,9 @@ static int
 adopt(const struct ar_communicator *c, MPI_Comm comm, const struct ar_config *mine,
       struct ar_config **theirs, int differs, const char *settings)
 {
-    int length = (int)strlen(mine->text) + 1;
-    int error = PMPI_Bcast(&length, 1, MPI_INT, 0, comm);
-    char *const text = error ? NULL : malloc((size_t)length);
-    if (!text)
-        return error ? error : MPI_ERR_NO_MEM;
-    if (c->rank == 0)
-        memcpy(text, mine->text, (size_t)length);
-    error = PMPI_Bcast(text, length, MPI_BYTE, 0, comm);
-    struct ar_config *const config = error ? NULL : ar_config_from_text(text);
+    char *text = c->rank == 0 ? strdup(mine->text) : NULL;
+    const int error = ar_broadcast_text(c, comm, &text);
+    struct ar_config *const config = !error && text ? ar_config_from_text(text) : NULL;
     free(text);
     if (!config)
         return error ? error : MPI_ERR_NO_MEM;

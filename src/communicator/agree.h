@@ -18,6 +18,15 @@ int ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config
  * and what was there is destroyed.  Collective over comm.  MPI_SUCCESS or an error of MPI's. */
 int ar_agree_on(struct ar_communicator *c, MPI_Comm comm, struct ar_config **config);
 
+/* All get rank 0's bytes.  They may wait long, and rank 0 may need their core: so ranks may yield.
+ * Each decides for itself how it waits, and all make the same MPI call.  Collective over comm.
+ * MPI_SUCCESS or an error of MPI's. */
+int ar_broadcast(const struct ar_communicator *c, MPI_Comm comm, void *data, int bytes);
+
+/* The same of a text, which is malloced or NULL on rank 0, and NULL on the others.  MPI_ERR_NO_MEM,
+ * on this rank alone, too. */
+int ar_broadcast_text(const struct ar_communicator *c, MPI_Comm comm, char **text);
+
 /* Forgets who agreed, as long as MPI can be called. */
 void ar_agree_close(void);
 

@@ -286,41 +286,30 @@ make_offer(struct offer *offer, MPI_Comm comm, int nranks)
 
 /* --- what a communicator has of it --- */
 
-/* Sets the ranks of the wire, and numbers the nodes by their first ranks.  MPI_SUCCESS or an MPI
- * error. */
-static int
+/* Sets the ranks of the wire, and numbers the nodes by their first ranks.  False where memory ran
+ * out. */
+static bool
 fit(struct ar_carriage *carriage, MPI_Comm comm, int nranks)
 {
     const struct ar_carrier *const s = carriage->carrier;
     const size_t bytes = (size_t)nranks * sizeof(int);
-    MPI_Group ours, theirs;
-    int nodes = 0, *const ranks = malloc(bytes);
-    int *const number = malloc((size_t)s->nranks * sizeof *number); /* of the node of each */
+    MPI_Group ours;
+    int nodes =
+        0; /* found so far; number: one more than that of each node, 0 where it was not met */
+    int *const number = calloc((size_t)s->nranks, sizeof *number);
     carriage->rank_of = malloc(bytes);
     carriage->node_of = malloc(bytes);
-    int error =
-        ranks && number && carriage->rank_of && carriage->node_of ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    for (int i = 0; i < nranks && !error; i++)
-        ranks[i] = i;
-    if (!error) {
-        PMPI_Comm_group(comm, &theirs);
-        PMPI_Comm_group(s->comm, &ours);
-        error = PMPI_Group_translate_ranks(theirs, nranks, ranks, ours, carriage->rank_of);
-        PMPI_Group_free(&ours);
-        PMPI_Group_free(&theirs);
-    }
-    for (int i = 0; i < s->nranks && !error; i++)
-        number[i] = -1;
-    for (int i = 0; i < nranks && !error; i++) {
+    PMPI_Comm_group(s->comm, &ours);
+    const bool fits = number && carriage->rank_of && carriage->node_of &&
+                      ar_group_number(carriage->rank_of, ours, comm, nranks);
+    PMPI_Group_free(&ours);
+    for (int i = 0; i < nranks && fits; i++) {
         int *const n = &number[s->node_of[carriage->rank_of[i]]];
-        *n = *n < 0 ? nodes++ : *n;
-        carriage->node_of[i] = *n;
+        *n = *n > 0 ? *n : ++nodes;
+        carriage->node_of[i] = *n - 1;
     }
     free(number);
-    free(ranks);
-    carriage->wire.comm = s->comm;
-    carriage->wire.rank_of = carriage->rank_of;
-    return error;
+    return fits;
 }
 
 bool
@@ -346,9 +335,14 @@ ar_carriage_borrow(struct ar_carriage *carriage, MPI_Comm comm, int rank, int nr
         return false;
     if (rank == 0)
         carriage->range = offer.range;
-    carriage->wire.tag = (offer.range * s->nranks + offer.leader) * AR_WINDOW_MAX;
-    *error = fit(carriage, comm, nranks);
-    return !*error;
+    const bool fits = fit(carriage, comm, nranks);
+    carriage->wire = (struct ar_wire){
+        .comm = s->comm,
+        .tag = (offer.range * s->nranks + offer.leader) * AR_WINDOW_MAX,
+        .rank_of = carriage->rank_of,
+    };
+    *error = fits ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    return fits;
 }
 
 void

@@ -1,4 +1,4 @@
-#include "communicator/measure.h"
+#include "communicator/model.h"
 
 #include <sched.h>
 #include <stdint.h>

@@ -2,13 +2,13 @@
 #include "communicator/model.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "algorithms/nodes.h"
-#include "communicator/measure.h"
+#include "communicator/agree.h"
 #include "config/files.h"
+#include "execute/shared.h"
 #include "report/report.h"
 #include "tuning/advise.h"
 
@@ -102,26 +102,27 @@ advise(const struct ar_communicator *c, const struct ar_machine *machine, bool i
 
 static struct {
     pthread_mutex_t lock;
-    int nranks; /* 0: nothing is remembered */
-    int *node_of;
-    char *settings; /* the configuration's text */
+    uint64_t shape; /* 0: nothing is remembered */
     struct ar_machine machine;
     char *rules[2]; /* as ar_communicator's; NULL: nobody asked, or no advice */
 } last = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static bool
-is_last(const struct ar_communicator *c)
+/* A number for the settings and the map of nodes: those of others differ, but for chance. */
+static uint64_t
+shape_of(const struct ar_communicator *c)
 {
-    return last.nranks == c->nranks && strcmp(last.settings, c->config->text) == 0 &&
-           memcmp(last.node_of, c->carriage.node_of, (size_t)c->nranks * sizeof *last.node_of) == 0;
+    uint64_t shape = ar_hash(c->config->text);
+    for (int r = 0; r < c->nranks; r++)
+        shape = (shape ^ (uint64_t)(c->carriage.node_of[r] + 1)) * 0x100000001b3U;
+    return shape;
 }
 
 /* *rules is for the caller to free; false: it was another shape, and nothing is set. */
 static bool
-recall(const struct ar_communicator *c, bool in_order, struct ar_machine *machine, char **rules)
+recall(uint64_t shape, bool in_order, struct ar_machine *machine, char **rules)
 {
     pthread_mutex_lock(&last.lock);
-    const bool is_known = is_last(c);
+    const bool is_known = last.shape == shape;
     if (is_known) {
         *machine = last.machine;
         *rules = last.rules[in_order] ? strdup(last.rules[in_order]) : NULL;
@@ -131,47 +132,22 @@ recall(const struct ar_communicator *c, bool in_order, struct ar_machine *machin
 }
 
 static void
-remember(const struct ar_communicator *c, bool in_order, const struct ar_machine *machine,
-         const char *rules)
+remember(uint64_t shape, bool in_order, const struct ar_machine *machine, const char *rules)
 {
     pthread_mutex_lock(&last.lock);
-    if (!is_last(c)) { /* a new shape takes the place of the last */
-        const size_t bytes = (size_t)c->nranks * sizeof *last.node_of;
-        free(last.node_of);
-        free(last.settings);
+    if (last.shape != shape) { /* a new shape takes the place of the last */
         free(last.rules[0]);
         free(last.rules[1]);
-        last.node_of = malloc(bytes);
-        last.settings = strdup(c->config->text);
-        last.machine = *machine;
         last.rules[0] = last.rules[1] = NULL;
-        last.nranks = last.node_of && last.settings ? c->nranks : 0;
-        if (last.nranks)
-            memcpy(last.node_of, c->carriage.node_of, bytes);
+        last.machine = *machine;
+        last.shape = shape;
     }
-    if (last.nranks && !last.rules[in_order])
+    if (!last.rules[in_order])
         last.rules[in_order] = strdup(rules);
     pthread_mutex_unlock(&last.lock);
 }
 
-/* --- agreeing --- */
-
-/* The others may wait long, and rank 0 may need their core: so ranks may yield.  Each rank decides
- * for itself how it waits, and all make the same MPI call. */
-static int
-broadcast(const struct ar_communicator *c, MPI_Comm comm, void *data, int bytes)
-{
-    MPI_Request request;
-    int done = 0, error = PMPI_Ibcast(data, bytes, MPI_BYTE, 0, comm, &request);
-    if (!error && c->wait.blocks)
-        return PMPI_Wait(&request, MPI_STATUS_IGNORE);
-    while (!error && !done) {
-        error = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (!done)
-            sched_yield();
-    }
-    return error;
-}
+/* --- the rules of all ranks --- */
 
 /* The rules on rank 0, from the machine: what is remembered, a file's, or measured. */
 static int
@@ -180,9 +156,9 @@ find_text(const struct ar_communicator *c, MPI_Comm comm, bool in_order, char **
     struct ar_machine machine = {.ranks_per_node = 1};
     int knows = 0;
     if (c->rank == 0)
-        knows = recall(c, in_order, &machine, text) ||
+        knows = recall(shape_of(c), in_order, &machine, text) ||
                 (c->config->model_file && !read_machine(c, &machine));
-    int error = broadcast(c, comm, &knows, (int)sizeof knows);
+    int error = ar_broadcast(c, comm, &knows, (int)sizeof knows);
     if (!error && !knows)
         error = ar_measure(&machine, &c->carriage.wire, c->rank, c->carriage.node_of, c->nranks, 1);
     if (error || c->rank > 0 || *text)
@@ -190,7 +166,7 @@ find_text(const struct ar_communicator *c, MPI_Comm comm, bool in_order, char **
     fit_machine(c, &machine);
     *text = advise(c, &machine, in_order);
     if (*text)
-        remember(c, in_order, &machine, *text);
+        remember(shape_of(c), in_order, &machine, *text);
     return MPI_SUCCESS;
 }
 
@@ -201,15 +177,8 @@ make_rules(struct ar_communicator *c, MPI_Comm comm, bool in_order)
     struct ar_problem problem;
     char *text = NULL;
     int error = find_text(c, comm, in_order, &text);
-    int length = text ? (int)strlen(text) + 1 : 0; /* rank 0's counts */
     if (!error)
-        error = broadcast(c, comm, &length, (int)sizeof length);
-    if (!error && length > 0 && !text) {
-        text = malloc((size_t)length);
-        error = text ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    }
-    if (!error && length > 0)
-        error = broadcast(c, comm, text, length);
+        error = ar_broadcast_text(c, comm, &text);
     if (!error && text && ar_rules_parse(&c->model_rules[in_order], text, &problem))
         error = MPI_ERR_NO_MEM;
     free(text);

@@ -1,7 +1,9 @@
-/* The life of this process, as far as we are concerned. */
+/* The life of this process, as far as we are concerned, and what concerns its whole job: which MPI
+ * it runs with, and how it ends when something is wrong. */
 #ifndef AR_PROCESS_H
 #define AR_PROCESS_H
 
+#include <mpi.h>
 #include <stdbool.h>
 
 /* Sets up once; to be called before anything else, any number of times.  The first call comes from
@@ -12,5 +14,13 @@ void ar_process_begin(void);
  * can be gathered; otherwise each rank ends for itself.  Only the first call does anything, and
  * only where there was an allreduce. */
 void ar_process_close(bool is_together);
+
+/* Says why and ends the process where it runs with an MPI library of another family than this build
+ * is for: every handle would be misread. */
+void ar_job_check_family(void);
+
+/* Ends the job after one of its ranks, the speaker, has said why.  The others wait for the end: to
+ * go on would be wrong, and to end it as well would only be noise. */
+void ar_job_end(MPI_Comm comm, bool is_speaker) __attribute__((noreturn));
 
 #endif

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/files.h"
 #include "report/report.h"
 #include "select/words.h"
-#include "tuning/rules_text.h"
 
 /* --- where rules were tuned --- */
 

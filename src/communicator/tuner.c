@@ -17,24 +17,14 @@
 /* One size and class. */
 struct ar_tuned {
     struct ar_tuned *next;
-    struct ar_tuner *tuner;
-    unsigned bin; /* ar_size_bin */
-    enum ar_type_class type;
-    bool commutative;
+    struct ar_tuned_rule rule; /* what it settled on last; for which calls is known before */
     struct ar_candidate_list list;
     struct ar_pick *picks; /* owned; of each candidate */
     struct ar_online online;
 };
 
-/* Texts of reasons; labels and decisions may point to them as long as the communicator lives. */
-struct reason {
-    struct reason *next;
-    char text[AR_REASON_TEXT];
-};
-
 struct ar_tuner {
     struct ar_tuned *first;
-    struct reason *reasons;
     unsigned npicks;     /* numbers given so far */
     struct ar_pick call; /* of the agreement */
     struct ar_reduction max;
@@ -83,10 +73,6 @@ ar_tuner_destroy(struct ar_tuner *tuner)
         next = t->next;
         destroy_tuned(t);
     }
-    for (struct reason *r = tuner->reasons, *next; r; r = next) {
-        next = r->next;
-        free(r);
-    }
     free(tuner);
 }
 
@@ -123,10 +109,10 @@ create_tuned(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction
     request->shares_memory = c->memory[AR_MEMORY_SHORT].state == AR_ENGINE_READY;
     request->nodes =
         c->carriage.node_of ? (size_t)ar_nodes_count(c->carriage.node_of, c->nranks) : 1;
-    t->tuner = c->tuner;
-    t->bin = ar_size_bin(request->bytes);
-    t->type = request->type;
-    t->commutative = request->commutative;
+    t->rule = (struct ar_tuned_rule){.bin = ar_size_bin(request->bytes),
+                                     .nranks = c->nranks,
+                                     .type = request->type,
+                                     .commutative = request->commutative};
     *error = list_picks(t, c, request, &choice);
     if (*error) {
         destroy_tuned(t);
@@ -140,7 +126,8 @@ create_tuned(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction
 static bool
 is_for(const struct ar_tuned *t, const struct ar_reduction *r, unsigned bin)
 {
-    return t->bin == bin && t->type == r->type_class && t->commutative == r->commutative;
+    return t->rule.bin == bin && t->rule.type == r->type_class &&
+           t->rule.commutative == r->commutative;
 }
 
 const struct ar_pick *
@@ -217,37 +204,22 @@ agree(struct ar_communicator *c, MPI_Comm comm, struct ar_online_times *times)
     return error;
 }
 
-static const char *
-tell(struct ar_tuned *t)
-{
-    const struct ar_online *const d = &t->online;
-    struct reason *const reason = malloc(sizeof *reason);
-    if (!reason)
-        return trying;
-    if (d->incumbent == d->first)
-        snprintf(reason->text, sizeof reason->text, "tuned online: tried %zu, stayed", d->tried);
-    else
-        snprintf(reason->text, sizeof reason->text, "tuned online: tried %zu, won by %.1fx",
-                 d->tried, d->gain);
-    reason->next = t->tuner->reasons;
-    t->tuner->reasons = reason;
-    return reason->text;
-}
-
 static void
-settle(struct ar_communicator *c, struct ar_tuned *t)
+settle(struct ar_tuner *tuner, struct ar_tuned *t)
 {
-    struct ar_pick *const pick = &t->picks[t->online.incumbent];
-    pick->reason = tell(t);
-    pick->number = ++t->tuner->npicks; /* decisions with the new reason */
-    struct ar_tuned_rule rule = {.bin = t->bin,
-                                 .nranks = c->nranks,
-                                 .type = t->type,
-                                 .commutative = t->commutative,
-                                 .choice = pick->choice,
-                                 .ns = t->online.incumbent_ns};
-    snprintf(rule.reason, sizeof rule.reason, "%s", pick->reason);
-    ar_tuned_rules_keep(&rule);
+    const struct ar_online *const o = &t->online;
+    struct ar_pick *const pick = &t->picks[o->incumbent];
+    struct ar_tuned_rule *const rule = &t->rule;
+    if (o->incumbent == o->first)
+        snprintf(rule->reason, sizeof rule->reason, "tuned online: tried %zu, stayed", o->tried);
+    else
+        snprintf(rule->reason, sizeof rule->reason, "tuned online: tried %zu, won by %.1fx",
+                 o->tried, o->gain);
+    rule->choice = pick->choice;
+    rule->ns = o->incumbent_ns;
+    ar_tuned_rules_keep(rule);
+    pick->reason = rule->reason;
+    pick->number = ++tuner->npicks; /* decisions with the new reason */
 }
 
 int
@@ -258,7 +230,7 @@ ar_tuner_note(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned *t, int6
     struct ar_online_times times = ar_online_summarize(&t->online);
     const int error = agree(c, comm, &times);
     if (!error && ar_online_judge(&t->online, &times))
-        settle(c, t);
+        settle(c->tuner, t);
     struct ar_tuner *const tuner = c->tuner;
     ar_tuned_rules_count(tuner->budget.time_ns - tuner->told.time_ns,
                          tuner->budget.spent_ns - tuner->told.spent_ns);

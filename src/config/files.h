@@ -1,10 +1,11 @@
-/* The files that variables name.  No MPI.  why gets what is wrong with one: its path, line and
- * column where it was read, and what is allowed. */
+/* The files that variables name, and those of rules as tuning writes them.  No MPI.  why gets what
+ * is wrong with one: its path, line and column where it was read, and what is allowed. */
 #ifndef AR_FILES_H
 #define AR_FILES_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "model/machine.h"
 #include "select/select.h"
@@ -18,6 +19,15 @@
  * AR_ERR_SYNTAX; AR_ERR_MEMORY. */
 int ar_rules_file_read(struct ar_rules **rules, char **tuned, const char *path,
                        struct ar_text *why);
+
+/* "# For ALLREDUCE_RULES; <how> <by>", and the line by which the library knows the machine and job
+ * that they were tuned on. */
+void ar_rules_header_write(FILE *to, const char *how, const char *by, const char *job);
+
+/* "choice:from-end@ranks,type=...", without the end of the line.  request tells ranks (0: any) and
+ * the traits, of which the clause asks for asks. */
+void ar_rules_clause_write(FILE *to, const struct ar_choice *choice, size_t from, size_t end,
+                           const struct ar_request *request, unsigned asks);
 
 /* Reads and parses the description of a machine whole.  AR_OK; AR_ERR_SYNTAX; AR_ERR_MEMORY. */
 int ar_model_file_read(struct ar_machine *machine, const char *path, struct ar_text *why);

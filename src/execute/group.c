@@ -2,9 +2,6 @@
 
 #include <stdlib.h>
 
-/* Ranks up to which no memory is allocated. */
-#define FEW 64
-
 /* Made from the group of MPI_COMM_WORLD: a group that came from a session could not outlive it. */
 MPI_Group
 ar_group_of(MPI_Comm comm, int nranks)
@@ -25,17 +22,19 @@ ar_group_of(MPI_Comm comm, int nranks)
     return size < nranks ? MPI_GROUP_NULL : common;
 }
 
-/* The numbers in group of comm's ranks; room has as many elements as numbers.  False where one of
- * them is not in group. */
-static bool
-translate(MPI_Group group, MPI_Comm comm, int nranks, int *room, int *numbers)
+bool
+ar_group_number(int *numbers, MPI_Group group, MPI_Comm comm, int nranks)
 {
     MPI_Group ranks;
+    int *const all = malloc((size_t)nranks * sizeof *all);
+    if (!all)
+        return false;
     for (int i = 0; i < nranks; i++)
-        room[i] = i;
+        all[i] = i;
     PMPI_Comm_group(comm, &ranks);
-    bool found = PMPI_Group_translate_ranks(ranks, nranks, room, group, numbers) == MPI_SUCCESS;
+    bool found = PMPI_Group_translate_ranks(ranks, nranks, all, group, numbers) == MPI_SUCCESS;
     PMPI_Group_free(&ranks);
+    free(all);
     for (int i = 0; i < nranks && found; i++)
         found = numbers[i] != MPI_UNDEFINED;
     return found;
@@ -44,11 +43,9 @@ translate(MPI_Group group, MPI_Comm comm, int nranks, int *room, int *numbers)
 bool
 ar_group_covers(MPI_Group group, MPI_Comm comm, int nranks)
 {
-    int few[2 * FEW];
-    int *room = nranks <= FEW ? few : malloc(2 * (size_t)nranks * sizeof *room);
-    const bool covers = room && translate(group, comm, nranks, room, room + nranks);
-    if (room != few)
-        free(room);
+    int *const numbers = malloc((size_t)nranks * sizeof *numbers);
+    const bool covers = numbers && ar_group_number(numbers, group, comm, nranks);
+    free(numbers);
     return covers;
 }
 
@@ -67,20 +64,4 @@ ar_all(MPI_Comm comm, bool says_yes)
 {
     int all = says_yes;
     return ar_reduce_all(&all, 1, MPI_INT, MPI_LAND, comm) == MPI_SUCCESS && all;
-}
-
-bool
-ar_group_number(int *in_world, MPI_Comm comm, int nranks)
-{
-    int initialized = 0;
-    MPI_Group world;
-    PMPI_Initialized(&initialized); /* false with sessions alone */
-    int *room = initialized ? malloc((size_t)nranks * sizeof *room) : NULL;
-    if (!room)
-        return false;
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    const bool found = translate(world, comm, nranks, room, in_world);
-    PMPI_Group_free(&world);
-    free(room);
-    return found;
 }

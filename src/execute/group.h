@@ -19,8 +19,8 @@ int ar_reduce_all(void *numbers, int n, MPI_Datatype type, MPI_Op op, MPI_Comm c
 /* Does every rank of comm say yes?  No where MPI fails.  Collective over comm. */
 bool ar_all(MPI_Comm comm, bool says_yes);
 
-/* in_world gets the number in MPI_COMM_WORLD of each of comm's nranks ranks, of its own group.
- * False where one has none, or memory ran out. */
-bool ar_group_number(int *in_world, MPI_Comm comm, int nranks);
+/* numbers gets the number in group of each of comm's nranks ranks.  False where one of them is not
+ * in it, or memory ran out. */
+bool ar_group_number(int *numbers, MPI_Group group, MPI_Comm comm, int nranks);
 
 #endif

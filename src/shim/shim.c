@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "call/allreduce.h"
-#include "communicator/job.h"
+#include "communicator/process.h"
 #include "shim/next.h"
 #include "statistics/deadline.h"
 

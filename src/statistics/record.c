@@ -32,7 +32,7 @@ ar_recorder_label(struct ar_recorder *recorder, enum ar_entry entry, const char 
                   const char *ran, const char *reason)
 {
     struct ar_call_label *label = recorder->labels;
-    while (label && (label->entry != entry || label->reason != reason ||
+    while (label && (label->entry != entry || strcmp(label->reason, reason) != 0 ||
                      strcmp(label->requested, requested) != 0 || strcmp(label->ran, ran) != 0))
         label = label->next;
     if (label)
@@ -42,9 +42,9 @@ ar_recorder_label(struct ar_recorder *recorder, enum ar_entry entry, const char 
         return NULL;
     label->next = recorder->labels;
     label->entry = entry;
-    label->reason = reason;
     snprintf(label->requested, sizeof label->requested, "%s", requested);
     snprintf(label->ran, sizeof label->ran, "%s", ran);
+    snprintf(label->reason, sizeof label->reason, "%s", reason);
     recorder->labels = label;
     return label;
 }
@@ -53,12 +53,6 @@ ar_recorder_label(struct ar_recorder *recorder, enum ar_entry entry, const char 
 static void
 set_names(struct ar_record *record, MPI_Datatype type, MPI_Op op)
 {
-    static const char *const ops[AR_OPS] = {
-        [AR_SUM] = "MPI_SUM",   [AR_PROD] = "MPI_PROD",     [AR_MAX] = "MPI_MAX",
-        [AR_MIN] = "MPI_MIN",   [AR_LAND] = "MPI_LAND",     [AR_LOR] = "MPI_LOR",
-        [AR_LXOR] = "MPI_LXOR", [AR_BAND] = "MPI_BAND",     [AR_BOR] = "MPI_BOR",
-        [AR_BXOR] = "MPI_BXOR", [AR_MAXLOC] = "MPI_MAXLOC", [AR_MINLOC] = "MPI_MINLOC",
-    };
     char name[MPI_MAX_OBJECT_NAME] = "derived";
     int length;
     enum ar_op which;
@@ -66,7 +60,7 @@ set_names(struct ar_record *record, MPI_Datatype type, MPI_Op op)
     if (type != MPI_DATATYPE_NULL)
         PMPI_Type_get_name(type, name, &length);
     snprintf(record->type, sizeof record->type, "%s", name);
-    snprintf(record->op, sizeof record->op, "%s", predefined ? ops[which] : "user");
+    snprintf(record->op, sizeof record->op, "%s", predefined ? ar_op_name(which) : "user");
 }
 
 struct ar_record *

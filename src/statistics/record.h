@@ -17,7 +17,7 @@ struct ar_call_label {
     enum ar_entry entry;
     char requested[AR_CHOICE_TEXT]; /* "" where nobody asked */
     char ran[AR_CHOICE_TEXT];
-    const char *reason; /* static string */
+    char reason[AR_REASON_TEXT];
 };
 
 /* What tells the records of a recorder apart. */

@@ -14,11 +14,11 @@
 #include "config/files.h"
 #include "config/rank.h"
 #include "execute/group.h"
+#include "execute/quiet.h"
 #include "report/report.h"
 #include "report/watchdog.h"
-#include "statistics/gather.h"
+#include "select/words.h"
 #include "statistics/thread.h"
-#include "statistics/verified.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
@@ -128,6 +128,107 @@ ar_statistics_count(enum ar_entry entry, const char *reason, MPI_Comm comm, MPI_
     if (record)
         ar_record_pass(record, bytes);
     pthread_mutex_unlock(&lock);
+}
+
+/* --- what was verified --- */
+
+static atomic_ulong verified[AR_VERIFIED_KINDS];
+
+unsigned long
+ar_verified_count(enum ar_verified kind)
+{
+    return atomic_fetch_add_explicit(&verified[kind], 1, memory_order_relaxed);
+}
+
+static void
+say_verified(void)
+{
+    const unsigned long users = atomic_load(&verified[AR_VERIFIED_USERS]);
+    const unsigned long unlike = atomic_load(&verified[AR_VERIFIED_UNLIKE]);
+    char doubts[256];
+    struct ar_text text;
+    ar_text_init(&text, doubts, sizeof doubts);
+    /* These are told although no result of ours is known to be wrong. */
+    if (users > 0)
+        ar_text_add(&text,
+                    ", %lu of the program's own ops differ from the native allreduce (rounding may "
+                    "be why)",
+                    users);
+    if (unlike > 0)
+        ar_text_add(&text, ", %lu were not alike on all ranks", unlike);
+    ar_say("ALLREDUCE_VERIFY: %lu calls agree with the native allreduce, %lu between the ranks "
+           "alone, %lu are wrong, %lu could not be compared%s",
+           atomic_load(&verified[AR_VERIFIED_RIGHT]), atomic_load(&verified[AR_VERIFIED_BY_RANKS]),
+           atomic_load(&verified[AR_VERIFIED_WRONG]), atomic_load(&verified[AR_VERIFIED_NOT]),
+           doubts);
+}
+
+/* --- the tables of all ranks, brought together --- */
+
+#define TAG 0
+
+/* Sends row by row, so that the receiver needs memory only for rows that are new to it. */
+static int
+send(const struct ar_table *table, int to, MPI_Comm comm)
+{
+    const uint64_t head[2] = {table->nrows, table->lost};
+    int error = PMPI_Send(head, (int)sizeof head, MPI_BYTE, to, TAG, comm);
+    for (size_t i = 0; i < table->nrows && !error; i++)
+        error = PMPI_Send(&table->rows[i], (int)sizeof table->rows[i], MPI_BYTE, to, TAG, comm);
+    return error;
+}
+
+static int
+receive(struct ar_table *table, int from, MPI_Comm comm)
+{
+    struct ar_row row;
+    uint64_t head[2] = {0, 0};
+    int error = PMPI_Recv(head, (int)sizeof head, MPI_BYTE, from, TAG, comm, MPI_STATUS_IGNORE);
+    for (uint64_t i = 0; i < head[0] && !error; i++) {
+        error = PMPI_Recv(&row, (int)sizeof row, MPI_BYTE, from, TAG, comm, MPI_STATUS_IGNORE);
+        if (!error)
+            ar_table_add(table, &row);
+    }
+    table->lost += head[1];
+    return error;
+}
+
+/* Merges along a binomial tree.  Collective over comm. */
+static int
+merge(struct ar_table *table, MPI_Comm comm)
+{
+    int rank, nranks, error = MPI_SUCCESS;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &nranks);
+    for (int bit = 1; bit < nranks && !error; bit *= 2) {
+        if (rank & bit)
+            return send(table, rank - bit, comm);
+        if (rank + bit < nranks)
+            error = receive(table, rank + bit, comm);
+    }
+    return error;
+}
+
+/* Merges the tables of all ranks into that of rank 0, along a tree.  Collective over comm; on the
+ * other ranks the table is then that of a part of the ranks.  False, alike on all ranks and with
+ * the tables as they were, where MPI has no communicator for it; an error on the way ends in false
+ * on the ranks that see it. */
+static bool
+gather(struct ar_table *table, MPI_Comm comm)
+{
+    MPI_Comm own; /* since the program may have receives pending on comm */
+    struct ar_quiet quiet;
+    ar_quiet_begin(&quiet, comm);
+    const bool is_made = PMPI_Comm_split(comm, 0, 0, &own) == MPI_SUCCESS;
+    const bool have_all = ar_all(comm, is_made);
+    ar_quiet_end(&quiet);
+    if (is_made && !have_all)
+        PMPI_Comm_free(&own);
+    if (!have_all)
+        return false;
+    const int error = merge(table, own);
+    PMPI_Comm_free(&own);
+    return !error;
 }
 
 /* --- the end --- */
@@ -246,7 +347,7 @@ ar_statistics_part(MPI_Comm comm)
         ar_recorder_reset(all.stateless);
     pthread_mutex_unlock(&lock);
     ar_table_sign(&table, own_rank());
-    if (ar_table_gather(&table, comm) && rank == 0) {
+    if (gather(&table, comm) && rank == 0) {
         /* Such a program may gather several times, from the same ranks. */
         for (size_t i = 0; i < table.nrows; i++) {
             struct ar_row *const sum = ar_table_add(&all.gathered, &table.rows[i]);
@@ -272,9 +373,9 @@ ar_statistics_end(bool is_together)
     ar_table_sign(&table, own_rank());
     print(&table);
     if (all.verifies && own_rank() == 0)
-        ar_verified_say();
+        say_verified();
     const bool gathers = all.path[0] && is_together && atomic_load(&all.world_records);
-    if (gathers && ar_table_gather(&table, MPI_COMM_WORLD)) {
+    if (gathers && gather(&table, MPI_COMM_WORLD)) {
         if (all.world_rank == 0)
             write_file(&table, NAME_OF_ALL, all.world_size);
     } else if (gathers || (all.path[0] && table.nrows > 0)) {

@@ -41,6 +41,20 @@ void ar_statistics_part(MPI_Comm comm);
 void ar_statistics_count(enum ar_entry entry, const char *reason, MPI_Comm comm, MPI_Datatype type,
                          MPI_Op op, uint64_t count);
 
+/* What came of verifying a call. */
+enum ar_verified {
+    AR_VERIFIED_RIGHT,
+    AR_VERIFIED_BY_RANKS, /* the same bits on all ranks; nothing is known of other orders */
+    AR_VERIFIED_USERS,    /* the same, but not the native ones, of an op that may round */
+    AR_VERIFIED_WRONG,
+    AR_VERIFIED_UNLIKE, /* not run: the ranks differ in the size of their message, or in the op */
+    AR_VERIFIED_NOT,    /* for lack of memory, or of a way to compare */
+    AR_VERIFIED_KINDS
+};
+
+/* Counts a call; how many of the kind were there before? */
+unsigned long ar_verified_count(enum ar_verified kind);
+
 /* Prints and writes, once.  is_together: collective over all ranks of the world; otherwise MPI may
  * have ended. */
 void ar_statistics_end(bool is_together);

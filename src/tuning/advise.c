@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "algorithms/nodes.h"
+#include "config/files.h"
 #include "tuning/elimination.h"
-#include "tuning/rules_text.h"
 
 /* Sizes between which times are taken to be straight lines; twice the length of most segments is
  * one. */
