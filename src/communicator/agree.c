@@ -51,7 +51,7 @@ ar_broadcast_text(const struct ar_communicator *c, MPI_Comm comm, char **text)
     const int error = ar_broadcast(c, comm, &length, (int)sizeof length);
     if (error || length == 0)
         return error;
-    if (c->rank > 0)
+    if (!*text)
         *text = malloc((size_t)length);
     return *text ? ar_broadcast(c, comm, *text, length) : MPI_ERR_NO_MEM;
 }

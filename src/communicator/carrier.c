@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "algorithms/nodes.h"
 #include "execute/group.h"
 #include "execute/shared.h"
 #include "select/select.h"
@@ -365,10 +366,7 @@ MPI_Comm
 ar_carriage_node(const struct ar_carriage *carriage, MPI_Comm comm, int rank, int nranks)
 {
     MPI_Comm node = MPI_COMM_NULL;
-    bool is_one = true;
-    for (int i = 1; i < nranks; i++)
-        is_one &= carriage->node_of[i] == 0;
-    if (is_one)
+    if (ar_nodes_count(carriage->node_of, nranks) == 1)
         return comm;
     if (split(comm, carriage->node_of, rank, nranks, &node))
         return MPI_COMM_NULL;

@@ -103,9 +103,11 @@ allocate(MPI_Comm comm)
     return c;
 }
 
+/* Finds out whether every call goes native, and how such calls are recorded. */
 static void
-label_native(struct ar_communicator *c)
+find_native(struct ar_communicator *c)
 {
+    c->always_native = c->verdict ? c->verdict : ar_config_always_native(c->config);
     if (c->recorder && c->always_native)
         c->native_label = ar_recorder_label(c->recorder, AR_ENTRY_ALLREDUCE,
                                             c->config && !c->config->broken ? "native" : "",
@@ -118,15 +120,14 @@ ar_communicator_configure(struct ar_communicator *c, struct ar_config *config)
     ar_decisions_clear(c);
     ar_config_destroy(c->own_config);
     c->config = c->own_config = config;
-    c->always_native = c->verdict ? c->verdict : ar_config_always_native(config);
-    label_native(c);
+    find_native(c);
 }
 
 void
 ar_communicator_end_choice(struct ar_communicator *c, const char *reason)
 {
-    c->always_native = c->verdict = reason;
-    label_native(c);
+    c->verdict = reason;
+    find_native(c);
 }
 
 /* Settles what concerns all ranks, at the first call.  Collective over comm. */
@@ -136,7 +137,6 @@ settle(struct ar_communicator *c, MPI_Comm comm)
     int error = ar_agree_at_start(c, comm, process_config);
     if (error)
         return error;
-    c->always_native = c->verdict ? c->verdict : ar_config_always_native(c->config);
     /* Where comm is a copy: what the program chose for its original, alike on all ranks. */
     const char *const clauses = ar_program_clauses_get(comm);
     struct ar_config *const config = clauses ? ar_config_with_program(c->config, clauses) : NULL;
@@ -164,7 +164,7 @@ create(MPI_Comm comm, int *error)
     }
     *error = PMPI_Comm_test_inter(comm, &inter);
     if (inter)
-        c->always_native = "intercommunicator";
+        c->verdict = "intercommunicator";
     else if (!*error)
         *error = settle(c, comm);
     if (*error) {
@@ -172,7 +172,7 @@ create(MPI_Comm comm, int *error)
         return NULL;
     }
     c->recorder = ar_statistics_attach(c->config, comm, ar_clock_system_ns() - start);
-    label_native(c);
+    find_native(c);
     return attach(c, comm, error);
 }
 
@@ -218,8 +218,7 @@ ar_communicator_create_with(MPI_Comm comm, struct ar_config *config)
     struct ar_communicator *const c = allocate(comm);
     if (!c)
         return NULL;
-    c->config = c->own_config = config;
-    c->always_native = ar_config_always_native(config);
+    ar_communicator_configure(c, config);
     return attach(c, comm, &error);
 }
 

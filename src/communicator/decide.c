@@ -8,7 +8,6 @@
 
 #include "communicator/engine.h"
 #include "communicator/model.h"
-#include "communicator/request.h"
 #include "communicator/tuner.h"
 #include "execute/quiet.h"
 #include "reduce/packed.h"
@@ -16,9 +15,16 @@
 /* Bound of all plans of one communicator; a single plan may be larger. */
 #define PLAN_BYTES_MAX ((size_t)16 << 20)
 
+/* Where bits must stay, none is tuned: they would change with what runs. */
+static enum ar_determinism
+keeps_of(const struct ar_reduction *r, const struct ar_config *config)
+{
+    return ar_determinism_of_call(config->determinism, r->which, r->type_class, r->size);
+}
+
 static struct ar_decision_key
 key_of(const struct ar_reduction *r, size_t count, enum ar_place place,
-       const struct ar_config *config)
+       const struct ar_config *config, const struct ar_pick *pick)
 {
     const unsigned asks = config->traits;
     return (struct ar_decision_key){
@@ -33,7 +39,9 @@ key_of(const struct ar_reduction *r, size_t count, enum ar_place place,
         .op = asks & AR_TRAIT_OP ? r->which : 0,
         .type = asks & AR_TRAIT_TYPE ? r->type_class : 0,
         .place = place,
-        .keeps = ar_determinism_of_call(config->determinism, r->which, r->type_class, r->size)};
+        .keeps = keeps_of(r, config),
+        .pick = pick ? pick->number : 0,
+    };
 }
 
 static bool
@@ -301,12 +309,12 @@ ar_decision_record(struct ar_communicator *c, struct ar_decision *d, const struc
     return d->record;
 }
 
-/* Finds the decision with this key, or makes it, which is collective over comm. */
-static struct ar_decision *
-find_or_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
-               struct ar_decision_key key, const struct ar_pick *pick, int *error)
+struct ar_decision *
+ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+                          size_t count, enum ar_place place, const struct ar_pick *pick, int *error)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
+    const struct ar_decision_key key = key_of(r, count, place, c->config, pick);
     struct ar_decision *set = set_of(c, &key);
     *error = set ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     if (!set)
@@ -355,15 +363,6 @@ find_or_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reducti
 }
 
 struct ar_decision *
-ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
-                          size_t count, enum ar_place place, const struct ar_pick *pick, int *error)
-{
-    struct ar_decision_key key = key_of(r, count, place, c->config);
-    key.pick = pick ? pick->number : 0;
-    return find_or_decide(c, comm, r, key, pick, error);
-}
-
-struct ar_decision *
 ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
                        size_t count, enum ar_place place, int *error)
 {
@@ -374,14 +373,11 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
     place = asks_place ? ar_request_agree_on_place(c, comm, r, count, place, error) : 0;
     if (*error)
         return NULL;
-    struct ar_decision_key key = key_of(r, count, place, c->config);
-    if (!pick && c->tuner &&
-        key.keeps == AR_DETERMINISM_NONE) /* otherwise the bits would change with it */
+    if (!pick && c->tuner && keeps_of(r, c->config) == AR_DETERMINISM_NONE)
         pick = ar_tuner_pick(c, comm, &tuned, r, count, error);
     if (*error)
         return NULL;
-    key.pick = pick ? pick->number : 0;
-    struct ar_decision *const d = find_or_decide(c, comm, r, key, pick, error);
+    struct ar_decision *const d = ar_communicator_decide_on(c, comm, r, count, place, pick, error);
     if (!d)
         return NULL;
     d->tuned = tuned;

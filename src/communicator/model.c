@@ -15,10 +15,7 @@
 static bool
 spans_nodes(const struct ar_communicator *c)
 {
-    for (int r = 1; c->carriage.node_of && r < c->nranks; r++)
-        if (c->carriage.node_of[r] != c->carriage.node_of[0])
-            return true;
-    return false;
+    return c->carriage.node_of && ar_nodes_count(c->carriage.node_of, c->nranks) > 1;
 }
 
 /* --- the machine --- */

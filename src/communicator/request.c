@@ -1,14 +1,14 @@
-#include "communicator/request.h"
-
-#include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/nodes.h"
+#include "communicator/decide.h"
 #include "communicator/engine.h"
 #include "execute/group.h"
 
 int
 ar_request_count_nodes(struct ar_communicator *c, MPI_Comm comm)
 {
+    struct ar_node_index index;
     if (c->nodes > 0)
         return MPI_SUCCESS;
     const int error = c->engine == AR_ENGINE_NONE ? ar_engine_create(c, comm) : MPI_SUCCESS;
@@ -18,16 +18,14 @@ ar_request_count_nodes(struct ar_communicator *c, MPI_Comm comm)
         c->nodes = c->per_node = 1;
     if (!c->carriage.node_of)
         return MPI_SUCCESS;
-    size_t *ranks = calloc((size_t)c->nranks, sizeof *ranks);
-    if (!ranks)
+    if (ar_node_index_init(&index, c->carriage.node_of, c->nranks))
         return MPI_ERR_NO_MEM;
-    c->nodes = c->per_node = 0;
-    for (int i = 0; i < c->nranks; i++) {
-        const size_t node = (size_t)c->carriage.node_of[i], n = ++ranks[node];
-        c->nodes = node >= c->nodes ? node + 1 : c->nodes;
-        c->per_node = n > c->per_node ? n : c->per_node;
+    c->nodes = (size_t)index.count;
+    for (int i = 0; i < index.count; i++) {
+        const size_t ranks = (size_t)(index.first[i + 1] - index.first[i]);
+        c->per_node = ranks > c->per_node ? ranks : c->per_node;
     }
-    free(ranks);
+    ar_node_index_fini(&index);
     return MPI_SUCCESS;
 }
 

@@ -8,7 +8,6 @@
 
 #include "algorithms/nodes.h"
 #include "communicator/decide.h"
-#include "communicator/request.h"
 #include "communicator/tuned_rules.h"
 #include "execute/group.h"
 #include "report/report.h"
