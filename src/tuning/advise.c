@@ -17,10 +17,10 @@ static const size_t sizes[] = {8,      128,     1024,    8192,     32768,     13
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 _Static_assert(SIZES <= AR_ADVICE_MAX, "an entry for each size");
 
-/* Sizes that come first: a root that is too slow at two of them is not asked about those between.
- */
-static const int first_sizes[] = {0, 4, 7, 10};
-enum { FIRST_SIZES = sizeof first_sizes / sizeof first_sizes[0] };
+/* The order of asking.  A root that is too slow at two of the first sizes is not asked about those
+ * between. */
+static const int order[SIZES] = {0, 4, 7, 10, 1, 2, 3, 5, 6, 8, 9, 11};
+enum { FIRST_SIZES = 4 };
 
 /* An algorithm replaces that of the size before only if it is faster by this factor. */
 #define WORTH_A_CHANGE 0.98
@@ -34,22 +34,28 @@ enum { FIRST_SIZES = sizeof first_sizes / sizeof first_sizes[0] };
 #define ESTIMATE_AT_BEST  0.85
 #define ESTIMATE_AT_WORST 1.2
 
-/* All that seem to win, together, take so many times the steps of an estimate, and one of them a
- * part of the steps that are left. */
-#define STEPS_TO_CHECK 1024
-#define PART_OF_STEPS  8
-
-#define STEPS_A_MESSAGE 3 /* to send, to receive, to reduce */
-
-/* Where candidates are compared for a reader: the steps of one, at most and at least, of all, and
- * of an estimate; and up to how many times the best time they are simulated. */
-#define COMPARE_MOST     (AR_PREDICT_STEPS / 2)
-#define COMPARE_LEAST    (AR_PREDICT_STEPS / 32)
-#define COMPARE_ALL      (AR_PREDICT_STEPS * 2)
-#define COMPARE_ESTIMATE (AR_PREDICT_STEPS / 32)
-#define COMPARE_WITHIN   3
+/* How long the model may simulate. */
+struct effort {
+    size_t estimate;    /* steps of an estimate */
+    double limit;       /* of an estimate: see struct ar_question */
+    size_t all;         /* steps of all candidates that seem to win, together */
+    size_t part;        /* of the steps that are left, one of them takes that part, */
+    size_t least, most; /* but as many at least and at most */
+    size_t a_message;   /* steps that a message counts */
+};
 
 /* --- the measure --- */
+
+struct search {
+    const struct ar_advice_request *request;
+    const size_t *sizes; /* nsizes, in bytes */
+    int nsizes;
+    size_t element_bytes;
+    struct effort effort; /* what is left of it */
+    struct ar_candidate_list list;
+    struct ar_elimination at[SIZES];
+    struct ar_compared *rows; /* of the one size; NULL: they are not asked for */
+};
 
 int
 ar_advise_candidates(struct ar_candidate_list *list, const struct ar_advice_request *request,
@@ -61,23 +67,6 @@ ar_advise_candidates(struct ar_candidate_list *list, const struct ar_advice_requ
                                     .commutative = !request->in_order,
                                     .nodes = nodes};
     return ar_candidates_init(list, &call, request->allowed);
-}
-
-static int
-predict(struct ar_prediction *p, const struct ar_advice_request *r, const struct ar_candidate *c,
-        size_t bytes, size_t element_bytes, size_t most_steps, double limit)
-{
-    struct ar_choice choice = c->choice;
-    const struct ar_question question = {.machine = r->machine,
-                                         .choice = &choice,
-                                         .nranks = r->nranks,
-                                         .count = bytes / element_bytes,
-                                         .element_bytes = element_bytes,
-                                         .scratch_bytes = r->scratch_bytes,
-                                         .most_steps = most_steps,
-                                         .limit = limit};
-    choice.params.node_of = r->node_of;
-    return ar_predict(p, &question);
 }
 
 /* Notes what a prediction says of a candidate.  is_last: the model is not asked about it again. */
@@ -93,27 +82,6 @@ note(struct ar_elimination *e, size_t i, const struct ar_prediction *p, bool is_
     ar_elimination_note_bounds(e, i, is_sure ? likely : time * ESTIMATE_AT_BEST, likely, is_sure);
 }
 
-/* Neither native nor what the size is too short or too long for takes part. */
-static int
-begin(struct ar_elimination *e, const struct ar_candidate_list *list, size_t bytes)
-{
-    const int error = ar_elimination_init(e, &ar_by_model, list, list->n);
-    for (size_t i = 0; i < list->n && !error; i++)
-        if (list->of[i].choice.kind != AR_CHOICE_ALGORITHM ||
-            !ar_candidate_fits(&list->of[i], bytes))
-            ar_elimination_exclude(e, i);
-    return error;
-}
-
-/* --- advice for all sizes --- */
-
-struct search {
-    const struct ar_advice_request *request;
-    struct ar_candidate_list list;
-    struct ar_elimination at[SIZES];
-    size_t steps_left; /* for the candidates that seem to win */
-};
-
 /* Longer messages have more segments: where some were simulated, their pace tells the time of all
  * longer ones.  is_last: it was simulated with many steps. */
 static void
@@ -121,53 +89,88 @@ go_on(struct search *s, size_t i, int size, double pace, bool is_last)
 {
     const size_t segment = s->list.of[i].choice.params.segment_bytes;
     const struct ar_standing *const known = &s->at[size].of[i];
-    for (int next = size + 1; next < SIZES && pace > 0 && segment > 0; next++) {
+    for (int next = size + 1; next < s->nsizes && pace > 0 && segment > 0; next++) {
         const struct ar_standing *const entry = &s->at[next].of[i];
-        const double more = pace * (double)(sizes[next] - sizes[size]) / (double)segment;
+        const double more = pace * (double)(s->sizes[next] - s->sizes[size]) / (double)segment;
         if (!entry->is_measured || (is_last && !entry->is_sure))
             ar_elimination_note_bounds(&s->at[next], i, known->least + more, known->likely + more,
                                        is_last);
     }
 }
 
-/* Asks the model about a candidate, for elements of 8 bytes: first with few steps, and with many
- * when it is asked again. */
+/* Asks the model about a candidate: first for an estimate, and with many steps when it is asked
+ * again. */
 static int
 measure(struct search *s, size_t i, int size)
 {
+    const struct ar_advice_request *const r = s->request;
+    struct effort *const effort = &s->effort;
     struct ar_prediction p;
+    struct ar_choice choice = s->list.of[i].choice;
     const bool is_last = s->at[size].of[i].is_measured;
-    const size_t most = is_last ? s->steps_left / PART_OF_STEPS : s->request->most_steps;
-    const int error = predict(&p, s->request, &s->list.of[i], sizes[size], 8, most, 0);
+    const size_t part = effort->all / effort->part;
+    const size_t many = part > effort->most    ? effort->most
+                        : part < effort->least ? effort->least
+                                               : part;
+    const struct ar_question question = {.machine = r->machine,
+                                         .choice = &choice,
+                                         .nranks = r->nranks,
+                                         .count = s->sizes[size] / s->element_bytes,
+                                         .element_bytes = s->element_bytes,
+                                         .scratch_bytes = r->scratch_bytes,
+                                         .most_steps = is_last ? many : effort->estimate,
+                                         .limit = is_last ? 0 : effort->limit};
+    choice.params.node_of = r->node_of;
+    const int error = ar_predict(&p, &question);
     if (error)
         return error;
+    if (s->rows)
+        s->rows[i] = (struct ar_compared){s->list.of[i].choice, p};
     note(&s->at[size], i, &p, is_last);
     go_on(s, i, size, p.pace, is_last);
-    const size_t steps = is_last ? STEPS_A_MESSAGE * p.messages : 0;
-    s->steps_left -= steps < s->steps_left ? steps : s->steps_left;
+    const size_t steps = is_last ? effort->a_message * p.messages : 0;
+    effort->all -= steps < effort->all ? steps : effort->all;
     return AR_OK;
 }
 
-/* Estimates the roots, and the variants of those that are not too slow. */
-static int
-estimate(struct search *s, int size)
+static void
+search_fini(struct search *s)
 {
-    struct ar_elimination *const e = &s->at[size];
-    int error = AR_OK;
-    for (size_t i; !error && (i = ar_elimination_next(e)) < e->n && !e->of[i].is_measured;)
-        error = measure(s, i, size);
+    for (int size = 0; size < s->nsizes; size++)
+        ar_elimination_fini(&s->at[size]);
+    ar_candidates_fini(&s->list);
+}
+
+/* Neither native nor what a size is too short or too long for takes part. */
+static int
+search_init(struct search *s, size_t bytes)
+{
+    int error = ar_advise_candidates(&s->list, s->request, bytes);
+    if (error)
+        return error;
+    for (int size = 0; size < s->nsizes && !error; size++) {
+        error = ar_elimination_init(&s->at[size], &ar_by_model, &s->list, s->list.n);
+        for (size_t i = 0; i < s->list.n && !error; i++)
+            if (s->list.of[i].choice.kind != AR_CHOICE_ALGORITHM ||
+                !ar_candidate_fits(&s->list.of[i], s->sizes[size]))
+                ar_elimination_exclude(&s->at[size], i);
+    }
+    if (error)
+        search_fini(s);
     return error;
 }
+
+/* --- advice for all sizes --- */
 
 /* Leaves out the roots that are out at the first sizes on both sides. */
 static void
 exclude_slow(struct search *s, int size)
 {
     int k = 0;
-    while (k + 1 < FIRST_SIZES && first_sizes[k + 1] <= size)
+    while (k + 1 < FIRST_SIZES && order[k + 1] <= size)
         k++;
-    const struct ar_elimination *const below = &s->at[first_sizes[k]];
-    const struct ar_elimination *const above = &s->at[first_sizes[k + (k + 1 < FIRST_SIZES)]];
+    const struct ar_elimination *const below = &s->at[order[k]];
+    const struct ar_elimination *const above = &s->at[order[k + (k + 1 < FIRST_SIZES)]];
     for (size_t i = 0; i < s->list.n; i++)
         if (s->list.of[i].root == i && below->of[i].state == AR_STANDS_OUT &&
             above->of[i].state == AR_STANDS_OUT)
@@ -178,16 +181,16 @@ static int
 run(struct search *s)
 {
     int error = AR_OK;
-    for (int k = 0; k < FIRST_SIZES && !error; k++)
-        error = estimate(s, first_sizes[k]);
-    for (int size = 0; size < SIZES && !error; size++) {
-        if (s->at[size].pass == 0) { /* none of the first */
-            exclude_slow(s, size);
-            error = estimate(s, size);
-        }
+    for (int k = 0; k < SIZES && !error; k++) {
+        /* Estimates the roots, and the variants of those that are not too slow. */
+        struct ar_elimination *const e = &s->at[order[k]];
+        if (k >= FIRST_SIZES)
+            exclude_slow(s, order[k]);
+        for (size_t i; !error && (i = ar_elimination_next(e)) < e->n && !e->of[i].is_measured;)
+            error = measure(s, i, order[k]);
     }
     for (int size = 0; size < SIZES && !error; size++)
-        for (size_t i; !error && s->steps_left > s->request->most_steps &&
+        for (size_t i; !error && s->effort.all > s->effort.estimate &&
                        (i = ar_elimination_next(&s->at[size])) < s->list.n;)
             error = measure(s, i, size);
     return error;
@@ -258,19 +261,22 @@ conclude(struct ar_advice *advice, const struct search *s)
 int
 ar_advise(struct ar_advice *advice, const struct ar_advice_request *request)
 {
-    struct search s = {.request = request, .steps_left = STEPS_TO_CHECK * request->most_steps};
-    int error = ar_advise_candidates(&s.list, request, SIZE_MAX);
+    struct search s = {.request = request,
+                       .sizes = sizes,
+                       .nsizes = SIZES,
+                       .element_bytes = 8,
+                       .effort = {.estimate = request->most_steps,
+                                  .all = 1024 * request->most_steps,
+                                  .part = 8,
+                                  .most = SIZE_MAX,
+                                  .a_message = 3}}; /* to send, to receive, to reduce */
+    int error = search_init(&s, SIZE_MAX);
     if (error)
         return error;
-    for (int size = 0; size < SIZES && !error; size++)
-        error = begin(&s.at[size], &s.list, sizes[size]);
-    if (!error)
-        error = run(&s);
+    error = run(&s);
     if (!error)
         conclude(advice, &s);
-    for (int size = 0; size < SIZES; size++)
-        ar_elimination_fini(&s.at[size]);
-    ar_candidates_fini(&s.list);
+    search_fini(&s);
     return error;
 }
 
@@ -307,56 +313,40 @@ compare_times(const void *x, const void *y)
     return (s > t) - (s < t);
 }
 
-/* Predicts candidates, first by an estimate, which simulates few steps. */
-static int
-compare(struct ar_compared *rows, struct ar_elimination *e, const struct ar_candidate_list *list,
-        const struct ar_advice_request *request, size_t bytes, size_t element_bytes)
-{
-    size_t left = COMPARE_ALL;
-    int error = AR_OK;
-    for (size_t i; !error && (i = ar_elimination_next(e)) < e->n;) {
-        struct ar_prediction *const p = &rows[i].prediction;
-        const bool is_last = e->of[i].is_measured;
-        const size_t share = left / 4 > COMPARE_MOST    ? COMPARE_MOST
-                             : left / 4 < COMPARE_LEAST ? COMPARE_LEAST
-                                                        : left / 4;
-        error = predict(p, request, &list->of[i], bytes, element_bytes,
-                        is_last ? share : COMPARE_ESTIMATE, is_last ? 0 : DBL_MIN);
-        if (!error)
-            note(e, i, p, is_last);
-        if (is_last)
-            left -= p->messages < left ? p->messages : left;
-    }
-    return error;
-}
-
 int
 ar_compare(struct ar_compared **rows, size_t *n, const struct ar_advice_request *request,
            size_t bytes, size_t element_bytes)
 {
-    struct ar_candidate_list list;
-    struct ar_elimination e;
-    int error = ar_advise_candidates(&list, request, bytes);
+    struct search s = {.request = request,
+                       .sizes = &bytes,
+                       .nsizes = 1,
+                       .element_bytes = element_bytes,
+                       .effort = {.estimate = AR_PREDICT_STEPS / 32,
+                                  .limit = DBL_MIN,
+                                  .all = AR_PREDICT_STEPS * 2,
+                                  .part = 4,
+                                  .least = AR_PREDICT_STEPS / 32,
+                                  .most = AR_PREDICT_STEPS / 2,
+                                  .a_message = 1}};
+    int error = search_init(&s, bytes);
     if (error)
         return error;
-    struct ar_compared *const all = calloc(list.n + 1, sizeof *all);
-    error = all ? begin(&e, &list, bytes) : AR_ERR_MEMORY;
+    struct ar_elimination *const e = &s.at[0];
+    e->within = 3;
+    s.rows = calloc(e->n + 1, sizeof *s.rows);
+    error = s.rows ? AR_OK : AR_ERR_MEMORY;
+    for (size_t i; !error && (i = ar_elimination_next(e)) < e->n;)
+        error = measure(&s, i, 0);
     if (!error) {
-        e.within = COMPARE_WITHIN;
-        error = compare(all, &e, &list, request, bytes, element_bytes);
+        *rows = s.rows;
         *n = 0;
-        for (size_t i = 0; i < list.n; i++)
-            if (e.of[i].is_measured) {
-                all[*n].prediction = all[i].prediction;
-                all[(*n)++].choice = list.of[i].choice;
-            }
-        qsort(all, *n, sizeof *all, compare_times);
-        ar_elimination_fini(&e);
+        for (size_t i = 0; i < e->n; i++)
+            if (e->of[i].is_measured)
+                s.rows[(*n)++] = s.rows[i];
+        qsort(s.rows, *n, sizeof *s.rows, compare_times);
+    } else {
+        free(s.rows);
     }
-    ar_candidates_fini(&list);
-    if (error)
-        free(all);
-    else
-        *rows = all;
+    search_fini(&s);
     return error;
 }
