@@ -1,7 +1,6 @@
 #include "config/files.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,39 +15,13 @@
 
 /* --- files that are read --- */
 
-/* Opens a regular file: a pipe nobody writes to would hold up all ranks. */
-static int
-open_regular(const char *path, struct ar_text *why)
-{
-    struct stat status;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &status)) {
-        ar_text_add(why, " %m"); /* errno's text */
-    } else if (!S_ISREG(status.st_mode)) {
-        ar_text_add(why, " not a regular file");
-    } else {
-        return fd;
-    }
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
 /* Reads at most BYTES_MAX bytes, which '\0' ends in text. */
 static int
-read_text(int fd, char *text, struct ar_text *why)
+read_text(char *text, FILE *file, struct ar_text *why)
 {
-    size_t length = 0;
-    ssize_t got = 1;
-    while (length <= BYTES_MAX && got != 0) {
-        got = read(fd, text + length, BYTES_MAX + 1 - length);
-        if (got > 0)
-            length += (size_t)got;
-        else if (got < 0 && errno != EINTR)
-            break;
-    }
-    if (got < 0) {
-        ar_text_add(why, " %m");
+    const size_t length = fread(text, 1, BYTES_MAX + 1, file);
+    if (ferror(file)) {
+        ar_text_add(why, " %m"); /* errno's text */
     } else if (length > BYTES_MAX) {
         ar_text_add(why, " more than %d bytes", BYTES_MAX);
     } else if (memchr(text, '\0', length)) {
@@ -60,21 +33,25 @@ read_text(int fd, char *text, struct ar_text *why)
     return AR_ERR_SYNTAX;
 }
 
-/* Reads a file whole, with why getting "path:", of a long path the end, to tell problems behind.
- * *text is the caller's to free. */
+/* Reads a regular file whole, since a pipe nobody writes to would hold up all ranks.  why gets
+ * "path:", of a long path the end, to tell problems behind.  *text is the caller's to free. */
 static int
 read_file(char **text, const char *path, struct ar_text *why)
 {
     const size_t length = strlen(path), cut = length > PATH_TOLD ? length - PATH_TOLD : 0;
+    struct stat status;
     ar_text_add(why, cut ? "..." : "");
     ar_text_escape(why, (struct ar_word){path + cut, length - cut});
     ar_text_add(why, ":");
-    const int fd = open_regular(path, why);
-    if (fd < 0)
+    const bool is_other = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+    FILE *const file = is_other ? NULL : fopen(path, "re");
+    if (!file) {
+        ar_text_add(why, is_other ? " not a regular file" : " %m");
         return AR_ERR_SYNTAX;
+    }
     char *const room = malloc(BYTES_MAX + 1);
-    const int error = room ? read_text(fd, room, why) : AR_ERR_MEMORY;
-    close(fd);
+    const int error = room ? read_text(room, file, why) : AR_ERR_MEMORY;
+    fclose(file);
     if (error)
         free(room);
     else

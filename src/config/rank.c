@@ -33,10 +33,10 @@ number_in(const char *variable)
 int
 ar_rank_in_job(void)
 {
-    for (size_t i = 0; i < NLAUNCHERS; i++)
-        if (number_in(launchers[i].in_job) >= 0)
-            return number_in(launchers[i].in_job);
-    return 0;
+    int rank = -1;
+    for (size_t i = 0; i < NLAUNCHERS && rank < 0; i++)
+        rank = number_in(launchers[i].in_job);
+    return rank < 0 ? 0 : rank;
 }
 
 int
