@@ -1,6 +1,5 @@
 #include "tuning/values.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,17 +58,6 @@ ar_values_won(const struct ar_values *a, const struct ar_values *b, double margi
     for (int i = 1; i <= n; i++)
         wins += b->seconds[b->n - i] > a->seconds[a->n - i] * (1 + margin);
     return n > 0 ? (double)wins / n : 0;
-}
-
-double
-ar_values_error(int n, double share)
-{
-    double ways = 1, all = 0; /* in which k of n pairs are won */
-    for (int k = 0; k <= n; k++) {
-        all += (double)k >= share * n ? ways : 0;
-        ways = ways * (n - k) / (k + 1);
-    }
-    return ldexp(all, -n);
 }
 
 /* SplitMix64.  Source: Steele, Lea & Flood, OOPSLA 2014. */

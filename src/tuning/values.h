@@ -28,10 +28,6 @@ double ar_values_noise(const struct ar_values *values);
  * times as long).  Where one has more values than the other, its last ones count. */
 double ar_values_won(const struct ar_values *a, const struct ar_values *b, double margin);
 
-/* The probability that one of two equals, each pair's winner being chance, wins at least share of n
- * pairs: the error of deciding by ar_values_won. */
-double ar_values_error(int n, double share);
-
 /* Fills order with 0 .. n-1, shuffled: the same for the same seed. */
 void ar_shuffle(size_t *order, size_t n, uint64_t seed);
 

@@ -254,6 +254,29 @@ a_clear_winner_is_never_lost(void **state)
     }
 }
 
+/* The probability that one of two equals, each pair's winner being chance, wins at least share of n
+ * pairs. */
+static double
+error_of_chance(int n, double share)
+{
+    double ways = 1, all = 0; /* in which k of n pairs are won */
+    for (int k = 0; k <= n; k++) {
+        all += (double)k >= share * n ? ways : 0;
+        ways = ways * (n - k) / (k + 1);
+    }
+    return ldexp(all, -n);
+}
+
+static void
+equals_seldom_win_most_pairs(void **state)
+{
+    (void)state;
+    assert_true(error_of_chance(11, 2.0 / 3) == 232.0 / 2048); /* 8 of 11 or more */
+    assert_true(error_of_chance(10, 0.85) == 11.0 / 1024);     /* 9 of 10 */
+    assert_true(error_of_chance(11, 0.75) == 67.0 / 2048);     /* 9 of 11 */
+    assert_true(error_of_chance(7, 0) == 1);
+}
+
 /* Two that are equal: in how many of 1000 searches does the second one replace the first? */
 static void
 an_equal_replaces_the_incumbent_as_seldom_as_stated(void **state)
@@ -266,7 +289,7 @@ an_equal_replaces_the_incumbent_as_seldom_as_stated(void **state)
         replaced += search(&ar_by_clock, &m, 0) == 1;
     }
     assert_true(replaced > 0);
-    assert_true(replaced <= 1000 * ar_values_error(11, ar_by_clock.share));
+    assert_true(replaced <= 1000 * error_of_chance(11, ar_by_clock.share));
 }
 
 /* The fastest, disturbed by more than any factor with probability q, leaves before the finals in at
@@ -346,6 +369,7 @@ main(void)
         cmocka_unit_test(without_noise_the_fastest_wins),
         cmocka_unit_test(variants_of_the_fastest_roots_enter),
         cmocka_unit_test(a_clear_winner_is_never_lost),
+        cmocka_unit_test(equals_seldom_win_most_pairs),
         cmocka_unit_test(an_equal_replaces_the_incumbent_as_seldom_as_stated),
         cmocka_unit_test(the_fastest_leaves_as_seldom_as_stated),
         cmocka_unit_test(what_the_model_says_is_the_best_at_little_effort),
