@@ -1,4 +1,7 @@
-#include "call/alike.h"
+/* Do all ranks of a call pass what MPI wants equal?  It decides which algorithm runs and how it
+ * cuts the vector: ranks that differ would run different schedules, and wait for each other for
+ * ever. */
+#include "call/verify.h"
 
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "call/alike.h"
 #include "communicator/process.h"
 #include "execute/group.h"
 #include "execute/quiet.h"
@@ -30,7 +29,12 @@ struct check {
     double *magnitudes;  /* of a chunk; the same */
     size_t element;      /* the first that is wrong */
     const char *source;  /* who has what it should have been */
-    char is[NUMBER_TEXT], should_be[NUMBER_TEXT];
+    char text[NUMBER_TEXT], should_be[NUMBER_TEXT];
+    /* Of this rank's result so far: its bits are those of rank 0, and of the native one; what is
+     * rounded keeps the bound. */
+    bool is_as_rank_0, is_as_native, is_within;
+    enum ar_verified verdict; /* that all ranks know in the end */
+    int who;                  /* the first rank that sees a difference */
 };
 
 int
@@ -77,7 +81,7 @@ note_difference(struct check *k, size_t first, size_t at, const char *source)
 {
     k->element = first + at;
     k->source = source;
-    ar_packed_print(&k->how, k->mine + at * k->how.size, k->is, sizeof k->is);
+    ar_packed_print(&k->how, k->mine + at * k->how.size, k->text, sizeof k->text);
     ar_packed_print(&k->how, k->other + at * k->how.size, k->should_be, sizeof k->should_be);
 }
 
@@ -92,15 +96,10 @@ differing(const struct check *k, size_t count)
     return i;
 }
 
-/* Which bits of this rank's result are the same as others'. */
-struct agreement {
-    bool with_rank_0, with_native;
-};
-
 /* Compares a chunk's bits with rank 0's, and with those of the native result; clears what is
  * found to differ.  Collective. */
 static int
-compare_chunk(struct check *k, struct agreement *same, size_t first)
+compare_chunk(struct check *k, size_t first)
 {
     const size_t rest = k->count - first, count = rest < k->chunk ? rest : k->chunk;
     const size_t bytes = count * k->how.size;
@@ -109,22 +108,22 @@ compare_chunk(struct check *k, struct agreement *same, size_t first)
     if (!error)
         error = PMPI_Bcast(k->other, (int)bytes, MPI_BYTE, 0, k->call->comm);
     size_t at = error ? count : differing(k, count);
-    if (at < count && same->with_rank_0)
+    if (at < count && k->is_as_rank_0)
         note_difference(k, first, at, "rank 0 has");
-    same->with_rank_0 &= at == count;
+    k->is_as_rank_0 &= at == count;
     if (!error)
         error = pack(k, k->other, k->native, first, count);
     at = error ? count : differing(k, count);
-    if (at < count && same->with_native && same->with_rank_0)
+    if (at < count && k->is_as_native && k->is_as_rank_0)
         note_difference(k, first, at, "native gives");
-    same->with_native &= at == count;
+    k->is_as_native &= at == count;
     return error;
 }
 
-/* Compares a chunk's rounded results with the bound on their error; clears *is_within where it is
+/* Compares a chunk's rounded results with the bound on their error; clears is_within where it is
  * exceeded.  Collective. */
 static int
-bound_chunk(struct check *k, bool *is_within, size_t first)
+bound_chunk(struct check *k, size_t first)
 {
     const size_t rest = k->count - first, count = rest < k->chunk ? rest : k->chunk;
     const int numbers = (int)(count * k->how.numbers);
@@ -140,37 +139,33 @@ bound_chunk(struct check *k, bool *is_within, size_t first)
         return error;
     const size_t at =
         ar_packed_differs(&k->how, k->mine, k->other, k->magnitudes, k->c->nranks, count);
-    if (at < count && *is_within)
+    if (at < count && k->is_within)
         note_difference(k, first, at, "native gives");
-    *is_within &= at == count;
+    k->is_within &= at == count;
     return MPI_SUCCESS;
 }
 
 /* --- the verdict --- */
 
-/* What all ranks know in the end. */
-struct verdict {
-    enum ar_verified is;
-    int who; /* the first rank that sees a difference */
-};
-
+/* Collective. */
 static int
-judge_bounds(struct check *k, struct verdict *verdict)
+judge_bounds(struct check *k)
 {
     const int none = k->c->nranks;
-    bool is_within = true;
     int error = MPI_SUCCESS;
     for (size_t first = 0; first < k->count && !error; first += k->chunk)
-        error = bound_chunk(k, &is_within, first);
-    int64_t wrong = is_within ? none : k->c->rank;
+        error = bound_chunk(k, first);
+    int64_t wrong = k->is_within ? none : k->c->rank;
     if (!error)
         error = ar_reduce_all(&wrong, 1, MPI_INT64_T, MPI_MIN, k->call->comm);
-    *verdict = (struct verdict){wrong < none ? AR_VERIFIED_WRONG : AR_VERIFIED_RIGHT, (int)wrong};
+    k->verdict = wrong < none ? AR_VERIFIED_WRONG : AR_VERIFIED_RIGHT;
+    k->who = (int)wrong;
     return error;
 }
 
+/* Collective. */
 static int
-judge(struct check *k, struct verdict *verdict)
+judge(struct check *k)
 {
     /* Of a result whose bits are the same on all ranks, but are not the native ones. */
     static const enum ar_verified meaning[] = {
@@ -179,24 +174,22 @@ judge(struct check *k, struct verdict *verdict)
         [AR_COMPARE_EXACT] = AR_VERIFIED_WRONG,
     };
     const int none = k->c->nranks, me = k->c->rank;
-    struct agreement same = {true, true};
     int error = MPI_SUCCESS;
     for (size_t first = 0; first < k->count && !error; first += k->chunk)
-        error = compare_chunk(k, &same, first);
-    int64_t found[] = {same.with_rank_0 ? none : me, same.with_native ? none : me, k->how.kind};
+        error = compare_chunk(k, first);
+    int64_t found[] = {k->is_as_rank_0 ? none : me, k->is_as_native ? none : me, k->how.kind};
     if (!error)
         error = ar_reduce_all(found, 3, MPI_INT64_T, MPI_MIN, k->call->comm);
     if (error)
         return error;
+    const bool are_alike = found[0] == none;
     k->how.kind = (enum ar_comparable)found[2];
-    if (found[0] < none)
-        *verdict = (struct verdict){AR_VERIFIED_WRONG, (int)found[0]};
-    else if (found[1] == none)
-        *verdict = (struct verdict){AR_VERIFIED_RIGHT, none};
-    else if (k->how.kind == AR_COMPARE_BOUNDED)
-        return judge_bounds(k, verdict);
-    else
-        *verdict = (struct verdict){meaning[k->how.kind], (int)found[1]};
+    if (are_alike && found[1] < none && k->how.kind == AR_COMPARE_BOUNDED)
+        return judge_bounds(k);
+    k->who = (int)(are_alike ? found[1] : found[0]);
+    k->verdict = k->who == none ? AR_VERIFIED_RIGHT
+                 : are_alike    ? meaning[k->how.kind]
+                                : AR_VERIFIED_WRONG;
     return MPI_SUCCESS;
 }
 
@@ -205,17 +198,17 @@ judge(struct check *k, struct verdict *verdict)
 /* Of a wrong result it also says which command runs the like again, where bench knows type and
  * op. */
 static void
-tell(const struct check *k, enum ar_verified what)
+tell(const struct check *k)
 {
     const void *in_place = MPI_IN_PLACE;
     char algorithm[AR_CHOICE_TEXT], type[MPI_MAX_OBJECT_NAME], command[AR_CHOICE_TEXT + 256] = "";
     int length;
     ar_choice_print(k->choice, algorithm, sizeof algorithm);
-    if (what == AR_VERIFIED_USERS) {
+    if (k->verdict == AR_VERIFIED_USERS) {
         ar_say("ALLREDUCE_VERIFY: an op of the program's own differs from the native allreduce: "
                "element %zu of %zu is %s on rank %d of %d, where %s %s; such an op may round, in "
                "an order of its own under ALLREDUCE_ALGO='%s': the result stays",
-               k->element, k->count, k->is, k->c->rank, k->c->nranks, k->source, k->should_be,
+               k->element, k->count, k->text, k->c->rank, k->c->nranks, k->source, k->should_be,
                algorithm);
         return;
     }
@@ -227,7 +220,7 @@ tell(const struct check *k, enum ar_verified what)
                  k->c->nranks, algorithm, k->count * k->r->size, type, ar_op_name(k->how.op),
                  k->call->in == in_place ? "in" : "out");
     ar_say("ALLREDUCE_VERIFY: wrong result: element %zu of %zu is %s on rank %d of %d, where %s %s",
-           k->element, k->count, k->is, k->c->rank, k->c->nranks, k->source, k->should_be);
+           k->element, k->count, k->text, k->c->rank, k->c->nranks, k->source, k->should_be);
     ar_say("ALLREDUCE_VERIFY: it was ALLREDUCE_ALGO='%s' on %zu elements of %zu bytes%s%s",
            algorithm, k->count, k->r->size, *command ? "; the like" : ", of a user's op or type",
            command);
@@ -236,13 +229,13 @@ tell(const struct check *k, enum ar_verified what)
 /* Tells the first difference of its kind in this process, and does with a wrong result as asked
  * for. */
 static int
-conclude(struct check *k, const struct verdict *verdict)
+conclude(struct check *k)
 {
     const enum ar_verify_action action = k->c->config->verify.action;
-    const bool is_wrong = verdict->is == AR_VERIFIED_WRONG, is_mine = verdict->who == k->c->rank;
-    const bool is_first = ar_verified_count(verdict->is) == 0;
-    if (is_first && is_mine && (is_wrong || verdict->is == AR_VERIFIED_USERS))
-        tell(k, verdict->is);
+    const bool is_wrong = k->verdict == AR_VERIFIED_WRONG, is_mine = k->who == k->c->rank;
+    const bool is_first = ar_verified_count(k->verdict) == 0;
+    if (is_first && is_mine && (is_wrong || k->verdict == AR_VERIFIED_USERS))
+        tell(k);
     if (is_wrong && action == AR_VERIFY_ABORT)
         ar_job_end(k->call->comm, is_mine);
     if (!is_wrong || action != AR_VERIFY_NATIVE)
@@ -260,7 +253,6 @@ compare(struct check *k, const struct ar_verification *v)
     const int none = k->c->nranks;
     const size_t room = (k->chunk * k->how.size + 15) / 16 * 16;
     struct ar_call native = *k->call;
-    struct verdict verdict;
     if (v->room && v->in)
         k->mine = malloc(2 * room + k->chunk * k->how.numbers * sizeof *k->magnitudes);
     int64_t unready = k->mine && ar_reduction_packs(k->r) ? none : k->c->rank;
@@ -276,8 +268,8 @@ compare(struct check *k, const struct ar_verification *v)
     k->native = native.out;
     error = native.native(&native);
     if (!error)
-        error = judge(k, &verdict);
-    return error ? error : conclude(k, &verdict);
+        error = judge(k);
+    return error ? error : conclude(k);
 }
 
 int
@@ -290,7 +282,10 @@ ar_verify_end(struct ar_verification *v, struct ar_communicator *c, const struct
                       .call = call,
                       .in = v->in,
                       .count = (size_t)call->count,
-                      .chunk = r->size < CHUNK_BYTES ? CHUNK_BYTES / r->size : 1};
+                      .chunk = r->size < CHUNK_BYTES ? CHUNK_BYTES / r->size : 1,
+                      .is_as_rank_0 = true,
+                      .is_as_native = true,
+                      .is_within = true};
     struct ar_quiet quiet;
     ar_comparison_init(&k.how, r);
     ar_quiet_begin(&quiet, call->comm);

@@ -15,19 +15,12 @@
 #include "execute/shared.h"
 #include "report/report.h"
 
-/* Hashes of what ranks must have alike. */
-struct print {
-    uint64_t text, version;
-};
+/* What ranks must have alike. */
+enum { TEXT, VERSION, TERMS };
 
 /* Builds that exchange the same messages in the same order have the same protocol. */
 static const char version[] = "liballreduce " PACKAGE_VERSION ", protocol " AR_PROTOCOL;
 static const char reason_version[] = "ranks differ in version";
-
-/* The first ranks that differ from rank 0, or -1. */
-struct differences {
-    int text, version;
-};
 
 int
 ar_broadcast(const struct ar_communicator *c, MPI_Comm comm, void *data, int bytes)
@@ -56,21 +49,20 @@ ar_broadcast_text(const struct ar_communicator *c, MPI_Comm comm, char **text)
     return *text ? ar_broadcast(c, comm, *text, length) : MPI_ERR_NO_MEM;
 }
 
+/* differ gets the first ranks that differ from rank 0, or -1.  Collective over comm. */
 static int
-compare(const struct ar_communicator *c, MPI_Comm comm, const char *text,
-        struct differences *differ)
+compare(const struct ar_communicator *c, MPI_Comm comm, const char *text, int differ[TERMS])
 {
-    const struct print mine = {ar_hash(text), ar_hash(version)};
-    struct print *all = malloc((size_t)c->nranks * sizeof *all);
+    const uint64_t mine[TERMS] = {[TEXT] = ar_hash(text), [VERSION] = ar_hash(version)};
+    uint64_t(*all)[TERMS] = malloc((size_t)c->nranks * sizeof *all);
     if (!all)
         return MPI_ERR_NO_MEM;
     int error =
-        PMPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, comm);
-    *differ = (struct differences){-1, -1};
-    for (int i = c->nranks - 1; i > 0 && !error; i--) {
-        differ->text = all[i].text != all[0].text ? i : differ->text;
-        differ->version = all[i].version != all[0].version ? i : differ->version;
-    }
+        PMPI_Allgather(mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, comm);
+    differ[TEXT] = differ[VERSION] = -1;
+    for (int i = c->nranks - 1; i > 0 && !error; i--)
+        for (int k = 0; k < TERMS; k++)
+            differ[k] = all[i][k] != all[0][k] ? i : differ[k];
     free(all);
     return error;
 }
@@ -117,7 +109,7 @@ ar_agree_close(void)
 /* Collective over comm: no more than a broadcast where rank 0 knows that the ranks agree. */
 static int
 find_differences(const struct ar_communicator *c, MPI_Comm comm, const char *text,
-                 struct differences *differ)
+                 int differ[TERMS])
 {
     char known = false;
     if (c->rank == 0) {
@@ -127,11 +119,11 @@ find_differences(const struct ar_communicator *c, MPI_Comm comm, const char *tex
         pthread_mutex_unlock(&lock);
     }
     int error = PMPI_Bcast(&known, 1, MPI_CHAR, 0, comm);
-    *differ = (struct differences){-1, -1};
+    differ[TEXT] = differ[VERSION] = -1;
     if (error || known)
         return error;
     error = compare(c, comm, text, differ);
-    if (error || differ->text >= 0 || differ->version >= 0)
+    if (error || differ[TEXT] >= 0 || differ[VERSION] >= 0)
         return error;
     MPI_Group group = ar_group_of(comm, c->nranks);
     pthread_mutex_lock(&lock);
@@ -147,22 +139,22 @@ int
 ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine)
 {
     static atomic_flag warned = ATOMIC_FLAG_INIT;
-    struct differences differ = {-1, -1};
+    int differ[TERMS] = {-1, -1};
     int error = MPI_SUCCESS;
     c->config = mine;
     if (c->nranks > 1)
-        error = find_differences(c, comm, mine->text, &differ);
-    if (!error && differ.version >= 0) {
+        error = find_differences(c, comm, mine->text, differ);
+    if (!error && differ[VERSION] >= 0) {
         /* Nothing more is exchanged on such a communicator, not even the settings. */
         c->verdict = reason_version;
         if (c->rank == 0)
             ar_say("ranks 0 and %d of a communicator have different versions of this library "
                    "(rank 0 %s): all its calls go native",
-                   differ.version, version);
+                   differ[VERSION], version);
         return MPI_SUCCESS;
     }
-    if (!error && differ.text >= 0)
-        error = adopt(c, comm, mine, &c->own_config, differ.text, "their ALLREDUCE_ settings");
+    if (!error && differ[TEXT] >= 0)
+        error = adopt(c, comm, mine, &c->own_config, differ[TEXT], "their ALLREDUCE_ settings");
     if (error)
         return error;
     if (c->own_config)
@@ -181,14 +173,14 @@ ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mi
 int
 ar_agree_on(struct ar_communicator *c, MPI_Comm comm, struct ar_config **config)
 {
-    struct differences differ;
+    int differ[TERMS];
     struct ar_config *theirs = NULL;
     if (c->verdict)
         return MPI_SUCCESS;
-    int error = compare(c, comm, (*config)->text, &differ);
-    if (error || differ.text < 0)
+    int error = compare(c, comm, (*config)->text, differ);
+    if (error || differ[TEXT] < 0)
         return error;
-    error = adopt(c, comm, *config, &theirs, differ.text, "what the program chooses");
+    error = adopt(c, comm, *config, &theirs, differ[TEXT], "what the program chooses");
     if (error)
         return error;
     ar_config_destroy(*config);

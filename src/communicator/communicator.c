@@ -6,8 +6,6 @@
 #include "communicator/agree.h"
 #include "communicator/decide.h"
 #include "communicator/engine.h"
-#include "communicator/exact_sum.h"
-#include "communicator/model.h"
 #include "communicator/program_clauses.h"
 #include "communicator/tuner.h"
 #include "execute/quiet.h"
@@ -29,11 +27,11 @@ destroy(struct ar_communicator *c)
     c->recorder = NULL;
     ar_decisions_destroy(c);
     ar_tuner_destroy(c->tuner);
-    ar_engine_destroy(c, !ar_communicators_are_stopped());
-    ar_memory_destroy(c);
-    ar_model_destroy(c);
-    ar_exact_sum_destroy(c);
+    ar_engine_destroy(c);
+    ar_rules_destroy(c->model_rules[0]);
+    ar_rules_destroy(c->model_rules[1]);
     ar_config_destroy(c->own_config);
+    free(c->exact_sum);
     free(c->scratch);
     free(c->name);
     free(c);

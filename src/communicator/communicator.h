@@ -55,7 +55,7 @@ struct ar_communicator {
     bool has_model[2];               /* were the rules looked for? */
     struct ar_rules *model_rules[2]; /* of auto across nodes; for ops that do not commute */
     struct ar_wait wait;
-    struct ar_exact_sum *exact_sum; /* NULL: none was asked for yet */
+    struct ar_exact_sum *exact_sum; /* NULL: none was asked for yet.  Owned */
     char *scratch;                  /* aligned to 64 */
     size_t scratch_bytes;
     size_t plan_bytes;                               /* of all plans */

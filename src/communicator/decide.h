@@ -86,6 +86,12 @@ void ar_decisions_clear(struct ar_communicator *c);
 /* As clear, and frees the cache itself. */
 void ar_decisions_destroy(struct ar_communicator *c);
 
+/* Runs AR_RUN_EXACT: sums count numbers of r, of AR_ROUNDS_SUM, exactly: as integers, in allreduces
+ * with decisions of their own.  in may be out.  Collective over comm.  MPI_SUCCESS or an error of
+ * MPI's. */
+int ar_exact_sum_run(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+                     const void *in, void *out, size_t count);
+
 /* --- requests: the facts of a call that the rules are given, the same on all ranks --- */
 
 /* Describes a call of count elements of r.  Nodes and name are found at the first call

@@ -103,21 +103,15 @@ ar_memory_find_or_map(struct ar_communicator *c, MPI_Comm comm, const struct ar_
 }
 
 void
-ar_memory_destroy(struct ar_communicator *c)
+ar_engine_destroy(struct ar_communicator *c)
 {
+    if (c->failure) /* messages that are still under way must not meet the tags of others */
+        c->carriage.range = -1;
+    ar_carriage_return(&c->carriage, !ar_communicators_are_stopped());
+    free(c->member_of);
     for (int i = 0; i < AR_MEMORY_GRADES; i++)
         if (c->memory[i].state == AR_ENGINE_READY)
             ar_node_fini(&c->memory[i].node);
     if (c->has_channel)
         ar_channel_fini(&c->channel);
-}
-
-void
-ar_engine_destroy(struct ar_communicator *c, bool mpi_lives)
-{
-    if (c->failure) /* messages that are still under way must not meet the tags of others */
-        c->carriage.range = -1;
-    ar_carriage_return(&c->carriage, mpi_lives);
-    free(c->member_of);
-    c->member_of = NULL;
 }

@@ -8,12 +8,13 @@
  * Collective over comm; c->engine becomes READY or FAILED, alike on all ranks.
  * MPI_SUCCESS, or MPI_ERR_NO_MEM on this rank alone. */
 int ar_engine_create(struct ar_communicator *c, MPI_Comm comm);
-void ar_engine_destroy(struct ar_communicator *c, bool mpi_lives);
+
+/* Gives back what it took, and the memory below. */
+void ar_engine_destroy(struct ar_communicator *c);
 
 /* The memory that serves count elements of r, mapped at the first call: collective over comm.
  * NULL, alike on all ranks, where they share none or an element does not fit; *why tells. */
 struct ar_node *ar_memory_find_or_map(struct ar_communicator *c, MPI_Comm comm,
                                       const struct ar_reduction *r, size_t count, const char **why);
-void ar_memory_destroy(struct ar_communicator *c);
 
 #endif

@@ -1,8 +1,8 @@
-#include "communicator/exact_sum.h"
+/* ALLREDUCE_DETERMINISM=order: sums of floating-point numbers as sums of integers. */
+#include "communicator/decide.h"
 
 #include <stdlib.h>
 
-#include "communicator/decide.h"
 #include "execute/group.h"
 #include "reduce/exact.h"
 #include "statistics/record.h"
@@ -32,13 +32,6 @@ struct sum {
     enum ar_exact_format format;
     size_t size; /* of a number */
 };
-
-void
-ar_exact_sum_destroy(struct ar_communicator *c)
-{
-    free(c->exact_sum);
-    c->exact_sum = NULL;
-}
 
 /* --- integers --- */
 

@@ -204,12 +204,3 @@ ar_model_choose(struct ar_communicator *c, MPI_Comm comm, struct ar_choice *choi
     }
     return MPI_SUCCESS;
 }
-
-void
-ar_model_destroy(struct ar_communicator *c)
-{
-    ar_rules_destroy(c->model_rules[0]);
-    ar_rules_destroy(c->model_rules[1]);
-    c->model_rules[0] = c->model_rules[1] = NULL;
-    c->has_model[0] = c->has_model[1] = false;
-}

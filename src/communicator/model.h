@@ -12,7 +12,6 @@
  * MPI_SUCCESS; an error of MPI's, or MPI_ERR_NO_MEM. */
 int ar_model_choose(struct ar_communicator *c, MPI_Comm comm, struct ar_choice *choice,
                     const struct ar_request *request, const char **reason);
-void ar_model_destroy(struct ar_communicator *c);
 
 /* Measures on the wire of nranks ranks, of which this is rank, and which lie on nodes as node_of
  * says: messages between rank 0 and another rank of its node, and a rank of another node, as far as
