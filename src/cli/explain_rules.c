@@ -10,75 +10,22 @@
 #include "config/files.h"
 #include "select/select.h"
 
-/* Sizes at which the answer may change; the first is 0. */
-struct edges {
-    size_t *at;
-    size_t n;
-};
-
-struct map {
-    const struct ar_rules *rules;
-    const struct ar_explain *request;
-    struct edges edges;
-    bool *reached;          /* by clause: it takes a size */
-    struct ar_request call; /* of no bytes */
-    bool fixed;             /* a line is marked as one that combines in an order of its own */
-    bool odd;               /* something odd was told */
-};
-
-/* What messages of one size run. */
+/* What messages from one size up to the next answer's run. */
 struct answer {
+    size_t bytes;
     const struct ar_clause *clause; /* NULL: none matches */
     bool fixed;                     /* an op that does not commute goes native */
     char text[AR_CHOICE_TEXT + 16];
 };
 
-/* --- edges --- */
-
-static int
-compare_sizes(const void *x, const void *y)
-{
-    size_t a = *(const size_t *)x, b = *(const size_t *)y;
-    return a < b ? -1 : a > b;
-}
-
-/* Counts the edges, and keeps them where there is room. */
-static void
-add_edges(struct edges *edges, const struct ar_rules *rules)
-{
-    for (size_t k = 0; k < 2 * rules->nconditions; k++) {
-        const struct ar_condition *const c = &rules->conditions[k / 2];
-        if (k % 2 && c->bytes_max == SIZE_MAX)
-            continue;
-        if (edges->at)
-            edges->at[edges->n] = k % 2 ? c->bytes_max + 1 : c->bytes_min;
-        edges->n++;
-    }
-}
-
-/* Those of the text and those of auto, sorted; doubles stay. */
-static int
-find_edges(struct edges *edges, const struct ar_rules *rules)
-{
-    struct ar_problem problem;
-    struct ar_rules *built_in;
-    int error = ar_rules_parse(&built_in, ar_auto_rules_text(), &problem);
-    if (error)
-        return error;
-    for (int pass = 0; pass < 2 && !error; pass++) {
-        if (pass == 1) {
-            edges->at = calloc(edges->n, sizeof *edges->at);
-            error = edges->at ? AR_OK : AR_ERR_MEMORY;
-        }
-        edges->n = 1; /* 0 */
-        add_edges(edges, rules);
-        add_edges(edges, built_in);
-    }
-    if (!error)
-        qsort(edges->at, edges->n, sizeof *edges->at, compare_sizes);
-    ar_rules_destroy(built_in);
-    return error;
-}
+struct map {
+    const struct ar_rules *rules;
+    const struct ar_explain *request;
+    struct ar_request call; /* of no bytes */
+    struct answer *answers; /* wherever the answer may change; the first is of 0 bytes */
+    size_t n;
+    bool odd; /* something odd was told */
+};
 
 /* --- the call --- */
 
@@ -114,26 +61,35 @@ call_with(const struct map *map, size_t bytes)
     return call;
 }
 
-/* The clause that takes so many bytes, or NULL. */
-static const struct ar_clause *
-clause_for(const struct map *map, size_t bytes)
-{
-    const struct ar_request call = call_with(map, bytes);
-    return ar_rules_match(map->rules, &call);
-}
-
 /* --- the map --- */
 
 static int
-find_answer(struct answer *answer, struct map *map, size_t bytes)
+compare_answers(const void *x, const void *y)
 {
+    const size_t a = ((const struct answer *)x)->bytes, b = ((const struct answer *)y)->bytes;
+    return (a > b) - (a < b);
+}
+
+/* Adds the sizes at which the rules may choose something else. */
+static void
+add_sizes(struct map *map, const struct ar_rules *rules)
+{
+    for (size_t i = 0; i < rules->nconditions; i++) {
+        const struct ar_condition *const c = &rules->conditions[i];
+        map->answers[map->n++].bytes = c->bytes_min;
+        if (c->bytes_max < SIZE_MAX)
+            map->answers[map->n++].bytes = c->bytes_max + 1;
+    }
+}
+
+static int
+find_answer(struct answer *answer, const struct map *map)
+{
+    const struct ar_request call = call_with(map, answer->bytes);
     char text[AR_CHOICE_TEXT];
     struct ar_choice picked;
-    const struct ar_request call = call_with(map, bytes);
-    *answer = (struct answer){.clause = ar_rules_match(map->rules, &call)};
+    *answer = (struct answer){.bytes = call.bytes, .clause = ar_rules_match(map->rules, &call)};
     const struct ar_choice *const choice = answer->clause ? &answer->clause->choice : NULL;
-    if (choice)
-        map->reached[answer->clause - map->rules->clauses] = true;
     if (choice && choice->kind != AR_CHOICE_AUTO) {
         ar_choice_print(choice, answer->text, sizeof answer->text);
         answer->fixed = choice->kind == AR_CHOICE_ALGORITHM && !choice->algorithm->keeps_order;
@@ -146,41 +102,62 @@ find_answer(struct answer *answer, struct map *map, size_t bytes)
     return error;
 }
 
-static void
-print_range(char *range, size_t room, size_t first, size_t last)
+/* At the sizes of the rules and those of auto, sorted; doubles stay. */
+static int
+find_answers(struct map *map)
 {
-    char from[AR_SIZE_TEXT], to[AR_SIZE_TEXT];
-    snprintf(range, room, "%s-%s", ar_size_print(first, from, sizeof from),
-             ar_size_print(last, to, sizeof to));
+    struct ar_problem problem;
+    struct ar_rules *built_in;
+    int error = ar_rules_parse(&built_in, ar_auto_rules_text(), &problem);
+    if (error)
+        return error;
+    map->answers =
+        calloc(1 + 2 * (map->rules->nconditions + built_in->nconditions), sizeof *map->answers);
+    if (map->answers) {
+        map->n = 1; /* 0 bytes */
+        add_sizes(map, map->rules);
+        add_sizes(map, built_in);
+        qsort(map->answers, map->n, sizeof *map->answers, compare_answers);
+    }
+    error = map->answers ? AR_OK : AR_ERR_MEMORY;
+    ar_rules_destroy(built_in);
+    for (size_t i = 0; i < map->n && !error; i++)
+        error = find_answer(&map->answers[i], map);
+    return error;
 }
 
-/* Prints a line for each range of sizes whose answer is the same; reached
- * becomes true for the clauses that take a size. */
-static int
-print_map(struct map *map)
+/* The sizes from answer first up to answer end; returns range. */
+static char *
+print_range(char range[2 * AR_SIZE_TEXT], const struct map *map, size_t first, size_t end)
 {
-    struct answer now, next;
-    size_t first = 0;
-    int error = find_answer(&now, map, 0);
+    const size_t last = end < map->n ? map->answers[end].bytes - 1 : SIZE_MAX;
+    char from[AR_SIZE_TEXT], to[AR_SIZE_TEXT];
+    snprintf(range, 2 * AR_SIZE_TEXT, "%s-%s",
+             ar_size_print(map->answers[first].bytes, from, sizeof from),
+             ar_size_print(last, to, sizeof to));
+    return range;
+}
+
+/* Prints a line for each range of sizes whose answer is the same. */
+static void
+print_map(const struct map *map)
+{
+    bool fixed = false;
     printf("%-23s  clause  runs\n", "bytes");
-    for (size_t i = 1; i <= map->edges.n && !error; i++) {
-        const bool end = i == map->edges.n;
-        char range[2 * AR_SIZE_TEXT + 1], clause[24] = "-";
-        if (!end)
-            error = find_answer(&next, map, map->edges.at[i]);
-        if (error || (!end && next.clause == now.clause && strcmp(next.text, now.text) == 0))
+    for (size_t first = 0, i = 1; i <= map->n; i++) {
+        const struct answer *const now = &map->answers[first], *const next = &map->answers[i];
+        char range[2 * AR_SIZE_TEXT], clause[24] = "-";
+        if (i < map->n && next->clause == now->clause && strcmp(next->text, now->text) == 0)
             continue;
-        print_range(range, sizeof range, first, end ? SIZE_MAX : map->edges.at[i] - 1);
-        if (now.clause)
-            snprintf(clause, sizeof clause, "%td", now.clause - map->rules->clauses + 1);
-        printf("%-23s  %6s  %s%s\n", range, clause, now.text, now.fixed ? " *" : "");
-        map->fixed |= now.fixed;
-        if (end)
-            break;
-        now = next;
-        first = map->edges.at[i];
+        if (now->clause)
+            snprintf(clause, sizeof clause, "%td", now->clause - map->rules->clauses + 1);
+        printf("%-23s  %6s  %s%s\n", print_range(range, map, first, i), clause, now->text,
+               now->fixed ? " *" : "");
+        fixed |= now->fixed;
+        first = i;
     }
-    return error;
+    if (fixed)
+        printf("* in an order of its own: for an op that does not commute, native runs\n");
 }
 
 /* --- what is odd --- */
@@ -197,22 +174,18 @@ begin_oddity(struct map *map)
 static void
 print_gaps(struct map *map)
 {
-    const struct edges *const edges = &map->edges;
-    char range[2 * AR_SIZE_TEXT + 1];
-    size_t first = 0;
-    bool open = false;
-    for (size_t i = 0; i <= edges->n && map->rules->nclauses > 0; i++) {
-        const bool end = i == edges->n;
-        const bool gap = !end && !clause_for(map, edges->at[i]);
-        if (gap && !open)
-            first = edges->at[i];
-        if (open && !gap) {
-            print_range(range, sizeof range, first, end ? SIZE_MAX : edges->at[i] - 1);
+    for (size_t first = 0, i = 1; i <= map->n && map->rules->nclauses > 0; i++) {
+        const bool gap = !map->answers[first].clause;
+        char range[2 * AR_SIZE_TEXT];
+        if (i < map->n && !map->answers[i].clause == gap)
+            continue;
+        if (gap) {
             begin_oddity(map);
             printf("%sno clause%s takes %s: left to auto\n",
-                   ar_color_begin(stdout, AR_COLOR_WARNING), ar_color_end(stdout), range);
+                   ar_color_begin(stdout, AR_COLOR_WARNING), ar_color_end(stdout),
+                   print_range(range, map, first, i));
         }
-        open = gap;
+        first = i;
     }
 }
 
@@ -227,13 +200,14 @@ serves_ranks(const struct ar_clause *clause, int nranks)
     return serves;
 }
 
-/* Does clause by take a size that the idle clause, which stands behind it, asks for? */
+/* Does clause by take a size that the idle clause, which stands behind it, asks for?  by may be
+ * idle itself: does it take any size? */
 static bool
-shadows(const struct map *map, const struct ar_clause *by, const struct ar_clause *idle)
+takes(const struct map *map, const struct ar_clause *by, const struct ar_clause *idle)
 {
-    for (size_t k = 0; k < map->edges.n; k++) {
-        const struct ar_request call = call_with(map, map->edges.at[k]);
-        if (ar_clause_matches(idle, &call) && clause_for(map, call.bytes) == by)
+    for (size_t k = 0; k < map->n; k++) {
+        const struct ar_request call = call_with(map, map->answers[k].bytes);
+        if (map->answers[k].clause == by && ar_clause_matches(idle, &call))
             return true;
     }
     return false;
@@ -248,7 +222,7 @@ print_idle(struct map *map)
         struct ar_traits traits = clauses[i].traits;
         char text[AR_TRAITS_TEXT];
         struct ar_text t;
-        if (map->reached[i])
+        if (takes(map, &clauses[i], &clauses[i]))
             continue;
         begin_oddity(map);
         printf("clause %zu (", i + 1);
@@ -265,7 +239,7 @@ print_idle(struct map *map)
                    ar_color_begin(stdout, AR_COLOR_WARNING), ar_color_end(stdout));
             const char *separator = "";
             for (size_t by = 0; by < i; by++)
-                if (shadows(map, &clauses[by], &clauses[i])) {
+                if (takes(map, &clauses[by], &clauses[i])) {
                     printf("%s%zu", separator, by + 1);
                     separator = ", ";
                 }
@@ -297,30 +271,6 @@ print_head(const struct map *map)
     printf("\n");
 }
 
-static int
-explain(struct map *map)
-{
-    int error = find_edges(&map->edges, map->rules);
-    if (!error) {
-        map->reached = calloc(map->rules->nclauses + 1, sizeof *map->reached);
-        error = map->reached ? AR_OK : AR_ERR_MEMORY;
-    }
-    if (!error) {
-        print_head(map);
-        error = print_map(map);
-    }
-    if (!error) {
-        if (map->fixed)
-            printf("* in an order of its own: for an op that does not commute, "
-                   "native runs\n");
-        print_gaps(map);
-        print_idle(map);
-    }
-    free(map->reached);
-    free(map->edges.at);
-    return error;
-}
-
 int
 ar_explain_rules(const struct ar_explain *request)
 {
@@ -340,7 +290,14 @@ ar_explain_rules(const struct ar_explain *request)
     }
     if (!error) {
         struct map map = {.rules = rules, .request = request, .call = call_of(request)};
-        error = explain(&map);
+        error = find_answers(&map);
+        if (!error) {
+            print_head(&map);
+            print_map(&map);
+            print_gaps(&map);
+            print_idle(&map);
+        }
+        free(map.answers);
         ar_rules_destroy(rules);
     }
     if (error)
