@@ -107,6 +107,8 @@ bound(const struct ar_comparison *c, double magnitudes, long double lesser, int 
 {
     const struct format_row *format = &formats[formats_of[c->class]];
     const double k = (nranks - 1) * format->roundoff, g = k / (1 - k);
+    if (c->kind != AR_COMPARE_BOUNDED)
+        return 0;
     if (!isfinite(magnitudes) || k >= 0.25)
         return INFINITY;
     if (c->op == AR_PROD)
@@ -143,7 +145,7 @@ is_alike(const struct ar_comparison *c, const char *a, const char *b, const doub
 {
     const size_t size = c->number_bytes, numbers = c->numbers * size;
     bool anything = false;
-    for (size_t k = 0; k < c->numbers; k++) {
+    for (size_t k = 0; k < c->numbers && size > 0; k++) {
         const long double x = ar_number_load(a + k * size, size);
         const long double y = ar_number_load(b + k * size, size);
         const double most = bound(c, magnitudes[k], fminl(fabsl(x), fabsl(y)), nranks);

@@ -52,8 +52,8 @@ long double ar_number_load(const void *at, size_t bytes);
 void ar_magnitudes_get(const struct ar_comparison *c, double *magnitudes, const void *packed,
                        size_t count);
 
-/* The first element in which a and b differ by more than the bound for these sums of
- * magnitudes over nranks ranks; count if there is none.  AR_COMPARE_BOUNDED. */
+/* The first element in which a and b differ, where c is AR_COMPARE_BOUNDED by more than the bound
+ * for these sums of magnitudes over nranks ranks; count if there is none. */
 size_t ar_packed_differs(const struct ar_comparison *c, const void *a, const void *b,
                          const double *magnitudes, int nranks, size_t count);
 
