@@ -98,11 +98,9 @@ measure(struct ar_results *results, const struct ar_bench *bench)
     struct ar_measurement m;
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     int length, status = ar_measurement_init(&m, ar_named_at(bench->type), bench->op);
-    *results = (struct ar_results){.nranks = m.nranks,
+    *results = (struct ar_results){.bench = bench,
+                                   .nranks = m.nranks,
                                    .cpus = ar_measurement_cpus(),
-                                   .repetitions = bench->repetitions,
-                                   .places_differ = bench->places == (AR_PLACES_OUT | AR_PLACES_IN),
-                                   .rotate_bytes = bench->rotate_bytes,
                                    .type = ar_named_name(bench->type),
                                    .op = ar_op_name(bench->op)};
     MPI_Get_library_version(version, &length);

@@ -1,4 +1,4 @@
-/* allreduce bench: what was asked for. */
+/* allreduce bench: what was asked for, what was measured, and how it is shown. */
 #ifndef AR_BENCH_H
 #define AR_BENCH_H
 
@@ -6,7 +6,6 @@
 #include <stddef.h>
 
 #include "cli/measurement.h"
-#include "cli/results.h"
 #include "cli/sizes.h"
 
 enum ar_bench_format { AR_BENCH_TEXT, AR_BENCH_CSV, AR_BENCH_JSON };
@@ -33,6 +32,60 @@ struct ar_bench {
 /* Reads the command line as ar_cli_parse does; the caller frees what it owns. */
 void ar_bench_read(struct ar_bench *bench, int argc, char **argv);
 void ar_bench_fini(struct ar_bench *bench);
+
+/* --- results.  No MPI once they are collected --- */
+
+/* What was measured of one variant at one size. */
+struct ar_result {
+    enum ar_measured_kind kind;
+    enum ar_place place;
+    size_t bytes; /* of the message */
+    size_t count; /* elements */
+    char *label;  /* owned */
+    struct ar_outcome outcome;
+    double times_native;  /* native's median by this one */
+    double algorithm_gbs; /* bytes per median time, in 10^9 bytes per second */
+    double bus_gbs;       /* the same x 2(p-1)/p: what a rank sends and receives at least */
+};
+
+struct ar_results {
+    const struct ar_bench *bench;
+    int nranks;
+    int cpus;
+    const char *type; /* "MPI_FLOAT"; borrowed, like op */
+    const char *op;
+    char mpi[128];          /* the MPI library and its version */
+    struct ar_result *rows; /* owned */
+    size_t n;
+};
+
+/* Did an algorithm run just as it was named?  Else ran and reason are worth telling. */
+bool ar_result_is_as_named(const struct ar_result *row);
+
+/* "out" or "in". */
+const char *ar_place_name(enum ar_place place);
+
+/* Appends a row for each variant of a measurement that has just run.  An enum ar_exit,
+ * having said why. */
+int ar_results_add(struct ar_results *results, const struct ar_measurement *m,
+                   const struct ar_workload *work);
+void ar_results_fini(struct ar_results *results);
+
+/* Both print the rows from first on to stdout, under a head where that is row 0. */
+void ar_results_print_text(const struct ar_results *results, size_t first);
+void ar_results_print_csv(const struct ar_results *results, size_t first);
+
+/* All to stdout, as one object.  An enum ar_exit, having said why. */
+int ar_results_print_json(const struct ar_results *results);
+
+/* All into a page, with plots; command is what a reader types to repeat it.  An enum ar_exit,
+ * having said why. */
+int ar_results_page(const struct ar_results *results, const char *path, const char *command);
+
+/* The fastest of the rows of the same size and place as row i, the exchange left out. */
+size_t ar_results_fastest(const struct ar_results *results, size_t i);
+
+/* --- the preset (preset.c) --- */
 
 /* Adds what --preset=course compares on count elements: star, circle, recursive, butterfly
  * and ring, each with the vector cut into p, 4p and 5p slices.  An enum ar_exit. */

@@ -43,7 +43,7 @@ append(struct ar_measurement *m, enum ar_measured_kind kind, const char *label, 
         free(copy);
         return NULL;
     }
-    more[n] = (struct ar_measured){.kind = kind, .label = copy, .comm = comm};
+    more[n] = (struct ar_measured){.kind = kind, .label = copy, .comm = comm, .outcome.reason = ""};
     m->nmeasured++;
     if (comm == MPI_COMM_NULL)
         MPI_Comm_dup(MPI_COMM_WORLD, &more[n].comm);
@@ -309,18 +309,19 @@ judge(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload 
     if (m->measured[0].kind == AR_MEASURED_NATIVE && !m->measured[0].is_judged)
         worst[2] = ar_judge_distance(m->judge, b->out, b->native, count);
     MPI_Allreduce(MPI_IN_PLACE, worst, 3, MPI_DOUBLE, MPI_MAX, m->comm);
-    e->wrong = worst[0] != 0;
-    e->error = worst[1];
-    e->from_native = worst[2];
+    struct ar_outcome *const o = &e->outcome;
+    o->wrong = worst[0] != 0;
+    o->error = worst[1];
+    o->from_native = worst[2];
     if (e->kind != AR_MEASURED_OURS)
         return;
     const struct ar_communicator *const c = e->state;
     const struct ar_decision *const d = c->ran;
-    e->reason = c->always_native ? c->always_native : d->reason;
+    o->reason = c->always_native ? c->always_native : d->reason;
     if (c->always_native || d->runner == AR_RUN_NATIVE)
-        strcpy(e->ran, "native");
+        strcpy(o->ran, "native");
     else
-        ar_choice_print(&d->choice, e->ran, sizeof e->ran);
+        ar_choice_print(&d->choice, o->ran, sizeof o->ran);
 }
 
 /* --- times --- */
@@ -374,12 +375,12 @@ summarize(struct ar_measurement *m, int repetitions)
     for (size_t i = 0; i < m->nmeasured; i++) {
         struct ar_measured *const e = &m->measured[i];
         qsort(e->times, (size_t)repetitions, sizeof *e->times, compare_doubles);
-        e->least = e->times[0];
-        e->median = e->times[repetitions / 2];
-        e->most = e->times[repetitions - 1];
-        e->average = 0;
+        e->outcome.least_us = e->times[0] * 1e6;
+        e->outcome.median_us = e->times[repetitions / 2] * 1e6;
+        e->outcome.most_us = e->times[repetitions - 1] * 1e6;
+        e->outcome.average_us = 0;
         for (int k = 0; k < repetitions; k++)
-            e->average += e->times[k] / repetitions;
+            e->outcome.average_us += e->times[k] / repetitions * 1e6;
     }
 }
 
@@ -414,7 +415,7 @@ ar_measurement_run(struct ar_measurement *m, const struct ar_workload *work)
         e->times = &times[i * each];
         if (e->kind != AR_MEASURED_EXCHANGE && !e->is_judged)
             judge(m, e, work);
-        wrong |= e->wrong;
+        wrong |= e->outcome.wrong;
     }
     buffers_fill(m, work);
     find_batches(m, work, work->seconds / work->repetitions / (double)n);

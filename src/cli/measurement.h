@@ -20,7 +20,16 @@ enum ar_measured_kind {
     AR_MEASURED_EXCHANGE
 };
 
-/* Times are seconds per call, of the slowest rank. */
+/* What a run found of one of them.  Times are per call, of the slowest rank. */
+struct ar_outcome {
+    double median_us, average_us, least_us, most_us;
+    bool wrong;               /* a result was not right */
+    double error;             /* its ar_judge_distance from the reference, at the worst rank */
+    double from_native;       /* the same from native's result */
+    char ran[AR_CHOICE_TEXT]; /* what was executed when it was judged, in the grammar */
+    const char *reason;       /* why; "" and "" where it is not ours */
+};
+
 struct ar_measured {
     enum ar_measured_kind kind;
     char *label;
@@ -29,13 +38,8 @@ struct ar_measured {
     struct ar_pick *pick;          /* of those that share a communicator, else NULL.  Owned */
     bool is_judged; /* its results are known to be right: they are not judged again */
     size_t batch;   /* calls that are timed together */
-    double *times;  /* of the batches, sorted in the end; the measurement's */
-    double median, average, least, most;
-    bool wrong;               /* a result was not right */
-    double error;             /* its ar_judge_distance from the reference, at the worst rank */
-    double from_native;       /* the same from native's result */
-    char ran[AR_CHOICE_TEXT]; /* what was executed when it was judged, in the grammar */
-    const char *reason;       /* why; "" and NULL where it is not ours */
+    double *times;  /* seconds per call of the batches, sorted in the end; the measurement's */
+    struct ar_outcome outcome;
 };
 
 /* What is done by each of them. */

@@ -63,8 +63,8 @@ ar_preset_print(const struct ar_results *results, size_t first)
         const size_t column = ours ? (i - 2) % NSLICES : 0;
         if (column == 0)
             printf("%-21.*s", (int)strcspn(rows[i].label, " "), rows[i].label);
-        printf("  %c %9.3f %8.1e", rows[i].wrong ? '!' : ' ', rows[i].median_us * 1e-3,
-               rows[i].error);
+        printf("  %c %9.3f %8.1e", rows[i].outcome.wrong ? '!' : ' ',
+               rows[i].outcome.median_us * 1e-3, rows[i].outcome.error);
         if (!ours || column + 1 == NSLICES)
             printf("\n");
     }

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "cli/results.h"
+#include "cli/bench.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -23,25 +23,18 @@ ar_results_add(struct ar_results *results, const struct ar_measurement *m,
         const struct ar_measured *const e = &m->measured[i];
         struct ar_result *const row = &results->rows[results->n++];
         const size_t bytes = work->count * m->reduction.size;
-        const double rate = (double)bytes / e->median * 1e-9;
+        const double rate = (double)bytes / e->outcome.median_us * 1e-3;
         *row = (struct ar_result){.kind = e->kind,
                                   .place = work->place,
                                   .bytes = bytes,
                                   .count = work->count,
                                   .label = strdup(e->label),
-                                  .ran = strdup(e->ran),
-                                  .reason = e->reason ? e->reason : "",
-                                  .median_us = e->median * 1e6,
-                                  .average_us = e->average * 1e6,
-                                  .least_us = e->least * 1e6,
-                                  .most_us = e->most * 1e6,
-                                  .times_native = m->measured[0].median / e->median,
+                                  .outcome = e->outcome,
+                                  .times_native =
+                                      m->measured[0].outcome.median_us / e->outcome.median_us,
                                   .algorithm_gbs = rate,
-                                  .bus_gbs = rate * bus,
-                                  .error = e->error,
-                                  .from_native = e->from_native,
-                                  .wrong = e->wrong};
-        if (!row->label || !row->ran)
+                                  .bus_gbs = rate * bus};
+        if (!row->label)
             more = NULL;
     }
     if (!more)
@@ -52,10 +45,8 @@ ar_results_add(struct ar_results *results, const struct ar_measurement *m,
 void
 ar_results_fini(struct ar_results *results)
 {
-    for (size_t i = 0; i < results->n; i++) {
+    for (size_t i = 0; i < results->n; i++)
         free(results->rows[i].label);
-        free(results->rows[i].ran);
-    }
     free(results->rows);
 }
 
@@ -68,7 +59,7 @@ ar_results_fastest(const struct ar_results *results, size_t i)
         if (rows[k].bytes == rows[i].bytes && rows[k].place == rows[i].place &&
             rows[k].kind != AR_MEASURED_EXCHANGE &&
             (rows[fastest].kind == AR_MEASURED_EXCHANGE ||
-             rows[k].median_us < rows[fastest].median_us))
+             rows[k].outcome.median_us < rows[fastest].outcome.median_us))
             fastest = k;
     return fastest;
 }
@@ -76,7 +67,7 @@ ar_results_fastest(const struct ar_results *results, size_t i)
 bool
 ar_result_is_as_named(const struct ar_result *row)
 {
-    return row->kind != AR_MEASURED_OURS || strcmp(row->reason, ar_reason_named) == 0;
+    return row->kind != AR_MEASURED_OURS || strcmp(row->outcome.reason, ar_reason_named) == 0;
 }
 
 const char *
@@ -90,6 +81,8 @@ ar_place_name(enum ar_place place)
 void
 ar_results_print_text(const struct ar_results *results, size_t first)
 {
+    const struct ar_bench *const bench = results->bench;
+    const bool places_differ = bench->places == (AR_PLACES_OUT | AR_PLACES_IN);
     char size[AR_SIZE_TEXT];
     size_t letters = strlen("algorithm");
     for (size_t i = 0; i < results->n; i++)
@@ -99,29 +92,30 @@ ar_results_print_text(const struct ar_results *results, size_t first)
     if (first == 0) {
         printf("%s %s, %d ranks on %d cpus, %d batches; us a call of the slowest "
                "rank, GB/s\n",
-               results->type, results->op, results->nranks, results->cpus, results->repetitions);
-        if (results->rotate_bytes > 0)
+               results->type, results->op, results->nranks, results->cpus, bench->repetitions);
+        if (bench->rotate_bytes > 0)
             printf("cold cache: calls walk through %s of buffers\n",
-                   ar_size_print(results->rotate_bytes, size, sizeof size));
+                   ar_size_print(bench->rotate_bytes, size, sizeof size));
         printf("%8s  %s%-*s %10s %10s %10s %10s %9s %7s %7s %8s\n", "size",
-               results->places_differ ? "place  " : "", width, "algorithm", "median", "min", "avg",
-               "max", "x native", "algbw", "busbw", "error");
+               places_differ ? "place  " : "", width, "algorithm", "median", "min", "avg", "max",
+               "x native", "algbw", "busbw", "error");
     }
     for (size_t i = first; i < results->n; i++) {
         const struct ar_result *const row = &results->rows[i];
+        const struct ar_outcome *const o = &row->outcome;
         printf("%8s  ", ar_size_print(row->bytes, size, sizeof size));
-        if (results->places_differ)
+        if (places_differ)
             printf("%-5s  ", ar_place_name(row->place));
         printf("%-*s %10.2f %10.2f %10.2f %10.2f %8.2f%s %7.3f %7.3f", width, row->label,
-               row->median_us, row->least_us, row->average_us, row->most_us, row->times_native,
+               o->median_us, o->least_us, o->average_us, o->most_us, row->times_native,
                ar_results_fastest(results, i) == i ? "*" : " ", row->algorithm_gbs, row->bus_gbs);
         if (row->kind == AR_MEASURED_EXCHANGE)
             printf(" %8s", "-");
         else
-            printf(" %8.1e", row->error);
+            printf(" %8.1e", o->error);
         if (!ar_result_is_as_named(row))
-            printf("  ran %s: %s", row->ran, row->reason);
-        printf(row->wrong ? "  WRONG RESULT\n" : "\n");
+            printf("  ran %s: %s", o->ran, o->reason);
+        printf(o->wrong ? "  WRONG RESULT\n" : "\n");
     }
     fflush(stdout);
 }
@@ -152,19 +146,19 @@ ar_results_print_csv(const struct ar_results *results, size_t first)
                "reason\n");
     for (size_t i = first; i < results->n; i++) {
         const struct ar_result *const row = &results->rows[i];
+        const struct ar_outcome *const o = &row->outcome;
         printf("%d,%zu,", results->nranks, row->bytes);
         print_csv_text(row->label);
-        printf(",%.3f,%.3f,%.3f,%.3f,%s", row->median_us, row->least_us, row->most_us,
-               row->times_native,
+        printf(",%.3f,%.3f,%.3f,%.3f,%s", o->median_us, o->least_us, o->most_us, row->times_native,
                row->kind == AR_MEASURED_EXCHANGE ? ""
-               : row->wrong                      ? "wrong"
+               : o->wrong                        ? "wrong"
                                                  : "right");
-        printf(",%.3f,%.6f,%.6f,%.3g,%.3g,%s,%s,%s,%zu,%zu,", row->average_us, row->algorithm_gbs,
-               row->bus_gbs, row->error, row->from_native, ar_place_name(row->place), results->type,
-               results->op, row->count, results->rotate_bytes);
-        print_csv_text(row->ran);
+        printf(",%.3f,%.6f,%.6f,%.3g,%.3g,%s,%s,%s,%zu,%zu,", o->average_us, row->algorithm_gbs,
+               row->bus_gbs, o->error, o->from_native, ar_place_name(row->place), results->type,
+               results->op, row->count, results->bench->rotate_bytes);
+        print_csv_text(o->ran);
         putchar(',');
-        print_csv_text(row->reason);
+        print_csv_text(o->reason);
         putchar('\n');
     }
     fflush(stdout);
@@ -182,17 +176,18 @@ number(double x)
 static json_t *
 row_object(const struct ar_result *row)
 {
+    const struct ar_outcome *const o = &row->outcome;
     const bool judged = row->kind != AR_MEASURED_EXCHANGE;
-    json_t *const result = judged ? json_string(row->wrong ? "wrong" : "right") : json_null();
+    json_t *const result = judged ? json_string(o->wrong ? "wrong" : "right") : json_null();
     return json_pack(
         "{ss, sI, sI, ss, so, so, so, so, so, so, so, so, so, so, ss, ss}", "algorithm", row->label,
         "bytes", (json_int_t)row->bytes, "count", (json_int_t)row->count, "place",
-        ar_place_name(row->place), "median_us", number(row->median_us), "min_us",
-        number(row->least_us), "avg_us", number(row->average_us), "max_us", number(row->most_us),
-        "times_native", number(row->times_native), "algbw_gbs", number(row->algorithm_gbs),
-        "busbw_gbs", number(row->bus_gbs), "result", result, "error",
-        judged ? number(row->error) : json_null(), "from_native",
-        judged ? number(row->from_native) : json_null(), "ran", row->ran, "reason", row->reason);
+        ar_place_name(row->place), "median_us", number(o->median_us), "min_us", number(o->least_us),
+        "avg_us", number(o->average_us), "max_us", number(o->most_us), "times_native",
+        number(row->times_native), "algbw_gbs", number(row->algorithm_gbs), "busbw_gbs",
+        number(row->bus_gbs), "result", result, "error", judged ? number(o->error) : json_null(),
+        "from_native", judged ? number(o->from_native) : json_null(), "ran", o->ran, "reason",
+        o->reason);
 }
 
 int
@@ -202,10 +197,11 @@ ar_results_print_json(const struct ar_results *results)
     int failed = !rows;
     for (size_t i = 0; i < results->n && !failed; i++)
         failed = json_array_append_new(rows, row_object(&results->rows[i]));
-    json_t *const all = json_pack(
-        "{si, si, ss, ss, ss, si, sI, so}", "ranks", results->nranks, "cpus", results->cpus, "mpi",
-        results->mpi, "type", results->type, "op", results->op, "repetitions", results->repetitions,
-        "rotate_bytes", (json_int_t)results->rotate_bytes, "results", rows);
+    json_t *const all =
+        json_pack("{si, si, ss, ss, ss, si, sI, so}", "ranks", results->nranks, "cpus",
+                  results->cpus, "mpi", results->mpi, "type", results->type, "op", results->op,
+                  "repetitions", results->bench->repetitions, "rotate_bytes",
+                  (json_int_t)results->bench->rotate_bytes, "results", rows);
     failed = failed || !all || json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
     failed = printf("\n") < 0 || fflush(stdout) || failed;
     json_decref(all);

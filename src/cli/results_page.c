@@ -7,9 +7,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/bench.h"
 #include "cli/cli.h"
 #include "cli/html.h"
-#include "cli/results.h"
 #include "select/select.h"
 
 static const char *
@@ -28,7 +28,7 @@ static const struct {
     size_t offset; /* of the value in a row */
     const char *caption;
 } plots[] = {
-    {"Time", "us a call", VALUE_OF(median_us),
+    {"Time", "us a call", VALUE_OF(outcome.median_us),
      "Median time of a call, of the slowest rank. Lower is better."},
     {"Speed-up", "times faster than native", VALUE_OF(times_native),
      "Native's median by the algorithm's, from the same run. Above 1 is faster than the MPI "
@@ -93,11 +93,11 @@ put_fastest(struct ar_html *page, const struct ar_results *results, enum ar_plac
         char size[AR_SIZE_TEXT];
         ar_html_cell(page, "%s", ar_size_print(row->bytes, size, sizeof size));
         if (!ar_result_is_as_named(row))
-            ar_html_cell(page, "%s: %s", row->label, row->ran);
+            ar_html_cell(page, "%s: %s", row->label, row->outcome.ran);
         else
             ar_html_cell(page, "%s", row->label);
-        ar_html_cell(page, "%.2f", row->median_us);
-        ar_html_cell(page, "%.2f", row->median_us * row->times_native);
+        ar_html_cell(page, "%.2f", row->outcome.median_us);
+        ar_html_cell(page, "%.2f", row->outcome.median_us * row->times_native);
         ar_html_cell(page, "%.2f", row->times_native);
         ar_html_cell(page, "%.3f", row->bus_gbs);
         if (bound > 0)
@@ -122,24 +122,24 @@ put_all(struct ar_html *page, const struct ar_results *results, enum ar_place pl
             continue;
         ar_html_cell(page, "%s", ar_size_print(row->bytes, size, sizeof size));
         ar_html_cell(page, "%s", row->label);
-        ar_html_cell(page, "%s", ar_result_is_as_named(row) ? "" : row->ran);
-        ar_html_cell(page, "%.2f", row->median_us);
-        ar_html_cell(page, "%.2f", row->least_us);
-        ar_html_cell(page, "%.2f", row->average_us);
-        ar_html_cell(page, "%.2f", row->most_us);
+        ar_html_cell(page, "%s", ar_result_is_as_named(row) ? "" : row->outcome.ran);
+        ar_html_cell(page, "%.2f", row->outcome.median_us);
+        ar_html_cell(page, "%.2f", row->outcome.least_us);
+        ar_html_cell(page, "%.2f", row->outcome.average_us);
+        ar_html_cell(page, "%.2f", row->outcome.most_us);
         ar_html_cell(page, "%.2f", row->times_native);
         ar_html_cell(page, "%.3f", row->algorithm_gbs);
         ar_html_cell(page, "%.3f", row->bus_gbs);
         if (row->kind == AR_MEASURED_EXCHANGE)
             ar_html_cell(page, "-");
-        else if (row->wrong)
+        else if (row->outcome.wrong)
             ar_html_cell_alarm(page, "wrong result");
         else
-            ar_html_cell(page, "%.1e", row->error);
+            ar_html_cell(page, "%.1e", row->outcome.error);
         if (row->kind == AR_MEASURED_EXCHANGE)
             ar_html_cell(page, "-");
         else
-            ar_html_cell(page, "%.1e", row->from_native);
+            ar_html_cell(page, "%.1e", row->outcome.from_native);
     }
     ar_html_table_end(page);
 }
@@ -156,10 +156,11 @@ put_preface(struct ar_html *page, const struct ar_results *results, const char *
     ar_html_paragraph(page,
                       "%s, %d ranks on %d cpus (of the first rank), %s. Every algorithm took its "
                       "turn in each of %d batches; times are those of the slowest rank.",
-                      results->mpi, results->nranks, results->cpus, day, results->repetitions);
-    if (results->rotate_bytes > 0)
+                      results->mpi, results->nranks, results->cpus, day,
+                      results->bench->repetitions);
+    if (results->bench->rotate_bytes > 0)
         ar_html_paragraph(page, "Cold cache: calls walk through %zu bytes of buffers.",
-                          results->rotate_bytes);
+                          results->bench->rotate_bytes);
     ar_html_code(page, command);
 }
 
