@@ -47,9 +47,13 @@ int ar_explain_read_choice(struct ar_choice *choice, const char *text);
 
 /* --- the picture (svg.c) --- */
 
+#define AR_SVG_NOTES     10
+#define AR_SVG_NOTE_TEXT 512
+
 struct ar_svg_text {
     const char *title;
-    const char *notes; /* lines below the title, each ended by '\n' */
+    char notes[AR_SVG_NOTES][AR_SVG_NOTE_TEXT]; /* lines below the title */
+    int n;
 };
 
 /* Draws a figure of what ranks send: ranks across, rounds down, an arrow for every message with its

@@ -1,5 +1,6 @@
 /* One algorithm: all that is printed about it is found first. */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -292,39 +293,49 @@ print_counts(const struct explained *e)
 
 /* --- as a picture --- */
 
-static void
-note_count(FILE *notes, const char *what, double measured, double bound)
+__attribute__((format(printf, 2, 3))) static void
+note(struct ar_svg_text *text, const char *format, ...)
 {
-    fprintf(notes, "%s %.6g", what, measured);
-    if (bound > 0)
-        fprintf(notes, " (no algorithm below %.6g: %.2f times that)", bound, measured / bound);
-    fputc('\n', notes);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text->notes[text->n++], AR_SVG_NOTE_TEXT, format, args);
+    va_end(args);
 }
 
 static void
-write_notes(FILE *notes, const struct explained *e)
+note_count(struct ar_svg_text *text, const char *what, double measured, double bound)
+{
+    if (bound > 0)
+        note(text, "%s %.6g (no algorithm below %.6g: %.2f times that)", what, measured, bound,
+             measured / bound);
+    else
+        note(text, "%s %.6g", what, measured);
+}
+
+static void
+write_notes(struct ar_svg_text *text, const struct explained *e)
 {
     const struct ar_explain *const request = e->request;
-    const size_t bytes = e->count * request->element_bytes;
-    fprintf(notes, "%s\n%d ranks; %zu elements of %zu bytes", e->choice.algorithm->title,
-            request->nranks, e->count, request->element_bytes);
-    if (e->drawn_count < e->count)
-        fprintf(notes, ", drawn as %zu", e->drawn_count);
-    fputc('\n', notes);
-    fprintf(notes,
-            "Proved: each rank counts once, %s, in one expression on all ranks; no "
-            "deadlock, no hazard\n",
-            order_of(e));
-    note_count(notes, "Rounds", (double)e->cost.rounds, bound_rounds(e));
-    note_count(notes, "Elements sent by a rank", (double)e->cost.sent.most,
-               ar_bound_sent(request->nranks, e->count));
-    note_count(notes, "Elements reduced by a rank", (double)e->cost.reduced.most,
-               ar_bound_reduced(request->nranks, e->count));
-    fprintf(notes, "Time: %s\n", e->choice.algorithm->cost);
-    fprintf(notes, "with p = %d, n = %zu bytes, a = %g us, B = %g GB/s, 1/C = %g GB/s\n",
-            request->nranks, bytes, request->latency_us, request->bandwidth_gbytes,
-            request->reduction_gbytes);
-    note_count(notes, "Microseconds", e->time_us, e->bound_us);
+    const size_t count = e->count, bytes = count * request->element_bytes;
+    char drawn[64] = "";
+    if (e->drawn_count < count)
+        snprintf(drawn, sizeof drawn, ", drawn as %zu", e->drawn_count);
+    note(text, "%s", e->choice.algorithm->title);
+    note(text, "%d ranks; %zu elements of %zu bytes%s", request->nranks, count,
+         request->element_bytes, drawn);
+    note(text,
+         "Proved: each rank counts once, %s, in one expression on all ranks; no deadlock, no "
+         "hazard",
+         order_of(e));
+    note_count(text, "Rounds", (double)e->cost.rounds, bound_rounds(e));
+    note_count(text, "Elements sent by a rank", (double)e->cost.sent.most,
+               ar_bound_sent(request->nranks, count));
+    note_count(text, "Elements reduced by a rank", (double)e->cost.reduced.most,
+               ar_bound_reduced(request->nranks, count));
+    note(text, "Time: %s", e->choice.algorithm->cost);
+    note(text, "with p = %d, n = %zu bytes, a = %g us, B = %g GB/s, 1/C = %g GB/s", request->nranks,
+         bytes, request->latency_us, request->bandwidth_gbytes, request->reduction_gbytes);
+    note_count(text, "Microseconds", e->time_us, e->bound_us);
 }
 
 /* Draws into request->svg.  An enum ar_exit, having said why it failed. */
@@ -333,18 +344,10 @@ draw(const struct explained *e)
 {
     const char *const path = e->request->svg;
     FILE *const file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
-    char name[AR_CHOICE_TEXT], *lines = NULL;
-    size_t length;
-    FILE *const notes = open_memstream(&lines, &length);
-    int error = notes ? AR_OK : AR_ERR_MEMORY;
-    if (notes)
-        write_notes(notes, e);
-    if (notes && fclose(notes))
-        error = AR_ERR_MEMORY;
-    const struct ar_svg_text text = {ar_choice_print(&e->choice, name, sizeof name), lines};
-    if (file && !error)
-        error = ar_svg_draw(file, e->drawn, e->request->nranks, &text);
-    free(lines);
+    char name[AR_CHOICE_TEXT];
+    struct ar_svg_text text = {.title = ar_choice_print(&e->choice, name, sizeof name)};
+    write_notes(&text, e);
+    const int error = file ? ar_svg_draw(file, e->drawn, e->request->nranks, &text) : AR_OK;
     if (error) {
         fprintf(stderr, "allreduce explain: out of memory\n");
         return AR_EXIT_FAILED;

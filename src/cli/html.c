@@ -119,17 +119,17 @@ ar_html_code(struct ar_html *page, const char *text)
 }
 
 void
-ar_html_table_begin(struct ar_html *page, const char *const *columns, size_t ncolumns)
+ar_html_table_begin(struct ar_html *page, const char *titles)
 {
-    page->columns = columns;
-    page->ncolumns = ncolumns;
-    page->column = 0;
+    page->titles = page->title = titles;
     fputs("<div class=\"wide\"><table>\n<thead><tr>", page->file);
-    for (size_t i = 0; i < ncolumns; i++)
-        if (*columns[i] == '>')
-            put_element(page, "<th class=\"r\">", columns[i] + 1, "</th>");
-        else
-            put_element(page, "<th>", columns[i], "</th>");
+    for (const char *at = titles; *at;) {
+        const size_t length = strcspn(at, "|"), mark = *at == '>';
+        fputs(mark ? "<th class=\"r\">" : "<th>", page->file);
+        ar_html_escape(page->file, at + mark, length - mark);
+        fputs("</th>", page->file);
+        at += length + (at[length] == '|');
+    }
     fputs("</tr></thead>\n<tbody>\n", page->file);
 }
 
@@ -144,10 +144,11 @@ static void
 put_cell(struct ar_html *page, const char *class, const char *style_of_cell, const char *format,
          va_list args)
 {
-    fprintf(page->file, "%s<td class=\"%s%s\"%s", page->column == 0 ? "<tr>" : "",
-            *page->columns[page->column] == '>' ? "r" : "", class, style_of_cell);
-    page->column = (page->column + 1) % page->ncolumns;
-    put(page, ">", page->column == 0 ? "</td></tr>\n" : "</td>", format, args);
+    const char *const title = page->title, *const end = title + strcspn(title, "|");
+    fprintf(page->file, "%s<td class=\"%s%s\"%s", title == page->titles ? "<tr>" : "",
+            *title == '>' ? "r" : "", class, style_of_cell);
+    page->title = *end ? end + 1 : page->titles;
+    put(page, ">", *end ? "</td>" : "</td></tr>\n", format, args);
 }
 
 void

@@ -13,9 +13,8 @@
 struct ar_html {
     FILE *file;
     const char *path;
-    const char *const *columns; /* of the open table; borrowed */
-    size_t ncolumns;
-    size_t column; /* of the next cell */
+    const char *titles; /* of the open table's columns; borrowed */
+    const char *title;  /* of the next cell's column, in titles */
 };
 
 /* Creates the file and begins the page.  An enum ar_exit; on failure says on
@@ -35,10 +34,10 @@ void ar_html_paragraph(struct ar_html *page, const char *format, ...)
 /* Text in fixed width, lines kept: commands, settings. */
 void ar_html_code(struct ar_html *page, const char *text);
 
-/* A table.  A '>' before the title of a column sets its cells right, as for numbers.  Cells come
- * row by row, a row ends by itself after ncolumns cells, and the table must end at the end of a
- * row. columns are borrowed until then. */
-void ar_html_table_begin(struct ar_html *page, const char *const *columns, size_t ncolumns);
+/* A table.  Titles of columns have '|' between them; a '>' before a title sets the column's cells
+ * right, as for numbers.  Cells come row by row, a row ends by itself after the last column, and
+ * the table must end at the end of a row.  titles are borrowed until then. */
+void ar_html_table_begin(struct ar_html *page, const char *titles);
 void ar_html_table_end(struct ar_html *page);
 
 void ar_html_cell(struct ar_html *page, const char *format, ...)

@@ -13,12 +13,10 @@
 static void
 add_totals(struct ar_html *page, const struct ar_facts *facts, size_t n)
 {
-    static const char *const columns[] = {
-        "run",    ">elapsed s", ">in allreduces", ">by the algorithms", ">waiting for late ranks",
-        ">set-up"};
     ar_html_heading(page, "Where the time went");
     ar_html_paragraph(page, "Seconds of a rank, in the mean.");
-    ar_html_table_begin(page, columns, sizeof columns / sizeof columns[0]);
+    ar_html_table_begin(page, "run|>elapsed s|>in allreduces|>by the algorithms|"
+                              ">waiting for late ranks|>set-up");
     for (size_t i = 0; i < n; i++) {
         const struct ar_facts *f = &facts[i];
         const double elapsed = (double)f->run->elapsed_ns * 1e-9,
@@ -53,15 +51,12 @@ add_known(struct ar_html *page, const char *format, double value, bool known)
 static void
 add_facts(struct ar_html *page, const struct ar_facts *facts)
 {
-    static const char *const columns[] = {">share",  ">calls",  ">ranks",     ">size",
-                                          "type",    "op",      "asked for",  "ran",
-                                          "why",     ">min us", ">median us", ">p99 us",
-                                          ">own us", ">late",   ">x bound",   "what took the time"};
     const struct ar_read_run *const run = facts->run;
     ar_html_heading(page, "Calls");
     ar_html_paragraph(page, "%s: %s with liballreduce %s (%s), %d ranks, %s", run->path,
                       run->program, run->version, run->family, run->ranks, run->when);
-    ar_html_table_begin(page, columns, sizeof columns / sizeof columns[0]);
+    ar_html_table_begin(page, ">share|>calls|>ranks|>size|type|op|asked for|ran|why|>min us|"
+                              ">median us|>p99 us|>own us|>late|>x bound|what took the time");
     for (size_t i = 0; i < facts->n; i++) {
         const struct ar_fact *const f = &facts->facts[i];
         const struct ar_row *const row = f->row;
@@ -106,11 +101,9 @@ add_side(struct ar_html *page, const struct ar_row *row, bool is_mixed)
 static void
 add_pairs(struct ar_html *page, const struct ar_pair *pairs, size_t n)
 {
-    static const char *const columns[] = {">ranks",     ">size",     "type",
-                                          "op",         "first ran", ">own us",
-                                          "second ran", ">own us",   ">first / second"};
     ar_html_heading(page, "Side by side");
-    ar_html_table_begin(page, columns, sizeof columns / sizeof columns[0]);
+    ar_html_table_begin(page, ">ranks|>size|type|op|first ran|>own us|second ran|>own us|"
+                              ">first / second");
     for (size_t i = 0; i < n; i++) {
         const struct ar_row *a = &pairs[i].rows[0], *b = &pairs[i].rows[1];
         const double x = (double)ar_row_own_ns(a), y = (double)ar_row_own_ns(b);

@@ -82,10 +82,9 @@ put_plots(struct ar_html *page, const struct ar_results *results, enum ar_place 
 static void
 put_fastest(struct ar_html *page, const struct ar_results *results, enum ar_place place)
 {
-    static const char *const columns[] = {
-        ">bytes", "fastest", ">us", ">native, us", ">x native", ">busbw, GB/s", ">of the bound"};
     const double bound = bound_gbs(results, place);
-    ar_html_table_begin(page, columns, sizeof columns / sizeof columns[0]);
+    ar_html_table_begin(page, ">bytes|fastest|>us|>native, us|>x native|>busbw, GB/s|"
+                              ">of the bound");
     for (size_t i = 0; i < results->n; i++) {
         const struct ar_result *const row = &results->rows[i];
         if (row->place != place || ar_results_fastest(results, i) != i)
@@ -111,10 +110,8 @@ put_fastest(struct ar_html *page, const struct ar_results *results, enum ar_plac
 static void
 put_all(struct ar_html *page, const struct ar_results *results, enum ar_place place)
 {
-    static const char *const columns[] = {">bytes",       "algorithm", "ran",    ">median, us",
-                                          ">min",         ">avg",      ">max",   ">x native",
-                                          ">algbw, GB/s", ">busbw",    ">error", ">from native"};
-    ar_html_table_begin(page, columns, sizeof columns / sizeof columns[0]);
+    ar_html_table_begin(page, ">bytes|algorithm|ran|>median, us|>min|>avg|>max|>x native|"
+                              ">algbw, GB/s|>busbw|>error|>from native");
     for (size_t i = 0; i < results->n; i++) {
         const struct ar_result *const row = &results->rows[i];
         char size[AR_SIZE_TEXT];

@@ -34,14 +34,6 @@ struct drawing {
     int y;      /* next free line */
 };
 
-/* Calls for each line of the notes. */
-static const char *
-next_line(const char *notes, size_t *length)
-{
-    *length = strcspn(notes, "\n");
-    return notes + *length + (notes[*length] == '\n');
-}
-
 static int
 center(const struct drawing *d, int rank)
 {
@@ -89,10 +81,8 @@ static int
 width_of(const struct drawing *d, const struct ar_svg_text *text)
 {
     int width = center(d, d->figure.nranks) - d->column / 2 + RIGHT;
-    size_t length;
-    for (const char *line = text->notes, *next; *line; line = next) {
-        next = next_line(line, &length);
-        const int needed = (int)((double)length * LETTER) + 2 * RIGHT;
+    for (int i = 0; i < text->n; i++) {
+        const int needed = (int)((double)strlen(text->notes[i]) * LETTER) + 2 * RIGHT;
         width = needed > width ? needed : width;
     }
     return width;
@@ -185,11 +175,7 @@ static int
 draw_head(struct drawing *d, const struct ar_svg_text *text)
 {
     const int width = clamp(width_of(d, text), WIDTH_LEAST, 1 << 20);
-    size_t length;
-    d->y = 2 * NOTE_LINE;
-    for (const char *line = text->notes; *line; line = next_line(line, &length))
-        d->y += NOTE_LINE;
-    d->y += NOTE_LINE + 12; /* legend, ranks */
+    d->y = (3 + text->n) * NOTE_LINE + 12; /* title, notes, legend, ranks */
     const int height = total_height(d);
     if (height < 0)
         return AR_ERR_MEMORY;
@@ -202,11 +188,8 @@ draw_head(struct drawing *d, const struct ar_svg_text *text)
             height);
     draw_text(d, "title", RIGHT, 24, text->title, strlen(text->title));
     d->y = 2 * NOTE_LINE + 8;
-    for (const char *line = text->notes, *next; *line; line = next) {
-        next = next_line(line, &length);
-        draw_text(d, "note", RIGHT, d->y, line, length);
-        d->y += NOTE_LINE;
-    }
+    for (int i = 0; i < text->n; i++, d->y += NOTE_LINE)
+        draw_text(d, "note", RIGHT, d->y, text->notes[i], strlen(text->notes[i]));
     draw_legend(d);
     d->y += 6;
     fprintf(d->file, "<text class=\"left\" x=\"%d\" y=\"%d\">rank</text>\n", RIGHT, d->y);
