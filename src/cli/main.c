@@ -9,36 +9,29 @@
 #include "select/words.h"
 
 struct subcommand {
-    const char *name; /* as argv[0] of the subcommand: "allreduce list" */
+    const char *name;
     ar_subcommand_fn *run;
     const char *help;
 };
 
 static const struct subcommand subcommands[] = {
-    {"allreduce list", ar_cli_list, "the algorithms: names, parameters, needs, sources"},
-    {"allreduce explain", ar_cli_explain,
-     "one algorithm drawn, proved and counted; or a text of rules"},
-    {"allreduce run", ar_cli_run, "under mpiexec: a program with the library preloaded"},
-    {"allreduce bench", ar_cli_bench, "under mpiexec: every algorithm timed beside the MPI's own"},
-    {"allreduce tune", ar_cli_tune, "under mpiexec: the fastest for each size, as rules"},
-    {"allreduce model", ar_cli_model, "under mpiexec: the constants of this machine, as a file"},
-    {"allreduce report", ar_cli_report, "where a run's time in allreduces went, by its statistics"},
+    {"list", ar_cli_list, "the algorithms: names, parameters, needs, sources"},
+    {"explain", ar_cli_explain, "one algorithm drawn, proved and counted; or a text of rules"},
+    {"run", ar_cli_run, "under mpiexec: a program with the library preloaded"},
+    {"bench", ar_cli_bench, "under mpiexec: every algorithm timed beside the MPI's own"},
+    {"tune", ar_cli_tune, "under mpiexec: the fastest for each size, as rules"},
+    {"model", ar_cli_model, "under mpiexec: the constants of this machine, as a file"},
+    {"report", ar_cli_report, "where a run's time in allreduces went, by its statistics"},
 };
 
 enum { NSUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
-
-static const char *
-short_name(const struct subcommand *s)
-{
-    return strchr(s->name, ' ') + 1;
-}
 
 static void
 print_help(FILE *file)
 {
     fprintf(file, "Usage: allreduce SUBCOMMAND [OPTION...]\n\n");
     for (int i = 0; i < NSUBCOMMANDS; i++)
-        fprintf(file, "  %-10s %s\n", short_name(&subcommands[i]), subcommands[i].help);
+        fprintf(file, "  %-10s %s\n", subcommands[i].name, subcommands[i].help);
     fprintf(file, "\n  --version  print the version\n"
                   "  --help     print this; allreduce SUBCOMMAND --help prints more\n");
 }
@@ -50,17 +43,15 @@ fail_unknown(const char *word)
     struct ar_text why;
     struct ar_nearest nearest;
     ar_text_init(&why, text, sizeof text);
-    ar_nearest_init(&nearest, (struct ar_word){word, strlen(word)});
+    ar_nearest_init(&nearest, ar_word_of(word));
     ar_text_add(&why, "no subcommand ");
     ar_text_quote(&why, nearest.word);
-    for (int i = 0; i < NSUBCOMMANDS; i++) {
-        const char *const name = short_name(&subcommands[i]);
-        ar_nearest_offer(&nearest, (struct ar_word){name, strlen(name)});
-    }
+    for (int i = 0; i < NSUBCOMMANDS; i++)
+        ar_nearest_offer(&nearest, ar_word_of(subcommands[i].name));
     ar_text_suggest(&why, &nearest);
     ar_text_add(&why, "; there are:");
     for (int i = 0; i < NSUBCOMMANDS; i++)
-        ar_text_add(&why, " %s", short_name(&subcommands[i]));
+        ar_text_add(&why, " %s", subcommands[i].name);
     fprintf(stderr, "allreduce: %s\n", text);
     return AR_EXIT_USAGE;
 }
@@ -82,8 +73,10 @@ main(int argc, char **argv)
         return AR_EXIT_DONE;
     }
     for (int i = 0; i < NSUBCOMMANDS; i++)
-        if (strcmp(argv[1], short_name(&subcommands[i])) == 0) {
-            argv[1] = (char *)subcommands[i].name;
+        if (strcmp(argv[1], subcommands[i].name) == 0) {
+            static char name[32];
+            snprintf(name, sizeof name, "allreduce %s", argv[1]);
+            argv[1] = name;
             return subcommands[i].run(argc - 1, argv + 1);
         }
     return fail_unknown(argv[1]);

@@ -41,22 +41,6 @@ parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-/* The first rank of each rank's node, which tells nodes apart; NULL without memory. */
-static int *
-find_nodes(int rank, int nranks)
-{
-    MPI_Comm local;
-    int leader = rank;
-    int *const node_of = malloc((size_t)nranks * sizeof *node_of);
-    if (!node_of)
-        return NULL;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &local);
-    MPI_Bcast(&leader, 1, MPI_INT, 0, local);
-    MPI_Comm_free(&local);
-    MPI_Allgather(&leader, 1, MPI_INT, node_of, 1, MPI_INT, MPI_COMM_WORLD);
-    return node_of;
-}
-
 /* An enum ar_exit, having said why it failed. */
 static int
 write_machine(const struct request *request, struct ar_machine *machine)
@@ -80,12 +64,13 @@ measure(const struct request *request, int rank, int nranks)
 {
     const struct ar_wire wire = {.comm = MPI_COMM_WORLD};
     struct ar_machine machine;
-    int *const node_of = find_nodes(rank, nranks);
+    int *const node_of = malloc((size_t)nranks * sizeof *node_of);
     int status = AR_EXIT_FAILED;
     if (nranks < 2) {
         fprintf(stderr, "allreduce model: needs two ranks or more: mpiexec -n 2 allreduce model\n");
         status = AR_EXIT_USAGE;
-    } else if (node_of && !ar_measure(&machine, &wire, rank, node_of, nranks, EFFORT)) {
+    } else if (node_of && !ar_carrier_find_nodes(node_of, MPI_COMM_WORLD, rank, nranks) &&
+               !ar_measure(&machine, &wire, rank, node_of, nranks, EFFORT)) {
         status = rank == 0 ? write_machine(request, &machine) : AR_EXIT_DONE;
     }
     free(node_of);

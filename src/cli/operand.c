@@ -3,17 +3,11 @@
 #include "cli/operand.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "select/select.h"
 
-/* Behind the "MPI_" that all names begin with. */
-static const char *
-short_name(const char *name)
-{
-    return name + strlen("MPI_");
-}
+#define PREFIX 4 /* letters of the "MPI_" that all names begin with */
 
 static const char *
 op_at(size_t i)
@@ -30,13 +24,13 @@ find(size_t *row, const char *name, const char *what, const char *(*at)(size_t r
     struct ar_nearest nearest;
     ar_nearest_init(&nearest, word);
     for (size_t i = 0; at(i); i++) {
-        const char *const full = at(i), *const brief = short_name(full);
+        const char *const full = at(i), *const brief = full + PREFIX;
         if (ar_word_is(word, full) || ar_word_is(word, brief)) {
             *row = i;
             return true;
         }
-        ar_nearest_offer(&nearest, (struct ar_word){full, strlen(full)});
-        ar_nearest_offer(&nearest, (struct ar_word){brief, strlen(brief)});
+        ar_nearest_offer(&nearest, ar_word_of(full));
+        ar_nearest_offer(&nearest, ar_word_of(brief));
     }
     ar_text_add(why, "no predefined %s ", what);
     ar_text_quote(why, word);
@@ -64,7 +58,7 @@ ar_op_by_name(enum ar_op *op, const char *name, struct ar_text *why)
     }
     ar_text_add(why, "; allowed:");
     for (size_t i = 0; op_at(i); i++)
-        ar_text_add(why, " %s", short_name(op_at(i)));
+        ar_text_add(why, " %s", op_at(i) + PREFIX);
     return false;
 }
 

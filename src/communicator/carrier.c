@@ -107,9 +107,9 @@ split(MPI_Comm comm, const int *colour_of, int rank, int nranks, MPI_Comm *part)
     return error;
 }
 
-/* Sets node_of to the first rank on each rank's node.  Ranks of a node have its name and boot. */
-static int
-find_nodes(int *node_of, MPI_Comm comm, int rank, int nranks)
+/* Ranks of a node have its name and boot. */
+int
+ar_carrier_find_nodes(int *node_of, MPI_Comm comm, int rank, int nranks)
 {
     const uint64_t mine = ar_host_hash();
     uint64_t *const all = malloc((size_t)nranks * sizeof *all);
@@ -142,9 +142,8 @@ split(MPI_Comm comm, const int *colour_of, int rank, int nranks, MPI_Comm *part)
     return PMPI_Comm_split(comm, colour_of ? colour_of[rank] : 0, rank, part);
 }
 
-/* Sets node_of to the first rank on each rank's node. */
-static int
-find_nodes(int *node_of, MPI_Comm comm, int rank, int nranks)
+int
+ar_carrier_find_nodes(int *node_of, MPI_Comm comm, int rank, int nranks)
 {
     MPI_Comm node;
     int first = rank;
@@ -211,7 +210,7 @@ make(const struct offer *offer, MPI_Comm comm, int rank, int nranks, int *error)
     const bool has_share = taken < MOST;
     taken += has_share;
     pthread_mutex_unlock(&lock);
-    bool fails = find_nodes(s->node_of, comm, rank, nranks) != MPI_SUCCESS;
+    bool fails = ar_carrier_find_nodes(s->node_of, comm, rank, nranks) != MPI_SUCCESS;
     if (split(comm, NULL, rank, nranks, &s->comm) == MPI_SUCCESS)
         PMPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
     else

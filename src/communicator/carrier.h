@@ -34,6 +34,10 @@ void ar_carriage_return(struct ar_carriage *carriage, bool mpi_lives);
  * on a node's ranks, where MPI has none. */
 MPI_Comm ar_carriage_node(const struct ar_carriage *carriage, MPI_Comm comm, int rank, int nranks);
 
+/* Sets node_of to the first rank on each rank's node.  Collective over comm.  MPI_SUCCESS, an error
+ * of MPI's or MPI_ERR_NO_MEM. */
+int ar_carrier_find_nodes(int *node_of, MPI_Comm comm, int rank, int nranks);
+
 /* Notes that the program copies comm by MPI_Comm_idup, which may be under way when the next carrier
  * is made. */
 void ar_carrier_note_copy(MPI_Comm comm);
