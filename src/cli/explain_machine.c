@@ -19,36 +19,30 @@ struct scene {
     int *node_of;
     int nnodes;
     size_t bytes;
+    struct ar_advice_request advice; /* what auto would ask */
 };
 
 /* --- the scene --- */
 
-static int
-read_machine(struct scene *scene)
-{
-    const struct ar_explain *const request = scene->request;
-    char reason[1024];
-    struct ar_text why;
-    if (!request->machine_file) {
-        scene->machine = ar_machine_flat(request->latency_us * 1e3, 1 / request->bandwidth_gbytes,
-                                         1 / request->reduction_gbytes);
-        return AR_EXIT_DONE;
-    }
-    ar_text_init(&why, reason, sizeof reason);
-    const int error = ar_model_file_read(&scene->machine, request->machine_file, &why);
-    if (error)
-        fprintf(stderr, "allreduce explain: --machine: %s\n",
-                error == AR_ERR_MEMORY ? "out of memory" : reason);
-    return error == AR_ERR_MEMORY ? AR_EXIT_FAILED : error ? AR_EXIT_USAGE : AR_EXIT_DONE;
-}
-
+/* An enum ar_exit, having said why it failed. */
 static int
 set_scene(struct scene *scene)
 {
     const struct ar_explain *const request = scene->request;
-    const int exit_code = read_machine(scene);
-    if (exit_code != AR_EXIT_DONE)
-        return exit_code;
+    char reason[1024];
+    struct ar_text why;
+    int error = AR_OK;
+    ar_text_init(&why, reason, sizeof reason);
+    if (request->machine_file)
+        error = ar_model_file_read(&scene->machine, request->machine_file, &why);
+    else
+        scene->machine = ar_machine_flat(request->latency_us * 1e3, 1 / request->bandwidth_gbytes,
+                                         1 / request->reduction_gbytes);
+    if (error) {
+        fprintf(stderr, "allreduce explain: --machine: %s\n",
+                error == AR_ERR_MEMORY ? "out of memory" : reason);
+        return error == AR_ERR_MEMORY ? AR_EXIT_FAILED : AR_EXIT_USAGE;
+    }
     if (request->hosts)
         scene->machine.ranks_per_node = request->per_host;
     scene->bytes = request->size_given ? request->bytes : USUAL_BYTES;
@@ -58,6 +52,11 @@ set_scene(struct scene *scene)
         return AR_EXIT_FAILED;
     }
     scene->nnodes = scene->node_of[request->nranks - 1] + 1;
+    scene->advice = (struct ar_advice_request){.machine = &scene->machine,
+                                               .node_of = scene->node_of,
+                                               .nranks = request->nranks,
+                                               .scratch_bytes = USUAL_SCRATCH,
+                                               .most_steps = AR_ADVISE_STEPS};
     return AR_EXIT_DONE;
 }
 
@@ -188,13 +187,10 @@ print_table(const struct scene *scene, const struct ar_compared *rows, size_t n)
 static int
 compare(const struct scene *scene)
 {
-    const struct ar_advice_request request = {.machine = &scene->machine,
-                                              .node_of = scene->node_of,
-                                              .nranks = scene->request->nranks,
-                                              .scratch_bytes = USUAL_SCRATCH};
     struct ar_compared *rows;
     size_t n;
-    const int error = ar_compare(&rows, &n, &request, scene->bytes, scene->request->element_bytes);
+    const int error =
+        ar_compare(&rows, &n, &scene->advice, scene->bytes, scene->request->element_bytes);
     if (error)
         return tell_error(scene, error);
     print_table(scene, rows, n);
@@ -207,19 +203,14 @@ compare(const struct scene *scene)
 static int
 explain_auto(const struct scene *scene)
 {
-    const struct ar_advice_request request = {.machine = &scene->machine,
-                                              .node_of = scene->node_of,
-                                              .nranks = scene->request->nranks,
-                                              .scratch_bytes = USUAL_SCRATCH,
-                                              .most_steps = AR_ADVISE_STEPS};
     struct ar_advice advice;
-    const int error = ar_advise(&advice, &request);
+    const int error = ar_advise(&advice, &scene->advice);
     if (error)
         return tell_error(scene, error);
     char *const rules = ar_advice_rules(&advice);
     if (!rules)
         return tell_error(scene, AR_ERR_MEMORY);
-    printf("auto on %d ranks on %d nodes, by a model of: %s\n\n%s\n\n", request.nranks,
+    printf("auto on %d ranks on %d nodes, by a model of: %s\n\n%s\n\n", scene->request->nranks,
            scene->nnodes, scene->machine.title, rules);
     for (int i = 0; i < advice.n; i++) {
         char name[AR_CHOICE_TEXT], size[AR_SIZE_TEXT];

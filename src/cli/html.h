@@ -59,7 +59,10 @@ enum ar_plot_style {
     AR_PLOT_DASHED  /* a dashed line without: a bound, something expected */
 };
 
-struct ar_plot_series;
+struct ar_plot_point {
+    size_t series; /* its number */
+    double bytes, y;
+};
 
 /* All but the first three members zero is a plot without points. */
 struct ar_plot {
@@ -67,6 +70,8 @@ struct ar_plot {
     size_t series_most;          /* later series are left out; 0: all are drawn */
     struct ar_plot_series *series;
     size_t nseries;
+    struct ar_plot_point *points;
+    size_t npoints;
     bool out_of_memory; /* a point is missing */
 };
 

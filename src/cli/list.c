@@ -1,8 +1,6 @@
 /* allreduce list: the registry as a table. */
 #include <argp.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +16,6 @@ enum shown { EVERYWHERE, IN_MARKDOWN, IN_RECORDS };
 struct table_column {
     const char *title;
     enum shown shown; /* IN_MARKDOWN: and in records; IN_RECORDS: only CSV and JSON */
-    size_t offset;    /* of the text in the row; COMPUTED: it has none */
 };
 
 enum format { TEXT, CSV, JSON, MARKDOWN, NAMES };
@@ -39,24 +36,12 @@ ar_cli_print_parameters(char *text, size_t room, const struct ar_algorithm *row)
 
 /* --- cells --- */
 
-#define COMPUTED SIZE_MAX
-
-#define TEXT_OF(member) offsetof(struct ar_algorithm, member)
-
 static const struct table_column columns[] = {
-    {"name", EVERYWHERE, TEXT_OF(name)},
-    {"title", IN_RECORDS, TEXT_OF(title)},
-    {"aliases", EVERYWHERE, TEXT_OF(aliases)},
-    {"intel", EVERYWHERE, COMPUTED},
-    {"order", EVERYWHERE, COMPUTED},
-    {"parameters", EVERYWHERE, COMPUTED},
-    {"needs", IN_MARKDOWN, TEXT_OF(needs)},
-    {"rounds", IN_MARKDOWN, TEXT_OF(rounds)},
-    {"bytes", IN_MARKDOWN, TEXT_OF(bytes)},
-    {"time", IN_RECORDS, TEXT_OF(cost)},
-    {"bits", EVERYWHERE, COMPUTED},
-    {"family", IN_MARKDOWN, COMPUTED},
-    {"source", EVERYWHERE, TEXT_OF(source)},
+    {"name", EVERYWHERE},   {"title", IN_RECORDS},   {"aliases", EVERYWHERE},
+    {"intel", EVERYWHERE},  {"order", EVERYWHERE},   {"parameters", EVERYWHERE},
+    {"needs", IN_MARKDOWN}, {"rounds", IN_MARKDOWN}, {"bytes", IN_MARKDOWN},
+    {"time", IN_RECORDS},   {"bits", EVERYWHERE},    {"family", IN_MARKDOWN},
+    {"source", EVERYWHERE},
 };
 
 enum { NCOLUMNS = sizeof columns / sizeof columns[0] };
@@ -65,24 +50,29 @@ enum { NCOLUMNS = sizeof columns / sizeof columns[0] };
 static void
 fill_cell(char text[CELL_ROOM], int column, const struct ar_algorithm *row)
 {
-    const struct table_column *const c = &columns[column];
-    const char *is = c->title;
-    if (row && c->offset != COMPUTED)
-        is = *(const char *const *)(const void *)((const char *)row + c->offset);
-    else if (row && strcmp(c->title, "order") == 0)
-        is = row->keeps_order ? "any op" : "commutative";
-    else if (row && strcmp(c->title, "bits") == 0)
-        is = ar_determinism_names[ar_algorithm_keeps(row)];
-    else if (row && strcmp(c->title, "family") == 0)
-        is = ar_family_names[row->family];
-    else if (row)
-        is = "";
-    snprintf(text, CELL_ROOM, "%s", is);
-    if (row && strcmp(c->title, "parameters") == 0)
-        ar_cli_print_parameters(text, CELL_ROOM, row);
-    else if (row && strcmp(c->title, "intel") == 0 && row->intel_id)
-        snprintf(text, CELL_ROOM, row->intel_id_last ? "%d-%d" : "%d", row->intel_id,
+    char parameters[CELL_ROOM], intel[32] = "";
+    if (!row) {
+        snprintf(text, CELL_ROOM, "%s", columns[column].title);
+        return;
+    }
+    ar_cli_print_parameters(parameters, sizeof parameters, row);
+    if (row->intel_id)
+        snprintf(intel, sizeof intel, row->intel_id_last ? "%d-%d" : "%d", row->intel_id,
                  row->intel_id_last);
+    const char *const cells[NCOLUMNS] = {row->name,
+                                         row->title,
+                                         row->aliases,
+                                         intel,
+                                         row->keeps_order ? "any op" : "commutative",
+                                         parameters,
+                                         row->needs,
+                                         row->rounds,
+                                         row->bytes,
+                                         row->cost,
+                                         ar_determinism_names[ar_algorithm_keeps(row)],
+                                         ar_family_names[row->family],
+                                         row->source};
+    snprintf(text, CELL_ROOM, "%s", cells[column]);
 }
 
 /* --- formats --- */

@@ -41,66 +41,54 @@ enum {
     NMARKS = sizeof marks / sizeof marks[0],
 };
 
-struct point {
-    double x, y;
-};
-
 struct ar_plot_series {
     char *title;
     enum ar_plot_style style;
-    struct point *points;
-    size_t n;
 };
 
 /* --- what is drawn --- */
 
-/* The series that is called so, made where there is none; NULL where it is left out, and without
- * memory. */
-static struct ar_plot_series *
-find_series(struct ar_plot *plot, const char *title, enum ar_plot_style style)
+/* False without memory. */
+static bool
+add_series(struct ar_plot *plot, const char *title, enum ar_plot_style style)
 {
-    for (size_t i = 0; i < plot->nseries; i++)
-        if (strcmp(plot->series[i].title, title) == 0)
-            return &plot->series[i];
-    if (plot->series_most && plot->nseries == plot->series_most)
-        return NULL;
     struct ar_plot_series *const more =
         realloc(plot->series, (plot->nseries + 1) * sizeof *plot->series);
-    char *const copy = strdup(title);
-    if (more)
-        plot->series = more;
-    if (!more || !copy) {
-        plot->out_of_memory = true;
-        free(copy);
-        return NULL;
-    }
-    more[plot->nseries] = (struct ar_plot_series){.title = copy, .style = style};
-    return &more[plot->nseries++];
+    if (!more)
+        return false;
+    plot->series = more;
+    more[plot->nseries] = (struct ar_plot_series){strdup(title), style};
+    return more[plot->nseries].title && ++plot->nseries;
 }
 
 void
 ar_plot_add(struct ar_plot *plot, const char *series, enum ar_plot_style style, double bytes,
             double y)
 {
+    size_t k = 0;
     if (!isfinite(bytes) || !isfinite(y) || bytes <= 0 || y <= 0)
         return;
-    struct ar_plot_series *const s = find_series(plot, series, style);
-    if (!s)
+    while (k < plot->nseries && strcmp(plot->series[k].title, series) != 0)
+        k++;
+    if (k == plot->nseries && plot->series_most && k == plot->series_most)
         return;
-    struct point *const more = realloc(s->points, (s->n + 1) * sizeof *s->points);
-    if (!more) {
+    struct ar_plot_point *const more =
+        realloc(plot->points, (plot->npoints + 1) * sizeof *plot->points);
+    if (more)
+        plot->points = more;
+    if (more && (k < plot->nseries || add_series(plot, series, style)))
+        more[plot->npoints++] = (struct ar_plot_point){k, bytes, y};
+    else
         plot->out_of_memory = true;
-        return;
-    }
-    s->points = more;
-    s->points[s->n++] = (struct point){bytes, y};
 }
 
+/* Series by series, from left to right. */
 static int
 compare_points(const void *a, const void *b)
 {
-    const double x = ((const struct point *)a)->x, y = ((const struct point *)b)->x;
-    return (x > y) - (x < y);
+    const struct ar_plot_point *const x = a, *const y = b;
+    return x->series != y->series ? (x->series > y->series) - (x->series < y->series)
+                                  : (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
 /* --- the picture --- */
@@ -130,14 +118,13 @@ find_frame(FILE *to, const struct ar_plot *plot)
 {
     const int key = (int)plot->nseries * KEY_LINE;
     struct frame f = {to, key > AREA_HEIGHT ? key : AREA_HEIGHT, INFINITY, 0, INFINITY, 0};
-    for (size_t k = 0; k < plot->nseries; k++)
-        for (size_t i = 0; i < plot->series[k].n; i++) {
-            const struct point at = plot->series[k].points[i];
-            f.x_least = fmin(f.x_least, at.x / 1.25);
-            f.x_most = fmax(f.x_most, at.x * 1.25);
-            f.y_least = fmin(f.y_least, at.y / 1.25);
-            f.y_most = fmax(f.y_most, at.y * 1.25);
-        }
+    for (size_t i = 0; i < plot->npoints; i++) {
+        const struct ar_plot_point at = plot->points[i];
+        f.x_least = fmin(f.x_least, at.bytes / 1.25);
+        f.x_most = fmax(f.x_most, at.bytes * 1.25);
+        f.y_least = fmin(f.y_least, at.y / 1.25);
+        f.y_most = fmax(f.y_most, at.y * 1.25);
+    }
     return f;
 }
 
@@ -174,23 +161,24 @@ put_grid(const struct frame *f)
         }
 }
 
-/* The line, its marks and its entry in the key. */
+/* The line through n points, its marks and its entry in the key. */
 static void
-put_series(const struct frame *f, const struct ar_plot_series *s, size_t number)
+put_series(const struct frame *f, const struct ar_plot_series *s, size_t number,
+           const struct ar_plot_point *points, size_t n)
 {
     const char *const colour = colours[number % NCOLOURS], *const mark = marks[number % NMARKS];
     const int x = LEFT + AREA_WIDTH + 20, y = TOP + 10 + KEY_LINE * (int)number;
     const bool dashed = s->style == AR_PLOT_DASHED;
     fprintf(f->to, "<g stroke=\"%s\" fill=\"%s\"><path class=\"line\" d=\"", colour,
             number / NCOLOURS % 2 ? "none" : colour);
-    for (size_t i = 0; i < s->n; i++)
-        fprintf(f->to, "%c%.1f %.1f", i ? 'L' : 'M', x_of(f, s->points[i].x),
-                y_of(f, s->points[i].y));
+    for (size_t i = 0; i < n; i++)
+        fprintf(f->to, "%c%.1f %.1f", i ? 'L' : 'M', x_of(f, points[i].bytes),
+                y_of(f, points[i].y));
     fprintf(f->to, "M%d %dh%d\"%s/>\n", x, y, KEY_SAMPLE,
             dashed ? " stroke-dasharray=\"6 4\"" : "");
-    for (size_t i = 0; i < s->n && !dashed; i++)
-        fprintf(f->to, "<path class=\"mark\" d=\"M%.1f %.1f%s\"/>\n", x_of(f, s->points[i].x),
-                y_of(f, s->points[i].y), mark);
+    for (size_t i = 0; i < n && !dashed; i++)
+        fprintf(f->to, "<path class=\"mark\" d=\"M%.1f %.1f%s\"/>\n", x_of(f, points[i].bytes),
+                y_of(f, points[i].y), mark);
     if (!dashed)
         fprintf(f->to, "<path d=\"M%d %d%s\"/>\n", x + KEY_SAMPLE / 2, y, mark);
     fputs("</g>\n", f->to);
@@ -214,16 +202,20 @@ put_picture(FILE *to, const struct ar_plot *plot)
     fprintf(to, "<g transform=\"translate(18 %d) rotate(-90)\">", TOP + f.height / 2);
     put_text(&f, 0, 0, "middle", plot->y_title);
     fputs("</g>\n", to);
-    for (size_t i = 0; i < plot->nseries; i++)
-        put_series(&f, &plot->series[i], i);
+    for (size_t first = 0, end; first < plot->npoints; first = end) {
+        const size_t k = plot->points[first].series;
+        for (end = first; end < plot->npoints && plot->points[end].series == k;)
+            end++;
+        put_series(&f, &plot->series[k], k, &plot->points[first], end - first);
+    }
     fputs("</svg>\n", to);
 }
 
 void
 ar_plot_put(struct ar_html *page, struct ar_plot *plot, const char *caption)
 {
-    for (size_t i = 0; i < plot->nseries; i++)
-        qsort(plot->series[i].points, plot->series[i].n, sizeof(struct point), compare_points);
+    if (plot->npoints > 0)
+        qsort(plot->points, plot->npoints, sizeof *plot->points, compare_points);
     if (plot->out_of_memory) {
         ar_html_paragraph(page, "%s (out of memory)", caption);
     } else if (plot->nseries > 0) {
@@ -233,11 +225,9 @@ ar_plot_put(struct ar_html *page, struct ar_plot *plot, const char *caption)
         ar_html_escape(page->file, caption, strlen(caption));
         fputs("</figcaption>\n</figure>\n", page->file);
     }
-    for (size_t i = 0; i < plot->nseries; i++) {
+    for (size_t i = 0; i < plot->nseries; i++)
         free(plot->series[i].title);
-        free(plot->series[i].points);
-    }
     free(plot->series);
-    plot->series = NULL;
-    plot->nseries = 0;
+    free(plot->points);
+    *plot = (struct ar_plot){.title = plot->title, .y_title = plot->y_title};
 }

@@ -154,7 +154,7 @@ add_plots(struct ar_html *page, const struct ar_facts *facts, size_t nruns)
 {
     ar_html_heading(page, "By size of the message");
     for (size_t k = 0; k < sizeof plots / sizeof plots[0]; k++) {
-        struct ar_plot plot = {"", plots[k].y_title, LINES_MAX, NULL, 0, false};
+        struct ar_plot plot = {.title = "", .y_title = plots[k].y_title, .series_most = LINES_MAX};
         for (size_t run = 0; run < nruns; run++)
             for (size_t i = 0; i < facts[run].n; i++) {
                 const struct ar_fact *f = &facts[run].facts[i];

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -20,27 +19,23 @@ place_words(enum ar_place place)
 
 /* --- plots --- */
 
-#define VALUE_OF(member) offsetof(struct ar_result, member)
-
 static const struct {
     const char *title;
     const char *y_title;
-    size_t offset; /* of the value in a row */
     const char *caption;
 } plots[] = {
-    {"Time", "us a call", VALUE_OF(outcome.median_us),
-     "Median time of a call, of the slowest rank. Lower is better."},
-    {"Speed-up", "times faster than native", VALUE_OF(times_native),
+    {"Time", "us a call", "Median time of a call, of the slowest rank. Lower is better."},
+    {"Speed-up", "times faster than native",
      "Native's median by the algorithm's, from the same run. Above 1 is faster than the MPI "
      "library's own allreduce."},
-    {"Bandwidth against the bound", "bus bandwidth, GB/s", VALUE_OF(bus_gbs),
+    {"Bandwidth against the bound", "bus bandwidth, GB/s",
      "Bytes of the message, times 2(p-1)/p, by the time: what each rank at least sends and "
      "receives of a long message. Exchange: each rank does just that, with its neighbours, and "
      "reduces nothing. Bound: the best of exchange over all sizes. Shared memory, which moves "
      "no messages, may pass it."},
 };
 
-enum { NPLOTS = sizeof plots / sizeof plots[0] };
+enum { BANDWIDTH = 2, NPLOTS = sizeof plots / sizeof plots[0] };
 
 /* The best that exchange came to in one place, in GB/s; 0 where it was not measured. */
 static double
@@ -64,12 +59,12 @@ put_plots(struct ar_html *page, const struct ar_results *results, enum ar_place 
         for (size_t i = 0; i < results->n; i++) {
             const struct ar_result *const row = &results->rows[i];
             const bool expected = row->kind == AR_MEASURED_EXCHANGE;
-            const void *const value = (const char *)row + plots[k].offset;
+            const double values[] = {row->outcome.median_us, row->times_native, row->bus_gbs};
             if (row->place == place)
                 ar_plot_add(&plot, row->label, expected ? AR_PLOT_DASHED : AR_PLOT_MARKED,
-                            (double)row->bytes, *(const double *)value);
+                            (double)row->bytes, values[k]);
         }
-        for (size_t i = 0; i < results->n && plots[k].offset == VALUE_OF(bus_gbs); i++)
+        for (size_t i = 0; i < results->n && k == BANDWIDTH; i++)
             if (results->rows[i].place == place)
                 ar_plot_add(&plot, "bound", AR_PLOT_DASHED, (double)results->rows[i].bytes, bound);
         ar_plot_put(page, &plot, plots[k].caption);
