@@ -20,7 +20,7 @@ static int
 add_all(struct ar_measurement *m, const struct ar_bench *bench, size_t count)
 {
     int status = AR_EXIT_DONE;
-    if (bench->preset == AR_PRESET_COURSE) {
+    if (bench->course) {
         ar_measurement_clear(m, 2);
         return ar_preset_add(m, count);
     }
@@ -62,7 +62,7 @@ run_place(struct ar_results *results, struct ar_measurement *m, const struct ar_
         return status ? status : wrong;
     if (bench->format == AR_BENCH_CSV)
         ar_results_print_csv(results, first);
-    else if (bench->format == AR_BENCH_TEXT && bench->preset == AR_PRESET_COURSE)
+    else if (bench->format == AR_BENCH_TEXT && bench->course)
         ar_preset_print(results, first);
     else if (bench->format == AR_BENCH_TEXT)
         ar_results_print_text(results, first);

@@ -10,8 +10,6 @@
 
 enum ar_bench_format { AR_BENCH_TEXT, AR_BENCH_CSV, AR_BENCH_JSON };
 
-enum ar_preset { AR_PRESET_NONE, AR_PRESET_COURSE };
-
 enum ar_places { AR_PLACES_OUT = 1, AR_PLACES_IN = 2 }; /* bits, 1 << enum ar_place */
 
 struct ar_bench {
@@ -24,7 +22,7 @@ struct ar_bench {
     unsigned places; /* enum ar_places */
     size_t rotate_bytes;
     bool exchange;
-    enum ar_preset preset;
+    bool course; /* --preset=course */
     enum ar_bench_format format;
     const char *html; /* file, or NULL */
 };

@@ -83,8 +83,8 @@ static void
 finish(struct argp_state *state, struct line *line)
 {
     struct ar_bench *const bench = line->bench;
-    const bool course = bench->preset == AR_PRESET_COURSE;
-    if (bench->preset && bench->algorithms)
+    const bool course = bench->course;
+    if (course && bench->algorithms)
         argp_error(state, "--preset has its own algorithms: leave --algo out");
     if (!line->sizes)
         line->sizes = course ? "4M,16M,32M" : "8,4K,64K,1M";
@@ -136,7 +136,7 @@ parse_value(int key, char *value, struct argp_state *state)
                        value);
         return 0;
     case PRESET:
-        bench->preset = AR_PRESET_COURSE;
+        bench->course = true;
         if (strcmp(value, "course") != 0)
             argp_error(state, "--preset: there is 'course', and no '%s'", value);
         return 0;

@@ -238,8 +238,7 @@ print_proof(const struct explained *e)
         printf(" in %zu segments, %d in flight; below, one of %zu", (count + at_once - 1) / at_once,
                e->choice.params.window, at_once);
     printf("\n%sproved%s: each rank counts once, %s, in one expression on all\n"
-           "ranks; no deadlock, no hazard; the same with MPI_IN_PLACE (%zu "
-           "elements)\n\n",
+           "ranks; no deadlock, no hazard; the same with MPI_IN_PLACE (%zu elements)\n\n",
            ar_color_begin(stdout, AR_COLOR_GOOD), ar_color_end(stdout), order_of(e),
            e->drawn_count);
     if (request->nranks > AR_EXPLAIN_DRAWN_MAX) {

@@ -81,13 +81,11 @@ add_facts(struct ar_html *page, const struct ar_facts *facts)
         ar_html_cell(page, "%s", ar_fact_explain(f, why, sizeof why));
     }
     ar_html_table_end(page);
-    ar_html_paragraph(page, "calls: of a rank. size: from so many bytes to below twice as "
-                            "many. own: a call "
-                            "where nobody is late, by estimate: of each call one rank comes "
-                            "last and waits for "
-                            "nobody. late: waiting for late ranks. x bound: own beside what "
-                            "the calls on as many "
-                            "ranks reached at best in this run, or beside --bandwidth.");
+    ar_html_paragraph(
+        page, "calls: of a rank. size: from so many bytes to below twice as "
+              "many. own: a call where nobody is late, by estimate: of each call one rank comes "
+              "last and waits for nobody. late: waiting for late ranks. x bound: own beside what "
+              "the calls on as many ranks reached at best in this run, or beside --bandwidth.");
 }
 
 static void
@@ -139,8 +137,7 @@ static const struct {
 } plots[] = {
     {"us", "Own time of a call: where nobody is late."},
     {"us", "Median of all calls: late ranks included. Far above the own time: the "
-           "ranks come at "
-           "different times."},
+           "ranks come at different times."},
     {"GB/s", "Rate: the bytes that any allreduce has to send, 2(p-1)/p n, by the own "
              "time."},
 };

@@ -29,8 +29,7 @@ print_totals(const struct ar_facts *facts)
     printf("%.3f s from the first allreduce to the end; of these a rank spent, "
            "in the mean,\n"
            "%.3f s (%.1f %%) in allreduces: %.3f s by the algorithms, %.3f s "
-           "waiting for late ranks, "
-           "%.3f s on set-up\n\n",
+           "waiting for late ranks, %.3f s on set-up\n\n",
            all, in, all > 0 ? 100 * in / all : 0, ar_facts_seconds(facts, facts->own_ns),
            ar_facts_seconds(facts, facts->late_ns), ar_facts_seconds(facts, facts->setup_ns));
 }
@@ -132,11 +131,9 @@ ar_report_print(const struct ar_facts *facts)
     for (size_t i = 0; i < facts->n; i++)
         print_fact(&facts->facts[i], &w);
     printf("\ncalls: of a rank; size: from so many bytes to below twice as many; "
-           "own: a call where "
-           "nobody is late, by estimate; late: waiting for late ranks\n"
+           "own: a call where nobody is late, by estimate; late: waiting for late ranks\n"
            "x bound: own beside what the calls on as many ranks reached at best "
-           "in this file, or "
-           "beside --bandwidth\n");
+           "in this file, or beside --bandwidth\n");
     advise(facts);
 }
 

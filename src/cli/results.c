@@ -141,8 +141,7 @@ ar_results_print_csv(const struct ar_results *results, size_t first)
 {
     if (first == 0)
         printf("ranks,bytes,algorithm,median_us,min_us,max_us,times_native,result,"
-               "avg_us,algbw_gbs,"
-               "busbw_gbs,error,from_native,place,type,op,count,rotate_bytes,ran,"
+               "avg_us,algbw_gbs,busbw_gbs,error,from_native,place,type,op,count,rotate_bytes,ran,"
                "reason\n");
     for (size_t i = first; i < results->n; i++) {
         const struct ar_result *const row = &results->rows[i];
