@@ -237,17 +237,6 @@ call_native(const struct ar_call *call)
     return PMPI_Allreduce(call->in, call->out, (int)call->count, call->type, call->op, call->comm);
 }
 
-static int
-call_reduce_bcast(const struct ar_measurement *m, const struct ar_measured *e, const void *in,
-                  void *out, size_t count)
-{
-    const struct ar_reduction *const r = &m->reduction;
-    const void *const sent = in == out && m->rank == 0 ? MPI_IN_PLACE : in;
-    int error =
-        PMPI_Reduce(sent, m->rank == 0 ? out : NULL, (int)count, r->type, r->op, 0, e->comm);
-    return error ? error : PMPI_Bcast(out, (int)count, r->type, 0, e->comm);
-}
-
 /* The calls that follow run e's pick, if it has one. */
 static void
 take_turn(const struct ar_measured *e)
@@ -268,13 +257,17 @@ call(const struct ar_measurement *m, const struct ar_measured *e, const void *in
                                       .op = m->reduction.op,
                                       .comm = e->comm,
                                       .native = call_native};
+    const bool is_root = m->rank == 0;
     int error = MPI_SUCCESS;
     switch (e->kind) {
     case AR_MEASURED_NATIVE:
         error = call_native(&allreduce);
         break;
     case AR_MEASURED_REDUCE_BCAST:
-        error = call_reduce_bcast(m, e, in, out, count);
+        error = PMPI_Reduce(is_root ? allreduce.in : in, is_root ? out : NULL, (int)count,
+                            allreduce.type, allreduce.op, 0, e->comm);
+        if (!error)
+            error = PMPI_Bcast(out, (int)count, allreduce.type, 0, e->comm);
         break;
     case AR_MEASURED_OURS:
         error = ar_allreduce(&allreduce);

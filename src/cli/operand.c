@@ -62,19 +62,6 @@ ar_op_by_name(enum ar_op *op, const char *name, struct ar_text *why)
     return false;
 }
 
-bool
-ar_type_takes(const struct ar_named *type, const char *type_name, enum ar_op op,
-              struct ar_text *why)
-{
-    if (type->ops & 1u << op)
-        return true;
-    ar_text_add(why, "%s does not take %s; allowed:", ar_op_name(op), type_name);
-    for (int i = 0; i < AR_OPS; i++)
-        if (type->ops & 1u << i)
-            ar_text_add(why, " %s", ar_op_name((enum ar_op)i));
-    return false;
-}
-
 int
 ar_operands_check(const char *command, const size_t *rows, size_t n, enum ar_op op, int rank)
 {
@@ -84,10 +71,15 @@ ar_operands_check(const char *command, const size_t *rows, size_t n, enum ar_op 
     for (size_t i = 0; i < n; i++) {
         const char *const name = ar_named_name(rows[i]);
         const struct ar_named *const type = ar_named_at(rows[i]);
-        if (type && ar_type_takes(type, name, op, &t))
+        if (type && type->ops & 1u << op)
             continue;
-        if (!type)
+        if (type)
+            ar_text_add(&t, "%s does not take %s; allowed:", ar_op_name(op), name);
+        else
             ar_text_add(&t, "this MPI has no %s", name);
+        for (int k = 0; k < AR_OPS && type; k++)
+            if (type->ops & 1u << k)
+                ar_text_add(&t, " %s", ar_op_name((enum ar_op)k));
         if (rank == 0)
             fprintf(stderr, "allreduce %s: %s\n", command, why);
         return AR_EXIT_USAGE;

@@ -16,10 +16,6 @@ bool ar_type_find(size_t *row, const char *name, struct ar_text *why);
 /* The op; false with why, as above. */
 bool ar_op_by_name(enum ar_op *op, const char *name, struct ar_text *why);
 
-/* Does type take op?  False with why: the ops it takes. */
-bool ar_type_takes(const struct ar_named *type, const char *type_name, enum ar_op op,
-                   struct ar_text *why);
-
 /* Does this MPI have the types of n rows, and do they take op?  Rank 0 says why not, for a
  * subcommand.  Needs an initialised MPI.  An enum ar_exit. */
 int ar_operands_check(const char *command, const size_t *rows, size_t n, enum ar_op op, int rank);

@@ -52,15 +52,13 @@ parse(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp argp = {
-    options,
-    parse,
-    "FILE [FILE2]",
-    "Tells from the statistics of a run (ALLREDUCE_STATS=FILE.jsonl) where the time in allreduces "
-    "went: which calls waited for late ranks and which for the algorithm, and how far they are "
-    "from a bound. Two files are set side by side.",
-    NULL,
-    NULL,
-    NULL};
+    .options = options,
+    .parser = parse,
+    .args_doc = "FILE [FILE2]",
+    .doc = "Tells from the statistics of a run (ALLREDUCE_STATS=FILE.jsonl) where the time in "
+           "allreduces went: which calls waited for late ranks and which for the algorithm, and "
+           "how far they are from a bound. Two files are set side by side.",
+};
 
 /* Facts, and pairs if there are two runs; all is empty. */
 static int
