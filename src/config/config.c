@@ -27,6 +27,22 @@ set_problem(struct ar_config *config, const char *name, const char *why)
     ar_text_add(&problem, *name ? "%s: %s" : "%s%s", name, why);
 }
 
+/* Gives a value to config, in one of the ways of its kind; "" gives none, and a bad one is a
+ * problem of name's.  AR_OK; AR_ERR_SYNTAX, which breaks the configuration; AR_ERR_MEMORY. */
+static int
+set(struct ar_config *config, const struct ar_variable *v, int (*how)(const struct ar_setting *),
+    const char *value, const char *name)
+{
+    char reason[AR_CONFIG_PROBLEM];
+    struct ar_text why;
+    const struct ar_setting setting = {config, v, (char *)config + v->offset, value, &why};
+    ar_text_init(&why, reason, sizeof reason);
+    const int error = *value ? how(&setting) : AR_OK;
+    if (error == AR_ERR_SYNTAX)
+        set_problem(config, name, reason);
+    return error;
+}
+
 /* The configuration of an empty environment, without its text. */
 static struct ar_config *
 create(void)
@@ -39,8 +55,10 @@ create(void)
         free(config);
         return NULL;
     }
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        config->allowed[i] = true;
     for (const struct ar_variable *v = ar_variables; v < ar_variables + AR_VARIABLES; v++)
-        v->kind->parse(config, v, v->fallback, NULL);
+        set(config, v, v->kind->parse, v->fallback, v->name);
     return config;
 }
 
@@ -142,22 +160,6 @@ finished(struct ar_config *config, int error)
     }
     ar_config_destroy(config);
     return NULL;
-}
-
-/* Gives a value to config, in one of the ways of its kind; a bad one is a problem of name's.
- * AR_OK; AR_ERR_SYNTAX, which breaks the configuration; AR_ERR_MEMORY. */
-static int
-set(struct ar_config *config, const struct ar_variable *v,
-    int (*how)(struct ar_config *, const struct ar_variable *, const char *, struct ar_text *),
-    const char *value, const char *name)
-{
-    char reason[AR_CONFIG_PROBLEM];
-    struct ar_text why;
-    ar_text_init(&why, reason, sizeof reason);
-    const int error = how(config, v, value, &why);
-    if (error == AR_ERR_SYNTAX)
-        set_problem(config, name, reason);
-    return error;
 }
 
 struct ar_config *

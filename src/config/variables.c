@@ -28,31 +28,22 @@ trimmed(const char *value)
 }
 
 static int
-take_rules(struct ar_config *config, const struct ar_variable *v, const char *value,
-           struct ar_text *why)
+take_rules(const struct ar_setting *s)
 {
     struct ar_problem problem = {0, 0, ""};
-    struct ar_rules **const rules = field_of(config, v);
+    struct ar_rules **const rules = s->field;
     ar_rules_destroy(*rules);
     *rules = NULL;
-    const int error = ar_rules_parse(rules, value, &problem);
+    const int error = ar_rules_parse(rules, s->value, &problem);
     if (error == AR_ERR_SYNTAX)
-        ar_text_add(why, "column %d: %s", problem.column, problem.text);
+        ar_text_add(s->why, "column %d: %s", problem.column, problem.text);
     return error;
 }
 
 static int
-parse_rules(struct ar_config *config, const struct ar_variable *v, const char *value,
-            struct ar_text *why)
+parse_rules_file(const struct ar_setting *s)
 {
-    return *value ? take_rules(config, v, value, why) : AR_OK;
-}
-
-static int
-parse_rules_file(struct ar_config *config, const struct ar_variable *v, const char *value,
-                 struct ar_text *why)
-{
-    return *value ? ar_rules_file_read(field_of(config, v), &config->tuned, value, why) : AR_OK;
+    return ar_rules_file_read(s->field, &s->config->tuned, s->value, s->why);
 }
 
 static char *
@@ -62,18 +53,17 @@ print_rules(const struct ar_config *config, const struct ar_variable *v)
     return *rules ? ar_rules_text(*rules) : strdup("");
 }
 
-static const struct ar_value_kind clauses = {parse_rules, take_rules, print_rules};
+static const struct ar_value_kind clauses = {take_rules, take_rules, print_rules};
 static const struct ar_value_kind rules_file = {parse_rules_file, take_rules, print_rules};
 
 static int
-parse_list(struct ar_config *config, const struct ar_variable *v, const char *value,
-           struct ar_text *why)
+parse_list(const struct ar_setting *s)
 {
     struct ar_problem problem = {0, 0, ""};
-    bool *const *const allowed = field_of(config, v);
-    const int error = ar_algo_list_parse(*allowed, value, &problem);
+    bool *const *const allowed = s->field;
+    const int error = ar_algo_list_parse(*allowed, s->value, &problem);
     if (error == AR_ERR_SYNTAX)
-        ar_text_add(why, "column %d: %s", problem.column, problem.text);
+        ar_text_add(s->why, "column %d: %s", problem.column, problem.text);
     return error;
 }
 
@@ -103,12 +93,10 @@ print_list(const struct ar_config *config, const struct ar_variable *v)
 static const struct ar_value_kind algorithms = {parse_list, parse_list, print_list};
 
 static int
-take_name(struct ar_config *config, const struct ar_variable *v, const char *value,
-          struct ar_text *why)
+take_name(const struct ar_setting *s)
 {
-    char **const name = field_of(config, v);
-    const struct ar_word word = trimmed(value);
-    (void)why;
+    char **const name = s->field;
+    const struct ar_word word = trimmed(s->value);
     free(*name);
     *name = strndup(word.at, word.length);
     return *name ? AR_OK : AR_ERR_MEMORY;
@@ -123,31 +111,28 @@ print_name(const struct ar_config *config, const struct ar_variable *v)
 
 /* The file is read here only to see that it can be. */
 static int
-parse_machine_file(struct ar_config *config, const struct ar_variable *v, const char *value,
-                   struct ar_text *why)
+parse_machine_file(const struct ar_setting *s)
 {
     struct ar_machine machine;
-    const int error = *value ? ar_model_file_read(&machine, value, why) : AR_OK;
-    return error || !*value ? error : take_name(config, v, value, why);
+    const int error = ar_model_file_read(&machine, s->value, s->why);
+    return error ? error : take_name(s);
 }
 
 static int
-parse_stats_file(struct ar_config *config, const struct ar_variable *v, const char *value,
-                 struct ar_text *why)
+parse_stats_file(const struct ar_setting *s)
 {
-    char **const name = field_of(config, v);
-    const int error = *value ? take_name(config, v, value, why) : AR_OK;
-    return error || !*value ? error : ar_stats_file_check(*name, why);
+    char **const name = s->field;
+    const int error = take_name(s);
+    return error ? error : ar_stats_file_check(*name, s->why);
 }
 
 /* As an absolute path: the program may be in another folder when it is written. */
 static int
-parse_own_file(struct ar_config *config, const struct ar_variable *v, const char *value,
-               struct ar_text *why)
+parse_own_file(const struct ar_setting *s)
 {
-    char path[PATH_MAX], **const name = field_of(config, v);
-    const int error = parse_stats_file(config, v, value, why);
-    if (error || !*value)
+    char path[PATH_MAX], **const name = s->field;
+    const int error = parse_stats_file(s);
+    if (error)
         return error;
     ar_stats_file_path(path, sizeof path, *name);
     free(*name);
@@ -161,28 +146,27 @@ static const struct ar_value_kind own_file = {.parse = parse_own_file};
 
 /* The number of the word between '|' in the row's values; enums are in this order. */
 static int
-parse_word(struct ar_config *config, const struct ar_variable *v, const char *value,
-           struct ar_text *why)
+parse_word(const struct ar_setting *s)
 {
-    const struct ar_word word = trimmed(value);
+    const struct ar_word word = trimmed(s->value);
     struct ar_nearest nearest;
     int number = 0;
     ar_nearest_init(&nearest, word);
-    for (const char *at = v->values; *at; number++) {
+    for (const char *at = s->row->values; *at; number++) {
         char name[16];
         const size_t length = strcspn(at, "|");
         snprintf(name, sizeof name, "%.*s", (int)length, at);
         if (ar_word_is(word, name)) {
-            *(int *)field_of(config, v) = number;
+            *(int *)s->field = number;
             return AR_OK;
         }
         ar_nearest_offer(&nearest, (struct ar_word){at, length});
         at += length + (at[length] == '|');
     }
-    ar_text_add(why, "column %d: ", (int)(word.at - value) + 1);
-    ar_text_quote(why, word);
-    ar_text_suggest(why, &nearest);
-    ar_text_add(why, "; allowed: %s", v->values);
+    ar_text_add(s->why, "column %d: ", (int)(word.at - s->value) + 1);
+    ar_text_quote(s->why, word);
+    ar_text_suggest(s->why, &nearest);
+    ar_text_add(s->why, "; allowed: %s", s->row->values);
     return AR_ERR_SYNTAX;
 }
 
@@ -199,27 +183,25 @@ static const struct ar_value_kind words = {parse_word, parse_word, print_word};
 static const struct ar_value_kind own_words = {.parse = parse_word};
 
 static int
-parse_signal(struct ar_config *config, const struct ar_variable *v, const char *value,
-             struct ar_text *why)
+parse_signal(const struct ar_setting *s)
 {
     static const int signals[] = {0, SIGHUP, SIGUSR1, SIGUSR2}; /* in the order of the words */
-    const int error = parse_word(config, v, value, why);
+    const int error = parse_word(s);
     if (!error)
-        config->stats_signal = signals[config->stats_signal];
+        s->config->stats_signal = signals[s->config->stats_signal];
     return error;
 }
 
 static int
-parse_size(struct ar_config *config, const struct ar_variable *v, const char *value,
-           struct ar_text *why)
+parse_size(const struct ar_setting *s)
 {
-    const struct ar_word word = trimmed(value);
+    const struct ar_word word = trimmed(s->value);
     const char *end;
     size_t size;
     if (ar_size_parse(&size, word.at, &end) || end != word.at + word.length ||
         size < AR_SCRATCH_MINIMUM)
-        return ar_word_refuse(why, value, word, "64K or more, digits with K, M or G, or inf");
-    *(size_t *)field_of(config, v) = size;
+        return ar_word_refuse(s->why, s->value, word, "64K or more, digits with K, M or G, or inf");
+    *(size_t *)s->field = size;
     return AR_OK;
 }
 
@@ -231,13 +213,12 @@ print_size(const struct ar_config *config, const struct ar_variable *v)
 }
 
 static int
-parse_percent(struct ar_config *config, const struct ar_variable *v, const char *value,
-              struct ar_text *why)
+parse_percent(const struct ar_setting *s)
 {
-    const struct ar_word word = trimmed(value);
-    return ar_word_int(word, 1, 100, field_of(config, v))
+    const struct ar_word word = trimmed(s->value);
+    return ar_word_int(word, 1, 100, s->field)
                ? AR_OK
-               : ar_word_refuse(why, value, word, "percent from 1 to 100");
+               : ar_word_refuse(s->why, s->value, word, "percent from 1 to 100");
 }
 
 /* Where nothing is tuned, ranks may differ in what tuning may cost. */
@@ -252,10 +233,9 @@ print_percent(const struct ar_config *config, const struct ar_variable *v)
 }
 
 static int
-parse_verify(struct ar_config *config, const struct ar_variable *v, const char *value,
-             struct ar_text *why)
+parse_verify(const struct ar_setting *s)
 {
-    return ar_verify_parse(field_of(config, v), value, why);
+    return ar_verify_parse(s->field, s->value, s->why);
 }
 
 static char *
@@ -267,10 +247,9 @@ print_verify(const struct ar_config *config, const struct ar_variable *v)
 }
 
 static int
-parse_timeout(struct ar_config *config, const struct ar_variable *v, const char *value,
-              struct ar_text *why)
+parse_timeout(const struct ar_setting *s)
 {
-    return ar_timeout_parse(field_of(config, v), value, why);
+    return ar_timeout_parse(s->field, s->value, s->why);
 }
 
 static const struct ar_value_kind own_signal = {.parse = parse_signal};

@@ -12,15 +12,22 @@
 struct ar_config;
 struct ar_variable;
 
+/* A value that a configuration is given. */
+struct ar_setting {
+    struct ar_config *config;
+    const struct ar_variable *row;
+    void *field; /* the row's, in config */
+    const char *value;
+    struct ar_text *why;
+};
+
 /* How a kind of value is read and written.  These return AR_OK, AR_ERR_MEMORY, or AR_ERR_SYNTAX
  * with why telling the place and what is allowed; the configuration is then unchanged. */
 struct ar_value_kind {
     /* Takes the value of this process's own environment: names of files are checked. */
-    int (*parse)(struct ar_config *config, const struct ar_variable *v, const char *value,
-                 struct ar_text *why);
+    int (*parse)(const struct ar_setting *s);
     /* Takes what print made on another rank.  NULL, like print, where each rank goes by its own. */
-    int (*take)(struct ar_config *config, const struct ar_variable *v, const char *value,
-                struct ar_text *why);
+    int (*take)(const struct ar_setting *s);
     /* The value as take reads it, for the caller to free; NULL without memory. */
     char *(*print)(const struct ar_config *config, const struct ar_variable *v);
 };
