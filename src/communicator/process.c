@@ -10,6 +10,7 @@
 
 #include "communicator/communicator.h"
 #include "communicator/tuned_rules.h"
+#include "config/rank.h"
 #include "report/report.h"
 #include "statistics/deadline.h"
 #include "statistics/statistics.h"
@@ -86,7 +87,8 @@ set_up(void)
     if (world_rank == 0 && config && config->tuned)
         ar_provenance_check(config->tuned, world_size);
     ar_statistics_begin(config, world_rank);
-    ar_deadline_start(config ? &config->timeout : NULL);
+    ar_deadline_start(config ? &config->timeout : NULL,
+                      world_rank >= 0 ? world_rank : ar_rank_in_job());
     pid = getpid();
 }
 

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "config/rank.h"
 #include "execute/awaited.h"
 #include "execute/group.h"
 #include "reduce/named.h"
@@ -52,13 +51,13 @@ atomic_bool ar_deadline_may_watch = true;
 __thread struct ar_deadline_call *ar_deadline_own __attribute__((tls_model("initial-exec")));
 
 static struct ar_timeout_setting setting;
-static int keyval; /* of places */
+static int own_rank; /* in the job */
+static int keyval;   /* of places */
 
 /* While the thread holds it, no call goes on to a step that would free what the thread looks at. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ar_deadline_call *calls; /* all; under the lock, with what is in them */
 static unsigned long long looks;       /* under the lock, too */
-static int own_rank;                   /* in MPI_COMM_WORLD; under the lock, too */
 
 /* --- a line --- */
 
@@ -158,13 +157,12 @@ say_one(void)
     return call;
 }
 
-/* Is a call under way of which a line was said?  *rank gets this rank. */
+/* Is a call under way of which a line was said? */
 static bool
-is_any_late(int *rank)
+is_any_late(void)
 {
     bool is_late = false;
     pthread_mutex_lock(&lock);
-    *rank = own_rank;
     for (const struct ar_deadline_call *call = calls; call; call = call->next)
         is_late |= call->is_under_way && call->lines > 0;
     pthread_mutex_unlock(&lock);
@@ -186,12 +184,12 @@ sleep_ms(unsigned ms)
 /* Ends the job by a signal, unless what is late has ended after all.  The thread may not call
  * MPI_Abort in a program of one thread, and MPI might be locked. */
 static void
-end_job(int rank)
+end_job(void)
 {
-    sleep_ms(END_MS + TURN_MS * (unsigned)(rank < LAST_TURN ? rank : LAST_TURN));
-    if (!is_any_late(&rank))
+    sleep_ms(END_MS + TURN_MS * (unsigned)(own_rank < LAST_TURN ? own_rank : LAST_TURN));
+    if (!is_any_late())
         return;
-    ar_say("ALLREDUCE_TIMEOUT: rank %d ends the job", rank);
+    ar_say("ALLREDUCE_TIMEOUT: rank %d ends the job", own_rank);
     signal(SIGABRT, SIG_DFL);
     abort();
 }
@@ -199,7 +197,6 @@ end_job(int rank)
 static void *
 serve(void *unused)
 {
-    int rank;
     (void)unused;
     for (;;) {
         sleep_ms(setting.ms / LOOKS);
@@ -208,8 +205,8 @@ serve(void *unused)
         pthread_mutex_unlock(&lock);
         while (say_one())
             continue;
-        if (setting.action == AR_TIMEOUT_ABORT && is_any_late(&rank))
-            end_job(rank);
+        if (setting.action == AR_TIMEOUT_ABORT && is_any_late())
+            end_job();
     }
     return NULL;
 }
@@ -282,12 +279,12 @@ place_of(MPI_Comm comm)
 /* --- a call --- */
 
 void
-ar_deadline_start(const struct ar_timeout_setting *asked)
+ar_deadline_start(const struct ar_timeout_setting *asked, int rank)
 {
     int error = 0;
     if (asked)
         setting = *asked;
-    own_rank = ar_rank_in_job(); /* MPI's number replaces it where it is known */
+    own_rank = rank;
     if (setting.ms > 0)
         error = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave_place, &keyval, NULL);
     if (setting.ms > 0 && !error)
@@ -343,8 +340,6 @@ ar_deadline_meet(MPI_Comm comm, enum ar_deadline_stage stage)
     pthread_mutex_lock(&lock);
     call->stage = stage;
     call->place = place;
-    if (place && place->in_job)
-        own_rank = place->in_job[place->rank];
     call->number = place ? ++place->calls : 0;
     memcpy(call->name, name, sizeof name);
     pthread_mutex_unlock(&lock);

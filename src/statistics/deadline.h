@@ -41,8 +41,8 @@ enum ar_deadline_stage {
 };
 
 /* At the process's first allreduce: starts the thread where it is asked for one.  asked is its
- * setting, or NULL where it has none. */
-void ar_deadline_start(const struct ar_timeout_setting *asked);
+ * setting, or NULL where it has none; rank is its number in the job. */
+void ar_deadline_start(const struct ar_timeout_setting *asked, int rank);
 
 /* A call begins; type may be any handle. */
 void ar_deadline_begin(MPI_Count count, MPI_Datatype type);

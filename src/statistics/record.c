@@ -92,12 +92,13 @@ ar_recorder_find_native(struct ar_recorder *recorder, const struct ar_call_label
                         MPI_Datatype type, MPI_Op op, uint64_t count, uint64_t *bytes)
 {
     int size = 0;
-    PMPI_Type_size(type, &size);
+    if (nranks > 0)
+        PMPI_Type_size(type, &size);
     *bytes = count * (uint64_t)size;
     const struct ar_record_key key = {
         .label = label,
-        .type = ar_record_type(type),
-        .op = ar_record_op(op),
+        .type = nranks > 0 ? ar_record_type(type) : MPI_DATATYPE_NULL,
+        .op = nranks > 0 ? ar_record_op(op) : MPI_OP_NULL,
         .bin = ar_size_bin(*bytes),
         .nranks = nranks,
     };

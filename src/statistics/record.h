@@ -61,7 +61,8 @@ const struct ar_call_label *ar_recorder_label(struct ar_recorder *recorder, enum
  * a label or memory. */
 struct ar_record *ar_recorder_find(struct ar_recorder *recorder, const struct ar_record_key *key);
 
-/* The same for a call that the MPI library ran, with any type and op; *bytes: of its message. */
+/* The same for a call that the MPI library ran, with any type and op; *bytes: of its message. Where
+ * nranks is 0 nothing is known of that, and type, op and count are ignored. */
 struct ar_record *ar_recorder_find_native(struct ar_recorder *recorder,
                                           const struct ar_call_label *label, int nranks,
                                           MPI_Datatype type, MPI_Op op, uint64_t count,

@@ -113,18 +113,16 @@ ar_statistics_count(enum ar_entry entry, const char *reason, MPI_Comm comm, MPI_
                     MPI_Op op, uint64_t count)
 {
     int nranks = 0;
-    uint64_t bytes = 0;
-    struct ar_record_key key = {.type = MPI_DATATYPE_NULL, .op = MPI_OP_NULL};
+    uint64_t bytes;
     if (!all.stateless)
         return;
     if (comm != MPI_COMM_NULL)
         PMPI_Comm_size(comm, &nranks);
     pthread_mutex_lock(&lock);
-    key.label = ar_recorder_label(all.stateless, entry, "", "native", reason);
+    const struct ar_call_label *const label =
+        ar_recorder_label(all.stateless, entry, "", "native", reason);
     struct ar_record *const record =
-        comm == MPI_COMM_NULL
-            ? ar_recorder_find(all.stateless, &key)
-            : ar_recorder_find_native(all.stateless, key.label, nranks, type, op, count, &bytes);
+        ar_recorder_find_native(all.stateless, label, nranks, type, op, count, &bytes);
     if (record)
         ar_record_pass(record, bytes);
     pthread_mutex_unlock(&lock);
