@@ -12,8 +12,7 @@
 #include "execute/wait.h"
 #include "select/determinism.h"
 #include "select/select.h"
-#include "select/timeout.h"
-#include "select/verify.h"
+#include "select/settings.h"
 
 #define AR_CONFIG_PROBLEM  1024
 #define AR_SCRATCH_MINIMUM 65536

@@ -12,7 +12,8 @@
 enum part { RANK, NODE, NETWORK, SWITCH, TORUS, DRAGONFLY, PARTS };
 enum kind { TIME, RATE, SIZE, COUNT, FACTOR, SHARING, DIMS };
 
-static const char *const parts[PARTS] = {"rank", "node", "network", "switch", "torus", "dragonfly"};
+static const char *const parts[] = {"rank",  "node",      "network", "switch",
+                                    "torus", "dragonfly", NULL};
 
 /* The values that a part's line may have.  The offset of a level's value is that in level 0. */
 static const struct value {
@@ -149,56 +150,29 @@ read_measure(double *measure, struct ar_word word, const struct unit *units)
 #define FACTOR_MOST  1e6
 
 static bool
-read_dims(struct ar_machine *m, struct ar_word word)
-{
-    const char *at = word.at, *const last = word.at + word.length;
-    m->ndims = 0;
-    while (m->ndims < AR_MACHINE_DIMS) {
-        struct ar_word number = {at, 0};
-        while (at < last && *at != 'x')
-            at++;
-        number.length = (size_t)(at - number.at);
-        if (!ar_word_int(number, 1, DIM_MAX, &m->dims[m->ndims++]))
-            return false;
-        if (at++ == last)
-            return true;
-    }
-    return false;
-}
-
-static bool
 read_value(struct parser *p, const struct value *value, struct ar_word word)
 {
     struct ar_machine *const m = p->machine;
     const int level = value->part == SWITCH ? m->nlevels - 1 : 0;
-    char *const place = (char *)m + value->offset + (size_t)level * sizeof m->levels[0];
+    void *const place = (char *)m + value->offset + (size_t)level * sizeof m->levels[0];
+    double *const time = place;
     const char *end;
-    double x;
-    size_t bytes;
-    int n;
+    double rate;
     switch (value->kind) {
     case TIME:
-        if (!read_measure(&x, word, times) || x > TIME_MOST)
+        if (!read_measure(time, word, times) || *time > TIME_MOST)
             return false;
-        x = round(x * 1e3) / 1e3; /* as it is printed */
-        memcpy(place, &x, sizeof x);
+        *time = round(*time * 1e3) / 1e3; /* as it is printed */
         return true;
     case RATE:
-        if (!read_measure(&x, word, rates) || x < RATE_LEAST || x > RATE_MOST)
+        if (!read_measure(&rate, word, rates) || rate < RATE_LEAST || rate > RATE_MOST)
             return false;
-        x = 1e9 / x;
-        memcpy(place, &x, sizeof x);
+        *(double *)place = 1e9 / rate;
         return true;
     case SIZE:
-        if (ar_size_parse(&bytes, word.at, &end) || end != word.at + word.length)
-            return false;
-        memcpy(place, &bytes, sizeof bytes);
-        return true;
+        return !ar_size_parse(place, word.at, &end) && end == word.at + word.length;
     case COUNT:
-        if (!ar_word_int(word, 1, COUNT_MAX, &n))
-            return false;
-        memcpy(place, &n, sizeof n);
-        return true;
+        return ar_word_int(word, 1, COUNT_MAX, place);
     case FACTOR:
         return read_measure(&p->oversubscription[level], word, none) &&
                p->oversubscription[level] >= FACTOR_LEAST &&
@@ -207,7 +181,8 @@ read_value(struct parser *p, const struct value *value, struct ar_word word)
         m->sharing = ar_word_is(word, "fair") ? AR_SHARING_FAIR : AR_SHARING_QUEUE;
         return m->sharing == AR_SHARING_FAIR || ar_word_is(word, "queue");
     default:
-        return read_dims(m, word);
+        m->ndims = ar_word_dims(word, DIM_MAX, m->dims, AR_MACHINE_DIMS);
+        return m->ndims > 0;
     }
 }
 
@@ -321,22 +296,19 @@ take_line(struct parser *p)
 {
     const char *const line = p->at;
     const struct ar_word word = take_word(p);
-    enum part part = 0;
+    const int part = ar_word_among(word, parts);
     if (ar_word_is(word, "title")) {
         const int length = (int)strcspn(p->at, "\r\n");
         snprintf(p->machine->title, AR_MACHINE_TITLE, "%.*s", length, p->at);
         p->at += strcspn(p->at, "\n");
         return true;
     }
-    while (part < PARTS && !ar_word_is(word, parts[part]))
-        part++;
-    if (part < PARTS)
+    if (part >= 0)
         return begin_part(p, part, line) && take_values(p, part, line) && end_part(p, part, line);
     tell_place(p, word.at);
     ar_text_quote(p->why, word);
-    ar_text_add(p->why, " is not a part of a machine; allowed: title");
-    for (int i = 0; i < PARTS; i++)
-        ar_text_add(p->why, ", %s", parts[i]);
+    ar_text_add(p->why, " is not a part of a machine; allowed: title, ");
+    ar_text_list(p->why, parts);
     return false;
 }
 

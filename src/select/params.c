@@ -42,56 +42,23 @@ _Static_assert(sizeof(enum ar_broadcast) == sizeof(int), "enum as int");
 _Static_assert(sizeof(enum ar_allgather) == sizeof(int), "enum as int");
 _Static_assert(sizeof(enum ar_reduce_scatter) == sizeof(int), "enum as int");
 
+/* Where the parameter's value is: an int, an enum or a size_t. */
+static void *
+place_of(const struct ar_params *params, const struct param *param)
+{
+    return (char *)params + param->offset;
+}
+
 static int
-get_int(const struct ar_params *params, const struct param *param)
+int_of(const struct ar_params *params, const struct param *param)
 {
-    int value;
-    memcpy(&value, (const char *)params + param->offset, sizeof value);
-    return value;
-}
-
-static size_t
-get_size(const struct ar_params *params, const struct param *param)
-{
-    size_t value;
-    memcpy(&value, (const char *)params + param->offset, sizeof value);
-    return value;
-}
-
-static void
-set_int(struct ar_params *params, const struct param *param, int value)
-{
-    memcpy((char *)params + param->offset, &value, sizeof value);
+    return *(const int *)place_of(params, param);
 }
 
 static bool
 takes(const struct ar_algorithm *row, const struct param *param)
 {
     return param->bit == 0 || (row->takes & param->bit);
-}
-
-/* "2x3x4", or "auto" for a grid of the algorithm's choice. */
-static bool
-parse_dims(struct ar_params *params, const struct param *param, struct ar_word value)
-{
-    const char *const end = value.at + value.length;
-    const char *at = value.at;
-    int dims[AR_DIMS_MAX] = {0};
-    int ndims = 0;
-
-    for (bool more = !ar_word_is(value, "auto"); more; ndims++) {
-        size_t length = 0;
-        while (at + length < end && ar_name_char(at[length]) != 'x')
-            length++;
-        if (ndims == AR_DIMS_MAX ||
-            !ar_word_int((struct ar_word){at, length}, param->min, param->max, &dims[ndims]))
-            return false;
-        more = at + length < end;
-        at += length + 1;
-    }
-    params->ndims = ndims;
-    memcpy(params->dims, dims, sizeof dims);
-    return true;
 }
 
 static bool
@@ -112,9 +79,8 @@ parse_value(struct ar_params *params, const struct param *param, struct ar_word 
             return false;
         break;
     case NAME:
-        while (param->names[number] && !ar_word_is(value, param->names[number]))
-            number++;
-        if (!param->names[number])
+        number = ar_word_among(value, param->names);
+        if (number < 0)
             return false;
         break;
     case SEGMENT:
@@ -124,15 +90,16 @@ parse_value(struct ar_params *params, const struct param *param, struct ar_word 
         /* An endless segment is the whole message, which the executor knows as 0. */
         if (param->kind == SEGMENT && bytes == SIZE_MAX)
             bytes = 0;
-        memcpy((char *)params + param->offset, &bytes, sizeof bytes);
+        *(size_t *)place_of(params, param) = bytes;
         return true;
-    case DIMS:
-        return parse_dims(params, param, value);
+    case DIMS: /* "2x3x4", or "auto" for a grid of the algorithm's choice */
+        params->ndims = ar_word_dims(value, param->max, params->dims, AR_DIMS_MAX);
+        return params->ndims > 0 || ar_word_is(value, "auto");
     case ROW:
         params->inter = ar_algorithm_find(value.at, value.length);
         return params->inter != NULL;
     }
-    set_int(params, param, number);
+    *(int *)place_of(params, param) = number;
     return true;
 }
 
@@ -145,8 +112,7 @@ tell_values(struct ar_text *why, const struct param *param, struct ar_word value
         ar_text_add(why, "a whole number from %d to %d", param->min, param->max);
         break;
     case NAME:
-        for (int i = 0; param->names[i]; i++)
-            ar_text_add(why, "%s%s", i ? ", " : "", param->names[i]);
+        ar_text_list(why, param->names);
         break;
     case SEGMENT:
     case SIZE:
@@ -228,11 +194,12 @@ goes_without_saying(const struct param *param, const struct ar_params *params,
     if (param->kind == DIMS)
         return params->ndims == 0 && defaults->ndims == 0;
     if (param->bit == AR_TAKES_HALVINGS)
-        return get_int(params, param) == 0 && get_int(defaults, param) == 0;
+        return int_of(params, param) == 0 && int_of(defaults, param) == 0;
     if (param->kind == SEGMENT || param->kind == SIZE)
-        return get_size(params, param) == 0 && get_size(defaults, param) == 0;
+        return *(const size_t *)place_of(params, param) == 0 &&
+               *(const size_t *)place_of(defaults, param) == 0;
     if (param->bit == 0)
-        return get_int(params, param) == 1 && get_int(defaults, param) == 1;
+        return int_of(params, param) == 1 && int_of(defaults, param) == 1;
     return false;
 }
 
@@ -242,14 +209,15 @@ print_value(struct ar_text *t, const struct param *param, const struct ar_params
     char size[AR_SIZE_TEXT];
     switch (param->kind) {
     case INTEGER:
-        ar_text_add(t, "%d", get_int(params, param));
+        ar_text_add(t, "%d", int_of(params, param));
         break;
     case NAME:
-        ar_text_add(t, "%s", param->names[get_int(params, param)]);
+        ar_text_add(t, "%s", param->names[int_of(params, param)]);
         break;
     case SEGMENT:
     case SIZE:
-        ar_text_add(t, "%s", ar_size_print(get_size(params, param), size, sizeof size));
+        ar_text_add(t, "%s",
+                    ar_size_print(*(const size_t *)place_of(params, param), size, sizeof size));
         break;
     case DIMS:
         if (params->ndims == 0)
@@ -261,10 +229,10 @@ print_value(struct ar_text *t, const struct param *param, const struct ar_params
         ar_text_add(t, "%s", ar_params_inter(params)->name);
         break;
     case AMOUNT:
-        if (get_int(params, param) > 1)
-            ar_text_add(t, "%d", get_int(params, param));
+        if (int_of(params, param) > 1)
+            ar_text_add(t, "%d", int_of(params, param));
         else
-            ar_text_add(t, get_int(params, param) == 0 ? "all" : "one");
+            ar_text_add(t, int_of(params, param) == 0 ? "all" : "one");
         break;
     }
 }

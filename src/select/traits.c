@@ -12,7 +12,7 @@ struct trait {
     const char *name;
     unsigned bit; /* enum ar_trait */
     enum kind kind;
-    size_t offset;            /* WORDS: of the set; RANGE: of the minimum, before the maximum */
+    size_t offset;            /* of the set or the range */
     const char *const *words; /* WORDS: by number, NULL-terminated */
 };
 
@@ -37,31 +37,18 @@ static const struct trait table[] = {
     {"op", AR_TRAIT_OP, WORDS, AT(ops), op_words},
     {"type", AR_TRAIT_TYPE, WORDS, AT(types), type_words},
     {"inplace", AR_TRAIT_PLACE, WORDS, AT(places), place_words},
-    {"nodes", AR_TRAIT_NODES, RANGE, AT(nodes_min), NULL},
-    {"ppn", AR_TRAIT_PER_NODE, RANGE, AT(per_node_min), NULL},
+    {"nodes", AR_TRAIT_NODES, RANGE, AT(nodes), NULL},
+    {"ppn", AR_TRAIT_PER_NODE, RANGE, AT(per_node), NULL},
     {"comm", AR_TRAIT_COMM, PATTERN, AT(comm), NULL},
 };
 
 #define NTRAITS (sizeof table / sizeof table[0])
 
-struct range {
-    size_t min, max;
-};
-
-static unsigned
-get_set(const struct ar_traits *traits, const struct trait *trait)
+/* Where the trait's set or range is. */
+static void *
+place_of(const struct ar_traits *traits, const struct trait *trait)
 {
-    unsigned set;
-    memcpy(&set, (const char *)traits + trait->offset, sizeof set);
-    return set;
-}
-
-static struct range
-get_range(const struct ar_traits *traits, const struct trait *trait)
-{
-    struct range range;
-    memcpy(&range, (const char *)traits + trait->offset, sizeof range);
-    return range;
+    return (char *)traits + trait->offset;
 }
 
 /* --- reading --- */
@@ -99,11 +86,8 @@ parse_words(unsigned *set, const char *const *words, struct ar_word value)
     if (value.length > 0 && value.at[value.length - 1] == '|')
         return false;
     do {
-        const struct ar_word word = next_part(&value, '|');
-        int i = 0;
-        while (words[i] && !ar_word_is(word, words[i]))
-            i++;
-        if (!words[i])
+        const int i = ar_word_among(next_part(&value, '|'), words);
+        if (i < 0)
             return false;
         *set |= 1u << i;
     } while (value.length > 0);
@@ -112,7 +96,7 @@ parse_words(unsigned *set, const char *const *words, struct ar_word value)
 
 /* min | min '-' max */
 static bool
-parse_range(struct range *range, struct ar_word value)
+parse_range(struct ar_range *range, struct ar_word value)
 {
     const bool has_end = memchr(value.at, '-', value.length) != NULL;
     if (!parse_number(&range->min, next_part(&value, '-')))
@@ -126,19 +110,11 @@ parse_range(struct range *range, struct ar_word value)
 static bool
 parse_value(struct ar_traits *traits, const struct trait *trait, struct ar_word value)
 {
-    unsigned set;
-    struct range range;
     switch (trait->kind) {
     case WORDS:
-        if (!parse_words(&set, trait->words, value))
-            return false;
-        memcpy((char *)traits + trait->offset, &set, sizeof set);
-        return true;
+        return parse_words(place_of(traits, trait), trait->words, value);
     case RANGE:
-        if (!parse_range(&range, value))
-            return false;
-        memcpy((char *)traits + trait->offset, &range, sizeof range);
-        return true;
+        return parse_range(place_of(traits, trait), value);
     case PATTERN:
         if (value.length >= sizeof traits->comm)
             return false;
@@ -154,8 +130,7 @@ tell_values(struct ar_text *why, const struct trait *trait)
 {
     switch (trait->kind) {
     case WORDS:
-        for (int i = 0; trait->words[i]; i++)
-            ar_text_add(why, "%s%s", i ? ", " : "", trait->words[i]);
+        ar_text_list(why, trait->words);
         ar_text_add(why, "; several with '|' between them");
         break;
     case RANGE:
@@ -210,22 +185,22 @@ static void
 print_value(struct ar_text *t, const struct trait *trait, const struct ar_traits *traits)
 {
     const char *separator = "";
-    struct range range;
+    const unsigned *const set = place_of(traits, trait);
+    const struct ar_range *const range = place_of(traits, trait);
     switch (trait->kind) {
     case WORDS:
         for (int i = 0; trait->words[i]; i++)
-            if (get_set(traits, trait) & 1u << i) {
+            if (*set & 1u << i) {
                 ar_text_add(t, "%s%s", separator, trait->words[i]);
                 separator = "|";
             }
         break;
     case RANGE:
-        range = get_range(traits, trait);
-        ar_text_add(t, "%zu", range.min);
-        if (range.max == SIZE_MAX)
+        ar_text_add(t, "%zu", range->min);
+        if (range->max == SIZE_MAX)
             ar_text_add(t, "-inf");
-        else if (range.max != range.min)
-            ar_text_add(t, "-%zu", range.max);
+        else if (range->max != range->min)
+            ar_text_add(t, "-%zu", range->max);
         break;
     case PATTERN:
         ar_text_add(t, "%s", traits->comm);
@@ -253,10 +228,8 @@ traits_of(const struct ar_request *request)
         .ops = 1u << request->op,
         .types = 1u << request->type,
         .places = 1u << request->place,
-        .nodes_min = request->nodes,
-        .nodes_max = request->nodes,
-        .per_node_min = request->per_node,
-        .per_node_max = request->per_node,
+        .nodes = {request->nodes, request->nodes},
+        .per_node = {request->per_node, request->per_node},
     };
     if (request->comm)
         strncpy(traits.comm, request->comm, sizeof traits.comm - 1);
@@ -290,16 +263,16 @@ static bool
 has(const struct ar_traits *traits, const struct trait *trait, const struct ar_traits *request,
     const char *comm)
 {
-    struct range wanted, there;
+    const struct ar_range *const wanted = place_of(traits, trait);
+    const struct ar_range *const there = place_of(request, trait);
     struct ar_word patterns = {traits->comm, strlen(traits->comm)};
     bool matches = false;
     switch (trait->kind) {
     case WORDS:
-        return get_set(traits, trait) & get_set(request, trait);
+        return *(const unsigned *)place_of(traits, trait) &
+               *(const unsigned *)place_of(request, trait);
     case RANGE:
-        wanted = get_range(traits, trait);
-        there = get_range(request, trait);
-        return wanted.min <= there.min && there.max <= wanted.max;
+        return wanted->min <= there->min && there->max <= wanted->max;
     case PATTERN:
         while (comm && patterns.length > 0 && !matches)
             matches = ar_pattern_matches(next_part(&patterns, '|'), comm);

@@ -54,14 +54,17 @@ enum ar_trait {
     AR_TRAIT_COMM = 32
 };
 
+struct ar_range {
+    size_t min, max;
+};
+
 /* What a clause asks for.  Only the traits in asks count; all bounds are inclusive. */
 struct ar_traits {
     unsigned asks;   /* of enum ar_trait */
     unsigned ops;    /* of 1 << enum ar_op */
     unsigned types;  /* of 1 << enum ar_type_class */
     unsigned places; /* of 1 << enum ar_place */
-    size_t nodes_min, nodes_max;
-    size_t per_node_min, per_node_max;
+    struct ar_range nodes, per_node;
     char comm[AR_COMM_TEXT]; /* patterns with '|' between them */
 };
 

@@ -59,6 +59,32 @@ ar_word_int(struct ar_word word, int min, int max, int *value)
     return true;
 }
 
+int
+ar_word_among(struct ar_word word, const char *const *names)
+{
+    for (int i = 0; names[i]; i++)
+        if (ar_word_is(word, names[i]))
+            return i;
+    return -1;
+}
+
+int
+ar_word_dims(struct ar_word word, int most, int *dims, int room)
+{
+    const char *at = word.at, *const end = word.at + word.length;
+    for (int n = 0; n < room; n++) {
+        struct ar_word number = {at, 0};
+        while (at + number.length < end && ar_name_char(at[number.length]) != 'x')
+            number.length++;
+        if (!ar_word_int(number, 1, most, &dims[n]))
+            return 0;
+        at += number.length;
+        if (at++ == end)
+            return n + 1;
+    }
+    return 0;
+}
+
 struct ar_word
 ar_word_next(const char **text, const char *ends)
 {
@@ -113,6 +139,13 @@ ar_text_quote(struct ar_text *t, struct ar_word word)
     ar_text_add(t, "'");
     ar_text_escape(t, (struct ar_word){word.at, cut ? QUOTE_MAX : word.length});
     ar_text_add(t, cut ? "...'" : "'");
+}
+
+void
+ar_text_list(struct ar_text *t, const char *const *names)
+{
+    for (int i = 0; names[i]; i++)
+        ar_text_add(t, "%s%s", i ? ", " : "", names[i]);
 }
 
 int

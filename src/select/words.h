@@ -31,6 +31,13 @@ bool ar_word_is(struct ar_word word, const char *name);
 /* Reads word as a number.  False if it holds anything but digits, or is outside min..max. */
 bool ar_word_int(struct ar_word word, int min, int max, int *value);
 
+/* The number of word in a list of names that ends with NULL; -1: it is none of them. */
+int ar_word_among(struct ar_word word, const char *const *names);
+
+/* Reads numbers from 1 to most with an x between them, as in 2x3x4, and returns how many there are;
+ * 0 if word is something else, or holds more than room of them. */
+int ar_word_dims(struct ar_word word, int most, int *dims, int room);
+
 /* The next word of *text without the blanks around it, up to one of ends, where *text then stands,
  * or to the end. */
 struct ar_word ar_word_next(const char **text, const char *ends);
@@ -51,6 +58,9 @@ void ar_text_escape(struct ar_text *t, struct ar_word word);
 
 /* The same in quotes, a long word cut. */
 void ar_text_quote(struct ar_text *t, struct ar_word word);
+
+/* Adds the names of a list that ends with NULL, with commas between them. */
+void ar_text_list(struct ar_text *t, const char *const *names);
 
 /* Adds in which column of text word stands, and what is allowed there; returns AR_ERR_SYNTAX. */
 int ar_word_refuse(struct ar_text *why, const char *text, struct ar_word word, const char *allowed);

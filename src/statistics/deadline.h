@@ -16,7 +16,7 @@
 #include "execute/node.h"
 #include "execute/p2p.h"
 #include "select/select.h"
-#include "select/timeout.h"
+#include "select/settings.h"
 
 struct ar_deadline_call;
 

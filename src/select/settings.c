@@ -1,0 +1,107 @@
+#include "select/settings.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "schedule/error.h"
+
+/* Reads the action that may stand behind a comma in *rest, of text; 0 where there is none. */
+static int
+parse_action(int *action, const char *const *names, const char *text, const char *rest,
+             struct ar_text *why)
+{
+    char allowed[64];
+    struct ar_text list;
+    *action = 0;
+    if (*rest == '\0')
+        return AR_OK;
+    rest += *rest == ',';
+    const struct ar_word word = ar_word_next(&rest, "");
+    *action = ar_word_among(word, names);
+    if (*action >= 0)
+        return AR_OK;
+    ar_text_init(&list, allowed, sizeof allowed);
+    ar_text_add(&list, "behind the comma ");
+    ar_text_list(&list, names);
+    return ar_word_refuse(why, text, word, allowed);
+}
+
+/* --- verification --- */
+
+static const char *const verify_actions[] = {"abort", "warn", "native", NULL};
+
+int
+ar_verify_parse(struct ar_verify_setting *setting, const char *text, struct ar_text *why)
+{
+    const char *rest = text;
+    int share = 0, every = 1, action;
+    const struct ar_word word = ar_word_next(&rest, "/,");
+    if (!ar_word_int(word, 0, 1, &share))
+        return ar_word_refuse(why, text, word,
+                              "0, 1, or 1/N for one of N calls, and ,abort ,warn ,native");
+    if (share == 1 && *rest == '/') {
+        rest++;
+        const struct ar_word of = ar_word_next(&rest, ",");
+        if (!ar_word_int(of, 1, INT_MAX, &every))
+            return ar_word_refuse(why, text, of, "behind 1/ a whole number from 1 to 2147483647");
+    }
+    const int error = parse_action(&action, verify_actions, text, rest, why);
+    if (!error)
+        *setting =
+            (struct ar_verify_setting){share ? (unsigned)every : 0, (enum ar_verify_action)action};
+    return error;
+}
+
+char *
+ar_verify_print(const struct ar_verify_setting *setting, char *text, size_t room)
+{
+    if (setting->every == 0)
+        snprintf(text, room, "0");
+    else
+        snprintf(text, room, "1/%u,%s", setting->every, verify_actions[setting->action]);
+    return text;
+}
+
+/* --- time-outs --- */
+
+#define LEAST_MS    100
+#define MOST        1000000 /* seconds */
+#define FRACTION_MS 3       /* digits behind the point that are taken */
+
+/* By hand: a point is a point whatever the program's locale is. */
+static bool
+parse_seconds(unsigned *ms, struct ar_word word)
+{
+    const char *const point = memchr(word.at, '.', word.length);
+    const size_t whole_length = point ? (size_t)(point - word.at) : word.length;
+    int whole, fraction = 0;
+    if (!ar_word_int((struct ar_word){word.at, whole_length}, 0, MOST, &whole))
+        return false;
+    if (point) {
+        const struct ar_word digits = {point + 1, word.length - whole_length - 1};
+        if (digits.length > FRACTION_MS || !ar_word_int(digits, 0, 999, &fraction))
+            return false;
+        for (size_t i = digits.length; i < FRACTION_MS; i++)
+            fraction *= 10;
+    }
+    *ms = (unsigned)whole * 1000 + (unsigned)fraction;
+    return *ms == 0 || (*ms >= LEAST_MS && *ms <= MOST * 1000U);
+}
+
+int
+ar_timeout_parse(struct ar_timeout_setting *setting, const char *text, struct ar_text *why)
+{
+    static const char *const actions[] = {"warn", "abort", NULL};
+    const char *rest = text;
+    unsigned ms;
+    int action;
+    const struct ar_word seconds = ar_word_next(&rest, ",");
+    if (!parse_seconds(&ms, seconds))
+        return ar_word_refuse(why, text, seconds,
+                              "0, or seconds from 0.1 to 1000000, and ,warn ,abort");
+    const int error = parse_action(&action, actions, text, rest, why);
+    if (!error)
+        *setting = (struct ar_timeout_setting){ms, (enum ar_timeout_action)action};
+    return error;
+}
