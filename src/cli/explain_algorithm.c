@@ -11,7 +11,7 @@
 #include "model/predict.h"
 #include "schedule/checker.h"
 #include "schedule/cost.h"
-#include "schedule/printer.h"
+#include "schedule/figure.h"
 #include "schedule/trace.h"
 
 #define DRAWN_COUNT_MAX 1024 /* elements; more are drawn with 4 a rank */

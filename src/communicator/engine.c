@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "communicator/engine.h"
-#include "execute/tuning.h"
 
 /* Ranks of the whole job on this node, or 0 where the launcher does not say: a small communicator
  * may have cores for all its ranks and still share them with others. */
@@ -35,7 +34,7 @@ look_at_node(struct ar_communicator *c, MPI_Comm comm)
     const int rank = c->member_of[c->rank];
     MPI_Comm node = ar_carriage_node(&c->carriage, comm, c->rank, c->nranks);
     if (node != MPI_COMM_NULL) {
-        cpus = ar_cpus_together(node, rank);
+        cpus = ar_cpus_together(node);
         if (members > 1 && c->config->transport != AR_TRANSPORT_MPI && ar_channel_serves(members))
             c->has_channel = ar_channel_init(&c->channel, node, rank, members, CHANNEL_KIND);
     }

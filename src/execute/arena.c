@@ -55,9 +55,9 @@ struct offer {
 /* --- what the ranks must know of each other --- */
 
 /* Collective.  True if no rank failed; *cpus is how many CPUs the ranks may use together.  It takes
- * no memory, which a single rank could lack, and not PMPI_Allreduce, which in Open MPI is ours. */
+ * no memory, which a single rank could lack. */
 static bool
-meet(MPI_Comm comm, int rank, bool failed, int *cpus)
+meet(MPI_Comm comm, bool failed, int *cpus)
 {
     struct {
         cpu_set_t cpus; /* that a rank may run on */
@@ -66,19 +66,16 @@ meet(MPI_Comm comm, int rank, bool failed, int *cpus)
     memset(&bits, 0, sizeof bits);
     bits.failed = failed;
     sched_getaffinity(0, sizeof bits.cpus, &bits.cpus);
-    const void *in = rank == 0 ? MPI_IN_PLACE : (const void *)&bits;
-    int error = PMPI_Reduce(in, &bits, (int)sizeof bits, MPI_BYTE, MPI_BOR, 0, comm);
-    if (!error)
-        error = PMPI_Bcast(&bits, (int)sizeof bits, MPI_BYTE, 0, comm);
+    const int error = ar_reduce_all(&bits, (int)sizeof bits, MPI_BYTE, MPI_BOR, comm);
     *cpus = CPU_COUNT(&bits.cpus);
     return !error && !bits.failed;
 }
 
 int
-ar_cpus_together(MPI_Comm comm, int rank)
+ar_cpus_together(MPI_Comm comm)
 {
     int cpus;
-    meet(comm, rank, false, &cpus);
+    meet(comm, false, &cpus);
     return cpus;
 }
 
@@ -201,7 +198,7 @@ map_new(MPI_Comm comm, int rank, int nranks, struct offer *offer, void *memory)
      * piece, and this rank must know the arena by its number then. */
     if (is_mapped && s->is_kept)
         list(s);
-    const bool all = meet(comm, rank, !is_mapped, &offer->cpus);
+    const bool all = meet(comm, !is_mapped, &offer->cpus);
     if (rank == 0)
         ar_shared_hide(&offer->shared);
     if (is_mapped && all) {

@@ -53,6 +53,6 @@ void ar_piece_return(const struct ar_piece *piece);
 void ar_arenas_close(void);
 
 /* How many CPUs the ranks of comm, all on one node, may use together.  Collective. */
-int ar_cpus_together(MPI_Comm comm, int rank);
+int ar_cpus_together(MPI_Comm comm);
 
 #endif

@@ -130,15 +130,6 @@ move_send(const struct ar_channel *c, const struct ar_reduction *r, struct ar_tr
     return error;
 }
 
-/* Combines n elements that came with those that this rank has. */
-static int
-fold(const struct ar_reduction *r, const struct ar_transfer *t, char *came, size_t n)
-{
-    char *to = t->to + bytes_done(t, r), *own = (char *)t->from + bytes_done(t, r);
-    return t->order == AR_LOCAL_FIRST ? ar_reduction_apply(r, to, own, came, n)
-                                      : ar_reduction_apply(r, to, came, own, n);
-}
-
 static int
 move_receive(const struct ar_channel *c, const struct ar_reduction *r, struct ar_transfer *t)
 {
@@ -152,7 +143,8 @@ move_receive(const struct ar_channel *c, const struct ar_reduction *r, struct ar
         const size_t rest = t->length - t->done, n = rest < most ? rest : most;
         char *came = ar_cell_at(r, cell_of(c, queue, end->taken), 0);
         if (t->kind == AR_TRANSFER_FOLD)
-            error = fold(r, t, came, n);
+            error = ar_fold(r, t->order, t->to + bytes_done(t, r),
+                            (char *)t->from + bytes_done(t, r), came, n);
         else
             error = ar_cell_fetch(r, t->to + bytes_done(t, r), came, n);
         t->done += n;

@@ -65,6 +65,15 @@ bool ar_channel_takes(const struct ar_channel *channel, const struct ar_reductio
 /* Begins a message of the fields kind .. length. */
 void ar_channel_begin(struct ar_channel *channel, struct ar_transfer *transfer);
 
+/* dst = local op received, or the other way round. */
+static inline int
+ar_fold(const struct ar_reduction *r, enum ar_order order, char *dst, char *local, char *received,
+        size_t count)
+{
+    return order == AR_LOCAL_FIRST ? ar_reduction_apply(r, dst, local, received, count)
+                                   : ar_reduction_apply(r, dst, received, local, count);
+}
+
 /* Moves what can be moved of n transfers of r.  As PMPI_Testsome, it gives in completed the indices
  * of those that ended, and in *found their number.  It also progresses MPI on comm.  MPI_SUCCESS or
  * an error of the reduction or of MPI's. */

@@ -15,9 +15,7 @@
 
 #include <stdint.h>
 
-#include "execute/awaited.h"
 #include "execute/cell.h"
-#include "execute/tuning.h"
 #include "schedule/schedule.h"
 
 #define SLOTS      4

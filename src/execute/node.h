@@ -44,6 +44,20 @@ bool ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks,
                   struct ar_node_size size);
 void ar_node_fini(struct ar_node *node);
 
+/* What is fastest in shared memory: every measured figure of the node executor.  The grammar
+ * overrides them: shm(segment=...,whole=...). */
+struct ar_node_tuning {
+    size_t chunk_bytes; /* of a long message; a multiple of 64 */
+    size_t whole_bytes; /* up to here every rank combines everything; above, its slice */
+};
+
+/* A chunk of the memory that a communicator takes for short messages alone: a program may have
+ * thousands. */
+#define AR_SHORT_CHUNK ((size_t)2048)
+
+/* For nranks ranks on one node; is_crowded: they share cores. */
+struct ar_node_tuning ar_node_tune(int nranks, bool is_crowded);
+
 /* Bytes of one slot.  Each rank has four: slot t of rank i is number t * stride + i. */
 size_t ar_node_slot_bytes(size_t chunk_bytes);
 
@@ -77,7 +91,7 @@ struct ar_node_run {
 };
 
 /* Adds to each rank's marks AR_AWAITED_GIVING and _COMING where another thread's run waits for that
- * rank; see awaited.h. */
+ * rank; see wait.h. */
 void ar_node_awaited(const struct ar_node_run *run, unsigned char *marks);
 
 /* MPI_SUCCESS, or an error of PMPI_Reduce_local or of progressing MPI. */

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 
-#include "execute/awaited.h"
 #include "schedule/folding.h"
 #include "schedule/walk.h"
 
@@ -72,101 +71,31 @@ folds_at_once(const struct ar_p2p *run, const struct ar_instance *x, size_t i)
            run->reduction->basic && x->routine->folding[i] >= least;
 }
 
-/* Begins the step's message on the channel; the caller says what is moved. */
-static void
-begin_transfer(const struct ar_p2p *run, struct ar_instance *x, const struct ar_step *step,
-               struct ar_transfer transfer)
+/* Begins the step's message: on the channel, or as a request of MPI's. */
+static inline int
+begin_message(const struct ar_p2p *run, struct ar_instance *x, const struct ar_step *step,
+              struct ar_transfer message)
 {
-    struct ar_plan *plan = run->plan;
-    transfer.order = step->order;
-    transfer.peer = run->member_of[step->peer];
-    transfer.tag = (int)(x - plan->instances);
-    struct ar_transfer *t = &plan->transfers[transfer.tag * plan->messages + x->posted];
-    *t = transfer;
-    ar_channel_begin(run->channel, t);
-    plan->moving++;
-}
-
-static int
-tag_of(const struct ar_p2p *run, const struct ar_instance *x)
-{
-    return run->wire->tag + (int)(x - run->plan->instances);
-}
-
-/* The next message of the instance, as a request of MPI's. */
-static MPI_Request *
-next_request(const struct ar_p2p *run, const struct ar_instance *x)
-{
-    run->plan->requested++;
-    return &run->plan->requests[(x - run->plan->instances) * run->plan->messages + x->posted];
-}
-
-static int
-receive(const struct ar_p2p *run, struct ar_instance *x, const struct ar_step *step, char *to)
-{
-    if (!is_near(run, step->peer))
-        return PMPI_Irecv(to, (int)step->dst.length, run->reduction->type,
-                          ar_wire_rank(run->wire, step->peer), tag_of(run, x), run->wire->comm,
-                          next_request(run, x));
-    begin_transfer(
-        run, x, step,
-        (struct ar_transfer){.kind = AR_TRANSFER_RECEIVE, .to = to, .length = step->dst.length});
-    return MPI_SUCCESS;
-}
-
-static int
-send(const struct ar_p2p *run, struct ar_instance *x, const struct ar_step *step)
-{
-    const char *from = source(run, x, step->a);
-    if (!is_near(run, step->peer))
-        return PMPI_Isend(from, (int)step->a.length, run->reduction->type,
-                          ar_wire_rank(run->wire, step->peer), tag_of(run, x), run->wire->comm,
-                          next_request(run, x));
-    begin_transfer(
-        run, x, step,
-        (struct ar_transfer){.kind = AR_TRANSFER_SEND, .from = from, .length = step->a.length});
-    return MPI_SUCCESS;
-}
-
-static int
-post_receives(const struct ar_p2p *run, struct ar_instance *x)
-{
-    const struct ar_schedule *s = &x->routine->schedule;
-    char *land = landing(run, x);
-    int error = MPI_SUCCESS;
-    for (size_t i = round_begin(x); i < s->round_end[x->round] && !error; i++) {
-        const struct ar_step *step = &s->steps[i];
-        if (step->kind == AR_RECV) {
-            error = receive(run, x, step, target(run, x, step->dst));
-        } else if (step->kind == AR_RECV_REDUCE && folds_at_once(run, x, i)) {
-            begin_transfer(run, x, step,
-                           (struct ar_transfer){.kind = AR_TRANSFER_FOLD,
-                                                .from = source(run, x, step->a),
-                                                .to = target(run, x, step->dst),
-                                                .length = step->dst.length});
-        } else if (step->kind == AR_RECV_REDUCE) {
-            error = receive(run, x, step, land);
-            land += bytes(run, step->dst.length);
-        } else {
-            continue;
-        }
-        x->posted += !error;
+    struct ar_plan *const plan = run->plan;
+    const int instance = (int)(x - plan->instances), tag = run->wire->tag + instance;
+    const int place = instance * plan->messages + x->posted++;
+    if (is_near(run, step->peer)) {
+        message.order = step->order;
+        message.peer = run->member_of[step->peer];
+        message.tag = instance;
+        plan->transfers[place] = message;
+        ar_channel_begin(run->channel, &plan->transfers[place]);
+        plan->moving++;
+        return MPI_SUCCESS;
     }
-    return error;
-}
-
-static int
-post_sends(const struct ar_p2p *run, struct ar_instance *x)
-{
-    const struct ar_schedule *s = &x->routine->schedule;
-    int error = MPI_SUCCESS;
-    for (size_t i = round_begin(x); i < s->round_end[x->round] && !error; i++) {
-        if (s->steps[i].kind != AR_SEND)
-            continue;
-        error = send(run, x, &s->steps[i]);
-        x->posted += !error;
-    }
-    return error;
+    plan->requested++;
+    if (message.kind == AR_TRANSFER_SEND)
+        return PMPI_Isend(message.from, (int)message.length, run->reduction->type,
+                          ar_wire_rank(run->wire, step->peer), tag, run->wire->comm,
+                          &plan->requests[place]);
+    return PMPI_Irecv(message.to, (int)message.length, run->reduction->type,
+                      ar_wire_rank(run->wire, step->peer), tag, run->wire->comm,
+                      &plan->requests[place]);
 }
 
 /* Sends are posted first.  Over TCP at least, MPI answers a peer's request to send a long message
@@ -176,22 +105,38 @@ post_sends(const struct ar_p2p *run, struct ar_instance *x)
 static int
 begin_round(const struct ar_p2p *run, struct ar_instance *x)
 {
+    const struct ar_schedule *const s = &x->routine->schedule;
+    const size_t begin = round_begin(x), end = s->round_end[x->round];
+    char *land = landing(run, x);
+    int error = MPI_SUCCESS;
     x->posted = 0;
-    int error = post_sends(run, x);
-    if (!error)
-        error = post_receives(run, x);
+    for (size_t i = begin; i < end && !error; i++) {
+        const struct ar_step *const step = &s->steps[i];
+        if (step->kind == AR_SEND)
+            error = begin_message(run, x, step,
+                                  (struct ar_transfer){.kind = AR_TRANSFER_SEND,
+                                                       .from = source(run, x, step->a),
+                                                       .length = step->a.length});
+    }
+    for (size_t i = begin; i < end && !error; i++) {
+        const struct ar_step *const step = &s->steps[i];
+        struct ar_transfer message = {.kind = AR_TRANSFER_RECEIVE, .length = step->dst.length};
+        if (!ar_step_receives(step))
+            continue;
+        if (step->kind == AR_RECV) {
+            message.to = target(run, x, step->dst);
+        } else if (folds_at_once(run, x, i)) {
+            message.kind = AR_TRANSFER_FOLD;
+            message.from = source(run, x, step->a);
+            message.to = target(run, x, step->dst);
+        } else {
+            message.to = land;
+            land += bytes(run, step->dst.length);
+        }
+        error = begin_message(run, x, step, message);
+    }
     x->pending = x->posted;
     return error;
-}
-
-static int
-fold(const struct ar_p2p *run, const struct ar_instance *x, const struct ar_step *step,
-     char *received)
-{
-    char *dst = target(run, x, step->dst), *local = target(run, x, step->a);
-    if (step->order == AR_LOCAL_FIRST)
-        return ar_reduction_apply(run->reduction, dst, local, received, step->dst.length);
-    return ar_reduction_apply(run->reduction, dst, received, local, step->dst.length);
 }
 
 static int
@@ -203,7 +148,8 @@ run_local_part(const struct ar_p2p *run, const struct ar_instance *x)
     for (size_t i = round_begin(x); i < x->routine->schedule.round_end[x->round] && !error; i++) {
         const struct ar_step *step = &x->routine->schedule.steps[i];
         if (step->kind == AR_RECV_REDUCE && !folds_at_once(run, x, i)) {
-            error = fold(run, x, step, land);
+            error = ar_fold(r, step->order, target(run, x, step->dst), target(run, x, step->a),
+                            land, step->dst.length);
             land += bytes(run, step->dst.length);
         } else if (step->kind == AR_COPY) {
             error = ar_reduction_copy(r, target(run, x, step->dst), source(run, x, step->a),
@@ -339,13 +285,6 @@ ar_p2p_run(const struct ar_p2p *run)
 
 /* --- for another thread --- */
 
-/* Where an instance was a moment ago. */
-struct progress {
-    const struct ar_schedule *schedule;
-    size_t round;
-    int message; /* the next message of the round, among the plan's */
-};
-
 static bool
 is_under_way(const struct ar_p2p *run, int peer, int message)
 {
@@ -356,19 +295,20 @@ is_under_way(const struct ar_p2p *run, int peer, int message)
     return __atomic_load_n(&plan->requests[message], __ATOMIC_RELAXED) != MPI_REQUEST_NULL;
 }
 
-/* Marks the peers of the round's sends (mark is AR_AWAITED_TAKING) or of its receives. */
+/* Marks the peers of a round's messages that are under way.  Those are numbered from message on, as
+ * begin_round() begins them: the sends come first. */
 static void
-mark_peers(const struct ar_p2p *run, struct progress *at, enum ar_awaited mark,
+mark_peers(const struct ar_p2p *run, const struct ar_schedule *s, size_t round, int message,
            unsigned char *marks)
 {
-    const struct ar_schedule *s = at->schedule;
-    for (size_t i = ar_round_begin(s, at->round); i < s->round_end[at->round]; i++) {
-        const struct ar_step *step = &s->steps[i];
-        if (step->peer < 0 || (step->kind == AR_SEND) != (mark == AR_AWAITED_TAKING))
-            continue;
-        if (is_under_way(run, step->peer, at->message++))
-            marks[step->peer] |= mark;
-    }
+    for (int receives = 0; receives < 2; receives++)
+        for (size_t i = ar_round_begin(s, round); i < s->round_end[round]; i++) {
+            const struct ar_step *const step = &s->steps[i];
+            if (step->peer < 0 || ar_step_receives(step) != receives)
+                continue;
+            if (is_under_way(run, step->peer, message++))
+                marks[step->peer] |= receives ? AR_AWAITED_GIVING : AR_AWAITED_TAKING;
+        }
 }
 
 void
@@ -378,14 +318,8 @@ ar_p2p_awaited(const struct ar_p2p *run, unsigned char *marks)
     for (int i = 0; i < plan->window; i++) {
         const struct ar_instance *x = &plan->instances[i];
         const struct ar_routine *routine = __atomic_load_n(&x->routine, __ATOMIC_RELAXED);
-        if (!routine)
-            continue;
-        struct progress at = {&routine->schedule, __atomic_load_n(&x->round, __ATOMIC_RELAXED),
-                              i * plan->messages};
-        if (at.round >= at.schedule->nrounds)
-            continue;
-        /* Messages are numbered as begin_round() posts them: the sends come first. */
-        mark_peers(run, &at, AR_AWAITED_TAKING, marks);
-        mark_peers(run, &at, AR_AWAITED_GIVING, marks);
+        const size_t round = __atomic_load_n(&x->round, __ATOMIC_RELAXED);
+        if (routine && round < routine->schedule.nrounds)
+            mark_peers(run, &routine->schedule, round, i * plan->messages, marks);
     }
 }

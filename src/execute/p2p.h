@@ -29,7 +29,7 @@ struct ar_p2p {
 };
 
 /* Adds to the marks of each of the plan's ranks AR_AWAITED_GIVING and _TAKING where another
- * thread's run waits for that rank; see awaited.h. */
+ * thread's run waits for that rank; see wait.h. */
 void ar_p2p_awaited(const struct ar_p2p *run, unsigned char *marks);
 
 /* Runs the plan to its end.  Allocates nothing.  MPI_SUCCESS, or the first error

@@ -1,4 +1,4 @@
-#include "execute/tuning.h"
+#include "execute/node.h"
 
 #include <stdint.h>
 #include <unistd.h>

@@ -84,36 +84,6 @@ print_travel(FILE *out, const struct ar_travel *travel)
         print_time(out, "handshake", travel->handshake);
 }
 
-static void
-print_level(FILE *out, const struct ar_level *level, const char *latency, const char *bandwidth)
-{
-    if (level->latency > 0)
-        print_time(out, latency, level->latency);
-    print_rate(out, bandwidth, level->per_byte);
-}
-
-static void
-print_shape(FILE *out, const struct ar_machine *m)
-{
-    if (m->shape == AR_SHAPE_TORUS) {
-        fprintf(out, "torus      dims %d", m->dims[0]);
-        for (int d = 1; d < m->ndims; d++)
-            fprintf(out, "x%d", m->dims[d]);
-    } else if (m->shape == AR_SHAPE_DRAGONFLY) {
-        fprintf(out, "dragonfly  nodes %d  routers %d", m->levels[0].nodes, m->routers);
-        print_level(out, &m->levels[1], "global_latency", "global_bandwidth");
-    } else {
-        for (int l = 0; l < m->nlevels; l++) {
-            fprintf(out, "switch     nodes %d", m->levels[l].nodes);
-            print_level(out, &m->levels[l], "latency", "bandwidth");
-            fputc('\n', out);
-        }
-        return;
-    }
-    print_level(out, &m->levels[0], "latency", "bandwidth");
-    fputc('\n', out);
-}
-
 char *
 ar_machine_print(const struct ar_machine *m)
 {
@@ -138,10 +108,7 @@ ar_machine_print(const struct ar_machine *m)
     }
     fputs("network  ", out);
     print_travel(out, &m->network);
-    if (m->sharing == AR_SHARING_FAIR)
-        fputs("  sharing fair", out);
     fputc('\n', out);
-    print_shape(out, m);
     const int failed = ferror(out);
     if (fclose(out) || failed) {
         free(text);

@@ -78,8 +78,9 @@ int *ar_machine_place(const struct ar_machine *machine, int nranks);
 int ar_machine_parse(struct ar_machine *machine, const char *text,
                      char problem[AR_MACHINE_PROBLEM]);
 
-/* The text of a file that parses back to the same machine, to within the digits printed.
- * Malloced; NULL without memory. */
+/* The text of a file that parses back to the same machine, to within the digits printed.  Machines
+ * are printed that were measured: their nodes are alike, and their links are queues.  Malloced;
+ * NULL without memory. */
 char *ar_machine_print(const struct ar_machine *machine);
 
 #endif

@@ -13,26 +13,18 @@ ar_histogram_ns(unsigned bucket)
 }
 
 uint64_t
-ar_histogram_calls(const struct ar_histogram *h)
-{
-    uint64_t calls = 0;
-    for (unsigned i = 0; i < AR_HISTOGRAM_BUCKETS; i++)
-        calls += h->count[i];
-    return calls;
-}
-
-uint64_t
 ar_histogram_quantile(const struct ar_histogram *h, double fraction)
 {
-    const double wanted = fraction * (double)ar_histogram_calls(h);
-    uint64_t seen = 0;
+    uint64_t calls = 0, seen = 0;
     unsigned last = 0;
+    for (unsigned i = 0; i < AR_HISTOGRAM_BUCKETS; i++)
+        calls += h->count[i];
     for (unsigned i = 0; i < AR_HISTOGRAM_BUCKETS; i++) {
         if (h->count[i] == 0)
             continue;
         last = i;
         seen += h->count[i];
-        if ((double)seen >= wanted)
+        if ((double)seen >= fraction * (double)calls)
             break;
     }
     return ar_histogram_ns(last);

@@ -29,8 +29,6 @@ ar_histogram_bucket(uint64_t ns)
 /* The time that stands for a bucket: its middle. */
 uint64_t ar_histogram_ns(unsigned bucket);
 
-uint64_t ar_histogram_calls(const struct ar_histogram *h);
-
 /* The time that a fraction (0 to 1) of the calls did not exceed; 0 without calls. */
 uint64_t ar_histogram_quantile(const struct ar_histogram *h, double fraction);
 

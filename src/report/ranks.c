@@ -1,4 +1,4 @@
-#include "report/ranks.h"
+#include "report/report.h"
 
 #define RUNS_SAID 16
 

@@ -23,21 +23,18 @@ struct widths {
 };
 
 static void
-print_us(FILE *to, int width, uint64_t ns, bool known)
+print_time(FILE *to, int width, int digits, double time, bool known)
 {
     if (known)
-        fprintf(to, " %*.*f", width, ns < 10000000 ? 2 : 0, (double)ns * 1e-3);
+        fprintf(to, " %*.*f", width, digits, time);
     else
         fprintf(to, " %*s", width, "-");
 }
 
 static void
-print_ms(FILE *to, int width, uint64_t ns, bool known)
+print_us(FILE *to, uint64_t ns, bool known)
 {
-    if (known)
-        fprintf(to, " %*.3f", width, (double)ns * 1e-6);
-    else
-        fprintf(to, " %*s", width, "-");
+    print_time(to, 10, ns < 10000000 ? 2 : 0, (double)ns * 1e-3, known);
 }
 
 static const char *
@@ -55,13 +52,13 @@ print_row(FILE *to, const struct ar_row *row, const struct widths *w)
     if (row->key.nranks > 0)
         snprintf(nranks, sizeof nranks, "%d", row->key.nranks);
     fprintf(to, "%10llu", (unsigned long long)c->calls);
-    print_ms(to, 12, c->ns, timed);
-    print_ms(to, 12, c->wait_ns, timed && !ar_row_is_native(row));
-    print_ms(to, 10, c->setup_ns, timed);
-    print_us(to, 10, c->least_ns, timed);
-    print_us(to, 10, ar_row_quantile(row, 0.5), timed);
-    print_us(to, 10, ar_row_quantile(row, 0.99), timed);
-    print_us(to, 10, c->most_ns, timed);
+    print_time(to, 12, 3, (double)c->ns * 1e-6, timed);
+    print_time(to, 12, 3, (double)c->wait_ns * 1e-6, timed && !ar_row_is_native(row));
+    print_time(to, 10, 3, (double)c->setup_ns * 1e-6, timed);
+    print_us(to, c->least_ns, timed);
+    print_us(to, ar_row_quantile(row, 0.5), timed);
+    print_us(to, ar_row_quantile(row, 0.99), timed);
+    print_us(to, c->most_ns, timed);
     fprintf(to, " %6s %6s  %-*s %-*s  %-*s  %-*s  %s%s%s", nranks,
             ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size), w->type,
             or_dash(row->key.type), w->op, or_dash(row->key.op), w->ran, row->key.ran, w->requested,

@@ -1,5 +1,5 @@
 /* The figure: an allreduce as those see it who draw it, round by round: blocks,
- * arrows, and what every rank holds.  Pure.
+ * arrows, and what every rank holds.  Pure but for the printer's FILE.
  *
  * A block is a longest run of elements that no message parts: A, B, C, ... */
 #ifndef AR_FIGURE_H
@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "schedule/schedule.h"
 #include "schedule/trace.h"
@@ -67,6 +68,20 @@ int ar_figure_held_ranks(const struct ar_figure *f, int rank, size_t block);
 /* What the rank did without a message in the round: '+' it reduced, '=' it copied,
  * '|' neither. */
 char ar_figure_work(const struct ar_figure *f, int rank, size_t round);
+
+/* Prints the figure in ASCII:
+ *
+ *            0      1      2
+ *   round 1  |A--->+|B--->+|        rank 0 sends block A to rank 1, which combines it;
+ *            |+<----------C|        without the +, the receiver stores what it gets
+ *      A     .      01     2        what each rank holds of the block after the round:
+ *      B     0      .      12       the ranks whose contributions are in it,
+ *      C     02     1      .        all of them, or nothing of use any more (.)
+ *
+ * Several partial results of one block are parted by a slash, 0..3 stands for 0/1/2/3.  Lifelines
+ * marked + or = reduce or copy at home.  2A: two values of A.  Errors of ar_figure_init; those of
+ * the file stay in the file (ferror). */
+int ar_figure_print(FILE *file, const struct ar_schedule *schedules, int nranks);
 
 void ar_caption_add(struct ar_caption *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -1,11 +1,8 @@
 /* Two passes over one figure: the first finds the width of a column, the second prints. */
-#include "schedule/printer.h"
+#include "schedule/figure.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "schedule/figure.h"
 
 #define MARGIN     10 /* columns left of rank 0 */
 #define LINE_WIDTH 79 /* of the list of blocks */

@@ -8,10 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "execute/awaited.h"
 #include "execute/group.h"
+#include "execute/wait.h"
 #include "reduce/named.h"
-#include "report/ranks.h"
 #include "report/report.h"
 #include "statistics/thread.h"
 

@@ -11,7 +11,7 @@
 #include "algorithms/registry.h"
 #include "schedule/checker.h"
 #include "schedule/cost.h"
-#include "schedule/printer.h"
+#include "schedule/figure.h"
 #include "schedule/timeline.h"
 
 #define RANKS_MAX 64
