@@ -105,7 +105,8 @@ ar_exact_encode(enum ar_exact_format format, int64_t *words, const void *numbers
         return;
     }
     ar_rounding_begin(&saved);
-    ar_exact_kernels_get(ar_isa_best(), format)->encode(words, numbers, count, &grid);
+    ar_exact_kernels_get(ar_isa_best(), format)
+        ->encode[grid.words - 1](words, numbers, count, &grid);
     ar_rounding_end(&saved);
 }
 
@@ -120,6 +121,7 @@ ar_exact_decode(enum ar_exact_format format, void *numbers, int64_t *words, size
         return;
     }
     ar_rounding_begin(&saved);
-    ar_exact_kernels_get(ar_isa_best(), format)->decode(numbers, words, count, &grid);
+    ar_exact_kernels_get(ar_isa_best(), format)
+        ->decode[grid.words - 1](numbers, words, count, &grid);
     ar_rounding_end(&saved);
 }

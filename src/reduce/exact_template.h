@@ -164,32 +164,16 @@ decode_one(const int64_t *words, size_t count, const struct ar_exact_grid *grid,
 #define CODES(name, T, to_odd)                                                                     \
     CODE(name, T, to_odd, 1, 2)                                                                    \
     CODE(name, T, to_odd, 2, 2)                                                                    \
-    CODE(name, T, to_odd, 3, 3)                                                                    \
-    static void encode_##name(int64_t *words, const void *numbers, size_t count,                   \
-                              const struct ar_exact_grid *grid)                                    \
-    {                                                                                              \
-        if (grid->words == 1)                                                                      \
-            encode_##name##_1(words, numbers, count, grid);                                        \
-        else if (grid->words == 2)                                                                 \
-            encode_##name##_2(words, numbers, count, grid);                                        \
-        else                                                                                       \
-            encode_##name##_3(words, numbers, count, grid);                                        \
-    }                                                                                              \
-    static void decode_##name(void *numbers, const int64_t *words, size_t count,                   \
-                              const struct ar_exact_grid *grid)                                    \
-    {                                                                                              \
-        if (grid->words == 1)                                                                      \
-            decode_##name##_1(numbers, words, count, grid);                                        \
-        else if (grid->words == 2)                                                                 \
-            decode_##name##_2(numbers, words, count, grid);                                        \
-        else                                                                                       \
-            decode_##name##_3(numbers, words, count, grid);                                        \
-    }
+    CODE(name, T, to_odd, 3, 3)
 
 CODES(float, float, true)
 CODES(double, double, false)
 
 const struct ar_exact_kernels AR_TABLE[AR_EXACT_FORMATS] = {
-    [AR_EXACT_FLOAT] = {measure_float, encode_float, decode_float},
-    [AR_EXACT_DOUBLE] = {measure_double, encode_double, decode_double},
+    [AR_EXACT_FLOAT] = {measure_float,
+                        {encode_float_1, encode_float_2, encode_float_3},
+                        {decode_float_1, decode_float_2, decode_float_3}},
+    [AR_EXACT_DOUBLE] = {measure_double,
+                         {encode_double_1, encode_double_2, encode_double_3},
+                         {decode_double_1, decode_double_2, decode_double_3}},
 };

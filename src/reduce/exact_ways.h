@@ -44,13 +44,14 @@ struct ar_extent {
 /* The window of such numbers.  Where the largest is an infinity or NaN only special is right. */
 struct ar_window ar_extent_window(enum ar_exact_format format, struct ar_extent extent);
 
-/* Numbers lie anywhere in memory; rounding must be to nearest and nothing flushed to 0. */
+/* Numbers lie anywhere in memory; rounding must be to nearest and nothing flushed to 0.  Encode and
+ * decode are by the words of a number, less 1. */
 struct ar_exact_kernels {
     struct ar_extent (*measure)(const void *numbers, size_t count);
-    void (*encode)(int64_t *words, const void *numbers, size_t count,
-                   const struct ar_exact_grid *grid);
-    void (*decode)(void *numbers, const int64_t *words, size_t count,
-                   const struct ar_exact_grid *grid);
+    void (*encode[AR_EXACT_PARTS])(int64_t *words, const void *numbers, size_t count,
+                                   const struct ar_exact_grid *grid);
+    void (*decode[AR_EXACT_PARTS])(void *numbers, const int64_t *words, size_t count,
+                                   const struct ar_exact_grid *grid);
 };
 
 extern const struct ar_exact_kernels ar_exact_kernels_base[AR_EXACT_FORMATS];

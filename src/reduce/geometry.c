@@ -1,5 +1,6 @@
-#include "reduce/geometry.h"
+#include "reduce/reduce.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,18 +106,32 @@ ar_reduction_packs(const struct ar_reduction *r)
     return PMPI_Pack_size(1, r->type, r->comm, &bytes) == MPI_SUCCESS && (size_t)bytes == r->size;
 }
 
+/* A call of MPI's takes INT_MAX bytes. */
+static int
+convert_all(const struct ar_reduction *r, enum direction direction, char *packed, char *elements,
+            size_t count)
+{
+    const size_t most = INT_MAX / (r->size ? r->size : 1);
+    int error = MPI_SUCCESS;
+    for (size_t done = 0; done < count && error == MPI_SUCCESS; done += most) {
+        const size_t n = count - done < most ? count - done : most;
+        int bytes = (int)(n * r->size);
+        error = convert(r, direction, packed + done * r->size, &bytes,
+                        elements + (ptrdiff_t)done * r->extent, (int)n);
+    }
+    return error;
+}
+
 int
 ar_reduction_pack(const struct ar_reduction *r, void *packed, const void *src, size_t count)
 {
-    int bytes = (int)(count * r->size);
-    return convert(r, PACK, packed, &bytes, (void *)src, (int)count);
+    return convert_all(r, PACK, packed, (char *)src, count);
 }
 
 int
 ar_reduction_unpack(const struct ar_reduction *r, void *dst, const void *packed, size_t count)
 {
-    int bytes = (int)(count * r->size);
-    return convert(r, UNPACK, (void *)packed, &bytes, dst, (int)count);
+    return convert_all(r, UNPACK, (char *)packed, dst, count);
 }
 
 /* --- copying --- */

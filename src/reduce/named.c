@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "reduce/admission.h"
-#include "reduce/geometry.h"
 #include "reduce/named.h"
 
 /* How a type is represented, its size apart. */

@@ -1,9 +1,6 @@
 #include "reduce/packed.h"
 
-#include <limits.h>
 #include <stdlib.h>
-
-#include "reduce/geometry.h"
 
 bool
 ar_reduction_interleaves(const struct ar_reduction *r)
@@ -22,24 +19,6 @@ ar_reduction_packed(const struct ar_reduction *r)
     packed.true_extent = r->size;
     packed.true_lb = 0;
     return packed;
-}
-
-/* Between a buffer of the program's and elements side by side. */
-enum direction { PACK, UNPACK };
-
-static int
-convert(const struct ar_reduction *r, enum direction direction, char *packed, char *elements,
-        size_t count)
-{
-    const size_t most = INT_MAX / r->size;
-    int error = MPI_SUCCESS;
-    for (size_t done = 0; done < count && !error; done += most) {
-        const size_t n = count - done < most ? count - done : most;
-        char *const side = packed + done * r->size, *at = elements + (ptrdiff_t)done * r->extent;
-        error = direction == PACK ? ar_reduction_pack(r, side, at, n)
-                                  : ar_reduction_unpack(r, at, side, n);
-    }
-    return error;
 }
 
 int
@@ -61,14 +40,14 @@ ar_packing_init(struct ar_packing *p, const struct ar_reduction *r, const void *
     }
     if (!error)
         error = PMPI_Type_commit(&p->packed.type);
-    return error ? error : convert(r, PACK, p->packed_in, (char *)in, count);
+    return error ? error : ar_reduction_pack(r, p->packed_in, in, count);
 }
 
 int
 ar_packing_fini(struct ar_packing *p, int error)
 {
     if (!error)
-        error = convert(p->r, UNPACK, p->packed_out, p->out, p->count);
+        error = ar_reduction_unpack(p->r, p->out, p->packed_out, p->count);
     if (p->packed.type != MPI_DATATYPE_NULL)
         PMPI_Type_free(&p->packed.type);
     if (p->packed_out != p->packed_in)
@@ -83,10 +62,10 @@ ar_packing_apply(const struct ar_packing *p, char *dst, char *a, char *b, size_t
 {
     char *const left = ar_reduction_base(p->r, p->area[0], count);
     char *const right = ar_reduction_base(p->r, p->area[1], count);
-    int error = convert(p->r, UNPACK, a, left, count);
+    int error = ar_reduction_unpack(p->r, left, a, count);
     if (!error)
-        error = convert(p->r, UNPACK, b, right, count);
+        error = ar_reduction_unpack(p->r, right, b, count);
     if (!error)
         error = ar_reduction_apply(p->r, right, left, right, count);
-    return error ? error : convert(p->r, PACK, dst, right, count);
+    return error ? error : ar_reduction_pack(p->r, dst, right, count);
 }

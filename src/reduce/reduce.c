@@ -1,6 +1,5 @@
 #include <limits.h>
 
-#include "reduce/geometry.h"
 #include "reduce/named.h"
 #include "reduce/packed.h"
 

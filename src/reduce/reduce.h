@@ -36,6 +36,14 @@ struct ar_reduction {
     size_t true_extent; /* bytes from an element's first to its last byte */
 };
 
+/* The part of a reduction that is the type's: sets type, comm (to MPI_COMM_SELF), size, extent,
+ * true_lb, true_extent and dense of *r.  False, with *r untouched, if MPI does not know the type or
+ * its size is too large for an int. */
+bool ar_geometry_get(struct ar_reduction *r, MPI_Datatype type);
+
+/* The class of an error code; MPI_ERR_OTHER if MPI does not know the code. */
+int ar_error_class(int error);
+
 /* Resolves op on type.  False, with *r untouched, if the handle is invalid or the type does not
  * take the op: the native call then deals with it.  Decides alike on all ranks.  Thread-safe. */
 bool ar_reduction_resolve(struct ar_reduction *r, MPI_Op op, MPI_Datatype type);
@@ -52,8 +60,7 @@ int ar_reduction_copy(const struct ar_reduction *r, void *dst, const void *src, 
 
 /* Pack elements side by side without any gap, in the order of the type's signature, and unpack
  * them: as MPI sends them, and so alike on all ranks however these lay them out.  They take count *
- * size bytes, at most INT_MAX, where ar_reduction_packs says so.  MPI_SUCCESS or the error class of
- * the PMPI call. */
+ * size bytes where ar_reduction_packs says so.  MPI_SUCCESS or the error class of the PMPI call. */
 bool ar_reduction_packs(const struct ar_reduction *r);
 int ar_reduction_pack(const struct ar_reduction *r, void *packed, const void *src, size_t count);
 int ar_reduction_unpack(const struct ar_reduction *r, void *dst, const void *packed, size_t count);

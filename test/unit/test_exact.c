@@ -237,14 +237,14 @@ sum_by(enum ar_isa isa, enum ar_exact_format format, void *result, const char *v
             ar_digits_encode(format, words, vectors + (size_t)r * bytes, COUNT, window, claimed);
         else
             ar_exact_kernels_get(isa, format)
-                ->encode(words, vectors + (size_t)r * bytes, COUNT, &grid);
+                ->encode[grid.words - 1](words, vectors + (size_t)r * bytes, COUNT, &grid);
         for (size_t i = 0; i < n; i++)
             assert_false(__builtin_add_overflow(total[i], words[i], &total[i]));
     }
     if (isa == BY_DIGITS)
         ar_digits_decode(format, result, total, COUNT, window, claimed);
     else
-        ar_exact_kernels_get(isa, format)->decode(result, total, COUNT, &grid);
+        ar_exact_kernels_get(isa, format)->decode[grid.words - 1](result, total, COUNT, &grid);
 }
 
 static void
