@@ -16,17 +16,6 @@
 #include "algorithms/patterns.h"
 #include "algorithms/tree.h"
 
-/* As many parts as it takes for none to be longer than the largest power of the
- * radix below n. */
-static int
-parts_of(int n, int radix)
-{
-    int length = 1;
-    while (length < (n - 1) / radix + 1)
-        length *= radix;
-    return (n - 1) / length + 1;
-}
-
 /* All ranks of the range learn its sum; returns where it is. */
 static enum ar_buffer
 multiply(struct ar_schedule *s, struct ar_range range, int radix)
@@ -34,7 +23,7 @@ multiply(struct ar_schedule *s, struct ar_range range, int radix)
     if (range.n == 1)
         return AR_IN;
 
-    const struct ar_split split = ar_split_make(range, parts_of(range.n, radix), s->rank);
+    const struct ar_split split = ar_split_make(range, ar_radix_parts(range.n, radix), s->rank);
     const enum ar_buffer have = multiply(s, ar_split_part(&split, split.own), radix);
 
     for (int i = 0; i < split.parts; i++) {

@@ -89,13 +89,11 @@ ar_nodes_local_rank(const struct ar_nodes *nodes, int rank)
 
 #define NODES_AT_ONCE 1024 /* that are counted in one pass over the ranks */
 
-int
-ar_nodes_least(const struct ar_nodes *nodes)
+static void
+find_sizes(const struct ar_nodes *nodes, int *least, int *most)
 {
-    int least = nodes->nranks;
-
-    if (nodes->index)
-        return nodes->index->least;
+    *least = nodes->nranks;
+    *most = 0;
     for (int first = 0; first < nodes->count; first += NODES_AT_ONCE) {
         int ranks[NODES_AT_ONCE] = {0};
         for (int r = 0; r < nodes->nranks; r++) {
@@ -103,10 +101,29 @@ ar_nodes_least(const struct ar_nodes *nodes)
             if (node >= 0 && node < NODES_AT_ONCE)
                 ranks[node]++;
         }
-        for (int node = 0; node < NODES_AT_ONCE && first + node < nodes->count; node++)
-            least = ranks[node] < least ? ranks[node] : least;
+        for (int node = 0; node < NODES_AT_ONCE && first + node < nodes->count; node++) {
+            *least = ranks[node] < *least ? ranks[node] : *least;
+            *most = ranks[node] > *most ? ranks[node] : *most;
+        }
     }
+}
+
+int
+ar_nodes_least(const struct ar_nodes *nodes)
+{
+    int least, most;
+    if (nodes->index)
+        return nodes->index->least;
+    find_sizes(nodes, &least, &most);
     return least;
+}
+
+int
+ar_nodes_most(const struct ar_nodes *nodes)
+{
+    int least, most;
+    find_sizes(nodes, &least, &most);
+    return most;
 }
 
 /* No node has more than the average where none has fewer. */

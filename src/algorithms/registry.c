@@ -1,6 +1,5 @@
 #include "algorithms/registry.h"
 
-#include <limits.h>
 #include <string.h>
 #include <strings.h>
 
@@ -25,9 +24,11 @@ static const struct ar_algorithm rows[] = {
         .takes = AR_TAKES_ROOT,
         .defaults = {.window = 1},
         .title = "the root takes all vectors, combines them and sends the result to each",
-        .rounds = "2",
-        .bytes = "root (p-1)n, others n",
-        .cost = "2a + 2(p-1)n/B + (p-1)nC",
+        .card = {[AR_CARD_ROUNDS] = "2",
+                 [AR_CARD_SENT] = "(p-1)n",
+                 [AR_CARD_REDUCED] = "(p-1)n",
+                 [AR_CARD_SCRATCH] = "(p-1)n",
+                 [AR_CARD_TIME] = "2a + 2(p-1)n/B + (p-1)nC"},
         .needs = "nothing",
         .source = "Li et al. 2014 (parameter server)",
     },
@@ -38,11 +39,13 @@ static const struct ar_algorithm rows[] = {
         .keeps = AR_DETERMINISM_SIZE,
         .family = AR_FAMILY_FOLD,
         .keeps_order = true,
-        .defaults = {.segment_bytes = 65536, .window = 4},
+        .defaults = {.segment_bytes = 65536, .window = AR_WINDOW_AUTO},
         .title = "the sum grows along the chain of ranks, the result walks back",
-        .rounds = "2(p-1)",
-        .bytes = "2n, n at the ends",
-        .cost = "2(p-1)(a + S/B) + (p-1)SC + (n/S - 1)(2a + 2S/B + SC), S a segment",
+        .card = {[AR_CARD_ROUNDS] = "2(p-1)",
+                 [AR_CARD_SENT] = "min(p-1, 2)n",
+                 [AR_CARD_REDUCED] = "n",
+                 [AR_CARD_SCRATCH] = "n",
+                 [AR_CARD_TIME] = "2(p-1)(a + n/B) + (p-1)nC"},
         .needs = "nothing",
         .source = "Worringen 2003",
     },
@@ -55,9 +58,12 @@ static const struct ar_algorithm rows[] = {
         .defaults = {.window = 1},
         .title =
             "the ranks are halved again and again, the halves' firsts combine; the same way back",
-        .rounds = "2 ceil(log2 p)",
-        .bytes = "rank 0 n ceil(log2 p), a leaf n",
-        .cost = "ceil(log2 p) (2a + 2n/B + nC)",
+        .card = {[AR_CARD_ROUNDS] = "h + l",
+                 [AR_CARD_SENT] = "hn",
+                 [AR_CARD_REDUCED] = "hn",
+                 [AR_CARD_SCRATCH] = "n",
+                 [AR_CARD_TIME] = "about 2la + 2hn/B + hnC"},
+        .where = "h = ceil(log2 p), l = floor(log2 p)",
         .needs = "nothing",
         .source = "divide and conquer, as taught",
     },
@@ -71,9 +77,15 @@ static const struct ar_algorithm rows[] = {
         .takes = AR_TAKES_ROOT | AR_TAKES_BROADCAST,
         .defaults = {.broadcast = AR_BROADCAST_BINOMIAL, .window = 1},
         .title = "a binomial tree to the root, then a broadcast",
-        .rounds = "2 ceil(log2 p) (broadcast binomial)",
-        .bytes = "root n ceil(log2 p), a leaf n",
-        .cost = "ceil(log2 p) (2a + 2n/B + nC)",
+        .card = {[AR_CARD_ROUNDS] = "h + u",
+                 [AR_CARD_SENT] = "at most yn",
+                 [AR_CARD_REDUCED] = "at most hn",
+                 [AR_CARD_SCRATCH] = "n",
+                 [AR_CARD_TIME] = "about (g + u)a + (h + v)n/B + hnC"},
+        .where = "h = ceil(log2 p), b = [2^floor(log2 p) <= r], g = floor(log2 p) + b, u = [flat] "
+                 "+ g[binomial] + (g + p - 1)[scatter_allgather], v = (p-1)[flat] + h[binomial] + "
+                 "2(p-1)/p [scatter_allgather], y = (p-1)[flat] + h[binomial] + (1 + (p-2 + "
+                 "2^(h-1))/p)[scatter_allgather]",
         .needs = "nothing",
         .source = "Thakur, Rabenseifner & Gropp 2005",
     },
@@ -90,9 +102,12 @@ static const struct ar_algorithm rows[] = {
         .defaults = {.window = 1},
         .title =
             "all vectors travel up a binomial tree, the root combines them, the result goes back",
-        .rounds = "2 ceil(log2 p)",
-        .bytes = "up n p/2 at most, a leaf n; down root n ceil(log2 p)",
-        .cost = "2 ceil(log2 p) a + (p - 1 + ceil(log2 p))n/B + (p-1)nC",
+        .card = {[AR_CARD_ROUNDS] = "2g",
+                 [AR_CARD_SENT] = "max(h, p - c + ceil(log2(p - c)), c/2 + h - 2, b(c + h - 1))n",
+                 [AR_CARD_REDUCED] = "(p-1)n",
+                 [AR_CARD_SCRATCH] = "pn",
+                 [AR_CARD_TIME] = "about 2ga + (max(p-1, b(2c-1)) + h)n/B + (p-1)nC"},
+        .where = "h = ceil(log2 p), c = 2^(h-1), b = [2^floor(log2 p) <= r], g = floor(log2 p) + b",
         .needs = "nothing",
         .source = "Intel MPI 5 (its name is all that is published)",
     },
@@ -107,9 +122,13 @@ static const struct ar_algorithm rows[] = {
         .takes = AR_TAKES_RADIX,
         .defaults = {.radix = 4, .window = 1},
         .title = "groups of k exchange all they have, then groups of k groups, and so on",
-        .rounds = "ceil(log_k p)",
-        .bytes = "(k-1)n log_k p",
-        .cost = "log_k p (a + (k-1)n/B + (k-1)nC)",
+        .card = {[AR_CARD_ROUNDS] = "j",
+                 [AR_CARD_SENT] = "at most (s + [1 < j])n",
+                 [AR_CARD_REDUCED] = "sn",
+                 [AR_CARD_SCRATCH] = "at most (t - [j = 1])n",
+                 [AR_CARD_TIME] =
+                     "about (j - [k = 2][8p <= 5 2^j])a + (s + [1 < j][p < k^j]/2)n/B + snC"},
+        .where = "j = ceil(log_k p)",
         .needs = "nothing",
         .source = "Ruefenacht, Bull & Booth 2017",
     },
@@ -120,11 +139,14 @@ static const struct ar_algorithm rows[] = {
         .stand_in = "reduce_bcast",
         .keeps = AR_DETERMINISM_PLACEMENT,
         .keeps_order = true,
-        .defaults = {.segment_bytes = 65536, .window = 4},
+        .defaults = {.segment_bytes = 65536, .window = AR_WINDOW_AUTO},
         .title = "two binary trees, each carries half of the vector",
-        .rounds = "about 2 log2 p",
-        .bytes = "2n",
-        .cost = "log2 p (2a + 2S/B + SC) + (n/S - 1)(2a + 2S/B + SC), S a segment",
+        .card = {[AR_CARD_ROUNDS] = "2h",
+                 [AR_CARD_SENT] = "min(p, 4)n/2",
+                 [AR_CARD_REDUCED] = "min(p-1, 2)n/2",
+                 [AR_CARD_SCRATCH] = "min(p-1, 2)n/2",
+                 [AR_CARD_TIME] = "about 2ha + (2h-1)n/B + min(h, (p-1)/2)nC"},
+        .where = "h = floor(log2(p+1))",
         .needs = "nothing",
         .source = "Sanders, Speck & Traff 2009",
     },
@@ -134,11 +156,15 @@ static const struct ar_algorithm rows[] = {
         .emit = ar_dual_root,
         .keeps = AR_DETERMINISM_SIZE,
         .keeps_order = true,
-        .defaults = {.segment_bytes = 65536, .window = 4},
+        .defaults = {.segment_bytes = 65536, .window = AR_WINDOW_AUTO},
         .title = "two trees reduce half of the ranks each, and their roots exchange",
-        .rounds = "2 floor(log2 ceil(p/2)) + 1",
-        .bytes = "3n at most",
-        .cost = "log2 p (2a + 4S/B + 2SC) + (n/S - 1)(2a + 3S/B + 2SC), S a segment",
+        .card = {[AR_CARD_ROUNDS] = "2h + 1",
+                 [AR_CARD_SENT] = "min(ceil(p/2), 3)n",
+                 [AR_CARD_REDUCED] = "min(ceil(p/2), 3)n",
+                 [AR_CARD_SCRATCH] = "(1 + [5 <= p])n",
+                 [AR_CARD_TIME] = "about min(2h+1, p-1)a + (2i-1)n/B + (j-1)nC"},
+        .where = "h = floor(log2 ceil(p/2)), i = ceil(log2((p+4)/4)) + ceil(log2((p+4)/6)), j = "
+                 "ceil(log2((p+2)/2)) + ceil(log2((p+2)/3))",
         .needs = "nothing",
         .source = "Traff 2021",
     },
@@ -153,9 +179,12 @@ static const struct ar_algorithm rows[] = {
         .takes = AR_TAKES_ALLGATHER,
         .defaults = {.allgather = AR_ALLGATHER_BRUCK, .window = 1},
         .title = "every rank learns every vector and combines them itself",
-        .rounds = "ceil(log2 p), p-1 with allgather=ring",
-        .bytes = "(p-1)n",
-        .cost = "ceil(log2 p) a + (p-1)n/B + (p-1)nC",
+        .card = {[AR_CARD_ROUNDS] = "j",
+                 [AR_CARD_SENT] = "at most (p-1 + f(p+3)/2)n",
+                 [AR_CARD_REDUCED] = "(p-1)n",
+                 [AR_CARD_SCRATCH] = "pn",
+                 [AR_CARD_TIME] = "about (j - f[8p <= 5 2^h])a + (1 + f/3)(p-1)n/B + (p-1)nC"},
+        .where = "h = ceil(log2 p), j = h + (p-1-h)[ring], f = [2^floor(log2 p) < p][doubling]",
         .needs = "nothing",
         .source = "Open MPI 7; Bruck et al. 1997",
     },
@@ -169,9 +198,12 @@ static const struct ar_algorithm rows[] = {
         .keeps_order = true,
         .defaults = {.window = 1},
         .title = "partners at distance 1, 2, 4, ... exchange and combine all they have",
-        .rounds = "log2 p (+2 where p is not a power of two)",
-        .bytes = "n log2 p",
-        .cost = "log2 p (a + n/B + nC)",
+        .card = {[AR_CARD_ROUNDS] = "l + 2f",
+                 [AR_CARD_SENT] = "(l + f)n",
+                 [AR_CARD_REDUCED] = "(l + f)n",
+                 [AR_CARD_SCRATCH] = "n",
+                 [AR_CARD_TIME] = "about (l + 2f - g)a + (l + 2f)n/B + (l + f)nC"},
+        .where = "l = floor(log2 p), f = [2^l < p], g = f[2p <= 3 2^l]",
         .needs = "nothing",
         .source = "Thakur, Rabenseifner & Gropp 2005",
     },
@@ -184,9 +216,11 @@ static const struct ar_algorithm rows[] = {
         .keeps = AR_DETERMINISM_PLACEMENT,
         .defaults = {.window = 1},
         .title = "reduce-scatter, then allgather, both round a ring",
-        .rounds = "2(p-1)",
-        .bytes = "2n(p-1)/p",
-        .cost = "2(p-1)a + 2n(p-1)/p /B + n(p-1)/p C",
+        .card = {[AR_CARD_ROUNDS] = "2(p-1)",
+                 [AR_CARD_SENT] = "2n(p-1)/p",
+                 [AR_CARD_REDUCED] = "n(p-1)/p",
+                 [AR_CARD_SCRATCH] = "n/p",
+                 [AR_CARD_TIME] = "2(p-1)a + 2n(p-1)/p /B + n(p-1)/p C"},
         .needs = "a commutative op",
         .source = "Patarasuk & Yuan 2009",
     },
@@ -199,10 +233,11 @@ static const struct ar_algorithm rows[] = {
         .keeps = AR_DETERMINISM_PLACEMENT,
         .defaults = {.segment_bytes = 65536, .window = 4},
         .title = "the ring, run on segments of a long message",
-        .rounds = "2(p-1) per segment",
-        .bytes = "2n(p-1)/p",
-        .cost =
-            "2(p-1)a n/segment + 2n(p-1)/p /B + n(p-1)/p C, the terms overlapped within a window",
+        .card = {[AR_CARD_ROUNDS] = "2(p-1)",
+                 [AR_CARD_SENT] = "2n(p-1)/p",
+                 [AR_CARD_REDUCED] = "n(p-1)/p",
+                 [AR_CARD_SCRATCH] = "n/p",
+                 [AR_CARD_TIME] = "2(p-1)a + 2n(p-1)/p /B + n(p-1)/p C"},
         .needs = "a commutative op",
         .source = "Patarasuk & Yuan 2009",
     },
@@ -214,9 +249,11 @@ static const struct ar_algorithm rows[] = {
         .keeps = AR_DETERMINISM_PLACEMENT,
         .defaults = {.window = 1},
         .title = "two rings at once, one half of the vector each way round",
-        .rounds = "2(p-1)",
-        .bytes = "2n(p-1)/p",
-        .cost = "2(p-1)a + n(p-1)/p /B + n(p-1)/p C, with B each way at once",
+        .card = {[AR_CARD_ROUNDS] = "2(p-1)",
+                 [AR_CARD_SENT] = "2n(p-1)/p",
+                 [AR_CARD_REDUCED] = "n(p-1)/p",
+                 [AR_CARD_SCRATCH] = "n/p",
+                 [AR_CARD_TIME] = "2(p-1)a + 2n(p-1)/p /B + n(p-1)/p C"},
         .needs = "a commutative op",
         .source = "Patarasuk & Yuan 2009; Jain & Sabharwal 2010",
     },
@@ -232,10 +269,12 @@ static const struct ar_algorithm rows[] = {
         .takes = AR_TAKES_HALVINGS,
         .defaults = {.window = 1},
         .title = "halving what partners exchange, then doubling it, nearest partner first",
-        .rounds = "2 log2 p, or log2 p + halvings (+2 where p is not a power of two)",
-        .bytes = "2n(p-1)/p (+n where p is not a power of two)",
-        .cost = "2 log2 p a + 2n(p-1)/p /B + n(p-1)/p C (+ 2a + 2n/B + nC where p is not a power "
-                "of two)",
+        .card = {[AR_CARD_ROUNDS] = "l + h + 2f",
+                 [AR_CARD_SENT] = "(2u + v + f)n",
+                 [AR_CARD_REDUCED] = "(u + v + f)n",
+                 [AR_CARD_SCRATCH] = "max(f, 1/2)n",
+                 [AR_CARD_TIME] = "about (l + h + 2f)a + (2u + v + 2f)n/B + (u + v + f)nC"},
+        .where = "l = floor(log2 p), f = [2^l < p], h = min(e, l), u = 1 - 1/2^h, v = (l-h)/2^h",
         .needs = "nothing",
         .source = "Rabenseifner 2004",
     },
@@ -250,10 +289,14 @@ static const struct ar_algorithm rows[] = {
                      .allgather = AR_ALLGATHER_BRUCK,
                      .window = 1},
         .title = "a reduce-scatter, then an allgather, each of a kind to choose",
-        .rounds = "p-1 (pairwise, ring) or log2 p (halving), and p-1 (ring) or ceil(log2 p) "
-                  "(bruck, doubling)",
-        .bytes = "2n(p-1)/p",
-        .cost = "rounds a + 2n(p-1)/p /B + n(p-1)/p C",
+        .card = {[AR_CARD_ROUNDS] = "u + v + 2f",
+                 [AR_CARD_SENT] = "(2(q-1)/q + f)n",
+                 [AR_CARD_REDUCED] = "((q-1)/q + f)n",
+                 [AR_CARD_SCRATCH] = "max(f, [halving]/2, 1/q)n",
+                 [AR_CARD_TIME] = "about (u + v + 2f)a + (2(q-1)/q + 2f)n/B + ((q-1)/q + f)nC"},
+        .where =
+            "l = floor(log2 p), b = max([halving], [doubling]), q = p - b(p - 2^l), f = [q < p], u "
+            "= q-1 - (q-1-l)[halving], v = q-1 - (q-1 - ceil(log2 q))([bruck] + [doubling])",
         .needs = "a commutative op",
         .source = "Thakur, Rabenseifner & Gropp 2005; Bruck et al. 1997",
     },
@@ -265,9 +308,11 @@ static const struct ar_algorithm rows[] = {
         .keeps = AR_DETERMINISM_PLACEMENT,
         .defaults = {.window = 1},
         .title = "partners halfway, a quarter, an eighth, ... round a circle, for any p",
-        .rounds = "2 ceil(log2 p)",
-        .bytes = "2n(p-1)/p",
-        .cost = "2 ceil(log2 p) a + 2n(p-1)/p /B + n(p-1)/p C",
+        .card = {[AR_CARD_ROUNDS] = "2 ceil(log2 p)",
+                 [AR_CARD_SENT] = "2n(p-1)/p",
+                 [AR_CARD_REDUCED] = "n(p-1)/p",
+                 [AR_CARD_SCRATCH] = "n floor(p/2)/p",
+                 [AR_CARD_TIME] = "2 ceil(log2 p)a + 2n(p-1)/p /B + n(p-1)/p C"},
         .needs = "a commutative op",
         .source = "Traeff 2024, arXiv 2410.14234",
     },
@@ -279,9 +324,12 @@ static const struct ar_algorithm rows[] = {
         .keeps = AR_DETERMINISM_PLACEMENT,
         .defaults = {.window = 1},
         .title = "partners swing from side to side at distances 1, 1, 3, 5, 11, ...",
-        .rounds = "2 ceil(log2 p) (+1 where p is odd)",
-        .bytes = "2n(p-1)/p (p odd: p-1 for p, and n/(p-1) more)",
-        .cost = "2 ceil(log2 p) a + 2n(p-1)/p /B + n(p-1)/p C",
+        .card = {[AR_CARD_ROUNDS] = "2 ceil(log2 q) + o",
+                 [AR_CARD_SENT] = "(2(q-1) + o)n/q",
+                 [AR_CARD_REDUCED] = "(q-1 + o)n/q",
+                 [AR_CARD_SCRATCH] = "at most n/2",
+                 [AR_CARD_TIME] = "about 2 ceil(log2 q)a + 2(q-1 + o)n/q /B + (q-1 + o)n/q C"},
+        .where = "q = 2 floor(p/2), o = p - q",
         .needs = "a commutative op",
         .source = "De Sensi, Bonato, Saam & Hoefler 2024",
     },
@@ -299,9 +347,12 @@ static const struct ar_algorithm rows[] = {
         .takes = AR_TAKES_WHOLE,
         .defaults = {.window = 1},
         .title = "ranks of one node read each other's vectors in shared memory",
-        .rounds = "2",
-        .bytes = "2n(p-1)/p, by loads and stores on one node",
-        .cost = "2a + 2n(p-1)/p /B + n(p-1)/p C",
+        .card = {[AR_CARD_ROUNDS] = "2 - u",
+                 [AR_CARD_SENT] = "(2 - u)(p-1)vn",
+                 [AR_CARD_REDUCED] = "(p-1)vn",
+                 [AR_CARD_SCRATCH] = "pvn",
+                 [AR_CARD_TIME] = "(2 - u)(a + (p-1)vn/B) + (p-1)vnC"},
+        .where = "u = [n <= W], v = u + (1-u)/p",
         .needs = "nothing; ranks on several nodes exchange messages instead",
         .source = "Graham & Shipman 2008",
     },
@@ -312,10 +363,12 @@ static const struct ar_algorithm rows[] = {
         .stand_in = "hier_reduce_bcast",
         .defaults = {.window = 1},
         .title = "reduce in each node, a ring of the leaders, broadcast in each node",
-        .rounds = "2 ceil(log2 L) + 2(N-1)",
-        .bytes = "2n(N-1)/N between nodes, n ceil(log2 L) inside",
-        .cost = "2 ceil(log2 L)(a + n/B) + n ceil(log2 L) C inside + 2(N-1)a + 2n(N-1)/N /B + "
-                "n(N-1)/N C between nodes",
+        .card = {[AR_CARD_ROUNDS] = "h + l + 2(N-1)",
+                 [AR_CARD_SENT] = "(h + 2(N-1)/N)n",
+                 [AR_CARD_REDUCED] = "(h + (N-1)/N)n",
+                 [AR_CARD_SCRATCH] = "max([1 < L], 1/N)n",
+                 [AR_CARD_TIME] = "about 2(l + N-1)a + 2(h + (N-1)/N)n/B + (h + (N-1)/N)nC"},
+        .where = "h = ceil(log2 L), l = floor(log2 L)",
         .needs = "a commutative op",
         .source = "Jia et al. 2018",
     },
@@ -326,10 +379,12 @@ static const struct ar_algorithm rows[] = {
         .emit = ar_hier_reduce_bcast,
         .defaults = {.window = 1},
         .title = "reduce and broadcast in each node and among the leaders, binomial",
-        .rounds = "2 ceil(log2 L) + 2 ceil(log2 N)",
-        .bytes = "n to the parent, n to each child",
-        .cost =
-            "2 ceil(log2 L)(a + n/B) + 2 ceil(log2 N)(a + n/B) + (ceil(log2 L) + ceil(log2 N)) nC",
+        .card = {[AR_CARD_ROUNDS] = "h + l + i + j",
+                 [AR_CARD_SENT] = "(h + i)n",
+                 [AR_CARD_REDUCED] = "(h + i)n",
+                 [AR_CARD_SCRATCH] = "n",
+                 [AR_CARD_TIME] = "about 2(l + j)a + 2(h + i)n/B + (h + i)nC"},
+        .where = "h = ceil(log2 L), l = floor(log2 L), i = ceil(log2 N), j = floor(log2 N)",
         .needs = "a commutative op",
         .source = "Karonis et al. 2000",
     },
@@ -341,10 +396,13 @@ static const struct ar_algorithm rows[] = {
         .scratch = AR_SCRATCH_RANKS,
         .defaults = {.window = 1},
         .title = "the leaders' vectors gathered at the first, folded there, sent back",
-        .rounds = "2 ceil(log2 L) + 2 ceil(log2 N)",
-        .bytes = "up to nN/2 to the parent, n to each child",
-        .cost = "2 ceil(log2 L)(a + n/B) + 2 ceil(log2 N) a + n(N-1)/B + ceil(log2 N) n/B + "
-                "(ceil(log2 L) + N-1) nC",
+        .card = {[AR_CARD_ROUNDS] = "h + l + i + j",
+                 [AR_CARD_SENT] = "(h + max(i, N - c + ceil(log2(N - c)), c/2 + i - 2))n",
+                 [AR_CARD_REDUCED] = "(h + N-1)n",
+                 [AR_CARD_SCRATCH] = "(N-1 + [1 < L])n",
+                 [AR_CARD_TIME] = "about 2(l + j)a + (2h + N-1 + i)n/B + (h + N-1)nC"},
+        .where =
+            "h = ceil(log2 L), l = floor(log2 L), i = ceil(log2 N), j = floor(log2 N), c = 2^(i-1)",
         .needs = "a commutative op",
         .source = "Karonis et al. 2000",
     },
@@ -356,9 +414,12 @@ static const struct ar_algorithm rows[] = {
         .takes = AR_TAKES_DIMS,
         .defaults = {.window = 1},
         .title = "reduce-scatter in rows, allreduce in columns, allgather in rows",
-        .rounds = "2(X-1) + 2(Y-1) (+2 where p > XY)",
-        .bytes = "2n(XY-1)/(XY) (+n where p > XY)",
-        .cost = "2(X+Y-2)a + 2n(XY-1)/(XY) /B + n(XY-1)/(XY) C (+ 2a + 2n/B + nC where p > XY)",
+        .card = {[AR_CARD_ROUNDS] = "2(X-1) + 2(Y-1) + h + l",
+                 [AR_CARD_SENT] = "(2(q-1)/q + h)n",
+                 [AR_CARD_REDUCED] = "((q-1)/q + h)n",
+                 [AR_CARD_SCRATCH] = "max([q < p], 1/x)n",
+                 [AR_CARD_TIME] = "about 2(X-1 + Y-1 + h)a + 2((q-1)/q + h)n/B + ((q-1)/q + h)nC"},
+        .where = "q = XY, u = ceil(p/q), h = ceil(log2 u), l = floor(log2 u), x = X + [X = 1](Y-1)",
         .needs = "a commutative op",
         .source = "Mikami et al. 2018",
     },
@@ -370,10 +431,15 @@ static const struct ar_algorithm rows[] = {
         .takes = AR_TAKES_DIMS,
         .defaults = {.window = 1},
         .title = "rows and columns at once on halves, without links between their ends",
-        .rounds = "4(max(X,Y)-1) (+2 where p > XY)",
-        .bytes = "n(XY-1)/(XY) + n(X+1)(Y+1)/(XY) at most (+n where p > XY)",
-        .cost = "4(max(X,Y)-1)a + about n/(2B) on each of four links + n(X+1)(Y+1)/(XY) C (+ 2a + "
-                "2n/B + nC where p > XY)",
+        .card = {[AR_CARD_ROUNDS] = "4(max(X, Y)-1) + h + l",
+                 [AR_CARD_SENT] = "at most ((q-1)/q + g + h)n",
+                 [AR_CARD_REDUCED] = "at most (g + h)n",
+                 [AR_CARD_SCRATCH] = "at most max([q < p], (x/X + y/Y)/2)n",
+                 [AR_CARD_TIME] =
+                     "about (4(max(X, Y)-1) + 2h)a + (6/5 ((q-1)/q + g) + 2h)n/B + (6/5 g + h)nC"},
+        .where =
+            "q = XY, u = ceil(p/q), h = ceil(log2 u), l = floor(log2 u), x = min(X-1, 2), y = "
+            "min(Y-1, 2), g = (([x = 1] + [x = 2](X+1))(Y+1) + ([y = 1] + [y = 2](Y+1))(X+1))/(2q)",
         .needs = "a commutative op",
         .source = "Ying et al. 2018",
     },
@@ -385,9 +451,12 @@ static const struct ar_algorithm rows[] = {
         .takes = AR_TAKES_DIMS,
         .defaults = {.window = 1},
         .title = "reduce-scatter along each dimension of a grid, then allgather back",
-        .rounds = "2 sum(d_i-1) (+2 where p > prod d_i)",
-        .bytes = "2n(q-1)/q, q = prod d_i (+n where p > q)",
-        .cost = "2 sum(d_i-1) a + 2n(q-1)/q /B + n(q-1)/q C (+ 2a + 2n/B + nC where p > q)",
+        .card = {[AR_CARD_ROUNDS] = "2 sum(d-1) + h + l",
+                 [AR_CARD_SENT] = "(2(q-1)/q + h)n",
+                 [AR_CARD_REDUCED] = "((q-1)/q + h)n",
+                 [AR_CARD_SCRATCH] = "at most max([q < p], 1/2)n",
+                 [AR_CARD_TIME] = "about 2(sum(d-1) + h)a + 2((q-1)/q + h)n/B + ((q-1)/q + h)nC"},
+        .where = "q = prod(d), u = ceil(p/q), h = ceil(log2 u), l = floor(log2 u)",
         .needs = "a commutative op",
         .source = "Cho, Finkler & Kung 2019",
     },
@@ -401,9 +470,12 @@ static const struct ar_algorithm rows[] = {
         .takes = AR_TAKES_INTER | AR_TAKES_LANES,
         .defaults = {.window = 1},
         .title = "reduce-scatter in each node, any algorithm between nodes, allgather in each node",
-        .rounds = "L, and those of inter=ROW on N",
-        .bytes = "a node as inter=ROW, 2n(L-1)/L inside for each rank",
-        .cost = "La + 2n(L-1)/L /B + n(L-1)/L C inside + ROW's of n on N nodes",
+        .card = {[AR_CARD_ROUNDS] = "(h + l)(1-u) + Lu + row",
+                 [AR_CARD_SENT] = "at most (v + (K-1)u/K)n + row",
+                 [AR_CARD_REDUCED] = "at most vn + row",
+                 [AR_CARD_SCRATCH] = "at most [1 < L]n/K + row",
+                 [AR_CARD_TIME] = "about (2l(1-u) + min(L, K+1)u)a + 2vn/B + vnC + row"},
+        .where = "h = ceil(log2 L), l = floor(log2 L), u = [1 < K], v = h(1-u) + (L-1)u/K",
         .needs = "a commutative op",
         .source = "Traff & Hunold 2020",
     },
@@ -469,51 +541,10 @@ ar_algorithm_by_intel_id(int id)
     return NULL;
 }
 
-size_t
-ar_algorithm_scratch_vectors(const struct ar_algorithm *row, const struct ar_params *params,
-                             int nranks)
-{
-    size_t ranks = (size_t)nranks, radix = (size_t)params->radix;
-    const struct ar_algorithm *inter = ar_params_inter(params);
-    if (row->scratch == AR_SCRATCH_INTER)
-        return ar_algorithm_scratch_vectors(inter, &inter->defaults, nranks);
-    if (row->scratch == AR_SCRATCH_RADIX)
-        return 2 + (radix < ranks ? radix : ranks);
-    return 2 + (row->scratch == AR_SCRATCH_RANKS ? ranks : 0);
-}
-
 enum ar_determinism
 ar_algorithm_keeps(const struct ar_algorithm *row)
 {
     return row->keeps ? row->keeps : AR_DETERMINISM_RUN;
-}
-
-static size_t
-min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* What TMP and the landing of an instance take beside their elements, at most: a lead below 16 for
- * alignment, and the rounding up. */
-#define INSTANCE_OVERHEAD ((size_t)2 * (16 + AR_SCRATCH_ALIGNMENT))
-
-/* Nothing that may differ between ranks counts here: the row bounds the scratch of the rank that
- * needs most, and the extent is left out, since ranks may lay out the same elements differently.
- * No message is longer than an instance's vectors, so that INT_MAX bytes of them keep each count
- * an int. */
-size_t
-ar_algorithm_segment(const struct ar_algorithm *row, const struct ar_params *params, int nranks,
-                     size_t count, size_t size, size_t scratch_bytes)
-{
-    const size_t vectors = ar_algorithm_scratch_vectors(row, params, nranks);
-    const size_t instance_bytes = min_size(scratch_bytes / (size_t)params->window, INT_MAX);
-    size_t length = count;
-    if (params->segment_bytes > 0)
-        length = min_size(length, params->segment_bytes / size);
-    length = min_size(length, (instance_bytes - min_size(instance_bytes, INSTANCE_OVERHEAD)) /
-                                  size / vectors);
-    return length > 0 ? length : 1;
 }
 
 int

@@ -8,7 +8,9 @@
 
 #include "schedule/schedule.h"
 
-#define AR_DIMS_MAX 8
+#define AR_DIMS_MAX    8
+#define AR_WINDOW_MAX  256 /* segments in flight */
+#define AR_WINDOW_AUTO 0   /* as many as ar_algorithm_window says */
 
 enum ar_broadcast { AR_BROADCAST_FLAT, AR_BROADCAST_BINOMIAL, AR_BROADCAST_SCATTER_ALLGATHER };
 enum ar_allgather { AR_ALLGATHER_RING, AR_ALLGATHER_BRUCK, AR_ALLGATHER_DOUBLING };
@@ -37,7 +39,7 @@ struct ar_params {
     size_t whole_bytes;   /* in shared memory, every rank combines all of a message up to this
                              size; 0 = what is fastest here */
     size_t segment_bytes; /* of the executor: 0 = whole message */
-    int window;           /* segments in flight, >= 1 */
+    int window;           /* segments in flight, or AR_WINDOW_AUTO */
     /* Node of each rank, nranks entries, numbered 0, 1, 2, ... in the order of their
      * first ranks; NULL: unknown, taken as one node.  Borrowed. */
     const int *node_of;
@@ -89,6 +91,16 @@ enum ar_scratch {
     AR_SCRATCH_INTER   /* as the algorithm between nodes */
 };
 
+/* What a row's card says, of the rank that has most of it. */
+enum ar_card_line {
+    AR_CARD_ROUNDS, /* messages in the longest chain of which each waits for the last */
+    AR_CARD_SENT,   /* elements, as the next two */
+    AR_CARD_REDUCED,
+    AR_CARD_SCRATCH, /* TMP, and the most that the recv_reduces of one round receive */
+    AR_CARD_TIME,    /* on a flat machine: latency a, bandwidth B of a rank, C to combine a byte */
+    AR_CARD_LINES
+};
+
 /* Emits what rank does; pure.  nranks >= 2: ar_algorithm_emit serves one rank alone.  Returns
  * ar_schedule_finish(s). */
 typedef int ar_emit_fn(struct ar_schedule *s, int rank, int nranks, size_t count,
@@ -109,12 +121,11 @@ struct ar_algorithm {
     enum ar_scratch scratch;
     unsigned takes; /* enum ar_param_bit */
     struct ar_params defaults;
-    const char *title;  /* one line */
-    const char *rounds; /* formula in p, for the card */
-    const char *bytes;  /* sent per rank, formula in n and p */
-    const char *cost;   /* time: latency a, bandwidth B, reduction C per byte */
-    const char *needs;  /* constraint, in words */
-    const char *source; /* paper or origin */
+    const char *title;               /* one line */
+    const char *card[AR_CARD_LINES]; /* formulas, as card.h reads them */
+    const char *where;               /* "x = formula, y = formula": letters of the card; or NULL */
+    const char *needs;               /* constraint, in words */
+    const char *source;              /* paper or origin */
 };
 
 /* What the row keeps, whatever its parameters: RUN at least. */
@@ -146,6 +157,11 @@ int ar_algorithm_emit(const struct ar_algorithm *row, struct ar_schedule *s, int
  * steps receive, in vectors of count elements (count >= 1); at least 2. */
 size_t ar_algorithm_scratch_vectors(const struct ar_algorithm *row, const struct ar_params *params,
                                     int nranks);
+
+/* The segments in flight: as many as params say.  Where they leave it open it is the row's rounds,
+ * at most AR_WINDOW_MAX: as many are under way in a pipeline of which each stage works on one.  The
+ * same for all ranks; >= 1. */
+int ar_algorithm_window(const struct ar_algorithm *row, const struct ar_params *params, int nranks);
 
 /* The scratch memory of an instance is a multiple of this. */
 #define AR_SCRATCH_ALIGNMENT ((size_t)64)

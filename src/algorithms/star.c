@@ -1,7 +1,7 @@
 /* Star allreduce (parameter server): the root takes all vectors, combines them
  * and sends the result to each.
  *
- * Rounds 2; sent: the root (p-1)n elements, the others n; scratch p vectors at
+ * Rounds 2; sent: the root (p-1)n elements, the others n; scratch p-1 vectors at
  * the root.  Any op: the root combines in rank order, so that the result is that
  * of a plain loop over the ranks whatever the root (parameter, modulo p); any
  * p >= 1 and any n >= 0.

@@ -177,6 +177,15 @@ ar_range_part(struct ar_range range, int parts, int i)
     return (struct ar_range){range.first + (int)part.offset, (int)part.length};
 }
 
+int
+ar_radix_parts(int n, int radix)
+{
+    int length = 1;
+    while (length < (n - 1) / radix + 1)
+        length *= radix;
+    return (n - 1) / length + 1;
+}
+
 struct ar_split
 ar_split_make(struct ar_range range, int parts, int rank)
 {

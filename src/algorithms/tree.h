@@ -74,6 +74,10 @@ void ar_binary_pass_down(struct ar_schedule *s, struct ar_binary node, struct ar
  * the longer ones first. */
 struct ar_range ar_range_part(struct ar_range range, int parts, int i);
 
+/* Into how many parts knomial cuts a range of n ranks (n >= 1): as many as it takes for none to be
+ * longer than the largest power of the radix below n. */
+int ar_radix_parts(int n, int radix);
+
 /* A range whose parts teach each other: each rank of a part has to learn what
  * every other part knows.  Rank number j of a part learns it from number j of the
  * other part; where the other is shorter (by one), its ranks share the learners

@@ -47,7 +47,7 @@ int ar_explain_read_choice(struct ar_choice *choice, const char *text);
 
 /* --- the picture (svg.c) --- */
 
-#define AR_SVG_NOTES     10
+#define AR_SVG_NOTES     20
 #define AR_SVG_NOTE_TEXT 512
 
 struct ar_svg_text {

@@ -1,11 +1,13 @@
 /* One algorithm: all that is printed about it is found first. */
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/card.h"
 #include "cli/cli.h"
 #include "cli/explain.h"
 #include "model/predict.h"
@@ -20,14 +22,17 @@
 struct explained {
     const struct ar_explain *request;
     struct ar_choice choice;
-    size_t count;              /* elements that run at once */
+    size_t whole;              /* elements of the message */
+    size_t count;              /* of these, that run at once */
     size_t drawn_count;        /* of drawn: the same, or fewer where that would be many */
     struct ar_schedule *drawn; /* of all ranks, proved */
     struct ar_verdict verdict; /* on them */
     bool alike;                /* as in the verdict, but for a count with all blocks */
     struct ar_cost cost;       /* of count elements, as all below */
     double time_us;
-    double bound_us; /* ar_predict_bound; 0: no messages */
+    double bound_us;            /* ar_predict_bound; 0: no messages */
+    double said[AR_CARD_LINES]; /* by the card */
+    double whole_us, whole_said_us;
 };
 
 /* --- the choice --- */
@@ -99,48 +104,75 @@ prove(struct ar_verdict *verdict, const struct ar_schedule *schedules, int nrank
 
 /* --- what is printed --- */
 
-/* Elements of the message, or of its longest segment. */
-static size_t
-count_at_once(const struct ar_explain *request, const struct ar_choice *choice)
+/* Elements of the message, and of its longest segment. */
+static void
+find_counts(struct explained *e)
 {
-    size_t count =
+    const struct ar_explain *const request = e->request;
+    const size_t bytes = e->choice.params.segment_bytes;
+    size_t segment = bytes / request->element_bytes;
+    e->whole =
         request->size_given ? request->bytes / request->element_bytes : 4 * (size_t)request->nranks;
-    size_t segment = choice->params.segment_bytes / request->element_bytes;
-    if (choice->params.segment_bytes == 0)
-        return count;
     segment = segment > 0 ? segment : 1;
-    return segment < count ? segment : count;
+    e->count = bytes > 0 && segment < e->whole ? segment : e->whole;
 }
 
-/* Ranks that are not said to share nodes have one each. */
+/* What the card says, in microseconds and elements. */
+static void
+find_said(struct explained *e)
+{
+    const struct ar_explain *const request = e->request;
+    const struct ar_algorithm *const row = e->choice.algorithm;
+    const struct ar_params *const params = &e->choice.params;
+    const int nranks = request->nranks;
+    const double bytes = (double)request->element_bytes, n = (double)e->count;
+    const struct ar_rates rates = {request->latency_us, request->bandwidth_gbytes * 1e3 / bytes,
+                                   bytes / request->reduction_gbytes / 1e3};
+    for (int line = 0; line < AR_CARD_LINES; line++)
+        e->said[line] = ar_card_value(row, (enum ar_card_line)line, params, nranks, n, &rates);
+    e->whole_said_us = ar_card_pipelined_value(row, params, nranks, n, ceil((double)e->whole / n),
+                                               ar_algorithm_window(row, params, nranks), &rates);
+}
+
+/* The time of so many elements.  Ranks are on one node unless they are said to share several. */
 static int
-find_time(struct explained *e)
+find_time(double *time_us, const struct explained *e, const struct ar_machine *machine,
+          size_t count, const int *node_of)
+{
+    struct ar_choice choice = e->choice;
+    struct ar_prediction prediction;
+    const struct ar_question question = {
+        .machine = machine,
+        .choice = &choice,
+        .nranks = e->request->nranks,
+        .count = count,
+        .element_bytes = e->request->element_bytes,
+        .scratch_bytes = SIZE_MAX,
+        .most_steps = AR_PREDICT_STEPS,
+    };
+    choice.params.node_of = node_of;
+    const int error = ar_predict(&prediction, &question);
+    if (!error)
+        *time_us = prediction.end.at / 1e3;
+    return error;
+}
+
+static int
+find_times(struct explained *e)
 {
     const struct ar_explain *const request = e->request;
     const struct ar_machine machine = ar_machine_flat(
         request->latency_us * 1e3, 1 / request->bandwidth_gbytes, 1 / request->reduction_gbytes);
-    struct ar_choice choice = e->choice;
-    int *const node_of = ar_machine_place(&machine, request->nranks);
-    const struct ar_question question = {
-        .machine = &machine,
-        .choice = &choice,
-        .nranks = request->nranks,
-        .count = e->count,
-        .element_bytes = request->element_bytes,
-        .scratch_bytes = SIZE_MAX,
-        .most_steps = AR_PREDICT_STEPS,
-    };
-    struct ar_prediction prediction;
-    choice.params.node_of = node_of;
-    const int error = node_of ? ar_predict(&prediction, &question) : AR_ERR_MEMORY;
-    if (!error) {
-        e->time_us = prediction.end.at / 1e3;
-        if (e->cost.ports > 0)
-            e->bound_us = ar_predict_bound(&machine, node_of, request->nranks,
-                                           e->count * request->element_bytes, e->cost.ports) /
-                          1e3;
-    }
-    free(node_of);
+    int *const together = calloc((size_t)request->nranks, sizeof *together);
+    const int *const node_of = e->choice.params.node_of ? e->choice.params.node_of : together;
+    int error = together ? find_time(&e->time_us, e, &machine, e->count, node_of) : AR_ERR_MEMORY;
+    if (!error)
+        error = find_time(&e->whole_us, e, &machine, e->whole, node_of);
+    if (!error && e->cost.ports > 0)
+        e->bound_us = ar_predict_bound(&machine, node_of, request->nranks,
+                                       e->count * request->element_bytes, e->cost.ports) /
+                      1e3;
+    free(together);
     return error;
 }
 
@@ -150,7 +182,7 @@ find_out(struct explained *e)
 {
     const int nranks = e->request->nranks;
     struct ar_schedule *drawn = NULL, *schedules;
-    e->count = count_at_once(e->request, &e->choice);
+    find_counts(e);
     e->drawn_count = e->count <= DRAWN_COUNT_MAX ? e->count : 4 * (size_t)nranks;
     /* Whether all elements are combined alike is asked where every block has elements. */
     int error = emit_all(&schedules, e, 4 * (size_t)nranks);
@@ -170,12 +202,30 @@ find_out(struct explained *e)
         free_schedules(schedules, nranks);
     }
     if (!error)
-        error = find_time(e);
+        error = find_times(e);
+    find_said(e);
     e->drawn = drawn;
     return error;
 }
 
 /* --- as text --- */
+
+/* The length of the definition that a row's where begins with: up to ", x = ". */
+static int
+definition(const char *where)
+{
+    const char *end = where;
+    while (*end && (strncmp(end, ", ", 2) != 0 || strncmp(end + 3, " = ", 3) != 0))
+        end++;
+    return (int)(end - where);
+}
+
+static const char *
+next_definition(const char *where)
+{
+    where += definition(where);
+    return where + strspn(where, ", ");
+}
 
 static void
 print_card(const struct explained *e)
@@ -193,9 +243,15 @@ print_card(const struct explained *e)
     ar_cli_print_parameters(text, sizeof text, row);
     if (text[0])
         printf("  parameters   %s by default\n", text);
-    printf("  rounds       %s\n", row->rounds);
-    printf("  sent a rank  %s\n", row->bytes);
-    printf("  time         %s\n", row->cost);
+    printf("  rounds       %s\n", row->card[AR_CARD_ROUNDS]);
+    printf("  sent a rank  %s\n", row->card[AR_CARD_SENT]);
+    printf("  reduced      %s\n", row->card[AR_CARD_REDUCED]);
+    printf("  scratch      %s\n", row->card[AR_CARD_SCRATCH]);
+    printf("  time         %s\n", row->card[AR_CARD_TIME]);
+    for (const char *at = row->where; at && *at; at = next_definition(at))
+        printf("  %-11s  %.*s\n", at == row->where ? "where" : "", definition(at), at);
+    if (e->choice.params.segment_bytes > 0)
+        printf("  in segments  %s\n", ar_card_pipelined);
     printf("  needs        %s\n", row->needs);
     printf("  order        %s\n",
            row->keeps_order ? "that of the ranks: any op" : "its own: ops that commute");
@@ -228,15 +284,15 @@ static int
 print_proof(const struct explained *e)
 {
     const struct ar_explain *const request = e->request;
-    const size_t at_once = e->count;
-    const size_t count = request->size_given ? request->bytes / request->element_bytes : at_once;
+    const size_t at_once = e->count, count = e->whole;
     int error = AR_OK;
     printf("%d rank%s, %zu element%s of %zu byte%s", request->nranks,
            plural((size_t)request->nranks), count, plural(count), request->element_bytes,
            plural(request->element_bytes));
     if (at_once > 0 && at_once < count)
         printf(" in %zu segments, %d in flight; below, one of %zu", (count + at_once - 1) / at_once,
-               e->choice.params.window, at_once);
+               ar_algorithm_window(e->choice.algorithm, &e->choice.params, request->nranks),
+               at_once);
     printf("\n%sproved%s: each rank counts once, %s, in one expression on all\n"
            "ranks; no deadlock, no hazard; the same with MPI_IN_PLACE (%zu elements)\n\n",
            ar_color_begin(stdout, AR_COLOR_GOOD), ar_color_end(stdout), order_of(e),
@@ -260,11 +316,14 @@ print_distance(double measured, double bound, int width)
     printf("\n");
 }
 
-/* bound 0: none is known. */
+/* What the card says of it, bound 0: none is known. */
 static void
-print_tally(const char *what, const struct ar_tally *tally, double bound)
+print_tally(const char *what, const struct ar_tally *tally, const double *said, double bound)
 {
-    printf("  %-17s  %9zu  %9zu", what, tally->most, tally->total);
+    printf("  %-17s  %9zu", what, tally->most);
+    if (said)
+        printf("  %9.0f", *said);
+    printf("%*zu", said ? 11 : 22, tally->total);
     print_distance((double)tally->most, bound, 13);
 }
 
@@ -274,18 +333,22 @@ print_counts(const struct explained *e)
     const struct ar_cost *const cost = &e->cost;
     const int nranks = e->request->nranks;
     const size_t count = e->count;
-    printf("                      one rank  all ranks  lower bound  distance\n");
-    printf("  %-17s  %9zu", "rounds", cost->rounds);
+    const double *const said = e->said;
+    printf("                      one rank       card  all ranks  lower bound  distance\n");
+    printf("  %-17s  %9zu  %9.0f", "rounds", cost->rounds, said[AR_CARD_ROUNDS]);
     print_distance((double)cost->rounds, bound_rounds(e), 24);
-    print_tally("elements sent", &cost->sent, ar_bound_sent(nranks, count));
-    print_tally("elements received", &cost->received, 0);
-    print_tally("elements reduced", &cost->reduced, ar_bound_reduced(nranks, count));
-    print_tally("elements copied", &cost->copied, 0);
-    print_tally("scratch elements", &cost->scratch, 0);
-    print_tally("messages", &cost->messages, 0);
+    print_tally("elements sent", &cost->sent, &said[AR_CARD_SENT], ar_bound_sent(nranks, count));
+    print_tally("elements received", &cost->received, NULL, 0);
+    print_tally("elements reduced", &cost->reduced, &said[AR_CARD_REDUCED],
+                ar_bound_reduced(nranks, count));
+    print_tally("elements copied", &cost->copied, NULL, 0);
+    print_tally("scratch elements", &cost->scratch, &said[AR_CARD_SCRATCH], 0);
+    print_tally("messages", &cost->messages, NULL, 0);
     printf("  %-17s  %9zu\n", "received at once", cost->ports);
-    printf("  %-17s  %9.6g", "time, us", e->time_us);
+    printf("  %-17s  %9.6g  %9.6g", "time, us", e->time_us, said[AR_CARD_TIME]);
     print_distance(e->time_us, e->bound_us, 24);
+    if (e->whole > e->count)
+        printf("  %-17s  %9.6g  %9.6g\n", "of all segments", e->whole_us, e->whole_said_us);
     printf("  with a = %g us, B = %g GB/s, 1/C = %g GB/s\n", e->request->latency_us,
            e->request->bandwidth_gbytes, e->request->reduction_gbytes);
 }
@@ -315,6 +378,7 @@ static void
 write_notes(struct ar_svg_text *text, const struct explained *e)
 {
     const struct ar_explain *const request = e->request;
+    const struct ar_algorithm *const row = e->choice.algorithm;
     const size_t count = e->count, bytes = count * request->element_bytes;
     char drawn[64] = "";
     if (e->drawn_count < count)
@@ -331,7 +395,9 @@ write_notes(struct ar_svg_text *text, const struct explained *e)
                ar_bound_sent(request->nranks, count));
     note_count(text, "Elements reduced by a rank", (double)e->cost.reduced.most,
                ar_bound_reduced(request->nranks, count));
-    note(text, "Time: %s", e->choice.algorithm->cost);
+    note(text, "Time: %s", row->card[AR_CARD_TIME]);
+    for (const char *at = row->where; at && *at; at = next_definition(at))
+        note(text, "where %.*s", definition(at), at);
     note(text, "with p = %d, n = %zu bytes, a = %g us, B = %g GB/s, 1/C = %g GB/s", request->nranks,
          bytes, request->latency_us, request->bandwidth_gbytes, request->reduction_gbytes);
     note_count(text, "Microseconds", e->time_us, e->bound_us);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/card.h"
 #include "cli/cli.h"
 #include "cli/explain.h"
 #include "config/config.h"
@@ -101,6 +102,24 @@ share_of(const struct ar_moment *end, int part)
     return end->at > 0 && end->parts[part] > 0 ? 100 * end->parts[part] / end->at : 0;
 }
 
+/* What latency, bandwidth and reduction come to by the algorithm's card. */
+static double
+said_us(const struct scene *scene, const struct ar_choice *choice, const struct ar_prediction *p)
+{
+    const struct ar_machine *const m = &scene->machine;
+    const struct ar_travel *const travel = scene->nnodes > 1 ? &m->network : &m->node;
+    const struct ar_rates rates = {travel->latency, 1 / travel->per_byte, m->reduce_per_byte};
+    const size_t element = scene->request->element_bytes, count = scene->bytes / element;
+    const int nranks = scene->request->nranks;
+    const size_t segment = ar_algorithm_segment(choice->algorithm, &choice->params, nranks, count,
+                                                element, USUAL_SCRATCH);
+    const double n = (double)(p->nsegments > 1 ? segment : count) * (double)element;
+    return ar_card_pipelined_value(
+               choice->algorithm, &choice->params, nranks, n, (double)p->nsegments,
+               ar_algorithm_window(choice->algorithm, &choice->params, nranks), &rates) /
+           1e3;
+}
+
 static void
 print_result(const struct scene *scene, const struct ar_choice *choice,
              const struct ar_prediction *p)
@@ -120,6 +139,8 @@ print_result(const struct scene *scene, const struct ar_choice *choice,
                p->end.parts[i] > 0 ? p->end.parts[i] / 1e3 : 0, share_of(&p->end, i));
     if (p->busiest > 0)
         printf("  busiest     %s: %.0f %% of the time\n", p->link, 100 * p->busiest);
+    printf("  card        %.6g us: latency, bandwidth and reduction alone\n",
+           said_us(scene, choice, p));
     printf("  quality     %s: ", qualities[p->quality]);
     if (p->simulated > 0)
         printf("%d of %d ranks", p->nsampled, scene->request->nranks);

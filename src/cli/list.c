@@ -8,7 +8,7 @@
 #include "cli/cli.h"
 #include "select/select.h"
 
-#define CELL_ROOM 320
+#define CELL_ROOM 400
 
 /* Formats for people leave out what explain shows. */
 enum shown { EVERYWHERE, IN_MARKDOWN, IN_RECORDS };
@@ -37,10 +37,11 @@ ar_cli_print_parameters(char *text, size_t room, const struct ar_algorithm *row)
 /* --- cells --- */
 
 static const struct table_column columns[] = {
-    {"name", EVERYWHERE},   {"title", IN_RECORDS},   {"aliases", EVERYWHERE},
-    {"intel", EVERYWHERE},  {"order", EVERYWHERE},   {"parameters", EVERYWHERE},
-    {"needs", IN_MARKDOWN}, {"rounds", IN_MARKDOWN}, {"bytes", IN_MARKDOWN},
-    {"time", IN_RECORDS},   {"bits", EVERYWHERE},    {"family", IN_MARKDOWN},
+    {"name", EVERYWHERE},    {"title", IN_RECORDS},    {"aliases", EVERYWHERE},
+    {"intel", EVERYWHERE},   {"order", EVERYWHERE},    {"parameters", EVERYWHERE},
+    {"needs", IN_MARKDOWN},  {"rounds", IN_MARKDOWN},  {"bytes", IN_MARKDOWN},
+    {"reduced", IN_RECORDS}, {"scratch", IN_MARKDOWN}, {"time", IN_RECORDS},
+    {"where", IN_MARKDOWN},  {"bits", EVERYWHERE},     {"family", IN_MARKDOWN},
     {"source", EVERYWHERE},
 };
 
@@ -66,9 +67,12 @@ fill_cell(char text[CELL_ROOM], int column, const struct ar_algorithm *row)
                                          row->keeps_order ? "any op" : "commutative",
                                          parameters,
                                          row->needs,
-                                         row->rounds,
-                                         row->bytes,
-                                         row->cost,
+                                         row->card[AR_CARD_ROUNDS],
+                                         row->card[AR_CARD_SENT],
+                                         row->card[AR_CARD_REDUCED],
+                                         row->card[AR_CARD_SCRATCH],
+                                         row->card[AR_CARD_TIME],
+                                         row->where ? row->where : "",
                                          ar_determinism_names[ar_algorithm_keeps(row)],
                                          ar_family_names[row->family],
                                          row->source};

@@ -7,7 +7,7 @@
 #include "communicator/communicator.h"
 
 /* The number changes whenever ranks exchange something else than before, in set-up or in calls. */
-#define AR_PROTOCOL "2"
+#define AR_PROTOCOL "3"
 
 /* Agrees on the configuration: c->config and, where ranks differ, c->own_config (rank 0's).
  * Collective over comm.  A configuration that does not parse ends the job here.  MPI_SUCCESS or an

@@ -239,6 +239,20 @@ make_whole(const struct ar_communicator *c, struct ar_decision *d, const struct 
         d->reason = ar_reason_whole;
 }
 
+/* An open window is as wide as a channel of all ranks can carry: nodes must not differ in it. */
+static void
+use_channel(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)
+{
+    struct ar_params params = d->choice.params;
+    params.node_of = c->carriage.node_of;
+    if (!c->has_channel || !ar_channel_takes(&c->channel, r))
+        return;
+    if (params.window == AR_WINDOW_AUTO && c->channel.nranks == c->nranks)
+        d->choice.params.window = params.window = AR_CHANNEL_QUEUES;
+    if (ar_algorithm_window(d->choice.algorithm, &params, c->nranks) <= AR_CHANNEL_QUEUES)
+        d->channel = &c->channel;
+}
+
 /* Fills d, of which the key is known.  Where the choice is an algorithm and an engine cannot be
  * made, the call goes native.  Collective over comm. */
 static int
@@ -275,9 +289,7 @@ fill(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const stru
         return MPI_SUCCESS;
     }
     d->runner = AR_RUN_MESSAGES;
-    if (c->has_channel && d->choice.params.window <= AR_CHANNEL_QUEUES &&
-        ar_channel_takes(&c->channel, r))
-        d->channel = &c->channel;
+    use_channel(c, d, r);
     return make_plan(c, d, r);
 }
 

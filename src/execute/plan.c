@@ -78,7 +78,9 @@ ar_plan_create(struct ar_plan **made, const struct ar_algorithm *algorithm,
     plan->count = count;
     plan->segment = ar_algorithm_segment(algorithm, params, nranks, count, r->size, scratch_bytes);
     plan->nsegments = (count + plan->segment - 1) / plan->segment;
-    plan->window = (size_t)params->window < plan->nsegments ? params->window : (int)plan->nsegments;
+    plan->window = ar_algorithm_window(algorithm, params, nranks);
+    if ((size_t)plan->window > plan->nsegments)
+        plan->window = (int)plan->nsegments;
     const size_t rest = count % plan->segment;
     struct ar_params whole = *params; /* all segments in the form of the message */
     whole.whole_bytes = count <= params->whole_bytes / r->size ? SIZE_MAX : 0;

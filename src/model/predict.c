@@ -300,8 +300,9 @@ ar_predict(struct ar_prediction *prediction, const struct ar_question *question)
                                          q.element_bytes, q.scratch_bytes);
         a.padded = a.segment > (size_t)q.nranks ? a.segment : (size_t)q.nranks;
         a.nsegments = q.count ? (q.count + a.segment - 1) / a.segment : 1;
-        a.window =
-            (size_t)choice.params.window > a.nsegments ? (int)a.nsegments : choice.params.window;
+        a.window = ar_algorithm_window(choice.algorithm, &choice.params, q.nranks);
+        if ((size_t)a.window > a.nsegments)
+            a.window = (int)a.nsegments;
         prediction->nsegments = a.nsegments;
         error = predict(&a);
         ar_network_fini(&a.network);

@@ -5,15 +5,15 @@
 #include <stdint.h>
 #include <string.h>
 
-enum kind { INTEGER, NAME, SEGMENT, SIZE, DIMS, ROW, AMOUNT };
+enum kind { INTEGER, NAME, SEGMENT, SIZE, DIMS, ROW, AMOUNT, WINDOW };
 
 struct param {
     const char *name;
     unsigned bit; /* enum ar_param_bit; 0: every row takes it */
     enum kind kind;
     size_t offset;            /* of the int, enum or size_t in struct ar_params; not for DIMS */
-    int min;                  /* INTEGER, AMOUNT */
-    int max;                  /* INTEGER, AMOUNT */
+    int min;                  /* INTEGER, AMOUNT, WINDOW */
+    int max;                  /* INTEGER, AMOUNT, WINDOW */
     const char *const *names; /* NAME */
 };
 
@@ -32,7 +32,7 @@ static const struct param table[] = {
     {"halvings", AR_TAKES_HALVINGS, AMOUNT, AT(halvings), 1, 30, NULL},
     {"whole", AR_TAKES_WHOLE, SIZE, AT(whole_bytes), 0, 0, NULL},
     {"segment", 0, SEGMENT, AT(segment_bytes), 0, 0, NULL},
-    {"window", 0, INTEGER, AT(window), 1, AR_WINDOW_MAX, NULL},
+    {"window", 0, WINDOW, AT(window), 1, AR_WINDOW_MAX, NULL},
 };
 
 #define NPARAMS (sizeof table / sizeof table[0])
@@ -75,7 +75,10 @@ parse_value(struct ar_params *params, const struct param *param, struct ar_word 
             return false;
         break;
     case INTEGER:
-        if (!ar_word_int(value, param->min, param->max, &number))
+    case WINDOW:
+        number = AR_WINDOW_AUTO;
+        if ((param->kind == INTEGER || !ar_word_is(value, "auto")) &&
+            !ar_word_int(value, param->min, param->max, &number))
             return false;
         break;
     case NAME:
@@ -109,7 +112,9 @@ tell_values(struct ar_text *why, const struct param *param, struct ar_word value
     struct ar_nearest nearest;
     switch (param->kind) {
     case INTEGER:
-        ar_text_add(why, "a whole number from %d to %d", param->min, param->max);
+    case WINDOW:
+        ar_text_add(why, "%sa whole number from %d to %d", param->kind == WINDOW ? "auto, or " : "",
+                    param->min, param->max);
         break;
     case NAME:
         ar_text_list(why, param->names);
@@ -210,6 +215,12 @@ print_value(struct ar_text *t, const struct param *param, const struct ar_params
     switch (param->kind) {
     case INTEGER:
         ar_text_add(t, "%d", int_of(params, param));
+        break;
+    case WINDOW:
+        if (int_of(params, param) == AR_WINDOW_AUTO)
+            ar_text_add(t, "auto");
+        else
+            ar_text_add(t, "%d", int_of(params, param));
         break;
     case NAME:
         ar_text_add(t, "%s", param->names[int_of(params, param)]);

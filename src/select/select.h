@@ -38,8 +38,6 @@
 #define AR_CHOICE_TEXT  320 /* room for any choice with all its parameters */
 #define AR_SIZE_TEXT    24  /* room for any size */
 
-#define AR_WINDOW_MAX 64 /* segments in flight */
-
 /* Why a text was refused: column is 1-based, line too (1 for ALLREDUCE_ALGO). */
 struct ar_problem {
     int line;

@@ -195,7 +195,8 @@ append_segments(const struct making *m, size_t root)
     for (size_t k = 0; k < sizeof segments / sizeof segments[0] && !error; k++) {
         struct ar_candidate cut = uncut;
         cut.choice.params.segment_bytes = segments[k].bytes;
-        cut.choice.params.window = segments[k].window;
+        if (cut.choice.params.window != AR_WINDOW_AUTO)
+            cut.choice.params.window = segments[k].window;
         cut.is_first = false;
         cut.bytes_min = 2 * segments[k].bytes;
         cut.bytes_max = segments[k].most;

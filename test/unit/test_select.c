@@ -171,6 +171,7 @@ canonical_text_has_names_and_full_parameters(void **state)
 {
     (void)state;
     assert_canonical("1:0-1024;8;0;auto", false, "butterfly:0-1K;ring;native;auto");
+    assert_canonical("circle(window=AUTO,segment=8)", false, "circle(segment=8,window=auto)");
     assert_canonical("ring(segment=inf,window=1):0-inf@0-inf", false, "ring:0-inf");
     assert_canonical("ring:5-5@7-7,0@2-inf", false, "ring:5@7,0@2-inf");
     assert_canonical("ring:0-inf@1024", false, "ring:0-inf@1024");
@@ -359,8 +360,9 @@ parameters_are_refused_with_what_the_row_takes(void **state)
     assert_refused("butterfly(radix=3)", 11, "takes segment, window");
     assert_refused("ring(segmet=3)", 6, "did you mean 'segment'?");
     assert_refused("ring(segment=8,segment=8)", 16, "stands twice");
-    assert_refused("ring(window=0)", 13, "window cannot be '0'; allowed: a whole number from 1");
-    assert_refused("ring(window=65)", 13, "from 1 to 64");
+    assert_refused("ring(window=0)", 13,
+                   "window cannot be '0'; allowed: auto, or a whole number from 1");
+    assert_refused("ring(window=257)", 13, "from 1 to 256");
     assert_refused("ring(window=-1)", 13, "window cannot be '-1'");
     assert_refused("ring(segment=64X)", 14, "segment cannot be '64X'; allowed: bytes");
     assert_refused("ring(segment=99999999999999999999)", 14, "segment cannot be");

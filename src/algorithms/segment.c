@@ -1,0 +1,55 @@
+/* Segments: how long they are, and how many are in flight. */
+#include <limits.h>
+
+#include "algorithms/card.h"
+
+size_t
+ar_algorithm_scratch_vectors(const struct ar_algorithm *row, const struct ar_params *params,
+                             int nranks)
+{
+    size_t ranks = (size_t)nranks, radix = (size_t)params->radix;
+    const struct ar_algorithm *inter = ar_params_inter(params);
+    if (row->scratch == AR_SCRATCH_INTER)
+        return ar_algorithm_scratch_vectors(inter, &inter->defaults, nranks);
+    if (row->scratch == AR_SCRATCH_RADIX)
+        return 2 + (radix < ranks ? radix : ranks);
+    return 2 + (row->scratch == AR_SCRATCH_RANKS ? ranks : 0);
+}
+
+int
+ar_algorithm_window(const struct ar_algorithm *row, const struct ar_params *params, int nranks)
+{
+    if (params->window != AR_WINDOW_AUTO)
+        return params->window;
+    const double rounds = ar_card_value(row, AR_CARD_ROUNDS, params, nranks, 1, NULL);
+    return rounds < 1 ? 1 : rounds > AR_WINDOW_MAX ? AR_WINDOW_MAX : (int)rounds;
+}
+
+static size_t
+min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What TMP and the landing of an instance take beside their elements, at most: a lead below 16 for
+ * alignment, and the rounding up. */
+#define INSTANCE_OVERHEAD ((size_t)2 * (16 + AR_SCRATCH_ALIGNMENT))
+
+/* Nothing that may differ between ranks counts here: the row bounds the scratch of the rank that
+ * needs most, and the extent is left out, since ranks may lay out the same elements differently.
+ * No message is longer than an instance's vectors, so that INT_MAX bytes of them keep each count
+ * an int. */
+size_t
+ar_algorithm_segment(const struct ar_algorithm *row, const struct ar_params *params, int nranks,
+                     size_t count, size_t size, size_t scratch_bytes)
+{
+    const size_t vectors = ar_algorithm_scratch_vectors(row, params, nranks);
+    const size_t window = (size_t)ar_algorithm_window(row, params, nranks);
+    const size_t instance_bytes = min_size(scratch_bytes / window, INT_MAX);
+    size_t length = count;
+    if (params->segment_bytes > 0)
+        length = min_size(length, params->segment_bytes / size);
+    length = min_size(length, (instance_bytes - min_size(instance_bytes, INSTANCE_OVERHEAD)) /
+                                  size / vectors);
+    return length > 0 ? length : 1;
+}
