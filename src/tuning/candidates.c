@@ -33,7 +33,8 @@ static const char variants_text[] = "knomial(radix=2):0-64K@3-inf;"
                                     "shm(segment=64K):256K-inf";
 
 /* What messages of at least two segments, and up to a size, are cut into, unless they go through
- * shared memory. */
+ * shared memory.  A row with an open window keeps it, at any size: a pipeline wants many segments.
+ */
 static const struct {
     size_t bytes;
     int window;
@@ -193,13 +194,14 @@ append_segments(const struct making *m, size_t root)
         uncut.choice.algorithm->shares_memory)
         return AR_OK;
     for (size_t k = 0; k < sizeof segments / sizeof segments[0] && !error; k++) {
+        const bool is_open = uncut.choice.params.window == AR_WINDOW_AUTO;
         struct ar_candidate cut = uncut;
         cut.choice.params.segment_bytes = segments[k].bytes;
-        if (cut.choice.params.window != AR_WINDOW_AUTO)
+        if (!is_open)
             cut.choice.params.window = segments[k].window;
         cut.is_first = false;
         cut.bytes_min = 2 * segments[k].bytes;
-        cut.bytes_max = segments[k].most;
+        cut.bytes_max = is_open ? SIZE_MAX : segments[k].most;
         if (may_try(m, &cut))
             error = append(m->list, &cut);
     }
