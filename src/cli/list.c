@@ -6,7 +6,7 @@
 
 #include "algorithms/registry.h"
 #include "cli/cli.h"
-#include "select/select.h"
+#include "select/foreign.h"
 
 #define CELL_ROOM 400
 
@@ -37,12 +37,12 @@ ar_cli_print_parameters(char *text, size_t room, const struct ar_algorithm *row)
 /* --- cells --- */
 
 static const struct table_column columns[] = {
-    {"name", EVERYWHERE},    {"title", IN_RECORDS},    {"aliases", EVERYWHERE},
-    {"intel", EVERYWHERE},   {"order", EVERYWHERE},    {"parameters", EVERYWHERE},
-    {"needs", IN_MARKDOWN},  {"rounds", IN_MARKDOWN},  {"bytes", IN_MARKDOWN},
-    {"reduced", IN_RECORDS}, {"scratch", IN_MARKDOWN}, {"time", IN_RECORDS},
-    {"where", IN_MARKDOWN},  {"bits", EVERYWHERE},     {"family", IN_MARKDOWN},
-    {"source", EVERYWHERE},
+    {"name", EVERYWHERE},      {"title", IN_RECORDS},    {"aliases", EVERYWHERE},
+    {"intel", EVERYWHERE},     {"order", EVERYWHERE},    {"parameters", EVERYWHERE},
+    {"needs", IN_MARKDOWN},    {"rounds", IN_MARKDOWN},  {"bytes", IN_MARKDOWN},
+    {"reduced", IN_RECORDS},   {"scratch", IN_MARKDOWN}, {"time", IN_RECORDS},
+    {"where", IN_MARKDOWN},    {"bits", EVERYWHERE},     {"family", IN_MARKDOWN},
+    {"elsewhere", EVERYWHERE}, {"source", EVERYWHERE},
 };
 
 enum { NCOLUMNS = sizeof columns / sizeof columns[0] };
@@ -51,12 +51,15 @@ enum { NCOLUMNS = sizeof columns / sizeof columns[0] };
 static void
 fill_cell(char text[CELL_ROOM], int column, const struct ar_algorithm *row)
 {
-    char parameters[CELL_ROOM], intel[32] = "";
+    char parameters[CELL_ROOM], elsewhere[CELL_ROOM], intel[32] = "";
+    struct ar_text t;
     if (!row) {
         snprintf(text, CELL_ROOM, "%s", columns[column].title);
         return;
     }
     ar_cli_print_parameters(parameters, sizeof parameters, row);
+    ar_text_init(&t, elsewhere, sizeof elsewhere);
+    ar_text_elsewhere(&t, row);
     if (row->intel_id)
         snprintf(intel, sizeof intel, row->intel_id_last ? "%d-%d" : "%d", row->intel_id,
                  row->intel_id_last);
@@ -75,6 +78,7 @@ fill_cell(char text[CELL_ROOM], int column, const struct ar_algorithm *row)
                                          row->where ? row->where : "",
                                          ar_determinism_names[ar_algorithm_keeps(row)],
                                          ar_family_names[row->family],
+                                         elsewhere,
                                          row->source};
     snprintf(text, CELL_ROOM, "%s", cells[column]);
 }

@@ -17,6 +17,8 @@ struct subcommand {
 static const struct subcommand subcommands[] = {
     {"list", ar_cli_list, "the algorithms: names, parameters, needs, sources"},
     {"explain", ar_cli_explain, "one algorithm drawn, proved and counted; or a text of rules"},
+    {"convert", ar_cli_convert,
+     "settings of Intel MPI, Open MPI, MPICH, UCC and NCCL as rules, and back"},
     {"run", ar_cli_run, "under mpiexec: a program with the library preloaded"},
     {"bench", ar_cli_bench, "under mpiexec: every algorithm timed beside the MPI's own"},
     {"tune", ar_cli_tune, "under mpiexec: the fastest for each size, as rules"},

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "select/foreign.h"
+
 #define NAME_MAX_LENGTH 63
 
 struct ar_choice
@@ -46,42 +48,21 @@ suggest(struct ar_text *why, struct ar_word word)
     ar_text_suggest(why, &nearest);
 }
 
-static void
-list_names(struct ar_text *why)
-{
-    ar_text_add(why, "native, auto");
-    for (size_t i = 0; i < ar_algorithm_count(); i++)
-        ar_text_add(why, ", %s", ar_algorithm_at(i)->name);
-}
-
-static void
-list_ids(struct ar_text *why)
-{
-    ar_text_add(why, "0 native");
-    for (int id = 1; id <= AR_INTEL_ID_MAX; id++) {
-        const struct ar_algorithm *row = ar_algorithm_by_intel_id(id);
-        if (row)
-            ar_text_add(why, ", %d %s", id, row->name);
-    }
-}
-
 static bool
 resolve_id(struct ar_choice *choice, struct ar_word word, struct ar_text *why)
 {
     int id = 0;
-    const bool documented = ar_word_int(word, 0, AR_INTEL_ID_MAX, &id);
+    const bool is_id = ar_word_int(word, 0, AR_INTEL_ID_MAX, &id);
     const struct ar_algorithm *row = ar_algorithm_by_intel_id(id);
 
-    if (documented && (id == 0 || row)) {
+    if (is_id && (id == 0 || row)) {
         *choice = id == 0 ? ar_choice_of(AR_CHOICE_NATIVE) : ar_choice_default(row);
         return true;
     }
-    ar_text_add(why, documented ? "no algorithm yet for Intel id " : "unknown Intel id ");
+    ar_text_add(why, "unknown Intel id ");
     ar_text_quote(why, word);
-    ar_text_add(why, "; allowed ids: ");
-    list_ids(why);
-    ar_text_add(why, "; names: ");
-    list_names(why);
+    ar_text_add(why, ": I_MPI_ADJUST_ALLREDUCE has 0 (native) to %d (%s); see allreduce list",
+                AR_INTEL_ID_MAX, ar_algorithm_by_intel_id(AR_INTEL_ID_MAX)->name);
     return false;
 }
 
@@ -103,9 +84,7 @@ ar_name_resolve(struct ar_choice *choice, struct ar_word word, struct ar_text *w
     ar_text_add(why, "unknown algorithm ");
     ar_text_quote(why, word);
     suggest(why, word);
-    ar_text_add(why, "; allowed: ");
-    list_names(why);
-    ar_text_add(why, "; or Intel ids: ");
-    list_ids(why);
+    ar_text_suggest_elsewhere(why, word);
+    ar_text_add(why, "; see allreduce list");
     return false;
 }

@@ -1,0 +1,159 @@
+/* allreduce convert: the settings of other libraries as rules, and back. */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "select/foreign.h"
+
+struct request {
+    enum ar_library from, to; /* AR_LIBRARIES: rules of ours */
+    const char *operand;      /* a text, NAME=VALUE or a file */
+};
+
+static const struct argp_option options[] = {
+    {"from", 'f', "LIBRARY", 0,
+     "What the text is a setting of: intel, openmpi, mpich, ucc or nccl; NAME=VALUE tells it by "
+     "itself (default: rules, as in ALLREDUCE_ALGO)",
+     0},
+    {"to", 't', "LIBRARY", 0, "What to translate to (default: rules)", 0},
+    {0},
+};
+
+static enum ar_library
+library_of(struct argp_state *state, const char *option, const char *name)
+{
+    for (int i = 0; i < AR_LIBRARIES; i++)
+        if (ar_word_is(ar_word_of(name), ar_library_names[i]))
+            return (enum ar_library)i;
+    argp_error(state, "--%s: unknown library '%s'; allowed: intel, openmpi, mpich, ucc, nccl",
+               option, name);
+    return AR_LIBRARIES;
+}
+
+static error_t
+parse_option(int key, char *value, struct argp_state *state)
+{
+    struct request *const request = state->input;
+    switch (key) {
+    case 'f':
+        request->from = library_of(state, "from", value);
+        return 0;
+    case 't':
+        request->to = library_of(state, "to", value);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (request->operand)
+            argp_error(state, "one text at a time: '%s' or '%s'", request->operand, value);
+        request->operand = value;
+        return 0;
+    case ARGP_KEY_END:
+        if (!request->operand)
+            argp_error(state, "name a text, NAME=VALUE or a file");
+        const char *text = request->operand;
+        const enum ar_library told = ar_library_of_setting(request->operand, &text);
+        if (told < AR_LIBRARIES && request->from < AR_LIBRARIES && told != request->from)
+            argp_error(state, "'%s' is a setting of %s, not of %s", request->operand,
+                       ar_library_titles[told], ar_library_titles[request->from]);
+        request->from = told < AR_LIBRARIES ? told : request->from;
+        request->operand = text;
+        if (request->from == request->to)
+            argp_error(state, request->to == AR_LIBRARIES ? "say --from=LIBRARY or --to=LIBRARY"
+                                                          : "--from and --to are the same");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* The operand's text, or, where it names a file, the file's.  Malloced; NULL with errno set. */
+static char *
+text_of(const char *operand)
+{
+    char *text = NULL;
+    size_t room = 0;
+    if (access(operand, F_OK) != 0)
+        return strdup(operand);
+    FILE *const file = fopen(operand, "re");
+    if (!file)
+        return NULL;
+    if (getdelim(&text, &room, '\0', file) < 0 && !ferror(file)) {
+        free(text);
+        text = strdup("");
+    } else if (ferror(file)) {
+        free(text);
+        text = NULL;
+    }
+    fclose(file);
+    return text;
+}
+
+static int
+fail(const char *what, const struct ar_problem *problem, int error)
+{
+    if (error == AR_ERR_SYNTAX)
+        fprintf(stderr, "allreduce convert: %s: line %d, column %d: %s\n", what, problem->line,
+                problem->column, problem->text);
+    else
+        fprintf(stderr, "allreduce convert: out of memory\n");
+    return error == AR_ERR_SYNTAX ? AR_EXIT_USAGE : AR_EXIT_FAILED;
+}
+
+static void
+print_notes(const char *notes)
+{
+    for (const char *end; *notes; notes = end + 1) {
+        end = strchr(notes, '\n');
+        fprintf(stderr, "allreduce convert: %.*s\n", (int)(end - notes), notes);
+    }
+}
+
+int
+ar_cli_convert(int argc, char **argv)
+{
+    static const struct argp argp = {
+        .options = options,
+        .parser = parse_option,
+        .args_doc = "TEXT\nFILE\nNAME=VALUE",
+        .doc = "Translate the settings of other libraries to rules, or rules to theirs; what has "
+               "no counterpart is told on stderr.",
+    };
+    struct request request = {.from = AR_LIBRARIES, .to = AR_LIBRARIES};
+    struct ar_translation in = {0}, out = {0};
+    struct ar_problem problem;
+    struct ar_rules *rules = NULL;
+    argp_parse(&argp, argc, argv, 0, NULL, &request);
+
+    char *const text = text_of(request.operand);
+    if (!text) {
+        fprintf(stderr, "allreduce convert: %s: %s\n", request.operand, strerror(errno));
+        return AR_EXIT_FAILED;
+    }
+    const char *const of_what =
+        request.from < AR_LIBRARIES ? ar_library_titles[request.from] : "rules";
+    int error = AR_OK;
+    if (request.from < AR_LIBRARIES)
+        error = ar_translate_from(&in, request.from, text, &problem);
+    if (!error)
+        error = ar_rules_parse_lines(&rules, in.text ? in.text : text, &problem);
+    if (!error && request.to < AR_LIBRARIES)
+        error = ar_translate_to(&out, request.to, rules, &problem);
+    if (error) {
+        error = fail(of_what, &problem, error);
+    } else {
+        print_notes(in.notes ? in.notes : "");
+        print_notes(out.notes ? out.notes : "");
+        const char *const result = out.text ? out.text : in.text;
+        const size_t length = strlen(result);
+        printf("%s%s", result, length > 0 && result[length - 1] == '\n' ? "" : "\n");
+        error = fflush(stdout) == 0 ? AR_EXIT_DONE : AR_EXIT_FAILED;
+    }
+    ar_rules_destroy(rules);
+    ar_translation_fini(&in);
+    ar_translation_fini(&out);
+    free(text);
+    return error;
+}

@@ -1,0 +1,200 @@
+#include "select/foreign.h"
+
+#include <string.h>
+
+#include "select/names.h"
+
+const char *const ar_library_names[AR_LIBRARIES] = {"intel", "openmpi", "mpich", "ucc", "nccl"};
+const char *const ar_library_titles[AR_LIBRARIES] = {"Intel MPI", "Open MPI", "MPICH", "UCC",
+                                                     "NCCL"};
+
+#define INTEL(...)                                                                                 \
+    {                                                                                              \
+        AR_LIBRARY_INTEL, __VA_ARGS__                                                              \
+    }
+#define OPENMPI(...)                                                                               \
+    {                                                                                              \
+        AR_LIBRARY_OPENMPI, __VA_ARGS__                                                            \
+    }
+#define MPICH(...)                                                                                 \
+    {                                                                                              \
+        AR_LIBRARY_MPICH, -1, __VA_ARGS__                                                          \
+    }
+#define UCC(...)                                                                                   \
+    {                                                                                              \
+        AR_LIBRARY_UCC, __VA_ARGS__                                                                \
+    }
+#define NCCL(...)                                                                                  \
+    {                                                                                              \
+        AR_LIBRARY_NCCL, -1, __VA_ARGS__                                                           \
+    }
+
+static const char in_network[] = "it reduces inside the network or the switch";
+
+/* Of several that one row stands for, the nearest comes first. */
+static const struct ar_counterpart counterparts[] = {
+    INTEL(0, "default", "native", NULL),
+    INTEL(1, "recursive_doubling", "butterfly", NULL),
+    INTEL(2, "rabenseifner", "rhd", NULL),
+    INTEL(3, "reduce_bcast", "reduce_bcast", NULL),
+    INTEL(4, "topology_aware_reduce_bcast", "hier_reduce_bcast", NULL),
+    INTEL(5, "binomial_gather_scatter", "gather_scatter", NULL),
+    INTEL(6, "topology_aware_binomial_gather_scatter", "hier_gather_scatter", NULL),
+    INTEL(7, "shumilin_ring", "segmented_ring", NULL),
+    INTEL(8, "ring", "ring", NULL),
+    INTEL(9, "knomial", "knomial", NULL),
+    INTEL(10, "topology_aware_shm_flat", "shm", NULL),
+    INTEL(11, "topology_aware_shm_knomial", "shm", "there is a tree between the nodes there"),
+    INTEL(12, "topology_aware_shm_knary", "shm", "there is a tree between the nodes there"),
+
+    OPENMPI(0, "ignore", "native", "0 leaves the choice to Open MPI"),
+    OPENMPI(1, "basic_linear", "star", NULL),
+    OPENMPI(2, "nonoverlapping", "reduce_bcast",
+            "Open MPI tunes the reduce and the broadcast again"),
+    OPENMPI(3, "recursive_doubling", "butterfly", NULL),
+    OPENMPI(4, "ring", "ring", "Open MPI runs recursive doubling for fewer elements than ranks"),
+    OPENMPI(5, "segmented_ring", "segmented_ring",
+            "Open MPI runs its ring where a block is no longer than a segment"),
+    OPENMPI(6, "rabenseifner", "rhd", NULL),
+    OPENMPI(7, "allgather_reduce", "allgather_fold", NULL),
+
+    MPICH("auto", "native", NULL),
+    MPICH("recursive_doubling", "butterfly", NULL),
+    MPICH("reduce_scatter_allgather", "rhd",
+          "this is Rabenseifner's; reduce_scatter_allgather is another algorithm here"),
+    MPICH("k_reduce_scatter_allgather", "rhd", "halves the vector here, whatever the radix there"),
+    MPICH("recursive_multiplying", "knomial", NULL),
+    MPICH("tree", "reduce_bcast", "the tree is binomial here"),
+    MPICH("ring", "ring", NULL),
+    MPICH("smp", "two_level(inter=butterfly,lanes=one)",
+          "MPICH tunes the allreduce between the nodes again"),
+    MPICH("release_gather", "shm", NULL),
+    MPICH("nb", NULL, "it is the MPI library's own nonblocking allreduce"),
+    MPICH("ccl", NULL, "it calls another library"),
+
+    UCC(0, "knomial", "knomial", NULL),
+    UCC(1, "sra_knomial", "rhd", "halves the vector here, whatever the radix there"),
+    UCC(-1, "dbt", "double_tree", NULL),
+    UCC(-1, "ring", "ring", NULL),
+    UCC(-1, "sliding_window", NULL, "it needs memory that the network reads by itself"),
+
+    NCCL("ring", "ring", NULL),
+    NCCL("tree", "double_tree", NULL),
+    NCCL("collnetdirect", NULL, in_network),
+    NCCL("collnetchain", NULL, in_network),
+    NCCL("nvls", NULL, in_network),
+    NCCL("nvlstree", NULL, in_network),
+    NCCL("pat", NULL, "NCCL has no allreduce by it"),
+};
+
+enum { COUNTERPARTS = sizeof counterparts / sizeof counterparts[0] };
+
+size_t
+ar_counterpart_count(void)
+{
+    return COUNTERPARTS;
+}
+
+const struct ar_counterpart *
+ar_counterpart_at(size_t i)
+{
+    return &counterparts[i];
+}
+
+const struct ar_counterpart *
+ar_counterpart_find(enum ar_library library, struct ar_word word)
+{
+    int id = -1;
+    const bool is_id = ar_word_int(word, 0, 999, &id);
+    for (int i = 0; i < COUNTERPARTS; i++) {
+        const struct ar_counterpart *const c = &counterparts[i];
+        if (c->library == library && (is_id ? c->id == id : ar_word_is(word, c->name)))
+            return c;
+    }
+    return NULL;
+}
+
+void
+ar_text_counterparts(struct ar_text *t, enum ar_library library)
+{
+    const size_t begun = t->length;
+    for (int i = 0; i < COUNTERPARTS; i++) {
+        const struct ar_counterpart *const c = &counterparts[i];
+        if (c->library != library)
+            continue;
+        ar_text_add(t, "%s", t->length > begun ? ", " : "");
+        if (c->id >= 0)
+            ar_text_add(t, "%d ", c->id);
+        ar_text_add(t, "%s", c->name);
+    }
+}
+
+void
+ar_text_suggest_elsewhere(struct ar_text *t, struct ar_word word)
+{
+    for (int i = 0; i < AR_LIBRARIES; i++) {
+        const struct ar_counterpart *const c = ar_counterpart_find((enum ar_library)i, word);
+        if (c && c->choice)
+            ar_text_add(t, "; %s's %s is %s here", ar_library_titles[i], c->name, c->choice);
+        else if (c)
+            ar_text_add(t, "; %s's %s has no counterpart: %s", ar_library_titles[i], c->name,
+                        c->note);
+    }
+}
+
+/* Is the choice, with any parameters, of this row? */
+static bool
+is_row(const char *choice, const struct ar_algorithm *row)
+{
+    const size_t length = strlen(row->name);
+    return choice && strncmp(choice, row->name, length) == 0 &&
+           (choice[length] == '\0' || choice[length] == '(');
+}
+
+const struct ar_counterpart *
+ar_counterpart_of(enum ar_library library, const struct ar_algorithm *row)
+{
+    for (int i = 0; i < COUNTERPARTS; i++)
+        if (counterparts[i].library == library && is_row(counterparts[i].choice, row))
+            return &counterparts[i];
+    return NULL;
+}
+
+void
+ar_text_elsewhere(struct ar_text *t, const struct ar_algorithm *row)
+{
+    const size_t begun = t->length;
+    for (int i = 0; i < COUNTERPARTS; i++) {
+        const struct ar_counterpart *const c = &counterparts[i];
+        if (c->library == AR_LIBRARY_INTEL || !is_row(c->choice, row))
+            continue;
+        ar_text_add(t, "%s%s %s", t->length > begun ? ", " : "", ar_library_titles[c->library],
+                    c->name);
+        if (c->id >= 0)
+            ar_text_add(t, " (%d)", c->id);
+    }
+}
+
+enum ar_library
+ar_library_of_setting(const char *setting, const char **value)
+{
+    static const struct {
+        const char *name;
+        enum ar_library library;
+    } variables[] = {
+        {"I_MPI_ADJUST_ALLREDUCE", AR_LIBRARY_INTEL},
+        {"OMPI_MCA_coll_tuned_allreduce_algorithm", AR_LIBRARY_OPENMPI},
+        {"coll_tuned_allreduce_algorithm", AR_LIBRARY_OPENMPI},
+        {"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", AR_LIBRARY_MPICH},
+        {"UCC_TL_UCP_TUNE", AR_LIBRARY_UCC},
+        {"NCCL_ALGO", AR_LIBRARY_NCCL},
+    };
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const size_t length = strlen(variables[i].name);
+        if (strncmp(setting, variables[i].name, length) == 0 && setting[length] == '=') {
+            *value = setting + length + 1;
+            return variables[i].library;
+        }
+    }
+    return AR_LIBRARIES;
+}

@@ -1,0 +1,84 @@
+/* What other libraries call an allreduce, and how their settings say which one runs.  Pure.
+ *
+ *   intel    I_MPI_ADJUST_ALLREDUCE, whose grammar is part of ours
+ *   openmpi  coll_tuned_allreduce_algorithm: an id or a name; or the text of a dynamic rules file
+ *            (its classic format)
+ *   mpich    MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM: a name
+ *   ucc      UCC_TL_UCP_TUNE: allreduce:SIZES:[RANKS]:@ALGORITHM, with '#' between tokens
+ *   nccl     NCCL_ALGO: names, all but those behind '^', for all collectives or for allreduce
+ */
+#ifndef AR_FOREIGN_H
+#define AR_FOREIGN_H
+
+#include "select/select.h"
+#include "select/words.h"
+
+enum ar_library {
+    AR_LIBRARY_INTEL,
+    AR_LIBRARY_OPENMPI,
+    AR_LIBRARY_MPICH,
+    AR_LIBRARY_UCC,
+    AR_LIBRARY_NCCL,
+    AR_LIBRARIES
+};
+
+/* As a user types it: "openmpi"; as a reader knows it: "Open MPI". */
+extern const char *const ar_library_names[AR_LIBRARIES];
+extern const char *const ar_library_titles[AR_LIBRARIES];
+
+/* What a library has under a name or an id. */
+struct ar_counterpart {
+    enum ar_library library;
+    int id; /* -1: it has none */
+    const char *name;
+    const char *choice; /* what it is here, as the grammar reads it; NULL: there is none */
+    const char *note;   /* what differs, or why there is none; NULL: there is nothing to say */
+};
+
+/* All of them, those of one library in a row. */
+size_t ar_counterpart_count(void);
+const struct ar_counterpart *ar_counterpart_at(size_t i);
+
+/* The counterpart of a word, by its id or its name; NULL if the library has no such. */
+const struct ar_counterpart *ar_counterpart_find(enum ar_library library, struct ar_word word);
+
+/* What the library calls this row; NULL if it has no such algorithm. */
+const struct ar_counterpart *ar_counterpart_of(enum ar_library library,
+                                               const struct ar_algorithm *row);
+
+/* Adds the names that the row has in libraries other than Intel MPI, which has ids alone:
+ * "Open MPI recursive_doubling (3), MPICH recursive_doubling". */
+void ar_text_elsewhere(struct ar_text *t, const struct ar_algorithm *row);
+
+/* Adds all names that the library has, with their ids: "0 ignore, 1 basic_linear". */
+void ar_text_counterparts(struct ar_text *t, enum ar_library library);
+
+/* Adds what the word means in other libraries, if it means anything there:
+ * "; Open MPI's basic_linear is star here". */
+void ar_text_suggest_elsewhere(struct ar_text *t, struct ar_word word);
+
+/* The library whose variable NAME=VALUE sets, where setting is that; *value gets what stands behind
+ * the '='.  AR_LIBRARIES, with *value as it was, if it is no library's. */
+enum ar_library ar_library_of_setting(const char *setting, const char **value);
+
+/* A text in the other grammar, and what is to be said of it, a line each.  The caller finis it. */
+struct ar_translation {
+    char *text;
+    char *notes; /* "": nothing */
+};
+
+void ar_translation_fini(struct ar_translation *t);
+
+/* Translates a library's setting to rules; what has no counterpart runs native, and a note says so.
+ * AR_OK, AR_ERR_MEMORY, or AR_ERR_SYNTAX with *problem filled: nothing is to fini then. */
+int ar_translate_from(struct ar_translation *t, enum ar_library library, const char *text,
+                      struct ar_problem *problem);
+
+/* Translates rules to a library's setting, or for openmpi to the text of a dynamic rules file.  A
+ * note tells each algorithm that has no counterpart, where the library then decides, and what the
+ * other grammar has no words for.  Returns as ar_translate_from; AR_ERR_SYNTAX if the rules ask for
+ * what the library cannot ask for, such as ops, with *problem as of the rules' text. */
+int ar_translate_to(struct ar_translation *t, enum ar_library library, const struct ar_rules *rules,
+                    struct ar_problem *problem);
+
+#endif

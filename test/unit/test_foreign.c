@@ -1,0 +1,312 @@
+/* Settings of other libraries, as rules and back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "select/foreign.h"
+
+static struct ar_rules *
+parse(const char *text)
+{
+    struct ar_rules *rules;
+    struct ar_problem problem;
+    if (ar_rules_parse_lines(&rules, text, &problem))
+        fail_msg("%s: %s", text, problem.text);
+    return rules;
+}
+
+/* The setting as rules of ours. */
+static struct ar_translation
+from(enum ar_library library, const char *text)
+{
+    struct ar_translation t;
+    struct ar_problem problem;
+    if (ar_translate_from(&t, library, text, &problem))
+        fail_msg("%s: %d:%d: %s", text, problem.line, problem.column, problem.text);
+    return t;
+}
+
+static void
+assert_from(enum ar_library library, const char *text, const char *expected)
+{
+    struct ar_translation t = from(library, text);
+    assert_string_equal(t.text, expected);
+    ar_translation_fini(&t);
+}
+
+/* What the rules run, by name; NULL: native. */
+static const char *
+run(const struct ar_rules *rules, size_t bytes, int nranks)
+{
+    const struct ar_request request = {
+        .bytes = bytes, .nranks = nranks, .commutative = true, .shares_memory = true};
+    const struct ar_clause *const clause = ar_rules_match(rules, &request);
+    return clause && clause->choice.kind == AR_CHOICE_ALGORITHM ? clause->choice.algorithm->name
+                                                                : NULL;
+}
+
+static void
+what_has_a_counterpart_has_one_that_parses(void **state)
+{
+    size_t without = 0;
+    (void)state;
+    for (size_t i = 0; i < ar_counterpart_count(); i++) {
+        const struct ar_counterpart *const c = ar_counterpart_at(i);
+        char id[16];
+        assert_ptr_equal(ar_counterpart_find(c->library, ar_word_of(c->name)), c);
+        snprintf(id, sizeof id, "%d", c->id);
+        if (c->id >= 0)
+            assert_ptr_equal(ar_counterpart_find(c->library, ar_word_of(id)), c);
+        if (c->choice)
+            ar_rules_destroy(parse(c->choice));
+        else
+            assert_non_null(c->note);
+        without += !c->choice;
+    }
+    assert_true(without > 0 && without < ar_counterpart_count() / 2);
+}
+
+static void
+ids_of_intel_mpi_are_those_of_the_registry(void **state)
+{
+    (void)state;
+    for (int id = 1; id <= 12; id++) {
+        char text[8];
+        snprintf(text, sizeof text, "%d", id);
+        const struct ar_counterpart *const c =
+            ar_counterpart_find(AR_LIBRARY_INTEL, ar_word_of(text));
+        assert_non_null(c);
+        assert_string_equal(c->choice, ar_algorithm_by_intel_id(id)->name);
+    }
+}
+
+static void
+a_name_or_an_id_is_the_algorithm_for_all_sizes(void **state)
+{
+    (void)state;
+    assert_from(AR_LIBRARY_OPENMPI, "3", "butterfly");
+    assert_from(AR_LIBRARY_OPENMPI, "allgather_reduce", "allgather_fold(allgather=bruck)");
+    assert_from(AR_LIBRARY_MPICH, "recursive-doubling", "butterfly");
+    assert_from(AR_LIBRARY_MPICH, "auto", "native");
+    assert_from(AR_LIBRARY_INTEL, "8:0-4K@2-8;0", "ring:0-4K@2-8;native");
+}
+
+static const char rules_file[] = "rule-file-version-2\n"
+                                 "2 # collectives\n"
+                                 "3 # another one, which is passed over\n"
+                                 "1 64 1\n"
+                                 "0 99 0 0 0\n"
+                                 "2 # allreduce\n"
+                                 "2 # sizes of communicators\n"
+                                 "4 3\n"
+                                 "0 3 0 0 0\n"
+                                 "10240 2 0 0 0\n"
+                                 "1000000 5 0 1048576 9\n"
+                                 "64 2 0 0 0 0 0 4096 6 0 0 0\n";
+
+/* A size holds from itself on, to the next one; 0 is Open MPI's own choice. */
+static void
+a_rules_file_chooses_as_open_mpi_does(void **state)
+{
+    static const struct {
+        size_t bytes;
+        int nranks;
+        const char *runs;
+    } calls[] = {
+        {8, 3, NULL},
+        {8, 4, "butterfly"},
+        {10239, 63, "butterfly"},
+        {10240, 63, "reduce_bcast"},
+        {999999, 4, "reduce_bcast"},
+        {1000000, 4, "segmented_ring"},
+        {SIZE_MAX, 63, "segmented_ring"},
+        {0, 64, NULL},
+        {4095, 64, NULL},
+        {4096, 64, "rhd"},
+        {4096, 5000, "rhd"},
+    };
+    (void)state;
+    struct ar_translation t = from(AR_LIBRARY_OPENMPI, rules_file);
+    struct ar_rules *rules = parse(t.text);
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        const char *const runs = run(rules, calls[i].bytes, calls[i].nranks);
+        if (strcmp(runs ? runs : "native", calls[i].runs ? calls[i].runs : "native") != 0)
+            fail_msg("%zu bytes, %d ranks: %s in %s", calls[i].bytes, calls[i].nranks, runs,
+                     t.text);
+    }
+    assert_non_null(strstr(t.text, "segmented_ring(segment=1M"));
+    assert_non_null(strstr(t.notes, "nonoverlapping"));
+    ar_rules_destroy(rules);
+    ar_translation_fini(&t);
+}
+
+static void
+tokens_of_ucc_are_clauses(void **state)
+{
+    (void)state;
+    assert_from(AR_LIBRARY_UCC, "allreduce:0-4k:@knomial#allreduce:4k-inf:[8-16]:host:inf:@1",
+                "knomial(radix=4):0-4095;rhd:4K-inf@8-16");
+    assert_from(AR_LIBRARY_UCC, "bcast:@knomial#allreduce:@dbt",
+                "double_tree(segment=64K,window=4)");
+    assert_from(AR_LIBRARY_UCC, "allreduce:0:@ring", "");
+}
+
+static void
+a_list_of_nccl_is_one_algorithm_or_what_auto_may_choose(void **state)
+{
+    (void)state;
+    assert_from(AR_LIBRARY_NCCL, "Ring", "ring");
+    assert_from(AR_LIBRARY_NCCL, "^tree", "ring");
+    assert_from(AR_LIBRARY_NCCL, "ring;allreduce:tree,nvls", "double_tree(segment=64K,window=4)");
+    assert_from(AR_LIBRARY_NCCL, "collnetdirect", "native");
+    struct ar_translation t = from(AR_LIBRARY_NCCL, "tree,ring");
+    assert_string_equal(t.text, "auto");
+    assert_non_null(strstr(t.notes, "ALLREDUCE_ALGO_LIST=ring,double_tree"));
+    ar_translation_fini(&t);
+}
+
+/* Wherever the library has the algorithms, the same ones run again. */
+static void
+there_and_back_the_same_runs(void **state)
+{
+    static const char text[] = "knomial:0-2K@9-64;rhd:1000-1M@2-inf;native:2M-4M;ring";
+    static const enum ar_library libraries[] = {AR_LIBRARY_INTEL, AR_LIBRARY_UCC};
+    static const size_t sizes[] = {0,       999,           1000,           2048,
+                                   2049,    1 << 20,       1048577,        2 << 20,
+                                   3 << 20, (4 << 20) + 1, (size_t)1 << 40};
+    static const int ranks[] = {1, 2, 8, 9, 64, 65, 4096};
+    (void)state;
+    for (size_t l = 0; l < 2; l++) {
+        struct ar_rules *rules = parse(text);
+        struct ar_translation there;
+        struct ar_problem problem;
+        assert_int_equal(ar_translate_to(&there, libraries[l], rules, &problem), AR_OK);
+        struct ar_translation back = from(libraries[l], there.text);
+        struct ar_rules *again = parse(back.text);
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+            for (size_t k = 0; k < sizeof ranks / sizeof ranks[0]; k++) {
+                const char *const a = run(rules, sizes[i], ranks[k]);
+                const char *const b = run(again, sizes[i], ranks[k]);
+                if (strcmp(a ? a : "native", b ? b : "native") != 0)
+                    fail_msg("%zu bytes, %d ranks: %s, then %s by %s", sizes[i], ranks[k], a, b,
+                             there.text);
+            }
+        ar_translation_fini(&back);
+        ar_translation_fini(&there);
+        ar_rules_destroy(again);
+        ar_rules_destroy(rules);
+    }
+}
+
+static void
+a_rules_file_can_be_written(void **state)
+{
+    static const char text[] = "butterfly:0-8K@2-15;segmented_ring(segment=1M):8K-inf@2-15;circle";
+    struct ar_rules *rules = parse(text);
+    struct ar_translation file;
+    struct ar_problem problem;
+    (void)state;
+    assert_int_equal(ar_translate_to(&file, AR_LIBRARY_OPENMPI, rules, &problem), AR_OK);
+    assert_non_null(strstr(file.notes, "circle(segment=64K,window=4) has no counterpart"));
+    struct ar_translation back = from(AR_LIBRARY_OPENMPI, file.text);
+    assert_string_equal(back.text, "native:0-inf@1;butterfly:0-8K@2-15;"
+                                   "segmented_ring(segment=1M,window=4):8193-inf@2-15;"
+                                   "native:0-inf@16-inf");
+    ar_translation_fini(&back);
+    ar_translation_fini(&file);
+    ar_rules_destroy(rules);
+}
+
+static void
+what_cannot_be_said_is_refused(void **state)
+{
+    static const struct {
+        enum ar_library library;
+        const char *rules;
+    } wrong[] = {
+        {AR_LIBRARY_UCC, "ring:op=sum"},
+        {AR_LIBRARY_MPICH, "ring:0-4K"},
+        {AR_LIBRARY_NCCL, "ring;double_tree"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct ar_rules *rules = parse(wrong[i].rules);
+        struct ar_translation t;
+        struct ar_problem problem;
+        assert_int_equal(ar_translate_to(&t, wrong[i].library, rules, &problem), AR_ERR_SYNTAX);
+        assert_non_null(strstr(problem.text, ar_library_titles[wrong[i].library]));
+        ar_rules_destroy(rules);
+    }
+}
+
+static void
+a_mistake_is_told_with_its_place(void **state)
+{
+    static const struct {
+        enum ar_library library;
+        const char *text;
+        int line, column;
+        const char *says;
+    } wrong[] = {
+        {AR_LIBRARY_OPENMPI, "fo", 1, 1, "no allreduce 'fo'; allowed: 0 ignore, 1 basic_linear"},
+        {AR_LIBRARY_OPENMPI, "1 # n\n2\nx", 3, 1, "communicators there are, a number, found 'x'"},
+        {AR_LIBRARY_OPENMPI, "1 2 1 2 2\n0 3 0 0\n", 3, 1, "expected a message's size"},
+        {AR_LIBRARY_OPENMPI, "1 2 1 2 2\n8 3 0 0\n4 3 0 0", 3, 1, "must ascend"},
+        {AR_LIBRARY_OPENMPI, "1 2 2 8 1 0 3 0 0\n8 1 0 3 0 0", 1, 8, "must ascend"},
+        {AR_LIBRARY_OPENMPI, "1 2 1 2 1\n0 99 0 0", 2, 3, "no allreduce '99'"},
+        {AR_LIBRARY_OPENMPI, "rule-file-version-3 1", 1, 1, "versions 1 and 2"},
+        {AR_LIBRARY_UCC, "allreduce:0-4k:@dbtt", 1, 17, "no allreduce 'dbtt'"},
+        {AR_LIBRARY_UCC, "allreduce:4k-1k:@dbt", 1, 11, "expected sizes"},
+        {AR_LIBRARY_UCC, "allreduce:[x]:@dbt", 1, 11, "expected ranks"},
+        {AR_LIBRARY_UCC, "allreduce:what:@dbt", 1, 11, "expected sizes, [ranks]"},
+        {AR_LIBRARY_NCCL, "ring,rong", 1, 6, "no allreduce 'rong'"},
+        {AR_LIBRARY_INTEL, "13", 1, 1, "0 (native) to 12 (shm)"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct ar_translation t;
+        struct ar_problem problem;
+        const int error = ar_translate_from(&t, wrong[i].library, wrong[i].text, &problem);
+        if (error != AR_ERR_SYNTAX || problem.line != wrong[i].line ||
+            problem.column != wrong[i].column || !strstr(problem.text, wrong[i].says))
+            fail_msg("%s: %d, %d:%d: %s", wrong[i].text, error, problem.line, problem.column,
+                     problem.text);
+    }
+}
+
+static void
+a_setting_tells_its_library(void **state)
+{
+    const char *value = NULL;
+    (void)state;
+    assert_int_equal(ar_library_of_setting("UCC_TL_UCP_TUNE=inf", &value), AR_LIBRARY_UCC);
+    assert_string_equal(value, "inf");
+    assert_int_equal(ar_library_of_setting("NCCL_ALGO", &value), AR_LIBRARIES);
+    assert_int_equal(ar_library_of_setting("ring", &value), AR_LIBRARIES);
+    assert_string_equal(value, "inf");
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_has_a_counterpart_has_one_that_parses),
+        cmocka_unit_test(ids_of_intel_mpi_are_those_of_the_registry),
+        cmocka_unit_test(a_name_or_an_id_is_the_algorithm_for_all_sizes),
+        cmocka_unit_test(a_rules_file_chooses_as_open_mpi_does),
+        cmocka_unit_test(tokens_of_ucc_are_clauses),
+        cmocka_unit_test(a_list_of_nccl_is_one_algorithm_or_what_auto_may_choose),
+        cmocka_unit_test(there_and_back_the_same_runs),
+        cmocka_unit_test(a_rules_file_can_be_written),
+        cmocka_unit_test(what_cannot_be_said_is_refused),
+        cmocka_unit_test(a_mistake_is_told_with_its_place),
+        cmocka_unit_test(a_setting_tells_its_library),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
