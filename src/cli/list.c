@@ -37,12 +37,12 @@ ar_cli_print_parameters(char *text, size_t room, const struct ar_algorithm *row)
 /* --- cells --- */
 
 static const struct table_column columns[] = {
-    {"name", EVERYWHERE},      {"title", IN_RECORDS},    {"aliases", EVERYWHERE},
-    {"intel", EVERYWHERE},     {"order", EVERYWHERE},    {"parameters", EVERYWHERE},
-    {"needs", IN_MARKDOWN},    {"rounds", IN_MARKDOWN},  {"bytes", IN_MARKDOWN},
-    {"reduced", IN_RECORDS},   {"scratch", IN_MARKDOWN}, {"time", IN_RECORDS},
-    {"where", IN_MARKDOWN},    {"bits", EVERYWHERE},     {"family", IN_MARKDOWN},
-    {"elsewhere", EVERYWHERE}, {"source", EVERYWHERE},
+    {"name", EVERYWHERE},    {"title", IN_RECORDS},     {"aliases", EVERYWHERE},
+    {"intel", EVERYWHERE},   {"order", EVERYWHERE},     {"parameters", EVERYWHERE},
+    {"needs", IN_MARKDOWN},  {"rounds", IN_MARKDOWN},   {"bytes", IN_MARKDOWN},
+    {"reduced", IN_RECORDS}, {"scratch", IN_MARKDOWN},  {"time", IN_RECORDS},
+    {"where", IN_MARKDOWN},  {"bits", EVERYWHERE},      {"family", IN_MARKDOWN},
+    {"source", EVERYWHERE},  {"elsewhere", EVERYWHERE},
 };
 
 enum { NCOLUMNS = sizeof columns / sizeof columns[0] };
@@ -78,8 +78,8 @@ fill_cell(char text[CELL_ROOM], int column, const struct ar_algorithm *row)
                                          row->where ? row->where : "",
                                          ar_determinism_names[ar_algorithm_keeps(row)],
                                          ar_family_names[row->family],
-                                         elsewhere,
-                                         row->source};
+                                         row->source,
+                                         elsewhere};
     snprintf(text, CELL_ROOM, "%s", cells[column]);
 }
 

@@ -164,7 +164,7 @@ ar_translate_to(struct ar_translation *t, enum ar_library library, const struct 
                     ? check_rules(&x, rules)
                     : AR_ERR_MEMORY;
     if (!error && is_file)
-        fprintf(x.text, "1 # collective\n2 # allreduce\n%zu # sizes of communicators\n", nranks);
+        fprintf(x.text, "1 # collectives\n2 # allreduce\n%zu # sizes of communicators\n", nranks);
     for (size_t i = 0; i < nranks && !error; i++) {
         const struct ar_range r = {ranks[i], i + 1 < nranks ? ranks[i + 1] - 1 : SIZE_MAX};
         if (is_file)
