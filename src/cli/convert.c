@@ -26,12 +26,11 @@ static const struct argp_option options[] = {
 static enum ar_library
 library_of(struct argp_state *state, const char *option, const char *name)
 {
-    for (int i = 0; i < AR_LIBRARIES; i++)
-        if (ar_word_is(ar_word_of(name), ar_library_names[i]))
-            return (enum ar_library)i;
-    argp_error(state, "--%s: unknown library '%s'; allowed: intel, openmpi, mpich, ucc, nccl",
-               option, name);
-    return AR_LIBRARIES;
+    const int library = ar_word_among(ar_word_of(name), ar_library_names);
+    if (library < 0)
+        argp_error(state, "--%s: unknown library '%s'; allowed: intel, openmpi, mpich, ucc, nccl",
+                   option, name);
+    return (enum ar_library)library;
 }
 
 static error_t

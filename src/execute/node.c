@@ -337,6 +337,10 @@ combine_slice(const struct ar_node_run *run, struct chunk chunk)
     struct slot *mine = slot_of(node, chunk.sequence, node->rank);
     const struct ar_span slice = slice_of(node, chunk, node->rank);
     int error = MPI_SUCCESS;
+    /* Combining waits for all ranks.  Without a slice this one waits, too: it would run ahead. */
+    for (int i = 0; i < node->nranks && slice.length == 0 && !error; i++)
+        if (i != node->rank)
+            error = await(run, slot_of(node, chunk.sequence, i), PUBLISHED, chunk.sequence);
     for (size_t done = 0; done < slice.length && !error;) {
         const struct ar_span part = part_of(run, slice, done);
         char *const to = ar_cell_at(r, result_of(run, mine), done);
@@ -397,7 +401,11 @@ exchange_whole(const struct ar_node_run *run, size_t length, size_t chunks)
 /* Chunk k is published, k-1 combined, k-2 collected.  Collecting k-2 saw all ranks
  * combine it: so the contribution of k-2 may be overwritten from then on.  A
  * result is overwritten SLOTS chunks later, by a combination that saw all ranks
- * publish that chunk, which they do having collected the one 3 before. */
+ * publish that chunk, which they do having collected the one 3 before.
+ *
+ * Behind a call in the short form the third chunk overwrites what a rank may still
+ * read that combines the last but one of that call.  Combining the first chunk saw
+ * all ranks publish that, and so come out of the call before. */
 static int
 exchange_slices(const struct ar_node_run *run, size_t length, size_t chunks)
 {

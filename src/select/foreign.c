@@ -4,7 +4,8 @@
 
 #include "select/names.h"
 
-const char *const ar_library_names[AR_LIBRARIES] = {"intel", "openmpi", "mpich", "ucc", "nccl"};
+const char *const ar_library_names[AR_LIBRARIES + 1] = {"intel", "openmpi", "mpich",
+                                                        "ucc",   "nccl",    NULL};
 const char *const ar_library_titles[AR_LIBRARIES] = {"Intel MPI", "Open MPI", "MPICH", "UCC",
                                                      "NCCL"};
 

@@ -22,8 +22,8 @@ enum ar_library {
     AR_LIBRARIES
 };
 
-/* As a user types it: "openmpi"; as a reader knows it: "Open MPI". */
-extern const char *const ar_library_names[AR_LIBRARIES];
+/* As a user types it: "openmpi" (NULL-terminated); as a reader knows it: "Open MPI". */
+extern const char *const ar_library_names[AR_LIBRARIES + 1];
 extern const char *const ar_library_titles[AR_LIBRARIES];
 
 /* What a library has under a name or an id. */

@@ -62,9 +62,9 @@ ar_translator_refuse(struct ar_translator *x, const char *at)
 void
 ar_translator_write_range(struct ar_translator *x, struct ar_range r)
 {
-    fprintf(x->text, "%zu", r.from);
-    if (r.to == SIZE_MAX)
+    fprintf(x->text, "%zu", r.min);
+    if (r.max == SIZE_MAX)
         fputs("-inf", x->text);
-    else if (r.to != r.from)
-        fprintf(x->text, "-%zu", r.to);
+    else if (r.max != r.min)
+        fprintf(x->text, "-%zu", r.max);
 }

@@ -7,11 +7,6 @@
 
 #include "select/foreign.h"
 
-/* Inclusive; SIZE_MAX: no end. */
-struct ar_range {
-    size_t from, to;
-};
-
 struct ar_translator {
     enum ar_library library;
     struct ar_translation *to;
@@ -37,7 +32,7 @@ void ar_translator_note(struct ar_translator *x, const char *format, ...)
 /* Says that x->why tells a problem with what stands at; AR_ERR_SYNTAX. */
 int ar_translator_refuse(struct ar_translator *x, const char *at);
 
-/* "0-4096", "4096", "4096-inf". */
+/* Inclusive, SIZE_MAX is no end: "0-4096", "4096", "4096-inf". */
 void ar_translator_write_range(struct ar_translator *x, struct ar_range r);
 
 #endif

@@ -88,7 +88,7 @@ take_number(struct ar_translator *x, const char *what, size_t *number)
 static int
 read_sizes(struct ar_translator *x, bool writes, bool has_requests, struct ar_range ranks)
 {
-    size_t n, from = 0, next = 0, values[4];
+    size_t n, from = 0, next = 0, values[4] = {0};
     const struct ar_counterpart *c = NULL;
     size_t segment = 0;
     if (!take_number(x, "how many rules there are", &n))
@@ -178,23 +178,14 @@ static bool
 take_range(struct ar_translator *x, struct ar_range *r)
 {
     const char *at = x->at, *end;
-    if (ar_size_parse(&r->from, at, &end) == AR_OK) {
+    if (ar_size_parse(&r->min, at, &end) == AR_OK) {
         at = end;
-        r->to = r->from;
-        if (*at != '-' || ar_size_parse(&r->to, at + 1, &end) == AR_OK) {
+        r->max = r->min;
+        if (*at != '-' || ar_size_parse(&r->max, at + 1, &end) == AR_OK) {
             x->at = end;
-            return r->to >= r->from;
+            return r->max >= r->min;
         }
     }
-    return false;
-}
-
-static bool
-is_one_of(struct ar_word word, const char *const *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (ar_word_is(word, names[i]))
-            return true;
     return false;
 }
 
@@ -202,8 +193,8 @@ is_one_of(struct ar_word word, const char *const *names, size_t n)
 static int
 read_token(struct ar_translator *x)
 {
-    static const char *const memory_types[] = {"host", "cuda", "cuda_managed", "rocm_managed",
-                                               "rocm"};
+    static const char *const memory_types[] = {"host",         "cuda", "cuda_managed",
+                                               "rocm_managed", "rocm", NULL};
     struct ar_range sizes = any, ranks = any;
     const struct ar_counterpart *c = NULL;
     bool ours = true;
@@ -229,7 +220,7 @@ read_token(struct ar_translator *x)
         } else if (ar_word_is(word, "0")) {
             ours = false; /* a score of 0 forbids it */
         } else if (word.length && !ar_is_digit(*word.at) && !ar_word_is(word, "inf") &&
-                   !is_one_of(word, memory_types, sizeof memory_types / sizeof memory_types[0])) {
+                   ar_word_among(word, memory_types) < 0) {
             ar_text_add(&x->why,
                         "expected sizes, [ranks], a type of memory, a score or @algorithm");
             return ar_translator_refuse(x, word.at);
@@ -237,8 +228,8 @@ read_token(struct ar_translator *x)
         x->at += *x->at == ':';
     }
     x->at += *x->at == '#';
-    if (sizes.to != SIZE_MAX && sizes.to > sizes.from)
-        sizes.to--;
+    if (sizes.max != SIZE_MAX && sizes.max > sizes.min)
+        sizes.max--;
     if (c && ours)
         write_clause(x, c, 0, sizes, ranks);
     return AR_OK;

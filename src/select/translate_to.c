@@ -82,7 +82,7 @@ static void
 write_answer(struct ar_translator *x, struct answer a, struct ar_range sizes, struct ar_range ranks)
 {
     const char *const title = a.is ? a.is->name : "ignore";
-    const bool is_all = ranks.from <= 1 && ranks.to == SIZE_MAX;
+    const bool is_all = ranks.min <= 1 && ranks.max == SIZE_MAX;
     switch (x->library) {
     case AR_LIBRARY_INTEL:
         fprintf(x->text, "%d:", a.is ? a.is->id : 0);
@@ -92,12 +92,12 @@ write_answer(struct ar_translator *x, struct answer a, struct ar_range sizes, st
         fputc(';', x->text);
         break;
     case AR_LIBRARY_OPENMPI:
-        fprintf(x->text, "%zu %d 0 %zu # %s\n", sizes.from, a.is ? a.is->id : 0, a.segment, title);
+        fprintf(x->text, "%zu %d 0 %zu # %s\n", sizes.min, a.is ? a.is->id : 0, a.segment, title);
         break;
     case AR_LIBRARY_UCC:
         if (!a.is)
             break;
-        sizes.to += sizes.to != SIZE_MAX; /* its ranges end before their end */
+        sizes.max += sizes.max != SIZE_MAX; /* its ranges end before their end */
         fputs("allreduce:", x->text);
         ar_translator_write_range(x, sizes);
         if (!is_all)
@@ -116,9 +116,9 @@ write_answers(struct ar_translator *x, const struct ar_rules *rules, const size_
               struct ar_range ranks, bool writes)
 {
     size_t count = 0, first = 0;
-    struct answer a = answer_of(x, rules, edges[0], ranks.from);
+    struct answer a = answer_of(x, rules, edges[0], ranks.min);
     for (size_t i = 1; i <= n; i++) {
-        const struct answer b = i < n ? answer_of(x, rules, edges[i], ranks.from) : a;
+        const struct answer b = i < n ? answer_of(x, rules, edges[i], ranks.min) : a;
         if (i < n && a.is == b.is && a.segment == b.segment)
             continue;
         const struct ar_range sizes = {edges[first], i < n ? edges[i] - 1 : SIZE_MAX};
@@ -170,7 +170,7 @@ ar_translate_to(struct ar_translation *t, enum ar_library library, const struct 
         if (is_file)
             fprintf(x.text,
                     "%zu # ranks or more\n%zu # sizes: bytes, algorithm, topology, segment\n",
-                    r.from, write_answers(&x, rules, sizes, nsizes, r, false));
+                    r.min, write_answers(&x, rules, sizes, nsizes, r, false));
         write_answers(&x, rules, sizes, nsizes, r, true);
     }
     free(ranks);

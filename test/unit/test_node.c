@@ -217,9 +217,30 @@ run_rank(void *argument)
     return NULL;
 }
 
-/* Forms, sizes about the chunk's, and places of calls in a row are drawn. */
+/* A call of any form, of a size about the chunk's, in any place. */
+static struct call
+any_call(int k)
+{
+    static const size_t around[] = {1, 2, 6, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, 7 * CHUNK + 5};
+    (void)k;
+    return (struct call){.count = draw(2) ? around[draw(8)] : 1 + draw(6 * CHUNK),
+                         .is_short = draw(2),
+                         .in_place = draw(2),
+                         .segment_bytes = draw(3) ? 0 : 8 * (1 + draw(CHUNK))};
+}
+
+/* Behind a call of several chunks in the short form, one in the long form whose chunks are too
+ * short for every rank to have a slice: those without may run ahead of ranks that still combine the
+ * last chunk but one of the call before. */
+static struct call
+call_without_slices(int k)
+{
+    return (struct call){.count = 3 + draw(6), .is_short = k % 2 == 0, .segment_bytes = 8};
+}
+
+/* Calls in a row, each as next says of its number. */
 static void
-run_job(int p, int ncalls, uint64_t seed)
+run_job(int p, int ncalls, uint64_t seed, struct call (*next)(int k))
 {
     struct thread threads[RANKS_MAX];
     struct job job = {.p = p, .ncalls = ncalls, .seed = seed, .first = seed % 7};
@@ -230,13 +251,8 @@ run_job(int p, int ncalls, uint64_t seed)
     memset(job.slots, 0, bytes);
     dice = seed;
     for (int k = 0; k < ncalls; k++) {
-        static const size_t around[] = {1,     2,         6,         CHUNK - 1,
-                                        CHUNK, CHUNK + 1, 3 * CHUNK, 7 * CHUNK + 5};
         struct call *const call = &job.calls[k];
-        *call = (struct call){.count = draw(2) ? around[draw(8)] : 1 + draw(6 * CHUNK),
-                              .is_short = draw(2),
-                              .in_place = draw(2),
-                              .segment_bytes = draw(3) ? 0 : 8 * (1 + draw(CHUNK))};
+        *call = next(k);
         const size_t asked = call->segment_bytes ? call->segment_bytes / 8 : call->count;
         const size_t chunk = asked < CHUNK ? asked : CHUNK;
         call->expected = calloc(call->count, sizeof *call->expected);
@@ -275,7 +291,17 @@ the_node_executor_gives_what_was_proved(void **state)
     const uint64_t seed = first_seed();
     printf("TEST_SEED=%llu\n", (unsigned long long)seed);
     for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++)
-        run_job(ranks[i], 400 / ranks[i], seed + i);
+        run_job(ranks[i], 400 / ranks[i], seed + i, any_call);
+}
+
+static void
+a_rank_without_a_slice_waits_for_those_behind(void **state)
+{
+    (void)state;
+    static const int ranks[] = {2, 3, 5, 8};
+    const uint64_t seed = first_seed();
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++)
+        run_job(ranks[i], 200, seed + i, call_without_slices);
 }
 
 int
@@ -283,6 +309,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_node_executor_gives_what_was_proved),
+        cmocka_unit_test(a_rank_without_a_slice_waits_for_those_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
