@@ -153,7 +153,7 @@ tokens_of_ucc_are_clauses(void **state)
     assert_from(AR_LIBRARY_UCC, "allreduce:0-4k:@knomial#allreduce:4k-inf:[8-16]:host:inf:@1",
                 "knomial(radix=4):0-4095;rhd:4K-inf@8-16");
     assert_from(AR_LIBRARY_UCC, "bcast:@knomial#allreduce:@dbt",
-                "double_tree(segment=64K,window=4)");
+                "double_tree(segment=64K,window=auto)");
     assert_from(AR_LIBRARY_UCC, "allreduce:0:@ring", "");
 }
 
@@ -163,7 +163,8 @@ a_list_of_nccl_is_one_algorithm_or_what_auto_may_choose(void **state)
     (void)state;
     assert_from(AR_LIBRARY_NCCL, "Ring", "ring");
     assert_from(AR_LIBRARY_NCCL, "^tree", "ring");
-    assert_from(AR_LIBRARY_NCCL, "ring;allreduce:tree,nvls", "double_tree(segment=64K,window=4)");
+    assert_from(AR_LIBRARY_NCCL, "ring;allreduce:tree,nvls",
+                "double_tree(segment=64K,window=auto)");
     assert_from(AR_LIBRARY_NCCL, "collnetdirect", "native");
     struct ar_translation t = from(AR_LIBRARY_NCCL, "tree,ring");
     assert_string_equal(t.text, "auto");
@@ -213,7 +214,7 @@ a_rules_file_can_be_written(void **state)
     struct ar_problem problem;
     (void)state;
     assert_int_equal(ar_translate_to(&file, AR_LIBRARY_OPENMPI, rules, &problem), AR_OK);
-    assert_non_null(strstr(file.notes, "circle(segment=64K,window=4) has no counterpart"));
+    assert_non_null(strstr(file.notes, "circle(segment=64K,window=auto) has no counterpart"));
     struct ar_translation back = from(AR_LIBRARY_OPENMPI, file.text);
     assert_string_equal(back.text, "native:0-inf@1;butterfly:0-8K@2-15;"
                                    "segmented_ring(segment=1M,window=4):8193-inf@2-15;"
