@@ -11,6 +11,7 @@
 #include "communicator/communicator.h"
 #include "communicator/tuned_rules.h"
 #include "config/rank.h"
+#include "config/variables.h"
 #include "report/report.h"
 #include "statistics/deadline.h"
 #include "statistics/statistics.h"
@@ -86,6 +87,8 @@ set_up(void)
     /* Rules that were tuned elsewhere are not an error; rank 0 tells it. */
     if (world_rank == 0 && config && config->tuned)
         ar_provenance_check(config->tuned, world_size);
+    if (world_rank == 0 && config && !config->rules[AR_SOURCE_ALGO] && ar_intel_setting())
+        ar_say(AR_INTEL_VARIABLE " is set, and not used: ALLREDUCE_ALGO=intel reads it");
     ar_statistics_begin(config, world_rank);
     ar_deadline_start(config ? &config->timeout : NULL,
                       world_rank >= 0 ? world_rank : ar_rank_in_job());

@@ -53,7 +53,30 @@ print_rules(const struct ar_config *config, const struct ar_variable *v)
     return *rules ? ar_rules_text(*rules) : strdup("");
 }
 
-static const struct ar_value_kind clauses = {take_rules, take_rules, print_rules};
+/* The word intel stands for what Intel MPI's own variable says. */
+static int
+parse_rules(const struct ar_setting *s)
+{
+    struct ar_setting intel = *s;
+    if (!ar_word_is(trimmed(s->value), "intel"))
+        return take_rules(s);
+    intel.value = ar_intel_setting();
+    if (!intel.value) {
+        ar_text_add(s->why, "intel: " AR_INTEL_VARIABLE " is not set");
+        return AR_ERR_SYNTAX;
+    }
+    ar_text_add(s->why, AR_INTEL_VARIABLE ": "); /* read only where what follows is a problem */
+    return take_rules(&intel);
+}
+
+const char *
+ar_intel_setting(void)
+{
+    const char *const value = getenv(AR_INTEL_VARIABLE);
+    return value && trimmed(value).length > 0 ? value : NULL;
+}
+
+static const struct ar_value_kind clauses = {parse_rules, take_rules, print_rules};
 static const struct ar_value_kind rules_file = {parse_rules_file, take_rules, print_rules};
 
 static int

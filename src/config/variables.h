@@ -60,6 +60,12 @@ const struct ar_variable *ar_variable_find(struct ar_word name);
 /* The value in the environment, or the fallback where it is unset or blank. */
 const char *ar_variable_value(const struct ar_variable *v);
 
+#define AR_INTEL_VARIABLE "I_MPI_ADJUST_ALLREDUCE"
+
+/* The value of Intel MPI's variable, which ALLREDUCE_ALGO=intel stands for; NULL: it is unset or
+ * blank. */
+const char *ar_intel_setting(void);
+
 /* Is there a variable with our prefix that no row knows, such as a misspelt one?  Then why tells
  * it, with the one that may be meant. */
 bool ar_environment_has_unknown(struct ar_text *why);

@@ -30,6 +30,13 @@ expect_agreement() {
     }
 }
 
+# Intel MPI's own variable is read where it is asked for; else a line says that it is not.
+unused='^liballreduce: I_MPI_ADJUST_ALLREDUCE is set, and not used'
+expect_row 'intel' ring 1 preload 2 I_MPI_ADJUST_ALLREDUCE=8 ALLREDUCE_ALGO=intel ALLREDUCE_VERBOSE=1 "$programs/pings"
+! grep "$unused" "$scratch/out" || fail "I_MPI_ADJUST_ALLREDUCE is used, and told not to be"
+expect_ok 'no intel' preload 2 I_MPI_ADJUST_ALLREDUCE=8 "$programs/pings"
+[ "$(grep -c "$unused" "$scratch/out")" -eq 1 ] || fail "I_MPI_ADJUST_ALLREDUCE: not told once that it is not used"
+
 expect_agreement ring butterfly
 expect_agreement ring native star
 expect_agreement native ring ring

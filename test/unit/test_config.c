@@ -298,6 +298,25 @@ an_op_that_does_not_commute_needs_rank_order(void **state)
 }
 
 static void
+intel_stands_for_the_variable_of_intel_mpi(void **state)
+{
+    (void)state;
+    set("I_MPI_ADJUST_ALLREDUCE", "8:0-4096;2");
+    set("ALLREDUCE_ALGO", " intel ");
+    assert_decides(4096, true, "ring", ar_reason_named);
+    assert_decides(4097, true, "rhd", ar_reason_named);
+    set("ALLREDUCE_ALGO", "butterfly");
+    assert_decides(4096, true, "butterfly", ar_reason_named);
+    set("I_MPI_ADJUST_ALLREDUCE", "8;13");
+    assert_setting_refused(
+        "ALLREDUCE_ALGO", "intel",
+        "ALLREDUCE_ALGO: I_MPI_ADJUST_ALLREDUCE: column 3: unknown Intel id '13'");
+    unsetenv("I_MPI_ADJUST_ALLREDUCE");
+    assert_setting_refused("ALLREDUCE_ALGO", "intel",
+                           "ALLREDUCE_ALGO: intel: I_MPI_ADJUST_ALLREDUCE is not set");
+}
+
+static void
 bad_values_are_refused_by_name_and_column(void **state)
 {
     (void)state;
@@ -820,6 +839,7 @@ main(void)
         TEST(algo_comes_before_rules_before_auto),
         TEST(auto_and_native_may_be_named),
         TEST(an_op_that_does_not_commute_needs_rank_order),
+        TEST(intel_stands_for_the_variable_of_intel_mpi),
         TEST(bad_values_are_refused_by_name_and_column),
         TEST(what_breaks_the_promise_is_refused),
         TEST(what_keeps_the_promise_is_taken),
