@@ -419,7 +419,8 @@ static const struct ar_algorithm rows[] = {
                  [AR_CARD_REDUCED] = "((q-1)/q + h)n",
                  [AR_CARD_SCRATCH] = "max([q < p], 1/x)n",
                  [AR_CARD_TIME] = "about 2(X-1 + Y-1 + h)a + 2((q-1)/q + h)n/B + ((q-1)/q + h)nC"},
-        .where = "q = XY, u = ceil(p/q), h = ceil(log2 u), l = floor(log2 u), x = X + [X = 1](Y-1)",
+        .where =
+            "q = XY, u = ceil(p/q), h = ceil(log2 u), l = floor(log2 u), x = X + [X = 1] (Y-1)",
         .needs = "a commutative op",
         .source = "Mikami et al. 2018",
     },
@@ -437,9 +438,9 @@ static const struct ar_algorithm rows[] = {
                  [AR_CARD_SCRATCH] = "at most max([q < p], (x/X + y/Y)/2)n",
                  [AR_CARD_TIME] =
                      "about (4(max(X, Y)-1) + 2h)a + (6/5 ((q-1)/q + g) + 2h)n/B + (6/5 g + h)nC"},
-        .where =
-            "q = XY, u = ceil(p/q), h = ceil(log2 u), l = floor(log2 u), x = min(X-1, 2), y = "
-            "min(Y-1, 2), g = (([x = 1] + [x = 2](X+1))(Y+1) + ([y = 1] + [y = 2](Y+1))(X+1))/(2q)",
+        .where = "q = XY, u = ceil(p/q), h = ceil(log2 u), l = floor(log2 u), x = min(X-1, 2), y = "
+                 "min(Y-1, 2), g = (([x = 1] + [x = 2] (X+1))(Y+1) + ([y = 1] + [y = 2] "
+                 "(Y+1))(X+1))/(2q)",
         .needs = "a commutative op",
         .source = "Ying et al. 2018",
     },
