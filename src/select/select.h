@@ -142,7 +142,8 @@ bool ar_auto_allows(const struct ar_algorithm *row, const bool *allowed);
 /* Turns the choice of an algorithm into the nearest one that hands an op all count elements of size
  * bytes at once: it has no segments, and its row does not cut the vector (see stand_in in
  * registry.h).  It is native where that would take more than scratch_bytes.  Returns true if the
- * choice was changed. */
+ * choice was changed; that an open window becomes 1, so that all scratch is one segment's, is no
+ * change. */
 bool ar_choice_make_whole(struct ar_choice *choice, int nranks, size_t count, size_t size,
                           size_t scratch_bytes);
 

@@ -15,6 +15,8 @@ ar_choice_make_whole(struct ar_choice *choice, int nranks, size_t count, size_t 
     const struct ar_algorithm *const row = choice->algorithm;
     struct ar_params *const params = &choice->params;
     const bool has_lanes = row->takes & AR_TAKES_LANES;
+    if (params->window == AR_WINDOW_AUTO)
+        params->window = 1;
     const bool is_whole =
         has_lanes ? params->lanes == 1 && !ar_params_inter(params)->stand_in : !row->stand_in;
     if (is_whole && !is_cut(choice, nranks, count, size, scratch_bytes))

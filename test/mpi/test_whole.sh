@@ -48,6 +48,8 @@ expect_calls "auto on 5 ranks" shm 10
 expect_whole "segments" 10 preload 3 ALLREDUCE_VERBOSE=1 \
     ALLREDUCE_ALGO='butterfly(segment=1K,window=3):0-10K;shm(segment=100):0-50K;shm(whole=1);' \
     "$programs/whole" 200000
+expect_ok "an open window and little scratch" preload 2 ALLREDUCE_SCRATCH=64K \
+    ALLREDUCE_ALGO='circle(segment=inf,window=auto)' "$programs/whole" 20000
 if [ "$AR_MPI_FAMILY" = mpich ]; then # whose own allreduce takes what our scratch is too little for
     expect_whole "little scratch" 10 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=butterfly \
         ALLREDUCE_SCRATCH=64K "$programs/whole" 200000

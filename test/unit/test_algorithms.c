@@ -295,6 +295,19 @@ what_is_whole_stays_unless_it_is_in_segments(void **state)
     assert_int_equal(choice.kind, AR_CHOICE_NATIVE);
 }
 
+/* A wider window leaves each segment less scratch, and shared memory has one of its own. */
+static void
+what_is_whole_has_a_window_that_is_known(void **state)
+{
+    (void)state;
+    const struct ar_algorithm *const row = ar_algorithm_find("circle", 6);
+    struct ar_choice choice = {AR_CHOICE_ALGORITHM, row, row->defaults};
+    choice.params.segment_bytes = 0;
+    assert_int_equal(choice.params.window, AR_WINDOW_AUTO);
+    assert_false(ar_choice_make_whole(&choice, 2, 1500, 8, 65536));
+    assert_int_equal(choice.params.window, 1);
+}
+
 /* --- the table --- */
 
 static void
@@ -342,6 +355,7 @@ main(void)
         cmocka_unit_test(what_is_made_whole_hands_ops_whole_vectors),
         cmocka_unit_test(rows_have_a_stand_in_only_where_they_cut),
         cmocka_unit_test(what_is_whole_stays_unless_it_is_in_segments),
+        cmocka_unit_test(what_is_whole_has_a_window_that_is_known),
         cmocka_unit_test(names_and_ids_lead_to_one_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
