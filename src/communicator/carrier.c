@@ -294,8 +294,8 @@ fit(struct ar_carriage *carriage, MPI_Comm comm, int nranks)
     const struct ar_carrier *const s = carriage->carrier;
     const size_t bytes = (size_t)nranks * sizeof(int);
     MPI_Group ours;
-    int nodes =
-        0; /* found so far; number: one more than that of each node, 0 where it was not met */
+    int nodes = 0; /* found so far */
+    /* One more than the number of the node of each first rank; 0 where it was not met yet. */
     int *const number = calloc((size_t)s->nranks, sizeof *number);
     carriage->rank_of = malloc(bytes);
     carriage->node_of = malloc(bytes);

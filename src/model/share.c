@@ -1,8 +1,9 @@
 #include "model/share.h"
 
+#include <math.h>
+
 #include "schedule/error.h"
 #include "schedule/grow.h"
-#include <math.h>
 
 /* Two ends are one that lie closer, ns: shares are not exact in floating point. */
 #define CLOSE 1e-6

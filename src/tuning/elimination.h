@@ -21,8 +21,7 @@
  *   at most q^k (k counts its own values; variants have fewer).
  * - One that is no faster than the incumbent by the rule's margin wins each pair with probability
  *   1/2 at most, and so replaces it with the probability that chance wins that share of the pairs:
- *   11.3 % for ar_by_clock (8 of 11), 1.1 % for ar_by_calls (9 of 10).  Then nearly nothing is
- * lost.
+ *   11.3 % for ar_by_clock (8 of 11), 1.1 % for ar_by_calls (9 of 10).  Then it loses little.
  * - By the model there is none as long as bounds are bounds: who leaves was slower by more than
  *   they are apart.  Variants of a root that is 2.1 times as slow as the best are not looked at.
  *
