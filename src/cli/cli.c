@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "config/rank.h"
+#include "model/machine.h"
 
 /* --- the command line --- */
 
@@ -75,6 +77,36 @@ ar_option_number(struct argp_state *state, const char *option, const char *text,
         argp_error(state, "--%s wants a whole number from %ld to %ld, not '%s'", option, least,
                    most, text);
     return number;
+}
+
+/* A number of the option's own unit, or a measure with its unit. */
+static double
+option_measure(struct argp_state *state, const char *option, const char *text,
+               enum ar_measure measure, double unit, const char *unit_name)
+{
+    char why[AR_MACHINE_PROBLEM], *end;
+    struct ar_text t;
+    double value = strtod(text, &end) * unit;
+    ar_text_init(&t, why, sizeof why);
+    if (end != text && *end == '\0' && isfinite(value) && value > 0)
+        return value / unit;
+    if (ar_measure_parse(&value, measure, ar_word_of(text), &t))
+        argp_error(state, "--%s %s, or a number of %s above 0", option, why, unit_name);
+    if (!(value > 0))
+        argp_error(state, "--%s cannot be '%s'; allowed: what is above 0", option, text);
+    return value / unit;
+}
+
+double
+ar_option_us(struct argp_state *state, const char *option, const char *text)
+{
+    return option_measure(state, option, text, AR_MEASURE_TIME, 1e3, "microseconds");
+}
+
+double
+ar_option_gbytes(struct argp_state *state, const char *option, const char *text)
+{
+    return option_measure(state, option, text, AR_MEASURE_RATE, 1e9, "gigabytes a second");
 }
 
 void

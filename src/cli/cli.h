@@ -42,6 +42,10 @@ void ar_cli_unmute(void);
 long ar_option_number(struct argp_state *state, const char *option, const char *text, long least,
                       long most);
 
+/* A number above 0, or one with a unit as in machine files: microseconds, or gigabytes a second. */
+double ar_option_us(struct argp_state *state, const char *option, const char *text);
+double ar_option_gbytes(struct argp_state *state, const char *option, const char *text);
+
 /* --sizes, whose ranges grow by the factor.  *sizes is the caller's to fini. */
 void ar_option_sizes(struct argp_state *state, struct ar_sizes *sizes, const char *text,
                      size_t factor);

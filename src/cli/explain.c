@@ -42,16 +42,6 @@ whole_number(struct argp_state *state, const char *what, const char *text, long 
     return (int)n;
 }
 
-static double
-positive(struct argp_state *state, const char *what, const char *text)
-{
-    char *end;
-    double x = strtod(text, &end);
-    if (*text == '\0' || *end != '\0' || !(x > 0))
-        argp_error(state, "%s '%s': give a number above 0", what, text);
-    return x;
-}
-
 static void
 parse_size(struct argp_state *state, struct ar_explain *request, const char *text)
 {
@@ -172,13 +162,13 @@ parse_option(int key, char *value, struct argp_state *state)
         request->rules_file = value;
         return 0;
     case LATENCY:
-        request->latency_us = positive(state, "latency", value);
+        request->latency_us = ar_option_us(state, "latency", value);
         return 0;
     case BANDWIDTH:
-        request->bandwidth_gbytes = positive(state, "bandwidth", value);
+        request->bandwidth_gbytes = ar_option_gbytes(state, "bandwidth", value);
         return 0;
     case REDUCTION:
-        request->reduction_gbytes = positive(state, "reduction", value);
+        request->reduction_gbytes = ar_option_gbytes(state, "reduction", value);
         return 0;
     case ARGP_KEY_ARG:
         if (request->algorithm)

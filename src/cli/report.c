@@ -28,15 +28,12 @@ static error_t
 parse(int key, char *argument, struct argp_state *state)
 {
     struct request *request = state->input;
-    char *end;
     switch (key) {
     case 'o':
         request->html = argument;
         return 0;
     case 'b':
-        request->bytes_per_ns = strtod(argument, &end);
-        if (*end || end == argument || !(request->bytes_per_ns > 0 && request->bytes_per_ns < 1e9))
-            argp_error(state, "--bandwidth takes gigabytes a second above 0, not '%s'", argument);
+        request->bytes_per_ns = ar_option_gbytes(state, "bandwidth", argument);
         return 0;
     case ARGP_KEY_ARG:
         if (request->n == FILES_MAX)

@@ -14,6 +14,8 @@
 
 #include <stddef.h>
 
+#include "select/words.h"
+
 #define AR_MACHINE_TITLE    80
 #define AR_MACHINE_PROBLEM  320
 #define AR_MACHINE_LEVELS   4
@@ -77,6 +79,14 @@ int *ar_machine_place(const struct ar_machine *machine, int nranks);
  * tells line and column, what is wrong and what is allowed. */
 int ar_machine_parse(struct ar_machine *machine, const char *text,
                      char problem[AR_MACHINE_PROBLEM]);
+
+/* What a number with its unit measures: nanoseconds, or bytes a second. */
+enum ar_measure { AR_MEASURE_TIME, AR_MEASURE_RATE };
+
+/* Reads "1.5us" or "12.5GB/s" as machine files have them: units are spelled exactly.  AR_OK;
+ * AR_ERR_SYNTAX, and why gets "cannot be ..." and what is allowed. */
+int ar_measure_parse(double *value, enum ar_measure measure, struct ar_word word,
+                     struct ar_text *why);
 
 /* The text of a file that parses back to the same machine, to within the digits printed.  Machines
  * are printed that were measured: their nodes are alike, and their links are queues.  Malloced;

@@ -59,16 +59,25 @@ static const struct value {
 
 enum { VALUES = sizeof values / sizeof values[0] };
 
-/* Units, longer names before those that they begin with; how many ns, or bytes a second, one is. */
+/* Units, spelled exactly, since Gb/s is read as bits by some and as bytes by others; how many ns,
+ * or bytes a second, one is. */
 struct unit {
     const char *name;
     double factor;
 };
 
 static const struct unit times[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {NULL, 0}};
-static const struct unit rates[] = {
-    {"gbit/s", 1e9 / 8}, {"mbit/s", 1e6 / 8}, {"kbit/s", 1e3 / 8}, {"gb/s", 1e9},
-    {"mb/s", 1e6},       {"kb/s", 1e3},       {"b/s", 1},          {NULL, 0}};
+static const struct unit rates[] = {{"Gbit/s", 1e9 / 8},
+                                    {"Mbit/s", 1e6 / 8},
+                                    {"kbit/s", 1e3 / 8},
+                                    {"Kbit/s", 1e3 / 8},
+                                    {"bit/s", 1.0 / 8},
+                                    {"GB/s", 1e9},
+                                    {"MB/s", 1e6},
+                                    {"kB/s", 1e3},
+                                    {"KB/s", 1e3},
+                                    {"B/s", 1},
+                                    {NULL, 0}};
 static const struct unit none[] = {{"", 1}, {NULL, 0}};
 
 struct parser {
@@ -127,16 +136,11 @@ read_measure(double *measure, struct ar_word word, const struct unit *units)
             number += place * (*at - '0');
         }
     const size_t length = (size_t)(last - at);
-    for (; units->name; units++) {
-        size_t i = 0;
-        while (i < length && ar_name_char(at[i]) == units->name[i])
-            i++;
-        if (i == length && units->name[i] == '\0') {
-            *measure = number * units->factor;
-            return true;
-        }
-    }
-    return false;
+    while (units->name && (strlen(units->name) != length || memcmp(at, units->name, length) != 0))
+        units++;
+    if (units->name)
+        *measure = number * units->factor;
+    return units->name != NULL;
 }
 
 /* Bytes a second. */
@@ -149,6 +153,58 @@ read_measure(double *measure, struct ar_word word, const struct unit *units)
 #define FACTOR_LEAST 1e-6
 #define FACTOR_MOST  1e6
 
+static const char *const allowed[] = {
+    [TIME] = "a time up to 1000s as in 500ns, 1.5us, 2ms or 1s",
+    [RATE] = "a bandwidth from 1B/s to 1000000000GB/s as in 12.5GB/s or 10Gbit/s (powers of 1000)",
+    [SIZE] = "bytes as digits with K, M or G, or inf",
+    [COUNT] = "a whole number from 1 to 1048576",
+    [FACTOR] = "a number from 0.000001 to 1000000",
+    [SHARING] = "queue or fair",
+    [DIMS] = "1 to 4 numbers from 1 to 100 as in 8x8x4"};
+
+/* Tells of 10Gb/s what its writer may have meant. */
+static void
+tell_ambiguity(struct ar_text *why, struct ar_word word)
+{
+    static const char unit[] = "b/s";
+    const size_t length = strlen(unit);
+    if (word.length <= length || memcmp(word.at + word.length - length, unit, length) != 0)
+        return;
+    const int number = (int)strspn(word.at, "0123456789.");
+    static const char *const prefixes[][2] = {{"k", "k"}, {"K", "K"}, {"m", "M"},
+                                              {"M", "M"}, {"g", "G"}, {"G", "G"}};
+    const char *prefix = "";
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+        if (word.at[number] == *prefixes[i][0])
+            prefix = prefixes[i][1];
+    ar_text_add(why, ", which may be bits or bytes: say %.*s%sbit/s or %.*s%sB/s", number, word.at,
+                prefix, number, word.at, prefix);
+}
+
+static bool
+read_bounded(double *value, enum ar_measure measure, struct ar_word word)
+{
+    if (measure == AR_MEASURE_TIME)
+        return read_measure(value, word, times) && *value <= TIME_MOST;
+    return read_measure(value, word, rates) && *value >= RATE_LEAST && *value <= RATE_MOST;
+}
+
+int
+ar_measure_parse(double *value, enum ar_measure measure, struct ar_word word, struct ar_text *why)
+{
+    double x;
+    if (read_bounded(&x, measure, word)) {
+        *value = x;
+        return AR_OK;
+    }
+    ar_text_add(why, "cannot be ");
+    ar_text_quote(why, word);
+    if (measure == AR_MEASURE_RATE)
+        tell_ambiguity(why, word);
+    ar_text_add(why, "; allowed: %s", allowed[measure == AR_MEASURE_TIME ? TIME : RATE]);
+    return AR_ERR_SYNTAX;
+}
+
 static bool
 read_value(struct parser *p, const struct value *value, struct ar_word word)
 {
@@ -160,12 +216,12 @@ read_value(struct parser *p, const struct value *value, struct ar_word word)
     double rate;
     switch (value->kind) {
     case TIME:
-        if (!read_measure(time, word, times) || *time > TIME_MOST)
+        if (!read_bounded(time, AR_MEASURE_TIME, word))
             return false;
         *time = round(*time * 1e3) / 1e3; /* as it is printed */
         return true;
     case RATE:
-        if (!read_measure(&rate, word, rates) || rate < RATE_LEAST || rate > RATE_MOST)
+        if (!read_bounded(&rate, AR_MEASURE_RATE, word))
             return false;
         *(double *)place = 1e9 / rate;
         return true;
@@ -191,17 +247,11 @@ read_value(struct parser *p, const struct value *value, struct ar_word word)
 static bool
 refuse_value(struct parser *p, const struct value *value, struct ar_word word)
 {
-    static const char *const allowed[] = {
-        "a time up to 1000s as in 500ns, 1.5us, 2ms or 1s",
-        "a bandwidth from 1B/s to 1000000000GB/s as in 12.5GB/s or 10Gbit/s (powers of 1000)",
-        "bytes as digits with K, M or G, or inf",
-        "a whole number from 1 to 1048576",
-        "a number from 0.000001 to 1000000",
-        "queue or fair",
-        "1 to 4 numbers from 1 to 100 as in 8x8x4"};
     tell_place(p, word.at);
     ar_text_add(p->why, "%s cannot be ", value->name);
     ar_text_quote(p->why, word);
+    if (value->kind == RATE)
+        tell_ambiguity(p->why, word);
     ar_text_add(p->why, "; allowed: %s", allowed[value->kind]);
     return false;
 }
