@@ -23,7 +23,9 @@ static const struct argp_option options[] = {
      "type=float, inplace=no, comm=MPI_COMM_WORLD)",
      0},
     {"svg", SVG, "FILE", 0, "Draw a picture into FILE, too; -: on stdout, without the text", 0},
-    {"machine", 'm', "FILE", 0, "How long it takes on this machine: a file as for ALLREDUCE_MODEL",
+    {"machine", 'm', "FILE", 0,
+     "How long it takes on this machine: a file as for ALLREDUCE_MODEL, or the name of an installed "
+     "one such as flat",
      0},
     {"compare", COMPARE, NULL, 0, "How long every algorithm takes", 0},
     {"latency", LATENCY, "US", 0, "a, microseconds a message (1)", 1},

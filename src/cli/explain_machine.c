@@ -5,6 +5,7 @@
 
 #include "algorithms/card.h"
 #include "cli/cli.h"
+#include "cli/data.h"
 #include "cli/explain.h"
 #include "config/config.h"
 #include "config/files.h"
@@ -34,11 +35,14 @@ set_scene(struct scene *scene)
     struct ar_text why;
     int error = AR_OK;
     ar_text_init(&why, reason, sizeof reason);
-    if (request->machine_file)
-        error = ar_model_file_read(&scene->machine, request->machine_file, &why);
-    else
+    if (request->machine_file) {
+        char *const path = ar_data_find(AR_DATA_MACHINE, request->machine_file, &why);
+        error = path ? ar_model_file_read(&scene->machine, path, &why) : AR_ERR_SYNTAX;
+        free(path);
+    } else {
         scene->machine = ar_machine_flat(request->latency_us * 1e3, 1 / request->bandwidth_gbytes,
                                          1 / request->reduction_gbytes);
+    }
     if (error) {
         fprintf(stderr, "allreduce explain: --machine: %s\n",
                 error == AR_ERR_MEMORY ? "out of memory" : reason);

@@ -9,23 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/data.h"
 #include "installed.h"
 
 /* --- finding it --- */
-
-/* This program's file; "" if the system does not tell. */
-static void
-find_own_path(char path[PATH_MAX])
-{
-    const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-    path[length > 0 ? length : 0] = '\0';
-}
 
 char *
 ar_preload_find(void)
 {
     char folder[PATH_MAX];
-    find_own_path(folder);
+    ar_own_path(folder);
     if (*folder)
         *strrchr(folder, '/') = '\0';
     const struct {
@@ -182,7 +175,7 @@ check_script(const struct ar_executable *script, const char *library, const char
 {
     struct ar_executable self;
     char path[PATH_MAX];
-    find_own_path(path);
+    ar_own_path(path);
     char *const together =
         ar_executable_examine(&self, path) ? NULL : ar_executable_libraries(&self);
     const bool takes = !together || takes_library(together, library, script->path, who);

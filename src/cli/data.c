@@ -1,0 +1,106 @@
+#include <config.h>
+
+#include "cli/data.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "installed.h"
+
+static const struct {
+    const char *folder, *ending, *what;
+} kinds[] = {
+    [AR_DATA_MACHINE] = {"machines", ".machine", "machines"},
+    [AR_DATA_RULES] = {"rules", ".rules", "rules"},
+};
+
+enum { PLACES = 3 };
+
+void
+ar_own_path(char path[PATH_MAX])
+{
+    const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    path[length > 0 ? length : 0] = '\0';
+}
+
+/* The folder of a kind of file in one of the places; NULL without memory. */
+static char *
+folder_in(int place, enum ar_data kind)
+{
+    char own[PATH_MAX], *path;
+    ar_own_path(own);
+    if (*own)
+        *strrchr(own, '/') = '\0';
+    const struct {
+        const char *folder, *below;
+    } places[PLACES] = {
+        {own, ""}, /* as it was built */
+        {AR_DATADIR, "/allreduce"},
+        {own, "/../share/allreduce"}, /* moved since it was installed */
+    };
+    return asprintf(&path, "%s%s/%s", places[place].folder, places[place].below,
+                    kinds[kind].folder) < 0
+               ? NULL
+               : path;
+}
+
+/* The file of this name in a folder, with the ending or without; NULL where there is none. */
+static char *
+find_in(const char *folder, const char *name, const char *ending)
+{
+    const char *const endings[] = {"", ending};
+    for (int i = 0; i < 2; i++) {
+        char *path;
+        if (asprintf(&path, "%s/%s%s", folder, name, endings[i]) < 0)
+            return NULL;
+        if (access(path, F_OK) == 0)
+            return path;
+        free(path);
+    }
+    return NULL;
+}
+
+/* Tells the names of the files in the first folder that is there. */
+static void
+tell_installed(enum ar_data kind, const char *name, struct ar_text *why)
+{
+    struct dirent **entries = NULL;
+    int n = -1;
+    for (int place = 0; place < PLACES && n < 0; place++) {
+        char *const folder = folder_in(place, kind);
+        n = folder ? scandir(folder, &entries, NULL, alphasort) : -1;
+        free(folder);
+    }
+    ar_text_quote(why, ar_word_of(name));
+    ar_text_add(why, " is not a file here, and not among the installed %s", kinds[kind].what);
+    const char *separator = ": ";
+    for (int i = 0; i < n; i++) {
+        const char *const end = strstr(entries[i]->d_name, kinds[kind].ending);
+        if (end) {
+            ar_text_add(why, "%s%.*s", separator, (int)(end - entries[i]->d_name),
+                        entries[i]->d_name);
+            separator = ", ";
+        }
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+char *
+ar_data_find(enum ar_data kind, const char *name, struct ar_text *why)
+{
+    char *path = NULL;
+    if (*name == '\0' || strchr(name, '/') || access(name, F_OK) == 0)
+        return strdup(name);
+    for (int place = 0; place < PLACES && !path; place++) {
+        char *const folder = folder_in(place, kind);
+        path = folder ? find_in(folder, name, kinds[kind].ending) : NULL;
+        free(folder);
+    }
+    if (!path)
+        tell_installed(kind, name, why);
+    return path;
+}

@@ -1,0 +1,19 @@
+/* Files that are installed with the program and found by name: machines and rules. */
+#ifndef AR_DATA_H
+#define AR_DATA_H
+
+#include <limits.h>
+
+#include "select/words.h"
+
+enum ar_data { AR_DATA_MACHINE, AR_DATA_RULES };
+
+/* This program's file; "" if the system does not tell. */
+void ar_own_path(char path[PATH_MAX]);
+
+/* The path of the file that name means: name itself where it has a '/' or such a file is here; else
+ * the installed one of that name, with or without its ending.  Malloced; NULL, and why gets what is
+ * installed, where there is none, or no memory. */
+char *ar_data_find(enum ar_data kind, const char *name, struct ar_text *why);
+
+#endif
