@@ -290,8 +290,8 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
      "algorithms by message size and ranks, as in ring:64K-inf;butterfly", &clauses,
      FIELD(rules[AR_SOURCE_ALGO]), .option = "algo", .letter = 'a'},
     {"ALLREDUCE_ALGO_LIST", "NAMES", "",
-     "algorithms that auto may pick, separated by commas; empty: all", &algorithms, FIELD(allowed),
-     .option = NULL},
+     "algorithms that auto may pick, separated by commas, ^ in front: all but; empty: all",
+     &algorithms, FIELD(allowed), .option = NULL},
     {"ALLREDUCE_DETERMINISM", "none|run|placement|size|order", "none",
      "what must not change the bits of rounded results: another run, nodes, size of "
      "message, order of ranks",

@@ -357,18 +357,52 @@ ar_rules_parse_lines(struct ar_rules **rules, const char *text, struct ar_proble
     return parse(rules, text, true, problem);
 }
 
+/* Puts row into the list, or takes it out. */
+static void
+allow(bool *allowed, const struct ar_algorithm *row, bool in)
+{
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        if (ar_algorithm_at(i) == row)
+            allowed[i] = in;
+}
+
+/* Intel ids as in 1-4, of which word is what stands here; those without a row are passed over. */
+static bool
+parse_ids(struct parser *p, bool *allowed, struct ar_word word, bool in)
+{
+    const size_t length = (size_t)((const char *)memchr(word.at, '-', word.length) - word.at);
+    const struct ar_word end = {word.at + length + 1, word.length - length - 1};
+    int first, last;
+    if (!ar_word_int((struct ar_word){word.at, length}, 1, AR_INTEL_ID_MAX, &first) ||
+        !ar_word_int(end, first, AR_INTEL_ID_MAX, &last)) {
+        ar_text_quote(&p->why, word);
+        return REFUSE(p, word.at,
+                      " is not a range of Intel ids; allowed: l-m with 1 <= l <= m <= %d",
+                      AR_INTEL_ID_MAX);
+    }
+    for (int id = first; id <= last; id++)
+        allow(allowed, ar_algorithm_by_intel_id(id), in);
+    take(p, word.length);
+    return true;
+}
+
+/* [ '^' ] a name, an alias, an id or a range of ids: into the list, with '^' out of it */
 static bool
 parse_list_entry(struct parser *p, bool *allowed)
 {
-    const char *const at = p->at;
+    const bool in = *p->at != '^';
+    if (!in)
+        take(p, 1);
+    const struct ar_word word = peek_word(p, true);
     struct ar_choice choice = {.kind = AR_CHOICE_NATIVE};
+    if (memchr(word.at, '-', word.length) && strspn(word.at, "0123456789-") >= word.length)
+        return parse_ids(p, allowed, word, in);
     if (!parse_algorithm(p, &choice))
         return false;
     if (choice.kind != AR_CHOICE_ALGORITHM)
-        return REFUSE(p, at, "%s is nothing for auto to pick; allowed: names of algorithms",
+        return REFUSE(p, word.at, "%s is nothing for auto to pick; allowed: names of algorithms",
                       choice.kind == AR_CHOICE_AUTO ? "auto" : "native");
-    for (size_t i = 0; i < ar_algorithm_count(); i++)
-        allowed[i] |= ar_algorithm_at(i) == choice.algorithm;
+    allow(allowed, choice.algorithm, in);
     return true;
 }
 
@@ -377,15 +411,21 @@ ar_algo_list_parse(bool *allowed, const char *text, struct ar_problem *problem)
 {
     struct parser p = begin(text, false, NULL, problem);
     skip_blanks(&p);
-    const bool all = *p.at == '\0';
+    const char *const begin_of_list = p.at;
+    const bool is_empty = *p.at == '\0';
     for (size_t i = 0; i < ar_algorithm_count(); i++)
-        allowed[i] = all;
-    bool more = !all && parse_list_entry(&p, allowed);
+        allowed[i] = is_empty || *p.at == '^';
+    bool more = !is_empty && parse_list_entry(&p, allowed);
     while (more && *p.at == ',') {
         take(&p, 1);
         more = parse_list_entry(&p, allowed);
     }
     if (more && *p.at != '\0')
         expected(&p, "',' or the end behind the algorithm");
+    size_t left = 0;
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        left += allowed[i];
+    if (!p.error && left == 0)
+        REFUSE(&p, begin_of_list, "the list leaves auto no algorithm; allowed: one or more");
     return p.error;
 }

@@ -119,7 +119,8 @@ unsigned ar_rules_all_traits(const struct ar_rules *rules);
  * for aliases and ids, parameters in full.  Malloced; NULL without memory. */
 char *ar_rules_text(const struct ar_rules *rules);
 
-/* Which rows auto may pick: a comma-separated list of names, aliases or ids;
+/* Which rows auto may pick: a comma-separated list of names, aliases, ids or ranges of ids as in
+ * 1-4; with '^' in front of one, all but that, of those before it or, where it is the first, of all;
  * "" allows all.  allowed[i] belongs to ar_algorithm_at(i); room for
  * ar_algorithm_count() entries.  AR_ERR_SYNTAX with *problem filled. */
 int ar_algo_list_parse(bool *allowed, const char *text, struct ar_problem *problem);

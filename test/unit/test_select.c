@@ -607,6 +607,14 @@ a_list_allows_what_it_names(void **state)
     assert_int_equal(ar_algo_list_parse(allowed, " 8 , Recursive-Doubling", &problem), AR_OK);
     for (size_t i = 0; i < n; i++)
         assert_int_equal(allowed[i], i == row_index("ring") || i == row_index("butterfly"));
+    assert_int_equal(ar_algo_list_parse(allowed, "^ring, ^butterfly", &problem), AR_OK);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(allowed[i], i != row_index("ring") && i != row_index("butterfly"));
+    assert_int_equal(ar_algo_list_parse(allowed, "1-3,8,^2", &problem), AR_OK);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(allowed[i], ar_algorithm_at(i) == ar_algorithm_by_intel_id(1) ||
+                                         ar_algorithm_at(i) == ar_algorithm_by_intel_id(3) ||
+                                         ar_algorithm_at(i) == ar_algorithm_by_intel_id(8));
     free(allowed);
 }
 
@@ -628,6 +636,13 @@ a_bad_list_is_refused(void **state)
 {
     (void)state;
     assert_list_refused("ring,rinng", 6, "did you mean 'ring'?");
+    assert_list_refused("ring,4-2", 6, "'4-2' is not a range of Intel ids; allowed: l-m with 1");
+    assert_list_refused("0-4", 1, "'0-4' is not a range of Intel ids");
+    assert_list_refused("1-99", 1, "'1-99' is not a range");
+    assert_list_refused("1-", 1, "'1-' is not a range");
+    assert_list_refused("^", 2, "expected an algorithm");
+    assert_list_refused("^rign", 2, "did you mean 'ring'?");
+    assert_list_refused("ring,^ring", 1, "leaves auto no algorithm");
     assert_list_refused("ring,", 6, "expected an algorithm, found the end");
     assert_list_refused(",ring", 1, "expected an algorithm, found ','");
     assert_list_refused("ring butterfly", 6, "expected ',' or the end");
