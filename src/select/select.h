@@ -21,6 +21,8 @@
  *   op      = sum | prod | max | ... | user (any of the program's own)
  *   type    = integer | float | double | long_double | complex | logical | byte | pair | other
  *   inplace = yes | no (not MPI_IN_PLACE on all ranks)
+ *   commutes = yes | no (does the op?)
+ *   block   = the bytes of the message for each rank, rounded up: a range of sizes
  *   nodes   = the number of nodes with ranks of the communicator
  *   ppn     = the most of its ranks on one of them
  *   comm    = its name on its rank 0 as of the first call that asks, with * and ?
@@ -120,7 +122,7 @@ unsigned ar_rules_all_traits(const struct ar_rules *rules);
 char *ar_rules_text(const struct ar_rules *rules);
 
 /* Which rows auto may pick: a comma-separated list of names, aliases, ids or ranges of ids as in
- * 1-4; with '^' in front of one, all but that, of those before it or, where it is the first, of all;
+ * 1-4; '^' in front of one takes it out of those before it or, where it is the first, of all;
  * "" allows all.  allowed[i] belongs to ar_algorithm_at(i); room for
  * ar_algorithm_count() entries.  AR_ERR_SYNTAX with *problem filled. */
 int ar_algo_list_parse(bool *allowed, const char *text, struct ar_problem *problem);

@@ -6,7 +6,7 @@
 
 #include "select/select.h"
 
-enum kind { WORDS, RANGE, PATTERN };
+enum kind { WORDS, RANGE, BYTES, PATTERN };
 
 struct trait {
     const char *name;
@@ -30,6 +30,7 @@ static const char *const type_words[AR_TYPE_CLASSES + 1] = {
     [AR_TYPE_OTHER] = "other",
 };
 static const char *const place_words[] = {[AR_OUT_OF_PLACE] = "no", [AR_IN_PLACE] = "yes", NULL};
+static const char *const truth_words[] = {[false] = "no", [true] = "yes", NULL};
 
 #define AT(field) offsetof(struct ar_traits, field)
 
@@ -37,6 +38,8 @@ static const struct trait table[] = {
     {"op", AR_TRAIT_OP, WORDS, AT(ops), op_words},
     {"type", AR_TRAIT_TYPE, WORDS, AT(types), type_words},
     {"inplace", AR_TRAIT_PLACE, WORDS, AT(places), place_words},
+    {"commutes", AR_TRAIT_COMMUTES, WORDS, AT(commutes), truth_words},
+    {"block", AR_TRAIT_BLOCK, BYTES, AT(block), NULL},
     {"nodes", AR_TRAIT_NODES, RANGE, AT(nodes), NULL},
     {"ppn", AR_TRAIT_PER_NODE, RANGE, AT(per_node), NULL},
     {"comm", AR_TRAIT_COMM, PATTERN, AT(comm), NULL},
@@ -78,6 +81,13 @@ parse_number(size_t *number, struct ar_word word)
     return true;
 }
 
+static bool
+parse_bytes(size_t *bytes, struct ar_word word)
+{
+    const char *end;
+    return word.length > 0 && !ar_size_parse(bytes, word.at, &end) && end == word.at + word.length;
+}
+
 /* One word or several with '|' between them. */
 static bool
 parse_words(unsigned *set, const char *const *words, struct ar_word value)
@@ -96,13 +106,14 @@ parse_words(unsigned *set, const char *const *words, struct ar_word value)
 
 /* min | min '-' max */
 static bool
-parse_range(struct ar_range *range, struct ar_word value)
+parse_range(struct ar_range *range, struct ar_word value,
+            bool (*parse)(size_t *bound, struct ar_word word))
 {
     const bool has_end = memchr(value.at, '-', value.length) != NULL;
-    if (!parse_number(&range->min, next_part(&value, '-')))
+    if (!parse(&range->min, next_part(&value, '-')))
         return false;
     range->max = range->min;
-    if (has_end && !parse_number(&range->max, value))
+    if (has_end && !parse(&range->max, value))
         return false;
     return range->min != SIZE_MAX && range->min <= range->max;
 }
@@ -114,7 +125,9 @@ parse_value(struct ar_traits *traits, const struct trait *trait, struct ar_word 
     case WORDS:
         return parse_words(place_of(traits, trait), trait->words, value);
     case RANGE:
-        return parse_range(place_of(traits, trait), value);
+        return parse_range(place_of(traits, trait), value, parse_number);
+    case BYTES:
+        return parse_range(place_of(traits, trait), value, parse_bytes);
     case PATTERN:
         if (value.length >= sizeof traits->comm)
             return false;
@@ -135,6 +148,9 @@ tell_values(struct ar_text *why, const struct trait *trait)
         break;
     case RANGE:
         ar_text_add(why, "a number from 1 on or a range as in 2-8 or 2-inf");
+        break;
+    case BYTES:
+        ar_text_add(why, "bytes or a range of them as in 0-64K or 1M-inf");
         break;
     case PATTERN:
         ar_text_add(why,
@@ -187,6 +203,7 @@ print_value(struct ar_text *t, const struct trait *trait, const struct ar_traits
     const char *separator = "";
     const unsigned *const set = place_of(traits, trait);
     const struct ar_range *const range = place_of(traits, trait);
+    char size[AR_SIZE_TEXT];
     switch (trait->kind) {
     case WORDS:
         for (int i = 0; trait->words[i]; i++)
@@ -201,6 +218,11 @@ print_value(struct ar_text *t, const struct trait *trait, const struct ar_traits
             ar_text_add(t, "-inf");
         else if (range->max != range->min)
             ar_text_add(t, "-%zu", range->max);
+        break;
+    case BYTES:
+        ar_text_add(t, "%s", ar_size_print(range->min, size, sizeof size));
+        if (range->max != range->min)
+            ar_text_add(t, "-%s", ar_size_print(range->max, size, sizeof size));
         break;
     case PATTERN:
         ar_text_add(t, "%s", traits->comm);
@@ -224,10 +246,14 @@ ar_traits_print(struct ar_text *t, const struct ar_traits *traits)
 static struct ar_traits
 traits_of(const struct ar_request *request)
 {
+    const size_t nranks = request->nranks > 0 ? (size_t)request->nranks : 1;
+    const size_t block = request->bytes / nranks + (request->bytes % nranks > 0);
     struct ar_traits traits = {
         .ops = 1u << request->op,
         .types = 1u << request->type,
         .places = 1u << request->place,
+        .commutes = 1u << request->commutative,
+        .block = {block, block},
         .nodes = {request->nodes, request->nodes},
         .per_node = {request->per_node, request->per_node},
     };
@@ -272,6 +298,7 @@ has(const struct ar_traits *traits, const struct trait *trait, const struct ar_t
         return *(const unsigned *)place_of(traits, trait) &
                *(const unsigned *)place_of(request, trait);
     case RANGE:
+    case BYTES:
         return wanted->min <= there->min && there->max <= wanted->max;
     case PATTERN:
         while (comm && patterns.length > 0 && !matches)

@@ -51,7 +51,9 @@ enum ar_trait {
     AR_TRAIT_PLACE = 4,
     AR_TRAIT_NODES = 8,
     AR_TRAIT_PER_NODE = 16,
-    AR_TRAIT_COMM = 32
+    AR_TRAIT_COMM = 32,
+    AR_TRAIT_COMMUTES = 64,
+    AR_TRAIT_BLOCK = 128
 };
 
 struct ar_range {
@@ -60,11 +62,13 @@ struct ar_range {
 
 /* What a clause asks for.  Only the traits in asks count; all bounds are inclusive. */
 struct ar_traits {
-    unsigned asks;   /* of enum ar_trait */
-    unsigned ops;    /* of 1 << enum ar_op */
-    unsigned types;  /* of 1 << enum ar_type_class */
-    unsigned places; /* of 1 << enum ar_place */
+    unsigned asks;     /* of enum ar_trait */
+    unsigned ops;      /* of 1 << enum ar_op */
+    unsigned types;    /* of 1 << enum ar_type_class */
+    unsigned places;   /* of 1 << enum ar_place */
+    unsigned commutes; /* of 1 << (does the op commute?) */
     struct ar_range nodes, per_node;
+    struct ar_range block;   /* bytes of the message for each rank, rounded up */
     char comm[AR_COMM_TEXT]; /* patterns with '|' between them */
 };
 

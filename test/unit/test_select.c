@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "config/files.h"
 #include "select/names.h"
 #include "select/select.h"
 
@@ -245,6 +246,101 @@ nodes_are_a_number_or_a_range(void **state)
 }
 
 static void
+a_block_is_the_bytes_for_each_rank_rounded_up(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t bytes;
+        bool takes;
+    } cases[] = {{"ring:block=1025", 4097, true},         {"ring:block=1K-2K", 4097, true},
+                 {"ring:block=0-1K", 4097, false},        {"ring:block=0-1K", 4096, true},
+                 {"ring:block=0-inf,8K-16K", 9000, true}, {"ring:block=0-inf,8K-16K", 4096, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_rules *const rules = parsed(cases[i].text, false);
+        const struct ar_request request = {.bytes = cases[i].bytes, .nranks = 4};
+        assert_int_equal(ar_rules_match(rules, &request) != NULL, cases[i].takes);
+        ar_rules_destroy(rules);
+    }
+}
+
+static void
+an_op_commutes_or_does_not(void **state)
+{
+    (void)state;
+    const struct ar_request commutes = {.commutative = true}, fixed = {.commutative = false};
+    assert_true(takes("ring:commutes=yes", commutes) && !takes("ring:commutes=yes", fixed));
+    assert_true(takes("ring:commutes=no", fixed) && !takes("ring:commutes=no", commutes));
+}
+
+/* --- the rules that ship --- */
+
+static struct ar_rules *
+read_shipped(const char *name)
+{
+    char path[4096], reason[1024];
+    struct ar_text why;
+    struct ar_rules *rules = NULL;
+    ar_text_init(&why, reason, sizeof reason);
+    snprintf(path, sizeof path, "%s/rules/%s", getenv("srcdir") ? getenv("srcdir") : ".", name);
+    if (ar_rules_file_read(&rules, NULL, path, &why))
+        fail_msg("%s", reason);
+    return rules;
+}
+
+static const char *
+openmpi_runs(size_t count, size_t size, const struct ar_request *r)
+{
+    const size_t p = (size_t)r->nranks, bytes = count * size;
+    if (bytes < 10000)
+        return "butterfly";
+    if (!r->commutative || count <= p)
+        return "reduce_bcast";
+    return bytes <= p << 20 ? "ring" : "segmented_ring";
+}
+
+static const char *
+mpich_runs(size_t count, size_t size, const struct ar_request *r)
+{
+    size_t power = 1;
+    while (2 * power <= (size_t)r->nranks)
+        power *= 2;
+    return count * size <= 2048 || count < power || r->op == AR_OPS ? "butterfly" : "rhd";
+}
+
+static void
+holds(const char *file, const char *(*formula)(size_t, size_t, const struct ar_request *))
+{
+    static const int ranks[] = {2, 3, 4, 7, 16, 63, 64, 511, 1024, 1500, 2500, 5000, 70000};
+    struct ar_rules *const rules = read_shipped(file);
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++)
+        for (size_t count = 1; count < (size_t)1 << 28; count += count / 7 + 1)
+            for (int k = 0; k < 8; k++) {
+                const size_t size = k & 1 ? 8 : 4;
+                const struct ar_request request = {.bytes = count * size,
+                                                   .nranks = ranks[i],
+                                                   .commutative = !(k & 2),
+                                                   .op = k & 4 ? AR_OPS : AR_SUM,
+                                                   .type = k & 1 ? AR_TYPE_DOUBLE : AR_TYPE_FLOAT};
+                const struct ar_clause *const clause = ar_rules_match(rules, &request);
+                const char *const expected = formula(count, size, &request);
+                assert_non_null(clause);
+                if (clause->choice.algorithm != ar_algorithm_find(expected, strlen(expected)))
+                    fail_msg("%s: %zu elements of %zu bytes on %d ranks: %s, not %s", file, count,
+                             size, ranks[i], clause->choice.algorithm->name, expected);
+            }
+    ar_rules_destroy(rules);
+}
+
+static void
+rules_that_ship_choose_as_their_libraries_do(void **state)
+{
+    (void)state;
+    holds("openmpi.rules", openmpi_runs);
+    holds("mpich.rules", mpich_runs);
+}
+
+static void
 names_of_communicators_match_patterns(void **state)
 {
     (void)state;
@@ -267,6 +363,8 @@ traits_are_printed_as_they_are_read(void **state)
                      "ring:8,op=sum|max,type=double");
     assert_canonical("ring:comm=row_*|col?,nodes=2-inf,ppn=1-4,inplace=yes|no", false,
                      "ring:inplace=no|yes,nodes=2-inf,ppn=1-4,comm=row_*|col?");
+    assert_canonical("ring:Block=1024-inf,commutes=yes;ring:block=0-7", false,
+                     "ring:commutes=yes,block=1K-inf;ring:block=0-7");
 }
 
 static void
@@ -283,6 +381,10 @@ wrong_traits_are_told(void **state)
     assert_refused("ring:ppn=0-4", 10, "ppn cannot be '0-4'");
     assert_refused("ring:nodes=inf", 12, "nodes cannot be 'inf'");
     assert_refused("ring:nodes=1-", 12, "nodes cannot be '1-'");
+    assert_refused("ring:block=2K-1K", 12, "block cannot be '2K-1K'; allowed: bytes or a range");
+    assert_refused("ring:block=inf", 12, "block cannot be 'inf'");
+    assert_refused("ring:block=-8", 12, "block cannot be '-8'");
+    assert_refused("ring:commutes=maybe", 15, "commutes cannot be 'maybe'; allowed: no, yes");
     assert_refused("ring:op=", 9, "expected a value, found the end");
     assert_refused("ring:op=sum 8", 13, "expected ',', ';' or the end behind the value");
 }
@@ -844,6 +946,9 @@ main(void)
         cmocka_unit_test(clauses_keep_their_place_and_conditions),
         cmocka_unit_test(a_clause_asks_for_traits_beside_sizes),
         cmocka_unit_test(nodes_are_a_number_or_a_range),
+        cmocka_unit_test(a_block_is_the_bytes_for_each_rank_rounded_up),
+        cmocka_unit_test(an_op_commutes_or_does_not),
+        cmocka_unit_test(rules_that_ship_choose_as_their_libraries_do),
         cmocka_unit_test(names_of_communicators_match_patterns),
         cmocka_unit_test(traits_are_printed_as_they_are_read),
         cmocka_unit_test(wrong_traits_are_told),
