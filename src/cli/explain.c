@@ -16,15 +16,17 @@ static const struct argp_option options[] = {
     {"size", 's', "BYTES", 0, "Size of the message: 8, 64K, 1M, ...", 0},
     {"element", 'e', "BYTES", 0, "Size of an element (8)", 0},
     {"nodes", 'N', "HxR", 0, "H nodes of R ranks each", 0},
-    {"rules", 'r', "TEXT", 0, "Explain a text as in ALLREDUCE_ALGO, in place of one algorithm", 0},
+    {"rules", 'r', "TEXT", 0,
+     "Explain a text as in ALLREDUCE_ALGO, or the file of that name, in place of one algorithm", 0},
     {"rules-file", 'f', "FILE", 0, "Explain a file as in ALLREDUCE_RULES", 0},
     {"call", CALL, "TRAITS", 0,
      "The call that rules are asked about, where they ask for more than its size (op=sum, "
-     "type=float, inplace=no, comm=MPI_COMM_WORLD)",
+     "type=float, inplace=no, commutes=yes, comm=MPI_COMM_WORLD)",
      0},
     {"svg", SVG, "FILE", 0, "Draw a picture into FILE, too; -: on stdout, without the text", 0},
     {"machine", 'm', "FILE", 0,
-     "How long it takes on this machine: a file as for ALLREDUCE_MODEL, or the name of an installed "
+     "How long it takes on this machine: a file as for ALLREDUCE_MODEL, or the name of an "
+     "installed "
      "one such as flat",
      0},
     {"compare", COMPARE, NULL, 0, "How long every algorithm takes", 0},
@@ -85,6 +87,8 @@ parse_call(struct argp_state *state, struct ar_traits *call, const char *text)
             argp_error(state, "--call '%s': a call has one value, without '|'", at);
         if (call->asks & (AR_TRAIT_NODES | AR_TRAIT_PER_NODE))
             argp_error(state, "--call '%s': give the nodes by --nodes=HxR", at);
+        if (call->asks & AR_TRAIT_BLOCK)
+            argp_error(state, "--call '%s': all sizes are shown, and so are all blocks", at);
         at += length;
         if (*at == '\0')
             return;
@@ -115,8 +119,11 @@ check_request(struct argp_state *state, struct ar_explain *request)
     /* With a machine nothing is proved or drawn. */
     if (!is_timed && request->nranks > AR_EXPLAIN_RANKS_MAX)
         argp_error(state, "at most %d ranks without --machine or --compare", AR_EXPLAIN_RANKS_MAX);
-    if (is_timed && (request->svg || rules))
-        argp_error(state, "--machine and --compare tell times alone: no --svg, no --rules");
+    if ((is_timed && request->svg) || (request->compare && rules))
+        argp_error(state, "--machine and --compare tell times alone: no --svg, and --rules only "
+                          "with --machine, for auto across nodes");
+    if (rules && request->machine_file && request->hosts < 2)
+        argp_error(state, "rules ask a machine across nodes alone: give --nodes=HxR");
     if (request->compare && request->algorithm)
         argp_error(state, "--compare takes all algorithms: leave out '%s'", request->algorithm);
     if (request->svg && (rules || request->nranks > AR_TRACE_RANKS_MAX))
@@ -202,8 +209,9 @@ ar_cli_explain(int argc, char **argv)
         .reduction_gbytes = 10,
     };
     argp_parse(&argp, argc, argv, 0, NULL, &request);
-    const int exit_code = request.machine_file || request.compare ? ar_explain_machine(&request)
-                          : request.algorithm                     ? ar_explain_algorithm(&request)
-                                                                  : ar_explain_rules(&request);
+    const int exit_code = request.rules || request.rules_file ? ar_explain_rules(&request)
+                          : request.machine_file || request.compare
+                              ? ar_explain_machine(&request)
+                              : ar_explain_algorithm(&request);
     return fflush(stdout) == 0 ? exit_code : AR_EXIT_FAILED;
 }

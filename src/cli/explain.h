@@ -38,6 +38,10 @@ int ar_explain_algorithm(const struct ar_explain *request);
 int ar_explain_rules(const struct ar_explain *request);
 int ar_explain_machine(const struct ar_explain *request);
 
+/* What auto goes by across nodes of the request's machine, for ops that do not commute where
+ * in_order: a text of rules for the caller to free.  An enum ar_exit, having said why it failed. */
+int ar_explain_advise(char **rules, const struct ar_explain *request, bool in_order);
+
 /* Says on stderr what is wrong with a text of rules, and where. */
 void ar_explain_problem(const char *text, const struct ar_problem *problem);
 

@@ -249,6 +249,24 @@ explain_auto(const struct scene *scene)
 }
 
 int
+ar_explain_advise(char **rules, const struct ar_explain *request, bool in_order)
+{
+    struct scene scene = {.request = request};
+    struct ar_advice advice;
+    int exit_code = set_scene(&scene);
+    if (exit_code != AR_EXIT_DONE)
+        return exit_code;
+    scene.advice.in_order = in_order;
+    const int error = ar_advise(&advice, &scene.advice);
+    char *const text = error ? NULL : ar_advice_rules(&advice);
+    exit_code = tell_error(&scene, error || text ? error : AR_ERR_MEMORY);
+    if (text)
+        *rules = text;
+    free(scene.node_of);
+    return exit_code;
+}
+
+int
 ar_explain_machine(const struct ar_explain *request)
 {
     struct scene scene = {.request = request};

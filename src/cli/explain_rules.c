@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/data.h"
 #include "cli/explain.h"
 #include "config/files.h"
 #include "select/select.h"
@@ -21,8 +23,11 @@ struct answer {
 struct map {
     const struct ar_rules *rules;
     const struct ar_explain *request;
-    struct ar_request call; /* of no bytes */
-    struct answer *answers; /* wherever the answer may change; the first is of 0 bytes */
+    bool from_file;
+    struct ar_rules *across; /* what auto goes by across nodes; NULL: the built-in rules */
+    bool asks_auto;          /* at some size */
+    struct ar_request call;  /* of no bytes */
+    struct answer *answers;  /* wherever the answer may change; the first is of 0 bytes */
     size_t n;
     bool odd; /* something odd was told */
 };
@@ -42,7 +47,7 @@ call_of(const struct ar_explain *request)
     const struct ar_traits *const call = &request->call;
     return (struct ar_request){
         .nranks = request->nranks,
-        .commutative = true,
+        .commutative = !(call->asks & AR_TRAIT_COMMUTES) || call->commutes == 1u << true,
         .shares_memory = request->hosts <= 1,
         .op = (enum ar_op)single(call->ops, AR_SUM),
         .type = (enum ar_type_class)single(call->types, AR_TYPE_FLOAT),
@@ -80,6 +85,17 @@ add_sizes(struct map *map, const struct ar_rules *rules)
         if (c->bytes_max < SIZE_MAX)
             map->answers[map->n++].bytes = c->bytes_max + 1;
     }
+    const size_t nranks = (size_t)map->request->nranks;
+    for (size_t i = 0; i < rules->nclauses; i++) {
+        const struct ar_traits *const traits = &rules->clauses[i].traits;
+        const struct ar_range *const block = &traits->block;
+        if (!(traits->asks & AR_TRAIT_BLOCK))
+            continue;
+        if (block->min > 0 && block->min < SIZE_MAX / nranks)
+            map->answers[map->n++].bytes = (block->min - 1) * nranks + 1;
+        if (block->max < SIZE_MAX / nranks)
+            map->answers[map->n++].bytes = block->max * nranks + 1;
+    }
 }
 
 static int
@@ -93,9 +109,16 @@ find_answer(struct answer *answer, const struct map *map)
     if (choice && choice->kind != AR_CHOICE_AUTO) {
         ar_choice_print(choice, answer->text, sizeof answer->text);
         answer->fixed = choice->kind == AR_CHOICE_ALGORITHM && !choice->algorithm->keeps_order;
+        if (answer->fixed && !call.commutative)
+            snprintf(answer->text, sizeof answer->text, "native: %s reorders operands",
+                     choice->algorithm->name);
+        answer->fixed &= call.commutative;
         return AR_OK;
     }
-    const int error = ar_auto_select(&picked, &call, NULL);
+    const struct ar_clause *const advised = map->across ? ar_rules_match(map->across, &call) : NULL;
+    const int error = advised ? AR_OK : ar_auto_select(&picked, &call, NULL);
+    if (advised)
+        picked = advised->choice;
     if (!error)
         snprintf(answer->text, sizeof answer->text, "auto: %s",
                  ar_choice_print(&picked, text, sizeof text));
@@ -107,23 +130,47 @@ static int
 find_answers(struct map *map)
 {
     struct ar_problem problem;
-    struct ar_rules *built_in;
-    int error = ar_rules_parse(&built_in, ar_auto_rules_text(), &problem);
+    struct ar_rules *autos = map->across;
+    int error = autos ? AR_OK : ar_rules_parse(&autos, ar_auto_rules_text(), &problem);
     if (error)
         return error;
-    map->answers =
-        calloc(1 + 2 * (map->rules->nconditions + built_in->nconditions), sizeof *map->answers);
+    map->answers = calloc(1 + 2 * (map->rules->nconditions + map->rules->nclauses +
+                                   autos->nconditions + autos->nclauses),
+                          sizeof *map->answers);
     if (map->answers) {
         map->n = 1; /* 0 bytes */
         add_sizes(map, map->rules);
-        add_sizes(map, built_in);
+        add_sizes(map, autos);
         qsort(map->answers, map->n, sizeof *map->answers, compare_answers);
     }
     error = map->answers ? AR_OK : AR_ERR_MEMORY;
-    ar_rules_destroy(built_in);
-    for (size_t i = 0; i < map->n && !error; i++)
+    if (!map->across)
+        ar_rules_destroy(autos);
+    for (size_t i = 0; i < map->n && !error; i++) {
         error = find_answer(&map->answers[i], map);
+        const struct ar_clause *const clause = map->answers[i].clause;
+        map->asks_auto |= !clause || clause->choice.kind == AR_CHOICE_AUTO;
+    }
     return error;
+}
+
+/* Across nodes auto goes by a model, where the machine is known. */
+static int
+ask_model(struct map *map)
+{
+    struct ar_problem problem;
+    char *text = NULL;
+    const int exit_code = ar_explain_advise(&text, map->request, !map->call.commutative);
+    if (exit_code != AR_EXIT_DONE)
+        return exit_code;
+    int error = ar_rules_parse(&map->across, text, &problem);
+    free(text);
+    free(map->answers);
+    map->answers = NULL;
+    map->n = 0;
+    if (!error)
+        error = find_answers(map);
+    return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }
 
 /* The sizes from answer first up to answer end; returns range. */
@@ -213,6 +260,22 @@ takes(const struct map *map, const struct ar_clause *by, const struct ar_clause 
     return false;
 }
 
+/* Tells which clauses take the sizes that the idle clause asks for. */
+static void
+print_shadow(const struct map *map, const struct ar_clause *idle)
+{
+    const char *separator = "";
+    for (const struct ar_clause *by = map->rules->clauses; by < idle; by++)
+        if (takes(map, by, idle)) {
+            if (!*separator)
+                printf("is %sshadowed%s: all its sizes are taken by clause ",
+                       ar_color_begin(stdout, AR_COLOR_WARNING), ar_color_end(stdout));
+            printf("%s%td", separator, by - map->rules->clauses + 1);
+            separator = ", ";
+        }
+    printf("%s\n", *separator ? "" : "asks for blocks that messages of its sizes do not have here");
+}
+
 /* Clauses that take nothing, and why. */
 static void
 print_idle(struct map *map)
@@ -226,24 +289,17 @@ print_idle(struct map *map)
             continue;
         begin_oddity(map);
         printf("clause %zu (", i + 1);
-        if (map->request->rules_file)
+        if (map->from_file)
             printf("line %d, ", clauses[i].line);
         printf("column %d) ", clauses[i].column);
+        traits.asks &= ~(unsigned)AR_TRAIT_BLOCK; /* that is a question of the size */
         traits.asks = ar_traits_missing(&traits, &map->call);
         ar_text_init(&t, text, sizeof text);
         ar_traits_print(&t, &traits);
         if (traits.asks) {
             printf("asks for %s\n", text);
         } else if (serves_ranks(&clauses[i], map->request->nranks)) {
-            printf("is %sshadowed%s: all its sizes are taken by clause ",
-                   ar_color_begin(stdout, AR_COLOR_WARNING), ar_color_end(stdout));
-            const char *separator = "";
-            for (size_t by = 0; by < i; by++)
-                if (takes(map, &clauses[by], &clauses[i])) {
-                    printf("%s%zu", separator, by + 1);
-                    separator = ", ";
-                }
-            printf("\n");
+            print_shadow(map, &clauses[i]);
         } else {
             printf("asks for another number of ranks\n");
         }
@@ -256,7 +312,7 @@ static void
 print_head(const struct map *map)
 {
     const struct ar_explain *const request = map->request;
-    const unsigned asks = ar_rules_all_traits(map->rules);
+    const unsigned asks = ar_rules_all_traits(map->rules) & ~(unsigned)AR_TRAIT_BLOCK;
     char traits[AR_TRAITS_TEXT];
     struct ar_text t;
     ar_text_init(&t, traits, sizeof traits);
@@ -265,42 +321,66 @@ print_head(const struct map *map)
         printf("%d ranks on %d nodes", request->nranks, request->hosts);
     else
         printf("%d rank%s on one node", request->nranks, request->nranks == 1 ? "" : "s");
-    printf(", ops that commute\n");
+    printf(", ops that %scommute\n", map->call.commutative ? "" : "do not ");
     if (asks)
         printf("the rules ask for more than size and ranks; this call has %s\n", traits);
+    if (map->across && request->machine_file)
+        printf("auto goes by a model of the machine %s\n", request->machine_file);
+    else if (map->across)
+        printf("auto goes by a model of the machine; a job measures it, and here it is assumed:\n"
+               "a = %g us, B = %g GB/s, 1/C = %g GB/s (--machine=FILE takes another)\n",
+               request->latency_us, request->bandwidth_gbytes, request->reduction_gbytes);
     printf("\n");
+}
+
+/* Reads a file, or a text; what is no text may be the name of a file.  An enum ar_exit. */
+static int
+read_rules(struct map *map, struct ar_rules **rules)
+{
+    const struct ar_explain *const request = map->request;
+    const char *const name = request->rules_file ? request->rules_file : request->rules;
+    struct ar_problem problem;
+    char reason[1024];
+    struct ar_text why;
+    int error = request->rules ? ar_rules_parse(rules, request->rules, &problem) : AR_ERR_SYNTAX;
+    ar_text_init(&why, reason, sizeof reason);
+    if (error == AR_ERR_SYNTAX) {
+        char *const path = ar_data_find(AR_DATA_RULES, name, &why);
+        map->from_file = request->rules_file || (path && access(path, F_OK) == 0);
+        if (map->from_file && path)
+            error = ar_rules_file_read(rules, NULL, path, &why);
+        free(path);
+    }
+    if (error == AR_ERR_SYNTAX && map->from_file)
+        fprintf(stderr, "allreduce explain: %s\n", reason);
+    else if (error == AR_ERR_SYNTAX)
+        ar_explain_problem(request->rules, &problem);
+    else if (error)
+        fprintf(stderr, "allreduce explain: out of memory\n");
+    return error == AR_ERR_SYNTAX ? AR_EXIT_USAGE : error ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }
 
 int
 ar_explain_rules(const struct ar_explain *request)
 {
-    struct ar_problem problem;
     struct ar_rules *rules;
-    char reason[1024];
-    struct ar_text why;
-    ar_text_init(&why, reason, sizeof reason);
-    int error = request->rules_file ? ar_rules_file_read(&rules, NULL, request->rules_file, &why)
-                                    : ar_rules_parse(&rules, request->rules, &problem);
-    if (error == AR_ERR_SYNTAX) {
-        if (request->rules_file)
-            fprintf(stderr, "allreduce explain: %s\n", reason);
-        else
-            ar_explain_problem(request->rules, &problem);
-        return AR_EXIT_USAGE;
+    struct map map = {.request = request, .call = call_of(request)};
+    int exit_code = read_rules(&map, &rules);
+    if (exit_code != AR_EXIT_DONE)
+        return exit_code;
+    map.rules = rules;
+    if (find_answers(&map))
+        exit_code = AR_EXIT_FAILED;
+    else if (map.asks_auto && request->hosts > 1)
+        exit_code = ask_model(&map);
+    if (exit_code == AR_EXIT_DONE) {
+        print_head(&map);
+        print_map(&map);
+        print_gaps(&map);
+        print_idle(&map);
     }
-    if (!error) {
-        struct map map = {.rules = rules, .request = request, .call = call_of(request)};
-        error = find_answers(&map);
-        if (!error) {
-            print_head(&map);
-            print_map(&map);
-            print_gaps(&map);
-            print_idle(&map);
-        }
-        free(map.answers);
-        ar_rules_destroy(rules);
-    }
-    if (error)
-        fprintf(stderr, "allreduce explain: out of memory\n");
-    return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
+    free(map.answers);
+    ar_rules_destroy(map.across);
+    ar_rules_destroy(rules);
+    return exit_code;
 }

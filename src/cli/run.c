@@ -1,5 +1,7 @@
 /* allreduce run: starts a program under the preloaded library, having checked what
  * would otherwise go wrong silently. */
+#include <config.h>
+
 #include <argp.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -10,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/data.h"
 #include "cli/preload.h"
 #include "config/config.h"
 #include "config/rank.h"
@@ -59,13 +62,56 @@ set_variable(const struct ar_variable *v, const char *given)
     return error ? -1 : 0;
 }
 
+static int
+row_of(const char *variable)
+{
+    return (int)(ar_variable_find(ar_word_of(variable)) - ar_variables);
+}
+
+static bool
+is_clauses(const char *given)
+{
+    struct ar_problem problem;
+    struct ar_rules *rules = NULL;
+    const bool is = !ar_rules_parse(&rules, given, &problem) && rules->nclauses > 0;
+    ar_rules_destroy(rules);
+    return is;
+}
+
+/* What --rules says where it is no file's name: clauses, which go behind those of ALLREDUCE_ALGO,
+ * as a file's would, or the name of an installed file.  0, or -1 without memory. */
+static int
+resolve_rules(struct request *request)
+{
+    static char *text; /* as long as the program needs it */
+    const int rules = row_of("ALLREDUCE_RULES"), algo = row_of("ALLREDUCE_ALGO");
+    const char *const given = request->values[rules];
+    const char *first = request->values[algo] ? request->values[algo] : getenv("ALLREDUCE_ALGO");
+    char reason[1024];
+    struct ar_text unused;
+    if (!given || *given == '\0')
+        return 0;
+    if (!is_clauses(given)) {
+        ar_text_init(&unused, reason, sizeof reason);
+        text = ar_data_find(AR_DATA_RULES, given, &unused);
+        request->values[rules] = text ? text : given;
+        return 0;
+    }
+    first = first ? first : "";
+    if (asprintf(&text, "%s%s%s", first, *first ? ";" : "", given) < 0)
+        return -1;
+    request->values[algo] = text;
+    request->values[rules] = NULL;
+    return unsetenv("ALLREDUCE_RULES");
+}
+
 /* Sets all variables, and reads them as the library will: a bad one would end the job later.
  * "ALLREDUCE_ALGO: column 1: ..." is told as the one who typed --algo knows it. */
 static int
-apply_settings(const struct request *request)
+apply_settings(struct request *request)
 {
     struct ar_config *config = NULL;
-    int failed = 0;
+    int failed = resolve_rules(request);
     for (size_t i = 0; i < AR_VARIABLES && !failed; i++)
         if (request->values[i])
             failed = set_variable(&ar_variables[i], request->values[i]);
