@@ -4,7 +4,7 @@
  * are leaves of the other, so that all links carry the same load: per rank and
  * tree one half up, and two halves down where it has two children.
  *
- * Rounds about 2 log2 p; sent per rank 2n elements; no scratch but what two
+ * Rounds 2 floor(log2(p+1)); sent per rank 2n elements; no scratch but what two
  * children send.  Long messages are pipelined by the executor's segments: see its
  * defaults.
  * Any op: both trees are in-order, so operands are combined in rank order; any

@@ -8,6 +8,7 @@
 const char *const ar_broadcast_names[] = {"flat", "binomial", "scatter_allgather", NULL};
 const char *const ar_allgather_names[] = {"ring", "bruck", "doubling", NULL};
 const char *const ar_reduce_scatter_names[] = {"pairwise", "halving", "ring", NULL};
+const char *const ar_exchange_names[] = {"whole", "halves", NULL};
 
 const char *const ar_determinism_names[] = {"none", "run", "placement", "size", "order", NULL};
 const char *const ar_family_names[] = {"", "fold", "doubling", NULL};
@@ -58,12 +59,11 @@ static const struct ar_algorithm rows[] = {
         .defaults = {.window = 1},
         .title =
             "the ranks are halved again and again, the halves' firsts combine; the same way back",
-        .card = {[AR_CARD_ROUNDS] = "h + l",
-                 [AR_CARD_SENT] = "hn",
-                 [AR_CARD_REDUCED] = "hn",
+        .card = {[AR_CARD_ROUNDS] = "ceil(log2 p) + floor(log2 p)",
+                 [AR_CARD_SENT] = "n ceil(log2 p)",
+                 [AR_CARD_REDUCED] = "n ceil(log2 p)",
                  [AR_CARD_SCRATCH] = "n",
-                 [AR_CARD_TIME] = "about 2la + 2hn/B + hnC"},
-        .where = "h = ceil(log2 p), l = floor(log2 p)",
+                 [AR_CARD_TIME] = "about 2 floor(log2 p)a + ceil(log2 p)(2n/B + nC)"},
         .needs = "nothing",
         .source = "divide and conquer, as taught",
     },
@@ -196,14 +196,15 @@ static const struct ar_algorithm rows[] = {
         .keeps = AR_DETERMINISM_SIZE,
         .family = AR_FAMILY_DOUBLING,
         .keeps_order = true,
-        .defaults = {.window = 1},
+        .takes = AR_TAKES_EXCHANGE,
+        .defaults = {.exchange = AR_EXCHANGE_WHOLE, .window = 1},
         .title = "partners at distance 1, 2, 4, ... exchange and combine all they have",
-        .card = {[AR_CARD_ROUNDS] = "l + 2f",
+        .card = {[AR_CARD_ROUNDS] = "el + 2f",
                  [AR_CARD_SENT] = "(l + f)n",
-                 [AR_CARD_REDUCED] = "(l + f)n",
-                 [AR_CARD_SCRATCH] = "n",
-                 [AR_CARD_TIME] = "about (l + 2f - g)a + (l + 2f)n/B + (l + f)nC"},
-        .where = "l = floor(log2 p), f = [2^l < p], g = f[2p <= 3 2^l]",
+                 [AR_CARD_REDUCED] = "(l/e + f)n",
+                 [AR_CARD_SCRATCH] = "max(f, 1/e)n",
+                 [AR_CARD_TIME] = "about (el + 2f - g)a + (l + 2f)n/B + (l/e + f)nC"},
+        .where = "l = floor(log2 p), f = [2^l < p], g = f[2p <= 3 2^l][whole], e = 1 + [halves]",
         .needs = "nothing",
         .source = "Thakur, Rabenseifner & Gropp 2005",
     },

@@ -19,6 +19,7 @@ enum ar_reduce_scatter {
     AR_REDUCE_SCATTER_HALVING,
     AR_REDUCE_SCATTER_RING
 };
+enum ar_exchange { AR_EXCHANGE_WHOLE, AR_EXCHANGE_HALVES };
 
 struct ar_algorithm;
 struct ar_node_index;
@@ -33,6 +34,7 @@ struct ar_params {
     enum ar_broadcast broadcast;
     enum ar_allgather allgather;
     enum ar_reduce_scatter reduce_scatter;
+    enum ar_exchange exchange;
     const struct ar_algorithm *inter; /* between nodes; NULL: see ar_params_inter */
     int lanes;                        /* per node at most; 0: a lane for every rank */
     int halvings;                     /* at most; 0: as many as there are */
@@ -57,7 +59,8 @@ enum ar_param_bit {
     AR_TAKES_WHOLE = 64,
     AR_TAKES_INTER = 128,
     AR_TAKES_LANES = 256,
-    AR_TAKES_HALVINGS = 512
+    AR_TAKES_HALVINGS = 512,
+    AR_TAKES_EXCHANGE = 1024
 };
 
 /* Whose bits stay the same.  Each level keeps what those before it keep. */
@@ -176,5 +179,6 @@ size_t ar_algorithm_segment(const struct ar_algorithm *row, const struct ar_para
 extern const char *const ar_broadcast_names[];
 extern const char *const ar_allgather_names[];
 extern const char *const ar_reduce_scatter_names[];
+extern const char *const ar_exchange_names[];
 
 #endif

@@ -30,8 +30,9 @@ ar_cli_print_parameters(char *text, size_t room, const struct ar_algorithm *row)
     if (open)
         snprintf(text, room, "%.*s", (int)strcspn(open + 1, ")"), open + 1);
     else /* the printer leaves out what goes without saying */
-        snprintf(text, room, "%s%s", row->takes & AR_TAKES_DIMS ? "dims=auto" : "",
-                 row->takes & AR_TAKES_HALVINGS ? "halvings=all" : "");
+        snprintf(text, room, "%s%s%s", row->takes & AR_TAKES_DIMS ? "dims=auto" : "",
+                 row->takes & AR_TAKES_HALVINGS ? "halvings=all" : "",
+                 row->takes & AR_TAKES_EXCHANGE ? "exchange=whole" : "");
 }
 
 /* --- cells --- */

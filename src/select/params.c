@@ -27,6 +27,7 @@ static const struct param table[] = {
     {"allgather", AR_TAKES_ALLGATHER, NAME, AT(allgather), 0, 0, ar_allgather_names},
     {"reduce_scatter", AR_TAKES_REDUCE_SCATTER, NAME, AT(reduce_scatter), 0, 0,
      ar_reduce_scatter_names},
+    {"exchange", AR_TAKES_EXCHANGE, NAME, AT(exchange), 0, 0, ar_exchange_names},
     {"inter", AR_TAKES_INTER, ROW, AT(inter), 0, 0, NULL},
     {"lanes", AR_TAKES_LANES, AMOUNT, AT(lanes), 1, INT_MAX, NULL},
     {"halvings", AR_TAKES_HALVINGS, AMOUNT, AT(halvings), 1, 30, NULL},
@@ -41,6 +42,7 @@ static const struct param table[] = {
 _Static_assert(sizeof(enum ar_broadcast) == sizeof(int), "enum as int");
 _Static_assert(sizeof(enum ar_allgather) == sizeof(int), "enum as int");
 _Static_assert(sizeof(enum ar_reduce_scatter) == sizeof(int), "enum as int");
+_Static_assert(sizeof(enum ar_exchange) == sizeof(int), "enum as int");
 
 /* Where the parameter's value is: an int, an enum or a size_t. */
 static void *
@@ -198,7 +200,7 @@ goes_without_saying(const struct param *param, const struct ar_params *params,
 {
     if (param->kind == DIMS)
         return params->ndims == 0 && defaults->ndims == 0;
-    if (param->bit == AR_TAKES_HALVINGS)
+    if (param->bit == AR_TAKES_HALVINGS || param->bit == AR_TAKES_EXCHANGE)
         return int_of(params, param) == 0 && int_of(defaults, param) == 0;
     if (param->kind == SEGMENT || param->kind == SIZE)
         return *(const size_t *)place_of(params, param) == 0 &&

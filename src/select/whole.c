@@ -17,8 +17,8 @@ ar_choice_make_whole(struct ar_choice *choice, int nranks, size_t count, size_t 
     const bool has_lanes = row->takes & AR_TAKES_LANES;
     if (params->window == AR_WINDOW_AUTO)
         params->window = 1;
-    const bool is_whole =
-        has_lanes ? params->lanes == 1 && !ar_params_inter(params)->stand_in : !row->stand_in;
+    const bool is_whole = has_lanes ? params->lanes == 1 && !ar_params_inter(params)->stand_in
+                                    : !row->stand_in && params->exchange == AR_EXCHANGE_WHOLE;
     if (is_whole && !is_cut(choice, nranks, count, size, scratch_bytes))
         return false;
     if (has_lanes) {

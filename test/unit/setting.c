@@ -72,6 +72,8 @@ values_of(enum ar_param_bit parameter)
         return LENGTH(grids);
     case AR_TAKES_HALVINGS:
         return 4;
+    case AR_TAKES_EXCHANGE:
+        return 2;
     case AR_TAKES_WHOLE:
         return 2; /* none, all */
     case AR_TAKES_INTER:
@@ -117,6 +119,9 @@ set_value(struct setting *setting, enum ar_param_bit parameter, size_t i)
     case AR_TAKES_LANES:
         params->lanes = (int)i;
         break;
+    case AR_TAKES_EXCHANGE:
+        params->exchange = (enum ar_exchange)i;
+        break;
     case AR_TAKES_HALVINGS:
         params->halvings = (int)i; /* 0: all */
         break;
@@ -127,7 +132,7 @@ size_t
 setting_count(const struct ar_algorithm *row)
 {
     size_t n = 1;
-    for (unsigned bit = 1; bit <= AR_TAKES_HALVINGS; bit *= 2)
+    for (unsigned bit = 1; bit <= AR_TAKES_EXCHANGE; bit *= 2)
         n *= row->takes & bit ? values_of((enum ar_param_bit)bit) : 1;
     return n;
 }
@@ -137,7 +142,7 @@ setting_vary(struct setting *setting, const struct ar_algorithm *row, int nranks
              enum placement placement, size_t i)
 {
     setting_default(setting, row, nranks, placement);
-    for (unsigned bit = 1; bit <= AR_TAKES_HALVINGS; bit *= 2) {
+    for (unsigned bit = 1; bit <= AR_TAKES_EXCHANGE; bit *= 2) {
         if (row->takes & bit) {
             set_value(setting, (enum ar_param_bit)bit, i % values_of((enum ar_param_bit)bit));
             i /= values_of((enum ar_param_bit)bit);

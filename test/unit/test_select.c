@@ -455,7 +455,7 @@ parameters_are_refused_with_what_the_row_takes(void **state)
     assert_refused("auto (root=1)", 6, "auto takes no parameters");
     assert_refused("0(segment=1)", 2, "native takes no parameters");
     assert_refused("butterfly(radix=3)", 11, "butterfly has no parameter 'radix'");
-    assert_refused("butterfly(radix=3)", 11, "takes segment, window");
+    assert_refused("butterfly(radix=3)", 11, "takes exchange, segment, window");
     assert_refused("ring(segmet=3)", 6, "did you mean 'segment'?");
     assert_refused("ring(segment=8,segment=8)", 16, "stands twice");
     assert_refused("ring(window=0)", 13,
@@ -477,7 +477,7 @@ static const struct ar_algorithm every = {
     .aliases = "",
     .takes = AR_TAKES_ROOT | AR_TAKES_RADIX | AR_TAKES_DIMS | AR_TAKES_BROADCAST |
              AR_TAKES_ALLGATHER | AR_TAKES_REDUCE_SCATTER | AR_TAKES_WHOLE | AR_TAKES_INTER |
-             AR_TAKES_LANES | AR_TAKES_HALVINGS,
+             AR_TAKES_LANES | AR_TAKES_HALVINGS | AR_TAKES_EXCHANGE,
     .defaults = {.radix = 2, .window = 1},
 };
 
@@ -518,6 +518,7 @@ every_parameter_is_read_and_printed(void **state)
     assert_string_equal(set_and_print("whole", "8K"), "every(root=0,radix=2," TAIL ",whole=8K)");
     assert_string_equal(set_and_print("whole", "inf"), "every(root=0,radix=2," TAIL ",whole=inf)");
     assert_string_equal(set_and_print("segment", "inf"), "every(root=0,radix=2," TAIL ")");
+    assert_string_equal(set_and_print("exchange", "whole"), "every(root=0,radix=2," TAIL ")");
     assert_string_equal(set_and_print("window", "64"), "every(root=0,radix=2," TAIL ",window=64)");
     assert_string_equal(set_and_print("broadcast", "Scatter-Allgather"),
                         "every(root=0,radix=2,broadcast=scatter_allgather,allgather=ring,"
@@ -537,6 +538,7 @@ every_parameter_is_read_and_printed(void **state)
     assert_non_null(strstr(set_and_print("halvings", "1"), ",halvings=one)"));
     assert_non_null(strstr(set_and_print("halvings", "3"), ",halvings=3)"));
     assert_null(strstr(set_and_print("halvings", "all"), "halvings"));
+    assert_non_null(strstr(set_and_print("exchange", "halves"), ",exchange=halves,"));
     assert_null(set_and_print("halvings", "0"));
     assert_null(set_and_print("lanes", "none"));
     assert_null(set_and_print("inter", "native"));
