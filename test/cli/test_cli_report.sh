@@ -120,5 +120,5 @@ refuse 'bad: line 2: no row' 1 allreduce report "$here/bad"
 refuse 'nothing: No such file' 1 allreduce report "$here/nothing"
 refuse 'ALLREDUCE_STATS' 2 allreduce report
 refuse 'two files' 2 allreduce report a b c
-refuse "not '0'" 2 allreduce report --bandwidth 0 a
+refuse "cannot be '0'" 2 allreduce report --bandwidth 0 a
 exit $failed
