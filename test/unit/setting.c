@@ -73,9 +73,8 @@ values_of(enum ar_param_bit parameter)
     case AR_TAKES_HALVINGS:
         return 4;
     case AR_TAKES_EXCHANGE:
+    case AR_TAKES_WHOLE: /* none, all */
         return 2;
-    case AR_TAKES_WHOLE:
-        return 2; /* none, all */
     case AR_TAKES_INTER:
         return ar_algorithm_count();
     default:
