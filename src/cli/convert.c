@@ -136,10 +136,11 @@ ar_cli_convert(int argc, char **argv)
     int error = AR_OK;
     if (request.from < AR_LIBRARIES)
         error = ar_translate_from(&in, request.from, text, &problem);
-    if (!error)
+    if (!error && request.to < AR_LIBRARIES) {
         error = ar_rules_parse_lines(&rules, in.text ? in.text : text, &problem);
-    if (!error && request.to < AR_LIBRARIES)
-        error = ar_translate_to(&out, request.to, rules, &problem);
+        if (!error)
+            error = ar_translate_to(&out, request.to, rules, &problem);
+    }
     if (error) {
         error = fail(of_what, &problem, error);
     } else {

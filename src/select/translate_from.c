@@ -288,11 +288,10 @@ read_lists(struct ar_translator *x)
 
 /* What was read is checked and printed as any other text of rules. */
 static int
-make_canonical(struct ar_translation *t)
+make_canonical(struct ar_translation *t, struct ar_problem *problem)
 {
-    struct ar_problem problem;
     struct ar_rules *rules;
-    int error = ar_rules_parse_lines(&rules, t->text, &problem);
+    int error = ar_rules_parse_lines(&rules, t->text, problem);
     if (!error) {
         free(t->text);
         t->text = ar_rules_text(rules);
@@ -331,13 +330,5 @@ ar_translate_from(struct ar_translation *t, enum ar_library library, const char 
         error = read_name(&x);
     }
     error = ar_translator_end(&x, error);
-    if (!error && library == AR_LIBRARY_INTEL) {
-        struct ar_rules *rules;
-        error = ar_rules_parse(&rules, text, problem);
-        if (error)
-            ar_translation_fini(t);
-        else
-            ar_rules_destroy(rules);
-    }
-    return error ? error : make_canonical(t);
+    return error ? error : make_canonical(t, problem);
 }
