@@ -263,7 +263,7 @@ ar_card_value(const struct ar_algorithm *row, enum ar_card_line line,
               const struct ar_params *params, int nranks, double n, const struct ar_rates *rates)
 {
     struct reader in = {.at = row->where, .row = row, .line = line, .params = params};
-    if (nranks == 1)
+    if (nranks == 1 || n == 0)
         return 0;
     set_letters(&in, nranks, n, rates);
     for (bool more = row->where != NULL; more; more = pass(&in, ",")) {
@@ -282,6 +282,8 @@ ar_card_pipelined_value(const struct ar_algorithm *row, const struct ar_params *
                         double n, double m, double w, const struct ar_rates *rates)
 {
     struct reader in = {.at = ar_card_pipelined, .row = row, .params = params};
+    if (nranks == 1 || n == 0)
+        return 0;
     set_letters(&in, nranks, n, rates);
     in.of['m'] = m;
     in.of['w'] = w < m ? w : m;

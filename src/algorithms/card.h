@@ -30,7 +30,8 @@ struct ar_rates {
 };
 
 /* What a line says of nranks ranks and n elements, or of the time for n bytes: of the rank that has
- * most.  rates may be NULL but for the time.  0 for one rank. */
+ * most.  rates may be NULL but for the time.  0 for one rank, and for an empty vector: nothing
+ * is sent then. */
 double ar_card_value(const struct ar_algorithm *row, enum ar_card_line line,
                      const struct ar_params *params, int nranks, double n,
                      const struct ar_rates *rates);

@@ -138,6 +138,7 @@ check_setting(struct card *card, const struct ar_algorithm *row, int nranks,
     /* Ranks that share a node share its bandwidth, of which only cards with nodes tell. */
     if (placement == PLACE_TOGETHER || (card->is_even && row->where && strpbrk(row->where, "LN")))
         check_times(card);
+    card->s = NULL;
 }
 
 static void
@@ -163,6 +164,26 @@ every_line_is_true_for_every_p_and_parameter(void **state)
                 if (!card.reached[line] && !begins(row->card[line], "about"))
                     fail_msg("%s: %s: never %s", row->name, line_names[line], row->card[line]);
         }
+    }
+}
+
+static void
+of_an_empty_vector_nothing_is_said_or_done(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ar_algorithm_count(); i++) {
+        struct setting s;
+        struct ar_cost cost;
+        setting_default(&s, ar_algorithm_at(i), 6, PLACE_TOGETHER);
+        struct ar_schedule *const all = schedules_emit(&s, 0);
+        assert_int_equal(ar_cost_count(&cost, all, s.nranks), AR_OK);
+        schedules_free(all, s.nranks);
+        assert_int_equal(cost.rounds, 0);
+        for (int line = 0; line < AR_CARD_LINES; line++)
+            assert_true(ar_card_value(s.row, (enum ar_card_line)line, &s.params, s.nranks, 0,
+                                      &machines[0]) == 0);
+        assert_true(ar_card_pipelined_value(s.row, &s.params, s.nranks, 0, 1, 1, &machines[0]) ==
+                    0);
     }
 }
 
@@ -222,6 +243,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_line_is_true_for_every_p_and_parameter),
+        cmocka_unit_test(of_an_empty_vector_nothing_is_said_or_done),
         cmocka_unit_test(segments_take_what_their_formula_says),
         cmocka_unit_test(an_open_window_is_as_wide_as_the_schedule_is_deep),
     };
