@@ -355,10 +355,13 @@ print_counts(const struct explained *e)
 
 /* --- as a picture --- */
 
+/* What there is no more room for is left out: the picture has all the same what it shows. */
 __attribute__((format(printf, 2, 3))) static void
 note(struct ar_svg_text *text, const char *format, ...)
 {
     va_list args;
+    if (text->n == AR_SVG_NOTES)
+        return;
     va_start(args, format);
     vsnprintf(text->notes[text->n++], AR_SVG_NOTE_TEXT, format, args);
     va_end(args);
