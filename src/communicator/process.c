@@ -89,6 +89,9 @@ set_up(void)
         ar_provenance_check(config->tuned, world_size);
     if (world_rank == 0 && config && !config->rules[AR_SOURCE_ALGO] && ar_intel_setting())
         ar_say(AR_INTEL_VARIABLE " is set, and not used: ALLREDUCE_ALGO=intel reads it");
+    if (world_rank == 0 && config && *config->strange)
+        ar_say("warning: this library has no variable %s, and goes on without; see allreduce(7)",
+               config->strange);
     ar_statistics_begin(config, world_rank);
     ar_deadline_start(config ? &config->timeout : NULL,
                       world_rank >= 0 ? world_rank : ar_rank_in_job());

@@ -166,13 +166,14 @@ struct ar_config *
 ar_config_from_environment(void)
 {
     char reason[AR_CONFIG_PROBLEM];
-    struct ar_text why;
+    struct ar_text why, strange;
     struct ar_config *const config = create();
     int error = AR_OK;
     if (!config)
         return NULL;
     ar_text_init(&why, reason, sizeof reason);
-    if (ar_environment_has_unknown(&why))
+    ar_text_init(&strange, config->strange, sizeof config->strange);
+    if (ar_environment_has_misspelt(&why, &strange))
         set_problem(config, "", reason);
     for (const struct ar_variable *v = ar_variables; v < ar_variables + AR_VARIABLES; v++)
         if (set(config, v, v->kind->parse, ar_variable_value(v), v->name) == AR_ERR_MEMORY)

@@ -15,6 +15,7 @@
 #include "select/settings.h"
 
 #define AR_CONFIG_PROBLEM  1024
+#define AR_CONFIG_STRANGE  256
 #define AR_SCRATCH_MINIMUM 65536
 
 /* What carries the messages of a schedule. */
@@ -67,10 +68,14 @@ struct ar_config {
     /* If broken: one line with the variable, the place, what is wrong and what is
      * allowed: the error if strict, else a warning.  Else "". */
     char problem[AR_CONFIG_PROBLEM];
+
+    /* Variables of this process with our prefix that are near none of ours, with commas between
+     * them; "": none.  They change nothing. */
+    char strange[AR_CONFIG_STRANGE];
 };
 
-/* Reads the environment and the files that it names.  A bad setting, or a variable that does not
- * exist, makes it broken; the first one found is told.  NULL only without memory. */
+/* Reads the environment and the files that it names.  A bad setting, or a misspelt variable, makes
+ * it broken; the first one found is told.  NULL only without memory. */
 struct ar_config *ar_config_from_environment(void);
 
 /* Rebuilds the configuration of another rank from its text: the same text and the same decisions,

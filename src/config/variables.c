@@ -297,11 +297,14 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
      "message, order of ranks",
      &words, FIELD(determinism), .option = "determinism"},
     {"ALLREDUCE_MODEL", "FILE", "",
-     "a machine file that auto goes by across nodes; unset: measured at the start", &machine_file,
-     FIELD(model_file), .option = NULL},
+     "a machine file, or an installed one such as fat-tree, that auto goes by across nodes; unset: "
+     "measured at the start",
+     &machine_file, FIELD(model_file), .option = NULL},
     {"ALLREDUCE_RULES", "FILE", "",
-     "a file of clauses, one a line, asked where ALLREDUCE_ALGO says nothing", &rules_file,
-     FIELD(rules[AR_SOURCE_FILE]), .option = "rules", .letter = 'r', .takes = AR_OPTION_PATH},
+     "a file of clauses, one a line, or an installed one such as openmpi, asked where "
+     "ALLREDUCE_ALGO says nothing",
+     &rules_file, FIELD(rules[AR_SOURCE_FILE]), .option = "rules", .letter = 'r',
+     .takes = AR_OPTION_PATH},
     {"ALLREDUCE_SCRATCH", "size of 64K or more", "64M",
      "scratch memory that one communicator may take", &size, FIELD(scratch_bytes), .option = NULL},
     {"ALLREDUCE_STATS", "FILE", "",
@@ -362,31 +365,45 @@ ar_variable_value(const struct ar_variable *v)
     return value && value[strspn(value, " \t\r\n")] ? value : v->fallback;
 }
 
-bool
-ar_environment_has_unknown(struct ar_text *why)
+/* Tells the name, and the one that may be meant, if there is one.  Names differ only in what
+ * follows the prefix: a longer one, such as ALLREDUCE_ALGORITHM, may be meant for one of ours, too.
+ */
+static bool
+is_misspelt(struct ar_word name, struct ar_text *why)
 {
+    const struct ar_word rest = {name.at + PREFIX_LENGTH, name.length - PREFIX_LENGTH};
     struct ar_nearest nearest;
-    char **entry = environ;
-    while (entry && *entry &&
-           (strncmp(*entry, AR_VARIABLE_PREFIX, PREFIX_LENGTH) != 0 ||
-            ar_variable_find((struct ar_word){*entry, strcspn(*entry, "=")})))
-        entry++;
-    if (!entry || !*entry)
+    ar_nearest_init(&nearest, rest);
+    for (int i = 0; i < AR_VARIABLES; i++) {
+        const struct ar_word known = ar_word_of(ar_variables[i].name + PREFIX_LENGTH);
+        ar_nearest_offer(&nearest, known);
+        if (nearest.best.length == 0 && known.length < rest.length &&
+            ar_word_is((struct ar_word){rest.at, known.length}, known.at))
+            nearest.best = known;
+    }
+    if (nearest.best.length == 0)
         return false;
-    const struct ar_word name = {*entry, strcspn(*entry, "=")};
+    nearest.best.at -= PREFIX_LENGTH;
+    nearest.best.length += PREFIX_LENGTH;
     ar_text_add(why, "unknown variable ");
     ar_text_quote(why, name);
-    /* Names differ only in what follows the prefix. */
-    ar_nearest_init(&nearest,
-                    (struct ar_word){name.at + PREFIX_LENGTH, name.length - PREFIX_LENGTH});
-    for (int i = 0; i < AR_VARIABLES; i++)
-        ar_nearest_offer(&nearest, ar_word_of(ar_variables[i].name + PREFIX_LENGTH));
-    if (nearest.best.length > 0) {
-        nearest.best.at -= PREFIX_LENGTH;
-        nearest.best.length += PREFIX_LENGTH;
-    }
     ar_text_suggest(why, &nearest);
     for (int i = 0; i < AR_VARIABLES; i++)
         ar_text_add(why, "%s%s", i ? ", " : "; allowed: ", ar_variables[i].name);
     return true;
+}
+
+bool
+ar_environment_has_misspelt(struct ar_text *why, struct ar_text *strange)
+{
+    for (char **entry = environ; entry && *entry; entry++) {
+        const struct ar_word name = {*entry, strcspn(*entry, "=")};
+        if (strncmp(name.at, AR_VARIABLE_PREFIX, PREFIX_LENGTH) != 0 || ar_variable_find(name))
+            continue;
+        if (is_misspelt(name, why))
+            return true;
+        ar_text_add(strange, "%s", strange->length > 0 ? ", " : "");
+        ar_text_escape(strange, name);
+    }
+    return false;
 }

@@ -66,8 +66,9 @@ const char *ar_variable_value(const struct ar_variable *v);
  * blank. */
 const char *ar_intel_setting(void);
 
-/* Is there a variable with our prefix that no row knows, such as a misspelt one?  Then why tells
- * it, with the one that may be meant. */
-bool ar_environment_has_unknown(struct ar_text *why);
+/* Is there a variable with our prefix that no row knows, but whose name is near one of ours?  Then
+ * why tells it, with the one that may be meant.  strange gets the names that are near none, such as
+ * a site's own, with commas between them: all of them where nothing is misspelt. */
+bool ar_environment_has_misspelt(struct ar_text *why, struct ar_text *strange);
 
 #endif

@@ -98,7 +98,13 @@ grep -q '^liballreduce: .*ALLREDUCE_ALGO' "$scratch/out" || {
     cat "$scratch/out"
 }
 
-# A name that is no setting is an error too.
+# A misspelt variable is an error, too; one that is near none of ours is told once.
+expect_row "a site's variable" ring 4 preload 3 ALLREDUCE_SITE_HOME=/opt ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring \
+    "$programs/pings"
+[ "$(grep -c '^liballreduce: warning: this library has no variable ALLREDUCE_SITE_HOME' "$scratch/out")" -eq 1 ] || {
+    fail "ALLREDUCE_SITE_HOME: not told once"
+    cat "$scratch/out"
+}
 preload 2 ALLREDUCE_ALGOS=ring "$programs/pings" >"$scratch/out" 2>&1
 expect_end "ALLREDUCE_ALGOS" $?
 grep -q 'ALLREDUCE_ALGOS' "$scratch/out" || fail "ALLREDUCE_ALGOS: not named"

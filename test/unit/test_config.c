@@ -494,18 +494,40 @@ the_first_of_several_problems_is_told(void **state)
 }
 
 static void
-unknown_variables_are_refused(void **state)
+misspelt_variables_are_refused(void **state)
 {
     (void)state;
     assert_setting_refused("ALLREDUCE_ALGOS", "ring",
                            "unknown variable 'ALLREDUCE_ALGOS' (did you mean 'ALLREDUCE_ALGO'?); "
                            "allowed: ALLREDUCE_ALGO, ");
-    assert_setting_refused("ALLREDUCE_ALGORITHM", "ring", "unknown variable");
+    assert_setting_refused("ALLREDUCE_ALGORITHM", "ring",
+                           "unknown variable 'ALLREDUCE_ALGORITHM' (did you mean "
+                           "'ALLREDUCE_ALGO'?)");
     assert_setting_refused("ALLREDUCE_SCARTCH", "", "did you mean 'ALLREDUCE_SCRATCH'?");
-    assert_setting_refused("ALLREDUCE_xyzzyx", "", "'ALLREDUCE_xyzzyx'; allowed: ");
     set("ALLREDUCER", "theirs");
     ar_config_destroy(good_config());
     unsetenv("ALLREDUCER");
+}
+
+/* A site may have variables of its own; what is misspelt is an error beside them. */
+static void
+variables_that_are_near_none_are_named_and_change_nothing(void **state)
+{
+    (void)state;
+    set("ALLREDUCE_xyzzyx", "");
+    set("ALLREDUCE_SITE_HOME", "/opt");
+    struct ar_config *config = good_config();
+    assert_non_null(strstr(config->strange, "ALLREDUCE_xyzzyx"));
+    assert_non_null(strstr(config->strange, "ALLREDUCE_SITE_HOME"));
+    assert_non_null(strchr(config->strange, ','));
+    assert_string_equal(config->text, "");
+    ar_config_destroy(config);
+    assert_setting_refused("ALLREDUCE_ALGOS", "ring", "unknown variable 'ALLREDUCE_ALGOS'");
+    unsetenv("ALLREDUCE_xyzzyx");
+    unsetenv("ALLREDUCE_SITE_HOME");
+    config = good_config();
+    assert_string_equal(config->strange, "");
+    ar_config_destroy(config);
 }
 
 static void
@@ -847,7 +869,8 @@ main(void)
         TEST(sums_are_exact_but_of_long_doubles),
         TEST(rounded_calls_alone_are_restricted),
         TEST(the_first_of_several_problems_is_told),
-        TEST(unknown_variables_are_refused),
+        TEST(misspelt_variables_are_refused),
+        TEST(variables_that_are_near_none_are_named_and_change_nothing),
         TEST(a_bad_rules_file_is_refused_with_its_place),
         TEST(the_rules_file_is_bounded),
         TEST(not_strict_turns_errors_into_warnings_and_native),
