@@ -57,12 +57,57 @@ ar_cli_unmute(void)
         }
 }
 
+enum { USAGE = 0x1000 }; /* a key that no subcommand has */
+
+static error_t
+parse_common(int key, char *value, struct argp_state *state)
+{
+    (void)value;
+    switch (key) {
+    case '?':
+    case 'h':
+        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+        return 0;
+    case USAGE:
+        argp_state_help(state, stdout, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
+        return 0;
+    case 'V':
+        ar_cli_print_version();
+        exit(AR_EXIT_DONE);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+void
+ar_cli_print_version(void)
+{
+    printf("allreduce %s\n", PACKAGE_VERSION);
+}
+
+void
+ar_cli_parse_alone(const struct argp *argp, unsigned flags, int argc, char **argv, void *input)
+{
+    static const struct argp_option options[] = {
+        {"help", 'h', NULL, 0, "Give this help list", -1},
+        {NULL, '?', NULL, OPTION_HIDDEN, NULL, 0},
+        {"usage", USAGE, NULL, 0, "Give a short usage message", 0},
+        {"version", 'V', NULL, 0, "Print the version", 0},
+        {0},
+    };
+    static const struct argp common = {.options = options, .parser = parse_common};
+    static const struct argp_child children[] = {{.argp = &common, .group = -1}, {0}};
+    struct argp whole = *argp;
+    whole.children = children;
+    argp_parse(&whole, argc, argv, flags | ARGP_NO_HELP, NULL, input);
+}
+
 void
 ar_cli_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
     if (ar_rank_in_job() != 0)
         ar_cli_mute();
-    argp_parse(argp, argc, argv, 0, NULL, input);
+    ar_cli_parse_alone(argp, 0, argc, argv, input);
     ar_cli_unmute();
 }
 

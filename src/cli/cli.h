@@ -27,9 +27,17 @@ ar_subcommand_fn ar_cli_tune;
 
 /* --- the command line --- */
 
-/* argp_parse, which ends the program where the command line is wrong or help is asked for.  Of the
- * ranks of a job only rank 0 says so, and where it fails it is the first to end. */
+/* argp_parse with -h, --help, --usage, -V and --version, which every subcommand has.  It ends the
+ * program where the command line is wrong or one of these is given. */
+void ar_cli_parse_alone(const struct argp *argp, unsigned flags, int argc, char **argv,
+                        void *input);
+
+/* The same, but of the ranks of a job only rank 0 says what is wrong, and where it fails it is the
+ * first to end. */
 void ar_cli_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+/* "allreduce VERSION" on stdout. */
+void ar_cli_print_version(void);
 
 /* Until ar_cli_unmute this process prints nothing; where it fails meanwhile, it gives the ranks
  * that speak a second to do so. */

@@ -124,7 +124,7 @@ ar_cli_convert(int argc, char **argv)
     struct ar_translation in = {0}, out = {0};
     struct ar_problem problem;
     struct ar_rules *rules = NULL;
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    ar_cli_parse_alone(&argp, 0, argc, argv, &request);
 
     char *const text = text_of(request.operand);
     if (!text) {

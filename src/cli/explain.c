@@ -208,7 +208,7 @@ ar_cli_explain(int argc, char **argv)
         .bandwidth_gbytes = 10,
         .reduction_gbytes = 10,
     };
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    ar_cli_parse_alone(&argp, 0, argc, argv, &request);
     const int exit_code = request.rules || request.rules_file ? ar_explain_rules(&request)
                           : request.machine_file || request.compare
                               ? ar_explain_machine(&request)

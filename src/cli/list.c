@@ -207,7 +207,7 @@ ar_cli_list(int argc, char **argv)
         .doc = "The algorithms that ALLREDUCE_ALGO can name, in a table.",
     };
     enum format format = TEXT;
-    argp_parse(&argp, argc, argv, 0, NULL, &format);
+    ar_cli_parse_alone(&argp, 0, argc, argv, &format);
     for (size_t i = 0; i < ar_algorithm_count() && format == NAMES; i++)
         printf("%s\n", ar_algorithm_at(i)->name);
     if (format != NAMES)

@@ -1,7 +1,6 @@
 /* allreduce: finds the subcommand and runs it. */
-#include "config.h"
-
 #include <argp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,8 +33,14 @@ print_help(FILE *file)
     fprintf(file, "Usage: allreduce SUBCOMMAND [OPTION...]\n\n");
     for (int i = 0; i < NSUBCOMMANDS; i++)
         fprintf(file, "  %-10s %s\n", subcommands[i].name, subcommands[i].help);
-    fprintf(file, "\n  --version  print the version\n"
-                  "  --help     print this; allreduce SUBCOMMAND --help prints more\n");
+    fprintf(file, "\n  -V, --version  print the version\n"
+                  "  -h, --help     print this; allreduce SUBCOMMAND --help prints more\n");
+}
+
+static bool
+is_among(const char *word, const char *a, const char *b, const char *c)
+{
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
 }
 
 static int
@@ -66,12 +71,12 @@ main(int argc, char **argv)
         print_help(stderr);
         return AR_EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+    if (is_among(argv[1], "-h", "--help", "help")) {
         print_help(stdout);
         return AR_EXIT_DONE;
     }
-    if (strcmp(argv[1], "--version") == 0) {
-        printf("allreduce %s\n", PACKAGE_VERSION);
+    if (is_among(argv[1], "-V", "--version", "version")) {
+        ar_cli_print_version();
         return AR_EXIT_DONE;
     }
     for (int i = 0; i < NSUBCOMMANDS; i++)

@@ -95,7 +95,7 @@ ar_cli_report(int argc, char **argv)
     struct ar_facts facts[FILES_MAX] = {{0}};
     struct ar_table all = {0};
     int status = AR_EXIT_DONE;
-    argp_parse(&argp, argc, argv, 0, NULL, &request);
+    ar_cli_parse_alone(&argp, 0, argc, argv, &request);
     for (size_t i = 0; i < request.n && status == AR_EXIT_DONE; i++)
         status = ar_run_read(&runs[i], request.paths[i]);
     if (status == AR_EXIT_DONE)
