@@ -5,7 +5,6 @@
 
 #include "algorithms/card.h"
 #include "cli/cli.h"
-#include "cli/data.h"
 #include "cli/explain.h"
 #include "config/config.h"
 #include "config/files.h"
@@ -36,9 +35,7 @@ set_scene(struct scene *scene)
     int error = AR_OK;
     ar_text_init(&why, reason, sizeof reason);
     if (request->machine_file) {
-        char *const path = ar_data_find(AR_DATA_MACHINE, request->machine_file, &why);
-        error = path ? ar_model_file_read(&scene->machine, path, &why) : AR_ERR_SYNTAX;
-        free(path);
+        error = ar_model_file_read(&scene->machine, request->machine_file, &why);
     } else {
         scene->machine = ar_machine_flat(request->latency_us * 1e3, 1 / request->bandwidth_gbytes,
                                          1 / request->reduction_gbytes);

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/data.h"
 #include "cli/explain.h"
+#include "config/data.h"
 #include "config/files.h"
 #include "select/select.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/data.h"
+#include "config/data.h"
 #include "installed.h"
 
 /* --- finding it --- */

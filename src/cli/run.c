@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/data.h"
 #include "cli/preload.h"
 #include "config/config.h"
+#include "config/data.h"
 #include "config/rank.h"
 #include "config/variables.h"
 
@@ -250,7 +250,7 @@ ar_cli_run(int argc, char **argv)
 
     if (ar_rank_in_job() != 0) /* what is wrong with the settings is told once */
         ar_cli_mute();
-    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &request);
+    ar_cli_parse_alone(&argp, ARGP_IN_ORDER, argc, argv, &request);
     int status = apply_settings(&request);
     if (status)
         return status;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config/data.h"
 #include "schedule/error.h"
 
 #define BYTES_MAX (1 << 20) /* of a file that is read */
@@ -36,7 +37,7 @@ read_text(char *text, FILE *file, struct ar_text *why)
 /* Reads a regular file whole, since a pipe nobody writes to would hold up all ranks.  why gets
  * "path:", of a long path the end, to tell problems behind.  *text is the caller's to free. */
 static int
-read_file(char **text, const char *path, struct ar_text *why)
+read_path(char **text, const char *path, struct ar_text *why)
 {
     const size_t length = strlen(path), cut = length > PATH_TOLD ? length - PATH_TOLD : 0;
     struct stat status;
@@ -59,6 +60,16 @@ read_file(char **text, const char *path, struct ar_text *why)
     return error;
 }
 
+/* The file of this name here, or the installed one. */
+static int
+read_file(char **text, enum ar_data kind, const char *name, struct ar_text *why)
+{
+    char *const path = ar_data_find(kind, name, why);
+    const int error = path ? read_path(text, path, why) : AR_ERR_SYNTAX;
+    free(path);
+    return error;
+}
+
 /* What follows the mark, malloced; NULL where no line begins with it. */
 static char *
 find_provenance(const char *text)
@@ -73,11 +84,11 @@ find_provenance(const char *text)
 }
 
 int
-ar_rules_file_read(struct ar_rules **rules, char **tuned, const char *path, struct ar_text *why)
+ar_rules_file_read(struct ar_rules **rules, char **tuned, const char *name, struct ar_text *why)
 {
     char *text;
     struct ar_problem problem = {0, 0, ""};
-    int error = read_file(&text, path, why);
+    int error = read_file(&text, AR_DATA_RULES, name, why);
     if (error)
         return error;
     error = ar_rules_parse_lines(rules, text, &problem);
@@ -90,10 +101,10 @@ ar_rules_file_read(struct ar_rules **rules, char **tuned, const char *path, stru
 }
 
 int
-ar_model_file_read(struct ar_machine *machine, const char *path, struct ar_text *why)
+ar_model_file_read(struct ar_machine *machine, const char *name, struct ar_text *why)
 {
     char *text, problem[AR_MACHINE_PROBLEM];
-    int error = read_file(&text, path, why);
+    int error = read_file(&text, AR_DATA_MACHINE, name, why);
     if (error)
         return error;
     error = ar_machine_parse(machine, text, problem);

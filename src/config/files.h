@@ -14,10 +14,11 @@
 /* Begins the line that says where the rules were tuned: "#! tuned: name=value; ...". */
 #define AR_PROVENANCE_MARK "#! tuned: "
 
-/* Reads and parses a file of rules whole.  AR_OK, with *rules the caller's to destroy, and *tuned,
+/* Reads and parses a file of rules whole, by its path or the name of an installed one (data.h).
+ * AR_OK, with *rules the caller's to destroy, and *tuned,
  * if not NULL, what follows the mark, malloced, or NULL where no line begins with it;
  * AR_ERR_SYNTAX; AR_ERR_MEMORY. */
-int ar_rules_file_read(struct ar_rules **rules, char **tuned, const char *path,
+int ar_rules_file_read(struct ar_rules **rules, char **tuned, const char *name,
                        struct ar_text *why);
 
 /* "# For ALLREDUCE_RULES; <how> <by>", and the line by which the library knows the machine and job
@@ -29,8 +30,8 @@ void ar_rules_header_write(FILE *to, const char *how, const char *by, const char
 void ar_rules_clause_write(FILE *to, const struct ar_choice *choice, size_t from, size_t end,
                            const struct ar_request *request, unsigned asks);
 
-/* Reads and parses the description of a machine whole.  AR_OK; AR_ERR_SYNTAX; AR_ERR_MEMORY. */
-int ar_model_file_read(struct ar_machine *machine, const char *path, struct ar_text *why);
+/* The same with the description of a machine.  AR_OK; AR_ERR_SYNTAX; AR_ERR_MEMORY. */
+int ar_model_file_read(struct ar_machine *machine, const char *name, struct ar_text *why);
 
 /* Can a file of this name be written?  AR_OK or AR_ERR_SYNTAX.  Knows %p and %%. */
 int ar_stats_file_check(const char *name, struct ar_text *why);

@@ -28,6 +28,12 @@ grep -q 'ALLREDUCE_MODEL: .*bad:1:33: bandwidth cannot be .fast.; allowed: ' "$s
     cat "$scratch/out"
 }
 
+preload 2 ALLREDUCE_MODEL=fat-three "$programs/pings" >"$scratch/out" 2>&1 </dev/null && fail "no such file: no error"
+grep -q "ALLREDUCE_MODEL: 'fat-three' is not a file here, and not among the installed machines: .*fat-tree" "$scratch/out" || {
+    fail "no such file: the installed ones are not told"
+    cat "$scratch/out"
+}
+
 # The rest takes an MPI that treats ranks of one machine as ranks of several.
 [ "$AR_MPI_FAMILY" = mpich ] || exit "$failed"
 export MPIR_CVAR_NUM_CLIQUES=2 MPIR_CVAR_ODD_EVEN_CLIQUES=1
@@ -46,6 +52,7 @@ expect_model() {
 }
 
 expect_model "a file" "a test's" ALLREDUCE_ALGO_LIST=ring,rhd,butterfly ALLREDUCE_MODEL="$scratch/machine"
+expect_model "an installed file" "fat tree, 16 ranks a host" ALLREDUCE_ALGO_LIST=ring,rhd,butterfly ALLREDUCE_MODEL=fat-tree
 expect_model "measured" "measured" ALLREDUCE_ALGO_LIST=ring,rhd,butterfly
 ! grep -q 'do not commute' "$scratch/out" || fail "measured: rules for ops that nobody used"
 expect_ok "an op that does not commute" preload 4 ALLREDUCE_ALGO_LIST=ring,rhd,butterfly ALLREDUCE_VERBOSE=1 "$programs/order"

@@ -1,4 +1,4 @@
-/* Files that are installed with the program and found by name: machines and rules. */
+/* Files that are installed with the library and found by name: machines and rules. */
 #ifndef AR_DATA_H
 #define AR_DATA_H
 
@@ -8,7 +8,8 @@
 
 enum ar_data { AR_DATA_MACHINE, AR_DATA_RULES };
 
-/* This program's file; "" if the system does not tell. */
+/* The file of the library, or of the program, whichever holds this code; "" if the system does not
+ * tell. */
 void ar_own_path(char path[PATH_MAX]);
 
 /* The path of the file that name means: name itself where it has a '/' or such a file is here; else

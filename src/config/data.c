@@ -1,8 +1,10 @@
 #include <config.h>
 
-#include "cli/data.h"
+#include "config/data.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +19,20 @@ static const struct {
     [AR_DATA_RULES] = {"rules", ".rules", "rules"},
 };
 
-enum { PLACES = 3 };
+enum { PLACES = 4 };
 
 void
 ar_own_path(char path[PATH_MAX])
 {
-    const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-    path[length > 0 ? length : 0] = '\0';
+    struct link_map *map = NULL; /* without a name: the program */
+    Dl_info info;
+    *path = '\0';
+    if (dladdr1((void *)kinds, &info, (void **)&map, RTLD_DL_LINKMAP) && map && *map->l_name) {
+        snprintf(path, PATH_MAX, "%s", map->l_name);
+    } else {
+        const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+        path[length > 0 ? length : 0] = '\0';
+    }
 }
 
 /* The folder of a kind of file in one of the places; NULL without memory. */
@@ -32,12 +41,14 @@ folder_in(int place, enum ar_data kind)
 {
     char own[PATH_MAX], *path;
     ar_own_path(own);
-    if (*own)
-        *strrchr(own, '/') = '\0';
+    char *const slash = strrchr(own, '/');
+    if (slash)
+        *slash = '\0';
     const struct {
         const char *folder, *below;
     } places[PLACES] = {
-        {own, ""}, /* as it was built */
+        {own, ""},    /* as the program was built */
+        {own, "/.."}, /* and the library */
         {AR_DATADIR, "/allreduce"},
         {own, "/../share/allreduce"}, /* moved since it was installed */
     };
