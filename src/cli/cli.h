@@ -17,6 +17,7 @@ enum ar_exit { AR_EXIT_DONE = 0, AR_EXIT_FAILED = 1, AR_EXIT_USAGE = 2 };
 typedef int ar_subcommand_fn(int argc, char **argv);
 
 ar_subcommand_fn ar_cli_bench;
+ar_subcommand_fn ar_cli_bisect;
 ar_subcommand_fn ar_cli_convert;
 ar_subcommand_fn ar_cli_list;
 ar_subcommand_fn ar_cli_explain;

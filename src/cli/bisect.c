@@ -1,0 +1,416 @@
+/* allreduce bisect: which choice of algorithm, for messages of which sizes, makes a failing program
+ * pass.  It runs the program again and again: without the library, with the user's setting, with
+ * the MPI library's own allreduce, and with algorithms that have little in common. */
+#include <config.h>
+
+#include <argp.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/preload.h"
+#include "cli/report.h"
+#include "cli/trial.h"
+#include "select/select.h"
+
+enum { BINS = 65, PATH_ROOM = PATH_MAX + 64, LINE_ROOM = 256 };
+
+#define FIRST_LIMIT_S 600.0 /* until a trial has passed */
+#define LEAST_LIMIT_S 60.0
+#define LIMIT_FACTOR  10.0 /* times the longest trial that has passed */
+
+/* Tried where neither the user's setting nor the native allreduce passes. */
+static const char *const unlike[] = {"reduce_bcast", "butterfly", "ring", "star"};
+
+struct bisection {
+    const char *setting; /* as in ALLREDUCE_ALGO */
+    const char *check;   /* NULL: none */
+    const char *logs;    /* folder for what the trials print; NULL: it is thrown away */
+    double limit_s;      /* 0: see FIRST_LIMIT_S */
+    long repeat;
+    char **command;
+
+    char folder[PATH_MAX]; /* of logs and statistics */
+    char *library;
+    char *preload; /* LD_PRELOAD as the user has it; NULL: unset */
+    int trials;
+    double longest_s; /* of those that passed */
+    bool has_stopped; /* by a signal, or since the command cannot be started */
+    bool is_used[BINS];
+    bool was_used; /* by any call, of any trial */
+};
+
+/* --- one trial --- */
+
+static double
+limit_of(const struct bisection *b)
+{
+    if (b->limit_s > 0)
+        return b->limit_s;
+    if (b->longest_s <= 0)
+        return FIRST_LIMIT_S;
+    return b->longest_s * LIMIT_FACTOR > LEAST_LIMIT_S ? b->longest_s * LIMIT_FACTOR
+                                                       : LEAST_LIMIT_S;
+}
+
+/* algo: as in ALLREDUCE_ALGO; NULL: the library is left out.  0, or -1 without memory. */
+static int
+set_environment(const struct bisection *b, const char *algo, const char *statistics)
+{
+    int failed = b->preload ? setenv("LD_PRELOAD", b->preload, 1) : unsetenv("LD_PRELOAD");
+    if (algo)
+        failed |= ar_preload_set(b->library) | setenv("ALLREDUCE_ALGO", algo, 1) |
+                  setenv("ALLREDUCE_STATS", statistics, 1);
+    return failed ? -1 : 0;
+}
+
+/* Notes the sizes of the program's messages, where the trial has left statistics. */
+static void
+take_sizes(struct bisection *b, const char *statistics)
+{
+    struct ar_read_run run;
+    char first_rank[PATH_ROOM + 8];
+    snprintf(first_rank, sizeof first_rank, "%s.rank0", statistics);
+    if ((access(statistics, R_OK) && access(first_rank, R_OK)) || ar_run_read(&run, statistics))
+        return;
+    for (size_t i = 0; i < run.table.nrows; i++)
+        if (run.table.rows[i].key.entry == AR_ENTRY_ALLREDUCE)
+            b->was_used = b->is_used[run.table.rows[i].key.bin] = true;
+    ar_run_fini(&run);
+}
+
+/* The last line of the file that is not empty; line is "" if there is none. */
+static void
+read_last_line(const char *path, char line[LINE_ROOM])
+{
+    char *text = NULL;
+    size_t room = 0;
+    FILE *const file = fopen(path, "r");
+    *line = '\0';
+    while (file && getline(&text, &room, file) >= 0)
+        if (text[strspn(text, " \t\r\n")] != '\0')
+            snprintf(line, LINE_ROOM, "%.*s", (int)strcspn(text, "\r\n"), text);
+    free(text);
+    if (file)
+        fclose(file);
+}
+
+static void
+print_trial(const struct bisection *b, const char *title, const struct ar_trial_result *result,
+            const char *log)
+{
+    const bool has_passed = result->end == AR_TRIAL_PASSED;
+    const enum ar_color color = has_passed ? AR_COLOR_GOOD : AR_COLOR_BAD;
+    char end[128], line[LINE_ROOM];
+    printf("%5d  %-40s %8.1f s  %s%s%s\n", b->trials, title, result->seconds,
+           ar_color_begin(stdout, color), ar_trial_describe(result, end, sizeof end),
+           ar_color_end(stdout));
+    read_last_line(log, line);
+    if (!has_passed && *line)
+        printf("       | %s\n", line);
+    fflush(stdout);
+}
+
+/* One trial: has it passed?  False also where it could not be made; b->has_stopped then. */
+static bool
+run_once(struct bisection *b, const char *title, const char *algo)
+{
+    char log[PATH_ROOM], statistics[PATH_ROOM];
+    b->trials++;
+    snprintf(log, sizeof log, "%s/trial-%d.log", b->folder, b->trials);
+    snprintf(statistics, sizeof statistics, "%s/trial-%d.jsonl", b->folder, b->trials);
+    if (set_environment(b, algo, statistics)) {
+        fprintf(stderr, "allreduce bisect: out of memory\n");
+        b->has_stopped = true;
+        return false;
+    }
+    const struct ar_trial trial = {b->command, b->check, log, limit_of(b)};
+    const struct ar_trial_result result = ar_trial_run(&trial);
+    print_trial(b, title, &result, log);
+    take_sizes(b, statistics);
+    if (result.end == AR_TRIAL_INTERRUPTED || result.end == AR_TRIAL_NOT_STARTED)
+        b->has_stopped = true;
+    if (result.end == AR_TRIAL_PASSED && result.seconds > b->longest_s)
+        b->longest_s = result.seconds;
+    return result.end == AR_TRIAL_PASSED;
+}
+
+/* Does the program pass as often as is asked for? */
+static bool
+passes(struct bisection *b, const char *algo)
+{
+    const char *const title = algo ? algo : "without the library";
+    for (long i = 0; i < b->repeat && !b->has_stopped; i++)
+        if (!run_once(b, title, algo))
+            return false;
+    return !b->has_stopped;
+}
+
+/* --- for which sizes --- */
+
+/* Bins of sizes that the program uses, in their order. */
+struct bins {
+    unsigned bin[BINS];
+    size_t n;
+};
+
+/* A range of them, from first to last. */
+struct part {
+    size_t first, last;
+};
+
+/* good for the part, bad for all other sizes; returns text. */
+static char *
+clauses_of(const struct bins *bins, struct part part, const char *good, const char *bad, char *text,
+           size_t room)
+{
+    char from[AR_SIZE_TEXT] = "0", to[AR_SIZE_TEXT] = "inf";
+    if (part.first > 0)
+        ar_size_print(ar_size_bin_first(bins->bin[part.first]), from, sizeof from);
+    if (part.last + 1 < bins->n)
+        ar_size_print(ar_size_bin_last(bins->bin[part.last]), to, sizeof to);
+    if (part.first == 0 && part.last + 1 >= bins->n)
+        snprintf(text, room, "%s", good);
+    else
+        snprintf(text, room, "%s:%s-%s;%s", good, from, to, bad);
+    return text;
+}
+
+/* The program passes with good and fails with bad: keeps good to the shortest part of the sizes
+ * with which it passes.  Writes the clauses to text. */
+static void
+narrow(struct bisection *b, const char *good, const char *bad, char *text, size_t room)
+{
+    struct bins bins = {.n = 0};
+    for (unsigned i = 0; i < BINS; i++)
+        if (b->is_used[i])
+            bins.bin[bins.n++] = i;
+    struct part part = {0, bins.n > 0 ? bins.n - 1 : 0};
+    for (size_t low = 0; low < part.last && !b->has_stopped;) {
+        const size_t middle = low + (part.last - low) / 2;
+        if (passes(b, clauses_of(&bins, (struct part){0, middle}, good, bad, text, room)))
+            part.last = middle;
+        else
+            low = middle + 1;
+    }
+    for (size_t high = part.last; part.first < high && !b->has_stopped;) {
+        const size_t middle = high - (high - part.first) / 2;
+        if (passes(b, clauses_of(&bins, (struct part){middle, part.last}, good, bad, text, room)))
+            part.first = middle;
+        else
+            high = middle - 1;
+    }
+    clauses_of(&bins, part, good, bad, text, room);
+}
+
+/* --- what is found --- */
+
+static int
+conclude(struct bisection *b, const char *culprit, const char *good, const char *bad)
+{
+    char text[2 * AR_CHOICE_TEXT + 1024];
+    narrow(b, good, bad, text, sizeof text);
+    printf("\n%s: the program passes with %s and fails with %s.\n", culprit, good, bad);
+    if (b->has_stopped)
+        printf("Stopped early: a shorter range of sizes might do.\n");
+    printf("Keep:  ALLREDUCE_ALGO='%s'\n"
+           "as in  allreduce run --algo '%s' PROGRAM, behind the launcher\n",
+           text, text);
+    return AR_EXIT_DONE;
+}
+
+static int
+give_up(const struct bisection *b, const char *what)
+{
+    printf("\n%s\n", b->has_stopped ? "Stopped before anything was found." : what);
+    return AR_EXIT_FAILED;
+}
+
+/* Neither the setting nor the native allreduce passes, the native one not even alone. */
+static int
+try_unlike(struct bisection *b, bool is_native_bad)
+{
+    for (size_t i = 0; i < sizeof unlike / sizeof unlike[0] && !b->has_stopped; i++)
+        if (passes(b, unlike[i]))
+            return conclude(b, "Both the MPI library's own allreduce and the setting are at fault",
+                            unlike[i], is_native_bad ? "native" : b->setting);
+    return give_up(b,
+                   "It fails with every choice: the cause is not the algorithm of an allreduce.");
+}
+
+static int
+bisect(struct bisection *b)
+{
+    const bool alone = passes(b, NULL), set = !b->has_stopped && passes(b, b->setting);
+    if (b->has_stopped)
+        return give_up(b, "");
+    if ((alone || set) && !b->was_used) {
+        printf("\nNo rank wrote statistics: either the program makes no MPI_Allreduce, or the\n"
+               "library did not reach it.  allreduce run, in front of the program, says why;\n"
+               "mpirun of Open MPI takes -x LD_PRELOAD -x ALLREDUCE_ALGO -x ALLREDUCE_STATS to\n"
+               "other hosts.\n");
+        return AR_EXIT_FAILED;
+    }
+    if (alone && set) {
+        printf("\nIt passes with and without the library.  If it fails at times, give --repeat.\n");
+        return AR_EXIT_DONE;
+    }
+    const bool native = passes(b, "native");
+    if (b->has_stopped)
+        return give_up(b, "");
+    if (!native && set)
+        return conclude(b, "The MPI library's own allreduce is at fault", b->setting, "native");
+    if (native && !set)
+        return conclude(b, alone ? "The setting is at fault" : "The setting is not enough",
+                        "native", b->setting);
+    if (native && set)
+        return give_up(b,
+                       "It passes under the library even with native: the choice of an algorithm "
+                       "is not what matters.");
+    if (alone)
+        return give_up(b, "It fails under the library even with native: run it without, and please "
+                          "report this.");
+    return try_unlike(b, true);
+}
+
+/* --- command line --- */
+
+static error_t
+parse_option(int key, char *value, struct argp_state *state)
+{
+    struct bisection *const b = state->input;
+    switch (key) {
+    case 'a':
+        b->setting = value;
+        return 0;
+    case 'c':
+        b->check = value;
+        return 0;
+    case 'd':
+        b->logs = value;
+        return 0;
+    case 'r':
+        b->repeat = ar_option_number(state, "repeat", value, 1, 1000);
+        return 0;
+    case 't':
+        b->limit_s = (double)ar_option_number(state, "timeout", value, 1, 1000000);
+        return 0;
+    case ARGP_KEY_ARG:
+        b->command = state->argv + state->next - 1;
+        state->next = state->argc; /* the rest is the command's */
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "name the command to run: allreduce bisect mpiexec -n 4 ./app");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* A folder for the logs; false, having said why, where there is none. */
+static bool
+make_folder(struct bisection *b)
+{
+    const char *const temporary = getenv("TMPDIR");
+    char *const logs = b->logs ? ar_path_absolute(b->logs) : NULL;
+    bool is_made;
+    if (b->logs) {
+        snprintf(b->folder, sizeof b->folder, "%s", logs ? logs : b->logs);
+        is_made = mkdir(b->folder, 0777) == 0 || errno == EEXIST;
+    } else {
+        snprintf(b->folder, sizeof b->folder, "%s/allreduce-bisect-XXXXXX",
+                 temporary ? temporary : "/tmp");
+        is_made = mkdtemp(b->folder) != NULL;
+    }
+    if (!is_made)
+        fprintf(stderr, "allreduce bisect: cannot make the folder %s: %s\n", b->folder,
+                strerror(errno));
+    free(logs);
+    return is_made;
+}
+
+/* Removes it, or says where it is where it was asked for. */
+static void
+leave_folder(const struct bisection *b)
+{
+    static const char *const endings[] = {"log", "jsonl"};
+    char path[PATH_ROOM];
+    if (b->logs) {
+        printf("What the trials printed is in %s.\n", b->folder);
+        return;
+    }
+    for (int i = 1; i <= b->trials; i++)
+        for (size_t k = 0; k < sizeof endings / sizeof endings[0]; k++) {
+            snprintf(path, sizeof path, "%s/trial-%d.%s", b->folder, i, endings[k]);
+            unlink(path);
+        }
+    rmdir(b->folder);
+}
+
+/* A bad setting would make every trial fail. */
+static int
+check_setting(const char *setting)
+{
+    struct ar_problem problem;
+    struct ar_rules *rules = NULL;
+    const int error = ar_rules_parse(&rules, setting, &problem);
+    ar_rules_destroy(rules);
+    if (error == AR_ERR_SYNTAX)
+        fprintf(stderr, "allreduce bisect: --algo: %s\n", problem.text);
+    else if (error)
+        fprintf(stderr, "allreduce bisect: out of memory\n");
+    return error == AR_ERR_SYNTAX ? AR_EXIT_USAGE : error ? AR_EXIT_FAILED : AR_EXIT_DONE;
+}
+
+int
+ar_cli_bisect(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"algo", 'a', "CLAUSES", 0, "The setting in doubt; that of ALLREDUCE_ALGO, else auto", 0},
+        {"check", 'c', "COMMAND", 0,
+         "A command for sh that reads what the program printed: only where it ends with 0, too, "
+         "has the program passed",
+         0},
+        {"logs", 'd', "DIR", 0, "Keep what each trial printed, and its statistics, in this folder",
+         0},
+        {"repeat", 'r', "N", 0, "A choice passes if N trials pass (1)", 0},
+        {"timeout", 't', "SECONDS", 0,
+         "A longer trial has failed (600 until one has passed, then 10 times the longest that "
+         "has, at least 60)",
+         0},
+        {0}};
+    const struct argp argp = {
+        .options = options,
+        .parser = parse_option,
+        .args_doc = "LAUNCHER [ARGUMENT...] PROGRAM [ARGUMENT...]",
+        .doc = "Find the choice of allreduce with which a failing program passes, as in allreduce "
+               "bisect mpiexec -n 4 ./app. Runs it without the library, with the setting, with the "
+               "MPI library's own allreduce and with unlike algorithms; then narrows the choice to "
+               "the sizes of messages that matter, and prints the line to keep.",
+    };
+    const char *const algo = getenv("ALLREDUCE_ALGO"), *const preload = getenv("LD_PRELOAD");
+    struct bisection b = {.setting = algo && *algo ? algo : "auto", .repeat = 1};
+    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &b);
+    int status = check_setting(b.setting);
+    if (status)
+        return status;
+    b.preload = preload ? strdup(preload) : NULL;
+    b.library = ar_preload_find();
+    status = AR_EXIT_FAILED;
+    if (!b.library)
+        fprintf(stderr, "allreduce bisect: " AR_PRELOAD_NAME " is not where it was installed\n");
+    else if (make_folder(&b)) {
+        ar_trial_catch_signals();
+        printf("trial  %-40s %8s    end\n", "choice", "time");
+        status = bisect(&b);
+        leave_folder(&b);
+    }
+    free(b.preload);
+    free(b.library);
+    return status;
+}

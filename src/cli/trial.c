@@ -1,0 +1,163 @@
+#include <config.h>
+
+#include "cli/trial.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+#define PAUSE_NS ((long)10000000)
+#define GRACE_S  5.0 /* between SIGTERM and SIGKILL: launchers end their ranks meanwhile */
+
+static volatile sig_atomic_t is_interrupted;
+
+static void
+interrupt(int number)
+{
+    (void)number;
+    is_interrupted = 1;
+}
+
+void
+ar_trial_catch_signals(void)
+{
+    const struct sigaction action = {.sa_handler = interrupt};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static double
+now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Starts argv as the head of a process group.  0, or errno. */
+static int
+start(pid_t *child, char *const *argv, const char *input, const char *output)
+{
+    const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t caught;
+    sigemptyset(&caught);
+    sigaddset(&caught, SIGINT);
+    sigaddset(&caught, SIGTERM);
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, input, O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, output, flags, 0666);
+    posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setsigdefault(&attributes, &caught);
+    const int error = posix_spawnp(child, argv[0], &files, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    return error;
+}
+
+/* Waits until the child has ended, a signal has come or the moment is there.  Has it ended? */
+static bool
+await(pid_t child, int *status, double until_s, bool minds_signals)
+{
+    const struct timespec pause = {0, PAUSE_NS};
+    for (;;) {
+        if (waitpid(child, status, WNOHANG) == child)
+            return true;
+        if (now_s() >= until_s || (minds_signals && is_interrupted))
+            return false;
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* Ends the child's whole group: politely, and then not. */
+static void
+stop(pid_t child)
+{
+    int status;
+    kill(-child, SIGTERM);
+    const bool is_over = await(child, &status, now_s() + GRACE_S, false);
+    kill(-child, SIGKILL);
+    if (!is_over)
+        waitpid(child, &status, 0);
+}
+
+static struct ar_trial_result
+result_of(int status)
+{
+    if (WIFSIGNALED(status))
+        return (struct ar_trial_result){AR_TRIAL_SIGNAL, WTERMSIG(status), 0};
+    return (struct ar_trial_result){WEXITSTATUS(status) ? AR_TRIAL_STATUS : AR_TRIAL_PASSED,
+                                    WEXITSTATUS(status), 0};
+}
+
+static struct ar_trial_result
+run(char *const *argv, const char *input, const char *output, double until_s)
+{
+    pid_t child;
+    int status;
+    const int error = start(&child, argv, input, output);
+    if (error)
+        return (struct ar_trial_result){AR_TRIAL_NOT_STARTED, error, 0};
+    if (await(child, &status, until_s, true))
+        return result_of(status);
+    stop(child);
+    return (struct ar_trial_result){is_interrupted ? AR_TRIAL_INTERRUPTED : AR_TRIAL_LATE, 0, 0};
+}
+
+struct ar_trial_result
+ar_trial_run(const struct ar_trial *trial)
+{
+    const double begun = now_s(), until = begun + trial->limit_s;
+    char *const check[] = {"sh", "-c", (char *)trial->check, NULL};
+    struct ar_trial_result result = run(trial->command, "/dev/null", trial->log, until);
+    result.seconds = now_s() - begun;
+    if (result.end != AR_TRIAL_PASSED || !trial->check)
+        return result;
+    const struct ar_trial_result checked = run(check, trial->log, "/dev/null", until);
+    if (checked.end == AR_TRIAL_STATUS)
+        result = (struct ar_trial_result){AR_TRIAL_REFUSED, checked.number, result.seconds};
+    else if (checked.end != AR_TRIAL_PASSED)
+        result = (struct ar_trial_result){checked.end, checked.number, result.seconds};
+    return result;
+}
+
+char *
+ar_trial_describe(const struct ar_trial_result *result, char *text, size_t room)
+{
+    switch (result->end) {
+    case AR_TRIAL_PASSED:
+        snprintf(text, room, "passed");
+        break;
+    case AR_TRIAL_STATUS:
+        snprintf(text, room, "exit status %d", result->number);
+        break;
+    case AR_TRIAL_SIGNAL:
+        snprintf(text, room, "signal %d (%s)", result->number, strsignal(result->number));
+        break;
+    case AR_TRIAL_LATE:
+        snprintf(text, room, "still running, ended");
+        break;
+    case AR_TRIAL_REFUSED:
+        snprintf(text, room, "the check ended with %d", result->number);
+        break;
+    case AR_TRIAL_INTERRUPTED:
+        snprintf(text, room, "interrupted");
+        break;
+    case AR_TRIAL_NOT_STARTED:
+        snprintf(text, room, "not started: %s", strerror(result->number));
+        break;
+    }
+    return text;
+}

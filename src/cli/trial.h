@@ -1,0 +1,42 @@
+/* A trial: a command that is run once, with its output in a file and a limit of time. */
+#ifndef AR_TRIAL_H
+#define AR_TRIAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum ar_trial_end {
+    AR_TRIAL_PASSED,
+    AR_TRIAL_STATUS,      /* the command ended with another exit status than 0 */
+    AR_TRIAL_SIGNAL,      /* a signal ended the command */
+    AR_TRIAL_LATE,        /* it was still running at the limit, and was ended */
+    AR_TRIAL_REFUSED,     /* the check did not take the output */
+    AR_TRIAL_INTERRUPTED, /* SIGINT or SIGTERM came, and the command was ended */
+    AR_TRIAL_NOT_STARTED
+};
+
+struct ar_trial {
+    char *const *command; /* found in PATH; ended by NULL */
+    const char *check; /* a command for sh, which reads the output and ends with 0 if it is right;
+                          NULL: the command's own status decides */
+    const char *log;   /* gets what the command writes to stdout and stderr */
+    double limit_s;
+};
+
+struct ar_trial_result {
+    enum ar_trial_end end;
+    int number; /* exit status, signal, or errno of what could not be started */
+    double seconds;
+};
+
+/* Runs the command in the present environment, in a process group of its own, without standard
+ * input.  SIGINT and SIGTERM, to which this process must not react otherwise, end the trial. */
+struct ar_trial_result ar_trial_run(const struct ar_trial *trial);
+
+/* From now on SIGINT and SIGTERM end trials and not this process. */
+void ar_trial_catch_signals(void);
+
+/* How it ended, in words, as in "exit status 3"; returns text. */
+char *ar_trial_describe(const struct ar_trial_result *result, char *text, size_t room);
+
+#endif

@@ -1,0 +1,81 @@
+#!/bin/sh
+# allreduce bisect names the choice that makes a failing program pass, for the sizes that matter,
+# whichever side is at fault; a hanging program is ended, and a signal keeps what was found.
+# shellcheck disable=SC2086 # MPIEXEC may hold options
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+limit=200
+allreduce=$PWD/allreduce
+wrong=$programs/.libs/wrong.so
+pings=$programs/pings
+
+# expect_verdict WHAT STATUS PATTERN COMMAND...: the exit status, and a line that matches.
+expect_verdict() {
+    what=$1
+    wanted=$2
+    pattern=$3
+    shift 3
+    # shellcheck disable=SC2086 # limit may hold options
+    timeout -k 5 $limit env "$@" >"$scratch/out" 2>&1 </dev/null
+    status=$?
+    [ $status -eq "$wanted" ] || fail "$what: exit status $status, not $wanted"
+    grep -q -e "$pattern" "$scratch/out" || fail "$what: not told: $pattern"
+    [ $failed -eq 0 ] || cat "$scratch/out"
+}
+
+expect_verdict "nothing wrong" 0 'passes with and without' \
+    "$allreduce" bisect $MPIEXEC -n 2 "$pings"
+
+# The native allreduce is wrong for the program's 8000 bytes: of its sizes only those go elsewhere.
+expect_verdict "a native fault" 0 "Keep:  ALLREDUCE_ALGO='ring:4K-8191;native'" \
+    LD_PRELOAD="$wrong" WRONG_FROM=4000 WRONG_TO=9000 \
+    "$allreduce" bisect --algo ring $MPIEXEC -n 2 "$pings"
+keep=$(sed -n "s/^Keep:  ALLREDUCE_ALGO='\(.*\)'/\1/p" "$scratch/out")
+expect_ok "what it says to keep" launch 2 LD_PRELOAD="$library:$wrong" WRONG_FROM=4000 WRONG_TO=9000 \
+    ALLREDUCE_ALGO="$keep" "$pings"
+
+# The row that runs is wrong: its first message, whatever the size.
+expect_verdict "a fault of the setting" 0 "Keep:  ALLREDUCE_ALGO='native'" \
+    LD_PRELOAD="$programs/.libs/fault.so" FAULT_RANK=0 FAULT_AT=0 ALLREDUCE_TRANSPORT=mpi \
+    "$allreduce" bisect --algo ring $MPIEXEC -n 2 "$pings"
+
+# Neither passes, another row does: for 8 bytes the setting is native.
+expect_verdict "a setting that is not enough" 0 "Keep:  ALLREDUCE_ALGO='reduce_bcast:0-15;native'" \
+    LD_PRELOAD="$wrong" WRONG_FROM=1 WRONG_TO=9 \
+    "$allreduce" bisect --algo 'native:0-16;ring' $MPIEXEC -n 2 "$pings"
+
+expect_verdict "a fault elsewhere" 1 'the cause is not the algorithm' \
+    "$allreduce" bisect $MPIEXEC -n 2 sh -c "$pings; exit 3"
+expect_verdict "a check" 0 'passes with and without' \
+    "$allreduce" bisect --check 'grep -q begun' sh -c "$MPIEXEC -n 2 $pings && echo begun"
+expect_verdict "a check that refuses" 1 'the check ended with 1' \
+    "$allreduce" bisect --check 'grep -q begun' $MPIEXEC -n 2 "$pings"
+expect_verdict "no allreduce" 1 'No rank wrote statistics' "$allreduce" bisect true
+
+# A hang is a failure, and leaves no rank behind.
+expect_verdict "a hang" 0 "Keep:  ALLREDUCE_ALGO='auto:128K-inf;native'" \
+    LD_PRELOAD="$wrong" WRONG_FROM=100000 WRONG_TO=200000 WRONG_HANGS=1 \
+    "$allreduce" bisect --timeout 8 $MPIEXEC -n 2 "$pings"
+grep -q 'still running, ended' "$scratch/out" || fail "the hang was not ended"
+
+# What is wrong with the command line.
+expect_verdict "no command" 2 'name the command' "$allreduce" bisect
+expect_verdict "a bad setting" 2 'did you mean .ring' "$allreduce" bisect --algo rinng true
+expect_verdict "a bad number" 2 'from 1 to 1000' "$allreduce" bisect --repeat 0 true
+expect_verdict "no such command" 1 'not started: No such file' "$allreduce" bisect ./nosuch
+expect_verdict "no such folder" 1 'cannot make the folder' "$allreduce" bisect --logs /nowhere/at/all true
+
+# A signal ends it and the program, and tells what is known.
+"$allreduce" bisect --logs "$scratch/logs" $MPIEXEC -n 2 "$pings" forever >"$scratch/out" 2>&1 </dev/null &
+bisect=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    grep -q begun "$scratch"/logs/trial-1.log 2>/dev/null && break
+    sleep 1
+done
+kill -INT $bisect
+wait $bisect
+[ $? -eq 1 ] || fail "an interrupted search did not fail"
+grep -q 'Stopped before anything was found' "$scratch/out" || fail "an interrupted search said: $(cat "$scratch/out")"
+[ -s "$scratch/logs/trial-1.log" ] || fail "--logs kept nothing"
+exit $failed
