@@ -16,6 +16,7 @@ ar_emit_fn ar_gather_scatter;
 ar_emit_fn ar_hier_gather_scatter;
 ar_emit_fn ar_hier_reduce_bcast;
 ar_emit_fn ar_hier_ring;
+ar_emit_fn ar_knary;
 ar_emit_fn ar_knomial;
 ar_emit_fn ar_mesh2d;
 ar_emit_fn ar_recursive;

@@ -70,7 +70,6 @@ static const struct ar_algorithm rows[] = {
     {
         .name = "reduce_bcast",
         .aliases = "binomial",
-        .intel_id = 3,
         .emit = ar_reduce_bcast,
         .keeps = AR_DETERMINISM_SIZE,
         .keeps_order = true,
@@ -92,7 +91,6 @@ static const struct ar_algorithm rows[] = {
     {
         .name = "gather_scatter",
         .aliases = "binomial_gather_scatter",
-        .intel_id = 5,
         .emit = ar_gather_scatter,
         .keeps = AR_DETERMINISM_SIZE,
         .family = AR_FAMILY_FOLD,
@@ -114,7 +112,6 @@ static const struct ar_algorithm rows[] = {
     {
         .name = "knomial",
         .aliases = "recursive_multiplying",
-        .intel_id = 9,
         .emit = ar_knomial,
         .keeps = AR_DETERMINISM_SIZE,
         .keeps_order = true,
@@ -131,6 +128,27 @@ static const struct ar_algorithm rows[] = {
         .where = "j = ceil(log_k p)",
         .needs = "nothing",
         .source = "Ruefenacht, Bull & Booth 2017",
+    },
+    {
+        .name = "knary",
+        .aliases = "kary",
+        .emit = ar_knary,
+        .keeps = AR_DETERMINISM_SIZE,
+        .keeps_order = true,
+        .scratch = AR_SCRATCH_RADIX,
+        .takes = AR_TAKES_RADIX,
+        .defaults = {.radix = 4, .window = 1},
+        .title = "a tree of at most k children a rank to the first, and the same way back",
+        .card = {[AR_CARD_ROUNDS] = "2h",
+                 [AR_CARD_SENT] = "max(u, 1 + min(k, c-1))n",
+                 [AR_CARD_REDUCED] = "un",
+                 [AR_CARD_SCRATCH] = "un",
+                 [AR_CARD_TIME] = "at most 2ha + 2vn/B + vnC"},
+        .where =
+            "u = min(k, p-1), c = ceil((p-1)/u), h = ceil(log_k(1 + p(k-1))) - 1, v = k(h-1) + "
+            "ceil((p - (k^(h-1) - 1)/(k-1))/k^(h-1)) - 1",
+        .needs = "nothing",
+        .source = "MPICH's trees of type kary; Intel MPI (its name is all that is published)",
     },
     {
         .name = "double_tree",
@@ -191,7 +209,6 @@ static const struct ar_algorithm rows[] = {
     {
         .name = "butterfly",
         .aliases = "recursive_doubling",
-        .intel_id = 1,
         .emit = ar_butterfly,
         .keeps = AR_DETERMINISM_SIZE,
         .family = AR_FAMILY_DOUBLING,
@@ -211,7 +228,6 @@ static const struct ar_algorithm rows[] = {
     {
         .name = "ring",
         .aliases = "",
-        .intel_id = 8,
         .emit = ar_ring,
         .stand_in = "butterfly",
         .keeps = AR_DETERMINISM_PLACEMENT,
@@ -228,7 +244,6 @@ static const struct ar_algorithm rows[] = {
     {
         .name = "segmented_ring",
         .aliases = "shumilin",
-        .intel_id = 7,
         .emit = ar_ring,
         .stand_in = "butterfly",
         .keeps = AR_DETERMINISM_PLACEMENT,
@@ -261,7 +276,6 @@ static const struct ar_algorithm rows[] = {
     {
         .name = "rhd",
         .aliases = "rabenseifner recursive_halving_doubling",
-        .intel_id = 2,
         .emit = ar_rhd,
         .stand_in = "butterfly",
         .keeps = AR_DETERMINISM_SIZE,
@@ -337,8 +351,6 @@ static const struct ar_algorithm rows[] = {
     {
         .name = "shm",
         .aliases = "shared_memory",
-        .intel_id = 10,
-        .intel_id_last = 12,
         .emit = ar_shm,
         .stand_in = "butterfly",
         .keeps = AR_DETERMINISM_SIZE,
@@ -376,7 +388,6 @@ static const struct ar_algorithm rows[] = {
     {
         .name = "hier_reduce_bcast",
         .aliases = "",
-        .intel_id = 4,
         .emit = ar_hier_reduce_bcast,
         .defaults = {.window = 1},
         .title = "reduce and broadcast in each node and among the leaders, binomial",
@@ -392,7 +403,6 @@ static const struct ar_algorithm rows[] = {
     {
         .name = "hier_gather_scatter",
         .aliases = "",
-        .intel_id = 6,
         .emit = ar_hier_gather_scatter,
         .scratch = AR_SCRATCH_RANKS,
         .defaults = {.window = 1},
@@ -531,16 +541,6 @@ const struct ar_algorithm *
 ar_algorithm_whole(const struct ar_algorithm *row)
 {
     return row->stand_in ? ar_algorithm_find(row->stand_in, strlen(row->stand_in)) : row;
-}
-
-const struct ar_algorithm *
-ar_algorithm_by_intel_id(int id)
-{
-    for (size_t i = 0; i < ar_algorithm_count(); i++)
-        if (id > 0 &&
-            (rows[i].intel_id == id || (rows[i].intel_id < id && id <= rows[i].intel_id_last)))
-            return &rows[i];
-    return NULL;
 }
 
 enum ar_determinism

@@ -112,8 +112,6 @@ typedef int ar_emit_fn(struct ar_schedule *s, int rank, int nranks, size_t count
 struct ar_algorithm {
     const char *name;    /* in ALLREDUCE_ALGO */
     const char *aliases; /* space-separated other names, or "" */
-    int intel_id;        /* I_MPI_ADJUST_ALLREDUCE id, or 0 */
-    int intel_id_last;   /* of several such ids in a row; 0: only one */
     ar_emit_fn *emit;
     bool keeps_order;          /* combines in rank order: serves ops that do not commute */
     enum ar_determinism keeps; /* proved by test_determinism: RUN to SIZE; 0: RUN */
@@ -147,9 +145,6 @@ const struct ar_algorithm *ar_params_inter(const struct ar_params *params);
 /* The row that runs in row's place for an op that needs the whole vector: row itself where it does
  * not cut, else its stand-in. */
 const struct ar_algorithm *ar_algorithm_whole(const struct ar_algorithm *row);
-
-/* By I_MPI_ADJUST_ALLREDUCE id; NULL if none. */
-const struct ar_algorithm *ar_algorithm_by_intel_id(int id);
 
 /* Initialises s and emits the row's schedule for rank; params NULL: defaults.
  * On error s is finished (nothing to free).  AR_ERR_STEP, AR_ERR_MEMORY. */

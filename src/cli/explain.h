@@ -45,9 +45,9 @@ int ar_explain_advise(char **rules, const struct ar_explain *request, bool in_or
 /* Says on stderr what is wrong with a text of rules, and where. */
 void ar_explain_problem(const char *text, const struct ar_problem *problem);
 
-/* The one algorithm that text names; else tells why not, and returns
- * AR_EXIT_USAGE. */
-int ar_explain_read_choice(struct ar_choice *choice, const char *text);
+/* The one algorithm that text names for ranks on so many nodes (0: unknown, taken as one); else
+ * tells why not, and returns AR_EXIT_USAGE. */
+int ar_explain_read_choice(struct ar_choice *choice, const char *text, int nodes);
 
 /* --- the picture (svg.c) --- */
 

@@ -15,6 +15,7 @@
 #include "schedule/cost.h"
 #include "schedule/figure.h"
 #include "schedule/trace.h"
+#include "select/foreign.h"
 
 #define DRAWN_COUNT_MAX 1024 /* elements; more are drawn with 4 a rank */
 
@@ -45,7 +46,7 @@ ar_explain_problem(const char *text, const struct ar_problem *problem)
 }
 
 int
-ar_explain_read_choice(struct ar_choice *choice, const char *text)
+ar_explain_read_choice(struct ar_choice *choice, const char *text, int nodes)
 {
     struct ar_problem problem;
     struct ar_rules *rules;
@@ -54,10 +55,13 @@ ar_explain_read_choice(struct ar_choice *choice, const char *text)
         ar_explain_problem(text, &problem);
         return AR_EXIT_USAGE;
     }
-    if (rules->nclauses != 1 || rules->clauses[0].nconditions > 0)
+    /* An Intel id may be two clauses, of which the first is for one node. */
+    const struct ar_clause *const clauses = rules->clauses;
+    const bool is_two = rules->nclauses == 2 && clauses[0].column == clauses[1].column;
+    if (rules->nclauses != 1 + (size_t)is_two || rules->nconditions > 0)
         why = "give one algorithm without conditions, or --rules TEXT";
     else
-        *choice = rules->clauses[0].choice;
+        *choice = clauses[is_two && nodes > 1].choice;
     ar_rules_destroy(rules);
     if (!why && choice->kind != AR_CHOICE_ALGORITHM)
         why = "has no schedule of its own; --rules shows what it picks";
@@ -232,14 +236,19 @@ print_card(const struct explained *e)
 {
     const struct ar_algorithm *const row = e->choice.algorithm;
     char text[AR_CHOICE_TEXT];
+    struct ar_text names;
     printf("%s%s%s: %s\n\n", ar_color_begin(stdout, AR_COLOR_TITLE),
            ar_choice_print(&e->choice, text, sizeof text), ar_color_end(stdout), row->title);
     if (row->aliases[0])
         printf("  also called  %s\n", row->aliases);
-    if (row->intel_id_last)
-        printf("  Intel ids    %d to %d\n", row->intel_id, row->intel_id_last);
-    else if (row->intel_id)
-        printf("  Intel id     %d\n", row->intel_id);
+    ar_text_init(&names, text, sizeof text);
+    ar_text_intel_ids(&names, row);
+    if (names.length > 0)
+        printf("  Intel id%s    %s\n", strchr(text, '-') ? "s" : " ", text);
+    ar_text_init(&names, text, sizeof text);
+    ar_text_namesakes(&names, row);
+    if (names.length > 0)
+        printf("  elsewhere    %s\n", text);
     ar_cli_print_parameters(text, sizeof text, row);
     if (text[0])
         printf("  parameters   %s by default\n", text);
@@ -448,7 +457,7 @@ int
 ar_explain_algorithm(const struct ar_explain *request)
 {
     struct explained e = {.request = request};
-    int status = ar_explain_read_choice(&e.choice, request->algorithm);
+    int status = ar_explain_read_choice(&e.choice, request->algorithm, request->hosts);
     if (status)
         return status;
     int *const node_of = request->hosts ? malloc((size_t)request->nranks * sizeof *node_of) : NULL;

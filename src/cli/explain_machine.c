@@ -156,7 +156,7 @@ static int
 explain_one(const struct scene *scene)
 {
     struct ar_choice choice;
-    const int exit_code = ar_explain_read_choice(&choice, scene->request->algorithm);
+    const int exit_code = ar_explain_read_choice(&choice, scene->request->algorithm, scene->nnodes);
     if (exit_code != AR_EXIT_DONE)
         return exit_code;
     const size_t element = scene->request->element_bytes;

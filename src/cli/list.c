@@ -53,7 +53,7 @@ static void
 fill_cell(char text[CELL_ROOM], int column, const struct ar_algorithm *row)
 {
     char parameters[CELL_ROOM], elsewhere[CELL_ROOM], intel[32] = "";
-    struct ar_text t;
+    struct ar_text t, ids;
     if (!row) {
         snprintf(text, CELL_ROOM, "%s", columns[column].title);
         return;
@@ -61,9 +61,9 @@ fill_cell(char text[CELL_ROOM], int column, const struct ar_algorithm *row)
     ar_cli_print_parameters(parameters, sizeof parameters, row);
     ar_text_init(&t, elsewhere, sizeof elsewhere);
     ar_text_elsewhere(&t, row);
-    if (row->intel_id)
-        snprintf(intel, sizeof intel, row->intel_id_last ? "%d-%d" : "%d", row->intel_id,
-                 row->intel_id_last);
+    ar_text_namesakes(&t, row);
+    ar_text_init(&ids, intel, sizeof intel);
+    ar_text_intel_ids(&ids, row);
     const char *const cells[NCOLUMNS] = {row->name,
                                          row->title,
                                          row->aliases,

@@ -13,6 +13,7 @@
 #include "config/rank.h"
 #include "config/variables.h"
 #include "report/report.h"
+#include "select/foreign.h"
 #include "statistics/deadline.h"
 #include "statistics/statistics.h"
 
@@ -69,6 +70,20 @@ at_exit(void)
         finish(false);
 }
 
+/* Whoever comes from another library may mean its algorithm of that name. */
+static void
+tell_namesakes(const struct ar_rules *rules)
+{
+    char text[AR_CONFIG_PROBLEM];
+    struct ar_text t;
+    ar_text_init(&t, text, sizeof text);
+    for (size_t i = 0; i < rules->nclauses && t.length == 0; i++)
+        if (rules->clauses[i].choice.kind == AR_CHOICE_ALGORITHM)
+            ar_text_namesakes(&t, rules->clauses[i].choice.algorithm);
+    if (t.length > 0)
+        ar_say("ALLREDUCE_ALGO: %s", text);
+}
+
 static void
 set_up(void)
 {
@@ -92,6 +107,8 @@ set_up(void)
     if (world_rank == 0 && config && *config->strange)
         ar_say("warning: this library has no variable %s, and goes on without; see allreduce(7)",
                config->strange);
+    if (world_rank == 0 && config && config->verbose > 0 && config->rules[AR_SOURCE_ALGO])
+        tell_namesakes(config->rules[AR_SOURCE_ALGO]);
     ar_statistics_begin(config, world_rank);
     ar_deadline_start(config ? &config->timeout : NULL,
                       world_rank >= 0 ? world_rank : ar_rank_in_job());

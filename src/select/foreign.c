@@ -11,23 +11,29 @@ const char *const ar_library_titles[AR_LIBRARIES] = {"Intel MPI", "Open MPI", "M
 
 #define INTEL(...)                                                                                 \
     {                                                                                              \
-        AR_LIBRARY_INTEL, __VA_ARGS__                                                              \
+        AR_LIBRARY_INTEL, __VA_ARGS__, NULL                                                        \
     }
 #define OPENMPI(...)                                                                               \
     {                                                                                              \
-        AR_LIBRARY_OPENMPI, __VA_ARGS__                                                            \
+        AR_LIBRARY_OPENMPI, __VA_ARGS__, NULL                                                      \
     }
 #define MPICH(...)                                                                                 \
     {                                                                                              \
-        AR_LIBRARY_MPICH, -1, __VA_ARGS__                                                          \
+        AR_LIBRARY_MPICH, -1, __VA_ARGS__, NULL                                                    \
     }
 #define UCC(...)                                                                                   \
     {                                                                                              \
-        AR_LIBRARY_UCC, __VA_ARGS__                                                                \
+        AR_LIBRARY_UCC, __VA_ARGS__, NULL                                                          \
     }
 #define NCCL(...)                                                                                  \
     {                                                                                              \
-        AR_LIBRARY_NCCL, -1, __VA_ARGS__                                                           \
+        AR_LIBRARY_NCCL, -1, __VA_ARGS__, NULL                                                     \
+    }
+
+/* Where all ranks share a node it is shm. */
+#define INTEL_SHM(...)                                                                             \
+    {                                                                                              \
+        AR_LIBRARY_INTEL, __VA_ARGS__, NULL, "shm"                                                 \
     }
 
 static const char in_network[] = "it reduces inside the network or the switch";
@@ -44,9 +50,9 @@ static const struct ar_counterpart counterparts[] = {
     INTEL(7, "shumilin_ring", "segmented_ring", NULL),
     INTEL(8, "ring", "ring", NULL),
     INTEL(9, "knomial", "knomial", NULL),
-    INTEL(10, "topology_aware_shm_flat", "shm", NULL),
-    INTEL(11, "topology_aware_shm_knomial", "shm", "there is a tree between the nodes there"),
-    INTEL(12, "topology_aware_shm_knary", "shm", "there is a tree between the nodes there"),
+    INTEL_SHM(10, "topology_aware_shm_flat", "two_level(inter=star,lanes=one)"),
+    INTEL_SHM(11, "topology_aware_shm_knomial", "two_level(inter=knomial,lanes=one)"),
+    INTEL_SHM(12, "topology_aware_shm_knary", "two_level(inter=knary,lanes=one)"),
 
     OPENMPI(0, "ignore", "native", "0 leaves the choice to Open MPI"),
     OPENMPI(1, "basic_linear", "star", NULL),
@@ -152,13 +158,48 @@ is_row(const char *choice, const struct ar_algorithm *row)
            (choice[length] == '\0' || choice[length] == '(');
 }
 
-const struct ar_counterpart *
-ar_counterpart_of(enum ar_library library, const struct ar_algorithm *row)
+bool
+ar_counterpart_is(const struct ar_counterpart *c, const struct ar_algorithm *row)
 {
-    for (int i = 0; i < COUNTERPARTS; i++)
-        if (counterparts[i].library == library && is_row(counterparts[i].choice, row))
-            return &counterparts[i];
+    return is_row(c->choice, row) || is_row(c->on_one_node, row);
+}
+
+const struct ar_counterpart *
+ar_counterpart_of(enum ar_library library, const struct ar_choice *choice)
+{
+    char text[AR_CHOICE_TEXT];
+    ar_choice_print(choice, text, sizeof text);
+    for (const struct ar_counterpart *c = counterparts; c < counterparts + COUNTERPARTS; c++) {
+        const bool has_params = c->choice && strchr(c->choice, '(');
+        if (c->library == library &&
+            (has_params ? strcmp(c->choice, text) == 0 || is_row(c->on_one_node, choice->algorithm)
+                        : is_row(c->choice, choice->algorithm)))
+            return c;
+    }
     return NULL;
+}
+
+static bool
+is_intel(int i, const struct ar_algorithm *row)
+{
+    return i < COUNTERPARTS && counterparts[i].library == AR_LIBRARY_INTEL &&
+           ar_counterpart_is(&counterparts[i], row);
+}
+
+void
+ar_text_intel_ids(struct ar_text *t, const struct ar_algorithm *row)
+{
+    const size_t begun = t->length;
+    for (int i = 0, last; i < COUNTERPARTS; i = last + 1) {
+        last = i;
+        if (!is_intel(i, row))
+            continue;
+        while (is_intel(last + 1, row))
+            last++;
+        ar_text_add(t, "%s%d", t->length > begun ? "," : "", counterparts[i].id);
+        if (last > i)
+            ar_text_add(t, "-%d", counterparts[last].id);
+    }
 }
 
 void
@@ -173,6 +214,18 @@ ar_text_elsewhere(struct ar_text *t, const struct ar_algorithm *row)
                     c->name);
         if (c->id >= 0)
             ar_text_add(t, " (%d)", c->id);
+    }
+}
+
+void
+ar_text_namesakes(struct ar_text *t, const struct ar_algorithm *row)
+{
+    for (int i = 0; i < AR_LIBRARIES; i++) {
+        const struct ar_counterpart *const c =
+            ar_counterpart_find((enum ar_library)i, ar_word_of(row->name));
+        if (c && c->choice && !ar_counterpart_is(c, row))
+            ar_text_add(t, "%s%s's %s is %s here", t->length > 0 ? ", " : "", ar_library_titles[i],
+                        c->name, c->choice);
     }
 }
 

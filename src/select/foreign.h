@@ -31,8 +31,9 @@ struct ar_counterpart {
     enum ar_library library;
     int id; /* -1: it has none */
     const char *name;
-    const char *choice; /* what it is here, as the grammar reads it; NULL: there is none */
-    const char *note;   /* what differs, or why there is none; NULL: there is nothing to say */
+    const char *choice;      /* what it is here, as the grammar reads it; NULL: there is none */
+    const char *note;        /* what differs, or why there is none; NULL: there is nothing to say */
+    const char *on_one_node; /* the row that it is where all ranks share a node; NULL: the same */
 };
 
 /* All of them, those of one library in a row. */
@@ -42,13 +43,24 @@ const struct ar_counterpart *ar_counterpart_at(size_t i);
 /* The counterpart of a word, by its id or its name; NULL if the library has no such. */
 const struct ar_counterpart *ar_counterpart_find(enum ar_library library, struct ar_word word);
 
-/* What the library calls this row; NULL if it has no such algorithm. */
+/* Is the counterpart this row, be it with parameters, or on one node? */
+bool ar_counterpart_is(const struct ar_counterpart *c, const struct ar_algorithm *row);
+
+/* What the library calls this choice of an algorithm; NULL if it has no such.  One that stands for
+ * a row with parameters has to have the same. */
 const struct ar_counterpart *ar_counterpart_of(enum ar_library library,
-                                               const struct ar_algorithm *row);
+                                               const struct ar_choice *choice);
+
+/* Adds the ids that the row has in Intel MPI, those in a row as 10-12; nothing if it has none. */
+void ar_text_intel_ids(struct ar_text *t, const struct ar_algorithm *row);
 
 /* Adds the names that the row has in libraries other than Intel MPI, which has ids alone:
  * "Open MPI recursive_doubling (3), MPICH recursive_doubling". */
 void ar_text_elsewhere(struct ar_text *t, const struct ar_algorithm *row);
+
+/* Adds the libraries where the row's name means another algorithm: "MPICH's
+ * reduce_scatter_allgather is rhd here"; nothing where it means the same. */
+void ar_text_namesakes(struct ar_text *t, const struct ar_algorithm *row);
 
 /* Adds all names that the library has, with their ids: "0 ignore, 1 basic_linear". */
 void ar_text_counterparts(struct ar_text *t, enum ar_library library);

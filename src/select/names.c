@@ -51,19 +51,25 @@ suggest(struct ar_text *why, struct ar_word word)
 static bool
 resolve_id(struct ar_choice *choice, struct ar_word word, struct ar_text *why)
 {
-    int id = 0;
-    const bool is_id = ar_word_int(word, 0, AR_INTEL_ID_MAX, &id);
-    const struct ar_algorithm *row = ar_algorithm_by_intel_id(id);
-
-    if (is_id && (id == 0 || row)) {
-        *choice = id == 0 ? ar_choice_of(AR_CHOICE_NATIVE) : ar_choice_default(row);
-        return true;
+    const struct ar_counterpart *const c = ar_counterpart_find(AR_LIBRARY_INTEL, word);
+    if (!c) {
+        ar_text_add(why, "unknown Intel id ");
+        ar_text_quote(why, word);
+        ar_text_add(why, ": I_MPI_ADJUST_ALLREDUCE has 0 (native) to %d; see allreduce list",
+                    AR_INTEL_ID_MAX);
+        return false;
     }
-    ar_text_add(why, "unknown Intel id ");
-    ar_text_quote(why, word);
-    ar_text_add(why, ": I_MPI_ADJUST_ALLREDUCE has 0 (native) to %d (%s); see allreduce list",
-                AR_INTEL_ID_MAX, ar_algorithm_by_intel_id(AR_INTEL_ID_MAX)->name);
-    return false;
+    /* A row, be it with parameters: the table is right, and a test says so. */
+    const char *at = c->choice;
+    const struct ar_algorithm *const row = find_row(ar_word_next(&at, "("));
+    unsigned seen = 0;
+    *choice = row ? ar_choice_default(row) : ar_choice_of(AR_CHOICE_NATIVE);
+    for (at += *at == '('; row && *at && *at != ')'; at += *at == ',') {
+        const struct ar_word name = ar_word_next(&at, "=");
+        at++;
+        ar_params_set(&choice->params, &seen, row, name, ar_word_next(&at, ",)"), why);
+    }
+    return true;
 }
 
 bool

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "schedule/grow.h"
+#include "select/foreign.h"
 #include "select/names.h"
 
 struct parser {
@@ -277,11 +278,53 @@ parse_algorithm(struct parser *p, struct ar_choice *choice)
     return true;
 }
 
+/* What an id of Intel MPI's stands for; NULL: the word is no id. */
+static const struct ar_counterpart *
+intel_id(struct ar_word word)
+{
+    const bool is_id = word.length > 0 && strspn(word.at, "0123456789") >= word.length;
+    return is_id ? ar_counterpart_find(AR_LIBRARY_INTEL, word) : NULL;
+}
+
+/* Puts a clause in front of the last one that takes its calls where all ranks share a node, unless
+ * it asks for several nodes. */
+static bool
+add_on_one_node(struct parser *p, const char *name)
+{
+    struct ar_rules *const rules = p->rules;
+    const size_t n = rules->nclauses, copied = rules->clauses[n - 1].nconditions;
+    const struct ar_traits *const traits = &rules->clauses[n - 1].traits;
+    if ((traits->asks & AR_TRAIT_NODES) && traits->nodes.min > 1)
+        return true;
+    struct ar_clause *const clauses =
+        ar_grow(rules->clauses, n + 1, &rules->clauses_room, sizeof *clauses);
+    if (!clauses)
+        return no_memory(p);
+    rules->clauses = clauses;
+    struct ar_condition *const conditions =
+        ar_grow(rules->conditions, rules->nconditions + copied + 1, &rules->conditions_room,
+                sizeof *conditions);
+    if (!conditions)
+        return no_memory(p);
+    rules->conditions = conditions;
+    for (size_t i = 0; i < copied; i++, rules->nconditions++)
+        conditions[rules->nconditions] = conditions[rules->nconditions - copied];
+    struct ar_clause one = clauses[n - 1];
+    one.choice = ar_choice_default(ar_algorithm_find(name, strlen(name)));
+    one.traits.asks |= AR_TRAIT_NODES;
+    one.traits.nodes = (struct ar_range){1, 1};
+    clauses[n] = clauses[n - 1];
+    clauses[n - 1] = one;
+    rules->nclauses++;
+    return true;
+}
+
 static bool
 parse_clause(struct parser *p)
 {
     struct ar_clause clause = {.line = p->line, .column = column_of(p, p->at)};
     struct ar_rules *const rules = p->rules;
+    const struct ar_counterpart *const id = intel_id(peek_word(p, true));
     if (!parse_algorithm(p, &clause.choice))
         return false;
     const bool has_params = *p->at == '(';
@@ -296,7 +339,7 @@ parse_clause(struct parser *p)
     if (*p->at == ':' && !parse_conditions(p))
         return false;
     if (at_clause_end(p))
-        return true;
+        return !id || !id->on_one_node || add_on_one_node(p, id->on_one_node);
     return expected(p, has_params ? "':' with conditions, ';' or the end behind the parameters"
                                   : "'(', ':', ';' or the end behind the algorithm");
 }
@@ -366,7 +409,16 @@ allow(bool *allowed, const struct ar_algorithm *row, bool in)
             allowed[i] = in;
 }
 
-/* Intel ids as in 1-4, of which word is what stands here; those without a row are passed over. */
+/* The row of an id, and that which it is on one node. */
+static void
+allow_counterpart(bool *allowed, const struct ar_counterpart *c, bool in)
+{
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        if (ar_counterpart_is(c, ar_algorithm_at(i)))
+            allowed[i] = in;
+}
+
+/* Intel ids as in 1-4, of which word is what stands here. */
 static bool
 parse_ids(struct parser *p, bool *allowed, struct ar_word word, bool in)
 {
@@ -380,8 +432,11 @@ parse_ids(struct parser *p, bool *allowed, struct ar_word word, bool in)
                       " is not a range of Intel ids; allowed: l-m with 1 <= l <= m <= %d",
                       AR_INTEL_ID_MAX);
     }
-    for (int id = first; id <= last; id++)
-        allow(allowed, ar_algorithm_by_intel_id(id), in);
+    for (size_t i = 0; i < ar_counterpart_count(); i++) {
+        const struct ar_counterpart *const c = ar_counterpart_at(i);
+        if (c->library == AR_LIBRARY_INTEL && c->id >= first && c->id <= last)
+            allow_counterpart(allowed, c, in);
+    }
     take(p, word.length);
     return true;
 }
@@ -402,7 +457,11 @@ parse_list_entry(struct parser *p, bool *allowed)
     if (choice.kind != AR_CHOICE_ALGORITHM)
         return REFUSE(p, word.at, "%s is nothing for auto to pick; allowed: names of algorithms",
                       choice.kind == AR_CHOICE_AUTO ? "auto" : "native");
-    allow(allowed, choice.algorithm, in);
+    const struct ar_counterpart *const id = intel_id(word);
+    if (id)
+        allow_counterpart(allowed, id, in);
+    else
+        allow(allowed, choice.algorithm, in);
     return true;
 }
 

@@ -57,14 +57,15 @@ answer_of(struct ar_translator *x, const struct ar_rules *rules, size_t bytes, s
         return a;
     ar_choice_print(&clause->choice, text, sizeof text);
     if (clause->choice.kind == AR_CHOICE_ALGORITHM)
-        a.is = ar_counterpart_of(x->library, clause->choice.algorithm);
+        a.is = ar_counterpart_of(x->library, &clause->choice);
     if (!a.is) {
         ar_translator_note(x, "%s has no counterpart in %s, which decides instead", text,
                            ar_library_titles[x->library]);
         return a;
     }
     const struct ar_choice as_usual = ar_choice_default(clause->choice.algorithm);
-    if (strcmp(text, ar_choice_print(&as_usual, usual, sizeof usual)) != 0) {
+    if (strcmp(text, a.is->choice) != 0 &&
+        strcmp(text, ar_choice_print(&as_usual, usual, sizeof usual)) != 0) {
         if (x->library == AR_LIBRARY_OPENMPI)
             a.segment = clause->choice.params.segment_bytes;
         ar_translator_note(x, "%s is %s's %s: there is no word for its parameters%s", text,

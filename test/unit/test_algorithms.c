@@ -321,12 +321,9 @@ names_and_ids_lead_to_one_row(void **state)
             assert_ptr_equal(ar_algorithm_find(word, strcspn(word, " ")), row);
             word += strcspn(word, " ");
         }
-        if (row->intel_id)
-            assert_ptr_equal(ar_algorithm_by_intel_id(row->intel_id), row);
     }
     assert_null(ar_algorithm_at(ar_algorithm_count()));
     assert_null(ar_algorithm_find("rin", 3));
-    assert_null(ar_algorithm_by_intel_id(0));
 }
 
 /* What one proof frees the next one takes, without the system in between. */

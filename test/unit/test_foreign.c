@@ -72,17 +72,52 @@ what_has_a_counterpart_has_one_that_parses(void **state)
     assert_true(without > 0 && without < ar_counterpart_count() / 2);
 }
 
+/* The parser takes the parameters of an id from the table. */
 static void
-ids_of_intel_mpi_are_those_of_the_registry(void **state)
+an_id_of_intel_mpi_is_what_the_table_says(void **state)
 {
     (void)state;
-    for (int id = 1; id <= 12; id++) {
-        char text[8];
+    for (int id = 0; id <= 12; id++) {
+        char text[8], *means;
         snprintf(text, sizeof text, "%d", id);
         const struct ar_counterpart *const c =
             ar_counterpart_find(AR_LIBRARY_INTEL, ar_word_of(text));
         assert_non_null(c);
-        assert_string_equal(c->choice, ar_algorithm_by_intel_id(id)->name);
+        struct ar_rules *rules = parse(text), *said = parse(c->choice);
+        assert_int_equal(rules->nclauses, c->on_one_node ? 2 : 1);
+        assert_memory_equal(&rules->clauses[rules->nclauses - 1].choice, &said->clauses[0].choice,
+                            sizeof said->clauses[0].choice);
+        means = ar_rules_text(rules);
+        if (c->on_one_node)
+            assert_memory_equal(means, c->on_one_node, strlen(c->on_one_node));
+        free(means);
+        ar_rules_destroy(said);
+        ar_rules_destroy(rules);
+    }
+}
+
+/* A choice with parameters is a library's only where they are its own. */
+static void
+parameters_tell_which_id_is_meant(void **state)
+{
+    static const struct {
+        const char *rules, *text;
+    } cases[] = {
+        {"two_level(inter=knomial,lanes=one)", "11:0-inf;"},
+        {"two_level(inter=knary,lanes=one)", "12:0-inf;"},
+        {"shm", "10:0-inf;"},
+        {"two_level(inter=ring)", "0:0-inf;"},
+        {"knomial(radix=2)", "9:0-inf;"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_rules *rules = parse(cases[i].rules);
+        struct ar_translation t;
+        struct ar_problem problem;
+        assert_int_equal(ar_translate_to(&t, AR_LIBRARY_INTEL, rules, &problem), AR_OK);
+        assert_string_equal(t.text, cases[i].text);
+        ar_translation_fini(&t);
+        ar_rules_destroy(rules);
     }
 }
 
@@ -267,7 +302,7 @@ a_mistake_is_told_with_its_place(void **state)
         {AR_LIBRARY_UCC, "allreduce:[x]:@dbt", 1, 11, "expected ranks"},
         {AR_LIBRARY_UCC, "allreduce:what:@dbt", 1, 11, "expected sizes, [ranks]"},
         {AR_LIBRARY_NCCL, "ring,rong", 1, 6, "no allreduce 'rong'"},
-        {AR_LIBRARY_INTEL, "13", 1, 1, "0 (native) to 12 (shm)"},
+        {AR_LIBRARY_INTEL, "13", 1, 1, "0 (native) to 12; see"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -278,6 +313,22 @@ a_mistake_is_told_with_its_place(void **state)
             problem.column != wrong[i].column || !strstr(problem.text, wrong[i].says))
             fail_msg("%s: %d, %d:%d: %s", wrong[i].text, error, problem.line, problem.column,
                      problem.text);
+    }
+}
+
+/* Whoever types a name of ours that means another algorithm elsewhere is told. */
+static void
+a_name_with_two_meanings_tells_the_other(void **state)
+{
+    char text[128];
+    struct ar_text t;
+    (void)state;
+    for (size_t i = 0; i < ar_algorithm_count(); i++) {
+        const struct ar_algorithm *const row = ar_algorithm_at(i);
+        const bool has_two = strcmp(row->name, "reduce_scatter_allgather") == 0;
+        ar_text_init(&t, text, sizeof text);
+        ar_text_namesakes(&t, row);
+        assert_string_equal(text, has_two ? "MPICH's reduce_scatter_allgather is rhd here" : "");
     }
 }
 
@@ -298,7 +349,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_has_a_counterpart_has_one_that_parses),
-        cmocka_unit_test(ids_of_intel_mpi_are_those_of_the_registry),
+        cmocka_unit_test(an_id_of_intel_mpi_is_what_the_table_says),
+        cmocka_unit_test(parameters_tell_which_id_is_meant),
         cmocka_unit_test(a_name_or_an_id_is_the_algorithm_for_all_sizes),
         cmocka_unit_test(a_rules_file_chooses_as_open_mpi_does),
         cmocka_unit_test(tokens_of_ucc_are_clauses),
@@ -307,6 +359,7 @@ main(void)
         cmocka_unit_test(a_rules_file_can_be_written),
         cmocka_unit_test(what_cannot_be_said_is_refused),
         cmocka_unit_test(a_mistake_is_told_with_its_place),
+        cmocka_unit_test(a_name_with_two_meanings_tells_the_other),
         cmocka_unit_test(a_setting_tells_its_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

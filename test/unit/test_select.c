@@ -119,12 +119,37 @@ every_intel_id_is_a_row(void **state)
         snprintf(text, sizeof text, "0:8;%d:16-inf", id);
         struct ar_rules *rules = parsed(text, false);
         assert_non_null(rules->clauses[1].choice.algorithm);
-        assert_ptr_equal(rules->clauses[1].choice.algorithm, ar_algorithm_by_intel_id(id));
+        assert_int_equal(rules->nclauses, id < 10 ? 2 : 3);
         ar_rules_destroy(rules);
     }
     assert_refused("13", 1, "unknown Intel id '13'");
     assert_refused("99999999999999999999", 1, "unknown Intel id");
-    assert_refused("13", 1, "0 (native) to 12 (shm); see allreduce list");
+    assert_refused("13", 1, "0 (native) to 12; see allreduce list");
+}
+
+/* Ids 10 to 12: shared memory where that is all there is, and a tree across nodes. */
+static void
+ids_of_shared_memory_have_a_form_for_one_node(void **state)
+{
+    static const struct {
+        const char *text, *means;
+    } ids[] = {
+        {"10", "shm:nodes=1;two_level(inter=star,lanes=one)"},
+        {"11:8,16-32@4", "shm:8,16-32@4,nodes=1;two_level(inter=knomial,lanes=one):8,16-32@4"},
+        {"1:0-4;12:8-inf,op=sum;8", "butterfly:0-4;shm:8-inf,op=sum,nodes=1;"
+                                    "two_level(inter=knary,lanes=one):8-inf,op=sum;ring"},
+        {"12:nodes=2-8", "two_level(inter=knary,lanes=one):nodes=2-8"},
+        {"12:nodes=1-8", "shm:nodes=1;two_level(inter=knary,lanes=one):nodes=1-8"},
+        {"12(lanes=all)", "shm:nodes=1;two_level(inter=knary,lanes=all)"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+        struct ar_rules *rules = parsed(ids[i].text, false);
+        char *const text = ar_rules_text(rules);
+        assert_string_equal(text, ids[i].means);
+        free(text);
+        ar_rules_destroy(rules);
+    }
 }
 
 static void
@@ -716,9 +741,11 @@ a_list_allows_what_it_names(void **state)
         assert_int_equal(allowed[i], i != row_index("ring") && i != row_index("butterfly"));
     assert_int_equal(ar_algo_list_parse(allowed, "1-3,8,^2", &problem), AR_OK);
     for (size_t i = 0; i < n; i++)
-        assert_int_equal(allowed[i], ar_algorithm_at(i) == ar_algorithm_by_intel_id(1) ||
-                                         ar_algorithm_at(i) == ar_algorithm_by_intel_id(3) ||
-                                         ar_algorithm_at(i) == ar_algorithm_by_intel_id(8));
+        assert_int_equal(allowed[i], i == row_index("butterfly") ||
+                                         i == row_index("reduce_bcast") || i == row_index("ring"));
+    assert_int_equal(ar_algo_list_parse(allowed, "11", &problem), AR_OK);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(allowed[i], i == row_index("shm") || i == row_index("two_level"));
     free(allowed);
 }
 
@@ -942,6 +969,7 @@ main(void)
         cmocka_unit_test(case_minus_and_aliases_do_not_matter),
         cmocka_unit_test(intel_ids_mean_intels_algorithms),
         cmocka_unit_test(every_intel_id_is_a_row),
+        cmocka_unit_test(ids_of_shared_memory_have_a_form_for_one_node),
         cmocka_unit_test(bounds_are_inclusive_and_the_first_match_wins),
         cmocka_unit_test(empty_clauses_and_blanks_say_nothing),
         cmocka_unit_test(canonical_text_has_names_and_full_parameters),
