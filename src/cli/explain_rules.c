@@ -276,33 +276,84 @@ print_shadow(const struct map *map, const struct ar_clause *idle)
     printf("%s\n", *separator ? "" : "asks for blocks that messages of its sizes do not have here");
 }
 
-/* Clauses that take nothing, and why. */
+/* Why a clause takes nothing. */
+enum idle { BUSY, OTHER_CALLS, OTHER_RANKS, SHADOWED };
+
+/* missing gets the traits that the call does not have. */
+static enum idle
+why_idle(const struct map *map, const struct ar_clause *clause, struct ar_traits *missing)
+{
+    *missing = clause->traits;
+    if (takes(map, clause, clause))
+        return BUSY;
+    missing->asks &= ~(unsigned)AR_TRAIT_BLOCK; /* that is a question of the size */
+    missing->asks = ar_traits_missing(missing, &map->call);
+    return missing->asks                                ? OTHER_CALLS
+           : serves_ranks(clause, map->request->nranks) ? SHADOWED
+                                                        : OTHER_RANKS;
+}
+
+/* "clauses 2, 4-6 " or "clause 2 ", of those that are idle for this reason; false: there is none.
+ */
+static bool
+print_numbers(struct map *map, enum idle why)
+{
+    const struct ar_clause *const clauses = map->rules->clauses;
+    const size_t n = map->rules->nclauses;
+    struct ar_traits missing;
+    char text[256];
+    struct ar_text t;
+    size_t count = 0;
+    ar_text_init(&t, text, sizeof text);
+    for (size_t i = 0, last; i < n; i = last + 1) {
+        last = i;
+        if (why_idle(map, &clauses[i], &missing) != why)
+            continue;
+        while (last + 1 < n && why_idle(map, &clauses[last + 1], &missing) == why)
+            last++;
+        ar_text_add(&t, "%s%zu", count > 0 ? ", " : "", i + 1);
+        if (last > i)
+            ar_text_add(&t, "-%zu", last + 1);
+        count += last - i + 1;
+    }
+    if (count > 0) {
+        begin_oddity(map);
+        printf(count > 1 ? "clauses %s are for " : "clause %s is for ", text);
+    }
+    return count > 0;
+}
+
+/* Clauses that take nothing, and why: those that other calls would take in one line, and each that
+ * none would. */
 static void
 print_idle(struct map *map)
 {
     const struct ar_clause *const clauses = map->rules->clauses;
+    const char *separator = "other calls: ";
+    struct ar_traits missing;
+    char text[AR_TRAITS_TEXT];
+    struct ar_text t;
+    if (print_numbers(map, OTHER_CALLS)) {
+        for (size_t i = 0; i < map->rules->nclauses; i++)
+            if (why_idle(map, &clauses[i], &missing) == OTHER_CALLS) {
+                ar_text_init(&t, text, sizeof text);
+                ar_traits_print(&t, &missing);
+                printf("%s%s", separator, text);
+                separator = "; ";
+            }
+        printf("\n");
+    }
+    if (print_numbers(map, OTHER_RANKS))
+        printf("other numbers of ranks\n");
     for (size_t i = 0; i < map->rules->nclauses; i++) {
-        struct ar_traits traits = clauses[i].traits;
-        char text[AR_TRAITS_TEXT];
-        struct ar_text t;
-        if (takes(map, &clauses[i], &clauses[i]))
+        if (why_idle(map, &clauses[i], &missing) != SHADOWED)
             continue;
         begin_oddity(map);
         printf("clause %zu (", i + 1);
         if (map->from_file)
             printf("line %d, ", clauses[i].line);
         printf("column %d) ", clauses[i].column);
-        traits.asks &= ~(unsigned)AR_TRAIT_BLOCK; /* that is a question of the size */
-        traits.asks = ar_traits_missing(&traits, &map->call);
-        ar_text_init(&t, text, sizeof text);
-        ar_traits_print(&t, &traits);
-        if (traits.asks) {
-            printf("asks for %s\n", text);
-        } else if (serves_ranks(&clauses[i], map->request->nranks)) {
-            print_shadow(map, &clauses[i]);
-        } else {
-            printf("asks for another number of ranks\n");
-        }
+        print_shadow(map, &clauses[i]);
     }
 }
 
