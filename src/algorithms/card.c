@@ -1,12 +1,14 @@
 #include "algorithms/card.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "algorithms/cart.h"
 #include "algorithms/nodes.h"
 #include "algorithms/tree.h"
 
+const char ar_card_segments_scratch[] = "min(w, m) scratch";
 const char ar_card_pipelined[] = "about max(ceil(m/w) time, time + (m-1) max(sent/B, reduced C))";
 
 /* A formula that is being read. */
@@ -284,9 +286,27 @@ ar_card_pipelined_value(const struct ar_algorithm *row, const struct ar_params *
     struct reader in = {.at = ar_card_pipelined, .row = row, .params = params};
     if (nranks == 1 || n == 0)
         return 0;
+    if (w <= 1) {
+        const double time = ar_card_value(row, AR_CARD_TIME, params, nranks, n, rates);
+        in.at = row->another;
+        set_letters(&in, nranks, n, rates);
+        return time + (m - 1) * (in.at ? read_sum(&in) : time);
+    }
     set_letters(&in, nranks, n, rates);
     in.of['m'] = m;
     in.of['w'] = w < m ? w : m;
     pass(&in, "about");
     return read_sum(&in);
+}
+
+char *
+ar_card_segments_print(char *text, size_t room, const struct ar_algorithm *row, int window)
+{
+    if (window > 1)
+        snprintf(text, room, "%s", ar_card_pipelined);
+    else if (row->another)
+        snprintf(text, room, "time + (m-1)(%s)", row->another);
+    else
+        snprintf(text, room, "m time");
+    return text;
 }

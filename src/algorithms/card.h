@@ -36,10 +36,17 @@ double ar_card_value(const struct ar_algorithm *row, enum ar_card_line line,
                      const struct ar_params *params, int nranks, double n,
                      const struct ar_rates *rates);
 
-/* The time of m segments of n bytes each, w of them in flight; an estimate for any row. */
+/* The time of m segments of n bytes each, of which w are in flight.  Pipelined it is an estimate
+ * for any row.  One after another it is as exact as the row's time. */
 extern const char ar_card_pipelined[];
 double ar_card_pipelined_value(const struct ar_algorithm *row, const struct ar_params *params,
                                int nranks, double n, double m, double w,
                                const struct ar_rates *rates);
+
+/* The same as text: "m time" or the row's own, where window is 1.  Returns text, cut to room. */
+char *ar_card_segments_print(char *text, size_t room, const struct ar_algorithm *row, int window);
+
+/* The scratch of w segments in flight, by the scratch of one. */
+extern const char ar_card_segments_scratch[];
 
 #endif

@@ -30,6 +30,8 @@ static const struct ar_algorithm rows[] = {
                  [AR_CARD_REDUCED] = "(p-1)n",
                  [AR_CARD_SCRATCH] = "(p-1)n",
                  [AR_CARD_TIME] = "2a + 2(p-1)n/B + (p-1)nC"},
+        /* Who has its result sends the next segment while the root serves the others. */
+        .another = "2a + pn/B + (p-1)nC",
         .needs = "nothing",
         .source = "Li et al. 2014 (parameter server)",
     },

@@ -8,9 +8,10 @@
 
 #include "schedule/schedule.h"
 
-#define AR_DIMS_MAX    8
-#define AR_WINDOW_MAX  256 /* segments in flight */
-#define AR_WINDOW_AUTO 0   /* as many as ar_algorithm_window says */
+#define AR_DIMS_MAX     8
+#define AR_WINDOW_MAX   256     /* segments in flight */
+#define AR_SEGMENTS_MAX 1000000 /* of a message, where their number is asked for */
+#define AR_WINDOW_AUTO  0       /* as many as ar_algorithm_window says */
 
 enum ar_broadcast { AR_BROADCAST_FLAT, AR_BROADCAST_BINOMIAL, AR_BROADCAST_SCATTER_ALLGATHER };
 enum ar_allgather { AR_ALLGATHER_RING, AR_ALLGATHER_BRUCK, AR_ALLGATHER_DOUBLING };
@@ -40,7 +41,8 @@ struct ar_params {
     int halvings;                     /* at most; 0: as many as there are */
     size_t whole_bytes;   /* in shared memory, every rank combines all of a message up to this
                              size; 0 = what is fastest here */
-    size_t segment_bytes; /* of the executor: 0 = whole message */
+    size_t segment_bytes; /* of the executor; 0 = whole message, or as segments say */
+    int segments;         /* the message in so many; 0 = as segment_bytes say */
     int window;           /* segments in flight, or AR_WINDOW_AUTO */
     /* Node of each rank, nranks entries, numbered 0, 1, 2, ... in the order of their
      * first ranks; NULL: unknown, taken as one node.  Borrowed. */
@@ -124,9 +126,11 @@ struct ar_algorithm {
     struct ar_params defaults;
     const char *title;               /* one line */
     const char *card[AR_CARD_LINES]; /* formulas, as card.h reads them */
-    const char *where;               /* "x = formula, y = formula": letters of the card; or NULL */
-    const char *needs;               /* constraint, in words */
-    const char *source;              /* paper or origin */
+    const char *another; /* time of another segment where each begins behind the last: in
+                            card.h's language; NULL: as long as the first */
+    const char *where;   /* "x = formula, y = formula": letters of the card; or NULL */
+    const char *needs;   /* constraint, in words */
+    const char *source;  /* paper or origin */
 };
 
 /* What the row keeps, whatever its parameters: RUN at least. */
@@ -160,6 +164,11 @@ size_t ar_algorithm_scratch_vectors(const struct ar_algorithm *row, const struct
  * at most AR_WINDOW_MAX: as many are under way in a pipeline of which each stage works on one.  The
  * same for all ranks; >= 1. */
 int ar_algorithm_window(const struct ar_algorithm *row, const struct ar_params *params, int nranks);
+
+/* Elements per segment as params ask for it, of a message of count elements of size bytes: at least
+ * 1, at most count.  A number of segments is cut so that all but the last are equally long, and
+ * there may be fewer: 10 elements in 4 are 3, 3, 3, 1; in 6 they are five times 2. */
+size_t ar_params_segment(const struct ar_params *params, size_t count, size_t size);
 
 /* The scratch memory of an instance is a multiple of this. */
 #define AR_SCRATCH_ALIGNMENT ((size_t)64)

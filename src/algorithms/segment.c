@@ -31,6 +31,17 @@ min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+size_t
+ar_params_segment(const struct ar_params *params, size_t count, size_t size)
+{
+    size_t length = count;
+    if (params->segments > 0)
+        length = count / (size_t)params->segments + (count % (size_t)params->segments > 0);
+    else if (params->segment_bytes > 0)
+        length = min_size(length, params->segment_bytes / size);
+    return length > 0 ? length : 1;
+}
+
 /* What TMP and the landing of an instance take beside their elements, at most: a lead below 16 for
  * alignment, and the rounding up. */
 #define INSTANCE_OVERHEAD ((size_t)2 * (16 + AR_SCRATCH_ALIGNMENT))
@@ -46,10 +57,7 @@ ar_algorithm_segment(const struct ar_algorithm *row, const struct ar_params *par
     const size_t vectors = ar_algorithm_scratch_vectors(row, params, nranks);
     const size_t window = (size_t)ar_algorithm_window(row, params, nranks);
     const size_t instance_bytes = min_size(scratch_bytes / window, INT_MAX);
-    size_t length = count;
-    if (params->segment_bytes > 0)
-        length = min_size(length, params->segment_bytes / size);
-    length = min_size(length, (instance_bytes - min_size(instance_bytes, INSTANCE_OVERHEAD)) /
-                                  size / vectors);
+    const size_t room = instance_bytes - min_size(instance_bytes, INSTANCE_OVERHEAD);
+    const size_t length = min_size(ar_params_segment(params, count, size), room / size / vectors);
     return length > 0 ? length : 1;
 }

@@ -113,12 +113,10 @@ static void
 find_counts(struct explained *e)
 {
     const struct ar_explain *const request = e->request;
-    const size_t bytes = e->choice.params.segment_bytes;
-    size_t segment = bytes / request->element_bytes;
     e->whole =
         request->size_given ? request->bytes / request->element_bytes : 4 * (size_t)request->nranks;
-    segment = segment > 0 ? segment : 1;
-    e->count = bytes > 0 && segment < e->whole ? segment : e->whole;
+    e->count =
+        e->whole > 0 ? ar_params_segment(&e->choice.params, e->whole, request->element_bytes) : 0;
 }
 
 /* What the card says, in microseconds and elements. */
@@ -155,6 +153,8 @@ find_time(double *time_us, const struct explained *e, const struct ar_machine *m
         .most_steps = AR_PREDICT_STEPS,
     };
     choice.params.node_of = node_of;
+    if (count < e->whole)
+        choice.params.segments = 0; /* it is a segment already */
     const int error = ar_predict(&prediction, &question);
     if (!error)
         *time_us = prediction.end.at / 1e3;
@@ -259,8 +259,11 @@ print_card(const struct explained *e)
     printf("  time         %s\n", row->card[AR_CARD_TIME]);
     for (const char *at = row->where; at && *at; at = next_definition(at))
         printf("  %-11s  %.*s\n", at == row->where ? "where" : "", definition(at), at);
-    if (e->choice.params.segment_bytes > 0)
-        printf("  in segments  %s\n", ar_card_pipelined);
+    if (e->choice.params.segment_bytes > 0 || e->choice.params.segments > 0) {
+        const int window = ar_algorithm_window(row, &e->choice.params, e->request->nranks);
+        printf("  in segments  %s\n", ar_card_segments_print(text, sizeof text, row, window));
+        printf("               %s, of m segments with w in flight\n", ar_card_segments_scratch);
+    }
     printf("  needs        %s\n", row->needs);
     printf("  order        %s\n",
            row->keeps_order ? "that of the ranks: any op" : "its own: ops that commute");
@@ -356,8 +359,15 @@ print_counts(const struct explained *e)
     printf("  %-17s  %9zu\n", "received at once", cost->ports);
     printf("  %-17s  %9.6g  %9.6g", "time, us", e->time_us, said[AR_CARD_TIME]);
     print_distance(e->time_us, e->bound_us, 24);
-    if (e->whole > e->count)
+    if (e->whole > e->count) {
+        const size_t segments = (e->whole + count - 1) / count;
+        const size_t window =
+            (size_t)ar_algorithm_window(e->choice.algorithm, &e->choice.params, nranks);
+        const size_t in_flight = window < segments ? window : segments;
         printf("  %-17s  %9.6g  %9.6g\n", "of all segments", e->whole_us, e->whole_said_us);
+        printf("  %-17s  %9zu  %9.0f   in flight at once\n", "their scratch",
+               in_flight * cost->scratch.most, (double)in_flight * said[AR_CARD_SCRATCH]);
+    }
     printf("  with a = %g us, B = %g GB/s, 1/C = %g GB/s\n", e->request->latency_us,
            e->request->bandwidth_gbytes, e->request->reduction_gbytes);
 }

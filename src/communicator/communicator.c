@@ -270,7 +270,7 @@ run_memory(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *d
         .scratch = c->scratch,
         .count = decision->key.count,
         .whole = decision->whole,
-        .segment_bytes = decision->choice.params.segment_bytes,
+        .segment = ar_params_segment(&decision->choice.params, decision->key.count, r->size),
         .whole_bytes = decision->choice.params.whole_bytes,
         .comm = comm,
         .wait = c->wait,

@@ -220,6 +220,7 @@ make_whole(const struct ar_communicator *c, struct ar_decision *d, const struct 
         if (d->key.count * d->key.size > d->node->whole_bytes || params->whole_bytes > 0)
             params->whole_bytes = SIZE_MAX;
         params->segment_bytes = 0;
+        params->segments = 0;
         return;
     }
     d->node = NULL;

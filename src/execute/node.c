@@ -130,9 +130,7 @@ static size_t
 chunk_length(const struct ar_node_run *run)
 {
     const size_t fits = ar_cell_length(run->reduction, run->node->chunk_bytes);
-    const size_t asked =
-        run->segment_bytes > 0 ? run->segment_bytes / run->reduction->size : run->count;
-    const size_t length = asked < fits ? asked : fits;
+    const size_t length = run->segment < fits ? run->segment : fits;
     return length == 0 ? 1 : length < run->count ? length : run->count;
 }
 

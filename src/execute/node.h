@@ -81,10 +81,10 @@ struct ar_node_run {
     char *out;
     char *scratch; /* ar_node_scratch_bytes, aligned as malloc's */
     size_t count;
-    bool whole;           /* the op gets all of them in one call: ar_node_takes_whole, and
-                             whole_bytes are enough */
-    size_t segment_bytes; /* of a chunk at most; 0: as many as fit */
-    size_t whole_bytes;   /* up to here every rank combines everything; 0: what is fastest */
+    bool whole;         /* the op gets all of them in one call: ar_node_takes_whole, and
+                           whole_bytes are enough */
+    size_t segment;     /* elements of a chunk at most */
+    size_t whole_bytes; /* up to here every rank combines everything; 0: what is fastest */
     MPI_Comm comm;
     struct ar_wait wait;
     uint64_t *waited_ticks; /* gets the time of polls in vain added; NULL: nobody asks */

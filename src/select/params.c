@@ -63,6 +63,27 @@ takes(const struct ar_algorithm *row, const struct param *param)
     return param->bit == 0 || (row->takes & param->bit);
 }
 
+/* Bytes, or n/20 for the message in 20 of equal length. */
+static bool
+parse_segment(struct ar_params *params, struct ar_word value)
+{
+    const bool is_part = value.length > 2 && ar_name_char(value.at[0]) == 'n' && value.at[1] == '/';
+    size_t bytes = 0;
+    const char *end;
+    int segments = 0;
+    if (is_part) {
+        if (!ar_word_int((struct ar_word){value.at + 2, value.length - 2}, 1, AR_SEGMENTS_MAX,
+                         &segments))
+            return false;
+    } else if (ar_size_parse(&bytes, value.at, &end) || end != value.at + value.length) {
+        return false;
+    }
+    /* An endless segment is the whole message, which the executor knows as 0. */
+    params->segment_bytes = bytes == SIZE_MAX ? 0 : bytes;
+    params->segments = segments;
+    return true;
+}
+
 static bool
 parse_value(struct ar_params *params, const struct param *param, struct ar_word value)
 {
@@ -89,12 +110,10 @@ parse_value(struct ar_params *params, const struct param *param, struct ar_word 
             return false;
         break;
     case SEGMENT:
+        return parse_segment(params, value);
     case SIZE:
         if (ar_size_parse(&bytes, value.at, &end) || end != value.at + value.length)
             return false;
-        /* An endless segment is the whole message, which the executor knows as 0. */
-        if (param->kind == SEGMENT && bytes == SIZE_MAX)
-            bytes = 0;
         *(size_t *)place_of(params, param) = bytes;
         return true;
     case DIMS: /* "2x3x4", or "auto" for a grid of the algorithm's choice */
@@ -122,10 +141,14 @@ tell_values(struct ar_text *why, const struct param *param, struct ar_word value
         ar_text_list(why, param->names);
         break;
     case SEGMENT:
+        ar_text_add(why,
+                    "bytes as digits with K, M or G, below 2^%d; 0 for the whole message; or n/1 "
+                    "to n/%d for the message in so many parts",
+                    (int)(CHAR_BIT * sizeof(size_t)), AR_SEGMENTS_MAX);
+        break;
     case SIZE:
-        ar_text_add(why, "bytes as digits with K, M or G, below 2^%d; 0 for %s",
-                    (int)(CHAR_BIT * sizeof(size_t)),
-                    param->kind == SEGMENT ? "the whole message" : "what is fastest here");
+        ar_text_add(why, "bytes as digits with K, M or G, below 2^%d; 0 for what is fastest here",
+                    (int)(CHAR_BIT * sizeof(size_t)));
         break;
     case DIMS:
         ar_text_add(why, "1 to %d numbers from 1 to %d like 2x3x4, or auto", AR_DIMS_MAX, INT_MAX);
@@ -202,6 +225,8 @@ goes_without_saying(const struct param *param, const struct ar_params *params,
         return params->ndims == 0 && defaults->ndims == 0;
     if (param->bit == AR_TAKES_HALVINGS || param->bit == AR_TAKES_EXCHANGE)
         return int_of(params, param) == 0 && int_of(defaults, param) == 0;
+    if (param->kind == SEGMENT && params->segments > 0)
+        return false;
     if (param->kind == SEGMENT || param->kind == SIZE)
         return *(const size_t *)place_of(params, param) == 0 &&
                *(const size_t *)place_of(defaults, param) == 0;
@@ -229,8 +254,11 @@ print_value(struct ar_text *t, const struct param *param, const struct ar_params
         break;
     case SEGMENT:
     case SIZE:
-        ar_text_add(t, "%s",
-                    ar_size_print(*(const size_t *)place_of(params, param), size, sizeof size));
+        if (param->kind == SEGMENT && params->segments > 0)
+            ar_text_add(t, "n/%d", params->segments);
+        else
+            ar_text_add(t, "%s",
+                        ar_size_print(*(const size_t *)place_of(params, param), size, sizeof size));
         break;
     case DIMS:
         if (params->ndims == 0)

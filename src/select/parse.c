@@ -63,6 +63,16 @@ peek_word(const struct parser *p, bool with_minus)
     return (struct ar_word){p->at, length};
 }
 
+/* A parameter's value: words with slashes between them, as in n/20. */
+static struct ar_word
+peek_value(const struct parser *p)
+{
+    size_t length = 0;
+    while (ar_is_name_char(p->at[length]) || p->at[length] == '/')
+        length++;
+    return (struct ar_word){p->at, length};
+}
+
 static void
 take(struct parser *p, size_t length)
 {
@@ -101,7 +111,7 @@ parse_param(struct parser *p, struct ar_choice *choice, unsigned *seen)
     if (*p->at != '=')
         return expected(p, "'=' behind the parameter's name");
     take(p, 1);
-    const struct ar_word value = peek_word(p, true);
+    const struct ar_word value = peek_value(p);
     if (value.length == 0)
         return expected(p, "a value");
     const char *const culprit =

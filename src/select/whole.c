@@ -30,6 +30,7 @@ ar_choice_make_whole(struct ar_choice *choice, int nranks, size_t count, size_t 
         *params = choice->algorithm->defaults;
     }
     params->segment_bytes = 0;
+    params->segments = 0;
     params->window = 1;
     if (is_cut(choice, nranks, count, size, scratch_bytes))
         *choice = (struct ar_choice){.kind = AR_CHOICE_NATIVE};

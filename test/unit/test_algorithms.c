@@ -293,6 +293,10 @@ what_is_whole_stays_unless_it_is_in_segments(void **state)
     assert_int_equal(choice.params.window, 1);
     assert_true(ar_choice_make_whole(&choice, 4, 10000, 8, 65536));
     assert_int_equal(choice.kind, AR_CHOICE_NATIVE);
+    choice = (struct ar_choice){AR_CHOICE_ALGORITHM, row, row->defaults};
+    choice.params.segments = 2;
+    assert_true(ar_choice_make_whole(&choice, 4, 100, 8, (size_t)64 << 20));
+    assert_int_equal(choice.params.segments, 0);
 }
 
 /* A wider window leaves each segment less scratch, and shared memory has one of its own. */

@@ -218,6 +218,48 @@ segments_take_what_their_formula_says(void **state)
         }
 }
 
+/* The classic exercise's algorithms and its numbers of slices.  One after another they take what
+ * the formula says to the digit, but for those of an uneven number of ranks whose card is an
+ * estimate itself. */
+static void
+slices_take_what_their_formula_says(void **state)
+{
+    static const struct {
+        const char *name;
+        enum ar_exchange exchange;
+        bool is_for_any_p; /* exactly */
+    } rows[] = {{"star", AR_EXCHANGE_WHOLE, true},        {"circle", AR_EXCHANGE_WHOLE, true},
+                {"recursive", AR_EXCHANGE_WHOLE, false},  {"butterfly", AR_EXCHANGE_WHOLE, false},
+                {"butterfly", AR_EXCHANGE_HALVES, false}, {"ring", AR_EXCHANGE_WHOLE, true}};
+    static const int ranks[] = {2, 3, 4, 5, 7, 8, 16, 32}, slices[] = {1, 4, 5};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (size_t k = 0; k < 3 * sizeof ranks / sizeof ranks[0]; k++) {
+            const int p = ranks[k / 3];
+            const size_t n = (size_t)(slices[k % 3] * p);
+            const struct ar_algorithm *const row =
+                ar_algorithm_find(rows[i].name, strlen(rows[i].name));
+            struct setting s;
+            setting_default(&s, row, p, PLACE_TOGETHER);
+            s.params.exchange = rows[i].exchange;
+            struct ar_program program = program_of(&s);
+            const bool is_exact = rows[i].is_for_any_p || (p & (p - 1)) == 0;
+            for (int j = 0; j < 2 * NMIXED; j++) {
+                const struct ar_rates *const rates = &machines[j / 2];
+                const struct ar_params open = {.window = AR_WINDOW_AUTO,
+                                               .exchange = rows[i].exchange};
+                const int window = j % 2 ? ar_algorithm_window(row, &open, p) : 1;
+                const double said =
+                    ar_card_pipelined_value(row, &s.params, p, COUNT, (double)n, window, rates);
+                const double off = time_of(&s, &program, rates, n, window) / said - 1;
+                if (fabs(off) > (window > 1 ? 0.5 : is_exact ? ROUNDING : ABOUT))
+                    fail_msg("%s, %d ranks, %zu slices, window %d: off by %g", rows[i].name, p, n,
+                             window, off);
+            }
+            ar_program_fini(&program);
+        }
+}
+
 /* As deep as a pipeline is, so that its stages all have a segment; README's sentence. */
 static void
 an_open_window_is_as_wide_as_the_schedule_is_deep(void **state)
@@ -245,6 +287,7 @@ main(void)
         cmocka_unit_test(every_line_is_true_for_every_p_and_parameter),
         cmocka_unit_test(of_an_empty_vector_nothing_is_said_or_done),
         cmocka_unit_test(segments_take_what_their_formula_says),
+        cmocka_unit_test(slices_take_what_their_formula_says),
         cmocka_unit_test(an_open_window_is_as_wide_as_the_schedule_is_deep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

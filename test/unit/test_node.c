@@ -204,7 +204,7 @@ run_rank(void *argument)
             .in = (const char *)(call->in_place ? out : in),
             .out = (char *)out,
             .count = call->count,
-            .segment_bytes = call->segment_bytes,
+            .segment = call->segment_bytes > 0 ? call->segment_bytes / 8 : call->count,
             .whole_bytes = call->is_short ? SIZE_MAX : 1,
             .wait = {.spins = 0, .yields = draw(2) ? 4 : AR_WAIT_FOREVER},
         };

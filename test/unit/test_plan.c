@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "algorithms/card.h"
 #include "execute/plan.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
@@ -28,6 +29,7 @@ row_called(const char *name)
 struct call {
     const struct ar_algorithm *row;
     size_t segment_bytes;
+    int segments;
     int window;
     int nranks;
     size_t count;
@@ -41,6 +43,7 @@ plan_of(const struct call *call, int rank)
     struct ar_params params = call->row->defaults;
     struct ar_plan *plan = NULL;
     params.segment_bytes = call->segment_bytes;
+    params.segments = call->segments;
     params.window = call->window;
     assert_int_equal(ar_plan_create(&plan, call->row, &params, rank, call->nranks, call->count,
                                     &call->reduction, call->scratch_bytes),
@@ -51,7 +54,12 @@ plan_of(const struct call *call, int rank)
 static struct call
 ring_of(size_t count)
 {
-    return (struct call){row_called("ring"), 0, 1, 4, count, float_sum, 64 << 20};
+    return (struct call){.row = row_called("ring"),
+                         .window = 1,
+                         .nranks = 4,
+                         .count = count,
+                         .reduction = float_sum,
+                         .scratch_bytes = 64 << 20};
 }
 
 static void
@@ -90,6 +98,49 @@ segments_have_the_bytes_asked_for(void **state)
     expect_cut(&call, 250, 5, 4);
     call.segment_bytes = 3; /* less than one: one */
     expect_cut(&call, 1, 1001, 4);
+}
+
+static void
+a_message_is_cut_into_as_many_segments_as_asked_for(void **state)
+{
+    (void)state;
+    struct call call = ring_of(1000);
+    call.segments = 1;
+    expect_cut(&call, 1000, 1, 1);
+    call.segments = 20;
+    expect_cut(&call, 50, 20, 1);
+    call.segments = 3; /* the last one is shorter */
+    expect_cut(&call, 334, 3, 1);
+    call.segments = 300; /* 250 of 4, for 300 of 3 would not do */
+    expect_cut(&call, 4, 250, 1);
+    call.segments = AR_SEGMENTS_MAX; /* no segment is without elements */
+    expect_cut(&call, 1, 1000, 1);
+}
+
+/* What a rank needs beside its buffers falls as the number of slices grows, whatever the row. */
+static void
+slices_one_after_another_bound_the_scratch(void **state)
+{
+    enum { COUNT = 1 << 20, P = 8 };
+    (void)state;
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        for (int n = 1; n <= 64; n *= 4)
+            for (int rank = 0; rank < P; rank++) {
+                const struct call call = {.row = ar_algorithm_at(i),
+                                          .segments = n,
+                                          .window = 1,
+                                          .nranks = P,
+                                          .count = COUNT,
+                                          .reduction = float_sum,
+                                          .scratch_bytes = SIZE_MAX};
+                const size_t slice = COUNT / (size_t)n;
+                struct ar_plan *const plan = plan_of(&call, rank);
+                const double said = ar_card_value(call.row, AR_CARD_SCRATCH, &call.row->defaults, P,
+                                                  (double)slice * call.reduction.size, NULL);
+                assert_int_equal(plan->nsegments, n);
+                assert_true((double)ar_plan_scratch_bytes(plan) <= said + 2 * AR_SCRATCH_ALIGNMENT);
+                ar_plan_destroy(plan);
+            }
 }
 
 static size_t
@@ -150,7 +201,7 @@ ranks_cut_alike_whatever_their_types_extent(void **state)
                                            spread(100000, 7), spread(8, PTRDIFF_MAX / 2)};
     for (size_t i = 0; ar_algorithm_at(i); i++)
         for (size_t j = 0; j < LENGTH(layouts); j++) {
-            struct call call = {ar_algorithm_at(i), 0, 3, 5, 100000, float_sum, 65536};
+            struct call call = {ar_algorithm_at(i), 0, 0, 3, 5, 100000, float_sum, 65536};
             struct ar_plan *mine = plan_of(&call, 2);
             call.reduction = layouts[j];
             struct ar_plan *other = plan_of(&call, 3);
@@ -167,7 +218,7 @@ all_ranks_cut_alike(void **state)
 {
     (void)state;
     for (size_t i = 0; ar_algorithm_at(i); i++) {
-        const struct call call = {ar_algorithm_at(i), 0, 2, 7, 50000, float_sum, 65536};
+        const struct call call = {ar_algorithm_at(i), 0, 0, 2, 7, 50000, float_sum, 65536};
         struct ar_plan *first = plan_of(&call, 0);
         for (int rank = 1; rank < call.nranks; rank++) {
             struct ar_plan *plan = plan_of(&call, rank);
@@ -191,8 +242,8 @@ scratch_stays_below_its_bound(void **state)
         for (size_t b = 0; b < LENGTH(bounds); b++)
             for (size_t w = 0; w < LENGTH(windows); w++)
                 for (int rank = 0; rank < 6; rank++) {
-                    const struct call call = {ar_algorithm_at(i), 0,        windows[w], 6, 1000000,
-                                              float_sum,          bounds[b]};
+                    const struct call call = {
+                        ar_algorithm_at(i), 0, 0, windows[w], 6, 1000000, float_sum, bounds[b]};
                     struct ar_plan *plan = plan_of(&call, rank);
                     if (plan->segment > 1)
                         assert_true(ar_plan_scratch_bytes(plan) <= bounds[b]);
@@ -217,7 +268,7 @@ no_message_is_longer_than_an_int(void **state)
 {
     (void)state;
     for (size_t i = 0; ar_algorithm_at(i); i++) {
-        struct call call = {ar_algorithm_at(i), 0, 1, 16, SIZE_MAX / 4, float_sum, SIZE_MAX};
+        struct call call = {ar_algorithm_at(i), 0, 0, 1, 16, SIZE_MAX / 4, float_sum, SIZE_MAX};
         call.reduction.size = call.reduction.true_extent = 1;
         call.reduction.extent = 1;
         struct ar_plan *plan = plan_of(&call, 3);
@@ -249,7 +300,7 @@ instances_do_not_overlap(void **state)
 static void
 assert_folds(const char *expected, const char *row, int nranks, int rank, size_t round)
 {
-    const struct call call = {row_called(row), 0, 1, nranks, 24, float_sum, 64 << 20};
+    const struct call call = {row_called(row), 0, 0, 1, nranks, 24, float_sum, 64 << 20};
     struct ar_plan *plan = plan_of(&call, rank);
     const struct ar_schedule *s = &plan->full.schedule;
     char got[64] = "";
@@ -278,6 +329,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_message_is_one_segment_unless_something_bounds_it),
         cmocka_unit_test(segments_have_the_bytes_asked_for),
+        cmocka_unit_test(a_message_is_cut_into_as_many_segments_as_asked_for),
+        cmocka_unit_test(slices_one_after_another_bound_the_scratch),
         cmocka_unit_test(full_segments_and_tail_make_the_message),
         cmocka_unit_test(a_tail_leaves_no_schedule_behind),
         cmocka_unit_test(ranks_cut_alike_whatever_their_types_extent),

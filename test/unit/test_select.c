@@ -193,6 +193,10 @@ canonical_text_has_names_and_full_parameters(void **state)
     (void)state;
     assert_canonical("1:0-1024;8;0;auto", false, "butterfly:0-1K;ring;native;auto");
     assert_canonical("circle(window=AUTO,segment=8)", false, "circle(segment=8,window=auto)");
+    assert_canonical("circle(window=1,segment=N/20)", false, "circle(segment=n/20,window=1)");
+    assert_canonical("ring(segment=n/1)", false, "ring(segment=n/1)");
+    assert_canonical("star(root=1,segment=n/1000000,window=2)", false,
+                     "star(root=1,segment=n/1000000,window=2)");
     assert_canonical("ring(segment=inf,window=1):0-inf@0-inf", false, "ring:0-inf");
     assert_canonical("ring:5-5@7-7,0@2-inf", false, "ring:5@7,0@2-inf");
     assert_canonical("ring:0-inf@1024", false, "ring:0-inf@1024");
@@ -488,6 +492,13 @@ parameters_are_refused_with_what_the_row_takes(void **state)
     assert_refused("ring(window=257)", 13, "from 1 to 256");
     assert_refused("ring(window=-1)", 13, "window cannot be '-1'");
     assert_refused("ring(segment=64X)", 14, "segment cannot be '64X'; allowed: bytes");
+    assert_refused("ring(segment=n/0)", 14, "'n/0'; allowed: bytes");
+    assert_refused("ring(segment=n/x)", 14, "n/1 to n/1000000 for the message in so many");
+    assert_refused("ring(segment=n/1000001)", 14, "segment cannot be 'n/1000001'");
+    assert_refused("ring(segment=n/)", 14, "segment cannot be 'n/'");
+    assert_refused("ring(segment=n/4/2)", 14, "segment cannot be 'n/4/2'");
+    assert_refused("ring(segment=2/4)", 14, "segment cannot be '2/4'");
+    assert_refused("ring(window=n/4)", 13, "window cannot be 'n/4'");
     assert_refused("ring(segment=99999999999999999999)", 14, "segment cannot be");
     assert_refused("ring()", 6, "expected a parameter's name, found ')'");
     assert_refused("ring(window)", 12, "expected '='");
