@@ -395,7 +395,7 @@ ar_cli_bisect(int argc, char **argv)
     };
     const char *const algo = getenv("ALLREDUCE_ALGO"), *const preload = getenv("LD_PRELOAD");
     struct bisection b = {.setting = algo && *algo ? algo : "auto", .repeat = 1};
-    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &b);
+    ar_cli_parse_alone(&argp, ARGP_IN_ORDER, argc, argv, &b);
     int status = check_setting(b.setting);
     if (status)
         return status;

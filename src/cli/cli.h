@@ -19,6 +19,7 @@ typedef int ar_subcommand_fn(int argc, char **argv);
 ar_subcommand_fn ar_cli_bench;
 ar_subcommand_fn ar_cli_bisect;
 ar_subcommand_fn ar_cli_convert;
+ar_subcommand_fn ar_cli_doctor;
 ar_subcommand_fn ar_cli_list;
 ar_subcommand_fn ar_cli_explain;
 ar_subcommand_fn ar_cli_report;

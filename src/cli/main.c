@@ -22,6 +22,7 @@ static const struct subcommand subcommands[] = {
     {"bench", ar_cli_bench, "under mpiexec: every algorithm timed beside the MPI's own"},
     {"tune", ar_cli_tune, "under mpiexec: the fastest for each size, as rules"},
     {"model", ar_cli_model, "under mpiexec: the constants of this machine, as a file"},
+    {"doctor", ar_cli_doctor, "what is wrong with a set-up, and what to do about it"},
     {"bisect", ar_cli_bisect, "which choice makes a failing program pass, for which sizes"},
     {"report", ar_cli_report, "where a run's time in allreduces went, by its statistics"},
 };

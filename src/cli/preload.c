@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "config/data.h"
+#include "config/rank.h"
 #include "installed.h"
 
 /* --- finding it --- */
@@ -147,17 +148,17 @@ find_mpi(const char *libraries, const char *other_than)
 /* Is library among those that the linker would load?  Else says what the linker complains about,
  * without the list of those it loads. */
 static bool
-takes_library(const char *libraries, const char *library, const char *path, const char *who)
+takes_library(const char *libraries, const char *library, const char *path, FILE *to)
 {
     const size_t length = strlen(library);
     for (const char *at = libraries; (at = strstr(at, library)); at += length)
         if (at > libraries && (at[-1] == '\t' || at[-1] == ' ') && at[length] == ' ')
             return true;
-    fprintf(stderr, "%s: the dynamic linker would start %s without %s:\n", who, path, library);
+    fprintf(to, "the dynamic linker would start %s without %s:\n", path, library);
     for (const char *line = libraries; *line;) {
         const int end = (int)strcspn(line, "\n");
         if (*line != '\t')
-            fprintf(stderr, "    %.*s\n", end, line);
+            fprintf(to, "    %.*s\n", end, line);
         line += end + (line[end] == '\n');
     }
     return false;
@@ -171,60 +172,65 @@ title_of(const char *family)
 
 /* What a script starts is not known, but the library can be tried on this program. */
 static int
-check_script(const struct ar_executable *script, const char *library, const char *who)
+check_script(const struct ar_executable *script, const char *library, FILE *to)
 {
     struct ar_executable self;
     char path[PATH_MAX];
     ar_own_path(path);
     char *const together =
         ar_executable_examine(&self, path) ? NULL : ar_executable_libraries(&self);
-    const bool takes = !together || takes_library(together, library, script->path, who);
+    const bool takes = !together || takes_library(together, library, script->path, to);
     free(together);
     if (takes)
-        fprintf(stderr,
-                "%s: %s is no ELF file: that the library (for %s) suits its MPI is not "
+        fprintf(to,
+                "%s is no ELF file: that the library (for %s) suits its MPI is not "
                 "checked\n",
-                who, script->path, AR_MPI_FAMILY);
+                script->path, AR_MPI_FAMILY);
     return takes ? 0 : -1;
 }
 
 /* Compares what it loads alone and with the library. */
 static int
 check_libraries(const struct ar_executable *executable, const char *alone, const char *together,
-                const char *library, const char *who)
+                const char *library, FILE *to)
 {
     const struct mpi_library its = find_mpi(alone, NULL);
     const struct mpi_library other = find_mpi(together, its.family);
-    if (!takes_library(together, library, executable->path, who))
+    char foreign[512];
+    if (!takes_library(together, library, executable->path, to))
         return -1;
+    if (its.family && ar_launcher_is_foreign(its.family, foreign, sizeof foreign)) {
+        fprintf(to, "%s runs with %s: %s\n", executable->path, its.name, foreign);
+        return -1;
+    }
     if (!its.family)
-        fprintf(stderr,
+        fprintf(to,
                 executable->has_pmpi
-                    ? "%s: %s seems to have a static MPI library in itself; no preload reaches "
+                    ? "%s seems to have a static MPI library in itself; no preload reaches "
                       "that: link it to the shared one\n"
-                    : "%s: %s is not linked to an MPI library: that the library suits what it may "
+                    : "%s is not linked to an MPI library: that the library suits what it may "
                       "load later is not checked\n",
-                who, executable->path);
+                executable->path);
     if (!its.family || !other.family)
         return 0;
-    fprintf(stderr,
-            "%s: %s runs with %s (%s), but %s is built for %s (%s): take the allreduce that is "
+    fprintf(to,
+            "%s runs with %s (%s), but %s is built for %s (%s): take the allreduce that is "
             "built for the program's MPI, or name its library by --library\n",
-            who, executable->path, its.name, title_of(its.family), library, other.name,
+            executable->path, its.name, title_of(its.family), library, other.name,
             title_of(other.family));
     return -1;
 }
 
 static int
-check_dynamic(const struct ar_executable *executable, const char *library, const char *who)
+check_dynamic(const struct ar_executable *executable, const char *library, FILE *to)
 {
     char *const alone = libraries_alone(executable);
     char *const together = ar_executable_libraries(executable);
     int refused = 0;
     if (alone && together)
-        refused = check_libraries(executable, alone, together, library, who);
+        refused = check_libraries(executable, alone, together, library, to);
     else
-        fprintf(stderr, "%s: %s cannot be asked what %s loads: nothing of it is checked\n", who,
+        fprintf(to, "%s cannot be asked what %s loads: nothing of it is checked\n",
                 executable->linker, executable->path);
     free(alone);
     free(together);
@@ -232,26 +238,26 @@ check_dynamic(const struct ar_executable *executable, const char *library, const
 }
 
 int
-ar_preload_check(const struct ar_executable *executable, const char *library, const char *who)
+ar_preload_check(const struct ar_executable *executable, const char *library, FILE *to)
 {
     if (library[strcspn(library, ": ")]) {
-        fprintf(stderr, "%s: %s: LD_PRELOAD takes no path with a blank or a colon\n", who, library);
+        fprintf(to, "%s: LD_PRELOAD takes no path with a blank or a colon\n", library);
         return -1;
     }
     if (executable->kind == AR_EXECUTABLE_STATIC) {
-        fprintf(stderr,
-                "%s: %s is statically linked, so no preload reaches it: link it dynamically, or "
+        fprintf(to,
+                "%s is statically linked, so no preload reaches it: link it dynamically, or "
                 "with the library itself (pkg-config --libs liballreduce)\n",
-                who, executable->path);
+                executable->path);
         return -1;
     }
     if (executable->privileged) {
-        fprintf(stderr,
-                "%s: %s is set-user-ID or the like, so the dynamic linker ignores "
+        fprintf(to,
+                "%s is set-user-ID or the like, so the dynamic linker ignores "
                 "LD_PRELOAD: run a copy without that\n",
-                who, executable->path);
+                executable->path);
         return -1;
     }
-    return executable->kind == AR_EXECUTABLE_SCRIPT ? check_script(executable, library, who)
-                                                    : check_dynamic(executable, library, who);
+    return executable->kind == AR_EXECUTABLE_SCRIPT ? check_script(executable, library, to)
+                                                    : check_dynamic(executable, library, to);
 }

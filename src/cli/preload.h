@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 /* --- an executable file before it is started (executable.c) --- */
 
@@ -49,8 +50,8 @@ char *ar_path_absolute(const char *path);
 int ar_preload_set(const char *library);
 
 /* With LD_PRELOAD as ar_preload_set leaves it: will the program have the library,
- * and no second MPI with it?  If not, or if that cannot be told, says so on stderr,
- * with who in front; 0 if it may run. */
-int ar_preload_check(const struct ar_executable *executable, const char *library, const char *who);
+ * and no second MPI with it, and was it started by a launcher of its own MPI?  If not, or if that
+ * cannot be told, writes why to the stream; 0 if it may run. */
+int ar_preload_check(const struct ar_executable *executable, const char *library, FILE *to);
 
 #endif

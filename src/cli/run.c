@@ -167,6 +167,25 @@ find_program(struct ar_executable *program, const char *name)
     return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
+/* Puts the library into LD_PRELOAD.  Does it suit the program?  Says why not. */
+static bool
+preload(const struct ar_executable *program, const char *library)
+{
+    char *why = NULL;
+    size_t length;
+    FILE *const to = open_memstream(&why, &length);
+    if (!to || ar_preload_set(library)) {
+        fprintf(stderr, "%s: out of memory\n", speaker());
+        return false;
+    }
+    const bool suits = ar_preload_check(program, library, to) == 0;
+    fclose(to);
+    if (length > 0)
+        fprintf(stderr, "%s: %s", speaker(), why);
+    free(why);
+    return suits;
+}
+
 /* Sets LD_PRELOAD; ends with a status if the program should not run so. */
 static int
 prepare(struct ar_executable *program, const struct request *request)
@@ -182,7 +201,7 @@ prepare(struct ar_executable *program, const struct request *request)
                 speaker());
     else if (access(library, R_OK))
         fprintf(stderr, "%s: library %s: %s\n", speaker(), library, strerror(errno));
-    else if (!ar_preload_set(library) && !ar_preload_check(program, library, speaker()))
+    else if (preload(program, library))
         status = AR_EXIT_DONE;
     free(library);
     return status;

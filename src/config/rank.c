@@ -1,21 +1,28 @@
 #include "config/rank.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Slurm's come late: a batch script has them, too, and the ranks of any launcher that it calls
- * inherit them. */
+ * inherit them.  Hydra is told from others that speak PMI by what it says of the node. */
 static const struct {
     const char *in_job;
     const char *on_node;
+    const char *size;   /* NULL: none */
+    const char *family; /* NULL: it starts several */
+    const char *title;
 } launchers[] = {
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK"}, /* Open MPI */
-    {"PALS_RANKID", "PALS_LOCAL_RANKID"},                   /* HPE */
-    {"FLUX_TASK_RANK", "FLUX_TASK_LOCAL_ID"},               /* Flux */
-    {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_LOCAL_RANK"},   /* MVAPICH */
-    {"PMI_RANK", "MPI_LOCALRANKID"},                        /* Hydra: MPICH, Intel MPI */
-    {"SLURM_PROCID", "SLURM_LOCALID"},                      /* Slurm */
-    {"PMIX_RANK", "PMIX_LOCAL_RANK"},                       /* any that speaks PMIx */
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE", "openmpi",
+     "mpirun of Open MPI"},
+    {"PALS_RANKID", "PALS_LOCAL_RANKID", NULL, NULL, "mpiexec of HPE"},
+    {"FLUX_TASK_RANK", "FLUX_TASK_LOCAL_ID", "FLUX_JOB_SIZE", NULL, "flux"},
+    {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_SIZE", "mpich",
+     "mpiexec of MVAPICH"},
+    {"PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE", "mpich", "mpiexec of MPICH (Hydra)"},
+    {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_NUM_TASKS", NULL, "srun"},
+    {"PMIX_RANK", "PMIX_LOCAL_RANK", NULL, NULL, "a launcher that speaks PMIx"},
 };
 
 enum { NLAUNCHERS = sizeof launchers / sizeof launchers[0] };
@@ -46,4 +53,36 @@ ar_rank_on_node(void)
         if (number_in(launchers[i].in_job) >= 0 && number_in(launchers[i].on_node) >= 0)
             return number_in(launchers[i].on_node);
     return ar_rank_in_job();
+}
+
+bool
+ar_launcher_find(struct ar_launcher *launcher)
+{
+    for (size_t i = 0; i < NLAUNCHERS; i++)
+        if (number_in(launchers[i].in_job) >= 0) {
+            const bool is_sure = number_in(launchers[i].on_node) >= 0;
+            const int ranks = launchers[i].size ? number_in(launchers[i].size) : 0;
+            *launcher =
+                (struct ar_launcher){launchers[i].title, is_sure ? launchers[i].family : NULL,
+                                     launchers[i].size, ranks > 0 ? ranks : 0};
+            return true;
+        }
+    return false;
+}
+
+bool
+ar_launcher_is_foreign(const char *mpi_family, char *text, size_t room)
+{
+    struct ar_launcher launcher;
+    if (!ar_launcher_find(&launcher) || !launcher.family || launcher.ranks < 2 ||
+        strcmp(launcher.family, mpi_family) == 0)
+        return false;
+    const bool is_openmpi = strcmp(mpi_family, "openmpi") == 0;
+    snprintf(text, room,
+             "started by %s (%s=%d), but the MPI at hand is %s: each rank is a world of its own; "
+             "start it by %s",
+             launcher.title, launcher.variable, launcher.ranks, is_openmpi ? "Open MPI" : "MPICH",
+             is_openmpi ? "mpirun of Open MPI (Debian: mpiexec.openmpi)"
+                        : "mpiexec of MPICH (Debian: mpiexec.mpich)");
+    return true;
 }

@@ -3,6 +3,25 @@
 #ifndef AR_RANK_H
 #define AR_RANK_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What has started this process, as far as its environment tells. */
+struct ar_launcher {
+    const char *title;    /* "mpirun of Open MPI" */
+    const char *family;   /* as AR_MPI_FAMILY: the only one that it can start; NULL: not known */
+    const char *variable; /* of the environment, that tells how many ranks it has started */
+    int ranks;            /* 0: not told */
+};
+
+/* False outside a job. */
+bool ar_launcher_find(struct ar_launcher *launcher);
+
+/* Says in text that this process is a world of its own, and what to type, where the launcher has
+ * started more than one rank but is of another family than the MPI at hand.  False where that is
+ * not so; text is then untouched.  mpi_family: as AR_MPI_FAMILY. */
+bool ar_launcher_is_foreign(const char *mpi_family, char *text, size_t room);
+
 /* 0 outside a job, and where the launcher does not say. */
 int ar_rank_in_job(void);
 

@@ -1,0 +1,71 @@
+#!/bin/sh
+# allreduce doctor tells each broken set-up from a good one, says what to do about it, and ends with 1
+# where something is wrong; run and the library refuse or tell the worst of it by themselves.
+# shellcheck disable=SC2086 # MPIEXEC may hold options
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+limit=60
+allreduce=$PWD/allreduce
+pings=$programs/pings
+
+# expect_finding WHAT STATUS PATTERN COMMAND...: the exit status, and one line that matches.
+expect_finding() {
+    what=$1
+    wanted=$2
+    pattern=$3
+    shift 3
+    timeout -k 5 $limit env "$@" >"$scratch/out" 2>&1 </dev/null
+    status=$?
+    [ $status -eq "$wanted" ] || fail "$what: exit status $status, not $wanted"
+    [ "$(grep -c -e "$pattern" "$scratch/out")" -eq 1 ] || {
+        fail "$what: not told once: $pattern"
+        cat "$scratch/out"
+    }
+}
+
+expect_finding "a good program" 0 "^ok  *program  .*pings takes the library" "$allreduce" doctor "$pings"
+expect_finding "its library" 0 "^ok  *library  *$library" "$allreduce" doctor
+expect_finding "a job" 0 '^ok  *launcher  .*a world of 2$' $MPIEXEC -n 2 "$allreduce" doctor "$pings"
+expect_finding "its nodes" 0 '^ok  *nodes  *2 ranks on 1 node$' $MPIEXEC -n 2 "$allreduce" doctor
+if [ "$(nproc)" -lt 5 ]; then
+    expect_finding "too many ranks" 0 '^warning  binding .* 5 ranks share ' $MPIEXEC -n 5 "$allreduce" doctor
+fi
+taskset -c 0 true 2>/dev/null &&
+    expect_finding "all on one core" 0 '^warning  binding .* 2 ranks share 1 of ' \
+        $MPIEXEC -n 2 taskset -c 0 "$allreduce" doctor
+
+# Another MPI's launcher: here what it would say.
+if [ "$AR_MPI_FAMILY" = openmpi ]; then
+    foreign='PMI_RANK=0 PMI_SIZE=2 MPI_LOCALRANKID=0'
+    other='mpiexec of MPICH'
+else
+    foreign='OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=0'
+    other='mpirun of Open MPI'
+fi
+expect_finding "another launcher" 1 "^wrong  *launcher  *started by $other" $foreign "$allreduce" doctor
+expect_finding "the same in run" 1 "pings runs with .*: started by $other .*start it by" \
+    $foreign "$allreduce" run "$pings"
+expect_finding "the same in the library" 0 "warning: started by $other" \
+    $foreign LD_PRELOAD="$library" "$pings"
+
+# Settings, preloads, programs.
+expect_finding "a bad setting" 1 "^wrong  *settings .*did you mean 'ring'" ALLREDUCE_ALGO=rinng "$allreduce" doctor
+expect_finding "a bare name" 0 '^warning  preload .*bare name nosuch.so' LD_PRELOAD=nosuch.so "$allreduce" doctor
+expect_finding "no such preload" 1 '^wrong  *preload .*/nowhere/x.so: No such file' \
+    LD_PRELOAD=/nowhere/x.so "$allreduce" doctor
+expect_finding "no such program" 1 '^wrong  *program .*nosuch: not found in PATH' "$allreduce" doctor nosuch
+printf '\177ELF' >"$scratch/static"
+head -c 8 "$pings" | tail -c 4 >>"$scratch/static"
+head -c 120 /dev/zero >>"$scratch/static"
+chmod +x "$scratch/static"
+expect_finding "a static program" 1 '^wrong  *program .*statically linked' "$allreduce" doctor "$scratch/static"
+# shellcheck disable=SC2016
+expect_finding "few open files" 0 '^warning  limits  *only 64 open files' \
+    sh -c 'ulimit -n 64 && exec "$0" doctor' "$allreduce"
+if /usr/bin/python3 -c 'import mpi4py' 2>/dev/null; then
+    expect_finding "Python's MPI" 0 'program .*mpi4py/MPI' "$allreduce" doctor /usr/bin/python3
+fi
+
+expect_finding "JSON" 1 '^  "verdict": "wrong",$' ALLREDUCE_ALGO=rinng "$allreduce" doctor --json
+exit $failed
