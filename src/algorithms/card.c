@@ -108,7 +108,11 @@ has_value(const struct reader *in, const char *name, size_t length)
     } taken[] = {{AR_TAKES_BROADCAST, ar_broadcast_names[p->broadcast]},
                  {AR_TAKES_ALLGATHER, ar_allgather_names[p->allgather]},
                  {AR_TAKES_REDUCE_SCATTER, ar_reduce_scatter_names[p->reduce_scatter]},
-                 {AR_TAKES_EXCHANGE, ar_exchange_names[p->exchange]}};
+                 {AR_TAKES_EXCHANGE, ar_exchange_names[p->exchange]},
+                 {AR_TAKES_DISTANCE, ar_distance_names[p->distance]},
+                 {AR_TAKES_UNPAIRED, ar_unpaired_names[p->unpaired]},
+                 {AR_TAKES_INTRA, ar_intra_names[p->intra]},
+                 {AR_TAKES_FLOW, ar_flow_names[p->flow]}};
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
         if ((in->row->takes & taken[i].bit) && strlen(taken[i].value) == length &&
             strncmp(taken[i].value, name, length) == 0)

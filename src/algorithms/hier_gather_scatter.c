@@ -3,8 +3,9 @@
  * back; broadcast inside each node.
  *
  * The first leader alone combines what comes from other nodes, in their order and
- * in one run; the vectors come and the result goes along a binomial tree.  Any
- * placement of ranks on nodes; without a node map there is one node.
+ * in one run; the vectors come and the result goes along a binomial tree.  So does it inside
+ * nodes, or all at once there (parameter intra: binomial, flat).  Any placement of
+ * ranks on nodes; without a node map there is one node.
  *
  * Rounds up to 2 ceil(log2 L) + 2 ceil(log2 N) with L ranks on a node and N nodes;
  * a leader sends the vectors of its subtree, up to nN/2 elements; scratch up to
@@ -59,7 +60,7 @@ ar_hier_gather_scatter(struct ar_schedule *s, int rank, int nranks, size_t count
     const struct ar_nodes nodes = ar_nodes_make(rank, nranks, params);
     const struct ar_group local = ar_nodes_local(&nodes);
 
-    enum ar_buffer have = ar_binomial_reduce(s, &local, all, AR_IN);
+    enum ar_buffer have = ar_nodes_reduce(s, &local, params->intra);
     if (nodes.local_rank == 0) {
         const struct ar_group leaders = ar_nodes_lane(&nodes);
         gather(s, &leaders, have);
@@ -70,6 +71,6 @@ ar_hier_gather_scatter(struct ar_schedule *s, int rank, int nranks, size_t count
         ar_end_round(s);
         ar_binomial_broadcast(s, &leaders, all);
     }
-    ar_binomial_broadcast(s, &local, all);
+    ar_nodes_broadcast(s, &local, params->intra);
     return ar_schedule_finish(s);
 }

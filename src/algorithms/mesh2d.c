@@ -2,15 +2,22 @@
  * the other half along the columns and then the rows, at the same time; then both
  * are gathered the same ways back.
  *
- * Rows and columns are lines, without a link between their ends: a block is built
- * from both ends of the line towards its owner.  Every message goes to a
- * neighbour on the mesh, and all four links of a rank work.  A row is a node where
- * the node map makes a grid.  Grid and ranks left over: cart.h.
+ * Rows and columns are lines, without a link between their ends.  Every message goes to a
+ * neighbour on the mesh.  A row is a node where the node map makes a grid.  Grid and ranks left
+ * over: cart.h.  What moves along a line (parameter flow)
+ *   blocks  one for each rank of the line: it is built from both ends towards its owner,
+ *           and goes back to both.  All four links of a rank work
+ *   whole   the half itself, without reduce-scatter: it grows from one end of the line to the
+ *           other, and the result walks back.  The halves grow towards opposite corners
  *
  * Rounds 4 (max(X, Y) - 1); each rank sends n(XY-1)/(XY) elements to reduce and, as
- * blocks leave their owner to both sides, up to n(X+1)(Y+1)/(XY) to gather; no
- * scratch.  Ranks left over fold first and unfold last: 2 rounds where there is at
- * most one per place, and n elements sent more, for the ranks concerned.
+ * blocks leave their owner to both sides, up to n(X+1)(Y+1)/(XY) to gather; no scratch.
+ * Whole: rounds 2 (X + Y - 2), with messages of n/2; a rank sends up to 5n/2 elements.  A history
+ * of allreduce has this form and counts 2 (X + Y - 2)(a + S/B + S C), as if both halves went
+ * through one port in every round, and were combined in every one.  On the way back nothing is
+ * combined, and few ranks have both halves at the same time.
+ * Ranks left over fold first and unfold last: 2 rounds where there is at most one per place, and n
+ * elements sent more, for the ranks concerned.
  * Needs a commutative op; any p >= 1 and any n >= 0.
  * Source: Ying et al., Image classification at supercomputer scale,
  * arXiv 1811.06992, 2018 (halves of the vector along both dimensions at once).
@@ -58,32 +65,22 @@ gather_round(struct ar_schedule *s, struct ar_loop line, struct ar_span span, in
         ar_recv(s, line.right, ar_out(ar_subspan(span, n, me + k + 1)));
 }
 
-/* A half of the vector: the lines that it moves along, one after the other, and what moves there.
- */
+/* A half of the vector: the lines that it moves along, one after the other, what moves there, and
+ * where this rank's contribution to it is. */
 struct half {
     struct ar_loop lines[2];
     struct ar_span spans[2];
+    enum ar_buffer have;
 };
 
-static struct half
-half_make(struct ar_span all, struct ar_loop first, struct ar_loop second)
-{
-    return (struct half){{first, second}, {all, ar_subspan(all, first.size, first.me)}};
-}
-
 static void
-on_cart(struct ar_schedule *s, const struct ar_cart *cart, struct ar_span all, enum ar_buffer have)
+in_blocks(struct ar_schedule *s, struct half halves[2], int rounds)
 {
-    const struct ar_loop row = ar_cart_loop(cart, 0), column = ar_cart_loop(cart, 1);
-    const struct half halves[] = {half_make(ar_subspan(all, 2, 0), row, column),
-                                  half_make(ar_subspan(all, 2, 1), column, row)};
-    const int rounds = (row.size > column.size ? row.size : column.size) - 1;
-
     for (int phase = 0; phase < 2; phase++)
         for (int k = 0; k < rounds; k++) {
             for (int i = 0; i < 2; i++)
                 reduce_round(s, halves[i].lines[phase], halves[i].spans[phase],
-                             phase > 0 && halves[i].lines[0].size > 1 ? AR_OUT : have, k);
+                             phase > 0 && halves[i].lines[0].size > 1 ? AR_OUT : halves[i].have, k);
             ar_end_round(s);
         }
     for (int phase = 1; phase >= 0; phase--)
@@ -94,14 +91,85 @@ on_cart(struct ar_schedule *s, const struct ar_cart *cart, struct ar_span all, e
         }
 }
 
+/* Round k of a half that moves whole: it grows along the first line towards member 0, and then
+ * along the second through those; the result goes back the same ways. */
+static void
+whole_round(struct ar_schedule *s, struct half *half, int k)
+{
+    const struct ar_span span = half->spans[0];
+    const int up = half->lines[0].size - 1, across = half->lines[1].size - 1;
+    const bool is_first = k < up || k >= up + 2 * across; /* of the lines */
+    const struct ar_loop line = half->lines[is_first ? 0 : 1];
+    const int step = is_first ? (k < up ? k : k - 2 * across) : k - up;
+    const int last = line.size - 1;
+
+    if (!is_first && half->lines[0].me > 0)
+        return;
+    if (step < last) { /* from member last - step to the one before it */
+        if (line.me == last - step)
+            ar_send(s, line.left, ar_region_in(half->have, span));
+        if (line.me == last - step - 1) {
+            ar_recv_combine(s, line.right, span, half->have, AR_LOCAL_FIRST);
+            half->have = AR_OUT;
+        }
+    } else { /* from member step - last to the one behind it */
+        if (line.me == step - last)
+            ar_send(s, line.right, ar_out(span));
+        if (line.me == step - last + 1)
+            ar_recv(s, line.left, ar_out(span));
+    }
+}
+
+/* From the other end. */
+static struct ar_loop
+reversed(struct ar_loop line)
+{
+    return (struct ar_loop){line.size, line.size - 1 - line.me, line.right, line.left};
+}
+
+/* The halves grow towards opposite corners, so that no rank has most to do for both. */
+static void
+whole(struct ar_schedule *s, struct half halves[2])
+{
+    const int rounds = 2 * (halves[0].lines[0].size - 1 + halves[0].lines[1].size - 1);
+    for (int i = 0; i < 2; i++)
+        halves[1].lines[i] = reversed(halves[1].lines[i]);
+    for (int k = 0; k < rounds; k++) {
+        for (int i = 0; i < 2; i++)
+            whole_round(s, &halves[i], k);
+        ar_end_round(s);
+    }
+}
+
+static struct half
+half_make(struct ar_span all, struct ar_loop first, struct ar_loop second, enum ar_buffer have)
+{
+    return (struct half){{first, second}, {all, ar_subspan(all, first.size, first.me)}, have};
+}
+
+static void
+on_cart(struct ar_schedule *s, const struct ar_cart *cart, enum ar_flow flow, enum ar_buffer have)
+{
+    const struct ar_span all = ar_whole(s->count);
+    const struct ar_loop row = ar_cart_loop(cart, 0), column = ar_cart_loop(cart, 1);
+    struct half halves[] = {half_make(ar_subspan(all, 2, 0), row, column, have),
+                            half_make(ar_subspan(all, 2, 1), column, row, have)};
+
+    if (flow == AR_FLOW_WHOLE)
+        whole(s, halves);
+    else
+        in_blocks(s, halves, (row.size > column.size ? row.size : column.size) - 1);
+}
+
 int
 ar_mesh2d(struct ar_schedule *s, int rank, int nranks, size_t count, const struct ar_params *params)
 {
     const struct ar_cart cart = ar_cart_make(rank, nranks, params, 2, 2);
+    (void)count;
 
     const enum ar_buffer have = ar_cart_fold(s, &cart);
     if (rank == cart.first)
-        on_cart(s, &cart, ar_whole(count), have);
+        on_cart(s, &cart, params->flow, have);
     ar_cart_unfold(s, &cart);
     return ar_schedule_finish(s);
 }

@@ -171,3 +171,34 @@ ar_nodes_lane(const struct ar_nodes *nodes)
 {
     return (struct ar_group){nodes->count, nodes->mine, lane_rank_of, nodes};
 }
+
+enum ar_buffer
+ar_nodes_reduce(struct ar_schedule *s, const struct ar_group *local, enum ar_intra intra)
+{
+    const struct ar_span all = ar_whole(s->count);
+
+    if (intra == AR_INTRA_BINOMIAL)
+        return ar_binomial_reduce(s, local, all, AR_IN);
+    if (local->me > 0)
+        ar_send(s, ar_group_rank(local, 0), ar_in(all));
+    for (int i = 1; local->me == 0 && i < local->size; i++)
+        ar_recv_combine(s, ar_group_rank(local, i), all, i == 1 ? AR_IN : AR_OUT, AR_LOCAL_FIRST);
+    ar_end_round(s);
+    return local->me == 0 && local->size > 1 ? AR_OUT : AR_IN;
+}
+
+void
+ar_nodes_broadcast(struct ar_schedule *s, const struct ar_group *local, enum ar_intra intra)
+{
+    const struct ar_span all = ar_whole(s->count);
+
+    if (intra == AR_INTRA_BINOMIAL) {
+        ar_binomial_broadcast(s, local, all);
+        return;
+    }
+    if (local->me > 0)
+        ar_recv(s, ar_group_rank(local, 0), ar_out(all));
+    for (int i = 1; local->me == 0 && i < local->size; i++)
+        ar_send(s, ar_group_rank(local, i), ar_out(all));
+    ar_end_round(s);
+}

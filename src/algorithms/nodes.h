@@ -54,4 +54,12 @@ struct ar_group ar_nodes_local(const struct ar_nodes *nodes);
  * leaders. */
 struct ar_group ar_nodes_lane(const struct ar_nodes *nodes);
 
+/* Emits the reduction of the vectors of a node's ranks to member 0, its leader, along a binomial
+ * tree or all at once.  Returns where the contribution is from then on. */
+enum ar_buffer ar_nodes_reduce(struct ar_schedule *s, const struct ar_group *local,
+                               enum ar_intra intra);
+
+/* Emits the broadcast of the leader's OUT to the OUT of its node's ranks, the same way back. */
+void ar_nodes_broadcast(struct ar_schedule *s, const struct ar_group *local, enum ar_intra intra);
+
 #endif

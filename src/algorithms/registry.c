@@ -5,13 +5,24 @@
 
 #include "algorithms/algorithms.h"
 
-const char *const ar_broadcast_names[] = {"flat", "binomial", "scatter_allgather", NULL};
+const char *const ar_broadcast_names[] = {"flat", "binomial", "scatter_allgather",
+                                          "scatter_doubling", NULL};
 const char *const ar_allgather_names[] = {"ring", "bruck", "doubling", NULL};
 const char *const ar_reduce_scatter_names[] = {"pairwise", "halving", "ring", NULL};
 const char *const ar_exchange_names[] = {"whole", "halves", NULL};
+const char *const ar_distance_names[] = {"doubling", "halving", NULL};
+const char *const ar_unpaired_names[] = {"fold", "copy", NULL};
+const char *const ar_intra_names[] = {"binomial", "flat", NULL};
+const char *const ar_flow_names[] = {"blocks", "whole", NULL};
 
 const char *const ar_determinism_names[] = {"none", "run", "placement", "size", "order", NULL};
 const char *const ar_family_names[] = {"", "fold", "doubling", NULL};
+
+/* Letters of the rows that reduce to a leader inside each node: the messages in the chain there, up
+ * and down; vectors that the leader receives, and those of one round. */
+#define INSIDE                                                                                     \
+    "g = ceil(log2 L)[binomial] + [1 < L][flat], l = floor(log2 L)[binomial] + [1 < L][flat], "    \
+    "h = ceil(log2 L)[binomial] + (L-1)[flat], s = [1 < L][binomial] + (L-1)[flat]"
 
 static const struct ar_algorithm rows[] = {
     {
@@ -58,7 +69,8 @@ static const struct ar_algorithm rows[] = {
         .emit = ar_recursive,
         .keeps = AR_DETERMINISM_SIZE,
         .keeps_order = true,
-        .defaults = {.window = 1},
+        .takes = AR_TAKES_DISTANCE,
+        .defaults = {.distance = AR_DISTANCE_DOUBLING, .window = 1},
         .title =
             "the ranks are halved again and again, the halves' firsts combine; the same way back",
         .card = {[AR_CARD_ROUNDS] = "ceil(log2 p) + floor(log2 p)",
@@ -66,7 +78,7 @@ static const struct ar_algorithm rows[] = {
                  [AR_CARD_REDUCED] = "n ceil(log2 p)",
                  [AR_CARD_SCRATCH] = "n",
                  [AR_CARD_TIME] = "about 2 floor(log2 p)a + ceil(log2 p)(2n/B + nC)"},
-        .needs = "nothing",
+        .needs = "nothing; with distance=halving a commutative op",
         .source = "divide and conquer, as taught",
     },
     {
@@ -83,10 +95,10 @@ static const struct ar_algorithm rows[] = {
                  [AR_CARD_REDUCED] = "at most hn",
                  [AR_CARD_SCRATCH] = "n",
                  [AR_CARD_TIME] = "about (g + u)a + (h + v)n/B + hnC"},
-        .where = "h = ceil(log2 p), b = [2^floor(log2 p) <= r], g = floor(log2 p) + b, u = [flat] "
-                 "+ g[binomial] + (g + p - 1)[scatter_allgather], v = (p-1)[flat] + h[binomial] + "
-                 "2(p-1)/p [scatter_allgather], y = (p-1)[flat] + h[binomial] + (1 + (p-2 + "
-                 "2^(h-1))/p)[scatter_allgather]",
+        .where = "h = ceil(log2 p), l = floor(log2 p), q = 2^l, i = [q < p], g = l + [q <= r], s "
+                 "= [scatter_allgather], d = [scatter_doubling], u = [flat] + g[binomial] + (g + "
+                 "p-1)s + (2l + i)d, v = (p-1)[flat] + h[binomial] + 2(p-1)/p s + (2(q-1)/q + "
+                 "i)d, y = (p-1)[flat] + h[binomial] + (1 + (p-2 + 2^(h-1))/p)s + (5/2 - 2/q + i)d",
         .needs = "nothing",
         .source = "Thakur, Rabenseifner & Gropp 2005",
     },
@@ -215,15 +227,18 @@ static const struct ar_algorithm rows[] = {
         .keeps = AR_DETERMINISM_SIZE,
         .family = AR_FAMILY_DOUBLING,
         .keeps_order = true,
-        .takes = AR_TAKES_EXCHANGE,
-        .defaults = {.exchange = AR_EXCHANGE_WHOLE, .window = 1},
+        .takes = AR_TAKES_EXCHANGE | AR_TAKES_UNPAIRED,
+        .defaults = {.exchange = AR_EXCHANGE_WHOLE, .unpaired = AR_UNPAIRED_FOLD, .window = 1},
         .title = "partners at distance 1, 2, 4, ... exchange and combine all they have",
-        .card = {[AR_CARD_ROUNDS] = "el + 2f",
-                 [AR_CARD_SENT] = "(l + f)n",
-                 [AR_CARD_REDUCED] = "(l/e + f)n",
+        .card = {[AR_CARD_ROUNDS] = "e(l + u) + 2f + u",
+                 [AR_CARD_SENT] = "(l + f + u + q)n",
+                 [AR_CARD_REDUCED] = "((l + u)/e + f)n",
                  [AR_CARD_SCRATCH] = "max(f, 1/e)n",
-                 [AR_CARD_TIME] = "about (el + 2f - g)a + (l + 2f)n/B + (l/e + f)nC"},
-        .where = "l = floor(log2 p), f = [2^l < p], g = f[2p <= 3 2^l][whole], e = 1 + [halves]",
+                 [AR_CARD_TIME] =
+                     "about (e(l + u) + 2f + u - g)a + (l + 2f + u + v)n/B + ((l + u)/e + f)nC"},
+        .where = "l = floor(log2 p), i = [2^l < p], f = i[fold], u = i[copy], q = u(2^(l+1) - p), "
+                 "v = q(l - floor(log2 max(q, 1))), g = (f[2p <= 3 2^l] + u)[whole], e = 1 + "
+                 "[halves]",
         .needs = "nothing",
         .source = "Thakur, Rabenseifner & Gropp 2005",
     },
@@ -376,14 +391,16 @@ static const struct ar_algorithm rows[] = {
         .aliases = "",
         .emit = ar_hier_ring,
         .stand_in = "hier_reduce_bcast",
-        .defaults = {.window = 1},
+        .scratch = AR_SCRATCH_INTRA,
+        .takes = AR_TAKES_INTRA,
+        .defaults = {.intra = AR_INTRA_BINOMIAL, .window = 1},
         .title = "reduce in each node, a ring of the leaders, broadcast in each node",
-        .card = {[AR_CARD_ROUNDS] = "h + l + 2(N-1)",
+        .card = {[AR_CARD_ROUNDS] = "g + l + 2(N-1)",
                  [AR_CARD_SENT] = "(h + 2(N-1)/N)n",
                  [AR_CARD_REDUCED] = "(h + (N-1)/N)n",
-                 [AR_CARD_SCRATCH] = "max([1 < L], 1/N)n",
+                 [AR_CARD_SCRATCH] = "max(s, 1/N)n",
                  [AR_CARD_TIME] = "about 2(l + N-1)a + 2(h + (N-1)/N)n/B + (h + (N-1)/N)nC"},
-        .where = "h = ceil(log2 L), l = floor(log2 L)",
+        .where = INSIDE,
         .needs = "a commutative op",
         .source = "Jia et al. 2018",
     },
@@ -391,14 +408,16 @@ static const struct ar_algorithm rows[] = {
         .name = "hier_reduce_bcast",
         .aliases = "",
         .emit = ar_hier_reduce_bcast,
-        .defaults = {.window = 1},
+        .scratch = AR_SCRATCH_INTRA,
+        .takes = AR_TAKES_INTRA,
+        .defaults = {.intra = AR_INTRA_BINOMIAL, .window = 1},
         .title = "reduce and broadcast in each node and among the leaders, binomial",
-        .card = {[AR_CARD_ROUNDS] = "h + l + i + j",
+        .card = {[AR_CARD_ROUNDS] = "g + l + i + j",
                  [AR_CARD_SENT] = "(h + i)n",
                  [AR_CARD_REDUCED] = "(h + i)n",
-                 [AR_CARD_SCRATCH] = "n",
+                 [AR_CARD_SCRATCH] = "max(s, 1)n",
                  [AR_CARD_TIME] = "about 2(l + j)a + 2(h + i)n/B + (h + i)nC"},
-        .where = "h = ceil(log2 L), l = floor(log2 L), i = ceil(log2 N), j = floor(log2 N)",
+        .where = INSIDE ", i = ceil(log2 N), j = floor(log2 N)",
         .needs = "a commutative op",
         .source = "Karonis et al. 2000",
     },
@@ -407,15 +426,15 @@ static const struct ar_algorithm rows[] = {
         .aliases = "",
         .emit = ar_hier_gather_scatter,
         .scratch = AR_SCRATCH_RANKS,
-        .defaults = {.window = 1},
+        .takes = AR_TAKES_INTRA,
+        .defaults = {.intra = AR_INTRA_BINOMIAL, .window = 1},
         .title = "the leaders' vectors gathered at the first, folded there, sent back",
-        .card = {[AR_CARD_ROUNDS] = "h + l + i + j",
+        .card = {[AR_CARD_ROUNDS] = "g + l + i + j",
                  [AR_CARD_SENT] = "(h + max(i, N - c + ceil(log2(N - c)), c/2 + i - 2))n",
                  [AR_CARD_REDUCED] = "(h + N-1)n",
-                 [AR_CARD_SCRATCH] = "(N-1 + [1 < L])n",
+                 [AR_CARD_SCRATCH] = "(N-1 + s)n",
                  [AR_CARD_TIME] = "about 2(l + j)a + (2h + N-1 + i)n/B + (h + N-1)nC"},
-        .where =
-            "h = ceil(log2 L), l = floor(log2 L), i = ceil(log2 N), j = floor(log2 N), c = 2^(i-1)",
+        .where = INSIDE ", i = ceil(log2 N), j = floor(log2 N), c = 2^(i-1)",
         .needs = "a commutative op",
         .source = "Karonis et al. 2000",
     },
@@ -442,18 +461,21 @@ static const struct ar_algorithm rows[] = {
         .aliases = "",
         .emit = ar_mesh2d,
         .stand_in = "butterfly",
-        .takes = AR_TAKES_DIMS,
-        .defaults = {.window = 1},
+        .takes = AR_TAKES_DIMS | AR_TAKES_FLOW,
+        .defaults = {.flow = AR_FLOW_BLOCKS, .window = 1},
         .title = "rows and columns at once on halves, without links between their ends",
-        .card = {[AR_CARD_ROUNDS] = "4(max(X, Y)-1) + h + l",
-                 [AR_CARD_SENT] = "at most ((q-1)/q + g + h)n",
+        .card = {[AR_CARD_ROUNDS] = "c + h + l",
+                 [AR_CARD_SENT] = "at most (e + h)n",
                  [AR_CARD_REDUCED] = "at most (g + h)n",
-                 [AR_CARD_SCRATCH] = "at most max([q < p], (x/X + y/Y)/2)n",
-                 [AR_CARD_TIME] =
-                     "about (4(max(X, Y)-1) + 2h)a + (6/5 ((q-1)/q + g) + 2h)n/B + (6/5 g + h)nC"},
-        .where = "q = XY, u = ceil(p/q), h = ceil(log2 u), l = floor(log2 u), x = min(X-1, 2), y = "
-                 "min(Y-1, 2), g = (([x = 1] + [x = 2] (X+1))(Y+1) + ([y = 1] + [y = 2] "
-                 "(Y+1))(X+1))/(2q)",
+                 [AR_CARD_SCRATCH] = "at most max([q < p], s)n",
+                 [AR_CARD_TIME] = "about (c + 2h)a + (v + 2h)n/B + (w + h)nC"},
+        .where = "q = XY, u = ceil(p/q), h = ceil(log2 u), l = floor(log2 u), x = min(X-1, 2), y "
+                 "= min(Y-1, 2), k = (([x = 1] + [x = 2] (X+1))(Y+1) + ([y = 1] + [y = 2] "
+                 "(Y+1))(X+1))/(2q), c = 4(max(X, Y)-1)[blocks] + 2(X+Y-2)[whole], e = ((q-1)/q + "
+                 "k)[blocks] + (max(x, y) + ([0 < xy] + [x = 1][y = 1])/2)[whole], g = k[blocks] "
+                 "+ max(x + [0 < y], y + [0 < x])/2 [whole], s = (x/X + y/Y)/2 [blocks] + "
+                 "min(x+y, 2)/2 [whole], z = X+Y-2 + 9/10 [2 < q], v = 6/5 e[blocks] + z[whole], "
+                 "w = 6/5 g[blocks] + z/2 [whole]",
         .needs = "a commutative op",
         .source = "Ying et al. 2018",
     },
@@ -543,12 +565,6 @@ const struct ar_algorithm *
 ar_algorithm_whole(const struct ar_algorithm *row)
 {
     return row->stand_in ? ar_algorithm_find(row->stand_in, strlen(row->stand_in)) : row;
-}
-
-enum ar_determinism
-ar_algorithm_keeps(const struct ar_algorithm *row)
-{
-    return row->keeps ? row->keeps : AR_DETERMINISM_RUN;
 }
 
 int

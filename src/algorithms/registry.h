@@ -13,7 +13,12 @@
 #define AR_SEGMENTS_MAX 1000000 /* of a message, where their number is asked for */
 #define AR_WINDOW_AUTO  0       /* as many as ar_algorithm_window says */
 
-enum ar_broadcast { AR_BROADCAST_FLAT, AR_BROADCAST_BINOMIAL, AR_BROADCAST_SCATTER_ALLGATHER };
+enum ar_broadcast {
+    AR_BROADCAST_FLAT,
+    AR_BROADCAST_BINOMIAL,
+    AR_BROADCAST_SCATTER_ALLGATHER, /* round a ring */
+    AR_BROADCAST_SCATTER_DOUBLING
+};
 enum ar_allgather { AR_ALLGATHER_RING, AR_ALLGATHER_BRUCK, AR_ALLGATHER_DOUBLING };
 enum ar_reduce_scatter {
     AR_REDUCE_SCATTER_PAIRWISE,
@@ -21,6 +26,10 @@ enum ar_reduce_scatter {
     AR_REDUCE_SCATTER_RING
 };
 enum ar_exchange { AR_EXCHANGE_WHOLE, AR_EXCHANGE_HALVES };
+enum ar_intra { AR_INTRA_BINOMIAL, AR_INTRA_FLAT };
+enum ar_flow { AR_FLOW_BLOCKS, AR_FLOW_WHOLE };
+enum ar_unpaired { AR_UNPAIRED_FOLD, AR_UNPAIRED_COPY };
+enum ar_distance { AR_DISTANCE_DOUBLING, AR_DISTANCE_HALVING };
 
 struct ar_algorithm;
 struct ar_node_index;
@@ -36,6 +45,10 @@ struct ar_params {
     enum ar_allgather allgather;
     enum ar_reduce_scatter reduce_scatter;
     enum ar_exchange exchange;
+    enum ar_distance distance;
+    enum ar_unpaired unpaired;
+    enum ar_intra intra; /* inside nodes */
+    enum ar_flow flow;
     const struct ar_algorithm *inter; /* between nodes; NULL: see ar_params_inter */
     int lanes;                        /* per node at most; 0: a lane for every rank */
     int halvings;                     /* at most; 0: as many as there are */
@@ -62,7 +75,12 @@ enum ar_param_bit {
     AR_TAKES_INTER = 128,
     AR_TAKES_LANES = 256,
     AR_TAKES_HALVINGS = 512,
-    AR_TAKES_EXCHANGE = 1024
+    AR_TAKES_EXCHANGE = 1024,
+    AR_TAKES_DISTANCE = 2048,
+    AR_TAKES_UNPAIRED = 4096,
+    AR_TAKES_INTRA = 8192,
+    AR_TAKES_FLOW = 16384,
+    AR_TAKES_END = 32768 /* past the last */
 };
 
 /* Whose bits stay the same.  Each level keeps what those before it keep. */
@@ -76,8 +94,8 @@ enum ar_determinism {
 };
 extern const char *const ar_determinism_names[]; /* index = value; NULL-terminated */
 
-/* Rows of a family combine every element by the same expression, whatever their
- * parameters: one may stand for another without a change of bits. */
+/* Rows of a family combine every element by the same expression: one may stand for another
+ * without a change of bits. */
 enum ar_family {
     AR_FAMILY_OWN,      /* the row is alone */
     AR_FAMILY_FOLD,     /* ((x0 op x1) op x2) op ... */
@@ -92,6 +110,7 @@ extern const char *const ar_family_names[];
 enum ar_scratch {
     AR_SCRATCH_VECTOR, /* one of TMP and one received */
     AR_SCRATCH_RADIX,  /* one from each of a group of radix */
+    AR_SCRATCH_INTRA,  /* with intra=flat one from each rank, else as VECTOR */
     AR_SCRATCH_RANKS,  /* one from each rank */
     AR_SCRATCH_INTER   /* as the algorithm between nodes */
 };
@@ -115,9 +134,10 @@ struct ar_algorithm {
     const char *name;    /* in ALLREDUCE_ALGO */
     const char *aliases; /* space-separated other names, or "" */
     ar_emit_fn *emit;
-    bool keeps_order;          /* combines in rank order: serves ops that do not commute */
+    bool keeps_order;          /* by default: see ar_algorithm_keeps_order */
     enum ar_determinism keeps; /* proved by test_determinism: RUN to SIZE; 0: RUN */
-    enum ar_family family;     /* the same; of rows that keep SIZE alone */
+    enum ar_family family;     /* the same; of rows that keep SIZE alone; by default: see
+                                  ar_algorithm_family */
     const char *stand_in;      /* the nearest row that hands each op whole vectors, where this one
                                   hands it parts; NULL: it does not */
     bool shares_memory;        /* runs by loads and stores where all ranks are on one node */
@@ -133,8 +153,15 @@ struct ar_algorithm {
     const char *source;  /* paper or origin */
 };
 
+/* Does the row combine in rank order with these parameters, so that it serves ops that do not
+ * commute? */
+bool ar_algorithm_keeps_order(const struct ar_algorithm *row, const struct ar_params *params);
+
 /* What the row keeps, whatever its parameters: RUN at least. */
 enum ar_determinism ar_algorithm_keeps(const struct ar_algorithm *row);
+
+/* The family of the row with these parameters. */
+enum ar_family ar_algorithm_family(const struct ar_algorithm *row, const struct ar_params *params);
 
 /* Rows in the order of the table; NULL past the end. */
 const struct ar_algorithm *ar_algorithm_at(size_t i);
@@ -184,5 +211,9 @@ extern const char *const ar_broadcast_names[];
 extern const char *const ar_allgather_names[];
 extern const char *const ar_reduce_scatter_names[];
 extern const char *const ar_exchange_names[];
+extern const char *const ar_distance_names[];
+extern const char *const ar_unpaired_names[];
+extern const char *const ar_intra_names[];
+extern const char *const ar_flow_names[];
 
 #endif

@@ -13,7 +13,8 @@ ar_algorithm_scratch_vectors(const struct ar_algorithm *row, const struct ar_par
         return ar_algorithm_scratch_vectors(inter, &inter->defaults, nranks);
     if (row->scratch == AR_SCRATCH_RADIX)
         return 2 + (radix < ranks ? radix : ranks);
-    return 2 + (row->scratch == AR_SCRATCH_RANKS ? ranks : 0);
+    const bool is_flat = row->scratch == AR_SCRATCH_INTRA && params->intra == AR_INTRA_FLAT;
+    return 2 + (is_flat || row->scratch == AR_SCRATCH_RANKS ? ranks : 0);
 }
 
 int

@@ -265,8 +265,9 @@ print_card(const struct explained *e)
         printf("               %s, of m segments with w in flight\n", ar_card_segments_scratch);
     }
     printf("  needs        %s\n", row->needs);
-    printf("  order        %s\n",
-           row->keeps_order ? "that of the ranks: any op" : "its own: ops that commute");
+    printf("  order        %s\n", ar_algorithm_keeps_order(row, &e->choice.params)
+                                      ? "that of the ranks: any op"
+                                      : "its own: ops that commute");
     printf("  bits         the same on all ranks and in every run; another size "
            "%s\n",
            e->alike ? "keeps them" : "may change them");

@@ -108,7 +108,8 @@ find_answer(struct answer *answer, const struct map *map)
     const struct ar_choice *const choice = answer->clause ? &answer->clause->choice : NULL;
     if (choice && choice->kind != AR_CHOICE_AUTO) {
         ar_choice_print(choice, answer->text, sizeof answer->text);
-        answer->fixed = choice->kind == AR_CHOICE_ALGORITHM && !choice->algorithm->keeps_order;
+        answer->fixed = choice->kind == AR_CHOICE_ALGORITHM &&
+                        !ar_algorithm_keeps_order(choice->algorithm, &choice->params);
         if (answer->fixed && !call.commutative)
             snprintf(answer->text, sizeof answer->text, "native: %s reorders operands",
                      choice->algorithm->name);

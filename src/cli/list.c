@@ -7,8 +7,9 @@
 #include "algorithms/registry.h"
 #include "cli/cli.h"
 #include "select/foreign.h"
+#include "select/names.h"
 
-#define CELL_ROOM 400
+#define CELL_ROOM 1000 /* for the longest text of a row */
 
 /* Formats for people leave out what explain shows. */
 enum shown { EVERYWHERE, IN_MARKDOWN, IN_RECORDS };
@@ -23,16 +24,9 @@ enum format { TEXT, CSV, JSON, MARKDOWN, NAMES };
 void
 ar_cli_print_parameters(char *text, size_t room, const struct ar_algorithm *row)
 {
-    const struct ar_choice choice = {AR_CHOICE_ALGORITHM, row, row->defaults};
-    char printed[AR_CHOICE_TEXT];
-    ar_choice_print(&choice, printed, sizeof printed);
-    const char *open = strchr(printed, '(');
-    if (open)
-        snprintf(text, room, "%.*s", (int)strcspn(open + 1, ")"), open + 1);
-    else /* the printer leaves out what goes without saying */
-        snprintf(text, room, "%s%s%s", row->takes & AR_TAKES_DIMS ? "dims=auto" : "",
-                 row->takes & AR_TAKES_HALVINGS ? "halvings=all" : "",
-                 row->takes & AR_TAKES_EXCHANGE ? "exchange=whole" : "");
+    struct ar_text t;
+    ar_text_init(&t, text, room);
+    ar_params_print_defaults(&t, row);
 }
 
 /* --- cells --- */

@@ -161,7 +161,7 @@ select_choice(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
     if (!d->key.pick)
         return mpi_error(ar_config_select(c->config, &d->choice, request, &d->reason));
     if (d->choice.kind == AR_CHOICE_ALGORITHM && !request->commutative &&
-        !d->choice.algorithm->keeps_order) {
+        !ar_algorithm_keeps_order(d->choice.algorithm, &d->choice.params)) {
         d->choice = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
         d->reason = ar_reason_no_commute;
     }

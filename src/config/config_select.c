@@ -67,7 +67,7 @@ ar_config_select(const struct ar_config *config, struct ar_choice *out,
     const bool may_serve =
         config->determinism != AR_DETERMINISM_ORDER || request->keeps != AR_DETERMINISM_SIZE;
     if (may_serve && (request->commutative || named->kind == AR_CHOICE_NATIVE ||
-                      named->algorithm->keeps_order)) {
+                      ar_algorithm_keeps_order(named->algorithm, &named->params))) {
         *out = *named;
         *reason = reasons[match.source];
         return AR_OK;

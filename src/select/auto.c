@@ -51,7 +51,7 @@ ar_auto_may_select(const struct ar_algorithm *row, const struct ar_request *requ
                    const bool *allowed)
 {
     const bool is_bound = request->keeps >= AR_DETERMINISM_PLACEMENT; /* to bits: not to memory */
-    if ((!request->commutative && !row->keeps_order) ||
+    if ((!request->commutative && !ar_algorithm_keeps_order(row, &row->defaults)) ||
         (!request->shares_memory && row->shares_memory && !is_bound) ||
         ar_algorithm_keeps(row) < request->keeps)
         return false;

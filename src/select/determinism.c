@@ -98,8 +98,9 @@ same_bits(const struct ar_choice *a, const struct ar_choice *b)
 {
     char x[AR_CHOICE_TEXT], y[AR_CHOICE_TEXT];
     struct ar_choice other = *b;
-    if (a->algorithm->family != AR_FAMILY_OWN)
-        return a->algorithm->family == b->algorithm->family;
+    const enum ar_family family = ar_algorithm_family(a->algorithm, &a->params);
+    if (family != AR_FAMILY_OWN)
+        return family == ar_algorithm_family(b->algorithm, &b->params);
     if (a->algorithm != b->algorithm)
         return false;
     other.params.segment_bytes = a->params.segment_bytes;
@@ -128,12 +129,16 @@ goes_with(struct walk *walk, const struct ar_choice *choice, struct ar_text *why
         walk->first = *choice;
     if (same_bits(&walk->first, choice))
         return true;
+    char x[AR_CHOICE_TEXT], y[AR_CHOICE_TEXT];
+    const bool is_one_row = walk->first.algorithm == choice->algorithm;
     ar_text_add(why,
                 "%s and %s combine in different orders, and which of them runs depends on the "
                 "call; with ALLREDUCE_DETERMINISM=%s allowed: one algorithm for all calls, or "
                 "those of one family: star, circle, gather_scatter, allgather_fold; or butterfly, "
                 "rhd, auto",
-                walk->first.algorithm->name, choice->algorithm->name,
+                is_one_row ? ar_choice_print(&walk->first, x, sizeof x)
+                           : walk->first.algorithm->name,
+                is_one_row ? ar_choice_print(choice, y, sizeof y) : choice->algorithm->name,
                 ar_determinism_names[walk->level]);
     return false;
 }

@@ -28,4 +28,8 @@ const char *ar_params_set(struct ar_params *params, unsigned *seen, const struct
 void ar_params_print(struct ar_text *t, const struct ar_params *params,
                      const struct ar_algorithm *row);
 
+/* Adds "name=value,...": what the row takes, with its defaults.  Sizes and windows that go without
+ * saying are left out. */
+void ar_params_print_defaults(struct ar_text *t, const struct ar_algorithm *row);
+
 #endif

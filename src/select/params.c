@@ -28,6 +28,10 @@ static const struct param table[] = {
     {"reduce_scatter", AR_TAKES_REDUCE_SCATTER, NAME, AT(reduce_scatter), 0, 0,
      ar_reduce_scatter_names},
     {"exchange", AR_TAKES_EXCHANGE, NAME, AT(exchange), 0, 0, ar_exchange_names},
+    {"distance", AR_TAKES_DISTANCE, NAME, AT(distance), 0, 0, ar_distance_names},
+    {"unpaired", AR_TAKES_UNPAIRED, NAME, AT(unpaired), 0, 0, ar_unpaired_names},
+    {"intra", AR_TAKES_INTRA, NAME, AT(intra), 0, 0, ar_intra_names},
+    {"flow", AR_TAKES_FLOW, NAME, AT(flow), 0, 0, ar_flow_names},
     {"inter", AR_TAKES_INTER, ROW, AT(inter), 0, 0, NULL},
     {"lanes", AR_TAKES_LANES, AMOUNT, AT(lanes), 1, INT_MAX, NULL},
     {"halvings", AR_TAKES_HALVINGS, AMOUNT, AT(halvings), 1, 30, NULL},
@@ -43,6 +47,10 @@ _Static_assert(sizeof(enum ar_broadcast) == sizeof(int), "enum as int");
 _Static_assert(sizeof(enum ar_allgather) == sizeof(int), "enum as int");
 _Static_assert(sizeof(enum ar_reduce_scatter) == sizeof(int), "enum as int");
 _Static_assert(sizeof(enum ar_exchange) == sizeof(int), "enum as int");
+_Static_assert(sizeof(enum ar_distance) == sizeof(int), "enum as int");
+_Static_assert(sizeof(enum ar_unpaired) == sizeof(int), "enum as int");
+_Static_assert(sizeof(enum ar_intra) == sizeof(int), "enum as int");
+_Static_assert(sizeof(enum ar_flow) == sizeof(int), "enum as int");
 
 /* Where the parameter's value is: an int, an enum or a size_t. */
 static void *
@@ -215,6 +223,11 @@ ar_params_set(struct ar_params *params, unsigned *seen, const struct ar_algorith
     return NULL;
 }
 
+/* Parameters of which the first value goes without saying. */
+#define QUIET                                                                                      \
+    ((unsigned)(AR_TAKES_HALVINGS | AR_TAKES_EXCHANGE | AR_TAKES_DISTANCE | AR_TAKES_UNPAIRED |    \
+                AR_TAKES_INTRA | AR_TAKES_FLOW))
+
 /* Is the value the one that goes without saying?  What the row itself asks for
  * is said, even if it is its default. */
 static bool
@@ -223,7 +236,7 @@ goes_without_saying(const struct param *param, const struct ar_params *params,
 {
     if (param->kind == DIMS)
         return params->ndims == 0 && defaults->ndims == 0;
-    if (param->bit == AR_TAKES_HALVINGS || param->bit == AR_TAKES_EXCHANGE)
+    if (param->bit & QUIET)
         return int_of(params, param) == 0 && int_of(defaults, param) == 0;
     if (param->kind == SEGMENT && params->segments > 0)
         return false;
@@ -278,6 +291,14 @@ print_value(struct ar_text *t, const struct param *param, const struct ar_params
     }
 }
 
+static void
+print_one(struct ar_text *t, const char *separator, const struct param *param,
+          const struct ar_params *params)
+{
+    ar_text_add(t, "%s%s=", separator, param->name);
+    print_value(t, param, params);
+}
+
 void
 ar_params_print(struct ar_text *t, const struct ar_params *params, const struct ar_algorithm *row)
 {
@@ -285,10 +306,23 @@ ar_params_print(struct ar_text *t, const struct ar_params *params, const struct 
     for (size_t i = 0; i < NPARAMS; i++) {
         if (!takes(row, &table[i]) || goes_without_saying(&table[i], params, &row->defaults))
             continue;
-        ar_text_add(t, "%s%s=", separator, table[i].name);
-        print_value(t, &table[i], params);
+        print_one(t, separator, &table[i], params);
         separator = ",";
     }
     if (*separator == ',')
         ar_text_add(t, ")");
+}
+
+void
+ar_params_print_defaults(struct ar_text *t, const struct ar_algorithm *row)
+{
+    const char *separator = "";
+    for (size_t i = 0; i < NPARAMS; i++) {
+        const bool is_of_size = table[i].bit == 0 || table[i].kind == SIZE;
+        if (!takes(row, &table[i]) ||
+            (is_of_size && goes_without_saying(&table[i], &row->defaults, &row->defaults)))
+            continue;
+        print_one(t, separator, &table[i], &row->defaults);
+        separator = ",";
+    }
 }

@@ -27,7 +27,9 @@ ar_choice_make_whole(struct ar_choice *choice, int nranks, size_t count, size_t 
         params->inter = ar_algorithm_whole(ar_params_inter(params));
     } else if (!is_whole) {
         choice->algorithm = ar_algorithm_whole(row);
-        *params = choice->algorithm->defaults;
+        if (choice->algorithm != row)
+            *params = choice->algorithm->defaults;
+        params->exchange = AR_EXCHANGE_WHOLE;
     }
     params->segment_bytes = 0;
     params->segments = 0;

@@ -73,12 +73,18 @@ values_of(enum ar_param_bit parameter)
     case AR_TAKES_HALVINGS:
         return 4;
     case AR_TAKES_EXCHANGE:
+    case AR_TAKES_DISTANCE:
+    case AR_TAKES_UNPAIRED:
+    case AR_TAKES_INTRA:
+    case AR_TAKES_FLOW:
     case AR_TAKES_WHOLE: /* none, all */
         return 2;
     case AR_TAKES_INTER:
         return ar_algorithm_count();
+    case AR_TAKES_BROADCAST:
+        return 4;
     default:
-        return 3; /* each enum has three values; lanes: all, one, two */
+        return 3; /* each other enum has three values; lanes: all, one, two */
     }
 }
 
@@ -121,8 +127,22 @@ set_value(struct setting *setting, enum ar_param_bit parameter, size_t i)
     case AR_TAKES_EXCHANGE:
         params->exchange = (enum ar_exchange)i;
         break;
+    case AR_TAKES_DISTANCE:
+        params->distance = (enum ar_distance)i;
+        break;
+    case AR_TAKES_UNPAIRED:
+        params->unpaired = (enum ar_unpaired)i;
+        break;
+    case AR_TAKES_INTRA:
+        params->intra = (enum ar_intra)i;
+        break;
+    case AR_TAKES_FLOW:
+        params->flow = (enum ar_flow)i;
+        break;
     case AR_TAKES_HALVINGS:
         params->halvings = (int)i; /* 0: all */
+        break;
+    case AR_TAKES_END:
         break;
     }
 }
@@ -131,7 +151,7 @@ size_t
 setting_count(const struct ar_algorithm *row)
 {
     size_t n = 1;
-    for (unsigned bit = 1; bit <= AR_TAKES_EXCHANGE; bit *= 2)
+    for (unsigned bit = 1; bit < AR_TAKES_END; bit *= 2)
         n *= row->takes & bit ? values_of((enum ar_param_bit)bit) : 1;
     return n;
 }
@@ -141,7 +161,7 @@ setting_vary(struct setting *setting, const struct ar_algorithm *row, int nranks
              enum placement placement, size_t i)
 {
     setting_default(setting, row, nranks, placement);
-    for (unsigned bit = 1; bit <= AR_TAKES_EXCHANGE; bit *= 2) {
+    for (unsigned bit = 1; bit < AR_TAKES_END; bit *= 2) {
         if (row->takes & bit) {
             set_value(setting, (enum ar_param_bit)bit, i % values_of((enum ar_param_bit)bit));
             i /= values_of((enum ar_param_bit)bit);

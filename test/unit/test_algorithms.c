@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +45,7 @@ prove(const struct setting *setting, size_t count)
         if (ar_check(&verdict, all, setting->nranks, in_place))
             fail_msg("%s, %zu elements, in_place %d: %s", setting->text, count, in_place,
                      verdict.text);
-        if (setting->row->keeps_order && !verdict.in_rank_order)
+        if (ar_algorithm_keeps_order(setting->row, &setting->params) && !verdict.in_rank_order)
             fail_msg("%s, %zu elements: not in rank order", setting->text, count);
     }
     schedules_free(all, setting->nranks);
@@ -221,6 +222,50 @@ double_tree_loads_each_rank_in_one_tree(void **state)
     }
 }
 
+/* --- classics, as they are told --- */
+
+/* The peers that rank sends to, in the order of its steps. */
+static void
+assert_sends(const char *text, int nranks, int rank, const char *peers)
+{
+    struct ar_rules *rules;
+    struct ar_problem problem;
+    struct setting setting;
+    char sent[256] = "";
+    assert_int_equal(ar_rules_parse(&rules, text, &problem), AR_OK);
+    setting_default(&setting, rules->clauses[0].choice.algorithm, nranks, PLACE_UNKNOWN);
+    setting.params = rules->clauses[0].choice.params;
+    ar_rules_destroy(rules);
+    struct ar_schedule *const all = schedules_emit(&setting, 60);
+    for (size_t i = 0; i < all[rank].nsteps; i++)
+        if (all[rank].steps[i].kind == AR_SEND) {
+            const size_t length = strlen(sent);
+            snprintf(sent + length, sizeof sent - length, "%d ", all[rank].steps[i].peer);
+        }
+    schedules_free(all, nranks);
+    assert_string_equal(sent, peers);
+}
+
+/* A course's trees and butterflies: to whom ranks send, one after the other. */
+static void
+classics_send_as_they_are_told(void **state)
+{
+    (void)state;
+    assert_sends("recursive(distance=halving)", 6, 4, "0 ");
+    assert_sends("recursive(distance=halving)", 6, 5, "1 ");
+    assert_sends("recursive(distance=halving)", 6, 2, "0 ");
+    assert_sends("recursive(distance=halving)", 6, 3, "1 ");
+    assert_sends("recursive(distance=halving)", 6, 1, "0 3 5 ");
+    assert_sends("recursive(distance=halving)", 6, 0, "1 2 4 ");
+    assert_sends("butterfly(unpaired=copy)", 5, 0, "1 2 4 1 2 3 ");
+    assert_sends("butterfly(unpaired=copy)", 5, 1, "0 3 ");
+    assert_sends("butterfly(unpaired=copy)", 5, 4, "0 ");
+    assert_sends("butterfly(unpaired=copy)", 7, 4, "5 6 5 0 ");
+    assert_sends("butterfly(unpaired=copy)", 7, 0, "1 2 4 3 ");
+    assert_sends("reduce_bcast(broadcast=scatter_doubling)", 4, 0, "2 1 1 2 ");
+    assert_sends("mesh2d(dims=2x2,flow=whole)", 4, 3, "2 2 1 ");
+}
+
 /* --- ops that need the whole vector --- */
 
 /* The least that a step hands an op, in elements; SIZE_MAX: none does. */
@@ -255,7 +300,8 @@ what_is_made_whole_hands_ops_whole_vectors(void **state)
                     struct ar_choice choice = {AR_CHOICE_ALGORITHM, setting.row, setting.params};
                     ar_choice_make_whole(&choice, nranks, count, 8, (size_t)64 << 20);
                     assert_int_equal(choice.kind, AR_CHOICE_ALGORITHM);
-                    assert_true(choice.algorithm->keeps_order || !setting.row->keeps_order);
+                    assert_true(ar_algorithm_keeps_order(choice.algorithm, &choice.params) ||
+                                !ar_algorithm_keeps_order(setting.row, &setting.params));
                     assert_true(ar_algorithm_keeps(choice.algorithm) >=
                                 ar_algorithm_keeps(setting.row));
                     choice.params.node_of = setting.params.node_of;
@@ -353,6 +399,7 @@ main(void)
         cmocka_unit_test(rows_of_two_levels_are_proved_for_all_parameters_and_placements),
         cmocka_unit_test(no_rank_is_overloaded_between_powers_of_two),
         cmocka_unit_test(double_tree_loads_each_rank_in_one_tree),
+        cmocka_unit_test(classics_send_as_they_are_told),
         cmocka_unit_test(what_is_made_whole_hands_ops_whole_vectors),
         cmocka_unit_test(rows_have_a_stand_in_only_where_they_cut),
         cmocka_unit_test(what_is_whole_stays_unless_it_is_in_segments),

@@ -298,6 +298,16 @@ an_op_that_does_not_commute_needs_rank_order(void **state)
 }
 
 static void
+a_parameter_may_leave_rank_order(void **state)
+{
+    (void)state;
+    set("ALLREDUCE_ALGO", "recursive:0-32;recursive(distance=halving)");
+    assert_decides(32, false, "recursive", ar_reason_named);
+    assert_decides(33, true, "recursive(distance=halving)", ar_reason_named);
+    assert_decides(33, false, "native", ar_reason_no_commute);
+}
+
+static void
 intel_stands_for_the_variable_of_intel_mpi(void **state)
 {
     (void)state;
@@ -378,7 +388,12 @@ what_breaks_the_promise_is_refused(void **state)
     assert_breaks("size", algo, "knomial:0-64K;rhd",
                   "column 15: knomial and rhd combine in different orders");
     assert_breaks("size", algo, "knomial:0-64K", "knomial and butterfly combine in different");
-    assert_breaks("size", algo, "knomial:0-64K;knomial(radix=2)", "column 15: knomial and knomial");
+    assert_breaks("size", algo, "knomial:0-64K;knomial(radix=2)",
+                  "column 15: knomial(radix=4) and knomial(radix=2) combine in different");
+    assert_breaks("size", algo, "butterfly:0-64K;butterfly(unpaired=copy)",
+                  "column 17: butterfly and butterfly(unpaired=copy) combine in different");
+    assert_breaks("size", algo, "rhd:0-64K;butterfly(unpaired=copy)",
+                  "column 11: rhd and butterfly combine in different");
     assert_breaks("placement", algo, "ring:nodes=1;rhd", "column 14: ring and rhd combine in");
     assert_breaks("size", list, "ring,hier_ring", "ALLREDUCE_ALGO_LIST: none of these keeps");
     write_rules_file(text, strlen(text));
@@ -861,6 +876,7 @@ main(void)
         TEST(algo_comes_before_rules_before_auto),
         TEST(auto_and_native_may_be_named),
         TEST(an_op_that_does_not_commute_needs_rank_order),
+        TEST(a_parameter_may_leave_rank_order),
         TEST(intel_stands_for_the_variable_of_intel_mpi),
         TEST(bad_values_are_refused_by_name_and_column),
         TEST(what_breaks_the_promise_is_refused),

@@ -484,7 +484,7 @@ parameters_are_refused_with_what_the_row_takes(void **state)
     assert_refused("auto (root=1)", 6, "auto takes no parameters");
     assert_refused("0(segment=1)", 2, "native takes no parameters");
     assert_refused("butterfly(radix=3)", 11, "butterfly has no parameter 'radix'");
-    assert_refused("butterfly(radix=3)", 11, "takes exchange, segment, window");
+    assert_refused("butterfly(radix=3)", 11, "takes exchange, unpaired, segment, window");
     assert_refused("ring(segmet=3)", 6, "did you mean 'segment'?");
     assert_refused("ring(segment=8,segment=8)", 16, "stands twice");
     assert_refused("ring(window=0)", 13,
@@ -513,7 +513,8 @@ static const struct ar_algorithm every = {
     .aliases = "",
     .takes = AR_TAKES_ROOT | AR_TAKES_RADIX | AR_TAKES_DIMS | AR_TAKES_BROADCAST |
              AR_TAKES_ALLGATHER | AR_TAKES_REDUCE_SCATTER | AR_TAKES_WHOLE | AR_TAKES_INTER |
-             AR_TAKES_LANES | AR_TAKES_HALVINGS | AR_TAKES_EXCHANGE,
+             AR_TAKES_LANES | AR_TAKES_HALVINGS | AR_TAKES_EXCHANGE | AR_TAKES_DISTANCE |
+             AR_TAKES_UNPAIRED | AR_TAKES_INTRA | AR_TAKES_FLOW,
     .defaults = {.radix = 2, .window = 1},
 };
 
@@ -575,6 +576,12 @@ every_parameter_is_read_and_printed(void **state)
     assert_non_null(strstr(set_and_print("halvings", "3"), ",halvings=3)"));
     assert_null(strstr(set_and_print("halvings", "all"), "halvings"));
     assert_non_null(strstr(set_and_print("exchange", "halves"), ",exchange=halves,"));
+    assert_non_null(strstr(set_and_print("distance", "halving"), ",distance=halving,"));
+    assert_non_null(strstr(set_and_print("unpaired", "copy"), ",unpaired=copy,"));
+    assert_non_null(strstr(set_and_print("intra", "flat"), ",intra=flat,"));
+    assert_non_null(strstr(set_and_print("flow", "whole"), ",flow=whole,"));
+    assert_non_null(
+        strstr(set_and_print("broadcast", "scatter-doubling"), "broadcast=scatter_doubling,"));
     assert_null(set_and_print("halvings", "0"));
     assert_null(set_and_print("lanes", "none"));
     assert_null(set_and_print("inter", "native"));
