@@ -8,24 +8,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "algorithms/registry.h"
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 
 /* --- what is measured --- */
 
-/* Adds what one size compares: only a preset changes that from size to size. */
 static int
-add_all(struct ar_measurement *m, const struct ar_bench *bench, size_t count)
+add_all(struct ar_measurement *m, const struct ar_bench *bench)
 {
     int status = AR_EXIT_DONE;
-    if (bench->course) {
-        ar_measurement_clear(m, 2);
-        return ar_preset_add(m, count);
-    }
-    if (m->nmeasured > 2)
-        return AR_EXIT_DONE;
+    if (bench->course)
+        return ar_preset_add(m);
     if (bench->algorithms) {
         char *copy = strdup(bench->algorithms), *rest = copy;
         status = copy ? AR_EXIT_DONE : AR_EXIT_FAILED;
@@ -44,50 +39,140 @@ add_all(struct ar_measurement *m, const struct ar_bench *bench, size_t count)
 
 /* --- the run --- */
 
-/* Measures one size in one place, and prints what can be printed as soon as it
- * is known. */
-static int
-run_place(struct ar_results *results, struct ar_measurement *m, const struct ar_bench *bench,
-          size_t count, enum ar_place place)
+/* A run under way.  Each size in each place is a table. */
+struct run {
+    struct ar_results *results;
+    struct ar_measurement m;
+    const struct ar_bench *bench;
+    struct ar_progress progress;
+    int tables, all_tables;    /* begun; in all */
+    double weight, all_weight; /* of the time, by a rough guess */
+};
+
+/* Calls of the preset are longer than the batches that were asked for: bytes count. */
+static double
+weight_of(const struct ar_bench *bench, size_t bytes)
 {
+    return bench->course ? (double)bytes : 1;
+}
+
+static void
+weigh(struct run *run)
+{
+    const struct ar_bench *const bench = run->bench;
+    const int places = (bench->places & AR_PLACES_OUT) + (bench->places & AR_PLACES_IN) / 2;
+    run->all_tables = (int)bench->sizes.n * places;
+    for (size_t i = 0; i < bench->sizes.n; i++)
+        run->all_weight += weight_of(bench, bench->sizes.bytes[i]) * places;
+}
+
+/* The table's share of what is left of the budget; 0: there is no budget; negative: it is over, of
+ * which rank 0's clock decides. */
+static double
+limit_of(const struct run *run, double weight)
+{
+    if (run->bench->budget <= 0)
+        return 0;
+    double left = run->bench->budget - ar_progress_elapsed(&run->progress);
+    MPI_Bcast(&left, 1, MPI_DOUBLE, 0, run->m.comm);
+    if (left <= 0)
+        return run->tables == 0 ? 1e-9 : -1; /* the first table has its one batch */
+    return left * weight / (run->all_weight - run->weight);
+}
+
+static void
+print_table(const struct run *run, size_t first)
+{
+    const struct ar_bench *const bench = run->bench;
+    ar_progress_clear(&run->progress);
+    if (bench->format == AR_BENCH_CSV)
+        ar_results_print_csv(run->results, first);
+    else if (bench->format == AR_BENCH_TEXT && bench->course)
+        ar_preset_print(run->results, first);
+    else if (bench->format == AR_BENCH_TEXT)
+        ar_results_print_text(run->results, first);
+}
+
+/* Measures one size in one place, and prints what can be printed as soon as it
+ * is known.  Where time is over or the run was interrupted, results tell why. */
+static int
+run_place(struct run *run, size_t count, enum ar_place place)
+{
+    struct ar_measurement *const m = &run->m;
+    const struct ar_bench *const bench = run->bench;
+    const double weight = weight_of(bench, count * m->reduction.size);
+    const double limit = limit_of(run, weight);
     const struct ar_workload work = {.count = count,
                                      .place = place,
                                      .repetitions = bench->repetitions,
                                      .seconds = bench->seconds,
+                                     .limit = limit,
                                      .rotate_bytes = bench->rotate_bytes};
-    const size_t first = results->n;
+    const size_t first = run->results->n;
+    char size[AR_SIZE_TEXT];
+    if (limit < 0) {
+        run->results->incomplete = "the budget was over";
+        return AR_EXIT_FAILED;
+    }
+    m->stage = (struct ar_stage){&run->progress, run->weight / run->all_weight,
+                                 weight / run->all_weight, ""};
+    snprintf(m->stage.what, sizeof m->stage.what, "table %d of %d: %s, %s", ++run->tables,
+             run->all_tables, ar_size_print(count * m->reduction.size, size, sizeof size),
+             place == AR_IN_PLACE ? "in place" : "out of place");
     const int wrong = ar_measurement_run(m, &work);
-    const int status = ar_results_add(results, m, &work);
-    if (status || m->rank != 0)
-        return status ? status : wrong;
-    if (bench->format == AR_BENCH_CSV)
-        ar_results_print_csv(results, first);
-    else if (bench->format == AR_BENCH_TEXT && bench->course)
-        ar_preset_print(results, first);
-    else if (bench->format == AR_BENCH_TEXT)
-        ar_results_print_text(results, first);
-    return wrong;
+    run->weight += weight;
+    const int status = m->batches > 0 ? ar_results_add(run->results, m, &work) : AR_EXIT_DONE;
+    if (m->rank == 0 && !status && m->batches > 0)
+        print_table(run, first);
+    if (status)
+        run->results->incomplete = "memory was over";
+    else if (m->interrupted)
+        run->results->incomplete = "it was interrupted";
+    return status ? status : m->interrupted ? AR_EXIT_INTERRUPTED : wrong;
 }
 
+/* AR_EXIT_FAILED after a wrong result, which stops nothing. */
 static int
-run(struct ar_results *results, struct ar_measurement *m, const struct ar_bench *bench)
+run_sizes(struct run *run)
 {
-    const size_t size = m->reduction.size;
-    int status = AR_EXIT_DONE, worst = AR_EXIT_DONE;
+    const struct ar_bench *const bench = run->bench;
+    const size_t size = run->m.reduction.size;
+    int worst = AR_EXIT_DONE;
+    int status = add_all(&run->m, bench);
+    weigh(run);
     for (size_t i = 0; i < bench->sizes.n && !status; i++) {
         const size_t bytes = bench->sizes.bytes[i], count = bytes / size;
         if (count < 1 || count > INT_MAX) {
-            if (m->rank == 0)
+            if (run->m.rank == 0)
                 fprintf(stderr, "allreduce bench: --sizes: %zu bytes: allowed here: %zu to %zu\n",
                         bytes, size, size * INT_MAX);
             return AR_EXIT_USAGE;
         }
-        status = add_all(m, bench, count);
         for (int place = AR_OUT_OF_PLACE; place <= AR_IN_PLACE && !status; place++)
-            if (bench->places & 1u << place)
-                worst |= run_place(results, m, bench, count, (enum ar_place)place);
+            if (bench->places & 1u << place) {
+                status = run_place(run, count, (enum ar_place)place);
+                worst |= status == AR_EXIT_FAILED;
+                if (status == AR_EXIT_FAILED && !run->results->incomplete)
+                    status = AR_EXIT_DONE;
+            }
     }
     return status ? status : worst;
+}
+
+/* What is missing. */
+static void
+tell_incomplete(const struct run *run)
+{
+    const struct ar_results *const results = run->results;
+    const int last = results->n > 0 ? results->rows[results->n - 1].batches : 0;
+    ar_progress_clear(&run->progress);
+    if (run->m.rank != 0 || !results->incomplete)
+        return;
+    fprintf(stderr, "allreduce bench: %s in table %d of %d", results->incomplete, run->tables,
+            run->all_tables);
+    if (run->m.batches > 0 && last < run->bench->repetitions)
+        fprintf(stderr, ", which has %d of %d batches", last, run->bench->repetitions);
+    fprintf(stderr, "; what was measured is kept\n");
 }
 
 /* --- before and after --- */
@@ -95,11 +180,12 @@ run(struct ar_results *results, struct ar_measurement *m, const struct ar_bench 
 static int
 measure(struct ar_results *results, const struct ar_bench *bench)
 {
-    struct ar_measurement m;
+    struct run run = {.results = results, .bench = bench};
+    struct ar_measurement *const m = &run.m;
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length, status = ar_measurement_init(&m, ar_named_at(bench->type), bench->op);
+    int length, status = ar_measurement_init(m, ar_named_at(bench->type), bench->op);
     *results = (struct ar_results){.bench = bench,
-                                   .nranks = m.nranks,
+                                   .nranks = m->nranks,
                                    .cpus = ar_measurement_cpus(),
                                    .type = ar_named_name(bench->type),
                                    .op = ar_op_name(bench->op)};
@@ -107,9 +193,28 @@ measure(struct ar_results *results, const struct ar_bench *bench)
     snprintf(results->mpi, sizeof results->mpi, "%.*s", (int)strcspn(version, "\n,"), version);
     for (char *c = results->mpi; *c; c++)
         *c = *c == '\t' ? ' ' : *c;
+    ar_progress_begin(&run.progress, "bench", m->rank == 0 && !bench->quiet);
     if (!status)
-        status = run(results, &m, bench);
-    ar_measurement_fini(&m);
+        status = run_sizes(&run);
+    tell_incomplete(&run);
+    ar_measurement_fini(m);
+    return status;
+}
+
+/* What is written when all is measured, by rank 0. */
+static int
+write_all(const struct ar_results *results, int argc, char **argv)
+{
+    const struct ar_bench *const bench = results->bench;
+    char *const command = ar_cli_command(results->nranks, argc, argv);
+    int status = AR_EXIT_DONE;
+    if (bench->format == AR_BENCH_CSV && results->n == 0)
+        ar_results_print_csv(results, 0); /* the head alone */
+    if (bench->format == AR_BENCH_JSON)
+        status = ar_results_print_json(results);
+    if (bench->html && !status)
+        status = ar_results_page(results, bench->html, command ? command : "");
+    free(command);
     return status;
 }
 
@@ -118,22 +223,27 @@ ar_cli_bench(int argc, char **argv)
 {
     struct ar_bench bench;
     struct ar_results results = {0};
-    int rank;
+    int rank, nranks;
     ar_bench_read(&bench, argc, argv);
     MPI_Init(NULL, NULL);
+    ar_interrupt_watch();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    int status = ar_cli_check_output("bench: --html", bench.html, rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &nranks);
+    int status = ar_cli_check_ranks("bench", nranks);
+    if (!status)
+        status = ar_cli_check_output("bench: --output", bench.output, rank);
+    if (!status)
+        status = ar_cli_check_output("bench: --html", bench.html, rank);
+    if (!status && rank == 0 && bench.output && !freopen(bench.output, "w", stdout))
+        MPI_Abort(MPI_COMM_WORLD, AR_EXIT_FAILED);
     if (!status)
         status = ar_operands_check("bench", &bench.type, 1, bench.op, rank);
     if (!status)
         status = measure(&results, &bench);
+    /* Before MPI_Finalize: an interrupted launcher waits for a moment alone. */
+    if (rank == 0 && (results.n > 0 || results.incomplete) && write_all(&results, argc, argv))
+        status = status ? status : AR_EXIT_FAILED;
     MPI_Finalize();
-    char *const command = ar_cli_command(results.nranks, argc, argv);
-    if (rank == 0 && results.n > 0 && bench.format == AR_BENCH_JSON)
-        status |= ar_results_print_json(&results);
-    if (rank == 0 && results.n > 0 && bench.html)
-        status |= ar_results_page(&results, bench.html, command ? command : "");
-    free(command);
     ar_results_fini(&results);
     ar_bench_fini(&bench);
     return status;

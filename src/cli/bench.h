@@ -13,9 +13,10 @@ enum ar_bench_format { AR_BENCH_TEXT, AR_BENCH_CSV, AR_BENCH_JSON };
 enum ar_places { AR_PLACES_OUT = 1, AR_PLACES_IN = 2 }; /* bits, 1 << enum ar_place */
 
 struct ar_bench {
-    const char *algorithms; /* ';' between choices; NULL: all */
-    struct ar_sizes sizes;  /* owned */
-    double seconds;         /* for each size */
+    char *algorithms;      /* ';' between choices; NULL: all.  Owned */
+    struct ar_sizes sizes; /* owned */
+    double seconds;        /* for each size */
+    double budget;         /* seconds for all; 0: none */
     int repetitions;
     size_t type; /* row of ar_named_at */
     enum ar_op op;
@@ -24,7 +25,9 @@ struct ar_bench {
     bool exchange;
     bool course; /* --preset=course */
     enum ar_bench_format format;
-    const char *html; /* file, or NULL */
+    const char *output; /* file in place of stdout, or NULL */
+    const char *html;   /* file, or NULL */
+    bool quiet;         /* no progress */
 };
 
 /* Reads the command line as ar_cli_parse does; the caller frees what it owns. */
@@ -40,6 +43,7 @@ struct ar_result {
     size_t bytes; /* of the message */
     size_t count; /* elements */
     char *label;  /* owned */
+    int batches;  /* fewer than asked for where it was cut short */
     struct ar_outcome outcome;
     double times_native;  /* native's median by this one */
     double algorithm_gbs; /* bytes per median time, in 10^9 bytes per second */
@@ -55,6 +59,7 @@ struct ar_results {
     char mpi[128];          /* the MPI library and its version */
     struct ar_result *rows; /* owned */
     size_t n;
+    const char *incomplete; /* why not all was measured; NULL: it was.  Borrowed */
 };
 
 /* Did an algorithm run just as it was named?  Else ran and reason are worth telling. */
@@ -85,9 +90,10 @@ size_t ar_results_fastest(const struct ar_results *results, size_t i);
 
 /* --- the preset (preset.c) --- */
 
-/* Adds what --preset=course compares on count elements: star, circle, recursive, butterfly
- * and ring, each with the vector cut into p, 4p and 5p slices.  An enum ar_exit. */
-int ar_preset_add(struct ar_measurement *m, size_t count);
+/* Adds what --preset=course compares: star, circle, recursive, butterfly in both forms and ring,
+ * each with the vector cut into p, 4p and 5p slices, one after another and pipelined.  An enum
+ * ar_exit. */
+int ar_preset_add(struct ar_measurement *m);
 
 /* Prints the rows from first on, all of one size and place, as --preset=course shows them. */
 void ar_preset_print(const struct ar_results *results, size_t first);

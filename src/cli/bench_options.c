@@ -9,21 +9,22 @@
 #include "cli/cli.h"
 #include "select/select.h"
 
-enum { FACTOR = 256, ROTATE, EXCHANGE, PRESET };
+enum { FACTOR = 256, ROTATE, EXCHANGE, PRESET, BUDGET, OUTPUT };
 
 static const struct argp_option table[] = {
     {NULL, 0, NULL, 0, "What is compared:", 1},
     {"algo", 'a', "LIST", 0,
      "Algorithms beside native and MPI_Reduce+MPI_Bcast, ';' between them, with parameters in "
-     "parentheses; auto too (default: every one)",
+     "parentheses; auto too; may be given several times (default: every one)",
      1},
     {"exchange", EXCHANGE, NULL, 0,
      "Also time what bounds messages: each rank sends 2n(p-1)/p bytes to a neighbour and receives "
      "as many",
      1},
     {"preset", PRESET, "NAME", 0,
-     "course: star, circle, recursive, butterfly and ring with the vector cut into p, 4p and 5p "
-     "slices, on 1M, 4M and 8M elements, in place and out of place",
+     "course: star, circle, recursive, butterfly (whole and halves) and ring with the vector cut "
+     "into p, 4p and 5p slices, one after another and pipelined, on 1M, 4M and 8M elements, in "
+     "place and out of place",
      1},
     {NULL, 0, NULL, 0, "On which messages:", 2},
     {"sizes", 's', "LIST", 0,
@@ -42,11 +43,20 @@ static const struct argp_option table[] = {
     {"time", 't', "SECONDS", 0, "For each size (default: 2)", 3},
     {"repetitions", 'r', "N", 0,
      "Batches of which the median counts (default: 11; 5 with --preset)", 3},
+    {"budget", BUDGET, "TIME", 0,
+     "How long in all: 60, 60s or 5m.  Each table gets its share: batches are left out where they "
+     "would take longer, but for the first",
+     3},
     {NULL, 0, NULL, 0, "What comes out:", 4},
     {"csv", 'c', NULL, 0, "A line for each size and algorithm, for programs", 4},
     {"json", 'j', NULL, 0, "The same as JSON", 4},
+    {"output", OUTPUT, "FILE", 0,
+     "Write here, not on stdout, where launchers print lines of their own when they are "
+     "interrupted",
+     4},
     {"html", 'H', "FILE", 0,
      "Also write a page with plots of time, speed-up and bandwidth (implies --exchange)", 4},
+    {"quiet", 'q', NULL, 0, "No progress on stderr", 4},
     {0},
 };
 
@@ -92,9 +102,19 @@ finish(struct argp_state *state, struct line *line)
         bench->places = course ? AR_PLACES_OUT | AR_PLACES_IN : AR_PLACES_OUT;
     if (!bench->repetitions)
         bench->repetitions = course ? 5 : 11;
-    if (bench->algorithms)
-        check_algorithms(state, bench->algorithms);
     ar_option_sizes(state, &bench->sizes, line->sizes, line->factor);
+}
+
+/* What is given several times is one list. */
+static void
+add_algorithms(struct argp_state *state, char **all, const char *list)
+{
+    char *joined = NULL;
+    check_algorithms(state, list);
+    if (asprintf(&joined, "%s%s%s", *all ? *all : "", *all ? ";" : "", list) < 0)
+        argp_error(state, "out of memory");
+    free(*all);
+    *all = joined;
 }
 
 static void
@@ -140,6 +160,9 @@ parse_value(int key, char *value, struct argp_state *state)
         if (strcmp(value, "course") != 0)
             argp_error(state, "--preset: there is 'course', and no '%s'", value);
         return 0;
+    case BUDGET:
+        bench->budget = ar_option_seconds(state, "budget", value);
+        return 0;
     case 't':
         bench->seconds = strtod(value, &end);
         if (end == value || *end || !(bench->seconds > 0 && bench->seconds < 1e9))
@@ -169,7 +192,7 @@ parse(int key, char *value, struct argp_state *state)
     struct ar_bench *const bench = line->bench;
     switch (key) {
     case 'a':
-        bench->algorithms = value;
+        add_algorithms(state, &bench->algorithms, value);
         return 0;
     case 's':
         line->sizes = value;
@@ -183,8 +206,14 @@ parse(int key, char *value, struct argp_state *state)
     case 'H':
         bench->html = value;
         return 0;
+    case 'q':
+        bench->quiet = true;
+        return 0;
     case EXCHANGE:
         bench->exchange = true;
+        return 0;
+    case OUTPUT:
+        bench->output = value;
         return 0;
     default:
         return parse_value(key, value, state);
@@ -209,4 +238,5 @@ void
 ar_bench_fini(struct ar_bench *bench)
 {
     ar_sizes_fini(&bench->sizes);
+    free(bench->algorithms);
 }

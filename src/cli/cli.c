@@ -154,6 +154,20 @@ ar_option_gbytes(struct argp_state *state, const char *option, const char *text)
     return option_measure(state, option, text, AR_MEASURE_RATE, 1e9, "gigabytes a second");
 }
 
+double
+ar_option_seconds(struct argp_state *state, const char *option, const char *text)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    if (strcmp(end, "m") == 0)
+        seconds *= 60;
+    else if (*end && strcmp(end, "s") != 0)
+        end = (char *)text;
+    if (end == text || !(seconds > 0 && seconds < 1e7))
+        argp_error(state, "--%s wants a time above 0, as in 60s or 5m, not '%s'", option, text);
+    return seconds;
+}
+
 void
 ar_option_sizes(struct argp_state *state, struct ar_sizes *sizes, const char *text, size_t factor)
 {
@@ -225,6 +239,34 @@ ar_cli_command(int nranks, int argc, char **argv)
         fprintf(to, " %s%s%s", quote, argv[i], quote);
     }
     fclose(to);
+    return text;
+}
+
+int
+ar_cli_check_ranks(const char *command, int nranks)
+{
+    if (nranks > 1)
+        return AR_EXIT_DONE;
+    fprintf(stderr,
+            "allreduce %s: there is one rank alone, and it takes two or more: mpiexec -n 2 "
+            "allreduce %s, by the mpiexec of this MPI library\n",
+            command, command);
+    return AR_EXIT_USAGE;
+}
+
+char *
+ar_cli_number(char *text, size_t room, double x)
+{
+    const double size = fabs(x);
+    int digits = 0; /* behind the point */
+    for (double limit = 99.95; size > 0 && size < limit && digits < 6; limit /= 10)
+        digits++;
+    if (!isfinite(x))
+        snprintf(text, room, "-");
+    else if (size > 0 && size < 9.995e-5)
+        snprintf(text, room, "%.2e", x);
+    else
+        snprintf(text, room, "%.*f", digits, x);
     return text;
 }
 

@@ -1,5 +1,5 @@
 /* The program: subcommands in a table, one file each.  Exit codes: 0 done, 1 it
- * failed, 2 the command line is wrong. */
+ * failed, 2 the command line is wrong, 130 it was interrupted (128 + SIGINT, as of shells). */
 #ifndef AR_CLI_H
 #define AR_CLI_H
 
@@ -11,7 +11,7 @@
 #include "cli/operand.h"
 #include "cli/sizes.h"
 
-enum ar_exit { AR_EXIT_DONE = 0, AR_EXIT_FAILED = 1, AR_EXIT_USAGE = 2 };
+enum ar_exit { AR_EXIT_DONE = 0, AR_EXIT_FAILED = 1, AR_EXIT_USAGE = 2, AR_EXIT_INTERRUPTED = 130 };
 
 /* argv[0] is "allreduce SUBCOMMAND"; returns an enum ar_exit. */
 typedef int ar_subcommand_fn(int argc, char **argv);
@@ -56,6 +56,9 @@ long ar_option_number(struct argp_state *state, const char *option, const char *
 double ar_option_us(struct argp_state *state, const char *option, const char *text);
 double ar_option_gbytes(struct argp_state *state, const char *option, const char *text);
 
+/* Seconds: 60, 60s or 5m. */
+double ar_option_seconds(struct argp_state *state, const char *option, const char *text);
+
 /* --sizes, whose ranges grow by the factor.  *sizes is the caller's to fini. */
 void ar_option_sizes(struct argp_state *state, struct ar_sizes *sizes, const char *text,
                      size_t factor);
@@ -68,6 +71,15 @@ void ar_option_op(struct argp_state *state, enum ar_op *op, const char *name);
 
 /* "mpiexec -n 4 allreduce bench --algo 'ring;shm'": the caller frees it; NULL without memory. */
 char *ar_cli_command(int nranks, int argc, char **argv);
+
+/* Refuses one rank alone, which has nobody to reduce with: each says so, for a launcher of another
+ * MPI library starts many such worlds.  An enum ar_exit. */
+int ar_cli_check_ranks(const char *command, int nranks);
+
+/* Three digits that count, without an exponent where one can do without: 0.0123, 1.23, 12300.
+ * Returns text, cut to room; AR_NUMBER_TEXT is enough. */
+#define AR_NUMBER_TEXT 32
+char *ar_cli_number(char *text, size_t room, double x);
 
 /* Can the file be written, if path names one?  Better told before the run than after it. Collective
  * over MPI_COMM_WORLD, but only rank 0 looks, and says why not, with what asks for the file.  An

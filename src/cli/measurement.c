@@ -2,19 +2,18 @@
 
 #include "cli/measurement.h"
 
+#include "call/allreduce.h"
+#include "cli/cli.h"
+#include "cli/interrupt.h"
+#include "communicator/decide.h"
+#include "communicator/process.h"
+#include "config/config.h"
 #include <math.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "call/allreduce.h"
-#include "cli/cli.h"
-#include "communicator/decide.h"
-#include "communicator/process.h"
-#include "config/config.h"
-
-#define WARMUPS   2
+#define WARMUPS   2 /* calls; one where time is limited, for judging was a call, too */
 #define BATCH_MAX 100000
 #define ALIGNMENT 4096 /* of buffers */
 
@@ -206,13 +205,17 @@ exchange(MPI_Comm comm, int to, const void *sent, int from, void *received, size
 }
 
 /* A barrier, so that no rank's time contains the waiting for another one.  Dissemination,
- * ceil(log2 p) rounds. */
+ * ceil(log2 p) rounds.  All ranks learn whether any of them was interrupted. */
 static void
-meet(const struct ar_measurement *m)
+meet(struct ar_measurement *m)
 {
     const int p = m->nranks, me = m->rank;
-    for (int distance = 1; distance < p; distance *= 2)
-        exchange(m->comm, (me + distance) % p, NULL, (me + p - distance) % p, NULL, 0);
+    char any = ar_interrupt_came(), theirs;
+    for (int distance = 1; distance < p; distance *= 2) {
+        exchange(m->comm, (me + distance) % p, &any, (me + p - distance) % p, &theirs, 1);
+        any |= theirs;
+    }
+    m->interrupted |= any;
 }
 
 static void
@@ -281,6 +284,18 @@ call(const struct ar_measurement *m, const struct ar_measured *e, const void *in
 
 /* --- results --- */
 
+/* Scratch that the last call took on this rank.  NAN where the MPI library ran it. */
+static double
+extra_bytes(const struct ar_communicator *c, const struct ar_reduction *r)
+{
+    const struct ar_decision *const d = c->ran;
+    if (c->always_native || d->runner == AR_RUN_NATIVE)
+        return NAN;
+    if (d->plan)
+        return (double)ar_plan_scratch_bytes(d->plan);
+    return d->node ? (double)ar_node_scratch_bytes(r, d->whole ? d->key.count : 0) : NAN;
+}
+
 /* Reduces operands whose result is known, judges it, and notes what ran.  Native, if it is the
  * first of all and judged in this run, leaves its result to the others. */
 static void
@@ -289,7 +304,7 @@ judge(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload 
     struct ar_buffers *const b = &m->buffers;
     char *const in = work->place == AR_IN_PLACE ? b->out : b->in;
     const size_t count = work->count;
-    double worst[3] = {0};
+    double worst[4] = {0};
     if (in != b->out)
         memset(b->out, 0xff, b->slot_bytes);
     ar_judge_fill(m->judge, in, count);
@@ -301,11 +316,13 @@ judge(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload 
         memcpy(b->native, b->out, count * (size_t)m->reduction.extent);
     if (m->measured[0].kind == AR_MEASURED_NATIVE && !m->measured[0].is_judged)
         worst[2] = ar_judge_distance(m->judge, b->out, b->native, count);
-    MPI_Allreduce(MPI_IN_PLACE, worst, 3, MPI_DOUBLE, MPI_MAX, m->comm);
+    worst[3] = e->kind == AR_MEASURED_OURS ? extra_bytes(e->state, &m->reduction) : 0;
+    MPI_Allreduce(MPI_IN_PLACE, worst, 4, MPI_DOUBLE, MPI_MAX, m->comm);
     struct ar_outcome *const o = &e->outcome;
     o->wrong = worst[0] != 0;
     o->error = worst[1];
     o->from_native = worst[2];
+    o->extra_bytes = worst[3];
     if (e->kind != AR_MEASURED_OURS)
         return;
     const struct ar_communicator *const c = e->state;
@@ -319,6 +336,25 @@ judge(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload 
 
 /* --- times --- */
 
+/* All of them are judged, then warmed up, then timed in rounds of batches: done counts from 0 on
+ * through all of these. */
+static void
+tell(struct ar_measurement *m, const struct ar_workload *work, size_t done)
+{
+    const struct ar_stage *const stage = &m->stage;
+    const size_t n = m->nmeasured, step = done / n;
+    const double all = (double)n * (double)(2 + work->repetitions);
+    const double whole = stage->done + stage->part * (double)done / all;
+    if (!stage->progress)
+        return;
+    if (step < 2)
+        ar_progress_tell(stage->progress, whole, "%s, %s %zu of %zu", stage->what,
+                         step == 0 ? "result" : "warm-up", done % n + 1, n);
+    else
+        ar_progress_tell(stage->progress, whole, "%s, batch %zu of %d", stage->what, step - 1,
+                         work->repetitions);
+}
+
 /* Times a batch: seconds per call, on this rank. */
 static double
 time_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload *work)
@@ -326,6 +362,8 @@ time_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_work
     struct ar_buffers *const b = &m->buffers;
     take_turn(e);
     meet(m);
+    if (m->interrupted)
+        return 0;
     const double start = MPI_Wtime();
     for (size_t i = 0; i < e->batch; i++) {
         char *const out = b->out + b->next * b->slot_bytes;
@@ -342,8 +380,9 @@ find_batches(struct ar_measurement *m, const struct ar_workload *work, double ba
 {
     double *const once = m->times;
     for (size_t i = 0; i < m->nmeasured; i++) {
-        m->measured[i].batch = WARMUPS;
+        m->measured[i].batch = work->limit > 0 ? 1 : WARMUPS;
         once[i] = time_batch(m, &m->measured[i], work);
+        tell(m, work, m->nmeasured + i);
     }
     MPI_Bcast(once, (int)m->nmeasured, MPI_DOUBLE, 0, m->comm);
     for (size_t i = 0; i < m->nmeasured; i++) {
@@ -359,12 +398,13 @@ compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The slowest rank's times count. */
+/* The slowest rank's times count, of the complete rounds of batches. */
 static void
-summarize(struct ar_measurement *m, int repetitions)
+summarize(struct ar_measurement *m, const struct ar_workload *work)
 {
-    MPI_Allreduce(MPI_IN_PLACE, m->times, (int)m->nmeasured * repetitions, MPI_DOUBLE, MPI_MAX,
-                  m->comm);
+    const int repetitions = m->batches;
+    MPI_Allreduce(MPI_IN_PLACE, m->times, (int)m->nmeasured * work->repetitions, MPI_DOUBLE,
+                  MPI_MAX, m->comm);
     for (size_t i = 0; i < m->nmeasured; i++) {
         struct ar_measured *const e = &m->measured[i];
         qsort(e->times, (size_t)repetitions, sizeof *e->times, compare_doubles);
@@ -377,23 +417,43 @@ summarize(struct ar_measurement *m, int repetitions)
     }
 }
 
-/* Only on a terminal. */
-static void
-show_progress(const struct ar_measurement *m, const struct ar_workload *work, int done)
+/* Is there time for another round of batches?  Rank 0's clock counts. */
+static bool
+goes_on(const struct ar_measurement *m, const struct ar_workload *work, double begun,
+        double first_round)
 {
-    if (m->silent || m->rank != 0 || !isatty(STDERR_FILENO))
-        return;
-    if (done < work->repetitions)
-        fprintf(stderr, "\r%zu elements, batch %d of %d ", work->count, done + 1,
-                work->repetitions);
-    else
-        fprintf(stderr, "\r%60s\r", "");
+    if (m->interrupted || m->batches == work->repetitions)
+        return false;
+    if (work->limit <= 0 || m->batches == 0)
+        return true;
+    const double now = MPI_Wtime();
+    int more = now - begun + (now - first_round) / m->batches <= work->limit;
+    MPI_Bcast(&more, 1, MPI_INT, 0, m->comm);
+    return more;
+}
+
+/* Complete rounds of batches are counted. */
+static void
+time_rounds(struct ar_measurement *m, const struct ar_workload *work, double begun)
+{
+    const double first_round = MPI_Wtime();
+    const size_t n = m->nmeasured;
+    m->batches = 0;
+    while (goes_on(m, work, begun, first_round)) {
+        const size_t before = (size_t)(2 + m->batches) * n;
+        for (size_t i = 0; i < n && !m->interrupted; i++) {
+            m->measured[i].times[m->batches] = time_batch(m, &m->measured[i], work);
+            tell(m, work, before + i);
+        }
+        m->batches += !m->interrupted;
+    }
 }
 
 int
 ar_measurement_run(struct ar_measurement *m, const struct ar_workload *work)
 {
     const size_t n = m->nmeasured, each = (size_t)work->repetitions;
+    const double begun = MPI_Wtime();
     struct ar_buffers *const b = &m->buffers;
     double *const times = reallocarray(m->times, n * each, sizeof *times);
     int wrong = 0;
@@ -402,23 +462,22 @@ ar_measurement_run(struct ar_measurement *m, const struct ar_workload *work)
         PMPI_Abort(MPI_COMM_WORLD, 1);
     }
     m->times = times;
+    memset(times, 0, n * each * sizeof *times);
     buffers_init(b, m, work);
     for (size_t i = 0; i < n; i++) {
         struct ar_measured *const e = &m->measured[i];
         e->times = &times[i * each];
-        if (e->kind != AR_MEASURED_EXCHANGE && !e->is_judged)
+        meet(m);
+        if (e->kind != AR_MEASURED_EXCHANGE && !e->is_judged && !m->interrupted)
             judge(m, e, work);
         wrong |= e->outcome.wrong;
+        tell(m, work, i);
     }
     buffers_fill(m, work);
     find_batches(m, work, work->seconds / work->repetitions / (double)n);
-    for (int k = 0; k < work->repetitions; k++) {
-        show_progress(m, work, k);
-        for (size_t i = 0; i < n; i++)
-            m->measured[i].times[k] = time_batch(m, &m->measured[i], work);
-    }
-    show_progress(m, work, work->repetitions);
-    summarize(m, work->repetitions);
+    time_rounds(m, work, begun);
+    if (m->batches > 0)
+        summarize(m, work);
     free(b->in);
     free(b->out);
     free(b->native);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "cli/judge.h"
+#include "cli/progress.h"
 #include "communicator/communicator.h"
 #include "reduce/named.h"
 
@@ -28,6 +29,8 @@ struct ar_outcome {
     double from_native;       /* the same from native's result */
     char ran[AR_CHOICE_TEXT]; /* what was executed when it was judged, in the grammar */
     const char *reason;       /* why; "" and "" where it is not ours */
+    double extra_bytes; /* scratch that the call takes beside its buffers, by its plan, at the rank
+                           that takes most; NAN where it is not ours */
 };
 
 struct ar_measured {
@@ -48,6 +51,8 @@ struct ar_workload {
     enum ar_place place;
     int repetitions;     /* batches of each, whose times it keeps */
     double seconds;      /* about, in all; a batch is one call at least */
+    double limit;        /* seconds after which there are no further batches, though each has one
+                            in any case; 0: none */
     size_t rotate_bytes; /* calls walk through buffers of so many bytes at least; 0: the same
                             buffers all the time */
 };
@@ -56,6 +61,13 @@ struct ar_buffers {
     size_t slots, slot_bytes, next;
     char *in, *out; /* slots of each */
     char *native;   /* its result, one slot */
+};
+
+/* Where a run is in what it is a part of. */
+struct ar_stage {
+    struct ar_progress *progress; /* NULL: nothing is told */
+    double done, part;            /* of the whole: before the run, and the run itself */
+    char what[64];                /* "table 2 of 6: 4M in place" */
 };
 
 struct ar_measurement {
@@ -70,8 +82,10 @@ struct ar_measurement {
     MPI_Comm shared_comm;           /* of all picks, made at the first */
     struct ar_communicator *shared; /* its state; NULL: no picks yet */
     unsigned npicks;                /* so far */
-    bool silent;                    /* no progress of single runs is shown */
     struct ar_buffers buffers;      /* of the run under way */
+    struct ar_stage stage;
+    int batches;      /* of each, in the last run: fewer than asked for where it was cut short */
+    bool interrupted; /* a rank got a signal: the run is cut short, on all ranks alike.  It stays */
 };
 
 /* A measurement of op on type, which must take it.  An enum ar_exit, having said why; fini is due
@@ -96,7 +110,9 @@ int ar_measurement_add_exchange(struct ar_measurement *m);
 /* Removes all but the first that are kept. */
 void ar_measurement_clear(struct ar_measurement *m, size_t kept);
 
-/* Times all of them, batches in turn, and judges their results.  0, or 1 if a result was wrong. */
+/* Times all of them, batches in turn, and judges their results; m->batches tells how many there
+ * were.  Where that is 0, for the run was interrupted before, there are no outcomes.  0, or 1 if a
+ * result was wrong. */
 int ar_measurement_run(struct ar_measurement *m, const struct ar_workload *work);
 
 /* CPUs that this process may use. */

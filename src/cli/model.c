@@ -66,8 +66,7 @@ measure(const struct request *request, int rank, int nranks)
     struct ar_machine machine;
     int *const node_of = malloc((size_t)nranks * sizeof *node_of);
     int status = AR_EXIT_FAILED;
-    if (nranks < 2) {
-        fprintf(stderr, "allreduce model: needs two ranks or more: mpiexec -n 2 allreduce model\n");
+    if (ar_cli_check_ranks("model", nranks)) {
         status = AR_EXIT_USAGE;
     } else if (node_of && !ar_carrier_find_nodes(node_of, MPI_COMM_WORLD, rank, nranks) &&
                !ar_measure(&machine, &wire, rank, node_of, nranks, EFFORT)) {

@@ -1,6 +1,7 @@
 /* The preset course: the tables of a classic exercise. */
 #include "config.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,64 +9,131 @@
 #include "cli/cli.h"
 #include "select/select.h"
 
-#define WINDOW 4 /* segments in flight */
-
 /* Algorithms that cut the vector into p blocks themselves make p slices of a segment, and the
  * others make one. */
 static const struct {
-    const char *name;
+    const char *label;
+    const char *begin; /* of the choice, up to its segments */
     bool cuts;
-} algorithms[] = {
-    {"star", false}, {"circle", false}, {"recursive", false}, {"butterfly", false}, {"ring", true}};
+} algorithms[] = {{"star", "star(", false},
+                  {"circle", "circle(", false},
+                  {"recursive", "recursive(", false},
+                  {"butterfly, whole", "butterfly(exchange=whole,", false},
+                  {"butterfly, halves", "butterfly(exchange=halves,", false},
+                  {"ring", "ring(", true}};
+
+/* How slices follow each other. */
+static const struct {
+    const char *suffix; /* of a label */
+    const char *window;
+} forms[] = {{"", "1"}, {", pipelined", "auto"}};
 
 static const size_t slices_a_rank[] = {1, 4, 5};
 
 enum {
     NALGORITHMS = sizeof algorithms / sizeof algorithms[0],
+    NFORMS = sizeof forms / sizeof forms[0],
     NSLICES = sizeof slices_a_rank / sizeof slices_a_rank[0]
 };
 
 int
-ar_preset_add(struct ar_measurement *m, size_t count)
+ar_preset_add(struct ar_measurement *m)
 {
     int status = AR_EXIT_DONE;
-    for (int i = 0; i < NALGORITHMS && !status; i++)
-        for (int k = 0; k < NSLICES && !status; k++) {
-            char label[64], text[128];
-            const size_t slices = slices_a_rank[k] * (size_t)m->nranks;
-            const size_t segments = algorithms[i].cuts ? slices_a_rank[k] : slices;
-            const size_t segment = (count + segments - 1) / segments * m->reduction.size;
-            snprintf(label, sizeof label, "%s N=%zu", algorithms[i].name, slices);
-            snprintf(text, sizeof text, "%s(segment=%zu,window=%d)", algorithms[i].name, segment,
-                     WINDOW);
-            status = ar_measurement_add(m, label, text);
-        }
+    for (int i = 0; i < NALGORITHMS * NFORMS * NSLICES && !status; i++) {
+        char label[64], text[128];
+        const int row = i / NSLICES / NFORMS, form = i / NSLICES % NFORMS;
+        const size_t a_rank = slices_a_rank[i % NSLICES], slices = a_rank * (size_t)m->nranks;
+        snprintf(label, sizeof label, "%s N=%zu%s", algorithms[row].label, slices,
+                 forms[form].suffix);
+        snprintf(text, sizeof text, "%ssegment=n/%zu,window=%s)", algorithms[row].begin,
+                 algorithms[row].cuts ? a_rank : slices, forms[form].window);
+        status = ar_measurement_add(m, label, text);
+    }
     return status;
+}
+
+/* --- tables --- */
+
+#define NAME_WIDTH 18
+
+/* Three digits and a unit. */
+static const char *
+print_bytes(char *text, size_t room, double bytes)
+{
+    static const char units[] = " KMGT";
+    int unit = 0;
+    if (isnan(bytes))
+        return "-";
+    for (; bytes >= 1000 && units[unit + 1]; unit++)
+        bytes /= 1024;
+    snprintf(text, room, "%.3g%.*s", bytes, unit > 0, &units[unit]);
+    return text;
+}
+
+static const char *
+print_error(char *text, size_t room, double error)
+{
+    snprintf(text, room, error > 0 ? "%.1e" : "%.0f", error);
+    return text;
+}
+
+static void
+print_cell(const struct ar_result *row)
+{
+    char ms[AR_NUMBER_TEXT], error[16], from_native[16], extra[16];
+    const struct ar_outcome *const o = &row->outcome;
+    printf(" %c%6.6s %7s %7s %5s", o->wrong ? '!' : ' ',
+           ar_cli_number(ms, sizeof ms, o->median_us * 1e-3),
+           print_error(error, sizeof error, o->error),
+           print_error(from_native, sizeof from_native, o->from_native),
+           row->kind == AR_MEASURED_OURS ? print_bytes(extra, sizeof extra, o->extra_bytes) : "-");
+}
+
+static void
+print_head(const struct ar_results *results, const struct ar_result *row)
+{
+    char elements[AR_SIZE_TEXT], bytes[AR_SIZE_TEXT], batches[48] = "";
+    if (row->batches < results->bench->repetitions)
+        snprintf(batches, sizeof batches, "%d of ", row->batches);
+    printf("\n%d ranks on %d cpus, %s elements of %s (%s bytes), %s, %s%d batches\n",
+           results->nranks, results->cpus, ar_size_print(row->count, elements, sizeof elements),
+           results->type, ar_size_print(row->bytes, bytes, sizeof bytes),
+           row->place == AR_IN_PLACE ? "in place" : "out of place", batches,
+           results->bench->repetitions);
+    printf("%-*s", NAME_WIDTH, "slices");
+    for (int k = 0; k < NSLICES; k++)
+        printf("      N=%-*zu", k + 1 < NSLICES ? 22 : 1,
+               slices_a_rank[k] * (size_t)results->nranks);
+    printf("\n%-*s", NAME_WIDTH, "");
+    for (int k = 0; k < NSLICES; k++)
+        printf("  %6s %7s %7s %5s", "ms", "error", "native", "extra");
+    printf("\n");
 }
 
 void
 ar_preset_print(const struct ar_results *results, size_t first)
 {
     const struct ar_result *const rows = &results->rows[first];
-    char size[AR_SIZE_TEXT];
-    printf("\n%d ranks on %d cpus, %s elements of %s, %s\n", results->nranks, results->cpus,
-           ar_size_print(rows->count, size, sizeof size), results->type,
-           rows->place == AR_IN_PLACE ? "in place" : "out of place");
-    printf("%-21s", "slices");
-    for (int k = 0; k < NSLICES; k++)
-        printf("  %17s%-3zu", "N=", slices_a_rank[k] * (size_t)results->nranks);
-    printf("\n%-21s", "");
-    for (int k = 0; k < NSLICES; k++)
-        printf("  %11s %8s", "ms", "error");
-    printf("\n");
+    if (first == 0)
+        printf("Slices one after another (window=1), and pipelined (window=auto).  ms a call, of "
+               "the slowest rank, the\nmedian of the batches; error: the largest difference from "
+               "a sum in long double, relative to its largest\nelement; native: the same from "
+               "what native gave; extra: bytes of scratch, of the rank that takes most.\n");
+    print_head(results, rows);
     for (size_t i = 0; first + i < results->n; i++) {
         const bool ours = rows[i].kind == AR_MEASURED_OURS;
-        const size_t column = ours ? (i - 2) % NSLICES : 0;
+        const size_t ordinal = ours ? i - 2 : 0, column = ordinal % NSLICES;
+        const size_t form = ordinal / NSLICES % NFORMS;
         if (column == 0)
-            printf("%-21.*s", (int)strcspn(rows[i].label, " "), rows[i].label);
-        printf("  %c %9.3f %8.1e", rows[i].outcome.wrong ? '!' : ' ',
-               rows[i].outcome.median_us * 1e-3, rows[i].outcome.error);
+            printf("%-*s", NAME_WIDTH,
+                   i == 0     ? "native"
+                   : i == 1   ? "MPI_Reduce+Bcast"
+                   : form > 0 ? "  pipelined"
+                              : algorithms[ordinal / NSLICES / NFORMS].label);
+        print_cell(&rows[i]);
         if (!ours || column + 1 == NSLICES)
             printf("\n");
     }
+    fflush(stdout);
 }

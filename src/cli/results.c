@@ -29,6 +29,7 @@ ar_results_add(struct ar_results *results, const struct ar_measurement *m,
                                   .bytes = bytes,
                                   .count = work->count,
                                   .label = strdup(e->label),
+                                  .batches = m->batches,
                                   .outcome = e->outcome,
                                   .times_native =
                                       m->measured[0].outcome.median_us / e->outcome.median_us,
@@ -76,7 +77,21 @@ ar_place_name(enum ar_place place)
     return place == AR_IN_PLACE ? "in" : "out";
 }
 
+/* Is it known how much scratch it takes? */
+static bool
+has_extra(const struct ar_result *row)
+{
+    return row->kind == AR_MEASURED_OURS && !isnan(row->outcome.extra_bytes);
+}
+
 /* --- text --- */
+
+static void
+print_number(int width, double x)
+{
+    char text[AR_NUMBER_TEXT];
+    printf(" %*s", width, ar_cli_number(text, sizeof text, x));
+}
 
 void
 ar_results_print_text(const struct ar_results *results, size_t first)
@@ -96,7 +111,7 @@ ar_results_print_text(const struct ar_results *results, size_t first)
         if (bench->rotate_bytes > 0)
             printf("cold cache: calls walk through %s of buffers\n",
                    ar_size_print(bench->rotate_bytes, size, sizeof size));
-        printf("%8s  %s%-*s %10s %10s %10s %10s %9s %7s %7s %8s\n", "size",
+        printf("%8s  %s%-*s %10s %10s %10s %10s %9s %8s %8s %8s\n", "size",
                places_differ ? "place  " : "", width, "algorithm", "median", "min", "avg", "max",
                "x native", "algbw", "busbw", "error");
     }
@@ -106,15 +121,23 @@ ar_results_print_text(const struct ar_results *results, size_t first)
         printf("%8s  ", ar_size_print(row->bytes, size, sizeof size));
         if (places_differ)
             printf("%-5s  ", ar_place_name(row->place));
-        printf("%-*s %10.2f %10.2f %10.2f %10.2f %8.2f%s %7.3f %7.3f", width, row->label,
-               o->median_us, o->least_us, o->average_us, o->most_us, row->times_native,
-               ar_results_fastest(results, i) == i ? "*" : " ", row->algorithm_gbs, row->bus_gbs);
+        printf("%-*s", width, row->label);
+        print_number(10, o->median_us);
+        print_number(10, o->least_us);
+        print_number(10, o->average_us);
+        print_number(10, o->most_us);
+        print_number(8, row->times_native);
+        printf("%s", ar_results_fastest(results, i) == i ? "*" : " ");
+        print_number(8, row->algorithm_gbs);
+        print_number(8, row->bus_gbs);
         if (row->kind == AR_MEASURED_EXCHANGE)
             printf(" %8s", "-");
         else
             printf(" %8.1e", o->error);
         if (!ar_result_is_as_named(row))
             printf("  ran %s: %s", o->ran, o->reason);
+        if (row->batches < bench->repetitions)
+            printf("  %d of %d batches", row->batches, bench->repetitions);
         printf(o->wrong ? "  WRONG RESULT\n" : "\n");
     }
     fflush(stdout);
@@ -142,7 +165,7 @@ ar_results_print_csv(const struct ar_results *results, size_t first)
     if (first == 0)
         printf("ranks,bytes,algorithm,median_us,min_us,max_us,times_native,result,"
                "avg_us,algbw_gbs,busbw_gbs,error,from_native,place,type,op,count,rotate_bytes,ran,"
-               "reason\n");
+               "reason,batches,extra_bytes\n");
     for (size_t i = first; i < results->n; i++) {
         const struct ar_result *const row = &results->rows[i];
         const struct ar_outcome *const o = &row->outcome;
@@ -158,6 +181,9 @@ ar_results_print_csv(const struct ar_results *results, size_t first)
         print_csv_text(o->ran);
         putchar(',');
         print_csv_text(o->reason);
+        printf(",%d,", row->batches);
+        if (has_extra(row))
+            printf("%.0f", o->extra_bytes);
         putchar('\n');
     }
     fflush(stdout);
@@ -179,14 +205,15 @@ row_object(const struct ar_result *row)
     const bool judged = row->kind != AR_MEASURED_EXCHANGE;
     json_t *const result = judged ? json_string(o->wrong ? "wrong" : "right") : json_null();
     return json_pack(
-        "{ss, sI, sI, ss, so, so, so, so, so, so, so, so, so, so, ss, ss}", "algorithm", row->label,
-        "bytes", (json_int_t)row->bytes, "count", (json_int_t)row->count, "place",
+        "{ss, sI, sI, ss, so, so, so, so, so, so, so, so, so, so, ss, ss, si, so}", "algorithm",
+        row->label, "bytes", (json_int_t)row->bytes, "count", (json_int_t)row->count, "place",
         ar_place_name(row->place), "median_us", number(o->median_us), "min_us", number(o->least_us),
         "avg_us", number(o->average_us), "max_us", number(o->most_us), "times_native",
         number(row->times_native), "algbw_gbs", number(row->algorithm_gbs), "busbw_gbs",
         number(row->bus_gbs), "result", result, "error", judged ? number(o->error) : json_null(),
         "from_native", judged ? number(o->from_native) : json_null(), "ran", o->ran, "reason",
-        o->reason);
+        o->reason, "batches", row->batches, "extra_bytes",
+        has_extra(row) ? json_integer((json_int_t)o->extra_bytes) : json_null());
 }
 
 int
@@ -196,11 +223,11 @@ ar_results_print_json(const struct ar_results *results)
     int failed = !rows;
     for (size_t i = 0; i < results->n && !failed; i++)
         failed = json_array_append_new(rows, row_object(&results->rows[i]));
-    json_t *const all =
-        json_pack("{si, si, ss, ss, ss, si, sI, so}", "ranks", results->nranks, "cpus",
-                  results->cpus, "mpi", results->mpi, "type", results->type, "op", results->op,
-                  "repetitions", results->bench->repetitions, "rotate_bytes",
-                  (json_int_t)results->bench->rotate_bytes, "results", rows);
+    json_t *const all = json_pack("{si, si, ss, ss, ss, si, sI, sb, so}", "ranks", results->nranks,
+                                  "cpus", results->cpus, "mpi", results->mpi, "type", results->type,
+                                  "op", results->op, "repetitions", results->bench->repetitions,
+                                  "rotate_bytes", (json_int_t)results->bench->rotate_bytes,
+                                  "complete", !results->incomplete, "results", rows);
     failed = failed || !all || json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
     failed = printf("\n") < 0 || fflush(stdout) || failed;
     json_decref(all);

@@ -73,6 +73,13 @@ put_plots(struct ar_html *page, const struct ar_results *results, enum ar_place 
 
 /* --- tables --- */
 
+static void
+put_number(struct ar_html *page, double x)
+{
+    char text[AR_NUMBER_TEXT];
+    ar_html_cell(page, "%s", ar_cli_number(text, sizeof text, x));
+}
+
 /* A line for each size: who was fastest. */
 static void
 put_fastest(struct ar_html *page, const struct ar_results *results, enum ar_place place)
@@ -90,10 +97,10 @@ put_fastest(struct ar_html *page, const struct ar_results *results, enum ar_plac
             ar_html_cell(page, "%s: %s", row->label, row->outcome.ran);
         else
             ar_html_cell(page, "%s", row->label);
-        ar_html_cell(page, "%.2f", row->outcome.median_us);
-        ar_html_cell(page, "%.2f", row->outcome.median_us * row->times_native);
-        ar_html_cell(page, "%.2f", row->times_native);
-        ar_html_cell(page, "%.3f", row->bus_gbs);
+        put_number(page, row->outcome.median_us);
+        put_number(page, row->outcome.median_us * row->times_native);
+        put_number(page, row->times_native);
+        put_number(page, row->bus_gbs);
         if (bound > 0)
             ar_html_cell_bar(page, row->bus_gbs / bound, "%.0f %%", 100 * row->bus_gbs / bound);
         else
@@ -115,13 +122,13 @@ put_all(struct ar_html *page, const struct ar_results *results, enum ar_place pl
         ar_html_cell(page, "%s", ar_size_print(row->bytes, size, sizeof size));
         ar_html_cell(page, "%s", row->label);
         ar_html_cell(page, "%s", ar_result_is_as_named(row) ? "" : row->outcome.ran);
-        ar_html_cell(page, "%.2f", row->outcome.median_us);
-        ar_html_cell(page, "%.2f", row->outcome.least_us);
-        ar_html_cell(page, "%.2f", row->outcome.average_us);
-        ar_html_cell(page, "%.2f", row->outcome.most_us);
-        ar_html_cell(page, "%.2f", row->times_native);
-        ar_html_cell(page, "%.3f", row->algorithm_gbs);
-        ar_html_cell(page, "%.3f", row->bus_gbs);
+        put_number(page, row->outcome.median_us);
+        put_number(page, row->outcome.least_us);
+        put_number(page, row->outcome.average_us);
+        put_number(page, row->outcome.most_us);
+        put_number(page, row->times_native);
+        put_number(page, row->algorithm_gbs);
+        put_number(page, row->bus_gbs);
         if (row->kind == AR_MEASURED_EXCHANGE)
             ar_html_cell(page, "-");
         else if (row->outcome.wrong)
@@ -150,6 +157,8 @@ put_preface(struct ar_html *page, const struct ar_results *results, const char *
                       "turn in each of %d batches; times are those of the slowest rank.",
                       results->mpi, results->nranks, results->cpus, day,
                       results->bench->repetitions);
+    if (results->incomplete)
+        ar_html_paragraph(page, "Incomplete: %s.", results->incomplete);
     if (results->bench->rotate_bytes > 0)
         ar_html_paragraph(page, "Cold cache: calls walk through %zu bytes of buffers.",
                           results->bench->rotate_bytes);

@@ -36,6 +36,17 @@ parse_size(size_t *bytes, const char **at, const char *text, struct ar_problem *
     return AR_OK;
 }
 
+static int
+append(struct ar_sizes *sizes, size_t bytes)
+{
+    size_t *const more = realloc(sizes->bytes, (sizes->n + 1) * sizeof *more);
+    if (!more)
+        return AR_ERR_MEMORY;
+    sizes->bytes = more;
+    sizes->bytes[sizes->n++] = bytes;
+    return AR_OK;
+}
+
 /* One size or range at *at, which moves behind it. */
 static int
 parse_item(struct ar_sizes *sizes, const char **at, const char *text, size_t factor,
@@ -51,14 +62,9 @@ parse_item(struct ar_sizes *sizes, const char **at, const char *text, size_t fac
     }
     if (!error && to < from)
         return refuse(problem, text, begin, "the range ends before it begins");
-    for (size_t bytes = from; !error && bytes <= to; bytes *= factor) {
-        size_t *const more = realloc(sizes->bytes, (sizes->n + 1) * sizeof *more);
-        if (!more)
-            return AR_ERR_MEMORY;
-        sizes->bytes = more;
-        sizes->bytes[sizes->n++] = bytes;
-    }
-    return error;
+    for (size_t bytes = from; !error && bytes < to; bytes *= factor)
+        error = append(sizes, bytes);
+    return error ? error : append(sizes, to);
 }
 
 int

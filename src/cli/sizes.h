@@ -13,8 +13,8 @@ struct ar_sizes {
     size_t n;
 };
 
-/* Parses sizes and ranges with commas between them; a range a-b is a, a x factor, ... up to
- * b at most (factor >= 2).  On success *sizes is the caller's to fini, and not empty.
+/* Parses sizes and ranges with commas between them; a range a-b is a, a x factor, ... and
+ * b (factor >= 2).  On success *sizes is the caller's to fini, and not empty.
  * AR_ERR_SYNTAX with *problem filled; AR_ERR_MEMORY. */
 int ar_sizes_parse(struct ar_sizes *sizes, const char *text, size_t factor,
                    struct ar_problem *problem);

@@ -78,7 +78,6 @@ ar_study_init(struct ar_study *study, struct ar_measurement *m,
     const struct ar_reduction *const r = &m->reduction;
     *study = (struct ar_study){
         .measurement = m, .places = *places, .visits = (size_t)ar_by_clock.passes * n};
-    m->silent = true;
     ar_measurement_clear(m, 0);
     study->sizes = calloc(n, sizeof *study->sizes);
     study->order = calloc(n, sizeof *study->order);
@@ -164,6 +163,15 @@ ar_study_has(const struct ar_study_size *size, size_t i)
     return size->search.of[i].state == AR_STANDS_IN;
 }
 
+bool
+ar_study_has_all(const struct ar_study *study)
+{
+    bool all = true;
+    for (size_t i = 0; i < study->nsizes; i++)
+        all = all && study->sizes[i].search.pass > 0;
+    return all;
+}
+
 /* Runs the candidates that order names; those that were measured before are known to be right. */
 static int
 run(struct ar_measurement *m, struct ar_study_size *size, const size_t *order, size_t n,
@@ -179,6 +187,8 @@ run(struct ar_measurement *m, struct ar_study_size *size, const size_t *order, s
     }
     if (!status && ar_measurement_run(m, &work))
         status = AR_EXIT_FAILED;
+    if (!status && m->interrupted)
+        status = AR_EXIT_INTERRUPTED;
     for (size_t i = 0; i < m->nmeasured; i++) {
         const struct ar_outcome *const o = &m->measured[i].outcome;
         size->seconds[order[i]] = o->median_us * 1e-6;
@@ -220,10 +230,14 @@ ar_study_advance(struct ar_study *study)
 
 /* --- findings --- */
 
+/* Behind the scouting all values begin anew: of what was interrupted just there only the median is
+ * left. */
 static struct ar_timing
 timing_of(const struct ar_study_size *size, size_t i)
 {
     const struct ar_values *const values = &size->search.of[i].values;
+    if (values->n == 0)
+        return (struct ar_timing){size->search.of[i].likely, 1};
     return (struct ar_timing){ar_values_median(values), ar_values_noise(values)};
 }
 

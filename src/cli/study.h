@@ -66,8 +66,12 @@ bool ar_study_next(struct ar_study *study);
 /* Is candidate i measured in the visits to come? */
 bool ar_study_has(const struct ar_study_size *size, size_t i);
 
+/* Does every size have a complete visit? */
+bool ar_study_has_all(const struct ar_study *study);
+
 /* Measures all candidates that are in, in the visit's share of the seconds that are left for all to
- * come.  AR_EXIT_FAILED after a wrong result, or without memory. */
+ * come.  AR_EXIT_FAILED after a wrong result, or without memory; AR_EXIT_INTERRUPTED: the visit
+ * does not count. */
 int ar_study_measure(struct ar_study *study, double seconds);
 
 /* Takes the times of the visit, measured or recalled: some candidates leave, others enter. */
@@ -83,8 +87,9 @@ struct ar_finding {
     bool is_beaten; /* by next, and by more than the noise */
 };
 
-/* After the last visit: what is the fastest.  What replaces the one that stays is faster by more
- * than the noise; where preferred (or NULL) is that, too, and no worse, it is taken. */
+/* After the last visit, or the last that was not interrupted: what is the fastest.  What replaces
+ * the one that stays is faster by more than the noise; where preferred (or NULL) is that, too, and
+ * no worse, it is taken. */
 void ar_study_find(struct ar_finding *found, const struct ar_study_size *size,
                    const struct ar_choice *preferred);
 

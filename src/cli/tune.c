@@ -8,51 +8,36 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 #include "communicator/tuned_rules.h"
 #include "config/files.h"
-
-#define BAR 24 /* characters */
 
 /* A run under way. */
 struct progress {
     struct ar_findings all;
     int rank;
-    double begun;                /* MPI_Wtime; rank 0's counts */
+    struct ar_progress clock;    /* rank 0's counts */
     size_t visits, total_visits; /* of all types */
 };
 
 /* --- visits --- */
-
-/* Only on a terminal. */
-static void
-show_progress(const struct progress *progress, const char *what)
-{
-    const size_t filled = BAR * progress->visits / progress->total_visits;
-    if (progress->rank != 0 || !isatty(STDERR_FILENO))
-        return;
-    fprintf(stderr, "\r[%.*s%*s] %zu of %zu, %s, %.0f of %.0f s   ", (int)filled,
-            "########################", (int)(BAR - filled), "", progress->visits,
-            progress->total_visits, what, MPI_Wtime() - progress->begun,
-            progress->all.tune->budget);
-    if (progress->visits == progress->total_visits)
-        fprintf(stderr, "\r%78s\r", "");
-    fflush(stderr);
-}
 
 /* Measures the candidates of one size once more, or takes what the state has of it. */
 static int
 visit(struct progress *progress, struct ar_study *study, const struct ar_tune_state *state,
       const char *type)
 {
+    const double budget = progress->all.tune->budget;
     char text[AR_SIZE_TEXT];
     int status = AR_EXIT_DONE;
-    show_progress(progress, ar_size_print(study->now->bytes, text, sizeof text));
+    ar_progress_tell(&progress->clock, ar_progress_elapsed(&progress->clock) / budget,
+                     "%zu of %zu visits, %s of %s", progress->visits, progress->total_visits,
+                     ar_size_print(study->now->bytes, text, sizeof text), type);
     if (!ar_tune_state_recall(state, type, study)) {
-        const double budget = progress->all.tune->budget, least = budget / 20;
-        const double rest = budget - (MPI_Wtime() - progress->begun);
+        const double least = budget / 20;
+        const double rest = budget - ar_progress_elapsed(&progress->clock);
         double left = rest > least ? rest : least;
         MPI_Bcast(&left, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
         /* Types to come get as much as this one. */
@@ -62,9 +47,10 @@ visit(struct progress *progress, struct ar_study *study, const struct ar_tune_st
         if (!status)
             ar_tune_state_save(state, type, study);
     }
-    if (!status)
+    if (!status) {
         ar_study_advance(study);
-    progress->visits++;
+        progress->visits++;
+    }
     return status;
 }
 
@@ -97,18 +83,21 @@ keep(struct ar_study *study, const struct ar_findings *all, size_t type,
 static void
 print_finding(const struct ar_finding *f, const char *type)
 {
-    char size[AR_SIZE_TEXT], choice[AR_CHOICE_TEXT];
-    printf("%-20s %8s %10.2f us +-%2.0f%%  %6.2f x native  %s\n", type,
-           ar_size_print(f->bytes, size, sizeof size), f->time.seconds * 1e6, f->time.noise * 100,
-           f->native.seconds / f->time.seconds, ar_choice_print(&f->choice, choice, sizeof choice));
+    char size[AR_SIZE_TEXT], choice[AR_CHOICE_TEXT], us[AR_NUMBER_TEXT], ratio[AR_NUMBER_TEXT];
+    printf("%-20s %8s %10s us +-%2.0f%%  %6s x native  %s\n", type,
+           ar_size_print(f->bytes, size, sizeof size),
+           ar_cli_number(us, sizeof us, f->time.seconds * 1e6), f->time.noise * 100,
+           ar_cli_number(ratio, sizeof ratio, f->native.seconds / f->time.seconds),
+           ar_choice_print(&f->choice, choice, sizeof choice));
 }
 
 /* Neighbours are alike where that costs nothing: the first type's sizes prefer what the one before
  * has. */
 static void
-conclude(const struct progress *progress, const struct ar_study *study, size_t type)
+conclude(struct progress *progress, const struct ar_study *study, size_t type)
 {
-    const struct ar_findings *const all = &progress->all;
+    struct ar_findings *const all = &progress->all;
+    all->ntypes = type + 1;
     for (size_t i = 0; i < study->nsizes; i++) {
         struct ar_finding *const found = ar_findings_at(all, type, i);
         ar_study_find(found, &study->sizes[i],
@@ -154,6 +143,15 @@ judge(const struct progress *progress, const struct ar_study *study)
     return beaten ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }
 
+/* How far it came, and what was kept. */
+static void
+tell_incomplete(const struct progress *progress, const char *kept)
+{
+    if (progress->rank == 0)
+        fprintf(stderr, "allreduce tune: interrupted after %zu of %zu visits%s\n", progress->visits,
+                progress->total_visits, kept);
+}
+
 /* --- both ways --- */
 
 /* Studies all sizes of one type.  rules: those to check; NULL: it is to find some. */
@@ -172,11 +170,12 @@ study_type(struct progress *progress, const struct ar_tune_state *state, size_t 
     progress->total_visits = progress->visits + (rules ? 1 : tune->ntypes - type) * study.visits;
     while (!status && ar_study_next(&study))
         status = visit(progress, &study, state, ar_named_name(tune->types[type]));
-    if (progress->total_visits > 0)
-        show_progress(progress, "");
-    if (!status && rules)
+    ar_progress_clear(&progress->clock);
+    if (status == AR_EXIT_INTERRUPTED && rules)
+        tell_incomplete(progress, "");
+    else if (!status && rules)
         status = judge(progress, &study);
-    else if (!status)
+    else if (!status || (status == AR_EXIT_INTERRUPTED && ar_study_has_all(&study)))
         conclude(progress, &study, type);
     ar_study_fini(&study);
     ar_measurement_fini(&m);
@@ -225,7 +224,29 @@ write_result(const struct progress *progress, const char *command)
     }
     if (all->tune->output)
         printf("wrote %s: ALLREDUCE_RULES=%s\n", all->tune->output, all->tune->output);
+    fflush(stdout);
     return AR_EXIT_DONE;
+}
+
+/* After a signal: writes the rules of what is known so far, and says how to go on. */
+static int
+keep_rest(struct progress *progress, const char *command)
+{
+    struct ar_findings *const all = &progress->all;
+    const char *const output = all->tune->output;
+    char kept[PATH_MAX + 256];
+    snprintf(all->incomplete, sizeof all->incomplete, "interrupted after %zu of %zu visits",
+             progress->visits, progress->total_visits);
+    if (all->ntypes > 0 && write_result(progress, command))
+        return AR_EXIT_FAILED;
+    const char *const rules = all->ntypes > 0 ? "the rules are those of what was measured so far"
+                                              : "no rules, for not every size was measured";
+    if (output)
+        snprintf(kept, sizeof kept, "; %s; the same command goes on from %s.state", rules, output);
+    else
+        snprintf(kept, sizeof kept, "; %s; with --output=FILE the same command could go on", rules);
+    tell_incomplete(progress, kept);
+    return AR_EXIT_INTERRUPTED;
 }
 
 static int
@@ -242,7 +263,9 @@ tune(struct progress *progress, const char *command)
     ar_tune_state_open(&state, all->tune, job);
     for (size_t t = 0; t < all->tune->ntypes && !status; t++)
         status = study_type(progress, &state, t, NULL);
-    if (!status)
+    if (status == AR_EXIT_INTERRUPTED)
+        status = keep_rest(progress, command);
+    else if (!status)
         status = write_result(progress, command);
     ar_tune_state_close(&state, !status);
     free(all->of);
@@ -256,12 +279,15 @@ ar_cli_tune(int argc, char **argv)
     struct progress progress = {.all = {.tune = &options}};
     ar_tune_read(&options, argc, argv);
     MPI_Init(NULL, NULL);
+    ar_interrupt_watch();
     MPI_Comm_rank(MPI_COMM_WORLD, &progress.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &progress.all.nranks);
-    progress.begun = MPI_Wtime();
+    ar_progress_begin(&progress.clock, "tune", progress.rank == 0 && !options.quiet);
     progress.all.places = ar_study_places();
-    int status =
-        ar_operands_check("tune", options.types, options.ntypes, options.op, progress.rank);
+    int status = ar_cli_check_ranks("tune", progress.all.nranks);
+    if (!status)
+        status =
+            ar_operands_check("tune", options.types, options.ntypes, options.op, progress.rank);
     if (!status)
         status = ar_cli_check_output("tune", options.output, progress.rank);
     char *const command = ar_cli_command(progress.all.nranks, argc, argv);

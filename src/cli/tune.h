@@ -20,18 +20,21 @@ struct ar_tune {
     size_t types[AR_TUNE_TYPES_MAX]; /* rows of ar_named_at; the first counts for all others too */
     size_t ntypes;
     enum ar_op op;
+    bool quiet; /* no progress */
 };
 
 /* Reads the command line as ar_cli_parse does; the caller frees what it owns. */
 void ar_tune_read(struct ar_tune *tune, int argc, char **argv);
 void ar_tune_fini(struct ar_tune *tune);
 
-/* What was found, ntypes x sizes of it. */
+/* What was found, tune->ntypes x sizes of it. */
 struct ar_findings {
     const struct ar_tune *tune;
     struct ar_place_of_ranks places;
     int nranks;
     struct ar_finding *of; /* owned; type by type */
+    size_t ntypes;         /* of which something was found; fewer than asked for after a signal */
+    char incomplete[96];   /* how far it came, where it was interrupted; "": to the end */
 };
 
 struct ar_finding *ar_findings_at(const struct ar_findings *all, size_t type, size_t size);

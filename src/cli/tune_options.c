@@ -27,6 +27,7 @@ static const struct argp_option table[] = {
      "Measure a file of rules beside native and every algorithm; fails where one of these is "
      "faster by more than the noise",
      0},
+    {"quiet", 'q', NULL, 0, "No progress on stderr", 0},
     {0},
 };
 
@@ -37,19 +38,6 @@ struct line {
     const char *types;
     const char *op;
 };
-
-static void
-parse_budget(struct argp_state *state, double *seconds, const char *text)
-{
-    char *end;
-    *seconds = strtod(text, &end);
-    if (strcmp(end, "m") == 0)
-        *seconds *= 60;
-    else if (*end && strcmp(end, "s") != 0)
-        end = (char *)text;
-    if (end == text || !(*seconds > 0 && *seconds < 1e7))
-        argp_error(state, "--budget wants a time above 0, as in 60s or 5m, not '%s'", text);
-}
 
 static void
 parse_types(struct argp_state *state, struct ar_tune *tune, const char *text)
@@ -76,11 +64,14 @@ parse(int key, char *value, struct argp_state *state)
     case 'o':
         tune->output = value;
         return 0;
+    case 'q':
+        tune->quiet = true;
+        return 0;
     case 'c':
         tune->check = value;
         return 0;
     case 'b':
-        parse_budget(state, &tune->budget, value);
+        tune->budget = ar_option_seconds(state, "budget", value);
         return 0;
     case 's':
         line->sizes = value;

@@ -110,10 +110,12 @@ write_rules(FILE *to, const struct ar_findings *all, const char *command)
     const size_t length = strlen(job);
     snprintf(job + length, sizeof job - length, "; date=%s; version=%s", when, PACKAGE_VERSION);
     ar_rules_header_write(to, "made by:", command, job);
-    for (size_t t = 0; t < all->tune->ntypes; t++)
+    if (all->incomplete[0])
+        fprintf(to, "# Incomplete: %s.\n", all->incomplete);
+    for (size_t t = 0; t < all->ntypes; t++)
         write_table(to, all, t);
     fputc('\n', to);
-    for (size_t t = all->tune->ntypes; t-- > 0;)
+    for (size_t t = all->ntypes; t-- > 0;)
         write_clauses(to, all, t);
 }
 

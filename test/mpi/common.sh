@@ -40,6 +40,27 @@ launch() {
     timeout -k 5 $limit $MPIEXEC -n "$ranks" env "$@"
 }
 
+# interrupt SIGNAL FILE TEXT COMMAND...: runs a launch in the background, its output in $scratch/out and
+# $scratch/err; sends the launcher the signal as soon as FILE has TEXT, and leaves the status in $status.
+interrupt() {
+    signal=$1
+    file=$2
+    text=$3
+    shift 3
+    : >"$file"
+    # shellcheck disable=SC2086 # MPIEXEC may hold options
+    timeout --foreground -k 5 $limit $MPIEXEC "$@" >"$scratch/out" 2>"$scratch/err" </dev/null &
+    launched=$!
+    for _ in $(seq 600); do
+        grep -q "$text" "$file" && break
+        sleep 0.1
+    done
+    grep -q "$text" "$file" || fail "$*: never came to $text"
+    kill -s "$signal" "$launched" # timeout passes it on to the launcher alone
+    wait "$launched"
+    status=$?
+}
+
 # preload RANKS [VARIABLE=VALUE...] PROGRAM [ARGUMENT...]: launch under the library.
 preload() {
     ranks=$1

@@ -53,15 +53,50 @@ expect_ok "exchange" bench 2 --algo=ring --sizes=8,64K --exchange
 ! grep WRONG "$scratch/out" || fail "a result is wrong"
 
 expect_ok "course" bench 2 --preset=course --sizes=12K
-[ "$(grep -c 'elements of MPI_FLOAT, ' "$scratch/out")" -eq 2 ] || fail "course: other than two tables"
-for name in native star circle recursive butterfly ring; do
-    [ "$(grep -c "^$name " "$scratch/out")" -eq 2 ] || fail "course: other than two lines of $name"
+[ "$(grep -c 'elements of MPI_FLOAT (12K bytes), ' "$scratch/out")" -eq 2 ] || fail "course: other than two tables"
+for name in native MPI_Reduce star circle recursive 'butterfly, whole' 'butterfly, halves' ring; do
+    [ "$(grep -c "^$name" "$scratch/out")" -eq 2 ] || fail "course: other than two lines of $name"
 done
+[ "$(grep -c '^  pipelined ' "$scratch/out")" -eq 12 ] || fail "course: other than 6 pipelined lines a table"
+awk 'length > 110 { print; found = 1 } END { exit found }' "$scratch/out" || fail "course: too wide"
 ! grep '!' "$scratch/out" || fail "course: a result is wrong"
-# The vector is really cut: a ring of 4p slices works on quarters.
-expect_ok "slices" bench 3 --preset=course --sizes=12K --csv
-grep '^3,12288,ring N=12,' "$scratch/out" | grep -q '"ring(segment=3K,window=4)"' ||
-    fail "slices: $(grep 'ring N=12' "$scratch/out")"
+# The vector is really cut: a ring of 4p slices works on quarters, and in turn in a quarter of the scratch.
+expect_ok "slices" bench 2 --preset=course --sizes=64K --csv --place=in
+grep '^2,65536,ring N=8,' "$scratch/out" | grep -q 'ring(segment=n/4),named,2,8192$' ||
+    fail "slices: $(grep 'ring N=8' "$scratch/out")"
+for row in 'star N=2,*,32768' 'star N=8,*,8192' '"butterfly, halves N=8, pipelined",*,16384'; do
+    grep -q "^2,65536,$(echo "$row" | sed 's/[*]/.*/')\$" "$scratch/out" || fail "scratch: no $row: $(cat "$scratch/out")"
+done
+
+# A budget leaves out batches, but no table.
+launch 2 ./allreduce bench --algo=ring --sizes=8,1K --time=60 --repetitions=1000 --budget=2 --csv >"$scratch/out"
+[ $? -le 1 ] || fail "budget: it fails"
+awk -F, '/^2,/ && $(NF - 1) < 1000 { few++ } END { exit few < 3 }' "$scratch/out" ||
+    fail "budget: no row has fewer batches: $(cat "$scratch/out")"
+
+expect_ok "--algo twice" bench 2 --algo=ring --algo=star --sizes=8 --csv
+grep -q ',ring,' "$scratch/out" && grep -q ',star(root=0),' "$scratch/out" || fail "--algo twice: not both"
+
+# What an interrupted run has measured is kept, in every format.
+endless="-n 2 ./allreduce bench --algo=ring --sizes=8,16 --time=60 --repetitions=10000"
+for signal in INT TERM; do
+    # shellcheck disable=SC2086 # words
+    interrupt $signal "$scratch/err" 'batch [0-9]' $endless --csv --output="$scratch/bench.csv"
+    [ $status -eq 130 ] || [ "$AR_MPI_FAMILY" = openmpi ] || fail "SIG$signal: exit status $status"
+    [ "$(grep -c '^2,8,.*,[0-9]*,[0-9]*$' "$scratch/bench.csv")" -eq 3 ] ||
+        fail "SIG$signal: other than three rows: $(cat "$scratch/bench.csv")"
+    grep -q 'bench: it was interrupted in table 1 of 2, which has [0-9]* of 10000 batches' "$scratch/err" ||
+        fail "SIG$signal: does not say so: $(cat "$scratch/err")"
+done
+if command -v python3 >/dev/null; then
+    # shellcheck disable=SC2086 # words
+    interrupt TERM "$scratch/err" 'batch [0-9]' $endless --json --output="$scratch/bench.json"
+    python3 -c 'import json, sys
+bench = json.load(open(sys.argv[1]))
+assert bench["complete"] is False and len(bench["results"]) == 3
+assert all(0 < row["batches"] < 10000 for row in bench["results"])' "$scratch/bench.json" ||
+        fail "JSON of an interrupted run: not what was expected"
+fi
 
 expect_ok "no head but one" bench 2 --csv --sizes=8,16 --algo=ring
 [ "$(grep -c '^ranks,' "$scratch/out")" -eq 1 ] || fail "CSV: other than one head"
@@ -85,6 +120,9 @@ launch 2 ./allreduce bench --repetitions=1 --time=0.01 --algo=ring --sizes=8 \
 grep -q 'cannot write /nowhere/page.html' "$scratch/out" || fail "HTML: no reason"
 ! grep native "$scratch/out" || fail "HTML: measured first, and then refused the file"
 
+launch 1 ./allreduce bench >"$scratch/out" 2>&1 && fail "one rank: was not refused"
+grep -q 'one rank alone, and it takes two or more: mpiexec -n 2' "$scratch/out" || fail "one rank: $(cat "$scratch/out")"
+expect_refused "no folder" 'cannot write /nowhere/bench.csv' --output=/nowhere/bench.csv
 expect_refused "unknown algorithm" "did you mean 'ring'" --algo=rign
 expect_refused "a type without the op" 'MPI_BAND does not take MPI_FLOAT' --op=band
 expect_refused "half an element" '2 bytes: allowed here: 4 to' --sizes=2

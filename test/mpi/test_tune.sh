@@ -41,6 +41,20 @@ sed '1s/mpi=/mpi=not /' "$scratch/state" >"$rules.state"
 expect_ok "begins anew" tune --sizes=8,1K -o "$rules"
 grep -q -E "$as_slow" "$rules" && fail "goes on from the state of another machine"
 
+# Interrupted, it writes the rules of what it knows and says how to go on; the same command does, and takes the
+# visits that are in the state.
+interrupt TERM "$scratch/err" '[0-9] of [0-9]* visits, 8 of' -n 2 ./allreduce tune --budget=120s --sizes=8 -o "$rules"
+[ $status -eq 130 ] || [ "$AR_MPI_FAMILY" = openmpi ] || fail "interrupted: exit status $status"
+grep -q "interrupted after [0-9]* of 17 visits; the rules are .*; the same command goes on from $rules.state" "$scratch/err" ||
+    fail "interrupted: does not say so: $(cat "$scratch/err")"
+grep -q '^# Incomplete: interrupted after [0-9]* of 17 visits' "$rules" || fail "interrupted: $(cat "$rules")"
+grep -q '^[a-z].*:0-.*@2$' "$rules" || fail "interrupted: no clause from 0 on"
+visits=$(wc -l <"$rules.state")
+[ "$visits" -gt 1 ] || fail "interrupted: no visit is kept"
+expect_ok "explain what was interrupted" ./allreduce explain --rules-file="$rules" -n 2
+expect_ok "goes on after a signal" tune --sizes=8 -o "$rules"
+grep -q Incomplete "$rules" && fail "is still incomplete"
+
 # Either answer is right on a machine that is busy; a bad rule is told for sure.
 tune --check="$rules" --sizes=8 >"$scratch/out" 2>&1
 case $? in 0 | 1) ;; *) fail "check: $(cat "$scratch/out")" ;; esac
@@ -57,6 +71,8 @@ expect_refused() {
     tune "$@" >"$scratch/out" 2>&1 && fail "$what: was not refused"
     [ "$(grep -c -e "$text" "$scratch/out")" -eq 1 ] || fail "$what: not told once: $(cat "$scratch/out")"
 }
+launch 1 ./allreduce tune >"$scratch/out" 2>&1 && fail "one rank: was not refused"
+grep -q 'allreduce tune: there is one rank alone' "$scratch/out" || fail "one rank: $(cat "$scratch/out")"
 expect_refused "no folder" 'cannot write /nowhere/rules.conf' -o /nowhere/rules.conf
 expect_refused "budget" 'a time above 0' --budget=never
 expect_refused "op" 'MPI_BAND does not take MPI_FLOAT' --op=band

@@ -46,11 +46,12 @@ sizes_keep_their_order(void **state)
 }
 
 static void
-a_range_grows_by_the_factor_and_stays_below_its_end(void **state)
+a_range_grows_by_the_factor_and_has_its_end(void **state)
 {
     (void)state;
     assert_string_equal(read_as("8-64", 2), "8 16 32 64 ");
-    assert_string_equal(read_as("8-63", 2), "8 16 32 ");
+    assert_string_equal(read_as("8-63", 2), "8 16 32 63 ");
+    assert_string_equal(read_as("8-1M", 8), "8 64 512 4096 32768 262144 1048576 ");
     assert_string_equal(read_as("1K-1K", 2), "1024 ");
     assert_string_equal(read_as("4,1K-1M,5", 32), "4 1024 32768 1048576 5 ");
 }
@@ -76,7 +77,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_keep_their_order),
-        cmocka_unit_test(a_range_grows_by_the_factor_and_stays_below_its_end),
+        cmocka_unit_test(a_range_grows_by_the_factor_and_has_its_end),
         cmocka_unit_test(bad_lists_are_refused_at_the_bad_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,62 @@
+#include "config.h"
+
+#include "cli/progress.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TERMINAL_SECONDS 0.1 /* between two lines */
+#define PLAIN_SECONDS    5.0
+#define KNOWN            0.02 /* the part behind which the time left is worth telling */
+
+static double
+now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void
+ar_progress_begin(struct ar_progress *progress, const char *command, bool speaks)
+{
+    const double begun = now();
+    *progress = (struct ar_progress){command, speaks, begun, begun};
+}
+
+double
+ar_progress_elapsed(const struct ar_progress *progress)
+{
+    return now() - progress->begun;
+}
+
+void
+ar_progress_tell(struct ar_progress *progress, double done, const char *what, ...)
+{
+    const bool is_terminal = progress->speaks && isatty(STDERR_FILENO);
+    const double elapsed = ar_progress_elapsed(progress);
+    char text[128], left[48] = "";
+    va_list args;
+    if (!progress->speaks ||
+        now() - progress->said < (is_terminal ? TERMINAL_SECONDS : PLAIN_SECONDS))
+        return;
+    progress->said = now();
+    va_start(args, what);
+    vsnprintf(text, sizeof text, what, args);
+    va_end(args);
+    if (done > KNOWN)
+        snprintf(left, sizeof left, ", about %.0f s left", elapsed * (1 - done) / done);
+    fprintf(stderr,
+            is_terminal ? "\r\033[Kallreduce %s: %s; %.0f s%s" : "allreduce %s: %s; %.0f s%s\n",
+            progress->command, text, elapsed, left);
+    fflush(stderr);
+}
+
+void
+ar_progress_clear(const struct ar_progress *progress)
+{
+    if (progress->speaks && isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K");
+}
