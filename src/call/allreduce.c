@@ -1,7 +1,9 @@
 #include "call/allreduce.h"
 
+#include "call/stage.h"
 #include "call/verify.h"
 #include "communicator/decide.h"
+#include "communicator/devices.h"
 #include "communicator/process.h"
 #include "communicator/tuner.h"
 #include "execute/quiet.h"
@@ -156,21 +158,79 @@ execute(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduct
     return c->config->is_watched ? run_watched(c, d, r, call) : run(c, d, r, call);
 }
 
+/* --- device memory --- */
+
+static int
+run_staged(struct ar_communicator *c, const struct ar_decision *d, const struct ar_reduction *r,
+           const struct ar_call *call, struct ar_places places)
+{
+    struct ar_stage s;
+    struct ar_decision *const staged = ar_decision_staged(c, d);
+    const int begun = ar_stage_begin(&s, call, r, places);
+    const bool is_ready = !begun && staged;
+    const int error = is_ready ? execute(c, staged, r, &s.call) : MPI_ERR_NO_MEM;
+    ar_stage_end(&s, call, r, error);
+    return is_ready ? error : refuse(call, error);
+}
+
+static inline int
+execute_at(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
+           const struct ar_call *call, struct ar_places places)
+{
+    const bool is_host = !places.in && !places.out;
+    return is_host || d->runner == AR_RUN_NATIVE ? execute(c, d, r, call)
+                                                 : run_staged(c, d, r, call, places);
+}
+
+/* Asks this rank's runtimes what the buffers are, and where it is due the ranks.  d: what ran for
+ * the call before, which was like this one; NULL: to be decided. */
+static int
+ask_and_run(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
+            const struct ar_call *call)
+{
+    const void *in_place = MPI_IN_PLACE;
+    const enum ar_place place = call->in == in_place ? AR_IN_PLACE : AR_OUT_OF_PLACE;
+    struct ar_places places = {NULL, NULL};
+    bool for_devices = false;
+    int error = MPI_SUCCESS;
+    if (r->size > 0) {
+        places = ar_places_of(call, r);
+        error = ar_devices_agree(c, call->comm, r, (size_t)call->count, places.in || places.out,
+                                 &for_devices);
+    }
+    if (error)
+        return refuse(call, error);
+    if (!d || d->key.for_devices != for_devices)
+        d = ar_communicator_decide(c, call->comm, r, (size_t)call->count, place, for_devices,
+                                   &error);
+    return d ? execute_at(c, d, r, call, places) : refuse(call, error);
+}
+
+/* A call like the one before, before which there is something to ask. */
+static __attribute__((noinline)) int
+ask_and_run_again(struct ar_communicator *c, const struct ar_call *call)
+{
+    const struct ar_reduction r = c->last_reduction;
+    const int error = c->calls_to_review <= 0 ? ar_devices_review(c, call->comm) : MPI_SUCCESS;
+    return error ? refuse(call, error) : ask_and_run(c, c->last_decision, &r, call);
+}
+
+/* --- a call in its turn --- */
+
 static int
 resolve_and_run(struct ar_communicator *c, const struct ar_call *call)
 {
-    const void *in_place = MPI_IN_PLACE;
     struct ar_reduction r;
-    int error;
+    int error = MPI_SUCCESS;
     if (!ar_reduction_resolve(&r, call->op, call->type))
         return run_unresolved(call, "op or type not ours");
     r.comm = call->comm;
     if (is_still_suspicious(call, &r))
         return run_unresolved(call, "left to MPI to judge");
-    struct ar_decision *d =
-        ar_communicator_decide(c, call->comm, &r, (size_t)call->count,
-                               call->in == in_place ? AR_IN_PLACE : AR_OUT_OF_PLACE, &error);
-    return d ? execute(c, d, &r, call) : refuse(call, error);
+    /* Without any bytes ranks may differ in what they call. */
+    if (r.size > 0 && --c->calls_to_review <= 0)
+        error = ar_devices_review(c, call->comm);
+    return error ? refuse(call, error) : ask_and_run(c, NULL, &r, call);
 }
 
 static inline int
@@ -180,8 +240,11 @@ decide_and_run(struct ar_communicator *c, const struct ar_call *call)
         return run_unresolved(call, "nothing to reduce");
     if (c->last_decision && c->last_reduction.type == call->type &&
         c->last_reduction.op == call->op && c->last_count == (size_t)call->count && call->in &&
-        call->out)
-        return execute(c, c->last_decision, &c->last_reduction, call);
+        call->out) {
+        if (--c->calls_to_review > 0 && ar_device_passes(call->in, call->out))
+            return execute(c, c->last_decision, &c->last_reduction, call);
+        return ask_and_run_again(c, call);
+    }
     return resolve_and_run(c, call);
 }
 

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "communicator/devices.h"
 #include "communicator/process.h"
+#include "device/device.h"
 #include "execute/group.h"
 #include "execute/shared.h"
 #include "report/report.h"
@@ -49,21 +51,31 @@ ar_broadcast_text(const struct ar_communicator *c, MPI_Comm comm, char **text)
     return *text ? ar_broadcast(c, comm, *text, length) : MPI_ERR_NO_MEM;
 }
 
-/* differ gets the first ranks that differ from rank 0, or -1.  Collective over comm. */
+/* differ gets the first ranks that differ from rank 0, or -1.  In the lowest bit of the version a
+ * rank tells that it has a runtime: the terms are as long as in the first version, so that ranks
+ * which differ in it still understand that they do.  Collective over comm. */
 static int
-compare(const struct ar_communicator *c, MPI_Comm comm, const char *text, int differ[TERMS])
+compare(struct ar_communicator *c, MPI_Comm comm, const char *text, int differ[TERMS])
 {
-    const uint64_t mine[TERMS] = {[TEXT] = ar_hash(text), [VERSION] = ar_hash(version)};
+    const uint64_t mine[TERMS] = {
+        [TEXT] = ar_hash(text),
+        [VERSION] = (ar_hash(version) & ~UINT64_C(1)) | ar_devices_are_loaded(),
+    };
     uint64_t(*all)[TERMS] = malloc((size_t)c->nranks * sizeof *all);
     if (!all)
         return MPI_ERR_NO_MEM;
     int error =
         PMPI_Allgather(mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, comm);
+    bool any = false;
     differ[TEXT] = differ[VERSION] = -1;
-    for (int i = c->nranks - 1; i > 0 && !error; i--)
-        for (int k = 0; k < TERMS; k++)
-            differ[k] = all[i][k] != all[0][k] ? i : differ[k];
+    for (int i = c->nranks - 1; i >= 0 && !error; i--) {
+        differ[TEXT] = all[i][TEXT] != all[0][TEXT] ? i : differ[TEXT];
+        differ[VERSION] = (all[i][VERSION] ^ all[0][VERSION]) > 1 ? i : differ[VERSION];
+        any |= all[i][VERSION] & 1;
+    }
     free(all);
+    if (any && differ[VERSION] < 0)
+        ar_devices_expect(c);
     return error;
 }
 
@@ -106,20 +118,26 @@ ar_agree_close(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* What rank 0 knows before the ranks compare. */
+enum { NOTHING, ALIKE, ALIKE_WITH_DEVICES };
+
 /* Collective over comm: no more than a broadcast where rank 0 knows that the ranks agree. */
 static int
-find_differences(const struct ar_communicator *c, MPI_Comm comm, const char *text,
-                 int differ[TERMS])
+find_differences(struct ar_communicator *c, MPI_Comm comm, const char *text, int differ[TERMS])
 {
-    char known = false;
+    char known = NOTHING;
     if (c->rank == 0) {
         pthread_mutex_lock(&lock);
         for (int i = 0; i < ngroups && !known; i++)
             known = ar_group_covers(groups[i], comm, c->nranks);
         pthread_mutex_unlock(&lock);
+        if (known && ar_devices_are_expected())
+            known = ALIKE_WITH_DEVICES;
     }
     int error = PMPI_Bcast(&known, 1, MPI_CHAR, 0, comm);
     differ[TEXT] = differ[VERSION] = -1;
+    if (!error && known == ALIKE_WITH_DEVICES)
+        ar_devices_expect(c);
     if (error || known)
         return error;
     error = compare(c, comm, text, differ);
@@ -144,6 +162,8 @@ ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mi
     c->config = mine;
     if (c->nranks > 1)
         error = find_differences(c, comm, mine->text, differ);
+    else if (ar_devices_are_expected())
+        ar_devices_expect(c);
     if (!error && differ[VERSION] >= 0) {
         /* Nothing more is exchanged on such a communicator, not even the settings. */
         c->verdict = reason_version;

@@ -7,9 +7,10 @@
 #include "communicator/communicator.h"
 
 /* The number changes whenever ranks exchange something else than before, in set-up or in calls. */
-#define AR_PROTOCOL "3"
+#define AR_PROTOCOL "4"
 
-/* Agrees on the configuration: c->config and, where ranks differ, c->own_config (rank 0's).
+/* Agrees on the configuration: c->config and, where ranks differ, c->own_config (rank 0's); and on
+ * whether any rank has a runtime for accelerators (devices.h).
  * Collective over comm.  A configuration that does not parse ends the job here.  MPI_SUCCESS or an
  * error of MPI's. */
 int ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine);

@@ -1,10 +1,12 @@
 #include "communicator/communicator.h"
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "communicator/agree.h"
 #include "communicator/decide.h"
+#include "communicator/devices.h"
 #include "communicator/engine.h"
 #include "communicator/program_clauses.h"
 #include "communicator/tuner.h"
@@ -32,6 +34,8 @@ destroy(struct ar_communicator *c)
     ar_rules_destroy(c->model_rules[1]);
     ar_config_destroy(c->own_config);
     free(c->exact_sum);
+    free(c->staged);
+    free(c->devices_kinds);
     free(c->scratch);
     free(c->name);
     free(c);
@@ -98,6 +102,7 @@ allocate(MPI_Comm comm)
     PMPI_Comm_rank(comm, &c->rank);
     PMPI_Comm_size(comm, &c->nranks);
     c->carriage.range = -1;
+    c->calls_to_review = LONG_MAX;
     return c;
 }
 
@@ -132,6 +137,7 @@ ar_communicator_end_choice(struct ar_communicator *c, const char *reason)
 static int
 settle(struct ar_communicator *c, MPI_Comm comm)
 {
+    c->calls_to_review = c->reviewed_calls = AR_REVIEW_CALLS;
     int error = ar_agree_at_start(c, comm, process_config);
     if (error)
         return error;

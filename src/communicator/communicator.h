@@ -21,7 +21,11 @@
 #define AR_DECISION_SETS 32
 #define AR_DECISION_WAYS 4
 
-struct ar_decision; /* decide.h */
+/* Kinds of calls that ranks agree on (devices.h). */
+#define AR_DEVICES_KINDS 256
+
+struct ar_decision;     /* decide.h */
+struct ar_devices_kind; /* devices.c */
 
 /* The state of what messages need: a carrier, the nodes, a channel. */
 enum ar_engine { AR_ENGINE_NONE, AR_ENGINE_READY, AR_ENGINE_FAILED };
@@ -42,6 +46,11 @@ struct ar_communicator {
     struct ar_config *own_config; /* where ranks differed: rank 0's; else NULL */
     const char *always_native;    /* reason why every call goes native, or NULL */
     const char *verdict;          /* the same, whatever the program may choose later; NULL: none */
+    /* Of device memory: see devices.h.  Alike on all ranks. */
+    bool has_devices;     /* has any rank a runtime? */
+    long calls_to_review; /* until the ranks agree anew; 0: something may be due at each call */
+    long reviewed_calls;  /* how many calls the next review will have seen */
+    struct ar_devices_kind *devices_kinds; /* AR_DEVICES_KINDS; owned; NULL: none yet */
     int failure; /* the error that interrupted a call: since then its ranks are out of step */
     enum ar_engine engine;
     /* Of our own messages, and the map of nodes; borrowed at the first call that needs it. */
@@ -66,6 +75,7 @@ struct ar_communicator {
     struct ar_reduction last_reduction;
     struct ar_decision *last_decision; /* NULL: none */
     const struct ar_decision *ran;     /* by the last call; NULL: none, or no more known */
+    struct ar_decision *staged;        /* of the last call that was staged, or NULL.  Owned */
     const struct ar_pick *pick;   /* what runs whatever the configuration says; NULL: nothing */
     struct ar_recorder *recorder; /* NULL: nothing is recorded */
     struct ar_tuner *tuner;       /* NULL: nothing is tuned */

@@ -15,6 +15,9 @@
 /* Bound of all plans of one communicator; a single plan may be larger. */
 #define PLAN_BYTES_MAX ((size_t)16 << 20)
 
+const char ar_reason_device[] = "device memory";
+const char ar_reason_staged[] = "device memory, staged";
+
 /* Where bits must stay, none is tuned: they would change with what runs. */
 static enum ar_determinism
 keeps_of(const struct ar_reduction *r, const struct ar_config *config)
@@ -50,7 +53,8 @@ same_key(const struct ar_decision_key *a, const struct ar_decision_key *b)
     return a->count == b->count && a->size == b->size && a->true_extent == b->true_extent &&
            a->extent == b->extent && a->true_lb == b->true_lb && a->commutative == b->commutative &&
            a->named == b->named && a->basic == b->basic && a->op == b->op && a->type == b->type &&
-           a->place == b->place && a->pick == b->pick && a->keeps == b->keeps;
+           a->place == b->place && a->pick == b->pick && a->keeps == b->keeps &&
+           a->for_devices == b->for_devices;
 }
 
 /* NULL without memory. */
@@ -254,6 +258,20 @@ use_channel(struct ar_communicator *c, struct ar_decision *d, const struct ar_re
         d->channel = &c->channel;
 }
 
+/* Native, and for that reason only where it would not have been. */
+static int
+decide_for_devices(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
+                   const struct ar_reduction *r)
+{
+    struct ar_request request;
+    const int error = select_choice(c, comm, d, &request, r);
+    if (!error && d->choice.kind != AR_CHOICE_NATIVE) {
+        d->choice = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
+        d->reason = ar_reason_device;
+    }
+    return error;
+}
+
 /* Fills d, of which the key is known.  Where the choice is an algorithm and an engine cannot be
  * made, the call goes native.  Collective over comm. */
 static int
@@ -264,6 +282,8 @@ fill(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const stru
         d->reason = "nothing to reduce";
         return MPI_SUCCESS;
     }
+    if (d->key.for_devices)
+        return decide_for_devices(c, comm, d, r);
     int error = decide_choice(c, comm, d, r);
     if (error)
         return error;
@@ -323,11 +343,26 @@ ar_decision_record(struct ar_communicator *c, struct ar_decision *d, const struc
 }
 
 struct ar_decision *
-ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
-                          size_t count, enum ar_place place, const struct ar_pick *pick, int *error)
+ar_decision_staged(struct ar_communicator *c, const struct ar_decision *d)
+{
+    if (!c->staged)
+        c->staged = malloc(sizeof *c->staged);
+    if (!c->staged)
+        return NULL;
+    *c->staged = *d;
+    c->staged->reason = ar_reason_staged;
+    c->staged->record = NULL;
+    if (c->recorder)
+        label(c, c->staged);
+    return c->staged;
+}
+
+/* The decision with this key; a new one is collective over comm. */
+static struct ar_decision *
+decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+       struct ar_decision_key key, const struct ar_pick *pick, int *error)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
-    const struct ar_decision_key key = key_of(r, count, place, c->config, pick);
     struct ar_decision *set = set_of(c, &key);
     *error = set ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     if (!set)
@@ -376,8 +411,15 @@ ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm, const struct
 }
 
 struct ar_decision *
+ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+                          size_t count, enum ar_place place, const struct ar_pick *pick, int *error)
+{
+    return decide(c, comm, r, key_of(r, count, place, c->config, pick), pick, error);
+}
+
+struct ar_decision *
 ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
-                       size_t count, enum ar_place place, int *error)
+                       size_t count, enum ar_place place, bool for_devices, int *error)
 {
     const bool asks_place = c->config->traits & AR_TRAIT_PLACE;
     const struct ar_pick *pick = c->pick;
@@ -386,11 +428,13 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
     place = asks_place ? ar_request_agree_on_place(c, comm, r, count, place, error) : 0;
     if (*error)
         return NULL;
-    if (!pick && c->tuner && keeps_of(r, c->config) == AR_DETERMINISM_NONE)
+    if (!pick && c->tuner && !for_devices && keeps_of(r, c->config) == AR_DETERMINISM_NONE)
         pick = ar_tuner_pick(c, comm, &tuned, r, count, error);
     if (*error)
         return NULL;
-    struct ar_decision *const d = ar_communicator_decide_on(c, comm, r, count, place, pick, error);
+    struct ar_decision_key key = key_of(r, count, place, c->config, pick);
+    key.for_devices = for_devices;
+    struct ar_decision *const d = decide(c, comm, r, key, pick, error);
     if (!d)
         return NULL;
     d->tuned = tuned;

@@ -20,9 +20,10 @@ struct ar_decision_key {
     ptrdiff_t extent;
     ptrdiff_t true_lb;
     bool commutative;
-    bool named;    /* op and type are predefined */
-    bool basic;    /* the type is */
-    unsigned pick; /* its number; 0: the configuration decides */
+    bool named;       /* op and type are predefined */
+    bool basic;       /* the type is */
+    unsigned pick;    /* its number; 0: the configuration decides */
+    bool for_devices; /* native, for some rank's device memory (devices.h) */
     /* These are 0 where the rules do not ask for them. */
     enum ar_op op;
     enum ar_type_class type;
@@ -56,11 +57,19 @@ struct ar_decision {
     struct ar_record *record;          /* of the last call with this decision */
 };
 
+/* "device memory": native; "device memory, staged": ours, by copies on this rank's host. */
+extern const char ar_reason_device[], ar_reason_staged[];
+
 /* Decides what a call of count (>= 1) elements runs.  NULL with *error, an MPI_ERR_ code, where
- * memory ran out or an algorithm is broken.  place is this rank's. */
+ * memory ran out or an algorithm is broken.  place is this rank's; for_devices is what the ranks
+ * agreed on (devices.h). */
 struct ar_decision *ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm,
                                            const struct ar_reduction *r, size_t count,
-                                           enum ar_place place, int *error);
+                                           enum ar_place place, bool for_devices, int *error);
+
+/* A copy of d for a call on c that this rank stages, whose reason tells so; until the next one.
+ * NULL without memory. */
+struct ar_decision *ar_decision_staged(struct ar_communicator *c, const struct ar_decision *d);
 
 /* As ar_communicator_decide, for a call that is not one of the user's: place is alike on all ranks,
  * the next call is not compared with this one, and what runs is pick, or what the configuration

@@ -42,9 +42,8 @@ ar_geometry_get(struct ar_reduction *r, MPI_Datatype type)
 
 /* --- scratch --- */
 
-/* From the address of element 0 to the first byte of count elements, which may lie backwards. */
-static ptrdiff_t
-lowest(const struct ar_reduction *r, size_t count)
+ptrdiff_t
+ar_reduction_first_byte(const struct ar_reduction *r, size_t count)
 {
     return r->true_lb + (r->extent < 0 && count > 0 ? (ptrdiff_t)(count - 1) * r->extent : 0);
 }
@@ -52,20 +51,26 @@ lowest(const struct ar_reduction *r, size_t count)
 static size_t
 lead(const struct ar_reduction *r, size_t count)
 {
-    return (size_t)(((lowest(r, count) % ALIGNMENT) + ALIGNMENT) % ALIGNMENT);
+    return (size_t)(((ar_reduction_first_byte(r, count) % ALIGNMENT) + ALIGNMENT) % ALIGNMENT);
+}
+
+size_t
+ar_reduction_span_bytes(const struct ar_reduction *r, size_t count)
+{
+    const size_t step = (size_t)(r->extent < 0 ? -r->extent : r->extent);
+    return count == 0 ? 0 : (count - 1) * step + r->true_extent;
 }
 
 size_t
 ar_reduction_room_bytes(const struct ar_reduction *r, size_t count)
 {
-    const size_t step = (size_t)(r->extent < 0 ? -r->extent : r->extent);
-    return count == 0 ? 0 : lead(r, count) + (count - 1) * step + r->true_extent;
+    return count == 0 ? 0 : lead(r, count) + ar_reduction_span_bytes(r, count);
 }
 
 void *
 ar_reduction_base(const struct ar_reduction *r, void *scratch, size_t count)
 {
-    return (char *)scratch + (ptrdiff_t)lead(r, count) - lowest(r, count);
+    return (char *)scratch + (ptrdiff_t)lead(r, count) - ar_reduction_first_byte(r, count);
 }
 
 /* --- packing --- */

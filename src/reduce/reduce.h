@@ -70,4 +70,9 @@ int ar_reduction_unpack(const struct ar_reduction *r, void *dst, const void *pac
 size_t ar_reduction_room_bytes(const struct ar_reduction *r, size_t count);
 void *ar_reduction_base(const struct ar_reduction *r, void *scratch, size_t count);
 
+/* From the address of element 0 to the first byte of count elements, which may lie backwards, and
+ * how many bytes there are from that to their last one. */
+ptrdiff_t ar_reduction_first_byte(const struct ar_reduction *r, size_t count);
+size_t ar_reduction_span_bytes(const struct ar_reduction *r, size_t count);
+
 #endif

@@ -1,0 +1,35 @@
+/* A call with device memory that our algorithms run all the same, on copies of its buffers in host
+ * memory.  No other rank knows. */
+#ifndef AR_STAGE_H
+#define AR_STAGE_H
+
+#include "call/allreduce.h"
+#include "device/device.h"
+#include "reduce/reduce.h"
+
+/* Whose device memory a call's buffers are; NULL: the CPU can read them. */
+struct ar_places {
+    const struct ar_runtime *in, *out;
+};
+
+struct ar_stage {
+    struct ar_call call; /* to be run in place of the program's */
+    struct ar_places places;
+    void *in_room, *out_room; /* owned; NULL: the program's own buffer serves */
+};
+
+/* Asks what the buffers of a call with elements of r (r->size > 0) are, at the first byte of each
+ * that its first element has.  Any addresses. */
+struct ar_places ar_places_of(const struct ar_call *call, const struct ar_reduction *r);
+
+/* Copies to the host what the call reads, and a result's room where that has gaps.  Where a runtime
+ * cannot copy, the job ends here and below.  MPI_SUCCESS or MPI_ERR_NO_MEM. */
+int ar_stage_begin(struct ar_stage *s, const struct ar_call *call, const struct ar_reduction *r,
+                   struct ar_places places);
+
+/* Has to follow in any case.  Copies the result to the device where error is MPI_SUCCESS; gaps get
+ * what was there at the beginning. */
+void ar_stage_end(struct ar_stage *s, const struct ar_call *call, const struct ar_reduction *r,
+                  int error);
+
+#endif

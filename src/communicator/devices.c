@@ -1,0 +1,105 @@
+#include "communicator/devices.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "device/device.h"
+#include "execute/group.h"
+#include "execute/quiet.h"
+
+/* A kind of call, by what all ranks have alike; of the rest, such as the layout of elements, they
+ * may have different ones. */
+struct ar_devices_kind {
+    unsigned long calls; /* up to now, alike on all ranks; 0: the place is free */
+    size_t count, size;
+    enum ar_op op;
+    enum ar_type_class type;
+    bool is_native; /* some rank had device memory, by the last review */
+    bool met_some;  /* this rank has had some since */
+};
+
+/* *any: does any rank say yes?  What it takes counts as set-up in the statistics.  Collective over
+ * comm. */
+static int
+ask_all(struct ar_communicator *c, MPI_Comm comm, bool says_yes, bool *any)
+{
+    struct ar_quiet quiet;
+    int flag = says_yes;
+    const uint64_t start = c->recorder ? ar_clock_system_ns() : 0;
+    ar_quiet_begin(&quiet, comm);
+    const int error = ar_reduce_all(&flag, 1, MPI_INT, MPI_LOR, comm);
+    ar_quiet_end(&quiet);
+    if (c->recorder)
+        c->recorder->setup_ns += ar_clock_system_ns() - start;
+    *any = !error && flag;
+    return error;
+}
+
+static atomic_bool met_devices; /* by this rank, on any communicator */
+
+bool
+ar_devices_are_expected(void)
+{
+    return atomic_load(&met_devices) || ar_devices_are_loaded();
+}
+
+/* From now on every call is one at which something may be due. */
+void
+ar_devices_expect(struct ar_communicator *c)
+{
+    atomic_store(&met_devices, true);
+    c->has_devices = true;
+    c->calls_to_review = 0;
+    c->last_decision = NULL;
+}
+
+int
+ar_devices_review(struct ar_communicator *c, MPI_Comm comm)
+{
+    bool any = false;
+    c->calls_to_review = 0;
+    if (c->has_devices)
+        return MPI_SUCCESS;
+    const int error = ask_all(c, comm, ar_devices_are_loaded(), &any);
+    c->calls_to_review = c->reviewed_calls;
+    c->reviewed_calls *= 2;
+    if (any)
+        ar_devices_expect(c);
+    return error;
+}
+
+/* In a place that has another kind, that begins anew: alike on all ranks. */
+static struct ar_devices_kind *
+find_kind(struct ar_communicator *c, const struct ar_reduction *r, size_t count)
+{
+    const size_t h = (count * 31 + r->size + r->which) * (size_t)0x9e3779b97f4a7c15U;
+    struct ar_devices_kind *const kind = &c->devices_kinds[(h >> 32) % AR_DEVICES_KINDS];
+    if (kind->count != count || kind->size != r->size || kind->op != r->which ||
+        kind->type != r->type_class)
+        *kind = (struct ar_devices_kind){
+            .count = count, .size = r->size, .op = r->which, .type = r->type_class};
+    return kind;
+}
+
+int
+ar_devices_agree(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+                 size_t count, bool on_device, bool *for_devices)
+{
+    int error = MPI_SUCCESS;
+    *for_devices = false;
+    if (!c->has_devices)
+        return MPI_SUCCESS;
+    if (!c->devices_kinds)
+        c->devices_kinds = calloc(AR_DEVICES_KINDS, sizeof *c->devices_kinds);
+    if (!c->devices_kinds)
+        return MPI_ERR_NO_MEM;
+    struct ar_devices_kind *const kind = find_kind(c, r, count);
+    const unsigned long calls = ++kind->calls;
+    kind->met_some |= on_device;
+    if (calls == 1 || (calls >= AR_REVIEW_CALLS && (calls & (calls - 1)) == 0)) {
+        error = ask_all(c, comm, kind->met_some, &kind->is_native);
+        kind->met_some = false;
+    }
+    *for_devices = kind->is_native;
+    return error;
+}

@@ -1,0 +1,65 @@
+/* CUDA, by its driver.
+ *
+ * Source: CUDA Driver API, "Unified Addressing" (cuPointerGetAttributes, CUpointer_attribute,
+ * CUmemorytype) and "API synchronization behavior".
+ */
+#include <stdint.h>
+
+#include "device/runtime.h"
+
+enum { ATTRIBUTE_CONTEXT = 1, ATTRIBUTE_MEMORY_TYPE = 2, ATTRIBUTE_IS_MANAGED = 8 };
+enum { MEMORYTYPE_DEVICE = 2 };
+
+typedef unsigned long long device_pointer;
+
+static struct {
+    int (*attributes)(unsigned n, const int *which, void **values, device_pointer p);
+    int (*copy)(device_pointer to, device_pointer from, size_t bytes);
+    int (*push)(void *context);
+    int (*pop)(void **context);
+    int (*wait)(void *stream);
+} cuda;
+
+static bool
+find(void *library)
+{
+    return ar_runtime_find(&cuda.attributes, library, "cuPointerGetAttributes") &&
+           ar_runtime_find(&cuda.copy, library, "cuMemcpy") &&
+           ar_runtime_find(&cuda.push, library, "cuCtxPushCurrent_v2") &&
+           ar_runtime_find(&cuda.pop, library, "cuCtxPopCurrent_v2") &&
+           ar_runtime_find(&cuda.wait, library, "cuStreamSynchronize");
+}
+
+/* The plural form is no error for memory that CUDA does not know: all values are 0 then.  Before
+ * cuInit it is one. */
+static bool
+holds(const void *p)
+{
+    static const int which[] = {ATTRIBUTE_MEMORY_TYPE, ATTRIBUTE_IS_MANAGED};
+    unsigned type = 0, is_managed = 0;
+    void *values[] = {&type, &is_managed};
+    return cuda.attributes(2, which, values, (uintptr_t)p) == 0 && type == MEMORYTYPE_DEVICE &&
+           !is_managed;
+}
+
+/* A copy works in the thread's context, and this thread may have none or another: the memory's own
+ * is taken, where it has one.  A copy from pageable host memory may return before the device has
+ * all of it, hence the wait for the default stream. */
+static bool
+copy(void *to, const void *from, size_t bytes, const void *device)
+{
+    static const int which[] = {ATTRIBUTE_CONTEXT};
+    void *context = NULL, *popped;
+    void *values[] = {&context};
+    if (cuda.attributes(1, which, values, (uintptr_t)device) != 0)
+        return false;
+    if (context && cuda.push(context) != 0)
+        return false;
+    const bool is_done =
+        cuda.copy((uintptr_t)to, (uintptr_t)from, bytes) == 0 && cuda.wait(NULL) == 0;
+    if (context)
+        cuda.pop(&popped);
+    return is_done;
+}
+
+const struct ar_runtime ar_cuda = {"CUDA", "libcuda.so", find, holds, copy};

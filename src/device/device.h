@@ -1,0 +1,67 @@
+/* Memory of accelerators, which the CPU cannot read.  Where the process has a runtime of CUDA, HIP
+ * or Level Zero, that is asked what a pointer is.  A runtime is found where the process has loaded
+ * it; none is loaded, linked or initialised here.  Thread-safe.
+ *
+ * A runtime may be loaded at any time.  To look for one costs a call of dl_iterate_phdr, so it is
+ * done for a page that was not looked up before, and where ar_devices_are_loaded is asked.
+ * Device memory escapes notice in one case: a runtime was loaded since the last look, and gives out
+ * a page that was host memory when it was looked up. */
+#ifndef AR_DEVICE_H
+#define AR_DEVICE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define AR_DEVICE_PAGE_BITS 12
+#define AR_DEVICE_PAGES     256
+
+struct ar_runtime; /* CUDA, HIP or Level Zero */
+
+/* For ar_device_passes alone.  Which runtimes were found; the pages that were looked up, each one
+ * higher than its number. */
+extern atomic_uint ar_device_found;
+extern _Atomic uintptr_t ar_device_pages[AR_DEVICE_PAGES];
+
+static inline _Atomic uintptr_t *
+ar_device_slot(uintptr_t page)
+{
+    return &ar_device_pages[(page ^ page >> 8) % AR_DEVICE_PAGES];
+}
+
+/* Was the page of p looked up? */
+static inline bool
+ar_device_knows(const void *p)
+{
+    const uintptr_t page = (uintptr_t)p >> AR_DEVICE_PAGE_BITS;
+    return atomic_load_explicit(ar_device_slot(page), memory_order_relaxed) == page + 1;
+}
+
+/* Are both known to be host memory, without a look and without a question?  Any pointers. */
+static inline bool
+ar_device_passes(const void *a, const void *b)
+{
+    return !atomic_load_explicit(&ar_device_found, memory_order_relaxed) && ar_device_knows(a) &&
+           ar_device_knows(b);
+}
+
+/* The runtime whose device memory p points to; NULL: the CPU can read it, be it host memory, pinned
+ * or not, or memory that moves between host and device by itself (managed, shared), or no memory at
+ * all.  Any pointer. */
+const struct ar_runtime *ar_device_of(const void *p);
+
+/* Does this process have a runtime?  Looks. */
+bool ar_devices_are_loaded(void);
+
+/* "CUDA". */
+const char *ar_runtime_name(const struct ar_runtime *runtime);
+
+/* Copy bytes to the host from the device memory of this runtime, and back; at the end the copy is
+ * complete.  False where the runtime refuses, or cannot be asked to. */
+bool ar_device_fetch(const struct ar_runtime *runtime, void *host, const void *device,
+                     size_t bytes);
+bool ar_device_store(const struct ar_runtime *runtime, void *device, const void *host,
+                     size_t bytes);
+
+#endif
