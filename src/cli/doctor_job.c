@@ -31,14 +31,8 @@ examine_launcher(struct ar_findings *findings, int nranks)
         *tab = ' ';
     if (!ar_launcher_find(&launcher))
         return;
-    if (nranks == 1 && ar_launcher_is_foreign(AR_MPI_FAMILY, why, sizeof why))
+    if (ar_launcher_splits(AR_MPI_FAMILY, nranks, why, sizeof why))
         ar_find(findings, AR_VERDICT_WRONG, "launcher", NULL, "%s", why);
-    else if (launcher.ranks > 0 && launcher.ranks != nranks)
-        ar_find(findings, AR_VERDICT_WRONG, "launcher",
-                "take the launcher that came with this MPI, or its option for this MPI (srun "
-                "--mpi=list)",
-                "%s has started %d ranks, but this world has %d", launcher.title, launcher.ranks,
-                nranks);
     else
         ar_find(findings, AR_VERDICT_OK, "launcher", NULL, "%s, a world of %d", launcher.title,
                 nranks);

@@ -199,7 +199,7 @@ check_libraries(const struct ar_executable *executable, const char *alone, const
     char foreign[512];
     if (!takes_library(together, library, executable->path, to))
         return -1;
-    if (its.family && ar_launcher_is_foreign(its.family, foreign, sizeof foreign)) {
+    if (its.family && ar_launcher_splits(its.family, 0, foreign, sizeof foreign)) {
         fprintf(to, "%s runs with %s: %s\n", executable->path, its.name, foreign);
         return -1;
     }

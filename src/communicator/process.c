@@ -100,8 +100,8 @@ set_up(void)
             PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, &config);
     }
     char foreign[512];
-    if (world_size == 1 && ar_rank_in_job() == 0 &&
-        ar_launcher_is_foreign(AR_MPI_FAMILY, foreign, sizeof foreign))
+    if (initialized && ar_rank_in_job() == 0 &&
+        ar_launcher_splits(AR_MPI_FAMILY, world_size, foreign, sizeof foreign))
         ar_say("warning: %s", foreign);
     /* Rules that were tuned elsewhere are not an error; rank 0 tells it. */
     if (world_rank == 0 && config && config->tuned)

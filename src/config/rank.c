@@ -58,31 +58,38 @@ ar_rank_on_node(void)
 bool
 ar_launcher_find(struct ar_launcher *launcher)
 {
-    for (size_t i = 0; i < NLAUNCHERS; i++)
-        if (number_in(launchers[i].in_job) >= 0) {
-            const bool is_sure = number_in(launchers[i].on_node) >= 0;
-            const int ranks = launchers[i].size ? number_in(launchers[i].size) : 0;
-            *launcher =
-                (struct ar_launcher){launchers[i].title, is_sure ? launchers[i].family : NULL,
-                                     launchers[i].size, ranks > 0 ? ranks : 0};
-            return true;
-        }
-    return false;
+    bool is_found = false;
+    for (size_t i = 0; i < NLAUNCHERS; i++) {
+        if (number_in(launchers[i].in_job) < 0)
+            continue;
+        const int ranks = launchers[i].size ? number_in(launchers[i].size) : 0;
+        const bool is_sure = !launchers[i].family || number_in(launchers[i].on_node) >= 0;
+        *launcher = (struct ar_launcher){
+            is_sure ? launchers[i].title : "a launcher that speaks PMI",
+            is_sure ? launchers[i].family : NULL, launchers[i].size, ranks > 0 ? ranks : 0};
+        is_found = true;
+        if (is_sure)
+            break;
+    }
+    return is_found;
 }
 
 bool
-ar_launcher_is_foreign(const char *mpi_family, char *text, size_t room)
+ar_launcher_splits(const char *mpi_family, int world, char *text, size_t room)
 {
     struct ar_launcher launcher;
-    if (!ar_launcher_find(&launcher) || !launcher.family || launcher.ranks < 2 ||
-        strcmp(launcher.family, mpi_family) == 0)
-        return false;
     const bool is_openmpi = strcmp(mpi_family, "openmpi") == 0;
+    if (!ar_launcher_find(&launcher) || launcher.ranks < 2 || world > 1)
+        return false;
+    const bool is_other = launcher.family && strcmp(launcher.family, mpi_family) != 0;
+    if (world == 0 && !is_other)
+        return false;
     snprintf(text, room,
              "started by %s (%s=%d), but the MPI at hand is %s: each rank is a world of its own; "
-             "start it by %s",
+             "start it by %s%s",
              launcher.title, launcher.variable, launcher.ranks, is_openmpi ? "Open MPI" : "MPICH",
              is_openmpi ? "mpirun of Open MPI (Debian: mpiexec.openmpi)"
-                        : "mpiexec of MPICH (Debian: mpiexec.mpich)");
+                        : "mpiexec of MPICH (Debian: mpiexec.mpich)",
+             is_other ? "" : ", or by srun with --mpi=pmix, pmi2, ... (srun --mpi=list)");
     return true;
 }

@@ -17,10 +17,10 @@ struct ar_launcher {
 /* False outside a job. */
 bool ar_launcher_find(struct ar_launcher *launcher);
 
-/* Says in text that this process is a world of its own, and what to type, where the launcher has
- * started more than one rank but is of another family than the MPI at hand.  False where that is
- * not so; text is then untouched.  mpi_family: as AR_MPI_FAMILY. */
-bool ar_launcher_is_foreign(const char *mpi_family, char *text, size_t room);
+/* Has the launcher started ranks that do not find each other, since it is not one of this MPI? Says
+ * so in text, and what to type; else text is untouched.  mpi_family: as AR_MPI_FAMILY.  world:
+ * ranks of MPI_COMM_WORLD, 0 before MPI_Init, where only a launcher of another family is told. */
+bool ar_launcher_splits(const char *mpi_family, int world, char *text, size_t room);
 
 /* 0 outside a job, and where the launcher does not say. */
 int ar_rank_in_job(void);

@@ -49,6 +49,9 @@ expect_finding "the same in run" 1 "pings runs with .*: started by $other .*star
 expect_finding "the same in the library" 0 "warning: started by $other" \
     $foreign LD_PRELOAD="$library" "$pings"
 
+expect_finding "srun without MPI" 1 '^wrong  *launcher  *started by srun (SLURM_STEP_NUM_TASKS=2)' \
+    SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_STEP_NUM_TASKS=2 "$allreduce" doctor
+
 # Settings, preloads, programs.
 expect_finding "a bad setting" 1 "^wrong  *settings .*did you mean 'ring'" ALLREDUCE_ALGO=rinng "$allreduce" doctor
 expect_finding "a bare name" 0 '^warning  preload .*bare name nosuch.so' LD_PRELOAD=nosuch.so "$allreduce" doctor
