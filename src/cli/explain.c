@@ -29,7 +29,10 @@ static const struct argp_option options[] = {
      "installed "
      "one such as flat",
      0},
-    {"compare", COMPARE, NULL, 0, "How long every algorithm takes", 0},
+    {"compare", COMPARE, NULL, 0,
+     "How long every algorithm takes; with --rules, once or more: how far they are from the best, "
+     "by size",
+     0},
     {"latency", LATENCY, "US", 0, "a, microseconds a message (1)", 1},
     {"bandwidth", BANDWIDTH, "GB/S", 0, "B, gigabytes a second out of and into a rank (10)", 1},
     {"reduction", REDUCTION, "GB/S", 0, "1/C, gigabytes a second reduced by a rank (10)", 1},
@@ -100,6 +103,8 @@ static void
 check_request(struct argp_state *state, struct ar_explain *request)
 {
     int placed = request->hosts * request->per_host;
+    if (request->compare && request->ncompared > 0)
+        request->rules = NULL; /* they are compared */
     const bool rules = request->rules || request->rules_file;
     const bool is_timed = request->machine_file || request->compare;
     if (!request->algorithm && !rules && !request->compare)
@@ -107,7 +112,9 @@ check_request(struct argp_state *state, struct ar_explain *request)
                           "all names");
     if (request->algorithm && rules)
         argp_error(state, "either '%s' or --rules, not both", request->algorithm);
-    if (request->call.asks && !rules)
+    if (request->ncompared > 1 && !request->compare)
+        argp_error(state, "one --rules at a time, but with --compare");
+    if (request->call.asks && !rules && request->ncompared == 0)
         argp_error(state, "--call is a question to --rules or --rules-file");
     if (request->rules && request->rules_file)
         argp_error(state, "either --rules or --rules-file, not both");
@@ -153,7 +160,9 @@ parse_option(int key, char *value, struct argp_state *state)
         parse_nodes(state, request, value);
         return 0;
     case 'r':
-        request->rules = value;
+        if (request->ncompared == AR_EXPLAIN_COMPARED_MAX)
+            argp_error(state, "at most %d --rules beside each other", AR_EXPLAIN_COMPARED_MAX);
+        request->compared[request->ncompared++] = request->rules = value;
         return 0;
     case CALL:
         parse_call(state, &request->call, value);
@@ -198,7 +207,8 @@ ar_cli_explain(int argc, char **argv)
     static const struct argp argp = {
         .options = options,
         .parser = parse_option,
-        .args_doc = "ALGORITHM[(NAME=VALUE,...)]\n--compare\n--rules=TEXT\n--rules-file=FILE",
+        .args_doc = "ALGORITHM[(NAME=VALUE,...)]\n--compare "
+                    "[--rules=TEXT...]\n--rules=TEXT\n--rules-file=FILE",
         .doc = "Draw one algorithm, prove it and count its steps; or show what a text of rules "
                "picks for every size of message; or predict times on a machine.",
     };

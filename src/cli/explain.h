@@ -9,9 +9,10 @@
 #include "schedule/schedule.h"
 #include "select/select.h"
 
-#define AR_EXPLAIN_RANKS_MAX 4096  /* that are proved */
-#define AR_EXPLAIN_MODEL_MAX 65536 /* whose time is predicted */
-#define AR_EXPLAIN_DRAWN_MAX 16    /* ranks of a figure one can read */
+#define AR_EXPLAIN_RANKS_MAX    4096  /* that are proved */
+#define AR_EXPLAIN_MODEL_MAX    65536 /* whose time is predicted */
+#define AR_EXPLAIN_COMPARED_MAX 4     /* rules beside each other on one screen */
+#define AR_EXPLAIN_DRAWN_MAX    16    /* ranks of a figure one can read */
 
 struct ar_explain {
     const char *algorithm; /* two of these three are NULL */
@@ -20,6 +21,8 @@ struct ar_explain {
     struct ar_traits call;    /* of the call that the rules are asked about; asks: those given */
     const char *machine_file; /* NULL: none */
     bool compare;             /* all algorithms */
+    const char *compared[AR_EXPLAIN_COMPARED_MAX]; /* rules to set beside the best */
+    int ncompared;
     int nranks;
     int hosts; /* 0: node map unknown */
     int per_host;
@@ -37,6 +40,13 @@ struct ar_explain {
 int ar_explain_algorithm(const struct ar_explain *request);
 int ar_explain_rules(const struct ar_explain *request);
 int ar_explain_machine(const struct ar_explain *request);
+
+/* Reads a text of rules, or the file or installed file of that name.  An enum ar_exit, having said
+ * why it failed. */
+int ar_explain_read_rules(struct ar_rules **rules, const char *text);
+
+/* The call that rules are asked about, of no bytes. */
+struct ar_request ar_explain_call(const struct ar_explain *request);
 
 /* What auto goes by across nodes of the request's machine, for ops that do not commute where
  * in_order: a text of rules for the caller to free.  An enum ar_exit, having said why it failed. */

@@ -153,25 +153,31 @@ print_result(const struct scene *scene, const struct ar_choice *choice,
 }
 
 static int
-explain_one(const struct scene *scene)
+predict(struct ar_prediction *prediction, const struct scene *scene, const struct ar_choice *choice)
 {
-    struct ar_choice choice;
-    const int exit_code = ar_explain_read_choice(&choice, scene->request->algorithm, scene->nnodes);
-    if (exit_code != AR_EXIT_DONE)
-        return exit_code;
     const size_t element = scene->request->element_bytes;
     const struct ar_question question = {
         .machine = &scene->machine,
-        .choice = &choice,
+        .choice = choice,
         .nranks = scene->request->nranks,
         .count = scene->bytes / element,
         .element_bytes = element,
         .scratch_bytes = USUAL_SCRATCH,
         .most_steps = AR_PREDICT_STEPS,
     };
+    return ar_predict(prediction, &question);
+}
+
+static int
+explain_one(const struct scene *scene)
+{
+    struct ar_choice choice;
+    const int exit_code = ar_explain_read_choice(&choice, scene->request->algorithm, scene->nnodes);
+    if (exit_code != AR_EXIT_DONE)
+        return exit_code;
     struct ar_prediction prediction;
     choice.params.node_of = scene->node_of;
-    const int error = ar_predict(&prediction, &question);
+    const int error = predict(&prediction, scene, &choice);
     if (!error)
         print_result(scene, &choice, &prediction);
     return tell_error(scene, error);
@@ -218,6 +224,119 @@ compare(const struct scene *scene)
     print_table(scene, rows, n);
     free(rows);
     return AR_EXIT_DONE;
+}
+
+/* --- rules beside the best --- */
+
+/* What rules run, and how long it takes; without a time where that is the MPI library's own. */
+struct rival {
+    const char *name;
+    struct ar_rules *rules; /* NULL: the best of all */
+    struct ar_choice choice;
+    double time_ns; /* 0: unknown */
+};
+
+/* Asks a rival's rules about a message.  What they leave to auto is the best across nodes, where
+ * auto goes by the model, too. */
+static int
+find_rival(struct rival *rival, const struct scene *scene, const struct rival *best)
+{
+    struct ar_request call = ar_explain_call(scene->request);
+    struct ar_prediction prediction;
+    int error = AR_OK;
+    call.bytes = scene->bytes;
+    call.nodes = (size_t)scene->nnodes;
+    call.per_node = (size_t)((scene->request->nranks + scene->nnodes - 1) / scene->nnodes);
+    call.shares_memory = scene->nnodes <= 1;
+    const struct ar_clause *const clause = ar_rules_match(rival->rules, &call);
+    rival->choice = clause ? clause->choice : best->choice;
+    rival->time_ns = 0;
+    if (!clause || clause->choice.kind == AR_CHOICE_AUTO) {
+        rival->choice = best->choice;
+        if (call.shares_memory)
+            error = ar_auto_select(&rival->choice, &call, NULL);
+    }
+    if (error || rival->choice.kind != AR_CHOICE_ALGORITHM)
+        return error;
+    struct ar_choice placed = rival->choice;
+    placed.params.node_of = scene->node_of;
+    error = predict(&prediction, scene, &placed);
+    rival->time_ns = error ? 0 : prediction.end.at;
+    return error;
+}
+
+/* The best of all algorithms; a rival's own may be better still. */
+static int
+find_best(struct rival *best, const struct scene *scene)
+{
+    struct ar_compared *rows;
+    size_t n;
+    const int error =
+        ar_compare(&rows, &n, &scene->advice, scene->bytes, scene->request->element_bytes);
+    if (error)
+        return error;
+    best->choice = rows[0].choice;
+    best->time_ns = rows[0].prediction.end.at;
+    free(rows);
+    return AR_OK;
+}
+
+static void
+print_rival(const struct rival *rival, const char *size, double best_ns)
+{
+    char name[AR_CHOICE_TEXT];
+    printf("%10s  %-16.16s", size, rival->name);
+    if (rival->time_ns > 0)
+        printf("  %10.6g  %7.2f", rival->time_ns / 1e3, rival->time_ns / best_ns);
+    else
+        printf("  %10s  %7s", "-", "-");
+    printf("  %s\n", ar_choice_print(&rival->choice, name, sizeof name));
+}
+
+/* The lines of one size. */
+static int
+compare_rivals(struct rival *rivals, int n, const struct scene *scene)
+{
+    char size[AR_SIZE_TEXT];
+    int error = find_best(&rivals[0], scene);
+    double best_ns = rivals[0].time_ns;
+    for (int i = 1; i < n && !error; i++) {
+        error = find_rival(&rivals[i], scene, &rivals[0]);
+        if (!error && rivals[i].time_ns > 0 && rivals[i].time_ns < best_ns)
+            best_ns = rivals[i].time_ns;
+    }
+    ar_size_print(scene->bytes, size, sizeof size);
+    for (int i = 0; i < n && !error; i++)
+        print_rival(&rivals[i], i == 0 ? size : "", best_ns);
+    return error;
+}
+
+static int
+compare_rules(struct scene *scene)
+{
+    static const size_t sizes[] = {8, 512, 4096, 32768, 262144, 2097152, 16777216};
+    const struct ar_explain *const request = scene->request;
+    struct rival rivals[1 + AR_EXPLAIN_COMPARED_MAX] = {{.name = "the best"}};
+    int exit_code = AR_EXIT_DONE, error = AR_OK;
+    for (int i = 0; i < request->ncompared && exit_code == AR_EXIT_DONE; i++) {
+        rivals[1 + i].name = request->compared[i];
+        exit_code = ar_explain_read_rules(&rivals[1 + i].rules, request->compared[i]);
+    }
+    if (exit_code == AR_EXIT_DONE) {
+        printf("%d ranks on %d node%s, on: %s\n\n%10s  %-16s  %10s  %7s\n", request->nranks,
+               scene->nnodes, scene->nnodes == 1 ? "" : "s", scene->machine.title, "bytes", "rules",
+               "us", "x best");
+        for (size_t i = 0; i < (request->size_given ? 1 : sizeof sizes / sizeof sizes[0]) && !error;
+             i++) {
+            scene->bytes = request->size_given ? request->bytes : sizes[i];
+            scene->bytes -= scene->bytes % request->element_bytes;
+            error = compare_rivals(rivals, 1 + request->ncompared, scene);
+        }
+        exit_code = tell_error(scene, error);
+    }
+    for (int i = 0; i < request->ncompared; i++)
+        ar_rules_destroy(rivals[1 + i].rules);
+    return exit_code;
 }
 
 /* --- auto --- */
@@ -270,7 +389,9 @@ ar_explain_machine(const struct ar_explain *request)
     int exit_code = set_scene(&scene);
     if (exit_code != AR_EXIT_DONE)
         return exit_code;
-    if (request->compare)
+    if (request->compare && request->ncompared > 0)
+        exit_code = compare_rules(&scene);
+    else if (request->compare)
         exit_code = compare(&scene);
     else if (strcmp(request->algorithm, "auto") == 0)
         exit_code = explain_auto(&scene);

@@ -41,8 +41,8 @@ single(unsigned set, unsigned fallback)
     return set ? (unsigned)__builtin_ctz(set) : fallback;
 }
 
-static struct ar_request
-call_of(const struct ar_explain *request)
+struct ar_request
+ar_explain_call(const struct ar_explain *request)
 {
     const struct ar_traits *const call = &request->call;
     return (struct ar_request){
@@ -413,10 +413,18 @@ read_rules(struct map *map, struct ar_rules **rules)
 }
 
 int
+ar_explain_read_rules(struct ar_rules **rules, const char *text)
+{
+    const struct ar_explain request = {.rules = text};
+    struct map map = {.request = &request};
+    return read_rules(&map, rules);
+}
+
+int
 ar_explain_rules(const struct ar_explain *request)
 {
     struct ar_rules *rules;
-    struct map map = {.request = request, .call = call_of(request)};
+    struct map map = {.request = request, .call = ar_explain_call(request)};
     int exit_code = read_rules(&map, &rules);
     if (exit_code != AR_EXIT_DONE)
         return exit_code;
