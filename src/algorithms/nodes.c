@@ -12,6 +12,16 @@ ar_nodes_count(const int *node_of, int nranks)
     return nodes;
 }
 
+/* Nodes are numbered by their first ranks. */
+bool
+ar_nodes_are_blocks(const int *node_of, int nranks)
+{
+    for (int r = 1; r < nranks; r++)
+        if (node_of[r] < node_of[r - 1])
+            return false;
+    return true;
+}
+
 int
 ar_node_index_init(struct ar_node_index *index, const int *node_of, int nranks)
 {
@@ -144,6 +154,36 @@ ar_nodes_rank(const struct ar_nodes *nodes, int node, int i)
     while (node_at(nodes, r) != node || i-- > 0)
         r++;
     return r;
+}
+
+/* How many ranks the nodes before this one have. */
+static int
+ranks_before(const struct ar_nodes *nodes, int node)
+{
+    int n = 0;
+
+    if (nodes->index)
+        return nodes->index->first[node];
+    for (int r = 0; r < nodes->nranks; r++)
+        n += node_at(nodes, r) < node;
+    return n;
+}
+
+struct ar_loop
+ar_nodes_ring(int rank, int nranks, const struct ar_params *params)
+{
+    if (params->order == AR_RING_BY_RANK)
+        return (struct ar_loop){nranks, rank, (rank + nranks - 1) % nranks, (rank + 1) % nranks};
+
+    const struct ar_nodes at = ar_nodes_make(rank, nranks, params);
+    const int i = at.local_rank;
+    const int last = at.mine > 0 ? at.mine - 1 : at.count - 1;
+    const int next = at.mine + 1 < at.count ? at.mine + 1 : 0;
+    const int end = ranks_before(&at, last + 1) - ranks_before(&at, last) - 1;
+    const int left = i > 0 ? ar_nodes_rank(&at, at.mine, i - 1) : ar_nodes_rank(&at, last, end);
+    const int right =
+        i + 1 < at.local_size ? ar_nodes_rank(&at, at.mine, i + 1) : ar_nodes_rank(&at, next, 0);
+    return (struct ar_loop){nranks, ranks_before(&at, at.mine) + i, left, right};
 }
 
 static int

@@ -3,11 +3,16 @@
 #ifndef AR_NODES_H
 #define AR_NODES_H
 
+#include <stdbool.h>
+
 #include "algorithms/phases.h"
 #include "algorithms/registry.h"
 
 /* How many nodes a map has, as in struct ar_params, of nranks entries. */
 int ar_nodes_count(const int *node_of, int nranks);
+
+/* Do the ranks of each node of a map follow each other? */
+bool ar_nodes_are_blocks(const int *node_of, int nranks);
 
 /* The map by node.  All arrays are owned. */
 struct ar_node_index {
@@ -46,6 +51,10 @@ int ar_nodes_rank(const struct ar_nodes *nodes, int node, int i);
 
 /* Number of rank among the ranks of its node. */
 int ar_nodes_local_rank(const struct ar_nodes *nodes, int rank);
+
+/* The ring of all ranks, in their order or node after node, each node's in order: then only as many
+ * messages as there are nodes go from one node to another, wherever the ranks are. */
+struct ar_loop ar_nodes_ring(int rank, int nranks, const struct ar_params *params);
 
 /* The ranks of this rank's node; member 0 is its leader. */
 struct ar_group ar_nodes_local(const struct ar_nodes *nodes);

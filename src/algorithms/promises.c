@@ -14,7 +14,8 @@ ar_algorithm_family(const struct ar_algorithm *row, const struct ar_params *para
 }
 
 enum ar_determinism
-ar_algorithm_keeps(const struct ar_algorithm *row)
+ar_algorithm_keeps(const struct ar_algorithm *row, const struct ar_params *params)
 {
-    return row->keeps ? row->keeps : AR_DETERMINISM_RUN;
+    const bool asks_nodes = params && params->order == AR_RING_BY_NODE;
+    return row->keeps && !asks_nodes ? row->keeps : AR_DETERMINISM_RUN;
 }

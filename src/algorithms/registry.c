@@ -14,6 +14,7 @@ const char *const ar_distance_names[] = {"doubling", "halving", NULL};
 const char *const ar_unpaired_names[] = {"fold", "copy", NULL};
 const char *const ar_intra_names[] = {"binomial", "flat", NULL};
 const char *const ar_flow_names[] = {"blocks", "whole", NULL};
+const char *const ar_ring_order_names[] = {"rank", "node", NULL};
 
 const char *const ar_determinism_names[] = {"none", "run", "placement", "size", "order", NULL};
 const char *const ar_family_names[] = {"", "fold", "doubling", NULL};
@@ -248,6 +249,7 @@ static const struct ar_algorithm rows[] = {
         .emit = ar_ring,
         .stand_in = "butterfly",
         .keeps = AR_DETERMINISM_PLACEMENT,
+        .takes = AR_TAKES_ORDER,
         .defaults = {.window = 1},
         .title = "reduce-scatter, then allgather, both round a ring",
         .card = {[AR_CARD_ROUNDS] = "2(p-1)",
@@ -264,6 +266,7 @@ static const struct ar_algorithm rows[] = {
         .emit = ar_ring,
         .stand_in = "butterfly",
         .keeps = AR_DETERMINISM_PLACEMENT,
+        .takes = AR_TAKES_ORDER,
         .defaults = {.segment_bytes = 65536, .window = 4},
         .title = "the ring, run on segments of a long message",
         .card = {[AR_CARD_ROUNDS] = "2(p-1)",
@@ -280,6 +283,7 @@ static const struct ar_algorithm rows[] = {
         .emit = ar_bidirectional_ring,
         .stand_in = "butterfly",
         .keeps = AR_DETERMINISM_PLACEMENT,
+        .takes = AR_TAKES_ORDER,
         .defaults = {.window = 1},
         .title = "two rings at once, one half of the vector each way round",
         .card = {[AR_CARD_ROUNDS] = "2(p-1)",

@@ -30,6 +30,7 @@ enum ar_intra { AR_INTRA_BINOMIAL, AR_INTRA_FLAT };
 enum ar_flow { AR_FLOW_BLOCKS, AR_FLOW_WHOLE };
 enum ar_unpaired { AR_UNPAIRED_FOLD, AR_UNPAIRED_COPY };
 enum ar_distance { AR_DISTANCE_DOUBLING, AR_DISTANCE_HALVING };
+enum ar_ring_order { AR_RING_BY_RANK, AR_RING_BY_NODE };
 
 struct ar_algorithm;
 struct ar_node_index;
@@ -49,6 +50,7 @@ struct ar_params {
     enum ar_unpaired unpaired;
     enum ar_intra intra; /* inside nodes */
     enum ar_flow flow;
+    enum ar_ring_order order;         /* in which a ring visits the ranks */
     const struct ar_algorithm *inter; /* between nodes; NULL: see ar_params_inter */
     int lanes;                        /* per node at most; 0: a lane for every rank */
     int halvings;                     /* at most; 0: as many as there are */
@@ -80,7 +82,8 @@ enum ar_param_bit {
     AR_TAKES_UNPAIRED = 4096,
     AR_TAKES_INTRA = 8192,
     AR_TAKES_FLOW = 16384,
-    AR_TAKES_END = 32768 /* past the last */
+    AR_TAKES_ORDER = 32768,
+    AR_TAKES_END = 65536 /* past the last */
 };
 
 /* Whose bits stay the same.  Each level keeps what those before it keep. */
@@ -135,7 +138,7 @@ struct ar_algorithm {
     const char *aliases; /* space-separated other names, or "" */
     ar_emit_fn *emit;
     bool keeps_order;          /* by default: see ar_algorithm_keeps_order */
-    enum ar_determinism keeps; /* proved by test_determinism: RUN to SIZE; 0: RUN */
+    enum ar_determinism keeps; /* by default, proved by test_determinism: RUN to SIZE; 0: RUN */
     enum ar_family family;     /* the same; of rows that keep SIZE alone; by default: see
                                   ar_algorithm_family */
     const char *stand_in;      /* the nearest row that hands each op whole vectors, where this one
@@ -157,8 +160,10 @@ struct ar_algorithm {
  * commute? */
 bool ar_algorithm_keeps_order(const struct ar_algorithm *row, const struct ar_params *params);
 
-/* What the row keeps, whatever its parameters: RUN at least. */
-enum ar_determinism ar_algorithm_keeps(const struct ar_algorithm *row);
+/* What the row keeps with these parameters, NULL: its defaults; RUN at least.  What goes by the map
+ * of nodes keeps no more than that. */
+enum ar_determinism ar_algorithm_keeps(const struct ar_algorithm *row,
+                                       const struct ar_params *params);
 
 /* The family of the row with these parameters. */
 enum ar_family ar_algorithm_family(const struct ar_algorithm *row, const struct ar_params *params);
@@ -215,5 +220,6 @@ extern const char *const ar_distance_names[];
 extern const char *const ar_unpaired_names[];
 extern const char *const ar_intra_names[];
 extern const char *const ar_flow_names[];
+extern const char *const ar_ring_order_names[];
 
 #endif

@@ -71,7 +71,7 @@ fill_cell(char text[CELL_ROOM], int column, const struct ar_algorithm *row)
                                          row->card[AR_CARD_SCRATCH],
                                          row->card[AR_CARD_TIME],
                                          row->where ? row->where : "",
-                                         ar_determinism_names[ar_algorithm_keeps(row)],
+                                         ar_determinism_names[ar_algorithm_keeps(row, NULL)],
                                          ar_family_names[row->family],
                                          row->source,
                                          elsewhere};

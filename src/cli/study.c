@@ -28,13 +28,20 @@ ar_study_places(void)
 {
     struct ar_place_of_ranks places;
     MPI_Comm local;
+    int rank, last[2]; /* the last rank of the node, and less the first */
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &local);
     MPI_Comm_rank(local, &places.local_rank);
     MPI_Comm_size(local, &places.local_ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Allreduce((const int[]){rank, -rank}, last, 2, MPI_INT, MPI_MAX, local);
     MPI_Comm_free(&local);
     const int is_first = places.local_rank == 0;
+    const int has_gap = last[0] + last[1] + 1 > places.local_ranks;
+    int gaps;
     MPI_Allreduce(&is_first, &places.nodes, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(&places.local_ranks, &places.per_node, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(&has_gap, &gaps, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    places.is_scattered = gaps > 0;
     return places;
 }
 
@@ -95,7 +102,8 @@ ar_study_init(struct ar_study *study, struct ar_measurement *m,
                                             .op = r->which,
                                             .type = r->type_class,
                                             .nodes = (size_t)places->nodes,
-                                            .per_node = (size_t)places->per_node};
+                                            .per_node = (size_t)places->per_node,
+                                            .is_scattered = places->is_scattered};
     }
     return AR_EXIT_DONE;
 }

@@ -24,7 +24,8 @@ struct ar_timing {
 /* Where the ranks are, and this one among those of its node. */
 struct ar_place_of_ranks {
     int nodes;
-    int per_node; /* the most on one */
+    int per_node;      /* the most on one */
+    bool is_scattered; /* the ranks of some node do not follow each other */
     int local_rank, local_ranks;
 };
 struct ar_place_of_ranks ar_study_places(void);

@@ -233,8 +233,9 @@ make_whole(const struct ar_communicator *c, struct ar_decision *d, const struct 
         d->choice = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
         for (size_t i = 0; i < ar_algorithm_count() && d->choice.kind == AR_CHOICE_NATIVE; i++) {
             const struct ar_algorithm *const row = ar_algorithm_at(i);
-            if (!row->stand_in && ar_auto_may_select(row, &request, allowed))
-                d->choice = (struct ar_choice){AR_CHOICE_ALGORITHM, row, row->defaults};
+            const struct ar_choice whole = {AR_CHOICE_ALGORITHM, row, row->defaults};
+            if (!row->stand_in && ar_auto_may_select(&whole, &request, allowed))
+                d->choice = whole;
         }
     }
     if (d->choice.kind == AR_CHOICE_NATIVE ||

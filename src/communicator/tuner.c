@@ -108,6 +108,8 @@ create_tuned(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction
     request->shares_memory = c->memory[AR_MEMORY_SHORT].state == AR_ENGINE_READY;
     request->nodes =
         c->carriage.node_of ? (size_t)ar_nodes_count(c->carriage.node_of, c->nranks) : 1;
+    request->is_scattered =
+        c->carriage.node_of && !ar_nodes_are_blocks(c->carriage.node_of, c->nranks);
     t->rule = (struct ar_tuned_rule){.bin = ar_size_bin(request->bytes),
                                      .nranks = c->nranks,
                                      .type = request->type,

@@ -47,13 +47,14 @@ ar_auto_allows(const struct ar_algorithm *row, const bool *allowed)
 }
 
 bool
-ar_auto_may_select(const struct ar_algorithm *row, const struct ar_request *request,
+ar_auto_may_select(const struct ar_choice *choice, const struct ar_request *request,
                    const bool *allowed)
 {
+    const struct ar_algorithm *const row = choice->algorithm;
     const bool is_bound = request->keeps >= AR_DETERMINISM_PLACEMENT; /* to bits: not to memory */
-    if ((!request->commutative && !ar_algorithm_keeps_order(row, &row->defaults)) ||
+    if ((!request->commutative && !ar_algorithm_keeps_order(row, &choice->params)) ||
         (!request->shares_memory && row->shares_memory && !is_bound) ||
-        ar_algorithm_keeps(row) < request->keeps)
+        ar_algorithm_keeps(row, &choice->params) < request->keeps)
         return false;
     return ar_auto_allows(row, allowed);
 }
@@ -69,16 +70,16 @@ ar_auto_select(struct ar_choice *choice, const struct ar_request *request, const
     for (size_t i = 0; i < asked->nclauses; i++) {
         const struct ar_choice *const candidate = &asked->clauses[i].choice;
         if (ar_clause_matches(&asked->clauses[i], request) &&
-            ar_auto_may_select(candidate->algorithm, request, allowed)) {
+            ar_auto_may_select(candidate, request, allowed)) {
             *choice = *candidate;
             return AR_OK;
         }
     }
-    for (size_t i = 0; i < ar_algorithm_count(); i++)
-        if (ar_auto_may_select(ar_algorithm_at(i), request, allowed)) {
-            *choice = ar_choice_default(ar_algorithm_at(i));
+    for (size_t i = 0; i < ar_algorithm_count(); i++) {
+        *choice = ar_choice_default(ar_algorithm_at(i));
+        if (ar_auto_may_select(choice, request, allowed))
             return AR_OK;
-        }
+    }
     *choice = ar_choice_of(AR_CHOICE_NATIVE);
     return AR_OK;
 }

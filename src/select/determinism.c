@@ -58,7 +58,7 @@ add_rows_that_keep(struct ar_text *why, enum ar_determinism level)
 {
     const char *comma = "";
     for (size_t i = 0; i < ar_algorithm_count(); i++) {
-        if (ar_algorithm_keeps(ar_algorithm_at(i)) < level)
+        if (ar_algorithm_keeps(ar_algorithm_at(i), NULL) < level)
             continue;
         ar_text_add(why, "%s%s", comma, ar_algorithm_at(i)->name);
         comma = ", ";
@@ -72,16 +72,20 @@ ar_determinism_forbids(enum ar_determinism level, const struct ar_rules *rules, 
 {
     for (size_t i = 0; level > AR_DETERMINISM_NONE && i < rules->nclauses; i++) {
         const struct ar_choice *const choice = &rules->clauses[i].choice;
+        char name[AR_CHOICE_TEXT];
         if (choice->kind == AR_CHOICE_AUTO ||
             (choice->kind == AR_CHOICE_ALGORITHM &&
-             (level == AR_DETERMINISM_ORDER || ar_algorithm_keeps(choice->algorithm) >= level)))
+             (level == AR_DETERMINISM_ORDER ||
+              ar_algorithm_keeps(choice->algorithm, &choice->params) >= level)))
             continue;
         add_place(why, &rules->clauses[i]);
         if (choice->kind == AR_CHOICE_NATIVE)
             ar_text_add(why, "native promises nothing of its bits, and");
         else
-            ar_text_add(why, "%s keeps its bits by %s alone, and", choice->algorithm->name,
-                        ar_determinism_names[ar_algorithm_keeps(choice->algorithm)]);
+            ar_text_add(
+                why, "%s keeps its bits by %s alone, and",
+                ar_choice_print(choice, name, sizeof name),
+                ar_determinism_names[ar_algorithm_keeps(choice->algorithm, &choice->params)]);
         ar_text_add(why, " ALLREDUCE_DETERMINISM=%s asks for more; allowed: auto, ",
                     ar_determinism_names[level]);
         add_rows_that_keep(why, level_of_rows(level));
@@ -193,7 +197,7 @@ ar_determinism_allows(enum ar_determinism level, const bool *allowed, struct ar_
     bool all = true;
     for (size_t i = 0; i < ar_algorithm_count(); i++) {
         all &= allowed[i];
-        if (allowed[i] && ar_algorithm_keeps(ar_algorithm_at(i)) >= level_of_rows(level))
+        if (allowed[i] && ar_algorithm_keeps(ar_algorithm_at(i), NULL) >= level_of_rows(level))
             return true;
     }
     if (all || level == AR_DETERMINISM_NONE)

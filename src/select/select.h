@@ -77,6 +77,7 @@ struct ar_request {
     enum ar_place place; /* in place: on all ranks */
     size_t nodes;        /* 0: unknown */
     size_t per_node;     /* the most ranks on one node; 0: unknown */
+    bool is_scattered;   /* the ranks of some node do not follow each other; asked by searches */
     const char *comm;    /* name; NULL: unknown.  Borrowed */
 };
 
@@ -134,9 +135,9 @@ int ar_algo_list_parse(bool *allowed, const char *text, struct ar_problem *probl
  * AR_ERR_MEMORY.  Thread-safe. */
 int ar_auto_select(struct ar_choice *choice, const struct ar_request *request, const bool *allowed);
 
-/* May row serve the request, and is it allowed?  This is the one place that filters what auto and
- * every search may run. */
-bool ar_auto_may_select(const struct ar_algorithm *row, const struct ar_request *request,
+/* May the choice of an algorithm serve the request, and is it allowed?  This is the one place that
+ * filters what auto and every search may run. */
+bool ar_auto_may_select(const struct ar_choice *choice, const struct ar_request *request,
                         const bool *allowed);
 
 /* Is row among those allowed?  NULL allows all. */

@@ -65,7 +65,9 @@ ar_advise_candidates(struct ar_candidate_list *list, const struct ar_advice_requ
     const struct ar_request call = {.bytes = bytes,
                                     .nranks = request->nranks,
                                     .commutative = !request->in_order,
-                                    .nodes = nodes};
+                                    .nodes = nodes,
+                                    .is_scattered =
+                                        !ar_nodes_are_blocks(request->node_of, request->nranks)};
     return ar_candidates_init(list, &call, request->allowed);
 }
 

@@ -19,6 +19,9 @@ static const char levels_text[] = "two_level(inter=butterfly); two_level(inter=b
                                   "two_level(inter=circulant); two_level(inter=circulant,lanes=1);"
                                   "two_level(inter=ring);      two_level(inter=ring,lanes=1)";
 
+/* What ranks are tried with that are not in blocks: their neighbours are on other nodes. */
+static const char scattered_text[] = "ring(order=node); bidirectional_ring(order=node):256K-inf";
+
 /* Variants with the sizes and ranks that they suit. */
 static const char variants_text[] = "knomial(radix=2):0-64K@3-inf;"
                                     "knomial(radix=3):0-64K@3-inf;"
@@ -115,7 +118,7 @@ may_try(const struct making *m, const struct ar_candidate *c)
 {
     return (m->request->bytes == SIZE_MAX || ar_candidate_fits(c, m->request->bytes)) &&
            (c->choice.kind == AR_CHOICE_NATIVE ||
-            ar_auto_may_select(c->choice.algorithm, m->request, m->allowed));
+            ar_auto_may_select(&c->choice, m->request, m->allowed));
 }
 
 /* Appends the clauses of a text as roots or as variants of the roots that are there. */
@@ -178,6 +181,8 @@ append_roots(const struct making *m)
         if (ar_clause_matches(&usual->clauses[i], m->request))
             error = append_first(m, &usual->clauses[i].choice, true);
     ar_rules_destroy(usual);
+    if (!error && m->request->is_scattered)
+        error = append_clauses(m, scattered_text, true, true);
     for (size_t i = 0; i < ar_algorithm_count() && !error; i++) {
         const struct ar_choice choice = ar_choice_default(ar_algorithm_at(i));
         if (find_root(m->list, &choice) == m->list->n)

@@ -12,5 +12,9 @@ export MPIR_CVAR_NUM_CLIQUES=2
 for placement in 0 1; do
     export MPIR_CVAR_ODD_EVEN_CLIQUES=$placement
     expect_rows 4 9 "$programs/values" two_level hier_ring ring circulant
+    for ring in ring segmented_ring bidirectional_ring; do
+        expect_ok "$ring by node" preload 4 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO="$ring(order=node)" "$programs/values"
+        expect_calls "$ring by node" $ring 9
+    done
 done
 exit $failed

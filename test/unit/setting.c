@@ -12,18 +12,25 @@
 
 /* --- settings --- */
 
-static const char *const placement_names[] = {"unknown", "in turn", "contiguous",
-                                              "uneven",  "singles", "together"};
+static const char *const placement_names[] = {"unknown", "in turn",  "contiguous", "uneven",
+                                              "singles", "together", "in pairs",   "scattered"};
 
 /* Nodes are numbered in the order of their first ranks. */
 static void
 place(struct setting *setting, enum placement placement)
 {
-    int node = 0, left = 1; /* of an uneven node */
+    const int half = (setting->nranks + 1) / 2;
+    int node = 0, left = 1;               /* of an uneven node */
+    int number_of[7] = {0}, numbered = 0; /* of scattered nodes; 0: not met yet */
+    unsigned dice = 1;
     for (int rank = 0; rank < setting->nranks; rank++) {
         if (placement == PLACE_UNEVEN && left-- == 0)
             left = ++node;
-        const int by_placement[] = {0, rank % 3, rank / 4, node, rank, 0};
+        dice = dice * 1103515245 + 12345;
+        int *const number = &number_of[(dice >> 16) % 10 % 7];
+        if (*number == 0)
+            *number = ++numbered;
+        const int by_placement[] = {0, rank % 3, rank / 4, node, rank, 0, rank % half, *number - 1};
         setting->node_of[rank] = by_placement[placement];
     }
     setting->params.node_of = placement == PLACE_UNKNOWN ? NULL : setting->node_of;
@@ -77,6 +84,7 @@ values_of(enum ar_param_bit parameter)
     case AR_TAKES_UNPAIRED:
     case AR_TAKES_INTRA:
     case AR_TAKES_FLOW:
+    case AR_TAKES_ORDER:
     case AR_TAKES_WHOLE: /* none, all */
         return 2;
     case AR_TAKES_INTER:
@@ -138,6 +146,9 @@ set_value(struct setting *setting, enum ar_param_bit parameter, size_t i)
         break;
     case AR_TAKES_FLOW:
         params->flow = (enum ar_flow)i;
+        break;
+    case AR_TAKES_ORDER:
+        params->order = (enum ar_ring_order)i;
         break;
     case AR_TAKES_HALVINGS:
         params->halvings = (int)i; /* 0: all */

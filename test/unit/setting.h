@@ -19,6 +19,8 @@ enum placement {
     PLACE_UNEVEN,     /* nodes of 1, 2, 3, ... ranks */
     PLACE_SINGLES,    /* one rank a node */
     PLACE_TOGETHER,   /* one node */
+    PLACE_PAIRS,      /* 0 1 2 ... 0 1 2 ...: two ranks a node, half of all ranks apart */
+    PLACE_SCATTERED,  /* nodes of unequal sizes whose ranks lie anywhere */
     PLACE_KINDS
 };
 

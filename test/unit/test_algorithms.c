@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "algorithms/nodes.h"
 #include "algorithms/registry.h"
 #include "schedule/checker.h"
 #include "schedule/cost.h"
@@ -151,12 +152,13 @@ every_row_is_proved_for_all_placements(void **state)
 
 /* What depends on the nodes as well as on parameters. */
 static void
-rows_of_two_levels_are_proved_for_all_parameters_and_placements(void **state)
+rows_whose_parameters_ask_nodes_are_proved_on_all_placements(void **state)
 {
+    const unsigned asks_nodes = AR_TAKES_LANES | AR_TAKES_ORDER;
     (void)state;
     struct setting setting;
     for (size_t row = 0; row < ar_algorithm_count(); row++) {
-        for (int nranks = 1; nranks <= 13 && ar_algorithm_at(row)->takes & AR_TAKES_LANES; nranks++)
+        for (int nranks = 1; nranks <= 13 && ar_algorithm_at(row)->takes & asks_nodes; nranks++)
             for (int placement = 1; placement < PLACE_KINDS; placement++)
                 for (size_t k = 0; k < setting_count(ar_algorithm_at(row)); k++) {
                     setting_vary(&setting, ar_algorithm_at(row), nranks, (enum placement)placement,
@@ -164,6 +166,42 @@ rows_of_two_levels_are_proved_for_all_parameters_and_placements(void **state)
                     prove_counts(&setting);
                 }
     }
+}
+
+/* The messages from one node to another that rank's first round sends. */
+static int
+crossing(const struct setting *setting, const struct ar_schedule *of_rank)
+{
+    int n = 0;
+    for (size_t i = 0; i < of_rank->round_end[0]; i++) {
+        const struct ar_step *const step = &of_rank->steps[i];
+        n += step->kind == AR_SEND &&
+             setting->node_of[of_rank->rank] != setting->node_of[step->peer];
+    }
+    return n;
+}
+
+/* Each way round, one message comes to each node from another, wherever the ranks are. */
+static void
+rings_by_node_are_proved_and_cross_to_each_node_once(void **state)
+{
+    (void)state;
+    struct setting setting;
+    for (size_t row = 0; row < ar_algorithm_count(); row++)
+        for (int nranks = 2; nranks <= 64 && ar_algorithm_at(row)->takes & AR_TAKES_ORDER; nranks++)
+            for (int placement = 1; placement < PLACE_KINDS; placement++) {
+                setting_default(&setting, ar_algorithm_at(row), nranks, (enum placement)placement);
+                setting.params.order = AR_RING_BY_NODE;
+                prove_few_counts(&setting);
+                const int nodes = ar_nodes_count(setting.node_of, nranks);
+                const int ways = strncmp(setting.row->name, "bi", 2) == 0 ? 2 : 1;
+                struct ar_schedule *const all = schedules_emit(&setting, 2 * (size_t)nranks);
+                int crossed = 0;
+                for (int rank = 0; rank < nranks; rank++)
+                    crossed += crossing(&setting, &all[rank]);
+                schedules_free(all, nranks);
+                assert_int_equal(crossed, nodes > 1 ? ways * nodes : 0);
+            }
 }
 
 static size_t
@@ -302,8 +340,8 @@ what_is_made_whole_hands_ops_whole_vectors(void **state)
                     assert_int_equal(choice.kind, AR_CHOICE_ALGORITHM);
                     assert_true(ar_algorithm_keeps_order(choice.algorithm, &choice.params) ||
                                 !ar_algorithm_keeps_order(setting.row, &setting.params));
-                    assert_true(ar_algorithm_keeps(choice.algorithm) >=
-                                ar_algorithm_keeps(setting.row));
+                    assert_true(ar_algorithm_keeps(choice.algorithm, &choice.params) >=
+                                ar_algorithm_keeps(setting.row, &setting.params));
                     choice.params.node_of = setting.params.node_of;
                     setting.row = choice.algorithm;
                     setting.params = choice.params;
@@ -396,7 +434,8 @@ main(void)
         cmocka_unit_test(every_row_is_proved_for_all_parameters),
         cmocka_unit_test(every_row_is_proved_for_all_parameters_of_many_ranks),
         cmocka_unit_test(every_row_is_proved_for_all_placements),
-        cmocka_unit_test(rows_of_two_levels_are_proved_for_all_parameters_and_placements),
+        cmocka_unit_test(rows_whose_parameters_ask_nodes_are_proved_on_all_placements),
+        cmocka_unit_test(rings_by_node_are_proved_and_cross_to_each_node_once),
         cmocka_unit_test(no_rank_is_overloaded_between_powers_of_two),
         cmocka_unit_test(double_tree_loads_each_rank_in_one_tree),
         cmocka_unit_test(classics_send_as_they_are_told),

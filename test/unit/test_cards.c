@@ -159,6 +159,8 @@ every_line_is_true_for_every_p_and_parameter(void **state)
                 check_setting(&card, row, p, PLACE_IN_TURN, v);
                 check_setting(&card, row, p, PLACE_UNEVEN, v);
                 check_setting(&card, row, p, PLACE_SINGLES, v);
+                check_setting(&card, row, p, PLACE_PAIRS, v);
+                check_setting(&card, row, p, PLACE_SCATTERED, v);
             }
             for (int line = 0; line < AR_CARD_LINES; line++)
                 if (!card.reached[line] && !begins(row->card[line], "about"))

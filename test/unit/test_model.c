@@ -20,8 +20,8 @@
 
 /* On elements of one byte, so that bytes are elements.  As text: an algorithm with parameters. */
 static struct ar_prediction
-predict_within(const struct ar_machine *machine, const char *text, int nranks, size_t count,
-               size_t steps, double limit)
+predict_placed(const struct ar_machine *machine, const char *text, const int *node_of, int nranks,
+               size_t count, size_t steps, double limit)
 {
     struct ar_rules *rules;
     struct ar_problem problem;
@@ -29,13 +29,22 @@ predict_within(const struct ar_machine *machine, const char *text, int nranks, s
     if (ar_rules_parse(&rules, text, &problem))
         fail_msg("%s: %s", text, problem.text);
     struct ar_choice choice = rules->clauses[0].choice;
-    int *node_of = ar_machine_place(machine, nranks);
     choice.params.node_of = node_of;
     const struct ar_question question = {machine, &choice,  nranks, count,
                                          1,       SIZE_MAX, steps,  limit};
     assert_int_equal(ar_predict(&prediction, &question), AR_OK);
-    free(node_of);
     ar_rules_destroy(rules);
+    return prediction;
+}
+
+static struct ar_prediction
+predict_within(const struct ar_machine *machine, const char *text, int nranks, size_t count,
+               size_t steps, double limit)
+{
+    int *node_of = ar_machine_place(machine, nranks);
+    const struct ar_prediction prediction =
+        predict_placed(machine, text, node_of, nranks, count, steps, limit);
+    free(node_of);
     return prediction;
 }
 
@@ -864,6 +873,42 @@ a_bad_machine_is_refused_where_it_is_bad(void **state)
     }
 }
 
+/* On a placement in turn all ranks of a node send to other nodes at once, in a ring by rank; in one
+ * by node only one does, as on blocks.  Messages that meet in a link take it in the order of ranks,
+ * so that a little depends on their numbers. */
+static void
+a_ring_by_node_is_as_fast_on_any_placement(void **state)
+{
+    static const struct {
+        const char *by_rank, *by_node;
+        double gain; /* at least */
+    } rings[] = {{"ring", "ring(order=node)", 2},
+                 {"ring(segment=4096,window=2)", "ring(order=node,segment=4096,window=2)", 2},
+                 {"bidirectional_ring", "bidirectional_ring(order=node)", 1}};
+    const struct ar_machine machine = ar_machine_flat(A, B, C);
+    enum { NODES = 4, PER_NODE = 4, RANKS = NODES * PER_NODE, COUNT = RANKS * 65536 };
+    int blocks[RANKS], in_turn[RANKS];
+    (void)state;
+    for (int r = 0; r < RANKS; r++) {
+        blocks[r] = r / PER_NODE;
+        in_turn[r] = r % NODES;
+    }
+    for (size_t i = 0; i < sizeof rings / sizeof rings[0]; i++) {
+        const char *const by_rank = rings[i].by_rank, *const by_node = rings[i].by_node;
+        const double best =
+            predict_placed(&machine, by_rank, blocks, RANKS, COUNT, STEPS, 0).end.at;
+        const double on_blocks =
+            predict_placed(&machine, by_node, blocks, RANKS, COUNT, STEPS, 0).end.at;
+        const double by_nodes =
+            predict_placed(&machine, by_node, in_turn, RANKS, COUNT, STEPS, 0).end.at;
+        const double by_ranks =
+            predict_placed(&machine, by_rank, in_turn, RANKS, COUNT, STEPS, 0).end.at;
+        assert_true(on_blocks == best);
+        assert_true(fabs(by_nodes - best) < 0.1 * best);
+        assert_true(by_ranks > 2 * by_nodes);
+    }
+}
+
 int
 main(void)
 {
@@ -873,6 +918,7 @@ main(void)
         cmocka_unit_test(what_is_not_simulated_goes_on_as_before),
         cmocka_unit_test(parts_add_up),
         cmocka_unit_test(ranks_of_a_node_share_its_card),
+        cmocka_unit_test(a_ring_by_node_is_as_fast_on_any_placement),
         cmocka_unit_test(nodes_share_what_leads_up_from_their_switch),
         cmocka_unit_test(a_torus_message_goes_from_link_to_link),
         cmocka_unit_test(groups_of_a_dragonfly_have_one_link_to_each_other),

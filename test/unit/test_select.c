@@ -514,7 +514,7 @@ static const struct ar_algorithm every = {
     .takes = AR_TAKES_ROOT | AR_TAKES_RADIX | AR_TAKES_DIMS | AR_TAKES_BROADCAST |
              AR_TAKES_ALLGATHER | AR_TAKES_REDUCE_SCATTER | AR_TAKES_WHOLE | AR_TAKES_INTER |
              AR_TAKES_LANES | AR_TAKES_HALVINGS | AR_TAKES_EXCHANGE | AR_TAKES_DISTANCE |
-             AR_TAKES_UNPAIRED | AR_TAKES_INTRA | AR_TAKES_FLOW,
+             AR_TAKES_UNPAIRED | AR_TAKES_INTRA | AR_TAKES_FLOW | AR_TAKES_ORDER,
     .defaults = {.radix = 2, .window = 1},
 };
 
@@ -582,6 +582,9 @@ every_parameter_is_read_and_printed(void **state)
     assert_non_null(strstr(set_and_print("flow", "whole"), ",flow=whole,"));
     assert_non_null(
         strstr(set_and_print("broadcast", "scatter-doubling"), "broadcast=scatter_doubling,"));
+    assert_non_null(strstr(set_and_print("order", "node"), ",order=node,"));
+    assert_null(strstr(set_and_print("order", "rank"), "order"));
+    assert_null(set_and_print("order", "nodes"));
     assert_null(set_and_print("halvings", "0"));
     assert_null(set_and_print("lanes", "none"));
     assert_null(set_and_print("inter", "native"));

@@ -79,6 +79,47 @@ all_measures_try_the_same(void **state)
         }
 }
 
+/* Does the list have this choice, as a root? */
+static bool
+has_root(const struct ar_candidate_list *list, const char *name)
+{
+    char text[AR_CHOICE_TEXT];
+    for (size_t i = 0; i < list->n; i++)
+        if (list->of[i].root == i &&
+            strcmp(ar_choice_print(&list->of[i].choice, text, sizeof text), name) == 0)
+            return true;
+    return false;
+}
+
+static void
+rings_by_node_are_tried_where_ranks_are_not_in_blocks(void **state)
+{
+    const int blocks[] = {0, 0, 1, 1}, cyclic[] = {0, 1, 0, 1};
+    const struct ar_machine machine = ar_machine_flat(1000, 1, 1);
+    struct ar_candidate_list list;
+    (void)state;
+    for (int is_cyclic = 0; is_cyclic < 2; is_cyclic++) {
+        const struct ar_advice_request advice = {
+            .machine = &machine, .node_of = is_cyclic ? cyclic : blocks, .nranks = 4};
+        assert_int_equal(ar_advise_candidates(&list, &advice, (size_t)1 << 20), AR_OK);
+        assert_true(has_root(&list, "ring"));
+        assert_int_equal(has_root(&list, "ring(order=node)"), is_cyclic);
+        assert_int_equal(has_root(&list, "bidirectional_ring(order=node)"), is_cyclic);
+        ar_candidates_fini(&list);
+    }
+    /* Bits that must not depend on the nodes forbid it. */
+    const struct ar_request bound = {.bytes = (size_t)1 << 20,
+                                     .nranks = 4,
+                                     .commutative = true,
+                                     .nodes = 2,
+                                     .is_scattered = true,
+                                     .keeps = AR_DETERMINISM_PLACEMENT};
+    assert_int_equal(ar_candidates_init(&list, &bound, NULL), AR_OK);
+    assert_true(has_root(&list, "ring"));
+    assert_false(has_root(&list, "ring(order=node)"));
+    ar_candidates_fini(&list);
+}
+
 /* Advice lists what suits any size, and leaves out what does not suit the one at hand. */
 static void
 a_size_has_what_fits_of_all(void **state)
@@ -125,7 +166,7 @@ candidates_are_what_may_serve_each_once(void **state)
                 const struct ar_candidate *const c = &list.of[i];
                 natives += c->choice.kind == AR_CHOICE_NATIVE;
                 assert_true(c->choice.kind == AR_CHOICE_NATIVE ||
-                            ar_auto_may_select(c->choice.algorithm, &request, NULL));
+                            ar_auto_may_select(&c->choice, &request, NULL));
                 assert_true(c->root == i || c->choice.params.segment_bytes <= sizes[s] / 2);
                 assert_true(c->root <= i && list.of[c->root].root == c->root);
                 assert_true(list.of[c->root].choice.algorithm == c->choice.algorithm);
@@ -364,6 +405,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_measures_try_the_same),
+        cmocka_unit_test(rings_by_node_are_tried_where_ranks_are_not_in_blocks),
         cmocka_unit_test(a_size_has_what_fits_of_all),
         cmocka_unit_test(candidates_are_what_may_serve_each_once),
         cmocka_unit_test(without_noise_the_fastest_wins),
