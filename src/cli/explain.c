@@ -4,18 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/nodes.h"
 #include "cli/cli.h"
 #include "cli/explain.h"
+#include "config/files.h"
 #include "schedule/trace.h"
 #include "select/select.h"
 
 enum { LATENCY = 256, BANDWIDTH, REDUCTION, SVG, CALL, COMPARE };
 
 static const struct argp_option options[] = {
-    {"ranks", 'n', "P", 0, "Number of ranks (4, or H times R of --nodes)", 0},
+    {"ranks", 'n', "P", 0, "Number of ranks (4, or those of --nodes)", 0},
     {"size", 's', "BYTES", 0, "Size of the message: 8, 64K, 1M, ...", 0},
     {"element", 'e', "BYTES", 0, "Size of an element (8)", 0},
-    {"nodes", 'N', "HxR", 0, "H nodes of R ranks each", 0},
+    {"nodes", 'N', "HxR|FILE", 0,
+     "H nodes of R ranks each, filled one after the other, or in turn by HxR,cyclic; or a file of "
+     "the ranks' hosts, one in a line",
+     0},
     {"rules", 'r', "TEXT", 0,
      "Explain a text as in ALLREDUCE_ALGO, or the file of that name, in place of one algorithm", 0},
     {"rules-file", 'f', "FILE", 0, "Explain a file as in ALLREDUCE_RULES", 0},
@@ -62,12 +67,14 @@ parse_size(struct argp_state *state, struct ar_explain *request, const char *tex
 static void
 parse_nodes(struct argp_state *state, struct ar_explain *request, const char *text)
 {
-    char rest;
-    if (sscanf(text, "%dx%d%c", &request->hosts, &request->per_host, &rest) != 2 ||
-        request->hosts < 1 || request->per_host < 1 ||
-        request->hosts > AR_EXPLAIN_MODEL_MAX / request->per_host)
-        argp_error(state, "nodes '%s': give hosts and ranks a host, such as 2x4, %d ranks at most",
-                   text, AR_EXPLAIN_MODEL_MAX);
+    char reason[1024];
+    struct ar_text why;
+    ar_text_init(&why, reason, sizeof reason);
+    ar_placement_fini(&request->placement);
+    request->nodes = text;
+    const int error = ar_placement_read(&request->placement, text, &why);
+    if (error)
+        argp_error(state, "--nodes: %s", error == AR_ERR_MEMORY ? "out of memory" : reason);
 }
 
 /* Traits of a call, NAME=VALUE with commas between them: one word each, no pattern. */
@@ -89,7 +96,7 @@ parse_call(struct argp_state *state, struct ar_traits *call, const char *text)
         if (memchr(at, '|', length))
             argp_error(state, "--call '%s': a call has one value, without '|'", at);
         if (call->asks & (AR_TRAIT_NODES | AR_TRAIT_PER_NODE))
-            argp_error(state, "--call '%s': give the nodes by --nodes=HxR", at);
+            argp_error(state, "--call '%s': give the nodes by --nodes", at);
         if (call->asks & AR_TRAIT_BLOCK)
             argp_error(state, "--call '%s': all sizes are shown, and so are all blocks", at);
         at += length;
@@ -102,7 +109,7 @@ parse_call(struct argp_state *state, struct ar_traits *call, const char *text)
 static void
 check_request(struct argp_state *state, struct ar_explain *request)
 {
-    int placed = request->hosts * request->per_host;
+    const int placed = request->placement.nranks;
     if (request->compare && request->ncompared > 0)
         request->rules = NULL; /* they are compared */
     const bool rules = request->rules || request->rules_file;
@@ -118,19 +125,19 @@ check_request(struct argp_state *state, struct ar_explain *request)
         argp_error(state, "--call is a question to --rules or --rules-file");
     if (request->rules && request->rules_file)
         argp_error(state, "either --rules or --rules-file, not both");
-    if (request->hosts && request->nranks && placed != request->nranks)
-        argp_error(state, "--nodes=%dx%d places %d ranks, -n says %d: leave one of them out",
-                   request->hosts, request->per_host, placed, request->nranks);
+    if (placed && request->nranks && placed != request->nranks)
+        argp_error(state, "--nodes=%s places %d ranks, -n says %d: leave one of them out",
+                   request->nodes, placed, request->nranks);
     if (!request->nranks)
-        request->nranks = request->hosts ? placed : 4;
+        request->nranks = placed ? placed : 4;
     /* With a machine nothing is proved or drawn. */
     if (!is_timed && request->nranks > AR_EXPLAIN_RANKS_MAX)
         argp_error(state, "at most %d ranks without --machine or --compare", AR_EXPLAIN_RANKS_MAX);
     if ((is_timed && request->svg) || (request->compare && rules))
         argp_error(state, "--machine and --compare tell times alone: no --svg, and --rules only "
                           "with --machine, for auto across nodes");
-    if (rules && request->machine_file && request->hosts < 2)
-        argp_error(state, "rules ask a machine across nodes alone: give --nodes=HxR");
+    if (rules && request->machine_file && request->placement.nnodes < 2)
+        argp_error(state, "rules ask a machine across nodes alone: give --nodes");
     if (request->compare && request->algorithm)
         argp_error(state, "--compare takes all algorithms: leave out '%s'", request->algorithm);
     if (request->svg && (rules || request->nranks > AR_TRACE_RANKS_MAX))
@@ -201,6 +208,35 @@ parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
+const char *
+ar_explain_places(char text[AR_EXPLAIN_PLACES], const struct ar_explain *request, int nnodes)
+{
+    struct ar_text t;
+    const struct ar_placement *const places = &request->placement;
+    const int nranks = request->nranks;
+    ar_text_init(&t, text, AR_EXPLAIN_PLACES);
+    ar_text_add(&t, "%d rank%s", nranks, nranks == 1 ? "" : "s");
+    if (nnodes > 0)
+        ar_text_add(&t, " on %d node%s", nnodes, nnodes == 1 ? "" : "s");
+    if (places->nnodes < 2)
+        return text;
+    if (nranks > AR_EXPLAIN_DRAWN_MAX) {
+        if (!ar_nodes_are_blocks(places->node_of, nranks))
+            ar_text_add(&t, ", not in blocks");
+        return text;
+    }
+    for (int node = 0; node < places->nnodes; node++) {
+        const char *separator = node == 0 ? " (" : " | ";
+        for (int r = 0; r < nranks; r++)
+            if (places->node_of[r] == node) {
+                ar_text_add(&t, "%s%d", separator, r);
+                separator = " ";
+            }
+    }
+    ar_text_add(&t, ")");
+    return text;
+}
+
 int
 ar_cli_explain(int argc, char **argv)
 {
@@ -223,5 +259,6 @@ ar_cli_explain(int argc, char **argv)
                           : request.machine_file || request.compare
                               ? ar_explain_machine(&request)
                               : ar_explain_algorithm(&request);
+    ar_placement_fini(&request.placement);
     return fflush(stdout) == 0 ? exit_code : AR_EXIT_FAILED;
 }

@@ -6,13 +6,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "model/placement.h"
 #include "schedule/schedule.h"
 #include "select/select.h"
 
-#define AR_EXPLAIN_RANKS_MAX    4096  /* that are proved */
-#define AR_EXPLAIN_MODEL_MAX    65536 /* whose time is predicted */
-#define AR_EXPLAIN_COMPARED_MAX 4     /* rules beside each other on one screen */
-#define AR_EXPLAIN_DRAWN_MAX    16    /* ranks of a figure one can read */
+#define AR_EXPLAIN_RANKS_MAX    4096                   /* that are proved */
+#define AR_EXPLAIN_MODEL_MAX    AR_PLACEMENT_RANKS_MAX /* whose time is predicted */
+#define AR_EXPLAIN_COMPARED_MAX 4                      /* rules beside each other on one screen */
+#define AR_EXPLAIN_DRAWN_MAX    16                     /* ranks of a figure one can read */
 
 struct ar_explain {
     const char *algorithm; /* two of these three are NULL */
@@ -24,10 +25,10 @@ struct ar_explain {
     const char *compared[AR_EXPLAIN_COMPARED_MAX]; /* rules to set beside the best */
     int ncompared;
     int nranks;
-    int hosts; /* 0: node map unknown */
-    int per_host;
-    bool size_given; /* else the count is chosen to suit the figure */
-    size_t bytes;    /* of the message */
+    struct ar_placement placement; /* of no node_of: unknown */
+    const char *nodes;             /* the text that says it; NULL: none */
+    bool size_given;               /* else the count is chosen to suit the figure */
+    size_t bytes;                  /* of the message */
     size_t element_bytes;
     double latency_us;       /* a */
     double bandwidth_gbytes; /* B, per second */
@@ -52,6 +53,13 @@ struct ar_request ar_explain_call(const struct ar_explain *request);
  * in_order: a text of rules for the caller to free.  An enum ar_exit, having said why it failed. */
 int ar_explain_advise(char **rules, const struct ar_explain *request, bool in_order);
 
+#define AR_EXPLAIN_PLACES 256
+
+/* Prints "6 ranks on 3 nodes (0 1 | 2 3 | 4 5)" into text, which it returns; nnodes 0: unknown. The
+ * ranks of each node stand there if they are few and the request places them. */
+const char *ar_explain_places(char text[AR_EXPLAIN_PLACES], const struct ar_explain *request,
+                              int nnodes);
+
 /* Says on stderr what is wrong with a text of rules, and where. */
 void ar_explain_problem(const char *text, const struct ar_problem *problem);
 
@@ -68,6 +76,7 @@ struct ar_svg_text {
     const char *title;
     char notes[AR_SVG_NOTES][AR_SVG_NOTE_TEXT]; /* lines below the title */
     int n;
+    const int *node_of; /* of each rank, shown below its number; borrowed; NULL: unknown */
 };
 
 /* Draws a figure of what ranks send: ranks across, rounds down, an arrow for every message with its

@@ -299,9 +299,10 @@ print_proof(const struct explained *e)
     const struct ar_explain *const request = e->request;
     const size_t at_once = e->count, count = e->whole;
     int error = AR_OK;
-    printf("%d rank%s, %zu element%s of %zu byte%s", request->nranks,
-           plural((size_t)request->nranks), count, plural(count), request->element_bytes,
-           plural(request->element_bytes));
+    char places[AR_EXPLAIN_PLACES];
+    printf("%s, %zu element%s of %zu byte%s",
+           ar_explain_places(places, request, request->placement.nnodes), count, plural(count),
+           request->element_bytes, plural(request->element_bytes));
     if (at_once > 0 && at_once < count)
         printf(" in %zu segments, %d in flight; below, one of %zu", (count + at_once - 1) / at_once,
                ar_algorithm_window(e->choice.algorithm, &e->choice.params, request->nranks),
@@ -403,12 +404,14 @@ write_notes(struct ar_svg_text *text, const struct explained *e)
     const struct ar_explain *const request = e->request;
     const struct ar_algorithm *const row = e->choice.algorithm;
     const size_t count = e->count, bytes = count * request->element_bytes;
-    char drawn[64] = "";
+    char drawn[64] = "", places[AR_EXPLAIN_PLACES];
     if (e->drawn_count < count)
         snprintf(drawn, sizeof drawn, ", drawn as %zu", e->drawn_count);
     note(text, "%s", e->choice.algorithm->title);
-    note(text, "%d ranks; %zu elements of %zu bytes%s", request->nranks, count,
+    note(text, "%s; %zu elements of %zu bytes%s",
+         ar_explain_places(places, request, request->placement.nnodes), count,
          request->element_bytes, drawn);
+    text->node_of = request->placement.nnodes > 1 ? request->placement.node_of : NULL;
     note(text,
          "Proved: each rank counts once, %s, in one expression on all ranks; no deadlock, no "
          "hazard",
@@ -468,14 +471,11 @@ int
 ar_explain_algorithm(const struct ar_explain *request)
 {
     struct explained e = {.request = request};
-    int status = ar_explain_read_choice(&e.choice, request->algorithm, request->hosts);
+    int status = ar_explain_read_choice(&e.choice, request->algorithm, request->placement.nnodes);
     if (status)
         return status;
-    int *const node_of = request->hosts ? malloc((size_t)request->nranks * sizeof *node_of) : NULL;
-    for (int r = 0; node_of && r < request->nranks; r++)
-        node_of[r] = r / request->per_host;
-    e.choice.params.node_of = node_of;
-    int error = request->hosts && !node_of ? AR_ERR_MEMORY : find_out(&e);
+    e.choice.params.node_of = request->placement.node_of;
+    int error = find_out(&e);
     if (!error && (!request->svg || strcmp(request->svg, "-") != 0)) {
         print_card(&e);
         error = print_proof(&e);
@@ -486,6 +486,5 @@ ar_explain_algorithm(const struct ar_explain *request)
     if (!status && request->svg)
         status = draw(&e);
     free_schedules(e.drawn, request->nranks);
-    free(node_of);
     return status;
 }

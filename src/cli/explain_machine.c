@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "algorithms/card.h"
+#include "algorithms/nodes.h"
 #include "cli/cli.h"
 #include "cli/explain.h"
 #include "config/config.h"
@@ -17,7 +18,8 @@
 struct scene {
     const struct ar_explain *request;
     struct ar_machine machine;
-    int *node_of;
+    const int *node_of; /* the request's placement, or filled */
+    int *filled;        /* owned: nodes as full as the machine's are; NULL: a placement is given */
     int nnodes;
     size_t bytes;
     struct ar_advice_request advice; /* what auto would ask */
@@ -45,15 +47,15 @@ set_scene(struct scene *scene)
                 error == AR_ERR_MEMORY ? "out of memory" : reason);
         return error == AR_ERR_MEMORY ? AR_EXIT_FAILED : AR_EXIT_USAGE;
     }
-    if (request->hosts)
-        scene->machine.ranks_per_node = request->per_host;
     scene->bytes = request->size_given ? request->bytes : USUAL_BYTES;
-    scene->node_of = ar_machine_place(&scene->machine, request->nranks);
+    if (!request->placement.node_of)
+        scene->filled = ar_machine_place(&scene->machine, request->nranks);
+    scene->node_of = scene->filled ? scene->filled : request->placement.node_of;
     if (!scene->node_of) {
         fprintf(stderr, "allreduce explain: out of memory\n");
         return AR_EXIT_FAILED;
     }
-    scene->nnodes = scene->node_of[request->nranks - 1] + 1;
+    scene->nnodes = ar_nodes_count(scene->node_of, request->nranks);
     scene->advice = (struct ar_advice_request){.machine = &scene->machine,
                                                .node_of = scene->node_of,
                                                .nranks = request->nranks,
@@ -86,9 +88,9 @@ tell_error(const struct scene *scene, int error)
 static void
 print_scene(const struct scene *scene)
 {
-    char size[AR_SIZE_TEXT];
-    printf("%d ranks on %d node%s, %s bytes, on: %s\n\n", scene->request->nranks, scene->nnodes,
-           scene->nnodes == 1 ? "" : "s", ar_size_print(scene->bytes, size, sizeof size),
+    char size[AR_SIZE_TEXT], places[AR_EXPLAIN_PLACES];
+    printf("%s, %s bytes, on: %s\n\n", ar_explain_places(places, scene->request, scene->nnodes),
+           ar_size_print(scene->bytes, size, sizeof size),
            scene->machine.title[0] ? scene->machine.title : "a machine without title");
 }
 
@@ -351,8 +353,9 @@ explain_auto(const struct scene *scene)
     char *const rules = ar_advice_rules(&advice);
     if (!rules)
         return tell_error(scene, AR_ERR_MEMORY);
-    printf("auto on %d ranks on %d nodes, by a model of: %s\n\n%s\n\n", scene->request->nranks,
-           scene->nnodes, scene->machine.title, rules);
+    char places[AR_EXPLAIN_PLACES];
+    printf("auto on %s, by a model of: %s\n\n%s\n\n",
+           ar_explain_places(places, scene->request, scene->nnodes), scene->machine.title, rules);
     for (int i = 0; i < advice.n; i++) {
         char name[AR_CHOICE_TEXT], size[AR_SIZE_TEXT];
         printf("  %10s bytes %12.6g us  %s\n",
@@ -378,7 +381,7 @@ ar_explain_advise(char **rules, const struct ar_explain *request, bool in_order)
     exit_code = tell_error(&scene, error || text ? error : AR_ERR_MEMORY);
     if (text)
         *rules = text;
-    free(scene.node_of);
+    free(scene.filled);
     return exit_code;
 }
 
@@ -397,6 +400,6 @@ ar_explain_machine(const struct ar_explain *request)
         exit_code = explain_auto(&scene);
     else
         exit_code = explain_one(&scene);
-    free(scene.node_of);
+    free(scene.filled);
     return exit_code;
 }

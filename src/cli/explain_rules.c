@@ -45,15 +45,16 @@ struct ar_request
 ar_explain_call(const struct ar_explain *request)
 {
     const struct ar_traits *const call = &request->call;
+    const struct ar_placement *const places = &request->placement;
     return (struct ar_request){
         .nranks = request->nranks,
         .commutative = !(call->asks & AR_TRAIT_COMMUTES) || call->commutes == 1u << true,
-        .shares_memory = request->hosts <= 1,
+        .shares_memory = places->nnodes <= 1,
         .op = (enum ar_op)single(call->ops, AR_SUM),
         .type = (enum ar_type_class)single(call->types, AR_TYPE_FLOAT),
         .place = (enum ar_place)single(call->places, AR_OUT_OF_PLACE),
-        .nodes = request->hosts ? (size_t)request->hosts : 1,
-        .per_node = (size_t)(request->hosts ? request->per_host : request->nranks),
+        .nodes = places->node_of ? (size_t)places->nnodes : 1,
+        .per_node = (size_t)(places->node_of ? places->most : request->nranks),
         .comm = *call->comm ? call->comm : "MPI_COMM_WORLD",
     };
 }
@@ -369,8 +370,8 @@ print_head(const struct map *map)
     struct ar_text t;
     ar_text_init(&t, traits, sizeof traits);
     ar_request_print(&t, &map->call, asks);
-    if (request->hosts > 1)
-        printf("%d ranks on %d nodes", request->nranks, request->hosts);
+    if (request->placement.nnodes > 1)
+        printf("%d ranks on %d nodes", request->nranks, request->placement.nnodes);
     else
         printf("%d rank%s on one node", request->nranks, request->nranks == 1 ? "" : "s");
     printf(", ops that %scommute\n", map->call.commutative ? "" : "do not ");
@@ -431,7 +432,7 @@ ar_explain_rules(const struct ar_explain *request)
     map.rules = rules;
     if (find_answers(&map))
         exit_code = AR_EXIT_FAILED;
-    else if (map.asks_auto && request->hosts > 1)
+    else if (map.asks_auto && request->placement.nnodes > 1)
         exit_code = ask_model(&map);
     if (exit_code == AR_EXIT_DONE) {
         print_head(&map);

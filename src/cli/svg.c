@@ -170,12 +170,32 @@ draw_legend(struct drawing *d)
     d->y += NOTE_LINE;
 }
 
+/* A node has the same colour wherever its ranks are; few share one. */
+static void
+draw_nodes(struct drawing *d, const int *node_of)
+{
+    static const char *const tints[] = {"#fbe3c0", "#d5ecd4", "#e3d9f2", "#fbd5d5",
+                                        "#d3eef2", "#f4efb8", "#e2e2e2", "#f6d7ec"};
+    const int height = NOTE_LINE - 2;
+    d->y += 4;
+    draw_text(d, "left", RIGHT, d->y + height - 4, "node", strlen("node"));
+    for (int r = 0; r < d->figure.nranks; r++)
+        fprintf(d->file,
+                "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"/>"
+                "<text class=\"held\" x=\"%d\" y=\"%d\">%d</text>\n",
+                center(d, r) - d->column / 2, d->y, d->column, height,
+                tints[(size_t)node_of[r] % (sizeof tints / sizeof tints[0])], center(d, r),
+                d->y + height - 4, node_of[r]);
+    d->y += height - 2;
+}
+
 /* AR_OK or AR_ERR_MEMORY. */
 static int
 draw_head(struct drawing *d, const struct ar_svg_text *text)
 {
     const int width = clamp(width_of(d, text), WIDTH_LEAST, 1 << 20);
-    d->y = (3 + text->n) * NOTE_LINE + 12; /* title, notes, legend, ranks */
+    /* The title, the notes, the legend, the ranks, their nodes. */
+    d->y = (3 + text->n + (text->node_of != NULL)) * NOTE_LINE + 12;
     const int height = total_height(d);
     if (height < 0)
         return AR_ERR_MEMORY;
@@ -196,6 +216,8 @@ draw_head(struct drawing *d, const struct ar_svg_text *text)
     for (int r = 0; r < d->figure.nranks; r++)
         fprintf(d->file, "<text class=\"rank\" x=\"%d\" y=\"%d\">%d</text>\n", center(d, r), d->y,
                 r);
+    if (text->node_of)
+        draw_nodes(d, text->node_of);
     d->y += 6;
     return AR_OK;
 }

@@ -114,6 +114,22 @@ ar_model_file_read(struct ar_machine *machine, const char *name, struct ar_text 
     return error;
 }
 
+int
+ar_placement_read(struct ar_placement *placement, const char *text, struct ar_text *why)
+{
+    char *hosts;
+    if (ar_placement_is_shape(text))
+        return ar_placement_parse_shape(placement, text, why);
+    int error = read_path(&hosts, text, why);
+    if (error == AR_ERR_SYNTAX)
+        ar_text_add(why, "; allowed: " AR_PLACEMENT_SHAPE ", or a host file");
+    if (error)
+        return error;
+    error = ar_placement_parse_hosts(placement, hosts, why);
+    free(hosts);
+    return error;
+}
+
 /* --- rules that tuning writes --- */
 
 void

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "model/machine.h"
+#include "model/placement.h"
 #include "select/select.h"
 #include "select/words.h"
 
@@ -32,6 +33,10 @@ void ar_rules_clause_write(FILE *to, const struct ar_choice *choice, size_t from
 
 /* The same with the description of a machine.  AR_OK; AR_ERR_SYNTAX; AR_ERR_MEMORY. */
 int ar_model_file_read(struct ar_machine *machine, const char *name, struct ar_text *why);
+
+/* Reads a placement: a shape, or else the name of a host file, which is read whole.  AR_OK, and it
+ * is the caller's to fini; AR_ERR_SYNTAX; AR_ERR_MEMORY. */
+int ar_placement_read(struct ar_placement *placement, const char *text, struct ar_text *why);
 
 /* Can a file of this name be written?  AR_OK or AR_ERR_SYNTAX.  Knows %p and %%. */
 int ar_stats_file_check(const char *name, struct ar_text *why);

@@ -58,6 +58,7 @@ here=$(mktemp -d) || exit 99
 trap 'rm -rf "$here"' EXIT
 touch "$here/rules.txt"
 expect "$here/rules.txt" run --rules "$here/ru"
+expect "$here/rules.txt" explain --nodes "$here/ru"
 expect "$here/rules.txt" run -v ./app --rules "$here/ru"
 expect "$here/rules.txt" run --library = "$here/ru"
 

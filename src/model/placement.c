@@ -1,0 +1,286 @@
+#include "model/placement.h"
+
+#include <stdlib.h>
+
+#include "schedule/error.h"
+#include "schedule/grow.h"
+
+#define BLANKS    " \t\r"
+#define FORMS     "HOST, HOST:N for N ranks in a row, or rank N=HOST"
+#define NAME_MOST 255 /* letters of a host's name */
+
+enum manner { BLOCK, CYCLIC };
+static const char *const manners[] = {"block", "cyclic", NULL};
+
+void
+ar_placement_fini(struct ar_placement *p)
+{
+    free(p->node_of);
+    *p = (struct ar_placement){.nranks = 0};
+}
+
+/* Counts the ranks of the nodes, whose number is known.  AR_OK or AR_ERR_MEMORY. */
+static int
+count_most(struct ar_placement *p)
+{
+    int *const ranks = calloc((size_t)p->nnodes, sizeof *ranks);
+    for (int r = 0; ranks && r < p->nranks; r++) {
+        const int n = ++ranks[p->node_of[r]];
+        p->most = n > p->most ? n : p->most;
+    }
+    free(ranks);
+    return ranks ? AR_OK : AR_ERR_MEMORY;
+}
+
+/* --- HxR --- */
+
+bool
+ar_placement_is_shape(const char *text)
+{
+    size_t digits = 0;
+    while (ar_is_digit(text[digits]))
+        digits++;
+    return digits > 0 && (text[digits] == 'x' || text[digits] == 'X');
+}
+
+int
+ar_placement_parse_shape(struct ar_placement *p, const char *text, struct ar_text *why)
+{
+    const char *at = text;
+    const struct ar_word shape = ar_word_next(&at, ",");
+    int dims[2], manner = BLOCK;
+    if (ar_word_dims(shape, AR_PLACEMENT_RANKS_MAX, dims, 2) != 2 ||
+        dims[0] > AR_PLACEMENT_RANKS_MAX / dims[1]) {
+        ar_text_quote(why, shape);
+        ar_text_add(why, "; allowed: " AR_PLACEMENT_SHAPE ", %d ranks at most",
+                    AR_PLACEMENT_RANKS_MAX);
+        return AR_ERR_SYNTAX;
+    }
+    if (*at == ',') {
+        at++;
+        const struct ar_word word = ar_word_next(&at, "");
+        manner = ar_word_among(word, manners);
+        if (manner < 0) {
+            ar_text_quote(why, word);
+            ar_text_add(why, "; allowed: ");
+            ar_text_list(why, manners);
+            return AR_ERR_SYNTAX;
+        }
+    }
+    *p = (struct ar_placement){.nranks = dims[0] * dims[1], .nnodes = dims[0], .most = dims[1]};
+    p->node_of = malloc((size_t)p->nranks * sizeof *p->node_of);
+    for (int r = 0; p->node_of && r < p->nranks; r++)
+        p->node_of[r] = manner == CYCLIC ? r % p->nnodes : r / p->most;
+    return p->node_of ? AR_OK : AR_ERR_MEMORY;
+}
+
+/* --- host files --- */
+
+struct host {
+    struct ar_word name;
+    int rank;
+    int line;
+};
+
+struct reader {
+    int line; /* that is read, from 1 on */
+    struct ar_text *why;
+    struct host *of; /* owned; in the order of the file */
+    size_t n, room;
+    bool is_numbered; /* by rank N=HOST, as the first line is */
+};
+
+static int
+refuse(struct reader *in, struct ar_word word, const char *allowed)
+{
+    ar_text_add(in->why, "%d: ", in->line);
+    ar_text_quote(in->why, word);
+    ar_text_add(in->why, "; allowed: %s", allowed);
+    return AR_ERR_SYNTAX;
+}
+
+/* Adds n ranks from rank on. */
+static int
+add(struct reader *in, struct ar_word name, int rank, int n)
+{
+    if (in->n + (size_t)n > AR_PLACEMENT_RANKS_MAX) {
+        ar_text_add(in->why, "%d: more than %d ranks", in->line, AR_PLACEMENT_RANKS_MAX);
+        return AR_ERR_SYNTAX;
+    }
+    struct host *const of = ar_grow(in->of, in->n + (size_t)n, &in->room, sizeof *of);
+    if (!of)
+        return AR_ERR_MEMORY;
+    in->of = of;
+    for (int i = 0; i < n; i++)
+        of[in->n++] = (struct host){name, rank + i, in->line};
+    return AR_OK;
+}
+
+static bool
+is_name(struct ar_word word)
+{
+    bool is_good = word.length > 0 && word.length <= NAME_MOST;
+    for (size_t i = 0; i < word.length; i++)
+        is_good &= ar_is_name_char(word.at[i]) || word.at[i] == '+'; /* +n0: of Open MPI */
+    return is_good;
+}
+
+/* "rank N=HOST ...", of which text is what follows the word rank. */
+static int
+read_numbered(struct reader *in, const char *text)
+{
+    const struct ar_word number = ar_word_next(&text, "=");
+    int rank;
+    if (*text != '=' || !ar_word_int(number, 0, AR_PLACEMENT_RANKS_MAX - 1, &rank))
+        return refuse(in, number, "a rank's number and '=', as in rank 0=HOST");
+    text++;
+    text += strspn(text, BLANKS);
+    const struct ar_word name = ar_word_next(&text, BLANKS);
+    return is_name(name) ? add(in, name, rank, 1) : refuse(in, name, "a host's name");
+}
+
+/* "HOST" or "HOST:N". */
+static int
+read_plain(struct reader *in, const char *text)
+{
+    const struct ar_word name = ar_word_next(&text, ":" BLANKS);
+    int n = 1;
+    if (!is_name(name))
+        return refuse(in, name, FORMS);
+    if (*text == ':') {
+        text++;
+        const struct ar_word ranks = ar_word_next(&text, BLANKS);
+        if (!ar_word_int(ranks, 1, AR_PLACEMENT_RANKS_MAX, &n))
+            return refuse(in, ranks, "a number of ranks from 1 on, as in HOST:4");
+    }
+    const struct ar_word rest = ar_word_next(&text, "");
+    if (rest.length > 0)
+        return refuse(in, rest, "no more than " FORMS);
+    return add(in, name, (int)in->n, n);
+}
+
+/* A line without its end, which holds more than blanks and a comment. */
+static int
+read_line(struct reader *in, const char *line)
+{
+    const size_t rank = strlen("rank");
+    const bool is_numbered =
+        strncmp(line, "rank", rank) == 0 && line[rank] && strchr(BLANKS, line[rank]);
+    if (in->n == 0)
+        in->is_numbered = is_numbered;
+    if (is_numbered != in->is_numbered) {
+        ar_text_add(in->why, "%d: ", in->line);
+        ar_text_quote(in->why, ar_word_of(line));
+        ar_text_add(in->why, "; allowed: %s, as in line %d",
+                    in->is_numbered ? "rank N=HOST in every line" : "no line with a rank's number",
+                    in->of[0].line);
+        return AR_ERR_SYNTAX;
+    }
+    return is_numbered ? read_numbered(in, line + rank) : read_plain(in, line);
+}
+
+/* Reads a text, which it cuts into lines. */
+static int
+read_lines(struct reader *in, char *text)
+{
+    int error = AR_OK;
+    for (char *line = text; line && !error;) {
+        char *const end = line + strcspn(line, "\n");
+        char *const next = *end ? end + 1 : NULL;
+        *end = '\0';
+        line[strcspn(line, "#")] = '\0';
+        line += strspn(line, BLANKS);
+        in->line++;
+        if (*line)
+            error = read_line(in, line);
+        line = next;
+    }
+    if (!error && in->n == 0) {
+        ar_text_add(in->why, " no host; allowed in each line: " FORMS);
+        error = AR_ERR_SYNTAX;
+    }
+    return error;
+}
+
+static int
+compare_ranks(const void *x, const void *y)
+{
+    const struct host *const a = x, *const b = y;
+    return a->rank != b->rank ? (a->rank > b->rank) - (a->rank < b->rank) : a->line - b->line;
+}
+
+static int
+compare_names(const void *x, const void *y)
+{
+    const struct host *const a = x, *const b = y;
+    const size_t length = a->name.length < b->name.length ? a->name.length : b->name.length;
+    const int order = memcmp(a->name.at, b->name.at, length);
+    if (order != 0)
+        return order;
+    if (a->name.length != b->name.length)
+        return a->name.length < b->name.length ? -1 : 1;
+    return compare_ranks(x, y);
+}
+
+/* Is there each rank from 0 on, once? */
+static int
+check_ranks(struct reader *in)
+{
+    qsort(in->of, in->n, sizeof *in->of, compare_ranks);
+    for (size_t i = 0; i < in->n; i++) {
+        const struct host *const host = &in->of[i];
+        const bool is_double = i > 0 && host[-1].rank == host->rank;
+        if (host->rank == (int)i)
+            continue;
+        if (is_double)
+            ar_text_add(in->why, "%d: rank %d is in line %d, too", host->line, host->rank,
+                        host[-1].line);
+        else
+            ar_text_add(in->why, "%d: rank %d, but no rank %zu", host->line, host->rank, i);
+        ar_text_add(in->why, "; allowed: the ranks from 0 on, each once");
+        return AR_ERR_SYNTAX;
+    }
+    return AR_OK;
+}
+
+/* Numbers the nodes by their first ranks. */
+static void
+number_nodes(struct ar_placement *p, struct reader *in)
+{
+    int first = 0, *const node_of = p->node_of;
+    qsort(in->of, in->n, sizeof *in->of, compare_names);
+    for (size_t i = 0; i < in->n; i++) {
+        const struct host *const host = &in->of[i];
+        if (i == 0 || host->name.length != host[-1].name.length ||
+            memcmp(host->name.at, host[-1].name.at, host->name.length) != 0)
+            first = host->rank;
+        node_of[host->rank] = first;
+    }
+    /* The first ranks have their numbers before the others of their nodes ask for them. */
+    for (int r = 0; r < p->nranks; r++)
+        node_of[r] = node_of[r] == r ? p->nnodes++ : node_of[node_of[r]];
+}
+
+int
+ar_placement_parse_hosts(struct ar_placement *p, const char *text, struct ar_text *why)
+{
+    struct reader in = {.why = why};
+    char *const copy = strdup(text);
+    int error = copy ? read_lines(&in, copy) : AR_ERR_MEMORY;
+    *p = (struct ar_placement){.nranks = (int)in.n};
+    if (!error)
+        error = check_ranks(&in);
+    if (!error) {
+        p->node_of = calloc(in.n, sizeof *p->node_of);
+        error = p->node_of ? AR_OK : AR_ERR_MEMORY;
+    }
+    if (!error) {
+        number_nodes(p, &in);
+        error = count_most(p);
+    }
+    if (error)
+        ar_placement_fini(p);
+    free(in.of);
+    free(copy);
+    return error;
+}
