@@ -94,8 +94,9 @@ ar_measurement_clear(struct ar_measurement *m, size_t kept)
         ar_measurement_drop(m, m->nmeasured - 1);
 }
 
-int
-ar_measurement_add(struct ar_measurement *m, const char *label, const char *text)
+/* On a communicator of its own. */
+static int
+add_rules(struct ar_measurement *m, const char *label, const char *text)
 {
     struct ar_config *config = ar_config_from_algo(text);
     ar_process_begin();
@@ -115,10 +116,11 @@ ar_measurement_add(struct ar_measurement *m, const char *label, const char *text
     return e && e->state ? AR_EXIT_DONE : AR_EXIT_FAILED;
 }
 
-int
-ar_measurement_add_choice(struct ar_measurement *m, const struct ar_choice *choice)
+/* All of these share a communicator, and so its channel through shared memory.  Of many
+ * communicators the later ones have none: see KEPT_BYTES in execute/arena.c. */
+static int
+add_pick(struct ar_measurement *m, const char *label, const struct ar_choice *choice)
 {
-    char label[AR_CHOICE_TEXT];
     struct ar_pick *const pick = malloc(sizeof *pick);
     struct ar_measured *e = NULL;
     if (pick && !m->shared) {
@@ -129,8 +131,7 @@ ar_measurement_add_choice(struct ar_measurement *m, const struct ar_choice *choi
             m->shared = ar_communicator_create_with(m->shared_comm, config);
     }
     if (pick && m->shared)
-        e = append(m, AR_MEASURED_OURS, ar_choice_print(choice, label, sizeof label),
-                   m->shared_comm);
+        e = append(m, AR_MEASURED_OURS, label, m->shared_comm);
     if (!e) {
         free(pick);
         return AR_EXIT_FAILED;
@@ -139,6 +140,38 @@ ar_measurement_add_choice(struct ar_measurement *m, const struct ar_choice *choi
     e->state = m->shared;
     e->pick = pick;
     return AR_EXIT_DONE;
+}
+
+/* Is the text one algorithm, for all messages? */
+static bool
+is_one_choice(struct ar_choice *choice, const char *text)
+{
+    struct ar_problem problem;
+    struct ar_rules *rules;
+    if (ar_rules_parse(&rules, text, &problem))
+        return false;
+    const struct ar_clause *const clause = rules->clauses;
+    const bool is_one = rules->nclauses == 1 && clause->nconditions == 0 &&
+                        ar_rules_all_traits(rules) == 0 &&
+                        clause->choice.kind == AR_CHOICE_ALGORITHM;
+    if (is_one)
+        *choice = clause->choice;
+    ar_rules_destroy(rules);
+    return is_one;
+}
+
+int
+ar_measurement_add(struct ar_measurement *m, const char *label, const char *text)
+{
+    struct ar_choice choice;
+    return is_one_choice(&choice, text) ? add_pick(m, label, &choice) : add_rules(m, label, text);
+}
+
+int
+ar_measurement_add_choice(struct ar_measurement *m, const struct ar_choice *choice)
+{
+    char label[AR_CHOICE_TEXT];
+    return add_pick(m, ar_choice_print(choice, label, sizeof label), choice);
 }
 
 int
@@ -474,7 +507,9 @@ ar_measurement_run(struct ar_measurement *m, const struct ar_workload *work)
         tell(m, work, i);
     }
     buffers_fill(m, work);
-    find_batches(m, work, work->seconds / work->repetitions / (double)n);
+    const double seconds =
+        work->limit > 0 && work->limit < work->seconds ? work->limit : work->seconds;
+    find_batches(m, work, seconds / work->repetitions / (double)n);
     time_rounds(m, work, begun);
     if (m->batches > 0)
         summarize(m, work);

@@ -94,7 +94,7 @@ int ar_measurement_init(struct ar_measurement *m, struct ar_named *type, enum ar
 void ar_measurement_fini(struct ar_measurement *m);
 
 /* Adds what text in the grammar of ALLREDUCE_ALGO says, under a label.  An enum ar_exit,
- * having said why. */
+ * having said why.  One algorithm for all messages runs where choices do. */
 int ar_measurement_add(struct ar_measurement *m, const char *label, const char *text);
 
 /* Adds a choice, under its text.  All of these run on one communicator, and so share its memory

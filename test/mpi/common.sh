@@ -40,16 +40,25 @@ launch() {
     timeout -k 5 $limit $MPIEXEC -n "$ranks" env "$@"
 }
 
-# interrupt SIGNAL FILE TEXT COMMAND...: runs a launch in the background, its output in $scratch/out and
-# $scratch/err; sends the launcher the signal as soon as FILE has TEXT, and leaves the status in $status.
+# interrupt SIGNAL FILE TEXT COMMAND...: launches 2 ranks in the background, their output in $scratch/out and
+# $scratch/err; sends the launcher the signal as soon as FILE has TEXT, and leaves the ranks' status in $status:
+# that of MPICH's launcher is 0 at times.
 interrupt() {
     signal=$1
     file=$2
     text=$3
     shift 3
     : >"$file"
+    rm -f "$scratch/status"
+    cat >"$scratch/noting" <<EOF
+trap '' INT TERM
+"\$@"
+status=\$?
+echo \$status >>"$scratch/status"
+exit \$status
+EOF
     # shellcheck disable=SC2086 # MPIEXEC may hold options
-    timeout --foreground -k 5 $limit $MPIEXEC "$@" >"$scratch/out" 2>"$scratch/err" </dev/null &
+    timeout --foreground -k 5 $limit $MPIEXEC -n 2 sh "$scratch/noting" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null &
     launched=$!
     for _ in $(seq 600); do
         grep -q "$text" "$file" && break
@@ -58,7 +67,7 @@ interrupt() {
     grep -q "$text" "$file" || fail "$*: never came to $text"
     kill -s "$signal" "$launched" # timeout passes it on to the launcher alone
     wait "$launched"
-    status=$?
+    status=$(sort -u "$scratch/status")
 }
 
 # preload RANKS [VARIABLE=VALUE...] PROGRAM [ARGUMENT...]: launch under the library.
