@@ -20,18 +20,32 @@ AS_IF([test "x$CC" = x], [CC=$MPICC])
 
 # AR_MPI_FEATURES
 # ---------------
-# Family of the MPI, the large-count call, and sessions.
+# Family of the MPI, the large-count call, and sessions.  AR_CC is the compiler behind the
+# MPI compiler, which links what is preloaded: without the MPI library.
 AC_DEFUN([AR_MPI_FEATURES], [
 AC_CHECK_FUNC([PMPI_Allreduce], [],
       [AC_MSG_ERROR([$CC does not link PMPI_Allreduce: is it an MPI compiler? set MPICC])])
 AC_CHECK_DECL([MPICH_VERSION], [AR_MPI_FAMILY=mpich], [], [[#include <mpi.h>]])
 AC_CHECK_DECL([OPEN_MPI], [AR_MPI_FAMILY=openmpi], [], [[#include <mpi.h>]])
+AC_COMPUTE_INT([ar_abi], [MPI_ABI_VERSION], [[#include <mpi.h>]], [ar_abi=-1])
+AS_IF([test "$ar_abi" -ge 1], [AR_MPI_FAMILY=abi])
 AS_IF([test "x$AR_MPI_FAMILY" = x], [AR_MPI_FAMILY=other])
 AC_SUBST([AR_MPI_FAMILY])
 AC_DEFINE_UNQUOTED([AR_MPI_FAMILY], ["$AR_MPI_FAMILY"], [MPI library this build is for])
+AM_CONDITIONAL([MPI_IS_ABI], [test "x$AR_MPI_FAMILY" = xabi])
+AM_CONDITIONAL([MPI_IS_MPICH], [test "x$AR_MPI_FAMILY" = xmpich])
 AM_CONDITIONAL([MPI_IS_OPENMPI], [test "x$AR_MPI_FAMILY" = xopenmpi])
+AM_CONDITIONAL([MPI_IS_OTHER], [test "x$AR_MPI_FAMILY" = xother])
 AS_IF([test "x$AR_MPI_FAMILY" = xopenmpi],
       [AC_DEFINE([AR_MPI_IS_OPENMPI], [1], [Open MPI: its Fortran calls arrive at PMPI_Allreduce])])
+AC_MSG_CHECKING([for the compiler behind $MPICC])
+AR_CC=`$MPICC -show 2>/dev/null | sed 's/ -.*//'`
+echo 'int main(void) { return 0; }' >conftest.c
+AS_IF([test "x$AR_CC" != x && $AR_CC -o conftest$EXEEXT conftest.c >&AS_MESSAGE_LOG_FD 2>&1],
+      [], [AR_CC=$CC])
+rm -f conftest.c conftest$EXEEXT
+AC_MSG_RESULT([$AR_CC])
+AC_SUBST([AR_CC])
 AC_CHECK_FUNCS([PMPI_Allreduce_c PMPI_Allreduce_init PMPI_Session_init])
 AM_CONDITIONAL([HAVE_MPI_SESSIONS], [test "x$ac_cv_func_PMPI_Session_init" = xyes])
 ])

@@ -2,7 +2,6 @@
 
 #include "cli/preload.h"
 
-#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "config/data.h"
 #include "config/rank.h"
 #include "installed.h"
+#include "stub/engines.h"
 
 /* --- finding it --- */
 
@@ -87,62 +87,27 @@ ar_preload_set(const char *library)
 
 /* --- does it suit? --- */
 
-/* What the executable would load without any preload. */
-static char *
-libraries_alone(const struct ar_executable *executable)
-{
-    const char *const value = getenv("LD_PRELOAD");
-    char *const kept = value ? strdup(value) : NULL;
-    unsetenv("LD_PRELOAD");
-    char *const libraries = ar_executable_libraries(executable);
-    if (kept)
-        setenv("LD_PRELOAD", kept, 1);
-    free(kept);
-    return libraries;
-}
-
 struct mpi_library {
-    const char *family; /* as AR_MPI_FAMILY; NULL: there is none */
-    char name[64];      /* "libmpich.so.12" */
+    char name[64];      /* "libmpich.so.12"; "": there is none */
+    const char *family; /* as ar_soname_is_mpi has it */
 };
 
-/* By name: the first pattern that matches. */
-static const char *
-family_of(const char *name)
-{
-    static const struct {
-        const char *pattern;
-        const char *family;
-    } patterns[] = {
-        {"libmpich.so*", "mpich"},        /* MPICH as Debian names it */
-        {"libmpi.so.12*", "mpich"},       /* the ABI of MPICH, Intel MPI, MVAPICH */
-        {"libmpi_[!_]*.so.12*", "mpich"}, /* Cray: libmpi_gnu_91.so.12 */
-        {"libmpi.so*", "openmpi"},
-    };
-    for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++)
-        if (fnmatch(patterns[i].pattern, name, 0) == 0)
-            return patterns[i].family;
-    return NULL;
-}
-
-/* The first MPI library in the linker's lines that is not of the family other_than (NULL: of any).
- */
+/* The first MPI library in the linker's lines. */
 static struct mpi_library
-find_mpi(const char *libraries, const char *other_than)
+find_mpi(const char *libraries)
 {
+    struct mpi_library library;
     for (const char *line = libraries; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        struct mpi_library library;
         if (*line != '\t')
             continue;
         const size_t length = strcspn(line + 1, " \n");
         const char *const slash = memrchr(line + 1, '/', length);
         const char *const name = slash ? slash + 1 : line + 1;
         snprintf(library.name, sizeof library.name, "%.*s", (int)(line + 1 + length - name), name);
-        library.family = family_of(library.name);
-        if (library.family && (!other_than || strcmp(library.family, other_than) != 0))
+        if (ar_soname_is_mpi(library.name, &library.family))
             return library;
     }
-    return (struct mpi_library){NULL, ""};
+    return (struct mpi_library){"", NULL};
 }
 
 /* Is library among those that the linker would load?  Else says what the linker complains about,
@@ -164,12 +129,6 @@ takes_library(const char *libraries, const char *library, const char *path, FILE
     return false;
 }
 
-static const char *
-title_of(const char *family)
-{
-    return strcmp(family, "openmpi") == 0 ? "Open MPI" : "MPICH or a relative";
-}
-
 /* What a script starts is not known, but the library can be tried on this program. */
 static int
 check_script(const struct ar_executable *script, const char *library, FILE *to)
@@ -182,58 +141,54 @@ check_script(const struct ar_executable *script, const char *library, FILE *to)
     const bool takes = !together || takes_library(together, library, script->path, to);
     free(together);
     if (takes)
-        fprintf(to,
-                "%s is no ELF file: that the library (for %s) suits its MPI is not "
-                "checked\n",
-                script->path, AR_MPI_FAMILY);
+        fprintf(to, "%s is no ELF file: that there is an engine for its MPI is not checked\n",
+                script->path);
     return takes ? 0 : -1;
 }
 
-/* Compares what it loads alone and with the library. */
+/* By what it loads: does it have the library, and is there an engine for its MPI? */
 static int
-check_libraries(const struct ar_executable *executable, const char *alone, const char *together,
-                const char *library, FILE *to)
+check_libraries(const struct ar_executable *executable, const char *libraries, const char *library,
+                FILE *to)
 {
-    const struct mpi_library its = find_mpi(alone, NULL);
-    const struct mpi_library other = find_mpi(together, its.family);
-    char foreign[512];
-    if (!takes_library(together, library, executable->path, to))
+    const struct mpi_library its = find_mpi(libraries);
+    char path[AR_ENGINE_PATH], engines[128], foreign[512];
+    if (!takes_library(libraries, library, executable->path, to))
         return -1;
     if (its.family && ar_launcher_splits(its.family, 0, foreign, sizeof foreign)) {
         fprintf(to, "%s runs with %s: %s\n", executable->path, its.name, foreign);
         return -1;
     }
-    if (!its.family)
+    if (*its.name == '\0')
         fprintf(to,
                 executable->has_pmpi
                     ? "%s seems to have a static MPI library in itself; no preload reaches "
                       "that: link it to the shared one\n"
-                    : "%s is not linked to an MPI library: that the library suits what it may "
+                    : "%s is not linked to an MPI library: that there is an engine for what it may "
                       "load later is not checked\n",
                 executable->path);
-    if (!its.family || !other.family)
+    if (*its.name == '\0' || (its.family && ar_engine_find(path, library, its.family)))
         return 0;
+    ar_engines_list(engines, sizeof engines, library);
     fprintf(to,
-            "%s runs with %s (%s), but %s is built for %s (%s): take the allreduce that is "
-            "built for the program's MPI, or name its library by --library\n",
-            executable->path, its.name, title_of(its.family), library, other.name,
-            title_of(other.family));
+            "%s runs with %s (%s), for which %s has no engine; there are: %s; configure with that "
+            "MPI's compiler (--with-mpi), or name another library by --library\n",
+            executable->path, its.name, its.family ? ar_family_title(its.family) : "an unknown ABI",
+            library, engines);
     return -1;
 }
 
 static int
 check_dynamic(const struct ar_executable *executable, const char *library, FILE *to)
 {
-    char *const alone = libraries_alone(executable);
-    char *const together = ar_executable_libraries(executable);
+    char *const libraries = ar_executable_libraries(executable);
     int refused = 0;
-    if (alone && together)
-        refused = check_libraries(executable, alone, together, library, to);
+    if (libraries)
+        refused = check_libraries(executable, libraries, library, to);
     else
         fprintf(to, "%s cannot be asked what %s loads: nothing of it is checked\n",
                 executable->linker, executable->path);
-    free(alone);
-    free(together);
+    free(libraries);
     return refused;
 }
 
@@ -245,9 +200,7 @@ ar_preload_check(const struct ar_executable *executable, const char *library, FI
         return -1;
     }
     if (executable->kind == AR_EXECUTABLE_STATIC) {
-        fprintf(to,
-                "%s is statically linked, so no preload reaches it: link it dynamically, or "
-                "with the library itself (pkg-config --libs liballreduce)\n",
+        fprintf(to, "%s is statically linked, so no preload reaches it: link it dynamically\n",
                 executable->path);
         return -1;
     }

@@ -60,11 +60,8 @@ at_finalize(MPI_Comm self, int keyval, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-/* For programs that leave without MPI_Finalize, and for sessions, whose end we cannot see.  It
- * comes after all that the program itself does at its exit, which may be MPI_Finalize, so atexit
- * would be too early. */
-__attribute__((destructor)) static void
-at_exit(void)
+void
+ar_process_exit(void)
 {
     if (pid != 0 && !atomic_load(&closed) && pid == getpid())
         finish(false);

@@ -9,28 +9,26 @@
 #include "shim/next.h"
 #include "statistics/statistics.h"
 
-AR_EXPORT int
-MPI_Finalize(void)
+int
+ar_shim_finalize(void)
 {
     ar_process_close(true);
-    return ar_next_get()->finalize();
+    return ar_next->finalize();
 }
 
 #ifdef AR_MPI_IS_OPENMPI
-AR_EXPORT int
-PMPI_Finalize(void)
+int
+ar_shim_library_finalize(void)
 {
     ar_process_close(true);
-    return ar_next_get()->library_finalize();
+    return ar_next->library_finalize();
 }
 #else
-AR_EXPORT void mpi_finalize_f08_(int *error);
-
-AR_EXPORT void
-mpi_finalize_f08_(int *error)
+void
+ar_shim_finalize_f08(int *error)
 {
     ar_process_close(true);
-    ar_next_get()->finalize_f08(error);
+    ar_next->finalize_f08(error);
 }
 #endif
 
@@ -44,16 +42,16 @@ part(const MPI_Comm *comm)
         ar_statistics_part(*comm);
 }
 
-AR_EXPORT int
-MPI_Comm_free(MPI_Comm *comm)
+int
+ar_shim_comm_free(MPI_Comm *comm)
 {
     part(comm);
-    return ar_next_get()->comm_free(comm);
+    return ar_next->comm_free(comm);
 }
 
-AR_EXPORT int
-MPI_Comm_disconnect(MPI_Comm *comm)
+int
+ar_shim_comm_disconnect(MPI_Comm *comm)
 {
     part(comm);
-    return ar_next_get()->comm_disconnect(comm);
+    return ar_next->comm_disconnect(comm);
 }

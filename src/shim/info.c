@@ -30,28 +30,28 @@ choose_by_info(MPI_Comm comm, MPI_Info info)
     free(value);
 }
 
-AR_EXPORT int
-MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
+int
+ar_shim_comm_set_info(MPI_Comm comm, MPI_Info info)
 {
-    const int error = ar_next_get()->comm_set_info(comm, info);
+    const int error = ar_next->comm_set_info(comm, info);
     if (!error)
         choose_by_info(comm, info);
     return error;
 }
 
-AR_EXPORT int
-MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+int
+ar_shim_comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
-    const int error = ar_next_get()->comm_dup_with_info(comm, info, newcomm);
+    const int error = ar_next->comm_dup_with_info(comm, info, newcomm);
     if (!error)
         choose_by_info(*newcomm, info);
     return error;
 }
 
-AR_EXPORT int
-MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+int
+ar_shim_comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
-    const int error = ar_next_get()->comm_idup(comm, newcomm, request);
+    const int error = ar_next->comm_idup(comm, newcomm, request);
     if (!error)
         ar_carrier_note_copy(comm);
     return error;
@@ -59,10 +59,10 @@ MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 
 #ifdef AR_MPI_IS_OPENMPI
 /* Open MPI's Fortran bindings call this one. */
-AR_EXPORT int
-PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+int
+ar_shim_library_comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
-    const int error = ar_next_get()->library_comm_idup(comm, newcomm, request);
+    const int error = ar_next->library_comm_idup(comm, newcomm, request);
     if (!error)
         ar_carrier_note_copy(comm);
     return error;

@@ -1,4 +1,5 @@
-/* The functions behind our symbols: another tool's, or the MPI library's own. */
+/* The functions behind our symbols, which are another tool's, or the MPI library's own; and calls
+ * on their way there. */
 #ifndef AR_NEXT_H
 #define AR_NEXT_H
 
@@ -6,54 +7,10 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-#define AR_EXPORT __attribute__((visibility("default")))
+#include "shim/entries.h"
 
-/* What we find behind us: ROW(field of struct ar_next, the MPI library's function, its symbol). */
-#ifdef HAVE_PMPI_ALLREDUCE_C
-#define AR_NEXT_LARGE(ROW)                                                                         \
-    ROW(allreduce_c, PMPI_Allreduce_c, "MPI_Allreduce_c")                                          \
-    ROW(iallreduce_c, PMPI_Iallreduce_c, "MPI_Iallreduce_c")
-#else
-#define AR_NEXT_LARGE(ROW)
-#endif
-#if defined HAVE_PMPI_ALLREDUCE_INIT && defined HAVE_PMPI_ALLREDUCE_C
-#define AR_NEXT_PERSISTENT(ROW)                                                                    \
-    ROW(allreduce_init, PMPI_Allreduce_init, "MPI_Allreduce_init")                                 \
-    ROW(allreduce_init_c, PMPI_Allreduce_init_c, "MPI_Allreduce_init_c")
-#elif defined HAVE_PMPI_ALLREDUCE_INIT
-#define AR_NEXT_PERSISTENT(ROW) ROW(allreduce_init, PMPI_Allreduce_init, "MPI_Allreduce_init")
-#else
-#define AR_NEXT_PERSISTENT(ROW)
-#endif
-#ifdef AR_MPI_IS_OPENMPI /* we define these PMPI_ symbols, too */
-#define AR_NEXT_LIBRARY(ROW)                                                                       \
-    ROW(library_allreduce, PMPI_Allreduce, "PMPI_Allreduce")                                       \
-    ROW(library_iallreduce, PMPI_Iallreduce, "PMPI_Iallreduce")                                    \
-    ROW(library_comm_idup, PMPI_Comm_idup, "PMPI_Comm_idup")                                       \
-    ROW(library_finalize, PMPI_Finalize, "PMPI_Finalize")
-#else
-#define AR_NEXT_LIBRARY(ROW)
-#endif
-#define AR_NEXT(ROW)                                                                               \
-    ROW(allreduce, PMPI_Allreduce, "MPI_Allreduce")                                                \
-    ROW(iallreduce, PMPI_Iallreduce, "MPI_Iallreduce")                                             \
-    ROW(comm_set_info, PMPI_Comm_set_info, "MPI_Comm_set_info")                                    \
-    ROW(comm_dup_with_info, PMPI_Comm_dup_with_info, "MPI_Comm_dup_with_info")                     \
-    ROW(comm_idup, PMPI_Comm_idup, "MPI_Comm_idup")                                                \
-    ROW(comm_free, PMPI_Comm_free, "MPI_Comm_free")                                                \
-    ROW(comm_disconnect, PMPI_Comm_disconnect, "MPI_Comm_disconnect")                              \
-    ROW(finalize, PMPI_Finalize, "MPI_Finalize")                                                   \
-    AR_NEXT_LARGE(ROW)                                                                             \
-    AR_NEXT_PERSISTENT(ROW)                                                                        \
-    AR_NEXT_LIBRARY(ROW)
-
-struct ar_next {
-#define AR_NEXT_FIELD(field, function, symbol) __typeof__(function) *field;
-    AR_NEXT(AR_NEXT_FIELD)
-    void (*finalize_f08)(int *error); /* MPICH's; else NULL */
-};
-
-const struct ar_next *ar_next_get(void);
+/* What the stub has found behind us. */
+extern const struct ar_entries *ar_next;
 
 /* Marks a native call of this thread; a local variable of the function that makes the call. */
 struct ar_native_mark {
@@ -71,5 +28,15 @@ bool ar_native_is_running(void);
 
 /* The program itself calls: whatever was marked is over. */
 void ar_native_forget(void);
+
+/* What the engine does for each symbol of AR_ENTRIES. */
+#define AR_SHIM_FUNCTION(result, symbol, field, parameters, arguments)                             \
+    result ar_shim_##field parameters;
+AR_ENTRIES(AR_SHIM_FUNCTION)
+
+/* As in allreduce.h. */
+const char *ar_shim_algorithm_name(unsigned i);
+int ar_shim_choose(MPI_Comm comm, const char *clauses);
+const char *ar_shim_last(MPI_Comm comm, const char **reason);
 
 #endif

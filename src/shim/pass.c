@@ -18,28 +18,27 @@ end(const struct ar_native_mark *mark, int error, enum ar_entry entry, MPI_Comm 
     return MPI_SUCCESS;
 }
 
-AR_EXPORT int
-MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-               MPI_Comm comm, MPI_Request *request)
+int
+ar_shim_iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                   MPI_Comm comm, MPI_Request *request)
 {
     struct ar_native_mark mark;
     ar_native_begin(&mark);
-    return end(&mark,
-               ar_next_get()->iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request),
+    return end(&mark, ar_next->iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request),
                AR_ENTRY_IALLREDUCE, comm, datatype, op, count);
 }
 
 #ifdef AR_MPI_IS_OPENMPI
 /* Open MPI's Fortran bindings call this one. */
-AR_EXPORT int
-PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                MPI_Comm comm, MPI_Request *request)
+int
+ar_shim_library_iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
+                           MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     const bool is_on_its_way = ar_native_is_running();
     struct ar_native_mark mark;
     ar_native_begin(&mark);
     const int error =
-        ar_next_get()->library_iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
+        ar_next->library_iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
     if (!is_on_its_way)
         return end(&mark, error, AR_ENTRY_IALLREDUCE, comm, datatype, op, count);
     ar_native_end(&mark);
@@ -47,43 +46,35 @@ PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
 }
 #endif
 
-#ifdef HAVE_PMPI_ALLREDUCE_C
-AR_EXPORT int
-MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-                 MPI_Op op, MPI_Comm comm, MPI_Request *request)
+int
+ar_shim_iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                     MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    struct ar_native_mark mark;
+    ar_native_begin(&mark);
+    return end(&mark, ar_next->iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request),
+               AR_ENTRY_IALLREDUCE, comm, datatype, op, count);
+}
+
+int
+ar_shim_allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
+                       MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct ar_native_mark mark;
     ar_native_begin(&mark);
     return end(&mark,
-               ar_next_get()->iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request),
-               AR_ENTRY_IALLREDUCE, comm, datatype, op, count);
+               ar_next->allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request),
+               AR_ENTRY_ALLREDUCE_INIT, comm, datatype, op, count);
 }
-#endif
 
-#ifdef HAVE_PMPI_ALLREDUCE_INIT
-AR_EXPORT int
-MPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                   MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int
+ar_shim_allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct ar_native_mark mark;
     ar_native_begin(&mark);
     return end(
         &mark,
-        ar_next_get()->allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request),
+        ar_next->allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request),
         AR_ENTRY_ALLREDUCE_INIT, comm, datatype, op, count);
 }
-
-#ifdef HAVE_PMPI_ALLREDUCE_C
-AR_EXPORT int
-MPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-                     MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-    struct ar_native_mark mark;
-    ar_native_begin(&mark);
-    return end(
-        &mark,
-        ar_next_get()->allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request),
-        AR_ENTRY_ALLREDUCE_INIT, comm, datatype, op, count);
-}
-#endif
-#endif

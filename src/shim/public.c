@@ -1,35 +1,28 @@
-#include <allreduce.h>
-
+/* What a program can ask of the library (allreduce.h). */
 #include "algorithms/registry.h"
 #include "communicator/decide.h"
 #include "communicator/process.h"
 #include "communicator/program_clauses.h"
 #include "shim/next.h"
 
-AR_EXPORT const char *
-allreduce_version(void)
-{
-    return PACKAGE_VERSION " (" AR_MPI_FAMILY ")";
-}
-
-AR_EXPORT const char *
-allreduce_algorithm_name(unsigned i)
+const char *
+ar_shim_algorithm_name(unsigned i)
 {
     const struct ar_algorithm *row = ar_algorithm_at(i);
     return row ? row->name : NULL;
 }
 
-AR_EXPORT int
-allreduce_choose(MPI_Comm comm, const char *clauses)
+int
+ar_shim_choose(MPI_Comm comm, const char *clauses)
 {
     ar_process_begin();
     return ar_program_clauses_set(comm, clauses ? clauses : "");
 }
 
-AR_EXPORT const char *
-allreduce_last(MPI_Comm comm, const char **reason)
+const char *
+ar_shim_last(MPI_Comm comm, const char **reason)
 {
-    static __thread char text[AR_CHOICE_TEXT] __attribute__((tls_model("initial-exec")));
+    static __thread char text[AR_CHOICE_TEXT];
     const struct ar_communicator *c = ar_communicator_find(comm);
     const struct ar_choice native = {.kind = AR_CHOICE_NATIVE};
     const char *why = c ? c->always_native : NULL;

@@ -33,38 +33,36 @@ run_next(const struct ar_call *call)
 {
     struct ar_native_mark mark;
     begin_native(&mark);
-    return end_native(&mark, ar_next_get()->allreduce(call->in, call->out, (int)call->count,
-                                                      call->type, call->op, call->comm));
+    return end_native(&mark, ar_next->allreduce(call->in, call->out, (int)call->count, call->type,
+                                                call->op, call->comm));
 }
 
-AR_EXPORT int
-MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-              MPI_Comm comm)
+int
+ar_shim_allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                  MPI_Comm comm)
 {
     const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, run_next};
     ar_native_forget();
     return ar_allreduce(&call);
 }
 
-#ifdef HAVE_PMPI_ALLREDUCE_C
 static int
 run_next_c(const struct ar_call *call)
 {
     struct ar_native_mark mark;
     begin_native(&mark);
-    return end_native(&mark, ar_next_get()->allreduce_c(call->in, call->out, call->count,
-                                                        call->type, call->op, call->comm));
+    return end_native(&mark, ar_next->allreduce_c(call->in, call->out, call->count, call->type,
+                                                  call->op, call->comm));
 }
 
-AR_EXPORT int
-MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-                MPI_Op op, MPI_Comm comm)
+int
+ar_shim_allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                    MPI_Op op, MPI_Comm comm)
 {
     const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, run_next_c};
     ar_native_forget();
     return ar_allreduce(&call);
 }
-#endif
 
 #ifdef AR_MPI_IS_OPENMPI
 /* The call came past all tools, and goes on so. */
@@ -73,13 +71,13 @@ run_library(const struct ar_call *call)
 {
     struct ar_native_mark mark;
     begin_native(&mark);
-    return end_native(&mark, ar_next_get()->library_allreduce(call->in, call->out, (int)call->count,
-                                                              call->type, call->op, call->comm));
+    return end_native(&mark, ar_next->library_allreduce(call->in, call->out, (int)call->count,
+                                                        call->type, call->op, call->comm));
 }
 
-AR_EXPORT int
-PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-               MPI_Comm comm)
+int
+ar_shim_library_allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
+                          MPI_Op op, MPI_Comm comm)
 {
     const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, run_library};
     return ar_native_is_running() ? run_library(&call) : ar_allreduce(&call);

@@ -1,0 +1,44 @@
+/* The engine for one MPI library: the table by which the stub reaches it. */
+#include "communicator/process.h"
+#include "shim/next.h"
+
+const struct ar_entries *ar_next;
+
+static void
+begin(const struct ar_entries *next)
+{
+    ar_next = next;
+}
+
+AR_EXPORT const struct ar_mpi_engine ar_mpi_engine = {
+    .interface = AR_ENGINE_INTERFACE,
+    .version = PACKAGE_VERSION " (" AR_MPI_FAMILY ")",
+    .begin = begin,
+    .end = ar_process_exit,
+    .entries =
+        {
+            .allreduce = ar_shim_allreduce,
+            .allreduce_c = ar_shim_allreduce_c,
+            .iallreduce = ar_shim_iallreduce,
+            .iallreduce_c = ar_shim_iallreduce_c,
+            .allreduce_init = ar_shim_allreduce_init,
+            .allreduce_init_c = ar_shim_allreduce_init_c,
+            .comm_set_info = ar_shim_comm_set_info,
+            .comm_dup_with_info = ar_shim_comm_dup_with_info,
+            .comm_idup = ar_shim_comm_idup,
+            .comm_free = ar_shim_comm_free,
+            .comm_disconnect = ar_shim_comm_disconnect,
+            .finalize = ar_shim_finalize,
+#ifdef AR_MPI_IS_OPENMPI /* its Fortran bindings call these */
+            .library_allreduce = ar_shim_library_allreduce,
+            .library_iallreduce = ar_shim_library_iallreduce,
+            .library_comm_idup = ar_shim_library_comm_idup,
+            .library_finalize = ar_shim_library_finalize,
+#else /* its mpi_f08 calls no C name */
+            .finalize_f08 = ar_shim_finalize_f08,
+#endif
+        },
+    .algorithm_name = ar_shim_algorithm_name,
+    .choose = ar_shim_choose,
+    .last = ar_shim_last,
+};

@@ -1,0 +1,131 @@
+/* The library that is preloaded: the symbols that it puts in front of the MPI library's.
+ *
+ * It needs no MPI, since shells, launchers and interpreters have it preloaded, too, and does
+ * nothing before its first call.  That one finds the MPI library of the process and loads the
+ * engine for it; from then on a call is one jump by a table.  Which MPI library needs which of
+ * these symbols is the engine's matter: where it has no function, the table leads to the library's
+ * own.
+ */
+#include <config.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "stub/load.h"
+
+/* --- the table --- */
+
+#define DECLARE(result, symbol, field, parameters, arguments)                                      \
+    static result first_##field parameters;                                                        \
+    AR_EXPORT result symbol parameters;
+AR_ENTRIES(DECLARE)
+
+/* Where calls go.  Entries are changed once, by release; pairs with the acquire of each call. */
+static struct ar_entries entries = {
+#define FIRST(result, symbol, field, parameters, arguments) .field = first_##field,
+    AR_ENTRIES(FIRST)};
+
+static struct ar_entries next;
+static const struct ar_mpi_engine *engine; /* NULL: none yet, or there is none */
+
+/* What the dynamic linker does where a program calls what its library has not. */
+static void __attribute__((noreturn)) fail(const char *symbol)
+{
+    fprintf(stderr, "liballreduce: the MPI library of this process has no symbol %s\n", symbol);
+    _exit(127);
+}
+
+/* What the MPI library has not stays as it is, and fails. */
+static void
+fill(void)
+{
+#define FILL(result, symbol, field, parameters, arguments)                                         \
+    if (next.field)                                                                                \
+        __atomic_store_n(&entries.field,                                                           \
+                         engine && engine->entries.field ? engine->entries.field : next.field,     \
+                         __ATOMIC_RELEASE);
+    AR_ENTRIES(FILL)
+}
+
+/* Until there is an MPI library: it may be loaded later. */
+static const struct ar_mpi_engine *
+load(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static bool is_done;
+    const int error = errno;
+    pthread_mutex_lock(&lock);
+    if (!is_done && ar_engine_load(&engine, &next)) {
+        if (engine)
+            engine->begin(&next);
+        fill();
+        is_done = true;
+    }
+    pthread_mutex_unlock(&lock);
+    errno = error;
+    return engine;
+}
+
+/* --- calls --- */
+
+#define DEFINE(result, symbol, field, parameters, arguments)                                       \
+    static result first_##field parameters                                                         \
+    {                                                                                              \
+        load();                                                                                    \
+        if (__atomic_load_n(&entries.field, __ATOMIC_ACQUIRE) == first_##field)                    \
+            fail(#symbol);                                                                         \
+        return entries.field arguments;                                                            \
+    }                                                                                              \
+    AR_EXPORT result symbol parameters                                                             \
+    {                                                                                              \
+        return __atomic_load_n(&entries.field, __ATOMIC_ACQUIRE) arguments;                        \
+    }
+AR_ENTRIES(DEFINE)
+
+/* --- the end --- */
+
+/* After all that the program itself does at its exit, which may be MPI_Finalize: atexit would be
+ * too early.  And here, not in the engine, which was loaded after MPI and is finished after it. */
+__attribute__((destructor)) static void
+at_exit(void)
+{
+    if (engine)
+        engine->end();
+}
+
+/* --- allreduce.h --- */
+
+AR_EXPORT const char *allreduce_version(void);
+AR_EXPORT const char *allreduce_algorithm_name(unsigned i);
+AR_EXPORT int allreduce_choose(MPI_Comm comm, const char *clauses);
+AR_EXPORT const char *allreduce_last(MPI_Comm comm, const char **reason);
+
+/* MPI_ERR_OTHER of Open MPI and of MPI 5's ABI, MPI_ERR_INTERN of MPICH: an error in all. */
+#define NO_ENGINE 16
+
+const char *
+allreduce_version(void)
+{
+    return load() ? engine->version : PACKAGE_VERSION " (no engine)";
+}
+
+const char *
+allreduce_algorithm_name(unsigned i)
+{
+    return load() ? engine->algorithm_name(i) : NULL;
+}
+
+int
+allreduce_choose(MPI_Comm comm, const char *clauses)
+{
+    return load() ? engine->choose(comm, clauses) : NO_ENGINE;
+}
+
+const char *
+allreduce_last(MPI_Comm comm, const char **reason)
+{
+    return load() ? engine->last(comm, reason) : NULL;
+}

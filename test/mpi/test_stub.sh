@@ -1,0 +1,64 @@
+#!/bin/sh
+# One file is preloaded under any MPI: it finds the MPI library wherever it is, and the engine for it; where there is
+# none it says so, and leaves all calls to MPI.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+limit=60
+module=$programs/.libs/plugin.so
+export ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring
+
+# A process without MPI loads no engine.
+expect_ok "a process without MPI" env LD_PRELOAD="$library" LD_DEBUG=files LD_DEBUG_OUTPUT="$scratch/debug" /bin/true
+grep -q liballreduce "$scratch"/debug.* || fail "a process without MPI: the library was not loaded"
+! grep -q 'engine-' "$scratch"/debug.* || fail "a process without MPI loads an engine"
+
+expect_row "a module's private MPI" ring 1 preload 2 "$programs/private" "$module"
+
+# A relative name, which means another file once the program has gone elsewhere.
+mkdir "$scratch/elsewhere"
+expect_row "a relative name" ring 1 launch 2 LD_PRELOAD=./.libs/liballreduce.so "$programs/private" "$module" "$scratch"
+
+# expect_native WHAT PATTERN LIBRARY: the program runs as without it, and one rank says why.
+expect_native() {
+    expect_ok "$1" launch 2 LD_PRELOAD="$3" "$programs/pings" || return
+    [ "$(grep -c "^liballreduce: $2" "$scratch/out")" -eq 1 ] && [ "$(wc -l <"$scratch/out")" -eq 1 ] || {
+        fail "$1: not told once, or more than that: $2"
+        cat "$scratch/out"
+    }
+}
+mkdir "$scratch/alone"
+cp "$library" "$scratch/alone/"
+expect_native "no engine" "no engine for this MPI: the MPI library is libmpi.*engines are installed for: none" \
+    "$scratch/alone/liballreduce.so"
+
+# Engines beside it: the one for this MPI is taken, a broken one is not.
+for family in mpich openmpi abi; do
+    echo nonsense >"$scratch/alone/engine-$family.so"
+done
+expect_native "a broken engine" "cannot load $scratch/alone/engine-$AR_MPI_FAMILY.so: .*: mpich, openmpi, abi;" \
+    "$scratch/alone/liballreduce.so"
+cp ".libs/engine-$AR_MPI_FAMILY.so" "$scratch/alone/"
+expect_row "one engine among others" ring 4 launch 2 LD_PRELOAD="$scratch/alone/liballreduce.so" "$programs/pings"
+cp "$programs/.libs/stale.so" "$scratch/alone/engine-$AR_MPI_FAMILY.so"
+expect_native "an engine of another version" "$scratch/alone/engine-$AR_MPI_FAMILY.so is of another version, 0.0.0" \
+    "$scratch/alone/liballreduce.so"
+
+# A symbol of ours that this MPI has not is as if it were not there.
+preload 1 "$programs/lacking" >"$scratch/out" 2>&1
+case $?:$AR_MPI_FAMILY in
+77:*) ;;
+0:*) fail "a call that the MPI library has not seems to succeed" ;;
+*) grep -q 'has no symbol MPI_Allreduce_c' "$scratch/out" || fail "a missing symbol: $(cat "$scratch/out")" ;;
+esac
+
+# The MPI library under the name that most of MPICH's relatives give it.
+file=$(LD_PRELOAD='' ldd "$programs/pings" | sed -n 's/.*libmpich\.so\.12 => \([^ ]*\) .*/\1/p')
+if [ -n "$file" ]; then
+    LC_ALL=C sed 's/libmpich\.so\.12/libmpi.so.12\x00\x00/' "$file" >"$scratch/libmpi.so.12"
+    LC_ALL=C sed 's/libmpich\.so\.12/libmpi.so.12\x00\x00/' "$programs/pings" >"$scratch/renamed"
+    chmod +x "$scratch/renamed"
+    expect_row "libmpi.so.12" ring 4 preload 2 LD_LIBRARY_PATH="$scratch" "$scratch/renamed"
+    expect_row "libmpi.so.12, by allreduce run" ring 4 launch 2 LD_LIBRARY_PATH="$scratch" ./allreduce run "$scratch/renamed"
+fi
+exit $failed
