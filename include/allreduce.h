@@ -14,12 +14,12 @@ extern "C" {
 #endif
 
 /* "0.1.0 (mpich)": version of the library, and whose ABI the MPI library of this process has, or
- * "no engine" where the library has none for it: then no call is taken, and allreduce_choose returns
- * an error.  A static string. */
+ * "no engine" where the library has none for it: then no call is taken, and allreduce_choose
+ * returns an error.  A static string. */
 const char *allreduce_version(void);
 
-/* Name of algorithm i = 0, 1, ... as ALLREDUCE_ALGO takes it; NULL past the last, and without engine.
- * A static string. */
+/* Name of algorithm i = 0, 1, ... as ALLREDUCE_ALGO takes it; NULL past the last, and without
+ * engine. A static string. */
 const char *allreduce_algorithm_name(unsigned i);
 
 /* From now on these clauses, in the grammar of ALLREDUCE_ALGO (allreduce(7)), choose

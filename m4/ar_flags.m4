@@ -4,7 +4,9 @@
 AC_DEFUN([AR_COMPILER_FLAGS], [
 AR_CFLAGS="-std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-stringop-overflow -fvisibility=hidden"
 AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [make compiler warnings errors])],
-              [AS_IF([test "x$enableval" = xyes], [AR_CFLAGS="$AR_CFLAGS -Werror"])])
+              [AS_IF([test "x$enableval" = xyes],
+                     [AR_CFLAGS="$AR_CFLAGS -Werror"; AR_OTHER_OPTIONS=--enable-werror])])
+AC_SUBST([AR_OTHER_OPTIONS])
 AC_SUBST([AR_CFLAGS])
 dnl Loops of unknown length are vectorised at -O2 too (GCC; clang does it anyway).
 AR_VECT_CFLAGS="-ftree-vectorize -fvect-cost-model=dynamic"

@@ -1,17 +1,66 @@
+# AR_MPI_FAMILY_OF(VARIABLE, COMPILER)
+# ------------------------------------
+# Sets VARIABLE to whose ABI the compiler's mpi.h has: mpich, openmpi, abi (that of MPI 5), other; empty where there is no
+# mpi.h.
+AC_DEFUN([AR_MPI_FAMILY_OF], [
+cat >conftest.c <<'END'
+#include <mpi.h>
+#if defined MPI_ABI_VERSION && MPI_ABI_VERSION >= 1
+family abi
+#elif defined OPEN_MPI
+family openmpi
+#elif defined MPICH_VERSION || defined I_MPI_VERSION || defined MVAPICH_VERSION
+family mpich
+#else
+family other
+#endif
+END
+$1=`$2 -E conftest.c 2>&AS_MESSAGE_LOG_FD | sed -n 's/^family //p'`
+rm -f conftest.c
+])
+
 # AR_MPI_TOOLS
 # ------------
-# Finds the MPI compiler and launcher before AC_PROG_CC: MPICH first, since
-# plain mpicc may be either where both MPIs are installed.  MPICC, MPIEXEC,
-# MPIFORT and MPICXX override.
+# Finds the MPI compilers and launcher before AC_PROG_CC.  The first compiler builds all, each
+# other one an engine more; MPICC or CC stands for one alone.  Plain mpicc may be any MPI's where
+# several are installed.  MPICC, MPIEXEC, MPIFORT and MPICXX override.
 AC_DEFUN([AR_MPI_TOOLS], [
-AC_ARG_VAR([MPICC], [MPI C compiler (default: mpicc.mpich, mpicc)])
+AC_ARG_VAR([MPICC], [MPI C compiler, for this MPI alone (default: see --with-mpi)])
 AC_ARG_VAR([MPIEXEC], [MPI launcher (default: the one beside MPICC)])
 AC_ARG_VAR([MPIFORT], [MPI Fortran compiler, for tests only (default: the one beside MPICC)])
 AC_ARG_VAR([MPICXX], [MPI C++ compiler, for tests only (default: the one beside MPICC)])
+AC_ARG_WITH([mpi],
+            [AS_HELP_STRING([--with-mpi=MPICC,...],
+                            [MPI C compilers for which engines are built (default: of mpicc.mpich, mpicc and mpicc.openmpi those that are there)])])
+ar_mpi_list=`echo "$with_mpi" | tr ',' ' '`
+AS_CASE(["$with_mpi"], [yes | no], [AC_MSG_ERROR([--with-mpi wants MPI C compilers: --with-mpi=mpicc,/opt/x/bin/mpicc])])
+AS_IF([test "x$ar_mpi_list" = x && test "x$MPICC$CC" = x], [
+  for ar_mpicc in mpicc.mpich mpicc mpicc.openmpi; do
+    AS_IF([command -v $ar_mpicc >/dev/null 2>&1], [ar_mpi_list="$ar_mpi_list $ar_mpicc"])
+  done])
+ar_mpi_known=
+AR_OTHER_MPI=
+for ar_mpicc in $ar_mpi_list; do
+  AC_MSG_CHECKING([whose ABI $ar_mpicc has])
+  AR_MPI_FAMILY_OF([ar_family], [$ar_mpicc])
+  AC_MSG_RESULT([${ar_family:-none}])
+  AS_CASE(["$ar_family: $ar_mpi_known "],
+          [:*], [AS_IF([test "x$with_mpi" != x], [AC_MSG_ERROR([--with-mpi: $ar_mpicc is no MPI C compiler])])],
+          [*" ${ar_family} "*], [AS_IF([test "x$with_mpi" != x],
+                                       [AC_MSG_ERROR([--with-mpi: $ar_mpicc has the ABI of one before it, whose engine serves both])])],
+          [AS_IF([test "x$ar_mpi_known" = x], [MPICC=$ar_mpicc], [AR_OTHER_MPI="$AR_OTHER_MPI $ar_family=$ar_mpicc"])
+           ar_mpi_known="$ar_mpi_known $ar_family"])
+done
+AC_SUBST([AR_OTHER_MPI])
 AC_CHECK_PROGS([MPICC], [mpicc.mpich mpicc])
 AS_IF([test "x$MPICC" = x],
       [AC_MSG_ERROR([no MPI compiler found: install MPICH (Debian: libmpich-dev mpich) or set MPICC])])
 ar_mpi_suffix=`expr "x$MPICC" : '.*mpicc\(.*\)'`
+ar_mpi_folder=`expr "x$MPICC" : 'x\(.*/\)mpicc'`
+AS_IF([test "x$ar_mpi_folder" != x], [
+  test "x$MPIEXEC" != x || test ! -x "${ar_mpi_folder}mpiexec$ar_mpi_suffix" || MPIEXEC=${ar_mpi_folder}mpiexec$ar_mpi_suffix
+  test "x$MPIFORT" != x || test ! -x "${ar_mpi_folder}mpifort$ar_mpi_suffix" || MPIFORT=${ar_mpi_folder}mpifort$ar_mpi_suffix
+  test "x$MPICXX" != x || test ! -x "${ar_mpi_folder}mpicxx$ar_mpi_suffix" || MPICXX=${ar_mpi_folder}mpicxx$ar_mpi_suffix])
 AC_CHECK_PROGS([MPIEXEC], ["mpiexec$ar_mpi_suffix" mpiexec])
 AC_CHECK_PROGS([MPIFORT], ["mpifort$ar_mpi_suffix" mpifort])
 AC_CHECK_PROGS([MPICXX], ["mpicxx$ar_mpi_suffix" mpicxx])
@@ -25,11 +74,8 @@ AS_IF([test "x$CC" = x], [CC=$MPICC])
 AC_DEFUN([AR_MPI_FEATURES], [
 AC_CHECK_FUNC([PMPI_Allreduce], [],
       [AC_MSG_ERROR([$CC does not link PMPI_Allreduce: is it an MPI compiler? set MPICC])])
-AC_CHECK_DECL([MPICH_VERSION], [AR_MPI_FAMILY=mpich], [], [[#include <mpi.h>]])
-AC_CHECK_DECL([OPEN_MPI], [AR_MPI_FAMILY=openmpi], [], [[#include <mpi.h>]])
-AC_COMPUTE_INT([ar_abi], [MPI_ABI_VERSION], [[#include <mpi.h>]], [ar_abi=-1])
-AS_IF([test "$ar_abi" -ge 1], [AR_MPI_FAMILY=abi])
-AS_IF([test "x$AR_MPI_FAMILY" = x], [AR_MPI_FAMILY=other])
+AR_MPI_FAMILY_OF([AR_MPI_FAMILY], [$CC])
+AS_IF([test "x$AR_MPI_FAMILY" = x], [AC_MSG_ERROR([$CC finds no mpi.h])])
 AC_SUBST([AR_MPI_FAMILY])
 AC_DEFINE_UNQUOTED([AR_MPI_FAMILY], ["$AR_MPI_FAMILY"], [MPI library this build is for])
 AM_CONDITIONAL([MPI_IS_ABI], [test "x$AR_MPI_FAMILY" = xabi])

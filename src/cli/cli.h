@@ -38,7 +38,7 @@ void ar_cli_parse_alone(const struct argp *argp, unsigned flags, int argc, char 
  * first to end. */
 void ar_cli_parse(const struct argp *argp, int argc, char **argv, void *input);
 
-/* "allreduce VERSION" on stdout. */
+/* On stdout: the version, where the library is, and for which MPI libraries it has engines. */
 void ar_cli_print_version(void);
 
 /* Until ar_cli_unmute this process prints nothing; where it fails meanwhile, it gives the ranks

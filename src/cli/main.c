@@ -35,7 +35,8 @@ print_help(FILE *file)
     fprintf(file, "Usage: allreduce SUBCOMMAND [OPTION...]\n\n");
     for (int i = 0; i < NSUBCOMMANDS; i++)
         fprintf(file, "  %-10s %s\n", subcommands[i].name, subcommands[i].help);
-    fprintf(file, "\n  -V, --version  print the version\n"
+    fprintf(file, "\n  -V, --version  print the version, where the library is, and for which MPI "
+                  "libraries\n"
                   "  -h, --help     print this; allreduce SUBCOMMAND --help prints more\n");
 }
 

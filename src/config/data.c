@@ -19,7 +19,7 @@ static const struct {
     [AR_DATA_RULES] = {"rules", ".rules", "rules"},
 };
 
-enum { PLACES = 4 };
+enum { PLACES = 5 };
 
 void
 ar_own_path(char path[PATH_MAX])
@@ -50,7 +50,8 @@ folder_in(int place, enum ar_data kind)
         {own, ""},    /* as the program was built */
         {own, "/.."}, /* and the library */
         {AR_DATADIR, "/allreduce"},
-        {own, "/../share/allreduce"}, /* moved since it was installed */
+        {own, "/../share/allreduce"},    /* moved since it was installed */
+        {own, "/../../share/allreduce"}, /* the same, for an engine, and a helper in libexec */
     };
     return asprintf(&path, "%s%s/%s", places[place].folder, places[place].below,
                     kinds[kind].folder) < 0

@@ -1,0 +1,90 @@
+/* What the subcommands share that run in MPI. */
+#include "config.h"
+
+#include <errno.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+/* --- the command line --- */
+
+void
+ar_option_type(struct argp_state *state, size_t *row, const char *name)
+{
+    char why[AR_PROBLEM_TEXT];
+    struct ar_text t;
+    ar_text_init(&t, why, sizeof why);
+    if (!ar_type_find(row, name, &t))
+        argp_error(state, "--type: %s", why);
+}
+
+void
+ar_option_op(struct argp_state *state, enum ar_op *op, const char *name)
+{
+    char why[AR_PROBLEM_TEXT];
+    struct ar_text t;
+    ar_text_init(&t, why, sizeof why);
+    if (!ar_op_by_name(op, name, &t))
+        argp_error(state, "--op: %s", why);
+}
+
+/* --- the ranks --- */
+
+char *
+ar_cli_command(int nranks, int argc, char **argv)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *const to = open_memstream(&text, &length);
+    if (!to)
+        return NULL;
+    fprintf(to, "mpiexec -n %d %s", nranks, argv[0]);
+    for (int i = 1; i < argc; i++) {
+        const char *const quote = strpbrk(argv[i], " ;()*") ? "'" : "";
+        fprintf(to, " %s%s%s", quote, argv[i], quote);
+    }
+    fclose(to);
+    return text;
+}
+
+int
+ar_cli_check_ranks(const char *command, int nranks)
+{
+    if (nranks > 1)
+        return AR_EXIT_DONE;
+    fprintf(stderr,
+            "allreduce %s: there is one rank alone, and it takes two or more: mpiexec -n 2 "
+            "allreduce %s, by the mpiexec of this MPI library\n",
+            command, command);
+    return AR_EXIT_USAGE;
+}
+
+int
+ar_cli_check_output(const char *option, const char *path, int rank)
+{
+    int status = AR_EXIT_DONE;
+    FILE *const file = rank == 0 && path ? fopen(path, "a") : NULL;
+    if (rank == 0 && path && !file) {
+        fprintf(stderr, "allreduce %s: cannot write %s: %s\n", option, path, strerror(errno));
+        status = AR_EXIT_FAILED;
+    }
+    if (file)
+        fclose(file);
+    MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return status;
+}
+
+char *
+ar_cli_share(char *text)
+{
+    unsigned long length = text ? strlen(text) + 1 : 0;
+    MPI_Bcast(&length, 1, MPI_UNSIGNED_LONG, 0, MPI_COMM_WORLD);
+    if (length > 0 && !text)
+        text = malloc(length);
+    if (length > 0 && !text)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Bcast(text, (int)length, MPI_CHAR, 0, MPI_COMM_WORLD);
+    return text;
+}
