@@ -22,7 +22,7 @@ expect_row "a relative name" ring 1 launch 2 LD_PRELOAD=./.libs/liballreduce.so 
 # expect_native WHAT PATTERN LIBRARY: the program runs as without it, and one rank says why.
 expect_native() {
     expect_ok "$1" launch 2 LD_PRELOAD="$3" "$programs/pings" || return
-    [ "$(grep -c "^liballreduce: $2" "$scratch/out")" -eq 1 ] && [ "$(wc -l <"$scratch/out")" -eq 1 ] || {
+    [ "$(grep -c "^liballreduce: $2" "$scratch/out") $(wc -l <"$scratch/out")" = "1 1" ] || {
         fail "$1: not told once, or more than that: $2"
         cat "$scratch/out"
     }
