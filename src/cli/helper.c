@@ -42,16 +42,17 @@ ar_helper_find(char path[PATH_MAX], const char *family)
     return false;
 }
 
-/* Becomes the helper; argv[0] is "allreduce SUBCOMMAND". */
+/* Becomes the helper for the launcher's MPI library, or else for the family otherwise, if that is
+ * not NULL; argv[0] is "allreduce SUBCOMMAND". */
 static int
-hand_over(int argc, char **argv)
+hand_over(int argc, char **argv, const char *otherwise)
 {
     struct ar_launcher launcher;
     const bool is_told = ar_launcher_find(&launcher) && launcher.family;
     const char *const family = is_told ? launcher.family : AR_MPI_FAMILY;
     char path[PATH_MAX], name[] = "allreduce", list[128];
     char **const words = calloc((size_t)argc + 2, sizeof *words);
-    if (words && ar_helper_find(path, family)) {
+    if (words && (ar_helper_find(path, family) || (otherwise && ar_helper_find(path, otherwise)))) {
         words[0] = name;
         words[1] = strchr(argv[0], ' ') + 1;
         memcpy(words + 2, argv + 1, (size_t)argc * sizeof *words);
@@ -76,23 +77,24 @@ hand_over(int argc, char **argv)
 int
 ar_cli_bench(int argc, char **argv)
 {
-    return hand_over(argc, argv);
+    return hand_over(argc, argv, NULL);
 }
 
 int
 ar_cli_tune(int argc, char **argv)
 {
-    return hand_over(argc, argv);
+    return hand_over(argc, argv, NULL);
 }
 
 int
 ar_cli_model(int argc, char **argv)
 {
-    return hand_over(argc, argv);
+    return hand_over(argc, argv, NULL);
 }
 
+/* Which says that the launcher is not that MPI's. */
 int
 ar_cli_doctor(int argc, char **argv)
 {
-    return hand_over(argc, argv);
+    return hand_over(argc, argv, AR_MPI_FAMILY);
 }
