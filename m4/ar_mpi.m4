@@ -31,11 +31,11 @@ AC_ARG_VAR([MPIFORT], [MPI Fortran compiler, for tests only (default: the one be
 AC_ARG_VAR([MPICXX], [MPI C++ compiler, for tests only (default: the one beside MPICC)])
 AC_ARG_WITH([mpi],
             [AS_HELP_STRING([--with-mpi=MPICC,...],
-                            [MPI C compilers for which engines are built (default: of mpicc.mpich, mpicc and mpicc.openmpi those that are there)])])
+                            [MPI C compilers for which engines are built (default: of mpicc.mpich, mpicc.openmpi and mpicc those that are there)])])
 ar_mpi_list=`echo "$with_mpi" | tr ',' ' '`
 AS_CASE(["$with_mpi"], [yes | no], [AC_MSG_ERROR([--with-mpi wants MPI C compilers: --with-mpi=mpicc,/opt/x/bin/mpicc])])
 AS_IF([test "x$ar_mpi_list" = x && test "x$MPICC$CC" = x], [
-  for ar_mpicc in mpicc.mpich mpicc mpicc.openmpi; do
+  for ar_mpicc in mpicc.mpich mpicc.openmpi mpicc; do
     AS_IF([command -v $ar_mpicc >/dev/null 2>&1], [ar_mpi_list="$ar_mpi_list $ar_mpicc"])
   done])
 ar_mpi_known=
