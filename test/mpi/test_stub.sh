@@ -44,6 +44,11 @@ cp "$programs/.libs/stale.so" "$scratch/alone/engine-$AR_MPI_FAMILY.so"
 expect_native "an engine of another version" "$scratch/alone/engine-$AR_MPI_FAMILY.so is of another version, 0.0.0" \
     "$scratch/alone/liballreduce.so"
 
+# Several engines, each in its own build: the library of the first serves all.
+case $PWD in
+*/engines/*) expect_row "the library for several MPIs" ring 4 launch 2 LD_PRELOAD="${PWD%/engines/*}/.libs/liballreduce.so" "$programs/pings" ;;
+esac
+
 # A symbol of ours that this MPI has not is as if it were not there.
 preload 1 "$programs/lacking" >"$scratch/out" 2>&1
 case $?:$AR_MPI_FAMILY in
