@@ -55,13 +55,11 @@ ar_explain_read_choice(struct ar_choice *choice, const char *text, int nodes)
         ar_explain_problem(text, &problem);
         return AR_EXIT_USAGE;
     }
-    /* An Intel id may be two clauses, of which the first is for one node. */
-    const struct ar_clause *const clauses = rules->clauses;
-    const bool is_two = rules->nclauses == 2 && clauses[0].column == clauses[1].column;
-    if (rules->nclauses != 1 + (size_t)is_two || rules->nconditions > 0)
+    const bool is_pair = ar_rules_is_pair(rules, 0);
+    if (rules->nclauses != 1 + (size_t)is_pair || rules->nconditions > 0)
         why = "give one algorithm without conditions, or --rules TEXT";
     else
-        *choice = clauses[is_two && nodes > 1].choice;
+        *choice = rules->clauses[is_pair && nodes > 1].choice;
     ar_rules_destroy(rules);
     if (!why && choice->kind != AR_CHOICE_ALGORITHM)
         why = "has no schedule of its own; --rules shows what it picks";

@@ -278,15 +278,25 @@ print_shadow(const struct map *map, const struct ar_clause *idle)
     printf("%s\n", *separator ? "" : "asks for blocks that messages of its sizes do not have here");
 }
 
-/* Why a clause takes nothing. */
+/* Why a clause takes nothing; BUSY: it does, or it need not. */
 enum idle { BUSY, OTHER_CALLS, OTHER_RANKS, SHADOWED };
+
+/* Of the two clauses of an Intel id, the one for other nodes than the call's: the id is idle where
+ * the other one is. */
+static bool
+is_other_half(const struct map *map, const struct ar_clause *clause)
+{
+    const size_t i = (size_t)(clause - map->rules->clauses);
+    return map->call.shares_memory ? i > 0 && ar_rules_is_pair(map->rules, i - 1)
+                                   : ar_rules_is_pair(map->rules, i);
+}
 
 /* missing gets the traits that the call does not have. */
 static enum idle
 why_idle(const struct map *map, const struct ar_clause *clause, struct ar_traits *missing)
 {
     *missing = clause->traits;
-    if (takes(map, clause, clause))
+    if (is_other_half(map, clause) || takes(map, clause, clause))
         return BUSY;
     missing->asks &= ~(unsigned)AR_TRAIT_BLOCK; /* that is a question of the size */
     missing->asks = ar_traits_missing(missing, &map->call);

@@ -34,6 +34,14 @@ ar_rules_match(const struct ar_rules *rules, const struct ar_request *request)
     return NULL;
 }
 
+bool
+ar_rules_is_pair(const struct ar_rules *rules, size_t i)
+{
+    const struct ar_clause *const clause = &rules->clauses[i];
+    return i + 1 < rules->nclauses && clause[0].line == clause[1].line &&
+           clause[0].column == clause[1].column;
+}
+
 unsigned
 ar_rules_all_traits(const struct ar_rules *rules)
 {

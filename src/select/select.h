@@ -108,6 +108,10 @@ int ar_rules_parse_lines(struct ar_rules **rules, const char *text, struct ar_pr
 
 void ar_rules_destroy(struct ar_rules *rules);
 
+/* Are clause i and the next one a single one in the text?  So is an Intel id whose first clause is
+ * for one node and the second for more. */
+bool ar_rules_is_pair(const struct ar_rules *rules, size_t i);
+
 /* Does the clause match the request? */
 bool ar_clause_matches(const struct ar_clause *clause, const struct ar_request *request);
 

@@ -138,9 +138,13 @@ check_rules(struct ar_translator *x, const struct ar_rules *rules)
 {
     const bool takes_one = x->library == AR_LIBRARY_MPICH || x->library == AR_LIBRARY_NCCL;
     const struct ar_clause *culprit = NULL;
-    for (size_t i = 0; i < rules->nclauses && !culprit; i++)
-        if (rules->clauses[i].traits.asks || (takes_one && (i > 0 || rules->nconditions > 0)))
+    for (size_t i = 0, written = 0; i < rules->nclauses && !culprit; i++) {
+        if (ar_rules_is_pair(rules, i))
+            continue; /* the second is what has a counterpart */
+        if (rules->clauses[i].traits.asks || (takes_one && (written > 0 || rules->nconditions > 0)))
             culprit = &rules->clauses[i];
+        written++;
+    }
     if (!culprit)
         return AR_OK;
     ar_text_add(&x->why,
