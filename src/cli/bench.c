@@ -131,6 +131,24 @@ run_place(struct run *run, size_t count, enum ar_place place)
     return status ? status : m->interrupted ? AR_EXIT_INTERRUPTED : wrong;
 }
 
+/* All of them before the first table.  An enum ar_exit. */
+static int
+check_sizes(const struct run *run)
+{
+    const struct ar_sizes *const sizes = &run->bench->sizes;
+    const size_t size = run->m.reduction.size;
+    for (size_t i = 0; i < sizes->n; i++) {
+        const size_t bytes = sizes->bytes[i];
+        if (bytes >= size && bytes / size <= INT_MAX)
+            continue;
+        if (run->m.rank == 0)
+            fprintf(stderr, "allreduce bench: --sizes: %zu bytes: allowed here: %zu to %zu\n",
+                    bytes, size, size * INT_MAX);
+        return AR_EXIT_USAGE;
+    }
+    return AR_EXIT_DONE;
+}
+
 /* AR_EXIT_FAILED after a wrong result, which stops nothing. */
 static int
 run_sizes(struct run *run)
@@ -138,16 +156,12 @@ run_sizes(struct run *run)
     const struct ar_bench *const bench = run->bench;
     const size_t size = run->m.reduction.size;
     int worst = AR_EXIT_DONE;
-    int status = add_all(&run->m, bench);
+    int status = check_sizes(run);
+    if (!status)
+        status = add_all(&run->m, bench);
     weigh(run);
     for (size_t i = 0; i < bench->sizes.n && !status; i++) {
-        const size_t bytes = bench->sizes.bytes[i], count = bytes / size;
-        if (count < 1 || count > INT_MAX) {
-            if (run->m.rank == 0)
-                fprintf(stderr, "allreduce bench: --sizes: %zu bytes: allowed here: %zu to %zu\n",
-                        bytes, size, size * INT_MAX);
-            return AR_EXIT_USAGE;
-        }
+        const size_t count = bench->sizes.bytes[i] / size;
         for (int place = AR_OUT_OF_PLACE; place <= AR_IN_PLACE && !status; place++)
             if (bench->places & 1u << place) {
                 status = run_place(run, count, (enum ar_place)place);

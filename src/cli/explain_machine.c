@@ -260,6 +260,11 @@ find_rival(struct rival *rival, const struct scene *scene, const struct rival *b
     }
     if (error || rival->choice.kind != AR_CHOICE_ALGORITHM)
         return error;
+    if (!call.commutative &&
+        !ar_algorithm_keeps_order(rival->choice.algorithm, &rival->choice.params)) {
+        rival->choice = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
+        return AR_OK;
+    }
     struct ar_choice placed = rival->choice;
     placed.params.node_of = scene->node_of;
     error = predict(&prediction, scene, &placed);
@@ -324,6 +329,7 @@ compare_rules(struct scene *scene)
         rivals[1 + i].name = request->compared[i];
         exit_code = ar_explain_read_rules(&rivals[1 + i].rules, request->compared[i]);
     }
+    scene->advice.in_order = !ar_explain_call(request).commutative;
     if (exit_code == AR_EXIT_DONE) {
         printf("%d ranks on %d node%s, on: %s\n\n%10s  %-16s  %10s  %7s\n", request->nranks,
                scene->nnodes, scene->nnodes == 1 ? "" : "s", scene->machine.title, "bytes", "rules",

@@ -46,7 +46,7 @@ ar_progress_tell(struct ar_progress *progress, double done, const char *what, ..
     va_start(args, what);
     vsnprintf(text, sizeof text, what, args);
     va_end(args);
-    if (done > KNOWN)
+    if (done > KNOWN && done < 1)
         snprintf(left, sizeof left, ", about %.0f s left", elapsed * (1 - done) / done);
     fprintf(stderr,
             is_terminal ? "\r\033[Kallreduce %s: %s; %.0f s%s" : "allreduce %s: %s; %.0f s%s\n",

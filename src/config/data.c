@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "installed.h"
@@ -59,6 +60,14 @@ folder_in(int place, enum ar_data kind)
                : path;
 }
 
+/* A folder of that name is none. */
+static bool
+is_file(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 /* The file of this name in a folder, with the ending or without; NULL where there is none. */
 static char *
 find_in(const char *folder, const char *name, const char *ending)
@@ -68,7 +77,7 @@ find_in(const char *folder, const char *name, const char *ending)
         char *path;
         if (asprintf(&path, "%s/%s%s", folder, name, endings[i]) < 0)
             return NULL;
-        if (access(path, F_OK) == 0)
+        if (is_file(path))
             return path;
         free(path);
     }
@@ -105,7 +114,7 @@ char *
 ar_data_find(enum ar_data kind, const char *name, struct ar_text *why)
 {
     char *path = NULL;
-    if (*name == '\0' || strchr(name, '/') || access(name, F_OK) == 0)
+    if (*name == '\0' || strchr(name, '/') || is_file(name))
         return strdup(name);
     for (int place = 0; place < PLACES && !path; place++) {
         char *const folder = folder_in(place, kind);

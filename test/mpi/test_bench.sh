@@ -130,6 +130,8 @@ expect_refused "no folder" 'cannot write /nowhere/bench.csv' --output=/nowhere/b
 expect_refused "unknown algorithm" "did you mean 'ring'" --algo=rign
 expect_refused "a type without the op" 'MPI_BAND does not take MPI_FLOAT' --op=band
 expect_refused "half an element" '2 bytes: allowed here: 4 to' --sizes=2
+expect_refused "half an element behind a good size" '2 bytes: allowed here: 4 to' --algo=ring --sizes=8,2 --json
+! grep '"complete"' "$scratch/out" || fail "half an element: sizes were measured before it was refused"
 expect_refused "unknown option" 'unrecognized option' --sise=2
 for subcommand in bench tune; do
     for option in --help --usage; do
