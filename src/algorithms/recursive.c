@@ -5,9 +5,10 @@
  *   doubling  ranges of ranks are cut in the middle, down to single ranks: who combines
  *             is near first and far last.  Operands are combined in rank order, for any op
  *   halving   rank r's parent is r - 2^k, where 2^k is the largest power of two <= r, and the
- *             furthest combine first: a course's tree.  Of 6 ranks 4 sends to 0 and 5 to 1, then 2
- * to 0 and 3 to 1, then 1 to 0.  It needs a commutative op: rank 0 combines with rank 4 before it
- * has anything of rank 1, and all of the first messages go half of the ranks far
+ *             furthest combine first: a course's tree.  Of 6 ranks 4 sends to 0 and 5 to 1,
+ *             then 2 to 0 and 3 to 1, then 1 to 0.  It needs a commutative op: rank 0 combines
+ *             with rank 4 before it has anything of rank 1, and all of the first messages go
+ *             half of the ranks far
  *
  * Rounds ceil(log2 p) up and floor(log2 p) down; sent: rank 0 n ceil(log2 p) elements, a leaf n; no
  * scratch.

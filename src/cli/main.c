@@ -19,7 +19,7 @@ static const struct subcommand subcommands[] = {
     {"convert", ar_cli_convert,
      "settings of Intel MPI, Open MPI, MPICH, UCC and NCCL as rules, and back"},
     {"run", ar_cli_run, "under mpiexec: a program with the library preloaded"},
-    {"bench", ar_cli_bench, "under mpiexec: every algorithm timed beside the MPI's own"},
+    {"bench", ar_cli_bench, "under mpiexec: every algorithm timed beside the MPI library's own"},
     {"tune", ar_cli_tune, "under mpiexec: the fastest for each size, as rules"},
     {"model", ar_cli_model, "under mpiexec: the constants of this machine, as a file"},
     {"doctor", ar_cli_doctor, "what is wrong with a set-up, and what to do about it"},

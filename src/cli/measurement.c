@@ -2,16 +2,17 @@
 
 #include "cli/measurement.h"
 
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "call/allreduce.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "communicator/decide.h"
 #include "communicator/process.h"
 #include "config/config.h"
-#include <math.h>
-#include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define WARMUPS   2 /* calls; one where time is limited, for judging was a call, too */
 #define BATCH_MAX 100000
