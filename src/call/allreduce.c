@@ -233,6 +233,14 @@ resolve_and_run(struct ar_communicator *c, const struct ar_call *call)
     return error ? refuse(call, error) : ask_and_run(c, NULL, &r, call);
 }
 
+/* Are the buffers known to be host memory?  MPI_IN_PLACE is none. */
+static inline bool
+passes(const struct ar_call *call)
+{
+    const void *in_place = MPI_IN_PLACE;
+    return ar_device_passes(call->in == in_place ? call->out : call->in, call->out);
+}
+
 static inline int
 decide_and_run(struct ar_communicator *c, const struct ar_call *call)
 {
@@ -241,7 +249,7 @@ decide_and_run(struct ar_communicator *c, const struct ar_call *call)
     if (c->last_decision && c->last_reduction.type == call->type &&
         c->last_reduction.op == call->op && c->last_count == (size_t)call->count && call->in &&
         call->out) {
-        if (--c->calls_to_review > 0 && ar_device_passes(call->in, call->out))
+        if (--c->calls_to_review > 0 && passes(call))
             return execute(c, c->last_decision, &c->last_reduction, call);
         return ask_and_run_again(c, call);
     }

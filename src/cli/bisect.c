@@ -4,6 +4,7 @@
 #include <config.h>
 
 #include <argp.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,6 +17,8 @@
 #include "cli/preload.h"
 #include "cli/report.h"
 #include "cli/trial.h"
+#include "config/config.h"
+#include "config/variables.h"
 #include "select/select.h"
 
 enum { BINS = 65, PATH_ROOM = PATH_MAX + 64, LINE_ROOM = 256 };
@@ -37,7 +40,6 @@ struct bisection {
 
     char folder[PATH_MAX]; /* of logs and statistics */
     char *library;
-    char *preload; /* LD_PRELOAD as the user has it; NULL: unset */
     int trials;
     double longest_s; /* of those that passed */
     bool has_stopped; /* by a signal, or since the command cannot be started */
@@ -58,15 +60,31 @@ limit_of(const struct bisection *b)
                                                        : LEAST_LIMIT_S;
 }
 
+/* ALLREDUCE_STATS=path, in which % is special. */
+static int
+set_statistics(const char *path)
+{
+    char value[2 * PATH_ROOM];
+    size_t n = 0;
+    for (; *path; path++) {
+        if (*path == '%')
+            value[n++] = '%';
+        value[n++] = *path;
+    }
+    value[n] = '\0';
+    return setenv("ALLREDUCE_STATS", value, 1);
+}
+
 /* algo: as in ALLREDUCE_ALGO; NULL: the library is left out.  0, or -1 without memory. */
 static int
 set_environment(const struct bisection *b, const char *algo, const char *statistics)
 {
-    int failed = b->preload ? setenv("LD_PRELOAD", b->preload, 1) : unsetenv("LD_PRELOAD");
-    if (algo)
-        failed |= ar_preload_set(b->library) | setenv("ALLREDUCE_ALGO", algo, 1) |
-                  setenv("ALLREDUCE_STATS", statistics, 1);
-    return failed ? -1 : 0;
+    if (!algo)
+        return ar_preload_clear() || unsetenv("ALLREDUCE_ALGO") ? -1 : 0;
+    return ar_preload_set(b->library) || setenv("ALLREDUCE_ALGO", algo, 1) ||
+                   set_statistics(statistics)
+               ? -1
+               : 0;
 }
 
 /* Notes the sizes of the program's messages, where the trial has left statistics. */
@@ -164,27 +182,54 @@ struct part {
     size_t first, last;
 };
 
-/* good for the part, bad for all other sizes; returns text. */
-static char *
-clauses_of(const struct bins *bins, struct part part, const char *good, const char *bad, char *text,
-           size_t room)
+static void __attribute__((noreturn)) end_without_memory(void)
 {
-    char from[AR_SIZE_TEXT] = "0", to[AR_SIZE_TEXT] = "inf";
-    if (part.first > 0)
-        ar_size_print(ar_size_bin_first(bins->bin[part.first]), from, sizeof from);
-    if (part.last + 1 < bins->n)
-        ar_size_print(ar_size_bin_last(bins->bin[part.last]), to, sizeof to);
-    if (part.first == 0 && part.last + 1 >= bins->n)
-        snprintf(text, room, "%s", good);
+    fprintf(stderr, "allreduce bisect: out of memory\n");
+    exit(AR_EXIT_FAILED);
+}
+
+/* good for the part, bad for all other sizes.  One of them is a single name at least, which the
+ * sizes are given to.  Malloced. */
+static char *
+clauses_of(const struct bins *bins, struct part part, const char *good, const char *bad)
+{
+    const bool is_plain = !strpbrk(good, ":;");
+    const bool has_below = part.first > 0, has_above = part.last + 1 < bins->n;
+    const uint64_t first = has_below ? ar_size_bin_first(bins->bin[part.first]) : 0;
+    const uint64_t last = has_above ? ar_size_bin_last(bins->bin[part.last]) : 0;
+    char from[AR_SIZE_TEXT], to[AR_SIZE_TEXT], *text = NULL;
+    size_t length;
+    FILE *const out = open_memstream(&text, &length);
+    if (!out)
+        end_without_memory();
+    ar_size_print(is_plain || first == 0 ? first : first - 1, from, sizeof from);
+    ar_size_print(is_plain ? last : last + 1, to, sizeof to);
+    if (is_plain && (has_below || has_above))
+        fprintf(out, "%s:%s-%s;%s", good, from, has_above ? to : "inf", bad);
     else
-        snprintf(text, room, "%s:%s-%s;%s", good, from, to, bad);
+        fprintf(out, "%s%s%s%s%s%s%s%s%s", has_below ? bad : "", has_below ? ":0-" : "",
+                has_below ? from : "", has_below ? ";" : "", has_above ? bad : "",
+                has_above ? ":" : "", has_above ? to : "", has_above ? "-inf;" : "", good);
+    if (fclose(out))
+        end_without_memory();
     return text;
 }
 
+/* Does the program pass with good for the part and bad for the rest? */
+static bool
+passes_with(struct bisection *b, const struct bins *bins, struct part part, const char *good,
+            const char *bad)
+{
+    char *const text = clauses_of(bins, part, good, bad);
+    const bool has_passed = passes(b, text);
+    free(text);
+    return has_passed;
+}
+
 /* The program passes with good and fails with bad: keeps good to the shortest part of the sizes
- * with which it passes.  Writes the clauses to text. */
-static void
-narrow(struct bisection *b, const char *good, const char *bad, char *text, size_t room)
+ * with which it passes.  The clauses, malloced. */
+static char *
+narrow(struct bisection *b, const char *good, const char *bad)
 {
     struct bins bins = {.n = 0};
     for (unsigned i = 0; i < BINS; i++)
@@ -193,19 +238,19 @@ narrow(struct bisection *b, const char *good, const char *bad, char *text, size_
     struct part part = {0, bins.n > 0 ? bins.n - 1 : 0};
     for (size_t low = 0; low < part.last && !b->has_stopped;) {
         const size_t middle = low + (part.last - low) / 2;
-        if (passes(b, clauses_of(&bins, (struct part){0, middle}, good, bad, text, room)))
+        if (passes_with(b, &bins, (struct part){0, middle}, good, bad))
             part.last = middle;
         else
             low = middle + 1;
     }
     for (size_t high = part.last; part.first < high && !b->has_stopped;) {
         const size_t middle = high - (high - part.first) / 2;
-        if (passes(b, clauses_of(&bins, (struct part){middle, part.last}, good, bad, text, room)))
+        if (passes_with(b, &bins, (struct part){middle, part.last}, good, bad))
             part.first = middle;
         else
             high = middle - 1;
     }
-    clauses_of(&bins, part, good, bad, text, room);
+    return clauses_of(&bins, part, good, bad);
 }
 
 /* --- what is found --- */
@@ -213,14 +258,14 @@ narrow(struct bisection *b, const char *good, const char *bad, char *text, size_
 static int
 conclude(struct bisection *b, const char *culprit, const char *good, const char *bad)
 {
-    char text[2 * AR_CHOICE_TEXT + 1024];
-    narrow(b, good, bad, text, sizeof text);
+    char *const text = narrow(b, good, bad);
     printf("\n%s: the program passes with %s and fails with %s.\n", culprit, good, bad);
     if (b->has_stopped)
         printf("Stopped early: a shorter range of sizes might do.\n");
     printf("Keep:  ALLREDUCE_ALGO='%s'\n"
            "as in  allreduce run --algo '%s' PROGRAM, behind the launcher\n",
            text, text);
+    free(text);
     return AR_EXIT_DONE;
 }
 
@@ -231,14 +276,14 @@ give_up(const struct bisection *b, const char *what)
     return AR_EXIT_FAILED;
 }
 
-/* Neither the setting nor the native allreduce passes, the native one not even alone. */
+/* Neither the setting nor the native allreduce passes. */
 static int
-try_unlike(struct bisection *b, bool is_native_bad)
+try_unlike(struct bisection *b)
 {
     for (size_t i = 0; i < sizeof unlike / sizeof unlike[0] && !b->has_stopped; i++)
         if (passes(b, unlike[i]))
             return conclude(b, "Both the MPI library's own allreduce and the setting are at fault",
-                            unlike[i], is_native_bad ? "native" : b->setting);
+                            unlike[i], "native");
     return give_up(b,
                    "It fails with every choice: the cause is not the algorithm of an allreduce.");
 }
@@ -249,20 +294,19 @@ bisect(struct bisection *b)
     const bool alone = passes(b, NULL), set = !b->has_stopped && passes(b, b->setting);
     if (b->has_stopped)
         return give_up(b, "");
-    if ((alone || set) && !b->was_used) {
-        printf("\nNo rank wrote statistics: either the program makes no MPI_Allreduce, or the\n"
-               "library did not reach it.  allreduce run, in front of the program, says why;\n"
-               "mpirun of Open MPI takes -x LD_PRELOAD -x ALLREDUCE_ALGO -x ALLREDUCE_STATS to\n"
-               "other hosts.\n");
-        return AR_EXIT_FAILED;
-    }
-    if (alone && set) {
+    if (alone && set && b->was_used) {
         printf("\nIt passes with and without the library.  If it fails at times, give --repeat.\n");
         return AR_EXIT_DONE;
     }
     const bool native = passes(b, "native");
     if (b->has_stopped)
         return give_up(b, "");
+    if ((native || set) && !b->was_used)
+        return give_up(
+            b, "No rank wrote statistics: either the program makes no MPI_Allreduce, or the "
+               "library did not\nreach it.  allreduce run, in front of the program, says why; "
+               "mpirun of Open MPI takes\n-x LD_PRELOAD -x ALLREDUCE_ALGO -x ALLREDUCE_STATS "
+               "to other hosts; and rank 0 must see the\nfolder of --logs.");
     if (!native && set)
         return conclude(b, "The MPI library's own allreduce is at fault", b->setting, "native");
     if (native && !set)
@@ -275,7 +319,7 @@ bisect(struct bisection *b)
     if (alone)
         return give_up(b, "It fails under the library even with native: run it without, and please "
                           "report this.");
-    return try_unlike(b, true);
+    return try_unlike(b);
 }
 
 /* --- command line --- */
@@ -312,6 +356,13 @@ parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
+static bool
+is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 /* A folder for the logs; false, having said why, where there is none. */
 static bool
 make_folder(struct bisection *b)
@@ -321,7 +372,7 @@ make_folder(struct bisection *b)
     bool is_made;
     if (b->logs) {
         snprintf(b->folder, sizeof b->folder, "%s", logs ? logs : b->logs);
-        is_made = mkdir(b->folder, 0777) == 0 || errno == EEXIST;
+        is_made = mkdir(b->folder, 0777) == 0 || (errno == EEXIST && is_folder(b->folder));
     } else {
         snprintf(b->folder, sizeof b->folder, "%s/allreduce-bisect-XXXXXX",
                  temporary ? temporary : "/tmp");
@@ -334,37 +385,35 @@ make_folder(struct bisection *b)
     return is_made;
 }
 
-/* Removes it, or says where it is where it was asked for. */
+/* Removes it with what is in it, or says where it is if it was asked for. */
 static void
 leave_folder(const struct bisection *b)
 {
-    static const char *const endings[] = {"log", "jsonl"};
-    char path[PATH_ROOM];
     if (b->logs) {
         printf("What the trials printed is in %s.\n", b->folder);
         return;
     }
-    for (int i = 1; i <= b->trials; i++)
-        for (size_t k = 0; k < sizeof endings / sizeof endings[0]; k++) {
-            snprintf(path, sizeof path, "%s/trial-%d.%s", b->folder, i, endings[k]);
-            unlink(path);
-        }
+    DIR *const folder = opendir(b->folder);
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        closedir(folder);
     rmdir(b->folder);
 }
 
-/* A bad setting would make every trial fail. */
+/* A bad setting would make every trial fail.  An enum ar_exit. */
 static int
 check_setting(const char *setting)
 {
-    struct ar_problem problem;
-    struct ar_rules *rules = NULL;
-    const int error = ar_rules_parse(&rules, setting, &problem);
-    ar_rules_destroy(rules);
-    if (error == AR_ERR_SYNTAX)
-        fprintf(stderr, "allreduce bisect: --algo: %s\n", problem.text);
-    else if (error)
-        fprintf(stderr, "allreduce bisect: out of memory\n");
-    return error == AR_ERR_SYNTAX ? AR_EXIT_USAGE : error ? AR_EXIT_FAILED : AR_EXIT_DONE;
+    struct ar_config *const config =
+        setenv("ALLREDUCE_ALGO", setting, 1) ? NULL : ar_config_from_environment();
+    if (!config)
+        end_without_memory();
+    const bool is_bad = config->broken;
+    if (is_bad)
+        fprintf(stderr, "allreduce bisect: %s\n", config->problem);
+    ar_config_destroy(config);
+    return is_bad ? AR_EXIT_USAGE : AR_EXIT_DONE;
 }
 
 int
@@ -393,13 +442,16 @@ ar_cli_bisect(int argc, char **argv)
                "MPI library's own allreduce and with unlike algorithms; then narrows the choice to "
                "the sizes of messages that matter, and prints the line to keep.",
     };
-    const char *const algo = getenv("ALLREDUCE_ALGO"), *const preload = getenv("LD_PRELOAD");
+    const char *const algo = getenv("ALLREDUCE_ALGO");
     struct bisection b = {.setting = algo && *algo ? algo : "auto", .repeat = 1};
     ar_cli_parse_alone(&argp, ARGP_IN_ORDER, argc, argv, &b);
-    int status = check_setting(b.setting);
-    if (status)
+    char *const setting = strdup(b.setting); /* which may be a value of the environment */
+    int status = setting ? check_setting(setting) : AR_EXIT_FAILED;
+    if (status) {
+        free(setting);
         return status;
-    b.preload = preload ? strdup(preload) : NULL;
+    }
+    b.setting = strcmp(setting, "intel") == 0 && ar_intel_setting() ? ar_intel_setting() : setting;
     b.library = ar_preload_find();
     status = AR_EXIT_FAILED;
     if (!b.library)
@@ -410,7 +462,7 @@ ar_cli_bisect(int argc, char **argv)
         status = bisect(&b);
         leave_folder(&b);
     }
-    free(b.preload);
+    free(setting);
     free(b.library);
     return status;
 }

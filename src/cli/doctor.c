@@ -51,18 +51,20 @@ worst_of(const struct ar_findings *findings)
     return worst;
 }
 
+/* All but the first `told`.  Flushed, since MPI may end the process before more is found. */
 static void
-print_text(const struct ar_findings *findings)
+print_text(const struct ar_findings *findings, size_t told)
 {
     static const enum ar_color colors[] = {AR_COLOR_GOOD, AR_COLOR_TITLE, AR_COLOR_WARNING,
                                            AR_COLOR_BAD};
-    for (size_t i = 0; i < findings->n; i++) {
+    for (size_t i = told; i < findings->n; i++) {
         const struct ar_finding *const f = &findings->finding[i];
         printf("%s%-7s%s  %-9s  %s\n", ar_color_begin(stdout, colors[f->verdict]),
                names[f->verdict], ar_color_end(stdout), f->check, f->text);
         if (f->advice)
             printf("%20s-> %s\n", "", f->advice);
     }
+    fflush(stdout);
 }
 
 static int
@@ -71,6 +73,10 @@ print_json(const struct ar_findings *findings)
     json_t *const checks = json_array();
     for (size_t i = 0; i < findings->n; i++) {
         const struct ar_finding *const f = &findings->finding[i];
+        json_t *const text = json_string(f->text);
+        for (char *c = f->text; !text && *c; c++) /* names of files need not be UTF-8 */
+            *c = *c & 0x80 ? '?' : *c;
+        json_decref(text);
         json_array_append_new(checks,
                               json_pack("{s:s, s:s, s:s, s:s?}", "check", f->check, "verdict",
                                         names[f->verdict], "text", f->text, "advice", f->advice));
@@ -127,25 +133,27 @@ ar_cli_doctor(int argc, char **argv)
     struct ar_findings findings = {NULL, 0};
     struct ar_launcher launcher;
     int status = AR_EXIT_DONE;
-    const bool in_job = ar_launcher_find(&launcher), speaks = ar_rank_in_job() == 0;
+    const bool in_job = ar_launcher_find(&launcher, NULL), speaks = ar_rank_in_job() == 0;
     if (!speaks)
         ar_cli_mute();
     ar_cli_parse_alone(&argp, ARGP_IN_ORDER, argc, argv, &request);
     ar_cli_unmute();
     if (speaks)
         ar_doctor_examine_process(&findings, request.program);
+    const size_t told = findings.n;
+    if (speaks && !request.is_json)
+        print_text(&findings, 0);
     if (in_job)
         ar_doctor_examine_job(&findings);
     if (speaks && request.is_json)
         status = print_json(&findings) ? AR_EXIT_FAILED : AR_EXIT_DONE;
     else if (speaks)
-        print_text(&findings);
+        print_text(&findings, told);
     if (worst_of(&findings) == AR_VERDICT_WRONG)
         status = AR_EXIT_FAILED;
     for (size_t i = 0; i < findings.n; i++)
         free(findings.finding[i].text);
     free(findings.finding);
-    fflush(stdout);
     if (in_job)
         MPI_Finalize();
     return status;

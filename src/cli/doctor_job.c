@@ -14,7 +14,7 @@
 #include "execute/arena.h"
 
 #define SOME_COMMUNICATORS 128
-#define PINGS              1000
+#define PING_S             0.1
 #define SLOW_NS            20000.0
 
 /* --- launcher and library --- */
@@ -29,7 +29,7 @@ examine_launcher(struct ar_findings *findings, int nranks)
     version[strcspn(version, ",\n")] = '\0';
     for (char *tab = version; (tab = strchr(tab, '\t'));)
         *tab = ' ';
-    if (!ar_launcher_find(&launcher))
+    if (!ar_launcher_find(&launcher, AR_MPI_FAMILY))
         return;
     if (ar_launcher_splits(AR_MPI_FAMILY, nranks, why, sizeof why))
         ar_find(findings, AR_VERDICT_WRONG, "launcher", NULL, "%s", why);
@@ -44,7 +44,7 @@ examine_launcher(struct ar_findings *findings, int nranks)
 /* A node's ranks, its cores that they may use together, the fewest and most of one rank, and the
  * threads that run there beside the ranks. */
 struct binding {
-    int ranks, together, fewest, most, others;
+    int ranks, together, fewest, most, others, online;
     char host[64];
 };
 
@@ -70,20 +70,21 @@ binding_of(MPI_Comm node)
     b.others = running > b.ranks ? running - b.ranks : 0;
     b.fewest = -ends[0];
     b.most = ends[1];
+    b.online = (int)sysconf(_SC_NPROCESSORS_ONLN);
     gethostname(b.host, sizeof b.host - 1);
     return b;
 }
 
 static void
-tell_binding(struct ar_findings *findings, const struct binding *b, int online)
+tell_binding(struct ar_findings *findings, const struct binding *b)
 {
     if (b->together < b->ranks)
         ar_find(findings, AR_VERDICT_WARNING, "binding",
-                b->together < online ? "let the launcher bind each rank to cores of its own "
-                                       "(mpiexec -bind-to core), or to "
-                                       "none"
-                                     : "start no more ranks than cores",
-                "%s: %d ranks share %d of %d cores", b->host, b->ranks, b->together, online);
+                b->together < b->online ? "let the launcher bind each rank to cores of its own "
+                                          "(mpiexec -bind-to core), or to "
+                                          "none"
+                                        : "start no more ranks than cores",
+                "%s: %d ranks share %d of %d cores", b->host, b->ranks, b->together, b->online);
     else if (b->fewest == b->most && b->most == b->together && b->ranks > 1)
         ar_find(findings, AR_VERDICT_NOTE, "binding",
                 "bound ranks keep to their caches: mpiexec -bind-to core",
@@ -118,7 +119,7 @@ examine_binding(struct ar_findings *findings, MPI_Comm node, int rank, int nrank
         ar_find(findings, AR_VERDICT_OK, "nodes", NULL, "%d rank%s on %d node%s", nranks,
                 nranks == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s");
     for (int i = 0; all && i < nodes; i++)
-        tell_binding(findings, &all[i], (int)sysconf(_SC_NPROCESSORS_ONLN));
+        tell_binding(findings, &all[i]);
     free(all);
     MPI_Comm_free(&heads);
 }
@@ -133,10 +134,9 @@ examine_arena(struct ar_findings *findings, MPI_Comm node)
     int rank, nranks;
     MPI_Comm_rank(node, &rank);
     MPI_Comm_size(node, &nranks);
-    if (nranks == 1)
-        return;
-    int fails = !ar_piece_borrow(&piece, node, rank, nranks, &needs);
-    if (!fails)
+    const bool is_tried = nranks > 1; /* on this node */
+    int fails = is_tried && !ar_piece_borrow(&piece, node, rank, nranks, &needs);
+    if (is_tried && !fails)
         ar_piece_return(&piece);
     MPI_Allreduce(MPI_IN_PLACE, &fails, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0 && fails)
@@ -148,22 +148,26 @@ examine_arena(struct ar_findings *findings, MPI_Comm node)
 
 /* --- messages --- */
 
-/* Half a round trip of 8 bytes between rank 0 and another, in ns; the least of some. */
+/* Half a round trip of 8 bytes between rank 0 and another, in ns: the least of those within
+ * PING_S, at least one.  Rank 0's value counts. */
 static double
 half_trip_ns(int rank, int other)
 {
+    const double begun = MPI_Wtime();
     double best = 0;
-    for (int i = 0; i < PINGS; i++) {
-        double word = 0, begun = MPI_Wtime();
+    for (double is_last = 0; is_last == 0;) {
+        const double start = MPI_Wtime();
+        is_last = start - begun > PING_S;
         if (rank == 0) {
-            MPI_Send(&word, 1, MPI_DOUBLE, other, 0, MPI_COMM_WORLD);
-            MPI_Recv(&word, 1, MPI_DOUBLE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(&is_last, 1, MPI_DOUBLE, other, 0, MPI_COMM_WORLD);
+            MPI_Recv(&is_last, 1, MPI_DOUBLE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         } else if (rank == other) {
-            MPI_Recv(&word, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            MPI_Send(&word, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD);
-        }
-        const double ns = (MPI_Wtime() - begun) * 0.5e9;
-        best = i == 0 || ns < best ? ns : best;
+            MPI_Recv(&is_last, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(&is_last, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD);
+        } else
+            return 0;
+        const double ns = (MPI_Wtime() - start) * 0.5e9;
+        best = best == 0 || ns < best ? ns : best;
     }
     return best;
 }

@@ -29,14 +29,16 @@ examine_settings(struct ar_findings *findings)
         return;
     if (config->broken)
         ar_find(findings, config->error ? AR_VERDICT_WRONG : AR_VERDICT_WARNING, "settings",
-                "the job would end in its first allreduce; ALLREDUCE_STRICT=0 makes it native",
+                config->error ? "the job would end in its first allreduce; ALLREDUCE_STRICT=0 "
+                                "makes its calls native"
+                              : "all calls are native",
                 "%s", config->problem);
+    else if (*config->strange)
+        ar_find(findings, AR_VERDICT_WARNING, "settings", "see allreduce(7) for those that count",
+                "not a variable of this library, ignored: %s", config->strange);
     else
         ar_find(findings, AR_VERDICT_OK, "settings", NULL,
                 "all ALLREDUCE_ variables are understood");
-    if (*config->strange)
-        ar_find(findings, AR_VERDICT_WARNING, "settings", "see allreduce(7) for those that count",
-                "no such variable: %s", config->strange);
     if (config->tuned)
         ar_find(findings, AR_VERDICT_NOTE, "rules", "allreduce tune makes new ones",
                 "ALLREDUCE_RULES were tuned on: %s", config->tuned);
@@ -49,7 +51,10 @@ examine_settings(struct ar_findings *findings)
 static void
 examine_entry(struct ar_findings *findings, const char *entry)
 {
-    if (!strchr(entry, '/'))
+    if (strchr(entry, '$'))
+        ar_find(findings, AR_VERDICT_NOTE, "preload", NULL,
+                "LD_PRELOAD has %s, whose $ the dynamic linker replaces", entry);
+    else if (!strchr(entry, '/'))
         ar_find(findings, AR_VERDICT_WARNING, "preload", "give its whole path",
                 "LD_PRELOAD has the bare name %s, which is not looked for in this folder", entry);
     else if (access(entry, R_OK))
@@ -222,7 +227,7 @@ static void
 examine_load(struct ar_findings *findings)
 {
     struct ar_launcher launcher;
-    if (ar_launcher_find(&launcher)) /* the ranks would count: see doctor_job.c */
+    if (ar_launcher_find(&launcher, NULL)) /* the ranks would count: see doctor_job.c */
         return;
     const int others = ar_doctor_threads_running() - 1;
     if (others > 0)

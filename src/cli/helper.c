@@ -48,7 +48,7 @@ static int
 hand_over(int argc, char **argv, const char *otherwise)
 {
     struct ar_launcher launcher;
-    const bool is_told = ar_launcher_find(&launcher) && launcher.family;
+    const bool is_told = ar_launcher_find(&launcher, NULL) && launcher.family;
     const char *const family = is_told ? launcher.family : AR_MPI_FAMILY;
     char path[PATH_MAX], name[] = "allreduce", list[128];
     char **const words = calloc((size_t)argc + 2, sizeof *words);

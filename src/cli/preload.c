@@ -63,8 +63,9 @@ is_ours(const char *path, size_t length)
            memcmp(name, AR_PRELOAD_NAME, strlen(AR_PRELOAD_NAME)) == 0;
 }
 
-int
-ar_preload_set(const char *library)
+/* LD_PRELOAD gets library (NULL: none) and then what is there, but for ours. */
+static int
+set_list(const char *library)
 {
     const char *const separators = ": ";
     const char *rest = getenv("LD_PRELOAD");
@@ -73,16 +74,29 @@ ar_preload_set(const char *library)
     FILE *const out = open_memstream(&list, &length);
     if (!out)
         return -1;
-    fputs(library, out);
+    fputs(library ? library : "", out);
     while (rest && *(rest += strspn(rest, separators))) {
         const size_t entry = strcspn(rest, separators);
         if (!is_ours(rest, entry))
-            fprintf(out, ":%.*s", (int)entry, rest);
+            fprintf(out, "%s%.*s", ftell(out) > 0 ? ":" : "", (int)entry, rest);
         rest += entry;
     }
-    const int error = fclose(out) || setenv("LD_PRELOAD", list, 1);
+    const int error =
+        fclose(out) || (*list ? setenv("LD_PRELOAD", list, 1) : unsetenv("LD_PRELOAD"));
     free(list);
     return error ? -1 : 0;
+}
+
+int
+ar_preload_set(const char *library)
+{
+    return set_list(library);
+}
+
+int
+ar_preload_clear(void)
+{
+    return set_list(NULL);
 }
 
 /* --- does it suit? --- */

@@ -49,6 +49,9 @@ char *ar_path_absolute(const char *path);
  * there stays, but for another liballreduce.so.  0, or -1 without memory. */
 int ar_preload_set(const char *library);
 
+/* Takes what is ours out of LD_PRELOAD.  0, or -1 without memory. */
+int ar_preload_clear(void);
+
 /* With LD_PRELOAD as ar_preload_set leaves it: will the program have the library, is there an
  * engine for its MPI, and was it started by a launcher of its own MPI?  If not, or if that cannot
  * be told, writes why to the stream; 0 if it may run. */

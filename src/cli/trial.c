@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -32,6 +33,7 @@ ar_trial_catch_signals(void)
     const struct sigaction action = {.sa_handler = interrupt};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
 }
 
 static double
@@ -53,6 +55,7 @@ start(pid_t *child, char *const *argv, const char *input, const char *output)
     sigemptyset(&caught);
     sigaddset(&caught, SIGINT);
     sigaddset(&caught, SIGTERM);
+    sigaddset(&caught, SIGHUP);
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, input, O_RDONLY, 0);
@@ -125,6 +128,8 @@ ar_trial_run(const struct ar_trial *trial)
     result.seconds = now_s() - begun;
     if (result.end != AR_TRIAL_PASSED || !trial->check)
         return result;
+    unsetenv("LD_PRELOAD"); /* The check is a program of its own. */
+    unsetenv("ALLREDUCE_STATS");
     const struct ar_trial_result checked = run(check, trial->log, "/dev/null", until);
     if (checked.end == AR_TRIAL_STATUS)
         result = (struct ar_trial_result){AR_TRIAL_REFUSED, checked.number, result.seconds};

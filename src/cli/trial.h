@@ -11,14 +11,15 @@ enum ar_trial_end {
     AR_TRIAL_SIGNAL,      /* a signal ended the command */
     AR_TRIAL_LATE,        /* it was still running at the limit, and was ended */
     AR_TRIAL_REFUSED,     /* the check did not take the output */
-    AR_TRIAL_INTERRUPTED, /* SIGINT or SIGTERM came, and the command was ended */
+    AR_TRIAL_INTERRUPTED, /* a signal came that ends this program, and the command was ended */
     AR_TRIAL_NOT_STARTED
 };
 
 struct ar_trial {
     char *const *command; /* found in PATH; ended by NULL */
     const char *check; /* a command for sh, which reads the output and ends with 0 if it is right;
-                          NULL: the command's own status decides */
+                          NULL: the command's own status decides.  It has no LD_PRELOAD and no
+                             ALLREDUCE_STATS, which are taken out of this process's environment */
     const char *log;   /* gets what the command writes to stdout and stderr */
     double limit_s;
 };
@@ -30,10 +31,11 @@ struct ar_trial_result {
 };
 
 /* Runs the command in the present environment, in a process group of its own, without standard
- * input.  SIGINT and SIGTERM, to which this process must not react otherwise, end the trial. */
+ * input.  SIGINT, SIGTERM and SIGHUP, to which this process must not react otherwise, end the
+ * trial. */
 struct ar_trial_result ar_trial_run(const struct ar_trial *trial);
 
-/* From now on SIGINT and SIGTERM end trials and not this process. */
+/* From now on SIGINT, SIGTERM and SIGHUP end trials and not this process. */
 void ar_trial_catch_signals(void);
 
 /* How it ended, in words, as in "exit status 3"; returns text. */

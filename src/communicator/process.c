@@ -106,7 +106,7 @@ set_up(void)
     if (world_rank == 0 && config && !config->rules[AR_SOURCE_ALGO] && ar_intel_setting())
         ar_say(AR_INTEL_VARIABLE " is set, and not used: ALLREDUCE_ALGO=intel reads it");
     if (world_rank == 0 && config && *config->strange)
-        ar_say("warning: this library has no variable %s, and goes on without; see allreduce(7)",
+        ar_say("warning: not a variable of this library, ignored: %s; see allreduce(7)",
                config->strange);
     if (world_rank == 0 && config && config->verbose > 0 && config->rules[AR_SOURCE_ALGO])
         tell_namesakes(config->rules[AR_SOURCE_ALGO]);

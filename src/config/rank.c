@@ -56,19 +56,24 @@ ar_rank_on_node(void)
 }
 
 bool
-ar_launcher_find(struct ar_launcher *launcher)
+ar_launcher_find(struct ar_launcher *launcher, const char *mpi_family)
 {
-    bool is_found = false;
+    bool is_found = false, was_sure = false;
     for (size_t i = 0; i < NLAUNCHERS; i++) {
         if (number_in(launchers[i].in_job) < 0)
             continue;
+        const char *const family = launchers[i].family;
         const int ranks = launchers[i].size ? number_in(launchers[i].size) : 0;
-        const bool is_sure = !launchers[i].family || number_in(launchers[i].on_node) >= 0;
-        *launcher = (struct ar_launcher){
-            is_sure ? launchers[i].title : "a launcher that speaks PMI",
-            is_sure ? launchers[i].family : NULL, launchers[i].size, ranks > 0 ? ranks : 0};
+        const bool is_sure = !family || number_in(launchers[i].on_node) >= 0;
+        const bool is_wanted = is_sure && mpi_family && family && strcmp(family, mpi_family) == 0;
+        if (was_sure && !is_wanted)
+            continue;
+        *launcher =
+            (struct ar_launcher){is_sure ? launchers[i].title : "a launcher that speaks PMI",
+                                 is_sure ? family : NULL, launchers[i].size, ranks > 0 ? ranks : 0};
         is_found = true;
-        if (is_sure)
+        was_sure = is_sure;
+        if (is_wanted)
             break;
     }
     return is_found;
@@ -79,17 +84,25 @@ ar_launcher_splits(const char *mpi_family, int world, char *text, size_t room)
 {
     struct ar_launcher launcher;
     const bool is_openmpi = strcmp(mpi_family, "openmpi") == 0;
-    if (!ar_launcher_find(&launcher) || launcher.ranks < 2 || world > 1)
+    const char *const right = is_openmpi ? "mpirun of Open MPI (Debian: mpiexec.openmpi)"
+                                         : "mpiexec of MPICH (Debian: mpiexec.mpich)";
+    if (!ar_launcher_find(&launcher, mpi_family) || launcher.ranks < 2 || world > 1)
         return false;
-    const bool is_other = launcher.family && strcmp(launcher.family, mpi_family) != 0;
-    if (world == 0 && !is_other)
+    const bool is_own = launcher.family && strcmp(launcher.family, mpi_family) == 0;
+    if (world == 0 && (is_own || !launcher.family))
         return false;
-    snprintf(text, room,
-             "started by %s (%s=%d), but the MPI at hand is %s: each rank is a world of its own; "
-             "start it by %s%s",
-             launcher.title, launcher.variable, launcher.ranks, is_openmpi ? "Open MPI" : "MPICH",
-             is_openmpi ? "mpirun of Open MPI (Debian: mpiexec.openmpi)"
-                        : "mpiexec of MPICH (Debian: mpiexec.mpich)",
-             is_other ? "" : ", or by srun with --mpi=pmix, pmi2, ... (srun --mpi=list)");
+    if (is_own)
+        snprintf(text, room,
+                 "started by %s (%s=%d), but each rank is a world of its own: take the launcher "
+                 "of the installation that the MPI library is of",
+                 launcher.title, launcher.variable, launcher.ranks);
+    else
+        snprintf(text, room,
+                 "started by %s (%s=%d), but the MPI at hand is %s: each rank is a world of its "
+                 "own; start it by %s%s",
+                 launcher.title, launcher.variable, launcher.ranks,
+                 is_openmpi ? "Open MPI" : "MPICH", right,
+                 launcher.family ? ""
+                                 : ", or by srun with --mpi=pmix, pmi2, ... (srun --mpi=list)");
     return true;
 }

@@ -14,8 +14,9 @@ struct ar_launcher {
     int ranks;            /* 0: not told */
 };
 
-/* False outside a job. */
-bool ar_launcher_find(struct ar_launcher *launcher);
+/* Where the variables of several are there, as in a job that was started from within another, that
+ * of mpi_family (as AR_MPI_FAMILY; NULL: any) comes first.  False outside a job. */
+bool ar_launcher_find(struct ar_launcher *launcher, const char *mpi_family);
 
 /* Has the launcher started ranks that do not find each other, since it is not one of this MPI? Says
  * so in text, and what to type; else text is untouched.  mpi_family: as AR_MPI_FAMILY.  world:

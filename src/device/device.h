@@ -1,6 +1,6 @@
 /* Memory of accelerators, which the CPU cannot read.  Where the process has a runtime of CUDA, HIP
  * or Level Zero, that is asked what a pointer is.  A runtime is found where the process has loaded
- * it; none is loaded, linked or initialised here.  Thread-safe.
+ * it; none is loaded or linked here.  HIP's first question may initialise it.  Thread-safe.
  *
  * A runtime may be loaded at any time.  To look for one costs a call of dl_iterate_phdr, so it is
  * done for a page that was not looked up before, and where ar_devices_are_loaded is asked.

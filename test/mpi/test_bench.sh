@@ -82,14 +82,14 @@ expect_ok "--algo twice" bench 2 --algo=ring --algo=star --sizes=8 --csv
 [ "$(grep -c -e ',ring,' -e ',star(root=0),' "$scratch/out")" -eq 2 ] || fail "--algo twice: not both"
 
 # What an interrupted run has measured is kept, in every format.
-endless="./allreduce bench --algo=ring --sizes=8,16 --time=60 --repetitions=10000"
+endless="./allreduce bench --algo=ring --sizes=8,16 --time=60 --repetitions=1000000"
 for signal in INT TERM; do
     # shellcheck disable=SC2086 # words
     interrupt $signal "$scratch/err" 'batch [0-9]' $endless --csv --output="$scratch/bench.csv"
     [ "$status" = 130 ] || fail "SIG$signal: exit status $status"
     [ "$(grep -c '^2,8,.*,[0-9]*,[0-9]*$' "$scratch/bench.csv")" -eq 3 ] ||
         fail "SIG$signal: other than three rows: $(cat "$scratch/bench.csv")"
-    grep -q 'bench: it was interrupted in table 1 of 2, which has [0-9]* of 10000 batches' "$scratch/err" ||
+    grep -q 'bench: it was interrupted in table 1 of 2, which has [0-9]* of 1000000 batches' "$scratch/err" ||
         fail "SIG$signal: does not say so: $(cat "$scratch/err")"
 done
 if command -v python3 >/dev/null; then
@@ -98,7 +98,7 @@ if command -v python3 >/dev/null; then
     python3 -c 'import json, sys
 bench = json.load(open(sys.argv[1]))
 assert bench["complete"] is False and len(bench["results"]) == 3
-assert all(0 < row["batches"] < 10000 for row in bench["results"])' "$scratch/bench.json" ||
+assert all(0 < row["batches"] < 1000000 for row in bench["results"])' "$scratch/bench.json" ||
         fail "JSON of an interrupted run: not what was expected"
 fi
 

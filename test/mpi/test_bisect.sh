@@ -40,6 +40,26 @@ expect_verdict "a fault of the setting" 0 "Keep:  ALLREDUCE_ALGO='native'" \
     LD_PRELOAD="$programs/.libs/fault.so" FAULT_RANK=0 FAULT_AT=0 ALLREDUCE_TRANSPORT=mpi \
     "$allreduce" bisect --algo ring $MPIEXEC -n 2 "$pings"
 
+# A setting of several clauses is kept whole, and what is right without it goes around it.
+expect_verdict "a native fault, and clauses" 0 "Keep:  ALLREDUCE_ALGO='native:0-4095;native:8K-inf;ring:0-64K;star'" \
+    LD_PRELOAD="$wrong" WRONG_FROM=4000 WRONG_TO=9000 \
+    "$allreduce" bisect --algo 'ring:0-64K;star' $MPIEXEC -n 2 "$pings"
+
+# A setting that ends the program leaves no statistics.
+cat >"$scratch/crashes" <<END
+#!/bin/sh
+case \$ALLREDUCE_ALGO in *ring) kill -SEGV \$\$ ;; esac
+exec "$pings"
+END
+chmod +x "$scratch/crashes"
+expect_verdict "a crash of the setting" 0 "Keep:  ALLREDUCE_ALGO='native'" \
+    "$allreduce" bisect --algo ring $MPIEXEC -n 2 "$scratch/crashes"
+
+# A library that is preloaded already is left out where it must be.
+expect_verdict "a preload of ours" 0 'The setting is at fault' LD_PRELOAD="$library" \
+    "$allreduce" bisect --algo ring --logs "$scratch/100%" \
+    $MPIEXEC -n 2 sh -c "case \$LD_PRELOAD:\$ALLREDUCE_ALGO in *liballreduce*:ring) exit 3 ;; esac; $pings"
+
 # Neither passes, another row does: for 8 bytes the setting is native.
 expect_verdict "a setting that is not enough" 0 "Keep:  ALLREDUCE_ALGO='reduce_bcast:0-15;native'" \
     LD_PRELOAD="$wrong" WRONG_FROM=1 WRONG_TO=9 \
@@ -61,6 +81,8 @@ grep -q 'still running, ended' "$scratch/out" || fail "the hang was not ended"
 
 # What is wrong with the command line.
 expect_verdict "no command" 2 'name the command' "$allreduce" bisect
+expect_verdict "Intel's setting" 0 'passes with and without' \
+    ALLREDUCE_ALGO=intel I_MPI_ADJUST_ALLREDUCE=4 "$allreduce" bisect $MPIEXEC -n 2 "$pings"
 expect_verdict "a bad setting" 2 'did you mean .ring' "$allreduce" bisect --algo rinng true
 expect_verdict "a bad number" 2 'from 1 to 1000' "$allreduce" bisect --repeat 0 true
 expect_verdict "no such command" 1 'not started: No such file' "$allreduce" bisect ./nosuch

@@ -238,7 +238,7 @@ slices_take_what_their_formula_says(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         for (size_t k = 0; k < 3 * sizeof ranks / sizeof ranks[0]; k++) {
             const int p = ranks[k / 3];
-            const size_t n = (size_t)(slices[k % 3] * p);
+            const size_t n = (size_t)slices[k % 3] * (size_t)p;
             const struct ar_algorithm *const row =
                 ar_algorithm_find(rows[i].name, strlen(rows[i].name));
             struct setting s;
