@@ -204,12 +204,15 @@ clauses_of(const struct bins *bins, struct part part, const char *good, const ch
         end_without_memory();
     ar_size_print(is_plain || first == 0 ? first : first - 1, from, sizeof from);
     ar_size_print(is_plain ? last : last + 1, to, sizeof to);
-    if (is_plain && (has_below || has_above))
+    if (is_plain && (has_below || has_above)) {
         fprintf(out, "%s:%s-%s;%s", good, from, has_above ? to : "inf", bad);
-    else
-        fprintf(out, "%s%s%s%s%s%s%s%s%s", has_below ? bad : "", has_below ? ":0-" : "",
-                has_below ? from : "", has_below ? ";" : "", has_above ? bad : "",
-                has_above ? ":" : "", has_above ? to : "", has_above ? "-inf;" : "", good);
+    } else {
+        if (has_below)
+            fprintf(out, "%s:0-%s;", bad, from);
+        if (has_above)
+            fprintf(out, "%s:%s-inf;", bad, to);
+        fputs(good, out);
+    }
     if (fclose(out))
         end_without_memory();
     return text;
@@ -298,7 +301,7 @@ bisect(struct bisection *b)
         printf("\nIt passes with and without the library.  If it fails at times, give --repeat.\n");
         return AR_EXIT_DONE;
     }
-    const bool native = passes(b, "native");
+    const bool native = strcmp(b->setting, "native") == 0 ? set : passes(b, "native");
     if (b->has_stopped)
         return give_up(b, "");
     if ((native || set) && !b->was_used)

@@ -149,17 +149,12 @@ ar_doctor_threads_running(void)
     const struct timespec pause = {.tv_nsec = 5000000};
     int least = INT_MAX;
     for (int i = 0; i < 10; i++) {
-        char text[128] = "";
+        int running = 0;
         FILE *const file = fopen("/proc/loadavg", "r");
-        if (!file || !fgets(text, sizeof text, file))
-            least = 0;
+        if (!file || fscanf(file, "%*s %*s %*s %d/", &running) != 1)
+            running = 0;
         if (file)
             fclose(file);
-        const char *const slash = strchr(text, '/');
-        const char *start = slash;
-        while (start && start > text && start[-1] != ' ')
-            start--;
-        const int running = start ? (int)strtol(start, NULL, 10) : 0;
         least = running < least ? running : least;
         nanosleep(&pause, NULL);
     }
@@ -191,7 +186,7 @@ examine_shared_memory(struct ar_findings *findings)
             munmap(again, bytes);
         if (memory)
             munmap(memory, bytes);
-        if (memory && by_name)
+        if (memory)
             ar_shared_hide(&shared);
         if (works && !by_name) {
             ar_find(findings, AR_VERDICT_OK, "memory", NULL, "can be shared, through /proc");

@@ -4,8 +4,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "report/clock.h"
 
 #define TERMINAL_SECONDS 0.1 /* between two lines */
 #define PLAIN_SECONDS    5.0
@@ -14,9 +15,7 @@
 static double
 now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return (double)ar_clock_system_ns() * 1e-9;
 }
 
 void

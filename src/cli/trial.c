@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "report/clock.h"
+
 extern char **environ;
 
 #define PAUSE_NS ((long)10000000)
@@ -39,9 +41,7 @@ ar_trial_catch_signals(void)
 static double
 now_s(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return (double)ar_clock_system_ns() * 1e-9;
 }
 
 /* Starts argv as the head of a process group.  0, or errno. */
