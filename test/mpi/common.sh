@@ -90,6 +90,36 @@ expect_ok() {
     return $status
 }
 
+# expect_end WHAT STATUS PATTERN COMMAND...: ends with that status (of the launcher's choice
+# where it is "any"), and one line, no more, matches the pattern.
+expect_end() {
+    what=$1
+    wanted=$2
+    pattern=$3
+    shift 3
+    "$@" >"$scratch/out" 2>&1 </dev/null
+    status=$?
+    case $wanted:$status in
+    any:0 | any:124 | any:137) fail "$what: exit status $status" ;;
+    any:*) ;;
+    *) [ $status -eq "$wanted" ] || fail "$what: exit status $status, not $wanted" ;;
+    esac
+    [ "$(grep -c "$pattern" "$scratch/out")" -eq 1 ] || {
+        fail "$what: not told once: $pattern"
+        cat "$scratch/out"
+    }
+}
+
+# expect_limited_end WHAT STATUS PATTERN [VARIABLE=VALUE...] COMMAND...: expect_end within the limit of time.
+expect_limited_end() {
+    what=$1
+    wanted=$2
+    pattern=$3
+    shift 3
+    # shellcheck disable=SC2086 # limit may hold options
+    expect_end "$what" "$wanted" "$pattern" timeout -k 5 $limit env "$@"
+}
+
 # calls_of NAME: how many calls ran NAME, with any parameters, by the summary in
 # $scratch/out.
 calls_of() {

@@ -73,9 +73,9 @@ expect_ok "alike" bench 4 --preset=course --sizes=4K --csv --place=out
 ! grep 'window=auto' "$scratch/out" || fail "alike: these went another way"
 
 # A budget leaves out batches, but no table.
-launch 2 ./allreduce bench --algo=ring --sizes=8,1K --time=60 --repetitions=1000 --budget=2 --csv >"$scratch/out"
+launch 2 ./allreduce bench --algo=ring --sizes=8,1K --time=60 --repetitions=1000000 --budget=2 --csv >"$scratch/out"
 [ $? -le 1 ] || fail "budget: it fails"
-awk -F, '/^2,/ && $(NF - 1) < 1000 { few++ } END { exit few < 3 }' "$scratch/out" ||
+awk -F, '/^2,/ && $(NF - 1) < 1000000 { few++ } END { exit few < 3 }' "$scratch/out" ||
     fail "budget: no row has fewer batches: $(cat "$scratch/out")"
 
 expect_ok "--algo twice" bench 2 --algo=ring --algo=star --sizes=8 --csv

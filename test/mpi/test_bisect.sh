@@ -10,25 +10,11 @@ allreduce=$PWD/allreduce
 wrong=$programs/.libs/wrong.so
 pings=$programs/pings
 
-# expect_verdict WHAT STATUS PATTERN COMMAND...: the exit status, and a line that matches.
-expect_verdict() {
-    what=$1
-    wanted=$2
-    pattern=$3
-    shift 3
-    # shellcheck disable=SC2086 # limit may hold options
-    timeout -k 5 $limit env "$@" >"$scratch/out" 2>&1 </dev/null
-    status=$?
-    [ $status -eq "$wanted" ] || fail "$what: exit status $status, not $wanted"
-    grep -q -e "$pattern" "$scratch/out" || fail "$what: not told: $pattern"
-    [ $failed -eq 0 ] || cat "$scratch/out"
-}
-
-expect_verdict "nothing wrong" 0 'passes with and without' \
+expect_limited_end "nothing wrong" 0 'passes with and without' \
     "$allreduce" bisect $MPIEXEC -n 2 "$pings"
 
 # The native allreduce is wrong for the program's 8000 bytes: of its sizes only those go elsewhere.
-expect_verdict "a native fault" 0 "Keep:  ALLREDUCE_ALGO='ring:4K-8191;native'" \
+expect_limited_end "a native fault" 0 "Keep:  ALLREDUCE_ALGO='ring:4K-8191;native'" \
     LD_PRELOAD="$wrong" WRONG_FROM=4000 WRONG_TO=9000 \
     "$allreduce" bisect --algo ring $MPIEXEC -n 2 "$pings"
 keep=$(sed -n "s/^Keep:  ALLREDUCE_ALGO='\(.*\)'/\1/p" "$scratch/out")
@@ -36,12 +22,12 @@ expect_ok "what it says to keep" launch 2 LD_PRELOAD="$library:$wrong" WRONG_FRO
     ALLREDUCE_ALGO="$keep" "$pings"
 
 # The row that runs is wrong: its first message, whatever the size.
-expect_verdict "a fault of the setting" 0 "Keep:  ALLREDUCE_ALGO='native'" \
+expect_limited_end "a fault of the setting" 0 "Keep:  ALLREDUCE_ALGO='native'" \
     LD_PRELOAD="$programs/.libs/fault.so" FAULT_RANK=0 FAULT_AT=0 ALLREDUCE_TRANSPORT=mpi \
     "$allreduce" bisect --algo ring $MPIEXEC -n 2 "$pings"
 
 # A setting of several clauses is kept whole, and what is right without it goes around it.
-expect_verdict "a native fault, and clauses" 0 "Keep:  ALLREDUCE_ALGO='native:0-4095;native:8K-inf;ring:0-64K;star'" \
+expect_limited_end "a native fault, and clauses" 0 "Keep:  ALLREDUCE_ALGO='native:0-4095;native:8K-inf;ring:0-64K;star'" \
     LD_PRELOAD="$wrong" WRONG_FROM=4000 WRONG_TO=9000 \
     "$allreduce" bisect --algo 'ring:0-64K;star' $MPIEXEC -n 2 "$pings"
 
@@ -52,41 +38,42 @@ case \$ALLREDUCE_ALGO in *ring) kill -SEGV \$\$ ;; esac
 exec "$pings"
 END
 chmod +x "$scratch/crashes"
-expect_verdict "a crash of the setting" 0 "Keep:  ALLREDUCE_ALGO='native'" \
+expect_limited_end "a crash of the setting" 0 "Keep:  ALLREDUCE_ALGO='native'" \
     "$allreduce" bisect --algo ring $MPIEXEC -n 2 "$scratch/crashes"
 
 # A library that is preloaded already is left out where it must be.
-expect_verdict "a preload of ours" 0 'The setting is at fault' LD_PRELOAD="$library" \
+expect_limited_end "a preload of ours" 0 'The setting is at fault' LD_PRELOAD="$library" \
     "$allreduce" bisect --algo ring --logs "$scratch/100%" \
     $MPIEXEC -n 2 sh -c "case \$LD_PRELOAD:\$ALLREDUCE_ALGO in *liballreduce*:ring) exit 3 ;; esac; $pings"
 
 # Neither passes, another row does: for 8 bytes the setting is native.
-expect_verdict "a setting that is not enough" 0 "Keep:  ALLREDUCE_ALGO='reduce_bcast:0-15;native'" \
+expect_limited_end "a setting that is not enough" 0 "Keep:  ALLREDUCE_ALGO='reduce_bcast:0-15;native'" \
     LD_PRELOAD="$wrong" WRONG_FROM=1 WRONG_TO=9 \
     "$allreduce" bisect --algo 'native:0-16;ring' $MPIEXEC -n 2 "$pings"
 
-expect_verdict "a fault elsewhere" 1 'the cause is not the algorithm' \
+expect_limited_end "a fault elsewhere" 1 'the cause is not the algorithm' \
     "$allreduce" bisect $MPIEXEC -n 2 sh -c "$pings; exit 3"
-expect_verdict "a check" 0 'passes with and without' \
+expect_limited_end "a check" 0 'passes with and without' \
     "$allreduce" bisect --check 'grep -q begun' sh -c "$MPIEXEC -n 2 $pings && echo begun"
-expect_verdict "a check that refuses" 1 'the check ended with 1' \
+expect_limited_end "a check that refuses" 1 'the cause is not the algorithm' \
     "$allreduce" bisect --check 'grep -q begun' $MPIEXEC -n 2 "$pings"
-expect_verdict "no allreduce" 1 'No rank wrote statistics' "$allreduce" bisect true
+grep -q 'the check ended with 1' "$scratch/out" || fail "a check that refuses: not told"
+expect_limited_end "no allreduce" 1 'No rank wrote statistics' "$allreduce" bisect true
 
 # A hang is a failure, and leaves no rank behind.
-expect_verdict "a hang" 0 "Keep:  ALLREDUCE_ALGO='auto:128K-inf;native'" \
+expect_limited_end "a hang" 0 "Keep:  ALLREDUCE_ALGO='auto:128K-inf;native'" \
     LD_PRELOAD="$wrong" WRONG_FROM=100000 WRONG_TO=200000 WRONG_HANGS=1 \
     "$allreduce" bisect --timeout 8 $MPIEXEC -n 2 "$pings"
 grep -q 'still running, ended' "$scratch/out" || fail "the hang was not ended"
 
 # What is wrong with the command line.
-expect_verdict "no command" 2 'name the command' "$allreduce" bisect
-expect_verdict "Intel's setting" 0 'passes with and without' \
+expect_limited_end "no command" 2 'name the command' "$allreduce" bisect
+expect_limited_end "Intel's setting" 0 'passes with and without' \
     ALLREDUCE_ALGO=intel I_MPI_ADJUST_ALLREDUCE=4 "$allreduce" bisect $MPIEXEC -n 2 "$pings"
-expect_verdict "a bad setting" 2 'did you mean .ring' "$allreduce" bisect --algo rinng true
-expect_verdict "a bad number" 2 'from 1 to 1000' "$allreduce" bisect --repeat 0 true
-expect_verdict "no such command" 1 'not started: No such file' "$allreduce" bisect ./nosuch
-expect_verdict "no such folder" 1 'cannot make the folder' "$allreduce" bisect --logs /nowhere/at/all true
+expect_limited_end "a bad setting" 2 'did you mean .ring' "$allreduce" bisect --algo rinng true
+expect_limited_end "a bad number" 2 'from 1 to 1000' "$allreduce" bisect --repeat 0 true
+expect_limited_end "no such command" 1 'not started: No such file' "$allreduce" bisect ./nosuch
+expect_limited_end "no such folder" 1 'cannot make the folder' "$allreduce" bisect --logs /nowhere/at/all true
 
 # A signal ends it and the program, and tells what is known.
 "$allreduce" bisect --logs "$scratch/logs" $MPIEXEC -n 2 "$pings" forever >"$scratch/out" 2>&1 </dev/null &

@@ -9,26 +9,6 @@ allreduce=$PWD/allreduce
 tool=$programs/.libs/tool.so
 pings=$programs/pings
 
-# expect_end WHAT STATUS PATTERN COMMAND...: ends with that status (of the launcher's choice
-# where it is "any"), and one line, no more, matches the pattern.
-expect_end() {
-    what=$1
-    wanted=$2
-    pattern=$3
-    shift 3
-    "$@" >"$scratch/out" 2>&1 </dev/null
-    status=$?
-    case $wanted:$status in
-    any:0 | any:124 | any:137) fail "$what: exit status $status" ;;
-    any:*) ;;
-    *) [ $status -eq "$wanted" ] || fail "$what: exit status $status, not $wanted" ;;
-    esac
-    [ "$(grep -c "$pattern" "$scratch/out")" -eq 1 ] || {
-        fail "$what: not told once: $pattern"
-        cat "$scratch/out"
-    }
-}
-
 # It runs, with the program's own arguments untouched.
 expect_row "a program" ring 4 launch 3 "$allreduce" run --algo ring --verbose "$pings"
 [ "$(grep -c -v '^liballreduce:' "$scratch/out")" -eq 0 ] || fail "more than the summary was printed"
