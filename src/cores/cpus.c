@@ -1,0 +1,64 @@
+#include <config.h>
+
+#include "cores/cpus.h"
+
+#include <sched.h>
+#include <string.h>
+
+int
+ar_cpus_count(const struct ar_cpus *cpus)
+{
+    int n = 0;
+    for (int i = 0; i < AR_CPUS_MAX / AR_CPUS_BITS; i++)
+        n += __builtin_popcountl(cpus->word[i]);
+    return n;
+}
+
+int
+ar_cpus_next(const struct ar_cpus *cpus, int above)
+{
+    for (int cpu = above + 1; cpu < AR_CPUS_MAX; cpu++) {
+        const unsigned long rest = cpus->word[cpu / AR_CPUS_BITS] >> cpu % AR_CPUS_BITS;
+        if (rest)
+            return cpu + __builtin_ctzl(rest);
+        cpu |= AR_CPUS_BITS - 1; /* the last of this word */
+    }
+    return -1;
+}
+
+bool
+ar_cpus_of_thread(struct ar_cpus *cpus)
+{
+    memset(cpus, 0, sizeof *cpus);
+    return sched_getaffinity(0, sizeof cpus->word, (cpu_set_t *)(void *)cpus->word) == 0;
+}
+
+static int
+digit_of(char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *const at = c ? strchr(digits, c) : NULL;
+    return at ? (int)(at - digits) : -1;
+}
+
+bool
+ar_cpus_parse(struct ar_cpus *cpus, const char *map)
+{
+    struct ar_cpus read;
+    int cpu = 0;
+    memset(&read, 0, sizeof read);
+    for (size_t i = strcspn(map, "\n"); i-- > 0;) {
+        const int digit = digit_of(map[i]);
+        if (digit < 0 && map[i] != ',')
+            return false;
+        for (int bit = 0; digit >= 0 && bit < 4; bit++, cpu++)
+            if (digit >> bit & 1 && cpu < AR_CPUS_MAX)
+                ar_cpus_add(&read, cpu);
+            else if (digit >> bit & 1)
+                return false;
+    }
+    if (cpu == 0)
+        return false;
+    *cpus = read;
+    return true;
+}
