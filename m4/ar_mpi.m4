@@ -1,13 +1,12 @@
 # AR_MPI_FAMILY_OF(VARIABLE, COMPILER)
 # ------------------------------------
 # Sets VARIABLE to whose ABI the compiler's mpi.h has: mpich, openmpi, abi (that of MPI 5), other; empty where there is no
-# mpi.h.
+# mpi.h.  MPI 5's is known by its value of MPI_COMM_WORLD, since others' headers may define MPI_ABI_VERSION, too.
 AC_DEFUN([AR_MPI_FAMILY_OF], [
 cat >conftest.c <<'END'
 #include <mpi.h>
-#if defined MPI_ABI_VERSION && MPI_ABI_VERSION >= 1
-family abi
-#elif defined OPEN_MPI
+world MPI_COMM_WORLD
+#if defined OPEN_MPI
 family openmpi
 #elif defined MPICH_VERSION || defined I_MPI_VERSION || defined MVAPICH_VERSION
 family mpich
@@ -15,7 +14,7 @@ family mpich
 family other
 #endif
 END
-$1=`$2 -E conftest.c 2>&AS_MESSAGE_LOG_FD | sed -n 's/^family //p'`
+$1=`$2 -E conftest.c 2>&AS_MESSAGE_LOG_FD | sed -n -e 's/^world ((MPI_Comm) *0x0*101)$/abi/p' -e 's/^family //p' | sed 1q`
 rm -f conftest.c
 ])
 

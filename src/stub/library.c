@@ -93,7 +93,7 @@ read_soname(struct ar_library *library, const struct link_map *map)
     snprintf(library->soname, sizeof library->soname, "%s", at && strings ? strings + at : "");
 }
 
-/* MPI 5's ABI, which a library has or has not, whatever its version of MPI. */
+/* MPI 5's ABI, by what a library says of itself. */
 static bool
 has_standard_abi(void *handle)
 {
@@ -104,15 +104,16 @@ has_standard_abi(void *handle)
     return get_version && get_version(&major, &minor) == 0 && major >= 1;
 }
 
-/* Open MPI is known by an object that its mpi.h names, since versions 1.10 had MPICH's soname.  A
- * soname that nobody knows may be a relative's. */
+/* MPI 5 fixes the name of a library with its ABI, so that one which has another MPI's name has that
+ * one's ABI, whatever else it supports.  Open MPI is known by an object that its mpi.h names, since
+ * versions 1.10 had MPICH's soname.  A soname that nobody knows may be a relative's. */
 static const char *
 family_of(const struct ar_library *library, void *handle)
 {
     static const char *const relatives[] = {"MPICH", "MVAPICH", "Intel(R) MPI", "ParaStation"};
     const char *family;
     const bool is_known = ar_soname_is_mpi(library->soname, &family);
-    if (has_standard_abi(handle))
+    if (is_known ? family && strcmp(family, "abi") == 0 : has_standard_abi(handle))
         return "abi";
     if (dlsym(handle, "ompi_mpi_comm_world"))
         return is_known && (!family || strcmp(family, "openmpi") != 0) ? NULL : "openmpi";
