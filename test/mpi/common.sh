@@ -18,10 +18,14 @@ for name in $(env | sed -n 's/^\(ALLREDUCE_[A-Z_]*\)=.*/\1/p'); do
     unset "$name"
 done
 
-if [ "$AR_MPI_FAMILY" = openmpi ]; then
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    MPIEXEC="$MPIEXEC --oversubscribe"
-fi
+# use_mpi FAMILY LAUNCHER: launches are of this MPI from here on.
+use_mpi() {
+    AR_MPI_FAMILY=$1
+    MPIEXEC=$2
+    [ "$1" != openmpi ] || MPIEXEC="$2 --oversubscribe"
+}
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+use_mpi "$AR_MPI_FAMILY" "$MPIEXEC"
 
 # fail TEXT...: the test goes on and fails in the end.
 fail() {
@@ -143,6 +147,47 @@ expect_row() {
     least=$3
     shift 3
     expect_ok "$title" "$@" && expect_calls "$title" "$row" "$least"
+}
+
+# expect_engine WHAT LEAST COMMAND...: at least so many calls ran the ring, by the engine for the MPI in use.  The test
+# has asked for the ring and for the summary.
+expect_engine() {
+    title=$1
+    least=$2
+    shift 2
+    expect_row "$title" ring "$least" "$@" || return
+    grep -q "^liballreduce: .* for $AR_MPI_FAMILY, calls of" "$scratch/out" || {
+        fail "$title: not by the engine for $AR_MPI_FAMILY"
+        cat "$scratch/out"
+    }
+}
+
+# mpi_folders: a folder of each MPI that this build has an engine for, where its programs are made; the first is ".".
+mpi_folders() {
+    echo .
+    for folder in engines/*/; do
+        [ ! -e "$folder/Makefile" ] || echo "${folder%/}"
+    done
+}
+
+# use_mpi_of FOLDER PROGRAM...: launches are of the MPI of this folder from here on, for which it has these programs.
+use_mpi_of() {
+    [ "$1" != . ] || return 0
+    other=$1
+    shift
+    expect_ok "$other: make $*" make -s -C "$other" "$@" || return
+    use_mpi "${other#engines/}" "$(sed -n 's/^MPIEXEC = //p' "$other/Makefile")"
+}
+
+# rename_mpich PROGRAM NAME: makes of it $scratch/renamed, which needs $scratch/NAME, a copy of Debian's libmpich.so.12 under
+# this name, which may be no longer than that.  It fails where the program does not need that library.
+rename_mpich() {
+    file=$(LD_PRELOAD='' ldd "$1" | sed -n 's/.*libmpich\.so\.12 => \([^ ]*\) .*/\1/p')
+    [ -n "$file" ] || return
+    zeros=$(printf '%*s' $((14 - ${#2})) '' | sed 's/ /\\x00/g')
+    LC_ALL=C sed "s/libmpich\\.so\\.12/$2$zeros/" "$file" >"$scratch/$2"
+    LC_ALL=C sed "s/libmpich\\.so\\.12/$2$zeros/" "$1" >"$scratch/renamed"
+    chmod +x "$scratch/renamed"
 }
 
 # files: what of ours is in /dev/shm, of this and any other job.
