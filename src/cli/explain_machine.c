@@ -37,7 +37,7 @@ set_scene(struct scene *scene)
     int error = AR_OK;
     ar_text_init(&why, reason, sizeof reason);
     if (request->machine_file) {
-        error = ar_model_file_read(&scene->machine, request->machine_file, &why);
+        error = ar_model_file_read(&scene->machine, NULL, request->machine_file, &why);
     } else {
         scene->machine = ar_machine_flat(request->latency_us * 1e3, 1 / request->bandwidth_gbytes,
                                          1 / request->reduction_gbytes);
@@ -353,7 +353,7 @@ static int
 explain_auto(const struct scene *scene)
 {
     struct ar_advice advice;
-    const int error = ar_advise(&advice, &scene->advice);
+    const int error = ar_advise(&advice, &scene->advice, NULL);
     if (error)
         return tell_error(scene, error);
     char *const rules = ar_advice_rules(&advice);
@@ -382,7 +382,7 @@ ar_explain_advise(char **rules, const struct ar_explain *request, bool in_order)
     if (exit_code != AR_EXIT_DONE)
         return exit_code;
     scene.advice.in_order = in_order;
-    const int error = ar_advise(&advice, &scene.advice);
+    const int error = ar_advise(&advice, &scene.advice, NULL);
     char *const text = error ? NULL : ar_advice_rules(&advice);
     exit_code = tell_error(&scene, error || text ? error : AR_ERR_MEMORY);
     if (text)

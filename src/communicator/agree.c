@@ -93,6 +93,7 @@ adopt(const struct ar_communicator *c, MPI_Comm comm, const struct ar_config *mi
         return error ? error : MPI_ERR_NO_MEM;
     config->wait = mine->wait;
     config->verbose = mine->verbose;
+    config->cache = mine->cache ? strdup(mine->cache) : NULL;
     *theirs = config;
     if (c->rank == 0)
         ar_say("ranks 0 and %d of a communicator differ in %s: rank 0's count for all", differs,

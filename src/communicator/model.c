@@ -7,6 +7,8 @@
 
 #include "algorithms/nodes.h"
 #include "communicator/agree.h"
+#include "communicator/cache.h"
+#include "communicator/together.h"
 #include "config/files.h"
 #include "execute/shared.h"
 #include "report/report.h"
@@ -21,12 +23,12 @@ spans_nodes(const struct ar_communicator *c)
 /* --- the machine --- */
 
 static int
-read_machine(const struct ar_communicator *c, struct ar_machine *machine)
+read_machine(const struct ar_communicator *c, struct ar_machine *machine, char **file)
 {
     char reason[AR_CONFIG_PROBLEM];
     struct ar_text why;
     ar_text_init(&why, reason, sizeof reason);
-    const int error = ar_model_file_read(machine, c->config->model_file, &why);
+    const int error = ar_model_file_read(machine, file, c->config->model_file, &why);
     if (error == AR_ERR_SYNTAX) /* it was there, and right, before */
         ar_say("warning: ALLREDUCE_MODEL: %s: auto goes by built-in rules", reason);
     return error;
@@ -68,10 +70,11 @@ tell_advice(const struct ar_communicator *c, const struct ar_machine *machine,
     }
 }
 
-/* The rules for all ops, or for those that commute: a text for the caller to free; NULL: no advice.
- */
-static char *
-advise(const struct ar_communicator *c, const struct ar_machine *machine, bool in_order)
+/* Rank 0's machine counts for all; *text gets on rank 0 the rules for all ops, or for those that do
+ * not commute, and is the caller's to free; NULL: no advice.  Collective. */
+static int
+advise(const struct ar_communicator *c, MPI_Comm comm, struct ar_machine *machine, bool in_order,
+       char **text)
 {
     struct ar_advice advice;
     const struct ar_advice_request request = {
@@ -83,26 +86,33 @@ advise(const struct ar_communicator *c, const struct ar_machine *machine, bool i
         .scratch_bytes = c->config->scratch_bytes,
         .most_steps = AR_ADVISE_STEPS,
     };
-    const int error = ar_advise(&advice, &request);
-    if (error) {
+    int failure = AR_OK, error = ar_broadcast(c, comm, machine, (int)sizeof *machine);
+    if (!error)
+        error = ar_advise_together(c, &request, &advice, &failure);
+    if (error || c->rank > 0)
+        return error;
+    if (failure)
         ar_say("warning: the model has no advice on %d ranks (%s): auto goes by built-in rules",
-               c->nranks, error == AR_ERR_MEMORY ? "no memory" : "an algorithm failed there");
-        return NULL;
-    }
-    char *const rules = ar_advice_rules(&advice);
-    if (rules)
-        tell_advice(c, machine, &advice, rules, in_order);
-    return rules;
+               c->nranks, failure == AR_ERR_MEMORY ? "no memory" : "an algorithm failed there");
+    else
+        *text = ar_advice_rules(&advice);
+    if (*text)
+        tell_advice(c, machine, &advice, *text, in_order);
+    return MPI_SUCCESS;
 }
 
 /* --- what was found before: communicators of one shape have one model --- */
 
-static struct {
-    pthread_mutex_t lock;
-    uint64_t shape; /* 0: nothing is remembered */
+#define SHAPES 8
+
+static struct known {
+    uint64_t shape; /* 0: none */
     struct ar_machine machine;
     char *rules[2]; /* as ar_communicator's; NULL: nobody asked, or no advice */
-} last = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} known[SHAPES];
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned turn; /* whose place the next new shape takes */
 
 /* A number for the settings and the map of nodes: those of others differ, but for chance. */
 static uint64_t
@@ -114,56 +124,93 @@ shape_of(const struct ar_communicator *c)
     return shape;
 }
 
+/* Under the lock. */
+static struct known *
+find_known(uint64_t shape)
+{
+    for (int i = 0; i < SHAPES; i++)
+        if (known[i].shape == shape)
+            return &known[i];
+    return NULL;
+}
+
 /* *rules is for the caller to free; false: it was another shape, and nothing is set. */
 static bool
 recall(uint64_t shape, bool in_order, struct ar_machine *machine, char **rules)
 {
-    pthread_mutex_lock(&last.lock);
-    const bool is_known = last.shape == shape;
-    if (is_known) {
-        *machine = last.machine;
-        *rules = last.rules[in_order] ? strdup(last.rules[in_order]) : NULL;
+    pthread_mutex_lock(&lock);
+    const struct known *const entry = find_known(shape);
+    if (entry) {
+        *machine = entry->machine;
+        *rules = entry->rules[in_order] ? strdup(entry->rules[in_order]) : NULL;
     }
-    pthread_mutex_unlock(&last.lock);
-    return is_known;
+    pthread_mutex_unlock(&lock);
+    return entry;
 }
 
 static void
 remember(uint64_t shape, bool in_order, const struct ar_machine *machine, const char *rules)
 {
-    pthread_mutex_lock(&last.lock);
-    if (last.shape != shape) { /* a new shape takes the place of the last */
-        free(last.rules[0]);
-        free(last.rules[1]);
-        last.rules[0] = last.rules[1] = NULL;
-        last.machine = *machine;
-        last.shape = shape;
+    pthread_mutex_lock(&lock);
+    struct known *entry = find_known(shape);
+    if (!entry) {
+        entry = &known[turn++ % SHAPES];
+        free(entry->rules[0]);
+        free(entry->rules[1]);
+        *entry = (struct known){.shape = shape, .machine = *machine};
     }
-    if (!last.rules[in_order])
-        last.rules[in_order] = strdup(rules);
-    pthread_mutex_unlock(&last.lock);
+    if (!entry->rules[in_order])
+        entry->rules[in_order] = strdup(rules);
+    pthread_mutex_unlock(&lock);
 }
 
 /* --- the rules of all ranks --- */
 
-/* The rules on rank 0, from the machine: what is remembered, a file's, or measured. */
+/* What rank 0 knows before anything is measured. */
+enum { NOTHING, MACHINE, RULES };
+
+/* What this process remembers; else the machine file; else, or with it, what the folder of
+ * ALLREDUCE_CACHE has.  *key is set. */
+static int
+look_up(const struct ar_communicator *c, bool in_order, struct ar_machine *machine, char **text,
+        struct ar_cache_key *key)
+{
+    char *file = NULL;
+    bool knows_machine = recall(shape_of(c), in_order, machine, text);
+    if (!*text && c->config->model_file)
+        knows_machine = !read_machine(c, machine, &file);
+    *key = (struct ar_cache_key){.number = shape_of(c) ^ (file ? ar_hash(file) : 0),
+                                 .nranks = c->nranks,
+                                 .nodes = ar_nodes_count(c->carriage.node_of, c->nranks),
+                                 .in_order = in_order};
+    free(file);
+    if (!*text && c->config->cache)
+        *text = ar_cache_read(c->config->cache, key);
+    return *text ? RULES : knows_machine ? MACHINE : NOTHING;
+}
+
+/* The rules on rank 0, from the machine: what is remembered, a file's, or measured.  Collective. */
 static int
 find_text(const struct ar_communicator *c, MPI_Comm comm, bool in_order, char **text)
 {
     struct ar_machine machine = {.ranks_per_node = 1};
-    int knows = 0;
+    struct ar_cache_key key;
+    int known_before = NOTHING;
     if (c->rank == 0)
-        knows = recall(shape_of(c), in_order, &machine, text) ||
-                (c->config->model_file && !read_machine(c, &machine));
-    int error = ar_broadcast(c, comm, &knows, (int)sizeof knows);
-    if (!error && !knows)
+        known_before = look_up(c, in_order, &machine, text, &key);
+    int error = ar_broadcast(c, comm, &known_before, (int)sizeof known_before);
+    if (!error && known_before == NOTHING)
         error = ar_measure(&machine, &c->carriage.wire, c->rank, c->carriage.node_of, c->nranks, 1);
-    if (error || c->rank > 0 || *text)
+    if (error || known_before == RULES)
         return error;
-    fit_machine(c, &machine);
-    *text = advise(c, &machine, in_order);
-    if (*text)
-        remember(shape_of(c), in_order, &machine, *text);
+    if (c->rank == 0)
+        fit_machine(c, &machine);
+    error = advise(c, comm, &machine, in_order, text);
+    if (error || !*text)
+        return error;
+    remember(shape_of(c), in_order, &machine, *text);
+    if (c->config->cache)
+        ar_cache_write(c->config->cache, &key, machine.title, *text);
     return MPI_SUCCESS;
 }
 

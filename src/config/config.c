@@ -72,6 +72,7 @@ ar_config_destroy(struct ar_config *config)
     free(config->tuned);
     free(config->allowed);
     free(config->model_file);
+    free(config->cache);
     free(config->stats_file);
     free(config->tune_dump);
     free(config->text);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "config/config.h"
 #include "config/files.h"
@@ -137,7 +138,7 @@ static int
 parse_machine_file(const struct ar_setting *s)
 {
     struct ar_machine machine;
-    const int error = ar_model_file_read(&machine, s->value, s->why);
+    const int error = ar_model_file_read(&machine, NULL, s->value, s->why);
     return error ? error : take_name(s);
 }
 
@@ -147,6 +148,22 @@ parse_stats_file(const struct ar_setting *s)
     char **const name = s->field;
     const int error = take_name(s);
     return error ? error : ar_stats_file_check(*name, s->why);
+}
+
+/* Only rank 0's folder is looked into. */
+static int
+parse_own_folder(const struct ar_setting *s)
+{
+    char **const name = s->field;
+    struct stat st;
+    const int error = take_name(s);
+    if (error)
+        return error;
+    if (stat(*name, &st) == 0 && S_ISDIR(st.st_mode))
+        return AR_OK;
+    ar_text_escape(s->why, ar_word_of(*name));
+    ar_text_add(s->why, ": no such folder; allowed: a folder that is there");
+    return AR_ERR_SYNTAX;
 }
 
 /* As an absolute path: the program may be in another folder when it is written. */
@@ -165,6 +182,7 @@ parse_own_file(const struct ar_setting *s)
 
 static const struct ar_value_kind machine_file = {parse_machine_file, take_name, print_name};
 static const struct ar_value_kind stats_file = {parse_stats_file, take_name, print_name};
+static const struct ar_value_kind own_folder = {.parse = parse_own_folder};
 static const struct ar_value_kind own_file = {.parse = parse_own_file};
 
 /* The number of the word between '|' in the row's values; enums are in this order. */
@@ -292,6 +310,9 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
     {"ALLREDUCE_ALGO_LIST", "NAMES", "",
      "algorithms that auto may pick, separated by commas, ^ in front: all but; empty: all",
      &algorithms, FIELD(allowed), .option = NULL},
+    {"ALLREDUCE_CACHE", "DIR", "",
+     "a folder that keeps the rules of auto across nodes for later jobs on the same cluster",
+     &own_folder, FIELD(cache), .option = NULL},
     {"ALLREDUCE_DETERMINISM", "none|run|placement|size|order", "none",
      "what must not change the bits of rounded results: another run, nodes, size of "
      "message, order of ranks",

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/card.h"
 #include "algorithms/nodes.h"
 #include "model/lockstep.h"
 #include "schedule/cost.h"
@@ -20,6 +21,11 @@
 
 /* Up to this part of the steps that are allowed, all ranks are simulated at once. */
 #define PART_FOR_ALL 16
+
+/* So many steps of ranks in lockstep are always looked at, and so many times as many as may be
+ * simulated: they take a part of the time. */
+#define LOCKSTEP_LEAST  ((size_t)1 << 16)
+#define LOCKSTEP_MARGIN 4
 
 struct predictor {
     const struct ar_question *q;
@@ -236,6 +242,29 @@ simulate_first(struct predictor *a, const struct ar_sample *all)
     return AR_OK;
 }
 
+/* What one rank does tells nothing of how long the chain is of which it is a link; the row's card
+ * does, on a network as fast as the fastest messages here. */
+static void
+add_chain(const struct predictor *a, struct ar_moment *segment)
+{
+    const struct ar_question *const q = a->q;
+    const struct ar_machine *const m = q->machine;
+    const bool shares = q->nranks > a->network.nnodes;
+    const double near = m->node.latency + m->node.overhead;
+    const double far = m->network.latency + m->network.overhead;
+    const double per_byte =
+        shares ? fmin(m->node.per_byte, m->network.per_byte) : m->network.per_byte;
+    const struct ar_rates rates = {.a = shares ? fmin(near, far) : far,
+                                   .B = per_byte > 0 ? 1 / per_byte : INFINITY,
+                                   .C = m->reduce_per_byte};
+    const double time = ar_card_value(q->choice->algorithm, AR_CARD_TIME, &q->choice->params,
+                                      q->nranks, (double)a->padded * padded_bytes(a), &rates);
+    if (time > segment->at) {
+        segment->parts[AR_PART_WAITING] += time - segment->at;
+        segment->at = time;
+    }
+}
+
 static int
 predict(struct predictor *a)
 {
@@ -253,6 +282,7 @@ predict(struct predictor *a)
         if (error != AR_ERR_PARAM)
             return error;
     }
+    add_chain(a, &estimate.segment);
     follow(a, estimate.segment, estimate.busy, AR_QUALITY_ESTIMATE);
     a->p->ports = estimate.ports;
     if (q->limit > 0 && a->p->end.at > q->limit)
@@ -272,6 +302,9 @@ predict(struct predictor *a)
         error = simulate_first(a, &all);
     if (error != AR_ERR_PARAM)
         return error;
+    const size_t looked_at = a->steps * (size_t)(q->nranks / a->network.nnodes + 1);
+    if (looked_at > LOCKSTEP_LEAST && looked_at / LOCKSTEP_MARGIN > q->most_steps)
+        return AR_OK; /* one rank's answer stands */
     error = ar_lockstep(&estimate, q, &a->network, a->padded, padded_bytes(a));
     if (error)
         return error;

@@ -30,6 +30,14 @@ enum { FIRST_SIZES = 4 };
  * where ranks share cores (doc/performance.md, several hosts). */
 #define WORTH_LONGER 0.97
 
+#define ELEMENT_BYTES ((size_t)8)
+
+/* Candidates for one size that are simulated at once. */
+#define AT_ONCE ((size_t)3)
+
+/* Enough to simulate the short schedules of all ranks. */
+#define STEPS_OF_RANK ((size_t)16)
+
 /* An estimate leaves out some of what ranks wait for; rarely it is too long. */
 #define ESTIMATE_AT_BEST  0.85
 #define ESTIMATE_AT_WORST 1.2
@@ -48,13 +56,18 @@ struct effort {
 
 struct search {
     const struct ar_advice_request *request;
-    const size_t *sizes; /* nsizes, in bytes */
+    const struct ar_advice_helpers *helpers; /* NULL: none */
+    const size_t *sizes;                     /* nsizes, in bytes */
     int nsizes;
     size_t element_bytes;
     struct effort effort; /* what is left of it */
     struct ar_candidate_list list;
     struct ar_elimination at[SIZES];
-    struct ar_compared *rows; /* of the one size; NULL: they are not asked for */
+    struct ar_compared *rows; /* ar_compare's, of the one size */
+    /* What is asked at once: as many as there are candidates at all sizes, at most. */
+    struct ar_advice_task *tasks;
+    struct ar_advice_answer *answers;
+    size_t ntasks;
 };
 
 int
@@ -100,39 +113,39 @@ go_on(struct search *s, size_t i, int size, double pace, bool is_last)
     }
 }
 
-/* Asks the model about a candidate: first for an estimate, and with many steps when it is asked
- * again. */
 static int
-measure(struct search *s, size_t i, int size)
+predict(struct ar_prediction *p, const struct ar_advice_request *r, struct ar_choice choice,
+        struct ar_question question)
 {
-    const struct ar_advice_request *const r = s->request;
-    struct effort *const effort = &s->effort;
-    struct ar_prediction p;
-    struct ar_choice choice = s->list.of[i].choice;
-    const bool is_last = s->at[size].of[i].is_measured;
-    const size_t part = effort->all / effort->part;
-    const size_t many = part > effort->most    ? effort->most
-                        : part < effort->least ? effort->least
-                                               : part;
-    const struct ar_question question = {.machine = r->machine,
-                                         .choice = &choice,
-                                         .nranks = r->nranks,
-                                         .count = s->sizes[size] / s->element_bytes,
-                                         .element_bytes = s->element_bytes,
-                                         .scratch_bytes = r->scratch_bytes,
-                                         .most_steps = is_last ? many : effort->estimate,
-                                         .limit = is_last ? 0 : effort->limit};
     choice.params.node_of = r->node_of;
-    const int error = ar_predict(&p, &question);
-    if (error)
-        return error;
-    if (s->rows)
-        s->rows[i] = (struct ar_compared){s->list.of[i].choice, p};
-    note(&s->at[size], i, &p, is_last);
-    go_on(s, i, size, p.pace, is_last);
-    const size_t steps = is_last ? effort->a_message * p.messages : 0;
+    question.machine = r->machine;
+    question.choice = &choice;
+    question.nranks = r->nranks;
+    question.scratch_bytes = r->scratch_bytes;
+    return ar_predict(p, &question);
+}
+
+struct ar_advice_answer
+ar_advise_answer(const struct ar_advice_request *request, const struct ar_candidate_list *list,
+                 const struct ar_advice_task *task)
+{
+    const struct ar_question question = {.count = task->bytes / ELEMENT_BYTES,
+                                         .element_bytes = ELEMENT_BYTES,
+                                         .most_steps = task->most_steps};
+    struct ar_advice_answer answer;
+    answer.error = predict(&answer.prediction, request, list->of[task->candidate].choice, question);
+    return answer;
+}
+
+/* What a prediction says of candidate i, and of its longer messages. */
+static void
+take(struct search *s, size_t i, int size, const struct ar_prediction *p, bool is_last)
+{
+    struct effort *const effort = &s->effort;
+    note(&s->at[size], i, p, is_last);
+    go_on(s, i, size, p->pace, is_last);
+    const size_t steps = is_last ? effort->a_message * p->messages : 0;
     effort->all -= steps < effort->all ? steps : effort->all;
-    return AR_OK;
 }
 
 static void
@@ -141,6 +154,8 @@ search_fini(struct search *s)
     for (int size = 0; size < s->nsizes; size++)
         ar_elimination_fini(&s->at[size]);
     ar_candidates_fini(&s->list);
+    free(s->tasks);
+    free(s->answers);
 }
 
 /* Neither native nor what a size is too short or too long for takes part. */
@@ -150,6 +165,10 @@ search_init(struct search *s, size_t bytes)
     int error = ar_advise_candidates(&s->list, s->request, bytes);
     if (error)
         return error;
+    const size_t most = s->list.n * (size_t)s->nsizes + 1;
+    s->tasks = malloc(most * sizeof *s->tasks);
+    s->answers = malloc(most * sizeof *s->answers);
+    error = s->tasks && s->answers ? AR_OK : AR_ERR_MEMORY;
     for (int size = 0; size < s->nsizes && !error; size++) {
         error = ar_elimination_init(&s->at[size], &ar_by_model, &s->list, s->list.n);
         for (size_t i = 0; i < s->list.n && !error; i++)
@@ -180,22 +199,97 @@ exclude_slow(struct search *s, int size)
 }
 
 static int
-run(struct search *s)
+ask(struct search *s)
+{
+    if (s->helpers)
+        return s->helpers->ask(s->helpers->context, s->tasks, s->ntasks, s->answers);
+    for (size_t k = 0; k < s->ntasks; k++)
+        s->answers[k] = ar_advise_answer(s->request, &s->list, &s->tasks[k]);
+    return AR_OK;
+}
+
+static void
+add_task(struct search *s, size_t i, int size, size_t most_steps)
+{
+    s->tasks[s->ntasks++] = (struct ar_advice_task){i, size, sizes[size], most_steps};
+}
+
+/* Asks all tasks of the wave.  is_last: the model is not asked about them again. */
+static int
+end_wave(struct search *s, bool is_last)
+{
+    int error = ask(s);
+    for (size_t k = 0; k < s->ntasks && !error; k++) {
+        error = s->answers[k].error;
+        if (!error)
+            take(s, s->tasks[k].candidate, s->tasks[k].size, &s->answers[k].prediction, is_last);
+    }
+    s->ntasks = 0;
+    return error;
+}
+
+/* Adds all that the size's estimates, a pass of them, are about. */
+static void
+add_pass(struct search *s, int size)
+{
+    struct ar_elimination *const e = &s->at[size];
+    for (size_t i = ar_elimination_next(e); i < e->n; i++)
+        if (e->of[i].state == AR_STANDS_IN && !e->of[i].is_measured)
+            add_task(s, i, size, s->effort.estimate);
+}
+
+/* Estimates the roots at these sizes, and the variants of those that are not too slow. */
+static int
+estimate(struct search *s, const int *at, int n)
+{
+    for (;;) {
+        for (int k = 0; k < n; k++)
+            add_pass(s, at[k]);
+        if (s->ntasks == 0)
+            return AR_OK;
+        const int error = end_wave(s, false);
+        if (error)
+            return error;
+    }
+}
+
+/* Adds the most promising at each size: of all sizes the first, then the second and the third, as
+ * far as the effort goes. */
+static void
+add_promising(struct search *s)
+{
+    const size_t most = s->effort.all / s->effort.most;
+    for (size_t k = 0; k < AT_ONCE; k++)
+        for (int size = 0; size < SIZES && s->ntasks < (most > 0 ? most : 1); size++) {
+            size_t which[AT_ONCE];
+            if (ar_elimination_promising(&s->at[size], which, AT_ONCE) > k)
+                add_task(s, which[k], size, s->effort.most);
+        }
+}
+
+/* Simulates them, until the best is known or the effort is spent. */
+static int
+simulate(struct search *s)
 {
     int error = AR_OK;
-    for (int k = 0; k < SIZES && !error; k++) {
-        /* Estimates the roots, and the variants of those that are not too slow. */
-        struct ar_elimination *const e = &s->at[order[k]];
-        if (k >= FIRST_SIZES)
-            exclude_slow(s, order[k]);
-        for (size_t i; !error && (i = ar_elimination_next(e)) < e->n && !e->of[i].is_measured;)
-            error = measure(s, i, order[k]);
+    while (!error && s->effort.all > s->effort.estimate) {
+        add_promising(s);
+        if (s->ntasks == 0)
+            break;
+        error = end_wave(s, true);
     }
-    for (int size = 0; size < SIZES && !error; size++)
-        for (size_t i; !error && s->effort.all > s->effort.estimate &&
-                       (i = ar_elimination_next(&s->at[size])) < s->list.n;)
-            error = measure(s, i, size);
     return error;
+}
+
+static int
+run(struct search *s)
+{
+    int error = estimate(s, order, FIRST_SIZES);
+    for (int k = FIRST_SIZES; k < SIZES && !error; k++)
+        exclude_slow(s, order[k]);
+    if (!error)
+        error = estimate(s, order + FIRST_SIZES, SIZES - FIRST_SIZES);
+    return error ? error : simulate(s);
 }
 
 /* --- what is best --- */
@@ -261,17 +355,18 @@ conclude(struct ar_advice *advice, const struct search *s)
 }
 
 int
-ar_advise(struct ar_advice *advice, const struct ar_advice_request *request)
+ar_advise(struct ar_advice *advice, const struct ar_advice_request *request,
+          const struct ar_advice_helpers *helpers)
 {
-    struct search s = {.request = request,
-                       .sizes = sizes,
-                       .nsizes = SIZES,
-                       .element_bytes = 8,
-                       .effort = {.estimate = request->most_steps,
-                                  .all = 1024 * request->most_steps,
-                                  .part = 8,
-                                  .most = SIZE_MAX,
-                                  .a_message = 3}}; /* to send, to receive, to reduce */
+    struct search s = {
+        .request = request,
+        .helpers = helpers,
+        .sizes = sizes,
+        .nsizes = SIZES,
+        .effort = {.estimate = request->most_steps,
+                   .all = 1024 * request->most_steps,
+                   .most = 32 * request->most_steps + STEPS_OF_RANK * (size_t)request->nranks,
+                   .a_message = 3}}; /* to send, to receive, to reduce */
     int error = search_init(&s, SIZE_MAX);
     if (error)
         return error;
@@ -307,6 +402,27 @@ ar_advice_rules(const struct ar_advice *advice)
 
 /* --- all of one size --- */
 
+/* Asks about a candidate: first for an estimate, and with many steps when it is asked again. */
+static int
+measure(struct search *s, size_t i)
+{
+    struct effort *const effort = &s->effort;
+    const bool is_last = s->at[0].of[i].is_measured;
+    const size_t part = effort->all / effort->part;
+    const size_t many = part > effort->most    ? effort->most
+                        : part < effort->least ? effort->least
+                                               : part;
+    const struct ar_question question = {.count = s->sizes[0] / s->element_bytes,
+                                         .element_bytes = s->element_bytes,
+                                         .most_steps = is_last ? many : effort->estimate,
+                                         .limit = is_last ? 0 : effort->limit};
+    s->rows[i].choice = s->list.of[i].choice;
+    const int error = predict(&s->rows[i].prediction, s->request, s->list.of[i].choice, question);
+    if (!error)
+        take(s, i, 0, &s->rows[i].prediction, is_last);
+    return error;
+}
+
 static int
 compare_times(const void *x, const void *y)
 {
@@ -338,7 +454,7 @@ ar_compare(struct ar_compared **rows, size_t *n, const struct ar_advice_request 
     s.rows = calloc(e->n + 1, sizeof *s.rows);
     error = s.rows ? AR_OK : AR_ERR_MEMORY;
     for (size_t i; !error && (i = ar_elimination_next(e)) < e->n;)
-        error = measure(&s, i, 0);
+        error = measure(&s, i);
     if (!error) {
         *rows = s.rows;
         *n = 0;

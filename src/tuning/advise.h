@@ -19,7 +19,33 @@ struct ar_advice_request {
     const bool *allowed; /* as in ar_algo_list_parse; NULL: all */
     bool in_order;       /* only rows that combine in rank order */
     size_t scratch_bytes;
-    size_t most_steps; /* of an estimate; candidates that seem to win get some 1000 times as many */
+    size_t most_steps; /* of an estimate; those that seem to win get 1000 times as many together */
+};
+
+/* What the model is asked: about a candidate for messages of so many bytes. */
+struct ar_advice_task {
+    size_t candidate; /* in the list of ar_advise_candidates(list, request, SIZE_MAX) */
+    int size;         /* number of the size in the search */
+    size_t bytes;
+    size_t most_steps; /* as in struct ar_question */
+};
+
+struct ar_advice_answer {
+    int error; /* of ar_predict */
+    struct ar_prediction prediction;
+};
+
+/* Answers one task.  Every process gives the same answer. */
+struct ar_advice_answer ar_advise_answer(const struct ar_advice_request *request,
+                                         const struct ar_candidate_list *list,
+                                         const struct ar_advice_task *task);
+
+/* Processes that share the tasks out among them.  ask gives answers[i] to tasks[i], n of them, and
+ * returns 0, or an error of its own, which ar_advise passes on. */
+struct ar_advice_helpers {
+    int (*ask)(void *context, const struct ar_advice_task *tasks, size_t n,
+               struct ar_advice_answer *answers);
+    void *context;
 };
 
 /* What messages of more than the entry before's bytes and up to these are best served by. */
@@ -40,8 +66,11 @@ struct ar_advice {
 int ar_advise_candidates(struct ar_candidate_list *list, const struct ar_advice_request *request,
                          size_t bytes);
 
-/* AR_OK; errors of ar_predict. */
-int ar_advise(struct ar_advice *advice, const struct ar_advice_request *request);
+/* The tasks come in waves.  What is asked depends on the answers alone, so that the advice is the
+ * same whoever gives them; helpers NULL: the caller gives all.  AR_OK; errors of ar_predict, and of
+ * helpers->ask. */
+int ar_advise(struct ar_advice *advice, const struct ar_advice_request *request,
+              const struct ar_advice_helpers *helpers);
 
 /* The advice as clauses that ar_rules_parse reads; "" for none.  Malloced; NULL without memory. */
 char *ar_advice_rules(const struct ar_advice *advice);

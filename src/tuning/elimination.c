@@ -196,20 +196,26 @@ first_unmeasured(const struct ar_elimination *e)
     return i;
 }
 
-/* Of those that may be as fast as the best of which one is sure. */
-static size_t
-most_promising(const struct ar_elimination *e)
+size_t
+ar_elimination_promising(const struct ar_elimination *e, size_t *which, size_t most)
 {
     double best = INFINITY;
-    size_t most = e->n;
+    size_t n = 0;
+    for (size_t i = 0; i < e->n; i++)
+        if (e->of[i].state == AR_STANDS_IN && e->of[i].is_sure)
+            best = fmin(best, e->of[i].likely);
     for (size_t i = 0; i < e->n; i++) {
         const struct ar_standing *const entry = &e->of[i];
-        if (entry->state == AR_STANDS_IN && entry->is_sure)
-            best = fmin(best, entry->likely);
-        else if (entry->state == AR_STANDS_IN && (most == e->n || entry->least < e->of[most].least))
-            most = i;
+        if (entry->state != AR_STANDS_IN || entry->is_sure || entry->least >= e->within * best)
+            continue;
+        size_t k = n < most ? n++ : most;
+        for (; k > 0 && entry->least < e->of[which[k - 1]].least; k--)
+            if (k < most)
+                which[k] = which[k - 1];
+        if (k < most)
+            which[k] = i;
     }
-    return most < e->n && e->of[most].least < e->within * best ? most : e->n;
+    return n;
 }
 
 size_t
@@ -220,5 +226,7 @@ ar_elimination_next(struct ar_elimination *e)
         end_pass(e);
         i = first_unmeasured(e);
     }
-    return i == e->n && e->rule == &ar_by_model ? most_promising(e) : i;
+    if (i == e->n && e->rule == &ar_by_model)
+        ar_elimination_promising(e, &i, 1);
+    return i;
 }

@@ -85,6 +85,10 @@ void ar_elimination_exclude(struct ar_elimination *e, size_t i);
  * same. */
 size_t ar_elimination_next(struct ar_elimination *e);
 
+/* By ar_by_model, once all that are in were asked about: those that may be as fast as the best of
+ * which one is sure, the most promising first, at most so many.  How many there are in which. */
+size_t ar_elimination_promising(const struct ar_elimination *e, size_t *which, size_t most);
+
 /* A value of candidate i. */
 void ar_elimination_note(struct ar_elimination *e, size_t i, double value);
 

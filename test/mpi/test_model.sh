@@ -61,7 +61,41 @@ expect_ok "an op that does not commute" preload 4 ALLREDUCE_ALGO_LIST=ring,rhd,b
     cat "$scratch/out"
 }
 
+export ALLREDUCE_ALGO_LIST=^shm
+
+# The ranks ask the model together, and one process alone finds the same.
+rules_of_one() {
+    ./allreduce explain auto -n 4 --nodes 2x2,cyclic --machine fat-tree | sed -n 3p
+}
+expect_model "by four" "fat tree, 16 ranks a host" ALLREDUCE_MODEL=fat-tree
+[ -n "$(rules_of_one)" ] && grep -qF "(fat tree, 16 ranks a host): $(rules_of_one)" "$scratch/out" || {
+    fail "four ranks and one differ in what the model says: $(rules_of_one)"
+    cat "$scratch/out"
+}
+
+# A folder keeps the rules: nothing is measured again.
+mkdir "$scratch/cache"
+expect_model "a cache, empty" "measured" ALLREDUCE_CACHE="$scratch/cache"
+cp "$scratch"/cache/auto-*.rules "$scratch/kept" || fail "a cache: no file, or several"
+grep -q '^#! tuned: ranks=4; nodes=2; ops=all; machine=measured; date=' "$scratch/kept" || fail "a cache: no origin"
+expect_ok "a cache, full" preload 4 ALLREDUCE_VERBOSE=1 ALLREDUCE_CACHE="$scratch/cache" "$programs/pings"
+if grep -q 'by a model' "$scratch/out" || ! grep -q ' model$' "$scratch/out"; then
+    fail "a cache, full: asked the model again, or not used"
+    cat "$scratch/out"
+fi
+cmp "$scratch"/cache/auto-*.rules "$scratch/kept" || fail "a cache, full: written again"
+expect_model "a cache of another machine" "a test's" ALLREDUCE_CACHE="$scratch/cache" ALLREDUCE_MODEL="$scratch/machine"
+[ "$(find "$scratch/cache" -type f | wc -l)" = 2 ] || fail "a cache: another machine is no other file"
+for kept in "$scratch"/cache/*.rules; do
+    echo 'ring:8-x' >"$kept"
+done
+expect_model "a cache, spoilt" "measured" ALLREDUCE_CACHE="$scratch/cache"
+grep -q 'warning: ALLREDUCE_CACHE: .*rules:1:' "$scratch/out" || fail "a cache, spoilt: no warning"
+preload 4 ALLREDUCE_CACHE="$scratch/none" "$programs/pings" >"$scratch/out" 2>&1 </dev/null && fail "no such cache: no error"
+grep -q "ALLREDUCE_CACHE: .*none: no such folder" "$scratch/out" || fail "no such cache: not told"
+
 # How a rank waits is its own affair.
+unset ALLREDUCE_ALGO_LIST
 cat >"$scratch/by_wait" <<'END'
 #!/bin/sh
 [ "${PMI_RANK:?}" != 0 ] || export ALLREDUCE_WAIT=block

@@ -589,7 +589,7 @@ advice_is_about_the_best_that_there_is(void **state)
                                                   (size_t)64 << 20, AR_ADVISE_STEPS};
         struct ar_advice advice;
         struct ar_candidate_list all;
-        assert_int_equal(ar_advise(&advice, &request), AR_OK);
+        assert_int_equal(ar_advise(&advice, &request, NULL), AR_OK);
         assert_int_equal(ar_advise_candidates(&all, &request, SIZE_MAX), AR_OK);
         for (size_t bytes = 8; bytes <= 1 << 22; bytes *= 4) {
             double best = INFINITY;
@@ -670,14 +670,14 @@ advice_keeps_to_what_may_serve(void **state)
     for (size_t i = 0; i < ar_algorithm_count(); i++)
         allowed[i] = strcmp(ar_algorithm_at(i)->name, "ring") == 0;
     struct ar_advice_request request = {&machine, node_of, 8, NULL, true, 1 << 26, 1 << 14};
-    assert_int_equal(ar_advise(&advice, &request), AR_OK);
+    assert_int_equal(ar_advise(&advice, &request, NULL), AR_OK);
     for (int i = 0; i < advice.n; i++)
         assert_true(advice.entries[i].choice.algorithm->keeps_order);
     request.allowed = allowed;
-    assert_int_equal(ar_advise(&advice, &request), AR_OK);
+    assert_int_equal(ar_advise(&advice, &request, NULL), AR_OK);
     assert_int_equal(advice.n, 0); /* the ring keeps no order */
     request.in_order = false;
-    assert_int_equal(ar_advise(&advice, &request), AR_OK);
+    assert_int_equal(ar_advise(&advice, &request, NULL), AR_OK);
     char *text = ar_advice_rules(&advice);
     assert_non_null(strstr(text, "ring"));
     assert_int_equal(advice.entries[advice.n - 1].bytes, SIZE_MAX);
@@ -688,6 +688,66 @@ advice_keeps_to_what_may_serve(void **state)
     ar_rules_destroy(rules);
     free(text);
     free(node_of);
+}
+
+/* Answers from the last task to the first, as many helpers would that know nothing of each other.
+ */
+struct stranger {
+    const struct ar_advice_request *request;
+    struct ar_candidate_list list;
+    size_t waves, most;
+};
+
+static int
+ask_strangers(void *context, const struct ar_advice_task *tasks, size_t n,
+              struct ar_advice_answer *answers)
+{
+    struct stranger *const s = context;
+    s->waves++;
+    s->most = n > s->most ? n : s->most;
+    for (size_t i = n; i-- > 0;)
+        answers[i] = ar_advise_answer(s->request, &s->list, &tasks[i]);
+    return AR_OK;
+}
+
+static int
+fail_to_ask(void *context, const struct ar_advice_task *tasks, size_t n,
+            struct ar_advice_answer *answers)
+{
+    (void)context, (void)tasks, (void)n, (void)answers;
+    return AR_ERR_PARAM;
+}
+
+/* Few waves of many tasks: each costs two messages. */
+static void
+advice_is_the_same_whoever_gives_the_answers(void **state)
+{
+    struct ar_machine machine = ar_machine_flat(A, 0.1, 0.1);
+    (void)state;
+    machine.ranks_per_node = 4;
+    machine.node = (struct ar_travel){
+        .latency = 200, .overhead = 50, .per_byte = 0.05, .eager_bytes = SIZE_MAX};
+    for (int p = 2; p <= 32; p *= 4) {
+        int *node_of = ar_machine_place(&machine, p);
+        const struct ar_advice_request request = {&machine,         node_of,        p, NULL, false,
+                                                  (size_t)64 << 20, AR_ADVISE_STEPS};
+        struct stranger strangers = {.request = &request};
+        const struct ar_advice_helpers helpers = {ask_strangers, &strangers};
+        const struct ar_advice_helpers broken = {fail_to_ask, NULL};
+        struct ar_advice alone, together;
+        assert_int_equal(ar_advise_candidates(&strangers.list, &request, SIZE_MAX), AR_OK);
+        assert_int_equal(ar_advise(&alone, &request, NULL), AR_OK);
+        assert_int_equal(ar_advise(&together, &request, &helpers), AR_OK);
+        assert_int_equal(ar_advise(&together, &request, &broken), AR_ERR_PARAM);
+        assert_int_equal(ar_advise(&together, &request, &helpers), AR_OK);
+        char *const one = ar_advice_rules(&alone), *const other = ar_advice_rules(&together);
+        assert_string_equal(one, other);
+        assert_true(strangers.waves < 60 && strangers.most > 60);
+        free(one);
+        free(other);
+        ar_candidates_fini(&strangers.list);
+        free(node_of);
+    }
 }
 
 /* --- machine files --- */
@@ -938,6 +998,7 @@ main(void)
         cmocka_unit_test(advice_is_about_the_best_that_there_is),
         cmocka_unit_test(leaders_are_not_taken_for_the_others),
         cmocka_unit_test(advice_keeps_to_what_may_serve),
+        cmocka_unit_test(advice_is_the_same_whoever_gives_the_answers),
         cmocka_unit_test(a_machine_is_what_its_file_says),
         cmocka_unit_test(a_machine_printed_reads_back),
         cmocka_unit_test(no_text_of_a_machine_does_harm),

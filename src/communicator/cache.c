@@ -1,0 +1,93 @@
+#include <config.h>
+
+#include "communicator/cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "config/files.h"
+#include "execute/shared.h"
+#include "report/report.h"
+
+/* Another version may know other algorithms, or predict other times. */
+static void
+print_path(char path[PATH_MAX], const char *folder, const struct ar_cache_key *key)
+{
+    snprintf(path, PATH_MAX, "%s/auto-%s-%d-%016" PRIx64 "%s.rules", folder, PACKAGE_VERSION,
+             key->nranks, key->number, key->in_order ? "-in-order" : "");
+}
+
+char *
+ar_cache_read(const char *folder, const struct ar_cache_key *key)
+{
+    char path[PATH_MAX], reason[AR_CONFIG_PROBLEM];
+    struct ar_rules *rules;
+    struct ar_text why;
+    print_path(path, folder, key);
+    if (access(path, F_OK))
+        return NULL;
+    ar_text_init(&why, reason, sizeof reason);
+    if (ar_rules_file_read(&rules, NULL, path, &why)) {
+        ar_say("warning: ALLREDUCE_CACHE: %s: auto asks the model again", reason);
+        return NULL;
+    }
+    char *const text = ar_rules_text(rules);
+    ar_rules_destroy(rules);
+    return text;
+}
+
+static void
+write_rules(FILE *to, const struct ar_cache_key *key, const char *machine, const char *rules)
+{
+    char by[64], job[AR_MACHINE_TITLE + 128], when[32] = "";
+    const time_t now = time(NULL);
+    struct tm tm;
+    if (localtime_r(&now, &tm))
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
+    snprintf(by, sizeof by, "liballreduce %s", PACKAGE_VERSION);
+    snprintf(job, sizeof job, "ranks=%d; nodes=%d; ops=%s; machine=%s; date=%s", key->nranks,
+             key->nodes, key->in_order ? "in rank order" : "all", machine, when);
+    ar_rules_header_write(to, "by a model of the machine, by", by, job);
+    for (const char *at = rules; *at; at++)
+        fputc(*at == ';' ? '\n' : *at, to);
+    fputc('\n', to);
+}
+
+/* The file appears as a whole: other jobs may look for it. */
+static bool
+write_file(const char *path, const struct ar_cache_key *key, const char *machine, const char *rules)
+{
+    char made[PATH_MAX + 32];
+    snprintf(made, sizeof made, "%s.%016" PRIx64 ".%ld", path, ar_host_hash(), (long)getpid());
+    const int fd = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    FILE *const to = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!to)
+        return false;
+    write_rules(to, key, machine, rules);
+    const bool failed = ferror(to);
+    if (fclose(to) == 0 && !failed && rename(made, path) == 0)
+        return true;
+    const int error = errno;
+    unlink(made);
+    errno = error;
+    return false;
+}
+
+void
+ar_cache_write(const char *folder, const struct ar_cache_key *key, const char *machine,
+               const char *rules)
+{
+    static atomic_flag warned = ATOMIC_FLAG_INIT;
+    char path[PATH_MAX];
+    print_path(path, folder, key);
+    if (!write_file(path, key, machine, rules) && !atomic_flag_test_and_set(&warned))
+        ar_say("warning: ALLREDUCE_CACHE: %s: %s: nothing is kept", folder, strerror(errno));
+}

@@ -1,0 +1,27 @@
+/* The folder of ALLREDUCE_CACHE: auto's rules across nodes, kept for later jobs. */
+#ifndef AR_CACHE_H
+#define AR_CACHE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "communicator/communicator.h"
+#include "model/machine.h"
+
+/* What rules are for: a shape of communicator, and a machine. */
+struct ar_cache_key {
+    uint64_t number; /* of the map of nodes, the settings and the machine file */
+    int nranks;
+    int nodes;
+    bool in_order; /* for ops that do not commute */
+};
+
+/* The rules that the folder has for the key, malloced; NULL where it has none.  A file that is not
+ * as ar_cache_write writes it is told in a warning, and left alone. */
+char *ar_cache_read(const char *folder, const struct ar_cache_key *key);
+
+/* Keeps them.  A folder that cannot be written is told in a warning, once. */
+void ar_cache_write(const char *folder, const struct ar_cache_key *key, const char *machine,
+                    const char *rules);
+
+#endif
