@@ -68,7 +68,8 @@ rules_of_one() {
     ./allreduce explain auto -n 4 --nodes 2x2,cyclic --machine fat-tree | sed -n 3p
 }
 expect_model "by four" "fat tree, 16 ranks a host" ALLREDUCE_MODEL=fat-tree
-[ -n "$(rules_of_one)" ] && grep -qF "(fat tree, 16 ranks a host): $(rules_of_one)" "$scratch/out" || {
+[ -n "$(rules_of_one)" ] || fail "no rules by one process"
+grep -qF "(fat tree, 16 ranks a host): $(rules_of_one)" "$scratch/out" || {
     fail "four ranks and one differ in what the model says: $(rules_of_one)"
     cat "$scratch/out"
 }
