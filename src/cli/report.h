@@ -72,13 +72,13 @@ void ar_facts_fini(struct ar_facts *facts);
 /* Seconds per rank, on average: ns is of all ranks together. */
 double ar_facts_seconds(const struct ar_facts *facts, double ns);
 
-/* "MPI_DOUBLE MPI_SUM from 8K on 4 ranks"; returns text. */
+/* "MPI_DOUBLE MPI_SUM from 8K on 4 ranks of MPI_COMM_WORLD"; returns text. */
 char *ar_row_describe(const struct ar_row *row, char *text, size_t room);
 
 /* Why the row's calls lasted, in words; returns text. */
 char *ar_fact_explain(const struct ar_fact *fact, char *text, size_t room);
 
-/* The same calls in two runs: of one communicator size, type, op and size. */
+/* The same calls in two runs: of one communicator size and name, type, op and size. */
 struct ar_pair {
     struct ar_row rows[2]; /* without calls where a run has none; ran is that of
                               most time */

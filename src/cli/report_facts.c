@@ -40,6 +40,8 @@ look_at(const struct ar_row *row)
 
 /* --- rows beside each other --- */
 
+/* On whatever communicator of that size. */
+
 static bool
 same_calls(const struct ar_row_key *a, const struct ar_row_key *b)
 {
@@ -137,13 +139,13 @@ ar_facts_seconds(const struct ar_facts *facts, double ns)
 char *
 ar_row_describe(const struct ar_row *row, char *text, size_t room)
 {
-    char size[AR_SIZE_TEXT];
+    char size[AR_SIZE_TEXT], comm[AR_COMM_COLUMN];
     if (row->key.nranks == 0)
         snprintf(text, room, "%s", ar_entry_names[row->key.entry]);
     else
-        snprintf(text, room, "%s %s from %s on %d ranks", row->key.type, row->key.op,
-                 ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size),
-                 row->key.nranks);
+        snprintf(text, room, "%s %s from %s on %d ranks%s%s", row->key.type, row->key.op,
+                 ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size), row->key.nranks,
+                 *row->key.comm ? " of " : "", ar_name_fit(comm, sizeof comm, row->key.comm));
     return text;
 }
 
@@ -191,7 +193,8 @@ ar_pairs_make(const struct ar_read_run runs[2], size_t *n)
         for (size_t i = 0; i < runs[side].table.nrows; i++) {
             const struct ar_row *row = &runs[side].table.rows[i];
             struct ar_pair *pair = pairs;
-            while (pair < pairs + *n && !same_calls(&pair->rows[0].key, &row->key))
+            while (pair < pairs + *n && (!same_calls(&pair->rows[0].key, &row->key) ||
+                                         strcmp(pair->rows[0].key.comm, row->key.comm) != 0))
                 pair++;
             if (pair == pairs + *n) {
                 ++*n;

@@ -55,8 +55,9 @@ add_facts(struct ar_html *page, const struct ar_facts *facts)
     ar_html_heading(page, "Calls");
     ar_html_paragraph(page, "%s: %s with liballreduce %s (%s), %d ranks, %s", run->path,
                       run->program, run->version, run->family, run->ranks, run->when);
-    ar_html_table_begin(page, ">share|>calls|>ranks|>size|type|op|asked for|ran|why|>min us|"
-                              ">median us|>p99 us|>own us|>late|>x bound|what took the time");
+    ar_html_table_begin(page,
+                        ">share|>calls|>ranks|communicator|>size|type|op|asked for|ran|why|>min us|"
+                        ">median us|>p99 us|>own us|>late|>x bound|what took the time");
     for (size_t i = 0; i < facts->n; i++) {
         const struct ar_fact *const f = &facts->facts[i];
         const struct ar_row *const row = f->row;
@@ -66,6 +67,7 @@ add_facts(struct ar_html *page, const struct ar_facts *facts)
         ar_html_cell_bar(page, f->share, "%.1f %%", 100 * f->share);
         ar_html_cell(page, "%.0f", (double)row->counts.calls / (row->ranks ? row->ranks : 1));
         ar_html_cell(page, "%d", row->key.nranks);
+        ar_html_cell(page, "%s", row->key.comm);
         add_size(page, row);
         ar_html_cell(page, "%s", row->key.type);
         ar_html_cell(page, "%s", row->key.op);
@@ -100,12 +102,14 @@ static void
 add_pairs(struct ar_html *page, const struct ar_pair *pairs, size_t n)
 {
     ar_html_heading(page, "Side by side");
-    ar_html_table_begin(page, ">ranks|>size|type|op|first ran|>own us|second ran|>own us|"
-                              ">first / second");
+    ar_html_table_begin(page,
+                        ">ranks|communicator|>size|type|op|first ran|>own us|second ran|>own us|"
+                        ">first / second");
     for (size_t i = 0; i < n; i++) {
         const struct ar_row *a = &pairs[i].rows[0], *b = &pairs[i].rows[1];
         const double x = (double)ar_row_own_ns(a), y = (double)ar_row_own_ns(b);
         ar_html_cell(page, "%d", a->key.nranks);
+        ar_html_cell(page, "%s", a->key.comm);
         add_size(page, a);
         ar_html_cell(page, "%s", a->key.type);
         ar_html_cell(page, "%s", a->key.op);

@@ -57,6 +57,7 @@ take_key(struct ar_row_key *key, const json_t *line)
     key->entry = (enum ar_entry)entry;
     key->nranks = (int)number(line, "comm_size");
     key->bin = ar_size_bin(number(line, "bytes_from"));
+    take_text(key->comm, sizeof key->comm, line, "comm");
     take_text(key->type, sizeof key->type, line, "type");
     take_text(key->op, sizeof key->op, line, "op");
     take_text(key->requested, sizeof key->requested, line, "requested");

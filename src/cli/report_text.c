@@ -37,6 +37,7 @@ print_totals(const struct ar_facts *facts)
 /* Of the columns that hold names. */
 struct widths {
     int type, op, ran;
+    int comm; /* 0: no communicator has a name */
 };
 
 static void
@@ -62,9 +63,11 @@ print_fact(const struct ar_fact *f, const struct widths *w)
     const struct ar_row *row = f->row;
     const bool timed = f->cause != AR_CAUSE_UNTIMED;
     char size[AR_SIZE_TEXT], ran[AR_CHOICE_TEXT + AR_REASON_TEXT + 4], why[128];
+    char comm[AR_COMM_COLUMN];
     snprintf(ran, sizeof ran, "%s (%s)", row->key.ran, row->key.reason);
-    printf("%5.1f %% %9.0f %5d %6s  %-*s %-*s  %-*s", 100 * f->share,
-           (double)row->counts.calls / (row->ranks ? row->ranks : 1), row->key.nranks,
+    printf("%5.1f %% %9.0f %5d %-*s%6s  %-*s %-*s  %-*s", 100 * f->share,
+           (double)row->counts.calls / (row->ranks ? row->ranks : 1), row->key.nranks, w->comm,
+           *row->key.comm || w->comm == 0 ? ar_name_fit(comm, sizeof comm, row->key.comm) : "-",
            ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size), w->type,
            *row->key.type ? row->key.type : "-", w->op, *row->key.op ? row->key.op : "-", w->ran,
            ran);
@@ -116,18 +119,22 @@ ar_report_print_alarms(const struct ar_table *table)
 void
 ar_report_print(const struct ar_facts *facts)
 {
-    struct widths w = {strlen("type"), strlen("op"), strlen("ran (why)")};
+    struct widths w = {strlen("type"), strlen("op"), strlen("ran (why)"), 0};
+    char comm[AR_COMM_COLUMN];
     for (size_t i = 0; i < facts->n; i++) {
         const struct ar_row_key *key = &facts->facts[i].row->key;
+        widen(&w.comm, strlen(ar_name_fit(comm, sizeof comm, key->comm)));
         widen(&w.type, strlen(key->type));
         widen(&w.op, strlen(key->op));
         widen(&w.ran, strlen(key->ran) + strlen(key->reason) + strlen(" ()"));
     }
     print_run(facts->run);
     print_totals(facts);
-    printf("%7s %9s %5s %6s  %-*s %-*s  %-*s %10s %10s %6s %7s  %s\n", "share", "calls", "ranks",
-           "size", w.type, "type", w.op, "op", w.ran, "ran (why)", "median us", "own us", "late",
-           "x bound", "what took the time");
+    if (w.comm > 0)
+        widen(&w.comm, strlen("communicator"));
+    printf("%7s %9s %5s %-*s%6s  %-*s %-*s  %-*s %10s %10s %6s %7s  %s\n", "share", "calls",
+           "ranks", w.comm, w.comm > 0 ? "communicator" : "", "size", w.type, "type", w.op, "op",
+           w.ran, "ran (why)", "median us", "own us", "late", "x bound", "what took the time");
     for (size_t i = 0; i < facts->n; i++)
         print_fact(&facts->facts[i], &w);
     printf("\ncalls: of a rank; size: from so many bytes to below twice as many; "
@@ -167,19 +174,22 @@ ar_report_print_pair(const struct ar_facts facts[2], const struct ar_pair *pairs
                ar_facts_seconds(&facts[side], facts[side].own_ns),
                ar_facts_seconds(&facts[side], facts[side].late_ns),
                ar_facts_seconds(&facts[side], facts[side].setup_ns));
-    printf("\n%5s %6s  %-20s %-10s  %-26s %10s  %-26s %10s %9s\n", "ranks", "size", "type", "op",
-           "A ran", "own us", "B ran", "own us", "A/B");
+    bool has_names = false;
+    for (size_t i = 0; i < n; i++)
+        has_names |= *pairs[i].rows[0].key.comm != '\0';
+    printf("\n%5s %6s  %-20s %-10s  %-26s %10s  %-26s %10s %9s%s\n", "ranks", "size", "type", "op",
+           "A ran", "own us", "B ran", "own us", "A/B", has_names ? "  communicator" : "");
     for (size_t i = 0; i < n; i++) {
         const struct ar_row *a = &pairs[i].rows[0], *b = &pairs[i].rows[1];
         const double x = (double)ar_row_own_ns(a), y = (double)ar_row_own_ns(b);
-        char size[AR_SIZE_TEXT];
+        char size[AR_SIZE_TEXT], comm[AR_COMM_COLUMN];
         printf("%5d %6s  %-20s %-10s", a->key.nranks,
                ar_size_print(ar_size_bin_first(a->key.bin), size, sizeof size),
                *a->key.type ? a->key.type : "-", *a->key.op ? a->key.op : "-");
         print_side(a, pairs[i].is_mixed[0]);
         print_side(b, pairs[i].is_mixed[1]);
         print_known(9, 2, y > 0 ? x / y : 0, x > 0 && y > 0);
-        printf("\n");
+        printf("%s%s\n", *a->key.comm ? "  " : "", ar_name_fit(comm, sizeof comm, a->key.comm));
     }
     printf("\nown: a call where nobody is late, by estimate; A/B above 1: B is "
            "faster\n");

@@ -112,7 +112,7 @@ find_native(struct ar_communicator *c)
 {
     c->always_native = c->verdict ? c->verdict : ar_config_always_native(c->config);
     if (c->recorder && c->always_native)
-        c->native_label = ar_recorder_label(c->recorder, AR_ENTRY_ALLREDUCE,
+        c->native_label = ar_recorder_label(c->recorder, AR_ENTRY_ALLREDUCE, NULL,
                                             c->config && !c->config->broken ? "native" : "",
                                             "native", c->always_native);
 }

@@ -325,7 +325,7 @@ label(struct ar_communicator *c, struct ar_decision *d)
         snprintf(ran, sizeof ran, "exact sum");
     else if (d->runner != AR_RUN_NATIVE)
         ar_choice_print(&d->choice, ran, sizeof ran);
-    d->label = ar_recorder_label(c->recorder, AR_ENTRY_ALLREDUCE, requested, ran, d->reason);
+    d->label = ar_recorder_label(c->recorder, AR_ENTRY_ALLREDUCE, NULL, requested, ran, d->reason);
 }
 
 struct ar_record *

@@ -1,5 +1,6 @@
 #include "report/table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "schedule/grow.h"
@@ -131,4 +132,30 @@ ar_row_own_ns(const struct ar_row *row)
 {
     const int nranks = row->key.nranks > 1 ? row->key.nranks : 1;
     return ar_row_quantile(row, 0.5 / nranks);
+}
+
+static bool
+is_within_character(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+char *
+ar_name_fit(char *text, size_t room, const char *name)
+{
+    const size_t length = strlen(name);
+    size_t head = length, tail = length; /* what is kept ends, and begins again */
+    if (length >= room) {
+        head = (room - 4) * 2 / 3;
+        tail = length - (room - 4 - head);
+        while (head > 0 && is_within_character(name[head]))
+            head--;
+        while (is_within_character(name[tail]))
+            tail++;
+    }
+    snprintf(text, room, "%.*s%s%s", (int)head, name, head < tail ? "..." : "", name + tail);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+    return text;
 }

@@ -13,6 +13,8 @@
 
 #define AR_NAME_TEXT   64 /* room for the name of a type or op; a longer one is cut */
 #define AR_REASON_TEXT 96
+#define AR_COMM_COLUMN 33  /* room for the name of a communicator in a table */
+#define AR_COMM_TEXT   128 /* MPI_MAX_OBJECT_NAME of MPICH; a longer name is cut */
 
 /* What the program called. */
 enum ar_entry { AR_ENTRY_ALLREDUCE, AR_ENTRY_IALLREDUCE, AR_ENTRY_ALLREDUCE_INIT, AR_ENTRIES };
@@ -21,8 +23,9 @@ extern const char *const ar_entry_names[AR_ENTRIES]; /* "MPI_Allreduce", ... */
 /* A kind of call.  Bytes behind the texts' ends are 0: equal keys are equal bytes. */
 struct ar_row_key {
     enum ar_entry entry;
-    int nranks;   /* of the communicator; 0: not looked at */
-    unsigned bin; /* of the message's size: see ar_size_bin */
+    int nranks;              /* of the communicator; 0: not looked at */
+    char comm[AR_COMM_TEXT]; /* the communicator's name; "": it has none */
+    unsigned bin;            /* of the message's size: see ar_size_bin */
     char type[AR_NAME_TEXT];
     char op[AR_NAME_TEXT];
     char requested[AR_CHOICE_TEXT];
@@ -101,6 +104,11 @@ uint64_t ar_row_quantile(const struct ar_row *row, double fraction);
  * waits for nobody, so this is the median of the shortest times, one in nranks.  0 if no call was
  * timed. */
 uint64_t ar_row_own_ns(const struct ar_row *row);
+
+/* Fits a name into a column: what does not print becomes '?', and of a name longer than room - 1
+ * bytes the middle becomes "...".  No character of UTF-8 is cut in two.  room > 16; returns text.
+ */
+char *ar_name_fit(char *text, size_t room, const char *name);
 
 /* What the outputs say of the run. */
 struct ar_run {

@@ -3,14 +3,36 @@
 #include "report/table.h"
 #include "report/watchdog.h"
 
-/* Takes bytes beyond ASCII for Latin-1, so that the output is JSON in any case. */
+/* How many bytes beyond ASCII begin the text that are one character of UTF-8; 0: none. */
+static int
+utf8_length(const char *text)
+{
+    const unsigned char *const c = (const unsigned char *)text;
+    const int length = c[0] >= 0xc2 && c[0] < 0xe0   ? 2
+                       : c[0] >= 0xe0 && c[0] < 0xf0 ? 3
+                       : c[0] >= 0xf0 && c[0] < 0xf5 ? 4
+                                                     : 0;
+    for (int i = 1; i < length; i++)
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+    /* Longer than need be, halves of a pair, and above U+10FFFF. */
+    const bool is_none = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] >= 0xa0) ||
+                         (c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] >= 0x90);
+    return is_none ? 0 : length;
+}
+
+/* Takes bytes that are not UTF-8 for Latin-1, so that the output is JSON in any case. */
 static void
 print_string(FILE *to, const char *text)
 {
     fputc('"', to);
     for (; *text; text++) {
         const unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
+        const int length = utf8_length(text);
+        if (length > 0) {
+            fwrite(text, 1, (size_t)length, to);
+            text += length - 1;
+        } else if (c == '"' || c == '\\')
             fprintf(to, "\\%c", c);
         else if (c < 0x20 || c >= 0x7f)
             fprintf(to, "\\u%04x", c);
@@ -56,6 +78,7 @@ print_row(FILE *to, const struct ar_row *row)
     const char *comma = "";
     fputc('{', to);
     print_field(to, "call", ar_entry_names[key->entry]);
+    print_field(to, "comm", key->comm);
     print_number(to, "comm_size", (uint64_t)key->nranks, key->nranks > 0);
     print_field(to, "type", key->type);
     print_field(to, "op", key->op);

@@ -19,7 +19,7 @@ widest(const struct ar_table *table, size_t text_offset, const char *title)
 
 /* Widths of the columns that hold names. */
 struct widths {
-    int type, op, ran, requested;
+    int type, op, ran, requested, comm;
 };
 
 static void
@@ -48,7 +48,7 @@ print_row(FILE *to, const struct ar_row *row, const struct widths *w)
 {
     const struct ar_counts *c = &row->counts;
     const bool timed = c->least_ns != UINT64_MAX;
-    char size[AR_SIZE_TEXT], nranks[16] = "-";
+    char size[AR_SIZE_TEXT], nranks[16] = "-", comm[AR_COMM_COLUMN];
     if (row->key.nranks > 0)
         snprintf(nranks, sizeof nranks, "%d", row->key.nranks);
     fprintf(to, "%10llu", (unsigned long long)c->calls);
@@ -59,10 +59,11 @@ print_row(FILE *to, const struct ar_row *row, const struct widths *w)
     print_us(to, ar_row_quantile(row, 0.5), timed);
     print_us(to, ar_row_quantile(row, 0.99), timed);
     print_us(to, c->most_ns, timed);
-    fprintf(to, " %6s %6s  %-*s %-*s  %-*s  %-*s  %s%s%s", nranks,
+    fprintf(to, " %6s %6s  %-*s %-*s  %-*s  %-*s  %-*s  %s%s%s", nranks,
             ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size), w->type,
             or_dash(row->key.type), w->op, or_dash(row->key.op), w->ran, row->key.ran, w->requested,
-            or_dash(row->key.requested), row->key.reason,
+            or_dash(row->key.requested), w->comm,
+            or_dash(ar_name_fit(comm, sizeof comm, row->key.comm)), row->key.reason,
             row->key.entry == AR_ENTRY_ALLREDUCE ? "" : ": ",
             row->key.entry == AR_ENTRY_ALLREDUCE ? "" : ar_entry_names[row->key.entry]);
     if (row->running_ns > 0)
@@ -73,11 +74,13 @@ print_row(FILE *to, const struct ar_row *row, const struct widths *w)
 void
 ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run *run)
 {
+    const int comm = widest(table, offsetof(struct ar_row_key, comm), "communicator");
     const struct widths w = {
         widest(table, offsetof(struct ar_row_key, type), "type"),
         widest(table, offsetof(struct ar_row_key, op), "op"),
         widest(table, offsetof(struct ar_row_key, ran), "ran"),
         widest(table, offsetof(struct ar_row_key, requested), "requested"),
+        comm < AR_COMM_COLUMN ? comm : AR_COMM_COLUMN - 1,
     };
     fprintf(to, "liballreduce %s (%s): %s, ", run->version, run->family, run->program);
     if (run->rank >= 0)
@@ -86,14 +89,17 @@ ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run 
         fprintf(to, "%d ranks", run->ranks);
     fprintf(to, ", %s, %.1f s since the first allreduce\n", run->when,
             (double)run->elapsed_ns * 1e-9);
+    fprintf(
+        to,
+        "calls, ms, wait and setup (in ms): of all ranks together; wait: of ms, with nothing "
+        "to do but to wait for other ranks\n"
+        "min to max: a call on one rank, in us (median and p99 to 1/16); comm: the ranks of the "
+        "communicator; "
+        "size: from so many bytes to below twice as many\n\n");
     fprintf(to,
-            "calls, ms, wait and setup (in ms): of all ranks together; wait: of ms, with nothing "
-            "to do but to wait for other ranks\n"
-            "min to max: a call on one rank, in us (median and p99 to 1/16); comm: its ranks; "
-            "size: from so many bytes to below twice as many\n\n");
-    fprintf(to, "%10s %12s %12s %10s %10s %10s %10s %10s %6s %6s  %-*s %-*s  %-*s  %-*s  why\n",
+            "%10s %12s %12s %10s %10s %10s %10s %10s %6s %6s  %-*s %-*s  %-*s  %-*s  %-*s  why\n",
             "calls", "ms", "wait", "setup", "min", "median", "p99", "max", "comm", "size", w.type,
-            "type", w.op, "op", w.ran, "ran", w.requested, "requested");
+            "type", w.op, "op", w.ran, "ran", w.requested, "requested", w.comm, "communicator");
     for (size_t i = 0; i < table->nrows; i++)
         print_row(to, &table->rows[i], &w);
     if (table->lost > 0)

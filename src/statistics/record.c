@@ -8,7 +8,12 @@
 struct ar_recorder *
 ar_recorder_create(void)
 {
-    return calloc(1, sizeof(struct ar_recorder));
+    struct ar_recorder *const recorder = calloc(1, sizeof *recorder);
+    if (recorder) {
+        recorder->comm = MPI_COMM_NULL;
+        recorder->name = "";
+    }
+    return recorder;
 }
 
 void
@@ -28,12 +33,13 @@ ar_recorder_destroy(struct ar_recorder *recorder)
 }
 
 const struct ar_call_label *
-ar_recorder_label(struct ar_recorder *recorder, enum ar_entry entry, const char *requested,
-                  const char *ran, const char *reason)
+ar_recorder_label(struct ar_recorder *recorder, enum ar_entry entry, const char *comm,
+                  const char *requested, const char *ran, const char *reason)
 {
     struct ar_call_label *label = recorder->labels;
-    while (label && (label->entry != entry || strcmp(label->reason, reason) != 0 ||
-                     strcmp(label->requested, requested) != 0 || strcmp(label->ran, ran) != 0))
+    while (label &&
+           (label->entry != entry || label->comm != comm || strcmp(label->reason, reason) != 0 ||
+            strcmp(label->requested, requested) != 0 || strcmp(label->ran, ran) != 0))
         label = label->next;
     if (label)
         return label;
@@ -42,6 +48,7 @@ ar_recorder_label(struct ar_recorder *recorder, enum ar_entry entry, const char 
         return NULL;
     label->next = recorder->labels;
     label->entry = entry;
+    label->comm = comm;
     snprintf(label->requested, sizeof label->requested, "%s", requested);
     snprintf(label->ran, sizeof label->ran, "%s", ran);
     snprintf(label->reason, sizeof label->reason, "%s", reason);
@@ -119,7 +126,7 @@ ar_record_op(MPI_Op op)
 }
 
 static void
-fill_row(struct ar_row *row, const struct ar_record *record)
+fill_row(struct ar_row *row, const struct ar_record *record, const char *name)
 {
     const struct ar_call_label *label = record->key.label;
     const uint64_t *const numbers = (const uint64_t *)&record->counts;
@@ -127,6 +134,7 @@ fill_row(struct ar_row *row, const struct ar_record *record)
     row->key.entry = label->entry;
     row->key.nranks = record->key.nranks;
     row->key.bin = record->key.bin;
+    snprintf(row->key.comm, sizeof row->key.comm, "%s", label->comm ? label->comm : name);
     snprintf(row->key.type, sizeof row->key.type, "%s", record->type);
     snprintf(row->key.op, sizeof row->key.op, "%s", record->op);
     snprintf(row->key.requested, sizeof row->key.requested, "%s", label->requested);
@@ -148,7 +156,7 @@ ar_recorder_collect(const struct ar_recorder *recorder, struct ar_table *table)
     /* Pairs with the release in ar_recorder_find. */
     const struct ar_record *r = atomic_load_explicit(&recorder->first, memory_order_acquire);
     for (; r; r = atomic_load_explicit(&r->next, memory_order_relaxed)) {
-        fill_row(&row, r);
+        fill_row(&row, r, recorder->name);
         if (r == running)
             row.running_ns = ar_clock_ns(ar_clock_since(started));
         if (row.counts.calls > 0 || r == running)

@@ -15,6 +15,7 @@
 struct ar_call_label {
     struct ar_call_label *next;
     enum ar_entry entry;
+    const char *comm; /* name of the communicator, a static text; NULL: the recorder's */
     char requested[AR_CHOICE_TEXT]; /* "" where nobody asked */
     char ran[AR_CHOICE_TEXT];
     char reason[AR_REASON_TEXT];
@@ -39,6 +40,8 @@ struct ar_record {
 
 struct ar_recorder {
     struct ar_recorder *next, *previous; /* of this process: see statistics.c */
+    MPI_Comm comm;                       /* whose calls these are; MPI_COMM_NULL: of several */
+    const char *name;                    /* its name, a static text that statistics.c keeps */
     _Atomic(struct ar_record *) first;
     struct ar_call_label *labels;
     _Atomic(struct ar_record *) running; /* the call under way; NULL: none */
@@ -52,10 +55,11 @@ struct ar_recorder {
 struct ar_recorder *ar_recorder_create(void);
 void ar_recorder_destroy(struct ar_recorder *recorder);
 
-/* The label with these texts; the recorder's.  NULL without memory. */
+/* The label with these texts; the recorder's.  comm: a static text, or NULL where the recorder has
+ * the calls of one communicator.  NULL without memory. */
 const struct ar_call_label *ar_recorder_label(struct ar_recorder *recorder, enum ar_entry entry,
-                                              const char *requested, const char *ran,
-                                              const char *reason);
+                                              const char *comm, const char *requested,
+                                              const char *ran, const char *reason);
 
 /* The record with this key, a new one if need be; NULL, which counts as a lost call, without
  * a label or memory. */

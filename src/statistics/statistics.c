@@ -62,6 +62,72 @@ start_clock(void)
     pthread_once(&once, ar_clock_start);
 }
 
+/* --- the names of communicators --- */
+
+/* A program may name thousands of communicators, each in its own way: so many names are told apart
+ * in this process, and all further ones are one. */
+#define NAMES 64
+static const char other_names[] = "(others)";
+static char names[NAMES][AR_COMM_TEXT]; /* "": none yet.  Under the lock */
+
+/* Cut to room, between characters. */
+static void
+get_name(char name[AR_COMM_TEXT], MPI_Comm comm)
+{
+    static const char made_up[] = "MPI COMMUNICATOR "; /* by Open MPI, with a number behind it */
+    char whole[MPI_MAX_OBJECT_NAME + 1] = "";
+    int length = 0;
+    if (PMPI_Comm_get_name(comm, whole, &length) != MPI_SUCCESS ||
+        (strncmp(whole, made_up, strlen(made_up)) == 0 && ar_is_digit(whole[strlen(made_up)])))
+        *whole = '\0';
+    size_t end = strnlen(whole, AR_COMM_TEXT - 1);
+    while (end > 0 && ((unsigned char)whole[end] & 0xc0) == 0x80)
+        end--;
+    snprintf(name, AR_COMM_TEXT, "%.*s", (int)end, whole);
+}
+
+/* The text that stands for the name from now on.  Under the lock. */
+static const char *
+keep_name(const char *name)
+{
+    if (*name == '\0')
+        return "";
+    for (int i = 0; i < NAMES; i++) {
+        if (names[i][0] == '\0')
+            snprintf(names[i], sizeof names[i], "%s", name);
+        if (strcmp(names[i], name) == 0)
+            return names[i];
+    }
+    return other_names;
+}
+
+/* The program may have named it since. */
+static void
+rename_recorder(struct ar_recorder *recorder)
+{
+    char name[AR_COMM_TEXT];
+    if (recorder->comm == MPI_COMM_NULL)
+        return;
+    get_name(name, recorder->comm);
+    pthread_mutex_lock(&lock);
+    recorder->name = keep_name(name);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Those of comm; MPI_COMM_NULL: of all, none of which is freed meanwhile.  No MPI is called under
+ * the lock, which a callback of MPI's takes. */
+static void
+rename_recorders(MPI_Comm comm)
+{
+    pthread_mutex_lock(&lock);
+    struct ar_recorder *r = all.recorders;
+    while (r && comm != MPI_COMM_NULL && r->comm != comm)
+        r = r->next;
+    pthread_mutex_unlock(&lock);
+    for (; r; r = comm == MPI_COMM_NULL ? r->next : NULL)
+        rename_recorder(r);
+}
+
 /* --- recorders and what has none --- */
 
 struct ar_recorder *
@@ -74,6 +140,8 @@ ar_statistics_attach(const struct ar_config *config, MPI_Comm comm, uint64_t set
     struct ar_recorder *const recorder = ar_recorder_create();
     if (recorder) {
         recorder->setup_ns = setup_ns;
+        recorder->comm = comm;
+        rename_recorder(recorder);
         pthread_mutex_lock(&lock);
         recorder->next = all.recorders;
         if (recorder->next)
@@ -99,6 +167,8 @@ ar_statistics_detach(struct ar_recorder *recorder)
 {
     if (!recorder)
         return;
+    if (!atomic_load(&all.ended))
+        rename_recorder(recorder);
     pthread_mutex_lock(&lock);
     *(recorder->previous ? &recorder->previous->next : &all.recorders) = recorder->next;
     if (recorder->next)
@@ -114,13 +184,16 @@ ar_statistics_count(enum ar_entry entry, const char *reason, MPI_Comm comm, MPI_
 {
     int nranks = 0;
     uint64_t bytes;
+    char name[AR_COMM_TEXT] = "";
     if (!all.stateless)
         return;
-    if (comm != MPI_COMM_NULL)
+    if (comm != MPI_COMM_NULL) {
         PMPI_Comm_size(comm, &nranks);
+        get_name(name, comm);
+    }
     pthread_mutex_lock(&lock);
     const struct ar_call_label *const label =
-        ar_recorder_label(all.stateless, entry, "", "native", reason);
+        ar_recorder_label(all.stateless, entry, keep_name(name), "", "native", reason);
     struct ar_record *const record =
         ar_recorder_find_native(all.stateless, label, nranks, type, op, count, &bytes);
     if (record)
@@ -335,6 +408,7 @@ ar_statistics_part(MPI_Comm comm)
     PMPI_Comm_size(comm, &nranks);
     if (!ar_all(comm, nranks >= all.most_ranks))
         return;
+    rename_recorders(comm);
     collect(&table);
     add_rows(&all.passed_on, &table);
     pthread_mutex_lock(&lock); /* what was gathered is forgotten */
@@ -367,6 +441,8 @@ ar_statistics_end(bool is_together)
     struct ar_alarm alarms[ALARMS_SAID];
     if (atomic_exchange(&all.ended, true))
         return;
+    if (is_together)
+        rename_recorders(MPI_COMM_NULL);
     collect(&table);
     ar_table_sign(&table, own_rank());
     print(&table);

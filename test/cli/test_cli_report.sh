@@ -95,6 +95,19 @@ allreduce report "$here/five.jsonl" | grep watchdog && fail "an alarm without a 
 expect '^watchdog: MPI_SUM from 1M on 4 ranks by ring .* than MPI_SUM from 1M on 5 ranks by rhd .* rhd:1M-2097151@4$' \
     allreduce report "$here/a.jsonl" "$here/five.jsonl"
 
+# Rows of communicators with names, in a run of its own and beside one without.
+{
+    head_of 4
+    row rhd 1048576 400 200000000 0 0 500000 500000 '[500000, 400]' | sed 's/"comm_size"/"comm": "<solver>", &/'
+    row ring 1048576 400 100000000 0 0 500000 500000 '[250000, 400]' | sed 's/"comm_size"/"comm": "coarse", &/'
+} >"$here/names.jsonl"
+expect ' 100 *4 <solver>  *1M ' allreduce report "$here/names.jsonl"
+expect 'from 1M on 4 ranks of <solver>: ring took' allreduce report "$here/names.jsonl"
+expect ' rhd  *[0-9.]*  *rhd  *[0-9.]*  *1\.00  <solver>$' allreduce report "$here/names.jsonl" "$here/names.jsonl"
+expect ' - .* rhd .*  <solver>$' allreduce report "$here/c.jsonl" "$here/names.jsonl"
+expect 'A/B' allreduce report --html "$here/names.html" "$here/names.jsonl" "$here/c.jsonl"
+grep -q '&lt;solver&gt;' "$here/names.html" || fail "the page does not name the communicator"
+
 # A page, which loads nothing and escapes what it shows.
 expect 'A/B' allreduce report --html "$here/page.html" "$here/a.jsonl" "$here/c.jsonl"
 [ "$(grep -c '<svg' "$here/page.html")" -ge 3 ] || fail "the page has no plots"

@@ -9,6 +9,9 @@
  *   passing  a nonblocking call, nothing else
  *   hang     5 calls; rank 0, which tells its process, waits in one more for the others
  *   derived  calls with types and ops that are not predefined
+ *   named    calls on copies of the world: 1 on "first", 2 on one that gets its name afterwards and
+ *            is freed, 3 on one that gets its name afterwards and is not, 4 on one without a name,
+ *            and 5 nonblocking ones on "first"
  */
 #include <config.h>
 
@@ -126,6 +129,39 @@ call_derived(void)
     MPI_Op_free(&op);
 }
 
+static void
+call_copy(MPI_Comm *copy, const char *before, const char *after, int calls)
+{
+    float in = 1, out = 0;
+    MPI_Comm_dup(MPI_COMM_WORLD, copy);
+    if (before)
+        MPI_Comm_set_name(*copy, before);
+    for (int i = 0; i < calls; i++)
+        MPI_Allreduce(&in, &out, 1, MPI_FLOAT, MPI_SUM, *copy);
+    check_true(out == (float)world.nranks);
+    if (after)
+        MPI_Comm_set_name(*copy, after);
+}
+
+static void
+call_named(void)
+{
+    MPI_Comm first, second, third, fourth;
+    float in = 1, out = 0;
+    MPI_Request request;
+    call_copy(&first, "first", NULL, 1);
+    call_copy(&second, NULL, "the \"second\" <b>", 2);
+    MPI_Comm_free(&second);
+    call_copy(&third, "old", "dritte St\u00fcfe", 3);
+    call_copy(&fourth, NULL, NULL, 4);
+    for (int i = 0; i < 5; i++) {
+        MPI_Iallreduce(&in, &out, 1, MPI_FLOAT, MPI_MIN, first, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Comm_free(&first);
+    MPI_Comm_free(&fourth);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -144,6 +180,8 @@ main(int argc, char **argv)
         hang();
     else if (strcmp(what, "derived") == 0)
         call_derived();
+    else if (strcmp(what, "named") == 0)
+        call_named();
     else if (strcmp(what, "exit") == 0)
         call_on_world(5);
     else

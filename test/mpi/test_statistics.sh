@@ -90,6 +90,20 @@ run 2 ALLREDUCE_ALGO=native "$programs/statistics" all
 expect_field "$file" MPI_DOUBLE requested native
 expect_field "$file" MPI_DOUBLE reason named
 
+# Communicators are told apart by the names that they have in the end; those that nobody named are together.
+run 2 "$programs/statistics" named
+expect_field "$file" '"MPI_Allreduce", "comm": "first"' calls 2
+expect_field "$file" '"MPI_Iallreduce", "comm": "first"' calls 10
+expect_field "$file" '"comm": "the \\"second\\" <b>"' calls 4
+expect_field "$file" '"comm": "dritte Stüfe"' calls 6
+expect_field "$file" '"comm": ""' calls 8
+expect_rows_of "$file" 5
+./allreduce report "$file" >"$scratch/out"
+grep -q ' 3 * 2 dritte Stüfe *4 ' "$scratch/out" || {
+    fail "$title: the report does not tell communicators apart"
+    cat "$scratch/out"
+}
+
 # Late ranks: the last one waits for nobody, and the others for 300 ms each.
 for algorithm in shm butterfly; do
     run 3 ALLREDUCE_ALGO=$algorithm "$programs/statistics" late
@@ -157,7 +171,7 @@ ALLREDUCE_STATS=$scratch/stats.%p.txt
 run 2 ALLREDUCE_ALGO=ring "$programs/statistics" all
 name=$(find "$scratch" -name 'stats*')
 printf '%s\n' "$name" | grep -q '/stats\.[0-9][0-9]*\.txt$' || fail "%p: wrote $name"
-grep -q '^ *10 .* 2 *8  MPI_DOUBLE *MPI_SUM *ring *ring *named$' "$name" || {
+grep -q '^ *10 .* 2 *8  MPI_DOUBLE *MPI_SUM *ring *ring *MPI_COMM_WORLD *named$' "$name" || {
     fail "text: no row of 10 calls"
     cat "$name"
 }

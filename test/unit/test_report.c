@@ -307,6 +307,63 @@ json_ends_with_what_the_watchdog_says(void **state)
 }
 
 static void
+rows_of_communicators_with_unlike_names_stay_apart(void **state)
+{
+    static const struct {
+        const char *name, *json, *text;
+    } names[] = {
+        {"", "\"comm\": \"\",", " auto       -             named"},
+        {"a \"b\"\n", "\"comm\": \"a \\\"b\\\"\\u000a\",", " auto       a \"b\"?        named"},
+        {"gr\xc3\xb6\xc3\x9f", "\"comm\": \"gr\xc3\xb6\xc3\x9f\",", "gr\xc3\xb6\xc3\x9f"},
+        {"l\xe4tin", "\"comm\": \"l\\u00e4tin\",", "l\xe4tin"},
+        {"\xc3", "\"comm\": \"\\u00c3\",", "\xc3"},
+        {"\xed\xa0\x80", "\"comm\": \"\\u00ed\\u00a0\\u0080\",", "\xed\xa0\x80"},
+    };
+    const size_t n = sizeof names / sizeof names[0];
+    struct ar_table table = {0};
+    (void)state;
+    for (size_t i = 0; i < 2 * n; i++) {
+        struct ar_row row = row_of("ring", "named", 4, 2, 10);
+        snprintf(row.key.comm, sizeof row.key.comm, "%s", names[i % n].name);
+        add(&table, row);
+    }
+    assert_int_equal(table.nrows, n);
+    char *const json = written(write_json, &table), *const text = written(write_text, &table);
+    for (size_t i = 0; i < n; i++) {
+        if (!strstr(json, names[i].json))
+            fail_msg("no %s in %s", names[i].json, json);
+        if (!strstr(text, names[i].text))
+            fail_msg("no %s in %s", names[i].text, text);
+    }
+    free(json);
+    free(text);
+    ar_table_fini(&table);
+}
+
+static void
+a_long_name_loses_its_middle_and_no_half_of_a_character(void **state)
+{
+    char text[20];
+    (void)state;
+    assert_string_equal(ar_name_fit(text, sizeof text, "nineteen characters"),
+                        "nineteen characters");
+    assert_string_equal(ar_name_fit(text, sizeof text, "a name of twenty-four so"),
+                        "a name of ...our so");
+    for (int shift = 0; shift < 4; shift++) {
+        char name[64] = "abc";
+        name[shift] = '\0';
+        for (int i = 0; i < 12; i++)
+            strcat(name, "\xe2\x82\xac");
+        ar_name_fit(text, sizeof text, name);
+        const char *const middle = strstr(text, "...");
+        assert_non_null(middle);
+        assert_int_equal((middle - text - shift) % 3, 0);
+        assert_int_equal(strlen(middle + 3) % 3, 0);
+        assert_true(strlen(text) + 4 >= sizeof text - 1);
+    }
+}
+
+static void
 json_has_the_run_and_a_line_for_each_row(void **state)
 {
     struct ar_table table = {0};
@@ -323,7 +380,8 @@ json_has_the_run_and_a_line_for_each_row(void **state)
         "{\"format\": 1, \"liballreduce\": \"1.2\", \"mpi\": \"mpich\", \"program\": \"a "
         "\\\"b\\\"\\u000a\", \"when\": \"then\", \"world\": null, \"rank\": null, \"lost\": 0, "
         "\"elapsed_ns\": 1500000000, \"ranks\": 4}\n"
-        "{\"call\": \"MPI_Allreduce\", \"comm_size\": 4, \"type\": \"MPI_DOUBLE\", \"op\": "
+        "{\"call\": \"MPI_Allreduce\", \"comm\": \"\", \"comm_size\": 4, \"type\": \"MPI_DOUBLE\", "
+        "\"op\": "
         "\"MPI_SUM\", \"bytes_from\": 8, \"bytes_to\": 15, \"requested\": \"auto\", \"ran\": "
         "\"ring\", \"reason\": \"named\", \"ranks\": 0, \"calls\": 2, \"bytes\": 16, "
         "\"setup_ns\": 0, \"ns\": 20, \"wait_ns\": 0, \"own_ns\": 10, \"min_ns\": 10, "
@@ -331,7 +389,8 @@ json_has_the_run_and_a_line_for_each_row(void **state)
         "{\"rank\": 0, "
         "\"mean_ns\": "
         "0}, \"slowest\": {\"rank\": 0, \"mean_ns\": 0}, \"histogram\": [[10, 2]]}\n"
-        "{\"call\": \"MPI_Iallreduce\", \"comm_size\": 4, \"type\": \"MPI_DOUBLE\", \"op\": "
+        "{\"call\": \"MPI_Iallreduce\", \"comm\": \"\", \"comm_size\": 4, \"type\": "
+        "\"MPI_DOUBLE\", \"op\": "
         "\"MPI_SUM\", \"bytes_from\": 8, \"bytes_to\": 15, \"requested\": \"auto\", \"ran\": "
         "\"native\", \"reason\": \"nonblocking\", \"ranks\": 0, \"calls\": 1, \"bytes\": 0, "
         "\"setup_ns\": null, \"ns\": null, \"wait_ns\": null, \"own_ns\": null, \"min_ns\": null, "
@@ -350,10 +409,10 @@ text_has_a_line_for_each_row_with_its_names_below_each_other(void **state)
     add(&table, row_of("ring", "named", 4, 2, 1000));
     add(&table, row_of("segmented_ring(segment=64K)", "rule", 4, 2, 1000));
     char *text = written(write_text, &table);
-    assert_non_null(strstr(text, "ran                          requested  why\n"));
+    assert_non_null(strstr(text, "ran                          requested  communicator  why\n"));
     assert_non_null(strstr(text, "1.5 s since the first allreduce"));
-    assert_non_null(strstr(text, "segmented_ring(segment=64K)  auto       rule\n"));
-    assert_non_null(strstr(text, "ring                         auto       named\n"));
+    assert_non_null(strstr(text, "segmented_ring(segment=64K)  auto       -             rule\n"));
+    assert_non_null(strstr(text, "ring                         auto       -             named\n"));
     free(text);
     ar_table_fini(&table);
 }
@@ -448,6 +507,8 @@ main(void)
         cmocka_unit_test(the_own_time_is_that_of_the_ranks_that_came_last),
         cmocka_unit_test(an_empty_table_in_brief_is_nothing),
         cmocka_unit_test(in_brief_calls_of_a_kind_add_up_and_the_longest_time_comes_first),
+        cmocka_unit_test(rows_of_communicators_with_unlike_names_stay_apart),
+        cmocka_unit_test(a_long_name_loses_its_middle_and_no_half_of_a_character),
         cmocka_unit_test(json_has_the_run_and_a_line_for_each_row),
         cmocka_unit_test(json_ends_with_what_the_watchdog_says),
         cmocka_unit_test(text_has_a_line_for_each_row_with_its_names_below_each_other),
