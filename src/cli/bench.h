@@ -65,6 +65,9 @@ struct ar_results {
 /* Did an algorithm run just as it was named?  Else ran and reason are worth telling. */
 bool ar_result_is_as_named(const struct ar_result *row);
 
+/* Is it known how much scratch memory it takes? */
+bool ar_result_has_extra(const struct ar_result *row);
+
 /* "out" or "in". */
 const char *ar_place_name(enum ar_place place);
 
@@ -78,7 +81,7 @@ void ar_results_fini(struct ar_results *results);
 void ar_results_print_text(const struct ar_results *results, size_t first);
 void ar_results_print_csv(const struct ar_results *results, size_t first);
 
-/* All to stdout, as one object.  An enum ar_exit, having said why. */
+/* All to stdout, as one object (results_json.c).  An enum ar_exit, having said why. */
 int ar_results_print_json(const struct ar_results *results);
 
 /* All into a page, with plots; command is what a reader types to repeat it.  An enum ar_exit,

@@ -201,6 +201,7 @@ parse(int key, char *value, struct argp_state *state)
         bench->format = AR_BENCH_CSV;
         return 0;
     case 'j':
+        ar_cli_need_jansson("bench --json");
         bench->format = AR_BENCH_JSON;
         return 0;
     case 'H':

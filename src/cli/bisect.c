@@ -348,6 +348,7 @@ parse_option(int key, char *value, struct argp_state *state)
         b->limit_s = (double)ar_option_number(state, "timeout", value, 1, 1000000);
         return 0;
     case ARGP_KEY_ARG:
+        ar_cli_need_jansson("bisect");
         b->command = state->argv + state->next - 1;
         state->next = state->argc; /* the rest is the command's */
         return 0;

@@ -89,7 +89,25 @@ ar_cli_print_version(void)
     printf("allreduce %s\n", PACKAGE_VERSION);
     printf("library  %s\n", library ? library : "not found");
     printf("engines  %s\n", engines);
+#ifdef AR_WITHOUT_JANSSON
+    printf("jansson  none; left out: " AR_WITHOUT_JANSSON "\n");
+#endif
     free(library);
+}
+
+void
+ar_cli_need_jansson(const char *command)
+{
+#ifdef AR_WITHOUT_JANSSON
+    fprintf(
+        stderr,
+        "allreduce %s: this allreduce was built without jansson: it leaves out " AR_WITHOUT_JANSSON
+        "\n",
+        command);
+    exit(AR_EXIT_FAILED);
+#else
+    (void)command;
+#endif
 }
 
 void

@@ -29,6 +29,10 @@ ar_subcommand_fn ar_cli_tune;
 
 /* --- the command line --- */
 
+/* Where the program was built without jansson, ends it, having said that this command or option
+ * needs it. */
+void ar_cli_need_jansson(const char *command);
+
 /* argp_parse with -h, --help, --usage, -V and --version, which every subcommand has.  It ends the
  * program where the command line is wrong or one of these is given. */
 void ar_cli_parse_alone(const struct argp *argp, unsigned flags, int argc, char **argv,
@@ -38,7 +42,8 @@ void ar_cli_parse_alone(const struct argp *argp, unsigned flags, int argc, char 
  * first to end. */
 void ar_cli_parse(const struct argp *argp, int argc, char **argv, void *input);
 
-/* On stdout: the version, where the library is, and for which MPI libraries it has engines. */
+/* On stdout: the version, where the library is, for which MPI libraries it has engines, and what a
+ * build without jansson leaves out. */
 void ar_cli_print_version(void);
 
 /* Until ar_cli_unmute this process prints nothing; where it fails meanwhile, it gives the ranks

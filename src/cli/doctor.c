@@ -4,7 +4,6 @@
 #include "cli/doctor.h"
 
 #include <argp.h>
-#include <jansson.h>
 #include <mpi.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -12,13 +11,6 @@
 
 #include "cli/cli.h"
 #include "config/rank.h"
-
-static const char *const names[] = {
-    [AR_VERDICT_OK] = "ok",
-    [AR_VERDICT_NOTE] = "note",
-    [AR_VERDICT_WARNING] = "warning",
-    [AR_VERDICT_WRONG] = "wrong",
-};
 
 void
 ar_find(struct ar_findings *findings, enum ar_verdict verdict, const char *check,
@@ -41,8 +33,20 @@ ar_find(struct ar_findings *findings, enum ar_verdict verdict, const char *check
 
 /* --- what is printed --- */
 
-static enum ar_verdict
-worst_of(const struct ar_findings *findings)
+const char *
+ar_verdict_name(enum ar_verdict verdict)
+{
+    static const char *const names[] = {
+        [AR_VERDICT_OK] = "ok",
+        [AR_VERDICT_NOTE] = "note",
+        [AR_VERDICT_WARNING] = "warning",
+        [AR_VERDICT_WRONG] = "wrong",
+    };
+    return names[verdict];
+}
+
+enum ar_verdict
+ar_verdict_worst(const struct ar_findings *findings)
 {
     enum ar_verdict worst = AR_VERDICT_OK;
     for (size_t i = 0; i < findings->n; i++)
@@ -60,33 +64,11 @@ print_text(const struct ar_findings *findings, size_t told)
     for (size_t i = told; i < findings->n; i++) {
         const struct ar_finding *const f = &findings->finding[i];
         printf("%s%-7s%s  %-9s  %s\n", ar_color_begin(stdout, colors[f->verdict]),
-               names[f->verdict], ar_color_end(stdout), f->check, f->text);
+               ar_verdict_name(f->verdict), ar_color_end(stdout), f->check, f->text);
         if (f->advice)
             printf("%20s-> %s\n", "", f->advice);
     }
     fflush(stdout);
-}
-
-static int
-print_json(const struct ar_findings *findings)
-{
-    json_t *const checks = json_array();
-    for (size_t i = 0; i < findings->n; i++) {
-        const struct ar_finding *const f = &findings->finding[i];
-        json_t *const text = json_string(f->text);
-        for (char *c = f->text; !text && *c; c++) /* names of files need not be UTF-8 */
-            *c = *c & 0x80 ? '?' : *c;
-        json_decref(text);
-        json_array_append_new(checks,
-                              json_pack("{s:s, s:s, s:s, s:s?}", "check", f->check, "verdict",
-                                        names[f->verdict], "text", f->text, "advice", f->advice));
-    }
-    json_t *const whole =
-        json_pack("{s:s, s:o}", "verdict", names[worst_of(findings)], "checks", checks);
-    const int failed = !whole || json_dumpf(whole, stdout, JSON_INDENT(2));
-    printf("\n");
-    json_decref(whole);
-    return failed;
 }
 
 /* --- command line --- */
@@ -102,6 +84,7 @@ parse_option(int key, char *value, struct argp_state *state)
     struct request *const request = state->input;
     switch (key) {
     case 'j':
+        ar_cli_need_jansson("doctor --json");
         request->is_json = true;
         return 0;
     case ARGP_KEY_ARG:
@@ -146,10 +129,10 @@ ar_cli_doctor(int argc, char **argv)
     if (in_job)
         ar_doctor_examine_job(&findings);
     if (speaks && request.is_json)
-        status = print_json(&findings) ? AR_EXIT_FAILED : AR_EXIT_DONE;
+        status = ar_findings_print_json(&findings) ? AR_EXIT_FAILED : AR_EXIT_DONE;
     else if (speaks)
         print_text(&findings, told);
-    if (worst_of(&findings) == AR_VERDICT_WRONG)
+    if (ar_verdict_worst(&findings) == AR_VERDICT_WRONG)
         status = AR_EXIT_FAILED;
     for (size_t i = 0; i < findings.n; i++)
         free(findings.finding[i].text);

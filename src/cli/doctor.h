@@ -23,6 +23,14 @@ struct ar_findings {
 void ar_find(struct ar_findings *findings, enum ar_verdict verdict, const char *check,
              const char *advice, const char *text, ...) __attribute__((format(printf, 5, 6)));
 
+const char *ar_verdict_name(enum ar_verdict verdict);
+
+/* That of the worst finding; AR_VERDICT_OK where there is none. */
+enum ar_verdict ar_verdict_worst(const struct ar_findings *findings);
+
+/* All on stdout, as one object; -1 where that fails (doctor_json.c). */
+int ar_findings_print_json(const struct ar_findings *findings);
+
 /* What one process finds without MPI (doctor_process.c): settings, library, limits, cores, memory,
  * and, unless program is NULL, whether it can be run under the library. */
 void ar_doctor_examine_process(struct ar_findings *findings, const char *program);

@@ -29,11 +29,13 @@ ar_preload_find(void)
         {AR_LIBDIR, ""},
         {folder, "/../lib"}, /* moved since it was installed */
     };
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    /* The first is for the linker, and may be in a package for developers. */
+    static const char *const names[] = {AR_PRELOAD_NAME, AR_SONAME};
+    for (size_t i = 0; i < 2 * sizeof places / sizeof places[0]; i++) {
         char *path;
-        if (*places[i].folder == '\0')
+        if (*places[i / 2].folder == '\0')
             continue;
-        if (asprintf(&path, "%s%s/" AR_PRELOAD_NAME, places[i].folder, places[i].below) < 0)
+        if (asprintf(&path, "%s%s/%s", places[i / 2].folder, places[i / 2].below, names[i % 2]) < 0)
             return NULL;
         if (access(path, F_OK) == 0)
             return path;

@@ -36,6 +36,7 @@ parse(int key, char *argument, struct argp_state *state)
         request->bytes_per_ns = ar_option_gbytes(state, "bandwidth", argument);
         return 0;
     case ARGP_KEY_ARG:
+        ar_cli_need_jansson("report");
         if (request->n == FILES_MAX)
             argp_error(state, "two files at most: '%s' is too much", argument);
         request->paths[request->n++] = argument;
@@ -56,6 +57,12 @@ static const struct argp argp = {
            "allreduces went: which calls waited for late ranks and which for the algorithm, and "
            "how far they are from a bound. Two files are set side by side.",
 };
+
+void
+ar_run_fini(struct ar_read_run *run)
+{
+    ar_table_fini(&run->table);
+}
 
 /* Facts, and pairs if there are two runs; all is empty. */
 static int

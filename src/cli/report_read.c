@@ -196,9 +196,3 @@ ar_run_read(struct ar_read_run *run, const char *path)
         ar_run_fini(run);
     return status;
 }
-
-void
-ar_run_fini(struct ar_read_run *run)
-{
-    ar_table_fini(&run->table);
-}

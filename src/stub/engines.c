@@ -59,7 +59,7 @@ ar_engine_find(char path[AR_ENGINE_PATH], const char *library, const char *famil
     char real[PATH_MAX];
     if (realpath(library, real)) {
         const int folder = (int)(strrchr(real, '/') - real);
-        snprintf(path, AR_ENGINE_PATH, "%.*s/" PACKAGE_TARNAME "/engine-%s.so", folder, real,
+        snprintf(path, AR_ENGINE_PATH, "%.*s/" AR_ENGINE_FOLDER "/engine-%s.so", folder, real,
                  family);
         if (access(path, F_OK) == 0)
             return true;

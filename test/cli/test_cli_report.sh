@@ -1,6 +1,10 @@
 #!/bin/sh
 # allreduce report: what a run's statistics say, of one run, of its ranks' files, of two runs.
 set -u
+[ "${HAVE_JANSSON:-yes}" = yes ] || {
+    echo "built without jansson, which allreduce report needs"
+    exit 77
+}
 PATH=$PWD:$PATH
 failed=0
 here=$(mktemp -d) || exit 99

@@ -5,6 +5,10 @@
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
+[ "$HAVE_JANSSON" = yes ] || {
+    echo "built without jansson, which allreduce bisect needs"
+    exit 77
+}
 limit=200
 allreduce=$PWD/allreduce
 wrong=$programs/.libs/wrong.so

@@ -73,5 +73,5 @@ else
     echo "no /usr/bin/python3: what Python loads is left out"
 fi
 
-expect_limited_end "JSON" 1 '^  "verdict": "wrong",$' ALLREDUCE_ALGO=rinng "$allreduce" doctor --json
+[ "$HAVE_JANSSON" = no ] || expect_limited_end "JSON" 1 '^  "verdict": "wrong",$' ALLREDUCE_ALGO=rinng "$allreduce" doctor --json
 exit $failed

@@ -1,0 +1,33 @@
+/* What a program that was built without jansson has in the place of what reads and writes JSON by
+ * it.  The command line is refused before any of this could run. */
+#include <config.h>
+
+#include "cli/bench.h"
+#include "cli/cli.h"
+#include "cli/doctor.h"
+#include "cli/report.h"
+
+int
+ar_run_read(struct ar_read_run *run, const char *path)
+{
+    (void)run;
+    (void)path;
+    ar_cli_need_jansson("report");
+    return AR_EXIT_FAILED;
+}
+
+int
+ar_results_print_json(const struct ar_results *results)
+{
+    (void)results;
+    ar_cli_need_jansson("bench --json");
+    return AR_EXIT_FAILED;
+}
+
+int
+ar_findings_print_json(const struct ar_findings *findings)
+{
+    (void)findings;
+    ar_cli_need_jansson("doctor --json");
+    return -1;
+}

@@ -1,0 +1,58 @@
+#!/bin/sh
+# make install DESTDIR=... has what README.md and the manual speak of, it works where it lies, and make uninstall takes
+# all of it away.
+set -u
+here=$(mktemp -d) || exit 99
+trap 'rm -rf "$here"' EXIT
+failed=0
+fail() {
+    echo "FAIL: $*"
+    failed=1
+}
+
+# make_it TARGET: by paths of its own, whatever the build is for.
+make_it() {
+    make -s "$1" DESTDIR="$here" prefix=/opt/allreduce exec_prefix=/opt/allreduce libdir=/opt/allreduce/lib \
+        pkgconfigdir=/opt/allreduce/lib/pkgconfig datarootdir=/opt/allreduce/share >"$here.log" 2>&1 || {
+        cat "$here.log"
+        fail "make $1"
+    }
+    rm -f "$here.log"
+}
+
+make_it install
+root=$here/opt/allreduce
+for file in bin/allreduce lib/liballreduce.so lib/liballreduce.so.0 include/allreduce.h lib/pkgconfig/liballreduce.pc \
+    share/man/man1/allreduce.1 share/man/man7/allreduce.7 \
+    share/allreduce/rules/mpich.rules share/allreduce/rules/openmpi.rules share/allreduce/machines/flat.machine \
+    share/bash-completion/completions/allreduce share/zsh/site-functions/_allreduce \
+    share/fish/vendor_completions.d/allreduce.fish \
+    share/doc/liballreduce/LICENSE share/doc/liballreduce/README.md share/doc/liballreduce/NEWS \
+    share/doc/liballreduce/doc/index.md share/doc/liballreduce/doc/deploy.md; do
+    [ -e "$root/$file" ] || fail "no $file"
+done
+for name in rules machines; do
+    for file in "${srcdir:-.}/$name"/*; do
+        [ -f "$root/share/allreduce/$name/${file##*/}" ] || fail "no ${file##*/} among the installed $name"
+    done
+done
+ls "$root"/lib/liballreduce/engine-*.so "$root"/libexec/liballreduce/allreduce-* || fail "no engine or no helper"
+
+# Links of the pages lead to files that are installed, too.
+for page in "$root"/share/doc/liballreduce/*.md "$root"/share/doc/liballreduce/doc/*.md; do
+    for link in $(grep -h -o '](\([.A-Za-z][^):]*\))' "$page" | tr -d ']()'); do
+        [ -e "$(dirname "$page")/$link" ] || fail "${page##*/}: no file $link"
+    done
+done
+
+# The program finds what it needs below its own folder, though it was not configured for it.
+cd / && unset ALLREDUCE_MODEL ALLREDUCE_RULES
+"$root/bin/allreduce" explain ring -n 4 --machine flat >"$here.log" 2>&1 || fail "no machine is found: $(cat "$here.log")"
+"$root/bin/allreduce" explain --rules mpich -n 4 >"$here.log" 2>&1 || fail "no rules are found: $(cat "$here.log")"
+"$root/bin/allreduce" --version | grep "$root" || fail "allreduce --version names another library"
+rm -f "$here.log"
+
+cd "$OLDPWD" && make_it uninstall
+left=$(find "$here" -type f -o -type l)
+[ -z "$left" ] || fail "left behind: $left"
+exit $failed
