@@ -1,8 +1,11 @@
-/* allreduce doctor: between its files. */
+/* allreduce doctor: between its files.  root is, here and there, the folder that has sys/, proc/
+ * and dev/; "" for this system. */
 #ifndef AR_DOCTOR_H
 #define AR_DOCTOR_H
 
 #include <stdio.h>
+
+#include "cores/cpus.h"
 
 enum ar_verdict { AR_VERDICT_OK, AR_VERDICT_NOTE, AR_VERDICT_WARNING, AR_VERDICT_WRONG };
 
@@ -31,16 +34,61 @@ enum ar_verdict ar_verdict_worst(const struct ar_findings *findings);
 /* All on stdout, as one object; -1 where that fails (doctor_json.c). */
 int ar_findings_print_json(const struct ar_findings *findings);
 
-/* What one process finds without MPI (doctor_process.c): settings, library, limits, cores, memory,
- * and, unless program is NULL, whether it can be run under the library. */
+/* What one process finds without MPI (doctor_process.c): settings, library, limits, memory, the
+ * program (NULL: none is named) and what it loads; and, of a process that no launcher has started,
+ * its cores, the load and the network. */
 void ar_doctor_examine_process(struct ar_findings *findings, const char *program);
 
-/* Threads that run or wait for a core, of the whole machine: the least number within 50 ms; 0 where
- * the system does not tell. */
-int ar_doctor_threads_running(void);
-
-/* What the ranks of a job find together (doctor_job.c): launcher, binding, nodes, messages.
- * Collective over MPI_COMM_WORLD; rank 0 gets the findings. */
+/* What the ranks of a job find together (doctor_job.c): launcher, binding, load, nodes, network,
+ * messages, and whether rules and a machine file fit.  Collective over MPI_COMM_WORLD; rank 0 gets
+ * the findings. */
 void ar_doctor_examine_job(struct ar_findings *findings);
+
+/* --- cores (doctor_cores.c) --- */
+
+/* A rank of a node; plain memory. */
+struct ar_seat {
+    int rank; /* in the world */
+    struct ar_cpus cpus;
+};
+
+/* How the ranks of a node are bound. */
+enum ar_binding {
+    AR_BINDING_CROWDED, /* to fewer CPUs than they are, all of them or some */
+    AR_BINDING_THREADS, /* several to hardware threads of one core, though cores are free */
+    AR_BINDING_FULL,    /* the same, but there are more ranks than cores */
+    AR_BINDING_NONE,    /* all to the same CPUs, enough of them */
+    AR_BINDING_SOUND    /* each to its own */
+};
+
+/* What is said of them; plain memory. */
+struct ar_binding_told {
+    enum ar_binding binding;
+    char text[512];
+};
+
+/* Looks at the n >= 1 ranks of the node of this name. */
+void ar_doctor_judge_binding(struct ar_binding_told *told, const char *root, const char *host,
+                             const struct ar_seat *seats, int n);
+
+void ar_doctor_tell_binding(struct ar_findings *findings, const struct ar_binding_told *told);
+
+/* How many of these CPUs others keep busy, in 0.2 s through which this process sleeps; below 0: the
+ * system does not tell. */
+double ar_doctor_busy_cpus(const struct ar_cpus *cpus);
+
+/* busy as above; host: NULL is this process's own. */
+void ar_doctor_tell_load(struct ar_findings *findings, const char *host, double busy, int cpus);
+
+/* --- network (doctor_network.c) and devices (doctor_devices.c) --- */
+
+/* Network cards, and what the environment says to MPI about them.  nodes: of the job; 0 where that
+ * is not known. */
+void ar_doctor_examine_network(struct ar_findings *findings, const char *root, int nodes);
+
+/* Accelerators, and which runtime of theirs the program loads, by the lines of its dynamic linker
+ * (NULL: there is no program). */
+void ar_doctor_examine_devices(struct ar_findings *findings, const char *root,
+                               const char *libraries);
 
 #endif

@@ -1,21 +1,26 @@
 #include <config.h>
 
 #include <mpi.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/doctor.h"
 #include "communicator/carrier.h"
+#include "communicator/tuned_rules.h"
+#include "config/config.h"
+#include "config/files.h"
 #include "config/rank.h"
+#include "device/device.h"
 #include "execute/arena.h"
 
 #define SOME_COMMUNICATORS 128
 #define PING_S             0.1
 #define SLOW_NS            20000.0
+#define ELSEWHERE          4.0 /* a machine file may be off by so much, and the noise be that */
 
 /* --- launcher and library --- */
 
@@ -41,87 +46,82 @@ examine_launcher(struct ar_findings *findings, int nranks)
 
 /* --- cores --- */
 
-/* A node's ranks, its cores that they may use together, the fewest and most of one rank, and the
- * threads that run there beside the ranks. */
-struct binding {
-    int ranks, together, fewest, most, others, online;
+/* What rank 0 of a node tells of it. */
+struct node_told {
+    struct ar_binding_told binding;
     char host[64];
+    double busy; /* CPUs */
+    int cpus;    /* that its ranks may use */
 };
 
-/* Collective over node. */
-static struct binding
-binding_of(MPI_Comm node)
+/* What others do on the ranks' CPUs, in rank 0's told: all ranks sleep meanwhile.  Collective over
+ * node, and at the same time over all others of the machine. */
+static void
+look_at_load(struct node_told *told, MPI_Comm node, int on_node, const struct ar_cpus *mine)
 {
-    struct binding b;
-    cpu_set_t mask;
-    int mine, rank, ends[2];
-    CPU_ZERO(&mask);
-    sched_getaffinity(0, sizeof mask, &mask);
-    mine = CPU_COUNT(&mask);
-    memset(&b, 0, sizeof b);
-    MPI_Comm_size(node, &b.ranks);
-    b.together = ar_cpus_together(node);
-    ends[0] = -mine;
-    ends[1] = mine;
-    MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_INT, MPI_MAX, node);
-    MPI_Comm_rank(node, &rank);
-    const int running = rank == 0 ? ar_doctor_threads_running() : 0;
-    MPI_Barrier(node); /* where the others wait meanwhile, spinning or not */
-    b.others = running > b.ranks ? running - b.ranks : 0;
-    b.fewest = -ends[0];
-    b.most = ends[1];
-    b.online = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    gethostname(b.host, sizeof b.host - 1);
-    return b;
+    const struct timespec pause = {.tv_nsec = 300000000};
+    struct ar_cpus together;
+    MPI_Allreduce(mine->word, together.word, (int)sizeof together.word, MPI_BYTE, MPI_BOR, node);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (on_node == 0) {
+        told->busy = ar_doctor_busy_cpus(&together);
+        told->cpus = ar_cpus_count(&together);
+    }
+    nanosleep(&pause, NULL);
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Collective over the world; rank 0 of node gets what is told of it. */
 static void
-tell_binding(struct ar_findings *findings, const struct binding *b)
+look_at_node(struct node_told *told, MPI_Comm node, int rank)
 {
-    if (b->together < b->ranks)
-        ar_find(findings, AR_VERDICT_WARNING, "binding",
-                b->together < b->online ? "let the launcher bind each rank to cores of its own "
-                                          "(mpiexec -bind-to core), or to "
-                                          "none"
-                                        : "start no more ranks than cores",
-                "%s: %d ranks share %d of %d cores", b->host, b->ranks, b->together, b->online);
-    else if (b->fewest == b->most && b->most == b->together && b->ranks > 1)
-        ar_find(findings, AR_VERDICT_NOTE, "binding",
-                "bound ranks keep to their caches: mpiexec -bind-to core",
-                "%s: %d ranks are not bound, and may move among %d cores", b->host, b->ranks,
-                b->together);
-    else
-        ar_find(findings, AR_VERDICT_OK, "binding", NULL,
-                "%s: %d rank%s on %d core%s, %d to %d each", b->host, b->ranks,
-                b->ranks == 1 ? "" : "s", b->together, b->together == 1 ? "" : "s", b->fewest,
-                b->most);
-    if (b->others > 0)
-        ar_find(findings, AR_VERDICT_WARNING, "load",
-                "ranks wait for cores that others use: what is measured now is worth little",
-                "%s: %d threads run there beside the ranks", b->host, b->others);
+    struct ar_seat mine;
+    int on_node, ranks;
+    memset(told, 0, sizeof *told);
+    memset(&mine, 0, sizeof mine);
+    mine.rank = rank;
+    ar_cpus_of_thread(&mine.cpus);
+    MPI_Comm_rank(node, &on_node);
+    MPI_Comm_size(node, &ranks);
+    gethostname(told->host, sizeof told->host - 1);
+    struct ar_seat *const seats = on_node == 0 ? malloc((size_t)ranks * sizeof *seats) : NULL;
+    if (on_node == 0 && !seats)
+        MPI_Abort(MPI_COMM_WORLD, AR_EXIT_FAILED);
+    MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, seats, (int)sizeof mine, MPI_BYTE, 0, node);
+    if (seats)
+        ar_doctor_judge_binding(&told->binding, "", told->host, seats, ranks);
+    free(seats);
+    look_at_load(told, node, on_node, &mine.cpus);
 }
 
-/* Rank 0 of each node tells rank 0 of the world.  Collective over the world. */
-static void
-examine_binding(struct ar_findings *findings, MPI_Comm node, int rank, int nranks)
+/* Rank 0 of each node tells rank 0 of the world.  Collective over the world.  How many nodes there
+ * are, on rank 0. */
+static int
+examine_nodes(struct ar_findings *findings, MPI_Comm node, int rank, int nranks)
 {
     int on_node, nodes;
     MPI_Comm heads;
-    struct binding b = binding_of(node);
+    struct node_told told;
+    look_at_node(&told, node, rank);
     MPI_Comm_rank(node, &on_node);
     MPI_Comm_split(MPI_COMM_WORLD, on_node == 0 ? 0 : MPI_UNDEFINED, rank, &heads);
     if (heads == MPI_COMM_NULL)
-        return;
+        return 0;
     MPI_Comm_size(heads, &nodes);
-    struct binding *const all = rank == 0 ? malloc((size_t)nodes * sizeof *all) : NULL;
-    MPI_Gather(&b, (int)sizeof b, MPI_BYTE, all, (int)sizeof b, MPI_BYTE, 0, heads);
+    struct node_told *const all = rank == 0 ? malloc((size_t)nodes * sizeof *all) : NULL;
+    if (rank == 0 && !all)
+        MPI_Abort(MPI_COMM_WORLD, AR_EXIT_FAILED);
+    MPI_Gather(&told, (int)sizeof told, MPI_BYTE, all, (int)sizeof told, MPI_BYTE, 0, heads);
     if (all)
         ar_find(findings, AR_VERDICT_OK, "nodes", NULL, "%d rank%s on %d node%s", nranks,
                 nranks == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s");
-    for (int i = 0; all && i < nodes; i++)
-        tell_binding(findings, &all[i]);
+    for (int i = 0; all && i < nodes; i++) {
+        ar_doctor_tell_binding(findings, &all[i].binding);
+        ar_doctor_tell_load(findings, all[i].host, all[i].busy, all[i].cpus);
+    }
     free(all);
     MPI_Comm_free(&heads);
+    return nodes;
 }
 
 /* --- shared memory --- */
@@ -172,8 +172,42 @@ half_trip_ns(int rank, int other)
     return best;
 }
 
+/* Does a machine file speak of another machine?  By the latency alone, which has no noise from
+ * above: what it predicts of one message, beside what that took. */
 static void
-examine_messages(struct ar_findings *findings, int rank, int nranks)
+compare_machine(struct ar_findings *findings, const char *title, const struct ar_travel *travel,
+                const char *where, double ns)
+{
+    const double told = travel->latency + 2 * travel->overhead;
+    if (told <= 0) /* the file says nothing of this */
+        return;
+    const bool differs = told > ELSEWHERE * ns || ns > ELSEWHERE * told;
+    ar_find(findings, differs ? AR_VERDICT_WARNING : AR_VERDICT_OK, "machine",
+            differs ? "allreduce model measures this one, and writes a file" : NULL,
+            "ALLREDUCE_MODEL (%s) says %.2f us for a short message %s, where it takes %.2f us",
+            title, told * 1e-3, where, ns * 1e-3);
+}
+
+static void
+examine_message(struct ar_findings *findings, const struct ar_machine *machine, int other,
+                bool is_near, double ns)
+{
+    const bool is_slow = ns > SLOW_NS;
+    ar_find(findings, is_slow ? AR_VERDICT_WARNING : AR_VERDICT_OK, "messages",
+            !is_slow  ? NULL
+            : is_near ? "ranks share cores, or MPI's own shared memory does not work"
+                      : "the MPI library goes by TCP: see whether it was built for this network",
+            "8 bytes take %.2f us to rank %d, on %s", ns * 1e-3, other,
+            is_near ? "the same node" : "another node");
+    if (machine)
+        compare_machine(findings, machine->title, is_near ? &machine->node : &machine->network,
+                        is_near ? "within a node" : "between nodes", ns);
+}
+
+/* The model is the machine file's, if rank 0 has one. */
+static void
+examine_messages(struct ar_findings *findings, const struct ar_machine *machine, int rank,
+                 int nranks)
 {
     int *const node_of = malloc((size_t)nranks * sizeof *node_of);
     int far = 1;
@@ -185,19 +219,37 @@ examine_messages(struct ar_findings *findings, int rank, int nranks)
         const int other = k == 0 ? 1 : far;
         if (other >= nranks || (k == 1 && far == 1))
             continue;
-        const bool is_near = node_of[other] == node_of[0];
         const double ns = half_trip_ns(rank, other);
-        const bool is_slow = ns > SLOW_NS;
         if (rank == 0)
-            ar_find(findings, is_slow ? AR_VERDICT_WARNING : AR_VERDICT_OK, "messages",
-                    !is_slow ? NULL
-                    : is_near
-                        ? "ranks share cores, or MPI's own shared memory does not work"
-                        : "the MPI library goes by TCP: see whether it was built for this network",
-                    "8 bytes take %.2f us to rank %d, on %s", ns * 1e-3, other,
-                    is_near ? "the same node" : "another node");
+            examine_message(findings, machine, other, node_of[other] == node_of[0], ns);
     }
     free(node_of);
+}
+
+/* --- rules and a machine file --- */
+
+static void
+examine_rules(struct ar_findings *findings, const struct ar_config *config, int nranks)
+{
+    char text[AR_DIFFERENCE_TEXT];
+    if (!config->tuned)
+        return;
+    if (ar_provenance_differs(text, config->tuned, nranks))
+        ar_find(findings, AR_VERDICT_WARNING, "rules", "allreduce tune makes new ones",
+                "the rules of ALLREDUCE_RULES were tuned elsewhere: %s", text);
+    else
+        ar_find(findings, AR_VERDICT_OK, "rules", NULL,
+                "the rules of ALLREDUCE_RULES were tuned on such a machine, for %d ranks", nranks);
+}
+
+/* The machine of ALLREDUCE_MODEL; false: there is none, or it is told with the settings. */
+static bool
+read_machine(struct ar_machine *machine, const struct ar_config *config)
+{
+    char why[AR_CONFIG_PROBLEM];
+    struct ar_text text;
+    ar_text_init(&text, why, sizeof why);
+    return config->model_file && !ar_model_file_read(machine, NULL, config->model_file, &text);
 }
 
 /* --- limits --- */
@@ -225,17 +277,29 @@ ar_doctor_examine_job(struct ar_findings *findings)
 {
     int rank, nranks;
     MPI_Comm node;
+    struct ar_machine machine;
     MPI_Init(NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);
-    if (rank == 0 && ar_rank_in_job() == 0)
+    struct ar_config *const config = rank == 0 ? ar_config_from_environment() : NULL;
+    if (rank == 0 && ar_rank_in_job() == 0) {
         examine_launcher(findings, nranks);
+        if (ar_devices_are_loaded())
+            ar_find(findings, AR_VERDICT_OK, "device", NULL,
+                    "the MPI library, or a preload, has loaded a runtime for GPUs");
+    }
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-    examine_binding(findings, node, rank, nranks);
+    const int nodes = examine_nodes(findings, node, rank, nranks);
+    if (rank == 0)
+        ar_doctor_examine_network(findings, "", nodes);
+    if (config)
+        examine_rules(findings, config, nranks);
     if (nranks > 1) {
         examine_arena(findings, node);
-        examine_messages(findings, rank, nranks);
+        examine_messages(findings, config && read_machine(&machine, config) ? &machine : NULL, rank,
+                         nranks);
         examine_communicators(findings, rank);
     }
     MPI_Comm_free(&node);
+    ar_config_destroy(config);
 }

@@ -3,26 +3,25 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/doctor.h"
 #include "cli/preload.h"
 #include "config/config.h"
 #include "config/rank.h"
+#include "cores/levels.h"
 #include "execute/shared.h"
 
 /* --- settings --- */
 
 static void
-examine_settings(struct ar_findings *findings)
+examine_settings(struct ar_findings *findings, bool is_in_job)
 {
     struct ar_config *const config = ar_config_from_environment();
     if (!config)
@@ -39,8 +38,9 @@ examine_settings(struct ar_findings *findings)
     else
         ar_find(findings, AR_VERDICT_OK, "settings", NULL,
                 "all ALLREDUCE_ variables are understood");
-    if (config->tuned)
-        ar_find(findings, AR_VERDICT_NOTE, "rules", "allreduce tune makes new ones",
+    if (config->tuned && !is_in_job) /* else see doctor_job.c */
+        ar_find(findings, AR_VERDICT_NOTE, "rules",
+                "start the doctor by the launcher: it says whether that is here",
                 "ALLREDUCE_RULES were tuned on: %s", config->tuned);
     ar_config_destroy(config);
 }
@@ -136,110 +136,129 @@ examine_program(struct ar_findings *findings, const char *name)
     if (error)
         ar_find(findings, AR_VERDICT_WRONG, "program", NULL, "%s: %s", name,
                 error == ENOENT && !strchr(name, '/') ? "not found in PATH" : strerror(error));
-    else if (name && library)
-        examine_fit(findings, find_mpi4py(&module, &program) ? &module : &program, library);
+    if (error || !name || !library) {
+        ar_doctor_examine_devices(findings, "", NULL);
+    } else {
+        const struct ar_executable *const looked_at =
+            find_mpi4py(&module, &program) ? &module : &program;
+        examine_fit(findings, looked_at, library);
+        char *const loads =
+            looked_at->kind == AR_EXECUTABLE_DYNAMIC ? ar_executable_libraries(looked_at) : NULL;
+        ar_doctor_examine_devices(findings, "", loads);
+        free(loads);
+    }
     free(library);
 }
 
 /* --- the machine --- */
 
-int
-ar_doctor_threads_running(void)
-{
-    const struct timespec pause = {.tv_nsec = 5000000};
-    int least = INT_MAX;
-    for (int i = 0; i < 10; i++) {
-        int running = 0;
-        FILE *const file = fopen("/proc/loadavg", "r");
-        if (!file || fscanf(file, "%*s %*s %*s %d/", &running) != 1)
-            running = 0;
-        if (file)
-            fclose(file);
-        least = running < least ? running : least;
-        nanosleep(&pause, NULL);
-    }
-    return least;
-}
-
+/* Of a process that is no rank: those are looked at together (doctor_job.c). */
 static void
 examine_cores(struct ar_findings *findings)
 {
-    cpu_set_t mask;
-    const long online = sysconf(_SC_NPROCESSORS_ONLN);
-    CPU_ZERO(&mask);
-    const int mine = sched_getaffinity(0, sizeof mask, &mask) ? 0 : CPU_COUNT(&mask);
-    ar_find(findings, AR_VERDICT_OK, "cores", NULL, "%ld online, %d for this process", online,
-            mine);
+    static const char *const names[] = {
+        [AR_CPU_CORE] = "core",
+        [AR_CPU_CACHE] = "L3 cache",
+        [AR_CPU_NUMA] = "NUMA node",
+        [AR_CPU_SOCKET] = "socket",
+    };
+    struct ar_cpus mine, online;
+    char levels[128];
+    struct ar_text text;
+    ar_cpus_of_thread(&mine);
+    ar_cpus_find_online(&online, "");
+    ar_text_init(&text, levels, sizeof levels);
+    for (int level = 0; level < AR_CPU_LEVELS; level++) {
+        const int n = ar_cpu_domains_count("", (enum ar_cpu_level)level, &online);
+        if (n > 0)
+            ar_text_add(&text, "%s%d %s%s", text.length ? ", " : ": ", n, names[level],
+                        n == 1 ? "" : "s");
+    }
+    const int cpus = ar_cpus_count(&mine);
+    ar_find(findings, AR_VERDICT_OK, "cores", NULL, "%ld CPUs online%s; %d for this process",
+            sysconf(_SC_NPROCESSORS_ONLN), levels, cpus);
+    ar_doctor_tell_load(findings, NULL, ar_doctor_busy_cpus(&mine), cpus);
 }
+
+/* 0, or the errno of what keeps memory from being shared so. */
+static int
+try_memory(bool by_name)
+{
+    const size_t bytes = (size_t)1 << 20;
+    struct ar_shared shared;
+    void *const memory = ar_shared_make(&shared, by_name, bytes);
+    if (!memory)
+        return errno;
+    void *const again = ar_shared_open(&shared, bytes);
+    const int error = again ? 0 : errno;
+    if (again)
+        munmap(again, bytes);
+    munmap(memory, bytes);
+    ar_shared_hide(&shared);
+    return error;
+}
+
+#define ENOUGH_MIB 64 /* what a communicator of ours may take, and what docker gives */
 
 static void
 examine_shared_memory(struct ar_findings *findings)
 {
-    struct ar_shared shared;
+    static const char larger[] =
+        "in containers: a larger /dev/shm (docker: --shm-size), or --ipc=host";
     struct statvfs room;
-    const size_t bytes = (size_t)1 << 20;
-    for (int by_name = 0; by_name < 2; by_name++) {
-        void *const memory = ar_shared_make(&shared, by_name, bytes);
-        void *const again = memory ? ar_shared_open(&shared, bytes) : NULL;
-        const bool works = again != NULL;
-        if (again)
-            munmap(again, bytes);
-        if (memory)
-            munmap(memory, bytes);
-        if (memory)
-            ar_shared_hide(&shared);
-        if (works && !by_name) {
-            ar_find(findings, AR_VERDICT_OK, "memory", NULL, "can be shared, through /proc");
-            return;
-        }
-        if (works && statvfs("/dev/shm", &room) == 0)
-            ar_find(findings, AR_VERDICT_NOTE, "memory",
-                    "in containers: a larger /dev/shm (docker: --shm-size), or --ipc=host",
-                    "can be shared through /dev/shm alone, which has %llu MiB free",
-                    (unsigned long long)room.f_bavail * room.f_frsize >> 20);
-        if (works)
-            return;
-    }
-    ar_find(
-        findings, AR_VERDICT_WARNING, "memory",
-        "mount /proc and /dev/shm, and allow memfd_create: messages between the ranks of a node go "
-        "by MPI until then",
-        "cannot be shared: neither through /proc nor through /dev/shm");
+    const int error = try_memory(false), named_error = try_memory(true);
+    const bool is_there = statvfs("/dev/shm", &room) == 0;
+    const unsigned long long mib =
+        is_there ? (unsigned long long)room.f_bavail * room.f_frsize >> 20 : 0;
+    if (error && named_error)
+        ar_find(findings, AR_VERDICT_WARNING, "memory",
+                "mount /proc and /dev/shm, and allow memfd_create: messages between the ranks of a "
+                "node go by MPI until then",
+                "cannot be shared: through /proc: %s; through /dev/shm: %s", strerror(error),
+                strerror(named_error));
+    else if (error)
+        ar_find(findings, mib < ENOUGH_MIB ? AR_VERDICT_WARNING : AR_VERDICT_NOTE, "memory", larger,
+                "can be shared through /dev/shm alone, which has %llu MiB free (through /proc: %s)",
+                mib, strerror(error));
+    else if (named_error || mib < ENOUGH_MIB)
+        ar_find(findings, AR_VERDICT_NOTE, "memory", larger,
+                "can be shared through /proc; an MPI library may need /dev/shm, too, which has "
+                "%llu MiB free%s%s",
+                mib, named_error ? ": " : "", named_error ? strerror(named_error) : "");
+    else
+        ar_find(findings, AR_VERDICT_OK, "memory", NULL,
+                "can be shared, through /proc; /dev/shm has %llu MiB free", mib);
 }
 
+/* Under TCP a rank may have a connection to each other one. */
 static void
-examine_limits(struct ar_findings *findings)
+examine_files(struct ar_findings *findings)
 {
+    struct ar_launcher launcher = {.ranks = 0};
     struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < 1024)
-        ar_find(findings, AR_VERDICT_WARNING, "limits", "ulimit -n 4096",
-                "only %llu open files are allowed", (unsigned long long)files.rlim_cur);
-    else
+    ar_launcher_find(&launcher, NULL);
+    const rlim_t enough = launcher.ranks > 960 ? (rlim_t)launcher.ranks + 64 : 1024;
+    if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= enough)
         ar_find(findings, AR_VERDICT_OK, "limits", NULL, "open files suffice");
-}
-
-static void
-examine_load(struct ar_findings *findings)
-{
-    struct ar_launcher launcher;
-    if (ar_launcher_find(&launcher, NULL)) /* the ranks would count: see doctor_job.c */
-        return;
-    const int others = ar_doctor_threads_running() - 1;
-    if (others > 0)
-        ar_find(findings, AR_VERDICT_WARNING, "load", "what is measured now is worth little",
-                "%d other threads run on this machine", others);
     else
-        ar_find(findings, AR_VERDICT_OK, "load", NULL, "no other thread runs on this machine");
+        ar_find(findings, AR_VERDICT_WARNING, "limits",
+                "ulimit -n 4096, or more than there are ranks; the launcher's daemons on other "
+                "nodes have limits of their own",
+                "only %llu open files are allowed", (unsigned long long)files.rlim_cur);
 }
 
 void
 ar_doctor_examine_process(struct ar_findings *findings, const char *program)
 {
-    examine_settings(findings);
+    struct ar_launcher launcher;
+    const bool is_in_job = ar_launcher_find(&launcher, NULL);
+    examine_settings(findings, is_in_job);
     examine_preload(findings);
     examine_program(findings, program);
-    examine_cores(findings);
-    examine_load(findings);
+    if (!is_in_job) {
+        examine_cores(findings);
+        ar_doctor_examine_network(findings, "", 0);
+    }
     examine_shared_memory(findings);
-    examine_limits(findings);
+    examine_files(findings);
 }

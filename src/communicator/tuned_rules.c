@@ -67,13 +67,13 @@ value_in(const char *text, const char *field)
     return (struct ar_word){text, 0};
 }
 
-void
-ar_provenance_check(const char *tuned, int nranks)
+bool
+ar_provenance_differs(char text[AR_DIFFERENCE_TEXT], const char *tuned, int nranks)
 {
-    char here[AR_PROVENANCE_TEXT], told[2 * AR_PROVENANCE_TEXT];
+    char here[AR_PROVENANCE_TEXT];
     struct ar_text t;
     ar_provenance_of_job(here, sizeof here, nranks);
-    ar_text_init(&t, told, sizeof told);
+    ar_text_init(&t, text, AR_DIFFERENCE_TEXT);
     char *rest = here;
     for (char *field; (field = strsep(&rest, ";"));) {
         field += *field == ' ';
@@ -86,10 +86,17 @@ ar_provenance_check(const char *tuned, int nranks)
         ar_text_escape(&t, there);
         ar_text_add(&t, " (here %s)", value);
     }
-    if (t.length > 0)
+    return t.length > 0;
+}
+
+void
+ar_provenance_check(const char *tuned, int nranks)
+{
+    char text[AR_DIFFERENCE_TEXT];
+    if (ar_provenance_differs(text, tuned, nranks))
         ar_say(
             "the rules of ALLREDUCE_RULES were tuned elsewhere: %s; allreduce tune makes new ones",
-            told);
+            text);
 }
 
 /* --- the rules of online tuning --- */

@@ -9,13 +9,17 @@
 #include "communicator/communicator.h"
 
 #define AR_PROVENANCE_TEXT 512
+#define AR_DIFFERENCE_TEXT (2 * AR_PROVENANCE_TEXT)
 
 /* "mpi=...; cpu=...; ranks=...": what of this job makes rules good or bad.  Cut to room.  Needs an
  * initialised MPI. */
 void ar_provenance_of_job(char *text, size_t room, int nranks);
 
-/* Says on stderr, in a line, in what the job differs from tuned, a text of the same kind that may
- * have more in it; nothing where it does not. */
+/* Tells in what the job differs from tuned, a text of the same kind that may have more in it; false
+ * where it does not. */
+bool ar_provenance_differs(char text[AR_DIFFERENCE_TEXT], const char *tuned, int nranks);
+
+/* Says so on stderr, in a line; nothing where it does not. */
 void ar_provenance_check(const char *tuned, int nranks);
 
 struct ar_tuned_rule {

@@ -2,6 +2,7 @@
 
 #include "execute/shared.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,11 +46,14 @@ ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes)
     if (fd < 0)
         return NULL;
     /* Without this, a lack of memory would be a SIGBUS at the first touch. */
-    void *memory = posix_fallocate(fd, 0, (off_t)bytes) == 0 ? map(fd, bytes) : NULL;
+    const int lack = posix_fallocate(fd, 0, (off_t)bytes);
+    void *const memory = lack ? NULL : map(fd, bytes);
+    const int error = lack ? lack : errno;
     if (by_name)
         close(fd);
     if (!memory)
         ar_shared_hide(shared);
+    errno = error;
     return memory;
 }
 
@@ -86,8 +90,11 @@ ar_shared_open(const struct ar_shared *shared, size_t bytes)
     }
     if (fd < 0)
         return NULL;
-    void *memory = by_name || is_file(fd, shared->number) ? map(fd, bytes) : NULL;
+    errno = ESRCH; /* /proc shows another process of this number */
+    void *const memory = by_name || is_file(fd, shared->number) ? map(fd, bytes) : NULL;
+    const int error = errno;
     close(fd);
+    errno = error;
     return memory;
 }
 

@@ -17,10 +17,11 @@ struct ar_shared {
 /* Makes bytes of zeroed memory, mapped by this process.  By name it is a file in /dev/shm until
  * ar_shared_hide.  Else it has no name: nothing is left behind if the job is killed, no limit of
  * /dev/shm counts, and processes can map it that are on a host of the same name and see this
- * process in their /proc.  NULL where memory ran out. */
+ * process in their /proc.  NULL where it cannot be made, and errno tells why. */
 void *ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes);
 
-/* Maps what another process made; NULL if it cannot be found here or mapped. */
+/* Maps what another process made; NULL if it cannot be found here or mapped, and errno tells why.
+ */
 void *ar_shared_open(const struct ar_shared *shared, size_t bytes);
 
 /* A number for a text; those of different texts differ, but for chance. */

@@ -19,8 +19,55 @@ if [ "$(nproc)" -lt 5 ]; then
     expect_limited_end "too many ranks" 0 '^warning  binding .* 5 ranks share ' $MPIEXEC -n 5 "$allreduce" doctor
 fi
 taskset -c 0 true 2>/dev/null &&
-    expect_limited_end "all on one core" 0 '^warning  binding .* 2 ranks share 1 of ' \
+    expect_limited_end "all on one core" 0 '^warning  binding .* 2 ranks share CPU 0$' \
         $MPIEXEC -n 2 taskset -c 0 "$allreduce" doctor
+
+# Where ranks are, and who else is there.
+if [ "$(nproc)" -ge 2 ]; then
+    bind=-bind-to
+    [ "$AR_MPI_FAMILY" = mpich ] || bind=--bind-to
+    expect_limited_end "bound" 0 '^ok  *binding  .*: ranks 0,1 are bound to one core each' \
+        $MPIEXEC -n 2 $bind core "$allreduce" doctor
+    expect_limited_end "not bound" 0 '^note  *binding  .*: ranks 0,1 are not bound, and may move among ' \
+        $MPIEXEC -n 2 $bind none "$allreduce" doctor
+fi
+expect_limited_end "one node" 0 '^ok  *network  *not needed: all ranks are on one node$' $MPIEXEC -n 2 "$allreduce" doctor
+sh -c 'while :; do :; done' &
+busy=$!
+expect_limited_end "load of others" 0 '^warning  load  *others keep [0-9.]* of [0-9]* CPUs* busy$' "$allreduce" doctor
+kill $busy
+
+# A program that loads a runtime for accelerators, on a machine without one.
+[ -e /dev/nvidia0 ] ||
+    expect_limited_end "no GPU" 0 '^warning  device  *the program loads CUDA (libcuda.so.1), but there is no GPU here$' \
+        LD_PRELOAD="$programs/runtimes/libcuda.so.1" "$allreduce" doctor "$pings"
+expect_limited_end "a runtime in MPI" 0 '^ok  *device  *the MPI library, or a preload, has loaded a runtime' \
+    $MPIEXEC -n 2 env LD_PRELOAD="$programs/runtimes/libcuda.so.1" "$allreduce" doctor
+
+# Rules and a machine file from elsewhere, and from here.
+printf '%s\n' '#! tuned: mpi=Another MPI 1.0; cpu=abacus; ranks=2' ring >"$scratch/rules"
+expect_limited_end "rules from elsewhere" 0 '^warning  rules .*tuned elsewhere: mpi=Another MPI 1.0 (here .*cpu=abacus' \
+    $MPIEXEC -n 2 env ALLREDUCE_RULES="$scratch/rules" "$allreduce" doctor
+expect_limited_end "the same without a job" 0 '^note  *rules .*were tuned on: mpi=Another MPI 1.0; cpu=abacus; ranks=2$' \
+    ALLREDUCE_RULES="$scratch/rules" "$allreduce" doctor
+printf '%s\n' 'title the moon' 'rank reduction 1GB/s' 'node ranks 2 latency 1300ms bandwidth 1GB/s' 'network latency 1us bandwidth 1GB/s' >"$scratch/moon"
+expect_limited_end "a machine file from elsewhere" 0 \
+    '^warning  machine  *ALLREDUCE_MODEL (the moon) says 1300000.00 us for a short message within a node' \
+    $MPIEXEC -n 2 env ALLREDUCE_MODEL="$scratch/moon" "$allreduce" doctor
+
+# Settings of the network, of a node that has no such card.
+[ -e /sys/class/infiniband ] ||
+    expect_limited_end "no such network" 0 '^warning  network  *FI_PROVIDER=verbs, but no card for it ' \
+        FI_PROVIDER=verbs "$allreduce" doctor
+
+# Shared memory: what keeps it from working is named.  In a mount namespace, where one can be made.
+if unshare -rm true 2>/dev/null; then
+    # shellcheck disable=SC2016
+    expect_limited_end "no room in /dev/shm" 0 '^note  *memory .*/dev/shm, too, which has 0 MiB free' \
+        unshare -rm sh -c 'mount -t tmpfs -o size=64k none /dev/shm && exec "$0" doctor' "$allreduce"
+else
+    echo "no user namespaces: what /dev/shm has is left out"
+fi
 
 # Nodes of one rank and of more (MPICH only, whose cliques stand for nodes).
 [ "$AR_MPI_FAMILY" != mpich ] ||

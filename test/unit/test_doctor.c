@@ -1,0 +1,299 @@
+/* What the doctor says of machines and settings that are not at hand: ranks bound in many ways,
+ * networks, accelerators. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "cli/doctor.h"
+#include "topology.h"
+
+static char root[] = "test_doctor_XXXXXX";
+static char said[8192]; /* "verdict check: text\n" for each finding */
+
+static void
+make(const struct topology *t)
+{
+    memcpy(root + sizeof root - 7, "XXXXXX", 6);
+    assert_non_null(mkdtemp(root));
+    if (t)
+        topology_make(t, root);
+}
+
+/* Writes a file below root. */
+static void
+put(const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    for (char *slash = path; (slash = strchr(slash + 1, '/'));) {
+        *slash = '\0';
+        mkdir(path, 0777);
+        *slash = '/';
+    }
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "%s\n", text);
+    fclose(file);
+}
+
+/* Stands for the doctor's own. */
+void
+ar_find(struct ar_findings *findings, enum ar_verdict verdict, const char *check,
+        const char *advice, const char *text, ...)
+{
+    static const char *const verdicts[] = {"ok", "note", "warning", "wrong"};
+    const size_t length = strlen(said);
+    va_list values;
+    (void)findings;
+    assert_true(verdict == AR_VERDICT_OK || (advice && *advice));
+    snprintf(said + length, sizeof said - length, "%s %s: ", verdicts[verdict], check);
+    va_start(values, text);
+    vsnprintf(said + strlen(said), sizeof said - strlen(said), text, values);
+    va_end(values);
+    strcat(said, "\n");
+}
+
+static void
+expect(const char *text)
+{
+    if (!strstr(said, text))
+        fail_msg("no '%s' in '%s'", text, said);
+}
+
+/* --- binding --- */
+
+/* Ranks with these masks, written as Linux does, on the machine below root. */
+static void
+expect_binding(const char *text, int n, const char *const *masks)
+{
+    struct ar_seat seats[16];
+    struct ar_binding_told told;
+    for (int i = 0; i < n; i++) {
+        seats[i].rank = i;
+        assert_true(ar_cpus_parse(&seats[i].cpus, masks[i]));
+    }
+    said[0] = '\0';
+    ar_doctor_judge_binding(&told, root, "n1", seats, n);
+    ar_doctor_tell_binding(NULL, &told);
+    expect(text);
+}
+
+#define EXPECT_BINDING(text, ...)                                                                  \
+    do {                                                                                           \
+        static const char *const masks[] = {__VA_ARGS__};                                          \
+        expect_binding(text, sizeof masks / sizeof masks[0], masks);                               \
+    } while (0)
+
+/* CPUs 0 to 15 and their second threads 16 to 31; two cores share a cache, eight a socket. */
+static const struct topology threaded = {
+    .sockets = 2, .nodes = 1, .caches = 4, .cores = 2, .threads = 2};
+
+static void
+bound_ranks_are_told_with_what_they_share(void **state)
+{
+    (void)state;
+    make(&threaded);
+    EXPECT_BINDING(
+        "ok binding: n1: ranks 0-3 are bound to one core each, on 2 sockets, 3 L3 caches\n",
+        "00010001", "00020002", "00000010", "01000000");
+    EXPECT_BINDING("ok binding: n1: rank 0 is bound to one core, on 1 socket\n", "2");
+    EXPECT_BINDING("ok binding: n1: ranks 0-2 are bound to 2 CPUs within one L3 cache each, on 1 "
+                   "socket, 3 L3 caches\n",
+                   "3", "c", "30");
+    EXPECT_BINDING("ok binding: n1: ranks 0,1 are bound to 16 CPUs within one NUMA node each, on 2 "
+                   "sockets\n",
+                   "00ff00ff", "ff00ff00");
+    EXPECT_BINDING(
+        "ok binding: n1: ranks 0,1 are bound to 1 to 7 CPUs within one NUMA node each, on "
+        "1 socket\n",
+        "1", "fe");
+    EXPECT_BINDING("ok binding: n1: ranks 0,1 are bound to 2 CPUs each\n", "0101", "0202");
+    topology_remove(root);
+}
+
+static void
+ranks_that_are_not_bound_are_grouped_by_node_only(void **state)
+{
+    const struct topology one = {.sockets = 1, .nodes = 1, .caches = 1, .cores = 4, .threads = 1};
+    (void)state;
+    make(&threaded);
+    EXPECT_BINDING("note binding: n1: ranks 0-2 are not bound, and may move among 32 CPUs of 2 "
+                   "sockets, 8 L3 caches: grouped by node only\n",
+                   "ffffffff", "ffffffff", "ffffffff");
+    EXPECT_BINDING("note binding: n1: ranks 0,1 are not bound, and may move among 8 CPUs of 1 "
+                   "socket, 4 L3 caches: not grouped within it\n",
+                   "ff", "ff");
+    EXPECT_BINDING("ok binding: n1: rank 0 is not bound, and may move among 32 CPUs", "ffffffff");
+    topology_remove(root);
+    make(&one);
+    EXPECT_BINDING("note binding: n1: ranks 0,1 are not bound, and may move among 4 CPUs of 1 "
+                   "socket\n",
+                   "f", "f");
+    topology_remove(root);
+    EXPECT_BINDING("note binding: n1: ranks 0,1 are not bound, and may move among 4 CPUs\n", "f",
+                   "f");
+}
+
+static void
+ranks_that_share_a_core_are_named(void **state)
+{
+    (void)state;
+    make(&threaded);
+    EXPECT_BINDING("warning binding: n1: ranks 0,2 are all bound to CPU 4\n", "10", "1", "10");
+    EXPECT_BINDING("warning binding: n1: ranks 1-3 are all bound to CPUs 0,1\n", "ff00", "3", "3",
+                   "1");
+    EXPECT_BINDING("warning binding: n1: 3 ranks share CPUs 0,16\n", "00010001", "00010001",
+                   "00010001");
+    EXPECT_BINDING("warning binding: n1: ranks 0,2 are bound to hardware threads of one core, CPUs "
+                   "0,16\n",
+                   "1", "2", "00010000");
+    EXPECT_BINDING("CPUs 0,16; so are those of 2 cores more\n", "1", "00010000", "2", "00020000",
+                   "4", "00040000");
+    topology_remove(root);
+    const struct topology small = {.sockets = 1, .nodes = 1, .caches = 1, .cores = 1, .threads = 2};
+    make(&small);
+    EXPECT_BINDING(
+        "note binding: n1: ranks 0,1 are bound to hardware threads of one core, CPUs 0,1\n", "1",
+        "2");
+    topology_remove(root);
+}
+
+/* --- the network --- */
+
+static void
+look_at_network(int nodes)
+{
+    said[0] = '\0';
+    ar_doctor_examine_network(NULL, root, nodes);
+}
+
+static void
+one_node_needs_no_network(void **state)
+{
+    (void)state;
+    make(NULL);
+    look_at_network(1);
+    assert_string_equal(said, "ok network: not needed: all ranks are on one node\n");
+    look_at_network(2);
+    expect("warning network: nothing but the loopback interface is up\n");
+    look_at_network(0);
+    expect("note network: nothing but the loopback interface is up\n");
+    topology_remove(root);
+}
+
+static void
+ports_and_links_are_told_with_their_state(void **state)
+{
+    (void)state;
+    make(NULL);
+    put("sys/class/net/lo/type", "772");
+    put("sys/class/net/lo/operstate", "up");
+    put("sys/class/net/eth0/operstate", "up");
+    put("sys/class/net/eth0/speed", "25000");
+    put("sys/class/net/eth1/operstate", "down");
+    put("sys/class/net/eth1/device/vendor", "0x8086");
+    put("sys/class/net/docker0/operstate", "down");
+    look_at_network(2);
+    expect("ok network: eth0 is up (25000 Mbit/s), eth1 is down\n");
+    expect("ok network: the environment leaves it to MPI which network it takes\n");
+    put("sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE");
+    put("sys/class/infiniband/mlx5_0/ports/1/rate", "200 Gb/sec (4X HDR)");
+    put("sys/class/infiniband/mlx5_0/ports/1/link_layer", "InfiniBand");
+    put("sys/class/infiniband/mlx5_0/ports/2/state", "1: DOWN");
+    put("sys/class/infiniband/mlx5_0/ports/2/phys_state", "3: Disabled");
+    look_at_network(2);
+    expect("ok network: mlx5_0 port 1 (InfiniBand) is up, 200 Gb/sec (4X HDR)\n");
+    expect("warning network: mlx5_0 port 2 (InfiniBand) is down: state 1: DOWN, physically 3: "
+           "Disabled\n");
+    topology_remove(root);
+}
+
+static void
+settings_that_miss_the_network_are_told(void **state)
+{
+    (void)state;
+    make(NULL);
+    put("sys/class/net/eth0/operstate", "up");
+    setenv("FI_PROVIDER", "verbs;ofi_rxm", 1);
+    setenv("UCX_NET_DEVICES", "eth0,mlx5_9:1", 1);
+    setenv("OMPI_MCA_btl_tcp_if_include", "10.0.0.0/8", 1);
+    look_at_network(2);
+    expect("warning network: FI_PROVIDER=verbs;ofi_rxm, but no card for it is in "
+           "/sys/class/infiniband\n");
+    expect("warning network: UCX_NET_DEVICES names mlx5_9, which this node does not have\n");
+    expect("ok network: the environment tells MPI: FI_PROVIDER=verbs;ofi_rxm, UCX_NET_DEVICES=");
+    assert_null(strstr(said, "names eth0"));
+    assert_null(strstr(said, "names 10."));
+    put("sys/class/infiniband/mlx5_9/ports/1/state", "4: ACTIVE");
+    setenv("UCX_TLS", "tcp,self,sm", 1);
+    setenv("OMPI_MCA_btl", "^tcp", 1);
+    look_at_network(2);
+    expect("warning network: UCX_TLS=tcp,self,sm sends messages by TCP, though a faster network is "
+           "up\n");
+    assert_null(strstr(said, "names mlx5_9"));
+    assert_null(strstr(said, "FI_PROVIDER=verbs;ofi_rxm, but"));
+    assert_null(strstr(said, "OMPI_MCA_btl=^tcp sends"));
+    for (int i = 0; i < 5; i++)
+        unsetenv(((const char *[]){"FI_PROVIDER", "UCX_NET_DEVICES", "UCX_TLS", "OMPI_MCA_btl",
+                                   "OMPI_MCA_btl_tcp_if_include"})[i]);
+    topology_remove(root);
+}
+
+/* --- accelerators --- */
+
+static void
+expect_devices(const char *text, const char *libraries)
+{
+    said[0] = '\0';
+    ar_doctor_examine_devices(NULL, root, libraries);
+    assert_string_equal(said, text);
+}
+
+static void
+accelerators_and_their_runtimes_are_told_together(void **state)
+{
+    static const char plain[] = "\tlibc.so.6 => /lib/libc.so.6 (0x1)\n";
+    static const char cuda[] = "\tlibc.so.6 => /lib/libc.so.6 (0x1)\n\t/opt/libcuda.so.1 (0x2)\n";
+    (void)state;
+    make(NULL);
+    expect_devices("ok device: no GPU\n", NULL);
+    expect_devices("ok device: no GPU, and the program is linked to no runtime for one\n", plain);
+    expect_devices(
+        "warning device: the program loads CUDA (libcuda.so.1), but there is no GPU here\n", cuda);
+    put("dev/nvidia0", "");
+    put("dev/nvidia1", "");
+    put("dev/nvidiactl", "");
+    put("sys/class/drm/renderD128/device/vendor", "0x1002");
+    expect_devices(
+        "ok device: GPUs: 2 of NVIDIA; the program is linked to no runtime for them, and "
+        "one that is loaded later is asked, too\n",
+        plain);
+    put("dev/kfd", "");
+    expect_devices(
+        "note device: GPUs: 2 of NVIDIA, 1 of AMD; the program loads CUDA (libcuda.so.1): "
+        "calls with device memory go to the MPI library's own allreduce\n",
+        cuda);
+    topology_remove(root);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bound_ranks_are_told_with_what_they_share),
+        cmocka_unit_test(ranks_that_are_not_bound_are_grouped_by_node_only),
+        cmocka_unit_test(ranks_that_share_a_core_are_named),
+        cmocka_unit_test(one_node_needs_no_network),
+        cmocka_unit_test(ports_and_links_are_told_with_their_state),
+        cmocka_unit_test(settings_that_miss_the_network_are_told),
+        cmocka_unit_test(accelerators_and_their_runtimes_are_told_together),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
