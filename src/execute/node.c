@@ -8,6 +8,11 @@
  * result is.  A slot may be overwritten for chunk s once all ranks have done with
  * chunk s - SLOTS; why that is known without further messages is said where it is
  * used.
+ *
+ * Each flag is raised by the slot's own rank alone, with release, and read with acquire.  published
+ * releases the contribution, and all that its rank read before; reduced releases the slice.
+ * test/mpi/test_protocol.c proves that no other order is needed, for any machine, and that three
+ * slots would not do.
  */
 #include <config.h>
 

@@ -1,0 +1,369 @@
+/* The node executor on weakly ordered memory: what it reads and writes of the slots is ordered by
+ * its flags alone, on any machine.
+ *
+ * Each rank's accesses to shared memory do not depend on when others come, but for how often it
+ * looks at a flag.  So they are recorded rank by rank: the executor's own source, in which the
+ * functions that touch slots are replaced.  A flag is raised by one rank, and each time higher,
+ * with release; who waits for a value reads, with acquire, the raise that first reached it or a
+ * later one.  A later one tells more.  So the order in which each wait sees the first raise that
+ * suffices is contained in the order of every other run, and where it orders all accesses that
+ * conflict, all runs do.  Vector clocks find it, in one pass. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "execute/cell.h"
+#include "execute/node.h"
+#include "execute/wait.h"
+#include "reduce/reduce.h"
+#include "schedule/schedule.h"
+
+/* --- recording --- */
+
+enum kind { AWAIT, RAISE, READ, WRITE };
+
+struct access {
+    enum kind kind;
+    size_t at, end; /* bytes of the shared memory */
+    uint64_t value; /* of a flag */
+};
+
+#define RANKS_MAX    9
+#define ACCESSES_MAX 200000
+
+struct trace {
+    struct access *of;
+    size_t n;
+};
+
+static struct trace traces[RANKS_MAX], *trace; /* of the rank that is recorded */
+static char *memory;                           /* shared: zero */
+static size_t memory_bytes;
+static uint64_t guess; /* what a flag is said to be: more each time, until the wait ends */
+
+static void
+add(enum kind kind, const void *at, size_t bytes, uint64_t value)
+{
+    const size_t from = (size_t)((const char *)at - memory);
+    if ((const char *)at < memory || from >= memory_bytes)
+        return;
+    CHECK(trace->n < ACCESSES_MAX && from + bytes <= memory_bytes, "%zu bytes at %zu", bytes, from);
+    trace->of[trace->n++] = (struct access){kind, from, from + bytes, value};
+}
+
+static const struct ar_flag *looked_at;
+
+static uint64_t
+record_look(const struct ar_flag *flag)
+{
+    looked_at = flag;
+    return guess;
+}
+
+static void
+record_looked(bool in_vain)
+{
+    if (!in_vain)
+        add(AWAIT, looked_at, sizeof looked_at->value, guess);
+    guess = in_vain ? guess + 1 : 0;
+}
+
+static int
+record_apply(const struct ar_reduction *r, void *dst, const void *a, void *b, size_t count)
+{
+    add(READ, a, count * r->size, 0);
+    add(READ, b, count * r->size, 0);
+    add(WRITE, dst, count * r->size, 0);
+    return MPI_SUCCESS;
+}
+
+static int
+record_copy(const struct ar_reduction *r, void *to, const void *from, size_t count)
+{
+    add(READ, from, count * r->size, 0);
+    add(WRITE, to, count * r->size, 0);
+    return MPI_SUCCESS;
+}
+
+#define ar_flag_read(flag)                record_look(flag)
+#define ar_idle_look(idle, in_vain)       ((void)(idle), record_looked(in_vain))
+#define ar_flag_raise(flag, number, wait) add(RAISE, flag, sizeof(uint64_t), number)
+#define ar_flag_sleep(flag, value)        ((void)(flag))
+#define ar_reduction_apply                record_apply
+#define ar_reduction_copy                 record_copy
+#define ar_cell_store                     record_copy
+#define ar_cell_fetch                     record_copy
+#undef PMPI_Iprobe
+#define PMPI_Iprobe(source, tag, comm, found, status) ((void)(found), MPI_SUCCESS)
+#include "execute/node.c" /* NOLINT(bugprone-suspicious-include): the functions above in place of its own */
+
+/* --- what ranks do --- */
+
+struct call {
+    size_t count;
+    size_t whole_bytes; /* 1: in slices */
+    bool in_place;
+};
+
+#define CHUNK_BYTES ((size_t)256)
+
+/* Records what a rank does in calls on a communicator of so many ranks. */
+static void
+record(int rank, int nranks, const struct call *calls, size_t n)
+{
+    static double in[1 << 12], out[1 << 12];
+    struct ar_reduction r;
+    CHECK(ar_reduction_resolve(&r, MPI_SUM, MPI_DOUBLE), "sum of doubles");
+    struct ar_node node = {.rank = rank,
+                           .nranks = nranks,
+                           .chunk_bytes = CHUNK_BYTES,
+                           .piece = {.slots = memory,
+                                     .slot_bytes = ar_node_slot_bytes(CHUNK_BYTES),
+                                     .stride = nranks}};
+    trace = &traces[rank];
+    trace->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct ar_node_run run = {.node = &node,
+                                        .reduction = &r,
+                                        .in = (char *)(calls[i].in_place ? out : in),
+                                        .out = (char *)out,
+                                        .count = calls[i].count,
+                                        .segment = SIZE_MAX,
+                                        .whole_bytes = calls[i].whole_bytes,
+                                        .wait = {.spins = AR_WAIT_FOREVER}};
+        CHECK(ar_node_allreduce(&run) == MPI_SUCCESS, "rank %d, call %zu", rank, i);
+    }
+}
+
+/* --- the order of accesses --- */
+
+/* How far each rank was when a rank last saw it. */
+struct clock {
+    size_t of[RANKS_MAX];
+};
+
+struct raise {
+    uint64_t value;
+    struct clock known;
+    const struct raise *next; /* of the same flag; NULL: none */
+};
+
+#define RAISES_MAX ((size_t)1 << 16)
+#define WORDS_MAX  ((size_t)1 << 13)
+
+/* Of a word of the shared memory: who wrote it last, and how far each rank was when it last read
+ * it. */
+struct word {
+    int writer; /* -1: nobody */
+    size_t written;
+    struct clock read;
+    struct raise *first, *last; /* if it is a flag; NULL: none yet */
+};
+
+/* What is wrong on purpose. */
+enum fault { NOTHING, RELAXED, IGNORED, FEWER_SLOTS };
+
+struct machine {
+    int nranks;
+    enum fault fault;
+    size_t turns; /* of slots, if fewer */
+    struct clock known[RANKS_MAX];
+    size_t next[RANKS_MAX];
+};
+
+static struct word words[WORDS_MAX];
+static struct raise raises[RAISES_MAX];
+static size_t nraises;
+
+static struct word *
+word_at(const struct machine *m, size_t byte)
+{
+    const size_t row = (size_t)m->nranks * ar_node_slot_bytes(CHUNK_BYTES);
+    const size_t at = m->fault == FEWER_SLOTS ? byte / row % m->turns * row + byte % row : byte;
+    return &words[at / sizeof(uint64_t)];
+}
+
+/* Reads or writes, and says whether each access of another rank that conflicts is known to have
+ * been before. */
+static bool
+touch(struct machine *m, int rank, const struct access *x)
+{
+    const struct clock *const known = &m->known[rank];
+    for (size_t at = x->at; at < x->end; at += sizeof(uint64_t)) {
+        struct word *const w = word_at(m, at);
+        if (w->writer >= 0 && w->writer != rank && w->written > known->of[w->writer])
+            return false;
+        for (int i = 0; i < m->nranks && x->kind == WRITE; i++)
+            if (i != rank && w->read.of[i] > known->of[i])
+                return false;
+        if (x->kind == WRITE) {
+            w->writer = rank;
+            w->written = known->of[rank];
+        } else {
+            w->read.of[rank] = known->of[rank];
+        }
+    }
+    return true;
+}
+
+static void
+raise_flag(struct machine *m, int rank, const struct access *x)
+{
+    struct word *const w = word_at(m, x->at);
+    if (nraises == RAISES_MAX)
+        abort();
+    struct raise *const made = &raises[nraises++];
+    *made = (struct raise){x->value, m->known[rank], NULL};
+    /* One rank alone raises it, each time higher: the proof rests on that. */
+    CHECK(!w->last || (w->writer == rank && w->last->value < x->value),
+          "rank %d raises a flag of rank %d to %zu", rank, w->writer, (size_t)x->value);
+    if (w->last)
+        w->last->next = made;
+    else
+        w->first = made;
+    w->last = made;
+    w->writer = rank;
+}
+
+/* False where nobody has raised it so far. */
+static bool
+see_flag(struct machine *m, int rank, const struct access *x)
+{
+    const struct raise *seen = word_at(m, x->at)->first;
+    while (seen && seen->value < x->value)
+        seen = seen->next;
+    for (int k = 0; seen && k < m->nranks && m->fault != RELAXED; k++)
+        if (seen->known.of[k] > m->known[rank].of[k])
+            m->known[rank].of[k] = seen->known.of[k];
+    return seen || m->fault == IGNORED;
+}
+
+enum end { ORDERED, CONFLICT, DEADLOCK };
+
+/* Runs a rank until it waits for a flag that nobody has raised. */
+static enum end
+advance(struct machine *m, int rank)
+{
+    const struct trace *const t = &traces[rank];
+    for (; m->next[rank] < t->n; m->next[rank]++) {
+        const struct access *const x = &t->of[m->next[rank]];
+        if (x->kind == AWAIT && !see_flag(m, rank, x))
+            return ORDERED;
+        m->known[rank].of[rank] = m->next[rank] + 1;
+        if (x->kind == RAISE)
+            raise_flag(m, rank, x);
+        else if (x->kind != AWAIT && !touch(m, rank, x))
+            return CONFLICT;
+    }
+    return ORDERED;
+}
+
+static enum end
+run(struct machine *m)
+{
+    for (size_t before = SIZE_MAX, all = 0; before != all;) {
+        before = all;
+        all = 0;
+        for (int rank = 0; rank < m->nranks; rank++) {
+            if (advance(m, rank) == CONFLICT)
+                return CONFLICT;
+            all += m->next[rank];
+        }
+    }
+    for (int rank = 0; rank < m->nranks; rank++)
+        if (m->next[rank] < traces[rank].n)
+            return DEADLOCK;
+    return ORDERED;
+}
+
+static enum end
+order(int nranks, const struct call *calls, size_t n, enum fault fault, size_t turns)
+{
+    struct machine m = {.nranks = nranks, .fault = fault, .turns = turns};
+    const size_t nwords =
+        SLOTS * (size_t)nranks * ar_node_slot_bytes(CHUNK_BYTES) / sizeof(uint64_t);
+    if (nwords > WORDS_MAX)
+        abort();
+    for (size_t i = 0; i < nwords; i++)
+        words[i] = (struct word){.writer = -1};
+    nraises = 0;
+    for (int rank = 0; rank < nranks; rank++)
+        record(rank, nranks, calls, n);
+    return run(&m);
+}
+
+/* --- the tests --- */
+
+/* Tiny, short and of several chunks, in slices and whole. */
+static const size_t counts[] = {1, 6, 7, 33, 64, 100, 161, 300};
+enum { COUNTS = sizeof counts / sizeof counts[0], CALLS = 3 };
+
+static void
+check_every_three_calls(void)
+{
+    for (int p = 2; p <= 3; p++)
+        for (int kinds = 0; kinds < 16; kinds++)
+            for (size_t i = 0; i < COUNTS * COUNTS * COUNTS; i++) {
+                struct call calls[CALLS];
+                const size_t which[CALLS] = {i % COUNTS, i / COUNTS % COUNTS, i / COUNTS / COUNTS};
+                for (int k = 0; k < CALLS; k++)
+                    calls[k] = (struct call){counts[which[k]], kinds >> k & 1 ? SIZE_MAX : 1,
+                                             kinds >> CALLS & 1};
+                CHECK(order(p, calls, CALLS, NOTHING, 0) == ORDERED,
+                      "%d ranks, calls of %zu, %zu and %zu elements, kinds %d", p, calls[0].count,
+                      calls[1].count, calls[2].count, kinds);
+            }
+}
+
+static void
+check_long_rows(void)
+{
+    unsigned seed = 1;
+    for (int p = 2; p <= RANKS_MAX; p++)
+        for (int row = 0; row < 8; row++) {
+            struct call calls[60];
+            for (size_t k = 0; k < 60; k++) {
+                seed = seed * 1103515245 + 12345;
+                calls[k] = (struct call){counts[(seed >> 16) % COUNTS],
+                                         seed >> 8 & 1 ? SIZE_MAX : 1, seed >> 9 & 1};
+            }
+            CHECK(order(p, calls, 60, NOTHING, 0) == ORDERED, "%d ranks, row %d", p, row);
+        }
+}
+
+/* What the executor would do with fewer slots, and what the flags are for. */
+static void
+check_faults(void)
+{
+    static const struct call slices[] = {{160, 1, false}, {300, 1, false}};
+    static const struct call whole[] = {{160, SIZE_MAX, false}, {300, SIZE_MAX, false}};
+    for (int p = 2; p <= 4; p++) {
+        CHECK(order(p, slices, 2, NOTHING, 0) == ORDERED, "%d ranks", p);
+        CHECK(order(p, slices, 2, RELAXED, 0) == CONFLICT, "%d ranks", p);
+        CHECK(order(p, slices, 2, IGNORED, 0) == CONFLICT, "%d ranks", p);
+        CHECK(order(p, slices, 2, FEWER_SLOTS, 3) == CONFLICT, "%d ranks", p);
+        CHECK(order(p, whole, 2, FEWER_SLOTS, 3) == CONFLICT, "%d ranks, whole", p);
+        CHECK(order(p, whole, 2, NOTHING, 0) == ORDERED, "%d ranks", p);
+        CHECK(order(p, whole, 2, RELAXED, 0) == CONFLICT, "%d ranks", p);
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    memory_bytes = SLOTS * RANKS_MAX * ar_node_slot_bytes(CHUNK_BYTES);
+    memory = calloc(1, memory_bytes);
+    for (int rank = 0; rank < RANKS_MAX; rank++)
+        traces[rank].of = malloc(ACCESSES_MAX * sizeof *traces[rank].of);
+    check_faults();
+    check_every_three_calls();
+    check_long_rows();
+    for (int rank = 0; rank < RANKS_MAX; rank++)
+        free(traces[rank].of);
+    free(memory);
+    MPI_Finalize();
+    return check_status();
+}
