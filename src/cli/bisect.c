@@ -87,14 +87,37 @@ set_environment(const struct bisection *b, const char *algo, const char *statist
                : 0;
 }
 
+/* Of all ranks, or of any of them: rank 0 may be the one that died. */
+static bool
+has_statistics(const char *path)
+{
+    glob_t found;
+    const bool is_one = access(path, R_OK) == 0;
+    const bool are_several = !is_one && ar_rank_files_find(&found, path) == 0;
+    if (are_several)
+        globfree(&found);
+    return is_one || are_several;
+}
+
+/* Those that an earlier search has left in the folder of --logs. */
+static void
+remove_statistics(const char *path)
+{
+    glob_t found;
+    unlink(path);
+    if (ar_rank_files_find(&found, path))
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        unlink(found.gl_pathv[i]);
+    globfree(&found);
+}
+
 /* Notes the sizes of the program's messages, where the trial has left statistics. */
 static void
 take_sizes(struct bisection *b, const char *statistics)
 {
     struct ar_read_run run;
-    char first_rank[PATH_ROOM + 8];
-    snprintf(first_rank, sizeof first_rank, "%s.rank0", statistics);
-    if ((access(statistics, R_OK) && access(first_rank, R_OK)) || ar_run_read(&run, statistics))
+    if (!has_statistics(statistics) || ar_run_read(&run, statistics))
         return;
     for (size_t i = 0; i < run.table.nrows; i++)
         if (run.table.rows[i].key.entry == AR_ENTRY_ALLREDUCE)
@@ -142,6 +165,7 @@ run_once(struct bisection *b, const char *title, const char *algo)
     b->trials++;
     snprintf(log, sizeof log, "%s/trial-%d.log", b->folder, b->trials);
     snprintf(statistics, sizeof statistics, "%s/trial-%d.jsonl", b->folder, b->trials);
+    remove_statistics(statistics);
     if (set_environment(b, algo, statistics)) {
         fprintf(stderr, "allreduce bisect: out of memory\n");
         b->has_stopped = true;

@@ -4,6 +4,7 @@
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/report.h"
@@ -57,6 +58,24 @@ static const struct argp argp = {
            "allreduces went: which calls waited for late ranks and which for the algorithm, and "
            "how far they are from a bound. Two files are set side by side.",
 };
+
+int
+ar_rank_files_find(glob_t *found, const char *path)
+{
+    char *const pattern = malloc(2 * strlen(path) + sizeof ".rank*");
+    size_t length = 0;
+    if (!pattern)
+        return GLOB_NOSPACE;
+    for (; *path; path++) {
+        if (strchr("*?[\\", *path)) /* special in a pattern */
+            pattern[length++] = '\\';
+        pattern[length++] = *path;
+    }
+    strcpy(pattern + length, ".rank*");
+    const int error = glob(pattern, 0, NULL, found);
+    free(pattern);
+    return error;
+}
 
 void
 ar_run_fini(struct ar_read_run *run)

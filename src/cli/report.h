@@ -2,6 +2,7 @@
 #ifndef AR_CLI_REPORT_H
 #define AR_CLI_REPORT_H
 
+#include <glob.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +21,10 @@ struct ar_read_run {
     uint64_t elapsed_ns; /* of the longest */
     struct ar_table table;
 };
+
+/* The files of single ranks, FILE.rankN, which are there where one for all ranks is not; 0, and
+ * they are the caller's to globfree, or what glob returns. */
+int ar_rank_files_find(glob_t *found, const char *path);
 
 /* Reads FILE, or where there is none all FILE.rankN.  An enum ar_exit, having
  * said why it failed: not to be read, or line N is not what ALLREDUCE_STATS

@@ -2,7 +2,6 @@
 #include <config.h>
 
 #include <errno.h>
-#include <glob.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -179,12 +178,10 @@ take_file(struct ar_read_run *run, const char *path)
 int
 ar_run_read(struct ar_read_run *run, const char *path)
 {
-    char pattern[4096];
     glob_t found;
     int status = AR_EXIT_DONE;
     *run = (struct ar_read_run){.path = path};
-    snprintf(pattern, sizeof pattern, "%s.rank*", path);
-    if (access(path, F_OK) && glob(pattern, 0, NULL, &found) == 0) {
+    if (access(path, F_OK) && ar_rank_files_find(&found, path) == 0) {
         for (size_t i = 0; i < found.gl_pathc && status == AR_EXIT_DONE; i++)
             status = take_file(run, found.gl_pathv[i]);
         globfree(&found);

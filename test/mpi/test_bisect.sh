@@ -25,6 +25,29 @@ keep=$(sed -n "s/^Keep:  ALLREDUCE_ALGO='\(.*\)'/\1/p" "$scratch/out")
 expect_ok "what it says to keep" launch 2 LD_PRELOAD="$library:$wrong" WRONG_FROM=4000 WRONG_TO=9000 \
     ALLREDUCE_ALGO="$keep" "$pings"
 
+# What an earlier search has left in the folder does not count: those messages would end the range at 256K.
+mkdir "$scratch/old[1]"
+printf '%s\n' '{"format": 1, "liballreduce": "0", "mpi": "x", "program": "x", "when": "", "world": 2, "rank": null, "lost": 0, "elapsed_ns": 1, "ranks": 2}' \
+    '{"call": "MPI_Allreduce", "comm_size": 2, "type": "MPI_INT", "op": "MPI_SUM", "bytes_from": 1048576, "bytes_to": 2097151, "requested": "", "ran": "ring", "reason": "", "ranks": 2, "calls": 1, "bytes": 1048576, "histogram": []}' \
+    >"$scratch/old[1]/trial-1.jsonl"
+cp "$scratch/old[1]/trial-1.jsonl" "$scratch/old[1]/trial-2.jsonl.rank1"
+expect_limited_end "an old folder" 0 "Keep:  ALLREDUCE_ALGO='ring:128K-inf;native'" \
+    LD_PRELOAD="$wrong" WRONG_FROM=100000 WRONG_TO=200000 \
+    "$allreduce" bisect --algo ring --logs "$scratch/old[1]" $MPIEXEC -n 2 "$pings"
+
+# Statistics of single ranks, of which rank 0 is not one.
+cat >"$scratch/without-0" <<END
+#!/bin/sh
+case \$ALLREDUCE_ALGO in *ring) exit 3 ;; esac
+"$programs/statistics" halves
+status=\$?
+rm -f "\$ALLREDUCE_STATS.rank0"
+exit \$status
+END
+chmod +x "$scratch/without-0"
+expect_limited_end "no file of rank 0" 0 "Keep:  ALLREDUCE_ALGO='native'" \
+    "$allreduce" bisect --algo ring $MPIEXEC -n 2 "$scratch/without-0"
+
 # The row that runs is wrong: its first message, whatever the size.
 expect_limited_end "a fault of the setting" 0 "Keep:  ALLREDUCE_ALGO='native'" \
     LD_PRELOAD="$programs/.libs/fault.so" FAULT_RANK=0 FAULT_AT=0 ALLREDUCE_TRANSPORT=mpi \
