@@ -18,7 +18,7 @@
 #include "statistics/statistics.h"
 
 static struct ar_config *config; /* from this process's environment; NULL: no memory */
-static atomic_bool closed;
+static atomic_int closed;        /* no bool: RISC-V exchanges words, and bytes only by libatomic */
 static pid_t pid; /* of the process that was set up: not of its children; 0: none was */
 static int world_size;
 static int world_rank = -1; /* -1: there is no MPI_COMM_WORLD (sessions) */
@@ -39,7 +39,7 @@ ar_process_close(bool is_together)
 {
     int finalized = 0;
     PMPI_Finalized(&finalized);
-    if (pid == 0 || finalized || atomic_exchange(&closed, true))
+    if (pid == 0 || finalized || atomic_exchange(&closed, 1))
         return;
     ar_communicators_stop();
     finish(is_together);

@@ -38,6 +38,8 @@ ar_wait_relax(void)
     __builtin_ia32_pause();
 #elif defined __aarch64__
     __asm__ volatile("yield");
+#elif defined __riscv
+    __asm__ volatile(".insn i 0x0f, 0, x0, x0, 0x010"); /* pause: a hint, which older ones ignore */
 #endif
 }
 

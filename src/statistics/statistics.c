@@ -35,7 +35,7 @@ static struct {
     char path[PATH_MAX];           /* of ALLREDUCE_STATS; "": no file.  Written under the lock */
     atomic_bool world_records;     /* all ranks of the world are known to record for the file */
     bool verifies;                 /* ALLREDUCE_VERIFY asks for it */
-    atomic_bool ended;
+    atomic_int ended;              /* exchanged, so a word: see process.c */
 } all = {.world_rank = -1};
 
 static bool
@@ -439,7 +439,7 @@ ar_statistics_end(bool is_together)
 {
     struct ar_table table = {0};
     struct ar_alarm alarms[ALARMS_SAID];
-    if (atomic_exchange(&all.ended, true))
+    if (atomic_exchange(&all.ended, 1))
         return;
     if (is_together)
         rename_recorders(MPI_COMM_NULL);
