@@ -77,6 +77,9 @@ int ar_results_add(struct ar_results *results, const struct ar_measurement *m,
                    const struct ar_workload *work);
 void ar_results_fini(struct ar_results *results);
 
+/* The distance of two results as people read it: "3.1e-07", "0"; returns text. */
+char *ar_error_print(double error, char *text, size_t room);
+
 /* Both print the rows from first on to stdout, under a head where that is row 0. */
 void ar_results_print_text(const struct ar_results *results, size_t first);
 void ar_results_print_csv(const struct ar_results *results, size_t first);

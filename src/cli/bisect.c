@@ -147,10 +147,10 @@ print_trial(const struct bisection *b, const char *title, const struct ar_trial_
 {
     const bool has_passed = result->end == AR_TRIAL_PASSED;
     const enum ar_color color = has_passed ? AR_COLOR_GOOD : AR_COLOR_BAD;
-    char end[128], line[LINE_ROOM];
-    printf("%5d  %-40s %8.1f s  %s%s%s\n", b->trials, title, result->seconds,
-           ar_color_begin(stdout, color), ar_trial_describe(result, end, sizeof end),
-           ar_color_end(stdout));
+    char end[128], line[LINE_ROOM], time[AR_NUMBER_TEXT];
+    printf("%5d  %-40s %10s  %s%s%s\n", b->trials, title,
+           ar_time_print(result->seconds * 1e9, time, sizeof time), ar_color_begin(stdout, color),
+           ar_trial_describe(result, end, sizeof end), ar_color_end(stdout));
     read_last_line(log, line);
     if (!has_passed && *line)
         printf("       | %s\n", line);

@@ -229,19 +229,3 @@ ar_color_end(FILE *stream)
 {
     return is_colored(stream) ? "\033[0m" : "";
 }
-
-char *
-ar_cli_number(char *text, size_t room, double x)
-{
-    const double size = fabs(x);
-    int digits = 0; /* behind the point */
-    for (double limit = 99.95; size > 0 && size < limit && digits < 6; limit /= 10)
-        digits++;
-    if (!isfinite(x))
-        snprintf(text, room, "-");
-    else if (size > 0 && size < 9.995e-5)
-        snprintf(text, room, "%.2e", x);
-    else
-        snprintf(text, room, "%.*f", digits, x);
-    return text;
-}

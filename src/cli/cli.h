@@ -10,6 +10,7 @@
 #include "algorithms/registry.h"
 #include "cli/operand.h"
 #include "cli/sizes.h"
+#include "select/number.h"
 
 enum ar_exit { AR_EXIT_DONE = 0, AR_EXIT_FAILED = 1, AR_EXIT_USAGE = 2, AR_EXIT_INTERRUPTED = 130 };
 
@@ -80,11 +81,6 @@ char *ar_cli_command(int nranks, int argc, char **argv);
 /* Refuses one rank alone, which has nobody to reduce with: each says so, for a launcher of another
  * MPI library starts many such worlds.  An enum ar_exit. */
 int ar_cli_check_ranks(const char *command, int nranks);
-
-/* Three digits that count, without an exponent where one can do without: 0.0123, 1.23, 12300.
- * Returns text, cut to room; AR_NUMBER_TEXT is enough. */
-#define AR_NUMBER_TEXT 32
-char *ar_cli_number(char *text, size_t room, double x);
 
 /* Can the file be written, if path names one?  Better told before the run than after it. Collective
  * over MPI_COMM_WORLD, but only rank 0 looks, and says why not, with what asks for the file.  An

@@ -181,11 +181,12 @@ compare_machine(struct ar_findings *findings, const char *title, const struct ar
     const double told = travel->latency + 2 * travel->overhead;
     if (told <= 0) /* the file says nothing of this */
         return;
+    char said[AR_NUMBER_TEXT], found[AR_NUMBER_TEXT];
     const bool differs = told > ELSEWHERE * ns || ns > ELSEWHERE * told;
     ar_find(findings, differs ? AR_VERDICT_WARNING : AR_VERDICT_OK, "machine",
             differs ? "allreduce model measures this one, and writes a file" : NULL,
-            "ALLREDUCE_MODEL (%s) says %.2f us for a short message %s, where it takes %.2f us",
-            title, told * 1e-3, where, ns * 1e-3);
+            "ALLREDUCE_MODEL (%s) says %s for a short message %s, where it takes %s", title,
+            ar_time_print(told, said, sizeof said), where, ar_time_print(ns, found, sizeof found));
 }
 
 static void
@@ -193,11 +194,12 @@ examine_message(struct ar_findings *findings, const struct ar_machine *machine, 
                 bool is_near, double ns)
 {
     const bool is_slow = ns > SLOW_NS;
+    char time[AR_NUMBER_TEXT];
     ar_find(findings, is_slow ? AR_VERDICT_WARNING : AR_VERDICT_OK, "messages",
             !is_slow  ? NULL
             : is_near ? "ranks share cores, or MPI's own shared memory does not work"
                       : "the MPI library goes by TCP: see whether it was built for this network",
-            "8 bytes take %.2f us to rank %d, on %s", ns * 1e-3, other,
+            "8 bytes take %s to rank %d, on %s", ar_time_print(ns, time, sizeof time), other,
             is_near ? "the same node" : "another node");
     if (machine)
         compare_machine(findings, machine->title, is_near ? &machine->node : &machine->network,

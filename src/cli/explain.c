@@ -215,9 +215,9 @@ ar_explain_places(char text[AR_EXPLAIN_PLACES], const struct ar_explain *request
     const struct ar_placement *const places = &request->placement;
     const int nranks = request->nranks;
     ar_text_init(&t, text, AR_EXPLAIN_PLACES);
-    ar_text_add(&t, "%d rank%s", nranks, nranks == 1 ? "" : "s");
+    ar_text_add(&t, "%d rank%s", nranks, ar_plural((size_t)nranks));
     if (nnodes > 0)
-        ar_text_add(&t, " on %d node%s", nnodes, nnodes == 1 ? "" : "s");
+        ar_text_add(&t, " on %d node%s", nnodes, ar_plural((size_t)nnodes));
     if (places->nnodes < 2)
         return text;
     if (nranks > AR_EXPLAIN_DRAWN_MAX) {

@@ -273,12 +273,6 @@ print_card(const struct explained *e)
 }
 
 static const char *
-plural(size_t n)
-{
-    return n == 1 ? "" : "s";
-}
-
-static const char *
 order_of(const struct explained *e)
 {
     return e->verdict.in_rank_order ? "in rank order" : "in an order of its own";
@@ -299,8 +293,8 @@ print_proof(const struct explained *e)
     int error = AR_OK;
     char places[AR_EXPLAIN_PLACES];
     printf("%s, %zu element%s of %zu byte%s",
-           ar_explain_places(places, request, request->placement.nnodes), count, plural(count),
-           request->element_bytes, plural(request->element_bytes));
+           ar_explain_places(places, request, request->placement.nnodes), count, ar_plural(count),
+           request->element_bytes, ar_plural(request->element_bytes));
     if (at_once > 0 && at_once < count)
         printf(" in %zu segments, %d in flight; below, one of %zu", (count + at_once - 1) / at_once,
                ar_algorithm_window(e->choice.algorithm, &e->choice.params, request->nranks),
@@ -319,12 +313,23 @@ print_proof(const struct explained *e)
     return error;
 }
 
-/* Ends a line with the bound, right-aligned to width, and how far from it. */
-static void
-print_distance(double measured, double bound, int width)
+/* A whole number is one, however large. */
+static const char *
+print_count(double x, char *text, size_t room)
 {
+    if (x != floor(x))
+        return ar_number_print(x, text, room);
+    snprintf(text, room, "%.0f", x);
+    return text;
+}
+
+/* Ends a line with the bound, as a text right-aligned to width, and how far from it. */
+static void
+print_distance(double measured, double bound, const char *least, int width)
+{
+    char ratio[AR_NUMBER_TEXT];
     if (bound > 0)
-        printf("%*.6g  %8.2f", width, bound, measured / bound);
+        printf("%*s  %8s", width, least, ar_number_print(measured / bound, ratio, sizeof ratio));
     printf("\n");
 }
 
@@ -332,11 +337,12 @@ print_distance(double measured, double bound, int width)
 static void
 print_tally(const char *what, const struct ar_tally *tally, const double *said, double bound)
 {
+    char least[AR_NUMBER_TEXT];
     printf("  %-17s  %9zu", what, tally->most);
     if (said)
         printf("  %9.0f", *said);
     printf("%*zu", said ? 11 : 22, tally->total);
-    print_distance((double)tally->most, bound, 13);
+    print_distance((double)tally->most, bound, print_count(bound, least, sizeof least), 13);
 }
 
 static void
@@ -346,9 +352,11 @@ print_counts(const struct explained *e)
     const int nranks = e->request->nranks;
     const size_t count = e->count;
     const double *const said = e->said;
+    char ours[AR_NUMBER_TEXT], card[AR_NUMBER_TEXT], least[AR_NUMBER_TEXT];
     printf("                      one rank       card  all ranks  lower bound  distance\n");
     printf("  %-17s  %9zu  %9.0f", "rounds", cost->rounds, said[AR_CARD_ROUNDS]);
-    print_distance((double)cost->rounds, bound_rounds(e), 24);
+    print_distance((double)cost->rounds, bound_rounds(e),
+                   print_count(bound_rounds(e), least, sizeof least), 24);
     print_tally("elements sent", &cost->sent, &said[AR_CARD_SENT], ar_bound_sent(nranks, count));
     print_tally("elements received", &cost->received, NULL, 0);
     print_tally("elements reduced", &cost->reduced, &said[AR_CARD_REDUCED],
@@ -357,14 +365,17 @@ print_counts(const struct explained *e)
     print_tally("scratch elements", &cost->scratch, &said[AR_CARD_SCRATCH], 0);
     print_tally("messages", &cost->messages, NULL, 0);
     printf("  %-17s  %9zu\n", "received at once", cost->ports);
-    printf("  %-17s  %9.6g  %9.6g", "time, us", e->time_us, said[AR_CARD_TIME]);
-    print_distance(e->time_us, e->bound_us, 24);
+    printf("  %-17s  %9s  %9s", "time, us", ar_number_print(e->time_us, ours, sizeof ours),
+           ar_number_print(said[AR_CARD_TIME], card, sizeof card));
+    print_distance(e->time_us, e->bound_us, ar_number_print(e->bound_us, least, sizeof least), 24);
     if (e->whole > e->count) {
         const size_t segments = (e->whole + count - 1) / count;
         const size_t window =
             (size_t)ar_algorithm_window(e->choice.algorithm, &e->choice.params, nranks);
         const size_t in_flight = window < segments ? window : segments;
-        printf("  %-17s  %9.6g  %9.6g\n", "of all segments", e->whole_us, e->whole_said_us);
+        printf("  %-17s  %9s  %9s\n", "of all segments",
+               ar_number_print(e->whole_us, ours, sizeof ours),
+               ar_number_print(e->whole_said_us, card, sizeof card));
         printf("  %-17s  %9zu  %9.0f   in flight at once\n", "their scratch",
                in_flight * cost->scratch.most, (double)in_flight * said[AR_CARD_SCRATCH]);
     }
@@ -389,11 +400,14 @@ note(struct ar_svg_text *text, const char *format, ...)
 static void
 note_count(struct ar_svg_text *text, const char *what, double measured, double bound)
 {
+    char ours[AR_NUMBER_TEXT], least[AR_NUMBER_TEXT], ratio[AR_NUMBER_TEXT];
+    print_count(measured, ours, sizeof ours);
     if (bound > 0)
-        note(text, "%s %.6g (no algorithm below %.6g: %.2f times that)", what, measured, bound,
-             measured / bound);
+        note(text, "%s %s (no algorithm below %s: %s times that)", what, ours,
+             print_count(bound, least, sizeof least),
+             ar_number_print(measured / bound, ratio, sizeof ratio));
     else
-        note(text, "%s %.6g", what, measured);
+        note(text, "%s %s", what, ours);
 }
 
 static void

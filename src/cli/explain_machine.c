@@ -107,7 +107,7 @@ share_of(const struct ar_moment *end, int part)
 
 /* What latency, bandwidth and reduction come to by the algorithm's card. */
 static double
-said_us(const struct scene *scene, const struct ar_choice *choice, const struct ar_prediction *p)
+said_ns(const struct scene *scene, const struct ar_choice *choice, const struct ar_prediction *p)
 {
     const struct ar_machine *const m = &scene->machine;
     const struct ar_travel *const travel = scene->nnodes > 1 ? &m->network : &m->node;
@@ -118,9 +118,8 @@ said_us(const struct scene *scene, const struct ar_choice *choice, const struct 
                                                 element, USUAL_SCRATCH);
     const double n = (double)(p->nsegments > 1 ? segment : count) * (double)element;
     return ar_card_pipelined_value(
-               choice->algorithm, &choice->params, nranks, n, (double)p->nsegments,
-               ar_algorithm_window(choice->algorithm, &choice->params, nranks), &rates) /
-           1e3;
+        choice->algorithm, &choice->params, nranks, n, (double)p->nsegments,
+        ar_algorithm_window(choice->algorithm, &choice->params, nranks), &rates);
 }
 
 static void
@@ -129,21 +128,24 @@ print_result(const struct scene *scene, const struct ar_choice *choice,
 {
     static const char *const qualities[] = {"simulated", "approximate", "estimate"};
     const double bound = bound_of(scene, p);
-    char name[AR_CHOICE_TEXT];
+    char name[AR_CHOICE_TEXT], time[AR_NUMBER_TEXT], ratio[AR_NUMBER_TEXT];
     printf("%s%s%s: ", ar_color_begin(stdout, AR_COLOR_TITLE),
            ar_choice_print(choice, name, sizeof name), ar_color_end(stdout));
     print_scene(scene);
-    printf("  time        %.6g us", p->end.at / 1e3);
+    printf("  time        %s", ar_time_print(p->end.at, time, sizeof time));
     if (bound > 0)
-        printf(", %.2f times the bound of %.6g us", p->end.at / bound, bound / 1e3);
+        printf(", %s times the bound of %s",
+               ar_number_print(p->end.at / bound, ratio, sizeof ratio),
+               ar_time_print(bound, time, sizeof time));
     printf("\n");
     for (int i = 0; i < AR_PARTS; i++)
-        printf("  %-10s  %.6g us, %.0f %%\n", part_names[i],
-               p->end.parts[i] > 0 ? p->end.parts[i] / 1e3 : 0, share_of(&p->end, i));
+        printf("  %-10s  %s, %.0f %%\n", part_names[i],
+               ar_time_print(p->end.parts[i] > 0 ? p->end.parts[i] : 0, time, sizeof time),
+               share_of(&p->end, i));
     if (p->busiest > 0)
         printf("  busiest     %s: %.0f %% of the time\n", p->link, 100 * p->busiest);
-    printf("  card        %.6g us: latency, bandwidth and reduction alone\n",
-           said_us(scene, choice, p));
+    printf("  card        %s: latency, bandwidth and reduction alone\n",
+           ar_time_print(said_ns(scene, choice, p), time, sizeof time));
     printf("  quality     %s: ", qualities[p->quality]);
     if (p->simulated > 0)
         printf("%d of %d ranks", p->nsampled, scene->request->nranks);
@@ -199,10 +201,11 @@ print_table(const struct scene *scene, const struct ar_compared *rows, size_t n)
     for (const struct ar_compared *row = rows; row < rows + n; row++) {
         const struct ar_moment *const end = &row->prediction.end;
         const double bound = bound_of(scene, &row->prediction);
-        char name[AR_CHOICE_TEXT];
-        printf("%c %12.6g", marks[row->prediction.quality], end->at / 1e3);
+        char name[AR_CHOICE_TEXT], us[AR_NUMBER_TEXT], ratio[AR_NUMBER_TEXT];
+        printf("%c %12s", marks[row->prediction.quality],
+               ar_number_print(end->at / 1e3, us, sizeof us));
         if (bound > 0)
-            printf("  %8.2f", end->at / bound);
+            printf("  %8s", ar_number_print(end->at / bound, ratio, sizeof ratio));
         else
             printf("  %8s", "");
         for (int i = 0; i < AR_PARTS; i++)
@@ -291,10 +294,11 @@ find_best(struct rival *best, const struct scene *scene)
 static void
 print_rival(const struct rival *rival, const char *size, double best_ns)
 {
-    char name[AR_CHOICE_TEXT];
+    char name[AR_CHOICE_TEXT], us[AR_NUMBER_TEXT], ratio[AR_NUMBER_TEXT];
     printf("%10s  %-16.16s", size, rival->name);
     if (rival->time_ns > 0)
-        printf("  %10.6g  %7.2f", rival->time_ns / 1e3, rival->time_ns / best_ns);
+        printf("  %10s  %7s", ar_number_print(rival->time_ns / 1e3, us, sizeof us),
+               ar_number_print(rival->time_ns / best_ns, ratio, sizeof ratio));
     else
         printf("  %10s  %7s", "-", "-");
     printf("  %s\n", ar_choice_print(&rival->choice, name, sizeof name));
@@ -331,9 +335,9 @@ compare_rules(struct scene *scene)
     }
     scene->advice.in_order = !ar_explain_call(request).commutative;
     if (exit_code == AR_EXIT_DONE) {
-        printf("%d ranks on %d node%s, on: %s\n\n%10s  %-16s  %10s  %7s\n", request->nranks,
-               scene->nnodes, scene->nnodes == 1 ? "" : "s", scene->machine.title, "bytes", "rules",
-               "us", "x best");
+        printf("%d rank%s on %d node%s, on: %s\n\n%10s  %-16s  %10s  %7s\n", request->nranks,
+               ar_plural((size_t)request->nranks), scene->nnodes, ar_plural((size_t)scene->nnodes),
+               scene->machine.title, "bytes", "rules", "us", "x best");
         for (size_t i = 0; i < (request->size_given ? 1 : sizeof sizes / sizeof sizes[0]) && !error;
              i++) {
             scene->bytes = request->size_given ? request->bytes : sizes[i];
@@ -363,10 +367,9 @@ explain_auto(const struct scene *scene)
     printf("auto on %s, by a model of: %s\n\n%s\n\n",
            ar_explain_places(places, scene->request, scene->nnodes), scene->machine.title, rules);
     for (int i = 0; i < advice.n; i++) {
-        char name[AR_CHOICE_TEXT], size[AR_SIZE_TEXT];
-        printf("  %10s bytes %12.6g us  %s\n",
-               ar_size_print(advice.entries[i].at, size, sizeof size),
-               advice.entries[i].time_ns / 1e3,
+        char name[AR_CHOICE_TEXT], size[AR_SIZE_TEXT], us[AR_NUMBER_TEXT];
+        printf("  %10s bytes %12s us  %s\n", ar_size_print(advice.entries[i].at, size, sizeof size),
+               ar_number_print(advice.entries[i].time_ns / 1e3, us, sizeof us),
                ar_choice_print(&advice.entries[i].choice, name, sizeof name));
     }
     free(rules);

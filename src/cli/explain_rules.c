@@ -383,7 +383,7 @@ print_head(const struct map *map)
     if (request->placement.nnodes > 1)
         printf("%d ranks on %d nodes", request->nranks, request->placement.nnodes);
     else
-        printf("%d rank%s on one node", request->nranks, request->nranks == 1 ? "" : "s");
+        printf("%d rank%s on one node", request->nranks, ar_plural((size_t)request->nranks));
     printf(", ops that %scommute\n", map->call.commutative ? "" : "do not ");
     if (asks)
         printf("the rules ask for more than size and ranks; this call has %s\n", traits);

@@ -156,7 +156,7 @@ put_grid(const struct frame *f)
             if (value < f->y_least || value > f->y_most)
                 continue;
             fprintf(f->to, "<path class=\"grid\" d=\"M%d %.1fh%d\"/>\n", LEFT, y, AREA_WIDTH);
-            snprintf(text, sizeof text, "%g", value);
+            snprintf(text, sizeof text, "%.*f", i < 0 ? -i : 0, value);
             put_text(f, LEFT - 8, y + 4, "end", text);
         }
 }

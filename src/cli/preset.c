@@ -71,22 +71,15 @@ print_bytes(char *text, size_t room, double bytes)
     return text;
 }
 
-static const char *
-print_error(char *text, size_t room, double error)
-{
-    snprintf(text, room, error > 0 ? "%.1e" : "%.0f", error);
-    return text;
-}
-
 static void
 print_cell(const struct ar_result *row)
 {
     char ms[AR_NUMBER_TEXT], error[16], from_native[16], extra[16];
     const struct ar_outcome *const o = &row->outcome;
     printf(" %c%6.6s %7s %7s %5s", o->wrong ? '!' : ' ',
-           ar_cli_number(ms, sizeof ms, o->median_us * 1e-3),
-           print_error(error, sizeof error, o->error),
-           print_error(from_native, sizeof from_native, o->from_native),
+           ar_number_print(o->median_us * 1e-3, ms, sizeof ms),
+           ar_error_print(o->error, error, sizeof error),
+           ar_error_print(o->from_native, from_native, sizeof from_native),
            row->kind == AR_MEASURED_OURS ? print_bytes(extra, sizeof extra, o->extra_bytes) : "-");
 }
 
@@ -96,8 +89,9 @@ print_head(const struct ar_results *results, const struct ar_result *row)
     char elements[AR_SIZE_TEXT], bytes[AR_SIZE_TEXT], batches[48] = "";
     if (row->batches < results->bench->repetitions)
         snprintf(batches, sizeof batches, "%d of ", row->batches);
-    printf("\n%d ranks on %d cpus, %s elements of %s (%s bytes), %s, %s%d batches\n",
-           results->nranks, results->cpus, ar_size_print(row->count, elements, sizeof elements),
+    printf("\n%d rank%s on %d cpu%s, %s elements of %s (%s bytes), %s, %s%d batches\n",
+           results->nranks, ar_plural((size_t)results->nranks), results->cpus,
+           ar_plural((size_t)results->cpus), ar_size_print(row->count, elements, sizeof elements),
            results->type, ar_size_print(row->bytes, bytes, sizeof bytes),
            row->place == AR_IN_PLACE ? "in place" : "out of place", batches,
            results->bench->repetitions);

@@ -11,6 +11,21 @@
 /* --- tables --- */
 
 static void
+add_known(struct ar_html *page, double value, bool known)
+{
+    char text[AR_NUMBER_TEXT];
+    ar_html_cell(page, "%s", known ? ar_number_print(value, text, sizeof text) : "-");
+}
+
+/* A number of seconds behind a bar. */
+static void
+add_share(struct ar_html *page, double share, double seconds)
+{
+    char text[AR_NUMBER_TEXT];
+    ar_html_cell_bar(page, share, "%s", ar_number_print(seconds, text, sizeof text));
+}
+
+static void
 add_totals(struct ar_html *page, const struct ar_facts *facts, size_t n)
 {
     ar_html_heading(page, "Where the time went");
@@ -23,11 +38,11 @@ add_totals(struct ar_html *page, const struct ar_facts *facts, size_t n)
                      in = ar_facts_seconds(f, f->total_ns);
         const double total = f->total_ns > 0 ? f->total_ns : 1;
         ar_html_cell(page, "%s", f->run->path);
-        ar_html_cell(page, "%.3f", elapsed);
-        ar_html_cell_bar(page, elapsed > 0 ? in / elapsed : 0, "%.3f", in);
-        ar_html_cell_bar(page, f->own_ns / total, "%.3f", ar_facts_seconds(f, f->own_ns));
-        ar_html_cell_bar(page, f->late_ns / total, "%.3f", ar_facts_seconds(f, f->late_ns));
-        ar_html_cell_bar(page, f->setup_ns / total, "%.3f", ar_facts_seconds(f, f->setup_ns));
+        add_known(page, elapsed, true);
+        add_share(page, elapsed > 0 ? in / elapsed : 0, in);
+        add_share(page, f->own_ns / total, ar_facts_seconds(f, f->own_ns));
+        add_share(page, f->late_ns / total, ar_facts_seconds(f, f->late_ns));
+        add_share(page, f->setup_ns / total, ar_facts_seconds(f, f->setup_ns));
     }
     ar_html_table_end(page);
 }
@@ -40,21 +55,13 @@ add_size(struct ar_html *page, const struct ar_row *row)
 }
 
 static void
-add_known(struct ar_html *page, const char *format, double value, bool known)
-{
-    char text[64] = "-";
-    if (known)
-        snprintf(text, sizeof text, format, value);
-    ar_html_cell(page, "%s", text);
-}
-
-static void
 add_facts(struct ar_html *page, const struct ar_facts *facts)
 {
     const struct ar_read_run *const run = facts->run;
     ar_html_heading(page, "Calls");
-    ar_html_paragraph(page, "%s: %s with liballreduce %s (%s), %d ranks, %s", run->path,
-                      run->program, run->version, run->family, run->ranks, run->when);
+    ar_html_paragraph(page, "%s: %s with liballreduce %s (%s), %d rank%s, %s", run->path,
+                      run->program, run->version, run->family, run->ranks,
+                      ar_plural((size_t)run->ranks), run->when);
     ar_html_table_begin(page,
                         ">share|>calls|>ranks|communicator|>size|type|op|asked for|ran|why|>min us|"
                         ">median us|>p99 us|>own us|>late|>x bound|what took the time");
@@ -74,12 +81,12 @@ add_facts(struct ar_html *page, const struct ar_facts *facts)
         ar_html_cell(page, "%s", row->key.requested);
         ar_html_cell(page, "%s", row->key.ran);
         ar_html_cell(page, "%s", row->key.reason);
-        add_known(page, "%.2f", (double)row->counts.least_ns * 1e-3, timed);
-        add_known(page, "%.2f", (double)ar_row_quantile(row, 0.5) * 1e-3, timed);
-        add_known(page, "%.2f", (double)ar_row_quantile(row, 0.99) * 1e-3, timed);
-        add_known(page, "%.2f", f->own_ns * 1e-3, timed);
+        add_known(page, (double)row->counts.least_ns * 1e-3, timed);
+        add_known(page, (double)ar_row_quantile(row, 0.5) * 1e-3, timed);
+        add_known(page, (double)ar_row_quantile(row, 0.99) * 1e-3, timed);
+        add_known(page, f->own_ns * 1e-3, timed);
         ar_html_cell_bar(page, late, timed ? "%.0f %%" : "-", 100 * late);
-        add_known(page, "%.1f", f->bound_ns > 0 ? f->own_ns / f->bound_ns : 0, f->bound_ns > 0);
+        add_known(page, f->bound_ns > 0 ? f->own_ns / f->bound_ns : 0, f->bound_ns > 0);
         ar_html_cell(page, "%s", ar_fact_explain(f, why, sizeof why));
     }
     ar_html_table_end(page);
@@ -95,7 +102,7 @@ add_side(struct ar_html *page, const struct ar_row *row, bool is_mixed)
 {
     const bool timed = row->counts.calls > 0 && row->counts.least_ns != UINT64_MAX;
     ar_html_cell(page, "%s%s", row->counts.calls ? row->key.ran : "-", is_mixed ? ", ..." : "");
-    add_known(page, "%.2f", (double)ar_row_own_ns(row) * 1e-3, timed);
+    add_known(page, (double)ar_row_own_ns(row) * 1e-3, timed);
 }
 
 static void
@@ -115,7 +122,7 @@ add_pairs(struct ar_html *page, const struct ar_pair *pairs, size_t n)
         ar_html_cell(page, "%s", a->key.op);
         add_side(page, a, pairs[i].is_mixed[0]);
         add_side(page, b, pairs[i].is_mixed[1]);
-        add_known(page, "%.2f", y > 0 ? x / y : 0, x > 0 && y > 0);
+        add_known(page, y > 0 ? x / y : 0, x > 0 && y > 0);
     }
     ar_html_table_end(page);
 }

@@ -6,6 +6,7 @@
 
 #include "cli/report.h"
 #include "report/watchdog.h"
+#include "select/number.h"
 
 /* --- one run --- */
 
@@ -13,7 +14,7 @@ static void
 print_run(const struct ar_read_run *run)
 {
     printf("%s: %s with liballreduce %s (%s), %d rank%s, %s\n", run->path, run->program,
-           run->version, run->family, run->ranks, run->ranks == 1 ? "" : "s", run->when);
+           run->version, run->family, run->ranks, ar_plural((size_t)run->ranks), run->when);
     if (run->files > 1)
         printf("%d files of single ranks, added up\n", run->files);
     if (run->table.lost > 0)
@@ -26,12 +27,16 @@ print_totals(const struct ar_facts *facts)
 {
     const double all = (double)facts->run->elapsed_ns * 1e-9;
     const double in = ar_facts_seconds(facts, facts->total_ns);
-    printf("%.3f s from the first allreduce to the end; of these a rank spent, "
-           "in the mean,\n"
-           "%.3f s (%.1f %%) in allreduces: %.3f s by the algorithms, %.3f s "
-           "waiting for late ranks, %.3f s on set-up\n\n",
-           all, in, all > 0 ? 100 * in / all : 0, ar_facts_seconds(facts, facts->own_ns),
-           ar_facts_seconds(facts, facts->late_ns), ar_facts_seconds(facts, facts->setup_ns));
+    const double seconds[] = {all, in, ar_facts_seconds(facts, facts->own_ns),
+                              ar_facts_seconds(facts, facts->late_ns),
+                              ar_facts_seconds(facts, facts->setup_ns)};
+    char times[5][AR_NUMBER_TEXT];
+    for (int i = 0; i < 5; i++)
+        ar_time_print(seconds[i] * 1e9, times[i], sizeof times[i]);
+    printf("%s from the first allreduce to the end; of these a rank spent, in the mean,\n"
+           "%s (%.1f %%) in allreduces: %s by the algorithms, %s waiting for late ranks, %s on "
+           "set-up\n\n",
+           times[0], times[1], all > 0 ? 100 * in / all : 0, times[2], times[3], times[4]);
 }
 
 /* Of the columns that hold names. */
@@ -49,12 +54,10 @@ widen(int *width, size_t length)
 
 /* In so many columns, or "-" where the value is not known. */
 static void
-print_known(int width, int digits, double value, bool known)
+print_known(int width, double value, bool known)
 {
-    if (known)
-        printf(" %*.*f", width, digits, value);
-    else
-        printf(" %*s", width, "-");
+    char text[AR_NUMBER_TEXT];
+    printf(" %*s", width, known ? ar_number_print(value, text, sizeof text) : "-");
 }
 
 static void
@@ -71,13 +74,13 @@ print_fact(const struct ar_fact *f, const struct widths *w)
            ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size), w->type,
            *row->key.type ? row->key.type : "-", w->op, *row->key.op ? row->key.op : "-", w->ran,
            ran);
-    print_known(10, 2, (double)ar_row_quantile(row, 0.5) * 1e-3, timed);
-    print_known(10, 2, f->own_ns * 1e-3, timed);
+    print_known(10, (double)ar_row_quantile(row, 0.5) * 1e-3, timed);
+    print_known(10, f->own_ns * 1e-3, timed);
     if (timed && row->counts.ns > 0)
         printf(" %4.0f %%", 100 * f->late_ns / (double)row->counts.ns);
     else
         printf(" %6s", "-");
-    print_known(7, 1, f->bound_ns > 0 ? f->own_ns / f->bound_ns : 0, f->bound_ns > 0);
+    print_known(7, f->bound_ns > 0 ? f->own_ns / f->bound_ns : 0, f->bound_ns > 0);
     printf("  %s\n", ar_fact_explain(f, why, sizeof why));
 }
 
@@ -91,13 +94,14 @@ advise(const struct ar_facts *facts)
     int given = 0;
     for (size_t i = 0; i < facts->n && given < ADVICES; i++) {
         const struct ar_fact *f = &facts->facts[i];
-        char what[256], size[AR_SIZE_TEXT];
+        char what[256], size[AR_SIZE_TEXT], time[AR_NUMBER_TEXT], saved[AR_NUMBER_TEXT];
         if (f->cause != AR_CAUSE_ALGORITHM || f->share < WORTH_ADVICE || f->row->key.nranks < 2)
             continue;
         printf("%s%s: ", given++ ? "" : "\n", ar_row_describe(f->row, what, sizeof what));
         if (f->better)
-            printf("%s took %.2f us here, which would save %.3f s a rank\n", f->better->key.ran,
-                   (double)ar_row_own_ns(f->better) * 1e-3, ar_facts_seconds(facts, f->saves_ns));
+            printf("%s took %s here, which would save %s a rank\n", f->better->key.ran,
+                   ar_time_print((double)ar_row_own_ns(f->better), time, sizeof time),
+                   ar_time_print(ar_facts_seconds(facts, f->saves_ns) * 1e9, saved, sizeof saved));
         else
             printf("what else there is: mpiexec -n %d allreduce bench --sizes %s\n",
                    f->row->key.nranks,
@@ -156,7 +160,7 @@ print_side(const struct ar_row *row, bool is_mixed)
     }
     snprintf(ran, sizeof ran, "%.24s%s", row->key.ran, is_mixed ? ", ..." : "");
     printf("  %-26.26s", ran);
-    print_known(10, 2, (double)ar_row_own_ns(row) * 1e-3, row->counts.least_ns != UINT64_MAX);
+    print_known(10, (double)ar_row_own_ns(row) * 1e-3, row->counts.least_ns != UINT64_MAX);
 }
 
 void
@@ -168,12 +172,14 @@ ar_report_print_pair(const struct ar_facts facts[2], const struct ar_pair *pairs
     }
     printf("\nseconds of a rank, in the mean\n  %14s %14s %14s %14s\n", "in allreduces",
            "algorithms", "late ranks", "set-up");
-    for (int side = 0; side < 2; side++)
-        printf("%c %14.3f %14.3f %14.3f %14.3f\n", 'A' + side,
-               ar_facts_seconds(&facts[side], facts[side].total_ns),
-               ar_facts_seconds(&facts[side], facts[side].own_ns),
-               ar_facts_seconds(&facts[side], facts[side].late_ns),
-               ar_facts_seconds(&facts[side], facts[side].setup_ns));
+    for (int side = 0; side < 2; side++) {
+        const struct ar_facts *const f = &facts[side];
+        const double parts[] = {f->total_ns, f->own_ns, f->late_ns, f->setup_ns};
+        printf("%c", 'A' + side);
+        for (int i = 0; i < 4; i++)
+            print_known(14, ar_facts_seconds(f, parts[i]), true);
+        printf("\n");
+    }
     bool has_names = false;
     for (size_t i = 0; i < n; i++)
         has_names |= *pairs[i].rows[0].key.comm != '\0';
@@ -188,7 +194,7 @@ ar_report_print_pair(const struct ar_facts facts[2], const struct ar_pair *pairs
                *a->key.type ? a->key.type : "-", *a->key.op ? a->key.op : "-");
         print_side(a, pairs[i].is_mixed[0]);
         print_side(b, pairs[i].is_mixed[1]);
-        print_known(9, 2, y > 0 ? x / y : 0, x > 0 && y > 0);
+        print_known(9, y > 0 ? x / y : 0, x > 0 && y > 0);
         printf("%s%s\n", *a->key.comm ? "  " : "", ar_name_fit(comm, sizeof comm, a->key.comm));
     }
     printf("\nown: a call where nobody is late, by estimate; A/B above 1: B is "

@@ -84,11 +84,18 @@ ar_result_has_extra(const struct ar_result *row)
 
 /* --- text --- */
 
+char *
+ar_error_print(double error, char *text, size_t room)
+{
+    snprintf(text, room, error > 0 ? "%.1e" : "%.0f", error);
+    return text;
+}
+
 static void
 print_number(int width, double x)
 {
     char text[AR_NUMBER_TEXT];
-    printf(" %*s", width, ar_cli_number(text, sizeof text, x));
+    printf(" %*s", width, ar_number_print(x, text, sizeof text));
 }
 
 void
@@ -103,9 +110,11 @@ ar_results_print_text(const struct ar_results *results, size_t first)
             strlen(results->rows[i].label) > letters ? strlen(results->rows[i].label) : letters;
     const int width = (int)letters;
     if (first == 0) {
-        printf("%s %s, %d ranks on %d cpus, %d batches; us a call of the slowest "
+        printf("%s %s, %d rank%s on %d cpu%s, %d batch%s; us a call of the slowest "
                "rank, GB/s\n",
-               results->type, results->op, results->nranks, results->cpus, bench->repetitions);
+               results->type, results->op, results->nranks, ar_plural((size_t)results->nranks),
+               results->cpus, ar_plural((size_t)results->cpus), bench->repetitions,
+               bench->repetitions == 1 ? "" : "es");
         if (bench->rotate_bytes > 0)
             printf("cold cache: calls walk through %s of buffers\n",
                    ar_size_print(bench->rotate_bytes, size, sizeof size));
@@ -116,6 +125,7 @@ ar_results_print_text(const struct ar_results *results, size_t first)
     for (size_t i = first; i < results->n; i++) {
         const struct ar_result *const row = &results->rows[i];
         const struct ar_outcome *const o = &row->outcome;
+        char error[AR_NUMBER_TEXT];
         printf("%8s  ", ar_size_print(row->bytes, size, sizeof size));
         if (places_differ)
             printf("%-5s  ", ar_place_name(row->place));
@@ -131,7 +141,7 @@ ar_results_print_text(const struct ar_results *results, size_t first)
         if (row->kind == AR_MEASURED_EXCHANGE)
             printf(" %8s", "-");
         else
-            printf(" %8.1e", o->error);
+            printf(" %8s", ar_error_print(o->error, error, sizeof error));
         if (!ar_result_is_as_named(row))
             printf("  ran %s: %s", o->ran, o->reason);
         if (row->batches < bench->repetitions)
@@ -169,11 +179,11 @@ ar_results_print_csv(const struct ar_results *results, size_t first)
         const struct ar_outcome *const o = &row->outcome;
         printf("%d,%zu,", results->nranks, row->bytes);
         print_csv_text(row->label);
-        printf(",%.3f,%.3f,%.3f,%.3f,%s", o->median_us, o->least_us, o->most_us, row->times_native,
+        printf(",%.9g,%.9g,%.9g,%.9g,%s", o->median_us, o->least_us, o->most_us, row->times_native,
                row->kind == AR_MEASURED_EXCHANGE ? ""
                : o->wrong                        ? "wrong"
                                                  : "right");
-        printf(",%.3f,%.6f,%.6f,%.3g,%.3g,%s,%s,%s,%zu,%zu,", o->average_us, row->algorithm_gbs,
+        printf(",%.9g,%.9g,%.9g,%.9g,%.9g,%s,%s,%s,%zu,%zu,", o->average_us, row->algorithm_gbs,
                row->bus_gbs, o->error, o->from_native, ar_place_name(row->place), results->type,
                results->op, row->count, results->bench->rotate_bytes);
         print_csv_text(o->ran);

@@ -77,7 +77,7 @@ static void
 put_number(struct ar_html *page, double x)
 {
     char text[AR_NUMBER_TEXT];
-    ar_html_cell(page, "%s", ar_cli_number(text, sizeof text, x));
+    ar_html_cell(page, "%s", ar_number_print(x, text, sizeof text));
 }
 
 /* A line for each size: who was fastest. */
@@ -116,7 +116,7 @@ put_all(struct ar_html *page, const struct ar_results *results, enum ar_place pl
                               ">algbw, GB/s|>busbw|>error|>from native");
     for (size_t i = 0; i < results->n; i++) {
         const struct ar_result *const row = &results->rows[i];
-        char size[AR_SIZE_TEXT];
+        char size[AR_SIZE_TEXT], error[AR_NUMBER_TEXT];
         if (row->place != place)
             continue;
         ar_html_cell(page, "%s", ar_size_print(row->bytes, size, sizeof size));
@@ -134,11 +134,11 @@ put_all(struct ar_html *page, const struct ar_results *results, enum ar_place pl
         else if (row->outcome.wrong)
             ar_html_cell_alarm(page, "wrong result");
         else
-            ar_html_cell(page, "%.1e", row->outcome.error);
+            ar_html_cell(page, "%s", ar_error_print(row->outcome.error, error, sizeof error));
         if (row->kind == AR_MEASURED_EXCHANGE)
             ar_html_cell(page, "-");
         else
-            ar_html_cell(page, "%.1e", row->outcome.from_native);
+            ar_html_cell(page, "%s", ar_error_print(row->outcome.from_native, error, sizeof error));
     }
     ar_html_table_end(page);
 }
@@ -153,9 +153,10 @@ put_preface(struct ar_html *page, const struct ar_results *results, const char *
     const time_t now = time(NULL);
     strftime(day, sizeof day, "%Y-%m-%d %H:%M", localtime_r(&now, &when));
     ar_html_paragraph(page,
-                      "%s, %d ranks on %d cpus (of the first rank), %s. Every algorithm took its "
-                      "turn in each of %d batches; times are those of the slowest rank.",
-                      results->mpi, results->nranks, results->cpus, day,
+                      "%s, %d rank%s on %d cpu%s (of the first rank), %s. Every algorithm took "
+                      "its turn in each of %d batches; times are those of the slowest rank.",
+                      results->mpi, results->nranks, ar_plural((size_t)results->nranks),
+                      results->cpus, ar_plural((size_t)results->cpus), day,
                       results->bench->repetitions);
     if (results->incomplete)
         ar_html_paragraph(page, "Incomplete: %s.", results->incomplete);
@@ -170,8 +171,8 @@ ar_results_page(const struct ar_results *results, const char *path, const char *
 {
     char text[128];
     struct ar_html page;
-    snprintf(text, sizeof text, "allreduce: %s of %s on %d ranks", results->op, results->type,
-             results->nranks);
+    snprintf(text, sizeof text, "allreduce: %s of %s on %d rank%s", results->op, results->type,
+             results->nranks, ar_plural((size_t)results->nranks));
     const int status = ar_html_open(&page, path, text);
     if (status)
         return status;

@@ -86,8 +86,8 @@ print_finding(const struct ar_finding *f, const char *type)
     char size[AR_SIZE_TEXT], choice[AR_CHOICE_TEXT], us[AR_NUMBER_TEXT], ratio[AR_NUMBER_TEXT];
     printf("%-20s %8s %10s us +-%2.0f%%  %6s x native  %s\n", type,
            ar_size_print(f->bytes, size, sizeof size),
-           ar_cli_number(us, sizeof us, f->time.seconds * 1e6), f->time.noise * 100,
-           ar_cli_number(ratio, sizeof ratio, f->native.seconds / f->time.seconds),
+           ar_number_print(f->time.seconds * 1e6, us, sizeof us), f->time.noise * 100,
+           ar_number_print(f->native.seconds / f->time.seconds, ratio, sizeof ratio),
            ar_choice_print(&f->choice, choice, sizeof choice));
 }
 
@@ -112,11 +112,15 @@ static void
 print_comparison(const struct ar_finding *f)
 {
     char size[AR_SIZE_TEXT], choice[AR_CHOICE_TEXT], next[AR_CHOICE_TEXT];
+    char us[AR_NUMBER_TEXT], next_us[AR_NUMBER_TEXT], native_us[AR_NUMBER_TEXT];
     const double noise = f->time.noise > f->next_time.noise ? f->time.noise : f->next_time.noise;
-    printf("%8s %10.2f  %-28s %10.2f  %-28s %10.2f %5.0f%%  %s%s%s\n",
-           ar_size_print(f->bytes, size, sizeof size), f->time.seconds * 1e6,
-           ar_choice_print(&f->choice, choice, sizeof choice), f->next_time.seconds * 1e6,
-           ar_choice_print(&f->next, next, sizeof next), f->native.seconds * 1e6, noise * 100,
+    printf("%8s %10s  %-28s %10s  %-28s %10s %5.0f%%  %s%s%s\n",
+           ar_size_print(f->bytes, size, sizeof size),
+           ar_number_print(f->time.seconds * 1e6, us, sizeof us),
+           ar_choice_print(&f->choice, choice, sizeof choice),
+           ar_number_print(f->next_time.seconds * 1e6, next_us, sizeof next_us),
+           ar_choice_print(&f->next, next, sizeof next),
+           ar_number_print(f->native.seconds * 1e6, native_us, sizeof native_us), noise * 100,
            f->is_beaten ? ar_color_begin(stdout, AR_COLOR_WARNING) : "",
            f->is_beaten ? "SLOWER" : "ok", f->is_beaten ? ar_color_end(stdout) : "");
 }

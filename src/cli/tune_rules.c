@@ -14,6 +14,7 @@
 #include "communicator/tuned_rules.h"
 #include "config/files.h"
 #include "reduce/named.h"
+#include "select/number.h"
 
 struct ar_finding *
 ar_findings_at(const struct ar_findings *all, size_t type, size_t size)
@@ -84,16 +85,19 @@ static void
 write_table(FILE *to, const struct ar_findings *all, size_t type)
 {
     char size[AR_SIZE_TEXT], choice[AR_CHOICE_TEXT], next[AR_CHOICE_TEXT];
+    char us[AR_NUMBER_TEXT], native_us[AR_NUMBER_TEXT], next_us[AR_NUMBER_TEXT];
     fprintf(to, "#\n# %s, us a call of the slowest rank, medians\n",
             ar_named_name(all->tune->types[type]));
     fprintf(to, "# %6s %10s %6s %10s  %-34s %10s  %s\n", "size", "us", "noise", "native", "fastest",
             "us", "next");
     for (size_t i = 0; i < all->tune->sizes.n; i++) {
         const struct ar_finding *const f = ar_findings_at(all, type, i);
-        fprintf(to, "# %6s %10.2f %5.0f%% %10.2f  %-34s %10.2f  %s\n",
-                ar_size_print(f->bytes, size, sizeof size), f->time.seconds * 1e6,
-                f->time.noise * 100, f->native.seconds * 1e6,
-                ar_choice_print(&f->choice, choice, sizeof choice), f->next_time.seconds * 1e6,
+        fprintf(to, "# %6s %10s %5.0f%% %10s  %-34s %10s  %s\n",
+                ar_size_print(f->bytes, size, sizeof size),
+                ar_number_print(f->time.seconds * 1e6, us, sizeof us), f->time.noise * 100,
+                ar_number_print(f->native.seconds * 1e6, native_us, sizeof native_us),
+                ar_choice_print(&f->choice, choice, sizeof choice),
+                ar_number_print(f->next_time.seconds * 1e6, next_us, sizeof next_us),
                 ar_choice_print(&f->next, next, sizeof next));
     }
 }

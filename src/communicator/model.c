@@ -12,6 +12,7 @@
 #include "config/files.h"
 #include "execute/shared.h"
 #include "report/report.h"
+#include "select/number.h"
 #include "tuning/advise.h"
 
 static bool
@@ -63,10 +64,11 @@ tell_advice(const struct ar_communicator *c, const struct ar_machine *machine,
            spans_nodes(c) ? " of several nodes" : "", machine->title,
            in_order ? ", for ops that do not commute" : "", rules);
     for (int i = 0; i < advice->n && c->config->verbose > 1; i++) {
-        char name[AR_CHOICE_TEXT];
+        char name[AR_CHOICE_TEXT], time[AR_NUMBER_TEXT];
         const struct ar_advice_entry *const e = &advice->entries[i];
-        ar_say("auto: %zu bytes by %s take %.1f us, as predicted", e->at,
-               ar_choice_print(&e->choice, name, sizeof name), e->time_ns / 1e3);
+        ar_say("auto: %zu bytes by %s take %s, as predicted", e->at,
+               ar_choice_print(&e->choice, name, sizeof name),
+               ar_time_print(e->time_ns, time, sizeof time));
     }
 }
 

@@ -11,6 +11,7 @@
 
 #include "config/files.h"
 #include "report/report.h"
+#include "select/number.h"
 #include "select/words.h"
 
 /* --- where rules were tuned --- */
@@ -150,7 +151,7 @@ ar_tuned_rules_count(int64_t more_time_ns, int64_t more_spent_ns)
 void
 ar_tuned_rules_write(const char *path, int nranks)
 {
-    char job[AR_PROVENANCE_TEXT];
+    char job[AR_PROVENANCE_TEXT], spent[AR_NUMBER_TEXT], time[AR_NUMBER_TEXT];
     FILE *const to = fopen(path, "w");
     if (!to) {
         ar_say("ALLREDUCE_TUNE_DUMP: cannot write '%s': %s", path, strerror(errno));
@@ -159,14 +160,15 @@ ar_tuned_rules_write(const char *path, int nranks)
     ar_provenance_of_job(job, sizeof job, nranks);
     ar_rules_header_write(to, "tuned online by", program_invocation_short_name, job);
     pthread_mutex_lock(&lock);
-    fprintf(to, "# trials cost %.3f ms of %.3f ms in what is tuned\n", (double)spent_ns * 1e-6,
-            (double)(time_ns + spent_ns) * 1e-6);
+    fprintf(to, "# trials cost %s of %s in what is tuned\n",
+            ar_time_print((double)spent_ns, spent, sizeof spent),
+            ar_time_print((double)(time_ns + spent_ns), time, sizeof time));
     for (const struct rule *rule = rules; rule; rule = rule->next) {
         const struct ar_tuned_rule *const is = &rule->is;
         const struct ar_request request = {.nranks = is->nranks, .type = is->type};
         ar_rules_clause_write(to, &is->choice, ar_size_bin_first(is->bin),
                               ar_size_bin_last(is->bin), &request, AR_TRAIT_TYPE);
-        fprintf(to, "  # %.2f us, %s\n", (double)is->ns * 1e-3, is->reason);
+        fprintf(to, "  # %s, %s\n", ar_time_print((double)is->ns, time, sizeof time), is->reason);
     }
     pthread_mutex_unlock(&lock);
     if (fclose(to))

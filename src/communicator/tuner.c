@@ -11,6 +11,7 @@
 #include "communicator/tuned_rules.h"
 #include "execute/group.h"
 #include "report/report.h"
+#include "select/number.h"
 #include "tuning/online.h"
 
 /* One size and class. */
@@ -211,11 +212,12 @@ settle(struct ar_tuner *tuner, struct ar_tuned *t)
     const struct ar_online *const o = &t->online;
     struct ar_pick *const pick = &t->picks[o->incumbent];
     struct ar_tuned_rule *const rule = &t->rule;
+    char gain[AR_NUMBER_TEXT];
     if (o->incumbent == o->first)
         snprintf(rule->reason, sizeof rule->reason, "tuned online: tried %zu, stayed", o->tried);
     else
-        snprintf(rule->reason, sizeof rule->reason, "tuned online: tried %zu, won by %.1fx",
-                 o->tried, o->gain);
+        snprintf(rule->reason, sizeof rule->reason, "tuned online: tried %zu, won by %sx", o->tried,
+                 ar_number_print(o->gain, gain, sizeof gain));
     rule->choice = pick->choice;
     rule->ns = o->incumbent_ns;
     ar_tuned_rules_keep(rule);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report/table.h"
+#include "select/number.h"
 
 /* --- all that was counted --- */
 
@@ -23,18 +24,16 @@ struct widths {
 };
 
 static void
-print_time(FILE *to, int width, int digits, double time, bool known)
+print_time(FILE *to, int width, double time, bool known)
 {
-    if (known)
-        fprintf(to, " %*.*f", width, digits, time);
-    else
-        fprintf(to, " %*s", width, "-");
+    char text[AR_NUMBER_TEXT];
+    fprintf(to, " %*s", width, known ? ar_number_print(time, text, sizeof text) : "-");
 }
 
 static void
 print_us(FILE *to, uint64_t ns, bool known)
 {
-    print_time(to, 10, ns < 10000000 ? 2 : 0, (double)ns * 1e-3, known);
+    print_time(to, 10, (double)ns * 1e-3, known);
 }
 
 static const char *
@@ -48,13 +47,13 @@ print_row(FILE *to, const struct ar_row *row, const struct widths *w)
 {
     const struct ar_counts *c = &row->counts;
     const bool timed = c->least_ns != UINT64_MAX;
-    char size[AR_SIZE_TEXT], nranks[16] = "-", comm[AR_COMM_COLUMN];
+    char size[AR_SIZE_TEXT], nranks[16] = "-", comm[AR_COMM_COLUMN], time[AR_NUMBER_TEXT];
     if (row->key.nranks > 0)
         snprintf(nranks, sizeof nranks, "%d", row->key.nranks);
     fprintf(to, "%10llu", (unsigned long long)c->calls);
-    print_time(to, 12, 3, (double)c->ns * 1e-6, timed);
-    print_time(to, 12, 3, (double)c->wait_ns * 1e-6, timed && !ar_row_is_native(row));
-    print_time(to, 10, 3, (double)c->setup_ns * 1e-6, timed);
+    print_time(to, 12, (double)c->ns * 1e-6, timed);
+    print_time(to, 12, (double)c->wait_ns * 1e-6, timed && !ar_row_is_native(row));
+    print_time(to, 10, (double)c->setup_ns * 1e-6, timed);
     print_us(to, c->least_ns, timed);
     print_us(to, ar_row_quantile(row, 0.5), timed);
     print_us(to, ar_row_quantile(row, 0.99), timed);
@@ -67,7 +66,8 @@ print_row(FILE *to, const struct ar_row *row, const struct widths *w)
             row->key.entry == AR_ENTRY_ALLREDUCE ? "" : ": ",
             row->key.entry == AR_ENTRY_ALLREDUCE ? "" : ar_entry_names[row->key.entry]);
     if (row->running_ns > 0)
-        fprintf(to, " (a call under way for %.3f s)", (double)row->running_ns * 1e-9);
+        fprintf(to, " (a call under way for %s)",
+                ar_time_print((double)row->running_ns, time, sizeof time));
     fputc('\n', to);
 }
 
@@ -82,13 +82,14 @@ ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run 
         widest(table, offsetof(struct ar_row_key, requested), "requested"),
         comm < AR_COMM_COLUMN ? comm : AR_COMM_COLUMN - 1,
     };
+    char elapsed[AR_NUMBER_TEXT];
     fprintf(to, "liballreduce %s (%s): %s, ", run->version, run->family, run->program);
     if (run->rank >= 0)
         fprintf(to, "rank %d alone", run->rank);
     else
-        fprintf(to, "%d ranks", run->ranks);
-    fprintf(to, ", %s, %.1f s since the first allreduce\n", run->when,
-            (double)run->elapsed_ns * 1e-9);
+        fprintf(to, "%d rank%s", run->ranks, ar_plural((size_t)run->ranks));
+    fprintf(to, ", %s, %s since the first allreduce\n", run->when,
+            ar_time_print((double)run->elapsed_ns, elapsed, sizeof elapsed));
     fprintf(
         to,
         "calls, ms, wait and setup (in ms): of all ranks together; wait: of ms, with nothing "
@@ -128,9 +129,11 @@ ar_table_write_brief(FILE *to, const struct ar_table *table, const char *title)
     }
     for (size_t i = 0; i < sums.nrows; i++) {
         const struct ar_row *const row = &sums.rows[i];
-        fprintf(to, "liballreduce: %10llu %14llu %12.3f  %-32s %s\n",
+        char ms[AR_NUMBER_TEXT];
+        fprintf(to, "liballreduce: %10llu %14llu %12s  %-32s %s\n",
                 (unsigned long long)row->counts.calls, (unsigned long long)row->counts.bytes,
-                (double)row->counts.ns * 1e-6, row->key.ran, row->key.reason);
+                ar_number_print((double)row->counts.ns * 1e-6, ms, sizeof ms), row->key.ran,
+                row->key.reason);
     }
     fflush(to);
     ar_table_fini(&sums);

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "select/number.h"
+
 /* Times are known to 1/16 each, and a table of few calls to less. */
 #define TIMES_LEAST 1.5
 #define CALLS_LEAST 64 /* of a rank */
@@ -75,21 +77,22 @@ ar_watchdog_look(const struct ar_table *table, struct ar_alarm *alarms, size_t r
 static void
 add_row(struct ar_text *t, const struct ar_row *row)
 {
-    char size[AR_SIZE_TEXT];
-    ar_text_add(t, "%s from %s on %d ranks by %s (%.2f us)", row->key.op,
+    char size[AR_SIZE_TEXT], time[AR_NUMBER_TEXT];
+    ar_text_add(t, "%s from %s on %d ranks by %s (%s)", row->key.op,
                 ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size), row->key.nranks,
-                row->key.ran, (double)ar_row_own_ns(row) * 1e-3);
+                row->key.ran, ar_time_print((double)ar_row_own_ns(row), time, sizeof time));
 }
 
 char *
 ar_alarm_print(const struct ar_alarm *alarm, char *text, size_t room)
 {
     const struct ar_row_key *const key = &alarm->slow->key;
-    char first[AR_SIZE_TEXT], last[AR_SIZE_TEXT];
+    char first[AR_SIZE_TEXT], last[AR_SIZE_TEXT], times[AR_NUMBER_TEXT];
     struct ar_text t;
     ar_text_init(&t, text, room);
     add_row(&t, alarm->slow);
-    ar_text_add(&t, " is %.1f times slower than ", alarm->times);
+    ar_text_add(&t, " is %s times slower than ",
+                ar_number_print(alarm->times, times, sizeof times));
     add_row(&t, alarm->quick);
     ar_size_print(ar_size_bin_first(key->bin), first, sizeof first);
     ar_size_print(ar_size_bin_last(key->bin), last, sizeof last);

@@ -10,7 +10,9 @@ least_bytes=262144
 
 # predict ALGORITHM RANKS BYTES MACHINE: microseconds
 predict() {
-    ./allreduce explain "$1" -n "$2" -s "$3" --machine "$4" | sed -n 's/^  time  *\([0-9.e+]*\) us.*/\1/p'
+    ./allreduce explain "$1" -n "$2" -s "$3" --machine "$4" | awk '
+        BEGIN { us["ns,"] = us["ns"] = 0.001; us["us,"] = us["us"] = 1; us["ms,"] = us["ms"] = 1000; us["s,"] = us["s"] = 1e6 }
+        $1 == "time" { print $2 * us[$3] }'
 }
 
 for ranks in ${CLUSTER_RANKS:-1 2}; do

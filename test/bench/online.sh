@@ -16,7 +16,9 @@ online() {
         preload "$1" ALLREDUCE_ALGO=shm test/bench/loop_cost "$2" "$3" </dev/null >>"$scratch/named" || fail "named"
         preload "$1" ALLREDUCE_TUNE=online ALLREDUCE_TUNE_DUMP="$dump" test/bench/loop_cost "$2" "$3" \
             </dev/null >>"$scratch/tuned" || fail "online"
-        sed -n 's/^# trials cost \([0-9.]*\) ms.*/\1/p' "$dump" >>"$scratch/counted"
+        awk '
+            BEGIN { ms["ns"] = 1e-6; ms["us"] = 0.001; ms["ms"] = 1; ms["s"] = 1000 }
+            /^# trials cost / { print $4 * ms[$5] }' "$dump" >>"$scratch/counted"
     done
     echo "$1,$2,$3,$(median <"$scratch/named"),$(median <"$scratch/tuned"),$(median <"$scratch/counted")" |
         awk -F, '{ printf "%5d %8d %9d %10.2f %10.2f %7.1f %% %12.2f\n", $1, $2, $3, $4, $5, ($5 / $4 - 1) * 100, $6 }'

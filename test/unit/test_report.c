@@ -279,9 +279,9 @@ in_brief_calls_of_a_kind_add_up_and_the_longest_time_comes_first(void **state)
     assert_string_equal(text, "liballreduce: title\n"
                               "liballreduce:      calls          bytes           ms  ran           "
                               "                   why\n"
-                              "liballreduce:          3             24        3.000  ring          "
+                              "liballreduce:          3             24         3.00  ring          "
                               "                   named\n"
-                              "liballreduce:          2             16        2.000  butterfly     "
+                              "liballreduce:          2             16         2.00  butterfly     "
                               "                   auto\n"
                               "liballreduce:          4             32        0.500  ring          "
                               "                   auto\n"
@@ -410,7 +410,7 @@ text_has_a_line_for_each_row_with_its_names_below_each_other(void **state)
     add(&table, row_of("segmented_ring(segment=64K)", "rule", 4, 2, 1000));
     char *text = written(write_text, &table);
     assert_non_null(strstr(text, "ran                          requested  communicator  why\n"));
-    assert_non_null(strstr(text, "1.5 s since the first allreduce"));
+    assert_non_null(strstr(text, "1.50 s since the first allreduce"));
     assert_non_null(strstr(text, "segmented_ring(segment=64K)  auto       -             rule\n"));
     assert_non_null(strstr(text, "ring                         auto       -             named\n"));
     free(text);

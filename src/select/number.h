@@ -1,0 +1,24 @@
+/* Numbers as people read them.  Files for programs have all digits instead.  Pure. */
+#ifndef AR_NUMBER_H
+#define AR_NUMBER_H
+
+#include <stddef.h>
+
+#define AR_NUMBER_TEXT 32 /* room for any number, and for a time with its unit */
+
+/* Three digits that count, without an exponent where one can do without: 0.0123, 1.23, 12300; "-"
+ * where x is not finite.  Returns text, cut to room. */
+char *ar_number_print(double x, char *text, size_t room);
+
+/* A time with the unit that fits: "12.3 us", "1.20 s".  Below half a picosecond, which in a
+ * prediction is but rounding, it is "0 us".  Returns text, cut to room. */
+char *ar_time_print(double ns, char *text, size_t room);
+
+/* "s" behind the name of what there are n of, but of one. */
+static inline const char *
+ar_plural(size_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+#endif

@@ -1,0 +1,88 @@
+/* Numbers and times as people read them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "select/number.h"
+
+static void
+a_number_has_three_digits_that_count(void **state)
+{
+    static const struct {
+        double x;
+        const char *text;
+    } cases[] = {
+        {0, "0"},
+        {1, "1.00"},
+        {1.2345, "1.23"},
+        {9.996, "10.0"},
+        {12.345, "12.3"},
+        {99.96, "100"},
+        {123.4, "123"},
+        {12345.6, "12346"},
+        {0.12345, "0.123"},
+        {0.01234, "0.0123"},
+        {0.0001234, "0.000123"},
+        {1.594e-10, "1.59e-10"},
+        {-1.2345, "-1.23"},
+        {INFINITY, "-"},
+        {NAN, "-"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[AR_NUMBER_TEXT];
+        assert_string_equal(ar_number_print(cases[i].x, text, sizeof text), cases[i].text);
+    }
+}
+
+/* Whatever the size: what is read back is within half of the last of three digits. */
+static void
+no_number_is_far_from_its_text(void **state)
+{
+    (void)state;
+    for (int i = -1200; i <= 1200; i++) {
+        const double x = exp(i * 0.0173);
+        char text[AR_NUMBER_TEXT];
+        const double read = strtod(ar_number_print(x, text, sizeof text), NULL);
+        if (fabs(read - x) > 0.00501 * x)
+            fail_msg("%g is %s", x, text);
+    }
+}
+
+static void
+a_time_has_the_unit_that_fits(void **state)
+{
+    static const struct {
+        double ns;
+        const char *text;
+    } cases[] = {
+        {0, "0 us"},        {1.59469e-7, "0 us"}, {0.012, "0.0120 ns"}, {999, "999 ns"},
+        {999.6, "1.00 us"}, {1234, "1.23 us"},    {999499, "999 us"},   {999600, "1.00 ms"},
+        {1.2e8, "120 ms"},  {1.5e9, "1.50 s"},    {3.6e12, "3600 s"},   {-1234, "-1.23 us"},
+        {INFINITY, "-"},    {NAN, "-"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[AR_NUMBER_TEXT];
+        assert_string_equal(ar_time_print(cases[i].ns, text, sizeof text), cases[i].text);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_number_has_three_digits_that_count),
+        cmocka_unit_test(no_number_is_far_from_its_text),
+        cmocka_unit_test(a_time_has_the_unit_that_fits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
