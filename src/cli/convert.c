@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/openmpi_json.h"
 #include "select/foreign.h"
 
 struct request {
@@ -93,7 +94,9 @@ text_of(const char *operand)
 static int
 fail(const char *what, const struct ar_problem *problem, int error)
 {
-    if (error == AR_ERR_SYNTAX)
+    if (error == AR_ERR_SYNTAX && problem->line == 0)
+        fprintf(stderr, "allreduce convert: %s: %s\n", what, problem->text);
+    else if (error == AR_ERR_SYNTAX)
         fprintf(stderr, "allreduce convert: %s: line %d, column %d: %s\n", what, problem->line,
                 problem->column, problem->text);
     else
@@ -134,7 +137,9 @@ ar_cli_convert(int argc, char **argv)
     const char *const of_what =
         request.from < AR_LIBRARIES ? ar_library_titles[request.from] : "rules";
     int error = AR_OK;
-    if (request.from < AR_LIBRARIES)
+    if (request.from == AR_LIBRARY_OPENMPI && ar_openmpi_is_json(text))
+        error = ar_openmpi_translate_json(&in, text, &problem);
+    else if (request.from < AR_LIBRARIES)
         error = ar_translate_from(&in, request.from, text, &problem);
     if (!error && request.to < AR_LIBRARIES) {
         error = ar_rules_parse_lines(&rules, in.text ? in.text : text, &problem);

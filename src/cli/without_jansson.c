@@ -1,10 +1,12 @@
 /* What a program that was built without jansson has in the place of what reads and writes JSON by
- * it.  The command line is refused before any of this could run. */
+ * it.  The command line, and
+ * JSON for convert, are refused before anything else could happen. */
 #include <config.h>
 
 #include "cli/bench.h"
 #include "cli/cli.h"
 #include "cli/doctor.h"
+#include "cli/openmpi_json.h"
 #include "cli/report.h"
 
 int
@@ -14,6 +16,16 @@ ar_run_read(struct ar_read_run *run, const char *path)
     (void)path;
     ar_cli_need_jansson("report");
     return AR_EXIT_FAILED;
+}
+
+int
+ar_openmpi_translate_json(struct ar_translation *t, const char *text, struct ar_problem *problem)
+{
+    (void)t;
+    (void)text;
+    (void)problem;
+    ar_cli_need_jansson("convert: JSON");
+    return AR_ERR_SYNTAX;
 }
 
 int

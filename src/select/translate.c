@@ -37,6 +37,26 @@ ar_translator_end(struct ar_translator *x, int error)
     return error;
 }
 
+int
+ar_translator_end_rules(struct ar_translator *x, int error)
+{
+    struct ar_translation *const t = x->to;
+    struct ar_rules *rules;
+    error = ar_translator_end(x, error);
+    if (error)
+        return error;
+    error = ar_rules_parse_lines(&rules, t->text, x->problem);
+    if (!error) {
+        free(t->text);
+        t->text = ar_rules_text(rules);
+        ar_rules_destroy(rules);
+        error = t->text ? AR_OK : AR_ERR_MEMORY;
+    }
+    if (error)
+        ar_translation_fini(t);
+    return error;
+}
+
 void
 ar_translator_note(struct ar_translator *x, const char *format, ...)
 {
@@ -67,4 +87,48 @@ ar_translator_write_range(struct ar_translator *x, struct ar_range r)
         fputs("-inf", x->text);
     else if (r.max != r.min)
         fprintf(x->text, "-%zu", r.max);
+}
+
+const struct ar_counterpart *
+ar_translator_find(struct ar_translator *x, struct ar_word word)
+{
+    const struct ar_counterpart *const c = ar_counterpart_find(x->library, word);
+    if (!c) {
+        ar_text_add(&x->why, "%s has no allreduce ", ar_library_titles[x->library]);
+        ar_text_quote(&x->why, word);
+        ar_text_add(&x->why, "; allowed: ");
+        ar_text_counterparts(&x->why, x->library);
+        ar_translator_refuse(x, word.at);
+    }
+    return c;
+}
+
+void
+ar_translator_write(struct ar_translator *x, const struct ar_foreign_rule *rule)
+{
+    const struct ar_counterpart *const c = rule->is;
+    const struct ar_range any = AR_ANY_RANGE;
+    const bool any_ranks = memcmp(&rule->ranks, &any, sizeof any) == 0;
+    const bool has_sizes = !any_ranks || memcmp(&rule->sizes, &any, sizeof any) != 0;
+    const char *const choice = c->choice ? c->choice : "native";
+    if (!c->choice)
+        ar_translator_note(x, "%s's %s has no counterpart here: %s", ar_library_titles[c->library],
+                           c->name, c->note);
+    else if (c->note)
+        ar_translator_note(x, "%s's %s is %s: %s", ar_library_titles[c->library], c->name, choice,
+                           c->note);
+    fputs(choice, x->text);
+    if (rule->segment > 0)
+        fprintf(x->text, "(segment=%zu)", rule->segment);
+    if (has_sizes || rule->asks)
+        fputc(':', x->text);
+    if (has_sizes)
+        ar_translator_write_range(x, rule->sizes);
+    if (!any_ranks) {
+        fputc('@', x->text);
+        ar_translator_write_range(x, rule->ranks);
+    }
+    if (rule->asks)
+        fprintf(x->text, "%s%s", has_sizes ? "," : "", rule->asks);
+    fputs(";\n", x->text);
 }

@@ -1,4 +1,4 @@
-/* A translation under way, for translate_from.c and translate_to.c.  Pure. */
+/* A translation under way, for those files that know a grammar of another library's.  Pure. */
 #ifndef AR_TRANSLATE_H
 #define AR_TRANSLATE_H
 
@@ -25,12 +25,47 @@ bool ar_translator_begin(struct ar_translator *x, struct ar_translation *to,
  * error, or AR_ERR_MEMORY. */
 int ar_translator_end(struct ar_translator *x, int error);
 
+/* The same for a translation to rules: what was written is checked and printed as any other text of
+ * rules.  AR_ERR_SYNTAX, too. */
+int ar_translator_end_rules(struct ar_translator *x, int error);
+
 /* Adds a line to the notes, once. */
 void ar_translator_note(struct ar_translator *x, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Says that x->why tells a problem with what stands at; AR_ERR_SYNTAX. */
 int ar_translator_refuse(struct ar_translator *x, const char *at);
+
+/* The counterpart of a word of the text, or NULL with the problem told. */
+const struct ar_counterpart *ar_translator_find(struct ar_translator *x, struct ar_word word);
+
+/* What a library runs when. */
+struct ar_foreign_rule {
+    const struct ar_counterpart *is;
+    struct ar_range sizes; /* bytes */
+    struct ar_range ranks;
+    const char *asks; /* for more, as a clause does: "nodes=1"; NULL: nothing */
+    size_t segment;   /* bytes; 0: as the row has them */
+};
+
+#define AR_ANY_RANGE ((struct ar_range){0, SIZE_MAX})
+
+/* Writes it as a clause. */
+void ar_translator_write(struct ar_translator *x, const struct ar_foreign_rule *rule);
+
+/* What Open MPI's files have beside it, by the names that they have in words, in this order; 0:
+ * nothing. */
+struct ar_openmpi_extras {
+    const char *const *words;
+    size_t topology, segment, requests;
+};
+
+/* Writes a rule of an Open MPI file as a clause; where tells notes where it stands. */
+void ar_translator_write_openmpi(struct ar_translator *x, struct ar_foreign_rule rule,
+                                 const struct ar_openmpi_extras *extras, const char *where);
+
+/* Reads Open MPI's dynamic rules file, of the classic format. */
+int ar_translator_read_rules_file(struct ar_translator *x);
 
 /* Inclusive, SIZE_MAX is no end: "0-4096", "4096", "4096-inf". */
 void ar_translator_write_range(struct ar_translator *x, struct ar_range r);

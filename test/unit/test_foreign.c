@@ -1,4 +1,6 @@
 /* Settings of other libraries, as rules and back. */
+#include <config.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "cli/openmpi_json.h"
 #include "select/foreign.h"
 
 static struct ar_rules *
@@ -181,6 +184,141 @@ a_rules_file_chooses_as_open_mpi_does(void **state)
     ar_translation_fini(&t);
 }
 
+/* From version 2 on a rule may end with a count of requests; of an allreduce only segmented_ring
+ * takes a segment, which makes it the ring where there is none. */
+static void
+a_rule_has_a_count_of_requests_or_none(void **state)
+{
+    static const char rules[] = "rule-file-version-3\n1 2\n1 1\n4\n"
+                                "0 3 0 0\n"
+                                "100 2 0 4096 7\n"
+                                "200 5 2 0 8 # no segment\n"
+                                "300 5 0 65536\n";
+    (void)state;
+    struct ar_translation t = from(AR_LIBRARY_OPENMPI, rules);
+    assert_string_equal(t.text, "butterfly:0-99@1-inf;"
+                                "reduce_bcast(root=0,broadcast=binomial):100-199@1-inf;"
+                                "ring:200-299@1-inf;"
+                                "segmented_ring(segment=64K,window=4):300-inf@1-inf");
+    assert_non_null(strstr(t.notes, "line 6: segment 4096 is left out, as Open MPI's "
+                                    "nonoverlapping takes none"));
+    assert_non_null(strstr(t.notes, "line 6: request count 7 is left out"));
+    assert_non_null(strstr(t.notes, "line 7: topology 2 is left out"));
+    assert_non_null(strstr(t.notes, "line 7: Open MPI's segmented_ring without segment is its"));
+    ar_translation_fini(&t);
+}
+
+#ifndef AR_WITHOUT_JANSSON
+
+/* What Open MPI's manual has as its example, trailing comma and all, and more. */
+static const char json_file[] =
+    "{\n"
+    "  \"$schema\": \"tuned_schema.json\",\n"
+    "  \"rule_file_version\": 3, \"module\": \"tuned\",\n"
+    "  \"collectives\": {\n"
+    "    \"bcast\": [{\"rules\": [{\"alg\": \"chain\"}]}],\n"
+    "    \"allreduce\": [\n"
+    "      {\"comm_size_min\": 64, \"comm_size_max\": 128, \"rules\": [\n"
+    "        {\"msg_size_min\": 512, \"msg_size_max\": 511999, \"alg\": 2, },\n"
+    "        {\"msg_size_min\": 512000, \"msg_size_max\": \"inf\", \"alg\": "
+    "\"recursive_doubling\",\n"
+    "         \"reqs\": 8}]},\n"
+    "      {\"comm_rank_distribution\": \"single-node\", \"rules\": [\n"
+    "        {\"alg\": \"sparbit, }\"},\n"
+    "        {\"alg\": 5, \"seg_size\": 1024, \"faninout\": 3, \"fanout\": 3}]},\n"
+    "      {\"comm_rank_distribution\": \"one-per-node\", \"comm_size_max\": 2147483647, "
+    "\"rules\": [\n"
+    "        {\"msg_size_max\": 4095, \"alg\": \"ignore\"}, {\"msg_size_min\": 4096, \"alg\": "
+    "6}]},\n"
+    "    ]\n"
+    "  }\n"
+    "}\n";
+
+static void
+json_rules_match_first_come_first_served(void **state)
+{
+    struct ar_translation t;
+    struct ar_problem problem;
+    (void)state;
+    assert_true(ar_openmpi_is_json(json_file));
+    assert_false(ar_openmpi_is_json("1 2"));
+    if (ar_openmpi_translate_json(&t, json_file, &problem))
+        fail_msg("%d:%d: %s", problem.line, problem.column, problem.text);
+    assert_string_equal(t.text, "reduce_bcast(root=0,broadcast=binomial):512-511999@64-128;"
+                                "butterfly:500K-inf@64-128;"
+                                "native:0-inf@64-128;"
+                                "segmented_ring(segment=1K,window=4):nodes=1;"
+                                "native:0-4095,ppn=1;"
+                                "rhd:4K-inf,ppn=1;"
+                                "native");
+    assert_non_null(strstr(t.notes, "collectives.allreduce[0].rules[1]: reqs 8 is left out, as "
+                                    "Open MPI's recursive_doubling takes none"));
+    assert_non_null(strstr(t.notes, "collectives.allreduce[1].rules[0].alg: Open MPI has no "
+                                    "allreduce 'sparbit, }', and leaves out the rule"));
+    assert_non_null(strstr(t.notes, "collectives.allreduce[1].rules[1]: faninout 3 is left out"));
+    assert_non_null(strstr(t.notes, "collectives.allreduce[1].rules[1].fanout: no key of Open"));
+    ar_translation_fini(&t);
+}
+
+/* The file's distribution holds for rules that have none; "any" is one. */
+static void
+a_json_rule_overrides_what_holds_for_the_file(void **state)
+{
+    static const char file[] =
+        "{\"comm_rank_distribution\": \"single-node\", \"collectives\": {\"allreduce\": ["
+        "{\"comm_size_max\": 4, \"rules\": [{\"alg\": \"ring\"}]},"
+        "{\"comm_rank_distribution\": \"any\", \"rules\": [{\"alg\": 3}]}]}}";
+    struct ar_translation t;
+    struct ar_problem problem;
+    (void)state;
+    assert_int_equal(ar_openmpi_translate_json(&t, file, &problem), AR_OK);
+    assert_string_equal(t.text, "ring:0-inf@0-4,nodes=1;"
+                                "butterfly");
+    ar_translation_fini(&t);
+    assert_int_equal(ar_openmpi_translate_json(&t, "{\"collectives\": {}}", &problem), AR_OK);
+    assert_string_equal(t.text, "native");
+    ar_translation_fini(&t);
+}
+
+static void
+a_mistake_in_json_is_told_with_its_key(void **state)
+{
+    static const struct {
+        const char *text;
+        int line;
+        const char *says;
+    } wrong[] = {
+        {"{\n\"collectives\" {}}", 2, "not JSON: "},
+        {"{}", 0, "collectives: expected an object with a key for each collective"},
+        {"{\"rule_file_version\": 4}", 0, "rule_file_version: expected 3, found '4'"},
+        {"{\"module\": \"han\"}", 0, "module: expected \"tuned\", found '\"han\"'"},
+        {"{\"collectives\": {\"allreduce\": 1}}", 0, "collectives.allreduce: expected an array"},
+        {"{\"collectives\": {\"allreduce\": [1]}}", 0, "collectives.allreduce[0]: expected an obj"},
+        {"{\"collectives\": {\"allreduce\": [{}]}}", 0,
+         "collectives.allreduce[0].rules: expected an array of message rules"},
+        {"{\"collectives\": {\"allreduce\": [{\"comm_size_min\": -1}]}}", 0,
+         "collectives.allreduce[0].comm_size_min: expected a whole number from 0 on, or \"inf\", "
+         "found '-1'"},
+        {"{\"collectives\": {\"allreduce\": [{\"comm_rank_distribution\": \"some\"}]}}", 0,
+         "collectives.allreduce[0].comm_rank_distribution: expected any, one-per-node or"},
+        {"{\"collectives\": {\"allreduce\": [{\"rules\": [{}]}]}}", 0,
+         "collectives.allreduce[0].rules[0].alg: expected the name or the number"},
+        {"{\"collectives\": {\"allreduce\": [{\"rules\": [{\"alg\": 3, \"reqs\": 1.5}]}]}}", 0,
+         "collectives.allreduce[0].rules[0].reqs: expected a whole number"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct ar_translation t;
+        struct ar_problem problem;
+        const int error = ar_openmpi_translate_json(&t, wrong[i].text, &problem);
+        if (error != AR_ERR_SYNTAX || problem.line != wrong[i].line ||
+            !strstr(problem.text, wrong[i].says))
+            fail_msg("%s: %d, %d: %s", wrong[i].text, error, problem.line, problem.text);
+    }
+}
+
+#endif
+
 static void
 tokens_of_ucc_are_clauses(void **state)
 {
@@ -296,7 +434,7 @@ a_mistake_is_told_with_its_place(void **state)
         {AR_LIBRARY_OPENMPI, "1 2 1 2 2\n8 3 0 0\n4 3 0 0", 3, 1, "must ascend"},
         {AR_LIBRARY_OPENMPI, "1 2 2 8 1 0 3 0 0\n8 1 0 3 0 0", 1, 8, "must ascend"},
         {AR_LIBRARY_OPENMPI, "1 2 1 2 1\n0 99 0 0", 2, 3, "no allreduce '99'"},
-        {AR_LIBRARY_OPENMPI, "rule-file-version-3 1", 1, 1, "versions 1 and 2"},
+        {AR_LIBRARY_OPENMPI, "rule-file-version-0 1", 1, 19, "1 and above"},
         {AR_LIBRARY_UCC, "allreduce:0-4k:@dbtt", 1, 17, "no allreduce 'dbtt'"},
         {AR_LIBRARY_UCC, "allreduce:4k-1k:@dbt", 1, 11, "expected sizes"},
         {AR_LIBRARY_UCC, "allreduce:[x]:@dbt", 1, 11, "expected ranks"},
@@ -353,6 +491,12 @@ main(void)
         cmocka_unit_test(parameters_tell_which_id_is_meant),
         cmocka_unit_test(a_name_or_an_id_is_the_algorithm_for_all_sizes),
         cmocka_unit_test(a_rules_file_chooses_as_open_mpi_does),
+        cmocka_unit_test(a_rule_has_a_count_of_requests_or_none),
+#ifndef AR_WITHOUT_JANSSON
+        cmocka_unit_test(json_rules_match_first_come_first_served),
+        cmocka_unit_test(a_json_rule_overrides_what_holds_for_the_file),
+        cmocka_unit_test(a_mistake_in_json_is_told_with_its_key),
+#endif
         cmocka_unit_test(tokens_of_ucc_are_clauses),
         cmocka_unit_test(a_list_of_nccl_is_one_algorithm_or_what_auto_may_choose),
         cmocka_unit_test(there_and_back_the_same_runs),
