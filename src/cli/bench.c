@@ -122,7 +122,7 @@ run_place(struct run *run, size_t count, enum ar_place place)
     const int wrong = ar_measurement_run(m, &work);
     run->weight += weight;
     const int status = m->batches > 0 ? ar_results_add(run->results, m, &work) : AR_EXIT_DONE;
-    if (m->rank == 0 && !status && m->batches > 0)
+    if (m->speaks && !status && m->batches > 0)
         print_table(run, first);
     if (status)
         run->results->incomplete = "memory was over";
@@ -141,7 +141,7 @@ check_sizes(const struct run *run)
         const size_t bytes = sizes->bytes[i];
         if (bytes >= size && bytes / size <= INT_MAX)
             continue;
-        if (run->m.rank == 0)
+        if (run->m.speaks)
             fprintf(stderr, "allreduce bench: --sizes: %zu bytes: allowed here: %zu to %zu\n",
                     bytes, size, size * INT_MAX);
         return AR_EXIT_USAGE;
@@ -180,7 +180,7 @@ tell_incomplete(const struct run *run)
     const struct ar_results *const results = run->results;
     const int last = results->n > 0 ? results->rows[results->n - 1].batches : 0;
     ar_progress_clear(&run->progress);
-    if (run->m.rank != 0 || !results->incomplete)
+    if (!run->m.speaks || !results->incomplete)
         return;
     fprintf(stderr, "allreduce bench: %s in table %d of %d", results->incomplete, run->tables,
             run->all_tables);
@@ -192,13 +192,15 @@ tell_incomplete(const struct run *run)
 /* --- before and after --- */
 
 static int
-measure(struct ar_results *results, const struct ar_bench *bench)
+measure(struct ar_results *results, const struct ar_bench *bench, MPI_Comm comm,
+        const struct ar_node_places *places)
 {
     struct run run = {.results = results, .bench = bench};
     struct ar_measurement *const m = &run.m;
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length, status = ar_measurement_init(m, ar_named_at(bench->type), bench->op);
+    int length, status = ar_measurement_init(m, comm, places, ar_named_at(bench->type), bench->op);
     *results = (struct ar_results){.bench = bench,
+                                   .places = places,
                                    .nranks = m->nranks,
                                    .cpus = ar_measurement_cpus(),
                                    .type = ar_named_name(bench->type),
@@ -207,7 +209,7 @@ measure(struct ar_results *results, const struct ar_bench *bench)
     snprintf(results->mpi, sizeof results->mpi, "%.*s", (int)strcspn(version, "\n,"), version);
     for (char *c = results->mpi; *c; c++)
         *c = *c == '\t' ? ' ' : *c;
-    ar_progress_begin(&run.progress, "bench", m->rank == 0 && !bench->quiet);
+    ar_progress_begin(&run.progress, "bench", m->speaks && !bench->quiet);
     if (!status)
         status = run_sizes(&run);
     tell_incomplete(&run);
@@ -237,6 +239,8 @@ ar_cli_bench(int argc, char **argv)
 {
     struct ar_bench bench;
     struct ar_results results = {0};
+    struct ar_node_places places = {0};
+    MPI_Comm comm = MPI_COMM_NULL;
     int rank, nranks;
     ar_bench_read(&bench, argc, argv);
     MPI_Init(NULL, NULL);
@@ -253,12 +257,17 @@ ar_cli_bench(int argc, char **argv)
     if (!status)
         status = ar_operands_check("bench", &bench.type, 1, bench.op, rank);
     if (!status)
-        status = measure(&results, &bench);
+        status = ar_node_places_take(&places, bench.nodes, "bench", &comm);
+    if (!status)
+        status = measure(&results, &bench, comm, &places);
     /* Before MPI_Finalize: an interrupted launcher waits for a moment alone. */
     if (rank == 0 && (results.n > 0 || results.incomplete) && write_all(&results, argc, argv))
         status = status ? status : AR_EXIT_FAILED;
+    if (comm != MPI_COMM_NULL)
+        MPI_Comm_free(&comm);
     MPI_Finalize();
     ar_results_fini(&results);
+    ar_node_places_fini(&places);
     ar_bench_fini(&bench);
     return status;
 }

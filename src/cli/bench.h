@@ -23,7 +23,8 @@ struct ar_bench {
     unsigned places; /* enum ar_places */
     size_t rotate_bytes;
     bool exchange;
-    bool course; /* --preset=course */
+    bool course;       /* --preset=course */
+    const char *nodes; /* where the ranks are to be; NULL: where they are */
     enum ar_bench_format format;
     const char *output; /* file in place of stdout, or NULL */
     const char *html;   /* file, or NULL */
@@ -52,6 +53,7 @@ struct ar_result {
 
 struct ar_results {
     const struct ar_bench *bench;
+    const struct ar_node_places *places; /* borrowed */
     int nranks;
     int cpus;
     const char *type; /* "MPI_FLOAT"; borrowed, like op */
@@ -79,6 +81,9 @@ void ar_results_fini(struct ar_results *results);
 
 /* The distance of two results as people read it: "3.1e-07", "0"; returns text. */
 char *ar_error_print(double error, char *text, size_t room);
+
+/* Prints the line that says where the ranks are, if --nodes does. */
+void ar_results_print_places(const struct ar_results *results);
 
 /* Both print the rows from first on to stdout, under a head where that is row 0. */
 void ar_results_print_text(const struct ar_results *results, size_t first);

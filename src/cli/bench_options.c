@@ -39,6 +39,10 @@ static const struct argp_option table[] = {
      "Walk through buffers of so many bytes in turn: a cold cache (default: the same buffers in "
      "each call)",
      2},
+    {"nodes", 'N', "HxR|FILE", 0,
+     "As in a job whose ranks are so on nodes: 2x4 (2 nodes of 4 ranks), 2x4,cyclic, or a host "
+     "file.  Ranks of one node are taken for ranks of several; on several nodes they change places",
+     2},
     {NULL, 0, NULL, 0, "How long:", 3},
     {"time", 't', "SECONDS", 0, "For each size (default: 2)", 3},
     {"repetitions", 'r', "N", 0,
@@ -128,6 +132,21 @@ parse_place(struct argp_state *state, unsigned *places, const char *text)
         argp_error(state, "--place wants out, in or both, not '%s'", text);
 }
 
+/* A file is read by rank 0, when there are ranks. */
+static void
+parse_nodes(struct argp_state *state, struct ar_bench *bench, const char *text)
+{
+    struct ar_placement placement = {0};
+    char reason[1024];
+    struct ar_text why;
+    ar_text_init(&why, reason, sizeof reason);
+    bench->nodes = text;
+    if (ar_placement_is_shape(text) &&
+        ar_placement_parse_shape(&placement, text, &why) == AR_ERR_SYNTAX)
+        argp_error(state, "--nodes: %s", reason);
+    ar_placement_fini(&placement);
+}
+
 /* The options whose values can be wrong. */
 static error_t
 parse_value(int key, char *value, struct argp_state *state)
@@ -162,6 +181,9 @@ parse_value(int key, char *value, struct argp_state *state)
         return 0;
     case BUDGET:
         bench->budget = ar_option_seconds(state, "budget", value);
+        return 0;
+    case 'N':
+        parse_nodes(state, bench, value);
         return 0;
     case 't':
         bench->seconds = strtod(value, &end);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/nodes.h"
 #include "cli/cli.h"
 #include "cli/explain.h"
 #include "config/files.h"
@@ -206,35 +205,6 @@ parse_option(int key, char *value, struct argp_state *state)
     default:
         return ARGP_ERR_UNKNOWN;
     }
-}
-
-const char *
-ar_explain_places(char text[AR_EXPLAIN_PLACES], const struct ar_explain *request, int nnodes)
-{
-    struct ar_text t;
-    const struct ar_placement *const places = &request->placement;
-    const int nranks = request->nranks;
-    ar_text_init(&t, text, AR_EXPLAIN_PLACES);
-    ar_text_add(&t, "%d rank%s", nranks, ar_plural((size_t)nranks));
-    if (nnodes > 0)
-        ar_text_add(&t, " on %d node%s", nnodes, ar_plural((size_t)nnodes));
-    if (places->nnodes < 2)
-        return text;
-    if (nranks > AR_EXPLAIN_DRAWN_MAX) {
-        if (!ar_nodes_are_blocks(places->node_of, nranks))
-            ar_text_add(&t, ", not in blocks");
-        return text;
-    }
-    for (int node = 0; node < places->nnodes; node++) {
-        const char *separator = node == 0 ? " (" : " | ";
-        for (int r = 0; r < nranks; r++)
-            if (places->node_of[r] == node) {
-                ar_text_add(&t, "%s%d", separator, r);
-                separator = " ";
-            }
-    }
-    ar_text_add(&t, ")");
-    return text;
 }
 
 int

@@ -53,13 +53,6 @@ struct ar_request ar_explain_call(const struct ar_explain *request);
  * in_order: a text of rules for the caller to free.  An enum ar_exit, having said why it failed. */
 int ar_explain_advise(char **rules, const struct ar_explain *request, bool in_order);
 
-#define AR_EXPLAIN_PLACES 256
-
-/* Prints "6 ranks on 3 nodes (0 1 | 2 3 | 4 5)" into text, which it returns; nnodes 0: unknown. The
- * ranks of each node stand there if they are few and the request places them. */
-const char *ar_explain_places(char text[AR_EXPLAIN_PLACES], const struct ar_explain *request,
-                              int nnodes);
-
 /* Says on stderr what is wrong with a text of rules, and where. */
 void ar_explain_problem(const char *text, const struct ar_problem *problem);
 

@@ -291,10 +291,11 @@ print_proof(const struct explained *e)
     const struct ar_explain *const request = e->request;
     const size_t at_once = e->count, count = e->whole;
     int error = AR_OK;
-    char places[AR_EXPLAIN_PLACES];
-    printf("%s, %zu element%s of %zu byte%s",
-           ar_explain_places(places, request, request->placement.nnodes), count, ar_plural(count),
-           request->element_bytes, ar_plural(request->element_bytes));
+    char places[AR_PLACEMENT_TEXT];
+    printf(
+        "%s, %zu element%s of %zu byte%s",
+        ar_placement_print(&request->placement, request->nranks, request->placement.nnodes, places),
+        count, ar_plural(count), request->element_bytes, ar_plural(request->element_bytes));
     if (at_once > 0 && at_once < count)
         printf(" in %zu segments, %d in flight; below, one of %zu", (count + at_once - 1) / at_once,
                ar_algorithm_window(e->choice.algorithm, &e->choice.params, request->nranks),
@@ -416,13 +417,14 @@ write_notes(struct ar_svg_text *text, const struct explained *e)
     const struct ar_explain *const request = e->request;
     const struct ar_algorithm *const row = e->choice.algorithm;
     const size_t count = e->count, bytes = count * request->element_bytes;
-    char drawn[64] = "", places[AR_EXPLAIN_PLACES];
+    char drawn[64] = "", places[AR_PLACEMENT_TEXT];
     if (e->drawn_count < count)
         snprintf(drawn, sizeof drawn, ", drawn as %zu", e->drawn_count);
     note(text, "%s", e->choice.algorithm->title);
-    note(text, "%s; %zu elements of %zu bytes%s",
-         ar_explain_places(places, request, request->placement.nnodes), count,
-         request->element_bytes, drawn);
+    note(
+        text, "%s; %zu elements of %zu bytes%s",
+        ar_placement_print(&request->placement, request->nranks, request->placement.nnodes, places),
+        count, request->element_bytes, drawn);
     text->node_of = request->placement.nnodes > 1 ? request->placement.node_of : NULL;
     note(text,
          "Proved: each rank counts once, %s, in one expression on all ranks; no deadlock, no "

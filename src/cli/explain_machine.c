@@ -88,8 +88,10 @@ tell_error(const struct scene *scene, int error)
 static void
 print_scene(const struct scene *scene)
 {
-    char size[AR_SIZE_TEXT], places[AR_EXPLAIN_PLACES];
-    printf("%s, %s bytes, on: %s\n\n", ar_explain_places(places, scene->request, scene->nnodes),
+    char size[AR_SIZE_TEXT], places[AR_PLACEMENT_TEXT];
+    printf("%s, %s bytes, on: %s\n\n",
+           ar_placement_print(&scene->request->placement, scene->request->nranks, scene->nnodes,
+                              places),
            ar_size_print(scene->bytes, size, sizeof size),
            scene->machine.title[0] ? scene->machine.title : "a machine without title");
 }
@@ -363,9 +365,11 @@ explain_auto(const struct scene *scene)
     char *const rules = ar_advice_rules(&advice);
     if (!rules)
         return tell_error(scene, AR_ERR_MEMORY);
-    char places[AR_EXPLAIN_PLACES];
+    char places[AR_PLACEMENT_TEXT];
     printf("auto on %s, by a model of: %s\n\n%s\n\n",
-           ar_explain_places(places, scene->request, scene->nnodes), scene->machine.title, rules);
+           ar_placement_print(&scene->request->placement, scene->request->nranks, scene->nnodes,
+                              places),
+           scene->machine.title, rules);
     for (int i = 0; i < advice.n; i++) {
         char name[AR_CHOICE_TEXT], size[AR_SIZE_TEXT], us[AR_NUMBER_TEXT];
         printf("  %10s bytes %12s us  %s\n", ar_size_print(advice.entries[i].at, size, sizeof size),

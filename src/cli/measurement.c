@@ -46,7 +46,7 @@ append(struct ar_measurement *m, enum ar_measured_kind kind, const char *label, 
     more[n] = (struct ar_measured){.kind = kind, .label = copy, .comm = comm, .outcome.reason = ""};
     m->nmeasured++;
     if (comm == MPI_COMM_NULL)
-        MPI_Comm_dup(MPI_COMM_WORLD, &more[n].comm);
+        MPI_Comm_dup(m->comm, &more[n].comm);
     return &more[n];
 }
 
@@ -62,12 +62,16 @@ ar_measurement_drop(struct ar_measurement *m, size_t i)
 }
 
 int
-ar_measurement_init(struct ar_measurement *m, struct ar_named *type, enum ar_op op)
+ar_measurement_init(struct ar_measurement *m, MPI_Comm comm, const struct ar_node_places *places,
+                    struct ar_named *type, enum ar_op op)
 {
     memset(m, 0, sizeof *m);
+    m->places = places;
     MPI_Comm_rank(MPI_COMM_WORLD, &m->rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &m->nranks);
-    MPI_Comm_dup(MPI_COMM_WORLD, &m->comm);
+    m->speaks = m->rank == 0;
+    MPI_Comm_rank(comm, &m->rank);
+    MPI_Comm_size(comm, &m->nranks);
+    MPI_Comm_dup(comm, &m->comm);
     ar_reduction_resolve(&m->reduction, ar_op_handle(op), type->geometry.type);
     int status = ar_judge_create(&m->judge, &m->reduction, m->rank, m->nranks);
     if (!status && (!append(m, AR_MEASURED_NATIVE, "native", MPI_COMM_NULL) ||
@@ -95,6 +99,16 @@ ar_measurement_clear(struct ar_measurement *m, size_t kept)
         ar_measurement_drop(m, m->nmeasured - 1);
 }
 
+/* The state of one of ours, on the nodes that are assumed; NULL without memory. */
+static struct ar_communicator *
+create_state(const struct ar_measurement *m, MPI_Comm comm, struct ar_config *config)
+{
+    struct ar_communicator *const state = ar_communicator_create_with(comm, config);
+    if (state && m->places->is_assumed)
+        ar_communicator_assume(state, m->places->placement.node_of);
+    return state;
+}
+
 /* On a communicator of its own. */
 static int
 add_rules(struct ar_measurement *m, const char *label, const char *text)
@@ -106,14 +120,14 @@ add_rules(struct ar_measurement *m, const char *label, const char *text)
         return AR_EXIT_FAILED;
     }
     if (config->error) {
-        if (m->rank == 0)
+        if (m->speaks)
             ar_say("%s", config->problem);
         ar_config_destroy(config);
         return AR_EXIT_USAGE;
     }
     struct ar_measured *e = append(m, AR_MEASURED_OURS, label, MPI_COMM_NULL);
     if (e)
-        e->state = ar_communicator_create_with(e->comm, config);
+        e->state = create_state(m, e->comm, config);
     return e && e->state ? AR_EXIT_DONE : AR_EXIT_FAILED;
 }
 
@@ -127,9 +141,9 @@ add_pick(struct ar_measurement *m, const char *label, const struct ar_choice *ch
     if (pick && !m->shared) {
         ar_process_begin();
         struct ar_config *const config = ar_config_from_algo("");
-        MPI_Comm_dup(MPI_COMM_WORLD, &m->shared_comm);
+        MPI_Comm_dup(m->comm, &m->shared_comm);
         if (config)
-            m->shared = ar_communicator_create_with(m->shared_comm, config);
+            m->shared = create_state(m, m->shared_comm, config);
     }
     if (pick && m->shared)
         e = append(m, AR_MEASURED_OURS, label, m->shared_comm);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "cli/judge.h"
+#include "cli/node_places.h"
 #include "cli/progress.h"
 #include "communicator/communicator.h"
 #include "reduce/named.h"
@@ -71,11 +72,13 @@ struct ar_stage {
 };
 
 struct ar_measurement {
-    int rank;
+    int rank; /* of comm */
     int nranks;
+    bool speaks;                         /* is this rank 0 of MPI_COMM_WORLD? */
+    const struct ar_node_places *places; /* borrowed */
     struct ar_reduction reduction;
     struct ar_judge *judge;
-    MPI_Comm comm;                /* for what is not timed */
+    MPI_Comm comm;                /* for what is not timed; all others are copies of it */
     struct ar_measured *measured; /* at first native and reduce + bcast */
     size_t nmeasured;
     double *times;                  /* of all, in the run under way */
@@ -88,9 +91,11 @@ struct ar_measurement {
     bool interrupted; /* a rank got a signal: the run is cut short, on all ranks alike.  It stays */
 };
 
-/* A measurement of op on type, which must take it.  An enum ar_exit, having said why; fini is due
- * in any case. */
-int ar_measurement_init(struct ar_measurement *m, struct ar_named *type, enum ar_op op);
+/* A measurement of op on type, which must take it, on the ranks of comm, which are at these places
+ * and are all those of MPI_COMM_WORLD.  An enum ar_exit, having said why; fini is due in any case.
+ */
+int ar_measurement_init(struct ar_measurement *m, MPI_Comm comm,
+                        const struct ar_node_places *places, struct ar_named *type, enum ar_op op);
 void ar_measurement_fini(struct ar_measurement *m);
 
 /* Adds what text in the grammar of ALLREDUCE_ALGO says, under a label.  An enum ar_exit,

@@ -99,6 +99,14 @@ print_number(int width, double x)
 }
 
 void
+ar_results_print_places(const struct ar_results *results)
+{
+    char text[AR_NODE_PLACES_TEXT];
+    if (results->places->text)
+        printf("%s\n", ar_node_places_describe(results->places, text));
+}
+
+void
 ar_results_print_text(const struct ar_results *results, size_t first)
 {
     const struct ar_bench *const bench = results->bench;
@@ -115,6 +123,7 @@ ar_results_print_text(const struct ar_results *results, size_t first)
                results->type, results->op, results->nranks, ar_plural((size_t)results->nranks),
                results->cpus, ar_plural((size_t)results->cpus), bench->repetitions,
                bench->repetitions == 1 ? "" : "es");
+        ar_results_print_places(results);
         if (bench->rotate_bytes > 0)
             printf("cold cache: calls walk through %s of buffers\n",
                    ar_size_print(bench->rotate_bytes, size, sizeof size));
@@ -173,7 +182,7 @@ ar_results_print_csv(const struct ar_results *results, size_t first)
     if (first == 0)
         printf("ranks,bytes,algorithm,median_us,min_us,max_us,times_native,result,"
                "avg_us,algbw_gbs,busbw_gbs,error,from_native,place,type,op,count,rotate_bytes,ran,"
-               "reason,batches,extra_bytes\n");
+               "reason,batches,extra_bytes,nodes,nodes_are\n");
     for (size_t i = first; i < results->n; i++) {
         const struct ar_result *const row = &results->rows[i];
         const struct ar_outcome *const o = &row->outcome;
@@ -192,7 +201,9 @@ ar_results_print_csv(const struct ar_results *results, size_t first)
         printf(",%d,", row->batches);
         if (ar_result_has_extra(row))
             printf("%.0f", o->extra_bytes);
-        putchar('\n');
+        putchar(',');
+        print_csv_text(results->places->text ? results->places->text : "");
+        printf(",%s\n", ar_node_places_are(results->places));
     }
     fflush(stdout);
 }

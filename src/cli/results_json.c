@@ -40,11 +40,13 @@ ar_results_print_json(const struct ar_results *results)
     int failed = !rows;
     for (size_t i = 0; i < results->n && !failed; i++)
         failed = json_array_append_new(rows, row_object(&results->rows[i]));
-    json_t *const all = json_pack("{si, si, ss, ss, ss, si, sI, sb, so}", "ranks", results->nranks,
-                                  "cpus", results->cpus, "mpi", results->mpi, "type", results->type,
-                                  "op", results->op, "repetitions", results->bench->repetitions,
-                                  "rotate_bytes", (json_int_t)results->bench->rotate_bytes,
-                                  "complete", !results->incomplete, "results", rows);
+    const struct ar_node_places *const places = results->places;
+    json_t *const all = json_pack(
+        "{si, si, ss, ss, ss, si, sI, ss?, ss?, sb, so}", "ranks", results->nranks, "cpus",
+        results->cpus, "mpi", results->mpi, "type", results->type, "op", results->op, "repetitions",
+        results->bench->repetitions, "rotate_bytes", (json_int_t)results->bench->rotate_bytes,
+        "nodes", places->text, "nodes_are", places->text ? ar_node_places_are(places) : NULL,
+        "complete", !results->incomplete, "results", rows);
     failed = failed || !all || json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
     failed = printf("\n") < 0 || fflush(stdout) || failed;
     json_decref(all);

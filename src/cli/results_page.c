@@ -158,6 +158,10 @@ put_preface(struct ar_html *page, const struct ar_results *results, const char *
                       results->mpi, results->nranks, ar_plural((size_t)results->nranks),
                       results->cpus, ar_plural((size_t)results->cpus), day,
                       results->bench->repetitions);
+    if (results->places->text) {
+        char text[AR_NODE_PLACES_TEXT];
+        ar_html_paragraph(page, "%s.", ar_node_places_describe(results->places, text));
+    }
     if (results->incomplete)
         ar_html_paragraph(page, "Incomplete: %s.", results->incomplete);
     if (results->bench->rotate_bytes > 0)

@@ -200,7 +200,7 @@ run(struct ar_measurement *m, struct ar_study_size *size, const size_t *order, s
     for (size_t i = 0; i < m->nmeasured; i++) {
         const struct ar_outcome *const o = &m->measured[i].outcome;
         size->seconds[order[i]] = o->median_us * 1e-6;
-        if (m->rank == 0 && o->wrong)
+        if (m->speaks && o->wrong)
             ar_say("%s gave a WRONG RESULT on %zu elements", m->measured[i].label, size->count);
     }
     ar_measurement_clear(m, 0);

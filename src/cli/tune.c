@@ -166,7 +166,9 @@ study_type(struct progress *progress, const struct ar_tune_state *state, size_t 
     const struct ar_tune *const tune = progress->all.tune;
     struct ar_measurement m;
     struct ar_study study = {0};
-    int status = ar_measurement_init(&m, ar_named_at(tune->types[type]), tune->op);
+    static const struct ar_node_places as_they_are = {0};
+    int status = ar_measurement_init(&m, MPI_COMM_WORLD, &as_they_are,
+                                     ar_named_at(tune->types[type]), tune->op);
     if (!status)
         status = ar_study_init(&study, &m, &progress->all.places, tune->sizes.bytes, tune->sizes.n);
     if (!status)

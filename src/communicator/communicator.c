@@ -226,6 +226,12 @@ ar_communicator_create_with(MPI_Comm comm, struct ar_config *config)
     return attach(c, comm, &error);
 }
 
+void
+ar_communicator_assume(struct ar_communicator *c, const int *node_of)
+{
+    c->assumed = node_of;
+}
+
 /* --- runs --- */
 
 static int

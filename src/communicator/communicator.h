@@ -55,6 +55,7 @@ struct ar_communicator {
     enum ar_engine engine;
     /* Of our own messages, and the map of nodes; borrowed at the first call that needs it. */
     struct ar_carriage carriage;
+    const int *assumed; /* nodes in place of those that MPI sees; NULL: none.  Borrowed */
     struct ar_memory memory[AR_MEMORY_GRADES];
     bool has_channel; /* made with the engine, for the ranks of this one's node */
     struct ar_channel channel;
@@ -107,6 +108,12 @@ struct ar_communicator *ar_communicator_find(MPI_Comm comm);
  * caller's in place of the environment's; alike on all ranks.  config becomes
  * comm's.  NULL where memory ran out or MPI refused. */
 struct ar_communicator *ar_communicator_create_with(MPI_Comm comm, struct ar_config *config);
+
+/* Takes the ranks of c, which are on one node and have made no call yet, for ranks of several: each
+ * rank's node, numbered as in struct ar_params, is borrowed; alike on all ranks.  What they would
+ * share on a node they share within an assumed one alone; all other messages are MPI's.  For
+ * measurements: programs run on the nodes that they have. */
+void ar_communicator_assume(struct ar_communicator *c, const int *node_of);
 
 /* From now on config, which becomes c's, decides; alike on all ranks. */
 void ar_communicator_configure(struct ar_communicator *c, struct ar_config *config);

@@ -1,7 +1,9 @@
 #include <config.h>
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "algorithms/nodes.h"
 #include "communicator/engine.h"
 
 /* Ranks of the whole job on this node, or 0 where the launcher does not say: a small communicator
@@ -29,17 +31,20 @@ static void
 look_at_node(struct ar_communicator *c, MPI_Comm comm)
 {
     int members = 0, cpus = 0;
+    if (c->assumed)
+        memcpy(c->carriage.node_of, c->assumed, (size_t)c->nranks * sizeof *c->assumed);
     for (int i = 0; i < c->nranks; i++)
         c->member_of[i] = c->carriage.node_of[i] == c->carriage.node_of[c->rank] ? members++ : -1;
     const int rank = c->member_of[c->rank];
     MPI_Comm node = ar_carriage_node(&c->carriage, comm, c->rank, c->nranks);
     if (node != MPI_COMM_NULL) {
-        cpus = ar_cpus_together(node);
+        cpus = ar_cpus_together(c->assumed ? comm : node);
         if (members > 1 && c->config->transport != AR_TRANSPORT_MPI && ar_channel_serves(members))
             c->has_channel = ar_channel_init(&c->channel, node, rank, members, CHANNEL_KIND);
     }
     const int local = local_ranks_of_job(); /* may be more than the communicator's */
-    c->wait = ar_wait_make(c->config->wait, local > members ? local : members, cpus);
+    const int here = c->assumed ? c->nranks : members;
+    c->wait = ar_wait_make(c->config->wait, local > here ? local : here, cpus);
     if (node != MPI_COMM_NULL && node != comm)
         PMPI_Comm_free(&node);
 }
@@ -78,8 +83,10 @@ map_memory(struct ar_communicator *c, MPI_Comm comm, int grade)
         size.chunk_bytes = ar_node_tune(c->nranks, is_crowded).chunk_bytes;
         size.spare = 0;
     }
-    memory->state = ar_node_init(&memory->node, comm, c->rank, c->nranks, size) ? AR_ENGINE_READY
-                                                                                : AR_ENGINE_FAILED;
+    const bool shares = !c->assumed || ar_nodes_count(c->assumed, c->nranks) == 1;
+    memory->state = shares && ar_node_init(&memory->node, comm, c->rank, c->nranks, size)
+                        ? AR_ENGINE_READY
+                        : AR_ENGINE_FAILED;
     if (memory->state == AR_ENGINE_READY)
         c->wait = ar_wait_make(c->config->wait, memory->node.piece.ranks, memory->node.piece.cpus);
 }

@@ -2,8 +2,10 @@
 
 #include <stdlib.h>
 
+#include "algorithms/nodes.h"
 #include "schedule/error.h"
 #include "schedule/grow.h"
+#include "select/number.h"
 
 #define BLANKS    " \t\r"
 #define FORMS     "HOST, HOST:N for N ranks in a row, or rank N=HOST"
@@ -17,6 +19,15 @@ ar_placement_fini(struct ar_placement *p)
 {
     free(p->node_of);
     *p = (struct ar_placement){.nranks = 0};
+}
+
+/* The first ranks have their numbers before the others of their nodes ask for them. */
+void
+ar_placement_number(int *node_of, int nranks)
+{
+    int nnodes = 0;
+    for (int r = 0; r < nranks; r++)
+        node_of[r] = node_of[r] == r ? nnodes++ : node_of[node_of[r]];
 }
 
 /* Counts the ranks of the nodes, whose number is known.  AR_OK or AR_ERR_MEMORY. */
@@ -256,9 +267,8 @@ number_nodes(struct ar_placement *p, struct reader *in)
             first = host->rank;
         node_of[host->rank] = first;
     }
-    /* The first ranks have their numbers before the others of their nodes ask for them. */
-    for (int r = 0; r < p->nranks; r++)
-        node_of[r] = node_of[r] == r ? p->nnodes++ : node_of[node_of[r]];
+    ar_placement_number(node_of, p->nranks);
+    p->nnodes = ar_nodes_count(node_of, p->nranks);
 }
 
 int
@@ -283,4 +293,67 @@ ar_placement_parse_hosts(struct ar_placement *p, const char *text, struct ar_tex
     free(in.of);
     free(copy);
     return error;
+}
+
+/* --- who plays whom --- */
+
+int
+ar_placement_seat(int *player, const struct ar_placement *p, const int *real_node_of)
+{
+    struct ar_node_index wanted, real = {0};
+    int error = ar_node_index_init(&wanted, p->node_of, p->nranks);
+    if (!error)
+        error = ar_node_index_init(&real, real_node_of, p->nranks);
+    bool *const is_taken = error ? NULL : calloc((size_t)real.count, sizeof *is_taken);
+    if (!error && !is_taken)
+        error = AR_ERR_MEMORY;
+    for (int node = 0; node < wanted.count && !error; node++) {
+        const int first = wanted.first[node], size = wanted.first[node + 1] - first;
+        int k = 0;
+        while (k < real.count && (is_taken[k] || real.first[k + 1] - real.first[k] != size))
+            k++;
+        if (k == real.count) {
+            error = AR_ERR_PARAM;
+            break;
+        }
+        is_taken[k] = true;
+        for (int i = 0; i < size; i++)
+            player[wanted.ranks[first + i]] = real.ranks[real.first[k] + i];
+    }
+    free(is_taken);
+    ar_node_index_fini(&wanted);
+    ar_node_index_fini(&real);
+    return error;
+}
+
+/* --- in words --- */
+
+#define PRINTED_MOST 16 /* ranks that one can read in a line */
+
+char *
+ar_placement_print(const struct ar_placement *p, int nranks, int nnodes,
+                   char text[AR_PLACEMENT_TEXT])
+{
+    struct ar_text t;
+    ar_text_init(&t, text, AR_PLACEMENT_TEXT);
+    ar_text_add(&t, "%d rank%s", nranks, ar_plural((size_t)nranks));
+    if (nnodes > 0)
+        ar_text_add(&t, " on %d node%s", nnodes, ar_plural((size_t)nnodes));
+    if (p->nnodes < 2)
+        return text;
+    if (nranks > PRINTED_MOST) {
+        if (!ar_nodes_are_blocks(p->node_of, nranks))
+            ar_text_add(&t, ", not in blocks");
+        return text;
+    }
+    for (int node = 0; node < p->nnodes; node++) {
+        const char *separator = node == 0 ? " (" : " | ";
+        for (int r = 0; r < nranks; r++)
+            if (p->node_of[r] == node) {
+                ar_text_add(&t, "%s%d", separator, r);
+                separator = " ";
+            }
+    }
+    ar_text_add(&t, ")");
+    return text;
 }

@@ -39,4 +39,20 @@ int ar_placement_parse_hosts(struct ar_placement *placement, const char *text, s
 
 void ar_placement_fini(struct ar_placement *placement);
 
+/* Numbers nodes by their first ranks, as struct ar_params wants them: node_of has the first rank of
+ * each rank's node, and gets its number. */
+void ar_placement_number(int *node_of, int nranks);
+
+/* Who may be the ranks of the placement where ranks have nodes already, by real_node_of: player[r]
+ * gets a real rank for rank r, so that ranks share a real node just where they share one of the
+ * placement.  AR_OK; AR_ERR_PARAM: the nodes have other sizes; AR_ERR_MEMORY. */
+int ar_placement_seat(int *player, const struct ar_placement *placement, const int *real_node_of);
+
+#define AR_PLACEMENT_TEXT 256
+
+/* Prints "6 ranks on 3 nodes (0 1 | 2 3 | 4 5)" into text, which it returns; nnodes 0: unknown. The
+ * ranks of each node stand there if they are few and the placement has them on several. */
+char *ar_placement_print(const struct ar_placement *placement, int nranks, int nnodes,
+                         char text[AR_PLACEMENT_TEXT]);
+
 #endif

@@ -62,20 +62,32 @@ awk 'length > 110 { print; found = 1 } END { exit found }' "$scratch/out" || fai
 ! grep '!' "$scratch/out" || fail "course: a result is wrong"
 # The vector is really cut: a ring of 4p slices works on quarters, and in turn in a quarter of the scratch.
 expect_ok "slices" bench 2 --preset=course --sizes=64K --csv --place=in
-grep '^2,65536,ring N=8,' "$scratch/out" | grep -q 'ring(segment=n/4),named,2,8192$' ||
+grep '^2,65536,ring N=8,' "$scratch/out" | grep -q 'ring(segment=n/4),named,2,8192,,$' ||
     fail "slices: $(grep 'ring N=8' "$scratch/out")"
 for row in 'star N=2,*,32768' 'star N=8,*,8192' '"butterfly, halves N=8, pipelined",*,16384'; do
-    grep -q "^2,65536,$(echo "$row" | sed 's/[*]/.*/')\$" "$scratch/out" || fail "scratch: no $row: $(cat "$scratch/out")"
+    grep -q "^2,65536,$(echo "$row" | sed 's/[*]/.*/'),,\$" "$scratch/out" || fail "scratch: no $row: $(cat "$scratch/out")"
 done
 
 # All algorithms have the way through shared memory, where an open window is 4 segments, however many they are.
 expect_ok "alike" bench 4 --preset=course --sizes=4K --csv --place=out
 ! grep 'window=auto' "$scratch/out" || fail "alike: these went another way"
 
+# Ranks of one node as those of several: hierarchical rows form two levels, and nobody shares memory across them.
+nodes='two_level(inter=ring);hier_ring;shm;ring:nodes=2,ppn=2'
+expect_ok "assumed nodes" bench 4 --algo="$nodes" --nodes=2x2,cyclic --sizes=8,4K --place=both
+grep -q '^--nodes=2x2,cyclic: 4 ranks on 2 nodes (0 2 | 1 3), assumed: ' "$scratch/out" || fail "does not say what is assumed"
+[ "$(grep -c ' shm .*by messages$' "$scratch/out")" -eq 4 ] || fail "shm across assumed nodes: $(cat "$scratch/out")"
+! grep -e WRONG -e 'ran native' "$scratch/out" || fail "assumed nodes: a wrong result, or not ours"
+printf 'a\nb:2\na\n' >"$scratch/hosts"
+expect_ok "a host file" bench 4 --algo="$nodes" --nodes="$scratch/hosts" --sizes=64 --csv
+[ "$(grep -c '^4,64,.*,right,.*,assumed$' "$scratch/out")" -eq 6 ] || fail "a host file: $(cat "$scratch/out")"
+expect_ok "as they are" bench 2 --algo=shm --nodes=1x2 --sizes=64 --csv
+[ "$(grep -c '^2,64,shm,.*,shm,named,.*,1x2,real$' "$scratch/out")" -eq 1 ] || fail "one node: $(cat "$scratch/out")"
+
 # A budget leaves out batches, but no table.
 launch 2 ./allreduce bench --algo=ring --sizes=8,1K --time=60 --repetitions=1000000 --budget=2 --csv >"$scratch/out"
 [ $? -le 1 ] || fail "budget: it fails"
-awk -F, '/^2,/ && $(NF - 1) < 1000000 { few++ } END { exit few < 3 }' "$scratch/out" ||
+awk -F, '/^2,/ && $(NF - 3) < 1000000 { few++ } END { exit few < 3 }' "$scratch/out" ||
     fail "budget: no row has fewer batches: $(cat "$scratch/out")"
 
 expect_ok "--algo twice" bench 2 --algo=ring --algo=star --sizes=8 --csv
@@ -87,7 +99,7 @@ for signal in INT TERM; do
     # shellcheck disable=SC2086 # words
     interrupt $signal "$scratch/err" 'batch [0-9]' $endless --csv --output="$scratch/bench.csv"
     [ "$status" = 130 ] || fail "SIG$signal: exit status $status"
-    [ "$(grep -c '^2,8,.*,[0-9]*,[0-9]*$' "$scratch/bench.csv")" -eq 3 ] ||
+    [ "$(grep -c '^2,8,.*,[0-9]*,[0-9]*,,$' "$scratch/bench.csv")" -eq 3 ] ||
         fail "SIG$signal: other than three rows: $(cat "$scratch/bench.csv")"
     grep -q 'bench: it was interrupted in table 1 of 2, which has [0-9]* of 1000000 batches' "$scratch/err" ||
         fail "SIG$signal: does not say so: $(cat "$scratch/err")"
@@ -135,6 +147,9 @@ json=--json
 # shellcheck disable=SC2086 # none without jansson
 expect_refused "half an element behind a good size" '2 bytes: allowed here: 4 to' --algo=ring --sizes=8,2 $json
 ! grep '"complete"' "$scratch/out" || fail "half an element: sizes were measured before it was refused"
+expect_refused "more places than ranks" '--nodes=2x2 places 4 ranks, and there are 2: mpiexec -n 4' --nodes=2x2
+expect_refused "an unknown shape" "'2x'; allowed: H nodes of R ranks each" --nodes=2x
+expect_refused "no host file" 'No such file' --nodes=/nowhere/hosts
 expect_refused "unknown option" 'unrecognized option' --sise=2
 for subcommand in bench tune; do
     for option in --help --usage; do

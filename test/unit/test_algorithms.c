@@ -14,6 +14,7 @@
 
 #include "algorithms/nodes.h"
 #include "algorithms/registry.h"
+#include "model/placement.h"
 #include "schedule/checker.h"
 #include "schedule/cost.h"
 #include "select/select.h"
@@ -147,6 +148,40 @@ every_row_is_proved_for_all_placements(void **state)
             setting_default(&setting, ar_algorithm_at(row), 257, (enum placement)placement);
             prove_few_counts(&setting);
         }
+    }
+}
+
+/* What a user types: shapes and host files, by their one parser. */
+static void
+every_row_is_proved_for_placements_as_they_are_read(void **state)
+{
+    static const char *const texts[] = {"4x4",
+                                        "4x4,cyclic",
+                                        "3x5,cyclic",
+                                        "2x7",
+                                        "1x6",
+                                        "7x1",
+                                        "5x2,cyclic",
+                                        "16x4,cyclic",
+                                        "a:3\nb\nc:2\na\nb:4\nd\n",
+                                        "rank 1=x\nrank 0=y\nrank 2=y\n"};
+    (void)state;
+    struct setting setting;
+    for (size_t i = 0; i < LENGTH(texts); i++) {
+        char reason[256];
+        struct ar_text why;
+        struct ar_placement placement;
+        ar_text_init(&why, reason, sizeof reason);
+        if ((ar_placement_is_shape(texts[i]) ? ar_placement_parse_shape : ar_placement_parse_hosts)(
+                &placement, texts[i], &why))
+            fail_msg("%s: %s", texts[i], reason);
+        for (size_t row = 0; row < ar_algorithm_count(); row++) {
+            setting_default(&setting, ar_algorithm_at(row), placement.nranks, PLACE_TOGETHER);
+            memcpy(setting.node_of, placement.node_of,
+                   (size_t)placement.nranks * sizeof *setting.node_of);
+            prove_counts(&setting);
+        }
+        ar_placement_fini(&placement);
     }
 }
 
@@ -434,6 +469,7 @@ main(void)
         cmocka_unit_test(every_row_is_proved_for_all_parameters),
         cmocka_unit_test(every_row_is_proved_for_all_parameters_of_many_ranks),
         cmocka_unit_test(every_row_is_proved_for_all_placements),
+        cmocka_unit_test(every_row_is_proved_for_placements_as_they_are_read),
         cmocka_unit_test(rows_whose_parameters_ask_nodes_are_proved_on_all_placements),
         cmocka_unit_test(rings_by_node_are_proved_and_cross_to_each_node_once),
         cmocka_unit_test(no_rank_is_overloaded_between_powers_of_two),

@@ -123,6 +123,53 @@ blocks_are_told_from_other_placements(void **state)
     ar_placement_fini(&p);
 }
 
+/* Who plays whom, as a text of digits. */
+static const char *
+seated(const char *placement, const char *real)
+{
+    static char text[32];
+    struct ar_placement p;
+    int node_of[16], player[16];
+    assert_int_equal(read_placement(&p, placement), AR_OK);
+    assert_int_equal(p.nranks, strlen(real));
+    for (int r = 0; r < p.nranks; r++)
+        node_of[r] = real[r] - '0';
+    const int error = ar_placement_seat(player, &p, node_of);
+    for (int r = 0; r < p.nranks; r++)
+        text[r] = (char)('0' + player[r]);
+    text[p.nranks] = '\0';
+    for (int r = 0; r < p.nranks && !error; r++)
+        for (int s = 0; s < p.nranks; s++)
+            assert_int_equal(p.node_of[r] == p.node_of[s],
+                             node_of[player[r]] == node_of[player[s]]);
+    ar_placement_fini(&p);
+    return error == AR_ERR_PARAM ? "no" : error ? "error" : text;
+}
+
+static void
+real_ranks_take_the_places_if_nodes_are_of_the_same_sizes(void **state)
+{
+    (void)state;
+    assert_string_equal(seated("2x2", "0011"), "0123");
+    assert_string_equal(seated("2x2,cyclic", "0011"), "0213");
+    assert_string_equal(seated("2x2", "0101"), "0213");
+    assert_string_equal(seated("a\nb\nb\n", "001"), "201"); /* rank 0's node is the larger one */
+    assert_string_equal(seated("a:2\nb\nc:3\na\n", "0122211"), "1502346");
+    assert_string_equal(seated("2x2", "0001"), "no");
+    assert_string_equal(seated("4x1", "0011"), "no");
+    assert_string_equal(seated("1x4", "0011"), "no");
+}
+
+static void
+nodes_are_numbered_by_their_first_ranks(void **state)
+{
+    int node_of[] = {0, 1, 0, 3, 1, 3};
+    const int expected[] = {0, 1, 0, 2, 1, 2};
+    (void)state;
+    ar_placement_number(node_of, 6);
+    assert_memory_equal(node_of, expected, sizeof expected);
+}
+
 int
 main(void)
 {
@@ -131,6 +178,8 @@ main(void)
         cmocka_unit_test(host_files_say_the_host_of_each_rank),
         cmocka_unit_test(what_is_wrong_in_a_host_file_has_its_line),
         cmocka_unit_test(blocks_are_told_from_other_placements),
+        cmocka_unit_test(real_ranks_take_the_places_if_nodes_are_of_the_same_sizes),
+        cmocka_unit_test(nodes_are_numbered_by_their_first_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
