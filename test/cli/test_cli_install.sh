@@ -25,11 +25,13 @@ root=$here/opt/allreduce
 for file in bin/allreduce lib/liballreduce.so lib/liballreduce.so.0 include/allreduce.h lib/pkgconfig/liballreduce.pc \
     share/man/man1/allreduce.1 share/man/man7/allreduce.7 \
     share/allreduce/rules/mpich.rules share/allreduce/rules/openmpi.rules share/allreduce/machines/flat.machine \
+    share/allreduce/modulefiles/allreduce/[0-9]* \
     share/bash-completion/completions/allreduce share/zsh/site-functions/_allreduce \
     share/fish/vendor_completions.d/allreduce.fish \
     share/doc/liballreduce/LICENSE share/doc/liballreduce/README.md share/doc/liballreduce/NEWS \
-    share/doc/liballreduce/doc/index.md share/doc/liballreduce/doc/deploy.md; do
-    [ -e "$root/$file" ] || fail "no $file"
+    share/doc/liballreduce/doc/index.md share/doc/liballreduce/doc/deploy.md share/doc/liballreduce/doc/pictures/ring.svg; do
+    # shellcheck disable=SC2086 # the version is a pattern
+    [ -e "$root"/$file ] || fail "no $file"
 done
 for name in rules machines; do
     for file in "${srcdir:-.}/$name"/*; do
