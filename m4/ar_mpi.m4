@@ -14,7 +14,7 @@ family mpich
 family other
 #endif
 END
-$1=`$2 -E conftest.c 2>&AS_MESSAGE_LOG_FD | sed -n -e 's/^world ((MPI_Comm) *0x0*101)$/abi/p' -e 's/^family //p' | sed 1q`
+$1=`$2 -E conftest.c 2>&AS_MESSAGE_LOG_FD | sed -n -e 's/^world ((MPI_Comm) *0x0*101)$/abi/p' -e 's/^world ((MPI_Comm) *257)$/abi/p' -e 's/^family //p' | sed 1q`
 rm -f conftest.c
 ])
 

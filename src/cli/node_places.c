@@ -100,8 +100,9 @@ ar_node_places_take(struct ar_node_places *places, const char *text, const char 
         ar_node_places_fini(places);
         return AR_EXIT_USAGE;
     }
-    int *const real = malloc(2 * (size_t)nranks * sizeof *real), *const player = real + nranks;
-    if (!real || ar_carrier_find_nodes(real, MPI_COMM_WORLD, rank, nranks))
+    int *const real = malloc((size_t)nranks * sizeof *real);
+    int *const player = calloc((size_t)nranks, sizeof *player);
+    if (!real || !player || ar_carrier_find_nodes(real, MPI_COMM_WORLD, rank, nranks))
         MPI_Abort(MPI_COMM_WORLD, AR_EXIT_FAILED);
     ar_placement_number(real, nranks);
     const int nnodes = ar_nodes_count(real, nranks);
@@ -121,6 +122,7 @@ ar_node_places_take(struct ar_node_places *places, const char *text, const char 
     else
         ar_node_places_fini(places);
     free(real);
+    free(player);
     return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }
 

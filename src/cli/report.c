@@ -62,7 +62,8 @@ static const struct argp argp = {
 int
 ar_rank_files_find(glob_t *found, const char *path)
 {
-    char *const pattern = malloc(2 * strlen(path) + sizeof ".rank*");
+    static const char ranks[] = ".rank*";
+    char *const pattern = malloc(2 * strlen(path) + sizeof ranks);
     size_t length = 0;
     if (!pattern)
         return GLOB_NOSPACE;
@@ -71,7 +72,7 @@ ar_rank_files_find(glob_t *found, const char *path)
             pattern[length++] = '\\';
         pattern[length++] = *path;
     }
-    strcpy(pattern + length, ".rank*");
+    memcpy(pattern + length, ranks, sizeof ranks);
     const int error = glob(pattern, 0, NULL, found);
     free(pattern);
     return error;

@@ -1,6 +1,5 @@
 /* What a program that was built without jansson has in the place of what reads and writes JSON by
- * it.  The command line, and
- * JSON for convert, are refused before anything else could happen. */
+ * it.  The command line and JSON for convert are refused before anything else could happen. */
 #include <config.h>
 
 #include "cli/bench.h"

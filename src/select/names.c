@@ -1,5 +1,6 @@
 #include "select/names.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "select/foreign.h"
@@ -52,11 +53,16 @@ static bool
 resolve_id(struct ar_choice *choice, struct ar_word word, struct ar_text *why)
 {
     const struct ar_counterpart *const c = ar_counterpart_find(AR_LIBRARY_INTEL, word);
-    if (!c) {
+    if (!c) { /* greater than all that are known */
+        char last[8];
+        snprintf(last, sizeof last, "%d", AR_INTEL_ID_MAX);
         ar_text_add(why, "unknown Intel id ");
         ar_text_quote(why, word);
-        ar_text_add(why, ": I_MPI_ADJUST_ALLREDUCE has 0 (native) to %d; see allreduce list",
-                    AR_INTEL_ID_MAX);
+        ar_text_add(why,
+                    ": I_MPI_ADJUST_ALLREDUCE has 0 (native) to %d, the nearest is %d (%s); see "
+                    "allreduce list",
+                    AR_INTEL_ID_MAX, AR_INTEL_ID_MAX,
+                    ar_counterpart_find(AR_LIBRARY_INTEL, ar_word_of(last))->choice);
         return false;
     }
     /* A row, be it with parameters: the table is right, and a test says so. */

@@ -66,7 +66,7 @@ set_names(struct ar_record *record, MPI_Datatype type, MPI_Op op)
     const bool predefined = op != MPI_OP_NULL && ar_op_find(&which, op) == AR_OP_PREDEFINED;
     if (type != MPI_DATATYPE_NULL)
         PMPI_Type_get_name(type, name, &length);
-    snprintf(record->type, sizeof record->type, "%s", name);
+    snprintf(record->type, sizeof record->type, "%.*s", (int)sizeof record->type - 1, name);
     snprintf(record->op, sizeof record->op, "%s", predefined ? ar_op_name(which) : "user");
 }
 

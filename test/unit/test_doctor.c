@@ -14,13 +14,13 @@
 #include "cli/doctor.h"
 #include "topology.h"
 
-static char root[] = "test_doctor_XXXXXX";
+static char root[32];
 static char said[8192]; /* "verdict check: text\n" for each finding */
 
 static void
 make(const struct topology *t)
 {
-    memcpy(root + sizeof root - 7, "XXXXXX", 6);
+    snprintf(root, sizeof root, "test_doctor_XXXXXX");
     assert_non_null(mkdtemp(root));
     if (t)
         topology_make(t, root);
@@ -57,7 +57,7 @@ ar_find(struct ar_findings *findings, enum ar_verdict verdict, const char *check
     va_start(values, text);
     vsnprintf(said + strlen(said), sizeof said - strlen(said), text, values);
     va_end(values);
-    strcat(said, "\n");
+    snprintf(said + strlen(said), sizeof said - strlen(said), "\n");
 }
 
 static void

@@ -13,12 +13,12 @@
 #include "cores/levels.h"
 #include "topology.h"
 
-static char root[] = "test_levels_XXXXXX";
+static char root[32];
 
 static void
 make(const struct topology *t)
 {
-    memcpy(root + sizeof root - 7, "XXXXXX", 6);
+    snprintf(root, sizeof root, "test_levels_XXXXXX");
     assert_non_null(mkdtemp(root));
     topology_make(t, root);
 }

@@ -124,7 +124,9 @@ every_intel_id_is_a_row(void **state)
     }
     assert_refused("13", 1, "unknown Intel id '13'");
     assert_refused("99999999999999999999", 1, "unknown Intel id");
-    assert_refused("13", 1, "0 (native) to 12; see allreduce list");
+    assert_refused("13", 1,
+                   "0 (native) to 12, the nearest is 12 (two_level(inter=knary,lanes=one)); see "
+                   "allreduce list");
 }
 
 /* Ids 10 to 12: shared memory where that is all there is, and a tree across nodes. */
