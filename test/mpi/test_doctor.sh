@@ -52,7 +52,7 @@ expect_limited_end "the same without a job" 0 '^note  *rules .*were tuned on: mp
     ALLREDUCE_RULES="$scratch/rules" "$allreduce" doctor
 printf '%s\n' 'title the moon' 'rank reduction 1GB/s' 'node ranks 2 latency 1300ms bandwidth 1GB/s' 'network latency 1us bandwidth 1GB/s' >"$scratch/moon"
 expect_limited_end "a machine file from elsewhere" 0 \
-    '^warning  machine  *ALLREDUCE_MODEL (the moon) says 1300000.00 us for a short message within a node' \
+    '^warning  machine  *ALLREDUCE_MODEL (the moon) says 1.30 s for a short message within a node' \
     $MPIEXEC -n 2 env ALLREDUCE_MODEL="$scratch/moon" "$allreduce" doctor
 
 # Settings of the network, of a node that has no such card.
