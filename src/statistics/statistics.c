@@ -80,7 +80,8 @@ get_name(char name[AR_COMM_TEXT], MPI_Comm comm)
     if (PMPI_Comm_get_name(comm, whole, &length) != MPI_SUCCESS ||
         (strncmp(whole, made_up, strlen(made_up)) == 0 && ar_is_digit(whole[strlen(made_up)])))
         *whole = '\0';
-    size_t end = strnlen(whole, AR_COMM_TEXT - 1);
+    const size_t bytes = strlen(whole);
+    size_t end = bytes < AR_COMM_TEXT ? bytes : AR_COMM_TEXT - 1;
     while (end > 0 && ((unsigned char)whole[end] & 0xc0) == 0x80)
         end--;
     snprintf(name, AR_COMM_TEXT, "%.*s", (int)end, whole);
