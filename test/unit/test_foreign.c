@@ -440,7 +440,7 @@ a_mistake_is_told_with_its_place(void **state)
         {AR_LIBRARY_UCC, "allreduce:[x]:@dbt", 1, 11, "expected ranks"},
         {AR_LIBRARY_UCC, "allreduce:what:@dbt", 1, 11, "expected sizes, [ranks]"},
         {AR_LIBRARY_NCCL, "ring,rong", 1, 6, "no allreduce 'rong'"},
-        {AR_LIBRARY_INTEL, "13", 1, 1, "0 (native) to 12; see"},
+        {AR_LIBRARY_INTEL, "13", 1, 1, "0 (native) to 12, the nearest is 12 ("},
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
