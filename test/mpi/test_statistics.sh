@@ -98,8 +98,8 @@ expect_field "$file" '"comm": "the \\"second\\" <b>"' calls 4
 expect_field "$file" '"comm": "dritte Stüfe"' calls 6
 expect_field "$file" '"comm": ""' calls 8
 expect_rows_of "$file" 5
-./allreduce report "$file" >"$scratch/out"
-grep -q ' 3 * 2 dritte Stüfe *4 ' "$scratch/out" || {
+[ "$HAVE_JANSSON" = no ] || ./allreduce report "$file" >"$scratch/out"
+[ "$HAVE_JANSSON" = no ] || grep -q ' 3 * 2 dritte Stüfe *4 ' "$scratch/out" || {
     fail "$title: the report does not tell communicators apart"
     cat "$scratch/out"
 }
