@@ -27,7 +27,8 @@ ar_preload_find(void)
     } places[] = {
         {folder, "/.libs"}, /* as libtool leaves it */
         {AR_LIBDIR, ""},
-        {folder, "/../lib"}, /* moved since it was installed */
+        {folder, "/../lib"},    /* moved since it was installed */
+        {folder, "/../../lib"}, /* the same, of a helper in libexec/liballreduce */
     };
     /* The first is for the linker, and may be in a package for developers. */
     static const char *const names[] = {AR_PRELOAD_NAME, AR_SONAME};
