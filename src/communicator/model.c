@@ -116,13 +116,18 @@ static struct known {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned turn; /* whose place the next new shape takes */
 
-/* A number for the settings and the map of nodes: those of others differ, but for chance. */
+/* A number for all that advice depends on, but for the machine: those of others differ, but for
+ * chance. */
 static uint64_t
 shape_of(const struct ar_communicator *c)
 {
-    uint64_t shape = ar_hash(c->config->text);
+    const uint64_t prime = 0x100000001b3U;
+    uint64_t shape = ar_hash(c->config->model_file ? c->config->model_file : "");
+    shape = (shape ^ c->config->scratch_bytes) * prime;
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        shape = (shape ^ c->config->allowed[i]) * prime;
     for (int r = 0; r < c->nranks; r++)
-        shape = (shape ^ (uint64_t)(c->carriage.node_of[r] + 1)) * 0x100000001b3U;
+        shape = (shape ^ (uint64_t)(c->carriage.node_of[r] + 1)) * prime;
     return shape;
 }
 
@@ -186,8 +191,11 @@ look_up(const struct ar_communicator *c, bool in_order, struct ar_machine *machi
                                  .nodes = ar_nodes_count(c->carriage.node_of, c->nranks),
                                  .in_order = in_order};
     free(file);
-    if (!*text && c->config->cache)
+    if (!*text && c->config->cache) {
         *text = ar_cache_read(c->config->cache, key);
+        if (*text && c->config->verbose > 0)
+            ar_say("auto on %d ranks, by rules of ALLREDUCE_CACHE: %s", c->nranks, *text);
+    }
     return *text ? RULES : knows_machine ? MACHINE : NOTHING;
 }
 

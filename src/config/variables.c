@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "config/config.h"
 #include "config/files.h"
@@ -150,22 +149,6 @@ parse_stats_file(const struct ar_setting *s)
     return error ? error : ar_stats_file_check(*name, s->why);
 }
 
-/* Only rank 0's folder is looked into. */
-static int
-parse_own_folder(const struct ar_setting *s)
-{
-    char **const name = s->field;
-    struct stat st;
-    const int error = take_name(s);
-    if (error)
-        return error;
-    if (stat(*name, &st) == 0 && S_ISDIR(st.st_mode))
-        return AR_OK;
-    ar_text_escape(s->why, ar_word_of(*name));
-    ar_text_add(s->why, ": no such folder; allowed: a folder that is there");
-    return AR_ERR_SYNTAX;
-}
-
 /* As an absolute path: the program may be in another folder when it is written. */
 static int
 parse_own_file(const struct ar_setting *s)
@@ -182,7 +165,7 @@ parse_own_file(const struct ar_setting *s)
 
 static const struct ar_value_kind machine_file = {parse_machine_file, take_name, print_name};
 static const struct ar_value_kind stats_file = {parse_stats_file, take_name, print_name};
-static const struct ar_value_kind own_folder = {.parse = parse_own_folder};
+static const struct ar_value_kind own_folder = {.parse = take_name}; /* rank 0's counts */
 static const struct ar_value_kind own_file = {.parse = parse_own_file};
 
 /* The number of the word between '|' in the row's values; enums are in this order. */

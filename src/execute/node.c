@@ -11,7 +11,7 @@
  *
  * Each flag is raised by the slot's own rank alone, with release, and read with acquire.  published
  * releases the contribution, and all that its rank read before; reduced releases the slice.
- * test/mpi/test_protocol.c proves that no other order is needed, for any machine, and that three
+ * test/mpi/test_protocol.c proves for up to 9 ranks that no other order is needed, and that three
  * slots would not do.
  */
 #include <config.h>

@@ -13,7 +13,8 @@ fail() {
 # make_it TARGET: by paths of its own, whatever the build is for.
 make_it() {
     make -s "$1" DESTDIR="$here" prefix=/opt/allreduce exec_prefix=/opt/allreduce libdir=/opt/allreduce/lib \
-        pkgconfigdir=/opt/allreduce/lib/pkgconfig datarootdir=/opt/allreduce/share >"$here.log" 2>&1 || {
+        pkgconfigdir=/opt/allreduce/lib/pkgconfig pkglibdir=/opt/allreduce/lib/liballreduce datarootdir=/opt/allreduce/share \
+        docdir=/opt/allreduce/share/doc/liballreduce zshcompletiondir=/opt/allreduce/share/zsh/site-functions >"$here.log" 2>&1 || {
         cat "$here.log"
         fail "make $1"
     }
