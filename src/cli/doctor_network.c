@@ -176,10 +176,11 @@ static const struct {
 enum { VARIABLES = sizeof variables / sizeof variables[0] };
 
 static const char *const by_tcp[] = {"tcp", "sockets", "udp", NULL};
-static const char *const by_rdma[] = {"verbs", "psm2",     "psm3",     "opx",     "efa",    "cxi",
-                                      "ib",    "rc",       "ud",       "dc",      "rc_x",   "ud_x",
-                                      "dc_x",  "rc_mlx5",  "ud_mlx5",  "dc_mlx5", "openib", "rc_v",
-                                      "ud_v",  "rc_verbs", "ud_verbs", "mlx",     NULL};
+/* Of cards below /sys/class/infiniband, where those of Slingshot (cxi) are not. */
+static const char *const by_rdma[] = {"verbs",    "psm2",     "psm3",    "opx",    "efa",  "ib",
+                                      "rc",       "ud",       "dc",      "rc_x",   "ud_x", "dc_x",
+                                      "rc_mlx5",  "ud_mlx5",  "dc_mlx5", "openib", "rc_v", "ud_v",
+                                      "rc_verbs", "ud_verbs", "mlx",     NULL};
 
 /* How many words of a list are among the names?  A list that begins with ^ tells what is not
  * taken: 0. */

@@ -29,9 +29,11 @@ int
 ar_translator_end(struct ar_translator *x, int error)
 {
     FILE *const files[] = {x->text, x->notes};
-    for (int i = 0; i < 2; i++)
-        if (!files[i] || ferror(files[i]) | fclose(files[i]))
+    for (int i = 0; i < 2; i++) {
+        const bool failed = !files[i] || ferror(files[i]);
+        if ((files[i] && fclose(files[i])) || failed)
             error = error ? error : AR_ERR_MEMORY;
+    }
     if (error)
         ar_translation_fini(x->to);
     return error;
