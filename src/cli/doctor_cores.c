@@ -8,6 +8,7 @@
 
 #include "cli/doctor.h"
 #include "cores/levels.h"
+#include "select/number.h"
 #include "select/words.h"
 
 /* --- words --- */
@@ -16,7 +17,7 @@
 static void
 add_count(struct ar_text *t, const char *before, int n, const char *what)
 {
-    ar_text_add(t, "%s%d %s%s", before, n, what, n == 1 ? "" : "s");
+    ar_text_add(t, "%s%d %s%s", before, n, what, ar_plural((size_t)n));
 }
 
 /* "0-3,8": n numbers that rise. */
@@ -56,13 +57,6 @@ add_cpus(struct ar_text *t, const struct ar_cpus *cpus)
     free(numbers);
 }
 
-static const char *const level_names[] = {
-    [AR_CPU_CORE] = "core",
-    [AR_CPU_CACHE] = "L3 cache",
-    [AR_CPU_NUMA] = "NUMA node",
-    [AR_CPU_SOCKET] = "socket",
-};
-
 /* " 2 sockets, 4 L3 caches", of the numbers for each level that are not 0; of those that are the
  * same, the widest. */
 static void
@@ -72,7 +66,7 @@ add_levels(struct ar_text *t, const char *before, const int counts[AR_CPU_LEVELS
     for (int level = AR_CPU_SOCKET; level > AR_CPU_CORE; level--)
         if (counts[level] > 0 && counts[level] != last) {
             last = counts[level];
-            add_count(t, before, last, level_names[level]);
+            add_count(t, before, last, ar_cpu_level_name((enum ar_cpu_level)level));
             before = ", ";
         }
 }
@@ -242,7 +236,8 @@ judge_bound(const struct view *v, struct ar_text *t)
     else
         ar_text_add(t, " bound to %d to %d CPUs", fewest, most);
     if (widest > AR_CPU_CORE && widest < AR_CPU_LEVELS)
-        ar_text_add(t, " within one %s%s", level_names[widest], v->n > 1 ? " each" : "");
+        ar_text_add(t, " within one %s%s", ar_cpu_level_name((enum ar_cpu_level)widest),
+                    v->n > 1 ? " each" : "");
     else if (widest > AR_CPU_CORE && v->n > 1)
         ar_text_add(t, " each");
     for (int level = 0; level < AR_CPU_LEVELS; level++)
@@ -384,7 +379,7 @@ ar_doctor_tell_load(struct ar_findings *findings, const char *host, double busy,
         ar_find(findings, AR_VERDICT_WARNING, "load",
                 "ranks wait for cores that others use: what is measured now is worth little",
                 "%s%sothers keep %.1f of %d CPU%s busy", at, colon, busy, cpus,
-                cpus == 1 ? "" : "s");
+                ar_plural((size_t)cpus));
     else
         ar_find(findings, AR_VERDICT_OK, "load", NULL, "%s%snobody else uses these CPUs", at,
                 colon);

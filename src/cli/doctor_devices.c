@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/doctor.h"
+#include "cores/sysfs.h"
 #include "select/words.h"
 
 /* Whose runtimes are asked about pointers (src/device), by what the names of libraries begin with:
@@ -42,17 +43,16 @@ count_files(const char *root, const char *pattern)
 static int
 count_cards(const char *root, const char *maker)
 {
-    char path[PATH_MAX], line[32];
+    char path[PATH_MAX];
     glob_t found;
     int n = 0;
     snprintf(path, sizeof path, "%s/sys/class/drm/renderD*/device/vendor", root);
     if (glob(path, 0, NULL, &found))
         return 0;
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        FILE *const file = fopen(found.gl_pathv[i], "re");
-        n += file && fgets(line, sizeof line, file) && strncmp(line, maker, strlen(maker)) == 0;
-        if (file)
-            fclose(file);
+        char *const line = ar_sysfs_line("", "%s", found.gl_pathv[i]);
+        n += line && strncmp(line, maker, strlen(maker)) == 0;
+        free(line);
     }
     globfree(&found);
     return n;

@@ -16,6 +16,7 @@
 #include "config/rank.h"
 #include "device/device.h"
 #include "execute/arena.h"
+#include "select/number.h"
 
 #define SOME_COMMUNICATORS 128
 #define PING_S             0.1
@@ -114,7 +115,7 @@ examine_nodes(struct ar_findings *findings, MPI_Comm node, int rank, int nranks)
     MPI_Gather(&told, (int)sizeof told, MPI_BYTE, all, (int)sizeof told, MPI_BYTE, 0, heads);
     if (all)
         ar_find(findings, AR_VERDICT_OK, "nodes", NULL, "%d rank%s on %d node%s", nranks,
-                nranks == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s");
+                ar_plural((size_t)nranks), nodes, ar_plural((size_t)nodes));
     for (int i = 0; all && i < nodes; i++) {
         ar_doctor_tell_binding(findings, &all[i].binding);
         ar_doctor_tell_load(findings, all[i].host, all[i].busy, all[i].cpus);

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/doctor.h"
+#include "cores/sysfs.h"
 #include "select/words.h"
 
 #define LEAST_LOCKED ((rlim_t)64 << 20) /* what RDMA needs for a few connections */
@@ -30,23 +30,12 @@ struct network {
 
 /* --- what is there --- */
 
-/* The first line of a file below root; "" if it cannot be read. */
-static void __attribute__((format(printf, 4, 5)))
-read_word(char *word, int room, const char *root, const char *format, ...)
+/* What a file says, whose line it frees; "" if nothing. */
+static void
+take_word(char *word, size_t room, char *line)
 {
-    char path[PATH_MAX];
-    const int length = snprintf(path, sizeof path, "%s", root);
-    va_list values;
-    va_start(values, format);
-    vsnprintf(path + length, sizeof path - (size_t)length, format, values);
-    va_end(values);
-    *word = '\0';
-    FILE *const file = fopen(path, "re");
-    if (file && !fgets(word, room, file))
-        *word = '\0';
-    if (file)
-        fclose(file);
-    word[strcspn(word, "\n")] = '\0';
+    snprintf(word, room, "%s", line ? line : "");
+    free(line);
 }
 
 /* Calls look for each entry of the folder, in the order of their names. */
@@ -73,10 +62,10 @@ look_at_port(struct network *net, struct ar_findings *findings, const char *card
 {
     static const char base[] = "/sys/class/infiniband/%s/ports/%d/%s";
     char state[64], physical[64], rate[64], kind[64];
-    read_word(state, sizeof state, net->root, base, card, port, "state");
-    read_word(physical, sizeof physical, net->root, base, card, port, "phys_state");
-    read_word(rate, sizeof rate, net->root, base, card, port, "rate");
-    read_word(kind, sizeof kind, net->root, base, card, port, "link_layer");
+    take_word(state, sizeof state, ar_sysfs_line(net->root, base, card, port, "state"));
+    take_word(physical, sizeof physical, ar_sysfs_line(net->root, base, card, port, "phys_state"));
+    take_word(rate, sizeof rate, ar_sysfs_line(net->root, base, card, port, "rate"));
+    take_word(kind, sizeof kind, ar_sysfs_line(net->root, base, card, port, "link_layer"));
     if (*state == '\0')
         return;
     net->ports++;
@@ -113,12 +102,12 @@ look_at_link(struct network *net, struct ar_findings *findings, const char *name
     char path[PATH_MAX], type[16], state[32], speed[32];
     const size_t length = strlen(net->names);
     (void)findings;
-    read_word(type, sizeof type, net->root, "/sys/class/net/%s/type", name);
+    take_word(type, sizeof type, ar_sysfs_line(net->root, "/sys/class/net/%s/type", name));
     if (strcmp(type, "772") == 0 || strcmp(name, "lo") == 0) /* ARPHRD_LOOPBACK */
         return;
     snprintf(net->names + length, sizeof net->names - length, "%s ", name);
-    read_word(state, sizeof state, net->root, "/sys/class/net/%s/operstate", name);
-    read_word(speed, sizeof speed, net->root, "/sys/class/net/%s/speed", name);
+    take_word(state, sizeof state, ar_sysfs_line(net->root, "/sys/class/net/%s/operstate", name));
+    take_word(speed, sizeof speed, ar_sysfs_line(net->root, "/sys/class/net/%s/speed", name));
     snprintf(path, sizeof path, "%s/sys/class/net/%s/device", net->root, name);
     const bool is_up = strcmp(state, "up") == 0;
     if (!is_up && access(path, F_OK))

@@ -17,6 +17,7 @@
 #include "config/rank.h"
 #include "cores/levels.h"
 #include "execute/shared.h"
+#include "select/number.h"
 
 /* --- settings --- */
 
@@ -156,12 +157,6 @@ examine_program(struct ar_findings *findings, const char *name)
 static void
 examine_cores(struct ar_findings *findings)
 {
-    static const char *const names[] = {
-        [AR_CPU_CORE] = "core",
-        [AR_CPU_CACHE] = "L3 cache",
-        [AR_CPU_NUMA] = "NUMA node",
-        [AR_CPU_SOCKET] = "socket",
-    };
     struct ar_cpus mine, online;
     char levels[128];
     struct ar_text text;
@@ -171,8 +166,8 @@ examine_cores(struct ar_findings *findings)
     for (int level = 0; level < AR_CPU_LEVELS; level++) {
         const int n = ar_cpu_domains_count("", (enum ar_cpu_level)level, &online);
         if (n > 0)
-            ar_text_add(&text, "%s%d %s%s", text.length ? ", " : ": ", n, names[level],
-                        n == 1 ? "" : "s");
+            ar_text_add(&text, "%s%d %s%s", text.length ? ", " : ": ", n,
+                        ar_cpu_level_name((enum ar_cpu_level)level), ar_plural((size_t)n));
     }
     const int cpus = ar_cpus_count(&mine);
     ar_find(findings, AR_VERDICT_OK, "cores", NULL, "%ld CPUs online%s; %d for this process",

@@ -25,18 +25,25 @@ static const char version[] = "liballreduce " PACKAGE_VERSION ", protocol " AR_P
 static const char reason_version[] = "ranks differ in version";
 
 int
-ar_broadcast(const struct ar_communicator *c, MPI_Comm comm, void *data, int bytes)
+ar_complete(const struct ar_communicator *c, MPI_Request *request)
 {
-    MPI_Request request;
-    int done = 0, error = PMPI_Ibcast(data, bytes, MPI_BYTE, 0, comm, &request);
-    if (!error && c->wait.blocks)
-        return PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    int done = 0, error = MPI_SUCCESS;
+    if (c->wait.blocks)
+        return PMPI_Wait(request, MPI_STATUS_IGNORE);
     while (!error && !done) {
-        error = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        error = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
         if (!done)
             sched_yield();
     }
     return error;
+}
+
+int
+ar_broadcast(const struct ar_communicator *c, MPI_Comm comm, void *data, int bytes)
+{
+    MPI_Request request;
+    const int error = PMPI_Ibcast(data, bytes, MPI_BYTE, 0, comm, &request);
+    return error ? error : ar_complete(c, &request);
 }
 
 int

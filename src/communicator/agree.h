@@ -19,8 +19,11 @@ int ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config
  * and what was there is destroyed.  Collective over comm.  MPI_SUCCESS or an error of MPI's. */
 int ar_agree_on(struct ar_communicator *c, MPI_Comm comm, struct ar_config **config);
 
-/* All get rank 0's bytes.  They may wait long, and rank 0 may need their core: so ranks may yield.
- * Each decides for itself how it waits, and all make the same MPI call.  Collective over comm.
+/* Waits for a request that may take long, while the rank waited for may need this core: so ranks
+ * may yield.  Each decides for itself how it waits.  MPI_SUCCESS or an error of MPI's. */
+int ar_complete(const struct ar_communicator *c, MPI_Request *request);
+
+/* All get rank 0's bytes, and wait for them as ar_complete does.  Collective over comm.
  * MPI_SUCCESS or an error of MPI's. */
 int ar_broadcast(const struct ar_communicator *c, MPI_Comm comm, void *data, int bytes);
 

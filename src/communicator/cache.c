@@ -69,6 +69,10 @@ write_file(const char *path, const struct ar_cache_key *key, const char *machine
     snprintf(made, sizeof made, "%s.%016" PRIx64 ".%ld", path, ar_host_hash(), (long)getpid());
     const int fd = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     FILE *const to = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!to && fd >= 0) {
+        close(fd);
+        unlink(made);
+    }
     if (!to)
         return false;
     write_rules(to, key, machine, rules);

@@ -109,6 +109,7 @@ advise(const struct ar_communicator *c, MPI_Comm comm, struct ar_machine *machin
 
 static struct known {
     uint64_t shape; /* 0: none */
+    bool has_machine;
     struct ar_machine machine;
     char *rules[2]; /* as ar_communicator's; NULL: nobody asked, or no advice */
 } known[SHAPES];
@@ -141,20 +142,23 @@ find_known(uint64_t shape)
     return NULL;
 }
 
-/* *rules is for the caller to free; false: it was another shape, and nothing is set. */
+/* *rules is for the caller to free; where the shape is unknown, nothing is set.  Is the machine
+ * known? */
 static bool
 recall(uint64_t shape, bool in_order, struct ar_machine *machine, char **rules)
 {
     pthread_mutex_lock(&lock);
     const struct known *const entry = find_known(shape);
-    if (entry) {
+    const bool has_machine = entry && entry->has_machine;
+    if (has_machine)
         *machine = entry->machine;
-        *rules = entry->rules[in_order] ? strdup(entry->rules[in_order]) : NULL;
-    }
+    if (entry && entry->rules[in_order])
+        *rules = strdup(entry->rules[in_order]);
     pthread_mutex_unlock(&lock);
-    return entry;
+    return has_machine;
 }
 
+/* machine NULL: the rules are known without it. */
 static void
 remember(uint64_t shape, bool in_order, const struct ar_machine *machine, const char *rules)
 {
@@ -164,8 +168,11 @@ remember(uint64_t shape, bool in_order, const struct ar_machine *machine, const 
         entry = &known[turn++ % SHAPES];
         free(entry->rules[0]);
         free(entry->rules[1]);
-        *entry = (struct known){.shape = shape, .machine = *machine};
+        *entry = (struct known){.shape = shape};
     }
+    if (machine)
+        entry->machine = *machine;
+    entry->has_machine |= machine != NULL;
     if (!entry->rules[in_order])
         entry->rules[in_order] = strdup(rules);
     pthread_mutex_unlock(&lock);
@@ -177,26 +184,30 @@ remember(uint64_t shape, bool in_order, const struct ar_machine *machine, const 
 enum { NOTHING, MACHINE, RULES };
 
 /* What this process remembers; else the machine file; else, or with it, what the folder of
- * ALLREDUCE_CACHE has.  *key is set. */
+ * ALLREDUCE_CACHE has.  *key is set unless it is RULES. */
 static int
-look_up(const struct ar_communicator *c, bool in_order, struct ar_machine *machine, char **text,
-        struct ar_cache_key *key)
+look_up(const struct ar_communicator *c, uint64_t shape, bool in_order, struct ar_machine *machine,
+        char **text, struct ar_cache_key *key)
 {
     char *file = NULL;
-    bool knows_machine = recall(shape_of(c), in_order, machine, text);
-    if (!*text && c->config->model_file)
+    bool knows_machine = recall(shape, in_order, machine, text);
+    if (*text)
+        return RULES;
+    if (c->config->model_file)
         knows_machine = !read_machine(c, machine, &file);
-    *key = (struct ar_cache_key){.number = shape_of(c) ^ (file ? ar_hash(file) : 0),
+    *key = (struct ar_cache_key){.number = shape ^ (file ? ar_hash(file) : 0),
                                  .nranks = c->nranks,
                                  .nodes = ar_nodes_count(c->carriage.node_of, c->nranks),
                                  .in_order = in_order};
     free(file);
-    if (!*text && c->config->cache) {
+    if (c->config->cache)
         *text = ar_cache_read(c->config->cache, key);
-        if (*text && c->config->verbose > 0)
-            ar_say("auto on %d ranks, by rules of ALLREDUCE_CACHE: %s", c->nranks, *text);
-    }
-    return *text ? RULES : knows_machine ? MACHINE : NOTHING;
+    if (!*text)
+        return knows_machine ? MACHINE : NOTHING;
+    if (c->config->verbose > 0)
+        ar_say("auto on %d ranks, by rules of ALLREDUCE_CACHE: %s", c->nranks, *text);
+    remember(shape, in_order, NULL, *text);
+    return RULES;
 }
 
 /* The rules on rank 0, from the machine: what is remembered, a file's, or measured.  Collective. */
@@ -205,9 +216,10 @@ find_text(const struct ar_communicator *c, MPI_Comm comm, bool in_order, char **
 {
     struct ar_machine machine = {.ranks_per_node = 1};
     struct ar_cache_key key;
+    const uint64_t shape = c->rank == 0 ? shape_of(c) : 0;
     int known_before = NOTHING;
     if (c->rank == 0)
-        known_before = look_up(c, in_order, &machine, text, &key);
+        known_before = look_up(c, shape, in_order, &machine, text, &key);
     int error = ar_broadcast(c, comm, &known_before, (int)sizeof known_before);
     if (!error && known_before == NOTHING)
         error = ar_measure(&machine, &c->carriage.wire, c->rank, c->carriage.node_of, c->nranks, 1);
@@ -218,7 +230,7 @@ find_text(const struct ar_communicator *c, MPI_Comm comm, bool in_order, char **
     error = advise(c, comm, &machine, in_order, text);
     if (error || !*text)
         return error;
-    remember(shape_of(c), in_order, &machine, *text);
+    remember(shape, in_order, &machine, *text);
     if (c->config->cache)
         ar_cache_write(c->config->cache, &key, machine.title, *text);
     return MPI_SUCCESS;

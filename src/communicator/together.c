@@ -1,8 +1,8 @@
 #include "communicator/together.h"
 
-#include <sched.h>
 #include <stddef.h>
 
+#include "communicator/agree.h"
 #include "schedule/error.h"
 
 /* Rank 0 searches.  It sends each helper its part of a wave, does its own, and receives the
@@ -37,25 +37,20 @@ static int
 send(const struct ar_communicator *c, int to, const void *data, size_t bytes)
 {
     const struct ar_wire *const w = &c->carriage.wire;
-    return PMPI_Send(data, (int)bytes, MPI_BYTE, ar_wire_rank(w, to), w->tag, w->comm);
+    MPI_Request request;
+    const int error =
+        PMPI_Isend(data, (int)bytes, MPI_BYTE, ar_wire_rank(w, to), w->tag, w->comm, &request);
+    return error ? error : ar_complete(c, &request);
 }
 
-/* Waits as ar_broadcast does: the rank waited for may need this very core. */
 static int
 receive(const struct ar_communicator *c, int from, void *data, size_t bytes)
 {
     const struct ar_wire *const w = &c->carriage.wire;
     MPI_Request request;
-    int done = 0, error = PMPI_Irecv(data, (int)bytes, MPI_BYTE, ar_wire_rank(w, from), w->tag,
-                                     w->comm, &request);
-    if (!error && c->wait.blocks)
-        return PMPI_Wait(&request, MPI_STATUS_IGNORE);
-    while (!error && !done) {
-        error = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (!done)
-            sched_yield();
-    }
-    return error;
+    const int error =
+        PMPI_Irecv(data, (int)bytes, MPI_BYTE, ar_wire_rank(w, from), w->tag, w->comm, &request);
+    return error ? error : ar_complete(c, &request);
 }
 
 /* --- a wave --- */

@@ -4,64 +4,51 @@
 
 #include <dirent.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "cores/sysfs.h"
 
 #define CPUS   "/sys/devices/system/cpu"
 #define CPU    CPUS "/cpu%d/"
 #define NODES  "/sys/devices/system/node"
 #define CACHES 16 /* of one CPU, more than any has */
 
-/* --- files --- */
-
-/* The first line of the file that root and the format name.  Malloced; NULL: it cannot be read. */
-static char *__attribute__((format(printf, 2, 0)))
-read_line(const char *root, const char *format, va_list values)
+const char *
+ar_cpu_level_name(enum ar_cpu_level level)
 {
-    char path[PATH_MAX], *line = NULL;
-    size_t room = 0;
-    const int length = snprintf(path, sizeof path, "%s", root);
-    if (length < 0 || length >= PATH_MAX ||
-        vsnprintf(path + length, sizeof path - (size_t)length, format, values) >= PATH_MAX - length)
-        return NULL;
-    FILE *const file = fopen(path, "re");
-    if (file && getline(&line, &room, file) < 0) {
-        free(line);
-        line = NULL;
-    }
-    if (file)
-        fclose(file);
-    return line;
+    static const char *const names[] = {
+        [AR_CPU_CORE] = "core",
+        [AR_CPU_CACHE] = "L3 cache",
+        [AR_CPU_NUMA] = "NUMA node",
+        [AR_CPU_SOCKET] = "socket",
+    };
+    return names[level];
 }
 
-/* Sets *cpus to the set in a file; false, and it is untouched, where there is none. */
-static bool __attribute__((format(printf, 3, 4)))
-read_map(struct ar_cpus *cpus, const char *root, const char *format, ...)
+/* --- files --- */
+
+/* Sets *cpus to the set that a file's line has, and frees the line; false, and it is untouched,
+ * where there is none. */
+static bool
+take_map(struct ar_cpus *cpus, char *line)
 {
-    va_list values;
-    va_start(values, format);
-    char *const line = read_line(root, format, values);
-    va_end(values);
     const bool is_read = line && ar_cpus_parse(cpus, line);
     free(line);
     return is_read;
 }
 
 /* The same with a number; a text that does not begin with one is 0. */
-static bool __attribute__((format(printf, 3, 4)))
-read_number(int *number, const char *root, const char *format, ...)
+static bool
+take_number(int *number, char *line)
 {
-    va_list values;
-    va_start(values, format);
-    char *const line = read_line(root, format, values);
-    va_end(values);
-    if (line)
+    const bool is_read = line;
+    if (is_read)
         *number = (int)strtol(line, NULL, 10);
     free(line);
-    return line != NULL;
+    return is_read;
 }
 
 /* Has the system this CPU, and is it online?  One that cannot be switched off has no such file. */
@@ -72,7 +59,7 @@ is_online(const char *root, int cpu)
     int online = 1;
     return snprintf(path, sizeof path, "%s" CPU "topology", root, cpu) < PATH_MAX &&
            access(path, F_OK) == 0 &&
-           (!read_number(&online, root, CPU "online", cpu) || online != 0);
+           (!take_number(&online, ar_sysfs_line(root, CPU "online", cpu)) || online != 0);
 }
 
 void
@@ -100,15 +87,15 @@ static bool
 read_core(struct ar_cpus *domain, const char *root, int cpu)
 {
     struct ar_cpus siblings, core;
-    int mine, other;
-    if (!read_map(&siblings, root, CPU "topology/core_cpus", cpu) &&
-        !read_map(&siblings, root, CPU "topology/thread_siblings", cpu))
+    int mine = 0, other = 0;
+    if (!take_map(&siblings, ar_sysfs_line(root, CPU "topology/core_cpus", cpu)) &&
+        !take_map(&siblings, ar_sysfs_line(root, CPU "topology/thread_siblings", cpu)))
         return false;
     memset(&core, 0, sizeof core);
-    const bool is_numbered = read_number(&mine, root, CPU "topology/core_id", cpu);
+    const bool is_numbered = take_number(&mine, ar_sysfs_line(root, CPU "topology/core_id", cpu));
     for (int i = ar_cpus_next(&siblings, -1); i >= 0; i = ar_cpus_next(&siblings, i))
-        if (i == cpu || !is_numbered || !read_number(&other, root, CPU "topology/core_id", i) ||
-            other == mine)
+        if (i == cpu || !is_numbered ||
+            !take_number(&other, ar_sysfs_line(root, CPU "topology/core_id", i)) || other == mine)
             ar_cpus_add(&core, i);
     if (!ar_cpus_have(&siblings, cpu))
         return false;
@@ -119,8 +106,8 @@ read_core(struct ar_cpus *domain, const char *root, int cpu)
 static bool
 read_socket(struct ar_cpus *domain, const char *root, int cpu)
 {
-    return read_map(domain, root, CPU "topology/package_cpus", cpu) ||
-           read_map(domain, root, CPU "topology/core_siblings", cpu);
+    return take_map(domain, ar_sysfs_line(root, CPU "topology/package_cpus", cpu)) ||
+           take_map(domain, ar_sysfs_line(root, CPU "topology/core_siblings", cpu));
 }
 
 /* Where Linux knows no clusters, each core is one of its own. */
@@ -128,7 +115,7 @@ static bool
 read_cluster(struct ar_cpus *domain, const char *root, int cpu)
 {
     struct ar_cpus cluster, core;
-    if (!read_map(&cluster, root, CPU "topology/cluster_cpus", cpu) ||
+    if (!take_map(&cluster, ar_sysfs_line(root, CPU "topology/cluster_cpus", cpu)) ||
         !read_core(&core, root, cpu) || ar_cpus_count(&cluster) <= ar_cpus_count(&core))
         return false;
     *domain = cluster;
@@ -139,9 +126,12 @@ static bool
 read_cache(struct ar_cpus *domain, const char *root, int cpu)
 {
     int level;
-    for (int i = 0; i < CACHES && read_number(&level, root, CPU "cache/index%d/level", cpu, i); i++)
+    for (int i = 0;
+         i < CACHES && take_number(&level, ar_sysfs_line(root, CPU "cache/index%d/level", cpu, i));
+         i++)
         if (level == 3)
-            return read_map(domain, root, CPU "cache/index%d/shared_cpu_map", cpu, i);
+            return take_map(domain,
+                            ar_sysfs_line(root, CPU "cache/index%d/shared_cpu_map", cpu, i));
     return read_cluster(domain, root, cpu);
 }
 
@@ -158,7 +148,7 @@ read_numa(struct ar_cpus *domain, const char *root, int cpu)
     DIR *const folder = opendir(path);
     for (struct dirent *entry; folder && !is_found && (entry = readdir(folder));)
         is_found = sscanf(entry->d_name, "node%d", &number) == 1 &&
-                   read_map(&node, root, NODES "/node%d/cpumap", number) &&
+                   take_map(&node, ar_sysfs_line(root, NODES "/node%d/cpumap", number)) &&
                    ar_cpus_have(&node, cpu);
     if (folder)
         closedir(folder);

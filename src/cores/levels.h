@@ -24,6 +24,9 @@ enum ar_cpu_level {
     AR_CPU_LEVELS
 };
 
+/* "core", "L3 cache", "NUMA node", "socket". */
+const char *ar_cpu_level_name(enum ar_cpu_level level);
+
 /* In place of a domain. */
 enum {
     AR_CPU_SPREAD = -1, /* the CPUs are in several: not bound to one */

@@ -109,6 +109,10 @@ struct call {
 
 #define CHUNK_BYTES ((size_t)256)
 
+/* Of memory that another communicator had, of more ranks. */
+static uint64_t numbers_before; /* of its chunks */
+static int ranks_before;        /* that it had more */
+
 /* Records what a rank does in calls on a communicator of so many ranks. */
 static void
 record(int rank, int nranks, const struct call *calls, size_t n)
@@ -119,9 +123,10 @@ record(int rank, int nranks, const struct call *calls, size_t n)
     struct ar_node node = {.rank = rank,
                            .nranks = nranks,
                            .chunk_bytes = CHUNK_BYTES,
+                           .sequence = numbers_before,
                            .piece = {.slots = memory,
                                      .slot_bytes = ar_node_slot_bytes(CHUNK_BYTES),
-                                     .stride = nranks}};
+                                     .stride = nranks + ranks_before}};
     trace = &traces[rank];
     trace->n = 0;
     for (size_t i = 0; i < n; i++) {
@@ -163,7 +168,7 @@ struct word {
 };
 
 /* What is wrong on purpose. */
-enum fault { NOTHING, RELAXED, IGNORED, FEWER_SLOTS };
+enum fault { NOTHING, RELAXED, RELAXED_PUBLISHED, RELAXED_REDUCED, IGNORED, FEWER_SLOTS };
 
 struct machine {
     int nranks;
@@ -180,7 +185,7 @@ static size_t nraises;
 static struct word *
 word_at(const struct machine *m, size_t byte)
 {
-    const size_t row = (size_t)m->nranks * ar_node_slot_bytes(CHUNK_BYTES);
+    const size_t row = (size_t)(m->nranks + ranks_before) * ar_node_slot_bytes(CHUNK_BYTES);
     const size_t at = m->fault == FEWER_SLOTS ? byte / row % m->turns * row + byte % row : byte;
     return &words[at / sizeof(uint64_t)];
 }
@@ -227,6 +232,15 @@ raise_flag(struct machine *m, int rank, const struct access *x)
     w->writer = rank;
 }
 
+/* Does a look at the flag there tell nothing of what was before? */
+static bool
+is_relaxed(const struct machine *m, size_t byte)
+{
+    const bool is_reduced =
+        byte % ar_node_slot_bytes(CHUNK_BYTES) == offsetof(struct slot, reduced);
+    return m->fault == RELAXED || m->fault == (is_reduced ? RELAXED_REDUCED : RELAXED_PUBLISHED);
+}
+
 /* False where nobody has raised it so far. */
 static bool
 see_flag(struct machine *m, int rank, const struct access *x)
@@ -234,7 +248,7 @@ see_flag(struct machine *m, int rank, const struct access *x)
     const struct raise *seen = word_at(m, x->at)->first;
     while (seen && seen->value < x->value)
         seen = seen->next;
-    for (int k = 0; seen && k < m->nranks && m->fault != RELAXED; k++)
+    for (int k = 0; seen && k < m->nranks && !is_relaxed(m, x->at); k++)
         if (seen->known.of[k] > m->known[rank].of[k])
             m->known[rank].of[k] = seen->known.of[k];
     return seen || m->fault == IGNORED;
@@ -282,8 +296,8 @@ static enum end
 order(int nranks, const struct call *calls, size_t n, enum fault fault, size_t turns)
 {
     struct machine m = {.nranks = nranks, .fault = fault, .turns = turns};
-    const size_t nwords =
-        SLOTS * (size_t)nranks * ar_node_slot_bytes(CHUNK_BYTES) / sizeof(uint64_t);
+    const size_t nwords = SLOTS * (size_t)(nranks + ranks_before) *
+                          ar_node_slot_bytes(CHUNK_BYTES) / sizeof(uint64_t);
     if (nwords > WORDS_MAX)
         abort();
     for (size_t i = 0; i < nwords; i++)
@@ -320,7 +334,7 @@ check_every_three_calls(void)
 static void
 check_long_rows(void)
 {
-    unsigned seed = 1;
+    unsigned seed = 1 + (unsigned)numbers_before;
     for (int p = 2; p <= RANKS_MAX; p++)
         for (int row = 0; row < 8; row++) {
             struct call calls[60];
@@ -342,6 +356,8 @@ check_faults(void)
     for (int p = 2; p <= 4; p++) {
         CHECK(order(p, slices, 2, NOTHING, 0) == ORDERED, "%d ranks", p);
         CHECK(order(p, slices, 2, RELAXED, 0) == CONFLICT, "%d ranks", p);
+        CHECK(order(p, slices, 2, RELAXED_PUBLISHED, 0) == CONFLICT, "%d ranks", p);
+        CHECK(order(p, slices, 2, RELAXED_REDUCED, 0) == CONFLICT, "%d ranks", p);
         CHECK(order(p, slices, 2, IGNORED, 0) == CONFLICT, "%d ranks", p);
         CHECK(order(p, slices, 2, FEWER_SLOTS, 3) == CONFLICT, "%d ranks", p);
         CHECK(order(p, whole, 2, FEWER_SLOTS, 3) == CONFLICT, "%d ranks, whole", p);
@@ -354,12 +370,16 @@ int
 main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
-    memory_bytes = SLOTS * RANKS_MAX * ar_node_slot_bytes(CHUNK_BYTES);
+    memory_bytes = SLOTS * (RANKS_MAX + 1) * ar_node_slot_bytes(CHUNK_BYTES);
     memory = calloc(1, memory_bytes);
     for (int rank = 0; rank < RANKS_MAX; rank++)
         traces[rank].of = malloc(ACCESSES_MAX * sizeof *traces[rank].of);
     check_faults();
     check_every_three_calls();
+    check_long_rows();
+    numbers_before = 5;
+    ranks_before = 1;
+    check_faults();
     check_long_rows();
     for (int rank = 0; rank < RANKS_MAX; rank++)
         free(traces[rank].of);
