@@ -33,6 +33,7 @@ enum ar_distance { AR_DISTANCE_DOUBLING, AR_DISTANCE_HALVING };
 enum ar_ring_order { AR_RING_BY_RANK, AR_RING_BY_NODE };
 
 struct ar_algorithm;
+struct ar_grouping;
 struct ar_node_index;
 
 /* What a user may set in parentheses behind an algorithm's name.  The algorithm itself makes every
@@ -63,6 +64,8 @@ struct ar_params {
      * first ranks; NULL: unknown, taken as one node.  Borrowed. */
     const int *node_of;
     const struct ar_node_index *node_index; /* of node_of; NULL: none.  Borrowed. */
+    /* Of the ranks, where they share memory; NULL: flat.  Borrowed. */
+    const struct ar_grouping *grouping;
 };
 
 /* Which parameters a row takes. */

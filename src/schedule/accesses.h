@@ -1,0 +1,78 @@
+/* Accesses: a schedule as its rank runs it where all ranks share memory.  Pure.
+ *
+ * A rank has an area that all ranks read and that it alone writes.  What a round of the schedule
+ * sends, to whomever, is stored in the area once, and a flag of that round is raised.  What is
+ * received is awaited by that flag and read where it stands: it is combined there, or loaded into
+ * the rank's own buffers where the schedule wants it in OUT, or needs it in one piece.
+ *
+ * Nothing in an area is overwritten before the vector's next chunk, so a receive into TMP moves
+ * nothing: TMP stands for the sender's area until the schedule writes there.
+ */
+#ifndef AR_ACCESSES_H
+#define AR_ACCESSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "schedule/schedule.h"
+
+enum ar_access_kind {
+    AR_ACCESS_STORE,   /* dst = a, where dst is in this rank's area */
+    AR_ACCESS_RAISE,   /* the flag of dst, which is this rank's: all that was stored for it is there
+                        */
+    AR_ACCESS_AWAIT,   /* the flag of a, another rank's */
+    AR_ACCESS_LOAD,    /* dst = a, where a is in another rank's area */
+    AR_ACCESS_COPY,    /* dst = a, both this rank's own */
+    AR_ACCESS_COMBINE, /* dst = a op b; a and b may be in areas */
+    AR_ACCESS_KINDS
+};
+
+/* Elements of one of the rank's buffers, or of an area. */
+struct ar_access_place {
+    bool is_shared;        /* in an area */
+    enum ar_buffer buffer; /* else */
+    int rank;              /* whose area */
+    int flag;              /* for which round it was stored there: a number from 0 on */
+    size_t begin;          /* in the area: where all that was stored for the flag begins */
+    size_t length;         /* of all that was stored for the flag */
+    size_t offset;         /* of the place: from begin in an area, from 0 in a buffer */
+};
+
+struct ar_access {
+    enum ar_access_kind kind;
+    size_t length; /* elements */
+    struct ar_access_place dst, a, b;
+};
+
+/* What one rank does.  Stage 0 stores what the first round sends; stage i + 1 does the rest of
+ * round i and stores what round i + 1 sends. */
+struct ar_accesses {
+    int rank;
+    int nranks;
+    struct ar_access *all; /* owned */
+    size_t n;
+    size_t *stage_end; /* owned; stage i is all[stage_end[i-1]] to before all[stage_end[i]] */
+    size_t nstages;
+    size_t tmp_begin, tmp_end; /* what is used of TMP */
+    /* Of all ranks: */
+    size_t area_length; /* elements of the largest area; what a flag is raised for begins at a
+                           multiple of AR_ACCESS_ALIGNMENT elements */
+    int nflags;         /* most of a rank */
+    bool meets_all;     /* in each round each rank awaits all others, and reads what it awaits in
+                           that round alone */
+};
+
+/* Elements of any size begin at a cache line if they begin at a multiple of this. */
+#define AR_ACCESS_ALIGNMENT ((size_t)64)
+
+/* Emits the schedule of a rank into *s, which has not been initialised.  AR_OK, and the caller
+ * finishes it; else an error, and nothing is left to finish. */
+typedef int ar_schedule_source(void *context, struct ar_schedule *s, int rank);
+
+/* Translates the schedule of rank; those of all nranks are asked for, once each.  AR_OK; an error
+ * of the source; AR_ERR_MEMORY; AR_ERR_PROOF where a receive meets no send. */
+int ar_accesses_init(struct ar_accesses *accesses, int rank, int nranks, ar_schedule_source *source,
+                     void *context);
+void ar_accesses_fini(struct ar_accesses *accesses);
+
+#endif
