@@ -20,6 +20,8 @@
 #define AR_MACHINE_PROBLEM  320
 #define AR_MACHINE_LEVELS   4
 #define AR_MACHINE_DIMS     4
+#define AR_MACHINE_DOMAINS  5 /* AR_GROUPING_LEVELS without that of all ranks */
+#define AR_MACHINE_NAME     16
 #define AR_MACHINE_FILE_MAX (1 << 16) /* bytes */
 
 /* How messages travel, within a node or between nodes. */
@@ -51,11 +53,30 @@ struct ar_level {
     double per_byte; /* up from a switch, and down to it; through a link each way */
 };
 
+/* What so many ranks of a node that follow each other share: a cache, a NUMA node, a socket.  It is
+ * what loads and stores of memory that they map together take; messages take what the node says. */
+struct ar_domain {
+    char name[AR_MACHINE_NAME];
+    int ranks;              /* a multiple of those of the domain inside */
+    double latency;         /* of a cache line, from the cache of one of them to another's core */
+    double per_byte;        /* of lines that one rank takes from another one after the other */
+    double serve;           /* what each further reader of the same line waits for the one before */
+    double link_per_byte;   /* into one such domain from without, for all its ranks together */
+    double memory_per_byte; /* of one such domain's memory, for all its ranks together */
+    size_t cache_bytes;     /* that they share: of the innermost; 0: none */
+};
+
 struct ar_machine {
     char title[AR_MACHINE_TITLE];
     double reduce_per_byte; /* of the result */
     double copy_per_byte;
+    double access; /* of a rank's time, for each flag that it awaits or raises, and for each load,
+                      store or combination of elements in shared memory */
+    int ahead;     /* flags in a row that a rank's core looks at before the first has come; 0: 1 */
     int ranks_per_node;
+    int cores_per_node;                           /* 0: not said */
+    int ndomains;                                 /* 0: what shared memory takes is not known */
+    struct ar_domain domains[AR_MACHINE_DOMAINS]; /* the innermost first; the last is the node */
     struct ar_travel node;
     double memory_per_byte; /* of a node, for all its messages together */
     struct ar_travel network;
@@ -89,8 +110,8 @@ int ar_measure_parse(double *value, enum ar_measure measure, struct ar_word word
                      struct ar_text *why);
 
 /* The text of a file that parses back to the same machine, to within the digits printed.  Machines
- * are printed that were measured: their nodes are alike, and their links are queues.  Malloced;
- * NULL without memory. */
+ * are printed that were measured: their nodes are alike, their links are queues, and nothing is
+ * known of levels inside a node.  Malloced; NULL without memory. */
 char *ar_machine_print(const struct ar_machine *machine);
 
 #endif

@@ -9,13 +9,14 @@
 #include "select/select.h"
 #include "select/words.h"
 
-enum part { RANK, NODE, NETWORK, SWITCH, TORUS, DRAGONFLY, PARTS };
+enum part { RANK, NODE, LEVEL, NETWORK, SWITCH, TORUS, DRAGONFLY, PARTS };
 enum kind { TIME, RATE, SIZE, COUNT, FACTOR, SHARING, DIMS };
 
-static const char *const parts[] = {"rank",  "node",      "network", "switch",
-                                    "torus", "dragonfly", NULL};
+static const char *const parts[] = {"rank",   "node",  "level",     "network",
+                                    "switch", "torus", "dragonfly", NULL};
 
-/* The values that a part's line may have.  The offset of a level's value is that in level 0. */
+/* The values that a part's line may have.  Where a part may stand several times, the offset is that
+ * of the first. */
 static const struct value {
     enum part part;
     const char *name;
@@ -26,7 +27,10 @@ static const struct value {
 #define AT(field) offsetof(struct ar_machine, field)
     {RANK, "reduction", RATE, false, AT(reduce_per_byte)},
     {RANK, "copy", RATE, false, AT(copy_per_byte)},
+    {RANK, "access", TIME, false, AT(access)},
+    {RANK, "ahead", COUNT, false, AT(ahead)},
     {NODE, "ranks", COUNT, true, AT(ranks_per_node)},
+    {NODE, "cores", COUNT, false, AT(cores_per_node)},
     {NODE, "latency", TIME, true, AT(node.latency)},
     {NODE, "bandwidth", RATE, true, AT(node.per_byte)},
     {NODE, "stream", RATE, false, AT(node.stream_per_byte)},
@@ -34,6 +38,13 @@ static const struct value {
     {NODE, "memory", RATE, false, AT(memory_per_byte)},
     {NODE, "eager", SIZE, false, AT(node.eager_bytes)},
     {NODE, "handshake", TIME, false, AT(node.handshake)},
+    {LEVEL, "ranks", COUNT, true, AT(domains[0].ranks)},
+    {LEVEL, "latency", TIME, true, AT(domains[0].latency)},
+    {LEVEL, "bandwidth", RATE, true, AT(domains[0].per_byte)},
+    {LEVEL, "serve", TIME, false, AT(domains[0].serve)},
+    {LEVEL, "link", RATE, false, AT(domains[0].link_per_byte)},
+    {LEVEL, "memory", RATE, false, AT(domains[0].memory_per_byte)},
+    {LEVEL, "cache", SIZE, false, AT(domains[0].cache_bytes)},
     {NETWORK, "latency", TIME, true, AT(network.latency)},
     {NETWORK, "bandwidth", RATE, true, AT(network.per_byte)},
     {NETWORK, "stream", RATE, false, AT(network.stream_per_byte)},
@@ -210,7 +221,9 @@ read_value(struct parser *p, const struct value *value, struct ar_word word)
 {
     struct ar_machine *const m = p->machine;
     const int level = value->part == SWITCH ? m->nlevels - 1 : 0;
-    void *const place = (char *)m + value->offset + (size_t)level * sizeof m->levels[0];
+    const size_t further = value->part == LEVEL ? (size_t)(m->ndomains - 1) * sizeof m->domains[0]
+                                                : (size_t)level * sizeof m->levels[0];
+    void *const place = (char *)m + value->offset + further;
     double *const time = place;
     const char *end;
     double rate;
@@ -296,14 +309,58 @@ take_values(struct parser *p, enum part part, const char *line)
     return true;
 }
 
+/* The name of a level inside a node. */
+static bool
+begin_level(struct parser *p, const char *line)
+{
+    struct ar_machine *const m = p->machine;
+    if (m->ndomains == AR_MACHINE_DOMAINS)
+        return REFUSE(p, line, "more than %d levels inside a node", AR_MACHINE_DOMAINS);
+    const struct ar_word name = take_word(p);
+    bool is_name = name.length > 0 && name.length < AR_MACHINE_NAME;
+    for (size_t i = 0; i < name.length; i++)
+        is_name = is_name && ar_is_name_char(name.at[i]);
+    if (!is_name || ar_is_digit(*name.at)) {
+        tell_place(p, name.at);
+        ar_text_add(p->why, "level has the name ");
+        ar_text_quote(p->why, name);
+        ar_text_add(p->why, "; allowed: a letter, then letters and digits, up to %d, such as l3",
+                    AR_MACHINE_NAME - 1);
+        return false;
+    }
+    for (int d = 0; d < m->ndomains; d++)
+        if (ar_word_is(name, m->domains[d].name))
+            return REFUSE(p, name.at, "level %s stands twice; each is allowed once",
+                          m->domains[d].name);
+    memcpy(m->domains[m->ndomains++].name, name.at, name.length);
+    return true;
+}
+
+static bool
+end_level(struct parser *p, const char *line)
+{
+    const struct ar_domain *const last = &p->machine->domains[p->machine->ndomains - 1];
+    if (p->machine->ndomains == 1)
+        return true;
+    if (last->ranks % last[-1].ranks > 0)
+        return REFUSE(p, line, "%d ranks of level %s are not a multiple of the %d of level %s",
+                      last->ranks, last->name, last[-1].ranks, last[-1].name);
+    if (last->cache_bytes > 0)
+        return REFUSE(p, line, "level %s has a cache; allowed: for the first level, here %s",
+                      last->name, p->machine->domains[0].name);
+    return true;
+}
+
 /* A network has one shape; switches may be several, each above the one before. */
 static bool
 begin_part(struct parser *p, enum part part, const char *line)
 {
     struct ar_machine *const m = p->machine;
-    if (p->seen[part] && part != SWITCH)
+    if (p->seen[part] && part != SWITCH && part != LEVEL)
         return REFUSE(p, line, "%s stands twice; allowed once", parts[part]);
     p->seen[part] = true;
+    if (part == LEVEL)
+        return begin_level(p, line);
     if (part < SWITCH)
         return true;
     if (p->seen[SWITCH] + p->seen[TORUS] + p->seen[DRAGONFLY] > 1)
@@ -322,6 +379,8 @@ end_part(struct parser *p, enum part part, const char *line)
 {
     struct ar_level *const levels = p->machine->levels;
     const int top = p->machine->nlevels - 1;
+    if (part == LEVEL)
+        return end_level(p, line);
     if (part == TORUS)
         levels[0].nodes = 1;
     if (part == DRAGONFLY) {
@@ -364,6 +423,21 @@ take_line(struct parser *p)
 
 /* --- the machine --- */
 
+/* The levels inside a node end with the node. */
+static bool
+finish_node(struct parser *p)
+{
+    const struct ar_machine *const m = p->machine;
+    const struct ar_domain *const last = &m->domains[m->ndomains > 0 ? m->ndomains - 1 : 0];
+    if (m->cores_per_node > 0 && m->cores_per_node < m->ranks_per_node)
+        return REFUSE(p, p->at, "the node's %d cores are fewer than its %d ranks",
+                      m->cores_per_node, m->ranks_per_node);
+    if (m->ndomains > 0 && last->ranks != m->ranks_per_node)
+        return REFUSE(p, p->at, "the last level, %s, has %d ranks; the node has %d, and so must it",
+                      last->name, last->ranks, m->ranks_per_node);
+    return true;
+}
+
 /* Sets what depends on other lines. */
 static bool
 finish(struct parser *p)
@@ -386,7 +460,7 @@ finish(struct parser *p)
                           m->levels[l].nodes);
         m->levels[l].per_byte = per_byte;
     }
-    return true;
+    return finish_node(p);
 }
 
 int

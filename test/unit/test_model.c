@@ -779,7 +779,40 @@ a_machine_is_what_its_file_says(void **state)
     assert_true(m.levels[0].latency == 100 && m.levels[1].per_byte == 0.001);
 }
 
+#define NETWORK "network latency 1us bandwidth 10GB/s\n"
+
+static void
+a_node_has_the_levels_of_its_file(void **state)
+{
+    struct ar_machine m;
+    char problem[AR_MACHINE_PROBLEM];
+    (void)state;
+    assert_int_equal(
+        ar_machine_parse(
+            &m,
+            "rank access 10ns ahead 4\n"
+            "node ranks 16 cores 32 latency 200ns bandwidth 20GB/s\n"
+            "level l3 ranks 4 latency 25ns bandwidth 40GB/s serve 5ns cache 16M link "
+            "20GB/s\n"
+            "level Node ranks 16 latency 0.1us bandwidth 10GB/s memory 50GB/s\n" NETWORK,
+            problem),
+        AR_OK);
+    assert_true(m.access == 10 && m.ahead == 4 && m.cores_per_node == 32 && m.ndomains == 2);
+    assert_string_equal(m.domains[0].name, "l3");
+    assert_true(m.domains[0].ranks == 4 && m.domains[0].latency == 25);
+    assert_true(m.domains[0].per_byte == 0.025 && m.domains[0].serve == 5);
+    assert_true(m.domains[0].cache_bytes == (size_t)16 << 20 && m.domains[0].link_per_byte == 0.05);
+    assert_string_equal(m.domains[1].name, "Node");
+    assert_true(m.domains[1].ranks == 16 && m.domains[1].latency == 100);
+    assert_true(m.domains[1].serve == 0 && m.domains[1].memory_per_byte == 0.02);
+    assert_int_equal(ar_machine_parse(&m, NETWORK, problem), AR_OK);
+    assert_true(m.ndomains == 0 && m.cores_per_node == 0 && m.ahead == 0);
+}
+
 static const char *const machines[] = {
+    "rank access 10ns ahead 4\nnode ranks 8 cores 8 latency 200ns bandwidth 20GB/s\n"
+    "level l3 ranks 4 latency 25ns bandwidth 40GB/s serve 5ns cache 16M link 20GB/s\n"
+    "level node ranks 8 latency 100ns bandwidth 10GB/s memory 50GB/s\n" NETWORK,
     "title one\nnetwork latency 1us bandwidth 10GB/s\n",
     "rank reduction 3.5GB/s\nnode ranks 4 latency 100ns bandwidth 5GB/s overhead 20ns memory "
     "30GB/s eager 8K\nnetwork latency 40us bandwidth 1Gbit/s overhead 3us eager 64K\n"
@@ -837,7 +870,8 @@ spoil(char *text, size_t room, unsigned *seed)
         "2147483647", "rank",  "node",      "network",     "switch",
         "torus",      "dims",  "dragonfly", "routers",     "ranks",
         "latency",    "eager", "sharing",   "fair",        "oversubscription",
-        "title",      "#",     "\n",        " ",           ""};
+        "title",      "#",     "\n",        " ",           "",
+        "level",      "serve", "cores",     "ahead"};
     char after[1024], spoiled[1100] = "";
     const size_t length = strlen(text);
     const size_t at = next_random(seed, (unsigned)length + 1);
@@ -922,6 +956,29 @@ a_bad_machine_is_refused_where_it_is_bad(void **state)
         {"switch nodes 4\ntorus dims 4 bandwidth 1GB/s\n", "2:1: a network has one shape"},
         {"torus dims 4x bandwidth 1GB/s\n", "1:12: dims cannot be '4x'"},
         {"switch nodes 4 bandwidth 1GB/s oversubscription 2\n", "1:1: give bandwidth or"},
+#define NODE               "node ranks 8 latency 1us bandwidth 1GB/s\n"
+#define LEVEL(name, ranks) "level " name " ranks " ranks " latency 1ns bandwidth 1GB/s"
+        {"level\n", "1:6: level has the name ''; allowed: a letter, then"},
+        {"level 3l ranks 4\n", "1:7: level has the name '3l'; allowed"},
+        {"level a.long.name.of.20.letters ranks 4\n", "1:7: level has the name 'a.long"},
+        {"level l3 rank 4\n",
+         "1:10: level has no 'rank'; allowed: ranks, latency, bandwidth, serve"},
+        {"level l3 ranks 4 latency 1ns\n", "1:1: level needs bandwidth"},
+        {"level l3 ranks 4 latency 1ns bandwidth 4\n", "1:40: bandwidth cannot be '4'; allowed"},
+        {LEVEL("a", "4") "\n" LEVEL("A", "8") "\n", "2:7: level a stands twice"},
+        {LEVEL("a", "4") "\n" LEVEL("b", "6") "\n",
+         "2:1: 6 ranks of level b are not a multiple of the 4 of level a"},
+        {LEVEL("a", "4") "\n" LEVEL("b", "8") " cache 1M\n",
+         "2:1: level b has a cache; allowed: for the first level, here a"},
+        {NODE LEVEL("a", "4") "\n" NETWORK,
+         "4:1: the last level, a, has 4 ranks; the node has 8, and so must it"},
+        {"node ranks 8 cores 4 latency 1us bandwidth 1GB/s\n" NETWORK,
+         "3:1: the node's 4 cores are fewer than its 8 ranks"},
+        {LEVEL("a", "1") "\n" LEVEL("b", "1") "\n" LEVEL("c", "1") "\n" LEVEL("d", "1") "\n" LEVEL(
+             "e", "1") "\nlevel f\n",
+         "6:1: more than 5 levels inside a node"},
+#undef LEVEL
+#undef NODE
         {"rank reduction 1GB/s\nrank copy 1GB/s\n", "2:1: rank stands twice"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -1000,6 +1057,7 @@ main(void)
         cmocka_unit_test(advice_keeps_to_what_may_serve),
         cmocka_unit_test(advice_is_the_same_whoever_gives_the_answers),
         cmocka_unit_test(a_machine_is_what_its_file_says),
+        cmocka_unit_test(a_node_has_the_levels_of_its_file),
         cmocka_unit_test(a_machine_printed_reads_back),
         cmocka_unit_test(no_text_of_a_machine_does_harm),
         cmocka_unit_test(a_bad_machine_is_refused_where_it_is_bad),
