@@ -1,0 +1,385 @@
+#include "model/node.h"
+
+#include <stdlib.h>
+
+const char *const ar_node_part_names[] = {"latency",  "taking back", "serving", "stream",
+                                          "own work", "memory",      NULL};
+
+/* --- moments --- */
+
+static struct ar_node_time
+later(struct ar_node_time a, struct ar_node_time b)
+{
+    return b.at > a.at ? b : a;
+}
+
+static struct ar_node_time
+after(struct ar_node_time t, enum ar_node_part part, double ns)
+{
+    t.at += ns;
+    t.parts[part] += ns;
+    return t;
+}
+
+/* t, or where something else is not free before: then, having waited in that part. */
+static struct ar_node_time
+not_before(struct ar_node_time t, enum ar_node_part part, double free)
+{
+    return free > t.at ? after(t, part, free - t.at) : t;
+}
+
+/* --- the state --- */
+
+/* A line, or the first of several that were asked for together. */
+struct line {
+    size_t chunk; /* plus one; 0: none */
+    int owner, flag, group;
+    size_t first;
+    double free;    /* when the next reader is served */
+    double arrived; /* of a group: when the last of the lines came; -1: nobody asked yet */
+};
+
+#define AHEAD_MOST 16
+
+/* Of a flag that a rank has awaited. */
+struct awaited {
+    size_t chunk;
+    int owner, flag;
+    struct ar_node_time came, done;
+};
+
+struct rank {
+    struct ar_node_time now;
+    struct ar_node_time floor; /* it asks for nothing before */
+    double port;               /* when it can take further lines */
+    struct awaited last[AHEAD_MOST];
+    size_t nawaited;
+    size_t tick, chunk, stage, next; /* the access to come: next of all */
+    bool is_done;
+};
+
+struct simulation {
+    const struct ar_node_run *run;
+    int nflags;
+    size_t nstages;
+    size_t ahead;
+    struct rank *ranks;
+    struct ar_node_time *seen; /* of chunk, owner, flag: when it is to be seen; -1: not raised */
+    double *back;              /* of owner, flag: to take its line back from all readers */
+    struct line *lines;        /* hashed */
+    size_t nlines;             /* a power of two */
+    double *links;             /* of level and domain: when it is free */
+};
+
+static size_t
+flag_index(const struct simulation *s, size_t chunk, int owner, int flag)
+{
+    return (chunk * (size_t)s->run->nranks + (size_t)owner) * (size_t)s->nflags + (size_t)flag;
+}
+
+/* group -1: as its owner has it. */
+static struct line *
+find_line(struct simulation *s, size_t chunk, int owner, int flag, size_t first, int group)
+{
+    size_t at = ((chunk * 31 + (size_t)owner) * 1000003 + (size_t)flag) * 8191 + first;
+    at = at * 2654435761u + (size_t)(group + 1) * 40503;
+    for (at ^= at >> 17;; at++) {
+        struct line *const l = &s->lines[at & (s->nlines - 1)];
+        if (l->chunk == 0)
+            *l = (struct line){.chunk = chunk + 1,
+                               .owner = owner,
+                               .flag = flag,
+                               .first = first,
+                               .group = group,
+                               .arrived = -1};
+        if (l->chunk == chunk + 1 && l->owner == owner && l->flag == flag && l->first == first &&
+            l->group == group)
+            return l;
+    }
+}
+
+/* --- lines --- */
+
+/* Lines of a flag that a rank asks for. */
+struct request {
+    int rank, owner, flag;
+    size_t chunk;
+    struct ar_lines lines;
+};
+
+/* Waits for the links on the way into the domains of the rank that the owner is not in. */
+static struct ar_node_time
+pass_links(struct simulation *s, const struct request *q, int level, struct ar_node_time t)
+{
+    const struct ar_machine *const m = s->run->machine;
+    for (int l = 0; l < level; l++) {
+        double *const link =
+            &s->links[(size_t)l * (size_t)s->run->nranks + (size_t)(q->rank / m->domains[l].ranks)];
+        if (m->domains[l].link_per_byte <= 0)
+            continue;
+        t = not_before(t, AR_NODE_STREAM, *link);
+        *link = t.at + (double)(q->lines.n * AR_LINE_BYTES) * m->domains[l].link_per_byte;
+    }
+    return t;
+}
+
+/* When the last of the lines comes that a rank asks for at t. */
+static struct ar_node_time
+fetch(struct simulation *s, const struct request *q, struct ar_node_time t)
+{
+    const struct ar_machine *const m = s->run->machine;
+    const int level = ar_lines_level(m, q->rank, q->owner);
+    const int group = q->rank / m->domains[0].ranks;
+    struct line *near = NULL;
+    if (level > 0 && ar_lines_are_shared(m))
+        near = find_line(s, q->chunk, q->owner, q->flag, q->lines.first, group);
+    const bool is_near = near && near->arrived >= 0;
+    const struct ar_domain *const d = &m->domains[is_near ? 0 : level];
+    struct line *const line =
+        is_near ? near : find_line(s, q->chunk, q->owner, q->flag, q->lines.first, -1);
+    const double further = (double)((q->lines.n - 1) * AR_LINE_BYTES) * d->per_byte;
+    t = not_before(t, AR_NODE_SERVING, line->free);
+    line->free = t.at + d->serve;
+    if (q->lines.n > 1) {
+        struct rank *const r = &s->ranks[q->rank];
+        t = not_before(t, AR_NODE_STREAM, r->port);
+        r->port = t.at + further;
+    }
+    if (!is_near)
+        t = pass_links(s, q, level, t);
+    t = after(after(t, AR_NODE_LATENCY, d->latency), AR_NODE_STREAM, further);
+    if (is_near)
+        return not_before(t, AR_NODE_STREAM, near->arrived);
+    if (near)
+        near->arrived = t.at;
+    return t;
+}
+
+/* --- accesses --- */
+
+static const struct ar_access *
+access_of(const struct simulation *s, int rank)
+{
+    return &s->run->ranks[rank].all[s->ranks[rank].next];
+}
+
+static void
+await(struct simulation *s, int rank, const struct ar_access *x)
+{
+    struct rank *const r = &s->ranks[rank];
+    const struct request q = {rank, x->a.rank, x->a.flag, r->chunk, {0, 1}};
+    const struct ar_node_time seen = s->seen[flag_index(s, r->chunk, x->a.rank, x->a.flag)];
+    struct awaited *const before = &r->last[r->nawaited % s->ahead];
+    const struct ar_node_time asked =
+        r->nawaited >= s->ahead ? later(r->floor, before->done) : r->floor;
+    const bool in_vain = seen.at > asked.at;
+    const struct ar_node_time came = fetch(s, &q, in_vain ? seen : asked);
+    r->now = after(later(r->now, came), AR_NODE_OWN, s->run->machine->access);
+    if (in_vain)
+        r->floor = r->now;
+    *before = (struct awaited){r->chunk, x->a.rank, x->a.flag, came, r->now};
+    r->nawaited++;
+}
+
+/* When a rank knew that a flag was raised: at the latest when the oldest that it remembers was
+ * done. */
+static struct ar_node_time
+known(const struct simulation *s, const struct rank *r, const struct ar_access_place *place)
+{
+    const size_t n = r->nawaited < s->ahead ? r->nawaited : s->ahead;
+    struct ar_node_time oldest = r->now;
+    for (size_t i = 1; i <= n; i++) {
+        const struct awaited *const a = &r->last[(r->nawaited - i) % s->ahead];
+        if (a->chunk == r->chunk && a->owner == place->rank && a->flag == place->flag)
+            return a->came;
+        oldest = a->done;
+    }
+    return oldest;
+}
+
+/* Elements that are in another rank's area: when the last of them is there. */
+static struct ar_node_time
+read(struct simulation *s, int rank, const struct ar_access_place *place, size_t length)
+{
+    const struct rank *const r = &s->ranks[rank];
+    const struct request q = {rank, place->rank, place->flag, r->chunk,
+                              ar_lines_of(place, length, s->run->element_bytes)};
+    if (!place->is_shared || place->rank == rank || q.lines.n == 0 || q.lines.first == 0)
+        return r->now;
+    return fetch(s, &q, known(s, r, place));
+}
+
+static void
+work(struct simulation *s, int rank, const struct ar_access *x)
+{
+    const struct ar_machine *const m = s->run->machine;
+    struct rank *const r = &s->ranks[rank];
+    const bool combines = x->kind == AR_ACCESS_COMBINE;
+    const double bytes = (double)(x->length * s->run->element_bytes);
+    const double own = bytes * (combines ? m->reduce_per_byte : m->copy_per_byte);
+    struct ar_node_time there = read(s, rank, &x->a, x->length);
+    if (combines)
+        there = later(there, read(s, rank, &x->b, x->length));
+    r->now = later(after(r->now, AR_NODE_OWN, own), there);
+    r->now = after(r->now, AR_NODE_OWN, m->access);
+}
+
+static void
+raise_flag(struct simulation *s, int rank, const struct ar_access *x)
+{
+    struct rank *const r = &s->ranks[rank];
+    r->now = after(r->now, AR_NODE_OWN, s->run->machine->access);
+    s->seen[flag_index(s, r->chunk, rank, x->dst.flag)] =
+        after(r->now, AR_NODE_BACK, s->back[flag_index(s, 0, rank, x->dst.flag)]);
+}
+
+/* --- the order of a rank's accesses --- */
+
+static size_t
+stage_begin(const struct simulation *s, int rank, size_t stage)
+{
+    return stage > 0 ? s->run->ranks[rank].stage_end[stage - 1] : 0;
+}
+
+/* Goes on to the next stage that has accesses, of the next chunk where this one is done: where
+ * chunks overlap, stage j of chunk t - j in tick t. */
+static void
+settle(struct simulation *s, int rank)
+{
+    const struct ar_accesses *const all = &s->run->ranks[rank];
+    struct rank *const r = &s->ranks[rank];
+    const size_t nchunks = s->run->nchunks, nstages = s->nstages;
+    while (!r->is_done && (r->stage >= all->nstages || r->chunk >= nchunks ||
+                           r->next >= all->stage_end[r->stage])) {
+        r->stage++;
+        if (all->meets_all) {
+            if (r->stage >= nstages || r->stage > r->tick) {
+                r->tick++;
+                r->stage = 0;
+            }
+            r->is_done = r->tick >= nchunks + nstages - 1;
+            r->chunk = r->tick - r->stage;
+        } else if (r->stage >= nstages) {
+            r->stage = 0;
+            r->chunk++;
+            r->is_done = r->chunk >= nchunks;
+        }
+        if (!r->is_done && r->stage < all->nstages)
+            r->next = stage_begin(s, rank, r->stage);
+    }
+}
+
+static bool
+can_go_on(const struct simulation *s, int rank)
+{
+    const struct rank *const r = &s->ranks[rank];
+    if (r->is_done)
+        return false;
+    const struct ar_access *const x = access_of(s, rank);
+    return x->kind != AR_ACCESS_AWAIT ||
+           s->seen[flag_index(s, r->chunk, x->a.rank, x->a.flag)].at >= 0;
+}
+
+/* The rank that is furthest behind of those that can go on; -1: none can. */
+static int
+next_rank(const struct simulation *s)
+{
+    int next = -1;
+    for (int r = 0; r < s->run->nranks; r++)
+        if ((next < 0 || s->ranks[r].now.at < s->ranks[next].now.at) && can_go_on(s, r))
+            next = r;
+    return next;
+}
+
+static int
+simulate(struct simulation *s, struct ar_node_time *end)
+{
+    int rank;
+    for (int r = 0; r < s->run->nranks; r++)
+        settle(s, r);
+    while ((rank = next_rank(s)) >= 0) {
+        const struct ar_access *const x = access_of(s, rank);
+        if (x->kind == AR_ACCESS_AWAIT)
+            await(s, rank, x);
+        else if (x->kind == AR_ACCESS_RAISE)
+            raise_flag(s, rank, x);
+        else
+            work(s, rank, x);
+        s->ranks[rank].next++;
+        settle(s, rank);
+    }
+    *end = s->ranks[0].now;
+    for (int r = 0; r < s->run->nranks; r++) {
+        if (!s->ranks[r].is_done)
+            return AR_ERR_PROOF;
+        *end = later(*end, s->ranks[r].now);
+    }
+    return AR_OK;
+}
+
+/* --- set-up --- */
+
+/* To take a flag's line back: a latency of the farthest rank that awaits it.  Counts what is read
+ * in others' areas. */
+static size_t
+find_readers(struct simulation *s)
+{
+    const struct ar_node_run *const run = s->run;
+    size_t reads = 0;
+    for (int r = 0; r < run->nranks; r++)
+        for (size_t i = 0; i < run->ranks[r].n; i++) {
+            const struct ar_access *const x = &run->ranks[r].all[i];
+            reads += (size_t)x->a.is_shared + (size_t)x->b.is_shared;
+            if (x->kind != AR_ACCESS_AWAIT)
+                continue;
+            double *const back = &s->back[flag_index(s, 0, x->a.rank, x->a.flag)];
+            const double latency =
+                run->machine->domains[ar_lines_level(run->machine, r, x->a.rank)].latency;
+            *back = latency > *back ? latency : *back;
+        }
+    return reads;
+}
+
+static int
+init(struct simulation *s)
+{
+    const struct ar_node_run *const run = s->run;
+    const size_t p = (size_t)run->nranks;
+    for (int r = 0; r < run->nranks; r++) {
+        s->nstages = run->ranks[r].nstages > s->nstages ? run->ranks[r].nstages : s->nstages;
+        s->nflags = run->ranks[r].nflags > s->nflags ? run->ranks[r].nflags : s->nflags;
+    }
+    const size_t nflags = p * (size_t)s->nflags;
+    s->ahead = (size_t)(run->machine->ahead > AHEAD_MOST ? AHEAD_MOST
+                        : run->machine->ahead > 0        ? run->machine->ahead
+                                                         : 1);
+    s->ranks = calloc(p, sizeof *s->ranks);
+    s->seen = malloc((run->nchunks * nflags + 1) * sizeof *s->seen);
+    s->back = calloc(nflags + 1, sizeof *s->back);
+    s->links = calloc(p * AR_MACHINE_DOMAINS, sizeof *s->links);
+    if (!s->ranks || !s->seen || !s->back || !s->links)
+        return AR_ERR_MEMORY;
+    for (size_t i = 0; i < run->nchunks * nflags; i++)
+        s->seen[i].at = -1;
+    /* An owner's and a group's of each, and as many free. */
+    const size_t room = 4 * run->nchunks * find_readers(s) + 2;
+    for (s->nlines = 1; s->nlines < room;)
+        s->nlines *= 2;
+    s->lines = calloc(s->nlines, sizeof *s->lines);
+    return s->lines ? AR_OK : AR_ERR_MEMORY;
+}
+
+int
+ar_node_simulate(struct ar_node_time *end, const struct ar_node_run *run)
+{
+    struct simulation s = {.run = run};
+    int error = init(&s);
+    if (!error)
+        error = simulate(&s, end);
+    free(s.ranks);
+    free(s.seen);
+    free(s.back);
+    free(s.links);
+    free(s.lines);
+    return error;
+}

@@ -1,0 +1,59 @@
+/* The time that ranks of a node take which exchange through shared memory: all ranks' accesses
+ * (schedule/accesses.h), on a machine whose levels inside a node are known.  Pure.
+ *
+ * Assumed, each once:
+ * - Ranks begin together, and are bound: rank r is in domain r / ranks of each level.
+ * - A rank does its accesses one after the other.  Each takes machine->access, and what it
+ * combines, loads or stores takes what reductions and copies take.
+ * - Raising a flag takes its line back from all that read it in an earlier chunk: it is to be seen
+ *   one latency of the farthest of them later.
+ * - A look at a flag brings its line one latency of the level later that reader and owner share;
+ * after a look in vain the latency counts from when the flag is to be seen.  Readers of one line
+ * are served one after the other.  A core looks ahead at machine->ahead flags in a row, until one
+ * is in vain.
+ * - Where the ranks of the first level share a cache, a line from without is brought once, and is
+ * there for the others.
+ * - Elements that do not stand in their flag's line are asked for when the flag has come.  Their
+ *   first line takes a latency, the others follow by the level's bandwidth; what a rank takes so,
+ * and what goes through a level's link, goes one after the other.
+ * - Areas stay in caches.  A rank's own vectors are in memory where those of all ranks of the first
+ *   level do not fit into its cache: then they are read, and the result is read and written, by way
+ * of the memory of each domain that has its own, whose ranks share its bandwidth.
+ */
+#ifndef AR_MODEL_NODE_H
+#define AR_MODEL_NODE_H
+
+#include "model/lines.h"
+
+/* Where the time goes on the longest chain of causes. */
+enum ar_node_part {
+    AR_NODE_LATENCY, /* of lines */
+    AR_NODE_BACK,    /* lines are taken back from their readers */
+    AR_NODE_SERVING, /* other readers of a line come first */
+    AR_NODE_STREAM,  /* further lines, and links that others use */
+    AR_NODE_OWN,     /* accesses, reductions and copies */
+    AR_NODE_MEMORY,  /* waiting for it */
+    AR_NODE_PARTS
+};
+extern const char *const ar_node_part_names[];
+
+/* A chunk's accesses are those of ranks[]; chunks follow one another, or overlap by stages where
+ * ranks[0].meets_all, as the executor has it. */
+struct ar_node_run {
+    const struct ar_machine *machine; /* of at least one domain */
+    const struct ar_accesses *ranks;  /* of all nranks ranks */
+    int nranks;
+    size_t nchunks;
+    size_t element_bytes;
+};
+
+struct ar_node_time {
+    double at; /* ns */
+    double parts[AR_NODE_PARTS];
+};
+
+/* When the last rank has done nchunks chunks.  AR_OK; AR_ERR_MEMORY; AR_ERR_PROOF where some wait
+ * for ever. */
+int ar_node_simulate(struct ar_node_time *end, const struct ar_node_run *run);
+
+#endif

@@ -1,0 +1,410 @@
+/* Cache lines of ranks that share memory: what the model counts, against simulated caches, and
+ * times that one can work out by hand. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "coherence.h"
+#include "model/node.h"
+
+/* Times that doubles hold exactly. */
+#define INNER 16.0
+#define OUTER 128.0
+#define SERVE 4.0
+#define OWN   2.0
+
+enum { PER_CACHE = 4, RANKS_MAX = 16 };
+
+/* Nodes of 16 ranks, 4 to a cache. */
+static const struct ar_machine node_of_caches = {
+    .access = OWN,
+    .ahead = 1,
+    .ranks_per_node = 16,
+    .ndomains = 2,
+    .domains = {{.name = "l3",
+                 .ranks = PER_CACHE,
+                 .latency = INNER,
+                 .per_byte = 0.25,
+                 .serve = SERVE,
+                 .cache_bytes = 1 << 20},
+                {.name = "node", .ranks = 16, .latency = OUTER, .per_byte = 1, .serve = SERVE}},
+};
+
+/* --- the caches --- */
+
+static void
+lines_move_to_who_reads_them(void **state)
+{
+    struct coherence c;
+    (void)state;
+    coherence_init(&c, &node_of_caches, 8, 2);
+    coherence_read(&c, 0, 0); /* of memory */
+    assert_int_equal(coherence_state(&c, 0, 0), 'E');
+    coherence_write(&c, 0, 0);
+    assert_int_equal(coherence_state(&c, 0, 0), 'M');
+    assert_true(c.moved[0] + c.moved[1] + c.taken_back == 0);
+    coherence_read(&c, 1, 0); /* which shares the cache */
+    coherence_read(&c, 1, 0);
+    assert_true(c.moved[0] == 1 && c.moved[1] == 0);
+    assert_true(coherence_state(&c, 0, 0) == 'S' && coherence_state(&c, 1, 0) == 'S');
+    coherence_read(&c, 4, 0); /* which does not */
+    coherence_read(&c, 5, 0); /* it is there by now */
+    assert_true(c.moved[0] == 2 && c.moved[1] == 1);
+    coherence_write(&c, 0, 0);
+    assert_true(c.taken_back == 3 && coherence_state(&c, 5, 0) == 'I');
+    coherence_read(&c, 5, 0);
+    assert_true(c.moved[0] == 2 && c.moved[1] == 2);
+    coherence_write(&c, 4, 0); /* it comes from 5's cache */
+    assert_true(c.moved[0] == 3 && c.moved[1] == 2 && coherence_state(&c, 0, 0) == 'I');
+    coherence_read(&c, 0, 0);
+    assert_true(c.moved[1] == 3);
+    coherence_write(&c, 0, 1); /* another line */
+    assert_true(c.moved[0] == 3 && c.moved[1] == 3 && coherence_state(&c, 0, 0) == 'S');
+    coherence_fini(&c);
+}
+
+static void
+caches_that_nobody_shares_get_lines_from_their_writer(void **state)
+{
+    struct ar_machine machine = node_of_caches;
+    struct coherence c;
+    (void)state;
+    machine.domains[0].cache_bytes = 0;
+    coherence_init(&c, &machine, 8, 1);
+    coherence_write(&c, 0, 0);
+    for (int core = 1; core < 8; core++)
+        coherence_read(&c, core, 0);
+    assert_true(c.moved[0] == 3 && c.moved[1] == 4);
+    coherence_fini(&c);
+}
+
+/* --- accesses, made by hand --- */
+
+static struct ar_access_place
+place_of(int rank, int flag, size_t length, size_t offset)
+{
+    return (struct ar_access_place){
+        .is_shared = true, .rank = rank, .flag = flag, .length = length, .offset = offset};
+}
+
+static void
+add(struct ar_accesses *x, enum ar_access_kind kind, size_t length, struct ar_access_place place)
+{
+    const struct ar_access_place out = {.buffer = AR_OUT};
+    const bool is_own = kind == AR_ACCESS_STORE || kind == AR_ACCESS_RAISE;
+    x->all[x->n++] = (struct ar_access){
+        .kind = kind, .length = length, .dst = is_own ? place : out, .a = is_own ? out : place};
+}
+
+static void
+end_stage(struct ar_accesses *x)
+{
+    x->stage_end[x->nstages++] = x->n;
+}
+
+static void
+start(struct ar_accesses *x, int rank, int nranks)
+{
+    *x = (struct ar_accesses){.rank = rank, .nranks = nranks, .nflags = 2};
+    x->all = calloc(256, sizeof *x->all);
+    x->stage_end = calloc(8, sizeof *x->stage_end);
+    assert_non_null(x->all);
+    assert_non_null(x->stage_end);
+}
+
+static void
+finish(struct ar_accesses *all, int nranks)
+{
+    for (int r = 0; r < nranks; r++) {
+        free(all[r].all);
+        free(all[r].stage_end);
+    }
+}
+
+/* Each rank stores so many elements and reads all others'. */
+static void
+make_exchange(struct ar_accesses *all, int nranks, size_t length)
+{
+    for (int r = 0; r < nranks; r++) {
+        struct ar_accesses *const x = &all[r];
+        start(x, r, nranks);
+        x->meets_all = true;
+        add(x, AR_ACCESS_STORE, length, place_of(r, 0, length, 0));
+        add(x, AR_ACCESS_RAISE, 0, place_of(r, 0, length, 0));
+        end_stage(x);
+        for (int i = 1; i < nranks; i++) {
+            const int other = (r + i) % nranks;
+            add(x, AR_ACCESS_AWAIT, 0, place_of(other, 0, length, 0));
+            add(x, AR_ACCESS_COMBINE, length, place_of(other, 0, length, 0));
+        }
+        end_stage(x);
+    }
+}
+
+/* Rank 0 stores, all others read; others' loads begin at element r * shift. */
+static void
+make_broadcast(struct ar_accesses *all, int nranks, size_t length, size_t shift)
+{
+    for (int r = 0; r < nranks; r++) {
+        struct ar_accesses *const x = &all[r];
+        const size_t offset = (size_t)r * shift;
+        start(x, r, nranks);
+        if (r == 0) {
+            add(x, AR_ACCESS_STORE, length, place_of(0, 1, length, 0));
+            add(x, AR_ACCESS_RAISE, 0, place_of(0, 1, length, 0));
+        }
+        end_stage(x);
+        if (r > 0) {
+            add(x, AR_ACCESS_AWAIT, 0, place_of(0, 1, length, 0));
+            add(x, AR_ACCESS_LOAD, length - offset, place_of(0, 1, length, offset));
+        }
+        end_stage(x);
+    }
+}
+
+static struct ar_node_time
+time_of(const struct ar_machine *machine, const struct ar_accesses *all, int nranks, size_t nchunks)
+{
+    const struct ar_node_run run = {machine, all, nranks, nchunks, 1};
+    struct ar_node_time end;
+    double sum = 0;
+    assert_int_equal(ar_node_simulate(&end, &run), AR_OK);
+    for (int i = 0; i < AR_NODE_PARTS; i++)
+        sum += end.parts[i];
+    assert_true(fabs(sum - end.at) < 1e-6 * end.at);
+    return end;
+}
+
+/* --- counts --- */
+
+/* All chunks of all ranks on simulated caches, each rank's accesses in their order; whose turn it
+ * is chance decides, among those that need not wait. */
+static void
+run_on_caches(struct coherence *c, const struct ar_accesses *all, int nranks, size_t element_bytes,
+              unsigned *seed)
+{
+    enum { LINES = 64, FLAGS = 2 };
+    size_t next[RANKS_MAX] = {0};
+    bool raised[RANKS_MAX][FLAGS] = {{false}};
+    for (int left = nranks; left > 0;) {
+        *seed = *seed * 1103515245 + 12345;
+        const int r = (int)(*seed >> 16) % nranks;
+        if (next[r] == all[r].n)
+            continue;
+        const struct ar_access *const x = &all[r].all[next[r]];
+        const struct ar_access_place *const places[] = {&x->dst, &x->a, &x->b};
+        if (x->kind == AR_ACCESS_AWAIT && !raised[x->a.rank][x->a.flag])
+            continue;
+        for (int i = 0; i < 3; i++) {
+            const bool is_flag = x->kind == AR_ACCESS_AWAIT || x->kind == AR_ACCESS_RAISE;
+            const struct ar_lines lines = is_flag
+                                              ? (struct ar_lines){0, 1}
+                                              : ar_lines_of(places[i], x->length, element_bytes);
+            for (size_t l = lines.first; places[i]->is_shared && l < lines.first + lines.n; l++) {
+                const size_t line =
+                    ((size_t)places[i]->rank * FLAGS + (size_t)places[i]->flag) * LINES + l;
+                if (i == 0)
+                    coherence_write(c, r, line);
+                else
+                    coherence_read(c, r, line);
+            }
+        }
+        if (x->kind == AR_ACCESS_RAISE)
+            raised[r][x->dst.flag] = true;
+        left -= ++next[r] == all[r].n;
+    }
+}
+
+static void
+counts_are_those_of_caches(const struct ar_machine *machine, const struct ar_accesses *all,
+                           int nranks, size_t element_bytes)
+{
+    enum { CHUNKS = 3 };
+    struct coherence c;
+    struct ar_lines_count count;
+    unsigned seed = (unsigned)nranks;
+    coherence_init(&c, machine, nranks, (size_t)RANKS_MAX * 2 * 64);
+    for (int chunk = 0; chunk < CHUNKS; chunk++)
+        run_on_caches(&c, all, nranks, element_bytes, &seed);
+    assert_int_equal(ar_lines_count(&count, machine, all, nranks, element_bytes), AR_OK);
+    for (int l = 0; l < machine->ndomains; l++)
+        if (CHUNKS * count.all[l] != c.moved[l])
+            fail_msg("%d ranks, level %d: %zu lines, on caches %zu", nranks, l,
+                     CHUNKS * count.all[l], c.moved[l]);
+    coherence_fini(&c);
+}
+
+static void
+the_model_counts_what_caches_move(void **state)
+{
+    static const size_t lengths[] = {1, 6, 48, 49, 64, 65, 300};
+    struct ar_machine alone = node_of_caches;
+    struct ar_accesses all[RANKS_MAX];
+    (void)state;
+    alone.domains[0].cache_bytes = 0;
+    for (int p = 2; p <= RANKS_MAX; p++)
+        for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
+            for (size_t element_bytes = 1; element_bytes <= 8; element_bytes *= 8) {
+                make_exchange(all, p, lengths[i]);
+                counts_are_those_of_caches(&node_of_caches, all, p, element_bytes);
+                counts_are_those_of_caches(&alone, all, p, element_bytes);
+                finish(all, p);
+                make_broadcast(all, p, lengths[i], lengths[i] / (size_t)p);
+                counts_are_those_of_caches(&node_of_caches, all, p, element_bytes);
+                counts_are_those_of_caches(&alone, all, p, element_bytes);
+                finish(all, p);
+            }
+}
+
+static void
+a_line_from_without_comes_once(void **state)
+{
+    struct ar_accesses all[RANKS_MAX];
+    struct ar_lines_count count;
+    (void)state;
+    make_exchange(all, 16, 1);
+    assert_int_equal(ar_lines_count(&count, &node_of_caches, all, 16, 8), AR_OK);
+    assert_int_equal(count.all[0] + count.all[1], 16 * 15);
+    assert_int_equal(count.all[1], 4 * 12); /* each cache takes those of 12 ranks */
+    assert_true(count.most[0] == 3 && count.most[1] == 12);
+    finish(all, 16);
+}
+
+/* --- times --- */
+
+static void
+two_ranks_take_a_line_each_way(void **state)
+{
+    struct ar_accesses all[2];
+    (void)state;
+    make_exchange(all, 2, 8);
+    /* Stored, raised, seen when it has been taken back, awaited, combined. */
+    const struct ar_node_time end = time_of(&node_of_caches, all, 2, 1);
+    assert_true(end.at == 4 * OWN + 2 * INNER);
+    assert_true(end.parts[AR_NODE_LATENCY] == INNER && end.parts[AR_NODE_BACK] == INNER);
+    assert_true(end.parts[AR_NODE_OWN] == 4 * OWN);
+    finish(all, 2);
+}
+
+static void
+elements_follow_their_flag(void **state)
+{
+    struct ar_machine machine = node_of_caches;
+    struct ar_accesses all[2];
+    (void)state;
+    machine.copy_per_byte = 0.125;
+    make_broadcast(all, 2, 640, 0);
+    const struct ar_node_time end = time_of(&machine, all, 2, 1);
+    /* Ten lines: the first takes a latency, nine follow, in which those before are copied. */
+    assert_true(end.at == 4 * OWN + 640 * 0.125 + 3 * INNER + 9 * 64 * 0.25 - OWN);
+    assert_true(end.parts[AR_NODE_STREAM] == 9 * 64 * 0.25);
+    finish(all, 2);
+}
+
+static void
+readers_of_a_line_are_served_one_after_the_other(void **state)
+{
+    struct ar_machine machine = node_of_caches;
+    struct ar_accesses all[RANKS_MAX];
+    (void)state;
+    machine.domains[0] = machine.domains[1];
+    machine.ndomains = 1;
+    for (int p = 2; p <= RANKS_MAX; p++) {
+        make_broadcast(all, p, 8, 0);
+        const struct ar_node_time end = time_of(&machine, all, p, 1);
+        assert_true(end.at == 4 * OWN + 2 * OUTER + (p - 2) * SERVE);
+        assert_true(end.parts[AR_NODE_SERVING] == (p - 2) * SERVE);
+        finish(all, p);
+    }
+}
+
+/* Of 12 ranks in other caches only the first of each takes the line from the owner. */
+static void
+readers_of_a_cache_share_what_one_brought(void **state)
+{
+    struct ar_accesses all[RANKS_MAX];
+    (void)state;
+    make_broadcast(all, 16, 8, 0);
+    const double shared = time_of(&node_of_caches, all, 16, 1).at;
+    struct ar_machine alone = node_of_caches;
+    alone.domains[0].cache_bytes = 0;
+    assert_true(shared < time_of(&alone, all, 16, 1).at);
+    assert_true(shared >= 4 * OWN + 2 * OUTER);
+    finish(all, 16);
+}
+
+/* A core that looks ahead waits for as many lines at once. */
+static void
+lines_of_flags_in_a_row_overlap(void **state)
+{
+    struct ar_machine machine = node_of_caches;
+    struct ar_accesses all[RANKS_MAX];
+    double before = INFINITY;
+    (void)state;
+    machine.domains[0] = machine.domains[1];
+    machine.domains[0].serve = 0;
+    machine.ndomains = 1;
+    make_exchange(all, 16, 1);
+    for (int ahead = 1; ahead <= 8; ahead *= 2) {
+        machine.ahead = ahead;
+        const struct ar_node_time end = time_of(&machine, all, 16, 1);
+        const int in_turn = 15 / ahead;
+        assert_true(end.at < before && end.at > OUTER * in_turn);
+        before = end.at;
+    }
+    finish(all, 16);
+}
+
+/* Where chunks overlap, more of them take less than one after the other. */
+static void
+chunks_that_overlap_take_less(void **state)
+{
+    struct ar_accesses all[RANKS_MAX];
+    (void)state;
+    make_exchange(all, 8, 1024);
+    const double one = time_of(&node_of_caches, all, 8, 1).at;
+    const double four = time_of(&node_of_caches, all, 8, 4).at;
+    for (int r = 0; r < 8; r++)
+        all[r].meets_all = false;
+    const double apart = time_of(&node_of_caches, all, 8, 4).at;
+    assert_true(one < four && four < apart);
+    finish(all, 8);
+}
+
+static void
+who_waits_for_ever_is_found(void **state)
+{
+    struct ar_accesses all[2];
+    struct ar_node_time end;
+    (void)state;
+    make_exchange(all, 2, 8);
+    all[0].all[1].dst.flag = 1; /* not the one that is awaited */
+    const struct ar_node_run run = {&node_of_caches, all, 2, 1, 1};
+    assert_int_equal(ar_node_simulate(&end, &run), AR_ERR_PROOF);
+    finish(all, 2);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_move_to_who_reads_them),
+        cmocka_unit_test(caches_that_nobody_shares_get_lines_from_their_writer),
+        cmocka_unit_test(the_model_counts_what_caches_move),
+        cmocka_unit_test(a_line_from_without_comes_once),
+        cmocka_unit_test(two_ranks_take_a_line_each_way),
+        cmocka_unit_test(elements_follow_their_flag),
+        cmocka_unit_test(readers_of_a_line_are_served_one_after_the_other),
+        cmocka_unit_test(readers_of_a_cache_share_what_one_brought),
+        cmocka_unit_test(lines_of_flags_in_a_row_overlap),
+        cmocka_unit_test(chunks_that_overlap_take_less),
+        cmocka_unit_test(who_waits_for_ever_is_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
