@@ -10,6 +10,7 @@ struct making {
     int nranks;
     int nlevels;
     int *group[AR_GROUPING_LEVELS];
+    int given[AR_GROUPING_LEVELS]; /* the number that the level had at first */
 };
 
 /* Are two ranks of one group of the level above, outer, in one of this level? */
@@ -52,6 +53,7 @@ find_groups(struct making *m, const int *const domain[])
         if (changes) {
             int *const group = m->group[i];
             m->group[i] = m->group[kept];
+            m->given[kept] = i;
             m->group[kept++] = group;
         }
     }
@@ -152,6 +154,7 @@ ar_grouping_init(struct ar_grouping *grouping, int nranks, int nlevels, const in
     for (int l = 0; l < made.nlevels; l++) {
         int *const of = made.at + (1 + 3 * (size_t)l) * n;
         made.level[l] = (struct ar_grouping_level){of, of + n, of + 2 * n};
+        made.given[l] = m.given[l];
         find_bounds(&made.level[l], &made, m.group[l]);
         find_lanes(&made, l);
     }

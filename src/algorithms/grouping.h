@@ -13,8 +13,10 @@
 
 struct ar_grouping {
     int nranks;
-    int nlevels;  /* >= 1 */
-    bool ordered; /* the ranks of each group follow each other */
+    int nlevels;                   /* >= 1 */
+    bool ordered;                  /* the ranks of each group follow each other */
+    int given[AR_GROUPING_LEVELS]; /* the number of each level among those that it was made of;
+                                      of the last level theirs, which is past them */
     int *rank_at; /* owned: the ranks, group after group on every level, each group's units in the
                      order of their first ranks */
     int *at;      /* owned: where each rank is in rank_at */

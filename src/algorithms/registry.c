@@ -378,7 +378,7 @@ static const struct ar_algorithm rows[] = {
         .keeps_order = true,
         .shares_memory = true,
         .scratch = AR_SCRATCH_RANKS,
-        .takes = AR_TAKES_WHOLE,
+        .takes = AR_TAKES_WHOLE | AR_TAKES_LEVELS,
         .defaults = {.window = 1},
         .title = "ranks of one node read each other's vectors in shared memory",
         .card = {[AR_CARD_ROUNDS] = "2 - u",
@@ -569,21 +569,4 @@ const struct ar_algorithm *
 ar_algorithm_whole(const struct ar_algorithm *row)
 {
     return row->stand_in ? ar_algorithm_find(row->stand_in, strlen(row->stand_in)) : row;
-}
-
-int
-ar_algorithm_emit(const struct ar_algorithm *row, struct ar_schedule *s, int rank, int nranks,
-                  size_t count, const struct ar_params *params)
-{
-    ar_schedule_init(s, rank, nranks, count);
-    int error;
-    if (nranks > 1) {
-        error = row->emit(s, rank, nranks, count, params ? params : &row->defaults);
-    } else {
-        ar_copy(s, ar_out(ar_whole(count)), ar_in(ar_whole(count)));
-        error = ar_schedule_finish(s);
-    }
-    if (error)
-        ar_schedule_fini(s);
-    return error;
 }

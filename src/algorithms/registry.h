@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "algorithms/domains.h"
 #include "schedule/schedule.h"
 
 #define AR_DIMS_MAX     8
@@ -33,7 +34,6 @@ enum ar_distance { AR_DISTANCE_DOUBLING, AR_DISTANCE_HALVING };
 enum ar_ring_order { AR_RING_BY_RANK, AR_RING_BY_NODE };
 
 struct ar_algorithm;
-struct ar_grouping;
 struct ar_node_index;
 
 /* What a user may set in parentheses behind an algorithm's name.  The algorithm itself makes every
@@ -64,7 +64,11 @@ struct ar_params {
      * first ranks; NULL: unknown, taken as one node.  Borrowed. */
     const int *node_of;
     const struct ar_node_index *node_index; /* of node_of; NULL: none.  Borrowed. */
-    /* Of the ranks, where they share memory; NULL: flat.  Borrowed. */
+    struct ar_levels levels;                /* in shared memory */
+    /* What the ranks share; NULL: nothing is known.  Borrowed. */
+    const struct ar_domains *domains;
+    /* Of the ranks, by the levels; NULL: an emission makes its own, or is flat.  Who emits for many
+     * ranks makes it once.  A row gets NULL where it is flat.  Borrowed. */
     const struct ar_grouping *grouping;
 };
 
@@ -86,7 +90,8 @@ enum ar_param_bit {
     AR_TAKES_INTRA = 8192,
     AR_TAKES_FLOW = 16384,
     AR_TAKES_ORDER = 32768,
-    AR_TAKES_END = 65536 /* past the last */
+    AR_TAKES_LEVELS = 65536,
+    AR_TAKES_END = 131072 /* past the last */
 };
 
 /* Whose bits stay the same.  Each level keeps what those before it keep. */
@@ -163,8 +168,12 @@ struct ar_algorithm {
  * commute? */
 bool ar_algorithm_keeps_order(const struct ar_algorithm *row, const struct ar_params *params);
 
-/* What the row keeps with these parameters, NULL: its defaults; RUN at least.  What goes by the map
- * of nodes keeps no more than that. */
+/* What levels keep: named ones NONE, since ranks may be bound to other cores in another run, and
+ * groups of so many ranks RUN.  Where bits must stay, AUTO is flat. */
+enum ar_determinism ar_levels_keep(const struct ar_levels *levels);
+
+/* What the row keeps with these parameters, NULL: its defaults.  What goes by the map of nodes
+ * keeps RUN and no more, and no row keeps more than its levels. */
 enum ar_determinism ar_algorithm_keeps(const struct ar_algorithm *row,
                                        const struct ar_params *params);
 

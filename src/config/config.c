@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/variables.h"
+#include "select/node_levels.h"
 
 /* Keys of the line in a configuration's text that tells the problem of a broken one. */
 #define KEY_ERROR   "error"
@@ -79,6 +80,26 @@ ar_config_destroy(struct ar_config *config)
     free(config);
 }
 
+/* Do the levels that auto stands for break the promise?  Under ORDER sums are exact by any, and
+ * what else rounds goes flat. */
+static bool
+levels_break_promise(const struct ar_config *config, struct ar_text *why)
+{
+    const enum ar_determinism level = config->determinism;
+    const enum ar_determinism keeps = ar_levels_keep(&config->levels);
+    if (level == AR_DETERMINISM_ORDER || keeps >= level)
+        return false;
+    ar_levels_print(why, &config->levels);
+    if (keeps == AR_DETERMINISM_NONE)
+        ar_text_add(why, " goes by the cores that ranks are bound to, and");
+    else
+        ar_text_add(why, " keeps its bits by %s alone, and", ar_determinism_names[keeps]);
+    ar_text_add(why,
+                " ALLREDUCE_DETERMINISM=%s asks for more; allowed: auto, which is flat then, flat",
+                ar_determinism_names[level]);
+    return true;
+}
+
 /* Refuses what breaks the promise of ALLREDUCE_DETERMINISM.  In the program's choice that is an
  * error even where a bad setting is a warning. */
 static void
@@ -95,6 +116,10 @@ hold_to_promise(struct ar_config *config)
     ar_text_init(&why, reason, sizeof reason);
     if (config->broken)
         return;
+    if (levels_break_promise(config, &why)) {
+        set_problem(config, "ALLREDUCE_LEVELS", reason);
+        return;
+    }
     while (who < AR_SOURCES &&
            !(config->rules[who] && ar_determinism_forbids(level, config->rules[who], &why)))
         who++;

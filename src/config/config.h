@@ -44,6 +44,7 @@ struct ar_config {
                       or was read by another rank.  Owned */
     bool *allowed; /* what auto may pick, as in ar_algo_list_parse.  Owned */
     enum ar_determinism determinism;
+    struct ar_levels levels; /* that levels=auto of an algorithm stands for */
     enum ar_transport transport;
     enum ar_wait_policy wait;
     struct ar_verify_setting verify;

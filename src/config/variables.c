@@ -8,6 +8,7 @@
 
 #include "config/config.h"
 #include "config/files.h"
+#include "select/node_levels.h"
 
 #define PREFIX_LENGTH (sizeof AR_VARIABLE_PREFIX - 1)
 
@@ -257,6 +258,29 @@ print_percent(const struct ar_config *config, const struct ar_variable *v)
 }
 
 static int
+parse_levels(const struct ar_setting *s)
+{
+    const struct ar_word word = trimmed(s->value);
+    if (ar_levels_parse(s->field, word))
+        return AR_OK;
+    ar_text_add(s->why, "column %d: ", (int)(word.at - s->value) + 1);
+    ar_text_quote(s->why, word);
+    ar_text_add(s->why, "; allowed: ");
+    ar_levels_tell(s->why, word);
+    return AR_ERR_SYNTAX;
+}
+
+static char *
+print_levels(const struct ar_config *config, const struct ar_variable *v)
+{
+    char text[AR_LEVELS_TEXT];
+    struct ar_text t;
+    ar_text_init(&t, text, sizeof text);
+    ar_levels_print(&t, field_of(config, v));
+    return strdup(text);
+}
+
+static int
 parse_verify(const struct ar_setting *s)
 {
     return ar_verify_parse(s->field, s->value, s->why);
@@ -279,6 +303,7 @@ parse_timeout(const struct ar_setting *s)
 static const struct ar_value_kind own_signal = {.parse = parse_signal};
 static const struct ar_value_kind size = {parse_size, parse_size, print_size};
 static const struct ar_value_kind percent = {parse_percent, parse_percent, print_percent};
+static const struct ar_value_kind levels = {parse_levels, parse_levels, print_levels};
 static const struct ar_value_kind verify = {parse_verify, parse_verify, print_verify};
 static const struct ar_value_kind own_timeout = {.parse = parse_timeout};
 
@@ -300,6 +325,11 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
      "what must not change the bits of rounded results: another run, nodes, size of "
      "message, order of ranks",
      &words, FIELD(determinism), .option = "determinism"},
+    {"ALLREDUCE_LEVELS", "auto|flat|NAMES|NUMBERS", "auto",
+     "groups of ranks inside a node, in shared memory: by what they share, as in l3+numa+socket, "
+     "or "
+     "so many ranks, as in 4+16",
+     &levels, FIELD(levels), .option = NULL},
     {"ALLREDUCE_MODEL", "FILE", "",
      "a machine file, or an installed one such as fat-tree, that auto goes by across nodes; unset: "
      "measured at the start",

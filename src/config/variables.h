@@ -50,7 +50,7 @@ struct ar_variable {
 };
 
 #define AR_VARIABLE_PREFIX "ALLREDUCE_"
-#define AR_VARIABLES       19
+#define AR_VARIABLES       20
 
 extern const struct ar_variable ar_variables[AR_VARIABLES];
 

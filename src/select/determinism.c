@@ -81,6 +81,9 @@ ar_determinism_forbids(enum ar_determinism level, const struct ar_rules *rules, 
         add_place(why, &rules->clauses[i]);
         if (choice->kind == AR_CHOICE_NATIVE)
             ar_text_add(why, "native promises nothing of its bits, and");
+        else if (ar_algorithm_keeps(choice->algorithm, &choice->params) == AR_DETERMINISM_NONE)
+            ar_text_add(why, "%s goes by the cores that ranks are bound to, and",
+                        ar_choice_print(choice, name, sizeof name));
         else
             ar_text_add(
                 why, "%s keeps its bits by %s alone, and",

@@ -5,15 +5,17 @@
 #include <stdint.h>
 #include <string.h>
 
-enum kind { INTEGER, NAME, SEGMENT, SIZE, DIMS, ROW, AMOUNT, WINDOW };
+#include "select/node_levels.h"
+
+enum kind { INTEGER, NAME, SEGMENT, SIZE, DIMS, ROW, AMOUNT, WINDOW, LEVELS };
 
 struct param {
     const char *name;
     unsigned bit; /* enum ar_param_bit; 0: every row takes it */
     enum kind kind;
-    size_t offset;            /* of the int, enum or size_t in struct ar_params; not for DIMS */
-    int min;                  /* INTEGER, AMOUNT, WINDOW */
-    int max;                  /* INTEGER, AMOUNT, WINDOW */
+    size_t offset; /* of the int, enum or size_t in struct ar_params; not for DIMS, LEVELS */
+    int min;       /* INTEGER, AMOUNT, WINDOW */
+    int max;       /* INTEGER, AMOUNT, WINDOW */
     const char *const *names; /* NAME */
 };
 
@@ -37,6 +39,7 @@ static const struct param table[] = {
     {"lanes", AR_TAKES_LANES, AMOUNT, AT(lanes), 1, INT_MAX, NULL},
     {"halvings", AR_TAKES_HALVINGS, AMOUNT, AT(halvings), 1, 30, NULL},
     {"whole", AR_TAKES_WHOLE, SIZE, AT(whole_bytes), 0, 0, NULL},
+    {"levels", AR_TAKES_LEVELS, LEVELS, 0, 0, 0, NULL},
     {"segment", 0, SEGMENT, AT(segment_bytes), 0, 0, NULL},
     {"window", 0, WINDOW, AT(window), 1, AR_WINDOW_MAX, NULL},
 };
@@ -132,6 +135,8 @@ parse_value(struct ar_params *params, const struct param *param, struct ar_word 
     case ROW:
         params->inter = ar_algorithm_find(value.at, value.length);
         return params->inter != NULL;
+    case LEVELS:
+        return ar_levels_parse(&params->levels, value);
     }
     *(int *)place_of(params, param) = number;
     return true;
@@ -172,6 +177,9 @@ tell_values(struct ar_text *why, const struct param *param, struct ar_word value
         break;
     case AMOUNT:
         ar_text_add(why, "one, all, or a whole number from %d to %d", param->min, param->max);
+        break;
+    case LEVELS:
+        ar_levels_tell(why, value);
         break;
     }
 }
@@ -238,6 +246,8 @@ goes_without_saying(const struct param *param, const struct ar_params *params,
 {
     if (param->kind == DIMS)
         return params->ndims == 0 && defaults->ndims == 0;
+    if (param->kind == LEVELS)
+        return params->levels.kind == AR_LEVELS_AUTO && defaults->levels.kind == AR_LEVELS_AUTO;
     if (param->bit & QUIET)
         return int_of(params, param) == 0 && int_of(defaults, param) == 0;
     if (param->kind == SEGMENT && params->segments > 0)
@@ -289,6 +299,9 @@ print_value(struct ar_text *t, const struct param *param, const struct ar_params
             ar_text_add(t, "%d", int_of(params, param));
         else
             ar_text_add(t, int_of(params, param) == 0 ? "all" : "one");
+        break;
+    case LEVELS:
+        ar_levels_print(t, &params->levels);
         break;
     }
 }

@@ -63,12 +63,12 @@ peek_word(const struct parser *p, bool with_minus)
     return (struct ar_word){p->at, length};
 }
 
-/* A parameter's value: words with slashes between them, as in n/20. */
+/* A parameter's value: words with slashes or plus signs between them, as in n/20 or 4+16. */
 static struct ar_word
 peek_value(const struct parser *p)
 {
     size_t length = 0;
-    while (ar_is_name_char(p->at[length]) || p->at[length] == '/')
+    while (ar_is_name_char(p->at[length]) || (p->at[length] && strchr("/+", p->at[length])))
         length++;
     return (struct ar_word){p->at, length};
 }

@@ -64,6 +64,11 @@ static const struct {
 } grids[] = {{0, {0}},       {1, {3}},       {2, {2, 3}},     {2, {1, 5}},      {2, {4, 4}},
              {3, {2, 2, 2}}, {3, {7, 1, 3}}, {2, {100, 100}}, {4, {2, 3, 2, 2}}};
 
+static const struct ar_levels levels[] = {{.kind = AR_LEVELS_FLAT},
+                                          {AR_LEVELS_SIZES, 1, {2}},
+                                          {AR_LEVELS_SIZES, 2, {3, 8}},
+                                          {AR_LEVELS_SIZES, 3, {2, 4, 12}}};
+
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 #define ROOTS         5
 
@@ -91,6 +96,8 @@ values_of(enum ar_param_bit parameter)
         return ar_algorithm_count();
     case AR_TAKES_BROADCAST:
         return 4;
+    case AR_TAKES_LEVELS:
+        return LENGTH(levels);
     default:
         return 3; /* each other enum has three values; lanes: all, one, two */
     }
@@ -152,6 +159,9 @@ set_value(struct setting *setting, enum ar_param_bit parameter, size_t i)
         break;
     case AR_TAKES_HALVINGS:
         params->halvings = (int)i; /* 0: all */
+        break;
+    case AR_TAKES_LEVELS:
+        params->levels = levels[i];
         break;
     case AR_TAKES_END:
         break;

@@ -779,17 +779,54 @@ every_variable_has_its_row_in_full(void **state)
     ar_config_destroy(good_config()); /* every fallback is a value that is taken */
 }
 
+static void
+levels_are_read_in_either_way_of_writing(void **state)
+{
+    (void)state;
+    set("ALLREDUCE_LEVELS", " l3, numa ,socket ");
+    struct ar_config *config = good_config();
+    assert_non_null(strstr(config->text, "ALLREDUCE_LEVELS=l3+numa+socket\n"));
+    ar_config_destroy(config);
+    set("ALLREDUCE_LEVELS", "4,16");
+    config = assert_rebuilds();
+    assert_int_equal(config->levels.kind, AR_LEVELS_SIZES);
+    assert_int_equal(config->levels.n, 2);
+    assert_int_equal(config->levels.value[1], 16);
+    ar_config_destroy(config);
+    assert_setting_refused("ALLREDUCE_LEVELS", "4,2",
+                           "column 1: '4,2'; allowed: auto; flat; any of l3, numa, socket with + "
+                           "between them; or 1 to 5 numbers of ranks from 2 on that ascend, as in "
+                           "4+16");
+}
+
+static void
+levels_that_change_bits_are_refused_where_these_must_stay(void **state)
+{
+    (void)state;
+    set("ALLREDUCE_DETERMINISM", "run");
+    assert_setting_refused("ALLREDUCE_LEVELS", "numa",
+                           "numa goes by the cores that ranks are bound to, and "
+                           "ALLREDUCE_DETERMINISM=run asks for more; allowed: auto, which is flat "
+                           "then, flat");
+    set("ALLREDUCE_LEVELS", "auto");
+    ar_config_destroy(good_config());
+    set("ALLREDUCE_DETERMINISM", "order"); /* exact in any order */
+    set("ALLREDUCE_LEVELS", "numa");
+    ar_config_destroy(good_config());
+}
+
 /* Values that no default is, of variables that ranks compare. */
 static void
 what_ranks_compare_comes_back_from_the_text(void **state)
 {
     (void)state;
     static const char *const values[][2] = {
-        {"ALLREDUCE_ALGO", "ring:0-8"},     {"ALLREDUCE_ALGO_LIST", "ring,rhd"},
-        {"ALLREDUCE_DETERMINISM", "run"},   {"ALLREDUCE_SCRATCH", "1M"},
-        {"ALLREDUCE_STATS", "/tmp/x.json"}, {"ALLREDUCE_TRANSPORT", "mpi"},
-        {"ALLREDUCE_TUNE", "online"},       {"ALLREDUCE_TUNE_OVERHEAD", "7"},
-        {"ALLREDUCE_USER_OPS", "cut"},      {"ALLREDUCE_VERIFY", "1/3,warn"},
+        {"ALLREDUCE_ALGO", "ring:0-8"},   {"ALLREDUCE_ALGO_LIST", "ring,rhd"},
+        {"ALLREDUCE_DETERMINISM", "run"}, {"ALLREDUCE_LEVELS", "flat"},
+        {"ALLREDUCE_SCRATCH", "1M"},      {"ALLREDUCE_STATS", "/tmp/x.json"},
+        {"ALLREDUCE_TRANSPORT", "mpi"},   {"ALLREDUCE_TUNE", "online"},
+        {"ALLREDUCE_TUNE_OVERHEAD", "7"}, {"ALLREDUCE_USER_OPS", "cut"},
+        {"ALLREDUCE_VERIFY", "1/3,warn"},
     };
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         char line[64];
@@ -867,6 +904,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(nothing_set_gives_the_defaults),
+        TEST(levels_are_read_in_either_way_of_writing),
+        TEST(levels_that_change_bits_are_refused_where_these_must_stay),
         TEST(ops_of_the_program_are_cut_only_where_somebody_says_so),
         TEST(blank_values_are_as_unset),
         TEST(every_setting_is_read),

@@ -100,6 +100,8 @@ keeps_size(const struct ar_algorithm *row)
 static void
 look_at_sizes(const struct setting *setting)
 {
+    if (ar_algorithm_keeps(setting->row, &setting->params) < AR_DETERMINISM_SIZE)
+        return;
     const struct ar_verdict one = check(setting, 1);
     for (int i = 0; i < COUNTS; i++) {
         const struct ar_verdict v = check(setting, count_at(setting->nranks, i));

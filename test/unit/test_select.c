@@ -516,7 +516,7 @@ static const struct ar_algorithm every = {
     .takes = AR_TAKES_ROOT | AR_TAKES_RADIX | AR_TAKES_DIMS | AR_TAKES_BROADCAST |
              AR_TAKES_ALLGATHER | AR_TAKES_REDUCE_SCATTER | AR_TAKES_WHOLE | AR_TAKES_INTER |
              AR_TAKES_LANES | AR_TAKES_HALVINGS | AR_TAKES_EXCHANGE | AR_TAKES_DISTANCE |
-             AR_TAKES_UNPAIRED | AR_TAKES_INTRA | AR_TAKES_FLOW | AR_TAKES_ORDER,
+             AR_TAKES_UNPAIRED | AR_TAKES_INTRA | AR_TAKES_FLOW | AR_TAKES_ORDER | AR_TAKES_LEVELS,
     .defaults = {.radix = 2, .window = 1},
 };
 
@@ -590,6 +590,35 @@ every_parameter_is_read_and_printed(void **state)
     assert_null(set_and_print("halvings", "0"));
     assert_null(set_and_print("lanes", "none"));
     assert_null(set_and_print("inter", "native"));
+    assert_non_null(strstr(set_and_print("levels", "flat"), ",levels=flat)"));
+    assert_non_null(strstr(set_and_print("levels", "4+16"), ",levels=4+16)"));
+    assert_non_null(strstr(set_and_print("levels", "Socket+L3"), ",levels=socket+l3)"));
+    assert_null(strstr(set_and_print("levels", "auto"), "levels"));
+}
+
+static void
+levels_that_make_no_sense_are_refused(void **state)
+{
+    static const char allowed[] =
+        "; allowed: auto; flat; any of l3, numa, socket with + between them; or 1 to 5 numbers of "
+        "ranks from 2 on that ascend, as in 4+16";
+    (void)state;
+    assert_refused("shm(levels=0)", 12, "levels cannot be '0'");
+    assert_refused("shm(levels=1+4)", 12, "levels cannot be '1+4'");
+    assert_refused("shm(levels=16+4)", 12, "levels cannot be '16+4'");
+    assert_refused("shm(levels=4+4)", 12, "levels cannot be '4+4'");
+    assert_refused("shm(levels=2+4+8+16+32+64)", 12, "levels cannot be '2+4+8+16+32+64'");
+    assert_refused("shm(levels=4+numa)", 12, "levels cannot be '4+numa'");
+    assert_refused("shm(levels=l3+l3)", 12, "levels cannot be 'l3+l3'");
+    assert_refused("shm(levels=flat+l3)", 12, "levels cannot be 'flat+l3'");
+    assert_refused("shm(levels=4+)", 12, "levels cannot be '4+'");
+    assert_refused("shm(levels=+4)", 12, "levels cannot be '+4'");
+    assert_refused("shm(levels=4++8)", 12, "levels cannot be '4++8'");
+    assert_refused("shm(levels=99999999999)", 12, "levels cannot be '99999999999'");
+    assert_refused("shm(levels=core)", 12, allowed);
+    assert_refused("shm(levels=sockets)", 12, "(did you mean 'socket'?)");
+    assert_refused("shm(levels=4,16)", 16, "expected '=' behind the parameter's name");
+    assert_refused("ring(levels=4)", 6, "ring has no parameter 'levels'");
 }
 
 /* Where a row's default is not the plain value, the plain value is said too:
@@ -1010,6 +1039,7 @@ main(void)
         cmocka_unit_test(refusals_point_at_the_token),
         cmocka_unit_test(parameters_are_refused_with_what_the_row_takes),
         cmocka_unit_test(every_parameter_is_read_and_printed),
+        cmocka_unit_test(levels_that_make_no_sense_are_refused),
         cmocka_unit_test(what_overrides_a_default_is_printed),
         cmocka_unit_test(parameters_out_of_range_are_refused),
         cmocka_unit_test(every_enum_value_round_trips),

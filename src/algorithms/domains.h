@@ -1,0 +1,55 @@
+/* Levels inside a node: which of them are asked for, and which ranks share what.  Pure. */
+#ifndef AR_DOMAINS_H
+#define AR_DOMAINS_H
+
+#include <stdbool.h>
+
+#include "algorithms/grouping.h"
+
+/* What ranks of a node may share. */
+enum ar_domain_kind {
+    AR_DOMAIN_L3, /* a cache of level 3, or a cluster of cores where there is none */
+    AR_DOMAIN_NUMA,
+    AR_DOMAIN_SOCKET,
+    AR_DOMAINS
+};
+extern const char *const ar_domain_names[]; /* index = value; NULL-terminated */
+
+/* of[d][r] is the domain of rank r, equal for ranks that share it; negative: rank r is not bound to
+ * one, or it is not known; of[d] NULL: it is known of no rank.  Borrowed. */
+struct ar_domains {
+    int nranks;
+    const int *of[AR_DOMAINS];
+};
+
+enum ar_levels_kind {
+    AR_LEVELS_AUTO, /* all that are known: as NAMES with all of them */
+    AR_LEVELS_FLAT, /* none */
+    AR_LEVELS_NAMES,
+    AR_LEVELS_SIZES
+};
+
+/* The levels that are asked for, but for that of all ranks. */
+struct ar_levels {
+    enum ar_levels_kind kind;
+    int n; /* of value; 0 with AUTO and FLAT */
+    /* NAMES: different values of enum ar_domain_kind, in any order.  SIZES: so many ranks with
+     * numbers that follow each other are a group, >= 2, ascending; the last group may be smaller.
+     */
+    int value[AR_GROUPING_LEVELS - 1];
+};
+
+bool ar_levels_equal(const struct ar_levels *a, const struct ar_levels *b);
+
+/* Can these levels be anything but flat?  domains NULL: nothing is known. */
+bool ar_levels_may_group(const struct ar_levels *levels, const struct ar_domains *domains);
+
+/* Makes the grouping of nranks ranks that the levels ask for.  Of levels with names the one with
+ * fewer domains is the outer one, since a NUMA node may be part of a socket or have several;
+ * domains of another number of ranks do not count.  Groups of a size are cut anew in each group of
+ * the next larger size.  *found, NULL: nobody asks: the levels that the grouping has, of its level
+ * l in value[l]; FLAT where it has only the one of all ranks.  AR_OK; AR_ERR_MEMORY. */
+int ar_levels_group(struct ar_grouping *grouping, struct ar_levels *found,
+                    const struct ar_levels *levels, const struct ar_domains *domains, int nranks);
+
+#endif

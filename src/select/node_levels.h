@@ -1,0 +1,25 @@
+/* The text of the parameter levels, and of ALLREDUCE_LEVELS.  Pure.
+ *
+ *   levels = auto | flat | name { separator name } | digits { separator digits }
+ *   name   = l3 | numa | socket (each once, in any order)
+ *
+ * Numbers are of ranks and ascend.  A parameter has + for the separator, since commas part
+ * parameters; the variable may have either. */
+#ifndef AR_NODE_LEVELS_H
+#define AR_NODE_LEVELS_H
+
+#include "algorithms/domains.h"
+#include "select/words.h"
+
+#define AR_LEVELS_TEXT 80 /* room for any levels */
+
+/* False, with *levels untouched, if the word is something else. */
+bool ar_levels_parse(struct ar_levels *levels, struct ar_word word);
+
+/* Adds what is allowed, and the name that may be meant by word. */
+void ar_levels_tell(struct ar_text *why, struct ar_word word);
+
+/* As parse reads it, with +. */
+void ar_levels_print(struct ar_text *t, const struct ar_levels *levels);
+
+#endif

@@ -1,0 +1,263 @@
+/* Groups of ranks inside a node: how they are made of domains and of numbers, and which share of a
+ * vector each rank has on each level. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "algorithms/domains.h"
+#include "algorithms/grouping.h"
+
+#define NO (-1) /* no domain */
+
+/* The grouping of n ranks by up to three levels, NULL behind the last. */
+static struct ar_grouping
+group(int n, const int *inner, const int *middle, const int *outer)
+{
+    const int *const domain[] = {inner, middle, outer};
+    struct ar_grouping g;
+    int nlevels = 0;
+    while (nlevels < 3 && domain[nlevels])
+        nlevels++;
+    assert_int_equal(ar_grouping_init(&g, n, nlevels, domain), 0);
+    return g;
+}
+
+/* A level as text: groups in brackets, as in "[0 1][2 3]". */
+static const char *
+level_of(const struct ar_grouping *g, int l)
+{
+    static char text[1024];
+    char *at = text;
+    const struct ar_grouping_level *const level = &g->level[l];
+    for (int i = 0; i < g->nranks; i++)
+        at += snprintf(at, (size_t)(text + sizeof text - at), "%s%d%s",
+                       level->begin[i] == i ? "[" : " ", g->rank_at[i],
+                       level->end[i] == i + 1 ? "]" : "");
+    return text;
+}
+
+/* Groups nest and cover the ranks, the last is all of them, and lanes of a group are 0, 1, 2, ...
+ */
+static void
+assert_sound(const struct ar_grouping *g)
+{
+    const int top = g->nlevels - 1;
+    assert_true(top >= 0 && g->level[top].begin[0] == 0 && g->level[top].end[0] == g->nranks);
+    for (int i = 0; i < g->nranks; i++)
+        assert_int_equal(g->at[g->rank_at[i]], i);
+    for (int l = 0; l < g->nlevels; l++)
+        for (int i = 0; i < g->nranks; i++) {
+            const struct ar_grouping_level *const level = &g->level[l];
+            const int begin = level->begin[i], end = level->end[i];
+            int lanes = 0;
+            assert_true(begin <= i && i < end);
+            for (int k = begin; k < end; k++) {
+                const int lane = level->lane[g->rank_at[k]];
+                assert_true(lane >= 0 && lane < end - begin);
+                lanes += lane;
+                assert_true(k == i || lane != level->lane[g->rank_at[i]]);
+                assert_int_equal(level->begin[k], begin);
+            }
+            assert_int_equal(lanes, (end - begin) * (end - begin - 1) / 2);
+            assert_true(l == top ||
+                        (g->level[l + 1].begin[i] <= begin && end <= g->level[l + 1].end[i]));
+        }
+}
+
+static void
+expect(struct ar_grouping g, bool ordered, int nlevels, const char *inner, const char *outer)
+{
+    assert_sound(&g);
+    assert_int_equal(g.nlevels, nlevels);
+    assert_int_equal(g.ordered, ordered);
+    if (inner)
+        assert_string_equal(level_of(&g, 0), inner);
+    if (outer)
+        assert_string_equal(level_of(&g, 1), outer);
+    ar_grouping_fini(&g);
+}
+
+/* --- by domains --- */
+
+static void
+equal_domains_are_groups_that_nest(void **state)
+{
+    const int cache[] = {0, 0, 2, 2, 4, 4, 6, 6}, socket[] = {0, 0, 0, 0, 4, 4, 4, 4};
+    (void)state;
+    expect(group(8, cache, socket, NULL), true, 3, "[0 1][2 3][4 5][6 7]", "[0 1 2 3][4 5 6 7]");
+}
+
+static void
+groups_may_be_unequal(void **state)
+{
+    const int cache[] = {0, 0, 0, 3, 4, 4, 6}, socket[] = {0, 0, 0, 0, 4, 4, 4};
+    (void)state;
+    expect(group(7, cache, socket, NULL), true, 3, "[0 1 2][3][4 5][6]", "[0 1 2 3][4 5 6]");
+}
+
+static void
+ranks_in_any_order_are_put_together(void **state)
+{
+    const int cache[] = {0, 4, 2, 6, 0, 4, 2, 6}, socket[] = {0, 4, 0, 4, 0, 4, 0, 4};
+    (void)state;
+    expect(group(8, cache, socket, NULL), false, 3, "[0 4][2 6][1 5][3 7]", "[0 4 2 6][1 5 3 7]");
+}
+
+static void
+levels_that_change_nothing_are_left_out(void **state)
+{
+    const int alone[] = {0, 1, 2, 3}, pairs[] = {0, 0, 2, 2}, all[] = {7, 7, 7, 7};
+    (void)state;
+    expect(group(4, alone, pairs, all), true, 2, "[0 1][2 3]", "[0 1 2 3]");
+    expect(group(4, pairs, pairs, pairs), true, 2, "[0 1][2 3]", "[0 1 2 3]");
+    expect(group(4, alone, all, NULL), true, 1, "[0 1 2 3]", NULL);
+    expect(group(4, NULL, NULL, NULL), true, 1, "[0 1 2 3]", NULL);
+    struct ar_grouping g = group(4, alone, pairs, all);
+    assert_int_equal(g.given[0], 1);
+    assert_int_equal(g.given[1], 3);
+    ar_grouping_fini(&g);
+}
+
+static void
+ranks_without_a_domain_are_grouped_by_the_levels_above(void **state)
+{
+    const int cache[] = {0, 0, NO, NO, 4, 4, NO, 4}, socket[] = {0, 0, 0, 0, 4, 4, 4, 4};
+    const int none[] = {NO, NO, NO, NO, NO, NO, NO, NO};
+    (void)state;
+    expect(group(8, cache, socket, NULL), false, 3, "[0 1][2][3][4 5 7][6]", "[0 1 2 3][4 5 7 6]");
+    expect(group(8, none, none, NULL), true, 1, "[0 1 2 3 4 5 6 7]", NULL);
+    expect(group(8, none, socket, NULL), true, 2, "[0 1 2 3][4 5 6 7]", "[0 1 2 3 4 5 6 7]");
+}
+
+static void
+a_domain_that_is_spread_over_several_above_is_cut(void **state)
+{
+    const int cache[] = {0, 0, 0, 0, 0, 0}, socket[] = {0, 0, 0, 1, 1, 1};
+    const int numa[] = {0, 0, 2, 2, 4, 4};
+    (void)state;
+    expect(group(6, cache, socket, NULL), true, 2, "[0 1 2][3 4 5]", "[0 1 2 3 4 5]");
+    expect(group(6, numa, socket, NULL), true, 3, "[0 1][2][3][4 5]", "[0 1 2][3 4 5]");
+}
+
+/* --- lanes --- */
+
+/* In two groups of four, each of two pairs, a pair's rank with lane h has half h of the vector, of
+ * which the group's lanes are quarters: each rank's quarter lies in its half. */
+static void
+a_lane_lies_within_the_lane_of_the_level_below(void **state)
+{
+    const int pair[] = {0, 0, 2, 2, 4, 4, 6, 6}, four[] = {0, 0, 0, 0, 4, 4, 4, 4};
+    struct ar_grouping g = group(8, pair, four, NULL);
+    (void)state;
+    for (int r = 0; r < 8; r++) {
+        assert_int_equal(g.level[0].lane[r], r % 2);
+        assert_int_equal(g.level[1].lane[r] / 2, g.level[0].lane[r]);
+        assert_int_equal(g.level[2].lane[r] / 2, g.level[1].lane[r]);
+    }
+    ar_grouping_fini(&g);
+}
+
+static void
+lanes_of_unequal_groups_are_sound(void **state)
+{
+    int cache[48], socket[48];
+    unsigned dice = 1;
+    (void)state;
+    for (int n = 1; n <= 48; n++) {
+        for (int r = 0; r < n; r++) {
+            dice = dice * 1103515245 + 12345;
+            cache[r] = (int)(dice >> 16) % 13 - 1;
+            socket[r] = cache[r] / 5;
+        }
+        struct ar_grouping g = group(n, cache, socket, NULL);
+        assert_sound(&g);
+        ar_grouping_fini(&g);
+    }
+}
+
+/* --- what is asked for --- */
+
+static struct ar_grouping
+asked(struct ar_levels levels, const struct ar_domains *domains, int n, struct ar_levels *found)
+{
+    struct ar_grouping g;
+    assert_int_equal(ar_levels_group(&g, found, &levels, domains, n), 0);
+    return g;
+}
+
+static void
+numbers_cut_runs_of_ranks_anew_in_each_larger_group(void **state)
+{
+    const struct ar_levels sizes = {AR_LEVELS_SIZES, 2, {4, 6}}, all = {AR_LEVELS_SIZES, 1, {64}};
+    struct ar_levels found;
+    (void)state;
+    expect(asked(sizes, NULL, 10, &found), true, 3, "[0 1 2 3][4 5][6 7 8 9]",
+           "[0 1 2 3 4 5][6 7 8 9]");
+    assert_true(ar_levels_equal(&found, &sizes));
+    expect(asked(sizes, NULL, 5, &found), true, 2, "[0 1 2 3][4]", "[0 1 2 3 4]");
+    assert_int_equal(found.n, 1);
+    assert_int_equal(found.value[0], 4);
+    expect(asked(all, NULL, 8, &found), true, 1, NULL, NULL);
+    assert_int_equal(found.kind, AR_LEVELS_FLAT);
+}
+
+static void
+names_take_what_is_known(void **state)
+{
+    static const int cache[] = {0, 0, 2, 2, 4, 4, 6, 6}, socket[] = {0, 0, 0, 0, 4, 4, 4, 4};
+    const struct ar_domains domains = {8, {cache, NULL, socket}};
+    const struct ar_levels automatic = {.kind = AR_LEVELS_AUTO}, flat = {.kind = AR_LEVELS_FLAT};
+    const struct ar_levels named = {AR_LEVELS_NAMES, 2, {AR_DOMAIN_SOCKET, AR_DOMAIN_NUMA}};
+    struct ar_levels found;
+    (void)state;
+    expect(asked(automatic, &domains, 8, &found), true, 3, "[0 1][2 3][4 5][6 7]",
+           "[0 1 2 3][4 5 6 7]");
+    assert_int_equal(found.kind, AR_LEVELS_NAMES);
+    assert_true(found.n == 2 && found.value[0] == AR_DOMAIN_L3 &&
+                found.value[1] == AR_DOMAIN_SOCKET);
+    expect(asked(named, &domains, 8, &found), true, 2, "[0 1 2 3][4 5 6 7]", NULL);
+    assert_true(found.n == 1 && found.value[0] == AR_DOMAIN_SOCKET);
+    expect(asked(flat, &domains, 8, &found), true, 1, NULL, NULL);
+    expect(asked(automatic, NULL, 8, &found), true, 1, NULL, NULL);
+    expect(asked(automatic, &domains, 6, &found), true, 1, NULL, NULL); /* of other ranks */
+    assert_false(ar_levels_may_group(&automatic, NULL) || ar_levels_may_group(&flat, &domains));
+}
+
+/* As on machines of several sockets in each NUMA node. */
+static void
+the_level_with_fewer_domains_is_the_outer_one(void **state)
+{
+    static const int numa[] = {0, 0, 0, 0, 4, 4, 4, 4}, socket[] = {0, 0, 2, 2, 4, 4, 6, 6};
+    const struct ar_domains domains = {8, {NULL, numa, socket}};
+    const struct ar_levels automatic = {.kind = AR_LEVELS_AUTO};
+    struct ar_levels found;
+    (void)state;
+    expect(asked(automatic, &domains, 8, &found), true, 3, "[0 1][2 3][4 5][6 7]",
+           "[0 1 2 3][4 5 6 7]");
+    assert_true(found.value[0] == AR_DOMAIN_SOCKET && found.value[1] == AR_DOMAIN_NUMA);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_domains_are_groups_that_nest),
+        cmocka_unit_test(groups_may_be_unequal),
+        cmocka_unit_test(ranks_in_any_order_are_put_together),
+        cmocka_unit_test(levels_that_change_nothing_are_left_out),
+        cmocka_unit_test(ranks_without_a_domain_are_grouped_by_the_levels_above),
+        cmocka_unit_test(a_domain_that_is_spread_over_several_above_is_cut),
+        cmocka_unit_test(a_lane_lies_within_the_lane_of_the_level_below),
+        cmocka_unit_test(lanes_of_unequal_groups_are_sound),
+        cmocka_unit_test(numbers_cut_runs_of_ranks_anew_in_each_larger_group),
+        cmocka_unit_test(names_take_what_is_known),
+        cmocka_unit_test(the_level_with_fewer_domains_is_the_outer_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
