@@ -55,7 +55,7 @@ struct ar_level {
 
 /* What so many ranks of a node that follow each other share: a cache, a NUMA node, a socket.  It is
  * what loads and stores of memory that they map together take; messages take what the node says. */
-struct ar_domain {
+struct ar_machine_domain {
     char name[AR_MACHINE_NAME];
     int ranks;              /* a multiple of those of the domain inside */
     double latency;         /* of a cache line, from the cache of one of them to another's core */
@@ -74,9 +74,10 @@ struct ar_machine {
                       store or combination of elements in shared memory */
     int ahead;     /* flags in a row that a rank's core looks at before the first has come; 0: 1 */
     int ranks_per_node;
-    int cores_per_node;                           /* 0: not said */
-    int ndomains;                                 /* 0: what shared memory takes is not known */
-    struct ar_domain domains[AR_MACHINE_DOMAINS]; /* the innermost first; the last is the node */
+    int cores_per_node; /* 0: not said */
+    int ndomains;       /* 0: what shared memory takes is not known */
+    struct ar_machine_domain
+        domains[AR_MACHINE_DOMAINS]; /* the innermost first; the last is the node */
     struct ar_travel node;
     double memory_per_byte; /* of a node, for all its messages together */
     struct ar_travel network;

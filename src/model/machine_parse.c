@@ -339,7 +339,7 @@ begin_level(struct parser *p, const char *line)
 static bool
 end_level(struct parser *p, const char *line)
 {
-    const struct ar_domain *const last = &p->machine->domains[p->machine->ndomains - 1];
+    const struct ar_machine_domain *const last = &p->machine->domains[p->machine->ndomains - 1];
     if (p->machine->ndomains == 1)
         return true;
     if (last->ranks % last[-1].ranks > 0)
@@ -428,7 +428,7 @@ static bool
 finish_node(struct parser *p)
 {
     const struct ar_machine *const m = p->machine;
-    const struct ar_domain *const last = &m->domains[m->ndomains > 0 ? m->ndomains - 1 : 0];
+    const struct ar_machine_domain *const last = &m->domains[m->ndomains > 0 ? m->ndomains - 1 : 0];
     if (m->cores_per_node > 0 && m->cores_per_node < m->ranks_per_node)
         return REFUSE(p, p->at, "the node's %d cores are fewer than its %d ranks",
                       m->cores_per_node, m->ranks_per_node);

@@ -134,7 +134,7 @@ fetch(struct simulation *s, const struct request *q, struct ar_node_time t)
     if (level > 0 && ar_lines_are_shared(m))
         near = find_line(s, q->chunk, q->owner, q->flag, q->lines.first, group);
     const bool is_near = near && near->arrived >= 0;
-    const struct ar_domain *const d = &m->domains[is_near ? 0 : level];
+    const struct ar_machine_domain *const d = &m->domains[is_near ? 0 : level];
     struct line *const line =
         is_near ? near : find_line(s, q->chunk, q->owner, q->flag, q->lines.first, -1);
     const double further = (double)((q->lines.n - 1) * AR_LINE_BYTES) * d->per_byte;
