@@ -1,60 +1,200 @@
-/* Shared memory: the ranks of a node write their vectors where all can read them.
- * A short vector is combined by every rank, all of it.  Of a long one each rank
- * combines its block of all vectors, and fetches the others' results.
+/* Shared memory: the ranks of a node write their vectors where all can read them, level by level of
+ * the node: first the ranks that share a cache, say, exchange among themselves, then those groups
+ * exchange, and so on.  Flat, all ranks are one group.
  *
- * What is emitted here says the same in messages: every rank sends every other
- * what that one combines, combines, and, of a long vector, sends the result to
- * all.  The executor (execute/node.c) replaces the messages by loads and stores
- * where the ranks share memory.  Short are up to whole_bytes; a schedule knows no
- * types, so that here an element counts as a byte.
+ * A short vector is combined by every rank, all of it: on each level a rank reads one rank of each
+ * other group.  Of a long one each rank combines a share on each level, which is a part of its
+ * share on the level below, so that the ranks of a group work on all of the vector at once; and the
+ * results go back the same way.
  *
- * Rounds 2, short 1; sent per rank 2n(p-1)/p elements, short (p-1)n; scratch n,
- * short pn.
- * Any op: operands are combined in rank order, from the last to the first, and
- * alike for every element in either form: its sum depends neither on n nor on its
- * place.  Any p >= 1 and any n >= 0.
- * Source: the flat shared-memory collectives of Graham & Shipman, EuroPVM/MPI
- * 2008, LNCS 5205:130-140.
+ * What is emitted here says it in messages: what a rank writes is sent to all that read it.  The
+ * executor (execute/node.c) replaces the messages by loads and stores where the ranks share memory.
+ * Short are up to whole_bytes; a schedule knows no types, so that here an element counts as a byte.
+ *
+ * Rounds 2, short 1, on each level.  Flat, sent per rank 2n(p-1)/p elements, short (p-1)n; scratch
+ * n, short pn.
+ * Any op where the groups are of neighbours: operands are combined in rank order, from the last to
+ * the first on each level, and alike for every element in either form: its sum depends neither on n
+ * nor on its place.  Any p >= 1 and any n >= 0.
+ * Source: the flat shared-memory collectives of Graham & Shipman, EuroPVM/MPI 2008, LNCS
+ * 5205:130-140; levels as in Jain, Kaleem, Balmana et al., Framework for scalable intra-node
+ * collective operations using shared memory, SC 2018.
  */
 #include "algorithms/algorithms.h"
+#include "algorithms/grouping.h"
 
 #include <stdbool.h>
 
-/* The slot of rank i: what this rank combines of that one's vector. */
+/* What one rank sees of the groups.  Places count the ranks group after group; levels are those of
+ * struct ar_grouping, and a group of level -1 is a rank. */
+struct view {
+    const struct ar_grouping *grouping; /* NULL: flat */
+    int nranks;
+    int me; /* the rank's place */
+    size_t count;
+};
+
+static int
+rank_at(const struct view *v, int place)
+{
+    return v->grouping ? v->grouping->rank_at[place] : place;
+}
+
+static int
+begin_of(const struct view *v, int level, int place)
+{
+    if (level < 0)
+        return place;
+    return v->grouping ? v->grouping->level[level].begin[place] : 0;
+}
+
+static int
+end_of(const struct view *v, int level, int place)
+{
+    if (level < 0)
+        return place + 1;
+    return v->grouping ? v->grouping->level[level].end[place] : v->nranks;
+}
+
+/* Shares are cut so that those of a level are parts of those below where groups are equal. */
+static struct ar_span
+share_of(const struct view *v, int level, int place)
+{
+    if (level < 0)
+        return ar_whole(v->count);
+    const int lane = v->grouping ? v->grouping->level[level].lane[rank_at(v, place)] : place;
+    const size_t size = (size_t)(end_of(v, level, place) - begin_of(v, level, place));
+    const size_t quotient = v->count / size, rest = v->count % size;
+    const size_t i = (size_t)lane, begin = i * quotient + i * rest / size;
+    return (struct ar_span){begin, (i + 1) * quotient + (i + 1) * rest / size - begin};
+}
+
+static struct ar_span
+common(struct ar_span a, struct ar_span b)
+{
+    const size_t a_end = a.offset + a.length, b_end = b.offset + b.length;
+    const size_t begin = a.offset > b.offset ? a.offset : b.offset;
+    const size_t end = a_end < b_end ? a_end : b_end;
+    return (struct ar_span){begin, end > begin ? end - begin : 0};
+}
+
+static struct ar_region
+region(enum ar_buffer buffer, struct ar_span span)
+{
+    return (struct ar_region){buffer, span.offset, span.length};
+}
+
+/* Unit i of a group: in TMP, what this rank combines of its share. */
 static struct ar_region
 slot(struct ar_span mine, int i)
 {
     return ar_tmp((struct ar_span){(size_t)i * mine.length, mine.length});
 }
 
+/* A part of that. */
+static struct ar_region
+part_of_slot(struct ar_span mine, int i, struct ar_span part)
+{
+    const size_t from = (size_t)i * mine.length + part.offset - mine.offset;
+    return ar_tmp((struct ar_span){from, part.length});
+}
+
+/* OUT = the units' vectors in their slots, but for unit own, which is in have unless that is TMP;
+ * from the last to the first.  The running result replaces the last one's slot, and goes to OUT
+ * with the first one.  Returns where the result is: in have still where there is one unit. */
+static enum ar_buffer
+combine(struct ar_schedule *s, int units, int own, enum ar_buffer have, struct ar_span mine)
+{
+    const int last = units - 1;
+    const struct ar_region kept = have == AR_TMP ? slot(mine, own) : region(have, mine);
+    for (int i = last - 1; i >= 0; i--)
+        ar_reduce(s, i == 0 ? ar_out(mine) : slot(mine, last), i == own ? kept : slot(mine, i),
+                  i == last - 1 && own == last ? kept : slot(mine, last));
+    ar_end_round(s);
+    return units > 1 ? AR_OUT : have;
+}
+
+/* Each rank reads whole vectors of a rank of each other unit: of the one with its own number there,
+ * modulo the unit's size.  have: where this rank's vector is; returns where its unit's is then. */
+static enum ar_buffer
+exchange_whole(struct ar_schedule *s, const struct view *v, int level, enum ar_buffer have)
+{
+    const struct ar_span all = ar_whole(v->count);
+    const int begin = begin_of(v, level, v->me), end = end_of(v, level, v->me);
+    const int own_begin = begin_of(v, level - 1, v->me), own_end = end_of(v, level - 1, v->me);
+    const int number = v->me - own_begin, own_size = own_end - own_begin;
+    int units = 0, own = 0;
+    for (int unit = begin; unit < end; unit = end_of(v, level - 1, unit), units++) {
+        const int size = end_of(v, level - 1, unit) - unit;
+        if (unit == own_begin) {
+            own = units;
+            continue;
+        }
+        for (int i = number; i < size; i += own_size)
+            ar_send(s, rank_at(v, unit + i), region(have, all));
+        ar_recv(s, rank_at(v, unit + number % size), slot(all, units));
+    }
+    return combine(s, units, own, have, all);
+}
+
+/* Each rank reads of all others of its group what they have of its share. */
+static enum ar_buffer
+reduce_scatter(struct ar_schedule *s, const struct view *v, int level, enum ar_buffer have)
+{
+    const int begin = begin_of(v, level, v->me), end = end_of(v, level, v->me);
+    const int own_begin = begin_of(v, level - 1, v->me), own_end = end_of(v, level - 1, v->me);
+    const struct ar_span held = share_of(v, level - 1, v->me), mine = share_of(v, level, v->me);
+    const struct ar_span kept = common(held, mine);
+    const bool has_all = kept.length == mine.length;
+    int units = 0, own = 0;
+    for (int unit = begin; unit < end; unit = end_of(v, level - 1, unit), units++) {
+        own = unit == own_begin ? units : own;
+        for (int i = unit; i < end_of(v, level - 1, unit); i++) {
+            const struct ar_span theirs = common(share_of(v, level - 1, i), mine);
+            if (i == v->me || (has_all && unit == own_begin))
+                continue;
+            ar_recv(s, rank_at(v, i), part_of_slot(mine, units, theirs));
+        }
+    }
+    for (int i = begin; i < end; i++) {
+        const struct ar_span share = share_of(v, level, i);
+        const struct ar_span got = common(share, share_of(v, level - 1, i));
+        if (i != v->me && (i < own_begin || i >= own_end || got.length < share.length))
+            ar_send(s, rank_at(v, i), region(have, common(held, share)));
+    }
+    if (!has_all)
+        ar_copy(s, part_of_slot(mine, own, kept), region(have, kept));
+    return combine(s, units, own, has_all ? have : AR_TMP, mine);
+}
+
+/* Each rank reads of the others of its group what it needs of the share that it had before. */
+static void
+allgather(struct ar_schedule *s, const struct view *v, int level)
+{
+    const int begin = begin_of(v, level, v->me), size = end_of(v, level, v->me) - begin;
+    const struct ar_span mine = share_of(v, level, v->me), held = share_of(v, level - 1, v->me);
+    for (int i = 1; i < size; i++) {
+        const int other = begin + (v->me - begin + i) % size;
+        ar_send(s, rank_at(v, other), ar_out(common(mine, share_of(v, level - 1, other))));
+        ar_recv(s, rank_at(v, other), ar_out(common(share_of(v, level, other), held)));
+    }
+    ar_end_round(s);
+}
+
 int
 ar_shm(struct ar_schedule *s, int rank, int nranks, size_t count, const struct ar_params *params)
 {
-    const struct ar_cut cut = {count, nranks};
+    const struct ar_grouping *const g = params->grouping;
+    const struct view v = {g, nranks, g ? g->at[rank] : rank, count};
+    const int nlevels = g ? g->nlevels : 1;
     const bool is_short = count <= params->whole_bytes;
-    const struct ar_span all = ar_whole(count), mine = is_short ? all : ar_block(cut, rank);
-    const int last = nranks - 1;
+    enum ar_buffer have = AR_IN;
 
     if (nranks == 1)
-        ar_copy(s, ar_out(all), ar_in(all));
-
-    for (int i = 1; i < nranks; i++) {
-        const int other = (rank + i) % nranks;
-        ar_send(s, other, ar_in(is_short ? all : ar_block(cut, other)));
-        ar_recv(s, other, slot(mine, other));
-    }
-    /* From the last operand to the first.  The running result replaces the last one's slot, and
-     * goes to OUT with the first one. */
-    for (int i = last - 1; i >= 0; i--)
-        ar_reduce(s, i == 0 ? ar_out(mine) : slot(mine, last),
-                  i == rank ? ar_in(mine) : slot(mine, i),
-                  i == last - 1 && rank == last ? ar_in(mine) : slot(mine, last));
-    ar_end_round(s);
-
-    for (int i = 1; i < nranks && !is_short; i++) {
-        const int other = (rank + i) % nranks;
-        ar_send(s, other, ar_out(mine));
-        ar_recv(s, other, ar_out(ar_block(cut, other)));
-    }
+        ar_copy(s, ar_out(ar_whole(count)), ar_in(ar_whole(count)));
+    for (int level = 0; level < nlevels; level++)
+        have = is_short ? exchange_whole(s, &v, level, have) : reduce_scatter(s, &v, level, have);
+    for (int level = nlevels - 1; level >= 0 && !is_short; level--)
+        allgather(s, &v, level);
     return ar_schedule_finish(s);
 }

@@ -13,6 +13,7 @@
 #include "communicator/decide.h"
 #include "communicator/process.h"
 #include "config/config.h"
+#include "execute/node_plan.h"
 
 #define WARMUPS   2 /* calls; one where time is limited, for judging was a call, too */
 #define BATCH_MAX 100000
@@ -334,14 +335,14 @@ call(const struct ar_measurement *m, const struct ar_measured *e, const void *in
 
 /* Scratch that the last call took on this rank.  NAN where the MPI library ran it. */
 static double
-extra_bytes(const struct ar_communicator *c, const struct ar_reduction *r)
+extra_bytes(const struct ar_communicator *c)
 {
     const struct ar_decision *const d = c->ran;
     if (c->always_native || d->runner == AR_RUN_NATIVE)
         return NAN;
     if (d->plan)
         return (double)ar_plan_scratch_bytes(d->plan);
-    return d->node ? (double)ar_node_scratch_bytes(r, d->whole ? d->key.count : 0) : NAN;
+    return d->node_plan ? (double)ar_node_plan_scratch_bytes(d->node_plan) : NAN;
 }
 
 /* Reduces operands whose result is known, judges it, and notes what ran.  Native, if it is the
@@ -364,7 +365,7 @@ judge(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload 
         memcpy(b->native, b->out, count * (size_t)m->reduction.extent);
     if (m->measured[0].kind == AR_MEASURED_NATIVE && !m->measured[0].is_judged)
         worst[2] = ar_judge_distance(m->judge, b->out, b->native, count);
-    worst[3] = e->kind == AR_MEASURED_OURS ? extra_bytes(e->state, &m->reduction) : 0;
+    worst[3] = e->kind == AR_MEASURED_OURS ? extra_bytes(e->state) : 0;
     MPI_Allreduce(MPI_IN_PLACE, worst, 4, MPI_DOUBLE, MPI_MAX, m->comm);
     struct ar_outcome *const o = &e->outcome;
     o->wrong = worst[0] != 0;

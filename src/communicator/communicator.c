@@ -258,32 +258,17 @@ run_messages(struct ar_communicator *c, const struct ar_decision *decision,
     return error;
 }
 
-/* The plan was made for packed elements: see make_plan in decide.c. */
-static int
-run_packed(struct ar_communicator *c, const struct ar_decision *decision,
-           const struct ar_reduction *r, const void *in, void *out)
-{
-    struct ar_packing p;
-    int error = ar_packing_init(&p, r, in, out, decision->key.count);
-    if (!error)
-        error = run_messages(c, decision, &p.packed, p.packed_in, p.packed_out);
-    return ar_packing_fini(&p, error);
-}
-
 static int
 run_memory(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
            const struct ar_reduction *r, const void *in, void *out)
 {
     const struct ar_node_run run = {
         .node = decision->node,
+        .plan = decision->node_plan,
         .reduction = r,
         .in = in,
         .out = out,
         .scratch = c->scratch,
-        .count = decision->key.count,
-        .whole = decision->whole,
-        .segment = ar_params_segment(&decision->choice.params, decision->key.count, r->size),
-        .whole_bytes = decision->choice.params.whole_bytes,
         .comm = comm,
         .wait = c->wait,
         .waited_ticks = c->recorder ? &c->recorder->waited_ticks : NULL,
@@ -295,19 +280,37 @@ run_memory(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *d
     return error;
 }
 
+static int
+run_plan(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
+         const struct ar_reduction *r, const void *in, void *out)
+{
+    return decision->runner == AR_RUN_MESSAGES ? run_messages(c, decision, r, in, out)
+                                               : run_memory(c, comm, decision, r, in, out);
+}
+
+/* The plan was made for packed elements: see make_plan in decide.c. */
+static int
+run_packed(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
+           const struct ar_reduction *r, const void *in, void *out)
+{
+    struct ar_packing p;
+    int error = ar_packing_init(&p, r, in, out, decision->key.count);
+    if (!error)
+        error = run_plan(c, comm, decision, &p.packed, p.packed_in, p.packed_out);
+    return ar_packing_fini(&p, error);
+}
+
 int
 ar_communicator_run(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
                     const struct ar_reduction *r, const void *in, void *out)
 {
     if (c->failure)
         return c->failure;
-    if (decision->runner == AR_RUN_MESSAGES && ar_reduction_interleaves(r))
-        c->failure = run_packed(c, decision, r, in, out);
-    else if (decision->runner == AR_RUN_MESSAGES)
-        c->failure = run_messages(c, decision, r, in, out);
-    else if (decision->runner == AR_RUN_EXACT)
+    if (decision->runner == AR_RUN_EXACT)
         c->failure = ar_exact_sum_run(c, comm, r, in, out, decision->key.count);
+    else if (ar_reduction_interleaves(r))
+        c->failure = run_packed(c, comm, decision, r, in, out);
     else
-        c->failure = run_memory(c, comm, decision, r, in, out);
+        c->failure = run_plan(c, comm, decision, r, in, out);
     return c->failure;
 }

@@ -9,6 +9,7 @@
 #include "communicator/engine.h"
 #include "communicator/model.h"
 #include "communicator/tuner.h"
+#include "execute/node_plan.h"
 #include "execute/quiet.h"
 #include "reduce/packed.h"
 
@@ -68,14 +69,22 @@ set_of(struct ar_communicator *c, const struct ar_decision_key *key)
     return *set;
 }
 
+static size_t
+plan_bytes(const struct ar_decision *d)
+{
+    return d->plan        ? ar_plan_memory_bytes(d->plan)
+           : d->node_plan ? ar_node_plan_memory_bytes(d->node_plan)
+                          : 0;
+}
+
 static void
 drop(struct ar_communicator *c, struct ar_decision *d)
 {
     if (!d->used)
         return;
-    if (d->plan)
-        c->plan_bytes -= ar_plan_memory_bytes(d->plan);
+    c->plan_bytes -= plan_bytes(d);
     ar_plan_destroy(d->plan);
+    ar_node_plan_destroy(d->node_plan);
     memset(d, 0, sizeof *d);
     c->last_decision = NULL;
     c->ran = NULL;
@@ -119,28 +128,46 @@ mpi_error(int error)
     return error == AR_OK ? MPI_SUCCESS : error == AR_ERR_MEMORY ? MPI_ERR_NO_MEM : MPI_ERR_INTERN;
 }
 
+/* Counts the memory of a decision's plan, which may take that of all others, and finds it scratch.
+ */
 static int
-make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)
+keep_plan(struct ar_communicator *c, struct ar_decision *d, size_t scratch_bytes)
 {
-    const struct ar_reduction packed = ar_reduction_packed(r);
-    struct ar_params params = d->choice.params;
-    params.node_of = c->carriage.node_of;
-    int error = mpi_error(ar_plan_create(&d->plan, d->choice.algorithm, &params, c->rank, c->nranks,
-                                         d->key.count, ar_reduction_interleaves(r) ? &packed : r,
-                                         c->config->scratch_bytes));
-    if (error)
-        return error;
-    size_t bytes = ar_plan_memory_bytes(d->plan);
+    const size_t bytes = plan_bytes(d);
     if (c->plan_bytes + bytes > PLAN_BYTES_MAX) {
         struct ar_decision keep = *d;
         d->used = false; /* so that it is not dropped with the rest */
         ar_decisions_clear(c);
         *d = keep;
     }
-    error = grow_scratch(c, ar_plan_scratch_bytes(d->plan));
+    const int error = grow_scratch(c, scratch_bytes);
     if (!error)
         c->plan_bytes += bytes;
     return error;
+}
+
+static int
+make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)
+{
+    const struct ar_reduction packed = ar_reduction_packed(r);
+    const struct ar_reduction *const run = ar_reduction_interleaves(r) ? &packed : r;
+    struct ar_params params = d->choice.params;
+    params.node_of = c->carriage.node_of;
+    const int error =
+        mpi_error(ar_plan_create(&d->plan, d->choice.algorithm, &params, c->rank, c->nranks,
+                                 d->key.count, run, c->config->scratch_bytes));
+    return error ? error : keep_plan(c, d, ar_plan_scratch_bytes(d->plan));
+}
+
+static int
+make_node_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)
+{
+    const struct ar_reduction packed = ar_reduction_packed(r);
+    const struct ar_reduction *const run = ar_reduction_interleaves(r) ? &packed : r;
+    const int error =
+        mpi_error(ar_node_plan_create(&d->node_plan, d->node, d->choice.algorithm,
+                                      &d->choice.params, d->key.count, run, d->whole));
+    return error ? error : keep_plan(c, d, ar_node_plan_scratch_bytes(d->node_plan));
 }
 
 /* Are integers exchanged, and nothing rounded?  On one rank nothing is added. */
@@ -299,7 +326,7 @@ fill(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const stru
     }
     if (d->node) {
         d->runner = AR_RUN_MEMORY;
-        return grow_scratch(c, ar_node_scratch_bytes(r, d->whole ? d->key.count : 0));
+        return make_node_plan(c, d, r);
     }
     if (c->engine == AR_ENGINE_NONE)
         error = ar_engine_create(c, comm);
@@ -399,6 +426,7 @@ decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
         c->recorder->setup_ns += ar_clock_system_ns() - start;
     if (*error) {
         ar_plan_destroy(d->plan);
+        ar_node_plan_destroy(d->node_plan);
         memset(d, 0, sizeof *d);
         return NULL;
     }

@@ -45,8 +45,9 @@ struct ar_decision {
     struct ar_tuned *tuned; /* whose pick it is; NULL: it is not tuned */
     struct ar_decision_key key;
     enum ar_runner runner;
-    struct ar_plan *plan; /* of AR_RUN_MESSAGES; owned */
-    struct ar_node *node; /* of AR_RUN_MEMORY; the communicator's */
+    struct ar_plan *plan;           /* of AR_RUN_MESSAGES; owned */
+    struct ar_node *node;           /* of AR_RUN_MEMORY; the communicator's */
+    struct ar_node_plan *node_plan; /* of AR_RUN_MEMORY; owned */
     struct ar_channel
         *channel; /* of AR_RUN_MESSAGES; the communicator's, or NULL: MPI's messages */
     bool whole;   /* the op gets all elements in each call */

@@ -16,12 +16,19 @@ ar_cell_takes(const struct ar_reduction *r, size_t bytes)
     return ar_cell_length(r, bytes) > 0 && (r->basic || ar_reduction_packs(r));
 }
 
+ptrdiff_t
+ar_cell_offset(const struct ar_reduction *r, size_t i)
+{
+    char cell[1];
+    if (!r->basic)
+        return (ptrdiff_t)(i * r->size);
+    return (char *)ar_reduction_base(r, cell, 1) - cell + (ptrdiff_t)i * r->extent;
+}
+
 char *
 ar_cell_at(const struct ar_reduction *r, char *cell, size_t i)
 {
-    if (!r->basic)
-        return cell + i * r->size;
-    return (char *)ar_reduction_base(r, cell, 1) + (ptrdiff_t)i * r->extent;
+    return cell + ar_cell_offset(r, i);
 }
 
 int

@@ -17,6 +17,9 @@ size_t ar_cell_length(const struct ar_reduction *r, size_t bytes);
 /* Does an element fit?  Alike on all ranks. */
 bool ar_cell_takes(const struct ar_reduction *r, size_t bytes);
 
+/* From a cell's first byte to element i, in bytes. */
+ptrdiff_t ar_cell_offset(const struct ar_reduction *r, size_t i);
+
 /* Element i of those in the cell. */
 char *ar_cell_at(const struct ar_reduction *r, char *cell, size_t i);
 

@@ -1,9 +1,8 @@
-/* The node executor: ranks of one node exchange through shared memory.
+/* The node executor: ranks that share memory run a schedule by loads and stores.
  *
- * Short messages: each rank writes its vector into its slot and combines all
- * slots.  Long ones go in chunks; each rank combines its slice of a chunk and
- * fetches the others' slices.  Either way element i is
- * x0 op (x1 op (x2 op ...)) over the ranks in order, whatever the message's size.
+ * Each rank has a slot, which all read and it alone writes: it stores there what the schedule
+ * sends, and raises a flag for each round.  What others send is awaited and read in their slots:
+ * see schedule/accesses.h.  A long vector goes in chunks, each by a schedule of its own.
  */
 #ifndef AR_NODE_H
 #define AR_NODE_H
@@ -61,6 +60,8 @@ struct ar_node_tuning ar_node_tune(int nranks, bool is_crowded);
 /* Bytes of one slot.  Each rank has four: slot t of rank i is number t * stride + i. */
 size_t ar_node_slot_bytes(size_t chunk_bytes);
 
+struct ar_node_plan;
+
 /* Does an element of r fit into the memory?  Alike on all ranks. */
 bool ar_node_takes(const struct ar_node *node, const struct ar_reduction *r);
 
@@ -68,23 +69,14 @@ bool ar_node_takes(const struct ar_node *node, const struct ar_reduction *r);
  * ranks. */
 bool ar_node_takes_whole(const struct ar_node *node, const struct ar_reduction *r, size_t count);
 
-/* Scratch that a run takes, in bytes: none for predefined types.  whole is how many elements the op
- * gets at once; 0 means as many as are fast. */
-size_t ar_node_scratch_bytes(const struct ar_reduction *r, size_t whole);
-
-/* What a run works on: count >= 1 elements; in may be out.  While a rank waits it polls comm, so
- * that MPI progresses. */
+/* What a run works on; in may be out.  While a rank waits it polls comm, so that MPI progresses. */
 struct ar_node_run {
     struct ar_node *node;
-    const struct ar_reduction *reduction;
+    const struct ar_node_plan *plan;
+    const struct ar_reduction *reduction; /* laid out as the plan's; any op */
     const char *in;
     char *out;
-    char *scratch; /* ar_node_scratch_bytes, aligned as malloc's */
-    size_t count;
-    bool whole;         /* the op gets all of them in one call: ar_node_takes_whole, and
-                           whole_bytes are enough */
-    size_t segment;     /* elements of a chunk at most */
-    size_t whole_bytes; /* up to here every rank combines everything; 0: what is fastest */
+    char *scratch; /* ar_node_plan_scratch_bytes, aligned to 64 */
     MPI_Comm comm;
     struct ar_wait wait;
     uint64_t *waited_ticks; /* gets the time of polls in vain added; NULL: nobody asks */

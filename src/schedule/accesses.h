@@ -55,15 +55,11 @@ struct ar_accesses {
     size_t nstages;
     size_t tmp_begin, tmp_end; /* what is used of TMP */
     /* Of all ranks: */
-    size_t area_length; /* elements of the largest area; what a flag is raised for begins at a
-                           multiple of AR_ACCESS_ALIGNMENT elements */
+    size_t area_length; /* elements of the largest area */
     int nflags;         /* most of a rank */
     bool meets_all;     /* in each round each rank awaits all others, and reads what it awaits in
                            that round alone */
 };
-
-/* Elements of any size begin at a cache line if they begin at a multiple of this. */
-#define AR_ACCESS_ALIGNMENT ((size_t)64)
 
 /* Emits the schedule of a rank into *s, which has not been initialised.  AR_OK, and the caller
  * finishes it; else an error, and nothing is left to finish. */
@@ -71,8 +67,8 @@ typedef int ar_schedule_source(void *context, struct ar_schedule *s, int rank);
 
 /* Translates the schedule of rank; those of all nranks are asked for, once each.  AR_OK; an error
  * of the source; AR_ERR_MEMORY; AR_ERR_PROOF where a receive meets no send. */
-int ar_accesses_init(struct ar_accesses *accesses, int rank, int nranks, ar_schedule_source *source,
-                     void *context);
+int ar_accesses_init(struct ar_accesses *accesses, int rank, int nranks, size_t line_length,
+                     ar_schedule_source *source, void *context);
 void ar_accesses_fini(struct ar_accesses *accesses);
 
 #endif

@@ -13,9 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/grouping.h"
 #include "check.h"
 #include "execute/cell.h"
-#include "execute/node.h"
+#include "execute/node_plan.h"
 #include "execute/wait.h"
 #include "reduce/reduce.h"
 #include "schedule/schedule.h"
@@ -101,9 +102,15 @@ record_copy(const struct ar_reduction *r, void *to, const void *from, size_t cou
 
 /* --- what ranks do --- */
 
+/* Tiny, short and of several chunks. */
+static const size_t counts[] = {1, 6, 7, 33, 64, 100, 161, 300};
+enum { COUNTS = sizeof counts / sizeof counts[0], CALLS = 3 };
+
+enum form { SLICES, WHOLE, SLICES_OF_GROUPS, WHOLE_OF_GROUPS, FORMS };
+
 struct call {
-    size_t count;
-    size_t whole_bytes; /* 1: in slices */
+    size_t which; /* of counts */
+    enum form form;
     bool in_place;
 };
 
@@ -113,11 +120,65 @@ struct call {
 static uint64_t numbers_before; /* of its chunks */
 static int ranks_before;        /* that it had more */
 
+/* What each rank of a communicator needs for each call; made when it is first needed. */
+static struct {
+    int nranks;
+    struct ar_grouping grouping; /* pairs of neighbours, and fours of them; the rest is alone */
+    struct ar_node_plan *plan[RANKS_MAX][COUNTS][FORMS];
+} group;
+
+static void
+forget_plans(void)
+{
+    if (group.nranks == 0)
+        return;
+    for (int i = 0; i < group.nranks; i++)
+        for (int k = 0; k < COUNTS; k++)
+            for (int form = 0; form < FORMS; form++) {
+                ar_node_plan_destroy(group.plan[i][k][form]);
+                group.plan[i][k][form] = NULL;
+            }
+    ar_grouping_fini(&group.grouping);
+    group.nranks = 0;
+}
+
+/* One rank, the last, has no domain. */
+static void
+be_group(int nranks)
+{
+    int pairs[RANKS_MAX], fours[RANKS_MAX];
+    const int *const domain[] = {pairs, fours};
+    if (group.nranks == nranks)
+        return;
+    forget_plans();
+    for (int i = 0; i < nranks; i++) {
+        pairs[i] = i == nranks - 1 ? -1 : i / 2;
+        fours[i] = i / 4;
+    }
+    CHECK(ar_grouping_init(&group.grouping, nranks, 2, domain) == AR_OK, "%d ranks", nranks);
+    group.nranks = nranks;
+}
+
+static const struct ar_node_plan *
+find_plan(const struct ar_node *node, const struct ar_reduction *r, const struct call *call)
+{
+    struct ar_node_plan **const plan = &group.plan[node->rank][call->which][call->form];
+    const struct ar_algorithm *const shm = ar_algorithm_find("shm", 3);
+    struct ar_params params = shm->defaults;
+    params.whole_bytes = call->form == WHOLE || call->form == WHOLE_OF_GROUPS ? SIZE_MAX : 1;
+    params.grouping = call->form >= SLICES_OF_GROUPS ? &group.grouping : NULL;
+    if (!*plan)
+        CHECK(ar_node_plan_create(plan, node, shm, &params, counts[call->which], r, false) == AR_OK,
+              "%zu elements, form %d", counts[call->which], call->form);
+    return *plan;
+}
+
 /* Records what a rank does in calls on a communicator of so many ranks. */
 static void
 record(int rank, int nranks, const struct call *calls, size_t n)
 {
     static double in[1 << 12], out[1 << 12];
+    _Alignas(64) static char scratch[1 << 16];
     struct ar_reduction r;
     CHECK(ar_reduction_resolve(&r, MPI_SUM, MPI_DOUBLE), "sum of doubles");
     struct ar_node node = {.rank = rank,
@@ -129,15 +190,17 @@ record(int rank, int nranks, const struct call *calls, size_t n)
                                      .stride = nranks + ranks_before}};
     trace = &traces[rank];
     trace->n = 0;
+    be_group(nranks);
     for (size_t i = 0; i < n; i++) {
+        const struct ar_node_plan *const plan = find_plan(&node, &r, &calls[i]);
         const struct ar_node_run run = {.node = &node,
+                                        .plan = plan,
                                         .reduction = &r,
                                         .in = (char *)(calls[i].in_place ? out : in),
                                         .out = (char *)out,
-                                        .count = calls[i].count,
-                                        .segment = SIZE_MAX,
-                                        .whole_bytes = calls[i].whole_bytes,
+                                        .scratch = scratch,
                                         .wait = {.spins = AR_WAIT_FOREVER}};
+        CHECK(ar_node_plan_scratch_bytes(plan) <= sizeof scratch, "call %zu", i);
         CHECK(ar_node_allreduce(&run) == MPI_SUCCESS, "rank %d, call %zu", rank, i);
     }
 }
@@ -168,7 +231,7 @@ struct word {
 };
 
 /* What is wrong on purpose. */
-enum fault { NOTHING, RELAXED, RELAXED_PUBLISHED, RELAXED_REDUCED, IGNORED, FEWER_SLOTS };
+enum fault { NOTHING, RELAXED, RELAXED_FIRST, RELAXED_OTHERS, IGNORED, FEWER_SLOTS };
 
 struct machine {
     int nranks;
@@ -236,9 +299,8 @@ raise_flag(struct machine *m, int rank, const struct access *x)
 static bool
 is_relaxed(const struct machine *m, size_t byte)
 {
-    const bool is_reduced =
-        byte % ar_node_slot_bytes(CHUNK_BYTES) == offsetof(struct slot, reduced);
-    return m->fault == RELAXED || m->fault == (is_reduced ? RELAXED_REDUCED : RELAXED_PUBLISHED);
+    const bool is_first = byte % ar_node_slot_bytes(CHUNK_BYTES) == 0;
+    return m->fault == RELAXED || m->fault == (is_first ? RELAXED_FIRST : RELAXED_OTHERS);
 }
 
 /* False where nobody has raised it so far. */
@@ -296,7 +358,7 @@ static enum end
 order(int nranks, const struct call *calls, size_t n, enum fault fault, size_t turns)
 {
     struct machine m = {.nranks = nranks, .fault = fault, .turns = turns};
-    const size_t nwords = SLOTS * (size_t)(nranks + ranks_before) *
+    const size_t nwords = AR_SLOTS * (size_t)(nranks + ranks_before) *
                           ar_node_slot_bytes(CHUNK_BYTES) / sizeof(uint64_t);
     if (nwords > WORDS_MAX)
         abort();
@@ -310,24 +372,26 @@ order(int nranks, const struct call *calls, size_t n, enum fault fault, size_t t
 
 /* --- the tests --- */
 
-/* Tiny, short and of several chunks, in slices and whole. */
-static const size_t counts[] = {1, 6, 7, 33, 64, 100, 161, 300};
-enum { COUNTS = sizeof counts / sizeof counts[0], CALLS = 3 };
-
+/* Any three, flat, and on three ranks in groups. */
 static void
 check_every_three_calls(void)
 {
     for (int p = 2; p <= 3; p++)
-        for (int kinds = 0; kinds < 16; kinds++)
-            for (size_t i = 0; i < COUNTS * COUNTS * COUNTS; i++) {
+        for (int kinds = 0; kinds < 1 << CALLS; kinds++)
+            for (size_t i = 0; i < (p == 2 ? 2 : 4) * COUNTS * COUNTS * COUNTS; i++) {
+                const size_t which[CALLS] = {i % COUNTS, i / COUNTS % COUNTS,
+                                             i / COUNTS / COUNTS % COUNTS};
+                const size_t more = i / COUNTS / COUNTS / COUNTS;
                 struct call calls[CALLS];
-                const size_t which[CALLS] = {i % COUNTS, i / COUNTS % COUNTS, i / COUNTS / COUNTS};
                 for (int k = 0; k < CALLS; k++)
-                    calls[k] = (struct call){counts[which[k]], kinds >> k & 1 ? SIZE_MAX : 1,
-                                             kinds >> CALLS & 1};
+                    calls[k] = (struct call){
+                        which[k],
+                        (enum form)((kinds >> k & 1) + (p == 3 && more >> 1 && k != 1 ? 2 : 0)),
+                        more & 1};
                 CHECK(order(p, calls, CALLS, NOTHING, 0) == ORDERED,
-                      "%d ranks, calls of %zu, %zu and %zu elements, kinds %d", p, calls[0].count,
-                      calls[1].count, calls[2].count, kinds);
+                      "%d ranks, calls of %zu, %zu and %zu elements, forms %d %d %d", p,
+                      counts[which[0]], counts[which[1]], counts[which[2]], calls[0].form,
+                      calls[1].form, calls[2].form);
             }
 }
 
@@ -336,12 +400,13 @@ check_long_rows(void)
 {
     unsigned seed = 1 + (unsigned)numbers_before;
     for (int p = 2; p <= RANKS_MAX; p++)
-        for (int row = 0; row < 8; row++) {
+        for (int row = 0; row < 16; row++) {
             struct call calls[60];
             for (size_t k = 0; k < 60; k++) {
                 seed = seed * 1103515245 + 12345;
-                calls[k] = (struct call){counts[(seed >> 16) % COUNTS],
-                                         seed >> 8 & 1 ? SIZE_MAX : 1, seed >> 9 & 1};
+                calls[k] =
+                    (struct call){(seed >> 16) % COUNTS,
+                                  (enum form)((seed >> 8) % (row % 2 ? FORMS : 2)), seed >> 10 & 1};
             }
             CHECK(order(p, calls, 60, NOTHING, 0) == ORDERED, "%d ranks, row %d", p, row);
         }
@@ -351,26 +416,32 @@ check_long_rows(void)
 static void
 check_faults(void)
 {
-    static const struct call slices[] = {{160, 1, false}, {300, 1, false}};
-    static const struct call whole[] = {{160, SIZE_MAX, false}, {300, SIZE_MAX, false}};
-    for (int p = 2; p <= 4; p++) {
-        CHECK(order(p, slices, 2, NOTHING, 0) == ORDERED, "%d ranks", p);
-        CHECK(order(p, slices, 2, RELAXED, 0) == CONFLICT, "%d ranks", p);
-        CHECK(order(p, slices, 2, RELAXED_PUBLISHED, 0) == CONFLICT, "%d ranks", p);
-        CHECK(order(p, slices, 2, RELAXED_REDUCED, 0) == CONFLICT, "%d ranks", p);
-        CHECK(order(p, slices, 2, IGNORED, 0) == CONFLICT, "%d ranks", p);
-        CHECK(order(p, slices, 2, FEWER_SLOTS, 3) == CONFLICT, "%d ranks", p);
-        CHECK(order(p, whole, 2, FEWER_SLOTS, 3) == CONFLICT, "%d ranks, whole", p);
-        CHECK(order(p, whole, 2, NOTHING, 0) == ORDERED, "%d ranks", p);
-        CHECK(order(p, whole, 2, RELAXED, 0) == CONFLICT, "%d ranks", p);
-    }
+    for (int p = 2; p <= 6; p++)
+        for (int form = 0; form < FORMS; form++) {
+            const struct call calls[] = {{6, (enum form)form, false}, {7, (enum form)form, false}};
+            const bool one_flag = form == WHOLE || (form == WHOLE_OF_GROUPS && p == 2);
+            const bool overlaps = form < SLICES_OF_GROUPS || p == 2;
+            CHECK(order(p, calls, 2, NOTHING, 0) == ORDERED, "%d ranks, form %d", p, form);
+            CHECK(order(p, calls, 2, RELAXED, 0) == CONFLICT, "%d ranks, form %d", p, form);
+            CHECK(order(p, calls, 2, RELAXED_FIRST, 0) == CONFLICT, "%d ranks, form %d", p, form);
+            CHECK(one_flag || order(p, calls, 2, RELAXED_OTHERS, 0) == CONFLICT,
+                  "%d ranks, form %d", p, form);
+            CHECK(order(p, calls, 2, IGNORED, 0) == CONFLICT, "%d ranks, form %d", p, form);
+            if (overlaps)
+                CHECK(order(p, calls, 2, FEWER_SLOTS, 3) == CONFLICT, "%d ranks, form %d", p, form);
+            else if (form == WHOLE_OF_GROUPS)
+                CHECK(order(p, calls, 2, FEWER_SLOTS, 1) == CONFLICT, "%d ranks, form %d", p, form);
+            /* Chunks that follow each other need no more than two. */
+            CHECK(overlaps || order(p, calls, 2, FEWER_SLOTS, 2) == ORDERED, "%d ranks, form %d", p,
+                  form);
+        }
 }
 
 int
 main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
-    memory_bytes = SLOTS * (RANKS_MAX + 1) * ar_node_slot_bytes(CHUNK_BYTES);
+    memory_bytes = AR_SLOTS * (RANKS_MAX + 1) * ar_node_slot_bytes(CHUNK_BYTES);
     memory = calloc(1, memory_bytes);
     for (int rank = 0; rank < RANKS_MAX; rank++)
         traces[rank].of = malloc(ACCESSES_MAX * sizeof *traces[rank].of);
@@ -381,6 +452,7 @@ main(int argc, char **argv)
     ranks_before = 1;
     check_faults();
     check_long_rows();
+    forget_plans();
     for (int rank = 0; rank < RANKS_MAX; rank++)
         free(traces[rank].of);
     free(memory);

@@ -1,5 +1,6 @@
 /* The node executor on threads in place of ranks, in one process: against the schedule that
- * src/algorithms/shm.c emits for the same form, which the checker proves.
+ * src/algorithms/shm.c emits for the same form and the same groups of ranks, which the checker
+ * proves.
  *
  * The op neither commutes nor associates, so that a result tells how it was combined.  Threads
  * begin late, yield and sleep at random before and after each piece of work, so that a flag raised
@@ -18,8 +19,9 @@
 
 #include <cmocka.h>
 
+#include "algorithms/grouping.h"
 #include "algorithms/registry.h"
-#include "execute/node.h"
+#include "execute/node_plan.h"
 #include "schedule/checker.h"
 
 #define RANKS_MAX   16
@@ -96,60 +98,126 @@ at(uint64_t *memory, const struct ar_schedule *s, struct ar_region region)
     return memory + base[region.buffer] + region.offset;
 }
 
-/* What rank sends to peer in a round: its next message of n elements from step *i on. */
-static const uint64_t *
-sent(const struct ar_schedule *s, uint64_t *memory, size_t round, int peer)
+/* A message on its way. */
+struct message {
+    int from, to;
+    uint64_t *data; /* owned; NULL: received */
+};
+
+#define MESSAGES_MAX (8 * RANKS_MAX * RANKS_MAX)
+
+/* All ranks of a chunk, in a simple interpreter. */
+struct ranks {
+    int p;
+    struct ar_schedule schedule[RANKS_MAX];
+    uint64_t *memory[RANKS_MAX];
+    size_t round[RANKS_MAX];
+    size_t next[RANKS_MAX]; /* step of the round that receives next; 0: nothing is sent yet */
+    struct message messages[MESSAGES_MAX];
+    size_t nmessages;
+};
+
+static void
+send_round(struct ranks *all, int rank, size_t begin, size_t end)
 {
-    for (size_t i = round ? s->round_end[round - 1] : 0; i < s->round_end[round]; i++)
-        if (s->steps[i].kind == AR_SEND && s->steps[i].peer == peer)
-            return at(memory, s, s->steps[i].a);
-    fail_msg("no message");
-    return NULL;
+    const struct ar_schedule *const s = &all->schedule[rank];
+    for (size_t i = begin; i < end; i++) {
+        const struct ar_step *const step = &s->steps[i];
+        if (step->kind != AR_SEND)
+            continue;
+        const size_t bytes = step->a.length * sizeof(uint64_t);
+        assert_true(all->nmessages < MESSAGES_MAX);
+        struct message *const m = &all->messages[all->nmessages++];
+        *m = (struct message){rank, step->peer, malloc(bytes)};
+        memcpy(m->data, at(all->memory[rank], s, step->a), bytes);
+    }
 }
 
-/* Runs the schedules on the chunk from element `from` on; they send no peer two messages in a
- * round, and overwrite nothing that was sent.  expected gets rank 0's result. */
-static void
-run_schedules(uint64_t *expected, int p, uint64_t call, size_t from, size_t length, bool is_short)
+static bool
+receive(struct ranks *all, int rank, const struct ar_step *step)
 {
-    const struct ar_algorithm *const shm = ar_algorithm_find("shm", 3);
-    struct ar_params params = shm->defaults;
-    struct ar_schedule all[RANKS_MAX] = {{.nrounds = 0}};
-    uint64_t *memory[RANKS_MAX] = {NULL};
-    struct ar_verdict verdict;
-    params.whole_bytes = is_short ? SIZE_MAX : 0;
-    for (int rank = 0; rank < p; rank++) {
-        assert_int_equal(ar_algorithm_emit(shm, &all[rank], rank, p, length, &params), AR_OK);
-        memory[rank] = calloc(2 * length + all[rank].tmp_length + 1, sizeof **memory);
-        assert_non_null(memory[rank]);
-        for (size_t i = 0; i < length; i++)
-            memory[rank][i] = operand(call, rank, from + i);
+    for (size_t i = 0; i < all->nmessages; i++) {
+        struct message *const m = &all->messages[i];
+        if (!m->data || m->from != step->peer || m->to != rank)
+            continue;
+        memcpy(at(all->memory[rank], &all->schedule[rank], step->dst), m->data,
+               step->dst.length * sizeof(uint64_t));
+        free(m->data);
+        m->data = NULL;
+        return true;
     }
-    assert_int_equal(ar_check(&verdict, all, p, false), AR_OK);
-    assert_true(verdict.in_rank_order);
-    for (size_t round = 0; round < all[0].nrounds; round++)
-        for (int local = 0; local < 2; local++)
-            for (int rank = 0; rank < p; rank++) {
-                const struct ar_schedule *const s = &all[rank];
-                assert_int_equal(s->nrounds, all[0].nrounds);
-                for (size_t i = round ? s->round_end[round - 1] : 0; i < s->round_end[round]; i++) {
-                    const struct ar_step *const step = &s->steps[i];
-                    uint64_t *const dst = at(memory[rank], s, step->dst);
-                    const size_t bytes = step->dst.length * sizeof *dst;
-                    if (step->kind == AR_RECV && !local)
-                        memcpy(dst, sent(&all[step->peer], memory[step->peer], round, rank), bytes);
-                    else if (step->kind == AR_COPY && local)
-                        memmove(dst, at(memory[rank], s, step->a), bytes);
-                    for (size_t k = 0; step->kind == AR_REDUCE && local && k < step->dst.length;
-                         k++)
-                        dst[k] = combined(at(memory[rank], s, step->a)[k],
-                                          at(memory[rank], s, step->b)[k]);
-                }
-            }
-    memcpy(expected + from, memory[0] + length, length * sizeof *expected);
+    return false;
+}
+
+static void
+compute(struct ranks *all, int rank, const struct ar_step *step)
+{
+    const struct ar_schedule *const s = &all->schedule[rank];
+    uint64_t *const memory = all->memory[rank], *const dst = at(memory, s, step->dst);
+    if (step->kind == AR_COPY)
+        memmove(dst, at(memory, s, step->a), step->dst.length * sizeof *dst);
+    for (size_t k = 0; step->kind == AR_REDUCE && k < step->dst.length; k++)
+        dst[k] = combined(at(memory, s, step->a)[k], at(memory, s, step->b)[k]);
+}
+
+/* Goes on with a rank's round; false where a message has not been sent yet. */
+static bool
+advance(struct ranks *all, int rank)
+{
+    const struct ar_schedule *const s = &all->schedule[rank];
+    const size_t round = all->round[rank];
+    const size_t begin = round ? s->round_end[round - 1] : 0, end = s->round_end[round];
+    size_t *const next = &all->next[rank];
+    if (*next == 0) {
+        send_round(all, rank, begin, end);
+        *next = begin + 1;
+    }
+    for (; *next <= end; (*next)++)
+        if (s->steps[*next - 1].kind == AR_RECV && !receive(all, rank, &s->steps[*next - 1]))
+            return false;
+    for (size_t i = begin; i < end; i++)
+        compute(all, rank, &s->steps[i]);
+    all->round[rank]++;
+    *next = 0;
+    return true;
+}
+
+/* Runs the schedules on the chunk from element `from` on.  expected gets rank 0's result. */
+static void
+run_schedules(uint64_t *expected, int p, uint64_t call, size_t from, size_t length,
+              const struct ar_params *form)
+{
+    static struct ranks all;
+    const struct ar_algorithm *const shm = ar_algorithm_find("shm", 3);
+    const bool is_ordered = !form->grouping || form->grouping->ordered;
+    struct ar_params params = *form;
+    struct ar_verdict verdict;
+    int ended = 0;
+    memset(&all, 0, sizeof all);
+    params.whole_bytes = form->whole_bytes == SIZE_MAX ? SIZE_MAX : 0;
     for (int rank = 0; rank < p; rank++) {
-        ar_schedule_fini(&all[rank]);
-        free(memory[rank]);
+        struct ar_schedule *const s = &all.schedule[rank];
+        assert_int_equal(ar_algorithm_emit(shm, s, rank, p, length, &params), AR_OK);
+        all.memory[rank] = calloc(2 * length + s->tmp_length + 1, sizeof **all.memory);
+        assert_non_null(all.memory[rank]);
+        for (size_t i = 0; i < length; i++)
+            all.memory[rank][i] = operand(call, rank, from + i);
+    }
+    assert_int_equal(ar_check(&verdict, all.schedule, p, true), AR_OK);
+    assert_int_equal(ar_check(&verdict, all.schedule, p, false), AR_OK);
+    assert_true(verdict.in_rank_order || !is_ordered);
+    while (ended < p) {
+        ended = 0;
+        for (int rank = 0; rank < p; rank++) {
+            while (all.round[rank] < all.schedule[rank].nrounds && advance(&all, rank))
+                ;
+            ended += all.round[rank] == all.schedule[rank].nrounds;
+        }
+    }
+    memcpy(expected + from, all.memory[0] + length, length * sizeof *expected);
+    for (int rank = 0; rank < p; rank++) {
+        ar_schedule_fini(&all.schedule[rank]);
+        free(all.memory[rank]);
     }
 }
 
@@ -159,7 +227,8 @@ struct call {
     size_t count;
     bool is_short, in_place;
     size_t segment_bytes;
-    uint64_t *expected; /* owned */
+    const struct ar_grouping *grouping; /* the job's; NULL: flat */
+    uint64_t *expected;                 /* owned */
 };
 
 struct job {
@@ -170,6 +239,39 @@ struct job {
     uint64_t first; /* number of the last chunk before */
     int wrong;      /* calls with a wrong result, on all ranks */
 };
+
+static struct ar_node
+node_of(const struct job *job, int rank)
+{
+    return (struct ar_node){.rank = rank,
+                            .nranks = job->p,
+                            .chunk_bytes = CHUNK_BYTES,
+                            .sequence = job->first,
+                            .piece = {.slots = job->slots,
+                                      .slot_bytes = ar_node_slot_bytes(CHUNK_BYTES),
+                                      .stride = job->p}};
+}
+
+static struct ar_params
+params_of(const struct call *call)
+{
+    struct ar_params params = ar_algorithm_find("shm", 3)->defaults;
+    params.whole_bytes = call->is_short ? SIZE_MAX : 1;
+    params.segment_bytes = call->segment_bytes;
+    params.grouping = call->grouping;
+    return params;
+}
+
+static struct ar_node_plan *
+plan_of(const struct ar_node *node, const struct call *call)
+{
+    const struct ar_params params = params_of(call);
+    struct ar_node_plan *plan = NULL;
+    if (ar_node_plan_create(&plan, node, ar_algorithm_find("shm", 3), &params, call->count, &hashes,
+                            false))
+        abort();
+    return plan;
+}
 
 struct thread {
     struct job *job;
@@ -182,13 +284,7 @@ run_rank(void *argument)
 {
     struct thread *const t = argument;
     struct job *const job = t->job;
-    struct ar_node node = {.rank = t->rank,
-                           .nranks = job->p,
-                           .chunk_bytes = CHUNK_BYTES,
-                           .sequence = job->first,
-                           .piece = {.slots = job->slots,
-                                     .slot_bytes = ar_node_slot_bytes(CHUNK_BYTES),
-                                     .stride = job->p}};
+    struct ar_node node = node_of(job, t->rank);
     dice = job->seed * 1000003 + (uint64_t)t->rank;
     for (uint64_t k = draw(2000); k > 0; k--)
         sched_yield(); /* threads begin in any order */
@@ -198,19 +294,22 @@ run_rank(void *argument)
         uint64_t *const in = malloc(bytes), *const out = malloc(bytes);
         for (size_t i = 0; i < call->count; i++)
             (call->in_place ? out : in)[i] = operand((uint64_t)k, t->rank, i);
+        struct ar_node_plan *const plan = plan_of(&node, call);
+        char *const scratch = aligned_alloc(64, ar_node_plan_scratch_bytes(plan));
         const struct ar_node_run run = {
             .node = &node,
+            .plan = plan,
             .reduction = &hashes,
             .in = (const char *)(call->in_place ? out : in),
             .out = (char *)out,
-            .count = call->count,
-            .segment = call->segment_bytes > 0 ? call->segment_bytes / 8 : call->count,
-            .whole_bytes = call->is_short ? SIZE_MAX : 1,
+            .scratch = scratch,
             .wait = {.spins = 0, .yields = draw(2) ? 4 : AR_WAIT_FOREVER},
         };
         dawdle();
         if (ar_node_allreduce(&run) || memcmp(out, call->expected, bytes) != 0)
             __atomic_fetch_add(&job->wrong, 1, __ATOMIC_RELAXED);
+        ar_node_plan_destroy(plan);
+        free(scratch);
         free(in);
         free(out);
     }
@@ -238,11 +337,29 @@ call_without_slices(int k)
     return (struct call){.count = 3 + draw(6), .is_short = k % 2 == 0, .segment_bytes = 8};
 }
 
+#define GROUPINGS 4
+
+/* Up to three levels of groups of any sizes, of ranks in any order; some ranks' domain is not
+ * known. Or, once of four times, of neighbours in equal groups. */
+static void
+any_grouping(struct ar_grouping *g, int p)
+{
+    int domains[3][RANKS_MAX];
+    const int *const domain[] = {domains[0], domains[1], domains[2]};
+    const int nlevels = 1 + (int)draw(3);
+    const bool is_even = draw(4) == 0;
+    for (int i = 0; i < nlevels; i++)
+        for (int r = 0; r < p; r++)
+            domains[i][r] = is_even ? r >> (i + 1) : (int)draw(8 >> i) - (draw(8) == 0 ? 8 : 0);
+    assert_int_equal(ar_grouping_init(g, p, nlevels, domain), AR_OK);
+}
+
 /* Calls in a row, each as next says of its number. */
 static void
 run_job(int p, int ncalls, uint64_t seed, struct call (*next)(int k))
 {
     struct thread threads[RANKS_MAX];
+    struct ar_grouping groupings[GROUPINGS];
     struct job job = {.p = p, .ncalls = ncalls, .seed = seed, .first = seed % 7};
     const size_t bytes = 4 * (size_t)p * ar_node_slot_bytes(CHUNK_BYTES);
     job.calls = calloc((size_t)ncalls, sizeof *job.calls);
@@ -250,16 +367,23 @@ run_job(int p, int ncalls, uint64_t seed, struct call (*next)(int k))
     assert_true(job.calls && job.slots);
     memset(job.slots, 0, bytes);
     dice = seed;
+    for (int i = 0; i < GROUPINGS; i++)
+        any_grouping(&groupings[i], p);
     for (int k = 0; k < ncalls; k++) {
         struct call *const call = &job.calls[k];
         *call = next(k);
-        const size_t asked = call->segment_bytes ? call->segment_bytes / 8 : call->count;
-        const size_t chunk = asked < CHUNK ? asked : CHUNK;
+        if (draw(2))
+            call->grouping = &groupings[draw(GROUPINGS)];
+        const struct ar_node node = node_of(&job, 0);
+        struct ar_node_plan *const plan = plan_of(&node, call);
+        const struct ar_params params = params_of(call);
+        const size_t chunk = plan->length;
+        ar_node_plan_destroy(plan);
         call->expected = calloc(call->count, sizeof *call->expected);
         assert_non_null(call->expected);
         for (size_t from = 0; from < call->count; from += chunk)
             run_schedules(call->expected, p, (uint64_t)k, from,
-                          call->count - from < chunk ? call->count - from : chunk, call->is_short);
+                          call->count - from < chunk ? call->count - from : chunk, &params);
     }
     for (int rank = 0; rank < p; rank++) {
         threads[rank] = (struct thread){.job = &job, .rank = rank};
@@ -272,6 +396,8 @@ run_job(int p, int ncalls, uint64_t seed, struct call (*next)(int k))
                  (unsigned long long)seed);
     for (int k = 0; k < ncalls; k++)
         free(job.calls[k].expected);
+    for (int i = 0; i < GROUPINGS; i++)
+        ar_grouping_fini(&groupings[i]);
     free(job.calls);
     free(job.slots);
 }

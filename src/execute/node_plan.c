@@ -1,0 +1,235 @@
+#include "execute/node_plan.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "execute/cell.h"
+
+static size_t
+round_up(size_t bytes)
+{
+    return (bytes + AR_SCRATCH_ALIGNMENT - 1) / AR_SCRATCH_ALIGNMENT * AR_SCRATCH_ALIGNMENT;
+}
+
+/* --- addresses --- */
+
+/* Where an element is, from the base that it is counted from. */
+static ptrdiff_t
+address_of(const struct ar_node *node, const struct ar_reduction *r,
+           const struct ar_access_place *place)
+{
+    if (!place->is_shared)
+        return (ptrdiff_t)place->offset * r->extent;
+    const ptrdiff_t slot = (ptrdiff_t)((size_t)place->rank * node->piece.slot_bytes);
+    const bool is_packed = r->dense || !r->basic;
+    if (is_packed && place->length * r->size <= AR_TINY_BYTES)
+        return slot + (ptrdiff_t)offsetof(struct ar_slot, line[place->flag].tiny) +
+               ar_cell_offset(r, place->offset);
+    return slot + (ptrdiff_t)offsetof(struct ar_slot, area) +
+           ar_cell_offset(r, place->begin + place->offset);
+}
+
+static unsigned char
+base_of(const struct ar_access_place *place)
+{
+    return place->is_shared ? AR_BASE_SLOTS : (unsigned char)place->buffer;
+}
+
+static struct ar_node_step
+step_of(const struct ar_node *node, const struct ar_reduction *r, const struct ar_access *access)
+{
+    const struct ar_access_place *const flagged =
+        access->kind == AR_ACCESS_AWAIT ? &access->a : &access->dst;
+    return (struct ar_node_step){
+        .kind = (unsigned char)access->kind,
+        .dst_base = base_of(&access->dst),
+        .a_base = base_of(&access->a),
+        .b_base = base_of(&access->b),
+        .length = access->length,
+        .dst = address_of(node, r, &access->dst),
+        .a = address_of(node, r, &access->a),
+        .b = address_of(node, r, &access->b),
+        .flag = (ptrdiff_t)((size_t)flagged->rank * node->piece.slot_bytes +
+                            offsetof(struct ar_slot, line[flagged->flag].flag)),
+        .rank = flagged->rank,
+    };
+}
+
+/* --- programs --- */
+
+/* The schedules of one chunk. */
+struct emission {
+    const struct ar_algorithm *algorithm;
+    const struct ar_params *params;
+    int nranks;
+    size_t count;
+};
+
+static int
+emit(void *context, struct ar_schedule *s, int rank)
+{
+    const struct emission *const e = context;
+    return ar_algorithm_emit(e->algorithm, s, rank, e->nranks, e->count, e->params);
+}
+
+static int
+find_accesses(struct ar_accesses *accesses, const struct ar_node *node,
+              const struct ar_reduction *r, struct emission *e)
+{
+    const size_t line_length = r->size < AR_LINE_BYTES ? AR_LINE_BYTES / r->size : 1;
+    return ar_accesses_init(accesses, node->rank, node->nranks, line_length, emit, e);
+}
+
+/* Does what the ranks store for one chunk fit into their slots? */
+static bool
+fits(const struct ar_node *node, const struct ar_reduction *r, const struct ar_accesses *accesses)
+{
+    return accesses->nflags <= AR_NODE_FLAGS &&
+           accesses->area_length <=
+               ar_cell_length(r, node->piece.slot_bytes - sizeof(struct ar_slot));
+}
+
+static int
+make_program(struct ar_node_program *program, const struct ar_node *node,
+             const struct ar_reduction *r, struct ar_accesses *accesses)
+{
+    struct ar_node_step *const steps = malloc((accesses->n + 1) * sizeof *steps);
+    if (!steps)
+        return AR_ERR_MEMORY;
+    for (size_t i = 0; i < accesses->n; i++)
+        steps[i] = step_of(node, r, &accesses->all[i]);
+    *program = (struct ar_node_program){.steps = steps,
+                                        .stage_end = accesses->stage_end,
+                                        .nsteps = accesses->n,
+                                        .nstages = accesses->nstages,
+                                        .tmp_begin = accesses->tmp_begin,
+                                        .tmp_end = accesses->tmp_end};
+    accesses->stage_end = NULL;
+    return AR_OK;
+}
+
+/* Halves the length of a chunk until its accesses fit. */
+static int
+find_length(struct ar_node_plan *plan, struct ar_accesses *accesses, const struct ar_node *node,
+            const struct ar_reduction *r, struct emission *e, bool whole)
+{
+    for (;;) {
+        e->count = plan->length;
+        const int error = find_accesses(accesses, node, r, e);
+        if (error || fits(node, r, accesses))
+            return error;
+        const bool is_hopeless = whole || plan->length == 1 || accesses->nflags > AR_NODE_FLAGS;
+        ar_accesses_fini(accesses);
+        if (is_hopeless)
+            return AR_ERR_PARAM;
+        plan->length = (plan->length + 1) / 2;
+    }
+}
+
+static int
+make_programs(struct ar_node_plan *plan, const struct ar_node *node, const struct ar_reduction *r,
+              struct emission *e, size_t count, bool whole)
+{
+    struct ar_accesses accesses;
+    int error = find_length(plan, &accesses, node, r, e, whole);
+    if (error)
+        return error;
+    plan->chunks = (count + plan->length - 1) / plan->length;
+    plan->overlaps = accesses.meets_all;
+    error = make_program(&plan->full, node, r, &accesses);
+    ar_accesses_fini(&accesses);
+    e->count = count % plan->length;
+    if (error || e->count == 0)
+        return error;
+    error = find_accesses(&accesses, node, r, e);
+    if (error)
+        return error;
+    plan->overlaps &= accesses.meets_all;
+    error = fits(node, r, &accesses) ? make_program(&plan->tail, node, r, &accesses) : AR_ERR_PARAM;
+    ar_accesses_fini(&accesses);
+    plan->overlaps &= plan->tail.nstages == plan->full.nstages;
+    return error;
+}
+
+/* --- plans --- */
+
+#define PART_BYTES ((size_t)32768)
+
+/* As many elements as fit into PART_BYTES, at least one. */
+static size_t
+part_length(const struct ar_reduction *r)
+{
+    const size_t first = ar_reduction_room_bytes(r, 1);
+    if (first >= PART_BYTES || r->extent == 0)
+        return 1;
+    return 1 + (PART_BYTES - first) / (size_t)(r->extent < 0 ? -r->extent : r->extent);
+}
+
+static void
+lay_out(struct ar_node_plan *plan, const struct ar_reduction *r, bool whole)
+{
+    const size_t full = plan->full.tmp_end - plan->full.tmp_begin;
+    const size_t tail = plan->tail.tmp_end - plan->tail.tmp_begin;
+    const size_t part = part_length(r);
+    plan->tmp_bytes = round_up(ar_reduction_room_bytes(r, full > tail ? full : tail));
+    plan->part = whole || part > plan->length ? plan->length : part;
+    plan->places = r->basic ? 1 : 2;
+    plan->place_bytes = round_up(ar_reduction_room_bytes(r, plan->part));
+}
+
+int
+ar_node_plan_create(struct ar_node_plan **made, const struct ar_node *node,
+                    const struct ar_algorithm *algorithm, const struct ar_params *params,
+                    size_t count, const struct ar_reduction *r, bool whole)
+{
+    struct ar_params form = *params;
+    const size_t short_bytes = params->whole_bytes > 0 ? params->whole_bytes : node->whole_bytes;
+    struct emission e = {algorithm, &form, node->nranks, 0};
+    struct ar_node_plan *const plan = calloc(1, sizeof *plan);
+    if (!plan)
+        return AR_ERR_MEMORY;
+    form.whole_bytes = whole || count * r->size <= short_bytes ? SIZE_MAX : 0;
+    const size_t asked = ar_params_segment(params, count, r->size);
+    const size_t most = ar_cell_length(r, node->chunk_bytes);
+    plan->length = whole ? count : asked < most ? asked : most;
+    plan->length = plan->length == 0 ? 1 : plan->length;
+    const int error = make_programs(plan, node, r, &e, count, whole);
+    if (error) {
+        ar_node_plan_destroy(plan);
+        return error;
+    }
+    lay_out(plan, r, whole);
+    *made = plan;
+    return AR_OK;
+}
+
+void
+ar_node_plan_destroy(struct ar_node_plan *plan)
+{
+    if (!plan)
+        return;
+    free(plan->full.steps);
+    free(plan->full.stage_end);
+    free(plan->tail.steps);
+    free(plan->tail.stage_end);
+    free(plan);
+}
+
+size_t
+ar_node_plan_scratch_bytes(const struct ar_node_plan *plan)
+{
+    return plan->tmp_bytes + (size_t)plan->places * plan->place_bytes;
+}
+
+static size_t
+program_bytes(const struct ar_node_program *program)
+{
+    return program->nsteps * sizeof *program->steps + program->nstages * sizeof *program->stage_end;
+}
+
+size_t
+ar_node_plan_memory_bytes(const struct ar_node_plan *plan)
+{
+    return sizeof *plan + program_bytes(&plan->full) + program_bytes(&plan->tail);
+}

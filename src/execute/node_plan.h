@@ -1,0 +1,80 @@
+/* The plan of the node executor: a schedule's accesses to shared memory (schedule/accesses.h), with
+ * all that depends on the type and on the memory worked out. */
+#ifndef AR_NODE_PLAN_H
+#define AR_NODE_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "algorithms/registry.h"
+#include "execute/node.h"
+#include "reduce/reduce.h"
+#include "schedule/accesses.h"
+
+/* A slot: a line for each flag, then the area.  What is stored for a flag stands in the flag's own
+ * line where it is tiny, so that one line carries it all. */
+#define AR_SLOTS      4
+#define AR_LINE_BYTES ((size_t)64)
+#define AR_TINY_BYTES ((size_t)48)
+#define AR_NODE_FLAGS 12
+
+struct ar_slot_line {
+    _Alignas(64) struct ar_flag flag;
+    char tiny[AR_TINY_BYTES];
+};
+
+struct ar_slot {
+    struct ar_slot_line line[AR_NODE_FLAGS];
+    _Alignas(64) char area[];
+};
+
+/* What an address is counted from: buffers, by enum ar_buffer, and the slots of a turn. */
+enum { AR_BASE_SLOTS = AR_TMP + 1, AR_BASES };
+
+/* An access with its bytes. */
+struct ar_node_step {
+    unsigned char kind; /* enum ar_access_kind */
+    unsigned char dst_base, a_base, b_base;
+    size_t length; /* elements */
+    ptrdiff_t dst, a, b;
+    ptrdiff_t flag; /* RAISE, AWAIT: from the slots of a turn */
+    int rank;       /* AWAIT: whose flag */
+};
+
+/* What is done with a chunk. */
+struct ar_node_program {
+    struct ar_node_step *steps; /* owned */
+    size_t *stage_end;          /* owned; as in struct ar_accesses */
+    size_t nsteps, nstages;
+    size_t tmp_begin, tmp_end; /* elements of TMP that are used */
+};
+
+struct ar_node_plan {
+    struct ar_node_program full; /* of a chunk */
+    struct ar_node_program tail; /* of the last chunk where it is shorter; else without stages */
+    size_t length;               /* elements of a chunk */
+    size_t chunks;
+    bool overlaps;      /* a chunk's stages are done between those of the chunks around it */
+    size_t part;        /* elements that go through the scratch at a time */
+    int places;         /* for so many there, behind TMP: for the right operand, then the left */
+    size_t place_bytes; /* of one of them */
+    size_t tmp_bytes;
+};
+
+/* Makes the plan of node->rank for count (>= 1) elements of r.  The chunks are as long as params
+ * say, or shorter, so that they fit into the slots.  whole: the op gets all elements in one call,
+ * which ar_node_takes_whole allows, and whose form is that of short vectors.  AR_OK;
+ * AR_ERR_MEMORY; AR_ERR_STEP or AR_ERR_PROOF (a bug of the algorithm); AR_ERR_PARAM, alike on all
+ * ranks, where the schedule has too many rounds or not even one element fits. */
+int ar_node_plan_create(struct ar_node_plan **made, const struct ar_node *node,
+                        const struct ar_algorithm *algorithm, const struct ar_params *params,
+                        size_t count, const struct ar_reduction *r, bool whole);
+void ar_node_plan_destroy(struct ar_node_plan *plan);
+
+/* Scratch that running the plan takes, in bytes: a multiple of 64. */
+size_t ar_node_plan_scratch_bytes(const struct ar_node_plan *plan);
+
+/* What the plan itself occupies, in bytes. */
+size_t ar_node_plan_memory_bytes(const struct ar_node_plan *plan);
+
+#endif

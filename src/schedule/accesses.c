@@ -1,0 +1,470 @@
+#include "schedule/accesses.h"
+
+#include <stdlib.h>
+
+#include "schedule/grow.h"
+#include "schedule/walk.h"
+
+/* --- what a rank stores --- */
+
+/* A stretch of a buffer that a round sends, to anybody. */
+struct run {
+    size_t round;
+    struct ar_region region;
+    struct ar_access_place place;
+};
+
+/* What a send step sends. */
+struct message {
+    int to;
+    size_t at; /* number of the step */
+    struct ar_region region;
+    struct ar_access_place place;
+};
+
+/* All that one rank's schedule stores; used again for the next rank's. */
+struct storing {
+    struct run *runs; /* owned; in the order of the rounds */
+    struct message
+        *messages; /* owned; in the order of the rounds, a round's in that of the steps */
+    size_t nruns, nmessages, runs_room, messages_room;
+    size_t line_length;
+    size_t length; /* of the area */
+    int nflags;
+};
+
+static int
+by_region(const void *a, const void *b)
+{
+    const struct ar_region *const x = &((const struct message *)a)->region;
+    const struct ar_region *const y = &((const struct message *)b)->region;
+    if (x->buffer != y->buffer)
+        return x->buffer < y->buffer ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static int
+by_step(const void *a, const void *b)
+{
+    const struct message *const x = a, *const y = b;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* The run to which the region belongs, the last one or a new one: what is sent to several ranks is
+ * stored once. */
+static struct run *
+extend_runs(struct storing *st, size_t round, size_t first, struct ar_region region)
+{
+    struct run *const last = st->nruns > first ? &st->runs[st->nruns - 1] : NULL;
+    const size_t end = region.offset + region.length;
+    if (last && last->region.buffer == region.buffer &&
+        last->region.offset + last->region.length >= region.offset) {
+        if (end > last->region.offset + last->region.length)
+            last->region.length = end - last->region.offset;
+        return last;
+    }
+    struct run *const runs = ar_grow(st->runs, st->nruns + 1, &st->runs_room, sizeof *runs);
+    if (!runs)
+        return NULL;
+    st->runs = runs;
+    const size_t offset = last ? last->place.offset + last->region.length : 0;
+    runs[st->nruns] = (struct run){round, region, {.is_shared = true, .offset = offset}};
+    return &runs[st->nruns++];
+}
+
+static int
+store_round(struct storing *st, const struct ar_schedule *s, size_t round)
+{
+    const size_t begin = ar_round_begin(s, round), end = s->round_end[round];
+    const size_t first_run = st->nruns, first = st->nmessages;
+    struct message *const all =
+        ar_grow(st->messages, first + end - begin, &st->messages_room, sizeof *all);
+    if (!all)
+        return AR_ERR_MEMORY;
+    st->messages = all;
+    for (size_t i = begin; i < end; i++)
+        if (s->steps[i].kind == AR_SEND)
+            all[st->nmessages++] = (struct message){s->steps[i].peer, i, s->steps[i].a, {0}};
+    if (st->nmessages == first)
+        return AR_OK;
+    qsort(all + first, st->nmessages - first, sizeof *all, by_region);
+    for (size_t i = first; i < st->nmessages; i++) {
+        const struct run *const run = extend_runs(st, round, first_run, all[i].region);
+        if (!run)
+            return AR_ERR_MEMORY;
+        all[i].place = run->place;
+        all[i].place.offset += all[i].region.offset - run->region.offset;
+    }
+    const struct run *const last = &st->runs[st->nruns - 1];
+    const size_t length = last->place.offset + last->region.length;
+    for (size_t i = first; i < st->nmessages; i++) {
+        all[i].place.rank = s->rank;
+        all[i].place.flag = st->nflags;
+        all[i].place.begin = st->length;
+        all[i].place.length = length;
+    }
+    for (size_t i = first_run; i < st->nruns; i++) {
+        const size_t offset = st->runs[i].place.offset;
+        st->runs[i].place = all[first].place;
+        st->runs[i].place.offset = offset;
+    }
+    qsort(all + first, st->nmessages - first, sizeof *all, by_step);
+    st->nflags++;
+    st->length += (length + st->line_length - 1) / st->line_length * st->line_length;
+    return AR_OK;
+}
+
+static int
+store(struct storing *st, const struct ar_schedule *s)
+{
+    int error = AR_OK;
+    st->nruns = st->nmessages = st->length = 0;
+    st->nflags = 0;
+    for (size_t round = 0; round < s->nrounds && !error; round++)
+        error = store_round(st, s, round);
+    return error;
+}
+
+/* --- what others store --- */
+
+/* What is known of the other ranks' schedules. */
+struct others {
+    struct message *messages; /* owned; to this rank, by sender, and in the order of its sends */
+    size_t n, room;
+    size_t *next,
+        *end;    /* owned, next alone; of each rank: its messages that are not received yet */
+    bool *heard; /* owned; of a rank in a round */
+};
+
+/* Does each round receive from every other rank? */
+static bool
+hears_all(const struct ar_schedule *s, bool *heard)
+{
+    for (size_t round = 0; round < s->nrounds; round++) {
+        int peers = 0;
+        for (int i = 0; i < s->nranks; i++)
+            heard[i] = false;
+        for (size_t i = ar_round_begin(s, round); i < s->round_end[round]; i++) {
+            const struct ar_step *const step = &s->steps[i];
+            if (ar_step_receives(step) && !heard[step->peer]) {
+                heard[step->peer] = true;
+                peers++;
+            }
+        }
+        if (peers < s->nranks - 1)
+            return false;
+    }
+    return true;
+}
+
+static int
+keep_messages(struct others *o, const struct storing *st, int from, int to)
+{
+    o->next[from] = o->n;
+    struct message *const all = ar_grow(o->messages, o->n + st->nmessages, &o->room, sizeof *all);
+    if (!all && st->nmessages > 0)
+        return AR_ERR_MEMORY;
+    o->messages = all;
+    for (size_t i = 0; i < st->nmessages; i++)
+        if (st->messages[i].to == to)
+            all[o->n++] = st->messages[i];
+    o->end[from] = o->n;
+    return AR_OK;
+}
+
+/* --- the translation --- */
+
+/* A region of TMP that stands for what another rank has stored. */
+struct alias {
+    struct ar_region region;
+    struct ar_access_place place;
+    size_t round;
+};
+
+struct translation {
+    struct ar_accesses *to;
+    struct others *others;
+    bool loads_all;        /* no region stands for another's area */
+    bool is_late;          /* what a round received was read by a later one */
+    struct alias *aliases; /* owned */
+    size_t naliases, aliases_room;
+    int *seen; /* owned; of each rank the flags that were awaited */
+    size_t round;
+    size_t room;
+    int error;
+};
+
+static void
+add(struct translation *t, struct ar_access access)
+{
+    struct ar_access *const all = ar_grow(t->to->all, t->to->n + 1, &t->room, sizeof *all);
+    if (!all) {
+        t->error = AR_ERR_MEMORY;
+        return;
+    }
+    t->to->all = all;
+    all[t->to->n++] = access;
+}
+
+/* What is stored for a later flag was stored after this one was raised. */
+static void
+await(struct translation *t, struct ar_access_place place)
+{
+    if (!place.is_shared || place.rank == t->to->rank || place.flag < t->seen[place.rank])
+        return;
+    t->seen[place.rank] = place.flag + 1;
+    add(t, (struct ar_access){.kind = AR_ACCESS_AWAIT, .a = place});
+}
+
+static struct ar_access_place
+own_place(struct translation *t, struct ar_region region)
+{
+    struct ar_accesses *const to = t->to;
+    const size_t end = region.offset + region.length;
+    if (region.buffer == AR_TMP) {
+        to->tmp_begin = region.offset < to->tmp_begin ? region.offset : to->tmp_begin;
+        to->tmp_end = end > to->tmp_end ? end : to->tmp_end;
+    }
+    return (struct ar_access_place){.buffer = region.buffer, .offset = region.offset};
+}
+
+static void
+load(struct translation *t, struct ar_region dst, struct ar_access_place place)
+{
+    await(t, place);
+    add(t, (struct ar_access){AR_ACCESS_LOAD, dst.length, own_place(t, dst), place, {0}});
+}
+
+static bool
+overlap(struct ar_region a, struct ar_region b)
+{
+    return a.buffer == b.buffer && a.offset < b.offset + b.length && b.offset < a.offset + a.length;
+}
+
+static bool
+contains(struct ar_region a, struct ar_region b)
+{
+    return a.buffer == b.buffer && a.offset <= b.offset &&
+           b.offset + b.length <= a.offset + a.length;
+}
+
+/* The region is no longer what its aliases stand for: it is written, or, where whole is false, read
+ * in one piece.  What was not wholly overwritten is loaded. */
+static void
+end_aliases(struct translation *t, struct ar_region region, bool is_written)
+{
+    for (size_t i = 0; i < t->naliases;) {
+        const struct alias alias = t->aliases[i];
+        if (!overlap(alias.region, region)) {
+            i++;
+            continue;
+        }
+        t->is_late |= alias.round < t->round;
+        if (!is_written || !contains(region, alias.region))
+            load(t, alias.region, alias.place);
+        t->aliases[i] = t->aliases[--t->naliases];
+    }
+}
+
+/* Where an operand is.  It is awaited if it is another rank's. */
+static struct ar_access_place
+operand(struct translation *t, struct ar_region region)
+{
+    for (size_t i = 0; i < t->naliases; i++) {
+        const struct alias *const alias = &t->aliases[i];
+        if (!contains(alias->region, region))
+            continue;
+        struct ar_access_place place = alias->place;
+        place.offset += region.offset - alias->region.offset;
+        t->is_late |= alias->round < t->round;
+        await(t, place);
+        return place;
+    }
+    end_aliases(t, region, false);
+    return own_place(t, region);
+}
+
+/* The place of the next message from the peer, of so many elements. */
+static struct ar_access_place
+next_message(struct translation *t, int peer, size_t length)
+{
+    struct others *const o = t->others;
+    if (o->next[peer] == o->end[peer] || o->messages[o->next[peer]].region.length != length) {
+        t->error = AR_ERR_PROOF;
+        return (struct ar_access_place){0};
+    }
+    return o->messages[o->next[peer]++].place;
+}
+
+static void
+receive(struct translation *t, const struct ar_step *step, struct ar_access_place place)
+{
+    end_aliases(t, step->dst, true);
+    if (step->dst.buffer != AR_TMP || t->loads_all) {
+        load(t, step->dst, place);
+        return;
+    }
+    struct alias *const all = ar_grow(t->aliases, t->naliases + 1, &t->aliases_room, sizeof *all);
+    if (!all) {
+        t->error = AR_ERR_MEMORY;
+        return;
+    }
+    t->aliases = all;
+    all[t->naliases++] = (struct alias){step->dst, place, t->round};
+}
+
+/* received: of a recv_reduce. */
+static void
+compute(struct translation *t, const struct ar_step *step, struct ar_access_place received)
+{
+    struct ar_access made = {.kind = step->kind == AR_COPY ? AR_ACCESS_COPY : AR_ACCESS_COMBINE,
+                             .length = step->dst.length};
+    made.a = operand(t, step->a);
+    if (step->kind == AR_REDUCE) {
+        made.b = operand(t, step->b);
+    } else if (step->kind == AR_RECV_REDUCE) {
+        await(t, received);
+        made.b = step->order == AR_LOCAL_FIRST ? received : made.a;
+        made.a = step->order == AR_LOCAL_FIRST ? made.a : received;
+    } else if (made.a.is_shared) {
+        made.kind = AR_ACCESS_LOAD;
+    }
+    end_aliases(t, step->dst, true);
+    made.dst = own_place(t, step->dst);
+    add(t, made);
+}
+
+/* First what is received, then what is computed, as schedule.h says. */
+static void
+translate_round(struct translation *t, const struct ar_schedule *s,
+                struct ar_access_place *received)
+{
+    const size_t begin = ar_round_begin(s, t->round), end = s->round_end[t->round];
+    for (size_t i = begin; i < end && !t->error; i++)
+        if (ar_step_receives(&s->steps[i]))
+            received[i] = next_message(t, s->steps[i].peer, s->steps[i].dst.length);
+    for (size_t i = begin; i < end && !t->error; i++)
+        if (s->steps[i].kind == AR_RECV)
+            receive(t, &s->steps[i], received[i]);
+    for (size_t i = begin; i < end && !t->error; i++)
+        if (s->steps[i].kind != AR_SEND && s->steps[i].kind != AR_RECV)
+            compute(t, &s->steps[i], received[i]);
+}
+
+/* Stores what the round sends; run: the first one that is not stored yet. */
+static const struct run *
+translate_stores(struct translation *t, const struct storing *st, const struct run *run,
+                 size_t round)
+{
+    const struct run *const end = st->runs + st->nruns, *const first = run;
+    for (; run < end && run->round == round; run++) {
+        const struct ar_access_place from = operand(t, run->region);
+        add(t, (struct ar_access){AR_ACCESS_STORE, run->region.length, run->place, from, {0}});
+    }
+    if (run > first)
+        add(t, (struct ar_access){.kind = AR_ACCESS_RAISE, .dst = first->place});
+    return run;
+}
+
+static int
+translate(struct translation *t, const struct ar_schedule *s, const struct storing *st,
+          struct ar_access_place *received)
+{
+    struct ar_accesses *const to = t->to;
+    const struct run *run = st->runs;
+    to->n = to->nstages = 0;
+    to->tmp_begin = to->tmp_end = s->tmp_length;
+    for (size_t round = 0; round <= s->nrounds; round++) {
+        t->round = round ? round - 1 : 0;
+        if (round > 0)
+            translate_round(t, s, received);
+        run = translate_stores(t, st, run, round);
+        to->stage_end[to->nstages++] = to->n;
+    }
+    return t->error;
+}
+
+/* Where ranks meet all others in each round, what a round received must not be read later: then
+ * none of it stands for another's area. */
+static int
+translate_either_way(struct ar_accesses *to, const struct ar_schedule *s, const struct storing *st,
+                     struct others *o)
+{
+    const size_t n = (size_t)to->nranks;
+    struct ar_access_place *const received = calloc(s->nsteps + 1, sizeof *received);
+    size_t *const next = malloc(n * sizeof *next);
+    struct translation t = {.to = to, .others = o, .seen = malloc(n * sizeof *t.seen)};
+    to->stage_end = malloc((s->nrounds + 1) * sizeof *to->stage_end);
+    int error = received && next && t.seen && to->stage_end ? AR_OK : AR_ERR_MEMORY;
+    for (size_t i = 0; i < n && !error; i++)
+        next[i] = o->next[i];
+    for (int again = 0; again < 2 && !error; again++) {
+        for (size_t i = 0; i < n; i++) {
+            t.seen[i] = 0;
+            o->next[i] = next[i];
+        }
+        t.loads_all = again;
+        t.is_late = false;
+        t.naliases = 0;
+        error = translate(&t, s, st, received);
+        if (!t.is_late || !to->meets_all)
+            break;
+    }
+    free(received);
+    free(next);
+    free(t.seen);
+    free(t.aliases);
+    return error;
+}
+
+int
+ar_accesses_init(struct ar_accesses *accesses, int rank, int nranks, size_t line_length,
+                 ar_schedule_source *source, void *context)
+{
+    struct ar_accesses made = {.rank = rank, .nranks = nranks, .meets_all = true};
+    const size_t n = (size_t)nranks;
+    struct storing own = {.line_length = line_length}, other = own;
+    struct ar_schedule mine = {0};
+    struct others o = {.next = malloc(2 * n * sizeof *o.next), .heard = malloc(n * sizeof(bool))};
+    int error = o.next && o.heard ? AR_OK : AR_ERR_MEMORY;
+    o.end = o.next ? o.next + n : NULL;
+    for (int i = 0; i < nranks && !error; i++) {
+        struct ar_schedule s;
+        struct storing *const st = i == rank ? &own : &other;
+        error = source(context, &s, i);
+        if (error)
+            break;
+        error = store(st, &s);
+        if (!error)
+            error = keep_messages(&o, st, i, rank);
+        made.meets_all = made.meets_all && hears_all(&s, o.heard);
+        made.area_length = st->length > made.area_length ? st->length : made.area_length;
+        made.nflags = st->nflags > made.nflags ? st->nflags : made.nflags;
+        if (i == rank)
+            mine = s;
+        else
+            ar_schedule_fini(&s);
+    }
+    if (!error)
+        error = translate_either_way(&made, &mine, &own, &o);
+    ar_schedule_fini(&mine);
+    free(own.runs);
+    free(own.messages);
+    free(other.runs);
+    free(other.messages);
+    free(o.messages);
+    free(o.next);
+    free(o.heard);
+    if (error)
+        ar_accesses_fini(&made);
+    else
+        *accesses = made;
+    return error;
+}
+
+void
+ar_accesses_fini(struct ar_accesses *accesses)
+{
+    free(accesses->all);
+    free(accesses->stage_end);
+}
