@@ -9,6 +9,8 @@
 #include "cli/explain.h"
 #include "config/config.h"
 #include "config/files.h"
+#include "model/node_predict.h"
+#include "select/node_levels.h"
 #include "tuning/advise.h"
 
 /* Where nothing else is said. */
@@ -59,6 +61,7 @@ set_scene(struct scene *scene)
     scene->advice = (struct ar_advice_request){.machine = &scene->machine,
                                                .node_of = scene->node_of,
                                                .nranks = request->nranks,
+                                               .shares_memory = true,
                                                .scratch_bytes = USUAL_SCRATCH,
                                                .most_steps = AR_ADVISE_STEPS};
     return AR_EXIT_DONE;
@@ -158,11 +161,11 @@ print_result(const struct scene *scene, const struct ar_choice *choice,
     printf("\n");
 }
 
-static int
-predict(struct ar_prediction *prediction, const struct scene *scene, const struct ar_choice *choice)
+static struct ar_question
+question_of(const struct scene *scene, const struct ar_choice *choice)
 {
     const size_t element = scene->request->element_bytes;
-    const struct ar_question question = {
+    return (struct ar_question){
         .machine = &scene->machine,
         .choice = choice,
         .nranks = scene->request->nranks,
@@ -171,7 +174,58 @@ predict(struct ar_prediction *prediction, const struct scene *scene, const struc
         .scratch_bytes = USUAL_SCRATCH,
         .most_steps = AR_PREDICT_STEPS,
     };
+}
+
+static int
+predict(struct ar_prediction *prediction, const struct scene *scene, const struct ar_choice *choice)
+{
+    const struct ar_question question = question_of(scene, choice);
     return ar_predict(prediction, &question);
+}
+
+/* --- one that shares memory --- */
+
+static void
+print_node_result(const struct scene *scene, const struct ar_choice *choice,
+                  const struct ar_node_prediction *p)
+{
+    const struct ar_machine *const m = &scene->machine;
+    char text[AR_CHOICE_TEXT], time[AR_NUMBER_TEXT], ratio[AR_NUMBER_TEXT];
+    struct ar_text levels;
+    printf("%s%s%s: ", ar_color_begin(stdout, AR_COLOR_TITLE),
+           ar_choice_print(choice, text, sizeof text), ar_color_end(stdout));
+    print_scene(scene);
+    printf("  time         %s, %s times ", ar_time_print(p->end.at, time, sizeof time),
+           ar_number_print(p->end.at / p->bound, ratio, sizeof ratio));
+    printf("the bound of %s\n", ar_time_print(p->bound, time, sizeof time));
+    for (int i = 0; i < AR_NODE_PARTS; i++)
+        printf("  %-11s  %s, %.0f %%\n", ar_node_part_names[i],
+               ar_time_print(p->end.parts[i], time, sizeof time),
+               100 * p->end.parts[i] / p->end.at);
+    ar_text_init(&levels, text, sizeof text);
+    ar_levels_print(&levels, &p->levels);
+    printf("  levels       %s; a line up, across and down takes %s\n", text,
+           ar_time_print(p->up_and_down, time, sizeof time));
+    for (int l = 0; l < m->ndomains; l++)
+        printf("%s%s %zu", l == 0 ? "  lines        " : ", ", m->domains[l].name, p->lines.all[l]);
+    printf("; the rank that reads most");
+    for (int l = 0; l < m->ndomains; l++)
+        printf("%s %zu", l == 0 ? "" : ",", p->lines.most[l]);
+    printf("\n  quality      all ranks in %zu stages", p->nstages);
+    if (p->nchunks > 1)
+        printf(", %zu of %zu chunks", p->simulated, p->nchunks);
+    printf("\n");
+}
+
+static int
+explain_node(const struct scene *scene, const struct ar_choice *choice,
+             const struct ar_question *question)
+{
+    struct ar_node_prediction prediction;
+    const int error = ar_node_predict(&prediction, question);
+    if (!error)
+        print_node_result(scene, choice, &prediction);
+    return tell_error(scene, error);
 }
 
 static int
@@ -183,7 +237,16 @@ explain_one(const struct scene *scene)
         return exit_code;
     struct ar_prediction prediction;
     choice.params.node_of = scene->node_of;
-    const int error = predict(&prediction, scene, &choice);
+    const struct ar_question question = question_of(scene, &choice);
+    if (ar_node_knows(&question))
+        return explain_node(scene, &choice, &question);
+    if (choice.algorithm->shares_memory && scene->machine.ndomains > 0 && scene->nnodes == 1 &&
+        question.nranks > scene->machine.ranks_per_node) {
+        fprintf(stderr, "allreduce explain: %d ranks on a node, but those of %s have %d\n",
+                question.nranks, scene->request->machine_file, scene->machine.ranks_per_node);
+        return AR_EXIT_USAGE;
+    }
+    const int error = ar_predict(&prediction, &question);
     if (!error)
         print_result(scene, &choice, &prediction);
     return tell_error(scene, error);

@@ -7,6 +7,7 @@
 #include "algorithms/card.h"
 #include "algorithms/nodes.h"
 #include "model/lockstep.h"
+#include "model/node_predict.h"
 #include "schedule/cost.h"
 
 /* Of many segments as many windows are simulated as the steps allow, but no more than these.  The
@@ -314,6 +315,27 @@ predict(struct predictor *a)
     return AR_OK;
 }
 
+/* The time where ranks share memory, among those of messages. */
+static int
+predict_node(struct ar_prediction *p, const struct ar_question *q)
+{
+    struct ar_node_prediction node;
+    const int error = ar_node_predict(&node, q);
+    if (error)
+        return error;
+    const double *const parts = node.end.parts;
+    p->quality = AR_QUALITY_SIMULATED;
+    p->end.at = node.end.at;
+    p->end.parts[AR_PART_LATENCY] = parts[AR_NODE_LATENCY] + parts[AR_NODE_BACK];
+    p->end.parts[AR_PART_WIRE] = parts[AR_NODE_STREAM];
+    p->end.parts[AR_PART_WAITING] = parts[AR_NODE_SERVING] + parts[AR_NODE_MEMORY];
+    p->end.parts[AR_PART_REDUCTION] = parts[AR_NODE_OWN];
+    p->nsampled = q->nranks;
+    p->nsegments = p->simulated = node.nchunks;
+    p->ports = (size_t)q->nranks - 1;
+    return AR_OK;
+}
+
 int
 ar_predict(struct ar_prediction *prediction, const struct ar_question *question)
 {
@@ -322,6 +344,8 @@ ar_predict(struct ar_prediction *prediction, const struct ar_question *question)
     struct ar_question q = *question; /* of a choice whose nodes are indexed */
     struct predictor a = {.q = &q, .p = prediction};
     memset(prediction, 0, sizeof *prediction);
+    if (ar_node_knows(question))
+        return predict_node(prediction, question);
     int error = ar_node_index_init(&index, choice.params.node_of, q.nranks);
     if (error)
         return error;

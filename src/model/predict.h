@@ -44,8 +44,11 @@ struct ar_prediction {
     char link[AR_PREDICT_LINK]; /* what that link is */
 };
 
-/* AR_OK; AR_ERR_MEMORY; AR_ERR_PARAM where the machine has too few places for the nodes; errors
- * of the algorithm. */
+/* Where ranks share memory and the machine says what that takes (ar_node_knows), the time is that
+ * of ar_node_predict, with chunks for segments; lines that are taken back count as latency, readers
+ * that come first and memory as waiting, all that a rank does itself as reduction.  AR_OK;
+ * AR_ERR_MEMORY; AR_ERR_PARAM where the machine has too few places for the nodes; errors of the
+ * algorithm. */
 int ar_predict(struct ar_prediction *prediction, const struct ar_question *question);
 
 /* The time that no algorithm can beat that receives at most ports messages in a round: the longest

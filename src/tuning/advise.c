@@ -75,12 +75,15 @@ ar_advise_candidates(struct ar_candidate_list *list, const struct ar_advice_requ
                      size_t bytes)
 {
     const size_t nodes = (size_t)ar_nodes_count(request->node_of, request->nranks);
-    const struct ar_request call = {.bytes = bytes,
-                                    .nranks = request->nranks,
-                                    .commutative = !request->in_order,
-                                    .nodes = nodes,
-                                    .is_scattered =
-                                        !ar_nodes_are_blocks(request->node_of, request->nranks)};
+    const struct ar_machine *const m = request->machine;
+    const bool is_known = m->ndomains > 0 && request->nranks <= m->ranks_per_node;
+    const struct ar_request call = {
+        .bytes = bytes,
+        .nranks = request->nranks,
+        .commutative = !request->in_order,
+        .nodes = nodes,
+        .shares_memory = request->shares_memory && nodes == 1 && is_known,
+        .is_scattered = !ar_nodes_are_blocks(request->node_of, request->nranks)};
     return ar_candidates_init(list, &call, request->allowed);
 }
 

@@ -18,6 +18,8 @@ struct ar_advice_request {
     int nranks;
     const bool *allowed; /* as in ar_algo_list_parse; NULL: all */
     bool in_order;       /* only rows that combine in rank order */
+    bool
+        shares_memory; /* ranks on one node may share memory, if the machine says what that takes */
     size_t scratch_bytes;
     size_t most_steps; /* of an estimate; those that seem to win get 1000 times as many together */
 };
@@ -61,8 +63,9 @@ struct ar_advice {
     struct ar_advice_entry entries[AR_ADVICE_MAX];
 };
 
-/* What is tried for messages of so many bytes: what others try, but for native and for what shares
- * memory, which the model does not know.  AR_OK or AR_ERR_MEMORY. */
+/* What is tried for messages of so many bytes: what others try, but for native and, unless
+ * request->shares_memory and the machine has levels inside a node, for what shares memory.  AR_OK
+ * or AR_ERR_MEMORY. */
 int ar_advise_candidates(struct ar_candidate_list *list, const struct ar_advice_request *request,
                          size_t bytes);
 

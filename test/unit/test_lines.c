@@ -11,7 +11,8 @@
 #include <cmocka.h>
 
 #include "coherence.h"
-#include "model/node.h"
+#include "model/node_predict.h"
+#include "select/names.h"
 
 /* Times that doubles hold exactly. */
 #define INNER 16.0
@@ -390,6 +391,97 @@ who_waits_for_ever_is_found(void **state)
     finish(all, 2);
 }
 
+/* --- the algorithm --- */
+
+static struct ar_node_prediction
+predict(const struct ar_machine *machine, int nranks, size_t bytes, struct ar_levels levels)
+{
+    struct ar_choice choice = ar_choice_default(ar_algorithm_find("shm", 3));
+    struct ar_node_prediction p;
+    choice.params.levels = levels;
+    const struct ar_question q = {.machine = machine,
+                                  .choice = &choice,
+                                  .nranks = nranks,
+                                  .count = bytes,
+                                  .element_bytes = 1};
+    assert_true(ar_node_knows(&q));
+    assert_int_equal(ar_node_predict(&p, &q), AR_OK);
+    return p;
+}
+
+static const struct ar_levels flat = {.kind = AR_LEVELS_FLAT}, by_auto = {.kind = AR_LEVELS_AUTO};
+
+static void
+shm_goes_by_the_levels_of_the_machine(void **state)
+{
+    const struct ar_levels fours = {AR_LEVELS_SIZES, 1, {4}};
+    (void)state;
+    const struct ar_node_prediction all = predict(&node_of_caches, 16, 8, flat);
+    const struct ar_node_prediction found = predict(&node_of_caches, 16, 8, by_auto);
+    const struct ar_node_prediction said = predict(&node_of_caches, 16, 8, fours);
+    assert_true(found.levels.kind == AR_LEVELS_NAMES && found.levels.n == 1);
+    assert_true(found.end.at == said.end.at && found.end.at < all.end.at);
+    /* Each of 16 ranks takes 3 lines in its cache, and 3 of other caches. */
+    assert_true(found.lines.all[0] == 48 && found.lines.all[1] == 48);
+    assert_true(found.lines.most[0] == 3 && found.lines.most[1] == 3);
+    /* Each cache takes those of 12 ranks. */
+    assert_true(all.lines.all[0] == 16 * 15 - 48 && all.lines.all[1] == 48);
+    assert_true(found.up_and_down == 2 * INNER + OUTER && all.up_and_down == OUTER);
+    assert_true(found.bound == OUTER && found.nchunks == 1 && found.nstages == 3);
+}
+
+static void
+long_vectors_wait_for_memory(void **state)
+{
+    struct ar_machine machine = node_of_caches;
+    const size_t fits = machine.domains[0].cache_bytes / 2 / PER_CACHE;
+    (void)state;
+    machine.domains[1].memory_per_byte = 1024;
+    assert_true(predict(&machine, 16, fits, by_auto).memory == 0);
+    const struct ar_node_prediction p = predict(&machine, 16, fits + 1, by_auto);
+    assert_true(p.memory == 3.0 * 16 * (double)(fits + 1) * 1024);
+    assert_true(p.end.at == p.memory && p.bound == p.memory);
+    assert_true(p.end.parts[AR_NODE_MEMORY] > 0);
+}
+
+/* The chunks that are not simulated go on as those before. */
+static void
+many_chunks_take_as_long_each(void **state)
+{
+    const size_t chunk = (size_t)64 << 10;
+    (void)state;
+    const struct ar_node_prediction some = predict(&node_of_caches, 8, 16 * chunk, by_auto);
+    const struct ar_node_prediction more = predict(&node_of_caches, 8, 32 * chunk, by_auto);
+    assert_true(some.nchunks == 16 && more.nchunks == 32 && some.simulated < 16);
+    assert_true(fabs(more.end.at - 2 * some.end.at) < 0.1 * some.end.at);
+    assert_true(more.lines.all[1] == 2 * some.lines.all[1]);
+}
+
+static void
+only_ranks_that_share_memory_are_known(void **state)
+{
+    struct ar_machine unknown = node_of_caches;
+    struct ar_choice shm = ar_choice_default(ar_algorithm_find("shm", 3));
+    struct ar_choice ring = ar_choice_default(ar_algorithm_find("ring", 4));
+    const int apart[] = {0, 1};
+    struct ar_question q = {
+        .machine = &node_of_caches, .choice = &shm, .nranks = 2, .count = 8, .element_bytes = 1};
+    (void)state;
+    assert_true(ar_node_knows(&q));
+    q.choice = &ring;
+    assert_false(ar_node_knows(&q));
+    q.choice = &shm;
+    q.nranks = 17;
+    assert_false(ar_node_knows(&q));
+    q.nranks = 2;
+    shm.params.node_of = apart;
+    assert_false(ar_node_knows(&q));
+    shm.params.node_of = NULL;
+    unknown.ndomains = 0;
+    q.machine = &unknown;
+    assert_false(ar_node_knows(&q));
+}
+
 int
 main(void)
 {
@@ -405,6 +497,10 @@ main(void)
         cmocka_unit_test(lines_of_flags_in_a_row_overlap),
         cmocka_unit_test(chunks_that_overlap_take_less),
         cmocka_unit_test(who_waits_for_ever_is_found),
+        cmocka_unit_test(shm_goes_by_the_levels_of_the_machine),
+        cmocka_unit_test(long_vectors_wait_for_memory),
+        cmocka_unit_test(many_chunks_take_as_long_each),
+        cmocka_unit_test(only_ranks_that_share_memory_are_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -585,8 +585,8 @@ advice_is_about_the_best_that_there_is(void **state)
     for (size_t k = 0; k < sizeof ranks / sizeof ranks[0]; k++) {
         const int p = ranks[k];
         int *node_of = ar_machine_place(&machine, p);
-        const struct ar_advice_request request = {&machine,         node_of,        p, NULL, false,
-                                                  (size_t)64 << 20, AR_ADVISE_STEPS};
+        const struct ar_advice_request request = {
+            &machine, node_of, p, NULL, false, false, (size_t)64 << 20, AR_ADVISE_STEPS};
         struct ar_advice advice;
         struct ar_candidate_list all;
         assert_int_equal(ar_advise(&advice, &request, NULL), AR_OK);
@@ -628,8 +628,8 @@ leaders_are_not_taken_for_the_others(void **state)
         .latency = 200, .overhead = 50, .per_byte = 0.05, .eager_bytes = SIZE_MAX};
     for (size_t k = 0; k < n; k++) {
         int *node_of = ar_machine_place(&machine, ranks[k]);
-        const struct ar_advice_request request = {&machine, node_of,          ranks[k],       NULL,
-                                                  false,    (size_t)64 << 20, AR_ADVISE_STEPS};
+        const struct ar_advice_request request = {
+            &machine, node_of, ranks[k], NULL, false, false, (size_t)64 << 20, AR_ADVISE_STEPS};
         struct ar_candidate_list all;
         assert_int_equal(ar_advise_candidates(&all, &request, SIZE_MAX), AR_OK);
         for (size_t i = 0; i < all.n; i++) {
@@ -669,7 +669,7 @@ advice_keeps_to_what_may_serve(void **state)
     (void)state;
     for (size_t i = 0; i < ar_algorithm_count(); i++)
         allowed[i] = strcmp(ar_algorithm_at(i)->name, "ring") == 0;
-    struct ar_advice_request request = {&machine, node_of, 8, NULL, true, 1 << 26, 1 << 14};
+    struct ar_advice_request request = {&machine, node_of, 8, NULL, true, false, 1 << 26, 1 << 14};
     assert_int_equal(ar_advise(&advice, &request, NULL), AR_OK);
     for (int i = 0; i < advice.n; i++)
         assert_true(advice.entries[i].choice.algorithm->keeps_order);
@@ -729,8 +729,8 @@ advice_is_the_same_whoever_gives_the_answers(void **state)
         .latency = 200, .overhead = 50, .per_byte = 0.05, .eager_bytes = SIZE_MAX};
     for (int p = 2; p <= 32; p *= 4) {
         int *node_of = ar_machine_place(&machine, p);
-        const struct ar_advice_request request = {&machine,         node_of,        p, NULL, false,
-                                                  (size_t)64 << 20, AR_ADVISE_STEPS};
+        const struct ar_advice_request request = {
+            &machine, node_of, p, NULL, false, false, (size_t)64 << 20, AR_ADVISE_STEPS};
         struct stranger strangers = {.request = &request};
         const struct ar_advice_helpers helpers = {ask_strangers, &strangers};
         const struct ar_advice_helpers broken = {fail_to_ask, NULL};

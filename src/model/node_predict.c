@@ -1,0 +1,239 @@
+#include "model/node_predict.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "algorithms/nodes.h"
+#include "select/words.h"
+
+/* As execute/tuning.c has them; see there why. */
+#define CHUNKS_BYTES ((size_t)8 << 20) /* of all ranks */
+#define CHUNK_BYTES  ((size_t)64 << 10)
+#define CHUNK_LEAST  ((size_t)32 << 10)
+#define WHOLE_BYTES  ((size_t)8 << 10) /* of all ranks */
+
+#define CHUNKS_MOST ((size_t)8) /* that are simulated */
+
+static double
+larger(double x, double y)
+{
+    return x > y ? x : y;
+}
+
+static size_t
+smaller(size_t x, size_t y)
+{
+    return x < y ? x : y;
+}
+
+bool
+ar_node_knows(const struct ar_question *q)
+{
+    const int *const node_of = q->choice->params.node_of;
+    return q->machine->ndomains > 0 && q->nranks > 1 && q->nranks <= q->machine->ranks_per_node &&
+           q->choice->algorithm->shares_memory &&
+           (!node_of || ar_nodes_count(node_of, q->nranks) == 1);
+}
+
+/* --- the accesses of all ranks --- */
+
+/* What ar_accesses_init asks for schedules of. */
+struct source {
+    const struct ar_question *q;
+    struct ar_params params;
+    size_t length;
+};
+
+static int
+emit(void *context, struct ar_schedule *s, int rank)
+{
+    const struct source *const from = context;
+    return ar_algorithm_emit(from->q->choice->algorithm, s, rank, from->q->nranks, from->length,
+                             &from->params);
+}
+
+static void
+free_accesses(struct ar_accesses *all, int nranks)
+{
+    for (int r = 0; all && r < nranks; r++)
+        ar_accesses_fini(&all[r]);
+    free(all);
+}
+
+/* The caller's to free. */
+static int
+find_accesses(struct ar_accesses **all, struct source *from)
+{
+    const int nranks = from->q->nranks;
+    const size_t size = from->q->element_bytes;
+    const size_t line_length = size < AR_LINE_BYTES ? AR_LINE_BYTES / size : 1;
+    struct ar_accesses *const made = calloc((size_t)nranks, sizeof *made);
+    int error = made ? AR_OK : AR_ERR_MEMORY, n = 0;
+    while (n < nranks && !error) {
+        error = ar_accesses_init(&made[n], n, nranks, line_length, emit, from);
+        n += !error;
+    }
+    if (error)
+        free_accesses(made, n);
+    else
+        *all = made;
+    return error;
+}
+
+/* --- the groups --- */
+
+/* The machine's levels that have the name of one of ours.  room: AR_DOMAINS * nranks entries. */
+static void
+find_domains(struct ar_domains *domains, int *room, const struct ar_machine *m, int nranks)
+{
+    *domains = (struct ar_domains){.nranks = nranks};
+    for (int l = 0; l < m->ndomains; l++) {
+        const int d = ar_word_among(ar_word_of(m->domains[l].name), ar_domain_names);
+        if (d < 0)
+            continue;
+        int *const of = room + (size_t)d * (size_t)nranks;
+        for (int r = 0; r < nranks; r++)
+            of[r] = r / m->domains[l].ranks;
+        domains->of[d] = of;
+    }
+}
+
+/* Of a line that goes up from rank 0 to a rank of another group on each level, and down again. */
+static double
+up_and_down(const struct ar_machine *m, const struct ar_grouping *grouping)
+{
+    const int last = grouping->nlevels - 1;
+    double time = 0;
+    for (int l = 0; l <= last; l++) {
+        double farthest = 0;
+        for (int place = grouping->level[l].begin[grouping->at[0]];
+             place < grouping->level[l].end[grouping->at[0]]; place++) {
+            const int level = ar_lines_level(m, 0, grouping->rank_at[place]);
+            farthest = larger(farthest, level < 0 ? 0 : m->domains[level].latency);
+        }
+        time += l < last ? 2 * farthest : farthest;
+    }
+    return time;
+}
+
+/* --- the time --- */
+
+/* ns that memory takes for the ranks' vectors: each is read, its result read and written. */
+static double
+memory_time(const struct ar_question *q)
+{
+    const struct ar_machine *const m = q->machine;
+    const double bytes = (double)(q->count * q->element_bytes);
+    double most = 0;
+    for (int l = 0; l < m->ndomains; l++) {
+        const int ranks = q->nranks < m->domains[l].ranks ? q->nranks : m->domains[l].ranks;
+        if (l == 0 && 2 * bytes * ranks <= (double)m->domains[0].cache_bytes)
+            return 0;
+        most = larger(most, 3 * bytes * ranks * m->domains[l].memory_per_byte);
+    }
+    return most;
+}
+
+static double
+bound_of(const struct ar_question *q, double memory)
+{
+    const struct ar_machine *const m = q->machine;
+    const double bytes = (double)(q->count * q->element_bytes);
+    const double farthest = m->domains[ar_lines_level(m, 0, q->nranks - 1)].latency;
+    return larger(larger(farthest, memory),
+                  2 * bytes * (q->nranks - 1) / q->nranks * m->domains[0].per_byte);
+}
+
+/* Simulates the chunks, or some of them, whose pace the others have. */
+static int
+simulate_chunks(struct ar_node_prediction *p, const struct ar_node_run *all, double nchunks)
+{
+    struct ar_node_run run = *all;
+    struct ar_node_time half;
+    run.nchunks = p->simulated = smaller(p->nchunks, CHUNKS_MOST);
+    int error = ar_node_simulate(&p->end, &run);
+    if (error || p->simulated == p->nchunks)
+        return error;
+    run.nchunks = p->simulated / 2;
+    error = ar_node_simulate(&half, &run);
+    if (error)
+        return error;
+    const double more = (nchunks - (double)p->simulated) / (double)(p->simulated - run.nchunks);
+    p->end.at += more * (p->end.at - half.at);
+    for (int i = 0; i < AR_NODE_PARTS; i++)
+        p->end.parts[i] += more * (p->end.parts[i] - half.parts[i]);
+    return AR_OK;
+}
+
+/* Predicts all but what the groups say. */
+static int
+predict(struct ar_node_prediction *p, struct source *from)
+{
+    const struct ar_question *const q = from->q;
+    struct ar_accesses *all = NULL;
+    const double nchunks = from->length > 0 ? (double)q->count / (double)from->length : 1;
+    p->nchunks = from->length > 0 ? (q->count + from->length - 1) / from->length : 1;
+    const int emitted = find_accesses(&all, from);
+    if (emitted)
+        return emitted;
+    const struct ar_node_run run = {q->machine, all, q->nranks, 0, q->element_bytes};
+    p->nstages = all[0].nstages;
+    int error = ar_lines_count(&p->lines, q->machine, all, q->nranks, q->element_bytes);
+    if (!error)
+        error = simulate_chunks(p, &run, nchunks);
+    free_accesses(all, q->nranks);
+    if (error)
+        return error;
+    for (int l = 0; l < q->machine->ndomains; l++) {
+        p->lines.all[l] *= p->nchunks;
+        p->lines.most[l] *= p->nchunks;
+    }
+    p->memory = memory_time(q);
+    p->bound = bound_of(q, p->memory);
+    if (p->memory > p->end.at) {
+        p->end.parts[AR_NODE_MEMORY] += p->memory - p->end.at;
+        p->end.at = p->memory;
+    }
+    return AR_OK;
+}
+
+/* Elements of a chunk, and which form short vectors have, as the executor's plan has them. */
+static void
+find_form(struct source *from)
+{
+    const struct ar_question *const q = from->q;
+    const struct ar_params *const asked = &q->choice->params;
+    const size_t ranks = (size_t)q->nranks, share = CHUNKS_BYTES / ranks;
+    const size_t fits = share < CHUNK_LEAST ? CHUNK_LEAST : smaller(share, CHUNK_BYTES);
+    const size_t whole = asked->whole_bytes > 0 ? asked->whole_bytes : WHOLE_BYTES / ranks;
+    const size_t segment = q->count > 0 ? ar_params_segment(asked, q->count, q->element_bytes) : 0;
+    from->length = smaller(smaller(q->count, segment), fits / q->element_bytes);
+    from->length += from->length == 0 && q->count > 0;
+    from->params.whole_bytes = q->count * q->element_bytes <= whole ? SIZE_MAX : 0;
+}
+
+int
+ar_node_predict(struct ar_node_prediction *prediction, const struct ar_question *q)
+{
+    struct ar_node_prediction p = {.nchunks = 0};
+    struct ar_grouping grouping;
+    struct ar_domains domains;
+    int *const room = malloc((size_t)q->nranks * AR_DOMAINS * sizeof *room);
+    if (!room)
+        return AR_ERR_MEMORY;
+    struct source from = {.q = q, .params = q->choice->params};
+    find_form(&from);
+    find_domains(&domains, room, q->machine, q->nranks);
+    int error = ar_levels_group(&grouping, &p.levels, &from.params.levels, &domains, q->nranks);
+    if (!error) {
+        from.params.domains = &domains;
+        from.params.grouping = &grouping;
+        p.up_and_down = up_and_down(q->machine, &grouping);
+        error = predict(&p, &from);
+        ar_grouping_fini(&grouping);
+    }
+    free(room);
+    if (!error)
+        *prediction = p;
+    return error;
+}

@@ -1,0 +1,34 @@
+/* Predictions where ranks share memory: the time by what each rank stores, awaits and reads there.
+ * Pure. */
+#ifndef AR_NODE_PREDICT_H
+#define AR_NODE_PREDICT_H
+
+#include "model/node.h"
+#include "model/predict.h"
+
+struct ar_node_prediction {
+    struct ar_node_time end;
+    struct ar_lines_count lines; /* of all chunks */
+    struct ar_levels levels;     /* by which the ranks are grouped */
+    size_t nchunks;
+    size_t simulated; /* chunks; the others go on as fast as the last of them */
+    size_t nstages;   /* of a chunk */
+    double
+        up_and_down; /* ns: a line up the levels by which the ranks are grouped, across, and down */
+    double memory;   /* ns that memory takes for the vectors; 0: they are in caches */
+    double bound;    /* the longest of a line's way between the ranks that are farthest apart,
+                        memory, and 2n(p-1)/p bytes by the first level */
+};
+
+/* Is this a question about ranks that share memory, of a machine that says what that takes?  The
+ * row shares memory, the ranks are on one node. */
+bool ar_node_knows(const struct ar_question *question);
+
+/* Ranks follow each other on the machine's cores; its levels l3, numa and socket are what the
+ * choice's levels go by.  Chunks and short vectors are as the executor has them where a core's
+ * cache has 512 KiB and no ranks share one.  The choice's node_of, domains and grouping, the
+ * question's scratch_bytes, most_steps and limit do not matter.  AR_OK; AR_ERR_PARAM where the node
+ * has fewer ranks; AR_ERR_MEMORY; errors of the algorithm and of ar_accesses_init. */
+int ar_node_predict(struct ar_node_prediction *prediction, const struct ar_question *question);
+
+#endif
