@@ -171,7 +171,8 @@ is_any_late(void)
 static void
 sleep_ms(unsigned ms)
 {
-    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}, NULL);
+    const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+    nanosleep(&pause, NULL); /* SMPI has a macro of this name, which takes no braces with commas */
 }
 
 /* The lines of other ranks come through first.  Then the lowest of the ranks whose time is up

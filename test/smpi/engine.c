@@ -1,4 +1,5 @@
 /* The engine in the program itself: what smpirun runs cannot load one. */
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <string.h>
@@ -7,20 +8,16 @@
 
 bool ar_engine_load(const struct ar_mpi_engine **engine, struct ar_entries *next);
 
-/* SMPI has the functions of MPI 3.1. */
+/* The MPI library's own, by the names with a P: the others are this program's, and so are some of
+ * these.  What SMPI has not stays NULL. */
 bool
 ar_engine_load(const struct ar_mpi_engine **engine, struct ar_entries *next)
 {
+    void *symbol;
     *engine = &ar_mpi_engine;
-    *next = (struct ar_entries){
-        .allreduce = PMPI_Allreduce,
-        .iallreduce = PMPI_Iallreduce,
-        .comm_set_info = PMPI_Comm_set_info,
-        .comm_dup_with_info = PMPI_Comm_dup_with_info,
-        .comm_idup = PMPI_Comm_idup,
-        .comm_free = PMPI_Comm_free,
-        .comm_disconnect = PMPI_Comm_disconnect,
-        .finalize = PMPI_Finalize,
-    };
+#define FIND(result, name, field, parameters, arguments)                                           \
+    symbol = dlsym(RTLD_NEXT, *#name == 'P' ? #name : "P" #name);                                  \
+    memcpy(&next->field, &symbol, sizeof symbol);
+    AR_ENTRIES(FIND)
     return true;
 }
