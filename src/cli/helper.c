@@ -42,8 +42,9 @@ ar_helper_find(char path[PATH_MAX], const char *family)
     return false;
 }
 
-/* Becomes the helper for the launcher's MPI library, or else for the family otherwise, if that is
- * not NULL; argv[0] is "allreduce SUBCOMMAND". */
+/* Becomes the helper for the launcher's MPI library; or else that for MPI 5's ABI, which this
+ * library may have, too; or else for the family otherwise, if that is not NULL.  argv[0] is
+ * "allreduce SUBCOMMAND". */
 static int
 hand_over(int argc, char **argv, const char *otherwise)
 {
@@ -52,7 +53,8 @@ hand_over(int argc, char **argv, const char *otherwise)
     const char *const family = is_told ? launcher.family : AR_MPI_FAMILY;
     char path[PATH_MAX], name[] = "allreduce", list[128];
     char **const words = calloc((size_t)argc + 2, sizeof *words);
-    if (words && (ar_helper_find(path, family) || (otherwise && ar_helper_find(path, otherwise)))) {
+    if (words && (ar_helper_find(path, family) || ar_helper_find(path, "abi") ||
+                  (otherwise && ar_helper_find(path, otherwise)))) {
         words[0] = name;
         words[1] = strchr(argv[0], ' ') + 1;
         memcpy(words + 2, argv + 1, (size_t)argc * sizeof *words);

@@ -84,11 +84,12 @@ ar_launcher_splits(const char *mpi_family, int world, char *text, size_t room)
 {
     struct ar_launcher launcher;
     const bool is_openmpi = strcmp(mpi_family, "openmpi") == 0;
+    const bool is_any = !is_openmpi && strcmp(mpi_family, "mpich") != 0;
     const char *const right = is_openmpi ? "mpirun of Open MPI (Debian: mpiexec.openmpi)"
                                          : "mpiexec of MPICH (Debian: mpiexec.mpich)";
     if (!ar_launcher_find(&launcher, mpi_family) || launcher.ranks < 2 || world > 1)
         return false;
-    const bool is_own = launcher.family && strcmp(launcher.family, mpi_family) == 0;
+    const bool is_own = is_any || (launcher.family && strcmp(launcher.family, mpi_family) == 0);
     if (world == 0 && (is_own || !launcher.family))
         return false;
     if (is_own)

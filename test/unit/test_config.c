@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "config/config.h"
+#include "config/rank.h"
 #include "config/variables.h"
 
 #ifndef MANUAL /* the build says where it is */
@@ -899,6 +900,29 @@ remove_rules_file(void **state)
 
 #define TEST(function) cmocka_unit_test_setup(function, empty_environment)
 
+/* Any library may have MPI 5's ABI, so each launcher may be its own, as long as there is one world.
+ */
+static void
+a_launcher_is_held_against_the_mpi_library(void **state)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
+                                        "OMPI_COMM_WORLD_SIZE"};
+    char text[512];
+    (void)state;
+    set(names[0], "0");
+    set(names[1], "0");
+    set(names[2], "2");
+    assert_true(ar_launcher_splits("mpich", 0, text, sizeof text));
+    assert_non_null(strstr(text, "start it by mpiexec of MPICH"));
+    assert_false(ar_launcher_splits("openmpi", 0, text, sizeof text));
+    assert_false(ar_launcher_splits("abi", 0, text, sizeof text));
+    assert_false(ar_launcher_splits("abi", 2, text, sizeof text));
+    assert_true(ar_launcher_splits("abi", 1, text, sizeof text));
+    assert_non_null(strstr(text, "the launcher of the installation"));
+    for (int i = 0; i < 3; i++)
+        unsetenv(names[i]);
+}
+
 int
 main(void)
 {
@@ -940,6 +964,7 @@ main(void)
         TEST(every_variable_has_its_row_in_full),
         TEST(what_ranks_compare_comes_back_from_the_text),
         TEST(what_tuning_may_cost_is_compared_only_where_calls_are_tuned),
+        TEST(a_launcher_is_held_against_the_mpi_library),
         TEST(the_manual_has_every_variable_with_its_values_and_default),
     };
     return cmocka_run_group_tests(tests, make_rules_file, remove_rules_file);
