@@ -19,6 +19,16 @@ struct json_rules {
 
 /* --- values --- */
 
+/* What the file says, for a message: what does not print is written as a number. */
+static const char *
+printable(char text[AR_PROBLEM_TEXT], const char *said)
+{
+    struct ar_text to;
+    ar_text_init(&to, text, AR_PROBLEM_TEXT);
+    ar_text_escape(&to, ar_word_of(said));
+    return text;
+}
+
 /* Tells what is wrong with a key of the object at path, which may be empty. */
 static int
 refuse(struct ar_translator *x, const char *path, const char *key, const char *expected,
@@ -40,6 +50,7 @@ static void
 note_others(struct ar_translator *x, json_t *object, const char *path, const char *const *known)
 {
     const char *key;
+    char text[AR_PROBLEM_TEXT];
     json_t *value;
     json_object_foreach(object, key, value)
     {
@@ -48,7 +59,7 @@ note_others(struct ar_translator *x, json_t *object, const char *path, const cha
             is_known |= strcmp(key, known[i]) == 0;
         if (!is_known)
             ar_translator_note(x, "%s%s%s: no key of Open MPI's, which passes it over", path,
-                               *path ? "." : "", key);
+                               *path ? "." : "", printable(text, key));
     }
 }
 
@@ -94,7 +105,7 @@ read_algorithm(struct ar_translator *x, const json_t *rule, const char *path,
                const struct ar_counterpart **is)
 {
     const json_t *const value = json_object_get(rule, "alg");
-    char id[24], names[AR_PROBLEM_TEXT];
+    char id[24], names[AR_PROBLEM_TEXT], text[AR_PROBLEM_TEXT];
     struct ar_text allowed;
     if (!json_is_integer(value) && !json_is_string(value))
         return refuse(x, path, "alg", "the name or the number of an algorithm", value);
@@ -108,7 +119,7 @@ read_algorithm(struct ar_translator *x, const json_t *rule, const char *path,
     ar_translator_note(x,
                        "%s.alg: Open MPI has no allreduce '%s', and leaves out the rule; it has "
                        "%s",
-                       path, word, names);
+                       path, printable(text, word), names);
     return AR_OK;
 }
 
@@ -268,7 +279,8 @@ ar_openmpi_translate_json(struct ar_translation *t, const char *text, struct ar_
         } else {
             problem->line = wrong.line;
             problem->column = wrong.column;
-            ar_text_add(&x.why, "not JSON: %s", wrong.text);
+            ar_text_add(&x.why, "not JSON: ");
+            ar_text_escape(&x.why, ar_word_of(wrong.text));
             error = AR_ERR_SYNTAX;
         }
         json_decref(file);

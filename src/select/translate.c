@@ -59,6 +59,19 @@ ar_translator_end_rules(struct ar_translator *x, int error)
     return error;
 }
 
+/* Each of the notes ends with a newline. */
+static bool
+is_told(const char *notes, const char *line)
+{
+    const size_t length = strlen(line);
+    for (const char *end; *notes; notes = end + 1) {
+        end = strchr(notes, '\n');
+        if ((size_t)(end - notes) == length && memcmp(notes, line, length) == 0)
+            return true;
+    }
+    return false;
+}
+
 void
 ar_translator_note(struct ar_translator *x, const char *format, ...)
 {
@@ -67,7 +80,7 @@ ar_translator_note(struct ar_translator *x, const char *format, ...)
     va_start(values, format);
     vsnprintf(line, sizeof line, format, values);
     va_end(values);
-    if (fflush(x->notes) == 0 && !strstr(x->to->notes, line))
+    if (fflush(x->notes) == 0 && !is_told(x->to->notes, line))
         fprintf(x->notes, "%s\n", line);
 }
 

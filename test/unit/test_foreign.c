@@ -260,6 +260,21 @@ json_rules_match_first_come_first_served(void **state)
     ar_translation_fini(&t);
 }
 
+/* One note may be the end of another. */
+static void
+each_json_key_is_noted_as_it_prints(void **state)
+{
+    static const char file[] = "{\"ab\": 1, \"b\": 2, \"x\\u001by\": 3, \"collectives\": {}}";
+    struct ar_translation t;
+    struct ar_problem problem;
+    (void)state;
+    assert_int_equal(ar_openmpi_translate_json(&t, file, &problem), AR_OK);
+    assert_string_equal(t.notes, "ab: no key of Open MPI's, which passes it over\n"
+                                 "b: no key of Open MPI's, which passes it over\n"
+                                 "x\\x1By: no key of Open MPI's, which passes it over\n");
+    ar_translation_fini(&t);
+}
+
 /* The file's distribution holds for rules that have none; "any" is one. */
 static void
 a_json_rule_overrides_what_holds_for_the_file(void **state)
@@ -494,6 +509,7 @@ main(void)
         cmocka_unit_test(a_rule_has_a_count_of_requests_or_none),
 #ifndef AR_WITHOUT_JANSSON
         cmocka_unit_test(json_rules_match_first_come_first_served),
+        cmocka_unit_test(each_json_key_is_noted_as_it_prints),
         cmocka_unit_test(a_json_rule_overrides_what_holds_for_the_file),
         cmocka_unit_test(a_mistake_in_json_is_told_with_its_key),
 #endif
