@@ -61,12 +61,14 @@ write_rules(FILE *to, const struct ar_cache_key *key, const char *machine, const
     fputc('\n', to);
 }
 
-/* The file appears as a whole: other jobs may look for it. */
+/* The file appears as a whole: other jobs may look for it, and other threads write it, too. */
 static bool
 write_file(const char *path, const struct ar_cache_key *key, const char *machine, const char *rules)
 {
-    char made[PATH_MAX + 32];
-    snprintf(made, sizeof made, "%s.%016" PRIx64 ".%ld", path, ar_host_hash(), (long)getpid());
+    static atomic_uint writes;
+    char made[PATH_MAX + 64];
+    snprintf(made, sizeof made, "%s.%016" PRIx64 ".%ld.%u", path, ar_host_hash(), (long)getpid(),
+             atomic_fetch_add(&writes, 1));
     const int fd = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     FILE *const to = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!to && fd >= 0) {
