@@ -15,6 +15,7 @@
 #include "config/rank.h"
 #include "execute/group.h"
 #include "execute/quiet.h"
+#include "execute/shared.h"
 #include "report/report.h"
 #include "report/watchdog.h"
 #include "select/words.h"
@@ -65,10 +66,15 @@ start_clock(void)
 /* --- the names of communicators --- */
 
 /* A program may name thousands of communicators, each in its own way: so many names are told apart
- * in this process, and all further ones are one. */
-#define NAMES 64
+ * in this process, and all further ones are one.  Ranks may see them in different orders, so where
+ * tables are put together a name is told apart by all ranks, or by none: a rank tells by a bit for
+ * the hash of each name which ones it has not kept.  By chance others have the same bit: where 1000
+ * names are not kept, one in 65. */
+#define NAMES        64
+#define UNKEPT_BYTES 8192
 static const char other_names[] = "(others)";
-static char names[NAMES][AR_COMM_TEXT]; /* "": none yet.  Under the lock */
+static char names[NAMES][AR_COMM_TEXT];    /* "": none yet.  Under the lock */
+static unsigned char unkept[UNKEPT_BYTES]; /* under the lock */
 
 /* Cut to room, between characters. */
 static void
@@ -87,6 +93,15 @@ get_name(char name[AR_COMM_TEXT], MPI_Comm comm)
     snprintf(name, AR_COMM_TEXT, "%.*s", (int)end, whole);
 }
 
+/* The bit of a name in a map like unkept. */
+static unsigned char *
+unkept_byte(unsigned char *map, const char *name, unsigned char *mask)
+{
+    const uint64_t bit = ar_hash(name) % (8 * UNKEPT_BYTES);
+    *mask = (unsigned char)(1U << bit % 8);
+    return &map[bit / 8];
+}
+
 /* The text that stands for the name from now on.  Under the lock. */
 static const char *
 keep_name(const char *name)
@@ -99,6 +114,8 @@ keep_name(const char *name)
         if (strcmp(names[i], name) == 0)
             return names[i];
     }
+    unsigned char mask, *const byte = unkept_byte(unkept, name, &mask);
+    *byte |= mask;
     return other_names;
 }
 
@@ -237,6 +254,12 @@ say_verified(void)
 
 /* --- the tables of all ranks, brought together --- */
 
+static int
+own_rank(void)
+{
+    return all.world_rank >= 0 ? all.world_rank : ar_rank_in_job();
+}
+
 #define TAG 0
 
 /* Sends row by row, so that the receiver needs memory only for rows that are new to it. */
@@ -281,6 +304,31 @@ merge(struct ar_table *table, MPI_Comm comm)
     return error;
 }
 
+/* Puts the rows of names that any rank of comm has not kept among the others'.  The table is this
+ * rank's.  Collective over comm; without memory calls count as lost. */
+static int
+agree_on_names(struct ar_table *table, MPI_Comm comm)
+{
+    unsigned char map[UNKEPT_BYTES], mask;
+    struct ar_table agreed = {.lost = table->lost};
+    pthread_mutex_lock(&lock);
+    memcpy(map, unkept, sizeof map);
+    pthread_mutex_unlock(&lock);
+    const int error = ar_reduce_all(map, UNKEPT_BYTES, MPI_BYTE, MPI_BOR, comm);
+    if (error)
+        return error;
+    for (size_t i = 0; i < table->nrows; i++) {
+        struct ar_row row = table->rows[i];
+        if (*row.key.comm && *unkept_byte(map, row.key.comm, &mask) & mask)
+            strncpy(row.key.comm, other_names, sizeof row.key.comm); /* zeros behind it */
+        ar_table_add(&agreed, &row);
+    }
+    ar_table_fini(table);
+    *table = agreed;
+    ar_table_sign(table, own_rank());
+    return MPI_SUCCESS;
+}
+
 /* Merges the tables of all ranks into that of rank 0, along a tree.  Collective over comm; on the
  * other ranks the table is then that of a part of the ranks.  False, alike on all ranks and with
  * the tables as they were, where MPI has no communicator for it; an error on the way ends in false
@@ -298,7 +346,9 @@ gather(struct ar_table *table, MPI_Comm comm)
         PMPI_Comm_free(&own);
     if (!have_all)
         return false;
-    const int error = merge(table, own);
+    int error = agree_on_names(table, own);
+    if (!error)
+        error = merge(table, own);
     PMPI_Comm_free(&own);
     return !error;
 }
@@ -324,12 +374,6 @@ collect(struct ar_table *table)
     if (all.stateless)
         ar_recorder_collect(all.stateless, table);
     pthread_mutex_unlock(&lock);
-}
-
-static int
-own_rank(void)
-{
-    return all.world_rank >= 0 ? all.world_rank : ar_rank_in_job();
 }
 
 static void

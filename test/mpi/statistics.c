@@ -162,6 +162,22 @@ call_named(void)
     MPI_Comm_free(&fourth);
 }
 
+/* More names than a process tells apart, which the ranks see in different orders: of two ranks the
+ * one has the first 64 of these, the other those from 40 on and the first 24. */
+static void
+call_many_names(void)
+{
+    enum { COMMS = 80 };
+    MPI_Comm copies[COMMS];
+    char name[16];
+    for (int i = 0; i < COMMS; i++) {
+        snprintf(name, sizeof name, "number %d", (i + 40 * world.rank) % COMMS);
+        call_copy(&copies[i], name, NULL, 1);
+    }
+    for (int i = 0; i < COMMS; i++)
+        MPI_Comm_free(&copies[i]);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -182,6 +198,8 @@ main(int argc, char **argv)
         call_derived();
     else if (strcmp(what, "named") == 0)
         call_named();
+    else if (strcmp(what, "names") == 0)
+        call_many_names();
     else if (strcmp(what, "exit") == 0)
         call_on_world(5);
     else

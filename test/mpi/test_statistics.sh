@@ -98,6 +98,12 @@ expect_field "$file" '"comm": "the \\"second\\" <b>"' calls 4
 expect_field "$file" '"comm": "dritte Stüfe"' calls 6
 expect_field "$file" '"comm": ""' calls 8
 expect_rows_of "$file" 5
+# A name that is too many for one rank is so for all: 48 of 80 are told apart, by both.
+run 2 "$programs/statistics" names
+expect_field "$file" '"comm": "(others)"' calls 64
+expect_field "$file" '"comm": "number 40"' calls 2
+expect_rows_of "$file" 49
+run 2 "$programs/statistics" named
 [ "$HAVE_JANSSON" = no ] || ./allreduce report "$file" >"$scratch/out"
 [ "$HAVE_JANSSON" = no ] || grep -q ' 3 * 2 dritte Stüfe *4 ' "$scratch/out" || {
     fail "$title: the report does not tell communicators apart"
