@@ -1,6 +1,11 @@
-# A recipe for Spack: put this file into packages/liballreduce/ of a repository of yours (spack repo create), or name
+# A recipe for Spack: put this file into packages/liballreduce/ of a repository of yours (spack repo create), and build
 # this source tree: spack dev-build -d . liballreduce@main
 from spack.package import *
+
+try:
+    from spack_repo.builtin.build_systems.autotools import AutotoolsPackage
+except ImportError:  # before Spack 1.0, spack.package had it
+    pass
 
 
 class Liballreduce(AutotoolsPackage):
@@ -30,7 +35,7 @@ class Liballreduce(AutotoolsPackage):
 
     def configure_args(self):
         # One engine, for the MPI of the spec; it serves all MPI libraries of the same ABI.
-        return [f"MPICC={self['mpi'].mpicc}"] + self.with_or_without("jansson")
+        return [f"MPICC={self.spec['mpi'].mpicc}"] + self.with_or_without("jansson")
 
     def setup_run_environment(self, env):
         env.set("LIBALLREDUCE", join_path(self.prefix.lib, "liballreduce.so"))
