@@ -80,6 +80,11 @@ double ar_doctor_busy_cpus(const struct ar_cpus *cpus);
 /* busy as above; host: NULL is this process's own. */
 void ar_doctor_tell_load(struct ar_findings *findings, const char *host, double busy, int cpus);
 
+/* --- system calls (doctor_calls.c) --- */
+
+/* Which calls that ranks need are refused here, as by a container. */
+void ar_doctor_examine_calls(struct ar_findings *findings, const char *root);
+
 /* --- network (doctor_network.c) and devices (doctor_devices.c) --- */
 
 /* Network cards, and what the environment says to MPI about them.  nodes: of the job; 0 where that

@@ -1,8 +1,10 @@
 #include <config.h>
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,16 +50,30 @@ examine_settings(struct ar_findings *findings, bool is_in_job)
 
 /* --- the preload --- */
 
+/* The file that the linker has found for the bare name, as this process has the same preload; NULL:
+ * none. */
+static const char *
+preloaded(const char *name)
+{
+    struct link_map *map = NULL;
+    void *const handle = dlopen(name, RTLD_NOLOAD | RTLD_LAZY); /* never closed: it stays */
+    return handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : NULL;
+}
+
 /* ld.so only warns of what it cannot load, and goes on without. */
 static void
 examine_entry(struct ar_findings *findings, const char *entry)
 {
-    if (strchr(entry, '$'))
+    const char *const found = strchr(entry, '/') ? NULL : preloaded(entry);
+    if (found)
+        ar_find(findings, AR_VERDICT_OK, "preload", NULL,
+                "LD_PRELOAD has %s, where the dynamic linker finds %s", entry, found);
+    else if (strchr(entry, '$'))
         ar_find(findings, AR_VERDICT_NOTE, "preload", NULL,
                 "LD_PRELOAD has %s, whose $ the dynamic linker replaces", entry);
     else if (!strchr(entry, '/'))
         ar_find(findings, AR_VERDICT_WARNING, "preload", "give its whole path",
-                "LD_PRELOAD has the bare name %s, which is not looked for in this folder", entry);
+                "LD_PRELOAD has the bare name %s, which the dynamic linker does not find", entry);
     else if (access(entry, R_OK))
         ar_find(findings, AR_VERDICT_WRONG, "preload", "the program would run without it",
                 "LD_PRELOAD has %s: %s", entry, strerror(errno));
@@ -254,6 +270,7 @@ ar_doctor_examine_process(struct ar_findings *findings, const char *program)
         examine_cores(findings);
         ar_doctor_examine_network(findings, "", 0);
     }
+    ar_doctor_examine_calls(findings, "");
     examine_shared_memory(findings);
     examine_files(findings);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,6 +34,9 @@ ar_own_path(char path[PATH_MAX])
     } else {
         const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
         path[length > 0 ? length : 0] = '\0';
+        const char *const started = (const char *)getauxval(AT_EXECFN);
+        if (length <= 0 && (!started || !realpath(started, path))) /* no /proc */
+            *path = '\0';
     }
 }
 

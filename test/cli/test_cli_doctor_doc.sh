@@ -26,7 +26,7 @@ expect() {
 }
 
 expect '^ok  *binding  *node1: ranks 0,1 are bound to one core each' 'mpiexec -n 2 -bind-to core allreduce doctor ./app'
-expect '^wrong  *launcher  *started by mpirun of Open MPI' \
+expect '^wrong  *program  .*: started by mpirun of Open MPI' \
     'mpirun.openmpi -n 2 allreduce doctor ./app 2>/dev/null || echo "exit status $?"'
 expect '^wrong  *program .* is statically linked' 'allreduce doctor ./app-static || echo "exit status $?"'
 expect '^wrong  *program .* is set-user-ID' 'allreduce doctor ./app-setuid || echo "exit status $?"'
@@ -37,6 +37,8 @@ expect '^warning  binding  *node1: 5 ranks share CPUs 0,1$' 'mpiexec -n 5 allred
 expect '^note  *binding  *node1: ranks 0,1 are not bound' 'mpiexec -n 2 allreduce doctor'
 expect '^note  *memory .*/dev/shm, too, which has 0 MiB free' \
     "unshare -rm sh -c 'mount -t tmpfs -o size=64k none /dev/shm && allreduce doctor'"
+expect '^warning  kernel  *process_vm_readv is refused by a filter of system calls' \
+    'mpiexec -n 2 ./forbid memfd_create process_vm_readv -- allreduce doctor'
 expect "^wrong  *settings .*did you mean 'ring'" 'ALLREDUCE_ALGO=rinng allreduce doctor || echo "exit status $?"'
 expect '^warning  rules .*tuned elsewhere: .*cpu=a laptop' \
     'mpiexec -n 2 env ALLREDUCE_RULES=./laptop.rules ALLREDUCE_MODEL=./laptop.machine allreduce doctor'

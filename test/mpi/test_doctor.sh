@@ -65,9 +65,20 @@ if unshare -rm true 2>/dev/null; then
     # shellcheck disable=SC2016
     expect_limited_end "no room in /dev/shm" 0 '^note  *memory .*/dev/shm, too, which has 0 MiB free' \
         unshare -rm sh -c 'mount -t tmpfs -o size=64k none /dev/shm && exec "$0" doctor' "$allreduce"
+    # shellcheck disable=SC2016
+    expect_limited_end "no /proc" 0 '^note  *memory .*through /dev/shm alone' \
+        unshare -rm sh -c 'mount -t tmpfs none /proc && exec "$0" doctor' "$allreduce"
 else
     echo "no user namespaces: what /dev/shm has is left out"
 fi
+
+# A container's filter of system calls.
+expect_limited_end "system calls" 0 '^ok  *kernel ' "$allreduce" doctor
+expect_limited_end "no memfd_create" 0 '^warning  kernel  *memfd_create is refused by a filter of system calls (seccomp): ' \
+    "$programs/forbid" memfd_create process_vm_readv -- "$allreduce" doctor
+grep -q '^warning  kernel  *process_vm_readv is refused by a filter' "$scratch/out" || fail "process_vm_readv is not told"
+expect_limited_end "a job of such ranks" 0 'memory .*through /dev/shm alone' \
+    $MPIEXEC -n 2 "$programs/forbid" memfd_create -- "$allreduce" doctor
 
 # Nodes of one rank and of more (MPICH only, whose cliques stand for nodes).
 [ "$AR_MPI_FAMILY" != mpich ] ||
@@ -83,6 +94,7 @@ else
     other='mpirun of Open MPI'
 fi
 expect_limited_end "another launcher" 1 "^wrong  *launcher  *started by $other" $foreign "$allreduce" doctor
+expect_limited_end "the same with the program, once" 1 "started by $other" $foreign "$allreduce" doctor "$pings"
 expect_limited_end "the same in run" 1 "pings runs with .*: started by $other .*start it by" \
     $foreign "$allreduce" run "$pings"
 expect_limited_end "the same in the library" 0 "warning: started by $other" \
@@ -98,6 +110,8 @@ expect_limited_end "what is known before MPI" any '^wrong  *program .*nosuch: no
 # Settings, preloads, programs.
 expect_limited_end "a bad setting" 1 "^wrong  *settings .*did you mean 'ring'" ALLREDUCE_ALGO=rinng "$allreduce" doctor
 expect_limited_end "a bare name" 0 '^warning  preload .*bare name nosuch.so' LD_PRELOAD=nosuch.so "$allreduce" doctor
+expect_limited_end "a bare name that the linker finds" 0 '^ok  *preload .* has liballreduce.so, where the dynamic linker finds /' \
+    LD_LIBRARY_PATH="${library%/*}" LD_PRELOAD=liballreduce.so "$allreduce" doctor
 expect_limited_end "no such preload" 1 '^wrong  *preload .*/nowhere/x.so: No such file' \
     LD_PRELOAD=/nowhere/x.so "$allreduce" doctor
 expect_limited_end "no such program" 1 '^wrong  *program .*nosuch: not found in PATH' "$allreduce" doctor nosuch
