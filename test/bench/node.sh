@@ -29,7 +29,7 @@ for machine in $machines; do
             time_of auto "$ranks" "$size" "$machine" || fail "levels on $machine"
         done | awk -v size="$size" '
             function three(x) { return sprintf(x < 10 ? "%.2f" : x < 100 ? "%.1f" : "%.0f", x) }
-            NR == 1 { printf "| %s |", size }
+            NR == 1 { name = size; if (!sub(/K$/, " KiB", name) && !sub(/M$/, " MiB", name)) name = name " B"; printf "| %s |", name }
             NR % 2 { flat = $1; next }
             { printf " %s | %s | %s |", three(flat), three($1), three(flat / $1); bound = $2 }
             END { print " " three(bound) " |" }'
