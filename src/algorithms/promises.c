@@ -17,14 +17,7 @@ ar_algorithm_family(const struct ar_algorithm *row, const struct ar_params *para
 enum ar_determinism
 ar_levels_keep(const struct ar_levels *levels)
 {
-    switch (levels->kind) {
-    case AR_LEVELS_NAMES:
-        return AR_DETERMINISM_NONE;
-    case AR_LEVELS_SIZES:
-        return AR_DETERMINISM_RUN;
-    default:
-        return AR_DETERMINISM_SIZE;
-    }
+    return levels->kind == AR_LEVELS_NAMES ? AR_DETERMINISM_NONE : AR_DETERMINISM_SIZE;
 }
 
 enum ar_determinism

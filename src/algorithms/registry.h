@@ -168,8 +168,8 @@ struct ar_algorithm {
  * commute? */
 bool ar_algorithm_keeps_order(const struct ar_algorithm *row, const struct ar_params *params);
 
-/* What levels keep: named ones NONE, since ranks may be bound to other cores in another run, and
- * groups of so many ranks RUN.  Where bits must stay, AUTO is flat. */
+/* What levels keep: named ones NONE, since ranks may be bound to other cores in another run; all
+ * others SIZE.  Where bits must stay, AUTO is flat. */
 enum ar_determinism ar_levels_keep(const struct ar_levels *levels);
 
 /* What the row keeps with these parameters, NULL: its defaults.  What goes by the map of nodes

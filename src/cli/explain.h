@@ -42,6 +42,10 @@ int ar_explain_algorithm(const struct ar_explain *request);
 int ar_explain_rules(const struct ar_explain *request);
 int ar_explain_machine(const struct ar_explain *request);
 
+/* Prints the groups of ranks by params->grouping, which was made by params->levels and has the
+ * levels found; nothing where these are auto or flat. */
+void ar_explain_print_levels(const struct ar_params *params, const struct ar_levels *found);
+
 /* Reads a text of rules, or the file or installed file of that name.  An enum ar_exit, having said
  * why it failed. */
 int ar_explain_read_rules(struct ar_rules **rules, const char *text);

@@ -481,24 +481,39 @@ tell_error(const struct explained *e, int error)
     return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }
 
+/* Finds out and prints what was asked for.  An enum ar_exit. */
+static int
+explain(struct explained *e, const struct ar_levels *levels)
+{
+    const struct ar_explain *const request = e->request;
+    int error = find_out(e);
+    if (!error && (!request->svg || strcmp(request->svg, "-") != 0)) {
+        print_card(e);
+        ar_explain_print_levels(&e->choice.params, levels);
+        error = print_proof(e);
+        if (!error)
+            print_counts(e);
+    }
+    const int status = tell_error(e, error);
+    return !status && request->svg ? draw(e) : status;
+}
+
 int
 ar_explain_algorithm(const struct ar_explain *request)
 {
     struct explained e = {.request = request};
+    struct ar_params *const params = &e.choice.params;
+    struct ar_grouping grouping;
+    struct ar_levels levels;
     int status = ar_explain_read_choice(&e.choice, request->algorithm, request->placement.nnodes);
     if (status)
         return status;
-    e.choice.params.node_of = request->placement.node_of;
-    int error = find_out(&e);
-    if (!error && (!request->svg || strcmp(request->svg, "-") != 0)) {
-        print_card(&e);
-        error = print_proof(&e);
-        if (!error)
-            print_counts(&e);
-    }
-    status = tell_error(&e, error);
-    if (!status && request->svg)
-        status = draw(&e);
+    params->node_of = request->placement.node_of;
+    if (ar_levels_group(&grouping, &levels, &params->levels, NULL, request->nranks))
+        return tell_error(&e, AR_ERR_MEMORY);
+    params->grouping = &grouping;
+    status = explain(&e, &levels);
+    ar_grouping_fini(&grouping);
     free_schedules(e.drawn, request->nranks);
     return status;
 }

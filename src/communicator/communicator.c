@@ -8,6 +8,7 @@
 #include "communicator/decide.h"
 #include "communicator/devices.h"
 #include "communicator/engine.h"
+#include "communicator/levels.h"
 #include "communicator/program_clauses.h"
 #include "communicator/tuner.h"
 #include "execute/quiet.h"
@@ -30,6 +31,7 @@ destroy(struct ar_communicator *c)
     ar_decisions_destroy(c);
     ar_tuner_destroy(c->tuner);
     ar_engine_destroy(c);
+    ar_levels_forget(c);
     ar_rules_destroy(c->model_rules[0]);
     ar_rules_destroy(c->model_rules[1]);
     ar_config_destroy(c->own_config);

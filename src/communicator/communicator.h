@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "algorithms/domains.h"
 #include "communicator/carrier.h"
 #include "config/config.h"
 #include "execute/channel.h"
@@ -26,6 +27,7 @@
 
 struct ar_decision;     /* decide.h */
 struct ar_devices_kind; /* devices.c */
+struct ar_levels_kept;  /* levels.c */
 
 /* The state of what messages need: a carrier, the nodes, a channel. */
 enum ar_engine { AR_ENGINE_NONE, AR_ENGINE_READY, AR_ENGINE_FAILED };
@@ -57,7 +59,10 @@ struct ar_communicator {
     struct ar_carriage carriage;
     const int *assumed; /* nodes in place of those that MPI sees; NULL: none.  Borrowed */
     struct ar_memory memory[AR_MEMORY_GRADES];
-    bool has_channel; /* made with the engine, for the ranks of this one's node */
+    struct ar_levels_kept *levels; /* groups of ranks in that memory; owned */
+    int *domain_of;                /* of domains; NULL: they were not needed yet.  Owned */
+    struct ar_domains domains;     /* what the ranks share */
+    bool has_channel;              /* made with the engine, for the ranks of this one's node */
     struct ar_channel channel;
     int *member_of;                  /* number of each rank in the channel, or -1 */
     size_t nodes, per_node;          /* as in struct ar_request; 0: not counted yet */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "communicator/engine.h"
+#include "communicator/levels.h"
 #include "communicator/model.h"
 #include "communicator/tuner.h"
 #include "execute/node_plan.h"
@@ -324,6 +325,9 @@ fill(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const stru
         d->reason = ar_reason_determinism;
         return MPI_SUCCESS;
     }
+    error = ar_levels_settle(c, comm, d);
+    if (error)
+        return error;
     if (d->node) {
         d->runner = AR_RUN_MEMORY;
         return make_node_plan(c, d, r);

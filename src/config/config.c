@@ -86,16 +86,12 @@ static bool
 levels_break_promise(const struct ar_config *config, struct ar_text *why)
 {
     const enum ar_determinism level = config->determinism;
-    const enum ar_determinism keeps = ar_levels_keep(&config->levels);
-    if (level == AR_DETERMINISM_ORDER || keeps >= level)
+    if (level == AR_DETERMINISM_ORDER || ar_levels_keep(&config->levels) >= level)
         return false;
     ar_levels_print(why, &config->levels);
-    if (keeps == AR_DETERMINISM_NONE)
-        ar_text_add(why, " goes by the cores that ranks are bound to, and");
-    else
-        ar_text_add(why, " keeps its bits by %s alone, and", ar_determinism_names[keeps]);
     ar_text_add(why,
-                " ALLREDUCE_DETERMINISM=%s asks for more; allowed: auto, which is flat then, flat",
+                " goes by the cores that ranks are bound to, and ALLREDUCE_DETERMINISM=%s asks for "
+                "more; allowed: auto, which is flat then, flat, numbers",
                 ar_determinism_names[level]);
     return true;
 }

@@ -1,4 +1,4 @@
-/* Layout of an arena: a head for each piece, then the pieces' slots. */
+/* Layout of an arena: a head for each piece, the domains of each rank, then the pieces' slots. */
 #include <config.h>
 
 #include "execute/arena.h"
@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include "execute/group.h"
+#include "execute/own_domains.h"
 #include "execute/shared.h"
 
 /* This process keeps arenas of so many bytes in sum.  A further arena lives as long as the
@@ -93,6 +94,20 @@ head_of(const struct ar_arena *s, int index)
     return (struct head *)(void *)s->memory + index;
 }
 
+/* What the ranks are bound to: of a rank AR_DOMAINS numbers, at its number in the arena's group, or
+ * in the communicator that it was made for where there is none. */
+static int *
+table_of(const struct ar_arena *s)
+{
+    return (int *)(void *)(s->memory + (size_t)s->pieces * sizeof(struct head));
+}
+
+static size_t
+table_bytes(const struct ar_arena *s)
+{
+    return ((size_t)s->stride * AR_DOMAINS * sizeof(int) + 63) & ~(size_t)63;
+}
+
 /* An arena for these needs, not mapped yet. */
 static struct ar_arena
 describe(const struct ar_piece_needs *needs, int nranks)
@@ -104,7 +119,7 @@ describe(const struct ar_piece_needs *needs, int nranks)
                          .slots = needs->slots,
                          .neighbours = needs->neighbours,
                          .slot_bytes = needs->slot_bytes};
-    s.bytes = (size_t)s.pieces * (sizeof(struct head) + piece_bytes(&s));
+    s.bytes = (size_t)s.pieces * (sizeof(struct head) + piece_bytes(&s)) + table_bytes(&s);
     return s;
 }
 
@@ -171,13 +186,21 @@ unlist(const struct ar_arena *s)
 
 /* From now on its pieces may be lent. */
 static void
-open_to(struct ar_arena *s, MPI_Comm comm, int nranks, int cpus)
+open_to(struct ar_arena *s, MPI_Group group, int cpus)
 {
-    const MPI_Group group = ar_group_of(comm, nranks);
     pthread_mutex_lock(&lock);
     s->cpus = cpus;
     s->group = group;
     pthread_mutex_unlock(&lock);
+}
+
+/* Writes what this rank is bound to, for the others to read when all have met. */
+static void
+tell_domains(const struct ar_arena *s, MPI_Group group, int rank)
+{
+    if (group != MPI_GROUP_NULL)
+        PMPI_Group_rank(group, &rank);
+    ar_own_domains_find(table_of(s) + (size_t)rank * AR_DOMAINS);
 }
 
 /* Collective: maps what rank 0 made, where it is memory already.  NULL on all ranks where one of
@@ -194,6 +217,9 @@ map_new(MPI_Comm comm, int rank, int nranks, struct offer *offer, void *memory)
         s->memory = rank == 0 ? memory : ar_shared_open(&offer->shared, s->bytes);
     }
     const bool is_mapped = s && s->memory;
+    MPI_Group group = is_mapped && s->is_kept ? ar_group_of(comm, nranks) : MPI_GROUP_NULL;
+    if (is_mapped)
+        tell_domains(s, group, rank);
     /* Before the ranks meet: as soon as they have, another thread of one of them may lend a
      * piece, and this rank must know the arena by its number then. */
     if (is_mapped && s->is_kept)
@@ -203,9 +229,11 @@ map_new(MPI_Comm comm, int rank, int nranks, struct offer *offer, void *memory)
         ar_shared_hide(&offer->shared);
     if (is_mapped && all) {
         if (s->is_kept)
-            open_to(s, comm, nranks, offer->cpus);
+            open_to(s, group, offer->cpus);
         return s;
     }
+    if (group != MPI_GROUP_NULL)
+        PMPI_Group_free(&group);
     if (rank == 0 && offer->is_kept)
         count_kept(-(ptrdiff_t)described.bytes);
     if (is_mapped) {
@@ -309,7 +337,7 @@ ar_piece_borrow(struct ar_piece *piece, MPI_Comm comm, int rank, int nranks,
         return false;
     *piece = (struct ar_piece){
         .arena = s,
-        .slots = s->memory + (size_t)s->pieces * sizeof(struct head) +
+        .slots = s->memory + (size_t)s->pieces * sizeof(struct head) + table_bytes(s) +
                  (size_t)offer.index * piece_bytes(s),
         .slot_bytes = s->slot_bytes,
         .stride = s->stride,
@@ -319,6 +347,24 @@ ar_piece_borrow(struct ar_piece *piece, MPI_Comm comm, int rank, int nranks,
         .index = offer.index,
     };
     return true;
+}
+
+bool
+ar_piece_domains(const struct ar_piece *piece, int *domain, MPI_Comm comm, int nranks)
+{
+    const struct ar_arena *const s = piece->arena;
+    int *const number = malloc((size_t)nranks * sizeof *number);
+    bool is_found = number;
+    for (int r = 0; is_found && r < nranks; r++)
+        number[r] = r;
+    if (is_found && s->group != MPI_GROUP_NULL)
+        is_found = ar_group_number(number, s->group, comm, nranks);
+    for (int r = 0; is_found && r < nranks; r++)
+        for (int d = 0; d < AR_DOMAINS; d++)
+            domain[(size_t)d * (size_t)nranks + (size_t)r] =
+                table_of(s)[(size_t)number[r] * AR_DOMAINS + (size_t)d];
+    free(number);
+    return is_found;
 }
 
 void

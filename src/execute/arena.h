@@ -44,6 +44,11 @@ struct ar_piece {
 bool ar_piece_borrow(struct ar_piece *piece, MPI_Comm comm, int rank, int nranks,
                      const struct ar_piece_needs *needs);
 
+/* Sets domain[d * nranks + r] to domain d (algorithms/domains.h) of rank r of comm, as of the time
+ * when the arena was mapped.  The ranks told each other then, in the arena itself, so this is not
+ * collective.  False without memory. */
+bool ar_piece_domains(const struct ar_piece *piece, int *domain, MPI_Comm comm, int nranks);
+
 /* Returns the piece; piece->sequence is the last number that this rank has written, the same on
  * all ranks.  Calls no MPI. */
 void ar_piece_return(const struct ar_piece *piece);

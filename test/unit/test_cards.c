@@ -131,6 +131,7 @@ check_setting(struct card *card, const struct ar_algorithm *row, int nranks,
 {
     struct setting s;
     setting_vary(&s, row, nranks, placement, variation);
+    s.params.levels = row->defaults.levels; /* cards are of flat */
     const struct ar_nodes nodes = ar_nodes_make(0, nranks, &s.params);
     card->s = &s;
     card->is_even = ar_nodes_even(&nodes) > 0;

@@ -808,7 +808,9 @@ levels_that_change_bits_are_refused_where_these_must_stay(void **state)
     assert_setting_refused("ALLREDUCE_LEVELS", "numa",
                            "numa goes by the cores that ranks are bound to, and "
                            "ALLREDUCE_DETERMINISM=run asks for more; allowed: auto, which is flat "
-                           "then, flat");
+                           "then, flat, numbers");
+    set("ALLREDUCE_LEVELS", "4,16");
+    ar_config_destroy(good_config());
     set("ALLREDUCE_LEVELS", "auto");
     ar_config_destroy(good_config());
     set("ALLREDUCE_DETERMINISM", "order"); /* exact in any order */

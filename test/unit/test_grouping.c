@@ -12,6 +12,8 @@
 
 #include "algorithms/domains.h"
 #include "algorithms/grouping.h"
+#include "cores/levels.h"
+#include "topology.h"
 
 #define NO (-1) /* no domain */
 
@@ -243,6 +245,60 @@ the_level_with_fewer_domains_is_the_outer_one(void **state)
     assert_true(found.value[0] == AR_DOMAIN_SOCKET && found.value[1] == AR_DOMAIN_NUMA);
 }
 
+/* --- made-up machines --- */
+
+/* The levels of n ranks, of which rank r is bound to CPU r * step modulo n, and those whose bit is
+ * set in unbound to none. */
+static void
+expect_machine(const struct topology *t, int n, int step, unsigned unbound, const char *levels,
+               const char *inner)
+{
+    static const enum ar_cpu_level level[] = {AR_CPU_CACHE, AR_CPU_NUMA, AR_CPU_SOCKET};
+    const struct ar_levels automatic = {.kind = AR_LEVELS_AUTO};
+    char root[] = "test_grouping_XXXXXX", text[64] = "";
+    int of[AR_DOMAINS][32];
+    struct ar_levels found;
+    assert_non_null(mkdtemp(root));
+    topology_make(t, root);
+    for (int r = 0; r < n; r++) {
+        struct ar_cpus mask = {{0}};
+        struct ar_cpu_levels of_rank;
+        for (int cpu = 0; cpu < n; cpu++)
+            if (cpu == r * step % n || unbound >> r & 1)
+                ar_cpus_add(&mask, cpu);
+        ar_cpu_levels_find(&of_rank, root, &mask);
+        for (int d = 0; d < AR_DOMAINS; d++)
+            of[d][r] = of_rank.domain[level[d]];
+    }
+    topology_remove(root);
+    const struct ar_domains domains = {n, {of[0], of[1], of[2]}};
+    struct ar_grouping g = asked(automatic, &domains, n, &found);
+    assert_sound(&g);
+    for (int l = 0; l < found.n; l++)
+        strcat(strcat(text, l ? "+" : ""), ar_domain_names[found.value[l]]);
+    assert_string_equal(text, levels);
+    assert_string_equal(level_of(&g, 0), inner);
+    ar_grouping_fini(&g);
+}
+
+static void
+the_cores_of_a_machine_give_its_levels(void **state)
+{
+    const struct topology full = {.sockets = 2, .nodes = 2, .caches = 2, .cores = 2, .threads = 1};
+    const struct topology plain = {.sockets = 2, .nodes = 1, .caches = 1, .cores = 4, .threads = 1};
+    const struct topology clusters = {
+        .sockets = 1, .nodes = 2, .cores = 4, .threads = 1, .cluster = 2};
+    (void)state;
+    expect_machine(&full, 16, 1, 0, "l3+numa+socket",
+                   "[0 1][2 3][4 5][6 7][8 9][10 11][12 13][14 15]");
+    expect_machine(&full, 16, 3, 0, "l3+numa+socket",
+                   "[0 11][1 6][2 13][7 12][3 8][9 14][4 15][5 10]");
+    expect_machine(&plain, 8, 1, 0, "l3", "[0 1 2 3][4 5 6 7]");
+    expect_machine(&clusters, 8, 1, 0, "l3+numa", "[0 1][2 3][4 5][6 7]");
+    expect_machine(&plain, 8, 1, 0x81, "l3", "[0][1 2 3][4 5 6][7]");
+    expect_machine(&full, 16, 1, 0xffff, "", "[0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15]");
+}
+
 int
 main(void)
 {
@@ -258,6 +314,7 @@ main(void)
         cmocka_unit_test(numbers_cut_runs_of_ranks_anew_in_each_larger_group),
         cmocka_unit_test(names_take_what_is_known),
         cmocka_unit_test(the_level_with_fewer_domains_is_the_outer_one),
+        cmocka_unit_test(the_cores_of_a_machine_give_its_levels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,59 @@
+/* The levels of an algorithm inside a node: which ranks are in which group. */
+#include <stdio.h>
+
+#include "algorithms/domains.h"
+#include "cli/cli.h"
+#include "cli/explain.h"
+
+#define LINE 68 /* characters of groups in a line; the others are counted */
+
+/* Adds the ranks at the places begin to end as runs, as in 0-3,8. */
+static void
+add_group(struct ar_text *t, const struct ar_grouping *g, int begin, int end)
+{
+    for (int i = begin, last; i < end; i = last + 1) {
+        last = i;
+        while (last + 1 < end && g->rank_at[last + 1] == g->rank_at[last] + 1)
+            last++;
+        ar_text_add(t, last > i ? "%s%d-%d" : "%s%d", i > begin ? "," : "", g->rank_at[i],
+                    g->rank_at[last]);
+    }
+}
+
+static void
+print_groups(const struct ar_grouping *g, int l)
+{
+    const struct ar_grouping_level *const level = &g->level[l];
+    int groups = 0, shown = 0, width = 0;
+    for (int i = 0; i < g->nranks; i = level->end[i], groups++) {
+        char text[LINE];
+        struct ar_text t;
+        ar_text_init(&t, text, sizeof text);
+        add_group(&t, g, i, level->end[i]);
+        if (shown < groups || width + 1 + (int)t.length > LINE)
+            continue;
+        width += printf(" %s", text);
+        shown++;
+    }
+    if (shown < groups)
+        printf(" ... (%d groups)", groups);
+    printf("\n");
+}
+
+void
+ar_explain_print_levels(const struct ar_params *params, const struct ar_levels *found)
+{
+    const struct ar_grouping *const g = params->grouping;
+    if (params->levels.kind == AR_LEVELS_NAMES)
+        printf("levels: by the cores that the ranks of a job are bound to; flat below\n\n");
+    if (params->levels.kind != AR_LEVELS_SIZES)
+        return;
+    printf("levels: by the numbers of the ranks, the innermost first; the card is of flat\n");
+    for (int l = 0; l < found->n; l++) {
+        printf("  %-6d", found->value[l]);
+        print_groups(g, l);
+    }
+    printf("  %-6s", "all");
+    print_groups(g, g->nlevels - 1);
+    printf("\n");
+}

@@ -1,0 +1,130 @@
+#include "communicator/levels.h"
+
+#include <stdlib.h>
+
+#include "algorithms/domains.h"
+#include "communicator/decide.h"
+
+const char ar_reason_unbound[] = "ranks are not bound: flat";
+const char ar_reason_no_levels[] = "no such levels here: flat";
+const char ar_reason_scattered[] = "op does not commute: flat";
+
+/* A grouping that a choice has asked for: few, since each stands in a clause. */
+struct ar_levels_kept {
+    struct ar_levels_kept *next;
+    struct ar_levels asked, found;
+    struct ar_grouping grouping;
+};
+
+/* What the ranks share, from the first memory that they map; NULL where there is none, or without
+ * memory, of which *error tells. */
+static const struct ar_domains *
+find_domains(struct ar_communicator *c, MPI_Comm comm, int *error)
+{
+    const struct ar_memory *const memory = &c->memory[AR_MEMORY_SHORT];
+    if (c->domain_of || memory->state != AR_ENGINE_READY)
+        return c->domain_of ? &c->domains : NULL;
+    int *const of = malloc(AR_DOMAINS * (size_t)c->nranks * sizeof *of);
+    if (!of || !ar_piece_domains(&memory->node.piece, of, comm, c->nranks)) {
+        free(of);
+        *error = MPI_ERR_NO_MEM;
+        return NULL;
+    }
+    c->domain_of = of;
+    c->domains.nranks = c->nranks;
+    for (int d = 0; d < AR_DOMAINS; d++)
+        c->domains.of[d] = of + (size_t)d * (size_t)c->nranks;
+    return &c->domains;
+}
+
+/* NULL without memory. */
+static const struct ar_levels_kept *
+find_kept(struct ar_communicator *c, const struct ar_levels *asked,
+          const struct ar_domains *domains)
+{
+    struct ar_levels_kept *kept = c->levels;
+    while (kept && !ar_levels_equal(&kept->asked, asked))
+        kept = kept->next;
+    if (kept)
+        return kept;
+    kept = malloc(sizeof *kept);
+    if (!kept ||
+        ar_levels_group(&kept->grouping, &kept->found, asked, domains, c->nranks) != AR_OK) {
+        free(kept);
+        return NULL;
+    }
+    kept->asked = *asked;
+    kept->next = c->levels;
+    c->levels = kept;
+    return kept;
+}
+
+/* Is there a rank that is bound to none of the domains asked for? */
+static bool
+has_unbound(const struct ar_domains *domains, const struct ar_levels *asked)
+{
+    for (int r = 0; r < domains->nranks; r++) {
+        bool is_bound = false;
+        for (int i = 0; i < asked->n; i++)
+            is_bound |= domains->of[asked->value[i]][r] >= 0;
+        if (!is_bound)
+            return true;
+    }
+    return false;
+}
+
+/* What the choice stands for: FLAT where the bits must stay and it would not keep them. */
+static struct ar_levels
+asked_of(const struct ar_communicator *c, const struct ar_decision *d)
+{
+    const struct ar_levels *const own = &d->choice.params.levels;
+    const struct ar_levels asked = own->kind == AR_LEVELS_AUTO ? c->config->levels : *own;
+    const bool is_free = d->key.keeps == AR_DETERMINISM_NONE;
+    if (!is_free && (asked.kind == AR_LEVELS_AUTO || ar_levels_keep(&asked) < d->key.keeps))
+        return (struct ar_levels){.kind = AR_LEVELS_FLAT};
+    return asked;
+}
+
+int
+ar_levels_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d)
+{
+    struct ar_params *const params = &d->choice.params;
+    int error = MPI_SUCCESS;
+    if (d->choice.kind != AR_CHOICE_ALGORITHM || c->nranks == 1 ||
+        !(d->choice.algorithm->takes & AR_TAKES_LEVELS))
+        return MPI_SUCCESS;
+    const struct ar_levels asked = asked_of(c, d);
+    const struct ar_domains *const domains = find_domains(c, comm, &error);
+    if (error || !ar_levels_may_group(&asked, domains))
+        return error;
+    const struct ar_levels_kept *const kept = find_kept(c, &asked, domains);
+    if (!kept)
+        return MPI_ERR_NO_MEM;
+    const bool may_run = d->key.commutative || kept->grouping.ordered;
+    if (kept->found.n > 0 && may_run) {
+        params->levels = kept->found;
+        params->grouping = &kept->grouping;
+        return MPI_SUCCESS;
+    }
+    if (asked.kind == AR_LEVELS_AUTO)
+        return MPI_SUCCESS;
+    params->levels = (struct ar_levels){.kind = AR_LEVELS_FLAT};
+    if (d->node && asked.kind == AR_LEVELS_NAMES)
+        d->reason = !may_run                       ? ar_reason_scattered
+                    : has_unbound(domains, &asked) ? ar_reason_unbound
+                                                   : ar_reason_no_levels;
+    return MPI_SUCCESS;
+}
+
+void
+ar_levels_forget(struct ar_communicator *c)
+{
+    for (struct ar_levels_kept *kept = c->levels, *next; kept; kept = next) {
+        next = kept->next;
+        ar_grouping_fini(&kept->grouping);
+        free(kept);
+    }
+    c->levels = NULL;
+    free(c->domain_of);
+    c->domain_of = NULL;
+}

@@ -1,0 +1,25 @@
+/* The levels of a communicator in shared memory: from the cores that its ranks are bound to, and
+ * from what is asked for, to groups of ranks. */
+#ifndef AR_COMMUNICATOR_LEVELS_H
+#define AR_COMMUNICATOR_LEVELS_H
+
+#include "communicator/communicator.h"
+
+/* Why no levels run that were asked for. */
+extern const char ar_reason_unbound[];   /* "ranks are not bound: flat" */
+extern const char ar_reason_no_levels[]; /* "no such levels here: flat": each group would be one
+                                            rank, or all */
+extern const char ar_reason_scattered[]; /* "op does not commute: flat": the ranks of a group do not
+                                            follow each other */
+
+/* Gives d's choice, if it takes levels, the groups that run: its own levels, where these are auto
+ * ALLREDUCE_LEVELS, flat where the call's bits must stay and the levels do not keep them.  The
+ * choice then has the levels that there are, and a grouping that is kept with c.  Where named ones
+ * come to nothing the reason tells.  Alike on all ranks; calls no MPI but for groups.  MPI_SUCCESS
+ * or MPI_ERR_NO_MEM. */
+int ar_levels_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d);
+
+/* Frees the groupings. */
+void ar_levels_forget(struct ar_communicator *c);
+
+#endif
