@@ -25,6 +25,7 @@
 
 #include "execute/node.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -98,17 +99,38 @@ flag_at(const struct ar_node *node, uint64_t sequence, ptrdiff_t at)
 #define POLLS_PER_PROBE 16
 
 /* What is awaited, in one number: see ar_node_awaited. */
-#define STAGES_MAX ((uint64_t)64)
+#define STEPS_MAX ((uint64_t)1 << 20)
 
-/* Waits until the flag is at least sequence.  MPI must go on meanwhile: a legal program may have a
- * message under way that the awaited rank needs first. */
-static int
-await(const struct ar_node_run *run, struct ar_flag *flag, uint64_t sequence, size_t stage)
+/* Where a step of a chunk is, for those who ask what it waits for. */
+struct place {
+    uint64_t sequence;
+    uint64_t step;
+};
+
+#define AHEAD_BYTES 256
+
+/* Asks for the lines of a short message, so that they come along with the flag and not after it.
+ * Of a long one the first lines alone would be no faster. */
+static inline void
+fetch_ahead(const char *data, size_t bytes)
 {
+    for (size_t i = 0; i < bytes && bytes <= AHEAD_BYTES; i += AR_LINE_BYTES)
+        __builtin_prefetch(data + i);
+}
+
+/* Waits until the flag is at least the sequence.  data: what it tells of, so many bytes.  MPI must
+ * go on meanwhile: a legal program may have a message under way that the awaited rank needs first.
+ */
+static int
+await(const struct ar_node_run *run, struct ar_flag *flag, struct place place, const char *data,
+      size_t bytes)
+{
+    const uint64_t sequence = place.sequence;
     struct ar_idle idle = {run->waited_ticks, 0};
     unsigned polls = 0;
     int error = MPI_SUCCESS, found;
     for (unsigned i = 0; !error; i++) {
+        fetch_ahead(data, bytes);
         const uint64_t value = ar_flag_read(flag);
         ar_idle_look(&idle, value < sequence);
         if (value >= sequence)
@@ -122,7 +144,7 @@ await(const struct ar_node_run *run, struct ar_flag *flag, uint64_t sequence, si
         if (!probes && !sleeps)
             continue;
         /* Read by ar_node_awaited(), which has time. */
-        __atomic_store_n(&run->node->awaited, sequence * STAGES_MAX + stage, __ATOMIC_RELAXED);
+        __atomic_store_n(&run->node->awaited, sequence * STEPS_MAX + place.step, __ATOMIC_RELAXED);
         error = PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, run->comm, &found, MPI_STATUS_IGNORE);
         if (sleeps)
             ar_flag_sleep(flag, value);
@@ -201,36 +223,33 @@ store(const struct ar_node_run *run, const struct ar_node_step *step, char *dst,
     return MPI_SUCCESS;
 }
 
+/* Runs the steps from begin to before end. */
 static int
-run_stage(const struct ar_node_run *run, const struct chunk *chunk, size_t stage)
+run_steps(const struct ar_node_run *run, const struct chunk *chunk, size_t begin, size_t end)
 {
     const struct ar_reduction *const r = run->reduction;
     const struct ar_node_program *const program = chunk->program;
     const ptrdiff_t from = (ptrdiff_t)chunk->from * r->extent;
-    const size_t tmp = program->tmp_end - program->tmp_begin;
     char *const base[AR_BASES] = {
         [AR_IN] = (char *)run->in + from, /* read only */
         [AR_OUT] = run->out + from,
-        [AR_TMP] = (char *)ar_reduction_base(r, run->scratch, tmp) -
-                   (ptrdiff_t)program->tmp_begin * r->extent,
+        [AR_TMP] = run->scratch + program->tmp_base,
         [AR_BASE_SLOTS] = slots_of(run->node, chunk->sequence),
     };
-    const struct ar_node_step *step =
-        program->steps + (stage > 0 ? program->stage_end[stage - 1] : 0);
-    const struct ar_node_step *const end = program->steps + program->stage_end[stage];
     int error = MPI_SUCCESS;
-    for (; step < end && !error; step++) {
+    for (size_t i = begin; i < end && !error; i++) {
+        const struct ar_node_step *const step = &program->steps[i];
         char *const dst = base[step->dst_base] + step->dst, *const a = base[step->a_base] + step->a;
-        char *const flag = base[AR_BASE_SLOTS] + step->flag;
+        void *const flag = base[AR_BASE_SLOTS] + step->flag;
         switch ((enum ar_access_kind)step->kind) {
         case AR_ACCESS_STORE:
             error = store(run, step, dst, a);
             break;
         case AR_ACCESS_RAISE:
-            ar_flag_raise((struct ar_flag *)(void *)flag, chunk->sequence, run->wait);
+            ar_flag_raise(flag, chunk->sequence, run->wait);
             break;
         case AR_ACCESS_AWAIT:
-            error = await(run, (struct ar_flag *)(void *)flag, chunk->sequence, stage);
+            error = await(run, flag, (struct place){chunk->sequence, i}, a, step->length);
             break;
         case AR_ACCESS_LOAD:
             error = ar_cell_fetch(r, dst, a, step->length);
@@ -265,7 +284,8 @@ run_overlapped(const struct ar_node_run *run)
     for (size_t k = 0; k < chunks + nstages - 1 && !error; k++)
         for (size_t j = k < chunks ? 0 : k - chunks + 1; j < nstages && j <= k && !error; j++) {
             const struct chunk chunk = chunk_at(run, k - j);
-            error = run_stage(run, &chunk, j);
+            const size_t *const end = &chunk.program->stage_end[j];
+            error = run_steps(run, &chunk, j > 0 ? end[-1] : 0, *end);
         }
     return error;
 }
@@ -276,8 +296,7 @@ run_in_order(const struct ar_node_run *run)
     int error = MPI_SUCCESS;
     for (size_t k = 0; k < run->plan->chunks && !error; k++) {
         const struct chunk chunk = chunk_at(run, k);
-        for (size_t j = 0; j < chunk.program->nstages && !error; j++)
-            error = run_stage(run, &chunk, j);
+        error = run_steps(run, &chunk, 0, chunk.program->nsteps);
     }
     return error;
 }
@@ -286,7 +305,8 @@ int
 ar_node_allreduce(const struct ar_node_run *run)
 {
     struct ar_node *const node = run->node;
-    const int error = run->plan->overlaps ? run_overlapped(run) : run_in_order(run);
+    const bool overlaps = run->plan->overlaps && run->plan->chunks > 1;
+    const int error = overlaps ? run_overlapped(run) : run_in_order(run);
     node->sequence += run->plan->chunks;
     node->failed |= error != MPI_SUCCESS;
     return error;
@@ -298,7 +318,8 @@ ar_node_allreduce(const struct ar_node_run *run)
 static uint64_t
 last_begun(const struct ar_node *node, int rank)
 {
-    const ptrdiff_t at = (ptrdiff_t)((size_t)rank * node->piece.slot_bytes);
+    const ptrdiff_t at = (ptrdiff_t)((size_t)rank * node->piece.slot_bytes +
+                                     offsetof(struct ar_slot, line[ar_slot_line_of(0)]));
     uint64_t last = 0;
     for (uint64_t turn = 0; turn < AR_SLOTS; turn++) {
         const uint64_t sequence = ar_flag_read(flag_at(node, turn, at));
@@ -314,13 +335,15 @@ ar_node_awaited(const struct ar_node_run *run, unsigned char *marks)
     const struct ar_node_plan *const plan = run->plan;
     const uint64_t awaited = __atomic_load_n(&node->awaited, __ATOMIC_RELAXED);
     const uint64_t before = __atomic_load_n(&node->sequence, __ATOMIC_RELAXED);
-    const uint64_t sequence = awaited / STAGES_MAX, stage = awaited % STAGES_MAX;
+    const uint64_t sequence = awaited / STEPS_MAX, first = awaited % STEPS_MAX;
     const bool is_tail = sequence == before + plan->chunks && plan->tail.nstages > 0;
     const struct ar_node_program *const program = is_tail ? &plan->tail : &plan->full;
-    if (stage >= program->nstages) /* of another call */
+    size_t stage = 0;
+    while (stage < program->nstages && program->stage_end[stage] <= first)
+        stage++;
+    if (stage == program->nstages) /* of another call */
         return;
-    for (size_t i = stage > 0 ? program->stage_end[stage - 1] : 0; i < program->stage_end[stage];
-         i++) {
+    for (size_t i = first; i < program->stage_end[stage]; i++) {
         const struct ar_node_step *const step = &program->steps[i];
         if (step->kind != AR_ACCESS_AWAIT ||
             ar_flag_read(flag_at(node, sequence, step->flag)) >= sequence)

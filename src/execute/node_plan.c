@@ -24,7 +24,7 @@ address_of(const struct ar_node *node, const struct ar_reduction *r,
     const ptrdiff_t slot = (ptrdiff_t)((size_t)place->rank * node->piece.slot_bytes);
     const bool is_packed = r->dense || !r->basic;
     if (is_packed && place->length * r->size <= AR_TINY_BYTES)
-        return slot + (ptrdiff_t)offsetof(struct ar_slot, line[place->flag].tiny) +
+        return slot + (ptrdiff_t)offsetof(struct ar_slot, line[ar_slot_line_of(place->flag)].tiny) +
                ar_cell_offset(r, place->offset);
     return slot + (ptrdiff_t)offsetof(struct ar_slot, area) +
            ar_cell_offset(r, place->begin + place->offset);
@@ -46,12 +46,12 @@ step_of(const struct ar_node *node, const struct ar_reduction *r, const struct a
         .dst_base = base_of(&access->dst),
         .a_base = base_of(&access->a),
         .b_base = base_of(&access->b),
-        .length = access->length,
+        .length = access->kind == AR_ACCESS_AWAIT ? access->length * r->size : access->length,
         .dst = address_of(node, r, &access->dst),
         .a = address_of(node, r, &access->a),
         .b = address_of(node, r, &access->b),
         .flag = (ptrdiff_t)((size_t)flagged->rank * node->piece.slot_bytes +
-                            offsetof(struct ar_slot, line[flagged->flag].flag)),
+                            offsetof(struct ar_slot, line[ar_slot_line_of(flagged->flag)].flag)),
         .rank = flagged->rank,
     };
 }
@@ -90,6 +90,15 @@ fits(const struct ar_node *node, const struct ar_reduction *r, const struct ar_a
                ar_cell_length(r, node->piece.slot_bytes - sizeof(struct ar_slot));
 }
 
+/* Element 0 of TMP itself may not be in the scratch. */
+static ptrdiff_t
+tmp_base(const struct ar_reduction *r, const struct ar_accesses *accesses)
+{
+    char scratch[1];
+    char *const first = ar_reduction_base(r, scratch, accesses->tmp_end - accesses->tmp_begin);
+    return first - scratch - (ptrdiff_t)accesses->tmp_begin * r->extent;
+}
+
 static int
 make_program(struct ar_node_program *program, const struct ar_node *node,
              const struct ar_reduction *r, struct ar_accesses *accesses)
@@ -104,7 +113,8 @@ make_program(struct ar_node_program *program, const struct ar_node *node,
                                         .nsteps = accesses->n,
                                         .nstages = accesses->nstages,
                                         .tmp_begin = accesses->tmp_begin,
-                                        .tmp_end = accesses->tmp_end};
+                                        .tmp_end = accesses->tmp_end,
+                                        .tmp_base = tmp_base(r, accesses)};
     accesses->stage_end = NULL;
     return AR_OK;
 }

@@ -28,6 +28,15 @@ struct ar_slot {
     _Alignas(64) char area[];
 };
 
+/* Number of the line of a flag.  The first two stand right before the area: what is read behind the
+ * first flag is then so near that the core fetches it ahead.  It is not in the other half of that
+ * flag's pair of lines, which a rank that waits would fetch with each look. */
+static inline int
+ar_slot_line_of(int flag)
+{
+    return AR_NODE_FLAGS - 2 - flag / 2 * 2 + flag % 2;
+}
+
 /* What an address is counted from: buffers, by enum ar_buffer, and the slots of a turn. */
 enum { AR_BASE_SLOTS = AR_TMP + 1, AR_BASES };
 
@@ -35,7 +44,7 @@ enum { AR_BASE_SLOTS = AR_TMP + 1, AR_BASES };
 struct ar_node_step {
     unsigned char kind; /* enum ar_access_kind */
     unsigned char dst_base, a_base, b_base;
-    size_t length; /* elements */
+    size_t length; /* elements; AWAIT: bytes at a of which the flag tells */
     ptrdiff_t dst, a, b;
     ptrdiff_t flag; /* RAISE, AWAIT: from the slots of a turn */
     int rank;       /* AWAIT: whose flag */
@@ -47,6 +56,7 @@ struct ar_node_program {
     size_t *stage_end;          /* owned; as in struct ar_accesses */
     size_t nsteps, nstages;
     size_t tmp_begin, tmp_end; /* elements of TMP that are used */
+    ptrdiff_t tmp_base;        /* from the scratch to where element 0 would be */
 };
 
 struct ar_node_plan {

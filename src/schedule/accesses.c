@@ -208,12 +208,12 @@ add(struct translation *t, struct ar_access access)
 
 /* What is stored for a later flag was stored after this one was raised. */
 static void
-await(struct translation *t, struct ar_access_place place)
+await(struct translation *t, struct ar_access_place place, size_t length)
 {
     if (!place.is_shared || place.rank == t->to->rank || place.flag < t->seen[place.rank])
         return;
     t->seen[place.rank] = place.flag + 1;
-    add(t, (struct ar_access){.kind = AR_ACCESS_AWAIT, .a = place});
+    add(t, (struct ar_access){.kind = AR_ACCESS_AWAIT, .length = length, .a = place});
 }
 
 static struct ar_access_place
@@ -231,7 +231,7 @@ own_place(struct translation *t, struct ar_region region)
 static void
 load(struct translation *t, struct ar_region dst, struct ar_access_place place)
 {
-    await(t, place);
+    await(t, place, dst.length);
     add(t, (struct ar_access){AR_ACCESS_LOAD, dst.length, own_place(t, dst), place, {0}});
 }
 
@@ -277,7 +277,7 @@ operand(struct translation *t, struct ar_region region)
         struct ar_access_place place = alias->place;
         place.offset += region.offset - alias->region.offset;
         t->is_late |= alias->round < t->round;
-        await(t, place);
+        await(t, place, region.length);
         return place;
     }
     end_aliases(t, region, false);
@@ -323,7 +323,7 @@ compute(struct translation *t, const struct ar_step *step, struct ar_access_plac
     if (step->kind == AR_REDUCE) {
         made.b = operand(t, step->b);
     } else if (step->kind == AR_RECV_REDUCE) {
-        await(t, received);
+        await(t, received, step->dst.length);
         made.b = step->order == AR_LOCAL_FIRST ? received : made.a;
         made.a = step->order == AR_LOCAL_FIRST ? made.a : received;
     } else if (made.a.is_shared) {

@@ -299,7 +299,8 @@ raise_flag(struct machine *m, int rank, const struct access *x)
 static bool
 is_relaxed(const struct machine *m, size_t byte)
 {
-    const bool is_first = byte % ar_node_slot_bytes(CHUNK_BYTES) == 0;
+    const size_t first = offsetof(struct ar_slot, line[ar_slot_line_of(0)]);
+    const bool is_first = byte % ar_node_slot_bytes(CHUNK_BYTES) == first;
     return m->fault == RELAXED || m->fault == (is_first ? RELAXED_FIRST : RELAXED_OTHERS);
 }
 
