@@ -8,6 +8,7 @@
 const char ar_reason_unbound[] = "ranks are not bound: flat";
 const char ar_reason_no_levels[] = "no such levels here: flat";
 const char ar_reason_scattered[] = "op does not commute: flat";
+const char ar_reason_whole_flat[] = "op takes whole vectors: flat";
 
 /* A grouping that a choice has asked for: few, since each stands in a clause. */
 struct ar_levels_kept {
@@ -101,7 +102,8 @@ ar_levels_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d
     if (!kept)
         return MPI_ERR_NO_MEM;
     const bool may_run = d->key.commutative || kept->grouping.ordered;
-    if (kept->found.n > 0 && may_run) {
+    const bool has_room = !d->whole || !d->node; /* each level stores the vector once more */
+    if (kept->found.n > 0 && may_run && has_room) {
         params->levels = kept->found;
         params->grouping = &kept->grouping;
         return MPI_SUCCESS;
@@ -109,7 +111,9 @@ ar_levels_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d
     if (asked.kind == AR_LEVELS_AUTO)
         return MPI_SUCCESS;
     params->levels = (struct ar_levels){.kind = AR_LEVELS_FLAT};
-    if (d->node && asked.kind == AR_LEVELS_NAMES)
+    if (kept->found.n > 0 && !has_room)
+        d->reason = ar_reason_whole_flat;
+    else if (d->node && asked.kind == AR_LEVELS_NAMES)
         d->reason = !may_run                       ? ar_reason_scattered
                     : has_unbound(domains, &asked) ? ar_reason_unbound
                                                    : ar_reason_no_levels;
