@@ -50,7 +50,7 @@ count_domains(const int *domain, int nranks)
 static void
 find_named(struct given *given, const struct ar_levels *levels, const struct ar_domains *domains)
 {
-    int counts[AR_DOMAINS];
+    int counts[AR_DOMAINS] = {0};
     for (int d = 0; d < AR_DOMAINS; d++) {
         bool is_asked = false;
         for (int i = 0; i < levels->n; i++)

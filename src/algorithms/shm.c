@@ -114,8 +114,21 @@ combine(struct ar_schedule *s, int units, int own, enum ar_buffer have, struct a
     return units > 1 ? AR_OUT : have;
 }
 
+/* The units of this rank's group on a level: how many, and the number of its own. */
+static int
+count_units(const struct view *v, int level, int *own)
+{
+    const int begin = begin_of(v, level, v->me), end = end_of(v, level, v->me);
+    int units = 0;
+    for (int unit = begin; unit < end; unit = end_of(v, level - 1, unit), units++)
+        if (unit == begin_of(v, level - 1, v->me))
+            *own = units;
+    return units;
+}
+
 /* Each rank reads whole vectors of a rank of each other unit: of the one with its own number there,
- * modulo the unit's size.  have: where this rank's vector is; returns where its unit's is then. */
+ * modulo the unit's size.  Its own unit's neighbour comes first, so that not all begin with the
+ * same rank.  have: where this rank's vector is; returns where its unit's is then. */
 static enum ar_buffer
 exchange_whole(struct ar_schedule *s, const struct view *v, int level, enum ar_buffer have)
 {
@@ -123,16 +136,13 @@ exchange_whole(struct ar_schedule *s, const struct view *v, int level, enum ar_b
     const int begin = begin_of(v, level, v->me), end = end_of(v, level, v->me);
     const int own_begin = begin_of(v, level - 1, v->me), own_end = end_of(v, level - 1, v->me);
     const int number = v->me - own_begin, own_size = own_end - own_begin;
-    int units = 0, own = 0;
-    for (int unit = begin; unit < end; unit = end_of(v, level - 1, unit), units++) {
+    int own = 0, units = count_units(v, level, &own);
+    for (int k = 1, unit = own_end; k < units; k++, unit = end_of(v, level - 1, unit)) {
+        unit = unit == end ? begin : unit;
         const int size = end_of(v, level - 1, unit) - unit;
-        if (unit == own_begin) {
-            own = units;
-            continue;
-        }
         for (int i = number; i < size; i += own_size)
             ar_send(s, rank_at(v, unit + i), region(have, all));
-        ar_recv(s, rank_at(v, unit + number % size), slot(all, units));
+        ar_recv(s, rank_at(v, unit + number % size), slot(all, (own + k) % units));
     }
     return combine(s, units, own, have, all);
 }
@@ -141,26 +151,22 @@ exchange_whole(struct ar_schedule *s, const struct view *v, int level, enum ar_b
 static enum ar_buffer
 reduce_scatter(struct ar_schedule *s, const struct view *v, int level, enum ar_buffer have)
 {
-    const int begin = begin_of(v, level, v->me), end = end_of(v, level, v->me);
+    const int begin = begin_of(v, level, v->me), size = end_of(v, level, v->me) - begin;
     const int own_begin = begin_of(v, level - 1, v->me), own_end = end_of(v, level - 1, v->me);
     const struct ar_span held = share_of(v, level - 1, v->me), mine = share_of(v, level, v->me);
     const struct ar_span kept = common(held, mine);
     const bool has_all = kept.length == mine.length;
-    int units = 0, own = 0;
-    for (int unit = begin; unit < end; unit = end_of(v, level - 1, unit), units++) {
-        own = unit == own_begin ? units : own;
-        for (int i = unit; i < end_of(v, level - 1, unit); i++) {
-            const struct ar_span theirs = common(share_of(v, level - 1, i), mine);
-            if (i == v->me || (has_all && unit == own_begin))
-                continue;
-            ar_recv(s, rank_at(v, i), part_of_slot(mine, units, theirs));
-        }
-    }
-    for (int i = begin; i < end; i++) {
-        const struct ar_span share = share_of(v, level, i);
-        const struct ar_span got = common(share, share_of(v, level - 1, i));
-        if (i != v->me && (i < own_begin || i >= own_end || got.length < share.length))
+    int own = 0;
+    const int units = count_units(v, level, &own);
+    for (int k = 1, unit = own; k < size; k++) {
+        const int i = begin + (v->me - begin + k) % size;
+        const bool is_near = i >= own_begin && i < own_end;
+        const struct ar_span theirs = share_of(v, level - 1, i), share = share_of(v, level, i);
+        unit = i == begin ? 0 : unit + (i == begin_of(v, level - 1, i));
+        if (!is_near || common(share, theirs).length < share.length)
             ar_send(s, rank_at(v, i), region(have, common(held, share)));
+        if (!is_near || !has_all)
+            ar_recv(s, rank_at(v, i), part_of_slot(mine, unit, common(theirs, mine)));
     }
     if (!has_all)
         ar_copy(s, part_of_slot(mine, own, kept), region(have, kept));

@@ -201,7 +201,7 @@ print_node_result(const struct scene *scene, const struct ar_choice *choice,
     for (int i = 0; i < AR_NODE_PARTS; i++)
         printf("  %-11s  %s, %.0f %%\n", ar_node_part_names[i],
                ar_time_print(p->end.parts[i], time, sizeof time),
-               100 * p->end.parts[i] / p->end.at);
+               p->end.at > 0 ? 100 * p->end.parts[i] / p->end.at : 0);
     ar_text_init(&levels, text, sizeof text);
     ar_levels_print(&levels, &p->levels);
     printf("  levels       %s; a line up, across and down takes %s\n", text,

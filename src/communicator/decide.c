@@ -160,15 +160,23 @@ make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_redu
     return error ? error : keep_plan(c, d, ar_plan_scratch_bytes(d->plan));
 }
 
+/* What is not to be cut may have no room on each level; flat it has. */
 static int
 make_node_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)
 {
     const struct ar_reduction packed = ar_reduction_packed(r);
     const struct ar_reduction *const run = ar_reduction_interleaves(r) ? &packed : r;
-    const int error =
-        mpi_error(ar_node_plan_create(&d->node_plan, d->node, d->choice.algorithm,
-                                      &d->choice.params, d->key.count, run, d->whole));
-    return error ? error : keep_plan(c, d, ar_node_plan_scratch_bytes(d->node_plan));
+    struct ar_params *const params = &d->choice.params;
+    int error = ar_node_plan_create(&d->node_plan, d->node, d->choice.algorithm, params,
+                                    d->key.count, run, d->whole);
+    if (error == AR_ERR_PARAM && params->grouping) {
+        params->levels = (struct ar_levels){.kind = AR_LEVELS_FLAT};
+        params->grouping = NULL;
+        d->reason = ar_reason_no_room;
+        error = ar_node_plan_create(&d->node_plan, d->node, d->choice.algorithm, params,
+                                    d->key.count, run, d->whole);
+    }
+    return error ? mpi_error(error) : keep_plan(c, d, ar_node_plan_scratch_bytes(d->node_plan));
 }
 
 /* Are integers exchanged, and nothing rounded?  On one rank nothing is added. */

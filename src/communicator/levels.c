@@ -8,7 +8,7 @@
 const char ar_reason_unbound[] = "ranks are not bound: flat";
 const char ar_reason_no_levels[] = "no such levels here: flat";
 const char ar_reason_scattered[] = "op does not commute: flat";
-const char ar_reason_whole_flat[] = "op takes whole vectors: flat";
+const char ar_reason_no_room[] = "no room for levels: flat";
 
 /* A grouping that a choice has asked for: few, since each stands in a clause. */
 struct ar_levels_kept {
@@ -96,14 +96,18 @@ ar_levels_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d
         return MPI_SUCCESS;
     const struct ar_levels asked = asked_of(c, d);
     const struct ar_domains *const domains = find_domains(c, comm, &error);
-    if (error || !ar_levels_may_group(&asked, domains))
+    if (error)
         return error;
+    if (!ar_levels_may_group(&asked, domains)) {
+        if (params->levels.kind == AR_LEVELS_NAMES)
+            params->levels = (struct ar_levels){.kind = AR_LEVELS_FLAT};
+        return MPI_SUCCESS;
+    }
     const struct ar_levels_kept *const kept = find_kept(c, &asked, domains);
     if (!kept)
         return MPI_ERR_NO_MEM;
     const bool may_run = d->key.commutative || kept->grouping.ordered;
-    const bool has_room = !d->whole || !d->node; /* each level stores the vector once more */
-    if (kept->found.n > 0 && may_run && has_room) {
+    if (kept->found.n > 0 && may_run) {
         params->levels = kept->found;
         params->grouping = &kept->grouping;
         return MPI_SUCCESS;
@@ -111,9 +115,7 @@ ar_levels_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d
     if (asked.kind == AR_LEVELS_AUTO)
         return MPI_SUCCESS;
     params->levels = (struct ar_levels){.kind = AR_LEVELS_FLAT};
-    if (kept->found.n > 0 && !has_room)
-        d->reason = ar_reason_whole_flat;
-    else if (d->node && asked.kind == AR_LEVELS_NAMES)
+    if (d->node && asked.kind == AR_LEVELS_NAMES)
         d->reason = !may_run                       ? ar_reason_scattered
                     : has_unbound(domains, &asked) ? ar_reason_unbound
                                                    : ar_reason_no_levels;

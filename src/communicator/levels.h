@@ -11,14 +11,15 @@ extern const char ar_reason_no_levels[]; /* "no such levels here: flat": each gr
                                             rank, or all */
 extern const char ar_reason_scattered[]; /* "op does not commute: flat": the ranks of a group do not
                                             follow each other */
-extern const char ar_reason_whole_flat[]; /* "op takes whole vectors: flat": there is no room in
-                                             shared memory for a vector on each level */
+extern const char ar_reason_no_room[]; /* "no room for levels: flat": the slots of shared memory do
+                                          not hold what each level stores of a vector that is not
+                                          to be cut */
 
 /* Gives d's choice, if it takes levels, the groups that run: its own levels, where these are auto
  * ALLREDUCE_LEVELS, flat where the call's bits must stay and the levels do not keep them.  The
- * choice then has the levels that there are, and a grouping that is kept with c.  Where names
- * or numbers come to nothing the reason tells.  Alike on all ranks; calls no MPI but for groups.
- * MPI_SUCCESS or MPI_ERR_NO_MEM. */
+ * choice then has the levels that there are, and a grouping that is kept with c.  Where named
+ * ones come to nothing in shared memory the reason tells.  Alike on all ranks; calls no MPI but for
+ * groups. MPI_SUCCESS or MPI_ERR_NO_MEM. */
 int ar_levels_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d);
 
 /* Frees the groupings. */

@@ -341,7 +341,9 @@ ar_node_awaited(const struct ar_node_run *run, unsigned char *marks)
     size_t stage = 0;
     while (stage < program->nstages && program->stage_end[stage] <= first)
         stage++;
-    if (stage == program->nstages) /* of another call */
+    const bool is_old =
+        sequence <= before || sequence > before + plan->chunks; /* of another call */
+    if (is_old || stage == program->nstages)
         return;
     for (size_t i = first; i < program->stage_end[stage]; i++) {
         const struct ar_node_step *const step = &program->steps[i];

@@ -248,8 +248,8 @@ contains(struct ar_region a, struct ar_region b)
            b.offset + b.length <= a.offset + a.length;
 }
 
-/* The region is no longer what its aliases stand for: it is written, or, where whole is false, read
- * in one piece.  What was not wholly overwritten is loaded. */
+/* The region is no longer what its aliases stand for: it is written, or else read in one piece.
+ * What is not wholly overwritten is loaded. */
 static void
 end_aliases(struct translation *t, struct ar_region region, bool is_written)
 {

@@ -74,7 +74,7 @@ expect_cut "ALLREDUCE_USER_OPS=cut" ALLREDUCE_USER_OPS=cut ALLREDUCE_ALGO=rhd
 expect_cut "op=user" ALLREDUCE_ALGO='rhd:op=user;native'
 expect_whole "auto under op=user" 1 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO='ring:op=sum;double_tree' \
     "$programs/whole" 20000
-# Three levels have no room for a vector on each.
-reason='op takes whole vectors: flat'
+# Three levels have no room for a long vector on each.
+reason='no room for levels: flat'
 expect_whole "levels" 3 preload 5 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO='shm(levels=2+4)' "$programs/whole" 200000
 exit $failed

@@ -104,6 +104,19 @@ values_of(enum ar_param_bit parameter)
 }
 
 static void
+set_amount(struct ar_params *params, enum ar_param_bit parameter, size_t i)
+{
+    if (parameter == AR_TAKES_WHOLE)
+        params->whole_bytes = i == 0 ? 0 : SIZE_MAX;
+    else if (parameter == AR_TAKES_LANES)
+        params->lanes = (int)i;
+    else if (parameter == AR_TAKES_HALVINGS)
+        params->halvings = (int)i; /* 0: all */
+    else if (parameter == AR_TAKES_LEVELS)
+        params->levels = levels[i];
+}
+
+static void
 set_value(struct setting *setting, enum ar_param_bit parameter, size_t i)
 {
     const int p = setting->nranks;
@@ -130,14 +143,8 @@ set_value(struct setting *setting, enum ar_param_bit parameter, size_t i)
     case AR_TAKES_REDUCE_SCATTER:
         params->reduce_scatter = (enum ar_reduce_scatter)i;
         break;
-    case AR_TAKES_WHOLE:
-        params->whole_bytes = i == 0 ? 0 : SIZE_MAX;
-        break;
     case AR_TAKES_INTER:
         params->inter = ar_algorithm_at(i);
-        break;
-    case AR_TAKES_LANES:
-        params->lanes = (int)i;
         break;
     case AR_TAKES_EXCHANGE:
         params->exchange = (enum ar_exchange)i;
@@ -157,14 +164,8 @@ set_value(struct setting *setting, enum ar_param_bit parameter, size_t i)
     case AR_TAKES_ORDER:
         params->order = (enum ar_ring_order)i;
         break;
-    case AR_TAKES_HALVINGS:
-        params->halvings = (int)i; /* 0: all */
-        break;
-    case AR_TAKES_LEVELS:
-        params->levels = levels[i];
-        break;
-    case AR_TAKES_END:
-        break;
+    default:
+        set_amount(params, parameter, i);
     }
 }
 

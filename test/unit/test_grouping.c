@@ -258,6 +258,7 @@ expect_machine(const struct topology *t, int n, int step, unsigned unbound, cons
     char root[] = "test_grouping_XXXXXX", text[64] = "";
     int of[AR_DOMAINS][32];
     struct ar_levels found;
+    size_t length = 0;
     assert_non_null(mkdtemp(root));
     topology_make(t, root);
     for (int r = 0; r < n; r++) {
@@ -275,7 +276,8 @@ expect_machine(const struct topology *t, int n, int step, unsigned unbound, cons
     struct ar_grouping g = asked(automatic, &domains, n, &found);
     assert_sound(&g);
     for (int l = 0; l < found.n; l++)
-        strcat(strcat(text, l ? "+" : ""), ar_domain_names[found.value[l]]);
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", l ? "+" : "",
+                                   ar_domain_names[found.value[l]]);
     assert_string_equal(text, levels);
     assert_string_equal(level_of(&g, 0), inner);
     ar_grouping_fini(&g);

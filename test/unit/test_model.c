@@ -925,6 +925,19 @@ no_text_of_a_machine_does_harm(void **state)
     assert_true(read > 1000);
 }
 
+/* Each case: a machine's text, and how the complaint about it begins. */
+static void
+check_refusals(const char *const cases[][2], size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct ar_machine m;
+        char problem[AR_MACHINE_PROBLEM];
+        assert_int_equal(ar_machine_parse(&m, cases[i][0], problem), AR_ERR_SYNTAX);
+        if (strncmp(problem, cases[i][1], strlen(cases[i][1])) != 0)
+            fail_msg("'%s': %s", cases[i][0], problem);
+    }
+}
+
 static void
 a_bad_machine_is_refused_where_it_is_bad(void **state)
 {
@@ -956,8 +969,18 @@ a_bad_machine_is_refused_where_it_is_bad(void **state)
         {"switch nodes 4\ntorus dims 4 bandwidth 1GB/s\n", "2:1: a network has one shape"},
         {"torus dims 4x bandwidth 1GB/s\n", "1:12: dims cannot be '4x'"},
         {"switch nodes 4 bandwidth 1GB/s oversubscription 2\n", "1:1: give bandwidth or"},
+        {"rank reduction 1GB/s\nrank copy 1GB/s\n", "2:1: rank stands twice"}};
+    (void)state;
+    check_refusals(cases, sizeof cases / sizeof cases[0]);
+}
+
 #define NODE               "node ranks 8 latency 1us bandwidth 1GB/s\n"
 #define LEVEL(name, ranks) "level " name " ranks " ranks " latency 1ns bandwidth 1GB/s"
+
+static void
+a_bad_level_is_refused_where_it_is_bad(void **state)
+{
+    static const char *const cases[][2] = {
         {"level\n", "1:6: level has the name ''; allowed: a letter, then"},
         {"level 3l ranks 4\n", "1:7: level has the name '3l'; allowed"},
         {"level a.long.name.of.20.letters ranks 4\n", "1:7: level has the name 'a.long"},
@@ -976,19 +999,12 @@ a_bad_machine_is_refused_where_it_is_bad(void **state)
          "3:1: the node's 4 cores are fewer than its 8 ranks"},
         {LEVEL("a", "1") "\n" LEVEL("b", "1") "\n" LEVEL("c", "1") "\n" LEVEL("d", "1") "\n" LEVEL(
              "e", "1") "\nlevel f\n",
-         "6:1: more than 5 levels inside a node"},
+         "6:1: more than 5 levels inside a node"}};
+    (void)state;
+    check_refusals(cases, sizeof cases / sizeof cases[0]);
+}
 #undef LEVEL
 #undef NODE
-        {"rank reduction 1GB/s\nrank copy 1GB/s\n", "2:1: rank stands twice"}};
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct ar_machine m;
-        char problem[AR_MACHINE_PROBLEM];
-        assert_int_equal(ar_machine_parse(&m, cases[i][0], problem), AR_ERR_SYNTAX);
-        if (strncmp(problem, cases[i][1], strlen(cases[i][1])) != 0)
-            fail_msg("'%s': %s", cases[i][0], problem);
-    }
-}
 
 /* On a placement in turn all ranks of a node send to other nodes at once, in a ring by rank; in one
  * by node only one does, as on blocks.  Messages that meet in a link take it in the order of ranks,
@@ -1061,6 +1077,7 @@ main(void)
         cmocka_unit_test(a_machine_printed_reads_back),
         cmocka_unit_test(no_text_of_a_machine_does_harm),
         cmocka_unit_test(a_bad_machine_is_refused_where_it_is_bad),
+        cmocka_unit_test(a_bad_level_is_refused_where_it_is_bad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
