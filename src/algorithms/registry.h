@@ -214,6 +214,20 @@ int ar_algorithm_window(const struct ar_algorithm *row, const struct ar_params *
  * there may be fewer: 10 elements in 4 are 3, 3, 3, 1; in 6 they are five times 2. */
 size_t ar_params_segment(const struct ar_params *params, size_t count, size_t size);
 
+/* What is fastest in shared memory: every measured figure of the node executor.  The grammar
+ * overrides them: shm(segment=...,whole=...). */
+struct ar_shm_tuning {
+    size_t chunk_bytes; /* of a long message; a multiple of 64 */
+    size_t whole_bytes; /* up to here every rank combines everything; above, its slice */
+};
+
+/* Bytes of a core's own cache, where the system does not tell, or the machine is another one. */
+#define AR_USUAL_CACHE ((size_t)512 << 10)
+
+/* For nranks ranks on one node, whose cores have caches of so many bytes of their own; is_crowded:
+ * they share cores. */
+struct ar_shm_tuning ar_shm_tune(int nranks, size_t cache_bytes, bool is_crowded);
+
 /* The scratch memory of an instance is a multiple of this. */
 #define AR_SCRATCH_ALIGNMENT ((size_t)64)
 

@@ -1,5 +1,6 @@
 /* Segments: how long they are, and how many are in flight. */
 #include <limits.h>
+#include <stdint.h>
 
 #include "algorithms/card.h"
 
@@ -61,4 +62,32 @@ ar_algorithm_segment(const struct ar_algorithm *row, const struct ar_params *par
     const size_t room = instance_bytes - min_size(instance_bytes, INSTANCE_OVERHEAD);
     const size_t length = min_size(ar_params_segment(params, count, size), room / size / vectors);
     return length > 0 ? length : 1;
+}
+
+/* --- in shared memory --- */
+
+static size_t
+within(size_t bytes, size_t least, size_t most)
+{
+    const size_t cut = bytes < least ? least : bytes > most ? most : bytes;
+    return cut / 64 * 64;
+}
+
+/* Bytes of one chunk of every rank, at most.  A rank has room for 8 chunks, which makes 64 MiB per
+ * communicator. */
+#define CHUNKS_BYTES ((size_t)8 << 20)
+
+/* A rank's four slots fill half of its core's cache, so that the chunk under way stays there until
+ * the others have read it.  Where ranks share cores each chunk costs a turn of all ranks: fewer
+ * chunks, twice as long, are better. */
+struct ar_shm_tuning
+ar_shm_tune(int nranks, size_t cache_bytes, bool is_crowded)
+{
+    const size_t ranks = (size_t)nranks, most = CHUNKS_BYTES / ranks;
+    const size_t chunk = cache_bytes / (is_crowded ? 4 : 8);
+    const size_t whole = is_crowded ? 256 << 10 : 8 << 10;
+    return (struct ar_shm_tuning){
+        .chunk_bytes = within(chunk < most ? chunk : most, 32 << 10, 256 << 10),
+        .whole_bytes = nranks == 2 && !is_crowded ? SIZE_MAX : whole / ranks,
+    };
 }

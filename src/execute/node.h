@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "algorithms/registry.h"
 #include "execute/arena.h"
 #include "execute/wait.h"
 #include "reduce/reduce.h"
@@ -43,19 +44,12 @@ bool ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks,
                   struct ar_node_size size);
 void ar_node_fini(struct ar_node *node);
 
-/* What is fastest in shared memory: every measured figure of the node executor.  The grammar
- * overrides them: shm(segment=...,whole=...). */
-struct ar_node_tuning {
-    size_t chunk_bytes; /* of a long message; a multiple of 64 */
-    size_t whole_bytes; /* up to here every rank combines everything; above, its slice */
-};
-
 /* A chunk of the memory that a communicator takes for short messages alone: a program may have
  * thousands. */
 #define AR_SHORT_CHUNK ((size_t)2048)
 
-/* For nranks ranks on one node; is_crowded: they share cores. */
-struct ar_node_tuning ar_node_tune(int nranks, bool is_crowded);
+/* What is fastest here: see ar_shm_tune. */
+struct ar_shm_tuning ar_node_tune(int nranks, bool is_crowded);
 
 /* Bytes of one slot.  Each rank has four: slot t of rank i is number t * stride + i. */
 size_t ar_node_slot_bytes(size_t chunk_bytes);

@@ -73,14 +73,6 @@ emit(void *context, struct ar_schedule *s, int rank)
     return ar_algorithm_emit(e->algorithm, s, rank, e->nranks, e->count, e->params);
 }
 
-static int
-find_accesses(struct ar_accesses *accesses, const struct ar_node *node,
-              const struct ar_reduction *r, struct emission *e)
-{
-    const size_t line_length = r->size < AR_LINE_BYTES ? AR_LINE_BYTES / r->size : 1;
-    return ar_accesses_init(accesses, node->rank, node->nranks, line_length, emit, e);
-}
-
 /* Does what the ranks store for one chunk fit into their slots? */
 static bool
 fits(const struct ar_node *node, const struct ar_reduction *r, const struct ar_accesses *accesses)
@@ -126,7 +118,7 @@ find_length(struct ar_node_plan *plan, struct ar_accesses *accesses, const struc
 {
     for (;;) {
         e->count = plan->length;
-        const int error = find_accesses(accesses, node, r, e);
+        const int error = ar_accesses_init(accesses, node->rank, node->nranks, r->size, emit, e);
         if (error || fits(node, r, accesses))
             return error;
         const bool is_hopeless = whole || plan->length == 1 || accesses->nflags > AR_NODE_FLAGS;
@@ -152,7 +144,7 @@ make_programs(struct ar_node_plan *plan, const struct ar_node *node, const struc
     e->count = count % plan->length;
     if (error || e->count == 0)
         return error;
-    error = find_accesses(&accesses, node, r, e);
+    error = ar_accesses_init(&accesses, node->rank, node->nranks, r->size, emit, e);
     if (error)
         return error;
     plan->overlaps &= accesses.meets_all;

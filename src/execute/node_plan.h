@@ -14,8 +14,6 @@
 /* A slot: a line for each flag, then the area.  What is stored for a flag stands in the flag's own
  * line where it is tiny, so that one line carries it all. */
 #define AR_SLOTS      4
-#define AR_LINE_BYTES ((size_t)64)
-#define AR_TINY_BYTES ((size_t)48)
 #define AR_NODE_FLAGS 12
 
 struct ar_slot_line {

@@ -7,7 +7,7 @@ ar_lines_of(const struct ar_access_place *place, size_t length, size_t element_b
 {
     if (length == 0)
         return (struct ar_lines){0, 0};
-    if (place->length * element_bytes <= AR_LINES_TINY)
+    if (place->length * element_bytes <= AR_TINY_BYTES)
         return (struct ar_lines){0, 1};
     const size_t begin = place->offset * element_bytes, end = begin + length * element_bytes;
     const size_t first = begin / AR_LINE_BYTES, last = (end - 1) / AR_LINE_BYTES;

@@ -1,7 +1,7 @@
 /* Cache lines that ranks take from each other's areas in shared memory (schedule/accesses.h). Pure.
  *
  * Each flag has a line of its own.  What is stored for it stands there too where it is at most
- * AR_LINES_TINY bytes, else in lines of its own.
+ * AR_TINY_BYTES bytes, else in lines of its own.
  *
  * For each chunk a rank stores into its own lines, which takes them back from those who read them
  * before; then every reader takes each line that it reads once.  It comes from the owner, or, where
@@ -14,9 +14,6 @@
 
 #include "model/machine.h"
 #include "schedule/accesses.h"
-
-#define AR_LINE_BYTES ((size_t)64)
-#define AR_LINES_TINY ((size_t)48)
 
 /* The lines of an owner's flag that a place in its area is in: 0 is the flag's own.  n may be 0. */
 struct ar_lines {

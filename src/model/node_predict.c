@@ -6,12 +6,6 @@
 #include "algorithms/nodes.h"
 #include "select/words.h"
 
-/* As execute/tuning.c has them; see there why. */
-#define CHUNKS_BYTES ((size_t)8 << 20) /* of all ranks */
-#define CHUNK_BYTES  ((size_t)64 << 10)
-#define CHUNK_LEAST  ((size_t)32 << 10)
-#define WHOLE_BYTES  ((size_t)8 << 10) /* of all ranks */
-
 #define CHUNKS_MOST ((size_t)8) /* that are simulated */
 
 static double
@@ -65,12 +59,10 @@ static int
 find_accesses(struct ar_accesses **all, struct source *from)
 {
     const int nranks = from->q->nranks;
-    const size_t size = from->q->element_bytes;
-    const size_t line_length = size < AR_LINE_BYTES ? AR_LINE_BYTES / size : 1;
     struct ar_accesses *const made = calloc((size_t)nranks, sizeof *made);
     int error = made ? AR_OK : AR_ERR_MEMORY, n = 0;
     while (n < nranks && !error) {
-        error = ar_accesses_init(&made[n], n, nranks, line_length, emit, from);
+        error = ar_accesses_init(&made[n], n, nranks, from->q->element_bytes, emit, from);
         n += !error;
     }
     if (error)
@@ -203,11 +195,10 @@ find_form(struct source *from)
 {
     const struct ar_question *const q = from->q;
     const struct ar_params *const asked = &q->choice->params;
-    const size_t ranks = (size_t)q->nranks, share = CHUNKS_BYTES / ranks;
-    const size_t fits = share < CHUNK_LEAST ? CHUNK_LEAST : smaller(share, CHUNK_BYTES);
-    const size_t whole = asked->whole_bytes > 0 ? asked->whole_bytes : WHOLE_BYTES / ranks;
+    const struct ar_shm_tuning tuning = ar_shm_tune(q->nranks, AR_USUAL_CACHE, false);
+    const size_t whole = asked->whole_bytes > 0 ? asked->whole_bytes : tuning.whole_bytes;
     const size_t segment = q->count > 0 ? ar_params_segment(asked, q->count, q->element_bytes) : 0;
-    from->length = smaller(smaller(q->count, segment), fits / q->element_bytes);
+    from->length = smaller(smaller(q->count, segment), tuning.chunk_bytes / q->element_bytes);
     from->length += from->length == 0 && q->count > 0;
     from->params.whole_bytes = q->count * q->element_bytes <= whole ? SIZE_MAX : 0;
 }

@@ -418,11 +418,12 @@ translate_either_way(struct ar_accesses *to, const struct ar_schedule *s, const 
 }
 
 int
-ar_accesses_init(struct ar_accesses *accesses, int rank, int nranks, size_t line_length,
+ar_accesses_init(struct ar_accesses *accesses, int rank, int nranks, size_t element_bytes,
                  ar_schedule_source *source, void *context)
 {
     struct ar_accesses made = {.rank = rank, .nranks = nranks, .meets_all = true};
     const size_t n = (size_t)nranks;
+    const size_t line_length = element_bytes < AR_LINE_BYTES ? AR_LINE_BYTES / element_bytes : 1;
     struct storing own = {.line_length = line_length}, other = own;
     struct ar_schedule mine = {0};
     struct others o = {.next = malloc(2 * n * sizeof *o.next), .heard = malloc(n * sizeof(bool))};

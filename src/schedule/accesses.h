@@ -16,6 +16,11 @@
 
 #include "schedule/schedule.h"
 
+/* Bytes of a cache line; and of all that is stored for a flag at most, where it stands in the
+ * flag's own line. */
+#define AR_LINE_BYTES ((size_t)64)
+#define AR_TINY_BYTES ((size_t)48)
+
 enum ar_access_kind {
     AR_ACCESS_STORE,   /* dst = a, where dst is in this rank's area */
     AR_ACCESS_RAISE,   /* the flag of dst, which is this rank's: all that was stored for it is there
@@ -65,9 +70,11 @@ struct ar_accesses {
  * finishes it; else an error, and nothing is left to finish. */
 typedef int ar_schedule_source(void *context, struct ar_schedule *s, int rank);
 
-/* Translates the schedule of rank; those of all nranks are asked for, once each.  AR_OK; an error
- * of the source; AR_ERR_MEMORY; AR_ERR_PROOF where a receive meets no send. */
-int ar_accesses_init(struct ar_accesses *accesses, int rank, int nranks, size_t line_length,
+/* Translates the schedule of rank; those of all nranks are asked for, once each.  What is stored
+ * for a flag begins at a multiple of as many elements of element_bytes (>= 1) as a cache line has,
+ * so that no line has two flags' elements.  AR_OK; an error of the source; AR_ERR_MEMORY;
+ * AR_ERR_PROOF where a receive meets no send. */
+int ar_accesses_init(struct ar_accesses *accesses, int rank, int nranks, size_t element_bytes,
                      ar_schedule_source *source, void *context);
 void ar_accesses_fini(struct ar_accesses *accesses);
 

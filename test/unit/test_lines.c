@@ -444,6 +444,24 @@ long_vectors_wait_for_memory(void **state)
     assert_true(p.end.parts[AR_NODE_MEMORY] > 0);
 }
 
+/* Stages: one more than rounds. */
+static void
+chunks_and_forms_are_those_of_the_executor(void **state)
+{
+    static const size_t bytes[] = {8, 4096, 65536, (size_t)1 << 20};
+    (void)state;
+    for (int p = 2; p <= 8; p += 2)
+        for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++) {
+            const struct ar_shm_tuning tuning = ar_shm_tune(p, AR_USUAL_CACHE, false);
+            const struct ar_node_prediction found = predict(&node_of_caches, p, bytes[i], flat);
+            const size_t chunks = (bytes[i] + tuning.chunk_bytes - 1) / tuning.chunk_bytes;
+            assert_int_equal(found.nchunks, chunks);
+            assert_int_equal(found.nstages, bytes[i] <= tuning.whole_bytes ? 2 : 3);
+        }
+    /* Two ranks, each with a core, combine all of any message. */
+    assert_int_equal(predict(&node_of_caches, 2, (size_t)1 << 20, flat).nstages, 2);
+}
+
 /* The chunks that are not simulated go on as those before. */
 static void
 many_chunks_take_as_long_each(void **state)
@@ -499,6 +517,7 @@ main(void)
         cmocka_unit_test(who_waits_for_ever_is_found),
         cmocka_unit_test(shm_goes_by_the_levels_of_the_machine),
         cmocka_unit_test(long_vectors_wait_for_memory),
+        cmocka_unit_test(chunks_and_forms_are_those_of_the_executor),
         cmocka_unit_test(many_chunks_take_as_long_each),
         cmocka_unit_test(only_ranks_that_share_memory_are_known),
     };
