@@ -107,7 +107,8 @@ run_place(struct run *run, size_t count, enum ar_place place)
                                      .repetitions = bench->repetitions,
                                      .seconds = bench->seconds,
                                      .limit = limit,
-                                     .rotate_bytes = bench->rotate_bytes};
+                                     .rotate_bytes = bench->rotate_bytes,
+                                     .fresh = bench->fresh};
     const size_t first = run->results->n;
     char size[AR_SIZE_TEXT];
     if (limit < 0) {

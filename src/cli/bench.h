@@ -22,6 +22,7 @@ struct ar_bench {
     enum ar_op op;
     unsigned places; /* enum ar_places */
     size_t rotate_bytes;
+    bool fresh;
     bool exchange;
     bool course;       /* --preset=course */
     const char *nodes; /* where the ranks are to be; NULL: where they are */
@@ -82,8 +83,8 @@ void ar_results_fini(struct ar_results *results);
 /* The distance of two results as people read it: "3.1e-07", "0"; returns text. */
 char *ar_error_print(double error, char *text, size_t room);
 
-/* Prints the line that says where the ranks are, if --nodes does. */
-void ar_results_print_places(const struct ar_results *results);
+/* Prints a line for each option that says where the ranks are and how they use their buffers. */
+void ar_results_print_conditions(const struct ar_results *results);
 
 /* Both print the rows from first on to stdout, under a head where that is row 0. */
 void ar_results_print_text(const struct ar_results *results, size_t first);

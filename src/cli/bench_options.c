@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "select/select.h"
 
-enum { FACTOR = 256, ROTATE, EXCHANGE, PRESET, BUDGET, OUTPUT };
+enum { FACTOR = 256, ROTATE, FRESH, EXCHANGE, PRESET, BUDGET, OUTPUT };
 
 static const struct argp_option table[] = {
     {NULL, 0, NULL, 0, "What is compared:", 1},
@@ -38,6 +38,10 @@ static const struct argp_option table[] = {
     {"rotate", ROTATE, "BYTES", 0,
      "Walk through buffers of so many bytes in turn: a cold cache (default: the same buffers in "
      "each call)",
+     2},
+    {"fresh", FRESH, NULL, 0,
+     "Each rank writes its input before each call and reads its result after it, as programs do.  "
+     "Times are those of the calls; those with the writing and reading are shown as 'turn'",
      2},
     {"nodes", 'N', "HxR|FILE", 0,
      "As in a job whose ranks are so on nodes: 2x4 (2 nodes of 4 ranks), 2x4,cyclic, or a host "
@@ -173,6 +177,9 @@ parse_value(int key, char *value, struct argp_state *state)
             bench->rotate_bytes > (size_t)1 << 50)
             argp_error(state, "--rotate wants bytes such as 64M, more than the cache, not '%s'",
                        value);
+        return 0;
+    case FRESH:
+        bench->fresh = true;
         return 0;
     case PRESET:
         bench->course = true;

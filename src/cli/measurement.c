@@ -404,23 +404,50 @@ tell(struct ar_measurement *m, const struct ar_workload *work, size_t done)
                          work->repetitions);
 }
 
-/* Times a batch: seconds per call, on this rank. */
-static double
+/* Writes and reads all words of a buffer, or reads them, as a program would that makes its input
+ * or takes its result.  What is in it stays. */
+static void
+use(char *buffer, size_t bytes, bool writes)
+{
+    volatile size_t *const words = (volatile size_t *)(void *)buffer;
+    for (size_t i = 0; i < bytes / sizeof *words; i++) {
+        const size_t word = words[i];
+        if (writes)
+            words[i] = word;
+    }
+}
+
+/* Seconds, per call. */
+struct lap {
+    double call, turn;
+};
+
+/* Times a batch, on this rank. */
+static struct lap
 time_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload *work)
 {
     struct ar_buffers *const b = &m->buffers;
+    const size_t bytes = work->count * (size_t)m->reduction.extent;
+    double calls = 0;
     take_turn(e);
     meet(m);
     if (m->interrupted)
-        return 0;
+        return (struct lap){0, 0};
     const double start = MPI_Wtime();
     for (size_t i = 0; i < e->batch; i++) {
         char *const out = b->out + b->next * b->slot_bytes;
-        const char *const in = b->in + b->next * b->slot_bytes;
-        call(m, e, work->place == AR_IN_PLACE ? out : in, out, work->count);
+        char *const in = work->place == AR_IN_PLACE ? out : b->in + b->next * b->slot_bytes;
+        if (work->fresh)
+            use(in, bytes, true);
+        calls -= work->fresh ? MPI_Wtime() : 0;
+        call(m, e, in, out, work->count);
+        calls += work->fresh ? MPI_Wtime() : 0;
+        if (work->fresh)
+            use(out, bytes, false);
         b->next = b->next + 1 < b->slots ? b->next + 1 : 0;
     }
-    return (MPI_Wtime() - start) / (double)e->batch;
+    const double turn = (MPI_Wtime() - start) / (double)e->batch;
+    return (struct lap){work->fresh ? calls / (double)e->batch : turn, turn};
 }
 
 /* Warms up, and finds the lengths of batches: rank 0's times count. */
@@ -430,7 +457,7 @@ find_batches(struct ar_measurement *m, const struct ar_workload *work, double ba
     double *const once = m->times;
     for (size_t i = 0; i < m->nmeasured; i++) {
         m->measured[i].batch = work->limit > 0 ? 1 : WARMUPS;
-        once[i] = time_batch(m, &m->measured[i], work);
+        once[i] = time_batch(m, &m->measured[i], work).turn;
         tell(m, work, m->nmeasured + i);
     }
     MPI_Bcast(once, (int)m->nmeasured, MPI_DOUBLE, 0, m->comm);
@@ -452,14 +479,16 @@ static void
 summarize(struct ar_measurement *m, const struct ar_workload *work)
 {
     const int repetitions = m->batches;
-    MPI_Allreduce(MPI_IN_PLACE, m->times, (int)m->nmeasured * work->repetitions, MPI_DOUBLE,
+    MPI_Allreduce(MPI_IN_PLACE, m->times, 2 * (int)m->nmeasured * work->repetitions, MPI_DOUBLE,
                   MPI_MAX, m->comm);
     for (size_t i = 0; i < m->nmeasured; i++) {
         struct ar_measured *const e = &m->measured[i];
         qsort(e->times, (size_t)repetitions, sizeof *e->times, compare_doubles);
+        qsort(e->turns, (size_t)repetitions, sizeof *e->turns, compare_doubles);
         e->outcome.least_us = e->times[0] * 1e6;
         e->outcome.median_us = e->times[repetitions / 2] * 1e6;
         e->outcome.most_us = e->times[repetitions - 1] * 1e6;
+        e->outcome.turn_us = work->fresh ? e->turns[repetitions / 2] * 1e6 : NAN;
         e->outcome.average_us = 0;
         for (int k = 0; k < repetitions; k++)
             e->outcome.average_us += e->times[k] / repetitions * 1e6;
@@ -491,7 +520,10 @@ time_rounds(struct ar_measurement *m, const struct ar_workload *work, double beg
     while (goes_on(m, work, begun, first_round)) {
         const size_t before = (size_t)(2 + m->batches) * n;
         for (size_t i = 0; i < n && !m->interrupted; i++) {
-            m->measured[i].times[m->batches] = time_batch(m, &m->measured[i], work);
+            struct ar_measured *const e = &m->measured[i];
+            const struct lap lap = time_batch(m, e, work);
+            e->times[m->batches] = lap.call;
+            e->turns[m->batches] = lap.turn;
             tell(m, work, before + i);
         }
         m->batches += !m->interrupted;
@@ -504,18 +536,19 @@ ar_measurement_run(struct ar_measurement *m, const struct ar_workload *work)
     const size_t n = m->nmeasured, each = (size_t)work->repetitions;
     const double begun = MPI_Wtime();
     struct ar_buffers *const b = &m->buffers;
-    double *const times = reallocarray(m->times, n * each, sizeof *times);
+    double *const times = reallocarray(m->times, 2 * n * each, sizeof *times);
     int wrong = 0;
     if (!times) {
         ar_say("out of memory");
         PMPI_Abort(MPI_COMM_WORLD, 1);
     }
     m->times = times;
-    memset(times, 0, n * each * sizeof *times);
+    memset(times, 0, 2 * n * each * sizeof *times);
     buffers_init(b, m, work);
     for (size_t i = 0; i < n; i++) {
         struct ar_measured *const e = &m->measured[i];
         e->times = &times[i * each];
+        e->turns = &times[(n + i) * each];
         meet(m);
         if (e->kind != AR_MEASURED_EXCHANGE && !e->is_judged && !m->interrupted)
             judge(m, e, work);

@@ -25,6 +25,8 @@ enum ar_measured_kind {
 /* What a run found of one of them.  Times are per call, of the slowest rank. */
 struct ar_outcome {
     double median_us, average_us, least_us, most_us;
+    double turn_us;           /* median, of a call with the writing and reading around it; NAN where
+                                 the data is not fresh */
     bool wrong;               /* a result was not right */
     double error;             /* its ar_judge_distance from the reference, at the worst rank */
     double from_native;       /* the same from native's result */
@@ -43,6 +45,7 @@ struct ar_measured {
     bool is_judged; /* its results are known to be right: they are not judged again */
     size_t batch;   /* calls that are timed together */
     double *times;  /* seconds per call of the batches, sorted in the end; the measurement's */
+    double *turns;  /* the same of a call with the writing and reading around it */
     struct ar_outcome outcome;
 };
 
@@ -56,6 +59,8 @@ struct ar_workload {
                             in any case; 0: none */
     size_t rotate_bytes; /* calls walk through buffers of so many bytes at least; 0: the same
                             buffers all the time */
+    bool fresh;          /* each rank writes its input before each call and reads its result after
+                            it, as programs do; what it takes counts as the turn's time alone */
 };
 
 struct ar_buffers {
@@ -81,7 +86,7 @@ struct ar_measurement {
     MPI_Comm comm;                /* for what is not timed; all others are copies of it */
     struct ar_measured *measured; /* at first native and reduce + bcast */
     size_t nmeasured;
-    double *times;                  /* of all, in the run under way */
+    double *times;                  /* of all, calls before turns, in the run under way */
     MPI_Comm shared_comm;           /* of all picks, made at the first */
     struct ar_communicator *shared; /* its state; NULL: no picks yet */
     unsigned npicks;                /* so far */

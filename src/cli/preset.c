@@ -115,7 +115,7 @@ ar_preset_print(const struct ar_results *results, size_t first)
                "a sum in long double, relative to its largest\nelement; native: the same from "
                "what native gave; extra: bytes of scratch, of the rank that takes most.\n");
     if (first == 0)
-        ar_results_print_places(results);
+        ar_results_print_conditions(results);
     print_head(results, rows);
     for (size_t i = 0; first + i < results->n; i++) {
         const bool ours = rows[i].kind == AR_MEASURED_OURS;

@@ -99,11 +99,18 @@ print_number(int width, double x)
 }
 
 void
-ar_results_print_places(const struct ar_results *results)
+ar_results_print_conditions(const struct ar_results *results)
 {
-    char text[AR_NODE_PLACES_TEXT];
+    const struct ar_bench *const bench = results->bench;
+    char text[AR_NODE_PLACES_TEXT], size[AR_SIZE_TEXT];
     if (results->places->text)
         printf("%s\n", ar_node_places_describe(results->places, text));
+    if (bench->rotate_bytes > 0)
+        printf("cold cache: calls walk through %s of buffers\n",
+               ar_size_print(bench->rotate_bytes, size, sizeof size));
+    if (bench->fresh)
+        printf("fresh data: each rank writes its input before each call and reads its result after "
+               "it; turn: all of that\n");
 }
 
 void
@@ -123,13 +130,10 @@ ar_results_print_text(const struct ar_results *results, size_t first)
                results->type, results->op, results->nranks, ar_plural((size_t)results->nranks),
                results->cpus, ar_plural((size_t)results->cpus), bench->repetitions,
                bench->repetitions == 1 ? "" : "es");
-        ar_results_print_places(results);
-        if (bench->rotate_bytes > 0)
-            printf("cold cache: calls walk through %s of buffers\n",
-                   ar_size_print(bench->rotate_bytes, size, sizeof size));
-        printf("%8s  %s%-*s %10s %10s %10s %10s %9s %8s %8s %8s\n", "size",
+        ar_results_print_conditions(results);
+        printf("%8s  %s%-*s %10s %10s %10s %10s%s %9s %8s %8s %8s\n", "size",
                places_differ ? "place  " : "", width, "algorithm", "median", "min", "avg", "max",
-               "x native", "algbw", "busbw", "error");
+               bench->fresh ? "       turn" : "", "x native", "algbw", "busbw", "error");
     }
     for (size_t i = first; i < results->n; i++) {
         const struct ar_result *const row = &results->rows[i];
@@ -143,6 +147,8 @@ ar_results_print_text(const struct ar_results *results, size_t first)
         print_number(10, o->least_us);
         print_number(10, o->average_us);
         print_number(10, o->most_us);
+        if (bench->fresh)
+            print_number(10, o->turn_us);
         print_number(8, row->times_native);
         printf("%s", ar_results_fastest(results, i) == i ? "*" : " ");
         print_number(8, row->algorithm_gbs);
@@ -179,10 +185,11 @@ print_csv_text(const char *text)
 void
 ar_results_print_csv(const struct ar_results *results, size_t first)
 {
+    const struct ar_bench *const bench = results->bench;
     if (first == 0)
         printf("ranks,bytes,algorithm,median_us,min_us,max_us,times_native,result,"
                "avg_us,algbw_gbs,busbw_gbs,error,from_native,place,type,op,count,rotate_bytes,ran,"
-               "reason,batches,extra_bytes,nodes,nodes_are\n");
+               "reason,batches,extra_bytes,nodes,nodes_are,turn_us\n");
     for (size_t i = first; i < results->n; i++) {
         const struct ar_result *const row = &results->rows[i];
         const struct ar_outcome *const o = &row->outcome;
@@ -194,7 +201,7 @@ ar_results_print_csv(const struct ar_results *results, size_t first)
                                                  : "right");
         printf(",%.9g,%.9g,%.9g,%.9g,%.9g,%s,%s,%s,%zu,%zu,", o->average_us, row->algorithm_gbs,
                row->bus_gbs, o->error, o->from_native, ar_place_name(row->place), results->type,
-               results->op, row->count, results->bench->rotate_bytes);
+               results->op, row->count, bench->rotate_bytes);
         print_csv_text(o->ran);
         putchar(',');
         print_csv_text(o->reason);
@@ -203,7 +210,10 @@ ar_results_print_csv(const struct ar_results *results, size_t first)
             printf("%.0f", o->extra_bytes);
         putchar(',');
         print_csv_text(results->places->text ? results->places->text : "");
-        printf(",%s\n", ar_node_places_are(results->places));
+        printf(",%s,", ar_node_places_are(results->places));
+        if (bench->fresh)
+            printf("%.9g", o->turn_us);
+        putchar('\n');
     }
     fflush(stdout);
 }

@@ -22,7 +22,7 @@ row_object(const struct ar_result *row)
     const bool judged = row->kind != AR_MEASURED_EXCHANGE;
     json_t *const result = judged ? json_string(o->wrong ? "wrong" : "right") : json_null();
     return json_pack(
-        "{ss, sI, sI, ss, so, so, so, so, so, so, so, so, so, so, ss, ss, si, so}", "algorithm",
+        "{ss, sI, sI, ss, so, so, so, so, so, so, so, so, so, so, ss, ss, si, so, so}", "algorithm",
         row->label, "bytes", (json_int_t)row->bytes, "count", (json_int_t)row->count, "place",
         ar_place_name(row->place), "median_us", number(o->median_us), "min_us", number(o->least_us),
         "avg_us", number(o->average_us), "max_us", number(o->most_us), "times_native",
@@ -30,7 +30,8 @@ row_object(const struct ar_result *row)
         number(row->bus_gbs), "result", result, "error", judged ? number(o->error) : json_null(),
         "from_native", judged ? number(o->from_native) : json_null(), "ran", o->ran, "reason",
         o->reason, "batches", row->batches, "extra_bytes",
-        ar_result_has_extra(row) ? json_integer((json_int_t)o->extra_bytes) : json_null());
+        ar_result_has_extra(row) ? json_integer((json_int_t)o->extra_bytes) : json_null(),
+        "turn_us", number(o->turn_us));
 }
 
 int
@@ -41,12 +42,13 @@ ar_results_print_json(const struct ar_results *results)
     for (size_t i = 0; i < results->n && !failed; i++)
         failed = json_array_append_new(rows, row_object(&results->rows[i]));
     const struct ar_node_places *const places = results->places;
-    json_t *const all = json_pack(
-        "{si, si, ss, ss, ss, si, sI, ss?, ss?, sb, so}", "ranks", results->nranks, "cpus",
-        results->cpus, "mpi", results->mpi, "type", results->type, "op", results->op, "repetitions",
-        results->bench->repetitions, "rotate_bytes", (json_int_t)results->bench->rotate_bytes,
-        "nodes", places->text, "nodes_are", places->text ? ar_node_places_are(places) : NULL,
-        "complete", !results->incomplete, "results", rows);
+    json_t *const all =
+        json_pack("{si, si, ss, ss, ss, si, sI, sb, ss?, ss?, sb, so}", "ranks", results->nranks,
+                  "cpus", results->cpus, "mpi", results->mpi, "type", results->type, "op",
+                  results->op, "repetitions", results->bench->repetitions, "rotate_bytes",
+                  (json_int_t)results->bench->rotate_bytes, "fresh", results->bench->fresh, "nodes",
+                  places->text, "nodes_are", places->text ? ar_node_places_are(places) : NULL,
+                  "complete", !results->incomplete, "results", rows);
     failed = failed || !all || json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
     failed = printf("\n") < 0 || fflush(stdout) || failed;
     json_decref(all);

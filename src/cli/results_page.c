@@ -167,6 +167,9 @@ put_preface(struct ar_html *page, const struct ar_results *results, const char *
     if (results->bench->rotate_bytes > 0)
         ar_html_paragraph(page, "Cold cache: calls walk through %zu bytes of buffers.",
                           results->bench->rotate_bytes);
+    if (results->bench->fresh)
+        ar_html_paragraph(page, "Fresh data: each rank writes its input before each call and reads "
+                                "its result after it. The times are those of the calls alone.");
     ar_html_code(page, command);
 }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# 2 ranks, every power of two: buffers that the cache may hold, then buffers that it cannot.
+# 2 ranks, every power of two: buffers that the cache may hold, then buffers that it cannot, then data that is fresh.
 # shellcheck source=test/bench/common.sh
 . "${srcdir:?run me by make bench}/test/bench/common.sh"
 
@@ -18,4 +18,6 @@ sweep() {
 sweep warm "the same buffers in every call"
 echo
 sweep cold "each call takes other buffers, 64 MiB of them in all" --rotate=64M
+echo
+sweep fresh "each rank writes its input before each call and reads its result after it" --fresh
 exit "$failed"

@@ -43,6 +43,10 @@ grep -q '^3,65536,"butterfly(segment=8K,window=2)",' "$scratch/out" ||
     fail "a label with a comma is not quoted"
 grep -q '^3,4,auto,.*,in,MPI_FLOAT,MPI_SUM,1,0,' "$scratch/out" || fail "no line of auto in place"
 expect_right "doubles" 2 5 --type=double --sizes=100K --rotate=1M
+expect_right "fresh data" 2 10 --sizes=256K --fresh --place=both
+[ "$(sed -n '1s/.*,//p' "$scratch/out")" = turn_us ] || fail "the last column is not turn_us"
+sed 's/"[^"]*"/quoted/g' "$scratch/lines" | awk -F, '!($NF > 0 && $NF >= $4) { wrong = 1 } END { exit wrong }' ||
+    fail "a turn takes no longer than its call"
 expect_right "bytes" 3 5 --type=MPI_BYTE --op=MPI_BXOR --sizes=1001
 expect_right "products" 2 5 --type=c_double_complex --op=prod --sizes=16K
 expect_right "places of the largest" 2 10 --type=double_int --op=maxloc --sizes=12K --place=both
@@ -62,10 +66,10 @@ awk 'length > 110 { print; found = 1 } END { exit found }' "$scratch/out" || fai
 ! grep '!' "$scratch/out" || fail "course: a result is wrong"
 # The vector is really cut: a ring of 4p slices works on quarters, and in turn in a quarter of the scratch.
 expect_ok "slices" bench 2 --preset=course --sizes=64K --csv --place=in
-grep '^2,65536,ring N=8,' "$scratch/out" | grep -q 'ring(segment=n/4),named,2,8192,,$' ||
+grep '^2,65536,ring N=8,' "$scratch/out" | grep -q 'ring(segment=n/4),named,2,8192,,,$' ||
     fail "slices: $(grep 'ring N=8' "$scratch/out")"
 for row in 'star N=2,*,32768' 'star N=8,*,8192' '"butterfly, halves N=8, pipelined",*,16384'; do
-    grep -q "^2,65536,$(echo "$row" | sed 's/[*]/.*/'),,\$" "$scratch/out" || fail "scratch: no $row: $(cat "$scratch/out")"
+    grep -q "^2,65536,$(echo "$row" | sed 's/[*]/.*/'),,,\$" "$scratch/out" || fail "scratch: no $row: $(cat "$scratch/out")"
 done
 
 # All algorithms have the way through shared memory, where an open window is 4 segments, however many they are.
@@ -80,9 +84,9 @@ grep -q '^--nodes=2x2,cyclic: 4 ranks on 2 nodes (0 2 | 1 3), assumed: ' "$scrat
 ! grep -e WRONG -e 'ran native' "$scratch/out" || fail "assumed nodes: a wrong result, or not ours"
 printf 'a\nb:2\na\n' >"$scratch/hosts"
 expect_ok "a host file" bench 4 --algo="$nodes" --nodes="$scratch/hosts" --sizes=64 --csv
-[ "$(grep -c '^4,64,.*,right,.*,assumed$' "$scratch/out")" -eq 6 ] || fail "a host file: $(cat "$scratch/out")"
+[ "$(grep -c '^4,64,.*,right,.*,assumed,$' "$scratch/out")" -eq 6 ] || fail "a host file: $(cat "$scratch/out")"
 expect_ok "as they are" bench 2 --algo=shm --nodes=1x2 --sizes=64 --csv
-[ "$(grep -c '^2,64,shm,.*,shm,named,.*,1x2,real$' "$scratch/out")" -eq 1 ] || fail "one node: $(cat "$scratch/out")"
+[ "$(grep -c '^2,64,shm,.*,shm,named,.*,1x2,real,$' "$scratch/out")" -eq 1 ] || fail "one node: $(cat "$scratch/out")"
 
 # A budget leaves out batches, but no table.
 launch 2 ./allreduce bench --algo=ring --sizes=8,1K --time=60 --repetitions=1000000 --budget=2 --csv >"$scratch/out"
@@ -99,7 +103,7 @@ for signal in INT TERM; do
     # shellcheck disable=SC2086 # words
     interrupt $signal "$scratch/err" 'batch [0-9]' $endless --csv --output="$scratch/bench.csv"
     [ "$status" = 130 ] || fail "SIG$signal: exit status $status"
-    [ "$(grep -c '^2,8,.*,[0-9]*,[0-9]*,,$' "$scratch/bench.csv")" -eq 3 ] ||
+    [ "$(grep -c '^2,8,.*,[0-9]*,[0-9]*,,,$' "$scratch/bench.csv")" -eq 3 ] ||
         fail "SIG$signal: other than three rows: $(cat "$scratch/bench.csv")"
     grep -q 'bench: it was interrupted in table 1 of 2, which has [0-9]* of 1000000 batches' "$scratch/err" ||
         fail "SIG$signal: does not say so: $(cat "$scratch/err")"
