@@ -43,3 +43,10 @@ ar_algorithm_emit(const struct ar_algorithm *row, struct ar_schedule *s, int ran
         ar_schedule_fini(s);
     return error;
 }
+
+int
+ar_algorithm_source(void *emission, struct ar_schedule *s, int rank)
+{
+    const struct ar_emission *const e = emission;
+    return ar_algorithm_emit(e->row, s, rank, e->nranks, e->count, e->params);
+}

@@ -199,6 +199,18 @@ const struct ar_algorithm *ar_algorithm_whole(const struct ar_algorithm *row);
 int ar_algorithm_emit(const struct ar_algorithm *row, struct ar_schedule *s, int rank, int nranks,
                       size_t count, const struct ar_params *params);
 
+/* What ar_algorithm_source emits the schedules of. */
+struct ar_emission {
+    const struct ar_algorithm *row;
+    const struct ar_params *params;
+    int nranks;
+    size_t count;
+};
+
+/* ar_algorithm_emit, for those who take an ar_schedule_source: the context is a struct
+ * ar_emission. */
+int ar_algorithm_source(void *emission, struct ar_schedule *s, int rank);
+
 /* Upper bound, the same for all ranks, of TMP plus what one round's recv_reduce
  * steps receive, in vectors of count elements (count >= 1); at least 2. */
 size_t ar_algorithm_scratch_vectors(const struct ar_algorithm *row, const struct ar_params *params,

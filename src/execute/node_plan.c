@@ -58,21 +58,6 @@ step_of(const struct ar_node *node, const struct ar_reduction *r, const struct a
 
 /* --- programs --- */
 
-/* The schedules of one chunk. */
-struct emission {
-    const struct ar_algorithm *algorithm;
-    const struct ar_params *params;
-    int nranks;
-    size_t count;
-};
-
-static int
-emit(void *context, struct ar_schedule *s, int rank)
-{
-    const struct emission *const e = context;
-    return ar_algorithm_emit(e->algorithm, s, rank, e->nranks, e->count, e->params);
-}
-
 /* Does what the ranks store for one chunk fit into their slots? */
 static bool
 fits(const struct ar_node *node, const struct ar_reduction *r, const struct ar_accesses *accesses)
@@ -114,11 +99,12 @@ make_program(struct ar_node_program *program, const struct ar_node *node,
 /* Halves the length of a chunk until its accesses fit. */
 static int
 find_length(struct ar_node_plan *plan, struct ar_accesses *accesses, const struct ar_node *node,
-            const struct ar_reduction *r, struct emission *e, bool whole)
+            const struct ar_reduction *r, struct ar_emission *e, bool whole)
 {
     for (;;) {
         e->count = plan->length;
-        const int error = ar_accesses_init(accesses, node->rank, node->nranks, r->size, emit, e);
+        const int error =
+            ar_accesses_init(accesses, node->rank, node->nranks, r->size, ar_algorithm_source, e);
         if (error || fits(node, r, accesses))
             return error;
         const bool is_hopeless = whole || plan->length == 1 || accesses->nflags > AR_NODE_FLAGS;
@@ -131,7 +117,7 @@ find_length(struct ar_node_plan *plan, struct ar_accesses *accesses, const struc
 
 static int
 make_programs(struct ar_node_plan *plan, const struct ar_node *node, const struct ar_reduction *r,
-              struct emission *e, size_t count, bool whole)
+              struct ar_emission *e, size_t count, bool whole)
 {
     struct ar_accesses accesses;
     int error = find_length(plan, &accesses, node, r, e, whole);
@@ -144,7 +130,7 @@ make_programs(struct ar_node_plan *plan, const struct ar_node *node, const struc
     e->count = count % plan->length;
     if (error || e->count == 0)
         return error;
-    error = ar_accesses_init(&accesses, node->rank, node->nranks, r->size, emit, e);
+    error = ar_accesses_init(&accesses, node->rank, node->nranks, r->size, ar_algorithm_source, e);
     if (error)
         return error;
     plan->overlaps &= accesses.meets_all;
@@ -187,7 +173,7 @@ ar_node_plan_create(struct ar_node_plan **made, const struct ar_node *node,
 {
     struct ar_params form = *params;
     const size_t short_bytes = params->whole_bytes > 0 ? params->whole_bytes : node->whole_bytes;
-    struct emission e = {algorithm, &form, node->nranks, 0};
+    struct ar_emission e = {algorithm, &form, node->nranks, 0};
     struct ar_node_plan *const plan = calloc(1, sizeof *plan);
     if (!plan)
         return AR_ERR_MEMORY;

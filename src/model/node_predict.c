@@ -31,20 +31,12 @@ ar_node_knows(const struct ar_question *q)
 
 /* --- the accesses of all ranks --- */
 
-/* What ar_accesses_init asks for schedules of. */
+/* What is asked, and the schedules of a chunk. */
 struct source {
     const struct ar_question *q;
     struct ar_params params;
-    size_t length;
+    struct ar_emission chunk;
 };
-
-static int
-emit(void *context, struct ar_schedule *s, int rank)
-{
-    const struct source *const from = context;
-    return ar_algorithm_emit(from->q->choice->algorithm, s, rank, from->q->nranks, from->length,
-                             &from->params);
-}
 
 static void
 free_accesses(struct ar_accesses *all, int nranks)
@@ -62,7 +54,8 @@ find_accesses(struct ar_accesses **all, struct source *from)
     struct ar_accesses *const made = calloc((size_t)nranks, sizeof *made);
     int error = made ? AR_OK : AR_ERR_MEMORY, n = 0;
     while (n < nranks && !error) {
-        error = ar_accesses_init(&made[n], n, nranks, from->q->element_bytes, emit, from);
+        error = ar_accesses_init(&made[n], n, nranks, from->q->element_bytes, ar_algorithm_source,
+                                 &from->chunk);
         n += !error;
     }
     if (error)
@@ -163,8 +156,8 @@ predict(struct ar_node_prediction *p, struct source *from)
 {
     const struct ar_question *const q = from->q;
     struct ar_accesses *all = NULL;
-    const double nchunks = from->length > 0 ? (double)q->count / (double)from->length : 1;
-    p->nchunks = from->length > 0 ? (q->count + from->length - 1) / from->length : 1;
+    const double nchunks = from->chunk.count > 0 ? (double)q->count / (double)from->chunk.count : 1;
+    p->nchunks = from->chunk.count > 0 ? (q->count + from->chunk.count - 1) / from->chunk.count : 1;
     const int emitted = find_accesses(&all, from);
     if (emitted)
         return emitted;
@@ -198,8 +191,8 @@ find_form(struct source *from)
     const struct ar_shm_tuning tuning = ar_shm_tune(q->nranks, AR_USUAL_CACHE, false);
     const size_t whole = asked->whole_bytes > 0 ? asked->whole_bytes : tuning.whole_bytes;
     const size_t segment = q->count > 0 ? ar_params_segment(asked, q->count, q->element_bytes) : 0;
-    from->length = smaller(smaller(q->count, segment), tuning.chunk_bytes / q->element_bytes);
-    from->length += from->length == 0 && q->count > 0;
+    from->chunk.count = smaller(smaller(q->count, segment), tuning.chunk_bytes / q->element_bytes);
+    from->chunk.count += from->chunk.count == 0 && q->count > 0;
     from->params.whole_bytes = q->count * q->element_bytes <= whole ? SIZE_MAX : 0;
 }
 
@@ -213,6 +206,7 @@ ar_node_predict(struct ar_node_prediction *prediction, const struct ar_question 
     if (!room)
         return AR_ERR_MEMORY;
     struct source from = {.q = q, .params = q->choice->params};
+    from.chunk = (struct ar_emission){q->choice->algorithm, &from.params, q->nranks, 0};
     find_form(&from);
     find_domains(&domains, room, q->machine, q->nranks);
     int error = ar_levels_group(&grouping, &p.levels, &from.params.levels, &domains, q->nranks);

@@ -7,7 +7,10 @@
  * with release; who waits for a value reads, with acquire, the raise that first reached it or a
  * later one.  A later one tells more.  So the order in which each wait sees the first raise that
  * suffices is contained in the order of every other run, and where it orders all accesses that
- * conflict, all runs do.  Vector clocks find it, in one pass. */
+ * conflict, all runs do.  Vector clocks find it, in one pass.
+ *
+ * The same records are run on simulated caches: as many lines move as the model counts for the
+ * schedule. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -18,8 +21,10 @@
 #include "execute/cell.h"
 #include "execute/node_plan.h"
 #include "execute/wait.h"
+#include "model/lines.h"
 #include "reduce/reduce.h"
 #include "schedule/schedule.h"
+#include "test/unit/coherence.h"
 
 /* --- recording --- */
 
@@ -159,14 +164,21 @@ be_group(int nranks)
     group.nranks = nranks;
 }
 
+static struct ar_params
+params_of(enum form form)
+{
+    struct ar_params params = ar_algorithm_find("shm", 3)->defaults;
+    params.whole_bytes = form == WHOLE || form == WHOLE_OF_GROUPS ? SIZE_MAX : 1;
+    params.grouping = form >= SLICES_OF_GROUPS ? &group.grouping : NULL;
+    return params;
+}
+
 static const struct ar_node_plan *
 find_plan(const struct ar_node *node, const struct ar_reduction *r, const struct call *call)
 {
     struct ar_node_plan **const plan = &group.plan[node->rank][call->which][call->form];
     const struct ar_algorithm *const shm = ar_algorithm_find("shm", 3);
-    struct ar_params params = shm->defaults;
-    params.whole_bytes = call->form == WHOLE || call->form == WHOLE_OF_GROUPS ? SIZE_MAX : 1;
-    params.grouping = call->form >= SLICES_OF_GROUPS ? &group.grouping : NULL;
+    const struct ar_params params = params_of(call->form);
     if (!*plan)
         CHECK(ar_node_plan_create(plan, node, shm, &params, counts[call->which], r, false) == AR_OK,
               "%zu elements, form %d", counts[call->which], call->form);
@@ -371,6 +383,109 @@ order(int nranks, const struct call *calls, size_t n, enum fault fault, size_t t
     return run(&m);
 }
 
+/* --- cache lines --- */
+
+/* Nodes of pairs, of fours, and of all. */
+static const struct ar_machine levels = {.ndomains = 3,
+                                         .domains = {{.ranks = 2}, {.ranks = 4}, {.ranks = 16}}};
+
+/* Does the rank wait there for what nobody has raised so far? */
+static bool
+waits(const uint64_t *raised, const struct access *x)
+{
+    return x->kind == AWAIT && raised[x->at / sizeof *raised] < x->value;
+}
+
+/* All that was recorded, on caches; whose turn it is chance decides. */
+static void
+run_on_caches(struct coherence *c, int nranks, unsigned seed)
+{
+    uint64_t *const raised = calloc(memory_bytes / sizeof *raised, sizeof *raised);
+    size_t next[RANKS_MAX] = {0};
+    if (!raised)
+        abort();
+    for (int left = nranks; left > 0;) {
+        seed = seed * 1103515245 + 12345;
+        const int rank = (int)((seed >> 16) % (unsigned)nranks);
+        const struct trace *const t = &traces[rank];
+        const struct access *const x = &t->of[next[rank]];
+        if (next[rank] == t->n || waits(raised, x))
+            continue;
+        for (size_t at = x->at / AR_LINE_BYTES * AR_LINE_BYTES; at < x->end; at += AR_LINE_BYTES)
+            if (x->kind == RAISE || x->kind == WRITE)
+                coherence_write(c, rank, at / AR_LINE_BYTES);
+            else
+                coherence_read(c, rank, at / AR_LINE_BYTES);
+        if (x->kind == RAISE)
+            raised[x->at / sizeof *raised] = x->value;
+        left -= ++next[rank] == t->n;
+    }
+    free(raised);
+}
+
+/* Adds what the model counts for so many chunks of count elements. */
+static void
+add_lines(size_t *all, const struct ar_machine *machine, struct ar_emission *e, size_t count,
+          size_t chunks)
+{
+    struct ar_accesses ranks[RANKS_MAX];
+    struct ar_lines_count lines;
+    e->count = count;
+    for (int rank = 0; rank < e->nranks && chunks > 0; rank++)
+        CHECK(ar_accesses_init(&ranks[rank], rank, e->nranks, sizeof(double), ar_algorithm_source,
+                               e) == AR_OK,
+              "%zu elements, rank %d", count, rank);
+    if (chunks == 0)
+        return;
+    CHECK(ar_lines_count(&lines, machine, ranks, e->nranks, sizeof(double)) == AR_OK, "%d ranks",
+          e->nranks);
+    for (int l = 0; l < machine->ndomains; l++)
+        all[l] += chunks * lines.all[l];
+    for (int rank = 0; rank < e->nranks; rank++)
+        ar_accesses_fini(&ranks[rank]);
+}
+
+/* Enough calls that each slot is used again and again. */
+static void
+check_lines_of(const struct ar_machine *machine, int nranks, struct call call)
+{
+    enum { AGAIN = 6 };
+    const struct call calls[AGAIN] = {call, call, call, call, call, call};
+    const size_t count = counts[call.which];
+    size_t counted[AR_MACHINE_DOMAINS] = {0};
+    struct coherence c;
+    for (int rank = 0; rank < nranks; rank++)
+        record(rank, nranks, calls, AGAIN);
+    coherence_init(&c, machine, nranks, memory_bytes / AR_LINE_BYTES);
+    run_on_caches(&c, nranks, (unsigned)count);
+    const struct ar_node_plan *const plan = group.plan[0][call.which][call.form];
+    struct ar_params params = params_of(call.form);
+    struct ar_emission e = {ar_algorithm_find("shm", 3), &params, nranks, 0};
+    params.whole_bytes = params.whole_bytes == SIZE_MAX ? SIZE_MAX : 0; /* of elements */
+    add_lines(counted, machine, &e, plan->length, count / plan->length);
+    add_lines(counted, machine, &e, count % plan->length, count % plan->length > 0);
+    for (int l = 0; l < machine->ndomains; l++)
+        CHECK(AGAIN * counted[l] == c.moved[l],
+              "%d ranks, %zu elements, form %d, level %d: %zu lines, on caches %zu", nranks, count,
+              call.form, l, AGAIN * counted[l], c.moved[l]);
+    coherence_fini(&c);
+}
+
+/* Caches of a core each, and of two. */
+static void
+check_lines(void)
+{
+    struct ar_machine shared = levels;
+    shared.domains[0].cache_bytes = 1 << 20;
+    for (int p = 2; p <= RANKS_MAX; p++)
+        for (int form = 0; form < FORMS; form++)
+            for (size_t i = 0; i < COUNTS; i++) {
+                const struct call call = {i, (enum form)form, false};
+                check_lines_of(&levels, p, call);
+                check_lines_of(&shared, p, call);
+            }
+}
+
 /* --- the tests --- */
 
 /* Any three, flat, and on three ranks in groups. */
@@ -447,6 +562,7 @@ main(int argc, char **argv)
     for (int rank = 0; rank < RANKS_MAX; rank++)
         traces[rank].of = malloc(ACCESSES_MAX * sizeof *traces[rank].of);
     check_faults();
+    check_lines();
     check_every_three_calls();
     check_long_rows();
     numbers_before = 5;
