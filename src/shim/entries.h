@@ -33,6 +33,7 @@
         (const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,  \
          MPI_Info info, MPI_Request *request),                                                     \
         (in, out, count, type, op, comm, info, request))                                           \
+    ROW(int, MPI_Comm_set_name, comm_set_name, (MPI_Comm comm, const char *name), (comm, name))    \
     ROW(int, MPI_Comm_set_info, comm_set_info, (MPI_Comm comm, MPI_Info info), (comm, info))       \
     ROW(int, MPI_Comm_dup_with_info, comm_dup_with_info,                                           \
         (MPI_Comm comm, MPI_Info info, MPI_Comm * copy), (comm, info, copy))                       \
@@ -49,6 +50,8 @@
         (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,        \
          MPI_Request *request),                                                                    \
         (in, out, count, type, op, comm, request))                                                 \
+    ROW(int, PMPI_Comm_set_name, library_comm_set_name, (MPI_Comm comm, const char *name),         \
+        (comm, name))                                                                              \
     ROW(int, PMPI_Comm_idup, library_comm_idup,                                                    \
         (MPI_Comm comm, MPI_Comm * copy, MPI_Request * request), (comm, copy, request))            \
     ROW(int, PMPI_Finalize, library_finalize, (void), ())
@@ -59,7 +62,7 @@ struct ar_entries {
 };
 
 /* Raised with every change of this file: a stub takes no engine with another number. */
-#define AR_ENGINE_INTERFACE 1
+#define AR_ENGINE_INTERFACE 2
 
 /* All that an engine exports, as ar_mpi_engine. */
 struct ar_mpi_engine {

@@ -9,10 +9,8 @@ struct ar_recorder *
 ar_recorder_create(void)
 {
     struct ar_recorder *const recorder = calloc(1, sizeof *recorder);
-    if (recorder) {
+    if (recorder)
         recorder->comm = MPI_COMM_NULL;
-        recorder->name = "";
-    }
     return recorder;
 }
 
@@ -146,7 +144,7 @@ fill_row(struct ar_row *row, const struct ar_record *record, const char *name)
 }
 
 void
-ar_recorder_collect(const struct ar_recorder *recorder, struct ar_table *table)
+ar_recorder_collect(const struct ar_recorder *recorder, const char *name, struct ar_table *table)
 {
     struct ar_row row;
     /* Pairs with the release in ar_record_begin. */
@@ -156,7 +154,7 @@ ar_recorder_collect(const struct ar_recorder *recorder, struct ar_table *table)
     /* Pairs with the release in ar_recorder_find. */
     const struct ar_record *r = atomic_load_explicit(&recorder->first, memory_order_acquire);
     for (; r; r = atomic_load_explicit(&r->next, memory_order_relaxed)) {
-        fill_row(&row, r, recorder->name);
+        fill_row(&row, r, name);
         if (r == running)
             row.running_ns = ar_clock_ns(ar_clock_since(started));
         if (row.counts.calls > 0 || r == running)

@@ -41,7 +41,7 @@ struct ar_record {
 struct ar_recorder {
     struct ar_recorder *next, *previous; /* of this process: see statistics.c */
     MPI_Comm comm;                       /* whose calls these are; MPI_COMM_NULL: of several */
-    const char *name;                    /* its name, a static text that statistics.c keeps */
+    char name[AR_COMM_TEXT];             /* its name; "": it has none.  See statistics.c */
     _Atomic(struct ar_record *) first;
     struct ar_call_label *labels;
     _Atomic(struct ar_record *) running; /* the call under way; NULL: none */
@@ -76,9 +76,10 @@ struct ar_record *ar_recorder_find_native(struct ar_recorder *recorder,
 MPI_Datatype ar_record_type(MPI_Datatype type);
 MPI_Op ar_record_op(MPI_Op op);
 
-/* Adds all records to the table, as one rank's.  The caller sees to it that the
- * recorder is not destroyed meanwhile. */
-void ar_recorder_collect(const struct ar_recorder *recorder, struct ar_table *table);
+/* Adds all records to the table, as one rank's; name: the communicator's there.  The caller sees to
+ * it that the recorder is not destroyed meanwhile. */
+void ar_recorder_collect(const struct ar_recorder *recorder, const char *name,
+                         struct ar_table *table);
 
 /* Sets all numbers back. */
 void ar_recorder_reset(struct ar_recorder *recorder);

@@ -128,14 +128,13 @@ rename_recorder(struct ar_recorder *recorder)
         return;
     get_name(name, recorder->comm);
     pthread_mutex_lock(&lock);
-    recorder->name = keep_name(name);
+    memcpy(recorder->name, name, sizeof name);
     pthread_mutex_unlock(&lock);
 }
 
-/* Those of comm; MPI_COMM_NULL: of all, none of which is freed meanwhile.  No MPI is called under
- * the lock, which a callback of MPI's takes. */
-static void
-rename_recorders(MPI_Comm comm)
+/* Those of one or of all.  No MPI is called under the lock, which a callback of MPI's takes. */
+void
+ar_statistics_rename(MPI_Comm comm)
 {
     pthread_mutex_lock(&lock);
     struct ar_recorder *r = all.recorders;
@@ -147,6 +146,14 @@ rename_recorders(MPI_Comm comm)
 }
 
 /* --- recorders and what has none --- */
+
+/* Only here is a name kept: of a program that renames a communicator again and again, the last
+ * one.  Under the lock. */
+static void
+collect_recorder(const struct ar_recorder *recorder, struct ar_table *table)
+{
+    ar_recorder_collect(recorder, keep_name(recorder->name), table);
+}
 
 struct ar_recorder *
 ar_statistics_attach(const struct ar_config *config, MPI_Comm comm, uint64_t setup_ns)
@@ -191,7 +198,7 @@ ar_statistics_detach(struct ar_recorder *recorder)
     *(recorder->previous ? &recorder->previous->next : &all.recorders) = recorder->next;
     if (recorder->next)
         recorder->next->previous = recorder->previous;
-    ar_recorder_collect(recorder, &all.gone);
+    collect_recorder(recorder, &all.gone);
     pthread_mutex_unlock(&lock);
     ar_recorder_destroy(recorder);
 }
@@ -304,8 +311,8 @@ merge(struct ar_table *table, MPI_Comm comm)
     return error;
 }
 
-/* Puts the rows of names that any rank of comm has not kept among the others'.  The table is this
- * rank's.  Collective over comm; without memory calls count as lost. */
+/* Puts the rows of names that any rank of comm has not kept among the others'; there is such a
+ * rank. The table is this rank's.  Collective over comm; without memory calls count as lost. */
 static int
 agree_on_names(struct ar_table *table, MPI_Comm comm)
 {
@@ -369,10 +376,10 @@ collect(struct ar_table *table)
 {
     pthread_mutex_lock(&lock);
     for (const struct ar_recorder *r = all.recorders; r; r = r->next)
-        ar_recorder_collect(r, table);
+        collect_recorder(r, table);
     add_rows(table, &all.gone);
     if (all.stateless)
-        ar_recorder_collect(all.stateless, table);
+        collect_recorder(all.stateless, table);
     pthread_mutex_unlock(&lock);
 }
 
@@ -453,7 +460,7 @@ ar_statistics_part(MPI_Comm comm)
     PMPI_Comm_size(comm, &nranks);
     if (!ar_all(comm, nranks >= all.most_ranks))
         return;
-    rename_recorders(comm);
+    ar_statistics_rename(comm);
     collect(&table);
     add_rows(&all.passed_on, &table);
     pthread_mutex_lock(&lock); /* what was gathered is forgotten */
@@ -487,7 +494,7 @@ ar_statistics_end(bool is_together)
     if (atomic_exchange(&all.ended, 1))
         return;
     if (is_together)
-        rename_recorders(MPI_COMM_NULL);
+        ar_statistics_rename(MPI_COMM_NULL);
     collect(&table);
     ar_table_sign(&table, own_rank());
     print(&table);

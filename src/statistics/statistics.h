@@ -28,6 +28,10 @@ struct ar_recorder *ar_statistics_attach(const struct ar_config *config, MPI_Com
  */
 void ar_statistics_detach(struct ar_recorder *recorder);
 
+/* The program has named comm, on which there may be no recorder; MPI_COMM_NULL: it may have named
+ * any communicator, and none is freed meanwhile. */
+void ar_statistics_rename(MPI_Comm comm);
+
 /* Are numbers to be gathered when communicators are freed?  They are in programs without a world,
  * where we cannot see the end. */
 bool ar_statistics_are_parted(void);

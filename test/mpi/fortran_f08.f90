@@ -1,5 +1,5 @@
 ! use mpi_f08: INTEGER, REAL(8), COMPLEX, LOGICAL, 2INTEGER, MPI_IN_PLACE, with and
-! without ierror, a user op and a derived type.
+! without ierror, a user op and a derived type.  With an argument it leaves without MPI_Finalize.
 module ops
     use mpi_f08
     use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
@@ -39,6 +39,8 @@ program fortran_f08
     call test_logical
     call test_pair
     call test_user_op
+    call MPI_Comm_set_name(MPI_COMM_WORLD, 'by Fortran', ierror)
+    if (command_argument_count() > 0) stop
     call MPI_Finalize()
     if (failures > 0) stop 1
 

@@ -1,5 +1,5 @@
 ! use mpi: INTEGER, DOUBLE PRECISION, COMPLEX, LOGICAL, 2INTEGER, MPI_IN_PLACE,
-! a user op and a derived type.
+! a user op and a derived type.  With an argument it leaves without MPI_Finalize.
 program fortran_mpi
     use mpi
     implicit none
@@ -17,6 +17,8 @@ program fortran_mpi
     call test_logical
     call test_pair
     call test_user_op
+    call MPI_Comm_set_name(MPI_COMM_WORLD, 'by Fortran', ierror)
+    if (command_argument_count() > 0) stop
     call MPI_Finalize(ierror)
     if (failures > 0) stop 1
 

@@ -7,7 +7,8 @@
  *   halves   3 calls on halves of the world, none on all of it
  *   exit     5 calls on the world, then exit without MPI_Finalize
  *   passing  a nonblocking call, nothing else
- *   hang     5 calls; rank 0, which tells its process, waits in one more for the others
+ *   hang     5 calls; the world gets a name; rank 0, which tells its process, waits in one more for
+ *            the others
  *   derived  calls with types and ops that are not predefined
  *   named    calls on copies of the world: 1 on "first", 2 on one that gets its name afterwards and
  *            is freed, 3 on one that gets its name afterwards and is not, 4 on one without a name,
@@ -94,6 +95,7 @@ static void
 hang(void)
 {
     call_on_world(5);
+    MPI_Comm_set_name(MPI_COMM_WORLD, "the new name");
     if (world.rank == 0) {
         printf("waits: %ld\n", (long)getpid());
         fflush(stdout);

@@ -149,7 +149,7 @@ status=$?
     expect_calls session ring 5
 }
 
-# At a signal, a rank that waits in an allreduce tells so.
+# At a signal, a rank that waits in an allreduce tells so, and by which name the communicator goes now.
 rm -f "$scratch"/stats*
 title="a signal"
 preload 2 ALLREDUCE_STATS_SIGNAL=USR2 "$programs/statistics" hang >"$scratch/out" 2>&1 &
@@ -168,6 +168,7 @@ while [ ! -s "$file.rank0" ] && [ $tries -lt 200 ]; do
 done
 wait $job || fail "$title: ended with an error"
 expect_field "$file.rank0" MPI_DOUBLE calls 5
+expect_field "$file.rank0" MPI_DOUBLE comm 'the new name'
 [ "$(field running_ns <"$file.rank0")" -gt 100000000 ] || fail "$title: no call under way"
 expect_field "$file" MPI_DOUBLE calls 12
 expect_field "$file" MPI_DOUBLE running_ns null
