@@ -75,6 +75,7 @@ start_clock(void)
 static const char other_names[] = "(others)";
 static char names[NAMES][AR_COMM_TEXT];    /* "": none yet.  Under the lock */
 static unsigned char unkept[UNKEPT_BYTES]; /* under the lock */
+static bool has_unkept;                    /* the same */
 
 /* Cut to room, between characters. */
 static void
@@ -116,7 +117,17 @@ keep_name(const char *name)
     }
     unsigned char mask, *const byte = unkept_byte(unkept, name, &mask);
     *byte |= mask;
+    has_unkept = true;
     return other_names;
+}
+
+static bool
+kept_all_names(void)
+{
+    pthread_mutex_lock(&lock);
+    const bool kept_all = !has_unkept;
+    pthread_mutex_unlock(&lock);
+    return kept_all;
 }
 
 /* The program may have named it since. */
@@ -347,13 +358,15 @@ gather(struct ar_table *table, MPI_Comm comm)
     struct ar_quiet quiet;
     ar_quiet_begin(&quiet, comm);
     const bool is_made = PMPI_Comm_split(comm, 0, 0, &own) == MPI_SUCCESS;
-    const bool have_all = ar_all(comm, is_made);
+    int of_all[] = {is_made, kept_all_names()};
+    const bool have_all =
+        ar_reduce_all(of_all, 2, MPI_INT, MPI_LAND, comm) == MPI_SUCCESS && of_all[0];
     ar_quiet_end(&quiet);
     if (is_made && !have_all)
         PMPI_Comm_free(&own);
     if (!have_all)
         return false;
-    int error = agree_on_names(table, own);
+    int error = of_all[1] ? MPI_SUCCESS : agree_on_names(table, own);
     if (!error)
         error = merge(table, own);
     PMPI_Comm_free(&own);
