@@ -1,0 +1,76 @@
+#!/bin/sh
+# What runs in MPI is handed to the helper for the launcher's MPI library; else to that for MPI 5's ABI; else it is refused, but
+# for doctor, which tells what is wrong from any MPI.  The helpers here are scripts that tell their names and arguments.
+set -u
+installed=$(sed -n 's/^#define AR_PKGLIBEXECDIR "\(.*\)"$/\1/p' installed.h)
+for helper in "$installed"/allreduce-*; do
+    [ ! -e "$helper" ] || {
+        echo "skipped: $helper would be found"
+        exit 77
+    }
+done
+here=$(mktemp -d) || exit 99
+trap 'rm -rf "$here"' EXIT
+failed=0
+fail() {
+    echo "FAIL: $*"
+    failed=1
+}
+
+cp allreduce "$here" || exit 99
+# offer FAMILY...: there are helpers for these, and no others.
+offer() {
+    rm -f "$here"/allreduce-*
+    for family in "$@"; do
+        # shellcheck disable=SC2016 # expanded by the script
+        printf '#!/bin/sh\necho "${0##*/}" "$@"\n' >"$here/allreduce-$family"
+        chmod +x "$here/allreduce-$family"
+    done
+}
+
+# expect STATUS TEXT VARIABLE=VALUE... -- SUBCOMMAND [ARGUMENT...]: says that, begun by a launcher that sets these.
+expect() {
+    status=$1
+    text=$2
+    shift 2
+    variables=
+    while [ "$1" != -- ]; do
+        variables="$variables $1"
+        shift
+    done
+    shift
+    # shellcheck disable=SC2086 # words
+    said=$(env $variables "$here/allreduce" "$@" 2>&1 </dev/null)
+    [ $? -eq "$status" ] || fail "$variables $*: exit status is not $status"
+    # shellcheck disable=SC2254 # a pattern
+    case $said in
+    $text) ;;
+    *) fail "$variables $*: said '$said'" ;;
+    esac
+}
+
+hydra='PMI_RANK=0 MPI_LOCALRANKID=0 PMI_SIZE=2'
+mpirun='OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_SIZE=2'
+for variable in $(env | sed -n -E 's/^((OMPI|PMIX?|PALS|FLUX|MV2|SLURM|MPI)_[A-Z_]*)=.*/\1/p'); do
+    unset "$variable"
+done
+
+# shellcheck disable=SC2086 # words
+for command in bench tune model doctor; do
+    offer mpich openmpi abi
+    expect 0 "allreduce-mpich $command -x" $hydra -- $command -x
+    expect 0 "allreduce-openmpi $command -x" $mpirun -- $command -x
+    offer abi
+    expect 0 "allreduce-abi $command -x" $hydra -- $command -x
+    expect 0 "allreduce-abi $command -x" $mpirun -- $command -x
+done
+
+offer "$AR_MPI_FAMILY"
+foreign=$mpirun
+[ "$AR_MPI_FAMILY" != openmpi ] || foreign=$hydra
+# shellcheck disable=SC2086 # words
+expect 0 "allreduce-$AR_MPI_FAMILY doctor" $foreign -- doctor
+# shellcheck disable=SC2086 # words
+expect 1 'allreduce bench: it runs in MPI, and this launcher starts programs of *, for which there is no allreduce-*; *' \
+    $foreign -- bench
+exit $failed
