@@ -197,10 +197,11 @@ try_memory(bool by_name)
 {
     const size_t bytes = (size_t)1 << 20;
     struct ar_shared shared;
-    void *const memory = ar_shared_make(&shared, by_name, bytes);
+    const struct ar_shared_parts all = {0, bytes, 0, 1};
+    void *const memory = ar_shared_make(&shared, by_name, bytes, &all, 1);
     if (!memory)
         return errno;
-    void *const again = ar_shared_open(&shared, bytes);
+    void *const again = ar_shared_open(&shared, bytes, NULL, 0);
     const int error = again ? 0 : errno;
     if (again)
         munmap(again, bytes);

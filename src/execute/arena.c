@@ -108,6 +108,22 @@ table_bytes(const struct ar_arena *s)
     return ((size_t)s->stride * AR_DOMAINS * sizeof(int) + 63) & ~(size_t)63;
 }
 
+/* Of what is before the slots. */
+static size_t
+front_bytes(const struct ar_arena *s)
+{
+    return (size_t)s->pieces * sizeof(struct head) + table_bytes(s);
+}
+
+/* The slots that a rank has in all pieces.  It writes them, and so has them near. */
+static struct ar_shared_parts
+slots_of(const struct ar_arena *s, int rank)
+{
+    return (struct ar_shared_parts){front_bytes(s) + (size_t)rank * s->slot_bytes, s->slot_bytes,
+                                    (size_t)s->stride * s->slot_bytes,
+                                    (size_t)s->pieces * (size_t)s->slots};
+}
+
 /* An arena for these needs, not mapped yet. */
 static struct ar_arena
 describe(const struct ar_piece_needs *needs, int nranks)
@@ -119,7 +135,7 @@ describe(const struct ar_piece_needs *needs, int nranks)
                          .slots = needs->slots,
                          .neighbours = needs->neighbours,
                          .slot_bytes = needs->slot_bytes};
-    s.bytes = (size_t)s.pieces * (sizeof(struct head) + piece_bytes(&s)) + table_bytes(&s);
+    s.bytes = front_bytes(&s) + (size_t)s.pieces * piece_bytes(&s);
     return s;
 }
 
@@ -150,9 +166,10 @@ make(struct offer *offer, const struct ar_piece_needs *needs, int nranks, bool b
         offer->needs.pieces = 1;
         s = describe(&offer->needs, nranks);
     }
-    s.memory = by_name ? NULL : ar_shared_make(&offer->shared, false, s.bytes);
+    const struct ar_shared_parts own[] = {{0, front_bytes(&s), 0, 1}, slots_of(&s, 0)};
+    s.memory = by_name ? NULL : ar_shared_make(&offer->shared, false, s.bytes, own, 2);
     if (!s.memory)
-        s.memory = ar_shared_make(&offer->shared, true, s.bytes);
+        s.memory = ar_shared_make(&offer->shared, true, s.bytes, own, 2);
     if (s.memory) {
         atomic_store_explicit(&head_of(&s, 0)->users, nranks, memory_order_relaxed);
     } else {
@@ -214,7 +231,8 @@ map_new(MPI_Comm comm, int rank, int nranks, struct offer *offer, void *memory)
         *s = described;
         s->number = offer->shared.number;
         s->is_kept = offer->is_kept;
-        s->memory = rank == 0 ? memory : ar_shared_open(&offer->shared, s->bytes);
+        const struct ar_shared_parts own = slots_of(s, rank);
+        s->memory = rank == 0 ? memory : ar_shared_open(&offer->shared, s->bytes, &own, 1);
     }
     const bool is_mapped = s && s->memory;
     MPI_Group group = is_mapped && s->is_kept ? ar_group_of(comm, nranks) : MPI_GROUP_NULL;
@@ -337,8 +355,7 @@ ar_piece_borrow(struct ar_piece *piece, MPI_Comm comm, int rank, int nranks,
         return false;
     *piece = (struct ar_piece){
         .arena = s,
-        .slots = s->memory + (size_t)s->pieces * sizeof(struct head) + table_bytes(s) +
-                 (size_t)offer.index * piece_bytes(s),
+        .slots = s->memory + front_bytes(s) + (size_t)offer.index * piece_bytes(s),
         .slot_bytes = s->slot_bytes,
         .stride = s->stride,
         .ranks = s->neighbours > s->stride ? s->neighbours : s->stride,

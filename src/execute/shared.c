@@ -19,15 +19,27 @@ name_of(uint64_t number, char *text)
     return text;
 }
 
+/* Without memory behind the parts, a lack of it would be a SIGBUS at the first touch.  The kernel
+ * takes what is near the core that asks.  NULL, and errno tells why. */
 static void *
-map(int fd, size_t bytes)
+map(int fd, size_t bytes, const struct ar_shared_parts *parts, size_t nparts)
 {
+    for (size_t i = 0; i < nparts; i++)
+        for (size_t k = 0; k < parts[i].n; k++) {
+            const off_t begin = (off_t)(parts[i].begin + k * parts[i].step);
+            do
+                errno = posix_fallocate(fd, begin, (off_t)parts[i].bytes);
+            while (errno == EINTR);
+            if (errno)
+                return NULL;
+        }
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     return p == MAP_FAILED ? NULL : p;
 }
 
 void *
-ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes)
+ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes,
+               const struct ar_shared_parts *parts, size_t nparts)
 {
     char name[NAME_TEXT];
     int fd;
@@ -45,10 +57,8 @@ ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes)
     }
     if (fd < 0)
         return NULL;
-    /* Without this, a lack of memory would be a SIGBUS at the first touch. */
-    const int lack = posix_fallocate(fd, 0, (off_t)bytes);
-    void *const memory = lack ? NULL : map(fd, bytes);
-    const int error = lack ? lack : errno;
+    void *const memory = ftruncate(fd, (off_t)bytes) ? NULL : map(fd, bytes, parts, nparts);
+    const int error = errno;
     if (by_name)
         close(fd);
     if (!memory)
@@ -73,7 +83,8 @@ is_file(int fd, uint64_t number)
 }
 
 void *
-ar_shared_open(const struct ar_shared *shared, size_t bytes)
+ar_shared_open(const struct ar_shared *shared, size_t bytes, const struct ar_shared_parts *parts,
+               size_t nparts)
 {
     char path[64], name[NAME_TEXT], host[sizeof shared->host] = "";
     const bool by_name = shared->pid == 0;
@@ -91,7 +102,8 @@ ar_shared_open(const struct ar_shared *shared, size_t bytes)
     if (fd < 0)
         return NULL;
     errno = ESRCH; /* /proc shows another process of this number */
-    void *const memory = by_name || is_file(fd, shared->number) ? map(fd, bytes) : NULL;
+    void *const memory =
+        by_name || is_file(fd, shared->number) ? map(fd, bytes, parts, nparts) : NULL;
     const int error = errno;
     close(fd);
     errno = error;

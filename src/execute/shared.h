@@ -14,15 +14,25 @@ struct ar_shared {
     char host[65];   /* the maker's */
 };
 
-/* Makes bytes of zeroed memory, mapped by this process.  By name it is a file in /dev/shm until
+/* n parts of a memory, of so many bytes each: the first at begin, each step bytes behind the one
+ * before. */
+struct ar_shared_parts {
+    size_t begin, bytes, step, n;
+};
+
+/* Makes room for bytes, mapped by this process.  By name it is a file in /dev/shm until
  * ar_shared_hide.  Else it has no name: nothing is left behind if the job is killed, no limit of
  * /dev/shm counts, and processes can map it that are on a host of the same name and see this
- * process in their /proc.  NULL where it cannot be made, and errno tells why. */
-void *ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes);
+ * process in their /proc.  The parts, of which there are nparts rows, become zeroed memory near the
+ * core that this process runs on; to touch another part before a process has given it memory could
+ * end in a SIGBUS.  NULL where it cannot be made, and errno tells why. */
+void *ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes,
+                     const struct ar_shared_parts *parts, size_t nparts);
 
-/* Maps what another process made; NULL if it cannot be found here or mapped, and errno tells why.
- */
-void *ar_shared_open(const struct ar_shared *shared, size_t bytes);
+/* Maps what another process made, and gives the parts memory in the same way; NULL if it cannot be
+ * found here or mapped, or memory lacks, and errno tells why. */
+void *ar_shared_open(const struct ar_shared *shared, size_t bytes,
+                     const struct ar_shared_parts *parts, size_t nparts);
 
 /* A number for a text; those of different texts differ, but for chance. */
 uint64_t ar_hash(const char *text);

@@ -23,6 +23,10 @@ with_shm 1m $alone true 2>/dev/null || {
     exit 77
 }
 
+# Each rank gives its own part memory.
+expect_ok "memory behind all parts" launch 3 env LD_PRELOAD="$library" ALLREDUCE_ALGO=shm "$programs/backed"
+[ "$(grep -c '^[12] mappings, 0 bytes' "$scratch/out")" -eq 3 ] || fail "memory behind all parts: $(cat "$scratch/out")"
+
 # expect_memory WHAT ROW SIZE [COMMAND...]: with a /dev/shm of SIZE, ranks under COMMAND run shm as ROW.
 expect_memory() {
     what=$1
