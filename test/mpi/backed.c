@@ -1,4 +1,5 @@
-/* Ranks share memory; all of it is there before it is touched.  As root, who may ask for the files that are mapped. */
+/* Ranks share memory; all of it is there before it is touched.  As root, who may ask for the files
+ * that are mapped. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
