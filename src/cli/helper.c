@@ -42,26 +42,85 @@ ar_helper_find(char path[PATH_MAX], const char *family)
     return false;
 }
 
-/* Becomes the helper for the launcher's MPI library; or else that for MPI 5's ABI, which this
- * library may have, too; or else for the family otherwise, if that is not NULL.  argv[0] is
- * "allreduce SUBCOMMAND". */
+/* Why the dynamic linker cannot load the file, as "libmpich.so.12: cannot open shared object file:
+ * ..."; "" if it can, or cannot be asked. */
+static void
+find_obstacle(char *why, size_t room, const char *path)
+{
+    static const char mark[] = "error while loading shared libraries: ";
+    struct ar_executable file;
+    char *const said = !ar_executable_examine(&file, path) && file.kind == AR_EXECUTABLE_DYNAMIC
+                           ? ar_executable_libraries(&file)
+                           : NULL;
+    const char *const reason = said ? strstr(said, mark) : NULL;
+    *why = '\0';
+    if (reason)
+        snprintf(why, room, "%.*s", (int)strcspn(reason + strlen(mark), "\n"),
+                 reason + strlen(mark));
+    free(said);
+}
+
+/* The first of these families' helpers that the dynamic linker can load, or else the first that
+ * there is, and why it cannot.  False: there is none. */
+static bool
+find_first(char path[PATH_MAX], char *why, size_t room, const char *const *families)
+{
+    char found[PATH_MAX], obstacle[512];
+    *path = '\0';
+    for (; *families; families++) {
+        if (!ar_helper_find(found, *families))
+            continue;
+        find_obstacle(obstacle, sizeof obstacle, found);
+        if (*path && *obstacle)
+            continue;
+        memcpy(path, found, sizeof found);
+        snprintf(why, room, "%s", obstacle);
+        if (!*obstacle)
+            break;
+    }
+    return *path;
+}
+
 static int
-hand_over(int argc, char **argv, const char *otherwise)
+become(const char *path, int argc, char **argv)
+{
+    char name[] = "allreduce";
+    char **const words = calloc((size_t)argc + 2, sizeof *words);
+    if (!words) {
+        fprintf(stderr, "%s: out of memory\n", argv[0]);
+        return AR_EXIT_FAILED;
+    }
+    words[0] = name;
+    words[1] = strchr(argv[0], ' ') + 1;
+    memcpy(words + 2, argv + 1, (size_t)argc * sizeof *words);
+    execv(path, words);
+    fprintf(stderr, "%s: %s: %s\n", argv[0], path, strerror(errno));
+    free(words);
+    return AR_EXIT_FAILED;
+}
+
+/* Whose helpers may do it. */
+enum helpers { HELPERS_OF_LAUNCHER, HELPERS_OF_ANY };
+
+/* Becomes the helper for the launcher's MPI library; or else that for MPI 5's ABI, which this
+ * library may have, too; or else, where any may do it or no launcher tells whose it is, one that
+ * can be loaded.  argv[0] is "allreduce SUBCOMMAND". */
+static int
+hand_over(int argc, char **argv, enum helpers helpers)
 {
     struct ar_launcher launcher;
     const bool is_told = ar_launcher_find(&launcher, NULL) && launcher.family;
     const char *const family = is_told ? launcher.family : AR_MPI_FAMILY;
-    char path[PATH_MAX], name[] = "allreduce", list[128];
-    char **const words = calloc((size_t)argc + 2, sizeof *words);
-    if (words && (ar_helper_find(path, family) || ar_helper_find(path, "abi") ||
-                  (otherwise && ar_helper_find(path, otherwise)))) {
-        words[0] = name;
-        words[1] = strchr(argv[0], ' ') + 1;
-        memcpy(words + 2, argv + 1, (size_t)argc * sizeof *words);
-        execv(path, words);
-        fprintf(stderr, "%s: %s: %s\n", argv[0], path, strerror(errno));
-    } else if (!words) {
-        fprintf(stderr, "%s: out of memory\n", argv[0]);
+    const bool is_any = helpers == HELPERS_OF_ANY || !is_told;
+    const char *const families[] = {
+        family, "abi", is_any ? AR_MPI_FAMILY : NULL, "mpich", "openmpi", "other", NULL};
+    char path[PATH_MAX], why[512], list[128];
+    if (find_first(path, why, sizeof why, families)) {
+        if (!*why)
+            return become(path, argc, argv);
+        if (ar_rank_in_job() == 0)
+            fprintf(stderr, "%s: %s: %s; load the module of that MPI, or set LD_LIBRARY_PATH\n",
+                    argv[0], path, why);
     } else if (ar_rank_in_job() == 0) {
         char *const library = ar_preload_find();
         ar_engines_list(list, sizeof list, library ? library : "");
@@ -72,31 +131,30 @@ hand_over(int argc, char **argv, const char *otherwise)
             argv[0], ar_family_title(family), family, list);
         free(library);
     }
-    free(words);
     return AR_EXIT_FAILED;
 }
 
 int
 ar_cli_bench(int argc, char **argv)
 {
-    return hand_over(argc, argv, NULL);
+    return hand_over(argc, argv, HELPERS_OF_LAUNCHER);
 }
 
 int
 ar_cli_tune(int argc, char **argv)
 {
-    return hand_over(argc, argv, NULL);
+    return hand_over(argc, argv, HELPERS_OF_LAUNCHER);
 }
 
 int
 ar_cli_model(int argc, char **argv)
 {
-    return hand_over(argc, argv, NULL);
+    return hand_over(argc, argv, HELPERS_OF_LAUNCHER);
 }
 
 /* Which says that the launcher is not that MPI's. */
 int
 ar_cli_doctor(int argc, char **argv)
 {
-    return hand_over(argc, argv, AR_MPI_FAMILY);
+    return hand_over(argc, argv, HELPERS_OF_ANY);
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # What runs in MPI is handed to the helper for the launcher's MPI library; else to that for MPI 5's ABI; else it is refused, but
-# for doctor, which tells what is wrong from any MPI.  The helpers here are scripts that tell their names and arguments.
+# for doctor, which tells what is wrong from any MPI.  The helpers here are scripts that tell their names and arguments, or
+# programs with a library that is nowhere.
 set -u
 installed=$(sed -n 's/^#define AR_PKGLIBEXECDIR "\(.*\)"$/\1/p' installed.h)
 for helper in "$installed"/allreduce-*; do
@@ -24,6 +25,14 @@ offer() {
     for family in "$@"; do
         # shellcheck disable=SC2016 # expanded by the script
         printf '#!/bin/sh\necho "${0##*/}" "$@"\n' >"$here/allreduce-$family"
+        chmod +x "$here/allreduce-$family"
+    done
+}
+
+# break_helpers FAMILY...: those of these lack a library.
+break_helpers() {
+    for family in "$@"; do
+        sed 's/libc\.so\.6/libx.so.6/' allreduce >"$here/allreduce-$family"
         chmod +x "$here/allreduce-$family"
     done
 }
@@ -63,6 +72,23 @@ for command in bench tune model doctor; do
     offer abi
     expect 0 "allreduce-abi $command -x" $hydra -- $command -x
     expect 0 "allreduce-abi $command -x" $mpirun -- $command -x
+done
+
+# One of several MPI libraries may be missing on this machine, or in this container.
+offer openmpi
+break_helpers mpich
+expect 0 'allreduce-openmpi doctor' -- doctor
+offer mpich
+break_helpers openmpi
+expect 0 'allreduce-mpich doctor' -- doctor
+offer
+break_helpers mpich openmpi
+expect 1 "allreduce doctor: $here/allreduce-*: libx.so.6: *; load the module of that MPI, or set LD_LIBRARY_PATH" -- doctor
+# shellcheck disable=SC2086 # words
+for command in bench doctor; do
+    offer abi
+    break_helpers mpich
+    expect 0 "allreduce-abi $command" $hydra -- $command
 done
 
 offer "$AR_MPI_FAMILY"
