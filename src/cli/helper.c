@@ -104,13 +104,14 @@ enum helpers { HELPERS_OF_LAUNCHER, HELPERS_OF_ANY };
 
 /* Becomes the helper for the launcher's MPI library; or else that for MPI 5's ABI, which this
  * library may have, too; or else, where any may do it or no launcher tells whose it is, one that
- * can be loaded.  argv[0] is "allreduce SUBCOMMAND". */
+ * can be loaded.  supposed: the family where no launcher tells.  argv[0] is "allreduce SUBCOMMAND".
+ */
 static int
-hand_over(int argc, char **argv, enum helpers helpers)
+hand_over(int argc, char **argv, enum helpers helpers, const char *supposed)
 {
     struct ar_launcher launcher;
     const bool is_told = ar_launcher_find(&launcher, NULL) && launcher.family;
-    const char *const family = is_told ? launcher.family : AR_MPI_FAMILY;
+    const char *const family = is_told ? launcher.family : supposed;
     const bool is_any = helpers == HELPERS_OF_ANY || !is_told;
     const char *const families[] = {
         family, "abi", is_any ? AR_MPI_FAMILY : NULL, "mpich", "openmpi", "other", NULL};
@@ -137,24 +138,32 @@ hand_over(int argc, char **argv, enum helpers helpers)
 int
 ar_cli_bench(int argc, char **argv)
 {
-    return hand_over(argc, argv, HELPERS_OF_LAUNCHER);
+    return hand_over(argc, argv, HELPERS_OF_LAUNCHER, AR_MPI_FAMILY);
 }
 
 int
 ar_cli_tune(int argc, char **argv)
 {
-    return hand_over(argc, argv, HELPERS_OF_LAUNCHER);
+    return hand_over(argc, argv, HELPERS_OF_LAUNCHER, AR_MPI_FAMILY);
 }
 
 int
 ar_cli_model(int argc, char **argv)
 {
-    return hand_over(argc, argv, HELPERS_OF_LAUNCHER);
+    return hand_over(argc, argv, HELPERS_OF_LAUNCHER, AR_MPI_FAMILY);
 }
 
-/* Which says that the launcher is not that MPI's. */
+/* Which says, if need be, that the launcher is not that MPI's.  The first argument that is no
+ * option is a program, whose MPI library it is about. */
 int
 ar_cli_doctor(int argc, char **argv)
 {
-    return hand_over(argc, argv, HELPERS_OF_ANY);
+    struct ar_executable program;
+    const char *family = NULL;
+    int i = 1;
+    while (i < argc && argv[i][0] == '-')
+        i++;
+    if (i < argc && !ar_executable_examine(&program, argv[i]))
+        family = ar_preload_family(&program);
+    return hand_over(argc, argv, HELPERS_OF_ANY, family ? family : AR_MPI_FAMILY);
 }

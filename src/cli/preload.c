@@ -127,6 +127,16 @@ find_mpi(const char *libraries)
     return (struct mpi_library){"", NULL};
 }
 
+const char *
+ar_preload_family(const struct ar_executable *executable)
+{
+    char *const libraries =
+        executable->kind == AR_EXECUTABLE_DYNAMIC ? ar_executable_libraries(executable) : NULL;
+    const char *const family = libraries ? find_mpi(libraries).family : NULL;
+    free(libraries);
+    return family;
+}
+
 /* Is library among those that the linker would load?  Else says what the linker complains about,
  * without the list of those it loads. */
 static bool

@@ -52,6 +52,10 @@ int ar_preload_set(const char *library);
 /* Takes what is ours out of LD_PRELOAD.  0, or -1 without memory. */
 int ar_preload_clear(void);
 
+/* Whose ABI has the MPI library that the program would load?  As ar_soname_is_mpi says it; NULL:
+ * none that is known, or that cannot be told. */
+const char *ar_preload_family(const struct ar_executable *executable);
+
 /* With LD_PRELOAD as ar_preload_set leaves it: will the program have the library, is there an
  * engine for its MPI, and was it started by a launcher of its own MPI?  If not, or if that cannot
  * be told, writes why to the stream; 0 if it may run. */
