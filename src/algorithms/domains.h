@@ -3,6 +3,7 @@
 #define AR_DOMAINS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "algorithms/grouping.h"
 
@@ -37,9 +38,17 @@ struct ar_levels {
      * numbers that follow each other are a group, >= 2, ascending; the last group may be smaller.
      */
     int value[AR_GROUPING_LEVELS - 1];
+    int sizes; /* NAMES: the first so many values are sizes, of groups inside the innermost domain;
+                  fewer than n */
 };
 
 bool ar_levels_equal(const struct ar_levels *a, const struct ar_levels *b);
+
+/* What AUTO is for a vector of so many bytes, as NAMES: all names; and for short vectors, where all
+ * ranks are bound, groups of about eight ranks inside domains of many.  By the model those take
+ * less than half the time on 64 cores without other levels, and more than no groups for long
+ * vectors on fewer cores (doc/scale.md). */
+struct ar_levels ar_levels_auto(const struct ar_domains *domains, size_t bytes);
 
 /* Can these levels be anything but flat?  domains NULL: nothing is known. */
 bool ar_levels_may_group(const struct ar_levels *levels, const struct ar_domains *domains);

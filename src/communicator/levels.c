@@ -66,7 +66,7 @@ has_unbound(const struct ar_domains *domains, const struct ar_levels *asked)
 {
     for (int r = 0; r < domains->nranks; r++) {
         bool is_bound = false;
-        for (int i = 0; i < asked->n; i++)
+        for (int i = asked->sizes; i < asked->n; i++)
             is_bound |= domains->of[asked->value[i]][r] >= 0;
         if (!is_bound)
             return true;
@@ -94,10 +94,13 @@ ar_levels_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d
     if (d->choice.kind != AR_CHOICE_ALGORITHM || c->nranks == 1 ||
         !(d->choice.algorithm->takes & AR_TAKES_LEVELS))
         return MPI_SUCCESS;
-    const struct ar_levels asked = asked_of(c, d);
+    struct ar_levels asked = asked_of(c, d);
+    const bool is_auto = asked.kind == AR_LEVELS_AUTO;
     const struct ar_domains *const domains = find_domains(c, comm, &error);
     if (error)
         return error;
+    if (is_auto && domains)
+        asked = ar_levels_auto(domains, d->key.count * d->key.size);
     if (!ar_levels_may_group(&asked, domains)) {
         if (params->levels.kind == AR_LEVELS_NAMES)
             params->levels = (struct ar_levels){.kind = AR_LEVELS_FLAT};
@@ -112,7 +115,7 @@ ar_levels_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d
         params->grouping = &kept->grouping;
         return MPI_SUCCESS;
     }
-    if (asked.kind == AR_LEVELS_AUTO)
+    if (is_auto)
         return MPI_SUCCESS;
     params->levels = (struct ar_levels){.kind = AR_LEVELS_FLAT};
     if (d->node && asked.kind == AR_LEVELS_NAMES)

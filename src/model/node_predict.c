@@ -2,6 +2,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "algorithms/nodes.h"
 #include "select/words.h"
@@ -67,11 +68,15 @@ find_accesses(struct ar_accesses **all, struct source *from)
 
 /* --- the groups --- */
 
-/* The machine's levels that have the name of one of ours.  room: AR_DOMAINS * nranks entries. */
+/* The machine's levels that have the name of one of ours; of those that it has not all ranks share
+ * one.  room: AR_DOMAINS * nranks entries. */
 static void
 find_domains(struct ar_domains *domains, int *room, const struct ar_machine *m, int nranks)
 {
     *domains = (struct ar_domains){.nranks = nranks};
+    memset(room, 0, AR_DOMAINS * (size_t)nranks * sizeof *room);
+    for (int d = 0; d < AR_DOMAINS; d++)
+        domains->of[d] = room + (size_t)d * (size_t)nranks;
     for (int l = 0; l < m->ndomains; l++) {
         const int d = ar_word_among(ar_word_of(m->domains[l].name), ar_domain_names);
         if (d < 0)
@@ -79,7 +84,6 @@ find_domains(struct ar_domains *domains, int *room, const struct ar_machine *m, 
         int *const of = room + (size_t)d * (size_t)nranks;
         for (int r = 0; r < nranks; r++)
             of[r] = r / m->domains[l].ranks;
-        domains->of[d] = of;
     }
 }
 
@@ -209,6 +213,8 @@ ar_node_predict(struct ar_node_prediction *prediction, const struct ar_question 
     from.chunk = (struct ar_emission){q->choice->algorithm, &from.params, q->nranks, 0};
     find_form(&from);
     find_domains(&domains, room, q->machine, q->nranks);
+    if (from.params.levels.kind == AR_LEVELS_AUTO)
+        from.params.levels = ar_levels_auto(&domains, q->count * q->element_bytes);
     int error = ar_levels_group(&grouping, &p.levels, &from.params.levels, &domains, q->nranks);
     if (!error) {
         from.params.domains = &domains;

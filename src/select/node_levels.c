@@ -27,20 +27,24 @@ next_word(struct ar_word *text)
     return word;
 }
 
-/* Adds a level behind the others, if it may stand there. */
+/* Adds a level behind the others, if it may stand there: no size behind a name. */
 static bool
 add(struct ar_levels *levels, struct ar_word word)
 {
     const int name = ar_word_among(word, ar_domain_names);
-    const enum ar_levels_kind kind = name < 0 ? AR_LEVELS_SIZES : AR_LEVELS_NAMES;
+    const bool is_size = name < 0, has_names = levels->kind == AR_LEVELS_NAMES;
     int value = name;
-    if ((name < 0 && !ar_word_int(word, 2, INT_MAX, &value)) || levels->n == LEVELS_MAX ||
-        (levels->n > 0 && levels->kind != kind))
+    if ((is_size && (has_names || !ar_word_int(word, 2, INT_MAX, &value))) ||
+        levels->n == LEVELS_MAX)
         return false;
-    for (int i = 0; i < levels->n; i++)
-        if (levels->value[i] == value || (name < 0 && levels->value[i] > value))
+    if (is_size && levels->n > 0 && levels->value[levels->n - 1] >= value)
+        return false;
+    if (!is_size && !has_names)
+        levels->sizes = levels->n;
+    for (int i = levels->sizes; !is_size && i < levels->n; i++)
+        if (levels->value[i] == value)
             return false;
-    levels->kind = kind;
+    levels->kind = is_size ? AR_LEVELS_SIZES : AR_LEVELS_NAMES;
     levels->value[levels->n++] = value;
     return true;
 }
@@ -66,10 +70,11 @@ ar_levels_tell(struct ar_text *why, struct ar_word word)
     struct ar_nearest nearest;
     ar_text_add(why, "auto; flat; any of ");
     ar_text_list(why, ar_domain_names);
-    ar_text_add(why,
-                " with + between them; or 1 to %d numbers of ranks from 2 on that ascend, as "
-                "in 4+16",
-                LEVELS_MAX);
+    ar_text_add(
+        why,
+        " with + between them; or numbers of ranks from 2 on that ascend, as in 4+16, before "
+        "names, too, as in 8+socket; 1 to %d in all",
+        LEVELS_MAX);
     ar_nearest_init(&nearest, word);
     for (int i = 0; kind_names[i]; i++)
         ar_nearest_offer(&nearest, ar_word_of(kind_names[i]));
@@ -85,7 +90,7 @@ ar_levels_print(struct ar_text *t, const struct ar_levels *levels)
         ar_text_add(t, "%s", kind_names[levels->kind]);
     for (int i = 0; i < levels->n; i++) {
         ar_text_add(t, "%s", i ? "+" : "");
-        if (levels->kind == AR_LEVELS_NAMES)
+        if (levels->kind == AR_LEVELS_NAMES && i >= levels->sizes)
             ar_text_add(t, "%s", ar_domain_names[levels->value[i]]);
         else
             ar_text_add(t, "%d", levels->value[i]);

@@ -1,10 +1,10 @@
 /* The text of the parameter levels, and of ALLREDUCE_LEVELS.  Pure.
  *
- *   levels = auto | flat | name { separator name } | digits { separator digits }
- *   name   = l3 | numa | socket (each once, in any order)
+ *   levels = auto | flat | number { separator number } | { number separator } name { separator name
+ * } name   = l3 | numa | socket (each once, in any order)
  *
- * Numbers are of ranks and ascend.  A parameter has + for the separator, since commas part
- * parameters; the variable may have either. */
+ * Numbers are of ranks and ascend; before names they cut what shares the innermost of these.  A
+ * parameter has + for the separator, since commas part parameters; the variable may have either. */
 #ifndef AR_NODE_LEVELS_H
 #define AR_NODE_LEVELS_H
 

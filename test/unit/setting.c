@@ -65,9 +65,9 @@ static const struct {
              {3, {2, 2, 2}}, {3, {7, 1, 3}}, {2, {100, 100}}, {4, {2, 3, 2, 2}}};
 
 static const struct ar_levels levels[] = {{.kind = AR_LEVELS_FLAT},
-                                          {AR_LEVELS_SIZES, 1, {2}},
-                                          {AR_LEVELS_SIZES, 2, {3, 8}},
-                                          {AR_LEVELS_SIZES, 3, {2, 4, 12}}};
+                                          {AR_LEVELS_SIZES, 1, {2}, 0},
+                                          {AR_LEVELS_SIZES, 2, {3, 8}, 0},
+                                          {AR_LEVELS_SIZES, 3, {2, 4, 12}, 0}};
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 #define ROOTS         5

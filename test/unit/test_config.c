@@ -796,8 +796,12 @@ levels_are_read_in_either_way_of_writing(void **state)
     ar_config_destroy(config);
     assert_setting_refused("ALLREDUCE_LEVELS", "4,2",
                            "column 1: '4,2'; allowed: auto; flat; any of l3, numa, socket with + "
-                           "between them; or 1 to 5 numbers of ranks from 2 on that ascend, as in "
-                           "4+16");
+                           "between them; or numbers of ranks from 2 on that ascend, as in 4+16, "
+                           "before names, too, as in 8+socket; 1 to 5 in all");
+    set("ALLREDUCE_LEVELS", "8,numa");
+    config = assert_rebuilds();
+    assert_non_null(strstr(config->text, "ALLREDUCE_LEVELS=8+numa\n"));
+    ar_config_destroy(config);
 }
 
 static void
@@ -805,6 +809,10 @@ levels_that_change_bits_are_refused_where_these_must_stay(void **state)
 {
     (void)state;
     set("ALLREDUCE_DETERMINISM", "run");
+    assert_setting_refused("ALLREDUCE_LEVELS", "8+numa",
+                           "8+numa goes by the cores that ranks are bound to, and "
+                           "ALLREDUCE_DETERMINISM=run asks for more; allowed: auto, which is flat "
+                           "then, flat, numbers");
     assert_setting_refused("ALLREDUCE_LEVELS", "numa",
                            "numa goes by the cores that ranks are bound to, and "
                            "ALLREDUCE_DETERMINISM=run asks for more; allowed: auto, which is flat "

@@ -196,7 +196,8 @@ asked(struct ar_levels levels, const struct ar_domains *domains, int n, struct a
 static void
 numbers_cut_runs_of_ranks_anew_in_each_larger_group(void **state)
 {
-    const struct ar_levels sizes = {AR_LEVELS_SIZES, 2, {4, 6}}, all = {AR_LEVELS_SIZES, 1, {64}};
+    const struct ar_levels sizes = {AR_LEVELS_SIZES, 2, {4, 6}, 0},
+                           all = {AR_LEVELS_SIZES, 1, {64}, 0};
     struct ar_levels found;
     (void)state;
     expect(asked(sizes, NULL, 10, &found), true, 3, "[0 1 2 3][4 5][6 7 8 9]",
@@ -215,7 +216,7 @@ names_take_what_is_known(void **state)
     static const int cache[] = {0, 0, 2, 2, 4, 4, 6, 6}, socket[] = {0, 0, 0, 0, 4, 4, 4, 4};
     const struct ar_domains domains = {8, {cache, NULL, socket}};
     const struct ar_levels automatic = {.kind = AR_LEVELS_AUTO}, flat = {.kind = AR_LEVELS_FLAT};
-    const struct ar_levels named = {AR_LEVELS_NAMES, 2, {AR_DOMAIN_SOCKET, AR_DOMAIN_NUMA}};
+    const struct ar_levels named = {AR_LEVELS_NAMES, 2, {AR_DOMAIN_SOCKET, AR_DOMAIN_NUMA}, 0};
     struct ar_levels found;
     (void)state;
     expect(asked(automatic, &domains, 8, &found), true, 3, "[0 1][2 3][4 5][6 7]",
@@ -229,6 +230,57 @@ names_take_what_is_known(void **state)
     expect(asked(automatic, NULL, 8, &found), true, 1, NULL, NULL);
     expect(asked(automatic, &domains, 6, &found), true, 1, NULL, NULL); /* of other ranks */
     assert_false(ar_levels_may_group(&automatic, NULL) || ar_levels_may_group(&flat, &domains));
+}
+
+static void
+numbers_cut_what_shares_the_innermost_name(void **state)
+{
+    /* Ranks take turns among the sockets. */
+    static const int socket[] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1}, node[10] = {0};
+    const struct ar_domains domains = {10, {NULL, node, socket}};
+    const struct ar_levels mixed = {AR_LEVELS_NAMES, 3, {2, 4, AR_DOMAIN_SOCKET}, 2};
+    const struct ar_levels lost = {AR_LEVELS_NAMES, 2, {4, AR_DOMAIN_NUMA}, 1};
+    struct ar_levels found;
+    (void)state;
+    expect(asked(mixed, &domains, 10, &found), false, 4, "[0 2][4 6][8][1 3][5 7][9]",
+           "[0 2 4 6][8][1 3 5 7][9]");
+    assert_true(ar_levels_equal(&found, &mixed));
+    expect(asked(lost, &domains, 10, &found), true, 2, "[0 1 2 3][4 5 6 7][8 9]", NULL);
+    assert_true(found.kind == AR_LEVELS_SIZES && found.n == 1 && found.value[0] == 4);
+    expect(asked(mixed, NULL, 10, &found), true, 1, NULL, NULL);
+}
+
+/* The values that auto has for n ranks in domains of so many. */
+static void
+expect_auto(int n, int in_domain, size_t bytes, int sizes, int first, int second)
+{
+    int socket[256];
+    const struct ar_domains domains = {n, {NULL, NULL, socket}};
+    for (int r = 0; r < n; r++)
+        socket[r] = r / in_domain;
+    const struct ar_levels levels = ar_levels_auto(&domains, bytes);
+    assert_true(levels.kind == AR_LEVELS_NAMES && levels.n == sizes + AR_DOMAINS);
+    assert_int_equal(levels.sizes, sizes);
+    assert_true(sizes < 1 || levels.value[0] == first);
+    assert_true(sizes < 2 || levels.value[1] == second);
+}
+
+static void
+auto_cuts_large_domains_for_short_vectors(void **state)
+{
+    int unbound[64] = {0};
+    const struct ar_domains some = {64, {NULL, NULL, unbound}}, none = {64, {NULL, NULL, NULL}};
+    (void)state;
+    expect_auto(64, 64, 8, 1, 8, 0);
+    expect_auto(64, 32, (size_t)64 << 10, 1, 8, 0);
+    expect_auto(64, 32, ((size_t)64 << 10) + 1, 0, 0, 0);
+    expect_auto(48, 16, 8, 0, 0, 0);
+    expect_auto(34, 17, 8, 1, 6, 0);
+    expect_auto(192, 192, 8, 2, 8, 64);
+    assert_int_equal(ar_levels_auto(&some, 8).sizes, 1);
+    unbound[5] = -1;
+    assert_int_equal(ar_levels_auto(&some, 8).sizes, 0);
+    assert_int_equal(ar_levels_auto(&none, 8).sizes, 0);
 }
 
 /* As on machines of several sockets in each NUMA node. */
@@ -315,6 +367,8 @@ main(void)
         cmocka_unit_test(lanes_of_unequal_groups_are_sound),
         cmocka_unit_test(numbers_cut_runs_of_ranks_anew_in_each_larger_group),
         cmocka_unit_test(names_take_what_is_known),
+        cmocka_unit_test(numbers_cut_what_shares_the_innermost_name),
+        cmocka_unit_test(auto_cuts_large_domains_for_short_vectors),
         cmocka_unit_test(the_level_with_fewer_domains_is_the_outer_one),
         cmocka_unit_test(the_cores_of_a_machine_give_its_levels),
     };

@@ -414,7 +414,7 @@ static const struct ar_levels flat = {.kind = AR_LEVELS_FLAT}, by_auto = {.kind 
 static void
 shm_goes_by_the_levels_of_the_machine(void **state)
 {
-    const struct ar_levels fours = {AR_LEVELS_SIZES, 1, {4}};
+    const struct ar_levels fours = {AR_LEVELS_SIZES, 1, {4}, 0};
     (void)state;
     const struct ar_node_prediction all = predict(&node_of_caches, 16, 8, flat);
     const struct ar_node_prediction found = predict(&node_of_caches, 16, 8, by_auto);

@@ -593,6 +593,7 @@ every_parameter_is_read_and_printed(void **state)
     assert_non_null(strstr(set_and_print("levels", "flat"), ",levels=flat)"));
     assert_non_null(strstr(set_and_print("levels", "4+16"), ",levels=4+16)"));
     assert_non_null(strstr(set_and_print("levels", "Socket+L3"), ",levels=socket+l3)"));
+    assert_non_null(strstr(set_and_print("levels", "2+8+numa+socket"), ",levels=2+8+numa+socket)"));
     assert_null(strstr(set_and_print("levels", "auto"), "levels"));
 }
 
@@ -600,15 +601,19 @@ static void
 levels_that_make_no_sense_are_refused(void **state)
 {
     static const char allowed[] =
-        "; allowed: auto; flat; any of l3, numa, socket with + between them; or 1 to 5 numbers of "
-        "ranks from 2 on that ascend, as in 4+16";
+        "; allowed: auto; flat; any of l3, numa, socket with + between them; or numbers of ranks "
+        "from 2 on that ascend, as in 4+16, before names, too, as in 8+socket; 1 to 5 in all";
     (void)state;
     assert_refused("shm(levels=0)", 12, "levels cannot be '0'");
     assert_refused("shm(levels=1+4)", 12, "levels cannot be '1+4'");
     assert_refused("shm(levels=16+4)", 12, "levels cannot be '16+4'");
     assert_refused("shm(levels=4+4)", 12, "levels cannot be '4+4'");
     assert_refused("shm(levels=2+4+8+16+32+64)", 12, "levels cannot be '2+4+8+16+32+64'");
-    assert_refused("shm(levels=4+numa)", 12, "levels cannot be '4+numa'");
+    assert_refused("shm(levels=numa+4)", 12, "levels cannot be 'numa+4'");
+    assert_refused("shm(levels=8+4+numa)", 12, "levels cannot be '8+4+numa'");
+    assert_refused("shm(levels=2+4+8+l3+numa+socket)", 12,
+                   "levels cannot be '2+4+8+l3+numa+socket'");
+    assert_refused("shm(levels=4+numa+numa)", 12, "levels cannot be '4+numa+numa'");
     assert_refused("shm(levels=l3+l3)", 12, "levels cannot be 'l3+l3'");
     assert_refused("shm(levels=flat+l3)", 12, "levels cannot be 'flat+l3'");
     assert_refused("shm(levels=4+)", 12, "levels cannot be '4+'");
