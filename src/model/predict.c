@@ -28,6 +28,12 @@
 #define LOCKSTEP_LEAST  ((size_t)1 << 16)
 #define LOCKSTEP_MARGIN 4
 
+/* Schedules of so many rounds are always looked at, and of this part of the steps that are allowed:
+ * to find out which ranks are alike takes some dozens of schedules. */
+#define ROUNDS_LEAST    ((size_t)1 << 13)
+#define PART_FOR_ROUNDS 16
+#define STEPS_OF_ROUND  4
+
 struct predictor {
     const struct ar_question *q;
     struct ar_prediction *p;
@@ -117,6 +123,7 @@ conclude(struct predictor *a, const struct ar_moment *ended, const struct ar_pro
     p->nsampled = full->sample.size;
     p->simulated = a->simulated;
     p->messages = full->nmessages * a->simulated;
+    p->steps += full->nsteps * a->simulated;
     p->busiest = end > 0 ? a->network.links[link].busy / end : 0;
     ar_network_name(&a->network, link, p->link, sizeof p->link);
     p->ports = 0;
@@ -187,6 +194,7 @@ simulate(struct predictor *a, const struct ar_sample *sample)
     const bool has_tail = is_all && a->nsegments > 1 && rest > 0 && a->simulated == a->nsegments;
     struct ar_program full, tail = {.nrounds = 0};
     int error = ar_program_init(&full, sample, row, params, is_all ? count : a->padded, most);
+    a->p->steps += error == AR_ERR_PARAM ? most : full.nsteps;
     if (error)
         return error;
     if (has_tail)
@@ -266,17 +274,42 @@ add_chain(const struct predictor *a, struct ar_moment *segment)
     }
 }
 
+static size_t
+rounds_looked_at(const struct predictor *a)
+{
+    const size_t part = a->q->most_steps / PART_FOR_ROUNDS;
+    return part > ROUNDS_LEAST ? part : ROUNDS_LEAST;
+}
+
+/* Has one rank alone so many rounds that looking at some ranks takes too long?  The time of the
+ * row's card stands for them then. */
+static bool
+is_too_long(const struct predictor *a)
+{
+    const struct ar_question *const q = a->q;
+    const struct ar_rates none = {.B = INFINITY};
+    const double rounds = ar_card_value(q->choice->algorithm, AR_CARD_ROUNDS, &q->choice->params,
+                                        q->nranks, (double)a->padded * padded_bytes(a), &none);
+    return rounds > (double)rounds_looked_at(a);
+}
+
 static int
 predict(struct predictor *a)
 {
     const struct ar_question *const q = a->q;
     const struct ar_sample all = {AR_SYMMETRY_NONE, q->nranks, q->nranks};
     struct ar_sample sample = all;
-    struct ar_lockstep estimate;
+    struct ar_lockstep estimate = {0};
+    if (is_too_long(a)) {
+        add_chain(a, &estimate.segment);
+        follow(a, estimate.segment, 0, AR_QUALITY_ESTIMATE);
+        return AR_OK;
+    }
     int error = ar_lockstep_rank(&estimate, q, &a->network, a->padded, padded_bytes(a));
     if (error)
         return error;
     a->steps = estimate.steps;
+    a->p->steps += estimate.steps;
     const size_t steps = estimate.steps * (size_t)q->nranks;
     if (steps <= q->most_steps / segments_of(a, 1) / PART_FOR_ALL) {
         error = simulate(a, &all);
@@ -288,10 +321,12 @@ predict(struct predictor *a)
     a->p->ports = estimate.ports;
     if (q->limit > 0 && a->p->end.at > q->limit)
         return AR_OK;
+    if (a->steps > STEPS_OF_ROUND * rounds_looked_at(a))
+        return AR_OK; /* one rank's answer stands */
     error = AR_OK;
     if (is_even(a))
-        error = ar_sample_find(&sample, q->nranks / a->network.nnodes, q->choice->algorithm,
-                               &q->choice->params, a->padded);
+        error = ar_sample_find(&sample, &a->p->steps, q->nranks / a->network.nnodes,
+                               q->choice->algorithm, &q->choice->params, a->padded);
     if (error)
         return error;
     if (sample.symmetry != AR_SYMMETRY_NONE)
@@ -309,6 +344,7 @@ predict(struct predictor *a)
     error = ar_lockstep(&estimate, q, &a->network, a->padded, padded_bytes(a));
     if (error)
         return error;
+    a->p->steps += estimate.steps;
     follow(a, estimate.segment, estimate.busy,
            estimate.regular ? AR_QUALITY_APPROXIMATE : AR_QUALITY_ESTIMATE);
     a->p->ports = estimate.ports;

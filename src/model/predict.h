@@ -39,6 +39,7 @@ struct ar_prediction {
     size_t simulated; /* segments; 0 or 1 where the others follow as fast as what is busiest */
     double pace;      /* ns that another segment takes, where some are not simulated */
     size_t messages;  /* simulated */
+    size_t steps;     /* of schedules that were looked at, and of those simulated: what it cost */
     size_t ports;     /* messages that a rank receives in one round, at most */
     double busiest;   /* share of the time that the busiest link was busy; 0 without simulation */
     char link[AR_PREDICT_LINK]; /* what that link is */

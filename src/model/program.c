@@ -34,7 +34,6 @@ struct builder {
     struct ar_half *receives; /* as the rank sees it; at: in the order in which they are posted */
     size_t nreceives;
     size_t rounds_room, messages_room, receives_room;
-    size_t steps;
 };
 
 /* Room for what a schedule adds. */
@@ -79,7 +78,7 @@ add_schedule(struct builder *b, int rank, const struct ar_schedule *s)
         }
     }
     p->rounds[p->nrounds] = (struct ar_program_round){p->nmessages, b->nreceives, 0, 0};
-    b->steps += s->nsteps;
+    p->nsteps += s->nsteps;
     return AR_OK;
 }
 
@@ -120,7 +119,7 @@ ar_program_init(struct ar_program *program, const struct ar_sample *sample,
         error = ar_algorithm_emit(row, &s, rank, sample->nranks, count, params);
         if (error)
             break;
-        error = b.steps + s.nsteps > most ? AR_ERR_PARAM : add_schedule(&b, rank, &s);
+        error = program->nsteps + s.nsteps > most ? AR_ERR_PARAM : add_schedule(&b, rank, &s);
         ar_schedule_fini(&s);
         program->first_round[rank + 1] = program->nrounds;
     }
@@ -173,27 +172,43 @@ same_steps(const struct ar_sample *sample, const struct ar_schedule *of_rank,
     return true;
 }
 
+/* What samples are tried with. */
+struct trial {
+    const struct ar_algorithm *row;
+    const struct ar_params *params;
+    size_t count;
+    struct ar_schedule first; /* rank 0's, which may be as long as all others' together */
+    size_t steps;             /* that were emitted */
+};
+
 static int
-compare_ranks(bool *alike, const struct ar_sample *sample, int rank, int other,
-              const struct ar_algorithm *row, const struct ar_params *params, size_t count)
+emit(struct trial *t, struct ar_schedule *s, int rank, int nranks)
 {
-    struct ar_schedule of_rank, of_other;
-    int error = ar_algorithm_emit(row, &of_rank, rank, sample->nranks, count, params);
+    const int error = ar_algorithm_emit(t->row, s, rank, nranks, t->count, t->params);
+    t->steps += error ? 0 : s->nsteps;
+    return error;
+}
+
+static int
+compare_ranks(bool *alike, const struct ar_sample *sample, int rank, int other, struct trial *t)
+{
+    struct ar_schedule of_rank = t->first, of_other;
+    int error = rank > 0 ? emit(t, &of_rank, rank, sample->nranks) : AR_OK;
     if (error)
         return error;
-    error = ar_algorithm_emit(row, &of_other, other, sample->nranks, count, params);
+    error = emit(t, &of_other, other, sample->nranks);
     if (!error) {
         *alike = same_steps(sample, &of_rank, &of_other);
         ar_schedule_fini(&of_other);
     }
-    ar_schedule_fini(&of_rank);
+    if (rank > 0)
+        ar_schedule_fini(&of_rank);
     return error;
 }
 
 /* Compares ranks of the sample with some of those that they stand for. */
 static int
-is_alike(bool *alike, const struct ar_sample *sample, const struct ar_algorithm *row,
-         const struct ar_params *params, size_t count)
+is_alike(bool *alike, const struct ar_sample *sample, struct trial *t)
 {
     const long groups = sample->nranks / sample->size;
     int error = AR_OK;
@@ -205,17 +220,15 @@ is_alike(bool *alike, const struct ar_sample *sample, const struct ar_algorithm 
                                     : (int)(i * 30011L % sample->size);
         /* In the next group, in the last, and in some between. */
         const long group = i == 0 ? 1 : i == 1 ? groups - 1 : 1 + (i * 40503L) % (groups - 1);
-        error = compare_ranks(alike, sample, rank, rank + (int)group * sample->size, row, params,
-                              count);
+        error = compare_ranks(alike, sample, rank, rank + (int)group * sample->size, t);
     }
     return error;
 }
 
 #define UNITS_TRIED 9 /* the last is 256 units */
 
-int
-ar_sample_find(struct ar_sample *sample, int unit, const struct ar_algorithm *row,
-               const struct ar_params *params, size_t count)
+static int
+find_sample(struct ar_sample *sample, int unit, struct trial *t)
 {
     const int n = sample->nranks;
     for (int symmetry = AR_SYMMETRY_TURN; symmetry <= AR_SYMMETRY_FLIP; symmetry++)
@@ -225,7 +238,7 @@ ar_sample_find(struct ar_sample *sample, int unit, const struct ar_algorithm *ro
             if (tried.size > n / 2 || n % tried.size > 0 ||
                 (symmetry == AR_SYMMETRY_FLIP && (n & (n - 1)) != 0))
                 break;
-            const int error = is_alike(&alike, &tried, row, params, count);
+            const int error = is_alike(&alike, &tried, t);
             if (error)
                 return error;
             if (alike) {
@@ -234,4 +247,18 @@ ar_sample_find(struct ar_sample *sample, int unit, const struct ar_algorithm *ro
             }
         }
     return AR_OK;
+}
+
+int
+ar_sample_find(struct ar_sample *sample, size_t *steps, int unit, const struct ar_algorithm *row,
+               const struct ar_params *params, size_t count)
+{
+    struct trial t = {row, params, count, .steps = 0};
+    int error = emit(&t, &t.first, 0, sample->nranks);
+    if (error)
+        return error;
+    error = find_sample(sample, unit, &t);
+    ar_schedule_fini(&t.first);
+    *steps += t.steps;
+    return error;
 }

@@ -32,11 +32,13 @@ enum { FIRST_SIZES = 4 };
 
 #define ELEMENT_BYTES ((size_t)8)
 
-/* Candidates for one size that are simulated at once. */
-#define AT_ONCE ((size_t)3)
+/* Candidates for one size that are simulated at once.  More of them are fewer waves, for which all
+ * ranks wait. */
+#define AT_ONCE ((size_t)8)
 
-/* Enough to simulate the short schedules of all ranks. */
-#define STEPS_OF_RANK ((size_t)16)
+/* One of those that seem to win gets so many times the steps of an estimate: of more than 1000
+ * ranks, too, so that none waits longer for it. */
+#define MOST_ESTIMATES ((size_t)16)
 
 /* An estimate leaves out some of what ranks wait for; rarely it is too long. */
 #define ESTIMATE_AT_BEST  0.85
@@ -361,15 +363,14 @@ int
 ar_advise(struct ar_advice *advice, const struct ar_advice_request *request,
           const struct ar_advice_helpers *helpers)
 {
-    struct search s = {
-        .request = request,
-        .helpers = helpers,
-        .sizes = sizes,
-        .nsizes = SIZES,
-        .effort = {.estimate = request->most_steps,
-                   .all = 1024 * request->most_steps,
-                   .most = 32 * request->most_steps + STEPS_OF_RANK * (size_t)request->nranks,
-                   .a_message = 3}}; /* to send, to receive, to reduce */
+    struct search s = {.request = request,
+                       .helpers = helpers,
+                       .sizes = sizes,
+                       .nsizes = SIZES,
+                       .effort = {.estimate = request->most_steps,
+                                  .all = 1024 * request->most_steps,
+                                  .most = MOST_ESTIMATES * request->most_steps,
+                                  .a_message = 3}}; /* to send, to receive, to reduce */
     int error = search_init(&s, SIZE_MAX);
     if (error)
         return error;

@@ -750,6 +750,62 @@ advice_is_the_same_whoever_gives_the_answers(void **state)
     }
 }
 
+/* Counts what the busiest of 256 helpers does in each wave, as ar_advise_together deals it. */
+struct busiest {
+    struct stranger stranger;
+    size_t steps;
+};
+
+static int
+ask_counted(void *context, const struct ar_advice_task *tasks, size_t n,
+            struct ar_advice_answer *answers)
+{
+    enum { HELPERS = 256 };
+    struct busiest *const b = context;
+    size_t of[HELPERS] = {0}, most = 0;
+    const int error = ask_strangers(&b->stranger, tasks, n, answers);
+    for (size_t i = 0; i < n; i++) {
+        of[i % HELPERS] += answers[i].prediction.steps;
+        most = of[i % HELPERS] > most ? of[i % HELPERS] : most;
+    }
+    b->steps += most;
+    return error;
+}
+
+static size_t
+steps_of_asking(int nranks)
+{
+    struct ar_machine machine = ar_machine_flat(A, 0.1, 0.1);
+    struct ar_advice advice;
+    machine.ranks_per_node = 8;
+    machine.node = (struct ar_travel){
+        .latency = 200, .overhead = 50, .per_byte = 0.05, .eager_bytes = SIZE_MAX};
+    int *const node_of = ar_machine_place(&machine, nranks);
+    const struct ar_advice_request request = {.machine = &machine,
+                                              .node_of = node_of,
+                                              .nranks = nranks,
+                                              .scratch_bytes = (size_t)64 << 20,
+                                              .most_steps = AR_ADVISE_STEPS};
+    struct busiest b = {.stranger = {.request = &request}};
+    const struct ar_advice_helpers helpers = {ask_counted, &b};
+    assert_int_equal(ar_advise_candidates(&b.stranger.list, &request, SIZE_MAX), AR_OK);
+    assert_int_equal(ar_advise(&advice, &request, &helpers), AR_OK);
+    assert_true(advice.n > 1);
+    ar_candidates_fini(&b.stranger.list);
+    free(node_of);
+    return b.steps;
+}
+
+/* Nobody waits longer where there are more ranks. */
+static void
+advice_takes_no_more_steps_on_65536_ranks_than_on_1000(void **state)
+{
+    (void)state;
+    const size_t few = steps_of_asking(1000), many = steps_of_asking(65536);
+    print_message("steps of the busiest helpers: %zu on 1000 ranks, %zu on 65536\n", few, many);
+    assert_true(few > 0 && many <= few);
+}
+
 /* --- machine files --- */
 
 static void
@@ -1072,6 +1128,7 @@ main(void)
         cmocka_unit_test(leaders_are_not_taken_for_the_others),
         cmocka_unit_test(advice_keeps_to_what_may_serve),
         cmocka_unit_test(advice_is_the_same_whoever_gives_the_answers),
+        cmocka_unit_test(advice_takes_no_more_steps_on_65536_ranks_than_on_1000),
         cmocka_unit_test(a_machine_is_what_its_file_says),
         cmocka_unit_test(a_node_has_the_levels_of_its_file),
         cmocka_unit_test(a_machine_printed_reads_back),
