@@ -39,7 +39,7 @@ parse(int key, char *argument, struct argp_state *state)
     case ARGP_KEY_ARG:
         ar_cli_need_jansson("report");
         if (request->n == FILES_MAX)
-            argp_error(state, "two files at most: '%s' is too much", argument);
+            argp_error(state, "unexpected argument '%s': report reads one file or two", argument);
         request->paths[request->n++] = argument;
         return 0;
     case ARGP_KEY_NO_ARGS:

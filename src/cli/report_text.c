@@ -103,7 +103,7 @@ advise(const struct ar_facts *facts)
                    ar_time_print((double)ar_row_own_ns(f->better), time, sizeof time),
                    ar_time_print(ar_facts_seconds(facts, f->saves_ns) * 1e9, saved, sizeof saved));
         else
-            printf("what else there is: mpiexec -n %d allreduce bench --sizes %s\n",
+            printf("to compare algorithms: mpiexec -n %d allreduce bench --sizes %s\n",
                    f->row->key.nranks,
                    ar_size_print(ar_size_bin_first(f->row->key.bin), size, sizeof size));
     }

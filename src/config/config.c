@@ -89,10 +89,11 @@ levels_break_promise(const struct ar_config *config, struct ar_text *why)
     if (level == AR_DETERMINISM_ORDER || ar_levels_keep(&config->levels) >= level)
         return false;
     ar_levels_print(why, &config->levels);
-    ar_text_add(why,
-                " goes by the cores that ranks are bound to, and ALLREDUCE_DETERMINISM=%s asks for "
-                "more; allowed: auto, which is flat then, flat, numbers",
-                ar_determinism_names[level]);
+    ar_text_add(
+        why,
+        " goes by the cores that ranks are bound to, and ALLREDUCE_DETERMINISM=%s needs more; "
+        "allowed: auto, which is flat then, flat, numbers",
+        ar_determinism_names[level]);
     return true;
 }
 

@@ -98,7 +98,7 @@ ar_alarm_print(const struct ar_alarm *alarm, char *text, size_t room)
     ar_size_print(ar_size_bin_last(key->bin), last, sizeof last);
     /* A rule where another algorithm did better; else where to look. */
     if (strcmp(alarm->quick->key.ran, key->ran) == 0)
-        ar_text_add(&t, "; what else there is: mpiexec -n %d allreduce bench --sizes %s",
+        ar_text_add(&t, "; to compare algorithms: mpiexec -n %d allreduce bench --sizes %s",
                     key->nranks, first);
     else
         ar_text_add(&t, "; a rule that may mend it: %s:%s-%s@%d", alarm->quick->key.ran, first,

@@ -86,10 +86,9 @@ ar_determinism_forbids(enum ar_determinism level, const struct ar_rules *rules, 
                         ar_choice_print(choice, name, sizeof name));
         else
             ar_text_add(
-                why, "%s keeps its bits by %s alone, and",
-                ar_choice_print(choice, name, sizeof name),
+                why, "%s guarantees only level '%s';", ar_choice_print(choice, name, sizeof name),
                 ar_determinism_names[ar_algorithm_keeps(choice->algorithm, &choice->params)]);
-        ar_text_add(why, " ALLREDUCE_DETERMINISM=%s asks for more; allowed: auto, ",
+        ar_text_add(why, " ALLREDUCE_DETERMINISM=%s needs more; allowed: auto, ",
                     ar_determinism_names[level]);
         add_rows_that_keep(why, level_of_rows(level));
         return true;

@@ -24,7 +24,7 @@
 #include "model/lines.h"
 #include "reduce/reduce.h"
 #include "schedule/schedule.h"
-#include "test/unit/coherence.h"
+#include "../unit/coherence.h"
 
 /* --- recording --- */
 

@@ -383,9 +383,9 @@ what_breaks_the_promise_is_refused(void **state)
     assert_breaks("run", algo, "native", "ALLREDUCE_ALGO: column 1: native promises nothing");
     assert_breaks("order", algo, "ring;0", "ALLREDUCE_ALGO: column 6: native promises nothing");
     assert_breaks("placement", algo, "butterfly:0-64K;hier_ring",
-                  "column 17: hier_ring keeps its bits by run alone, and ALLREDUCE_DETERMINISM="
-                  "placement asks for more; allowed: auto, star, ");
-    assert_breaks("size", algo, "ring", "ring keeps its bits by placement alone");
+                  "column 17: hier_ring guarantees only level 'run'; ALLREDUCE_DETERMINISM="
+                  "placement needs more; allowed: auto, star, ");
+    assert_breaks("size", algo, "ring", "ring guarantees only level 'placement'");
     assert_breaks("size", algo, "knomial:0-64K;rhd",
                   "column 15: knomial and rhd combine in different orders");
     assert_breaks("size", algo, "knomial:0-64K", "knomial and butterfly combine in different");
@@ -436,7 +436,7 @@ the_program_must_keep_the_promise_too(void **state)
     struct ar_config *base = good_config();
     struct ar_config *config = ar_config_with_program(base, "ring");
     assert_int_equal(config->error, AR_ERR_SYNTAX);
-    assert_non_null(strstr(config->problem, "the program's choice: column 1: ring keeps"));
+    assert_non_null(strstr(config->problem, "the program's choice: column 1: ring guarantees"));
     ar_config_destroy(config);
     ar_config_destroy(base);
 }
@@ -811,11 +811,11 @@ levels_that_change_bits_are_refused_where_these_must_stay(void **state)
     set("ALLREDUCE_DETERMINISM", "run");
     assert_setting_refused("ALLREDUCE_LEVELS", "8+numa",
                            "8+numa goes by the cores that ranks are bound to, and "
-                           "ALLREDUCE_DETERMINISM=run asks for more; allowed: auto, which is flat "
+                           "ALLREDUCE_DETERMINISM=run needs more; allowed: auto, which is flat "
                            "then, flat, numbers");
     assert_setting_refused("ALLREDUCE_LEVELS", "numa",
                            "numa goes by the cores that ranks are bound to, and "
-                           "ALLREDUCE_DETERMINISM=run asks for more; allowed: auto, which is flat "
+                           "ALLREDUCE_DETERMINISM=run needs more; allowed: auto, which is flat "
                            "then, flat, numbers");
     set("ALLREDUCE_LEVELS", "4,16");
     ar_config_destroy(good_config());
