@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../unit/coherence.h"
 #include "algorithms/grouping.h"
 #include "check.h"
 #include "execute/cell.h"
@@ -24,7 +25,6 @@
 #include "model/lines.h"
 #include "reduce/reduce.h"
 #include "schedule/schedule.h"
-#include "../unit/coherence.h"
 
 /* --- recording --- */
 
