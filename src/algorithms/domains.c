@@ -59,6 +59,8 @@ find_named(struct given *given, const struct ar_levels *levels, const struct ar_
         if (!is_asked || !domains->of[d])
             continue;
         const int count = count_domains(domains->of[d], domains->nranks);
+        if (count == 0)
+            continue;
         int at = given->n++;
         for (; at > 0 && counts[at - 1] < count; at--) {
             counts[at] = counts[at - 1];

@@ -99,6 +99,9 @@ ar_levels_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d
     const struct ar_domains *const domains = find_domains(c, comm, &error);
     if (error)
         return error;
+    /* Of ranks that share cores each further round waits for a turn of all. */
+    if (is_auto && domains && c->memory[AR_MEMORY_SHORT].node.is_crowded)
+        return MPI_SUCCESS;
     if (is_auto && domains)
         asked = ar_levels_auto(domains, d->key.count * d->key.size);
     if (!ar_levels_may_group(&asked, domains)) {

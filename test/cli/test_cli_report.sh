@@ -136,6 +136,6 @@ refuse 'empty: is empty' 1 allreduce report "$here/empty"
 refuse 'bad: line 2: no row' 1 allreduce report "$here/bad"
 refuse 'nothing: No such file' 1 allreduce report "$here/nothing"
 refuse 'ALLREDUCE_STATS' 2 allreduce report
-refuse 'two files' 2 allreduce report a b c
+refuse 'one file or two' 2 allreduce report a b c
 refuse "cannot be '0'" 2 allreduce report --bandwidth 0 a
 exit $failed

@@ -237,6 +237,8 @@ numbers_cut_what_shares_the_innermost_name(void **state)
 {
     /* Ranks take turns among the sockets. */
     static const int socket[] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1}, node[10] = {0};
+    static const int nowhere[] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    const struct ar_levels automatic = {.kind = AR_LEVELS_AUTO};
     const struct ar_domains domains = {10, {NULL, node, socket}};
     const struct ar_levels mixed = {AR_LEVELS_NAMES, 3, {2, 4, AR_DOMAIN_SOCKET}, 2};
     const struct ar_levels lost = {AR_LEVELS_NAMES, 2, {4, AR_DOMAIN_NUMA}, 1};
@@ -245,6 +247,10 @@ numbers_cut_what_shares_the_innermost_name(void **state)
     expect(asked(mixed, &domains, 10, &found), false, 4, "[0 2][4 6][8][1 3][5 7][9]",
            "[0 2 4 6][8][1 3 5 7][9]");
     assert_true(ar_levels_equal(&found, &mixed));
+    const struct ar_domains no_cache = {10, {nowhere, node, socket}};
+    expect(asked(mixed, &no_cache, 10, &found), false, 4, "[0 2][4 6][8][1 3][5 7][9]",
+           "[0 2 4 6][8][1 3 5 7][9]");
+    expect(asked(automatic, &no_cache, 10, &found), false, 2, "[0 2 4 6 8][1 3 5 7 9]", NULL);
     expect(asked(lost, &domains, 10, &found), true, 2, "[0 1 2 3][4 5 6 7][8 9]", NULL);
     assert_true(found.kind == AR_LEVELS_SIZES && found.n == 1 && found.value[0] == 4);
     expect(asked(mixed, NULL, 10, &found), true, 1, NULL, NULL);
