@@ -24,7 +24,9 @@ struct ar_domains {
 };
 
 enum ar_levels_kind {
-    AR_LEVELS_AUTO, /* all that are known: as NAMES with all of them */
+    AR_LEVELS_AUTO, /* what ar_levels_auto says of a vector; of no particular one as NAMES, all of
+                     * them
+                     */
     AR_LEVELS_FLAT, /* none */
     AR_LEVELS_NAMES,
     AR_LEVELS_SIZES

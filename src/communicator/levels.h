@@ -16,10 +16,10 @@ extern const char ar_reason_no_room[]; /* "no room for levels: flat": the slots 
                                           to be cut */
 
 /* Gives d's choice, if it takes levels, the groups that run: its own levels, where these are auto
- * ALLREDUCE_LEVELS, flat where the call's bits must stay and the levels do not keep them.  The
- * choice then has the levels that there are, and a grouping that is kept with c.  Where named
- * ones come to nothing in shared memory the reason tells.  Alike on all ranks; calls no MPI but for
- * groups. MPI_SUCCESS or MPI_ERR_NO_MEM. */
+ * ALLREDUCE_LEVELS, flat where the call's bits must stay and the levels do not keep them, and auto
+ * flat where ranks share cores.  The choice then has the levels that there are, and a grouping that
+ * is kept with c.  Where named ones come to nothing in shared memory the reason tells.  Alike on
+ * all ranks; calls no MPI but for groups. MPI_SUCCESS or MPI_ERR_NO_MEM. */
 int ar_levels_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d);
 
 /* Frees the groupings. */

@@ -45,8 +45,8 @@ grep -q '^3,4,auto,.*,in,MPI_FLOAT,MPI_SUM,1,0,' "$scratch/out" || fail "no line
 expect_right "doubles" 2 5 --type=double --sizes=100K --rotate=1M
 expect_right "fresh data" 2 10 --sizes=256K --fresh --place=both
 [ "$(sed -n '1s/.*,//p' "$scratch/out")" = turn_us ] || fail "the last column is not turn_us"
-sed 's/"[^"]*"/quoted/g' "$scratch/lines" | awk -F, '!($NF > 0 && $NF >= $4) { wrong = 1 } END { exit wrong }' ||
-    fail "a turn takes no longer than its call"
+sed 's/"[^"]*"/quoted/g' "$scratch/lines" | awk -F, '!($NF >= $4 + 1) { wrong = 1 } END { exit wrong }' ||
+    fail "to write and read 256K takes less than a microsecond"
 expect_right "bytes" 3 5 --type=MPI_BYTE --op=MPI_BXOR --sizes=1001
 expect_right "products" 2 5 --type=c_double_complex --op=prod --sizes=16K
 expect_right "places of the largest" 2 10 --type=double_int --op=maxloc --sizes=12K --place=both
