@@ -46,15 +46,8 @@ add_ranks(struct ar_text *t, const int *ranks, int n)
 static void
 add_cpus(struct ar_text *t, const struct ar_cpus *cpus)
 {
-    const int n = ar_cpus_count(cpus);
-    int *const numbers = calloc((size_t)n + 1, sizeof *numbers);
-    int i = 0;
-    for (int cpu = ar_cpus_next(cpus, -1); numbers && cpu >= 0; cpu = ar_cpus_next(cpus, cpu))
-        numbers[i++] = cpu;
-    ar_text_add(t, n == 1 ? "CPU " : "CPUs ");
-    if (numbers)
-        add_ranges(t, numbers, n);
-    free(numbers);
+    ar_text_add(t, ar_cpus_count(cpus) == 1 ? "CPU " : "CPUs ");
+    ar_cpus_print(t, cpus);
 }
 
 /* " 2 sockets, 4 L3 caches", of the numbers for each level that are not 0; of those that are the

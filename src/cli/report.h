@@ -16,6 +16,8 @@ struct ar_read_run {
     char version[64];
     char family[64];
     char when[64];
+    char library[256]; /* the MPI library's version; "" in files of older versions, as the next */
+    char command[1024];
     int ranks;
     int files;           /* 1, or the files of single ranks that were added up */
     uint64_t elapsed_ns; /* of the longest */

@@ -62,6 +62,9 @@ add_facts(struct ar_html *page, const struct ar_facts *facts)
     ar_html_paragraph(page, "%s: %s with liballreduce %s (%s), %d rank%s, %s", run->path,
                       run->program, run->version, run->family, run->ranks,
                       ar_plural((size_t)run->ranks), run->when);
+    if (*run->library)
+        ar_html_paragraph(page, "%s; hosts: %d; %s", run->library,
+                          ar_rank_rows_hosts(&run->table.ranks), run->command);
     ar_html_table_begin(page,
                         ">share|>calls|>ranks|communicator|>size|type|op|asked for|ran|why|>min us|"
                         ">median us|>p99 us|>own us|>late|>x bound|what took the time");
@@ -95,6 +98,44 @@ add_facts(struct ar_html *page, const struct ar_facts *facts)
               "many. own: a call where nobody is late, by estimate: of each call one rank comes "
               "last and waits for nobody. late: waiting for late ranks. x bound: own beside what "
               "the calls on as many ranks reached at best in this run, or beside --bandwidth.");
+}
+
+static void
+add_rank(struct ar_html *page, const struct ar_rank_row *row)
+{
+    const double calls = row->compared > 0 ? (double)row->compared : 1;
+    const uint64_t counts[] = {row->first, row->last, row->late};
+    char share[16];
+    ar_html_cell(page, "%d", row->rank);
+    ar_html_cell(page, "%s", row->host);
+    ar_html_cell(page, "%s", row->cpus);
+    ar_html_cell(page, "%llu", (unsigned long long)row->calls);
+    add_known(page, (double)row->ns * 1e-6, true);
+    add_known(page, (double)row->wait_ns * 1e-6, true);
+    add_known(page, (double)row->setup_ns * 1e-6, true);
+    for (int i = 0; i < 3; i++)
+        ar_html_cell_bar(page, (double)counts[i] / calls, "%s",
+                         ar_rank_share_print(share, sizeof share, counts[i], row));
+}
+
+static void
+add_ranks(struct ar_html *page, const struct ar_rank_rows *rows)
+{
+    struct ar_rank_row picked[AR_RANKS_TOLD];
+    const size_t n = ar_rank_rows_pick(rows, picked, AR_RANKS_TOLD);
+    if (n == 0)
+        return;
+    ar_html_heading(page, "Ranks");
+    ar_html_table_begin(page, ">rank|host|CPUs|>calls|>ms|>wait ms|>set-up ms|>first %|>last %|"
+                              ">late %");
+    for (size_t i = 0; i < n; i++)
+        add_rank(page, &picked[i]);
+    ar_html_table_end(page);
+    ar_html_paragraph(page,
+                      "first, last: the rank came to so many percent of its calls before or after "
+                      "all others. late: last, and the first one was in the call for twice its "
+                      "time or longer.%s",
+                      n < rows->n ? " Of all ranks these were late most often." : "");
 }
 
 static void
@@ -195,7 +236,9 @@ ar_report_write_html(const char *path, const struct ar_facts *facts, size_t n,
         add_pairs(&page, pairs, npairs);
     add_alarms(&page, all);
     add_plots(&page, facts, n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         add_facts(&page, &facts[i]);
+        add_ranks(&page, &facts[i].run->table.ranks);
+    }
     return ar_html_close(&page);
 }

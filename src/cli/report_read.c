@@ -113,6 +113,27 @@ take_row(struct ar_row *row, const json_t *line)
     return true;
 }
 
+/* False if the line is not a rank's row, or has no room. */
+static bool
+take_rank(struct ar_rank_rows *rows, const json_t *line)
+{
+    struct ar_rank_row row = {.rank = (int)number(line, "rank")};
+    if (!is_known(line, "rank") || !is_known(line, "calls"))
+        return false;
+    take_text(row.host, sizeof row.host, line, "host");
+    take_text(row.cpus, sizeof row.cpus, line, "cpus");
+    row.calls = number(line, "calls");
+    row.bytes = number(line, "bytes");
+    row.setup_ns = number(line, "setup_ns");
+    row.ns = number(line, "ns");
+    row.wait_ns = number(line, "wait_ns");
+    row.compared = number(line, "compared");
+    row.first = number(line, "first");
+    row.last = number(line, "last");
+    row.late = number(line, "late");
+    return ar_rank_rows_add(rows, &row) != NULL;
+}
+
 static bool
 take_head(struct ar_read_run *run, const json_t *line)
 {
@@ -123,6 +144,8 @@ take_head(struct ar_read_run *run, const json_t *line)
     take_text(run->version, sizeof run->version, line, "liballreduce");
     take_text(run->family, sizeof run->family, line, "mpi");
     take_text(run->when, sizeof run->when, line, "when");
+    take_text(run->library, sizeof run->library, line, "library");
+    take_text(run->command, sizeof run->command, line, "command");
     run->ranks += (int)number(line, "ranks");
     run->elapsed_ns = elapsed > run->elapsed_ns ? elapsed : run->elapsed_ns;
     run->table.lost += number(line, "lost");
@@ -145,6 +168,9 @@ take_line(struct ar_read_run *run, const char *path, int n, const char *text)
         status = complain(path, n, no_json);
     else if (n > 1 && json_object_get(line, "watchdog"))
         status = AR_EXIT_DONE;
+    else if (n > 1 && json_object_get(line, "rank"))
+        status = take_rank(&run->table.ranks, line) ? AR_EXIT_DONE
+                                                    : complain(path, n, "no row of a rank");
     else if (n > 1 && !take_row(&row, line))
         status = complain(path, n, "no row of statistics");
     else if (n > 1 && !ar_table_add(&run->table, &row))

@@ -15,6 +15,10 @@ print_run(const struct ar_read_run *run)
 {
     printf("%s: %s with liballreduce %s (%s), %d rank%s, %s\n", run->path, run->program,
            run->version, run->family, run->ranks, ar_plural((size_t)run->ranks), run->when);
+    if (*run->library) {
+        const int hosts = ar_rank_rows_hosts(&run->table.ranks);
+        printf("%s; %d host%s; %s\n", run->library, hosts, ar_plural((size_t)hosts), run->command);
+    }
     if (run->files > 1)
         printf("%d files of single ranks, added up\n", run->files);
     if (run->table.lost > 0)
@@ -145,6 +149,7 @@ ar_report_print(const struct ar_facts *facts)
            "own: a call where nobody is late, by estimate; late: waiting for late ranks\n"
            "x bound: own beside what the calls on as many ranks reached at best "
            "in this file, or beside --bandwidth\n");
+    ar_rank_rows_write_text(stdout, &facts->run->table.ranks);
     advise(facts);
 }
 

@@ -26,6 +26,21 @@ ar_cpus_next(const struct ar_cpus *cpus, int above)
     return -1;
 }
 
+void
+ar_cpus_print(struct ar_text *text, const struct ar_cpus *cpus)
+{
+    const char *before = "";
+    for (int cpu = ar_cpus_next(cpus, -1), last; cpu >= 0; cpu = ar_cpus_next(cpus, last)) {
+        last = cpu;
+        while (ar_cpus_have(cpus, last + 1))
+            last++;
+        ar_text_add(text, "%s%d", before, cpu);
+        if (last > cpu)
+            ar_text_add(text, "%s%d", last == cpu + 1 ? "," : "-", last);
+        before = ",";
+    }
+}
+
 bool
 ar_cpus_of_thread(struct ar_cpus *cpus)
 {

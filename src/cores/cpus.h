@@ -6,6 +6,8 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#include "select/words.h"
+
 #define AR_CPUS_MAX  8192 /* CONFIG_NR_CPUS of Linux, at most */
 #define AR_CPUS_BITS ((int)(sizeof(unsigned long) * CHAR_BIT))
 
@@ -42,6 +44,9 @@ int ar_cpus_count(const struct ar_cpus *cpus);
 /* The lowest number in the set that is above `above`, which is -1 for the lowest of all; -1: there
  * is none. */
 int ar_cpus_next(const struct ar_cpus *cpus, int above);
+
+/* Adds the numbers, as in "0-3,8". */
+void ar_cpus_print(struct ar_text *text, const struct ar_cpus *cpus);
 
 /* The CPUs on which the calling thread may run.  False, and an empty set, where the system does not
  * tell. */

@@ -15,6 +15,8 @@ void
 ar_table_fini(struct ar_table *table)
 {
     free(table->rows);
+    ar_rank_rows_fini(&table->ranks);
+    ar_arrivals_list_fini(&table->arrivals);
     *table = (struct ar_table){0};
 }
 
@@ -71,6 +73,18 @@ ar_table_add(struct ar_table *table, const struct ar_row *row)
 }
 
 void
+ar_table_merge(struct ar_table *sum, const struct ar_table *table)
+{
+    for (size_t i = 0; i < table->nrows; i++)
+        ar_table_add(sum, &table->rows[i]);
+    for (size_t i = 0; i < table->ranks.n; i++)
+        ar_rank_rows_add(&sum->ranks, &table->ranks.rows[i]);
+    for (size_t i = 0; i < table->arrivals.n; i++)
+        ar_arrivals_add(&sum->arrivals, &table->arrivals.items[i]);
+    sum->lost += table->lost;
+}
+
+void
 ar_table_sign(struct ar_table *table, int rank)
 {
     for (size_t i = 0; i < table->nrows; i++) {
@@ -80,6 +94,22 @@ ar_table_sign(struct ar_table *table, int rank)
         row->quickest = (struct ar_extreme){rank, calls ? row->counts.ns / calls : 0};
         row->slowest = row->quickest;
     }
+}
+
+void
+ar_table_add_rank(struct ar_table *table, const struct ar_rank_row *from)
+{
+    struct ar_rank_row row = *from;
+    ar_table_sign(table, row.rank);
+    for (size_t i = 0; i < table->nrows; i++) {
+        const struct ar_counts *const c = &table->rows[i].counts;
+        row.calls += c->calls;
+        row.bytes += c->bytes;
+        row.ns += c->ns;
+        row.wait_ns += c->wait_ns;
+        row.setup_ns += c->setup_ns;
+    }
+    ar_rank_rows_add(&table->ranks, &row);
 }
 
 static int

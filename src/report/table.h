@@ -1,5 +1,5 @@
-/* The table of statistics: a row for each kind of call.  All outputs are made from it.  Pure;
- * nothing here locks. */
+/* The table of statistics: a row for each kind of call, and one for each rank.  All outputs are
+ * made from it.  Pure; nothing here locks. */
 #ifndef AR_TABLE_H
 #define AR_TABLE_H
 
@@ -8,7 +8,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "report/arrivals.h"
 #include "report/histogram.h"
+#include "report/rank_rows.h"
 #include "select/select.h"
 
 #define AR_NAME_TEXT   64 /* room for the name of a type or op; a longer one is cut */
@@ -66,6 +68,8 @@ struct ar_table {
     size_t nrows;
     size_t room;
     uint64_t lost; /* calls that found no memory */
+    struct ar_rank_rows ranks;
+    struct ar_arrivals_list arrivals; /* until they are counted in the ranks' rows */
 };
 
 /* A table whose bytes are all zero is empty. */
@@ -79,8 +83,15 @@ void ar_counts_add(struct ar_counts *sum, const struct ar_counts *counts);
  * added; NULL without memory, where the calls count as lost. */
 struct ar_row *ar_table_add(struct ar_table *table, const struct ar_row *row);
 
+/* Adds all that is in the table. */
+void ar_table_merge(struct ar_table *sum, const struct ar_table *table);
+
 /* All rows are those of one rank: sets ranks, quickest and slowest. */
 void ar_table_sign(struct ar_table *table, int rank);
+
+/* The same, and adds that rank's own row: the rows' sums, and from where what stands above the
+ * numbers in struct ar_rank_row. */
+void ar_table_add_rank(struct ar_table *table, const struct ar_rank_row *from);
 
 /* The longest time first, then the most calls. */
 void ar_table_sort(struct ar_table *table);
@@ -115,6 +126,8 @@ struct ar_run {
     const char *version;
     const char *family;  /* of the MPI library */
     const char *program; /* its name */
+    const char *library; /* the MPI library's name and version, as it says */
+    const char *command; /* the command line */
     const char *when;    /* date and time of the writing */
     uint64_t elapsed_ns; /* since the first allreduce */
     int nranks;          /* of the world; 0: there is none */
@@ -122,11 +135,19 @@ struct ar_run {
     int rank;            /* if they are one rank's: whose; else -1 */
 };
 
-/* Tables for people, for programs (JSON, one object a line, the run first and what the watchdog
- * says last), and in brief (what ran, and why; each line with the library's name before it; nothing
- * where the table is empty). */
+/* Tables for people, for programs (JSON, one object a line, the run first, behind the rows those of
+ * ranks, and what the watchdog says last), and in brief (what ran, and why; each line with the
+ * library's name before it; nothing where the table is empty). */
 void ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run *run);
 void ar_table_write_json(FILE *to, const struct ar_table *table, const struct ar_run *run);
 void ar_table_write_brief(FILE *to, const struct ar_table *table, const char *title);
+
+/* The part of the text that is about ranks, of AR_RANKS_TOLD at most those that were late most
+ * often; nothing where the table has no ranks' rows. */
+#define AR_RANKS_TOLD 64
+void ar_rank_rows_write_text(FILE *to, const struct ar_rank_rows *rows);
+
+/* The same share of calls as a whole number of percent, or "-" where no calls were compared. */
+char *ar_rank_share_print(char *text, size_t room, uint64_t calls, const struct ar_rank_row *row);
 
 #endif

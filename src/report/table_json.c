@@ -112,6 +112,24 @@ print_row(FILE *to, const struct ar_row *row)
     fputs("]}\n", to);
 }
 
+static void
+print_rank(FILE *to, const struct ar_rank_row *row)
+{
+    const bool compared = row->compared > 0;
+    fprintf(to, "{\"rank\": %d, ", row->rank);
+    print_field(to, "host", row->host);
+    print_field(to, "cpus", row->cpus);
+    print_number(to, "calls", row->calls, true);
+    print_number(to, "bytes", row->bytes, true);
+    print_number(to, "setup_ns", row->setup_ns, true);
+    print_number(to, "ns", row->ns, true);
+    print_number(to, "wait_ns", row->wait_ns, true);
+    print_number(to, "first", row->first, compared);
+    print_number(to, "last", row->last, compared);
+    print_number(to, "late", row->late, compared);
+    fprintf(to, "\"compared\": %llu}\n", (unsigned long long)row->compared);
+}
+
 void
 ar_table_write_json(FILE *to, const struct ar_table *table, const struct ar_run *run)
 {
@@ -125,9 +143,14 @@ ar_table_write_json(FILE *to, const struct ar_table *table, const struct ar_run 
     print_number(to, "rank", (uint64_t)run->rank, run->rank >= 0);
     print_number(to, "lost", table->lost, true);
     print_number(to, "elapsed_ns", run->elapsed_ns, true);
-    fprintf(to, "\"ranks\": %d}\n", run->ranks);
+    print_number(to, "ranks", (uint64_t)run->ranks, true);
+    print_field(to, "library", run->library);
+    print_field(to, "command", run->command);
+    fprintf(to, "\"hosts\": %d}\n", ar_rank_rows_hosts(&table->ranks));
     for (size_t i = 0; i < table->nrows; i++)
         print_row(to, &table->rows[i]);
+    for (size_t i = 0; i < table->ranks.n; i++)
+        print_rank(to, &table->ranks.rows[i]);
     const size_t n = ar_watchdog_look(table, alarms, AR_ALARMS_TOLD);
     for (size_t i = 0; i < n; i++) {
         char text[AR_ALARM_TEXT];

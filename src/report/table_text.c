@@ -90,6 +90,8 @@ ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run 
         fprintf(to, "%d rank%s", run->ranks, ar_plural((size_t)run->ranks));
     fprintf(to, ", %s, %s since the first allreduce\n", run->when,
             ar_time_print((double)run->elapsed_ns, elapsed, sizeof elapsed));
+    const int hosts = ar_rank_rows_hosts(&table->ranks);
+    fprintf(to, "%s; %d host%s; %s\n", run->library, hosts, ar_plural((size_t)hosts), run->command);
     fprintf(
         to,
         "calls, ms, wait and setup (in ms): of all ranks together; wait: of ms, with nothing "
@@ -106,6 +108,57 @@ ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run 
     if (table->lost > 0)
         fprintf(to, "%10llu calls more are not in the table: out of memory\n",
                 (unsigned long long)table->lost);
+    ar_rank_rows_write_text(to, &table->ranks);
+}
+
+/* --- ranks --- */
+
+char *
+ar_rank_share_print(char *text, size_t room, uint64_t calls, const struct ar_rank_row *row)
+{
+    if (row->compared > 0)
+        snprintf(text, room, "%.0f", 100.0 * (double)calls / (double)row->compared);
+    else
+        snprintf(text, room, "-");
+    return text;
+}
+
+static void
+print_rank(FILE *to, const struct ar_rank_row *row, int host, int cpus)
+{
+    const uint64_t counts[] = {row->first, row->last, row->late};
+    char share[16];
+    fprintf(to, "%8d  %-*s  %-*s %10llu", row->rank, host, or_dash(row->host), cpus,
+            or_dash(row->cpus), (unsigned long long)row->calls);
+    print_time(to, 12, (double)row->ns * 1e-6, true);
+    print_time(to, 12, (double)row->wait_ns * 1e-6, true);
+    print_time(to, 10, (double)row->setup_ns * 1e-6, true);
+    for (int i = 0; i < 3; i++)
+        fprintf(to, " %7s", ar_rank_share_print(share, sizeof share, counts[i], row));
+    fputc('\n', to);
+}
+
+void
+ar_rank_rows_write_text(FILE *to, const struct ar_rank_rows *rows)
+{
+    struct ar_rank_row picked[AR_RANKS_TOLD];
+    const size_t n = ar_rank_rows_pick(rows, picked, AR_RANKS_TOLD);
+    size_t host = strlen("host"), cpus = strlen("CPUs");
+    if (n == 0)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        host = strlen(picked[i].host) > host ? strlen(picked[i].host) : host;
+        cpus = strlen(picked[i].cpus) > cpus ? strlen(picked[i].cpus) : cpus;
+    }
+    fprintf(to, "\n%8s  %-*s  %-*s %10s %12s %12s %10s %7s %7s %7s\n", "rank", (int)host, "host",
+            (int)cpus, "CPUs", "calls", "ms", "wait", "setup", "first %", "last %", "late %");
+    for (size_t i = 0; i < n; i++)
+        print_rank(to, &picked[i], (int)host, (int)cpus);
+    if (n < rows->n)
+        fprintf(to, "%zu ranks more, which were late no more often\n", rows->n - n);
+    fprintf(to, "first, last: the rank came to so many percent of its calls before or after all "
+                "others; late: last, and the first one was in the call for twice its time or "
+                "longer\n");
 }
 
 /* --- in brief --- */

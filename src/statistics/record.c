@@ -163,6 +163,18 @@ ar_recorder_collect(const struct ar_recorder *recorder, const char *name, struct
     table->lost += __atomic_load_n(&recorder->lost, __ATOMIC_RELAXED);
 }
 
+/* Where a call was lost here, those behind it are not the other ranks' of the same number. */
+void
+ar_recorder_collect_arrivals(const struct ar_recorder *recorder, int rank,
+                             struct ar_arrivals_list *list)
+{
+    struct ar_arrivals arrivals;
+    if (recorder->id == 0 || recorder->times.calls == 0 || recorder->lost > 0)
+        return;
+    ar_arrivals_init(&arrivals, recorder->id, recorder->nranks, rank, &recorder->times);
+    ar_arrivals_add(list, &arrivals);
+}
+
 void
 ar_recorder_reset(struct ar_recorder *recorder)
 {
@@ -170,4 +182,5 @@ ar_recorder_reset(struct ar_recorder *recorder)
     for (; r; r = atomic_load_explicit(&r->next, memory_order_relaxed))
         ar_counts_init(&r->counts);
     recorder->lost = 0;
+    recorder->times = (struct ar_call_times){.calls = 0};
 }

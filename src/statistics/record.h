@@ -49,6 +49,9 @@ struct ar_recorder {
     uint64_t setup_ns;                   /* since the last call ended */
     uint64_t waited_ticks;               /* the same */
     uint64_t lost;                       /* calls without memory for a record */
+    uint64_t id;                         /* of comm, see gather.h; 0: its calls are not compared */
+    int nranks;                          /* of comm */
+    struct ar_call_times times;          /* of the calls that were timed */
 };
 
 /* NULL without memory. */
@@ -80,6 +83,11 @@ MPI_Op ar_record_op(MPI_Op op);
  * it that the recorder is not destroyed meanwhile. */
 void ar_recorder_collect(const struct ar_recorder *recorder, const char *name,
                          struct ar_table *table);
+
+/* Adds when rank came to the calls, which are to be compared with those of other ranks.  No other
+ * thread records meanwhile. */
+void ar_recorder_collect_arrivals(const struct ar_recorder *recorder, int rank,
+                                  struct ar_arrivals_list *list);
 
 /* Sets all numbers back. */
 void ar_recorder_reset(struct ar_recorder *recorder);
@@ -115,6 +123,7 @@ ar_record_end(struct ar_recorder *recorder, struct ar_record *record, uint64_t b
     const uint64_t ns = ar_clock_ns(ar_clock_since(recorder->started_ticks));
     struct ar_counts *c = &record->counts;
     atomic_store_explicit(&recorder->running, NULL, memory_order_relaxed);
+    ar_call_times_note(&recorder->times, ns);
     ar_record_pass(record, bytes);
     ar_record_bump(&c->ns, ns);
     ar_record_bump(&c->times.count[ar_histogram_bucket(ns)], 1);

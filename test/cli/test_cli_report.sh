@@ -112,6 +112,18 @@ expect ' - .* rhd .*  <solver>$' allreduce report "$here/c.jsonl" "$here/names.j
 expect 'A/B' allreduce report --html "$here/names.html" "$here/names.jsonl" "$here/c.jsonl"
 grep -q '&lt;solver&gt;' "$here/names.html" || fail "the page does not name the communicator"
 
+# What is told of ranks, and the run.
+{
+    head_of 4 | sed 's/"ranks": 4}/"ranks": 4, "library": "MPICH 4", "command": ".\/<app> -x", "hosts": 2}/'
+    row ring 1048576 400 400000000 0 0 1000000 1000000 '[1000000, 400]'
+    echo '{"rank": 0, "host": "<h1>", "cpus": "0-3", "calls": 100, "bytes": 8, "setup_ns": 0, "ns": 1000000, "wait_ns": 0, "first": 10, "last": 25, "late": 5, "compared": 50}'
+    echo '{"rank": 1, "host": "<h2>", "cpus": "", "calls": 100, "bytes": 8, "setup_ns": 0, "ns": 2000000, "wait_ns": 1000000, "first": null, "last": null, "late": null, "compared": 0}'
+} >"$here/ranks.jsonl"
+expect '^MPICH 4; 2 hosts; ./<app> -x$' allreduce report "$here/ranks.jsonl"
+expect '^ *0  <h1>  0-3 *100 *1\.00 *0 *0 *20 *50 *10$' allreduce report "$here/ranks.jsonl"
+expect '^ *1  <h2>  - *100 *2\.00 *1\.00 *0 *- *- *-$' allreduce report --html "$here/ranks.html" "$here/ranks.jsonl"
+grep -q '&lt;h1&gt;' "$here/ranks.html" || fail "the page has no ranks"
+
 # A page, which loads nothing and escapes what it shows.
 expect 'A/B' allreduce report --html "$here/page.html" "$here/a.jsonl" "$here/c.jsonl"
 [ "$(grep -c '<svg' "$here/page.html")" -ge 3 ] || fail "the page has no plots"
@@ -134,6 +146,11 @@ refuse 'empty: is empty' 1 allreduce report "$here/empty"
     echo '{"call": "MPI_Bcast", "calls": 1}'
 } >"$here/bad"
 refuse 'bad: line 2: no row' 1 allreduce report "$here/bad"
+{
+    head_of 4
+    echo '{"rank": 0}'
+} >"$here/bad_rank"
+refuse 'bad_rank: line 2: no row of a rank' 1 allreduce report "$here/bad_rank"
 refuse 'nothing: No such file' 1 allreduce report "$here/nothing"
 refuse 'ALLREDUCE_STATS' 2 allreduce report
 refuse 'one file or two' 2 allreduce report a b c

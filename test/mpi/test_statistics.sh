@@ -98,6 +98,7 @@ expect_field "$file" '"comm": "the \\"second\\" <b>"' calls 4
 expect_field "$file" '"comm": "dritte Stüfe"' calls 6
 expect_field "$file" '"comm": ""' calls 8
 expect_rows_of "$file" 5
+expect_field "$file" '"rank": 1, "host"' compared 10 # 1 + 2 + 3 + 4, on communicators of the same ranks
 # A name that is too many for one rank is so for all: 48 of 80 are told apart, by both.
 run 2 "$programs/statistics" names
 expect_field "$file" '"comm": "(others)"' calls 64
@@ -114,12 +115,35 @@ run 2 "$programs/statistics" named
 for algorithm in shm butterfly; do
     run 3 ALLREDUCE_ALGO=$algorithm "$programs/statistics" late
     quickest=$(sed -n 's/.*"quickest": {"rank": \([0-9]*\).*/\1/p' "$file")
-    waited=$(field wait_ns <"$file")
+    waited=$(grep '"call":' "$file" | field wait_ns)
     [ "$quickest" = 2 ] || fail "$title: rank $quickest is the quickest"
-    if [ "$waited" -lt 200000000 ] || [ "$waited" -gt "$(field ns <"$file")" ]; then
+    if [ "$waited" -lt 200000000 ] || [ "$waited" -gt "$(grep '"call":' "$file" | field ns)" ]; then
         fail "$title: $waited ns of waiting"
     fi
+    # In 50 calls, every second one, times are compared; the machine may hold up others in some.
+    expect_field "$file" '"rank": 2, "host"' compared 50
+    expect_field "$file" '"rank": 2, "host"' calls 100
+    expect_field "$file" '"format"' hosts 1
+    late=$(grep '"rank": 2, "host"' "$file" | field late)
+    [ "$late" -ge 40 ] || fail "$title: rank 2 was late in $late calls"
+    for rank in 0 1; do
+        late=$(grep "\"rank\": $rank, \"host\"" "$file" | field late)
+        [ "$late" -le 10 ] || fail "$title: rank $rank was late in $late calls"
+    done
 done
+
+# Of each timed call, on the world and on halves of it, one rank came first.
+run 4 ALLREDUCE_ALGO=native "$programs/statistics" all
+for rank in 0 1 2 3; do
+    expect_field "$file" "\"rank\": $rank, \"host\"" compared 8
+done
+firsts=0
+for first in $(grep '"host"' "$file" | field first); do
+    firsts=$((firsts + first))
+done
+[ $firsts -eq 11 ] || fail "$title: $firsts calls of 5 + 2 x 3 had a first rank"
+expect_field "$file" '"format"' command "$programs/statistics all"
+grep -q '"library": "MPICH Version\|"library": "Open MPI v' "$file" || fail "$title: not told what the MPI library is"
 
 # Ranks that never met write a file each, as do those that leave early.
 run 4 "$programs/statistics" halves
@@ -168,6 +192,8 @@ while [ ! -s "$file.rank0" ] && [ $tries -lt 200 ]; do
 done
 wait $job || fail "$title: ended with an error"
 expect_field "$file.rank0" MPI_DOUBLE calls 5
+expect_field "$file.rank0" '"host"' calls 5
+expect_field "$file.rank0" '"host"' late null
 expect_field "$file.rank0" MPI_DOUBLE comm 'the new name'
 [ "$(field running_ns <"$file.rank0")" -gt 100000000 ] || fail "$title: no call under way"
 expect_field "$file" MPI_DOUBLE calls 12

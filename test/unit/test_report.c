@@ -162,6 +162,95 @@ the_own_time_is_that_of_the_ranks_that_came_last(void **state)
     assert_int_equal(ar_row_own_ns(&row), 12);
 }
 
+/* --- who came first, and who last --- */
+
+/* Rank `rank` of two has made n calls; the i-th took from + i * step. */
+static struct ar_arrivals
+arrivals_of(int rank, uint64_t calls, uint64_t from, uint64_t step)
+{
+    struct ar_call_times times = {.calls = 0};
+    struct ar_arrivals arrivals;
+    for (uint64_t i = 0; i < calls; i++)
+        ar_call_times_note(&times, from + i * step);
+    ar_arrivals_init(&arrivals, 7, 2, rank, &times);
+    return arrivals;
+}
+
+/* Of n calls the 2^s-th ones are kept, with the smallest s for which there is room. */
+static void
+kept_times_are_those_of_calls_in_even_distances(void **state)
+{
+    (void)state;
+    for (uint64_t calls = 1; calls < 10 * AR_ARRIVALS_KEPT; calls++) {
+        const struct ar_arrivals a = arrivals_of(0, calls, 0, 1);
+        uint64_t stride = 1;
+        while ((calls + stride - 1) / stride > AR_ARRIVALS_KEPT)
+            stride *= 2;
+        assert_int_equal(ar_arrivals_kept(&a), (calls + stride - 1) / stride);
+        for (int i = 0; i < ar_arrivals_kept(&a); i++)
+            assert_int_equal(a.call[i].least_ns, (uint64_t)i * stride);
+    }
+}
+
+/* Rank 0's calls take 30 ns each, rank 1's 0, 10, ... 50: it is last in three, of which its time
+ * was at most half of rank 0's in two, and first in two. */
+static void
+who_is_in_a_call_for_the_shortest_time_came_last(void **state)
+{
+    (void)state;
+    struct ar_arrivals_list list = {.items = NULL};
+    struct ar_rank_rows rows = {.rows = NULL};
+    const struct ar_arrivals one = arrivals_of(1, 6, 0, 10), zero = arrivals_of(0, 6, 30, 0);
+    ar_arrivals_add(&list, &one);
+    assert_false(ar_arrivals_are_complete(&list.items[0]));
+    ar_arrivals_add(&list, &zero);
+    assert_true(ar_arrivals_are_complete(&list.items[0]));
+    for (int rank = 1; rank >= 0; rank--)
+        assert_non_null(ar_rank_rows_add(&rows, &(struct ar_rank_row){.rank = rank}));
+    ar_rank_rows_count(&rows, &list);
+    assert_int_equal(rows.rows[1].rank, 1);
+    assert_int_equal(rows.rows[1].last, 3);
+    assert_int_equal(rows.rows[1].late, 2);
+    assert_int_equal(rows.rows[1].first, 2);
+    assert_int_equal(rows.rows[0].last, 3); /* of equal times the lower rank's counts */
+    assert_int_equal(rows.rows[0].first, 4);
+    assert_int_equal(rows.rows[0].late, 0);
+    ar_rank_rows_fini(&rows);
+    ar_arrivals_list_fini(&list);
+}
+
+static void
+ranks_that_count_different_calls_are_not_compared(void **state)
+{
+    (void)state;
+    struct ar_arrivals_list list = {.items = NULL};
+    const struct ar_arrivals one = arrivals_of(1, 6, 0, 10), zero = arrivals_of(0, 5, 30, 0);
+    ar_arrivals_add(&list, &one);
+    ar_arrivals_add(&list, &zero);
+    assert_false(ar_arrivals_are_complete(&list.items[0]));
+    ar_arrivals_list_fini(&list);
+}
+
+static void
+a_long_list_of_ranks_is_cut_to_those_that_were_late_most(void **state)
+{
+    (void)state;
+    struct ar_rank_rows rows = {.rows = NULL};
+    struct ar_rank_row picked[3];
+    const uint64_t late[] = {1, 5, 0, 9, 5};
+    for (int i = 0; i < 5; i++) {
+        struct ar_rank_row row = {.rank = i, .late = late[i]};
+        snprintf(row.host, sizeof row.host, "host%d", i / 2);
+        assert_non_null(ar_rank_rows_add(&rows, &row));
+    }
+    assert_int_equal(ar_rank_rows_hosts(&rows), 3);
+    assert_int_equal(ar_rank_rows_pick(&rows, picked, 3), 3);
+    assert_int_equal(picked[0].rank, 1);
+    assert_int_equal(picked[1].rank, 3);
+    assert_int_equal(picked[2].rank, 4);
+    ar_rank_rows_fini(&rows);
+}
+
 /* --- what is written --- */
 
 typedef void write_fn(FILE *to, const struct ar_table *table);
@@ -236,6 +325,8 @@ write_brief(FILE *to, const struct ar_table *table)
 static const struct ar_run run = {
     .version = "1.2",
     .family = "mpich",
+    .library = "MPICH Version: 4",
+    .command = "a b",
     .program = "a \"b\"\n",
     .when = "then",
     .elapsed_ns = 1500000000,
@@ -379,7 +470,8 @@ json_has_the_run_and_a_line_for_each_row(void **state)
         text,
         "{\"format\": 1, \"liballreduce\": \"1.2\", \"mpi\": \"mpich\", \"program\": \"a "
         "\\\"b\\\"\\u000a\", \"when\": \"then\", \"world\": null, \"rank\": null, \"lost\": 0, "
-        "\"elapsed_ns\": 1500000000, \"ranks\": 4}\n"
+        "\"elapsed_ns\": 1500000000, \"ranks\": 4, \"library\": \"MPICH Version: 4\", \"command\": "
+        "\"a b\", \"hosts\": 0}\n"
         "{\"call\": \"MPI_Allreduce\", \"comm\": \"\", \"comm_size\": 4, \"type\": \"MPI_DOUBLE\", "
         "\"op\": "
         "\"MPI_SUM\", \"bytes_from\": 8, \"bytes_to\": 15, \"requested\": \"auto\", \"ran\": "
@@ -505,6 +597,10 @@ main(void)
         cmocka_unit_test(rows_of_one_key_add_up),
         cmocka_unit_test(merging_ranks_finds_the_quickest_and_the_slowest),
         cmocka_unit_test(the_own_time_is_that_of_the_ranks_that_came_last),
+        cmocka_unit_test(kept_times_are_those_of_calls_in_even_distances),
+        cmocka_unit_test(who_is_in_a_call_for_the_shortest_time_came_last),
+        cmocka_unit_test(ranks_that_count_different_calls_are_not_compared),
+        cmocka_unit_test(a_long_list_of_ranks_is_cut_to_those_that_were_late_most),
         cmocka_unit_test(an_empty_table_in_brief_is_nothing),
         cmocka_unit_test(in_brief_calls_of_a_kind_add_up_and_the_longest_time_comes_first),
         cmocka_unit_test(rows_of_communicators_with_unlike_names_stay_apart),
