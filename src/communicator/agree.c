@@ -28,12 +28,13 @@ int
 ar_complete(const struct ar_communicator *c, MPI_Request *request)
 {
     int done = 0, error = MPI_SUCCESS;
+    unsigned polls = 0;
     if (c->wait.blocks)
         return PMPI_Wait(request, MPI_STATUS_IGNORE);
     while (!error && !done) {
         error = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
         if (!done)
-            sched_yield();
+            ar_wait_for_message(c->wait, &polls);
     }
     return error;
 }

@@ -30,6 +30,7 @@ struct ar_carrier {
     MPI_Comm comm;
     MPI_Group group; /* whose communicators it may serve; MPI_GROUP_NULL: not yet, or nobody's */
     int nranks;
+    int on_host;                   /* see struct ar_carriage */
     int ranges;                    /* for which the tags of MPI suffice, for each rank */
     int next_range;                /* where to look first */
     unsigned char is_used[RANGES]; /* of which there are ranges */
@@ -192,15 +193,33 @@ give_up(struct ar_carrier *s, bool has_share, bool mpi_lives)
     free(s);
 }
 
+/* How many ranks are on this one's host, whose nodes may be containers; 0: unknown. */
+static int
+count_on_host(uint64_t *boot_of, MPI_Comm comm, int nranks)
+{
+    const uint64_t mine = ar_boot_hash();
+    const int bytes = (int)sizeof mine;
+    int n = 0;
+    if (PMPI_Allgather(&mine, bytes, MPI_BYTE, boot_of, bytes, MPI_BYTE, comm) != MPI_SUCCESS)
+        return 0;
+    for (int i = 0; i < nranks; i++)
+        n += boot_of[i] == mine;
+    return n;
+}
+
 /* Makes the carrier that rank 0 offers.  Collective over comm; NULL on all ranks where one of them
  * fails, unless memory runs out (*error), which concerns this rank alone. */
 static struct ar_carrier *
 make(const struct offer *offer, MPI_Comm comm, int rank, int nranks, int *error)
 {
     struct ar_carrier *const s = calloc(1, sizeof *s + (size_t)nranks * sizeof s->node_of[0]);
-    *error = s ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    if (!s)
+    uint64_t *const boot_of = malloc((size_t)nranks * sizeof *boot_of);
+    *error = s && boot_of ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (*error) {
+        free(s);
+        free(boot_of);
         return NULL;
+    }
     s->number = offer->number;
     s->is_kept = offer->is_kept;
     s->comm = MPI_COMM_NULL;
@@ -211,6 +230,8 @@ make(const struct offer *offer, MPI_Comm comm, int rank, int nranks, int *error)
     taken += has_share;
     pthread_mutex_unlock(&lock);
     bool fails = ar_carrier_find_nodes(s->node_of, comm, rank, nranks) != MPI_SUCCESS;
+    s->on_host = count_on_host(boot_of, comm, nranks);
+    free(boot_of);
     if (split(comm, NULL, rank, nranks, &s->comm) == MPI_SUCCESS)
         PMPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
     else
@@ -335,6 +356,7 @@ ar_carriage_borrow(struct ar_carriage *carriage, MPI_Comm comm, int rank, int nr
         return false;
     if (rank == 0)
         carriage->range = offer.range;
+    carriage->on_host = s->on_host;
     const bool fits = fit(carriage, comm, nranks);
     carriage->wire = (struct ar_wire){
         .comm = s->comm,

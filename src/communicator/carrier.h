@@ -17,6 +17,8 @@ struct ar_carriage {
     int *rank_of; /* of the wire; owned */
     int *node_of; /* the node of each rank as MPI sees it, numbered by their first ranks; NULL
                      before there is a carrier.  Owned */
+    int on_host;  /* ranks on this one's host, whose nodes may be containers: those of the carrier,
+                     so  maybe more than the communicator's; 0: unknown */
     int range;    /* of tags, that rank 0 gave out; -1: this is another rank, or there is none */
 };
 

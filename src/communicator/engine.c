@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "algorithms/nodes.h"
 #include "communicator/engine.h"
@@ -24,6 +25,19 @@ local_ranks_of_job(void)
 /* Channels use each other's pieces again, but never those of a node's memory. */
 #define CHANNEL_KIND AR_MEMORY_GRADES
 
+/* Of so many ranks of a node, which may use so many CPUs together.  Where the node is a container,
+ * the ranks of others may need the same CPUs. */
+static struct ar_wait
+make_wait(const struct ar_communicator *c, int ranks, int cpus)
+{
+    const long of_host = sysconf(_SC_NPROCESSORS_ONLN);
+    const bool is_host_full = of_host > 0 && c->carriage.on_host > of_host;
+    struct ar_wait wait = ar_wait_make(c->config->wait, is_host_full ? c->carriage.on_host : ranks,
+                                       is_host_full ? (int)of_host : cpus);
+    wait.dozes = c->carriage.node_of && ar_nodes_count(c->carriage.node_of, c->nranks) > 1;
+    return wait;
+}
+
 /* Finds the channel and the manner of waiting, which concern the ranks of this node alone.  They
  * are in the channel in the order of the communicator, and only they need to agree on it, since
  * messages between nodes do not depend on what carries those within.  Collective over comm. */
@@ -44,7 +58,7 @@ look_at_node(struct ar_communicator *c, MPI_Comm comm)
     }
     const int local = local_ranks_of_job(); /* may be more than the communicator's */
     const int here = c->assumed ? c->nranks : members;
-    c->wait = ar_wait_make(c->config->wait, local > here ? local : here, cpus);
+    c->wait = make_wait(c, local > here ? local : here, cpus);
     if (node != MPI_COMM_NULL && node != comm)
         PMPI_Comm_free(&node);
 }
@@ -88,7 +102,7 @@ map_memory(struct ar_communicator *c, MPI_Comm comm, int grade)
                         ? AR_ENGINE_READY
                         : AR_ENGINE_FAILED;
     if (memory->state == AR_ENGINE_READY)
-        c->wait = ar_wait_make(c->config->wait, memory->node.piece.ranks, memory->node.piece.cpus);
+        c->wait = make_wait(c, memory->node.piece.ranks, memory->node.piece.cpus);
 }
 
 struct ar_node *

@@ -275,8 +275,10 @@ ar_p2p_run(const struct ar_p2p *run)
         error = poll(run, &left, &found, &idle);
         if (found > 0)
             polls = 0;
+        else if (plan->requested > 0)
+            ar_wait_for_message(run->wait, &polls);
         else if (ar_wait_pause(run->wait, &polls))
-            sched_yield(); /* a message wakes nobody */
+            sched_yield(); /* a queue wakes nobody, and whoever fills it needs a core alone */
     }
     if (run->channel)
         run->channel->failed |= error != MPI_SUCCESS;

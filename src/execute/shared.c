@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -130,17 +131,31 @@ ar_hash(const char *text)
     return h;
 }
 
+#define BOOT_TEXT 64 /* a UUID and a newline */
+
+static void
+read_boot(char text[BOOT_TEXT])
+{
+    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    const ssize_t got = fd >= 0 ? read(fd, text, BOOT_TEXT - 1) : 0;
+    text[got > 0 ? got : 0] = '\0';
+    if (fd >= 0)
+        close(fd);
+}
+
+uint64_t
+ar_boot_hash(void)
+{
+    char text[BOOT_TEXT];
+    read_boot(text);
+    return ar_hash(text);
+}
+
 uint64_t
 ar_host_hash(void)
 {
-    char text[256] = "";
-    gethostname(text, 64);
-    const size_t length = strnlen(text, 64);
-    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        const ssize_t got = read(fd, text + length, sizeof text - length - 1);
-        text[length + (got > 0 ? (size_t)got : 0)] = '\0';
-        close(fd);
-    }
+    char text[HOST_NAME_MAX + 1 + BOOT_TEXT] = "";
+    gethostname(text, HOST_NAME_MAX);
+    read_boot(text + strlen(text));
     return ar_hash(text);
 }

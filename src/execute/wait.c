@@ -2,11 +2,12 @@
 
 #include "execute/wait.h"
 
+#include <time.h>
+
 #ifdef HAVE_LINUX_FUTEX_H
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 #endif
 
@@ -28,16 +29,24 @@ ar_wait_make(enum ar_wait_policy policy, int ranks, int cpus)
     const unsigned spins = ranks > cpus ? 0 : SPINS_BEFORE_YIELD;
     switch (policy) {
     case AR_WAIT_SPIN:
-        return (struct ar_wait){AR_WAIT_FOREVER, AR_WAIT_FOREVER, false};
+        return (struct ar_wait){AR_WAIT_FOREVER, AR_WAIT_FOREVER, false, false};
     case AR_WAIT_YIELD:
-        return (struct ar_wait){0, AR_WAIT_FOREVER, false};
+        return (struct ar_wait){0, AR_WAIT_FOREVER, false, false};
     case AR_WAIT_SLEEP:
     case AR_WAIT_BLOCK:
-        return (struct ar_wait){spins, YIELDS_BEFORE_SLEEP, policy == AR_WAIT_BLOCK};
+        return (struct ar_wait){spins, YIELDS_BEFORE_SLEEP, policy == AR_WAIT_BLOCK, false};
     case AR_WAIT_AUTO:
         break;
     }
-    return (struct ar_wait){spins, spins == 0 ? YIELDS_BEFORE_SLEEP : AR_WAIT_FOREVER, false};
+    return (struct ar_wait){spins, spins == 0 ? YIELDS_BEFORE_SLEEP : AR_WAIT_FOREVER, false,
+                            false};
+}
+
+void
+ar_wait_doze(void)
+{
+    const struct timespec least = {.tv_nsec = 1};
+    nanosleep(&least, NULL);
 }
 
 #ifdef HAVE_LINUX_FUTEX_H

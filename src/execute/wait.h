@@ -22,6 +22,8 @@ struct ar_wait {
     unsigned spins;  /* 0: offer it after each; AR_WAIT_FOREVER: never */
     unsigned yields; /* AR_WAIT_FOREVER: never sleep */
     bool blocks;     /* for messages of MPI's: wait inside MPI, without polls of ours */
+    bool dozes;      /* for messages from other nodes: sleep for a moment where it is time to sleep;
+                        else yield, since a message wakes nobody */
 };
 
 /* With auto and a core for every rank of the node (ranks <= cpus), ranks spin first and yield only
@@ -59,6 +61,21 @@ ar_wait_pause(struct ar_wait wait, unsigned *polls)
     *polls += wait.yields != AR_WAIT_FOREVER;
     sched_yield();
     return false;
+}
+
+/* Sleeps for as short a time as the system has, some 50 us. */
+void ar_wait_doze(void);
+
+/* After a poll of MPI's messages in vain. */
+static inline void
+ar_wait_for_message(struct ar_wait wait, unsigned *polls)
+{
+    if (!ar_wait_pause(wait, polls))
+        return;
+    if (wait.dozes)
+        ar_wait_doze();
+    else
+        sched_yield();
 }
 
 /* A number in shared memory that one rank raises and others wait for.  It has a cache line of its
