@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <unistd.h>
+
 #include "cli/cli.h"
 #include "communicator/model.h"
 
@@ -68,9 +70,19 @@ measure(const struct request *request, int rank, int nranks)
     int status = AR_EXIT_FAILED;
     if (ar_cli_check_ranks("model", nranks)) {
         status = AR_EXIT_USAGE;
-    } else if (node_of && !ar_carrier_find_nodes(node_of, MPI_COMM_WORLD, rank, nranks) &&
-               !ar_measure(&machine, &wire, rank, node_of, nranks, EFFORT)) {
-        status = rank == 0 ? write_machine(request, &machine) : AR_EXIT_DONE;
+    } else if (node_of && !ar_carrier_find_nodes(node_of, MPI_COMM_WORLD, rank, nranks)) {
+        const int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+        struct ar_measuring measuring = {.comm = MPI_COMM_WORLD,
+                                         .wire = &wire,
+                                         .rank = rank,
+                                         .nranks = nranks,
+                                         .node_of = node_of,
+                                         .wait = ar_wait_make(AR_WAIT_AUTO, nranks, cpus),
+                                         .effort = EFFORT};
+        for (int r = 0; r < nranks; r++)
+            measuring.wait.dozes |= node_of[r] != node_of[0];
+        if (!ar_measure(&machine, &measuring))
+            status = rank == 0 ? write_machine(request, &machine) : AR_EXIT_DONE;
     }
     free(node_of);
     MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);

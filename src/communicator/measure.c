@@ -1,11 +1,12 @@
 #include "communicator/model.h"
 
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cores/cpus.h"
+#include "execute/shared.h"
 #include "reduce/reduce.h"
 #include "report/clock.h"
 
@@ -16,36 +17,43 @@
 #define SHORT_LOOP 20
 #define LONG_LOOP  3
 #define LONG_ROW   3 /* long messages in a row */
+#define CROWD_LOOP 9 /* where a rank may be without a core for a time */
+
+/* Pairs that take so many times as long together as one alone share something. */
+#define HINDERED 1.1
 
 /* Where a message of MIDDLE bytes takes longer, LONG ones would take too long. */
 #define SLOW_NS 2e6
 
+/* Two ranks that exchange messages, as one of them sees it. */
 struct pair {
-    const struct ar_wire *wire;
-    int rank;  /* this one's: 0 or other */
-    int other; /* the one with which rank 0 exchanges messages */
+    const struct ar_measuring *m;
+    int server; /* who sends, and whose clock counts */
+    int other;
     char *room;
 };
 
 /* Waits as schedules do: the rank waited for may need this very core. */
 static int
-wait_all(int n, MPI_Request *requests)
+wait_all(int n, MPI_Request *requests, struct ar_wait wait)
 {
+    unsigned polls = 0;
     int done = 0, error = PMPI_Testall(n, requests, &done, MPI_STATUSES_IGNORE);
     while (!error && !done) {
-        sched_yield();
+        ar_wait_for_message(wait, &polls);
         error = PMPI_Testall(n, requests, &done, MPI_STATUSES_IGNORE);
     }
     return error;
 }
 
-/* Sends n messages from rank 0, then a short one back; *ns is the least time of so many loops. */
+/* Sends n messages from the server, then a short one back; *ns is the least time of so many loops.
+ */
 static int
 play(const struct pair *pair, int bytes, int n, int loops, double *ns)
 {
     MPI_Request requests[TRAIN];
-    const bool serves = pair->rank == 0;
-    const int peer = ar_wire_rank(pair->wire, serves ? pair->other : 0);
+    const bool serves = pair->m->rank == pair->server;
+    const int peer = ar_wire_rank(pair->m->wire, serves ? pair->other : pair->server);
     int error = MPI_SUCCESS;
     *ns = 0;
     for (int k = 0; k < loops && !error; k++) {
@@ -54,12 +62,13 @@ play(const struct pair *pair, int bytes, int n, int loops, double *ns)
             const bool sends = serves == (turn == 0);
             const int count = turn == 0 ? n : 1, length = turn == 0 ? bytes : SHORT;
             for (int i = 0; i < count && !error; i++)
-                error = sends ? PMPI_Isend(pair->room, length, MPI_BYTE, peer, pair->wire->tag,
-                                           pair->wire->comm, &requests[i])
-                              : PMPI_Irecv(pair->room + (size_t)i * (size_t)bytes, length, MPI_BYTE,
-                                           peer, pair->wire->tag, pair->wire->comm, &requests[i]);
+                error =
+                    sends ? PMPI_Isend(pair->room, length, MPI_BYTE, peer, pair->m->wire->tag,
+                                       pair->m->wire->comm, &requests[i])
+                          : PMPI_Irecv(pair->room + (size_t)i * (size_t)bytes, length, MPI_BYTE,
+                                       peer, pair->m->wire->tag, pair->m->wire->comm, &requests[i]);
             if (!error)
-                error = wait_all(count, requests);
+                error = wait_all(count, requests, pair->m->wait);
         }
         const double time = (double)(ar_clock_system_ns() - start);
         *ns = k == 0 || time < *ns ? time : *ns;
@@ -94,11 +103,11 @@ measure_long(struct ar_travel *travel, const struct pair *pair, int effort)
     int error = play(pair, MIDDLE, 1, LONG_LOOP * effort, &middle);
     if (error)
         return error;
-    int is_slow = middle > SLOW_NS; /* rank 0 knows */
-    const struct ar_wire *const w = pair->wire;
-    error = pair->rank == 0
+    int is_slow = middle > SLOW_NS; /* the server knows */
+    const struct ar_wire *const w = pair->m->wire;
+    error = pair->m->rank == pair->server
                 ? PMPI_Send(&is_slow, 1, MPI_INT, ar_wire_rank(w, pair->other), w->tag, w->comm)
-                : PMPI_Recv(&is_slow, 1, MPI_INT, ar_wire_rank(w, 0), w->tag, w->comm,
+                : PMPI_Recv(&is_slow, 1, MPI_INT, ar_wire_rank(w, pair->server), w->tag, w->comm,
                             MPI_STATUS_IGNORE);
     if (error)
         return error;
@@ -113,18 +122,19 @@ measure_long(struct ar_travel *travel, const struct pair *pair, int effort)
     return error;
 }
 
+/* Rank 0 and another one, while all others wait. */
 static int
-measure_pair(struct ar_travel *travel, const struct ar_wire *wire, int rank, int other, int effort)
+measure_pair(struct ar_travel *travel, const struct ar_measuring *m, int other)
 {
-    struct pair pair = {wire, rank, other, NULL};
-    if (other < 0 || (rank != 0 && rank != other))
+    struct pair pair = {m, 0, other, NULL};
+    if (other < 0 || (m->rank != 0 && m->rank != other))
         return MPI_SUCCESS;
     pair.room = calloc(LONG_ROW, LONG);
     if (!pair.room)
         return MPI_ERR_NO_MEM;
-    int error = measure_short(travel, &pair, effort);
+    int error = measure_short(travel, &pair, m->effort);
     if (!error)
-        error = measure_long(travel, &pair, effort);
+        error = measure_long(travel, &pair, m->effort);
     free(pair.room);
     return error;
 }
@@ -156,26 +166,177 @@ measure_reduction(struct ar_machine *machine, MPI_Comm comm, int effort)
     return error;
 }
 
-int
-ar_measure(struct ar_machine *machine, const struct ar_wire *wire, int rank, const int *node_of,
-           int nranks, int effort)
+/* --- ranks that share cores --- */
+
+/* What is on rank 0's host: containers of a host have one boot in common. */
+struct host {
+    int ranks, nodes;
+    int cores;    /* that its ranks may use together; 0: the system does not tell */
+    bool is_slow; /* the network, so that cores do not matter to it */
+};
+
+/* Ranks of which the first two form a pair, and the next two, and so on. */
+struct players {
+    int *ranks;
+    int n;
+};
+
+static bool
+are_among(const struct players *p, int rank)
 {
+    int i = 0;
+    while (i < p->n && p->ranks[i] != rank)
+        i++;
+    return i < p->n;
+}
+
+static void
+list_neighbours(struct players *p, const int *node_of, int rank, int nranks)
+{
+    for (int r = 0; r < nranks; r++)
+        if (node_of[r] == node_of[rank])
+            p->ranks[p->n++] = r;
+}
+
+/* The first rank on each node. */
+static void
+list_nodes(struct players *p, const int *node_of, bool *seen, int nranks)
+{
+    for (int r = 0; r < nranks; r++) {
+        if (!seen[node_of[r]])
+            p->ranks[p->n++] = r;
+        seen[node_of[r]] = true;
+    }
+}
+
+/* Adds up on rank 0 what the ranks on its host are, which are those of its boot. */
+static int
+count_host(struct host *host, const struct ar_measuring *m, uint64_t boot, bool is_first)
+{
+    struct ar_cpus own, all;
+    MPI_Request requests[2];
+    const bool is_here = ar_boot_hash() == boot, is_silent = !ar_cpus_of_thread(&own);
+    const int part[] = {is_here, is_here && is_first, is_here && is_silent};
+    int sums[3] = {0};
+    if (!is_here)
+        memset(&own, 0, sizeof own);
+    int error = PMPI_Ireduce(part, sums, 3, MPI_INT, MPI_SUM, 0, m->comm, &requests[0]);
+    if (!error)
+        error =
+            PMPI_Ireduce(&own, &all, (int)sizeof all, MPI_BYTE, MPI_BOR, 0, m->comm, &requests[1]);
+    error = error ? error : wait_all(2, requests, m->wait);
+    if (!error && m->rank == 0)
+        *host = (struct host){
+            .ranks = sums[0], .nodes = sums[1], .cores = sums[2] > 0 ? 0 : ar_cpus_count(&all)};
+    return error;
+}
+
+static int
+broadcast(void *data, int bytes, const struct ar_measuring *m)
+{
+    MPI_Request request;
+    const int error = PMPI_Ibcast(data, bytes, MPI_BYTE, 0, m->comm, &request);
+    return error ? error : wait_all(1, &request, m->wait);
+}
+
+/* Collective: all ranks get *host.  machine: rank 0's counts. */
+static int
+find_host(struct host *host, const struct ar_measuring *m, const struct ar_machine *machine,
+          bool is_first)
+{
+    uint64_t boot = ar_boot_hash();
+    int error = broadcast(&boot, (int)sizeof boot, m);
+    if (!error)
+        error = count_host(host, m, boot, is_first);
+    if (!error && m->rank == 0)
+        host->is_slow = machine->network.per_byte * MIDDLE > SLOW_NS;
+    return error ? error : broadcast(host, (int)sizeof *host, m);
+}
+
+/* All pairs exchange long messages at once; *per_byte is that of this rank's pair. */
+static int
+measure_at_once(double *per_byte, const struct ar_measuring *m, const struct players *p)
+{
+    int i = 0;
+    while (i < p->n && p->ranks[i] != m->rank)
+        i++;
+    if ((i | 1) >= p->n) /* none of them, or without a partner */
+        return MPI_SUCCESS;
+    struct pair pair = {m, p->ranks[i & ~1], p->ranks[i | 1], calloc(LONG_ROW, LONG)};
+    double ns;
+    if (!pair.room)
+        return MPI_ERR_NO_MEM;
+    const int error = play(&pair, LONG, LONG_ROW, CROWD_LOOP * m->effort, &ns);
+    *per_byte = ns / (LONG_ROW * LONG);
+    free(pair.room);
+    return error;
+}
+
+/* The time that a byte takes of what n pairs share, where they hinder each other; else 0. */
+static double
+shared_per_byte(double at_once, double alone, int n)
+{
+    return n > 0 && at_once > HINDERED * alone ? at_once / n : 0;
+}
+
+/* What ranks that share cores move when all do at once, which is less than what a pair does. */
+static int
+measure_host(struct ar_machine *machine, const struct ar_measuring *m,
+             const struct players *neighbours, const struct players *nodes)
+{
+    struct host host = {0};
+    double near = 0, far = 0;
+    int error = find_host(&host, m, machine, are_among(nodes, m->rank));
+    if (error || host.cores == 0 || host.ranks <= host.cores)
+        return error;
+    error = measure_at_once(&near, m, neighbours);
+    if (!error && host.nodes > 1 && !host.is_slow)
+        error = measure_at_once(&far, m, nodes);
+    machine->memory_per_byte = shared_per_byte(near, machine->node.per_byte, neighbours->n / 2);
+    if (host.nodes > 1) {
+        machine->host_nodes = host.nodes;
+        machine->host_cores = host.cores;
+        machine->host_per_byte = shared_per_byte(far, machine->network.per_byte, host.nodes / 2);
+    } else {
+        machine->cores_per_node = host.cores;
+    }
+    return error;
+}
+
+int
+ar_measure(struct ar_machine *machine, const struct ar_measuring *m)
+{
+    const int *const node_of = m->node_of;
+    const int nranks = m->nranks;
     int near = -1, far = -1; /* the first rank behind rank 0 on its node, and on another */
+    struct players neighbours = {calloc((size_t)nranks, sizeof(int)), 0};
+    struct players nodes = {calloc((size_t)nranks, sizeof(int)), 0};
+    bool *const seen = calloc((size_t)nranks, sizeof *seen);
+    int error = neighbours.ranks && nodes.ranks && seen ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     *machine = (struct ar_machine){.node = {.eager_bytes = SIZE_MAX},
                                    .network = {.eager_bytes = SIZE_MAX}};
     snprintf(machine->title, sizeof machine->title, "measured");
     for (int r = nranks - 1; r > 0; r--)
         *(node_of[r] == node_of[0] ? &near : &far) = r;
-    int error = measure_pair(&machine->node, wire, rank, near, effort);
-    if (!error)
-        error = measure_pair(&machine->network, wire, rank, far, effort);
-    if (!error && rank == 0)
-        error = measure_reduction(machine, wire->comm, effort);
     for (int r = 0; r < nranks; r++)
         machine->ranks_per_node += node_of[r] == node_of[0];
+    if (!error)
+        error = measure_pair(&machine->node, m, near);
+    if (!error)
+        error = measure_pair(&machine->network, m, far);
+    if (!error && m->rank == 0)
+        error = measure_reduction(machine, m->comm, m->effort);
     if (near < 0)
         machine->node = machine->network;
     if (far < 0)
         machine->network = machine->node;
+    if (!error) {
+        list_neighbours(&neighbours, node_of, m->rank, nranks);
+        list_nodes(&nodes, node_of, seen, nranks);
+        error = measure_host(machine, m, &neighbours, &nodes);
+    }
+    free(neighbours.ranks);
+    free(nodes.ranks);
+    free(seen);
     return error;
 }

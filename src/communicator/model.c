@@ -221,8 +221,15 @@ find_text(const struct ar_communicator *c, MPI_Comm comm, bool in_order, char **
     if (c->rank == 0)
         known_before = look_up(c, shape, in_order, &machine, text, &key);
     int error = ar_broadcast(c, comm, &known_before, (int)sizeof known_before);
+    const struct ar_measuring measuring = {.comm = comm,
+                                           .wire = &c->carriage.wire,
+                                           .rank = c->rank,
+                                           .nranks = c->nranks,
+                                           .node_of = c->carriage.node_of,
+                                           .wait = c->wait,
+                                           .effort = 1};
     if (!error && known_before == NOTHING)
-        error = ar_measure(&machine, &c->carriage.wire, c->rank, c->carriage.node_of, c->nranks, 1);
+        error = ar_measure(&machine, &measuring);
     if (error || known_before == RULES)
         return error;
     if (c->rank == 0)

@@ -13,12 +13,20 @@
 int ar_model_choose(struct ar_communicator *c, MPI_Comm comm, struct ar_choice *choice,
                     const struct ar_request *request, const char **reason);
 
-/* Measures on the wire of nranks ranks, of which this is rank, and which lie on nodes as node_of
- * says: messages between rank 0 and another rank of its node, and a rank of another node, as far as
- * there are any; reductions of rank 0.  effort: 1 takes some milliseconds, more repeats as often.
- * Collective over them, but only the ranks that are measured do anything; rank 0 gets *machine.
- * MPI_SUCCESS or an error of MPI's. */
-int ar_measure(struct ar_machine *machine, const struct ar_wire *wire, int rank, const int *node_of,
-               int nranks, int effort);
+/* Who measures, and how. */
+struct ar_measuring {
+    MPI_Comm comm;
+    const struct ar_wire *wire; /* of comm's ranks */
+    int rank, nranks;
+    const int *node_of;
+    struct ar_wait wait;
+    int effort; /* 1 takes some milliseconds, more repeats as often */
+};
+
+/* Measures messages between rank 0 and another rank of its node, and a rank of another node, as far
+ * as there are any; reductions of rank 0; and where the ranks on rank 0's host are more than its
+ * cores, what all of them move at once.  Collective over comm; rank 0 gets *machine.  MPI_SUCCESS,
+ * an error of MPI's, or MPI_ERR_NO_MEM. */
+int ar_measure(struct ar_machine *machine, const struct ar_measuring *measuring);
 
 #endif

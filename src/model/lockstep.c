@@ -11,10 +11,12 @@
 
 /* What one round takes of a node's ranks, in ns. */
 struct round {
-    double overhead, latency, reduction;                        /* the longest of a rank */
-    double stream;                                              /* the longest message alone */
-    double port;                                                /* the busiest of a rank's */
+    double overhead, latency, reduction; /* the longest of a rank */
+    double turns;  /* of a core, that all who share it do one after the other */
+    double stream; /* the longest message alone */
+    double port;   /* the busiest of a rank's */
     double memory, card_out, card_in, level[AR_MACHINE_LEVELS]; /* of the node */
+    double host;                                                /* of the node's share of it */
 };
 
 struct sum {
@@ -23,6 +25,7 @@ struct sum {
     size_t count;
     double element_bytes;
     struct round *rounds; /* of the ranks of one node */
+    double sharers;       /* of a core, for each rank that is added; 0: nobody waits for a core */
     size_t nrounds, room;
     size_t first_nrounds; /* of the first rank */
     struct ar_lockstep *answer;
@@ -43,6 +46,7 @@ wire_of(const struct round *r)
     most(&wire, r->memory);
     most(&wire, r->card_out);
     most(&wire, r->card_in);
+    most(&wire, r->host);
     for (int l = 0; l < AR_MACHINE_LEVELS; l++)
         most(&wire, r->level[l]);
     return wire;
@@ -68,6 +72,8 @@ add_message(struct round *node, struct round *rank, const struct ar_network *net
         return;
     }
     *(is_out ? &node->card_out : &node->card_in) += bytes * m->network.per_byte;
+    if (is_out || ar_network_host(net, from) != ar_network_host(net, to))
+        node->host += bytes * m->host_per_byte * m->host_nodes;
     for (int i = 0; is_out && i < way.n; i++) {
         const size_t link = way.links[i];
         for (int l = 0; l < m->nlevels; l++) {
@@ -107,6 +113,7 @@ add_round(struct sum *t, const struct ar_schedule *s, size_t k)
     most(&node->overhead, rank.overhead);
     most(&node->latency, rank.latency);
     most(&node->reduction, rank.reduction);
+    node->turns += t->sharers * (rank.overhead + rank.reduction);
     most(&node->stream, rank.stream);
     most(&node->port, rank.card_out);
     most(&node->port, rank.card_in);
@@ -149,16 +156,20 @@ add_up(struct sum *t)
     double rank = 0;
     for (size_t k = 0; k < t->nrounds; k++) {
         const struct round *const r = &t->rounds[k];
-        all.at += r->overhead + r->latency + r->reduction + wire_of(r);
+        const double alone = r->overhead + r->reduction;
+        const double own = r->turns > alone ? r->turns : alone;
+        all.at += own + r->latency + wire_of(r);
         all.parts[AR_PART_OVERHEAD] += r->overhead;
         all.parts[AR_PART_LATENCY] += r->latency;
         all.parts[AR_PART_REDUCTION] += r->reduction;
+        all.parts[AR_PART_WAITING] += own - alone;
         all.parts[AR_PART_WIRE] += wire_of(r);
-        rank += r->overhead + r->reduction;
+        rank += own;
         total.port += r->port;
         total.memory += r->memory;
         total.card_out += r->card_out;
         total.card_in += r->card_in;
+        total.host += r->host;
         for (int l = 0; l < AR_MACHINE_LEVELS; l++)
             total.level[l] += r->level[l];
     }
@@ -177,7 +188,11 @@ ar_lockstep(struct ar_lockstep *answer, const struct ar_question *q, const struc
     int error = AR_OK;
     *answer = (struct ar_lockstep){.regular = true};
     for (int i = 0; i < NODES_LOOKED_AT && !error; i++) {
+        int ranks = 0;
         t.nrounds = 0;
+        for (int rank = 0; rank < net->nranks; rank++)
+            ranks += net->node_of[rank] == nodes[i];
+        t.sharers = net->crowd / ranks;
         for (int rank = 0; rank < net->nranks && !error; rank++)
             if (net->node_of[rank] == nodes[i])
                 error = add_rank(&t, rank);

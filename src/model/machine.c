@@ -23,6 +23,12 @@ ar_machine_flat(double latency, double per_byte, double reduce_per_byte)
     };
 }
 
+int
+ar_machine_cores(const struct ar_machine *machine)
+{
+    return machine->host_nodes > 0 ? machine->host_cores : machine->cores_per_node;
+}
+
 int *
 ar_machine_place(const struct ar_machine *machine, int nranks)
 {
@@ -102,8 +108,15 @@ ar_machine_print(const struct ar_machine *m)
     }
     if (m->node.per_byte > 0) {
         fprintf(out, "node       ranks %d", m->ranks_per_node);
+        if (m->cores_per_node > 0)
+            fprintf(out, "  cores %d", m->cores_per_node);
         print_travel(out, &m->node);
         print_rate(out, "memory", m->memory_per_byte);
+        fputc('\n', out);
+    }
+    if (m->host_nodes > 0) {
+        fprintf(out, "host       nodes %d  cores %d", m->host_nodes, m->host_cores);
+        print_rate(out, "bandwidth", m->host_per_byte);
         fputc('\n', out);
     }
     fputs("network  ", out);

@@ -6,6 +6,9 @@
  * share, and through the links that the shape of the network has between them.  Links carry
  * messages one after the other, as they are sent, or share themselves out among them.
  *
+ * Ranks may be more than the cores of their host, which is a node, or several nodes where these are
+ * containers or virtual machines.  What a rank does itself then waits for a core.
+ *
  * Times are in nanoseconds, here and wherever no other unit is named.  A bandwidth is kept as the
  * time that a byte takes, 0 where it is without limit.
  */
@@ -74,8 +77,11 @@ struct ar_machine {
                       store or combination of elements in shared memory */
     int ahead;     /* flags in a row that a rank's core looks at before the first has come; 0: 1 */
     int ranks_per_node;
-    int cores_per_node; /* 0: not said */
-    int ndomains;       /* 0: what shared memory takes is not known */
+    int cores_per_node;   /* 0: not said */
+    int host_nodes;       /* so many nodes are one host and share its cores; 0: each is one */
+    int host_cores;       /* where host_nodes is set */
+    double host_per_byte; /* that its cores take for messages between nodes, all together */
+    int ndomains;         /* 0: what shared memory takes is not known */
     struct ar_machine_domain
         domains[AR_MACHINE_DOMAINS]; /* the innermost first; the last is the node */
     struct ar_travel node;
@@ -92,6 +98,9 @@ struct ar_machine {
 
 /* A machine with one rank per node, and nothing but latency, bandwidth and reduction. */
 struct ar_machine ar_machine_flat(double latency, double per_byte, double reduce_per_byte);
+
+/* The cores that the nodes of a host share; 0: each rank has one. */
+int ar_machine_cores(const struct ar_machine *machine);
 
 /* The node of each rank where ranks fill node after node, machine->ranks_per_node on each.
  * Malloced, nranks entries; NULL without memory. */

@@ -9,10 +9,10 @@
 #include "select/select.h"
 #include "select/words.h"
 
-enum part { RANK, NODE, LEVEL, NETWORK, SWITCH, TORUS, DRAGONFLY, PARTS };
+enum part { RANK, NODE, LEVEL, HOST, NETWORK, SWITCH, TORUS, DRAGONFLY, PARTS };
 enum kind { TIME, RATE, SIZE, COUNT, FACTOR, SHARING, DIMS };
 
-static const char *const parts[] = {"rank",   "node",  "level",     "network",
+static const char *const parts[] = {"rank",   "node",  "level",     "host", "network",
                                     "switch", "torus", "dragonfly", NULL};
 
 /* The values that a part's line may have.  Where a part may stand several times, the offset is that
@@ -45,6 +45,9 @@ static const struct value {
     {LEVEL, "link", RATE, false, AT(domains[0].link_per_byte)},
     {LEVEL, "memory", RATE, false, AT(domains[0].memory_per_byte)},
     {LEVEL, "cache", SIZE, false, AT(domains[0].cache_bytes)},
+    {HOST, "nodes", COUNT, true, AT(host_nodes)},
+    {HOST, "cores", COUNT, true, AT(host_cores)},
+    {HOST, "bandwidth", RATE, false, AT(host_per_byte)},
     {NETWORK, "latency", TIME, true, AT(network.latency)},
     {NETWORK, "bandwidth", RATE, true, AT(network.per_byte)},
     {NETWORK, "stream", RATE, false, AT(network.stream_per_byte)},
@@ -423,15 +426,20 @@ take_line(struct parser *p)
 
 /* --- the machine --- */
 
-/* The levels inside a node end with the node. */
+/* The levels inside a node end with the node, and give each rank a core. */
 static bool
 finish_node(struct parser *p)
 {
     const struct ar_machine *const m = p->machine;
     const struct ar_machine_domain *const last = &m->domains[m->ndomains > 0 ? m->ndomains - 1 : 0];
-    if (m->cores_per_node > 0 && m->cores_per_node < m->ranks_per_node)
-        return REFUSE(p, p->at, "the node's %d cores are fewer than its %d ranks",
-                      m->cores_per_node, m->ranks_per_node);
+    if (m->host_nodes > 0 && m->cores_per_node > 0)
+        return REFUSE(p, p->at, "node and host both have cores; allowed: one of them");
+    const int cores = ar_machine_cores(m), hosted = m->host_nodes > 0 ? m->host_nodes : 1;
+    if (m->ndomains > 0 && cores > 0 && cores / hosted < m->ranks_per_node)
+        return REFUSE(p, p->at,
+                      "%d cores are fewer than the %d ranks that share them; with levels each rank "
+                      "needs one",
+                      cores, m->ranks_per_node * hosted);
     if (m->ndomains > 0 && last->ranks != m->ranks_per_node)
         return REFUSE(p, p->at, "the last level, %s, has %d ranks; the node has %d, and so must it",
                       last->name, last->ranks, m->ranks_per_node);

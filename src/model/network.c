@@ -50,7 +50,7 @@ static void
 number_links(struct ar_network *net)
 {
     const size_t ranks = (size_t)net->nranks, nodes = (size_t)net->nnodes;
-    const size_t counts[AR_LINK_LEVEL] = {ranks, ranks, nodes, nodes, nodes};
+    const size_t counts[AR_LINK_LEVEL] = {ranks, ranks, nodes, nodes, nodes, (size_t)net->nhosts};
     size_t n = 0;
     for (int kind = 0; kind < AR_LINK_LEVEL; kind++) {
         net->first[kind] = n;
@@ -66,13 +66,43 @@ number_links(struct ar_network *net)
     net->first[AR_LINK_LEVEL + AR_MACHINE_LEVELS] = n;
 }
 
+static int
+host_of_node(const struct ar_network *net, int node)
+{
+    return net->machine->host_nodes > 0 ? node / net->machine->host_nodes : node;
+}
+
+int
+ar_network_host(const struct ar_network *net, int rank)
+{
+    return host_of_node(net, net->node_of[rank]);
+}
+
+/* AR_OK; AR_ERR_MEMORY. */
+static int
+count_hosts(struct ar_network *net)
+{
+    const int cores = ar_machine_cores(net->machine);
+    net->nhosts = host_of_node(net, net->nnodes - 1) + 1;
+    net->crowd = 1;
+    int *const ranks = calloc((size_t)net->nhosts, sizeof *ranks);
+    if (!ranks)
+        return AR_ERR_MEMORY;
+    for (int r = 0; r < net->nranks && cores > 0; r++) {
+        const double crowd = (double)++ranks[ar_network_host(net, r)] / cores;
+        net->crowd = crowd > net->crowd ? crowd : net->crowd;
+    }
+    free(ranks);
+    return AR_OK;
+}
+
 int
 ar_network_init(struct ar_network *net, const struct ar_machine *m, const int *node_of, int nranks)
 {
     double per_byte[AR_LINK_LEVEL + AR_MACHINE_LEVELS] = {
         [AR_LINK_PORT_OUT] = m->node.per_byte,   [AR_LINK_PORT_IN] = m->node.per_byte,
         [AR_LINK_MEMORY] = m->memory_per_byte,   [AR_LINK_CARD_OUT] = m->network.per_byte,
-        [AR_LINK_CARD_IN] = m->network.per_byte,
+        [AR_LINK_CARD_IN] = m->network.per_byte, [AR_LINK_HOST] = m->host_per_byte,
     };
     *net = (struct ar_network){.machine = m,
                                .node_of = node_of,
@@ -80,6 +110,8 @@ ar_network_init(struct ar_network *net, const struct ar_machine *m, const int *n
                                .nnodes = ar_nodes_count(node_of, nranks)};
     if (m->shape == AR_SHAPE_TORUS && product(m->dims, m->ndims) < net->nnodes)
         return AR_ERR_PARAM;
+    if (count_hosts(net))
+        return AR_ERR_MEMORY;
     number_links(net);
     net->links = calloc(ar_network_links(net), sizeof *net->links);
     if (!net->links)
@@ -212,12 +244,15 @@ ar_network_way(const struct ar_network *net, struct ar_way *way, int from, int t
         return;
     }
     add(net, way, AR_LINK_CARD_OUT, (size_t)here);
+    add(net, way, AR_LINK_HOST, (size_t)host_of_node(net, here));
     if (net->machine->shape == AR_SHAPE_TORUS)
         cross_torus(net, way, here, there);
     else if (net->machine->shape == AR_SHAPE_DRAGONFLY)
         cross_dragonfly(net, way, here, there);
     else
         cross_switches(net, way, here, there);
+    if (host_of_node(net, here) != host_of_node(net, there))
+        add(net, way, AR_LINK_HOST, (size_t)ar_network_host(net, receiver));
     add(net, way, AR_LINK_CARD_IN, (size_t)net->node_of[receiver]);
 }
 
@@ -238,11 +273,9 @@ ar_network_name(const struct ar_network *net, size_t link, char *text, size_t ro
 {
     static const struct {
         const char *what, *of, *way;
-    } names[AR_LINK_LEVEL] = {{"port", "rank", ", out"},
-                              {"port", "rank", ", in"},
-                              {"memory", "node", ""},
-                              {"card", "node", ", out"},
-                              {"card", "node", ", in"}};
+    } names[AR_LINK_LEVEL] = {{"port", "rank", ", out"}, {"port", "rank", ", in"},
+                              {"memory", "node", ""},    {"card", "node", ", out"},
+                              {"card", "node", ", in"},  {"cores", "host", ""}};
     const struct ar_machine *const m = net->machine;
     const size_t ndims = (size_t)m->ndims, routers = (size_t)m->routers;
     int kind = AR_LINK_LEVEL + AR_MACHINE_LEVELS - 1;

@@ -15,6 +15,7 @@ enum ar_link_kind {
     AR_LINK_MEMORY, /* of a node */
     AR_LINK_CARD_OUT,
     AR_LINK_CARD_IN,
+    AR_LINK_HOST,  /* the cores of a host, where they limit messages between nodes */
     AR_LINK_LEVEL, /* of the network */
 };
 
@@ -30,6 +31,8 @@ struct ar_network {
     const int *node_of;               /* of each rank; borrowed */
     int nranks;
     int nnodes;
+    int nhosts;
+    double crowd; /* ranks on a core, on the fullest host; 1 where each has its own */
     size_t first[AR_LINK_LEVEL + AR_MACHINE_LEVELS + 1];
     int units[AR_MACHINE_LEVELS]; /* switches, torus nodes, or routers and groups */
     struct ar_link *links;        /* owned */
@@ -52,6 +55,9 @@ void ar_network_fini(struct ar_network *network);
 
 /* How many links there are. */
 size_t ar_network_links(const struct ar_network *network);
+
+/* The host of a rank. */
+int ar_network_host(const struct ar_network *network, int rank);
 
 /* Makes all links free, and never busy before. */
 void ar_network_reset(struct ar_network *network);

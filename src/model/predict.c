@@ -69,7 +69,7 @@ are_few(const struct predictor *a)
 
 /* --- the simulation --- */
 
-/* What the busiest rank does itself in a run of the program. */
+/* What the busiest rank does itself in a run of the program, and those that share its core. */
 static double
 work_of(const struct ar_program *p, const struct ar_network *net, double element_bytes)
 {
@@ -90,7 +90,7 @@ work_of(const struct ar_program *p, const struct ar_network *net, double element
         }
         most = larger(most, work);
     }
-    return most;
+    return net->crowd * most;
 }
 
 /* The time from the end of one segment to the end of the next, in the second half of those that
@@ -209,12 +209,14 @@ simulate(struct predictor *a, const struct ar_sample *sample)
 
 /* --- too many steps to simulate them all --- */
 
-/* Ranks placed in blocks that fill their nodes, on a network whose nodes are all alike. */
+/* Ranks placed in blocks that fill their nodes, on a network whose nodes are all alike, each rank
+ * on a core of its own. */
 static bool
 is_even(const struct predictor *a)
 {
     const int nodes = a->network.nnodes, per_node = a->q->nranks / nodes;
-    if (a->q->machine->nlevels > 0 || a->q->nranks % nodes > 0)
+    if (a->q->machine->nlevels > 0 || a->q->machine->host_nodes > 0 || a->network.crowd > 1 ||
+        a->q->nranks % nodes > 0)
         return false;
     for (int r = 0; r < a->q->nranks; r++)
         if (a->network.node_of[r] != r / per_node)
@@ -424,13 +426,18 @@ ar_predict_bound(const struct ar_machine *m, const int *node_of, int nranks, siz
     const int per_node = (nranks + nnodes - 1) / nnodes;
     const double near = m->node.latency + m->node.overhead;
     const double far = m->network.latency + m->network.overhead;
-    double bound = n * (nranks - 1) / nranks * m->reduce_per_byte;
+    const int hosted = m->host_nodes > 0 ? m->host_nodes : 1, cores = ar_machine_cores(m);
+    const int all_cores = cores * ((nnodes + hosted - 1) / hosted);
+    const int reducing = cores > 0 && all_cores < nranks ? all_cores : nranks;
+    double bound = n * (nranks - 1) / reducing * m->reduce_per_byte;
     if (nnodes == 1) {
         bound = larger(bound, near * (double)ar_bound_rounds(nranks, ports));
         return larger(bound, moved(n, nranks) * m->node.per_byte);
     }
     bound = larger(bound, far * (double)ar_bound_rounds(nnodes, ports * (size_t)per_node));
     bound = larger(bound, moved(n, nnodes) * m->network.per_byte);
+    bound =
+        larger(bound, moved(n, nnodes) * (hosted < nnodes ? hosted : nnodes) * m->host_per_byte);
     for (int l = 0; m->shape == AR_SHAPE_SWITCHES && l < m->nlevels; l++)
         bound = larger(bound, moved(n, (nnodes + m->levels[l].nodes - 1) / m->levels[l].nodes) *
                                   m->levels[l].per_byte);

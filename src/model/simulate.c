@@ -49,6 +49,8 @@ struct simulator {
     struct instance *instances; /* window of each rank */
     struct ar_share share;      /* of links that are shared */
     struct ar_moment *idle;     /* from when on each rank is */
+    int ncores;                 /* of a host; 0: each rank has one of its own */
+    double *cores;              /* from when on each is idle: those of host after host */
     bool *looks; /* whether each rank will look at what is complete when it is idle */
     struct event *heap;
     size_t nevents, heap_room, turns;
@@ -367,7 +369,6 @@ end_round(struct simulator *s, struct instance *x)
     const struct ar_program_round *const round = &p->rounds[x->round];
     const struct ar_machine *const machine = s->run->network->machine;
     struct ar_moment *const now = &s->idle[rank_of(s, x)];
-    await(now, &x->ready);
     for (size_t i = round[0].first_receive; i < round[1].first_receive; i++)
         spend(now, AR_PART_OVERHEAD, travel_of(s, &p->messages[p->receives[i]])->overhead);
     spend(now, AR_PART_REDUCTION,
@@ -377,13 +378,41 @@ end_round(struct simulator *s, struct instance *x)
     begin_round(s, x);
 }
 
+/* The rank gets the core of its host that is idle first; NULL where it has one of its own. */
+static double *
+take_core(struct simulator *s, size_t rank)
+{
+    if (s->ncores == 0)
+        return NULL;
+    const size_t host = (size_t)ar_network_host(s->run->network, (int)rank);
+    double *const cores = &s->cores[host * (size_t)s->ncores], *first = cores;
+    for (int i = 1; i < s->ncores; i++)
+        first = cores[i] < *first ? &cores[i] : first;
+    struct ar_moment *const now = &s->idle[rank];
+    if (*first > now->at)
+        spend(now, AR_PART_WAITING, *first - now->at);
+    return first;
+}
+
+/* The rank does what is its own part, on a core, until it waits for others again. */
+static void
+act(struct simulator *s, struct instance *x, void (*part)(struct simulator *, struct instance *))
+{
+    const size_t rank = rank_of(s, x);
+    await(&s->idle[rank], &x->ready);
+    double *const core = take_core(s, rank);
+    part(s, x);
+    if (core)
+        *core = s->idle[rank].at;
+}
+
 /* All messages of the instance's round are complete.  A busy rank sees that when it next looks. */
 static void
 notice(struct simulator *s, struct instance *x, double now)
 {
     const size_t rank = rank_of(s, x);
     if (s->idle[rank].at <= now && !s->looks[rank]) {
-        end_round(s, x);
+        act(s, x, end_round);
         return;
     }
     x->waits = true;
@@ -402,7 +431,7 @@ look(struct simulator *s, size_t rank)
     for (size_t i = 0; i < s->window; i++)
         if (own[i].waits) {
             own[i].waits = false;
-            end_round(s, &own[i]);
+            act(s, &own[i], end_round);
         }
 }
 
@@ -414,7 +443,7 @@ run_events(struct simulator *s)
             struct instance *const x = instance_of(s, rank, i);
             x->segment = i;
             x->round = program_of(s, i)->first_round[rank];
-            begin_round(s, x);
+            act(s, x, begin_round);
         }
     while (s->nevents > 0 && !s->failed) {
         const struct event event = pop(s);
@@ -446,9 +475,11 @@ ar_simulate(const struct ar_simulation *run, struct ar_moment *ended)
     s.instances = calloc(ranks * s.window, sizeof *s.instances);
     s.idle = calloc(ranks, sizeof *s.idle);
     s.looks = calloc(ranks, sizeof *s.looks);
+    s.ncores = run->network->crowd > 1 ? ar_machine_cores(run->network->machine) : 0;
+    s.cores = calloc((size_t)(run->network->nhosts * s.ncores) + 1, sizeof *s.cores);
     memset(ended, 0, run->nsegments * sizeof *ended);
     ar_network_reset(run->network);
-    int error = s.flights && s.instances && s.idle && s.looks ? AR_OK : AR_ERR_MEMORY;
+    int error = s.flights && s.instances && s.idle && s.looks && s.cores ? AR_OK : AR_ERR_MEMORY;
     if (!error && run->network->machine->sharing == AR_SHARING_FAIR)
         error = ar_share_init(&s.share, ar_network_links(run->network));
     if (!error)
@@ -458,6 +489,7 @@ ar_simulate(const struct ar_simulation *run, struct ar_moment *ended)
     free(s.instances);
     free(s.idle);
     free(s.looks);
+    free(s.cores);
     free(s.heap);
     return error;
 }

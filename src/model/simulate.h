@@ -19,7 +19,7 @@ enum ar_part {
     AR_PART_LATENCY,
     AR_PART_OVERHEAD,
     AR_PART_WIRE,      /* bytes through the narrowest link of their way */
-    AR_PART_WAITING,   /* for a link that others use, or for the rank's own other work */
+    AR_PART_WAITING,   /* for a link or a core that others use, or for the rank's own other work */
     AR_PART_REDUCTION, /* and copies */
     AR_PARTS
 };

@@ -32,6 +32,18 @@ for shape in '--hosts 4 --rate 100mbit' '--hosts 3 --ranks 2 --cyclic' '--hosts 
     done <"$scratch/groups"
 done
 
+# Nodes of one host share its cores, which the model is told where ranks are more.
+cores=$(nproc)
+shape="--hosts 2 --ranks $cores"
+launch 0 ./allreduce model >"$scratch/out" 2>&1 </dev/null
+grep -q "^host  *nodes 2  cores $cores" "$scratch/out" || fail "no host of $cores cores: $(cat "$scratch/out")"
+if [ "$cores" -gt 1 ]; then
+    shape='--hosts 2'
+    launch 0 ./allreduce model >"$scratch/out" 2>&1 </dev/null
+    { grep -q '^network' "$scratch/out" && ! grep -q '^host' "$scratch/out"; } ||
+        fail "a host of 2 ranks: $(cat "$scratch/out")"
+fi
+
 shape='--hosts 2 --ranks 2'
 launch 4 sh -c 'exit 3' >"$scratch/out" 2>&1
 status=$?

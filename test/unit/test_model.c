@@ -14,51 +14,8 @@
 #include "model/share.h"
 #include "schedule/cost.h"
 #include "select/names.h"
+#include "test/unit/predicted.h"
 #include "tuning/advise.h"
-
-#define STEPS ((size_t)1 << 22)
-
-/* On elements of one byte, so that bytes are elements.  As text: an algorithm with parameters. */
-static struct ar_prediction
-predict_placed(const struct ar_machine *machine, const char *text, const int *node_of, int nranks,
-               size_t count, size_t steps, double limit)
-{
-    struct ar_rules *rules;
-    struct ar_problem problem;
-    struct ar_prediction prediction;
-    if (ar_rules_parse(&rules, text, &problem))
-        fail_msg("%s: %s", text, problem.text);
-    struct ar_choice choice = rules->clauses[0].choice;
-    choice.params.node_of = node_of;
-    const struct ar_question question = {machine, &choice,  nranks, count,
-                                         1,       SIZE_MAX, steps,  limit};
-    assert_int_equal(ar_predict(&prediction, &question), AR_OK);
-    ar_rules_destroy(rules);
-    return prediction;
-}
-
-static struct ar_prediction
-predict_within(const struct ar_machine *machine, const char *text, int nranks, size_t count,
-               size_t steps, double limit)
-{
-    int *node_of = ar_machine_place(machine, nranks);
-    const struct ar_prediction prediction =
-        predict_placed(machine, text, node_of, nranks, count, steps, limit);
-    free(node_of);
-    return prediction;
-}
-
-static struct ar_prediction
-predict(const struct ar_machine *machine, const char *text, int nranks, size_t count, size_t steps)
-{
-    return predict_within(machine, text, nranks, count, steps, 0);
-}
-
-static double
-time_of(const struct ar_machine *machine, const char *text, int nranks, size_t count)
-{
-    return predict(machine, text, nranks, count, STEPS).end.at;
-}
 
 /* --- closed forms on a flat machine --- */
 
@@ -875,6 +832,8 @@ static const char *const machines[] = {
     "switch nodes 8 latency 10ns bandwidth 3GB/s\n",
     "node ranks 4 latency 100ns bandwidth 5GB/s stream 4GB/s eager 8K handshake 150ns\n"
     "network latency 1us bandwidth 10GB/s stream 2GB/s eager 0 handshake 0ns sharing fair\n",
+    "node ranks 4 cores 2 latency 100ns bandwidth 5GB/s\nnetwork latency 1us bandwidth 10GB/s\n",
+    "host nodes 4 cores 2 bandwidth 2GB/s\nnetwork latency 1us bandwidth 10GB/s\n",
     "network latency 1us bandwidth 10GB/s\ntorus dims 4x5x6 latency 50ns bandwidth 2GB/s\n",
     "network latency 1us bandwidth 10GB/s\ndragonfly nodes 2 routers 4 latency 9ns bandwidth "
     "2GB/s global_latency 300ns global_bandwidth 1GB/s\n"};
@@ -927,7 +886,8 @@ spoil(char *text, size_t room, unsigned *seed)
         "torus",      "dims",  "dragonfly", "routers",     "ranks",
         "latency",    "eager", "sharing",   "fair",        "oversubscription",
         "title",      "#",     "\n",        " ",           "",
-        "level",      "serve", "cores",     "ahead"};
+        "level",      "serve", "cores",     "ahead",       "host",
+        "nodes"};
     char after[1024], spoiled[1100] = "";
     const size_t length = strlen(text);
     const size_t at = next_random(seed, (unsigned)length + 1);
@@ -1051,8 +1011,15 @@ a_bad_level_is_refused_where_it_is_bad(void **state)
          "2:1: level b has a cache; allowed: for the first level, here a"},
         {NODE LEVEL("a", "4") "\n" NETWORK,
          "4:1: the last level, a, has 4 ranks; the node has 8, and so must it"},
-        {"node ranks 8 cores 4 latency 1us bandwidth 1GB/s\n" NETWORK,
-         "3:1: the node's 4 cores are fewer than its 8 ranks"},
+        {"node ranks 8 cores 4 latency 1us bandwidth 1GB/s\n" LEVEL("a", "8") "\n" NETWORK,
+         "4:1: 4 cores are fewer than the 8 ranks that share them; with levels each rank needs"},
+        {"host nodes 2 cores 15\n" NODE LEVEL("a", "8") "\n" NETWORK,
+         "5:1: 15 cores are fewer than the 16 ranks that share them"},
+        {"host nodes 2 cores 2\nnode ranks 8 cores 4 latency 1us bandwidth 1GB/s\n" NETWORK,
+         "4:1: node and host both have cores; allowed: one of them"},
+        {"host nodes 2\n", "1:1: host needs cores"},
+        {"host cores 2\n", "1:1: host needs nodes"},
+        {"host ranks 2\n", "1:6: host has no 'ranks'; allowed: nodes, cores, bandwidth"},
         {LEVEL("a", "1") "\n" LEVEL("b", "1") "\n" LEVEL("c", "1") "\n" LEVEL("d", "1") "\n" LEVEL(
              "e", "1") "\nlevel f\n",
          "6:1: more than 5 levels inside a node"}};
