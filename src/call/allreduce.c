@@ -61,7 +61,7 @@ run_unresolved(const struct ar_call *call, const char *reason)
         return error;
     ar_process_begin();
     ar_statistics_count(AR_ENTRY_ALLREDUCE, reason, MPI_COMM_NULL, MPI_DATATYPE_NULL, MPI_OP_NULL,
-                        0);
+                        0, &call->caller);
     return MPI_SUCCESS;
 }
 
@@ -79,7 +79,7 @@ run_always_native(struct ar_communicator *c, const struct ar_call *call)
         ar_recorder_find_native(c->recorder, c->native_label, c->nranks, call->type, call->op,
                                 (uint64_t)call->count, &bytes);
     if (record)
-        ar_record_end(c->recorder, record, bytes);
+        ar_record_end(c->recorder, record, &call->caller, bytes);
     return MPI_SUCCESS;
 }
 
@@ -124,7 +124,7 @@ run(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction 
         return run_decision(c, d, r, call);
     ar_record_begin(c->recorder, record);
     const int error = run_decision(c, d, r, call);
-    ar_record_end(c->recorder, record, (uint64_t)call->count * r->size);
+    ar_record_end(c->recorder, record, &call->caller, (uint64_t)call->count * r->size);
     return error;
 }
 

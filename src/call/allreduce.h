@@ -4,6 +4,8 @@
 
 #include <mpi.h>
 
+#include "statistics/caller.h"
+
 /* A call as it came in. */
 struct ar_call {
     const void *in;
@@ -13,6 +15,7 @@ struct ar_call {
     MPI_Op op;
     MPI_Comm comm;
     int (*native)(const struct ar_call *call); /* the MPI library's own allreduce */
+    struct ar_caller caller;                   /* all zero where it is not to be told */
 };
 
 /* Runs the call: by what was decided for its communicator, or natively.  Collective over the

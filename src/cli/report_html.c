@@ -101,6 +101,27 @@ add_facts(struct ar_html *page, const struct ar_facts *facts)
 }
 
 static void
+add_sites(struct ar_html *page, const struct ar_site_rows *rows)
+{
+    if (rows->n == 0)
+        return;
+    ar_html_heading(page, "Where the program calls");
+    ar_html_table_begin(page, ">calls|>bytes|>ms|>wait ms|>ranks|call|called from");
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct ar_site_row *const row = &rows->rows[i];
+        char text[AR_SITE_TEXT];
+        ar_html_cell(page, "%llu", (unsigned long long)row->calls);
+        ar_html_cell(page, "%llu", (unsigned long long)row->bytes);
+        add_known(page, (double)row->ns * 1e-6, true);
+        add_known(page, (double)row->wait_ns * 1e-6, true);
+        ar_html_cell(page, "%d", row->ranks);
+        ar_html_cell(page, "%s", ar_site_entry(&row->site));
+        ar_html_cell(page, "%s", ar_site_print(text, &row->site));
+    }
+    ar_html_table_end(page);
+}
+
+static void
 add_rank(struct ar_html *page, const struct ar_rank_row *row)
 {
     const double calls = row->compared > 0 ? (double)row->compared : 1;
@@ -238,6 +259,7 @@ ar_report_write_html(const char *path, const struct ar_facts *facts, size_t n,
     add_plots(&page, facts, n);
     for (size_t i = 0; i < n; i++) {
         add_facts(&page, &facts[i]);
+        add_sites(&page, &facts[i].run->table.sites);
         add_ranks(&page, &facts[i].run->table.ranks);
     }
     return ar_html_close(&page);

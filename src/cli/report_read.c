@@ -134,6 +134,28 @@ take_rank(struct ar_rank_rows *rows, const json_t *line)
     return ar_rank_rows_add(rows, &row) != NULL;
 }
 
+/* False if the line is not a site's row, or has no room. */
+static bool
+take_site(struct ar_site_rows *rows, const json_t *line)
+{
+    const char *const entry = json_string_value(json_object_get(line, "entry"));
+    struct ar_site_row row = {.site = {.offset = number(line, "offset")}};
+    int i = 0;
+    while (entry && i < AR_ENTRIES && strcmp(entry, ar_entry_names[i]) != 0)
+        i++;
+    if (!entry || !is_known(line, "calls"))
+        return false;
+    row.site.entry = (enum ar_entry)i;
+    take_text(row.site.module, sizeof row.site.module, line, "module");
+    take_text(row.site.build_id, sizeof row.site.build_id, line, "build_id");
+    row.calls = number(line, "calls");
+    row.bytes = number(line, "bytes");
+    row.ns = number(line, "ns");
+    row.wait_ns = number(line, "wait_ns");
+    row.ranks = (int)number(line, "ranks");
+    return ar_site_rows_add(rows, &row) != NULL;
+}
+
 static bool
 take_head(struct ar_read_run *run, const json_t *line)
 {
@@ -168,6 +190,9 @@ take_line(struct ar_read_run *run, const char *path, int n, const char *text)
         status = complain(path, n, no_json);
     else if (n > 1 && json_object_get(line, "watchdog"))
         status = AR_EXIT_DONE;
+    else if (n > 1 && json_object_get(line, "site"))
+        status = take_site(&run->table.sites, line) ? AR_EXIT_DONE
+                                                    : complain(path, n, "no row of a site");
     else if (n > 1 && json_object_get(line, "rank"))
         status = take_rank(&run->table.ranks, line) ? AR_EXIT_DONE
                                                     : complain(path, n, "no row of a rank");

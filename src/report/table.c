@@ -5,17 +5,12 @@
 
 #include "schedule/grow.h"
 
-const char *const ar_entry_names[AR_ENTRIES] = {
-    [AR_ENTRY_ALLREDUCE] = "MPI_Allreduce",
-    [AR_ENTRY_IALLREDUCE] = "MPI_Iallreduce",
-    [AR_ENTRY_ALLREDUCE_INIT] = "MPI_Allreduce_init",
-};
-
 void
 ar_table_fini(struct ar_table *table)
 {
     free(table->rows);
     ar_rank_rows_fini(&table->ranks);
+    ar_site_rows_fini(&table->sites);
     ar_arrivals_list_fini(&table->arrivals);
     *table = (struct ar_table){0};
 }
@@ -79,6 +74,8 @@ ar_table_merge(struct ar_table *sum, const struct ar_table *table)
         ar_table_add(sum, &table->rows[i]);
     for (size_t i = 0; i < table->ranks.n; i++)
         ar_rank_rows_add(&sum->ranks, &table->ranks.rows[i]);
+    for (size_t i = 0; i < table->sites.n; i++)
+        ar_site_rows_add(&sum->sites, &table->sites.rows[i]);
     for (size_t i = 0; i < table->arrivals.n; i++)
         ar_arrivals_add(&sum->arrivals, &table->arrivals.items[i]);
     sum->lost += table->lost;
@@ -101,6 +98,7 @@ ar_table_add_rank(struct ar_table *table, const struct ar_rank_row *from)
 {
     struct ar_rank_row row = *from;
     ar_table_sign(table, row.rank);
+    ar_site_rows_sign(&table->sites);
     for (size_t i = 0; i < table->nrows; i++) {
         const struct ar_counts *const c = &table->rows[i].counts;
         row.calls += c->calls;
@@ -127,6 +125,7 @@ ar_table_sort(struct ar_table *table)
 {
     if (table->nrows > 1)
         qsort(table->rows, table->nrows, sizeof *table->rows, heavier_first);
+    ar_site_rows_sort(&table->sites);
 }
 
 uint64_t

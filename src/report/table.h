@@ -1,4 +1,5 @@
-/* The table of statistics: a row for each kind of call, and one for each rank.  All outputs are
+/* The table of statistics: a row for each kind of call, one for each rank, and one for
+ * each place from which the program calls.  All outputs are
  * made from it.  Pure; nothing here locks. */
 #ifndef AR_TABLE_H
 #define AR_TABLE_H
@@ -11,16 +12,13 @@
 #include "report/arrivals.h"
 #include "report/histogram.h"
 #include "report/rank_rows.h"
+#include "report/sites.h"
 #include "select/select.h"
 
 #define AR_NAME_TEXT   64 /* room for the name of a type or op; a longer one is cut */
 #define AR_REASON_TEXT 96
 #define AR_COMM_COLUMN 33  /* room for the name of a communicator in a table */
 #define AR_COMM_TEXT   128 /* MPI_MAX_OBJECT_NAME of MPICH; a longer name is cut */
-
-/* What the program called. */
-enum ar_entry { AR_ENTRY_ALLREDUCE, AR_ENTRY_IALLREDUCE, AR_ENTRY_ALLREDUCE_INIT, AR_ENTRIES };
-extern const char *const ar_entry_names[AR_ENTRIES]; /* "MPI_Allreduce", ... */
 
 /* A kind of call.  Bytes behind the texts' ends are 0: equal keys are equal bytes. */
 struct ar_row_key {
@@ -69,6 +67,7 @@ struct ar_table {
     size_t room;
     uint64_t lost; /* calls that found no memory */
     struct ar_rank_rows ranks;
+    struct ar_site_rows sites;
     struct ar_arrivals_list arrivals; /* until they are counted in the ranks' rows */
 };
 
@@ -136,8 +135,8 @@ struct ar_run {
 };
 
 /* Tables for people, for programs (JSON, one object a line, the run first, behind the rows those of
- * ranks, and what the watchdog says last), and in brief (what ran, and why; each line with the
- * library's name before it; nothing where the table is empty). */
+ * sites and ranks, and what the watchdog says last), and in brief (what ran, and why; each line
+ * with the library's name before it; nothing where the table is empty). */
 void ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run *run);
 void ar_table_write_json(FILE *to, const struct ar_table *table, const struct ar_run *run);
 void ar_table_write_brief(FILE *to, const struct ar_table *table, const char *title);
@@ -146,6 +145,9 @@ void ar_table_write_brief(FILE *to, const struct ar_table *table, const char *ti
  * often; nothing where the table has no ranks' rows. */
 #define AR_RANKS_TOLD 64
 void ar_rank_rows_write_text(FILE *to, const struct ar_rank_rows *rows);
+
+/* The part of the text that is about sites; nothing where there are none. */
+void ar_site_rows_write_text(FILE *to, const struct ar_site_rows *rows);
 
 /* The same share of calls as a whole number of percent, or "-" where no calls were compared. */
 char *ar_rank_share_print(char *text, size_t room, uint64_t calls, const struct ar_rank_row *row);

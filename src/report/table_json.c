@@ -113,6 +113,23 @@ print_row(FILE *to, const struct ar_row *row)
 }
 
 static void
+print_site(FILE *to, const struct ar_site_row *row)
+{
+    char text[AR_SITE_TEXT];
+    fputc('{', to);
+    print_field(to, "site", ar_site_print(text, &row->site));
+    print_field(to, "entry", ar_site_entry(&row->site));
+    print_field(to, "module", row->site.module);
+    print_field(to, "build_id", row->site.build_id);
+    print_number(to, "offset", row->site.offset, true);
+    print_number(to, "calls", row->calls, true);
+    print_number(to, "bytes", row->bytes, true);
+    print_number(to, "ns", row->ns, true);
+    print_number(to, "wait_ns", row->wait_ns, true);
+    fprintf(to, "\"ranks\": %d}\n", row->ranks);
+}
+
+static void
 print_rank(FILE *to, const struct ar_rank_row *row)
 {
     const bool compared = row->compared > 0;
@@ -149,6 +166,8 @@ ar_table_write_json(FILE *to, const struct ar_table *table, const struct ar_run 
     fprintf(to, "\"hosts\": %d}\n", ar_rank_rows_hosts(&table->ranks));
     for (size_t i = 0; i < table->nrows; i++)
         print_row(to, &table->rows[i]);
+    for (size_t i = 0; i < table->sites.n; i++)
+        print_site(to, &table->sites.rows[i]);
     for (size_t i = 0; i < table->ranks.n; i++)
         print_rank(to, &table->ranks.rows[i]);
     const size_t n = ar_watchdog_look(table, alarms, AR_ALARMS_TOLD);

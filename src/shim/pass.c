@@ -6,7 +6,7 @@
 /* Only calls that MPI accepted are counted: handles that it refused must not be used. */
 static int
 end(const struct ar_native_mark *mark, int error, enum ar_entry entry, MPI_Comm comm,
-    MPI_Datatype type, MPI_Op op, MPI_Count count)
+    MPI_Datatype type, MPI_Op op, MPI_Count count, struct ar_caller caller)
 {
     ar_native_end(mark);
     if (error)
@@ -14,7 +14,7 @@ end(const struct ar_native_mark *mark, int error, enum ar_entry entry, MPI_Comm 
     ar_process_begin();
     ar_statistics_count(
         entry, entry == AR_ENTRY_IALLREDUCE ? "nonblocking, not taken" : "persistent, not taken",
-        comm, type, op, (uint64_t)count);
+        comm, type, op, (uint64_t)count, &caller);
     return MPI_SUCCESS;
 }
 
@@ -22,10 +22,11 @@ int
 ar_shim_iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                    MPI_Comm comm, MPI_Request *request)
 {
+    const struct ar_caller caller = AR_CALLER;
     struct ar_native_mark mark;
     ar_native_begin(&mark);
     return end(&mark, ar_next->iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request),
-               AR_ENTRY_IALLREDUCE, comm, datatype, op, count);
+               AR_ENTRY_IALLREDUCE, comm, datatype, op, count, caller);
 }
 
 #ifdef AR_MPI_IS_OPENMPI
@@ -35,12 +36,13 @@ ar_shim_library_iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Da
                            MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     const bool is_on_its_way = ar_native_is_running();
+    const struct ar_caller caller = AR_CALLER;
     struct ar_native_mark mark;
     ar_native_begin(&mark);
     const int error =
         ar_next->library_iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
     if (!is_on_its_way)
-        return end(&mark, error, AR_ENTRY_IALLREDUCE, comm, datatype, op, count);
+        return end(&mark, error, AR_ENTRY_IALLREDUCE, comm, datatype, op, count, caller);
     ar_native_end(&mark);
     return error;
 }
@@ -50,31 +52,34 @@ int
 ar_shim_iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                      MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
+    const struct ar_caller caller = AR_CALLER;
     struct ar_native_mark mark;
     ar_native_begin(&mark);
     return end(&mark, ar_next->iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request),
-               AR_ENTRY_IALLREDUCE, comm, datatype, op, count);
+               AR_ENTRY_IALLREDUCE, comm, datatype, op, count, caller);
 }
 
 int
 ar_shim_allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
                        MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const struct ar_caller caller = AR_CALLER;
     struct ar_native_mark mark;
     ar_native_begin(&mark);
     return end(&mark,
                ar_next->allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request),
-               AR_ENTRY_ALLREDUCE_INIT, comm, datatype, op, count);
+               AR_ENTRY_ALLREDUCE_INIT, comm, datatype, op, count, caller);
 }
 
 int
 ar_shim_allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                          MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
+    const struct ar_caller caller = AR_CALLER;
     struct ar_native_mark mark;
     ar_native_begin(&mark);
     return end(
         &mark,
         ar_next->allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request),
-        AR_ENTRY_ALLREDUCE_INIT, comm, datatype, op, count);
+        AR_ENTRY_ALLREDUCE_INIT, comm, datatype, op, count, caller);
 }

@@ -41,7 +41,7 @@ int
 ar_shim_allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                   MPI_Comm comm)
 {
-    const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, run_next};
+    const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, run_next, AR_CALLER};
     ar_native_forget();
     return ar_allreduce(&call);
 }
@@ -59,7 +59,8 @@ int
 ar_shim_allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                     MPI_Op op, MPI_Comm comm)
 {
-    const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, run_next_c};
+    const struct ar_call call = {sendbuf, recvbuf, count,      datatype,
+                                 op,      comm,    run_next_c, AR_CALLER};
     ar_native_forget();
     return ar_allreduce(&call);
 }
@@ -79,7 +80,8 @@ int
 ar_shim_library_allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
                           MPI_Op op, MPI_Comm comm)
 {
-    const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, run_library};
+    const struct ar_call call = {sendbuf, recvbuf, count,       datatype,
+                                 op,      comm,    run_library, AR_CALLER};
     return ar_native_is_running() ? run_library(&call) : ar_allreduce(&call);
 }
 #endif

@@ -169,12 +169,14 @@ compare_arrivals(struct ar_table *table, MPI_Comm comm)
 static int
 send_rows(const struct ar_table *table, int to, MPI_Comm comm)
 {
-    const uint64_t head[] = {table->nrows, table->lost, table->ranks.n};
+    const uint64_t head[] = {table->nrows, table->lost, table->ranks.n, table->sites.n};
     int error = send_bytes(head, sizeof head, to, comm);
     for (size_t i = 0; i < table->nrows && !error; i++)
         error = send_bytes(&table->rows[i], sizeof table->rows[i], to, comm);
     for (size_t i = 0; i < table->ranks.n && !error; i++)
         error = send_bytes(&table->ranks.rows[i], sizeof table->ranks.rows[i], to, comm);
+    for (size_t i = 0; i < table->sites.n && !error; i++)
+        error = send_bytes(&table->sites.rows[i], sizeof table->sites.rows[i], to, comm);
     return error;
 }
 
@@ -183,7 +185,8 @@ receive_rows(struct ar_table *table, int from, MPI_Comm comm)
 {
     struct ar_row row;
     struct ar_rank_row rank;
-    uint64_t head[3] = {0};
+    struct ar_site_row site;
+    uint64_t head[4] = {0};
     int error = receive_bytes(head, sizeof head, from, comm);
     for (uint64_t i = 0; i < head[0] && !error; i++) {
         error = receive_bytes(&row, sizeof row, from, comm);
@@ -194,6 +197,11 @@ receive_rows(struct ar_table *table, int from, MPI_Comm comm)
         error = receive_bytes(&rank, sizeof rank, from, comm);
         if (!error)
             ar_rank_rows_add(&table->ranks, &rank);
+    }
+    for (uint64_t i = 0; i < head[3] && !error; i++) {
+        error = receive_bytes(&site, sizeof site, from, comm);
+        if (!error)
+            ar_site_rows_add(&table->sites, &site);
     }
     table->lost += head[1];
     return error;

@@ -27,6 +27,8 @@ ar_recorder_destroy(struct ar_recorder *recorder)
         next = label->next;
         free(label);
     }
+    for (int i = 0; i < AR_CALLERS_MOST; i++)
+        free(atomic_load(&recorder->sites[i]));
     free(recorder);
 }
 
@@ -123,6 +125,27 @@ ar_record_op(MPI_Op op)
     return ar_op_find(&which, op) == AR_OP_PREDEFINED ? op : MPI_OP_NULL;
 }
 
+void
+ar_recorder_note_site(struct ar_recorder *recorder, const struct ar_caller *caller,
+                      enum ar_entry entry, uint64_t bytes, uint64_t ns)
+{
+    if (!caller->address)
+        return;
+    const int number = ar_caller_find(caller, entry);
+    struct ar_site_counts *c = atomic_load_explicit(&recorder->sites[number], memory_order_relaxed);
+    if (!c) {
+        c = calloc(1, sizeof *c);
+        /* Pairs with the acquire in collect_sites. */
+        atomic_store_explicit(&recorder->sites[number], c, memory_order_release);
+    }
+    if (!c)
+        return;
+    ar_record_bump(&c->calls, 1);
+    ar_record_bump(&c->bytes, bytes);
+    ar_record_bump(&c->ns, ns);
+    ar_record_bump(&c->wait_ns, ar_clock_ns(recorder->waited_ticks));
+}
+
 static void
 fill_row(struct ar_row *row, const struct ar_record *record, const char *name)
 {
@@ -143,6 +166,26 @@ fill_row(struct ar_row *row, const struct ar_record *record, const char *name)
         ((uint64_t *)&row->counts)[i] = __atomic_load_n(&numbers[i], __ATOMIC_RELAXED);
 }
 
+static void
+collect_sites(const struct ar_recorder *recorder, struct ar_site_rows *rows)
+{
+    for (int i = 0; i < AR_CALLERS_MOST; i++) {
+        /* Pairs with the release in ar_recorder_note_site. */
+        const struct ar_site_counts *const c =
+            atomic_load_explicit(&recorder->sites[i], memory_order_acquire);
+        if (!c || __atomic_load_n(&c->calls, __ATOMIC_RELAXED) == 0)
+            continue;
+        const struct ar_site_row row = {
+            .site = *ar_caller_site(i),
+            .calls = __atomic_load_n(&c->calls, __ATOMIC_RELAXED),
+            .bytes = __atomic_load_n(&c->bytes, __ATOMIC_RELAXED),
+            .ns = __atomic_load_n(&c->ns, __ATOMIC_RELAXED),
+            .wait_ns = __atomic_load_n(&c->wait_ns, __ATOMIC_RELAXED),
+        };
+        ar_site_rows_add(rows, &row);
+    }
+}
+
 void
 ar_recorder_collect(const struct ar_recorder *recorder, const char *name, struct ar_table *table)
 {
@@ -160,6 +203,7 @@ ar_recorder_collect(const struct ar_recorder *recorder, const char *name, struct
         if (row.counts.calls > 0 || r == running)
             ar_table_add(table, &row);
     }
+    collect_sites(recorder, &table->sites);
     table->lost += __atomic_load_n(&recorder->lost, __ATOMIC_RELAXED);
 }
 
@@ -181,6 +225,11 @@ ar_recorder_reset(struct ar_recorder *recorder)
     struct ar_record *r = atomic_load_explicit(&recorder->first, memory_order_relaxed);
     for (; r; r = atomic_load_explicit(&r->next, memory_order_relaxed))
         ar_counts_init(&r->counts);
+    for (int i = 0; i < AR_CALLERS_MOST; i++) {
+        struct ar_site_counts *const c = atomic_load(&recorder->sites[i]);
+        if (c)
+            *c = (struct ar_site_counts){0};
+    }
     recorder->lost = 0;
     recorder->times = (struct ar_call_times){.calls = 0};
 }

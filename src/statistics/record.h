@@ -10,6 +10,7 @@
 
 #include "report/clock.h"
 #include "report/table.h"
+#include "statistics/caller.h"
 
 /* What was asked for, what ran, and why. */
 struct ar_call_label {
@@ -38,6 +39,14 @@ struct ar_record {
     struct ar_counts counts;
 };
 
+/* Of the calls from one place in the program; all uint64_t, as in ar_counts. */
+struct ar_site_counts {
+    uint64_t calls;
+    uint64_t bytes;
+    uint64_t ns;
+    uint64_t wait_ns;
+};
+
 struct ar_recorder {
     struct ar_recorder *next, *previous; /* of this process: see statistics.c */
     MPI_Comm comm;                       /* whose calls these are; MPI_COMM_NULL: of several */
@@ -52,6 +61,7 @@ struct ar_recorder {
     uint64_t id;                         /* of comm, see gather.h; 0: its calls are not compared */
     int nranks;                          /* of comm */
     struct ar_call_times times;          /* of the calls that were timed */
+    _Atomic(struct ar_site_counts *) sites[AR_CALLERS_MOST]; /* by number; NULL: no call */
 };
 
 /* NULL without memory. */
@@ -78,6 +88,10 @@ struct ar_record *ar_recorder_find_native(struct ar_recorder *recorder,
 /* A key's type and op from any valid ones. */
 MPI_Datatype ar_record_type(MPI_Datatype type);
 MPI_Op ar_record_op(MPI_Op op);
+
+/* Counts a call from there, if that is known, which took ns; 0: it was not timed. */
+void ar_recorder_note_site(struct ar_recorder *recorder, const struct ar_caller *caller,
+                           enum ar_entry entry, uint64_t bytes, uint64_t ns);
 
 /* Adds all records to the table, as one rank's; name: the communicator's there.  The caller sees to
  * it that the recorder is not destroyed meanwhile. */
@@ -116,14 +130,16 @@ ar_record_begin(struct ar_recorder *recorder, struct ar_record *record)
     atomic_store_explicit(&recorder->running, record, memory_order_release);
 }
 
-/* The call that began ends; it belongs to record. */
+/* The call that began ends; it belongs to record, and came from there. */
 static inline void
-ar_record_end(struct ar_recorder *recorder, struct ar_record *record, uint64_t bytes)
+ar_record_end(struct ar_recorder *recorder, struct ar_record *record,
+              const struct ar_caller *caller, uint64_t bytes)
 {
     const uint64_t ns = ar_clock_ns(ar_clock_since(recorder->started_ticks));
     struct ar_counts *c = &record->counts;
     atomic_store_explicit(&recorder->running, NULL, memory_order_relaxed);
     ar_call_times_note(&recorder->times, ns);
+    ar_recorder_note_site(recorder, caller, record->key.label->entry, bytes, ns);
     ar_record_pass(record, bytes);
     ar_record_bump(&c->ns, ns);
     ar_record_bump(&c->times.count[ar_histogram_bucket(ns)], 1);

@@ -166,7 +166,7 @@ ar_statistics_detach(struct ar_recorder *recorder)
 
 void
 ar_statistics_count(enum ar_entry entry, const char *reason, MPI_Comm comm, MPI_Datatype type,
-                    MPI_Op op, uint64_t count)
+                    MPI_Op op, uint64_t count, const struct ar_caller *caller)
 {
     int nranks = 0;
     uint64_t bytes;
@@ -182,8 +182,10 @@ ar_statistics_count(enum ar_entry entry, const char *reason, MPI_Comm comm, MPI_
         ar_recorder_label(all.stateless, entry, ar_comm_name_keep(name), "", "native", reason);
     struct ar_record *const record =
         ar_recorder_find_native(all.stateless, label, nranks, type, op, count, &bytes);
-    if (record)
+    if (record) {
         ar_record_pass(record, bytes);
+        ar_recorder_note_site(all.stateless, caller, entry, bytes, 0);
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -341,6 +343,12 @@ ar_statistics_part(MPI_Comm comm)
             struct ar_row *const sum = ar_table_add(&all.gathered, &table.rows[i]);
             if (sum && sum->ranks > table.rows[i].ranks)
                 sum->ranks = table.rows[i].ranks;
+        }
+        for (size_t i = 0; i < table.sites.n; i++) {
+            struct ar_site_row *const sum =
+                ar_site_rows_add(&all.gathered.sites, &table.sites.rows[i]);
+            if (sum && sum->ranks > table.sites.rows[i].ranks)
+                sum->ranks = table.sites.rows[i].ranks;
         }
         for (size_t i = 0; i < table.ranks.n; i++)
             ar_rank_rows_add(&all.gathered.ranks, &table.ranks.rows[i]);

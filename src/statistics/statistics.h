@@ -43,7 +43,7 @@ void ar_statistics_part(MPI_Comm comm);
 /* Counts a call that the MPI library took and that no communicator's state is concerned with.  With
  * MPI_COMM_NULL type, op and count are ignored: nothing is known of the message. */
 void ar_statistics_count(enum ar_entry entry, const char *reason, MPI_Comm comm, MPI_Datatype type,
-                         MPI_Op op, uint64_t count);
+                         MPI_Op op, uint64_t count, const struct ar_caller *caller);
 
 /* What came of verifying a call. */
 enum ar_verified {

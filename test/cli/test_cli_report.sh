@@ -118,10 +118,15 @@ grep -q '&lt;solver&gt;' "$here/names.html" || fail "the page does not name the 
     row ring 1048576 400 400000000 0 0 1000000 1000000 '[1000000, 400]'
     echo '{"rank": 0, "host": "<h1>", "cpus": "0-3", "calls": 100, "bytes": 8, "setup_ns": 0, "ns": 1000000, "wait_ns": 0, "first": 10, "last": 25, "late": 5, "compared": 50}'
     echo '{"rank": 1, "host": "<h2>", "cpus": "", "calls": 100, "bytes": 8, "setup_ns": 0, "ns": 2000000, "wait_ns": 1000000, "first": null, "last": null, "late": null, "compared": 0}'
+    echo '{"site": "app+0x11f0", "entry": "MPI_Allreduce", "module": "/<home>/app", "build_id": "01", "offset": 4592, "calls": 400, "bytes": 419430400, "ns": 400000000, "wait_ns": 0, "ranks": 4}'
+    echo '{"site": "(others)", "entry": "-", "module": "", "build_id": "", "offset": 0, "calls": 1, "bytes": 8, "ns": 0, "wait_ns": 0, "ranks": 1}'
 } >"$here/ranks.jsonl"
+expect '^ *400 *419430400 *400 *0 *4  MPI_Allreduce *app+0x11f0$' allreduce report "$here/ranks.jsonl"
+expect '^ *1 *8 *0 *0 *1  -  *(others)$' allreduce report "$here/ranks.jsonl"
 expect '^MPICH 4; 2 hosts; ./<app> -x$' allreduce report "$here/ranks.jsonl"
 expect '^ *0  <h1>  0-3 *100 *1\.00 *0 *0 *20 *50 *10$' allreduce report "$here/ranks.jsonl"
 expect '^ *1  <h2>  - *100 *2\.00 *1\.00 *0 *- *- *-$' allreduce report --html "$here/ranks.html" "$here/ranks.jsonl"
+grep -q 'app+0x11f0' "$here/ranks.html" || fail "the page has no sites"
 grep -q '&lt;h1&gt;' "$here/ranks.html" || fail "the page has no ranks"
 
 # A page, which loads nothing and escapes what it shows.
@@ -150,6 +155,11 @@ refuse 'bad: line 2: no row' 1 allreduce report "$here/bad"
     head_of 4
     echo '{"rank": 0}'
 } >"$here/bad_rank"
+{
+    head_of 4
+    echo '{"site": "app", "calls": 1}'
+} >"$here/bad_site"
+refuse 'bad_site: line 2: no row of a site' 1 allreduce report "$here/bad_site"
 refuse 'bad_rank: line 2: no row of a rank' 1 allreduce report "$here/bad_rank"
 refuse 'nothing: No such file' 1 allreduce report "$here/nothing"
 refuse 'ALLREDUCE_STATS' 2 allreduce report

@@ -63,11 +63,11 @@ expect_field "$file" MPI_MAX ran native
 expect_field "$file" MPI_MAX requested native
 expect_field "$file" MPI_MAX wait_ns null
 expect_field "$file" 'nothing to reduce' calls 4
-expect_field "$file" MPI_Iallreduce calls 8
-expect_field "$file" MPI_Iallreduce bytes 32
-expect_field "$file" MPI_Iallreduce ns null
+expect_field "$file" '"call": "MPI_Iallreduce"' calls 8
+expect_field "$file" '"call": "MPI_Iallreduce"' bytes 32
+expect_field "$file" '"call": "MPI_Iallreduce"' ns null
 if grep -q MPI_Allreduce_init "$file"; then
-    expect_field "$file" MPI_Allreduce_init calls 4
+    expect_field "$file" '"call": "MPI_Allreduce_init"' calls 4
     expect_rows_of "$file" 5
 else
     expect_rows_of "$file" 4
@@ -111,6 +111,29 @@ run 2 "$programs/statistics" named
     cat "$scratch/out"
 }
 
+# Each place that calls has a row, which all ranks share, at whatever addresses they have the program.
+run 3 ALLREDUCE_ALGO='ring:0-64;native' "$programs/statistics" all
+expect_field "$file" '"entry": "MPI_Iallreduce"' calls 6
+expect_field "$file" '"entry": "MPI_Iallreduce"' ranks 3
+for calls in 3 9 15; do # without elements, on halves of the world, on all of it
+    expect_field "$file" "\"entry\": \"MPI_Allreduce\".*\"calls\": $calls," module "$programs/statistics"
+done
+[ "$(grep -c '"site": "statistics+0x' "$file")" -eq "$(grep -c '"site"' "$file")" ] || fail "$title: sites elsewhere"
+
+# A binding for Fortran is no place of the program's: what calls it is, through one function of it or two.
+for program in fortran_mpif fortran_f08; do
+    [ -x "$programs/$program" ] || continue
+    run 2 "$programs/$program"
+    [ "$(grep -c "\"site\": \"$program+0x" "$file")" -ge 5 ] || {
+        fail "$title: fewer than 5 sites"
+        grep '"site"' "$file"
+    }
+    [ "$(grep '"site"' "$file" | grep -c -v "\"module\": \"$programs/$program\"")" -eq 0 ] || {
+        fail "$title: sites elsewhere"
+        grep '"site"' "$file"
+    }
+done
+
 # Late ranks: the last one waits for nobody, and the others for 300 ms each.
 for algorithm in shm butterfly; do
     run 3 ALLREDUCE_ALGO=$algorithm "$programs/statistics" late
@@ -153,7 +176,7 @@ for rank in 0 1 2 3; do
 done
 [ ! -e "$file" ] || fail "$title: wrote a file of all"
 run 2 "$programs/statistics" passing
-expect_field "$file.rank1" MPI_Iallreduce calls 1
+expect_field "$file.rank1" '"call": "MPI_Iallreduce"' calls 1
 launch 2 "$programs/statistics" exit >"$scratch/native" 2>&1
 native=$?
 title="exit without MPI_Finalize"

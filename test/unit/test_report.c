@@ -162,6 +162,60 @@ the_own_time_is_that_of_the_ranks_that_came_last(void **state)
     assert_int_equal(ar_row_own_ns(&row), 12);
 }
 
+/* --- where calls come from --- */
+
+static struct ar_site_row
+site_of(const char *module, const char *build_id, uint64_t offset)
+{
+    struct ar_site_row row = {.site = {.offset = offset}, .ranks = 1, .calls = 2, .ns = offset};
+    snprintf(row.site.module, sizeof row.site.module, "%s", module);
+    snprintf(row.site.build_id, sizeof row.site.build_id, "%s", build_id);
+    return row;
+}
+
+static void
+a_site_is_the_same_by_name_and_build_and_offset(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *module, *build_id;
+        uint64_t offset;
+        size_t n; /* sites from here on */
+    } calls[] = {
+        {"/a/app", "01", 16, 1}, {"/b/app", "01", 16, 1}, {"/a/app", "02", 16, 2},
+        {"/a/app", "01", 32, 3}, {"other", "01", 16, 4},
+    };
+    struct ar_site_rows rows = {.rows = NULL};
+    char text[AR_SITE_TEXT];
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        const struct ar_site_row row = site_of(calls[i].module, calls[i].build_id, calls[i].offset);
+        assert_non_null(ar_site_rows_add(&rows, &row));
+        assert_int_equal(rows.n, calls[i].n);
+    }
+    assert_int_equal(rows.rows[0].ranks, 2);
+    assert_int_equal(rows.rows[0].calls, 4);
+    ar_site_rows_sort(&rows);
+    assert_string_equal(ar_site_print(text, &rows.rows[0].site), "app+0x10");
+    ar_site_rows_fini(&rows);
+}
+
+static void
+sites_without_room_are_put_together(void **state)
+{
+    (void)state;
+    struct ar_site_rows rows = {.rows = NULL};
+    char text[AR_SITE_TEXT];
+    for (uint64_t i = 0; i < AR_SITES_MOST + 5; i++) {
+        const struct ar_site_row row = site_of("app", "", i);
+        assert_non_null(ar_site_rows_add(&rows, &row));
+    }
+    assert_int_equal(rows.n, AR_SITES_MOST + 1);
+    assert_int_equal(rows.rows[AR_SITES_MOST].calls, 10);
+    assert_string_equal(ar_site_print(text, &rows.rows[AR_SITES_MOST].site), "(others)");
+    assert_string_equal(ar_site_entry(&rows.rows[AR_SITES_MOST].site), "-");
+    ar_site_rows_fini(&rows);
+}
+
 /* --- who came first, and who last --- */
 
 /* Rank `rank` of two has made n calls; the i-th took from + i * step. */
@@ -597,6 +651,8 @@ main(void)
         cmocka_unit_test(rows_of_one_key_add_up),
         cmocka_unit_test(merging_ranks_finds_the_quickest_and_the_slowest),
         cmocka_unit_test(the_own_time_is_that_of_the_ranks_that_came_last),
+        cmocka_unit_test(a_site_is_the_same_by_name_and_build_and_offset),
+        cmocka_unit_test(sites_without_room_are_put_together),
         cmocka_unit_test(kept_times_are_those_of_calls_in_even_distances),
         cmocka_unit_test(who_is_in_a_call_for_the_shortest_time_came_last),
         cmocka_unit_test(ranks_that_count_different_calls_are_not_compared),
