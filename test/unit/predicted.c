@@ -1,4 +1,4 @@
-#include "test/unit/predicted.h"
+#include "predicted.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "predicted.h"
 #include "schedule/error.h"
-#include "test/unit/predicted.h"
 
 /* Numbers that doubles hold exactly. */
 #define A 1024.0 /* a latency */

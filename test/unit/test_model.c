@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "model/share.h"
+#include "predicted.h"
 #include "schedule/cost.h"
 #include "select/names.h"
-#include "test/unit/predicted.h"
 #include "tuning/advise.h"
 
 /* --- closed forms on a flat machine --- */
