@@ -243,5 +243,5 @@ const struct ar_site *
 ar_caller_site(int number)
 {
     static const struct ar_site others = {.entry = AR_ENTRIES};
-    return number > 0 ? &sites[number]->site : &others;
+    return number > 0 && number < AR_CALLERS_MOST ? &sites[number]->site : &others;
 }
