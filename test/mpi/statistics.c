@@ -3,7 +3,7 @@
  * usage: statistics WHAT, of which
  *   all      5 calls of 1 double on the world, 3 of 100 ints on halves of it, 1 without
  *            elements, 2 nonblocking ones and a persistent one
- *   late     100 calls; before each, the last rank sleeps for 3 milliseconds
+ *   late     100 calls; before each, all meet, and the last rank sleeps for 10 milliseconds
  *   halves   3 calls on halves of the world, none on all of it
  *   exit     5 calls on the world, then exit without MPI_Finalize
  *   passing  a nonblocking call, nothing else
@@ -81,12 +81,14 @@ call_all(void)
     call_persistent();
 }
 
+/* The others are at their call by then, even where they had to wait for a core. */
 static void
 call_late(void)
 {
     for (int i = 0; i < 100; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
         if (world.rank == world.nranks - 1)
-            nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
+            nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
         call_on_world(1);
     }
 }

@@ -134,13 +134,13 @@ for program in fortran_mpif fortran_f08; do
     }
 done
 
-# Late ranks: the last one waits for nobody, and the others for 300 ms each.
+# Late ranks: the last one waits for nobody, and the others for a second each.
 for algorithm in shm butterfly; do
     run 3 ALLREDUCE_ALGO=$algorithm "$programs/statistics" late
     quickest=$(sed -n 's/.*"quickest": {"rank": \([0-9]*\).*/\1/p' "$file")
     waited=$(grep '"call":' "$file" | field wait_ns)
     [ "$quickest" = 2 ] || fail "$title: rank $quickest is the quickest"
-    if [ "$waited" -lt 200000000 ] || [ "$waited" -gt "$(grep '"call":' "$file" | field ns)" ]; then
+    if [ "$waited" -lt 600000000 ] || [ "$waited" -gt "$(grep '"call":' "$file" | field ns)" ]; then
         fail "$title: $waited ns of waiting"
     fi
     # In 50 calls, every second one, times are compared; the machine may hold up others in some.
