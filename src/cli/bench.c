@@ -12,6 +12,7 @@
 #include "algorithms/registry.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
+#include "cli/others.h"
 
 /* --- what is measured --- */
 
@@ -214,6 +215,8 @@ measure(struct ar_results *results, const struct ar_bench *bench, MPI_Comm comm,
     if (!status)
         status = run_sizes(&run);
     tell_incomplete(&run);
+    if (m->speaks)
+        ar_results_warn(results);
     ar_measurement_fini(m);
     return status;
 }
@@ -242,6 +245,7 @@ ar_cli_bench(int argc, char **argv)
     struct ar_results results = {0};
     struct ar_node_places places = {0};
     MPI_Comm comm = MPI_COMM_NULL;
+    struct ar_others others;
     int rank, nranks;
     ar_bench_read(&bench, argc, argv);
     MPI_Init(NULL, NULL);
@@ -259,8 +263,10 @@ ar_cli_bench(int argc, char **argv)
         status = ar_operands_check("bench", &bench.type, 1, bench.op, rank);
     if (!status)
         status = ar_node_places_take(&places, bench.nodes, "bench", &comm);
+    ar_others_begin(&others);
     if (!status)
         status = measure(&results, &bench, comm, &places);
+    ar_others_end(&others, "bench");
     /* Before MPI_Finalize: an interrupted launcher waits for a moment alone. */
     if (rank == 0 && (results.n > 0 || results.incomplete) && write_all(&results, argc, argv))
         status = status ? status : AR_EXIT_FAILED;

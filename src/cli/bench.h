@@ -100,6 +100,22 @@ int ar_results_page(const struct ar_results *results, const char *path, const ch
 /* The fastest of the rows of the same size and place as row i, the exchange left out. */
 size_t ar_results_fastest(const struct ar_results *results, size_t i);
 
+/* Where a row stands beside the fastest one of its size and place. */
+enum ar_result_order {
+    AR_RESULT_FASTEST, /* it has the least median, and an interval */
+    AR_RESULT_TIE,     /* its interval overlaps with that of the fastest */
+    AR_RESULT_SLOWER,
+    AR_RESULT_UNKNOWN, /* one of the two has no interval: too few batches */
+    AR_RESULT_NONE     /* the exchange, which is no allreduce */
+};
+enum ar_result_order ar_results_order(const struct ar_results *results, size_t i);
+
+/* "fastest", "tie", "slower", "unknown" or "". */
+const char *ar_result_order_name(enum ar_result_order order);
+
+/* Warns on stderr where the batches of rows are spread by more than AR_SPREAD_WIDE. */
+void ar_results_warn(const struct ar_results *results);
+
 /* --- the preset (preset.c) --- */
 
 /* Adds what --preset=course compares: star, circle, recursive, butterfly in both forms and ring,

@@ -204,6 +204,18 @@ ar_option_sizes(struct argp_state *state, struct ar_sizes *sizes, const char *te
 
 /* --- what is printed --- */
 
+char *
+ar_interval_print(double low, double high, char *text, size_t room)
+{
+    char from[AR_NUMBER_TEXT], to[AR_NUMBER_TEXT];
+    if (isnan(low))
+        snprintf(text, room, "-");
+    else
+        snprintf(text, room, "%s to %s", ar_number_print(low, from, sizeof from),
+                 ar_number_print(high, to, sizeof to));
+    return text;
+}
+
 static bool
 is_colored(FILE *stream)
 {

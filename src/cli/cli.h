@@ -91,6 +91,10 @@ int ar_cli_check_output(const char *option, const char *path, int rank);
  * pass NULL; returns it, for each to free.  Collective; a lack of memory ends the job. */
 char *ar_cli_share(char *text);
 
+/* An interval in three digits: "3.60 to 3.71"; "-" where there is none (NAN).  Returns text. */
+#define AR_INTERVAL_TEXT (2 * AR_NUMBER_TEXT + 4)
+char *ar_interval_print(double low, double high, char *text, size_t room);
+
 enum ar_color { AR_COLOR_TITLE, AR_COLOR_GOOD, AR_COLOR_WARNING, AR_COLOR_BAD };
 
 /* What begins the colour on this stream and what ends it; both "" where the stream is not a

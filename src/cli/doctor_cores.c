@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/cpu_ticks.h"
 #include "cli/doctor.h"
 #include "cores/levels.h"
 #include "select/number.h"
@@ -309,57 +310,23 @@ ar_doctor_tell_binding(struct ar_findings *findings, const struct ar_binding_tol
 
 /* --- who else runs there --- */
 
-struct ticks {
-    unsigned long long busy, all;
-};
-
-/* What the CPUs have done since the system was started.  False where it does not tell. */
-static bool
-read_ticks(struct ticks *of, const struct ar_cpus *cpus)
-{
-    enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, KINDS };
-    unsigned long long t[KINDS];
-    char *line = NULL;
-    size_t room = 0;
-    int cpu, n = 0;
-    FILE *const file = fopen("/proc/stat", "re");
-    while (file && getline(&line, &room, file) >= 0)
-        if (sscanf(line, "cpu%d %llu %llu %llu %llu %llu %llu %llu %llu", &cpu, &t[USER], &t[NICE],
-                   &t[SYSTEM], &t[IDLE], &t[IOWAIT], &t[IRQ], &t[SOFTIRQ],
-                   &t[STEAL]) == 1 + KINDS &&
-            ar_cpus_have(cpus, cpu)) {
-            const unsigned long long busy =
-                t[USER] + t[NICE] + t[SYSTEM] + t[IRQ] + t[SOFTIRQ] + t[STEAL];
-            of[cpu] = (struct ticks){busy, busy + t[IDLE] + t[IOWAIT]};
-            n++;
-        }
-    free(line);
-    if (file)
-        fclose(file);
-    return n > 0;
-}
-
 double
 ar_doctor_busy_cpus(const struct ar_cpus *cpus)
 {
     const struct timespec pause = {.tv_nsec = 200000000};
-    struct ticks *const from = calloc(AR_CPUS_MAX, sizeof *from);
-    struct ticks *const to = calloc(AR_CPUS_MAX, sizeof *to);
+    struct ar_cpu_ticks *const from = ar_cpu_ticks_read(cpus);
+    struct ar_cpu_ticks *to = NULL;
     double busy = -1;
-    if (from && to && read_ticks(from, cpus)) {
-        nanosleep(&pause, NULL);
-        busy = read_ticks(to, cpus) ? 0 : -1;
-        for (int cpu = 0; busy >= 0 && cpu < AR_CPUS_MAX; cpu++)
-            if (to[cpu].all > from[cpu].all)
-                busy +=
-                    (double)(to[cpu].busy - from[cpu].busy) / (double)(to[cpu].all - from[cpu].all);
+    if (from && nanosleep(&pause, NULL) == 0)
+        to = ar_cpu_ticks_read(cpus);
+    if (to) {
+        const struct ar_cpu_use use = ar_cpu_ticks_compare(from, to);
+        busy = use.work + use.interrupts;
     }
     free(from);
     free(to);
     return busy;
 }
-
-#define QUIET_CPUS 0.25 /* a system's own work, and the clock that counts it */
 
 void
 ar_doctor_tell_load(struct ar_findings *findings, const char *host, double busy, int cpus)
@@ -368,7 +335,7 @@ ar_doctor_tell_load(struct ar_findings *findings, const char *host, double busy,
     if (busy < 0)
         ar_find(findings, AR_VERDICT_NOTE, "load", NULL,
                 "%s%s/proc/stat does not tell what others do", at, colon);
-    else if (busy > QUIET_CPUS)
+    else if (busy > AR_QUIET_CPUS)
         ar_find(findings, AR_VERDICT_WARNING, "load",
                 "ranks wait for cores that others use: what is measured now is worth little",
                 "%s%sothers keep %.1f of %d CPU%s busy", at, colon, busy, cpus,

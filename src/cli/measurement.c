@@ -467,13 +467,6 @@ find_batches(struct ar_measurement *m, const struct ar_workload *work, double ba
     }
 }
 
-static int
-compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The slowest rank's times count, of the complete rounds of batches. */
 static void
 summarize(struct ar_measurement *m, const struct ar_workload *work)
@@ -483,15 +476,16 @@ summarize(struct ar_measurement *m, const struct ar_workload *work)
                   MPI_MAX, m->comm);
     for (size_t i = 0; i < m->nmeasured; i++) {
         struct ar_measured *const e = &m->measured[i];
-        qsort(e->times, (size_t)repetitions, sizeof *e->times, compare_doubles);
-        qsort(e->turns, (size_t)repetitions, sizeof *e->turns, compare_doubles);
-        e->outcome.least_us = e->times[0] * 1e6;
-        e->outcome.median_us = e->times[repetitions / 2] * 1e6;
-        e->outcome.most_us = e->times[repetitions - 1] * 1e6;
-        e->outcome.turn_us = work->fresh ? e->turns[repetitions / 2] * 1e6 : NAN;
+        for (int k = 0; k < repetitions; k++)
+            e->times[k] *= 1e6;
+        e->outcome.us = ar_estimate_make(e->times, (size_t)repetitions);
+        e->outcome.least_us = e->times[0];
+        e->outcome.most_us = e->times[repetitions - 1];
+        e->outcome.turn_us =
+            work->fresh ? ar_estimate_make(e->turns, (size_t)repetitions).median * 1e6 : NAN;
         e->outcome.average_us = 0;
         for (int k = 0; k < repetitions; k++)
-            e->outcome.average_us += e->times[k] / repetitions * 1e6;
+            e->outcome.average_us += e->times[k] / repetitions;
     }
 }
 

@@ -12,6 +12,7 @@
 #include "cli/progress.h"
 #include "communicator/communicator.h"
 #include "reduce/named.h"
+#include "tuning/estimate.h"
 
 enum ar_measured_kind {
     AR_MEASURED_NATIVE,
@@ -24,7 +25,8 @@ enum ar_measured_kind {
 
 /* What a run found of one of them.  Times are per call, of the slowest rank. */
 struct ar_outcome {
-    double median_us, average_us, least_us, most_us;
+    struct ar_estimate us; /* the median, its interval, and the spread of the batches */
+    double average_us, least_us, most_us;
     double turn_us;           /* median, of a call with the writing and reading around it; NAN where
                                  the data is not fresh */
     bool wrong;               /* a result was not right */
@@ -44,7 +46,7 @@ struct ar_measured {
     struct ar_pick *pick;          /* of those that share a communicator, else NULL.  Owned */
     bool is_judged; /* its results are known to be right: they are not judged again */
     size_t batch;   /* calls that are timed together */
-    double *times;  /* seconds per call of the batches, sorted in the end; the measurement's */
+    double *times;  /* seconds per call of the batches, in the end in us; the measurement's */
     double *turns;  /* the same of a call with the writing and reading around it */
     struct ar_outcome outcome;
 };

@@ -77,7 +77,7 @@ print_cell(const struct ar_result *row)
     char ms[AR_NUMBER_TEXT], error[16], from_native[16], extra[16];
     const struct ar_outcome *const o = &row->outcome;
     printf(" %c%6.6s %7s %7s %5s", o->wrong ? '!' : ' ',
-           ar_number_print(o->median_us * 1e-3, ms, sizeof ms),
+           ar_number_print(o->us.median * 1e-3, ms, sizeof ms),
            ar_error_print(o->error, error, sizeof error),
            ar_error_print(o->from_native, from_native, sizeof from_native),
            row->kind == AR_MEASURED_OURS ? print_bytes(extra, sizeof extra, o->extra_bytes) : "-");

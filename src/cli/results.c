@@ -22,7 +22,7 @@ ar_results_add(struct ar_results *results, const struct ar_measurement *m,
         const struct ar_measured *const e = &m->measured[i];
         struct ar_result *const row = &results->rows[results->n++];
         const size_t bytes = work->count * m->reduction.size;
-        const double rate = (double)bytes / e->outcome.median_us * 1e-3;
+        const double rate = (double)bytes / e->outcome.us.median * 1e-3;
         *row = (struct ar_result){.kind = e->kind,
                                   .place = work->place,
                                   .bytes = bytes,
@@ -31,7 +31,7 @@ ar_results_add(struct ar_results *results, const struct ar_measurement *m,
                                   .batches = m->batches,
                                   .outcome = e->outcome,
                                   .times_native =
-                                      m->measured[0].outcome.median_us / e->outcome.median_us,
+                                      m->measured[0].outcome.us.median / e->outcome.us.median,
                                   .algorithm_gbs = rate,
                                   .bus_gbs = rate * bus};
         if (!row->label)
@@ -59,9 +59,54 @@ ar_results_fastest(const struct ar_results *results, size_t i)
         if (rows[k].bytes == rows[i].bytes && rows[k].place == rows[i].place &&
             rows[k].kind != AR_MEASURED_EXCHANGE &&
             (rows[fastest].kind == AR_MEASURED_EXCHANGE ||
-             rows[k].outcome.median_us < rows[fastest].outcome.median_us))
+             rows[k].outcome.us.median < rows[fastest].outcome.us.median))
             fastest = k;
     return fastest;
+}
+
+enum ar_result_order
+ar_results_order(const struct ar_results *results, size_t i)
+{
+    const size_t fastest = ar_results_fastest(results, i);
+    const struct ar_estimate *const mine = &results->rows[i].outcome.us;
+    const struct ar_estimate *const best = &results->rows[fastest].outcome.us;
+    if (results->rows[i].kind == AR_MEASURED_EXCHANGE)
+        return AR_RESULT_NONE;
+    if (!ar_estimates_are_sure(mine, best))
+        return AR_RESULT_UNKNOWN;
+    if (i == fastest)
+        return AR_RESULT_FASTEST;
+    return ar_estimates_tie(mine, best) ? AR_RESULT_TIE : AR_RESULT_SLOWER;
+}
+
+const char *
+ar_result_order_name(enum ar_result_order order)
+{
+    static const char *const names[] = {[AR_RESULT_FASTEST] = "fastest",
+                                        [AR_RESULT_TIE] = "tie",
+                                        [AR_RESULT_SLOWER] = "slower",
+                                        [AR_RESULT_UNKNOWN] = "unknown",
+                                        [AR_RESULT_NONE] = ""};
+    return names[order];
+}
+
+void
+ar_results_warn(const struct ar_results *results)
+{
+    size_t wide = 0, widest = 0;
+    char size[AR_SIZE_TEXT];
+    for (size_t i = 0; i < results->n; i++) {
+        wide += results->rows[i].outcome.us.spread > AR_SPREAD_WIDE;
+        if (results->rows[i].outcome.us.spread > results->rows[widest].outcome.us.spread)
+            widest = i;
+    }
+    if (wide > 0)
+        fprintf(stderr,
+                "allreduce bench: warning: the batches of %zu of %zu rows are spread by more than "
+                "%.0f %%, most by %.0f %% (%s, %s)\n",
+                wide, results->n, AR_SPREAD_WIDE * 100,
+                results->rows[widest].outcome.us.spread * 100, results->rows[widest].label,
+                ar_size_print(results->rows[widest].bytes, size, sizeof size));
 }
 
 bool
@@ -113,6 +158,22 @@ ar_results_print_conditions(const struct ar_results *results)
                "it; turn: all of that\n");
 }
 
+/* Of rows without an interval the one that seems to be the fastest is marked. */
+static char
+mark_of(const struct ar_results *results, size_t i)
+{
+    switch (ar_results_order(results, i)) {
+    case AR_RESULT_FASTEST:
+        return '*';
+    case AR_RESULT_TIE:
+        return '=';
+    case AR_RESULT_UNKNOWN:
+        return ar_results_fastest(results, i) == i ? '?' : ' ';
+    default:
+        return ' ';
+    }
+}
+
 void
 ar_results_print_text(const struct ar_results *results, size_t first)
 {
@@ -126,14 +187,15 @@ ar_results_print_text(const struct ar_results *results, size_t first)
     const int width = (int)letters;
     if (first == 0) {
         printf("%s %s, %d rank%s on %d cpu%s, %d batch%s; us a call of the slowest "
-               "rank, GB/s\n",
+               "rank, GB/s; from, to: 95 %% interval of the median\n",
                results->type, results->op, results->nranks, ar_plural((size_t)results->nranks),
                results->cpus, ar_plural((size_t)results->cpus), bench->repetitions,
                bench->repetitions == 1 ? "" : "es");
         ar_results_print_conditions(results);
-        printf("%8s  %s%-*s %10s %10s %10s %10s%s %9s %8s %8s %8s\n", "size",
-               places_differ ? "place  " : "", width, "algorithm", "median", "min", "avg", "max",
-               bench->fresh ? "       turn" : "", "x native", "algbw", "busbw", "error");
+        printf("%8s  %s%-*s %10s %10s %10s %10s %10s %10s%s %9s %8s %8s %8s\n", "size",
+               places_differ ? "place  " : "", width, "algorithm", "median", "from", "to", "min",
+               "avg", "max", bench->fresh ? "       turn" : "", "x native", "algbw", "busbw",
+               "error");
     }
     for (size_t i = first; i < results->n; i++) {
         const struct ar_result *const row = &results->rows[i];
@@ -143,20 +205,24 @@ ar_results_print_text(const struct ar_results *results, size_t first)
         if (places_differ)
             printf("%-5s  ", ar_place_name(row->place));
         printf("%-*s", width, row->label);
-        print_number(10, o->median_us);
+        print_number(10, o->us.median);
+        print_number(10, o->us.low);
+        print_number(10, o->us.high);
         print_number(10, o->least_us);
         print_number(10, o->average_us);
         print_number(10, o->most_us);
         if (bench->fresh)
             print_number(10, o->turn_us);
         print_number(8, row->times_native);
-        printf("%s", ar_results_fastest(results, i) == i ? "*" : " ");
+        putchar(mark_of(results, i));
         print_number(8, row->algorithm_gbs);
         print_number(8, row->bus_gbs);
         if (row->kind == AR_MEASURED_EXCHANGE)
             printf(" %8s", "-");
         else
             printf(" %8s", ar_error_print(o->error, error, sizeof error));
+        if (o->us.spread > AR_SPREAD_WIDE)
+            printf("  spread %.0f %%", o->us.spread * 100);
         if (!ar_result_is_as_named(row))
             printf("  ran %s: %s", o->ran, o->reason);
         if (row->batches < bench->repetitions)
@@ -182,6 +248,16 @@ print_csv_text(const char *text)
     putchar('"');
 }
 
+/* Empty where there is none. */
+static void
+print_csv_interval(const struct ar_estimate *us)
+{
+    if (isnan(us->low))
+        printf(",,");
+    else
+        printf(",%.9g,%.9g", us->low, us->high);
+}
+
 void
 ar_results_print_csv(const struct ar_results *results, size_t first)
 {
@@ -189,13 +265,14 @@ ar_results_print_csv(const struct ar_results *results, size_t first)
     if (first == 0)
         printf("ranks,bytes,algorithm,median_us,min_us,max_us,times_native,result,"
                "avg_us,algbw_gbs,busbw_gbs,error,from_native,place,type,op,count,rotate_bytes,ran,"
-               "reason,batches,extra_bytes,nodes,nodes_are,turn_us\n");
+               "reason,batches,extra_bytes,nodes,nodes_are,turn_us,"
+               "median_low_us,median_high_us,spread,order\n");
     for (size_t i = first; i < results->n; i++) {
         const struct ar_result *const row = &results->rows[i];
         const struct ar_outcome *const o = &row->outcome;
         printf("%d,%zu,", results->nranks, row->bytes);
         print_csv_text(row->label);
-        printf(",%.9g,%.9g,%.9g,%.9g,%s", o->median_us, o->least_us, o->most_us, row->times_native,
+        printf(",%.9g,%.9g,%.9g,%.9g,%s", o->us.median, o->least_us, o->most_us, row->times_native,
                row->kind == AR_MEASURED_EXCHANGE ? ""
                : o->wrong                        ? "wrong"
                                                  : "right");
@@ -213,7 +290,8 @@ ar_results_print_csv(const struct ar_results *results, size_t first)
         printf(",%s,", ar_node_places_are(results->places));
         if (bench->fresh)
             printf("%.9g", o->turn_us);
-        putchar('\n');
+        print_csv_interval(&o->us);
+        printf(",%.9g,%s\n", o->us.spread, ar_result_order_name(ar_results_order(results, i)));
     }
     fflush(stdout);
 }

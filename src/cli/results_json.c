@@ -16,22 +16,27 @@ number(double x)
 }
 
 static json_t *
-row_object(const struct ar_result *row)
+row_object(const struct ar_results *results, size_t i)
 {
+    const struct ar_result *const row = &results->rows[i];
     const struct ar_outcome *const o = &row->outcome;
     const bool judged = row->kind != AR_MEASURED_EXCHANGE;
     json_t *const result = judged ? json_string(o->wrong ? "wrong" : "right") : json_null();
     return json_pack(
-        "{ss, sI, sI, ss, so, so, so, so, so, so, so, so, so, so, ss, ss, si, so, so}", "algorithm",
-        row->label, "bytes", (json_int_t)row->bytes, "count", (json_int_t)row->count, "place",
-        ar_place_name(row->place), "median_us", number(o->median_us), "min_us", number(o->least_us),
-        "avg_us", number(o->average_us), "max_us", number(o->most_us), "times_native",
-        number(row->times_native), "algbw_gbs", number(row->algorithm_gbs), "busbw_gbs",
-        number(row->bus_gbs), "result", result, "error", judged ? number(o->error) : json_null(),
-        "from_native", judged ? number(o->from_native) : json_null(), "ran", o->ran, "reason",
-        o->reason, "batches", row->batches, "extra_bytes",
+        "{ss, sI, sI, ss, so, so, so, so, so, so, so, so, so, so, ss, ss, si, so, so, so, so, so, "
+        "ss?}",
+        "algorithm", row->label, "bytes", (json_int_t)row->bytes, "count", (json_int_t)row->count,
+        "place", ar_place_name(row->place), "median_us", number(o->us.median), "min_us",
+        number(o->least_us), "avg_us", number(o->average_us), "max_us", number(o->most_us),
+        "times_native", number(row->times_native), "algbw_gbs", number(row->algorithm_gbs),
+        "busbw_gbs", number(row->bus_gbs), "result", result, "error",
+        judged ? number(o->error) : json_null(), "from_native",
+        judged ? number(o->from_native) : json_null(), "ran", o->ran, "reason", o->reason,
+        "batches", row->batches, "extra_bytes",
         ar_result_has_extra(row) ? json_integer((json_int_t)o->extra_bytes) : json_null(),
-        "turn_us", number(o->turn_us));
+        "turn_us", number(o->turn_us), "median_low_us", number(o->us.low), "median_high_us",
+        number(o->us.high), "spread", number(o->us.spread), "order",
+        judged ? ar_result_order_name(ar_results_order(results, i)) : NULL);
 }
 
 int
@@ -40,7 +45,7 @@ ar_results_print_json(const struct ar_results *results)
     json_t *const rows = json_array();
     int failed = !rows;
     for (size_t i = 0; i < results->n && !failed; i++)
-        failed = json_array_append_new(rows, row_object(&results->rows[i]));
+        failed = json_array_append_new(rows, row_object(results, i));
     const struct ar_node_places *const places = results->places;
     json_t *const all =
         json_pack("{si, si, ss, ss, ss, si, sI, sb, ss?, ss?, sb, so}", "ranks", results->nranks,

@@ -59,7 +59,7 @@ put_plots(struct ar_html *page, const struct ar_results *results, enum ar_place 
         for (size_t i = 0; i < results->n; i++) {
             const struct ar_result *const row = &results->rows[i];
             const bool expected = row->kind == AR_MEASURED_EXCHANGE;
-            const double values[] = {row->outcome.median_us, row->times_native, row->bus_gbs};
+            const double values[] = {row->outcome.us.median, row->times_native, row->bus_gbs};
             if (row->place == place)
                 ar_plot_add(&plot, row->label, expected ? AR_PLOT_DASHED : AR_PLOT_MARKED,
                             (double)row->bytes, values[k]);
@@ -80,13 +80,35 @@ put_number(struct ar_html *page, double x)
     ar_html_cell(page, "%s", ar_number_print(x, text, sizeof text));
 }
 
+static void
+put_interval(struct ar_html *page, const struct ar_estimate *us)
+{
+    char text[AR_INTERVAL_TEXT];
+    ar_html_cell(page, "%s", ar_interval_print(us->low, us->high, text, sizeof text));
+}
+
+/* How many rows tie with the fastest, which is row i. */
+static void
+put_ties(struct ar_html *page, const struct ar_results *results, size_t i)
+{
+    const struct ar_result *const rows = results->rows;
+    size_t ties = 0;
+    for (size_t k = 0; k < results->n; k++)
+        ties += rows[k].bytes == rows[i].bytes && rows[k].place == rows[i].place &&
+                ar_results_order(results, k) == AR_RESULT_TIE;
+    if (ar_results_order(results, i) == AR_RESULT_FASTEST)
+        ar_html_cell(page, "%zu", ties);
+    else
+        ar_html_cell(page, "-");
+}
+
 /* A line for each size: who was fastest. */
 static void
 put_fastest(struct ar_html *page, const struct ar_results *results, enum ar_place place)
 {
     const double bound = bound_gbs(results, place);
-    ar_html_table_begin(page, ">bytes|fastest|>us|>native, us|>x native|>busbw, GB/s|"
-                              ">of the bound");
+    ar_html_table_begin(page, ">bytes|fastest|>us|>95 %|>native, us|>x native|"
+                              ">busbw, GB/s|>of the bound|>ties");
     for (size_t i = 0; i < results->n; i++) {
         const struct ar_result *const row = &results->rows[i];
         if (row->place != place || ar_results_fastest(results, i) != i)
@@ -97,14 +119,16 @@ put_fastest(struct ar_html *page, const struct ar_results *results, enum ar_plac
             ar_html_cell(page, "%s: %s", row->label, row->outcome.ran);
         else
             ar_html_cell(page, "%s", row->label);
-        put_number(page, row->outcome.median_us);
-        put_number(page, row->outcome.median_us * row->times_native);
+        put_number(page, row->outcome.us.median);
+        put_interval(page, &row->outcome.us);
+        put_number(page, row->outcome.us.median * row->times_native);
         put_number(page, row->times_native);
         put_number(page, row->bus_gbs);
         if (bound > 0)
             ar_html_cell_bar(page, row->bus_gbs / bound, "%.0f %%", 100 * row->bus_gbs / bound);
         else
             ar_html_cell(page, "-");
+        put_ties(page, results, i);
     }
     ar_html_table_end(page);
 }
@@ -112,8 +136,8 @@ put_fastest(struct ar_html *page, const struct ar_results *results, enum ar_plac
 static void
 put_all(struct ar_html *page, const struct ar_results *results, enum ar_place place)
 {
-    ar_html_table_begin(page, ">bytes|algorithm|ran|>median, us|>min|>avg|>max|>x native|"
-                              ">algbw, GB/s|>busbw|>error|>from native");
+    ar_html_table_begin(page, ">bytes|algorithm|ran|>median, us|>95 %|>min|>avg|>max|>spread|"
+                              ">x native|>algbw, GB/s|>busbw|>error|>from native");
     for (size_t i = 0; i < results->n; i++) {
         const struct ar_result *const row = &results->rows[i];
         char size[AR_SIZE_TEXT], error[AR_NUMBER_TEXT];
@@ -122,10 +146,15 @@ put_all(struct ar_html *page, const struct ar_results *results, enum ar_place pl
         ar_html_cell(page, "%s", ar_size_print(row->bytes, size, sizeof size));
         ar_html_cell(page, "%s", row->label);
         ar_html_cell(page, "%s", ar_result_is_as_named(row) ? "" : row->outcome.ran);
-        put_number(page, row->outcome.median_us);
+        put_number(page, row->outcome.us.median);
+        put_interval(page, &row->outcome.us);
         put_number(page, row->outcome.least_us);
         put_number(page, row->outcome.average_us);
         put_number(page, row->outcome.most_us);
+        if (row->outcome.us.spread > AR_SPREAD_WIDE)
+            ar_html_cell_alarm(page, "%.0f %%", row->outcome.us.spread * 100);
+        else
+            ar_html_cell(page, "%.0f %%", row->outcome.us.spread * 100);
         put_number(page, row->times_native);
         put_number(page, row->algorithm_gbs);
         put_number(page, row->bus_gbs);
@@ -199,6 +228,10 @@ ar_results_page(const struct ar_results *results, const char *path, const char *
         put_all(&page, results, place);
     }
     ar_html_paragraph(&page,
+                      "95 %%: between these times the median is with a probability of 95 %%, by "
+                      "order statistics; it takes 6 batches. Ties: rows whose interval overlaps "
+                      "with that of the fastest. Spread: half the distance of the quartiles of the "
+                      "batches, as a part of the median. "
                       "Error: the largest difference from a reduction in long double, relative to "
                       "its largest element; from native: the same from what the MPI library's "
                       "own allreduce gave.");

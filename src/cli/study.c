@@ -199,7 +199,7 @@ run(struct ar_measurement *m, struct ar_study_size *size, const size_t *order, s
         status = AR_EXIT_INTERRUPTED;
     for (size_t i = 0; i < m->nmeasured; i++) {
         const struct ar_outcome *const o = &m->measured[i].outcome;
-        size->seconds[order[i]] = o->median_us * 1e-6;
+        size->seconds[order[i]] = o->us.median * 1e-6;
         if (m->speaks && o->wrong)
             ar_say("%s gave a WRONG RESULT on %zu elements", m->measured[i].label, size->count);
     }
@@ -240,13 +240,13 @@ ar_study_advance(struct ar_study *study)
 
 /* Behind the scouting all values begin anew: of what was interrupted just there only the median is
  * left. */
-static struct ar_timing
-timing_of(const struct ar_study_size *size, size_t i)
+static struct ar_estimate
+time_of(const struct ar_study_size *size, size_t i)
 {
     const struct ar_values *const values = &size->search.of[i].values;
     if (values->n == 0)
-        return (struct ar_timing){size->search.of[i].likely, 1};
-    return (struct ar_timing){ar_values_median(values), ar_values_noise(values)};
+        return (struct ar_estimate){size->search.of[i].likely, NAN, NAN, NAN};
+    return ar_values_estimate(values);
 }
 
 /* Fills what was found of the chosen candidate, and of next, the best of the others. */
@@ -259,10 +259,10 @@ tell(struct ar_finding *found, const struct ar_study_size *size, size_t chosen, 
         native++;
     *found = (struct ar_finding){.bytes = size->bytes,
                                  .choice = size->list.of[chosen].choice,
-                                 .time = timing_of(size, chosen),
-                                 .native = timing_of(size, native),
+                                 .time = time_of(size, chosen),
+                                 .native = time_of(size, native),
                                  .next = size->list.of[other].choice,
-                                 .next_time = timing_of(size, other)};
+                                 .next_time = time_of(size, other)};
 }
 
 void

@@ -15,12 +15,6 @@
 #include "cli/measurement.h"
 #include "tuning/elimination.h"
 
-/* Seconds per call of the slowest rank: the median of all passes, and their noise. */
-struct ar_timing {
-    double seconds;
-    double noise;
-};
-
 /* Where the ranks are, and this one among those of its node. */
 struct ar_place_of_ranks {
     int nodes;
@@ -81,10 +75,11 @@ void ar_study_advance(struct ar_study *study);
 struct ar_finding {
     size_t bytes;
     struct ar_choice choice; /* the fastest, or as good as that within the noise */
-    struct ar_timing time;   /* of it */
-    struct ar_timing native;
+    struct ar_estimate
+        time; /* of it: seconds per call of the slowest rank, of the finals' passes */
+    struct ar_estimate native;
     struct ar_choice next; /* the fastest of the others */
-    struct ar_timing next_time;
+    struct ar_estimate next_time;
     bool is_beaten; /* by next, and by more than the noise */
 };
 

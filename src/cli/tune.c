@@ -11,6 +11,7 @@
 
 #include "cli/cli.h"
 #include "cli/interrupt.h"
+#include "cli/others.h"
 #include "communicator/tuned_rules.h"
 #include "config/files.h"
 
@@ -80,14 +81,45 @@ keep(struct ar_study *study, const struct ar_findings *all, size_t type,
 
 /* --- what was found --- */
 
+/* The findings whose passes are spread by more than AR_SPREAD_WIDE. */
+struct wide {
+    size_t n, of;
+    struct ar_finding widest;
+};
+
+static void
+note_spread(struct wide *wide, const struct ar_finding *found)
+{
+    wide->of++;
+    wide->n += found->time.spread > AR_SPREAD_WIDE;
+    if (found->time.spread > AR_SPREAD_WIDE && !(found->time.spread <= wide->widest.time.spread))
+        wide->widest = *found;
+}
+
+static void
+warn_of(const struct wide *wide)
+{
+    const struct ar_finding *const f = &wide->widest;
+    char size[AR_SIZE_TEXT], choice[AR_CHOICE_TEXT];
+    if (wide->n > 0)
+        fprintf(stderr,
+                "allreduce tune: warning: the passes of %zu of %zu findings are spread by more "
+                "than %.0f %%, most by %.0f %% (%s, %s)\n",
+                wide->n, wide->of, AR_SPREAD_WIDE * 100, f->time.spread * 100,
+                ar_choice_print(&f->choice, choice, sizeof choice),
+                ar_size_print(f->bytes, size, sizeof size));
+}
+
 static void
 print_finding(const struct ar_finding *f, const char *type)
 {
     char size[AR_SIZE_TEXT], choice[AR_CHOICE_TEXT], us[AR_NUMBER_TEXT], ratio[AR_NUMBER_TEXT];
-    printf("%-20s %8s %10s us +-%2.0f%%  %6s x native  %s\n", type,
+    char interval[AR_INTERVAL_TEXT];
+    printf("%-20s %8s %8s us (%s)  %6s x native  %s\n", type,
            ar_size_print(f->bytes, size, sizeof size),
-           ar_number_print(f->time.seconds * 1e6, us, sizeof us), f->time.noise * 100,
-           ar_number_print(f->native.seconds / f->time.seconds, ratio, sizeof ratio),
+           ar_number_print(f->time.median * 1e6, us, sizeof us),
+           ar_interval_print(f->time.low * 1e6, f->time.high * 1e6, interval, sizeof interval),
+           ar_number_print(f->native.median / f->time.median, ratio, sizeof ratio),
            ar_choice_print(&f->choice, choice, sizeof choice));
 }
 
@@ -97,6 +129,7 @@ static void
 conclude(struct progress *progress, const struct ar_study *study, size_t type)
 {
     struct ar_findings *const all = &progress->all;
+    struct wide wide = {0};
     all->ntypes = type + 1;
     for (size_t i = 0; i < study->nsizes; i++) {
         struct ar_finding *const found = ar_findings_at(all, type, i);
@@ -104,8 +137,11 @@ conclude(struct progress *progress, const struct ar_study *study, size_t type)
                       type == 0 && i > 0 ? &ar_findings_at(all, 0, i - 1)->choice : NULL);
         if (progress->rank == 0 && all->tune->output)
             print_finding(found, ar_named_name(all->tune->types[type]));
+        note_spread(&wide, found);
     }
     fflush(stdout);
+    if (progress->rank == 0)
+        warn_of(&wide);
 }
 
 static void
@@ -113,16 +149,23 @@ print_comparison(const struct ar_finding *f)
 {
     char size[AR_SIZE_TEXT], choice[AR_CHOICE_TEXT], next[AR_CHOICE_TEXT];
     char us[AR_NUMBER_TEXT], next_us[AR_NUMBER_TEXT], native_us[AR_NUMBER_TEXT];
-    const double noise = f->time.noise > f->next_time.noise ? f->time.noise : f->next_time.noise;
-    printf("%8s %10s  %-28s %10s  %-28s %10s %5.0f%%  %s%s%s\n",
+    char interval[AR_INTERVAL_TEXT], next_interval[AR_INTERVAL_TEXT];
+    const struct ar_estimate *const t = &f->time, *const n = &f->next_time;
+    const bool is_tie = ar_estimates_are_sure(t, n) && ar_estimates_tie(t, n);
+    printf("%8s %10s %16s  %-28s %10s %16s  %-28s %10s  %s%s%s\n",
            ar_size_print(f->bytes, size, sizeof size),
-           ar_number_print(f->time.seconds * 1e6, us, sizeof us),
+           ar_number_print(t->median * 1e6, us, sizeof us),
+           ar_interval_print(t->low * 1e6, t->high * 1e6, interval, sizeof interval),
            ar_choice_print(&f->choice, choice, sizeof choice),
-           ar_number_print(f->next_time.seconds * 1e6, next_us, sizeof next_us),
+           ar_number_print(n->median * 1e6, next_us, sizeof next_us),
+           ar_interval_print(n->low * 1e6, n->high * 1e6, next_interval, sizeof next_interval),
            ar_choice_print(&f->next, next, sizeof next),
-           ar_number_print(f->native.seconds * 1e6, native_us, sizeof native_us), noise * 100,
+           ar_number_print(f->native.median * 1e6, native_us, sizeof native_us),
            f->is_beaten ? ar_color_begin(stdout, AR_COLOR_WARNING) : "",
-           f->is_beaten ? "SLOWER" : "ok", f->is_beaten ? ar_color_end(stdout) : "");
+           f->is_beaten ? "SLOWER"
+           : is_tie     ? "tie"
+                        : "ok",
+           f->is_beaten ? ar_color_end(stdout) : "");
 }
 
 /* Prints how the rules do at each size.  AR_EXIT_FAILED on all ranks where something else is
@@ -131,15 +174,18 @@ static int
 judge(const struct progress *progress, const struct ar_study *study)
 {
     unsigned long beaten = 0;
+    struct wide wide = {0};
     if (progress->rank == 0) {
-        printf("%8s %10s  %-28s %10s  %-28s %10s %6s\n", "size", "rules us", "ran", "best us",
-               "best of all others", "native us", "noise");
+        printf("%8s %10s %16s  %-28s %10s %16s  %-28s %10s\n", "size", "rules us", "95 %", "ran",
+               "best us", "95 %", "best of all others", "native us");
         for (size_t i = 0; i < study->nsizes; i++) {
             struct ar_finding found;
             ar_study_compare(&found, &study->sizes[i]);
             print_comparison(&found);
+            note_spread(&wide, &found);
             beaten += found.is_beaten;
         }
+        warn_of(&wide);
         printf("at %lu of %zu sizes %s faster by more than the noise\n", beaten, study->nsizes,
                beaten ? "something else is" : "is anything else");
     }
@@ -283,6 +329,7 @@ ar_cli_tune(int argc, char **argv)
 {
     struct ar_tune options = {0};
     struct progress progress = {.all = {.tune = &options}};
+    struct ar_others others;
     ar_tune_read(&options, argc, argv);
     MPI_Init(NULL, NULL);
     ar_interrupt_watch();
@@ -290,6 +337,7 @@ ar_cli_tune(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &progress.all.nranks);
     ar_progress_begin(&progress.clock, "tune", progress.rank == 0 && !options.quiet);
     progress.all.places = ar_study_places();
+    ar_others_begin(&others);
     int status = ar_cli_check_ranks("tune", progress.all.nranks);
     if (!status)
         status =
@@ -300,6 +348,7 @@ ar_cli_tune(int argc, char **argv)
     if (!status)
         status = options.check ? check(&progress) : tune(&progress, command ? command : "");
     free(command);
+    ar_others_end(&others, "tune");
     MPI_Finalize();
     ar_tune_fini(&options);
     return status;

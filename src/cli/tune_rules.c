@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "cli/tune.h"
 #include "communicator/tuned_rules.h"
 #include "config/files.h"
@@ -86,18 +87,26 @@ write_table(FILE *to, const struct ar_findings *all, size_t type)
 {
     char size[AR_SIZE_TEXT], choice[AR_CHOICE_TEXT], next[AR_CHOICE_TEXT];
     char us[AR_NUMBER_TEXT], native_us[AR_NUMBER_TEXT], next_us[AR_NUMBER_TEXT];
-    fprintf(to, "#\n# %s, us a call of the slowest rank, medians\n",
+    fprintf(to,
+            "#\n# %s, us a call of the slowest rank, medians and their 95 %% intervals; =: a tie\n",
             ar_named_name(all->tune->types[type]));
-    fprintf(to, "# %6s %10s %6s %10s  %-34s %10s  %s\n", "size", "us", "noise", "native", "fastest",
-            "us", "next");
+    fprintf(to, "# %6s %10s %16s %6s %10s  %-34s %10s %16s   %s\n", "size", "us", "95 %", "spread",
+            "native", "fastest", "us", "95 %", "next");
     for (size_t i = 0; i < all->tune->sizes.n; i++) {
         const struct ar_finding *const f = ar_findings_at(all, type, i);
-        fprintf(to, "# %6s %10s %5.0f%% %10s  %-34s %10s  %s\n",
+        const struct ar_estimate *const t = &f->time, *const n = &f->next_time;
+        char interval[AR_INTERVAL_TEXT], next_interval[AR_INTERVAL_TEXT], spread[16] = "-";
+        if (!isnan(t->spread))
+            snprintf(spread, sizeof spread, "%.0f%%", t->spread * 100);
+        fprintf(to, "# %6s %10s %16s %6s %10s  %-34s %10s %16s %c %s\n",
                 ar_size_print(f->bytes, size, sizeof size),
-                ar_number_print(f->time.seconds * 1e6, us, sizeof us), f->time.noise * 100,
-                ar_number_print(f->native.seconds * 1e6, native_us, sizeof native_us),
+                ar_number_print(t->median * 1e6, us, sizeof us),
+                ar_interval_print(t->low * 1e6, t->high * 1e6, interval, sizeof interval), spread,
+                ar_number_print(f->native.median * 1e6, native_us, sizeof native_us),
                 ar_choice_print(&f->choice, choice, sizeof choice),
-                ar_number_print(f->next_time.seconds * 1e6, next_us, sizeof next_us),
+                ar_number_print(n->median * 1e6, next_us, sizeof next_us),
+                ar_interval_print(n->low * 1e6, n->high * 1e6, next_interval, sizeof next_interval),
+                ar_estimates_are_sure(t, n) && ar_estimates_tie(t, n) ? '=' : ' ',
                 ar_choice_print(&f->next, next, sizeof next));
     }
 }

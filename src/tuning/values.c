@@ -1,6 +1,5 @@
 #include "tuning/values.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void
@@ -12,42 +11,26 @@ ar_values_add(struct ar_values *values, double seconds)
     values->seconds[values->n++] = seconds;
 }
 
-static int
-compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The time that so many quarters of all values are below. */
-static double
-quartile(const struct ar_values *values, int quarters)
-{
-    struct ar_values sorted = *values;
-    const int last = sorted.n - 1;
-    qsort(sorted.seconds, (size_t)sorted.n, sizeof sorted.seconds[0], compare_doubles);
-    const int below = last * quarters / 4;
-    const double above = last * quarters % 4 / 4.0;
-    return above > 0 ? sorted.seconds[below] * (1 - above) + sorted.seconds[below + 1] * above
-                     : sorted.seconds[below];
-}
-
 double
 ar_values_least(const struct ar_values *values)
 {
-    return quartile(values, 0);
+    double least = values->seconds[0];
+    for (int i = 1; i < values->n; i++)
+        least = values->seconds[i] < least ? values->seconds[i] : least;
+    return least;
+}
+
+struct ar_estimate
+ar_values_estimate(const struct ar_values *values)
+{
+    struct ar_values sorted = *values;
+    return ar_estimate_make(sorted.seconds, (size_t)sorted.n);
 }
 
 double
 ar_values_median(const struct ar_values *values)
 {
-    return quartile(values, 2);
-}
-
-double
-ar_values_noise(const struct ar_values *values)
-{
-    return (quartile(values, 3) - quartile(values, 1)) / 2 / quartile(values, 2);
+    return ar_values_estimate(values).median;
 }
 
 double

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tuning/estimate.h"
+
 #define AR_VALUES_MAX 32
 
 struct ar_values {
@@ -18,11 +20,10 @@ struct ar_values {
 /* Beyond AR_VALUES_MAX the first is forgotten. */
 void ar_values_add(struct ar_values *values, double seconds);
 
-/* Of at least one value.  The noise is half the distance of the quartiles, as a part of the median.
- */
+/* Of at least one value. */
 double ar_values_least(const struct ar_values *values);
 double ar_values_median(const struct ar_values *values);
-double ar_values_noise(const struct ar_values *values);
+struct ar_estimate ar_values_estimate(const struct ar_values *values);
 
 /* In which part of the pairs, 0 to 1, a is faster than b by more than margin (0.05: b takes 1.05
  * times as long).  Where one has more values than the other, its last ones count. */

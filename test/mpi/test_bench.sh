@@ -4,6 +4,7 @@
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
+busy=''
 algorithms='ring;butterfly(segment=8K,window=2);auto'
 
 # bench RANKS OPTION...: two batches of little time.
@@ -44,13 +45,39 @@ grep -q '^3,65536,"butterfly(segment=8K,window=2)",' "$scratch/out" ||
 grep -q '^3,4,auto,.*,in,MPI_FLOAT,MPI_SUM,1,0,' "$scratch/out" || fail "no line of auto in place"
 expect_right "doubles" 2 5 --type=double --sizes=100K --rotate=1M
 expect_right "fresh data" 2 10 --sizes=256K --fresh --place=both
-[ "$(sed -n '1s/.*,//p' "$scratch/out")" = turn_us ] || fail "the last column is not turn_us"
-sed 's/"[^"]*"/quoted/g' "$scratch/lines" | awk -F, '!($NF >= $4 + 1) { wrong = 1 } END { exit wrong }' ||
+sed -n 1p "$scratch/out" | grep -q ',turn_us,median_low_us,median_high_us,spread,order$' || fail "the last columns are others"
+sed 's/"[^"]*"/quoted/g' "$scratch/lines" | awk -F, '!($(NF - 4) >= $4 + 1) { wrong = 1 } END { exit wrong }' ||
     fail "to write and read 256K takes less than a microsecond"
 expect_right "bytes" 3 5 --type=MPI_BYTE --op=MPI_BXOR --sizes=1001
 expect_right "products" 2 5 --type=c_double_complex --op=prod --sizes=16K
 expect_right "places of the largest" 2 10 --type=double_int --op=maxloc --sizes=12K --place=both
 expect_right "one element" 2 5 --type=long_double --sizes=16
+
+# Six batches have an interval, which is all of them; the order follows from the intervals.
+expect_ok "six batches" launch 2 ./allreduce bench --repetitions=6 --time=0.01 --csv --algo='ring;shm' --sizes=8,64K --exchange
+awk -F, '/^2,/ { rows++; if ($(NF - 3) != $5 || $(NF - 2) != $6 || !($(NF - 1) >= 0)) wrong = 1
+        if ($3 == "exchange" ? $NF != "" : $NF !~ /^(fastest|tie|slower)$/) wrong = 1
+        fastest += $NF == "fastest" }
+    END { exit wrong || rows != 10 || fastest != 2 }' "$scratch/out" || fail "six batches: $(cat "$scratch/out")"
+awk -F, '/^2,/ && $NF == "fastest" { least[$2] = $4; high[$2] = $(NF - 2) }
+    { line[NR] = $0 }
+    END {
+        for (i = 1; i <= NR; i++) {
+            n = split(line[i], f, ",")
+            if (line[i] !~ /^2,/ || f[n] == "" || f[n] == "fastest") continue
+            if (f[4] < least[f[2]] || f[n] != (f[n - 3] <= high[f[2]] ? "tie" : "slower")) exit 1
+        }
+    }' "$scratch/out" || fail "six batches: the order is not that of the intervals: $(cat "$scratch/out")"
+
+# Who keeps cores busy is told, whoever it is: more CPUs than a quarter of one.
+for _ in 1 2; do
+    (while :; do :; done) &
+    busy="$busy $!"
+done
+launch 2 ./allreduce bench --algo=ring --sizes=8 --time=1 >"$scratch/out" 2>&1 || fail "beside others: it fails"
+# shellcheck disable=SC2086 # process ids
+kill $busy
+grep -q 'warning: others kept [0-9.]* of the CPUs' "$scratch/out" || fail "beside others: no warning: $(cat "$scratch/out")"
 
 expect_ok "exchange" bench 2 --algo=ring --sizes=8,64K --exchange
 [ "$(grep -c ' exchange ' "$scratch/out")" -eq 2 ] || fail "no line of exchange for each size"
@@ -62,14 +89,14 @@ for name in native MPI_Reduce star circle recursive 'butterfly, whole' 'butterfl
     [ "$(grep -c "^$name" "$scratch/out")" -eq 2 ] || fail "course: other than two lines of $name"
 done
 [ "$(grep -c '^  pipelined ' "$scratch/out")" -eq 12 ] || fail "course: other than 6 pipelined lines a table"
-awk 'length > 110 { print; found = 1 } END { exit found }' "$scratch/out" || fail "course: too wide"
+awk 'length > 110 && !/^allreduce bench: / { print; found = 1 } END { exit found }' "$scratch/out" || fail "course: too wide"
 ! grep '!' "$scratch/out" || fail "course: a result is wrong"
 # The vector is really cut: a ring of 4p slices works on quarters, and in turn in a quarter of the scratch.
 expect_ok "slices" bench 2 --preset=course --sizes=64K --csv --place=in
-grep '^2,65536,ring N=8,' "$scratch/out" | grep -q 'ring(segment=n/4),named,2,8192,,,$' ||
+grep '^2,65536,ring N=8,' "$scratch/out" | grep -q 'ring(segment=n/4),named,2,8192,,,,,,[^,]*,unknown$' ||
     fail "slices: $(grep 'ring N=8' "$scratch/out")"
 for row in 'star N=2,*,32768' 'star N=8,*,8192' '"butterfly, halves N=8, pipelined",*,16384'; do
-    grep -q "^2,65536,$(echo "$row" | sed 's/[*]/.*/'),,,\$" "$scratch/out" || fail "scratch: no $row: $(cat "$scratch/out")"
+    grep -q "^2,65536,$(echo "$row" | sed 's/[*]/.*/'),,,,,,[^,]*,unknown\$" "$scratch/out" || fail "scratch: no $row: $(cat "$scratch/out")"
 done
 
 # All algorithms have the way through shared memory, where an open window is 4 segments, however many they are.
@@ -84,14 +111,14 @@ grep -q '^--nodes=2x2,cyclic: 4 ranks on 2 nodes (0 2 | 1 3), assumed: ' "$scrat
 ! grep -e WRONG -e 'ran native' "$scratch/out" || fail "assumed nodes: a wrong result, or not ours"
 printf 'a\nb:2\na\n' >"$scratch/hosts"
 expect_ok "a host file" bench 4 --algo="$nodes" --nodes="$scratch/hosts" --sizes=64 --csv
-[ "$(grep -c '^4,64,.*,right,.*,assumed,$' "$scratch/out")" -eq 6 ] || fail "a host file: $(cat "$scratch/out")"
+[ "$(grep -c '^4,64,.*,right,.*,assumed,,,,[^,]*,unknown$' "$scratch/out")" -eq 6 ] || fail "a host file: $(cat "$scratch/out")"
 expect_ok "as they are" bench 2 --algo=shm --nodes=1x2 --sizes=64 --csv
-[ "$(grep -c '^2,64,shm,.*,shm,named,.*,1x2,real,$' "$scratch/out")" -eq 1 ] || fail "one node: $(cat "$scratch/out")"
+[ "$(grep -c '^2,64,shm,.*,shm,named,.*,1x2,real,,,,[^,]*,unknown$' "$scratch/out")" -eq 1 ] || fail "one node: $(cat "$scratch/out")"
 
 # A budget leaves out batches, but no table.
 launch 2 ./allreduce bench --algo=ring --sizes=8,1K --time=60 --repetitions=1000000 --budget=2 --csv >"$scratch/out"
 [ $? -le 1 ] || fail "budget: it fails"
-awk -F, '/^2,/ && $(NF - 3) < 1000000 { few++ } END { exit few < 3 }' "$scratch/out" ||
+awk -F, '/^2,/ && $(NF - 7) < 1000000 { few++ } END { exit few < 3 }' "$scratch/out" ||
     fail "budget: no row has fewer batches: $(cat "$scratch/out")"
 
 expect_ok "--algo twice" bench 2 --algo=ring --algo=star --sizes=8 --csv
@@ -103,7 +130,7 @@ for signal in INT TERM; do
     # shellcheck disable=SC2086 # words
     interrupt $signal "$scratch/err" 'batch [0-9]' $endless --csv --output="$scratch/bench.csv"
     [ "$status" = 130 ] || fail "SIG$signal: exit status $status"
-    [ "$(grep -c '^2,8,.*,[0-9]*,[0-9]*,,,$' "$scratch/bench.csv")" -eq 3 ] ||
+    [ "$(grep -c '^2,8,.*,right,.*,[0-9]*,[0-9]*,,,,[^,]*,[^,]*,[^,]*,[a-z]*$' "$scratch/bench.csv")" -eq 3 ] ||
         fail "SIG$signal: other than three rows: $(cat "$scratch/bench.csv")"
     grep -q 'bench: it was interrupted in table 1 of 2, which has [0-9]* of 1000000 batches' "$scratch/err" ||
         fail "SIG$signal: does not say so: $(cat "$scratch/err")"
@@ -122,12 +149,12 @@ expect_ok "no head but one" bench 2 --csv --sizes=8,16 --algo=ring
 [ "$(grep -c '^ranks,' "$scratch/out")" -eq 1 ] || fail "CSV: other than one head"
 
 if [ "$HAVE_JANSSON" = yes ] && command -v python3 >/dev/null; then
-    expect_ok "JSON" bench 2 --json --algo="$algorithms" --sizes=8,64K --place=both
+    expect_ok "JSON" bench 2 --json --output="$scratch/bench.json" --algo="$algorithms" --sizes=8,64K --place=both
     python3 -c 'import json, sys
 bench = json.load(open(sys.argv[1]))
 assert bench["ranks"] == 2 and len(bench["results"]) == 20
 assert all(row["result"] == "right" and row["median_us"] > 0 for row in bench["results"])' \
-        "$scratch/out" || fail "JSON: not what was expected"
+        "$scratch/bench.json" || fail "JSON: not what was expected"
 fi
 
 expect_ok "HTML" bench 2 --algo=ring --sizes=8,64K --place=both --html="$scratch/page.html"

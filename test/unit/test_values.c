@@ -41,10 +41,10 @@ quartiles_are_those_of_the_sorted_times(void **state)
     (void)state;
     assert_true(ar_values_least(&passes) == 1);
     assert_true(ar_values_median(&passes) == 3);
-    assert_true(ar_values_noise(&passes) == 1.0 / 3); /* 2 to 4 */
-    assert_true(ar_values_median(&even) == 3);        /* between 2 and 4 */
+    assert_true(ar_values_estimate(&passes).spread == 1.0 / 3); /* 2 to 4 */
+    assert_true(ar_values_median(&even) == 3);                  /* between 2 and 4 */
     assert_true(ar_values_median(&one) == 5);
-    assert_true(ar_values_noise(&one) == 0);
+    assert_true(ar_values_estimate(&one).spread == 0);
 }
 
 static void
