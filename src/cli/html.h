@@ -31,17 +31,26 @@ void ar_html_heading(struct ar_html *page, const char *text);
 void ar_html_paragraph(struct ar_html *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* What a reader in a hurry should read: a paragraph in larger type. */
+void ar_html_verdict(struct ar_html *page, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Text in fixed width, lines kept: commands, settings. */
 void ar_html_code(struct ar_html *page, const char *text);
 
 /* A table.  Titles of columns have '|' between them; a '>' before a title sets the column's cells
- * right, as for numbers.  Cells come row by row, a row ends by itself after the last column, and
- * the table must end at the end of a row.  titles are borrowed until then. */
+ * right, as for numbers, and a '~' lets their lines break, as for names of any length.  Cells come
+ * row by row, a row ends by itself after the last column, and the table must end at the end of a
+ * row.  titles are borrowed until then. */
 void ar_html_table_begin(struct ar_html *page, const char *titles);
 void ar_html_table_end(struct ar_html *page);
 
 void ar_html_cell(struct ar_html *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* A cell with a name, which may be long, and a note in small type below it; no note where that is
+ * empty. */
+void ar_html_cell_noted(struct ar_html *page, const char *text, const char *note);
 
 /* A cell that draws the reader's eye: something is wrong. */
 void ar_html_cell_alarm(struct ar_html *page, const char *format, ...)

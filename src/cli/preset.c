@@ -57,30 +57,17 @@ ar_preset_add(struct ar_measurement *m)
 
 #define NAME_WIDTH 18
 
-/* Three digits and a unit. */
-static const char *
-print_bytes(char *text, size_t room, double bytes)
-{
-    static const char units[] = " KMGT";
-    int unit = 0;
-    if (isnan(bytes))
-        return "-";
-    for (; bytes >= 1000 && units[unit + 1]; unit++)
-        bytes /= 1024;
-    snprintf(text, room, "%.3g%.*s", bytes, unit > 0, &units[unit]);
-    return text;
-}
-
 static void
 print_cell(const struct ar_result *row)
 {
-    char ms[AR_NUMBER_TEXT], error[16], from_native[16], extra[16];
+    char ms[AR_NUMBER_TEXT], error[16], from_native[16], extra[AR_NUMBER_TEXT];
     const struct ar_outcome *const o = &row->outcome;
     printf(" %c%6.6s %7s %7s %5s", o->wrong ? '!' : ' ',
            ar_number_print(o->us.median * 1e-3, ms, sizeof ms),
            ar_error_print(o->error, error, sizeof error),
            ar_error_print(o->from_native, from_native, sizeof from_native),
-           row->kind == AR_MEASURED_OURS ? print_bytes(extra, sizeof extra, o->extra_bytes) : "-");
+           row->kind == AR_MEASURED_OURS ? ar_bytes_print(o->extra_bytes, extra, sizeof extra)
+                                         : "-");
 }
 
 static void

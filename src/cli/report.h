@@ -96,6 +96,23 @@ struct ar_pair {
  */
 struct ar_pair *ar_pairs_make(const struct ar_read_run runs[2], size_t *n);
 
+#define AR_VERDICT_TEXT 768
+#define AR_ADVICE_TEXT  512
+
+/* How much of the run went into allreduces, and what the most of that is: sentences; returns
+ * text. */
+char *ar_facts_verdict(const struct ar_facts *facts, char *text, size_t room);
+
+/* The verdict's times; returns text. */
+char *ar_facts_times(const struct ar_facts *facts, char *text, size_t room);
+
+/* Advice about calls that cost something: what else was faster in this run, or how to find out.
+ * False, and no text: none. */
+bool ar_fact_advise(const struct ar_facts *facts, const struct ar_fact *fact, char *text,
+                    size_t room);
+
+#define AR_ADVICES_TOLD 5 /* of a run */
+
 void ar_report_print(const struct ar_facts *facts);
 /* What the watchdog sees in a table with the rows of all runs: two may be on P
  * ranks and on P+1. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/report.h"
+#include "select/number.h"
 
 /* --- a row --- */
 
@@ -171,6 +172,77 @@ ar_fact_explain(const struct ar_fact *fact, char *text, size_t room)
         break;
     }
     return text;
+}
+
+/* --- a run --- */
+
+char *
+ar_facts_verdict(const struct ar_facts *facts, char *text, size_t room)
+{
+    static const char *const parts[] = {"the algorithms' own time", "waiting for late ranks",
+                                        "set-up at first calls"};
+    const double ns[] = {facts->own_ns, facts->late_ns, facts->setup_ns};
+    const double elapsed = (double)facts->run->elapsed_ns * 1e-9;
+    char row[256], why[128];
+    int most = 0;
+    for (int i = 1; i < 3; i++)
+        most = ns[i] > ns[most] ? i : most;
+    if (facts->n == 0 || facts->total_ns <= 0 || elapsed <= 0) {
+        snprintf(text, room, "No time was measured in allreduces.");
+        return text;
+    }
+    const struct ar_fact *const first = &facts->facts[0];
+    snprintf(text, room,
+             "Allreduces took %.1f %% of the run; the largest part of that, %.0f %%, is %s. Most "
+             "time went into %s (%.0f %%): %s.",
+             100 * ar_facts_seconds(facts, facts->total_ns) / elapsed,
+             100 * ns[most] / facts->total_ns, parts[most],
+             ar_row_describe(first->row, row, sizeof row), 100 * first->share,
+             ar_fact_explain(first, why, sizeof why));
+    return text;
+}
+
+char *
+ar_facts_times(const struct ar_facts *facts, char *text, size_t room)
+{
+    const double elapsed = (double)facts->run->elapsed_ns * 1e-9;
+    const double in = ar_facts_seconds(facts, facts->total_ns);
+    const double seconds[] = {elapsed, in, ar_facts_seconds(facts, facts->own_ns),
+                              ar_facts_seconds(facts, facts->late_ns),
+                              ar_facts_seconds(facts, facts->setup_ns)};
+    char times[5][AR_NUMBER_TEXT];
+    for (int i = 0; i < 5; i++)
+        ar_time_print(seconds[i] * 1e9, times[i], sizeof times[i]);
+    snprintf(text, room,
+             "%s from the first allreduce to the end; of these a rank spent, in the mean,\n"
+             "%s (%.1f %%) in allreduces: %s by the algorithms, %s waiting for late ranks, %s on "
+             "set-up",
+             times[0], times[1], elapsed > 0 ? 100 * in / elapsed : 0, times[2], times[3],
+             times[4]);
+    return text;
+}
+
+/* Advice is for what costs something. */
+#define WORTH_ADVICE 0.05
+
+bool
+ar_fact_advise(const struct ar_facts *facts, const struct ar_fact *fact, char *text, size_t room)
+{
+    const struct ar_row *const row = fact->row;
+    char what[256], size[AR_SIZE_TEXT], time[AR_NUMBER_TEXT], saved[AR_NUMBER_TEXT];
+    if (fact->cause != AR_CAUSE_ALGORITHM || fact->share < WORTH_ADVICE || row->key.nranks < 2)
+        return false;
+    ar_row_describe(row, what, sizeof what);
+    if (fact->better)
+        snprintf(text, room, "%s: %s took %s here, which would save %s a rank", what,
+                 fact->better->key.ran,
+                 ar_time_print((double)ar_row_own_ns(fact->better), time, sizeof time),
+                 ar_time_print(ar_facts_seconds(facts, fact->saves_ns) * 1e9, saved, sizeof saved));
+    else
+        snprintf(text, room, "%s: to compare algorithms: mpiexec -n %d allreduce bench --sizes %s",
+                 what, row->key.nranks,
+                 ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size));
+    return true;
 }
 
 /* --- two runs --- */

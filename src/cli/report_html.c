@@ -7,6 +7,8 @@
 #include "cli/html.h"
 #include "cli/report.h"
 #include "report/watchdog.h"
+#include "select/number.h"
+#include "select/words.h"
 
 /* --- tables --- */
 
@@ -17,20 +19,35 @@ add_known(struct ar_html *page, double value, bool known)
     ar_html_cell(page, "%s", known ? ar_number_print(value, text, sizeof text) : "-");
 }
 
-/* A number of seconds behind a bar. */
+static void
+add_time(struct ar_html *page, double ns, bool known)
+{
+    char text[AR_NUMBER_TEXT];
+    ar_html_cell(page, "%s", known ? ar_time_print(ns, text, sizeof text) : "-");
+}
+
+static void
+add_bytes(struct ar_html *page, uint64_t bytes)
+{
+    char text[AR_NUMBER_TEXT];
+    ar_html_cell(page, "%s", ar_bytes_print((double)bytes, text, sizeof text));
+}
+
+/* A time behind a bar. */
 static void
 add_share(struct ar_html *page, double share, double seconds)
 {
     char text[AR_NUMBER_TEXT];
-    ar_html_cell_bar(page, share, "%s", ar_number_print(seconds, text, sizeof text));
+    ar_html_cell_bar(page, share, "%s", ar_time_print(seconds * 1e9, text, sizeof text));
 }
 
 static void
 add_totals(struct ar_html *page, const struct ar_facts *facts, size_t n)
 {
     ar_html_heading(page, "Where the time went");
-    ar_html_paragraph(page, "Seconds of a rank, in the mean.");
-    ar_html_table_begin(page, "run|>elapsed s|>in allreduces|>by the algorithms|"
+    ar_html_paragraph(page, "Of a rank, in the mean; the run is from the first allreduce to the "
+                            "end.");
+    ar_html_table_begin(page, "~statistics|>run|>in allreduces|>by the algorithms|"
                               ">waiting for late ranks|>set-up");
     for (size_t i = 0; i < n; i++) {
         const struct ar_facts *f = &facts[i];
@@ -38,7 +55,7 @@ add_totals(struct ar_html *page, const struct ar_facts *facts, size_t n)
                      in = ar_facts_seconds(f, f->total_ns);
         const double total = f->total_ns > 0 ? f->total_ns : 1;
         ar_html_cell(page, "%s", f->run->path);
-        add_known(page, elapsed, true);
+        add_time(page, elapsed * 1e9, true);
         add_share(page, elapsed > 0 ? in / elapsed : 0, in);
         add_share(page, f->own_ns / total, ar_facts_seconds(f, f->own_ns));
         add_share(page, f->late_ns / total, ar_facts_seconds(f, f->late_ns));
@@ -54,20 +71,55 @@ add_size(struct ar_html *page, const struct ar_row *row)
     ar_html_cell(page, "%s", ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size));
 }
 
+/* What the run was. */
 static void
-add_facts(struct ar_html *page, const struct ar_facts *facts)
+add_run(struct ar_html *page, const struct ar_read_run *run)
 {
-    const struct ar_read_run *const run = facts->run;
-    ar_html_heading(page, "Calls");
+    const int hosts = ar_rank_rows_hosts(&run->table.ranks);
     ar_html_paragraph(page, "%s: %s with liballreduce %s (%s), %d rank%s, %s", run->path,
                       run->program, run->version, run->family, run->ranks,
                       ar_plural((size_t)run->ranks), run->when);
     if (*run->library)
-        ar_html_paragraph(page, "%s; hosts: %d; %s", run->library,
-                          ar_rank_rows_hosts(&run->table.ranks), run->command);
-    ar_html_table_begin(page,
-                        ">share|>calls|>ranks|communicator|>size|type|op|asked for|ran|why|>min us|"
-                        ">median us|>p99 us|>own us|>late|>x bound|what took the time");
+        ar_html_paragraph(page, "%s; %d host%s; %s", run->library, hosts, ar_plural((size_t)hosts),
+                          run->command);
+}
+
+static void
+add_verdict(struct ar_html *page, const char *which, const struct ar_facts *facts)
+{
+    char text[AR_VERDICT_TEXT];
+    ar_html_verdict(page, "%s%s", which, ar_facts_verdict(facts, text, sizeof text));
+    for (size_t i = 0, told = 0; i < facts->n && told < AR_ADVICES_TOLD; i++)
+        if (ar_fact_advise(facts, &facts->facts[i], text, sizeof text)) {
+            ar_html_paragraph(page, "%s.", text);
+            told++;
+        }
+}
+
+static void
+add_communicator(struct ar_html *page, const struct ar_row_key *key)
+{
+    char ranks[32];
+    snprintf(ranks, sizeof ranks, "%d rank%s", key->nranks, ar_plural((size_t)key->nranks));
+    if (*key->comm)
+        ar_html_cell_noted(page, key->comm, ranks);
+    else
+        ar_html_cell(page, "%s", ranks);
+}
+
+static void
+add_operation(struct ar_html *page, const struct ar_row_key *key)
+{
+    ar_html_cell_noted(page, *key->type ? key->type : "-", key->op);
+}
+
+/* The columns that fit beside each other on a page of 1200 pixels; add_details has the others. */
+static void
+add_facts(struct ar_html *page, const struct ar_facts *facts)
+{
+    ar_html_heading(page, "Calls");
+    ar_html_table_begin(page, ">share|>calls|~communicator|>size|type, op|~ran, why|>median|"
+                              ">own|>late|>x bound|~what took the time");
     for (size_t i = 0; i < facts->n; i++) {
         const struct ar_fact *const f = &facts->facts[i];
         const struct ar_row *const row = f->row;
@@ -76,18 +128,12 @@ add_facts(struct ar_html *page, const struct ar_facts *facts)
         char why[128];
         ar_html_cell_bar(page, f->share, "%.1f %%", 100 * f->share);
         ar_html_cell(page, "%.0f", (double)row->counts.calls / (row->ranks ? row->ranks : 1));
-        ar_html_cell(page, "%d", row->key.nranks);
-        ar_html_cell(page, "%s", row->key.comm);
+        add_communicator(page, &row->key);
         add_size(page, row);
-        ar_html_cell(page, "%s", row->key.type);
-        ar_html_cell(page, "%s", row->key.op);
-        ar_html_cell(page, "%s", row->key.requested);
-        ar_html_cell(page, "%s", row->key.ran);
-        ar_html_cell(page, "%s", row->key.reason);
-        add_known(page, (double)row->counts.least_ns * 1e-3, timed);
-        add_known(page, (double)ar_row_quantile(row, 0.5) * 1e-3, timed);
-        add_known(page, (double)ar_row_quantile(row, 0.99) * 1e-3, timed);
-        add_known(page, f->own_ns * 1e-3, timed);
+        add_operation(page, &row->key);
+        ar_html_cell_noted(page, row->key.ran, row->key.reason);
+        add_time(page, (double)ar_row_quantile(row, 0.5), timed);
+        add_time(page, f->own_ns, timed);
         ar_html_cell_bar(page, late, timed ? "%.0f %%" : "-", 100 * late);
         add_known(page, f->bound_ns > 0 ? f->own_ns / f->bound_ns : 0, f->bound_ns > 0);
         ar_html_cell(page, "%s", ar_fact_explain(f, why, sizeof why));
@@ -101,19 +147,47 @@ add_facts(struct ar_html *page, const struct ar_facts *facts)
 }
 
 static void
+add_details(struct ar_html *page, const struct ar_facts *facts)
+{
+    ar_html_heading(page, "More about these calls");
+    ar_html_table_begin(page, ">size|~communicator|type, op|~asked for|~ran|>bytes|>minimum|"
+                              ">median|>99 %|>maximum|>set-up");
+    for (size_t i = 0; i < facts->n; i++) {
+        const struct ar_fact *const f = &facts->facts[i];
+        const struct ar_row *const row = f->row;
+        const bool timed = f->cause != AR_CAUSE_UNTIMED;
+        add_size(page, row);
+        add_communicator(page, &row->key);
+        add_operation(page, &row->key);
+        ar_html_cell_noted(page, row->key.requested, "");
+        ar_html_cell_noted(page, row->key.ran, "");
+        add_bytes(page, row->counts.bytes);
+        add_time(page, (double)row->counts.least_ns, timed);
+        add_time(page, (double)ar_row_quantile(row, 0.5), timed);
+        add_time(page, (double)ar_row_quantile(row, 0.99), timed);
+        add_time(page, (double)row->counts.most_ns, timed);
+        add_time(page, (double)row->counts.setup_ns, true);
+    }
+    ar_html_table_end(page);
+    ar_html_paragraph(page, "bytes: of all ranks together. minimum to maximum: of single calls, "
+                            "waiting included; 99 %%: what 99 of 100 calls do not exceed. set-up: "
+                            "at first calls, of all ranks together.");
+}
+
+static void
 add_sites(struct ar_html *page, const struct ar_site_rows *rows)
 {
     if (rows->n == 0)
         return;
     ar_html_heading(page, "Where the program calls");
-    ar_html_table_begin(page, ">calls|>bytes|>ms|>wait ms|>ranks|call|called from");
+    ar_html_table_begin(page, ">calls|>bytes|>time|>waiting|>ranks|call|~called from");
     for (size_t i = 0; i < rows->n; i++) {
         const struct ar_site_row *const row = &rows->rows[i];
         char text[AR_SITE_TEXT];
         ar_html_cell(page, "%llu", (unsigned long long)row->calls);
-        ar_html_cell(page, "%llu", (unsigned long long)row->bytes);
-        add_known(page, (double)row->ns * 1e-6, true);
-        add_known(page, (double)row->wait_ns * 1e-6, true);
+        add_bytes(page, row->bytes);
+        add_time(page, (double)row->ns, true);
+        add_time(page, (double)row->wait_ns, true);
         ar_html_cell(page, "%d", row->ranks);
         ar_html_cell(page, "%s", ar_site_entry(&row->site));
         ar_html_cell(page, "%s", ar_site_print(text, &row->site));
@@ -131,9 +205,9 @@ add_rank(struct ar_html *page, const struct ar_rank_row *row)
     ar_html_cell(page, "%s", row->host);
     ar_html_cell(page, "%s", row->cpus);
     ar_html_cell(page, "%llu", (unsigned long long)row->calls);
-    add_known(page, (double)row->ns * 1e-6, true);
-    add_known(page, (double)row->wait_ns * 1e-6, true);
-    add_known(page, (double)row->setup_ns * 1e-6, true);
+    add_time(page, (double)row->ns, true);
+    add_time(page, (double)row->wait_ns, true);
+    add_time(page, (double)row->setup_ns, true);
     for (int i = 0; i < 3; i++)
         ar_html_cell_bar(page, (double)counts[i] / calls, "%s",
                          ar_rank_share_print(share, sizeof share, counts[i], row));
@@ -147,7 +221,7 @@ add_ranks(struct ar_html *page, const struct ar_rank_rows *rows)
     if (n == 0)
         return;
     ar_html_heading(page, "Ranks");
-    ar_html_table_begin(page, ">rank|host|CPUs|>calls|>ms|>wait ms|>set-up ms|>first %|>last %|"
+    ar_html_table_begin(page, ">rank|~host|~CPUs|>calls|>time|>waiting|>set-up|>first %|>last %|"
                               ">late %");
     for (size_t i = 0; i < n; i++)
         add_rank(page, &picked[i]);
@@ -163,30 +237,29 @@ static void
 add_side(struct ar_html *page, const struct ar_row *row, bool is_mixed)
 {
     const bool timed = row->counts.calls > 0 && row->counts.least_ns != UINT64_MAX;
-    ar_html_cell(page, "%s%s", row->counts.calls ? row->key.ran : "-", is_mixed ? ", ..." : "");
-    add_known(page, (double)ar_row_own_ns(row) * 1e-3, timed);
+    ar_html_cell_noted(page, row->counts.calls ? row->key.ran : "-", is_mixed ? "and others" : "");
+    add_time(page, (double)ar_row_own_ns(row), timed);
 }
 
 static void
 add_pairs(struct ar_html *page, const struct ar_pair *pairs, size_t n)
 {
     ar_html_heading(page, "Side by side");
-    ar_html_table_begin(page,
-                        ">ranks|communicator|>size|type|op|first ran|>own us|second ran|>own us|"
-                        ">first / second");
+    ar_html_table_begin(page, "~communicator|>size|type, op|~first ran|>own|~second ran|"
+                              ">own|>first / second");
     for (size_t i = 0; i < n; i++) {
         const struct ar_row *a = &pairs[i].rows[0], *b = &pairs[i].rows[1];
         const double x = (double)ar_row_own_ns(a), y = (double)ar_row_own_ns(b);
-        ar_html_cell(page, "%d", a->key.nranks);
-        ar_html_cell(page, "%s", a->key.comm);
+        add_communicator(page, &a->key);
         add_size(page, a);
-        ar_html_cell(page, "%s", a->key.type);
-        ar_html_cell(page, "%s", a->key.op);
+        add_operation(page, &a->key);
         add_side(page, a, pairs[i].is_mixed[0]);
         add_side(page, b, pairs[i].is_mixed[1]);
         add_known(page, y > 0 ? x / y : 0, x > 0 && y > 0);
     }
     ar_html_table_end(page);
+    ar_html_paragraph(page, "own: a call where nobody is late, by estimate. first / second above "
+                            "1: the second is faster.");
 }
 
 static void
@@ -244,23 +317,46 @@ add_plots(struct ar_html *page, const struct ar_facts *facts, size_t nruns)
     }
 }
 
+/* "MPI_Allreduce in app, 4 ranks, when; beside other, 8 ranks, when". */
+static char *
+print_title(char *text, size_t room, const struct ar_facts *facts, size_t n)
+{
+    struct ar_text t;
+    ar_text_init(&t, text, room);
+    ar_text_add(&t, "MPI_Allreduce in ");
+    for (size_t i = 0; i < n; i++) {
+        const struct ar_read_run *const run = facts[i].run;
+        ar_text_add(&t, "%s%s, %d rank%s, %s", i ? "; beside " : "", run->program, run->ranks,
+                    ar_plural((size_t)run->ranks), run->when);
+    }
+    return text;
+}
+
 int
 ar_report_write_html(const char *path, const struct ar_facts *facts, size_t n,
                      const struct ar_pair *pairs, size_t npairs, const struct ar_table *all)
 {
     struct ar_html page;
-    const int status = ar_html_open(&page, path, "Where the time in MPI_Allreduce went");
+    char title[1024];
+    const int status = ar_html_open(&page, path, print_title(title, sizeof title, facts, n));
     if (status != AR_EXIT_DONE)
         return status;
-    add_totals(&page, facts, n);
+    for (size_t i = 0; i < n; i++)
+        add_verdict(&page, n < 2 ? "" : i == 0 ? "First: " : "Second: ", &facts[i]);
+    add_alarms(&page, all);
     if (n == 2)
         add_pairs(&page, pairs, npairs);
-    add_alarms(&page, all);
+    else
+        add_facts(&page, &facts[0]);
+    add_totals(&page, facts, n);
     add_plots(&page, facts, n);
     for (size_t i = 0; i < n; i++) {
-        add_facts(&page, &facts[i]);
+        add_run(&page, facts[i].run);
+        if (n == 2)
+            add_facts(&page, &facts[i]);
         add_sites(&page, &facts[i].run->table.sites);
         add_ranks(&page, &facts[i].run->table.ranks);
+        add_details(&page, &facts[i]);
     }
     return ar_html_close(&page);
 }

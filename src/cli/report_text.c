@@ -26,23 +26,6 @@ print_run(const struct ar_read_run *run)
                (unsigned long long)run->table.lost);
 }
 
-static void
-print_totals(const struct ar_facts *facts)
-{
-    const double all = (double)facts->run->elapsed_ns * 1e-9;
-    const double in = ar_facts_seconds(facts, facts->total_ns);
-    const double seconds[] = {all, in, ar_facts_seconds(facts, facts->own_ns),
-                              ar_facts_seconds(facts, facts->late_ns),
-                              ar_facts_seconds(facts, facts->setup_ns)};
-    char times[5][AR_NUMBER_TEXT];
-    for (int i = 0; i < 5; i++)
-        ar_time_print(seconds[i] * 1e9, times[i], sizeof times[i]);
-    printf("%s from the first allreduce to the end; of these a rank spent, in the mean,\n"
-           "%s (%.1f %%) in allreduces: %s by the algorithms, %s waiting for late ranks, %s on "
-           "set-up\n\n",
-           times[0], times[1], all > 0 ? 100 * in / all : 0, times[2], times[3], times[4]);
-}
-
 /* Of the columns that hold names. */
 struct widths {
     int type, op, ran;
@@ -88,29 +71,14 @@ print_fact(const struct ar_fact *f, const struct widths *w)
     printf("  %s\n", ar_fact_explain(f, why, sizeof why));
 }
 
-/* Advice is for what costs something. */
-#define WORTH_ADVICE 0.05
-#define ADVICES      5
-
 static void
 advise(const struct ar_facts *facts)
 {
     int given = 0;
-    for (size_t i = 0; i < facts->n && given < ADVICES; i++) {
-        const struct ar_fact *f = &facts->facts[i];
-        char what[256], size[AR_SIZE_TEXT], time[AR_NUMBER_TEXT], saved[AR_NUMBER_TEXT];
-        if (f->cause != AR_CAUSE_ALGORITHM || f->share < WORTH_ADVICE || f->row->key.nranks < 2)
-            continue;
-        printf("%s%s: ", given++ ? "" : "\n", ar_row_describe(f->row, what, sizeof what));
-        if (f->better)
-            printf("%s took %s here, which would save %s a rank\n", f->better->key.ran,
-                   ar_time_print((double)ar_row_own_ns(f->better), time, sizeof time),
-                   ar_time_print(ar_facts_seconds(facts, f->saves_ns) * 1e9, saved, sizeof saved));
-        else
-            printf("to compare algorithms: mpiexec -n %d allreduce bench --sizes %s\n",
-                   f->row->key.nranks,
-                   ar_size_print(ar_size_bin_first(f->row->key.bin), size, sizeof size));
-    }
+    char text[AR_ADVICE_TEXT];
+    for (size_t i = 0; i < facts->n && given < AR_ADVICES_TOLD; i++)
+        if (ar_fact_advise(facts, &facts->facts[i], text, sizeof text))
+            printf("%s%s\n", given++ ? "" : "\n", text);
 }
 
 void
@@ -128,7 +96,7 @@ void
 ar_report_print(const struct ar_facts *facts)
 {
     struct widths w = {strlen("type"), strlen("op"), strlen("ran (why)"), 0};
-    char comm[AR_COMM_COLUMN];
+    char comm[AR_COMM_COLUMN], text[AR_VERDICT_TEXT];
     for (size_t i = 0; i < facts->n; i++) {
         const struct ar_row_key *key = &facts->facts[i].row->key;
         widen(&w.comm, strlen(ar_name_fit(comm, sizeof comm, key->comm)));
@@ -137,7 +105,8 @@ ar_report_print(const struct ar_facts *facts)
         widen(&w.ran, strlen(key->ran) + strlen(key->reason) + strlen(" ()"));
     }
     print_run(facts->run);
-    print_totals(facts);
+    printf("\n%s\n", ar_facts_verdict(facts, text, sizeof text));
+    printf("%s\n\n", ar_facts_times(facts, text, sizeof text));
     if (w.comm > 0)
         widen(&w.comm, strlen("communicator"));
     printf("%7s %9s %5s %-*s%6s  %-*s %-*s  %-*s %10s %10s %6s %7s  %s\n", "share", "calls",

@@ -42,3 +42,17 @@ ar_time_print(double ns, char *text, size_t room)
     snprintf(text + length, room - length, " %s", units[i].name);
     return text;
 }
+
+char *
+ar_bytes_print(double bytes, char *text, size_t room)
+{
+    static const char units[] = " KMGTP";
+    int unit = 0;
+    for (; bytes >= 999.5 && units[unit + 1]; unit++)
+        bytes /= 1024;
+    if (isfinite(bytes))
+        snprintf(text, room, "%.3g%.*s", bytes, unit > 0, &units[unit]);
+    else
+        snprintf(text, room, "-");
+    return text;
+}

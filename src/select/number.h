@@ -21,4 +21,8 @@ ar_plural(size_t n)
     return n == 1 ? "" : "s";
 }
 
+/* Bytes, of 1024 to a K, in three digits and their unit: "8", "1.5K", "400M", as sizes are written;
+ * "-" where they are not finite.  Returns text, cut to room. */
+char *ar_bytes_print(double bytes, char *text, size_t room);
+
 #endif

@@ -76,6 +76,24 @@ a_time_has_the_unit_that_fits(void **state)
     }
 }
 
+static void
+bytes_have_three_digits_and_a_unit(void **state)
+{
+    static const struct {
+        double bytes;
+        const char *text;
+    } cases[] = {
+        {0, "0"},         {8, "8"},       {999, "999"},
+        {1000, "0.977K"}, {1536, "1.5K"}, {1023488, "0.976M"},
+        {1048576, "1M"},  {4e8, "381M"},  {NAN, "-"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[AR_NUMBER_TEXT];
+        assert_string_equal(ar_bytes_print(cases[i].bytes, text, sizeof text), cases[i].text);
+    }
+}
+
 int
 main(void)
 {
@@ -83,6 +101,7 @@ main(void)
         cmocka_unit_test(a_number_has_three_digits_that_count),
         cmocka_unit_test(no_number_is_far_from_its_text),
         cmocka_unit_test(a_time_has_the_unit_that_fits),
+        cmocka_unit_test(bytes_have_three_digits_and_a_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

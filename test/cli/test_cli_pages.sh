@@ -1,0 +1,53 @@
+#!/bin/sh
+# Pages of HTML, in a browser: their scripts run without an error, nothing is wider than the window, and what matters
+# stands first.
+set -u
+failed=0
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=test/browser.sh
+. "${srcdir:-.}/test/browser.sh"
+need_browser || exit 77
+fail() {
+    echo "FAIL: $*"
+    failed=1
+}
+
+# The titles of the tables that are wider than their place, and whether the page is wider than the window.
+wide='[...document.querySelectorAll(".wide")].filter(w => w.scrollWidth > w.clientWidth)
+    .map(w => w.querySelector("th").textContent).concat(document.documentElement.scrollWidth > innerWidth ? ["page"] : [])
+    .join() || "nothing"'
+# The lower edge of the first such element.
+bottom='const bottom = selector => document.querySelector(selector).getBoundingClientRect().bottom;'
+
+# expect ANSWER FILE WIDTH SCRIPT
+expect() {
+    answer=$(in_page "$2" "$3" "$4")
+    [ "$answer" = "$1" ] || fail "${2##*/} at $3 pixels: '$answer', not '$1': $4"
+}
+
+# --- the report ---
+
+# row BYTES RAN: of 4 ranks, with names as long as they come
+row() {
+    printf '{"call": "MPI_Allreduce", "comm": "solver of the coarse grid", "comm_size": 4096, "type": "MPI_DOUBLE_COMPLEX", "op": "MPI_MAXLOC", "bytes_from": %d, "bytes_to": %d, "requested": "%s", "ran": "%s", "reason": "replaced: a user op", "ranks": 4, "calls": 1234567, "bytes": 98765432100, "setup_ns": 5000000, "ns": 100300000000, "wait_ns": 100200000000, "own_ns": 0, "min_ns": 1, "median_ns": 0, "p99_ns": 0, "max_ns": 1000000000, "running_ns": null, "quickest": {"rank": 3000, "mean_ns": 1000}, "slowest": {"rank": 0, "mean_ns": 100000}, "histogram": [[100000, 1234567]]}\n' \
+        "$1" $((2 * $1 - 1)) "$2" "$2"
+}
+statistics() {
+    echo '{"format": 1, "liballreduce": "1.0", "mpi": "mpich", "program": "solver", "when": "2026-11-23 12:00:00", "world": 4, "rank": null, "lost": 0, "elapsed_ns": 200000000000, "ranks": 4, "library": "MPICH 4", "command": "./solver", "hosts": 2}'
+    row 1048576 'two_level(inter=ring,segment=1M,window=1,lanes=one,intra=flat)'
+    row 8 native
+    echo '{"rank": 3, "host": "node-with-a-name.cluster.example.org", "cpus": "0-7,64-71", "calls": 100, "bytes": 8, "setup_ns": 0, "ns": 1000000, "wait_ns": 0, "first": 10, "last": 25, "late": 5, "compared": 50}'
+    echo '{"site": "app+0x11f0", "entry": "MPI_Allreduce", "module": "/home/app", "build_id": "01", "offset": 4592, "calls": 400, "bytes": 419430400, "ns": 400000000, "wait_ns": 0, "ranks": 4}'
+}
+if [ "${HAVE_JANSSON:-yes}" = yes ]; then
+    statistics >"$scratch/a.jsonl"
+    ./allreduce report --html "$scratch/one.html" "$scratch/a.jsonl" >/dev/null || fail "report: exit $?"
+    ./allreduce report --html "$scratch/two.html" "$scratch/a.jsonl" "$scratch/a.jsonl" >/dev/null || fail "report: exit $?"
+    title='MPI_Allreduce in solver, 4 ranks, 2026-11-23 12:00:00'
+    first_things="$bottom return [document.title, 'too wide: ' + ($wide), bottom('.verdict') < 250, bottom('table') < 900].join('; ')"
+    expect "$title; too wide: nothing; true; true" "$scratch/one.html" 1200 "$first_things"
+    expect "$title; beside ${title#* in }; too wide: nothing; true; true" "$scratch/two.html" 1200 "$first_things"
+    expect 500 "$scratch/one.html" 500 'return document.documentElement.scrollWidth'
+fi
+exit $failed
