@@ -163,6 +163,18 @@ ar_grouping_init(struct ar_grouping *grouping, int nranks, int nlevels, const in
     return AR_OK;
 }
 
+bool
+ar_grouping_is_even(const struct ar_grouping *grouping)
+{
+    bool is_even = true;
+    for (int l = 0; l < grouping->nlevels; l++) {
+        const struct ar_grouping_level *const level = &grouping->level[l];
+        for (int i = 0; i < grouping->nranks; i++)
+            is_even &= level->end[i] - level->begin[i] == level->end[0];
+    }
+    return is_even;
+}
+
 void
 ar_grouping_fini(struct ar_grouping *grouping)
 {

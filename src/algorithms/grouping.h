@@ -36,6 +36,11 @@ struct ar_grouping {
  * AR_ERR_MEMORY.  0 <= nlevels < AR_GROUPING_LEVELS. */
 int ar_grouping_init(struct ar_grouping *grouping, int nranks, int nlevels,
                      const int *const domain[]);
+
+/* Have the groups of each level as many ranks?  Then a rank's share on a level is a part of its
+ * share on the level below. */
+bool ar_grouping_is_even(const struct ar_grouping *grouping);
+
 void ar_grouping_fini(struct ar_grouping *grouping);
 
 #endif

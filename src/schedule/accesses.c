@@ -7,7 +7,7 @@
 
 /* --- what a rank stores --- */
 
-/* A stretch of a buffer that a round sends, to anybody. */
+/* A stretch of a buffer that a round sends, to anybody; in place all that it sends of OUT. */
 struct run {
     size_t round;
     struct ar_region region;
@@ -28,6 +28,7 @@ struct storing {
     struct message
         *messages; /* owned; in the order of the rounds, a round's in that of the steps */
     size_t nruns, nmessages, runs_room, messages_room;
+    bool in_place; /* nothing is stored */
     size_t line_length;
     size_t length; /* of the area */
     int nflags;
@@ -72,21 +73,31 @@ extend_runs(struct storing *st, size_t round, size_t first, struct ar_region reg
     return &runs[st->nruns++];
 }
 
-static int
-store_round(struct storing *st, const struct ar_schedule *s, size_t round)
+/* Adds what the round sends; false without memory. */
+static bool
+add_messages(struct storing *st, const struct ar_schedule *s, size_t round)
 {
     const size_t begin = ar_round_begin(s, round), end = s->round_end[round];
-    const size_t first_run = st->nruns, first = st->nmessages;
     struct message *const all =
-        ar_grow(st->messages, first + end - begin, &st->messages_room, sizeof *all);
+        ar_grow(st->messages, st->nmessages + end - begin, &st->messages_room, sizeof *all);
     if (!all)
-        return AR_ERR_MEMORY;
+        return false;
     st->messages = all;
     for (size_t i = begin; i < end; i++)
         if (s->steps[i].kind == AR_SEND)
             all[st->nmessages++] = (struct message){s->steps[i].peer, i, s->steps[i].a, {0}};
+    return true;
+}
+
+static int
+store_round(struct storing *st, const struct ar_schedule *s, size_t round)
+{
+    const size_t first_run = st->nruns, first = st->nmessages;
+    if (!add_messages(st, s, round))
+        return AR_ERR_MEMORY;
     if (st->nmessages == first)
         return AR_OK;
+    struct message *const all = st->messages;
     qsort(all + first, st->nmessages - first, sizeof *all, by_region);
     for (size_t i = first; i < st->nmessages; i++) {
         const struct run *const run = extend_runs(st, round, first_run, all[i].region);
@@ -114,6 +125,37 @@ store_round(struct storing *st, const struct ar_schedule *s, size_t round)
     return AR_OK;
 }
 
+/* Everything stays where it is; what was combined, and so is in OUT, needs a flag. */
+static int
+show_round(struct storing *st, const struct ar_schedule *s, size_t round)
+{
+    const size_t first = st->nmessages;
+    bool needs_flag = false;
+    if (!add_messages(st, s, round))
+        return AR_ERR_MEMORY;
+    for (size_t i = first; i < st->nmessages; i++) {
+        struct message *const m = &st->messages[i];
+        const bool is_out = m->region.buffer == AR_OUT;
+        if (m->region.buffer == AR_TMP)
+            return AR_ERR_STEP;
+        m->place = (struct ar_access_place){.is_peers = true,
+                                            .buffer = m->region.buffer,
+                                            .rank = s->rank,
+                                            .flag = is_out ? st->nflags : AR_NO_FLAG,
+                                            .offset = m->region.offset};
+        needs_flag |= is_out;
+    }
+    if (!needs_flag)
+        return AR_OK;
+    struct run *const runs = ar_grow(st->runs, st->nruns + 1, &st->runs_room, sizeof *runs);
+    if (!runs)
+        return AR_ERR_MEMORY;
+    st->runs = runs;
+    runs[st->nruns++] =
+        (struct run){.round = round, .place = {.rank = s->rank, .flag = st->nflags++}};
+    return AR_OK;
+}
+
 static int
 store(struct storing *st, const struct ar_schedule *s)
 {
@@ -121,7 +163,7 @@ store(struct storing *st, const struct ar_schedule *s)
     st->nruns = st->nmessages = st->length = 0;
     st->nflags = 0;
     for (size_t round = 0; round < s->nrounds && !error; round++)
-        error = store_round(st, s, round);
+        error = st->in_place ? show_round(st, s, round) : store_round(st, s, round);
     return error;
 }
 
@@ -206,11 +248,17 @@ add(struct translation *t, struct ar_access access)
     all[t->to->n++] = access;
 }
 
+static bool
+is_others(const struct translation *t, const struct ar_access_place *place)
+{
+    return place->is_peers || (place->is_shared && place->rank != t->to->rank);
+}
+
 /* What is stored for a later flag was stored after this one was raised. */
 static void
 await(struct translation *t, struct ar_access_place place, size_t length)
 {
-    if (!place.is_shared || place.rank == t->to->rank || place.flag < t->seen[place.rank])
+    if (!is_others(t, &place) || place.flag < t->seen[place.rank])
         return;
     t->seen[place.rank] = place.flag + 1;
     add(t, (struct ar_access){.kind = AR_ACCESS_AWAIT, .length = length, .a = place});
@@ -326,7 +374,7 @@ compute(struct translation *t, const struct ar_step *step, struct ar_access_plac
         await(t, received, step->dst.length);
         made.b = step->order == AR_LOCAL_FIRST ? received : made.a;
         made.a = step->order == AR_LOCAL_FIRST ? made.a : received;
-    } else if (made.a.is_shared) {
+    } else if (made.a.is_shared || made.a.is_peers) {
         made.kind = AR_ACCESS_LOAD;
     }
     end_aliases(t, step->dst, true);
@@ -351,13 +399,16 @@ translate_round(struct translation *t, const struct ar_schedule *s,
             compute(t, &s->steps[i], received[i]);
 }
 
-/* Stores what the round sends; run: the first one that is not stored yet. */
+/* Stores what the round sends, or in place leaves it where it is; run: the first one that is not
+ * stored yet. */
 static const struct run *
 translate_stores(struct translation *t, const struct storing *st, const struct run *run,
                  size_t round)
 {
     const struct run *const end = st->runs + st->nruns, *const first = run;
     for (; run < end && run->round == round; run++) {
+        if (st->in_place)
+            continue;
         const struct ar_access_place from = operand(t, run->region);
         add(t, (struct ar_access){AR_ACCESS_STORE, run->region.length, run->place, from, {0}});
     }
@@ -417,14 +468,14 @@ translate_either_way(struct ar_accesses *to, const struct ar_schedule *s, const 
     return error;
 }
 
-int
-ar_accesses_init(struct ar_accesses *accesses, int rank, int nranks, size_t element_bytes,
-                 ar_schedule_source *source, void *context)
+/* how: of each rank's storing. */
+static int
+init(struct ar_accesses *accesses, int rank, int nranks, struct storing how,
+     ar_schedule_source *source, void *context)
 {
     struct ar_accesses made = {.rank = rank, .nranks = nranks, .meets_all = true};
     const size_t n = (size_t)nranks;
-    const size_t line_length = element_bytes < AR_LINE_BYTES ? AR_LINE_BYTES / element_bytes : 1;
-    struct storing own = {.line_length = line_length}, other = own;
+    struct storing own = how, other = how;
     struct ar_schedule mine = {0};
     struct others o = {.next = malloc(2 * n * sizeof *o.next), .heard = malloc(n * sizeof(bool))};
     int error = o.next && o.heard ? AR_OK : AR_ERR_MEMORY;
@@ -461,6 +512,22 @@ ar_accesses_init(struct ar_accesses *accesses, int rank, int nranks, size_t elem
     else
         *accesses = made;
     return error;
+}
+
+int
+ar_accesses_init(struct ar_accesses *accesses, int rank, int nranks, size_t element_bytes,
+                 ar_schedule_source *source, void *context)
+{
+    const size_t line_length = element_bytes < AR_LINE_BYTES ? AR_LINE_BYTES / element_bytes : 1;
+    return init(accesses, rank, nranks, (struct storing){.line_length = line_length}, source,
+                context);
+}
+
+int
+ar_accesses_init_in_place(struct ar_accesses *accesses, int rank, int nranks,
+                          ar_schedule_source *source, void *context)
+{
+    return init(accesses, rank, nranks, (struct storing){.in_place = true}, source, context);
 }
 
 void

@@ -5,6 +5,8 @@
  * received is awaited by that flag and read where it stands: it is combined there, or loaded into
  * the rank's own buffers where the schedule wants it in OUT, or needs it in one piece.
  *
+ * In place there are no areas: what is received is read in the sender's own buffers.
+ *
  * Nothing in an area is overwritten before the vector's next chunk, so a receive into TMP moves
  * nothing: TMP stands for the sender's area until the schedule writes there.
  */
@@ -21,23 +23,28 @@
 #define AR_LINE_BYTES ((size_t)64)
 #define AR_TINY_BYTES ((size_t)48)
 
+/* What is there before the schedule begins. */
+#define AR_NO_FLAG (-1)
+
 enum ar_access_kind {
     AR_ACCESS_STORE,   /* dst = a, where dst is in this rank's area */
     AR_ACCESS_RAISE,   /* the flag of dst, which is this rank's: all that was stored for it is there
                         */
     AR_ACCESS_AWAIT,   /* the flag of a, which is another rank's and read next */
-    AR_ACCESS_LOAD,    /* dst = a, where a is in another rank's area */
+    AR_ACCESS_LOAD,    /* dst = a, where a is in another rank's area or buffer */
     AR_ACCESS_COPY,    /* dst = a, both this rank's own */
-    AR_ACCESS_COMBINE, /* dst = a op b; a and b may be in areas */
+    AR_ACCESS_COMBINE, /* dst = a op b; a and b may be there, too */
     AR_ACCESS_KINDS
 };
 
 /* Elements of one of the rank's buffers, or of an area. */
 struct ar_access_place {
     bool is_shared;        /* in an area */
-    enum ar_buffer buffer; /* else */
-    int rank;              /* whose area */
-    int flag;              /* for which round it was stored there: a number from 0 on */
+    bool is_peers;         /* in another rank's buffer: in place alone */
+    enum ar_buffer buffer; /* where it is in no area */
+    int rank;              /* whose area, or whose buffer that is another's */
+    int flag;              /* for which round it was stored there: a number from 0 on; of another's
+                              IN, which needs none, AR_NO_FLAG */
     size_t begin;          /* in the area: where all that was stored for the flag begins */
     size_t length;         /* of all that was stored for the flag */
     size_t offset;         /* of the place: from begin in an area, from 0 in a buffer */
@@ -76,6 +83,17 @@ typedef int ar_schedule_source(void *context, struct ar_schedule *s, int rank);
  * AR_ERR_PROOF where a receive meets no send. */
 int ar_accesses_init(struct ar_accesses *accesses, int rank, int nranks, size_t element_bytes,
                      ar_schedule_source *source, void *context);
+
+/* The same for ranks that can read each other's IN and OUT.  Nothing is stored: what is sent is
+ * read in the sender's buffer, and no area is used.  All ranks have met before, so that what is
+ * sent of IN needs no flag, and they meet again before any of them returns to its program.
+ *
+ * The schedule must not overwrite what it sends of OUT, nor of IN where that is OUT, before it has
+ * received what shows that the receivers have read it: so does shm, flat and in groups of which
+ * each level has equal ones (test/mpi/test_protocol.c proves it, and that others do not).
+ * AR_ERR_STEP where something of TMP is sent. */
+int ar_accesses_init_in_place(struct ar_accesses *accesses, int rank, int nranks,
+                              ar_schedule_source *source, void *context);
 void ar_accesses_fini(struct ar_accesses *accesses);
 
 #endif
