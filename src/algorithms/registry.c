@@ -15,6 +15,7 @@ const char *const ar_unpaired_names[] = {"fold", "copy", NULL};
 const char *const ar_intra_names[] = {"binomial", "flat", NULL};
 const char *const ar_flow_names[] = {"blocks", "whole", NULL};
 const char *const ar_ring_order_names[] = {"rank", "node", NULL};
+const char *const ar_copy_names[] = {"auto", "slots", "in_place", NULL};
 
 const char *const ar_determinism_names[] = {"none", "run", "placement", "size", "order", NULL};
 const char *const ar_family_names[] = {"", "fold", "doubling", NULL};
@@ -378,7 +379,7 @@ static const struct ar_algorithm rows[] = {
         .keeps_order = true,
         .shares_memory = true,
         .scratch = AR_SCRATCH_RANKS,
-        .takes = AR_TAKES_WHOLE | AR_TAKES_LEVELS,
+        .takes = AR_TAKES_WHOLE | AR_TAKES_LEVELS | AR_TAKES_COPY,
         .defaults = {.window = 1},
         .title = "ranks of one node read each other's vectors in shared memory",
         .card = {[AR_CARD_ROUNDS] = "2 - u",

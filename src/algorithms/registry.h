@@ -32,6 +32,11 @@ enum ar_flow { AR_FLOW_BLOCKS, AR_FLOW_WHOLE };
 enum ar_unpaired { AR_UNPAIRED_FOLD, AR_UNPAIRED_COPY };
 enum ar_distance { AR_DISTANCE_DOUBLING, AR_DISTANCE_HALVING };
 enum ar_ring_order { AR_RING_BY_RANK, AR_RING_BY_NODE };
+enum ar_copy {
+    AR_COPY_AUTO,    /* in place from ar_shm_tuning.in_place_bytes on, where that can be */
+    AR_COPY_SLOTS,   /* through memory that the ranks share */
+    AR_COPY_IN_PLACE /* none: ranks read each other's buffers */
+};
 
 struct ar_algorithm;
 struct ar_node_index;
@@ -65,6 +70,7 @@ struct ar_params {
     const int *node_of;
     const struct ar_node_index *node_index; /* of node_of; NULL: none.  Borrowed. */
     struct ar_levels levels;                /* in shared memory */
+    enum ar_copy copy;                      /* there */
     /* What the ranks share; NULL: nothing is known.  Borrowed. */
     const struct ar_domains *domains;
     /* Of the ranks, by the levels; NULL: an emission makes its own, or is flat.  Who emits for many
@@ -91,7 +97,8 @@ enum ar_param_bit {
     AR_TAKES_FLOW = 16384,
     AR_TAKES_ORDER = 32768,
     AR_TAKES_LEVELS = 65536,
-    AR_TAKES_END = 131072 /* past the last */
+    AR_TAKES_COPY = 131072,
+    AR_TAKES_END = 262144 /* past the last */
 };
 
 /* Whose bits stay the same.  Each level keeps what those before it keep. */
@@ -227,10 +234,11 @@ int ar_algorithm_window(const struct ar_algorithm *row, const struct ar_params *
 size_t ar_params_segment(const struct ar_params *params, size_t count, size_t size);
 
 /* What is fastest in shared memory: every measured figure of the node executor.  The grammar
- * overrides them: shm(segment=...,whole=...). */
+ * overrides them: shm(segment=...,whole=...,copy=...). */
 struct ar_shm_tuning {
-    size_t chunk_bytes; /* of a long message; a multiple of 64 */
-    size_t whole_bytes; /* up to here every rank combines everything; above, its slice */
+    size_t chunk_bytes;    /* of a long message; a multiple of 64 */
+    size_t whole_bytes;    /* up to here every rank combines everything; above, its slice */
+    size_t in_place_bytes; /* from here on ranks read each other's buffers, where they can */
 };
 
 /* Bytes of a core's own cache, where the system does not tell, or the machine is another one. */
@@ -259,5 +267,6 @@ extern const char *const ar_unpaired_names[];
 extern const char *const ar_intra_names[];
 extern const char *const ar_flow_names[];
 extern const char *const ar_ring_order_names[];
+extern const char *const ar_copy_names[];
 
 #endif

@@ -12,6 +12,7 @@
 #include "communicator/carrier.h"
 #include "config/config.h"
 #include "execute/channel.h"
+#include "execute/in_place.h"
 #include "execute/node.h"
 #include "execute/p2p.h"
 #include "execute/plan.h"
@@ -59,6 +60,8 @@ struct ar_communicator {
     struct ar_carriage carriage;
     const int *assumed; /* nodes in place of those that MPI sees; NULL: none.  Borrowed */
     struct ar_memory memory[AR_MEMORY_GRADES];
+    enum ar_engine in_place_state; /* NONE: nobody wanted it yet */
+    struct ar_in_place *in_place;  /* if ready; owned */
     struct ar_levels_kept *levels; /* groups of ranks in that memory; owned */
     int *domain_of;                /* of domains; NULL: they were not needed yet.  Owned */
     struct ar_domains domains;     /* what the ranks share */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "communicator/copy.h"
 #include "communicator/engine.h"
 #include "communicator/levels.h"
 #include "communicator/model.h"
@@ -334,6 +335,8 @@ fill(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const stru
         return MPI_SUCCESS;
     }
     error = ar_levels_settle(c, comm, d);
+    if (!error)
+        error = ar_copy_settle(c, comm, d);
     if (error)
         return error;
     if (d->node) {

@@ -129,6 +129,7 @@ ar_engine_destroy(struct ar_communicator *c)
         c->carriage.range = -1;
     ar_carriage_return(&c->carriage, !ar_communicators_are_stopped());
     free(c->member_of);
+    ar_in_place_destroy(c->in_place);
     for (int i = 0; i < AR_MEMORY_GRADES; i++)
         if (c->memory[i].state == AR_ENGINE_READY)
             ar_node_fini(&c->memory[i].node);

@@ -18,6 +18,12 @@
  * chunks are not yet read by all; the third chunk, which overwrites the first of them, follows the
  * stage that awaits all others in this call.
  *
+ * A call in place (schedule/accesses.h) begins and ends with a meeting: a chunk's number in which
+ * each rank raises its first flag and awaits those of all others.  At the first one each has told
+ * in the flag's own line where its buffers are.  At the second, whether it has mapped those of all
+ * others; if not, the call goes through the slots.  Only flags of the slots are used between that
+ * and the last meeting, before which nobody returns to a program that may write its buffers.
+ *
  * test/mpi/test_protocol.c proves for up to 9 ranks that no other order is needed, and that three
  * slots would not do.
  */
@@ -30,6 +36,7 @@
 #include <string.h>
 
 #include "execute/cell.h"
+#include "execute/in_place.h"
 #include "execute/node_plan.h"
 
 /* --- set-up --- */
@@ -101,10 +108,22 @@ flag_at(const struct ar_node *node, uint64_t sequence, ptrdiff_t at)
 /* What is awaited, in one number: see ar_node_awaited. */
 #define STEPS_MAX ((uint64_t)1 << 20)
 
+/* The programs of a plan, by number. */
+enum { MEETING = 2 * AR_WAYS, PROGRAMS = 8 };
+
+static const struct ar_node_program *
+program_at(const struct ar_node_plan *plan, unsigned number)
+{
+    return number >= MEETING ? &plan->meet
+           : number % 2      ? &plan->tail[number / 2]
+                             : &plan->full[number / 2];
+}
+
 /* Where a step of a chunk is, for those who ask what it waits for. */
 struct place {
     uint64_t sequence;
     uint64_t step;
+    unsigned program;
 };
 
 #define AHEAD_BYTES 256
@@ -144,7 +163,9 @@ await(const struct ar_node_run *run, struct ar_flag *flag, struct place place, c
         if (!probes && !sleeps)
             continue;
         /* Read by ar_node_awaited(), which has time. */
-        __atomic_store_n(&run->node->awaited, sequence * STEPS_MAX + place.step, __ATOMIC_RELAXED);
+        __atomic_store_n(&run->node->awaited,
+                         (sequence * STEPS_MAX + place.step) * PROGRAMS + place.program,
+                         __ATOMIC_RELAXED);
         error = PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, run->comm, &found, MPI_STATUS_IGNORE);
         if (sleeps)
             ar_flag_sleep(flag, value);
@@ -155,7 +176,7 @@ await(const struct ar_node_run *run, struct ar_flag *flag, struct place place, c
 /* --- a chunk --- */
 
 struct chunk {
-    const struct ar_node_program *program;
+    unsigned program;
     uint64_t sequence;
     size_t from; /* first element, of the call's */
 };
@@ -180,7 +201,7 @@ combine_parts(const struct ar_node_run *run, const struct ar_node_step *step, ch
 {
     const struct ar_reduction *const r = run->reduction;
     const bool a_fetched = step->a_base == AR_BASE_SLOTS && !r->basic;
-    const bool b_fetched = step->b_base == AR_BASE_SLOTS;
+    const bool b_fetched = step->b_base >= AR_BASE_SLOTS;
     int error = MPI_SUCCESS;
     for (size_t done = 0; done < step->length && !error; done += run->plan->part) {
         const size_t rest = step->length - done;
@@ -200,14 +221,14 @@ combine_parts(const struct ar_node_run *run, const struct ar_node_step *step, ch
 }
 
 /* Elements of a derived type stand in slots packed.  And PMPI_Reduce_local works in its right
- * operand where the left one is also the result: that must not be another rank's slot. */
+ * operand where the left one is also the result: that must not be another rank's slot or buffer. */
 static int
 combine(const struct ar_node_run *run, const struct ar_node_step *step, char *dst, char *a, char *b)
 {
     const struct ar_reduction *const r = run->reduction;
     const bool is_shared = step->a_base == AR_BASE_SLOTS || step->b_base == AR_BASE_SLOTS;
     const bool by_parts =
-        is_shared && (!r->basic || (!r->kernel && step->b_base == AR_BASE_SLOTS && dst == a));
+        (is_shared && !r->basic) || (!r->kernel && step->b_base >= AR_BASE_SLOTS && dst == a);
     return by_parts ? combine_parts(run, step, dst, a, b)
                     : ar_reduction_apply(r, dst, a, b, step->length);
 }
@@ -223,25 +244,48 @@ store(const struct ar_node_run *run, const struct ar_node_step *step, char *dst,
     return MPI_SUCCESS;
 }
 
+/* What a chunk's addresses are counted from: this rank's own buffers and the slots. */
+struct bases {
+    char *own[AR_BASES];
+    char *const *mapped; /* first bytes of its peers' buffers */
+    ptrdiff_t from;      /* from these to the chunk */
+};
+
+static struct bases
+bases_of(const struct ar_node_run *run, const struct chunk *chunk)
+{
+    const struct ar_node_program *const program = program_at(run->plan, chunk->program);
+    const ptrdiff_t from = (ptrdiff_t)chunk->from * run->reduction->extent;
+    return (struct bases){
+        .own = {[AR_IN] = (char *)run->in + from, /* read only */
+                [AR_OUT] = run->out + from,
+                [AR_TMP] = run->scratch + program->tmp_base,
+                [AR_BASE_SLOTS] = slots_of(run->node, chunk->sequence)},
+        .mapped = run->in_place ? run->in_place->mapped : NULL,
+        .from = from - ar_reduction_first_byte(run->reduction, run->plan->count),
+    };
+}
+
+static char *
+base_at(const struct bases *bases, int base)
+{
+    return base < AR_BASES ? bases->own[base] : bases->mapped[base - AR_BASES] + bases->from;
+}
+
 /* Runs the steps from begin to before end. */
 static int
 run_steps(const struct ar_node_run *run, const struct chunk *chunk, size_t begin, size_t end)
 {
     const struct ar_reduction *const r = run->reduction;
-    const struct ar_node_program *const program = chunk->program;
-    const ptrdiff_t from = (ptrdiff_t)chunk->from * r->extent;
-    char *const base[AR_BASES] = {
-        [AR_IN] = (char *)run->in + from, /* read only */
-        [AR_OUT] = run->out + from,
-        [AR_TMP] = run->scratch + program->tmp_base,
-        [AR_BASE_SLOTS] = slots_of(run->node, chunk->sequence),
-    };
+    const struct ar_node_step *const steps = program_at(run->plan, chunk->program)->steps;
+    const struct bases bases = bases_of(run, chunk);
     int error = MPI_SUCCESS;
     for (size_t i = begin; i < end && !error; i++) {
-        const struct ar_node_step *const step = &program->steps[i];
-        char *const dst = base[step->dst_base] + step->dst, *const a = base[step->a_base] + step->a;
-        void *const flag = base[AR_BASE_SLOTS] + step->flag;
-        switch ((enum ar_access_kind)step->kind) {
+        const struct ar_node_step *const step = &steps[i];
+        char *const dst = base_at(&bases, step->dst_base) + step->dst;
+        char *const a = base_at(&bases, step->a_base) + step->a;
+        void *const flag = bases.own[AR_BASE_SLOTS] + step->flag;
+        switch (step->kind) {
         case AR_ACCESS_STORE:
             error = store(run, step, dst, a);
             break;
@@ -249,16 +293,18 @@ run_steps(const struct ar_node_run *run, const struct chunk *chunk, size_t begin
             ar_flag_raise(flag, chunk->sequence, run->wait);
             break;
         case AR_ACCESS_AWAIT:
-            error = await(run, flag, (struct place){chunk->sequence, i}, a, step->length);
+            error = await(run, flag, (struct place){chunk->sequence, i, chunk->program}, a,
+                          step->length);
             break;
         case AR_ACCESS_LOAD:
-            error = ar_cell_fetch(r, dst, a, step->length);
+            error = step->a_base == AR_BASE_SLOTS ? ar_cell_fetch(r, dst, a, step->length)
+                                                  : ar_reduction_copy(r, dst, a, step->length);
             break;
         case AR_ACCESS_COPY:
             error = ar_reduction_copy(r, dst, a, step->length);
             break;
         default:
-            error = combine(run, step, dst, a, base[step->b_base] + step->b);
+            error = combine(run, step, dst, a, base_at(&bases, step->b_base) + step->b);
         }
     }
     return error;
@@ -266,48 +312,132 @@ run_steps(const struct ar_node_run *run, const struct chunk *chunk, size_t begin
 
 /* --- a call --- */
 
+/* The chunks of a call, by slots or in place. */
+struct row {
+    const struct ar_node_run *run;
+    enum ar_node_way way;
+    uint64_t before; /* number of the last chunk before them */
+};
+
 static struct chunk
-chunk_at(const struct ar_node_run *run, size_t k)
+chunk_at(const struct row *row, size_t k)
 {
-    const struct ar_node_plan *const plan = run->plan;
-    const bool is_tail = k == plan->chunks - 1 && plan->tail.nstages > 0;
-    return (struct chunk){is_tail ? &plan->tail : &plan->full, run->node->sequence + 1 + k,
-                          k * plan->length};
+    const struct ar_node_plan *const plan = row->run->plan;
+    const bool is_tail = k == plan->chunks - 1 && plan->tail[row->way].nstages > 0;
+    return (struct chunk){2 * (unsigned)row->way + is_tail, row->before + 1 + k, k * plan->length};
 }
 
 /* Stage j of chunk k - j, for all j: so that ranks seldom wait.  All chunks have as many stages. */
 static int
-run_overlapped(const struct ar_node_run *run)
+run_overlapped(const struct row *row)
 {
-    const size_t chunks = run->plan->chunks, nstages = run->plan->full.nstages;
+    const struct ar_node_plan *const plan = row->run->plan;
+    const size_t chunks = plan->chunks, nstages = plan->full[row->way].nstages;
     int error = MPI_SUCCESS;
     for (size_t k = 0; k < chunks + nstages - 1 && !error; k++)
         for (size_t j = k < chunks ? 0 : k - chunks + 1; j < nstages && j <= k && !error; j++) {
-            const struct chunk chunk = chunk_at(run, k - j);
-            const size_t *const end = &chunk.program->stage_end[j];
-            error = run_steps(run, &chunk, j > 0 ? end[-1] : 0, *end);
+            const struct chunk chunk = chunk_at(row, k - j);
+            const size_t *const end = &program_at(plan, chunk.program)->stage_end[j];
+            error = run_steps(row->run, &chunk, j > 0 ? end[-1] : 0, *end);
         }
     return error;
 }
 
 static int
-run_in_order(const struct ar_node_run *run)
+run_in_order(const struct row *row)
 {
+    const struct ar_node_plan *const plan = row->run->plan;
     int error = MPI_SUCCESS;
-    for (size_t k = 0; k < run->plan->chunks && !error; k++) {
-        const struct chunk chunk = chunk_at(run, k);
-        error = run_steps(run, &chunk, 0, chunk.program->nsteps);
+    for (size_t k = 0; k < plan->chunks && !error; k++) {
+        const struct chunk chunk = chunk_at(row, k);
+        error = run_steps(row->run, &chunk, 0, program_at(plan, chunk.program)->nsteps);
     }
     return error;
+}
+
+/* last: number of the last chunk before, and then of the last of these. */
+static int
+run_chunks(const struct ar_node_run *run, enum ar_node_way way, uint64_t *last)
+{
+    const struct row row = {run, way, *last};
+    const bool overlaps = run->plan->overlaps[way] && run->plan->chunks > 1;
+    *last += run->plan->chunks;
+    return overlaps ? run_overlapped(&row) : run_in_order(&row);
+}
+
+/* --- in place --- */
+
+/* What a rank tells at a meeting, in the line of the flag that it raises. */
+_Static_assert(sizeof(struct ar_shown) <= AR_TINY_BYTES, "it fits beside the flag");
+
+static char *
+told_at(const struct ar_node *node, uint64_t sequence, int rank)
+{
+    char *const slot = slots_of(node, sequence) + (size_t)rank * node->piece.slot_bytes;
+    return ((struct ar_slot *)(void *)slot)->line[ar_slot_line_of(0)].tiny;
+}
+
+/* Tells the others something, and learns what each of them tells; *all: has each told places? */
+static int
+meet(const struct ar_node_run *run, uint64_t *last, const struct ar_shown *mine, bool *all)
+{
+    const struct ar_node *const node = run->node;
+    const struct chunk chunk = {.program = MEETING, .sequence = ++*last};
+    ar_shown_tell(told_at(node, *last, node->rank), mine);
+    const int error = run_steps(run, &chunk, 0, run->plan->meet.nsteps);
+    *all = !error && ar_in_place_is_shown(mine);
+    for (int i = 0; i < node->nranks && !error; i++) {
+        struct ar_shown *const shown = &run->in_place->shown[i];
+        if (i != node->rank)
+            ar_shown_learn(shown, told_at(node, *last, i));
+        *all &= i == node->rank || ar_in_place_is_shown(shown);
+    }
+    return error;
+}
+
+/* The first two meetings; *can: may all ranks go on in place?  Only elements of predefined types
+ * may: others each rank lays out in its own way, and packed copies of them are new in each call. */
+static int
+show_and_map(const struct ar_node_run *run, uint64_t *last, bool *can)
+{
+    const struct ar_reduction *const r = run->reduction;
+    const ptrdiff_t first = ar_reduction_first_byte(r, run->plan->count);
+    const size_t bytes = ar_reduction_span_bytes(r, run->plan->count);
+    struct ar_shown mine = {{{{0}}}};
+    if (r->basic && !r->packing)
+        mine = ar_in_place_show(run->in_place, run->in + first, run->out + first, bytes);
+    int error = meet(run, last, &mine, can);
+    if (error || !*can)
+        return error;
+    if (!ar_in_place_map(run->in_place, bytes))
+        mine = (struct ar_shown){{{{0}}}};
+    return meet(run, last, &mine, can);
+}
+
+static int
+run_in_place(const struct ar_node_run *run, uint64_t *last)
+{
+    bool can = false;
+    int error = show_and_map(run, last, &can);
+    if (can) {
+        const struct ar_shown nothing = {{{{0}}}};
+        bool all;
+        error = run_chunks(run, AR_WAY_IN_PLACE, last);
+        if (!error)
+            error = meet(run, last, &nothing, &all);
+    }
+    ar_in_place_unmap(run->in_place);
+    return error || can ? error : run_chunks(run, AR_WAY_SLOTS, last);
 }
 
 int
 ar_node_allreduce(const struct ar_node_run *run)
 {
     struct ar_node *const node = run->node;
-    const bool overlaps = run->plan->overlaps && run->plan->chunks > 1;
-    const int error = overlaps ? run_overlapped(run) : run_in_order(run);
-    node->sequence += run->plan->chunks;
+    uint64_t last = node->sequence;
+    const int error =
+        run->in_place ? run_in_place(run, &last) : run_chunks(run, AR_WAY_SLOTS, &last);
+    node->sequence = last;
     node->failed |= error != MPI_SUCCESS;
     return error;
 }
@@ -335,14 +465,13 @@ ar_node_awaited(const struct ar_node_run *run, unsigned char *marks)
     const struct ar_node_plan *const plan = run->plan;
     const uint64_t awaited = __atomic_load_n(&node->awaited, __ATOMIC_RELAXED);
     const uint64_t before = __atomic_load_n(&node->sequence, __ATOMIC_RELAXED);
-    const uint64_t sequence = awaited / STEPS_MAX, first = awaited % STEPS_MAX;
-    const bool is_tail = sequence == before + plan->chunks && plan->tail.nstages > 0;
-    const struct ar_node_program *const program = is_tail ? &plan->tail : &plan->full;
+    const uint64_t sequence = awaited / PROGRAMS / STEPS_MAX,
+                   first = awaited / PROGRAMS % STEPS_MAX;
+    const struct ar_node_program *const program = program_at(plan, awaited % PROGRAMS);
     size_t stage = 0;
     while (stage < program->nstages && program->stage_end[stage] <= first)
         stage++;
-    const bool is_old =
-        sequence <= before || sequence > before + plan->chunks; /* of another call */
+    const bool is_old = sequence <= before || sequence > before + plan->chunks + AR_MEETINGS;
     if (is_old || stage == program->nstages)
         return;
     for (size_t i = first; i < program->stage_end[stage]; i++) {

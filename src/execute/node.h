@@ -2,7 +2,8 @@
  *
  * Each rank has a slot, which all read and it alone writes: it stores there what the schedule
  * sends, and raises a flag for each round.  What others send is awaited and read in their slots:
- * see schedule/accesses.h.  A long vector goes in chunks, each by a schedule of its own.
+ * see schedule/accesses.h.  Ranks that can map each other's memory may read their buffers in place
+ * instead.  A long vector goes in chunks, each by a schedule of its own.
  */
 #ifndef AR_NODE_H
 #define AR_NODE_H
@@ -54,6 +55,7 @@ struct ar_shm_tuning ar_node_tune(int nranks, bool is_crowded);
 /* Bytes of one slot.  Each rank has four: slot t of rank i is number t * stride + i. */
 size_t ar_node_slot_bytes(size_t chunk_bytes);
 
+struct ar_in_place;
 struct ar_node_plan;
 
 /* Does an element of r fit into the memory?  Alike on all ranks. */
@@ -67,6 +69,7 @@ bool ar_node_takes_whole(const struct ar_node *node, const struct ar_reduction *
 struct ar_node_run {
     struct ar_node *node;
     const struct ar_node_plan *plan;
+    struct ar_in_place *in_place;         /* of a plan that can run in place; else NULL */
     const struct ar_reduction *reduction; /* laid out as the plan's; any op */
     const char *in;
     char *out;
@@ -80,7 +83,9 @@ struct ar_node_run {
  * rank; see wait.h. */
 void ar_node_awaited(const struct ar_node_run *run, unsigned char *marks);
 
-/* MPI_SUCCESS, or an error of PMPI_Reduce_local or of progressing MPI. */
+/* In place where every rank can show its buffers in this call and map those of all others; else all
+ * ranks go through the slots.  MPI_SUCCESS, or an error of PMPI_Reduce_local or of progressing MPI.
+ */
 int ar_node_allreduce(const struct ar_node_run *run);
 
 #endif

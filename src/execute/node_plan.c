@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "execute/cell.h"
+#include "execute/in_place.h"
 
 static size_t
 round_up(size_t bytes)
@@ -30,10 +31,12 @@ address_of(const struct ar_node *node, const struct ar_reduction *r,
            ar_cell_offset(r, place->begin + place->offset);
 }
 
-static unsigned char
+static int
 base_of(const struct ar_access_place *place)
 {
-    return place->is_shared ? AR_BASE_SLOTS : (unsigned char)place->buffer;
+    if (place->is_peers)
+        return AR_BASES + ar_in_place_at(place->rank, place->buffer);
+    return place->is_shared ? AR_BASE_SLOTS : (int)place->buffer;
 }
 
 static struct ar_node_step
@@ -42,7 +45,7 @@ step_of(const struct ar_node *node, const struct ar_reduction *r, const struct a
     const struct ar_access_place *const flagged =
         access->kind == AR_ACCESS_AWAIT ? &access->a : &access->dst;
     return (struct ar_node_step){
-        .kind = (unsigned char)access->kind,
+        .kind = access->kind,
         .dst_base = base_of(&access->dst),
         .a_base = base_of(&access->a),
         .b_base = base_of(&access->b),
@@ -96,15 +99,24 @@ make_program(struct ar_node_program *program, const struct ar_node *node,
     return AR_OK;
 }
 
-/* Halves the length of a chunk until its accesses fit. */
+static int
+translate(struct ar_accesses *accesses, const struct ar_node *node, const struct ar_reduction *r,
+          struct ar_emission *e, enum ar_node_way way)
+{
+    if (way == AR_WAY_IN_PLACE)
+        return ar_accesses_init_in_place(accesses, node->rank, node->nranks, ar_algorithm_source,
+                                         e);
+    return ar_accesses_init(accesses, node->rank, node->nranks, r->size, ar_algorithm_source, e);
+}
+
+/* Halves the length of a chunk until its accesses fit into the slots. */
 static int
 find_length(struct ar_node_plan *plan, struct ar_accesses *accesses, const struct ar_node *node,
             const struct ar_reduction *r, struct ar_emission *e, bool whole)
 {
     for (;;) {
         e->count = plan->length;
-        const int error =
-            ar_accesses_init(accesses, node->rank, node->nranks, r->size, ar_algorithm_source, e);
+        const int error = translate(accesses, node, r, e, AR_WAY_SLOTS);
         if (error || fits(node, r, accesses))
             return error;
         const bool is_hopeless = whole || plan->length == 1 || accesses->nflags > AR_NODE_FLAGS;
@@ -115,29 +127,65 @@ find_length(struct ar_node_plan *plan, struct ar_accesses *accesses, const struc
     }
 }
 
+/* The programs of one way; e is of a chunk, of which these are the accesses. */
 static int
-make_programs(struct ar_node_plan *plan, const struct ar_node *node, const struct ar_reduction *r,
-              struct ar_emission *e, size_t count, bool whole)
+make_programs(struct ar_node_plan *plan, struct ar_accesses *accesses, const struct ar_node *node,
+              const struct ar_reduction *r, struct ar_emission *e, size_t count,
+              enum ar_node_way way)
 {
-    struct ar_accesses accesses;
-    int error = find_length(plan, &accesses, node, r, e, whole);
-    if (error)
-        return error;
-    plan->chunks = (count + plan->length - 1) / plan->length;
-    plan->overlaps = accesses.meets_all;
-    error = make_program(&plan->full, node, r, &accesses);
-    ar_accesses_fini(&accesses);
+    plan->overlaps[way] = accesses->meets_all;
+    int error =
+        fits(node, r, accesses) ? make_program(&plan->full[way], node, r, accesses) : AR_ERR_PARAM;
+    ar_accesses_fini(accesses);
     e->count = count % plan->length;
     if (error || e->count == 0)
         return error;
-    error = ar_accesses_init(&accesses, node->rank, node->nranks, r->size, ar_algorithm_source, e);
+    error = translate(accesses, node, r, e, way);
     if (error)
         return error;
-    plan->overlaps &= accesses.meets_all;
-    error = fits(node, r, &accesses) ? make_program(&plan->tail, node, r, &accesses) : AR_ERR_PARAM;
-    ar_accesses_fini(&accesses);
-    plan->overlaps &= plan->tail.nstages == plan->full.nstages;
+    plan->overlaps[way] &= accesses->meets_all;
+    error =
+        fits(node, r, accesses) ? make_program(&plan->tail[way], node, r, accesses) : AR_ERR_PARAM;
+    ar_accesses_fini(accesses);
+    plan->overlaps[way] &= plan->tail[way].nstages == plan->full[way].nstages;
     return error;
+}
+
+/* Raises this rank's first flag and awaits those of all others, the next rank's first. */
+static int
+make_meeting(struct ar_node_plan *plan, const struct ar_node *node, const struct ar_reduction *r)
+{
+    const int p = node->nranks;
+    struct ar_access *const all = calloc((size_t)p, sizeof *all);
+    struct ar_accesses accesses = {.all = all, .n = (size_t)p, .nstages = 1};
+    accesses.stage_end = malloc(sizeof *accesses.stage_end);
+    int error = all && accesses.stage_end ? AR_OK : AR_ERR_MEMORY;
+    for (int i = 0; i < p && !error; i++) {
+        const struct ar_access_place flag = {.is_shared = true, .rank = (node->rank + i) % p};
+        all[i] = i == 0 ? (struct ar_access){.kind = AR_ACCESS_RAISE, .dst = flag}
+                        : (struct ar_access){.kind = AR_ACCESS_AWAIT, .a = flag};
+    }
+    if (!error) {
+        accesses.stage_end[0] = accesses.n;
+        error = make_program(&plan->meet, node, r, &accesses);
+    }
+    ar_accesses_fini(&accesses);
+    return error;
+}
+
+/* Each rank combines its slice: of whole vectors each would overwrite what others still read. */
+static int
+make_in_place(struct ar_node_plan *plan, const struct ar_node *node, const struct ar_reduction *r,
+              const struct ar_emission *e, size_t count)
+{
+    struct ar_params form = *e->params;
+    struct ar_emission slices = {e->row, &form, e->nranks, plan->length};
+    struct ar_accesses accesses;
+    form.whole_bytes = 0;
+    int error = translate(&accesses, node, r, &slices, AR_WAY_IN_PLACE);
+    if (!error)
+        error = make_programs(plan, &accesses, node, r, &slices, count, AR_WAY_IN_PLACE);
+    return error ? error : make_meeting(plan, node, r);
 }
 
 /* --- plans --- */
@@ -154,13 +202,25 @@ part_length(const struct ar_reduction *r)
     return 1 + (PART_BYTES - first) / (size_t)(r->extent < 0 ? -r->extent : r->extent);
 }
 
+/* Elements of TMP that the longest program uses. */
+static size_t
+tmp_length(const struct ar_node_plan *plan)
+{
+    size_t most = 0;
+    for (int way = 0; way < AR_WAYS; way++) {
+        const size_t full = plan->full[way].tmp_end - plan->full[way].tmp_begin;
+        const size_t tail = plan->tail[way].tmp_end - plan->tail[way].tmp_begin;
+        most = full > most ? full : most;
+        most = tail > most ? tail : most;
+    }
+    return most;
+}
+
 static void
 lay_out(struct ar_node_plan *plan, const struct ar_reduction *r, bool whole)
 {
-    const size_t full = plan->full.tmp_end - plan->full.tmp_begin;
-    const size_t tail = plan->tail.tmp_end - plan->tail.tmp_begin;
     const size_t part = part_length(r);
-    plan->tmp_bytes = round_up(ar_reduction_room_bytes(r, full > tail ? full : tail));
+    plan->tmp_bytes = round_up(ar_reduction_room_bytes(r, tmp_length(plan)));
     plan->part = whole || part > plan->length ? plan->length : part;
     plan->places = r->basic ? 1 : 2;
     plan->place_bytes = round_up(ar_reduction_room_bytes(r, plan->part));
@@ -180,9 +240,16 @@ ar_node_plan_create(struct ar_node_plan **made, const struct ar_node *node,
     form.whole_bytes = whole || count * r->size <= short_bytes ? SIZE_MAX : 0;
     const size_t asked = ar_params_segment(params, count, r->size);
     const size_t most = ar_cell_length(r, node->chunk_bytes);
+    plan->count = count;
     plan->length = whole ? count : asked < most ? asked : most;
     plan->length = plan->length == 0 ? 1 : plan->length;
-    const int error = make_programs(plan, node, r, &e, count, whole);
+    struct ar_accesses accesses;
+    int error = find_length(plan, &accesses, node, r, &e, whole);
+    plan->chunks = (count + plan->length - 1) / plan->length;
+    if (!error)
+        error = make_programs(plan, &accesses, node, r, &e, count, AR_WAY_SLOTS);
+    if (!error && params->copy == AR_COPY_IN_PLACE)
+        error = make_in_place(plan, node, r, &e, count);
     if (error) {
         ar_node_plan_destroy(plan);
         return error;
@@ -192,15 +259,23 @@ ar_node_plan_create(struct ar_node_plan **made, const struct ar_node *node,
     return AR_OK;
 }
 
+static void
+free_program(struct ar_node_program *program)
+{
+    free(program->steps);
+    free(program->stage_end);
+}
+
 void
 ar_node_plan_destroy(struct ar_node_plan *plan)
 {
     if (!plan)
         return;
-    free(plan->full.steps);
-    free(plan->full.stage_end);
-    free(plan->tail.steps);
-    free(plan->tail.stage_end);
+    for (int way = 0; way < AR_WAYS; way++) {
+        free_program(&plan->full[way]);
+        free_program(&plan->tail[way]);
+    }
+    free_program(&plan->meet);
     free(plan);
 }
 
@@ -219,5 +294,8 @@ program_bytes(const struct ar_node_program *program)
 size_t
 ar_node_plan_memory_bytes(const struct ar_node_plan *plan)
 {
-    return sizeof *plan + program_bytes(&plan->full) + program_bytes(&plan->tail);
+    size_t bytes = sizeof *plan + program_bytes(&plan->meet);
+    for (int way = 0; way < AR_WAYS; way++)
+        bytes += program_bytes(&plan->full[way]) + program_bytes(&plan->tail[way]);
+    return bytes;
 }

@@ -35,18 +35,22 @@ ar_slot_line_of(int flag)
     return AR_NODE_FLAGS - 2 - flag / 2 * 2 + flag % 2;
 }
 
-/* What an address is counted from: buffers, by enum ar_buffer, and the slots of a turn. */
+/* What an address is counted from: buffers, by enum ar_buffer; the slots of a turn; and in place
+ * IN and OUT of rank i, at AR_BASES + ar_in_place_at(i, ...). */
 enum { AR_BASE_SLOTS = AR_TMP + 1, AR_BASES };
 
 /* An access with its bytes. */
 struct ar_node_step {
-    unsigned char kind; /* enum ar_access_kind */
-    unsigned char dst_base, a_base, b_base;
+    enum ar_access_kind kind;
+    int dst_base, a_base, b_base;
     size_t length; /* elements; AWAIT: bytes at a of which the flag tells */
     ptrdiff_t dst, a, b;
     ptrdiff_t flag; /* RAISE, AWAIT: from the slots of a turn */
     int rank;       /* AWAIT: whose flag */
 };
+
+/* Of a call in place: two before its chunks and one behind them. */
+#define AR_MEETINGS 3
 
 /* What is done with a chunk. */
 struct ar_node_program {
@@ -57,23 +61,32 @@ struct ar_node_program {
     ptrdiff_t tmp_base;        /* from the scratch to where element 0 would be */
 };
 
+/* How the ranks get at each other's vectors. */
+enum ar_node_way { AR_WAY_SLOTS, AR_WAY_IN_PLACE, AR_WAYS };
+
 struct ar_node_plan {
-    struct ar_node_program full; /* of a chunk */
-    struct ar_node_program tail; /* of the last chunk where it is shorter; else without stages */
-    size_t length;               /* elements of a chunk */
+    /* Of a chunk each way; in place only where that was asked for: else without stages. */
+    struct ar_node_program full[AR_WAYS];
+    /* Of the last chunk where it is shorter; else without stages. */
+    struct ar_node_program tail[AR_WAYS];
+    struct ar_node_program meet; /* in place: all ranks wait for all others */
+    size_t count;
+    size_t length; /* elements of a chunk */
     size_t chunks;
-    bool overlaps;      /* a chunk's stages are done between those of the chunks around it */
-    size_t part;        /* elements that go through the scratch at a time */
+    bool overlaps[AR_WAYS]; /* a chunk's stages are done between those of the chunks around it */
+    size_t part;            /* elements that go through the scratch at a time */
     int places;         /* for so many there, behind TMP: for the right operand, then the left */
     size_t place_bytes; /* of one of them */
     size_t tmp_bytes;
 };
 
 /* Makes the plan of node->rank for count (>= 1) elements of r.  The chunks are as long as params
- * say, or shorter, so that they fit into the slots.  whole: the op gets all elements in one call,
- * which ar_node_takes_whole allows, and whose form is that of short vectors.  AR_OK;
- * AR_ERR_MEMORY; AR_ERR_STEP or AR_ERR_PROOF (a bug of the algorithm); AR_ERR_PARAM, alike on all
- * ranks, where the schedule has too many rounds or not even one element fits. */
+ * say, or shorter, so that they fit into the slots.  Where params->copy is AR_COPY_IN_PLACE the
+ * plan can run in place, too, which takes slices whatever form the slots have.  whole: the op gets
+ * all elements in one call, which ar_node_takes_whole allows, and whose form is that of short
+ * vectors.  AR_OK; AR_ERR_MEMORY; AR_ERR_STEP or AR_ERR_PROOF (a bug of the algorithm);
+ * AR_ERR_PARAM, alike on all ranks, where the schedule has too many rounds or not even one element
+ * fits. */
 int ar_node_plan_create(struct ar_node_plan **made, const struct ar_node *node,
                         const struct ar_algorithm *algorithm, const struct ar_params *params,
                         size_t count, const struct ar_reduction *r, bool whole);

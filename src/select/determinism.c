@@ -112,6 +112,7 @@ same_bits(const struct ar_choice *a, const struct ar_choice *b)
     other.params.segment_bytes = a->params.segment_bytes;
     other.params.segments = a->params.segments;
     other.params.whole_bytes = a->params.whole_bytes;
+    other.params.copy = a->params.copy;
     other.params.window = a->params.window;
     return strcmp(ar_choice_print(a, x, sizeof x), ar_choice_print(&other, y, sizeof y)) == 0;
 }

@@ -40,6 +40,7 @@ static const struct param table[] = {
     {"halvings", AR_TAKES_HALVINGS, AMOUNT, AT(halvings), 1, 30, NULL},
     {"whole", AR_TAKES_WHOLE, SIZE, AT(whole_bytes), 0, 0, NULL},
     {"levels", AR_TAKES_LEVELS, LEVELS, 0, 0, 0, NULL},
+    {"copy", AR_TAKES_COPY, NAME, AT(copy), 0, 0, ar_copy_names},
     {"segment", 0, SEGMENT, AT(segment_bytes), 0, 0, NULL},
     {"window", 0, WINDOW, AT(window), 1, AR_WINDOW_MAX, NULL},
 };
@@ -56,6 +57,7 @@ _Static_assert(sizeof(enum ar_unpaired) == sizeof(int), "enum as int");
 _Static_assert(sizeof(enum ar_intra) == sizeof(int), "enum as int");
 _Static_assert(sizeof(enum ar_flow) == sizeof(int), "enum as int");
 _Static_assert(sizeof(enum ar_ring_order) == sizeof(int), "enum as int");
+_Static_assert(sizeof(enum ar_copy) == sizeof(int), "enum as int");
 
 /* Where the parameter's value is: an int, an enum or a size_t. */
 static void *
@@ -236,7 +238,7 @@ ar_params_set(struct ar_params *params, unsigned *seen, const struct ar_algorith
 /* Parameters of which the first value goes without saying. */
 #define QUIET                                                                                      \
     ((unsigned)(AR_TAKES_HALVINGS | AR_TAKES_EXCHANGE | AR_TAKES_DISTANCE | AR_TAKES_UNPAIRED |    \
-                AR_TAKES_INTRA | AR_TAKES_FLOW | AR_TAKES_ORDER))
+                AR_TAKES_INTRA | AR_TAKES_FLOW | AR_TAKES_ORDER | AR_TAKES_COPY))
 
 /* Is the value the one that goes without saying?  What the row itself asks for
  * is said, even if it is its default. */

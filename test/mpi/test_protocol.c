@@ -20,6 +20,7 @@
 #include "algorithms/grouping.h"
 #include "check.h"
 #include "execute/cell.h"
+#include "execute/in_place.h"
 #include "execute/node_plan.h"
 #include "execute/wait.h"
 #include "model/lines.h"
@@ -37,6 +38,7 @@ struct access {
 };
 
 #define RANKS_MAX    9
+#define CHUNK_BYTES  ((size_t)256)
 #define ACCESSES_MAX 200000
 
 struct trace {
@@ -46,7 +48,7 @@ struct trace {
 
 static struct trace traces[RANKS_MAX], *trace; /* of the rank that is recorded */
 static char *memory;                           /* shared: zero */
-static size_t memory_bytes;
+static size_t slots_bytes, memory_bytes;       /* of it: the slots; they and the ranks' buffers */
 static uint64_t guess; /* what a flag is said to be: more each time, until the wait ends */
 
 static void
@@ -93,6 +95,75 @@ record_copy(const struct ar_reduction *r, void *to, const void *from, size_t cou
     return MPI_SUCCESS;
 }
 
+/* Ranks' buffers, of IN and OUT each: behind the slots. */
+#define BUFFER_LENGTH ((size_t)512)
+#define BUFFER_BYTES  (BUFFER_LENGTH * sizeof(double))
+
+static char *buffers;
+
+static char *
+buffer_of(int rank, enum ar_buffer buffer)
+{
+    return buffers + (size_t)ar_in_place_at(rank, buffer) * BUFFER_BYTES;
+}
+
+/* How far a call in place comes: all show their buffers and map those of the others; rank 0 does
+ * not show its own; rank 1 cannot map. */
+enum refusal { GRANTED, HIDDEN, UNMAPPED, REFUSALS };
+
+static struct {
+    enum refusal refusal;
+    bool in_place; /* the call's IN is its OUT */
+    int meetings;
+} now;
+
+static struct ar_peer_place
+show(const void *data, size_t bytes)
+{
+    (void)bytes;
+    const int rank = (int)((size_t)((const char *)data - buffers) / BUFFER_BYTES / 2);
+    const bool is_shown = now.refusal != HIDDEN || rank != 0;
+    return (struct ar_peer_place){.word = {is_shown, (uintptr_t)data}};
+}
+
+static void *
+map(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes)
+{
+    (void)peer, (void)bytes;
+    return now.refusal == UNMAPPED && trace == &traces[1] ? NULL : (void *)place->word[1];
+}
+
+static void
+unmap(struct ar_peer *peer, void *mapped)
+{
+    (void)peer, (void)mapped;
+}
+
+static const struct ar_peer_memory peer_memory = {.show = show, .map = map, .unmap = unmap};
+
+static void
+record_tell(const void *to, const struct ar_shown *shown)
+{
+    add(WRITE, to, sizeof *shown, 0);
+    now.meetings++;
+}
+
+/* What the rank whose slot it is tells at this meeting. */
+static void
+record_learn(struct ar_shown *shown, const void *from, size_t nslots)
+{
+    const size_t slot = (size_t)((const char *)from - memory) / ar_node_slot_bytes(CHUNK_BYTES);
+    const int rank = (int)(slot % nslots);
+    const bool cannot = now.refusal == UNMAPPED && now.meetings == 2 && rank == 1;
+    add(READ, from, sizeof *shown, 0);
+    *shown = (struct ar_shown){{show(buffer_of(rank, now.in_place ? AR_OUT : AR_IN), BUFFER_BYTES),
+                                show(buffer_of(rank, AR_OUT), BUFFER_BYTES)}};
+    if (cannot)
+        *shown = (struct ar_shown){{{{0}}}};
+}
+
+#define ar_shown_tell(to, shown)          record_tell(to, shown)
+#define ar_shown_learn(shown, from)       record_learn(shown, from, (size_t)node->piece.stride)
 #define ar_flag_read(flag)                record_look(flag)
 #define ar_idle_look(idle, in_vain)       ((void)(idle), record_looked(in_vain))
 #define ar_flag_raise(flag, number, wait) add(RAISE, flag, sizeof(uint64_t), number)
@@ -111,15 +182,25 @@ record_copy(const struct ar_reduction *r, void *to, const void *from, size_t cou
 static const size_t counts[] = {1, 6, 7, 33, 64, 100, 161, 300};
 enum { COUNTS = sizeof counts / sizeof counts[0], CALLS = 3 };
 
-enum form { SLICES, WHOLE, SLICES_OF_GROUPS, WHOLE_OF_GROUPS, FORMS };
+enum form {
+    SLICES,
+    WHOLE,
+    SLICES_OF_GROUPS,
+    WHOLE_OF_GROUPS,
+    FORMS_OF_SLOTS,
+    BUFFERS = FORMS_OF_SLOTS, /* those of the peers are read where they are */
+    BUFFERS_OF_GROUPS,        /* of equal size */
+    FORMS,
+    BUFFERS_OF_UNEQUAL = FORMS, /* which the executor is never given */
+    ALL_FORMS
+};
 
 struct call {
     size_t which; /* of counts */
     enum form form;
-    bool in_place;
+    bool in_place;        /* IN is OUT */
+    enum refusal refusal; /* of BUFFERS */
 };
-
-#define CHUNK_BYTES ((size_t)256)
 
 /* Of memory that another communicator had, of more ranks. */
 static uint64_t numbers_before; /* of its chunks */
@@ -129,7 +210,8 @@ static int ranks_before;        /* that it had more */
 static struct {
     int nranks;
     struct ar_grouping grouping; /* pairs of neighbours, and fours of them; the rest is alone */
-    struct ar_node_plan *plan[RANKS_MAX][COUNTS][FORMS];
+    struct ar_grouping even;     /* pairs or threes, and fours, where they are equal */
+    struct ar_node_plan *plan[RANKS_MAX][COUNTS][ALL_FORMS];
 } group;
 
 static void
@@ -139,11 +221,12 @@ forget_plans(void)
         return;
     for (int i = 0; i < group.nranks; i++)
         for (int k = 0; k < COUNTS; k++)
-            for (int form = 0; form < FORMS; form++) {
+            for (int form = 0; form < ALL_FORMS; form++) {
                 ar_node_plan_destroy(group.plan[i][k][form]);
                 group.plan[i][k][form] = NULL;
             }
     ar_grouping_fini(&group.grouping);
+    ar_grouping_fini(&group.even);
     group.nranks = 0;
 }
 
@@ -161,6 +244,12 @@ be_group(int nranks)
         fours[i] = i / 4;
     }
     CHECK(ar_grouping_init(&group.grouping, nranks, 2, domain) == AR_OK, "%d ranks", nranks);
+    for (int i = 0; i < nranks; i++) {
+        pairs[i] = nranks % 2 == 0 ? i / 2 : nranks % 3 == 0 ? i / 3 : 0;
+        fours[i] = nranks % 4 == 0 ? i / 4 : 0;
+    }
+    CHECK(ar_grouping_init(&group.even, nranks, 2, domain) == AR_OK, "%d ranks", nranks);
+    CHECK(ar_grouping_is_even(&group.even), "%d ranks", nranks);
     group.nranks = nranks;
 }
 
@@ -169,7 +258,11 @@ params_of(enum form form)
 {
     struct ar_params params = ar_algorithm_find("shm", 3)->defaults;
     params.whole_bytes = form == WHOLE || form == WHOLE_OF_GROUPS ? SIZE_MAX : 1;
-    params.grouping = form >= SLICES_OF_GROUPS ? &group.grouping : NULL;
+    if (form == BUFFERS_OF_GROUPS)
+        params.grouping = &group.even;
+    else if (form == SLICES_OF_GROUPS || form == WHOLE_OF_GROUPS || form == BUFFERS_OF_UNEQUAL)
+        params.grouping = &group.grouping;
+    params.copy = form >= BUFFERS ? AR_COPY_IN_PLACE : AR_COPY_SLOTS;
     return params;
 }
 
@@ -185,13 +278,36 @@ find_plan(const struct ar_node *node, const struct ar_reduction *r, const struct
     return *plan;
 }
 
+/* Records a call, before which the program writes its buffers, and behind which it reads them. */
+static void
+record_call(struct ar_node_run *run, struct ar_in_place *in_place, const struct call *call)
+{
+    _Alignas(64) static char scratch[1 << 16];
+    const int rank = run->node->rank;
+    const size_t bytes = counts[call->which] * sizeof(double);
+    now.refusal = call->refusal;
+    now.in_place = call->in_place;
+    now.meetings = 0;
+    run->plan = find_plan(run->node, run->reduction, call);
+    run->in_place = call->form >= BUFFERS ? in_place : NULL;
+    run->in = buffer_of(rank, call->in_place ? AR_OUT : AR_IN);
+    run->out = buffer_of(rank, AR_OUT);
+    run->scratch = scratch;
+    CHECK(ar_node_plan_scratch_bytes(run->plan) <= sizeof scratch, "rank %d", rank);
+    add(WRITE, run->in, bytes, 0);
+    add(WRITE, run->out, bytes, 0);
+    CHECK(ar_node_allreduce(run) == MPI_SUCCESS, "rank %d", rank);
+    add(READ, run->out, bytes, 0);
+}
+
 /* Records what a rank does in calls on a communicator of so many ranks. */
 static void
 record(int rank, int nranks, const struct call *calls, size_t n)
 {
-    static double in[1 << 12], out[1 << 12];
-    _Alignas(64) static char scratch[1 << 16];
     struct ar_reduction r;
+    struct ar_peer *peers[RANKS_MAX] = {NULL};
+    struct ar_shown shown[RANKS_MAX];
+    char *mapped[2 * RANKS_MAX] = {NULL};
     CHECK(ar_reduction_resolve(&r, MPI_SUM, MPI_DOUBLE), "sum of doubles");
     struct ar_node node = {.rank = rank,
                            .nranks = nranks,
@@ -200,21 +316,13 @@ record(int rank, int nranks, const struct call *calls, size_t n)
                            .piece = {.slots = memory,
                                      .slot_bytes = ar_node_slot_bytes(CHUNK_BYTES),
                                      .stride = nranks + ranks_before}};
+    struct ar_in_place in_place = {&peer_memory, rank, nranks, peers, shown, mapped};
+    struct ar_node_run run = {.node = &node, .reduction = &r, .wait = {.spins = AR_WAIT_FOREVER}};
     trace = &traces[rank];
     trace->n = 0;
     be_group(nranks);
-    for (size_t i = 0; i < n; i++) {
-        const struct ar_node_plan *const plan = find_plan(&node, &r, &calls[i]);
-        const struct ar_node_run run = {.node = &node,
-                                        .plan = plan,
-                                        .reduction = &r,
-                                        .in = (char *)(calls[i].in_place ? out : in),
-                                        .out = (char *)out,
-                                        .scratch = scratch,
-                                        .wait = {.spins = AR_WAIT_FOREVER}};
-        CHECK(ar_node_plan_scratch_bytes(plan) <= sizeof scratch, "call %zu", i);
-        CHECK(ar_node_allreduce(&run) == MPI_SUCCESS, "rank %d, call %zu", rank, i);
-    }
+    for (size_t i = 0; i < n; i++)
+        record_call(&run, &in_place, &calls[i]);
 }
 
 /* --- the order of accesses --- */
@@ -231,7 +339,7 @@ struct raise {
 };
 
 #define RAISES_MAX ((size_t)1 << 16)
-#define WORDS_MAX  ((size_t)1 << 13)
+#define WORDS_MAX  ((size_t)1 << 14)
 
 /* Of a word of the shared memory: who wrote it last, and how far each rank was when it last read
  * it. */
@@ -260,6 +368,8 @@ static size_t nraises;
 static struct word *
 word_at(const struct machine *m, size_t byte)
 {
+    if (byte >= slots_bytes)
+        return &words[byte / sizeof(uint64_t)];
     const size_t row = (size_t)(m->nranks + ranks_before) * ar_node_slot_bytes(CHUNK_BYTES);
     const size_t at = m->fault == FEWER_SLOTS ? byte / row % m->turns * row + byte % row : byte;
     return &words[at / sizeof(uint64_t)];
@@ -371,8 +481,7 @@ static enum end
 order(int nranks, const struct call *calls, size_t n, enum fault fault, size_t turns)
 {
     struct machine m = {.nranks = nranks, .fault = fault, .turns = turns};
-    const size_t nwords = AR_SLOTS * (size_t)(nranks + ranks_before) *
-                          ar_node_slot_bytes(CHUNK_BYTES) / sizeof(uint64_t);
+    const size_t nwords = memory_bytes / sizeof(uint64_t);
     if (nwords > WORDS_MAX)
         abort();
     for (size_t i = 0; i < nwords; i++)
@@ -478,9 +587,9 @@ check_lines(void)
     struct ar_machine shared = levels;
     shared.domains[0].cache_bytes = 1 << 20;
     for (int p = 2; p <= RANKS_MAX; p++)
-        for (int form = 0; form < FORMS; form++)
+        for (int form = 0; form < FORMS_OF_SLOTS; form++)
             for (size_t i = 0; i < COUNTS; i++) {
-                const struct call call = {i, (enum form)form, false};
+                const struct call call = {i, (enum form)form, false, GRANTED};
                 check_lines_of(&levels, p, call);
                 check_lines_of(&shared, p, call);
             }
@@ -503,12 +612,36 @@ check_every_three_calls(void)
                     calls[k] = (struct call){
                         which[k],
                         (enum form)((kinds >> k & 1) + (p == 3 && more >> 1 && k != 1 ? 2 : 0)),
-                        more & 1};
+                        more & 1, GRANTED};
                 CHECK(order(p, calls, CALLS, NOTHING, 0) == ORDERED,
                       "%d ranks, calls of %zu, %zu and %zu elements, forms %d %d %d", p,
                       counts[which[0]], counts[which[1]], counts[which[2]], calls[0].form,
                       calls[1].form, calls[2].form);
             }
+}
+
+/* Any three of some counts, of which at least one reads its peers' buffers. */
+static void
+check_three_in_place(void)
+{
+    static const enum form forms[] = {WHOLE, SLICES, BUFFERS, BUFFERS_OF_GROUPS};
+    static const size_t few[] = {0, 5, 7}; /* without a slice for each, of one chunk, of several */
+    for (int p = 2; p <= 4; p++)
+        for (size_t i = 0; i < 4 * 4 * 4 * 3 * 3 * 3 * 2 * REFUSALS; i++) {
+            struct call calls[CALLS];
+            bool is_asked = false;
+            size_t draw = i;
+            const bool in_place = draw % 2;
+            const enum refusal refusal = (enum refusal)(draw / 2 % REFUSALS);
+            draw /= 2 * (size_t)REFUSALS;
+            for (int k = 0; k < CALLS; k++, draw /= 12) {
+                calls[k] = (struct call){few[draw % 3], forms[draw / 3 % 4], in_place, refusal};
+                is_asked |= calls[k].form >= BUFFERS;
+            }
+            CHECK(!is_asked || order(p, calls, CALLS, NOTHING, 0) == ORDERED,
+                  "%d ranks, forms %d %d %d, number %zu", p, calls[0].form, calls[1].form,
+                  calls[2].form, i);
+        }
 }
 
 static void
@@ -520,12 +653,25 @@ check_long_rows(void)
             struct call calls[60];
             for (size_t k = 0; k < 60; k++) {
                 seed = seed * 1103515245 + 12345;
-                calls[k] =
-                    (struct call){(seed >> 16) % COUNTS,
-                                  (enum form)((seed >> 8) % (row % 2 ? FORMS : 2)), seed >> 10 & 1};
+                calls[k] = (struct call){(seed >> 16) % COUNTS,
+                                         (enum form)((seed >> 8) % (row % 2 ? FORMS : 2)),
+                                         seed >> 10 & 1, (enum refusal)((seed >> 20) % REFUSALS)};
             }
             CHECK(order(p, calls, 60, NOTHING, 0) == ORDERED, "%d ranks, row %d", p, row);
         }
+}
+
+/* Two calls are in order, and would not be without the order that flags make. */
+static void
+check_flags(int p, const struct call *calls, bool one_flag)
+{
+    const int form = (int)calls->form;
+    CHECK(order(p, calls, 2, NOTHING, 0) == ORDERED, "%d ranks, form %d", p, form);
+    CHECK(order(p, calls, 2, RELAXED, 0) == CONFLICT, "%d ranks, form %d", p, form);
+    CHECK(order(p, calls, 2, RELAXED_FIRST, 0) == CONFLICT, "%d ranks, form %d", p, form);
+    CHECK(one_flag || order(p, calls, 2, RELAXED_OTHERS, 0) == CONFLICT, "%d ranks, form %d", p,
+          form);
+    CHECK(order(p, calls, 2, IGNORED, 0) == CONFLICT, "%d ranks, form %d", p, form);
 }
 
 /* What the executor would do with fewer slots, and what the flags are for. */
@@ -533,16 +679,12 @@ static void
 check_faults(void)
 {
     for (int p = 2; p <= 6; p++)
-        for (int form = 0; form < FORMS; form++) {
-            const struct call calls[] = {{6, (enum form)form, false}, {7, (enum form)form, false}};
+        for (int form = 0; form < FORMS_OF_SLOTS; form++) {
+            const struct call calls[] = {{6, (enum form)form, false, GRANTED},
+                                         {7, (enum form)form, false, GRANTED}};
             const bool one_flag = form == WHOLE || (form == WHOLE_OF_GROUPS && p == 2);
             const bool overlaps = form < SLICES_OF_GROUPS || p == 2;
-            CHECK(order(p, calls, 2, NOTHING, 0) == ORDERED, "%d ranks, form %d", p, form);
-            CHECK(order(p, calls, 2, RELAXED, 0) == CONFLICT, "%d ranks, form %d", p, form);
-            CHECK(order(p, calls, 2, RELAXED_FIRST, 0) == CONFLICT, "%d ranks, form %d", p, form);
-            CHECK(one_flag || order(p, calls, 2, RELAXED_OTHERS, 0) == CONFLICT,
-                  "%d ranks, form %d", p, form);
-            CHECK(order(p, calls, 2, IGNORED, 0) == CONFLICT, "%d ranks, form %d", p, form);
+            check_flags(p, calls, one_flag);
             if (overlaps)
                 CHECK(order(p, calls, 2, FEWER_SLOTS, 3) == CONFLICT, "%d ranks, form %d", p, form);
             else if (form == WHOLE_OF_GROUPS)
@@ -553,17 +695,42 @@ check_faults(void)
         }
 }
 
+/* The same of calls in place. */
+static void
+check_faults_in_place(void)
+{
+    for (int p = 2; p <= 6; p++)
+        for (int i = 0; i < 4; i++) {
+            const enum form form = i / 2 ? BUFFERS_OF_GROUPS : BUFFERS;
+            const struct call calls[] = {{6, form, i % 2, GRANTED}, {7, form, i % 2, GRANTED}};
+            const bool one_flag = form == BUFFERS || p < 4 || p == 5; /* the result's */
+            check_flags(p, calls, one_flag);
+            CHECK(order(p, calls, 2, FEWER_SLOTS, 1) == CONFLICT, "%d ranks, form %d", p, form);
+            CHECK(order(p, calls, 2, FEWER_SLOTS, 2) == ORDERED, "%d ranks, form %d", p, form);
+        }
+    /* Groups of four and one: shares are not parts of those below. */
+    const struct call unequal = {7, BUFFERS_OF_UNEQUAL, false, GRANTED};
+    be_group(5);
+    CHECK(!ar_grouping_is_even(&group.grouping), "fours and one");
+    CHECK(order(5, &unequal, 1, NOTHING, 0) == CONFLICT, "fours and one");
+}
+
 int
 main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
-    memory_bytes = AR_SLOTS * (RANKS_MAX + 1) * ar_node_slot_bytes(CHUNK_BYTES);
-    memory = calloc(1, memory_bytes);
+    slots_bytes = AR_SLOTS * (RANKS_MAX + 1) * ar_node_slot_bytes(CHUNK_BYTES);
+    memory_bytes = slots_bytes + 2 * RANKS_MAX * BUFFER_BYTES;
+    memory = aligned_alloc(AR_LINE_BYTES, memory_bytes);
+    memset(memory, 0, memory_bytes);
+    buffers = memory + slots_bytes;
     for (int rank = 0; rank < RANKS_MAX; rank++)
         traces[rank].of = malloc(ACCESSES_MAX * sizeof *traces[rank].of);
     check_faults();
+    check_faults_in_place();
     check_lines();
     check_every_three_calls();
+    check_three_in_place();
     check_long_rows();
     numbers_before = 5;
     ranks_before = 1;

@@ -92,6 +92,8 @@ values_of(enum ar_param_bit parameter)
     case AR_TAKES_ORDER:
     case AR_TAKES_WHOLE: /* none, all */
         return 2;
+    case AR_TAKES_COPY: /* says how the schedule runs */
+        return 1;
     case AR_TAKES_INTER:
         return ar_algorithm_count();
     case AR_TAKES_BROADCAST:

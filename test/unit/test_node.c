@@ -21,6 +21,7 @@
 
 #include "algorithms/grouping.h"
 #include "algorithms/registry.h"
+#include "execute/in_place.h"
 #include "execute/node_plan.h"
 #include "schedule/checker.h"
 
@@ -57,6 +58,33 @@ PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
     dawdle();
     return MPI_SUCCESS;
 }
+
+/* --- peers' memory: all of them are in this process --- */
+
+/* Seldom a rank cannot show a buffer, or map one. */
+static struct ar_peer_place
+show(const void *data, size_t bytes)
+{
+    (void)bytes;
+    dawdle();
+    return (struct ar_peer_place){.word = {draw(32) > 0, (uintptr_t)data}};
+}
+
+static void *
+map(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes)
+{
+    (void)peer, (void)bytes;
+    dawdle();
+    return draw(64) > 0 ? (void *)(uintptr_t)place->word[1] : NULL;
+}
+
+static void
+unmap(struct ar_peer *peer, void *mapped)
+{
+    (void)peer, (void)mapped;
+}
+
+static const struct ar_peer_memory peer_memory = {.show = show, .map = map, .unmap = unmap};
 
 /* --- an op, and what a schedule makes of it --- */
 
@@ -226,6 +254,7 @@ run_schedules(uint64_t *expected, int p, uint64_t call, size_t from, size_t leng
 struct call {
     size_t count;
     bool is_short, in_place;
+    bool reads_buffers; /* of its peers, where they are */
     size_t segment_bytes;
     const struct ar_grouping *grouping; /* the job's; NULL: flat */
     uint64_t *expected;                 /* owned */
@@ -259,6 +288,8 @@ params_of(const struct call *call)
     params.whole_bytes = call->is_short ? SIZE_MAX : 1;
     params.segment_bytes = call->segment_bytes;
     params.grouping = call->grouping;
+    if (call->reads_buffers && (!call->grouping || ar_grouping_is_even(call->grouping)))
+        params.copy = AR_COPY_IN_PLACE;
     return params;
 }
 
@@ -285,6 +316,10 @@ run_rank(void *argument)
     struct thread *const t = argument;
     struct job *const job = t->job;
     struct ar_node node = node_of(job, t->rank);
+    struct ar_peer *peers[RANKS_MAX] = {NULL};
+    struct ar_shown shown[RANKS_MAX];
+    char *mapped[2 * RANKS_MAX] = {NULL};
+    struct ar_in_place in_place = {&peer_memory, t->rank, job->p, peers, shown, mapped};
     dice = job->seed * 1000003 + (uint64_t)t->rank;
     for (uint64_t k = draw(2000); k > 0; k--)
         sched_yield(); /* threads begin in any order */
@@ -295,10 +330,12 @@ run_rank(void *argument)
         for (size_t i = 0; i < call->count; i++)
             (call->in_place ? out : in)[i] = operand((uint64_t)k, t->rank, i);
         struct ar_node_plan *const plan = plan_of(&node, call);
+        const bool may_read = plan->full[AR_WAY_IN_PLACE].nstages > 0;
         char *const scratch = aligned_alloc(64, ar_node_plan_scratch_bytes(plan));
         const struct ar_node_run run = {
             .node = &node,
             .plan = plan,
+            .in_place = may_read ? &in_place : NULL,
             .reduction = &hashes,
             .in = (const char *)(call->in_place ? out : in),
             .out = (char *)out,
@@ -310,6 +347,8 @@ run_rank(void *argument)
             __atomic_fetch_add(&job->wrong, 1, __ATOMIC_RELAXED);
         ar_node_plan_destroy(plan);
         free(scratch);
+        memset(in, 0x5a, bytes); /* whoever still reads it is wrong */
+        memset(out, 0x5a, bytes);
         free(in);
         free(out);
     }
@@ -325,6 +364,7 @@ any_call(int k)
     return (struct call){.count = draw(2) ? around[draw(8)] : 1 + draw(6 * CHUNK),
                          .is_short = draw(2),
                          .in_place = draw(2),
+                         .reads_buffers = draw(2),
                          .segment_bytes = draw(3) ? 0 : 8 * (1 + draw(CHUNK))};
 }
 

@@ -516,7 +516,8 @@ static const struct ar_algorithm every = {
     .takes = AR_TAKES_ROOT | AR_TAKES_RADIX | AR_TAKES_DIMS | AR_TAKES_BROADCAST |
              AR_TAKES_ALLGATHER | AR_TAKES_REDUCE_SCATTER | AR_TAKES_WHOLE | AR_TAKES_INTER |
              AR_TAKES_LANES | AR_TAKES_HALVINGS | AR_TAKES_EXCHANGE | AR_TAKES_DISTANCE |
-             AR_TAKES_UNPAIRED | AR_TAKES_INTRA | AR_TAKES_FLOW | AR_TAKES_ORDER | AR_TAKES_LEVELS,
+             AR_TAKES_UNPAIRED | AR_TAKES_INTRA | AR_TAKES_FLOW | AR_TAKES_ORDER | AR_TAKES_LEVELS |
+             AR_TAKES_COPY,
     .defaults = {.radix = 2, .window = 1},
 };
 
@@ -595,6 +596,9 @@ every_parameter_is_read_and_printed(void **state)
     assert_non_null(strstr(set_and_print("levels", "Socket+L3"), ",levels=socket+l3)"));
     assert_non_null(strstr(set_and_print("levels", "2+8+numa+socket"), ",levels=2+8+numa+socket)"));
     assert_null(strstr(set_and_print("levels", "auto"), "levels"));
+    assert_non_null(strstr(set_and_print("copy", "slots"), ",copy=slots)"));
+    assert_non_null(strstr(set_and_print("copy", "In_Place"), ",copy=in_place)"));
+    assert_null(strstr(set_and_print("copy", "auto"), "copy"));
 }
 
 static void
@@ -624,6 +628,17 @@ levels_that_make_no_sense_are_refused(void **state)
     assert_refused("shm(levels=sockets)", 12, "(did you mean 'socket'?)");
     assert_refused("shm(levels=4,16)", 16, "expected '=' behind the parameter's name");
     assert_refused("ring(levels=4)", 6, "ring has no parameter 'levels'");
+}
+
+static void
+a_copy_that_makes_no_sense_is_refused(void **state)
+{
+    (void)state;
+    assert_refused("shm(copy=xpmem)", 10, "copy cannot be 'xpmem'; allowed: auto, slots, in_place");
+    assert_refused("shm(copy=1)", 10, "copy cannot be '1'");
+    assert_refused("shm(copy=)", 10, "expected a value, found ')'");
+    assert_refused("shm(copy=slots,copy=slots)", 16, "parameter 'copy' stands twice");
+    assert_refused("ring(copy=slots)", 6, "ring has no parameter 'copy'");
 }
 
 /* Where a row's default is not the plain value, the plain value is said too:
@@ -1045,6 +1060,7 @@ main(void)
         cmocka_unit_test(parameters_are_refused_with_what_the_row_takes),
         cmocka_unit_test(every_parameter_is_read_and_printed),
         cmocka_unit_test(levels_that_make_no_sense_are_refused),
+        cmocka_unit_test(a_copy_that_makes_no_sense_is_refused),
         cmocka_unit_test(what_overrides_a_default_is_printed),
         cmocka_unit_test(parameters_out_of_range_are_refused),
         cmocka_unit_test(every_enum_value_round_trips),

@@ -1,0 +1,67 @@
+#include "communicator/copy.h"
+
+#include "algorithms/grouping.h"
+#include "communicator/decide.h"
+#include "execute/xpmem.h"
+
+const char ar_reason_not_whole[] = "op takes whole vectors: through slots";
+const char ar_reason_uneven[] = "groups of unequal size: through slots";
+const char ar_reason_derived[] = "derived type: through slots";
+
+/* Is it worth it where nobody asked?  Not where each rank is to combine all of the message. */
+static bool
+pays(const struct ar_communicator *c, const struct ar_decision *d)
+{
+    const struct ar_shm_tuning tuning = ar_node_tune(c->nranks, d->node->is_crowded);
+    const size_t bytes = d->key.count * d->key.size;
+    return bytes >= tuning.in_place_bytes && bytes > d->choice.params.whole_bytes;
+}
+
+/* Why the choice cannot run in place whatever the ranks can; NULL: nothing is against it. */
+static const char *
+find_obstacle(const struct ar_decision *d)
+{
+    const struct ar_grouping *const grouping = d->choice.params.grouping;
+    return d->whole                                     ? ar_reason_not_whole
+           : grouping && !ar_grouping_is_even(grouping) ? ar_reason_uneven
+                                                        : NULL;
+}
+
+/* Collective where the ranks have not tried yet. */
+static int
+try_once(struct ar_communicator *c, MPI_Comm comm)
+{
+    if (c->in_place_state != AR_ENGINE_NONE)
+        return MPI_SUCCESS;
+    const int error = ar_in_place_create(&c->in_place, &ar_xpmem, comm, c->rank, c->nranks);
+    c->in_place_state = c->in_place ? AR_ENGINE_READY : AR_ENGINE_FAILED;
+    return error;
+}
+
+int
+ar_copy_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d)
+{
+    enum ar_copy *const copy = &d->choice.params.copy;
+    const bool is_asked = *copy == AR_COPY_IN_PLACE;
+    if (!d->node) {
+        *copy = AR_COPY_AUTO;
+        return MPI_SUCCESS;
+    }
+    if (*copy == AR_COPY_SLOTS || (!is_asked && !pays(c, d)))
+        return MPI_SUCCESS;
+    const char *obstacle = find_obstacle(d);
+    const int error = obstacle ? MPI_SUCCESS : try_once(c, comm);
+    if (error)
+        return error;
+    if (!obstacle && !c->in_place)
+        obstacle = ar_xpmem.lacking;
+    if (!obstacle) {
+        *copy = AR_COPY_IN_PLACE;
+        /* Another rank may have a predefined type there, so each call finds out. */
+        d->reason = d->key.basic ? d->reason : ar_reason_derived;
+    } else if (is_asked) {
+        *copy = AR_COPY_SLOTS;
+        d->reason = obstacle;
+    }
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,20 @@
+/* How ranks that share memory get at each other's vectors: through slots, or in place. */
+#ifndef AR_COMMUNICATOR_COPY_H
+#define AR_COMMUNICATOR_COPY_H
+
+#include "communicator/communicator.h"
+
+/* Why vectors are not read in place that were to be, beside what ar_peer_memory says is lacking. */
+extern const char ar_reason_not_whole[]; /* "op takes whole vectors: through slots" */
+extern const char ar_reason_uneven[];    /* "groups of unequal size: through slots": a rank would
+                                            overwrite what others still read of its buffer */
+extern const char ar_reason_derived[];   /* "derived type: through slots": each rank has a layout of
+                                            its own; the choice stays in place all the same */
+
+/* Settles d's choice, if it takes a copy: AUTO becomes IN_PLACE where that is faster and the ranks
+ * can, and stays otherwise; IN_PLACE becomes SLOTS where it cannot be, as the reason tells, and
+ * AUTO where d goes by messages.  Alike on all ranks; collective over comm where in place is
+ * wanted.  MPI_SUCCESS, an error of MPI's, or MPI_ERR_NO_MEM. */
+int ar_copy_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d);
+
+#endif

@@ -1,0 +1,66 @@
+/* Ranks of a node that read each other's buffers in place: who they are, and where their buffers
+ * are in the call under way. */
+#ifndef AR_IN_PLACE_H
+#define AR_IN_PLACE_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "execute/peer_memory.h"
+#include "schedule/schedule.h"
+
+/* A rank's buffers in a call. */
+struct ar_shown {
+    struct ar_peer_place place[2]; /* of AR_IN, AR_OUT */
+};
+
+struct ar_in_place {
+    const struct ar_peer_memory *memory;
+    int rank, nranks;
+    struct ar_peer **peer; /* owned; of each rank but this one */
+    /* Of the call under way: */
+    struct ar_shown *shown; /* owned; by each rank, but this one */
+    char **mapped; /* owned; the first byte of each rank's buffers, by ar_in_place_at; NULL: not
+                      mapped, as this rank's own */
+};
+
+static inline int
+ar_in_place_at(int rank, enum ar_buffer buffer)
+{
+    return 2 * rank + (buffer == AR_OUT);
+}
+
+/* The nranks ranks of comm, all on one node, make their memory known to each other.  Collective
+ * over comm.  MPI_SUCCESS, with *made NULL on all ranks where one of them cannot; an error of
+ * MPI's; MPI_ERR_NO_MEM on this rank alone. */
+int ar_in_place_create(struct ar_in_place **made, const struct ar_peer_memory *memory,
+                       MPI_Comm comm, int rank, int nranks);
+void ar_in_place_destroy(struct ar_in_place *in_place);
+
+/* What a rank tells the others: its buffers of so many bytes each.  in may be out. */
+struct ar_shown ar_in_place_show(const struct ar_in_place *in_place, const void *in,
+                                 const void *out, size_t bytes);
+
+/* Has the rank a place for each buffer? */
+bool ar_in_place_is_shown(const struct ar_shown *shown);
+
+/* Maps what all other ranks have shown; false where that fails.  Unmap follows in either case. */
+bool ar_in_place_map(struct ar_in_place *in_place, size_t bytes);
+void ar_in_place_unmap(struct ar_in_place *in_place);
+
+/* To and from memory that the ranks share. */
+static inline void
+ar_shown_tell(void *to, const struct ar_shown *shown)
+{
+    memcpy(to, shown, sizeof *shown);
+}
+
+static inline void
+ar_shown_learn(struct ar_shown *shown, const void *from)
+{
+    memcpy(shown, from, sizeof *shown);
+}
+
+#endif

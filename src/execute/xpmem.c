@@ -1,0 +1,283 @@
+/* What is attached stays so, since attaching costs a system call, and each page that is then first
+ * touched a fault.  The owner may free a range meanwhile, and map other memory there: the module
+ * follows the owner's page tables, takes pages away from the attachments when the owner's kernel
+ * does (an MMU notifier), and finds what lies at the address then when they are touched again.  So
+ * an attachment stands for addresses, not for what once lay there, and need not be told.  To touch
+ * it where the owner has nothing mapped is a SIGBUS; nobody does, since it is touched in a call to
+ * which its owner has given that very range. */
+#include <config.h>
+
+#include "execute/xpmem.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "report/report.h"
+
+/* --- the library --- */
+
+/* As in its xpmem.h, which is seldom installed. */
+struct address {
+    int64_t apid;
+    off_t offset;
+};
+#define SEGMENT_ALL     ((size_t)-1)
+#define PERMIT_BY_MODE  1
+#define READ_AND_WRITE  2 /* the one mode that all versions know; peers are only read */
+#define MODE_OWNER_ONLY ((void *)(uintptr_t)0600)
+
+static struct {
+    int64_t (*make)(void *at, size_t bytes, int permit, void *mode);
+    int64_t (*get)(int64_t segment, int flags, int permit, void *mode);
+    int (*release)(int64_t apid);
+    void *(*attach)(struct address address, size_t bytes, void *at);
+    int (*detach)(void *at);
+} library;
+
+/* Of this process, once it is introduced. */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int64_t segment; /* all its memory; <= 0: it has none */
+static uint64_t *probe; /* a random number: tells its peers that they see this memory, no other */
+static size_t page_bytes;
+
+static bool
+find_symbol(void *handle, void *function, const char *name)
+{
+    void *const symbol = dlsym(handle, name);
+    memcpy(function, &symbol, sizeof symbol); /* C knows no cast to a function */
+    return symbol;
+}
+
+static bool
+load(void)
+{
+    void *const handle = dlopen("libxpmem.so.0", RTLD_NOW | RTLD_LOCAL);
+    return handle && find_symbol(handle, &library.make, "xpmem_make") &&
+           find_symbol(handle, &library.get, "xpmem_get") &&
+           find_symbol(handle, &library.release, "xpmem_release") &&
+           find_symbol(handle, &library.attach, "xpmem_attach") &&
+           find_symbol(handle, &library.detach, "xpmem_detach");
+}
+
+static void
+open_memory(void)
+{
+    page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    probe = aligned_alloc(page_bytes, page_bytes);
+    if (probe && getrandom(probe, sizeof *probe, 0) == (ssize_t)sizeof *probe && load())
+        segment = library.make(NULL, SEGMENT_ALL, PERMIT_BY_MODE, MODE_OWNER_ONLY);
+}
+
+/* --- peers --- */
+
+/* Two buffers of a call each; as many threads may be in calls with a peer. */
+#define ATTACHMENTS 16
+
+struct attachment {
+    char *at;        /* here; NULL: none */
+    uintptr_t begin; /* there: whole pages */
+    size_t bytes;
+    unsigned users; /* calls under way */
+    unsigned used;  /* when it was last: the peer's clock */
+};
+
+struct ar_peer {
+    struct ar_peer *next;
+    int64_t segment;
+    int64_t apid;
+    unsigned meetings;
+    unsigned clock;
+    struct attachment attachments[ATTACHMENTS];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ar_peer *peers;
+
+static bool
+covers(const struct attachment *a, uintptr_t begin, size_t bytes)
+{
+    return a->at && a->begin <= begin && begin + bytes <= a->begin + a->bytes;
+}
+
+/* One that covers the range; else the one to replace, which nobody uses: an empty one, or that
+ * which was used longest ago.  NULL where all are in use. */
+static struct attachment *
+choose(struct ar_peer *peer, uintptr_t begin, size_t bytes)
+{
+    struct attachment *oldest = NULL;
+    for (int i = 0; i < ATTACHMENTS; i++) {
+        struct attachment *const a = &peer->attachments[i];
+        if (covers(a, begin, bytes))
+            return a;
+        if (a->users == 0 && (!oldest || (oldest->at && (!a->at || a->used < oldest->used))))
+            oldest = a;
+    }
+    return oldest;
+}
+
+static void
+detach(struct attachment *a)
+{
+    if (a->at)
+        library.detach(a->at);
+    *a = (struct attachment){0};
+}
+
+/* Where the range is here; it is in use then.  NULL where it cannot be attached. */
+static void *
+use(struct ar_peer *peer, uintptr_t begin, size_t bytes)
+{
+    const uintptr_t first = begin / page_bytes * page_bytes;
+    const uintptr_t end = (begin + bytes + page_bytes - 1) / page_bytes * page_bytes;
+    struct attachment *const a = choose(peer, begin, bytes);
+    if (!a)
+        return NULL;
+    if (!covers(a, begin, bytes)) {
+        detach(a);
+        const struct address there = {peer->apid, (off_t)first};
+        char *const at = library.attach(there, end - first, NULL);
+        if (at == (void *)-1)
+            return NULL;
+        *a = (struct attachment){.at = at, .begin = first, .bytes = end - first};
+    }
+    a->users++;
+    a->used = ++peer->clock;
+    return a->at + (begin - a->begin);
+}
+
+static void
+end_use(struct ar_peer *peer, const char *mapped)
+{
+    for (int i = 0; i < ATTACHMENTS; i++) {
+        struct attachment *const a = &peer->attachments[i];
+        if (a->users > 0 && a->at <= mapped && mapped < a->at + a->bytes) {
+            a->users--;
+            return;
+        }
+    }
+}
+
+static void
+forget(struct ar_peer *peer)
+{
+    struct ar_peer **at = &peers;
+    while (*at != peer)
+        at = &(*at)->next;
+    *at = peer->next;
+    for (int i = 0; i < ATTACHMENTS; i++)
+        detach(&peer->attachments[i]);
+    library.release(peer->apid);
+    free(peer);
+}
+
+/* The process with this segment; NULL where it cannot be had, or memory lacks. */
+static struct ar_peer *
+find(int64_t its_segment)
+{
+    struct ar_peer *peer = peers;
+    while (peer && peer->segment != its_segment)
+        peer = peer->next;
+    if (peer)
+        return peer;
+    const int64_t apid = library.get(its_segment, READ_AND_WRITE, PERMIT_BY_MODE, NULL);
+    peer = apid < 0 ? NULL : calloc(1, sizeof *peer);
+    if (!peer) {
+        if (apid >= 0)
+            library.release(apid);
+        return NULL;
+    }
+    *peer = (struct ar_peer){.next = peers, .segment = its_segment, .apid = apid};
+    peers = peer;
+    return peer;
+}
+
+/* --- the provider --- */
+
+/* The card: the segment, where the probe is, and what it says. */
+enum { SEGMENT, PROBE_AT, PROBE };
+
+static bool
+introduce(struct ar_peer_card *card)
+{
+    pthread_once(&once, open_memory);
+    if (segment <= 0)
+        return false;
+    *card = (struct ar_peer_card){
+        .word = {[SEGMENT] = (uint64_t)segment, [PROBE_AT] = (uintptr_t)probe, [PROBE] = *probe}};
+    return true;
+}
+
+static struct ar_peer *
+meet(const struct ar_peer_card *card)
+{
+    pthread_mutex_lock(&lock);
+    struct ar_peer *peer = find((int64_t)card->word[SEGMENT]);
+    const uint64_t *const seen =
+        peer ? use(peer, (uintptr_t)card->word[PROBE_AT], sizeof *seen) : NULL;
+    const bool is_known = seen && *seen == card->word[PROBE];
+    if (seen)
+        end_use(peer, (const char *)seen);
+    if (is_known)
+        peer->meetings++;
+    else if (peer && peer->meetings == 0)
+        forget(peer);
+    pthread_mutex_unlock(&lock);
+    return is_known ? peer : NULL;
+}
+
+static void
+leave(struct ar_peer *peer)
+{
+    pthread_mutex_lock(&lock);
+    if (--peer->meetings == 0)
+        forget(peer);
+    pthread_mutex_unlock(&lock);
+}
+
+/* A place: whether there is one, and the address. */
+static struct ar_peer_place
+show(const void *data, size_t bytes)
+{
+    (void)bytes;
+    return (struct ar_peer_place){.word = {1, (uintptr_t)data}};
+}
+
+/* The processes have met, so it seldom fails; of all times it is told once. */
+static void *
+map(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    errno = 0;
+    pthread_mutex_lock(&lock);
+    void *const mapped = use(peer, (uintptr_t)place->word[1], bytes);
+    pthread_mutex_unlock(&lock);
+    if (!mapped && !atomic_flag_test_and_set(&said))
+        ar_say("XPMEM cannot attach %zu bytes of another rank: %s; such a call goes through slots",
+               bytes, errno ? strerror(errno) : "too many calls at a time");
+    return mapped;
+}
+
+static void
+unmap(struct ar_peer *peer, void *mapped)
+{
+    pthread_mutex_lock(&lock);
+    end_use(peer, mapped);
+    pthread_mutex_unlock(&lock);
+}
+
+const struct ar_peer_memory ar_xpmem = {
+    .lacking = "no XPMEM on all ranks: through slots",
+    .introduce = introduce,
+    .meet = meet,
+    .leave = leave,
+    .show = show,
+    .map = map,
+    .unmap = unmap,
+};

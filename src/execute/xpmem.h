@@ -1,0 +1,12 @@
+/* Peers' memory by XPMEM: a kernel module maps any range of another process's memory.  Its library,
+ * libxpmem.so.0, is loaded when it is first wanted, and need not be there. */
+#ifndef AR_XPMEM_H
+#define AR_XPMEM_H
+
+#include "execute/peer_memory.h"
+
+/* All memory of a process that introduces itself is open to processes of the same user, until it
+ * ends. */
+extern const struct ar_peer_memory ar_xpmem;
+
+#endif
