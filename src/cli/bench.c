@@ -103,11 +103,13 @@ run_place(struct run *run, size_t count, enum ar_place place)
     const struct ar_bench *const bench = run->bench;
     const double weight = weight_of(bench, count * m->reduction.size);
     const double limit = limit_of(run, weight);
+    const double end = bench->budget > 0 ? run->progress.begun + bench->budget : 0;
     const struct ar_workload work = {.count = count,
                                      .place = place,
                                      .repetitions = bench->repetitions,
                                      .seconds = bench->seconds,
                                      .limit = limit,
+                                     .deadline_ns = (uint64_t)(end * 1e9),
                                      .rotate_bytes = bench->rotate_bytes,
                                      .fresh = bench->fresh};
     const size_t first = run->results->n;
@@ -121,7 +123,7 @@ run_place(struct run *run, size_t count, enum ar_place place)
     snprintf(m->stage.what, sizeof m->stage.what, "table %d of %d: %s, %s", ++run->tables,
              run->all_tables, ar_size_print(count * m->reduction.size, size, sizeof size),
              place == AR_IN_PLACE ? "in place" : "out of place");
-    const int wrong = ar_measurement_run(m, &work);
+    int wrong = ar_measurement_run(m, &work);
     run->weight += weight;
     const int status = m->batches > 0 ? ar_results_add(run->results, m, &work) : AR_EXIT_DONE;
     if (m->speaks && !status && m->batches > 0)
@@ -130,6 +132,10 @@ run_place(struct run *run, size_t count, enum ar_place place)
         run->results->incomplete = "memory was over";
     else if (m->interrupted)
         run->results->incomplete = "it was interrupted";
+    else if (m->batches == 0)
+        run->results->incomplete = "the budget was over";
+    if (m->batches == 0)
+        wrong = AR_EXIT_FAILED;
     return status ? status : m->interrupted ? AR_EXIT_INTERRUPTED : wrong;
 }
 

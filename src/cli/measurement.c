@@ -14,6 +14,7 @@
 #include "communicator/process.h"
 #include "config/config.h"
 #include "execute/node_plan.h"
+#include "report/clock.h"
 
 #define WARMUPS   2 /* calls; one where time is limited, for judging was a call, too */
 #define BATCH_MAX 100000
@@ -253,18 +254,30 @@ exchange(MPI_Comm comm, int to, const void *sent, int from, void *received, size
     }
 }
 
+enum { SIGNALLED = 1, LATE = 2 }; /* bits */
+
 /* A barrier, so that no rank's time contains the waiting for another one.  Dissemination,
- * ceil(log2 p) rounds.  All ranks learn whether any of them was interrupted. */
+ * ceil(log2 p) rounds.  All ranks learn whether any of them was interrupted, and whether the
+ * deadline has passed. */
 static void
 meet(struct ar_measurement *m)
 {
     const int p = m->nranks, me = m->rank;
-    char any = ar_interrupt_came(), theirs;
+    const bool is_late = m->speaks && m->deadline_ns > 0 && ar_clock_system_ns() > m->deadline_ns;
+    char any = (char)((ar_interrupt_came() ? SIGNALLED : 0) | (is_late ? LATE : 0)), theirs;
     for (int distance = 1; distance < p; distance *= 2) {
         exchange(m->comm, (me + distance) % p, &any, (me + p - distance) % p, &theirs, 1);
         any |= theirs;
     }
-    m->interrupted |= any;
+    m->interrupted |= (any & SIGNALLED) != 0;
+    m->late |= (any & LATE) != 0;
+}
+
+/* Does the run end here? */
+static bool
+is_cut(const struct ar_measurement *m)
+{
+    return m->interrupted || m->late;
 }
 
 static void
@@ -431,7 +444,7 @@ time_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_work
     double calls = 0;
     take_turn(e);
     meet(m);
-    if (m->interrupted)
+    if (is_cut(m))
         return (struct lap){0, 0};
     const double start = MPI_Wtime();
     for (size_t i = 0; i < e->batch; i++) {
@@ -494,7 +507,7 @@ static bool
 goes_on(const struct ar_measurement *m, const struct ar_workload *work, double begun,
         double first_round)
 {
-    if (m->interrupted || m->batches == work->repetitions)
+    if (is_cut(m) || m->batches == work->repetitions)
         return false;
     if (work->limit <= 0 || m->batches == 0)
         return true;
@@ -513,14 +526,14 @@ time_rounds(struct ar_measurement *m, const struct ar_workload *work, double beg
     m->batches = 0;
     while (goes_on(m, work, begun, first_round)) {
         const size_t before = (size_t)(2 + m->batches) * n;
-        for (size_t i = 0; i < n && !m->interrupted; i++) {
+        for (size_t i = 0; i < n && !is_cut(m); i++) {
             struct ar_measured *const e = &m->measured[i];
             const struct lap lap = time_batch(m, e, work);
             e->times[m->batches] = lap.call;
             e->turns[m->batches] = lap.turn;
             tell(m, work, before + i);
         }
-        m->batches += !m->interrupted;
+        m->batches += !is_cut(m);
     }
 }
 
@@ -537,6 +550,8 @@ ar_measurement_run(struct ar_measurement *m, const struct ar_workload *work)
         PMPI_Abort(MPI_COMM_WORLD, 1);
     }
     m->times = times;
+    m->deadline_ns = work->deadline_ns;
+    m->late = false;
     memset(times, 0, 2 * n * each * sizeof *times);
     buffers_init(b, m, work);
     for (size_t i = 0; i < n; i++) {
@@ -544,7 +559,7 @@ ar_measurement_run(struct ar_measurement *m, const struct ar_workload *work)
         e->times = &times[i * each];
         e->turns = &times[(n + i) * each];
         meet(m);
-        if (e->kind != AR_MEASURED_EXCHANGE && !e->is_judged && !m->interrupted)
+        if (e->kind != AR_MEASURED_EXCHANGE && !e->is_judged && !is_cut(m))
             judge(m, e, work);
         wrong |= e->outcome.wrong;
         tell(m, work, i);

@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "cli/judge.h"
 #include "cli/node_places.h"
@@ -55,14 +56,16 @@ struct ar_measured {
 struct ar_workload {
     size_t count; /* elements, 1..INT_MAX */
     enum ar_place place;
-    int repetitions;     /* batches of each, whose times it keeps */
-    double seconds;      /* about, in all; a batch is one call at least */
-    double limit;        /* seconds after which there are no further batches, though each has one
-                            in any case; 0: none */
-    size_t rotate_bytes; /* calls walk through buffers of so many bytes at least; 0: the same
-                            buffers all the time */
-    bool fresh;          /* each rank writes its input before each call and reads its result after
-                            it, as programs do; what it takes counts as the turn's time alone */
+    int repetitions;      /* batches of each, whose times it keeps */
+    double seconds;       /* about, in all; a batch is one call at least */
+    double limit;         /* seconds after which there are no further batches, though each has one
+                             in any case; 0: none */
+    uint64_t deadline_ns; /* behind which no batch begins, by ar_clock_system_ns on rank 0 of
+                             MPI_COMM_WORLD, not even the first; 0: none */
+    size_t rotate_bytes;  /* calls walk through buffers of so many bytes at least; 0: the same
+                             buffers all the time */
+    bool fresh;           /* each rank writes its input before each call and reads its result after
+                             it, as programs do; what it takes counts as the turn's time alone */
 };
 
 struct ar_buffers {
@@ -94,7 +97,9 @@ struct ar_measurement {
     unsigned npicks;                /* so far */
     struct ar_buffers buffers;      /* of the run under way */
     struct ar_stage stage;
+    uint64_t deadline_ns; /* of that run */
     int batches;      /* of each, in the last run: fewer than asked for where it was cut short */
+    bool late;        /* the last run was cut short at its deadline, on all ranks alike */
     bool interrupted; /* a rank got a signal: the run is cut short, on all ranks alike.  It stays */
 };
 
@@ -123,8 +128,8 @@ int ar_measurement_add_exchange(struct ar_measurement *m);
 void ar_measurement_clear(struct ar_measurement *m, size_t kept);
 
 /* Times all of them, batches in turn, and judges their results; m->batches tells how many there
- * were.  Where that is 0, for the run was interrupted before, there are no outcomes.  0, or 1 if a
- * result was wrong. */
+ * were.  Where that is 0, for the run was interrupted or late before, there are no outcomes.  0, or
+ * 1 if a result was wrong. */
 int ar_measurement_run(struct ar_measurement *m, const struct ar_workload *work);
 
 /* CPUs that this process may use. */

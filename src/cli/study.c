@@ -8,13 +8,15 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "report/clock.h"
 #include "report/report.h"
 
 /* A visit in the last passes, in which nothing is dropped, gets 3 shares of the time, an earlier
  * one 2. */
 #define FINAL_SHARE 3
 #define FIRST_SHARE 2
-#define BATCHES     3 /* of each candidate in a visit */
+#define BATCHES     3   /* of each candidate in a visit */
+#define PLANNED     0.9 /* of a visit's time, for them; it also judges and warms up */
 
 /* How much faster something must be to refute a choice, and in which part of the passes: more than
  * to replace it (ar_by_clock), for a study repeated has other times. */
@@ -120,6 +122,16 @@ ar_study_fini(struct ar_study *study)
     free(study->order);
 }
 
+static size_t
+native_of(const struct ar_candidate_list *list)
+{
+    size_t native = 0;
+    while (list->of[native].choice.kind != AR_CHOICE_NATIVE)
+        native++;
+    return native;
+}
+
+/* Native stays, too: what everything is compared with is measured as well as the best. */
 int
 ar_study_keep(struct ar_study_size *size, const struct ar_choice *choice)
 {
@@ -128,6 +140,7 @@ ar_study_keep(struct ar_study_size *size, const struct ar_choice *choice)
         ar_candidates_add(&size->list, &kept, choice) ||
         ar_elimination_init(&size->search, &ar_by_clock, &size->list, kept))
         return out_of_memory();
+    ar_elimination_keep(&size->search, native_of(&size->list));
     size->seconds = calloc(size->list.n, sizeof *size->seconds);
     return size->seconds ? AR_EXIT_DONE : out_of_memory();
 }
@@ -171,22 +184,16 @@ ar_study_has(const struct ar_study_size *size, size_t i)
     return size->search.of[i].state == AR_STANDS_IN;
 }
 
-bool
-ar_study_has_all(const struct ar_study *study)
-{
-    bool all = true;
-    for (size_t i = 0; i < study->nsizes; i++)
-        all = all && study->sizes[i].search.pass > 0;
-    return all;
-}
-
 /* Runs the candidates that order names; those that were measured before are known to be right. */
 static int
 run(struct ar_measurement *m, struct ar_study_size *size, const size_t *order, size_t n,
-    double seconds)
+    double seconds, uint64_t deadline_ns)
 {
-    const struct ar_workload work = {
-        .count = size->count, .place = AR_OUT_OF_PLACE, .repetitions = BATCHES, .seconds = seconds};
+    const struct ar_workload work = {.count = size->count,
+                                     .place = AR_OUT_OF_PLACE,
+                                     .repetitions = BATCHES,
+                                     .seconds = seconds,
+                                     .deadline_ns = deadline_ns};
     int status = AR_EXIT_DONE;
     for (size_t i = 0; i < n && !status; i++) {
         status = ar_measurement_add_choice(m, &size->list.of[order[i]].choice);
@@ -195,7 +202,7 @@ run(struct ar_measurement *m, struct ar_study_size *size, const size_t *order, s
     }
     if (!status && ar_measurement_run(m, &work))
         status = AR_EXIT_FAILED;
-    if (!status && m->interrupted)
+    if (!status && (m->interrupted || m->batches == 0))
         status = AR_EXIT_INTERRUPTED;
     for (size_t i = 0; i < m->nmeasured; i++) {
         const struct ar_outcome *const o = &m->measured[i].outcome;
@@ -221,7 +228,9 @@ ar_study_measure(struct ar_study *study, double seconds)
     for (size_t i = 0; i < size->list.n; i++)
         if (ar_study_has(size, order[i]))
             order[n++] = order[i];
-    const int status = run(study->measurement, size, order, n, share_of(study, seconds));
+    const uint64_t deadline_ns = ar_clock_system_ns() + (uint64_t)(seconds * 1e9);
+    const int status =
+        run(study->measurement, size, order, n, PLANNED * share_of(study, seconds), deadline_ns);
     free(order);
     return status;
 }
@@ -254,15 +263,19 @@ static void
 tell(struct ar_finding *found, const struct ar_study_size *size, size_t chosen, size_t next)
 {
     const size_t other = next < size->list.n ? next : chosen;
-    size_t native = 0;
-    while (size->list.of[native].choice.kind != AR_CHOICE_NATIVE)
-        native++;
+    const size_t native = native_of(&size->list);
     *found = (struct ar_finding){.bytes = size->bytes,
                                  .choice = size->list.of[chosen].choice,
                                  .time = time_of(size, chosen),
                                  .native = time_of(size, native),
                                  .next = size->list.of[other].choice,
                                  .next_time = time_of(size, other)};
+}
+
+bool
+ar_finding_is_known(const struct ar_finding *found)
+{
+    return isfinite(found->time.median);
 }
 
 void
@@ -272,7 +285,7 @@ ar_study_find(struct ar_finding *found, const struct ar_study_size *size,
     const struct ar_elimination *const e = &size->search;
     const double margin = ar_by_clock.margin, share = ar_by_clock.share;
     const size_t best = ar_elimination_fastest(e, e->n);
-    size_t chosen = ar_elimination_winner(e);
+    size_t chosen = best < e->n ? ar_elimination_winner(e) : e->incumbent;
     for (size_t i = 0; i < e->n && preferred && chosen == best; i++)
         if (ar_choice_equals(&size->list.of[i].choice, preferred) &&
             ar_elimination_beats(e, i, e->incumbent, margin, share) &&

@@ -61,12 +61,9 @@ bool ar_study_next(struct ar_study *study);
 /* Is candidate i measured in the visits to come? */
 bool ar_study_has(const struct ar_study_size *size, size_t i);
 
-/* Does every size have a complete visit? */
-bool ar_study_has_all(const struct ar_study *study);
-
 /* Measures all candidates that are in, in the visit's share of the seconds that are left for all to
- * come.  AR_EXIT_FAILED after a wrong result, or without memory; AR_EXIT_INTERRUPTED: the visit
- * does not count. */
+ * come; at the end of these no batch begins.  AR_EXIT_FAILED after a wrong result, or without
+ * memory; AR_EXIT_INTERRUPTED, by a signal or by that end: the visit does not count. */
 int ar_study_measure(struct ar_study *study, double seconds);
 
 /* Takes the times of the visit, measured or recalled: some candidates leave, others enter. */
@@ -83,9 +80,12 @@ struct ar_finding {
     bool is_beaten; /* by next, and by more than the noise */
 };
 
+/* Was there a visit to the size? */
+bool ar_finding_is_known(const struct ar_finding *found);
+
 /* After the last visit, or the last that was not interrupted: what is the fastest.  What replaces
  * the one that stays is faster by more than the noise; where preferred (or NULL) is that, too, and
- * no worse, it is taken. */
+ * no worse, it is taken.  Before the first visit it is the one that stays, of no known time. */
 void ar_study_find(struct ar_finding *found, const struct ar_study_size *size,
                    const struct ar_choice *preferred);
 

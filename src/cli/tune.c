@@ -21,11 +21,15 @@ struct progress {
     int rank;
     struct ar_progress clock;    /* rank 0's counts */
     size_t visits, total_visits; /* of all types */
+    double end;                  /* of the time for the type under way, in seconds of the clock */
+    size_t unknown;              /* sizes, of all types, without a visit */
+    bool is_over;                /* the budget was, before the last visit */
 };
 
 /* --- visits --- */
 
-/* Measures the candidates of one size once more, or takes what the state has of it. */
+/* Measures the candidates of one size once more, or takes what the state has of it.
+ * AR_EXIT_INTERRUPTED, too, where the time is over. */
 static int
 visit(struct progress *progress, struct ar_study *study, const struct ar_tune_state *state,
       const char *type)
@@ -37,14 +41,9 @@ visit(struct progress *progress, struct ar_study *study, const struct ar_tune_st
                      "%zu of %zu visits, %s of %s", progress->visits, progress->total_visits,
                      ar_size_print(study->now->bytes, text, sizeof text), type);
     if (!ar_tune_state_recall(state, type, study)) {
-        const double least = budget / 20;
-        const double rest = budget - ar_progress_elapsed(&progress->clock);
-        double left = rest > least ? rest : least;
+        double left = progress->end - ar_progress_elapsed(&progress->clock);
         MPI_Bcast(&left, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-        /* Types to come get as much as this one. */
-        left *= (double)(study->visits - study->visits_begun + 1) /
-                (double)(progress->total_visits - progress->visits);
-        status = ar_study_measure(study, left);
+        status = left > 0 ? ar_study_measure(study, left) : AR_EXIT_INTERRUPTED;
         if (!status)
             ar_tune_state_save(state, type, study);
     }
@@ -135,6 +134,10 @@ conclude(struct progress *progress, const struct ar_study *study, size_t type)
         struct ar_finding *const found = ar_findings_at(all, type, i);
         ar_study_find(found, &study->sizes[i],
                       type == 0 && i > 0 ? &ar_findings_at(all, 0, i - 1)->choice : NULL);
+        if (!ar_finding_is_known(found)) {
+            progress->unknown++;
+            continue;
+        }
         if (progress->rank == 0 && all->tune->output)
             print_finding(found, ar_named_name(all->tune->types[type]));
         note_spread(&wide, found);
@@ -169,11 +172,12 @@ print_comparison(const struct ar_finding *f)
 }
 
 /* Prints how the rules do at each size.  AR_EXIT_FAILED on all ranks where something else is
- * faster. */
+ * faster, or where there was no time for a size. */
 static int
 judge(const struct progress *progress, const struct ar_study *study)
 {
     unsigned long beaten = 0;
+    size_t unknown = 0;
     struct wide wide = {0};
     if (progress->rank == 0) {
         printf("%8s %10s %16s  %-28s %10s %16s  %-28s %10s\n", "size", "rules us", "95 %", "ran",
@@ -181,16 +185,27 @@ judge(const struct progress *progress, const struct ar_study *study)
         for (size_t i = 0; i < study->nsizes; i++) {
             struct ar_finding found;
             ar_study_compare(&found, &study->sizes[i]);
+            if (!ar_finding_is_known(&found)) {
+                unknown++;
+                continue;
+            }
             print_comparison(&found);
             note_spread(&wide, &found);
             beaten += found.is_beaten;
         }
         warn_of(&wide);
-        printf("at %lu of %zu sizes %s faster by more than the noise\n", beaten, study->nsizes,
-               beaten ? "something else is" : "is anything else");
+        printf("at %lu of %zu sizes %s faster by more than the noise\n", beaten,
+               study->nsizes - unknown, beaten ? "something else is" : "is anything else");
     }
+    beaten += unknown;
     MPI_Bcast(&beaten, 1, MPI_UNSIGNED_LONG, 0, MPI_COMM_WORLD);
     return beaten ? AR_EXIT_FAILED : AR_EXIT_DONE;
+}
+
+static const char *
+why_incomplete(const struct progress *progress)
+{
+    return progress->is_over ? "the budget was over" : "interrupted";
 }
 
 /* How far it came, and what was kept. */
@@ -198,8 +213,8 @@ static void
 tell_incomplete(const struct progress *progress, const char *kept)
 {
     if (progress->rank == 0)
-        fprintf(stderr, "allreduce tune: interrupted after %zu of %zu visits%s\n", progress->visits,
-                progress->total_visits, kept);
+        fprintf(stderr, "allreduce tune: %s after %zu of %zu visits%s\n", why_incomplete(progress),
+                progress->visits, progress->total_visits, kept);
 }
 
 /* --- both ways --- */
@@ -219,15 +234,21 @@ study_type(struct progress *progress, const struct ar_tune_state *state, size_t 
         status = ar_study_init(&study, &m, &progress->all.places, tune->sizes.bytes, tune->sizes.n);
     if (!status)
         status = keep(&study, &progress->all, type, rules);
-    progress->total_visits = progress->visits + (rules ? 1 : tune->ntypes - type) * study.visits;
+    const double now = ar_progress_elapsed(&progress->clock);
+    progress->total_visits = (rules ? 1 : tune->ntypes) * study.visits;
+    progress->end = now + (tune->budget - now) / (double)(rules ? 1 : tune->ntypes - type);
     while (!status && ar_study_next(&study))
         status = visit(progress, &study, state, ar_named_name(tune->types[type]));
     ar_progress_clear(&progress->clock);
-    if (status == AR_EXIT_INTERRUPTED && rules)
+    if (status == AR_EXIT_INTERRUPTED && !m.interrupted) {
+        progress->is_over = true;
+        status = AR_EXIT_DONE;
+    }
+    if (rules && (status == AR_EXIT_INTERRUPTED || progress->is_over))
         tell_incomplete(progress, "");
-    else if (!status && rules)
+    if (!status && rules)
         status = judge(progress, &study);
-    else if (!status || (status == AR_EXIT_INTERRUPTED && ar_study_has_all(&study)))
+    else if (!rules && (!status || status == AR_EXIT_INTERRUPTED))
         conclude(progress, &study, type);
     ar_study_fini(&study);
     ar_measurement_fini(&m);
@@ -280,25 +301,39 @@ write_result(const struct progress *progress, const char *command)
     return AR_EXIT_DONE;
 }
 
-/* After a signal: writes the rules of what is known so far, and says how to go on. */
+/* Is a size of any type known? */
+static bool
+is_any_known(const struct ar_findings *all)
+{
+    bool any = false;
+    for (size_t i = 0; i < all->ntypes * all->tune->sizes.n; i++)
+        any |= ar_finding_is_known(&all->of[i]);
+    return any;
+}
+
+/* After a signal, or where the budget was over: writes the rules of what is known so far, and says
+ * how to go on. */
 static int
-keep_rest(struct progress *progress, const char *command)
+keep_rest(struct progress *progress, int status, const char *command)
 {
     struct ar_findings *const all = &progress->all;
     const char *const output = all->tune->output;
     char kept[PATH_MAX + 256];
-    snprintf(all->incomplete, sizeof all->incomplete, "interrupted after %zu of %zu visits",
-             progress->visits, progress->total_visits);
-    if (all->ntypes > 0 && write_result(progress, command))
+    const bool any = is_any_known(all);
+    snprintf(all->incomplete, sizeof all->incomplete, "%s after %zu of %zu visits",
+             why_incomplete(progress), progress->visits, progress->total_visits);
+    if (any && write_result(progress, command))
         return AR_EXIT_FAILED;
-    const char *const rules = all->ntypes > 0 ? "the rules are those of what was measured so far"
-                                              : "no rules, for not every size was measured";
-    if (output)
+    const char *const rules = any ? "the rules are those of what was measured so far"
+                                  : "no rules, for no size was measured";
+    if (status == AR_EXIT_DONE)
+        snprintf(kept, sizeof kept, "; %s", rules);
+    else if (output)
         snprintf(kept, sizeof kept, "; %s; the same command goes on from %s.state", rules, output);
     else
         snprintf(kept, sizeof kept, "; %s; with --output=FILE the same command could go on", rules);
     tell_incomplete(progress, kept);
-    return AR_EXIT_INTERRUPTED;
+    return status;
 }
 
 static int
@@ -316,7 +351,10 @@ tune(struct progress *progress, const char *command)
     for (size_t t = 0; t < all->tune->ntypes && !status; t++)
         status = study_type(progress, &state, t, NULL);
     if (status == AR_EXIT_INTERRUPTED)
-        status = keep_rest(progress, command);
+        progress->is_over = false;
+    if (status == AR_EXIT_INTERRUPTED || (!status && progress->is_over))
+        status = keep_rest(progress, progress->unknown > 0 && !status ? AR_EXIT_FAILED : status,
+                           command);
     else if (!status)
         status = write_result(progress, command);
     ar_tune_state_close(&state, !status);

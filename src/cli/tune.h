@@ -34,7 +34,8 @@ struct ar_findings {
     int nranks;
     struct ar_finding *of; /* owned; type by type */
     size_t ntypes;         /* of which something was found; fewer than asked for after a signal */
-    char incomplete[96];   /* how far it came, where it was interrupted; "": to the end */
+    char incomplete[96];   /* how far it came, where it was interrupted or the budget was over; "":
+                              to the end */
 };
 
 struct ar_finding *ar_findings_at(const struct ar_findings *all, size_t type, size_t size);

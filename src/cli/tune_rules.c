@@ -52,13 +52,15 @@ end_of(const struct ar_findings *all, size_t size)
 static bool
 are_alike(const struct ar_findings *all, size_t type, size_t size, size_t other)
 {
-    return ar_choice_equals(&ar_findings_at(all, type, size)->choice,
-                            &ar_findings_at(all, type, other)->choice) &&
+    const struct ar_finding *const a = ar_findings_at(all, type, size);
+    const struct ar_finding *const b = ar_findings_at(all, type, other);
+    return ar_finding_is_known(a) && ar_finding_is_known(b) &&
+           ar_choice_equals(&a->choice, &b->choice) &&
            (type == 0 || are_alike(all, 0, size, other));
 }
 
 /* Clauses of one type, sizes with the same choice in one; of a type behind the first only those
- * that differ from the first's. */
+ * that differ from the first's.  What is not known has none. */
 static void
 write_clauses(FILE *to, const struct ar_findings *all, size_t type)
 {
@@ -70,13 +72,16 @@ write_clauses(FILE *to, const struct ar_findings *all, size_t type)
     const unsigned asks = (type > 0 ? AR_TRAIT_TYPE : 0) |
                           (all->places.nodes > 1 ? AR_TRAIT_NODES | AR_TRAIT_PER_NODE : 0);
     for (size_t first = 0, last; first < all->tune->sizes.n; first = last + 1) {
-        const struct ar_choice *const choice = &ar_findings_at(all, type, first)->choice;
+        const struct ar_finding *const found = ar_findings_at(all, type, first);
+        const struct ar_finding *const of_all = ar_findings_at(all, 0, first);
         last = first;
         while (last + 1 < all->tune->sizes.n && are_alike(all, type, last + 1, first))
             last++;
-        if (type > 0 && ar_choice_equals(&ar_findings_at(all, 0, first)->choice, choice))
+        const bool is_told = type > 0 && ar_finding_is_known(of_all) &&
+                             ar_choice_equals(&of_all->choice, &found->choice);
+        if (is_told || !ar_finding_is_known(found))
             continue;
-        ar_rules_clause_write(to, choice, first == 0 ? 0 : end_of(all, first - 1),
+        ar_rules_clause_write(to, &found->choice, first == 0 ? 0 : end_of(all, first - 1),
                               end_of(all, last), &request, asks);
         fputc('\n', to);
     }
@@ -95,6 +100,8 @@ write_table(FILE *to, const struct ar_findings *all, size_t type)
     for (size_t i = 0; i < all->tune->sizes.n; i++) {
         const struct ar_finding *const f = ar_findings_at(all, type, i);
         const struct ar_estimate *const t = &f->time, *const n = &f->next_time;
+        if (!ar_finding_is_known(f))
+            continue;
         char interval[AR_INTERVAL_TEXT], next_interval[AR_INTERVAL_TEXT], spread[16] = "-";
         if (!isnan(t->spread))
             snprintf(spread, sizeof spread, "%.0f%%", t->spread * 100);

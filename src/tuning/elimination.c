@@ -75,6 +75,12 @@ ar_elimination_fini(struct ar_elimination *e)
 }
 
 void
+ar_elimination_keep(struct ar_elimination *e, size_t i)
+{
+    e->of[i].stays = true;
+}
+
+void
 ar_elimination_exclude(struct ar_elimination *e, size_t i)
 {
     e->of[i].state = AR_STANDS_OUT;
@@ -153,7 +159,7 @@ drop_slow(struct ar_elimination *e)
         return;
     const double limit = e->rule->factors[e->pass - 1] * e->of[leader].likely;
     for (size_t i = 0; i < e->n; i++)
-        if (e->of[i].state == AR_STANDS_IN && i != e->incumbent &&
+        if (e->of[i].state == AR_STANDS_IN && i != e->incumbent && !e->of[i].stays &&
             (e->of[i].least > limit || place_of(e, i) >= most))
             e->of[i].state = AR_STANDS_OUT;
 }

@@ -52,6 +52,7 @@ extern const struct ar_elimination_rule ar_by_clock, ar_by_calls, ar_by_model;
 struct ar_standing {
     size_t root;
     bool is_first;
+    bool stays; /* it is never dropped; nor is the incumbent */
     enum { AR_STANDS_ABSENT, AR_STANDS_IN, AR_STANDS_OUT } state;
     bool is_measured; /* in this pass; or at all, where none repeats another */
     bool is_sure;     /* no more effort can tell more */
@@ -77,6 +78,9 @@ void ar_elimination_fini(struct ar_elimination *e);
 
 /* From the beginning, with another incumbent. */
 void ar_elimination_restart(struct ar_elimination *e, size_t incumbent);
+
+/* Candidate i, which is first, is measured in all passes, however slow; beside the finalists. */
+void ar_elimination_keep(struct ar_elimination *e, size_t i);
 
 /* Candidate i takes no part. */
 void ar_elimination_exclude(struct ar_elimination *e, size_t i);

@@ -115,11 +115,17 @@ expect_ok "a host file" bench 4 --algo="$nodes" --nodes="$scratch/hosts" --sizes
 expect_ok "as they are" bench 2 --algo=shm --nodes=1x2 --sizes=64 --csv
 [ "$(grep -c '^2,64,shm,.*,shm,named,.*,1x2,real,,,,[^,]*,unknown$' "$scratch/out")" -eq 1 ] || fail "one node: $(cat "$scratch/out")"
 
-# A budget leaves out batches, but no table.
+# A budget leaves out batches, but no table that it has time for.
 launch 2 ./allreduce bench --algo=ring --sizes=8,1K --time=60 --repetitions=1000000 --budget=2 --csv >"$scratch/out"
 [ $? -le 1 ] || fail "budget: it fails"
 awk -F, '/^2,/ && $(NF - 7) < 1000000 { few++ } END { exit few < 3 }' "$scratch/out" ||
     fail "budget: no row has fewer batches: $(cat "$scratch/out")"
+
+# Where it is over, not even a first batch begins.
+launch 2 ./allreduce bench --algo=ring --sizes=8,1K --budget=0.000001 --csv >"$scratch/out" 2>"$scratch/err"
+[ $? -eq 1 ] || fail "no time: does not fail"
+grep -q 'the budget was over in table 1 of 2' "$scratch/err" || fail "no time: does not say so: $(cat "$scratch/err")"
+! grep '^2,' "$scratch/out" || fail "no time: there are rows"
 
 expect_ok "--algo twice" bench 2 --algo=ring --algo=star --sizes=8 --csv
 [ "$(grep -c -e ',ring,' -e ',star(root=0),' "$scratch/out")" -eq 2 ] || fail "--algo twice: not both"

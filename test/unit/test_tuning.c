@@ -400,6 +400,21 @@ the_incumbent_stays_and_who_is_excluded_is_not_asked(void **state)
     ar_elimination_fini(&e);
 }
 
+static void
+who_is_kept_comes_to_the_finals_however_slow(void **state)
+{
+    struct ar_elimination e;
+    (void)state;
+    make_list(3, 1);
+    assert_int_equal(ar_elimination_init(&e, &ar_by_clock, &list, 2), AR_OK);
+    ar_elimination_keep(&e, 0);
+    for (size_t i; (i = ar_elimination_next(&e)) < e.n;)
+        ar_elimination_note(&e, i, i == 0 ? 100 : 1);
+    assert_int_equal(e.of[0].state, AR_STANDS_IN);
+    assert_int_equal(e.of[0].values.n, 11);
+    ar_elimination_fini(&e);
+}
+
 int
 main(void)
 {
@@ -417,6 +432,7 @@ main(void)
         cmocka_unit_test(what_the_model_says_is_the_best_at_little_effort),
         cmocka_unit_test(effort_is_bounded),
         cmocka_unit_test(the_incumbent_stays_and_who_is_excluded_is_not_asked),
+        cmocka_unit_test(who_is_kept_comes_to_the_finals_however_slow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
