@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "report/report.h"
@@ -241,12 +242,27 @@ leave(struct ar_peer *peer)
     pthread_mutex_unlock(&lock);
 }
 
+/* Memory of a device that a driver has mapped has no pages for the module to hand out: its readers
+ * would get a SIGBUS.  The kernel gets at other processes' memory in the same way, and tells. */
+static bool
+has_pages(const void *data)
+{
+    char byte;
+    const struct iovec here = {&byte, 1}, there = {(void *)data, 1}; /* which is read only */
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1 || errno != EFAULT;
+}
+
 /* A place: whether there is one, and the address. */
 static struct ar_peer_place
 show(const void *data, size_t bytes)
 {
-    (void)bytes;
-    return (struct ar_peer_place){.word = {1, (uintptr_t)data}};
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    const bool can = has_pages(data);
+    if (!can && !atomic_flag_test_and_set(&said))
+        ar_say("XPMEM cannot show %zu bytes of a device's memory to other ranks; such a call goes "
+               "through slots",
+               bytes);
+    return (struct ar_peer_place){.word = {can, (uintptr_t)data}};
 }
 
 /* The processes have met, so it seldom fails; of all times it is told once. */

@@ -2,6 +2,7 @@
  *
  *     in_place shown    all buffers are there
  *     in_place hidden   but not those of rank 1, in half of the calls
+ *     in_place device   one call; rank 1 has memory there that the kernel hands to nobody
  *     in_place slots    the same, and nobody asks for libxpmem
  *     in_place long     two calls, of 8 MiB and of less
  *     in_place many     at many addresses, of which no more stay attached than is said, and none
@@ -215,6 +216,32 @@ call_long(void)
     sum_doubles(room, room + HALF, count - 1, false, 1);
 }
 
+/* The kernel's own page of the time stands for memory of a device; NULL where there is none. */
+static void *
+find_page_of_time(void)
+{
+    FILE *const maps = fopen("/proc/self/maps", "re");
+    char line[256];
+    void *at = NULL;
+    while (maps && !at && fgets(line, sizeof line, maps))
+        if (strstr(line, "[vvar]"))
+            sscanf(line, "%p", &at);
+    if (maps)
+        fclose(maps);
+    return at;
+}
+
+static void
+call_with_device(void)
+{
+    uint64_t *const in = (uint64_t *)(void *)room, *const out = in + 1;
+    void *const time = find_page_of_time();
+    *in = 0;
+    *out = 1;
+    MPI_Allreduce(time && world.rank == 1 ? time : in, out, 1, MPI_UINT64_T, MPI_BAND, world.comm);
+    check_true(*out == 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -227,6 +254,8 @@ main(int argc, char **argv)
         call_at_many_addresses();
     } else if (strcmp(how, "long") == 0)
         call_long();
+    else if (strcmp(how, "device") == 0)
+        call_with_device();
     else
         call_all(strcmp(how, "hidden") == 0);
     if (strcmp(how, "slots") == 0)
