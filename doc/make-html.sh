@@ -14,7 +14,7 @@ command -v pandoc >/dev/null || {
 links() {
     sed -e 's/](\.\.\/\([A-Z]*\)\.md/](\1.html/g' -e 's/](doc\//](/g' \
         -e 's/](\([A-Za-z_-]*\)\.md/](\1.html/g' -e 's/](\.\.\/NEWS)/](NEWS.txt)/g' -e 's/](NEWS)/](NEWS.txt)/g' \
-        -e 's/](\(allreduce\.[17]\))/](\1.html)/g' -e 's/](LICENSE)/](LICENSE.txt)/g'
+        -e 's/](\(allreduce\.[17]\))/](\1.html)/g' -e 's/](LICENSE)/](LICENSE.txt)/g' -e 's/](demo\//](/g'
 }
 
 # page FORMAT TITLE: from Markdown or troff on stdin to HTML on stdout.
@@ -29,6 +29,7 @@ cp "$doc"/*.svg "$folder"
 cp "$doc/style.css" "$folder"
 cp "$top/NEWS" "$folder/NEWS.txt"
 cp "$top/LICENSE" "$folder/LICENSE.txt"
+cp "$top/demo/choose.c" "$folder"
 echo '<p class="top"><a href="index.html">liballreduce</a></p>' >"$folder/top.html"
 for file in "$top"/README.md "$top"/HACKING.md "$doc"/*.md; do
     name=$(basename "$file" .md)
@@ -42,4 +43,25 @@ for file in "$doc"/allreduce.[17]; do
     page man "$name" <"$file" >"$folder/$name.html"
 done
 rm "$folder/top.html"
+
+# dead: the links of the pages, and their pictures, that lead nowhere in the folder.
+dead() {
+    for file in "$folder"/*.html; do
+        grep -o -E '(href|src)="[^"]*"' "$file" | sed -e 's/^[a-z]*="//' -e 's/"$//' | grep -v -E '^(https?|mailto|data):' |
+            sort -u | while IFS= read -r link; do
+            target=$folder/${link%%#*}
+            anchor=
+            case $link in
+            *#*) anchor=${link#*#} ;;
+            esac
+            [ -n "${link%%#*}" ] || target=$file
+            [ -e "$target" ] && { [ -z "$anchor" ] || grep -q -F "id=\"$anchor\"" "$target"; } || echo "$(basename "$file"): $link"
+        done
+    done
+}
+dead=$(dead)
+[ -z "$dead" ] || {
+    printf 'make-html.sh: dead links:\n%s\n' "$dead" >&2
+    exit 1
+}
 echo "$folder/index.html"
