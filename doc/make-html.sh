@@ -25,7 +25,7 @@ page() {
 
 mkdir -p "$folder/pictures"
 cp "$doc"/pictures/*.svg "$folder/pictures"
-cp "$doc"/*.svg "$folder"
+cp "$doc"/*.svg "$doc"/*.png "$folder"
 cp "$doc/style.css" "$folder"
 cp "$top/NEWS" "$folder/NEWS.txt"
 cp "$top/LICENSE" "$folder/LICENSE.txt"

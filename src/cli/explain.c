@@ -10,7 +10,7 @@
 #include "schedule/trace.h"
 #include "select/select.h"
 
-enum { LATENCY = 256, BANDWIDTH, REDUCTION, SVG, CALL, COMPARE };
+enum { LATENCY = 256, BANDWIDTH, REDUCTION, SVG, HTML, CALL, COMPARE };
 
 static const struct argp_option options[] = {
     {"ranks", 'n', "P", 0, "Number of ranks (4, or those of --nodes)", 0},
@@ -28,6 +28,8 @@ static const struct argp_option options[] = {
      "type=float, inplace=no, commutes=yes, comm=MPI_COMM_WORLD)",
      0},
     {"svg", SVG, "FILE", 0, "Draw a picture into FILE, too; -: on stdout, without the text", 0},
+    {"html", HTML, "FILE", 0, "Write a page that plays the picture round by round into FILE, too",
+     0},
     {"machine", 'm', "FILE", 0,
      "How long it takes on this machine: a file as for ALLREDUCE_MODEL, or the name of an "
      "installed "
@@ -112,6 +114,7 @@ check_request(struct argp_state *state, struct ar_explain *request)
     if (request->compare && request->ncompared > 0)
         request->rules = NULL; /* they are compared */
     const bool rules = request->rules || request->rules_file;
+    const char *const drawn = request->svg ? "--svg" : request->html ? "--html" : NULL;
     const bool is_timed = request->machine_file || request->compare;
     if (!request->algorithm && !rules && !request->compare)
         argp_error(state, "name an algorithm, such as ring, or --rules TEXT; allreduce list shows "
@@ -132,17 +135,18 @@ check_request(struct argp_state *state, struct ar_explain *request)
     /* With a machine nothing is proved or drawn. */
     if (!is_timed && request->nranks > AR_EXPLAIN_RANKS_MAX)
         argp_error(state, "at most %d ranks without --machine or --compare", AR_EXPLAIN_RANKS_MAX);
-    if ((is_timed && request->svg) || (request->compare && rules))
-        argp_error(state, "--machine and --compare tell times alone: no --svg, and --rules only "
-                          "with --machine, for auto across nodes");
+    if ((is_timed && drawn) || (request->compare && rules))
+        argp_error(state,
+                   "--machine and --compare tell times alone: no --svg or --html, and --rules "
+                   "only with --machine, for auto across nodes");
     if (rules && request->machine_file && request->placement.nnodes < 2)
         argp_error(state, "rules ask a machine across nodes alone: give --nodes");
     if (request->compare && request->algorithm)
         argp_error(state, "--compare takes all algorithms: leave out '%s'", request->algorithm);
-    if (request->svg && (rules || request->nranks > AR_TRACE_RANKS_MAX))
-        argp_error(state, "--svg draws one algorithm on at most %d ranks", AR_TRACE_RANKS_MAX);
-    if (request->svg && request->size_given && request->bytes < request->element_bytes)
-        argp_error(state, "--svg wants a message of one element or more");
+    if (drawn && (rules || request->nranks > AR_TRACE_RANKS_MAX))
+        argp_error(state, "%s draws one algorithm on at most %d ranks", drawn, AR_TRACE_RANKS_MAX);
+    if (drawn && request->size_given && request->bytes < request->element_bytes)
+        argp_error(state, "%s wants a message of one element or more", drawn);
     if (request->bytes % request->element_bytes)
         argp_error(state, "size %zu is no multiple of the element's %zu bytes: give --element",
                    request->bytes, request->element_bytes);
@@ -181,6 +185,9 @@ parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case SVG:
         request->svg = value;
+        return 0;
+    case HTML:
+        request->html = value;
         return 0;
     case 'f':
         request->rules_file = value;

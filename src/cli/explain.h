@@ -35,6 +35,7 @@ struct ar_explain {
     double reduction_gbytes; /* 1/C, per second */
     const char *svg;         /* file for a picture of at most AR_TRACE_RANKS_MAX ranks,
                                 "-" for stdout; NULL: none */
+    const char *html;        /* file for a page of the same; NULL: none */
 };
 
 /* These print to stdout, errors to stderr, and return an enum ar_exit. */
@@ -64,7 +65,7 @@ void ar_explain_problem(const char *text, const struct ar_problem *problem);
  * tells why not, and returns AR_EXIT_USAGE. */
 int ar_explain_read_choice(struct ar_choice *choice, const char *text, int nodes);
 
-/* --- the picture (svg.c) --- */
+/* --- the picture (svg.c), and the page (explain_page.c) --- */
 
 #define AR_SVG_NOTES     20
 #define AR_SVG_NOTE_TEXT 512
@@ -83,5 +84,11 @@ struct ar_svg_text {
  * (ferror). */
 int ar_svg_draw(FILE *file, const struct ar_schedule *schedules, int nranks,
                 const struct ar_svg_text *text);
+
+/* Writes a page that shows the same figure round by round, as its reader likes, into path.  It
+ * takes what ar_svg_draw takes; the first two notes stand above the figure, the others below.  An
+ * enum ar_exit, having said why it failed. */
+int ar_explain_page(const char *path, const struct ar_schedule *schedules, int nranks,
+                    const struct ar_svg_text *text);
 
 #endif

@@ -445,14 +445,11 @@ write_notes(struct ar_svg_text *text, const struct explained *e)
 
 /* Draws into request->svg.  An enum ar_exit, having said why it failed. */
 static int
-draw(const struct explained *e)
+draw(const struct explained *e, const struct ar_svg_text *text)
 {
     const char *const path = e->request->svg;
     FILE *const file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
-    char name[AR_CHOICE_TEXT];
-    struct ar_svg_text text = {.title = ar_choice_print(&e->choice, name, sizeof name)};
-    write_notes(&text, e);
-    const int error = file ? ar_svg_draw(file, e->drawn, e->request->nranks, &text) : AR_OK;
+    const int error = file ? ar_svg_draw(file, e->drawn, e->request->nranks, text) : AR_OK;
     if (error) {
         fprintf(stderr, "allreduce explain: out of memory\n");
         return AR_EXIT_FAILED;
@@ -465,6 +462,22 @@ draw(const struct explained *e)
         return AR_EXIT_FAILED;
     }
     return AR_EXIT_DONE;
+}
+
+/* The picture, the page, both or neither.  An enum ar_exit, having said why it failed. */
+static int
+draw_all(const struct explained *e)
+{
+    const struct ar_explain *const request = e->request;
+    char name[AR_CHOICE_TEXT];
+    struct ar_svg_text text = {.title = ar_choice_print(&e->choice, name, sizeof name)};
+    int status = AR_EXIT_DONE;
+    write_notes(&text, e);
+    if (request->svg)
+        status = draw(e, &text);
+    if (!status && request->html)
+        status = ar_explain_page(request->html, e->drawn, request->nranks, &text);
+    return status;
 }
 
 /* --- the subcommand --- */
@@ -495,7 +508,7 @@ explain(struct explained *e, const struct ar_levels *levels)
             print_counts(e);
     }
     const int status = tell_error(e, error);
-    return !status && request->svg ? draw(e) : status;
+    return status ? status : draw_all(e);
 }
 
 int

@@ -50,4 +50,23 @@ if [ "${HAVE_JANSSON:-yes}" = yes ]; then
     expect "$title; beside ${title#* in }; too wide: nothing; true; true" "$scratch/two.html" 1200 "$first_things"
     expect 500 "$scratch/one.html" 500 'return document.documentElement.scrollWidth'
 fi
+
+# --- a schedule ---
+
+for name in $(./allreduce list | awk 'NR > 1 { print $1 }'); do
+    ./allreduce explain "$name" -n 16 --html "$scratch/16.html" >/dev/null || fail "explain $name: exit $?"
+    [ "$(wc -c <"$scratch/16.html")" -le 200000 ] || fail "explain $name: $(wc -c <"$scratch/16.html") bytes"
+done
+./allreduce explain hier_ring --nodes 2x4 --html "$scratch/schedule.html" >/dev/null || fail "explain: exit $?"
+expect "before round 1 of 6; round 6 of 6; 16 cells, true; round 5 of 6; false; Pause, before round 1 of 6; too wide: nothing" \
+    "$scratch/schedule.html" 1200 "
+    const get = id => document.getElementById(id), slider = get('round'), said = [], say = () => get('says').textContent;
+    const cells = () => [...document.querySelectorAll('#schedule .cell')], full = () => cells().every(c => c.dataset.ranks == 8);
+    said.push(say());
+    slider.value = slider.max; slider.dispatchEvent(new Event('input'));
+    said.push(say(), cells().length + ' cells, ' + full());
+    dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowLeft'}));
+    said.push(say(), full());
+    get('on').click(); get('play').click();
+    return said.concat(get('play').textContent + ', ' + say(), 'too wide: ' + ($wide)).join('; ')"
 exit $failed
