@@ -25,7 +25,7 @@ ar_in_place_create(struct ar_in_place **made, const struct ar_peer_memory *memor
     const size_t n = (size_t)nranks;
     struct ar_peer_card own = {{0}}, *const cards = malloc(n * sizeof *cards);
     struct ar_in_place *p = malloc(sizeof *p);
-    int error = cards && p ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    int error = MPI_SUCCESS;
     if (p)
         *p = (struct ar_in_place){.memory = memory,
                                   .rank = rank,
@@ -33,9 +33,8 @@ ar_in_place_create(struct ar_in_place **made, const struct ar_peer_memory *memor
                                   .peer = calloc(n, sizeof(struct ar_peer *)),
                                   .shown = calloc(n, sizeof(struct ar_shown)),
                                   .mapped = calloc(2 * n, sizeof(char *))};
-    if (!error && (!p->peer || !p->shown || !p->mapped))
-        error = MPI_ERR_NO_MEM;
-    bool all = !error && ar_all(comm, memory->introduce(&own));
+    const bool has_room = cards && p && p->peer && p->shown && p->mapped;
+    bool all = ar_all(comm, has_room && memory->introduce(&own));
     if (all) {
         error =
             PMPI_Allgather(&own, (int)sizeof own, MPI_BYTE, cards, (int)sizeof own, MPI_BYTE, comm);

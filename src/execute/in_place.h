@@ -33,8 +33,8 @@ ar_in_place_at(int rank, enum ar_buffer buffer)
 }
 
 /* The nranks ranks of comm, all on one node, make their memory known to each other.  Collective
- * over comm.  MPI_SUCCESS, with *made NULL on all ranks where one of them cannot; an error of
- * MPI's; MPI_ERR_NO_MEM on this rank alone. */
+ * over comm.  MPI_SUCCESS, with *made NULL on all ranks where one of them cannot or lacks memory;
+ * or an error of MPI's. */
 int ar_in_place_create(struct ar_in_place **made, const struct ar_peer_memory *memory,
                        MPI_Comm comm, int rank, int nranks);
 void ar_in_place_destroy(struct ar_in_place *in_place);
