@@ -73,6 +73,9 @@ void ar_option_sizes(struct argp_state *state, struct ar_sizes *sizes, const cha
 void ar_option_type(struct argp_state *state, size_t *row, const char *name);
 void ar_option_op(struct argp_state *state, enum ar_op *op, const char *name);
 
+/* Scratch memory of a call that the model is asked about, where nothing else is said. */
+#define AR_CLI_SCRATCH ((size_t)64 << 20)
+
 /* --- what is printed --- */
 
 /* "mpiexec -n 4 allreduce bench --algo 'ring;shm'": the caller frees it; NULL without memory. */

@@ -14,8 +14,7 @@
 #include "tuning/advise.h"
 
 /* Where nothing else is said. */
-#define USUAL_BYTES   ((size_t)1 << 20)
-#define USUAL_SCRATCH ((size_t)64 << 20)
+#define USUAL_BYTES ((size_t)1 << 20)
 
 struct scene {
     const struct ar_explain *request;
@@ -62,7 +61,7 @@ set_scene(struct scene *scene)
                                                .node_of = scene->node_of,
                                                .nranks = request->nranks,
                                                .shares_memory = true,
-                                               .scratch_bytes = USUAL_SCRATCH,
+                                               .scratch_bytes = AR_CLI_SCRATCH,
                                                .most_steps = AR_ADVISE_STEPS};
     return AR_EXIT_DONE;
 }
@@ -120,7 +119,7 @@ said_ns(const struct scene *scene, const struct ar_choice *choice, const struct 
     const size_t element = scene->request->element_bytes, count = scene->bytes / element;
     const int nranks = scene->request->nranks;
     const size_t segment = ar_algorithm_segment(choice->algorithm, &choice->params, nranks, count,
-                                                element, USUAL_SCRATCH);
+                                                element, AR_CLI_SCRATCH);
     const double n = (double)(p->nsegments > 1 ? segment : count) * (double)element;
     return ar_card_pipelined_value(
         choice->algorithm, &choice->params, nranks, n, (double)p->nsegments,
@@ -171,7 +170,7 @@ question_of(const struct scene *scene, const struct ar_choice *choice)
         .nranks = scene->request->nranks,
         .count = scene->bytes / element,
         .element_bytes = element,
-        .scratch_bytes = USUAL_SCRATCH,
+        .scratch_bytes = AR_CLI_SCRATCH,
         .most_steps = AR_PREDICT_STEPS,
     };
 }

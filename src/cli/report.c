@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/report.h"
+#include "model/placement.h"
 
 #define FILES_MAX 2
 
@@ -16,12 +17,16 @@ struct request {
     size_t n;
     const char *html;    /* NULL: none */
     double bytes_per_ns; /* 0: not given */
+    const char *machine; /* NULL: none */
+    int nranks;          /* of the machine; 0: not given */
 };
 
 static const struct argp_option options[] = {
     {"html", 'o', "FILE", 0, "Write a page with plots as well, in one file", 0},
     {"bandwidth", 'b', "GB/S", 0,
      "What a rank can send: the bound of the distances (default: the best rate in the file)", 0},
+    {"machine", 'm', "FILE", 0, "Predict the same calls on this machine, by its model", 0},
+    {"ranks", 'n', "N", 0, "Ranks of the program there (default: as many as it had)", 0},
     {0},
 };
 
@@ -36,6 +41,13 @@ parse(int key, char *argument, struct argp_state *state)
     case 'b':
         request->bytes_per_ns = ar_option_gbytes(state, "bandwidth", argument);
         return 0;
+    case 'm':
+        request->machine = argument;
+        return 0;
+    case 'n':
+        request->nranks =
+            (int)ar_option_number(state, "ranks", argument, 2, AR_PLACEMENT_RANKS_MAX);
+        return 0;
     case ARGP_KEY_ARG:
         ar_cli_need_jansson("report");
         if (request->n == FILES_MAX)
@@ -44,6 +56,12 @@ parse(int key, char *argument, struct argp_state *state)
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "name a file that a run with ALLREDUCE_STATS=FILE.jsonl has written");
+        return 0;
+    case ARGP_KEY_SUCCESS:
+        if (request->machine && request->n > 1)
+            argp_error(state, "--machine is for one file");
+        if (request->nranks && !request->machine)
+            argp_error(state, "--ranks is for --machine");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -54,9 +72,11 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .args_doc = "FILE [FILE2]",
-    .doc = "Tells from the statistics of a run (ALLREDUCE_STATS=FILE.jsonl) where the time in "
-           "allreduces went: which calls waited for late ranks and which for the algorithm, and "
-           "how far they are from a bound. Two files are set side by side.",
+    .doc =
+        "Tells from the statistics of a run (ALLREDUCE_STATS=FILE.jsonl) where the time in "
+        "allreduces went: which calls waited for late ranks and which for the algorithm, and "
+        "how far they are from a bound. Two files are set side by side; a model of another machine "
+        "says what the same calls would take there.",
 };
 
 int
@@ -106,7 +126,11 @@ report(const struct request *request, const struct ar_read_run *runs, struct ar_
         ar_report_print_pair(facts, pairs, npairs);
     } else {
         ar_report_print(facts);
+        if (request->machine)
+            status = ar_report_print_machine(facts, request->machine, request->nranks);
     }
+    if (status != AR_EXIT_DONE)
+        return status;
     ar_report_print_alarms(all);
     if (request->html)
         status = ar_report_write_html(request->html, facts, request->n, pairs, npairs, all);

@@ -114,6 +114,11 @@ bool ar_fact_advise(const struct ar_facts *facts, const struct ar_fact *fact, ch
 #define AR_ADVICES_TOLD 5 /* of a run */
 
 void ar_report_print(const struct ar_facts *facts);
+
+/* The same calls on nranks ranks (0: as many) of the machine of that file or name: how long they
+ * would take, by what ran and by auto, and what auto goes by there.  An enum ar_exit. */
+int ar_report_print_machine(const struct ar_facts *facts, const char *machine, int nranks);
+
 /* What the watchdog sees in a table with the rows of all runs: two may be on P
  * ranks and on P+1. */
 void ar_report_print_alarms(const struct ar_table *table);

@@ -141,6 +141,33 @@ if grep -E '<script|<app>|(src|href)="?http' "$here/page.html"; then
 fi
 refuse 'nowhere' 1 allreduce report --html /nowhere/x.html "$here/a.jsonl"
 
+# The same calls on another machine: what explain predicts there, and the sums of the lines.
+us() {
+    allreduce explain "$1" -n 64 -s "$2" --machine fat-tree | sed -n 's/^  time *\([0-9.]*\) us.*/\1/p'
+}
+elsewhere() {
+    allreduce report --machine fat-tree --ranks 64 "$1"
+}
+best=$(us 'rhd(segment=64K,window=4)' 1M)
+expect "^ *100 *64 *1M *1016 *$(us ring 1M) *$best  ring *rhd(segment=64K,window=4)\$" elsewhere "$here/a.jsonl"
+expect "^ *1 *64 *64 *0\.992 *$(us butterfly 64) *$(us butterfly 64)  butterfly *butterfly\$" elsewhere "$here/a.jsonl"
+expect '^ *100 *64 *8 *0\.992 *- ' elsewhere "$here/a.jsonl"
+# expect_sum WORDS FILE MICROSECONDS: a rank's sum there by them, to the digits that are printed.
+expect_sum() {
+    told=$(elsewhere "$2" | sed -n "s/.*[ ]\([0-9.]*\) ms by $1.*/\1/p")
+    awk -v told="$told" -v want="$3" 'BEGIN { exit !(told > 0.99 * want / 1000 && told < 1.01 * want / 1000) }' ||
+        fail "a sum of $told ms by $1, not $3 us"
+}
+expect_sum auto "$here/a.jsonl" "$(awk "BEGIN { print $best * 101 + $(us butterfly 8) * 100 + $(us butterfly 64) }")"
+grep -v '"shm"' "$here/a.jsonl" >"$here/far.jsonl"
+expect_sum 'what ran' "$here/far.jsonl" "$(awk "BEGIN { print $(us ring 1M) * 100 + $(us double_tree 1M) + $(us butterfly 64) }")"
+expect '^auto there on 64 ranks: butterfly:0-' elsewhere "$here/a.jsonl"
+expect '^on 4 ranks of: fat tree' allreduce report --machine fat-tree "$here/a.jsonl"
+refuse "'nowhere' is not a file here" 2 allreduce report --machine nowhere "$here/a.jsonl"
+refuse '\-\-machine is for one file' 2 allreduce report --machine fat-tree "$here/a.jsonl" "$here/a.jsonl"
+refuse '\-\-ranks is for --machine' 2 allreduce report --ranks 8 "$here/a.jsonl"
+refuse "ranks wants a whole number from 2 to 65536, not '1'" 2 allreduce report --machine fat-tree --ranks 1 "$here/a.jsonl"
+
 # What cannot be read is told by file and line.
 echo 'calls and times' >"$here/text"
 refuse 'text: line 1: .*FILE.jsonl' 1 allreduce report "$here/text"

@@ -1,0 +1,273 @@
+/* The calls of a run on another machine, by its model. */
+#include <config.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/nodes.h"
+#include "cli/cli.h"
+#include "cli/report.h"
+#include "config/files.h"
+#include "model/placement.h"
+#include "select/number.h"
+#include "tuning/advise.h"
+
+/* Communicators of one size there. */
+struct group {
+    int nranks;
+    int *node_of; /* owned */
+    struct ar_advice_request request;
+    struct ar_advice advice; /* what auto goes by */
+};
+
+struct there {
+    const struct ar_facts *facts;
+    struct ar_machine machine;
+    int nranks; /* of the program */
+    struct group *groups;
+    size_t ngroups;
+};
+
+/* Microseconds of a call; NAN: the model does not know. */
+struct times {
+    double as_ran, by_auto;
+};
+
+/* --- groups --- */
+
+/* Communicators grow as the program does, and have two ranks at least. */
+static int
+ranks_of(const struct there *there, const struct ar_row *row)
+{
+    const int here = there->facts->run->ranks;
+    const long long scaled = ((long long)row->key.nranks * there->nranks + here / 2) / here;
+    return scaled < 2 ? 2 : scaled > there->nranks ? there->nranks : (int)scaled;
+}
+
+/* AR_OK, AR_ERR_MEMORY, or an error of ar_advise. */
+static int
+add_group(struct there *there, int nranks)
+{
+    struct group *const g = &there->groups[there->ngroups];
+    *g = (struct group){.nranks = nranks, .node_of = ar_machine_place(&there->machine, nranks)};
+    if (!g->node_of)
+        return AR_ERR_MEMORY;
+    there->ngroups++;
+    g->request = (struct ar_advice_request){.machine = &there->machine,
+                                            .node_of = g->node_of,
+                                            .nranks = nranks,
+                                            .shares_memory = true,
+                                            .scratch_bytes = AR_CLI_SCRATCH,
+                                            .most_steps = AR_ADVISE_STEPS};
+    return ar_advise(&g->advice, &g->request, NULL);
+}
+
+static const struct group *
+find_group(const struct there *there, int nranks)
+{
+    size_t i = 0;
+    while (i < there->ngroups && there->groups[i].nranks != nranks)
+        i++;
+    return i < there->ngroups ? &there->groups[i] : NULL;
+}
+
+static int
+make_groups(struct there *there)
+{
+    int error = AR_OK;
+    there->groups = calloc(there->facts->n + 1, sizeof *there->groups);
+    if (!there->groups)
+        return AR_ERR_MEMORY;
+    for (size_t i = 0; i < there->facts->n && !error; i++) {
+        const int nranks = ranks_of(there, there->facts->facts[i].row);
+        if (!find_group(there, nranks))
+            error = add_group(there, nranks);
+    }
+    return error;
+}
+
+/* --- times --- */
+
+/* *ns: NAN for what is the MPI library's own, or would share memory between nodes. */
+static int
+predict(double *ns, const struct group *g, struct ar_choice choice, double bytes)
+{
+    const size_t element = bytes >= 4 ? 4 : 1;
+    struct ar_prediction prediction;
+    *ns = NAN;
+    if (choice.kind != AR_CHOICE_ALGORITHM ||
+        (choice.algorithm->shares_memory && ar_nodes_count(g->node_of, g->nranks) > 1))
+        return AR_OK;
+    choice.params.node_of = g->node_of;
+    const struct ar_question question = {
+        .machine = g->request.machine,
+        .choice = &choice,
+        .nranks = g->nranks,
+        .count = (size_t)bytes / element,
+        .element_bytes = element,
+        .scratch_bytes = g->request.scratch_bytes,
+        .most_steps = AR_PREDICT_STEPS,
+    };
+    const int error = ar_predict(&prediction, &question);
+    if (!error)
+        *ns = prediction.end.at;
+    return error;
+}
+
+/* The choice that the statistics name; native where a later version's cannot be read. */
+static struct ar_choice
+read_choice(const char *text)
+{
+    struct ar_choice choice = {.kind = AR_CHOICE_NATIVE};
+    struct ar_rules *rules;
+    struct ar_problem problem;
+    if (ar_rules_parse(&rules, text, &problem))
+        return choice;
+    if (rules->nclauses > 0)
+        choice = rules->clauses[0].choice;
+    ar_rules_destroy(rules);
+    return choice;
+}
+
+static const struct ar_choice *
+advised(const struct group *g, double bytes)
+{
+    int i = 0;
+    while (i < g->advice.n - 1 && (double)g->advice.entries[i].bytes < bytes)
+        i++;
+    return &g->advice.entries[i].choice;
+}
+
+static int
+find_times(struct times *times, const struct group *g, const struct ar_fact *fact)
+{
+    int error = predict(&times->as_ran, g, read_choice(fact->row->key.ran), fact->bytes);
+    if (!error)
+        error = predict(&times->by_auto, g, *advised(g, fact->bytes), fact->bytes);
+    return error;
+}
+
+/* --- printing --- */
+
+static void
+print_us(double ns)
+{
+    char text[AR_NUMBER_TEXT];
+    printf(" %10s", ar_number_print(ns * 1e-3, text, sizeof text));
+}
+
+static void
+print_line(const struct group *g, const struct ar_fact *fact, const struct times *times)
+{
+    const struct ar_row *const row = fact->row;
+    char size[AR_SIZE_TEXT], ran[AR_CHOICE_TEXT], best[AR_CHOICE_TEXT];
+    printf("%9.0f %6d %6s", (double)row->counts.calls / (row->ranks ? row->ranks : 1), g->nranks,
+           ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size));
+    print_us(fact->cause == AR_CAUSE_UNTIMED ? NAN : fact->own_ns);
+    print_us(times->as_ran);
+    print_us(times->by_auto);
+    snprintf(ran, sizeof ran, "%s", row->key.ran);
+    printf("  %-24s %s\n", ran, ar_choice_print(advised(g, fact->bytes), best, sizeof best));
+}
+
+static char *
+print_seconds(const struct there *there, double ns, char *text, size_t room)
+{
+    return ar_time_print(1e9 * ar_facts_seconds(there->facts, ns), text, room);
+}
+
+/* What the lines come to.  as_ran: NAN where the model does not know a line's. */
+static void
+print_sums(const struct there *there, double here, double as_ran, double by_auto)
+{
+    char text[AR_NUMBER_TEXT];
+    printf("\nof a rank, in the mean: here %s by the algorithms; there ",
+           print_seconds(there, here, text, sizeof text));
+    if (!isnan(as_ran))
+        printf("%s by what ran here, ", print_seconds(there, as_ran, text, sizeof text));
+    printf("%s by auto\n", print_seconds(there, by_auto, text, sizeof text));
+    if (isnan(as_ran))
+        printf("-: of native, and of shm across nodes, the model knows no time\n");
+}
+
+static int
+print_rules(const struct there *there)
+{
+    for (size_t i = 0; i < there->ngroups; i++) {
+        char *const rules = ar_advice_rules(&there->groups[i].advice);
+        if (!rules)
+            return AR_ERR_MEMORY;
+        printf("auto there on %d ranks: %s\n", there->groups[i].nranks, rules);
+        free(rules);
+    }
+    return AR_OK;
+}
+
+static int
+print_all(const struct there *there)
+{
+    const struct ar_facts *const facts = there->facts;
+    double here = 0, as_ran = 0, by_auto = 0;
+    int error = AR_OK;
+    printf(
+        "\non %d ranks of: %s, by its model; nobody late\n\n%9s %6s %6s %10s %10s %10s  %-24s %s\n",
+        there->nranks, *there->machine.title ? there->machine.title : "a machine without title",
+        "calls", "ranks", "size", "here us", "there us", "by auto us", "ran here", "auto there");
+    for (size_t i = 0; i < facts->n && !error; i++) {
+        const struct ar_fact *const fact = &facts->facts[i];
+        const struct group *const g = find_group(there, ranks_of(there, fact->row));
+        const double calls = (double)fact->row->counts.calls;
+        struct times times;
+        if (fact->row->key.nranks < 2 || fact->bytes < 1)
+            continue;
+        error = find_times(&times, g, fact);
+        if (error)
+            break;
+        print_line(g, fact, &times);
+        here += calls * fact->own_ns;
+        as_ran += calls * times.as_ran;
+        by_auto += calls * times.by_auto;
+    }
+    if (!error) {
+        print_sums(there, here, as_ran, by_auto);
+        error = print_rules(there);
+    }
+    return error;
+}
+
+static int
+tell_error(const struct there *there, int error)
+{
+    if (error == AR_ERR_PARAM)
+        fprintf(stderr,
+                "allreduce report: --machine: it has fewer places than the nodes of %d ranks\n",
+                there->nranks);
+    else if (error)
+        fprintf(stderr, "allreduce report: %s\n",
+                error == AR_ERR_MEMORY ? "out of memory" : "an algorithm is broken");
+    return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
+}
+
+int
+ar_report_print_machine(const struct ar_facts *facts, const char *machine, int nranks)
+{
+    struct there there = {.facts = facts, .nranks = nranks ? nranks : facts->run->ranks};
+    char reason[1024];
+    struct ar_text why;
+    ar_text_init(&why, reason, sizeof reason);
+    int error = ar_model_file_read(&there.machine, NULL, machine, &why);
+    if (error && error != AR_ERR_MEMORY) {
+        fprintf(stderr, "allreduce report: --machine: %s\n", reason);
+        return AR_EXIT_USAGE;
+    }
+    if (!error)
+        error = make_groups(&there);
+    if (!error)
+        error = print_all(&there);
+    for (size_t i = 0; i < there.ngroups; i++)
+        free(there.groups[i].node_of);
+    free(there.groups);
+    return tell_error(&there, error);
+}
