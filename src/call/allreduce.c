@@ -1,5 +1,7 @@
 #include "call/allreduce.h"
 
+#include <string.h>
+
 #include "call/stage.h"
 #include "call/verify.h"
 #include "communicator/decide.h"
@@ -270,6 +272,51 @@ check_and_run(struct ar_communicator *c, const struct ar_call *call)
 
 /* --- a call --- */
 
+static inline int
+run_known(struct ar_communicator *c, const struct ar_call *call)
+{
+    if (c->always_native)
+        return call->count == 0 ? run_unresolved(call, "nothing to reduce")
+                                : run_always_native(c, call);
+    return c->config->is_watched ? check_and_run(c, call) : decide_and_run(c, call);
+}
+
+/* What the call was, for its timeline; its bytes are returned. */
+static uint64_t
+describe(const struct ar_communicator *c, const struct ar_call *call, struct ar_trace_kind *kind)
+{
+    int size = 0;
+    const char *const reason = c->ran             ? c->ran->reason
+                               : call->count == 0 ? "nothing to reduce"
+                                                  : c->always_native;
+    memset(kind, 0, sizeof *kind);
+    snprintf(kind->ran, sizeof kind->ran, "native");
+    if (c->ran)
+        ar_decision_print(c->ran, kind->ran);
+    snprintf(kind->reason, sizeof kind->reason, "%s", reason ? reason : "not ours");
+    if (call->count == 0)
+        return 0;
+    ar_record_names(kind->type, kind->op, ar_record_type(call->type), ar_record_op(call->op));
+    PMPI_Type_size(call->type, &size);
+    return (uint64_t)call->count * (uint64_t)size;
+}
+
+static __attribute__((noinline)) int
+run_traced(struct ar_communicator *c, const struct ar_call *call)
+{
+    struct ar_trace_kind kind;
+    c->ran = NULL;
+    c->events = ar_timeline_arrive(c->timeline);
+    const int error = run_known(c, call);
+    const uint64_t left_ns = ar_clock_system_ns();
+    if (c->events && error)
+        ar_events_drop(c->events);
+    else if (c->events)
+        ar_timeline_leave(c->timeline, &kind, describe(c, call, &kind), left_ns);
+    c->events = NULL;
+    return error;
+}
+
 static int
 allreduce(const struct ar_call *call)
 {
@@ -283,10 +330,7 @@ allreduce(const struct ar_call *call)
         return is_raised ? error : refuse(call, error);
     if (!c)
         return call->native(call);
-    if (c->always_native)
-        return call->count == 0 ? run_unresolved(call, "nothing to reduce")
-                                : run_always_native(c, call);
-    return c->config->is_watched ? check_and_run(c, call) : decide_and_run(c, call);
+    return c->timeline ? run_traced(c, call) : run_known(c, call);
 }
 
 /* ALLREDUCE_TIMEOUT bounds a call with its set-up.  Not inline, so that calls without it are as

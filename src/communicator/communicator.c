@@ -28,6 +28,7 @@ destroy(struct ar_communicator *c)
 {
     ar_statistics_detach(c->recorder);
     c->recorder = NULL;
+    ar_timeline_detach(c->timeline);
     ar_decisions_destroy(c);
     ar_tuner_destroy(c->tuner);
     ar_engine_destroy(c);
@@ -173,6 +174,8 @@ create(MPI_Comm comm, int *error)
         c->verdict = "intercommunicator";
     else if (!*error)
         *error = settle(c, comm);
+    if (!*error && !c->verdict)
+        *error = ar_timeline_attach(&c->timeline, c->config, comm, start);
     if (*error) {
         destroy(c);
         return NULL;
@@ -252,6 +255,7 @@ run_messages(struct ar_communicator *c, const struct ar_decision *decision,
         .whole = decision->whole,
         .wait = c->wait,
         .waited_ticks = c->recorder ? &c->recorder->waited_ticks : NULL,
+        .events = c->events,
     };
     const struct ar_deadline_run watched = {&decision->choice, r, &run, NULL};
     ar_deadline_enter(AR_DEADLINE_RUNS, &watched);
@@ -275,6 +279,7 @@ run_memory(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *d
         .comm = comm,
         .wait = c->wait,
         .waited_ticks = c->recorder ? &c->recorder->waited_ticks : NULL,
+        .events = c->events,
     };
     const struct ar_deadline_run watched = {&decision->choice, r, NULL, &run};
     ar_deadline_enter(AR_DEADLINE_RUNS, &watched);

@@ -19,6 +19,7 @@
 #include "reduce/reduce.h"
 #include "report/report.h"
 #include "statistics/record.h"
+#include "statistics/timeline.h"
 
 #define AR_DECISION_SETS 32
 #define AR_DECISION_WAYS 4
@@ -48,6 +49,8 @@ struct ar_communicator {
     const struct ar_config *config;
     struct ar_config *own_config; /* where ranks differed: rank 0's; else NULL */
     const char *always_native;    /* reason why every call goes native, or NULL */
+    struct ar_timeline *timeline; /* NULL: calls are not traced */
+    struct ar_events *events;     /* of the call under way; NULL: they are not noted */
     const char *verdict;          /* the same, whatever the program may choose later; NULL: none */
     /* Of device memory: see devices.h.  Alike on all ranks. */
     bool has_devices;     /* has any rank a runtime? */

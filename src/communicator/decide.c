@@ -357,16 +357,24 @@ fill(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const stru
     return make_plan(c, d, r);
 }
 
+void
+ar_decision_print(const struct ar_decision *d, char ran[AR_CHOICE_TEXT])
+{
+    if (d->runner == AR_RUN_EXACT)
+        snprintf(ran, AR_CHOICE_TEXT, "exact sum");
+    else if (d->runner == AR_RUN_NATIVE)
+        snprintf(ran, AR_CHOICE_TEXT, "native");
+    else
+        ar_choice_print(&d->choice, ran, AR_CHOICE_TEXT);
+}
+
 static void
 label(struct ar_communicator *c, struct ar_decision *d)
 {
-    char requested[AR_CHOICE_TEXT] = "auto", ran[AR_CHOICE_TEXT] = "native";
+    char requested[AR_CHOICE_TEXT] = "auto", ran[AR_CHOICE_TEXT];
     if (d->clause)
         ar_choice_print(d->clause, requested, sizeof requested);
-    if (d->runner == AR_RUN_EXACT)
-        snprintf(ran, sizeof ran, "exact sum");
-    else if (d->runner != AR_RUN_NATIVE)
-        ar_choice_print(&d->choice, ran, sizeof ran);
+    ar_decision_print(d, ran);
     d->label = ar_recorder_label(c->recorder, AR_ENTRY_ALLREDUCE, NULL, requested, ran, d->reason);
 }
 
@@ -431,10 +439,18 @@ decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
     /* The time counts as set-up and not as the call's.  What fails in here, such as for lack of
      * context ids, is not an error of the program. */
     struct ar_quiet quiet;
-    const uint64_t start = c->recorder ? ar_clock_system_ns() : 0;
+    const uint64_t start = ar_clock_system_ns();
+    struct ar_events *const events = c->events; /* not of what is measured to decide */
+    c->events = NULL;
     ar_quiet_begin(&quiet, comm);
     *error = fill(c, comm, d, r);
     ar_quiet_end(&quiet);
+    c->events = events;
+    if (events)
+        ar_events_note(events, (struct ar_event){.kind = AR_EVENT_SETUP,
+                                                 .begin_ns = start,
+                                                 .end_ns = ar_clock_system_ns(),
+                                                 .peer = -1});
     if (c->recorder && !*error)
         label(c, d);
     if (c->recorder)

@@ -90,6 +90,9 @@ void ar_communicator_pick(struct ar_communicator *c, const struct ar_pick *pick)
 struct ar_record *ar_decision_record(struct ar_communicator *c, struct ar_decision *d,
                                      const struct ar_reduction *r);
 
+/* What runs, as the grammar writes it. */
+void ar_decision_print(const struct ar_decision *d, char ran[AR_CHOICE_TEXT]);
+
 /* Drops all decisions with their plans. */
 void ar_decisions_clear(struct ar_communicator *c);
 

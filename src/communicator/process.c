@@ -16,6 +16,7 @@
 #include "select/foreign.h"
 #include "statistics/deadline.h"
 #include "statistics/statistics.h"
+#include "statistics/timeline.h"
 
 static struct ar_config *config; /* from this process's environment; NULL: no memory */
 static atomic_int closed;        /* no bool: RISC-V exchanges words, and bytes only by libatomic */
@@ -29,6 +30,7 @@ finish(bool is_together)
 {
     static atomic_flag dumped = ATOMIC_FLAG_INIT;
     ar_statistics_end(is_together);
+    ar_timeline_end(is_together);
     if (config && config->tune == AR_TUNE_ONLINE && config->tune_dump && world_rank == 0 &&
         !atomic_flag_test_and_set(&dumped))
         ar_tuned_rules_write(config->tune_dump, world_size);

@@ -75,6 +75,7 @@ ar_config_destroy(struct ar_config *config)
     free(config->model_file);
     free(config->cache);
     free(config->stats_file);
+    free(config->trace.file);
     free(config->tune_dump);
     free(config->text);
     free(config);

@@ -57,6 +57,7 @@ struct ar_config {
     char *stats_file;     /* of ALLREDUCE_STATS, as it stands there; NULL: none.  Owned */
     int stats_signal;     /* of ALLREDUCE_STATS_SIGNAL; 0: none */
     struct ar_timeout_setting timeout; /* of this process alone */
+    struct ar_trace_setting trace;
     int verbose;
     int strict;      /* 1: a bad setting is an error */
     unsigned traits; /* for which traits of a call its clauses ask: bits of enum ar_trait */

@@ -1,3 +1,5 @@
+#include <config.h>
+
 #include "config/variables.h"
 
 #include <limits.h>
@@ -300,12 +302,45 @@ parse_timeout(const struct ar_setting *s)
     return ar_timeout_parse(s->field, s->value, s->why);
 }
 
+static int
+take_trace(const struct ar_setting *s)
+{
+    struct ar_trace_setting parsed, *const trace = s->field;
+    const int error = ar_trace_parse(&parsed, s->value, s->why);
+    if (error)
+        return error;
+    free(trace->file);
+    *trace = parsed;
+    return AR_OK;
+}
+
+static int
+parse_trace(const struct ar_setting *s)
+{
+    const struct ar_trace_setting *const trace = s->field;
+    const int error = take_trace(s);
+    return error ? error : ar_stats_file_check(trace->file, s->why);
+}
+
+static char *
+print_trace(const struct ar_config *config, const struct ar_variable *v)
+{
+    const struct ar_trace_setting *const trace = field_of(config, v);
+    char size[AR_SIZE_TEXT], *text;
+    if (!trace->file)
+        return strdup("");
+    const int length = asprintf(&text, "%s,calls=%d-%d,memory=%s", trace->file, trace->first,
+                                trace->last, ar_size_print(trace->memory_bytes, size, sizeof size));
+    return length < 0 ? NULL : text;
+}
+
 static const struct ar_value_kind own_signal = {.parse = parse_signal};
 static const struct ar_value_kind size = {parse_size, parse_size, print_size};
 static const struct ar_value_kind percent = {parse_percent, parse_percent, print_percent};
 static const struct ar_value_kind levels = {parse_levels, parse_levels, print_levels};
 static const struct ar_value_kind verify = {parse_verify, parse_verify, print_verify};
 static const struct ar_value_kind own_timeout = {.parse = parse_timeout};
+static const struct ar_value_kind trace = {parse_trace, take_trace, print_trace};
 
 /* --- the table --- */
 
@@ -355,6 +390,9 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
     {"ALLREDUCE_TIMEOUT", "seconds[,warn|abort]", "0",
      "when a rank tells that a call is still under way, and who is awaited; 0: never", &own_timeout,
      FIELD(timeout), .option = NULL},
+    {"ALLREDUCE_TRACE", "FILE[,calls=A-B][,memory=SIZE]", "",
+     "where to write a timeline of the calls on all ranks, for Perfetto and chrome://tracing",
+     &trace, FIELD(trace), .option = "trace", .takes = AR_OPTION_PATTERN},
     {"ALLREDUCE_TRANSPORT", "auto|mpi", "auto",
      "what carries the messages of algorithms: shared memory within a node, else MPI; "
      "or MPI everywhere",

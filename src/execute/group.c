@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "execute/quiet.h"
+
 /* Made from the group of MPI_COMM_WORLD: a group that came from a session could not outlive it. */
 MPI_Group
 ar_group_of(MPI_Comm comm, int nranks)
@@ -64,4 +66,17 @@ ar_all(MPI_Comm comm, bool says_yes)
 {
     int all = says_yes;
     return ar_reduce_all(&all, 1, MPI_INT, MPI_LAND, comm) == MPI_SUCCESS && all;
+}
+
+bool
+ar_comm_own(MPI_Comm *own, MPI_Comm comm)
+{
+    struct ar_quiet quiet;
+    ar_quiet_begin(&quiet, comm);
+    const bool is_made = PMPI_Comm_split(comm, 0, 0, own) == MPI_SUCCESS;
+    const bool is_made_by_all = ar_all(comm, is_made);
+    ar_quiet_end(&quiet);
+    if (is_made && !is_made_by_all)
+        PMPI_Comm_free(own);
+    return is_made_by_all;
 }

@@ -16,6 +16,11 @@ bool ar_group_covers(MPI_Group group, MPI_Comm comm, int nranks);
  * error of MPI's. */
 int ar_reduce_all(void *numbers, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
+/* Makes *own of the ranks of comm, in their order, for the caller to free: messages on comm itself
+ * might meet the program's.  Collective over comm.  False, alike on all ranks, where MPI has none.
+ */
+bool ar_comm_own(MPI_Comm *own, MPI_Comm comm);
+
 /* Does every rank of comm say yes?  No where MPI fails.  Collective over comm. */
 bool ar_all(MPI_Comm comm, bool says_yes);
 

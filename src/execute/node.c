@@ -37,6 +37,7 @@
 
 #include "execute/cell.h"
 #include "execute/in_place.h"
+#include "execute/node_events.h"
 #include "execute/node_plan.h"
 
 /* --- set-up --- */
@@ -274,7 +275,7 @@ base_at(const struct bases *bases, int base)
 
 /* Runs the steps from begin to before end. */
 static int
-run_steps(const struct ar_node_run *run, const struct chunk *chunk, size_t begin, size_t end)
+run_plainly(const struct ar_node_run *run, const struct chunk *chunk, size_t begin, size_t end)
 {
     const struct ar_reduction *const r = run->reduction;
     const struct ar_node_step *const steps = program_at(run->plan, chunk->program)->steps;
@@ -308,6 +309,61 @@ run_steps(const struct ar_node_run *run, const struct chunk *chunk, size_t begin
         }
     }
     return error;
+}
+
+/* --- for a timeline --- */
+
+/* Step by step. */
+static int
+run_stage_noted(const struct ar_node_run *run, const struct chunk *chunk, struct ar_event event,
+                size_t begin, size_t end)
+{
+    int error = MPI_SUCCESS;
+    event.end_ns = ar_clock_system_ns();
+    for (size_t i = begin; i < end && !error; i++) {
+        const struct ar_node_step *const step = &program_at(run->plan, chunk->program)->steps[i];
+        const bool waits =
+            step->kind == AR_ACCESS_AWAIT &&
+            ar_flag_read(flag_at(run->node, chunk->sequence, step->flag)) < chunk->sequence;
+        event.begin_ns = event.end_ns;
+        error = run_plainly(run, chunk, i, i + 1);
+        event.end_ns = ar_clock_system_ns();
+        ar_node_note_step(run, &event, step, waits);
+    }
+    return error;
+}
+
+/* The steps of whole stages.  Round j is done by stages 0 and 1 if it is the first, else by stage
+ * j + 1.  Chunks that overlap have lanes of their own, and at most as many as there are stages are
+ * under way.  A meeting has no stages, and is one round. */
+static int
+run_noted(const struct ar_node_run *run, const struct chunk *chunk, size_t begin, size_t end)
+{
+    const struct ar_node_program *const program = program_at(run->plan, chunk->program);
+    const bool overlaps = chunk->program < MEETING && run->plan->chunks > 1 &&
+                          run->plan->overlaps[chunk->program / 2];
+    int error = MPI_SUCCESS;
+    for (size_t stage = 0, from = begin; from < end && !error; stage++) {
+        const size_t to = program->nstages > 0 ? program->stage_end[stage] : end;
+        if (to <= from)
+            continue;
+        struct ar_event round = {
+            .segment = (uint32_t)(chunk->sequence - run->node->sequence - 1),
+            .round = (uint32_t)(stage > 0 ? stage - 1 : 0),
+            .lane = (unsigned char)(overlaps ? chunk->sequence % program->nstages : 0),
+            .peer = -1,
+            .begin_ns = ar_clock_system_ns()};
+        error = run_stage_noted(run, chunk, round, from, to);
+        ar_node_note_round(run, &round);
+        from = to;
+    }
+    return error;
+}
+
+static int
+run_steps(const struct ar_node_run *run, const struct chunk *chunk, size_t begin, size_t end)
+{
+    return run->events ? run_noted(run, chunk, begin, end) : run_plainly(run, chunk, begin, end);
 }
 
 /* --- a call --- */
@@ -435,6 +491,8 @@ ar_node_allreduce(const struct ar_node_run *run)
 {
     struct ar_node *const node = run->node;
     uint64_t last = node->sequence;
+    if (run->events)
+        ar_events_run(run->events);
     const int error =
         run->in_place ? run_in_place(run, &last) : run_chunks(run, AR_WAY_SLOTS, &last);
     node->sequence = last;

@@ -17,6 +17,7 @@
 #include "execute/arena.h"
 #include "execute/wait.h"
 #include "reduce/reduce.h"
+#include "report/events.h"
 
 /* The memory of one communicator. */
 struct ar_node {
@@ -76,7 +77,8 @@ struct ar_node_run {
     char *scratch; /* ar_node_plan_scratch_bytes, aligned to 64 */
     MPI_Comm comm;
     struct ar_wait wait;
-    uint64_t *waited_ticks; /* gets the time of polls in vain added; NULL: nobody asks */
+    uint64_t *waited_ticks;   /* gets the time of polls in vain added; NULL: nobody asks */
+    struct ar_events *events; /* notes what the run does; NULL: nobody asks */
 };
 
 /* Adds to each rank's marks AR_AWAITED_GIVING and _COMING where another thread's run waits for that

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "execute/p2p_events.h"
 #include "schedule/folding.h"
 #include "schedule/walk.h"
 
@@ -110,6 +111,8 @@ begin_round(const struct ar_p2p *run, struct ar_instance *x)
     char *land = landing(run, x);
     int error = MPI_SUCCESS;
     x->posted = 0;
+    if (run->events)
+        ar_p2p_note_begin(run, x);
     for (size_t i = begin; i < end && !error; i++) {
         const struct ar_step *const step = &s->steps[i];
         if (step->kind == AR_SEND)
@@ -162,6 +165,18 @@ run_local_part(const struct ar_p2p *run, const struct ar_instance *x)
     return error;
 }
 
+/* The round's messages have all completed, if it has any. */
+static int
+finish_round(const struct ar_p2p *run, struct ar_instance *x)
+{
+    const uint64_t came_ns = run->events ? ar_clock_system_ns() : 0;
+    const int error = run_local_part(run, x);
+    if (run->events)
+        ar_p2p_note_round(run, x, came_ns);
+    x->round++;
+    return error;
+}
+
 /* The instance begins this segment; false if there are not so many. */
 static bool
 begin_segment(const struct ar_p2p *run, struct ar_instance *x, size_t segment)
@@ -191,19 +206,16 @@ go_on(const struct ar_p2p *run, struct ar_instance *x, int *left)
         int error = begin_round(run, x);
         if (error || x->pending > 0)
             return error;
-        error = run_local_part(run, x);
-        x->round++;
+        error = finish_round(run, x);
         if (error)
             return error;
     }
 }
 
-/* The instance's messages have all completed. */
 static int
 end_round(const struct ar_p2p *run, struct ar_instance *x, int *left)
 {
-    int error = run_local_part(run, x);
-    x->round++;
+    const int error = finish_round(run, x);
     return error ? error : go_on(run, x, left);
 }
 
@@ -250,6 +262,8 @@ poll(const struct ar_p2p *run, int *left, int *found, struct ar_idle *idle)
     const struct ar_plan *plan = run->plan;
     int error = poll_messages(run, found, idle);
     ar_idle_look(idle, *found == 0);
+    if (run->events)
+        ar_p2p_note_poll(run, *found);
     for (int i = 0; i < *found && !error; i++) {
         struct ar_instance *x = &plan->instances[plan->completed[i] / plan->messages];
         if (--x->pending == 0)
@@ -266,6 +280,8 @@ ar_p2p_run(const struct ar_p2p *run)
     struct ar_idle idle = {run->waited_ticks, 0};
     unsigned polls = 0;
     plan->moving = plan->requested = 0;
+    if (run->events)
+        ar_events_run(run->events);
     for (int i = 0; i < plan->window && !error; i++) {
         begin_segment(run, &plan->instances[i], (size_t)i);
         error = go_on(run, &plan->instances[i], &left);

@@ -10,6 +10,7 @@
 #include "execute/wait.h"
 #include "execute/wire.h"
 #include "reduce/reduce.h"
+#include "report/events.h"
 
 /* What a run works on.  in may be out (MPI_IN_PLACE); both are buffers of
  * plan->count elements as MPI has them; scratch has ar_plan_scratch_bytes(plan)
@@ -24,8 +25,9 @@ struct ar_p2p {
     const int *member_of;       /* each rank's number in the channel; -1: its messages are MPI's */
     const struct ar_wire *wire;
     struct ar_wait wait;
-    bool whole;             /* the op needs all elements of a step in one call */
-    uint64_t *waited_ticks; /* gets the time of polls in vain added; NULL: nobody asks */
+    bool whole;               /* the op needs all elements of a step in one call */
+    uint64_t *waited_ticks;   /* gets the time of polls in vain added; NULL: nobody asks */
+    struct ar_events *events; /* notes what the run does; NULL: nobody asks */
 };
 
 /* Adds to the marks of each of the plan's ranks AR_AWAITED_GIVING and _TAKING where another

@@ -20,10 +20,11 @@ struct ar_routine {
 /* One segment in flight. */
 struct ar_instance {
     const struct ar_routine *routine;
-    size_t segment; /* number of the segment */
-    size_t round;   /* the round under way */
-    int posted;     /* requests of this round */
-    int pending;    /* of them, not complete */
+    size_t segment;    /* number of the segment */
+    size_t round;      /* the round under way */
+    int posted;        /* requests of this round */
+    int pending;       /* of them, not complete */
+    uint64_t begun_ns; /* when the round began, where events are noted */
 };
 
 struct ar_plan {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "schedule/error.h"
+#include "select/select.h"
 
 /* Reads the action that may stand behind a comma in *rest, of text; 0 where there is none. */
 static int
@@ -104,4 +105,70 @@ ar_timeout_parse(struct ar_timeout_setting *setting, const char *text, struct ar
     if (!error)
         *setting = (struct ar_timeout_setting){ms, (enum ar_timeout_action)action};
     return error;
+}
+
+/* --- traces --- */
+
+static const char trace_options[] =
+    "behind a comma calls=FIRST-LAST, from 1, or memory=SIZE from 64K to 1G";
+
+/* Takes "first-last", or one number for both. */
+static bool
+parse_calls(struct ar_trace_setting *setting, const char *text)
+{
+    const struct ar_word first = ar_word_next(&text, "-");
+    if (!ar_word_int(first, 1, INT_MAX, &setting->first))
+        return false;
+    setting->last = setting->first;
+    if (*text == '\0')
+        return true;
+    text++;
+    const struct ar_word last = ar_word_next(&text, "");
+    return ar_word_int(last, setting->first, INT_MAX, &setting->last);
+}
+
+static bool
+parse_memory(struct ar_trace_setting *setting, struct ar_word word)
+{
+    const char *end;
+    return !ar_size_parse(&setting->memory_bytes, word.at, &end) && end == word.at + word.length &&
+           setting->memory_bytes >= AR_TRACE_MEMORY_LEAST &&
+           setting->memory_bytes <= AR_TRACE_MEMORY_MOST;
+}
+
+/* Takes one "name=value". */
+static bool
+parse_trace_option(struct ar_trace_setting *setting, struct ar_word option)
+{
+    char text[64];
+    const char *rest = text;
+    if (option.length >= sizeof text)
+        return false;
+    snprintf(text, sizeof text, "%.*s", (int)option.length, option.at);
+    const struct ar_word name = ar_word_next(&rest, "=");
+    rest += *rest == '=';
+    if (ar_word_is(name, "calls"))
+        return parse_calls(setting, rest);
+    return ar_word_is(name, "memory") && parse_memory(setting, ar_word_next(&rest, ""));
+}
+
+int
+ar_trace_parse(struct ar_trace_setting *setting, const char *text, struct ar_text *why)
+{
+    const char *rest = text;
+    struct ar_trace_setting parsed = {NULL, 1, INT_MAX, AR_TRACE_MEMORY};
+    const struct ar_word file = ar_word_next(&rest, ",");
+    if (file.length == 0)
+        return ar_word_refuse(why, text, file, "the name of a file, without a comma in it");
+    while (*rest == ',') {
+        rest++;
+        const struct ar_word option = ar_word_next(&rest, ",");
+        if (!parse_trace_option(&parsed, option))
+            return ar_word_refuse(why, text, option, trace_options);
+    }
+    parsed.file = strndup(file.at, file.length);
+    if (!parsed.file)
+        return AR_ERR_MEMORY;
+    *setting = parsed;
+    return AR_OK;
 }

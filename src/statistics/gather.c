@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "execute/group.h"
-#include "execute/quiet.h"
 #include "statistics/names.h"
 
 #define TAG 0
@@ -211,18 +210,10 @@ bool
 ar_gather(struct ar_table *table, int rank, MPI_Comm comm)
 {
     MPI_Comm own; /* since the program may have receives pending on comm */
-    struct ar_quiet quiet;
-    ar_quiet_begin(&quiet, comm);
-    const bool is_made = PMPI_Comm_split(comm, 0, 0, &own) == MPI_SUCCESS;
-    int of_all[] = {is_made, ar_comm_names_are_kept()};
-    const bool have_all =
-        ar_reduce_all(of_all, 2, MPI_INT, MPI_LAND, comm) == MPI_SUCCESS && of_all[0];
-    ar_quiet_end(&quiet);
-    if (is_made && !have_all)
-        PMPI_Comm_free(&own);
-    if (!have_all)
+    if (!ar_comm_own(&own, comm))
         return false;
-    int error = of_all[1] ? MPI_SUCCESS : ar_comm_names_agree(table, rank, own);
+    int error =
+        ar_all(own, ar_comm_names_are_kept()) ? MPI_SUCCESS : ar_comm_names_agree(table, rank, own);
     if (!error)
         error = compare_arrivals(table, own);
     if (!error)

@@ -57,8 +57,9 @@ ar_recorder_label(struct ar_recorder *recorder, enum ar_entry entry, const char 
 }
 
 /* Looks names up now, since later MPI may have ended. */
-static void
-set_names(struct ar_record *record, MPI_Datatype type, MPI_Op op)
+void
+ar_record_names(char type_name[AR_NAME_TEXT], char op_name[AR_NAME_TEXT], MPI_Datatype type,
+                MPI_Op op)
 {
     char name[MPI_MAX_OBJECT_NAME] = "derived";
     int length;
@@ -66,8 +67,8 @@ set_names(struct ar_record *record, MPI_Datatype type, MPI_Op op)
     const bool predefined = op != MPI_OP_NULL && ar_op_find(&which, op) == AR_OP_PREDEFINED;
     if (type != MPI_DATATYPE_NULL)
         PMPI_Type_get_name(type, name, &length);
-    snprintf(record->type, sizeof record->type, "%.*s", (int)sizeof record->type - 1, name);
-    snprintf(record->op, sizeof record->op, "%s", predefined ? ar_op_name(which) : "user");
+    snprintf(type_name, AR_NAME_TEXT, "%.*s", AR_NAME_TEXT - 1, name);
+    snprintf(op_name, AR_NAME_TEXT, "%s", predefined ? ar_op_name(which) : "user");
 }
 
 struct ar_record *
@@ -86,7 +87,7 @@ ar_recorder_find(struct ar_recorder *recorder, const struct ar_record_key *key)
     new->key = *key;
     new->type[0] = new->op[0] = '\0';
     if (key->nranks > 0)
-        set_names(new, key->type, key->op);
+        ar_record_names(new->type, new->op, key->type, key->op);
     ar_counts_init(&new->counts);
     atomic_init(&new->next, first);
     /* Pairs with the acquire in ar_recorder_collect. */

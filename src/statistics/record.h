@@ -89,6 +89,10 @@ struct ar_record *ar_recorder_find_native(struct ar_recorder *recorder,
 MPI_Datatype ar_record_type(MPI_Datatype type);
 MPI_Op ar_record_op(MPI_Op op);
 
+/* The names of a key's type and op. */
+void ar_record_names(char type_name[AR_NAME_TEXT], char op_name[AR_NAME_TEXT], MPI_Datatype type,
+                     MPI_Op op);
+
 /* Counts a call from there, if that is known, which took ns; 0: it was not timed. */
 void ar_recorder_note_site(struct ar_recorder *recorder, const struct ar_caller *caller,
                            enum ar_entry entry, uint64_t bytes, uint64_t ns);

@@ -249,6 +249,26 @@ a_timeout_is_each_ranks_own_affair(void **state)
     ar_config_destroy(plain);
 }
 
+/* Rank 0's setting counts, since all ranks gather what they noted. */
+static void
+a_trace_is_a_file_calls_and_memory(void **state)
+{
+    (void)state;
+    set("ALLREDUCE_TRACE", "/tmp/a.json, memory=1M,calls=3-7");
+    struct ar_config *config = good_config();
+    assert_string_equal(config->trace.file, "/tmp/a.json");
+    assert_int_equal(config->trace.first, 3);
+    assert_int_equal(config->trace.last, 7);
+    assert_int_equal(config->trace.memory_bytes, 1 << 20);
+    struct ar_config *copy = ar_config_from_text(config->text);
+    assert_string_equal(copy->trace.file, config->trace.file);
+    assert_int_equal(copy->trace.first, 3);
+    assert_int_equal(copy->trace.last, 7);
+    assert_int_equal(copy->trace.memory_bytes, 1 << 20);
+    ar_config_destroy(copy);
+    ar_config_destroy(config);
+}
+
 static void
 algo_comes_before_rules_before_auto(void **state)
 {
@@ -347,6 +367,14 @@ bad_values_are_refused_by_name_and_column(void **state)
     assert_setting_refused("ALLREDUCE_VERIFY", "1/ x", "ALLREDUCE_VERIFY: column 4: 'x'; allowed:");
     assert_setting_refused("ALLREDUCE_VERIFY", "1,", "ALLREDUCE_VERIFY: column 3: ''; allowed:");
     assert_setting_refused("ALLREDUCE_VERIFY", "0/2", "ALLREDUCE_VERIFY: column 2: '/2'");
+    assert_setting_refused("ALLREDUCE_TRACE", ",calls=1", "ALLREDUCE_TRACE: column 1: ''");
+    assert_setting_refused("ALLREDUCE_TRACE", "/nowhere/x", "ALLREDUCE_TRACE: column 1: ");
+    assert_setting_refused("ALLREDUCE_TRACE", "/tmp/a,calls=0", "column 8: 'calls=0'; allowed:");
+    assert_setting_refused("ALLREDUCE_TRACE", "/tmp/a,calls=4-3", "column 8: 'calls=4-3'");
+    assert_setting_refused("ALLREDUCE_TRACE", "/tmp/a,calls=1-2,", "column 18: ''; allowed:");
+    assert_setting_refused("ALLREDUCE_TRACE", "/tmp/a,memory=63K", "column 8: 'memory=63K'");
+    assert_setting_refused("ALLREDUCE_TRACE", "/tmp/a,memory=2G", "column 8: 'memory=2G'");
+    assert_setting_refused("ALLREDUCE_TRACE", "/tmp/a,ranks=1", "column 8: 'ranks=1'");
     assert_setting_refused("ALLREDUCE_TIMEOUT", " soon",
                            "ALLREDUCE_TIMEOUT: column 2: 'soon'; allowed: 0, or seconds from 0.1");
     assert_setting_refused("ALLREDUCE_TIMEOUT", "0.09", "ALLREDUCE_TIMEOUT: column 1: '0.09'");
@@ -946,6 +974,7 @@ main(void)
         TEST(calls_are_verified_as_asked),
         TEST(a_timeout_is_seconds_and_an_action),
         TEST(a_timeout_is_each_ranks_own_affair),
+        TEST(a_trace_is_a_file_calls_and_memory),
         TEST(algo_comes_before_rules_before_auto),
         TEST(auto_and_native_may_be_named),
         TEST(an_op_that_does_not_commute_needs_rank_order),

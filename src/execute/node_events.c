@@ -1,0 +1,53 @@
+#include "execute/node_events.h"
+
+/* A flag is known by where it is in its rank's slot. */
+static uint32_t
+flag_of(const struct ar_node_run *run, const struct ar_node_step *step, int rank)
+{
+    return (uint32_t)((size_t)step->flag - (size_t)rank * run->node->piece.slot_bytes);
+}
+
+static void
+note_awaited(const struct ar_node_run *run, const struct ar_event *event,
+             const struct ar_node_step *step, bool waited)
+{
+    struct ar_event see = *event;
+    see.peer = step->rank;
+    see.step = flag_of(run, step, step->rank);
+    see.bytes = step->length;
+    see.kind = AR_EVENT_WAIT;
+    if (waited)
+        ar_events_note(run->events, see);
+    see.kind = AR_EVENT_SEE;
+    see.begin_ns = see.end_ns;
+    ar_events_note(run->events, see);
+}
+
+void
+ar_node_note_step(const struct ar_node_run *run, const struct ar_event *event,
+                  const struct ar_node_step *step, bool waited)
+{
+    struct ar_event noted = *event;
+    if (step->kind == AR_ACCESS_AWAIT) {
+        note_awaited(run, event, step, waited);
+    } else if (step->kind == AR_ACCESS_RAISE) {
+        noted.kind = AR_EVENT_RAISE;
+        noted.step = flag_of(run, step, run->node->rank);
+        noted.end_ns = noted.begin_ns; /* from then on others may see it */
+        ar_events_note(run->events, noted);
+    } else {
+        noted.kind = AR_EVENT_WORK;
+        noted.bytes = step->length * run->reduction->size;
+        ar_events_note_work(run->events, &noted);
+    }
+}
+
+void
+ar_node_note_round(const struct ar_node_run *run, const struct ar_event *stage)
+{
+    struct ar_event round = *stage;
+    round.kind = AR_EVENT_ROUND;
+    round.end_ns = ar_clock_system_ns();
+    if (round.round > 0 || !ar_events_extend_round(run->events, &round))
+        ar_events_note(run->events, round);
+}

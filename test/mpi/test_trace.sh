@@ -1,0 +1,91 @@
+#!/bin/sh
+# ALLREDUCE_TRACE: a file that a viewer can read, of all ranks on one clock, with as many rounds and messages as the
+# schedule has.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+command -v python3 >/dev/null || {
+    echo "no python3"
+    exit 77
+}
+limit=30
+file=$scratch/trace.json
+
+# check FILE WHAT...: check_trace.py finds nothing wrong with the file.
+check() {
+    python3 "${srcdir:-.}/test/mpi/check_trace.py" "$@" >"$scratch/found" 2>&1 || {
+        fail "$title: $*"
+        cat "$scratch/found"
+    }
+}
+
+# trace SETTINGS [VARIABLE=VALUE...] PROGRAM...: runs on 3 ranks; the program says nothing.
+trace() {
+    settings=$1
+    shift
+    title="ALLREDUCE_TRACE=FILE$settings $*"
+    rm -f "$file"*
+    expect_ok "$title" preload 3 ALLREDUCE_TRACE="$file$settings" "$@"
+    [ ! -s "$scratch/out" ] || {
+        fail "$title printed:"
+        cat "$scratch/out"
+    }
+}
+
+# number ALGORITHM NAME: what explain says of the longest message of the program on 3 ranks.
+number() {
+    ./allreduce explain "$1" -n 3 -e 4 -s 80000 | sed -n "s/^  $2  *\(.*[0-9]\) *\$/\1/p" | tail -n 1
+}
+
+# Of calls on two communicators one has that message.
+for algorithm in butterfly ring reduce_bcast; do
+    rounds=$(number $algorithm rounds | sed 's/ .*//')
+    messages=$(number $algorithm messages | sed 's/.* //')
+    trace ,calls=4 ALLREDUCE_ALGO=$algorithm "$programs/repeat" 5
+    check "$file" only=4 calls=6 bytes=80000 "rounds=$rounds" "messages=$messages"
+done
+
+# In segments of which several are in flight, and in chunks that overlap.
+trace '' ALLREDUCE_ALGO='ring(segment=8K,window=3)' "$programs/repeat" 4
+check "$file" calls=24 bytes=80000 "rounds=$(number ring rounds | sed 's/ .*//')"
+trace '' ALLREDUCE_ALGO='shm(segment=8K)' "$programs/repeat" 4
+check "$file" calls=24
+
+# Of native calls arrival and leaving are known.
+trace ,calls=1-2 ALLREDUCE_ALGO=native "$programs/repeat" 2
+check "$file" calls=12
+
+# What does not fit into the memory is counted.
+trace ,memory=64K ALLREDUCE_ALGO=ring "$programs/repeat" 100
+check "$file" calls=600 lost=yes
+
+# Another clock on one rank: its offset is found.
+cat >"$scratch/other_clock" <<'SCRIPT'
+#!/bin/sh
+[ "${PMI_RANK-${OMPI_COMM_WORLD_RANK-0}}" != 1 ] || exec unshare --time --monotonic 100000 --fork "$@"
+exec "$@"
+SCRIPT
+chmod +x "$scratch/other_clock"
+if unshare --time --monotonic 100000 --fork true 2>/dev/null; then
+    for algorithm in ring shm; do
+        title="another clock, $algorithm"
+        rm -f "$file"*
+        expect_ok "$title" launch 3 "$scratch/other_clock" env LD_PRELOAD="$library" \
+            ALLREDUCE_TRACE="$file" ALLREDUCE_ALGO=$algorithm "$programs/repeat" 4
+        check "$file" calls=24 error=yes
+    done
+else
+    echo "no other clock: this process may not make a time namespace"
+fi
+
+# Ranks that never met, or that left without MPI_Finalize, write a file each.
+for how in halves exit; do
+    title=$how
+    rm -f "$file"*
+    preload 2 ALLREDUCE_TRACE="$file" ALLREDUCE_ALGO=ring "$programs/statistics" $how >"$scratch/out" 2>&1
+    for rank in 0 1; do
+        check "$file.rank$rank"
+    done
+    [ ! -e "$file" ] || fail "$title: wrote a file of all"
+done
+exit $failed
