@@ -185,7 +185,8 @@ put_cells(FILE *file, const struct ar_figure *f, struct ar_caption *held)
 static int
 put_rounds(FILE *file, struct ar_figure *f)
 {
-    struct ar_caption *const held = calloc((size_t)f->nranks * f->nblocks, sizeof *held);
+    /* There may be no block: one more, since NULL is a lack of memory. */
+    struct ar_caption *const held = calloc((size_t)f->nranks * f->nblocks + 1, sizeof *held);
     if (!held)
         return AR_ERR_MEMORY;
     fputs("rounds:[\n", file);
