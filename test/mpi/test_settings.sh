@@ -52,7 +52,7 @@ expect_ok "the same, written otherwise" \
 # A library of another version on one rank: nothing is exchanged with it.
 mkdir "$scratch/other"
 cp "$library" "$scratch/other"
-LC_ALL=C sed 's/, protocol [0-9]*/, protocol 0/' "${library%/*}/engine-$AR_MPI_FAMILY.so" \
+LC_ALL=C sed 's/, protocol [0-9]/, protocol 0/' "${library%/*}/engine-$AR_MPI_FAMILY.so" \
     >"$scratch/other/engine-$AR_MPI_FAMILY.so"
 cat >"$scratch/by_version" <<'END'
 #!/bin/sh
