@@ -282,8 +282,10 @@ gather(size_t *n, const void *own, size_t size, MPI_Comm comm)
     PMPI_Comm_size(comm, &nranks);
     if (rank == 0)
         at = malloc(2 * (size_t)nranks * sizeof *at);
-    if (!ar_all(comm, rank > 0 || at))
+    if (!ar_all(comm, rank > 0 || at)) {
+        free(at);
         return NULL;
+    }
     int *const lengths = rank == 0 ? at + nranks : NULL;
     PMPI_Gather(&bytes, 1, MPI_INT, lengths, 1, MPI_INT, 0, comm);
     for (int i = 0; i < nranks && rank == 0; i++) {
