@@ -4,11 +4,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/bench.h"
 #include "cli/cli.h"
 #include "cli/html.h"
+#include "report/clock.h"
 #include "select/select.h"
 
 static const char *
@@ -177,15 +177,12 @@ put_all(struct ar_html *page, const struct ar_results *results, enum ar_place pl
 static void
 put_preface(struct ar_html *page, const struct ar_results *results, const char *command)
 {
-    char day[32];
-    struct tm when;
-    const time_t now = time(NULL);
-    strftime(day, sizeof day, "%Y-%m-%d %H:%M", localtime_r(&now, &when));
+    char day[AR_DATE_TEXT];
     ar_html_paragraph(page,
                       "%s, %d rank%s on %d cpu%s (of the first rank), %s. Every algorithm took "
                       "its turn in each of %d batches; times are those of the slowest rank.",
                       results->mpi, results->nranks, ar_plural((size_t)results->nranks),
-                      results->cpus, ar_plural((size_t)results->cpus), day,
+                      results->cpus, ar_plural((size_t)results->cpus), ar_clock_date(day, false),
                       results->bench->repetitions);
     if (results->places->text) {
         char text[AR_NODE_PLACES_TEXT];
@@ -229,11 +226,12 @@ ar_results_page(const struct ar_results *results, const char *path, const char *
     }
     ar_html_paragraph(&page,
                       "95 %%: between these times the median is with a probability of 95 %%, by "
-                      "order statistics; it takes 6 batches. Ties: rows whose interval overlaps "
+                      "order statistics; it takes %d batches. Ties: rows whose interval overlaps "
                       "with that of the fastest. Spread: half the distance of the quartiles of the "
                       "batches, as a part of the median. "
                       "Error: the largest difference from a reduction in long double, relative to "
                       "its largest element; from native: the same from what the MPI library's "
-                      "own allreduce gave.");
+                      "own allreduce gave.",
+                      AR_INTERVAL_LEAST);
     return ar_html_close(&page);
 }

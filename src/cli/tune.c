@@ -154,7 +154,7 @@ print_comparison(const struct ar_finding *f)
     char us[AR_NUMBER_TEXT], next_us[AR_NUMBER_TEXT], native_us[AR_NUMBER_TEXT];
     char interval[AR_INTERVAL_TEXT], next_interval[AR_INTERVAL_TEXT];
     const struct ar_estimate *const t = &f->time, *const n = &f->next_time;
-    const bool is_tie = ar_estimates_are_sure(t, n) && ar_estimates_tie(t, n);
+    const bool is_tie = ar_estimates_tie(t, n);
     printf("%8s %10s %16s  %-28s %10s %16s  %-28s %10s  %s%s%s\n",
            ar_size_print(f->bytes, size, sizeof size),
            ar_number_print(t->median * 1e6, us, sizeof us),

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -15,6 +14,7 @@
 #include "communicator/tuned_rules.h"
 #include "config/files.h"
 #include "reduce/named.h"
+#include "report/clock.h"
 #include "select/number.h"
 
 struct ar_finding *
@@ -113,22 +113,18 @@ write_table(FILE *to, const struct ar_findings *all, size_t type)
                 ar_choice_print(&f->choice, choice, sizeof choice),
                 ar_number_print(n->median * 1e6, next_us, sizeof next_us),
                 ar_interval_print(n->low * 1e6, n->high * 1e6, next_interval, sizeof next_interval),
-                ar_estimates_are_sure(t, n) && ar_estimates_tie(t, n) ? '=' : ' ',
-                ar_choice_print(&f->next, next, sizeof next));
+                ar_estimates_tie(t, n) ? '=' : ' ', ar_choice_print(&f->next, next, sizeof next));
     }
 }
 
 static void
 write_rules(FILE *to, const struct ar_findings *all, const char *command)
 {
-    char job[3 * AR_PROVENANCE_TEXT], when[32] = "";
-    const time_t now = time(NULL);
-    struct tm tm;
-    if (localtime_r(&now, &tm))
-        strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
+    char job[3 * AR_PROVENANCE_TEXT], when[AR_DATE_TEXT];
     ar_findings_describe(all, job, sizeof job);
     const size_t length = strlen(job);
-    snprintf(job + length, sizeof job - length, "; date=%s; version=%s", when, PACKAGE_VERSION);
+    snprintf(job + length, sizeof job - length, "; date=%s; version=%s", ar_clock_date(when, false),
+             PACKAGE_VERSION);
     ar_rules_header_write(to, "made by:", command, job);
     if (all->incomplete[0])
         fprintf(to, "# Incomplete: %s.\n", all->incomplete);

@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "config/files.h"
 #include "execute/shared.h"
+#include "report/clock.h"
 #include "report/report.h"
 
 /* Another version may know other algorithms, or predict other times. */
@@ -47,14 +47,11 @@ ar_cache_read(const char *folder, const struct ar_cache_key *key)
 static void
 write_rules(FILE *to, const struct ar_cache_key *key, const char *machine, const char *rules)
 {
-    char by[64], job[AR_MACHINE_TITLE + 128], when[32] = "";
-    const time_t now = time(NULL);
-    struct tm tm;
-    if (localtime_r(&now, &tm))
-        strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
+    char by[64], job[AR_MACHINE_TITLE + 128], when[AR_DATE_TEXT];
     snprintf(by, sizeof by, "liballreduce %s", PACKAGE_VERSION);
     snprintf(job, sizeof job, "ranks=%d; nodes=%d; ops=%s; machine=%s; date=%s", key->nranks,
-             key->nodes, key->in_order ? "in rank order" : "all", machine, when);
+             key->nodes, key->in_order ? "in rank order" : "all", machine,
+             ar_clock_date(when, false));
     ar_rules_header_write(to, "by a model of the machine, by", by, job);
     for (const char *at = rules; *at; at++)
         fputc(*at == ';' ? '\n' : *at, to);

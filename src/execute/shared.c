@@ -148,7 +148,7 @@ ar_boot_hash(void)
 {
     char text[BOOT_TEXT];
     read_boot(text);
-    return ar_hash(text);
+    return text[0] ? ar_hash(text) : 0;
 }
 
 uint64_t

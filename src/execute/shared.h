@@ -40,7 +40,7 @@ uint64_t ar_hash(const char *text);
 /* A number for this host, made from its name and boot. */
 uint64_t ar_host_hash(void);
 
-/* A number for this boot of a system, which containers have in common. */
+/* A number for this boot of a system, which containers have in common; 0: it is not told. */
 uint64_t ar_boot_hash(void);
 
 /* By the maker, once: from now on nobody else can map it. */

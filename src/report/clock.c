@@ -19,6 +19,17 @@ ar_clock_system_ns(void)
     return (uint64_t)t.tv_sec * NS_A_SECOND + (uint64_t)t.tv_nsec;
 }
 
+char *
+ar_clock_date(char text[AR_DATE_TEXT], bool has_seconds)
+{
+    const time_t now = time(NULL);
+    struct tm tm;
+    text[0] = '\0';
+    if (localtime_r(&now, &tm))
+        strftime(text, AR_DATE_TEXT, has_seconds ? "%Y-%m-%d %H:%M:%S" : "%Y-%m-%d %H:%M", &tm);
+    return text;
+}
+
 #if defined __x86_64__
 
 #define PACE_NS   1000000 /* how long the pace is measured */

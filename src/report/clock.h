@@ -20,6 +20,12 @@ extern struct ar_clock ar_clock;
 /* The system's monotonic clock. */
 uint64_t ar_clock_system_ns(void);
 
+#define AR_DATE_TEXT 32
+
+/* Date and time of day: "2026-11-23 17:32", or "2026-11-23 17:32:04" with seconds; "" where the
+ * system does not know them.  Returns text. */
+char *ar_clock_date(char text[AR_DATE_TEXT], bool has_seconds);
+
 /* To be called before the first use of ticks, not by two threads at once.  Measures the counter's
  * pace for about 1 ms. */
 void ar_clock_start(void);

@@ -1,7 +1,5 @@
 #include "statistics/clocks.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -16,14 +14,11 @@
 static uint64_t
 clock_name(void)
 {
-    char text[128 + PATH_MAX] = "";
-    FILE *const file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    const size_t n = file ? fread(text, 1, 127, file) : 0;
-    if (file)
-        fclose(file);
-    const ssize_t more = readlink("/proc/self/ns/time", text + n, PATH_MAX - 1);
-    text[n + (more > 0 ? (size_t)more : 0)] = '\0'; /* old kernels have no such namespaces */
-    return n > 0 ? ar_hash(text) : 0;
+    char space[64];
+    const uint64_t boot = ar_boot_hash();
+    const ssize_t n = readlink("/proc/self/ns/time", space, sizeof space - 1);
+    space[n > 0 ? n : 0] = '\0'; /* old kernels have no such namespaces */
+    return boot ? boot ^ ar_hash(space) : 0;
 }
 
 /* Rank 0's part: the offset of the other rank, by the quickest of some exchanges. */

@@ -8,12 +8,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "config/files.h"
 #include "config/rank.h"
 #include "execute/group.h"
+#include "report/clock.h"
 #include "report/report.h"
 #include "report/watchdog.h"
 #include "statistics/gather.h"
@@ -268,23 +268,19 @@ enum name { NAME_OF_ALL, NAME_OF_RANK };
 static void
 write_file(struct ar_table *table, enum name name, int ranks)
 {
-    char path[PATH_MAX + 32], when[32] = "";
-    struct tm tm;
-    const time_t now = time(NULL);
+    char path[PATH_MAX + 32], when[AR_DATE_TEXT];
     const struct ar_run run = {
         .version = PACKAGE_VERSION,
         .family = AR_MPI_FAMILY,
         .library = all.self.library,
         .program = program_invocation_short_name,
         .command = all.self.command,
-        .when = when,
+        .when = ar_clock_date(when, true),
         .elapsed_ns = ar_clock_system_ns() - all.begun_ns,
         .nranks = all.world_size,
         .ranks = ranks,
         .rank = name == NAME_OF_RANK && ranks == 1 ? own_rank() : -1,
     };
-    if (localtime_r(&now, &tm))
-        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
     snprintf(path, sizeof path, name == NAME_OF_ALL ? "%s" : "%s.rank%d", all.path, own_rank());
     ar_table_sort(table);
     FILE *const to = fopen(path, "w");

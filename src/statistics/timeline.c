@@ -8,12 +8,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "config/files.h"
 #include "config/rank.h"
 #include "execute/group.h"
+#include "report/clock.h"
 #include "report/report.h"
 #include "statistics/clocks.h"
 #include "statistics/names.h"
@@ -277,6 +277,7 @@ gather(size_t *n, const void *own, size_t size, MPI_Comm comm)
 {
     const int bytes = (int)(*n * size);
     int rank, nranks, sum = 0, *at = NULL;
+    bool is_done = false;
     char *of_all = NULL;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &nranks);
@@ -287,16 +288,21 @@ gather(size_t *n, const void *own, size_t size, MPI_Comm comm)
         return NULL;
     }
     int *const lengths = rank == 0 ? at + nranks : NULL;
-    PMPI_Gather(&bytes, 1, MPI_INT, lengths, 1, MPI_INT, 0, comm);
-    for (int i = 0; i < nranks && rank == 0; i++) {
+    const int error = PMPI_Gather(&bytes, 1, MPI_INT, lengths, 1, MPI_INT, 0, comm);
+    for (int i = 0; i < nranks && rank == 0 && !error; i++) {
         at[i] = sum;
         sum += lengths[i];
     }
     if (rank == 0)
         of_all = malloc((size_t)sum + 1);
-    if (ar_all(comm, rank > 0 || of_all))
-        PMPI_Gatherv(own, bytes, MPI_BYTE, of_all, lengths, at, MPI_BYTE, 0, comm);
+    if (ar_all(comm, !error && (rank > 0 || of_all)))
+        is_done = PMPI_Gatherv(own, bytes, MPI_BYTE, of_all, lengths, at, MPI_BYTE, 0, comm) ==
+                  MPI_SUCCESS;
     free(at);
+    if (!is_done) {
+        free(of_all);
+        return NULL;
+    }
     *n = (size_t)sum / size;
     return of_all;
 }
@@ -334,19 +340,15 @@ set_clocks(struct parts *sum, const struct ar_clock_offset *end)
 static void
 write_file(const struct parts *parts, const char *path)
 {
-    char when[32] = "";
-    struct tm tm;
-    const time_t now = time(NULL);
+    char when[AR_DATE_TEXT];
     const struct ar_run run = {.version = PACKAGE_VERSION,
                                .family = AR_MPI_FAMILY,
                                .program = program_invocation_short_name,
-                               .when = when,
+                               .when = ar_clock_date(when, true),
                                .nranks = all.world_size,
                                .ranks = (int)parts->nranks};
     const struct ar_trace trace = {parts->ranks, parts->nranks, parts->logs, parts->kinds,
                                    parts->events};
-    if (localtime_r(&now, &tm))
-        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
     FILE *const to = fopen(path, "w");
     bool is_written = to && ar_trace_write(to, &trace, &run) && !ferror(to);
     is_written = (!to || fclose(to) == 0) && is_written;

@@ -32,7 +32,7 @@ struct ar_estimate ar_estimate_make(double *values, size_t n);
 /* Do both have an interval? */
 bool ar_estimates_are_sure(const struct ar_estimate *a, const struct ar_estimate *b);
 
-/* Do the intervals of both, which have one, overlap?  Then it is a tie. */
+/* Do both have an interval, and do these overlap?  Then it is a tie. */
 bool ar_estimates_tie(const struct ar_estimate *a, const struct ar_estimate *b);
 
 #endif

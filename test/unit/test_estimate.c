@@ -95,6 +95,7 @@ an_estimate_is_of_the_sorted_values(void **state)
 static void
 a_tie_is_where_intervals_touch(void **state)
 {
+    const struct ar_estimate none = {1, NAN, NAN, 0};
     const struct ar_estimate a = {.low = 1, .high = 2}, b = {.low = 2, .high = 3};
     const struct ar_estimate c = {.low = 2.5, .high = 9}, inside = {.low = 3, .high = 4};
     (void)state;
@@ -104,6 +105,8 @@ a_tie_is_where_intervals_touch(void **state)
     assert_true(ar_estimates_tie(&inside, &c));
     assert_false(ar_estimates_tie(&a, &c));
     assert_false(ar_estimates_tie(&c, &a));
+    assert_false(ar_estimates_tie(&a, &none));
+    assert_false(ar_estimates_tie(&none, &none));
 }
 
 int
