@@ -159,7 +159,11 @@ ar_html_table_begin(struct ar_html *page, const char *titles)
     fputs("<div class=\"wide\"><table>\n<thead><tr>", page->file);
     for (const char *at = titles; *at;) {
         const size_t length = strcspn(at, "|"), mark = *at == '>' || *at == '~';
-        fprintf(page->file, "<th class=\"%s\">", class_of(at));
+        const char *const class = class_of(at);
+        fputs("<th", page->file);
+        if (*class)
+            fprintf(page->file, " class=\"%s\"", class);
+        fputs(">", page->file);
         ar_html_escape(page->file, at + mark, length - mark);
         fputs("</th>", page->file);
         at += length + (at[length] == '|');

@@ -73,6 +73,13 @@ find_group(const struct there *there, int nranks)
     return i < there->ngroups ? &there->groups[i] : NULL;
 }
 
+/* Is there anything to predict? */
+static bool
+counts(const struct ar_fact *fact)
+{
+    return fact->row->key.nranks > 1 && fact->bytes >= 1;
+}
+
 static int
 make_groups(struct there *there)
 {
@@ -81,8 +88,9 @@ make_groups(struct there *there)
     if (!there->groups)
         return AR_ERR_MEMORY;
     for (size_t i = 0; i < there->facts->n && !error; i++) {
-        const int nranks = ranks_of(there, there->facts->facts[i].row);
-        if (!find_group(there, nranks))
+        const struct ar_fact *const fact = &there->facts->facts[i];
+        const int nranks = ranks_of(there, fact->row);
+        if (counts(fact) && !find_group(there, nranks))
             error = add_group(there, nranks);
     }
     return error;
@@ -162,14 +170,14 @@ static void
 print_line(const struct group *g, const struct ar_fact *fact, const struct times *times)
 {
     const struct ar_row *const row = fact->row;
-    char size[AR_SIZE_TEXT], ran[AR_CHOICE_TEXT], best[AR_CHOICE_TEXT];
+    char size[AR_SIZE_TEXT], best[AR_CHOICE_TEXT];
     printf("%9.0f %6d %6s", (double)row->counts.calls / (row->ranks ? row->ranks : 1), g->nranks,
            ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size));
     print_us(fact->cause == AR_CAUSE_UNTIMED ? NAN : fact->own_ns);
     print_us(times->as_ran);
     print_us(times->by_auto);
-    snprintf(ran, sizeof ran, "%s", row->key.ran);
-    printf("  %-24s %s\n", ran, ar_choice_print(advised(g, fact->bytes), best, sizeof best));
+    printf("  %-24s %s\n", row->key.ran,
+           ar_choice_print(advised(g, fact->bytes), best, sizeof best));
 }
 
 static char *
@@ -189,7 +197,7 @@ print_sums(const struct there *there, double here, double as_ran, double by_auto
         printf("%s by what ran here, ", print_seconds(there, as_ran, text, sizeof text));
     printf("%s by auto\n", print_seconds(there, by_auto, text, sizeof text));
     if (isnan(as_ran))
-        printf("-: of native, and of shm across nodes, the model knows no time\n");
+        printf("-: of native, exact sums, and shm across nodes, the model knows no time\n");
 }
 
 static int
@@ -220,7 +228,7 @@ print_all(const struct there *there)
         const struct group *const g = find_group(there, ranks_of(there, fact->row));
         const double calls = (double)fact->row->counts.calls;
         struct times times;
-        if (fact->row->key.nranks < 2 || fact->bytes < 1)
+        if (!counts(fact))
             continue;
         error = find_times(&times, g, fact);
         if (error)
@@ -257,6 +265,10 @@ ar_report_print_machine(const struct ar_facts *facts, const char *machine, int n
     char reason[1024];
     struct ar_text why;
     ar_text_init(&why, reason, sizeof reason);
+    if (facts->run->ranks < 1) {
+        fprintf(stderr, "allreduce report: --machine: %s is of no rank\n", facts->run->path);
+        return AR_EXIT_FAILED;
+    }
     int error = ar_model_file_read(&there.machine, NULL, machine, &why);
     if (error && error != AR_ERR_MEMORY) {
         fprintf(stderr, "allreduce report: --machine: %s\n", reason);

@@ -164,6 +164,8 @@ expect_sum 'what ran' "$here/far.jsonl" "$(awk "BEGIN { print $(us ring 1M) * 10
 expect '^auto there on 64 ranks: butterfly:0-' elsewhere "$here/a.jsonl"
 expect '^on 4 ranks of: fat tree' allreduce report --machine fat-tree "$here/a.jsonl"
 refuse "'nowhere' is not a file here" 2 allreduce report --machine nowhere "$here/a.jsonl"
+sed 's/"ranks": 4}/"ranks": 0}/' "$here/a.jsonl" >"$here/none.jsonl"
+refuse 'none.jsonl is of no rank' 1 allreduce report --machine fat-tree "$here/none.jsonl"
 refuse '\-\-machine is for one file' 2 allreduce report --machine fat-tree "$here/a.jsonl" "$here/a.jsonl"
 refuse '\-\-ranks is for --machine' 2 allreduce report --ranks 8 "$here/a.jsonl"
 refuse "ranks wants a whole number from 2 to 65536, not '1'" 2 allreduce report --machine fat-tree --ranks 1 "$here/a.jsonl"

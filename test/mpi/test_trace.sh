@@ -48,8 +48,8 @@ done
 # In segments of which several are in flight, and in chunks that overlap.
 trace '' ALLREDUCE_ALGO='ring(segment=8K,window=3)' "$programs/repeat" 4
 check "$file" calls=24 bytes=80000 "rounds=$(number ring rounds | sed 's/ .*//')"
-trace '' ALLREDUCE_ALGO='shm(segment=8K)' "$programs/repeat" 4
-check "$file" calls=24
+trace '' ALLREDUCE_ALGO='shm(segment=8K,whole=1)' "$programs/repeat" 4
+check "$file" calls=24 bytes=80000 "rounds=$(number 'shm(whole=1)' rounds | sed 's/ .*//')"
 
 # Of native calls arrival and leaving are known.
 trace ,calls=1-2 ALLREDUCE_ALGO=native "$programs/repeat" 2
