@@ -111,6 +111,7 @@ run_place(struct run *run, size_t count, enum ar_place place)
                                      .limit = limit,
                                      .deadline_ns = (uint64_t)(end * 1e9),
                                      .rotate_bytes = bench->rotate_bytes,
+                                     .settles = true,
                                      .fresh = bench->fresh};
     const size_t first = run->results->n;
     char size[AR_SIZE_TEXT];

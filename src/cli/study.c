@@ -305,5 +305,6 @@ ar_study_compare(struct ar_finding *found, const struct ar_study_size *size)
             winner = i;
     tell(found, size, e->incumbent,
          winner < e->n ? winner : ar_elimination_fastest(e, e->incumbent));
-    found->is_beaten = winner < e->n;
+    found->is_beaten = winner < e->n && ar_estimates_are_sure(&found->time, &found->next_time) &&
+                       !ar_estimates_tie(&found->time, &found->next_time);
 }

@@ -77,7 +77,7 @@ struct ar_finding {
     struct ar_estimate native;
     struct ar_choice next; /* the fastest of the others */
     struct ar_estimate next_time;
-    bool is_beaten; /* by next, and by more than the noise */
+    bool is_beaten; /* by next, by more than the noise, and their intervals are apart */
 };
 
 /* Was there a visit to the size? */

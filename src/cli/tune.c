@@ -4,6 +4,7 @@
 #include "cli/tune.h"
 
 #include <errno.h>
+#include <math.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,7 +155,6 @@ print_comparison(const struct ar_finding *f)
     char us[AR_NUMBER_TEXT], next_us[AR_NUMBER_TEXT], native_us[AR_NUMBER_TEXT];
     char interval[AR_INTERVAL_TEXT], next_interval[AR_INTERVAL_TEXT];
     const struct ar_estimate *const t = &f->time, *const n = &f->next_time;
-    const bool is_tie = ar_estimates_tie(t, n);
     printf("%8s %10s %16s  %-28s %10s %16s  %-28s %10s  %s%s%s\n",
            ar_size_print(f->bytes, size, sizeof size),
            ar_number_print(t->median * 1e6, us, sizeof us),
@@ -165,19 +165,20 @@ print_comparison(const struct ar_finding *f)
            ar_choice_print(&f->next, next, sizeof next),
            ar_number_print(f->native.median * 1e6, native_us, sizeof native_us),
            f->is_beaten ? ar_color_begin(stdout, AR_COLOR_WARNING) : "",
-           f->is_beaten ? "SLOWER"
-           : is_tie     ? "tie"
-                        : "ok",
+           f->is_beaten             ? "SLOWER"
+           : isnan(t->low)          ? "too few passes"
+           : ar_estimates_tie(t, n) ? "tie"
+                                    : "ok",
            f->is_beaten ? ar_color_end(stdout) : "");
 }
 
 /* Prints how the rules do at each size.  AR_EXIT_FAILED on all ranks where something else is
- * faster, or where there was no time for a size. */
+ * faster, or where there was no time for a size, or for enough passes. */
 static int
 judge(const struct progress *progress, const struct ar_study *study)
 {
     unsigned long beaten = 0;
-    size_t unknown = 0;
+    size_t unknown = 0, unsure = 0;
     struct wide wide = {0};
     if (progress->rank == 0) {
         printf("%8s %10s %16s  %-28s %10s %16s  %-28s %10s\n", "size", "rules us", "95 %", "ran",
@@ -192,12 +193,13 @@ judge(const struct progress *progress, const struct ar_study *study)
             print_comparison(&found);
             note_spread(&wide, &found);
             beaten += found.is_beaten;
+            unsure += isnan(found.time.low);
         }
         warn_of(&wide);
         printf("at %lu of %zu sizes %s faster by more than the noise\n", beaten,
                study->nsizes - unknown, beaten ? "something else is" : "is anything else");
     }
-    beaten += unknown;
+    beaten += unknown + unsure;
     MPI_Bcast(&beaten, 1, MPI_UNSIGNED_LONG, 0, MPI_COMM_WORLD);
     return beaten ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }
