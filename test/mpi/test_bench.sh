@@ -135,7 +135,7 @@ endless="./allreduce bench --algo=ring --sizes=8,16 --time=60 --repetitions=1000
 for signal in INT TERM; do
     # shellcheck disable=SC2086 # words
     interrupt $signal "$scratch/err" 'batch [0-9]' $endless --csv --output="$scratch/bench.csv"
-    [ "$status" = 130 ] || fail "SIG$signal: exit status $status"
+    expect_interrupted "SIG$signal"
     [ "$(grep -c '^2,8,.*,right,.*,[0-9]*,[0-9]*,,,,[^,]*,[^,]*,[^,]*,[a-z]*$' "$scratch/bench.csv")" -eq 3 ] ||
         fail "SIG$signal: other than three rows: $(cat "$scratch/bench.csv")"
     grep -q 'bench: it was interrupted in table 1 of 2, which has [0-9]* of 1000000 batches' "$scratch/err" ||

@@ -74,7 +74,7 @@ grep -q '^# Incomplete: the budget was over after [1-9][0-9]* of 34 visits' "$sc
 # visits that are in the state.  It tells where it is after 5 s, which one type need not take.
 types=float,double,int,long
 interrupt TERM "$scratch/err" '[0-9] of [0-9]* visits, 8 of' ./allreduce tune --budget=120s --sizes=8 --type=$types -o "$rules"
-[ "$status" = 130 ] || fail "interrupted: exit status $status"
+expect_interrupted "interrupted"
 grep -q "interrupted after [0-9]* of 68 visits; the rules are .*; the same command goes on from $rules.state" "$scratch/err" ||
     fail "interrupted: does not say so: $(cat "$scratch/err")"
 grep -q '^# Incomplete: interrupted after [0-9]* of 68 visits' "$rules" || fail "interrupted: $(cat "$rules")"
