@@ -14,6 +14,13 @@
 #include "statistics/deadline.h"
 #include "statistics/statistics.h"
 
+static inline enum ar_place
+place_of(const struct ar_call *call)
+{
+    const void *in_place = MPI_IN_PLACE;
+    return call->in == in_place ? AR_IN_PLACE : AR_OUT_OF_PLACE;
+}
+
 /* --- what is left to MPI --- */
 
 /* The MPI library judges arguments that it may refuse: the error's class, its message and its
@@ -79,7 +86,7 @@ run_always_native(struct ar_communicator *c, const struct ar_call *call)
         return error;
     struct ar_record *record =
         ar_recorder_find_native(c->recorder, c->native_label, c->nranks, call->type, call->op,
-                                (uint64_t)call->count, &bytes);
+                                place_of(call), (uint64_t)call->count, &bytes);
     if (record)
         ar_record_end(c->recorder, record, &call->caller, bytes);
     return MPI_SUCCESS;
@@ -108,12 +115,11 @@ static int
 run_decision(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
              const struct ar_call *call)
 {
-    const void *in_place = MPI_IN_PLACE;
     c->ran = d;
     if (d->runner == AR_RUN_NATIVE)
         return call->native(call);
-    const int error = ar_communicator_run(c, call->comm, d, r,
-                                          call->in == in_place ? call->out : call->in, call->out);
+    const int error = ar_communicator_run(
+        c, call->comm, d, r, place_of(call) == AR_IN_PLACE ? call->out : call->in, call->out);
     return error ? refuse(call, error) : MPI_SUCCESS;
 }
 
@@ -121,7 +127,7 @@ static inline int
 run(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
     const struct ar_call *call)
 {
-    struct ar_record *record = c->recorder ? ar_decision_record(c, d, r) : NULL;
+    struct ar_record *record = c->recorder ? ar_decision_record(c, d, r, place_of(call)) : NULL;
     if (!record)
         return run_decision(c, d, r, call);
     ar_record_begin(c->recorder, record);
@@ -190,8 +196,6 @@ static int
 ask_and_run(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
             const struct ar_call *call)
 {
-    const void *in_place = MPI_IN_PLACE;
-    const enum ar_place place = call->in == in_place ? AR_IN_PLACE : AR_OUT_OF_PLACE;
     struct ar_places places = {NULL, NULL};
     bool for_devices = false;
     int error = MPI_SUCCESS;
@@ -203,8 +207,8 @@ ask_and_run(struct ar_communicator *c, struct ar_decision *d, const struct ar_re
     if (error)
         return refuse(call, error);
     if (!d || d->key.for_devices != for_devices)
-        d = ar_communicator_decide(c, call->comm, r, (size_t)call->count, place, for_devices,
-                                   &error);
+        d = ar_communicator_decide(c, call->comm, r, (size_t)call->count, place_of(call),
+                                   for_devices, &error);
     return d ? execute_at(c, d, r, call, places) : refuse(call, error);
 }
 
@@ -239,8 +243,7 @@ resolve_and_run(struct ar_communicator *c, const struct ar_call *call)
 static inline bool
 passes(const struct ar_call *call)
 {
-    const void *in_place = MPI_IN_PLACE;
-    return ar_device_passes(call->in == in_place ? call->out : call->in, call->out);
+    return ar_device_passes(place_of(call) == AR_IN_PLACE ? call->out : call->in, call->out);
 }
 
 static inline int

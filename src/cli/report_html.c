@@ -125,13 +125,13 @@ add_facts(struct ar_html *page, const struct ar_facts *facts)
         const struct ar_row *const row = f->row;
         const bool timed = f->cause != AR_CAUSE_UNTIMED;
         const double late = row->counts.ns ? f->late_ns / (double)row->counts.ns : 0;
-        char why[128];
+        char why[128], reason[AR_WHY_TEXT];
         ar_html_cell_bar(page, f->share, "%.1f %%", 100 * f->share);
         ar_html_cell(page, "%.0f", (double)row->counts.calls / (row->ranks ? row->ranks : 1));
         add_communicator(page, &row->key);
         add_size(page, row);
         add_operation(page, &row->key);
-        ar_html_cell_noted(page, row->key.ran, row->key.reason);
+        ar_html_cell_noted(page, row->key.ran, ar_row_why(row, reason));
         add_time(page, (double)ar_row_quantile(row, 0.5), timed);
         add_time(page, f->own_ns, timed);
         ar_html_cell_bar(page, late, timed ? "%.0f %%" : "-", 100 * late);

@@ -44,6 +44,15 @@ is_known(const json_t *object, const char *name)
     return json_is_integer(json_object_get(object, name));
 }
 
+/* Older files do not tell. */
+static enum ar_place
+place_of(const json_t *in_place)
+{
+    return !json_is_boolean(in_place) ? AR_PLACE_UNKNOWN
+           : json_is_true(in_place)   ? AR_IN_PLACE
+                                      : AR_OUT_OF_PLACE;
+}
+
 static bool
 take_key(struct ar_row_key *key, const json_t *line)
 {
@@ -62,6 +71,7 @@ take_key(struct ar_row_key *key, const json_t *line)
     take_text(key->requested, sizeof key->requested, line, "requested");
     take_text(key->ran, sizeof key->ran, line, "ran");
     take_text(key->reason, sizeof key->reason, line, "reason");
+    key->place = place_of(json_object_get(line, "in_place"));
     return true;
 }
 

@@ -52,9 +52,9 @@ print_fact(const struct ar_fact *f, const struct widths *w)
 {
     const struct ar_row *row = f->row;
     const bool timed = f->cause != AR_CAUSE_UNTIMED;
-    char size[AR_SIZE_TEXT], ran[AR_CHOICE_TEXT + AR_REASON_TEXT + 4], why[128];
+    char size[AR_SIZE_TEXT], ran[AR_CHOICE_TEXT + AR_WHY_TEXT + 4], why[128];
     char comm[AR_COMM_COLUMN];
-    snprintf(ran, sizeof ran, "%s (%s)", row->key.ran, row->key.reason);
+    snprintf(ran, sizeof ran, "%s (%s)", row->key.ran, ar_row_why(row, why));
     printf("%5.1f %% %9.0f %5d %-*s%6s  %-*s %-*s  %-*s", 100 * f->share,
            (double)row->counts.calls / (row->ranks ? row->ranks : 1), row->key.nranks, w->comm,
            *row->key.comm || w->comm == 0 ? ar_name_fit(comm, sizeof comm, row->key.comm) : "-",
@@ -96,13 +96,14 @@ void
 ar_report_print(const struct ar_facts *facts)
 {
     struct widths w = {strlen("type"), strlen("op"), strlen("ran (why)"), 0};
-    char comm[AR_COMM_COLUMN], text[AR_VERDICT_TEXT];
+    char comm[AR_COMM_COLUMN], text[AR_VERDICT_TEXT], why[AR_WHY_TEXT];
     for (size_t i = 0; i < facts->n; i++) {
         const struct ar_row_key *key = &facts->facts[i].row->key;
         widen(&w.comm, strlen(ar_name_fit(comm, sizeof comm, key->comm)));
         widen(&w.type, strlen(key->type));
         widen(&w.op, strlen(key->op));
-        widen(&w.ran, strlen(key->ran) + strlen(key->reason) + strlen(" ()"));
+        widen(&w.ran,
+              strlen(key->ran) + strlen(ar_row_why(facts->facts[i].row, why)) + strlen(" ()"));
     }
     print_run(facts->run);
     printf("\n%s\n", ar_facts_verdict(facts, text, sizeof text));

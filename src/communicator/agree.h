@@ -7,7 +7,7 @@
 #include "communicator/communicator.h"
 
 /* The number changes whenever ranks exchange something else than before, in set-up or in calls. */
-#define AR_PROTOCOL "11"
+#define AR_PROTOCOL "12"
 
 /* Agrees on the configuration: c->config and, where ranks differ, c->own_config (rank 0's); and on
  * whether any rank has a runtime for accelerators (devices.h).

@@ -379,7 +379,8 @@ label(struct ar_communicator *c, struct ar_decision *d)
 }
 
 struct ar_record *
-ar_decision_record(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)
+ar_decision_record(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
+                   enum ar_place place)
 {
     const struct ar_record_key key = {
         .label = d->label,
@@ -387,8 +388,10 @@ ar_decision_record(struct ar_communicator *c, struct ar_decision *d, const struc
         .op = r->named ? r->op : ar_record_op(r->op),
         .bin = ar_size_bin(d->key.count * d->key.size),
         .nranks = c->nranks,
+        .place = place,
     };
-    if (!d->record || d->record->key.type != key.type || d->record->key.op != key.op)
+    if (!d->record || d->record->key.type != key.type || d->record->key.op != key.op ||
+        d->record->key.place != place)
         d->record = ar_recorder_find(c->recorder, &key);
     return d->record;
 }

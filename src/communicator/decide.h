@@ -85,10 +85,10 @@ struct ar_decision *ar_communicator_decide_on(struct ar_communicator *c, MPI_Com
  * lives as long as it is in force. */
 void ar_communicator_pick(struct ar_communicator *c, const struct ar_pick *pick);
 
-/* The record of a decision's calls with this type and op, on a communicator that has a recorder;
- * NULL without memory. */
+/* The record of a decision's calls with this type and op, at this place on this rank, on a
+ * communicator that has a recorder; NULL without memory. */
 struct ar_record *ar_decision_record(struct ar_communicator *c, struct ar_decision *d,
-                                     const struct ar_reduction *r);
+                                     const struct ar_reduction *r, enum ar_place place);
 
 /* What runs, as the grammar writes it. */
 void ar_decision_print(const struct ar_decision *d, char ran[AR_CHOICE_TEXT]);

@@ -46,7 +46,7 @@ allreduce(const struct sum *s, const struct ar_reduction *r, void *buffer, size_
         ar_communicator_decide_on(c, s->comm, r, count, AR_IN_PLACE, NULL, &error);
     if (!d)
         return error;
-    struct ar_record *const record = c->recorder ? ar_decision_record(c, d, r) : NULL;
+    struct ar_record *const record = c->recorder ? ar_decision_record(c, d, r, AR_IN_PLACE) : NULL;
     if (record)
         ar_record_pass(record, count * r->size);
     if (d->runner != AR_RUN_NATIVE)

@@ -146,6 +146,14 @@ ar_row_is_native(const struct ar_row *row)
     return strcmp(row->key.ran, "native") == 0;
 }
 
+char *
+ar_row_why(const struct ar_row *row, char text[AR_WHY_TEXT])
+{
+    snprintf(text, AR_WHY_TEXT, "%s%s", row->key.reason,
+             row->key.place == AR_IN_PLACE ? ", in place" : "");
+    return text;
+}
+
 uint64_t
 ar_row_quantile(const struct ar_row *row, double fraction)
 {

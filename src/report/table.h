@@ -31,6 +31,7 @@ struct ar_row_key {
     char requested[AR_CHOICE_TEXT];
     char ran[AR_CHOICE_TEXT]; /* "native", or as the grammar writes it */
     char reason[AR_REASON_TEXT];
+    enum ar_place place; /* of the buffers, on the ranks whose calls these are */
 };
 
 /* Numbers of a row, all uint64_t, so that a thread can copy them one by one while they change. */
@@ -106,6 +107,10 @@ uint64_t ar_size_bin_last(unsigned bin);
 
 /* Did the MPI library's own allreduce run?  Its waits are not known. */
 bool ar_row_is_native(const struct ar_row *row);
+
+/* The reason, and whether the calls were in place; returns text. */
+#define AR_WHY_TEXT (AR_REASON_TEXT + 10)
+char *ar_row_why(const struct ar_row *row, char text[AR_WHY_TEXT]);
 
 /* The quantile of the times of calls, to 1/16; 0 if no call was timed. */
 uint64_t ar_row_quantile(const struct ar_row *row, double fraction);

@@ -71,7 +71,10 @@ print_row(FILE *to, const struct ar_row *row)
                 (unsigned long long)c->times.count[i]);
         comma = ", ";
     }
-    fputs("]}\n", to);
+    fprintf(to, "], \"in_place\": %s}\n",
+            key->place == AR_PLACE_UNKNOWN ? "null"
+            : key->place == AR_IN_PLACE    ? "true"
+                                           : "false");
 }
 
 static void

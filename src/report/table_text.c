@@ -48,6 +48,7 @@ print_row(FILE *to, const struct ar_row *row, const struct widths *w)
     const struct ar_counts *c = &row->counts;
     const bool timed = c->least_ns != UINT64_MAX;
     char size[AR_SIZE_TEXT], nranks[16] = "-", comm[AR_COMM_COLUMN], time[AR_NUMBER_TEXT];
+    char why[AR_WHY_TEXT];
     if (row->key.nranks > 0)
         snprintf(nranks, sizeof nranks, "%d", row->key.nranks);
     fprintf(to, "%10llu", (unsigned long long)c->calls);
@@ -62,7 +63,7 @@ print_row(FILE *to, const struct ar_row *row, const struct widths *w)
             ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size), w->type,
             or_dash(row->key.type), w->op, or_dash(row->key.op), w->ran, row->key.ran, w->requested,
             or_dash(row->key.requested), w->comm,
-            or_dash(ar_name_fit(comm, sizeof comm, row->key.comm)), row->key.reason,
+            or_dash(ar_name_fit(comm, sizeof comm, row->key.comm)), ar_row_why(row, why),
             row->key.entry == AR_ENTRY_ALLREDUCE ? "" : ": ",
             row->key.entry == AR_ENTRY_ALLREDUCE ? "" : ar_entry_names[row->key.entry]);
     if (row->running_ns > 0)

@@ -42,7 +42,7 @@ enum ar_type_class {
     AR_TYPE_CLASSES
 };
 
-enum ar_place { AR_OUT_OF_PLACE, AR_IN_PLACE };
+enum ar_place { AR_OUT_OF_PLACE, AR_IN_PLACE, AR_PLACE_UNKNOWN /* in statistics alone */ };
 
 /* Which traits a clause asks for, as bits. */
 enum ar_trait {

@@ -77,7 +77,7 @@ ar_recorder_find(struct ar_recorder *recorder, const struct ar_record_key *key)
     struct ar_record *const first = atomic_load_explicit(&recorder->first, memory_order_relaxed);
     for (struct ar_record *r = first; r; r = atomic_load_explicit(&r->next, memory_order_relaxed))
         if (r->key.label == key->label && r->key.type == key->type && r->key.op == key->op &&
-            r->key.bin == key->bin && r->key.nranks == key->nranks)
+            r->key.bin == key->bin && r->key.nranks == key->nranks && r->key.place == key->place)
             return r;
     struct ar_record *const new = key->label ? malloc(sizeof *new) : NULL;
     if (!new) {
@@ -97,7 +97,8 @@ ar_recorder_find(struct ar_recorder *recorder, const struct ar_record_key *key)
 
 struct ar_record *
 ar_recorder_find_native(struct ar_recorder *recorder, const struct ar_call_label *label, int nranks,
-                        MPI_Datatype type, MPI_Op op, uint64_t count, uint64_t *bytes)
+                        MPI_Datatype type, MPI_Op op, enum ar_place place, uint64_t count,
+                        uint64_t *bytes)
 {
     int size = 0;
     if (nranks > 0)
@@ -109,6 +110,7 @@ ar_recorder_find_native(struct ar_recorder *recorder, const struct ar_call_label
         .op = nranks > 0 ? ar_record_op(op) : MPI_OP_NULL,
         .bin = ar_size_bin(*bytes),
         .nranks = nranks,
+        .place = place,
     };
     return ar_recorder_find(recorder, &key);
 }
@@ -156,6 +158,7 @@ fill_row(struct ar_row *row, const struct ar_record *record, const char *name)
     row->key.entry = label->entry;
     row->key.nranks = record->key.nranks;
     row->key.bin = record->key.bin;
+    row->key.place = record->key.place;
     snprintf(row->key.comm, sizeof row->key.comm, "%s", label->comm ? label->comm : name);
     snprintf(row->key.type, sizeof row->key.type, "%s", record->type);
     snprintf(row->key.op, sizeof row->key.op, "%s", record->op);

@@ -29,6 +29,7 @@ struct ar_record_key {
     MPI_Op op;         /* MPI_OP_NULL: a user's */
     unsigned bin;
     int nranks; /* of the communicator; 0: nothing of this was looked at */
+    enum ar_place place;
 };
 
 struct ar_record {
@@ -82,8 +83,8 @@ struct ar_record *ar_recorder_find(struct ar_recorder *recorder, const struct ar
  * nranks is 0 nothing is known of that, and type, op and count are ignored. */
 struct ar_record *ar_recorder_find_native(struct ar_recorder *recorder,
                                           const struct ar_call_label *label, int nranks,
-                                          MPI_Datatype type, MPI_Op op, uint64_t count,
-                                          uint64_t *bytes);
+                                          MPI_Datatype type, MPI_Op op, enum ar_place place,
+                                          uint64_t count, uint64_t *bytes);
 
 /* A key's type and op from any valid ones. */
 MPI_Datatype ar_record_type(MPI_Datatype type);

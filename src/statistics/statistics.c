@@ -180,8 +180,8 @@ ar_statistics_count(enum ar_entry entry, const char *reason, MPI_Comm comm, MPI_
     pthread_mutex_lock(&lock);
     const struct ar_call_label *const label =
         ar_recorder_label(all.stateless, entry, ar_comm_name_keep(name), "", "native", reason);
-    struct ar_record *const record =
-        ar_recorder_find_native(all.stateless, label, nranks, type, op, count, &bytes);
+    struct ar_record *const record = ar_recorder_find_native(all.stateless, label, nranks, type, op,
+                                                             AR_PLACE_UNKNOWN, count, &bytes);
     if (record) {
         ar_record_pass(record, bytes);
         ar_recorder_note_site(all.stateless, caller, entry, bytes, 0);

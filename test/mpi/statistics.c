@@ -10,6 +10,7 @@
  *   hang     5 calls; the world gets a name; rank 0, which tells its process, waits in one more for
  *            the others
  *   derived  calls with types and ops that are not predefined
+ *   places   in turn 3 calls in place and 4 that are not, alike otherwise
  *   named    calls on copies of the world: 1 on "first", 2 on one that gets its name afterwards and
  *            is freed, 3 on one that gets its name afterwards and is not, 4 on one without a name,
  *            and 5 nonblocking ones on "first"
@@ -33,6 +34,15 @@ call_on_world(int calls)
     for (int i = 0; i < calls; i++)
         MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     check_true(out == world.nranks);
+}
+
+static void
+call_at_places(void)
+{
+    double in = 1, out = 1;
+    for (int i = 0; i < 7; i++)
+        MPI_Allreduce(i % 2 ? MPI_IN_PLACE : &in, &out, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    check_true(out == 1);
 }
 
 static void
@@ -200,6 +210,8 @@ main(int argc, char **argv)
         hang();
     else if (strcmp(what, "derived") == 0)
         call_derived();
+    else if (strcmp(what, "places") == 0)
+        call_at_places();
     else if (strcmp(what, "named") == 0)
         call_named();
     else if (strcmp(what, "names") == 0)

@@ -66,6 +66,7 @@ expect_field "$file" 'nothing to reduce' calls 4
 expect_field "$file" '"call": "MPI_Iallreduce"' calls 8
 expect_field "$file" '"call": "MPI_Iallreduce"' bytes 32
 expect_field "$file" '"call": "MPI_Iallreduce"' ns null
+expect_field "$file" '"call": "MPI_Iallreduce"' in_place null
 if grep -q MPI_Allreduce_init "$file"; then
     expect_field "$file" '"call": "MPI_Allreduce_init"' calls 4
     expect_rows_of "$file" 5
@@ -74,6 +75,14 @@ else
 fi
 for name in min_ns median_ns p99_ns max_ns setup_ns ns; do
     [ "$(grep MPI_DOUBLE "$file" | field $name)" -gt 0 ] || fail "$title: no $name"
+done
+
+# Calls in place have a row of their own, and only then is it known that they are.
+for algo in ring native; do
+    run 2 ALLREDUCE_ALGO="$algo" "$programs/statistics" places
+    expect_rows_of "$file" 2
+    expect_field "$file" '"in_place": true' calls 6
+    expect_field "$file" '"in_place": false' calls 8
 done
 
 # What was asked for stands beside what ran.

@@ -534,7 +534,8 @@ json_has_the_run_and_a_line_for_each_row(void **state)
         "\"median_ns\": 10, \"p99_ns\": 10, \"max_ns\": 10, \"running_ns\": null, \"quickest\": "
         "{\"rank\": 0, "
         "\"mean_ns\": "
-        "0}, \"slowest\": {\"rank\": 0, \"mean_ns\": 0}, \"histogram\": [[10, 2]]}\n"
+        "0}, \"slowest\": {\"rank\": 0, \"mean_ns\": 0}, \"histogram\": [[10, 2]], \"in_place\": "
+        "false}\n"
         "{\"call\": \"MPI_Iallreduce\", \"comm\": \"\", \"comm_size\": 4, \"type\": "
         "\"MPI_DOUBLE\", \"op\": "
         "\"MPI_SUM\", \"bytes_from\": 8, \"bytes_to\": 15, \"requested\": \"auto\", \"ran\": "
@@ -542,7 +543,7 @@ json_has_the_run_and_a_line_for_each_row(void **state)
         "\"setup_ns\": null, \"ns\": null, \"wait_ns\": null, \"own_ns\": null, \"min_ns\": null, "
         "\"median_ns\": null, \"p99_ns\": null, \"max_ns\": null, \"running_ns\": null, "
         "\"quickest\": null, "
-        "\"slowest\": null, \"histogram\": []}\n");
+        "\"slowest\": null, \"histogram\": [], \"in_place\": false}\n");
     free(text);
     ar_table_fini(&table);
 }
