@@ -54,3 +54,10 @@ ar_cpu_ticks_compare(const struct ar_cpu_ticks *from, const struct ar_cpu_ticks 
     }
     return use;
 }
+
+double
+ar_cpu_ticks_others(const struct ar_cpu_ticks *from, const struct ar_cpu_ticks *to,
+                    double ranks_seconds, double seconds)
+{
+    return ar_cpu_ticks_compare(from, to).work - ranks_seconds / seconds;
+}

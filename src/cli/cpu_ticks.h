@@ -22,6 +22,10 @@ struct ar_cpu_use {
 struct ar_cpu_use ar_cpu_ticks_compare(const struct ar_cpu_ticks *from,
                                        const struct ar_cpu_ticks *to);
 
+/* The same of work alone, but for ranks that took so many seconds of CPUs in so many seconds. */
+double ar_cpu_ticks_others(const struct ar_cpu_ticks *from, const struct ar_cpu_ticks *to,
+                           double ranks_seconds, double seconds);
+
 #define AR_QUIET_CPUS 0.25 /* of a node: a system's own work, and the clock that counts it */
 
 #endif

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "cli/cpu_ticks.h"
 #include "cli/doctor.h"
 #include "topology.h"
 
@@ -283,6 +284,23 @@ accelerators_and_their_runtimes_are_told_together(void **state)
     topology_remove(root);
 }
 
+/* Two CPUs for 10 s, in ticks of 10 ms: three quarters of one worked, and all of the other but for
+ * interrupts.  Four ranks on them took 1.25 CPUs, and kept nobody waiting but each other. */
+static void
+others_are_what_the_ranks_did_not_do(void **state)
+{
+    static struct ar_cpu_ticks from[AR_CPUS_MAX], to[AR_CPUS_MAX];
+    (void)state;
+    from[1] = (struct ar_cpu_ticks){.work = 7000, .interrupts = 10, .idle = 90000};
+    to[1] = (struct ar_cpu_ticks){.work = 7750, .interrupts = 10, .idle = 90250};
+    from[3] = (struct ar_cpu_ticks){.work = 5, .interrupts = 3, .idle = 2};
+    to[3] = (struct ar_cpu_ticks){.work = 905, .interrupts = 103, .idle = 2};
+    assert_float_equal(ar_cpu_ticks_others(from, to, 0, 10), 1.65, 1e-9);
+    assert_float_equal(ar_cpu_ticks_others(from, to, 12.5, 10), 0.4, 1e-9);
+    assert_float_equal(ar_cpu_ticks_others(from, to, 16.5, 10), 0, 1e-9);
+    assert_float_equal(ar_cpu_ticks_others(from, from, 0, 10), 0, 1e-9);
+}
+
 int
 main(void)
 {
@@ -293,6 +311,7 @@ main(void)
         cmocka_unit_test(one_node_needs_no_network),
         cmocka_unit_test(ports_and_links_are_told_with_their_state),
         cmocka_unit_test(settings_that_miss_the_network_are_told),
+        cmocka_unit_test(others_are_what_the_ranks_did_not_do),
         cmocka_unit_test(accelerators_and_their_runtimes_are_told_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
