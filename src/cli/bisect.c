@@ -117,7 +117,7 @@ static void
 take_sizes(struct bisection *b, const char *statistics)
 {
     struct ar_read_run run;
-    if (!has_statistics(statistics) || ar_run_read(&run, statistics))
+    if (!has_statistics(statistics) || ar_run_read(&run, "bisect", statistics))
         return;
     for (size_t i = 0; i < run.table.nrows; i++)
         if (run.table.rows[i].key.entry == AR_ENTRY_ALLREDUCE)

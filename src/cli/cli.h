@@ -90,6 +90,9 @@ int ar_cli_check_ranks(const char *command, int nranks);
  * enum ar_exit. */
 int ar_cli_check_output(const char *option, const char *path, int rank);
 
+/* A barrier of MPI_COMM_WORLD whose ranks sleep while they wait. */
+void ar_cli_meet_asleep(void);
+
 /* Gives rank 0's text (malloced; NULL: it has none) to the other ranks of MPI_COMM_WORLD, which
  * pass NULL; returns it, for each to free.  Collective; a lack of memory ends the job. */
 char *ar_cli_share(char *text);

@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -66,19 +65,6 @@ struct node_told {
     int cpus;    /* that its ranks may use */
 };
 
-/* A barrier of the world whose ranks sleep while they wait. */
-static void
-meet_asleep(void)
-{
-    const struct timespec pause = {.tv_nsec = 5000000};
-    MPI_Request request;
-    int is_done = 0;
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    for (MPI_Test(&request, &is_done, MPI_STATUS_IGNORE); !is_done;
-         MPI_Test(&request, &is_done, MPI_STATUS_IGNORE))
-        nanosleep(&pause, NULL);
-}
-
 /* What others do on the ranks' CPUs, in rank 0's told: all ranks sleep meanwhile, also those that
  * come late to the first barrier, or early to the second.  Collective over node, and at the same
  * time over all others of the machine. */
@@ -87,12 +73,12 @@ look_at_load(struct node_told *told, MPI_Comm node, int on_node, const struct ar
 {
     struct ar_cpus together;
     MPI_Allreduce(mine->word, together.word, (int)sizeof together.word, MPI_BYTE, MPI_BOR, node);
-    meet_asleep();
+    ar_cli_meet_asleep();
     if (on_node == 0) {
         told->busy = ar_doctor_busy_cpus(&together);
         told->cpus = ar_cpus_count(&together);
     }
-    meet_asleep();
+    ar_cli_meet_asleep();
 }
 
 /* Collective over the world; rank 0 of node gets what is told of it. */

@@ -5,6 +5,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/cli.h"
 
@@ -74,6 +75,18 @@ ar_cli_check_output(const char *option, const char *path, int rank)
         fclose(file);
     MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return status;
+}
+
+void
+ar_cli_meet_asleep(void)
+{
+    const struct timespec pause = {.tv_nsec = 5000000};
+    MPI_Request request;
+    int is_done = 0;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    for (MPI_Test(&request, &is_done, MPI_STATUS_IGNORE); !is_done;
+         MPI_Test(&request, &is_done, MPI_STATUS_IGNORE))
+        nanosleep(&pause, NULL);
 }
 
 char *

@@ -1,5 +1,5 @@
 /* Measurements: several ways to do an allreduce, timed in turn in one run.  Every function is
- * collective over MPI_COMM_WORLD. */
+ * collective over the measurement's ranks. */
 #ifndef AR_MEASUREMENT_H
 #define AR_MEASUREMENT_H
 
@@ -106,7 +106,8 @@ struct ar_measurement {
 };
 
 /* A measurement of op on type, which must take it, on the ranks of comm, which are at these places
- * and are all those of MPI_COMM_WORLD.  An enum ar_exit, having said why; fini is due in any case.
+ * and of which rank 0 is that of MPI_COMM_WORLD.  An enum ar_exit, having said why; fini is due in
+ * any case.
  */
 int ar_measurement_init(struct ar_measurement *m, MPI_Comm comm,
                         const struct ar_node_places *places, struct ar_named *type, enum ar_op op);

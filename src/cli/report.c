@@ -148,7 +148,7 @@ ar_cli_report(int argc, char **argv)
     int status = AR_EXIT_DONE;
     ar_cli_parse_alone(&argp, 0, argc, argv, &request);
     for (size_t i = 0; i < request.n && status == AR_EXIT_DONE; i++)
-        status = ar_run_read(&runs[i], request.paths[i]);
+        status = ar_run_read(&runs[i], "report", request.paths[i]);
     if (status == AR_EXIT_DONE)
         status = report(&request, runs, facts, &all);
     ar_table_fini(&all);

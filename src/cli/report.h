@@ -11,7 +11,8 @@
 
 /* The statistics of a run, read back. */
 struct ar_read_run {
-    const char *path; /* borrowed */
+    const char *path;         /* borrowed */
+    const char *command_name; /* the subcommand that reads, for messages.  Borrowed */
     char program[256];
     char version[64];
     char family[64];
@@ -28,10 +29,10 @@ struct ar_read_run {
  * they are the caller's to globfree, or what glob returns. */
 int ar_rank_files_find(glob_t *found, const char *path);
 
-/* Reads FILE, or where there is none all FILE.rankN.  An enum ar_exit, having
+/* Reads FILE, or where there is none all FILE.rankN, for a subcommand.  An enum ar_exit, having
  * said why it failed: not to be read, or line N is not what ALLREDUCE_STATS
  * writes. */
-int ar_run_read(struct ar_read_run *run, const char *path);
+int ar_run_read(struct ar_read_run *run, const char *command, const char *path);
 void ar_run_fini(struct ar_read_run *run);
 
 /* What made the calls of a row last. */
@@ -81,6 +82,10 @@ double ar_facts_seconds(const struct ar_facts *facts, double ns);
 
 /* "MPI_DOUBLE MPI_SUM from 8K on 4 ranks of MPI_COMM_WORLD"; returns text. */
 char *ar_row_describe(const struct ar_row *row, char *text, size_t room);
+
+/* What ran, as a choice.  False for what no rules can name, as an exact sum, or a later version's.
+ */
+bool ar_row_ran(struct ar_choice *choice, const struct ar_row *row);
 
 /* Why the row's calls lasted, in words; returns text. */
 char *ar_fact_explain(const struct ar_fact *fact, char *text, size_t room);

@@ -150,6 +150,20 @@ ar_row_describe(const struct ar_row *row, char *text, size_t room)
     return text;
 }
 
+bool
+ar_row_ran(struct ar_choice *choice, const struct ar_row *row)
+{
+    struct ar_rules *rules;
+    struct ar_problem problem;
+    if (ar_rules_parse(&rules, row->key.ran, &problem))
+        return false;
+    const bool is_one = rules->nclauses == 1 && rules->clauses[0].choice.kind != AR_CHOICE_AUTO;
+    if (is_one)
+        *choice = rules->clauses[0].choice;
+    ar_rules_destroy(rules);
+    return is_one;
+}
+
 char *
 ar_fact_explain(const struct ar_fact *fact, char *text, size_t room)
 {

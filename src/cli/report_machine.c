@@ -124,21 +124,6 @@ predict(double *ns, const struct group *g, struct ar_choice choice, double bytes
     return error;
 }
 
-/* The choice that the statistics name; native where a later version's cannot be read. */
-static struct ar_choice
-read_choice(const char *text)
-{
-    struct ar_choice choice = {.kind = AR_CHOICE_NATIVE};
-    struct ar_rules *rules;
-    struct ar_problem problem;
-    if (ar_rules_parse(&rules, text, &problem))
-        return choice;
-    if (rules->nclauses > 0)
-        choice = rules->clauses[0].choice;
-    ar_rules_destroy(rules);
-    return choice;
-}
-
 static const struct ar_choice *
 advised(const struct group *g, double bytes)
 {
@@ -151,7 +136,10 @@ advised(const struct group *g, double bytes)
 static int
 find_times(struct times *times, const struct group *g, const struct ar_fact *fact)
 {
-    int error = predict(&times->as_ran, g, read_choice(fact->row->key.ran), fact->bytes);
+    struct ar_choice ran;
+    if (!ar_row_ran(&ran, fact->row))
+        ran = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
+    int error = predict(&times->as_ran, g, ran, fact->bytes);
     if (!error)
         error = predict(&times->by_auto, g, *advised(g, fact->bytes), fact->bytes);
     return error;

@@ -12,12 +12,12 @@
 #include "cli/report.h"
 
 static int
-complain(const char *path, int line, const char *what)
+complain(const struct ar_read_run *run, const char *path, int line, const char *what)
 {
     if (line > 0)
-        fprintf(stderr, "allreduce report: %s: line %d: %s\n", path, line, what);
+        fprintf(stderr, "allreduce %s: %s: line %d: %s\n", run->command_name, path, line, what);
     else
-        fprintf(stderr, "allreduce report: %s: %s\n", path, what);
+        fprintf(stderr, "allreduce %s: %s: %s\n", run->command_name, path, what);
     return AR_EXIT_FAILED;
 }
 
@@ -195,21 +195,21 @@ take_line(struct ar_read_run *run, const char *path, int n, const char *text)
     json_t *line = json_loads(text, 0, &error);
     int status = AR_EXIT_DONE;
     if (!line)
-        return complain(path, n, no_json);
+        return complain(run, path, n, no_json);
     if (n == 1 && !take_head(run, line))
-        status = complain(path, n, no_json);
+        status = complain(run, path, n, no_json);
     else if (n > 1 && json_object_get(line, "watchdog"))
         status = AR_EXIT_DONE;
     else if (n > 1 && json_object_get(line, "site"))
         status = take_site(&run->table.sites, line) ? AR_EXIT_DONE
-                                                    : complain(path, n, "no row of a site");
+                                                    : complain(run, path, n, "no row of a site");
     else if (n > 1 && json_object_get(line, "rank"))
         status = take_rank(&run->table.ranks, line) ? AR_EXIT_DONE
-                                                    : complain(path, n, "no row of a rank");
+                                                    : complain(run, path, n, "no row of a rank");
     else if (n > 1 && !take_row(&row, line))
-        status = complain(path, n, "no row of statistics");
+        status = complain(run, path, n, "no row of statistics");
     else if (n > 1 && !ar_table_add(&run->table, &row))
-        status = complain(path, n, "out of memory");
+        status = complain(run, path, n, "out of memory");
     json_decref(line);
     return status;
 }
@@ -222,13 +222,13 @@ take_file(struct ar_read_run *run, const char *path)
     FILE *file = fopen(path, "r");
     char *text = NULL;
     size_t room = 0;
-    int n = 0, status = file ? AR_EXIT_DONE : complain(path, 0, strerror(errno));
+    int n = 0, status = file ? AR_EXIT_DONE : complain(run, path, 0, strerror(errno));
     while (status == AR_EXIT_DONE && getline(&text, &room, file) >= 0)
         status = take_line(run, path, ++n, text);
     if (status == AR_EXIT_DONE && ferror(file))
-        status = complain(path, 0, strerror(errno));
+        status = complain(run, path, 0, strerror(errno));
     else if (status == AR_EXIT_DONE && n == 0)
-        status = complain(path, 0, "is empty");
+        status = complain(run, path, 0, "is empty");
     free(text);
     if (file)
         fclose(file);
@@ -237,11 +237,11 @@ take_file(struct ar_read_run *run, const char *path)
 }
 
 int
-ar_run_read(struct ar_read_run *run, const char *path)
+ar_run_read(struct ar_read_run *run, const char *command, const char *path)
 {
     glob_t found;
     int status = AR_EXIT_DONE;
-    *run = (struct ar_read_run){.path = path};
+    *run = (struct ar_read_run){.path = path, .command_name = command};
     if (access(path, F_OK) && ar_rank_files_find(&found, path) == 0) {
         for (size_t i = 0; i < found.gl_pathc && status == AR_EXIT_DONE; i++)
             status = take_file(run, found.gl_pathv[i]);

@@ -26,23 +26,23 @@
 /* --- the ranks --- */
 
 struct ar_place_of_ranks
-ar_study_places(void)
+ar_study_places(MPI_Comm comm)
 {
     struct ar_place_of_ranks places;
     MPI_Comm local;
     int rank, last[2]; /* the last rank of the node, and less the first */
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &local);
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &local);
     MPI_Comm_rank(local, &places.local_rank);
     MPI_Comm_size(local, &places.local_ranks);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_rank(comm, &rank);
     MPI_Allreduce((const int[]){rank, -rank}, last, 2, MPI_INT, MPI_MAX, local);
     MPI_Comm_free(&local);
     const int is_first = places.local_rank == 0;
     const int has_gap = last[0] + last[1] + 1 > places.local_ranks;
     int gaps;
-    MPI_Allreduce(&is_first, &places.nodes, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Allreduce(&places.local_ranks, &places.per_node, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    MPI_Allreduce(&has_gap, &gaps, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(&is_first, &places.nodes, 1, MPI_INT, MPI_SUM, comm);
+    MPI_Allreduce(&places.local_ranks, &places.per_node, 1, MPI_INT, MPI_MAX, comm);
+    MPI_Allreduce(&has_gap, &gaps, 1, MPI_INT, MPI_MAX, comm);
     places.is_scattered = gaps > 0;
     return places;
 }
@@ -96,6 +96,7 @@ ar_study_init(struct ar_study *study, struct ar_measurement *m,
         struct ar_study_size *const size = &study->sizes[study->nsizes];
         const size_t count = bytes[study->nsizes] / r->size;
         size->bytes = bytes[study->nsizes];
+        size->weight = 1;
         size->count = count < 1 ? 1 : count > INT_MAX ? INT_MAX : count;
         size->request = (struct ar_request){.bytes = size->count * r->size,
                                             .nranks = m->nranks,
@@ -145,6 +146,26 @@ ar_study_keep(struct ar_study_size *size, const struct ar_choice *choice)
     return size->seconds ? AR_EXIT_DONE : out_of_memory();
 }
 
+int
+ar_study_keep_pair(struct ar_study_size *size, const struct ar_choice *choice,
+                   const struct ar_choice *rival)
+{
+    size_t pair[2];
+    if (ar_candidates_init(&size->list, &size->request, NULL) ||
+        ar_candidates_add(&size->list, &pair[0], choice) ||
+        ar_candidates_add(&size->list, &pair[1], rival))
+        return out_of_memory();
+    size->list.of[pair[1]].is_first = true;
+    if (ar_elimination_init(&size->search, &ar_by_clock, &size->list, pair[0]))
+        return out_of_memory();
+    ar_elimination_keep(&size->search, pair[1]);
+    for (size_t i = 0; i < size->list.n; i++)
+        if (i != pair[0] && i != pair[1])
+            ar_elimination_exclude(&size->search, i);
+    size->seconds = calloc(size->list.n, sizeof *size->seconds);
+    return size->seconds ? AR_EXIT_DONE : out_of_memory();
+}
+
 /* --- visits --- */
 
 bool
@@ -171,11 +192,16 @@ weight_of(int pass)
 static double
 share_of(const struct ar_study *study, double seconds)
 {
-    const size_t left = study->nsizes - (study->visits_begun - 1) % study->nsizes;
-    double weight = (double)left * weight_of(study->pass);
+    const size_t begun = (study->visits_begun - 1) % study->nsizes;
+    double left = 0, all = 0;
+    for (size_t i = 0; i < study->nsizes; i++) {
+        all += study->sizes[i].weight;
+        left += i >= begun ? study->sizes[study->order[i]].weight : 0;
+    }
+    left *= weight_of(study->pass);
     for (int pass = study->pass + 1; pass < ar_by_clock.passes; pass++)
-        weight += (double)study->nsizes * weight_of(pass);
-    return seconds * weight_of(study->pass) / weight;
+        left += all * weight_of(pass);
+    return seconds * study->now->weight * weight_of(study->pass) / left;
 }
 
 bool
@@ -190,7 +216,7 @@ run(struct ar_measurement *m, struct ar_study_size *size, const size_t *order, s
     double seconds, uint64_t deadline_ns)
 {
     const struct ar_workload work = {.count = size->count,
-                                     .place = AR_OUT_OF_PLACE,
+                                     .place = size->request.place,
                                      .repetitions = BATCHES,
                                      .seconds = seconds,
                                      .deadline_ns = deadline_ns};
@@ -263,13 +289,19 @@ static void
 tell(struct ar_finding *found, const struct ar_study_size *size, size_t chosen, size_t next)
 {
     const size_t other = next < size->list.n ? next : chosen;
-    const size_t native = native_of(&size->list);
+    const size_t native = native_of(&size->list), kept = size->search.incumbent;
     *found = (struct ar_finding){.bytes = size->bytes,
                                  .choice = size->list.of[chosen].choice,
                                  .time = time_of(size, chosen),
                                  .native = time_of(size, native),
                                  .next = size->list.of[other].choice,
-                                 .next_time = time_of(size, other)};
+                                 .next_time = time_of(size, other),
+                                 .kept = size->list.of[kept].choice,
+                                 .kept_time = time_of(size, kept),
+                                 .gain = {0, 0, 0, 0}};
+    if (chosen != kept)
+        found->gain =
+            ar_values_gain(&size->search.of[chosen].values, &size->search.of[kept].values);
 }
 
 bool
@@ -292,6 +324,14 @@ ar_study_find(struct ar_finding *found, const struct ar_study_size *size,
             !ar_elimination_beats(e, best, i, margin, share))
             chosen = i;
     tell(found, size, chosen, ar_elimination_fastest(e, chosen));
+}
+
+void
+ar_study_find_rival(struct ar_finding *found, const struct ar_study_size *size)
+{
+    const size_t rival = ar_elimination_fastest(&size->search, size->search.incumbent);
+    const size_t kept = size->search.incumbent;
+    tell(found, size, rival < size->list.n ? rival : kept, kept);
 }
 
 void

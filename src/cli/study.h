@@ -5,7 +5,7 @@
  * ranks are placed on the cores anew before each visit, and the passes decide (ar_by_clock in
  * tuning/elimination.h).
  *
- * Collective over MPI_COMM_WORLD; all ranks come to the same findings. */
+ * Collective over the ranks that are measured; all of them come to the same findings. */
 #ifndef AR_STUDY_H
 #define AR_STUDY_H
 
@@ -22,12 +22,14 @@ struct ar_place_of_ranks {
     bool is_scattered; /* the ranks of some node do not follow each other */
     int local_rank, local_ranks;
 };
-struct ar_place_of_ranks ar_study_places(void);
+struct ar_place_of_ranks ar_study_places(MPI_Comm comm);
 
 /* One size. */
 struct ar_study_size {
     size_t bytes;
     size_t count; /* elements */
+    double
+        weight; /* its part of the time, beside those of the other sizes; 1 where nobody sets it */
     struct ar_request request;
     struct ar_candidate_list list;
     struct ar_elimination search;
@@ -55,6 +57,10 @@ void ar_study_fini(struct ar_study *study);
  * visit. */
 int ar_study_keep(struct ar_study_size *size, const struct ar_choice *choice);
 
+/* The same, where nothing is measured but this choice and a rival, which stays, too. */
+int ar_study_keep_pair(struct ar_study_size *size, const struct ar_choice *choice,
+                       const struct ar_choice *rival);
+
 /* Begins the next visit: false after the last one. */
 bool ar_study_next(struct ar_study *study);
 
@@ -77,7 +83,11 @@ struct ar_finding {
     struct ar_estimate native;
     struct ar_choice next; /* the fastest of the others */
     struct ar_estimate next_time;
-    bool is_beaten; /* by next, by more than the noise, and their intervals are apart */
+    struct ar_choice kept; /* the one that stays */
+    struct ar_estimate kept_time;
+    struct ar_estimate gain; /* seconds per call by which choice is faster than kept, in pairs of
+                                the same visit; 0 where it is kept */
+    bool is_beaten;          /* by next, by more than the noise, and their intervals are apart */
 };
 
 /* Was there a visit to the size? */
@@ -88,6 +98,9 @@ bool ar_finding_is_known(const struct ar_finding *found);
  * no worse, it is taken.  Before the first visit it is the one that stays, of no known time. */
 void ar_study_find(struct ar_finding *found, const struct ar_study_size *size,
                    const struct ar_choice *preferred);
+
+/* After a study of pairs: the rival is the choice. */
+void ar_study_find_rival(struct ar_finding *found, const struct ar_study_size *size);
 
 /* Compares the candidate that stays with all others. */
 void ar_study_compare(struct ar_finding *found, const struct ar_study_size *size);

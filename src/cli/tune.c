@@ -257,28 +257,34 @@ study_type(struct progress *progress, const struct ar_tune_state *state, size_t 
     return status;
 }
 
-/* Measures the file of rules, which rank 0 reads, beside all else. */
-static int
-check(struct progress *progress)
+int
+ar_tune_read_rules(struct ar_rules **rules, const struct ar_tune *tune, int rank)
 {
-    const struct ar_tune_state none = {0};
     char reason[1024], *text = NULL;
     struct ar_text why;
     struct ar_problem problem;
-    struct ar_rules *rules;
     ar_text_init(&why, reason, sizeof reason);
-    if (progress->rank == 0 &&
-        ar_rules_file_read(&rules, NULL, progress->all.tune->check, &why) == AR_OK) {
-        text = ar_rules_text(rules);
-        ar_rules_destroy(rules);
-    } else if (progress->rank == 0) {
+    if (rank == 0 && ar_rules_file_read(rules, NULL, tune->check, &why) == AR_OK) {
+        text = ar_rules_text(*rules);
+        ar_rules_destroy(*rules);
+    } else if (rank == 0) {
         fprintf(stderr, "allreduce tune: --check: %s\n", reason);
     }
     text = ar_cli_share(text);
     if (!text)
         return AR_EXIT_USAGE;
-    int status = ar_rules_parse(&rules, text, &problem) ? AR_EXIT_FAILED : AR_EXIT_DONE;
+    const int status = ar_rules_parse(rules, text, &problem) ? AR_EXIT_FAILED : AR_EXIT_DONE;
     free(text);
+    return status;
+}
+
+/* Measures the file of rules beside all else. */
+static int
+check(struct progress *progress)
+{
+    const struct ar_tune_state none = {0};
+    struct ar_rules *rules;
+    int status = ar_tune_read_rules(&rules, progress->all.tune, progress->rank);
     if (status)
         return status;
     status = study_type(progress, &none, 0, rules);
@@ -376,7 +382,7 @@ ar_cli_tune(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &progress.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &progress.all.nranks);
     ar_progress_begin(&progress.clock, "tune", progress.rank == 0 && !options.quiet);
-    progress.all.places = ar_study_places();
+    progress.all.places = ar_study_places(MPI_COMM_WORLD);
     ar_others_begin(&others);
     int status = ar_cli_check_ranks("tune", progress.all.nranks);
     if (!status)
@@ -386,7 +392,9 @@ ar_cli_tune(int argc, char **argv)
         status = ar_cli_check_output("tune", options.output, progress.rank);
     char *const command = ar_cli_command(progress.all.nranks, argc, argv);
     if (!status)
-        status = options.check ? check(&progress) : tune(&progress, command ? command : "");
+        status = options.from    ? ar_tune_replay(&options, &progress.clock, command ? command : "")
+                 : options.check ? check(&progress)
+                                 : tune(&progress, command ? command : "");
     free(command);
     ar_others_end(&others, "tune");
     MPI_Finalize();

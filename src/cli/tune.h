@@ -15,6 +15,7 @@
 struct ar_tune {
     const char *output;    /* NULL: stdout */
     const char *check;     /* a file of rules to measure in place of making one; or NULL */
+    const char *from;      /* statistics whose calls are replayed, in place of sizes; or NULL */
     struct ar_sizes sizes; /* owned */
     double budget;         /* seconds in all */
     size_t types[AR_TUNE_TYPES_MAX]; /* rows of ar_named_at; the first counts for all others too */
@@ -45,6 +46,19 @@ void ar_findings_describe(const struct ar_findings *all, char *text, size_t room
 
 /* The rules file.  False with errno. */
 bool ar_findings_write(const struct ar_findings *all, const char *command);
+
+/* The rules of the file to check, which rank 0 reads, on all ranks.  Collective.  An enum ar_exit,
+ * having said why. */
+int ar_tune_read_rules(struct ar_rules **rules, const struct ar_tune *tune, int rank);
+
+/* Where the rules go, which nobody finds half written: stdout, or a file that takes its name when
+ * it is closed.  NULL, or false, with errno. */
+FILE *ar_tune_output_open(const struct ar_tune *tune);
+bool ar_tune_output_close(const struct ar_tune *tune, FILE *to);
+
+/* Replays the calls of tune->from: finds rules for them, or checks those that there are, and tells
+ * what they save.  Collective; an enum ar_exit. */
+int ar_tune_replay(const struct ar_tune *tune, struct ar_progress *clock, const char *command);
 
 /* What was measured so far stands beside the output (<output>.state) until the rules are written:
  * visits that are there are not measured again.  Nothing of it without an output. */

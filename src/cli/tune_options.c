@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "cli/tune.h"
 
-enum { OP = 256, FACTOR };
+enum { OP = 256, FACTOR, FROM };
 
 static const struct argp_option table[] = {
     {"output", 'o', "FILE", 0,
@@ -27,6 +27,11 @@ static const struct argp_option table[] = {
      "Measure a file of rules beside native and every algorithm; fails where one of these is "
      "faster by more than the noise",
      0},
+    {"from", FROM, "STATS", 0,
+     "Replay the calls of a program, from its ALLREDUCE_STATS=FILE.jsonl: write rules for those "
+     "that "
+     "gain by them, and say what that saves; with --check, what the rules of a file save",
+     0},
     {"quiet", 'q', NULL, 0, "No progress on stderr", 0},
     {0},
 };
@@ -34,7 +39,7 @@ static const struct argp_option table[] = {
 struct line {
     struct ar_tune *tune;
     const char *sizes;
-    size_t factor;
+    size_t factor; /* 0: not given; so NULL */
     const char *types;
     const char *op;
 };
@@ -79,6 +84,9 @@ parse(int key, char *value, struct argp_state *state)
     case FACTOR:
         line->factor = (size_t)ar_option_number(state, "factor", value, 2, AR_FACTOR_MAX);
         return 0;
+    case FROM:
+        tune->from = value;
+        return 0;
     case 'T':
         line->types = value;
         return 0;
@@ -91,9 +99,15 @@ parse(int key, char *value, struct argp_state *state)
     case ARGP_KEY_END:
         if (tune->check && tune->output)
             argp_error(state, "--check writes no rules: leave --output out");
-        parse_types(state, tune, line->types);
-        ar_option_op(state, &tune->op, line->op);
-        ar_option_sizes(state, &tune->sizes, line->sizes, line->factor);
+        if (tune->from && (line->sizes || line->factor || line->types || line->op))
+            argp_error(state, "--from takes sizes, types and ops from the statistics: leave "
+                              "--sizes, --factor, --type and --op out");
+        if (tune->from)
+            ar_cli_need_jansson("tune --from");
+        parse_types(state, tune, line->types ? line->types : "float");
+        ar_option_op(state, &tune->op, line->op ? line->op : "sum");
+        ar_option_sizes(state, &tune->sizes, line->sizes ? line->sizes : "8-16M",
+                        line->factor ? line->factor : 4);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -110,7 +124,7 @@ ar_tune_read(struct ar_tune *tune, int argc, char **argv)
                "machine, and writes rules.  Start it with mpiexec, with as many ranks as your jobs "
                "have.",
     };
-    struct line line = {tune, "8-16M", 4, "float", "sum"};
+    struct line line = {.tune = tune};
     *tune = (struct ar_tune){.budget = 60};
     ar_cli_parse(&argp, argc, argv, &line);
 }

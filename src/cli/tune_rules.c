@@ -135,20 +135,36 @@ write_rules(FILE *to, const struct ar_findings *all, const char *command)
         write_clauses(to, all, t);
 }
 
+static char *
+new_path(const struct ar_tune *tune, char path[PATH_MAX])
+{
+    snprintf(path, PATH_MAX, "%s.new", tune->output);
+    return path;
+}
+
 /* The file is replaced as a whole: who reads it meanwhile reads the old one. */
+FILE *
+ar_tune_output_open(const struct ar_tune *tune)
+{
+    char path[PATH_MAX];
+    return tune->output ? fopen(new_path(tune, path), "w") : stdout;
+}
+
+bool
+ar_tune_output_close(const struct ar_tune *tune, FILE *to)
+{
+    char path[PATH_MAX];
+    if (!tune->output)
+        return fflush(to) == 0;
+    const bool failed = ferror(to);
+    return fclose(to) == 0 && !failed && rename(new_path(tune, path), tune->output) == 0;
+}
+
 bool
 ar_findings_write(const struct ar_findings *all, const char *command)
 {
-    char path[PATH_MAX];
-    if (!all->tune->output) {
-        write_rules(stdout, all, command);
-        return fflush(stdout) == 0;
-    }
-    snprintf(path, sizeof path, "%s.new", all->tune->output);
-    FILE *const to = fopen(path, "w");
-    if (!to)
-        return false;
-    write_rules(to, all, command);
-    const bool failed = ferror(to);
-    return fclose(to) == 0 && !failed && rename(path, all->tune->output) == 0;
+    FILE *const to = ar_tune_output_open(all->tune);
+    if (to)
+        write_rules(to, all, command);
+    return to && ar_tune_output_close(all->tune, to);
 }

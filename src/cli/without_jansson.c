@@ -9,9 +9,10 @@
 #include "cli/report.h"
 
 int
-ar_run_read(struct ar_read_run *run, const char *path)
+ar_run_read(struct ar_read_run *run, const char *command, const char *path)
 {
     (void)run;
+    (void)command;
     (void)path;
     ar_cli_need_jansson("report");
     return AR_EXIT_FAILED;

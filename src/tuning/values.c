@@ -1,5 +1,6 @@
 #include "tuning/values.h"
 
+#include <math.h>
 #include <string.h>
 
 void
@@ -41,6 +42,16 @@ ar_values_won(const struct ar_values *a, const struct ar_values *b, double margi
     for (int i = 1; i <= n; i++)
         wins += b->seconds[b->n - i] > a->seconds[a->n - i] * (1 + margin);
     return n > 0 ? (double)wins / n : 0;
+}
+
+struct ar_estimate
+ar_values_gain(const struct ar_values *a, const struct ar_values *b)
+{
+    const int n = a->n < b->n ? a->n : b->n;
+    struct ar_values gains = {.n = n};
+    for (int i = 1; i <= n; i++)
+        gains.seconds[n - i] = b->seconds[b->n - i] - a->seconds[a->n - i];
+    return n > 0 ? ar_values_estimate(&gains) : (struct ar_estimate){NAN, NAN, NAN, NAN};
 }
 
 /* SplitMix64.  Source: Steele, Lea & Flood, OOPSLA 2014. */

@@ -29,6 +29,9 @@ struct ar_estimate ar_values_estimate(const struct ar_values *values);
  * times as long).  Where one has more values than the other, its last ones count. */
 double ar_values_won(const struct ar_values *a, const struct ar_values *b, double margin);
 
+/* By how much a is faster than b in pairs, as above: NAN, all, where there is no pair. */
+struct ar_estimate ar_values_gain(const struct ar_values *a, const struct ar_values *b);
+
 /* Fills order with 0 .. n-1, shuffled: the same for the same seed. */
 void ar_shuffle(size_t *order, size_t n, uint64_t seed);
 

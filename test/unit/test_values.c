@@ -1,4 +1,5 @@
 /* Passes: what wins, and what only seems to. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,6 +123,19 @@ a_shuffle_has_each_place_once_and_follows_its_seed(void **state)
     assert_true(same < N);
 }
 
+static void
+a_gain_is_that_of_pairs(void **state)
+{
+    static const double slow[] = {9, 5, 50, 7, 8, 10, 6}, fast[] = {3, 48, 5, 6, 8, 4};
+    const struct ar_values a = passes_of(fast, 6), b = passes_of(slow, 7);
+    const struct ar_values none = passes_of(slow, 0);
+    (void)state;
+    const struct ar_estimate gain = ar_values_gain(&a, &b); /* of 2 2 2 2 2 2 */
+    assert_true(gain.median == 2 && gain.low == 2 && gain.high == 2);
+    assert_true(ar_values_gain(&b, &a).high == -2);
+    assert_true(isnan(ar_values_gain(&a, &none).median));
+}
+
 int
 main(void)
 {
@@ -132,6 +146,7 @@ main(void)
         cmocka_unit_test(what_wins_in_one_state_of_the_machine_is_no_winner),
         cmocka_unit_test(who_came_later_is_compared_in_the_passes_that_both_saw),
         cmocka_unit_test(the_oldest_pass_is_forgotten_when_there_are_too_many),
+        cmocka_unit_test(a_gain_is_that_of_pairs),
         cmocka_unit_test(a_shuffle_has_each_place_once_and_follows_its_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,402 @@
+/* allreduce tune --from: a program's calls, measured again as it made them. */
+#include "config.h"
+
+#include <errno.h>
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/tune.h"
+#include "cli/tune_profile.h"
+#include "communicator/tuned_rules.h"
+#include "config/files.h"
+#include "report/clock.h"
+
+struct replay {
+    const struct ar_tune *tune;
+    struct ar_progress *clock;
+    int rank, nranks; /* of MPI_COMM_WORLD */
+    struct ar_profile profile;
+    struct ar_rules *rules; /* to check; NULL: some are to be found.  Owned */
+    struct ar_finding
+        *found; /* of each of the profile's calls, on the ranks that made them.  Owned */
+    struct ar_place_of_ranks places; /* of the world's */
+    double weight_left;              /* seconds of the profile that are still to be measured */
+    bool is_over;                    /* the budget was, before the last visit */
+};
+
+static struct ar_choice
+choice_of(const struct ar_profiled *calls)
+{
+    struct ar_row row;
+    struct ar_choice choice = {.kind = AR_CHOICE_NATIVE};
+    memcpy(row.key.ran, calls->ran, sizeof row.key.ran);
+    ar_row_ran(&choice, &row); /* rank 0 has tried it */
+    return choice;
+}
+
+/* --- measuring --- */
+
+/* Names what ran, which is never dropped; and, where rules are checked, what they choose. */
+static int
+keep(const struct replay *replay, struct ar_study_size *size, const struct ar_profiled *calls)
+{
+    const struct ar_choice ran = choice_of(calls);
+    struct ar_choice rival;
+    size->request.place = calls->place == AR_IN_PLACE ? AR_IN_PLACE : AR_OUT_OF_PLACE;
+    size->weight = calls->seconds;
+    if (!replay->rules)
+        return ar_study_keep(size, &ran);
+    const struct ar_clause *const clause = ar_rules_match(replay->rules, &size->request);
+    if (clause && clause->choice.kind != AR_CHOICE_AUTO)
+        rival = clause->choice;
+    else if (ar_auto_select(&rival, &size->request, NULL))
+        return AR_EXIT_FAILED;
+    return ar_study_keep_pair(size, &ran, &rival);
+}
+
+static int
+visit(struct replay *replay, struct ar_study *study, double end)
+{
+    char size[AR_SIZE_TEXT];
+    const double now = ar_progress_elapsed(replay->clock);
+    double left = end - now;
+    ar_progress_tell(replay->clock, now / replay->tune->budget, "%s on %d ranks",
+                     ar_size_print(study->now->bytes, size, sizeof size),
+                     study->measurement->nranks);
+    MPI_Bcast(&left, 1, MPI_DOUBLE, 0, study->measurement->comm);
+    const int status = left > 0 ? ar_study_measure(study, left) : AR_EXIT_INTERRUPTED;
+    if (!status)
+        ar_study_advance(study);
+    return status;
+}
+
+/* Measures n calls, which belong together, on the ranks of comm until that second of the clock. */
+static int
+study(struct replay *replay, MPI_Comm comm, const struct ar_profiled *calls, size_t n, double end)
+{
+    static const struct ar_node_places as_they_are = {0};
+    struct ar_finding *const found = &replay->found[calls - replay->profile.calls];
+    const struct ar_place_of_ranks places = ar_study_places(comm);
+    struct ar_measurement m;
+    struct ar_study study = {0};
+    size_t *const bytes = calloc(n, sizeof *bytes);
+    for (size_t i = 0; i < n && bytes; i++)
+        bytes[i] = ar_profiled_bytes(&calls[i]);
+    int status = ar_measurement_init(&m, comm, &as_they_are, ar_named_at(calls->type), calls->op);
+    if (!status)
+        status = bytes ? ar_study_init(&study, &m, &places, bytes, n) : AR_EXIT_FAILED;
+    for (size_t i = 0; i < study.nsizes && !status; i++)
+        status = keep(replay, &study.sizes[i], &calls[i]);
+    const bool can_find = !status;
+    while (!status && ar_study_next(&study))
+        status = visit(replay, &study, end);
+    if (status == AR_EXIT_INTERRUPTED && !m.interrupted) {
+        replay->is_over = true;
+        status = AR_EXIT_DONE;
+    }
+    for (size_t i = 0; i < study.nsizes && can_find; i++)
+        if (replay->rules)
+            ar_study_find_rival(&found[i], &study.sizes[i]);
+        else
+            ar_study_find(&found[i], &study.sizes[i], NULL);
+    ar_study_fini(&study);
+    ar_measurement_fini(&m);
+    free(bytes);
+    return status;
+}
+
+/* The first ranks measure, and the others sleep meanwhile.  *next: behind the last of the calls. */
+static int
+study_group(struct replay *replay, size_t first, size_t *next)
+{
+    const struct ar_profile *const profile = &replay->profile;
+    const struct ar_profiled *const calls = &profile->calls[first];
+    const double now = ar_progress_elapsed(replay->clock);
+    double weight = 0;
+    int status = AR_EXIT_DONE;
+    MPI_Comm comm;
+    for (*next = first; *next < profile->n && ar_profiled_together(calls, &profile->calls[*next]);
+         ++*next)
+        weight += profile->calls[*next].seconds;
+    const double share = (replay->tune->budget - now) * weight / replay->weight_left;
+    replay->weight_left -= weight;
+    MPI_Comm_split(MPI_COMM_WORLD, replay->rank < calls->nranks ? 0 : MPI_UNDEFINED, replay->rank,
+                   &comm);
+    if (comm != MPI_COMM_NULL) {
+        status = study(replay, comm, calls, *next - first, now + share);
+        MPI_Comm_free(&comm);
+    }
+    ar_cli_meet_asleep();
+    MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return status;
+}
+
+/* --- what it comes to --- */
+
+/* Seconds of a rank of the program, with their interval; NAN where one of the parts has none. */
+struct saving {
+    double median, low, high;
+    double kept;                       /* what ran takes, where that is known */
+    size_t nfaster, nslower, nunknown; /* calls, by the interval of their gain */
+};
+
+static bool
+is_faster(const struct ar_finding *found)
+{
+    return found->gain.low > 0;
+}
+
+/* What is not known to differ does not count when rules are made, for it gets none. */
+static struct saving
+sum_up(const struct replay *replay)
+{
+    struct saving sum = {.median = 0};
+    for (size_t i = 0; i < replay->profile.n; i++) {
+        const struct ar_finding *const found = &replay->found[i];
+        const double calls = replay->profile.calls[i].calls;
+        if (ar_finding_is_known(found))
+            sum.kept += calls * found->kept_time.median;
+        if (!ar_finding_is_known(found) || isnan(found->gain.low)) {
+            sum.nunknown++;
+            continue;
+        }
+        sum.nfaster += is_faster(found);
+        sum.nslower += found->gain.high < 0;
+        if (!replay->rules && !is_faster(found))
+            continue;
+        sum.median += calls * found->gain.median;
+        sum.low += calls * found->gain.low;
+        sum.high += calls * found->gain.high;
+    }
+    return sum;
+}
+
+static void
+print_table(FILE *to, const char *mark, const struct replay *replay)
+{
+    fprintf(to, "%s%9s %10s %5s %6s  %-24s %-12s %10s  %-28s %10s  %-28s %s\n", mark, "calls", "s",
+            "ranks", "size", "type, op", "in place", "ran us", "ran", "best us",
+            replay->rules ? "rules" : "best", "saves");
+    for (size_t i = 0; i < replay->profile.n; i++) {
+        const struct ar_profiled *const calls = &replay->profile.calls[i];
+        const struct ar_finding *const f = &replay->found[i];
+        char size[AR_SIZE_TEXT], seconds[AR_NUMBER_TEXT], ran[AR_NUMBER_TEXT], us[AR_NUMBER_TEXT];
+        char best[AR_CHOICE_TEXT], what[128], gain[AR_INTERVAL_TEXT];
+        snprintf(what, sizeof what, "%s %s", ar_named_name(calls->type), ar_op_name(calls->op));
+        fprintf(to, "%s%9.0f %10s %5d %6s  %-24s %-12s", mark, calls->calls,
+                ar_number_print(calls->seconds, seconds, sizeof seconds), calls->nranks,
+                ar_size_print(ar_profiled_bytes(calls), size, sizeof size), what,
+                calls->place == AR_IN_PLACE        ? "yes"
+                : calls->place == AR_PLACE_UNKNOWN ? "not told: no"
+                                                   : "no");
+        if (!ar_finding_is_known(f)) {
+            fprintf(to, " not measured: no time was left\n");
+            continue;
+        }
+        fprintf(to, " %10s  %-28s %10s  %-28s %s us a call\n",
+                ar_number_print(f->kept_time.median * 1e6, ran, sizeof ran), calls->ran,
+                ar_number_print(f->time.median * 1e6, us, sizeof us),
+                ar_choice_print(&f->choice, best, sizeof best),
+                ar_choice_equals(&f->choice, &f->kept)
+                    ? "0"
+                    : ar_interval_print(f->gain.low * 1e6, f->gain.high * 1e6, gain, sizeof gain));
+    }
+}
+
+/* What is not replayed, a line each. */
+static void
+print_left_out(FILE *to, const char *mark, const struct replay *replay)
+{
+    for (const char *at = replay->profile.left_out; *at; at += strcspn(at, "\n") + 1)
+        fprintf(to, "%s%.*s\n", mark, (int)strcspn(at, "\n"), at);
+}
+
+/* "saves 4.10 s +- 0.30 s of 60.0 s in MPI_Allreduce (1000 calls)" */
+static void
+print_saving(FILE *to, const struct replay *replay, const struct saving *sum)
+{
+    const struct ar_profile *const profile = &replay->profile;
+    const double half = fmax(sum->median - sum->low, sum->high - sum->median);
+    char saved[AR_NUMBER_TEXT], error[AR_NUMBER_TEXT], all[AR_NUMBER_TEXT];
+    ar_time_print(profile->seconds * 1e9, all, sizeof all);
+    if (sum->nfaster + sum->nslower == 0)
+        fprintf(to, "nothing is %sto be won: of %s in MPI_Allreduce (%.0f calls) ",
+                sum->nunknown > 0 ? "known " : "", all, profile->all_calls);
+    if (sum->nfaster + sum->nslower == 0)
+        fprintf(to, "%s more than the interval of what it saves\n",
+                replay->rules ? "the rules save no" : "no choice saves");
+    else
+        fprintf(to, "%s %s +- %s of %s in MPI_Allreduce (%.0f calls)\n",
+                sum->median < 0 ? "costs" : "saves",
+                ar_time_print(fabs(sum->median) * 1e9, saved, sizeof saved),
+                ar_time_print(half * 1e9, error, sizeof error), all, profile->all_calls);
+}
+
+static void
+print_verdict(FILE *to, const char *mark, const struct replay *replay)
+{
+    const struct saving sum = sum_up(replay);
+    const struct ar_profile *const profile = &replay->profile;
+    char late[AR_NUMBER_TEXT], kept[AR_NUMBER_TEXT];
+    fputs(mark, to);
+    print_saving(to, replay, &sum);
+    fprintf(to,
+            "%sThis is per rank of %s, on average: the number of calls times what each takes less "
+            "when it is replayed and no rank is late.\n"
+            "%sReplayed, what ran takes %s. The program spent %s of its time in MPI_Allreduce "
+            "waiting for late ranks, which no rule saves.\n",
+            mark, profile->program, mark, ar_time_print(sum.kept * 1e9, kept, sizeof kept),
+            ar_time_print(profile->late * 1e9, late, sizeof late));
+    if (sum.nunknown > 0)
+        fprintf(to,
+                "%s%zu of %zu kinds of calls had too little time for an interval and do not count; "
+                "a longer --budget measures them.\n",
+                mark, sum.nunknown, profile->n);
+}
+
+/* --- rules --- */
+
+/* Is there a clause for the calls?  One that was named by a setting, which the rules replace, is
+ * named again where nothing is known to be faster. */
+static bool
+has_clause(const struct replay *replay, size_t i)
+{
+    return is_faster(&replay->found[i]) || replay->profile.calls[i].was_named;
+}
+
+/* Only calls in place and others that are alike otherwise are told apart: that costs a message. */
+static bool
+has_twin(const struct ar_profile *profile, size_t i)
+{
+    const struct ar_profiled *const mine = &profile->calls[i];
+    for (size_t k = 0; k < profile->n; k++)
+        if (k != i && profile->calls[k].bin == mine->bin &&
+            ar_profiled_together(&profile->calls[k], mine))
+            return true;
+    return false;
+}
+
+static void
+write_clause(FILE *to, const struct replay *replay, size_t i)
+{
+    const struct ar_profiled *const calls = &replay->profile.calls[i];
+    const struct ar_choice ran = choice_of(calls);
+    const bool faster = is_faster(&replay->found[i]);
+    const bool tells_place = calls->place != AR_PLACE_UNKNOWN && has_twin(&replay->profile, i);
+    const struct ar_request request = {.nranks = calls->nranks,
+                                       .op = calls->op,
+                                       .type = ar_named_at(calls->type)->geometry.type_class,
+                                       .place = calls->place};
+    ar_rules_clause_write(to, faster ? &replay->found[i].choice : &ran,
+                          ar_size_bin_first(calls->bin), ar_size_bin_last(calls->bin), &request,
+                          AR_TRAIT_OP | AR_TRAIT_TYPE | (tells_place ? AR_TRAIT_PLACE : 0));
+    fprintf(to, "  # %s\n", faster ? "faster" : "as it ran: nothing is known to be faster");
+}
+
+static bool
+write_rules(const struct replay *replay, const char *command)
+{
+    char job[2 * AR_PROVENANCE_TEXT], when[AR_DATE_TEXT];
+    FILE *const to = ar_tune_output_open(replay->tune);
+    if (!to)
+        return false;
+    ar_provenance_of_job(job, sizeof job, replay->nranks);
+    const size_t length = strlen(job);
+    snprintf(job + length, sizeof job - length, "; nodes=%d; ppn=%d; date=%s; version=%s",
+             replay->places.nodes, replay->places.per_node, ar_clock_date(when, false),
+             PACKAGE_VERSION);
+    ar_rules_header_write(to, "made by:", command, job);
+    if (replay->is_over)
+        fprintf(to, "# Incomplete: the budget was over.\n");
+    fprintf(to, "#\n");
+    print_verdict(to, "# ", replay);
+    fprintf(to, "#\n");
+    print_table(to, "# ", replay);
+    print_left_out(to, "# ", replay);
+    fputc('\n', to);
+    for (size_t i = 0; i < replay->profile.n; i++)
+        if (has_clause(replay, i))
+            write_clause(to, replay, i);
+    return ar_tune_output_close(replay->tune, to);
+}
+
+/* --- both ways --- */
+
+static void
+print_all(const struct replay *replay)
+{
+    print_table(stdout, "", replay);
+    print_left_out(stdout, "", replay);
+    print_verdict(stdout, "", replay);
+}
+
+/* Rank 0's. */
+static int
+conclude(const struct replay *replay, const char *command)
+{
+    const struct ar_tune *const tune = replay->tune;
+    ar_progress_clear(replay->clock);
+    if (replay->rules) {
+        const struct saving sum = sum_up(replay);
+        print_all(replay);
+        printf("the rules are slower than what ran in %zu of %zu kinds of calls, and faster in "
+               "%zu\n",
+               sum.nslower, replay->profile.n, sum.nfaster);
+        return sum.nslower + sum.nunknown > 0 ? AR_EXIT_FAILED : AR_EXIT_DONE;
+    }
+    if (!write_rules(replay, command)) {
+        fprintf(stderr, "allreduce tune: cannot write %s: %s\n",
+                tune->output ? tune->output : "stdout", strerror(errno));
+        return AR_EXIT_FAILED;
+    }
+    if (tune->output) {
+        print_all(replay);
+        printf("wrote %s: ALLREDUCE_RULES=%s, without ALLREDUCE_ALGO, which comes before rules\n",
+               tune->output, tune->output);
+    }
+    return AR_EXIT_DONE;
+}
+
+static int
+replay_all(struct replay *replay, const char *command)
+{
+    int status = AR_EXIT_DONE;
+    replay->found = calloc(replay->profile.n + 1, sizeof *replay->found);
+    if (!replay->found)
+        return AR_EXIT_FAILED;
+    for (size_t i = 0; i < replay->profile.n; i++) {
+        replay->found[i].time.median = NAN;
+        replay->weight_left += replay->profile.calls[i].seconds;
+    }
+    for (size_t i = 0, next; i < replay->profile.n && !status; i = next)
+        status = study_group(replay, i, &next);
+    if (replay->rank == 0 && (!status || status == AR_EXIT_INTERRUPTED)) {
+        const int end = conclude(replay, command);
+        status = status ? status : end;
+    }
+    MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    fflush(stdout);
+    return status;
+}
+
+int
+ar_tune_replay(const struct ar_tune *tune, struct ar_progress *clock, const char *command)
+{
+    struct replay replay = {.tune = tune, .clock = clock};
+    MPI_Comm_rank(MPI_COMM_WORLD, &replay.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &replay.nranks);
+    replay.places = ar_study_places(MPI_COMM_WORLD);
+    int status = tune->check ? ar_tune_read_rules(&replay.rules, tune, replay.rank) : AR_EXIT_DONE;
+    if (!status)
+        status = ar_profile_read(&replay.profile, tune->from);
+    if (!status)
+        status = replay_all(&replay, command);
+    ar_rules_destroy(replay.rules);
+    free(replay.found);
+    ar_profile_fini(&replay.profile);
+    return status;
+}

@@ -1,0 +1,79 @@
+#!/bin/sh
+# allreduce tune --from: a program's calls are replayed from its statistics; rules come of what gains, and only of that.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+stats=$scratch/stats.jsonl
+rules=$scratch/rules.conf
+./allreduce --version | grep -q 'without jansson' && {
+    launch 2 ./allreduce tune --from="$stats" >"$scratch/out" 2>&1 && fail "without jansson it does not fail"
+    grep -q 'built without jansson' "$scratch/out" || fail "without jansson: $(cat "$scratch/out")"
+    exit $failed
+}
+
+# tune RANKS OPTION...: from the statistics, in little time; on a busy machine in more.
+tune() {
+    ranks=$1
+    shift
+    for budget in 2s 8s 30s; do
+        launch "$ranks" ./allreduce tune --from="$stats" -q --budget=$budget "$@" >"$scratch/tune" 2>&1
+        tuned=$?
+        grep -q 'too little time' "$scratch/tune" || break
+    done
+    cat "$scratch/tune"
+    return "$tuned"
+}
+
+# A message in 1250 segments, one at a time, is slower than anything else that one would try.
+slow='ring(segment=64,window=1)'
+expect_ok "slow" preload 2 ALLREDUCE_ALGO="$slow" ALLREDUCE_STATS="$stats" "$programs/repeat" 4
+expect_ok "rules for what is slow" tune 2 -o "$rules"
+grep -q '^saves [0-9.]* [mun]*s +- [0-9.]* [mun]*s of [0-9.]* [mun]*s in MPI_Allreduce (' "$scratch/out" || fail "saves nothing: $(cat "$scratch/out")"
+grep -q '^# saves ' "$rules" || fail "the rules do not say what they save"
+grep -q '^#! tuned: .*ranks=2' "$rules" || fail "no provenance"
+grep -q '^[a-z].*:64K-131071@2,op=sum,type=integer  # faster' "$rules" || fail "no rule: $(cat "$rules")"
+expect_ok "the rules hold" tune 2 --check="$rules"
+grep -q '^saves .* in MPI_Allreduce' "$scratch/out" || fail "the check saves nothing: $(cat "$scratch/out")"
+grep -q '^the rules are slower than what ran in 0 of ' "$scratch/out" || fail "the check: $(cat "$scratch/out")"
+
+# The other way round: the rules are what is slow.
+rm -f "$stats"*
+expect_ok "fast" preload 2 ALLREDUCE_STATS="$stats" "$programs/repeat" 4
+echo "$slow" >"$scratch/bad.conf"
+tune 2 --check="$scratch/bad.conf" >"$scratch/out" && fail "a check of bad rules passes"
+grep -q '^costs ' "$scratch/out" || fail "bad rules cost nothing: $(cat "$scratch/out")"
+
+# Communicators of one rank have nothing to win, and calls that cannot be replayed are told.
+rm -f "$stats"*
+expect_ok "halves" preload 2 ALLREDUCE_STATS="$stats" "$programs/statistics" halves
+expect_ok "nothing to win" tune 2 -o "$rules"
+grep -q '^nothing is to be won: of .* in MPI_Allreduce (3 calls)' "$scratch/out" || fail "nothing: $(cat "$scratch/out")"
+grep -q '^not replayed: .*: a communicator of one rank' "$scratch/out" || fail "left out in silence: $(cat "$scratch/out")"
+grep -q '^[^#]' "$rules" && fail "rules for nothing: $(cat "$rules")"
+expect_ok "rules of nothing are rules" preload 2 ALLREDUCE_RULES="$rules" "$programs/repeat" 1
+
+# Smaller communicators than the world are made of its first ranks; the calls keep their place.
+rm -f "$stats"*
+expect_ok "parts" preload 3 ALLREDUCE_ALGO=ring ALLREDUCE_STATS="$stats" "$programs/statistics" halves
+sed -i 's/"in_place": false/"in_place": true/' "$stats".rank*
+expect_ok "parts are replayed" tune 3 -o "$rules"
+grep -q '^ *2 .* 2  *400  MPI_INT MPI_MAX  *yes ' "$scratch/out" || fail "parts: $(cat "$scratch/out")"
+grep -q ':256-511@2,op=max,type=integer' "$rules" || fail "what was named is not named again: $(cat "$rules")"
+
+# expect_refused RANKS TEXT OPTION...: refused with TEXT, told once.
+expect_refused() {
+    ranks=$1
+    text=$2
+    shift 2
+    launch "$ranks" ./allreduce tune "$@" >"$scratch/out" 2>&1 && fail "$text: was not refused"
+    [ "$(grep -c -e "$text" "$scratch/out")" -eq 1 ] || fail "$text: not told once: $(cat "$scratch/out")"
+}
+sed 's/"comm_size": 2/"comm_size": 4/' "$stats.rank0" >"$scratch/large.jsonl"
+expect_refused 2 'has calls on 4 ranks, and here are 2: start it with mpiexec -n 4' --from="$scratch/large.jsonl"
+sed 1q "$stats.rank0" >"$scratch/none.jsonl"
+expect_refused 2 'none.jsonl has no calls of MPI_Allreduce with a time' --from="$scratch/none.jsonl"
+: >"$scratch/empty.jsonl"
+expect_refused 2 'allreduce tune: .*empty.jsonl: is empty' --from="$scratch/empty.jsonl"
+expect_refused 2 'rules.conf: line 1: not as ALLREDUCE_STATS writes JSON' --from="$rules"
+expect_refused 2 'nowhere.jsonl: No such file' --from=/nowhere.jsonl
+exit $failed
