@@ -13,10 +13,10 @@ need_browser() {
 # browse FILE OPTION...: loads a page with a name for nothing but files; what Chromium writes is on stdout, its log on
 # stderr.  A sandbox of its own needs privileges that containers lack.
 browse() {
-    page=file://$(realpath "$1")
+    address=file://$(realpath "$1")
     shift
     [ "$(id -u)" -ne 0 ] || set -- --no-sandbox "$@"
-    timeout 60 "$browser" --headless --disable-gpu --hide-scrollbars --host-resolver-rules='MAP * ~NOTFOUND' "$@" "$page"
+    timeout 60 "$browser" --headless --disable-gpu --hide-scrollbars --host-resolver-rules='MAP * ~NOTFOUND' "$@" "$address"
 }
 
 # photograph FILE SCHEME WIDTH HEIGHT PICTURE: in the dark or the light scheme.

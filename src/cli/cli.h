@@ -76,6 +76,10 @@ void ar_option_op(struct argp_state *state, enum ar_op *op, const char *name);
 /* Scratch memory of a call that the model is asked about, where nothing else is said. */
 #define AR_CLI_SCRATCH ((size_t)64 << 20)
 
+/* A machine where no other is named: flat, of this latency, bandwidth and reduction. */
+#define AR_CLI_LATENCY_US 1
+#define AR_CLI_GBYTES     10
+
 /* --- what is printed --- */
 
 /* "mpiexec -n 4 allreduce bench --algo 'ring;shm'": the caller frees it; NULL without memory. */

@@ -227,9 +227,9 @@ ar_cli_explain(int argc, char **argv)
     };
     struct ar_explain request = {
         .element_bytes = 8,
-        .latency_us = 1,
-        .bandwidth_gbytes = 10,
-        .reduction_gbytes = 10,
+        .latency_us = AR_CLI_LATENCY_US,
+        .bandwidth_gbytes = AR_CLI_GBYTES,
+        .reduction_gbytes = AR_CLI_GBYTES,
     };
     ar_cli_parse_alone(&argp, 0, argc, argv, &request);
     const int exit_code = request.rules || request.rules_file ? ar_explain_rules(&request)

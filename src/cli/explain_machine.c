@@ -100,9 +100,6 @@ print_scene(const struct scene *scene)
 
 /* --- one algorithm --- */
 
-static const char *const part_names[AR_PARTS] = {"latency", "overhead", "wire", "waiting",
-                                                 "reduction"};
-
 static double
 share_of(const struct ar_moment *end, int part)
 {
@@ -143,7 +140,7 @@ print_result(const struct scene *scene, const struct ar_choice *choice,
                ar_time_print(bound, time, sizeof time));
     printf("\n");
     for (int i = 0; i < AR_PARTS; i++)
-        printf("  %-10s  %s, %.0f %%\n", part_names[i],
+        printf("  %-10s  %s, %.0f %%\n", ar_part_names[i],
                ar_time_print(p->end.parts[i] > 0 ? p->end.parts[i] : 0, time, sizeof time),
                share_of(&p->end, i));
     if (p->busiest > 0)
@@ -260,7 +257,7 @@ print_table(const struct scene *scene, const struct ar_compared *rows, size_t n)
     print_scene(scene);
     printf("%14s  %8s", "us", "x bound");
     for (int i = 0; i < AR_PARTS; i++)
-        printf("  %7s %%", part_names[i]);
+        printf("  %7s %%", ar_part_names[i]);
     printf("\n");
     for (const struct ar_compared *row = rows; row < rows + n; row++) {
         const struct ar_moment *const end = &row->prediction.end;

@@ -2,12 +2,14 @@
 #include <config.h>
 
 #include <argp.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/report.h"
+#include "cli/timeline.h"
 #include "model/placement.h"
 
 #define FILES_MAX 2
@@ -15,10 +17,12 @@
 struct request {
     const char *paths[FILES_MAX];
     size_t n;
-    const char *html;    /* NULL: none */
-    double bytes_per_ns; /* 0: not given */
-    const char *machine; /* NULL: none */
-    int nranks;          /* of the machine; 0: not given */
+    const char *html;     /* NULL: none */
+    double bytes_per_ns;  /* 0: not given */
+    const char *machine;  /* NULL: none */
+    int nranks;           /* of the machine; 0: not given */
+    const char *timeline; /* NULL: none */
+    long call;            /* of the timeline; 0: not given */
 };
 
 static const struct argp_option options[] = {
@@ -27,6 +31,8 @@ static const struct argp_option options[] = {
      "What a rank can send: the bound of the distances (default: the best rate in the file)", 0},
     {"machine", 'm', "FILE", 0, "Predict the same calls on this machine, by its model", 0},
     {"ranks", 'n', "N", 0, "Ranks of the program there (default: as many as it had)", 0},
+    {"timeline", 't', "TRACE", 0, "Show one call of a file of ALLREDUCE_TRACE", 1},
+    {"call", 'c', "N", 0, "Its number in the list of calls (default: the longest call)", 1},
     {0},
 };
 
@@ -48,6 +54,13 @@ parse(int key, char *argument, struct argp_state *state)
         request->nranks =
             (int)ar_option_number(state, "ranks", argument, 2, AR_PLACEMENT_RANKS_MAX);
         return 0;
+    case 't':
+        ar_cli_need_jansson("report");
+        request->timeline = argument;
+        return 0;
+    case 'c':
+        request->call = ar_option_number(state, "call", argument, 1, INT32_MAX);
+        return 0;
     case ARGP_KEY_ARG:
         ar_cli_need_jansson("report");
         if (request->n == FILES_MAX)
@@ -55,11 +68,17 @@ parse(int key, char *argument, struct argp_state *state)
         request->paths[request->n++] = argument;
         return 0;
     case ARGP_KEY_NO_ARGS:
-        argp_error(state, "name a file that a run with ALLREDUCE_STATS=FILE.jsonl has written");
+        if (!request->timeline)
+            argp_error(state, "name a file that a run with ALLREDUCE_STATS=FILE.jsonl has written");
         return 0;
     case ARGP_KEY_SUCCESS:
         if (request->machine && request->n > 1)
             argp_error(state, "--machine is for one file");
+        if (request->timeline && (request->n > 0 || request->bytes_per_ns > 0 || request->nranks))
+            argp_error(state, "--timeline takes its own file, and with it --call, --machine and "
+                              "--html alone");
+        if (request->call && !request->timeline)
+            argp_error(state, "--call is for --timeline");
         if (request->nranks && !request->machine)
             argp_error(state, "--ranks is for --machine");
         return 0;
@@ -71,12 +90,12 @@ parse(int key, char *argument, struct argp_state *state)
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .args_doc = "FILE [FILE2]",
+    .args_doc = "FILE [FILE2]\n--timeline=TRACE",
     .doc =
         "Tells from the statistics of a run (ALLREDUCE_STATS=FILE.jsonl) where the time in "
         "allreduces went: which calls waited for late ranks and which for the algorithm, and "
         "how far they are from a bound. Two files are set side by side; a model of another machine "
-        "says what the same calls would take there.",
+        "says what the same calls would take there. --timeline looks inside one call instead.",
 };
 
 int
@@ -147,6 +166,8 @@ ar_cli_report(int argc, char **argv)
     struct ar_table all = {0};
     int status = AR_EXIT_DONE;
     ar_cli_parse_alone(&argp, 0, argc, argv, &request);
+    if (request.timeline)
+        return ar_report_timeline(request.timeline, request.call, request.machine, request.html);
     for (size_t i = 0; i < request.n && status == AR_EXIT_DONE; i++)
         status = ar_run_read(&runs[i], "report", request.paths[i]);
     if (status == AR_EXIT_DONE)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/predict.h"
 #include "report/table.h"
 
 /* The statistics of a run, read back. */
@@ -83,9 +84,10 @@ double ar_facts_seconds(const struct ar_facts *facts, double ns);
 /* "MPI_DOUBLE MPI_SUM from 8K on 4 ranks of MPI_COMM_WORLD"; returns text. */
 char *ar_row_describe(const struct ar_row *row, char *text, size_t room);
 
-/* What ran, as a choice.  False for what no rules can name, as an exact sum, or a later version's.
+/* What a file of a run says ran, as a choice.  False for what no rules can name, as an exact sum,
+ * or a later version's.
  */
-bool ar_row_ran(struct ar_choice *choice, const struct ar_row *row);
+bool ar_ran_read(struct ar_choice *choice, const char *ran);
 
 /* Why the row's calls lasted, in words; returns text. */
 char *ar_fact_explain(const struct ar_fact *fact, char *text, size_t room);
@@ -123,6 +125,13 @@ void ar_report_print(const struct ar_facts *facts);
 /* The same calls on nranks ranks (0: as many) of the machine of that file or name: how long they
  * would take, by what ran and by auto, and what auto goes by there.  An enum ar_exit. */
 int ar_report_print_machine(const struct ar_facts *facts, const char *machine, int nranks);
+
+/* What the model says of a call of so many bytes by this choice, all ranks on their nodes of the
+ * machine.  *is_known is false, and there is no prediction, for what is the MPI library's own, or
+ * would share memory between nodes.  AR_OK, or an error of ar_predict. */
+int ar_ran_predict(struct ar_prediction *prediction, bool *is_known,
+                   const struct ar_machine *machine, const int *node_of, int nranks,
+                   struct ar_choice choice, double bytes);
 
 /* What the watchdog sees in a table with the rows of all runs: two may be on P
  * ranks and on P+1. */

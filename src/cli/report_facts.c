@@ -151,11 +151,11 @@ ar_row_describe(const struct ar_row *row, char *text, size_t room)
 }
 
 bool
-ar_row_ran(struct ar_choice *choice, const struct ar_row *row)
+ar_ran_read(struct ar_choice *choice, const char *ran)
 {
     struct ar_rules *rules;
     struct ar_problem problem;
-    if (ar_rules_parse(&rules, row->key.ran, &problem))
+    if (ar_rules_parse(&rules, ran, &problem))
         return false;
     const bool is_one = rules->nclauses == 1 && rules->clauses[0].choice.kind != AR_CHOICE_AUTO;
     if (is_one)

@@ -98,29 +98,37 @@ make_groups(struct there *there)
 
 /* --- times --- */
 
-/* *ns: NAN for what is the MPI library's own, or would share memory between nodes. */
+int
+ar_ran_predict(struct ar_prediction *prediction, bool *is_known, const struct ar_machine *machine,
+               const int *node_of, int nranks, struct ar_choice choice, double bytes)
+{
+    const size_t element = bytes >= 4 ? 4 : 1;
+    *is_known = choice.kind == AR_CHOICE_ALGORITHM &&
+                !(choice.algorithm->shares_memory && ar_nodes_count(node_of, nranks) > 1);
+    if (!*is_known)
+        return AR_OK;
+    choice.params.node_of = node_of;
+    const struct ar_question question = {
+        .machine = machine,
+        .choice = &choice,
+        .nranks = nranks,
+        .count = (size_t)bytes / element,
+        .element_bytes = element,
+        .scratch_bytes = AR_CLI_SCRATCH,
+        .most_steps = AR_PREDICT_STEPS,
+    };
+    return ar_predict(prediction, &question);
+}
+
+/* *ns: NAN where the model does not know. */
 static int
 predict(double *ns, const struct group *g, struct ar_choice choice, double bytes)
 {
-    const size_t element = bytes >= 4 ? 4 : 1;
     struct ar_prediction prediction;
-    *ns = NAN;
-    if (choice.kind != AR_CHOICE_ALGORITHM ||
-        (choice.algorithm->shares_memory && ar_nodes_count(g->node_of, g->nranks) > 1))
-        return AR_OK;
-    choice.params.node_of = g->node_of;
-    const struct ar_question question = {
-        .machine = g->request.machine,
-        .choice = &choice,
-        .nranks = g->nranks,
-        .count = (size_t)bytes / element,
-        .element_bytes = element,
-        .scratch_bytes = g->request.scratch_bytes,
-        .most_steps = AR_PREDICT_STEPS,
-    };
-    const int error = ar_predict(&prediction, &question);
-    if (!error)
-        *ns = prediction.end.at;
+    bool is_known;
+    const int error = ar_ran_predict(&prediction, &is_known, g->request.machine, g->node_of,
+                                     g->nranks, choice, bytes);
+    *ns = is_known && !error ? prediction.end.at : NAN;
     return error;
 }
 
@@ -137,7 +145,7 @@ static int
 find_times(struct times *times, const struct group *g, const struct ar_fact *fact)
 {
     struct ar_choice ran;
-    if (!ar_row_ran(&ran, fact->row))
+    if (!ar_ran_read(&ran, fact->row->key.ran))
         ran = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
     int error = predict(&times->as_ran, g, ran, fact->bytes);
     if (!error)

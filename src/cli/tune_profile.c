@@ -37,7 +37,7 @@ take(struct ar_profiled *calls, const struct ar_row *row, int ranks)
     if (!ar_op_by_name(&calls->op, key->op, &none) ||
         !(ar_named_at(calls->type)->ops & 1U << calls->op))
         return "an op of the program's own, or unknown here";
-    if (!ar_row_ran(&ran, row))
+    if (!ar_ran_read(&ran, row->key.ran))
         return "rules cannot name what ran";
     calls->nranks = key->nranks;
     calls->bin = key->bin;

@@ -34,7 +34,7 @@ choice_of(const struct ar_profiled *calls)
     struct ar_row row;
     struct ar_choice choice = {.kind = AR_CHOICE_NATIVE};
     memcpy(row.key.ran, calls->ran, sizeof row.key.ran);
-    ar_row_ran(&choice, &row); /* rank 0 has tried it */
+    ar_ran_read(&choice, row.key.ran); /* rank 0 has tried it */
     return choice;
 }
 

@@ -7,12 +7,22 @@
 #include "cli/doctor.h"
 #include "cli/openmpi_json.h"
 #include "cli/report.h"
+#include "cli/timeline.h"
 
 int
 ar_run_read(struct ar_read_run *run, const char *command, const char *path)
 {
     (void)run;
     (void)command;
+    (void)path;
+    ar_cli_need_jansson("report");
+    return AR_EXIT_FAILED;
+}
+
+int
+ar_read_trace_read(struct ar_read_trace *timeline, const char *path)
+{
+    (void)timeline;
     (void)path;
     ar_cli_need_jansson("report");
     return AR_EXIT_FAILED;

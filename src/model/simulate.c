@@ -8,6 +8,8 @@
 #include "model/share.h"
 #include "schedule/grow.h"
 
+const char *const ar_part_names[AR_PARTS] = {"latency", "overhead", "wire", "waiting", "reduction"};
+
 /* A message of a segment.  64 bytes, a line of the cache. */
 struct flight {
     bool is_sent, is_awaited; /* its send is posted; its receive is */

@@ -24,6 +24,8 @@ enum ar_part {
     AR_PARTS
 };
 
+extern const char *const ar_part_names[AR_PARTS];
+
 /* A moment, and how the longest chain of causes that leads to it spent its time. */
 struct ar_moment {
     double at; /* the sum of the parts, but for rounding */

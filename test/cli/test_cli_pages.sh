@@ -49,6 +49,19 @@ if [ "${HAVE_JANSSON:-yes}" = yes ]; then
     expect "$title; too wide: nothing; true; true" "$scratch/one.html" 1200 "$first_things"
     expect "$title; beside ${title#* in }; too wide: nothing; true; true" "$scratch/two.html" 1200 "$first_things"
     expect 500 "$scratch/one.html" 500 'return document.documentElement.scrollWidth'
+
+    # One call of a timeline: what is drawn of its two ranks, from the last arrival and whole.
+    ./allreduce report --timeline "${srcdir:-.}/test/cli/timeline.json" --call 1 --html "$scratch/call.html" >/dev/null ||
+        fail "report --timeline: exit $?"
+    expect 'too wide: nothing; true; 39.67 us to 51 us of 51 us; 2; 0 us to 51 us of 51 us; 2 calls, waits for 1, 2 works, 2 arrows; 2.6 us' \
+        "$scratch/call.html" 1200 "$bottom
+        const get = id => document.getElementById(id), n = what => document.querySelectorAll('#timeline ' + what).length;
+        const say = () => get('says').textContent, said = ['too wide: ' + ($wide), bottom('.verdict') < 250, say(), n('rect.wait')];
+        get('whole').click();
+        const wait = document.querySelector('rect.wait').nextSibling.textContent.match(/waits for ./)[0];
+        said.push(say(), n('rect.call') + ' calls, ' + wait + ', ' + n('rect.work') + ' works, ' + n('path.tip') + ' arrows');
+        return said.concat([...document.querySelectorAll('#timeline text')].pop().textContent).join('; ')"
+    expect 500 "$scratch/call.html" 500 'return document.documentElement.scrollWidth'
 fi
 
 # --- a schedule ---

@@ -194,4 +194,35 @@ refuse 'nothing: No such file' 1 allreduce report "$here/nothing"
 refuse 'ALLREDUCE_STATS' 2 allreduce report
 refuse 'one file or two' 2 allreduce report a b c
 refuse "cannot be '0'" 2 allreduce report --bandwidth 0 a
+
+# A timeline: the longest call, another, and the machine that the model goes by.
+trace=${srcdir:-.}/test/cli/timeline.json
+# shellcheck disable=SC2317 # expect and refuse call it
+timeline() {
+    allreduce report --timeline "$trace" "$@"
+}
+expect '^call 2: 8 bytes of MPI_DOUBLE, MPI_SUM, on 2 ranks of MPI_COMM_WORLD, by native (named)$' timeline
+expect '^The model has no time for native: it knows no schedule of what ran\.$' timeline
+expect '^ *2 *80\.0 *20\.0 *60\.0 *2 *8  native ' timeline
+# 1 us, and 8000 bytes at 10 GB/s on the wire and in the reduction.
+expect '^Rank 1 came 40\.0 us after rank 0\. From then on the exchange took 11\.0 us; .* 2\.60 us, so it took 4\.23 times' timeline --call 1
+expect '^The critical path leads from the arrival of rank 1 to the last return, through ranks 1, 0\.$' timeline --call 1
+expect '^The clocks of the hosts are true to 250 ns\. 3 calls of single ranks are not in the file' timeline --call 1
+expect '^ *0 *0 *0 *43\.0 *2\.00 *51\.0  rank 1$' timeline --call 1
+there=$(allreduce explain butterfly -s 8000 --machine fat-tree --nodes 1x2 | sed -n 's/^  time *\([0-9.]* [um]s\).*/\1/p')
+expect "; the model says $there, so" timeline --call 1 --machine fat-tree
+refuse '\-\-call: .*timeline.json has calls 1 to 2, and no 3$' 2 timeline --call 3
+refuse "call wants a whole number from 1 to [0-9]*, not '0'" 2 timeline --call 0
+refuse '\-\-timeline takes its own file' 2 timeline "$here/a.jsonl"
+refuse '\-\-call is for --timeline' 2 allreduce report --call 1 "$here/a.jsonl"
+refuse "'nowhere' is not a file here" 2 timeline --machine nowhere
+refuse 'nothing: .*No such file' 1 allreduce report --timeline "$here/nothing"
+head -n 9 "$trace" >"$here/cut.json"
+refuse 'cut.json: line [0-9]*: .*is cut, or no file' 1 allreduce report --timeline "$here/cut.json"
+echo '{"traceEvents": []}' >"$here/other.json"
+refuse 'other.json: is JSON, but no timeline' 1 allreduce report --timeline "$here/other.json"
+sed 's/"format": 1/"format": 2/' "$trace" >"$here/later.json"
+refuse 'later.json: was written by a later version' 1 allreduce report --timeline "$here/later.json"
+sed 's/"dur": 43.0, //' "$trace" >"$here/bad.json"
+refuse 'bad.json: event 6 of traceEvents is not as' 1 allreduce report --timeline "$here/bad.json"
 exit $failed
