@@ -251,6 +251,12 @@ print_verdict(FILE *to, const char *mark, const struct replay *replay)
             "waiting for late ranks, which no rule saves.\n",
             mark, profile->program, mark, ar_time_print(sum.kept * 1e9, kept, sizeof kept),
             ar_time_print(profile->late * 1e9, late, sizeof late));
+    if (sum.kept > profile->seconds)
+        fprintf(
+            to,
+            "%sThat is more than the program spent: the machine is busier now, or the ranks are "
+            "placed otherwise. Do not count on the figures; measure again.\n",
+            mark);
     if (sum.nunknown > 0)
         fprintf(to,
                 "%s%zu of %zu kinds of calls had too little time for an interval and do not count; "

@@ -36,6 +36,10 @@ expect_ok "the rules hold" tune 2 --check="$rules"
 grep -q '^saves .* in MPI_Allreduce' "$scratch/out" || fail "the check saves nothing: $(cat "$scratch/out")"
 grep -q '^the rules are slower than what ran in 0 of ' "$scratch/out" || fail "the check: $(cat "$scratch/out")"
 
+sed -E 's/"ns": [0-9]+/"ns": 1000/' "$stats" >"$scratch/idle.jsonl"
+launch 2 ./allreduce tune --from="$scratch/idle.jsonl" -q --budget=2s -o "$rules" >"$scratch/out" 2>&1
+grep -q '^That is more than the program spent' "$scratch/out" || fail "a busier machine is not told: $(cat "$scratch/out")"
+
 # The other way round: the rules are what is slow.
 rm -f "$stats"*
 expect_ok "fast" preload 2 ALLREDUCE_STATS="$stats" "$programs/repeat" 4
