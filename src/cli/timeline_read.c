@@ -208,9 +208,9 @@ make_room(struct reader *r)
 {
     const size_t n = json_array_size(r->events) + 1;
     r->t->hosts = calloc((size_t)r->t->nhosts, sizeof *r->t->hosts);
-    r->t->slices = malloc(n * sizeof *r->t->slices);
-    r->t->arrows = malloc(n * sizeof *r->t->arrows);
-    r->ids = malloc(n * sizeof *r->ids);
+    r->t->slices = calloc(n, sizeof *r->t->slices);
+    r->t->arrows = calloc(n, sizeof *r->t->arrows);
+    r->ids = calloc(n, sizeof *r->ids);
     for (size_t i = 0; i + 1 < n; i++) {
         const char *const cat =
             json_string_value(json_object_get(json_array_get(r->events, i), "cat"));
