@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/json_text.h"
 #include "cli/report.h"
 
 static int
@@ -22,13 +23,6 @@ complain(const struct ar_read_run *run, const char *path, int line, const char *
 }
 
 /* --- one line --- */
-
-static void
-take_text(char *text, size_t room, const json_t *object, const char *name)
-{
-    const char *const value = json_string_value(json_object_get(object, name));
-    snprintf(text, room, "%s", value ? value : "");
-}
 
 /* 0 where it is null. */
 static uint64_t
@@ -65,12 +59,12 @@ take_key(struct ar_row_key *key, const json_t *line)
     key->entry = (enum ar_entry)entry;
     key->nranks = (int)number(line, "comm_size");
     key->bin = ar_size_bin(number(line, "bytes_from"));
-    take_text(key->comm, sizeof key->comm, line, "comm");
-    take_text(key->type, sizeof key->type, line, "type");
-    take_text(key->op, sizeof key->op, line, "op");
-    take_text(key->requested, sizeof key->requested, line, "requested");
-    take_text(key->ran, sizeof key->ran, line, "ran");
-    take_text(key->reason, sizeof key->reason, line, "reason");
+    ar_json_text(key->comm, sizeof key->comm, line, "comm");
+    ar_json_text(key->type, sizeof key->type, line, "type");
+    ar_json_text(key->op, sizeof key->op, line, "op");
+    ar_json_text(key->requested, sizeof key->requested, line, "requested");
+    ar_json_text(key->ran, sizeof key->ran, line, "ran");
+    ar_json_text(key->reason, sizeof key->reason, line, "reason");
     key->place = place_of(json_object_get(line, "in_place"));
     return true;
 }
@@ -130,8 +124,8 @@ take_rank(struct ar_rank_rows *rows, const json_t *line)
     struct ar_rank_row row = {.rank = (int)number(line, "rank")};
     if (!is_known(line, "rank") || !is_known(line, "calls"))
         return false;
-    take_text(row.host, sizeof row.host, line, "host");
-    take_text(row.cpus, sizeof row.cpus, line, "cpus");
+    ar_json_text(row.host, sizeof row.host, line, "host");
+    ar_json_text(row.cpus, sizeof row.cpus, line, "cpus");
     row.calls = number(line, "calls");
     row.bytes = number(line, "bytes");
     row.setup_ns = number(line, "setup_ns");
@@ -156,8 +150,8 @@ take_site(struct ar_site_rows *rows, const json_t *line)
     if (!entry || !is_known(line, "calls"))
         return false;
     row.site.entry = (enum ar_entry)i;
-    take_text(row.site.module, sizeof row.site.module, line, "module");
-    take_text(row.site.build_id, sizeof row.site.build_id, line, "build_id");
+    ar_json_text(row.site.module, sizeof row.site.module, line, "module");
+    ar_json_text(row.site.build_id, sizeof row.site.build_id, line, "build_id");
     row.calls = number(line, "calls");
     row.bytes = number(line, "bytes");
     row.ns = number(line, "ns");
@@ -172,12 +166,12 @@ take_head(struct ar_read_run *run, const json_t *line)
     const uint64_t elapsed = number(line, "elapsed_ns");
     if (number(line, "format") != 1 || !is_known(line, "ranks"))
         return false;
-    take_text(run->program, sizeof run->program, line, "program");
-    take_text(run->version, sizeof run->version, line, "liballreduce");
-    take_text(run->family, sizeof run->family, line, "mpi");
-    take_text(run->when, sizeof run->when, line, "when");
-    take_text(run->library, sizeof run->library, line, "library");
-    take_text(run->command, sizeof run->command, line, "command");
+    ar_json_text(run->program, sizeof run->program, line, "program");
+    ar_json_text(run->version, sizeof run->version, line, "liballreduce");
+    ar_json_text(run->family, sizeof run->family, line, "mpi");
+    ar_json_text(run->when, sizeof run->when, line, "when");
+    ar_json_text(run->library, sizeof run->library, line, "library");
+    ar_json_text(run->command, sizeof run->command, line, "command");
     run->ranks += (int)number(line, "ranks");
     run->elapsed_ns = elapsed > run->elapsed_ns ? elapsed : run->elapsed_ns;
     run->table.lost += number(line, "lost");

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/json_text.h"
 #include "cli/timeline.h"
 
 /* The file while it is read. */
@@ -27,13 +28,6 @@ complain(const struct ar_read_trace *t, const char *what)
 }
 
 /* --- values --- */
-
-static void
-take_text(char *text, size_t room, const json_t *object, const char *name)
-{
-    const char *const value = json_string_value(json_object_get(object, name));
-    snprintf(text, room, "%s", value ? value : "");
-}
 
 /* -1 where it is not there. */
 static int
@@ -73,11 +67,11 @@ static bool
 take_head(struct reader *r, const json_t *args)
 {
     struct ar_read_trace_call *const head = &r->heads[r->nheads++];
-    take_text(head->comm, sizeof head->comm, args, "comm_name");
-    take_text(head->type, sizeof head->type, args, "type");
-    take_text(head->op, sizeof head->op, args, "op");
-    take_text(head->ran, sizeof head->ran, args, "ran");
-    take_text(head->reason, sizeof head->reason, args, "reason");
+    ar_json_text(head->comm, sizeof head->comm, args, "comm_name");
+    ar_json_text(head->type, sizeof head->type, args, "type");
+    ar_json_text(head->op, sizeof head->op, args, "op");
+    ar_json_text(head->ran, sizeof head->ran, args, "ran");
+    ar_json_text(head->reason, sizeof head->reason, args, "reason");
     head->nranks = number(args, "comm_size");
     return take_real(&head->bytes, args, "bytes") && head->nranks > 0 &&
            number(args, "comm_rank") >= 0;
@@ -191,10 +185,10 @@ static bool
 take_run(struct ar_read_trace *t, const json_t *other)
 {
     const json_t *const error = json_object_get(other, "clock_error_us");
-    take_text(t->program, sizeof t->program, other, "program");
-    take_text(t->version, sizeof t->version, other, "liballreduce");
-    take_text(t->family, sizeof t->family, other, "mpi");
-    take_text(t->when, sizeof t->when, other, "when");
+    ar_json_text(t->program, sizeof t->program, other, "program");
+    ar_json_text(t->version, sizeof t->version, other, "liballreduce");
+    ar_json_text(t->family, sizeof t->family, other, "mpi");
+    ar_json_text(t->when, sizeof t->when, other, "when");
     t->ranks = number(other, "ranks");
     t->nhosts = number(other, "world");
     t->clock_error = json_is_number(error) ? json_number_value(error) : NAN;
