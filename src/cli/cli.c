@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/preload.h"
+#include "config/files.h"
 #include "config/rank.h"
 #include "model/machine.h"
 #include "stub/engines.h"
@@ -93,6 +94,19 @@ ar_cli_print_version(void)
     printf("jansson  none; left out: " AR_WITHOUT_JANSSON "\n");
 #endif
     free(library);
+}
+
+int
+ar_cli_read_machine(struct ar_machine *machine, const char *command, const char *file)
+{
+    char reason[1024];
+    struct ar_text why;
+    ar_text_init(&why, reason, sizeof reason);
+    const int error = ar_model_file_read(machine, NULL, file, &why);
+    if (error)
+        fprintf(stderr, "allreduce %s: --machine: %s\n", command,
+                error == AR_ERR_MEMORY ? "out of memory" : reason);
+    return !error ? AR_EXIT_DONE : error == AR_ERR_MEMORY ? AR_EXIT_FAILED : AR_EXIT_USAGE;
 }
 
 void

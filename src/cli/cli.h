@@ -12,6 +12,8 @@
 #include "cli/sizes.h"
 #include "select/number.h"
 
+struct ar_machine;
+
 enum ar_exit { AR_EXIT_DONE = 0, AR_EXIT_FAILED = 1, AR_EXIT_USAGE = 2, AR_EXIT_INTERRUPTED = 130 };
 
 /* argv[0] is "allreduce SUBCOMMAND"; returns an enum ar_exit. */
@@ -33,6 +35,9 @@ ar_subcommand_fn ar_cli_tune;
 /* Where the program was built without jansson, ends it, having said that this command or option
  * needs it. */
 void ar_cli_need_jansson(const char *command);
+
+/* Reads the machine of --machine.  An enum ar_exit, having said what is wrong with the file. */
+int ar_cli_read_machine(struct ar_machine *machine, const char *command, const char *file);
 
 /* argp_parse with -h, --help, --usage, -V and --version, which every subcommand has.  It ends the
  * program where the command line is wrong or one of these is given. */

@@ -8,7 +8,6 @@
 #include "cli/cli.h"
 #include "cli/explain.h"
 #include "config/config.h"
-#include "config/files.h"
 #include "model/node_predict.h"
 #include "select/node_levels.h"
 #include "tuning/advise.h"
@@ -33,21 +32,14 @@ static int
 set_scene(struct scene *scene)
 {
     const struct ar_explain *const request = scene->request;
-    char reason[1024];
-    struct ar_text why;
-    int error = AR_OK;
-    ar_text_init(&why, reason, sizeof reason);
-    if (request->machine_file) {
-        error = ar_model_file_read(&scene->machine, NULL, request->machine_file, &why);
-    } else {
+    int status = AR_EXIT_DONE;
+    if (request->machine_file)
+        status = ar_cli_read_machine(&scene->machine, "explain", request->machine_file);
+    else
         scene->machine = ar_machine_flat(request->latency_us * 1e3, 1 / request->bandwidth_gbytes,
                                          1 / request->reduction_gbytes);
-    }
-    if (error) {
-        fprintf(stderr, "allreduce explain: --machine: %s\n",
-                error == AR_ERR_MEMORY ? "out of memory" : reason);
-        return error == AR_ERR_MEMORY ? AR_EXIT_FAILED : AR_EXIT_USAGE;
-    }
+    if (status)
+        return status;
     scene->bytes = request->size_given ? request->bytes : USUAL_BYTES;
     if (!request->placement.node_of)
         scene->filled = ar_machine_place(&scene->machine, request->nranks);

@@ -9,7 +9,6 @@
 #include "algorithms/nodes.h"
 #include "cli/cli.h"
 #include "cli/report.h"
-#include "config/files.h"
 #include "model/placement.h"
 #include "select/number.h"
 #include "tuning/advise.h"
@@ -258,20 +257,14 @@ int
 ar_report_print_machine(const struct ar_facts *facts, const char *machine, int nranks)
 {
     struct there there = {.facts = facts, .nranks = nranks ? nranks : facts->run->ranks};
-    char reason[1024];
-    struct ar_text why;
-    ar_text_init(&why, reason, sizeof reason);
     if (facts->run->ranks < 1) {
         fprintf(stderr, "allreduce report: --machine: %s is of no rank\n", facts->run->path);
         return AR_EXIT_FAILED;
     }
-    int error = ar_model_file_read(&there.machine, NULL, machine, &why);
-    if (error && error != AR_ERR_MEMORY) {
-        fprintf(stderr, "allreduce report: --machine: %s\n", reason);
-        return AR_EXIT_USAGE;
-    }
-    if (!error)
-        error = make_groups(&there);
+    const int status = ar_cli_read_machine(&there.machine, "report", machine);
+    if (status)
+        return status;
+    int error = make_groups(&there);
     if (!error)
         error = print_all(&there);
     for (size_t i = 0; i < there.ngroups; i++)

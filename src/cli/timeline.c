@@ -11,7 +11,6 @@
 
 #include "cli/cli.h"
 #include "cli/report.h"
-#include "config/files.h"
 #include "select/number.h"
 #include "select/words.h"
 
@@ -527,22 +526,13 @@ show(struct ar_read_trace_view *v, const struct ar_machine *machine, const char 
 static int
 read_machine(struct ar_machine *machine, const char *file)
 {
-    char reason[1024];
-    struct ar_text why;
-    ar_text_init(&why, reason, sizeof reason);
-    if (!file) {
-        *machine =
-            ar_machine_flat(AR_CLI_LATENCY_US * 1e3, 1.0 / AR_CLI_GBYTES, 1.0 / AR_CLI_GBYTES);
-        snprintf(machine->title, sizeof machine->title,
-                 "no machine in particular, messages of %d us and %d GB/s (see --machine)",
-                 AR_CLI_LATENCY_US, AR_CLI_GBYTES);
-        return AR_EXIT_DONE;
-    }
-    const int error = ar_model_file_read(machine, NULL, file, &why);
-    if (error)
-        fprintf(stderr, "allreduce report: --machine: %s\n",
-                error == AR_ERR_MEMORY ? "out of memory" : reason);
-    return !error ? AR_EXIT_DONE : error == AR_ERR_MEMORY ? AR_EXIT_FAILED : AR_EXIT_USAGE;
+    if (file)
+        return ar_cli_read_machine(machine, "report", file);
+    *machine = ar_machine_flat(AR_CLI_LATENCY_US * 1e3, 1.0 / AR_CLI_GBYTES, 1.0 / AR_CLI_GBYTES);
+    snprintf(machine->title, sizeof machine->title,
+             "no machine in particular, messages of %d us and %d GB/s (see --machine)",
+             AR_CLI_LATENCY_US, AR_CLI_GBYTES);
+    return AR_EXIT_DONE;
 }
 
 int
