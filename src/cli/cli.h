@@ -99,6 +99,10 @@ int ar_cli_check_ranks(const char *command, int nranks);
  * enum ar_exit. */
 int ar_cli_check_output(const char *option, const char *path, int rank);
 
+/* Returns memory; where it is NULL a message says so, and the job ends: the other ranks would wait.
+ */
+void *ar_cli_need_memory(void *memory) __attribute__((returns_nonnull));
+
 /* A barrier of MPI_COMM_WORLD whose ranks sleep while they wait. */
 void ar_cli_meet_asleep(void);
 

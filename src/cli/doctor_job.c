@@ -94,9 +94,8 @@ look_at_node(struct node_told *told, MPI_Comm node, int rank)
     MPI_Comm_rank(node, &on_node);
     MPI_Comm_size(node, &ranks);
     gethostname(told->host, sizeof told->host - 1);
-    struct ar_seat *const seats = on_node == 0 ? malloc((size_t)ranks * sizeof *seats) : NULL;
-    if (on_node == 0 && !seats)
-        MPI_Abort(MPI_COMM_WORLD, AR_EXIT_FAILED);
+    struct ar_seat *const seats =
+        on_node == 0 ? ar_cli_need_memory(malloc((size_t)ranks * sizeof *seats)) : NULL;
     MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, seats, (int)sizeof mine, MPI_BYTE, 0, node);
     if (seats)
         ar_doctor_judge_binding(&told->binding, "", told->host, seats, ranks);
@@ -118,9 +117,8 @@ examine_nodes(struct ar_findings *findings, MPI_Comm node, int rank, int nranks)
     if (heads == MPI_COMM_NULL)
         return 0;
     MPI_Comm_size(heads, &nodes);
-    struct node_told *const all = rank == 0 ? malloc((size_t)nodes * sizeof *all) : NULL;
-    if (rank == 0 && !all)
-        MPI_Abort(MPI_COMM_WORLD, AR_EXIT_FAILED);
+    struct node_told *const all =
+        rank == 0 ? ar_cli_need_memory(malloc((size_t)nodes * sizeof *all)) : NULL;
     MPI_Gather(&told, (int)sizeof told, MPI_BYTE, all, (int)sizeof told, MPI_BYTE, 0, heads);
     if (all)
         ar_find(findings, AR_VERDICT_OK, "nodes", NULL, "%d rank%s on %d node%s", nranks,

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cli/cli.h"
+#include "report/report.h"
 
 /* --- the command line --- */
 
@@ -77,6 +78,17 @@ ar_cli_check_output(const char *option, const char *path, int rank)
     return status;
 }
 
+void *
+ar_cli_need_memory(void *memory)
+{
+    if (!memory) {
+        ar_say("out of memory");
+        MPI_Abort(MPI_COMM_WORLD, AR_EXIT_FAILED);
+        abort();
+    }
+    return memory;
+}
+
 void
 ar_cli_meet_asleep(void)
 {
@@ -95,9 +107,7 @@ ar_cli_share(char *text)
     unsigned long length = text ? strlen(text) + 1 : 0;
     MPI_Bcast(&length, 1, MPI_UNSIGNED_LONG, 0, MPI_COMM_WORLD);
     if (length > 0 && !text)
-        text = malloc(length);
-    if (length > 0 && !text)
-        MPI_Abort(MPI_COMM_WORLD, 1);
+        text = ar_cli_need_memory(malloc(length));
     MPI_Bcast(text, (int)length, MPI_CHAR, 0, MPI_COMM_WORLD);
     return text;
 }

@@ -39,10 +39,8 @@ read_placement(struct ar_placement *p, const char *text, const char *command, in
     MPI_Bcast(numbers, 3, MPI_INT, 0, MPI_COMM_WORLD);
     if (rank > 0) {
         *p = (struct ar_placement){.nranks = numbers[0], .nnodes = numbers[1], .most = numbers[2]};
-        p->node_of = malloc((size_t)p->nranks * sizeof *p->node_of);
+        p->node_of = ar_cli_need_memory(malloc((size_t)p->nranks * sizeof *p->node_of));
     }
-    if (!p->node_of)
-        MPI_Abort(MPI_COMM_WORLD, AR_EXIT_FAILED);
     MPI_Bcast(p->node_of, p->nranks, MPI_INT, 0, MPI_COMM_WORLD);
     return AR_EXIT_DONE;
 }

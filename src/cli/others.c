@@ -33,9 +33,7 @@ join_machine(uint64_t boot)
     int rank, nranks, first = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);
-    uint64_t *const boot_of = malloc((size_t)nranks * sizeof *boot_of);
-    if (!boot_of)
-        MPI_Abort(MPI_COMM_WORLD, AR_EXIT_FAILED);
+    uint64_t *const boot_of = ar_cli_need_memory(malloc((size_t)nranks * sizeof *boot_of));
     MPI_Allgather(&boot, (int)sizeof boot, MPI_BYTE, boot_of, (int)sizeof boot, MPI_BYTE,
                   MPI_COMM_WORLD);
     while (boot_of[first] != boot)

@@ -205,9 +205,7 @@ ar_profile_read(struct ar_profile *profile, const char *path)
     MPI_Bcast(&n, 1, MPI_UNSIGNED_LONG, 0, MPI_COMM_WORLD);
     profile->n = n;
     if (rank != 0)
-        profile->calls = calloc(n + 1, sizeof *profile->calls);
-    if (!profile->calls)
-        MPI_Abort(MPI_COMM_WORLD, AR_EXIT_FAILED);
+        profile->calls = ar_cli_need_memory(calloc(n + 1, sizeof *profile->calls));
     MPI_Bcast(profile->calls, (int)(n * sizeof *profile->calls), MPI_BYTE, 0, MPI_COMM_WORLD);
     return AR_EXIT_DONE;
 }

@@ -31,10 +31,8 @@ struct replay {
 static struct ar_choice
 choice_of(const struct ar_profiled *calls)
 {
-    struct ar_row row;
     struct ar_choice choice = {.kind = AR_CHOICE_NATIVE};
-    memcpy(row.key.ran, calls->ran, sizeof row.key.ran);
-    ar_ran_read(&choice, row.key.ran); /* rank 0 has tried it */
+    ar_ran_read(&choice, calls->ran); /* rank 0 has tried it */
     return choice;
 }
 
@@ -83,12 +81,12 @@ study(struct replay *replay, MPI_Comm comm, const struct ar_profiled *calls, siz
     const struct ar_place_of_ranks places = ar_study_places(comm);
     struct ar_measurement m;
     struct ar_study study = {0};
-    size_t *const bytes = calloc(n, sizeof *bytes);
-    for (size_t i = 0; i < n && bytes; i++)
+    size_t *const bytes = ar_cli_need_memory(calloc(n, sizeof *bytes));
+    for (size_t i = 0; i < n; i++)
         bytes[i] = ar_profiled_bytes(&calls[i]);
     int status = ar_measurement_init(&m, comm, &as_they_are, ar_named_at(calls->type), calls->op);
     if (!status)
-        status = bytes ? ar_study_init(&study, &m, &places, bytes, n) : AR_EXIT_FAILED;
+        status = ar_study_init(&study, &m, &places, bytes, n);
     for (size_t i = 0; i < study.nsizes && !status; i++)
         status = keep(replay, &study.sizes[i], &calls[i]);
     const bool can_find = !status;
@@ -137,7 +135,7 @@ study_group(struct replay *replay, size_t first, size_t *next)
 
 /* --- what it comes to --- */
 
-/* Seconds of a rank of the program, with their interval; NAN where one of the parts has none. */
+/* Seconds of a rank of the program, with their interval: of the calls whose gain has one. */
 struct saving {
     double median, low, high;
     double kept;                       /* what ran takes, where that is known */
@@ -371,9 +369,7 @@ static int
 replay_all(struct replay *replay, const char *command)
 {
     int status = AR_EXIT_DONE;
-    replay->found = calloc(replay->profile.n + 1, sizeof *replay->found);
-    if (!replay->found)
-        return AR_EXIT_FAILED;
+    replay->found = ar_cli_need_memory(calloc(replay->profile.n + 1, sizeof *replay->found));
     for (size_t i = 0; i < replay->profile.n; i++) {
         replay->found[i].time.median = NAN;
         replay->weight_left += replay->profile.calls[i].seconds;
