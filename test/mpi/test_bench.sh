@@ -85,11 +85,14 @@ warns() {
     launch 2 "$@" ./allreduce bench --algo=ring --sizes=8 --time=0.5 2>&1 | grep -q 'warning: others kept'
 }
 alarms=0
+quiet=0
 for _ in 1 2 3 4 5; do
     warns && continue
+    quiet=$((quiet + 1))
     warns MPIR_CVAR_NOLOCAL=1 || break
     alarms=$((alarms + 1))
 done
+[ $quiet -ge 3 ] || echo "others kept the CPUs busy: ranks on assumed nodes were compared $quiet times, which cannot fail"
 [ $alarms -lt 3 ] || fail "ranks on assumed nodes: they are taken for others"
 
 expect_ok "exchange" bench 2 --algo=ring --sizes=8,64K --exchange
