@@ -17,6 +17,7 @@ class Liballreduce(AutotoolsPackage):
     version("main")
 
     variant("jansson", default=True, description="allreduce report and bisect, --json of bench and doctor")
+    variant("libdw", default=True, description="lines of the source in allreduce report")
 
     depends_on("c", type="build")
     depends_on("autoconf", type="build")
@@ -25,6 +26,7 @@ class Liballreduce(AutotoolsPackage):
     depends_on("pkgconfig", type="build")
     depends_on("mpi")
     depends_on("jansson", when="+jansson")
+    depends_on("elfutils", when="+libdw")
     depends_on("cmocka", type="test")
 
     conflicts("platform=darwin", msg="liballreduce is for Linux")
@@ -35,7 +37,7 @@ class Liballreduce(AutotoolsPackage):
 
     def configure_args(self):
         # One engine, for the MPI of the spec; it serves all MPI libraries of the same ABI.
-        return [f"MPICC={self.spec['mpi'].mpicc}"] + self.with_or_without("jansson")
+        return [f"MPICC={self.spec['mpi'].mpicc}"] + self.with_or_without("jansson") + self.with_or_without("libdw")
 
     def setup_run_environment(self, env):
         env.set("LIBALLREDUCE", join_path(self.prefix.lib, "liballreduce.so"))

@@ -121,6 +121,7 @@ void
 ar_run_fini(struct ar_read_run *run)
 {
     ar_table_fini(&run->table);
+    ar_source_lines_fini(&run->lines);
 }
 
 /* Facts, and pairs if there are two runs; all is empty. */
@@ -157,6 +158,17 @@ report(const struct request *request, const struct ar_read_run *runs, struct ar_
     return fflush(stdout) == 0 ? status : AR_EXIT_FAILED;
 }
 
+static int
+read_run(struct ar_read_run *run, const char *path, bool has_lines)
+{
+    const int status = ar_run_read(run, "report", path);
+    if (status != AR_EXIT_DONE || !has_lines ||
+        ar_source_lines_find(&run->lines, &run->table.sites, run->when))
+        return status;
+    fprintf(stderr, "allreduce report: %s: out of memory\n", path);
+    return AR_EXIT_FAILED;
+}
+
 int
 ar_cli_report(int argc, char **argv)
 {
@@ -169,7 +181,7 @@ ar_cli_report(int argc, char **argv)
     if (request.timeline)
         return ar_report_timeline(request.timeline, request.call, request.machine, request.html);
     for (size_t i = 0; i < request.n && status == AR_EXIT_DONE; i++)
-        status = ar_run_read(&runs[i], "report", request.paths[i]);
+        status = read_run(&runs[i], request.paths[i], request.n == 1 || request.html);
     if (status == AR_EXIT_DONE)
         status = report(&request, runs, facts, &all);
     ar_table_fini(&all);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/source_lines.h"
 #include "model/predict.h"
 #include "report/table.h"
 
@@ -24,6 +25,7 @@ struct ar_read_run {
     int files;           /* 1, or the files of single ranks that were added up */
     uint64_t elapsed_ns; /* of the longest */
     struct ar_table table;
+    struct ar_source_lines lines; /* of its sites; none so far where they were not looked for */
 };
 
 /* The files of single ranks, FILE.rankN, which are there where one for all ranks is not; 0, and

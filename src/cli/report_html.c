@@ -175,8 +175,10 @@ add_details(struct ar_html *page, const struct ar_facts *facts)
 }
 
 static void
-add_sites(struct ar_html *page, const struct ar_site_rows *rows)
+add_sites(struct ar_html *page, const struct ar_read_run *run)
 {
+    const struct ar_site_rows *const rows = &run->table.sites;
+    char *const *const lines = run->lines.lines;
     if (rows->n == 0)
         return;
     ar_html_heading(page, "Where the program calls");
@@ -190,9 +192,13 @@ add_sites(struct ar_html *page, const struct ar_site_rows *rows)
         add_time(page, (double)row->wait_ns, true);
         ar_html_cell(page, "%d", row->ranks);
         ar_html_cell(page, "%s", ar_site_entry(&row->site));
-        ar_html_cell(page, "%s", ar_site_print(text, &row->site));
+        ar_site_print(text, &row->site);
+        ar_html_cell_noted(page, lines && lines[i] ? lines[i] : text,
+                           lines && lines[i] ? text : "");
     }
     ar_html_table_end(page);
+    if (run->lines.reasons && *run->lines.reasons)
+        ar_html_code(page, run->lines.reasons);
 }
 
 static void
@@ -354,7 +360,7 @@ ar_report_write_html(const char *path, const struct ar_facts *facts, size_t n,
         add_run(&page, facts[i].run);
         if (n == 2)
             add_facts(&page, &facts[i]);
-        add_sites(&page, &facts[i].run->table.sites);
+        add_sites(&page, facts[i].run);
         add_ranks(&page, &facts[i].run->table.ranks);
         add_details(&page, &facts[i]);
     }

@@ -119,7 +119,9 @@ ar_report_print(const struct ar_facts *facts)
            "own: a call where nobody is late, by estimate; late: waiting for late ranks\n"
            "x bound: own beside what the calls on as many ranks reached at best "
            "in this file, or beside --bandwidth\n");
-    ar_site_rows_write_text(stdout, &facts->run->table.sites);
+    ar_site_rows_write_text(stdout, &facts->run->table.sites, facts->run->lines.lines);
+    if (facts->run->lines.reasons)
+        fputs(facts->run->lines.reasons, stdout);
     ar_rank_rows_write_text(stdout, &facts->run->table.ranks);
     advise(facts);
 }

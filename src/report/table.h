@@ -151,8 +151,9 @@ void ar_table_write_brief(FILE *to, const struct ar_table *table, const char *ti
 #define AR_RANKS_TOLD 64
 void ar_rank_rows_write_text(FILE *to, const struct ar_rank_rows *rows);
 
-/* The part of the text that is about sites; nothing where there are none. */
-void ar_site_rows_write_text(FILE *to, const struct ar_site_rows *rows);
+/* The part of the text that is about sites; nothing where there are none.  lines: where each of
+ * them is in the source, NULL for one that is not known; NULL: none is. */
+void ar_site_rows_write_text(FILE *to, const struct ar_site_rows *rows, char *const *lines);
 
 /* The same share of calls as a whole number of percent, or "-" where no calls were compared. */
 char *ar_rank_share_print(char *text, size_t room, uint64_t calls, const struct ar_rank_row *row);

@@ -109,14 +109,14 @@ ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run 
     if (table->lost > 0)
         fprintf(to, "%10llu calls more are not in the table: out of memory\n",
                 (unsigned long long)table->lost);
-    ar_site_rows_write_text(to, &table->sites);
+    ar_site_rows_write_text(to, &table->sites, NULL);
     ar_rank_rows_write_text(to, &table->ranks);
 }
 
 /* --- sites --- */
 
 void
-ar_site_rows_write_text(FILE *to, const struct ar_site_rows *rows)
+ar_site_rows_write_text(FILE *to, const struct ar_site_rows *rows, char *const *lines)
 {
     if (rows->n > 0)
         fprintf(to, "\n%10s %14s %12s %12s %6s  %-18s  called from\n", "calls", "bytes", "ms",
@@ -128,8 +128,9 @@ ar_site_rows_write_text(FILE *to, const struct ar_site_rows *rows)
                 (unsigned long long)row->bytes);
         print_time(to, 12, (double)row->ns * 1e-6, true);
         print_time(to, 12, (double)row->wait_ns * 1e-6, true);
-        fprintf(to, " %6d  %-18s  %s\n", row->ranks, ar_site_entry(&row->site),
+        fprintf(to, " %6d  %-18s  %s", row->ranks, ar_site_entry(&row->site),
                 ar_site_print(text, &row->site));
+        fprintf(to, lines && lines[i] ? "  %s\n" : "\n", lines ? lines[i] : "");
     }
 }
 
