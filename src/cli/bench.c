@@ -8,11 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "algorithms/registry.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/others.h"
+#include "communicator/tuned_rules.h"
 
 /* --- what is measured --- */
 
@@ -123,7 +125,7 @@ run_place(struct run *run, size_t count, enum ar_place place)
                                  weight / run->all_weight, ""};
     snprintf(m->stage.what, sizeof m->stage.what, "table %d of %d: %s, %s", ++run->tables,
              run->all_tables, ar_size_print(count * m->reduction.size, size, sizeof size),
-             place == AR_IN_PLACE ? "in place" : "out of place");
+             ar_place_words(place));
     int wrong = ar_measurement_run(m, &work);
     run->weight += weight;
     const int status = m->batches > 0 ? ar_results_add(run->results, m, &work) : AR_EXIT_DONE;
@@ -200,24 +202,31 @@ tell_incomplete(const struct run *run)
 
 /* --- before and after --- */
 
+/* "host, processor" of this rank. */
+static void
+name_machine(char *name, size_t room)
+{
+    char host[64] = "", cpu[96];
+    gethostname(host, sizeof host - 1);
+    ar_provenance_cpu(cpu, sizeof cpu);
+    snprintf(name, room, "%s, %s", host, cpu);
+}
+
 static int
 measure(struct ar_results *results, const struct ar_bench *bench, MPI_Comm comm,
         const struct ar_node_places *places)
 {
     struct run run = {.results = results, .bench = bench};
     struct ar_measurement *const m = &run.m;
-    char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length, status = ar_measurement_init(m, comm, places, ar_named_at(bench->type), bench->op);
+    int status = ar_measurement_init(m, comm, places, ar_named_at(bench->type), bench->op);
     *results = (struct ar_results){.bench = bench,
                                    .places = places,
                                    .nranks = m->nranks,
                                    .cpus = ar_measurement_cpus(),
                                    .type = ar_named_name(bench->type),
                                    .op = ar_op_name(bench->op)};
-    MPI_Get_library_version(version, &length);
-    snprintf(results->mpi, sizeof results->mpi, "%.*s", (int)strcspn(version, "\n,"), version);
-    for (char *c = results->mpi; *c; c++)
-        *c = *c == '\t' ? ' ' : *c;
+    ar_provenance_mpi(results->mpi, sizeof results->mpi);
+    name_machine(results->machine, sizeof results->machine);
     ar_progress_begin(&run.progress, "bench", m->speaks && !bench->quiet);
     if (!status)
         status = run_sizes(&run);

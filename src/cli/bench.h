@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/html.h"
 #include "cli/measurement.h"
 #include "cli/sizes.h"
 
@@ -28,7 +29,7 @@ struct ar_bench {
     const char *nodes; /* where the ranks are to be; NULL: where they are */
     enum ar_bench_format format;
     const char *output; /* file in place of stdout, or NULL */
-    const char *html;   /* file, or NULL */
+    const char *html;   /* file of a page, or NULL */
     bool quiet;         /* no progress */
 };
 
@@ -60,6 +61,7 @@ struct ar_results {
     const char *type; /* "MPI_FLOAT"; borrowed, like op */
     const char *op;
     char mpi[128];          /* the MPI library and its version */
+    char machine[192];      /* rank 0's host and its CPU's name */
     struct ar_result *rows; /* owned */
     size_t n;
     const char *incomplete; /* why not all was measured; NULL: it was.  Borrowed */
@@ -71,7 +73,8 @@ bool ar_result_is_as_named(const struct ar_result *row);
 /* Is it known how much scratch memory it takes? */
 bool ar_result_has_extra(const struct ar_result *row);
 
-/* "out" or "in". */
+/* "out of place" or "in place", and "out" or "in". */
+const char *ar_place_words(enum ar_place place);
 const char *ar_place_name(enum ar_place place);
 
 /* Appends a row for each variant of a measurement that has just run.  An enum ar_exit,
@@ -110,6 +113,10 @@ enum ar_result_order {
 };
 enum ar_result_order ar_results_order(const struct ar_results *results, size_t i);
 
+/* As a sign behind a number: '*' the fastest, '=' a tie with it, '?' what seems to be the fastest
+ * where no interval says so, ' ' any other. */
+char ar_results_mark(const struct ar_results *results, size_t i);
+
 /* "fastest", "tie", "slower", "unknown" or "". */
 const char *ar_result_order_name(enum ar_result_order order);
 
@@ -123,7 +130,26 @@ void ar_results_warn(const struct ar_results *results);
  * ar_exit. */
 int ar_preset_add(struct ar_measurement *m);
 
+/* One size in one place is a table, and each of its rows but for two baselines a cell: an algorithm
+ * in one of the two forms is a line, a number of slices a column. */
+enum { AR_PRESET_COLUMNS = 3 };
+struct ar_preset_line {
+    const char *name;   /* as people call it: "butterfly, halves" */
+    const char *begin;  /* of its text in the grammar: "ring("; NULL: a baseline */
+    const char *lesson; /* what there is to learn from it, a sentence */
+    bool is_pipelined;
+    size_t first, n; /* its rows, counted from the table's first; one of a baseline */
+};
+size_t ar_preset_nlines(void);
+struct ar_preset_line ar_preset_line_at(size_t i); /* i < nlines */
+
+/* The slices of a column. */
+size_t ar_preset_slices(size_t column, int nranks);
+
 /* Prints the rows from first on, all of one size and place, as --preset=course shows them. */
 void ar_preset_print(const struct ar_results *results, size_t first);
+
+/* The body of ar_results_page for it: what a teacher hands out (preset_page.c). */
+void ar_preset_put(struct ar_html *page, const struct ar_results *results);
 
 #endif

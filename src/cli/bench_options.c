@@ -11,6 +11,9 @@
 
 enum { FACTOR = 256, ROTATE, FRESH, EXCHANGE, PRESET, BUDGET, OUTPUT };
 
+#define BENCH_PAGE  "bench.html"
+#define COURSE_PAGE "course.html"
+
 static const struct argp_option table[] = {
     {NULL, 0, NULL, 0, "What is compared:", 1},
     {"algo", 'a', "LIST", 0,
@@ -62,8 +65,10 @@ static const struct argp_option table[] = {
      "Write here, not on stdout, where launchers print lines of their own when they are "
      "interrupted",
      4},
-    {"html", 'H', "FILE", 0,
-     "Also write a page with plots of time, speed-up and bandwidth (implies --exchange)", 4},
+    {"html", 'H', "FILE", OPTION_ARG_OPTIONAL,
+     "Also write a page with plots of time, speed-up and bandwidth (implies --exchange), or of a "
+     "preset the page to hand out (default: " BENCH_PAGE ", " COURSE_PAGE ")",
+     4},
     {"quiet", 'q', NULL, 0, "No progress on stderr", 4},
     {0},
 };
@@ -106,11 +111,22 @@ finish(struct argp_state *state, struct line *line)
         argp_error(state, "--preset has its own algorithms: leave --algo out");
     if (!line->sizes)
         line->sizes = course ? "4M,16M,32M" : "8,4K,64K,1M";
+    if (bench->html && !*bench->html)
+        bench->html = course ? COURSE_PAGE : BENCH_PAGE;
     if (!bench->places)
         bench->places = course ? AR_PLACES_OUT | AR_PLACES_IN : AR_PLACES_OUT;
     if (!bench->repetitions)
         bench->repetitions = course ? 5 : 11;
     ar_option_sizes(state, &bench->sizes, line->sizes, line->factor);
+}
+
+/* The file of --html: bench takes no arguments, so a word behind the option belongs to it.  "" is
+ * the one by default. */
+static const char *
+page_of(struct argp_state *state, const char *value)
+{
+    const bool has_next = !value && state->next < state->argc && state->argv[state->next][0] != '-';
+    return has_next ? state->argv[state->next++] : value ? value : "";
 }
 
 /* What is given several times is one list. */
@@ -234,7 +250,7 @@ parse(int key, char *value, struct argp_state *state)
         bench->format = AR_BENCH_JSON;
         return 0;
     case 'H':
-        bench->html = value;
+        bench->html = page_of(state, value);
         return 0;
     case 'q':
         bench->quiet = true;

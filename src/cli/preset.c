@@ -15,12 +15,25 @@ static const struct {
     const char *label;
     const char *begin; /* of the choice, up to its segments */
     bool cuts;
-} algorithms[] = {{"star", "star(", false},
-                  {"circle", "circle(", false},
-                  {"recursive", "recursive(", false},
-                  {"butterfly, whole", "butterfly(exchange=whole,", false},
-                  {"butterfly, halves", "butterfly(exchange=halves,", false},
-                  {"ring", "ring(", true}};
+    const char *lesson; /* what a reader of the tables should see */
+} algorithms[] = {
+    {"star", "star(", false,
+     "Two rounds, however many ranks there are; but every byte passes the root, and all wait for "
+     "it."},
+    {"circle", "circle(", false,
+     "No rank sends more than two vectors; but whole vectors go from hand to hand, so it gains "
+     "most when slices are pipelined."},
+    {"recursive", "recursive(", false,
+     "A tree: few rounds up and as many down; but half of the ranks have nothing to do after the "
+     "first."},
+    {"butterfly, whole", "butterfly(exchange=whole,", false,
+     "Nobody is idle: half the rounds of recursive; but all ranks send whole vectors in each."},
+    {"butterfly, halves", "butterfly(exchange=halves,", false,
+     "Partners share the arithmetic of an exchange: half of it for twice the rounds."},
+    {"ring", "ring(", true,
+     "No algorithm sends less from its busiest rank; but it takes many rounds, for which short "
+     "messages pay."},
+};
 
 /* How slices follow each other. */
 static const struct {
@@ -33,8 +46,40 @@ static const size_t slices_a_rank[] = {1, 4, 5};
 enum {
     NALGORITHMS = sizeof algorithms / sizeof algorithms[0],
     NFORMS = sizeof forms / sizeof forms[0],
-    NSLICES = sizeof slices_a_rank / sizeof slices_a_rank[0]
+    NSLICES = sizeof slices_a_rank / sizeof slices_a_rank[0],
+    NBASELINES = 2 /* native and MPI_Reduce + MPI_Bcast, which every measurement begins with */
 };
+_Static_assert((int)NSLICES == (int)AR_PRESET_COLUMNS, "a column for each number of slices");
+
+size_t
+ar_preset_nlines(void)
+{
+    return NBASELINES + NALGORITHMS * NFORMS;
+}
+
+struct ar_preset_line
+ar_preset_line_at(size_t i)
+{
+    static const char *const baselines[NBASELINES][2] = {
+        {"native", "MPI_Allreduce of the MPI library: what there is to beat."},
+        {"MPI_Reduce+Bcast", "The two calls of MPI that do the same one after the other."}};
+    if (i < NBASELINES)
+        return (struct ar_preset_line){
+            .name = baselines[i][0], .lesson = baselines[i][1], .first = i, .n = 1};
+    const size_t form = (i - NBASELINES) % NFORMS, row = (i - NBASELINES) / NFORMS;
+    return (struct ar_preset_line){.name = algorithms[row].label,
+                                   .begin = algorithms[row].begin,
+                                   .lesson = algorithms[row].lesson,
+                                   .is_pipelined = form > 0,
+                                   .first = NBASELINES + (i - NBASELINES) * NSLICES,
+                                   .n = NSLICES};
+}
+
+size_t
+ar_preset_slices(size_t column, int nranks)
+{
+    return slices_a_rank[column] * (size_t)nranks;
+}
 
 int
 ar_preset_add(struct ar_measurement *m)
@@ -43,7 +88,8 @@ ar_preset_add(struct ar_measurement *m)
     for (int i = 0; i < NALGORITHMS * NFORMS * NSLICES && !status; i++) {
         char label[64], text[128];
         const int row = i / NSLICES / NFORMS, form = i / NSLICES % NFORMS;
-        const size_t a_rank = slices_a_rank[i % NSLICES], slices = a_rank * (size_t)m->nranks;
+        const size_t a_rank = slices_a_rank[i % NSLICES];
+        const size_t slices = ar_preset_slices((size_t)i % NSLICES, m->nranks);
         snprintf(label, sizeof label, "%s N=%zu%s", algorithms[row].label, slices,
                  forms[form].suffix);
         snprintf(text, sizeof text, "%ssegment=n/%zu,window=%s)", algorithms[row].begin,
@@ -80,12 +126,11 @@ print_head(const struct ar_results *results, const struct ar_result *row)
            results->nranks, ar_plural((size_t)results->nranks), results->cpus,
            ar_plural((size_t)results->cpus), ar_size_print(row->count, elements, sizeof elements),
            results->type, ar_size_print(row->bytes, bytes, sizeof bytes),
-           row->place == AR_IN_PLACE ? "in place" : "out of place", batches,
-           results->bench->repetitions);
+           ar_place_words(row->place), batches, results->bench->repetitions);
     printf("%-*s", NAME_WIDTH, "slices");
     for (int k = 0; k < NSLICES; k++)
         printf("      N=%-*zu", k + 1 < NSLICES ? 22 : 1,
-               slices_a_rank[k] * (size_t)results->nranks);
+               ar_preset_slices((size_t)k, results->nranks));
     printf("\n%-*s", NAME_WIDTH, "");
     for (int k = 0; k < NSLICES; k++)
         printf("  %6s %7s %7s %5s", "ms", "error", "native", "extra");
@@ -104,19 +149,12 @@ ar_preset_print(const struct ar_results *results, size_t first)
     if (first == 0)
         ar_results_print_conditions(results);
     print_head(results, rows);
-    for (size_t i = 0; first + i < results->n; i++) {
-        const bool ours = rows[i].kind == AR_MEASURED_OURS;
-        const size_t ordinal = ours ? i - 2 : 0, column = ordinal % NSLICES;
-        const size_t form = ordinal / NSLICES % NFORMS;
-        if (column == 0)
-            printf("%-*s", NAME_WIDTH,
-                   i == 0     ? "native"
-                   : i == 1   ? "MPI_Reduce+Bcast"
-                   : form > 0 ? "  pipelined"
-                              : algorithms[ordinal / NSLICES / NFORMS].label);
-        print_cell(&rows[i]);
-        if (!ours || column + 1 == NSLICES)
-            printf("\n");
+    for (size_t i = 0; i < ar_preset_nlines(); i++) {
+        const struct ar_preset_line line = ar_preset_line_at(i);
+        printf("%-*s", NAME_WIDTH, line.is_pipelined ? "  pipelined" : line.name);
+        for (size_t k = 0; k < line.n; k++)
+            print_cell(&rows[line.first + k]);
+        printf("\n");
     }
     fflush(stdout);
 }

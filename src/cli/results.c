@@ -79,6 +79,21 @@ ar_results_order(const struct ar_results *results, size_t i)
     return ar_estimates_tie(mine, best) ? AR_RESULT_TIE : AR_RESULT_SLOWER;
 }
 
+char
+ar_results_mark(const struct ar_results *results, size_t i)
+{
+    switch (ar_results_order(results, i)) {
+    case AR_RESULT_FASTEST:
+        return '*';
+    case AR_RESULT_TIE:
+        return '=';
+    case AR_RESULT_UNKNOWN:
+        return ar_results_fastest(results, i) == i ? '?' : ' ';
+    default:
+        return ' ';
+    }
+}
+
 const char *
 ar_result_order_name(enum ar_result_order order)
 {
@@ -113,6 +128,12 @@ bool
 ar_result_is_as_named(const struct ar_result *row)
 {
     return row->kind != AR_MEASURED_OURS || strcmp(row->outcome.reason, ar_reason_named) == 0;
+}
+
+const char *
+ar_place_words(enum ar_place place)
+{
+    return place == AR_IN_PLACE ? "in place" : "out of place";
 }
 
 const char *
@@ -158,22 +179,6 @@ ar_results_print_conditions(const struct ar_results *results)
                "it; turn: all of that\n");
 }
 
-/* Of rows without an interval the one that seems to be the fastest is marked. */
-static char
-mark_of(const struct ar_results *results, size_t i)
-{
-    switch (ar_results_order(results, i)) {
-    case AR_RESULT_FASTEST:
-        return '*';
-    case AR_RESULT_TIE:
-        return '=';
-    case AR_RESULT_UNKNOWN:
-        return ar_results_fastest(results, i) == i ? '?' : ' ';
-    default:
-        return ' ';
-    }
-}
-
 void
 ar_results_print_text(const struct ar_results *results, size_t first)
 {
@@ -214,7 +219,7 @@ ar_results_print_text(const struct ar_results *results, size_t first)
         if (bench->fresh)
             print_number(10, o->turn_us);
         print_number(8, row->times_native);
-        putchar(mark_of(results, i));
+        putchar(ar_results_mark(results, i));
         print_number(8, row->algorithm_gbs);
         print_number(8, row->bus_gbs);
         if (row->kind == AR_MEASURED_EXCHANGE)

@@ -11,12 +11,6 @@
 #include "report/clock.h"
 #include "select/select.h"
 
-static const char *
-place_words(enum ar_place place)
-{
-    return place == AR_IN_PLACE ? "in place" : "out of place";
-}
-
 /* --- plots --- */
 
 static const struct {
@@ -55,7 +49,7 @@ put_plots(struct ar_html *page, const struct ar_results *results, enum ar_place 
     for (int k = 0; k < NPLOTS; k++) {
         char title[64];
         struct ar_plot plot = {.title = title, .y_title = plots[k].y_title};
-        snprintf(title, sizeof title, "%s, %s", plots[k].title, place_words(place));
+        snprintf(title, sizeof title, "%s, %s", plots[k].title, ar_place_words(place));
         for (size_t i = 0; i < results->n; i++) {
             const struct ar_result *const row = &results->rows[i];
             const bool expected = row->kind == AR_MEASURED_EXCHANGE;
@@ -174,16 +168,16 @@ put_all(struct ar_html *page, const struct ar_results *results, enum ar_place pl
 
 /* --- the page --- */
 
+/* How it was measured. */
 static void
 put_preface(struct ar_html *page, const struct ar_results *results, const char *command)
 {
-    char day[AR_DATE_TEXT];
     ar_html_paragraph(page,
-                      "%s, %d rank%s on %d cpu%s (of the first rank), %s. Every algorithm took "
-                      "its turn in each of %d batches; times are those of the slowest rank.",
-                      results->mpi, results->nranks, ar_plural((size_t)results->nranks),
-                      results->cpus, ar_plural((size_t)results->cpus), ar_clock_date(day, false),
-                      results->bench->repetitions);
+                      "%d rank%s on %d CPU%s (of the first rank). Every algorithm took "
+                      "its turn in each of %d batch%s; times are those of the slowest rank.",
+                      results->nranks, ar_plural((size_t)results->nranks), results->cpus,
+                      ar_plural((size_t)results->cpus), results->bench->repetitions,
+                      results->bench->repetitions == 1 ? "" : "es");
     if (results->places->text) {
         char text[AR_NODE_PLACES_TEXT];
         ar_html_paragraph(page, "%s.", ar_node_places_describe(results->places, text));
@@ -199,32 +193,26 @@ put_preface(struct ar_html *page, const struct ar_results *results, const char *
     ar_html_code(page, command);
 }
 
-int
-ar_results_page(const struct ar_results *results, const char *path, const char *command)
+/* What bench shows without a preset. */
+static void
+put_body(struct ar_html *page, const struct ar_results *results)
 {
-    char text[128];
-    struct ar_html page;
-    snprintf(text, sizeof text, "allreduce: %s of %s on %d rank%s", results->op, results->type,
-             results->nranks, ar_plural((size_t)results->nranks));
-    const int status = ar_html_open(&page, path, text);
-    if (status)
-        return status;
-    put_preface(&page, results, command);
+    char text[64];
     for (enum ar_place place = AR_OUT_OF_PLACE; place <= AR_IN_PLACE; place++) {
         bool measured = false;
         for (size_t i = 0; i < results->n; i++)
             measured |= results->rows[i].place == place;
         if (!measured)
             continue;
-        snprintf(text, sizeof text, "Fastest, %s", place_words(place));
-        ar_html_heading(&page, text);
-        put_fastest(&page, results, place);
-        put_plots(&page, results, place);
-        snprintf(text, sizeof text, "All numbers, %s", place_words(place));
-        ar_html_heading(&page, text);
-        put_all(&page, results, place);
+        snprintf(text, sizeof text, "Fastest, %s", ar_place_words(place));
+        ar_html_heading(page, text);
+        put_fastest(page, results, place);
+        put_plots(page, results, place);
+        snprintf(text, sizeof text, "All numbers, %s", ar_place_words(place));
+        ar_html_heading(page, text);
+        put_all(page, results, place);
     }
-    ar_html_paragraph(&page,
+    ar_html_paragraph(page,
                       "95 %%: between these times the median is with a probability of 95 %%, by "
                       "order statistics; it takes %d batches. Ties: rows whose interval overlaps "
                       "with that of the fastest. Spread: half the distance of the quartiles of the "
@@ -233,5 +221,26 @@ ar_results_page(const struct ar_results *results, const char *path, const char *
                       "its largest element; from native: the same from what the MPI library's "
                       "own allreduce gave.",
                       AR_INTERVAL_LEAST);
+}
+
+int
+ar_results_page(const struct ar_results *results, const char *path, const char *command)
+{
+    char title[512], day[AR_DATE_TEXT];
+    struct ar_html page;
+    snprintf(title, sizeof title, "%s: %s of %s on %d rank%s, %s, %s, %s",
+             results->bench->course ? "Allreduce in a course" : "allreduce", results->op,
+             results->type, results->nranks, ar_plural((size_t)results->nranks), results->mpi,
+             results->machine, ar_clock_date(day, false));
+    const int status = ar_html_open(&page, path, title);
+    if (status)
+        return status;
+    if (results->bench->course) {
+        ar_preset_put(&page, results);
+        put_preface(&page, results, command);
+    } else {
+        put_preface(&page, results, command);
+        put_body(&page, results);
+    }
     return ar_html_close(&page);
 }

@@ -16,9 +16,8 @@
 
 /* --- where rules were tuned --- */
 
-/* The first line of what the MPI library says of itself, blanks single. */
-static void
-name_mpi(char *name, size_t room)
+void
+ar_provenance_mpi(char *name, size_t room)
 {
     char *const version = calloc(1, MPI_MAX_LIBRARY_VERSION_STRING + 1);
     int length;
@@ -30,8 +29,8 @@ name_mpi(char *name, size_t room)
     free(version);
 }
 
-static void
-name_cpu(char *name, size_t room)
+void
+ar_provenance_cpu(char *name, size_t room)
 {
     char line[256];
     FILE *const file = fopen("/proc/cpuinfo", "r");
@@ -50,8 +49,8 @@ void
 ar_provenance_of_job(char *text, size_t room, int nranks)
 {
     char mpi[128], cpu[128];
-    name_mpi(mpi, sizeof mpi);
-    name_cpu(cpu, sizeof cpu);
+    ar_provenance_mpi(mpi, sizeof mpi);
+    ar_provenance_cpu(cpu, sizeof cpu);
     snprintf(text, room, "mpi=%s; cpu=%s; ranks=%d", mpi, cpu, nranks);
 }
 

@@ -11,6 +11,11 @@
 #define AR_PROVENANCE_TEXT 512
 #define AR_DIFFERENCE_TEXT (2 * AR_PROVENANCE_TEXT)
 
+/* The first line of what the MPI library says of itself, and the processor's name on this rank, or
+ * "unknown".  Cut to room. */
+void ar_provenance_mpi(char *name, size_t room);
+void ar_provenance_cpu(char *name, size_t room);
+
 /* "mpi=...; cpu=...; ranks=...": what of this job makes rules good or bad.  Cut to room.  Needs an
  * initialised MPI. */
 void ar_provenance_of_job(char *text, size_t room, int nranks);

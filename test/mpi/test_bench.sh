@@ -3,6 +3,8 @@
 # a wrong command line is told once.
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
+# shellcheck source=test/browser.sh
+. "${srcdir:-.}/test/browser.sh"
 
 busy=''
 algorithms='ring;butterfly(segment=8K,window=2);auto'
@@ -99,7 +101,9 @@ expect_ok "exchange" bench 2 --algo=ring --sizes=8,64K --exchange
 [ "$(grep -c ' exchange ' "$scratch/out")" -eq 2 ] || fail "no line of exchange for each size"
 ! grep WRONG "$scratch/out" || fail "a result is wrong"
 
-expect_ok "course" bench 2 --preset=course --sizes=12K
+# The page's file is the default one of that folder.
+program=$(pwd)/allreduce
+expect_ok "course" launch 2 sh -c "cd '$scratch' && exec '$program' bench --repetitions=2 --time=0.01 --preset=course --sizes=12K --html"
 [ "$(grep -c 'elements of MPI_FLOAT (12K bytes), ' "$scratch/out")" -eq 2 ] || fail "course: other than two tables"
 for name in native MPI_Reduce star circle recursive 'butterfly, whole' 'butterfly, halves' ring; do
     [ "$(grep -c "^$name" "$scratch/out")" -eq 2 ] || fail "course: other than two lines of $name"
@@ -107,6 +111,19 @@ done
 [ "$(grep -c '^  pipelined ' "$scratch/out")" -eq 12 ] || fail "course: other than 6 pipelined lines a table"
 awk 'length > 110 && !/^allreduce bench: / { print; found = 1 } END { exit found }' "$scratch/out" || fail "course: too wide"
 ! grep '!' "$scratch/out" || fail "course: a result is wrong"
+[ "$(wc -c <"$scratch/course.html")" -le 200000 ] || fail "course: a page of $(wc -c <"$scratch/course.html") bytes"
+! grep -q -E '(src|href)="?http|@import' "$scratch/course.html" || fail "course: the page loads from elsewhere"
+if need_browser; then
+    # What stands first, the tables (times, lessons, numbers in two places), the pictures, and whether all has its place.
+    answer=$(in_page "$scratch/course.html" 1200 "
+        const all = s => [...document.querySelectorAll(s)], lines = s => all(s).map(t => t.rows.length - 1).join();
+        const wide = all('.wide').filter(w => w.scrollWidth > w.clientWidth).length;
+        return document.querySelector('h1').textContent.replace(/, .*/, '') + '; ' +
+            all('body > *').slice(1, 4).map(e => e.className).join() + '; ' + lines('table') + '; ' +
+            all('svg').length + ' pictures; ' + (wide || document.documentElement.scrollWidth > innerWidth ? 'too wide' : 'fits')")
+    expected='Allreduce in a course: MPI_SUM of MPI_FLOAT on 2 ranks; verdict,verdict,wide; 14,8,14,14; 6 pictures; fits'
+    [ "$answer" = "$expected" ] || fail "course: the page has '$answer', not '$expected'"
+fi
 # The vector is really cut: a ring of 4p slices works on quarters, and in turn in a quarter of the scratch.
 expect_ok "slices" bench 2 --preset=course --sizes=64K --csv --place=in
 grep '^2,65536,ring N=8,' "$scratch/out" | grep -q 'ring(segment=n/4),named,2,8192,,,,,,[^,]*,unknown$' ||
@@ -179,7 +196,7 @@ assert all(row["result"] == "right" and row["median_us"] > 0 for row in bench["r
         "$scratch/bench.json" || fail "JSON: not what was expected"
 fi
 
-expect_ok "HTML" bench 2 --algo=ring --sizes=8,64K --place=both --html="$scratch/page.html"
+expect_ok "HTML" bench 2 --algo=ring --sizes=8,64K --place=both --html "$scratch/page.html"
 [ "$(grep -c '<svg' "$scratch/page.html")" -eq 6 ] || fail "HTML: other than six plots"
 grep -q 'mpiexec -n 2 allreduce bench .*--algo=ring' "$scratch/page.html" ||
     fail "HTML: no command"
