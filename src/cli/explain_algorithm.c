@@ -301,9 +301,9 @@ print_proof(const struct explained *e)
                ar_algorithm_window(e->choice.algorithm, &e->choice.params, request->nranks),
                at_once);
     printf("\n%sproved%s: each rank counts once, %s, in one expression on all\n"
-           "ranks; no deadlock, no hazard; the same with MPI_IN_PLACE (%zu elements)\n\n",
-           ar_color_begin(stdout, AR_COLOR_GOOD), ar_color_end(stdout), order_of(e),
-           e->drawn_count);
+           "ranks; no deadlock, no hazard; the same with MPI_IN_PLACE (%zu element%s)\n\n",
+           ar_color_begin(stdout, AR_COLOR_GOOD), ar_color_end(stdout), order_of(e), e->drawn_count,
+           ar_plural(e->drawn_count));
     if (request->nranks > AR_EXPLAIN_DRAWN_MAX) {
         printf("(no figure above %d ranks; --svg FILE draws up to %d)\n\n", AR_EXPLAIN_DRAWN_MAX,
                AR_TRACE_RANKS_MAX);
@@ -422,9 +422,9 @@ write_notes(struct ar_svg_text *text, const struct explained *e)
         snprintf(drawn, sizeof drawn, ", drawn as %zu", e->drawn_count);
     note(text, "%s", e->choice.algorithm->title);
     note(
-        text, "%s; %zu elements of %zu bytes%s",
+        text, "%s; %zu element%s of %zu byte%s%s",
         ar_placement_print(&request->placement, request->nranks, request->placement.nnodes, places),
-        count, request->element_bytes, drawn);
+        count, ar_plural(count), request->element_bytes, ar_plural(request->element_bytes), drawn);
     text->node_of = request->placement.nnodes > 1 ? request->placement.node_of : NULL;
     note(text,
          "Proved: each rank counts once, %s, in one expression on all ranks; no deadlock, no "
@@ -438,8 +438,9 @@ write_notes(struct ar_svg_text *text, const struct explained *e)
     note(text, "Time: %s", row->card[AR_CARD_TIME]);
     for (const char *at = row->where; at && *at; at = next_definition(at))
         note(text, "where %.*s", definition(at), at);
-    note(text, "with p = %d, n = %zu bytes, a = %g us, B = %g GB/s, 1/C = %g GB/s", request->nranks,
-         bytes, request->latency_us, request->bandwidth_gbytes, request->reduction_gbytes);
+    note(text, "with p = %d, n = %zu byte%s, a = %g us, B = %g GB/s, 1/C = %g GB/s",
+         request->nranks, bytes, ar_plural(bytes), request->latency_us, request->bandwidth_gbytes,
+         request->reduction_gbytes);
     note_count(text, "Microseconds", e->time_us, e->bound_us);
 }
 

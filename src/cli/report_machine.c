@@ -202,7 +202,8 @@ print_rules(const struct there *there)
         char *const rules = ar_advice_rules(&there->groups[i].advice);
         if (!rules)
             return AR_ERR_MEMORY;
-        printf("auto there on %d ranks: %s\n", there->groups[i].nranks, rules);
+        printf("auto there on %d rank%s: %s\n", there->groups[i].nranks,
+               ar_plural((size_t)there->groups[i].nranks), rules);
         free(rules);
     }
     return AR_OK;
@@ -214,10 +215,11 @@ print_all(const struct there *there)
     const struct ar_facts *const facts = there->facts;
     double here = 0, as_ran = 0, by_auto = 0;
     int error = AR_OK;
-    printf(
-        "\non %d ranks of: %s, by its model; nobody late\n\n%9s %6s %6s %10s %10s %10s  %-24s %s\n",
-        there->nranks, *there->machine.title ? there->machine.title : "a machine without title",
-        "calls", "ranks", "size", "here us", "there us", "by auto us", "ran here", "auto there");
+    printf("\non %d rank%s of: %s, by its model; nobody late\n\n%9s %6s %6s %10s %10s %10s  %-24s "
+           "%s\n",
+           there->nranks, ar_plural((size_t)there->nranks),
+           *there->machine.title ? there->machine.title : "a machine without title", "calls",
+           "ranks", "size", "here us", "there us", "by auto us", "ran here", "auto there");
     for (size_t i = 0; i < facts->n && !error; i++) {
         const struct ar_fact *const fact = &facts->facts[i];
         const struct group *const g = find_group(there, ranks_of(there, fact->row));

@@ -22,8 +22,8 @@ print_run(const struct ar_read_run *run)
     if (run->files > 1)
         printf("%d files of single ranks, added up\n", run->files);
     if (run->table.lost > 0)
-        printf("%llu calls more are not in the file: the program ran out of memory\n",
-               (unsigned long long)run->table.lost);
+        printf("%llu more call%s could not be recorded: the program ran out of memory\n",
+               (unsigned long long)run->table.lost, ar_plural(run->table.lost));
 }
 
 /* Of the columns that hold names. */

@@ -111,8 +111,9 @@ ar_results_warn(const struct ar_results *results)
     size_t wide = 0, widest = 0;
     char size[AR_SIZE_TEXT];
     for (size_t i = 0; i < results->n; i++) {
-        wide += results->rows[i].outcome.us.spread > AR_SPREAD_WIDE;
-        if (results->rows[i].outcome.us.spread > results->rows[widest].outcome.us.spread)
+        const double spread = results->rows[i].outcome.us.spread;
+        if (spread > AR_SPREAD_WIDE &&
+            (wide++ == 0 || spread > results->rows[widest].outcome.us.spread))
             widest = i;
     }
     if (wide > 0)
@@ -150,6 +151,8 @@ ar_result_has_extra(const struct ar_result *row)
 
 /* --- text --- */
 
+#define RATE_WIDTH 9 /* of "12.3 GB/s" */
+
 char *
 ar_error_print(double error, char *text, size_t room)
 {
@@ -162,6 +165,13 @@ print_number(int width, double x)
 {
     char text[AR_NUMBER_TEXT];
     printf(" %*s", width, ar_number_print(x, text, sizeof text));
+}
+
+static void
+print_rate(double gbytes)
+{
+    char text[AR_NUMBER_TEXT];
+    printf(" %*s", RATE_WIDTH, ar_rate_print(gbytes, text, sizeof text));
 }
 
 void
@@ -192,15 +202,15 @@ ar_results_print_text(const struct ar_results *results, size_t first)
     const int width = (int)letters;
     if (first == 0) {
         printf("%s %s, %d rank%s on %d cpu%s, %d batch%s; us a call of the slowest "
-               "rank, GB/s; from, to: 95 %% interval of the median\n",
+               "rank; from, to: 95 %% interval of the median\n",
                results->type, results->op, results->nranks, ar_plural((size_t)results->nranks),
                results->cpus, ar_plural((size_t)results->cpus), bench->repetitions,
                bench->repetitions == 1 ? "" : "es");
         ar_results_print_conditions(results);
-        printf("%8s  %s%-*s %10s %10s %10s %10s %10s %10s%s %9s %8s %8s %8s\n", "size",
+        printf("%8s  %s%-*s %10s %10s %10s %10s %10s %10s%s %9s %*s %*s %8s\n", "size",
                places_differ ? "place  " : "", width, "algorithm", "median", "from", "to", "min",
-               "avg", "max", bench->fresh ? "       turn" : "", "x native", "algbw", "busbw",
-               "error");
+               "avg", "max", bench->fresh ? "       turn" : "", "x native", RATE_WIDTH, "algbw",
+               RATE_WIDTH, "busbw", "error");
     }
     for (size_t i = first; i < results->n; i++) {
         const struct ar_result *const row = &results->rows[i];
@@ -220,8 +230,8 @@ ar_results_print_text(const struct ar_results *results, size_t first)
             print_number(10, o->turn_us);
         print_number(8, row->times_native);
         putchar(ar_results_mark(results, i));
-        print_number(8, row->algorithm_gbs);
-        print_number(8, row->bus_gbs);
+        print_rate(row->algorithm_gbs);
+        print_rate(row->bus_gbs);
         if (row->kind == AR_MEASURED_EXCHANGE)
             printf(" %8s", "-");
         else
@@ -296,7 +306,10 @@ ar_results_print_csv(const struct ar_results *results, size_t first)
         if (bench->fresh)
             printf("%.9g", o->turn_us);
         print_csv_interval(&o->us);
-        printf(",%.9g,%s\n", o->us.spread, ar_result_order_name(ar_results_order(results, i)));
+        putchar(',');
+        if (!isnan(o->us.spread))
+            printf("%.9g", o->us.spread);
+        printf(",%s\n", ar_result_order_name(ar_results_order(results, i)));
     }
     fflush(stdout);
 }

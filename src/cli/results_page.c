@@ -75,6 +75,24 @@ put_number(struct ar_html *page, double x)
 }
 
 static void
+put_rate(struct ar_html *page, double gbytes)
+{
+    char text[AR_NUMBER_TEXT];
+    ar_html_cell(page, "%s", ar_rate_print(gbytes, text, sizeof text));
+}
+
+static void
+put_spread(struct ar_html *page, double spread)
+{
+    if (spread > AR_SPREAD_WIDE)
+        ar_html_cell_alarm(page, "%.0f %%", spread * 100);
+    else if (isnan(spread))
+        ar_html_cell(page, "-");
+    else
+        ar_html_cell(page, "%.0f %%", spread * 100);
+}
+
+static void
 put_interval(struct ar_html *page, const struct ar_estimate *us)
 {
     char text[AR_INTERVAL_TEXT];
@@ -102,7 +120,7 @@ put_fastest(struct ar_html *page, const struct ar_results *results, enum ar_plac
 {
     const double bound = bound_gbs(results, place);
     ar_html_table_begin(page, ">bytes|fastest|>us|>95 %|>native, us|>x native|"
-                              ">busbw, GB/s|>of the bound|>ties");
+                              ">busbw|>of the bound|>ties");
     for (size_t i = 0; i < results->n; i++) {
         const struct ar_result *const row = &results->rows[i];
         if (row->place != place || ar_results_fastest(results, i) != i)
@@ -117,7 +135,7 @@ put_fastest(struct ar_html *page, const struct ar_results *results, enum ar_plac
         put_interval(page, &row->outcome.us);
         put_number(page, row->outcome.us.median * row->times_native);
         put_number(page, row->times_native);
-        put_number(page, row->bus_gbs);
+        put_rate(page, row->bus_gbs);
         if (bound > 0)
             ar_html_cell_bar(page, row->bus_gbs / bound, "%.0f %%", 100 * row->bus_gbs / bound);
         else
@@ -131,7 +149,7 @@ static void
 put_all(struct ar_html *page, const struct ar_results *results, enum ar_place place)
 {
     ar_html_table_begin(page, ">bytes|algorithm|ran|>median, us|>95 %|>min|>avg|>max|>spread|"
-                              ">x native|>algbw, GB/s|>busbw|>error|>from native");
+                              ">x native|>algbw|>busbw|>error|>from native");
     for (size_t i = 0; i < results->n; i++) {
         const struct ar_result *const row = &results->rows[i];
         char size[AR_SIZE_TEXT], error[AR_NUMBER_TEXT];
@@ -145,13 +163,10 @@ put_all(struct ar_html *page, const struct ar_results *results, enum ar_place pl
         put_number(page, row->outcome.least_us);
         put_number(page, row->outcome.average_us);
         put_number(page, row->outcome.most_us);
-        if (row->outcome.us.spread > AR_SPREAD_WIDE)
-            ar_html_cell_alarm(page, "%.0f %%", row->outcome.us.spread * 100);
-        else
-            ar_html_cell(page, "%.0f %%", row->outcome.us.spread * 100);
+        put_spread(page, row->outcome.us.spread);
         put_number(page, row->times_native);
-        put_number(page, row->algorithm_gbs);
-        put_number(page, row->bus_gbs);
+        put_rate(page, row->algorithm_gbs);
+        put_rate(page, row->bus_gbs);
         if (row->kind == AR_MEASURED_EXCHANGE)
             ar_html_cell(page, "-");
         else if (row->outcome.wrong)
@@ -216,7 +231,7 @@ put_body(struct ar_html *page, const struct ar_results *results)
                       "95 %%: between these times the median is with a probability of 95 %%, by "
                       "order statistics; it takes %d batches. Ties: rows whose interval overlaps "
                       "with that of the fastest. Spread: half the distance of the quartiles of the "
-                      "batches, as a part of the median. "
+                      "batches, as a part of the median; one batch alone has none. "
                       "Error: the largest difference from a reduction in long double, relative to "
                       "its largest element; from native: the same from what the MPI library's "
                       "own allreduce gave.",

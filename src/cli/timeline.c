@@ -413,8 +413,8 @@ ar_read_trace_caution(const struct ar_read_trace_view *v, char *text, size_t roo
         ar_text_add(&t, "The clocks of the hosts are true to %s. ",
                     us(timeline->clock_error, time));
     if (timeline->calls_lost > 0)
-        ar_text_add(&t, "%.0f calls of single ranks are not in the file, for lack of memory. ",
-                    timeline->calls_lost);
+        ar_text_add(&t, "%.0f call%s of single ranks could not be recorded, for lack of memory. ",
+                    timeline->calls_lost, ar_plural((size_t)timeline->calls_lost));
     return text;
 }
 
@@ -427,10 +427,10 @@ print_calls(const struct ar_read_trace_view *v)
     size_t numbers[AR_READ_TRACE_CALLS_TOLD];
     const size_t n = ar_read_trace_longest(t, numbers, AR_READ_TRACE_CALLS_TOLD);
     printf(
-        "\n%s%zu of %zu calls, the longest first; --call N shows another\n%8s %10s %10s %10s %6s "
+        "\n%s%zu of %zu call%s, the longest first; --call N shows another\n%8s %10s %10s %10s %6s "
         "%6s  %-24s %s\n",
-        n < t->ncalls ? "The " : "", n, t->ncalls, "call", "us", "late us", "exchange", "ranks",
-        "bytes", "ran", "communicator");
+        n < t->ncalls ? "The " : "", n, t->ncalls, ar_plural(t->ncalls), "call", "us", "late us",
+        "exchange", "ranks", "bytes", "ran", "communicator");
     for (size_t i = 0; i < n; i++) {
         const struct ar_read_trace_call *const call = &t->calls[numbers[i]];
         const double us_of[] = {call->end - call->begin, call->last - call->begin,

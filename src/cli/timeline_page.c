@@ -420,8 +420,8 @@ add_calls(struct ar_html *page, const struct ar_read_trace_view *v)
         ar_html_cell(page, "%s", *call->comm ? call->comm : "-");
     }
     ar_html_table_end(page);
-    ar_html_paragraph(page, "%zu of %zu calls, the longest first. --call N shows another.", n,
-                      t->ncalls);
+    ar_html_paragraph(page, "%zu of %zu call%s, the longest first. --call N shows another.", n,
+                      t->ncalls, ar_plural(t->ncalls));
 }
 
 int

@@ -222,16 +222,18 @@ print_saving(FILE *to, const struct replay *replay, const struct saving *sum)
     char saved[AR_NUMBER_TEXT], error[AR_NUMBER_TEXT], all[AR_NUMBER_TEXT];
     ar_time_print(profile->seconds * 1e9, all, sizeof all);
     if (sum->nfaster + sum->nslower == 0)
-        fprintf(to, "nothing is %sto be won: of %s in MPI_Allreduce (%.0f calls) ",
-                sum->nunknown > 0 ? "known " : "", all, profile->all_calls);
+        fprintf(to, "nothing is %sto be won: of %s in MPI_Allreduce (%.0f call%s) ",
+                sum->nunknown > 0 ? "known " : "", all, profile->all_calls,
+                ar_plural((size_t)profile->all_calls));
     if (sum->nfaster + sum->nslower == 0)
         fprintf(to, "%s more than the interval of what it saves\n",
                 replay->rules ? "the rules save no" : "no choice saves");
     else
-        fprintf(to, "%s %s +- %s of %s in MPI_Allreduce (%.0f calls)\n",
+        fprintf(to, "%s %s +- %s of %s in MPI_Allreduce (%.0f call%s)\n",
                 sum->median < 0 ? "costs" : "saves",
                 ar_time_print(fabs(sum->median) * 1e9, saved, sizeof saved),
-                ar_time_print(half * 1e9, error, sizeof error), all, profile->all_calls);
+                ar_time_print(half * 1e9, error, sizeof error), all, profile->all_calls,
+                ar_plural((size_t)profile->all_calls));
 }
 
 static void

@@ -107,8 +107,8 @@ ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run 
     for (size_t i = 0; i < table->nrows; i++)
         print_row(to, &table->rows[i], &w);
     if (table->lost > 0)
-        fprintf(to, "%10llu calls more are not in the table: out of memory\n",
-                (unsigned long long)table->lost);
+        fprintf(to, "%10llu more call%s could not be recorded: out of memory\n",
+                (unsigned long long)table->lost, ar_plural(table->lost));
     ar_site_rows_write_text(to, &table->sites, NULL);
     ar_rank_rows_write_text(to, &table->ranks);
 }
@@ -178,7 +178,7 @@ ar_rank_rows_write_text(FILE *to, const struct ar_rank_rows *rows)
     for (size_t i = 0; i < n; i++)
         print_rank(to, &picked[i], (int)host, (int)cpus);
     if (n < rows->n)
-        fprintf(to, "%zu ranks more, which were late no more often\n", rows->n - n);
+        fprintf(to, "%zu more rank%s, late no more often\n", rows->n - n, ar_plural(rows->n - n));
     fprintf(to, "first, last: the rank came to so many percent of its calls before or after all "
                 "others; late: last, and the first one was in the call for twice its time or "
                 "longer\n");

@@ -78,9 +78,10 @@ static void
 add_row(struct ar_text *t, const struct ar_row *row)
 {
     char size[AR_SIZE_TEXT], time[AR_NUMBER_TEXT];
-    ar_text_add(t, "%s from %s on %d ranks by %s (%s)", row->key.op,
+    ar_text_add(t, "%s from %s on %d rank%s by %s (%s)", row->key.op,
                 ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size), row->key.nranks,
-                row->key.ran, ar_time_print((double)ar_row_own_ns(row), time, sizeof time));
+                ar_plural((size_t)row->key.nranks), row->key.ran,
+                ar_time_print((double)ar_row_own_ns(row), time, sizeof time));
 }
 
 char *

@@ -22,25 +22,43 @@ ar_number_print(double x, char *text, size_t room)
     return text;
 }
 
+struct unit {
+    double size, below; /* what rounds to 1000 of a unit is 1 of the next */
+    const char *name;
+};
+
+/* x in the first of the units that fits; the last one takes any number. */
+static char *
+print_in_units(double x, const struct unit *units, char *text, size_t room)
+{
+    while (isfinite(x) && fabs(x) >= units->below)
+        units++;
+    ar_number_print(x / units->size, text, room);
+    const size_t length = strlen(text);
+    if (isfinite(x))
+        snprintf(text + length, room - length, " %s", units->name);
+    return text;
+}
+
 char *
 ar_time_print(double ns, char *text, size_t room)
 {
-    static const struct {
-        double ns, below; /* what rounds to 1000 of a unit is 1 of the next */
-        const char *name;
-    } units[] = {
-        {1, 999.5, "ns"}, {1e3, 999.5e3, "us"}, {1e6, 999.5e6, "ms"}, {1e9, INFINITY, "s"}};
-    size_t i = 0;
-    if (!isfinite(ns) || fabs(ns) < LEAST_NS) {
-        snprintf(text, room, isfinite(ns) ? "0 us" : "-");
-        return text;
-    }
-    while (fabs(ns) >= units[i].below)
-        i++;
-    ar_number_print(ns / units[i].ns, text, room);
-    const size_t length = strlen(text);
-    snprintf(text + length, room - length, " %s", units[i].name);
+    static const struct unit units[] = {
+        {1, 999.5, "ns"}, {1e3, 999.5e3, "us"}, {1e6, 999.5e6, "ms"}, {1e9, HUGE_VAL, "s"}};
+    if (fabs(ns) >= LEAST_NS || !isfinite(ns))
+        return print_in_units(ns, units, text, room);
+    snprintf(text, room, "0 us");
     return text;
+}
+
+char *
+ar_rate_print(double gbytes, char *text, size_t room)
+{
+    static const struct unit units[] = {{1e-9, 999.5e-9, "B/s"},
+                                        {1e-6, 999.5e-6, "kB/s"},
+                                        {1e-3, 0.9995, "MB/s"},
+                                        {1, HUGE_VAL, "GB/s"}};
+    return print_in_units(gbytes, units, text, room);
 }
 
 char *

@@ -14,6 +14,10 @@ char *ar_number_print(double x, char *text, size_t room);
  * prediction is but rounding, it is "0 us".  Returns text, cut to room. */
 char *ar_time_print(double ns, char *text, size_t room);
 
+/* A rate, given in 10^9 bytes a second, with the unit that fits, of powers of 1000: "1.23 GB/s",
+ * "24.0 kB/s"; "-" where it is not finite.  Returns text, cut to room. */
+char *ar_rate_print(double gbytes, char *text, size_t room);
+
 /* "s" behind the name of what there are n of, but of one. */
 static inline const char *
 ar_plural(size_t n)

@@ -12,6 +12,7 @@
 #include "execute/wait.h"
 #include "reduce/named.h"
 #include "report/report.h"
+#include "select/number.h"
 #include "statistics/thread.h"
 
 /* The thread looks so many times in a timeout, and counts time by its looks, so that a process that
@@ -124,7 +125,8 @@ write_line(struct ar_text *text, const struct ar_deadline_call *call)
     ar_text_add(text, " for %llu %s: count %llu", is_whole ? ms / 1000 : ms, is_whole ? "s" : "ms",
                 call->count);
     if (call->size > 0)
-        ar_text_add(text, ", %llu bytes", call->count * call->size);
+        ar_text_add(text, ", %llu byte%s", call->count * call->size,
+                    ar_plural(call->count * call->size));
     if (call->stage == AR_DEADLINE_RUNS)
         ar_text_add(text, ", by %s", ar_choice_print(call->run->choice, choice, sizeof choice));
     else

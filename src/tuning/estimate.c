@@ -56,11 +56,11 @@ ar_estimate_make(double *values, size_t n)
     qsort(values, n, sizeof *values, compare_doubles);
     const double median = quartile(values, n, 2);
     const bool is_sure = ar_median_interval(&low, &high, n);
-    return (struct ar_estimate){.median = median,
-                                .low = is_sure ? values[low] : NAN,
-                                .high = is_sure ? values[high] : NAN,
-                                .spread =
-                                    (quartile(values, n, 3) - quartile(values, n, 1)) / 2 / median};
+    return (struct ar_estimate){
+        .median = median,
+        .low = is_sure ? values[low] : NAN,
+        .high = is_sure ? values[high] : NAN,
+        .spread = n < 2 ? NAN : (quartile(values, n, 3) - quartile(values, n, 1)) / 2 / median};
 }
 
 bool

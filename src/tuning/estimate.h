@@ -15,7 +15,8 @@ struct ar_estimate {
      * probability of 95 % at least, if they are independent.  NAN, both, of fewer than
      * AR_INTERVAL_LEAST. */
     double low, high;
-    double spread; /* half the distance of the quartiles, as a part of the median */
+    double
+        spread; /* half the distance of the quartiles, as a part of the median; NAN of one value */
 };
 
 /* The interval of the median of n values is that from number *low to number *high, counted from 0,

@@ -126,7 +126,7 @@ expect '^ *1 *8 *0 *0 *1  -  *(others)$' allreduce report "$here/ranks.jsonl"
 expect '^MPICH 4; 2 hosts; ./<app> -x$' allreduce report "$here/ranks.jsonl"
 expect '^ *0  <h1>  0-3 *100 *1\.00 *0 *0 *20 *50 *10$' allreduce report "$here/ranks.jsonl"
 expect '^ *1  <h2>  - *100 *2\.00 *1\.00 *0 *- *- *-$' allreduce report --html "$here/ranks.html" "$here/ranks.jsonl"
-grep -q 'app+0x11f0' "$here/ranks.html" || fail "the page has no sites"
+sed 's,<wbr>,,g' "$here/ranks.html" | grep -q 'app+0x11f0' || fail "the page has no sites"
 grep -q '&lt;h1&gt;' "$here/ranks.html" || fail "the page has no ranks"
 
 # A page, which loads nothing and escapes what it shows.
@@ -207,7 +207,7 @@ expect '^ *2 *80\.0 *20\.0 *60\.0 *2 *8  native ' timeline
 # 1 us, and 8000 bytes at 10 GB/s on the wire and in the reduction.
 expect '^Rank 1 came 40\.0 us after rank 0\. From then on the exchange took 11\.0 us; .* 2\.60 us, so it took 4\.23 times' timeline --call 1
 expect '^The critical path leads from the arrival of rank 1 to the last return, through ranks 1, 0\.$' timeline --call 1
-expect '^The clocks of the hosts are true to 250 ns\. 3 calls of single ranks are not in the file' timeline --call 1
+expect '^The clocks of the hosts are true to 250 ns\. 3 calls of single ranks could not be recorded' timeline --call 1
 expect '^ *0 *0 *0 *43\.0 *2\.00 *51\.0  rank 1$' timeline --call 1
 there=$(allreduce explain butterfly -s 8000 --machine fat-tree --nodes 1x2 | sed -n 's/^  time *\([0-9.]* [um]s\).*/\1/p')
 expect "; the model says $there, so" timeline --call 1 --machine fat-tree

@@ -99,6 +99,7 @@ done
 
 expect_ok "exchange" bench 2 --algo=ring --sizes=8,64K --exchange
 [ "$(grep -c ' exchange ' "$scratch/out")" -eq 2 ] || fail "no line of exchange for each size"
+[ "$(grep -c -E '( +[0-9.]+ [kMG]?B/s){2} ' "$scratch/out")" -eq 8 ] || fail "rates are without units: $(cat "$scratch/out")"
 ! grep WRONG "$scratch/out" || fail "a result is wrong"
 
 # The page's file is the default one of that folder.
@@ -184,8 +185,9 @@ assert all(0 < row["batches"] < 1000000 for row in bench["results"])' "$scratch/
         fail "JSON of an interrupted run: not what was expected"
 fi
 
-expect_ok "no head but one" bench 2 --csv --sizes=8,16 --algo=ring
+expect_ok "no head but one" bench 2 --repetitions=1 --csv --sizes=8,16 --algo=ring
 [ "$(grep -c '^ranks,' "$scratch/out")" -eq 1 ] || fail "CSV: other than one head"
+awk -F, '/^2,/ && $(NF - 1) != "" { wrong = 1 } END { exit wrong }' "$scratch/out" || fail "CSV: one batch alone has a spread"
 
 if [ "$HAVE_JANSSON" = yes ] && command -v python3 >/dev/null; then
     expect_ok "JSON" bench 2 --json --output="$scratch/bench.json" --algo="$algorithms" --sizes=8,64K --place=both

@@ -13,13 +13,24 @@
 
 #include "select/number.h"
 
+struct told {
+    double x;
+    const char *text;
+};
+
+static void
+expect(char *(*print)(double x, char *text, size_t room), const struct told *cases, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char text[AR_NUMBER_TEXT];
+        assert_string_equal(print(cases[i].x, text, sizeof text), cases[i].text);
+    }
+}
+
 static void
 a_number_has_three_digits_that_count(void **state)
 {
-    static const struct {
-        double x;
-        const char *text;
-    } cases[] = {
+    static const struct told cases[] = {
         {0, "0"},
         {1, "1.00"},
         {1.2345, "1.23"},
@@ -37,10 +48,7 @@ a_number_has_three_digits_that_count(void **state)
         {NAN, "-"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char text[AR_NUMBER_TEXT];
-        assert_string_equal(ar_number_print(cases[i].x, text, sizeof text), cases[i].text);
-    }
+    expect(ar_number_print, cases, sizeof cases / sizeof cases[0]);
 }
 
 /* Whatever the size: what is read back is within half of the last of three digits. */
@@ -60,20 +68,26 @@ no_number_is_far_from_its_text(void **state)
 static void
 a_time_has_the_unit_that_fits(void **state)
 {
-    static const struct {
-        double ns;
-        const char *text;
-    } cases[] = {
+    static const struct told cases[] = {
         {0, "0 us"},        {1.59469e-7, "0 us"}, {0.012, "0.0120 ns"}, {999, "999 ns"},
         {999.6, "1.00 us"}, {1234, "1.23 us"},    {999499, "999 us"},   {999600, "1.00 ms"},
         {1.2e8, "120 ms"},  {1.5e9, "1.50 s"},    {3.6e12, "3600 s"},   {-1234, "-1.23 us"},
         {INFINITY, "-"},    {NAN, "-"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char text[AR_NUMBER_TEXT];
-        assert_string_equal(ar_time_print(cases[i].ns, text, sizeof text), cases[i].text);
-    }
+    expect(ar_time_print, cases, sizeof cases / sizeof cases[0]);
+}
+
+static void
+a_rate_has_the_unit_that_fits(void **state)
+{
+    static const struct told cases[] = {
+        {12.34, "12.3 GB/s"}, {1234, "1234 GB/s"},      {0.9996, "1.00 GB/s"},
+        {0.5, "500 MB/s"},    {0.0000267, "26.7 kB/s"}, {2.4e-7, "240 B/s"},
+        {0, "0 B/s"},         {INFINITY, "-"},          {NAN, "-"},
+    };
+    (void)state;
+    expect(ar_rate_print, cases, sizeof cases / sizeof cases[0]);
 }
 
 static void
@@ -101,6 +115,7 @@ main(void)
         cmocka_unit_test(a_number_has_three_digits_that_count),
         cmocka_unit_test(no_number_is_far_from_its_text),
         cmocka_unit_test(a_time_has_the_unit_that_fits),
+        cmocka_unit_test(a_rate_has_the_unit_that_fits),
         cmocka_unit_test(bytes_have_three_digits_and_a_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
