@@ -407,14 +407,15 @@ ar_read_trace_caution(const struct ar_read_trace_view *v, char *text, size_t roo
     ar_text_init(&t, text, room);
     *text = '\0';
     if (v->call->nparts < v->call->nranks)
-        ar_text_add(&t, "The file has %d of the communicator's %d ranks. ", v->call->nparts,
+        ar_text_add(&t, "The file has %d of the communicator's %d ranks.", v->call->nparts,
                     v->call->nranks);
     if (timeline->clock_error > 0)
-        ar_text_add(&t, "The clocks of the hosts are true to %s. ",
+        ar_text_add(&t, "%sThe clocks of the hosts are true to %s.", *text ? " " : "",
                     us(timeline->clock_error, time));
     if (timeline->calls_lost > 0)
-        ar_text_add(&t, "%.0f call%s of single ranks could not be recorded, for lack of memory. ",
-                    timeline->calls_lost, ar_plural((size_t)timeline->calls_lost));
+        ar_text_add(&t, "%s%.0f call%s of single ranks could not be recorded, for lack of memory.",
+                    *text ? " " : "", timeline->calls_lost,
+                    ar_plural((size_t)timeline->calls_lost));
     return text;
 }
 

@@ -23,6 +23,7 @@ refuse() {
     [ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ] || fail "allreduce $*: more than a line: $said"
 }
 refuse report stats.jsonl
+refuse report --timeline trace.json
 refuse bisect true
 refuse bench --json
 refuse doctor --json

@@ -207,10 +207,32 @@ expect '^ *2 *80\.0 *20\.0 *60\.0 *2 *8  native ' timeline
 # 1 us, and 8000 bytes at 10 GB/s on the wire and in the reduction.
 expect '^Rank 1 came 40\.0 us after rank 0\. From then on the exchange took 11\.0 us; .* 2\.60 us, so it took 4\.23 times' timeline --call 1
 expect '^The critical path leads from the arrival of rank 1 to the last return, through ranks 1, 0\.$' timeline --call 1
-expect '^The clocks of the hosts are true to 250 ns\. 3 calls of single ranks could not be recorded' timeline --call 1
+expect '^The clocks of the hosts are true to 250 ns\. 3 calls of single ranks could not be recorded, for lack of memory\.$' timeline --call 1
 expect '^ *0 *0 *0 *43\.0 *2\.00 *51\.0  rank 1$' timeline --call 1
 there=$(allreduce explain butterfly -s 8000 --machine fat-tree --nodes 1x2 | sed -n 's/^  time *\([0-9.]* [um]s\).*/\1/p')
 expect "; the model says $there, so" timeline --call 1 --machine fat-tree
+# As many rounds, waits and messages of 16 ranks as no page has room for.
+awk 'BEGIN {
+    args = "\"args\": {\"call\": 1, \"comm\": \"0.0\""
+    print "{\"displayTimeUnit\": \"ns\", \"otherData\": {\"format\": 1, \"liballreduce\": \"0.1.0\", \"mpi\": \"mpich\", \"program\": \"app\", \"when\": \"then\", \"world\": 16, \"ranks\": 16, \"calls_lost\": 0, \"clock_error_us\": 0}, \"traceEvents\": ["
+    for (r = 0; r < 16; r++)
+        printf "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %d, \"tid\": 0, \"args\": {\"name\": \"rank %d on node-with-a-name.cluster.example.org\"}},\n", r, r
+    for (r = 0; r < 16; r++) {
+        slice = "{\"ph\": \"X\", \"pid\": " r ", \"tid\": 0, \"ts\": "
+        printf "%s%.3f, \"dur\": 700000, \"name\": \"ring\", \"cat\": \"call\", %s, \"comm_rank\": %d, \"comm_size\": 16, \"bytes\": 80000000, \"comm_name\": \"MPI_COMM_WORLD\", \"type\": \"MPI_DOUBLE\", \"op\": \"MPI_SUM\", \"ran\": \"ring(segment=64K,window=auto)\", \"reason\": \"named\"}},\n", slice, r * 1000.123, args, r
+        for (k = 1; k <= 120; k++) {
+            at = r * 1000.123 + k * 5000.457
+            printf "%s%.3f, \"dur\": 4900.789, \"name\": \"round %d\", \"cat\": \"round\", %s, \"schedule\": 1, \"segment\": %d, \"round\": %d}},\n", slice, at, k % 30 + 1, args, k / 30, k % 30 + 1
+            printf "%s%.3f, \"dur\": %.3f, \"name\": \"wait for rank %d\", \"cat\": \"wait\", %s, \"rank\": %d}},\n", slice, at, 3000 + k, (r + 15) % 16, args, (r + 15) % 16
+            printf "%s%.3f, \"dur\": %.3f, \"name\": \"work\", \"cat\": \"work\", %s, \"bytes\": 65536}},\n", slice, at + 3500, 1000 + k, args
+            printf "{\"ph\": \"s\", \"pid\": %d, \"tid\": 1, \"ts\": %.3f, \"id\": %d, \"name\": \"message\", \"cat\": \"message\", %s, \"bytes\": 65536}},\n", r, at, ++id, args
+            printf "{\"ph\": \"f\", \"pid\": %d, \"tid\": 1, \"ts\": %.3f, \"id\": %d, \"name\": \"message\", \"cat\": \"message\", \"bp\": \"e\"}%s\n", (r + 1) % 16, at + 3000, id, r < 15 || k < 120 ? "," : "]}"
+        }
+    }
+}' >"$here/large.json"
+allreduce report --timeline "$here/large.json" --html "$here/large.html" >"$here/out" 2>&1 || fail "16 ranks: $(cat "$here/out")"
+[ "$(wc -c <"$here/large.html")" -le 200000 ] || fail "16 ranks: a page of $(wc -c <"$here/large.html") bytes"
+grep -q 'messages and flags those are drawn that' "$here/large.html" || fail "16 ranks: the page does not say what it leaves out"
 refuse '\-\-call: .*timeline.json has calls 1 to 2, and no 3$' 2 timeline --call 3
 refuse "call wants a whole number from 1 to [0-9]*, not '0'" 2 timeline --call 0
 refuse '\-\-timeline takes its own file' 2 timeline "$here/a.jsonl"

@@ -3,6 +3,8 @@
 # schedule has.
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
+# shellcheck source=test/browser.sh
+. "${srcdir:-.}/test/browser.sh"
 
 command -v python3 >/dev/null || {
     echo "no python3"
@@ -48,6 +50,22 @@ done
 # In segments of which several are in flight, and in chunks that overlap.
 trace '' ALLREDUCE_ALGO='ring(segment=8K,window=3)' "$programs/repeat" 4
 check "$file" calls=24 bytes=80000 "rounds=$(number ring rounds | sed 's/ .*//')"
+
+# The page of the longest of these calls with such a message: 3 ranks with their rounds and work, and arrows between them.
+if [ "${HAVE_JANSSON:-yes}" = yes ]; then
+    title="the page of a timeline"
+    call=$(./allreduce report --timeline "$file" | awk '$6 == "78.1K" { print $1; exit }')
+    expect_ok "$title" ./allreduce report --timeline "$file" --call "$call" --html "$scratch/page.html"
+    grep -q '^The critical path leads from' "$scratch/out" || fail "$title: no path: $(cat "$scratch/out")"
+    [ "$(wc -c <"$scratch/page.html")" -le 200000 ] || fail "$title: $(wc -c <"$scratch/page.html") bytes"
+    if need_browser; then
+        answer=$(in_page "$scratch/page.html" 1200 "document.getElementById('whole').click();
+            const n = what => document.querySelectorAll('#timeline ' + what).length;
+            return [n('rect.call'), n('rect.round') > 3, n('rect.work') > 3, n('path.tip') > 3,
+                document.documentElement.scrollWidth <= innerWidth].join()")
+        [ "$answer" = 3,true,true,true,true ] || fail "$title: in the browser '$answer'"
+    fi
+fi
 trace '' ALLREDUCE_ALGO='shm(segment=8K,whole=1)' "$programs/repeat" 4
 check "$file" calls=24 bytes=80000 "rounds=$(number 'shm(whole=1)' rounds | sed 's/ .*//')"
 
