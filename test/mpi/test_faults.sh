@@ -1,0 +1,53 @@
+#!/bin/sh
+# One thing after the other that the library asks of the system is refused on one rank: memory, a mapping, a file, a thread.
+# Each call's result is right, or it is an error on all ranks alike, or the job ends and a message says why: no rank hangs,
+# crashes or takes a wrong result.  One in FAULTS_STEP is refused here; all with FAULTS_STEP=1.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+limit=30
+step=${FAULTS_STEP:-17}
+inject=$PWD/test/mpi/.libs/inject.so
+
+# refuse_on VICTIM VARIABLE=VALUE...: in one launch behind the other, since a job may end; each goes on behind the last.
+refuse_on() {
+    victim=$1
+    shift
+    at=0
+    ended=0
+    while [ $at -ge 0 ]; do
+        launch 2 LD_PRELOAD="$inject:$library" INJECT_TELL=1 "$@" "$programs/faults" "$victim" "$at" "$step" >"$scratch/out" 2>&1
+        status=$?
+        last=$(sed -n 's/^refusing \([0-9]*\)$/\1/p' "$scratch/out" | tail -n 1)
+        if [ $status -eq 0 ] && grep -q '^nothing left to refuse$' "$scratch/out"; then
+            at=-1
+        elif [ -n "$last" ] && grep -q '^liballreduce: .*on rank .*: the job ends$' "$scratch/out"; then
+            at=$((last + step))
+            ended=$((ended + 1))
+        else
+            fail "$*, rank $victim: exit status $status"
+            tail -n 20 "$scratch/out"
+            at=-1
+        fi
+    done
+    echo "$*, rank $victim: $last asked or fewer, one in $step refused; $ended ended the job"
+    [ "${last:-0}" -gt 20 ] || fail "$*: hardly anything was refused"
+}
+
+refuse_on 0 ALLREDUCE_ALGO=shm ALLREDUCE_STATS="$scratch/statistics"
+refuse_on 1 ALLREDUCE_ALGO=ring ALLREDUCE_TRANSPORT=mpi ALLREDUCE_VERIFY=1
+
+# What is refused while MPI starts and ends, and in the first calls of all.
+at=0
+while [ $at -lt 400 ]; do
+    launch 2 LD_PRELOAD="$inject:$library" INJECT_TELL=1 INJECT_RANK=1 INJECT_AT=$at "$programs/pings" >"$scratch/out" 2>&1
+    status=$?
+    grep -q '^refused: ' "$scratch/out" || break
+    [ $status -eq 0 ] || grep -q '^liballreduce: .*on rank 1.*: the job ends$' "$scratch/out" || {
+        fail "refused $at from the start on: exit status $status"
+        cat "$scratch/out"
+    }
+    at=$((at + 2 * step))
+done
+[ $at -ge 36 ] || fail "from the start on $at were asked"
+exit $failed
