@@ -12,6 +12,7 @@
 #include "communicator/tuned_rules.h"
 #include "config/rank.h"
 #include "config/variables.h"
+#include "execute/progress.h"
 #include "report/report.h"
 #include "select/foreign.h"
 #include "statistics/deadline.h"
@@ -162,7 +163,7 @@ ar_job_check_family(void)
 void
 ar_job_end(MPI_Comm comm, bool is_speaker)
 {
-    int initialized = 0, found;
+    int initialized = 0;
     PMPI_Initialized(&initialized);
     if (is_speaker) {
         /* The launcher may end the job before it has passed on what is still in its pipes. */
@@ -172,7 +173,7 @@ ar_job_end(MPI_Comm comm, bool is_speaker)
     /* MPICH ends the ranks of another communicator than the world by messages, which they must look
      * for. */
     for (;;) {
-        PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE);
+        ar_progress(comm);
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
 }

@@ -4,6 +4,7 @@
 
 #include "execute/cell.h"
 #include "execute/group.h"
+#include "execute/progress.h"
 #include "execute/wait.h"
 
 #define CELLS 2
@@ -160,7 +161,7 @@ int
 ar_channel_poll(struct ar_channel *channel, const struct ar_reduction *r,
                 struct ar_transfer *transfers, int n, MPI_Comm comm, int *found, int *completed)
 {
-    int error = MPI_SUCCESS, flag;
+    int error = MPI_SUCCESS;
     *found = 0;
     for (int i = 0; i < n && !error; i++) {
         struct ar_transfer *t = &transfers[i];
@@ -174,6 +175,6 @@ ar_channel_poll(struct ar_channel *channel, const struct ar_reduction *r,
         completed[(*found)++] = i;
     }
     if (!error && *found == 0 && channel->polls++ % POLLS_PER_PROBE == 0)
-        error = PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE);
+        error = ar_progress(comm);
     return error;
 }

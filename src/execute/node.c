@@ -39,6 +39,7 @@
 #include "execute/in_place.h"
 #include "execute/node_events.h"
 #include "execute/node_plan.h"
+#include "execute/progress.h"
 
 /* --- set-up --- */
 
@@ -148,7 +149,7 @@ await(const struct ar_node_run *run, struct ar_flag *flag, struct place place, c
     const uint64_t sequence = place.sequence;
     struct ar_idle idle = {run->waited_ticks, 0};
     unsigned polls = 0;
-    int error = MPI_SUCCESS, found;
+    int error = MPI_SUCCESS;
     for (unsigned i = 0; !error; i++) {
         fetch_ahead(data, bytes);
         const uint64_t value = ar_flag_read(flag);
@@ -167,7 +168,7 @@ await(const struct ar_node_run *run, struct ar_flag *flag, struct place place, c
         __atomic_store_n(&run->node->awaited,
                          (sequence * STEPS_MAX + place.step) * PROGRAMS + place.program,
                          __ATOMIC_RELAXED);
-        error = PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, run->comm, &found, MPI_STATUS_IGNORE);
+        error = ar_progress(run->comm);
         if (sleeps)
             ar_flag_sleep(flag, value);
     }

@@ -3,13 +3,19 @@
  *
  * usage: progress [CHOICE...]   on a communicator for each choice; without any on the world
  */
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "mpi_check.h"
+#include "pending.h"
 
 #define LONG_MESSAGE (1 << 20) /* ints: surely no eager message */
+#define RENDEZVOUS   (1 << 15) /* ints: no eager message by default */
+#define TAG          PENDING_KINDS
+#define HIGHEST_TAG  32767
+#define HANGS_AFTER  40 /* seconds */
 
 static int *message, *landing;
 
@@ -69,32 +75,73 @@ receive_before_peer_enters(const struct check_comm *c)
     }
 }
 
-/* All ranks but the last wait for a barrier that the last has begun before it
- * went into the allreduce; it must progress there. */
+/* Who hangs, in what. */
+static const struct check_comm *cell_comm;
+static const char *cell;
+
 static void
-barrier_under_way(const struct check_comm *c)
+hangs(int signal)
 {
-    MPI_Request request;
-    MPI_Ibarrier(c->comm, &request);
-    if (c->rank != c->nranks - 1)
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-    check_ping(c->comm, "with a barrier under way");
-    if (c->rank == c->nranks - 1)
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    (void)signal;
+    fprintf(stderr, "rank %d: %s: hangs with %s under way\n", cell_comm->rank, cell_comm->name,
+            cell);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* Messages that lie there unreceived, which a probe finds: the left neighbour's, and one to
+ * oneself. */
+struct lying {
+    MPI_Request sent[2];
+    int token;
+};
+
+static void
+lay(struct lying *lying, const struct check_comm *c)
+{
+    const int left = (c->rank + c->nranks - 1) % c->nranks, right = (c->rank + 1) % c->nranks;
+    lying->token = c->rank;
+    MPI_Isend(&lying->token, 1, MPI_INT, right, TAG, c->comm, &lying->sent[0]);
+    MPI_Isend(&lying->token, 1, MPI_INT, c->rank, HIGHEST_TAG, c->comm, &lying->sent[1]);
+    MPI_Probe(left, TAG, c->comm, MPI_STATUS_IGNORE);
+    MPI_Probe(c->rank, HIGHEST_TAG, c->comm, MPI_STATUS_IGNORE);
 }
 
 static void
-iallreduce_under_way(const struct check_comm *c)
+pick_up(struct lying *lying, const struct check_comm *c)
 {
-    MPI_Request request;
-    int mine = c->rank, largest = -1;
-    MPI_Iallreduce(&mine, &largest, 1, MPI_INT, MPI_MAX, c->comm, &request);
-    if (c->rank % 2 == 0)
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-    check_ping(c->comm, "with an iallreduce under way");
-    if (c->rank % 2)
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-    check_true(largest == c->nranks - 1);
+    const int left = (c->rank + c->nranks - 1) % c->nranks;
+    int tokens[2] = {-1, -1};
+    MPI_Recv(&tokens[0], 1, MPI_INT, left, TAG, c->comm, MPI_STATUS_IGNORE);
+    MPI_Recv(&tokens[1], 1, MPI_INT, c->rank, HIGHEST_TAG, c->comm, MPI_STATUS_IGNORE);
+    MPI_Waitall(2, lying->sent, MPI_STATUSES_IGNORE);
+    check_true(tokens[0] == left && tokens[1] == c->rank);
+}
+
+/* Every second rank completes what is under way before it enters the allreduce, in which the others
+ * are; without and with messages that lie there. */
+static void
+everything_goes_on(const struct check_comm *c)
+{
+    cell_comm = c;
+    for (int i = 0; i < 2 * PENDING_KINDS; i++) {
+        const enum pending_kind kind = (enum pending_kind)(i / 2);
+        struct pending pending;
+        struct lying lying;
+        cell = pending_name(kind);
+        alarm(HANGS_AFTER);
+        if (i % 2)
+            lay(&lying, c);
+        pending_begin(&pending, kind, c, RENDEZVOUS, (unsigned)i);
+        if (c->rank % 2 == 0) {
+            usleep(1000);
+            pending_meet(&pending);
+        }
+        check_ping(c->comm, cell);
+        pending_end(&pending);
+        if (i % 2)
+            pick_up(&lying, c);
+    }
+    alarm(0);
 }
 
 /* A receive from any source with any tag takes nothing of the allreduce. */
@@ -153,8 +200,7 @@ check_comm(MPI_Comm comm, const char *name)
     for (int turn = 0; turn < 2; turn++) { /* the first with no state of ours yet */
         send_before_receive_after(&c);
         receive_before_peer_enters(&c);
-        barrier_under_way(&c);
-        iallreduce_under_way(&c);
+        everything_goes_on(&c);
         wildcards_stay_apart(&c);
         unexpected_messages_stay(&c);
         ranks_come_late(&c);
@@ -181,10 +227,13 @@ main(int argc, char **argv)
     message = malloc(LONG_MESSAGE * sizeof *message);
     landing = malloc(LONG_MESSAGE * sizeof *landing);
     check_true(message && landing);
+    signal(SIGALRM, hangs);
+    pending_open();
     if (argc == 1)
         check_comm(MPI_COMM_WORLD, "world");
     for (int i = 1; i < argc; i++)
         check_choice(argv[i]);
+    pending_close();
     free(message);
     free(landing);
     return check_end();
