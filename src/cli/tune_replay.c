@@ -15,17 +15,23 @@
 #include "config/files.h"
 #include "report/clock.h"
 
+#define VISITS_TEXT 96 /* "4 MPI_DOUBLE MPI_SUM in" */
+
 struct replay {
     const struct ar_tune *tune;
     struct ar_progress *clock;
     int rank, nranks; /* of MPI_COMM_WORLD */
     struct ar_profile profile;
     struct ar_rules *rules; /* to check; NULL: some are to be found.  Owned */
-    struct ar_finding
-        *found; /* of each of the profile's calls, on the ranks that made them.  Owned */
+    /* Of each of the profile's calls what was found, and where the ranks were on which it was
+     * (0 nodes: nowhere yet).  Owned. */
+    struct ar_finding *found;
+    struct ar_place_of_ranks *at;
     struct ar_place_of_ranks places; /* of the world's */
-    double weight_left;              /* seconds of the profile that are still to be measured */
-    bool is_over;                    /* the budget was, before the last visit */
+    struct ar_tune_state state;
+    double weight_left;   /* seconds of the profile that are still to be measured */
+    bool is_over;         /* the budget was, before the last visit */
+    bool was_interrupted; /* by a signal */
 };
 
 static struct ar_choice
@@ -56,17 +62,32 @@ keep(const struct replay *replay, struct ar_study_size *size, const struct ar_pr
     return ar_study_keep_pair(size, &ran, &rival);
 }
 
-static int
-visit(struct replay *replay, struct ar_study *study, double end)
+/* What the state calls the visits to a size of these calls. */
+static void
+name_visits(char name[VISITS_TEXT], const struct ar_profiled *calls)
 {
-    char size[AR_SIZE_TEXT];
+    snprintf(name, VISITS_TEXT, "%d %s %s %s", calls->nranks, ar_named_name(calls->type),
+             ar_op_name(calls->op), calls->place == AR_IN_PLACE ? "in" : "out");
+}
+
+/* calls: those of the study. */
+static int
+visit(struct replay *replay, struct ar_study *study, const struct ar_profiled *calls, double end)
+{
+    char size[AR_SIZE_TEXT], name[VISITS_TEXT];
     const double now = ar_progress_elapsed(replay->clock);
     double left = end - now;
-    ar_progress_tell(replay->clock, now / replay->tune->budget, "%s on %d ranks",
-                     ar_size_print(study->now->bytes, size, sizeof size),
-                     study->measurement->nranks);
-    MPI_Bcast(&left, 1, MPI_DOUBLE, 0, study->measurement->comm);
-    const int status = left > 0 ? ar_study_measure(study, left) : AR_EXIT_INTERRUPTED;
+    int status = AR_EXIT_DONE;
+    name_visits(name, &calls[study->now - study->sizes]);
+    if (!ar_tune_state_recall(&replay->state, name, study)) {
+        ar_progress_tell(replay->clock, now / replay->tune->budget, "%s on %d ranks",
+                         ar_size_print(study->now->bytes, size, sizeof size),
+                         study->measurement->nranks);
+        MPI_Bcast(&left, 1, MPI_DOUBLE, 0, study->measurement->comm);
+        status = left > 0 ? ar_study_measure(study, left) : AR_EXIT_INTERRUPTED;
+        if (!status)
+            ar_tune_state_save(&replay->state, name, study);
+    }
     if (!status)
         ar_study_advance(study);
     return status;
@@ -82,8 +103,10 @@ study(struct replay *replay, MPI_Comm comm, const struct ar_profiled *calls, siz
     struct ar_measurement m;
     struct ar_study study = {0};
     size_t *const bytes = ar_cli_need_memory(calloc(n, sizeof *bytes));
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         bytes[i] = ar_profiled_bytes(&calls[i]);
+        replay->at[calls - replay->profile.calls + (ptrdiff_t)i] = places;
+    }
     int status = ar_measurement_init(&m, comm, &as_they_are, ar_named_at(calls->type), calls->op);
     if (!status)
         status = ar_study_init(&study, &m, &places, bytes, n);
@@ -91,7 +114,7 @@ study(struct replay *replay, MPI_Comm comm, const struct ar_profiled *calls, siz
         status = keep(replay, &study.sizes[i], &calls[i]);
     const bool can_find = !status;
     while (!status && ar_study_next(&study))
-        status = visit(replay, &study, end);
+        status = visit(replay, &study, calls, end);
     if (status == AR_EXIT_INTERRUPTED && !m.interrupted) {
         replay->is_over = true;
         status = AR_EXIT_DONE;
@@ -266,13 +289,8 @@ print_verdict(FILE *to, const char *mark, const struct replay *replay)
 
 /* --- rules --- */
 
-/* Is there a clause for the calls?  One that was named by a setting, which the rules replace, is
- * named again where nothing is known to be faster. */
-static bool
-has_clause(const struct replay *replay, size_t i)
-{
-    return is_faster(&replay->found[i]) || replay->profile.calls[i].was_named;
-}
+/* A call that was named by a setting, which the rules replace, is named again where nothing is
+ * known to be faster. */
 
 /* Only calls in place and others that are alike otherwise are told apart: that costs a message. */
 static bool
@@ -286,21 +304,41 @@ has_twin(const struct ar_profile *profile, size_t i)
     return false;
 }
 
+/* A clause for calls on ranks that are placed like this; where places is NULL, however they are. */
 static void
-write_clause(FILE *to, const struct replay *replay, size_t i)
+write_clause(FILE *to, const struct replay *replay, size_t i, const struct ar_choice *choice,
+             const struct ar_place_of_ranks *places)
 {
     const struct ar_profiled *const calls = &replay->profile.calls[i];
-    const struct ar_choice ran = choice_of(calls);
-    const bool faster = is_faster(&replay->found[i]);
     const bool tells_place = calls->place != AR_PLACE_UNKNOWN && has_twin(&replay->profile, i);
     const struct ar_request request = {.nranks = calls->nranks,
                                        .op = calls->op,
                                        .type = ar_named_at(calls->type)->geometry.type_class,
-                                       .place = calls->place};
-    ar_rules_clause_write(to, faster ? &replay->found[i].choice : &ran,
-                          ar_size_bin_first(calls->bin), ar_size_bin_last(calls->bin), &request,
-                          AR_TRAIT_OP | AR_TRAIT_TYPE | (tells_place ? AR_TRAIT_PLACE : 0));
-    fprintf(to, "  # %s\n", faster ? "faster" : "as it ran: nothing is known to be faster");
+                                       .place = calls->place,
+                                       .nodes = places ? (size_t)places->nodes : 0,
+                                       .per_node = places ? (size_t)places->per_node : 0};
+    ar_rules_clause_write(to, choice, ar_size_bin_first(calls->bin), ar_size_bin_last(calls->bin),
+                          &request,
+                          AR_TRAIT_OP | AR_TRAIT_TYPE | (tells_place ? AR_TRAIT_PLACE : 0) |
+                              (places ? AR_TRAIT_NODES | AR_TRAIT_PER_NODE : 0));
+}
+
+/* Across nodes what is faster was found on the first ranks, and holds where others are placed
+ * likewise.  Elsewhere calls that were named run as they did. */
+static void
+write_clauses(FILE *to, const struct replay *replay, size_t i)
+{
+    const struct ar_choice ran = choice_of(&replay->profile.calls[i]);
+    const bool faster = is_faster(&replay->found[i]), across = faster && replay->places.nodes > 1;
+    if (faster) {
+        write_clause(to, replay, i, &replay->found[i].choice, across ? &replay->at[i] : NULL);
+        fputs("  # faster\n", to);
+    }
+    if (replay->profile.calls[i].was_named && (!faster || across)) {
+        write_clause(to, replay, i, &ran, NULL);
+        fprintf(to, "  # as it ran: nothing is known to be faster%s\n",
+                faster ? " on ranks that are placed otherwise" : "");
+    }
 }
 
 static bool
@@ -316,8 +354,9 @@ write_rules(const struct replay *replay, const char *command)
              replay->places.nodes, replay->places.per_node, ar_clock_date(when, false),
              PACKAGE_VERSION);
     ar_rules_header_write(to, "made by:", command, job);
-    if (replay->is_over)
-        fprintf(to, "# Incomplete: the budget was over.\n");
+    if (replay->is_over || replay->was_interrupted)
+        fprintf(to, "# Incomplete: %s.\n",
+                replay->was_interrupted ? "interrupted" : "the budget was over");
     fprintf(to, "#\n");
     print_verdict(to, "# ", replay);
     fprintf(to, "#\n");
@@ -325,8 +364,7 @@ write_rules(const struct replay *replay, const char *command)
     print_left_out(to, "# ", replay);
     fputc('\n', to);
     for (size_t i = 0; i < replay->profile.n; i++)
-        if (has_clause(replay, i))
-            write_clause(to, replay, i);
+        write_clauses(to, replay, i);
     return ar_tune_output_close(replay->tune, to);
 }
 
@@ -367,19 +405,50 @@ conclude(const struct replay *replay, const char *command)
     return AR_EXIT_DONE;
 }
 
+/* What is known was written all the same. */
+static void
+tell_interrupted(const struct replay *replay)
+{
+    if (!replay->was_interrupted)
+        return;
+    if (*replay->state.path)
+        fprintf(stderr, "allreduce tune: interrupted; the same command goes on from %s\n",
+                replay->state.path);
+    else
+        fprintf(stderr, "allreduce tune: interrupted; what was measured is kept\n");
+}
+
+/* Where measurements are kept while rules are to be found: they are those of this machine and job,
+ * whatever the statistics are. */
+static void
+open_state(struct replay *replay)
+{
+    char job[2 * AR_PROVENANCE_TEXT];
+    const struct ar_findings all = {
+        .tune = replay->tune, .places = replay->places, .nranks = replay->nranks};
+    ar_findings_describe(&all, job, sizeof job);
+    const size_t length = strlen(job);
+    snprintf(job + length, sizeof job - length, "; replayed");
+    if (!replay->rules)
+        ar_tune_state_open(&replay->state, replay->tune, job);
+}
+
 static int
 replay_all(struct replay *replay, const char *command)
 {
     int status = AR_EXIT_DONE;
     replay->found = ar_cli_need_memory(calloc(replay->profile.n + 1, sizeof *replay->found));
+    replay->at = ar_cli_need_memory(calloc(replay->profile.n + 1, sizeof *replay->at));
     for (size_t i = 0; i < replay->profile.n; i++) {
         replay->found[i].time.median = NAN;
         replay->weight_left += replay->profile.calls[i].seconds;
     }
     for (size_t i = 0, next; i < replay->profile.n && !status; i = next)
         status = study_group(replay, i, &next);
+    replay->was_interrupted = status == AR_EXIT_INTERRUPTED;
     if (replay->rank == 0 && (!status || status == AR_EXIT_INTERRUPTED)) {
         const int end = conclude(replay, command);
+        tell_interrupted(replay);
         status = status ? status : end;
     }
     MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -397,10 +466,14 @@ ar_tune_replay(const struct ar_tune *tune, struct ar_progress *clock, const char
     int status = tune->check ? ar_tune_read_rules(&replay.rules, tune, replay.rank) : AR_EXIT_DONE;
     if (!status)
         status = ar_profile_read(&replay.profile, tune->from);
-    if (!status)
+    if (!status) {
+        open_state(&replay);
         status = replay_all(&replay, command);
+        ar_tune_state_close(&replay.state, !status);
+    }
     ar_rules_destroy(replay.rules);
     free(replay.found);
+    free(replay.at);
     ar_profile_fini(&replay.profile);
     return status;
 }

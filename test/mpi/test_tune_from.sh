@@ -40,6 +40,30 @@ sed -E 's/"ns": [0-9]+/"ns": 1000/' "$stats" >"$scratch/idle.jsonl"
 launch 2 ./allreduce tune --from="$scratch/idle.jsonl" -q --budget=2s -o "$rules" >"$scratch/out" 2>&1
 grep -q '^That is more than the program spent' "$scratch/out" || fail "a busier machine is not told: $(cat "$scratch/out")"
 
+# On several nodes what was found holds where ranks are placed alike, and elsewhere what was named runs.
+if [ "$AR_MPI_FAMILY" = mpich ]; then
+    export MPIR_CVAR_NOLOCAL=1
+    expect_ok "rules across nodes" tune 2 -o "$rules"
+    unset MPIR_CVAR_NOLOCAL
+    for clause in ':64K-131071@2,op=sum,type=integer,nodes=2,ppn=1  # faster' ':64K-131071@2,op=sum,type=integer  # as it ran'; do
+        grep -q "^[a-z].*$clause" "$rules" || fail "across nodes: no rule $clause: $(cat "$rules")"
+    done
+fi
+
+# What was measured before an interruption is not measured again, and stands in the rules.
+interrupt TERM "$rules.state" '^2 MPI_INT MPI_SUM out' ./allreduce tune --from="$stats" --budget=300s -o "$rules"
+expect_interrupted "interrupted"
+grep -q "interrupted; the same command goes on from $rules.state" "$scratch/err" || fail "interrupted: $(cat "$scratch/err")"
+grep -q '^# Incomplete: interrupted' "$rules" || fail "interrupted: the rules do not say so"
+# In it all but native and what ran become so slow that they are dropped, so that one of the two is best.
+size=$(sed -n '2s/^[^\t]*\t\([0-9]*\)\t.*/\1/p' "$rules.state")
+awk -F'\t' -v OFS='\t' 'NR > 1 { for (i = 5; i <= NF; i += 2) if ($(i - 1) !~ /^(native|ring\(segment=64\))$/) $i = 1234 } { print }' \
+    "$rules.state" >"$scratch/state"
+cp "$scratch/state" "$rules.state"
+expect_ok "goes on" launch 2 ./allreduce tune --from="$stats" -q --budget=2s -o "$rules"
+grep -q -E "^# .* 2 +$size  MPI_INT MPI_SUM .* (native|ring\(segment=64\)) +[-0-9]" "$rules" || fail "goes on: nothing of the state: $(cat "$rules" "$scratch/state")"
+[ ! -e "$rules.state" ] || fail "goes on: the state is still there"
+
 # The other way round: the rules are what is slow.
 rm -f "$stats"*
 expect_ok "fast" preload 2 ALLREDUCE_STATS="$stats" "$programs/repeat" 4
