@@ -173,12 +173,11 @@ pending_meet(struct pending *p)
     p->is_met = true;
     if (p->kind == PENDING_PUT || p->kind == PENDING_GET)
         MPI_Win_unlock(target_of(&p->c), window);
-    if (p->kind == PENDING_LATE_ISEND) { /* its send waits for a receive that may come later yet */
+    if (p->kind == PENDING_LATE_ISEND)
         post_receive(p);
-        MPI_Wait(&p->request[1], MPI_STATUS_IGNORE);
-    } else {
-        MPI_Waitall(2, p->request, MPI_STATUSES_IGNORE);
-    }
+    MPI_Wait(&p->request[1], MPI_STATUS_IGNORE);
+    if (p->kind != PENDING_LATE_ISEND) /* its send waits for a receive that may come later yet */
+        MPI_Wait(&p->request[0], MPI_STATUS_IGNORE);
 }
 
 /* What must be in received[i]. */

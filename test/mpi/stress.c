@@ -185,8 +185,8 @@ make_types(void)
     operations[SMALLEST] = (struct operation){"min", MPI_MIN, smallest};
     operations[PLACE] = (struct operation){"maxloc", MPI_MAXLOC, place_of_largest};
     operations[COMPOSE] = (struct operation){"an op that does not commute", op, composed};
-    /* Debian's MPICH compares bytes as signed ones: neither max nor min. */
-    types[BYTE] = (struct type){"bytes", MPI_UNSIGNED_CHAR, 1, store_byte, load_byte, XOR, 2};
+    /* Debian's MPICH compares bytes as signed ones, and Open MPI's sums stop at 255. */
+    types[BYTE] = (struct type){"bytes", MPI_UNSIGNED_CHAR, 1, store_byte, load_byte, XOR, 1};
     types[SHORT] = (struct type){"shorts", MPI_SHORT, 2, store_short, load_short, XOR, 4};
     types[INT] = (struct type){"ints", MPI_INT, sizeof(int), store_int, load_int, XOR, 4};
     types[LONG] = (struct type){"longs", MPI_LONG, sizeof(long), store_long, load_long, XOR, 4};
