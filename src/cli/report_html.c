@@ -140,10 +140,11 @@ add_facts(struct ar_html *page, const struct ar_facts *facts)
     }
     ar_html_table_end(page);
     ar_html_paragraph(
-        page, "calls: of a rank. size: from so many bytes to below twice as "
-              "many. own: a call where nobody is late, by estimate: of each call one rank comes "
-              "last and waits for nobody. late: waiting for late ranks. x bound: own beside what "
-              "the calls on as many ranks reached at best in this run, or beside --bandwidth.");
+        page,
+        "calls: of a rank. size: from so many bytes to below twice as many. own: a call where "
+        "nobody is late, estimated from the shortest times, for the rank that comes last waits for "
+        "nobody. late: waiting for late ranks. x bound: own beside what the calls on as many ranks "
+        "reached at best in this run, or beside --bandwidth.");
 }
 
 static void

@@ -1,6 +1,6 @@
 #!/bin/sh
 # 4 hosts of a cluster on this machine, 1 rank and 2 ranks each, links of 1 Gbit/s: native, every algorithm that makes
-# sense, auto, and the bound.  $CLUSTER_RATES: links of 100mbit, 1gbit or 10gbit; $CLUSTER_RANKS: only so many ranks a host;
+# sense, auto, and the bound.  $CLUSTER_RATES: links of 100mbit, 1gbit or 10gbit; $CLUSTER_RANKS: only so many ranks per host;
 # $CLUSTER_SIZES: only these messages; $CLUSTER_TRAFFIC=no: bytes sent are not counted.
 # shellcheck source=test/bench/common.sh
 . "${srcdir:?run me by make bench}/test/bench/common.sh"

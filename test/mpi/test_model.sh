@@ -52,7 +52,7 @@ expect_model() {
 }
 
 expect_model "a file" "a test's" ALLREDUCE_ALGO_LIST=ring,rhd,butterfly ALLREDUCE_MODEL="$scratch/machine"
-expect_model "an installed file" "fat tree, 16 ranks a host" ALLREDUCE_ALGO_LIST=ring,rhd,butterfly ALLREDUCE_MODEL=fat-tree
+expect_model "an installed file" "fat tree, 16 ranks per host" ALLREDUCE_ALGO_LIST=ring,rhd,butterfly ALLREDUCE_MODEL=fat-tree
 expect_model "measured" "measured" ALLREDUCE_ALGO_LIST=ring,rhd,butterfly
 ! grep -q 'do not commute' "$scratch/out" || fail "measured: rules for ops that nobody used"
 expect_ok "an op that does not commute" preload 4 ALLREDUCE_ALGO_LIST=ring,rhd,butterfly ALLREDUCE_VERBOSE=1 "$programs/order"
@@ -67,9 +67,9 @@ export ALLREDUCE_ALGO_LIST=^shm
 rules_of_one() {
     ./allreduce explain auto -n 4 --nodes 2x2,cyclic --machine fat-tree | sed -n 3p
 }
-expect_model "by four" "fat tree, 16 ranks a host" ALLREDUCE_MODEL=fat-tree
+expect_model "by four" "fat tree, 16 ranks per host" ALLREDUCE_MODEL=fat-tree
 [ -n "$(rules_of_one)" ] || fail "no rules by one process"
-grep -qF "(fat tree, 16 ranks a host): $(rules_of_one)" "$scratch/out" || {
+grep -qF "(fat tree, 16 ranks per host): $(rules_of_one)" "$scratch/out" || {
     fail "four ranks and one differ in what the model says: $(rules_of_one)"
     cat "$scratch/out"
 }

@@ -17,9 +17,9 @@ enum placement {
     PLACE_IN_TURN,    /* 0 1 2 0 1 2 ... */
     PLACE_CONTIGUOUS, /* 0 0 0 0 1 1 1 1 ..., the last node may have fewer */
     PLACE_UNEVEN,     /* nodes of 1, 2, 3, ... ranks */
-    PLACE_SINGLES,    /* one rank a node */
+    PLACE_SINGLES,    /* one rank per node */
     PLACE_TOGETHER,   /* one node */
-    PLACE_PAIRS,      /* 0 1 2 ... 0 1 2 ...: two ranks a node, half of all ranks apart */
+    PLACE_PAIRS,      /* 0 1 2 ... 0 1 2 ...: two ranks per node, half of all ranks apart */
     PLACE_SCATTERED,  /* nodes of unequal sizes whose ranks lie anywhere */
     PLACE_KINDS
 };
