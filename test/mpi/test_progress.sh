@@ -4,11 +4,14 @@
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
-# shellcheck disable=SC2046 # names have no blanks
-expect_ok "all rows, 3 ranks" preload 3 ALLREDUCE_VERBOSE=1 "$programs/progress" $(rows) &&
-    for row in $(rows); do
-        expect_calls "$row, 3 ranks" "$row" 20
-    done
+for transport in auto mpi; do
+    # shellcheck disable=SC2046 # names have no blanks
+    expect_ok "all rows, 3 ranks, transport $transport" preload 3 ALLREDUCE_VERBOSE=1 \
+        ALLREDUCE_TRANSPORT=$transport "$programs/progress" $(rows) &&
+        for row in $(rows); do
+            expect_calls "$row, 3 ranks, transport $transport" "$row" 20
+        done
+done
 for wait in auto spin yield sleep block; do
     expect_ok "wait=$wait, 3 ranks" preload 3 ALLREDUCE_WAIT=$wait "$programs/progress" ring shm
     expect_ok "wait=$wait, 2 ranks, messages of MPI's" \
