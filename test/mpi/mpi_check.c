@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -68,6 +69,36 @@ check_fail(const char *format, ...)
     fprintf(stderr, "rank %d: %s\n", world_rank, text);
     if (__atomic_add_fetch(&failures, 1, __ATOMIC_RELAXED) >= 20)
         MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* --- what a rank is at; written before, since the handler may not make a text --- */
+
+#define HANGS_AFTER 60 /* seconds */
+
+static char watched[512];
+static size_t watched_length;
+
+static void
+hangs(int signal)
+{
+    (void)signal;
+    if (write(STDERR_FILENO, watched, watched_length) >= 0)
+        _exit(1);
+    _exit(2);
+}
+
+void
+check_watch(const char *what)
+{
+    int length;
+    alarm(0);
+    if (!what)
+        return;
+    length = snprintf(watched, sizeof watched, "rank %d: %s: still at it after %d s\n", world_rank,
+                      what, HANGS_AFTER);
+    watched_length = length < (int)sizeof watched ? (size_t)length : sizeof watched;
+    signal(SIGALRM, hangs);
+    alarm(HANGS_AFTER);
 }
 
 struct check_comm

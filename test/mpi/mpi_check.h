@@ -32,6 +32,10 @@ void check_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
             check_fail("%s:%d: not so: %s", __FILE__, __LINE__, #condition);                       \
     } while (0)
 
+/* A rank that is at this for longer than a minute says so, and ends the job; NULL: at nothing any
+ * more. */
+void check_watch(const char *what);
+
 struct check_comm check_describe(MPI_Comm comm, const char *name);
 
 /* A buffer between guard bytes, filled with 0xA5; check_guards fails if a guard

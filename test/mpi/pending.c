@@ -33,11 +33,12 @@ pending_open(void)
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);
     times = calloc((size_t)nranks, sizeof *times);
-    words = calloc((size_t)(CELLS + 2 * nranks), sizeof *words);
+    const size_t cells = CELLS + 2 * (size_t)nranks;
+    words = calloc(cells, sizeof *words);
     check_true(times && words);
     words[CONSTANT] = constant;
-    MPI_Win_create(words, (CELLS + 2 * nranks) * (MPI_Aint)sizeof *words, sizeof *words,
-                   MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_create(words, (MPI_Aint)(cells * sizeof *words), sizeof *words, MPI_INFO_NULL,
+                   MPI_COMM_WORLD, &window);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 

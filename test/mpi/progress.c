@@ -3,7 +3,6 @@
  *
  * usage: progress [CHOICE...]   on a communicator for each choice; without any on the world
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,6 @@
 #define RENDEZVOUS   (1 << 15) /* ints: no eager message by default */
 #define TAG          PENDING_KINDS
 #define HIGHEST_TAG  32767
-#define HANGS_AFTER  40 /* seconds */
 
 static int *message, *landing;
 
@@ -75,19 +73,6 @@ receive_before_peer_enters(const struct check_comm *c)
     }
 }
 
-/* Who hangs, in what. */
-static const struct check_comm *cell_comm;
-static const char *cell;
-
-static void
-hangs(int signal)
-{
-    (void)signal;
-    fprintf(stderr, "rank %d: %s: hangs with %s under way\n", cell_comm->rank, cell_comm->name,
-            cell);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
 /* Messages that lie there unreceived, which a probe finds: the left neighbour's, and one to
  * oneself. */
 struct lying {
@@ -123,13 +108,14 @@ pick_up(struct lying *lying, const struct check_comm *c)
 static void
 everything_goes_on(const struct check_comm *c)
 {
-    cell_comm = c;
     for (int i = 0; i < 2 * PENDING_KINDS; i++) {
         const enum pending_kind kind = (enum pending_kind)(i / 2);
         struct pending pending;
         struct lying lying;
-        cell = pending_name(kind);
-        alarm(HANGS_AFTER);
+        char cell[128];
+        snprintf(cell, sizeof cell, "%s: %s under way%s", c->name, pending_name(kind),
+                 i % 2 ? ", and messages that lie there" : "");
+        check_watch(cell);
         if (i % 2)
             lay(&lying, c);
         pending_begin(&pending, kind, c, RENDEZVOUS, (unsigned)i);
@@ -142,7 +128,7 @@ everything_goes_on(const struct check_comm *c)
         if (i % 2)
             pick_up(&lying, c);
     }
-    alarm(0);
+    check_watch(NULL);
 }
 
 /* A receive from any source with any tag takes nothing of the allreduce. */
@@ -228,7 +214,6 @@ main(int argc, char **argv)
     message = malloc(LONG_MESSAGE * sizeof *message);
     landing = malloc(LONG_MESSAGE * sizeof *landing);
     check_true(message && landing);
-    signal(SIGALRM, hangs);
     pending_open();
     if (argc == 1)
         check_comm(MPI_COMM_WORLD, "world");

@@ -8,7 +8,6 @@
  * and any shorter run is the begin of a longer one; how long a rank dallies by numbers of its own.
  */
 #include <sched.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define RANKS_MAX    64
-#define HANGS_AFTER  60 /* seconds in one call */
 #define MODULUS      10007
 #define UNTOUCHED    ((int)0xA5A5A5A5) /* as check_buffer fills */
 
@@ -310,7 +308,7 @@ struct call {
 };
 
 static unsigned seed;
-static struct call call; /* the one under way, for who finds that it hangs */
+static struct call call; /* the one under way */
 
 static const char *
 describe(void)
@@ -321,15 +319,6 @@ describe(void)
              call.in_place ? " in place" : "", call.comm->c.name, call.comm->c.rank,
              call.comm->c.nranks, call.comm->choice);
     return text;
-}
-
-/* The process ends here, so what a handler may call is no matter. */
-static void
-hangs(int signal)
-{
-    (void)signal;
-    fprintf(stderr, "rank %d: %s: still in it after %d s\n", world.rank, describe(), HANGS_AFTER);
-    MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 /* Mostly short, seldom long. */
@@ -500,7 +489,7 @@ step(uint64_t *shared, uint64_t *own, char **choices, unsigned nchoices)
         disturb(shared);
     draw_call(shared, comm);
     dally(own);
-    alarm(HANGS_AFTER);
+    check_watch(describe());
     reduce();
     if (one_in(shared, 4))
         end_pending(draw(shared, PENDING_KINDS));
@@ -518,14 +507,13 @@ main(int argc, char **argv)
     seed = (unsigned)strtoul(argv[1], NULL, 10);
     const unsigned calls = (unsigned)strtoul(argv[2], NULL, 10);
     uint64_t shared = seed, own = ((uint64_t)seed << 32) + (uint64_t)world.rank;
-    signal(SIGALRM, hangs);
     make_types();
     for (unsigned which = 0; which < COMMS; which++)
         make(which);
     pending_open();
     for (call.number = 1; call.number <= calls; call.number++)
         step(&shared, &own, argv + 3, (unsigned)argc - 3);
-    alarm(0);
+    check_watch(NULL);
     end_all_pending();
     pending_close();
     for (unsigned which = DUPLICATE; which < COMMS; which++)
