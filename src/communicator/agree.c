@@ -127,29 +127,38 @@ ar_agree_close(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* What rank 0 knows before the ranks compare. */
-enum { NOTHING, ALIKE, ALIKE_WITH_DEVICES };
-
-/* Collective over comm: no more than a broadcast where rank 0 knows that the ranks agree. */
-static int
-find_differences(struct ar_communicator *c, MPI_Comm comm, const char *text, int differ[TERMS])
+int
+ar_agree_to_begin(unsigned char *known, MPI_Comm comm, bool has_memory)
 {
-    char known = NOTHING;
-    if (c->rank == 0) {
+    int rank, nranks;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &nranks);
+    *known = has_memory ? 0 : AR_LACKS_MEMORY;
+    if (nranks == 1)
+        return MPI_SUCCESS;
+    if (rank == 0) {
+        bool covers = false;
         pthread_mutex_lock(&lock);
-        for (int i = 0; i < ngroups && !known; i++)
-            known = ar_group_covers(groups[i], comm, c->nranks);
+        for (int i = 0; i < ngroups && !covers; i++)
+            covers = ar_group_covers(groups[i], comm, nranks);
         pthread_mutex_unlock(&lock);
-        if (known && ar_devices_are_expected())
-            known = ALIKE_WITH_DEVICES;
+        *known |= covers ? AR_ALIKE : 0;
+        *known |= covers && ar_devices_are_expected() ? AR_ALIKE_WITH_DEVICES : 0;
     }
-    int error = PMPI_Bcast(&known, 1, MPI_CHAR, 0, comm);
+    return ar_reduce_all(known, 1, MPI_BYTE, MPI_BOR, comm);
+}
+
+/* Collective over comm where rank 0 does not know that the ranks agree. */
+static int
+find_differences(struct ar_communicator *c, MPI_Comm comm, const char *text, unsigned char known,
+                 int differ[TERMS])
+{
     differ[TEXT] = differ[VERSION] = -1;
-    if (!error && known == ALIKE_WITH_DEVICES)
+    if (known & AR_ALIKE_WITH_DEVICES)
         ar_devices_expect(c);
-    if (error || known)
-        return error;
-    error = compare(c, comm, text, differ);
+    if (known & AR_ALIKE)
+        return MPI_SUCCESS;
+    const int error = compare(c, comm, text, differ);
     if (error || differ[TEXT] >= 0 || differ[VERSION] >= 0)
         return error;
     MPI_Group group = ar_group_of(comm, c->nranks);
@@ -163,14 +172,15 @@ find_differences(struct ar_communicator *c, MPI_Comm comm, const char *text, int
 }
 
 int
-ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine)
+ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine,
+                  unsigned char known)
 {
     static atomic_flag warned = ATOMIC_FLAG_INIT;
     int differ[TERMS] = {-1, -1};
     int error = MPI_SUCCESS;
     c->config = mine;
     if (c->nranks > 1)
-        error = find_differences(c, comm, mine->text, differ);
+        error = find_differences(c, comm, mine->text, known, differ);
     else if (ar_devices_are_expected())
         ar_devices_expect(c);
     if (!error && differ[VERSION] >= 0) {

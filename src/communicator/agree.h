@@ -7,13 +7,23 @@
 #include "communicator/communicator.h"
 
 /* The number changes whenever ranks exchange something else than before, in set-up or in calls. */
-#define AR_PROTOCOL "12"
+#define AR_PROTOCOL "13"
+
+/* What ar_agree_to_begin finds: has a rank no memory, does rank 0 know that the ranks have the same
+ * configuration and version, and that one of them has a runtime for accelerators? */
+enum { AR_LACKS_MEMORY = 1, AR_ALIKE = 2, AR_ALIKE_WITH_DEVICES = 4 };
+
+/* The first exchange on comm; *known, of these bits, is then alike on all ranks.  has_memory: could
+ * this rank make its state?  Takes no memory that a rank must have.  Collective over comm.
+ * MPI_SUCCESS or an error of MPI's. */
+int ar_agree_to_begin(unsigned char *known, MPI_Comm comm, bool has_memory);
 
 /* Agrees on the configuration: c->config and, where ranks differ, c->own_config (rank 0's); and on
  * whether any rank has a runtime for accelerators (devices.h).
- * Collective over comm.  A configuration that does not parse ends the job here.  MPI_SUCCESS or an
- * error of MPI's. */
-int ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine);
+ * Collective over comm.  A configuration that does not parse ends the job here.  known: by
+ * ar_agree_to_begin.  MPI_SUCCESS, an error of MPI's, or MPI_ERR_NO_MEM on this rank alone. */
+int ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine,
+                      unsigned char known);
 
 /* Agrees on a configuration that the program changed: where ranks differ, *config becomes rank 0's
  * and what was there is destroyed.  Collective over comm.  MPI_SUCCESS or an error of MPI's. */

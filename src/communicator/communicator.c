@@ -36,6 +36,7 @@ destroy(struct ar_communicator *c)
     ar_rules_destroy(c->model_rules[0]);
     ar_rules_destroy(c->model_rules[1]);
     ar_config_destroy(c->own_config);
+    free(c->spare_set);
     free(c->exact_sum);
     free(c->staged);
     free(c->devices_kinds);
@@ -100,8 +101,13 @@ static struct ar_communicator *
 allocate(MPI_Comm comm)
 {
     struct ar_communicator *c = calloc(1, sizeof *c);
-    if (!c)
+    struct ar_decision *const spare_set = ar_decision_set_create();
+    if (!c || !spare_set) {
+        free(c);
+        free(spare_set);
         return NULL;
+    }
+    c->spare_set = spare_set;
     PMPI_Comm_rank(comm, &c->rank);
     PMPI_Comm_size(comm, &c->nranks);
     c->carriage.range = -1;
@@ -136,12 +142,29 @@ ar_communicator_end_choice(struct ar_communicator *c, const char *reason)
     find_native(c);
 }
 
-/* Settles what concerns all ranks, at the first call.  Collective over comm. */
+/* Do all ranks go on?  Else the call goes native on all, and each later one asks again.  c: NULL on
+ * a rank without memory.  Collective over comm. */
+static bool
+begin(const struct ar_communicator *c, MPI_Comm comm, unsigned char *known, int *error)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    int rank;
+    *error = ar_agree_to_begin(known, comm, c);
+    if (c || *error || atomic_flag_test_and_set(&said))
+        return !*error && !(*known & AR_LACKS_MEMORY);
+    PMPI_Comm_rank(comm, &rank);
+    ar_say("no memory on rank %d for a communicator: its calls go native on all ranks as long as "
+           "that is so",
+           rank);
+    return false;
+}
+
+/* Settles what concerns all ranks, at the first call; known: by begin.  Collective over comm. */
 static int
-settle(struct ar_communicator *c, MPI_Comm comm)
+settle(struct ar_communicator *c, MPI_Comm comm, unsigned char known)
 {
     c->calls_to_review = c->reviewed_calls = AR_REVIEW_CALLS;
-    int error = ar_agree_at_start(c, comm, process_config);
+    int error = ar_agree_at_start(c, comm, process_config, known);
     if (error)
         return error;
     /* Where comm is a copy: what the program chose for its original, alike on all ranks. */
@@ -158,22 +181,27 @@ settle(struct ar_communicator *c, MPI_Comm comm)
     return MPI_SUCCESS;
 }
 
-/* Collective over comm. */
+/* Collective over comm.  NULL with MPI_SUCCESS, on all ranks, where one of them has no memory. */
 static struct ar_communicator *
 create(MPI_Comm comm, int *error)
 {
     const uint64_t start = ar_clock_system_ns();
     int inter = 0;
+    unsigned char known;
+    *error = PMPI_Comm_test_inter(comm, &inter);
+    if (*error)
+        return NULL;
     struct ar_communicator *const c = process_config ? allocate(comm) : NULL;
-    if (!c) {
-        *error = MPI_ERR_NO_MEM;
+    const bool goes_on = inter ? c != NULL : begin(c, comm, &known, error);
+    if (!c || !goes_on) {
+        if (c)
+            destroy(c);
         return NULL;
     }
-    *error = PMPI_Comm_test_inter(comm, &inter);
     if (inter)
         c->verdict = "intercommunicator";
-    else if (!*error)
-        *error = settle(c, comm);
+    else
+        *error = settle(c, comm, known);
     if (!*error && !c->verdict)
         *error = ar_timeline_attach(&c->timeline, c->config, comm, start);
     if (*error) {

@@ -82,6 +82,8 @@ struct ar_communicator {
     size_t plan_bytes;                               /* of all plans */
     unsigned next_way;                               /* whom to replace next in a full set */
     struct ar_decision *decisions[AR_DECISION_SETS]; /* AR_DECISION_WAYS each; NULL: none yet */
+    struct ar_decision *spare_set; /* becomes the first of them: made where all ranks can still go
+                                      native; NULL: it has.  Owned */
     /* The call before: predefined handles never change their meaning. */
     size_t last_count;
     struct ar_reduction last_reduction;
@@ -108,8 +110,9 @@ bool ar_communicators_are_stopped(void);
 void ar_communicators_close(bool is_together);
 
 /* The state of comm, made at its first call, collectively over comm; NULL where it could not be
- * made: *error then tells why, MPI_SUCCESS meaning "go native" (MPI is being finalized).
- * *is_raised: MPI has called the error handler already (comm is no communicator). */
+ * made: *error then tells why, MPI_SUCCESS meaning "go native": MPI is being finalized, or a rank
+ * has no memory, and then the next call tries again. *is_raised: MPI has called the error handler
+ * already (comm is no communicator). */
 struct ar_communicator *ar_communicator_find_or_create(MPI_Comm comm, int *error, bool *is_raised);
 
 /* The state of comm; NULL where it has none. */

@@ -61,14 +61,22 @@ same_key(const struct ar_decision_key *a, const struct ar_decision_key *b)
            a->for_devices == b->for_devices;
 }
 
+struct ar_decision *
+ar_decision_set_create(void)
+{
+    return calloc(AR_DECISION_WAYS, sizeof(struct ar_decision));
+}
+
 /* NULL without memory. */
 static struct ar_decision *
 set_of(struct ar_communicator *c, const struct ar_decision_key *key)
 {
     size_t h = (key->count * 31 + key->size + key->pick) * (size_t)0x9e3779b97f4a7c15U;
     struct ar_decision **set = &c->decisions[(h >> 32) % AR_DECISION_SETS];
-    if (!*set)
-        *set = calloc(AR_DECISION_WAYS, sizeof **set);
+    if (!*set) {
+        *set = c->spare_set ? c->spare_set : ar_decision_set_create();
+        c->spare_set = NULL;
+    }
     return *set;
 }
 

@@ -93,6 +93,9 @@ struct ar_record *ar_decision_record(struct ar_communicator *c, struct ar_decisi
 /* What runs, as the grammar writes it. */
 void ar_decision_print(const struct ar_decision *d, char ran[AR_CHOICE_TEXT]);
 
+/* A set of the cache, AR_DECISION_WAYS decisions, for the caller to free; NULL without memory. */
+struct ar_decision *ar_decision_set_create(void);
+
 /* Drops all decisions with their plans. */
 void ar_decisions_clear(struct ar_communicator *c);
 

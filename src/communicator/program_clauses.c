@@ -78,7 +78,7 @@ ar_program_clauses_set(MPI_Comm comm, const char *clauses)
     bool is_raised;
     struct ar_communicator *const c = ar_communicator_find_or_create(comm, &error, &is_raised);
     if (!c)
-        return error ? error : MPI_ERR_COMM;
+        return error ? error : ar_communicators_are_stopped() ? MPI_ERR_COMM : MPI_ERR_NO_MEM;
     if (!c->config) /* of an intercommunicator */
         return MPI_ERR_COMM;
     struct ar_config *config = ar_config_with_program(c->config, clauses);

@@ -30,12 +30,23 @@ refuse_on() {
             at=-1
         fi
     done
-    echo "$*, rank $victim: $last asked or fewer, one in $step refused; $ended ended the job"
-    [ "${last:-0}" -gt 20 ] || fail "$*: hardly anything was refused"
+    echo "$*, rank $victim: $last asked or fewer, one in $step refused; $((last / step - ended)) went on, $ended ended the job"
 }
 
+# What a communicator needs for native calls: nothing of it ends a job.
+all=$step
+step=1
+refuse_on 0 ALLREDUCE_ALGO=native
+[ $ended -eq 0 ] || fail "refused for a communicator: $ended ended the job"
+[ "$last" -ge 2 ] || fail "refused for a communicator: only $last"
+grep -q '^liballreduce: no memory on rank 0 for a communicator: its calls go native on all ranks' "$scratch/out" ||
+    fail "nobody says that a rank has no memory"
+step=$all
+
 refuse_on 0 ALLREDUCE_ALGO=shm ALLREDUCE_STATS="$scratch/statistics"
+[ "$last" -gt 20 ] || fail "hardly anything was refused"
 refuse_on 1 ALLREDUCE_ALGO=ring ALLREDUCE_TRANSPORT=mpi ALLREDUCE_VERIFY=1
+[ "$last" -gt 20 ] || fail "hardly anything was refused"
 
 # What is refused while MPI starts and ends, and in the first calls of all.
 at=0
