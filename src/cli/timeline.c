@@ -427,11 +427,12 @@ print_calls(const struct ar_read_trace_view *v)
     const struct ar_read_trace *const t = v->timeline;
     size_t numbers[AR_READ_TRACE_CALLS_TOLD];
     const size_t n = ar_read_trace_longest(t, numbers, AR_READ_TRACE_CALLS_TOLD);
-    printf(
-        "\n%s%zu of %zu call%s, the longest first; --call N shows another\n%8s %10s %10s %10s %6s "
-        "%6s  %-24s %s\n",
-        n < t->ncalls ? "The " : "", n, t->ncalls, ar_plural(t->ncalls), "call", "us", "late us",
-        "exchange", "ranks", "bytes", "ran", "communicator");
+    if (n < t->ncalls)
+        printf("\nThe %zu longest of %zu calls; --call N shows another\n", n, t->ncalls);
+    else
+        printf("\n%zu call%s, the longest first; --call N shows another\n", n, ar_plural(n));
+    printf("%8s %10s %10s %10s %6s %6s  %-24s %s\n", "call", "us", "late us", "exchange", "ranks",
+           "bytes", "ran", "communicator");
     for (size_t i = 0; i < n; i++) {
         const struct ar_read_trace_call *const call = &t->calls[numbers[i]];
         const double us_of[] = {call->end - call->begin, call->last - call->begin,

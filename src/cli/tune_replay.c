@@ -289,9 +289,6 @@ print_verdict(FILE *to, const char *mark, const struct replay *replay)
 
 /* --- rules --- */
 
-/* A call that was named by a setting, which the rules replace, is named again where nothing is
- * known to be faster. */
-
 /* Only calls in place and others that are alike otherwise are told apart: that costs a message. */
 static bool
 has_twin(const struct ar_profile *profile, size_t i)
@@ -324,7 +321,8 @@ write_clause(FILE *to, const struct replay *replay, size_t i, const struct ar_ch
 }
 
 /* Across nodes what is faster was found on the first ranks, and holds where others are placed
- * likewise.  Elsewhere calls that were named run as they did. */
+ * likewise.  A call that was named by a setting, which the rules replace, is named again wherever
+ * nothing is known to be faster. */
 static void
 write_clauses(FILE *to, const struct replay *replay, size_t i)
 {
