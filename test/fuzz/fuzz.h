@@ -3,6 +3,7 @@
 #ifndef AR_FUZZ_H
 #define AR_FUZZ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,6 +11,9 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Whether the target took its last input; replay.c asks. */
+extern bool fuzz_is_taken;
 
 #define FUZZ_EXPECT(condition)                                                                     \
     do {                                                                                           \

@@ -23,6 +23,8 @@ try_rules(const char *text)
     ar_rules_destroy(rules);
 }
 
+bool fuzz_is_taken;
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -36,6 +38,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                           ? ar_openmpi_translate_json(&here, text, &problem)
                           : ar_translate_from(&here, library, text, &problem);
     FUZZ_EXPECT(error == AR_OK || (error == AR_ERR_SYNTAX && problem.text[0]));
+    fuzz_is_taken = error == AR_OK;
     if (!error) {
         try_rules(here.text);
         ar_translation_fini(&here);

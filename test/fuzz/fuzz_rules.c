@@ -45,6 +45,8 @@ try_again(const struct ar_rules *rules, bool lines)
     free(text);
 }
 
+bool fuzz_is_taken;
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -59,6 +61,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             FUZZ_EXPECT(!strchr(problem.text, '\n'));
             continue;
         }
+        fuzz_is_taken = true;
         try_match(rules);
         try_again(rules, false);
         try_again(rules, true);

@@ -68,6 +68,8 @@ try_choice(struct job *job, const struct ar_choice *choice)
         ar_schedule_fini(&job->all[rank]);
 }
 
+bool fuzz_is_taken;
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -77,7 +79,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     struct job job = {.nranks = 1 + data[0] % RANKS_MAX, .count = data[2]};
     char *const text = fuzz_text(data + 3, size - 3);
-    if (ar_rules_parse(&rules, text, &problem) == AR_OK) {
+    fuzz_is_taken = ar_rules_parse(&rules, text, &problem) == AR_OK;
+    if (fuzz_is_taken) {
         for (size_t i = 0; i < rules->nclauses && i < 3; i++) {
             struct ar_choice choice = rules->clauses[i].choice;
             choice.params.node_of = place(&job, data[1]);

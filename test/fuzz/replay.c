@@ -1,5 +1,6 @@
 /* Runs a fuzz target on files and on all files in folders: what libFuzzer does with a corpus, for
- * builds without it. */
+ * builds without it.  Each input has to be taken, and those named refused-* have to be refused:
+ * one that is refused for an error in it would try nothing. */
 #include <config.h>
 
 #include <dirent.h>
@@ -17,8 +18,15 @@ try_file(const char *path)
     uint8_t *const data = malloc(size > 0 ? size : 1);
     FUZZ_EXPECT(data && fread(data, 1, size, file) == size);
     fclose(file);
+    fuzz_is_taken = false;
     LLVMFuzzerTestOneInput(data, size);
     free(data);
+    const char *const slash = strrchr(path, '/');
+    const bool is_to_be_taken = strncmp(slash ? slash + 1 : path, "refused-", 8) != 0;
+    if (fuzz_is_taken != is_to_be_taken) {
+        fprintf(stderr, "%s is %s\n", path, fuzz_is_taken ? "taken" : "refused");
+        exit(1);
+    }
 }
 
 static int

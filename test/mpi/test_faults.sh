@@ -9,6 +9,11 @@ limit=30
 step=${FAULTS_STEP:-17}
 inject=$PWD/test/mpi/.libs/inject.so
 
+# is_ended STATUS: the job ended itself, with a message.
+is_ended() {
+    [ "$1" -eq 2 ] && grep -q '^liballreduce: .*on rank .*: the job ends$' "$scratch/out"
+}
+
 # refuse_on VICTIM VARIABLE=VALUE...: in one launch behind the other, since a job may end; each goes on behind the last.
 refuse_on() {
     victim=$1
@@ -21,7 +26,7 @@ refuse_on() {
         last=$(sed -n 's/^refusing \([0-9]*\)$/\1/p' "$scratch/out" | tail -n 1)
         if [ $status -eq 0 ] && grep -q '^nothing left to refuse$' "$scratch/out"; then
             at=-1
-        elif [ -n "$last" ] && grep -q '^liballreduce: .*on rank .*: the job ends$' "$scratch/out"; then
+        elif [ -n "$last" ] && is_ended $status; then
             at=$((last + step))
             ended=$((ended + 1))
         else
@@ -54,7 +59,7 @@ while [ $at -lt 400 ]; do
     launch 2 LD_PRELOAD="$inject:$library" INJECT_TELL=1 INJECT_RANK=1 INJECT_AT=$at "$programs/pings" >"$scratch/out" 2>&1
     status=$?
     grep -q '^refused: ' "$scratch/out" || break
-    [ $status -eq 0 ] || grep -q '^liballreduce: .*on rank 1.*: the job ends$' "$scratch/out" || {
+    [ $status -eq 0 ] || is_ended $status || {
         fail "refused $at from the start on: exit status $status"
         cat "$scratch/out"
     }
