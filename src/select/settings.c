@@ -48,9 +48,10 @@ ar_verify_parse(struct ar_verify_setting *setting, const char *text, struct ar_t
             return ar_word_refuse(why, text, of, "behind 1/ a whole number from 1 to 2147483647");
     }
     const int error = parse_action(&action, verify_actions, text, rest, why);
-    if (!error)
-        *setting =
-            (struct ar_verify_setting){share ? (unsigned)every : 0, (enum ar_verify_action)action};
+    if (!error) /* no call is verified in one way only */
+        *setting = share
+                       ? (struct ar_verify_setting){(unsigned)every, (enum ar_verify_action)action}
+                       : (struct ar_verify_setting){0};
     return error;
 }
 

@@ -272,17 +272,29 @@ ar_request_print(struct ar_text *t, const struct ar_request *request, unsigned a
 
 /* --- matching --- */
 
+/* Where the rest differs, the last * takes one character more; those before it need not. */
 bool
 ar_pattern_matches(struct ar_word pattern, const char *name)
 {
-    if (pattern.length == 0)
-        return *name == '\0';
-    const struct ar_word rest = {pattern.at + 1, pattern.length - 1};
-    if (*pattern.at == '*')
-        return ar_pattern_matches(rest, name) || (*name && ar_pattern_matches(pattern, name + 1));
-    if (*name == '\0' || (*pattern.at != '?' && ar_name_char(*pattern.at) != ar_name_char(*name)))
-        return false;
-    return ar_pattern_matches(rest, name + 1);
+    const char *const end = pattern.at + pattern.length;
+    const char *at = pattern.at, *behind_star = NULL, *taken = NULL;
+    while (*name) {
+        if (at < end && *at == '*') {
+            behind_star = ++at;
+            taken = name;
+        } else if (at < end && (*at == '?' || ar_name_char(*at) == ar_name_char(*name))) {
+            at++;
+            name++;
+        } else if (behind_star) {
+            at = behind_star;
+            name = ++taken;
+        } else {
+            return false;
+        }
+    }
+    while (at < end && *at == '*')
+        at++;
+    return at == end;
 }
 
 static bool

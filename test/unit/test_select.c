@@ -1,5 +1,6 @@
 /* The grammar of ALLREDUCE_ALGO: what it takes, what it refuses and how it says
  * so, and what auto makes of it. */
+#include <fnmatch.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 #include "config/files.h"
 #include "select/names.h"
 #include "select/select.h"
+#include "select/traits.h"
 
 static struct ar_rules *
 parsed(const char *text, bool lines)
@@ -384,6 +386,40 @@ names_of_communicators_match_patterns(void **state)
     assert_true(takes("ring:comm=row?1*", (struct ar_request){.comm = "Row 17"}));
     assert_true(takes("ring:comm=*", (struct ar_request){.comm = ""}));
     assert_false(takes("ring:comm=*", (struct ar_request){.comm = NULL}));
+}
+
+/* Every text of up to five letters of "ab*?" as pattern and of up to five of "ab" as name. */
+static void
+patterns_match_what_fnmatch_matches(void **state)
+{
+    (void)state;
+    char pattern[6], name[6];
+    for (int p = 0; p < 1 << 10; p++)
+        for (int length = 0; length <= 5; length++)
+            for (int n = 0; n < 1 << 5; n++) {
+                for (int i = 0; i < 5; i++) {
+                    pattern[i] = "ab*?"[p >> (2 * i) & 3];
+                    name[i] = "ab"[n >> i & 1];
+                }
+                pattern[length] = name[5] = '\0';
+                for (const char *at = name + 5; at >= name; at--)
+                    assert_int_equal(ar_pattern_matches(ar_word_of(pattern), at),
+                                     fnmatch(pattern, at, 0) == 0);
+            }
+}
+
+/* By trying all that each star might stand for, this would not end. */
+static void
+many_stars_take_no_longer_than_few(void **state)
+{
+    (void)state;
+    char pattern[AR_COMM_TEXT] = "", name[AR_COMM_TEXT] = "";
+    memset(pattern, '*', sizeof pattern - 2);
+    pattern[sizeof pattern - 2] = 'b';
+    memset(name, 'a', sizeof name - 1);
+    assert_false(ar_pattern_matches(ar_word_of(pattern), name));
+    name[sizeof name - 2] = 'b';
+    assert_true(ar_pattern_matches(ar_word_of(pattern), name));
 }
 
 static void
@@ -1052,6 +1088,8 @@ main(void)
         cmocka_unit_test(an_op_commutes_or_does_not),
         cmocka_unit_test(rules_that_ship_choose_as_their_libraries_do),
         cmocka_unit_test(names_of_communicators_match_patterns),
+        cmocka_unit_test(patterns_match_what_fnmatch_matches),
+        cmocka_unit_test(many_stars_take_no_longer_than_few),
         cmocka_unit_test(traits_are_printed_as_they_are_read),
         cmocka_unit_test(wrong_traits_are_told),
         cmocka_unit_test(a_rules_file_has_lines_and_comments),
