@@ -314,11 +314,11 @@ print_proof(const struct explained *e)
     return error;
 }
 
-/* A whole number is one, however large. */
+/* A count has all its digits before the point, however large. */
 static const char *
 print_count(double x, char *text, size_t room)
 {
-    if (x != floor(x))
+    if (x != floor(x) && x < 1000)
         return ar_number_print(x, text, room);
     snprintf(text, room, "%.0f", x);
     return text;

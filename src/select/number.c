@@ -2,9 +2,19 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LEAST_NS 0.0005
+
+/* The digits behind the third are noise that looks like knowledge. */
+static double
+round_to_three(double x)
+{
+    char text[AR_NUMBER_TEXT];
+    snprintf(text, sizeof text, "%.2e", x);
+    return strtod(text, NULL);
+}
 
 char *
 ar_number_print(double x, char *text, size_t room)
@@ -18,7 +28,7 @@ ar_number_print(double x, char *text, size_t room)
     else if (size > 0 && size < 9.995e-5)
         snprintf(text, room, "%.2e", x);
     else
-        snprintf(text, room, "%.*f", digits, x);
+        snprintf(text, room, "%.*f", digits, size < 999.5 ? x : round_to_three(x));
     return text;
 }
 
