@@ -212,14 +212,16 @@ ar_study_has(const struct ar_study_size *size, size_t i)
 
 /* Runs the candidates that order names; those that were measured before are known to be right. */
 static int
-run(struct ar_measurement *m, struct ar_study_size *size, const size_t *order, size_t n,
-    double seconds, uint64_t deadline_ns)
+run(struct ar_study *study, const size_t *order, size_t n, double seconds, uint64_t deadline_ns)
 {
+    struct ar_measurement *const m = study->measurement;
+    struct ar_study_size *const size = study->now;
     const struct ar_workload work = {.count = size->count,
                                      .place = size->request.place,
                                      .repetitions = BATCHES,
                                      .seconds = seconds,
-                                     .deadline_ns = deadline_ns};
+                                     .deadline_ns = deadline_ns,
+                                     .rotate_bytes = study->pass % 2 ? study->cold_bytes : 0};
     int status = AR_EXIT_DONE;
     for (size_t i = 0; i < n && !status; i++) {
         status = ar_measurement_add_choice(m, &size->list.of[order[i]].choice);
@@ -255,8 +257,7 @@ ar_study_measure(struct ar_study *study, double seconds)
         if (ar_study_has(size, order[i]))
             order[n++] = order[i];
     const uint64_t deadline_ns = ar_clock_system_ns() + (uint64_t)(seconds * 1e9);
-    const int status =
-        run(study->measurement, size, order, n, PLANNED * share_of(study, seconds), deadline_ns);
+    const int status = run(study, order, n, PLANNED * share_of(study, seconds), deadline_ns);
     free(order);
     return status;
 }

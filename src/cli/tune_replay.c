@@ -13,6 +13,7 @@
 #include "cli/tune_profile.h"
 #include "communicator/tuned_rules.h"
 #include "config/files.h"
+#include "execute/node.h"
 #include "report/clock.h"
 
 #define VISITS_TEXT 96 /* "4 MPI_DOUBLE MPI_SUM in" */
@@ -93,6 +94,17 @@ visit(struct replay *replay, struct ar_study *study, const struct ar_profiled *c
     return status;
 }
 
+/* Twice the second-level cache: in a program other work lies between the calls, and its data may be
+ * anywhere.  What is measured with warm caches and with cold ones in turn has both in its interval.
+ * The same on all ranks. */
+static size_t
+cold_bytes(MPI_Comm comm)
+{
+    unsigned long bytes = 2 * ar_second_level_cache();
+    MPI_Bcast(&bytes, 1, MPI_UNSIGNED_LONG, 0, comm);
+    return bytes;
+}
+
 /* Measures n calls, which belong together, on the ranks of comm until that second of the clock. */
 static int
 study(struct replay *replay, MPI_Comm comm, const struct ar_profiled *calls, size_t n, double end)
@@ -110,6 +122,7 @@ study(struct replay *replay, MPI_Comm comm, const struct ar_profiled *calls, siz
     int status = ar_measurement_init(&m, comm, &as_they_are, ar_named_at(calls->type), calls->op);
     if (!status)
         status = ar_study_init(&study, &m, &places, bytes, n);
+    study.cold_bytes = cold_bytes(comm);
     for (size_t i = 0; i < study.nsizes && !status; i++)
         status = keep(replay, &study.sizes[i], &calls[i]);
     const bool can_find = !status;

@@ -50,6 +50,9 @@ void ar_node_fini(struct ar_node *node);
  * thousands. */
 #define AR_SHORT_CHUNK ((size_t)2048)
 
+/* Bytes; AR_USUAL_CACHE where the system does not say. */
+size_t ar_second_level_cache(void);
+
 /* What is fastest here: see ar_shm_tune. */
 struct ar_shm_tuning ar_node_tune(int nranks, bool is_crowded);
 

@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-static size_t
-second_level_cache(void)
+size_t
+ar_second_level_cache(void)
 {
 #ifdef _SC_LEVEL2_CACHE_SIZE
     const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
@@ -16,5 +16,5 @@ second_level_cache(void)
 struct ar_shm_tuning
 ar_node_tune(int nranks, bool is_crowded)
 {
-    return ar_shm_tune(nranks, second_level_cache(), is_crowded);
+    return ar_shm_tune(nranks, ar_second_level_cache(), is_crowded);
 }
