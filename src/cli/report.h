@@ -83,6 +83,9 @@ void ar_facts_fini(struct ar_facts *facts);
 /* Seconds per rank, on average: ns is of all ranks together. */
 double ar_facts_seconds(const struct ar_facts *facts, double ns);
 
+/* Why no rule chooses what runs such calls, a static text; NULL: rules do. */
+const char *ar_row_why_fixed(const struct ar_row *row);
+
 /* "MPI_DOUBLE MPI_SUM from 8K on 4 ranks of MPI_COMM_WORLD"; returns text. */
 char *ar_row_describe(const struct ar_row *row, char *text, size_t room);
 

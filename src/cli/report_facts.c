@@ -41,13 +41,26 @@ look_at(const struct ar_row *row)
 
 /* --- rows beside each other --- */
 
-/* On whatever communicator of that size. */
+const char *
+ar_row_why_fixed(const struct ar_row *row)
+{
+    if (row->key.nranks < 2)
+        return row->key.nranks ? "a communicator of one rank" : "left to MPI, and not looked at";
+    if (strcmp(row->key.reason, "intercommunicator") == 0)
+        return "an intercommunicator";
+    if (strncmp(row->key.reason, "device memory", strlen("device memory")) == 0)
+        return "device memory";
+    return NULL;
+}
 
+/* On whatever communicator of that size.  Derived types and ops of the program's own may be others
+ * under one name. */
 static bool
 same_calls(const struct ar_row_key *a, const struct ar_row_key *b)
 {
-    return a->entry == b->entry && a->nranks == b->nranks && a->bin == b->bin &&
-           strcmp(a->type, b->type) == 0 && strcmp(a->op, b->op) == 0;
+    return strcmp(a->type, "derived") != 0 && strcmp(a->op, "user") != 0 && a->entry == b->entry &&
+           a->nranks == b->nranks && a->bin == b->bin && strcmp(a->type, b->type) == 0 &&
+           strcmp(a->op, b->op) == 0;
 }
 
 static void
@@ -78,9 +91,11 @@ static void
 find_better(const struct ar_facts *facts, struct ar_fact *f)
 {
     double best = WORTH_IT * f->own_ns;
+    if (ar_row_why_fixed(f->row))
+        return;
     for (size_t i = 0; i < facts->n; i++) {
         const struct ar_fact *other = &facts->facts[i];
-        if (other->own_ns <= 0 || other->own_ns >= best ||
+        if (other->own_ns <= 0 || other->own_ns >= best || ar_row_why_fixed(other->row) ||
             !same_calls(&other->row->key, &f->row->key) ||
             strcmp(other->row->key.ran, f->row->key.ran) == 0)
             continue;

@@ -26,12 +26,8 @@ take(struct ar_profiled *calls, const struct ar_row *row, int ranks)
     ar_text_init(&none, why, sizeof why);
     if (key->entry != AR_ENTRY_ALLREDUCE)
         return "not MPI_Allreduce";
-    if (key->nranks < 2)
-        return key->nranks ? "a communicator of one rank" : "left to MPI, and not looked at";
-    if (strcmp(key->reason, "intercommunicator") == 0)
-        return "an intercommunicator";
-    if (strncmp(key->reason, "device memory", strlen("device memory")) == 0)
-        return "device memory";
+    if (ar_row_why_fixed(row))
+        return ar_row_why_fixed(row);
     if (!ar_type_find(&calls->type, key->type, &none) || !ar_named_at(calls->type))
         return "a type that is derived, or unknown here";
     if (!ar_op_by_name(&calls->op, key->op, &none) ||
