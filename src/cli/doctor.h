@@ -96,4 +96,8 @@ void ar_doctor_examine_network(struct ar_findings *findings, const char *root, i
 void ar_doctor_examine_devices(struct ar_findings *findings, const char *root,
                                const char *libraries);
 
+/* XPMEM, by which ranks read each other's buffers in place: silent where neither its module nor its
+ * library is there. */
+void ar_doctor_examine_xpmem(struct ar_findings *findings, const char *root);
+
 #endif

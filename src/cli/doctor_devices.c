@@ -1,14 +1,17 @@
-/* Accelerators: those of this node, and the runtime for them that a program loads. */
+/* Devices: accelerators of this node and the runtime for them that a program loads, and XPMEM. */
 #include <config.h>
 
+#include <dlfcn.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/doctor.h"
 #include "cores/sysfs.h"
+#include "execute/xpmem.h"
 #include "select/words.h"
 
 /* Whose runtimes are asked about pointers (src/device), by what the names of libraries begin with:
@@ -131,4 +134,36 @@ ar_doctor_examine_devices(struct ar_findings *findings, const char *root, const 
     else
         ar_find(findings, AR_VERDICT_OK, "device", NULL, "no GPU%s",
                 libraries ? ", and the program is linked to no runtime for one" : "");
+}
+
+/* --- XPMEM --- */
+
+static const char *
+xpmem_lacks(bool has_device, bool has_library, const char *device)
+{
+    if (!has_device)
+        return "its library is here, and its module is not loaded (no " AR_XPMEM_DEVICE ")";
+    if (!has_library)
+        return "its module is loaded, and its library " AR_XPMEM_LIBRARY " is not found";
+    return access(device, R_OK | W_OK) ? AR_XPMEM_DEVICE " cannot be opened by this user" : NULL;
+}
+
+void
+ar_doctor_examine_xpmem(struct ar_findings *findings, const char *root)
+{
+    char device[256];
+    void *const library = dlopen(AR_XPMEM_LIBRARY, RTLD_LAZY | RTLD_LOCAL);
+    snprintf(device, sizeof device, "%s" AR_XPMEM_DEVICE, root);
+    const bool has_device = access(device, F_OK) == 0;
+    const char *const lacks = xpmem_lacks(has_device, library, device);
+    if (!lacks)
+        ar_find(findings, AR_VERDICT_OK, "xpmem", NULL,
+                "ranks of a node can read each other's buffers in place: shm(copy=in_place)");
+    else if (library || has_device)
+        ar_find(findings, AR_VERDICT_NOTE, "xpmem",
+                "shm(copy=in_place) needs the library, and a " AR_XPMEM_DEVICE
+                " that the user may read and write; nothing else needs them",
+                "%s: ranks of a node copy through slots", lacks);
+    if (library)
+        dlclose(library);
 }

@@ -272,6 +272,7 @@ ar_doctor_examine_process(struct ar_findings *findings, const char *program)
         ar_doctor_examine_network(findings, "", 0);
     }
     ar_doctor_examine_calls(findings, "");
+    ar_doctor_examine_xpmem(findings, "");
     examine_shared_memory(findings);
     examine_files(findings);
 }

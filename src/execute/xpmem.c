@@ -59,7 +59,7 @@ find_symbol(void *handle, void *function, const char *name)
 static bool
 load(void)
 {
-    void *const handle = dlopen("libxpmem.so.0", RTLD_NOW | RTLD_LOCAL);
+    void *const handle = dlopen(AR_XPMEM_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     return handle && find_symbol(handle, &library.make, "xpmem_make") &&
            find_symbol(handle, &library.get, "xpmem_get") &&
            find_symbol(handle, &library.release, "xpmem_release") &&

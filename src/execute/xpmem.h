@@ -5,6 +5,9 @@
 
 #include "execute/peer_memory.h"
 
+#define AR_XPMEM_LIBRARY "libxpmem.so.0"
+#define AR_XPMEM_DEVICE  "/dev/xpmem"
+
 /* All memory of a process that introduces itself is open to processes of the same user, until it
  * ends. */
 extern const struct ar_peer_memory ar_xpmem;

@@ -44,6 +44,18 @@ kill $busy
 expect_limited_end "a runtime in MPI" 0 '^ok  *device  *the MPI library, or a preload, has loaded a runtime' \
     $MPIEXEC -n 2 env LD_PRELOAD="$programs/runtimes/libcuda.so.1" "$allreduce" doctor
 
+# XPMEM: a stand-in for its library, without the module and with what looks like it.
+mkdir "$scratch/xpmem"
+cp "$PWD/test/mpi/.libs/xpmem.so" "$scratch/xpmem/libxpmem.so.0" || exit 99
+[ -e /dev/xpmem ] ||
+    expect_limited_end "no module" 0 '^note  *xpmem  *its library is here, and its module is not loaded' \
+        LD_LIBRARY_PATH="$scratch/xpmem" "$allreduce" doctor
+if unshare -rm true 2>/dev/null; then
+    # shellcheck disable=SC2016
+    expect_limited_end "XPMEM" 0 '^ok  *xpmem  *ranks of a node can read' LD_LIBRARY_PATH="$scratch/xpmem" \
+        unshare -rm sh -c 'mount -t tmpfs none /dev && : >/dev/xpmem && exec "$0" doctor' "$allreduce"
+fi
+
 # Rules and a machine file from elsewhere, and from here.
 printf '%s\n' '#! tuned: mpi=Another MPI 1.0; cpu=abacus; ranks=2' ring >"$scratch/rules"
 expect_limited_end "rules from elsewhere" 0 '^warning  rules .*tuned elsewhere: mpi=Another MPI 1.0 (here .*cpu=abacus' \

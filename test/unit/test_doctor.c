@@ -285,6 +285,21 @@ accelerators_and_their_runtimes_are_told_together(void **state)
     topology_remove(root);
 }
 
+static void
+a_module_without_its_library_is_told(void **state)
+{
+    (void)state;
+    make(NULL);
+    said[0] = '\0';
+    ar_doctor_examine_xpmem(NULL, root);
+    assert_string_equal(said, "");
+    put("dev/xpmem", "");
+    ar_doctor_examine_xpmem(NULL, root);
+    assert_string_equal(said, "note xpmem: its module is loaded, and its library libxpmem.so.0 is "
+                              "not found: ranks of a node copy through slots\n");
+    topology_remove(root);
+}
+
 /* Two CPUs for 10 s, in ticks of 10 ms: three quarters of one worked, and all of the other but for
  * interrupts.  Four ranks on them took 1.25 CPUs, and kept nobody waiting but each other. */
 static void
@@ -314,6 +329,7 @@ main(void)
         cmocka_unit_test(settings_that_miss_the_network_are_told),
         cmocka_unit_test(others_are_what_the_ranks_did_not_do),
         cmocka_unit_test(accelerators_and_their_runtimes_are_told_together),
+        cmocka_unit_test(a_module_without_its_library_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
