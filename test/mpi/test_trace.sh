@@ -48,14 +48,23 @@ for algorithm in butterfly ring reduce_bcast; do
 done
 
 # In segments of which several are in flight, and in chunks that overlap.
-trace '' ALLREDUCE_ALGO='ring(segment=8K,window=3)' "$programs/repeat" 4
-check "$file" calls=24 bytes=80000 "rounds=$(number ring rounds | sed 's/ .*//')"
+segmented() {
+    trace '' ALLREDUCE_ALGO='ring(segment=8K,window=3)' "$programs/repeat" 4
+    check "$file" calls=24 bytes=80000 "rounds=$(number ring rounds | sed 's/ .*//')"
+}
+segmented
 
 # The page of the longest of these calls with such a message: 3 ranks with their rounds and work, and arrows between them.
+# A round's messages bear the time of its begin.  Where a rank lost its core right behind that, and another came meanwhile,
+# what it sent seems to have held up nobody: then the calls are made again.
 if [ "${HAVE_JANSSON:-yes}" = yes ]; then
-    title="the page of a timeline"
-    call=$(./allreduce report --timeline "$file" | awk '$6 == "78.1K" { print $1; exit }')
-    expect_ok "$title" ./allreduce report --timeline "$file" --call "$call" --html "$scratch/page.html"
+    for _ in 1 2 3; do
+        title="the page of a timeline"
+        call=$(./allreduce report --timeline "$file" | awk '$6 == "78.1K" { print $1; exit }')
+        expect_ok "$title" ./allreduce report --timeline "$file" --call "$call" --html "$scratch/page.html"
+        grep -q '^The critical path leads from' "$scratch/out" && break
+        segmented
+    done
     grep -q '^The critical path leads from' "$scratch/out" || fail "$title: no path: $(cat "$scratch/out")"
     [ "$(wc -c <"$scratch/page.html")" -le 200000 ] || fail "$title: $(wc -c <"$scratch/page.html") bytes"
     if need_browser; then
