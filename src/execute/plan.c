@@ -60,6 +60,7 @@ emit(struct ar_routine *routine, const struct ar_algorithm *algorithm,
     const int error = ar_algorithm_emit(algorithm, s, rank, nranks, count, params);
     if (error)
         return error;
+    ar_schedule_trim(s);
     routine->folding = calloc(s->nsteps + 1, sizeof *routine->folding);
     if (!routine->folding)
         return AR_ERR_MEMORY;

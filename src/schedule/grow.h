@@ -20,4 +20,14 @@ ar_grow(void *items, size_t needed, size_t *room, size_t size)
     return bigger;
 }
 
+/* Items with room for used of them, or the same ones where the allocator refuses. */
+static inline void *
+ar_shrink(void *items, size_t used, size_t *room, size_t size)
+{
+    void *const smaller = used > 0 && used < *room ? reallocarray(items, used, size) : NULL;
+    if (smaller)
+        *room = used;
+    return smaller ? smaller : items;
+}
+
 #endif

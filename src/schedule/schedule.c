@@ -139,6 +139,13 @@ ar_schedule_finish(struct ar_schedule *s)
     return s->error;
 }
 
+void
+ar_schedule_trim(struct ar_schedule *s)
+{
+    s->steps = ar_shrink(s->steps, s->nsteps, &s->steps_room, sizeof *s->steps);
+    s->round_end = ar_shrink(s->round_end, s->nrounds, &s->rounds_room, sizeof *s->round_end);
+}
+
 struct ar_region
 ar_in(struct ar_span span)
 {

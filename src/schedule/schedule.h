@@ -30,10 +30,11 @@ struct ar_span {
     size_t length;
 };
 
-/* length elements of one buffer from offset on. */
+/* length elements of one buffer from offset on.  Packed, and so is a step: a ring of 65,536 ranks
+ * has 262,140 of them on each rank. */
 struct ar_region {
-    enum ar_buffer buffer;
-    size_t offset;
+    enum ar_buffer buffer : 2;
+    size_t offset : 62;
     size_t length;
 };
 
@@ -49,10 +50,10 @@ enum ar_step_kind {
 enum ar_order { AR_LOCAL_FIRST, AR_RECEIVED_FIRST };
 
 struct ar_step {
-    enum ar_step_kind kind;
-    enum ar_order order;  /* recv_reduce only */
-    int peer;             /* rank; -1 for copy and reduce */
-    struct ar_region dst; /* regions a step does not use have length 0 */
+    enum ar_step_kind kind : 16;
+    enum ar_order order : 16; /* recv_reduce only */
+    int peer;                 /* rank; -1 for copy and reduce */
+    struct ar_region dst;     /* regions a step does not use have length 0 */
     struct ar_region a;
     struct ar_region b;
 };
@@ -98,6 +99,9 @@ void ar_schedule_fail(struct ar_schedule *s, int error);
 
 /* Ends the last round and returns AR_OK or the first error met. */
 int ar_schedule_finish(struct ar_schedule *s);
+
+/* Gives back the room of a finished schedule that is to be kept. */
+void ar_schedule_trim(struct ar_schedule *s);
 
 struct ar_region ar_in(struct ar_span span);
 struct ar_region ar_out(struct ar_span span);

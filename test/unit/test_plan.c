@@ -262,6 +262,37 @@ an_element_larger_than_the_bound_goes_alone(void **state)
     expect_cut(&call, 1, 7, 1);
 }
 
+/* 1024 nodes of 64 ranks; shm, which is for one node, on 64 ranks.  Rank 0 is the root of trees. */
+static void
+plans_on_65536_ranks_stay_below_30_mib(void **state)
+{
+    (void)state;
+    enum { RANKS = 65536, PER_NODE = 64 };
+    static const size_t counts[] = {2, RANKS / 4, (size_t)4 << 20};
+    static int node_of[RANKS];
+    for (int rank = 0; rank < RANKS; rank++)
+        node_of[rank] = rank / PER_NODE;
+    for (size_t i = 0; ar_algorithm_at(i); i++) {
+        const struct ar_algorithm *const row = ar_algorithm_at(i);
+        const int nranks = row == row_called("shm") ? PER_NODE : RANKS;
+        struct ar_params params = row->defaults;
+        params.node_of = node_of;
+        size_t most = 0;
+        for (size_t k = 0; k < LENGTH(counts); k++)
+            for (int rank = 0; rank < nranks; rank += nranks - 1) {
+                struct ar_plan *plan;
+                assert_int_equal(ar_plan_create(&plan, row, &params, rank, nranks, counts[k],
+                                                &float_sum, (size_t)64 << 20),
+                                 AR_OK);
+                const size_t bytes = ar_plan_memory_bytes(plan);
+                most = bytes > most ? bytes : most;
+                ar_plan_destroy(plan);
+            }
+        print_message("%s on %d ranks: %.2f MiB\n", row->name, nranks, (double)most / (1 << 20));
+        assert_true(most <= (size_t)30 << 20);
+    }
+}
+
 /* Without a bound, too: counts of messages are int, and so are bytes. */
 static void
 no_message_is_longer_than_an_int(void **state)
@@ -337,6 +368,7 @@ main(void)
         cmocka_unit_test(all_ranks_cut_alike),
         cmocka_unit_test(scratch_stays_below_its_bound),
         cmocka_unit_test(an_element_larger_than_the_bound_goes_alone),
+        cmocka_unit_test(plans_on_65536_ranks_stay_below_30_mib),
         cmocka_unit_test(no_message_is_longer_than_an_int),
         cmocka_unit_test(instances_do_not_overlap),
         cmocka_unit_test(what_comes_folds_at_once_where_nothing_else_is_touched),
