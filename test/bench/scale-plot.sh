@@ -51,8 +51,8 @@ END
     echo "drawn: $file"
 }
 
-machines='2 x EPYC 7742, 4 NUMA nodes a socket
-2 x EPYC 7R13, 2 NUMA nodes a socket
+machines='2 x EPYC 7742, 4 NUMA nodes per socket
+2 x EPYC 7R13, 2 NUMA nodes per socket
 2 x Xeon Platinum 8375C
 Graviton3'
 at=0
@@ -60,8 +60,8 @@ echo "$machines" | while read -r machine; do
     at=$((at + 1))
     below "$machine" | awk -F '\t' '{ print $1, $10 }' >"$scratch/$at"
 done
-plot scale-node.svg 'times faster than flat, predicted' right '2 x EPYC 7742, 128 ranks' '2 x EPYC 7R13, 96' '2 x Xeon 8375C, 64' \
-    'Graviton3, 64'
+plot scale-node.svg 'times faster than flat, predicted' right '2 x EPYC 7742, 128 ranks' '2 x EPYC 7R13, 96 ranks' '2 x Xeon 8375C, 64 ranks' \
+    'Graviton3, 64 ranks'
 
 at=0
 for platform in flat multicore tree; do

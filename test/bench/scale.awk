@@ -83,8 +83,8 @@ END {
         text(-0.75, i - 1, size[i], "right font ',11' textcolor rgb grey")
     text(-0.5, nsizes + 0.85, title, "left font ',14' textcolor rgb grey")
     text(-0.5, nsizes - 0.1, "powers of two", "left font ',11' textcolor rgb grey")
-    text(npowers + 0.3, nsizes - 0.1, "others", "left font ',11' textcolor rgb grey")
-    text(width - 0.5, nsizes - 0.1, "bytes over ranks", "right font ',11' textcolor rgb grey")
+    text(npowers + 0.3, nsizes - 0.1, "not powers of two", "left font ',11' textcolor rgb grey")
+    text(width - 0.5, nsizes - 0.1, "rows: bytes, columns: ranks", "right font ',11' textcolor rgb grey")
     for (i = 1; i <= nfamilies; i++)
         if (families[i] in used) {
             x = (shown % 4) * width / 4

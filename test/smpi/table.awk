@@ -95,12 +95,12 @@ function row(point,    part, platform, ours, i) {
     printf " %s | %s | %s | `%s` |\n", digits(best_of_smpi(point)), digits(auto[point]), digits(ours),
         name["ours", point]
     for (i = 1; i <= nselectors; i++) {
-        compare(platform, selectors[i], selector[point, selectors[i]], ours)
+        compare("our best on " platform, selectors[i], selector[point, selectors[i]], ours)
         compare("auto on " platform, selectors[i], selector[point, selectors[i]], auto[point])
     }
-    compare(platform, "the best of them", best_of_selectors(point), ours)
-    compare("auto on " platform, "the best of them", best_of_selectors(point), auto[point])
-    compare(platform, "SMPI's best", best_of_smpi(point), ours)
+    compare("our best on " platform, "the best of the four", best_of_selectors(point), ours)
+    compare("auto on " platform, "the best of the four", best_of_selectors(point), auto[point])
+    compare("our best on " platform, "SMPI's best", best_of_smpi(point), ours)
     compare("auto on " platform, "SMPI's best", best_of_smpi(point), auto[point])
     compare("auto on " platform, "our best", ours, auto[point])
 }
@@ -109,7 +109,7 @@ function summary(platform,    i) {
     printf "| %s |", platform
     for (i = 1; i <= nselectors; i++)
         cell(platform, selectors[i])
-    cell(platform, "the best of them")
+    cell(platform, "the best of the four")
     cell(platform, "SMPI's best")
     cell(platform, "our best")
     print ""
@@ -134,13 +134,13 @@ END {
         row(points[i])
     }
     print "\nTimes faster, geometric mean (and least):\n"
-    printf "| ours |"
+    printf "| |"
     for (i = 1; i <= nselectors; i++)
         printf " %s |", selectors[i]
-    print " the best of them | SMPI's best | our best |"
+    print " the best of the four | SMPI's best | our best |"
     print "|---|---|---|---|---|---|---|---|"
     for (p = 1; p <= nplatforms; p++) {
-        summary(platforms[p])
+        summary("our best on " platforms[p])
         summary("auto on " platforms[p])
     }
 }
