@@ -13,7 +13,7 @@ $2 ~ /^(native|auto|MPI_Reduce)/ { next }
 }
 
 END {
-    print "| bytes | native, us | best flat, us | which | best of two levels, us | which | auto, us | auto / best | native / auto | auto / bound |"
+    print "| bytes | native, us | best flat, us | algorithm | best two-level, us | algorithm | auto, us | auto / best | native / auto | auto / bound |"
     print "|---|---|---|---|---|---|---|---|---|---|"
     for (i = 1; i <= n; i++) {
         b = order[i]

@@ -1,5 +1,5 @@
 #!/bin/sh
-# 4 hosts of a cluster on this machine, 1 rank and 2 ranks each, links of 1 Gbit/s: native, every algorithm that makes
+# 4 hosts of a cluster on this machine, 1 and 2 ranks per host, links of 1 Gbit/s: native, every algorithm that makes
 # sense, auto, and the bound.  $CLUSTER_RATES: links of 100mbit, 1gbit or 10gbit; $CLUSTER_RANKS: only so many ranks per host;
 # $CLUSTER_SIZES: only these messages; $CLUSTER_TRAFFIC=no: bytes sent are not counted.
 # shellcheck source=test/bench/common.sh
@@ -45,7 +45,7 @@ for rate in ${CLUSTER_RATES:-1gbit}; do
     for ranks in ${CLUSTER_RANKS:-1 2}; do
         file=$measured/cluster-$rate-$ranks.csv
         contest "$ranks" "${CLUSTER_SIZES:-8,4K,64K,512K,2M,8M,32M}" "--algo=$flat;$levels;auto" --time=0.25 --repetitions=3 >"$file"
-        echo "$hosts hosts, $ranks ranks each, $rate:"
+        echo "$hosts hosts, ranks per host: $ranks, $rate:"
         echo
         columns "$file" | awk -v hosts=$hosts -v rate="$bytes" -f "$srcdir/test/bench/format.awk" \
             -f "$srcdir/test/bench/cluster.awk"

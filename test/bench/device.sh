@@ -17,7 +17,7 @@ cost() {
     echo "$1: $(median <"$scratch/ns")"
 }
 
-echo "8 bytes on MPI_COMM_SELF by ALLREDUCE_ALGO=ring, ns a call, medians of 11 runs each:"
+echo "8 bytes on MPI_COMM_SELF with ALLREDUCE_ALGO=ring, ns per call, medians of 11 runs each:"
 echo
 cost "no runtime" "$library"
 cost CUDA "$library:$runtimes/libcuda.so.1"

@@ -17,7 +17,7 @@ $3 / $4 < ratio[$1] {
 }
 
 END {
-    print "| bytes | auto, us | x default | x best | which |"
+    print "| bytes | auto, us | over default | over best | the library's best |"
     print "|---|---|---|---|---|"
     for (i = 1; i <= n; i++) {
         b = order[i]
@@ -27,5 +27,5 @@ END {
             where = size(b)
         }
     }
-    printf "\nauto: at least %.2f x the best of theirs (%s)\n", least, where
+    printf "\nauto: at least %.2f times faster than the library's best (%s bytes)\n", least, where
 }

@@ -39,7 +39,7 @@ theirs() (
     exit "$failed"
 )
 
-echo "2 ranks, auto beside the MPI library's own algorithms, forced:"
+echo "2 ranks, auto compared with each of the MPI library's own algorithms:"
 echo
 file=$measured/forced.csv
 echo bytes,algorithm,native_us,auto_us >"$file"

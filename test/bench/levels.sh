@@ -18,7 +18,7 @@ echo
 awk -F, '
     { us[$1, $3, $2] = $4; if (!(($1, $3) in seen)) { seen[$1, $3] = 1; row[++n] = $1 SUBSEP $3 } }
     END {
-        print "| ranks | bytes | native | none, run | placement, size | order | order, times none |"
+        print "| ranks | bytes | native | none, run | placement, size | order | order / none |"
         print "|---|---|---|---|---|---|---|"
         for (i = 1; i <= n; i++) {
             split(row[i], key, SUBSEP)

@@ -2,8 +2,8 @@
 BEGIN { FS = "," }
 NR == 1 { next }
 $2 > 0 {
-    printf "%d bytes: a round trip of a cache line %.3f us, auto %.3f us, %.2f of it\n\n", $1, $2, $5, $5 / $2
-    print "| bytes | memcpy, us | swap, us | auto, us | of memcpy | of swap |"
+    printf "%d bytes: a cache line's round trip takes %.3f us, auto %.3f us, which is %.2f of it\n\n", $1, $2, $5, $5 / $2
+    print "| bytes | memcpy, us | swap, us | auto, us | auto / memcpy | auto / swap |"
     print "|---|---|---|---|---|---|"
 }
 $3 > 0 {

@@ -5,7 +5,7 @@
 
 file=$measured/limits.csv
 preload 2 test/bench/limits </dev/null >"$file" || fail limits
-echo "2 ranks, auto beside what the machine can do:"
+echo "2 ranks, auto compared with the limits of the machine:"
 echo
 table limits "$file"
 exit "$failed"

@@ -6,7 +6,7 @@ BEGIN { FS = "\t" }
 { measured[$2, $1] = $3; predicted[$2, $1] = $4 }
 
 END {
-    printf "| algorithm: predicted us (/ measured) |"
+    printf "| algorithm: predicted us (predicted / measured) |"
     for (i = 1; i <= nsizes; i++)
         printf " %s |", size(sizes[i])
     printf "\n|---|"

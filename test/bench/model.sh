@@ -24,7 +24,7 @@ for ranks in ${CLUSTER_RANKS:-1 2}; do
     }
     timeout -k 5 $limit "$srcdir/test/cluster/cluster" --hosts $hosts --ranks "$ranks" --rate $rate -- \
         ./allreduce model -t "4 hosts, 1 Gbit/s, measured" -o "$machine" </dev/null || fail "allreduce model"
-    echo "$hosts hosts, $ranks ranks each, $rate:"
+    echo "$hosts hosts, ranks per host: $ranks, $rate:"
     echo
     sed 's/^/    /' "$machine"
     echo

@@ -13,7 +13,7 @@ cost() {
         { printf "%s: without the preload %.1f, with it %.1f, difference %.1f\n", $1, $2, $3, $3 - $2 }'
 }
 
-echo "8 bytes on MPI_COMM_SELF, ns a call, medians of 11 runs each, in turn:"
+echo "8 bytes on MPI_COMM_SELF, ns per call, medians of 11 runs each, in turn:"
 echo
 cost ALLREDUCE_ALGO=native test/bench/call_cost
 cost "and ALLREDUCE_STATS" env ALLREDUCE_STATS=/dev/null test/bench/call_cost

@@ -16,7 +16,7 @@ echo "MPI_Comm_dup, one MPI_Allreduce, MPI_Comm_free; medians of 5 runs each, in
 echo
 awk -F, '
     NR == 1 {
-        print "| ranks | bytes | native, us | auto, us | of native |"
+        print "| ranks | bytes | native, us | auto, us | auto / native |"
         print "|---|---|---|---|---|"
     }
     NR > 1 { printf "| %d | %d | %.1f | %.1f | %.2f |\n", $1, $2, $3, $4, $4 / $3 }' "$file"

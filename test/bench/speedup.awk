@@ -13,7 +13,7 @@ $2 != "native" && $2 != "auto" && $2 != "MPI_Reduce+MPI_Bcast" {
 }
 
 END {
-    print "| bytes | native, us | auto, us | x native | by messages, us | x native | which |"
+    print "| bytes | native, us | auto, us | speed-up | messages, us | speed-up | fastest with messages |"
     print "|---|---|---|---|---|---|---|"
     for (i = 1; i <= n; i++) {
         b = order[i]
@@ -24,5 +24,5 @@ END {
             where = size(b)
         }
     }
-    printf "\nauto: at least %s x native (%s)\n", digits(least), where
+    printf "\nauto: at least %s times faster than native (%s bytes)\n", digits(least), where
 }
