@@ -45,7 +45,7 @@ NR == 1 { split_csv($0, head); for (i in head) column[head[i]] = i; next }
     ranks = f[column["ranks"]]
 }
 END {
-    printf "%d ranks; milliseconds a call for *N* = %s slices:\n\n| |", ranks, slices
+    printf "%d ranks, milliseconds per call for *N* = %s slices:\n\n| |", ranks, slices
     for (k = 1; k <= nplaces; k++) printf " %s |", places[k]
     printf " error | from native | extra, %s |\n|---|", places[nplaces]
     for (k = 1; k <= nplaces + 3; k++) printf "---|"
