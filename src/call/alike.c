@@ -62,7 +62,7 @@ add_group(struct ar_text *line, int from, int last, const struct terms *theirs, 
         ar_text_add(line, "%s ranks %d-%d have ", from > 0 ? "," : "", from, last);
     if (!is_of_size)
         ar_text_add(line, "%s",
-                    theirs->op == AR_OPS ? "one of the program's own"
+                    theirs->op == AR_OPS ? "a user-defined op"
                                          : ar_op_name((enum ar_op)theirs->op));
     else if (theirs->count == 0)
         ar_text_add(line, "no elements");

@@ -100,8 +100,8 @@ refuse(const struct ar_call *call, int error)
     int rank = 0;
     if (error == MPI_ERR_NO_MEM) {
         PMPI_Comm_rank(call->comm, &rank);
-        ar_say("no memory on rank %d for an allreduce of %lld elements, in which the other ranks "
-               "wait for it: the job ends",
+        ar_say("rank %d has no memory for an allreduce of %lld elements, and the other ranks "
+               "already wait for it: the job ends",
                rank, (long long)call->count);
         ar_job_end(call->comm, true);
     }
@@ -229,10 +229,10 @@ resolve_and_run(struct ar_communicator *c, const struct ar_call *call)
     struct ar_reduction r;
     int error = MPI_SUCCESS;
     if (!ar_reduction_resolve(&r, call->op, call->type))
-        return run_unresolved(call, "op or type not ours");
+        return run_unresolved(call, "op or type not supported");
     r.comm = call->comm;
     if (is_still_suspicious(call, &r))
-        return run_unresolved(call, "left to MPI to judge");
+        return run_unresolved(call, "unusual arguments");
     /* Without any bytes ranks may differ in what they call. */
     if (r.size > 0 && --c->calls_to_review <= 0)
         error = ar_devices_review(c, call->comm);
@@ -326,7 +326,7 @@ allreduce(const struct ar_call *call)
     int error;
     bool is_raised;
     if (is_suspicious(call))
-        return run_unresolved(call, "left to MPI to judge");
+        return run_unresolved(call, "unusual arguments");
     ar_process_begin();
     struct ar_communicator *c = ar_communicator_find_or_create(call->comm, &error, &is_raised);
     if (!c && error)

@@ -21,8 +21,8 @@ end_job(const struct ar_call *call, const struct ar_runtime *runtime, const char
 {
     int rank = 0;
     PMPI_Comm_rank(call->comm, &rank);
-    ar_say("device memory of %s cannot be copied %s the host on rank %d, for an allreduce of %lld "
-           "elements in which the other ranks wait for it: the job ends; ALLREDUCE_ALGO=native "
+    ar_say("device memory of %s cannot be copied %s the host on rank %d, in an allreduce of %lld "
+           "elements for which the other ranks already wait: the job ends; ALLREDUCE_ALGO=native "
            "leaves such calls to the MPI library",
            ar_runtime_name(runtime), what, rank, (long long)call->count);
     ar_job_end(call->comm, true);

@@ -205,9 +205,9 @@ tell(const struct check *k)
     int length;
     ar_choice_print(k->choice, algorithm, sizeof algorithm);
     if (k->verdict == AR_VERIFIED_USERS) {
-        ar_say("ALLREDUCE_VERIFY: an op of the program's own differs from the native allreduce: "
-               "element %zu of %zu is %s on rank %d of %d, where %s %s; such an op may round, in "
-               "an order of its own under ALLREDUCE_ALGO='%s': the result stays",
+        ar_say("ALLREDUCE_VERIFY: with a user-defined op the result differs from that of the "
+               "native allreduce: element %zu of %zu is %s on rank %d of %d, where %s %s; this may "
+               "be rounding in the different order of ALLREDUCE_ALGO='%s', so the result is kept",
                k->element, k->count, k->text, k->c->rank, k->c->nranks, k->source, k->should_be,
                algorithm);
         return;
@@ -221,9 +221,9 @@ tell(const struct check *k)
                  k->call->in == in_place ? "in" : "out");
     ar_say("ALLREDUCE_VERIFY: wrong result: element %zu of %zu is %s on rank %d of %d, where %s %s",
            k->element, k->count, k->text, k->c->rank, k->c->nranks, k->source, k->should_be);
-    ar_say("ALLREDUCE_VERIFY: it was ALLREDUCE_ALGO='%s' on %zu elements of %zu bytes%s%s",
-           algorithm, k->count, k->r->size, *command ? "; the like" : ", of a user's op or type",
-           command);
+    ar_say("ALLREDUCE_VERIFY: ALLREDUCE_ALGO='%s' ran on %zu elements of %zu bytes%s%s", algorithm,
+           k->count, k->r->size,
+           *command ? "; to reproduce it" : ", with a user-defined op or type", command);
 }
 
 /* Tells the first difference of its kind in this process, and does with a wrong result as asked
@@ -240,7 +240,7 @@ conclude(struct check *k)
         ar_job_end(k->call->comm, is_mine);
     if (!is_wrong || action != AR_VERIFY_NATIVE)
         return MPI_SUCCESS;
-    ar_communicator_end_choice(k->c, "wrong when verified");
+    ar_communicator_end_choice(k->c, "failed verification");
     return ar_reduction_copy(k->r, k->call->out, k->native, k->count);
 }
 

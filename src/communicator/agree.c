@@ -104,8 +104,8 @@ adopt(const struct ar_communicator *c, MPI_Comm comm, const struct ar_config *mi
     config->cache = mine->cache ? strdup(mine->cache) : NULL;
     *theirs = config;
     if (c->rank == 0)
-        ar_say("ranks 0 and %d of a communicator differ in %s: rank 0's count for all", differs,
-               settings);
+        ar_say("ranks 0 and %d of a communicator differ in %s: those of rank 0 apply to all ranks",
+               differs, settings);
     return MPI_SUCCESS;
 }
 
@@ -187,8 +187,8 @@ ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mi
         /* Nothing more is exchanged on such a communicator, not even the settings. */
         c->verdict = reason_version;
         if (c->rank == 0)
-            ar_say("ranks 0 and %d of a communicator have different versions of this library "
-                   "(rank 0 %s): all its calls go native",
+            ar_say("ranks 0 and %d of a communicator have different versions of this library (rank "
+                   "0: %s): all calls on it run native",
                    differ[VERSION], version);
         return MPI_SUCCESS;
     }
@@ -205,7 +205,7 @@ ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mi
     }
     /* Under ALLREDUCE_STRICT=0 it is said once, not for every communicator. */
     if (c->config->broken && c->rank == 0 && !atomic_flag_test_and_set(&warned))
-        ar_say("warning: %s: every call goes native", c->config->problem);
+        ar_say("warning: %s: every call runs native", c->config->problem);
     return MPI_SUCCESS;
 }
 

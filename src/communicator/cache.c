@@ -92,5 +92,5 @@ ar_cache_write(const char *folder, const struct ar_cache_key *key, const char *m
     char path[PATH_MAX];
     print_path(path, folder, key);
     if (!write_file(path, key, machine, rules) && !atomic_flag_test_and_set(&warned))
-        ar_say("warning: ALLREDUCE_CACHE: %s: %s: nothing is kept", folder, strerror(errno));
+        ar_say("warning: ALLREDUCE_CACHE: %s: %s: the rules are not kept", folder, strerror(errno));
 }

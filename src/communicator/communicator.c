@@ -153,8 +153,8 @@ begin(const struct ar_communicator *c, MPI_Comm comm, unsigned char *known, int 
     if (c || *error || atomic_flag_test_and_set(&said))
         return !*error && !(*known & AR_LACKS_MEMORY);
     PMPI_Comm_rank(comm, &rank);
-    ar_say("no memory on rank %d for a communicator: its calls go native on all ranks as long as "
-           "that is so",
+    ar_say("rank %d has no memory for a communicator: until it has, calls on that communicator run "
+           "native on all ranks",
            rank);
     return false;
 }

@@ -475,8 +475,8 @@ decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
     }
     if (d->runner == AR_RUN_NATIVE && d->key.size > 0 && key.keeps != AR_DETERMINISM_NONE &&
         c->rank == 0 && !atomic_flag_test_and_set(&said))
-        ar_say("ALLREDUCE_DETERMINISM=%s: a call of %zu byte%s goes native (%s), of whose bits "
-               "nothing is known",
+        ar_say("ALLREDUCE_DETERMINISM=%s: a call of %zu byte%s runs native (%s), whose bits are "
+               "not guaranteed",
                ar_determinism_names[c->config->determinism], key.count * key.size,
                ar_plural(key.count * key.size), d->reason);
     return d;

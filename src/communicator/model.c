@@ -31,7 +31,7 @@ read_machine(const struct ar_communicator *c, struct ar_machine *machine, char *
     ar_text_init(&why, reason, sizeof reason);
     const int error = ar_model_file_read(machine, file, c->config->model_file, &why);
     if (error == AR_ERR_SYNTAX) /* it was there, and right, before */
-        ar_say("warning: ALLREDUCE_MODEL: %s: auto goes by built-in rules", reason);
+        ar_say("warning: ALLREDUCE_MODEL: %s: auto follows its built-in rules", reason);
     return error;
 }
 
@@ -45,8 +45,8 @@ fit_machine(const struct ar_communicator *c, struct ar_machine *machine)
         places *= machine->dims[d];
     if (machine->shape != AR_SHAPE_TORUS || places >= nodes)
         return;
-    ar_say("warning: ALLREDUCE_MODEL: the torus has %d places for %d nodes: taken as without "
-           "links",
+    ar_say("warning: ALLREDUCE_MODEL: the torus has %d places, too few for %d nodes: its links are "
+           "ignored",
            places, nodes);
     machine->shape = AR_SHAPE_SWITCHES;
     machine->nlevels = 0;
@@ -66,7 +66,7 @@ tell_advice(const struct ar_communicator *c, const struct ar_machine *machine,
     for (int i = 0; i < advice->n && c->config->verbose > 1; i++) {
         char name[AR_CHOICE_TEXT], time[AR_NUMBER_TEXT];
         const struct ar_advice_entry *const e = &advice->entries[i];
-        ar_say("auto: %zu bytes by %s take %s, as predicted", e->at,
+        ar_say("auto: %zu bytes by %s are predicted to take %s", e->at,
                ar_choice_print(&e->choice, name, sizeof name),
                ar_time_print(e->time_ns, time, sizeof time));
     }
@@ -94,8 +94,9 @@ advise(const struct ar_communicator *c, MPI_Comm comm, struct ar_machine *machin
     if (error || c->rank > 0)
         return error;
     if (failure)
-        ar_say("warning: the model has no advice on %d ranks (%s): auto goes by built-in rules",
-               c->nranks, failure == AR_ERR_MEMORY ? "no memory" : "an algorithm failed there");
+        ar_say(
+            "warning: the model gives no rules for %d ranks (%s): auto follows its built-in rules",
+            c->nranks, failure == AR_ERR_MEMORY ? "out of memory" : "an algorithm failed in it");
     else
         *text = ar_advice_rules(&advice);
     if (*text)
@@ -205,7 +206,7 @@ look_up(const struct ar_communicator *c, uint64_t shape, bool in_order, struct a
     if (!*text)
         return knows_machine ? MACHINE : NOTHING;
     if (c->config->verbose > 0)
-        ar_say("auto on %d ranks, by rules of ALLREDUCE_CACHE: %s", c->nranks, *text);
+        ar_say("auto on %d ranks, by rules from ALLREDUCE_CACHE: %s", c->nranks, *text);
     remember(shape, in_order, NULL, *text);
     return RULES;
 }

@@ -107,9 +107,10 @@ set_up(void)
     if (world_rank == 0 && config && config->tuned)
         ar_provenance_check(config->tuned, world_size);
     if (world_rank == 0 && config && !config->rules[AR_SOURCE_ALGO] && ar_intel_setting())
-        ar_say(AR_INTEL_VARIABLE " is set, and not used: ALLREDUCE_ALGO=intel reads it");
+        ar_say(AR_INTEL_VARIABLE
+               " is set but not used; ALLREDUCE_ALGO=intel makes the library use it");
     if (world_rank == 0 && config && *config->strange)
-        ar_say("warning: not a variable of this library, ignored: %s; see allreduce(7)",
+        ar_say("warning: ignored, because this library has no such variable: %s; see allreduce(7)",
                config->strange);
     if (world_rank == 0 && config && config->verbose > 0 && config->rules[AR_SOURCE_ALGO])
         tell_namesakes(config->rules[AR_SOURCE_ALGO]);
@@ -154,8 +155,8 @@ ar_job_check_family(void)
     /* Any other library is trusted. */
     if (i == sizeof marks / sizeof marks[0] || strcmp(marks[i].family, AR_MPI_FAMILY) == 0)
         return;
-    ar_say("this build is for " AR_MPI_FAMILY ", but the program runs with %.*s: "
-           "preload the build for that MPI",
+    ar_say("this build is for " AR_MPI_FAMILY
+           ", but the program runs with %.*s: preload the build for that MPI",
            (int)strcspn(version, ",\n"), version);
     _exit(2);
 }

@@ -159,7 +159,7 @@ ar_tuned_rules_write(const char *path, int nranks)
     ar_provenance_of_job(job, sizeof job, nranks);
     ar_rules_header_write(to, "tuned online by", program_invocation_short_name, job);
     pthread_mutex_lock(&lock);
-    fprintf(to, "# trials cost %s of %s in what is tuned\n",
+    fprintf(to, "# trials cost %s of the %s that the tuned calls took\n",
             ar_time_print((double)spent_ns, spent, sizeof spent),
             ar_time_print((double)(time_ns + spent_ns), time, sizeof time));
     for (const struct rule *rule = rules; rule; rule = rule->next) {

@@ -90,11 +90,10 @@ levels_break_promise(const struct ar_config *config, struct ar_text *why)
     if (level == AR_DETERMINISM_ORDER || ar_levels_keep(&config->levels) >= level)
         return false;
     ar_levels_print(why, &config->levels);
-    ar_text_add(
-        why,
-        " goes by the cores that ranks are bound to, and ALLREDUCE_DETERMINISM=%s needs more; "
-        "allowed: auto, which is flat then, flat, numbers",
-        ar_determinism_names[level]);
+    ar_text_add(why,
+                " depends on the cores to which ranks are bound; ALLREDUCE_DETERMINISM=%s needs "
+                "more; allowed: auto (which is flat then), flat, numbers",
+                ar_determinism_names[level]);
     return true;
 }
 
@@ -204,7 +203,7 @@ ar_config_from_environment(void)
             error = AR_ERR_MEMORY;
     if (config->stats_signal && !config->stats_file)
         set_problem(config, "ALLREDUCE_STATS_SIGNAL",
-                    "it needs a file to write; set ALLREDUCE_STATS=FILE, too");
+                    "there is no file to write to; set ALLREDUCE_STATS=FILE as well");
     return finished(config, error);
 }
 

@@ -100,7 +100,7 @@ tell_installed(enum ar_data kind, const char *name, struct ar_text *why)
         free(folder);
     }
     ar_text_quote(why, ar_word_of(name));
-    ar_text_add(why, " is not a file here, and not among the installed %s", kinds[kind].what);
+    ar_text_add(why, " is neither a file nor one of the installed %s", kinds[kind].what);
     const char *separator = ": ";
     for (int i = 0; i < n; i++) {
         const char *const end = strstr(entries[i]->d_name, kinds[kind].ending);

@@ -24,9 +24,9 @@ read_text(char *text, FILE *file, struct ar_text *why)
     if (ferror(file)) {
         ar_text_add(why, " %m"); /* errno's text */
     } else if (length > BYTES_MAX) {
-        ar_text_add(why, " more than %d bytes", BYTES_MAX);
+        ar_text_add(why, " longer than %d bytes", BYTES_MAX);
     } else if (memchr(text, '\0', length)) {
-        ar_text_add(why, " not a text: it has a zero byte");
+        ar_text_add(why, " not a text file: it contains a zero byte");
     } else {
         text[length] = '\0';
         return AR_OK;
@@ -208,7 +208,7 @@ ar_stats_file_check(const char *name, struct ar_text *why)
     if (*at) {
         ar_text_add(why, "column %d: ", (int)(at - name) + 1);
         ar_text_quote(why, (struct ar_word){at, *at == '%' && at[1] ? 2 : 1});
-        ar_text_add(why, " in a file name; allowed: %%p for the process's id, %%%% for one %%");
+        ar_text_add(why, " in a file name; allowed: %%p for the process id, %%%% for a single %%");
         return AR_ERR_SYNTAX;
     }
     ar_stats_file_path(path, sizeof path, name);
@@ -217,6 +217,6 @@ ar_stats_file_check(const char *name, struct ar_text *why)
         return AR_OK;
     ar_text_add(why, "column 1: cannot write ");
     ar_text_quote(why, (struct ar_word){path, strlen(path)});
-    ar_text_add(why, ": %s; allowed: a file in a folder that exists", problem);
+    ar_text_add(why, ": %s; allowed: a file in an existing folder", problem);
     return AR_ERR_SYNTAX;
 }

@@ -94,16 +94,15 @@ ar_launcher_splits(const char *mpi_family, int world, char *text, size_t room)
         return false;
     if (is_own)
         snprintf(text, room,
-                 "started by %s (%s=%d), but each rank is a world of its own: take the launcher "
-                 "of the installation that the MPI library is of",
+                 "started by %s (%s=%d), but each rank has an MPI_COMM_WORLD of its own: use the "
+                 "launcher of the same installation as the MPI library",
                  launcher.title, launcher.variable, launcher.ranks);
     else
         snprintf(text, room,
-                 "started by %s (%s=%d), but the MPI at hand is %s: each rank is a world of its "
-                 "own; start it by %s%s",
+                 "started by %s (%s=%d), but the MPI library is %s, so each rank has an "
+                 "MPI_COMM_WORLD of its own; start it with %s%s",
                  launcher.title, launcher.variable, launcher.ranks,
                  is_openmpi ? "Open MPI" : "MPICH", right,
-                 launcher.family ? ""
-                                 : ", or by srun with --mpi=pmix, pmi2, ... (srun --mpi=list)");
+                 launcher.family ? "" : ", or with srun --mpi=pmix, pmi2, ... (srun --mpi=list)");
     return true;
 }

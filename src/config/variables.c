@@ -227,7 +227,8 @@ parse_size(const struct ar_setting *s)
     size_t size;
     if (ar_size_parse(&size, word.at, &end) || end != word.at + word.length ||
         size < AR_SCRATCH_MINIMUM)
-        return ar_word_refuse(s->why, s->value, word, "64K or more, digits with K, M or G, or inf");
+        return ar_word_refuse(s->why, s->value, word,
+                              "64K or more, as digits with K, M or G, or inf");
     *(size_t *)s->field = size;
     return AR_OK;
 }
@@ -245,7 +246,7 @@ parse_percent(const struct ar_setting *s)
     const struct ar_word word = trimmed(s->value);
     return ar_word_int(word, 1, 100, s->field)
                ? AR_OK
-               : ar_word_refuse(s->why, s->value, word, "percent from 1 to 100");
+               : ar_word_refuse(s->why, s->value, word, "a percentage from 1 to 100");
 }
 
 /* Where nothing is tuned, ranks may differ in what tuning may cost. */
@@ -348,30 +349,30 @@ static const struct ar_value_kind trace = {parse_trace, take_trace, print_trace}
 
 const struct ar_variable ar_variables[AR_VARIABLES] = {
     {"ALLREDUCE_ALGO", "CLAUSES", "",
-     "algorithms by message size and ranks, as in ring:64K-inf;butterfly", &clauses,
+     "algorithms by message size and number of ranks, as in ring:64K-inf;butterfly", &clauses,
      FIELD(rules[AR_SOURCE_ALGO]), .option = "algo", .letter = 'a'},
     {"ALLREDUCE_ALGO_LIST", "NAMES", "",
-     "algorithms that auto may pick, separated by commas, ^ in front: all but; empty: all",
+     "algorithms that auto may choose, separated by commas; with ^ in front, all but that one; "
+     "empty: all",
      &algorithms, FIELD(allowed), .option = NULL},
     {"ALLREDUCE_CACHE", "DIR", "",
      "a folder that keeps the rules of auto across nodes for later jobs on the same cluster",
      &own_folder, FIELD(cache), .option = NULL},
     {"ALLREDUCE_DETERMINISM", "none|run|placement|size|order", "none",
-     "what must not change the bits of rounded results: another run, nodes, size of "
-     "message, order of ranks",
+     "what must not change the bits of rounded results: another run, other nodes, another message "
+     "size, another order of ranks",
      &words, FIELD(determinism), .option = "determinism"},
     {"ALLREDUCE_LEVELS", "auto|flat|NAMES|NUMBERS", "auto",
      "groups of ranks inside a node, in shared memory: by what they share, as in l3+numa+socket, "
-     "or "
-     "so many ranks, as in 4+16",
+     "or by number, as in 4+16",
      &levels, FIELD(levels), .option = NULL},
     {"ALLREDUCE_MODEL", "FILE", "",
-     "a machine file, or an installed one such as fat-tree, that auto goes by across nodes; unset: "
-     "measured at the start",
+     "the machine file, or the name of an installed one such as fat-tree, that auto follows across "
+     "nodes; unset: the machine is measured at the start",
      &machine_file, FIELD(model_file), .option = NULL},
     {"ALLREDUCE_RULES", "FILE", "",
-     "a file of clauses, one a line, or an installed one such as openmpi, asked where "
-     "ALLREDUCE_ALGO says nothing",
+     "a file of clauses, one per line, or the name of an installed one such as openmpi, for "
+     "messages that no clause of ALLREDUCE_ALGO matches",
      &rules_file, FIELD(rules[AR_SOURCE_FILE]), .option = "rules", .letter = 'r',
      .takes = AR_OPTION_PATH},
     {"ALLREDUCE_SCRATCH", "size of 64K or more", "64M",
@@ -388,36 +389,36 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
      "runs",
      &own_words, FIELD(strict), .option = NULL},
     {"ALLREDUCE_TIMEOUT", "seconds[,warn|abort]", "0",
-     "when a rank tells that a call is still under way, and who is awaited; 0: never", &own_timeout,
-     FIELD(timeout), .option = NULL},
+     "after how many seconds a rank reports that a call is still under way and for which ranks it "
+     "waits; 0: never",
+     &own_timeout, FIELD(timeout), .option = NULL},
     {"ALLREDUCE_TRACE", "FILE[,calls=A-B][,memory=SIZE]", "",
      "where to write a timeline of the calls on all ranks, for Perfetto and chrome://tracing",
      &trace, FIELD(trace), .option = "trace", .takes = AR_OPTION_PATTERN},
     {"ALLREDUCE_TRANSPORT", "auto|mpi", "auto",
-     "what carries the messages of algorithms: shared memory within a node, else MPI; "
-     "or MPI everywhere",
+     "what carries the messages of algorithms; auto: shared memory within a node, else MPI; mpi: "
+     "always MPI",
      &words, FIELD(transport), .option = NULL},
     {"ALLREDUCE_TUNE", "off|online", "off",
-     "online: calls try what may be faster than auto, and the winner stays", &words, FIELD(tune),
-     .option = "tune", .alone = "online"},
+     "online: calls try what may be faster than auto's choice, and the winner stays", &words,
+     FIELD(tune), .option = "tune", .alone = "online"},
     {"ALLREDUCE_TUNE_DUMP", "FILE", "", "where to write what online tuning found, as rules",
      &own_file, FIELD(tune_dump), .option = NULL},
     {"ALLREDUCE_TUNE_OVERHEAD", "1 to 100", "2",
-     "percent of the time in allreduce that online tuning may cost", &percent, FIELD(tune_overhead),
-     .option = NULL},
+     "percentage of the time in allreduce that online tuning may cost", &percent,
+     FIELD(tune_overhead), .option = NULL},
     {"ALLREDUCE_USER_OPS", "whole|cut", "whole",
-     "whole: an op of the program's own gets all elements in each call; cut: it may "
-     "get a part of them",
+     "whole: a user-defined op gets all elements in each call; cut: it may get a part of them",
      &words, FIELD(cuts_user_ops), .option = NULL},
     {"ALLREDUCE_VERBOSE", "0|1|2", "0",
-     "tell at the end on stderr what ran and why (1); of every rank (2)", &own_words,
-     FIELD(verbose), .option = "verbose", .letter = 'v', .alone = "1"},
+     "print at the end on stderr what ran and why, for rank 0 (1) or for every rank (2)",
+     &own_words, FIELD(verbose), .option = "verbose", .letter = 'v', .alone = "1"},
     {"ALLREDUCE_VERIFY", "0|1|1/N[,abort|warn|native]", "0",
-     "run each call (1), or one of N (1/N), natively, too, and compare; what follows a "
-     "wrong result stands behind the comma",
+     "also run each call (1), or one of N (1/N), natively and compare; after the comma: what "
+     "follows a wrong result",
      &verify, FIELD(verify), .option = "verify", .alone = "1"},
     {"ALLREDUCE_WAIT", "auto|spin|yield|sleep|block", "auto",
-     "how to wait for other ranks; auto: spin while there is a core for each", &own_words,
+     "how to wait for other ranks; auto: spin while there is a core for each rank", &own_words,
      FIELD(wait), .option = NULL},
 };
 

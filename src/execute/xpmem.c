@@ -259,7 +259,7 @@ show(const void *data, size_t bytes)
     static atomic_flag said = ATOMIC_FLAG_INIT;
     const bool can = has_pages(data);
     if (!can && !atomic_flag_test_and_set(&said))
-        ar_say("XPMEM cannot show %zu bytes of a device's memory to other ranks; such a call goes "
+        ar_say("XPMEM cannot share %zu bytes of device memory with other ranks; such calls go "
                "through slots",
                bytes);
     return (struct ar_peer_place){.word = {can, (uintptr_t)data}};
@@ -275,7 +275,7 @@ map(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes)
     void *const mapped = use(peer, (uintptr_t)place->word[1], bytes);
     pthread_mutex_unlock(&lock);
     if (!mapped && !atomic_flag_test_and_set(&said))
-        ar_say("XPMEM cannot attach %zu bytes of another rank: %s; such a call goes through slots",
+        ar_say("XPMEM cannot attach %zu bytes of another rank: %s; such calls go through slots",
                bytes, errno ? strerror(errno) : "too many calls at a time");
     return mapped;
 }

@@ -191,8 +191,8 @@ tell_ambiguity(struct ar_text *why, struct ar_word word)
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
         if (word.at[number] == *prefixes[i][0])
             prefix = prefixes[i][1];
-    ar_text_add(why, ", which may be bits or bytes: say %.*s%sbit/s or %.*s%sB/s", number, word.at,
-                prefix, number, word.at, prefix);
+    ar_text_add(why, ", which may mean bits or bytes: write %.*s%sbit/s or %.*s%sB/s", number,
+                word.at, prefix, number, word.at, prefix);
 }
 
 static bool
@@ -300,7 +300,7 @@ take_values(struct parser *p, enum part part, const char *line)
         if (i == VALUES)
             return refuse_name(p, part, name);
         if (given[i])
-            return REFUSE(p, name.at, "%s stands twice; each is allowed once", values[i].name);
+            return REFUSE(p, name.at, "%s is given twice; allowed: once", values[i].name);
         const struct ar_word word = take_word(p);
         if (!read_value(p, &values[i], word))
             return refuse_value(p, &values[i], word);
@@ -325,7 +325,7 @@ begin_level(struct parser *p, const char *line)
         is_name = is_name && ar_is_name_char(name.at[i]);
     if (!is_name || ar_is_digit(*name.at)) {
         tell_place(p, name.at);
-        ar_text_add(p->why, "level has the name ");
+        ar_text_add(p->why, "a level cannot be named ");
         ar_text_quote(p->why, name);
         ar_text_add(p->why, "; allowed: a letter, then letters and digits, up to %d, such as l3",
                     AR_MACHINE_NAME - 1);
@@ -333,8 +333,7 @@ begin_level(struct parser *p, const char *line)
     }
     for (int d = 0; d < m->ndomains; d++)
         if (ar_word_is(name, m->domains[d].name))
-            return REFUSE(p, name.at, "level %s stands twice; each is allowed once",
-                          m->domains[d].name);
+            return REFUSE(p, name.at, "level %s is given twice; allowed: once", m->domains[d].name);
     memcpy(m->domains[m->ndomains++].name, name.at, name.length);
     return true;
 }
@@ -349,7 +348,7 @@ end_level(struct parser *p, const char *line)
         return REFUSE(p, line, "%d ranks of level %s are not a multiple of the %d of level %s",
                       last->ranks, last->name, last[-1].ranks, last[-1].name);
     if (last->cache_bytes > 0)
-        return REFUSE(p, line, "level %s has a cache; allowed: for the first level, here %s",
+        return REFUSE(p, line, "level %s has a cache; allowed: only for the first level, here %s",
                       last->name, p->machine->domains[0].name);
     return true;
 }
@@ -360,14 +359,14 @@ begin_part(struct parser *p, enum part part, const char *line)
 {
     struct ar_machine *const m = p->machine;
     if (p->seen[part] && part != SWITCH && part != LEVEL)
-        return REFUSE(p, line, "%s stands twice; allowed once", parts[part]);
+        return REFUSE(p, line, "%s is given twice; allowed: once", parts[part]);
     p->seen[part] = true;
     if (part == LEVEL)
         return begin_level(p, line);
     if (part < SWITCH)
         return true;
     if (p->seen[SWITCH] + p->seen[TORUS] + p->seen[DRAGONFLY] > 1)
-        return REFUSE(p, line, "a network has one shape: switches, or a torus, or a dragonfly");
+        return REFUSE(p, line, "a network has one topology: switches, a torus or a dragonfly");
     if (m->nlevels == AR_MACHINE_LEVELS)
         return REFUSE(p, line, "more than %d levels of switches", AR_MACHINE_LEVELS);
     m->nlevels += part == DRAGONFLY ? 2 : 1;
@@ -419,7 +418,7 @@ take_line(struct parser *p)
         return begin_part(p, part, line) && take_values(p, part, line) && end_part(p, part, line);
     tell_place(p, word.at);
     ar_text_quote(p->why, word);
-    ar_text_add(p->why, " is not a part of a machine; allowed: title, ");
+    ar_text_add(p->why, " is not a line of a machine file; allowed: title, ");
     ar_text_list(p->why, parts);
     return false;
 }
@@ -441,7 +440,8 @@ finish_node(struct parser *p)
                       "needs one",
                       cores, m->ranks_per_node * hosted);
     if (m->ndomains > 0 && last->ranks != m->ranks_per_node)
-        return REFUSE(p, p->at, "the last level, %s, has %d ranks; the node has %d, and so must it",
+        return REFUSE(p, p->at,
+                      "the last level, %s, has %d ranks, but must have all %d of the node",
                       last->name, last->ranks, m->ranks_per_node);
     return true;
 }
@@ -453,7 +453,7 @@ finish(struct parser *p)
     struct ar_machine *const m = p->machine;
     struct ar_travel *const travels[] = {&m->node, &m->network};
     if (!p->seen[NETWORK])
-        return REFUSE(p, p->at, "no line says network; it needs latency and bandwidth");
+        return REFUSE(p, p->at, "the line network is missing; it needs latency and bandwidth");
     for (int i = 0; i < 2; i++)
         if (travels[i]->handshake < 0) /* not given: to ask, and to answer */
             travels[i]->handshake = 2 * travels[i]->latency;
@@ -463,8 +463,8 @@ finish(struct parser *p)
         const double per_byte = m->network.per_byte * p->oversubscription[l] / m->levels[l].nodes;
         if (per_byte < 1e9 / RATE_MOST || per_byte > 1e9 / RATE_LEAST)
             return REFUSE(p, p->at,
-                          "oversubscription leaves the switches of %d nodes no bandwidth from "
-                          "1B/s to 1000000000GB/s",
+                          "with this oversubscription the bandwidth of the switches of %d nodes is "
+                          "outside 1B/s to 1000000000GB/s",
                           m->levels[l].nodes);
         m->levels[l].per_byte = per_byte;
     }

@@ -166,7 +166,7 @@ read_plain(struct reader *in, const char *text)
     }
     const struct ar_word rest = ar_word_next(&text, "");
     if (rest.length > 0)
-        return refuse(in, rest, "no more than " FORMS);
+        return refuse(in, rest, "only " FORMS);
     return add(in, name, (int)in->n, n);
 }
 
@@ -207,7 +207,7 @@ read_lines(struct reader *in, char *text)
         line = next;
     }
     if (!error && in->n == 0) {
-        ar_text_add(in->why, " no host; allowed in each line: " FORMS);
+        ar_text_add(in->why, " no host in it; allowed in each line: " FORMS);
         error = AR_ERR_SYNTAX;
     }
     return error;
@@ -244,7 +244,7 @@ check_ranks(struct reader *in)
         if (host->rank == (int)i)
             continue;
         if (is_double)
-            ar_text_add(in->why, "%d: rank %d is in line %d, too", host->line, host->rank,
+            ar_text_add(in->why, "%d: rank %d is also in line %d", host->line, host->rank,
                         host[-1].line);
         else
             ar_text_add(in->why, "%d: rank %d, but no rank %zu", host->line, host->rank, i);

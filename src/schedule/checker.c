@@ -399,7 +399,7 @@ run(struct check *c)
     }
     for (int rank = 0; rank < c->nranks && !c->error; rank++)
         if (c->ranks[rank].round < c->ranks[rank].schedule->nrounds)
-            refute(c, rank, 0, "waits for ever: deadlock, or a message without counterpart");
+            refute(c, rank, 0, "waits forever: a deadlock, or a message without counterpart");
 }
 
 /* --- the result --- */
@@ -439,9 +439,9 @@ judge_element(struct check *c, size_t i, bool *seen, uint32_t *proved)
         if (v.expression == UNDEFINED)
             refute(c, rank, 0, "leaves element %zu of OUT undefined", i);
         else if (v.element != i)
-            refute(c, rank, 0, "ends with element %u in place of element %zu", v.element, i);
+            refute(c, rank, 0, "ends with element %u instead of element %zu", v.element, i);
         else if (v.expression != expected.expression)
-            refute(c, rank, 0, "combines element %zu otherwise than rank 0", i);
+            refute(c, rank, 0, "combines element %zu differently from rank 0", i);
     }
     if (c->error || expected.expression == *proved)
         return;

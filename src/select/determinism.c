@@ -80,9 +80,9 @@ ar_determinism_forbids(enum ar_determinism level, const struct ar_rules *rules, 
             continue;
         add_place(why, &rules->clauses[i]);
         if (choice->kind == AR_CHOICE_NATIVE)
-            ar_text_add(why, "native promises nothing of its bits, and");
+            ar_text_add(why, "native guarantees nothing about its bits;");
         else if (ar_algorithm_keeps(choice->algorithm, &choice->params) == AR_DETERMINISM_NONE)
-            ar_text_add(why, "%s goes by the cores that ranks are bound to, and",
+            ar_text_add(why, "%s depends on the cores to which ranks are bound;",
                         ar_choice_print(choice, name, sizeof name));
         else
             ar_text_add(
@@ -139,10 +139,9 @@ goes_with(struct walk *walk, const struct ar_choice *choice, struct ar_text *why
     char x[AR_CHOICE_TEXT], y[AR_CHOICE_TEXT];
     const bool is_one_row = walk->first.algorithm == choice->algorithm;
     ar_text_add(why,
-                "%s and %s combine in different orders, and which of them runs depends on the "
-                "call; with ALLREDUCE_DETERMINISM=%s allowed: one algorithm for all calls, or "
-                "those of one family: star, circle, gather_scatter, allgather_fold; or butterfly, "
-                "rhd, auto",
+                "%s and %s combine in different orders, and the call decides which of them runs; "
+                "allowed with ALLREDUCE_DETERMINISM=%s: one algorithm for all calls, or those of "
+                "one family: star, circle, gather_scatter, allgather_fold; or butterfly, rhd, auto",
                 is_one_row ? ar_choice_print(&walk->first, x, sizeof x)
                            : walk->first.algorithm->name,
                 is_one_row ? ar_choice_print(choice, y, sizeof y) : choice->algorithm->name,
@@ -205,8 +204,10 @@ ar_determinism_allows(enum ar_determinism level, const bool *allowed, struct ar_
     }
     if (all || level == AR_DETERMINISM_NONE)
         return true;
-    ar_text_add(why, "none of these keeps what ALLREDUCE_DETERMINISM=%s asks for; these do: ",
-                ar_determinism_names[level]);
+    ar_text_add(
+        why,
+        "none of these algorithms guarantees what ALLREDUCE_DETERMINISM=%s asks for; allowed: ",
+        ar_determinism_names[level]);
     add_rows_that_keep(why, level_of_rows(level));
     return false;
 }

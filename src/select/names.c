@@ -58,11 +58,10 @@ resolve_id(struct ar_choice *choice, struct ar_word word, struct ar_text *why)
         snprintf(last, sizeof last, "%d", AR_INTEL_ID_MAX);
         ar_text_add(why, "unknown Intel id ");
         ar_text_quote(why, word);
-        ar_text_add(why,
-                    ": I_MPI_ADJUST_ALLREDUCE has 0 (native) to %d, the nearest is %d (%s); see "
-                    "allreduce list",
-                    AR_INTEL_ID_MAX, AR_INTEL_ID_MAX,
-                    ar_counterpart_find(AR_LIBRARY_INTEL, ar_word_of(last))->choice);
+        ar_text_add(
+            why, "; allowed: 0 (native) to %d, of which %d (%s) is the nearest; see allreduce list",
+            AR_INTEL_ID_MAX, AR_INTEL_ID_MAX,
+            ar_counterpart_find(AR_LIBRARY_INTEL, ar_word_of(last))->choice);
         return false;
     }
     /* A row, be it with parameters: the table is right, and a test says so. */

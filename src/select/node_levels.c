@@ -68,13 +68,13 @@ void
 ar_levels_tell(struct ar_text *why, struct ar_word word)
 {
     struct ar_nearest nearest;
-    ar_text_add(why, "auto; flat; any of ");
-    ar_text_list(why, ar_domain_names);
     ar_text_add(
         why,
-        " with + between them; or numbers of ranks from 2 on that ascend, as in 4+16, before "
-        "names, too, as in 8+socket; 1 to %d in all",
+        "auto, flat, or 1 to %d levels with + between them: ascending numbers of ranks from "
+        "2 on, then any of ",
         LEVELS_MAX);
+    ar_text_list(why, ar_domain_names);
+    ar_text_add(why, ", as in 4+16, l3+numa or 8+socket");
     ar_nearest_init(&nearest, word);
     for (int i = 0; kind_names[i]; i++)
         ar_nearest_offer(&nearest, ar_word_of(kind_names[i]));

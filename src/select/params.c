@@ -160,15 +160,17 @@ tell_values(struct ar_text *why, const struct param *param, struct ar_word value
     case SEGMENT:
         ar_text_add(why,
                     "bytes as digits with K, M or G, below 2^%d; 0 for the whole message; or n/1 "
-                    "to n/%d for the message in so many parts",
+                    "to n/%d for that many segments",
                     (int)(CHAR_BIT * sizeof(size_t)), AR_SEGMENTS_MAX);
         break;
     case SIZE:
-        ar_text_add(why, "bytes as digits with K, M or G, below 2^%d; 0 for what is fastest here",
+        ar_text_add(why,
+                    "bytes as digits with K, M or G, below 2^%d; 0 for the fastest on this machine",
                     (int)(CHAR_BIT * sizeof(size_t)));
         break;
     case DIMS:
-        ar_text_add(why, "1 to %d numbers from 1 to %d like 2x3x4, or auto", AR_DIMS_MAX, INT_MAX);
+        ar_text_add(why, "auto, or 1 to %d numbers from 1 to %d, as in 2x3x4", AR_DIMS_MAX,
+                    INT_MAX);
         break;
     case ROW:
         ar_text_add(why, "the name of an algorithm");
@@ -189,14 +191,13 @@ tell_values(struct ar_text *why, const struct param *param, struct ar_word value
 static void
 tell_taken(struct ar_text *why, const struct ar_algorithm *row, struct ar_word name)
 {
-    const char *separator = " takes ";
+    const char *separator = "; allowed: ";
     struct ar_nearest nearest;
     ar_nearest_init(&nearest, name);
     for (size_t i = 0; i < NPARAMS; i++)
         if (takes(row, &table[i]))
             ar_nearest_offer(&nearest, ar_word_of(table[i].name));
     ar_text_suggest(why, &nearest);
-    ar_text_add(why, "; %s", row->name);
     for (size_t i = 0; i < NPARAMS; i++)
         if (takes(row, &table[i])) {
             ar_text_add(why, "%s%s", separator, table[i].name);
@@ -221,7 +222,7 @@ ar_params_set(struct ar_params *params, unsigned *seen, const struct ar_algorith
     }
     const unsigned mark = 1U << i;
     if (*seen & mark) {
-        ar_text_add(why, "parameter '%s' stands twice; each is allowed once", param->name);
+        ar_text_add(why, "parameter '%s' is given twice; allowed: once", param->name);
         return name.at;
     }
     *seen |= mark;

@@ -109,7 +109,7 @@ parse_param(struct parser *p, struct ar_choice *choice, unsigned *seen)
         return expected(p, "a parameter's name");
     take(p, name.length);
     if (*p->at != '=')
-        return expected(p, "'=' behind the parameter's name");
+        return expected(p, "'=' after the parameter's name");
     take(p, 1);
     const struct ar_word value = peek_value(p);
     if (value.length == 0)
@@ -129,7 +129,7 @@ parse_params(struct parser *p, struct ar_choice *choice)
     unsigned seen = 0;
     if (choice->kind != AR_CHOICE_ALGORITHM)
         return REFUSE(p, p->at,
-                      "%s takes no parameters; allowed: ':' with conditions, ';' or the end",
+                      "%s takes no parameters; allowed: ':' and conditions, ';' or the end",
                       choice->kind == AR_CHOICE_AUTO ? "auto" : "native");
     do {
         take(p, 1);
@@ -137,7 +137,7 @@ parse_params(struct parser *p, struct ar_choice *choice)
             return false;
     } while (*p->at == ',');
     if (*p->at != ')')
-        return expected(p, "',' or ')' behind the parameter");
+        return expected(p, "',' or ')' after the parameter");
     take(p, 1);
     return true;
 }
@@ -192,8 +192,7 @@ parse_range(struct parser *p, const struct bound *bound, size_t *min, size_t *ma
     if (!parse_bound(p, bound, min))
         return false;
     if (*min == SIZE_MAX)
-        return REFUSE(p, at,
-                      "nothing reaches inf; allowed: inf as the end of a range, as in 0-inf");
+        return REFUSE(p, at, "a range cannot begin at inf; allowed: inf as its end, as in 0-inf");
     *max = *min;
     if (*p->at != '-')
         return true;
@@ -202,7 +201,7 @@ parse_range(struct parser *p, const struct bound *bound, size_t *min, size_t *ma
     if (!parse_bound(p, bound, max))
         return false;
     if (*min > *max)
-        return REFUSE(p, at, "the range ends below its beginning; allowed: l-m with l <= m");
+        return REFUSE(p, at, "the range ends below its start; allowed: l-m with l <= m");
     return true;
 }
 
@@ -224,7 +223,7 @@ parse_trait(struct parser *p, struct ar_word name)
         return refuse_at(p, culprit);
     take(p, value.length);
     if (*p->at != ',' && !at_clause_end(p))
-        return expected(p, "',', ';' or the end behind the value");
+        return expected(p, "',', ';' or the end after the value");
     return true;
 }
 
@@ -245,10 +244,10 @@ parse_condition(struct parser *p)
         if (!parse_range(p, &ranks_bound, &c.ranks_min, &c.ranks_max))
             return false;
         if (*p->at != ',' && !at_clause_end(p))
-            return expected(p, "'-', ',', ';' or the end behind the ranks");
+            return expected(p, "'-', ',', ';' or the end after the ranks");
     }
     if (*p->at != ',' && !at_clause_end(p))
-        return expected(p, "'-', '@', ',', ';' or the end behind the size");
+        return expected(p, "'-', '@', ',', ';' or the end after the size");
     struct ar_rules *const rules = p->rules;
     struct ar_condition *const conditions = ar_grow(rules->conditions, rules->nconditions + 1,
                                                     &rules->conditions_room, sizeof *conditions);
@@ -350,8 +349,8 @@ parse_clause(struct parser *p)
         return false;
     if (at_clause_end(p))
         return !id || !id->on_one_node || add_on_one_node(p, id->on_one_node);
-    return expected(p, has_params ? "':' with conditions, ';' or the end behind the parameters"
-                                  : "'(', ':', ';' or the end behind the algorithm");
+    return expected(p, has_params ? "':' and conditions, ';' or the end after the parameters"
+                                  : "'(', ':', ';' or the end after the algorithm");
 }
 
 /* Takes what stands between clauses. */
@@ -465,7 +464,7 @@ parse_list_entry(struct parser *p, bool *allowed)
     if (!parse_algorithm(p, &choice))
         return false;
     if (choice.kind != AR_CHOICE_ALGORITHM)
-        return REFUSE(p, word.at, "%s is nothing for auto to pick; allowed: names of algorithms",
+        return REFUSE(p, word.at, "auto cannot choose %s; allowed: names of algorithms",
                       choice.kind == AR_CHOICE_AUTO ? "auto" : "native");
     const struct ar_counterpart *const id = intel_id(word);
     if (id)
@@ -490,11 +489,11 @@ ar_algo_list_parse(bool *allowed, const char *text, struct ar_problem *problem)
         more = parse_list_entry(&p, allowed);
     }
     if (more && *p.at != '\0')
-        expected(&p, "',' or the end behind the algorithm");
+        expected(&p, "',' or the end after the algorithm");
     size_t left = 0;
     for (size_t i = 0; i < ar_algorithm_count(); i++)
         left += allowed[i];
     if (!p.error && left == 0)
-        REFUSE(&p, begin_of_list, "the list leaves auto no algorithm; allowed: one or more");
+        REFUSE(&p, begin_of_list, "the list leaves no algorithm for auto; allowed: one or more");
     return p.error;
 }

@@ -23,7 +23,7 @@ parse_action(int *action, const char *const *names, const char *text, const char
     if (*action >= 0)
         return AR_OK;
     ar_text_init(&list, allowed, sizeof allowed);
-    ar_text_add(&list, "behind the comma ");
+    ar_text_add(&list, "after the comma: ");
     ar_text_list(&list, names);
     return ar_word_refuse(why, text, word, allowed);
 }
@@ -39,13 +39,14 @@ ar_verify_parse(struct ar_verify_setting *setting, const char *text, struct ar_t
     int share = 0, every = 1, action;
     const struct ar_word word = ar_word_next(&rest, "/,");
     if (!ar_word_int(word, 0, 1, &share))
-        return ar_word_refuse(why, text, word,
-                              "0, 1, or 1/N for one of N calls, and ,abort ,warn ,native");
+        return ar_word_refuse(
+            why, text, word,
+            "0, 1, or 1/N for one of N calls; then optionally ,abort or ,warn or ,native");
     if (share == 1 && *rest == '/') {
         rest++;
         const struct ar_word of = ar_word_next(&rest, ",");
         if (!ar_word_int(of, 1, INT_MAX, &every))
-            return ar_word_refuse(why, text, of, "behind 1/ a whole number from 1 to 2147483647");
+            return ar_word_refuse(why, text, of, "after 1/: a whole number from 1 to 2147483647");
     }
     const int error = parse_action(&action, verify_actions, text, rest, why);
     if (!error) /* no call is verified in one way only */
@@ -101,7 +102,7 @@ ar_timeout_parse(struct ar_timeout_setting *setting, const char *text, struct ar
     const struct ar_word seconds = ar_word_next(&rest, ",");
     if (!parse_seconds(&ms, seconds))
         return ar_word_refuse(why, text, seconds,
-                              "0, or seconds from 0.1 to 1000000, and ,warn ,abort");
+                              "0, or seconds from 0.1 to 1000000; then optionally ,warn or ,abort");
     const int error = parse_action(&action, actions, text, rest, why);
     if (!error)
         *setting = (struct ar_timeout_setting){ms, (enum ar_timeout_action)action};
@@ -111,7 +112,7 @@ ar_timeout_parse(struct ar_timeout_setting *setting, const char *text, struct ar
 /* --- traces --- */
 
 static const char trace_options[] =
-    "behind a comma calls=FIRST-LAST, from 1, or memory=SIZE from 64K to 1G";
+    "after a comma: calls=FIRST-LAST (from 1 on) or memory=SIZE (64K to 1G)";
 
 /* Takes "first-last", or one number for both. */
 static bool
@@ -160,7 +161,7 @@ ar_trace_parse(struct ar_trace_setting *setting, const char *text, struct ar_tex
     struct ar_trace_setting parsed = {NULL, 1, INT_MAX, AR_TRACE_MEMORY};
     const struct ar_word file = ar_word_next(&rest, ",");
     if (file.length == 0)
-        return ar_word_refuse(why, text, file, "the name of a file, without a comma in it");
+        return ar_word_refuse(why, text, file, "a file name without a comma");
     while (*rest == ',') {
         rest++;
         const struct ar_word option = ar_word_next(&rest, ",");

@@ -144,18 +144,18 @@ tell_values(struct ar_text *why, const struct trait *trait)
     switch (trait->kind) {
     case WORDS:
         ar_text_list(why, trait->words);
-        ar_text_add(why, "; several with '|' between them");
+        ar_text_add(why, "; several are separated by '|'");
         break;
     case RANGE:
-        ar_text_add(why, "a number from 1 on or a range as in 2-8 or 2-inf");
+        ar_text_add(why, "a number from 1 on, or a range such as 2-8 or 2-inf");
         break;
     case BYTES:
-        ar_text_add(why, "bytes or a range of them as in 0-64K or 1M-inf");
+        ar_text_add(why, "a number of bytes, or a range such as 0-64K or 1M-inf");
         break;
     case PATTERN:
         ar_text_add(why,
-                    "a name of at most %d characters, in which * stands for anything and ? "
-                    "for one character; several with '|' between them",
+                    "a name of at most %d characters, in which * stands for anything and ? for one "
+                    "character; several are separated by '|'",
                     AR_COMM_TEXT - 1);
         break;
     }
@@ -181,7 +181,7 @@ ar_traits_set(struct ar_traits *traits, struct ar_word name, struct ar_word valu
         return name.at;
     }
     if (traits->asks & trait->bit) {
-        ar_text_add(why, "condition '%s' stands twice; each is allowed once", trait->name);
+        ar_text_add(why, "condition '%s' is given twice; allowed: once", trait->name);
         return name.at;
     }
     if (!parse_value(traits, trait, value)) {

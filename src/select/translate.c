@@ -109,7 +109,7 @@ ar_translator_find(struct ar_translator *x, struct ar_word word)
 {
     const struct ar_counterpart *const c = ar_counterpart_find(x->library, word);
     if (!c) {
-        ar_text_add(&x->why, "%s has no allreduce ", ar_library_titles[x->library]);
+        ar_text_add(&x->why, "%s has no allreduce algorithm ", ar_library_titles[x->library]);
         ar_text_quote(&x->why, word);
         ar_text_add(&x->why, "; allowed: ");
         ar_text_counterparts(&x->why, x->library);

@@ -63,8 +63,7 @@ read_token(struct ar_translator *x)
             ours = false; /* a score of 0 forbids it */
         } else if (word.length && !ar_is_digit(*word.at) && !ar_word_is(word, "inf") &&
                    ar_word_among(word, memory_types) < 0) {
-            ar_text_add(&x->why,
-                        "expected sizes, [ranks], a type of memory, a score or @algorithm");
+            ar_text_add(&x->why, "expected sizes, [ranks], a memory type, a score or @algorithm");
             return ar_translator_refuse(x, word.at);
         }
         x->at += *x->at == ':';
@@ -124,7 +123,8 @@ read_lists(struct ar_translator *x)
     }
     if (strchr(names, ','))
         ar_translator_note(
-            x, "NCCL chooses among several, as auto does: set ALLREDUCE_ALGO_LIST=%s", names);
+            x, "NCCL chooses among several algorithms, as auto does: set ALLREDUCE_ALGO_LIST=%s",
+            names);
     fprintf(x->text, "%s;\n", strchr(names, ',') ? "auto" : one ? one->choice : "native");
     return AR_OK;
 }

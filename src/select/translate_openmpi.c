@@ -13,10 +13,10 @@ ar_translator_write_openmpi(struct ar_translator *x, struct ar_foreign_rule rule
     const bool is_segmented = rule.is->id == SEGMENTED_RING;
     for (int i = 0; i < 3; i++)
         if (values[i] > 0 && (i != 1 || !is_segmented))
-            ar_translator_note(x, "%s: %s %zu is left out, as Open MPI's %s takes none", where,
-                               extras->words[i], values[i], rule.is->name);
+            ar_translator_note(x, "%s: %s %zu is left out, because Open MPI's %s does not use it",
+                               where, extras->words[i], values[i], rule.is->name);
     if (is_segmented && extras->segment == 0) {
-        ar_translator_note(x, "%s: Open MPI's %s without %s is its ring", where, rule.is->name,
+        ar_translator_note(x, "%s: Open MPI's %s without %s runs as its ring", where, rule.is->name,
                            extras->words[1]);
         rule.is = ar_counterpart_find(AR_LIBRARY_OPENMPI, ar_word_of("ring"));
     }
@@ -43,7 +43,7 @@ take_number(struct ar_translator *x, const char *what, size_t *number)
         x->at = end;
         return true;
     }
-    ar_text_add(&x->why, "expected %s, a number", what);
+    ar_text_add(&x->why, "expected %s (a number)", what);
     if (*at) {
         ar_text_add(&x->why, ", found ");
         ar_text_quote(&x->why, (struct ar_word){at, strcspn(at, " \t\r\n")});
@@ -74,7 +74,7 @@ read_rule(struct ar_translator *x, const struct communicators *comms, struct ar_
           struct ar_openmpi_extras *extras, char where[32])
 {
     size_t id, line = 1;
-    if (!take_number(x, "an algorithm", &id))
+    if (!take_number(x, "the algorithm", &id))
         return AR_ERR_SYNTAX;
     const char *const end = x->at, *begin = end;
     while (begin > x->begin && ar_is_digit(begin[-1]))
@@ -86,10 +86,10 @@ read_rule(struct ar_translator *x, const struct communicators *comms, struct ar_
         !(rule->is = ar_translator_find(x, (struct ar_word){begin, (size_t)(end - begin)})))
         return AR_ERR_SYNTAX;
     extras->requests = 0;
-    return take_number(x, "a topology", &extras->topology) &&
-                   take_number(x, "a segment's size", &extras->segment) &&
+    return take_number(x, "the topology", &extras->topology) &&
+                   take_number(x, "the segment size", &extras->segment) &&
                    (!comms->has_requests || !number_follows(x) ||
-                    take_number(x, "how many requests", &extras->requests))
+                    take_number(x, "the number of requests", &extras->requests))
                ? AR_OK
                : AR_ERR_SYNTAX;
 }
@@ -103,16 +103,16 @@ read_sizes(struct ar_translator *x, const struct communicators *comms)
     struct ar_openmpi_extras extras = {.words = words};
     char where[32] = "";
     size_t n, next = 0;
-    if (!take_number(x, "how many rules there are", &n))
+    if (!take_number(x, "the number of rules", &n))
         return AR_ERR_SYNTAX;
     for (size_t i = 0; i <= n; i++) {
         const char *const at = x->at;
         rule.sizes.min = next;
         next = SIZE_MAX;
-        if (i < n && !take_number(x, "a message's size", &next))
+        if (i < n && !take_number(x, "the message size", &next))
             return AR_ERR_SYNTAX;
         if (i < n && next < rule.sizes.min) {
-            ar_text_add(&x->why, "sizes of messages must ascend");
+            ar_text_add(&x->why, "message sizes must ascend");
             return ar_translator_refuse(x, at + strspn(at, " \t\r\n"));
         }
         rule.sizes.max = i < n ? next - 1 : SIZE_MAX;
@@ -130,20 +130,20 @@ static int
 read_communicators(struct ar_translator *x, bool is_ours, bool has_requests)
 {
     size_t n, ranks, next;
-    if (!take_number(x, "how many sizes of communicators there are", &n))
+    if (!take_number(x, "the number of communicator sizes", &n))
         return AR_ERR_SYNTAX;
     for (size_t i = 0; i < n; i++) {
         struct communicators comms = {.has_requests = has_requests};
-        if (!take_number(x, "a communicator's size", &ranks))
+        if (!take_number(x, "the communicator size", &ranks))
             return AR_ERR_SYNTAX;
         /* The next one stands behind all rules of this one: they are read twice. */
         struct ar_translator ahead = *x;
         int error = read_sizes(&ahead, &comms);
         next = SIZE_MAX;
-        if (!error && i + 1 < n && !take_number(&ahead, "a communicator's size", &next))
+        if (!error && i + 1 < n && !take_number(&ahead, "the communicator size", &next))
             error = AR_ERR_SYNTAX;
         if (!error && next <= ranks) {
-            ar_text_add(&x->why, "sizes of communicators must ascend");
+            ar_text_add(&x->why, "communicator sizes must ascend");
             return ar_translator_refuse(x, x->at);
         }
         if (is_ours && i == 0 && ranks > 1)
@@ -165,17 +165,17 @@ ar_translator_read_rules_file(struct ar_translator *x)
     x->at += strspn(x->at, " \t\r\n");
     if (strncmp(x->at, head, sizeof head - 1) == 0) {
         x->at += sizeof head - 1;
-        if (!take_number(x, "a version", &version))
+        if (!take_number(x, "the version", &version))
             return AR_ERR_SYNTAX;
     }
     if (version == 0) {
         ar_text_add(&x->why, "there is no version 0; allowed: 1 and above");
         return ar_translator_refuse(x, x->at - 1);
     }
-    if (!take_number(x, "how many collectives there are", &ncollectives))
+    if (!take_number(x, "the number of collectives", &ncollectives))
         return AR_ERR_SYNTAX;
     for (size_t i = 0; i < ncollectives; i++) {
-        if (!take_number(x, "a collective's id", &collective) ||
+        if (!take_number(x, "the id of the collective", &collective) ||
             read_communicators(x, collective == ALLREDUCE, version > 1))
             return AR_ERR_SYNTAX;
     }

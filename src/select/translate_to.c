@@ -59,7 +59,7 @@ answer_of(struct ar_translator *x, const struct ar_rules *rules, size_t bytes, s
     if (clause->choice.kind == AR_CHOICE_ALGORITHM)
         a.is = ar_counterpart_of(x->library, &clause->choice);
     if (!a.is) {
-        ar_translator_note(x, "%s has no counterpart in %s, which decides instead", text,
+        ar_translator_note(x, "%s has no counterpart in %s, which then decides by itself", text,
                            ar_library_titles[x->library]);
         return a;
     }
@@ -68,9 +68,9 @@ answer_of(struct ar_translator *x, const struct ar_rules *rules, size_t bytes, s
         strcmp(text, ar_choice_print(&as_usual, usual, sizeof usual)) != 0) {
         if (x->library == AR_LIBRARY_OPENMPI)
             a.segment = clause->choice.params.segment_bytes;
-        ar_translator_note(x, "%s is %s's %s: there is no word for its parameters%s", text,
+        ar_translator_note(x, "%s becomes %s's %s, without its parameters%s", text,
                            ar_library_titles[x->library], a.is->name,
-                           a.segment ? " but the segment" : "");
+                           a.segment ? " except the segment" : "");
     }
     if (a.is->note)
         ar_translator_note(x, "%s is %s's %s: %s", text, ar_library_titles[x->library], a.is->name,
@@ -148,8 +148,8 @@ check_rules(struct ar_translator *x, const struct ar_rules *rules)
     if (!culprit)
         return AR_OK;
     ar_text_add(&x->why,
-                takes_one ? "%s's variable takes one algorithm, for all sizes and ranks"
-                          : "%s can ask for sizes and ranks only",
+                takes_one ? "%s's variable names one algorithm for all sizes and ranks"
+                          : "%s's rules can depend only on sizes and ranks",
                 ar_library_titles[x->library]);
     x->problem->line = culprit->line;
     x->problem->column = culprit->column;

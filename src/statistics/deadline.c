@@ -68,8 +68,8 @@ add_awaited(struct ar_text *text, const struct ar_deadline_call *call)
         enum ar_awaited mark;
         const char *text;
     } kinds[] = {
-        {AR_AWAITED_GIVING, "; it awaits "},
-        {AR_AWAITED_TAKING, "; what it sends is not taken by "},
+        {AR_AWAITED_GIVING, "; it waits for "},
+        {AR_AWAITED_TAKING, "; its messages are not received by "},
         {AR_AWAITED_COMING, "; not in the call yet: "},
     };
     const struct place *const p = call->place;
@@ -77,7 +77,7 @@ add_awaited(struct ar_text *text, const struct ar_deadline_call *call)
     unsigned char *const marks =
         p && call->stage == AR_DEADLINE_RUNS ? calloc((size_t)p->nranks, 1) : NULL;
     if (!marks) {
-        ar_text_add(text, "; who is awaited is not known");
+        ar_text_add(text, "; it is not known for which ranks it waits");
         return;
     }
     if (call->run->p2p)
@@ -88,14 +88,14 @@ add_awaited(struct ar_text *text, const struct ar_deadline_call *call)
     for (int i = 0; i < p->nranks; i++)
         any |= marks[i];
     if (any == 0)
-        ar_text_add(text, "; it awaits nobody at this moment");
+        ar_text_add(text, "; it waits for no rank at this moment");
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (!(any & kinds[i].mark))
             continue;
         ar_text_add(text, "%s", kinds[i].text);
         ar_ranks_print(text, &ranks, (unsigned char)kinds[i].mark);
         if (!ranks.names) /* the numbers are the communicator's */
-            ar_text_add(text, " of it");
+            ar_text_add(text, " of the communicator");
     }
     free(marks);
 }
@@ -105,9 +105,9 @@ write_line(struct ar_text *text, const struct ar_deadline_call *call)
 {
     static const char *const stages[] = {
         [AR_DEADLINE_CHOOSES] = "in set-up",
-        [AR_DEADLINE_JOINS] = "in set-up of the communicator",
+        [AR_DEADLINE_JOINS] = "in the set-up of the communicator",
         [AR_DEADLINE_NATIVE] = "native",
-        [AR_DEADLINE_CHECKS] = "behind what ran",
+        [AR_DEADLINE_CHECKS] = "after what ran",
     };
     char choice[AR_CHOICE_TEXT];
     const struct place *const p = call->place;
@@ -292,7 +292,7 @@ ar_deadline_start(const struct ar_timeout_setting *asked, int rank)
     if (setting.ms > 0 && !error)
         error = ar_thread_start(serve);
     if (error)
-        ar_say("ALLREDUCE_TIMEOUT: no thread for it");
+        ar_say("ALLREDUCE_TIMEOUT: cannot start its thread");
     if (setting.ms == 0 || error)
         atomic_store(&ar_deadline_may_watch, false);
 }

@@ -209,14 +209,14 @@ say_verified(void)
     ar_text_init(&text, doubts, sizeof doubts);
     /* These are told although no result of ours is known to be wrong. */
     if (users > 0)
-        ar_text_add(&text,
-                    ", %lu of the program's own ops differ from the native allreduce (rounding may "
-                    "be why)",
-                    users);
+        ar_text_add(
+            &text,
+            ", %lu with user-defined ops differ from the native allreduce (possibly by rounding)",
+            users);
     if (unlike > 0)
         ar_text_add(&text, ", %lu were not alike on all ranks", unlike);
-    ar_say("ALLREDUCE_VERIFY: %lu calls agree with the native allreduce, %lu between the ranks "
-           "alone, %lu are wrong, %lu could not be compared%s",
+    ar_say("ALLREDUCE_VERIFY: %lu calls agree with the native allreduce, %lu only between the "
+           "ranks, %lu are wrong, %lu could not be compared%s",
            atomic_load(&verified[AR_VERIFIED_RIGHT]), atomic_load(&verified[AR_VERIFIED_BY_RANKS]),
            atomic_load(&verified[AR_VERIFIED_WRONG]), atomic_load(&verified[AR_VERIFIED_NOT]),
            doubts);

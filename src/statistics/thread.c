@@ -60,7 +60,7 @@ ar_thread_write_at(int signal, void (*write)(void))
     sigaction(signal, NULL, &before);
     const int error = ar_thread_start(serve);
     if (error)
-        ar_say("ALLREDUCE_STATS_SIGNAL: no thread for it: %s", strerror(error));
+        ar_say("ALLREDUCE_STATS_SIGNAL: cannot start its thread: %s", strerror(error));
     else
         sigaction(signal, &ours, NULL);
 }

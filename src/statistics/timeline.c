@@ -374,7 +374,7 @@ write_together(const struct parts *own)
         set_clocks(&sum, end);
         write_file(&sum, all.path);
     } else if (all.world_rank == 0) {
-        ar_say("ALLREDUCE_TRACE: '%s' is not written: no memory, or MPI failed", all.path);
+        ar_say("ALLREDUCE_TRACE: '%s' is not written: out of memory, or MPI failed", all.path);
     }
     free_parts(&sum);
     free(end);

@@ -64,7 +64,7 @@ open_engine(const char *path, char *problem, size_t room)
     if (engine && engine->interface == AR_ENGINE_INTERFACE)
         return engine;
     if (engine)
-        snprintf(problem, room, "%s is of another version, %s", path, engine->version);
+        snprintf(problem, room, "%s has another version, %s", path, engine->version);
     else
         snprintf(problem, room, "cannot load %s", dlerror());
     return NULL;
@@ -79,7 +79,7 @@ tell(const struct ar_library *library, const char *own, const char *problem)
         return;
     ar_engines_list(engines, sizeof engines, own);
     fprintf(stderr,
-            "liballreduce: %s: the MPI library is %s%s%s (%.*s), engines are installed for: %s; "
+            "liballreduce: %s: the MPI library is %s%s%s (%.*s); engines are installed for: %s; "
             "all calls are left to MPI\n",
             problem, library->soname, *library->soname ? ", " : "", library->path,
             (int)strcspn(library->version, ",\n"), library->version, engines);

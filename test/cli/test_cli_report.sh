@@ -170,7 +170,7 @@ grep -v '"shm"' "$here/a.jsonl" >"$here/far.jsonl"
 expect_sum 'what ran' "$here/far.jsonl" "$(awk "BEGIN { print $(us ring 1M) * 100 + $(us double_tree 1M) + $(us butterfly 64) }")"
 expect '^auto there on 64 ranks: butterfly:0-' elsewhere "$here/a.jsonl"
 expect '^on 4 ranks of: fat tree' allreduce report --machine fat-tree "$here/a.jsonl"
-refuse "'nowhere' is not a file here" 2 allreduce report --machine nowhere "$here/a.jsonl"
+refuse "'nowhere' is neither a file" 2 allreduce report --machine nowhere "$here/a.jsonl"
 sed 's/"ranks": 4}/"ranks": 0}/' "$here/a.jsonl" >"$here/none.jsonl"
 refuse 'none.jsonl is of no rank' 1 allreduce report --machine fat-tree "$here/none.jsonl"
 refuse '\-\-machine is for one file' 2 allreduce report --machine fat-tree "$here/a.jsonl" "$here/a.jsonl"
@@ -244,7 +244,7 @@ refuse '\-\-call: .*timeline.json has calls 1 to 2, and no 3$' 2 timeline --call
 refuse "call wants a whole number from 1 to [0-9]*, not '0'" 2 timeline --call 0
 refuse '\-\-timeline takes its own file' 2 timeline "$here/a.jsonl"
 refuse '\-\-call is for --timeline' 2 allreduce report --call 1 "$here/a.jsonl"
-refuse "'nowhere' is not a file here" 2 timeline --machine nowhere
+refuse "'nowhere' is neither a file" 2 timeline --machine nowhere
 refuse 'nothing: .*No such file' 1 allreduce report --timeline "$here/nothing"
 head -n 9 "$trace" >"$here/cut.json"
 refuse 'cut.json: line [0-9]*: .*is cut, or no file' 1 allreduce report --timeline "$here/cut.json"

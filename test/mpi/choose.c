@@ -146,7 +146,7 @@ an_intercommunicator_takes_no_choice(void)
 static void
 a_verdict_outlives_choices(void)
 {
-    static const char reason[] = "wrong when verified";
+    static const char reason[] = "failed verification";
     MPI_Info ring = info_of("ring");
     MPI_Comm copy;
     check_true(allreduce_choose(MPI_COMM_WORLD, "reduce_bcast") == MPI_SUCCESS);

@@ -70,7 +70,7 @@ launch 3 LD_PRELOAD="$fault:$library" FAULT_MEMORY=1 ALLREDUCE_ALGO=butterfly "$
 case $? in
 0 | 124 | 137) fail "no memory on one rank: exit status $?" ;;
 esac
-[ "$(grep -c '^liballreduce: no memory on rank 1 for' "$scratch/out")" -eq 1 ] || {
+[ "$(grep -c '^liballreduce: rank 1 has no memory for' "$scratch/out")" -eq 1 ] || {
     fail "no memory on one rank: not told once"
     cat "$scratch/out"
 }

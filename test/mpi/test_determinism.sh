@@ -79,7 +79,7 @@ for level in placement none; do
     expect_ok "$title" launch 2 LD_PRELOAD="$fault:$library" FAULT_SPLIT=1 ALLREDUCE_ALGO=butterfly \
         ALLREDUCE_DETERMINISM=$level "$programs/bits" double sum 64/same/ 900/same/
     said=$([ $level = none ] && echo 0 || echo 1)
-    [ "$(grep -c "^liballreduce: ALLREDUCE_DETERMINISM=$level: a call of 512 bytes goes native (no private" \
+    [ "$(grep -c "^liballreduce: ALLREDUCE_DETERMINISM=$level: a call of 512 bytes runs native (no private" \
         "$scratch/out")" -eq "$said" ] || fail "$title: not told $said times: $(cat "$scratch/out")"
 done
 

@@ -29,7 +29,7 @@ grep -q 'ALLREDUCE_MODEL: .*bad:1:33: bandwidth cannot be .fast.; allowed: ' "$s
 }
 
 preload 2 ALLREDUCE_MODEL=fat-three "$programs/pings" >"$scratch/out" 2>&1 </dev/null && fail "no such file: no error"
-grep -q "ALLREDUCE_MODEL: 'fat-three' is not a file here, and not among the installed machines: .*fat-tree" "$scratch/out" || {
+grep -q "ALLREDUCE_MODEL: 'fat-three' is neither a file nor one of the installed machines: .*fat-tree" "$scratch/out" || {
     fail "no such file: the installed ones are not told"
     cat "$scratch/out"
 }
@@ -81,7 +81,7 @@ cp "$scratch"/cache/auto-*.rules "$scratch/kept" || fail "a cache: no file, or s
 grep -q '^#! tuned: ranks=4; nodes=2; ops=all; machine=measured; date=' "$scratch/kept" || fail "a cache: no origin"
 expect_ok "a cache, full" preload 4 ALLREDUCE_VERBOSE=1 ALLREDUCE_CACHE="$scratch/cache" "$programs/pings"
 if grep -q 'by a model' "$scratch/out" || ! grep -q ' model$' "$scratch/out" ||
-    ! grep -q 'auto on 4 ranks, by rules of ALLREDUCE_CACHE: ' "$scratch/out"; then
+    ! grep -q 'auto on 4 ranks, by rules from ALLREDUCE_CACHE: ' "$scratch/out"; then
     fail "a cache, full: asked the model again, or not used"
     cat "$scratch/out"
 fi
@@ -94,7 +94,7 @@ done
 expect_model "a cache, spoilt" "measured" ALLREDUCE_CACHE="$scratch/cache"
 grep -q 'warning: ALLREDUCE_CACHE: .*rules:1:' "$scratch/out" || fail "a cache, spoilt: no warning"
 expect_model "no such cache" "measured" ALLREDUCE_CACHE="$scratch/none"
-grep -q "warning: ALLREDUCE_CACHE: .*none: No such file or directory: nothing is kept" "$scratch/out" || fail "no such cache: not told"
+grep -q "warning: ALLREDUCE_CACHE: .*none: No such file or directory: the rules are not kept" "$scratch/out" || fail "no such cache: not told"
 
 # How a rank waits is its own affair.
 unset ALLREDUCE_ALGO_LIST

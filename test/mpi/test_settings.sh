@@ -31,7 +31,7 @@ expect_agreement() {
 }
 
 # Intel MPI's own variable is read where it is asked for; else a line says that it is not.
-unused='^liballreduce: I_MPI_ADJUST_ALLREDUCE is set, and not used'
+unused='^liballreduce: I_MPI_ADJUST_ALLREDUCE is set but not used'
 expect_row 'intel' ring 1 preload 2 I_MPI_ADJUST_ALLREDUCE=8 ALLREDUCE_ALGO=intel ALLREDUCE_VERBOSE=1 "$programs/pings"
 ! grep "$unused" "$scratch/out" || fail "I_MPI_ADJUST_ALLREDUCE is used, and told not to be"
 expect_ok 'no intel' preload 2 I_MPI_ADJUST_ALLREDUCE=8 "$programs/pings"
@@ -104,7 +104,7 @@ grep -q '^liballreduce: .*ALLREDUCE_ALGO' "$scratch/out" || {
 # A misspelt variable is an error, too; one that is near none of ours is told once.
 expect_row "a site's variable" ring 4 preload 3 ALLREDUCE_SITE_HOME=/opt ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring \
     "$programs/pings"
-[ "$(grep -c '^liballreduce: warning: not a variable of this library, ignored: ALLREDUCE_SITE_HOME' "$scratch/out")" -eq 1 ] || {
+[ "$(grep -c '^liballreduce: warning: ignored, because this library has no such variable: ALLREDUCE_SITE_HOME' "$scratch/out")" -eq 1 ] || {
     fail "ALLREDUCE_SITE_HOME: not told once"
     cat "$scratch/out"
 }

@@ -31,6 +31,6 @@ expect_levels "names" 'levels=l3\|ranks are not bound: flat\|no such levels here
 # Where bits must stay, auto is flat, and names are refused.
 expect_levels "determinism" 'shm  *named' 4 ALLREDUCE_DETERMINISM=size ALLREDUCE_ALGO=shm "$programs/order"
 grep -q 'levels=' "$scratch/out" && fail "determinism: levels ran"
-expect_end "names and determinism" any 'ALLREDUCE_LEVELS: numa goes by the cores' preload 2 ALLREDUCE_DETERMINISM=run \
+expect_end "names and determinism" any 'ALLREDUCE_LEVELS: numa depends on the cores' preload 2 ALLREDUCE_DETERMINISM=run \
     ALLREDUCE_LEVELS=numa "$programs/order"
 exit $failed

@@ -273,5 +273,5 @@ expect_refusal_of 1
 preload 2 ALLREDUCE_STATS=/tmp/a%q "$programs/pings" >"$scratch/out" 2>&1
 expect_refusal_of 7
 preload 2 ALLREDUCE_STATS= ALLREDUCE_STATS_SIGNAL=USR1 "$programs/pings" >"$scratch/out" 2>&1
-grep -q 'ALLREDUCE_STATS_SIGNAL: it needs a file' "$scratch/out" || fail "a signal without a file: taken"
+grep -q 'ALLREDUCE_STATS_SIGNAL: there is no file' "$scratch/out" || fail "a signal without a file: taken"
 exit $failed

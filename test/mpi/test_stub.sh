@@ -41,7 +41,7 @@ expect_native "a broken engine" "cannot load $scratch/alone/engine-$AR_MPI_FAMIL
 cp ".libs/engine-$AR_MPI_FAMILY.so" "$scratch/alone/"
 expect_row "one engine among others" ring 4 launch 2 LD_PRELOAD="$scratch/alone/liballreduce.so" "$programs/pings"
 cp "$programs/.libs/stale.so" "$scratch/alone/engine-$AR_MPI_FAMILY.so"
-expect_native "an engine of another version" "$scratch/alone/engine-$AR_MPI_FAMILY.so is of another version, 0.0.0" \
+expect_native "an engine of another version" "$scratch/alone/engine-$AR_MPI_FAMILY.so has another version, 0.0.0" \
     "$scratch/alone/liballreduce.so"
 
 # A symbol of ours that this MPI has not is as if it were not there.

@@ -43,21 +43,21 @@ late() {
     expect_lines "$title" 2 "0 .* in call 3 .* bytes, $3\$"
     expect_lines "$title" 0 '2 .* in call 3 '
 }
-late mpi ring 'by ring; it awaits rank 2'
-late auto native 'native; who is awaited is not known'
+late mpi ring 'by ring; it waits for rank 2'
+late auto native 'native; it is not known for which ranks it waits'
 # Our own way through shared memory is the same under every MPI.
 if [ "${COMMON_TESTS:-yes}" = yes ]; then
-    late auto two_level 'by two_level.*; it awaits rank 2'
-    late auto shm 'by shm; it awaits rank 2; not in the call yet: rank 2'
-    late auto auto 'by shm; it awaits rank 2; not in the call yet: rank 2'
+    late auto two_level 'by two_level.*; it waits for rank 2'
+    late auto shm 'by shm; it waits for rank 2; not in the call yet: rank 2'
+    late auto auto 'by shm; it waits for rank 2; not in the call yet: rank 2'
 fi
 
 # Set-up of a communicator is part of its first call; ranks are called as in MPI_COMM_WORLD.
 expect_ok new preload 3 ALLREDUCE_TIMEOUT=0.5,warn ALLREDUCE_ALGO=ring "$programs/timeout" new 900
 for rank in 0 1; do
-    expect_lines new 1 "$rank .* in call 1 on row as rank $((2 - rank)) of 3 for 500 ms: .* in set-up of the communicator"
+    expect_lines new 1 "$rank .* in call 1 on row as rank $((2 - rank)) of 3 for 500 ms: .* in the set-up of the communicator"
 done
-expect_lines new 1 '1 .* in call 2 on row as rank 1 of 3 for 500 ms: .* by ring; it awaits rank 2'
+expect_lines new 1 '1 .* in call 2 on row as rank 1 of 3 for 500 ms: .* by ring; it waits for rank 2'
 
 expect_ok "after an empty call" preload 3 ALLREDUCE_TIMEOUT=0.5 "$programs/timeout" empty 900
 expect_lines "after an empty call" 1 '0 .* in call 2 on MPI_COMM_WORLD .* for 500 ms: '
@@ -66,8 +66,8 @@ expect_lines "after an empty call" 1 '0 .* in call 2 on MPI_COMM_WORLD .* for 50
 preload 2 ALLREDUCE_TIMEOUT=0.5 ALLREDUCE_ALGO=ring "$programs/timeout" threads 1100 >"$scratch/out" 2>&1
 case $? in
 0)
-    expect_line threads '0 .* in call 2 on first .* it awaits rank 1'
-    expect_line threads '0 .* in call 2 on second .* it awaits rank 1'
+    expect_line threads '0 .* in call 2 on first .* it waits for rank 1'
+    expect_line threads '0 .* in call 2 on second .* it waits for rank 1'
     ;;
 77) ;;
 *)
@@ -98,12 +98,12 @@ expect_end() {
     expect_line "$title" '[0-2] ends the job$'
 }
 # Other ranks have more to exchange than rank 0, which has left them.
-expect_end 'counts 1 and 2' mpi ring '1 .* in call 2 .*: count 2, 8 bytes, by ring; it awaits rank 0$' counts 1 2
+expect_end 'counts 1 and 2' mpi ring '1 .* in call 2 .*: count 2, 8 bytes, by ring; it waits for rank 0$' counts 1 2
 if [ "${COMMON_TESTS:-yes}" = yes ]; then
-    expect_end 'counts 1 and 100000' auto two_level '1 .* in call 2 .*: count 100000, .* it awaits rank 0$' \
+    expect_end 'counts 1 and 100000' auto two_level '1 .* in call 2 .*: count 100000, .* it waits for rank 0$' \
         counts 1 100000
-    expect_line "$title" '2 .*; what it sends is not taken by rank 0$'
-    expect_end 'counts 1 and 100' auto 'shm(segment=64)' '1 .* in call 2 .*: count 100, .* it awaits rank 0$' \
+    expect_line "$title" '2 .*; its messages are not received by rank 0$'
+    expect_end 'counts 1 and 100' auto 'shm(segment=64)' '1 .* in call 2 .*: count 100, .* it waits for rank 0$' \
         counts 1 100
     expect_end 'counts 1 and 100000' auto auto '0 .*: count 1, .* not in the call yet: ranks 1, 2$' counts 1 100000
     expect_line "$title" '1 .*: count 100000, 400000 bytes, in set-up; '

@@ -18,7 +18,7 @@ expect_line() {
 
 # Of kinds, 2 calls each: sums of ints, 4 ops on float and double, complex sums; once maxloc,
 # long double, and a user's op.  The 2 complex products have the native bits or not.
-right='ALLREDUCE_VERIFY: 2[2-4] calls agree with the native allreduce, [0-2] between the ranks alone'
+right='ALLREDUCE_VERIFY: 2[2-4] calls agree with the native allreduce, [0-2] only between the ranks'
 kinds_agree() {
     title="kinds by $1 on $2 ranks, transport $3"
     expect_ok "$title" preload "$2" ALLREDUCE_VERIFY=1 ALLREDUCE_TRANSPORT="$3" \
@@ -37,13 +37,13 @@ expect_ok 'sums that may overflow' preload 3 ALLREDUCE_VERIFY=1 ALLREDUCE_ALGO=r
 expect_line 'sums that may overflow' 'VERIFY: 3 calls agree .* 0 are wrong' 1
 
 # An op of the program's own may round: that is told, and ends nothing.
-differs='VERIFY: an op of the program.s own differs from the native allreduce'
-counted='4 of the program.s own ops differ from the native allreduce (rounding may be why)'
+differs='VERIFY: with a user-defined op the result differs from that of the native allreduce'
+counted='4 with user-defined ops differ from the native allreduce (possibly by rounding)'
 for setting in 1 1,native; do
     title="a user's op that rounds, $setting"
     expect_ok "$title" preload 3 ALLREDUCE_VERIFY=$setting ALLREDUCE_USER_OPS=cut ALLREDUCE_ALGO=ring \
         "$programs/verify" users rounded 4
-    expect_line "$title" "$differs: element [0-9]* of 250 is [0-9.]* on rank [0-2] of 3, where native gives [0-9.]*; such an op may round" 1
+    expect_line "$title" "$differs: element [0-9]* of 250 is [0-9.]* on rank [0-2] of 3, where native gives [0-9.]*; this may be rounding" 1
     expect_line "$title" "VERIFY: 0 calls agree .* 0 are wrong, .*, $counted" 1
 done
 expect_ok 'one rank' preload 1 ALLREDUCE_VERIFY=1 ALLREDUCE_ALGO=ring "$programs/verify" users rounded 4
@@ -112,7 +112,7 @@ case $status in
 0 | 124 | 137) fail "$title: exit status $status" ;;
 esac
 expect_line "$title" 'VERIFY: wrong result: element 999 of 1000 is .* on rank 0 of 2, where native gives 1999' 1
-expect_line "$title" "of a user's op or type" 1
+expect_line "$title" "with a user-defined op or type" 1
 spoil 1,native 2 0 reduce_bcast users ints 4
 [ $status -eq 0 ] || fail "$title: exit status $status"
 expect_line "$title" 'VERIFY: 0 calls agree .* 1 are wrong, 0 could not be compared$' 1

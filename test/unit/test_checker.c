@@ -130,7 +130,7 @@ a_dropped_send_is_refuted(void **state)
     begin(2, 2);
     exchange(0);
     ar_recv_reduce(&all[1], 0, out(0, 2), in(0, 2), AR_RECEIVED_FIRST);
-    assert_refuted(SEPARATE, 0, "waits for ever: deadlock, or a message without counterpart");
+    assert_refuted(SEPARATE, 0, "waits forever: a deadlock, or a message without counterpart");
 }
 
 static void
@@ -140,7 +140,7 @@ a_dropped_recv_is_refuted(void **state)
     begin(2, 2);
     exchange(0);
     ar_send(&all[1], 0, in(0, 2));
-    assert_refuted(SEPARATE, 0, "waits for ever: deadlock, or a message without counterpart");
+    assert_refuted(SEPARATE, 0, "waits forever: a deadlock, or a message without counterpart");
 }
 
 static void
@@ -151,7 +151,7 @@ a_message_left_over_at_the_end_is_refuted(void **state)
     exchange(0);
     exchange(1);
     ar_send(&all[1], 0, out(0, 1));
-    assert_refuted(SEPARATE, 1, "waits for ever: deadlock, or a message without counterpart");
+    assert_refuted(SEPARATE, 1, "waits forever: a deadlock, or a message without counterpart");
 }
 
 static void
@@ -161,7 +161,7 @@ a_wrong_peer_is_refuted(void **state)
     begin(3, 1);
     ar_send(&all[0], 2, in(0, 1)); /* meant for 1 */
     ar_recv_reduce(&all[1], 0, out(0, 1), in(0, 1), AR_RECEIVED_FIRST);
-    assert_refuted(SEPARATE, 0, "waits for ever: deadlock, or a message without counterpart");
+    assert_refuted(SEPARATE, 0, "waits forever: a deadlock, or a message without counterpart");
 }
 
 static void
@@ -196,7 +196,7 @@ a_block_received_in_the_wrong_place_is_refuted(void **state)
         ar_copy(&all[rank], out(0, 1), tmp(rank == 0 ? 0 : 1, 1));
         ar_copy(&all[rank], out(1, 1), tmp(rank == 0 ? 1 : 0, 1));
     }
-    assert_refuted(SEPARATE, 1, "ends with element 1 in place of element 0");
+    assert_refuted(SEPARATE, 1, "ends with element 1 instead of element 0");
 }
 
 /* Two messages of one length between two ranks match in the order of the steps. */
@@ -226,7 +226,7 @@ send_before_recv_deadlocks_if_sends_are_synchronous(void **state)
         ar_end_round(&all[rank]);
         ar_recv_reduce(&all[rank], 1 - rank, out(0, 2), in(0, 2), rank_order(rank));
     }
-    assert_refuted(SEPARATE, 0, "waits for ever: deadlock");
+    assert_refuted(SEPARATE, 0, "waits forever: a deadlock");
 }
 
 static void
@@ -239,7 +239,7 @@ recv_before_send_deadlocks(void **state)
         ar_end_round(&all[rank]);
         ar_send(&all[rank], (rank + 1) % 3, in(0, 1));
     }
-    assert_refuted(SEPARATE, 0, "waits for ever: deadlock");
+    assert_refuted(SEPARATE, 0, "waits forever: a deadlock");
 }
 
 /* --- regions in flight --- */
@@ -302,7 +302,7 @@ a_doubled_reduce_is_refuted(void **state)
         ar_reduce(&all[rank], tmp(0, 2), out(0, 2), in(0, 2));
         ar_copy(&all[rank], out(0, 2), tmp(0, 2));
     }
-    assert_refuted(SEPARATE, 1, "combines element 0 otherwise than rank 0");
+    assert_refuted(SEPARATE, 1, "combines element 0 differently from rank 0");
 }
 
 static void
@@ -352,7 +352,7 @@ another_operand_order_on_one_rank_is_refuted(void **state)
     exchange(0);
     ar_send(&all[1], 0, in(0, 2));
     ar_recv_reduce(&all[1], 0, out(0, 2), in(0, 2), AR_LOCAL_FIRST);
-    assert_refuted(SEPARATE, 1, "combines element 0 otherwise than rank 0");
+    assert_refuted(SEPARATE, 1, "combines element 0 differently from rank 0");
 }
 
 /* (0+1)+2 here, 0+(1+2) there: not the same bits. */
@@ -376,7 +376,7 @@ another_association_on_one_rank_is_refuted(void **state)
         else
             ar_reduce(&all[rank], out(0, 1), tmp(3, 1), tmp(2, 1));
     }
-    assert_refuted(SEPARATE, 2, "combines element 0 otherwise than rank 0");
+    assert_refuted(SEPARATE, 2, "combines element 0 differently from rank 0");
 }
 
 static void

@@ -385,7 +385,7 @@ bad_values_are_refused_by_name_and_column(void **state)
     assert_setting_refused("ALLREDUCE_TIMEOUT", "1000000.001", "column 1: '1000000.001'");
     assert_setting_refused("ALLREDUCE_TIMEOUT", "1,", "ALLREDUCE_TIMEOUT: column 3: ''; allowed:");
     assert_setting_refused("ALLREDUCE_TIMEOUT", "1, native",
-                           "ALLREDUCE_TIMEOUT: column 4: 'native'; allowed: behind the comma warn");
+                           "ALLREDUCE_TIMEOUT: column 4: 'native'; allowed: after the comma: warn");
     assert_setting_refused("ALLREDUCE_SCRATCH", "63K",
                            "ALLREDUCE_SCRATCH: column 1: '63K'; allowed: 64K or more");
     assert_setting_refused("ALLREDUCE_SCRATCH", "64M!", "column 1: '64M!'");
@@ -408,8 +408,8 @@ what_breaks_the_promise_is_refused(void **state)
     const char text[] = "butterfly\nnative:1M-inf\n";
     assert_setting_refused("ALLREDUCE_DETERMINISM", "sizes",
                            "ALLREDUCE_DETERMINISM: column 1: 'sizes' (did you mean 'size'?)");
-    assert_breaks("run", algo, "native", "ALLREDUCE_ALGO: column 1: native promises nothing");
-    assert_breaks("order", algo, "ring;0", "ALLREDUCE_ALGO: column 6: native promises nothing");
+    assert_breaks("run", algo, "native", "ALLREDUCE_ALGO: column 1: native guarantees nothing");
+    assert_breaks("order", algo, "ring;0", "ALLREDUCE_ALGO: column 6: native guarantees nothing");
     assert_breaks("placement", algo, "butterfly:0-64K;hier_ring",
                   "column 17: hier_ring guarantees only level 'run'; ALLREDUCE_DETERMINISM="
                   "placement needs more; allowed: auto, star, ");
@@ -424,9 +424,10 @@ what_breaks_the_promise_is_refused(void **state)
     assert_breaks("size", algo, "rhd:0-64K;butterfly(unpaired=copy)",
                   "column 11: rhd and butterfly combine in different");
     assert_breaks("placement", algo, "ring:nodes=1;rhd", "column 14: ring and rhd combine in");
-    assert_breaks("size", list, "ring,hier_ring", "ALLREDUCE_ALGO_LIST: none of these keeps");
+    assert_breaks("size", list, "ring,hier_ring",
+                  "ALLREDUCE_ALGO_LIST: none of these algorithms guarantees");
     write_rules_file(text, strlen(text));
-    assert_refused("ALLREDUCE_RULES: line 2, column 1: native promises nothing");
+    assert_refused("ALLREDUCE_RULES: line 2, column 1: native guarantees nothing");
 }
 
 static void
@@ -584,7 +585,7 @@ a_bad_rules_file_is_refused_with_its_place(void **state)
              rules_path);
     assert_refused(expected);
     write_rules_file("ring\0:8", 7);
-    assert_refused(": not a text: it has a zero byte");
+    assert_refused(": not a text file: it contains a zero byte");
     assert_setting_refused("ALLREDUCE_MODEL", "/nonexistent",
                            "ALLREDUCE_MODEL: /nonexistent: No such file or directory");
     assert_setting_refused("ALLREDUCE_RULES", "/tmp", "/tmp: not a regular file");
@@ -605,7 +606,7 @@ the_rules_file_is_bounded(void **state)
     write_rules_file(text, limit);
     assert_decides(8, true, "ring", ar_reason_rule);
     write_rules_file(text, limit + 1);
-    assert_refused("more than 1048576 bytes");
+    assert_refused("longer than 1048576 bytes");
     free(text);
 }
 
@@ -823,9 +824,9 @@ levels_are_read_in_either_way_of_writing(void **state)
     assert_int_equal(config->levels.value[1], 16);
     ar_config_destroy(config);
     assert_setting_refused("ALLREDUCE_LEVELS", "4,2",
-                           "column 1: '4,2'; allowed: auto; flat; any of l3, numa, socket with + "
-                           "between them; or numbers of ranks from 2 on that ascend, as in 4+16, "
-                           "before names, too, as in 8+socket; 1 to 5 in all");
+                           "column 1: '4,2'; allowed: auto, flat, or 1 to 5 levels with + "
+                           "between them: ascending numbers of ranks from 2 on, then any of l3, "
+                           "numa, socket, as in 4+16, l3+numa or 8+socket");
     set("ALLREDUCE_LEVELS", "8,numa");
     config = assert_rebuilds();
     assert_non_null(strstr(config->text, "ALLREDUCE_LEVELS=8+numa\n"));
@@ -838,13 +839,13 @@ levels_that_change_bits_are_refused_where_these_must_stay(void **state)
     (void)state;
     set("ALLREDUCE_DETERMINISM", "run");
     assert_setting_refused("ALLREDUCE_LEVELS", "8+numa",
-                           "8+numa goes by the cores that ranks are bound to, and "
-                           "ALLREDUCE_DETERMINISM=run needs more; allowed: auto, which is flat "
-                           "then, flat, numbers");
+                           "8+numa depends on the cores to which ranks are bound; "
+                           "ALLREDUCE_DETERMINISM=run needs more; allowed: auto (which is flat "
+                           "then), flat, numbers");
     assert_setting_refused("ALLREDUCE_LEVELS", "numa",
-                           "numa goes by the cores that ranks are bound to, and "
-                           "ALLREDUCE_DETERMINISM=run needs more; allowed: auto, which is flat "
-                           "then, flat, numbers");
+                           "numa depends on the cores to which ranks are bound; "
+                           "ALLREDUCE_DETERMINISM=run needs more; allowed: auto (which is flat "
+                           "then), flat, numbers");
     set("ALLREDUCE_LEVELS", "4,16");
     ar_config_destroy(good_config());
     set("ALLREDUCE_LEVELS", "auto");
@@ -951,12 +952,12 @@ a_launcher_is_held_against_the_mpi_library(void **state)
     set(names[1], "0");
     set(names[2], "2");
     assert_true(ar_launcher_splits("mpich", 0, text, sizeof text));
-    assert_non_null(strstr(text, "start it by mpiexec of MPICH"));
+    assert_non_null(strstr(text, "start it with mpiexec of MPICH"));
     assert_false(ar_launcher_splits("openmpi", 0, text, sizeof text));
     assert_false(ar_launcher_splits("abi", 0, text, sizeof text));
     assert_false(ar_launcher_splits("abi", 2, text, sizeof text));
     assert_true(ar_launcher_splits("abi", 1, text, sizeof text));
-    assert_non_null(strstr(text, "the launcher of the installation"));
+    assert_non_null(strstr(text, "the launcher of the same installation"));
     for (int i = 0; i < 3; i++)
         unsetenv(names[i]);
 }

@@ -200,11 +200,12 @@ a_rule_has_a_count_of_requests_or_none(void **state)
                                 "reduce_bcast(root=0,broadcast=binomial):100-199@1-inf;"
                                 "ring:200-299@1-inf;"
                                 "segmented_ring(segment=64K,window=4):300-inf@1-inf");
-    assert_non_null(strstr(t.notes, "line 6: segment 4096 is left out, as Open MPI's "
-                                    "nonoverlapping takes none"));
+    assert_non_null(strstr(t.notes, "line 6: segment 4096 is left out, because Open MPI's "
+                                    "nonoverlapping does not use it"));
     assert_non_null(strstr(t.notes, "line 6: request count 7 is left out"));
     assert_non_null(strstr(t.notes, "line 7: topology 2 is left out"));
-    assert_non_null(strstr(t.notes, "line 7: Open MPI's segmented_ring without segment is its"));
+    assert_non_null(
+        strstr(t.notes, "line 7: Open MPI's segmented_ring without segment runs as its"));
     ar_translation_fini(&t);
 }
 
@@ -251,8 +252,9 @@ json_rules_match_first_come_first_served(void **state)
                                 "native:0-4095,ppn=1;"
                                 "rhd:4K-inf,ppn=1;"
                                 "native");
-    assert_non_null(strstr(t.notes, "collectives.allreduce[0].rules[1]: reqs 8 is left out, as "
-                                    "Open MPI's recursive_doubling takes none"));
+    assert_non_null(strstr(t.notes,
+                           "collectives.allreduce[0].rules[1]: reqs 8 is left out, because "
+                           "Open MPI's recursive_doubling does not use it"));
     assert_non_null(strstr(t.notes, "collectives.allreduce[1].rules[0].alg: Open MPI has no "
                                     "allreduce 'sparbit, }', and leaves out the rule"));
     assert_non_null(strstr(t.notes, "collectives.allreduce[1].rules[1]: faninout 3 is left out"));
@@ -443,19 +445,21 @@ a_mistake_is_told_with_its_place(void **state)
         int line, column;
         const char *says;
     } wrong[] = {
-        {AR_LIBRARY_OPENMPI, "fo", 1, 1, "no allreduce 'fo'; allowed: 0 ignore, 1 basic_linear"},
-        {AR_LIBRARY_OPENMPI, "1 # n\n2\nx", 3, 1, "communicators there are, a number, found 'x'"},
-        {AR_LIBRARY_OPENMPI, "1 2 1 2 2\n0 3 0 0\n", 3, 1, "expected a message's size"},
+        {AR_LIBRARY_OPENMPI, "fo", 1, 1,
+         "no allreduce algorithm 'fo'; allowed: 0 ignore, 1 basic_linear"},
+        {AR_LIBRARY_OPENMPI, "1 # n\n2\nx", 3, 1,
+         "the number of communicator sizes (a number), found 'x'"},
+        {AR_LIBRARY_OPENMPI, "1 2 1 2 2\n0 3 0 0\n", 3, 1, "expected the message size"},
         {AR_LIBRARY_OPENMPI, "1 2 1 2 2\n8 3 0 0\n4 3 0 0", 3, 1, "must ascend"},
         {AR_LIBRARY_OPENMPI, "1 2 2 8 1 0 3 0 0\n8 1 0 3 0 0", 1, 8, "must ascend"},
-        {AR_LIBRARY_OPENMPI, "1 2 1 2 1\n0 99 0 0", 2, 3, "no allreduce '99'"},
+        {AR_LIBRARY_OPENMPI, "1 2 1 2 1\n0 99 0 0", 2, 3, "no allreduce algorithm '99'"},
         {AR_LIBRARY_OPENMPI, "rule-file-version-0 1", 1, 19, "1 and above"},
-        {AR_LIBRARY_UCC, "allreduce:0-4k:@dbtt", 1, 17, "no allreduce 'dbtt'"},
+        {AR_LIBRARY_UCC, "allreduce:0-4k:@dbtt", 1, 17, "no allreduce algorithm 'dbtt'"},
         {AR_LIBRARY_UCC, "allreduce:4k-1k:@dbt", 1, 11, "expected sizes"},
         {AR_LIBRARY_UCC, "allreduce:[x]:@dbt", 1, 11, "expected ranks"},
         {AR_LIBRARY_UCC, "allreduce:what:@dbt", 1, 11, "expected sizes, [ranks]"},
-        {AR_LIBRARY_NCCL, "ring,rong", 1, 6, "no allreduce 'rong'"},
-        {AR_LIBRARY_INTEL, "13", 1, 1, "0 (native) to 12, the nearest is 12 ("},
+        {AR_LIBRARY_NCCL, "ring,rong", 1, 6, "no allreduce algorithm 'rong'"},
+        {AR_LIBRARY_INTEL, "13", 1, 1, "0 (native) to 12, of which 12 ("},
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

@@ -958,17 +958,17 @@ static void
 a_bad_machine_is_refused_where_it_is_bad(void **state)
 {
     static const char *const cases[][2] = {
-        {"", "1:1: no line says network"},
-        {"netwrk latency 1us\n", "1:1: 'netwrk' is not a part"},
+        {"", "1:1: the line network is missing"},
+        {"netwrk latency 1us\n", "1:1: 'netwrk' is not a line"},
         {"network latency 1us\n", "1:1: network needs bandwidth"},
         {"network latency 1us bandwidth 10\n", "1:31: bandwidth cannot be '10'"},
         {"network latency 1us bandwidth 10Gb/s\n",
-         "1:31: bandwidth cannot be '10Gb/s', which may be bits or bytes: say 10Gbit/s or "
+         "1:31: bandwidth cannot be '10Gb/s', which may mean bits or bytes: write 10Gbit/s or "
          "10GB/s; allowed: a bandwidth"},
         {"network latency 1us bandwidth 9Kb/s\n",
-         "1:31: bandwidth cannot be '9Kb/s', which may be bits or bytes: say 9Kbit/s or 9KB/s"},
+         "1:31: bandwidth cannot be '9Kb/s', which may mean bits or bytes: write 9Kbit/s or 9KB/s"},
         {"rank copy 1mb/s\n",
-         "1:11: copy cannot be '1mb/s', which may be bits or bytes: say 1Mbit/s or 1MB/s"},
+         "1:11: copy cannot be '1mb/s', which may mean bits or bytes: write 1Mbit/s or 1MB/s"},
         {"rank copy 1gB/s\n", "1:11: copy cannot be '1gB/s'; allowed"},
         {"rank copy 1gbit/s\n", "1:11: copy cannot be '1gbit/s'; allowed"},
         {"rank copy 1b/s\n", "1:11: copy cannot be '1b/s', which may be"},
@@ -979,13 +979,13 @@ a_bad_machine_is_refused_where_it_is_bad(void **state)
         {"# x\n network latency fast bandwidth 1GB/s\n", "2:18: latency cannot be 'fast'"},
         {"network latency\n", "1:16: latency cannot be ''"},
         {"network speed 1us\n", "1:9: network has no 'speed'"},
-        {"network latency 1us latency 1us\n", "1:21: latency stands twice"},
+        {"network latency 1us latency 1us\n", "1:21: latency is given twice"},
         {"node ranks 0 latency 1us bandwidth 1GB/s\n", "1:12: ranks cannot be '0'"},
         {"switch nodes 4\nswitch nodes 6\n", "2:1: 6 nodes below a switch"},
-        {"switch nodes 4\ntorus dims 4 bandwidth 1GB/s\n", "2:1: a network has one shape"},
+        {"switch nodes 4\ntorus dims 4 bandwidth 1GB/s\n", "2:1: a network has one topology"},
         {"torus dims 4x bandwidth 1GB/s\n", "1:12: dims cannot be '4x'"},
         {"switch nodes 4 bandwidth 1GB/s oversubscription 2\n", "1:1: give bandwidth or"},
-        {"rank reduction 1GB/s\nrank copy 1GB/s\n", "2:1: rank stands twice"}};
+        {"rank reduction 1GB/s\nrank copy 1GB/s\n", "2:1: rank is given twice"}};
     (void)state;
     check_refusals(cases, sizeof cases / sizeof cases[0]);
 }
@@ -997,20 +997,20 @@ static void
 a_bad_level_is_refused_where_it_is_bad(void **state)
 {
     static const char *const cases[][2] = {
-        {"level\n", "1:6: level has the name ''; allowed: a letter, then"},
-        {"level 3l ranks 4\n", "1:7: level has the name '3l'; allowed"},
-        {"level a.long.name.of.20.letters ranks 4\n", "1:7: level has the name 'a.long"},
+        {"level\n", "1:6: a level cannot be named ''; allowed: a letter, then"},
+        {"level 3l ranks 4\n", "1:7: a level cannot be named '3l'; allowed"},
+        {"level a.long.name.of.20.letters ranks 4\n", "1:7: a level cannot be named 'a.long"},
         {"level l3 rank 4\n",
          "1:10: level has no 'rank'; allowed: ranks, latency, bandwidth, serve"},
         {"level l3 ranks 4 latency 1ns\n", "1:1: level needs bandwidth"},
         {"level l3 ranks 4 latency 1ns bandwidth 4\n", "1:40: bandwidth cannot be '4'; allowed"},
-        {LEVEL("a", "4") "\n" LEVEL("A", "8") "\n", "2:7: level a stands twice"},
+        {LEVEL("a", "4") "\n" LEVEL("A", "8") "\n", "2:7: level a is given twice"},
         {LEVEL("a", "4") "\n" LEVEL("b", "6") "\n",
          "2:1: 6 ranks of level b are not a multiple of the 4 of level a"},
         {LEVEL("a", "4") "\n" LEVEL("b", "8") " cache 1M\n",
-         "2:1: level b has a cache; allowed: for the first level, here a"},
+         "2:1: level b has a cache; allowed: only for the first level, here a"},
         {NODE LEVEL("a", "4") "\n" NETWORK,
-         "4:1: the last level, a, has 4 ranks; the node has 8, and so must it"},
+         "4:1: the last level, a, has 4 ranks, but must have all 8 of the node"},
         {"node ranks 8 cores 4 latency 1us bandwidth 1GB/s\n" LEVEL("a", "8") "\n" NETWORK,
          "4:1: 4 cores are fewer than the 8 ranks that share them; with levels each rank needs"},
         {"host nodes 2 cores 15\n" NODE LEVEL("a", "8") "\n" NETWORK,

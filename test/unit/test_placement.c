@@ -91,9 +91,9 @@ static void
 what_is_wrong_in_a_host_file_has_its_line(void **state)
 {
     (void)state;
-    refuse("", "no host; allowed in each line: HOST, HOST:N");
+    refuse("", "no host in it; allowed in each line: HOST, HOST:N");
     refuse("# nothing\n\n", "no host");
-    refuse("a\nb slots=2", "2: 'slots=2'; allowed: no more than HOST");
+    refuse("a\nb slots=2", "2: 'slots=2'; allowed: only HOST");
     refuse("a\n\nb:0", "3: '0'; allowed: a number of ranks from 1 on");
     refuse("a:65537", "a number of ranks");
     refuse("a:65536\nb", "2: more than 65536 ranks");
@@ -103,7 +103,7 @@ what_is_wrong_in_a_host_file_has_its_line(void **state)
     refuse("rank 0=", "1: ''; allowed: a host's name");
     refuse("rank 0=a\nb", "2: 'b'; allowed: rank N=HOST in every line, as in line 1");
     refuse("a\nrank 1=b", "2: 'rank 1=b'; allowed: no line with a rank's number, as in line 1");
-    refuse("rank 0=a\nrank 0=b", "2: rank 0 is in line 1, too");
+    refuse("rank 0=a\nrank 0=b", "2: rank 0 is also in line 1");
     refuse("rank 0=a\nrank 2=b", "2: rank 2, but no rank 1; allowed: the ranks from 0 on");
 }
 

@@ -126,9 +126,10 @@ every_intel_id_is_a_row(void **state)
     }
     assert_refused("13", 1, "unknown Intel id '13'");
     assert_refused("99999999999999999999", 1, "unknown Intel id");
-    assert_refused("13", 1,
-                   "0 (native) to 12, the nearest is 12 (two_level(inter=knary,lanes=one)); see "
-                   "allreduce list");
+    assert_refused(
+        "13", 1,
+        "0 (native) to 12, of which 12 (two_level(inter=knary,lanes=one)) is the nearest; see "
+        "allreduce list");
 }
 
 /* Ids 10 to 12: shared memory where that is all there is, and a tree across nodes. */
@@ -161,7 +162,7 @@ bounds_are_inclusive_and_the_first_match_wins(void **state)
 {
     (void)state;
     const char *text = "butterfly:0-8K;ring:8K-1M@3-5,2M;native:inf-inf";
-    assert_refused(text, 41, "nothing reaches inf");
+    assert_refused(text, 41, "a range cannot begin at inf");
     text = "butterfly:0-8K;ring:8K-1M@3-5,2M";
     assert_chooses(text, 0, 4, "butterfly");
     assert_chooses(text, 8192, 4, "butterfly");
@@ -441,19 +442,20 @@ wrong_traits_are_told(void **state)
     assert_refused("ring:op=summe", 9, "op cannot be 'summe'; allowed: sum, prod");
     assert_refused("ring:op=sum|", 9, "op cannot be 'sum|'");
     assert_refused("ring:typ=float", 6, "unknown condition 'typ' (did you mean 'type'?)");
-    assert_refused("ring:op=sum,op=max", 13, "condition 'op' stands twice");
+    assert_refused("ring:op=sum,op=max", 13, "condition 'op' is given twice");
     assert_refused("ring:nodes=3-2", 12,
-                   "nodes cannot be '3-2'; allowed: a number from 1 on or a range");
+                   "nodes cannot be '3-2'; allowed: a number from 1 on, or a range");
     assert_refused("ring:nodes=0", 12, "nodes cannot be '0'");
     assert_refused("ring:ppn=0-4", 10, "ppn cannot be '0-4'");
     assert_refused("ring:nodes=inf", 12, "nodes cannot be 'inf'");
     assert_refused("ring:nodes=1-", 12, "nodes cannot be '1-'");
-    assert_refused("ring:block=2K-1K", 12, "block cannot be '2K-1K'; allowed: bytes or a range");
+    assert_refused("ring:block=2K-1K", 12,
+                   "block cannot be '2K-1K'; allowed: a number of bytes, or a range");
     assert_refused("ring:block=inf", 12, "block cannot be 'inf'");
     assert_refused("ring:block=-8", 12, "block cannot be '-8'");
     assert_refused("ring:commutes=maybe", 15, "commutes cannot be 'maybe'; allowed: no, yes");
     assert_refused("ring:op=", 9, "expected a value, found the end");
-    assert_refused("ring:op=sum 8", 13, "expected ',', ';' or the end behind the value");
+    assert_refused("ring:op=sum 8", 13, "expected ',', ';' or the end after the value");
 }
 
 static void
@@ -494,14 +496,14 @@ refusals_point_at_the_token(void **state)
 {
     (void)state;
     assert_refused("ring,butterfly", 5, "found ','");
-    assert_refused("ring 8", 6, "expected '(', ':', ';' or the end behind the algorithm");
-    assert_refused("ring(window=2) 8", 16, "behind the parameters, found '8'");
+    assert_refused("ring 8", 6, "expected '(', ':', ';' or the end after the algorithm");
+    assert_refused("ring(window=2) 8", 16, "after the parameters, found '8'");
     assert_refused(":8", 1, "expected an algorithm, found ':'");
     assert_refused("ring:@4", 6, "expected a size (0-inf for any), found '@'");
     assert_refused("ring:8,", 8, "expected a size");
     assert_refused("ring:8@", 8, "expected a number of ranks");
-    assert_refused("ring:8-4", 8, "ends below its beginning");
-    assert_refused("ring:0-8@9-3", 12, "ends below its beginning");
+    assert_refused("ring:8-4", 8, "ends below its start");
+    assert_refused("ring:0-8@9-3", 12, "ends below its start");
     assert_refused("ring:64 K", 9, "found 'K'");
     assert_refused("ring:64x", 6, "'64x' is not a size");
     assert_refused("ring:1.5K", 6, "'1.5K' is not a size");
@@ -509,8 +511,8 @@ refusals_point_at_the_token(void **state)
     assert_refused("ring:0-17179869184G", 8, "is too large for a size");
     assert_refused("ring:8@4K", 8, "'4K' is not a number of ranks");
     assert_refused("ring:8@4-99999999999999999999", 10, "too large for a number of ranks");
-    assert_refused("ring:8@4@4", 9, "behind the ranks, found '@'");
-    assert_refused("ring:8 9", 8, "behind the size, found '9'");
+    assert_refused("ring:8@4@4", 9, "after the ranks, found '@'");
+    assert_refused("ring:8 9", 8, "after the size, found '9'");
     assert_refused("ring # no comment here", 6, "found '#'");
 }
 
@@ -522,16 +524,16 @@ parameters_are_refused_with_what_the_row_takes(void **state)
     assert_refused("auto (root=1)", 6, "auto takes no parameters");
     assert_refused("0(segment=1)", 2, "native takes no parameters");
     assert_refused("butterfly(radix=3)", 11, "butterfly has no parameter 'radix'");
-    assert_refused("butterfly(radix=3)", 11, "takes exchange, unpaired, segment, window");
+    assert_refused("butterfly(radix=3)", 11, "allowed: exchange, unpaired, segment, window");
     assert_refused("ring(segmet=3)", 6, "did you mean 'segment'?");
-    assert_refused("ring(segment=8,segment=8)", 16, "stands twice");
+    assert_refused("ring(segment=8,segment=8)", 16, "is given twice");
     assert_refused("ring(window=0)", 13,
                    "window cannot be '0'; allowed: auto, or a whole number from 1");
     assert_refused("ring(window=257)", 13, "from 1 to 256");
     assert_refused("ring(window=-1)", 13, "window cannot be '-1'");
     assert_refused("ring(segment=64X)", 14, "segment cannot be '64X'; allowed: bytes");
     assert_refused("ring(segment=n/0)", 14, "'n/0'; allowed: bytes");
-    assert_refused("ring(segment=n/x)", 14, "n/1 to n/1000000 for the message in so many");
+    assert_refused("ring(segment=n/x)", 14, "n/1 to n/1000000 for that many segments");
     assert_refused("ring(segment=n/1000001)", 14, "segment cannot be 'n/1000001'");
     assert_refused("ring(segment=n/)", 14, "segment cannot be 'n/'");
     assert_refused("ring(segment=n/4/2)", 14, "segment cannot be 'n/4/2'");
@@ -542,7 +544,7 @@ parameters_are_refused_with_what_the_row_takes(void **state)
     assert_refused("ring(window)", 12, "expected '='");
     assert_refused("ring(window=)", 13, "expected a value, found ')'");
     assert_refused("ring(window=2", 14, "found the end of the text");
-    assert_refused("ring(window=2;", 14, "expected ',' or ')' behind the parameter, found ';'");
+    assert_refused("ring(window=2;", 14, "expected ',' or ')' after the parameter, found ';'");
 }
 
 /* A row that takes everything, in nobody's registry. */
@@ -641,8 +643,8 @@ static void
 levels_that_make_no_sense_are_refused(void **state)
 {
     static const char allowed[] =
-        "; allowed: auto; flat; any of l3, numa, socket with + between them; or numbers of ranks "
-        "from 2 on that ascend, as in 4+16, before names, too, as in 8+socket; 1 to 5 in all";
+        "; allowed: auto, flat, or 1 to 5 levels with + between them: ascending numbers of ranks "
+        "from 2 on, then any of l3, numa, socket, as in 4+16, l3+numa or 8+socket";
     (void)state;
     assert_refused("shm(levels=0)", 12, "levels cannot be '0'");
     assert_refused("shm(levels=1+4)", 12, "levels cannot be '1+4'");
@@ -662,7 +664,7 @@ levels_that_make_no_sense_are_refused(void **state)
     assert_refused("shm(levels=99999999999)", 12, "levels cannot be '99999999999'");
     assert_refused("shm(levels=core)", 12, allowed);
     assert_refused("shm(levels=sockets)", 12, "(did you mean 'socket'?)");
-    assert_refused("shm(levels=4,16)", 16, "expected '=' behind the parameter's name");
+    assert_refused("shm(levels=4,16)", 16, "expected '=' after the parameter's name");
     assert_refused("ring(levels=4)", 6, "ring has no parameter 'levels'");
 }
 
@@ -673,7 +675,7 @@ a_copy_that_makes_no_sense_is_refused(void **state)
     assert_refused("shm(copy=xpmem)", 10, "copy cannot be 'xpmem'; allowed: auto, slots, in_place");
     assert_refused("shm(copy=1)", 10, "copy cannot be '1'");
     assert_refused("shm(copy=)", 10, "expected a value, found ')'");
-    assert_refused("shm(copy=slots,copy=slots)", 16, "parameter 'copy' stands twice");
+    assert_refused("shm(copy=slots,copy=slots)", 16, "parameter 'copy' is given twice");
     assert_refused("ring(copy=slots)", 6, "ring has no parameter 'copy'");
 }
 
@@ -881,12 +883,12 @@ a_bad_list_is_refused(void **state)
     assert_list_refused("1-", 1, "'1-' is not a range");
     assert_list_refused("^", 2, "expected an algorithm");
     assert_list_refused("^rign", 2, "did you mean 'ring'?");
-    assert_list_refused("ring,^ring", 1, "leaves auto no algorithm");
+    assert_list_refused("ring,^ring", 1, "leaves no algorithm for auto");
     assert_list_refused("ring,", 6, "expected an algorithm, found the end");
     assert_list_refused(",ring", 1, "expected an algorithm, found ','");
     assert_list_refused("ring butterfly", 6, "expected ',' or the end");
-    assert_list_refused("native", 1, "native is nothing for auto to pick");
-    assert_list_refused("ring,auto", 6, "auto is nothing for auto to pick");
+    assert_list_refused("native", 1, "auto cannot choose native");
+    assert_list_refused("ring,auto", 6, "auto cannot choose auto");
     assert_list_refused("ring(window=2)", 5, "found '('");
 }
 
