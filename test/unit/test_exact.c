@@ -114,7 +114,7 @@ two_floats_sum_as_ieee_says(void **state)
             uint32_t bits = (uint32_t)random_bits();
             if (i % 3)
                 bits = (bits & 0x81ffffffU) | 0x3e000000U;
-            memcpy(&x[0][i], &bits, sizeof bits);
+            memcpy(&x[i / COUNT][i % COUNT], &bits, sizeof bits);
         }
         sum(AR_EXACT_FLOAT, s, x, 2, 2 + k % 5, k % 3 == 0);
         for (int i = 0; i < COUNT; i++)
