@@ -35,7 +35,7 @@ user_function(void *in, void *inout, int *count, MPI_Datatype *type)
     for (int i = 0; i < *count; i++) {
         const char *const a = (const char *)in + lb_of_user_op + 16 * (ptrdiff_t)i;
         char *const b = (char *)inout + lb_of_user_op + 16 * (ptrdiff_t)i;
-        int x, y;
+        unsigned x, y; /* which may overflow */
         memcpy(&x, a + 4, 4);
         memcpy(&y, b + 4, 4);
         y += 2 * x;
