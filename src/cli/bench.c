@@ -3,6 +3,7 @@
 
 #include "cli/bench.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include "cli/interrupt.h"
 #include "cli/others.h"
 #include "communicator/tuned_rules.h"
+#include "config/output.h"
 
 /* --- what is measured --- */
 
@@ -254,6 +256,46 @@ write_all(const struct ar_results *results, int argc, char **argv)
     return status;
 }
 
+/* --- the file of --output --- */
+
+/* Where stdout goes meanwhile. */
+struct destination {
+    struct ar_output output;
+    int stdout_fd; /* what it was; -1: no file was begun */
+};
+
+/* Nobody else can go on without rank 0. */
+static void
+begin_output(struct destination *to, const char *path)
+{
+    const int error = ar_output_begin(&to->output, path);
+    if (error) {
+        fprintf(stderr, "allreduce bench: --output: cannot write %s: %s\n", path, strerror(error));
+        MPI_Abort(MPI_COMM_WORLD, AR_EXIT_FAILED);
+    }
+    to->stdout_fd = dup(STDOUT_FILENO);
+    dup2(to->output.fd, STDOUT_FILENO);
+}
+
+/* An enum ar_exit, having said why the file cannot be written. */
+static int
+end_output(struct destination *to, const char *path, bool is_wanted)
+{
+    if (to->stdout_fd < 0)
+        return AR_EXIT_DONE;
+    int error = fflush(stdout) ? errno : 0;
+    error = ferror(stdout) && !error ? EIO : error;
+    dup2(to->stdout_fd, STDOUT_FILENO);
+    close(to->stdout_fd);
+    if (!is_wanted || error)
+        ar_output_drop(&to->output);
+    else
+        error = ar_output_end(&to->output);
+    if (error)
+        fprintf(stderr, "allreduce bench: --output: cannot write %s: %s\n", path, strerror(error));
+    return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
+}
+
 int
 ar_cli_bench(int argc, char **argv)
 {
@@ -262,6 +304,7 @@ ar_cli_bench(int argc, char **argv)
     struct ar_node_places places = {0};
     MPI_Comm comm = MPI_COMM_NULL;
     struct ar_others others;
+    struct destination to = {.stdout_fd = -1};
     int rank, nranks;
     ar_bench_read(&bench, argc, argv);
     MPI_Init(NULL, NULL);
@@ -273,8 +316,8 @@ ar_cli_bench(int argc, char **argv)
         status = ar_cli_check_output("bench: --output", bench.output, rank);
     if (!status)
         status = ar_cli_check_output("bench: --html", bench.html, rank);
-    if (!status && rank == 0 && bench.output && !freopen(bench.output, "w", stdout))
-        MPI_Abort(MPI_COMM_WORLD, AR_EXIT_FAILED);
+    if (!status && rank == 0 && bench.output)
+        begin_output(&to, bench.output);
     if (!status)
         status = ar_operands_check("bench", &bench.type, 1, bench.op, rank);
     if (!status)
@@ -284,8 +327,11 @@ ar_cli_bench(int argc, char **argv)
         status = measure(&results, &bench, comm, &places);
     ar_others_end(&others, "bench");
     /* Before MPI_Finalize: an interrupted launcher waits for a moment alone. */
-    if (rank == 0 && (results.n > 0 || results.incomplete) && write_all(&results, argc, argv))
+    const bool has_results = results.n > 0 || results.incomplete;
+    if (rank == 0 && has_results && write_all(&results, argc, argv))
         status = status ? status : AR_EXIT_FAILED;
+    if (end_output(&to, bench.output, has_results))
+        status = AR_EXIT_FAILED;
     if (comm != MPI_COMM_NULL)
         MPI_Comm_free(&comm);
     MPI_Finalize();

@@ -10,6 +10,7 @@
 #include "algorithms/card.h"
 #include "cli/cli.h"
 #include "cli/explain.h"
+#include "config/output.h"
 #include "model/predict.h"
 #include "schedule/checker.h"
 #include "schedule/cost.h"
@@ -449,20 +450,21 @@ static int
 draw(const struct explained *e, const struct ar_svg_text *text)
 {
     const char *const path = e->request->svg;
-    FILE *const file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
-    const int error = file ? ar_svg_draw(file, e->drawn, e->request->nranks, text) : AR_OK;
-    if (error) {
-        fprintf(stderr, "allreduce explain: out of memory\n");
-        return AR_EXIT_FAILED;
+    const bool is_stdout = strcmp(path, "-") == 0; /* which the caller looks after */
+    struct ar_output output;
+    int error = is_stdout ? 0 : ar_output_begin(&output, path);
+    if (!error &&
+        ar_svg_draw(is_stdout ? stdout : output.file, e->drawn, e->request->nranks, text)) {
+        if (!is_stdout)
+            ar_output_drop(&output);
+        error = ENOMEM;
+    } else if (!error && !is_stdout) {
+        error = ar_output_end(&output);
     }
-    if (file == stdout)
-        return AR_EXIT_DONE; /* the caller looks after it */
-    const int failed = !file || ferror(file);
-    if ((file && fclose(file)) || failed) {
-        fprintf(stderr, "allreduce explain: --svg %s: %s\n", path, strerror(errno));
-        return AR_EXIT_FAILED;
-    }
-    return AR_EXIT_DONE;
+    if (!error)
+        return AR_EXIT_DONE;
+    fprintf(stderr, "allreduce explain: --svg %s: %s\n", path, strerror(error));
+    return AR_EXIT_FAILED;
 }
 
 /* The picture, the page, both or neither.  An enum ar_exit, having said why it failed. */

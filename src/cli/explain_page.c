@@ -245,7 +245,10 @@ ar_explain_page(const char *path, const struct ar_schedule *schedules, int nrank
             "those with a thick edge have changed; green is the result.");
         for (int i = 2; i < text->n; i++)
             ar_html_paragraph(&page, "%s", text->notes[i]);
-        status = ar_html_close(&page);
+        if (error)
+            ar_html_drop(&page);
+        else
+            status = ar_html_close(&page);
     }
     if (error) {
         fprintf(stderr, "allreduce explain: out of memory\n");

@@ -79,11 +79,13 @@ put_element(struct ar_html *page, const char *begin, const char *text, const cha
 int
 ar_html_open(struct ar_html *page, const char *path, const char *title)
 {
-    *page = (struct ar_html){.file = fopen(path, "w"), .path = path};
-    if (!page->file) {
-        fprintf(stderr, "allreduce: cannot write %s: %s\n", path, strerror(errno));
+    *page = (struct ar_html){.path = path};
+    const int error = ar_output_begin(&page->output, path);
+    if (error) {
+        fprintf(stderr, "allreduce: cannot write %s: %s\n", path, strerror(error));
         return AR_EXIT_FAILED;
     }
+    page->file = page->output.file;
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
           page->file);
@@ -97,11 +99,17 @@ int
 ar_html_close(struct ar_html *page)
 {
     fputs("</body>\n</html>\n", page->file);
-    const int failed = ferror(page->file);
-    if (fclose(page->file) == 0 && !failed)
+    const int error = ar_output_end(&page->output);
+    if (!error)
         return AR_EXIT_DONE;
-    fprintf(stderr, "allreduce: %s was not written in full: %s\n", page->path, strerror(errno));
+    fprintf(stderr, "allreduce: cannot write %s: %s\n", page->path, strerror(error));
     return AR_EXIT_FAILED;
+}
+
+void
+ar_html_drop(struct ar_html *page)
+{
+    ar_output_drop(&page->output);
 }
 
 /* The text that format and args make, escaped, between begin and end. */

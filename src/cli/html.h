@@ -10,9 +10,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "config/output.h"
+
 struct ar_html {
-    FILE *file;
+    FILE *file; /* the output's */
     const char *path;
+    struct ar_output output;
     const char *titles; /* of the open table's columns; borrowed */
     const char *title;  /* of the next cell's column, in titles */
 };
@@ -23,6 +26,9 @@ int ar_html_open(struct ar_html *page, const char *path, const char *title);
 
 /* Ends the page.  An enum ar_exit, having said why it failed. */
 int ar_html_close(struct ar_html *page);
+
+/* Ends it, and there is no page. */
+void ar_html_drop(struct ar_html *page);
 
 /* Letters of text, with those escaped that mean something to HTML or XML. */
 void ar_html_escape(FILE *to, const char *text, size_t length);

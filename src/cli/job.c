@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cli/cli.h"
+#include "config/output.h"
 #include "report/report.h"
 
 /* --- the command line --- */
@@ -66,14 +67,10 @@ ar_cli_check_ranks(const char *command, int nranks)
 int
 ar_cli_check_output(const char *option, const char *path, int rank)
 {
-    int status = AR_EXIT_DONE;
-    FILE *const file = rank == 0 && path ? fopen(path, "a") : NULL;
-    if (rank == 0 && path && !file) {
-        fprintf(stderr, "allreduce %s: cannot write %s: %s\n", option, path, strerror(errno));
-        status = AR_EXIT_FAILED;
-    }
-    if (file)
-        fclose(file);
+    const int error = rank == 0 && path ? ar_output_check(path) : 0;
+    int status = error ? AR_EXIT_FAILED : AR_EXIT_DONE;
+    if (error)
+        fprintf(stderr, "allreduce %s: cannot write %s: %s\n", option, path, strerror(error));
     MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return status;
 }

@@ -10,6 +10,7 @@
 
 #include "cli/cli.h"
 #include "communicator/model.h"
+#include "config/output.h"
 
 #define EFFORT 20 /* times what a program does at its start */
 
@@ -50,15 +51,17 @@ write_machine(const struct request *request, struct ar_machine *machine)
     if (request->title)
         snprintf(machine->title, sizeof machine->title, "%s", request->title);
     char *const text = ar_machine_print(machine);
-    FILE *const out = request->output ? fopen(request->output, "w") : stdout;
-    int failed = !text || !out || fputs(text, out) == EOF;
-    if (out)
-        failed |= out == stdout ? fflush(out) : fclose(out);
-    if (failed)
-        fprintf(stderr, "allreduce model: cannot write %s: %s\n",
-                request->output ? request->output : "stdout", strerror(errno));
+    const char *const path = request->output ? request->output : "/dev/stdout";
+    struct ar_output output;
+    int error = text ? ar_output_begin(&output, path) : ENOMEM;
+    if (!error) {
+        fputs(text, output.file);
+        error = ar_output_end(&output);
+    }
+    if (error)
+        fprintf(stderr, "allreduce model: cannot write %s: %s\n", path, strerror(error));
     free(text);
-    return failed ? AR_EXIT_FAILED : AR_EXIT_DONE;
+    return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }
 
 static int

@@ -446,7 +446,7 @@ ar_read_trace_write_html(const char *path, const struct ar_read_trace_view *v)
     if (*ar_read_trace_caution(v, text, sizeof text))
         ar_html_paragraph(&page, "%s", text);
     if (!add_picture(&page, v)) {
-        ar_html_close(&page);
+        ar_html_drop(&page);
         fprintf(stderr, "allreduce report: out of memory\n");
         return AR_EXIT_FAILED;
     }

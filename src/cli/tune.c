@@ -298,9 +298,10 @@ write_result(const struct progress *progress, const char *command)
     const struct ar_findings *const all = &progress->all;
     if (progress->rank != 0)
         return AR_EXIT_DONE;
-    if (!ar_findings_write(all, command)) {
+    const int error = ar_findings_write(all, command);
+    if (error) {
         fprintf(stderr, "allreduce tune: cannot write %s: %s\n",
-                all->tune->output ? all->tune->output : "stdout", strerror(errno));
+                all->tune->output ? all->tune->output : "stdout", strerror(error));
         return AR_EXIT_FAILED;
     }
     if (all->tune->output)

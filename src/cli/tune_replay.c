@@ -352,13 +352,15 @@ write_clauses(FILE *to, const struct replay *replay, size_t i)
     }
 }
 
-static bool
+static int
 write_rules(const struct replay *replay, const char *command)
 {
     char job[2 * AR_PROVENANCE_TEXT], when[AR_DATE_TEXT];
-    FILE *const to = ar_tune_output_open(replay->tune);
-    if (!to)
-        return false;
+    struct ar_output output;
+    const int error = ar_tune_output_begin(&output, replay->tune);
+    if (error)
+        return error;
+    FILE *const to = output.file;
     ar_provenance_of_job(job, sizeof job, replay->nranks);
     const size_t length = strlen(job);
     snprintf(job + length, sizeof job - length, "; nodes=%d; ppn=%d; date=%s; version=%s",
@@ -376,7 +378,7 @@ write_rules(const struct replay *replay, const char *command)
     fputc('\n', to);
     for (size_t i = 0; i < replay->profile.n; i++)
         write_clauses(to, replay, i);
-    return ar_tune_output_close(replay->tune, to);
+    return ar_output_end(&output);
 }
 
 /* --- both ways --- */
@@ -403,9 +405,10 @@ conclude(const struct replay *replay, const char *command)
                sum.nslower, replay->profile.n, sum.nfaster);
         return sum.nslower + sum.nunknown > 0 ? AR_EXIT_FAILED : AR_EXIT_DONE;
     }
-    if (!write_rules(replay, command)) {
+    const int error = write_rules(replay, command);
+    if (error) {
         fprintf(stderr, "allreduce tune: cannot write %s: %s\n",
-                tune->output ? tune->output : "stdout", strerror(errno));
+                tune->output ? tune->output : "stdout", strerror(error));
         return AR_EXIT_FAILED;
     }
     if (tune->output) {

@@ -1,7 +1,6 @@
 /* The rules that allreduce tune writes. */
 #include "config.h"
 
-#include <limits.h>
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -135,36 +134,19 @@ write_rules(FILE *to, const struct ar_findings *all, const char *command)
         write_clauses(to, all, t);
 }
 
-static char *
-new_path(const struct ar_tune *tune, char path[PATH_MAX])
+int
+ar_tune_output_begin(struct ar_output *output, const struct ar_tune *tune)
 {
-    snprintf(path, PATH_MAX, "%s.new", tune->output);
-    return path;
+    return ar_output_begin(output, tune->output ? tune->output : "/dev/stdout");
 }
 
-/* The file is replaced as a whole: who reads it meanwhile reads the old one. */
-FILE *
-ar_tune_output_open(const struct ar_tune *tune)
-{
-    char path[PATH_MAX];
-    return tune->output ? fopen(new_path(tune, path), "w") : stdout;
-}
-
-bool
-ar_tune_output_close(const struct ar_tune *tune, FILE *to)
-{
-    char path[PATH_MAX];
-    if (!tune->output)
-        return fflush(to) == 0;
-    const bool failed = ferror(to);
-    return fclose(to) == 0 && !failed && rename(new_path(tune, path), tune->output) == 0;
-}
-
-bool
+int
 ar_findings_write(const struct ar_findings *all, const char *command)
 {
-    FILE *const to = ar_tune_output_open(all->tune);
-    if (to)
-        write_rules(to, all, command);
-    return to && ar_tune_output_close(all->tune, to);
+    struct ar_output output;
+    const int error = ar_tune_output_begin(&output, all->tune);
+    if (error)
+        return error;
+    write_rules(output.file, all, command);
+    return ar_output_end(&output);
 }

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,44 +12,54 @@
 
 #include "cli/cli.h"
 #include "cli/tune.h"
+#include "config/output.h"
 #include "report/report.h"
+
+/* The file for reading and adding to, or NULL with the reason said.  A link is not followed, and
+ * nothing else is waited for. */
+static FILE *
+open_state(const char *path)
+{
+    struct stat about;
+    const int fd =
+        open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    const bool is_other = fd >= 0 && (fstat(fd, &about) || !S_ISREG(about.st_mode));
+    FILE *const file = fd >= 0 && !is_other ? fdopen(fd, "a+") : NULL;
+    if (!file)
+        ar_say("allreduce tune: %s: %s: nothing of this search is kept", path,
+               is_other ? "not a regular file" : strerror(errno));
+    if (!file && fd >= 0)
+        close(fd);
+    return file;
+}
 
 /* The whole file, ended by NUL; malloced.  NULL without one.  A state of another machine or job
  * does not count, and is removed. */
 static char *
-read_state(const char *path, const char *job)
+read_state(FILE *file, const char *job)
 {
-    struct stat about;
     const size_t length = strlen(job);
-    FILE *const from = fopen(path, "r");
     char *text = NULL;
-    if (from && fstat(fileno(from), &about) == 0)
-        text = calloc(1, (size_t)about.st_size + 1);
-    if (text)
-        fread(text, 1, (size_t)about.st_size, from);
-    if (from)
-        fclose(from);
-    if (text && (strncmp(text, job, length) != 0 || text[length] != '\n')) {
-        free(text);
-        text = NULL;
-        unlink(path);
-    }
-    return text;
+    size_t room = 0;
+    if (getdelim(&text, &room, '\0', file) > 0 && strncmp(text, job, length) == 0 &&
+        text[length] == '\n')
+        return text;
+    free(text);
+    if (ftruncate(fileno(file), 0))
+        ar_say("allreduce tune: the state of another search cannot be removed: %s",
+               strerror(errno));
+    return NULL;
 }
 
 /* A line that was cut off when the job was killed is ended here, so that it does not count. */
-static FILE *
-open_state(const char *path, const char *job, const char *text)
+static void
+begin_state(FILE *to, const char *job, const char *text)
 {
-    const size_t length = text ? strlen(text) : 0;
-    FILE *const to = fopen(path, "a");
-    if (!to)
-        ar_say("allreduce tune: %s: %s", path, strerror(errno));
-    else if (length == 0)
+    fseek(to, 0, SEEK_END);
+    if (!text)
         fprintf(to, "%s\n", job);
-    else if (text[length - 1] != '\n')
+    else if (text[strlen(text) - 1] != '\n')
         fputc('\n', to);
-    return to;
 }
 
 void
@@ -56,13 +67,16 @@ ar_tune_state_open(struct ar_tune_state *state, const struct ar_tune *tune, cons
 {
     int rank;
     *state = (struct ar_tune_state){0};
-    if (!tune->output)
+    if (!tune->output || ar_output_is_direct(tune->output))
         return;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0) {
         snprintf(state->path, sizeof state->path, "%s.state", tune->output);
-        state->text = read_state(state->path, job);
-        state->to = open_state(state->path, job, state->text);
+        state->to = open_state(state->path);
+        if (state->to) {
+            state->text = read_state(state->to, job);
+            begin_state(state->to, job, state->text);
+        }
     }
     state->text = ar_cli_share(state->text);
 }
@@ -70,9 +84,10 @@ ar_tune_state_open(struct ar_tune_state *state, const struct ar_tune *tune, cons
 void
 ar_tune_state_close(struct ar_tune_state *state, bool is_done)
 {
-    if (state->to)
-        fclose(state->to);
-    if (is_done)
+    const bool has_failed = state->to && ferror(state->to);
+    if (state->to && (fclose(state->to) || has_failed))
+        ar_say("allreduce tune: %s: not all of it could be written", state->path);
+    if (state->to && is_done)
         unlink(state->path);
     free(state->text);
 }

@@ -3,7 +3,6 @@
 #include "communicator/cache.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdatomic.h>
@@ -13,7 +12,7 @@
 #include <unistd.h>
 
 #include "config/files.h"
-#include "execute/shared.h"
+#include "config/output.h"
 #include "report/clock.h"
 #include "report/report.h"
 
@@ -58,39 +57,19 @@ write_rules(FILE *to, const struct ar_cache_key *key, const char *machine, const
     fputc('\n', to);
 }
 
-/* The file appears as a whole: other jobs may look for it, and other threads write it, too. */
-static bool
-write_file(const char *path, const struct ar_cache_key *key, const char *machine, const char *rules)
-{
-    static atomic_uint writes;
-    char made[PATH_MAX + 64];
-    snprintf(made, sizeof made, "%s.%016" PRIx64 ".%ld.%u", path, ar_host_hash(), (long)getpid(),
-             atomic_fetch_add(&writes, 1));
-    const int fd = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    FILE *const to = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (!to && fd >= 0) {
-        close(fd);
-        unlink(made);
-    }
-    if (!to)
-        return false;
-    write_rules(to, key, machine, rules);
-    const bool failed = ferror(to);
-    if (fclose(to) == 0 && !failed && rename(made, path) == 0)
-        return true;
-    const int error = errno;
-    unlink(made);
-    errno = error;
-    return false;
-}
-
 void
 ar_cache_write(const char *folder, const struct ar_cache_key *key, const char *machine,
                const char *rules)
 {
     static atomic_flag warned = ATOMIC_FLAG_INIT;
+    struct ar_output output;
     char path[PATH_MAX];
     print_path(path, folder, key);
-    if (!write_file(path, key, machine, rules) && !atomic_flag_test_and_set(&warned))
-        ar_say("warning: ALLREDUCE_CACHE: %s: %s: the rules are not kept", folder, strerror(errno));
+    int error = ar_output_begin(&output, path);
+    if (!error) {
+        write_rules(output.file, key, machine, rules);
+        error = ar_output_end(&output);
+    }
+    if (error && !atomic_flag_test_and_set(&warned))
+        ar_say("warning: ALLREDUCE_CACHE: %s: %s: the rules are not kept", folder, strerror(error));
 }

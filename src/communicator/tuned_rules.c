@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "config/files.h"
+#include "config/output.h"
 #include "report/report.h"
 #include "select/number.h"
 #include "select/words.h"
@@ -147,18 +148,11 @@ ar_tuned_rules_count(int64_t more_time_ns, int64_t more_spent_ns)
     pthread_mutex_unlock(&lock);
 }
 
-void
-ar_tuned_rules_write(const char *path, int nranks)
+/* Under the lock. */
+static void
+write_rules(FILE *to)
 {
-    char job[AR_PROVENANCE_TEXT], spent[AR_NUMBER_TEXT], time[AR_NUMBER_TEXT];
-    FILE *const to = fopen(path, "w");
-    if (!to) {
-        ar_say("ALLREDUCE_TUNE_DUMP: cannot write '%s': %s", path, strerror(errno));
-        return;
-    }
-    ar_provenance_of_job(job, sizeof job, nranks);
-    ar_rules_header_write(to, "tuned online by", program_invocation_short_name, job);
-    pthread_mutex_lock(&lock);
+    char spent[AR_NUMBER_TEXT], time[AR_NUMBER_TEXT];
     fprintf(to, "# trials cost %s of the %s that the tuned calls took\n",
             ar_time_print((double)spent_ns, spent, sizeof spent),
             ar_time_print((double)(time_ns + spent_ns), time, sizeof time));
@@ -169,7 +163,22 @@ ar_tuned_rules_write(const char *path, int nranks)
                               ar_size_bin_last(is->bin), &request, AR_TRAIT_TYPE);
         fprintf(to, "  # %s, %s\n", ar_time_print((double)is->ns, time, sizeof time), is->reason);
     }
-    pthread_mutex_unlock(&lock);
-    if (fclose(to))
-        ar_say("ALLREDUCE_TUNE_DUMP: cannot write '%s': %s", path, strerror(errno));
+}
+
+void
+ar_tuned_rules_write(const char *path, int nranks)
+{
+    char job[AR_PROVENANCE_TEXT];
+    struct ar_output output;
+    int error = ar_output_begin(&output, path);
+    if (!error) {
+        ar_provenance_of_job(job, sizeof job, nranks);
+        ar_rules_header_write(output.file, "tuned online by", program_invocation_short_name, job);
+        pthread_mutex_lock(&lock);
+        write_rules(output.file);
+        pthread_mutex_unlock(&lock);
+        error = ar_output_end(&output);
+    }
+    if (error)
+        ar_say("ALLREDUCE_TUNE_DUMP: cannot write '%s': %s", path, strerror(error));
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "config/data.h"
+#include "config/output.h"
 #include "schedule/error.h"
 
 #define BYTES_MAX (1 << 20) /* of a file that is read */
@@ -183,19 +184,10 @@ ar_stats_file_path(char *path, size_t room, const char *name)
     }
 }
 
-static const char *
-why_not_writable(const char *path)
+void
+ar_stats_file_of_rank(char *path, size_t room, const char *of_all, int rank)
 {
-    char folder[PATH_MAX + 1];
-    struct stat st;
-    if (stat(path, &st) == 0)
-        return S_ISDIR(st.st_mode) ? "it is a folder" : access(path, W_OK) ? strerror(errno) : NULL;
-    snprintf(folder, sizeof folder, "%s", path);
-    char *const slash = strrchr(folder, '/');
-    if (!slash) /* a relative name, and the folder it is relative to is gone */
-        return strerror(ENOENT);
-    slash[1] = '\0';
-    return access(folder, W_OK | X_OK) ? strerror(errno) : NULL;
+    snprintf(path, room, ar_output_is_direct(of_all) ? "%s" : "%s.rank%d", of_all, rank);
 }
 
 int
@@ -212,11 +204,11 @@ ar_stats_file_check(const char *name, struct ar_text *why)
         return AR_ERR_SYNTAX;
     }
     ar_stats_file_path(path, sizeof path, name);
-    const char *const problem = why_not_writable(path);
-    if (!problem)
+    const int error = ar_output_check(path);
+    if (!error)
         return AR_OK;
     ar_text_add(why, "column 1: cannot write ");
     ar_text_quote(why, (struct ar_word){path, strlen(path)});
-    ar_text_add(why, ": %s; allowed: a file in an existing folder", problem);
+    ar_text_add(why, ": %s; allowed: a file in an existing folder", strerror(error));
     return AR_ERR_SYNTAX;
 }

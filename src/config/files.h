@@ -46,6 +46,9 @@ int ar_stats_file_check(const char *name, struct ar_text *why);
 /* The name as an absolute path, since a program may change its folder; %p is the process's id. */
 void ar_stats_file_path(char *path, size_t room, const char *name);
 
+/* The name of one rank's part of it; a device or a pipe is one for all. */
+void ar_stats_file_of_rank(char *path, size_t room, const char *of_all, int rank);
+
 /* Does the name end as the names of JSON files do? */
 bool ar_stats_file_is_json(const char *name);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "config/files.h"
+#include "config/output.h"
 #include "config/rank.h"
 #include "execute/group.h"
 #include "report/clock.h"
@@ -281,20 +282,22 @@ write_file(struct ar_table *table, enum name name, int ranks)
         .ranks = ranks,
         .rank = name == NAME_OF_RANK && ranks == 1 ? own_rank() : -1,
     };
-    snprintf(path, sizeof path, name == NAME_OF_ALL ? "%s" : "%s.rank%d", all.path, own_rank());
+    struct ar_output output;
+    if (name == NAME_OF_ALL)
+        snprintf(path, sizeof path, "%s", all.path);
+    else
+        ar_stats_file_of_rank(path, sizeof path, all.path, own_rank());
     ar_table_sort(table);
-    FILE *const to = fopen(path, "w");
-    bool failed = !to;
-    if (to) {
+    int error = ar_output_begin(&output, path);
+    if (!error) {
         if (ar_stats_file_is_json(all.path))
-            ar_table_write_json(to, table, &run);
+            ar_table_write_json(output.file, table, &run);
         else
-            ar_table_write_text(to, table, &run);
-        failed = ferror(to);
-        failed |= fclose(to) != 0;
+            ar_table_write_text(output.file, table, &run);
+        error = ar_output_end(&output);
     }
-    if (failed)
-        ar_say("ALLREDUCE_STATS: cannot write '%s': %s", path, strerror(errno));
+    if (error)
+        ar_say("ALLREDUCE_STATS: cannot write '%s': %s", path, strerror(error));
 }
 
 /* On a thread of its own: no MPI. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "config/files.h"
+#include "config/output.h"
 #include "config/rank.h"
 #include "execute/group.h"
 #include "report/clock.h"
@@ -349,11 +350,16 @@ write_file(const struct parts *parts, const char *path)
                                .ranks = (int)parts->nranks};
     const struct ar_trace trace = {parts->ranks, parts->nranks, parts->logs, parts->kinds,
                                    parts->events};
-    FILE *const to = fopen(path, "w");
-    bool is_written = to && ar_trace_write(to, &trace, &run) && !ferror(to);
-    is_written = (!to || fclose(to) == 0) && is_written;
-    if (!is_written)
-        ar_say("ALLREDUCE_TRACE: cannot write '%s': %s", path, strerror(errno));
+    struct ar_output output;
+    int error = ar_output_begin(&output, path);
+    if (!error && !ar_trace_write(output.file, &trace, &run)) {
+        ar_output_drop(&output);
+        error = ENOMEM;
+    } else if (!error) {
+        error = ar_output_end(&output);
+    }
+    if (error)
+        ar_say("ALLREDUCE_TRACE: cannot write '%s': %s", path, strerror(error));
 }
 
 /* Collective over the world. */
@@ -385,7 +391,7 @@ static void
 write_own(const struct parts *own)
 {
     char path[PATH_MAX + 32];
-    snprintf(path, sizeof path, "%s.rank%d", all.path, own->ranks->rank);
+    ar_stats_file_of_rank(path, sizeof path, all.path, own->ranks->rank);
     own->ranks->error_ns = UINT64_MAX;
     write_file(own, path);
 }
