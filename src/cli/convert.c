@@ -1,6 +1,5 @@
 /* allreduce convert: the settings of other libraries as rules, and back. */
 #include <argp.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/openmpi_json.h"
+#include "config/input.h"
 #include "select/foreign.h"
 
 struct request {
@@ -69,25 +69,27 @@ parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-/* The operand's text, or, where it names a file, the file's.  Malloced; NULL with errno set. */
+/* The operand's text, or, where it names a file, the file's.  Malloced; NULL, having said why. */
 static char *
 text_of(const char *operand)
 {
-    char *text = NULL;
-    size_t room = 0;
-    if (access(operand, F_OK) != 0)
-        return strdup(operand);
-    FILE *const file = fopen(operand, "re");
-    if (!file)
-        return NULL;
-    if (getdelim(&text, &room, '\0', file) < 0 && !ferror(file)) {
-        free(text);
-        text = strdup("");
-    } else if (ferror(file)) {
-        free(text);
-        text = NULL;
+    char *text = NULL, reason[256] = " out of memory";
+    struct ar_text why;
+    if (access(operand, F_OK) != 0) {
+        text = strdup(operand);
+    } else {
+        FILE *const file = ar_input_open(operand);
+        ar_text_init(&why, reason, sizeof reason);
+        const int error = file ? ar_input_text(&text, file, &why) : AR_ERR_SYNTAX;
+        if (!file)
+            ar_text_add(&why, " %m");
+        else if (error == AR_ERR_MEMORY)
+            ar_text_add(&why, " out of memory");
+        if (file)
+            fclose(file);
     }
-    fclose(file);
+    if (!text)
+        fprintf(stderr, "allreduce convert: %s:%s\n", operand, reason);
     return text;
 }
 
@@ -130,10 +132,8 @@ ar_cli_convert(int argc, char **argv)
     ar_cli_parse_alone(&argp, 0, argc, argv, &request);
 
     char *const text = text_of(request.operand);
-    if (!text) {
-        fprintf(stderr, "allreduce convert: %s: %s\n", request.operand, strerror(errno));
+    if (!text)
         return AR_EXIT_FAILED;
-    }
     const char *const of_what =
         request.from < AR_LIBRARIES ? ar_library_titles[request.from] : "rules";
     int error = AR_OK;

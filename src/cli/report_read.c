@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/json_text.h"
 #include "cli/report.h"
+#include "config/input.h"
 
 static int
 complain(const struct ar_read_run *run, const char *path, int line, const char *what)
@@ -213,14 +214,14 @@ take_line(struct ar_read_run *run, const char *path, int n, const char *text)
 static int
 take_file(struct ar_read_run *run, const char *path)
 {
-    FILE *file = fopen(path, "r");
-    char *text = NULL;
-    size_t room = 0;
-    int n = 0, status = file ? AR_EXIT_DONE : complain(run, path, 0, strerror(errno));
-    while (status == AR_EXIT_DONE && getline(&text, &room, file) >= 0)
+    FILE *const file = ar_input_open(path);
+    const char *why = file ? "out of memory" : strerror(errno);
+    char *const text = file ? malloc(AR_INPUT_MAX) : NULL;
+    int n = 0, status = text ? AR_EXIT_DONE : complain(run, path, 0, why);
+    while (status == AR_EXIT_DONE && ar_input_line(text, file, &why))
         status = take_line(run, path, ++n, text);
-    if (status == AR_EXIT_DONE && ferror(file))
-        status = complain(run, path, 0, strerror(errno));
+    if (status == AR_EXIT_DONE && why)
+        status = complain(run, path, n + 1, why);
     else if (status == AR_EXIT_DONE && n == 0)
         status = complain(run, path, 0, "is empty");
     free(text);

@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/json_text.h"
 #include "cli/timeline.h"
+#include "config/input.h"
 
 /* The file while it is read. */
 struct reader {
@@ -264,9 +265,11 @@ ar_read_trace_read(struct ar_read_trace *t, const char *path)
     char what[JSON_ERROR_TEXT_LENGTH + 200];
     json_error_t error;
     *t = (struct ar_read_trace){.path = path};
-    json_t *const document = json_load_file(path, 0, &error);
-    if (!document && error.line < 0)
-        return complain(t, error.text);
+    FILE *const file = ar_input_open(path);
+    if (!file)
+        return complain(t, strerror(errno));
+    json_t *const document = json_loadf(file, 0, &error);
+    fclose(file);
     if (!document) {
         snprintf(what, sizeof what,
                  "line %d: %s: is cut, or no file that a run with ALLREDUCE_TRACE=FILE has written",

@@ -9,31 +9,13 @@
 #include <unistd.h>
 
 #include "config/data.h"
+#include "config/input.h"
 #include "config/output.h"
 #include "schedule/error.h"
 
-#define BYTES_MAX (1 << 20) /* of a file that is read */
-#define PATH_TOLD 200       /* characters of a path */
+#define PATH_TOLD 200 /* characters of a path */
 
 /* --- files that are read --- */
-
-/* Reads at most BYTES_MAX bytes, which '\0' ends in text. */
-static int
-read_text(char *text, FILE *file, struct ar_text *why)
-{
-    const size_t length = fread(text, 1, BYTES_MAX + 1, file);
-    if (ferror(file)) {
-        ar_text_add(why, " %m"); /* errno's text */
-    } else if (length > BYTES_MAX) {
-        ar_text_add(why, " longer than %d bytes", BYTES_MAX);
-    } else if (memchr(text, '\0', length)) {
-        ar_text_add(why, " not a text file: it contains a zero byte");
-    } else {
-        text[length] = '\0';
-        return AR_OK;
-    }
-    return AR_ERR_SYNTAX;
-}
 
 /* Reads a regular file whole, since a pipe nobody writes to would hold up all ranks.  why gets
  * "path:", of a long path the end, to tell problems behind.  *text is the caller's to free. */
@@ -45,19 +27,16 @@ read_path(char **text, const char *path, struct ar_text *why)
     ar_text_add(why, cut ? "..." : "");
     ar_text_escape(why, (struct ar_word){path + cut, length - cut});
     ar_text_add(why, ":");
-    const bool is_other = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
-    FILE *const file = is_other ? NULL : fopen(path, "re");
-    if (!file) {
-        ar_text_add(why, is_other ? " not a regular file" : " %m");
-        return AR_ERR_SYNTAX;
-    }
-    char *const room = malloc(BYTES_MAX + 1);
-    const int error = room ? read_text(room, file, why) : AR_ERR_MEMORY;
-    fclose(file);
-    if (error)
-        free(room);
+    FILE *const file = ar_input_open(path);
+    int error = AR_ERR_SYNTAX;
+    if (!file)
+        ar_text_add(why, " %m");
+    else if (fstat(fileno(file), &status) || !S_ISREG(status.st_mode))
+        ar_text_add(why, " not a regular file");
     else
-        *text = room;
+        error = ar_input_text(text, file, why);
+    if (file)
+        fclose(file);
     return error;
 }
 
