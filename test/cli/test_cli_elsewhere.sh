@@ -1,0 +1,133 @@
+#!/bin/sh
+# Preloaded into what is no MPI program, the library does nothing: it prints nothing, opens nothing, changes neither errno
+# nor how a program ends, whatever is in the environment.
+set -u
+failed=0
+library=$PWD/.libs/liballreduce.so
+program=$PWD/test/cli/elsewhere
+here=$(mktemp -d) || exit 99
+trap 'rm -rf "$here"' EXIT
+fail() {
+    echo "FAIL: $*"
+    failed=1
+}
+[ -e "$library" ] || exit 99
+tried=0
+traced=0
+
+# What a job could have set for all that it starts.
+export ALLREDUCE_ALGO=ring ALLREDUCE_VERBOSE=2 ALLREDUCE_STATS="$here/written/stats" ALLREDUCE_STATS_SIGNAL=USR1 \
+    ALLREDUCE_TRACE="$here/written/trace" ALLREDUCE_TIMEOUT=1,abort PMI_RANK=0 PMI_SIZE=1
+mkdir "$here/written"
+
+# run FILE COMMAND...: what it prints on both streams, and how it ends, in FILE.
+run() {
+    to=$1
+    shift
+    "$@" >"$to" 2>&1 </dev/null
+    echo "status $?" >>"$to"
+}
+
+# trace FILE COMMAND...: the files, sockets and memory that it asks for, threads and forks too.
+trace() {
+    to=$1
+    shift
+    strace -f -qq -e trace=open,openat,creat,memfd_create,socket,connect,pipe,pipe2,inotify_init1,shmget,mknod,unlink,link,linkat \
+        -e signal=none -o "$to.raw" "$@" >"$to.out" 2>&1 </dev/null
+    sed 's/^[0-9]* *//; s/[0-9][0-9]*/N/g' "$to.raw" | grep -v -e liballreduce | sort >"$to"
+}
+if strace -f -qq -o "$here/strace" true 2>/dev/null; then
+    can_trace=yes
+else
+    can_trace=no
+    echo "no strace, or it may not look: what is opened is not compared"
+fi
+
+# same_untraced COMMAND...: it prints and ends the same with the library as without.
+same_untraced() {
+    tried=$((tried + 1))
+    run "$here/native" "$@"
+    run "$here/ours" env LD_PRELOAD="$library" "$@"
+    cmp -s "$here/native" "$here/ours" || {
+        fail "$*: differs"
+        diff "$here/native" "$here/ours"
+    }
+}
+
+# same COMMAND...: it asks the system for the same, too.
+same() {
+    same_untraced "$@"
+    [ $can_trace = yes ] || return
+    traced=$((traced + 1))
+    trace "$here/native" env "$@"
+    trace "$here/ours" env LD_PRELOAD="$library" "$@"
+    grep -q liballreduce "$here/ours.raw" || fail "$*: the library was not loaded"
+    cmp -s "$here/native" "$here/ours" || {
+        fail "$*: asks the system for other things"
+        diff "$here/native" "$here/ours"
+    }
+}
+
+for shell in sh bash dash; do
+    command -v $shell >/dev/null || {
+        echo "no $shell"
+        continue
+    }
+    same $shell -c 'exit 7'
+    same $shell -c 'echo a | cat; false || /bin/echo b; kill -9 $$'
+done
+same /bin/true
+same ls /nowhere
+if command -v python3 >/dev/null; then
+    same "$(python3 -c 'import sys; print(sys.executable)')" -S -c 'import os, threading; t = threading.Thread(target=print, args=("x",)); t.start(); t.join(); os._exit(3)'
+fi
+same "$program"
+same "$program" thread
+same "$program" signal
+
+# Streams that are closed stay closed, and their numbers free.
+# shellcheck disable=SC2016 # for the inner shell
+for streams in '<&-' '>&-' '2>&-' '<&- >&- 2>&-'; do
+    same sh -c 'program=$1; "$program" '"$streams"'; echo $?' sh "$program"
+done
+
+# Linked to an MPI library that it never begins with.
+if ldd test/mpi/pings 2>/dev/null | grep -q libmpi; then
+    cat >"$here/linked.c" <<'SOURCE'
+#include <stdio.h>
+extern int MPI_Initialized(int *flag), MPI_Init(int *argc, char ***argv);
+int main(int argc, char **argv)
+{
+    puts("linked");
+    return argc > 5 ? MPI_Init(&argc, &argv) : 4;
+}
+SOURCE
+    mpi=$(ldd test/mpi/pings | sed -n 's/.*libmpi[^ ]* => \([^ ]*\) .*/\1/p' | head -n 1)
+    if ${CC:-cc} -o "$here/linked" "$here/linked.c" -Wl,--no-as-needed "$mpi" 2>"$here/out"; then
+        same "$here/linked"
+    else
+        fail "a program that is linked to MPI: $(cat "$here/out")"
+    fi
+fi
+
+# A static program does not load it; for a set-user-id one the dynamic linker ignores it.
+echo 'int main(void) { return 5; }' >"$here/static.c"
+if ${CC:-cc} -static -o "$here/static" "$here/static.c" 2>/dev/null; then
+    same_untraced "$here/static"
+else
+    echo "no static C library"
+fi
+if [ "$(id -u)" -eq 0 ] && id nobody >/dev/null 2>&1 && command -v setpriv >/dev/null; then
+    cp "$program" "$here/set_user_id"
+    chmod 4755 "$here/set_user_id"
+    chmod 755 "$here"
+    same_untraced setpriv --reuid=nobody --clear-groups "$here/set_user_id"
+    grep -q 'secure 1$' "$here/ours" || echo "a file system without set-user-id programs: $(cat "$here/ours")"
+else
+    echo "no set-user-id program: it takes root and setpriv"
+fi
+
+[ -z "$(ls "$here/written")" ] || fail "files were written: $(ls "$here/written")"
+echo "$tried programs, of $traced of which files, sockets and memory were compared"
+[ $tried -ge 12 ] || fail "only $tried programs were tried"
+exit $failed
