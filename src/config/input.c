@@ -43,7 +43,7 @@ ar_input_text(char **text, FILE *file, struct ar_text *why)
     } else if (length > AR_INPUT_MAX) {
         ar_text_add(why, " more than %d bytes", AR_INPUT_MAX);
     } else if (memchr(room, '\0', length)) {
-        ar_text_add(why, " not a text: it has a zero byte");
+        ar_text_add(why, " not a text file: it contains a zero byte");
     } else {
         room[length] = '\0';
         *text = room;
@@ -61,7 +61,7 @@ ar_input_line(char *line, FILE *file, const char **why)
     *why = NULL;
     while ((c = getc_unlocked(file)) != EOF && c != '\n') {
         if (c == '\0' || length == AR_INPUT_MAX - 1) {
-            *why = c == '\0' ? "not a text: it has a zero byte" : "longer than any line of ours";
+            *why = c == '\0' ? "not a text file: it contains a zero byte" : "longer than any line of ours";
             return false;
         }
         line[length++] = (char)c;
