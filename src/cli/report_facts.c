@@ -156,11 +156,13 @@ char *
 ar_row_describe(const struct ar_row *row, char *text, size_t room)
 {
     char size[AR_SIZE_TEXT], comm[AR_COMM_COLUMN];
+    uint64_t bytes = ar_size_bin_first(row->key.bin);
+    const bool is_one = ar_row_size(&bytes, row);
     if (row->key.nranks == 0)
         snprintf(text, room, "%s", ar_entry_names[row->key.entry]);
     else
-        snprintf(text, room, "%s %s from %s on %d ranks%s%s", row->key.type, row->key.op,
-                 ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size), row->key.nranks,
+        snprintf(text, room, "%s %s %s %s on %d ranks%s%s", row->key.type, row->key.op,
+                 is_one ? "of" : "from", ar_size_print(bytes, size, sizeof size), row->key.nranks,
                  *row->key.comm ? " of " : "", ar_name_fit(comm, sizeof comm, row->key.comm));
     return text;
 }
@@ -251,6 +253,18 @@ ar_facts_times(const struct ar_facts *facts, char *text, size_t room)
     return text;
 }
 
+/* The size of messages that took most of the row's time, as far as it is known. */
+static uint64_t
+main_size(const struct ar_row *row)
+{
+    const struct ar_size_counts *const sizes = row->counts.sizes;
+    int most = 0;
+    for (int i = 1; i < AR_SIZES_MOST; i++)
+        if (sizes[i].ns > sizes[most].ns)
+            most = i;
+    return sizes[most].calls > 0 ? sizes[most].bytes : ar_size_bin_first(row->key.bin);
+}
+
 /* Advice is for what costs something. */
 #define WORTH_ADVICE 0.05
 
@@ -269,8 +283,7 @@ ar_fact_advise(const struct ar_facts *facts, const struct ar_fact *fact, char *t
                  ar_time_print(ar_facts_seconds(facts, fact->saves_ns) * 1e9, saved, sizeof saved));
     else
         snprintf(text, room, "%s: to compare algorithms: mpiexec -n %d allreduce bench --sizes %s",
-                 what, row->key.nranks,
-                 ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size));
+                 what, row->key.nranks, ar_size_print(main_size(row), size, sizeof size));
     return true;
 }
 
@@ -283,6 +296,14 @@ longer_first(const void *a, const void *b)
     const uint64_t s = x->rows[0].counts.ns + x->rows[1].counts.ns;
     const uint64_t t = y->rows[0].counts.ns + y->rows[1].counts.ns;
     return (s < t) - (s > t);
+}
+
+char *
+ar_pair_size_print(const struct ar_pair *pair, char text[AR_ROW_SIZE_TEXT])
+{
+    struct ar_row both = pair->rows[0];
+    ar_counts_add(&both.counts, &pair->rows[1].counts);
+    return ar_row_size_print(&both, text);
 }
 
 struct ar_pair *

@@ -67,8 +67,8 @@ add_totals(struct ar_html *page, const struct ar_facts *facts, size_t n)
 static void
 add_size(struct ar_html *page, const struct ar_row *row)
 {
-    char size[AR_SIZE_TEXT];
-    ar_html_cell(page, "%s", ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size));
+    char size[AR_ROW_SIZE_TEXT];
+    ar_html_cell(page, "%s", ar_row_size_print(row, size));
 }
 
 /* What the run was. */
@@ -141,7 +141,8 @@ add_facts(struct ar_html *page, const struct ar_facts *facts)
     ar_html_table_end(page);
     ar_html_paragraph(
         page,
-        "calls: of a rank. size: from so many bytes to below twice as many. own: a call where "
+        "calls: of a rank. size: bytes of a message; 16+: of several, from 16 to below twice as "
+        "many. own: a call where "
         "nobody is late, estimated from the shortest times, for the rank that comes last waits for "
         "nobody. late: waiting for late ranks. x bound: own beside what the calls on as many ranks "
         "reached at best in this run, or beside --bandwidth.");
@@ -257,8 +258,9 @@ add_pairs(struct ar_html *page, const struct ar_pair *pairs, size_t n)
     for (size_t i = 0; i < n; i++) {
         const struct ar_row *a = &pairs[i].rows[0], *b = &pairs[i].rows[1];
         const double x = (double)ar_row_own_ns(a), y = (double)ar_row_own_ns(b);
+        char size[AR_ROW_SIZE_TEXT];
         add_communicator(page, &a->key);
-        add_size(page, a);
+        ar_html_cell(page, "%s", ar_pair_size_print(&pairs[i], size));
         add_operation(page, &a->key);
         add_side(page, a, pairs[i].is_mixed[0]);
         add_side(page, b, pairs[i].is_mixed[1]);

@@ -165,9 +165,9 @@ static void
 print_line(const struct group *g, const struct ar_fact *fact, const struct times *times)
 {
     const struct ar_row *const row = fact->row;
-    char size[AR_SIZE_TEXT], best[AR_CHOICE_TEXT];
-    printf("%9.0f %6d %6s", (double)row->counts.calls / (row->ranks ? row->ranks : 1), g->nranks,
-           ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size));
+    char size[AR_ROW_SIZE_TEXT], best[AR_CHOICE_TEXT];
+    printf("%9.0f %6d %7s", (double)row->counts.calls / (row->ranks ? row->ranks : 1), g->nranks,
+           ar_row_size_print(row, size));
     print_us(fact->cause == AR_CAUSE_UNTIMED ? NAN : fact->own_ns);
     print_us(times->as_ran);
     print_us(times->by_auto);
@@ -215,7 +215,7 @@ print_all(const struct there *there)
     const struct ar_facts *const facts = there->facts;
     double here = 0, as_ran = 0, by_auto = 0;
     int error = AR_OK;
-    printf("\non %d rank%s of: %s, by its model; nobody late\n\n%9s %6s %6s %10s %10s %10s  %-24s "
+    printf("\non %d rank%s of: %s, by its model; nobody late\n\n%9s %6s %7s %10s %10s %10s  %-24s "
            "%s\n",
            there->nranks, ar_plural((size_t)there->nranks),
            *there->machine.title ? there->machine.title : "a machine without title", "calls",

@@ -86,6 +86,30 @@ take_histogram(struct ar_histogram *h, const json_t *pairs)
     return json_is_array(pairs);
 }
 
+/* Files of older versions have none. */
+static bool
+take_sizes(struct ar_row *row, const json_t *sizes)
+{
+    size_t i;
+    const json_t *size;
+    json_array_foreach(sizes, i, size)
+    {
+        uint64_t numbers[3]; /* bytes, calls, ns */
+        for (size_t k = 0; k < 3; k++) {
+            const json_t *const number = json_array_get(size, k);
+            if (!json_is_integer(number) || json_integer_value(number) < 0)
+                return false;
+            numbers[k] = (uint64_t)json_integer_value(number);
+        }
+        if (numbers[1] == 0 || ar_size_bin(numbers[0]) != row->key.bin)
+            return false;
+        struct ar_size_counts *const mine = ar_size_find(row->counts.sizes, numbers[0]);
+        if (mine)
+            *mine = (struct ar_size_counts){numbers[1], numbers[0], numbers[2]};
+    }
+    return true;
+}
+
 static void
 take_extreme(struct ar_extreme *extreme, const json_t *object)
 {
@@ -101,7 +125,8 @@ take_row(struct ar_row *row, const json_t *line)
     memset(row, 0, sizeof *row);
     ar_counts_init(c);
     if (!take_key(&row->key, line) || !is_known(line, "calls") ||
-        !take_histogram(&c->times, json_object_get(line, "histogram")))
+        !take_histogram(&c->times, json_object_get(line, "histogram")) ||
+        !take_sizes(row, json_object_get(line, "sizes")))
         return false;
     c->calls = number(line, "calls");
     c->bytes = number(line, "bytes");

@@ -52,15 +52,14 @@ print_fact(const struct ar_fact *f, const struct widths *w)
 {
     const struct ar_row *row = f->row;
     const bool timed = f->cause != AR_CAUSE_UNTIMED;
-    char size[AR_SIZE_TEXT], ran[AR_CHOICE_TEXT + AR_WHY_TEXT + 4], why[128];
+    char size[AR_ROW_SIZE_TEXT], ran[AR_CHOICE_TEXT + AR_WHY_TEXT + 4], why[128];
     char comm[AR_COMM_COLUMN];
     snprintf(ran, sizeof ran, "%s (%s)", row->key.ran, ar_row_why(row, why));
-    printf("%5.1f %% %9.0f %5d %-*s%6s  %-*s %-*s  %-*s", 100 * f->share,
+    printf("%5.1f %% %9.0f %5d %-*s%7s  %-*s %-*s  %-*s", 100 * f->share,
            (double)row->counts.calls / (row->ranks ? row->ranks : 1), row->key.nranks, w->comm,
            *row->key.comm || w->comm == 0 ? ar_name_fit(comm, sizeof comm, row->key.comm) : "-",
-           ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size), w->type,
-           *row->key.type ? row->key.type : "-", w->op, *row->key.op ? row->key.op : "-", w->ran,
-           ran);
+           ar_row_size_print(row, size), w->type, *row->key.type ? row->key.type : "-", w->op,
+           *row->key.op ? row->key.op : "-", w->ran, ran);
     print_known(10, (double)ar_row_quantile(row, 0.5) * 1e-3, timed);
     print_known(10, f->own_ns * 1e-3, timed);
     if (timed && row->counts.ns > 0)
@@ -110,12 +109,13 @@ ar_report_print(const struct ar_facts *facts)
     printf("%s\n\n", ar_facts_times(facts, text, sizeof text));
     if (w.comm > 0)
         widen(&w.comm, strlen("communicator"));
-    printf("%7s %9s %5s %-*s%6s  %-*s %-*s  %-*s %10s %10s %6s %7s  %s\n", "share", "calls",
+    printf("%7s %9s %5s %-*s%7s  %-*s %-*s  %-*s %10s %10s %6s %7s  %s\n", "share", "calls",
            "ranks", w.comm, w.comm > 0 ? "communicator" : "", "size", w.type, "type", w.op, "op",
            w.ran, "ran (why)", "median us", "own us", "late", "x bound", "what took the time");
     for (size_t i = 0; i < facts->n; i++)
         print_fact(&facts->facts[i], &w);
-    printf("\ncalls: of a rank; size: from so many bytes to below twice as many; "
+    printf("\ncalls: of a rank; size: bytes of a message; 16+: of several, from 16 to below twice "
+           "as many; "
            "own: a call where nobody is late, by estimate; late: waiting for late ranks\n"
            "x bound: own beside what the calls on as many ranks reached at best "
            "in this file, or beside --bandwidth\n");
@@ -161,14 +161,13 @@ ar_report_print_pair(const struct ar_facts facts[2], const struct ar_pair *pairs
     bool has_names = false;
     for (size_t i = 0; i < n; i++)
         has_names |= *pairs[i].rows[0].key.comm != '\0';
-    printf("\n%5s %6s  %-20s %-10s  %-26s %10s  %-26s %10s %9s%s\n", "ranks", "size", "type", "op",
+    printf("\n%5s %7s  %-20s %-10s  %-26s %10s  %-26s %10s %9s%s\n", "ranks", "size", "type", "op",
            "A ran", "own us", "B ran", "own us", "A/B", has_names ? "  communicator" : "");
     for (size_t i = 0; i < n; i++) {
         const struct ar_row *a = &pairs[i].rows[0], *b = &pairs[i].rows[1];
         const double x = (double)ar_row_own_ns(a), y = (double)ar_row_own_ns(b);
-        char size[AR_SIZE_TEXT], comm[AR_COMM_COLUMN];
-        printf("%5d %6s  %-20s %-10s", a->key.nranks,
-               ar_size_print(ar_size_bin_first(a->key.bin), size, sizeof size),
+        char size[AR_ROW_SIZE_TEXT], comm[AR_COMM_COLUMN];
+        printf("%5d %7s  %-20s %-10s", a->key.nranks, ar_pair_size_print(&pairs[i], size),
                *a->key.type ? a->key.type : "-", *a->key.op ? a->key.op : "-");
         print_side(a, pairs[i].is_mixed[0]);
         print_side(b, pairs[i].is_mixed[1]);

@@ -2,6 +2,7 @@
 
 #include "cli/tune_profile.h"
 
+#include <math.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +15,17 @@
 
 /* --- rows --- */
 
-/* Fills calls from a row, or tells why its calls cannot be replayed: NULL, or a static text. */
+/* Calls that may be replayed. */
+struct item {
+    struct ar_profiled calls;
+    const struct ar_row *row; /* that they are from */
+    const char *why_not;      /* they cannot be, a static text; NULL: they can */
+};
+
+/* Fills calls from a row but for their sizes, or tells why they cannot be replayed: NULL, or a
+ * static text. */
 static const char *
-take(struct ar_profiled *calls, const struct ar_row *row, int ranks)
+take(struct ar_profiled *calls, const struct ar_row *row)
 {
     const struct ar_row_key *const key = &row->key;
     char why[AR_PROBLEM_TEXT];
@@ -39,11 +48,41 @@ take(struct ar_profiled *calls, const struct ar_row *row, int ranks)
     calls->bin = key->bin;
     calls->place = key->place;
     calls->was_named = strcmp(key->requested, "auto") != 0;
-    calls->calls = (double)row->counts.calls / ranks;
-    calls->seconds = (double)row->counts.ns * 1e-9 / ranks;
-    calls->total_bytes = (double)row->counts.bytes / ranks;
     memcpy(calls->ran, key->ran, sizeof calls->ran);
     return NULL;
+}
+
+static struct item
+item_of(const struct item *whole, double ncalls, double ns, double bytes, int ranks)
+{
+    struct item item = *whole;
+    item.calls.calls = ncalls / ranks;
+    item.calls.seconds = ns * 1e-9 / ranks;
+    item.calls.total_bytes = bytes / ranks;
+    return item;
+}
+
+/* Adds the row's calls to *n items: those of each size by themselves, and together those whose size
+ * the statistics do not tell. */
+static void
+split(struct item *items, size_t *n, const struct ar_row *row, int ranks)
+{
+    const struct ar_counts *const c = &row->counts;
+    double calls = (double)c->calls, ns = (double)c->ns, bytes = (double)c->bytes;
+    struct item whole = {.row = row};
+    uint64_t one;
+    whole.why_not = take(&whole.calls, row);
+    for (int i = 0; i < AR_SIZES_MOST && c->sizes[i].calls > 0 && !whole.why_not; i++) {
+        const struct ar_size_counts *const size = &c->sizes[i];
+        const double all = (double)size->calls * (double)size->bytes;
+        items[(*n)++] = item_of(&whole, (double)size->calls, (double)size->ns, all, ranks);
+        calls -= (double)size->calls;
+        ns -= (double)size->ns;
+        bytes -= all;
+    }
+    whole.calls.is_mean = !ar_row_size(&one, row);
+    if (calls >= 1 && bytes > 0)
+        items[(*n)++] = item_of(&whole, calls, fmax(ns, 0), bytes, ranks);
 }
 
 static enum ar_type_class
@@ -52,23 +91,30 @@ class_of(const struct ar_profiled *calls)
     return ar_named_at(calls->type)->geometry.type_class;
 }
 
+static bool
+are_alike_but_for_size(const struct ar_profiled *a, const struct ar_profiled *b)
+{
+    return a->nranks == b->nranks && a->bin == b->bin && a->op == b->op &&
+           class_of(a) == class_of(b);
+}
+
 /* Would the same rule serve both? */
 static bool
 are_alike(const struct ar_profiled *a, const struct ar_profiled *b)
 {
-    return a->nranks == b->nranks && a->bin == b->bin && a->op == b->op && a->place == b->place &&
-           class_of(a) == class_of(b);
+    return are_alike_but_for_size(a, b) && a->place == b->place &&
+           (ar_profiled_bytes(a) == ar_profiled_bytes(b) || (a->is_mean && b->is_mean));
 }
 
 /* --- the profile, on rank 0 --- */
 
 static void
-leave_out(FILE *to, const struct ar_row *row, int ranks, const char *why)
+leave_out(FILE *to, const struct item *item, const char *why)
 {
     char what[256], time[AR_NUMBER_TEXT];
     fprintf(to, "not replayed: %s of %s: %s\n",
-            ar_time_print((double)row->counts.ns / ranks, time, sizeof time),
-            ar_row_describe(row, what, sizeof what), why);
+            ar_time_print(item->calls.seconds * 1e9, time, sizeof time),
+            ar_row_describe(item->row, what, sizeof what), why);
 }
 
 /* Adds the calls to those that are like them, or as new ones; returns why not, a static text. */
@@ -88,6 +134,7 @@ add(struct ar_profile *profile, const struct ar_profiled *calls)
         mine->calls += calls->calls;
         mine->seconds += calls->seconds;
         mine->total_bytes += calls->total_bytes;
+        mine->is_mean |= calls->is_mean;
     }
     profile->nranks = calls->nranks > profile->nranks ? calls->nranks : profile->nranks;
     return NULL;
@@ -103,35 +150,45 @@ in_groups(const void *a, const void *b)
         return x->type < y->type ? -1 : 1;
     if (x->op != y->op)
         return x->op < y->op ? -1 : 1;
-    return x->bin < y->bin ? -1 : x->bin > y->bin;
+    const size_t p = ar_profiled_bytes(x), q = ar_profiled_bytes(y);
+    return p < q ? -1 : p > q;
 }
 
-/* The rows come with the longest time first. */
-static void
-select_calls(struct ar_profile *profile, const struct ar_facts *facts, FILE *left_out)
+static int
+longer_first(const void *a, const void *b)
 {
-    const struct ar_read_run *const run = facts->run;
+    const double x = ((const struct item *)a)->calls.seconds;
+    const double y = ((const struct item *)b)->calls.seconds;
+    return (x < y) - (x > y);
+}
+
+/* Those that make up most of the time; items has room for all. */
+static void
+select_calls(struct ar_profile *profile, const struct ar_read_run *run, struct item *items,
+             FILE *left_out)
+{
     double covered = 0, rest = 0;
-    size_t nrest = 0;
+    size_t n = 0, nrest = 0;
     for (size_t i = 0; i < run->table.nrows; i++) {
-        const struct ar_row *const row = &run->table.rows[i];
-        const double seconds = (double)row->counts.ns * 1e-9 / run->ranks;
-        struct ar_profiled calls;
-        profile->all_calls += (double)row->counts.calls / run->ranks;
+        profile->all_calls += (double)run->table.rows[i].counts.calls / run->ranks;
+        split(items, &n, &run->table.rows[i], run->ranks);
+    }
+    qsort(items, n, sizeof *items, longer_first);
+    for (size_t i = 0; i < n; i++) {
         if (covered >= COVERED * profile->seconds) {
-            rest += seconds;
+            rest += items[i].calls.seconds;
             nrest++;
             continue;
         }
-        covered += seconds;
-        const char *why = take(&calls, row, run->ranks);
-        why = why ? why : add(profile, &calls);
+        covered += items[i].calls.seconds;
+        const char *why = items[i].why_not;
+        why = why ? why : add(profile, &items[i].calls);
         if (why)
-            leave_out(left_out, row, run->ranks, why);
+            leave_out(left_out, &items[i], why);
     }
     char time[AR_NUMBER_TEXT];
     if (nrest > 0)
-        fprintf(left_out, "not replayed: %s of the %zu row%s that took least\n",
+        fprintf(left_out, "not replayed: %s of the %zu kind%s of calls that took least\n",
                 ar_time_print(rest * 1e9, time, sizeof time), nrest, ar_plural(nrest));
 }
 
@@ -141,14 +198,16 @@ make(struct ar_profile *profile, const struct ar_read_run *run)
 {
     struct ar_facts facts;
     size_t length;
-    profile->calls = calloc(run->table.nrows + 1, sizeof *profile->calls);
+    const size_t most = run->table.nrows * (AR_SIZES_MOST + 1) + 1;
+    struct item *const items = calloc(most, sizeof *items);
+    profile->calls = calloc(most, sizeof *profile->calls);
     FILE *const left_out = open_memstream(&profile->left_out, &length);
-    const bool has_room = profile->calls && left_out && ar_facts_make(&facts, run, 0);
+    const bool has_room = items && profile->calls && left_out && ar_facts_make(&facts, run, 0);
     if (has_room && run->ranks > 0) {
         profile->seconds = ar_facts_seconds(&facts, facts.total_ns - facts.setup_ns);
         profile->late = ar_facts_seconds(&facts, facts.late_ns);
         snprintf(profile->program, sizeof profile->program, "%s", run->program);
-        select_calls(profile, &facts, left_out);
+        select_calls(profile, run, items, left_out);
         qsort(profile->calls, profile->n, sizeof *profile->calls, in_groups);
     }
     if (has_room)
@@ -157,6 +216,7 @@ make(struct ar_profile *profile, const struct ar_read_run *run)
         fprintf(stderr, "allreduce tune: out of memory\n");
     if (left_out)
         fclose(left_out);
+    free(items);
     if (has_room && profile->seconds <= 0)
         fprintf(stderr, "allreduce tune: --from: %s has no calls of MPI_Allreduce with a time\n",
                 run->path);
@@ -219,6 +279,35 @@ ar_profiled_bytes(const struct ar_profiled *calls)
     const size_t element = ar_named_at(calls->type)->geometry.size;
     const size_t count = (size_t)(calls->total_bytes / calls->calls / (double)element + 0.5);
     return (count ? count : 1) * element;
+}
+
+void
+ar_profile_range(const struct ar_profile *profile, size_t i, size_t *first, size_t *last)
+{
+    const struct ar_profiled *const mine = &profile->calls[i];
+    const size_t bytes = ar_profiled_bytes(mine);
+    bool is_largest = true;
+    *first = ar_size_bin_first(mine->bin);
+    for (size_t k = 0; k < profile->n; k++) {
+        const size_t other = ar_profiled_bytes(&profile->calls[k]);
+        if (!are_alike_but_for_size(&profile->calls[k], mine))
+            continue;
+        if (other < bytes && other >= *first)
+            *first = other + 1;
+        is_largest &= other <= bytes;
+    }
+    *last = is_largest ? ar_size_bin_last(mine->bin) : bytes;
+}
+
+bool
+ar_profile_has_twin(const struct ar_profile *profile, size_t i)
+{
+    const struct ar_profiled *const mine = &profile->calls[i];
+    for (size_t k = 0; k < profile->n; k++)
+        if (k != i && are_alike_but_for_size(&profile->calls[k], mine) &&
+            ar_profiled_bytes(&profile->calls[k]) == ar_profiled_bytes(mine))
+            return true;
+    return false;
 }
 
 bool

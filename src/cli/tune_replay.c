@@ -212,18 +212,21 @@ sum_up(const struct replay *replay)
 static void
 print_table(FILE *to, const char *mark, const struct replay *replay)
 {
-    fprintf(to, "%s%9s %10s %5s %6s  %-24s %-12s %10s  %-28s %10s  %-28s %s\n", mark, "calls", "s",
+    fprintf(to, "%s%9s %10s %5s %9s  %-24s %-12s %10s  %-28s %10s  %-28s %s\n", mark, "calls", "s",
             "ranks", "size", "type, op", "in place", "ran us", "ran", "best us",
             replay->rules ? "rules" : "best", "saves");
+    bool is_mean = false;
     for (size_t i = 0; i < replay->profile.n; i++) {
         const struct ar_profiled *const calls = &replay->profile.calls[i];
         const struct ar_finding *const f = &replay->found[i];
         char size[AR_SIZE_TEXT], seconds[AR_NUMBER_TEXT], ran[AR_NUMBER_TEXT], us[AR_NUMBER_TEXT];
         char best[AR_CHOICE_TEXT], what[128], gain[AR_INTERVAL_TEXT];
         snprintf(what, sizeof what, "%s %s", ar_named_name(calls->type), ar_op_name(calls->op));
-        fprintf(to, "%s%9.0f %10s %5d %6s  %-24s %-12s", mark, calls->calls,
+        ar_size_print(ar_profiled_bytes(calls), size, sizeof size);
+        is_mean |= calls->is_mean;
+        fprintf(to, "%s%9.0f %10s %5d %*s%s  %-24s %-12s", mark, calls->calls,
                 ar_number_print(calls->seconds, seconds, sizeof seconds), calls->nranks,
-                ar_size_print(ar_profiled_bytes(calls), size, sizeof size), what,
+                9 - (int)strlen(size), calls->is_mean ? "~" : "", size, what,
                 calls->place == AR_IN_PLACE        ? "yes"
                 : calls->place == AR_PLACE_UNKNOWN ? "not told: no"
                                                    : "no");
@@ -239,6 +242,9 @@ print_table(FILE *to, const char *mark, const struct replay *replay)
                     ? "0"
                     : ar_interval_print(f->gain.low * 1e6, f->gain.high * 1e6, gain, sizeof gain));
     }
+    if (is_mean)
+        fprintf(to, "%s~: of several sizes, which the statistics do not tell apart, their mean\n",
+                mark);
 }
 
 /* What is not replayed, a line each. */
@@ -302,33 +308,23 @@ print_verdict(FILE *to, const char *mark, const struct replay *replay)
 
 /* --- rules --- */
 
-/* Only calls in place and others that are alike otherwise are told apart: that costs a message. */
-static bool
-has_twin(const struct ar_profile *profile, size_t i)
-{
-    const struct ar_profiled *const mine = &profile->calls[i];
-    for (size_t k = 0; k < profile->n; k++)
-        if (k != i && profile->calls[k].bin == mine->bin &&
-            ar_profiled_together(&profile->calls[k], mine))
-            return true;
-    return false;
-}
-
 /* A clause for calls on ranks that are placed like this; where places is NULL, however they are. */
 static void
 write_clause(FILE *to, const struct replay *replay, size_t i, const struct ar_choice *choice,
              const struct ar_place_of_ranks *places)
 {
     const struct ar_profiled *const calls = &replay->profile.calls[i];
-    const bool tells_place = calls->place != AR_PLACE_UNKNOWN && has_twin(&replay->profile, i);
+    size_t first, last;
+    const bool tells_place =
+        calls->place != AR_PLACE_UNKNOWN && ar_profile_has_twin(&replay->profile, i);
     const struct ar_request request = {.nranks = calls->nranks,
                                        .op = calls->op,
                                        .type = ar_named_at(calls->type)->geometry.type_class,
                                        .place = calls->place,
                                        .nodes = places ? (size_t)places->nodes : 0,
                                        .per_node = places ? (size_t)places->per_node : 0};
-    ar_rules_clause_write(to, choice, ar_size_bin_first(calls->bin), ar_size_bin_last(calls->bin),
-                          &request,
+    ar_profile_range(&replay->profile, i, &first, &last);
+    ar_rules_clause_write(to, choice, first, last, &request,
                           AR_TRAIT_OP | AR_TRAIT_TYPE | (tells_place ? AR_TRAIT_PLACE : 0) |
                               (places ? AR_TRAIT_NODES | AR_TRAIT_PER_NODE : 0));
 }

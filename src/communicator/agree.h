@@ -7,7 +7,7 @@
 #include "communicator/communicator.h"
 
 /* The number changes whenever ranks exchange something else than before, in set-up or in calls. */
-#define AR_PROTOCOL "13"
+#define AR_PROTOCOL "14"
 
 /* What ar_agree_to_begin finds: has a rank no memory, does rank 0 know that the ranks have the same
  * configuration and version, and that one of them has a runtime for accelerators? */

@@ -36,6 +36,14 @@ ar_counts_add(struct ar_counts *sum, const struct ar_counts *counts)
         sum->most_ns = counts->most_ns;
     for (int i = 0; i < AR_HISTOGRAM_BUCKETS; i++)
         sum->times.count[i] += counts->times.count[i];
+    for (int i = 0; i < AR_SIZES_MOST && counts->sizes[i].calls > 0; i++) {
+        struct ar_size_counts *const mine = ar_size_find(sum->sizes, counts->sizes[i].bytes);
+        if (!mine)
+            continue;
+        mine->bytes = counts->sizes[i].bytes;
+        mine->calls += counts->sizes[i].calls;
+        mine->ns += counts->sizes[i].ns;
+    }
 }
 
 struct ar_row *
@@ -138,6 +146,26 @@ uint64_t
 ar_size_bin_last(unsigned bin)
 {
     return bin ? 2 * ar_size_bin_first(bin) - 1 : 0;
+}
+
+bool
+ar_row_size(uint64_t *bytes, const struct ar_row *row)
+{
+    const struct ar_size_counts *const size = &row->counts.sizes[0];
+    const uint64_t first = ar_size_bin_first(row->key.bin);
+    const bool is_one = size->calls > 0 && size->calls == row->counts.calls;
+    if (is_one || first == ar_size_bin_last(row->key.bin))
+        *bytes = is_one ? size->bytes : first;
+    return is_one || first == ar_size_bin_last(row->key.bin);
+}
+
+char *
+ar_row_size_print(const struct ar_row *row, char text[AR_ROW_SIZE_TEXT])
+{
+    uint64_t bytes = ar_size_bin_first(row->key.bin);
+    const bool is_one = ar_row_size(&bytes, row);
+    ar_size_print(bytes, text, AR_SIZE_TEXT);
+    return is_one ? text : strcat(text, "+");
 }
 
 bool

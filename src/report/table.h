@@ -34,6 +34,15 @@ struct ar_row_key {
     enum ar_place place; /* of the buffers, on the ranks whose calls these are */
 };
 
+#define AR_SIZES_MOST 16 /* sizes of messages that a row tells apart: the first that come */
+
+/* The calls of a row whose messages have one size. */
+struct ar_size_counts {
+    uint64_t calls; /* 0: there are none, nor any behind them.  Copied before bytes */
+    uint64_t bytes; /* of one message */
+    uint64_t ns;
+};
+
 /* Numbers of a row, all uint64_t, so that a thread can copy them one by one while they change. */
 struct ar_counts {
     uint64_t calls;    /* each rank's call counts one */
@@ -44,6 +53,7 @@ struct ar_counts {
     uint64_t least_ns; /* UINT64_MAX: no call was timed */
     uint64_t most_ns;
     struct ar_histogram times;
+    struct ar_size_counts sizes[AR_SIZES_MOST];
 };
 
 /* A rank and the mean time of its calls. */
@@ -104,6 +114,23 @@ ar_size_bin(uint64_t bytes)
 }
 uint64_t ar_size_bin_first(unsigned bin);
 uint64_t ar_size_bin_last(unsigned bin);
+
+/* The place of that size among the sizes of a row, a free one if it is new; NULL: all are taken. */
+static inline struct ar_size_counts *
+ar_size_find(struct ar_size_counts sizes[AR_SIZES_MOST], uint64_t bytes)
+{
+    for (int i = 0; i < AR_SIZES_MOST; i++)
+        if (sizes[i].bytes == bytes || sizes[i].calls == 0)
+            return &sizes[i];
+    return NULL;
+}
+
+/* The one size of all messages of the row; false: they have several, or nobody knows. */
+bool ar_row_size(uint64_t *bytes, const struct ar_row *row);
+
+/* That size, "24"; else "16+": from 16 to below twice as many bytes.  Returns text. */
+#define AR_ROW_SIZE_TEXT (AR_SIZE_TEXT + 1)
+char *ar_row_size_print(const struct ar_row *row, char text[AR_ROW_SIZE_TEXT]);
 
 /* Did the MPI library's own allreduce run?  Its waits are not known. */
 bool ar_row_is_native(const struct ar_row *row);

@@ -31,6 +31,17 @@ print_extreme(FILE *to, const char *name, const struct ar_extreme *extreme, bool
         fprintf(to, "\"%s\": null, ", name);
 }
 
+/* [bytes, calls, ns] of each. */
+static void
+print_sizes(FILE *to, const struct ar_counts *c)
+{
+    fputs("\"sizes\": [", to);
+    for (int i = 0; i < AR_SIZES_MOST && c->sizes[i].calls > 0; i++)
+        fprintf(to, "%s[%llu, %llu, %llu]", i ? ", " : "", (unsigned long long)c->sizes[i].bytes,
+                (unsigned long long)c->sizes[i].calls, (unsigned long long)c->sizes[i].ns);
+    fputs("], ", to);
+}
+
 static void
 print_row(FILE *to, const struct ar_row *row)
 {
@@ -71,7 +82,9 @@ print_row(FILE *to, const struct ar_row *row)
                 (unsigned long long)c->times.count[i]);
         comma = ", ";
     }
-    fprintf(to, "], \"in_place\": %s}\n",
+    fputs("], ", to);
+    print_sizes(to, c);
+    fprintf(to, "\"in_place\": %s}\n",
             key->place == AR_PLACE_UNKNOWN ? "null"
             : key->place == AR_IN_PLACE    ? "true"
                                            : "false");

@@ -47,7 +47,7 @@ print_row(FILE *to, const struct ar_row *row, const struct widths *w)
 {
     const struct ar_counts *c = &row->counts;
     const bool timed = c->least_ns != UINT64_MAX;
-    char size[AR_SIZE_TEXT], nranks[16] = "-", comm[AR_COMM_COLUMN], time[AR_NUMBER_TEXT];
+    char size[AR_ROW_SIZE_TEXT], nranks[16] = "-", comm[AR_COMM_COLUMN], time[AR_NUMBER_TEXT];
     char why[AR_WHY_TEXT];
     if (row->key.nranks > 0)
         snprintf(nranks, sizeof nranks, "%d", row->key.nranks);
@@ -59,11 +59,10 @@ print_row(FILE *to, const struct ar_row *row, const struct widths *w)
     print_us(to, ar_row_quantile(row, 0.5), timed);
     print_us(to, ar_row_quantile(row, 0.99), timed);
     print_us(to, c->most_ns, timed);
-    fprintf(to, " %6s %6s  %-*s %-*s  %-*s  %-*s  %-*s  %s%s%s", nranks,
-            ar_size_print(ar_size_bin_first(row->key.bin), size, sizeof size), w->type,
-            or_dash(row->key.type), w->op, or_dash(row->key.op), w->ran, row->key.ran, w->requested,
-            or_dash(row->key.requested), w->comm,
-            or_dash(ar_name_fit(comm, sizeof comm, row->key.comm)), ar_row_why(row, why),
+    fprintf(to, " %6s %7s  %-*s %-*s  %-*s  %-*s  %-*s  %s%s%s", nranks,
+            ar_row_size_print(row, size), w->type, or_dash(row->key.type), w->op,
+            or_dash(row->key.op), w->ran, row->key.ran, w->requested, or_dash(row->key.requested),
+            w->comm, or_dash(ar_name_fit(comm, sizeof comm, row->key.comm)), ar_row_why(row, why),
             row->key.entry == AR_ENTRY_ALLREDUCE ? "" : ": ",
             row->key.entry == AR_ENTRY_ALLREDUCE ? "" : ar_entry_names[row->key.entry]);
     if (row->running_ns > 0)
@@ -99,9 +98,9 @@ ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run 
         "to do but to wait for other ranks\n"
         "min to max: a call on one rank, in us (median and p99 to 1/16); comm: the ranks of the "
         "communicator; "
-        "size: from so many bytes to below twice as many\n\n");
+        "size: bytes of a message; 16+: of several, from 16 to below twice as many\n\n");
     fprintf(to,
-            "%10s %12s %12s %10s %10s %10s %10s %10s %6s %6s  %-*s %-*s  %-*s  %-*s  %-*s  why\n",
+            "%10s %12s %12s %10s %10s %10s %10s %10s %6s %7s  %-*s %-*s  %-*s  %-*s  %-*s  why\n",
             "calls", "ms", "wait", "setup", "min", "median", "p99", "max", "comm", "size", w.type,
             "type", w.op, "op", w.ran, "ran", w.requested, "requested", w.comm, "communicator");
     for (size_t i = 0; i < table->nrows; i++)

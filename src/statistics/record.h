@@ -118,12 +118,28 @@ ar_record_bump(uint64_t *number, uint64_t by)
     __atomic_store_n(number, *number + by, __ATOMIC_RELAXED);
 }
 
+/* A call of that many ns. */
+static inline void
+ar_record_note(struct ar_record *record, uint64_t bytes, uint64_t ns)
+{
+    struct ar_counts *const c = &record->counts;
+    struct ar_size_counts *const size = ar_size_find(c->sizes, bytes);
+    ar_record_bump(&c->calls, 1);
+    ar_record_bump(&c->bytes, bytes);
+    ar_record_bump(&c->ns, ns);
+    if (!size)
+        return;
+    __atomic_store_n(&size->bytes, bytes, __ATOMIC_RELAXED);
+    ar_record_bump(&size->ns, ns);
+    /* Pairs with the acquire in fill_row: whoever sees calls knows of what size they are. */
+    __atomic_store_n(&size->calls, size->calls + 1, __ATOMIC_RELEASE);
+}
+
 /* A call whose time nobody took. */
 static inline void
 ar_record_pass(struct ar_record *record, uint64_t bytes)
 {
-    ar_record_bump(&record->counts.calls, 1);
-    ar_record_bump(&record->counts.bytes, bytes);
+    ar_record_note(record, bytes, 0);
 }
 
 /* A call begins; record may be NULL where that is found out later. */
@@ -145,8 +161,7 @@ ar_record_end(struct ar_recorder *recorder, struct ar_record *record,
     atomic_store_explicit(&recorder->running, NULL, memory_order_relaxed);
     ar_call_times_note(&recorder->times, ns);
     ar_recorder_note_site(recorder, caller, record->key.label->entry, bytes, ns);
-    ar_record_pass(record, bytes);
-    ar_record_bump(&c->ns, ns);
+    ar_record_note(record, bytes, ns);
     ar_record_bump(&c->times.count[ar_histogram_bucket(ns)], 1);
     if (ns < c->least_ns)
         __atomic_store_n(&c->least_ns, ns, __ATOMIC_RELAXED);

@@ -21,8 +21,8 @@ head_of() {
 
 # row RAN BYTES CALLS NS WAIT_NS SETUP_NS QUICKEST SLOWEST HISTOGRAM: the quickest and the slowest rank's mean
 row() {
-    printf '{"call": "MPI_Allreduce", "comm_size": 4, "type": "MPI_DOUBLE", "op": "MPI_SUM", "bytes_from": %d, "bytes_to": %d, "requested": "auto", "ran": "%s", "reason": "auto", "ranks": 4, "calls": %d, "bytes": %d, "setup_ns": %d, "ns": %d, "wait_ns": %s, "own_ns": 0, "min_ns": 1, "median_ns": 0, "p99_ns": 0, "max_ns": 1000000000, "running_ns": null, "quickest": {"rank": 3, "mean_ns": %d}, "slowest": {"rank": 0, "mean_ns": %d}, "histogram": [%s]}\n' \
-        "$2" $(($2 * 2 - 1)) "$1" "$3" $(($2 * $3)) "$6" "$4" "$5" "$7" "$8" "$9"
+    printf '{"call": "MPI_Allreduce", "comm_size": 4, "type": "MPI_DOUBLE", "op": "MPI_SUM", "bytes_from": %d, "bytes_to": %d, "requested": "auto", "ran": "%s", "reason": "auto", "ranks": 4, "calls": %d, "bytes": %d, "setup_ns": %d, "ns": %d, "wait_ns": %s, "own_ns": 0, "min_ns": 1, "median_ns": 0, "p99_ns": 0, "max_ns": 1000000000, "running_ns": null, "quickest": {"rank": 3, "mean_ns": %d}, "slowest": {"rank": 0, "mean_ns": %d}, "histogram": [%s], "sizes": [[%d, %d, %d]]}\n' \
+        "$2" $(($2 * 2 - 1)) "$1" "$3" $(($2 * $3)) "$6" "$4" "$5" "$7" "$8" "$9" "$2" "$3" "$4"
 }
 
 # expect PATTERN COMMAND...: the command succeeds and prints that.
@@ -66,7 +66,21 @@ expect ' 100 *4 *8 *MPI_DOUBLE *MPI_SUM *shm (auto) .* 100 % .*late ranks, rank 
 expect ' 1M .* ring (auto) .* 9\.92  the algorithm' allreduce report "$here/a.jsonl"
 expect ' 1M .* double_tree (auto) .* 1\.00  the algorithm' allreduce report "$here/a.jsonl"
 expect ' 64 .*set-up' allreduce report "$here/a.jsonl"
-expect 'from 1M on 4 ranks: double_tree took 102 us here, which would save 91\.3 ms a rank' allreduce report "$here/a.jsonl"
+expect 'of 1M on 4 ranks: double_tree took 102 us here, which would save 91\.3 ms a rank' allreduce report "$here/a.jsonl"
+
+# Sizes that one row has are told apart in the file; a bin is told where there are several, or in an old file.
+sed 's/"sizes": \[\[8, [0-9]*,/"sizes": [[8, 100, 1000], [12, 300,/' "$here/a.jsonl" >"$here/sizes.jsonl"
+expect ' 100 *4 *8+ *MPI_DOUBLE .*shm' allreduce report "$here/sizes.jsonl"
+sed 's/, "sizes": .*/}/' "$here/a.jsonl" >"$here/old.jsonl"
+expect ' 100 *4 *8+ *MPI_DOUBLE .*shm' allreduce report "$here/old.jsonl"
+expect 'Most time went into MPI_DOUBLE MPI_SUM from 1M on 4 ranks' allreduce report "$here/old.jsonl"
+# Most of the time is in the calls of 12 bytes.
+sed -e '/"ran": "shm"/!{/"call"/d}' -e 's/"wait_ns": [0-9]*/"wait_ns": 0/' "$here/sizes.jsonl" >"$here/advice.jsonl"
+expect 'to compare algorithms: mpiexec -n 4 allreduce bench --sizes 12$' allreduce report "$here/advice.jsonl"
+for bad in '[16, 1, 1]' '[8, 0, 1]' '[8, 1]' '[8, 1.5, 1]' '[8, -1, 1]' '8'; do
+    sed "s/\"sizes\": \[\[8, .*/\"sizes\": [$bad]}/" "$here/a.jsonl" >"$here/bad.jsonl"
+    refuse 'line 2: no row of statistics' 1 allreduce report "$here/bad.jsonl"
+done
 
 # No rule chooses for these, and one of the program's ops is not another.
 sed -e '/"double_tree"/!s/"reason": "auto"/"reason": "intercommunicator"/' "$here/a.jsonl" >"$here/inter.jsonl"
@@ -113,7 +127,7 @@ expect '^watchdog: MPI_SUM from 1M on 4 ranks by ring .* than MPI_SUM from 1M on
     row ring 1048576 400 100000000 0 0 500000 500000 '[250000, 400]' | sed 's/"comm_size"/"comm": "coarse", &/'
 } >"$here/names.jsonl"
 expect ' 100 *4 <solver>  *1M ' allreduce report "$here/names.jsonl"
-expect 'from 1M on 4 ranks of <solver>: ring took' allreduce report "$here/names.jsonl"
+expect 'of 1M on 4 ranks of <solver>: ring took' allreduce report "$here/names.jsonl"
 expect ' rhd  *[0-9.]*  *rhd  *[0-9.]*  *1\.00  <solver>$' allreduce report "$here/names.jsonl" "$here/names.jsonl"
 expect ' - .* rhd .*  <solver>$' allreduce report "$here/c.jsonl" "$here/names.jsonl"
 expect 'A/B' allreduce report --html "$here/names.html" "$here/names.jsonl" "$here/c.jsonl"

@@ -10,6 +10,7 @@
  *   hang     5 calls; the world gets a name; rank 0, which tells its process, waits in one more for
  *            the others
  *   derived  calls with types and ops that are not predefined
+ *   sizes    of 64 to 83 ints (256 to 332 bytes) 1 to 20 calls, those of most first, and 7 of 50
  *   places   in turn 3 calls in place and 4 that are not, alike otherwise
  *   named    calls on copies of the world: 1 on "first", 2 on one that gets its name afterwards and
  *            is freed, 3 on one that gets its name afterwards and is not, 4 on one without a name,
@@ -43,6 +44,19 @@ call_at_places(void)
     for (int i = 0; i < 7; i++)
         MPI_Allreduce(i % 2 ? MPI_IN_PLACE : &in, &out, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     check_true(out == 1);
+}
+
+/* A row tells 16 sizes apart: those of 5 to 20 calls. */
+static void
+call_sizes(void)
+{
+    int in[83] = {1}, out[83];
+    for (int i = 19; i >= 0; i--)
+        for (int k = 0; k <= i; k++)
+            MPI_Allreduce(in, out, 64 + i, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    for (int k = 0; k < 7; k++)
+        MPI_Allreduce(in, out, 50, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    check_true(out[0] == world.nranks);
 }
 
 static void
@@ -210,6 +224,8 @@ main(int argc, char **argv)
         hang();
     else if (strcmp(what, "derived") == 0)
         call_derived();
+    else if (strcmp(what, "sizes") == 0)
+        call_sizes();
     else if (strcmp(what, "places") == 0)
         call_at_places();
     else if (strcmp(what, "named") == 0)

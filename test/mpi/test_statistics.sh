@@ -85,6 +85,20 @@ for algo in ring native; do
     expect_field "$file" '"in_place": false' calls 8
 done
 
+# Each size is counted by itself, of one bin the first 16, in our calls and in native ones.
+for algo in ring native; do
+    run 2 ALLREDUCE_ALGO="$algo" "$programs/statistics" sizes
+    expect_rows_of "$file" 2
+    expect_field "$file" '"bytes_from": 256,' calls 420
+    grep '"bytes_from": 128,' "$file" | grep -q '"sizes": \[\[200, 14, [0-9]*\]\], ' || fail "$title: not 14 calls of 200 bytes"
+    sizes=$(grep '"bytes_from": 256,' "$file" | sed 's/.*"sizes": \[\(\[[^a-z]*\]\)\], .*/\1/; s/, [0-9]*\]/]/g')
+    wanted=
+    for i in $(seq 19 -1 4); do
+        wanted="$wanted${wanted:+, }[$((256 + 4 * i)), $((2 * i + 2))]"
+    done
+    [ "$sizes" = "$wanted" ] || fail "$title: sizes are $sizes, not $wanted"
+done
+
 # What was asked for stands beside what ran.
 run 3 ALLREDUCE_ALGO='knomial(radix=3)' "$programs/statistics" derived
 expect_field "$file" '"bytes_from": 8,' requested "knomial(radix=3)"

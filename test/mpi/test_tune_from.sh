@@ -88,6 +88,21 @@ expect_ok "parts are replayed" tune 3 -o "$rules"
 grep -q '^ *2 .* 2  *400  MPI_INT MPI_MAX  *yes ' "$scratch/out" || fail "parts: $(cat "$scratch/out")"
 grep -q ':256-511@2,op=max,type=integer' "$rules" || fail "what was named is not named again: $(cat "$rules")"
 
+# Sizes that the statistics tell apart are replayed each, the others as their mean, and rules part the bin between them.
+mkdir "$scratch/sizes"
+for rank in 0 1 2; do
+    sed -E 's/("calls": 3, .*"ns": )[0-9]+(, .*"sizes": )\[[][0-9, ]*\]/\13000000\2[[300, 1, 1000000]]/' \
+        "$stats.rank$rank" >"$scratch/sizes/stats.jsonl.rank$rank"
+done
+stats=$scratch/sizes/stats.jsonl
+expect_ok "sizes are replayed" tune 3 -o "$rules"
+grep -q '^ *1 .* 2  *300  MPI_INT MPI_MAX ' "$scratch/out" || fail "sizes: not 300: $(cat "$scratch/out")"
+grep -q '^ *1 .* 2  *~452  MPI_INT MPI_MAX ' "$scratch/out" || fail "sizes: no mean: $(cat "$scratch/out")"
+grep -q '^~: of several sizes' "$scratch/out" || fail "sizes: the mean is not told"
+for range in 256-300 301-511; do
+    grep -q ":$range@2,op=max,type=integer" "$rules" || fail "sizes: no rule for $range: $(cat "$rules")"
+done
+
 # expect_refused RANKS TEXT OPTION...: refused with TEXT, told once.
 expect_refused() {
     ranks=$1

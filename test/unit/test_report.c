@@ -103,6 +103,7 @@ row_of(const char *ran, const char *reason, int nranks, uint64_t calls, uint64_t
     row.counts.ns = ns * calls;
     row.counts.least_ns = row.counts.most_ns = ns;
     row.counts.times.count[ar_histogram_bucket(ns)] = calls;
+    row.counts.sizes[0] = (struct ar_size_counts){calls, 8, ns * calls};
     return row;
 }
 
@@ -127,6 +128,63 @@ rows_of_one_key_add_up(void **state)
     assert_int_equal(c->ns, 56);
     assert_int_equal(c->least_ns, 10);
     assert_int_equal(c->most_ns, 12);
+    ar_table_fini(&table);
+}
+
+/* A row whose calls are of one size, in the same bin as that of row_of. */
+static struct ar_row
+row_of_size(uint64_t bytes, uint64_t calls)
+{
+    struct ar_row row = row_of("ring", "named", 4, calls, 10);
+    row.counts.bytes = bytes * calls;
+    row.counts.sizes[0].bytes = bytes;
+    return row;
+}
+
+static void
+sizes_of_one_row_are_counted_each(void **state)
+{
+    struct ar_table table = {0};
+    char text[AR_ROW_SIZE_TEXT];
+    uint64_t bytes = 0;
+    (void)state;
+    add(&table, row_of_size(12, 2));
+    add(&table, row_of_size(12, 1));
+    assert_true(ar_row_size(&bytes, &table.rows[0]));
+    assert_int_equal(bytes, 12);
+    assert_string_equal(ar_row_size_print(&table.rows[0], text), "12");
+    add(&table, row_of_size(8, 4));
+    add(&table, row_of_size(12, 5));
+    assert_int_equal(table.nrows, 1);
+    const struct ar_size_counts *const sizes = table.rows[0].counts.sizes;
+    assert_int_equal(sizes[0].bytes, 12);
+    assert_int_equal(sizes[0].calls, 8);
+    assert_int_equal(sizes[0].ns, 80);
+    assert_int_equal(sizes[1].bytes, 8);
+    assert_int_equal(sizes[1].calls, 4);
+    assert_int_equal(sizes[2].calls, 0);
+    assert_false(ar_row_size(&bytes, &table.rows[0]));
+    assert_string_equal(ar_row_size_print(&table.rows[0], text), "8+");
+    ar_table_fini(&table);
+}
+
+static void
+sizes_without_room_are_in_the_sums_alone(void **state)
+{
+    struct ar_table table = {0};
+    uint64_t calls = 0;
+    (void)state;
+    for (uint64_t i = 0; i < 2 * AR_SIZES_MOST; i++) {
+        struct ar_row row = row_of_size(1024 + i % (AR_SIZES_MOST + 2), 1);
+        row.key.bin = ar_size_bin(1024);
+        add(&table, row);
+    }
+    assert_int_equal(table.rows[0].counts.calls, 2 * AR_SIZES_MOST);
+    for (int i = 0; i < AR_SIZES_MOST; i++) {
+        assert_int_equal(table.rows[0].counts.sizes[i].bytes, 1024 + i);
+        calls += table.rows[0].counts.sizes[i].calls;
+    }
+    assert_int_equal(calls, 2 * AR_SIZES_MOST - 2);
     ar_table_fini(&table);
 }
 
@@ -534,8 +592,9 @@ json_has_the_run_and_a_line_for_each_row(void **state)
         "\"median_ns\": 10, \"p99_ns\": 10, \"max_ns\": 10, \"running_ns\": null, \"quickest\": "
         "{\"rank\": 0, "
         "\"mean_ns\": "
-        "0}, \"slowest\": {\"rank\": 0, \"mean_ns\": 0}, \"histogram\": [[10, 2]], \"in_place\": "
-        "false}\n"
+        "0}, \"slowest\": {\"rank\": 0, \"mean_ns\": 0}, \"histogram\": [[10, 2]], \"sizes\": [[8, "
+        "2, 20]], "
+        "\"in_place\": false}\n"
         "{\"call\": \"MPI_Iallreduce\", \"comm\": \"\", \"comm_size\": 4, \"type\": "
         "\"MPI_DOUBLE\", \"op\": "
         "\"MPI_SUM\", \"bytes_from\": 8, \"bytes_to\": 15, \"requested\": \"auto\", \"ran\": "
@@ -543,7 +602,7 @@ json_has_the_run_and_a_line_for_each_row(void **state)
         "\"setup_ns\": null, \"ns\": null, \"wait_ns\": null, \"own_ns\": null, \"min_ns\": null, "
         "\"median_ns\": null, \"p99_ns\": null, \"max_ns\": null, \"running_ns\": null, "
         "\"quickest\": null, "
-        "\"slowest\": null, \"histogram\": [], \"in_place\": false}\n");
+        "\"slowest\": null, \"histogram\": [], \"sizes\": [], \"in_place\": false}\n");
     free(text);
     ar_table_fini(&table);
 }
@@ -650,6 +709,8 @@ main(void)
         cmocka_unit_test(ticks_are_time),
         cmocka_unit_test(sizes_fall_into_bins_of_powers_of_two),
         cmocka_unit_test(rows_of_one_key_add_up),
+        cmocka_unit_test(sizes_of_one_row_are_counted_each),
+        cmocka_unit_test(sizes_without_room_are_in_the_sums_alone),
         cmocka_unit_test(merging_ranks_finds_the_quickest_and_the_slowest),
         cmocka_unit_test(the_own_time_is_that_of_the_ranks_that_came_last),
         cmocka_unit_test(a_site_is_the_same_by_name_and_build_and_offset),
