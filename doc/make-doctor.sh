@@ -39,5 +39,5 @@ printf '%s\n' 'title a laptop' 'rank reduction 1GB/s' 'node ranks 8 latency 90ms
 # The first output is whole; behind it lines that are ok are left out, and the load of this machine.
 "$here/make-page.sh" "$here/doctor.in.md" >page
 sed -e '/^## The launcher/,$ { /^ok  /d; /^warning  load /,/^  *->/d; }' -e '/^warning  load /,/^  *->/d' \
-    -e '/^## Ranks that nobody/,$ { /^warning  messages /,/^  *->/d; }' -e "s|$top/.libs|/opt/allreduce/lib|g" -e "s|$top|/opt/allreduce/bin|g" -e "s|$folder|/home/user|g" \
+    -e '/^## Ranks that are not bound/,$ { /^warning  messages /,/^  *->/d; }' -e "s|$top/.libs|/opt/allreduce/lib|g" -e "s|$top|/opt/allreduce/bin|g" -e "s|$folder|/home/user|g" \
     -e "s|\b$host: |node1: |g" page
