@@ -40,9 +40,9 @@ set format y '%g'
 bound(x) = 2.0 * ($hosts - 1) / $hosts * x / $bytes_a_second * 1e6
 plot '$scratch/native' title 'native' with linespoints lw 1.6 ps 0.5 pt 7 lc rgb '#e0702a', \
     '$scratch/flat' title 'best flat' with linespoints lw 1.6 ps 0.5 pt 5 lc rgb '#2a9d5c', \
-    '$scratch/levels' title 'best of two levels' with linespoints lw 1.6 ps 0.5 pt 11 lc rgb '#d0a020', \
+    '$scratch/levels' title 'best two-level' with linespoints lw 1.6 ps 0.5 pt 11 lc rgb '#d0a020', \
     '$scratch/auto' title 'auto' with linespoints lw 1.6 ps 0.5 pt 9 lc rgb '#3b7dd8', \
-    bound(x) title 'bound of the links' with lines lw 1.6 dt 2 lc rgb '#8a63d2'
+    bound(x) title 'bound by the links' with lines lw 1.6 dt 2 lc rgb '#8a63d2'
 END
     echo "drawn: $measured/cluster-$ranks.svg"
 done

@@ -13,7 +13,7 @@ for ranks in ${RANKS:-2 4}; do
             sed "s/^/$ranks,$level,/" >>"$file" || fail "levels under $level"
     done
 done
-echo "Microseconds of a sum of doubles; placement and size run the same:"
+echo "Microseconds for a sum of doubles; placement and size run the same algorithm:"
 echo
 awk -F, '
     { us[$1, $3, $2] = $4; if (!(($1, $3) in seen)) { seen[$1, $3] = 1; row[++n] = $1 SUBSEP $3 } }

@@ -26,7 +26,7 @@ online() {
 
 echo "Loops of MPI_Allreduce, ms, medians of $runs runs each, in turn:"
 echo
-echo "ranks    bytes     calls        shm     online      more  trials count"
+echo "ranks    bytes     calls        shm     online      more       trials"
 online 2 8 1000000
 online 2 4096 200000
 online 2 262144 10000
