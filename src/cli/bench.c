@@ -120,7 +120,7 @@ run_place(struct run *run, size_t count, enum ar_place place)
     const size_t first = run->results->n;
     char size[AR_SIZE_TEXT];
     if (limit < 0) {
-        run->results->incomplete = "the budget was over";
+        run->results->incomplete = "the budget was used up";
         return AR_EXIT_FAILED;
     }
     m->stage = (struct ar_stage){&run->progress, run->weight / run->all_weight,
@@ -134,11 +134,11 @@ run_place(struct run *run, size_t count, enum ar_place place)
     if (m->speaks && !status && m->batches > 0)
         print_table(run, first);
     if (status)
-        run->results->incomplete = "memory was over";
+        run->results->incomplete = "memory ran out";
     else if (m->interrupted)
         run->results->incomplete = "it was interrupted";
     else if (m->batches == 0)
-        run->results->incomplete = "the budget was over";
+        run->results->incomplete = "the budget was used up";
     if (m->batches == 0)
         wrong = AR_EXIT_FAILED;
     return status ? status : m->interrupted ? AR_EXIT_INTERRUPTED : wrong;
@@ -155,7 +155,8 @@ check_sizes(const struct run *run)
         if (bytes >= size && bytes / size <= INT_MAX)
             continue;
         if (run->m.speaks)
-            fprintf(stderr, "allreduce bench: --sizes: %zu bytes: allowed here: %zu to %zu\n",
+            fprintf(stderr,
+                    "allreduce bench: --sizes: %zu bytes is out of range; allowed: %zu to %zu\n",
                     bytes, size, size * INT_MAX);
         return AR_EXIT_USAGE;
     }

@@ -17,59 +17,61 @@ enum { FACTOR = 256, ROTATE, FRESH, EXCHANGE, PRESET, BUDGET, OUTPUT };
 static const struct argp_option table[] = {
     {NULL, 0, NULL, 0, "What is compared:", 1},
     {"algo", 'a', "LIST", 0,
-     "Algorithms beside native and MPI_Reduce+MPI_Bcast, ';' between them, with parameters in "
-     "parentheses; auto too; may be given several times (default: every one)",
+     "Algorithms to time beside native and MPI_Reduce+MPI_Bcast, separated by ';', with parameters "
+     "in parentheses; auto is allowed, too, and the option may be given several times (default: "
+     "all algorithms)",
      1},
     {"exchange", EXCHANGE, NULL, 0,
-     "Also time what bounds messages: each rank sends 2n(p-1)/p bytes to a neighbour and receives "
-     "as many",
+     "Also time the bound for algorithms that send messages: each rank sends 2n(p-1)/p bytes to a "
+     "neighbour and receives as many",
      1},
     {"preset", PRESET, "NAME", 0,
      "course: star, circle, recursive, butterfly (whole and halves) and ring with the vector cut "
      "into p, 4p and 5p slices, one after another and pipelined, on 1M, 4M and 8M elements, in "
      "place and out of place",
      1},
-    {NULL, 0, NULL, 0, "On which messages:", 2},
+    {NULL, 0, NULL, 0, "For which messages:", 2},
     {"sizes", 's', "LIST", 0,
-     "Sizes in bytes and ranges of them, ',' between them: 8,4K or 64-16M (default: "
+     "Message sizes in bytes and ranges of them, separated by ',': 8,4K or 64-16M (default: "
      "8,4K,64K,1M)",
      2},
-    {"factor", FACTOR, "N", 0, "From one size of a range to the next (default: 2)", 2},
+    {"factor", FACTOR, "N", 0, "Factor from one size of a range to the next (default: 2)", 2},
     {"type", 'T', "NAME", 0, "A predefined type (default: float)", 2},
     {"op", 'o', "NAME", 0, "A predefined op (default: sum)", 2},
     {"place", 'p', "WHERE", 0, "out, in (MPI_IN_PLACE) or both (default: out)", 2},
     {"rotate", ROTATE, "BYTES", 0,
-     "Walk through buffers of so many bytes in turn: a cold cache (default: the same buffers in "
-     "each call)",
+     "Rotate through buffers of this many bytes in all, so that caches are cold (default: the same "
+     "buffers in each call)",
      2},
     {"fresh", FRESH, NULL, 0,
      "Each rank writes its input before each call and reads its result after it, as programs do.  "
-     "Times are those of the calls; those with the writing and reading are shown as 'turn'",
+     "Times are those of the calls; times that include writing and reading are shown as 'turn'",
      2},
     {"nodes", 'N', "HxR|FILE", 0,
-     "As in a job whose ranks are so on nodes: 2x4 (2 nodes of 4 ranks), 2x4,cyclic, or a host "
-     "file.  Ranks of one node are taken for ranks of several; on several nodes they change places",
+     "Run as in a job with this placement: 2x4 (2 nodes of 4 ranks), 2x4,cyclic, or a host file.  "
+     "On one node the ranks are treated as ranks of several nodes; on several nodes they are "
+     "rearranged to match",
      2},
     {NULL, 0, NULL, 0, "How long:", 3},
-    {"time", 't', "SECONDS", 0, "For each size (default: 2)", 3},
+    {"time", 't', "SECONDS", 0, "Time for each size (default: 2)", 3},
     {"repetitions", 'r', "N", 0,
-     "Batches of which the median counts (default: 11; 5 with --preset)", 3},
+     "Number of batches, whose median is the result (default: 11; 5 with --preset)", 3},
     {"budget", BUDGET, "TIME", 0,
-     "How long in all: 60, 60s or 5m.  Each table gets its share: batches are left out where they "
-     "would take longer, but for the first",
+     "Time in all: 60, 60s or 5m.  Each table gets its share; batches that would take longer are "
+     "left out, except for the first",
      3},
-    {NULL, 0, NULL, 0, "What comes out:", 4},
-    {"csv", 'c', NULL, 0, "A line for each size and algorithm, for programs", 4},
-    {"json", 'j', NULL, 0, "The same as JSON", 4},
+    {NULL, 0, NULL, 0, "Output:", 4},
+    {"csv", 'c', NULL, 0, "Print a line for each size and algorithm, for programs", 4},
+    {"json", 'j', NULL, 0, "Print the same as JSON", 4},
     {"output", OUTPUT, "FILE", 0,
-     "Write here, not on stdout, where launchers print lines of their own when they are "
-     "interrupted",
+     "Write the results to this file instead of stdout, where launchers print lines of their own "
+     "when they are interrupted",
      4},
     {"html", 'H', "FILE", OPTION_ARG_OPTIONAL,
-     "Also write a page with plots of time, speed-up and bandwidth (implies --exchange), or of a "
-     "preset the page to hand out (default: " BENCH_PAGE ", " COURSE_PAGE ")",
+     "Also write a page with plots of time, speed-up and bandwidth (implies --exchange) or, with "
+     "--preset, a page to hand out (default: " BENCH_PAGE ", " COURSE_PAGE ")",
      4},
-    {"quiet", 'q', NULL, 0, "No progress on stderr", 4},
+    {"quiet", 'q', NULL, 0, "Show no progress on stderr", 4},
     {0},
 };
 
@@ -108,7 +110,7 @@ finish(struct argp_state *state, struct line *line)
     struct ar_bench *const bench = line->bench;
     const bool course = bench->course;
     if (course && bench->algorithms)
-        argp_error(state, "--preset has its own algorithms: leave --algo out");
+        argp_error(state, "--preset has its own algorithms: omit --algo");
     if (!line->sizes)
         line->sizes = course ? "4M,16M,32M" : "8,4K,64K,1M";
     if (bench->html && !*bench->html)
@@ -149,7 +151,7 @@ parse_place(struct argp_state *state, unsigned *places, const char *text)
     while (*places < sizeof names / sizeof names[0] && strcmp(text, names[*places]) != 0)
         ++*places;
     if (*places == sizeof names / sizeof names[0])
-        argp_error(state, "--place wants out, in or both, not '%s'", text);
+        argp_error(state, "--place cannot be '%s'; allowed: out, in, both", text);
 }
 
 /* A file is read by rank 0, when there are ranks. */
@@ -191,7 +193,9 @@ parse_value(int key, char *value, struct argp_state *state)
     case ROTATE:
         if (ar_size_parse(&bench->rotate_bytes, value, &rest) || *rest ||
             bench->rotate_bytes > (size_t)1 << 50)
-            argp_error(state, "--rotate wants bytes such as 64M, more than the cache, not '%s'",
+            argp_error(state,
+                       "--rotate cannot be '%s'; allowed: a number of bytes larger than the cache, "
+                       "such as 64M",
                        value);
         return 0;
     case FRESH:
@@ -200,7 +204,7 @@ parse_value(int key, char *value, struct argp_state *state)
     case PRESET:
         bench->course = true;
         if (strcmp(value, "course") != 0)
-            argp_error(state, "--preset: there is 'course', and no '%s'", value);
+            argp_error(state, "--preset cannot be '%s'; allowed: course", value);
         return 0;
     case BUDGET:
         bench->budget = ar_option_seconds(state, "budget", value);
@@ -211,7 +215,7 @@ parse_value(int key, char *value, struct argp_state *state)
     case 't':
         bench->seconds = strtod(value, &end);
         if (end == value || *end || !(bench->seconds > 0 && bench->seconds < 1e9))
-            argp_error(state, "--time wants a number of seconds above 0, not '%s'", value);
+            argp_error(state, "--time cannot be '%s'; allowed: a number of seconds above 0", value);
         return 0;
     case 'r':
         bench->repetitions = (int)ar_option_number(state, "repetitions", value, 1, 1000000);
@@ -220,7 +224,7 @@ parse_value(int key, char *value, struct argp_state *state)
         ar_option_type(state, &bench->type, "float");
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "bench takes no argument '%s'; name algorithms by --algo", value);
+        argp_error(state, "unexpected argument '%s'; name algorithms with --algo", value);
         return 0;
     case ARGP_KEY_END:
         finish(state, line);
@@ -272,8 +276,8 @@ ar_bench_read(struct ar_bench *bench, int argc, char **argv)
     static const struct argp argp = {
         .options = table,
         .parser = parse,
-        .doc = "Times allreduce algorithms beside the MPI library's own, interleaved in one run; "
-               "times are those of the slowest rank.  Start it with mpiexec.",
+        .doc = "Times allreduce algorithms beside the MPI library's own, interleaved in one run.  "
+               "Times are those of the slowest rank.  Start it with mpiexec.",
     };
     struct line line = {.bench = bench, .factor = 2};
     *bench = (struct ar_bench){.seconds = 2, .op = AR_SUM};

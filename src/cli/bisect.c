@@ -289,8 +289,8 @@ conclude(struct bisection *b, const char *culprit, const char *good, const char 
     printf("\n%s: the program passes with %s and fails with %s.\n", culprit, good, bad);
     if (b->has_stopped)
         printf("Stopped early: a shorter range of sizes might do.\n");
-    printf("Keep:  ALLREDUCE_ALGO='%s'\n"
-           "as in  allreduce run --algo '%s' PROGRAM, behind the launcher\n",
+    printf("Keep:  ALLREDUCE_ALGO='%s'\nas in  allreduce run --algo '%s' PROGRAM, after the "
+           "launcher\n",
            text, text);
     free(text);
     return AR_EXIT_DONE;
@@ -322,7 +322,8 @@ bisect(struct bisection *b)
     if (b->has_stopped)
         return give_up(b, "");
     if (alone && set && b->was_used) {
-        printf("\nIt passes with and without the library.  If it fails at times, give --repeat.\n");
+        printf("\nIt passes with and without the library.  If it fails only sometimes, use "
+               "--repeat.\n");
         return AR_EXIT_DONE;
     }
     const bool native = strcmp(b->setting, "native") == 0 ? set : passes(b, "native");
@@ -330,22 +331,21 @@ bisect(struct bisection *b)
         return give_up(b, "");
     if ((native || set) && !b->was_used)
         return give_up(
-            b, "No rank wrote statistics: either the program makes no MPI_Allreduce, or the "
-               "library did not\nreach it.  allreduce run, in front of the program, says why; "
-               "mpirun of Open MPI takes\n-x LD_PRELOAD -x ALLREDUCE_ALGO -x ALLREDUCE_STATS "
-               "to other hosts; and rank 0 must see the\nfolder of --logs.");
+            b, "No rank wrote statistics: either the program calls no MPI_Allreduce, or the "
+               "library did not\nreach it.  allreduce run, in front of the program, says why.  "
+               "mpirun of Open MPI needs\n-x LD_PRELOAD -x ALLREDUCE_ALGO -x ALLREDUCE_STATS to "
+               "reach other hosts.  Rank 0 must see the\nfolder of --logs.");
     if (!native && set)
         return conclude(b, "The MPI library's own allreduce is at fault", b->setting, "native");
     if (native && !set)
         return conclude(b, alone ? "The setting is at fault" : "The setting is not enough",
                         "native", b->setting);
     if (native && set)
-        return give_up(b,
-                       "It passes under the library even with native: the choice of an algorithm "
-                       "is not what matters.");
+        return give_up(b, "It passes under the library even with native: the choice of an "
+                          "algorithm is not the cause.");
     if (alone)
-        return give_up(b, "It fails under the library even with native: run it without, and please "
-                          "report this.");
+        return give_up(b, "It fails under the library even with native: run it without the "
+                          "library, and please report this.");
     return try_unlike(b);
 }
 
@@ -448,17 +448,18 @@ int
 ar_cli_bisect(int argc, char **argv)
 {
     static const struct argp_option options[] = {
-        {"algo", 'a', "CLAUSES", 0, "The setting in doubt; that of ALLREDUCE_ALGO, else auto", 0},
+        {"algo", 'a', "CLAUSES", 0,
+         "The setting under suspicion (default: that of ALLREDUCE_ALGO, else auto)", 0},
         {"check", 'c', "COMMAND", 0,
-         "A command for sh that reads what the program printed: only where it ends with 0, too, "
-         "has the program passed",
+         "A command for sh that reads what the program printed; a trial passes only if this "
+         "command ends with 0, too",
          0},
         {"logs", 'd', "DIR", 0, "Keep what each trial printed, and its statistics, in this folder",
          0},
-        {"repeat", 'r', "N", 0, "A choice passes if N trials pass (1)", 0},
+        {"repeat", 'r', "N", 0, "A choice passes if N trials pass (default: 1)", 0},
         {"timeout", 't', "SECONDS", 0,
-         "A longer trial has failed (600 until one has passed, then 10 times the longest that "
-         "has, at least 60)",
+         "A trial that takes longer has failed (default: 600 until one has passed, then 10 times "
+         "the longest that has passed, but at least 60)",
          0},
         {0}};
     const struct argp argp = {
@@ -466,9 +467,9 @@ ar_cli_bisect(int argc, char **argv)
         .parser = parse_option,
         .args_doc = "LAUNCHER [ARGUMENT...] PROGRAM [ARGUMENT...]",
         .doc = "Find the choice of allreduce with which a failing program passes, as in allreduce "
-               "bisect mpiexec -n 4 ./app. Runs it without the library, with the setting, with the "
-               "MPI library's own allreduce and with unlike algorithms; then narrows the choice to "
-               "the sizes of messages that matter, and prints the line to keep.",
+               "bisect mpiexec -n 4 ./app. Runs the program without the library, with the setting, "
+               "with the MPI library's own allreduce and with different algorithms; then narrows "
+               "the choice to the message sizes that matter, and prints the setting to keep.",
     };
     const char *const algo = getenv("ALLREDUCE_ALGO");
     struct bisection b = {.setting = algo && *algo ? algo : "auto", .repeat = 1};

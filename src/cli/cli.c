@@ -113,11 +113,10 @@ void
 ar_cli_need_jansson(const char *command)
 {
 #ifdef AR_WITHOUT_JANSSON
-    fprintf(
-        stderr,
-        "allreduce %s: this allreduce was built without jansson: it leaves out " AR_WITHOUT_JANSSON
-        "\n",
-        command);
+    fprintf(stderr,
+            "allreduce %s: this allreduce was built without jansson, and therefore "
+            "without " AR_WITHOUT_JANSSON "\n",
+            command);
     exit(AR_EXIT_FAILED);
 #else
     (void)command;
@@ -158,7 +157,7 @@ ar_option_number(struct argp_state *state, const char *option, const char *text,
     errno = 0;
     const long number = strtol(text, &end, 10);
     if (*text == '\0' || *end != '\0' || errno || number < least || number > most)
-        argp_error(state, "--%s wants a whole number from %ld to %ld, not '%s'", option, least,
+        argp_error(state, "--%s must be a whole number from %ld to %ld, not '%s'", option, least,
                    most, text);
     return number;
 }
@@ -177,7 +176,7 @@ option_measure(struct argp_state *state, const char *option, const char *text,
     if (ar_measure_parse(&value, measure, ar_word_of(text), &t))
         argp_error(state, "--%s %s, or a number of %s above 0", option, why, unit_name);
     if (!(value > 0))
-        argp_error(state, "--%s cannot be '%s'; allowed: what is above 0", option, text);
+        argp_error(state, "--%s cannot be '%s'; allowed: values above 0", option, text);
     return value / unit;
 }
 
@@ -190,7 +189,7 @@ ar_option_us(struct argp_state *state, const char *option, const char *text)
 double
 ar_option_gbytes(struct argp_state *state, const char *option, const char *text)
 {
-    return option_measure(state, option, text, AR_MEASURE_RATE, 1e9, "gigabytes a second");
+    return option_measure(state, option, text, AR_MEASURE_RATE, 1e9, "gigabytes per second");
 }
 
 double
@@ -203,7 +202,7 @@ ar_option_seconds(struct argp_state *state, const char *option, const char *text
     else if (*end && strcmp(end, "s") != 0)
         end = (char *)text;
     if (end == text || !(seconds > 0 && seconds < 1e7))
-        argp_error(state, "--%s wants a time above 0, as in 60s or 5m, not '%s'", option, text);
+        argp_error(state, "--%s must be a time above 0, as in 60s or 5m, not '%s'", option, text);
     return seconds;
 }
 

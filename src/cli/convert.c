@@ -17,10 +17,10 @@ struct request {
 
 static const struct argp_option options[] = {
     {"from", 'f', "LIBRARY", 0,
-     "What the text is a setting of: intel, openmpi, mpich, ucc or nccl; NAME=VALUE tells it by "
-     "itself (default: rules, as in ALLREDUCE_ALGO)",
+     "The library whose setting the text is: intel, openmpi, mpich, ucc or nccl; not needed for "
+     "NAME=VALUE (default: the text is rules, as in ALLREDUCE_ALGO)",
      0},
-    {"to", 't', "LIBRARY", 0, "What to translate to (default: rules)", 0},
+    {"to", 't', "LIBRARY", 0, "The library to translate to (default: rules)", 0},
     {0},
 };
 
@@ -47,12 +47,13 @@ parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (request->operand)
-            argp_error(state, "one text at a time: '%s' or '%s'", request->operand, value);
+            argp_error(state, "one text at a time, not both '%s' and '%s'", request->operand,
+                       value);
         request->operand = value;
         return 0;
     case ARGP_KEY_END:
         if (!request->operand)
-            argp_error(state, "name a text, NAME=VALUE or a file");
+            argp_error(state, "give a text, NAME=VALUE or a file");
         const char *text = request->operand;
         const enum ar_library told = ar_library_of_setting(request->operand, &text);
         if (told < AR_LIBRARIES && request->from < AR_LIBRARIES && told != request->from)
@@ -61,7 +62,7 @@ parse_option(int key, char *value, struct argp_state *state)
         request->from = told < AR_LIBRARIES ? told : request->from;
         request->operand = text;
         if (request->from == request->to)
-            argp_error(state, request->to == AR_LIBRARIES ? "say --from=LIBRARY or --to=LIBRARY"
+            argp_error(state, request->to == AR_LIBRARIES ? "give --from=LIBRARY or --to=LIBRARY"
                                                           : "--from and --to are the same");
         return 0;
     default:
@@ -122,8 +123,8 @@ ar_cli_convert(int argc, char **argv)
         .options = options,
         .parser = parse_option,
         .args_doc = "TEXT\nFILE\nNAME=VALUE",
-        .doc = "Translate the settings of other libraries to rules, or rules to theirs; what has "
-               "no counterpart is told on stderr.",
+        .doc = "Translate the settings of other libraries to rules, or rules to their settings. "
+               "What has no counterpart is reported on stderr.",
     };
     struct request request = {.from = AR_LIBRARIES, .to = AR_LIBRARIES};
     struct ar_translation in = {0}, out = {0};

@@ -109,8 +109,8 @@ ar_cli_doctor(int argc, char **argv)
         .args_doc = "[PROGRAM [ARGUMENT...]]",
         .doc = "Look for what is wrong with a set-up, and say what to do about it: settings, the "
                "library and the program; under mpiexec, as in mpiexec -n 4 allreduce doctor ./app, "
-               "also the launcher, where ranks are bound, and what nodes share. The program is "
-               "looked at, not run. Ends with 1 where something is wrong.",
+               "also the launcher, the binding of ranks, and what nodes share. The program is "
+               "examined, but not run. The exit status is 1 if something is wrong.",
     };
     struct request request = {false, NULL};
     struct ar_findings findings = {NULL, 0};

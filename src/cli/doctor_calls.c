@@ -41,10 +41,10 @@ static const struct {
     const char *advice;
 } calls[] = {
     {"memfd_create", try_memfd,
-     "ranks share memory through /dev/shm instead, which must have room; allow memfd_create in the "
-     "container's filter"},
+     "ranks share memory through /dev/shm instead, which must have enough room; allow memfd_create "
+     "in the container's filter"},
     {"process_vm_readv", try_read,
-     "MPI libraries copy long messages within a node twice then; allow process_vm_readv in the "
+     "MPI libraries then copy long messages within a node twice; allow process_vm_readv in the "
      "container's filter (docker: --cap-add SYS_PTRACE)"},
     {"sched_setaffinity", try_binding,
      "launchers cannot bind ranks to cores; allow sched_setaffinity in the container's filter"},

@@ -149,9 +149,10 @@ judge_threads(const struct view *v, struct ar_text *t)
         add_cpus(t, &core);
     }
     if (shared > 1)
-        ar_text_add(
-            t, shared == 2 ? "; so are those of 1 core more" : "; so are those of %d cores more",
-            shared - 1);
+        ar_text_add(t,
+                    shared == 2 ? "; the same is true of 1 other core"
+                                : "; the same is true of %d other cores",
+                    shared - 1);
     return shared > 0;
 }
 
@@ -293,15 +294,16 @@ ar_doctor_tell_binding(struct ar_findings *findings, const struct ar_binding_tol
         enum ar_verdict verdict;
         const char *advice;
     } kinds[] = {
-        [AR_BINDING_CROWDED] = {AR_VERDICT_WARNING,
-                                "start no more ranks than cores, and let the launcher give each "
-                                "one of its own: mpiexec -bind-to core, or srun --cpu-bind=cores"},
+        [AR_BINDING_CROWDED] =
+            {AR_VERDICT_WARNING,
+             "start no more ranks than there are cores, and let the launcher give each rank a core "
+             "of its own: mpiexec -bind-to core, or srun --cpu-bind=cores"},
         [AR_BINDING_THREADS] = {AR_VERDICT_WARNING, bind},
-        [AR_BINDING_FULL] = {AR_VERDICT_NOTE,
-                             "two ranks of a core take turns in its units: see whether as many "
-                             "ranks as cores are not as fast"},
-        [AR_BINDING_NONE] = {AR_VERDICT_NOTE, "bound ranks keep to their caches, and what is near "
-                                              "is known: mpiexec -bind-to core"},
+        [AR_BINDING_FULL] = {AR_VERDICT_NOTE, "two ranks on one core share its execution units: "
+                                              "try whether one rank per core is just as fast"},
+        [AR_BINDING_NONE] = {AR_VERDICT_NOTE,
+                             "bind the ranks, so that each stays near its cache and the library "
+                             "knows which ranks are near each other: mpiexec -bind-to core"},
         [AR_BINDING_SOUND] = {AR_VERDICT_OK, NULL},
     };
     ar_find(findings, kinds[told->binding].verdict, "binding", kinds[told->binding].advice, "%s",
@@ -334,13 +336,14 @@ ar_doctor_tell_load(struct ar_findings *findings, const char *host, double busy,
     const char *const at = host ? host : "", *const colon = host ? ": " : "";
     if (busy < 0)
         ar_find(findings, AR_VERDICT_NOTE, "load", NULL,
-                "%s%s/proc/stat does not tell what others do", at, colon);
+                "%s%s/proc/stat does not show what other processes do", at, colon);
     else if (busy > AR_QUIET_CPUS)
-        ar_find(findings, AR_VERDICT_WARNING, "load",
-                "ranks wait for cores that others use: what is measured now is worth little",
-                "%s%sothers keep %.1f of %d CPU%s busy", at, colon, busy, cpus,
-                ar_plural((size_t)cpus));
+        ar_find(
+            findings, AR_VERDICT_WARNING, "load",
+            "ranks wait for cores that other processes use: do not rely on what is measured now",
+            "%s%sother processes keep %.1f of %d CPU%s busy", at, colon, busy, cpus,
+            ar_plural((size_t)cpus));
     else
-        ar_find(findings, AR_VERDICT_OK, "load", NULL, "%s%snobody else uses these CPUs", at,
+        ar_find(findings, AR_VERDICT_OK, "load", NULL, "%s%sno other process uses these CPUs", at,
                 colon);
 }

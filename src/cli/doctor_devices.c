@@ -118,7 +118,8 @@ ar_doctor_examine_devices(struct ar_findings *findings, const char *root, const 
     const bool has_runtime = libraries && list_runtimes(&loaded, libraries);
     if (has_runtime && n > 0)
         ar_find(findings, AR_VERDICT_NOTE, "device",
-                "that one must know device memory: ompi_info (Open MPI), mpichversion (MPICH)",
+                "the MPI library must support device memory: see ompi_info (Open MPI) or "
+                "mpichversion (MPICH)",
                 "GPUs: %s; the program loads %s: calls with device memory go to the MPI library's "
                 "own allreduce",
                 devices, loads);
@@ -128,12 +129,12 @@ ar_doctor_examine_devices(struct ar_findings *findings, const char *root, const 
                 "the program loads %s, but there is no GPU here", loads);
     else if (n > 0)
         ar_find(findings, AR_VERDICT_OK, "device", NULL,
-                "GPUs: %s; %s, and one that is loaded later is asked, too", devices,
-                libraries ? "the program is linked to no runtime for them"
-                          : "which runtime a program loads is told where it is named");
+                "GPUs: %s; %s; a runtime that is loaded later is found, too", devices,
+                libraries ? "the program is not linked to a runtime for them"
+                          : "name a program to see which runtime it loads");
     else
         ar_find(findings, AR_VERDICT_OK, "device", NULL, "no GPU%s",
-                libraries ? ", and the program is linked to no runtime for one" : "");
+                libraries ? ", and the program is not linked to a runtime for one" : "");
 }
 
 /* --- XPMEM --- */
@@ -142,9 +143,9 @@ static const char *
 xpmem_lacks(bool has_device, bool has_library, const char *device)
 {
     if (!has_device)
-        return "its library is here, and its module is not loaded (no " AR_XPMEM_DEVICE ")";
+        return "its library is installed, but its module is not loaded (no " AR_XPMEM_DEVICE ")";
     if (!has_library)
-        return "its module is loaded, and its library " AR_XPMEM_LIBRARY " is not found";
+        return "its module is loaded, but its library " AR_XPMEM_LIBRARY " is not found";
     return access(device, R_OK | W_OK) ? AR_XPMEM_DEVICE " cannot be opened by this user" : NULL;
 }
 
@@ -161,8 +162,8 @@ ar_doctor_examine_xpmem(struct ar_findings *findings, const char *root)
                 "ranks of a node can read each other's buffers in place: shm(copy=in_place)");
     else if (library || has_device)
         ar_find(findings, AR_VERDICT_NOTE, "xpmem",
-                "shm(copy=in_place) needs the library, and a " AR_XPMEM_DEVICE
-                " that the user may read and write; nothing else needs them",
+                "only shm(copy=in_place) needs the library and a " AR_XPMEM_DEVICE
+                " that the user may read and write",
                 "%s: ranks of a node copy through slots", lacks);
     if (library)
         dlclose(library);

@@ -50,8 +50,8 @@ examine_launcher(struct ar_findings *findings, int nranks)
     if (is_wrong && !is_told(findings, why))
         ar_find(findings, AR_VERDICT_WRONG, "launcher", NULL, "%s", why);
     else if (!is_wrong)
-        ar_find(findings, AR_VERDICT_OK, "launcher", NULL, "%s, a world of %d", launcher.title,
-                nranks);
+        ar_find(findings, AR_VERDICT_OK, "launcher", NULL, "%s, MPI_COMM_WORLD of size %d",
+                launcher.title, nranks);
     ar_find(findings, AR_VERDICT_OK, "MPI", NULL, "%s", version);
 }
 
@@ -151,7 +151,7 @@ examine_arena(struct ar_findings *findings, MPI_Comm node)
         ar_find(findings, AR_VERDICT_WARNING, "memory",
                 "containers of one node: let them share /dev/shm (docker: --ipc=host), or the PID "
                 "namespace",
-                "%d ranks cannot map memory with the others of their node", fails);
+                "%d ranks cannot share memory with the others of their node", fails);
 }
 
 /* --- messages --- */
@@ -192,8 +192,8 @@ compare_machine(struct ar_findings *findings, const char *title, const struct ar
     char said[AR_NUMBER_TEXT], found[AR_NUMBER_TEXT];
     const bool differs = told > ELSEWHERE * ns || ns > ELSEWHERE * told;
     ar_find(findings, differs ? AR_VERDICT_WARNING : AR_VERDICT_OK, "machine",
-            differs ? "allreduce model measures this one, and writes a file" : NULL,
-            "ALLREDUCE_MODEL (%s) says %s for a short message %s, where it takes %s", title,
+            differs ? "allreduce model measures this machine and writes a file" : NULL,
+            "ALLREDUCE_MODEL (%s) says %s for a short message %s, but here it takes %s", title,
             ar_time_print(told, said, sizeof said), where, ar_time_print(ns, found, sizeof found));
 }
 
@@ -206,7 +206,7 @@ examine_message(struct ar_findings *findings, const struct ar_machine *machine, 
     ar_find(findings, is_slow ? AR_VERDICT_WARNING : AR_VERDICT_OK, "messages",
             !is_slow  ? NULL
             : is_near ? "ranks share cores, or MPI's own shared memory does not work"
-                      : "the MPI library goes by TCP: see whether it was built for this network",
+                      : "the MPI library uses TCP: check whether it was built for this network",
             "8 bytes take %s to rank %d, on %s", ar_time_print(ns, time, sizeof time), other,
             is_near ? "the same node" : "another node");
     if (machine)
@@ -249,7 +249,8 @@ examine_rules(struct ar_findings *findings, const struct ar_config *config, int 
                 "the rules of ALLREDUCE_RULES were tuned elsewhere: %s", text);
     else
         ar_find(findings, AR_VERDICT_OK, "rules", NULL,
-                "the rules of ALLREDUCE_RULES were tuned on such a machine, for %d ranks", nranks);
+                "the rules of ALLREDUCE_RULES were tuned on a machine like this one, for %d ranks",
+                nranks);
 }
 
 /* The machine of ALLREDUCE_MODEL; false: there is none, or it is told with the settings. */

@@ -75,10 +75,10 @@ look_at_port(struct network *net, struct ar_findings *findings, const char *card
                 *kind ? kind : "InfiniBand", rate);
     } else {
         ar_find(findings, AR_VERDICT_WARNING, "network",
-                "see ibstat, the cable and, on InfiniBand, the subnet manager; a port that nobody "
-                "needs does no harm",
+                "check ibstat, the cable and, on InfiniBand, the subnet manager; a port that is "
+                "not needed does no harm",
                 "%s port %d (%s) is down: state %s, physically %s", card, port,
-                *kind ? kind : "InfiniBand", state, *physical ? physical : "not told");
+                *kind ? kind : "InfiniBand", state, *physical ? physical : "unknown");
     }
 }
 
@@ -129,7 +129,7 @@ tell_links(const struct network *net, struct ar_findings *findings)
                 net->links > 0 ? net->list.text : "no Ethernet");
     else
         ar_find(findings, net->nodes > 1 ? AR_VERDICT_WARNING : AR_VERDICT_NOTE, "network", advice,
-                "nothing but the loopback interface is up%s%s", net->links > 0 ? ": " : "",
+                "only the loopback interface is up%s%s", net->links > 0 ? ": " : "",
                 net->list.text);
 }
 
@@ -197,7 +197,8 @@ judge_transport(const struct network *net, struct ar_findings *findings, const c
         ar_find(findings, AR_VERDICT_WARNING, "network", "unset it, and let the MPI library choose",
                 "%s=%s sends messages by TCP, though a faster network is up", name, value);
     else if (rdma > 0 && tcp == 0 && net->active == 0 && net->ports == 0)
-        ar_find(findings, AR_VERDICT_WARNING, "network", "unset it, or start the job where it is",
+        ar_find(findings, AR_VERDICT_WARNING, "network",
+                "unset it, or start the job on nodes that have such a card",
                 "%s=%s, but no card for it is in /sys/class/infiniband", name, value);
 }
 
@@ -214,7 +215,7 @@ judge_devices(const struct network *net, struct ar_findings *findings, const cha
         if (word > 0 && !memchr(value, '/', word) && strcmp(device, " all ") != 0 &&
             strcmp(device, " lo ") != 0 && !strstr(net->names, device))
             ar_find(findings, AR_VERDICT_WARNING, "network",
-                    "name one that is there, or unset the variable",
+                    "name one that exists, or unset the variable",
                     "%s names %.*s, which this node does not have", name, (int)word, value);
         value += length + (value[length] != '\0');
     }
@@ -239,7 +240,7 @@ examine_settings(const struct network *net, struct ar_findings *findings)
     }
     ar_find(findings, AR_VERDICT_OK, "network", NULL,
             text.length ? "the environment tells MPI: %s"
-                        : "the environment leaves it to MPI which network it takes%s",
+                        : "the environment lets MPI choose the network%s",
             list);
 }
 
@@ -252,7 +253,7 @@ examine_memlock(const struct network *net, struct ar_findings *findings)
     if (net->active > 0 && getrlimit(RLIMIT_MEMLOCK, &locked) == 0 &&
         locked.rlim_cur < LEAST_LOCKED)
         ar_find(findings, AR_VERDICT_WARNING, "limits",
-                "ulimit -l unlimited, where the launcher starts its ranks, too "
+                "set ulimit -l unlimited, also where the launcher starts its ranks "
                 "(/etc/security/limits.conf, LimitMEMLOCK of its service)",
                 "only %llu KiB of memory may be locked: RDMA needs more",
                 (unsigned long long)locked.rlim_cur >> 10);

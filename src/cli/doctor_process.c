@@ -31,20 +31,21 @@ examine_settings(struct ar_findings *findings, bool is_in_job)
         return;
     if (config->broken)
         ar_find(findings, config->error ? AR_VERDICT_WRONG : AR_VERDICT_WARNING, "settings",
-                config->error ? "the job would end in its first allreduce; ALLREDUCE_STRICT=0 "
-                                "makes its calls native"
-                              : "all calls are native",
+                config->error ? "the job would end in its first allreduce; with ALLREDUCE_STRICT=0 "
+                                "all its calls would run native"
+                              : "all calls run native",
                 "%s", config->problem);
     else if (*config->strange)
-        ar_find(findings, AR_VERDICT_WARNING, "settings", "see allreduce(7) for those that count",
-                "not a variable of this library, ignored: %s", config->strange);
+        ar_find(findings, AR_VERDICT_WARNING, "settings",
+                "see allreduce(7) for the variables that exist",
+                "ignored, because this library has no such variable: %s", config->strange);
     else
         ar_find(findings, AR_VERDICT_OK, "settings", NULL,
                 "all ALLREDUCE_ variables are understood");
     if (config->tuned && !is_in_job) /* else see doctor_job.c */
         ar_find(findings, AR_VERDICT_NOTE, "rules",
-                "start the doctor by the launcher: it says whether that is here",
-                "ALLREDUCE_RULES were tuned on: %s", config->tuned);
+                "start the doctor with the launcher, so that it can compare that with this job",
+                "the rules of ALLREDUCE_RULES were tuned on: %s", config->tuned);
     ar_config_destroy(config);
 }
 
@@ -72,7 +73,7 @@ examine_entry(struct ar_findings *findings, const char *entry)
         ar_find(findings, AR_VERDICT_NOTE, "preload", NULL,
                 "LD_PRELOAD has %s, whose $ the dynamic linker replaces", entry);
     else if (!strchr(entry, '/'))
-        ar_find(findings, AR_VERDICT_WARNING, "preload", "give its whole path",
+        ar_find(findings, AR_VERDICT_WARNING, "preload", "give its full path",
                 "LD_PRELOAD has the bare name %s, which the dynamic linker does not find", entry);
     else if (access(entry, R_OK))
         ar_find(findings, AR_VERDICT_WRONG, "preload", "the program would run without it",
@@ -215,8 +216,8 @@ try_memory(bool by_name)
 static void
 examine_shared_memory(struct ar_findings *findings)
 {
-    static const char larger[] =
-        "in containers: a larger /dev/shm (docker: --shm-size), or --ipc=host";
+    static const char larger[] = "in a container, give it a larger /dev/shm (docker: --shm-size), "
+                                 "or the host's (--ipc=host)";
     struct statvfs room;
     const int error = try_memory(false), named_error = try_memory(true);
     const bool is_there = statvfs("/dev/shm", &room) == 0;
@@ -224,13 +225,13 @@ examine_shared_memory(struct ar_findings *findings)
         is_there ? (unsigned long long)room.f_bavail * room.f_frsize >> 20 : 0;
     if (error && named_error)
         ar_find(findings, AR_VERDICT_WARNING, "memory",
-                "mount /proc and /dev/shm, and allow memfd_create: messages between the ranks of a "
-                "node go by MPI until then",
+                "mount /proc and /dev/shm, and allow memfd_create; until then messages between the "
+                "ranks of a node go through MPI",
                 "cannot be shared: through /proc: %s; through /dev/shm: %s", strerror(error),
                 strerror(named_error));
     else if (error)
         ar_find(findings, mib < ENOUGH_MIB ? AR_VERDICT_WARNING : AR_VERDICT_NOTE, "memory", larger,
-                "can be shared through /dev/shm alone, which has %llu MiB free (through /proc: %s)",
+                "can be shared only through /dev/shm, which has %llu MiB free (through /proc: %s)",
                 mib, strerror(error));
     else if (named_error || mib < ENOUGH_MIB)
         ar_find(findings, AR_VERDICT_NOTE, "memory", larger,
@@ -251,11 +252,11 @@ examine_files(struct ar_findings *findings)
     ar_launcher_find(&launcher, NULL);
     const rlim_t enough = launcher.ranks > 960 ? (rlim_t)launcher.ranks + 64 : 1024;
     if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= enough)
-        ar_find(findings, AR_VERDICT_OK, "limits", NULL, "open files suffice");
+        ar_find(findings, AR_VERDICT_OK, "limits", NULL, "enough open files are allowed");
     else
         ar_find(findings, AR_VERDICT_WARNING, "limits",
-                "ulimit -n 4096, or more than there are ranks; the launcher's daemons on other "
-                "nodes have limits of their own",
+                "set ulimit -n 4096, or more than the number of ranks; the launcher's daemons on "
+                "other nodes have limits of their own",
                 "only %llu open files are allowed", (unsigned long long)files.rlim_cur);
 }
 

@@ -13,35 +13,37 @@
 enum { LATENCY = 256, BANDWIDTH, REDUCTION, SVG, HTML, CALL, COMPARE };
 
 static const struct argp_option options[] = {
-    {"ranks", 'n', "P", 0, "Number of ranks (4, or those of --nodes)", 0},
+    {"ranks", 'n', "P", 0, "Number of ranks (default: 4, or those of --nodes)", 0},
     {"size", 's', "BYTES", 0, "Size of the message: 8, 64K, 1M, ...", 0},
-    {"element", 'e', "BYTES", 0, "Size of an element (8)", 0},
+    {"element", 'e', "BYTES", 0, "Size of an element (default: 8)", 0},
     {"nodes", 'N', "HxR|FILE", 0,
-     "H nodes of R ranks each, filled one after the other, or in turn by HxR,cyclic; or a file of "
-     "the ranks' hosts, one in a line",
+     "H nodes of R ranks each, filled one after the other, or in turn with HxR,cyclic; or a file "
+     "with the hosts of the ranks, one per line",
      0},
     {"rules", 'r', "TEXT", 0,
-     "Explain a text as in ALLREDUCE_ALGO, or the file of that name, in place of one algorithm", 0},
+     "Explain a text as in ALLREDUCE_ALGO, or the file of that name, instead of one algorithm", 0},
     {"rules-file", 'f', "FILE", 0, "Explain a file as in ALLREDUCE_RULES", 0},
     {"call", CALL, "TRAITS", 0,
-     "The call that rules are asked about, where they ask for more than its size (op=sum, "
+     "The call for which rules are explained, if they ask for more than its size (default: op=sum, "
      "type=float, inplace=no, commutes=yes, comm=MPI_COMM_WORLD)",
      0},
-    {"svg", SVG, "FILE", 0, "Draw a picture into FILE, too; -: on stdout, without the text", 0},
-    {"html", HTML, "FILE", 0, "Write a page that plays the picture round by round into FILE, too",
+    {"svg", SVG, "FILE", 0,
+     "Also draw a picture into FILE; with -, print it on stdout instead of the text", 0},
+    {"html", HTML, "FILE", 0, "Also write a page into FILE that plays the picture round by round",
      0},
     {"machine", 'm', "FILE", 0,
-     "How long it takes on this machine: a file as for ALLREDUCE_MODEL, or the name of an "
-     "installed "
+     "Predict the time on this machine: a file as for ALLREDUCE_MODEL, or the name of an installed "
      "one such as flat",
      0},
     {"compare", COMPARE, NULL, 0,
-     "How long every algorithm takes; with --rules, once or more: how far they are from the best, "
-     "by size",
+     "Predict the time of every algorithm; with --rules, once or more, by size how far these rules "
+     "are from the best",
      0},
-    {"latency", LATENCY, "US", 0, "a, microseconds a message (1)", 1},
-    {"bandwidth", BANDWIDTH, "GB/S", 0, "B, gigabytes a second out of and into a rank (10)", 1},
-    {"reduction", REDUCTION, "GB/S", 0, "1/C, gigabytes a second reduced by a rank (10)", 1},
+    {"latency", LATENCY, "US", 0, "a, microseconds per message (default: 1)", 1},
+    {"bandwidth", BANDWIDTH, "GB/S", 0,
+     "B, gigabytes per second out of and into a rank (default: 10)", 1},
+    {"reduction", REDUCTION, "GB/S", 0, "1/C, gigabytes per second reduced by a rank (default: 10)",
+     1},
     {0},
 };
 
@@ -51,7 +53,8 @@ whole_number(struct argp_state *state, const char *what, const char *text, long 
     char *end;
     long n = strtol(text, &end, 10);
     if (*text == '\0' || *end != '\0' || n < 1 || n > max)
-        argp_error(state, "%s '%s': give a whole number from 1 to %ld", what, text, max);
+        argp_error(state, "%s cannot be '%s'; allowed: a whole number from 1 to %ld", what, text,
+                   max);
     return (int)n;
 }
 
@@ -61,7 +64,7 @@ parse_size(struct argp_state *state, struct ar_explain *request, const char *tex
     const char *end;
     if (ar_size_parse(&request->bytes, text, &end) || *end != '\0' ||
         request->bytes > (size_t)1 << 50)
-        argp_error(state, "size '%s': give bytes such as 8, 64K, 1M or 2G", text);
+        argp_error(state, "size cannot be '%s'; allowed: bytes such as 8, 64K, 1M or 2G", text);
     request->size_given = true;
 }
 
@@ -90,16 +93,19 @@ parse_call(struct argp_state *state, struct ar_traits *call, const char *text)
         const char *const equals = memchr(at, '=', length);
         const size_t name = equals ? (size_t)(equals - at) : length;
         if (!equals)
-            argp_error(state, "--call '%s': give NAME=VALUE, with commas between them", at);
+            argp_error(state, "--call cannot be '%s'; allowed: NAME=VALUE, separated by commas",
+                       at);
         if (ar_traits_set(call, (struct ar_word){at, name},
                           (struct ar_word){equals + 1, length - name - 1}, &t))
             argp_error(state, "--call: %s", why);
         if (memchr(at, '|', length))
-            argp_error(state, "--call '%s': a call has one value, without '|'", at);
+            argp_error(state,
+                       "--call cannot be '%s'; allowed: one value for each trait, without '|'", at);
         if (call->asks & (AR_TRAIT_NODES | AR_TRAIT_PER_NODE))
-            argp_error(state, "--call '%s': give the nodes by --nodes", at);
+            argp_error(state, "--call cannot be '%s'; give the nodes with --nodes", at);
         if (call->asks & AR_TRAIT_BLOCK)
-            argp_error(state, "--call '%s': all sizes are shown, and so are all blocks", at);
+            argp_error(state,
+                       "--call cannot be '%s'; all sizes are shown, and with them all blocks", at);
         at += length;
         if (*at == '\0')
             return;
@@ -122,13 +128,13 @@ check_request(struct argp_state *state, struct ar_explain *request)
     if (request->algorithm && rules)
         argp_error(state, "either '%s' or --rules, not both", request->algorithm);
     if (request->ncompared > 1 && !request->compare)
-        argp_error(state, "one --rules at a time, but with --compare");
+        argp_error(state, "only one --rules is allowed without --compare");
     if (request->call.asks && !rules && request->ncompared == 0)
-        argp_error(state, "--call is a question to --rules or --rules-file");
+        argp_error(state, "--call needs --rules or --rules-file");
     if (request->rules && request->rules_file)
         argp_error(state, "either --rules or --rules-file, not both");
     if (placed && request->nranks && placed != request->nranks)
-        argp_error(state, "--nodes=%s places %d ranks, -n says %d: leave one of them out",
+        argp_error(state, "--nodes=%s places %d ranks, but -n says %d: omit one of them",
                    request->nodes, placed, request->nranks);
     if (!request->nranks)
         request->nranks = placed ? placed : 4;
@@ -136,19 +142,18 @@ check_request(struct argp_state *state, struct ar_explain *request)
     if (!is_timed && request->nranks > AR_EXPLAIN_RANKS_MAX)
         argp_error(state, "at most %d ranks without --machine or --compare", AR_EXPLAIN_RANKS_MAX);
     if ((is_timed && drawn) || (request->compare && rules))
-        argp_error(state,
-                   "--machine and --compare tell times alone: no --svg or --html, and --rules "
-                   "only with --machine, for auto across nodes");
+        argp_error(state, "--machine and --compare only predict times: no --svg or --html, and "
+                          "--rules only with --machine, for auto across nodes");
     if (rules && request->machine_file && request->placement.nnodes < 2)
-        argp_error(state, "rules ask a machine across nodes alone: give --nodes");
+        argp_error(state, "rules depend on a machine only across nodes: give --nodes");
     if (request->compare && request->algorithm)
-        argp_error(state, "--compare takes all algorithms: leave out '%s'", request->algorithm);
+        argp_error(state, "--compare shows all algorithms: omit '%s'", request->algorithm);
     if (drawn && (rules || request->nranks > AR_TRACE_RANKS_MAX))
         argp_error(state, "%s draws one algorithm on at most %d ranks", drawn, AR_TRACE_RANKS_MAX);
     if (drawn && request->size_given && request->bytes < request->element_bytes)
-        argp_error(state, "%s wants a message of one element or more", drawn);
+        argp_error(state, "%s needs a message of at least one element", drawn);
     if (request->bytes % request->element_bytes)
-        argp_error(state, "size %zu is no multiple of the element's %zu bytes: give --element",
+        argp_error(state, "size %zu is not a multiple of the element's %zu bytes: give --element",
                    request->bytes, request->element_bytes);
 }
 
@@ -171,7 +176,7 @@ parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case 'r':
         if (request->ncompared == AR_EXPLAIN_COMPARED_MAX)
-            argp_error(state, "at most %d --rules beside each other", AR_EXPLAIN_COMPARED_MAX);
+            argp_error(state, "at most %d --rules are allowed", AR_EXPLAIN_COMPARED_MAX);
         request->compared[request->ncompared++] = request->rules = value;
         return 0;
     case CALL:
@@ -203,7 +208,8 @@ parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (request->algorithm)
-            argp_error(state, "one algorithm at a time: '%s' or '%s'", request->algorithm, value);
+            argp_error(state, "one algorithm at a time, not both '%s' and '%s'", request->algorithm,
+                       value);
         request->algorithm = value;
         return 0;
     case ARGP_KEY_END:

@@ -63,7 +63,7 @@ ar_explain_read_choice(struct ar_choice *choice, const char *text, int nodes)
         *choice = rules->clauses[is_pair && nodes > 1].choice;
     ar_rules_destroy(rules);
     if (!why && choice->kind != AR_CHOICE_ALGORITHM)
-        why = "has no schedule of its own; --rules shows what it picks";
+        why = "has no schedule of its own; --rules shows what it chooses";
     if (why)
         fprintf(stderr, "allreduce explain: '%s': %s\n", text, why);
     return why ? AR_EXIT_USAGE : AR_EXIT_DONE;
@@ -306,8 +306,8 @@ print_proof(const struct explained *e)
            ar_color_begin(stdout, AR_COLOR_GOOD), ar_color_end(stdout), order_of(e), e->drawn_count,
            ar_plural(e->drawn_count));
     if (request->nranks > AR_EXPLAIN_DRAWN_MAX) {
-        printf("(no figure above %d ranks; --svg FILE draws up to %d)\n\n", AR_EXPLAIN_DRAWN_MAX,
-               AR_TRACE_RANKS_MAX);
+        printf("(figures are drawn for up to %d ranks; --svg FILE draws up to %d)\n\n",
+               AR_EXPLAIN_DRAWN_MAX, AR_TRACE_RANKS_MAX);
     } else if (e->drawn_count > 0) {
         error = ar_figure_print(stdout, e->drawn, request->nranks);
         printf("\n");

@@ -45,10 +45,11 @@ ar_explain_print_levels(const struct ar_params *params, const struct ar_levels *
 {
     const struct ar_grouping *const g = params->grouping;
     if (params->levels.kind == AR_LEVELS_NAMES)
-        printf("levels: by the cores that the ranks of a job are bound to; flat below\n\n");
+        printf("levels: they depend on the cores to which a job's ranks are bound; below, flat is "
+               "shown\n\n");
     if (params->levels.kind != AR_LEVELS_SIZES)
         return;
-    printf("levels: by the numbers of the ranks, the innermost first; the card is of flat\n");
+    printf("levels: by rank number, the innermost first; the card is that of flat\n");
     for (int l = 0; l < found->n; l++) {
         printf("  %-6d", found->value[l]);
         print_groups(g, l);

@@ -75,7 +75,7 @@ tell_error(const struct scene *scene, int error)
                 scene->nnodes, scene->request->nranks);
     else if (error)
         fprintf(stderr, "allreduce explain: %s\n",
-                error == AR_ERR_MEMORY ? "out of memory" : "an algorithm is broken");
+                error == AR_ERR_MEMORY ? "out of memory" : "an algorithm failed");
     return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }
 
@@ -87,7 +87,7 @@ print_scene(const struct scene *scene)
            ar_placement_print(&scene->request->placement, scene->request->nranks, scene->nnodes,
                               places),
            ar_size_print(scene->bytes, size, sizeof size),
-           scene->machine.title[0] ? scene->machine.title : "a machine without title");
+           scene->machine.title[0] ? scene->machine.title : "a machine without a title");
 }
 
 /* --- one algorithm --- */
@@ -143,7 +143,7 @@ print_result(const struct scene *scene, const struct ar_choice *choice,
     if (p->simulated > 0)
         printf("%d of %d ranks", p->nsampled, scene->request->nranks);
     else
-        printf("rounds added up, as if no rank waited for another");
+        printf("rounds are added up as if no rank waited for another");
     if (p->nsegments > 1)
         printf(", %zu of %zu segments", p->simulated > 0 ? p->simulated : 1, p->nsegments);
     printf("\n");
@@ -230,7 +230,7 @@ explain_one(const struct scene *scene)
         return explain_node(scene, &choice, &question);
     if (choice.algorithm->shares_memory && scene->machine.ndomains > 0 && scene->nnodes == 1 &&
         question.nranks > scene->machine.ranks_per_node) {
-        fprintf(stderr, "allreduce explain: %d ranks on a node, but those of %s have %d\n",
+        fprintf(stderr, "allreduce explain: %d ranks on a node, but a node of %s has %d\n",
                 question.nranks, scene->request->machine_file, scene->machine.ranks_per_node);
         return AR_EXIT_USAGE;
     }
@@ -265,9 +265,9 @@ print_table(const struct scene *scene, const struct ar_compared *rows, size_t n)
             printf("  %9.0f", share_of(end, i));
         printf("  %s\n", ar_choice_print(&row->choice, name, sizeof name));
     }
-    printf(
-        "\n~ approximate: simulated in part; > an estimate, as if no rank waited for another: too\n"
-        "slow to win, or too many steps; else simulated.\n");
+    printf("\n~ marks what is approximate, simulated in part; > marks an estimate as if no rank "
+           "waited for\nanother, for algorithms too slow to win or with too many steps; all others "
+           "are simulated.\n");
 }
 
 static int

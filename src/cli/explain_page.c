@@ -239,10 +239,10 @@ ar_explain_page(const char *path, const struct ar_schedule *schedules, int nrank
         fprintf(page.file, "<script>\n%s</script>\n", script);
         ar_html_paragraph(
             &page,
-            "Play, the slider or the arrow keys go from round to round. An arrow is a message "
-            "with its blocks; with a plus sign the receiver combines it with its own, else it "
-            "stores it. The boxes show whose contributions a rank holds after the round, and "
-            "those with a thick edge have changed; green is the result.");
+            "Play, the slider or the arrow keys move from round to round. An arrow is a message, "
+            "labelled with its blocks. With a plus sign the receiver combines the message with its "
+            "own data; otherwise it stores it. The boxes show whose contributions a rank holds "
+            "after the round. Boxes with a thick edge have changed; green boxes hold the result.");
         for (int i = 2; i < text->n; i++)
             ar_html_paragraph(&page, "%s", text->notes[i]);
         if (error)

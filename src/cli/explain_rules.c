@@ -206,7 +206,8 @@ print_map(const struct map *map)
         first = i;
     }
     if (fixed)
-        printf("* in an order of its own: for an op that does not commute, native runs\n");
+        printf("* combines in an order of its own: native runs instead for an op that does not "
+               "commute\n");
 }
 
 /* --- what is odd --- */
@@ -275,7 +276,11 @@ print_shadow(const struct map *map, const struct ar_clause *idle)
             printf("%s%td", separator, by - map->rules->clauses + 1);
             separator = ", ";
         }
-    printf("%s\n", *separator ? "" : "asks for blocks that messages of its sizes do not have here");
+    printf(
+        "%s\n",
+        *separator
+            ? ""
+            : "asks for blocks that messages of its sizes do not have with this number of ranks");
 }
 
 /* Why a clause takes nothing; BUSY: it does, or it need not. */
@@ -386,12 +391,12 @@ print_head(const struct map *map)
         printf("%d rank%s on one node", request->nranks, ar_plural((size_t)request->nranks));
     printf(", ops that %scommute\n", map->call.commutative ? "" : "do not ");
     if (asks)
-        printf("the rules ask for more than size and ranks; this call has %s\n", traits);
+        printf("the rules ask for more than size and ranks; this call has: %s\n", traits);
     if (map->across && request->machine_file)
-        printf("auto goes by a model of the machine %s\n", request->machine_file);
+        printf("auto follows a model of the machine %s\n", request->machine_file);
     else if (map->across)
-        printf("auto goes by a model of the machine; a job measures it, and here it is assumed:\n"
-               "a = %g us, B = %g GB/s, 1/C = %g GB/s (--machine=FILE takes another)\n",
+        printf("auto follows a model of the machine; a job measures the machine, but here it is "
+               "assumed:\na = %g us, B = %g GB/s, 1/C = %g GB/s (--machine=FILE takes another)\n",
                request->latency_us, request->bandwidth_gbytes, request->reduction_gbytes);
     printf("\n");
 }

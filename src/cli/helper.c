@@ -125,11 +125,10 @@ hand_over(int argc, char **argv, enum helpers helpers, const char *supposed)
     } else if (ar_rank_in_job() == 0) {
         char *const library = ar_preload_find();
         ar_engines_list(list, sizeof list, library ? library : "");
-        fprintf(
-            stderr,
-            "%s: it runs in MPI, and this launcher starts programs of %s, for which there is no "
-            "allreduce-%s; it was built for: %s\n",
-            argv[0], ar_family_title(family), family, list);
+        fprintf(stderr,
+                "%s: it runs under MPI, but this launcher starts programs of %s, for which there "
+                "is no allreduce-%s; allreduce was built for: %s\n",
+                argv[0], ar_family_title(family), family, list);
         free(library);
     }
     return AR_EXIT_FAILED;

@@ -58,8 +58,8 @@ ar_cli_check_ranks(const char *command, int nranks)
     if (nranks > 1)
         return AR_EXIT_DONE;
     fprintf(stderr,
-            "allreduce %s: there is one rank alone, and it takes two or more: mpiexec -n 2 "
-            "allreduce %s, by the mpiexec of this MPI library\n",
+            "allreduce %s: there is only one rank, but at least two are needed: mpiexec -n 2 "
+            "allreduce %s, with the mpiexec of this MPI library\n",
             command, command);
     return AR_EXIT_USAGE;
 }

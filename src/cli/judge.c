@@ -192,8 +192,8 @@ ar_judge_create(struct ar_judge **made, const struct ar_reduction *r, int rank, 
     if (!j || j->how.class != AR_NO_CLASS)
         fprintf(stderr, "allreduce: out of memory\n");
     else if (rank == 0)
-        fprintf(stderr, "allreduce: how this MPI represents numbers of the type is not known "
-                        "here: take another type\n");
+        fprintf(stderr, "allreduce: the representation of this type's numbers in this MPI is not "
+                        "known: use another type\n");
     ar_judge_destroy(j);
     return AR_EXIT_FAILED;
 }

@@ -162,7 +162,7 @@ static const struct argp_option options[] = {
     {"csv", 'c', NULL, 0, "Print comma-separated values", 0},
     {"json", 'j', NULL, 0, "Print JSON", 0},
     {"markdown", 'm', NULL, 0, "Print a Markdown table", 0},
-    {"names", 'n', NULL, 0, "Print the names alone, one a line", 0},
+    {"names", 'n', NULL, 0, "Print only the names, one per line", 0},
     {0},
 };
 
@@ -184,8 +184,8 @@ parse_option(int key, char *value, struct argp_state *state)
         *format = NAMES;
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "unexpected '%s'; type allreduce explain %s to see one algorithm", value,
-                   value);
+        argp_error(state, "unexpected argument '%s'; allreduce explain %s shows one algorithm",
+                   value, value);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -198,7 +198,7 @@ ar_cli_list(int argc, char **argv)
     static const struct argp argp = {
         .options = options,
         .parser = parse_option,
-        .doc = "The algorithms that ALLREDUCE_ALGO can name, in a table.",
+        .doc = "List the algorithms that ALLREDUCE_ALGO can name, in a table.",
     };
     enum format format = TEXT;
     ar_cli_parse_alone(&argp, 0, argc, argv, &format);

@@ -14,17 +14,18 @@ struct subcommand {
 };
 
 static const struct subcommand subcommands[] = {
-    {"list", ar_cli_list, "the algorithms: names, parameters, needs, sources"},
-    {"explain", ar_cli_explain, "one algorithm drawn, proved and counted; or a text of rules"},
+    {"list", ar_cli_list, "list the algorithms: names, parameters, needs, sources"},
+    {"explain", ar_cli_explain, "draw, prove and count one algorithm, or explain a text of rules"},
     {"convert", ar_cli_convert,
-     "settings of Intel MPI, Open MPI, MPICH, UCC and NCCL as rules, and back"},
-    {"run", ar_cli_run, "under mpiexec: a program with the library preloaded"},
-    {"bench", ar_cli_bench, "under mpiexec: every algorithm timed beside the MPI library's own"},
-    {"tune", ar_cli_tune, "under mpiexec: the fastest for each size, as rules"},
-    {"model", ar_cli_model, "under mpiexec: the constants of this machine, as a file"},
-    {"doctor", ar_cli_doctor, "what is wrong with a set-up, and what to do about it"},
-    {"bisect", ar_cli_bisect, "which choice makes a failing program pass, for which sizes"},
-    {"report", ar_cli_report, "where a run's time in allreduces went, by its statistics"},
+     "translate settings of Intel MPI, Open MPI, MPICH, UCC and NCCL to rules, and back"},
+    {"run", ar_cli_run, "under mpiexec: run a program with the library preloaded"},
+    {"bench", ar_cli_bench, "under mpiexec: time every algorithm beside the MPI library's own"},
+    {"tune", ar_cli_tune, "under mpiexec: find the fastest for each size, and write rules"},
+    {"model", ar_cli_model, "under mpiexec: measure this machine, and write a machine file"},
+    {"doctor", ar_cli_doctor, "find what is wrong with a set-up, and what to do about it"},
+    {"bisect", ar_cli_bisect,
+     "find the choice with which a failing program passes, and for which sizes"},
+    {"report", ar_cli_report, "show where a run's time in allreduces went, from its statistics"},
 };
 
 enum { NSUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
@@ -54,12 +55,12 @@ fail_unknown(const char *word)
     struct ar_nearest nearest;
     ar_text_init(&why, text, sizeof text);
     ar_nearest_init(&nearest, ar_word_of(word));
-    ar_text_add(&why, "no subcommand ");
+    ar_text_add(&why, "unknown subcommand ");
     ar_text_quote(&why, nearest.word);
     for (int i = 0; i < NSUBCOMMANDS; i++)
         ar_nearest_offer(&nearest, ar_word_of(subcommands[i].name));
     ar_text_suggest(&why, &nearest);
-    ar_text_add(&why, "; there are:");
+    ar_text_add(&why, "; allowed:");
     for (int i = 0; i < NSUBCOMMANDS; i++)
         ar_text_add(&why, " %s", subcommands[i].name);
     fprintf(stderr, "allreduce: %s\n", text);

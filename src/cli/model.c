@@ -20,8 +20,8 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-    {"output", 'o', "FILE", 0, "Write the machine file here, not on stdout", 0},
-    {"title", 't', "TEXT", 0, "What the machine is called", 0},
+    {"output", 'o', "FILE", 0, "Write the machine file here instead of on stdout", 0},
+    {"title", 't', "TEXT", 0, "Title of the machine", 0},
     {0},
 };
 
@@ -37,7 +37,7 @@ parse_option(int key, char *value, struct argp_state *state)
         request->title = value;
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "'%s': nothing but options is allowed", value);
+        argp_error(state, "unexpected argument '%s'; only options are allowed", value);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -98,9 +98,9 @@ ar_cli_model(int argc, char **argv)
     static const struct argp argp = {
         .options = options,
         .parser = parse_option,
-        .doc = "Under mpiexec: measures messages between two ranks of a node and between two "
-               "nodes, and reductions, and writes a machine file, as for ALLREDUCE_MODEL and "
-               "allreduce explain --machine.",
+        .doc = "Measures messages between two ranks of a node and between two nodes, and "
+               "reductions, and writes a machine file for ALLREDUCE_MODEL and allreduce explain "
+               "--machine.  Start it with mpiexec.",
     };
     struct request request = {NULL, NULL};
     int rank, nranks;

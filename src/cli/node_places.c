@@ -65,9 +65,9 @@ refuse(const struct ar_node_places *places, const int *real, const char *command
     char line[512];
     struct ar_text t;
     ar_text_init(&t, line, sizeof line);
-    ar_text_add(&t, "--nodes=%s wants nodes of ", places->text);
+    ar_text_add(&t, "--nodes=%s needs nodes of ", places->text);
     add_sizes(&t, p->node_of, p->nranks);
-    ar_text_add(&t, ", but these are on nodes of ");
+    ar_text_add(&t, ", but this job has nodes of ");
     add_sizes(&t, real, p->nranks);
     fprintf(stderr,
             "allreduce %s: %s; allowed: nodes of these sizes in any order, or one node for all\n",
@@ -91,7 +91,7 @@ ar_node_places_take(struct ar_node_places *places, const char *text, const char 
     if (p->nranks != nranks) {
         if (rank == 0)
             fprintf(stderr,
-                    "allreduce %s: --nodes=%s places %d rank%s, and there %s %d: "
+                    "allreduce %s: --nodes=%s places %d rank%s, but there %s %d: start it with "
                     "mpiexec -n %d\n",
                     command, text, p->nranks, ar_plural((size_t)p->nranks),
                     nranks == 1 ? "is" : "are", nranks, p->nranks);
@@ -140,7 +140,7 @@ ar_node_places_describe(const struct ar_node_places *places, char text[AR_NODE_P
     ar_text_add(&t, "--nodes=%s: %s", places->text,
                 ar_placement_print(p, p->nranks, p->nnodes, where));
     if (places->is_assumed)
-        ar_text_add(&t, ", assumed: all ranks are on one node, where the MPI library carries what "
-                        "goes from one assumed node to another; times tell nothing of a network");
+        ar_text_add(&t, ", assumed: all ranks are on one node, where the MPI library carries the "
+                        "messages between assumed nodes; times say nothing about a network");
     return text;
 }

@@ -58,7 +58,7 @@ note_others(struct ar_translator *x, json_t *object, const char *path, const cha
         for (int i = 0; known[i]; i++)
             is_known |= strcmp(key, known[i]) == 0;
         if (!is_known)
-            ar_translator_note(x, "%s%s%s: no key of Open MPI's, which passes it over", path,
+            ar_translator_note(x, "%s%s%s: not a key of Open MPI's, which ignores it", path,
                                *path ? "." : "", printable(text, key));
     }
 }
@@ -116,10 +116,9 @@ read_algorithm(struct ar_translator *x, const json_t *rule, const char *path,
         return AR_OK;
     ar_text_init(&allowed, names, sizeof names);
     ar_text_counterparts(&allowed, AR_LIBRARY_OPENMPI);
-    ar_translator_note(x,
-                       "%s.alg: Open MPI has no allreduce '%s', and leaves out the rule; it has "
-                       "%s",
-                       path, printable(text, word), names);
+    ar_translator_note(
+        x, "%s.alg: Open MPI has no allreduce algorithm '%s', and leaves the rule out; it has %s",
+        path, printable(text, word), names);
     return AR_OK;
 }
 
@@ -155,7 +154,7 @@ read_message_rule(struct ar_translator *x, json_t *object, const char *path,
         ar_translator_write_openmpi(x, *rule, &extras, path);
         return AR_OK;
     }
-    ar_translator_note(x, "%s: no message is so long, and the rule is left out", path);
+    ar_translator_note(x, "%s: no message is that long, so the rule is left out", path);
     rule->is = NULL;
     return AR_OK;
 }
@@ -186,7 +185,7 @@ read_communicator_rule(struct json_rules *in, json_t *object, const char *path)
     if (rule.ranks.max >= INT_MAX)
         rule.ranks.max = SIZE_MAX;
     if (rule.ranks.min > rule.ranks.max || rule.ranks.min == SIZE_MAX) {
-        ar_translator_note(x, "%s: no communicator is so large, and the rule is left out", path);
+        ar_translator_note(x, "%s: no communicator is that large, so the rule is left out", path);
         return AR_OK;
     }
     json_array_foreach(rules, i, each)

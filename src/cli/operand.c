@@ -32,7 +32,7 @@ find(size_t *row, const char *name, const char *what, const char *(*at)(size_t r
         ar_nearest_offer(&nearest, ar_word_of(full));
         ar_nearest_offer(&nearest, ar_word_of(brief));
     }
-    ar_text_add(why, "no predefined %s ", what);
+    ar_text_add(why, "unknown predefined %s ", what);
     ar_text_quote(why, word);
     ar_text_suggest(why, &nearest);
     return false;

@@ -91,8 +91,8 @@ ar_others_end(struct ar_others *others, const char *command)
     MPI_Allreduce(MPI_IN_PLACE, &busiest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
     if (rank == 0 && busiest.cpus > AR_QUIET_CPUS)
         fprintf(stderr,
-                "allreduce %s: warning: others kept %s of the CPUs of rank %d's node busy: ranks "
-                "waited for them, and times are too long\n",
+                "allreduce %s: warning: other processes kept %s of the CPUs of rank %d's node "
+                "busy: ranks waited for them, and times are too long\n",
                 command, ar_number_print(busiest.cpus, text, sizeof text), busiest.rank);
     free(others->from);
     MPI_Comm_free(&others->node);

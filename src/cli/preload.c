@@ -168,7 +168,8 @@ check_script(const struct ar_executable *script, const char *library, FILE *to)
     const bool takes = !together || takes_library(together, library, script->path, to);
     free(together);
     if (takes)
-        fprintf(to, "%s is no ELF file: that there is an engine for its MPI is not checked\n",
+        fprintf(to,
+                "%s is not an ELF file: whether there is an engine for its MPI is not checked\n",
                 script->path);
     return takes ? 0 : -1;
 }
@@ -188,18 +189,17 @@ check_libraries(const struct ar_executable *executable, const char *libraries, c
     }
     if (*its.name == '\0')
         fprintf(to,
-                executable->has_pmpi
-                    ? "%s seems to have a static MPI library in itself; no preload reaches "
-                      "that: link it to the shared one\n"
-                    : "%s is not linked to an MPI library: that there is an engine for what it may "
-                      "load later is not checked\n",
+                executable->has_pmpi ? "%s seems to contain a static MPI library, which no preload "
+                                       "reaches: link it to the shared one\n"
+                                     : "%s is not linked to an MPI library: whether there is an "
+                                       "engine for one that it loads later is not checked\n",
                 executable->path);
     if (*its.name == '\0' || (its.family && ar_engine_find(path, library, its.family)))
         return 0;
     ar_engines_list(engines, sizeof engines, library);
     fprintf(to,
-            "%s runs with %s (%s), for which %s has no engine; there are: %s; configure with that "
-            "MPI's compiler (--with-mpi), or name another library by --library\n",
+            "%s runs with %s (%s), for which %s has no engine; it has engines for: %s; configure "
+            "with that MPI's compiler (--with-mpi), or name another library with --library\n",
             executable->path, its.name, its.family ? ar_family_title(its.family) : "an unknown ABI",
             library, engines);
     return -1;
@@ -213,7 +213,7 @@ check_dynamic(const struct ar_executable *executable, const char *library, FILE 
     if (libraries)
         refused = check_libraries(executable, libraries, library, to);
     else
-        fprintf(to, "%s cannot be asked what %s loads: nothing of it is checked\n",
+        fprintf(to, "%s cannot be asked what %s loads: the program is not checked\n",
                 executable->linker, executable->path);
     free(libraries);
     return refused;
@@ -223,7 +223,7 @@ int
 ar_preload_check(const struct ar_executable *executable, const char *library, FILE *to)
 {
     if (library[strcspn(library, ": ")]) {
-        fprintf(to, "%s: LD_PRELOAD takes no path with a blank or a colon\n", library);
+        fprintf(to, "%s: LD_PRELOAD cannot hold a path with a blank or a colon\n", library);
         return -1;
     }
     if (executable->kind == AR_EXECUTABLE_STATIC) {
@@ -233,8 +233,8 @@ ar_preload_check(const struct ar_executable *executable, const char *library, FI
     }
     if (executable->privileged) {
         fprintf(to,
-                "%s is set-user-ID or the like, so the dynamic linker ignores "
-                "LD_PRELOAD: run a copy without that\n",
+                "%s is set-user-ID or has similar privileges, so the dynamic linker ignores "
+                "LD_PRELOAD: run a copy without them\n",
                 executable->path);
         return -1;
     }

@@ -18,21 +18,22 @@ static const struct {
     const char *lesson; /* what a reader of the tables should see */
 } algorithms[] = {
     {"star", "star(", false,
-     "Two rounds, however many ranks there are; but every byte passes the root, and all wait for "
-     "it."},
+     "It takes two rounds, however many ranks there are. But every byte passes through the root, "
+     "and all ranks wait for it."},
     {"circle", "circle(", false,
-     "No rank sends more than two vectors; but whole vectors go from hand to hand, so it gains "
-     "most when slices are pipelined."},
+     "No rank sends more than two vectors. But whole vectors are passed from rank to rank, so it "
+     "gains most when slices are pipelined."},
     {"recursive", "recursive(", false,
-     "A tree: few rounds up and as many down; but half of the ranks have nothing to do after the "
-     "first."},
+     "A tree takes few rounds up and as many down. But half of the ranks have nothing to do after "
+     "the first round."},
     {"butterfly, whole", "butterfly(exchange=whole,", false,
-     "Nobody is idle: half the rounds of recursive; but all ranks send whole vectors in each."},
+     "No rank is idle, and it takes half the rounds of recursive. But all ranks send whole vectors "
+     "in each round."},
     {"butterfly, halves", "butterfly(exchange=halves,", false,
-     "Partners share the arithmetic of an exchange: half of it for twice the rounds."},
+     "Partners share the arithmetic of an exchange: each does half of it, in twice the rounds."},
     {"ring", "ring(", true,
-     "No algorithm sends less from its busiest rank; but it takes many rounds, for which short "
-     "messages pay."},
+     "No algorithm sends less from its busiest rank. But it takes many rounds, which is costly for "
+     "short messages."},
 };
 
 /* How slices follow each other. */
@@ -61,8 +62,8 @@ struct ar_preset_line
 ar_preset_line_at(size_t i)
 {
     static const char *const baselines[NBASELINES][2] = {
-        {"native", "MPI_Allreduce of the MPI library: what there is to beat."},
-        {"MPI_Reduce+Bcast", "The two calls of MPI that do the same one after the other."}};
+        {"native", "MPI_Allreduce of the MPI library: the time to beat."},
+        {"MPI_Reduce+Bcast", "The two MPI calls that together do the same, one after the other."}};
     if (i < NBASELINES)
         return (struct ar_preset_line){
             .name = baselines[i][0], .lesson = baselines[i][1], .first = i, .n = 1};
@@ -142,10 +143,10 @@ ar_preset_print(const struct ar_results *results, size_t first)
 {
     const struct ar_result *const rows = &results->rows[first];
     if (first == 0)
-        printf("Slices one after another (window=1), and pipelined (window=auto).  ms a call, of "
-               "the slowest rank, the\nmedian of the batches; error: the largest difference from "
-               "a sum in long double, relative to its largest\nelement; native: the same from "
-               "what native gave; extra: bytes of scratch, of the rank that takes most.\n");
+        printf("Slices one after another (window=1), and pipelined (window=auto).  ms per call of "
+               "the slowest rank, the\nmedian of the batches; error: the largest difference from a "
+               "sum in long double, relative to its largest\nelement; native: the same against "
+               "native's result; extra: scratch bytes of the rank that takes most.\n");
     if (first == 0)
         ar_results_print_conditions(results);
     print_head(results, rows);

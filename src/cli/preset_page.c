@@ -73,7 +73,7 @@ static const char *
 how_sure(const struct ar_estimate *ours, const struct ar_estimate *native)
 {
     if (!ar_estimates_are_sure(ours, native))
-        return " There were too few batches to tell how sure that is.";
+        return " There were too few batches to say how certain this is.";
     return ar_estimates_tie(ours, native) ? " Their intervals overlap, so this may be chance." : "";
 }
 
@@ -99,8 +99,8 @@ put_verdict(struct ar_html *page, const struct table *t)
     add_where(&where, row);
     ar_html_verdict(
         page,
-        "%s: the fastest algorithm is %s in %zu slices%s: %s a call, %s times as %s as "
-        "MPI_Allreduce of the MPI library.%s",
+        "%s: the fastest algorithm is %s in %zu slices%s: %s per call, %s times as %s as the MPI "
+        "library's MPI_Allreduce.%s",
         text, fastest.name, slices_of(t, &fastest, best),
         fastest.is_pipelined ? ", pipelined" : ", one after another",
         ar_time_print(row->outcome.us.median * 1e3, ms, sizeof ms),
@@ -186,7 +186,8 @@ plot_sizes(struct ar_html *page, const struct ar_results *results, enum ar_place
                         (double)row->bytes, row->outcome.us.median * 1e-3);
         }
     }
-    ar_plot_put(page, &plot, "By size: the best number of slices of each, pipelined or not.");
+    ar_plot_put(page, &plot,
+                "By size, with the best number of slices of each algorithm, pipelined or not.");
 }
 
 /* By the number of slices: one form of all algorithms, with the baselines. */
@@ -269,11 +270,12 @@ put_lessons(struct ar_html *page, const struct ar_results *results)
         ar_html_cell(page, "%s", line.lesson);
     }
     ar_html_table_end(page);
-    ar_html_paragraph(page,
-                      "Of one slice on %d rank%s: rounds, and how much the busiest rank sends, in "
-                      "vectors of n. `allreduce explain ring -n %d` draws an algorithm, counts it "
-                      "and proves it; doc/teaching.md has the formulas, and questions.",
-                      results->nranks, ar_plural((size_t)results->nranks), results->nranks);
+    ar_html_paragraph(
+        page,
+        "For one slice on %d rank%s: the rounds, and how much the busiest rank sends, in vectors "
+        "of n elements. `allreduce explain ring -n %d` draws, counts and proves an algorithm. "
+        "doc/teaching.md has the formulas, and questions.",
+        results->nranks, ar_plural((size_t)results->nranks), results->nranks);
 }
 
 /* --- every number --- */
@@ -328,14 +330,14 @@ ar_preset_put(struct ar_html *page, const struct ar_results *results)
 {
     put_verdicts(page, results);
     put_times(page, results);
-    ar_html_paragraph(page,
-                      "Columns: elements, out of place or in place. Time of a call, of the "
-                      "slowest rank: the median of the batches, with the number of slices N that "
-                      "was best. *: the fastest of its column; =: its "
-                      "interval overlaps with the fastest one's; ?: it seems to be the fastest, of "
-                      "too few batches (%d are enough). A longer bar is a longer time. Pipelined: "
-                      "a rank begins a slice as soon as it can; else one slice follows another.",
-                      AR_INTERVAL_LEAST);
+    ar_html_paragraph(
+        page,
+        "Columns: number of elements, out of place or in place. Times are those of a call on the "
+        "slowest rank: the median of the batches, with the best number of slices N. *: the fastest "
+        "of its column. =: its interval overlaps with that of the fastest. ?: it seems to be the "
+        "fastest, but there were too few batches (%d are enough). A longer bar is a longer time. "
+        "Pipelined: a rank begins a slice as soon as it can; otherwise one slice follows another.",
+        AR_INTERVAL_LEAST);
     put_lessons(page, results);
     put_plots(page, results);
     for (size_t i = 0; i < ntables(results); i++) {
@@ -344,6 +346,6 @@ ar_preset_put(struct ar_html *page, const struct ar_results *results)
     }
     ar_html_paragraph(page,
                       "error: the largest difference from a reduction in long double, relative to "
-                      "its largest element; native: the same from the result of native; extra: "
-                      "bytes of scratch memory, of the rank that takes most.");
+                      "its largest element. native: the same difference from native's result. "
+                      "extra: bytes of scratch memory on the rank that takes most.");
 }

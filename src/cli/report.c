@@ -26,13 +26,16 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-    {"html", 'o', "FILE", 0, "Write a page with plots as well, in one file", 0},
+    {"html", 'o', "FILE", 0, "Also write a page with plots, in one file", 0},
     {"bandwidth", 'b', "GB/S", 0,
-     "What a rank can send: the bound of the distances (default: the best rate in the file)", 0},
-    {"machine", 'm', "FILE", 0, "Predict the same calls on this machine, by its model", 0},
-    {"ranks", 'n', "N", 0, "Ranks of the program there (default: as many as it had)", 0},
-    {"timeline", 't', "TRACE", 0, "Show one call of a file of ALLREDUCE_TRACE", 1},
-    {"call", 'c', "N", 0, "Its number in the list of calls (default: the longest call)", 1},
+     "The rate at which a rank can send, for the bound (default: the best rate in the file)", 0},
+    {"machine", 'm', "FILE", 0, "Predict the times of the same calls on this machine, by its model",
+     0},
+    {"ranks", 'n', "N", 0, "Number of ranks on that machine (default: as many as the program had)",
+     0},
+    {"timeline", 't', "TRACE", 0, "Show one call from a file of ALLREDUCE_TRACE", 1},
+    {"call", 'c', "N", 0,
+     "The number of that call in the list of calls (default: the longest call)", 1},
     {0},
 };
 
@@ -69,18 +72,19 @@ parse(int key, char *argument, struct argp_state *state)
         return 0;
     case ARGP_KEY_NO_ARGS:
         if (!request->timeline)
-            argp_error(state, "name a file that a run with ALLREDUCE_STATS=FILE.jsonl has written");
+            argp_error(state, "name a file that a run with ALLREDUCE_STATS=FILE.jsonl wrote");
         return 0;
     case ARGP_KEY_SUCCESS:
         if (request->machine && request->n > 1)
-            argp_error(state, "--machine is for one file");
+            argp_error(state, "--machine needs exactly one file");
         if (request->timeline && (request->n > 0 || request->bytes_per_ns > 0 || request->nranks))
-            argp_error(state, "--timeline takes its own file, and with it --call, --machine and "
-                              "--html alone");
+            argp_error(
+                state,
+                "--timeline takes its own file, and only --call, --machine and --html with it");
         if (request->call && !request->timeline)
-            argp_error(state, "--call is for --timeline");
+            argp_error(state, "--call needs --timeline");
         if (request->nranks && !request->machine)
-            argp_error(state, "--ranks is for --machine");
+            argp_error(state, "--ranks needs --machine");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -91,11 +95,11 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .args_doc = "FILE [FILE2]\n--timeline=TRACE",
-    .doc =
-        "Tells from the statistics of a run (ALLREDUCE_STATS=FILE.jsonl) where the time in "
-        "allreduces went: which calls waited for late ranks and which for the algorithm, and "
-        "how far they are from a bound. Two files are set side by side; a model of another machine "
-        "says what the same calls would take there. --timeline looks inside one call instead.",
+    .doc = "Shows from the statistics of a run (ALLREDUCE_STATS=FILE.jsonl) where the time in "
+           "allreduces went: which calls waited for late ranks and which for the algorithm, and "
+           "how far they are from a bound. Two files are compared side by side. A model of another "
+           "machine predicts what the same calls would take there. --timeline looks inside one "
+           "call instead.",
 };
 
 int

@@ -45,7 +45,7 @@ const char *
 ar_row_why_fixed(const struct ar_row *row)
 {
     if (row->key.nranks < 2)
-        return row->key.nranks ? "a communicator of one rank" : "left to MPI, and not looked at";
+        return row->key.nranks ? "a communicator of one rank" : "left to MPI, and not examined";
     if (strcmp(row->key.reason, "intercommunicator") == 0)
         return "an intercommunicator";
     if (strncmp(row->key.reason, "device memory", strlen("device memory")) == 0)
@@ -190,13 +190,13 @@ ar_fact_explain(const struct ar_fact *fact, char *text, size_t room)
         snprintf(text, room, "%s, not timed", ar_entry_names[row->key.entry]);
         break;
     case AR_CAUSE_SETUP:
-        snprintf(text, room, "set-up at first calls");
+        snprintf(text, room, "set-up in first calls");
         break;
     case AR_CAUSE_LATE:
         if (row->ranks > 1 && 2 * row->quickest.ns < row->slowest.ns)
-            snprintf(text, room, "late ranks, rank %d above all", row->quickest.rank);
+            snprintf(text, room, "late ranks, mainly rank %d", row->quickest.rank);
         else
-            snprintf(text, room, "late ranks, by turns");
+            snprintf(text, room, "late ranks, different ones in turn");
         break;
     case AR_CAUSE_ALGORITHM:
         snprintf(text, room, "the algorithm");
@@ -211,7 +211,7 @@ char *
 ar_facts_verdict(const struct ar_facts *facts, char *text, size_t room)
 {
     static const char *const parts[] = {"the algorithms' own time", "waiting for late ranks",
-                                        "set-up at first calls"};
+                                        "set-up in first calls"};
     const double ns[] = {facts->own_ns, facts->late_ns, facts->setup_ns};
     const double elapsed = (double)facts->run->elapsed_ns * 1e-9;
     char row[256], why[128];
@@ -224,7 +224,7 @@ ar_facts_verdict(const struct ar_facts *facts, char *text, size_t room)
     }
     const struct ar_fact *const first = &facts->facts[0];
     snprintf(text, room,
-             "Allreduces took %.1f %% of the run; the largest part of that, %.0f %%, is %s. Most "
+             "Allreduces took %.1f %% of the run; the largest part of that, %.0f %%, was %s. Most "
              "time went into %s (%.0f %%): %s.",
              100 * ar_facts_seconds(facts, facts->total_ns) / elapsed,
              100 * ns[most] / facts->total_ns, parts[most],
@@ -245,9 +245,8 @@ ar_facts_times(const struct ar_facts *facts, char *text, size_t room)
     for (int i = 0; i < 5; i++)
         ar_time_print(seconds[i] * 1e9, times[i], sizeof times[i]);
     snprintf(text, room,
-             "%s from the first allreduce to the end; of these a rank spent, in the mean,\n"
-             "%s (%.1f %%) in allreduces: %s by the algorithms, %s waiting for late ranks, %s on "
-             "set-up",
+             "%s from the first allreduce to the end, of which a rank spent on average\n%s (%.1f "
+             "%%) in allreduces: %s in the algorithms, %s waiting for late ranks, %s on set-up",
              times[0], times[1], elapsed > 0 ? 100 * in / elapsed : 0, times[2], times[3],
              times[4]);
     return text;
@@ -277,7 +276,7 @@ ar_fact_advise(const struct ar_facts *facts, const struct ar_fact *fact, char *t
         return false;
     ar_row_describe(row, what, sizeof what);
     if (fact->better)
-        snprintf(text, room, "%s: %s took %s here, which would save %s a rank", what,
+        snprintf(text, room, "%s: %s took %s in this run, which would save %s per rank", what,
                  fact->better->key.ran,
                  ar_time_print((double)ar_row_own_ns(fact->better), time, sizeof time),
                  ar_time_print(ar_facts_seconds(facts, fact->saves_ns) * 1e9, saved, sizeof saved));

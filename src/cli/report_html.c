@@ -45,10 +45,10 @@ static void
 add_totals(struct ar_html *page, const struct ar_facts *facts, size_t n)
 {
     ar_html_heading(page, "Where the time went");
-    ar_html_paragraph(page, "Of a rank, in the mean; the run is from the first allreduce to the "
-                            "end.");
-    ar_html_table_begin(page, "~statistics|>run|>in allreduces|>by the algorithms|"
-                              ">waiting for late ranks|>set-up");
+    ar_html_paragraph(page,
+                      "Average of the ranks; the run is from the first allreduce to the end.");
+    ar_html_table_begin(
+        page, "~statistics|>run|>in allreduces|>in the algorithms|>waiting for late ranks|>set-up");
     for (size_t i = 0; i < n; i++) {
         const struct ar_facts *f = &facts[i];
         const double elapsed = (double)f->run->elapsed_ns * 1e-9,
@@ -139,13 +139,13 @@ add_facts(struct ar_html *page, const struct ar_facts *facts)
         ar_html_cell(page, "%s", ar_fact_explain(f, why, sizeof why));
     }
     ar_html_table_end(page);
-    ar_html_paragraph(
-        page,
-        "calls: of a rank. size: bytes of a message; 16+: of several, from 16 to below twice as "
-        "many. own: a call where "
-        "nobody is late, estimated from the shortest times, for the rank that comes last waits for "
-        "nobody. late: waiting for late ranks. x bound: own beside what the calls on as many ranks "
-        "reached at best in this run, or beside --bandwidth.");
+    ar_html_paragraph(page,
+                      "calls: the number on one rank. size: the bytes of each message; 16+ is from "
+                      "16 to below twice as many, of several sizes. own: the time of a call when no "
+                      "rank is late, estimated from the shortest times, because the rank that comes "
+                      "last waits for no other. late: waiting for late ranks. x bound: own divided "
+                      "by the bound, which is the best rate of calls on as many ranks in this run, "
+                      "or --bandwidth.");
 }
 
 static void
@@ -171,9 +171,9 @@ add_details(struct ar_html *page, const struct ar_facts *facts)
         add_time(page, (double)row->counts.setup_ns, true);
     }
     ar_html_table_end(page);
-    ar_html_paragraph(page, "bytes: of all ranks together. minimum to maximum: of single calls, "
-                            "waiting included; 99 %%: what 99 of 100 calls do not exceed. set-up: "
-                            "at first calls, of all ranks together.");
+    ar_html_paragraph(page, "bytes: the sum over all ranks. minimum to maximum: times of single "
+                            "calls, waiting included. 99 %%: the time that 99 of 100 calls do not "
+                            "exceed. set-up: in first calls, the sum over all ranks.");
 }
 
 static void
@@ -235,10 +235,10 @@ add_ranks(struct ar_html *page, const struct ar_rank_rows *rows)
         add_rank(page, &picked[i]);
     ar_html_table_end(page);
     ar_html_paragraph(page,
-                      "first, last: the rank came to so many percent of its calls before or after "
-                      "all others. late: last, and the first one was in the call for twice its "
-                      "time or longer.%s",
-                      n < rows->n ? " Of all ranks these were late most often." : "");
+                      "first, last: the percentage of its calls to which the rank came before or "
+                      "after all others. late: it came last, and the first rank was in the call "
+                      "for at least twice its time.%s",
+                      n < rows->n ? " These are the ranks that were late most often." : "");
 }
 
 static void
@@ -267,8 +267,8 @@ add_pairs(struct ar_html *page, const struct ar_pair *pairs, size_t n)
         add_known(page, y > 0 ? x / y : 0, x > 0 && y > 0);
     }
     ar_html_table_end(page);
-    ar_html_paragraph(page, "own: a call where nobody is late, by estimate. first / second above "
-                            "1: the second is faster.");
+    ar_html_paragraph(page, "own: the estimated time of a call when no rank is late. first / "
+                            "second above 1: the second is faster.");
 }
 
 static void
@@ -277,7 +277,7 @@ add_alarms(struct ar_html *page, const struct ar_table *all)
     struct ar_alarm alarms[AR_ALARMS_TOLD];
     const size_t n = ar_watchdog_look(all, alarms, AR_ALARMS_TOLD);
     if (n > 0)
-        ar_html_heading(page, "Watchdog: what no allreduce should do");
+        ar_html_heading(page, "Watchdog: results that no allreduce should have");
     for (size_t i = 0; i < n; i++) {
         char text[AR_ALARM_TEXT];
         ar_html_paragraph(page, "%s", ar_alarm_print(&alarms[i], text, sizeof text));
@@ -290,11 +290,11 @@ static const struct {
     const char *y_title;
     const char *caption;
 } plots[] = {
-    {"us", "Own time of a call: where nobody is late."},
-    {"us", "Median of all calls: late ranks included. Far above the own time: the "
+    {"us", "Own time of a call: when no rank is late."},
+    {"us", "Median of all calls, late ranks included. Where it is far above the own time, the "
            "ranks come at different times."},
-    {"GB/s", "Rate: the bytes that any allreduce has to send, 2(p-1)/p n, by the own "
-             "time."},
+    {"GB/s",
+     "Rate: the bytes that any allreduce has to send, 2(p-1)/p n, divided by the own time."},
 };
 
 /* More lines than that cannot be told apart. */

@@ -186,13 +186,13 @@ static void
 print_sums(const struct there *there, double here, double as_ran, double by_auto)
 {
     char text[AR_NUMBER_TEXT];
-    printf("\nof a rank, in the mean: here %s by the algorithms; there ",
+    printf("\non average a rank spent %s in the algorithms here; there it takes ",
            print_seconds(there, here, text, sizeof text));
     if (!isnan(as_ran))
-        printf("%s by what ran here, ", print_seconds(there, as_ran, text, sizeof text));
-    printf("%s by auto\n", print_seconds(there, by_auto, text, sizeof text));
+        printf("%s with what ran here, ", print_seconds(there, as_ran, text, sizeof text));
+    printf("%s with auto\n", print_seconds(there, by_auto, text, sizeof text));
     if (isnan(as_ran))
-        printf("-: of native, exact sums, and shm across nodes, the model knows no time\n");
+        printf("-: the model has no time for native, exact sums, and shm across nodes\n");
 }
 
 static int
@@ -215,10 +215,10 @@ print_all(const struct there *there)
     const struct ar_facts *const facts = there->facts;
     double here = 0, as_ran = 0, by_auto = 0;
     int error = AR_OK;
-    printf("\non %d rank%s of: %s, by its model; nobody late\n\n%9s %6s %7s %10s %10s %10s  %-24s "
-           "%s\n",
+    printf("\non %d rank%s of: %s, by its model, with no rank late\n\n%9s %6s %7s %10s %10s %10s  "
+           "%-24s %s\n",
            there->nranks, ar_plural((size_t)there->nranks),
-           *there->machine.title ? there->machine.title : "a machine without title", "calls",
+           *there->machine.title ? there->machine.title : "a machine without a title", "calls",
            "ranks", "size", "here us", "there us", "by auto us", "ran here", "auto there");
     for (size_t i = 0; i < facts->n && !error; i++) {
         const struct ar_fact *const fact = &facts->facts[i];
@@ -247,11 +247,11 @@ tell_error(const struct there *there, int error)
 {
     if (error == AR_ERR_PARAM)
         fprintf(stderr,
-                "allreduce report: --machine: it has fewer places than the nodes of %d ranks\n",
+                "allreduce report: --machine: it has too few places for the nodes of %d ranks\n",
                 there->nranks);
     else if (error)
         fprintf(stderr, "allreduce report: %s\n",
-                error == AR_ERR_MEMORY ? "out of memory" : "an algorithm is broken");
+                error == AR_ERR_MEMORY ? "out of memory" : "an algorithm failed");
     return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }
 
@@ -260,7 +260,7 @@ ar_report_print_machine(const struct ar_facts *facts, const char *machine, int n
 {
     struct there there = {.facts = facts, .nranks = nranks ? nranks : facts->run->ranks};
     if (facts->run->ranks < 1) {
-        fprintf(stderr, "allreduce report: --machine: %s is of no rank\n", facts->run->path);
+        fprintf(stderr, "allreduce report: --machine: %s has no ranks\n", facts->run->path);
         return AR_EXIT_FAILED;
     }
     const int status = ar_cli_read_machine(&there.machine, "report", machine);

@@ -209,7 +209,7 @@ static int
 take_line(struct ar_read_run *run, const char *path, int n, const char *text)
 {
     static const char no_json[] =
-        "not as ALLREDUCE_STATS writes JSON; let the run write a file FILE.jsonl";
+        "not JSON as ALLREDUCE_STATS writes it; let the run write a file FILE.jsonl";
     struct ar_row row;
     json_error_t error;
     json_t *line = json_loads(text, 0, &error);
@@ -221,13 +221,14 @@ take_line(struct ar_read_run *run, const char *path, int n, const char *text)
     else if (n > 1 && json_object_get(line, "watchdog"))
         status = AR_EXIT_DONE;
     else if (n > 1 && json_object_get(line, "site"))
-        status = take_site(&run->table.sites, line) ? AR_EXIT_DONE
-                                                    : complain(run, path, n, "no row of a site");
+        status = take_site(&run->table.sites, line)
+                     ? AR_EXIT_DONE
+                     : complain(run, path, n, "not a row of a call site");
     else if (n > 1 && json_object_get(line, "rank"))
         status = take_rank(&run->table.ranks, line) ? AR_EXIT_DONE
-                                                    : complain(run, path, n, "no row of a rank");
+                                                    : complain(run, path, n, "not a row of a rank");
     else if (n > 1 && !take_row(&row, line))
-        status = complain(run, path, n, "no row of statistics");
+        status = complain(run, path, n, "not a row of statistics");
     else if (n > 1 && !ar_table_add(&run->table, &row))
         status = complain(run, path, n, "out of memory");
     json_decref(line);

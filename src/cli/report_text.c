@@ -20,7 +20,7 @@ print_run(const struct ar_read_run *run)
         printf("%s; %d host%s; %s\n", run->library, hosts, ar_plural((size_t)hosts), run->command);
     }
     if (run->files > 1)
-        printf("%d files of single ranks, added up\n", run->files);
+        printf("the sum of %d files of single ranks\n", run->files);
     if (run->table.lost > 0)
         printf("%llu more call%s could not be recorded: the program ran out of memory\n",
                (unsigned long long)run->table.lost, ar_plural(run->table.lost));
@@ -114,11 +114,10 @@ ar_report_print(const struct ar_facts *facts)
            w.ran, "ran (why)", "median us", "own us", "late", "x bound", "what took the time");
     for (size_t i = 0; i < facts->n; i++)
         print_fact(&facts->facts[i], &w);
-    printf("\ncalls: of a rank; size: bytes of a message; 16+: of several, from 16 to below twice "
-           "as many; "
-           "own: a call where nobody is late, by estimate; late: waiting for late ranks\n"
-           "x bound: own beside what the calls on as many ranks reached at best "
-           "in this file, or beside --bandwidth\n");
+    printf("\ncalls: the number on one rank; size: the bytes of each message, and 16+ is from 16 to "
+           "below twice as many, of several sizes; own: the estimated time of a call when no rank is "
+           "late; late: waiting for late ranks\nx bound: own divided by the bound, which is the best "
+           "rate of calls on as many ranks in this file, or --bandwidth\n");
     ar_site_rows_write_text(stdout, &facts->run->table.sites, facts->run->lines.lines);
     if (facts->run->lines.reasons)
         fputs(facts->run->lines.reasons, stdout);
@@ -148,7 +147,7 @@ ar_report_print_pair(const struct ar_facts facts[2], const struct ar_pair *pairs
         printf("%c: ", 'A' + side);
         print_run(facts[side].run);
     }
-    printf("\nseconds of a rank, in the mean\n  %14s %14s %14s %14s\n", "in allreduces",
+    printf("\nseconds, average of the ranks\n  %14s %14s %14s %14s\n", "in allreduces",
            "algorithms", "late ranks", "set-up");
     for (int side = 0; side < 2; side++) {
         const struct ar_facts *const f = &facts[side];
@@ -174,6 +173,5 @@ ar_report_print_pair(const struct ar_facts facts[2], const struct ar_pair *pairs
         print_known(9, y > 0 ? x / y : 0, x > 0 && y > 0);
         printf("%s%s\n", *a->key.comm ? "  " : "", ar_name_fit(comm, sizeof comm, a->key.comm));
     }
-    printf("\nown: a call where nobody is late, by estimate; A/B above 1: B is "
-           "faster\n");
+    printf("\nown: the estimated time of a call when no rank is late; A/B above 1: B is faster\n");
 }

@@ -118,8 +118,8 @@ ar_results_warn(const struct ar_results *results)
     }
     if (wide > 0)
         fprintf(stderr,
-                "allreduce bench: warning: the batches of %zu of %zu rows are spread by more than "
-                "%.0f %%, most by %.0f %% (%s, %s)\n",
+                "allreduce bench: warning: in %zu of %zu rows the spread of the batches is above "
+                "%.0f %%, at most %.0f %% (%s, %s)\n",
                 wide, results->n, AR_SPREAD_WIDE * 100,
                 results->rows[widest].outcome.us.spread * 100, results->rows[widest].label,
                 ar_size_print(results->rows[widest].bytes, size, sizeof size));
@@ -182,11 +182,11 @@ ar_results_print_conditions(const struct ar_results *results)
     if (results->places->text)
         printf("%s\n", ar_node_places_describe(results->places, text));
     if (bench->rotate_bytes > 0)
-        printf("cold cache: calls walk through %s of buffers\n",
+        printf("cold cache: calls rotate through %s of buffers\n",
                ar_size_print(bench->rotate_bytes, size, sizeof size));
     if (bench->fresh)
         printf("fresh data: each rank writes its input before each call and reads its result after "
-               "it; turn: all of that\n");
+               "it; turn: the time of all of that\n");
 }
 
 void
@@ -201,8 +201,8 @@ ar_results_print_text(const struct ar_results *results, size_t first)
             strlen(results->rows[i].label) > letters ? strlen(results->rows[i].label) : letters;
     const int width = (int)letters;
     if (first == 0) {
-        printf("%s %s, %d rank%s on %d cpu%s, %d batch%s; us a call of the slowest "
-               "rank; from, to: 95 %% interval of the median\n",
+        printf("%s %s, %d rank%s on %d cpu%s, %d batch%s; us per call of the slowest rank; from, "
+               "to: 95 %% interval of the median\n",
                results->type, results->op, results->nranks, ar_plural((size_t)results->nranks),
                results->cpus, ar_plural((size_t)results->cpus), bench->repetitions,
                bench->repetitions == 1 ? "" : "es");

@@ -18,15 +18,15 @@ static const struct {
     const char *y_title;
     const char *caption;
 } plots[] = {
-    {"Time", "us a call", "Median time of a call, of the slowest rank. Lower is better."},
+    {"Time", "us per call", "Median time of a call on the slowest rank. Lower is better."},
     {"Speed-up", "times faster than native",
-     "Native's median by the algorithm's, from the same run. Above 1 is faster than the MPI "
-     "library's own allreduce."},
+     "Native's median divided by the algorithm's, from the same run. Above 1, the algorithm is "
+     "faster than the MPI library's own allreduce."},
     {"Bandwidth against the bound", "bus bandwidth, GB/s",
-     "Bytes of the message, times 2(p-1)/p, by the time: what each rank at least sends and "
-     "receives of a long message. Exchange: each rank does just that, with its neighbours, and "
-     "reduces nothing. Bound: the best of exchange over all sizes. Shared memory, which moves "
-     "no messages, may pass it."},
+     "The bytes of the message times 2(p-1)/p, divided by the time: what each rank must at least "
+     "send and receive of a long message. Exchange: each rank does just that, with its neighbours, "
+     "and reduces nothing. Bound: the best of exchange over all sizes. Shared memory, which moves "
+     "no messages, may exceed it."},
 };
 
 enum { BANDWIDTH = 2, NPLOTS = sizeof plots / sizeof plots[0] };
@@ -188,8 +188,8 @@ static void
 put_preface(struct ar_html *page, const struct ar_results *results, const char *command)
 {
     ar_html_paragraph(page,
-                      "%d rank%s on %d CPU%s (of the first rank). Every algorithm took "
-                      "its turn in each of %d batch%s; times are those of the slowest rank.",
+                      "%d rank%s on %d CPU%s (of the first rank). Every algorithm was timed in "
+                      "turn in each of %d batch%s. Times are those of the slowest rank.",
                       results->nranks, ar_plural((size_t)results->nranks), results->cpus,
                       ar_plural((size_t)results->cpus), results->bench->repetitions,
                       results->bench->repetitions == 1 ? "" : "es");
@@ -200,7 +200,7 @@ put_preface(struct ar_html *page, const struct ar_results *results, const char *
     if (results->incomplete)
         ar_html_paragraph(page, "Incomplete: %s.", results->incomplete);
     if (results->bench->rotate_bytes > 0)
-        ar_html_paragraph(page, "Cold cache: calls walk through %zu bytes of buffers.",
+        ar_html_paragraph(page, "Cold cache: calls rotate through %zu bytes of buffers.",
                           results->bench->rotate_bytes);
     if (results->bench->fresh)
         ar_html_paragraph(page, "Fresh data: each rank writes its input before each call and reads "
@@ -227,15 +227,15 @@ put_body(struct ar_html *page, const struct ar_results *results)
         ar_html_heading(page, text);
         put_all(page, results, place);
     }
-    ar_html_paragraph(page,
-                      "95 %%: between these times the median is with a probability of 95 %%, by "
-                      "order statistics; it takes %d batches. Ties: rows whose interval overlaps "
-                      "with that of the fastest. Spread: half the distance of the quartiles of the "
-                      "batches, as a part of the median; one batch alone has none. "
-                      "Error: the largest difference from a reduction in long double, relative to "
-                      "its largest element; from native: the same from what the MPI library's "
-                      "own allreduce gave.",
-                      AR_INTERVAL_LEAST);
+    ar_html_paragraph(
+        page,
+        "95 %%: the median lies between these times with a probability of 95 %%, by order "
+        "statistics, which need %d batches. Ties: rows whose interval overlaps with that of the "
+        "fastest. Spread: half the distance between the quartiles of the batches, relative to the "
+        "median; a single batch has none. Error: the largest difference from a reduction in long "
+        "double, relative to its largest element. From native: the same difference from the result "
+        "of the MPI library's own allreduce.",
+        AR_INTERVAL_LEAST);
 }
 
 int

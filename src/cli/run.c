@@ -154,7 +154,7 @@ find_program(struct ar_executable *program, const char *name)
 {
     if (is_launcher(name)) {
         fprintf(stderr,
-                "allreduce run: %s starts the ranks, so it comes first: %s ... allreduce run "
+                "allreduce run: %s starts the ranks, so it must come first: %s ... allreduce run "
                 "[OPTION...] PROGRAM\n",
                 name, name);
         return AR_EXIT_USAGE;
@@ -245,16 +245,20 @@ int
 ar_cli_run(int argc, char **argv)
 {
     static const struct argp_option library = {
-        "library", 'l', "FILE", 0, "Preload this library and not the one that belongs to allreduce",
+        "library",
+        'l',
+        "FILE",
+        0,
+        "Preload this library instead of the one that belongs to allreduce",
         0};
     struct argp_option options[AR_VARIABLES + 2] = {{0}};
     const struct argp argp = {
         .options = options,
         .parser = parse_option,
         .args_doc = "PROGRAM [ARGUMENT...]",
-        .doc = "Run a program under the preloaded library, as in mpiexec -n 4 allreduce run "
-               "--algo ring ./app. Checks first that the settings can be understood and that the "
-               "library suits the program and its MPI.",
+        .doc = "Run a program with the library preloaded, as in mpiexec -n 4 allreduce run --algo "
+               "ring ./app. First checks that the settings can be understood and that the library "
+               "suits the program and its MPI.",
     };
     struct request request = {0};
     struct ar_executable program;

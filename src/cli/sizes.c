@@ -18,7 +18,7 @@ refuse(struct ar_problem *problem, const char *text, const char *at, const char 
     ar_text_init(&t, problem->text, sizeof problem->text);
     ar_text_add(&t,
                 "column %d: %s; allowed: bytes such as 8, 4K or 1M and ranges such as 64K-16M, "
-                "with commas between them",
+                "separated by commas",
                 problem->column, what);
     return AR_ERR_SYNTAX;
 }
@@ -29,7 +29,7 @@ parse_size(size_t *bytes, const char **at, const char *text, struct ar_problem *
 {
     const char *end;
     if (ar_size_parse(bytes, *at, &end))
-        return refuse(problem, text, *at, "no size stands here");
+        return refuse(problem, text, *at, "a size is missing here");
     if (*bytes == 0 || *bytes > BYTES_MAX)
         return refuse(problem, text, *at, "this size is out of range");
     *at = end;

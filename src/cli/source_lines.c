@@ -58,7 +58,7 @@ find_difference(Dwfl_Module *file, const struct ar_site *site, const struct stat
     char build_id[AR_BUILD_ID_TEXT];
     print_build_id(build_id, file);
     if (strcmp(build_id, site->build_id) != 0)
-        return "it is not the file that ran, since its build-id is another one";
+        return "it is not the file that ran: its build-id differs";
     if (!*build_id && now->st_mtime > ran)
         return "it has no build-id, and was changed after the run";
     return NULL;

@@ -297,7 +297,7 @@ predict(struct ar_read_trace_view *v, const struct ar_machine *machine)
     if (v->call->nparts < v->call->nranks)
         v->unknown = "not all ranks of the communicator are in the file";
     else if (!is_named || choice.kind != AR_CHOICE_ALGORITHM)
-        v->unknown = "it knows no schedule of what ran";
+        v->unknown = "it has no schedule for what ran";
     else if (v->call->nranks < 2 || v->call->bytes < 1)
         v->unknown = "nothing was sent";
     if (v->unknown)
@@ -309,12 +309,12 @@ predict(struct ar_read_trace_view *v, const struct ar_machine *machine)
                               : AR_ERR_MEMORY;
     free(node_of);
     if (!error && !is_known)
-        v->unknown = "it ran in shared memory, and the ranks' hosts have several names";
+        v->unknown = "it ran in shared memory, but the ranks' hosts have several names";
     if (error)
         fprintf(stderr, "allreduce report: --machine: %s\n",
-                error == AR_ERR_PARAM    ? "it has fewer places than the call has nodes"
+                error == AR_ERR_PARAM    ? "it has too few places for the call's nodes"
                 : error == AR_ERR_MEMORY ? "out of memory"
-                                         : "an algorithm is broken");
+                                         : "an algorithm failed");
     return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }
 
@@ -338,16 +338,16 @@ ar_read_trace_verdict(const struct ar_read_trace_view *v, char *text, size_t roo
         ar_text_add(&t, "Rank %d came %s after rank %d. From then on ", v->rows[v->last].rank,
                     us(call->last - call->begin, time), v->rows[v->first].rank);
     else
-        ar_text_add(&t, "Of the call, ");
+        ar_text_add(&t, "In this call ");
     ar_text_add(&t, "the exchange took %s", us(took, time));
     if (v->unknown) {
-        ar_text_add(&t, "; the model says nothing.");
+        ar_text_add(&t, "; the model has no time for it.");
     } else if (v->setup > 0.1 * took) {
         ar_text_add(&t, ", with set-up of up to %s;", us(v->setup, time));
-        ar_text_add(&t, " the model, which knows no set-up, says %s.",
+        ar_text_add(&t, " the model, which does not include set-up, predicts %s.",
                     us(v->predicted.end.at * 1e-3, time));
     } else {
-        ar_text_add(&t, "; the model says %s", us(v->predicted.end.at * 1e-3, time));
+        ar_text_add(&t, "; the model predicts %s", us(v->predicted.end.at * 1e-3, time));
         if (v->predicted.end.at > 0)
             ar_text_add(&t, ", so it took %s times as long",
                         ar_number_print(took * 1e3 / v->predicted.end.at, time, sizeof time));
@@ -364,11 +364,10 @@ ar_read_trace_path(const struct ar_read_trace_view *v, char *text, size_t room)
     struct ar_text t;
     ar_text_init(&t, text, room);
     if (v->nlegs < 2) {
-        ar_text_add(
-            &t,
-            "Rank %d returned last; the file tells of nothing that it waited for and that was "
-            "sent after it had come.",
-            v->rows[v->returned].rank);
+        ar_text_add(&t,
+                    "Rank %d returned last; the file shows nothing that it waited for and that was "
+                    "sent after it came.",
+                    v->rows[v->returned].rank);
         return text;
     }
     ar_text_add(
@@ -387,13 +386,13 @@ char *
 ar_read_trace_model(const struct ar_read_trace_view *v, char *text, size_t room)
 {
     static const char *const qualities[] = {"", " The prediction is approximate.",
-                                            " It is an estimate, and rather too short."};
+                                            " It is an estimate, probably too short."};
     struct ar_text t;
     ar_text_init(&t, text, room);
     if (v->unknown)
         ar_text_add(&t, "The model has no time for %s: %s.", v->call->ran, v->unknown);
     else
-        ar_text_add(&t, "The model's time is that of %s where all ranks come at once, on: %s.%s",
+        ar_text_add(&t, "The model's time is that of %s when all ranks come at once, on: %s.%s",
                     v->call->ran, v->machine, qualities[v->predicted.quality]);
     return text;
 }
@@ -410,10 +409,10 @@ ar_read_trace_caution(const struct ar_read_trace_view *v, char *text, size_t roo
         ar_text_add(&t, "The file has %d of the communicator's %d ranks.", v->call->nparts,
                     v->call->nranks);
     if (timeline->clock_error > 0)
-        ar_text_add(&t, "%sThe clocks of the hosts are true to %s.", *text ? " " : "",
+        ar_text_add(&t, "%sThe clocks of the hosts agree to within %s.", *text ? " " : "",
                     us(timeline->clock_error, time));
     if (timeline->calls_lost > 0)
-        ar_text_add(&t, "%s%.0f call%s of single ranks could not be recorded, for lack of memory.",
+        ar_text_add(&t, "%s%.0f call%s of single ranks could not be recorded for lack of memory.",
                     *text ? " " : "", timeline->calls_lost,
                     ar_plural((size_t)timeline->calls_lost));
     return text;
@@ -497,8 +496,8 @@ pick(struct ar_read_trace_view *v, long number)
     const struct ar_read_trace *const t = v->timeline;
     size_t longest = 0;
     if (number > (long)t->ncalls) {
-        fprintf(stderr, "allreduce report: --call: %s has calls 1 to %zu, and no %ld\n", t->path,
-                t->ncalls, number);
+        fprintf(stderr, "allreduce report: --call: %s has calls 1 to %zu, but no call %ld\n",
+                t->path, t->ncalls, number);
         return AR_EXIT_USAGE;
     }
     ar_read_trace_longest(t, &longest, 1);
@@ -532,7 +531,7 @@ read_machine(struct ar_machine *machine, const char *file)
         return ar_cli_read_machine(machine, "report", file);
     *machine = ar_machine_flat(AR_CLI_LATENCY_US * 1e3, 1.0 / AR_CLI_GBYTES, 1.0 / AR_CLI_GBYTES);
     snprintf(machine->title, sizeof machine->title,
-             "no machine in particular, messages of %d us and %d GB/s (see --machine)",
+             "no particular machine, with messages of %d us and %d GB/s (see --machine)",
              AR_CLI_LATENCY_US, AR_CLI_GBYTES);
     return AR_EXIT_DONE;
 }
@@ -550,7 +549,7 @@ ar_report_timeline(const char *path, long number, const char *machine_file, cons
         return status;
     struct ar_read_trace_view view = {
         .timeline = &timeline,
-        .machine = *machine.title ? machine.title : "a machine without title",
+        .machine = *machine.title ? machine.title : "a machine without a title",
     };
     status = pick(&view, number);
     if (status == AR_EXIT_DONE)

@@ -320,19 +320,17 @@ say_what_is_left_out(struct ar_html *page, const struct ar_read_trace_view *v,
                      const struct sieve *slices, const struct sieve *arrows)
 {
     if (v->call->nparts > ROWS_DRAWN)
-        ar_html_paragraph(page,
-                          "Of %d ranks %d are drawn: those on the critical path, and those that "
-                          "came last.",
-                          v->call->nparts, ROWS_DRAWN);
+        ar_html_paragraph(
+            page, "Of %d ranks, %d are drawn: those on the critical path and those that came last.",
+            v->call->nparts, ROWS_DRAWN);
     if (slices->kept < slices->n)
-        ar_html_paragraph(page, "Of %zu slices those are drawn that lasted longer than %.3f us.",
+        ar_html_paragraph(page, "Of %zu slices, only those longer than %.3f us are drawn.",
                           slices->n, slices->shortest);
     if (arrows->kept < arrows->n)
-        ar_html_paragraph(
-            page,
-            "Of %zu messages and flags those are drawn that were under way for longer "
-            "than %.3f us, and those on the critical path.",
-            arrows->n, arrows->shortest);
+        ar_html_paragraph(page,
+                          "Of %zu messages and flags, only those that took longer than %.3f us and "
+                          "those on the critical path are drawn.",
+                          arrows->n, arrows->shortest);
 }
 
 /* False without memory. */
@@ -351,13 +349,12 @@ add_picture(struct ar_html *page, const struct ar_read_trace_view *v)
         put_model(page->file, v);
         fprintf(page->file, "<script>\n%s</script>\n", script);
         ar_html_paragraph(
-            page,
-            "Ranks down, microseconds since the first arrival across. Orange is waiting, blue "
-            "combining and copying, grey set-up, and a thin frame above is a round; a dashed "
-            "line says that a rank has not come yet. An arrow is a message, a dashed one a "
-            "flag in shared memory; the critical path is red. The model's time begins with "
-            "the last arrival. Point at anything for its times; drag across a stretch to "
-            "see it closer.");
+            page, "Ranks run down, and microseconds since the first arrival run across. Orange is "
+                  "waiting, blue is combining and copying, grey is set-up, and a thin frame above "
+                  "is a round. A dashed line means that a rank has not come yet. An arrow is a "
+                  "message, and a dashed arrow is a flag in shared memory. The critical path is "
+                  "red. The model's time begins with the last arrival. Point at anything to see "
+                  "its times; drag across a stretch to enlarge it.");
         say_what_is_left_out(page, v, &slices, &arrows);
     }
     free(lengths);

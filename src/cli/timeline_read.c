@@ -229,15 +229,14 @@ take_events(struct reader *r)
     {
         if (take_event(r, event))
             continue;
-        snprintf(what, sizeof what, "event %zu of traceEvents is not as ALLREDUCE_TRACE writes it",
-                 i + 1);
+        snprintf(what, sizeof what, "event %zu of traceEvents is not from ALLREDUCE_TRACE", i + 1);
         return complain(t, what);
     }
     for (i = 0; i < t->narrows; i++)
         if (t->arrows[i].to < 0)
             return complain(t, "an arrow has no end");
     if (r->nheads == 0)
-        return complain(t, "holds no call; let ALLREDUCE_TRACE note some");
+        return complain(t, "contains no call; let ALLREDUCE_TRACE record some");
     return ar_read_trace_sort(t, r->heads) ? AR_EXIT_DONE : complain(t, "out of memory");
 }
 
@@ -251,8 +250,8 @@ take_document(struct ar_read_trace *t, const json_t *document)
     if (format > 1)
         return complain(t, "was written by a later version of liballreduce");
     if (format != 1 || !json_is_array(reader.events) || !take_run(t, other))
-        return complain(t, "is JSON, but no timeline; --timeline wants a file that a run with "
-                           "ALLREDUCE_TRACE=FILE has written");
+        return complain(t, "is JSON, but not a timeline; --timeline needs a file that a run with "
+                           "ALLREDUCE_TRACE=FILE wrote");
     status = take_events(&reader);
     free(reader.ids);
     free(reader.heads);
@@ -272,7 +271,8 @@ ar_read_trace_read(struct ar_read_trace *t, const char *path)
     fclose(file);
     if (!document) {
         snprintf(what, sizeof what,
-                 "line %d: %s: is cut, or no file that a run with ALLREDUCE_TRACE=FILE has written",
+                 "line %d: %s: it is truncated, or not a file that a run with ALLREDUCE_TRACE=FILE "
+                 "wrote",
                  error.line, error.text);
         return complain(t, what);
     }

@@ -103,8 +103,8 @@ warn_of(const struct wide *wide)
     char size[AR_SIZE_TEXT], choice[AR_CHOICE_TEXT];
     if (wide->n > 0)
         fprintf(stderr,
-                "allreduce tune: warning: the passes of %zu of %zu findings are spread by more "
-                "than %.0f %%, most by %.0f %% (%s, %s)\n",
+                "allreduce tune: warning: in %zu of %zu results the spread of the passes is above "
+                "%.0f %%, at most %.0f %% (%s, %s)\n",
                 wide->n, wide->of, AR_SPREAD_WIDE * 100, f->time.spread * 100,
                 ar_choice_print(&f->choice, choice, sizeof choice),
                 ar_size_print(f->bytes, size, sizeof size));
@@ -207,7 +207,7 @@ judge(const struct progress *progress, const struct ar_study *study)
 static const char *
 why_incomplete(const struct progress *progress)
 {
-    return progress->is_over ? "the budget was over" : "interrupted";
+    return progress->is_over ? "the budget was used up" : "interrupted";
 }
 
 /* How far it came, and what was kept. */
@@ -305,7 +305,7 @@ write_result(const struct progress *progress, const char *command)
         return AR_EXIT_FAILED;
     }
     if (all->tune->output)
-        printf("wrote %s: ALLREDUCE_RULES=%s\n", all->tune->output, all->tune->output);
+        printf("wrote %s: use it with ALLREDUCE_RULES=%s\n", all->tune->output, all->tune->output);
     fflush(stdout);
     return AR_EXIT_DONE;
 }
@@ -334,13 +334,15 @@ keep_rest(struct progress *progress, int status, const char *command)
     if (any && write_result(progress, command))
         return AR_EXIT_FAILED;
     const char *const rules = any ? "the rules are those of what was measured so far"
-                                  : "no rules, for no size was measured";
+                                  : "no rules, because no size was measured";
     if (status == AR_EXIT_DONE)
         snprintf(kept, sizeof kept, "; %s", rules);
     else if (output)
-        snprintf(kept, sizeof kept, "; %s; the same command goes on from %s.state", rules, output);
+        snprintf(kept, sizeof kept, "; %s; the same command continues from %s.state", rules,
+                 output);
     else
-        snprintf(kept, sizeof kept, "; %s; with --output=FILE the same command could go on", rules);
+        snprintf(kept, sizeof kept, "; %s; with --output=FILE the same command could continue",
+                 rules);
     tell_incomplete(progress, kept);
     return status;
 }

@@ -11,28 +11,27 @@ enum { OP = 256, FACTOR, FROM };
 
 static const struct argp_option table[] = {
     {"output", 'o', "FILE", 0,
-     "The rules, for ALLREDUCE_RULES (default: stdout).  What is found so far stands in "
-     "FILE.state, from which the same command goes on after it was ended",
+     "File for the rules, to be used by ALLREDUCE_RULES (default: stdout).  Intermediate results "
+     "are kept in FILE.state, from which the same command continues after an interruption",
      0},
-    {"budget", 'b', "TIME", 0, "How long in all: 60, 60s or 5m (default: 60s)", 0},
+    {"budget", 'b', "TIME", 0, "Time in all: 60, 60s or 5m (default: 60s)", 0},
     {"sizes", 's', "LIST", 0,
-     "Sizes of messages in bytes and ranges of them, ',' between them (default: 8-16M)", 0},
-    {"factor", FACTOR, "N", 0, "From one size of a range to the next (default: 4)", 0},
+     "Message sizes in bytes and ranges of them, separated by ',' (default: 8-16M)", 0},
+    {"factor", FACTOR, "N", 0, "Factor from one size of a range to the next (default: 4)", 0},
     {"type", 'T', "NAMES", 0,
-     "Predefined types, ',' between them (default: float).  Rules for the first are for all types; "
-     "others have rules of their own where that wins",
+     "Predefined types, separated by ',' (default: float).  Rules for the first apply to all "
+     "types; the others get rules of their own where that is faster",
      0},
     {"op", OP, "NAME", 0, "A predefined op (default: sum)", 0},
     {"check", 'c', "FILE", 0,
-     "Measure a file of rules beside native and every algorithm; fails where one of these is "
-     "faster by more than the noise",
+     "Measure a file of rules beside native and every algorithm; fail if one of these is faster by "
+     "more than the noise",
      0},
     {"from", FROM, "STATS", 0,
-     "Replay the calls of a program, from its ALLREDUCE_STATS=FILE.jsonl: write rules for those "
-     "that "
-     "gain by them, and say what that saves; with --check, what the rules of a file save",
+     "Replay the calls of a program from its ALLREDUCE_STATS=FILE.jsonl: write rules for the calls "
+     "that gain, and say what that saves; with --check, say what the rules of a file save",
      0},
-    {"quiet", 'q', NULL, 0, "No progress on stderr", 0},
+    {"quiet", 'q', NULL, 0, "Show no progress on stderr", 0},
     {0},
 };
 
@@ -51,7 +50,7 @@ parse_types(struct argp_state *state, struct ar_tune *tune, const char *text)
     for (const char *at = text;; at++) {
         const size_t length = strcspn(at, ",");
         if (tune->ntypes == AR_TUNE_TYPES_MAX)
-            argp_error(state, "--type: %d types at most", AR_TUNE_TYPES_MAX);
+            argp_error(state, "--type: at most %d types are allowed", AR_TUNE_TYPES_MAX);
         snprintf(name, sizeof name, "%.*s", (int)length, at);
         ar_option_type(state, &tune->types[tune->ntypes++], name);
         at += length;
@@ -94,14 +93,14 @@ parse(int key, char *value, struct argp_state *state)
         line->op = value;
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "tune takes no argument '%s'; name a file by --output", value);
+        argp_error(state, "unexpected argument '%s'; name a file with --output", value);
         return 0;
     case ARGP_KEY_END:
         if (tune->check && tune->output)
-            argp_error(state, "--check writes no rules: leave --output out");
+            argp_error(state, "--check writes no rules: omit --output");
         if (tune->from && (line->sizes || line->factor || line->types || line->op))
-            argp_error(state, "--from takes sizes, types and ops from the statistics: leave "
-                              "--sizes, --factor, --type and --op out");
+            argp_error(state, "--from takes sizes, types and ops from the statistics: omit "
+                              "--sizes, --factor, --type and --op");
         if (tune->from)
             ar_cli_need_jansson("tune --from");
         parse_types(state, tune, line->types ? line->types : "float");
@@ -120,9 +119,9 @@ ar_tune_read(struct ar_tune *tune, int argc, char **argv)
     static const struct argp argp = {
         .options = table,
         .parser = parse,
-        .doc = "Finds the fastest algorithm and its parameters for each size of message on this "
-               "machine, and writes rules.  Start it with mpiexec, with as many ranks as your jobs "
-               "have.",
+        .doc =
+            "Finds the fastest algorithm and its parameters for each message size on this machine, "
+            "and writes rules.  Start it with mpiexec, with as many ranks as your jobs have.",
     };
     struct line line = {.tune = tune};
     *tune = (struct ar_tune){.budget = 60};

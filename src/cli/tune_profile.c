@@ -38,10 +38,10 @@ take(struct ar_profiled *calls, const struct ar_row *row)
     if (ar_row_why_fixed(row))
         return ar_row_why_fixed(row);
     if (!ar_type_find(&calls->type, key->type, &none) || !ar_named_at(calls->type))
-        return "a type that is derived, or unknown here";
+        return "a derived type, or one that is unknown here";
     if (!ar_op_by_name(&calls->op, key->op, &none) ||
         !(ar_named_at(calls->type)->ops & 1U << calls->op))
-        return "an op of the program's own, or unknown here";
+        return "a user-defined op, or one that is unknown here";
     if (!ar_ran_read(&ran, row->key.ran))
         return "rules cannot name what ran";
     calls->nranks = key->nranks;
@@ -129,7 +129,8 @@ add(struct ar_profile *profile, const struct ar_profiled *calls)
         profile->n++;
         *mine = *calls;
     } else if (strcmp(mine->ran, calls->ran) != 0) {
-        return "rules cannot tell these calls from others of more time, which ran otherwise";
+        return "rules cannot distinguish these calls from others that took more time and ran "
+               "differently";
     } else {
         mine->calls += calls->calls;
         mine->seconds += calls->seconds;
@@ -188,7 +189,7 @@ select_calls(struct ar_profile *profile, const struct ar_read_run *run, struct i
     }
     char time[AR_NUMBER_TEXT];
     if (nrest > 0)
-        fprintf(left_out, "not replayed: %s of the %zu kind%s of calls that took least\n",
+        fprintf(left_out, "not replayed: %s of the %zu kind%s of calls that took the least time\n",
                 ar_time_print(rest * 1e9, time, sizeof time), nrest, ar_plural(nrest));
 }
 
@@ -237,7 +238,7 @@ make_from_file(struct ar_profile *profile, const char *path, int nranks)
     if (profile->nranks <= nranks)
         return AR_EXIT_DONE;
     fprintf(stderr,
-            "allreduce tune: --from: %s has calls on %d ranks, and here are %d: start it with "
+            "allreduce tune: --from: %s has calls on %d ranks, but this job has %d: start it with "
             "mpiexec -n %d\n",
             path, profile->nranks, nranks, profile->nranks);
     return AR_EXIT_USAGE;

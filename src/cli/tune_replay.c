@@ -228,7 +228,7 @@ print_table(FILE *to, const char *mark, const struct replay *replay)
                 ar_number_print(calls->seconds, seconds, sizeof seconds), calls->nranks,
                 9 - (int)strlen(size), calls->is_mean ? "~" : "", size, what,
                 calls->place == AR_IN_PLACE        ? "yes"
-                : calls->place == AR_PLACE_UNKNOWN ? "not told: no"
+                : calls->place == AR_PLACE_UNKNOWN ? "unknown: no"
                                                    : "no");
         if (!ar_finding_is_known(f)) {
             fprintf(to, " not measured: no time was left\n");
@@ -264,7 +264,7 @@ print_saving(FILE *to, const struct replay *replay, const struct saving *sum)
     char saved[AR_NUMBER_TEXT], error[AR_NUMBER_TEXT], all[AR_NUMBER_TEXT];
     ar_time_print(profile->seconds * 1e9, all, sizeof all);
     if (sum->nfaster + sum->nslower == 0)
-        fprintf(to, "nothing is %sto be won: of %s in MPI_Allreduce (%.0f call%s) ",
+        fprintf(to, "nothing is %sto be gained: of %s in MPI_Allreduce (%.0f call%s) ",
                 sum->nunknown > 0 ? "known " : "", all, profile->all_calls,
                 ar_plural((size_t)profile->all_calls));
     if (sum->nfaster + sum->nslower == 0)
@@ -287,18 +287,16 @@ print_verdict(FILE *to, const char *mark, const struct replay *replay)
     fputs(mark, to);
     print_saving(to, replay, &sum);
     fprintf(to,
-            "%sThis is per rank of %s, on average: the number of calls times what each takes less "
-            "when it is replayed and no rank is late.\n"
-            "%sReplayed, what ran takes %s. The program spent %s of its time in MPI_Allreduce "
-            "waiting for late ranks, which no rule saves.\n",
+            "%sThis is the average per rank of %s: the number of calls times what each takes less "
+            "when it is replayed and no rank is late.\n%sReplayed, what ran takes %s. The program "
+            "spent %s of its time in MPI_Allreduce waiting for late ranks, which no rule saves.\n",
             mark, profile->program, mark, ar_time_print(sum.kept * 1e9, kept, sizeof kept),
             ar_time_print(profile->late * 1e9, late, sizeof late));
     if (sum.kept > profile->seconds)
-        fprintf(
-            to,
-            "%sThat is more than the program spent: the machine is busier now, or the ranks are "
-            "placed otherwise. Do not count on the figures; measure again.\n",
-            mark);
+        fprintf(to,
+                "%sThat is more than the program spent: the machine is busier now, or the ranks "
+                "are placed differently. Do not rely on the figures; measure again.\n",
+                mark);
     if (sum.nunknown > 0)
         fprintf(to,
                 "%s%zu of %zu kinds of calls had too little time for an interval and do not count; "
@@ -344,7 +342,7 @@ write_clauses(FILE *to, const struct replay *replay, size_t i)
     if (replay->profile.calls[i].was_named && (!faster || across)) {
         write_clause(to, replay, i, &ran, NULL);
         fprintf(to, "  # as it ran: nothing is known to be faster%s\n",
-                faster ? " on ranks that are placed otherwise" : "");
+                faster ? " on ranks that are placed differently" : "");
     }
 }
 
@@ -365,7 +363,7 @@ write_rules(const struct replay *replay, const char *command)
     ar_rules_header_write(to, "made by:", command, job);
     if (replay->is_over || replay->was_interrupted)
         fprintf(to, "# Incomplete: %s.\n",
-                replay->was_interrupted ? "interrupted" : "the budget was over");
+                replay->was_interrupted ? "interrupted" : "the budget was used up");
     fprintf(to, "#\n");
     print_verdict(to, "# ", replay);
     fprintf(to, "#\n");
@@ -409,7 +407,8 @@ conclude(const struct replay *replay, const char *command)
     }
     if (tune->output) {
         print_all(replay);
-        printf("wrote %s: ALLREDUCE_RULES=%s, without ALLREDUCE_ALGO, which comes before rules\n",
+        printf("wrote %s: use it with ALLREDUCE_RULES=%s, without ALLREDUCE_ALGO, which takes "
+               "precedence over rules\n",
                tune->output, tune->output);
     }
     return AR_EXIT_DONE;
@@ -422,7 +421,7 @@ tell_interrupted(const struct replay *replay)
     if (!replay->was_interrupted)
         return;
     if (*replay->state.path)
-        fprintf(stderr, "allreduce tune: interrupted; the same command goes on from %s\n",
+        fprintf(stderr, "allreduce tune: interrupted; the same command continues from %s\n",
                 replay->state.path);
     else
         fprintf(stderr, "allreduce tune: interrupted; what was measured is kept\n");

@@ -91,9 +91,10 @@ write_table(FILE *to, const struct ar_findings *all, size_t type)
 {
     char size[AR_SIZE_TEXT], choice[AR_CHOICE_TEXT], next[AR_CHOICE_TEXT];
     char us[AR_NUMBER_TEXT], native_us[AR_NUMBER_TEXT], next_us[AR_NUMBER_TEXT];
-    fprintf(to,
-            "#\n# %s, us a call of the slowest rank, medians and their 95 %% intervals; =: a tie\n",
-            ar_named_name(all->tune->types[type]));
+    fprintf(
+        to,
+        "#\n# %s, us per call of the slowest rank, medians and their 95 %% intervals; =: a tie\n",
+        ar_named_name(all->tune->types[type]));
     fprintf(to, "# %6s %10s %16s %6s %10s  %-34s %10s %16s   %s\n", "size", "us", "95 %", "spread",
             "native", "fastest", "us", "95 %", "next");
     for (size_t i = 0; i < all->tune->sizes.n; i++) {

@@ -14,7 +14,7 @@ ar_source_lines_find(struct ar_source_lines *lines, const struct ar_site_rows *r
     *lines = (struct ar_source_lines){.n = 0};
     if (rows->n == 0)
         return true;
-    lines->reasons = strdup("no lines of the source: this allreduce was built without libdw\n");
+    lines->reasons = strdup("no source lines: this allreduce was built without libdw\n");
     return lines->reasons != NULL;
 }
 

@@ -92,13 +92,12 @@ ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run 
             ar_time_print((double)run->elapsed_ns, elapsed, sizeof elapsed));
     const int hosts = ar_rank_rows_hosts(&table->ranks);
     fprintf(to, "%s; %d host%s; %s\n", run->library, hosts, ar_plural((size_t)hosts), run->command);
-    fprintf(
-        to,
-        "calls, ms, wait and setup (in ms): of all ranks together; wait: of ms, with nothing "
-        "to do but to wait for other ranks\n"
-        "min to max: a call on one rank, in us (median and p99 to 1/16); comm: the ranks of the "
-        "communicator; "
-        "size: bytes of a message; 16+: of several, from 16 to below twice as many\n\n");
+    fprintf(to,
+            "calls, ms, wait and setup are sums over all ranks, the last two in ms, too; wait is "
+            "the part of ms in which a rank only waited for others\nmin to max are of one call on "
+            "one rank, in us (median and p99 to 1/16); comm is the size of the communicator; size "
+            "is the bytes of each message, and 16+ is from 16 to below twice as many, of several "
+            "sizes\n\n");
     fprintf(to,
             "%10s %12s %12s %10s %10s %10s %10s %10s %6s %7s  %-*s %-*s  %-*s  %-*s  %-*s  why\n",
             "calls", "ms", "wait", "setup", "min", "median", "p99", "max", "comm", "size", w.type,
@@ -177,10 +176,11 @@ ar_rank_rows_write_text(FILE *to, const struct ar_rank_rows *rows)
     for (size_t i = 0; i < n; i++)
         print_rank(to, &picked[i], (int)host, (int)cpus);
     if (n < rows->n)
-        fprintf(to, "%zu more rank%s, late no more often\n", rows->n - n, ar_plural(rows->n - n));
-    fprintf(to, "first, last: the rank came to so many percent of its calls before or after all "
-                "others; late: last, and the first one was in the call for twice its time or "
-                "longer\n");
+        fprintf(to, "%zu more rank%s, which were late no more often\n", rows->n - n,
+                ar_plural(rows->n - n));
+    fprintf(to, "first, last: the percentage of its calls to which the rank came before or after "
+                "all others; late: it came last, and the first rank was in the call for at least "
+                "twice its time\n");
 }
 
 /* --- in brief --- */

@@ -102,7 +102,7 @@ ar_alarm_print(const struct ar_alarm *alarm, char *text, size_t room)
         ar_text_add(&t, "; to compare algorithms: mpiexec -n %d allreduce bench --sizes %s",
                     key->nranks, first);
     else
-        ar_text_add(&t, "; a rule that may mend it: %s:%s-%s@%d", alarm->quick->key.ran, first,
-                    last, key->nranks);
+        ar_text_add(&t, "; a rule that may help: %s:%s-%s@%d", alarm->quick->key.ran, first, last,
+                    key->nranks);
     return text;
 }

@@ -117,6 +117,6 @@ foreign=$mpirun
 # shellcheck disable=SC2086 # words
 expect 0 "allreduce-$AR_MPI_FAMILY doctor" $foreign -- doctor
 # shellcheck disable=SC2086 # words
-expect 1 'allreduce bench: it runs in MPI, and this launcher starts programs of *, for which there is no allreduce-*; *' \
+expect 1 'allreduce bench: it runs under MPI, but this launcher starts programs of *, for which there is no allreduce-*; *' \
     $foreign -- bench
 exit $failed

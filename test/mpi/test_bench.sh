@@ -79,12 +79,12 @@ done
 launch 2 ./allreduce bench --algo=ring --sizes=8 --time=1 >"$scratch/out" 2>&1 || fail "beside others: it fails"
 # shellcheck disable=SC2086 # process ids
 kill $busy
-grep -q 'warning: others kept [0-9.]* of the CPUs' "$scratch/out" || fail "beside others: no warning: $(cat "$scratch/out")"
+grep -q 'warning: other processes kept [0-9.]* of the CPUs' "$scratch/out" || fail "beside others: no warning: $(cat "$scratch/out")"
 
 # Ranks of one machine are none of these others, where MPI takes them for ranks of several nodes, too.  Where others are
 # there they may come and go between two launches, so it takes three failures.
 warns() {
-    launch 2 "$@" ./allreduce bench --algo=ring --sizes=8 --time=0.5 2>&1 | grep -q 'warning: others kept'
+    launch 2 "$@" ./allreduce bench --algo=ring --sizes=8 --time=0.5 2>&1 | grep -q 'warning: other processes kept'
 }
 alarms=0
 quiet=0
@@ -158,7 +158,7 @@ awk -F, '/^2,/ && $(NF - 7) < 1000000 { few++ } END { exit few < 3 }' "$scratch/
 # Where it is over, not even a first batch begins.
 launch 2 ./allreduce bench --algo=ring --sizes=8,1K --budget=0.000001 --csv >"$scratch/out" 2>"$scratch/err"
 [ $? -eq 1 ] || fail "no time: does not fail"
-grep -q 'the budget was over in table 1 of 2' "$scratch/err" || fail "no time: does not say so: $(cat "$scratch/err")"
+grep -q 'the budget was used up in table 1 of 2' "$scratch/err" || fail "no time: does not say so: $(cat "$scratch/err")"
 ! grep '^2,' "$scratch/out" || fail "no time: there are rows"
 
 expect_ok "--algo twice" bench 2 --algo=ring --algo=star --sizes=8 --csv
@@ -209,15 +209,15 @@ grep -q 'cannot write /nowhere/page.html' "$scratch/out" || fail "HTML: no reaso
 ! grep native "$scratch/out" || fail "HTML: measured first, and then refused the file"
 
 launch 1 ./allreduce bench >"$scratch/out" 2>&1 && fail "one rank: was not refused"
-grep -q 'one rank alone, and it takes two or more: mpiexec -n 2' "$scratch/out" || fail "one rank: $(cat "$scratch/out")"
+grep -q 'there is only one rank, but at least two are needed: mpiexec -n 2' "$scratch/out" || fail "one rank: $(cat "$scratch/out")"
 expect_refused "no folder" 'cannot write /nowhere/bench.csv' --output=/nowhere/bench.csv
 expect_refused "unknown algorithm" "did you mean 'ring'" --algo=rign
 expect_refused "a type without the op" 'MPI_BAND does not take MPI_FLOAT' --op=band
-expect_refused "half an element" '2 bytes: allowed here: 4 to' --sizes=2
+expect_refused "half an element" '2 bytes is out of range; allowed: 4 to' --sizes=2
 json=--json
 [ "$HAVE_JANSSON" = yes ] || json=
 # shellcheck disable=SC2086 # none without jansson
-expect_refused "half an element behind a good size" '2 bytes: allowed here: 4 to' --algo=ring --sizes=8,2 $json
+expect_refused "half an element behind a good size" '2 bytes is out of range; allowed: 4 to' --algo=ring --sizes=8,2 $json
 ! grep '"complete"' "$scratch/out" || fail "half an element: sizes were measured before it was refused"
 expect_refused "more places than ranks" '--nodes=2x2 places 4 ranks, and there are 2: mpiexec -n 4' --nodes=2x2
 expect_refused "an unknown shape" "'2x'; allowed: H nodes of R ranks each" --nodes=2x

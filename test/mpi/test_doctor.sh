@@ -13,7 +13,7 @@ pings=$programs/pings
 
 expect_limited_end "a good program" 0 "^ok  *program  .*pings takes the library" "$allreduce" doctor "$pings"
 expect_limited_end "its library" 0 "^ok  *library  *$library" "$allreduce" doctor
-expect_limited_end "a job" 0 '^ok  *launcher  .*a world of 2$' $MPIEXEC -n 2 "$allreduce" doctor "$pings"
+expect_limited_end "a job" 0 '^ok  *launcher  .*MPI_COMM_WORLD of size 2$' $MPIEXEC -n 2 "$allreduce" doctor "$pings"
 expect_limited_end "its nodes" 0 '^ok  *nodes  *2 ranks on 1 node$' $MPIEXEC -n 2 "$allreduce" doctor
 if [ "$(nproc)" -lt 5 ]; then
     expect_limited_end "too many ranks" 0 '^warning  binding .* 5 ranks share ' $MPIEXEC -n 5 "$allreduce" doctor
@@ -34,7 +34,7 @@ fi
 expect_limited_end "one node" 0 '^ok  *network  *not needed: all ranks are on one node$' $MPIEXEC -n 2 "$allreduce" doctor
 sh -c 'while :; do :; done' &
 busy=$!
-expect_limited_end "load of others" 0 '^warning  load  *others keep [0-9.]* of [0-9]* CPUs* busy$' "$allreduce" doctor
+expect_limited_end "load of others" 0 '^warning  load  *other processes keep [0-9.]* of [0-9]* CPUs* busy$' "$allreduce" doctor
 kill $busy
 
 # A program that loads a runtime for accelerators, on a machine without one.
@@ -48,7 +48,7 @@ expect_limited_end "a runtime in MPI" 0 '^ok  *device  *the MPI library, or a pr
 mkdir "$scratch/xpmem"
 cp "$PWD/test/mpi/.libs/xpmem.so" "$scratch/xpmem/libxpmem.so.0" || exit 99
 [ -e /dev/xpmem ] ||
-    expect_limited_end "no module" 0 '^note  *xpmem  *its library is here, and its module is not loaded' \
+    expect_limited_end "no module" 0 '^note  *xpmem  *its library is installed, but its module is not loaded' \
         LD_LIBRARY_PATH="$scratch/xpmem" "$allreduce" doctor
 if unshare -rm true 2>/dev/null; then
     # shellcheck disable=SC2016
@@ -115,7 +115,7 @@ expect_limited_end "the same in the library" 0 "warning: started by $other" \
 expect_limited_end "srun without MPI" 1 '^wrong  *launcher  *started by srun (SLURM_STEP_NUM_TASKS=2)' \
     SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_STEP_NUM_TASKS=2 "$allreduce" doctor
 
-expect_limited_end "a job within another" 0 '^ok  *launcher  .*a world of 2$' $foreign $MPIEXEC -n 2 "$allreduce" doctor
+expect_limited_end "a job within another" 0 '^ok  *launcher  .*MPI_COMM_WORLD of size 2$' $foreign $MPIEXEC -n 2 "$allreduce" doctor
 expect_limited_end "what is known before MPI" any '^wrong  *program .*nosuch: not found in PATH' \
     PMI_RANK=0 PMI_SIZE=4 PMI_FD=99 MPI_LOCALRANKID=0 "$allreduce" doctor nosuch
 

@@ -102,7 +102,7 @@ title="position-independent"
 build -pie -fPIE
 run whole
 if [ "$HAVE_LIBDW" = no ]; then
-    expect "no lines of the source: this allreduce was built without libdw"
+    expect "no source lines: this allreduce was built without libdw"
     exit $failed
 fi
 expect_lines
@@ -117,7 +117,7 @@ title="another file of that name, and none"
 build -pie -fPIE -DANOTHER=1 -O1
 rm libpart.so
 tell
-expect_none whole "it is not the file that ran, since its build-id is another one"
+expect_none whole "it is not the file that ran: its build-id differs"
 expect_none libpart.so "No such file or directory"
 
 title="at a fixed address, no build-id"

@@ -33,6 +33,6 @@ for hosts in 'a b b' 'a a b'; do
 done
 # shellcheck disable=SC2086 # words
 launch 4 $bench --nodes=4x1 >"$scratch/out" 2>&1 && fail "bench: not refused"
-grep -q 'wants nodes of 1+1+1+1 ranks, but these are on nodes of 2+2 ranks; allowed' "$scratch/out" ||
+grep -q 'needs nodes of 1+1+1+1 ranks, but this job has nodes of 2+2 ranks; allowed' "$scratch/out" ||
     fail "bench: $(cat "$scratch/out")"
 exit $failed

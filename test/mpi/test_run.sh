@@ -40,7 +40,7 @@ END
 chmod +x "$scratch/starts"
 expect_row "rules" star 2 launch 2 "$scratch/starts"
 expect_calls "rules" ring 2
-[ "$(grep -c 'moves is no ELF file' "$scratch/out")" -eq 1 ] || fail "a script was not told once"
+[ "$(grep -c 'moves is not an ELF file' "$scratch/out")" -eq 1 ] || fail "a script was not told once"
 
 # So is the file of statistics, whatever the folder is called.
 mkdir "$scratch/100%"
@@ -77,7 +77,7 @@ expect_end "a bad variable" any 'run: ALLREDUCE_WAIT: column 1' \
     launch 3 ALLREDUCE_WAIT=never "$allreduce" run "$pings"
 expect_end "an unknown option" any 'unrecognized option' launch 3 "$allreduce" run --alga ring "$pings"
 expect_end "no program" 2 'name the program' "$allreduce" run --algo ring
-expect_end "the launcher behind" 2 'it comes first: mpiexec' "$allreduce" run mpiexec -n 2 "$pings"
+expect_end "the launcher behind" 2 'it must come first: mpiexec' "$allreduce" run mpiexec -n 2 "$pings"
 expect_end "no rules file" 2 'run: --rules: .*No such file' "$allreduce" run --rules "$scratch/none" "$pings"
 expect_row "ALLREDUCE_STRICT=0" native 4 \
     env ALLREDUCE_STRICT=0 "$allreduce" run -v --algo nonsense "$pings"
@@ -93,7 +93,7 @@ expect_end "the same, with a script" 1 'would start .* without' \
     "$allreduce" run -l "$scratch/broken.so" "$scratch/moves"
 mkdir "$scratch/a b"
 cp "$library" "$scratch/a b"
-expect_end "a blank in the path" 1 'no path with a blank' "$allreduce" run -l "$scratch/a b/liballreduce.so" "$pings"
+expect_end "a blank in the path" 1 'cannot hold a path with a blank' "$allreduce" run -l "$scratch/a b/liballreduce.so" "$pings"
 
 printf '\177ELF' >"$scratch/static"
 head -c 8 "$pings" | tail -c 4 >>"$scratch/static"
@@ -112,6 +112,6 @@ fi
 # A library without an engine for the program's MPI: ours alone, since engines are found from where it is.
 mkdir "$scratch/alone"
 cp "$library" "$scratch/alone"
-expect_end "no engine" any "pings runs with libmpi.*, for which $scratch/alone/liballreduce.so has no engine; there are: none" \
+expect_end "no engine" any "pings runs with libmpi.*, for which $scratch/alone/liballreduce.so has no engine; it has engines for: none" \
     launch 3 "$allreduce" run -l "$scratch/alone/liballreduce.so" "$pings"
 exit $failed

@@ -13,7 +13,7 @@ tune() {
     for _ in $(seq 40); do
         launch 2 ./allreduce tune --budget=2s "$@" >"$scratch/tune" 2>&1
         tuned=$?
-        grep -q 'the budget was over .*; the same command goes on' "$scratch/tune" || break
+        grep -q 'the budget was used up .*; the same command continues' "$scratch/tune" || break
     done
     cat "$scratch/tune"
     return "$tuned"
@@ -55,7 +55,7 @@ grep -q -E "$as_slow" "$rules" && fail "goes on from the state of another machin
 # Where the budget is over, no batch begins: what was measured before has rules, and what was not has none.
 rm -f "$rules" "$rules.state"
 launch 2 ./allreduce tune --budget=0.000001s --sizes=8,1K -o "$rules" >"$scratch/out" 2>&1 && fail "no time: it does not fail"
-grep -q 'the budget was over after 0 of 34 visits; no rules, for no size was measured; the same command goes on' "$scratch/out" ||
+grep -q 'the budget was used up after 0 of 34 visits; no rules, because no size was measured; the same command continues' "$scratch/out" ||
     fail "no time: does not say so: $(cat "$scratch/out")"
 [ -s "$rules" ] && fail "no time: there are rules"
 for size in 8 1024; do
@@ -66,7 +66,7 @@ for size in 8 1024; do
     rm -f "$rules"
 done
 [ -n "$half" ] || fail "half: neither size has rules"
-grep -q '^# Incomplete: the budget was over after [1-9][0-9]* of 34 visits' "$scratch/half.conf" ||
+grep -q '^# Incomplete: the budget was used up after [1-9][0-9]* of 34 visits' "$scratch/half.conf" ||
     fail "half: $(cat "$scratch/half.conf")"
 [ "$(grep -c '@2$' "$scratch/half.conf")" -eq 1 ] || fail "half: other than one clause: $(cat "$scratch/half.conf")"
 
@@ -75,7 +75,7 @@ grep -q '^# Incomplete: the budget was over after [1-9][0-9]* of 34 visits' "$sc
 types=float,double,int,long
 interrupt TERM "$scratch/err" '[0-9] of [0-9]* visits, 8 of' ./allreduce tune --budget=120s --sizes=8 --type=$types -o "$rules"
 expect_interrupted "interrupted"
-grep -q "interrupted after [0-9]* of 68 visits; the rules are .*; the same command goes on from $rules.state" "$scratch/err" ||
+grep -q "interrupted after [0-9]* of 68 visits; the rules are .*; the same command continues from $rules.state" "$scratch/err" ||
     fail "interrupted: does not say so: $(cat "$scratch/err")"
 grep -q '^# Incomplete: interrupted after [0-9]* of 68 visits' "$rules" || fail "interrupted: $(cat "$rules")"
 grep -q '^[a-z].*:0-.*@2$' "$rules" || fail "interrupted: no clause from 0 on"
@@ -102,7 +102,7 @@ expect_refused() {
     [ "$(grep -c -e "$text" "$scratch/out")" -eq 1 ] || fail "$what: not told once: $(cat "$scratch/out")"
 }
 launch 1 ./allreduce tune >"$scratch/out" 2>&1 && fail "one rank: was not refused"
-grep -q 'allreduce tune: there is one rank alone' "$scratch/out" || fail "one rank: $(cat "$scratch/out")"
+grep -q 'allreduce tune: there is only one rank' "$scratch/out" || fail "one rank: $(cat "$scratch/out")"
 expect_refused "no folder" 'cannot write /nowhere/rules.conf' -o /nowhere/rules.conf
 expect_refused "budget" 'a time above 0' --budget=never
 expect_refused "op" 'MPI_BAND does not take MPI_FLOAT' --op=band

@@ -53,7 +53,7 @@ fi
 # What was measured before an interruption is not measured again, and stands in the rules.
 interrupt TERM "$rules.state" '^2 MPI_INT MPI_SUM out' ./allreduce tune --from="$stats" --budget=300s -o "$rules"
 expect_interrupted "interrupted"
-grep -q "interrupted; the same command goes on from $rules.state" "$scratch/err" || fail "interrupted: $(cat "$scratch/err")"
+grep -q "interrupted; the same command continues from $rules.state" "$scratch/err" || fail "interrupted: $(cat "$scratch/err")"
 grep -q '^# Incomplete: interrupted' "$rules" || fail "interrupted: the rules do not say so"
 # In it all but native and what ran become so slow that they are dropped, so that one of the two is best.
 size=$(sed -n '2s/^[^\t]*\t\([0-9]*\)\t.*/\1/p' "$rules.state")
@@ -75,7 +75,7 @@ grep -q '^costs ' "$scratch/out" || fail "bad rules cost nothing: $(cat "$scratc
 rm -f "$stats"*
 expect_ok "halves" preload 2 ALLREDUCE_STATS="$stats" "$programs/statistics" halves
 expect_ok "nothing to win" tune 2 -o "$rules"
-grep -q '^nothing is to be won: of .* in MPI_Allreduce (3 calls)' "$scratch/out" || fail "nothing: $(cat "$scratch/out")"
+grep -q '^nothing is to be gained: of .* in MPI_Allreduce (3 calls)' "$scratch/out" || fail "nothing: $(cat "$scratch/out")"
 grep -q '^not replayed: .*: a communicator of one rank' "$scratch/out" || fail "left out in silence: $(cat "$scratch/out")"
 grep -q '^[^#]' "$rules" && fail "rules for nothing: $(cat "$rules")"
 expect_ok "rules of nothing are rules" preload 2 ALLREDUCE_RULES="$rules" "$programs/repeat" 1
@@ -112,11 +112,11 @@ expect_refused() {
     [ "$(grep -c -e "$text" "$scratch/out")" -eq 1 ] || fail "$text: not told once: $(cat "$scratch/out")"
 }
 sed 's/"comm_size": 2/"comm_size": 4/' "$stats.rank0" >"$scratch/large.jsonl"
-expect_refused 2 'has calls on 4 ranks, and here are 2: start it with mpiexec -n 4' --from="$scratch/large.jsonl"
+expect_refused 2 'has calls on 4 ranks, but this job has 2: start it with mpiexec -n 4' --from="$scratch/large.jsonl"
 sed 1q "$stats.rank0" >"$scratch/none.jsonl"
 expect_refused 2 'none.jsonl has no calls of MPI_Allreduce with a time' --from="$scratch/none.jsonl"
 : >"$scratch/empty.jsonl"
 expect_refused 2 'allreduce tune: .*empty.jsonl: is empty' --from="$scratch/empty.jsonl"
-expect_refused 2 'rules.conf: line 1: not as ALLREDUCE_STATS writes JSON' --from="$rules"
+expect_refused 2 'rules.conf: line 1: not JSON as ALLREDUCE_STATS writes it' --from="$rules"
 expect_refused 2 'nowhere.jsonl: No such file' --from=/nowhere.jsonl
 exit $failed

@@ -155,8 +155,8 @@ ranks_that_share_a_core_are_named(void **state)
     EXPECT_BINDING("warning binding: n1: ranks 0,2 are bound to hardware threads of one core, CPUs "
                    "0,16\n",
                    "1", "2", "00010000");
-    EXPECT_BINDING("CPUs 0,16; so are those of 2 cores more\n", "1", "00010000", "2", "00020000",
-                   "4", "00040000");
+    EXPECT_BINDING("CPUs 0,16; the same is true of 2 cores more\n", "1", "00010000", "2",
+                   "00020000", "4", "00040000");
     topology_remove(root);
     const struct topology small = {.sockets = 1, .nodes = 1, .caches = 1, .cores = 1, .threads = 2};
     make(&small);
@@ -183,9 +183,9 @@ one_node_needs_no_network(void **state)
     look_at_network(1);
     assert_string_equal(said, "ok network: not needed: all ranks are on one node\n");
     look_at_network(2);
-    expect("warning network: nothing but the loopback interface is up\n");
+    expect("warning network: only the loopback interface is up\n");
     look_at_network(0);
-    expect("note network: nothing but the loopback interface is up\n");
+    expect("note network: only the loopback interface is up\n");
     topology_remove(root);
 }
 
@@ -204,7 +204,7 @@ ports_and_links_are_told_with_their_state(void **state)
     put("sys/class/net/docker0/operstate", "down");
     look_at_network(2);
     expect("ok network: eth0 is up (25000 Mbit/s), eth1 is down\n");
-    expect("ok network: the environment leaves it to MPI which network it takes\n");
+    expect("ok network: the environment lets MPI choose the network\n");
     put("sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE");
     put("sys/class/infiniband/mlx5_0/ports/1/rate", "200 Gb/sec (4X HDR)");
     put("sys/class/infiniband/mlx5_0/ports/1/link_layer", "InfiniBand");
@@ -266,7 +266,8 @@ accelerators_and_their_runtimes_are_told_together(void **state)
     (void)state;
     make(NULL);
     expect_devices("ok device: no GPU\n", NULL);
-    expect_devices("ok device: no GPU, and the program is linked to no runtime for one\n", plain);
+    expect_devices("ok device: no GPU, and the program is not linked to a runtime for one\n",
+                   plain);
     expect_devices(
         "warning device: the program loads CUDA (libcuda.so.1), but there is no GPU here\n", cuda);
     put("dev/nvidia0", "");
@@ -274,7 +275,7 @@ accelerators_and_their_runtimes_are_told_together(void **state)
     put("dev/nvidiactl", "");
     put("sys/class/drm/renderD128/device/vendor", "0x1002");
     expect_devices(
-        "ok device: GPUs: 2 of NVIDIA; the program is linked to no runtime for them, and "
+        "ok device: GPUs: 2 of NVIDIA; the program is not linked to a runtime for them, and "
         "one that is loaded later is asked, too\n",
         plain);
     put("dev/kfd", "");
@@ -295,7 +296,7 @@ a_module_without_its_library_is_told(void **state)
     assert_string_equal(said, "");
     put("dev/xpmem", "");
     ar_doctor_examine_xpmem(NULL, root);
-    assert_string_equal(said, "note xpmem: its module is loaded, and its library libxpmem.so.0 is "
+    assert_string_equal(said, "note xpmem: its module is loaded, but its library libxpmem.so.0 is "
                               "not found: ranks of a node copy through slots\n");
     topology_remove(root);
 }

@@ -272,9 +272,9 @@ each_json_key_is_noted_as_it_prints(void **state)
     struct ar_problem problem;
     (void)state;
     assert_int_equal(ar_openmpi_translate_json(&t, file, &problem), AR_OK);
-    assert_string_equal(t.notes, "ab: no key of Open MPI's, which passes it over\n"
-                                 "b: no key of Open MPI's, which passes it over\n"
-                                 "x\\x1By: no key of Open MPI's, which passes it over\n");
+    assert_string_equal(t.notes, "ab: not a key of Open MPI's, which ignores it\n"
+                                 "b: not a key of Open MPI's, which ignores it\n"
+                                 "x\\x1By: not a key of Open MPI's, which ignores it\n");
     ar_translation_fini(&t);
 }
 

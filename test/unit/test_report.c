@@ -404,7 +404,7 @@ the_watchdog_sees_what_no_allreduce_should_do(void **state)
     assert_alarm(&table, "");
     add(&table, sized("rhd", 4, 11, 64, 2000));
     assert_alarm(&table, "times slower than MPI_SUM from 1K on 4 ranks by rhd (");
-    assert_alarm(&table, "; a rule that may mend it: rhd:512-1023@4");
+    assert_alarm(&table, "; a rule that may help: rhd:512-1023@4");
     ar_table_fini(&table);
 
     add(&table, sized("native", 9, 4, 100, 90000));
