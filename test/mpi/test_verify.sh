@@ -101,7 +101,7 @@ spoil 1,native 2 0 reduce_bcast
 expect_line "$title" 'VERIFY: wrong result: .* on rank 0 of 2, where native gives' 1
 
 # The command that is told runs.
-command=$(sed -n 's/.*the like: mpiexec -n 2 allreduce //p' "$scratch/out" | tr -d "'")
+command=$(sed -n 's/.*to reproduce it: mpiexec -n 2 allreduce //p' "$scratch/out" | tr -d "'")
 # shellcheck disable=SC2086 # words of a command
 expect_ok "$command" launch 2 ./allreduce $command --time 0.2
 
@@ -119,7 +119,7 @@ expect_line "$title" 'VERIFY: 0 calls agree .* 1 are wrong, 0 could not be compa
 spoil 1 2 0 reduce_bcast users pairs 4
 [ $status -ne 0 ] || fail "$title: the program did not see the wrong result"
 expect_line "$title" "$differs: element 499 of 500 is 0x[0-9a-f]* on rank 0 of 2, where native gives 0x" 1
-expect_line "$title" 'VERIFY: 3 calls agree .* 0 are wrong, .*, 1 of the program' 1
+expect_line "$title" 'VERIFY: 3 calls agree .* 0 are wrong, .*, 1 with user-defined ops' 1
 
 # Ranks that do not call alike would part, or wait for ever.
 size='VERIFY: the ranks of an allreduce differ in the size of their message'

@@ -155,7 +155,7 @@ ranks_that_share_a_core_are_named(void **state)
     EXPECT_BINDING("warning binding: n1: ranks 0,2 are bound to hardware threads of one core, CPUs "
                    "0,16\n",
                    "1", "2", "00010000");
-    EXPECT_BINDING("CPUs 0,16; the same is true of 2 cores more\n", "1", "00010000", "2",
+    EXPECT_BINDING("CPUs 0,16; the same is true of 2 other cores\n", "1", "00010000", "2",
                    "00020000", "4", "00040000");
     topology_remove(root);
     const struct topology small = {.sockets = 1, .nodes = 1, .caches = 1, .cores = 1, .threads = 2};
@@ -275,8 +275,8 @@ accelerators_and_their_runtimes_are_told_together(void **state)
     put("dev/nvidiactl", "");
     put("sys/class/drm/renderD128/device/vendor", "0x1002");
     expect_devices(
-        "ok device: GPUs: 2 of NVIDIA; the program is not linked to a runtime for them, and "
-        "one that is loaded later is asked, too\n",
+        "ok device: GPUs: 2 of NVIDIA; the program is not linked to a runtime for them; "
+        "a runtime that is loaded later is found, too\n",
         plain);
     put("dev/kfd", "");
     expect_devices(

@@ -257,9 +257,9 @@ json_rules_match_first_come_first_served(void **state)
                            "collectives.allreduce[0].rules[1]: reqs 8 is left out, because "
                            "Open MPI's recursive_doubling does not use it"));
     assert_non_null(strstr(t.notes, "collectives.allreduce[1].rules[0].alg: Open MPI has no "
-                                    "allreduce 'sparbit, }', and leaves out the rule"));
+                                    "allreduce algorithm 'sparbit, }', and leaves the rule out"));
     assert_non_null(strstr(t.notes, "collectives.allreduce[1].rules[1]: faninout 3 is left out"));
-    assert_non_null(strstr(t.notes, "collectives.allreduce[1].rules[1].fanout: no key of Open"));
+    assert_non_null(strstr(t.notes, "collectives.allreduce[1].rules[1].fanout: not a key of Open"));
     ar_translation_fini(&t);
 }
 

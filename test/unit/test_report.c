@@ -394,7 +394,7 @@ the_watchdog_sees_what_no_allreduce_should_do(void **state)
     add(&table, sized("ring", 4, 10, 100, 8000));
     assert_alarm(&table, "");
     add(&table, sized("reduce_bcast", 4, 10, 100, 2000));
-    assert_alarm(&table, "a rule that may mend it: reduce_bcast:512-1023@4");
+    assert_alarm(&table, "a rule that may help: reduce_bcast:512-1023@4");
     ar_table_fini(&table);
 
     add(&table, sized("ring", 4, 10, 100, 8000));
