@@ -231,6 +231,7 @@ measure(struct ar_results *results, const struct ar_bench *bench, MPI_Comm comm,
     ar_provenance_mpi(results->mpi, sizeof results->mpi);
     name_machine(results->machine, sizeof results->machine);
     ar_progress_begin(&run.progress, "bench", m->speaks && !bench->quiet);
+    run.progress.budget = bench->budget;
     if (!status)
         status = run_sizes(&run);
     tell_incomplete(&run);

@@ -8,6 +8,7 @@
 
 #include "model/placement.h"
 #include "schedule/schedule.h"
+#include "select/number.h"
 #include "select/select.h"
 
 #define AR_EXPLAIN_RANKS_MAX    4096                   /* that are proved */
@@ -69,11 +70,21 @@ int ar_explain_read_choice(struct ar_choice *choice, const char *text, int nodes
 
 #define AR_SVG_NOTES     20
 #define AR_SVG_NOTE_TEXT 512
+#define AR_SVG_COUNTS    4
+
+/* A number beside what no algorithm goes below; both empty: no such bound is known. */
+struct ar_svg_count {
+    const char *what;
+    char ours[AR_NUMBER_TEXT], least[AR_NUMBER_TEXT], ratio[AR_NUMBER_TEXT];
+};
 
 struct ar_svg_text {
     const char *title;
     char notes[AR_SVG_NOTES][AR_SVG_NOTE_TEXT]; /* lines below the title */
     int n;
+    int formulas, nformulas; /* which of the notes, from the first on, are formulas for the time */
+    struct ar_svg_count counts[AR_SVG_COUNTS]; /* of which there are notes, too */
+    int ncounts;
     const int *node_of; /* of each rank, shown below its number; borrowed; NULL: unknown */
 };
 
@@ -86,8 +97,8 @@ int ar_svg_draw(FILE *file, const struct ar_schedule *schedules, int nranks,
                 const struct ar_svg_text *text);
 
 /* Writes a page that shows the same figure round by round, as its reader likes, into path.  It
- * takes what ar_svg_draw takes; the first two notes stand above the figure, the others below.  An
- * enum ar_exit, having said why it failed. */
+ * takes what ar_svg_draw takes; the first two notes stand above the figure, the third, the counts
+ * and the formulas below.  An enum ar_exit, having said why it failed. */
 int ar_explain_page(const char *path, const struct ar_schedule *schedules, int nranks,
                     const struct ar_svg_text *text);
 

@@ -402,14 +402,15 @@ note(struct ar_svg_text *text, const char *format, ...)
 static void
 note_count(struct ar_svg_text *text, const char *what, double measured, double bound)
 {
-    char ours[AR_NUMBER_TEXT], least[AR_NUMBER_TEXT], ratio[AR_NUMBER_TEXT];
-    print_count(measured, ours, sizeof ours);
+    struct ar_svg_count *const c = &text->counts[text->ncounts++];
+    *c = (struct ar_svg_count){.what = what};
+    print_count(measured, c->ours, sizeof c->ours);
     if (bound > 0)
-        note(text, "%s %s (no algorithm below %s: %s times that)", what, ours,
-             print_count(bound, least, sizeof least),
-             ar_number_print(measured / bound, ratio, sizeof ratio));
+        note(text, "%s %s (no algorithm below %s: %s times that)", what, c->ours,
+             print_count(bound, c->least, sizeof c->least),
+             ar_number_print(measured / bound, c->ratio, sizeof c->ratio));
     else
-        note(text, "%s %s", what, ours);
+        note(text, "%s %s", what, c->ours);
 }
 
 static void
@@ -436,12 +437,14 @@ write_notes(struct ar_svg_text *text, const struct explained *e)
                ar_bound_sent(request->nranks, count));
     note_count(text, "Elements reduced by a rank", (double)e->cost.reduced.most,
                ar_bound_reduced(request->nranks, count));
+    text->formulas = text->n;
     note(text, "Time: %s", row->card[AR_CARD_TIME]);
     for (const char *at = row->where; at && *at; at = next_definition(at))
         note(text, "where %.*s", definition(at), at);
     note(text, "with p = %d, n = %zu byte%s, a = %g us, B = %g GB/s, 1/C = %g GB/s",
          request->nranks, bytes, ar_plural(bytes), request->latency_us, request->bandwidth_gbytes,
          request->reduction_gbytes);
+    text->nformulas = text->n - text->formulas;
     note_count(text, "Microseconds", e->time_us, e->bound_us);
 }
 

@@ -14,35 +14,40 @@
 /* In the page's own colours; those that it lacks: messages, what is held, and the nodes. */
 static const char style[] =
     "<style>\n"
-    "#schedule{--sum:#1f5fa8;--copy:#b3541e;--part:#5b9bd5;--all:#8fd19e;width:100%;height:auto}\n"
-    "@media screen and (prefers-color-scheme:dark){#schedule{--sum:#7db8f5;--copy:#f0a070;"
+    ".schedule{--sum:#1f5fa8;--copy:#b3541e;--part:#5b9bd5;--all:#8fd19e;width:100%;height:auto}\n"
+    "@media screen and (prefers-color-scheme:dark){.schedule{--sum:#7db8f5;--copy:#f0a070;"
     "--part:#3b78b5;--all:#2e7d4a}}\n"
     "#round{width:min(20rem,40%);vertical-align:middle}"
-    "#schedule text{text-anchor:middle}#schedule .left{text-anchor:start}"
-    "#schedule .on{stroke:var(--paper);stroke-width:4px;paint-order:stroke}"
-    "#schedule .held{font-size:11px}\n"
-    "#schedule .life{stroke:var(--line)}"
-    "#schedule .sum{stroke:var(--sum);fill:var(--sum)}"
-    "#schedule .copy{stroke:var(--copy);fill:var(--copy)}"
-    "#schedule .cell rect{stroke:var(--line);fill:none}"
-    "#schedule .cell .part{fill:var(--part)}#schedule .cell .all{fill:var(--all)}"
-    "#schedule .new rect{stroke:var(--ink);stroke-width:2}\n"
+    ".schedule text{text-anchor:middle}.schedule .left{text-anchor:start}"
+    ".schedule .on{stroke:var(--paper);stroke-width:4px;paint-order:stroke}"
+    ".schedule .held{font-size:11px}\n"
+    ".schedule .life{stroke:var(--line)}"
+    ".schedule .sum{stroke:var(--sum);fill:var(--sum)}"
+    ".schedule .copy{stroke:var(--copy);fill:var(--copy)}"
+    ".schedule .cell rect{stroke:var(--line);fill:none}"
+    ".schedule .cell .part{fill:var(--part)}.schedule .cell .all{fill:var(--all)}"
+    ".schedule .new rect{stroke:var(--ink);stroke-width:2}\n"
+    "#paper{display:none}@media print{.screen{display:none}#paper{display:block}}\n"
     "</style>\n";
 
 static const char controls[] =
-    "<p><button id=\"back\" type=\"button\" aria-label=\"one round back\">&#9664;</button>\n"
+    "<p class=\"screen\"><button id=\"back\" type=\"button\" aria-label=\"one round "
+    "back\">&#9664;</button>\n"
     "<button id=\"play\" type=\"button\">Play</button>\n"
     "<button id=\"on\" type=\"button\" aria-label=\"one round on\">&#9654;</button>\n"
     "<input id=\"round\" type=\"range\" min=\"0\" value=\"0\" aria-label=\"round\">\n"
     "<output id=\"says\" for=\"round\"></output></p>\n"
-    "<svg id=\"schedule\" role=\"img\"></svg>\n"
+    "<div class=\"wide screen\"><svg id=\"schedule\" class=\"schedule\" role=\"img\"></svg></div>\n"
+    "<div id=\"paper\"></div>\n"
     "<noscript><p>This picture needs scripts, all of which are in this file.</p></noscript>\n";
 
 /* A round's address is its number behind '#'. */
 static const char script[] =
     "const get = id => document.getElementById(id), slider = get('round');\n"
     "const last = explained.rounds.length - 1, ranks = explained.ranks;\n"
-    "const column = Math.max(30, Math.min(110, 900 / ranks)), left = 74, arrows = 130;\n"
+    "const left = 74, arrows = 130, room = Math.min(982, get('schedule').clientWidth) - left - "
+    "8;\n"
+    "const column = Math.max(30, Math.min(110, room / ranks));\n"
     "const center = rank => left + (rank + .5) * column;\n"
     "const head = explained.nodes ? 52 : 28, cell = 20, top_of_cells = head + arrows + 16;\n"
     "const tag = (name, values, inside) => '<' + name + Object.entries(values)\n"
@@ -81,7 +86,7 @@ static const char script[] =
     "        tag('title', {}, `rank ${rank}, block ${explained.blocks[block]}: ` +\n"
     "            (text || 'nothing of use')));\n"
     "};\n"
-    "const show = round => {\n"
+    "const draw = round => {\n"
     "    const held = {}, now = explained.rounds[round], fresh = new Set();\n"
     "    explained.rounds.slice(0, round + 1).forEach(({cells}) => cells.forEach(\n"
     "        ([rank, block, n, text]) => held[[rank, block]] = [n, text]));\n"
@@ -100,10 +105,13 @@ static const char script[] =
     "            all += draw_cell(rank, block, held[[rank, block]] || [0, ''],\n"
     "                round > 0 && fresh.has(`${rank},${block}`));\n"
     "    });\n"
-    "    get('schedule').innerHTML = all;\n"
+    "    return all;\n"
+    "};\n"
+    "const title_of = round => round ? `round ${round} of ${last}` : `before round 1 of ${last}`;\n"
+    "const show = round => {\n"
+    "    get('schedule').innerHTML = draw(round);\n"
     "    slider.value = round;\n"
-    "    get('says').textContent = round ? `round ${round} of ${last}` : `before round 1 of "
-    "${last}`;\n"
+    "    get('says').textContent = title_of(round);\n"
     "};\n"
     "const go = round => show(Math.max(0, Math.min(last, round)));\n"
     "let clock;\n"
@@ -125,8 +133,14 @@ static const char script[] =
     "};\n"
     "const width = left + ranks * column + 8;\n"
     "get('schedule').style.maxWidth = 1.2 * width + 'px';\n"
-    "get('schedule').setAttribute('viewBox',\n"
-    "    `0 0 ${width} ${top_of_cells + explained.blocks.length * cell}`);\n"
+    "get('schedule').style.minWidth = Math.min(.7 * width, 700) + 'px';\n"
+    "const whole = `0 0 ${width} ${top_of_cells + explained.blocks.length * cell}`;\n"
+    "get('schedule').setAttribute('viewBox', whole);\n"
+    "addEventListener('beforeprint', () => {\n"
+    "    get('paper').innerHTML = explained.rounds.map((_, round) => tag('figure', {},\n"
+    "        tag('svg', {class: 'schedule', viewBox: whole}, draw(round)) +\n"
+    "        tag('figcaption', {}, title_of(round)))).join('');\n"
+    "});\n"
     "slider.max = last;\n"
     "slider.oninput = () => step(0);\n"
     "get('back').onclick = () => step(-1);\n"
@@ -224,6 +238,29 @@ put_data(FILE *file, struct ar_figure *f, const int *node_of)
     return error;
 }
 
+/* --- what stands below --- */
+
+static void
+add_numbers(struct ar_html *page, const struct ar_svg_text *text)
+{
+    char formulas[AR_SVG_NOTES * AR_SVG_NOTE_TEXT] = "";
+    struct ar_text lines;
+    ar_html_paragraph(page, "%s.", text->notes[2]);
+    ar_html_table_begin(page, "what|>here|>no algorithm below|>times that");
+    for (int i = 0; i < text->ncounts; i++) {
+        const struct ar_svg_count *const c = &text->counts[i];
+        ar_html_cell(page, "%s", c->what);
+        ar_html_cell(page, "%s", c->ours);
+        ar_html_cell(page, "%s", *c->least ? c->least : "-");
+        ar_html_cell(page, "%s", *c->ratio ? c->ratio : "-");
+    }
+    ar_html_table_end(page);
+    ar_text_init(&lines, formulas, sizeof formulas);
+    for (int i = text->formulas; i < text->formulas + text->nformulas; i++)
+        ar_text_add(&lines, "%s%s", i > text->formulas ? "\n" : "", text->notes[i]);
+    ar_html_code(page, formulas);
+}
+
 int
 ar_explain_page(const char *path, const struct ar_schedule *schedules, int nranks,
                 const struct ar_svg_text *text)
@@ -233,18 +270,18 @@ ar_explain_page(const char *path, const struct ar_schedule *schedules, int nrank
     int error = ar_figure_init(&figure, schedules, nranks);
     int status = error ? AR_EXIT_DONE : ar_html_open(&page, path, text->title);
     if (!error && !status) {
-        ar_html_paragraph(&page, "%s; %s", text->notes[0], text->notes[1]);
+        ar_html_verdict(&page, "%s; %s", text->notes[0], text->notes[1]);
         fprintf(page.file, "%s%s", style, controls);
         error = put_data(page.file, &figure, text->node_of);
         fprintf(page.file, "<script>\n%s</script>\n", script);
         ar_html_paragraph(
             &page,
-            "Play, the slider or the arrow keys move from round to round. An arrow is a message, "
-            "labelled with its blocks. With a plus sign the receiver combines the message with its "
-            "own data; otherwise it stores it. The boxes show whose contributions a rank holds "
-            "after the round. Boxes with a thick edge have changed; green boxes hold the result.");
-        for (int i = 2; i < text->n; i++)
-            ar_html_paragraph(&page, "%s", text->notes[i]);
+            "Play, the slider or the arrow keys move from round to round; a printout shows all of "
+            "them. An arrow is a message, labelled with its blocks. With a plus sign the receiver "
+            "combines the message with its own data; otherwise it stores it. The boxes show whose "
+            "contributions a rank holds after the round. Boxes with a thick edge have changed; "
+            "green boxes hold the result.");
+        add_numbers(&page, text);
         if (error)
             ar_html_drop(&page);
         else

@@ -18,6 +18,8 @@
 #define KEY_LINE     22
 #define KEY_SAMPLE   30
 #define LETTER_WIDTH 7.5
+#define PAGE_WIDTH   960 /* as wide as a page makes a picture */
+#define LEAST_SCALE  0.75
 
 #define NARROW      2.5 /* decades along an axis of which 2 and 5 are labelled too */
 #define LABELS_MOST 10  /* of sizes */
@@ -112,7 +114,18 @@ y_of(const struct frame *f, double value)
     return TOP + f->height * log(f->y_most / value) / log(f->y_most / f->y_least);
 }
 
-/* The edges leave some room around the points, so that a single point has an area too. */
+/* The nearest line of the grid not above value, which has 1, 2 or 5 as its digit. */
+static double
+line_below(double value)
+{
+    const double power = pow(10, floor(log10(value)));
+    const double digits = value / power;
+    return (digits < 2 ? 1 : digits < 5 ? 2 : 5) * power;
+}
+
+/* The edges leave some room around the points, so that a single point has an area too.  Where few
+ * lines of the grid would be between them, the edges are such lines: with one alone nobody could
+ * read a value. */
 static struct frame
 find_frame(FILE *to, const struct ar_plot *plot)
 {
@@ -124,6 +137,14 @@ find_frame(FILE *to, const struct ar_plot *plot)
         f.x_most = fmax(f.x_most, at.bytes * 1.25);
         f.y_least = fmin(f.y_least, at.y / 1.25);
         f.y_most = fmax(f.y_most, at.y * 1.25);
+    }
+    if (f.x_most < 4 * f.x_least) {
+        f.x_least = exp2(floor(log2(f.x_least)));
+        f.x_most = exp2(ceil(log2(f.x_most)));
+    }
+    if (f.y_most < 10 * f.y_least) {
+        f.y_least = line_below(f.y_least);
+        f.y_most = 1 / line_below(1 / f.y_most); /* 1, 1/5, 1/2 are lines again */
     }
     return f;
 }
@@ -153,7 +174,7 @@ put_grid(const struct frame *f)
     for (int i = (int)floor(log10(f->y_least)); i <= (int)log10(f->y_most) + 1; i++)
         for (int k = 0; k < nfactors; k++) {
             const double value = (const double[]){1, 2, 5}[k] * pow(10, i), y = y_of(f, value);
-            if (value < f->y_least || value > f->y_most)
+            if (value < f->y_least * (1 - 1e-9) || value > f->y_most * (1 + 1e-9))
                 continue;
             fprintf(f->to, "<path class=\"grid\" d=\"M%d %.1fh%d\"/>\n", LEFT, y, AREA_WIDTH);
             snprintf(text, sizeof text, "%.*f", i < 0 ? -i : 0, value);
@@ -192,9 +213,9 @@ put_picture(FILE *to, const struct ar_plot *plot)
     size_t letters = 0;
     for (size_t i = 0; i < plot->nseries; i++)
         letters = strlen(plot->series[i].title) > letters ? strlen(plot->series[i].title) : letters;
-    fprintf(to, "<svg viewBox=\"0 0 %.0f %d\" role=\"img\">\n",
-            LEFT + AREA_WIDTH + KEY_SAMPLE + 40 + LETTER_WIDTH * (double)letters,
-            TOP + f.height + BELOW);
+    const double width = LEFT + AREA_WIDTH + KEY_SAMPLE + 40 + LETTER_WIDTH * (double)letters;
+    fprintf(to, "<svg viewBox=\"0 0 %.0f %d\" style=\"min-width:%.0fpx\" role=\"img\">\n", width,
+            TOP + f.height + BELOW, fmin(LEAST_SCALE * width, PAGE_WIDTH));
     put_text(&f, LEFT + AREA_WIDTH / 2.0, TOP - 18, "middle", plot->title);
     put_grid(&f);
     fprintf(to, "<path class=\"axes\" d=\"M%d %dv%dh%d\"/>\n", LEFT, TOP, f.height, AREA_WIDTH);

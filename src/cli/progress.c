@@ -2,6 +2,7 @@
 
 #include "cli/progress.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@ void
 ar_progress_begin(struct ar_progress *progress, const char *command, bool speaks)
 {
     const double begun = now();
-    *progress = (struct ar_progress){command, speaks, begun, begun};
+    *progress = (struct ar_progress){command, speaks, begun, begun, 0};
 }
 
 double
@@ -36,6 +37,7 @@ ar_progress_tell(struct ar_progress *progress, double done, const char *what, ..
 {
     const bool is_terminal = progress->speaks && isatty(STDERR_FILENO);
     const double elapsed = ar_progress_elapsed(progress);
+    double seconds = done > KNOWN ? elapsed * (1 - done) / done : INFINITY;
     char text[128], left[48] = "";
     va_list args;
     if (!progress->speaks ||
@@ -45,8 +47,10 @@ ar_progress_tell(struct ar_progress *progress, double done, const char *what, ..
     va_start(args, what);
     vsnprintf(text, sizeof text, what, args);
     va_end(args);
-    if (done > KNOWN && done < 1)
-        snprintf(left, sizeof left, ", about %.0f s left", elapsed * (1 - done) / done);
+    if (progress->budget > 0)
+        seconds = fmin(seconds, progress->budget - elapsed);
+    if (seconds > 0 && isfinite(seconds))
+        snprintf(left, sizeof left, ", about %.0f s left", seconds);
     fprintf(stderr,
             is_terminal ? "\r\033[Kallreduce %s: %s; %.0f s%s" : "allreduce %s: %s; %.0f s%s\n",
             progress->command, text, elapsed, left);

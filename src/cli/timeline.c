@@ -430,18 +430,19 @@ print_calls(const struct ar_read_trace_view *v)
         printf("\nThe %zu longest of %zu calls; --call N shows another\n", n, t->ncalls);
     else
         printf("\n%zu call%s, the longest first; --call N shows another\n", n, ar_plural(n));
-    printf("%8s %10s %10s %10s %6s %6s  %-24s %s\n", "call", "us", "late us", "exchange", "ranks",
+    printf("%8s %10s %10s %10s %6s %8s  %-24s %s\n", "call", "us", "late us", "exchange", "ranks",
            "bytes", "ran", "communicator");
     for (size_t i = 0; i < n; i++) {
         const struct ar_read_trace_call *const call = &t->calls[numbers[i]];
         const double us_of[] = {call->end - call->begin, call->last - call->begin,
                                 call->end - call->last};
-        char text[AR_NUMBER_TEXT];
+        char text[AR_NUMBER_TEXT], size[AR_SIZE_TEXT];
         printf("%8zu", numbers[i] + 1);
         for (size_t k = 0; k < 3; k++)
             printf(" %10s", ar_number_print(us_of[k], text, sizeof text));
-        printf(" %6d %6s  %-24s %s\n", call->nranks, ar_bytes_print(call->bytes, text, sizeof text),
-               call->ran, *call->comm ? call->comm : "-");
+        printf(" %6d %8s  %-24s %s\n", call->nranks,
+               ar_size_print((size_t)call->bytes, size, sizeof size), call->ran,
+               *call->comm ? call->comm : "-");
     }
 }
 
@@ -475,9 +476,9 @@ print_view(const struct ar_read_trace_view *v)
     printf("%s with liballreduce %s (%s), %d rank%s, %s\n", t->program, t->version, t->family,
            t->ranks, ar_plural((size_t)t->ranks), t->when);
     printf("call %zu: %s bytes of %s, %s, on %d rank%s of %s, by %s (%s)\n\n", v->number,
-           ar_bytes_print(call->bytes, text, sizeof text), call->type, call->op, call->nranks,
-           ar_plural((size_t)call->nranks), *call->comm ? call->comm : "a communicator", call->ran,
-           call->reason);
+           ar_size_print((size_t)call->bytes, text, sizeof text), call->type, call->op,
+           call->nranks, ar_plural((size_t)call->nranks),
+           *call->comm ? call->comm : "a communicator", call->ran, call->reason);
     printf("%s\n", ar_read_trace_verdict(v, text, sizeof text));
     printf("%s\n", ar_read_trace_path(v, text, sizeof text));
     printf("%s\n", ar_read_trace_model(v, text, sizeof text));

@@ -51,15 +51,21 @@ static const char controls[] =
 
 static const char script[] =
     "const get = id => document.getElementById(id), picture = get('timeline');\n"
-    "const left = 110, wide = 1090, head = 30, high = 40, kinds = ['call', 'setup', 'round', "
-    "'wait', 'work'];\n"
+    "const wide = Math.max(360, Math.min(1090, picture.clientWidth)), left = wide < 600 ? 64 : "
+    "110;\n"
+    "const head = 30, high = 40, kinds = ['call', 'setup', 'round', 'wait', 'work'];\n"
     "const rows = call.rows.length, foot = head + rows * high, tall = foot + 50;\n"
     "let from, to;\n"
     "const at = time => left + (time - from) / (to - from) * (wide - left - 10);\n"
     "const tag = (name, values, inside) => '<' + name + Object.entries(values)\n"
     "    .map(([key, value]) => ` ${key}=\"${value}\"`).join('') + `>${inside ?? ''}</${name}>`;\n"
     "const write = (kind, x, y, text) => tag('text', {class: kind, x, y}, text);\n"
-    "const us = time => `${+time.toPrecision(4)} us`;\n"
+    "const units = [['s', 1e6], ['ms', 1e3], ['us', 1], ['ns', 1e-3]];\n"
+    "const unit_of = time => units.find(([, size]) => time >= size) || units[2];\n"
+    "const us = (time, digits = 3) => {\n"
+    "    const [unit, size] = unit_of(time);\n"
+    "    return `${+(time / size).toPrecision(digits)} ${unit}`;\n"
+    "};\n"
     "const y_of = row => head + row * high + 10;\n"
     "const box = (kind, begin, lasts, y, height, says, label) => {\n"
     "    const x = Math.max(at(begin), left), end = Math.min(at(begin + lasts), wide - 10);\n"
@@ -98,15 +104,17 @@ static const char script[] =
     "            `${bytes} bytes`) + `, ${us(begin)} to ${us(end)}`);\n"
     "};\n"
     "const draw_axis = () => {\n"
-    "    const raw = (to - from) / 8, power = 10 ** Math.floor(Math.log10(raw));\n"
+    "    const raw = (to - from) / (wide - left) * 90, power = 10 ** "
+    "Math.floor(Math.log10(raw));\n"
     "    const step = power * [1, 2, 5, 10].find(n => n * power >= raw);\n"
+    "    const [unit, size] = unit_of(to);\n"
     "    let all = '';\n"
     "    for (let n = Math.ceil(from / step); n * step <= to; n++)\n"
     "        all += tag('path', {class: 'grid', d: `M${at(n * step).toFixed(1)} ${head - 6}V${tall "
     "-"
     " 8}`}) +\n"
-    "            write('small m', at(n * step), 16, `${+(n * step).toPrecision(12)}`);\n"
-    "    return all + write('small', 4, 16, 'us');\n"
+    "            write('small m', at(n * step), 16, `${+(n * step / size).toPrecision(12)}`);\n"
+    "    return all + write('small', 4, 16, unit);\n"
     "};\n"
     "const draw_model = () => {\n"
     "    let begin = call.last, all = write('', 4, foot + 28, 'model');\n"
@@ -139,7 +147,7 @@ static const char script[] =
     "        viewBox: `${left} 0 ${wide - left - 10} ${tall}`}, "
     "call.arrows.map(draw_arrow).join('')) +\n"
     "        draw_model();\n"
-    "    get('says').textContent = `${us(from)} to ${us(to)} of ${us(call.span)}`;\n"
+    "    get('says').textContent = `${us(from, 4)} to ${us(to, 4)} of ${us(call.span, 4)}`;\n"
     "};\n"
     "const zoom = (by, shift) => {\n"
     "    const middle = (from + to) / 2 + shift * (to - from), half = (to - from) / 2 * by;\n"
@@ -349,7 +357,7 @@ add_picture(struct ar_html *page, const struct ar_read_trace_view *v)
         put_model(page->file, v);
         fprintf(page->file, "<script>\n%s</script>\n", script);
         ar_html_paragraph(
-            page, "Ranks run down, and microseconds since the first arrival run across. Orange is "
+            page, "Ranks run down, and time since the first arrival runs across. Orange is "
                   "waiting, blue is combining and copying, grey is set-up, and a thin frame above "
                   "is a round. A dashed line means that a rank has not come yet. An arrow is a "
                   "message, and a dashed arrow is a flag in shared memory. The critical path is "
@@ -406,13 +414,13 @@ add_calls(struct ar_html *page, const struct ar_read_trace_view *v)
     ar_html_table_begin(page, ">call|>time|>late ranks|>exchange|>ranks|>bytes|~ran|~communicator");
     for (size_t i = 0; i < n; i++) {
         const struct ar_read_trace_call *const call = &t->calls[numbers[i]];
-        char text[AR_NUMBER_TEXT];
+        char text[AR_SIZE_TEXT];
         ar_html_cell(page, "%zu", numbers[i] + 1);
         add_time(page, call->end - call->begin);
         add_time(page, call->last - call->begin);
         add_time(page, call->end - call->last);
         ar_html_cell(page, "%d", call->nranks);
-        ar_html_cell(page, "%s", ar_bytes_print(call->bytes, text, sizeof text));
+        ar_html_cell(page, "%s", ar_size_print((size_t)call->bytes, text, sizeof text));
         ar_html_cell_noted(page, call->ran, call->reason);
         ar_html_cell(page, "%s", *call->comm ? call->comm : "-");
     }
@@ -434,7 +442,7 @@ ar_read_trace_write_html(const char *path, const struct ar_read_trace_view *v)
     if (status != AR_EXIT_DONE)
         return status;
     ar_html_verdict(&page, "%s", ar_read_trace_verdict(v, text, sizeof text));
-    ar_bytes_print(call->bytes, text, sizeof text);
+    ar_size_print((size_t)call->bytes, text, sizeof text);
     ar_html_paragraph(
         &page, "Call %zu of the run: %s bytes of %s, %s, on %d rank%s of %s, by %s (%s).",
         v->number, text, call->type, call->op, call->nranks, ar_plural((size_t)call->nranks),

@@ -74,7 +74,7 @@ take_head(struct reader *r, const json_t *args)
     ar_json_text(head->ran, sizeof head->ran, args, "ran");
     ar_json_text(head->reason, sizeof head->reason, args, "reason");
     head->nranks = number(args, "comm_size");
-    return take_real(&head->bytes, args, "bytes") && head->nranks > 0 &&
+    return take_real(&head->bytes, args, "bytes") && head->bytes < 0x1p62 && head->nranks > 0 &&
            number(args, "comm_rank") >= 0;
 }
 

@@ -49,6 +49,9 @@ if [ "${HAVE_JANSSON:-yes}" = yes ]; then
     expect "$title; too wide: nothing; true; true" "$scratch/one.html" 1200 "$first_things"
     expect "$title; beside ${title#* in }; too wide: nothing; true; true" "$scratch/two.html" 1200 "$first_things"
     expect 500 "$scratch/one.html" 500 'return document.documentElement.scrollWidth'
+    # What is drawn can still be read there, beyond the edge of its own part of the page if need be.
+    expect 'true, true' "$scratch/one.html" 500 "return [document.querySelector('figure text:not(:empty)').getBoundingClientRect().height > 9,
+        [...document.querySelectorAll('.grid')].length >= 3 * 4].join(', ')" # of each plot two lines an axis
 
     # One call of a timeline: what is drawn of its two ranks, from the last arrival and whole.
     ./allreduce report --timeline "${srcdir:-.}/test/cli/timeline.json" --call 1 --html "$scratch/call.html" >/dev/null ||
@@ -61,7 +64,8 @@ if [ "${HAVE_JANSSON:-yes}" = yes ]; then
         const wait = document.querySelector('rect.wait').nextSibling.textContent.match(/waits for ./)[0];
         said.push(say(), n('rect.call') + ' calls, ' + wait + ', ' + n('rect.work') + ' works, ' + n('path.tip') + ' arrows');
         return said.concat([...document.querySelectorAll('#timeline text')].pop().textContent).join('; ')"
-    expect 500 "$scratch/call.html" 500 'return document.documentElement.scrollWidth'
+    expect '500, true' "$scratch/call.html" 500 "return [document.documentElement.scrollWidth,
+        document.querySelector('#timeline text').getBoundingClientRect().height > 9].join(', ')"
 fi
 
 # --- a schedule ---
@@ -82,4 +86,15 @@ expect "before round 1 of 6; round 6 of 6; 16 cells, true; round 5 of 6; false; 
     said.push(say(), full());
     get('on').click(); get('play').click();
     return said.concat(get('play').textContent + ', ' + say(), 'too wide: ' + ($wide)).join('; ')"
+# A printout has all rounds; the table and the formulas stand below.
+expect '7, round 6 of 6, 16; Rounds 6 3 2.00; Time: true' "$scratch/schedule.html" 1200 "
+    dispatchEvent(new Event('beforeprint'));
+    const all = what => [...document.querySelectorAll('#paper ' + what)];
+    const row = [...document.querySelectorAll('td')].slice(0, 4).map(cell => cell.textContent).join(' ');
+    return [[all('svg').length, all('figcaption').pop().textContent, all('figure:last-child .cell').length].join(', '), row,
+        'Time: ' + document.querySelector('pre').textContent.startsWith('Time: ')].join('; ')"
+./allreduce explain 'two_level(inter=circulant,lanes=all,segment=64K,window=4)' --nodes 2x4 --html "$scratch/narrow.html" >/dev/null ||
+    fail "explain: exit $?"
+expect '500, true' "$scratch/narrow.html" 500 "return [document.documentElement.scrollWidth,
+    document.querySelector('#schedule text').getBoundingClientRect().height > 9].join(', ')"
 exit $failed
