@@ -41,6 +41,12 @@
         (comm, copy, request))                                                                     \
     ROW(int, MPI_Comm_free, comm_free, (MPI_Comm * comm), (comm))                                  \
     ROW(int, MPI_Comm_disconnect, comm_disconnect, (MPI_Comm * comm), (comm))                      \
+    ROW(int, MPI_Init, init, (int *argc, char ***argv), (argc, argv))                              \
+    ROW(int, MPI_Init_thread, init_thread, (int *argc, char ***argv, int required, int *provided), \
+        (argc, argv, required, provided))                                                          \
+    ROW(void, mpi_init_f08_, init_f08, (int *error), (error))                                      \
+    ROW(void, mpi_init_thread_f08_, init_thread_f08,                                               \
+        (const int *required, int *provided, int *error), (required, provided, error))             \
     ROW(int, MPI_Finalize, finalize, (void), ())                                                   \
     ROW(void, mpi_finalize_f08_, finalize_f08, (int *error), (error))                              \
     ROW(int, PMPI_Allreduce, library_allreduce,                                                    \
@@ -54,6 +60,9 @@
         (comm, name))                                                                              \
     ROW(int, PMPI_Comm_idup, library_comm_idup,                                                    \
         (MPI_Comm comm, MPI_Comm * copy, MPI_Request * request), (comm, copy, request))            \
+    ROW(int, PMPI_Init, library_init, (int *argc, char ***argv), (argc, argv))                     \
+    ROW(int, PMPI_Init_thread, library_init_thread,                                                \
+        (int *argc, char ***argv, int required, int *provided), (argc, argv, required, provided))  \
     ROW(int, PMPI_Finalize, library_finalize, (void), ())
 
 struct ar_entries {
@@ -62,7 +71,7 @@ struct ar_entries {
 };
 
 /* Raised with every change of this file: a stub takes no engine with another number. */
-#define AR_ENGINE_INTERFACE 2
+#define AR_ENGINE_INTERFACE 3
 
 /* All that an engine exports, as ar_mpi_engine. */
 struct ar_mpi_engine {
@@ -76,7 +85,9 @@ struct ar_mpi_engine {
     /* The process leaves, by exit. */
     void (*end)(void);
 
-    struct ar_entries entries; /* NULL: calls go to the function behind us */
+    /* NULL: calls go to the function behind us.  So do those that start MPI, where an engine is
+     * only loaded: at the first allreduce a rank might have no open file left for it. */
+    struct ar_entries entries;
 
     /* As in allreduce.h. */
     const char *(*algorithm_name)(unsigned i);
