@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TRIES 16 /* of random names, before something else must be wrong */
@@ -163,12 +164,48 @@ open_direct(struct ar_output *output, const char *path)
     return error;
 }
 
+/* What a write must not raise, since it would end the program: a SIGXFSZ past RLIMIT_FSIZE, where a
+ * write with the signal blocked fails with EFBIG. */
+struct guard {
+    sigset_t before;  /* what this thread blocked */
+    bool was_pending; /* a SIGXFSZ of the program's own */
+};
+
+static void
+limit_signal(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGXFSZ);
+}
+
+static void
+guard_begin(struct guard *guard)
+{
+    sigset_t it, pending;
+    limit_signal(&it);
+    sigpending(&pending);
+    guard->was_pending = sigismember(&pending, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &it, &guard->before);
+}
+
+static void
+guard_end(const struct guard *guard)
+{
+    sigset_t it;
+    limit_signal(&it);
+    if (!guard->was_pending)
+        sigtimedwait(&it, NULL, &(struct timespec){.tv_sec = 0});
+    pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
+}
+
 /* The stream's: notes what failed first, which errno no longer tells at the end. */
 static ssize_t
 write_all(void *cookie, const char *text, size_t length)
 {
     struct ar_output *const output = cookie;
+    struct guard guard;
     size_t done = 0;
+    guard_begin(&guard);
     while (done < length && !output->error) {
         const ssize_t n = write(output->fd, text + done, length - done);
         if (n > 0)
@@ -178,6 +215,7 @@ write_all(void *cookie, const char *text, size_t length)
         else if (errno != EINTR)
             output->error = errno;
     }
+    guard_end(&guard);
     return output->error ? 0 : (ssize_t)length;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define NAME_TEXT 64
@@ -38,6 +39,17 @@ map(int fd, size_t bytes, const struct ar_shared_parts *parts, size_t nparts)
     return p == MAP_FAILED ? NULL : p;
 }
 
+/* May a file have so many bytes?  To make one that is larger than RLIMIT_FSIZE allows, in memory,
+ * too, raises a SIGXFSZ. */
+static bool
+may_have(size_t bytes)
+{
+    struct rlimit limit;
+    errno = EFBIG;
+    return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+           bytes <= limit.rlim_cur;
+}
+
 void *
 ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes,
                const struct ar_shared_parts *parts, size_t nparts)
@@ -45,6 +57,8 @@ ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes,
     char name[NAME_TEXT];
     int fd;
     *shared = (struct ar_shared){.fd = -1};
+    if (!may_have(bytes))
+        return NULL;
     if (getrandom(&shared->number, sizeof shared->number, 0) != (ssize_t)sizeof shared->number ||
         shared->number == 0)
         return NULL;
@@ -68,43 +82,55 @@ ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes,
     return memory;
 }
 
-/* Is it the maker's?  Where processes see different /proc, as in containers, the same numbers may
- * be another process's file. */
+/* Is the file of this descriptor, a link in /proc, the maker's?  Where processes see different
+ * /proc, as in containers, the same numbers may be another process's file.  Where not, errno tells
+ * why. */
 static bool
-is_file(int fd, uint64_t number)
+is_made(const char *descriptor, uint64_t number)
 {
-    char path[64], target[128], expected[128], name[NAME_TEXT];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    const ssize_t length = readlink(path, target, sizeof target - 1);
+    char target[128], expected[128], name[NAME_TEXT];
+    const ssize_t length = readlink(descriptor, target, sizeof target - 1);
     if (length < 0)
         return false;
     target[length] = '\0';
     snprintf(expected, sizeof expected, "/memfd:%s (deleted)", name_of(number, name) + 1);
+    errno = ESRCH;
     return strcmp(target, expected) == 0;
+}
+
+/* Opens what another process made without a name; -1, and errno tells why.  It is looked at before,
+ * since to open a device may do something, and behind, since it may have become another one. */
+static int
+open_made(const struct ar_shared *shared)
+{
+    char path[64], own[64], host[sizeof shared->host] = "";
+    gethostname(host, sizeof host - 1);
+    errno = ESRCH;
+    if (strcmp(host, shared->host) != 0) /* hosts of a cluster for tests may have one /proc */
+        return -1;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", shared->pid, shared->fd);
+    /* It must not wait, whatever else may have these numbers. */
+    const int fd =
+        is_made(path, shared->number) ? open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+    snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
+    if (fd < 0 || is_made(own, shared->number))
+        return fd;
+    close(fd);
+    errno = ESRCH;
+    return -1;
 }
 
 void *
 ar_shared_open(const struct ar_shared *shared, size_t bytes, const struct ar_shared_parts *parts,
                size_t nparts)
 {
-    char path[64], name[NAME_TEXT], host[sizeof shared->host] = "";
-    const bool by_name = shared->pid == 0;
-    int fd;
-    gethostname(host, sizeof host - 1);
-    if (by_name) {
-        fd = shm_open(name_of(shared->number, name), O_RDWR | O_CLOEXEC, 0600);
-    } else if (strcmp(host, shared->host) == 0) {
-        snprintf(path, sizeof path, "/proc/%d/fd/%d", shared->pid, shared->fd);
-        /* It must not wait, whatever else may have these numbers. */
-        fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    } else {
-        fd = -1; /* hosts of a cluster for tests may have one /proc */
-    }
+    char name[NAME_TEXT];
+    const int fd = shared->pid == 0
+                       ? shm_open(name_of(shared->number, name), O_RDWR | O_CLOEXEC, 0600)
+                       : open_made(shared);
     if (fd < 0)
         return NULL;
-    errno = ESRCH; /* /proc shows another process of this number */
-    void *const memory =
-        by_name || is_file(fd, shared->number) ? map(fd, bytes, parts, nparts) : NULL;
+    void *const memory = map(fd, bytes, parts, nparts);
     const int error = errno;
     close(fd);
     errno = error;
