@@ -186,6 +186,7 @@ ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mi
     if (!error && differ[VERSION] >= 0) {
         /* Nothing more is exchanged on such a communicator, not even the settings. */
         c->verdict = reason_version;
+        c->has_versions = true;
         if (c->rank == 0)
             ar_say("ranks 0 and %d of a communicator have different versions of this library (rank "
                    "0: %s): all calls on it run native",

@@ -165,7 +165,7 @@ settle(struct ar_communicator *c, MPI_Comm comm, unsigned char known)
 {
     c->calls_to_review = c->reviewed_calls = AR_REVIEW_CALLS;
     int error = ar_agree_at_start(c, comm, process_config, known);
-    if (error)
+    if (error || c->has_versions)
         return error;
     /* Where comm is a copy: what the program chose for its original, alike on all ranks. */
     const char *const clauses = ar_program_clauses_get(comm);
@@ -208,7 +208,8 @@ create(MPI_Comm comm, int *error)
         destroy(c);
         return NULL;
     }
-    c->recorder = ar_statistics_attach(c->config, comm, ar_clock_system_ns() - start);
+    c->recorder = ar_statistics_attach(c->has_versions ? NULL : c->config, comm,
+                                       ar_clock_system_ns() - start);
     find_native(c);
     return attach(c, comm, error);
 }

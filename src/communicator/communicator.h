@@ -48,6 +48,7 @@ struct ar_communicator {
     int nranks;
     const struct ar_config *config;
     struct ar_config *own_config; /* where ranks differed: rank 0's; else NULL */
+    bool has_versions;            /* ranks are of different ones: we exchange nothing */
     const char *always_native;    /* reason why every call goes native, or NULL */
     struct ar_timeline *timeline; /* NULL: calls are not traced */
     struct ar_events *events;     /* of the call under way; NULL: they are not noted */
