@@ -4,7 +4,8 @@
  *
  * A program arms it with inject_arm; or the environment does, from the start of the process on:
  * INJECT_AT, the one that is refused, from 0 on, in the rank INJECT_RANK of MPI_COMM_WORLD.  With
- * INJECT_TELL=1 what is refused is told. */
+ * INJECT_TELL=1 what is refused is told.  INJECT_ALWAYS names one function, each of whose calls is
+ * refused on all ranks. */
 #include <config.h> /* _GNU_SOURCE */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -30,6 +31,7 @@ void *__libc_memalign(size_t alignment, size_t bytes);
 static atomic_long refused_at = -1; /* -1: none */
 static atomic_long asked;
 static atomic_bool is_armed;
+static const char *always; /* refused; NULL: nothing */
 
 /* From now on count what is asked, and refuse the at-th; at < 0 only counts.  Returns what was
  * asked since the last time, counted while armed.  With at = -2 nothing is counted any more. */
@@ -53,6 +55,7 @@ arm_by_environment(void)
                *rank = getenv("PMI_RANK");
     if (!rank)
         rank = getenv("OMPI_COMM_WORLD_RANK");
+    always = getenv("INJECT_ALWAYS");
     if (at && victim && rank && strcmp(victim, rank) == 0)
         inject_arm(atol(at));
 }
@@ -72,8 +75,10 @@ is_ours(const void *caller)
 static bool
 refuses(const void *caller, int error, const char *what)
 {
-    if (!atomic_load(&is_armed) || !is_ours(caller) ||
-        atomic_fetch_add(&asked, 1) != atomic_load(&refused_at))
+    bool is_refused = always && strcmp(always, what) == 0 && is_ours(caller);
+    if (!is_refused && atomic_load(&is_armed) && is_ours(caller))
+        is_refused = atomic_fetch_add(&asked, 1) == atomic_load(&refused_at);
+    if (!is_refused)
         return false;
     if (getenv("INJECT_TELL")) {
         Dl_info info;

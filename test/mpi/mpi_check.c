@@ -177,6 +177,37 @@ check_same_bits(const struct check_comm *c, const void *buffer, size_t bytes, co
     free(all);
 }
 
+/* Fails unless all ranks say the same of error. */
+static void
+check_alike(MPI_Comm comm, int error, int count, const char *what)
+{
+    int failed[2] = {error != MPI_SUCCESS, error == MPI_SUCCESS};
+    PMPI_Allreduce(MPI_IN_PLACE, failed, 2, MPI_INT, MPI_LOR, comm);
+    if (failed[0] && failed[1])
+        check_fail("%s: %d ints: error class %d here, and not the same elsewhere", what, count,
+                   error);
+}
+
+bool
+check_call_alike(MPI_Comm comm, int count, bool in_place, const char *what)
+{
+    static int in[CHECK_ALIKE_MOST], out[CHECK_ALIKE_MOST];
+    const struct check_comm c = check_describe(comm, what);
+    int wrong = 0;
+    for (int i = 0; i < count; i++) {
+        in[i] = c.rank + i % 1000;
+        out[i] = in_place ? in[i] : -1;
+    }
+    const int error =
+        MPI_Allreduce(in_place ? MPI_IN_PLACE : in, out, count, MPI_INT, MPI_SUM, comm);
+    check_alike(comm, error, count, what);
+    for (int i = 0; i < count && !error; i++)
+        wrong += out[i] != c.nranks * (c.nranks - 1) / 2 + c.nranks * (i % 1000);
+    if (wrong)
+        check_fail("%s: %d ints: %d are wrong", what, count, wrong);
+    return error != MPI_SUCCESS;
+}
+
 void
 check_ping(MPI_Comm comm, const char *what)
 {

@@ -48,6 +48,11 @@ void check_release(void *buffer);
 void check_same_bits(const struct check_comm *c, const void *buffer, size_t bytes,
                      const char *what);
 
+/* A sum of up to CHECK_ALIKE_MOST ints by MPI_Allreduce, whose error handler returns errors: fails
+ * unless the result is right or all ranks have an error.  Returns whether it is an error. */
+#define CHECK_ALIKE_MOST 100000
+bool check_call_alike(MPI_Comm comm, int count, bool in_place, const char *what);
+
 /* Sum of rank + 1 over nranks ranks, by MPI_Allreduce on one int; fails if wrong. */
 void check_ping(MPI_Comm comm, const char *what);
 

@@ -49,6 +49,36 @@ expect_ok "the same, written otherwise" \
     preload 2 "$scratch/by_rank" "$programs/pings" ring ' RING '
 [ ! -s "$scratch/out" ] || fail "ranks that agree were said to differ"
 
+# Each variable on one rank alone, each on another, with all pairs of ranks in either order: the first one's count.
+cat >"$scratch/by_variable" <<'END'
+#!/bin/sh
+rank=${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:?}}}
+program=$1
+shift "$((rank + 1))"
+# shellcheck disable=SC2046 # several, joined by +
+exec env $(echo "$1" | tr + ' ') "$program" world pairs
+END
+chmod +x "$scratch/by_variable"
+echo 'star' >"$scratch/star"
+variables="ALGO=ring ALGO_LIST=ring CACHE=$scratch DETERMINISM=order LEVELS=flat MODEL=${srcdir:-.}/machines/flat.machine RULES=$scratch/star
+    SCRATCH=64K STATS=$scratch/differ STATS_SIGNAL=USR1+ALLREDUCE_STATS=$scratch/signal STRICT=0 TIMEOUT=80 TRACE=$scratch/differ.trace TRANSPORT=mpi
+    TUNE=online TUNE_DUMP=$scratch/dump TUNE_OVERHEAD=50 USER_OPS=cut VERBOSE=1 VERIFY=1 WAIT=sleep"
+sed -n 's/^    {"ALLREDUCE_\([A-Z_]*\)".*/\1/p' "${srcdir:-.}/src/config/variables.c" >"$scratch/names"
+[ "$(wc -l <"$scratch/names")" -gt 10 ] || fail "no variables in variables.c"
+while read -r name; do
+    case " $(echo "$variables" | xargs) " in
+    *" $name="*) ;;
+    *) fail "ALLREDUCE_$name is on no rank alone" ;;
+    esac
+done <"$scratch/names"
+echo "$variables" | xargs -n 3 | sed 's/[^ ]*/ALLREDUCE_&/g' >"$scratch/sets"
+while read -r set; do
+    # shellcheck disable=SC2086 # several variables
+    expect_ok "ranks with $set" preload 3 "$scratch/by_variable" "$programs/environment" $set || continue
+    [ "$(grep -c '^rank [012]: 30 calls right, 0 errors' "$scratch/out")" -eq 3 ] ||
+        fail "ranks with $set: $(cat "$scratch/out")"
+done <"$scratch/sets"
+
 # A library of another version on one rank: nothing is exchanged with it.
 mkdir "$scratch/other"
 cp "$library" "$scratch/other"
@@ -67,6 +97,13 @@ expect_row "two versions" native 4 launch 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=r
 [ "$(grep -c 'ranks 0 and 1 of a communicator have different versions' "$scratch/out")" -eq 1 ] ||
     fail "two versions: not told once"
 grep -q 'native *ranks differ in version' "$scratch/out" || fail "two versions: no reason"
+# Nor at the end.
+for rank in 0 1; do
+    expect_ok "two versions, statistics of rank $rank" launch 2 sh -c "
+        [ \${PMI_RANK:-\${OMPI_COMM_WORLD_RANK:-\$PMIX_RANK}} != $rank ] || export ALLREDUCE_STATS=$scratch/versions
+        LD_PRELOAD=$library exec $scratch/by_version $scratch/other/liballreduce.so $programs/pings"
+    [ -s "$scratch/versions.rank$rank" ] || fail "two versions: no statistics of rank $rank"
+done
 
 # expect_end WHAT STATUS: the job ended by itself, and with an error.
 expect_end() {

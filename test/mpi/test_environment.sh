@@ -1,0 +1,121 @@
+#!/bin/sh
+# What the system takes from one rank or from all: shared memory, /proc, /sys, open files, files' size, stack, CPUs, and the
+# MPI library's communicators.  All calls are right, each runs as it says, and nothing is left in /dev/shm.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+inject=$PWD/test/mpi/.libs/inject.so
+total=0
+wrapper= # of each rank
+
+# expect_right NAME REASON [VARIABLE=VALUE...] STEP...: 2 ranks do these steps of the program's; all calls are right, and rank
+# 0's summary says that NAME ran them, for this reason.
+expect_right() {
+    name=$1
+    reason=$2
+    shift 2
+    title="$*"
+    variables=
+    while :; do
+        case $1 in
+        [A-Z]*=*) variables="$variables $1" ;;
+        *) break ;;
+        esac
+        shift
+    done
+    calls=0
+    for step in "$@"; do
+        case $step in
+        world | fresh | thread=*) calls=$((calls + 6)) ;;
+        esac
+    done
+    # shellcheck disable=SC2086 # several words
+    expect_row "$title" "${name%%(*}" $calls launch 2 LD_PRELOAD="$inject:$library" ALLREDUCE_VERBOSE=1 $variables \
+        $wrapper "$programs/environment" "$@" || return
+    [ "$(grep -c "^rank [01]: $calls calls right, 0 errors" "$scratch/out"), $(grep -c " $name  *$reason$" "$scratch/out")" = "2, 1" ] || {
+        fail "$title: not all calls are right by $name, $reason"
+        cat "$scratch/out"
+    }
+    total=$((total + 2 * calls))
+    echo "done: $title: $name, $reason"
+}
+
+by_messages='no shared memory: by messages'
+
+# Open files, gone before the first call: no file is opened for it that calls need.
+export ALLREDUCE_ALGO=shm
+expect_right shm "$by_messages" 0:files world fresh
+expect_right shm "$by_messages" 1:files world fresh
+expect_right shm named world 1:files world fresh
+
+# Files may not be as large as the shared memory; and none may be written at the end.
+expect_right shm named 1:size=0 world fresh
+expect_right shm "$by_messages" ALLREDUCE_STATS="$scratch/statistics" ALLREDUCE_TRACE="$scratch/trace" size=0 world fresh
+for name in STATS TRACE; do
+    [ "$(grep -c "^liballreduce: ALLREDUCE_$name: cannot write .*: File too large" "$scratch/out")" -eq 1 ] ||
+        fail "ALLREDUCE_$name: nobody says that it cannot be written: $(cat "$scratch/out")"
+done
+
+# Locked memory, CPUs, and stack: as little as native calls need.
+expect_right shm named locked=0 cpu=0 stack=262144 thread=262144 fresh
+
+# MPICH has 2046 communicators; all are taken before the first call, or behind it, or by one rank.
+if [ "$AR_MPI_FAMILY" = mpich ]; then
+    expect_right shm named contexts world fresh
+    expect_right native 'no private communicator' ALLREDUCE_ALGO=ring contexts world fresh
+    expect_right ring named ALLREDUCE_ALGO=ring world contexts world fresh
+    expect_right native 'no private communicator' ALLREDUCE_ALGO=ring 1:selves world fresh
+fi
+
+# A rank covers folders in a namespace of its own.
+if ! unshare -m true 2>/dev/null; then
+    unshare -rm true 2>/dev/null || {
+        echo "no namespaces here, neither root's nor users': what /dev/shm, /proc and /sys lack is left out"
+        echo "$total calls, all right"
+        exit $failed
+    }
+    MPIEXEC="unshare -rm $MPIEXEC"
+fi
+
+# /dev/shm, where an unnamed memory is refused: it serves, it is full, read-only, not there, or each rank's own.
+unnamed=INJECT_ALWAYS=memfd_create
+expect_right shm named $unnamed world fresh
+expect_right shm "$by_messages" $unnamed shm=size=4k world fresh
+expect_right shm "$by_messages" $unnamed shm=ro world fresh
+expect_right shm "$by_messages" $unnamed dev world fresh
+expect_right shm "$by_messages" $unnamed 0:shm=size=64m world fresh
+expect_right shm "$by_messages" $unnamed 1:shm=size=64m world fresh
+
+# /proc, through which unnamed memory is found, is not there: then it has a name, or there is none.
+expect_right shm named 0:proc world fresh
+expect_right shm named 1:proc world fresh
+expect_right shm "$by_messages" 1:proc 1:shm=ro world fresh
+expect_right ring named ALLREDUCE_ALGO=ring proc shm=ro world fresh
+
+# Another host name, as hosts of a cluster for tests have that share one /proc; and no /sys.
+expect_right shm named 1:host world fresh
+expect_right 'shm(levels=flat)' 'ranks are not bound: flat' ALLREDUCE_LEVELS=l3,numa,socket sys world fresh
+
+# Containers of one host, which have its name and boot in common: each with processes, a /dev/shm and IPC of its own; and a rank
+# that other users' rights keep from the other's memory.  The MPI library must be told to do without.
+export UCX_TLS=tcp,self OMPI_MCA_btl=tcp,self
+cat >"$scratch/contained" <<'END'
+#!/bin/sh
+exec unshare -m -p -f --mount-proc -u -i sh -c 'mount -t tmpfs none /dev/shm && exec "$@"' sh "$@"
+END
+cat >"$scratch/user" <<'END'
+#!/bin/sh
+[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 ] || exec unshare -U -r "$@"
+exec "$@"
+END
+chmod +x "$scratch/contained" "$scratch/user"
+wrapper=$scratch/user
+expect_right shm named world fresh
+wrapper=$scratch/contained
+export MPIR_CVAR_NOLOCAL=1
+expect_right shm "$by_messages" world fresh
+expect_right ring named ALLREDUCE_ALGO=ring world fresh
+
+expect_no_files "an environment that lacks something"
+echo "$total calls, all right"
+exit $failed
