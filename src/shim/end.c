@@ -6,7 +6,6 @@
  */
 #include "communicator/communicator.h"
 #include "communicator/process.h"
-#include "config/file_limit.h"
 #include "shim/next.h"
 #include "statistics/statistics.h"
 
@@ -39,12 +38,8 @@ part(const MPI_Comm *comm)
     if (!comm || *comm == MPI_COMM_NULL || !ar_statistics_are_parted())
         return;
     const struct ar_communicator *const c = ar_communicator_find(*comm);
-    if (c && c->config && !c->has_versions && c->config->stats_file) {
-        struct ar_file_limit limit;
-        ar_file_limit_begin(&limit);
+    if (c && c->config && !c->has_versions && c->config->stats_file)
         ar_statistics_part(*comm);
-        ar_file_limit_end(&limit);
-    }
 }
 
 int
