@@ -2,7 +2,7 @@
  * makes and frees meanwhile, of all ranks or of some, several at a time.  Each rank prints how many
  * calls it made.
  *
- * usage: threads [STEPS]   of each thread, 150 if not said
+ * usage: threads [STEPS]   of each thread, 40 if not said
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -42,7 +42,7 @@ struct shape {
 static struct shape
 draw_shape(struct thread *t)
 {
-    const int count = draw(t, 10) ? 1 + (int)draw(t, 900) : LONGEST;
+    const int count = draw(t, 20) ? 1 + (int)draw(t, 1U << draw(t, 12)) : LONGEST;
     const int salt = (int)draw(t, 64);
     return (struct shape){count, salt, draw(t, 2) == 0};
 }
@@ -142,7 +142,7 @@ main(int argc, char **argv)
     }
     for (unsigned i = 0; i < THREADS; i++) {
         threads[i].state = i + 1;
-        threads[i].steps = argc > 1 ? atoi(argv[1]) : 150;
+        threads[i].steps = argc > 1 ? atoi(argv[1]) : 40;
         MPI_Comm_dup(MPI_COMM_WORLD, &threads[i].comm);
     }
     for (int i = 0; i < THREADS; i++)
