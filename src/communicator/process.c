@@ -63,11 +63,12 @@ at_finalize(MPI_Comm self, int keyval, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-void
+bool
 ar_process_exit(void)
 {
     if (pid != 0 && !atomic_load(&closed) && pid == getpid())
         finish(false);
+    return pid != 0;
 }
 
 /* Whoever comes from another library may mean its algorithm of that name. */

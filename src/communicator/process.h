@@ -16,8 +16,8 @@ void ar_process_begin(void);
 void ar_process_close(bool is_together);
 
 /* The process leaves by exit.  For programs that do so without MPI_Finalize, and for sessions,
- * whose end we cannot see. */
-void ar_process_exit(void);
+ * whose end we cannot see.  False: there was no allreduce. */
+bool ar_process_exit(void);
 
 /* Says why and ends the process where it runs with an MPI library of another family than this build
  * is for: every handle would be misread. */

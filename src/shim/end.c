@@ -2,7 +2,8 @@
  * calls that all of them make.  They could not do it in attribute callbacks, whose order among
  * those of other libraries may differ from rank to rank.
  *
- * Fortran: Open MPI's bindings call PMPI_Finalize; MPICH's mpi_f08 calls no C name at all.
+ * Fortran: Open MPI's bindings call PMPI_Finalize; MPICH's mpi_f08 calls no C name at all.  A tool
+ * that is found before us calls PMPI_Finalize, too.
  */
 #include "communicator/communicator.h"
 #include "communicator/process.h"
@@ -16,14 +17,14 @@ ar_shim_finalize(void)
     return ar_next->finalize();
 }
 
-#ifdef AR_MPI_IS_OPENMPI
 int
 ar_shim_library_finalize(void)
 {
     ar_process_close(true);
     return ar_next->library_finalize();
 }
-#else
+
+#ifndef AR_MPI_IS_OPENMPI
 void
 ar_shim_finalize_f08(int *error)
 {

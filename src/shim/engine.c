@@ -8,6 +8,7 @@ static void
 begin(const struct ar_entries *next)
 {
     ar_next = next;
+    ar_next_find_library();
 }
 
 AR_EXPORT const struct ar_mpi_engine ar_mpi_engine = {
@@ -31,12 +32,13 @@ AR_EXPORT const struct ar_mpi_engine ar_mpi_engine = {
             .comm_free = ar_shim_comm_free,
             .comm_disconnect = ar_shim_comm_disconnect,
             .finalize = ar_shim_finalize,
-#ifdef AR_MPI_IS_OPENMPI /* its Fortran bindings call these */
+            /* Called by Open MPI's Fortran bindings, and by tools that are found before us. */
             .library_allreduce = ar_shim_library_allreduce,
+            .library_allreduce_c = ar_shim_library_allreduce_c,
             .library_iallreduce = ar_shim_library_iallreduce,
             .library_comm_idup = ar_shim_library_comm_idup,
             .library_finalize = ar_shim_library_finalize,
-#else /* its mpi_f08 calls no C name */
+#ifndef AR_MPI_IS_OPENMPI /* MPICH's mpi_f08 calls no C name */
             .finalize_f08 = ar_shim_finalize_f08,
 #endif
         },

@@ -7,6 +7,8 @@
 #ifndef AR_ENTRIES_H
 #define AR_ENTRIES_H
 
+#include <stdbool.h>
+
 #define AR_EXPORT __attribute__((visibility("default")))
 
 /* ROW(result, symbol, field of struct ar_entries, parameters, arguments) */
@@ -52,6 +54,9 @@
     ROW(int, PMPI_Allreduce, library_allreduce,                                                    \
         (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),       \
         (in, out, count, type, op, comm))                                                          \
+    ROW(int, PMPI_Allreduce_c, library_allreduce_c,                                                \
+        (const void *in, void *out, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm), \
+        (in, out, count, type, op, comm))                                                          \
     ROW(int, PMPI_Iallreduce, library_iallreduce,                                                  \
         (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,        \
          MPI_Request *request),                                                                    \
@@ -82,8 +87,8 @@ struct ar_mpi_engine {
      * the library's own.  NULL where the process has none.  The structure stays the stub's. */
     void (*begin)(const struct ar_entries *next);
 
-    /* The process leaves, by exit. */
-    void (*end)(void);
+    /* The process leaves, by exit.  False: no allreduce has arrived in it. */
+    bool (*end)(void);
 
     /* NULL: calls go to the function behind us.  So do those that start MPI, where an engine is
      * only loaded: at the first allreduce a rank might have no open file left for it. */

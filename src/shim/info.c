@@ -57,8 +57,7 @@ ar_shim_comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
     return error;
 }
 
-#ifdef AR_MPI_IS_OPENMPI
-/* Open MPI's Fortran bindings call this one. */
+/* Open MPI's Fortran bindings call this one, and tools that are found before us. */
 int
 ar_shim_library_comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
@@ -67,4 +66,3 @@ ar_shim_library_comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request
         ar_carrier_note_copy(comm);
     return error;
 }
-#endif

@@ -1,7 +1,52 @@
 #include "shim/next.h"
 
+#include <link.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+/* --- the MPI library's code --- */
+
+static struct {
+    uintptr_t begin, end;
+} library;
+
+/* Is this the object that holds our next function?  Then notes where its segments lie. */
+static int
+note_library(struct dl_phdr_info *object, size_t size, void *address)
+{
+    uintptr_t begin = UINTPTR_MAX, end = 0;
+    (void)size;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *const p = &object->dlpi_phdr[i];
+        const uintptr_t at = object->dlpi_addr + p->p_vaddr;
+        if (p->p_type != PT_LOAD)
+            continue;
+        begin = at < begin ? at : begin;
+        end = at + p->p_memsz > end ? at + p->p_memsz : end;
+    }
+    if ((uintptr_t)address < begin || (uintptr_t)address >= end)
+        return 0;
+    library.begin = begin;
+    library.end = end;
+    return 1;
+}
+
+void
+ar_next_find_library(void)
+{
+    void *address;
+    memcpy(&address, &ar_next->library_allreduce, sizeof address);
+    dl_iterate_phdr(note_library, address);
+}
+
+bool
+ar_next_is_caller(const void *address)
+{
+    return (uintptr_t)address - library.begin < library.end - library.begin;
+}
+
+/* --- calls on their way there --- */
 
 static __thread const struct ar_native_mark *innermost __attribute__((tls_model("initial-exec")));
 

@@ -29,6 +29,13 @@ bool ar_native_is_running(void);
 /* The program itself calls: whatever was marked is over. */
 void ar_native_forget(void);
 
+/* Finds the MPI library's code.  Once, when ar_next is known. */
+void ar_next_find_library(void);
+
+/* Has the MPI library itself made the call that returns to this address?  MPICH calls its PMPI_
+ * symbols in MPI-IO, while it holds the lock that a waiting rank's other threads need. */
+bool ar_next_is_caller(const void *address);
+
 /* What the engine does for each symbol of AR_ENTRIES. */
 #define AR_SHIM_FUNCTION(result, symbol, field, parameters, arguments)                             \
     result ar_shim_##field parameters;

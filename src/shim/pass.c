@@ -29,14 +29,13 @@ ar_shim_iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
                AR_ENTRY_IALLREDUCE, comm, datatype, op, count, caller);
 }
 
-#ifdef AR_MPI_IS_OPENMPI
-/* Open MPI's Fortran bindings call this one. */
+/* Open MPI's Fortran bindings call this one, and tools that are found before us. */
 int
 ar_shim_library_iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
                            MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    const bool is_on_its_way = ar_native_is_running();
     const struct ar_caller caller = AR_CALLER;
+    const bool is_on_its_way = ar_native_is_running() || ar_next_is_caller(caller.address);
     struct ar_native_mark mark;
     ar_native_begin(&mark);
     const int error =
@@ -46,7 +45,6 @@ ar_shim_library_iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Da
     ar_native_end(&mark);
     return error;
 }
-#endif
 
 int
 ar_shim_iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,

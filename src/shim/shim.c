@@ -1,7 +1,8 @@
 /* The symbols that we put in front of the MPI library's.
  *
- * MPICH: C calls, and all Fortran ones, arrive at MPI_Allreduce.  Open MPI: the Fortran bindings
- * call PMPI_Allreduce, so that is interposed too; the library's own is reached by RTLD_NEXT.
+ * MPICH: C calls, and all Fortran ones, arrive at MPI_Allreduce.  Open MPI's Fortran bindings call
+ * PMPI_Allreduce, and so does a tool that is found before us, as it passes calls on: so that is
+ * interposed too; the library's own is reached by RTLD_NEXT.
  */
 #include <pthread.h>
 
@@ -65,8 +66,7 @@ ar_shim_allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
     return ar_allreduce(&call);
 }
 
-#ifdef AR_MPI_IS_OPENMPI
-/* The call came past all tools, and goes on so. */
+/* The call came past all tools, or from one, and goes on past those behind us. */
 static int
 run_library(const struct ar_call *call)
 {
@@ -82,6 +82,27 @@ ar_shim_library_allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Dat
 {
     const struct ar_call call = {sendbuf, recvbuf, count,       datatype,
                                  op,      comm,    run_library, AR_CALLER};
+    if (ar_next_is_caller(call.caller.address))
+        return ar_next->library_allreduce(sendbuf, recvbuf, count, datatype, op, comm);
     return ar_native_is_running() ? run_library(&call) : ar_allreduce(&call);
 }
-#endif
+
+static int
+run_library_c(const struct ar_call *call)
+{
+    struct ar_native_mark mark;
+    begin_native(&mark);
+    return end_native(&mark, ar_next->library_allreduce_c(call->in, call->out, call->count,
+                                                          call->type, call->op, call->comm));
+}
+
+int
+ar_shim_library_allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    const struct ar_call call = {sendbuf, recvbuf, count,         datatype,
+                                 op,      comm,    run_library_c, AR_CALLER};
+    if (ar_next_is_caller(call.caller.address))
+        return ar_next->library_allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
+    return ar_native_is_running() ? run_library_c(&call) : ar_allreduce(&call);
+}

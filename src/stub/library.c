@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/rank.h"
 #include "stub/engines.h"
 
 /* Every MPI library since MPI 3.0 has it, and no tool has a reason to interpose it. */
@@ -148,4 +149,31 @@ ar_library_find(struct ar_library *library)
     if (handle)
         library->family = family_of(library, handle);
     return true;
+}
+
+/* --- who comes before us --- */
+
+static bool
+has_used_mpi(void)
+{
+    int (*initialized)(int *flag);
+    int flag = 0;
+    void *const symbol = ar_library_symbol("PMPI_Initialized");
+    memcpy(&initialized, &symbol, sizeof symbol);
+    return symbol && initialized(&flag) == 0 && flag;
+}
+
+void
+ar_library_tell_hidden(const char *name)
+{
+    const char *const verbose = getenv("ALLREDUCE_VERBOSE");
+    void *const first = dlsym(RTLD_DEFAULT, name);
+    Dl_info info;
+    if (!verbose || atoi(verbose) <= 0 || !first || is_in_this_object(first))
+        return;
+    if (ar_rank_in_job() == 0 && has_used_mpi() && dladdr(first, &info))
+        fprintf(stderr,
+                "liballreduce: no call has arrived: %s is that of %s, which comes before this "
+                "library; if that has had calls, preload it behind\n",
+                name, info.dli_fname);
 }

@@ -1,10 +1,8 @@
 #!/bin/sh
 # Loaded into programs that know nothing of it, by every usual way, the library says
-# nothing and does its work; and it lives with other tools.
+# nothing and does its work.
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
-
-tool=$programs/.libs/tool.so
 
 # expect_silence WHAT: nothing was printed.
 expect_silence() {
@@ -38,12 +36,4 @@ esac
 # shellcheck disable=SC2086
 expect_row "the launcher's option" ring 4 timeout -k 5 $limit $MPIEXEC -n 2 $options "$programs/pings"
 
-# A tool before us sees all calls, one behind us those that are left to the MPI library.
-expect_row "a tool before us" ring 4 launch 2 LD_PRELOAD="$tool:$library" "$programs/pings"
-[ "$(grep -c '^tool: 4 calls' "$scratch/out")" -eq 2 ] || fail "the tool before us did not see all"
-expect_ok "a tool behind us" launch 2 LD_PRELOAD="$library:$tool" ALLREDUCE_ALGO=native "$programs/pings"
-[ "$(grep -c '^tool: 4 calls' "$scratch/out")" -eq 2 ] || {
-    fail "the tool behind us did not see the native calls"
-    cat "$scratch/out"
-}
 exit $failed

@@ -6,7 +6,7 @@
 
 limit=30
 allreduce=$PWD/allreduce
-tool=$programs/.libs/tool.so
+tool=$programs/.libs/tool_next.so
 pings=$programs/pings
 
 # It runs, with the program's own arguments untouched.
@@ -53,7 +53,7 @@ grep -q ring "$scratch/100%/stats.txt" || fail "no statistics in a folder with %
 
 # The user's own preloads stay, behind ours, and ours is there once.
 expect_ok "a preload of the user's" launch 2 LD_PRELOAD="$tool" "$allreduce" run --algo native "$pings"
-[ "$(grep -c '^tool: 4 calls' "$scratch/out")" -eq 2 ] || fail "the user's preload was lost"
+[ "$(grep -c '^tool next: 4 Allreduce ' "$scratch/out")" -eq 2 ] || fail "the user's preload was lost"
 # shellcheck disable=SC2016
 expect_ok "LD_PRELOAD" env LD_PRELOAD="$tool $library:/nowhere/liballreduce.so.0" \
     "$allreduce" run sh -c 'echo "is $LD_PRELOAD"'

@@ -1,28 +1,93 @@
-/* A tool that is preloaded beside us: counts MPI_Allreduce and passes it on, to
- * what is loaded behind it. */
+/* A profiler beside us, as mpiP is one: counts calls, passes them on, and tells at the end, if
+ * there were any.  How it passes them on is how such tools differ:
+ *
+ * TOOL_NEXT     to what is found behind it (RTLD_NEXT)
+ * TOOL_PMPI     to the PMPI_ symbols
+ * TOOL_HANDLE   to those of the MPI library's file alone, past all others */
+#define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 
-typedef int allreduce_fn(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
+#define EXPORTED __attribute__((visibility("default")))
 
-static int calls;
+#ifdef TOOL_NEXT
+#define NAME "next"
+#elif defined TOOL_PMPI
+#define NAME "pmpi"
+#else
+#define NAME "handle"
 
-__attribute__((visibility("default"))) int
-MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-              MPI_Comm comm)
+static void *
+find_in_library(const char *name)
 {
-    allreduce_fn *next;
-    void *symbol = dlsym(RTLD_NEXT, "MPI_Allreduce");
-    memcpy(&next, &symbol, sizeof next);
-    calls++;
-    return next(sendbuf, recvbuf, count, datatype, op, comm);
+    Dl_info info;
+    void *anchor = dlsym(RTLD_DEFAULT, "PMPI_Get_library_version");
+    void *library = dladdr(anchor, &info) ? dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY) : NULL;
+    return library ? dlsym(library, name) : NULL;
 }
+#endif
+
+/* The function of this name that the call is passed on to. */
+#ifdef TOOL_NEXT
+#define FIND(function) dlsym(RTLD_NEXT, "MPI_" #function)
+#elif defined TOOL_HANDLE
+#define FIND(function) find_in_library("PMPI_" #function)
+#endif
+
+#ifdef TOOL_PMPI
+#define PASS_ON(function, parameters, arguments) return PMPI_##function arguments
+#else
+#define PASS_ON(function, parameters, arguments)                                                   \
+    int(*next) parameters;                                                                         \
+    void *symbol = FIND(function);                                                                 \
+    memcpy(&next, &symbol, sizeof next);                                                           \
+    return next arguments
+#endif
+
+/* WRAP(function, parameters, arguments) for each function that it wraps. */
+#define REDUCTION(Count)                                                                           \
+    (const void *in, void *out, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+#define WRAP_OLD(WRAP)                                                                             \
+    WRAP(Allreduce, REDUCTION(int), (in, out, count, type, op, comm))                              \
+    WRAP(Barrier, (MPI_Comm comm), (comm))                                                         \
+    WRAP(Comm_free, (MPI_Comm * comm), (comm))                                                     \
+    WRAP(Comm_idup, (MPI_Comm comm, MPI_Comm * copy, MPI_Request * request),                       \
+         (comm, copy, request))                                                                    \
+    WRAP(Finalize, (void), ())                                                                     \
+    WRAP(Iallreduce,                                                                               \
+         (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,       \
+          MPI_Request *request),                                                                   \
+         (in, out, count, type, op, comm, request))                                                \
+    WRAP(Init, (int *argc, char ***argv), (argc, argv))
+#if MPI_VERSION >= 4
+#define WRAP_ALL(WRAP)                                                                             \
+    WRAP_OLD(WRAP)                                                                                 \
+    WRAP(Allreduce_c, REDUCTION(MPI_Count), (in, out, count, type, op, comm))
+#else
+#define WRAP_ALL(WRAP) WRAP_OLD(WRAP)
+#endif
+
+#define DEFINE(function, parameters, arguments)                                                    \
+    static int calls_of_##function;                                                                \
+    EXPORTED int MPI_##function parameters                                                         \
+    {                                                                                              \
+        calls_of_##function++;                                                                     \
+        PASS_ON(function, parameters, arguments);                                                  \
+    }
+WRAP_ALL(DEFINE)
 
 __attribute__((destructor)) static void
 tell(void)
 {
-    if (calls > 0)
-        fprintf(stderr, "tool: %d calls\n", calls);
+    char text[512];
+    size_t length = 0;
+#define ADD(function, parameters, arguments)                                                       \
+    if (calls_of_##function > 0)                                                                   \
+        length += (size_t)snprintf(text + length, sizeof text - length, " %d " #function,          \
+                                   calls_of_##function);
+    WRAP_ALL(ADD)
+    if (length > 0)
+        fprintf(stderr, "tool " NAME ":%s\n", text);
 }

@@ -7,6 +7,14 @@
 #include "shim/entries.h"
 
 bool ar_engine_load(const struct ar_mpi_engine **engine, struct ar_entries *next);
+void ar_library_tell_hidden(const char *name);
+
+/* The program is searched first. */
+void
+ar_library_tell_hidden(const char *name)
+{
+    (void)name;
+}
 
 /* The MPI library's own, by the names with a P: the others are this program's, and so are some of
  * these.  What SMPI has not stays NULL. */
