@@ -4,14 +4,17 @@
  *
  * A program arms it with inject_arm; or the environment does, from the start of the process on:
  * INJECT_AT, the one that is refused, from 0 on, in the rank INJECT_RANK of MPI_COMM_WORLD.  With
- * INJECT_TELL=1 what is refused is told.  INJECT_ALWAYS names one function, each of whose calls is
- * refused on all ranks. */
+ * INJECT_SIGNAL, a number, the process gets that signal at this moment in place of a refusal; or,
+ * with INJECT_AFTER_US, so many microseconds after its start.  With INJECT_TELL=1 what is refused,
+ * or the signal, is told.  INJECT_ALWAYS names one function, each of whose calls is refused on all
+ * ranks. */
 #include <config.h> /* _GNU_SOURCE */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -19,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -31,8 +35,7 @@ void *__libc_memalign(size_t alignment, size_t bytes);
 static atomic_long refused_at = -1; /* -1: none */
 static atomic_long asked;
 static atomic_bool is_armed;
-static const char *always; /* refused; NULL: nothing */
-
+b
 /* From now on count what is asked, and refuse the at-th; at < 0 only counts.  Returns what was
  * asked since the last time, counted while armed.  With at = -2 nothing is counted any more. */
 EXPORT long inject_arm(long at);
@@ -48,6 +51,16 @@ inject_arm(long at)
     return counted;
 }
 
+static void
+arm_timer(long us)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = signal_number};
+    const struct itimerspec when = {.it_value = {us / 1000000, us % 1000000 * 1000}};
+    timer_t timer;
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) == 0)
+        timer_settime(timer, 0, &when, NULL);
+}
+
 __attribute__((constructor)) static void
 arm_by_environment(void)
 {
@@ -56,8 +69,13 @@ arm_by_environment(void)
     if (!rank)
         rank = getenv("OMPI_COMM_WORLD_RANK");
     always = getenv("INJECT_ALWAYS");
-    if (at && victim && rank && strcmp(victim, rank) == 0)
+    if (!victim || !rank || strcmp(victim, rank) != 0)
+        return;
+    signal_number = getenv("INJECT_SIGNAL") ? atoi(getenv("INJECT_SIGNAL")) : 0;
+    if (at)
         inject_arm(atol(at));
+    if (getenv("INJECT_AFTER_US"))
+        arm_timer(atol(getenv("INJECT_AFTER_US")));
 }
 
 static bool
@@ -83,8 +101,12 @@ refuses(const void *caller, int error, const char *what)
     if (getenv("INJECT_TELL")) {
         Dl_info info;
         dladdr(caller, &info);
-        fprintf(stderr, "refused: %s, called from %s, %#tx\n", what, info.dli_fname,
-                (const char *)caller - (const char *)info.dli_fbase);
+        fprintf(stderr, "%s: %s, called from %s, %#tx\n", signal_number ? "struck" : "refused",
+                what, info.dli_fname, (const char *)caller - (const char *)info.dli_fbase);
+    }
+    if (signal_number) {
+        kill(getpid(), signal_number);
+        return false;
     }
     errno = error;
     return true;
@@ -182,11 +204,11 @@ open_memstream(char **text, size_t *bytes)
 }
 
 EXPORT FILE *
-fdopen(int fd, const char *mode)
+fopencookie(void *cookie, const char *mode, cookie_io_functions_t functions)
 {
-    FILE *(*next)(int, const char *);
-    NEXT(next, "fdopen");
-    return REFUSES(ENOMEM) ? NULL : next(fd, mode);
+    FILE *(*next)(void *, const char *, cookie_io_functions_t);
+    NEXT(next, "fopencookie");
+    return REFUSES(ENOMEM) ? NULL : next(cookie, mode, functions);
 }
 
 EXPORT void *
@@ -231,6 +253,42 @@ open(const char *path, int flags, ...)
     const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0;
     va_end(list);
     return REFUSES(EMFILE) ? -1 : next(path, flags, mode);
+}
+
+EXPORT int
+openat(int folder, const char *path, int flags, ...)
+{
+    int (*next)(int, const char *, int, ...);
+    NEXT(next, "openat");
+    va_list list;
+    va_start(list, flags);
+    const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0;
+    va_end(list);
+    return REFUSES(EMFILE) ? -1 : next(folder, path, flags, mode);
+}
+
+EXPORT ssize_t
+write(int fd, const void *text, size_t length)
+{
+    ssize_t (*next)(int, const void *, size_t);
+    NEXT(next, "write");
+    return REFUSES(ENOSPC) ? -1 : next(fd, text, length);
+}
+
+EXPORT int
+renameat(int from, const char *old, int to, const char *new)
+{
+    int (*next)(int, const char *, int, const char *);
+    NEXT(next, "renameat");
+    return REFUSES(EXDEV) ? -1 : next(from, old, to, new);
+}
+
+EXPORT int
+linkat(int from, const char *old, int to, const char *new, int flags)
+{
+    int (*next)(int, const char *, int, const char *, int);
+    NEXT(next, "linkat");
+    return REFUSES(ENOSPC) ? -1 : next(from, old, to, new, flags);
 }
 
 EXPORT int

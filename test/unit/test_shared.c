@@ -1,0 +1,94 @@
+/* Memory that ranks share: nobody else's, and gone when it is hidden. */
+#include <config.h> /* _GNU_SOURCE */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "execute/shared.h"
+
+#define BYTES 4096
+
+static const struct ar_shared_parts parts[] = {{0, BYTES, BYTES, 1}};
+
+/* Its file in /dev/shm: 0 with about, or errno. */
+static int
+look(const struct ar_shared *shared, struct stat *about)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/dev/shm/liballreduce-%016" PRIx64, shared->number);
+    return stat(path, about) ? errno : 0;
+}
+
+static void
+what_one_stores_another_who_is_told_loads(void **state)
+{
+    (void)state;
+    for (int by_name = 0; by_name < 2; by_name++) {
+        struct ar_shared shared;
+        char *const one = ar_shared_make(&shared, by_name, BYTES, parts, 1);
+        assert_non_null(one);
+        char *const other = ar_shared_open(&shared, BYTES, parts, 1);
+        assert_non_null(other);
+        assert_ptr_not_equal(one, other);
+        one[BYTES - 1] = 'x';
+        assert_int_equal(other[BYTES - 1], 'x');
+        ar_shared_hide(&shared);
+        assert_null(ar_shared_open(&shared, BYTES, parts, 1));
+        munmap(one, BYTES);
+        munmap(other, BYTES);
+    }
+}
+
+static void
+a_file_of_memory_is_this_users_alone_and_goes(void **state)
+{
+    struct ar_shared shared;
+    struct stat about;
+    const mode_t before = umask(0);
+    (void)state;
+    void *const memory = ar_shared_make(&shared, true, BYTES, parts, 1);
+    umask(before);
+    assert_non_null(memory);
+    assert_int_equal(look(&shared, &about), 0);
+    assert_int_equal(about.st_mode & 07777, 0600);
+    assert_int_equal(about.st_uid, geteuid());
+    ar_shared_hide(&shared);
+    assert_int_equal(look(&shared, &about), ENOENT);
+    munmap(memory, BYTES);
+}
+
+static void
+memory_without_a_name_has_no_file_and_is_closed_at_exec(void **state)
+{
+    struct ar_shared shared;
+    struct stat about;
+    (void)state;
+    void *const memory = ar_shared_make(&shared, false, BYTES, parts, 1);
+    assert_non_null(memory);
+    assert_int_equal(look(&shared, &about), ENOENT);
+    assert_int_equal(fcntl(shared.fd, F_GETFD), FD_CLOEXEC);
+    ar_shared_hide(&shared);
+    munmap(memory, BYTES);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_one_stores_another_who_is_told_loads),
+        cmocka_unit_test(a_file_of_memory_is_this_users_alone_and_goes),
+        cmocka_unit_test(memory_without_a_name_has_no_file_and_is_closed_at_exec),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
