@@ -35,7 +35,9 @@ void *__libc_memalign(size_t alignment, size_t bytes);
 static atomic_long refused_at = -1; /* -1: none */
 static atomic_long asked;
 static atomic_bool is_armed;
-b
+static const char *always; /* refused; NULL: nothing */
+static int signal_number;  /* 0: refuse */
+
 /* From now on count what is asked, and refuse the at-th; at < 0 only counts.  Returns what was
  * asked since the last time, counted while armed.  With at = -2 nothing is counted any more. */
 EXPORT long inject_arm(long at);
