@@ -139,13 +139,13 @@ add_facts(struct ar_html *page, const struct ar_facts *facts)
         ar_html_cell(page, "%s", ar_fact_explain(f, why, sizeof why));
     }
     ar_html_table_end(page);
-    ar_html_paragraph(page,
-                      "calls: the number on one rank. size: the bytes of each message; 16+ is from "
-                      "16 to below twice as many, of several sizes. own: the time of a call when no "
-                      "rank is late, estimated from the shortest times, because the rank that comes "
-                      "last waits for no other. late: waiting for late ranks. x bound: own divided "
-                      "by the bound, which is the best rate of calls on as many ranks in this run, "
-                      "or --bandwidth.");
+    ar_html_paragraph(
+        page, "calls: the number on one rank. size: the bytes of each message; 16+ is from "
+              "16 to below twice as many, of several sizes. own: the time of a call when no "
+              "rank is late, estimated from the shortest times, because the rank that comes "
+              "last waits for no other. late: waiting for late ranks. x bound: own divided "
+              "by the bound, which is the best rate of calls on as many ranks in this run, "
+              "or --bandwidth.");
 }
 
 static void

@@ -114,10 +114,11 @@ ar_report_print(const struct ar_facts *facts)
            w.ran, "ran (why)", "median us", "own us", "late", "x bound", "what took the time");
     for (size_t i = 0; i < facts->n; i++)
         print_fact(&facts->facts[i], &w);
-    printf("\ncalls: the number on one rank; size: the bytes of each message, and 16+ is from 16 to "
-           "below twice as many, of several sizes; own: the estimated time of a call when no rank is "
-           "late; late: waiting for late ranks\nx bound: own divided by the bound, which is the best "
-           "rate of calls on as many ranks in this file, or --bandwidth\n");
+    printf(
+        "\ncalls: the number on one rank; size: the bytes of each message, and 16+ is from 16 to "
+        "below twice as many, of several sizes; own: the estimated time of a call when no rank is "
+        "late; late: waiting for late ranks\nx bound: own divided by the bound, which is the best "
+        "rate of calls on as many ranks in this file, or --bandwidth\n");
     ar_site_rows_write_text(stdout, &facts->run->table.sites, facts->run->lines.lines);
     if (facts->run->lines.reasons)
         fputs(facts->run->lines.reasons, stdout);

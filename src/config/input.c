@@ -61,7 +61,8 @@ ar_input_line(char *line, FILE *file, const char **why)
     *why = NULL;
     while ((c = getc_unlocked(file)) != EOF && c != '\n') {
         if (c == '\0' || length == AR_INPUT_MAX - 1) {
-            *why = c == '\0' ? "not a text file: it contains a zero byte" : "longer than any line of ours";
+            *why = c == '\0' ? "not a text file: it contains a zero byte"
+                             : "longer than any line of ours";
             return false;
         }
         line[length++] = (char)c;

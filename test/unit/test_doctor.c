@@ -274,10 +274,9 @@ accelerators_and_their_runtimes_are_told_together(void **state)
     put("dev/nvidia1", "");
     put("dev/nvidiactl", "");
     put("sys/class/drm/renderD128/device/vendor", "0x1002");
-    expect_devices(
-        "ok device: GPUs: 2 of NVIDIA; the program is not linked to a runtime for them; "
-        "a runtime that is loaded later is found, too\n",
-        plain);
+    expect_devices("ok device: GPUs: 2 of NVIDIA; the program is not linked to a runtime for them; "
+                   "a runtime that is loaded later is found, too\n",
+                   plain);
     put("dev/kfd", "");
     expect_devices(
         "note device: GPUs: 2 of NVIDIA, 1 of AMD; the program loads CUDA (libcuda.so.1): "
