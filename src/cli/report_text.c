@@ -148,14 +148,15 @@ ar_report_print_pair(const struct ar_facts facts[2], const struct ar_pair *pairs
         printf("%c: ", 'A' + side);
         print_run(facts[side].run);
     }
-    printf("\nseconds, average of the ranks\n  %14s %14s %14s %14s\n", "in allreduces",
-           "algorithms", "late ranks", "set-up");
+    printf("\ntimes, average of the ranks\n  %14s %14s %14s %14s\n", "in allreduces", "algorithms",
+           "late ranks", "set-up");
     for (int side = 0; side < 2; side++) {
         const struct ar_facts *const f = &facts[side];
+        char time[AR_NUMBER_TEXT];
         const double parts[] = {f->total_ns, f->own_ns, f->late_ns, f->setup_ns};
         printf("%c", 'A' + side);
         for (int i = 0; i < 4; i++)
-            print_known(14, ar_facts_seconds(f, parts[i]), true);
+            printf(" %14s", ar_time_print(1e9 * ar_facts_seconds(f, parts[i]), time, sizeof time));
         printf("\n");
     }
     bool has_names = false;

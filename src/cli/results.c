@@ -109,7 +109,7 @@ void
 ar_results_warn(const struct ar_results *results)
 {
     size_t wide = 0, widest = 0;
-    char size[AR_SIZE_TEXT];
+    char size[AR_SIZE_TEXT], most[AR_NUMBER_TEXT];
     for (size_t i = 0; i < results->n; i++) {
         const double spread = results->rows[i].outcome.us.spread;
         if (spread > AR_SPREAD_WIDE &&
@@ -119,9 +119,10 @@ ar_results_warn(const struct ar_results *results)
     if (wide > 0)
         fprintf(stderr,
                 "allreduce bench: warning: in %zu of %zu rows the spread of the batches is above "
-                "%.0f %%, at most %.0f %% (%s, %s)\n",
+                "%.0f %%, at most %s %% (%s, %s)\n",
                 wide, results->n, AR_SPREAD_WIDE * 100,
-                results->rows[widest].outcome.us.spread * 100, results->rows[widest].label,
+                ar_percent_print(results->rows[widest].outcome.us.spread, most, sizeof most),
+                results->rows[widest].label,
                 ar_size_print(results->rows[widest].bytes, size, sizeof size));
 }
 
@@ -237,7 +238,7 @@ ar_results_print_text(const struct ar_results *results, size_t first)
         else
             printf(" %8s", ar_error_print(o->error, error, sizeof error));
         if (o->us.spread > AR_SPREAD_WIDE)
-            printf("  spread %.0f %%", o->us.spread * 100);
+            printf("  spread %s %%", ar_percent_print(o->us.spread, error, sizeof error));
         if (!ar_result_is_as_named(row))
             printf("  ran %s: %s", o->ran, o->reason);
         if (row->batches < bench->repetitions)

@@ -84,12 +84,14 @@ put_rate(struct ar_html *page, double gbytes)
 static void
 put_spread(struct ar_html *page, double spread)
 {
+    char text[AR_NUMBER_TEXT];
+    ar_percent_print(spread, text, sizeof text);
     if (spread > AR_SPREAD_WIDE)
-        ar_html_cell_alarm(page, "%.0f %%", spread * 100);
+        ar_html_cell_alarm(page, "%s %%", text);
     else if (isnan(spread))
         ar_html_cell(page, "-");
     else
-        ar_html_cell(page, "%.0f %%", spread * 100);
+        ar_html_cell(page, "%s %%", text);
 }
 
 static void
@@ -137,7 +139,8 @@ put_fastest(struct ar_html *page, const struct ar_results *results, enum ar_plac
         put_number(page, row->times_native);
         put_rate(page, row->bus_gbs);
         if (bound > 0)
-            ar_html_cell_bar(page, row->bus_gbs / bound, "%.0f %%", 100 * row->bus_gbs / bound);
+            ar_html_cell_bar(page, row->bus_gbs / bound, "%s %%",
+                             ar_percent_print(row->bus_gbs / bound, size, sizeof size));
         else
             ar_html_cell(page, "-");
         put_ties(page, results, i);
@@ -208,6 +211,40 @@ put_preface(struct ar_html *page, const struct ar_results *results, const char *
     ar_html_code(page, command);
 }
 
+/* At how many of the sizes an algorithm beats the MPI library's own, and the most that it gains. */
+static void
+put_verdict(struct ar_html *page, const struct ar_results *results)
+{
+    size_t sizes = 0, beaten = 0, best = results->n;
+    for (size_t i = 0; i < results->n; i++) {
+        const struct ar_result *const row = &results->rows[i];
+        const size_t first = ar_results_fastest(results, i);
+        if (row->kind != AR_MEASURED_NATIVE)
+            continue;
+        sizes++;
+        if (ar_results_order(results, i) != AR_RESULT_SLOWER)
+            continue;
+        beaten++;
+        if (best == results->n ||
+            results->rows[first].times_native > results->rows[best].times_native)
+            best = first;
+    }
+    char times[AR_NUMBER_TEXT], size[AR_SIZE_TEXT];
+    if (beaten > 0)
+        ar_html_verdict(
+            page,
+            "At %zu of %zu size%s something is faster than native, the MPI library's own "
+            "allreduce, by more than the noise: at most %s times, by %s on %s bytes.",
+            beaten, sizes, ar_plural(sizes),
+            ar_number_print(results->rows[best].times_native, times, sizeof times),
+            results->rows[best].label, ar_size_print(results->rows[best].bytes, size, sizeof size));
+    else if (sizes > 0)
+        ar_html_verdict(page,
+                        "At none of %zu size%s anything is known to be faster than native, the MPI "
+                        "library's own allreduce.",
+                        sizes, ar_plural(sizes));
+}
+
 /* What bench shows without a preset. */
 static void
 put_body(struct ar_html *page, const struct ar_results *results)
@@ -254,6 +291,7 @@ ar_results_page(const struct ar_results *results, const char *path, const char *
         ar_preset_put(&page, results);
         put_preface(&page, results, command);
     } else {
+        put_verdict(&page, results);
         put_preface(&page, results, command);
         put_body(&page, results);
     }

@@ -327,18 +327,19 @@ static void
 say_what_is_left_out(struct ar_html *page, const struct ar_read_trace_view *v,
                      const struct sieve *slices, const struct sieve *arrows)
 {
+    char time[AR_NUMBER_TEXT];
     if (v->call->nparts > ROWS_DRAWN)
         ar_html_paragraph(
             page, "Of %d ranks, %d are drawn: those on the critical path and those that came last.",
             v->call->nparts, ROWS_DRAWN);
     if (slices->kept < slices->n)
-        ar_html_paragraph(page, "Of %zu slices, only those longer than %.3f us are drawn.",
-                          slices->n, slices->shortest);
+        ar_html_paragraph(page, "Of %zu slices, only those longer than %s are drawn.", slices->n,
+                          ar_time_print(slices->shortest * 1e3, time, sizeof time));
     if (arrows->kept < arrows->n)
         ar_html_paragraph(page,
-                          "Of %zu messages and flags, only those that took longer than %.3f us and "
-                          "those on the critical path are drawn.",
-                          arrows->n, arrows->shortest);
+                          "Of %zu messages and flags, only those that took longer than %s and those "
+                          "on the critical path are drawn.",
+                          arrows->n, ar_time_print(arrows->shortest * 1e3, time, sizeof time));
 }
 
 /* False without memory. */

@@ -100,12 +100,13 @@ static void
 warn_of(const struct wide *wide)
 {
     const struct ar_finding *const f = &wide->widest;
-    char size[AR_SIZE_TEXT], choice[AR_CHOICE_TEXT];
+    char size[AR_SIZE_TEXT], choice[AR_CHOICE_TEXT], most[AR_NUMBER_TEXT];
     if (wide->n > 0)
         fprintf(stderr,
                 "allreduce tune: warning: in %zu of %zu results the spread of the passes is above "
-                "%.0f %%, at most %.0f %% (%s, %s)\n",
-                wide->n, wide->of, AR_SPREAD_WIDE * 100, f->time.spread * 100,
+                "%.0f %%, at most %s %% (%s, %s)\n",
+                wide->n, wide->of, AR_SPREAD_WIDE * 100,
+                ar_percent_print(f->time.spread, most, sizeof most),
                 ar_choice_print(&f->choice, choice, sizeof choice),
                 ar_size_print(f->bytes, size, sizeof size));
 }

@@ -212,8 +212,8 @@ sum_up(const struct replay *replay)
 static void
 print_table(FILE *to, const char *mark, const struct replay *replay)
 {
-    fprintf(to, "%s%9s %10s %5s %9s  %-24s %-12s %10s  %-28s %10s  %-28s %s\n", mark, "calls", "s",
-            "ranks", "size", "type, op", "in place", "ran us", "ran", "best us",
+    fprintf(to, "%s%9s %10s %5s %9s  %-24s %-12s %10s  %-28s %10s  %-28s %s\n", mark, "calls",
+            "time", "ranks", "size", "type, op", "in place", "ran us", "ran", "best us",
             replay->rules ? "rules" : "best", "saves");
     bool is_mean = false;
     for (size_t i = 0; i < replay->profile.n; i++) {
@@ -225,7 +225,7 @@ print_table(FILE *to, const char *mark, const struct replay *replay)
         ar_size_print(ar_profiled_bytes(calls), size, sizeof size);
         is_mean |= calls->is_mean;
         fprintf(to, "%s%9.0f %10s %5d %*s%s  %-24s %-12s", mark, calls->calls,
-                ar_number_print(calls->seconds, seconds, sizeof seconds), calls->nranks,
+                ar_time_print(calls->seconds * 1e9, seconds, sizeof seconds), calls->nranks,
                 9 - (int)strlen(size), calls->is_mean ? "~" : "", size, what,
                 calls->place == AR_IN_PLACE        ? "yes"
                 : calls->place == AR_PLACE_UNKNOWN ? "unknown: no"

@@ -117,13 +117,13 @@ void
 ar_site_rows_write_text(FILE *to, const struct ar_site_rows *rows, char *const *lines)
 {
     if (rows->n > 0)
-        fprintf(to, "\n%10s %14s %12s %12s %6s  %-18s  called from\n", "calls", "bytes", "ms",
+        fprintf(to, "\n%10s %8s %12s %12s %6s  %-18s  called from\n", "calls", "bytes", "ms",
                 "wait", "ranks", "call");
     for (size_t i = 0; i < rows->n; i++) {
         const struct ar_site_row *const row = &rows->rows[i];
-        char text[AR_SITE_TEXT];
-        fprintf(to, "%10llu %14llu", (unsigned long long)row->calls,
-                (unsigned long long)row->bytes);
+        char text[AR_SITE_TEXT], bytes[AR_NUMBER_TEXT];
+        fprintf(to, "%10llu %8s", (unsigned long long)row->calls,
+                ar_bytes_print((double)row->bytes, bytes, sizeof bytes));
         print_time(to, 12, (double)row->ns * 1e-6, true);
         print_time(to, 12, (double)row->wait_ns * 1e-6, true);
         fprintf(to, " %6d  %-18s  %s", row->ranks, ar_site_entry(&row->site),
@@ -204,9 +204,10 @@ ar_table_write_brief(FILE *to, const struct ar_table *table, const char *title)
     }
     for (size_t i = 0; i < sums.nrows; i++) {
         const struct ar_row *const row = &sums.rows[i];
-        char ms[AR_NUMBER_TEXT];
-        fprintf(to, "liballreduce: %10llu %14llu %12s  %-32s %s\n",
-                (unsigned long long)row->counts.calls, (unsigned long long)row->counts.bytes,
+        char ms[AR_NUMBER_TEXT], bytes[AR_NUMBER_TEXT];
+        fprintf(to, "liballreduce: %10llu %14s %12s  %-32s %s\n",
+                (unsigned long long)row->counts.calls,
+                ar_bytes_print((double)row->counts.bytes, bytes, sizeof bytes),
                 ar_number_print((double)row->counts.ns * 1e-6, ms, sizeof ms), row->key.ran,
                 row->key.reason);
     }

@@ -72,6 +72,17 @@ ar_rate_print(double gbytes, char *text, size_t room)
 }
 
 char *
+ar_percent_print(double part, char *text, size_t room)
+{
+    const double percent = 100 * part;
+    if (isfinite(part))
+        snprintf(text, room, "%.0f", fabs(percent) < 999.5 ? percent : round_to_three(percent));
+    else
+        snprintf(text, room, "-");
+    return text;
+}
+
+char *
 ar_bytes_print(double bytes, char *text, size_t room)
 {
     static const char units[] = " KMGTP";

@@ -111,6 +111,18 @@ bytes_have_three_digits_and_a_unit(void **state)
     }
 }
 
+static void
+a_part_is_a_whole_number_of_percent(void **state)
+{
+    static const struct told cases[] = {
+        {0, "0"},       {0.004, "0"},    {0.3612, "36"},
+        {9.994, "999"}, {36.99, "3700"}, {3698.59, "370000"},
+        {-0.25, "-25"}, {INFINITY, "-"}, {NAN, "-"},
+    };
+    (void)state;
+    expect(ar_percent_print, cases, sizeof cases / sizeof cases[0]);
+}
+
 int
 main(void)
 {
@@ -119,6 +131,7 @@ main(void)
         cmocka_unit_test(no_number_is_far_from_its_text),
         cmocka_unit_test(a_time_has_the_unit_that_fits),
         cmocka_unit_test(a_rate_has_the_unit_that_fits),
+        cmocka_unit_test(a_part_is_a_whole_number_of_percent),
         cmocka_unit_test(bytes_have_three_digits_and_a_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
