@@ -1,8 +1,8 @@
 /* liballreduce: handwritten MPI_Allreduce algorithms under unmodified programs.
  *
- * Programs need nothing of this header: they preload the library.  It is for those
- * that would rather choose themselves, and for tools that want to know what is
- * loaded.  Link with what pkg-config --libs liballreduce says, before the MPI library.
+ * Programs do not need this header: they preload the library.  It is for programs
+ * that choose the algorithm themselves, and for tools that ask what is
+ * loaded.  Link with what pkg-config --libs liballreduce prints, before the MPI library.
  */
 #ifndef ALLREDUCE_H
 #define ALLREDUCE_H
@@ -13,31 +13,32 @@
 extern "C" {
 #endif
 
-/* "0.1.0 (mpich)": version of the library, and whose ABI the MPI library of this process has, or
- * "no engine" where the library has none for it: then no call is taken, and allreduce_choose
- * returns an error.  A static string. */
+/* "0.1.0 (mpich)": the version of the library, and the ABI of this process's MPI library.  It is
+ * "no engine" instead of an ABI if the library has no engine for that one: then no call is
+ * intercepted, and allreduce_choose returns an error.  A static string. */
 const char *allreduce_version(void);
 
-/* Name of algorithm i = 0, 1, ... as ALLREDUCE_ALGO takes it; NULL past the last, and without
- * engine. A static string. */
+/* Name of algorithm i = 0, 1, ... as in ALLREDUCE_ALGO; NULL past the last one, and without an
+ * engine.  A static string. */
 const char *allreduce_algorithm_name(unsigned i);
 
 /* From now on these clauses, in the grammar of ALLREDUCE_ALGO (allreduce(7)), choose
- * what runs on comm: "ring", "butterfly:0-8K;rhd".  The environment comes first: they
- * are asked where ALLREDUCE_ALGO says nothing.  Copies of comm by MPI_Comm_dup inherit
- * them; "" takes them back.
+ * what runs on comm: "ring", "butterfly:0-8K;rhd".  The environment takes precedence:
+ * they apply to calls that no clause of ALLREDUCE_ALGO matches.  Copies of comm by
+ * MPI_Comm_dup inherit them; "" revokes them.
  *
- * Collective over comm; where ranks give different clauses, those of rank 0 count.
- * Returns MPI_SUCCESS; MPI_ERR_ARG, on all ranks, where the clauses cannot be
- * understood, having said why on stderr; MPI_ERR_COMM where comm is an
- * intercommunicator; or another error class of MPI's.  On errors all is as before.
+ * Collective over comm; if ranks give different clauses, those of rank 0 apply.
+ * Returns MPI_SUCCESS; MPI_ERR_ARG, on all ranks, if the clauses cannot be
+ * understood (the reason is printed on stderr); MPI_ERR_COMM if comm is an
+ * intercommunicator; or another MPI error class.  On errors nothing changes.
  * Calls no error handler. */
 int allreduce_choose(MPI_Comm comm, const char *clauses);
 
-/* What the last MPI_Allreduce on comm ran, as ALLREDUCE_ALGO writes it, or "native";
- * *reason, if reason is not NULL, gets why, as allreduce(7) explains it.  NULL where
- * there was none, or it had no elements or bad arguments.  Not collective.  The text is
- * this thread's until it calls this function again; the reason is a static string. */
+/* What the last MPI_Allreduce on comm ran, in the grammar of ALLREDUCE_ALGO, or "native".
+ * If reason is not NULL, *reason gets the reason, as explained in allreduce(7).  Returns
+ * NULL if there was no such call, or if it had no elements or invalid arguments.  Not
+ * collective.  The text is valid until this thread calls this function again; the reason
+ * is a static string. */
 const char *allreduce_last(MPI_Comm comm, const char **reason);
 
 #ifdef __cplusplus

@@ -16,9 +16,9 @@ enum ar_order ar_rank_order(int rank, int peer);
 void ar_recv_combine(struct ar_schedule *s, int peer, struct ar_span span, enum ar_buffer have,
                      enum ar_order order);
 
-/* The core: as many ranks as the largest power of two, for algorithms that need one.  The ranks
- * that are too many make pairs of neighbours (2i, 2i+1), of which the odd one is in the core and
- * acts for both, in rank order. */
+/* The core: the largest power of two of ranks, for algorithms that need a power of two.  The
+ * remaining ranks form pairs of neighbours (2i, 2i+1) with ranks of the core: the odd one is in the
+ * core and acts for both, in rank order. */
 struct ar_core {
     int nranks;
     int size;  /* a power of two */
@@ -34,7 +34,7 @@ int ar_core_index(struct ar_core core, int rank);
 int ar_core_rank(struct ar_core core, int index);
 
 /* Emits the fold: ranks outside the core send their vector to their partner.  Returns
- * where this rank's contribution is from then on: IN, or OUT where it folded. */
+ * where this rank's contribution is from then on: IN, or OUT if it folded. */
 enum ar_buffer ar_core_fold(struct ar_schedule *s, struct ar_core core);
 
 /* Emits the unfold: partners send OUT to the ranks outside the core. */
@@ -47,12 +47,12 @@ void ar_core_unfold(struct ar_schedule *s, struct ar_core core);
 void ar_accumulate(struct ar_schedule *s, enum ar_buffer have, int own, int i, int peer);
 
 /* Emits OUT = the vectors of ranks 0, 1, ..., nranks-1 (at least two) combined from
- * the left; TMP holds all of them, that of rank first in front, in the order of
- * the ranks round the ring. */
+ * the left.  TMP holds all of them in the order of the ranks round the ring, beginning with
+ * that of rank first. */
 void ar_reduce_vectors(struct ar_schedule *s, int first);
 
-/* Blocks first .. first+n-1 of the cut, round the end (n <= parts): as one message, or as two where
- * they wrap.  have: the buffer that is sent, or combined with what comes; results are in OUT. */
+/* Blocks first .. first+n-1 of the cut, modulo parts (n <= parts): as one message, or as two if
+ * they wrap.  have: the buffer that is sent, or combined with what arrives; results are in OUT. */
 void ar_send_blocks(struct ar_schedule *s, int peer, enum ar_buffer have, struct ar_cut cut,
                     int first, int n);
 void ar_recv_blocks(struct ar_schedule *s, int peer, struct ar_cut cut, int first, int n);

@@ -1,5 +1,5 @@
-/* The registry: each algorithm once, as a row.  The parser, the selection, the
- * checker, the tests, the program and the docs walk it. */
+/* The registry: one row for each algorithm.  The parser, the selection, the
+ * checker, the tests, the program and the documents walk it. */
 #ifndef AR_REGISTRY_H
 #define AR_REGISTRY_H
 
@@ -11,8 +11,8 @@
 
 #define AR_DIMS_MAX     8
 #define AR_WINDOW_MAX   256     /* segments in flight */
-#define AR_SEGMENTS_MAX 1000000 /* of a message, where their number is asked for */
-#define AR_WINDOW_AUTO  0       /* as many as ar_algorithm_window says */
+#define AR_SEGMENTS_MAX 1000000 /* of a message, if their number is given */
+#define AR_WINDOW_AUTO  0       /* the number that ar_algorithm_window returns */
 
 enum ar_broadcast {
     AR_BROADCAST_FLAT,
@@ -33,21 +33,21 @@ enum ar_unpaired { AR_UNPAIRED_FOLD, AR_UNPAIRED_COPY };
 enum ar_distance { AR_DISTANCE_DOUBLING, AR_DISTANCE_HALVING };
 enum ar_ring_order { AR_RING_BY_RANK, AR_RING_BY_NODE };
 enum ar_copy {
-    AR_COPY_AUTO,    /* in place from ar_shm_tuning.in_place_bytes on, where that can be */
+    AR_COPY_AUTO,    /* in place from ar_shm_tuning.in_place_bytes on, if possible */
     AR_COPY_SLOTS,   /* through memory that the ranks share */
-    AR_COPY_IN_PLACE /* none: ranks read each other's buffers */
+    AR_COPY_IN_PLACE /* no copy: ranks read each other's buffers */
 };
 
 struct ar_algorithm;
 struct ar_node_index;
 
-/* What a user may set in parentheses behind an algorithm's name.  The algorithm itself makes every
- * value fit any nranks, as its card says. */
+/* What a user may set in parentheses after an algorithm's name.  The algorithm itself adapts every
+ * value to any nranks, as its card says. */
 struct ar_params {
     int root;              /* taken modulo nranks */
-    int radix;             /* >= 2; cut to nranks */
-    int ndims;             /* of dims; 0: grid from the node map, else as square as can be */
-    int dims[AR_DIMS_MAX]; /* each >= 1; cut so that their product is <= nranks */
+    int radix;             /* >= 2; at most nranks is used */
+    int ndims;             /* of dims; 0: grid from the node map, else as square as possible */
+    int dims[AR_DIMS_MAX]; /* each >= 1; reduced so that their product is <= nranks */
     enum ar_broadcast broadcast;
     enum ar_allgather allgather;
     enum ar_reduce_scatter reduce_scatter;
@@ -59,22 +59,22 @@ struct ar_params {
     enum ar_ring_order order;         /* in which a ring visits the ranks */
     const struct ar_algorithm *inter; /* between nodes; NULL: see ar_params_inter */
     int lanes;                        /* per node at most; 0: a lane for every rank */
-    int halvings;                     /* at most; 0: as many as there are */
+    int halvings;                     /* at most; 0: all */
     size_t whole_bytes;   /* in shared memory, every rank combines all of a message up to this
-                             size; 0 = what is fastest here */
-    size_t segment_bytes; /* of the executor; 0 = whole message, or as segments say */
-    int segments;         /* the message in so many; 0 = as segment_bytes say */
+                             size; 0 = the fastest on this machine */
+    size_t segment_bytes; /* of the executor; 0 = whole message, or see segments */
+    int segments;         /* number of segments of the message; 0 = see segment_bytes */
     int window;           /* segments in flight, or AR_WINDOW_AUTO */
     /* Node of each rank, nranks entries, numbered 0, 1, 2, ... in the order of their
-     * first ranks; NULL: unknown, taken as one node.  Borrowed. */
+     * first ranks; NULL: unknown, treated as one node.  Borrowed. */
     const int *node_of;
     const struct ar_node_index *node_index; /* of node_of; NULL: none.  Borrowed. */
     struct ar_levels levels;                /* in shared memory */
-    enum ar_copy copy;                      /* there */
+    enum ar_copy copy;                      /* in shared memory, too */
     /* What the ranks share; NULL: nothing is known.  Borrowed. */
     const struct ar_domains *domains;
-    /* Of the ranks, by the levels; NULL: an emission makes its own, or is flat.  Who emits for many
-     * ranks makes it once.  A row gets NULL where it is flat.  Borrowed. */
+    /* Of the ranks, by the levels; NULL: an emission makes its own, or is flat.  A caller that
+     * emits for many ranks makes it once.  A row gets NULL if it is flat.  Borrowed. */
     const struct ar_grouping *grouping;
 };
 
@@ -101,18 +101,18 @@ enum ar_param_bit {
     AR_TAKES_END = 262144 /* past the last */
 };
 
-/* Whose bits stay the same.  Each level keeps what those before it keep. */
+/* What does not change the bits of a result.  Each level includes those before it. */
 enum ar_determinism {
     AR_DETERMINISM_NONE,
     AR_DETERMINISM_RUN,       /* run to run, with the same ranks on the same nodes */
     AR_DETERMINISM_PLACEMENT, /* whichever ranks share a node */
     AR_DETERMINISM_SIZE,      /* whatever the length of the message around an element */
-    AR_DETERMINISM_ORDER,     /* in whatever order the ranks are combined: of no row's doing */
+    AR_DETERMINISM_ORDER,     /* in whatever order ranks are combined; no row guarantees this */
     AR_DETERMINISM_LEVELS
 };
 extern const char *const ar_determinism_names[]; /* index = value; NULL-terminated */
 
-/* Rows of a family combine every element by the same expression: one may stand for another
+/* Rows of a family combine every element by the same expression, so that one can replace another
  * without a change of bits. */
 enum ar_family {
     AR_FAMILY_OWN,      /* the row is alone */
@@ -122,20 +122,20 @@ enum ar_family {
 };
 extern const char *const ar_family_names[];
 
-/* How much scratch a rank takes at most: TMP, and what the recv_reduce steps of
+/* How much scratch memory a rank uses at most: TMP, and what the recv_reduce steps of
  * one round receive.  In vectors of count elements; see
  * ar_algorithm_scratch_vectors. */
 enum ar_scratch {
     AR_SCRATCH_VECTOR, /* one of TMP and one received */
     AR_SCRATCH_RADIX,  /* one from each of a group of radix */
-    AR_SCRATCH_INTRA,  /* with intra=flat one from each rank, else as VECTOR */
+    AR_SCRATCH_INTRA,  /* with intra=flat one from each rank, otherwise as VECTOR */
     AR_SCRATCH_RANKS,  /* one from each rank */
     AR_SCRATCH_INTER   /* as the algorithm between nodes */
 };
 
-/* What a row's card says, of the rank that has most of it. */
+/* The lines of a row's card, each for the rank with the largest value. */
 enum ar_card_line {
-    AR_CARD_ROUNDS, /* messages in the longest chain of which each waits for the last */
+    AR_CARD_ROUNDS, /* messages in the longest chain in which each waits for the one before */
     AR_CARD_SENT,   /* elements, as the next two */
     AR_CARD_REDUCED,
     AR_CARD_SCRATCH, /* TMP, and the most that the recv_reduces of one round receive */
@@ -143,7 +143,7 @@ enum ar_card_line {
     AR_CARD_LINES
 };
 
-/* Emits what rank does; pure.  nranks >= 2: ar_algorithm_emit serves one rank alone.  Returns
+/* Emits what rank does; pure.  nranks >= 2: ar_algorithm_emit serves a single rank.  Returns
  * ar_schedule_finish(s). */
 typedef int ar_emit_fn(struct ar_schedule *s, int rank, int nranks, size_t count,
                        const struct ar_params *params);
@@ -154,33 +154,33 @@ struct ar_algorithm {
     ar_emit_fn *emit;
     bool keeps_order;          /* by default: see ar_algorithm_keeps_order */
     enum ar_determinism keeps; /* by default, proved by test_determinism: RUN to SIZE; 0: RUN */
-    enum ar_family family;     /* the same; of rows that keep SIZE alone; by default: see
+    enum ar_family family;     /* the same; only of rows that keep SIZE; by default: see
                                   ar_algorithm_family */
-    const char *stand_in;      /* the nearest row that hands each op whole vectors, where this one
-                                  hands it parts; NULL: it does not */
-    bool shares_memory;        /* runs by loads and stores where all ranks are on one node */
+    const char *stand_in;      /* the nearest row that passes whole vectors to each op, if this one
+                                  passes parts; NULL: it does not */
+    bool shares_memory;        /* runs by loads and stores if all ranks are on one node */
     enum ar_scratch scratch;
     unsigned takes; /* enum ar_param_bit */
     struct ar_params defaults;
     const char *title;               /* one line */
     const char *card[AR_CARD_LINES]; /* formulas, as card.h reads them */
-    const char *another; /* time of another segment where each begins behind the last: in
+    const char *another; /* time of another segment if each begins after the one before: in
                             card.h's language; NULL: as long as the first */
     const char *where;   /* "x = formula, y = formula": letters of the card; or NULL */
     const char *needs;   /* constraint, in words */
     const char *source;  /* paper or origin */
 };
 
-/* Does the row combine in rank order with these parameters, so that it serves ops that do not
- * commute? */
+/* Whether the row combines in rank order with these parameters, so that it serves ops that do not
+ * commute. */
 bool ar_algorithm_keeps_order(const struct ar_algorithm *row, const struct ar_params *params);
 
-/* What levels keep: named ones NONE, since ranks may be bound to other cores in another run; all
- * others SIZE.  Where bits must stay, AUTO is flat. */
+/* What levels keep: NONE if they are named, since ranks may be bound to other cores in another run;
+ * otherwise SIZE.  If bits must not change, AUTO is flat. */
 enum ar_determinism ar_levels_keep(const struct ar_levels *levels);
 
-/* What the row keeps with these parameters, NULL: its defaults.  What goes by the map of nodes
- * keeps RUN and no more, and no row keeps more than its levels. */
+/* What the row keeps with these parameters (NULL: its defaults).  Rows that depend on the map of
+ * nodes keep only RUN, and no row keeps more than its levels. */
 enum ar_determinism ar_algorithm_keeps(const struct ar_algorithm *row,
                                        const struct ar_params *params);
 
@@ -194,11 +194,11 @@ size_t ar_algorithm_count(void);
 /* By name or alias, length bytes of text, case ignored; NULL if unknown. */
 const struct ar_algorithm *ar_algorithm_find(const char *text, size_t length);
 
-/* The row that runs between nodes: params' own, or what stands for none. */
+/* The row that runs between nodes: that of params, or the default. */
 const struct ar_algorithm *ar_params_inter(const struct ar_params *params);
 
-/* The row that runs in row's place for an op that needs the whole vector: row itself where it does
- * not cut, else its stand-in. */
+/* The row that runs instead of row for an op that needs the whole vector: row itself if it does
+ * not cut the vector, otherwise its stand-in. */
 const struct ar_algorithm *ar_algorithm_whole(const struct ar_algorithm *row);
 
 /* Initialises s and emits the row's schedule for rank; params NULL: defaults.
@@ -206,7 +206,7 @@ const struct ar_algorithm *ar_algorithm_whole(const struct ar_algorithm *row);
 int ar_algorithm_emit(const struct ar_algorithm *row, struct ar_schedule *s, int rank, int nranks,
                       size_t count, const struct ar_params *params);
 
-/* What ar_algorithm_source emits the schedules of. */
+/* The context of ar_algorithm_source. */
 struct ar_emission {
     const struct ar_algorithm *row;
     const struct ar_params *params;
@@ -214,7 +214,7 @@ struct ar_emission {
     size_t count;
 };
 
-/* ar_algorithm_emit, for those who take an ar_schedule_source: the context is a struct
+/* ar_algorithm_emit as an ar_schedule_source: the context is a struct
  * ar_emission. */
 int ar_algorithm_source(void *emission, struct ar_schedule *s, int rank);
 
@@ -223,36 +223,36 @@ int ar_algorithm_source(void *emission, struct ar_schedule *s, int rank);
 size_t ar_algorithm_scratch_vectors(const struct ar_algorithm *row, const struct ar_params *params,
                                     int nranks);
 
-/* The segments in flight: as many as params say.  Where they leave it open it is the row's rounds,
- * at most AR_WINDOW_MAX: as many are under way in a pipeline of which each stage works on one.  The
- * same for all ranks; >= 1. */
+/* The number of segments in flight that params give.  If they leave it open, it is the row's
+ * rounds, at most AR_WINDOW_MAX: that many are under way in a pipeline in which each stage works on
+ * one.  The same for all ranks; >= 1. */
 int ar_algorithm_window(const struct ar_algorithm *row, const struct ar_params *params, int nranks);
 
-/* Elements per segment as params ask for it, of a message of count elements of size bytes: at least
- * 1, at most count.  A number of segments is cut so that all but the last are equally long, and
- * there may be fewer: 10 elements in 4 are 3, 3, 3, 1; in 6 they are five times 2. */
+/* Elements per segment that params ask for, of a message of count elements of size bytes: at least
+ * 1, at most count.  With a number of segments, all but the last are equally long, and
+ * there may be fewer: 10 elements in 4 segments are 3, 3, 3, 1; in 6 they are five times 2. */
 size_t ar_params_segment(const struct ar_params *params, size_t count, size_t size);
 
-/* What is fastest in shared memory: every measured figure of the node executor.  The grammar
+/* What is fastest in shared memory: all measured figures of the node executor.  The grammar
  * overrides them: shm(segment=...,whole=...,copy=...). */
 struct ar_shm_tuning {
     size_t chunk_bytes;    /* of a long message; a multiple of 64 */
     size_t whole_bytes;    /* up to here every rank combines everything; above, its slice */
-    size_t in_place_bytes; /* from here on ranks read each other's buffers, where they can */
+    size_t in_place_bytes; /* from here on ranks read each other's buffers, if they can */
 };
 
-/* Bytes of a core's own cache, where the system does not tell, or the machine is another one. */
+/* Bytes of a core's own cache, if the system does not report them or for another machine. */
 #define AR_USUAL_CACHE ((size_t)512 << 10)
 
-/* For nranks ranks on one node, whose cores have caches of so many bytes of their own; is_crowded:
- * they share cores. */
+/* For nranks ranks on one node, whose cores have caches of cache_bytes of their own; is_crowded:
+ * the ranks share cores. */
 struct ar_shm_tuning ar_shm_tune(int nranks, size_t cache_bytes, bool is_crowded);
 
 /* The scratch memory of an instance is a multiple of this. */
 #define AR_SCRATCH_ALIGNMENT ((size_t)64)
 
-/* Elements per segment (>= 1) of a message of count elements of size bytes: as many as params say,
- * but few enough for the scratch of a whole window to fit into scratch_bytes. */
+/* Elements per segment (>= 1) of a message of count elements of size bytes: the number that params
+ * give, but few enough that the scratch memory of a whole window fits into scratch_bytes. */
 size_t ar_algorithm_segment(const struct ar_algorithm *row, const struct ar_params *params,
                             int nranks, size_t count, size_t size, size_t scratch_bytes);
 

@@ -1,47 +1,47 @@
-/* Agreement between the ranks of a communicator: ranks with different environments must not choose
- * differently, which would be a deadlock.  So they compare their configuration once, and where they
- * differ that of rank 0 counts. */
+/* Agreement between the ranks of a communicator.  Ranks with different environments must not choose
+ * differently, which would cause a deadlock.  So they compare their configuration once, and if they
+ * differ that of rank 0 applies. */
 #ifndef AR_AGREE_H
 #define AR_AGREE_H
 
 #include "communicator/communicator.h"
 
-/* The number changes whenever ranks exchange something else than before, in set-up or in calls. */
+/* The number changes whenever the messages between ranks change, in set-up or in calls. */
 #define AR_PROTOCOL "14"
 
-/* What ar_agree_to_begin finds: has a rank no memory, does rank 0 know that the ranks have the same
- * configuration and version, and that one of them has a runtime for accelerators? */
+/* What ar_agree_to_begin finds: a rank has no memory; rank 0 knows that the ranks have the same
+ * configuration and version; and it also knows that one of them has a runtime for accelerators. */
 enum { AR_LACKS_MEMORY = 1, AR_ALIKE = 2, AR_ALIKE_WITH_DEVICES = 4 };
 
-/* The first exchange on comm; *known, of these bits, is then alike on all ranks.  has_memory: could
- * this rank make its state?  Takes no memory that a rank must have.  Collective over comm.
- * MPI_SUCCESS or an error of MPI's. */
+/* The first exchange on comm; *known, made of these bits, is then alike on all ranks.  has_memory:
+ * this rank could make its state.  Needs no memory that a rank could lack.  Collective over comm.
+ * MPI_SUCCESS or an MPI error. */
 int ar_agree_to_begin(unsigned char *known, MPI_Comm comm, bool has_memory);
 
-/* Agrees on the configuration: c->config and, where ranks differ, c->own_config (rank 0's); and on
+/* Agrees on the configuration: c->config and, if ranks differ, c->own_config (rank 0's); and on
  * whether any rank has a runtime for accelerators (devices.h).
  * Collective over comm.  A configuration that does not parse ends the job here.  known: by
  * ar_agree_to_begin.  MPI_SUCCESS, an error of MPI's, or MPI_ERR_NO_MEM on this rank alone. */
 int ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine,
                       unsigned char known);
 
-/* Agrees on a configuration that the program changed: where ranks differ, *config becomes rank 0's
- * and what was there is destroyed.  Collective over comm.  MPI_SUCCESS or an error of MPI's. */
+/* Agrees on a configuration that the program changed: if ranks differ, *config becomes rank 0's
+ * and the previous one is destroyed.  Collective over comm.  MPI_SUCCESS or an error of MPI's. */
 int ar_agree_on(struct ar_communicator *c, MPI_Comm comm, struct ar_config **config);
 
-/* Waits for a request that may take long, while the rank waited for may need this core: so ranks
- * may yield.  Each decides for itself how it waits.  MPI_SUCCESS or an error of MPI's. */
+/* Waits for a request that may take long.  The awaited rank may need this core, so ranks may
+ * yield.  Each decides for itself how it waits.  MPI_SUCCESS or an error of MPI's. */
 int ar_complete(const struct ar_communicator *c, MPI_Request *request);
 
-/* All get rank 0's bytes, and wait for them as ar_complete does.  Collective over comm.
+/* All ranks get rank 0's bytes, and wait for them like ar_complete.  Collective over comm.
  * MPI_SUCCESS or an error of MPI's. */
 int ar_broadcast(const struct ar_communicator *c, MPI_Comm comm, void *data, int bytes);
 
-/* The same of a text, which is malloced or NULL on rank 0, and NULL on the others.  MPI_ERR_NO_MEM,
- * on this rank alone, too. */
+/* The same for a text, which is malloced or NULL on rank 0, and NULL on the others.  Also
+ * MPI_ERR_NO_MEM, on this rank alone. */
 int ar_broadcast_text(const struct ar_communicator *c, MPI_Comm comm, char **text);
 
-/* Forgets who agreed, as long as MPI can be called. */
+/* Forgets which groups of ranks agreed, while MPI can still be called. */
 void ar_agree_close(void);
 
 #endif

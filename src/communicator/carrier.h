@@ -1,5 +1,5 @@
-/* Private communicators.  An MPI library has some 2000 communicators for a program, so ours are
- * few: one serves all communicators whose ranks are among its own, each by tags of its own. */
+/* Private communicators.  An MPI library has some 2000 communicators per program, so we make only a
+ * few: one serves all communicators whose ranks are among its own, each with tags of its own. */
 #ifndef AR_CARRIER_H
 #define AR_CARRIER_H
 
@@ -18,33 +18,33 @@ struct ar_carriage {
     int *node_of; /* the node of each rank as MPI sees it, numbered by their first ranks; NULL
                      before there is a carrier.  Owned */
     int on_host;  /* ranks on this one's host, whose nodes may be containers: those of the carrier,
-                     so  maybe more than the communicator's; 0: unknown */
-    int range;    /* of tags, that rank 0 gave out; -1: this is another rank, or there is none */
+                     and so maybe more than the communicator's; 0: unknown */
+    int range;    /* of tags that rank 0 assigned; -1: this is another rank, or there is none */
 };
 
 /* Gives the nranks ranks of comm a carrier, a new one if need be.  Collective over comm, whose
- * error handler must be quiet.  False, alike on all ranks, where MPI has no more communicators, or
- * a rank has taken its share of them; *error: MPI_SUCCESS, or MPI_ERR_NO_MEM on this rank alone. */
+ * error handler must be quiet.  False, alike on all ranks, if MPI has no more communicators, or if
+ * a rank has used its share of them; *error: MPI_SUCCESS, or MPI_ERR_NO_MEM on this rank alone. */
 bool ar_carriage_borrow(struct ar_carriage *carriage, MPI_Comm comm, int rank, int nranks,
                         int *error);
 
-/* Gives the share back.  A carrier that nobody else can use is freed; mpi_lives: in MPI, too. */
+/* Returns the share.  A carrier that is no longer usable is freed; mpi_lives: in MPI, too. */
 void ar_carriage_return(struct ar_carriage *carriage, bool mpi_lives);
 
-/* A communicator of the ranks of comm on this rank's node, in the same order: comm itself where it
- * has one node, else one for the caller to free, quiet.  Collective over comm; MPI_COMM_NULL, alike
- * on a node's ranks, where MPI has none. */
+/* A communicator of the ranks of comm on this rank's node, in the same order: comm itself if it
+ * has one node, otherwise a quiet one for the caller to free.  Collective over comm; MPI_COMM_NULL,
+ * alike on a node's ranks, if MPI has none left. */
 MPI_Comm ar_carriage_node(const struct ar_carriage *carriage, MPI_Comm comm, int rank, int nranks);
 
 /* Sets node_of to the first rank on each rank's node.  Collective over comm.  MPI_SUCCESS, an error
  * of MPI's or MPI_ERR_NO_MEM. */
 int ar_carrier_find_nodes(int *node_of, MPI_Comm comm, int rank, int nranks);
 
-/* Notes that the program copies comm by MPI_Comm_idup, which may be under way when the next carrier
- * is made. */
+/* Records that the program copies comm by MPI_Comm_idup, which may be under way when the next
+ * carrier is made. */
 void ar_carrier_note_copy(MPI_Comm comm);
 
-/* Frees the communicators of all carriers, as long as MPI can still do it. */
+/* Frees the communicators of all carriers, while MPI can still be called. */
 void ar_carriers_close(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* What we keep per communicator: the agreed configuration, the map of nodes, the private
+/* What is kept per communicator: the agreed configuration, the map of nodes, the private
  * communicator, the plans.  MPI orders the calls on a communicator, so its state needs no lock.
  * Errors are those of MPI: MPI_SUCCESS or MPI_ERR_ codes. */
 #ifndef AR_COMMUNICATOR_H
@@ -24,18 +24,18 @@
 #define AR_DECISION_SETS 32
 #define AR_DECISION_WAYS 4
 
-/* Kinds of calls that ranks agree on (devices.h). */
+/* Kinds of calls on which ranks agree (devices.h). */
 #define AR_DEVICES_KINDS 256
 
 struct ar_decision;     /* decide.h */
 struct ar_devices_kind; /* devices.c */
 struct ar_levels_kept;  /* levels.c */
 
-/* The state of what messages need: a carrier, the nodes, a channel. */
+/* The state of what messages need: a carrier, the map of nodes, a channel. */
 enum ar_engine { AR_ENGINE_NONE, AR_ENGINE_READY, AR_ENGINE_FAILED };
 
 /* Memory that the ranks share: little for short messages, since a program may have
- * thousands of communicators, and more at the first long one. */
+ * thousands of communicators, and more from the first long message on. */
 enum ar_memory_grade { AR_MEMORY_SHORT, AR_MEMORY_LONG, AR_MEMORY_GRADES };
 
 struct ar_memory {
@@ -47,14 +47,14 @@ struct ar_communicator {
     int rank;
     int nranks;
     const struct ar_config *config;
-    struct ar_config *own_config; /* where ranks differed: rank 0's; else NULL */
-    bool has_versions;            /* ranks are of different ones: we exchange nothing */
+    struct ar_config *own_config; /* if ranks differed: rank 0's; else NULL */
+    bool has_versions;            /* the ranks have different ones: we exchange nothing */
     const char *always_native;    /* reason why every call goes native, or NULL */
     struct ar_timeline *timeline; /* NULL: calls are not traced */
-    struct ar_events *events;     /* of the call under way; NULL: they are not noted */
+    struct ar_events *events;     /* of the current call; NULL: they are not recorded */
     const char *verdict;          /* the same, whatever the program may choose later; NULL: none */
     /* Of device memory: see devices.h.  Alike on all ranks. */
-    bool has_devices;     /* has any rank a runtime? */
+    bool has_devices;     /* whether any rank has a runtime */
     long calls_to_review; /* until the ranks agree anew; 0: something may be due at each call */
     long reviewed_calls;  /* how many calls the next review will have seen */
     struct ar_devices_kind *devices_kinds; /* AR_DEVICES_KINDS; owned; NULL: none yet */
@@ -62,9 +62,9 @@ struct ar_communicator {
     enum ar_engine engine;
     /* Of our own messages, and the map of nodes; borrowed at the first call that needs it. */
     struct ar_carriage carriage;
-    const int *assumed; /* nodes in place of those that MPI sees; NULL: none.  Borrowed */
+    const int *assumed; /* nodes instead of those that MPI reports; NULL: none.  Borrowed */
     struct ar_memory memory[AR_MEMORY_GRADES];
-    enum ar_engine in_place_state; /* NONE: nobody wanted it yet */
+    enum ar_engine in_place_state; /* NONE: not needed yet */
     struct ar_in_place *in_place;  /* if ready; owned */
     struct ar_levels_kept *levels; /* groups of ranks in that memory; owned */
     int *domain_of;                /* of domains; NULL: they were not needed yet.  Owned */
@@ -74,14 +74,14 @@ struct ar_communicator {
     int *member_of;                  /* number of each rank in the channel, or -1 */
     size_t nodes, per_node;          /* as in struct ar_request; 0: not counted yet */
     char *name;                      /* likewise; NULL: it was not needed yet */
-    bool has_model[2];               /* were the rules looked for? */
+    bool has_model[2];               /* whether the rules were looked up */
     struct ar_rules *model_rules[2]; /* of auto across nodes; for ops that do not commute */
     struct ar_wait wait;
-    struct ar_exact_sum *exact_sum; /* NULL: none was asked for yet.  Owned */
+    struct ar_exact_sum *exact_sum; /* NULL: not needed yet.  Owned */
     char *scratch;                  /* aligned to 64 */
     size_t scratch_bytes;
     size_t plan_bytes;                               /* of all plans */
-    unsigned next_way;                               /* whom to replace next in a full set */
+    unsigned next_way;                               /* the next to replace in a full set */
     struct ar_decision *decisions[AR_DECISION_SETS]; /* AR_DECISION_WAYS each; NULL: none yet */
     struct ar_decision *spare_set; /* becomes the first of them: made where all ranks can still go
                                       native; NULL: it has.  Owned */
@@ -89,13 +89,13 @@ struct ar_communicator {
     size_t last_count;
     struct ar_reduction last_reduction;
     struct ar_decision *last_decision; /* NULL: none */
-    const struct ar_decision *ran;     /* by the last call; NULL: none, or no more known */
+    const struct ar_decision *ran;     /* by the last call; NULL: none, or no longer known */
     struct ar_decision *staged;        /* of the last call that was staged, or NULL.  Owned */
-    const struct ar_pick *pick;   /* what runs whatever the configuration says; NULL: nothing */
-    struct ar_recorder *recorder; /* NULL: nothing is recorded */
-    struct ar_tuner *tuner;       /* NULL: nothing is tuned */
-    unsigned long verify_calls;   /* before the one at hand, under ALLREDUCE_VERIFY */
-    bool verifies;                /* is the call at hand to be verified? */
+    const struct ar_pick *pick;        /* runs regardless of the configuration; NULL: nothing */
+    struct ar_recorder *recorder;      /* NULL: nothing is recorded */
+    struct ar_tuner *tuner;            /* NULL: nothing is tuned */
+    unsigned long verify_calls;        /* before the current one, under ALLREDUCE_VERIFY */
+    bool verifies;                     /* whether the current call is to be verified */
     const struct ar_call_label *native_label; /* of calls under always_native */
 };
 
@@ -106,31 +106,31 @@ void ar_communicators_open(struct ar_config *config);
 void ar_communicators_stop(void);
 bool ar_communicators_are_stopped(void);
 
-/* Frees what MPI keeps for us, as long as it can.  is_together: collective over the ranks of the
- * world; only then are communicators freed. */
+/* Frees our MPI objects, while MPI can still be called.  is_together: collective over the ranks of
+ * the world; only then are communicators freed. */
 void ar_communicators_close(bool is_together);
 
-/* The state of comm, made at its first call, collectively over comm; NULL where it could not be
- * made: *error then tells why, MPI_SUCCESS meaning "go native": MPI is being finalized, or a rank
- * has no memory, and then the next call tries again. *is_raised: MPI has called the error handler
- * already (comm is no communicator). */
+/* The state of comm, made at its first call, collectively over comm.  NULL if it could not be made;
+ * then *error has the cause.  MPI_SUCCESS there means "go native": MPI is being finalized, or a
+ * rank has no memory, and the next call tries again.  *is_raised: MPI has already called the error
+ * handler (comm is not a communicator). */
 struct ar_communicator *ar_communicator_find_or_create(MPI_Comm comm, int *error, bool *is_raised);
 
-/* The state of comm; NULL where it has none. */
+/* The state of comm; NULL if it has none. */
 struct ar_communicator *ar_communicator_find(MPI_Comm comm);
 
 /* Makes the state of comm, which has none yet, with a configuration of the
- * caller's in place of the environment's; alike on all ranks.  config becomes
- * comm's.  NULL where memory ran out or MPI refused. */
+ * caller instead of the environment's; alike on all ranks.  config becomes
+ * comm's.  NULL if memory ran out or MPI refused. */
 struct ar_communicator *ar_communicator_create_with(MPI_Comm comm, struct ar_config *config);
 
-/* Takes the ranks of c, which are on one node and have made no call yet, for ranks of several: each
- * rank's node, numbered as in struct ar_params, is borrowed; alike on all ranks.  What they would
- * share on a node they share within an assumed one alone; all other messages are MPI's.  For
- * measurements: programs run on the nodes that they have. */
+/* Treats the ranks of c, which are on one node and have made no call yet, as ranks of several
+ * nodes. Each rank's node, numbered as in struct ar_params, is borrowed; alike on all ranks.  The
+ * ranks share only within an assumed node what they would share on a real one; all other messages
+ * are MPI's.  This is for measurements only. */
 void ar_communicator_assume(struct ar_communicator *c, const int *node_of);
 
-/* From now on config, which becomes c's, decides; alike on all ranks. */
+/* From now on config, which becomes c's, applies; alike on all ranks. */
 void ar_communicator_configure(struct ar_communicator *c, struct ar_config *config);
 
 /* From now on every call goes native for this reason, whatever the program may choose; alike on all
@@ -138,8 +138,8 @@ void ar_communicator_configure(struct ar_communicator *c, struct ar_config *conf
 void ar_communicator_end_choice(struct ar_communicator *c, const char *reason);
 
 /* Runs a decision that is not native.  in may be out; comm is the user's.  Collective over comm.
- * MPI_SUCCESS or an error of MPI's, with which all later runs on this communicator end, too: what
- * the ranks send each other after it would be taken for something else. */
+ * MPI_SUCCESS, or an MPI error with which all later runs on this communicator end, too, because the
+ * ranks' messages after it could be mistaken for others. */
 int ar_communicator_run(struct ar_communicator *c, MPI_Comm comm,
                         const struct ar_decision *decision, const struct ar_reduction *r,
                         const void *in, void *out);

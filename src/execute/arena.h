@@ -1,8 +1,8 @@
 /* Arenas of shared memory, cut into pieces that communicators borrow.
  *
  * Mapping memory costs tens of microseconds, so an arena outlives the
- * communicator that it was made for: the next communicator among its ranks
- * borrows a piece, for the price of one broadcast.
+ * communicator for which it was made: the next communicator among its ranks
+ * borrows a piece, at the cost of one broadcast.
  */
 #ifndef AR_ARENA_H
 #define AR_ARENA_H
@@ -14,14 +14,14 @@
 
 struct ar_arena; /* mapped by this process */
 
-/* What a communicator needs of a piece. */
+/* The piece that a communicator needs. */
 struct ar_piece_needs {
-    int kind;          /* any number: a piece of this kind serves whoever needs one */
+    int kind;          /* any number; pieces of one kind are interchangeable */
     size_t slot_bytes; /* a multiple of 64 */
     int slots;         /* per rank */
     int pieces;        /* of an arena that is made for it */
-    int neighbours;    /* ranks of the whole job on the node, where known */
-    bool is_optional;  /* the ranks can do without: no arena is made that would not be kept */
+    int neighbours;    /* ranks of the whole job on the node, if known */
+    bool is_optional;  /* not required: no arena is made that would not be kept */
 };
 
 /* A piece on loan to a communicator. */
@@ -37,16 +37,16 @@ struct ar_piece {
 };
 
 /* Lends a piece to the nranks ranks of comm: one that is free in an arena that all of them
- * have mapped, or the first one of a new arena.  Collective over comm; what rank 0 needs
- * counts.  New memory is zeroed; old slots hold what their last users left.  False, alike on
- * all ranks, where one of them fails: the ranks are on several nodes, memory ran out, or the ranks
+ * have mapped, or the first one of a new arena.  Collective over comm; the needs of rank 0
+ * apply.  New memory is zeroed; old slots hold what their last users left.  False, alike on
+ * all ranks, if one of them fails: the ranks are on several nodes, memory ran out, or the ranks
  * are in containers that share neither /proc nor a /dev/shm with room. */
 bool ar_piece_borrow(struct ar_piece *piece, MPI_Comm comm, int rank, int nranks,
                      const struct ar_piece_needs *needs);
 
 /* Sets domain[d * nranks + r] to domain d (algorithms/domains.h) of rank r of comm, as of the time
- * when the arena was mapped.  The ranks told each other then, in the arena itself, so this is not
- * collective.  False without memory. */
+ * when the arena was mapped.  The ranks wrote it into the arena then, so this is not
+ * collective.  False if memory runs out. */
 bool ar_piece_domains(const struct ar_piece *piece, int *domain, MPI_Comm comm, int nranks);
 
 /* Returns the piece; piece->sequence is the last number that this rank has written, the same on

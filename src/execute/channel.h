@@ -1,8 +1,8 @@
-/* Messages between ranks of a node, through shared memory: what the point-to-point executor
- * uses in place of PMPI_Isend and PMPI_Irecv where it can.
+/* Messages between ranks of a node through shared memory.  The point-to-point executor uses them
+ * instead of PMPI_Isend and PMPI_Irecv if it can.
  *
  * AR_CHANNEL_QUEUES queues of a few cells each lead from every rank to every other.  A queue
- * carries messages in order, cut into cells.  Messages need no header: both ends know their
+ * carries messages in order, cut into cells.  Messages need no header, because both ends know their
  * lengths.
  */
 #ifndef AR_CHANNEL_H
@@ -45,24 +45,24 @@ struct ar_transfer {
     int peer;
     int tag;
     unsigned turn;    /* among the messages of its queue */
-    const char *from; /* of a send; of a fold the operand to combine with what comes */
+    const char *from; /* of a send; of a fold: the operand to combine with what arrives */
     char *to;         /* of a receive, or a fold */
     size_t length;    /* elements */
     size_t done;
 };
 
-/* Can nranks ranks have a channel?  The memory of the queues is limited. */
+/* Whether nranks ranks can have a channel; the memory of the queues is limited. */
 bool ar_channel_serves(int nranks);
 
 /* Makes the channel of comm's nranks ranks.  Collective over comm.  False, alike on all ranks,
- * where ar_piece_borrow fails or a rank lacks memory. */
+ * if ar_piece_borrow fails or a rank lacks memory. */
 bool ar_channel_init(struct ar_channel *channel, MPI_Comm comm, int rank, int nranks, int kind);
 void ar_channel_fini(struct ar_channel *channel);
 
-/* Do elements of r fit?  Alike on all ranks. */
+/* Whether elements of r fit.  Alike on all ranks. */
 bool ar_channel_takes(const struct ar_channel *channel, const struct ar_reduction *r);
 
-/* Begins a message of the fields kind .. length. */
+/* Begins the message that the fields kind .. length describe. */
 void ar_channel_begin(struct ar_channel *channel, struct ar_transfer *transfer);
 
 /* dst = local op received, or the other way round. */
@@ -74,9 +74,9 @@ ar_fold(const struct ar_reduction *r, enum ar_order order, char *dst, char *loca
                                    : ar_reduction_apply(r, dst, received, local, count);
 }
 
-/* Moves what can be moved of n transfers of r.  As PMPI_Testsome, it gives in completed the indices
- * of those that ended, and in *found their number.  It also progresses MPI on comm.  MPI_SUCCESS or
- * an error of the reduction or of MPI's. */
+/* Moves what can be moved of n transfers of r.  Like PMPI_Testsome, it returns in completed the
+ * indices of those that ended, and in *found their number.  It also progresses MPI on comm.
+ * MPI_SUCCESS, or an error of the reduction or of MPI. */
 int ar_channel_poll(struct ar_channel *channel, const struct ar_reduction *r,
                     struct ar_transfer *transfers, int n, MPI_Comm comm, int *found,
                     int *completed);

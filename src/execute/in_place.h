@@ -1,5 +1,5 @@
-/* Ranks of a node that read each other's buffers in place: who they are, and where their buffers
- * are in the call under way. */
+/* Ranks of a node that read each other's buffers in place: their processes, and where their buffers
+ * are in the current call. */
 #ifndef AR_IN_PLACE_H
 #define AR_IN_PLACE_H
 
@@ -20,8 +20,8 @@ struct ar_in_place {
     const struct ar_peer_memory *memory;
     int rank, nranks;
     struct ar_peer **peer; /* owned; of each rank but this one */
-    /* Of the call under way: */
-    struct ar_shown *shown; /* owned; by each rank, but this one */
+    /* Of the current call: */
+    struct ar_shown *shown; /* owned; by each rank except this one */
     char **mapped; /* owned; the first byte of each rank's buffers, by ar_in_place_at; NULL: not
                       mapped, as this rank's own */
 };
@@ -33,20 +33,20 @@ ar_in_place_at(int rank, enum ar_buffer buffer)
 }
 
 /* The nranks ranks of comm, all on one node, make their memory known to each other.  Collective
- * over comm.  MPI_SUCCESS, with *made NULL on all ranks where one of them cannot or lacks memory;
- * or an error of MPI's. */
+ * over comm.  MPI_SUCCESS, with *made NULL on all ranks if one of them cannot or lacks memory;
+ * or an MPI error. */
 int ar_in_place_create(struct ar_in_place **made, const struct ar_peer_memory *memory,
                        MPI_Comm comm, int rank, int nranks);
 void ar_in_place_destroy(struct ar_in_place *in_place);
 
-/* What a rank tells the others: its buffers of so many bytes each.  in may be out. */
+/* What a rank sends to the others: its buffers, of this size in bytes each.  in may be out. */
 struct ar_shown ar_in_place_show(const struct ar_in_place *in_place, const void *in,
                                  const void *out, size_t bytes);
 
-/* Has the rank a place for each buffer? */
+/* Whether the rank has a place for each buffer. */
 bool ar_in_place_is_shown(const struct ar_shown *shown);
 
-/* Maps what all other ranks have shown; false where that fails.  Unmap follows in either case. */
+/* Maps what all other ranks have shown; false if that fails.  Unmap must follow in both cases. */
 bool ar_in_place_map(struct ar_in_place *in_place, size_t bytes);
 void ar_in_place_unmap(struct ar_in_place *in_place);
 

@@ -1,17 +1,17 @@
-/* What the node executor notes of a run for a timeline; run->events is there. */
+/* What the node executor records of a run for a timeline; run->events is not NULL. */
 #ifndef AR_NODE_EVENTS_H
 #define AR_NODE_EVENTS_H
 
 #include "execute/node.h"
 #include "execute/node_plan.h"
 
-/* A step was run from event->begin_ns to end_ns; event has its place in the call, too.  waited: its
- * flag was not there at once. */
+/* A step ran from event->begin_ns to end_ns; event also has its place in the call.  waited: its
+ * flag was not raised at once. */
 void ar_node_note_step(const struct ar_node_run *run, const struct ar_event *event,
                        const struct ar_node_step *step, bool waited);
 
-/* A stage that began at stage->begin_ns, and is of this place in the call, ends: the round's, or a
- * part of it, of which the parts follow each other. */
+/* A stage ends that began at stage->begin_ns and has this place in the call: that of a round, or
+ * one of the consecutive parts of a round. */
 void ar_node_note_round(const struct ar_node_run *run, const struct ar_event *stage);
 
 #endif

@@ -1,5 +1,5 @@
-/* The plan of the node executor: a schedule's accesses to shared memory (schedule/accesses.h), with
- * all that depends on the type and on the memory worked out. */
+/* The plan of the node executor: a schedule's accesses to shared memory (schedule/accesses.h),
+ * resolved for a type and for the memory. */
 #ifndef AR_NODE_PLAN_H
 #define AR_NODE_PLAN_H
 
@@ -11,8 +11,8 @@
 #include "reduce/reduce.h"
 #include "schedule/accesses.h"
 
-/* A slot: a line for each flag, then the area.  What is stored for a flag stands in the flag's own
- * line where it is tiny, so that one line carries it all. */
+/* A slot: a line for each flag, then the area.  Tiny data that belong to a flag are stored in the
+ * flag's own line, so that one line carries both. */
 #define AR_SLOTS      4
 #define AR_NODE_FLAGS 12
 
@@ -26,16 +26,16 @@ struct ar_slot {
     _Alignas(64) char area[];
 };
 
-/* Number of the line of a flag.  The first two stand right before the area: what is read behind the
- * first flag is then so near that the core fetches it ahead.  It is not in the other half of that
- * flag's pair of lines, which a rank that waits would fetch with each look. */
+/* Number of the line of a flag.  The first two are directly before the area: what is read after the
+ * first flag is then so near that the core prefetches it.  It is not in the other half of that
+ * flag's pair of lines, which a waiting rank would fetch with each look. */
 static inline int
 ar_slot_line_of(int flag)
 {
     return AR_NODE_FLAGS - 2 - flag / 2 * 2 + flag % 2;
 }
 
-/* What an address is counted from: buffers, by enum ar_buffer; the slots of a turn; and in place
+/* The base of an address: a buffer, by enum ar_buffer; the slots of a turn; or in place
  * IN and OUT of rank i, at AR_BASES + ar_in_place_at(i, ...). */
 enum { AR_BASE_SLOTS = AR_TMP + 1, AR_BASES };
 
@@ -43,13 +43,13 @@ enum { AR_BASE_SLOTS = AR_TMP + 1, AR_BASES };
 struct ar_node_step {
     enum ar_access_kind kind;
     int dst_base, a_base, b_base;
-    size_t length; /* elements; AWAIT: bytes at a of which the flag tells */
+    size_t length; /* elements; AWAIT: bytes at a that the flag announces */
     ptrdiff_t dst, a, b;
     ptrdiff_t flag; /* RAISE, AWAIT: from the slots of a turn */
     int rank;       /* AWAIT: whose flag */
 };
 
-/* Of a call in place: two before its chunks and one behind them. */
+/* Of a call in place: two before its chunks and one after them. */
 #define AR_MEETINGS 3
 
 /* What is done with a chunk. */
@@ -61,38 +61,38 @@ struct ar_node_program {
     ptrdiff_t tmp_base;        /* from the scratch to where element 0 would be */
 };
 
-/* How the ranks get at each other's vectors. */
+/* How the ranks read each other's vectors. */
 enum ar_node_way { AR_WAY_SLOTS, AR_WAY_IN_PLACE, AR_WAYS };
 
 struct ar_node_plan {
-    /* Of a chunk each way; in place only where that was asked for: else without stages. */
+    /* Of a chunk each way.  In place it has stages only if that was requested. */
     struct ar_node_program full[AR_WAYS];
-    /* Of the last chunk where it is shorter; else without stages. */
+    /* Of the last chunk if it is shorter; otherwise without stages. */
     struct ar_node_program tail[AR_WAYS];
     struct ar_node_program meet; /* in place: all ranks wait for all others */
     size_t count;
     size_t length; /* elements of a chunk */
     size_t chunks;
-    bool overlaps[AR_WAYS]; /* a chunk's stages are done between those of the chunks around it */
+    bool overlaps[AR_WAYS]; /* a chunk's stages alternate with those of its neighbours */
     size_t part;            /* elements that go through the scratch at a time */
-    int places;         /* for so many there, behind TMP: for the right operand, then the left */
-    size_t place_bytes; /* of one of them */
+    int places;             /* number of places for them after TMP: right operand, then left */
+    size_t place_bytes;     /* of one of them */
     size_t tmp_bytes;
 };
 
 /* Makes the plan of node->rank for count (>= 1) elements of r.  The chunks are as long as params
- * say, or shorter, so that they fit into the slots.  Where params->copy is AR_COPY_IN_PLACE the
- * plan can run in place, too, which takes slices whatever form the slots have.  whole: the op gets
- * all elements in one call, which ar_node_takes_whole allows, and whose form is that of short
+ * say, or shorter, so that they fit into the slots.  If params->copy is AR_COPY_IN_PLACE the
+ * plan can also run in place, by slices whatever form the slots have.  whole: the op gets
+ * all elements in one call, which ar_node_takes_whole allows, in the form for short
  * vectors.  AR_OK; AR_ERR_MEMORY; AR_ERR_STEP or AR_ERR_PROOF (a bug of the algorithm);
- * AR_ERR_PARAM, alike on all ranks, where the schedule has too many rounds or not even one element
+ * AR_ERR_PARAM, alike on all ranks, if the schedule has too many rounds or not even one element
  * fits. */
 int ar_node_plan_create(struct ar_node_plan **made, const struct ar_node *node,
                         const struct ar_algorithm *algorithm, const struct ar_params *params,
                         size_t count, const struct ar_reduction *r, bool whole);
 void ar_node_plan_destroy(struct ar_node_plan *plan);
 
-/* Scratch that running the plan takes, in bytes: a multiple of 64. */
+/* Scratch memory that running the plan needs, in bytes: a multiple of 64. */
 size_t ar_node_plan_scratch_bytes(const struct ar_node_plan *plan);
 
 /* What the plan itself occupies, in bytes. */

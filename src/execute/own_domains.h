@@ -1,11 +1,11 @@
-/* Which cache, NUMA node and socket the calling thread is bound to. */
+/* The cache, NUMA node and socket to which the calling thread is bound. */
 #ifndef AR_OWN_DOMAINS_H
 #define AR_OWN_DOMAINS_H
 
 #include "algorithms/domains.h"
 
-/* By the CPUs that the thread may run on.  Negative: it may run in several, or it is not known.
- * The files of the system are read once, and anew where those CPUs have changed.  Thread-safe. */
+/* From the CPUs on which the thread may run.  Negative: it may run in several, or it is unknown.
+ * The system's files are read once, and again after those CPUs have changed.  Thread-safe. */
 void ar_own_domains_find(int domain[AR_DOMAINS]);
 
 #endif

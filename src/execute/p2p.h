@@ -1,5 +1,5 @@
-/* The point-to-point executor: runs any plan by PMPI_Isend and PMPI_Irecv, and within a node
- * by a channel through shared memory. */
+/* The point-to-point executor: runs any plan with PMPI_Isend and PMPI_Irecv, and within a node
+ * with a channel through shared memory. */
 #ifndef AR_P2P_H
 #define AR_P2P_H
 
@@ -12,8 +12,8 @@
 #include "reduce/reduce.h"
 #include "report/events.h"
 
-/* What a run works on.  in may be out (MPI_IN_PLACE); both are buffers of
- * plan->count elements as MPI has them; scratch has ar_plan_scratch_bytes(plan)
+/* The operands of a run.  in may be out (MPI_IN_PLACE); both are MPI buffers of
+ * plan->count elements; scratch has ar_plan_scratch_bytes(plan)
  * bytes, aligned to 64. */
 struct ar_p2p {
     struct ar_plan *plan;
@@ -26,16 +26,16 @@ struct ar_p2p {
     const struct ar_wire *wire;
     struct ar_wait wait;
     bool whole;               /* the op needs all elements of a step in one call */
-    uint64_t *waited_ticks;   /* gets the time of polls in vain added; NULL: nobody asks */
-    struct ar_events *events; /* notes what the run does; NULL: nobody asks */
+    uint64_t *waited_ticks;   /* the time of unsuccessful polls is added here; or NULL */
+    struct ar_events *events; /* records what the run does; or NULL */
 };
 
-/* Adds to the marks of each of the plan's ranks AR_AWAITED_GIVING and _TAKING where another
- * thread's run waits for that rank; see wait.h. */
+/* Adds AR_AWAITED_GIVING and _TAKING to the marks of each of the plan's ranks for which another
+ * thread's run waits; see wait.h. */
 void ar_p2p_awaited(const struct ar_p2p *run, unsigned char *marks);
 
-/* Runs the plan to its end.  Allocates nothing.  MPI_SUCCESS, or the first error
- * of a PMPI call: out is then undefined and the communicator not usable. */
+/* Runs the whole plan.  Allocates nothing.  MPI_SUCCESS, or the first error of a PMPI
+ * call; then out is undefined, and the communicator is no longer usable. */
 int ar_p2p_run(const struct ar_p2p *run);
 
 #endif

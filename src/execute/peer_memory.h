@@ -1,8 +1,8 @@
-/* Memory of this process that its peers can map where it lies, and theirs.
+/* Memory of this process that its peers can map in place, and memory of theirs.
  *
- * A provider does it, of which there may be several: a process makes its memory known by a card,
- * once, and a range of it by a place in each call.  Both are plain data, which go to the peers as
- * they are. */
+ * A provider implements this; there may be several.  A process makes its memory known once, by a
+ * card, and a range of it in each call, by a place.  Both are plain data that are sent to the peers
+ * unchanged. */
 #ifndef AR_PEER_MEMORY_H
 #define AR_PEER_MEMORY_H
 
@@ -14,7 +14,7 @@ struct ar_peer_card {
     uint64_t word[12];
 };
 
-/* What they mean is the provider's; but for the first word, which is 0 where there is none. */
+/* The provider defines the words' meaning, except that the first is 0 if there is no place. */
 struct ar_peer_place {
     uint64_t word[3];
 };
@@ -23,22 +23,22 @@ struct ar_peer; /* another process, met by its card */
 
 /* Thread-safe, and without MPI. */
 struct ar_peer_memory {
-    const char *lacking; /* the reason where a process cannot do it, or cannot meet another */
+    const char *lacking; /* the reason if a process cannot do it, or cannot meet another */
 
-    /* Makes this process's memory known to whoever gets the card.  False where that cannot be. */
+    /* Makes this process's memory known to all who get the card.  False if that is impossible. */
     bool (*introduce)(struct ar_peer_card *card);
 
-    /* The process of the card, whose memory was tried; it is to be left.  NULL where this one
-     * cannot map it, or lacks memory. */
+    /* The process of the card, after its memory was mapped as a test; the caller must leave it.
+     * NULL if this process cannot map it, or lacks memory. */
     struct ar_peer *(*meet)(const struct ar_peer_card *card);
     void (*leave)(struct ar_peer *peer);
 
-    /* Where bytes of this process are, which its peers are to read.  Without a place where these
-     * cannot be shown. */
+    /* The place of bytes of this process that its peers are to read; no place if these cannot be
+     * shared. */
     struct ar_peer_place (*show)(const void *data, size_t bytes);
 
-    /* Bytes of the peer as this process reads them, until they are unmapped; the peer must not free
-     * them before.  NULL where that fails. */
+    /* The address of the peer's bytes in this process, until they are unmapped; the peer must not
+     * free them before.  NULL if that fails. */
     void *(*map)(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes);
     void (*unmap)(struct ar_peer *peer, void *mapped);
 };

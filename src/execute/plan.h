@@ -1,5 +1,5 @@
 /* A plan: an algorithm's schedule for one communicator, count and type, cut
- * into segments, with all the memory that running it takes but the scratch. */
+ * into segments, with all the memory that running it needs, except for the scratch memory. */
 #ifndef AR_PLAN_H
 #define AR_PLAN_H
 
@@ -24,12 +24,12 @@ struct ar_instance {
     size_t round;      /* the round under way */
     int posted;        /* requests of this round */
     int pending;       /* of them, not complete */
-    uint64_t begun_ns; /* when the round began, where events are noted */
+    uint64_t begun_ns; /* when the round began, if events are recorded */
 };
 
 struct ar_plan {
     struct ar_routine full; /* of a whole segment */
-    struct ar_routine tail; /* of the last segment where it is shorter */
+    struct ar_routine tail; /* of the last segment if it is shorter */
     size_t count;
     size_t segment; /* elements per segment */
     size_t nsegments;
@@ -40,22 +40,22 @@ struct ar_plan {
     struct ar_instance *instances; /* window of them */
     int moving;                    /* transfers under way */
     int requested;                 /* requests under way */
-    MPI_Request *requests;         /* messages for each instance; MPI_REQUEST_NULL where unused */
-    struct ar_transfer *transfers; /* as many: in place of requests, where on a channel */
+    MPI_Request *requests;         /* messages for each instance; MPI_REQUEST_NULL if unused */
+    struct ar_transfer *transfers; /* as many: instead of requests, on a channel */
     int *completed;                /* room for as many indices into either */
 };
 
 /* Makes the plan of rank for count (>= 1) elements of r, of size >= 1.  A segment is as long as
- * params say, but has at most so many elements (at least one) that the scratch of all segments in
- * flight fits into scratch_bytes, where gaps between the elements of a derived type are not
- * counted.  Segments depend on the size of r alone: they are alike on ranks whose types differ in
- * extent.  AR_OK; AR_ERR_MEMORY; AR_ERR_STEP (a bug of the algorithm). */
+ * params say, but short enough (at least one element) that the scratch memory of all segments in
+ * flight fits into scratch_bytes; gaps between the elements of a derived type are not
+ * counted.  Segments depend only on the size of r, so that they are alike on ranks whose types
+ * differ in extent.  AR_OK; AR_ERR_MEMORY; AR_ERR_STEP (a bug of the algorithm). */
 int ar_plan_create(struct ar_plan **made, const struct ar_algorithm *algorithm,
                    const struct ar_params *params, int rank, int nranks, size_t count,
                    const struct ar_reduction *r, size_t scratch_bytes);
 void ar_plan_destroy(struct ar_plan *plan);
 
-/* Scratch that running the plan takes, in bytes. */
+/* Scratch memory that running the plan needs, in bytes. */
 size_t ar_plan_scratch_bytes(const struct ar_plan *plan);
 
 /* What the plan itself occupies, in bytes. */

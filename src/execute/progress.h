@@ -4,12 +4,12 @@
 
 #include <mpi.h>
 
-/* Has the MPI library make progress.  comm: any intracommunicator of this rank; nothing is received
- * there.  Fails as PMPI_Iprobe does.
+/* Lets the MPI library make progress.  comm: any intracommunicator of this rank; nothing is
+ * received there.  Fails as PMPI_Iprobe does.
  *
- * A probe that finds a message returns at once in MPICH, and nothing has moved.  So it asks for a
- * message that hardly any program has: from this rank to itself, with the highest tag that every
- * MPI library has; and where there is one, for another tag from then on. */
+ * In MPICH a probe that finds a message returns at once, without any progress.  So this asks for a
+ * message that hardly any program sends: from this rank to itself, with the highest tag that every
+ * MPI library supports.  If there is such a message, it asks for another tag from then on. */
 int ar_progress(MPI_Comm comm);
 
 #endif

@@ -1,5 +1,5 @@
-/* Puts the error handler of a communicator of the program's out of the way while we call MPI there
- * for ourselves: an error is raised once, by the shim, or does not concern the program. */
+/* Disables the error handler of a communicator of the program while we call MPI on it for our own
+ * purposes: an error is raised once, by the shim, or does not concern the program. */
 #ifndef AR_QUIET_H
 #define AR_QUIET_H
 
@@ -10,7 +10,7 @@ struct ar_quiet {
     MPI_Errhandler users;
 };
 
-/* Between these, errors of MPI calls on comm are returned. */
+/* Between begin and end, errors of MPI calls on comm are returned. */
 static inline void
 ar_quiet_begin(struct ar_quiet *quiet, MPI_Comm comm)
 {

@@ -1,4 +1,4 @@
-/* Waiting: what every executor does between two polls that found nothing.  The polls themselves
+/* Waiting: what every executor does between two unsuccessful polls.  The polls themselves
  * progress MPI. */
 #ifndef AR_WAIT_H
 #define AR_WAIT_H
@@ -11,25 +11,25 @@
 
 #include "report/clock.h"
 
-/* What the user asked for. */
+/* What the user requested. */
 enum ar_wait_policy { AR_WAIT_AUTO, AR_WAIT_SPIN, AR_WAIT_YIELD, AR_WAIT_SLEEP, AR_WAIT_BLOCK };
 
 #define AR_WAIT_FOREVER (~0U)
 
-/* How many polls in vain come before the core is offered to others, and how many
- * offers before the rank sleeps until it is woken (where somebody can wake it). */
+/* The number of unsuccessful polls before the core is offered to others, and of
+ * offers before the rank sleeps until it is woken (if another rank can wake it). */
 struct ar_wait {
-    unsigned spins;  /* 0: offer it after each; AR_WAIT_FOREVER: never */
+    unsigned spins;  /* 0: offer the core after each poll; AR_WAIT_FOREVER: never */
     unsigned yields; /* AR_WAIT_FOREVER: never sleep */
-    bool blocks;     /* for messages of MPI's: wait inside MPI, without polls of ours */
-    bool dozes;      /* for messages from other nodes: sleep for a moment where it is time to sleep;
-                        else yield, since a message wakes nobody */
+    bool blocks;     /* for MPI messages: wait inside MPI, without polls of ours */
+    bool dozes;      /* for messages from other nodes: sleep for a moment when it is time to sleep;
+                        else yield, since a message wakes no rank */
 };
 
 /* With auto and a core for every rank of the node (ranks <= cpus), ranks spin first and yield only
- * when the wait grows long; otherwise they yield at once, since the awaited rank may need this very
- * core, and then sleep.  With block they wait inside MPI, and sleep where no message of MPI's is
- * awaited. */
+ * after a long wait.  Otherwise they yield at once, since the awaited rank may need this very
+ * core, and then sleep.  With block they wait inside MPI, and sleep if they do not wait for an MPI
+ * message. */
 struct ar_wait ar_wait_make(enum ar_wait_policy policy, int ranks, int cpus);
 
 /* Between two looks at a flag: lets the other hardware thread of the core run. */
@@ -45,8 +45,8 @@ ar_wait_relax(void)
 #endif
 }
 
-/* After a poll in vain.  polls counts these since the last success; the caller sets it to zero.
- * True when it is time to sleep. */
+/* After an unsuccessful poll.  polls counts these since the last success; the caller sets it to
+ * zero.  True when it is time to sleep. */
 static inline bool
 ar_wait_pause(struct ar_wait wait, unsigned *polls)
 {
@@ -63,10 +63,10 @@ ar_wait_pause(struct ar_wait wait, unsigned *polls)
     return false;
 }
 
-/* Sleeps for as short a time as the system has, some 50 us. */
+/* Sleeps for the shortest time that the system offers, some 50 us. */
 void ar_wait_doze(void);
 
-/* After a poll of MPI's messages in vain. */
+/* After an unsuccessful poll for MPI messages. */
 static inline void
 ar_wait_for_message(struct ar_wait wait, unsigned *polls)
 {
@@ -78,8 +78,8 @@ ar_wait_for_message(struct ar_wait wait, unsigned *polls)
         sched_yield();
 }
 
-/* A number in shared memory that one rank raises and others wait for.  It has a cache line of its
- * own, of which 48 bytes are left for its user. */
+/* A number in shared memory that one rank raises and for which others wait.  It has a cache line of
+ * its own, in which 48 bytes are left for its user. */
 struct ar_flag {
     _Atomic uint64_t value;
     _Atomic uint32_t sleepers;
@@ -91,13 +91,13 @@ void ar_flag_wake(struct ar_flag *flag);
  * millisecond, since MPI must go on meanwhile. */
 void ar_flag_sleep(struct ar_flag *flag, uint64_t seen);
 
-/* What this rank wrote before is visible to whoever sees the value. */
+/* What this rank wrote before is visible to every rank that sees the value. */
 static inline void
 ar_flag_raise(struct ar_flag *flag, uint64_t value, struct ar_wait wait)
 {
     /* Pairs with the acquire in ar_flag_read(). */
     atomic_store_explicit(&flag->value, value, memory_order_release);
-    /* Without this a sleeper may be overlooked, which costs no more than its time-out. */
+    /* Without this a sleeper may be overlooked, which would cost only its time-out. */
     if (wait.yields != AR_WAIT_FOREVER)
         atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&flag->sleepers, memory_order_relaxed) > 0)
@@ -111,10 +111,10 @@ ar_flag_read(const struct ar_flag *flag)
     return atomic_load_explicit(&flag->value, memory_order_acquire);
 }
 
-/* The time of polls in vain, added up where somebody asks for it. */
+/* The total time of unsuccessful polls, if it is requested. */
 struct ar_idle {
-    uint64_t *ticks; /* the sum; NULL: nobody asks */
-    uint64_t since;  /* when a poll first was in vain; 0: the last one was not */
+    uint64_t *ticks; /* the sum; NULL: not requested */
+    uint64_t since;  /* when the first unsuccessful poll was; 0: the last one succeeded */
 };
 
 /* After each poll. */
@@ -131,11 +131,11 @@ ar_idle_look(struct ar_idle *idle, bool in_vain)
     }
 }
 
-/* Whom a run waits for, found by another thread while the run goes on.
+/* The ranks for which a run waits, found by another thread while the run goes on.
  *
- * That thread reads what the run changes meanwhile, without a lock, which would slow the run down:
- * what it finds need not have been true at any one moment.  The caller keeps the run and its plan
- * alive, which own all that is read, and no number that is read leads out of them.
+ * That thread reads what the run changes meanwhile, without a lock, which would slow down the run.
+ * Therefore what it finds need not have been true at any one moment.  The caller keeps the run and
+ * its plan alive, which own everything that is read, and no number that is read leads outside them.
  *
  * Marks of a rank: */
 enum ar_awaited {

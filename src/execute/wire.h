@@ -1,4 +1,4 @@
-/* What carries MPI's messages between the ranks of a communicator of the program's. */
+/* What carries MPI messages between the ranks of a communicator of the program. */
 #ifndef AR_WIRE_H
 #define AR_WIRE_H
 
@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 struct ar_wire {
-    MPI_Comm comm;      /* of ours, with MPI_ERRORS_RETURN; it may have further ranks, and users */
-    const int *rank_of; /* the rank there of each of these ranks; NULL: the same.  Borrowed */
-    int tag; /* tags from this on, AR_WINDOW_MAX of them, are this communicator's alone */
+    MPI_Comm comm;      /* ours, with MPI_ERRORS_RETURN; it may have further ranks and users */
+    const int *rank_of; /* each rank's number in comm; NULL: the same.  Borrowed */
+    int tag;            /* AR_WINDOW_MAX tags from this on are reserved for this communicator */
 };
 
 static inline int

@@ -1,18 +1,18 @@
 /* The schedule: what one rank does in an allreduce, as data.
  *
- * A schedule is a list of rounds, a round a list of steps, and a step works on
+ * A schedule is a list of rounds, and a round is a list of steps.  A step works on
  * regions of three buffers: IN (the caller's contribution, read only), OUT (the
  * result) and TMP (scratch).  Offsets and lengths are in elements of the
- * reduced type, so that a schedule knows neither types nor pointers nor MPI.
+ * reduced type, so that a schedule needs no types, no pointers and no MPI.
  *
- * What a round means, for the executor and for the checker alike:
- *   - first all its sends and receives are posted, and all complete;
- *   - then its local part (copy, reduce, and the folding of what recv_reduce
- *     received) runs, in the order of the steps;
- *   - so no region that a recv writes is read by a send of the round or written
- *     by another recv, while the local part may overwrite what was sent and
- *     read what was received;
- *   - messages between two ranks match in the order of their steps.
+ * A round has the same meaning for the executor and for the checker:
+ *   - First all its sends and receives are posted, and all of them complete.
+ *   - Then its local part (copy, reduce, and the folding of what recv_reduce
+ *     received) runs, in the order of the steps.
+ *   - Therefore no region that a recv writes is read by a send of the round or
+ *     written by another recv.  The local part may overwrite what was sent and
+ *     read what was received.
+ *   - Messages between two ranks match in the order of their steps.
  * IN and OUT may be the same memory (MPI_IN_PLACE).
  */
 #ifndef AR_SCHEDULE_H
@@ -46,14 +46,14 @@ enum ar_step_kind {
     AR_REDUCE       /* dst = a op b */
 };
 
-/* Which operand stands on the left of the op in a recv_reduce. */
+/* Which operand is on the left of the op in a recv_reduce. */
 enum ar_order { AR_LOCAL_FIRST, AR_RECEIVED_FIRST };
 
 struct ar_step {
     enum ar_step_kind kind : 16;
     enum ar_order order : 16; /* recv_reduce only */
     int peer;                 /* rank; -1 for copy and reduce */
-    struct ar_region dst;     /* regions a step does not use have length 0 */
+    struct ar_region dst;     /* unused regions have length 0 */
     struct ar_region a;
     struct ar_region b;
 };
@@ -69,18 +69,18 @@ struct ar_schedule {
     size_t nrounds;
     size_t steps_room; /* of the builder */
     size_t rounds_room;
-    int error; /* AR_OK, or the first error an emitter met */
+    int error; /* AR_OK, or the first error of an emitter */
 };
 
-/* Empties s for rank of nranks (0 <= rank < nranks) and count elements. */
+/* Initialises s as an empty schedule for rank of nranks (0 <= rank < nranks) and count elements. */
 void ar_schedule_init(struct ar_schedule *s, int rank, int nranks, size_t count);
 void ar_schedule_fini(struct ar_schedule *s);
 
 /* Emitters append a step to the current round.  They return nothing: the first
- * error is kept and ar_schedule_finish returns it.  A step of length 0 is
- * dropped, by the sender and the receiver alike, so blocks may be empty.
- * Errors: AR_ERR_STEP if the peer is not another rank of the communicator, a
- * region leaves IN or OUT, lengths differ, or IN would be written;
+ * error is kept, and ar_schedule_finish returns it.  Steps of length 0 are
+ * dropped on the sender and on the receiver, so blocks may be empty.
+ * Errors: AR_ERR_STEP if the peer is not another rank of the communicator, if a
+ * region exceeds IN or OUT, if lengths differ, or if IN would be written;
  * AR_ERR_MEMORY. */
 void ar_send(struct ar_schedule *s, int peer, struct ar_region a);
 void ar_recv(struct ar_schedule *s, int peer, struct ar_region dst);
@@ -88,16 +88,16 @@ void ar_recv_reduce(struct ar_schedule *s, int peer, struct ar_region dst, struc
                     enum ar_order order);
 void ar_copy(struct ar_schedule *s, struct ar_region dst, struct ar_region a);
 
-/* dst = a op b.  Where dst is a, b is undefined afterwards (so it is not IN). */
+/* dst = a op b.  If dst is a, b is undefined afterwards (so it must not be IN). */
 void ar_reduce(struct ar_schedule *s, struct ar_region dst, struct ar_region a, struct ar_region b);
 
-/* Ends the round; a round without steps leaves no trace. */
+/* Ends the round; a round without steps is dropped. */
 void ar_end_round(struct ar_schedule *s);
 
-/* Keeps the error of something that was to be emitted, if it is the first. */
+/* Keeps an error of the caller's, if it is the first error. */
 void ar_schedule_fail(struct ar_schedule *s, int error);
 
-/* Ends the last round and returns AR_OK or the first error met. */
+/* Ends the last round and returns AR_OK or the first error. */
 int ar_schedule_finish(struct ar_schedule *s);
 
 /* Gives back the room of a finished schedule that is to be kept. */
@@ -108,13 +108,13 @@ struct ar_region ar_out(struct ar_span span);
 struct ar_region ar_tmp(struct ar_span span);
 
 /* A vector of count elements cut into parts blocks whose lengths differ by at
- * most one, the longer ones first.  The one place of block arithmetic. */
+ * most one, the longer ones first.  This is the only place with block arithmetic. */
 struct ar_cut {
     size_t count;
     int parts; /* >= 1 */
 };
 
-/* Block i; i is taken modulo parts, so that i - 1 and i + 1 need no care
+/* Block i, taken modulo parts, so that i - 1 and i + 1 need no special care
  * (i > -parts). */
 struct ar_span ar_block(struct ar_cut cut, int i);
 

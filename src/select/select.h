@@ -1,4 +1,4 @@
-/* Selection: from a text of the user's to the algorithm of a call.  Pure.
+/* Selection: from the user's text to the algorithm of a call.  Pure.
  *
  *   text       = clause { ';' clause }
  *   clause     = algorithm [ '(' name '=' value { ',' name '=' value } ')' ] [ ':' conditions ]
@@ -9,23 +9,23 @@
  *   size       = digits [ K | M | G ] (powers of 1024, bytes; KB and KiB alike) | inf | max
  *   ranks      = digits | inf | max
  *
- * Bounds are inclusive, the first clause that matches wins, a clause without
- * conditions matches all.  Blanks around tokens are ignored, case too, '-' and
- * '_' are alike in names.  Empty clauses are skipped, as is a ':' with nothing
- * behind it.  Any row takes the parameters segment and window, others as its
- * row says; native and auto take none.
+ * Bounds are inclusive.  The first clause that matches wins, and a clause without
+ * conditions matches everything.  Blanks around tokens and case are ignored, and '-'
+ * and '_' are equivalent in names.  Empty clauses are skipped, and so is a ':' that
+ * nothing follows.  Every row has the parameters segment and window, and others as the
+ * row says; native and auto have none.
  *
- * A clause matches where one of its sizes does (or it has none) and all of its traits do.
- * A trait is one word or range of the call; words have '|' between them:
+ * A clause matches if one of its sizes does (or it has none) and all of its traits do.
+ * A trait is a list of words, separated by '|', or a range:
  *
- *   op      = sum | prod | max | ... | user (any of the program's own)
+ *   op      = sum | prod | max | ... | user (any user-defined op)
  *   type    = integer | float | double | long_double | complex | logical | byte | pair | other
- *   inplace = yes | no (not MPI_IN_PLACE on all ranks)
- *   commutes = yes | no (does the op?)
- *   block   = the bytes of the message for each rank, rounded up: a range of sizes
+ *   inplace = yes (MPI_IN_PLACE on all ranks) | no
+ *   commutes = yes | no (whether the op commutes)
+ *   block   = the bytes of the message per rank, rounded up: a range of sizes
  *   nodes   = the number of nodes with ranks of the communicator
- *   ppn     = the most of its ranks on one of them
- *   comm    = its name on its rank 0 as of the first call that asks, with * and ?
+ *   ppn     = the largest number of its ranks on one node
+ *   comm    = its name on its rank 0 at the first call that asks for it, with * and ?
  */
 #ifndef AR_SELECT_H
 #define AR_SELECT_H
@@ -56,7 +56,7 @@ struct ar_choice {
     struct ar_params params;
 };
 
-/* What one size of a clause asks for; all bounds inclusive. */
+/* The sizes and ranks that one condition asks for; all bounds are inclusive. */
 struct ar_condition {
     size_t bytes_min;
     size_t bytes_max; /* SIZE_MAX: inf */
@@ -64,24 +64,24 @@ struct ar_condition {
     size_t ranks_max; /* SIZE_MAX: inf */
 };
 
-/* What a call is, as far as a choice may depend on it.  It is the same on all ranks. */
+/* Those properties of a call on which a choice may depend.  They are the same on all ranks. */
 struct ar_request {
     size_t bytes; /* count x type size */
     int nranks;
     bool commutative;          /* the op */
     bool shares_memory;        /* the ranks are on one node and may share memory */
     enum ar_determinism keeps; /* what the algorithm must keep */
-    /* These are set only where the rules ask for them (ar_rules_all_traits). */
+    /* These are set only if the rules ask for them (ar_rules_all_traits). */
     enum ar_op op;
     enum ar_type_class type;
     enum ar_place place; /* in place: on all ranks */
     size_t nodes;        /* 0: unknown */
-    size_t per_node;     /* the most ranks on one node; 0: unknown */
-    bool is_scattered;   /* the ranks of some node do not follow each other; asked by searches */
+    size_t per_node;     /* the largest number of ranks on one node; 0: unknown */
+    bool is_scattered;   /* the ranks of some node are not consecutive; for searches */
     const char *comm;    /* name; NULL: unknown.  Borrowed */
 };
 
-/* One clause; it matches where one of its sizes does, or it has none, and all of its traits do. */
+/* One clause; it matches if one of its sizes does, or it has none, and all of its traits do. */
 struct ar_clause {
     struct ar_choice choice;
     const struct ar_condition *conditions; /* its sizes, in the rules' conditions */
@@ -90,7 +90,7 @@ struct ar_clause {
     int line, column; /* where it stood in the text, from 1 on */
 };
 
-/* A parsed text, to be read alone. */
+/* A parsed text; read-only. */
 struct ar_rules {
     struct ar_clause *clauses; /* owned */
     size_t nclauses, clauses_room;
@@ -103,16 +103,16 @@ struct ar_rules {
  * blank text gives rules without clauses. */
 int ar_rules_parse(struct ar_rules **rules, const char *text, struct ar_problem *problem);
 
-/* The same for a rules file's text: clauses one a line (or ';'), # comments. */
+/* The same for the text of a rules file: clauses on separate lines (or with ';'), # comments. */
 int ar_rules_parse_lines(struct ar_rules **rules, const char *text, struct ar_problem *problem);
 
 void ar_rules_destroy(struct ar_rules *rules);
 
-/* Are clause i and the next one a single one in the text?  So is an Intel id whose first clause is
- * for one node and the second for more. */
+/* Whether clause i and the next one are a single one in the text.  This is so for an Intel id whose
+ * first clause is for one node and whose second is for several. */
 bool ar_rules_is_pair(const struct ar_rules *rules, size_t i);
 
-/* Does the clause match the request? */
+/* Whether the clause matches the request. */
 bool ar_clause_matches(const struct ar_clause *clause, const struct ar_request *request);
 
 /* The first clause that matches the request, or NULL.  Borrowed from rules. */
@@ -126,47 +126,47 @@ unsigned ar_rules_all_traits(const struct ar_rules *rules);
  * for aliases and ids, parameters in full.  Malloced; NULL without memory. */
 char *ar_rules_text(const struct ar_rules *rules);
 
-/* Which rows auto may pick: a comma-separated list of names, aliases, ids or ranges of ids as in
- * 1-4; '^' in front of one takes it out of those before it or, where it is the first, of all;
+/* Which rows auto may choose: a comma-separated list of names, aliases, ids or ranges of ids as in
+ * 1-4.  '^' in front of one removes it from those before it or, if it is the first, from all;
  * "" allows all.  allowed[i] belongs to ar_algorithm_at(i); room for
  * ar_algorithm_count() entries.  AR_ERR_SYNTAX with *problem filled. */
 int ar_algo_list_parse(bool *allowed, const char *text, struct ar_problem *problem);
 
 /* What auto runs: the first matching clause of the built-in rules whose algorithm
  * is allowed (allowed NULL: all), keeps the order if the op does not commute, keeps what the
- * request says, and shares memory only where the ranks can; where no clause serves, the first such
- * row of the registry with its defaults.  Native where none is.  AR_OK or
+ * request says, and shares memory only if the ranks can.  If there is no such clause, it is the
+ * first such row of the registry with its defaults, or native if there is none.  AR_OK or
  * AR_ERR_MEMORY.  Thread-safe. */
 int ar_auto_select(struct ar_choice *choice, const struct ar_request *request, const bool *allowed);
 
-/* May the choice of an algorithm serve the request, and is it allowed?  This is the one place that
- * filters what auto and every search may run. */
+/* Whether the choice of an algorithm may serve the request and is allowed.  This is the only place
+ * that filters what auto and every search may run. */
 bool ar_auto_may_select(const struct ar_choice *choice, const struct ar_request *request,
                         const bool *allowed);
 
-/* Is row among those allowed?  NULL allows all. */
+/* Whether row is among those allowed; NULL allows all. */
 bool ar_auto_allows(const struct ar_algorithm *row, const bool *allowed);
 
-/* Turns the choice of an algorithm into the nearest one that hands an op all count elements of size
- * bytes at once: it has no segments, and its row does not cut the vector (see stand_in in
- * registry.h).  It is native where that would take more than scratch_bytes.  Returns true if the
- * choice was changed; that an open window becomes 1, so that all scratch is one segment's, is no
- * change. */
+/* Replaces the choice of an algorithm by the nearest one that passes all count elements of size
+ * bytes to an op at once: it has no segments, and its row does not cut the vector (see stand_in in
+ * registry.h).  It becomes native if that would take more than scratch_bytes.  Returns true if the
+ * choice was changed.  An open window becomes 1, so that one segment has all scratch memory; this
+ * does not count as a change. */
 bool ar_choice_make_whole(struct ar_choice *choice, int nranks, size_t count, size_t size,
                           size_t scratch_bytes);
 
 /* The built-in rules in the same grammar. */
 const char *ar_auto_rules_text(void);
 
-/* "segmented_ring(segment=64K,window=4)": the choice with the parameters that
- * its row takes, as the grammar reads it; segment and window only where they or
- * the row's defaults say other than one whole message.  Returns text, cut to
+/* "segmented_ring(segment=64K,window=4)": the choice with the parameters of
+ * its row, as the grammar reads it.  segment and window are included only if they or
+ * the row's defaults differ from one whole message.  Returns text, cut to
  * room; AR_CHOICE_TEXT is enough. */
 char *ar_choice_print(const struct ar_choice *choice, char *text, size_t room);
 
 /* "8", "64K", "1M", "inf" <-> bytes.  Parsing returns AR_OK or AR_ERR_SYNTAX.  *end gets the first
- * character behind the size.  On an error it is text if there is no size, and the first character
- * behind the digits and the unit if the size is too large. */
+ * character after the size.  On an error it is text if there is no size, and the first character
+ * after the digits and the unit if the size is too large. */
 int ar_size_parse(size_t *bytes, const char *text, const char **end);
 char *ar_size_print(size_t bytes, char *text, size_t room);
 
