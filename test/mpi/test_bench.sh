@@ -219,7 +219,7 @@ json=--json
 # shellcheck disable=SC2086 # none without jansson
 expect_refused "half an element behind a good size" '2 bytes is out of range; allowed: 4 to' --algo=ring --sizes=8,2 $json
 ! grep '"complete"' "$scratch/out" || fail "half an element: sizes were measured before it was refused"
-expect_refused "more places than ranks" '--nodes=2x2 places 4 ranks, and there are 2: mpiexec -n 4' --nodes=2x2
+expect_refused "more places than ranks" '--nodes=2x2 places 4 ranks, but there are 2: start it with mpiexec -n 4' --nodes=2x2
 expect_refused "an unknown shape" "'2x'; allowed: H nodes of R ranks each" --nodes=2x
 expect_refused "no host file" 'No such file' --nodes=/nowhere/hosts
 expect_refused "unknown option" 'unrecognized option' --sise=2

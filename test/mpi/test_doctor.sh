@@ -78,7 +78,7 @@ if unshare -rm true 2>/dev/null; then
     expect_limited_end "no room in /dev/shm" 0 '^note  *memory .*/dev/shm, too, which has 0 MiB free' \
         unshare -rm sh -c 'mount -t tmpfs -o size=64k none /dev/shm && exec "$0" doctor' "$allreduce"
     # shellcheck disable=SC2016
-    expect_limited_end "no /proc" 0 '^note  *memory .*through /dev/shm alone' \
+    expect_limited_end "no /proc" 0 '^note  *memory .*only through /dev/shm' \
         unshare -rm sh -c 'mount -t tmpfs none /proc && exec "$0" doctor' "$allreduce"
 else
     echo "no user namespaces: what /dev/shm has is left out"
@@ -89,7 +89,7 @@ expect_limited_end "system calls" 0 '^ok  *kernel ' "$allreduce" doctor
 expect_limited_end "no memfd_create" 0 '^warning  kernel  *memfd_create is refused by a filter of system calls (seccomp): ' \
     "$programs/forbid" memfd_create process_vm_readv -- "$allreduce" doctor
 grep -q '^warning  kernel  *process_vm_readv is refused by a filter' "$scratch/out" || fail "process_vm_readv is not told"
-expect_limited_end "a job of such ranks" 0 'memory .*through /dev/shm alone' \
+expect_limited_end "a job of such ranks" 0 'memory .*only through /dev/shm' \
     $MPIEXEC -n 2 "$programs/forbid" memfd_create -- "$allreduce" doctor
 
 # Nodes of one rank and of more (MPICH only, whose cliques stand for nodes).
@@ -107,7 +107,7 @@ else
 fi
 expect_limited_end "another launcher" 1 "^wrong  *launcher  *started by $other" $foreign "$allreduce" doctor
 expect_limited_end "the same with the program, once" 1 "started by $other" $foreign "$allreduce" doctor "$pings"
-expect_limited_end "the same in run" 1 "pings runs with .*: started by $other .*start it by" \
+expect_limited_end "the same in run" 1 "pings runs with .*: started by $other .*start it with" \
     $foreign "$allreduce" run "$pings"
 expect_limited_end "the same in the library" 0 "warning: started by $other" \
     $foreign LD_PRELOAD="$library" "$pings"

@@ -43,8 +43,8 @@ grep -q 'op takes whole' "$scratch/out" && fail "ops are cut: some are not"
 expect_copy "buffers that cannot be attached" 'shm(copy=in_place) *named' 32 in_place 3 "$program" hidden
 [ "$(grep -c 'cannot attach' "$scratch/out")" -eq 2 ] || fail "cannot attach: not told once by each of the others"
 expect_copy "memory of a device" 'shm(copy=in_place) *named' 1 in_place 2 "$program" device
-[ "$(grep -c 'cannot show' "$scratch/out")" -eq "$(grep -c '\[vvar\]' /proc/self/maps)" ] ||
-    fail "cannot show: not told once"
+[ "$(grep -c 'cannot share' "$scratch/out")" -eq "$(grep -c '\[vvar\]' /proc/self/maps)" ] ||
+    fail "cannot share: not told once"
 expect_copy "many addresses" 'shm(copy=in_place) *named' 121 in_place 3 "$program" many
 expect_copy "messages in short chunks" 'shm(copy=in_place,segment=100) *named' 32 \
     in_place 2 ALLREDUCE_ALGO='shm(copy=in_place,segment=100)' "$program" shown
