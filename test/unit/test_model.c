@@ -971,7 +971,7 @@ a_bad_machine_is_refused_where_it_is_bad(void **state)
          "1:11: copy cannot be '1mb/s', which may mean bits or bytes: write 1Mbit/s or 1MB/s"},
         {"rank copy 1gB/s\n", "1:11: copy cannot be '1gB/s'; allowed"},
         {"rank copy 1gbit/s\n", "1:11: copy cannot be '1gbit/s'; allowed"},
-        {"rank copy 1b/s\n", "1:11: copy cannot be '1b/s', which may be"},
+        {"rank copy 1b/s\n", "1:11: copy cannot be '1b/s', which may mean"},
         {"network latency 1US bandwidth 1GB/s\n", "1:17: latency cannot be '1US'"},
         {"network latency 1us bandwidth 1GB/s sharing some\n",
          "1:45: sharing cannot be 'some'; allowed: queue or fair"},
