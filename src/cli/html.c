@@ -27,6 +27,7 @@ static const char style[] =
     "white-space:nowrap}\n"
     "th{color:var(--soft);font-weight:600}\n"
     ".r{text-align:right}.w{white-space:normal}td.w{overflow-wrap:anywhere;min-width:6rem}\n"
+    "@media screen and (max-width:40rem){td.w{min-width:11rem}}\n"
     "td small{display:block;color:var(--soft)}.alarm{color:var(--alarm);font-weight:600}\n"
     "tr:nth-child(even)>td{background-color:var(--band)}\n"
     "figure{margin:1.2rem 0;overflow-x:auto}figcaption{color:var(--soft);max-width:48rem}\n"

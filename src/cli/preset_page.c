@@ -328,6 +328,11 @@ put_table(struct ar_html *page, const struct table *t)
 void
 ar_preset_put(struct ar_html *page, const struct ar_results *results)
 {
+    if (ntables(results) == 0) {
+        ar_html_verdict(page, "No table was measured.");
+        put_lessons(page, results);
+        return;
+    }
     put_verdicts(page, results);
     put_times(page, results);
     ar_html_paragraph(

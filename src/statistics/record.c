@@ -88,6 +88,7 @@ ar_recorder_find(struct ar_recorder *recorder, const struct ar_record_key *key)
     new->type[0] = new->op[0] = '\0';
     if (key->nranks > 0)
         ar_record_names(new->type, new->op, key->type, key->op);
+    new->last_bytes = UINT64_MAX;
     ar_counts_init(&new->counts);
     atomic_init(&new->next, first);
     /* Pairs with the acquire in ar_recorder_collect. */
@@ -228,8 +229,10 @@ void
 ar_recorder_reset(struct ar_recorder *recorder)
 {
     struct ar_record *r = atomic_load_explicit(&recorder->first, memory_order_relaxed);
-    for (; r; r = atomic_load_explicit(&r->next, memory_order_relaxed))
+    for (; r; r = atomic_load_explicit(&r->next, memory_order_relaxed)) {
         ar_counts_init(&r->counts);
+        r->last_bytes = UINT64_MAX;
+    }
     for (int i = 0; i < AR_CALLERS_MOST; i++) {
         struct ar_site_counts *const c = atomic_load(&recorder->sites[i]);
         if (c)

@@ -38,6 +38,8 @@ struct ar_record {
     char type[AR_NAME_TEXT];
     char op[AR_NAME_TEXT];
     struct ar_counts counts;
+    uint64_t last_bytes;              /* of the last call's message; UINT64_MAX: there was none */
+    struct ar_size_counts *last_size; /* where calls of that size are counted; NULL: nowhere */
 };
 
 /* Of the calls from one place in the program; all uint64_t, as in ar_counts. */
@@ -123,7 +125,11 @@ static inline void
 ar_record_note(struct ar_record *record, uint64_t bytes, uint64_t ns)
 {
     struct ar_counts *const c = &record->counts;
-    struct ar_size_counts *const size = ar_size_find(c->sizes, bytes);
+    if (bytes != record->last_bytes) {
+        record->last_bytes = bytes;
+        record->last_size = ar_size_find(c->sizes, bytes);
+    }
+    struct ar_size_counts *const size = record->last_size;
     ar_record_bump(&c->calls, 1);
     ar_record_bump(&c->bytes, bytes);
     ar_record_bump(&c->ns, ns);
