@@ -60,7 +60,7 @@ segmented
 if [ "${HAVE_JANSSON:-yes}" = yes ]; then
     for _ in 1 2 3; do
         title="the page of a timeline"
-        call=$(./allreduce report --timeline "$file" | awk '$6 == "78.1K" { print $1; exit }')
+        call=$(./allreduce report --timeline "$file" | awk '$6 == 80000 { print $1; exit }')
         expect_ok "$title" ./allreduce report --timeline "$file" --call "$call" --html "$scratch/page.html"
         grep -q '^The critical path leads from' "$scratch/out" && break
         segmented
