@@ -5,6 +5,7 @@
  *   world, fresh  calls on MPI_COMM_WORLD, or on a communicator without calls so far
  *   pairs         calls on a communicator of each two ranks, in either order
  *   files         opens files until no more can be opened
+ *   decoys        makes 200 unnamed memories as large as ours may be
  *   NAME=N        sets the limit files, space, locked, size or stack to N bytes or files;
  *                 of space +N: to what is in use, and N more
  *   shm=OPTIONS   has a /dev/shm of its own, a tmpfs with these options
@@ -24,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -147,6 +149,15 @@ limit(const char *step)
     check_fail("no such step: %s", step);
 }
 
+static void
+make_decoys(void)
+{
+    for (int i = 0; i < 200; i++) {
+        const int fd = memfd_create("liballreduce-decoy", 0);
+        check_true(fd >= 0 && ftruncate(fd, (off_t)1 << 30) == 0);
+    }
+}
+
 /* In a namespace of its own. */
 static void
 cover(const char *folder, const char *options)
@@ -212,6 +223,8 @@ take(char *step, const struct check_comm *world)
         copy(MPI_COMM_SELF);
     else if (strcmp(step, "free") == 0)
         free_copies();
+    else if (strcmp(step, "decoys") == 0)
+        make_decoys();
     else if (strcmp(step, "files") == 0)
         while (open("/dev/null", O_RDONLY) >= 0)
             continue;

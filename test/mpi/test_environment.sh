@@ -1,6 +1,7 @@
 #!/bin/sh
 # What the system takes from one rank or from all: shared memory, /proc, /sys, open files, files' size, stack, CPUs, and the
-# MPI library's communicators.  All calls are right, each runs as it says, and nothing is left in /dev/shm.
+# MPI library's communicators.  All calls are right, each runs as it says, and nothing is left in /dev/shm; a job that lacks
+# memory in the midst of a call may end, with a message.
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
@@ -65,6 +66,20 @@ if [ "$AR_MPI_FAMILY" = mpich ]; then
     expect_right native 'no private communicator' ALLREDUCE_ALGO=ring contexts world fresh
     expect_right ring named ALLREDUCE_ALGO=ring world contexts world fresh
     expect_right native 'no private communicator' ALLREDUCE_ALGO=ring 1:selves world fresh
+
+    # A million bytes of address space, with which MPICH's own calls do.
+    for rank in 0 1; do
+        preload 2 "$programs/environment" $rank:space=+1000000 world fresh >"$scratch/out" 2>&1 </dev/null
+        status=$?
+        if is_ended $status; then
+            echo "done: $rank:space=+1000000: the job ends"
+        elif [ "$status, $(grep -c '^rank [01]: 12 calls right, 0 errors' "$scratch/out")" = "0, 2" ]; then
+            echo "done: $rank:space=+1000000: $(grep -c 'calls right' "$scratch/out") ranks have gone on"
+            total=$((total + 24))
+        else
+            fail "$rank:space=+1000000: exit status $status: $(cat "$scratch/out")"
+        fi
+    done
 fi
 
 # A rank covers folders in a namespace of its own.
@@ -109,6 +124,10 @@ cat >"$scratch/user" <<'END'
 exec "$@"
 END
 chmod +x "$scratch/contained" "$scratch/user"
+# A process of the same number, as rank 0's is in its own PID namespace, is not taken for it: here it has memory of ours, too, under
+# each number that a file may have.
+wrapper="unshare -p -f --mount-proc"
+expect_right shm named 1:decoys world fresh
 wrapper=$scratch/user
 expect_right shm named world fresh
 wrapper=$scratch/contained

@@ -9,11 +9,6 @@ limit=30
 step=${FAULTS_STEP:-17}
 inject=$PWD/test/mpi/.libs/inject.so
 
-# is_ended STATUS: the job ended itself, with a message.
-is_ended() {
-    [ "$1" -eq 2 ] && grep -q '^liballreduce: .*on rank .*: the job ends$' "$scratch/out"
-}
-
 # refuse_on VICTIM VARIABLE=VALUE...: in one launch behind the other, since a job may end; each goes on behind the last.
 refuse_on() {
     victim=$1
