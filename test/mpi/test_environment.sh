@@ -41,6 +41,26 @@ expect_right() {
     echo "done: $title: $name, $reason"
 }
 
+# Each job has a /dev/shm to itself, where it leaves nothing, and its ranks may cover folders in namespaces of their own.
+cat >"$scratch/alone" <<'END'
+#!/bin/sh
+mount -t tmpfs none /dev/shm || exit 1
+"$@"
+status=$?
+left=$(find /dev/shm -name 'liballreduce-*')
+[ -z "$left" ] || {
+    echo "left: $left"
+    exit 99
+}
+exit $status
+END
+chmod +x "$scratch/alone"
+enter=
+for options in -m -rm; do
+    [ -n "$enter" ] || ! unshare $options true 2>/dev/null || enter="unshare $options $scratch/alone"
+done
+MPIEXEC="$enter $MPIEXEC"
+
 by_messages='no shared memory: by messages'
 
 # Open files, gone before the first call: no file is opened for it that calls need.
@@ -82,15 +102,11 @@ if [ "$AR_MPI_FAMILY" = mpich ]; then
     done
 fi
 
-# A rank covers folders in a namespace of its own.
-if ! unshare -m true 2>/dev/null; then
-    unshare -rm true 2>/dev/null || {
-        echo "no namespaces here, neither root's nor users': what /dev/shm, /proc and /sys lack is left out"
-        echo "$total calls, all right"
-        exit $failed
-    }
-    MPIEXEC="unshare -rm $MPIEXEC"
-fi
+[ -n "$enter" ] || {
+    echo "no namespaces here, neither root's nor users': what /dev/shm, /proc and /sys lack is left out"
+    echo "$total calls, all right"
+    exit $failed
+}
 
 # /dev/shm, where an unnamed memory is refused: it serves, it is full, read-only, not there, or each rank's own.
 unnamed=INJECT_ALWAYS=memfd_create
@@ -135,6 +151,5 @@ export MPIR_CVAR_NOLOCAL=1
 expect_right shm "$by_messages" world fresh
 expect_right ring named ALLREDUCE_ALGO=ring world fresh
 
-expect_no_files "an environment that lacks something"
 echo "$total calls, all right"
 exit $failed
