@@ -216,7 +216,7 @@ static int
 find_text(const struct ar_communicator *c, MPI_Comm comm, bool in_order, char **text)
 {
     struct ar_machine machine = {.ranks_per_node = 1};
-    struct ar_cache_key key;
+    struct ar_cache_key key = {.nranks = 0};
     const uint64_t shape = c->rank == 0 ? shape_of(c) : 0;
     int known_before = NOTHING;
     if (c->rank == 0)

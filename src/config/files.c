@@ -58,7 +58,8 @@ find_provenance(const char *text)
     const size_t mark = strlen(AR_PROVENANCE_MARK);
     while (at && strncmp(at, AR_PROVENANCE_MARK, mark) != 0) {
         at = strchr(at, '\n');
-        at += at != NULL;
+        if (at)
+            at++;
     }
     return at ? strndup(at + mark, strcspn(at + mark, "\n")) : NULL;
 }

@@ -249,10 +249,12 @@ read_number(struct layout l, int64_t *words, size_t count, size_t digits, struct
     size_t k = digits;
     while (k > 0 && width(mantissa) < ENOUGH_BITS)
         mantissa = mantissa << bits | (uint64_t)words[--k * count];
+    if (mantissa == 0) /* and where all addends are infinities or NaN, the window has no bottom */
+        return sign;
     const int exponent = (int)k * bits - window.bottom;
     while (k > 0 && !sticky)
         sticky = words[--k * count] != 0;
-    return sign | (mantissa ? round_to(l, mantissa, exponent, sticky) : 0);
+    return sign | round_to(l, mantissa, exponent, sticky);
 }
 
 /* The bits of a sum with so many infinities and NaN. */

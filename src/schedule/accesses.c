@@ -401,19 +401,19 @@ translate_round(struct translation *t, const struct ar_schedule *s,
 
 /* Stores what the round sends, or in place leaves it where it is; run: the first one that is not
  * stored yet. */
-static const struct run *
-translate_stores(struct translation *t, const struct storing *st, const struct run *run,
-                 size_t round)
+static size_t
+translate_stores(struct translation *t, const struct storing *st, size_t run, size_t round)
 {
-    const struct run *const end = st->runs + st->nruns, *const first = run;
-    for (; run < end && run->round == round; run++) {
+    const size_t first = run;
+    for (; run < st->nruns && st->runs[run].round == round; run++) {
+        const struct run *const r = &st->runs[run];
         if (st->in_place)
             continue;
-        const struct ar_access_place from = operand(t, run->region);
-        add(t, (struct ar_access){AR_ACCESS_STORE, run->region.length, run->place, from, {0}});
+        const struct ar_access_place from = operand(t, r->region);
+        add(t, (struct ar_access){AR_ACCESS_STORE, r->region.length, r->place, from, {0}});
     }
     if (run > first)
-        add(t, (struct ar_access){.kind = AR_ACCESS_RAISE, .dst = first->place});
+        add(t, (struct ar_access){.kind = AR_ACCESS_RAISE, .dst = st->runs[first].place});
     return run;
 }
 
@@ -422,7 +422,7 @@ translate(struct translation *t, const struct ar_schedule *s, const struct stori
           struct ar_access_place *received)
 {
     struct ar_accesses *const to = t->to;
-    const struct run *run = st->runs;
+    size_t run = 0;
     to->n = to->nstages = 0;
     to->tmp_begin = to->tmp_end = s->tmp_length;
     for (size_t round = 0; round <= s->nrounds; round++) {
