@@ -40,6 +40,7 @@ static struct {
     char path[PATH_MAX];           /* "": none.  Under the lock */
     atomic_size_t left_bytes;      /* of the memory for events */
     atomic_ullong lost;            /* calls */
+    bool is_claimed;               /* a communicator is the one below.  Under the lock */
     bool has_world;                /* a communicator of all ranks in their order is traced */
     struct ar_clock_offset *begin; /* offsets when that was set up; rank 0's */
     atomic_bool ended;
@@ -66,16 +67,44 @@ begin_once(const struct ar_trace_setting *setting, int nranks)
     pthread_mutex_unlock(&lock);
 }
 
-/* Compares the clocks of all ranks for the first time.  Collective over comm. */
+/* On rank 0 of the world: whether comm is the first one of all ranks, in their order. */
+static bool
+is_first_of_all(MPI_Comm comm)
+{
+    int result = MPI_UNEQUAL;
+    if (all.world_rank != 0 || PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result) != MPI_SUCCESS ||
+        (result != MPI_IDENT && result != MPI_CONGRUENT))
+        return false;
+    pthread_mutex_lock(&lock);
+    const bool is_first = !all.is_claimed;
+    all.is_claimed = true;
+    pthread_mutex_unlock(&lock);
+    return is_first;
+}
+
+/* An id alike on all ranks, and on no other communicator, and whether clocks are compared here, for
+ * the first time.  Rank 0 says so: threads may set up several communicators at a time, and in
+ * another order on each rank. */
+static int
+make_id(int id[2], bool *compares, MPI_Comm comm)
+{
+    int said[3] = {all.world_rank, 0, is_first_of_all(comm)};
+    pthread_mutex_lock(&lock);
+    said[1] = all.made++;
+    pthread_mutex_unlock(&lock);
+    const int error = PMPI_Bcast(said, 3, MPI_INT, 0, comm);
+    id[0] = said[0];
+    id[1] = said[1];
+    *compares = !error && said[2];
+    return error;
+}
+
+/* Collective over comm. */
 static void
 compare_clocks(MPI_Comm comm)
 {
-    int result = MPI_UNEQUAL;
     MPI_Comm own;
-    if (all.has_world || all.world_rank < 0)
-        return;
-    if (PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result) != MPI_SUCCESS ||
-        (result != MPI_IDENT && result != MPI_CONGRUENT) || !ar_comm_own(&own, comm))
+    if (!ar_comm_own(&own, comm))
         return;
     if (all.world_rank == 0)
         all.begin = calloc((size_t)all.world_size, sizeof *all.begin);
@@ -83,29 +112,20 @@ compare_clocks(MPI_Comm comm)
     PMPI_Comm_free(&own);
 }
 
-/* Alike on all ranks, and on no other communicator. */
-static int
-make_id(int id[2], MPI_Comm comm)
-{
-    pthread_mutex_lock(&lock);
-    id[0] = all.world_rank;
-    id[1] = all.made++;
-    pthread_mutex_unlock(&lock);
-    return PMPI_Bcast(id, 2, MPI_INT, 0, comm);
-}
-
 int
 ar_timeline_attach(struct ar_timeline **made, const struct ar_config *config, MPI_Comm comm,
                    uint64_t since_ns)
 {
     int id[2], nranks;
+    bool compares;
     *made = NULL;
     if (!config->trace.file)
         return MPI_SUCCESS;
     PMPI_Comm_size(comm, &nranks);
     begin_once(&config->trace, nranks);
-    compare_clocks(comm);
-    const int error = make_id(id, comm);
+    const int error = make_id(id, &compares, comm);
+    if (compares)
+        compare_clocks(comm);
     struct ar_timeline *const t = error ? NULL : calloc(1, sizeof *t);
     if (!t)
         return error;
