@@ -5,19 +5,7 @@
 
 limit=60
 export ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring
-cat >"$scratch/sums.py" <<'EOF'
-from array import array
-from mpi4py import MPI
-
-comm = MPI.COMM_WORLD
-for count in 1, 10, 1000, 20000:
-    mine = array("d", range(comm.rank, comm.rank + count))
-    sums = array("d", bytes(8 * count))
-    comm.Allreduce([mine, MPI.DOUBLE], [sums, MPI.DOUBLE], op=MPI.SUM)
-    for i in 0, count // 2, count - 1:
-        if sums[i] != comm.size * i + comm.size * (comm.size - 1) / 2:
-            raise SystemExit("element %d of %d is %g" % (i, count, sums[i]))
-EOF
+sums=${srcdir:-.}/test/mpi/sums.py
 
 # The first of these that has it: another Python than Debian's may come first, which does not see Debian's packages.
 find_module() {
@@ -41,8 +29,8 @@ for folder in $(mpi_folders); do
     *) continue ;;
     esac
     tried=$AR_MPI_FAMILY
-    expect_engine "mpi4py of $AR_MPI_FAMILY" 4 launch 2 LD_PRELOAD="$library" "$python" "$scratch/sums.py"
-    expect_engine "mpi4py of $AR_MPI_FAMILY, allreduce run" 4 launch 2 ./allreduce run "$python" "$scratch/sums.py"
+    expect_engine "mpi4py of $AR_MPI_FAMILY" 4 launch 2 LD_PRELOAD="$library" "$python" "$sums"
+    expect_engine "mpi4py of $AR_MPI_FAMILY, allreduce run" 4 launch 2 ./allreduce run "$python" "$sums"
 done
 [ -n "$tried" ] || {
     echo "$module needs $needed, for which this build has no engine"
