@@ -6,8 +6,8 @@
  * INJECT_AT, the one that is refused, from 0 on, in the rank INJECT_RANK of MPI_COMM_WORLD.  With
  * INJECT_SIGNAL, a number, the process gets that signal at this moment in place of a refusal; or,
  * with INJECT_AFTER_US, so many microseconds after its start.  With INJECT_TELL=1 what is refused,
- * or the signal, is told.  INJECT_ALWAYS names one function, each of whose calls is refused on all
- * ranks. */
+ * or the signal, is told, and at the end of the process how much was asked.  INJECT_ALWAYS names
+ * one function, each of whose calls is refused on all ranks. */
 #include <config.h> /* _GNU_SOURCE */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -78,6 +78,13 @@ arm_by_environment(void)
         inject_arm(atol(at));
     if (getenv("INJECT_AFTER_US"))
         arm_timer(atol(getenv("INJECT_AFTER_US")));
+}
+
+__attribute__((destructor)) static void
+tell_asked(void)
+{
+    if (getenv("INJECT_TELL") && atomic_load(&is_armed))
+        fprintf(stderr, "asked: %ld\n", atomic_load(&asked));
 }
 
 static bool

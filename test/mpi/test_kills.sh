@@ -1,13 +1,13 @@
 #!/bin/sh
 # A rank that is killed at any moment leaves no file, no process and no shared memory, and its job ends as soon as it
 # does natively.  One that gets SIGTERM or SIGINT leaves a whole file of statistics or of events, or what was there.
-# KILLS_STEP: one in so many of the library's requests to the system is such a moment (all: 1); KILLS_TIMED: so many more
-# moments are drawn.  KILLS_SEED: for other ones.
+# KILLS_MOMENTS: so many of the library's requests to the system are such moments, in each of four kinds of jobs; KILLS_TIMED:
+# so many more are drawn.  KILLS_SEED: for other ones.
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 limit=40
-step=${KILLS_STEP:-47}
+moments=${KILLS_MOMENTS:-6}
 timed=${KILLS_TIMED:-3}
 seed=${KILLS_SEED:-1}
 inject=$programs/.libs/inject.so
@@ -17,7 +17,6 @@ export TMPDIR
 mkdir "$out" "$TMPDIR"
 # By this name its processes are found.
 ln -s "$programs/pings" "$scratch/struck"
-files >"$scratch/files_before"
 slowest=0
 native_slowest=0
 struck=0
@@ -68,7 +67,8 @@ strike() {
     count=$2
     shift 2
     begun=$(date +%s%N)
-    launch "$count" "$@" "$scratch/struck" >"$scratch/out" 2>&1
+    # shellcheck disable=SC2086 # goes_on may be empty
+    launch "$count" "$@" "$scratch/struck" $goes_on >"$scratch/out" 2>&1
     status=$?
     took=$((($(date +%s%N) - begun) / 1000000))
     launches=$((launches + 1))
@@ -78,50 +78,55 @@ strike() {
     expect_clean "$what"
 }
 
-# strike_all SIGNAL RANK RANKS VARIABLE=VALUE...: at one request after the other, until the job ends by itself.
+# strike_all SIGNAL RANK RANKS VARIABLE=VALUE...: at one request after the other, of those that a job makes that is let alone.
 strike_all() {
     signal=$1
     victim=$2
     count=$3
     shift 3
+    strike "let alone: $*" "$count" LD_PRELOAD="$inject:$library" INJECT_TELL=1 INJECT_RANK="$victim" INJECT_AT=-1 "$@"
+    requests=$(sed -n 's/^asked: //p' "$scratch/out")
+    { [ "$status" -eq 0 ] && [ "${requests:-0}" -gt 40 ]; } || {
+        fail "let alone, $*: status $status: $(cat "$scratch/out")"
+        return
+    }
+    step=$((requests > moments ? requests / moments : 1))
     at=$(((seed - 1) * 13 % step))
-    while :; do
+    before=$struck
+    while [ $at -lt "$requests" ]; do
         [ "$signal" = 9 ] || echo old >"$out/old.jsonl"
-        what="signal $signal at request $at of rank $victim of $count: $*"
-        strike "$what" "$count" LD_PRELOAD="$inject:$library" INJECT_TELL=1 INJECT_RANK="$victim" INJECT_AT=$at \
-            INJECT_SIGNAL="$signal" "$@"
+        strike "signal $signal at request $at of rank $victim of $count: $*" "$count" LD_PRELOAD="$inject:$library" \
+            INJECT_TELL=1 INJECT_RANK="$victim" INJECT_AT=$at INJECT_SIGNAL="$signal" "$@"
         [ $took -le $slowest ] || slowest=$took
-        grep -q '^struck: ' "$scratch/out" || break
-        struck=$((struck + 1))
+        ! grep -q '^struck: ' "$scratch/out" || struck=$((struck + 1))
         at=$((at + step))
     done
-    [ "$status" -eq 0 ] || fail "$what: nobody was struck, and it ended with $status: $(cat "$scratch/out")"
-    echo "signal $signal, rank $victim of $count, $*: $at requests or fewer, one in $step struck"
-    requests=$at
+    echo "signal $signal, rank $victim of $count, $*: $requests requests, $((struck - before)) of them struck"
+    [ $struck -gt "$before" ] || fail "signal $signal, $*: nobody was struck"
 }
 
-# How long the launcher takes natively, at moments drawn from those of a whole run.
-moments=$(awk -v seed="$seed" -v n="$timed" 'BEGIN { srand(seed); for (i = 0; i < n; i++) print int(rand() * 400000) }')
-for moment in $moments; do
+# How long the launcher takes natively, at moments drawn from the set-up and the calls of a program that goes on for ever.
+goes_on=forever
+times=$(awk -v seed="$seed" -v n="$timed" 'BEGIN { srand(seed); for (i = 0; i < n; i++) print int(rand() * 400000) }')
+for moment in $times; do
     strike "natively, $moment us" 2 LD_PRELOAD="$inject" INJECT_RANK=1 INJECT_SIGNAL=9 INJECT_AFTER_US="$moment"
     [ $took -le $native_slowest ] || native_slowest=$took
 done
-for moment in $moments; do
-    for algorithm in shm ring; do
-        strike "$algorithm, killed after $moment us" 2 LD_PRELOAD="$inject:$library" INJECT_RANK=1 INJECT_SIGNAL=9 \
-            INJECT_AFTER_US="$moment" ALLREDUCE_ALGO=$algorithm ALLREDUCE_STATS="$out/stats.jsonl"
+for moment in $times; do
+    for kind in 9:shm 15:ring; do
+        strike "$kind after $moment us" 2 LD_PRELOAD="$inject:$library" INJECT_RANK=1 INJECT_SIGNAL=${kind%:*} \
+            INJECT_AFTER_US="$moment" ALLREDUCE_ALGO=${kind#*:} ALLREDUCE_STATS="$out/stats.jsonl"
         [ $took -le $slowest ] || slowest=$took
     done
 done
 
+goes_on=
 strike_all 9 0 2 ALLREDUCE_ALGO=shm ALLREDUCE_STATS="$out/stats.jsonl"
-[ $requests -gt 40 ] || fail "only $requests requests"
 strike_all 9 2 3 ALLREDUCE_ALGO='ring' ALLREDUCE_TRANSPORT=mpi ALLREDUCE_TRACE="$out/trace.json"
 strike_all 15 0 2 ALLREDUCE_ALGO='shm:0-1K;ring' ALLREDUCE_STATS="$out/old.jsonl"
 strike_all 2 0 2 ALLREDUCE_ALGO=shm ALLREDUCE_TRACE="$out/trace.json"
 
-files | comm -13 "$scratch/files_before" - >"$scratch/files_new"
-[ ! -s "$scratch/files_new" ] || expect_no_files "killed ranks"
+expect_no_files "killed ranks"
 echo "$launches launches, $struck struck at a request; the slowest took $slowest ms, natively $native_slowest ms"
 [ $slowest -le $((native_slowest + 10000)) ] || fail "a job took $slowest ms to end, natively $native_slowest ms at most"
 exit $failed
