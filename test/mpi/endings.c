@@ -1,12 +1,18 @@
-/* Programs whose ends are not simple.
+/* Programs whose ends are not simple, and those that start others.
  *
  * usage: endings WHAT, of which
  *   at_exit  half of the ranks make their last call and MPI_Finalize in main, the
  *            others in an exit handler
- *   fork     a child of rank 0 ends by exit, before the parent does
+ *   fork     a child of each rank ends by exit, before the parent does
+ *   daemon   a grandchild that outlives its rank ends by exit, half a second later
+ *   exec, vfork, spawn, system, popen
+ *            each rank starts a shell in that way, which looks what it has inherited
+ * Of the kinds but at_exit several may be named; behind each is a call.
  */
 #include <config.h>
 
+#include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
@@ -15,6 +21,12 @@
 
 #include "mpi_check.h"
 
+extern char **environ;
+
+/* Neither a file of ours is open there, nor is the library's variable gone. */
+static const char look[] =
+    "! ls -l /proc/$$/fd | grep liballreduce && test -n \"$LD_PRELOAD\" && exit 5";
+static char *const shell[] = {"sh", "-c", (char *)look, NULL};
 static pid_t parent;
 
 static void
@@ -29,27 +41,104 @@ finish(void)
 }
 
 static void
-fork_child(void)
+expect_end(pid_t child, int wanted)
 {
-    pid_t child = fork();
+    int status = -1;
+    check_true(child > 0 && waitpid(child, &status, 0) == child);
+    check_true(WIFEXITED(status) && WEXITSTATUS(status) == wanted);
+}
+
+static void
+run_fork(void)
+{
+    const pid_t child = fork();
     if (child == 0)
-        exit(0);
-    check_true(child > 0 && waitpid(child, NULL, 0) == child);
+        exit(3);
+    expect_end(child, 3);
+}
+
+static void
+run_daemon(void)
+{
+    const pid_t child = fork();
+    if (child > 0)
+        expect_end(child, 0);
+    if (child != 0)
+        return;
+    if (daemon(0, 0))
+        _exit(1);
+    usleep(500000);
+    exit(0);
+}
+
+static void
+run_exec(void)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        execvp(shell[0], shell);
+        _exit(1);
+    }
+    expect_end(child, 5);
+}
+
+static void
+run_vfork(void)
+{
+    const pid_t child = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
+    if (child == 0) {
+        execvp(shell[0], shell);
+        _exit(1);
+    }
+    expect_end(child, 5);
+}
+
+static void
+run_spawn(void)
+{
+    pid_t child;
+    check_true(posix_spawnp(&child, shell[0], NULL, NULL, shell, environ) == 0);
+    expect_end(child, 5);
+}
+
+static void
+run_system(void)
+{
+    const int status = system(look); /* NOLINT(cert-env33-c) */
+    check_true(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+}
+
+static void
+run_popen(void)
+{
+    FILE *const from = popen(look, "r"); /* NOLINT(cert-env33-c) */
+    check_true(from && fgetc(from) == EOF);
+    const int status = from ? pclose(from) : -1;
+    check_true(WIFEXITED(status) && WEXITSTATUS(status) == 5);
 }
 
 int
 main(int argc, char **argv)
 {
-    const char *what = argc > 1 ? argv[1] : "";
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } kinds[] = {{"fork", run_fork},   {"daemon", run_daemon}, {"exec", run_exec},
+                 {"vfork", run_vfork}, {"spawn", run_spawn},   {"system", run_system},
+                 {"popen", run_popen}};
     int rank;
     parent = getpid();
     atexit(finish);
     check_begin(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     check_ping(MPI_COMM_WORLD, "the first call");
-    if (strcmp(what, "fork") == 0 && rank == 0)
-        fork_child();
-    if (strcmp(what, "at_exit") == 0 && rank % 2 == 0)
+    for (int arg = 1; arg < argc; arg++)
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            if (strcmp(argv[arg], kinds[i].name) == 0) {
+                kinds[i].run();
+                check_ping(MPI_COMM_WORLD, kinds[i].name);
+            }
+    if (argc > 1 && strcmp(argv[1], "at_exit") == 0 && rank % 2 == 0)
         finish();
     return 0;
 }

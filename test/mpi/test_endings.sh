@@ -1,14 +1,34 @@
 #!/bin/sh
-# Each call counts up to MPI's end, and the report comes once.
+# Each call counts up to MPI's end, and what is told and written comes once, from the ranks: not from processes that they
+# have started, which have inherited nothing of ours but the variable LD_PRELOAD.
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 limit=30
+mkdir "$scratch/folder"
 
-for what in at_exit fork; do
-    expect_row $what ring 2 preload 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring "$programs/endings" $what
+# expect_once WHAT CALLS: by the summary, and by what is in the folder of files.
+expect_once() {
     reports=$(grep -c 'calls of rank' "$scratch/out")
-    [ "$reports" -eq 1 ] || fail "$what: $reports reports"
-    [ "$(calls_of ring)" -eq 2 ] || fail "$what: $(calls_of ring) calls"
+    [ "$reports" -eq 1 ] || fail "$1: $reports reports"
+    [ "$(calls_of "$algorithm")" -eq "$2" ] || fail "$1: $(calls_of "$algorithm") calls"
+    [ "$(cd "$scratch/folder" && echo *)" = "stats.jsonl trace.json" ] || fail "$1: left $(ls -a "$scratch/folder")"
+    grep -q "\"calls\": $((2 * $2)), " "$scratch/folder/stats.jsonl" || fail "$1: not $2 calls of 2 ranks in the statistics"
+    find "$scratch/folder" -mindepth 1 -delete
+}
+
+children="fork exec vfork spawn system popen"
+for algorithm in ring shm; do
+    for what in at_exit "$children" daemon; do
+        calls=$((1 + $(echo "$what" | wc -w) + $(echo "$what" | grep -c -v at_exit)))
+        # shellcheck disable=SC2086 # what may be several
+        expect_row "$what" $algorithm 2 preload 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=$algorithm ALLREDUCE_TIMEOUT=20 \
+            ALLREDUCE_STATS="$scratch/folder/stats.jsonl" ALLREDUCE_STATS_SIGNAL=USR1 \
+            ALLREDUCE_TRACE="$scratch/folder/trace.json" "$programs/endings" $what
+        expect_once "$what, $algorithm" "$calls"
+    done
+    # The last one's grandchildren end now.
+    sleep 1
+    [ -z "$(ls -A "$scratch/folder")" ] || fail "daemon: wrote $(ls -A "$scratch/folder")"
 done
 exit $failed
