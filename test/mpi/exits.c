@@ -3,16 +3,20 @@
  * usage: exits WHAT, of which
  *   never            no allreduce at all
  *   thread           MPI_Init_thread
- *   no_finalize      leaves by _exit after an allreduce, as crashed programs do
- *   exit             leaves by exit without MPI_Finalize, with status 3
+ *   exit, _exit, abort, quick_exit, signal, mpi_abort
+ *                    leaves in that way after an allreduce, without MPI_Finalize; with
+ *                    "one" behind it rank 1 alone
  *   delete_callback  an allreduce inside MPI_Finalize
  *   session          MPI_Session_init alone, never MPI_Init
  */
 #include <config.h>
 
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "mpi_check.h"
@@ -35,22 +39,63 @@ run_thread(int *argc, char ***argv)
     return check_end();
 }
 
-static int
-run_no_finalize(int *argc, char ***argv)
+/* --- ends without MPI_Finalize --- */
+
+static void
+end_by_exit(void)
 {
-    check_begin(argc, argv);
-    check_ping(MPI_COMM_WORLD, "before _exit");
-    fflush(NULL);
+    exit(check_status() ? 1 : 3);
+}
+
+static void
+end_by__exit(void)
+{
     _exit(check_status());
 }
 
-static int
-run_exit(int *argc, char ***argv)
+static void
+end_by_quick_exit(void)
 {
-    check_begin(argc, argv);
-    check_ping(MPI_COMM_WORLD, "before exit");
-    exit(check_status() ? 1 : 3);
+    quick_exit(4);
 }
+
+static void
+end_by_signal(void)
+{
+    raise(SIGUSR2);
+}
+
+static void
+end_by_mpi_abort(void)
+{
+    MPI_Abort(MPI_COMM_WORLD, 5);
+}
+
+static const struct {
+    const char *name;
+    void (*end)(void);
+} ends[] = {{"exit", end_by_exit},     {"_exit", end_by__exit},
+            {"abort", abort},          {"quick_exit", end_by_quick_exit},
+            {"signal", end_by_signal}, {"mpi_abort", end_by_mpi_abort}};
+
+/* The others wait for the one, natively too, until their launcher ends them. */
+static int
+run_end(int *argc, char ***argv, void (*end)(void))
+{
+    int rank;
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* nobody wants to see the memory */
+    const bool is_one = *argc > 2 && strcmp((*argv)[2], "one") == 0;
+    check_begin(argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    check_ping(MPI_COMM_WORLD, "before the end");
+    fflush(NULL);
+    if (!is_one || rank == 1)
+        end();
+    check_ping(MPI_COMM_WORLD, "with one that has left");
+    return check_end();
+}
+
+/* --- others --- */
 
 /* Runs before or after ours: the order is that of their being set. */
 static int
@@ -120,10 +165,9 @@ main(int argc, char **argv)
         return run_never(&argc, &argv);
     if (strcmp(what, "thread") == 0)
         return run_thread(&argc, &argv);
-    if (strcmp(what, "no_finalize") == 0)
-        return run_no_finalize(&argc, &argv);
-    if (strcmp(what, "exit") == 0)
-        return run_exit(&argc, &argv);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (strcmp(what, ends[i].name) == 0)
+            return run_end(&argc, &argv, ends[i].end);
     if (strcmp(what, "delete_callback") == 0)
         return run_delete_callback(&argc, &argv);
     return run_session();
