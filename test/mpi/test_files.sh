@@ -1,0 +1,65 @@
+#!/bin/sh
+# Files that a job writes at its end, where they cannot be written, or are no files: it says so in one line, ends as it would
+# without, and what was there stays.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+limit=30
+
+# ping WHAT [VARIABLE=VALUE...]: the program's own calls are right.
+ping() {
+    title=$1
+    shift
+    expect_ok "$title" preload 2 ALLREDUCE_ALGO=ring "$@" "$programs/pings"
+}
+
+# expect_said TEXT...: one line each, and no more.
+expect_said() {
+    for text in "$@"; do
+        [ "$(grep -c -F -e "$text" "$scratch/out")" -eq 1 ] || fail "$title: not told once: $text"
+    done
+    [ "$(grep -c '^liballreduce:' "$scratch/out")" -eq $# ] || {
+        fail "$title: not $# lines:"
+        cat "$scratch/out"
+    }
+}
+
+# A link that somebody has put there is replaced, and what it leads to stays.
+echo old >"$scratch/target"
+ln -s target "$scratch/link"
+ping "a link" ALLREDUCE_STATS="$scratch/link"
+expect_said
+[ "$(cat "$scratch/target")" = old ] || fail "a link: was followed"
+{ [ ! -h "$scratch/link" ] && grep -q MPI_DOUBLE "$scratch/link"; } || fail "a link: not replaced"
+
+# A stream of rank 0's, and nothing; ranks that never met have no names of their own there.
+ping "streams" ALLREDUCE_STATS=/dev/stdout ALLREDUCE_TRACE=/dev/stderr
+expect_said
+{ grep -q 'MPI_DOUBLE' "$scratch/out" && grep -q '"traceEvents"' "$scratch/out"; } || fail "streams: $(cat "$scratch/out")"
+expect_ok "nothing" preload 2 ALLREDUCE_STATS=/dev/null ALLREDUCE_TRACE=/dev/null "$programs/statistics" halves
+{ [ -c /dev/null ] && ! ls /dev/null.* 2>/dev/null; } || fail "nothing: /dev/null is no device any more, or has neighbours"
+
+# A pipe that nobody reads holds up nobody.
+mkfifo "$scratch/pipe"
+ping "a pipe" ALLREDUCE_STATS="$scratch/pipe"
+expect_said "ALLREDUCE_STATS: cannot write '$scratch/pipe': No such device or address"
+
+# A folder is refused before anything runs.
+preload 2 ALLREDUCE_TRACE="$scratch" "$programs/pings" >"$scratch/out" 2>&1
+grep -q "^liballreduce: ALLREDUCE_TRACE: column 1: cannot write '$scratch': Is a directory" "$scratch/out" ||
+    fail "a folder: $(cat "$scratch/out")"
+
+# A disk that is full at the end.
+mkdir "$scratch/small"
+if mount -t tmpfs -o size=4k none "$scratch/small" 2>/dev/null; then
+    echo old >"$scratch/small/stats.jsonl" # takes all of it
+    ping "a full disk" ALLREDUCE_STATS="$scratch/small/stats.jsonl" ALLREDUCE_TRACE="$scratch/small/trace"
+    expect_said "ALLREDUCE_STATS: cannot write '$scratch/small/stats.jsonl': No space left on device" \
+        "ALLREDUCE_TRACE: cannot write '$scratch/small/trace': No space left on device"
+    [ "$(cat "$scratch/small/stats.jsonl")" = old ] || fail "a full disk: what was there is lost"
+    [ "$(ls -A "$scratch/small")" = stats.jsonl ] || fail "a full disk: left $(ls -A "$scratch/small")"
+    umount "$scratch/small"
+else
+    echo "no small file system: this user may not mount one"
+fi
+exit $failed
