@@ -100,6 +100,6 @@ for file in /dev/null /dev/stdout; do
     allreduce explain ring -n 3 --svg $file >"$here/out" 2>&1 || fail "$file cannot be written to: $(cat "$here/out")"
     [ "$(grep -c '</svg>' "$here/out")" -eq "$(echo $file | grep -c stdout)" ] || fail "$file: not the picture: $(cat "$here/out")"
 done
-[ -c /dev/null ] && [ -h /dev/stdout ] || fail "a device is no device any more"
+{ [ -c /dev/null ] && [ -h /dev/stdout ]; } || fail "a device is no device any more"
 echo "$tried tried"
 exit $failed
