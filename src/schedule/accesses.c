@@ -64,11 +64,11 @@ extend_runs(struct storing *st, size_t round, size_t first, struct ar_region reg
             last->region.length = end - last->region.offset;
         return last;
     }
+    const size_t offset = last ? last->place.offset + last->region.length : 0;
     struct run *const runs = ar_grow(st->runs, st->nruns + 1, &st->runs_room, sizeof *runs);
     if (!runs)
         return NULL;
     st->runs = runs;
-    const size_t offset = last ? last->place.offset + last->region.length : 0;
     runs[st->nruns] = (struct run){round, region, {.is_shared = true, .offset = offset}};
     return &runs[st->nruns++];
 }
