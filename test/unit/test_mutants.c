@@ -19,7 +19,13 @@
  *     what it has (broadcast by scatter and allgather), what lands beside its place
  *     may be mended by the next message, and where OUT was copied from IN either
  *     may be read.
- * A step dropped or shortened and a message to another peer are always refuted. */
+ * A step dropped or shortened and a message to another peer are always refuted.
+ *
+ * And the order of steps and rounds is spoilt: a step doubled, exchanged with its neighbour or
+ * moved to the round before or behind, two rounds exchanged or joined, so that nobody waits between
+ * them, and a message dropped by its sender and its receiver alike.  Many of these are right, and
+ * where the checker says so, both the interpreter and the one of disorder.h, by the orders that it
+ * tries, have to find it, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,6 +36,7 @@
 #include <cmocka.h>
 
 #include "algorithms/registry.h"
+#include "disorder.h"
 #include "schedule/checker.h"
 #include "setting.h"
 
@@ -131,11 +138,23 @@ all_arrived(const struct machine *m, int rank, size_t first, size_t end)
     return true;
 }
 
+/* Messages match in the order of the steps, of either kind. */
+static const struct message *
+message_of(struct machine *m, int rank, size_t first, size_t i)
+{
+    const struct ar_step *const steps = m->process[rank].schedule->steps;
+    size_t n = m->received[steps[i].peer][rank];
+    for (size_t k = first; k < i; k++)
+        n += is_receive(&steps[k]) && steps[k].peer == steps[i].peer;
+    return &m->queue[steps[i].peer][rank][n];
+}
+
 static void
-receive(struct machine *m, int rank, const struct ar_step *step)
+receive(struct machine *m, int rank, size_t first, size_t number)
 {
     struct process *p = &m->process[rank];
-    const struct message *message = &m->queue[step->peer][rank][m->received[step->peer][rank]++];
+    const struct ar_step *const step = &p->schedule->steps[number];
+    const struct message *message = message_of(m, rank, first, number);
     struct value *dst = at(p, step->dst);
     m->wrong |= message->length != step->dst.length;
     for (size_t i = 0; i < message->length && !m->wrong; i++) {
@@ -170,13 +189,16 @@ finish_round(struct machine *m, int rank, size_t first, size_t end)
     const struct ar_step *steps = p->schedule->steps;
     for (size_t i = first; i < end; i++)
         if (steps[i].kind == AR_RECV && !m->wrong)
-            receive(m, rank, &steps[i]);
+            receive(m, rank, first, i);
     for (size_t i = first; i < end; i++) {
         if (steps[i].kind == AR_RECV_REDUCE && !m->wrong)
-            receive(m, rank, &steps[i]);
+            receive(m, rank, first, i);
         else if (steps[i].kind == AR_COPY || steps[i].kind == AR_REDUCE)
             run_local(p, &steps[i]);
     }
+    for (size_t i = first; i < end; i++)
+        if (is_receive(&steps[i]))
+            m->received[steps[i].peer][rank]++;
     p->round++;
     p->sent = false;
 }
@@ -202,8 +224,12 @@ advance(struct machine *m, int rank)
 static void
 start(struct machine *m, const struct ar_schedule *all, int nranks, bool in_place)
 {
-    memset(m, 0, sizeof *m);
-    m->nranks = nranks;
+    m->nranks = nranks; /* the queues' messages stay as they are: they are many */
+    m->spoilt = NULL;
+    m->wrong = false;
+    memset(m->process, 0, sizeof m->process);
+    memset(m->sent, 0, sizeof m->sent);
+    memset(m->received, 0, sizeof m->received);
     for (int rank = 0; rank < nranks; rank++) {
         struct process *p = &m->process[rank];
         const size_t n = all[rank].count, room = 2 * n + all[rank].tmp_length;
@@ -579,6 +605,214 @@ only_a_butterfly_that_copies_combines_in_vain(void **state)
             }
 }
 
+/* --- mutants of the order --- */
+
+enum disordering { DOUBLE, EXCHANGE, EARLIER, LATER, EXCHANGE_ROUNDS, JOIN_ROUNDS, UNSENT, KINDS };
+
+static const char *const disordering_names[] = {
+    "step doubled",     "steps exchanged", "step a round earlier", "step a round later",
+    "rounds exchanged", "rounds joined",   "message dropped"};
+
+struct tally {
+    size_t mutants[KINDS], right[KINDS];
+};
+
+/* Round of step i; nrounds behind the last. */
+static size_t
+round_of(const struct ar_schedule *s, size_t i)
+{
+    size_t round = 0;
+    while (round < s->nrounds && i >= s->round_end[round])
+        round++;
+    return round;
+}
+
+static size_t
+begin_of(const struct ar_schedule *s, size_t round)
+{
+    return round > 0 ? s->round_end[round - 1] : 0;
+}
+
+/* Adds steps [begin, end) but for step `but`. */
+static void
+emit_steps(struct ar_schedule *to, const struct ar_schedule *s, size_t begin, size_t end,
+           size_t but)
+{
+    for (size_t i = begin; i < end; i++)
+        if (i != but)
+            emit(to, &s->steps[i]);
+}
+
+/* Round `round` of s in a mutant by step k. */
+static void
+emit_round(struct ar_schedule *mutant, const struct ar_schedule *s, size_t round, size_t k,
+           enum disordering how)
+{
+    const size_t begin = begin_of(s, round), end = s->round_end[round], home = round_of(s, k);
+    const bool moves = how == EARLIER || how == LATER;
+    if (how == LATER && round == home + 1)
+        emit(mutant, &s->steps[k]);
+    if (how == EXCHANGE && round == home) {
+        emit_steps(mutant, s, begin, k, SIZE_MAX);
+        emit(mutant, &s->steps[k + 1]);
+        emit(mutant, &s->steps[k]);
+        emit_steps(mutant, s, k + 2, end, SIZE_MAX);
+    } else {
+        emit_steps(mutant, s, begin, end, moves || how == UNSENT ? k : SIZE_MAX);
+    }
+    if ((how == DOUBLE && round == home) || (how == EARLIER && round + 1 == home))
+        emit(mutant, &s->steps[k]);
+}
+
+/* A mutant by step k, or by the round that it begins; false if there is none. */
+static bool
+disorder(struct ar_schedule *mutant, const struct ar_schedule *s, size_t k, enum disordering how)
+{
+    const size_t home = round_of(s, k);
+    const bool begins = k == begin_of(s, home), is_last = home + 1 == s->nrounds;
+    if ((how == EXCHANGE && k + 1 == s->round_end[home]) || (how == EARLIER && home == 0) ||
+        (how == LATER && is_last) ||
+        ((how == EXCHANGE_ROUNDS || how == JOIN_ROUNDS) && (!begins || is_last)))
+        return false;
+    ar_schedule_init(mutant, s->rank, s->nranks, s->count);
+    for (size_t i = 0; i < s->nrounds; i++) {
+        const size_t by = how != EXCHANGE_ROUNDS ? 0
+                          : i == home            ? 1
+                          : i == home + 1        ? (size_t)-1
+                                                 : 0;
+        emit_round(mutant, s, i + by, k, how);
+        if (how != JOIN_ROUNDS || i != home)
+            ar_end_round(mutant);
+    }
+    return ar_schedule_finish(mutant) == AR_OK;
+}
+
+static bool
+is_right_in_disorder(const struct setting *setting, const struct ar_schedule *all)
+{
+    static uint64_t seed = 1;
+    for (int i = 0; i < 2; i++) {
+        const struct disorder d = {all,   setting->nranks,
+                                   i % 2, ar_algorithm_keeps_order(setting->row, &setting->params),
+                                   NULL,  seed++};
+        if (disorder_run(&d))
+            return false;
+    }
+    return true;
+}
+
+static void
+judge_order(struct tally *tally, const struct setting *setting, const struct ar_schedule *all,
+            int rank, size_t step, enum disordering how)
+{
+    tally->mutants[how]++;
+    if (is_refuted(setting, all))
+        return;
+    tally->right[how]++;
+    if (!computes(all, setting->nranks, false) || !computes(all, setting->nranks, true) ||
+        !is_right_in_disorder(setting, all))
+        fail_msg("%s: rank %d step %zu, %s: not refuted, and computes something wrong",
+                 setting->text, rank, step, disordering_names[how]);
+}
+
+/* The step of the peer that receives what step k of s sends. */
+static size_t
+receiver_of(const struct ar_schedule *s, size_t k, const struct ar_schedule *peer)
+{
+    size_t n = 0, i = 0;
+    for (size_t j = 0; j < k; j++)
+        n += s->steps[j].kind == AR_SEND && s->steps[j].peer == peer->rank;
+    for (; i < peer->nsteps; i++)
+        if (is_receive(&peer->steps[i]) && peer->steps[i].peer == s->rank && n-- == 0)
+            break;
+    assert_true(i < peer->nsteps);
+    return i;
+}
+
+static void
+try_unsent(struct tally *tally, const struct setting *setting, struct ar_schedule *all, int rank,
+           size_t k)
+{
+    const int peer = all[rank].steps[k].peer;
+    const struct ar_schedule sender = all[rank], receiver = all[peer];
+    if (disorder(&all[rank], &sender, k, UNSENT) &&
+        disorder(&all[peer], &receiver, receiver_of(&sender, k, &receiver), UNSENT))
+        judge_order(tally, setting, all, rank, k, UNSENT);
+    ar_schedule_fini(&all[rank]);
+    ar_schedule_fini(&all[peer]);
+    all[rank] = sender;
+    all[peer] = receiver;
+}
+
+static void
+try_orders(struct tally *tally, const struct setting *setting, size_t count)
+{
+    struct ar_schedule *all = schedules_emit(setting, count);
+    for (int rank = 0; rank < setting->nranks; rank++) {
+        const struct ar_schedule original = all[rank];
+        for (size_t i = 0; i < original.nsteps; i++) {
+            for (int how = 0; how < UNSENT; how++) {
+                if (!disorder(&all[rank], &original, i, (enum disordering)how)) {
+                    all[rank] = original;
+                    continue;
+                }
+                judge_order(tally, setting, all, rank, i, (enum disordering)how);
+                ar_schedule_fini(&all[rank]);
+                all[rank] = original;
+            }
+            if (original.steps[i].kind == AR_SEND)
+                try_unsent(tally, setting, all, rank, i);
+        }
+    }
+    schedules_free(all, setting->nranks);
+}
+
+static void
+print_tally(const struct tally *tally)
+{
+    size_t mutants = 0, right = 0;
+    for (int how = 0; how < KINDS; how++) {
+        print_message("%s: %zu mutants, right: %zu\n", disordering_names[how], tally->mutants[how],
+                      tally->right[how]);
+        assert_true(tally->mutants[how] > tally->right[how]);
+        mutants += tally->mutants[how];
+        right += tally->right[how];
+    }
+    print_message("%zu mutants, right: %zu\n", mutants, right);
+}
+
+static void
+mutants_of_the_order_are_refuted(void **state)
+{
+    (void)state;
+    struct tally tally = {{0}, {0}};
+    struct setting setting;
+    for (size_t row = 0; row < ar_algorithm_count(); row++)
+        for (int nranks = 2; nranks <= RANKS_MAX; nranks++) {
+            setting_default(&setting, ar_algorithm_at(row), nranks, PLACE_UNKNOWN);
+            try_orders(&tally, &setting, (size_t)nranks + 1);
+        }
+    print_tally(&tally);
+}
+
+/* On 5 and 8 ranks, and where the variable MUTANTS is "all" on 5 to 9. */
+static void
+mutants_of_the_order_with_every_parameter_are_refuted(void **state)
+{
+    const char *const which = getenv("MUTANTS");
+    const bool is_all = which && strcmp(which, "all") == 0;
+    (void)state;
+    struct tally tally = {{0}, {0}};
+    struct setting setting;
+    for (size_t row = 0; row < ar_algorithm_count(); row++)
+        for (size_t i = 0; i < setting_count(ar_algorithm_at(row)); i++)
+            for (int nranks = 5; nranks <= RANKS_MAX; nranks += is_all ? 1 : 3) {
+                setting_vary(&setting, ar_algorithm_at(row), nranks, PLACE_IN_TURN, i);
+                try_orders(&tally, &setting, 11);
+            }
+    print_tally(&tally);
+}
+
 int
 main(void)
 {
@@ -586,6 +820,8 @@ main(void)
         cmocka_unit_test(only_a_butterfly_that_copies_combines_in_vain),
         cmocka_unit_test(mutants_of_every_row_are_refuted),
         cmocka_unit_test(mutants_with_every_parameter_are_refuted),
+        cmocka_unit_test(mutants_of_the_order_are_refuted),
+        cmocka_unit_test(mutants_of_the_order_with_every_parameter_are_refuted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
