@@ -35,14 +35,29 @@ ucp_worker_progress(void *worker)
     return events;
 }
 
-void
-check_begin(int *argc, char ***argv)
+static void
+find_rank(void)
 {
     int nranks;
-    MPI_Init(argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);
     is_crowded = nranks > sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+void
+check_begin(int *argc, char ***argv)
+{
+    MPI_Init(argc, argv);
+    find_rank();
+}
+
+bool
+check_begin_threads(int *argc, char ***argv)
+{
+    int provided;
+    MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+    find_rank();
+    return provided == MPI_THREAD_MULTIPLE;
 }
 
 int
@@ -73,8 +88,6 @@ check_fail(const char *format, ...)
 
 /* --- what a rank is at; written before, since the handler may not make a text --- */
 
-#define HANGS_AFTER 60 /* seconds */
-
 static char watched[512];
 static size_t watched_length;
 
@@ -90,15 +103,17 @@ hangs(int signal)
 void
 check_watch(const char *what)
 {
+    const char *const told = getenv("CHECK_PATIENCE");
+    const unsigned patience = told ? (unsigned)strtoul(told, NULL, 10) : 60;
     int length;
     alarm(0);
     if (!what)
         return;
-    length = snprintf(watched, sizeof watched, "rank %d: %s: still at it after %d s\n", world_rank,
-                      what, HANGS_AFTER);
+    length = snprintf(watched, sizeof watched, "rank %d: %s: still at it after %u s\n", world_rank,
+                      what, patience);
     watched_length = length < (int)sizeof watched ? (size_t)length : sizeof watched;
     signal(SIGALRM, hangs);
-    alarm(HANGS_AFTER);
+    alarm(patience);
 }
 
 struct check_comm

@@ -17,6 +17,9 @@ struct check_comm {
 
 void check_begin(int *argc, char ***argv); /* MPI_Init */
 
+/* The same for threads that call at the same time; false if the MPI library has no such. */
+bool check_begin_threads(int *argc, char ***argv);
+
 /* MPI_Finalize; the exit status of main: 0 if this rank saw no failure. */
 int check_end(void);
 
@@ -32,8 +35,8 @@ void check_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
             check_fail("%s:%d: not so: %s", __FILE__, __LINE__, #condition);                       \
     } while (0)
 
-/* A rank that is at this for longer than a minute says so, and ends the job; NULL: at nothing any
- * more. */
+/* A rank that is at this for longer than a minute, or than $CHECK_PATIENCE seconds, says so, and
+ * ends the job; NULL: at nothing any more. */
 void check_watch(const char *what);
 
 struct check_comm check_describe(MPI_Comm comm, const char *name);

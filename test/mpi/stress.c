@@ -2,7 +2,11 @@
  * program's own messages, windows and nonblocking collectives, on ranks that dally; each result is
  * compared exactly.
  *
- * usage: stress SEED CALLS [CHOICE...]   of these choices, as the info key takes them
+ * usage: stress SEED CALLS [CHOICE...]       of these choices, as the info key takes them
+ *        stress SEED SECONDSs [CHOICE...]    for so long
+ *
+ * Where $STRESS_SAMPLES is set, several threads call at a time now and then, and what the ranks
+ * hold is written to $STRESS_SAMPLES-RANK.csv.
  *
  * What is called is decided by numbers that are the same on all ranks, so that a seed replays it,
  * and any shorter run is the begin of a longer one; how long a rank dallies by numbers of its own.
@@ -14,7 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "abreast.h"
 #include "pending.h"
+#include "sample.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define RANKS_MAX    64
@@ -331,15 +337,21 @@ draw_count(uint64_t *shared)
     return draw(shared, bounds[draw(shared, COUNT(bounds))]);
 }
 
+/* So many kinds of calls are made; 0: any. */
+static unsigned kinds;
+
 static void
 draw_call(uint64_t *shared, const struct communicator *comm)
 {
+    const unsigned kind = kinds ? draw(shared, kinds) : 0;
+    uint64_t of_kind = kind;
+    uint64_t *const state = kinds ? &of_kind : shared;
     call.comm = comm;
-    call.type = &types[draw(shared, TYPES)];
-    call.operation = &operations[call.type->first + draw(shared, call.type->nops)];
-    call.count = draw_count(shared);
+    call.type = &types[kinds ? kind % TYPES : draw(shared, TYPES)];
+    call.operation = &operations[call.type->first + draw(state, call.type->nops)];
+    call.count = draw_count(state);
     call.salt = draw(shared, 1U << 20);
-    call.in_place = comm != &comms[BETWEEN] && one_in(shared, 2);
+    call.in_place = comm != &comms[BETWEEN] && one_in(state, 2);
 }
 
 static void
@@ -466,6 +478,8 @@ renew(uint64_t *shared)
     make(which);
 }
 
+static unsigned renewal = 100; /* one of so many calls finds a communicator made anew */
+
 static void
 dally(uint64_t *own)
 {
@@ -481,7 +495,7 @@ step(uint64_t *shared, uint64_t *own, char **choices, unsigned nchoices)
 {
     static unsigned turn; /* in turn, so that a short run has all of them */
     struct communicator *comm = &comms[draw(shared, COMMS)];
-    if (one_in(shared, 100))
+    if (one_in(shared, renewal))
         renew(shared);
     if (nchoices && one_in(shared, 4) && comm != &comms[BETWEEN])
         choose(comm, choices[turn++ % nchoices]);
@@ -495,29 +509,134 @@ step(uint64_t *shared, uint64_t *own, char **choices, unsigned nchoices)
         end_pending(draw(shared, PENDING_KINDS));
 }
 
-int
-main(int argc, char **argv)
+/* --- a long run, with samples --- */
+
+/* About so many in a time, evenly. */
+#define SAMPLES      3600
+#define BARE_SAMPLES 60
+
+static unsigned length; /* calls, or seconds */
+static bool is_timed;
+
+/* What comes next. */
+enum turn { CALL, SAMPLE, BARE_SAMPLE, END };
+
+static enum turn
+turn_by_clock(void)
 {
-    check_begin(&argc, &argv);
-    world = check_describe(MPI_COMM_WORLD, "the world");
-    if (argc < 3 || world.nranks < 2 || world.nranks > RANKS_MAX) {
-        fprintf(stderr, "usage: stress SEED CALLS [CHOICE...], on 2 to %d ranks\n", RANKS_MAX);
-        MPI_Abort(MPI_COMM_WORLD, 2);
+    static double begun, sampled, bared;
+    const double now = MPI_Wtime();
+    begun = begun == 0.0 ? now : begun;
+    if (now >= begun + length)
+        return END;
+    if (now >= bared + (double)length / BARE_SAMPLES) {
+        bared = sampled = now;
+        return BARE_SAMPLE;
     }
-    seed = (unsigned)strtoul(argv[1], NULL, 10);
-    const unsigned calls = (unsigned)strtoul(argv[2], NULL, 10);
-    uint64_t shared = seed, own = ((uint64_t)seed << 32) + (uint64_t)world.rank;
-    make_types();
+    if (now < sampled + (double)length / SAMPLES)
+        return CALL;
+    sampled = now;
+    return SAMPLE;
+}
+
+/* By rank 0's clock, which is asked once in 20 calls, or by the calls alone. */
+static enum turn
+next_turn(void)
+{
+    int turn = CALL;
+    if (!is_timed && call.number == length)
+        return END;
+    if (!is_timed)
+        return call.number % (length / 16 + 1) == 0 ? BARE_SAMPLE : CALL;
+    if (call.number % 20 == 0) {
+        turn = (int)turn_by_clock();
+        MPI_Bcast(&turn, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+    return (enum turn)turn;
+}
+
+static void
+begin_all(void)
+{
     for (unsigned which = 0; which < COMMS; which++)
         make(which);
     pending_open();
-    for (call.number = 1; call.number <= calls; call.number++)
-        step(&shared, &own, argv + 3, (unsigned)argc - 3);
-    check_watch(NULL);
+}
+
+static void
+end_all(void)
+{
     end_all_pending();
     pending_close();
     for (unsigned which = DUPLICATE; which < COMMS; which++)
         MPI_Comm_free(&comms[which].c.comm);
+}
+
+/* What is under way is ended before a sample, so that samples can be compared.  For a bare one all
+ * communicators are freed but the world, which forgets its decisions at a new choice. */
+static void
+take(enum turn turn)
+{
+    const bool is_bare = turn != SAMPLE;
+    check_watch("threads and samples");
+    if (is_bare) {
+        end_all();
+        abreast_run(4);
+        choose(&comms[WORLD], "auto");
+        check_ping(world.comm, "the world, at a sample"); /* forgets */
+    } else {
+        end_all_pending();
+    }
+    MPI_Barrier(world.comm);
+    sample_take(call.number - 1, is_bare);
+    if (is_bare)
+        begin_all();
+    check_watch(NULL);
+}
+
+static void
+run(uint64_t *shared, uint64_t *own, const char *samples, char **choices, unsigned nchoices)
+{
+    enum turn turn = CALL;
+    if (samples) { /* of few kinds, since statistics have a row for each */
+        sample_open(samples);
+        renewal = 20;
+        kinds = is_timed ? 64 : TYPES;
+    }
+    for (call.number = 1; turn != END; call.number++) {
+        step(shared, own, choices, nchoices);
+        turn = next_turn();
+        if (samples && turn != CALL)
+            take(turn);
+    }
+    if (samples)
+        sample_close();
+}
+
+int
+main(int argc, char **argv)
+{
+    char *unit = "";
+    const char *const samples = getenv("STRESS_SAMPLES");
+    if (!samples)
+        check_begin(&argc, &argv);
+    else if (!check_begin_threads(&argc, &argv))
+        check_fail("this MPI has no MPI_THREAD_MULTIPLE");
+    world = check_describe(MPI_COMM_WORLD, "the world");
+    length = argc > 2 ? (unsigned)strtoul(argv[2], &unit, 10) : 0;
+    is_timed = *unit == 's';
+    if (length == 0 || world.nranks < 2 || world.nranks > RANKS_MAX) {
+        fprintf(stderr, "usage: stress SEED CALLS|SECONDSs [CHOICE...], on 2 to %d ranks\n",
+                RANKS_MAX);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    seed = (unsigned)strtoul(argv[1], NULL, 10);
+    uint64_t shared = seed, own = ((uint64_t)seed << 32) + (uint64_t)world.rank;
+    make_types();
+    begin_all();
+    run(&shared, &own, samples, argv + 3, (unsigned)argc - 3);
+    check_watch(NULL);
+    end_all();
     free_types();
     return check_end();
 }

@@ -1,0 +1,46 @@
+#!/bin/sh
+# Mixed work leaves nothing behind: algorithms, types, communicators that come and go, threads, statistics and
+# verification, while each rank writes down what it holds of memory, files, mappings, threads and context ids.
+#
+# LONG_SECONDS says for how long; without it, some hundreds of calls of few algorithms.  On
+# LONG_RANKS ranks, from LONG_SEED; the samples stay in the folder LONG_RESULTS, of which make bench-long draws them.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+ranks=${LONG_RANKS:-2}
+seed=${LONG_SEED:-1}
+results=${LONG_RESULTS:-$scratch}
+mkdir -p "$results"
+if [ "${LONG_SECONDS:-}" ]; then
+    length=${LONG_SECONDS}s
+    limit=$((LONG_SECONDS + 600))
+    # shellcheck disable=SC2046 # names have no blanks
+    set -- auto native $(rows) 'ring(segment=1K,window=3)' 'butterfly(segment=4K)' 'shm(segment=1K)'
+else
+    length=400
+    limit=300 # threads that spin take their time where others use the cores
+    set -- ring shm
+fi
+
+# Open MPI takes 128 KiB more from time to time, natively, too.
+slack=64
+[ "$AR_MPI_FAMILY" = mpich ] || slack=1024
+
+# long TRANSPORT CHOICE...: the job runs, and holds no more in the end than it did.
+long() {
+    transport=$1
+    shift
+    what="LONG_SEED=$seed, $length on $ranks ranks, transport $transport"
+    samples=$results/$AR_MPI_FAMILY-$transport
+    expect_ok "$what" preload "$ranks" STRESS_SAMPLES="$samples" ALLREDUCE_TRANSPORT="$transport" ALLREDUCE_VERBOSE=1 \
+        ALLREDUCE_VERIFY=1/4 ALLREDUCE_STATS="$results/stats" "$programs/stress" "$seed" "$length" "$@" || return
+    for rank in $(seq 0 $((ranks - 1))); do
+        echo "$what: $(tail -n 1 "$samples-$rank.csv" | cut -d , -f 3) calls, rank $rank holds"
+        awk -v slack=$slack -f "${srcdir:-.}/test/mpi/flat.awk" "$samples-$rank.csv" || fail "$what: rank $rank holds more and more"
+    done
+}
+
+for transport in auto mpi; do
+    long $transport "$@"
+done
+exit $failed
