@@ -1,9 +1,10 @@
 /* Any algorithm that the grammar takes, on 1 to 40 ranks: its schedules are proved, and run on real
- * buffers in disorder, by messages and in shared memory.  Input: ranks, ranks per node, elements,
- * then the text. */
+ * buffers in disorder, by messages and in shared memory; those of shm by the executor, too.  Input:
+ * ranks, ranks per node, elements, then the text. */
 #include <config.h>
 
 #include "fuzz.h"
+#include "node_threads.h"
 #include "schedule/checker.h"
 #include "schedule/folding.h"
 #include "select/select.h"
@@ -116,6 +117,10 @@ try_choice(struct job *job, const struct ar_choice *choice)
     prove(job, choice, true);
     if (job->nranks <= SHARED_RANKS_MAX)
         share(job, choice);
+    if (choice->algorithm == ar_algorithm_find("shm", 3) && job->nranks <= AR_NODE_THREADS_MAX &&
+        job->nranks > 1 && job->count > 0)
+        FUZZ_EXPECT(
+            node_threads_are_right(&choice->params, job->nranks, job->count, job->seed % 2));
     for (int rank = 0; rank < job->nranks; rank++)
         ar_schedule_fini(&job->all[rank]);
 }

@@ -15,7 +15,7 @@ if [ "${LONG_SECONDS:-}" ]; then
     length=${LONG_SECONDS}s
     limit=$((LONG_SECONDS + 600))
     # shellcheck disable=SC2046 # names have no blanks
-    set -- auto native $(rows) 'ring(segment=1K,window=3)' 'butterfly(segment=4K)' 'shm(segment=1K)'
+    set -- auto native $(rows) 'ring(segment=1K,window=3)' 'butterfly(segment=4K)' 'shm(segment=1K)' 'rhd:0-999;circle(segment=100)'
 else
     length=400
     limit=300 # threads that spin take their time where others use the cores
