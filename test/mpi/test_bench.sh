@@ -125,6 +125,9 @@ if need_browser; then
     expected='Allreduce in a course: MPI_SUM of MPI_FLOAT on 2 ranks; verdict,verdict,wide; 14,8,14,14; 6 pictures; fits'
     [ "$answer" = "$expected" ] || fail "course: the page has '$answer', not '$expected'"
 fi
+# Where the budget was over before any table was whole, the page says so and has no empty ones.
+launch 2 "$program" bench --preset=course --sizes=16M --budget=0.05 --html="$scratch/nothing.html" -q >"$scratch/out" 2>&1
+grep -q 'No table was measured' "$scratch/nothing.html" || fail "course: an empty page: $(cat "$scratch/out")"
 # The vector is really cut: a ring of 4p slices works on quarters, and in turn in a quarter of the scratch.
 expect_ok "slices" bench 2 --preset=course --sizes=64K --csv --place=in
 grep '^2,65536,ring N=8,' "$scratch/out" | grep -q 'ring(segment=n/4),named,2,8192,,,,,,[^,]*,unknown$' ||
