@@ -35,15 +35,15 @@ fail() {
     failed=1
 }
 
-# seconds a launch may take; ended hard, since MPI ranks may ignore a TERM
+# seconds a launch may take, times PATIENCE where programs are slow; ended hard, since MPI ranks may ignore a TERM
 limit=90
 
 # launch RANKS [VARIABLE=VALUE...] PROGRAM [ARGUMENT...]
 launch() {
     ranks=$1
     shift
-    # shellcheck disable=SC2086 # limit and MPIEXEC may hold options
-    timeout -k 5 $limit $MPIEXEC -n "$ranks" env "$@"
+    # shellcheck disable=SC2086 # MPIEXEC may hold options
+    timeout -k 5 $((limit * ${PATIENCE:-1})) $MPIEXEC -n "$ranks" env "$@"
 }
 
 # interrupt SIGNAL FILE TEXT COMMAND...: launches 2 ranks in the background, their output in $scratch/out and
@@ -64,7 +64,7 @@ echo \$status >>"$scratch/status"
 exit \$status
 EOF
     # shellcheck disable=SC2086 # MPIEXEC may hold options
-    env -u OMPI_MCA_odls_base_sigkill_timeout timeout --foreground -k 5 $limit $MPIEXEC -n 2 sh "$scratch/noting" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null &
+    env -u OMPI_MCA_odls_base_sigkill_timeout timeout --foreground -k 5 $((limit * ${PATIENCE:-1})) $MPIEXEC -n 2 sh "$scratch/noting" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null &
     launched=$!
     for _ in $(seq 600); do
         grep -q "$text" "$file" && break
