@@ -903,7 +903,7 @@ auto_always_finds_an_algorithm(void **state)
                                                    .nranks = nranks,
                                                    .commutative = commutative,
                                                    .shares_memory = nranks % 3 == 1};
-                struct ar_choice choice;
+                struct ar_choice choice = {.algorithm = NULL};
                 assert_int_equal(ar_auto_select(&choice, &request, NULL), AR_OK);
                 assert_int_equal(choice.kind, AR_CHOICE_ALGORITHM);
                 assert_true(request.shares_memory || !choice.algorithm->shares_memory);
