@@ -3,7 +3,7 @@
  *
  * TOOL_NEXT     to what is found behind it (RTLD_NEXT)
  * TOOL_PMPI     to the PMPI_ symbols
- * TOOL_HANDLE   to those of the MPI library's file alone, past all others */
+ * neither       to those of the MPI library's file alone, past all others */
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -32,7 +32,7 @@ find_in_library(const char *name)
 /* The function of this name that the call is passed on to. */
 #ifdef TOOL_NEXT
 #define FIND(function) dlsym(RTLD_NEXT, "MPI_" #function)
-#elif defined TOOL_HANDLE
+#elif !defined TOOL_PMPI
 #define FIND(function) find_in_library("PMPI_" #function)
 #endif
 
@@ -48,23 +48,24 @@ find_in_library(const char *name)
 
 /* WRAP(function, parameters, arguments) for each function that it wraps. */
 #define REDUCTION(Count)                                                                           \
-    (const void *in, void *out, Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+    (const void *sendbuf, void *recvbuf, Count count, MPI_Datatype datatype, MPI_Op op,            \
+     MPI_Comm comm)
 #define WRAP_OLD(WRAP)                                                                             \
-    WRAP(Allreduce, REDUCTION(int), (in, out, count, type, op, comm))                              \
+    WRAP(Allreduce, REDUCTION(int), (sendbuf, recvbuf, count, datatype, op, comm))                 \
     WRAP(Barrier, (MPI_Comm comm), (comm))                                                         \
     WRAP(Comm_free, (MPI_Comm * comm), (comm))                                                     \
-    WRAP(Comm_idup, (MPI_Comm comm, MPI_Comm * copy, MPI_Request * request),                       \
-         (comm, copy, request))                                                                    \
+    WRAP(Comm_idup, (MPI_Comm comm, MPI_Comm * newcomm, MPI_Request * request),                    \
+         (comm, newcomm, request))                                                                 \
     WRAP(Finalize, (void), ())                                                                     \
     WRAP(Iallreduce,                                                                               \
-         (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,       \
-          MPI_Request *request),                                                                   \
-         (in, out, count, type, op, comm, request))                                                \
+         (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,         \
+          MPI_Comm comm, MPI_Request *request),                                                    \
+         (sendbuf, recvbuf, count, datatype, op, comm, request))                                   \
     WRAP(Init, (int *argc, char ***argv), (argc, argv))
 #if MPI_VERSION >= 4
 #define WRAP_ALL(WRAP)                                                                             \
     WRAP_OLD(WRAP)                                                                                 \
-    WRAP(Allreduce_c, REDUCTION(MPI_Count), (in, out, count, type, op, comm))
+    WRAP(Allreduce_c, REDUCTION(MPI_Count), (sendbuf, recvbuf, count, datatype, op, comm))
 #else
 #define WRAP_ALL(WRAP) WRAP_OLD(WRAP)
 #endif
