@@ -137,7 +137,7 @@ expect_limited_end() {
 
 # is_ended STATUS: the job, whose output is in $scratch/out, ended itself, since a rank lacked what others waited for.
 is_ended() {
-    [ "$1" -eq 2 ] && grep -q '^liballreduce: .*on rank .*: the job ends$' "$scratch/out"
+    [ "$1" -eq 2 ] && grep -q '^liballreduce: .*rank .*: the job ends$' "$scratch/out"
 }
 
 # calls_of NAME: how many calls ran NAME, with any parameters, by the summary in
