@@ -336,10 +336,11 @@ say_what_is_left_out(struct ar_html *page, const struct ar_read_trace_view *v,
         ar_html_paragraph(page, "Of %zu slices, only those longer than %s are drawn.", slices->n,
                           ar_time_print(slices->shortest * 1e3, time, sizeof time));
     if (arrows->kept < arrows->n)
-        ar_html_paragraph(page,
-                          "Of %zu messages and flags, only those that took longer than %s and those "
-                          "on the critical path are drawn.",
-                          arrows->n, ar_time_print(arrows->shortest * 1e3, time, sizeof time));
+        ar_html_paragraph(
+            page,
+            "Of %zu messages and flags, only those that took longer than %s and those "
+            "on the critical path are drawn.",
+            arrows->n, ar_time_print(arrows->shortest * 1e3, time, sizeof time));
 }
 
 /* False without memory. */
