@@ -103,9 +103,8 @@ write_table(FILE *to, const struct ar_findings *all, size_t type)
         if (!ar_finding_is_known(f))
             continue;
         char interval[AR_INTERVAL_TEXT], next_interval[AR_INTERVAL_TEXT], spread[AR_NUMBER_TEXT];
-        ar_percent_print(t->spread, spread, sizeof spread - 1);
-        if (!isnan(t->spread))
-            strcat(spread, "%");
+        snprintf(spread, sizeof spread, "%s%s", ar_percent_print(t->spread, us, sizeof us),
+                 isnan(t->spread) ? "" : "%");
         fprintf(to, "# %6s %10s %16s %6s %10s  %-34s %10s %16s %c %s\n",
                 ar_size_print(f->bytes, size, sizeof size),
                 ar_number_print(t->median * 1e6, us, sizeof us),

@@ -41,7 +41,7 @@ ar_input_text(char **text, FILE *file, struct ar_text *why)
     if (ferror(file)) {
         ar_text_add(why, " %m"); /* errno's text */
     } else if (length > AR_INPUT_MAX) {
-        ar_text_add(why, " more than %d bytes", AR_INPUT_MAX);
+        ar_text_add(why, " longer than %d bytes", AR_INPUT_MAX);
     } else if (memchr(room, '\0', length)) {
         ar_text_add(why, " not a text file: it contains a zero byte");
     } else {

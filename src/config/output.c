@@ -54,8 +54,15 @@ folder_of(const char *path)
 static int
 check_folder(const char *path)
 {
+    struct stat about;
     char *const folder = folder_of(path);
-    const int error = !folder ? ENOMEM : access(folder, W_OK | X_OK) ? errno : 0;
+    int error = 0;
+    if (!folder)
+        return ENOMEM;
+    if (access(folder, W_OK | X_OK) || stat(folder, &about))
+        error = errno;
+    else if (about.st_nlink == 0)
+        error = ENOENT; /* it was removed, and is still where the process is */
     free(folder);
     return error;
 }

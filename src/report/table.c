@@ -164,8 +164,10 @@ ar_row_size_print(const struct ar_row *row, char text[AR_ROW_SIZE_TEXT])
 {
     uint64_t bytes = ar_size_bin_first(row->key.bin);
     const bool is_one = ar_row_size(&bytes, row);
-    ar_size_print(bytes, text, AR_SIZE_TEXT);
-    return is_one ? text : strcat(text, "+");
+    char size[AR_SIZE_TEXT];
+    snprintf(text, AR_ROW_SIZE_TEXT, "%s%s", ar_size_print(bytes, size, sizeof size),
+             is_one ? "" : "+");
+    return text;
 }
 
 bool

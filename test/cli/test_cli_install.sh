@@ -43,7 +43,7 @@ ls "$root"/lib/liballreduce/engine-*.so "$root"/libexec/liballreduce/allreduce-*
 
 # Links of the pages lead to files that are installed, too.
 for page in "$root"/share/doc/liballreduce/*.md "$root"/share/doc/liballreduce/doc/*.md; do
-    for link in $(grep -h -o '](\([.A-Za-z][^):]*\))' "$page" | tr -d ']()'); do
+    for link in $(grep -h -o '](\([.A-Za-z][^):]*\))' "$page" | tr -d ']()' | sed 's/#.*//'); do
         [ -e "$(dirname "$page")/$link" ] || fail "${page##*/}: no file $link"
     done
 done

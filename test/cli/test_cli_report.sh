@@ -79,7 +79,7 @@ sed -e '/"ran": "shm"/!{/"call"/d}' -e 's/"wait_ns": [0-9]*/"wait_ns": 0/' "$her
 expect 'to compare algorithms: mpiexec -n 4 allreduce bench --sizes 12$' allreduce report "$here/advice.jsonl"
 for bad in '[16, 1, 1]' '[8, 0, 1]' '[8, 1]' '[8, 1.5, 1]' '[8, -1, 1]' '8'; do
     sed "s/\"sizes\": \[\[8, .*/\"sizes\": [$bad]}/" "$here/a.jsonl" >"$here/bad.jsonl"
-    refuse 'line 2: no row of statistics' 1 allreduce report "$here/bad.jsonl"
+    refuse 'line 2: not a row of statistics' 1 allreduce report "$here/bad.jsonl"
 done
 
 # No rule chooses for these, and one of the program's ops is not another.

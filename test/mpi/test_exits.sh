@@ -7,11 +7,11 @@
 compare() {
     what=$1
     shift
-    # shellcheck disable=SC2086 # what may be two words
-    preload 2 "$@" "$programs/exits" $what >"$scratch/out" 2>&1
-    ours=$?
-    # Where one rank leaves early, MPICH's launcher ends the others, and seldom says 1 for what that one ended with.
+    # Where one rank leaves early, MPICH's launcher ends the others, and at times mixes what they ended with into its status.
     for _ in 1 2 3; do
+        # shellcheck disable=SC2086 # what may be two words
+        preload 2 "$@" "$programs/exits" $what >"$scratch/out" 2>&1
+        ours=$?
         # shellcheck disable=SC2086
         launch 2 "$programs/exits" $what >"$scratch/native" 2>&1
         native=$?

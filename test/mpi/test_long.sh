@@ -26,6 +26,9 @@ fi
 slack=64
 [ "$AR_MPI_FAMILY" = mpich ] || slack=1024
 
+# malloc reserves 64 MiB of addresses for a thread that finds another one at work in it, whenever that may be.
+export MALLOC_ARENA_MAX=1
+
 # long TRANSPORT CHOICE...: the job runs, and holds no more in the end than it did.
 long() {
     transport=$1
