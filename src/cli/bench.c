@@ -260,13 +260,13 @@ write_all(const struct ar_results *results, int argc, char **argv)
 
 /* --- the file of --output --- */
 
-/* Where stdout goes meanwhile. */
+/* Where stdout goes while the command runs. */
 struct destination {
     struct ar_output output;
-    int stdout_fd; /* what it was; -1: no file was begun */
+    int stdout_fd; /* the original one; -1: no file was begun */
 };
 
-/* Nobody else can go on without rank 0. */
+/* On an error rank 0 ends the job, since the other ranks cannot go on without it. */
 static void
 begin_output(struct destination *to, const char *path)
 {

@@ -70,7 +70,8 @@ parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-/* The operand's text, or, where it names a file, the file's.  Malloced; NULL, having said why. */
+/* The operand's text or, if it names a file, the text of the file.  Malloced; NULL, having said
+ * why. */
 static char *
 text_of(const char *operand)
 {

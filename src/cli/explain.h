@@ -72,7 +72,8 @@ int ar_explain_read_choice(struct ar_choice *choice, const char *text, int nodes
 #define AR_SVG_NOTE_TEXT 512
 #define AR_SVG_COUNTS    4
 
-/* A number beside what no algorithm goes below; both empty: no such bound is known. */
+/* A number and the lower bound for all algorithms; least and ratio are empty if no bound is
+ * known. */
 struct ar_svg_count {
     const char *what;
     char ours[AR_NUMBER_TEXT], least[AR_NUMBER_TEXT], ratio[AR_NUMBER_TEXT];
@@ -82,8 +83,8 @@ struct ar_svg_text {
     const char *title;
     char notes[AR_SVG_NOTES][AR_SVG_NOTE_TEXT]; /* lines below the title */
     int n;
-    int formulas, nformulas; /* which of the notes, from the first on, are formulas for the time */
-    struct ar_svg_count counts[AR_SVG_COUNTS]; /* of which there are notes, too */
+    int formulas, nformulas; /* the first note that is a formula for the time, and their number */
+    struct ar_svg_count counts[AR_SVG_COUNTS]; /* the notes contain them, too */
     int ncounts;
     const int *node_of; /* of each rank, shown below its number; borrowed; NULL: unknown */
 };

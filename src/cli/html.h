@@ -13,7 +13,7 @@
 #include "config/output.h"
 
 struct ar_html {
-    FILE *file; /* the output's */
+    FILE *file; /* that of output */
     const char *path;
     struct ar_output output;
     const char *titles; /* of the open table's columns; borrowed */
@@ -27,7 +27,7 @@ int ar_html_open(struct ar_html *page, const char *path, const char *title);
 /* Ends the page.  An enum ar_exit, having said why it failed. */
 int ar_html_close(struct ar_html *page);
 
-/* Ends it, and there is no page. */
+/* Ends the page without writing it. */
 void ar_html_drop(struct ar_html *page);
 
 /* Letters of text, with those escaped that mean something to HTML or XML. */

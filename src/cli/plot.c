@@ -18,7 +18,7 @@
 #define KEY_LINE     22
 #define KEY_SAMPLE   30
 #define LETTER_WIDTH 7.5
-#define PAGE_WIDTH   960 /* as wide as a page makes a picture */
+#define PAGE_WIDTH   960 /* the width of a picture in a page */
 #define LEAST_SCALE  0.75
 
 #define NARROW      2.5 /* decades along an axis of which 2 and 5 are labelled too */
@@ -114,7 +114,7 @@ y_of(const struct frame *f, double value)
     return TOP + f->height * log(f->y_most / value) / log(f->y_most / f->y_least);
 }
 
-/* The nearest line of the grid not above value, which has 1, 2 or 5 as its digit. */
+/* The nearest grid line that is not above value; its digit is 1, 2 or 5. */
 static double
 line_below(double value)
 {
@@ -123,9 +123,9 @@ line_below(double value)
     return (digits < 2 ? 1 : digits < 5 ? 2 : 5) * power;
 }
 
-/* The edges leave some room around the points, so that a single point has an area too.  Where few
- * lines of the grid would be between them, the edges are such lines: with one alone nobody could
- * read a value. */
+/* The edges leave some room around the points, so that a single point has an area, too.  If there
+ * would be few grid lines between them, the edges are grid lines themselves, since values cannot be
+ * read from a single line. */
 static struct frame
 find_frame(FILE *to, const struct ar_plot *plot)
 {
@@ -144,7 +144,7 @@ find_frame(FILE *to, const struct ar_plot *plot)
     }
     if (f.y_most < 10 * f.y_least) {
         f.y_least = line_below(f.y_least);
-        f.y_most = 1 / line_below(1 / f.y_most); /* 1, 1/5, 1/2 are lines again */
+        f.y_most = 1 / line_below(1 / f.y_most); /* 1, 1/5, 1/2 are grid lines, too */
     }
     return f;
 }

@@ -9,7 +9,7 @@ struct ar_progress {
     const char *command; /* "bench" */
     bool speaks;         /* rank 0, unless it was told to be quiet */
     double begun, said;  /* seconds of a clock */
-    double budget; /* seconds for all, which the time left does not exceed; 0: there is none */
+    double budget;       /* seconds in all, a bound of the time left; 0: there is none */
 };
 
 void ar_progress_begin(struct ar_progress *progress, const char *command, bool speaks);

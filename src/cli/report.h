@@ -86,8 +86,8 @@ double ar_facts_seconds(const struct ar_facts *facts, double ns);
 /* Why no rule chooses what runs such calls, a static text; NULL: rules do. */
 const char *ar_row_why_fixed(const struct ar_row *row);
 
-/* "MPI_DOUBLE MPI_SUM of 8K on 4 ranks of MPI_COMM_WORLD", or "from 8K" where it is not all of that
- * size; returns text. */
+/* "MPI_DOUBLE MPI_SUM of 8K on 4 ranks of MPI_COMM_WORLD", or "from 8K" if not all messages have
+ * that size; returns text. */
 char *ar_row_describe(const struct ar_row *row, char *text, size_t room);
 
 /* What a file of a run says ran, as a choice.  False for what no rules can name, as an exact sum,
@@ -105,7 +105,7 @@ struct ar_pair {
     bool is_mixed[2];      /* several algorithms ran */
 };
 
-/* The size of their messages, as ar_row_size_print tells it; returns text. */
+/* The size of the pair's messages, as printed by ar_row_size_print; returns text. */
 char *ar_pair_size_print(const struct ar_pair *pair, char text[AR_ROW_SIZE_TEXT]);
 
 /* The longest time together first.  *n pairs, to be freed; NULL without memory.

@@ -252,7 +252,7 @@ ar_facts_times(const struct ar_facts *facts, char *text, size_t room)
     return text;
 }
 
-/* The size of messages that took most of the row's time, as far as it is known. */
+/* The message size that took most of the row's time, as far as the statistics tell. */
 static uint64_t
 main_size(const struct ar_row *row)
 {

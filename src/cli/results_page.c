@@ -211,7 +211,8 @@ put_preface(struct ar_html *page, const struct ar_results *results, const char *
     ar_html_code(page, command);
 }
 
-/* At how many of the sizes an algorithm beats the MPI library's own, and the most that it gains. */
+/* Says for how many sizes an algorithm beats the MPI library's own, and what the largest gain
+ * is. */
 static void
 put_verdict(struct ar_html *page, const struct ar_results *results)
 {

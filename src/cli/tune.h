@@ -45,14 +45,14 @@ struct ar_finding *ar_findings_at(const struct ar_findings *all, size_t type, si
 /* What tells one machine and job from another, in a line of "name=value; ...".  Cut to room. */
 void ar_findings_describe(const struct ar_findings *all, char *text, size_t room);
 
-/* The rules file.  0, or errno. */
+/* Writes the rules file.  0, or errno. */
 int ar_findings_write(const struct ar_findings *all, const char *command);
 
 /* The rules of the file to check, which rank 0 reads, on all ranks.  Collective.  An enum ar_exit,
  * having said why. */
 int ar_tune_read_rules(struct ar_rules **rules, const struct ar_tune *tune, int rank);
 
-/* Begins what the rules go to, stdout or a file.  0, or errno. */
+/* Begins the output for the rules, stdout or a file.  0, or errno. */
 int ar_tune_output_begin(struct ar_output *output, const struct ar_tune *tune);
 
 /* Replays the calls of tune->from: finds rules for them, or checks those that there are, and tells
@@ -64,8 +64,8 @@ int ar_tune_replay(const struct ar_tune *tune, struct ar_progress *clock, const 
 struct ar_tune_state {
     char path[PATH_MAX]; /* "" but on rank 0 */
     char *text;          /* what was found, on all ranks; NULL: nothing.  Owned */
-    FILE *to;            /* rank 0's; NULL elsewhere, and where it cannot be written: then nothing
-                          * is removed, either */
+    FILE *to;            /* rank 0's; NULL on the others, and if it cannot be written; then
+                          * nothing is removed, either */
 };
 
 /* Collective.  A state that does not begin with job is of another job, and is removed. */

@@ -18,12 +18,12 @@
 /* Calls that may be replayed. */
 struct item {
     struct ar_profiled calls;
-    const struct ar_row *row; /* that they are from */
-    const char *why_not;      /* they cannot be, a static text; NULL: they can */
+    const struct ar_row *row; /* from which they come */
+    const char *why_not;      /* why they cannot be, a static text; NULL: they can */
 };
 
-/* Fills calls from a row but for their sizes, or tells why they cannot be replayed: NULL, or a
- * static text. */
+/* Fills calls from a row, except for their sizes.  NULL, or a static text that says why they cannot
+ * be replayed. */
 static const char *
 take(struct ar_profiled *calls, const struct ar_row *row)
 {
@@ -62,8 +62,8 @@ item_of(const struct item *whole, double ncalls, double ns, double bytes, int ra
     return item;
 }
 
-/* Adds the row's calls to *n items: those of each size by themselves, and together those whose size
- * the statistics do not tell. */
+/* Adds the row's calls to *n items: one for each size that the statistics tell, and one for all
+ * other calls. */
 static void
 split(struct item *items, size_t *n, const struct ar_row *row, int ranks)
 {
@@ -163,7 +163,7 @@ longer_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Those that make up most of the time; items has room for all. */
+/* Selects those that make up most of the time; items has room for all. */
 static void
 select_calls(struct ar_profile *profile, const struct ar_read_run *run, struct item *items,
              FILE *left_out)

@@ -1,5 +1,5 @@
-/* A program's profile: the calls that make up its time in MPI_Allreduce, as its statistics tell
- * them, to be replayed. */
+/* A program's profile: the calls that make up its time in MPI_Allreduce, read from its statistics
+ * in order to be replayed. */
 #ifndef AR_TUNE_PROFILE_H
 #define AR_TUNE_PROFILE_H
 
@@ -9,12 +9,12 @@
 #include "cli/report.h"
 #include "reduce/named.h"
 
-/* Calls of one size of message that no rules can tell apart, and which one choice ran.  A plain
- * block of memory. */
+/* Calls of one message size that no rules can distinguish and that were run by the same choice.  A
+ * plain block of memory. */
 struct ar_profiled {
     int nranks;
     unsigned bin; /* of the message's size: see ar_size_bin */
-    bool is_mean; /* they have several sizes, which the statistics do not tell apart */
+    bool is_mean; /* of several sizes that the statistics do not tell apart */
     size_t type;  /* row of ar_named_at */
     enum ar_op op;
     enum ar_place place;
@@ -42,18 +42,18 @@ struct ar_profile {
 int ar_profile_read(struct ar_profile *profile, const char *path);
 void ar_profile_fini(struct ar_profile *profile);
 
-/* Bytes of the message of a call; of several sizes their mean, in whole elements. */
+/* Message size of a call in bytes; for several sizes their mean, in whole elements. */
 size_t ar_profiled_bytes(const struct ar_profiled *calls);
 
-/* The sizes that calls i stand for among those that rules cannot tell apart but by size, in bytes:
- * such ranges do not overlap, and together are all of a bin. */
+/* The range of sizes, in bytes, for which calls i stand.  The ranges of calls that rules can
+ * distinguish only by size do not overlap, and together they cover a bin. */
 void ar_profile_range(const struct ar_profile *profile, size_t i, size_t *first, size_t *last);
 
-/* Are there calls that rules tell from calls i by their place alone?  To ask for that costs a
- * message. */
+/* Whether there are calls that rules can distinguish from calls i only by their place.  Rules that
+ * ask for it cost a message. */
 bool ar_profile_has_twin(const struct ar_profile *profile, size_t i);
 
-/* Are they measured together: of one communicator size, type and op? */
+/* Whether they are measured together: they have the same communicator size, type and op. */
 bool ar_profiled_together(const struct ar_profiled *a, const struct ar_profiled *b);
 
 #endif

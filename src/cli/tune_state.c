@@ -15,8 +15,8 @@
 #include "config/output.h"
 #include "report/report.h"
 
-/* The file for reading and adding to, or NULL with the reason said.  A link is not followed, and
- * nothing else is waited for. */
+/* Opens the file for reading and appending.  NULL, having said why.  Follows no link, and waits for
+ * nothing. */
 static FILE *
 open_state(const char *path)
 {

@@ -18,7 +18,7 @@ ar_input_open(const char *path)
     const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0)
         return NULL;
-    /* From here on it may wait for what a writer has not written yet. */
+    /* From here on reading may wait for a writer's data. */
     int error = fstat(fd, &about) || fcntl(fd, F_SETFL, 0) ? errno : 0;
     if (!error && S_ISDIR(about.st_mode))
         error = EISDIR;

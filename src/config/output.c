@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TRIES 16 /* of random names, before something else must be wrong */
+#define TRIES 16 /* of random names; if all exist, something else is wrong */
 
 /* --- what a path is --- */
 
@@ -34,7 +34,7 @@ own_descriptor(const char *path)
     return *end == '\0' && number <= 1 << 20 ? (int)number : -1;
 }
 
-/* Another user's FIFO in a folder for all could hold up the job. */
+/* In a folder that everyone can write, another user's FIFO could block the job. */
 static int
 check_direct(const char *path, const struct stat *about)
 {
@@ -95,7 +95,7 @@ ar_output_check(const char *path)
         return EISDIR;
     if (!S_ISREG(about.st_mode) && !S_ISLNK(about.st_mode))
         return ENOTSUP;
-    /* What may not be written is not replaced. */
+    /* A file that is not writable is not replaced. */
     if (S_ISREG(about.st_mode) && access(path, W_OK))
         return errno;
     return check_folder(path);
@@ -103,7 +103,7 @@ ar_output_check(const char *path)
 
 /* --- begin --- */
 
-/* A name in the folder that no other file has. */
+/* A random name, which no other file in the folder should have. */
 static int
 make_name(char *name, size_t room)
 {
@@ -129,7 +129,8 @@ open_named(struct ar_output *output)
     return output->fd < 0 ? EEXIST : 0;
 }
 
-/* Without a name where that can be, and where /proc is there, by which it gets one. */
+/* Without a name if the file system supports it and /proc, which is needed to name the file later,
+ * is there. */
 static int
 open_new(struct ar_output *output, const char *path)
 {
@@ -149,7 +150,8 @@ open_new(struct ar_output *output, const char *path)
     return error;
 }
 
-/* A FIFO that nobody reads is an error at once (ENXIO), and what took its place meanwhile, too. */
+/* A FIFO without a reader is an error at once (ENXIO), and so is anything that has taken the place
+ * of the FIFO or device meanwhile. */
 static int
 open_direct(struct ar_output *output, const char *path)
 {
@@ -171,11 +173,11 @@ open_direct(struct ar_output *output, const char *path)
     return error;
 }
 
-/* What a write must not raise, since it would end the program: a SIGXFSZ past RLIMIT_FSIZE, where a
- * write with the signal blocked fails with EFBIG. */
+/* A write past RLIMIT_FSIZE would raise SIGXFSZ and end the program.  With the signal blocked, it
+ * fails with EFBIG instead. */
 struct guard {
-    sigset_t before;  /* what this thread blocked */
-    bool was_pending; /* a SIGXFSZ of the program's own */
+    sigset_t before;  /* this thread's mask */
+    bool was_pending; /* the program had a SIGXFSZ pending */
 };
 
 static void
@@ -205,7 +207,7 @@ guard_end(const struct guard *guard)
     pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
 }
 
-/* The stream's: notes what failed first, which errno no longer tells at the end. */
+/* The stream's write function.  It keeps the first error, which errno no longer has at the end. */
 static ssize_t
 write_all(void *cookie, const char *text, size_t length)
 {
@@ -246,8 +248,8 @@ ar_output_begin(struct ar_output *output, const char *path)
 
 /* --- end --- */
 
-/* Where there is a file of that name, the new one needs a name of its own first.  Between the two
- * calls nothing but SIGKILL may end the process. */
+/* An existing file can only be replaced by renaming, so the new one first needs a name of its own.
+ * Between the two calls no signal but SIGKILL can end the process. */
 static int
 replace_by_link(struct ar_output *output, const char *from)
 {
@@ -292,7 +294,7 @@ ar_output_end(struct ar_output *output)
     const bool is_new = output->folder >= 0, is_named = output->made[0] != '\0';
     if (is_new && !is_named && !output->error)
         output->error = name_unnamed(output);
-    /* Some file systems tell only here that there is no room. */
+    /* Some file systems report a lack of space only here. */
     if (close(output->fd) && !output->error)
         output->error = errno;
     if (is_named && !output->error &&

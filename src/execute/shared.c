@@ -21,8 +21,8 @@ name_of(uint64_t number, char *text)
     return text;
 }
 
-/* Without memory behind the parts, a lack of it would be a SIGBUS at the first touch.  The kernel
- * takes what is near the core that asks.  NULL, and errno tells why. */
+/* Allocates the memory of the parts, since a lack of it would otherwise raise SIGBUS at the first
+ * touch.  The kernel takes memory near the core that asks.  NULL, with the cause in errno. */
 static void *
 map(int fd, size_t bytes, const struct ar_shared_parts *parts, size_t nparts)
 {
@@ -39,8 +39,8 @@ map(int fd, size_t bytes, const struct ar_shared_parts *parts, size_t nparts)
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* May a file have so many bytes?  To make one that is larger than RLIMIT_FSIZE allows, in memory,
- * too, raises a SIGXFSZ. */
+/* Whether a file may have so many bytes.  Making it larger than RLIMIT_FSIZE allows raises SIGXFSZ,
+ * even for a file in memory. */
 static bool
 may_have(size_t bytes)
 {
@@ -82,9 +82,9 @@ ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes,
     return memory;
 }
 
-/* Is the file of this descriptor, a link in /proc, the maker's?  Where processes see different
- * /proc, as in containers, the same numbers may be another process's file.  Where not, errno tells
- * why. */
+/* Whether the file of this descriptor, a link in /proc, is the one that the maker created.  If
+ * processes see different /proc, as in containers, the same numbers may lead to another process's
+ * file.  False: the cause is in errno. */
 static bool
 is_made(const char *descriptor, uint64_t number)
 {
@@ -98,18 +98,19 @@ is_made(const char *descriptor, uint64_t number)
     return strcmp(target, expected) == 0;
 }
 
-/* Opens what another process made without a name; -1, and errno tells why.  It is looked at before,
- * since to open a device may do something, and behind, since it may have become another one. */
+/* Opens what another process made without a name; -1, with the cause in errno.  The link is checked
+ * before, because opening a device may have an effect, and again afterwards, because it may have
+ * changed meanwhile. */
 static int
 open_made(const struct ar_shared *shared)
 {
     char path[64], own[64], host[sizeof shared->host] = "";
     gethostname(host, sizeof host - 1);
     errno = ESRCH;
-    if (strcmp(host, shared->host) != 0) /* hosts of a cluster for tests may have one /proc */
+    if (strcmp(host, shared->host) != 0) /* the hosts of a test cluster may share one /proc */
         return -1;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", shared->pid, shared->fd);
-    /* It must not wait, whatever else may have these numbers. */
+    /* Opening must not wait, even if another file has these numbers. */
     const int fd =
         is_made(path, shared->number) ? open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
     snprintf(own, sizeof own, "/proc/self/fd/%d", fd);

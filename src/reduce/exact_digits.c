@@ -249,7 +249,7 @@ read_number(struct layout l, int64_t *words, size_t count, size_t digits, struct
     size_t k = digits;
     while (k > 0 && width(mantissa) < ENOUGH_BITS)
         mantissa = mantissa << bits | (uint64_t)words[--k * count];
-    if (mantissa == 0) /* and where all addends are infinities or NaN, the window has no bottom */
+    if (mantissa == 0) /* also if all are infinities or NaN: the window has no bottom then */
         return sign;
     const int exponent = (int)k * bits - window.bottom;
     while (k > 0 && !sticky)

@@ -34,11 +34,11 @@ struct ar_row_key {
     enum ar_place place; /* of the buffers, on the ranks whose calls these are */
 };
 
-#define AR_SIZES_MOST 16 /* sizes of messages that a row tells apart: the first that come */
+#define AR_SIZES_MOST 16 /* message sizes that a row tells apart: the first that occur */
 
-/* The calls of a row whose messages have one size. */
+/* The calls of a row that have one message size. */
 struct ar_size_counts {
-    uint64_t calls; /* 0: there are none, nor any behind them.  Copied before bytes */
+    uint64_t calls; /* 0: this one and all later ones are free.  Copied before bytes */
     uint64_t bytes; /* of one message */
     uint64_t ns;
 };
@@ -115,7 +115,8 @@ ar_size_bin(uint64_t bytes)
 uint64_t ar_size_bin_first(unsigned bin);
 uint64_t ar_size_bin_last(unsigned bin);
 
-/* The place of that size among the sizes of a row, a free one if it is new; NULL: all are taken. */
+/* The entry of that size among the sizes of a row; a free one if it is new; NULL if all are
+ * taken. */
 static inline struct ar_size_counts *
 ar_size_find(struct ar_size_counts sizes[AR_SIZES_MOST], uint64_t bytes)
 {
@@ -125,10 +126,11 @@ ar_size_find(struct ar_size_counts sizes[AR_SIZES_MOST], uint64_t bytes)
     return NULL;
 }
 
-/* The one size of all messages of the row; false: they have several, or nobody knows. */
+/* The size of all messages of the row; false if they have several, or it is not known. */
 bool ar_row_size(uint64_t *bytes, const struct ar_row *row);
 
-/* That size, "24"; else "16+": from 16 to below twice as many bytes.  Returns text. */
+/* That size, as in "24"; otherwise "16+", which means at least 16 bytes and less than twice as
+ * many.  Returns text. */
 #define AR_ROW_SIZE_TEXT (AR_SIZE_TEXT + 1)
 char *ar_row_size_print(const struct ar_row *row, char text[AR_ROW_SIZE_TEXT]);
 

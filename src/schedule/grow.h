@@ -20,7 +20,7 @@ ar_grow(void *items, size_t needed, size_t *room, size_t size)
     return bigger;
 }
 
-/* Items with room for used of them, or the same ones where the allocator refuses. */
+/* Shrinks items to the used ones; returns them unchanged if the allocator refuses. */
 static inline void *
 ar_shrink(void *items, size_t used, size_t *room, size_t size)
 {

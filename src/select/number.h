@@ -18,9 +18,8 @@ char *ar_time_print(double ns, char *text, size_t room);
  * "24.0 kB/s"; "-" where it is not finite.  Returns text, cut to room. */
 char *ar_rate_print(double gbytes, char *text, size_t room);
 
-/* A part as a whole number of percent, of which three digits count: "36" for 0.3612, "3700"
- * for 36.99;
- * "-" where it is not finite.  Returns text, cut to room. */
+/* A share as a whole number of percent, rounded to three significant digits: "36" for 0.3612,
+ * "3700" for 36.99; "-" if it is not finite.  Returns text, cut to room. */
 char *ar_percent_print(double part, char *text, size_t room);
 
 /* "s" behind the name of what there are n of, but of one. */

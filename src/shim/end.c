@@ -1,10 +1,9 @@
-/* The end of MPI, and of sessions' communicators: what ranks do together then they do here, in
- * calls that all of them make.  They could not do it in attribute callbacks, whose order among
- * those of other libraries may differ from rank to rank.
+/* The end of MPI and of sessions' communicators: what ranks do together at that time they do here,
+ * in calls that all of them make.  They could not do it in attribute callbacks, because the order
+ * of ours and other libraries' callbacks may differ from rank to rank.
  *
- * Fortran: Open MPI's bindings call PMPI_Finalize; MPICH's mpi_f08 calls no C name at all.  A tool
- * that is found before us calls PMPI_Finalize, too.
- */
+ * Fortran: Open MPI's bindings call PMPI_Finalize, and MPICH's mpi_f08 calls no C name at all.  A
+ * tool that is found before us calls PMPI_Finalize, too. */
 #include "communicator/communicator.h"
 #include "communicator/process.h"
 #include "shim/next.h"

@@ -32,7 +32,7 @@ AR_EXPORT const struct ar_mpi_engine ar_mpi_engine = {
             .comm_free = ar_shim_comm_free,
             .comm_disconnect = ar_shim_comm_disconnect,
             .finalize = ar_shim_finalize,
-            /* Called by Open MPI's Fortran bindings, and by tools that are found before us. */
+            /* Called by Open MPI's Fortran bindings and by tools that are found before us. */
             .library_allreduce = ar_shim_library_allreduce,
             .library_allreduce_c = ar_shim_library_allreduce_c,
             .library_iallreduce = ar_shim_library_iallreduce,

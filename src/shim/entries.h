@@ -1,9 +1,8 @@
 /* What the preloaded library (src/stub) and the engine for an MPI library exchange: a function for
  * each symbol that we put in front of the MPI library's.
  *
- * Whoever includes this has the types of MPI: the engine those of its <mpi.h>, the stub words that
- * hold the handles of any MPI (stub/handles.h).
- */
+ * A file that includes this provides the types of MPI: the engine those of its <mpi.h>, the stub
+ * words that hold the handles of any MPI (stub/handles.h). */
 #ifndef AR_ENTRIES_H
 #define AR_ENTRIES_H
 
@@ -75,23 +74,25 @@ struct ar_entries {
     AR_ENTRIES(AR_ENTRY_FIELD)
 };
 
-/* Raised with every change of this file: a stub takes no engine with another number. */
+/* Raised with every change of this file: a stub accepts no engine with another number. */
 #define AR_ENGINE_INTERFACE 3
 
-/* All that an engine exports, as ar_mpi_engine. */
+/* Everything that an engine exports, as ar_mpi_engine. */
 struct ar_mpi_engine {
     unsigned interface;
     const char *version; /* "0.1.0 (mpich)" */
 
-    /* Called once, before any other: the functions behind our symbols, which are another tool's or
-     * the library's own.  NULL where the process has none.  The structure stays the stub's. */
+    /* Called once, before any other function.  next has the functions behind our symbols, which
+     * belong to another tool or to the library itself; NULL if the process has none.  The stub
+     * keeps the structure. */
     void (*begin)(const struct ar_entries *next);
 
-    /* The process leaves, by exit.  False: no allreduce has arrived in it. */
+    /* Called when the process leaves by exit.  False: no allreduce has arrived in it. */
     bool (*end)(void);
 
-    /* NULL: calls go to the function behind us.  So do those that start MPI, where an engine is
-     * only loaded: at the first allreduce a rank might have no open file left for it. */
+    /* NULL: calls go to the function behind us.  This is so for those that start MPI, where the
+     * engine is only loaded: by the first allreduce a rank may have no open file left for loading
+     * it. */
     struct ar_entries entries;
 
     /* As in allreduce.h. */

@@ -57,7 +57,7 @@ ar_shim_comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
     return error;
 }
 
-/* Open MPI's Fortran bindings call this one, and tools that are found before us. */
+/* Called by Open MPI's Fortran bindings and by tools that are found before us. */
 int
 ar_shim_library_comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {

@@ -11,7 +11,7 @@ static struct {
     uintptr_t begin, end;
 } library;
 
-/* Is this the object that holds our next function?  Then notes where its segments lie. */
+/* Whether this object holds our next function.  If so, records where its segments are. */
 static int
 note_library(struct dl_phdr_info *object, size_t size, void *address)
 {
@@ -46,7 +46,7 @@ ar_next_is_caller(const void *address)
     return (uintptr_t)address - library.begin < library.end - library.begin;
 }
 
-/* --- calls on their way there --- */
+/* --- native calls under way --- */
 
 static __thread const struct ar_native_mark *innermost __attribute__((tls_model("initial-exec")));
 
@@ -63,7 +63,7 @@ ar_native_end(const struct ar_native_mark *mark)
     innermost = mark->outer;
 }
 
-/* Stacks grow downwards: a mark below the frame at hand was left behind by a jump. */
+/* Stacks grow downwards, so a mark below the current frame was left behind by a jump. */
 bool
 ar_native_is_running(void)
 {

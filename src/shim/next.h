@@ -1,5 +1,5 @@
-/* The functions behind our symbols, which are another tool's, or the MPI library's own; and calls
- * on their way there. */
+/* The functions behind our symbols, which belong to another tool or to the MPI library itself, and
+ * calls that are on their way there. */
 #ifndef AR_NEXT_H
 #define AR_NEXT_H
 
@@ -9,7 +9,7 @@
 
 #include "shim/entries.h"
 
-/* What the stub has found behind us. */
+/* The functions that the stub has found behind us. */
 extern const struct ar_entries *ar_next;
 
 /* Marks a native call of this thread; a local variable of the function that makes the call. */
@@ -17,23 +17,23 @@ struct ar_native_mark {
     const struct ar_native_mark *outer;
 };
 
-/* Around a native call.  There may be a begin without an end: the program's error handlers may jump
+/* Called around a native call.  end may be missing, because the program's error handlers may jump
  * out of the call. */
 void ar_native_begin(struct ar_native_mark *mark);
 void ar_native_end(const struct ar_native_mark *mark);
 
-/* True between begin and end: a call that arrives at a PMPI_ symbol of ours now is that call on
- * its way to the library. */
+/* True between begin and end: a call that now arrives at one of our PMPI_ symbols is that native
+ * call, on its way to the library. */
 bool ar_native_is_running(void);
 
-/* The program itself calls: whatever was marked is over. */
+/* The program itself makes a call: all marks are over. */
 void ar_native_forget(void);
 
-/* Finds the MPI library's code.  Once, when ar_next is known. */
+/* Finds where the MPI library's code is.  Called once, when ar_next is known. */
 void ar_next_find_library(void);
 
-/* Has the MPI library itself made the call that returns to this address?  MPICH calls its PMPI_
- * symbols in MPI-IO, while it holds the lock that a waiting rank's other threads need. */
+/* Whether the call that returns to this address was made by the MPI library itself.  MPICH calls
+ * its PMPI_ symbols in MPI-IO, while it holds the lock that a waiting rank's other threads need. */
 bool ar_next_is_caller(const void *address);
 
 /* What the engine does for each symbol of AR_ENTRIES. */

@@ -29,7 +29,7 @@ ar_shim_iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
                AR_ENTRY_IALLREDUCE, comm, datatype, op, count, caller);
 }
 
-/* Open MPI's Fortran bindings call this one, and tools that are found before us. */
+/* Called by Open MPI's Fortran bindings and by tools that are found before us. */
 int
 ar_shim_library_iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
                            MPI_Op op, MPI_Comm comm, MPI_Request *request)

@@ -1,9 +1,8 @@
 /* The symbols that we put in front of the MPI library's.
  *
- * MPICH: C calls, and all Fortran ones, arrive at MPI_Allreduce.  Open MPI's Fortran bindings call
- * PMPI_Allreduce, and so does a tool that is found before us, as it passes calls on: so that is
- * interposed too; the library's own is reached by RTLD_NEXT.
- */
+ * Under MPICH, C and Fortran calls arrive at MPI_Allreduce.  Open MPI's Fortran bindings call
+ * PMPI_Allreduce, and so does a tool that is found before us when it passes a call on.  Therefore
+ * PMPI_Allreduce is interposed, too; the library's own is reached by RTLD_NEXT. */
 #include <pthread.h>
 
 #include "call/allreduce.h"
@@ -66,7 +65,7 @@ ar_shim_allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
     return ar_allreduce(&call);
 }
 
-/* The call came past all tools, or from one, and goes on past those behind us. */
+/* For a call that has passed all tools, or comes from one.  It goes on past the tools behind us. */
 static int
 run_library(const struct ar_call *call)
 {

@@ -166,8 +166,8 @@ fill_row(struct ar_row *row, const struct ar_record *record, const char *name)
     snprintf(row->key.requested, sizeof row->key.requested, "%s", label->requested);
     snprintf(row->key.ran, sizeof row->key.ran, "%s", label->ran);
     snprintf(row->key.reason, sizeof row->key.reason, "%s", label->reason);
-    /* The numbers may change meanwhile, so they are copied one by one, in their order.  Pairs with
-     * the release in ar_record_note. */
+    /* The numbers may change meanwhile, so they are copied one by one, in order.  Pairs with the
+     * release in ar_record_note. */
     for (size_t i = 0; i < sizeof row->counts / sizeof *numbers; i++)
         ((uint64_t *)&row->counts)[i] = __atomic_load_n(&numbers[i], __ATOMIC_ACQUIRE);
 }

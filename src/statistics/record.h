@@ -38,7 +38,7 @@ struct ar_record {
     char type[AR_NAME_TEXT];
     char op[AR_NAME_TEXT];
     struct ar_counts counts;
-    uint64_t last_bytes;              /* of the last call's message; UINT64_MAX: there was none */
+    uint64_t last_bytes;              /* of the last call's message; UINT64_MAX: no call yet */
     struct ar_size_counts *last_size; /* where calls of that size are counted; NULL: nowhere */
 };
 
@@ -120,7 +120,7 @@ ar_record_bump(uint64_t *number, uint64_t by)
     __atomic_store_n(number, *number + by, __ATOMIC_RELAXED);
 }
 
-/* A call of that many ns. */
+/* Counts a call that took ns nanoseconds. */
 static inline void
 ar_record_note(struct ar_record *record, uint64_t bytes, uint64_t ns)
 {
@@ -137,7 +137,7 @@ ar_record_note(struct ar_record *record, uint64_t bytes, uint64_t ns)
         return;
     __atomic_store_n(&size->bytes, bytes, __ATOMIC_RELAXED);
     ar_record_bump(&size->ns, ns);
-    /* Pairs with the acquire in fill_row: whoever sees calls knows of what size they are. */
+    /* Pairs with the acquire in fill_row: a reader that sees the calls also sees their size. */
     __atomic_store_n(&size->calls, size->calls + 1, __ATOMIC_RELEASE);
 }
 

@@ -40,7 +40,7 @@ static struct {
     char path[PATH_MAX];           /* "": none.  Under the lock */
     atomic_size_t left_bytes;      /* of the memory for events */
     atomic_ullong lost;            /* calls */
-    bool is_claimed;               /* a communicator is the one below.  Under the lock */
+    bool is_claimed;               /* by a communicator, for has_world.  Under the lock */
     bool has_world;                /* a communicator of all ranks in their order is traced */
     struct ar_clock_offset *begin; /* offsets when that was set up; rank 0's */
     atomic_bool ended;
@@ -67,7 +67,7 @@ begin_once(const struct ar_trace_setting *setting, int nranks)
     pthread_mutex_unlock(&lock);
 }
 
-/* On rank 0 of the world: whether comm is the first one of all ranks, in their order. */
+/* On rank 0 of the world: whether comm is the first communicator of all ranks, in their order. */
 static bool
 is_first_of_all(MPI_Comm comm)
 {
@@ -82,9 +82,9 @@ is_first_of_all(MPI_Comm comm)
     return is_first;
 }
 
-/* An id alike on all ranks, and on no other communicator, and whether clocks are compared here, for
- * the first time.  Rank 0 says so: threads may set up several communicators at a time, and in
- * another order on each rank. */
+/* Makes an id that is the same on all ranks and belongs to no other communicator.  *compares tells
+ * whether clocks are to be compared here, for the first time.  Rank 0 decides both: threads may set
+ * up several communicators at a time, in a different order on each rank. */
 static int
 make_id(int id[2], bool *compares, MPI_Comm comm)
 {

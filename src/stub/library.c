@@ -151,7 +151,7 @@ ar_library_find(struct ar_library *library)
     return true;
 }
 
-/* --- who comes before us --- */
+/* --- what hides us --- */
 
 static bool
 has_used_mpi(void)
