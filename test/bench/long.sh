@@ -1,6 +1,6 @@
 #!/bin/sh
-# The figure of doc/reliability.md, of what the ranks of a long run hold: from the samples that test/mpi/test_long.sh has
-# left in the folder LONG_RESULTS.  It measures nothing.
+# Draws the figure of doc/reliability.md of what the ranks of a long run hold, from the samples that
+# test/mpi/test_long.sh has left in the folder LONG_RESULTS.  It measures nothing.
 # shellcheck source=test/bench/common.sh
 . "${srcdir:?run me by make bench-long}/test/bench/common.sh"
 
@@ -9,7 +9,8 @@ command -v gnuplot >/dev/null || {
     echo "no figure: gnuplot is not in PATH (Debian: gnuplot-nox)"
     exit 1
 }
-# digest RUN IDS: of rank 0, minutes and MiB of some samples; of the bare ones besides what is used of so many context ids.
+# digest RUN IDS: for rank 0, minutes and MiB of some samples; for the bare ones also how many of IDS context ids are
+# used.
 digest() {
     samples=$LONG_RESULTS/$1-auto-0.csv
     [ -e "$samples" ] || return
@@ -19,7 +20,7 @@ digest() {
 digest mpich 2048
 digest openmpi 32768
 
-# lines_of KIND COLUMN: of each run, as gnuplot plots them.
+# lines_of KIND COLUMN: the lines of each run, as gnuplot plots them.
 lines_of() {
     separator=
     for run in mpich openmpi; do

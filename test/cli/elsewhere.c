@@ -1,4 +1,4 @@
-/* What is no MPI program: prints what a library that was preloaded could have changed at its start.
+/* A program without MPI: prints what a preloaded library could have changed by its start.
  *
  * usage: elsewhere [thread|set_user_id|signal] */
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-/* The open files, as a number; none of them is printed, for others may have been inherited. */
+/* The number of open files.  They are not printed, since others may have been inherited. */
 static int
 count_open(void)
 {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Preloaded into what is no MPI program, the library does nothing: it prints nothing, opens nothing, changes neither errno
-# nor how a program ends, whatever is in the environment.
+# Preloaded into a program without MPI, the library does nothing: it prints nothing, opens nothing, and changes neither
+# errno nor how the program ends, whatever the environment contains.
 set -u
 failed=0
 library=$PWD/.libs/liballreduce.so
@@ -15,12 +15,12 @@ fail() {
 tried=0
 traced=0
 
-# What a job could have set for all that it starts.
+# What a job may have set for everything that it starts.
 export ALLREDUCE_ALGO=ring ALLREDUCE_VERBOSE=2 ALLREDUCE_STATS="$here/written/stats" ALLREDUCE_STATS_SIGNAL=USR1 \
     ALLREDUCE_TRACE="$here/written/trace" ALLREDUCE_TIMEOUT=1,abort PMI_RANK=0 PMI_SIZE=1
 mkdir "$here/written"
 
-# run FILE COMMAND...: what it prints on both streams, and how it ends, in FILE.
+# run FILE COMMAND...: writes to FILE what the command prints on both streams, and its exit status.
 run() {
     to=$1
     shift
@@ -28,7 +28,8 @@ run() {
     echo "status $?" >>"$to"
 }
 
-# trace FILE COMMAND...: the files, sockets and memory that it asks for, threads and forks too.
+# trace FILE COMMAND...: writes to FILE which files, sockets and memory the command asks for, with its threads and
+# children.
 trace() {
     to=$1
     shift
@@ -43,7 +44,7 @@ else
     echo "no strace, or it may not look: what is opened is not compared"
 fi
 
-# same_untraced COMMAND...: it prints and ends the same with the library as without.
+# same_untraced COMMAND...: prints the same and ends alike with and without the library.
 same_untraced() {
     tried=$((tried + 1))
     run "$here/native" "$@"
@@ -54,7 +55,7 @@ same_untraced() {
     }
 }
 
-# same COMMAND...: it asks the system for the same, too.
+# same COMMAND...: also makes the same requests to the system.
 same() {
     same_untraced "$@"
     [ $can_trace = yes ] || return
@@ -85,13 +86,13 @@ same "$program"
 same "$program" thread
 same "$program" signal
 
-# Streams that are closed stay closed, and their numbers free.
+# Closed streams stay closed, and their numbers free.
 # shellcheck disable=SC2016 # for the inner shell
 for streams in '<&-' '>&-' '2>&-' '<&- >&- 2>&-'; do
     same sh -c 'program=$1; "$program" '"$streams"'; echo $?' sh "$program"
 done
 
-# Linked to an MPI library that it never begins with.
+# A program that is linked to an MPI library but never initialises it.
 if ldd test/mpi/pings 2>/dev/null | grep -q libmpi; then
     cat >"$here/linked.c" <<'SOURCE'
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Whatever a user names as a file of rules, of a machine, of hosts, of statistics or of a timeline, a setting or a file of
-# results: the program ends at once, with an error that names it.
+# Whatever a user names as a file of rules, of a machine, of hosts, of statistics, of a timeline, of settings or of
+# results, the program ends at once with an error that names it.
 set -u
 PATH=$PWD:$PATH
 failed=0
@@ -25,7 +25,7 @@ kinds="fifo folder zero huge_zeros huge_text huge_line loop nothing/x"
 [ ! -r "$here/forbidden" ] || echo "this user may read all files"
 [ -r "$here/forbidden" ] || kinds="$kinds forbidden"
 
-# refuse COMMAND..., which ends with the file's name: soon, with an error in a line that has the name, or that says which
+# refuse COMMAND..., which ends with the file's name: ends soon, with an error whose line has the name, or says which
 # option had it.
 refuse() {
     tried=$((tried + 1))
@@ -58,13 +58,13 @@ for kind in $kinds; do
     refuse allreduce report --timeline "$file"
 done
 
-# What a shell makes of <(...) is read to its end.
+# The FIFO or pipe of a shell's <(...) is read to its end.
 if command -v bash >/dev/null; then
     # shellcheck disable=SC2016 # for the inner shell
     [ "$(bash -c 'allreduce convert --from=intel <(sleep 0.3; echo 8)' 2>&1)" = ring ] || fail "convert does not read a pipe"
 fi
 
-# The other way: where something cannot be written, an error names it, and what is there stays.
+# Conversely, if something cannot be written, an error names it, and what is there stays.
 expect_unwritten() {
     tried=$((tried + 1))
     timeout -k 1 20 "$@" >"$here/out" 2>&1 </dev/null
@@ -83,7 +83,7 @@ for kind in 'fifo:No such device or address' 'folder:Is a directory' 'nothing/x:
     expect_unwritten allreduce explain ring -n 3 --svg "$file"
     expect_unwritten allreduce explain ring -n 3 --html "$file"
 done
-# A disk that is full in the midst of it.
+# A disk that fills up while a file is written.
 if mkdir "$here/small" && mount -t tmpfs -o size=8k none "$here/small" 2>/dev/null; then
     why='No space left on device'
     file=$here/small/file

@@ -49,7 +49,7 @@ if [ "${HAVE_JANSSON:-yes}" = yes ]; then
     expect "$title; too wide: nothing; true; true" "$scratch/one.html" 1200 "$first_things"
     expect "$title; beside ${title#* in }; too wide: nothing; true; true" "$scratch/two.html" 1200 "$first_things"
     expect 500 "$scratch/one.html" 500 'return document.documentElement.scrollWidth'
-    # What is drawn can still be read there, beyond the edge of its own part of the page if need be.
+    # Drawings remain readable there, beyond the edge of their own part of the page if need be.
     expect 'true, true' "$scratch/one.html" 500 "return [document.querySelector('figure text:not(:empty)').getBoundingClientRect().height > 9,
         [...document.querySelectorAll('.grid')].length >= 3 * 4].join(', ')" # of each plot two lines an axis
 
@@ -86,7 +86,7 @@ expect "before round 1 of 6; round 6 of 6; 16 cells, true; round 5 of 6; false; 
     said.push(say(), full());
     get('on').click(); get('play').click();
     return said.concat(get('play').textContent + ', ' + say(), 'too wide: ' + ($wide)).join('; ')"
-# A printout has all rounds; the table and the formulas stand below.
+# A printout has all rounds; the table and the formulas are below.
 expect '7, round 6 of 6, 16; Rounds 6 3 2.00; Time: true' "$scratch/schedule.html" 1200 "
     dispatchEvent(new Event('beforeprint'));
     const all = what => [...document.querySelectorAll('#paper ' + what)];

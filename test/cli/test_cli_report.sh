@@ -68,7 +68,7 @@ expect ' 1M .* double_tree (auto) .* 1\.00  the algorithm' allreduce report "$he
 expect ' 64 .*set-up' allreduce report "$here/a.jsonl"
 expect 'of 1M on 4 ranks: double_tree took 102 us in this run, which would save 91\.3 ms per rank' allreduce report "$here/a.jsonl"
 
-# Sizes that one row has are told apart in the file; a bin is told where there are several, or in an old file.
+# The file has each size of a row; the bin is printed if there are several sizes, or if the file is an old one.
 sed 's/"sizes": \[\[8, [0-9]*,/"sizes": [[8, 100, 1000], [12, 300,/' "$here/a.jsonl" >"$here/sizes.jsonl"
 expect ' 100 *4 *8+ *MPI_DOUBLE .*shm' allreduce report "$here/sizes.jsonl"
 sed 's/, "sizes": .*/}/' "$here/a.jsonl" >"$here/old.jsonl"

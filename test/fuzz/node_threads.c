@@ -13,7 +13,7 @@
 
 #define CHUNK_BYTES ((size_t)256)
 
-/* In place of the executor's: nothing needs progress here. */
+/* Replaces the executor's function: nothing needs progress here. */
 int
 ar_progress(MPI_Comm comm)
 {
@@ -119,7 +119,7 @@ node_threads_are_right(const struct ar_params *params, int nranks, size_t count,
     bool are_right = true;
     FUZZ_EXPECT(job.slots && nranks <= AR_NODE_THREADS_MAX);
     memset(job.slots, 0, bytes);
-    job.params.copy = AR_COPY_SLOTS; /* there is no XPMEM between threads */
+    job.params.copy = AR_COPY_SLOTS; /* XPMEM does not work between threads */
     for (int rank = 0; rank < nranks; rank++) {
         members[rank] = (struct member){.job = &job, .rank = rank};
         FUZZ_EXPECT(!pthread_create(&members[rank].thread, NULL, run_rank, &members[rank]));

@@ -1,4 +1,4 @@
-/* The executor for shared memory, on threads in place of ranks. */
+/* The executor for shared memory, with threads instead of ranks. */
 #ifndef AR_NODE_THREADS_H
 #define AR_NODE_THREADS_H
 
@@ -9,8 +9,8 @@
 
 #define AR_NODE_THREADS_MAX 8
 
-/* Sums count (>= 1) integers by shm on up to so many ranks, in chunks of 256 bytes.  Is the result
- * right on all ranks?  True where the executor refuses the parameters. */
+/* Sums count (>= 1) integers by shm on nranks ranks, in chunks of 256 bytes.  True if the result is
+ * right on all ranks, or if the executor refuses the parameters. */
 bool node_threads_are_right(const struct ar_params *params, int nranks, size_t count,
                             bool in_place);
 

@@ -27,7 +27,7 @@ draw(struct thread *t, unsigned bound)
     return (t->state >> 8) % bound;
 }
 
-/* What a call is like; its elements tell threads and calls apart. */
+/* The parameters of a call.  Its elements differ between threads and between calls. */
 struct shape {
     int count, salt;
     bool is_in_place;
@@ -59,7 +59,7 @@ call(struct thread *t, MPI_Comm comm, struct shape shape, const char *what)
         }
 }
 
-/* Of all ranks, in their order or the other way round, of halves, or of all ranks but one. */
+/* A communicator of all ranks, in their order or reversed; of halves; or of all ranks but one. */
 static MPI_Comm
 make(struct thread *t)
 {
@@ -83,8 +83,8 @@ make(struct thread *t)
     return comm;
 }
 
-/* Makes a communicator, or uses it and perhaps frees it; *is_made is alike on all ranks, in it or
- * not. */
+/* Creates a communicator, or uses it and perhaps frees it.  *is_made is the same on all ranks,
+ * whether they belong to it or not. */
 static void
 step_on(struct thread *t, MPI_Comm *comm, bool *is_made)
 {

@@ -135,7 +135,7 @@ expect_limited_end() {
     expect_end "$what" "$wanted" "$pattern" timeout -k 5 $limit env "$@"
 }
 
-# is_ended STATUS: the job, whose output is in $scratch/out, ended itself, since a rank lacked what others waited for.
+# is_ended STATUS: the job, whose output is in $scratch/out, ended itself, because a rank lacked what others waited for.
 is_ended() {
     [ "$1" -eq 2 ] && grep -q '^liballreduce: .*rank .*: the job ends$' "$scratch/out"
 }

@@ -6,8 +6,8 @@
  *   fork     a child of each rank ends by exit, before the parent does
  *   daemon   a grandchild that outlives its rank ends by exit, half a second later
  *   exec, vfork, spawn, system, popen
- *            each rank starts a shell in that way, which looks what it has inherited
- * Of the kinds but at_exit several may be named; behind each is a call.
+ *            each rank starts a shell in that way, which checks what it has inherited
+ * Several kinds other than at_exit may be named; a call follows each.
  */
 #include <config.h>
 
@@ -23,7 +23,7 @@
 
 extern char **environ;
 
-/* Neither a file of ours is open there, nor is the library's variable gone. */
+/* In the new program none of our files is open, and the library's variable is still set. */
 static const char look[] =
     "! ls -l /proc/$$/fd | grep liballreduce && test -n \"$LD_PRELOAD\" && exit 5";
 static char *const shell[] = {"sh", "-c", (char *)look, NULL};

@@ -1,11 +1,11 @@
-/* Calls while the environment lacks something, which each rank takes from itself: every result is
- * right, or it is an error of MPI's on all ranks alike.
+/* Calls while the environment lacks something, which each rank takes away from itself.  Every
+ * result is right, or all ranks get the same MPI error.
  *
- * usage: environment STEP...   done in this order by all ranks; R:STEP by rank R alone
+ * usage: environment STEP...   taken in this order by all ranks; R:STEP by rank R alone
  *   world, fresh  calls on MPI_COMM_WORLD, or on a communicator without calls so far
- *   pairs         calls on a communicator of each two ranks, in either order
+ *   pairs         calls on a communicator of each pair of ranks, in either order
  *   files         opens files until no more can be opened
- *   decoys        makes 200 unnamed memories as large as ours may be
+ *   decoys        makes 200 unnamed memory files as large as ours may be
  *   NAME=N        sets the limit files, space, locked, size or stack to N bytes or files;
  *                 of space +N: to what is in use, and N more
  *   shm=OPTIONS   has a /dev/shm of its own, a tmpfs with these options
@@ -33,7 +33,7 @@
 #include "mpi_check.h"
 
 #define FRESH_MOST  8
-#define COPIES_MOST 100000 /* Open MPI has as many as memory */
+#define COPIES_MOST 100000 /* Open MPI makes as many as memory allows */
 
 static MPI_Comm fresh[FRESH_MOST];
 static int nfresh;
@@ -111,7 +111,7 @@ free_copies(void)
         MPI_Comm_free(&copies[--ncopies]);
 }
 
-/* Of the address space in use. */
+/* The size of the address space in use. */
 static rlim_t
 space_in_use(void)
 {
@@ -185,7 +185,7 @@ run_on(int cpu)
     check_true(sched_setaffinity(0, sizeof set, &set) == 0);
 }
 
-/* Is it a step of the system's? */
+/* Whether it is a step that changes the system. */
 static bool
 deprive(const char *step)
 {

@@ -5,7 +5,7 @@
  *   thread           MPI_Init_thread
  *   exit, _exit, abort, quick_exit, signal, mpi_abort
  *                    leaves in that way after an allreduce, without MPI_Finalize; with
- *                    "one" behind it rank 1 alone
+ *                    "one" after it only rank 1 does
  *   delete_callback  an allreduce inside MPI_Finalize
  *   session          MPI_Session_init alone, never MPI_Init
  */
@@ -78,12 +78,12 @@ static const struct {
             {"abort", abort},          {"quick_exit", end_by_quick_exit},
             {"signal", end_by_signal}, {"mpi_abort", end_by_mpi_abort}};
 
-/* The others wait for the one, natively too, until their launcher ends them. */
+/* The other ranks wait for this one, natively as well, until their launcher ends them. */
 static int
 run_end(int *argc, char ***argv, void (*end)(void))
 {
     int rank;
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* nobody wants to see the memory */
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* no core file */
     const bool is_one = *argc > 2 && strcmp((*argv)[2], "one") == 0;
     check_begin(argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -52,7 +52,7 @@ main(int argc, char **argv)
     const int victim = atoi(argv[1]);
     const long step = atol(argv[3]);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    attempt(false, victim, 0); /* what a process asks for once is asked for now */
+    attempt(false, victim, 0); /* makes the requests that a process makes only once */
     long at = atol(argv[2]);
     for (bool goes_on = true; goes_on; at += step) {
         if (rank == 0)

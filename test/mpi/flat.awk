@@ -1,7 +1,8 @@
-# Says whether what a rank holds stays the same: reads the file of one rank that test/mpi/sample.c wrote, prints a line for
-# each quantity, and ends with 1 where one grows.  Of the bare samples the first two fifths are warm-up; the rest is cut into
-# halves, whose medians are compared.  What malloc has given out may grow by `slack` KiB and 0.1 %; what the system counts in
-# pages, which come and go with their first use, by 2 MiB and 2 %; mappings by 16; files, threads and context ids not at all.
+# Says whether what a rank holds stays the same: reads the file of one rank that test/mpi/sample.c wrote, prints a line
+# for each quantity, and exits with 1 if one grows.  The first two fifths of the bare samples are warm-up; the rest is
+# cut into halves, whose medians are compared.  What malloc has given out may grow by `slack` KiB and 0.1 %. What the
+# system counts in pages, which change with their first use, may grow by 2 MiB and 2 %, and mappings by 16; files,
+# threads and context ids not at all.
 function median(column, from, to,    n, i, k, at, sorted) {
     for (i = from; i <= to; i++) {
         at = value[column, i]

@@ -1,13 +1,14 @@
-/* Faults to be preloaded beside the library: one of the things that our code asks of the system, of
- * memory, files, mappings and threads, is refused.  Only calls from our own library and engine
- * count; those of MPI's do not.
+/* Faults, to be preloaded beside the library: one of our code's requests to the system (for memory,
+ * files, mappings or threads) is refused.  Only requests of our own library and engine count; those
+ * of MPI do not.
  *
- * A program arms it with inject_arm; or the environment does, from the start of the process on:
- * INJECT_AT, the one that is refused, from 0 on, in the rank INJECT_RANK of MPI_COMM_WORLD.  With
- * INJECT_SIGNAL, a number, the process gets that signal at this moment in place of a refusal; or,
- * with INJECT_AFTER_US, so many microseconds after its start.  With INJECT_TELL=1 what is refused,
- * or the signal, is told, and at the end of the process how much was asked.  INJECT_ALWAYS names
- * one function, each of whose calls is refused on all ranks. */
+ * A program arms it by inject_arm.  Alternatively the environment arms it from the start of the
+ * process: INJECT_AT is the number of the refused request, from 0 on, in the rank INJECT_RANK of
+ * MPI_COMM_WORLD.  With INJECT_SIGNAL, a number, the process gets that signal at that moment
+ * instead of a refusal; with INJECT_AFTER_US, it gets the signal so many microseconds after its
+ * start.  With INJECT_TELL=1 the refusal or the signal is reported, and at the end of the process
+ * the number of requests.  INJECT_ALWAYS names one function whose calls are all refused, on all
+ * ranks. */
 #include <config.h> /* _GNU_SOURCE */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -35,7 +36,7 @@ void *__libc_memalign(size_t alignment, size_t bytes);
 static atomic_long refused_at = -1; /* -1: none */
 static atomic_long asked;
 static atomic_bool is_armed;
-static const char *always; /* refused; NULL: nothing */
+static const char *always; /* always refused; NULL: none */
 static int signal_number;  /* 0: refuse */
 
 /* From now on count what is asked, and refuse the at-th; at < 0 only counts.  Returns what was

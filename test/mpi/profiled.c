@@ -1,5 +1,5 @@
-/* A program that profilers look at: of each function that test/mpi/tool.c wraps it makes another
- * number of calls, and it checks each result. */
+/* A program for profilers.  It calls each function that test/mpi/tool.c wraps a different number of
+ * times, and checks each result. */
 #include <stddef.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -47,7 +47,7 @@ check_nonblocking(const struct check_comm *c)
     check_true(sum == c->nranks * (c->nranks - 1) / 2);
 }
 
-/* On a copy that is still being made when its communicator is used, and on it. */
+/* Calls on a communicator while a copy of it is still being made, and then on the copy. */
 static void
 check_copy(const struct check_comm *c)
 {

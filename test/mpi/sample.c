@@ -22,7 +22,7 @@ seconds(void)
     return (double)(now.tv_sec - begun.tv_sec) + (double)(now.tv_nsec - begun.tv_nsec) * 1e-9;
 }
 
-/* A number of /proc/self/status. */
+/* A number from /proc/self/status. */
 static long
 status(const char *name)
 {
@@ -38,7 +38,7 @@ status(const char *name)
     return value;
 }
 
-/* Files in a folder whose names begin so. */
+/* The number of files in a folder whose names begin so. */
 static int
 entries(const char *folder, const char *prefix)
 {
@@ -74,8 +74,8 @@ heap(void)
     return (size_t)info.uordblks + (size_t)info.hblkhd;
 }
 
-/* How many communicators can still be made.  Open MPI has so many that only their numbers tell: it
- * gives the lowest that is free. */
+/* How many communicators can still be made.  Open MPI has too many to try, so its lowest free
+ * context id tells how many are left. */
 static int
 ids_left(void)
 {

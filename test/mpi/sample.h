@@ -1,15 +1,17 @@
-/* What a process holds of the system, a line of a CSV file for each moment at which it is asked:
- * what grows there leaks. */
+/* The resources of a process, as one line of a CSV file for each time they are recorded: what grows
+ * there leaks. */
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
 #include <stdbool.h>
 
-/* Opens PREFIX-RANK.csv and writes its head.  Collective over MPI_COMM_WORLD, as all here. */
+/* Opens PREFIX-RANK.csv and writes its header.  Collective over MPI_COMM_WORLD, like all functions
+ * here. */
 void sample_open(const char *prefix);
 
-/* A line, of calls made so far.  is_bare: the program has nothing of its own under way; context ids
- * are counted then, which makes and frees as many communicators as the MPI library gives. */
+/* Writes a line for the calls made so far.  is_bare: the program has nothing of its own under way.
+ * Then context ids are counted, by creating and freeing as many communicators as the MPI library
+ * provides. */
 void sample_take(unsigned calls, bool is_bare);
 
 void sample_close(void);

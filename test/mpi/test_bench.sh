@@ -125,7 +125,7 @@ if need_browser; then
     expected='Allreduce in a course: MPI_SUM of MPI_FLOAT on 2 ranks; verdict,verdict,wide; 14,8,14,14; 6 pictures; fits'
     [ "$answer" = "$expected" ] || fail "course: the page has '$answer', not '$expected'"
 fi
-# Where the budget was over before any table was whole, the page says so and has no empty ones.
+# If the budget ran out before any table was complete, the page says so and has no empty tables.
 launch 2 "$program" bench --preset=course --sizes=16M --budget=0.05 --html="$scratch/nothing.html" -q >"$scratch/out" 2>&1
 grep -q 'No table was measured' "$scratch/nothing.html" || fail "course: an empty page: $(cat "$scratch/out")"
 # The vector is really cut: a ring of 4p slices works on quarters, and in turn in a quarter of the scratch.

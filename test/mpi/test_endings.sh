@@ -1,13 +1,13 @@
 #!/bin/sh
-# Each call counts up to MPI's end, and what is told and written comes once, from the ranks: not from processes that they
-# have started, which have inherited nothing of ours but the variable LD_PRELOAD.
+# Each call is counted, up to the end of MPI.  Messages and files come once, from the ranks, and not from processes that
+# the ranks have started. These have inherited nothing from us except the variable LD_PRELOAD.
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 limit=30
 mkdir "$scratch/folder"
 
-# expect_once WHAT CALLS: by the summary, and by what is in the folder of files.
+# expect_once WHAT CALLS: checks this by the summary and by the files in the folder.
 expect_once() {
     reports=$(grep -c 'calls of rank' "$scratch/out")
     [ "$reports" -eq 1 ] || fail "$1: $reports reports"
@@ -27,7 +27,7 @@ for algorithm in ring shm; do
             ALLREDUCE_TRACE="$scratch/folder/trace.json" "$programs/endings" $what
         expect_once "$what, $algorithm" "$calls"
     done
-    # The last one's grandchildren end now.
+    # The grandchildren of the last case end now.
     sleep 1
     [ -z "$(ls -A "$scratch/folder")" ] || fail "daemon: wrote $(ls -A "$scratch/folder")"
 done

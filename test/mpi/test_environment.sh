@@ -1,16 +1,16 @@
 #!/bin/sh
-# What the system takes from one rank or from all: shared memory, /proc, /sys, open files, files' size, stack, CPUs, and the
-# MPI library's communicators.  All calls are right, each runs as it says, and nothing is left in /dev/shm; a job that lacks
-# memory in the midst of a call may end, with a message.
+# The environment of one rank or of all lacks something: shared memory, /proc, /sys, open files, file size, stack, CPUs,
+# or the MPI library's communicators.  All calls are right, each runs as it says, and nothing is left in /dev/shm. A job
+# that lacks memory during a call may end, with a message.
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 inject=$PWD/test/mpi/.libs/inject.so
 total=0
-wrapper= # of each rank
+wrapper= # command before each rank's program
 
-# expect_right NAME REASON [VARIABLE=VALUE...] STEP...: 2 ranks do these steps of the program's; all calls are right, and rank
-# 0's summary says that NAME ran them, for this reason.
+# expect_right NAME REASON [VARIABLE=VALUE...] STEP...: 2 ranks take these steps of the program. All calls are right,
+# and rank 0's summary says that NAME ran them, for this reason.
 expect_right() {
     name=$1
     reason=$2
@@ -41,7 +41,8 @@ expect_right() {
     echo "done: $title: $name, $reason"
 }
 
-# Each job has a /dev/shm to itself, where it leaves nothing, and its ranks may cover folders in namespaces of their own.
+# Each job has a /dev/shm of its own, where it must leave nothing, and its ranks may cover folders in namespaces of
+# their own.
 cat >"$scratch/alone" <<'END'
 #!/bin/sh
 mount -t tmpfs none /dev/shm || exit 1
@@ -63,13 +64,13 @@ MPIEXEC="$enter $MPIEXEC"
 
 by_messages='no shared memory: by messages'
 
-# Open files, gone before the first call: no file is opened for it that calls need.
+# No open file is left before the first call: calls must not need to open one.
 export ALLREDUCE_ALGO=shm
 expect_right shm "$by_messages" 0:files world fresh
 expect_right shm "$by_messages" 1:files world fresh
 expect_right shm named world 1:files world fresh
 
-# Files may not be as large as the shared memory; and none may be written at the end.
+# Files may not be as large as the shared memory, and none may be written at the end.
 expect_right shm named 1:size=0 world fresh
 expect_right shm "$by_messages" ALLREDUCE_STATS="$scratch/statistics" ALLREDUCE_TRACE="$scratch/trace" size=0 world fresh
 for name in STATS TRACE; do
@@ -77,17 +78,17 @@ for name in STATS TRACE; do
         fail "ALLREDUCE_$name: nobody says that it cannot be written: $(cat "$scratch/out")"
 done
 
-# Locked memory, CPUs, and stack: as little as native calls need.
+# Locked memory, CPUs and stack: as little as native calls need.
 expect_right shm named locked=0 cpu=0 stack=262144 thread=262144 fresh
 
-# MPICH has 2046 communicators; all are taken before the first call, or behind it, or by one rank.
+# MPICH has 2046 communicators. All are taken before the first call, after it, or by one rank.
 if [ "$AR_MPI_FAMILY" = mpich ]; then
     expect_right shm named contexts world fresh
     expect_right native 'no private communicator' ALLREDUCE_ALGO=ring contexts world fresh
     expect_right ring named ALLREDUCE_ALGO=ring world contexts world fresh
     expect_right native 'no private communicator' ALLREDUCE_ALGO=ring 1:selves world fresh
 
-    # A million bytes of address space, with which MPICH's own calls do.
+    # A million bytes of address space, which suffice for MPICH's own calls.
     for rank in 0 1; do
         preload 2 "$programs/environment" $rank:space=+1000000 world fresh >"$scratch/out" 2>&1 </dev/null
         status=$?
@@ -108,7 +109,8 @@ fi
     exit $failed
 }
 
-# /dev/shm, where an unnamed memory is refused: it serves, it is full, read-only, not there, or each rank's own.
+# If unnamed memory is refused, /dev/shm is used. It works, is full, is read-only, is absent, or differs between the
+# ranks.
 unnamed=INJECT_ALWAYS=memfd_create
 expect_right shm named $unnamed world fresh
 expect_right shm "$by_messages" $unnamed shm=size=4k world fresh
@@ -117,18 +119,18 @@ expect_right shm "$by_messages" $unnamed dev world fresh
 expect_right shm "$by_messages" $unnamed 0:shm=size=64m world fresh
 expect_right shm "$by_messages" $unnamed 1:shm=size=64m world fresh
 
-# /proc, through which unnamed memory is found, is not there: then it has a name, or there is none.
+# Without /proc, through which unnamed memory is found, the memory has a name, or there is none.
 expect_right shm named 0:proc world fresh
 expect_right shm named 1:proc world fresh
 expect_right shm "$by_messages" 1:proc 1:shm=ro world fresh
 expect_right ring named ALLREDUCE_ALGO=ring proc shm=ro world fresh
 
-# Another host name, as hosts of a cluster for tests have that share one /proc; and no /sys.
+# Another host name, as on the hosts of a test cluster that share one /proc; and no /sys.
 expect_right shm named 1:host world fresh
 expect_right 'shm(levels=flat)' 'ranks are not bound: flat' ALLREDUCE_LEVELS=l3,numa,socket sys world fresh
 
-# Containers of one host, which have its name and boot in common: each with processes, a /dev/shm and IPC of its own; and a rank
-# that other users' rights keep from the other's memory.  The MPI library must be told to do without.
+# Containers on one host, which share its name and boot. Each has its own processes, /dev/shm and IPC. In one case, user
+# rights keep a rank from the other's memory. The MPI library must be told to do without shared memory.
 export UCX_TLS=tcp,self OMPI_MCA_btl=tcp,self
 cat >"$scratch/contained" <<'END'
 #!/bin/sh
@@ -140,8 +142,8 @@ cat >"$scratch/user" <<'END'
 exec "$@"
 END
 chmod +x "$scratch/contained" "$scratch/user"
-# A process of the same number, as rank 0's is in its own PID namespace, is not taken for it: here it has memory of ours, too, under
-# each number that a file may have.
+# A process with the same number as rank 0, which exists in rank 1's own PID namespace, is not mistaken for rank 0. Here
+# it even has memory of ours under each number that a file may have.
 wrapper="unshare -p -f --mount-proc"
 expect_right shm named 1:decoys world fresh
 wrapper=$scratch/user

@@ -38,8 +38,8 @@ for what in never thread delete_callback session; do
     esac
 done
 
-# Whoever leaves without MPI_Finalize keeps nobody from ending who ends natively, and writes his part of the statistics where exit
-# runs, which MPI_Abort may call.
+# A rank that leaves without MPI_Finalize does not keep others from ending that end natively. It writes its part of the
+# statistics if exit runs, which MPI_Abort may call.
 limit=30
 mkdir "$scratch/folder"
 for what in _exit exit 'exit one' '_exit one' 'abort one' 'quick_exit one' 'signal one' 'mpi_abort one'; do

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Files that a job writes at its end, where they cannot be written, or are no files: it says so in one line, ends as it would
-# without, and what was there stays.
+# Files that a job writes at its end, if they cannot be written or are not regular files: the job says so in one line,
+# ends as it would without them, and what was there stays.
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
@@ -24,7 +24,7 @@ expect_said() {
     }
 }
 
-# A link that somebody has put there is replaced, and what it leads to stays.
+# A symbolic link is replaced, and its target stays.
 echo old >"$scratch/target"
 ln -s target "$scratch/link"
 ping "a link" ALLREDUCE_STATS="$scratch/link"
@@ -32,14 +32,14 @@ expect_said
 [ "$(cat "$scratch/target")" = old ] || fail "a link: was followed"
 { [ ! -h "$scratch/link" ] && grep -q MPI_DOUBLE "$scratch/link"; } || fail "a link: not replaced"
 
-# A stream of rank 0's, and nothing; ranks that never met have no names of their own there.
+# A stream of rank 0, and /dev/null. Ranks that never met do not append their own names to these.
 ping "streams" ALLREDUCE_STATS=/dev/stdout ALLREDUCE_TRACE=/dev/stderr
 expect_said
 { grep -q 'MPI_DOUBLE' "$scratch/out" && grep -q '"traceEvents"' "$scratch/out"; } || fail "streams: $(cat "$scratch/out")"
 expect_ok "nothing" preload 2 ALLREDUCE_STATS=/dev/null ALLREDUCE_TRACE=/dev/null "$programs/statistics" halves
 { [ -c /dev/null ] && ! ls /dev/null.* 2>/dev/null; } || fail "nothing: /dev/null is no device any more, or has neighbours"
 
-# A pipe that nobody reads holds up nobody.
+# A pipe without a reader blocks no rank.
 mkfifo "$scratch/pipe"
 ping "a pipe" ALLREDUCE_STATS="$scratch/pipe"
 expect_said "ALLREDUCE_STATS: cannot write '$scratch/pipe': No such device or address"

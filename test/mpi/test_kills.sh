@@ -1,8 +1,9 @@
 #!/bin/sh
 # A rank that is killed at any moment leaves no file, no process and no shared memory, and its job ends as soon as it
-# does natively.  One that gets SIGTERM or SIGINT leaves a whole file of statistics or of events, or what was there.
-# KILLS_MOMENTS: so many of the library's requests to the system are such moments, in each of four kinds of jobs; KILLS_TIMED:
-# so many more are drawn.  KILLS_SEED: for other ones.
+# does natively.  After SIGTERM or SIGINT, a file of statistics or of events is complete, or is what was there before.
+# KILLS_MOMENTS: how many of the library's requests to the system are such moments, in each of four kinds of jobs.
+# KILLS_TIMED: how many moments in time are drawn in addition.
+# KILLS_SEED: selects other moments.
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
@@ -15,19 +16,20 @@ out=$scratch/folder
 TMPDIR=$scratch/tmp
 export TMPDIR
 mkdir "$out" "$TMPDIR"
-# By this name its processes are found.
+# Processes are found by this name.
 ln -s "$programs/pings" "$scratch/struck"
 slowest=0
 native_slowest=0
 struck=0
 launches=0
 
-# processes: the ids of the program's that are left; ended ones that nobody has waited for have no command line.
+# processes: the ids of the program's processes that are left. Those that have ended but were not waited for have no
+# command line.
 processes() {
     pgrep -f "^$scratch/struck"
 }
 
-# expect_gone WHAT: no process is left a moment later.
+# expect_gone WHAT: a moment later no process is left.
 expect_gone() {
     for _ in $(seq 50); do
         processes >/dev/null || return 0
@@ -38,7 +40,7 @@ expect_gone() {
     kill -s KILL $(processes)
 }
 
-# is_whole FILE: what was there before, or all of a new one.
+# is_whole FILE: the file is what was there before, or a complete new one.
 is_whole() {
     [ "$(cat "$1")" != old ] || return 0
     case $1 in
@@ -47,7 +49,7 @@ is_whole() {
     esac
 }
 
-# expect_clean WHAT: nothing of ours is in the folders but whole files of the names that were asked for.
+# expect_clean WHAT: the folders hold nothing of ours except complete files with the names that were asked for.
 expect_clean() {
     expect_gone "$1"
     find "$out" "$TMPDIR" -name '*allreduce*' >"$scratch/found"
@@ -61,7 +63,7 @@ expect_clean() {
     find "$out" "$TMPDIR" -mindepth 1 -delete
 }
 
-# strike WHAT RANKS VARIABLE=VALUE...: one launch, of which one rank gets a signal; milliseconds in $took.
+# strike WHAT RANKS VARIABLE=VALUE...: one launch, in which one rank gets a signal; sets $took to its milliseconds.
 strike() {
     what=$1
     count=$2
@@ -78,7 +80,8 @@ strike() {
     expect_clean "$what"
 }
 
-# strike_all SIGNAL RANK RANKS VARIABLE=VALUE...: at one request after the other, of those that a job makes that is let alone.
+# strike_all SIGNAL RANK RANKS VARIABLE=VALUE...: strikes at one after another of the requests that an undisturbed job
+# makes.
 strike_all() {
     signal=$1
     victim=$2
@@ -105,7 +108,7 @@ strike_all() {
     [ $struck -gt "$before" ] || fail "signal $signal, $*: nobody was struck"
 }
 
-# How long the launcher takes natively, at moments drawn from the set-up and the calls of a program that goes on for ever.
+# How long the launcher takes natively, at moments drawn from the set-up and the calls of a program that runs for ever.
 goes_on=forever
 times=$(awk -v seed="$seed" -v n="$timed" 'BEGIN { srand(seed); for (i = 0; i < n; i++) print int(rand() * 400000) }')
 for moment in $times; do

@@ -1,9 +1,10 @@
 #!/bin/sh
-# Mixed work leaves nothing behind: algorithms, types, communicators that come and go, threads, statistics and
-# verification, while each rank writes down what it holds of memory, files, mappings, threads and context ids.
+# Mixed work leaves nothing behind: algorithms, types, communicators that are created and freed, threads, statistics and
+# verification. Meanwhile each rank records its memory, files, mappings, threads and context ids.
 #
-# LONG_SECONDS says for how long; without it, some hundreds of calls of few algorithms.  On
-# LONG_RANKS ranks, from LONG_SEED; the samples stay in the folder LONG_RESULTS, of which make bench-long draws them.
+# LONG_SECONDS sets the duration; without it, the test makes some hundreds of calls by few algorithms.  LONG_RANKS sets
+# the number of ranks, and LONG_SEED the seed. The samples stay in the folder LONG_RESULTS, from which make bench-long
+# draws them.
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
@@ -22,14 +23,14 @@ else
     set -- ring shm
 fi
 
-# Open MPI takes 128 KiB more from time to time, natively, too.
+# Open MPI itself takes another 128 KiB from time to time, natively as well.
 slack=64
 [ "$AR_MPI_FAMILY" = mpich ] || slack=1024
 
-# malloc reserves 64 MiB of addresses for a thread that finds another one at work in it, whenever that may be.
+# malloc reserves 64 MiB of addresses for a thread that finds another one at work in malloc, whenever that may be.
 export MALLOC_ARENA_MAX=1
 
-# long TRANSPORT CHOICE...: the job runs, and holds no more in the end than it did.
+# long TRANSPORT CHOICE...: the job runs, and at its end holds no more than before.
 long() {
     transport=$1
     shift

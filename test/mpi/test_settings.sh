@@ -49,7 +49,8 @@ expect_ok "the same, written otherwise" \
     preload 2 "$scratch/by_rank" "$programs/pings" ring ' RING '
 [ ! -s "$scratch/out" ] || fail "ranks that agree were said to differ"
 
-# Each variable on one rank alone, each on another, with all pairs of ranks in either order: the first one's count.
+# Each variable is set on one rank alone, with another variable on each other rank; calls on all pairs of ranks, in
+# either order. The settings of the first rank apply.
 cat >"$scratch/by_variable" <<'END'
 #!/bin/sh
 rank=${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:?}}}

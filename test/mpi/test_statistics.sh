@@ -85,7 +85,7 @@ for algo in ring native; do
     expect_field "$file" '"in_place": false' calls 8
 done
 
-# Each size is counted by itself, of one bin the first 16, in our calls and in native ones.
+# Each message size is counted by itself, up to 16 sizes in one bin, in our calls and in native ones.
 for algo in ring native; do
     run 2 ALLREDUCE_ALGO="$algo" "$programs/statistics" sizes
     expect_rows_of "$file" 2

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Threads call at the same time, each on communicators of its own, and make and free others meanwhile, on two and three
-# ranks: with more than one thread to a core, the scheduler finds the races.  Every result is exact, and statistics and
-# the timeline know of every call.  THREADS_STEPS says how many steps each thread goes.
+# Threads make calls at the same time, each on communicators of its own, and create and free others meanwhile, on two
+# and on three ranks: with more than one thread per core, the scheduler finds the races.  Every result is exact, and
+# statistics and the timeline contain every call.  THREADS_STEPS is the number of steps of each thread.
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
@@ -15,12 +15,12 @@ launch 2 "$programs/threads" 0 >"$scratch/out" 2>&1
     exit 77
 }
 
-# made: the calls of all ranks, as the program says.
+# made: the calls of all ranks, as the program counts them.
 made() {
     awk '/^made / { calls += $2 } END { print calls + 0 }' "$scratch/out"
 }
 
-# counted: the calls of all ranks, by the statistics.
+# counted: the calls of all ranks in the statistics.
 counted() {
     sed -n 's/^{"call": "MPI_Allreduce".*"calls": \([0-9]*\),.*/\1/p' "$stats" | awk '{ calls += $1 } END { print calls + 0 }'
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Profilers beside us, found before us, behind us, and part of the program, in C and in Fortran: each sees what it sees
-# without us, but for the allreduces that we take from those behind us; all results are right; and nothing is hidden
-# from us, or we say by what.
+# Profilers that are found before us or behind us, or are part of the program, in C and in Fortran. Each sees what it
+# sees without us, except that those behind us miss the allreduces that we run. All results are right. If a profiler
+# hides us, a line says which.
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
@@ -11,7 +11,7 @@ next=$programs/.libs/tool_next.so
 pmpi=$programs/.libs/tool_pmpi.so
 handle=$programs/.libs/tool_handle.so
 
-# alone PROGRAM TOOL...: what these tools say without us, in $scratch/alone.
+# alone PROGRAM TOOL...: what these tools print without us, in $scratch/alone.
 alone() {
     profiled=$1
     shift
@@ -24,7 +24,7 @@ alone() {
     esac
 }
 
-# expect_counts WHAT ALGO CALLS PRELOADED...: the tools say what is in $scratch/alone, and so many calls came to us.
+# expect_counts WHAT ALGO CALLS PRELOADED...: the tools print what is in $scratch/alone, and we got so many calls.
 expect_counts() {
     what="$1, $2"
     algo=$2
@@ -39,7 +39,7 @@ expect_counts() {
     diff "$scratch/alone" "$scratch/counts" || fail "$what: the tools saw something else than without us"
 }
 
-# take_allreduces TOOL: from what it says alone, as from one behind us.
+# take_allreduces TOOL: removes the allreduces from what the tool prints alone, as for a tool behind us.
 take_allreduces() {
     sed -i -E "/^tool $1:/s/ [0-9]+ Allreduce(_c)?\\b//g" "$scratch/alone"
 }
@@ -58,7 +58,7 @@ for way in next pmpi; do
     take_allreduces $way
     expect_counts "$way, behind us" ring $blocking "$library" "$tool"
 
-    # In the program itself, which is searched before everything that is preloaded.
+    # Linked into the program, which is searched before everything that is preloaded.
     alone "$programs/profiled_$way"
     expect_counts "$way, in the program" ring $blocking "$library"
     expect_counts "$way, in the program" native $all "$library"
@@ -77,7 +77,7 @@ for program in fortran_mpif fortran_f08; do
     expect_counts "$program, behind us" native 11 "$library" "$pmpi"
 done
 
-# Past us, whatever is preloaded.
+# A tool that bypasses us.
 alone "$programs/profiled" "$handle"
 expect_ok "by the library's file" launch 2 LD_PRELOAD="$handle:$library" ALLREDUCE_ALGO=ring "$profiled"
 [ "$(grep -c '^liballreduce:' "$scratch/out"):$(grep -c "^liballreduce: no call has arrived: .*$handle" "$scratch/out")" = 1:1 ] || {

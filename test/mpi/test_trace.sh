@@ -55,8 +55,8 @@ segmented() {
 segmented
 
 # The page of the longest of these calls with such a message: 3 ranks with their rounds and work, and arrows between them.
-# A round's messages bear the time of its begin.  Where a rank lost its core right behind that, and another came meanwhile,
-# what it sent seems to have held up nobody: then the calls are made again.
+# The messages of a round carry the time of its beginning.  If a rank lost its core right after that, and another rank
+# arrived meanwhile, what the first one sent seems to have delayed nobody; then the calls are repeated.
 if [ "${HAVE_JANSSON:-yes}" = yes ]; then
     for _ in 1 2 3; do
         title="the page of a timeline"

@@ -88,7 +88,8 @@ expect_ok "parts are replayed" tune 3 -o "$rules"
 grep -q '^ *2 .* 2  *400  MPI_INT MPI_MAX  *yes ' "$scratch/out" || fail "parts: $(cat "$scratch/out")"
 grep -q ':256-511@2,op=max,type=integer' "$rules" || fail "what was named is not named again: $(cat "$rules")"
 
-# Sizes that the statistics tell apart are replayed each, the others as their mean, and rules part the bin between them.
+# Sizes that the statistics tell apart are replayed one by one, the others by their mean. The rules divide the bin
+# between them.
 mkdir "$scratch/sizes"
 for rank in 0 1 2; do
     sed -E 's/("calls": 3, .*"ns": )[0-9]+(, .*"sizes": )\[[][0-9, ]*\]/\13000000\2[[300, 1, 1000000]]/' \

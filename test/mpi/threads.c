@@ -1,6 +1,6 @@
-/* Threads call at the same time.  Each rank prints how many calls it made.
+/* Threads make calls at the same time.  Each rank prints how many calls it made.
  *
- * usage: threads [STEPS]   of each thread, 40 if not said
+ * usage: threads [STEPS]   of each thread; 40 by default
  */
 #include <stdio.h>
 #include <stdlib.h>

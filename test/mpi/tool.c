@@ -1,9 +1,9 @@
-/* A profiler beside us, as mpiP is one: counts calls, passes them on, and tells at the end, if
- * there were any.  How it passes them on is how such tools differ:
+/* A profiler such as mpiP: it counts calls, passes them on, and prints the counts at the end, if
+ * there were any calls.  Such tools differ in how they pass calls on:
  *
  * TOOL_NEXT     to what is found behind it (RTLD_NEXT)
  * TOOL_PMPI     to the PMPI_ symbols
- * neither       to those of the MPI library's file alone, past all others */
+ * neither       to those of the MPI library's own file, past all others */
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -29,7 +29,7 @@ find_in_library(const char *name)
 }
 #endif
 
-/* The function of this name that the call is passed on to. */
+/* The function of this name to which the call is passed on. */
 #ifdef TOOL_NEXT
 #define FIND(function) dlsym(RTLD_NEXT, "MPI_" #function)
 #elif !defined TOOL_PMPI

@@ -11,12 +11,12 @@ need() {
     }
 }
 
-# messages, or the node's memory where the ranks can; of the runs from here on
+# of the following runs: messages, or the node's memory if possible
 transport=auto
 
-# run NAME RANKS ALGO LEAST [VARIABLE=VALUE...] PROGRAM [ARGUMENT...]: in the folder $scratch/NAME, what it prints in
-# $scratch/NAME/out.  At least LEAST calls run ALGO, or, of auto, any algorithm, and none is native that need not be, by
-# the library's summary, which is on stderr.
+# run NAME RANKS ALGO LEAST [VARIABLE=VALUE...] PROGRAM [ARGUMENT...]: runs it in the folder $scratch/NAME, with its
+# output in $scratch/NAME/out.  By the library's summary on stderr, at least LEAST calls run ALGO (for auto: any
+# algorithm), and no call is native that need not be.
 run() {
     name=$1
     size=$2
@@ -39,8 +39,8 @@ run() {
     echo "done: $name, $size ranks, $ran calls by $algo"
 }
 
-# expect_same NAME NAME: both runs printed the same results, as `results NAME`, the test's own function, has them: not
-# one bit differs in what is printed.
+# expect_same NAME NAME: both runs printed the same results, without one bit of difference, as extracted by `results
+# NAME`, the test's own function.
 expect_same() {
     results "$1" >"$scratch/first"
     results "$2" >"$scratch/second"
@@ -48,7 +48,7 @@ expect_same() {
     diff "$scratch/first" "$scratch/second" || fail "$1 and $2: other results"
 }
 
-# expect_near NAME NAME TOLERANCE: the same words, and numbers that differ by that much, relatively, at most.
+# expect_near NAME NAME TOLERANCE: the same words, and numbers whose relative difference is at most TOLERANCE.
 expect_near() {
     results "$1" | tr -s ' ' '\n' >"$scratch/first"
     results "$2" | tr -s ' ' '\n' >"$scratch/second"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# LAMMPS (Debian: lammps, for Open MPI): a melt whose thermostat takes sums over all ranks back into the motion, so that
-# another bit in one of them makes other numbers, of which all 17 digits are compared.
+# LAMMPS (Debian: lammps, for Open MPI): a melt whose thermostat feeds sums over all ranks back into the motion, so that
+# one different bit changes the numbers, of which all 17 digits are compared.
 # shellcheck source=test/programs/common.sh
 . "${srcdir:-.}/test/programs/common.sh"
 need lmp lammps
@@ -32,7 +32,7 @@ melt() {
     run "$@" lmp -in "$scratch/in.melt"
 }
 
-# On 2 ranks each sum is of two numbers, and no algorithm can round it otherwise.
+# On 2 ranks each sum has two terms, and no algorithm can round it differently.
 melt native 2 native 100
 for algo in auto shm; do
     melt $algo 2 $algo 100
@@ -42,7 +42,7 @@ transport=mpi
 melt ring 2 ring 100
 expect_same native ring
 
-# On 4 ranks sums are rounded in the order of each algorithm, unless they are exact.
+# On 4 ranks the rounding of sums depends on the order of each algorithm, unless they are exact.
 melt native-4 4 native 100
 for algo in ring butterfly; do
     melt $algo-4 4 $algo 100 ALLREDUCE_DETERMINISM=order

@@ -1,6 +1,6 @@
 #!/bin/sh
-# MIT Photonic Bands (Debian: mpb-mpi, for Open MPI): the frequencies of a crystal's modes, which it iterates until they
-# stand still to 1e-7, each step with sums of matrices over all ranks.
+# MIT Photonic Bands (Debian: mpb-mpi, for Open MPI): the frequencies of a crystal's modes, iterated until they change
+# by less than 1e-7; each step sums matrices over all ranks.
 # shellcheck source=test/programs/common.sh
 . "${srcdir:-.}/test/programs/common.sh"
 need mpb-mpi mpb-mpi

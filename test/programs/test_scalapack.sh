@@ -1,20 +1,20 @@
 #!/bin/sh
 # ScaLAPACK's own tests of least squares and of the Schur decomposition (Debian: scalapack-mpi-test, for either MPI), in
-# Fortran: matrices of many shapes on grids of ranks, whose rows, columns and all of which sum. Each judges its own
-# residuals.
+# Fortran: matrices of many shapes on grids of ranks, with sums over rows, columns and all ranks. Each test judges its
+# own residuals.
 # shellcheck source=test/programs/common.sh
 . "${srcdir:-.}/test/programs/common.sh"
 
 folder=/usr/lib/$("$CC" -print-multiarch)/scalapack/$AR_MPI_FAMILY-tests
 need "$folder/xdls" scalapack-mpi-test
 
-# The grids of the package's files, but for those of more than 4 ranks.
+# The grids of the package's files, without those of more than 4 ranks.
 prepare() {
     mkdir -p "$scratch/$1"
     cp "$folder/LS.dat" "$folder/NEP.dat" "$scratch/$1"
 }
 
-# Verdicts, without times; "illegal" are grids of more ranks than there are.
+# Verdicts without times; "illegal" marks grids with more ranks than there are.
 results() {
     sed -n -E -e 's/ +[0-9.]+ +[0-9.]+( (PASSED|FAILED))/\1/p' -e '/^ *[0-9]+ tests /p' "$scratch/$1/out"
 }

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Memcheck finds no wrong access, no use of what was never set and nothing lost, in the library and what it has the MPI
-# library do, with statistics, the timeline and verification on.
+# Memcheck finds no invalid access, no use of uninitialised values and no leak in the library and in the MPI calls that
+# it makes, with statistics, the timeline and verification on.
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
-# hwloc loses what its part for PCI made, and tells at length that it cannot ask the processor.
+# hwloc leaks what its PCI component allocated, and reports at length that it cannot query the processor.
 export HWLOC_COMPONENTS=-pci,-x86
 PATIENCE=10
 

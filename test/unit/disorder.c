@@ -11,8 +11,9 @@
 
 /* --- elements --- */
 
-/* Of three sums at a time: exact; of maps t -> a t + b, which tell the order of the operands; and
- * rounded, which tells how they were put together. */
+/* Elements of three sums that run together: an exact one; one of maps t -> a t + b, whose
+ * composition tells the order of the operands; and a rounded one, which tells how the operands were
+ * parenthesised. */
 struct element {
     uint64_t sum;
     uint32_t a, b;
@@ -50,7 +51,7 @@ garbage(uint64_t salt)
 
 struct message {
     struct message *next;
-    const struct element *data; /* of the sender, who waits until it is read; or the copy */
+    const struct element *data; /* the sender's, which waits until it is read; or the copy */
     struct element *copy;       /* owned; NULL: none */
     size_t length;
     uint64_t number; /* in the order of sending */
@@ -71,8 +72,8 @@ struct rank {
     enum phase phase;
     size_t round, begin, end; /* its steps */
     size_t next;              /* step of the phase */
-    size_t unread;            /* messages of the round that nobody has taken yet */
-    struct element **taken;   /* owned, by step of the schedule: what came and is combined later */
+    size_t unread;            /* messages of the round that no rank has taken yet */
+    struct element **taken;   /* owned, by step of the schedule: what is combined later */
     bool *has_come;           /* owned, by step */
     bool *is_asked;           /* owned, by peer: of take */
     /* In shared memory: */
@@ -116,7 +117,7 @@ complain(struct machine *m, const char *format, ...)
     va_end(args);
 }
 
-/* NULL, and told, where the region is not in its buffer. */
+/* NULL, with a complaint, if the region is not in its buffer. */
 static struct element *
 at(struct rank *r, struct ar_region region)
 {
@@ -152,7 +153,7 @@ copy_of(const struct element *from, size_t length)
     return copy;
 }
 
-/* --- a rank's small steps; each is false where it has to wait --- */
+/* --- a rank's small steps; each returns false if it has to wait --- */
 
 static bool
 is_receive(const struct ar_step *step)
@@ -160,7 +161,7 @@ is_receive(const struct ar_step *step)
     return step->kind == AR_RECV || step->kind == AR_RECV_REDUCE;
 }
 
-/* What is to be received is whatever it likes from the moment of posting. */
+/* From the moment of posting, memory to be received into holds garbage. */
 static void
 post_receives(struct rank *r)
 {
@@ -221,9 +222,9 @@ is_preferred(struct rank *r, const struct message *x, const struct message *to)
                                      : draw(&r->dice, 2) == 0);
 }
 
-/* Of those that have come and whose turn it is, the one that we like best; NULL: none.  Messages
- * between two ranks match in the order of the steps.  *is_left tells of receives that wait.
- * Locked. */
+/* Takes the preferred message among those that have arrived and whose turn it is; NULL if there is
+ * none.  Messages between two ranks match in the order of the steps.  *is_left tells whether
+ * receives are still waiting.  Under the lock. */
 static struct message *
 take(struct rank *r, size_t *step, bool *is_left)
 {
@@ -309,7 +310,7 @@ exchange(struct rank *r)
     return true;
 }
 
-/* Where dst is a, b is undefined afterwards. */
+/* If dst is a, b is undefined afterwards. */
 static void
 reduce(struct rank *r, const struct ar_step *step)
 {
@@ -398,8 +399,8 @@ advance(struct rank *r)
 
 /* --- whose turn it is --- */
 
-/* One turn, of the first that can from rank `from` on, and of victim only if no other can; -1: none
- * can. */
+/* Gives one turn to the first rank from `from` on that can go on, and to victim only if no other
+ * rank can.  Returns that rank; -1 if none can go on. */
 static int
 turn(struct machine *m, int from, int step, int victim)
 {

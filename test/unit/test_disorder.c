@@ -1,8 +1,9 @@
-/* Every row's schedules give the right result on real buffers, in whatever order ranks and messages
- * come (disorder.h), also as executors run them: combining what comes at once, and by accesses to
- * shared memory.  And what the checker refutes goes wrong here: a second opinion.
+/* The schedules of every row give the right result on real buffers, in whatever order ranks and
+ * messages arrive (disorder.h).  They do so also in the ways in which executors run them: messages
+ * combined as they arrive, and by accesses to shared memory.  Mutants that go wrong here must also
+ * be refuted by the checker: a second opinion.
  *
- * The seed of a failure is printed, and TEST_SEED repeats it. */
+ * A failure prints its seed, and TEST_SEED repeats it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -166,7 +167,7 @@ emit_step(struct ar_schedule *s, const struct ar_step *step)
         ar_reduce(s, step->dst, step->a, step->b);
 }
 
-/* s without a step, and without the end of a round, which is where its messages are awaited. */
+/* s without one step, or without the end of one round, at which its messages are awaited. */
 static void
 rebuild(struct ar_schedule *mutant, const struct ar_schedule *s, size_t dropped, size_t joined)
 {
@@ -184,7 +185,7 @@ struct census {
     size_t mutants, refuted, wrong;
 };
 
-/* Does it go wrong in one of some orders?  What does has to be refuted by the checker, too. */
+/* Whether it goes wrong in one of several orders.  If so, the checker must refute it, too. */
 static bool
 goes_wrong(struct census *census, const struct setting *setting, const struct ar_schedule *all)
 {
@@ -232,8 +233,9 @@ try_mutants(struct census *steps, struct census *waits, const struct setting *se
     schedules_free(all, setting->nranks);
 }
 
-/* Each step that is dropped; and of waits those whose lack the checker refutes, but for a few that
- * might do no harm in the orders that are tried (with the seed 1 there is none such). */
+/* Every schedule that lacks a step goes wrong.  So do those that lack a wait, if the checker
+ * refutes them, except for a few that might do no harm in the orders tried (with seed 1 there are
+ * none). */
 static void
 what_is_dropped_goes_wrong(void **state)
 {
@@ -252,14 +254,14 @@ what_is_dropped_goes_wrong(void **state)
     assert_true(waits.wrong * 100 >= waits.refuted * 99 && waits.refuted > 1000);
 }
 
-/* Is a result wrong in some order if it does not await a flag? */
+/* Whether a result is wrong in some order if a rank does not wait for a flag. */
 static bool
 needs_flag(const struct setting *setting, const struct ar_schedule *all,
            struct ar_accesses *accesses, struct ar_access *await)
 {
     const char *wrong = NULL;
     const struct ar_access original = *await;
-    *await = (struct ar_access){.kind = AR_ACCESS_COPY}; /* of nothing */
+    *await = (struct ar_access){.kind = AR_ACCESS_COPY}; /* of no elements */
     for (int i = 0; i < 16 && !wrong; i++) {
         const struct disorder d = disorder_of(setting, all, i % 2 == 0);
         wrong = disorder_run_accesses(&d, accesses);
@@ -268,7 +270,7 @@ needs_flag(const struct setting *setting, const struct ar_schedule *all,
     return wrong != NULL;
 }
 
-/* But for some that follow from others, since a rank raises its flags in order. */
+/* Some flags are implied by others, since a rank raises its flags in order. */
 static void
 flags_in_shared_memory_are_needed(void **state)
 {

@@ -1,4 +1,4 @@
-/* Files that we write: whole or absent, whatever comes between. */
+/* Files that we write are complete or absent, whatever happens meanwhile. */
 #include <config.h> /* _GNU_SOURCE */
 #include <dirent.h>
 #include <errno.h>
@@ -29,8 +29,8 @@ static char path[sizeof here + 16];
 
 /* --- the system, as these tests want it --- */
 
-static bool has_unnamed = true; /* can files be made without a name? */
-static int dies_in = -1;        /* so many calls later the process is killed, before the call */
+static bool has_unnamed = true; /* whether files can be made without a name */
+static int dies_in = -1;        /* calls until the one before which the process is killed */
 
 static void
 come_to_call(void)
@@ -40,7 +40,7 @@ come_to_call(void)
     dies_in -= dies_in > 0;
 }
 
-/* In place of the C library's.
+/* These replace the C library's.
  * NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
 int
 openat(int folder, const char *name, int flags, ...)
@@ -92,7 +92,7 @@ make_folder(void **state)
     return 0;
 }
 
-/* Calls what is there to take away, and how many files that was. */
+/* Removes what is in the folder; returns how many files it was. */
 static int
 empty_folder(void)
 {
@@ -125,7 +125,7 @@ put_old(void)
     assert_int_equal(fclose(file), 0);
 }
 
-/* What is there, of at most 100 kB; "": nothing. */
+/* The content, of at most 100 kB; "" if there is none. */
 static const char *
 content(const char *name)
 {
@@ -140,7 +140,7 @@ content(const char *name)
 
 /* --- what is written --- */
 
-#define LINES 2000 /* more than a buffer of the C library's */
+#define LINES 2000 /* more than the C library buffers */
 
 static void
 write_lines(struct ar_output *output)
@@ -330,7 +330,8 @@ a_full_disk_is_told_and_leaves_the_old_file(void **state)
     }
 }
 
-/* Kills a process before its n-th call of the system that may leave something.  Was there one? */
+/* Kills a process before its n-th system call that could leave something behind.  False if there
+ * was no such call. */
 static bool
 kill_at(int n)
 {
@@ -371,7 +372,7 @@ whoever_is_killed_leaves_a_whole_file_or_none(void **state)
     }
 }
 
-/* Ten writers at a time, and one who reads. */
+/* Ten writers at the same time, and one reader. */
 static void
 who_reads_finds_one_writers_whole_file(void **state)
 {

@@ -1,4 +1,4 @@
-/* Memory that ranks share: nobody else's, and gone when it is hidden. */
+/* Memory that ranks share is accessible to no other user, and is gone when it is hidden. */
 #include <config.h> /* _GNU_SOURCE */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 static const struct ar_shared_parts parts[] = {{0, BYTES, BYTES, 1}};
 
-/* Its file in /dev/shm: 0 with about, or errno. */
+/* Looks at its file in /dev/shm: 0, with about filled, or errno. */
 static int
 look(const struct ar_shared *shared, struct stat *about)
 {
