@@ -1,6 +1,6 @@
-/* Any algorithm that the grammar takes, on 1 to 40 ranks: its schedules are proved, and run on real
- * buffers in disorder, by messages and in shared memory; those of shm by the executor, too.  Input:
- * ranks, ranks per node, elements, then the text. */
+/* For any algorithm that the grammar accepts, on 1 to 40 ranks, the schedules are proved, and run
+ * on real buffers in disorder, by messages and in shared memory.  Those of shm are also run by
+ * their executor.  Input: ranks, ranks per node, elements, then the text. */
 #include <config.h>
 
 #include "fuzz.h"
@@ -11,7 +11,7 @@
 #include "unit/disorder.h"
 
 #define RANKS_MAX        40
-#define SHARED_RANKS_MAX 16 /* each rank's accesses take the schedules of all */
+#define SHARED_RANKS_MAX 16 /* the accesses of each rank need the schedules of all */
 
 struct job {
     uint64_t seed;
@@ -84,7 +84,7 @@ emit(void *context, struct ar_schedule *s, int rank)
                              &source->choice->params);
 }
 
-/* As ranks of a node run them. */
+/* Runs them as the ranks of a node do. */
 static void
 share(const struct job *job, const struct ar_choice *choice)
 {

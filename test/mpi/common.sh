@@ -35,7 +35,8 @@ fail() {
     failed=1
 }
 
-# seconds a launch may take, times PATIENCE where programs are slow; ended hard, since MPI ranks may ignore a TERM
+# The seconds that a launch may take, times PATIENCE if programs are slow.  After SIGTERM it gets SIGKILL, since MPI
+# ranks may ignore SIGTERM.
 limit=90
 
 # launch RANKS [VARIABLE=VALUE...] PROGRAM [ARGUMENT...]
@@ -213,8 +214,8 @@ files() {
 
 files >"$scratch/files_before"
 
-# expect_no_files WHAT: none of our files stays in /dev/shm beyond the moment of its making, but those that were there before
-# this test.
+# expect_no_files WHAT: none of our files stays in /dev/shm longer than its creation takes, except for those that were
+# there before this test.
 expect_no_files() {
     files | comm -13 "$scratch/files_before" - >"$scratch/files"
     [ -s "$scratch/files" ] || return 0

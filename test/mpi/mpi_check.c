@@ -192,7 +192,7 @@ check_same_bits(const struct check_comm *c, const void *buffer, size_t bytes, co
     free(all);
 }
 
-/* Fails unless all ranks say the same of error. */
+/* Fails unless all ranks give the same value of error. */
 static void
 check_alike(MPI_Comm comm, int error, int count, const char *what)
 {

@@ -17,7 +17,8 @@ struct check_comm {
 
 void check_begin(int *argc, char ***argv); /* MPI_Init */
 
-/* The same for threads that call at the same time; false if the MPI library has no such. */
+/* The same for threads that make calls at the same time; false if the MPI library does not support
+ * that. */
 bool check_begin_threads(int *argc, char ***argv);
 
 /* MPI_Finalize; the exit status of main: 0 if this rank saw no failure. */
@@ -35,8 +36,8 @@ void check_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
             check_fail("%s:%d: not so: %s", __FILE__, __LINE__, #condition);                       \
     } while (0)
 
-/* A rank that is at this for longer than a minute, or than $CHECK_PATIENCE seconds, says so, and
- * ends the job; NULL: at nothing any more. */
+/* Names what the rank now does; NULL: nothing.  If it takes longer than a minute, or than
+ * $CHECK_PATIENCE seconds, the rank says so and ends the job. */
 void check_watch(const char *what);
 
 struct check_comm check_describe(MPI_Comm comm, const char *name);
@@ -51,8 +52,9 @@ void check_release(void *buffer);
 void check_same_bits(const struct check_comm *c, const void *buffer, size_t bytes,
                      const char *what);
 
-/* A sum of up to CHECK_ALIKE_MOST ints by MPI_Allreduce, whose error handler returns errors: fails
- * unless the result is right or all ranks have an error.  Returns whether it is an error. */
+/* Sums up to CHECK_ALIKE_MOST ints by MPI_Allreduce on a communicator whose error handler returns
+ * errors.  Fails unless the result is right or all ranks get an error.  Returns whether it is an
+ * error. */
 #define CHECK_ALIKE_MOST 100000
 bool check_call_alike(MPI_Comm comm, int count, bool in_place, const char *what);
 

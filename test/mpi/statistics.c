@@ -46,7 +46,7 @@ call_at_places(void)
     check_true(out == 1);
 }
 
-/* A row tells 16 sizes apart: those of 5 to 20 calls. */
+/* A row tells 16 sizes apart: those with 5 to 20 calls. */
 static void
 call_sizes(void)
 {

@@ -2,14 +2,15 @@
  * program's own messages, windows and nonblocking collectives, on ranks that dally; each result is
  * compared exactly.
  *
- * usage: stress SEED CALLS [CHOICE...]       of these choices, as the info key takes them
- *        stress SEED SECONDSs [CHOICE...]    for so long
+ * usage: stress SEED CALLS [CHOICE...]       with these choices, in the form of the info key
+ *        stress SEED SECONDSs [CHOICE...]    for that time
  *
- * Where $STRESS_SAMPLES is set, several threads call at a time now and then, and what the ranks
- * hold is written to $STRESS_SAMPLES-RANK.csv.
+ * If $STRESS_SAMPLES is set, several threads make calls at the same time now and then, and what the
+ * ranks hold is written to $STRESS_SAMPLES-RANK.csv.
  *
- * What is called is decided by numbers that are the same on all ranks, so that a seed replays it,
- * and any shorter run is the begin of a longer one; how long a rank dallies by numbers of its own.
+ * The calls are decided by numbers that are the same on all ranks.  So a seed replays them, and a
+ * shorter run is the beginning of a longer one.  How long a rank is delayed is decided by numbers
+ * of its own.
  */
 #include <sched.h>
 #include <stdint.h>
@@ -337,7 +338,7 @@ draw_count(uint64_t *shared)
     return draw(shared, bounds[draw(shared, COUNT(bounds))]);
 }
 
-/* So many kinds of calls are made; 0: any. */
+/* The number of kinds of calls; 0: any. */
 static unsigned kinds;
 
 static void
@@ -478,7 +479,7 @@ renew(uint64_t *shared)
     make(which);
 }
 
-static unsigned renewal = 100; /* one of so many calls finds a communicator made anew */
+static unsigned renewal = 100; /* one in so many calls uses a newly created communicator */
 
 static void
 dally(uint64_t *own)
@@ -511,14 +512,14 @@ step(uint64_t *shared, uint64_t *own, char **choices, unsigned nchoices)
 
 /* --- a long run, with samples --- */
 
-/* About so many in a time, evenly. */
+/* The approximate number of samples in a run, evenly spaced. */
 #define SAMPLES      3600
 #define BARE_SAMPLES 60
 
 static unsigned length; /* calls, or seconds */
 static bool is_timed;
 
-/* What comes next. */
+/* What the program does next. */
 enum turn { CALL, SAMPLE, BARE_SAMPLE, END };
 
 static enum turn
@@ -539,7 +540,7 @@ turn_by_clock(void)
     return SAMPLE;
 }
 
-/* By rank 0's clock, which is asked once in 20 calls, or by the calls alone. */
+/* Decides by rank 0's clock, which is asked once in 20 calls, or by the number of calls alone. */
 static enum turn
 next_turn(void)
 {
@@ -572,8 +573,8 @@ end_all(void)
         MPI_Comm_free(&comms[which].c.comm);
 }
 
-/* What is under way is ended before a sample, so that samples can be compared.  For a bare one all
- * communicators are freed but the world, which forgets its decisions at a new choice. */
+/* Everything under way is completed before a sample, so that samples can be compared.  For a bare
+ * one all communicators are freed except the world, which forgets its decisions at a new choice. */
 static void
 take(enum turn turn)
 {

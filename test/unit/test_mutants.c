@@ -21,11 +21,11 @@
  *     may be read.
  * A step dropped or shortened and a message to another peer are always refuted.
  *
- * And the order of steps and rounds is spoilt: a step doubled, exchanged with its neighbour or
- * moved to the round before or behind, two rounds exchanged or joined, so that nobody waits between
- * them, and a message dropped by its sender and its receiver alike.  Many of these are right, and
- * where the checker says so, both the interpreter and the one of disorder.h, by the orders that it
- * tries, have to find it, too. */
+ * Then the order of steps and rounds is changed: a step is doubled, swapped with its neighbour or
+ * moved to the round before or after; two rounds are swapped, or joined so that no rank waits
+ * between them; or a message is dropped by both its sender and its receiver.  Many of these mutants
+ * are correct.  Where the checker says so, the interpreter must agree, and so must that of
+ * disorder.h in the orders that it tries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -138,7 +138,7 @@ all_arrived(const struct machine *m, int rank, size_t first, size_t end)
     return true;
 }
 
-/* Messages match in the order of the steps, of either kind. */
+/* Messages match in the order of the steps; recv and recv_reduce count alike. */
 static const struct message *
 message_of(struct machine *m, int rank, size_t first, size_t i)
 {
@@ -224,7 +224,7 @@ advance(struct machine *m, int rank)
 static void
 start(struct machine *m, const struct ar_schedule *all, int nranks, bool in_place)
 {
-    m->nranks = nranks; /* the queues' messages stay as they are: they are many */
+    m->nranks = nranks; /* the messages of the queues are many, and are not reset */
     m->spoilt = NULL;
     m->wrong = false;
     memset(m->process, 0, sizeof m->process);
@@ -617,7 +617,7 @@ struct tally {
     size_t mutants[KINDS], right[KINDS];
 };
 
-/* Round of step i; nrounds behind the last. */
+/* The round of step i; nrounds after the last step. */
 static size_t
 round_of(const struct ar_schedule *s, size_t i)
 {
@@ -633,7 +633,7 @@ begin_of(const struct ar_schedule *s, size_t round)
     return round > 0 ? s->round_end[round - 1] : 0;
 }
 
-/* Adds steps [begin, end) but for step `but`. */
+/* Adds steps [begin, end), except for step `but`. */
 static void
 emit_steps(struct ar_schedule *to, const struct ar_schedule *s, size_t begin, size_t end,
            size_t but)
@@ -643,7 +643,7 @@ emit_steps(struct ar_schedule *to, const struct ar_schedule *s, size_t begin, si
             emit(to, &s->steps[i]);
 }
 
-/* Round `round` of s in a mutant by step k. */
+/* Round `round` of s in a mutant of step k. */
 static void
 emit_round(struct ar_schedule *mutant, const struct ar_schedule *s, size_t round, size_t k,
            enum disordering how)
@@ -664,7 +664,7 @@ emit_round(struct ar_schedule *mutant, const struct ar_schedule *s, size_t round
         emit(mutant, &s->steps[k]);
 }
 
-/* A mutant by step k, or by the round that it begins; false if there is none. */
+/* A mutant of step k, or of the round that it begins; false if there is none. */
 static bool
 disorder(struct ar_schedule *mutant, const struct ar_schedule *s, size_t k, enum disordering how)
 {
@@ -715,7 +715,7 @@ judge_order(struct tally *tally, const struct setting *setting, const struct ar_
                  setting->text, rank, step, disordering_names[how]);
 }
 
-/* The step of the peer that receives what step k of s sends. */
+/* The peer's step that receives what step k of s sends. */
 static size_t
 receiver_of(const struct ar_schedule *s, size_t k, const struct ar_schedule *peer)
 {
@@ -795,7 +795,7 @@ mutants_of_the_order_are_refuted(void **state)
     print_tally(&tally);
 }
 
-/* On 5 and 8 ranks, and where the variable MUTANTS is "all" on 5 to 9. */
+/* On 5 and 8 ranks; if the variable MUTANTS is "all", on 5 to 9. */
 static void
 mutants_of_the_order_with_every_parameter_are_refuted(void **state)
 {

@@ -131,7 +131,7 @@ rows_of_one_key_add_up(void **state)
     ar_table_fini(&table);
 }
 
-/* A row whose calls are of one size, in the same bin as that of row_of. */
+/* A row whose calls have one size, in the same bin as that of row_of. */
 static struct ar_row
 row_of_size(uint64_t bytes, uint64_t calls)
 {
