@@ -29,7 +29,7 @@ for what in never thread delete_callback session; do
     compare $what ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring
     case $what in
     thread | delete_callback) expect_calls "$what" ring 1 ;;
-    session) [ $ours -eq 77 ] || expect_calls session ring 5 ;;
+    session) [ "$ours" -eq 77 ] || expect_calls session ring 5 ;;
     never)
         if grep 'liballreduce' "$scratch/out"; then
             fail "a program without an allreduce heard of us"
