@@ -216,12 +216,14 @@ run(struct ar_study *study, const size_t *order, size_t n, double seconds, uint6
 {
     struct ar_measurement *const m = study->measurement;
     struct ar_study_size *const size = study->now;
+    const bool is_cold = study->pass % 2 && study->cold_bytes > 0;
     const struct ar_workload work = {.count = size->count,
                                      .place = size->request.place,
                                      .repetitions = BATCHES,
                                      .seconds = seconds,
                                      .deadline_ns = deadline_ns,
-                                     .rotate_bytes = study->pass % 2 ? study->cold_bytes : 0};
+                                     .rotate_bytes = is_cold ? study->cold_bytes : 0,
+                                     .fresh = is_cold};
     int status = AR_EXIT_DONE;
     for (size_t i = 0; i < n && !status; i++) {
         status = ar_measurement_add_choice(m, &size->list.of[order[i]].choice);

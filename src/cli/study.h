@@ -43,7 +43,8 @@ struct ar_study {
     size_t nsizes;
     size_t *order;     /* of this pass.  Owned */
     size_t cold_bytes; /* every second pass walks through so many bytes of buffers, so that caches
-                          are cold for them; 0, as init sets it: none does */
+                          are cold for them, and has each rank write its input before a call and
+                          read its result; 0, as init sets it: none does */
     size_t visits, visits_begun;
     int pass;                  /* of the visit under way */
     struct ar_study_size *now; /* the size that it measures */

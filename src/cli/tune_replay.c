@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/tune.h"
@@ -94,13 +95,16 @@ visit(struct replay *replay, struct ar_study *study, const struct ar_profiled *c
     return status;
 }
 
-/* Twice the second-level cache: in a program other work lies between the calls, and its data may be
- * anywhere.  What is measured with warm caches and with cold ones in turn has both in its interval.
+/* Twice the caches that a rank has: its second level, or its part of the third.  In a program other
+ * work lies between the calls, and its data may be anywhere.  What is measured with warm caches and with cold ones in turn has both in its interval.
  * The same on all ranks. */
 static size_t
-cold_bytes(MPI_Comm comm)
+cold_bytes(MPI_Comm comm, int local_ranks)
 {
-    unsigned long bytes = 2 * ar_second_level_cache();
+    const long third = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    const unsigned long second = ar_second_level_cache(),
+                        part = third > 0 ? (unsigned long)third / (unsigned long)local_ranks : 0;
+    unsigned long bytes = 2 * (part > second ? part : second);
     MPI_Bcast(&bytes, 1, MPI_UNSIGNED_LONG, 0, comm);
     return bytes;
 }
@@ -122,7 +126,7 @@ study(struct replay *replay, MPI_Comm comm, const struct ar_profiled *calls, siz
     int status = ar_measurement_init(&m, comm, &as_they_are, ar_named_at(calls->type), calls->op);
     if (!status)
         status = ar_study_init(&study, &m, &places, bytes, n);
-    study.cold_bytes = cold_bytes(comm);
+    study.cold_bytes = cold_bytes(comm, places.local_ranks);
     for (size_t i = 0; i < study.nsizes && !status; i++)
         status = keep(replay, &study.sizes[i], &calls[i]);
     const bool can_find = !status;
