@@ -216,14 +216,18 @@ run(struct ar_study *study, const size_t *order, size_t n, double seconds, uint6
 {
     struct ar_measurement *const m = study->measurement;
     struct ar_study_size *const size = study->now;
-    const bool is_cold = study->pass % 2 && study->cold_bytes > 0;
+    const struct ar_study_cold *const cold = &study->cold;
+    const bool is_cold = study->pass % 2 && cold->short_bytes > 0,
+               is_long = size->bytes > cold->short_bytes;
     const struct ar_workload work = {.count = size->count,
                                      .place = size->request.place,
                                      .repetitions = BATCHES,
                                      .seconds = seconds,
                                      .deadline_ns = deadline_ns,
-                                     .rotate_bytes = is_cold ? study->cold_bytes : 0,
-                                     .fresh = is_cold};
+                                     .rotate_bytes = !is_cold  ? 0
+                                                     : is_long ? cold->long_bytes
+                                                               : cold->short_bytes,
+                                     .fresh = is_cold && is_long};
     int status = AR_EXIT_DONE;
     for (size_t i = 0; i < n && !status; i++) {
         status = ar_measurement_add_choice(m, &size->list.of[order[i]].choice);

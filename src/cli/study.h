@@ -36,15 +36,21 @@ struct ar_study_size {
     double *seconds; /* of each candidate, in the pass under way.  Owned */
 };
 
+/* In every second pass caches are cold: it walks through buffers of so many bytes in all.  For
+ * messages longer than short_bytes these are long_bytes, and each rank writes its input before a
+ * call and reads its result after it. */
+struct ar_study_cold {
+    size_t short_bytes; /* 0: no pass is cold */
+    size_t long_bytes;
+};
+
 struct ar_study {
     struct ar_measurement *measurement;
     struct ar_place_of_ranks places;
     struct ar_study_size *sizes; /* owned */
     size_t nsizes;
-    size_t *order;     /* of this pass.  Owned */
-    size_t cold_bytes; /* every second pass walks through so many bytes of buffers, so that caches
-                          are cold for them, and has each rank write its input before a call and
-                          read its result; 0, as init sets it: none does */
+    size_t *order;             /* of this pass.  Owned */
+    struct ar_study_cold cold; /* as init sets it: none */
     size_t visits, visits_begun;
     int pass;                  /* of the visit under way */
     struct ar_study_size *now; /* the size that it measures */

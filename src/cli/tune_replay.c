@@ -95,18 +95,20 @@ visit(struct replay *replay, struct ar_study *study, const struct ar_profiled *c
     return status;
 }
 
-/* Twice the caches that a rank has: its second level, or its part of the third.  In a program other
- * work lies between the calls, and its data may be anywhere.  What is measured with warm caches and with cold ones in turn has both in its interval.
- * The same on all ranks. */
-static size_t
-cold_bytes(MPI_Comm comm, int local_ranks)
+/* In a program other work lies between the calls, and its data may be anywhere.  What is measured
+ * with warm caches and with cold ones in turn has both in its interval.  Buffers of twice the
+ * second-level cache are out of it; a message that does not fit into these is out of the third
+ * level, too, where buffers have twice the rank's part of that.  The same on all ranks. */
+static struct ar_study_cold
+make_cold(MPI_Comm comm, int local_ranks)
 {
     const long third = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    const unsigned long second = ar_second_level_cache(),
-                        part = third > 0 ? (unsigned long)third / (unsigned long)local_ranks : 0;
-    unsigned long bytes = 2 * (part > second ? part : second);
-    MPI_Bcast(&bytes, 1, MPI_UNSIGNED_LONG, 0, comm);
-    return bytes;
+    const unsigned long second = 2 * ar_second_level_cache(),
+                        part =
+                            third > 0 ? 2UL * (unsigned long)third / (unsigned long)local_ranks : 0;
+    unsigned long bytes[2] = {second, part > second ? part : second};
+    MPI_Bcast(bytes, 2, MPI_UNSIGNED_LONG, 0, comm);
+    return (struct ar_study_cold){bytes[0], bytes[1]};
 }
 
 /* Measures n calls, which belong together, on the ranks of comm until that second of the clock. */
@@ -126,7 +128,7 @@ study(struct replay *replay, MPI_Comm comm, const struct ar_profiled *calls, siz
     int status = ar_measurement_init(&m, comm, &as_they_are, ar_named_at(calls->type), calls->op);
     if (!status)
         status = ar_study_init(&study, &m, &places, bytes, n);
-    study.cold_bytes = cold_bytes(comm, places.local_ranks);
+    study.cold = make_cold(comm, places.local_ranks);
     for (size_t i = 0; i < study.nsizes && !status; i++)
         status = keep(replay, &study.sizes[i], &calls[i]);
     const bool can_find = !status;
