@@ -102,7 +102,11 @@ visit(struct replay *replay, struct ar_study *study, const struct ar_profiled *c
 static struct ar_study_cold
 make_cold(MPI_Comm comm, int local_ranks)
 {
+#ifdef _SC_LEVEL3_CACHE_SIZE
     const long third = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#else
+    const long third = 0; /* not every libc tells it */
+#endif
     const unsigned long second = 2 * ar_second_level_cache(),
                         part =
                             third > 0 ? 2UL * (unsigned long)third / (unsigned long)local_ranks : 0;
