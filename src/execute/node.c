@@ -21,8 +21,9 @@
  * A call in place (schedule/accesses.h) begins and ends with a meeting: a chunk's number in which
  * each rank raises its first flag and awaits those of all others.  At the first one each has told
  * in the flag's own line where its buffers are.  At the second, whether it has mapped those of all
- * others; if not, the call goes through the slots.  Only flags of the slots are used between that
- * and the last meeting, before which nobody returns to a program that may write its buffers.
+ * others; if not, the call goes through the slots.  Only flags of the slots are used from then on,
+ * since ranks need not wait for each other until the last meeting, before which nobody returns to
+ * a program that may read and write its buffers.
  *
  * test/mpi/test_protocol.c proves for up to 9 ranks that no other order is needed, and that three
  * slots would not do.
@@ -302,6 +303,7 @@ run_plainly(const struct ar_node_run *run, const struct chunk *chunk, size_t beg
             error = step->a_base == AR_BASE_SLOTS ? ar_cell_fetch(r, dst, a, step->length)
                                                   : ar_reduction_copy(r, dst, a, step->length);
             break;
+        case AR_ACCESS_GIVE:
         case AR_ACCESS_COPY:
             error = ar_reduction_copy(r, dst, a, step->length);
             break;
@@ -434,14 +436,20 @@ told_at(const struct ar_node *node, uint64_t sequence, int rank)
     return ((struct ar_slot *)(void *)slot)->line[ar_slot_line_of(0)].tiny;
 }
 
+static int
+meet(const struct ar_node_run *run, uint64_t *last)
+{
+    const struct chunk chunk = {.program = MEETING, .sequence = ++*last};
+    return run_steps(run, &chunk, 0, run->plan->meet.nsteps);
+}
+
 /* Tells the others something, and learns what each of them tells; *all: has each told places? */
 static int
-meet(const struct ar_node_run *run, uint64_t *last, const struct ar_shown *mine, bool *all)
+meet_and_tell(const struct ar_node_run *run, uint64_t *last, const struct ar_shown *mine, bool *all)
 {
     const struct ar_node *const node = run->node;
-    const struct chunk chunk = {.program = MEETING, .sequence = ++*last};
-    ar_shown_tell(told_at(node, *last, node->rank), mine);
-    const int error = run_steps(run, &chunk, 0, run->plan->meet.nsteps);
+    ar_shown_tell(told_at(node, *last + 1, node->rank), mine);
+    const int error = meet(run, last);
     *all = !error && ar_in_place_is_shown(mine);
     for (int i = 0; i < node->nranks && !error; i++) {
         struct ar_shown *const shown = &run->in_place->shown[i];
@@ -463,12 +471,12 @@ show_and_map(const struct ar_node_run *run, uint64_t *last, bool *can)
     struct ar_shown mine = {{{{0}}}};
     if (r->basic && !r->packing)
         mine = ar_in_place_show(run->in_place, run->in + first, run->out + first, bytes);
-    int error = meet(run, last, &mine, can);
+    int error = meet_and_tell(run, last, &mine, can);
     if (error || !*can)
         return error;
     if (!ar_in_place_map(run->in_place, bytes))
         mine = (struct ar_shown){{{{0}}}};
-    return meet(run, last, &mine, can);
+    return meet_and_tell(run, last, &mine, can);
 }
 
 static int
@@ -477,11 +485,9 @@ run_in_place(const struct ar_node_run *run, uint64_t *last)
     bool can = false;
     int error = show_and_map(run, last, &can);
     if (can) {
-        const struct ar_shown nothing = {{{{0}}}};
-        bool all;
         error = run_chunks(run, AR_WAY_IN_PLACE, last);
         if (!error)
-            error = meet(run, last, &nothing, &all);
+            error = meet(run, last);
     }
     ar_in_place_unmap(run->in_place);
     return error || can ? error : run_chunks(run, AR_WAY_SLOTS, last);

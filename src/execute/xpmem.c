@@ -31,7 +31,7 @@ struct address {
 };
 #define SEGMENT_ALL     ((size_t)-1)
 #define PERMIT_BY_MODE  1
-#define READ_AND_WRITE  2 /* the one mode that all versions know; peers are only read */
+#define READ_AND_WRITE  2
 #define MODE_OWNER_ONLY ((void *)(uintptr_t)0600)
 
 static struct {
@@ -252,12 +252,39 @@ has_pages(const void *data)
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1 || errno != EFAULT;
 }
 
+/* The question takes longer than a short message, so buffers that a program uses again are asked for
+ * once.  Other memory may lie there later, but hardly such: a driver maps it at addresses of its
+ * own, and runtimes say that it is a device's (src/device) before anything is run in place. */
+#define REMEMBERED 8
+
+static bool
+is_sharable(const void *data, size_t bytes)
+{
+    static struct {
+        uintptr_t begin, end;
+    } remembered[REMEMBERED];
+    static unsigned next;
+    const uintptr_t begin = (uintptr_t)data, end = begin + bytes;
+    bool can = false;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < REMEMBERED && !can; i++)
+        can = remembered[i].begin <= begin && end <= remembered[i].end;
+    if (!can && has_pages(data)) {
+        const unsigned i = next++ % REMEMBERED;
+        remembered[i].begin = begin;
+        remembered[i].end = end;
+        can = true;
+    }
+    pthread_mutex_unlock(&lock);
+    return can;
+}
+
 /* A place: whether there is one, and the address. */
 static struct ar_peer_place
 show(const void *data, size_t bytes)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
-    const bool can = has_pages(data);
+    const bool can = is_sharable(data, bytes);
     if (!can && !atomic_flag_test_and_set(&said))
         ar_say("XPMEM cannot share %zu bytes of device memory with other ranks; such calls go "
                "through slots",

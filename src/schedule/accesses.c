@@ -17,9 +17,12 @@ struct run {
 /* What a send step sends. */
 struct message {
     int to;
+    size_t round;
     size_t at; /* number of the step */
     struct ar_region region;
     struct ar_access_place place;
+    struct ar_access_place given; /* where it is stored if it is given: in the receiver's OUT */
+    bool is_given;
 };
 
 /* All that one rank's schedule stores; used again for the next rank's. */
@@ -85,7 +88,8 @@ add_messages(struct storing *st, const struct ar_schedule *s, size_t round)
     st->messages = all;
     for (size_t i = begin; i < end; i++)
         if (s->steps[i].kind == AR_SEND)
-            all[st->nmessages++] = (struct message){s->steps[i].peer, i, s->steps[i].a, {0}};
+            all[st->nmessages++] = (struct message){
+                .to = s->steps[i].peer, .round = round, .at = i, .region = s->steps[i].a};
     return true;
 }
 
@@ -169,13 +173,21 @@ store(struct storing *st, const struct ar_schedule *s)
 
 /* --- what others store --- */
 
+/* Where another rank wants a message of this one. */
+struct taker {
+    enum ar_step_kind kind;
+    struct ar_region dst;
+};
+
 /* What is known of the other ranks' schedules. */
 struct others {
     struct message *messages; /* owned; to this rank, by sender, and in the order of its sends */
-    size_t n, room;
-    size_t *next,
-        *end;    /* owned, next alone; of each rank: its messages that are not received yet */
-    bool *heard; /* owned; of a rank in a round */
+    struct taker *takers;     /* owned; of this rank's messages: by receiver, in their order */
+    size_t n, room, ntakers, takers_room;
+    /* Of each rank; owned as one block: */
+    size_t *next, *end; /* its messages that are not received yet */
+    size_t *next_taker, *taker_end; /* its receives that have not been matched yet */
+    bool *heard;        /* owned; of a rank in a round */
 };
 
 /* Does each round receive from every other rank? */
@@ -214,6 +226,50 @@ keep_messages(struct others *o, const struct storing *st, int from, int to)
     return AR_OK;
 }
 
+/* Keeps where a rank wants what this one sends. */
+static int
+keep_takers(struct others *o, const struct ar_schedule *s, int from)
+{
+    struct taker *const all =
+        ar_grow(o->takers, o->ntakers + s->nsteps, &o->takers_room, sizeof *all);
+    if (!all && s->nsteps > 0)
+        return AR_ERR_MEMORY;
+    o->takers = all;
+    o->next_taker[s->rank] = o->ntakers;
+    for (size_t i = 0; i < s->nsteps; i++)
+        if (ar_step_receives(&s->steps[i]) && s->steps[i].peer == from)
+            all[o->ntakers++] = (struct taker){s->steps[i].kind, s->steps[i].dst};
+    o->taker_end[s->rank] = o->ntakers;
+    return AR_OK;
+}
+
+/* In place, a message from OUT to OUT is given: its sender stores it where its receiver wants it.
+ * Both ranks find out alike. */
+static bool
+is_given(enum ar_buffer from, enum ar_step_kind kind, enum ar_buffer to)
+{
+    return from == AR_OUT && kind == AR_RECV && to == AR_OUT;
+}
+
+/* Finds where this rank's messages go. */
+static int
+match_takers(struct others *o, struct storing *own)
+{
+    for (size_t i = 0; i < own->nmessages; i++) {
+        struct message *const m = &own->messages[i];
+        size_t *const next = &o->next_taker[m->to];
+        if (*next == o->taker_end[m->to] || o->takers[*next].dst.length != m->region.length)
+            return AR_ERR_PROOF;
+        const struct taker *const taker = &o->takers[(*next)++];
+        m->is_given = is_given(m->region.buffer, taker->kind, taker->dst.buffer);
+        m->given = (struct ar_access_place){.is_peers = true,
+                                            .buffer = AR_OUT,
+                                            .rank = m->to,
+                                            .offset = taker->dst.offset};
+    }
+    return AR_OK;
+}
+
 /* --- the translation --- */
 
 /* A region of TMP that stands for what another rank has stored. */
@@ -228,6 +284,7 @@ struct translation {
     struct others *others;
     bool loads_all;        /* no region stands for another's area */
     bool is_late;          /* what a round received was read by a later one */
+    bool is_last;          /* the round is the schedule's last */
     struct alias *aliases; /* owned */
     size_t naliases, aliases_room;
     int *seen; /* owned; of each rank the flags that were awaited */
@@ -361,6 +418,15 @@ receive(struct translation *t, const struct ar_step *step, struct ar_access_plac
     all[t->naliases++] = (struct alias){step->dst, place, t->round};
 }
 
+/* What is given needs no load.  After the last round nothing here reads it, and the ranks meet. */
+static void
+receive_given(struct translation *t, const struct ar_step *step, struct ar_access_place place)
+{
+    end_aliases(t, step->dst, true);
+    if (!t->is_last)
+        await(t, place, step->dst.length);
+}
+
 /* received: of a recv_reduce. */
 static void
 compute(struct translation *t, const struct ar_step *step, struct ar_access_place received)
@@ -393,18 +459,33 @@ translate_round(struct translation *t, const struct ar_schedule *s,
             received[i] = next_message(t, s->steps[i].peer, s->steps[i].dst.length);
     for (size_t i = begin; i < end && !t->error; i++)
         if (s->steps[i].kind == AR_RECV)
-            receive(t, &s->steps[i], received[i]);
+            (received[i].is_peers && is_given(received[i].buffer, AR_RECV, s->steps[i].dst.buffer)
+                 ? receive_given
+                 : receive)(t, &s->steps[i], received[i]);
     for (size_t i = begin; i < end && !t->error; i++)
         if (s->steps[i].kind != AR_SEND && s->steps[i].kind != AR_RECV)
             compute(t, &s->steps[i], received[i]);
 }
 
-/* Stores what the round sends, or in place leaves it where it is; run: the first one that is not
- * stored yet. */
+/* Stores in the receivers' OUT what the round gives. */
+static void
+translate_given(struct translation *t, const struct storing *st, size_t round)
+{
+    for (size_t i = 0; i < st->nmessages; i++) {
+        const struct message *const m = &st->messages[i];
+        if (m->round == round && m->is_given)
+            add(t, (struct ar_access){AR_ACCESS_GIVE, m->region.length, m->given,
+                                      own_place(t, m->region), {0}});
+    }
+}
+
+/* Stores what the round sends, or in place gives it or leaves it where it is; run: the first one
+ * that is not stored yet. */
 static size_t
 translate_stores(struct translation *t, const struct storing *st, size_t run, size_t round)
 {
     const size_t first = run;
+    translate_given(t, st, round);
     for (; run < st->nruns && st->runs[run].round == round; run++) {
         const struct run *const r = &st->runs[run];
         if (st->in_place)
@@ -427,6 +508,7 @@ translate(struct translation *t, const struct ar_schedule *s, const struct stori
     to->tmp_begin = to->tmp_end = s->tmp_length;
     for (size_t round = 0; round <= s->nrounds; round++) {
         t->round = round ? round - 1 : 0;
+        t->is_last = round == s->nrounds;
         if (round > 0)
             translate_round(t, s, received);
         run = translate_stores(t, st, run, round);
@@ -477,9 +559,11 @@ init(struct ar_accesses *accesses, int rank, int nranks, struct storing how,
     const size_t n = (size_t)nranks;
     struct storing own = how, other = how;
     struct ar_schedule mine = {0};
-    struct others o = {.next = malloc(2 * n * sizeof *o.next), .heard = malloc(n * sizeof(bool))};
+    struct others o = {.next = malloc(4 * n * sizeof *o.next), .heard = malloc(n * sizeof(bool))};
     int error = o.next && o.heard ? AR_OK : AR_ERR_MEMORY;
     o.end = o.next ? o.next + n : NULL;
+    o.next_taker = o.next ? o.next + 2 * n : NULL;
+    o.taker_end = o.next ? o.next + 3 * n : NULL;
     for (int i = 0; i < nranks && !error; i++) {
         struct ar_schedule s;
         struct storing *const st = i == rank ? &own : &other;
@@ -489,6 +573,8 @@ init(struct ar_accesses *accesses, int rank, int nranks, struct storing how,
         error = store(st, &s);
         if (!error)
             error = keep_messages(&o, st, i, rank);
+        if (!error && how.in_place)
+            error = keep_takers(&o, &s, rank);
         made.meets_all = made.meets_all && hears_all(&s, o.heard);
         made.area_length = st->length > made.area_length ? st->length : made.area_length;
         made.nflags = st->nflags > made.nflags ? st->nflags : made.nflags;
@@ -497,6 +583,8 @@ init(struct ar_accesses *accesses, int rank, int nranks, struct storing how,
         else
             ar_schedule_fini(&s);
     }
+    if (!error && how.in_place)
+        error = match_takers(&o, &own);
     if (!error)
         error = translate_either_way(&made, &mine, &own, &o);
     ar_schedule_fini(&mine);
@@ -505,6 +593,7 @@ init(struct ar_accesses *accesses, int rank, int nranks, struct storing how,
     free(other.runs);
     free(other.messages);
     free(o.messages);
+    free(o.takers);
     free(o.next);
     free(o.heard);
     if (error)

@@ -5,7 +5,8 @@
  * received is awaited by that flag and read where it stands: it is combined there, or loaded into
  * the rank's own buffers where the schedule wants it in OUT, or needs it in one piece.
  *
- * In place there are no areas: what is received is read in the sender's own buffers.
+ * In place there are no areas: what is received is read in the sender's own buffers.  Only what
+ * is sent of OUT and wanted in OUT its sender gives: it stores it in the receiver's OUT.
  *
  * Nothing in an area is overwritten before the vector's next chunk, so a receive into TMP moves
  * nothing: TMP stands for the sender's area until the schedule writes there.
@@ -32,6 +33,7 @@ enum ar_access_kind {
                         */
     AR_ACCESS_AWAIT,   /* the flag of a, which is another rank's and read next */
     AR_ACCESS_LOAD,    /* dst = a, where a is in another rank's area or buffer */
+    AR_ACCESS_GIVE,    /* dst = a, where dst is in another rank's buffer */
     AR_ACCESS_COPY,    /* dst = a, both this rank's own */
     AR_ACCESS_COMBINE, /* dst = a op b; a and b may be there, too */
     AR_ACCESS_KINDS
@@ -84,14 +86,15 @@ typedef int ar_schedule_source(void *context, struct ar_schedule *s, int rank);
 int ar_accesses_init(struct ar_accesses *accesses, int rank, int nranks, size_t element_bytes,
                      ar_schedule_source *source, void *context);
 
-/* The same for ranks that can read each other's IN and OUT.  Nothing is stored: what is sent is
- * read in the sender's buffer, and no area is used.  All ranks have met before, so that what is
- * sent of IN needs no flag, and they meet again before any of them returns to its program.
+/* The same for ranks that can read each other's IN and OUT, and write OUT.  No area is used.  All
+ * ranks have met before, so that what is sent of IN needs no flag, and they meet again before any
+ * of them returns to its program, so that what is given in the last round needs none.
  *
  * The schedule must not overwrite what it sends of OUT, nor of IN where that is OUT, before it has
- * received what shows that the receivers have read it: so does shm, flat and in groups of which
- * each level has equal ones (test/mpi/test_protocol.c proves it, and that others do not).
- * AR_ERR_STEP where something of TMP is sent. */
+ * received what shows that the receivers have read it; and a receiver must have done with the
+ * region of OUT that it is given before the sender could combine it.  So does shm, flat and in
+ * groups of which each level has equal ones (test/mpi/test_protocol.c proves it, and that others do
+ * not).  AR_ERR_STEP where something of TMP is sent; AR_ERR_PROOF where a send meets no receive. */
 int ar_accesses_init_in_place(struct ar_accesses *accesses, int rank, int nranks,
                               ar_schedule_source *source, void *context);
 void ar_accesses_fini(struct ar_accesses *accesses);

@@ -179,7 +179,7 @@ record_learn(struct ar_shown *shown, const void *from, size_t nslots)
 /* --- what ranks do --- */
 
 /* Tiny, short and of several chunks. */
-static const size_t counts[] = {1, 6, 7, 33, 64, 100, 161, 300};
+static const size_t counts[] = {1, 6, 7, 33, 64, 90, 161, 300};
 enum { COUNTS = sizeof counts / sizeof counts[0], CALLS = 3 };
 
 enum form {
