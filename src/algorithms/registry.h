@@ -33,7 +33,7 @@ enum ar_unpaired { AR_UNPAIRED_FOLD, AR_UNPAIRED_COPY };
 enum ar_distance { AR_DISTANCE_DOUBLING, AR_DISTANCE_HALVING };
 enum ar_ring_order { AR_RING_BY_RANK, AR_RING_BY_NODE };
 enum ar_copy {
-    AR_COPY_AUTO,    /* in place from ar_shm_tuning.in_place_bytes on, if possible */
+    AR_COPY_AUTO,    /* in place where ar_shm_tuning says that it pays, if possible */
     AR_COPY_SLOTS,   /* through memory that the ranks share */
     AR_COPY_IN_PLACE /* no copy: ranks read each other's buffers */
 };
@@ -238,7 +238,9 @@ size_t ar_params_segment(const struct ar_params *params, size_t count, size_t si
 struct ar_shm_tuning {
     size_t chunk_bytes;    /* of a long message; a multiple of 64 */
     size_t whole_bytes;    /* up to here every rank combines everything; above, its slice */
-    size_t in_place_bytes; /* from here on ranks read each other's buffers, if they can */
+    /* From here on ranks use each other's buffers, if they can: where they share a cache, and where
+     * they do not or it is not known. */
+    size_t in_place_bytes, in_place_far_bytes;
 };
 
 /* Bytes of a core's own cache, if the system does not report them or for another machine. */

@@ -8,13 +8,25 @@ const char ar_reason_not_whole[] = "op takes whole vectors: through slots";
 const char ar_reason_uneven[] = "groups of unequal size: through slots";
 const char ar_reason_derived[] = "derived type: through slots";
 
+static bool
+share_a_cache(const struct ar_communicator *c)
+{
+    const int *const cache_of = c->domain_of ? c->domains.of[AR_DOMAIN_L3] : NULL;
+    bool is_one = cache_of && cache_of[0] >= 0;
+    for (int i = 1; i < c->nranks && is_one; i++)
+        is_one = cache_of[i] == cache_of[0];
+    return is_one;
+}
+
 /* Is it worth it where nobody asked?  Not where each rank is to combine all of the message. */
 static bool
 pays(const struct ar_communicator *c, const struct ar_decision *d)
 {
     const struct ar_shm_tuning tuning = ar_node_tune(c->nranks, d->node->is_crowded);
     const size_t bytes = d->key.count * d->key.size;
-    return bytes >= tuning.in_place_bytes && bytes > d->choice.params.whole_bytes;
+    const size_t least =
+        share_a_cache(c) ? tuning.in_place_bytes : tuning.in_place_far_bytes;
+    return bytes >= least && bytes > d->choice.params.whole_bytes;
 }
 
 /* Why the choice cannot run in place whatever the ranks can; NULL: nothing is against it. */
