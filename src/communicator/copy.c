@@ -24,8 +24,7 @@ pays(const struct ar_communicator *c, const struct ar_decision *d)
 {
     const struct ar_shm_tuning tuning = ar_node_tune(c->nranks, d->node->is_crowded);
     const size_t bytes = d->key.count * d->key.size;
-    const size_t least =
-        share_a_cache(c) ? tuning.in_place_bytes : tuning.in_place_far_bytes;
+    const size_t least = share_a_cache(c) ? tuning.in_place_bytes : tuning.in_place_far_bytes;
     return bytes >= least && bytes > d->choice.params.whole_bytes;
 }
 

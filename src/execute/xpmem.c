@@ -252,9 +252,9 @@ has_pages(const void *data)
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1 || errno != EFAULT;
 }
 
-/* The question takes longer than a short message, so buffers that a program uses again are asked for
- * once.  Other memory may lie there later, but hardly such: a driver maps it at addresses of its
- * own, and runtimes say that it is a device's (src/device) before anything is run in place. */
+/* The question takes longer than a short message, so buffers that a program uses again are asked
+ * for once.  Other memory may lie there later, but hardly such: a driver maps it at addresses of
+ * its own, and runtimes say that it is a device's (src/device) before anything is run in place. */
 #define REMEMBERED 8
 
 static bool

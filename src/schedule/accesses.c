@@ -185,9 +185,9 @@ struct others {
     struct taker *takers;     /* owned; of this rank's messages: by receiver, in their order */
     size_t n, room, ntakers, takers_room;
     /* Of each rank; owned as one block: */
-    size_t *next, *end; /* its messages that are not received yet */
+    size_t *next, *end;             /* its messages that are not received yet */
     size_t *next_taker, *taker_end; /* its receives that have not been matched yet */
-    bool *heard;        /* owned; of a rank in a round */
+    bool *heard;                    /* owned; of a rank in a round */
 };
 
 /* Does each round receive from every other rank? */
@@ -262,10 +262,8 @@ match_takers(struct others *o, struct storing *own)
             return AR_ERR_PROOF;
         const struct taker *const taker = &o->takers[(*next)++];
         m->is_given = is_given(m->region.buffer, taker->kind, taker->dst.buffer);
-        m->given = (struct ar_access_place){.is_peers = true,
-                                            .buffer = AR_OUT,
-                                            .rank = m->to,
-                                            .offset = taker->dst.offset};
+        m->given = (struct ar_access_place){
+            .is_peers = true, .buffer = AR_OUT, .rank = m->to, .offset = taker->dst.offset};
     }
     return AR_OK;
 }
@@ -474,8 +472,8 @@ translate_given(struct translation *t, const struct storing *st, size_t round)
     for (size_t i = 0; i < st->nmessages; i++) {
         const struct message *const m = &st->messages[i];
         if (m->round == round && m->is_given)
-            add(t, (struct ar_access){AR_ACCESS_GIVE, m->region.length, m->given,
-                                      own_place(t, m->region), {0}});
+            add(t, (struct ar_access){
+                       AR_ACCESS_GIVE, m->region.length, m->given, own_place(t, m->region), {0}});
     }
 }
 
