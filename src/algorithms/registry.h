@@ -236,8 +236,8 @@ size_t ar_params_segment(const struct ar_params *params, size_t count, size_t si
 /* What is fastest in shared memory: all measured figures of the node executor.  The grammar
  * overrides them: shm(segment=...,whole=...,copy=...). */
 struct ar_shm_tuning {
-    size_t chunk_bytes;    /* of a long message; a multiple of 64 */
-    size_t whole_bytes;    /* up to here every rank combines everything; above, its slice */
+    size_t chunk_bytes; /* of a long message; a multiple of 64 */
+    size_t whole_bytes; /* up to here every rank combines everything; above, its slice */
     /* From here on ranks use each other's buffers, if they can: where they share a cache, and where
      * they do not or it is not known. */
     size_t in_place_bytes, in_place_far_bytes;
