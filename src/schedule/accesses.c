@@ -3,173 +3,8 @@
 #include <stdlib.h>
 
 #include "schedule/grow.h"
+#include "schedule/storing.h"
 #include "schedule/walk.h"
-
-/* --- what a rank stores --- */
-
-/* A stretch of a buffer that a round sends, to anybody; in place all that it sends of OUT. */
-struct run {
-    size_t round;
-    struct ar_region region;
-    struct ar_access_place place;
-};
-
-/* What a send step sends. */
-struct message {
-    int to;
-    size_t round;
-    size_t at; /* number of the step */
-    struct ar_region region;
-    struct ar_access_place place;
-    struct ar_access_place given; /* where it is stored if it is given: in the receiver's OUT */
-    bool is_given;
-};
-
-/* All that one rank's schedule stores; used again for the next rank's. */
-struct storing {
-    struct run *runs; /* owned; in the order of the rounds */
-    struct message
-        *messages; /* owned; in the order of the rounds, a round's in that of the steps */
-    size_t nruns, nmessages, runs_room, messages_room;
-    bool in_place; /* nothing is stored */
-    size_t line_length;
-    size_t length; /* of the area */
-    int nflags;
-};
-
-static int
-by_region(const void *a, const void *b)
-{
-    const struct ar_region *const x = &((const struct message *)a)->region;
-    const struct ar_region *const y = &((const struct message *)b)->region;
-    if (x->buffer != y->buffer)
-        return x->buffer < y->buffer ? -1 : 1;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
-
-static int
-by_step(const void *a, const void *b)
-{
-    const struct message *const x = a, *const y = b;
-    return x->at < y->at ? -1 : x->at > y->at;
-}
-
-/* The run to which the region belongs, the last one or a new one: what is sent to several ranks is
- * stored once. */
-static struct run *
-extend_runs(struct storing *st, size_t round, size_t first, struct ar_region region)
-{
-    struct run *const last = st->nruns > first ? &st->runs[st->nruns - 1] : NULL;
-    const size_t end = region.offset + region.length;
-    if (last && last->region.buffer == region.buffer &&
-        last->region.offset + last->region.length >= region.offset) {
-        if (end > last->region.offset + last->region.length)
-            last->region.length = end - last->region.offset;
-        return last;
-    }
-    const size_t offset = last ? last->place.offset + last->region.length : 0;
-    struct run *const runs = ar_grow(st->runs, st->nruns + 1, &st->runs_room, sizeof *runs);
-    if (!runs)
-        return NULL;
-    st->runs = runs;
-    runs[st->nruns] = (struct run){round, region, {.is_shared = true, .offset = offset}};
-    return &runs[st->nruns++];
-}
-
-/* Adds what the round sends; false without memory. */
-static bool
-add_messages(struct storing *st, const struct ar_schedule *s, size_t round)
-{
-    const size_t begin = ar_round_begin(s, round), end = s->round_end[round];
-    struct message *const all =
-        ar_grow(st->messages, st->nmessages + end - begin, &st->messages_room, sizeof *all);
-    if (!all)
-        return false;
-    st->messages = all;
-    for (size_t i = begin; i < end; i++)
-        if (s->steps[i].kind == AR_SEND)
-            all[st->nmessages++] = (struct message){
-                .to = s->steps[i].peer, .round = round, .at = i, .region = s->steps[i].a};
-    return true;
-}
-
-static int
-store_round(struct storing *st, const struct ar_schedule *s, size_t round)
-{
-    const size_t first_run = st->nruns, first = st->nmessages;
-    if (!add_messages(st, s, round))
-        return AR_ERR_MEMORY;
-    if (st->nmessages == first)
-        return AR_OK;
-    struct message *const all = st->messages;
-    qsort(all + first, st->nmessages - first, sizeof *all, by_region);
-    for (size_t i = first; i < st->nmessages; i++) {
-        const struct run *const run = extend_runs(st, round, first_run, all[i].region);
-        if (!run)
-            return AR_ERR_MEMORY;
-        all[i].place = run->place;
-        all[i].place.offset += all[i].region.offset - run->region.offset;
-    }
-    const struct run *const last = &st->runs[st->nruns - 1];
-    const size_t length = last->place.offset + last->region.length;
-    for (size_t i = first; i < st->nmessages; i++) {
-        all[i].place.rank = s->rank;
-        all[i].place.flag = st->nflags;
-        all[i].place.begin = st->length;
-        all[i].place.length = length;
-    }
-    for (size_t i = first_run; i < st->nruns; i++) {
-        const size_t offset = st->runs[i].place.offset;
-        st->runs[i].place = all[first].place;
-        st->runs[i].place.offset = offset;
-    }
-    qsort(all + first, st->nmessages - first, sizeof *all, by_step);
-    st->nflags++;
-    st->length += (length + st->line_length - 1) / st->line_length * st->line_length;
-    return AR_OK;
-}
-
-/* Everything stays where it is; what was combined, and so is in OUT, needs a flag. */
-static int
-show_round(struct storing *st, const struct ar_schedule *s, size_t round)
-{
-    const size_t first = st->nmessages;
-    bool needs_flag = false;
-    if (!add_messages(st, s, round))
-        return AR_ERR_MEMORY;
-    for (size_t i = first; i < st->nmessages; i++) {
-        struct message *const m = &st->messages[i];
-        const bool is_out = m->region.buffer == AR_OUT;
-        if (m->region.buffer == AR_TMP)
-            return AR_ERR_STEP;
-        m->place = (struct ar_access_place){.is_peers = true,
-                                            .buffer = m->region.buffer,
-                                            .rank = s->rank,
-                                            .flag = is_out ? st->nflags : AR_NO_FLAG,
-                                            .offset = m->region.offset};
-        needs_flag |= is_out;
-    }
-    if (!needs_flag)
-        return AR_OK;
-    struct run *const runs = ar_grow(st->runs, st->nruns + 1, &st->runs_room, sizeof *runs);
-    if (!runs)
-        return AR_ERR_MEMORY;
-    st->runs = runs;
-    runs[st->nruns++] =
-        (struct run){.round = round, .place = {.rank = s->rank, .flag = st->nflags++}};
-    return AR_OK;
-}
-
-static int
-store(struct storing *st, const struct ar_schedule *s)
-{
-    int error = AR_OK;
-    st->nruns = st->nmessages = st->length = 0;
-    st->nflags = 0;
-    for (size_t round = 0; round < s->nrounds && !error; round++)
-        error = st->in_place ? show_round(st, s, round) : store_round(st, s, round);
-    return error;
-}
 
 /* --- what others store --- */
 
@@ -181,8 +16,9 @@ struct taker {
 
 /* What is known of the other ranks' schedules. */
 struct others {
-    struct message *messages; /* owned; to this rank, by sender, and in the order of its sends */
-    struct taker *takers;     /* owned; of this rank's messages: by receiver, in their order */
+    struct ar_stored_message
+        *messages;        /* owned; to this rank, by sender, and in the order of its sends */
+    struct taker *takers; /* owned; of this rank's messages: by receiver, in their order */
     size_t n, room, ntakers, takers_room;
     /* Of each rank; owned as one block: */
     size_t *next, *end;             /* its messages that are not received yet */
@@ -212,10 +48,11 @@ hears_all(const struct ar_schedule *s, bool *heard)
 }
 
 static int
-keep_messages(struct others *o, const struct storing *st, int from, int to)
+keep_messages(struct others *o, const struct ar_storing *st, int from, int to)
 {
     o->next[from] = o->n;
-    struct message *const all = ar_grow(o->messages, o->n + st->nmessages, &o->room, sizeof *all);
+    struct ar_stored_message *const all =
+        ar_grow(o->messages, o->n + st->nmessages, &o->room, sizeof *all);
     if (!all && st->nmessages > 0)
         return AR_ERR_MEMORY;
     o->messages = all;
@@ -253,10 +90,10 @@ is_given(enum ar_buffer from, enum ar_step_kind kind, enum ar_buffer to)
 
 /* Finds where this rank's messages go. */
 static int
-match_takers(struct others *o, struct storing *own)
+match_takers(struct others *o, struct ar_storing *own)
 {
     for (size_t i = 0; i < own->nmessages; i++) {
-        struct message *const m = &own->messages[i];
+        struct ar_stored_message *const m = &own->messages[i];
         size_t *const next = &o->next_taker[m->to];
         if (*next == o->taker_end[m->to] || o->takers[*next].dst.length != m->region.length)
             return AR_ERR_PROOF;
@@ -467,10 +304,10 @@ translate_round(struct translation *t, const struct ar_schedule *s,
 
 /* Stores in the receivers' OUT what the round gives. */
 static void
-translate_given(struct translation *t, const struct storing *st, size_t round)
+translate_given(struct translation *t, const struct ar_storing *st, size_t round)
 {
     for (size_t i = 0; i < st->nmessages; i++) {
-        const struct message *const m = &st->messages[i];
+        const struct ar_stored_message *const m = &st->messages[i];
         if (m->round == round && m->is_given)
             add(t, (struct ar_access){
                        AR_ACCESS_GIVE, m->region.length, m->given, own_place(t, m->region), {0}});
@@ -480,12 +317,12 @@ translate_given(struct translation *t, const struct storing *st, size_t round)
 /* Stores what the round sends, or in place gives it or leaves it where it is; run: the first one
  * that is not stored yet. */
 static size_t
-translate_stores(struct translation *t, const struct storing *st, size_t run, size_t round)
+translate_stores(struct translation *t, const struct ar_storing *st, size_t run, size_t round)
 {
     const size_t first = run;
     translate_given(t, st, round);
     for (; run < st->nruns && st->runs[run].round == round; run++) {
-        const struct run *const r = &st->runs[run];
+        const struct ar_stored_run *const r = &st->runs[run];
         if (st->in_place)
             continue;
         const struct ar_access_place from = operand(t, r->region);
@@ -497,7 +334,7 @@ translate_stores(struct translation *t, const struct storing *st, size_t run, si
 }
 
 static int
-translate(struct translation *t, const struct ar_schedule *s, const struct storing *st,
+translate(struct translation *t, const struct ar_schedule *s, const struct ar_storing *st,
           struct ar_access_place *received)
 {
     struct ar_accesses *const to = t->to;
@@ -518,8 +355,8 @@ translate(struct translation *t, const struct ar_schedule *s, const struct stori
 /* Where ranks meet all others in each round, what a round received must not be read later: then
  * none of it stands for another's area. */
 static int
-translate_either_way(struct ar_accesses *to, const struct ar_schedule *s, const struct storing *st,
-                     struct others *o)
+translate_either_way(struct ar_accesses *to, const struct ar_schedule *s,
+                     const struct ar_storing *st, struct others *o)
 {
     const size_t n = (size_t)to->nranks;
     struct ar_access_place *const received = calloc(s->nsteps + 1, sizeof *received);
@@ -550,12 +387,12 @@ translate_either_way(struct ar_accesses *to, const struct ar_schedule *s, const 
 
 /* how: of each rank's storing. */
 static int
-init(struct ar_accesses *accesses, int rank, int nranks, struct storing how,
+init(struct ar_accesses *accesses, int rank, int nranks, struct ar_storing how,
      ar_schedule_source *source, void *context)
 {
     struct ar_accesses made = {.rank = rank, .nranks = nranks, .meets_all = true};
     const size_t n = (size_t)nranks;
-    struct storing own = how, other = how;
+    struct ar_storing own = how, other = how;
     struct ar_schedule mine = {0};
     struct others o = {.next = malloc(4 * n * sizeof *o.next), .heard = malloc(n * sizeof(bool))};
     int error = o.next && o.heard ? AR_OK : AR_ERR_MEMORY;
@@ -564,11 +401,11 @@ init(struct ar_accesses *accesses, int rank, int nranks, struct storing how,
     o.taker_end = o.next ? o.next + 3 * n : NULL;
     for (int i = 0; i < nranks && !error; i++) {
         struct ar_schedule s;
-        struct storing *const st = i == rank ? &own : &other;
+        struct ar_storing *const st = i == rank ? &own : &other;
         error = source(context, &s, i);
         if (error)
             break;
-        error = store(st, &s);
+        error = ar_storing_find(st, &s);
         if (!error)
             error = keep_messages(&o, st, i, rank);
         if (!error && how.in_place)
@@ -586,10 +423,8 @@ init(struct ar_accesses *accesses, int rank, int nranks, struct storing how,
     if (!error)
         error = translate_either_way(&made, &mine, &own, &o);
     ar_schedule_fini(&mine);
-    free(own.runs);
-    free(own.messages);
-    free(other.runs);
-    free(other.messages);
+    ar_storing_fini(&own);
+    ar_storing_fini(&other);
     free(o.messages);
     free(o.takers);
     free(o.next);
@@ -606,7 +441,7 @@ ar_accesses_init(struct ar_accesses *accesses, int rank, int nranks, size_t elem
                  ar_schedule_source *source, void *context)
 {
     const size_t line_length = element_bytes < AR_LINE_BYTES ? AR_LINE_BYTES / element_bytes : 1;
-    return init(accesses, rank, nranks, (struct storing){.line_length = line_length}, source,
+    return init(accesses, rank, nranks, (struct ar_storing){.line_length = line_length}, source,
                 context);
 }
 
@@ -614,7 +449,7 @@ int
 ar_accesses_init_in_place(struct ar_accesses *accesses, int rank, int nranks,
                           ar_schedule_source *source, void *context)
 {
-    return init(accesses, rank, nranks, (struct storing){.in_place = true}, source, context);
+    return init(accesses, rank, nranks, (struct ar_storing){.in_place = true}, source, context);
 }
 
 void
