@@ -92,7 +92,7 @@ ar_shm_tune(int nranks, size_t cache_bytes, bool is_crowded)
     return (struct ar_shm_tuning){
         .chunk_bytes = within(chunk < most ? chunk : most, 32 << 10, 256 << 10),
         .whole_bytes = is_pair ? SIZE_MAX : whole / ranks,
-        .in_place_bytes = is_pair ? 16 << 10 : SIZE_MAX,
+        .in_place_bytes = is_pair ? 8 << 10 : SIZE_MAX,
         .in_place_far_bytes = is_pair ? 2 << 20 : SIZE_MAX,
     };
 }

@@ -4,7 +4,7 @@
  *     in_place hidden   but not those of rank 1, in half of the calls
  *     in_place device   one call; rank 1 has memory there that the kernel hands to nobody
  *     in_place slots    the same, and nobody asks for libxpmem
- *     in_place long     two calls, of 2 MiB and of 8 KiB
+ *     in_place long     two calls, of 2 MiB and of 4 KiB
  *     in_place many     at many addresses, of which no more stay attached than is said, and none
  *                       of a communicator that is freed
  */
@@ -212,7 +212,7 @@ static void
 call_long(void)
 {
     sum_doubles(room, room + HALF, ((size_t)2 << 20) / sizeof(double), false, 0);
-    sum_doubles(room, room + HALF, ((size_t)8 << 10) / sizeof(double), false, 1);
+    sum_doubles(room, room + HALF, ((size_t)4 << 10) / sizeof(double), false, 1);
 }
 
 /* The kernel's own page of the time stands for memory of a device; NULL where there is none. */

@@ -64,7 +64,7 @@ if [ "$AR_MPI_FAMILY" = mpich ] && $alone true 2>/dev/null; then
         ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO='shm(copy=in_place)' "$program" shown
 fi
 
-# Nobody asks, so the library is not loaded; auto asks from 16 KiB or 2 MiB on, on two ranks with a core each.
+# Nobody asks, so the library is not loaded; auto asks from 8 KiB or 2 MiB on, on two ranks with a core each.
 expect_copy "slots" 'shm(copy=slots) *named' 32 in_place 2 ALLREDUCE_ALGO='shm(copy=slots)' "$program" slots
 [ "$(nproc)" -lt 2 ] || {
     expect_copy "auto" 'shm(copy=in_place) *auto' 2 in_place 2 ALLREDUCE_ALGO=auto "$program" long

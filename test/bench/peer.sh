@@ -1,0 +1,43 @@
+#!/bin/sh
+# Two ranks that write, reduce and read, beside another MPI library that is said to be fast:
+#
+#     make bench-peer PEER=COMMAND [PEER_ENVIRONMENT='VARIABLE=VALUE...'] [PEER_PRELOAD=LIBRARIES]
+#
+# COMMAND runs test/bench/turns.c, compiled for that library, on 2 ranks, and is given its arguments.
+# The others are for our own ranks: LD_LIBRARY_PATH, where libxpmem is in a folder of its own, and
+# libraries to preload behind ours.  Also PEER_LEAST, PEER_MOST (bytes), PEER_CALLS, PEER_RUNS.
+# shellcheck source=test/bench/common.sh
+. "${srcdir:?run me by make bench}/test/bench/common.sh"
+
+[ -n "${PEER:-}" ] || {
+    echo "bench-peer: PEER is not set: a command that runs test/bench/turns under the other MPI library" >&2
+    exit 2
+}
+file=$measured/peer.csv
+least=${PEER_LEAST:-8} most=${PEER_MOST:-67108864} calls=${PEER_CALLS:-400}
+echo "who,bytes,call_us,turn_us,wrong" >"$file"
+
+# turns WHO: a run, without our library where WHO is native.
+turns() {
+    who=$1
+    ours=$library:
+    [ "$who" != native ] || ours=
+    # shellcheck disable=SC2086 # variables
+    launch 2 ${PEER_ENVIRONMENT:-} LD_PRELOAD="$ours${PEER_PRELOAD:-}" ALLREDUCE_ALGO="$who" \
+        test/bench/turns "$least" "$most" 4 "$calls" </dev/null >"$scratch/turns" || fail "$who"
+    sed "s/^/$who,/" "$scratch/turns" >>"$file"
+}
+
+for _ in $(seq "${PEER_RUNS:-5}"); do
+    # shellcheck disable=SC2086 # a command with arguments
+    $PEER "$least" "$most" 4 "$calls" </dev/null >"$scratch/turns" || fail "$PEER"
+    sed 's/^/peer,/' "$scratch/turns" >>"$file"
+    turns native
+    turns 'shm(copy=slots)'
+    turns 'shm(copy=in_place)'
+    turns auto
+done
+echo "2 ranks, medians of runs in turn; us of a call / of a whole turn, and these as parts of the peer's:"
+echo
+sort -t, -k1,1 -k2,2n "$file" | table peer
+exit "$failed"
