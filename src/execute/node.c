@@ -41,6 +41,7 @@
 #include "execute/node_events.h"
 #include "execute/node_plan.h"
 #include "execute/progress.h"
+#include "reduce/copy.h"
 
 /* --- set-up --- */
 
@@ -243,7 +244,7 @@ store(const struct ar_node_run *run, const struct ar_node_step *step, char *dst,
     const struct ar_reduction *const r = run->reduction;
     if (step->a_base != AR_BASE_SLOTS || r->basic)
         return ar_cell_store(r, dst, a, step->length);
-    memcpy(dst, a, step->length * r->size);
+    ar_copy_bytes(dst, a, step->length * r->size);
     return MPI_SUCCESS;
 }
 

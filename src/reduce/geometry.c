@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reduce/copy.h"
+
 /* Scratch is as aligned as malloc's memory, and element 0 in it should be, too, wherever the
  * first byte of an element is. */
 #define ALIGNMENT 16
@@ -177,7 +179,7 @@ ar_reduction_copy(const struct ar_reduction *r, void *dst, const void *src, size
     if (dst == src || count == 0 || r->size == 0)
         return MPI_SUCCESS;
     if (r->dense)
-        memcpy(to + r->true_lb, from + r->true_lb, count * r->size);
+        ar_copy_bytes(to + r->true_lb, from + r->true_lb, count * r->size);
     else if (r->size != r->true_extent)
         return copy_packed(r, to, from, count);
     else /* gaps between the elements, none inside */

@@ -1,0 +1,76 @@
+/* From some kilobytes on glibc's memcpy may use rep movsb on x86, which is slow for some alignments
+ * on AMD's Zen 3 and 4: in the other rank's memory it took three times as long where the
+ * destination began 16 bytes behind the source within a page.  Ranks' buffers often do.  Loads and
+ * stores of vectors are as fast where it does not matter. */
+#include "reduce/copy.h"
+
+#include <string.h>
+
+#include "reduce/isa.h"
+
+#ifdef __x86_64__
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#define LEAST ((size_t)2 << 10) /* memcpy itself uses vectors up to here, */
+#define MOST  ((size_t)1 << 20) /* and does not leave the result in the cache from here on */
+
+/* Anywhere in memory, of any type. */
+struct piece {
+    unsigned char vector __attribute__((vector_size(32)));
+} __attribute__((packed, may_alias));
+
+#define STEP (4 * sizeof(struct piece))
+
+/* The barrier keeps compilers from making a memcpy of the loop. */
+#define COPY(name, target)                                                                         \
+    static target void name(char *dst, const char *src, size_t bytes)                              \
+    {                                                                                              \
+        for (size_t i = 0; i < bytes; i += STEP) {                                                 \
+            struct piece *const to = (void *)(dst + i);                                            \
+            const struct piece *const from = (const void *)(src + i);                              \
+            const struct piece a = from[0], b = from[1], c = from[2], d = from[3];                 \
+            to[0] = a;                                                                             \
+            to[1] = b;                                                                             \
+            to[2] = c;                                                                             \
+            to[3] = d;                                                                             \
+            __asm__ volatile("" ::: "memory");                                                     \
+        }                                                                                          \
+    }
+
+COPY(copy_base, )
+COPY(copy_avx2, AR_TARGET_AVX2)
+
+static bool
+has_avx2(void)
+{
+    static atomic_int best = -1;
+    int isa = atomic_load_explicit(&best, memory_order_relaxed);
+    if (isa < 0) {
+        isa = (int)ar_isa_best();
+        atomic_store_explicit(&best, isa, memory_order_relaxed);
+    }
+    return isa >= (int)AR_ISA_AVX2;
+}
+
+void
+ar_copy_bytes(void *dst, const void *src, size_t bytes)
+{
+    size_t done = 0;
+    if (bytes >= LEAST && bytes <= MOST) {
+        done = bytes / STEP * STEP;
+        (has_avx2() ? copy_avx2 : copy_base)(dst, src, done);
+    }
+    memcpy((char *)dst + done, (const char *)src + done, bytes - done);
+}
+
+#else
+
+void
+ar_copy_bytes(void *dst, const void *src, size_t bytes)
+{
+    memcpy(dst, src, bytes);
+}
+
+#endif
