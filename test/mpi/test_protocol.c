@@ -50,6 +50,7 @@ struct trace {
 static struct trace traces[RANKS_MAX], *trace; /* of the rank that is recorded */
 static char *memory;                           /* shared: zero */
 static size_t slots_bytes, memory_bytes;       /* of it: the slots; they and the ranks' buffers */
+static uint64_t least; /* each wait of the call is for more */
 static uint64_t guess; /* what a flag is said to be: more each time, until the wait ends */
 
 static void
@@ -74,9 +75,11 @@ record_look(const struct ar_flag *flag)
 static void
 record_looked(bool in_vain)
 {
-    if (!in_vain)
+    if (!in_vain) {
+        CHECK(guess > least || least == 0, "a wait for no more than %zu", (size_t)least);
         add(AWAIT, looked_at, sizeof looked_at->value, guess);
-    guess = in_vain ? guess + 1 : 0;
+    }
+    guess = in_vain ? guess + 1 : least;
 }
 
 static int
@@ -288,6 +291,8 @@ record_call(struct ar_node_run *run, struct ar_in_place *in_place, const struct 
     now.refusal = call->refusal;
     now.in_place = call->in_place;
     now.meetings = 0;
+    least = run->node->sequence > AR_SLOTS ? run->node->sequence - AR_SLOTS : 0;
+    guess = least;
     run->plan = find_plan(run->node, run->reduction, call);
     run->in_place = call->form >= BUFFERS ? in_place : NULL;
     run->in = buffer_of(rank, call->in_place ? AR_OUT : AR_IN);
@@ -344,6 +349,7 @@ struct raise {
 /* Of a word of the shared memory: who wrote it last, and how far each rank was when it last read
  * it. */
 struct word {
+    size_t run; /* the one that this is of */
     int writer; /* -1: nobody */
     size_t written;
     struct clock read;
@@ -362,17 +368,21 @@ struct machine {
 };
 
 static struct word words[WORDS_MAX];
+static size_t nruns;
 static struct raise raises[RAISES_MAX];
 static size_t nraises;
 
+/* A run touches few of the words.  It finds those as new that it has not touched before. */
 static struct word *
 word_at(const struct machine *m, size_t byte)
 {
-    if (byte >= slots_bytes)
-        return &words[byte / sizeof(uint64_t)];
     const size_t row = (size_t)(m->nranks + ranks_before) * ar_node_slot_bytes(CHUNK_BYTES);
-    const size_t at = m->fault == FEWER_SLOTS ? byte / row % m->turns * row + byte % row : byte;
-    return &words[at / sizeof(uint64_t)];
+    const bool is_moved = m->fault == FEWER_SLOTS && byte < slots_bytes;
+    const size_t at = is_moved ? byte / row % m->turns * row + byte % row : byte;
+    struct word *const w = &words[at / sizeof(uint64_t)];
+    if (w->run != nruns)
+        *w = (struct word){.run = nruns, .writer = -1};
+    return w;
 }
 
 /* Reads or writes, and says whether each access of another rank that conflicts is known to have
@@ -481,11 +491,9 @@ static enum end
 order(int nranks, const struct call *calls, size_t n, enum fault fault, size_t turns)
 {
     struct machine m = {.nranks = nranks, .fault = fault, .turns = turns};
-    const size_t nwords = memory_bytes / sizeof(uint64_t);
-    if (nwords > WORDS_MAX)
+    if (memory_bytes / sizeof(uint64_t) > WORDS_MAX)
         abort();
-    for (size_t i = 0; i < nwords; i++)
-        words[i] = (struct word){.writer = -1};
+    nruns++;
     nraises = 0;
     for (int rank = 0; rank < nranks; rank++)
         record(rank, nranks, calls, n);
