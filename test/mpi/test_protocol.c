@@ -50,7 +50,7 @@ struct trace {
 static struct trace traces[RANKS_MAX], *trace; /* of the rank that is recorded */
 static char *memory;                           /* shared: zero */
 static size_t slots_bytes, memory_bytes;       /* of it: the slots; they and the ranks' buffers */
-static uint64_t least; /* each wait of the call is for more */
+static uint64_t least;                         /* each wait of the call is for more */
 static uint64_t guess; /* what a flag is said to be: more each time, until the wait ends */
 
 static void

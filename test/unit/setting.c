@@ -194,6 +194,19 @@ setting_vary(struct setting *setting, const struct ar_algorithm *row, int nranks
     describe(setting, placement);
 }
 
+int
+setting_ranks_to(int most)
+{
+    const char *const text = getenv("TEST_RANKS");
+    return text && atoi(text) < most ? atoi(text) : most;
+}
+
+bool
+setting_is_left_out(const struct setting *setting)
+{
+    return setting->nranks > setting_ranks_to(setting->nranks);
+}
+
 /* --- schedules --- */
 
 struct ar_schedule *

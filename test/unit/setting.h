@@ -44,6 +44,11 @@ void setting_vary(struct setting *setting, const struct ar_algorithm *row, int n
                   enum placement placement, size_t i);
 size_t setting_count(const struct ar_algorithm *row);
 
+/* How many ranks a walk goes to: most, or what the variable TEST_RANKS says, if that is fewer.  An
+ * instrumented program takes minutes for what many ranks do. */
+int setting_ranks_to(int most);
+bool setting_is_left_out(const struct setting *setting); /* It has more. */
+
 /* The schedules of all ranks; all[rank] is rank's. The test fails if an emitter
  * does. */
 struct ar_schedule *schedules_emit(const struct setting *setting, size_t count);

@@ -15,6 +15,7 @@
 #include "predicted.h"
 #include "schedule/cost.h"
 #include "select/names.h"
+#include "setting.h"
 #include "tuning/advise.h"
 
 /* --- closed forms on a flat machine --- */
@@ -490,7 +491,7 @@ an_estimate_does_not_take_a_row_for_much_slower(void **state)
     (void)state;
     for (machine.ranks_per_node = 1; machine.ranks_per_node <= 4; machine.ranks_per_node *= 2)
         for (size_t i = 0; i < ar_algorithm_count(); i++)
-            for (int p = 4; p <= 64; p += 5)
+            for (int p = 4; p <= setting_ranks_to(64); p += 5)
                 for (size_t count = 64; count <= 1 << 20; count <<= 14) {
                     const char *name = ar_algorithm_at(i)->name;
                     const struct ar_prediction all = predict(&machine, name, p, count, STEPS);
@@ -512,7 +513,7 @@ no_row_beats_the_bound(void **state)
     (void)state;
     for (machine.ranks_per_node = 1; machine.ranks_per_node <= 4; machine.ranks_per_node++)
         for (size_t i = 0; i < ar_algorithm_count(); i++)
-            for (int p = 2; p <= 17; p++)
+            for (int p = 2; p <= setting_ranks_to(17); p++)
                 for (size_t bytes = 1; bytes <= 100000; bytes *= 10) {
                     snprintf(text, sizeof text, cuts[bytes > 1000], ar_algorithm_at(i)->name);
                     const struct ar_prediction x = predict(&machine, text, p, bytes, STEPS);
@@ -539,7 +540,8 @@ advice_is_about_the_best_that_there_is(void **state)
     machine.node = (struct ar_travel){
         .latency = 200, .overhead = 50, .per_byte = 0.05, .eager_bytes = SIZE_MAX};
     machine.network.overhead = 300;
-    for (size_t k = 0; k < sizeof ranks / sizeof ranks[0]; k++) {
+    for (size_t k = 0; k < sizeof ranks / sizeof ranks[0] && ranks[k] <= setting_ranks_to(24);
+         k++) {
         const int p = ranks[k];
         int *node_of = ar_machine_place(&machine, p);
         const struct ar_advice_request request = {
@@ -758,7 +760,8 @@ static void
 advice_takes_no_more_steps_on_65536_ranks_than_on_1000(void **state)
 {
     (void)state;
-    const size_t few = steps_of_asking(1000), many = steps_of_asking(65536);
+    const size_t few = steps_of_asking(setting_ranks_to(1000)),
+                 many = steps_of_asking(setting_ranks_to(65536));
     print_message("steps of the busiest helpers: %zu on 1000 ranks, %zu on 65536\n", few, many);
     assert_true(few > 0 && many <= few);
 }

@@ -510,6 +510,8 @@ judge(struct census *census, const struct setting *setting, const struct ar_sche
 static void
 try_mutants(struct census *census, const struct setting *setting, size_t count)
 {
+    if (setting_is_left_out(setting))
+        return;
     struct ar_schedule *all = schedules_emit(setting, count);
     assert_true(computes(all, setting->nranks, false));
     assert_true(computes(all, setting->nranks, true));
@@ -551,7 +553,7 @@ mutants_of_every_row_are_refuted(void **state)
         }
     }
     assert_few_are_right(&census);
-    assert_true(census.mutants > 1000 * ar_algorithm_count());
+    assert_true(census.mutants > 500 * ar_algorithm_count());
 }
 
 static void
@@ -747,6 +749,8 @@ try_unsent(struct tally *tally, const struct setting *setting, struct ar_schedul
 static void
 try_orders(struct tally *tally, const struct setting *setting, size_t count)
 {
+    if (setting_is_left_out(setting))
+        return;
     struct ar_schedule *all = schedules_emit(setting, count);
     for (int rank = 0; rank < setting->nranks; rank++) {
         const struct ar_schedule original = all[rank];
