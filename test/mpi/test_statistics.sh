@@ -261,13 +261,13 @@ cat >"$scratch/by_rank" <<'SCRIPT'
 rank=${PMI_RANK-${OMPI_COMM_WORLD_RANK-0}}
 [ "$rank" = "$1" ] && export ALLREDUCE_STATS="$2"
 shift 2
-exec "$@"
+exec env "$@"
 SCRIPT
 chmod +x "$scratch/by_rank"
 unset ALLREDUCE_STATS
 for rank in 0 1; do
     rm -f "$scratch"/stats*
-    expect_ok "one rank's setting" launch 2 LD_PRELOAD="$library" "$scratch/by_rank" $rank "$file" \
+    expect_ok "one rank's setting" launch 2 "$scratch/by_rank" $rank "$file" LD_PRELOAD="$library" \
         "$programs/statistics" late
     case $rank in
     0) expect_field "$file" MPI_DOUBLE calls 200 ;;
