@@ -90,9 +90,8 @@ set_path(struct ar_site *site, const char *name)
     const ssize_t length = *name ? -1 : readlink("/proc/self/exe", own, sizeof own - 1);
     own[length > 0 ? length : 0] = '\0';
     const char *const path = *name ? name : own;
-    const size_t n = strlen(path);
-    snprintf(site->module, sizeof site->module, "%s",
-             n < sizeof site->module ? path : path + n - sizeof site->module + 1);
+    const size_t n = strlen(path), most = sizeof site->module - 1, kept = n < most ? n : most;
+    memcpy(site->module, path + n - kept, kept + 1);
 }
 
 static int

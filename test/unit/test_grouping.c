@@ -315,7 +315,7 @@ expect_machine(const struct topology *t, int n, int step, unsigned unbound, cons
     const struct ar_levels automatic = {.kind = AR_LEVELS_AUTO};
     char root[] = "test_grouping_XXXXXX", text[64] = "";
     int of[AR_DOMAINS][32];
-    struct ar_levels found;
+    struct ar_levels found = {0};
     size_t length = 0;
     assert_non_null(mkdtemp(root));
     topology_make(t, root);
