@@ -17,9 +17,8 @@
 
 struct known {
     const void *address;
-    int number;      /* of its site */
-    ptrdiff_t below; /* from the frame of the shim's function to this address on the stack */
-    ptrdiff_t up;    /* from there to its caller's return address; 0: it is a site itself */
+    int number;   /* of its site */
+    ptrdiff_t up; /* from it to its caller's return address on the stack; 0: it is a site itself */
     struct ar_site site;
 };
 
@@ -129,7 +128,19 @@ is_binding(const struct ar_site *site)
 /* --- a binding's caller --- */
 
 #define DEPTH    64
-#define FARTHEST 65536 /* bytes between a function's frame and its caller's return address */
+#define FARTHEST 65536 /* bytes between a return address and its caller's */
+#define NEAR     16    /* words from a function's frame on, among which its return address is */
+
+/* Where the shim's function has its return address on the stack; NULL: not near its frame. */
+static const char *
+find_return(const struct ar_caller *caller)
+{
+    const void *const *const words = caller->frame;
+    for (int i = 0; i < NEAR; i++)
+        if (words[i] == caller->address)
+            return (const char *)&words[i];
+    return NULL;
+}
 
 /* Where the word is on this thread's stack, from `from` upwards; NULL: not near. */
 static const char *
@@ -153,9 +164,9 @@ find_on_stack(const char *from, const void *word)
     return NULL;
 }
 
-/* Unwinds the stack once; from is below the address on it, or where it is. */
+/* Unwinds the stack once; here is where the address is on it. */
 static void
-find_caller(struct known *k, const char *from)
+find_caller(struct known *k, const char *here)
 {
     void *frames[DEPTH];
     const int n = backtrace(frames, DEPTH);
@@ -164,12 +175,9 @@ find_caller(struct known *k, const char *from)
         i++;
     if (i + 1 >= n)
         return;
-    const char *const here = find_on_stack(from, k->address);
-    const char *const above = here ? find_on_stack(here + sizeof(void *), frames[i + 1]) : NULL;
-    if (above) {
-        k->below = here - from;
+    const char *const above = find_on_stack(here + sizeof(void *), frames[i + 1]);
+    if (above)
         k->up = above - here;
-    }
 }
 
 /* --- a new address --- */
@@ -201,7 +209,7 @@ remember(const struct known *new)
 
 /* Without the lock, since the dynamic linker has one of its own. */
 static __attribute__((noinline)) const struct known *
-learn(const void *address, const char *from, enum ar_entry entry)
+learn(const void *address, const char *here, enum ar_entry entry)
 {
     struct known new = {.address = address, .site = {.entry = entry}};
     struct search search = {(uintptr_t)address, &new.site};
@@ -211,24 +219,22 @@ learn(const void *address, const char *from, enum ar_entry entry)
     if (!has_room)
         return NULL;
     dl_iterate_phdr(take_module, &search);
-    if (is_binding(&new.site))
-        find_caller(&new, from);
+    if (here && is_binding(&new.site))
+        find_caller(&new, here);
     return remember(&new);
 }
 
+/* A binding may be called by the program, and another time by another binding. */
 int
 ar_caller_find(const struct ar_caller *caller, enum ar_entry entry)
 {
-    const char *at = caller->frame;
     const struct known *k = look_up(caller->address);
     if (!k)
-        k = learn(caller->address, at, entry);
-    if (k && k->up != 0) {
-        at += k->below;
-        if (*(const void *const *)(const void *)at != k->address)
-            return 0;
-    }
+        k = learn(caller->address, find_return(caller), entry);
+    const char *at = k && k->up != 0 ? find_return(caller) : NULL;
     while (k && k->up != 0) {
+        if (!at)
+            return 0;
         at += k->up;
         const void *const address = *(const void *const *)(const void *)at;
         k = look_up(address);

@@ -1,0 +1,93 @@
+/* Call sites are the program's, whatever bindings a call comes through. */
+#include <config.h> /* _GNU_SOURCE */
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "statistics/caller.h"
+
+/* A function of the shim, whose caller is the program or a binding. */
+static __attribute__((noinline)) int
+shim(void)
+{
+    const struct ar_caller caller = AR_CALLER;
+    const int number = ar_caller_find(&caller, AR_ENTRY_ALLREDUCE);
+    __asm__ volatile(""); /* a call that does not end the function leaves its frame where it is */
+    return number;
+}
+
+static volatile int twice = 2; /* so that loops are not unrolled, which would make several places */
+
+static int (*through_one)(int (*next)(void));
+static int (*through_two)(int (*next)(void));
+
+static void
+expect_own_site(int number)
+{
+    const struct ar_site *const site = ar_caller_site(number);
+    assert_string_equal(ar_module_name(site->module), "test_caller");
+    assert_int_equal(site->entry, AR_ENTRY_ALLREDUCE);
+}
+
+static void
+each_place_is_a_site(void **state)
+{
+    (void)state;
+    int first[2], second = 0;
+    for (int i = 0; i < twice; i++)
+        first[i] = shim();
+    second = shim();
+    expect_own_site(first[0]);
+    expect_own_site(second);
+    assert_int_equal(first[0], first[1]);
+    assert_int_not_equal(first[0], second);
+}
+
+/* One binding's function, which calls the shim from the same place, is met behind another one and
+ * alone, in either order. */
+static void
+a_binding_is_no_site_alone_or_behind_another(void **state)
+{
+    (void)state;
+    int alone[2], behind[2];
+    for (int i = 0; i < twice; i++) {
+        behind[i] = through_two(shim);
+        alone[i] = through_one(shim);
+    }
+    for (int i = 0; i < 2; i++) {
+        expect_own_site(behind[i]);
+        expect_own_site(alone[i]);
+    }
+    assert_int_equal(behind[0], behind[1]);
+    assert_int_equal(alone[0], alone[1]);
+    assert_int_not_equal(alone[0], behind[0]);
+}
+
+static int
+set_up(void **state)
+{
+    void *const binding = dlopen("test/unit/.libs/libmpi_binding.so", RTLD_NOW);
+    (void)state;
+    if (!binding)
+        return -1;
+    void *const one = dlsym(binding, "binding_one"), *const two = dlsym(binding, "binding_two");
+    memcpy(&through_one, &one, sizeof one);
+    memcpy(&through_two, &two, sizeof two);
+    return one && two ? 0 : -1;
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_place_is_a_site),
+        cmocka_unit_test(a_binding_is_no_site_alone_or_behind_another),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
