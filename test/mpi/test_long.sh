@@ -3,8 +3,8 @@
 # verification. Meanwhile each rank records its memory, files, mappings, threads and context ids.
 #
 # LONG_SECONDS sets the duration; without it, the test makes some hundreds of calls by few algorithms.  LONG_RANKS sets
-# the number of ranks, and LONG_SEED the seed. The samples stay in the folder LONG_RESULTS, from which make bench-long
-# draws them.
+# the number of ranks, LONG_SEED the seed, and LONG_TRANSPORTS which transports take their turn, one run each. The samples
+# stay in the folder LONG_RESULTS, from which make bench-long draws them.
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
@@ -44,7 +44,7 @@ long() {
     done
 }
 
-for transport in auto mpi; do
-    long $transport "$@"
+for transport in ${LONG_TRANSPORTS:-auto mpi}; do
+    long "$transport" "$@"
 done
 exit $failed
