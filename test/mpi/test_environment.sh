@@ -60,7 +60,8 @@ enter=
 for options in -m -rm; do
     [ -n "$enter" ] || ! unshare $options true 2>/dev/null || enter="unshare $options $scratch/alone"
 done
-MPIEXEC="$enter $MPIEXEC"
+launcher=$MPIEXEC
+MPIEXEC="$enter $launcher"
 
 by_messages='no shared memory: by messages'
 
@@ -148,6 +149,28 @@ wrapper="unshare -p -f --mount-proc"
 expect_right shm named 1:decoys world fresh
 wrapper=$scratch/user
 expect_right shm named world fresh
+
+# A /proc that hides the processes that a rank may not look into (hidepid=2; it hides none from the group gid). Ranks
+# without privileges, from which even the launcher is hidden, find each other's memory there. A rank with privileges is
+# hidden from one without, so that its memory has a name, or there is none.
+cat >"$scratch/hiding" <<'END'
+#!/bin/sh
+mount -t proc -o hidepid=2,gid=65534 none /proc && exec "$@"
+END
+cat >"$scratch/plain" <<'END'
+#!/bin/sh
+[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" -ge "$PLAIN_FROM" ] || exec "$@"
+exec setpriv --inh-caps -all --bounding-set -all sh -c '[ ! -e /proc/1 ] && exec "$@"' sh "$@"
+END
+chmod +x "$scratch/hiding" "$scratch/plain"
+MPIEXEC="$enter unshare -p -f --kill-child $scratch/hiding $launcher"
+wrapper=$scratch/plain
+only_unnamed=INJECT_ALWAYS=shm_open
+expect_right shm named $only_unnamed PLAIN_FROM=0 world fresh
+expect_right shm named PLAIN_FROM=1 world fresh
+expect_right shm "$by_messages" $only_unnamed PLAIN_FROM=1 world fresh
+MPIEXEC="$enter $launcher"
+
 wrapper=$scratch/contained
 export MPIR_CVAR_NOLOCAL=1
 expect_right shm "$by_messages" world fresh
