@@ -120,9 +120,12 @@ run_decision(struct ar_communicator *c, struct ar_decision *d, const struct ar_r
         return call->native(call);
     const int error = ar_communicator_run(
         c, call->comm, d, r, place_of(call) == AR_IN_PLACE ? call->out : call->in, call->out);
+    if (c->in_place)
+        c->ran = ar_decision_missed(c, d);
     return error ? refuse(call, error) : MPI_SUCCESS;
 }
 
+/* What is told of a call may be known only after it. */
 static inline int
 run(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
     const struct ar_call *call)
@@ -132,7 +135,10 @@ run(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction 
         return run_decision(c, d, r, call);
     ar_record_begin(c->recorder, record);
     const int error = run_decision(c, d, r, call);
-    ar_record_end(c->recorder, record, &call->caller, (uint64_t)call->count * r->size);
+    if (c->in_place && c->ran != d && c->ran == c->told)
+        record = ar_decision_record(c, c->told, r, place_of(call));
+    if (record)
+        ar_record_end(c->recorder, record, &call->caller, (uint64_t)call->count * r->size);
     return error;
 }
 

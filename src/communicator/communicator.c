@@ -38,7 +38,7 @@ destroy(struct ar_communicator *c)
     ar_config_destroy(c->own_config);
     free(c->spare_set);
     free(c->exact_sum);
-    free(c->staged);
+    free(c->told);
     free(c->devices_kinds);
     free(c->scratch);
     free(c->name);

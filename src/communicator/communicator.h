@@ -90,12 +90,12 @@ struct ar_communicator {
     struct ar_reduction last_reduction;
     struct ar_decision *last_decision; /* NULL: none */
     const struct ar_decision *ran;     /* by the last call; NULL: none, or no longer known */
-    struct ar_decision *staged;        /* of the last call that was staged, or NULL.  Owned */
-    const struct ar_pick *pick;        /* runs regardless of the configuration; NULL: nothing */
-    struct ar_recorder *recorder;      /* NULL: nothing is recorded */
-    struct ar_tuner *tuner;            /* NULL: nothing is tuned */
-    unsigned long verify_calls;        /* before the current one, under ALLREDUCE_VERIFY */
-    bool verifies;                     /* whether the current call is to be verified */
+    struct ar_decision *told;     /* a decision with the last call's own reason, or NULL.  Owned */
+    const struct ar_pick *pick;   /* runs regardless of the configuration; NULL: nothing */
+    struct ar_recorder *recorder; /* NULL: nothing is recorded */
+    struct ar_tuner *tuner;       /* NULL: nothing is tuned */
+    unsigned long verify_calls;   /* before the current one, under ALLREDUCE_VERIFY */
+    bool verifies;                /* whether the current call is to be verified */
     const struct ar_call_label *native_label; /* of calls under always_native */
 };
 

@@ -2,10 +2,10 @@
 
 #include "algorithms/grouping.h"
 #include "communicator/decide.h"
-#include "execute/xpmem.h"
 
 const char ar_reason_not_whole[] = "op takes whole vectors: through slots";
 const char ar_reason_uneven[] = "groups of unequal size: through slots";
+const char ar_reason_unmapped[] = "buffers cannot be mapped: through slots";
 const char ar_reason_derived[] = "derived type: through slots";
 
 static bool
@@ -38,14 +38,17 @@ find_obstacle(const struct ar_decision *d)
                                                         : NULL;
 }
 
-/* Collective where the ranks have not tried yet. */
+/* Collective where the ranks have not tried yet, or may be able to by now. */
 static int
-try_once(struct ar_communicator *c, MPI_Comm comm)
+try(struct ar_communicator *c, MPI_Comm comm)
 {
+    bool retries;
     if (c->in_place_state != AR_ENGINE_NONE)
         return MPI_SUCCESS;
-    const int error = ar_in_place_create(&c->in_place, &ar_xpmem, comm, c->rank, c->nranks);
-    c->in_place_state = c->in_place ? AR_ENGINE_READY : AR_ENGINE_FAILED;
+    const int error = ar_in_place_create(&c->in_place, &retries, comm, c->rank, c->nranks);
+    c->in_place_state = c->in_place         ? AR_ENGINE_READY
+                        : !error && retries ? AR_ENGINE_NONE
+                                            : AR_ENGINE_FAILED;
     return error;
 }
 
@@ -61,11 +64,11 @@ ar_copy_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d)
     if (*copy == AR_COPY_SLOTS || (!is_asked && !pays(c, d)))
         return MPI_SUCCESS;
     const char *obstacle = find_obstacle(d);
-    const int error = obstacle ? MPI_SUCCESS : try_once(c, comm);
+    const int error = obstacle ? MPI_SUCCESS : try(c, comm);
     if (error)
         return error;
     if (!obstacle && !c->in_place)
-        obstacle = ar_xpmem.lacking;
+        obstacle = ar_in_place_lacking;
     if (!obstacle) {
         *copy = AR_COPY_IN_PLACE;
         /* Another rank may have a predefined type there, so each call finds out. */

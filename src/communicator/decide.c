@@ -405,19 +405,39 @@ ar_decision_record(struct ar_communicator *c, struct ar_decision *d, const struc
     return d->record;
 }
 
+/* A copy of d for a call with another reason, and another way to get at vectors; until the next
+ * one. NULL without memory. */
+static struct ar_decision *
+tell(struct ar_communicator *c, const struct ar_decision *d, const char *reason, enum ar_copy copy)
+{
+    if (!c->told)
+        c->told = malloc(sizeof *c->told);
+    if (!c->told)
+        return NULL;
+    *c->told = *d;
+    c->told->reason = reason;
+    c->told->choice.params.copy = copy;
+    c->told->record = NULL;
+    if (c->recorder)
+        label(c, c->told);
+    return c->told;
+}
+
 struct ar_decision *
 ar_decision_staged(struct ar_communicator *c, const struct ar_decision *d)
 {
-    if (!c->staged)
-        c->staged = malloc(sizeof *c->staged);
-    if (!c->staged)
-        return NULL;
-    *c->staged = *d;
-    c->staged->reason = ar_reason_staged;
-    c->staged->record = NULL;
-    if (c->recorder)
-        label(c, c->staged);
-    return c->staged;
+    return tell(c, d, ar_reason_staged, d->choice.params.copy);
+}
+
+struct ar_decision *
+ar_decision_missed(struct ar_communicator *c, struct ar_decision *d)
+{
+    const bool was_missed = d->runner == AR_RUN_MEMORY &&
+                            d->choice.params.copy == AR_COPY_IN_PLACE && c->in_place->missed;
+    if (!was_missed || d == c->told || d->reason == ar_reason_derived)
+        return d;
+    struct ar_decision *const told = tell(c, d, ar_reason_unmapped, AR_COPY_SLOTS);
+    return told ? told : d;
 }
 
 /* The decision with this key; a new one is collective over comm. */

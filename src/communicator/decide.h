@@ -72,6 +72,10 @@ struct ar_decision *ar_communicator_decide(struct ar_communicator *c, MPI_Comm c
  * NULL without memory. */
 struct ar_decision *ar_decision_staged(struct ar_communicator *c, const struct ar_decision *d);
 
+/* After a call by d, on a communicator that has c->in_place: d, or where it was to run in place and
+ * went through slots a copy of d whose reason tells so; until the next one. */
+struct ar_decision *ar_decision_missed(struct ar_communicator *c, struct ar_decision *d);
+
 /* As ar_communicator_decide, for a call that is not one of the user's: place is alike on all ranks,
  * the next call is not compared with this one, and what runs is pick, or what the configuration
  * says (NULL).  Where pick cannot run, native or the same schedule by messages does, as the reason

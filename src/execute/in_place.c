@@ -3,6 +3,14 @@
 #include <stdlib.h>
 
 #include "execute/group.h"
+#include "execute/heap_memory.h"
+#include "execute/xpmem.h"
+
+/* What maps more comes first. */
+static const struct ar_peer_memory *const providers[] = {&ar_xpmem, &ar_heap_memory};
+enum { PROVIDERS = sizeof providers / sizeof providers[0] };
+
+const char ar_in_place_lacking[] = "no XPMEM or shared memory on all ranks: through slots";
 
 /* Meets the processes of the cards, but for this rank's own. */
 static bool
@@ -18,30 +26,65 @@ meet_all(struct ar_in_place *made, const struct ar_peer_card *cards)
     return met;
 }
 
-int
-ar_in_place_create(struct ar_in_place **made, const struct ar_peer_memory *memory, MPI_Comm comm,
-                   int rank, int nranks)
+static struct ar_in_place *
+allocate(int rank, int nranks)
 {
     const size_t n = (size_t)nranks;
-    struct ar_peer_card own = {{0}}, *const cards = malloc(n * sizeof *cards);
-    struct ar_in_place *p = malloc(sizeof *p);
-    int error = MPI_SUCCESS;
-    if (p)
-        *p = (struct ar_in_place){.memory = memory,
-                                  .rank = rank,
-                                  .nranks = nranks,
-                                  .peer = calloc(n, sizeof(struct ar_peer *)),
-                                  .shown = calloc(n, sizeof(struct ar_shown)),
-                                  .mapped = calloc(2 * n, sizeof(char *))};
-    const bool has_room = cards && p && p->peer && p->shown && p->mapped;
-    bool all = ar_all(comm, has_room && memory->introduce(&own));
-    if (all) {
-        error =
-            PMPI_Allgather(&own, (int)sizeof own, MPI_BYTE, cards, (int)sizeof own, MPI_BYTE, comm);
-        all = ar_all(comm, !error && meet_all(p, cards));
+    struct ar_in_place *const p = malloc(sizeof *p);
+    if (!p)
+        return NULL;
+    *p = (struct ar_in_place){.rank = rank,
+                              .nranks = nranks,
+                              .peer = calloc(n, sizeof(struct ar_peer *)),
+                              .shown = calloc(n, sizeof(struct ar_shown)),
+                              .mapped = calloc(2 * n, sizeof(char *))};
+    if (p->peer && p->shown && p->mapped)
+        return p;
+    ar_in_place_destroy(p);
+    return NULL;
+}
+
+static void
+leave_all(struct ar_in_place *p)
+{
+    for (int i = 0; i < p->nranks; i++) {
+        if (p->peer[i])
+            p->memory->leave(p->peer[i]);
+        p->peer[i] = NULL;
     }
+}
+
+/* The ranks meet by this provider; *met, alike on all of them: do they?  cards has room. */
+static int
+meet_by(struct ar_in_place *p, bool *met, const struct ar_peer_memory *memory,
+        const struct ar_peer_card *own, struct ar_peer_card *cards, MPI_Comm comm)
+{
+    const int bytes = (int)sizeof *own;
+    p->memory = memory;
+    const int error = PMPI_Allgather(own, bytes, MPI_BYTE, cards, bytes, MPI_BYTE, comm);
+    *met = ar_all(comm, !error && meet_all(p, cards));
+    if (!*met)
+        leave_all(p);
+    return error;
+}
+
+int
+ar_in_place_create(struct ar_in_place **made, bool *retries, MPI_Comm comm, int rank, int nranks)
+{
+    struct ar_peer_card own[PROVIDERS] = {{{0}}};
+    struct ar_peer_card *const cards = malloc((size_t)nranks * sizeof *cards);
+    struct ar_in_place *p = allocate(rank, nranks);
+    unsigned can = 0; /* a bit for each provider */
+    bool met = false;
+    for (int i = 0; i < PROVIDERS && p && cards; i++)
+        can |= providers[i]->introduce(&own[i]) ? 1U << i : 0;
+    int error = ar_reduce_all(&can, 1, MPI_UNSIGNED, MPI_BAND, comm);
+    *retries = can == 0;
+    for (int i = 0; i < PROVIDERS && !met && !error; i++)
+        if (can >> i & 1)
+            error = meet_by(p, &met, providers[i], &own[i], cards, comm);
     free(cards);
-    if (!all) {
+    if (error || !met) {
         ar_in_place_destroy(p);
         p = NULL;
     }
@@ -54,9 +97,8 @@ ar_in_place_destroy(struct ar_in_place *in_place)
 {
     if (!in_place)
         return;
-    for (int i = 0; in_place->peer && i < in_place->nranks; i++)
-        if (in_place->peer[i])
-            in_place->memory->leave(in_place->peer[i]);
+    if (in_place->peer)
+        leave_all(in_place);
     free(in_place->peer);
     free(in_place->shown);
     free(in_place->mapped);

@@ -20,6 +20,7 @@ struct ar_in_place {
     const struct ar_peer_memory *memory;
     int rank, nranks;
     struct ar_peer **peer; /* owned; of each rank but this one */
+    bool missed; /* the last call went through slots: a rank could not show or map its buffers */
     /* Of the current call: */
     struct ar_shown *shown; /* owned; by each rank except this one */
     char **mapped; /* owned; the first byte of each rank's buffers, by ar_in_place_at; NULL: not
@@ -32,11 +33,15 @@ ar_in_place_at(int rank, enum ar_buffer buffer)
     return 2 * rank + (buffer == AR_OUT);
 }
 
-/* The nranks ranks of comm, all on one node, make their memory known to each other.  Collective
- * over comm.  MPI_SUCCESS, with *made NULL on all ranks if one of them cannot or lacks memory;
- * or an MPI error. */
-int ar_in_place_create(struct ar_in_place **made, const struct ar_peer_memory *memory,
-                       MPI_Comm comm, int rank, int nranks);
+/* Why *made is NULL, in the tables: "no XPMEM or shared memory on all ranks: through slots". */
+extern const char ar_in_place_lacking[];
+
+/* The nranks ranks of comm, all on one node, make their memory known to each other, by XPMEM or
+ * else by their heaps.  Collective over comm.  MPI_SUCCESS, with *made NULL on all ranks if one of
+ * them cannot or lacks memory; or an MPI error.  *retries, alike on all ranks: they may be able to
+ * later, since a rank has no heap yet. */
+int ar_in_place_create(struct ar_in_place **made, bool *retries, MPI_Comm comm, int rank,
+                       int nranks);
 void ar_in_place_destroy(struct ar_in_place *in_place);
 
 /* What a rank sends to the others: its buffers, of this size in bytes each.  in may be out. */

@@ -485,6 +485,7 @@ run_in_place(const struct ar_node_run *run, uint64_t *last)
 {
     bool can = false;
     int error = show_and_map(run, last, &can);
+    run->in_place->missed = !can;
     if (can) {
         error = run_chunks(run, AR_WAY_IN_PLACE, last);
         if (!error)

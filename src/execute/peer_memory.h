@@ -23,8 +23,6 @@ struct ar_peer; /* another process, met by its card */
 
 /* Thread-safe, and without MPI. */
 struct ar_peer_memory {
-    const char *lacking; /* the reason if a process cannot do it, or cannot meet another */
-
     /* Makes this process's memory known to all who get the card.  False if that is impossible. */
     bool (*introduce)(struct ar_peer_card *card);
 

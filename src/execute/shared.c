@@ -50,26 +50,29 @@ may_have(size_t bytes)
            bytes <= limit.rlim_cur;
 }
 
+/* Creates an empty file; its descriptor, or -1. */
+static int
+create(struct ar_shared *shared, bool by_name)
+{
+    char name[NAME_TEXT];
+    if (getrandom(&shared->number, sizeof shared->number, 0) != (ssize_t)sizeof shared->number ||
+        shared->number == 0)
+        return -1;
+    gethostname(shared->host, sizeof shared->host - 1);
+    name_of(shared->number, name);
+    if (by_name)
+        return shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    shared->pid = getpid();
+    shared->fd = memfd_create(name + 1, MFD_CLOEXEC);
+    return shared->fd;
+}
+
 void *
 ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes,
                const struct ar_shared_parts *parts, size_t nparts)
 {
-    char name[NAME_TEXT];
-    int fd;
     *shared = (struct ar_shared){.fd = -1};
-    if (!may_have(bytes))
-        return NULL;
-    if (getrandom(&shared->number, sizeof shared->number, 0) != (ssize_t)sizeof shared->number ||
-        shared->number == 0)
-        return NULL;
-    gethostname(shared->host, sizeof shared->host - 1);
-    name_of(shared->number, name);
-    if (by_name) {
-        fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    } else {
-        shared->pid = getpid();
-        fd = shared->fd = memfd_create(name + 1, MFD_CLOEXEC);
-    }
+    const int fd = may_have(bytes) ? create(shared, by_name) : -1;
     if (fd < 0)
         return NULL;
     void *const memory = ftruncate(fd, (off_t)bytes) ? NULL : map(fd, bytes, parts, nparts);
@@ -119,6 +122,31 @@ open_made(const struct ar_shared *shared)
     close(fd);
     errno = ESRCH;
     return -1;
+}
+
+void *
+ar_shared_reserve(struct ar_shared *shared, size_t bytes)
+{
+    *shared = (struct ar_shared){.fd = -1};
+    const int fd = create(shared, false);
+    void *const memory = fd < 0 ? NULL : map(fd, bytes, NULL, 0);
+    if (fd >= 0 && !memory)
+        ar_shared_hide(shared);
+    return memory;
+}
+
+bool
+ar_shared_is_open(const struct ar_shared *shared)
+{
+    char own[64];
+    snprintf(own, sizeof own, "/proc/self/fd/%d", shared->fd);
+    return is_made(own, shared->number);
+}
+
+bool
+ar_shared_grow(const struct ar_shared *shared, size_t bytes)
+{
+    return may_have(bytes) && ar_shared_is_open(shared) && ftruncate(shared->fd, (off_t)bytes) == 0;
 }
 
 void *

@@ -29,6 +29,17 @@ struct ar_shared_parts {
 void *ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes,
                      const struct ar_shared_parts *parts, size_t nparts);
 
+/* Makes memory without a name that has no bytes yet, and maps addresses for as many as it may get.
+ * Those that it has are zero, and take memory as they are touched.  NULL if it cannot be made. */
+void *ar_shared_reserve(struct ar_shared *shared, size_t bytes);
+
+/* Gives such memory so many bytes, which are not fewer than before.  False if that fails, or if the
+ * program has closed what it does not know, the memory's descriptor. */
+bool ar_shared_grow(const struct ar_shared *shared, size_t bytes);
+
+/* Is the descriptor still that of this memory? */
+bool ar_shared_is_open(const struct ar_shared *shared);
+
 /* Maps what another process made, and gives the parts memory in the same way; NULL if it cannot be
  * found here or mapped, or if memory runs out, with the cause in errno. */
 void *ar_shared_open(const struct ar_shared *shared, size_t bytes,

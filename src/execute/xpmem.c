@@ -316,7 +316,6 @@ unmap(struct ar_peer *peer, void *mapped)
 }
 
 const struct ar_peer_memory ar_xpmem = {
-    .lacking = "no XPMEM on all ranks: through slots",
     .introduce = introduce,
     .meet = meet,
     .leave = leave,

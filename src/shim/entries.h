@@ -42,6 +42,9 @@
         (comm, copy, request))                                                                     \
     ROW(int, MPI_Comm_free, comm_free, (MPI_Comm * comm), (comm))                                  \
     ROW(int, MPI_Comm_disconnect, comm_disconnect, (MPI_Comm * comm), (comm))                      \
+    ROW(int, MPI_Alloc_mem, alloc_mem, (MPI_Aint bytes, MPI_Info info, void *base),                \
+        (bytes, info, base))                                                                       \
+    ROW(int, MPI_Free_mem, free_mem, (void *base), (base))                                         \
     ROW(int, MPI_Init, init, (int *argc, char ***argv), (argc, argv))                              \
     ROW(int, MPI_Init_thread, init_thread, (int *argc, char ***argv, int required, int *provided), \
         (argc, argv, required, provided))                                                          \
@@ -64,6 +67,9 @@
         (comm, name))                                                                              \
     ROW(int, PMPI_Comm_idup, library_comm_idup,                                                    \
         (MPI_Comm comm, MPI_Comm * copy, MPI_Request * request), (comm, copy, request))            \
+    ROW(int, PMPI_Alloc_mem, library_alloc_mem, (MPI_Aint bytes, MPI_Info info, void *base),       \
+        (bytes, info, base))                                                                       \
+    ROW(int, PMPI_Free_mem, library_free_mem, (void *base), (base))                                \
     ROW(int, PMPI_Init, library_init, (int *argc, char ***argv), (argc, argv))                     \
     ROW(int, PMPI_Init_thread, library_init_thread,                                                \
         (int *argc, char ***argv, int required, int *provided), (argc, argv, required, provided))  \
@@ -75,7 +81,7 @@ struct ar_entries {
 };
 
 /* Raised with every change of this file: a stub accepts no engine with another number. */
-#define AR_ENGINE_INTERFACE 3
+#define AR_ENGINE_INTERFACE 4
 
 /* Everything that an engine exports, as ar_mpi_engine. */
 struct ar_mpi_engine {

@@ -1,4 +1,5 @@
-/* Calls whose buffers peers may read in place: in memory that xpmem.c can attach.
+/* Calls whose buffers peers may read in place: in memory that xpmem.c can attach, or in the heaps
+ * of the ranks.
  *
  *     in_place shown    all buffers are there
  *     in_place hidden   but not those of rank 1, in half of the calls
@@ -7,6 +8,10 @@
  *     in_place long     two calls, of 2 MiB and of 4 KiB
  *     in_place many     at many addresses, of which no more stay attached than is said, and none
  *                       of a communicator that is freed
+ *     in_place alloc    all buffers are from MPI_Alloc_mem, and peers read them in place
+ *     in_place malloc   or from malloc
+ *     in_place mixed    from MPI_Alloc_mem, but in half of the calls not those of rank 1
+ *     in_place none     no rank has a heap
  */
 #include <config.h> /* _GNU_SOURCE */
 
@@ -26,12 +31,59 @@
 #define LENGTH_MAX ((size_t)70001)
 
 static struct check_comm world;
-static char *room; /* a file of this rank, mapped */
-static int file;
+static char *room; /* where the buffers are */
+static enum { FILE_OF_ITS_OWN, ALLOC_MEM, MALLOC } source;
+static int file; /* the first one's */
+
+/* --- memory of the ranks' heaps --- */
+
+static void
+take_room(void)
+{
+    if (source == MALLOC)
+        room = malloc(ROOM_BYTES);
+    else
+        MPI_Alloc_mem((MPI_Aint)ROOM_BYTES, MPI_INFO_NULL, &room);
+    check_true(room);
+}
+
+static void
+give_room(void)
+{
+    if (source == MALLOC)
+        free(room);
+    else
+        MPI_Free_mem(room);
+}
+
+/* How many bytes of other ranks' heaps this process has touched. */
+static size_t
+bytes_read_in_place(void)
+{
+    FILE *const maps = fopen("/proc/self/smaps", "re");
+    char line[512];
+    size_t begin, end, kib, all = 0;
+    bool is_peers = false;
+    while (maps && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%zx-%zx ", &begin, &end) == 2)
+            is_peers = strstr(line, "/memfd:liballreduce-") && end - begin > ROOM_BYTES &&
+                       ((size_t)room < begin || (size_t)room >= end);
+        else if (is_peers && sscanf(line, "Rss: %zu kB", &kib) == 1)
+            all += 1024 * kib;
+    if (maps)
+        fclose(maps);
+    return all;
+}
+
+/* --- and of a file --- */
 
 static void
 open_room(void)
 {
+    if (source != FILE_OF_ITS_OWN) {
+        take_room();
+        return;
+    }
     file = memfd_create("room", MFD_CLOEXEC);
     if (file < 0 || ftruncate(file, (off_t)ROOM_BYTES) != 0)
         check_fail("no memory to share");
@@ -44,6 +96,11 @@ open_room(void)
 static void
 renew_room(void)
 {
+    if (source != FILE_OF_ITS_OWN) {
+        give_room();
+        take_room();
+        return;
+    }
     check_true(munmap(room, ROOM_BYTES) == 0);
     check_true(fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)ROOM_BYTES) ==
                0);
@@ -246,8 +303,11 @@ main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
     world = check_describe(MPI_COMM_WORLD, "world");
-    open_room();
     const char *const how = argc > 1 ? argv[1] : "shown";
+    source = strcmp(how, "malloc") == 0                               ? MALLOC
+             : strcmp(how, "alloc") == 0 || strcmp(how, "mixed") == 0 ? ALLOC_MEM
+                                                                      : FILE_OF_ITS_OWN;
+    open_room();
     if (strcmp(how, "many") == 0) {
         call_on_a_copy();
         call_at_many_addresses();
@@ -256,7 +316,11 @@ main(int argc, char **argv)
     else if (strcmp(how, "device") == 0)
         call_with_device();
     else
-        call_all(strcmp(how, "hidden") == 0);
+        call_all(strcmp(how, "hidden") == 0 || strcmp(how, "mixed") == 0);
+    if (source != FILE_OF_ITS_OWN) {
+        check_true(bytes_read_in_place() >= LENGTH_MAX * sizeof(double));
+        give_room();
+    }
     if (strcmp(how, "slots") == 0)
         check_true(ask("xpmem_test_attached") == -1);
     return check_end();

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Ranks read each other's buffers in place, by a stand-in for libxpmem; where one cannot, all go through slots.
+# Ranks read each other's buffers in place, by a stand-in for libxpmem or in their heaps; where one cannot, all go through
+# slots.
 # shellcheck source=test/mpi/common.sh disable=SC2317 # functions are arguments
 . "${srcdir:-.}/test/mpi/common.sh"
 
@@ -14,6 +15,13 @@ in_place() {
         ALLREDUCE_ALGO='shm(copy=in_place)' "$@"
 }
 
+# by_heap RANKS [VARIABLE=VALUE...] PROGRAM [ARGUMENT...]: without it.
+by_heap() {
+    on=$1
+    shift
+    preload "$on" ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO='shm(copy=in_place)' "$@"
+}
+
 # expect_copy WHAT TEXT LEAST COMMAND...: at least LEAST calls ran shm, and a line of the table has the text.
 expect_copy() {
     label=$1
@@ -26,23 +34,33 @@ expect_copy() {
     }
 }
 
-lacking='shm(copy=slots).* no XPMEM on all ranks: through slots'
+lacking='shm(copy=slots).* no XPMEM or shared memory on all ranks: through slots'
 program=$programs/in_place
 for n in 2 3 4; do
     expect_copy "$n ranks" 'shm(copy=in_place) *named' 32 in_place $n "$program" shown
     grep -q 'op takes whole vectors: through slots' "$scratch/out" || fail "$n ranks: an op was cut"
     grep 'through slots' "$scratch/out" | grep -v 'op takes whole vectors' &&
         fail "$n ranks: some did not read in place"
+    # The same without XPMEM, in memory that the library itself allocates.
+    expect_copy "$n ranks, MPI_Alloc_mem" 'shm(copy=in_place) *named' 32 by_heap $n "$program" alloc
+    grep 'through slots' "$scratch/out" | grep -v 'op takes whole vectors' &&
+        fail "$n ranks, MPI_Alloc_mem: some did not read in place"
 done
+expect_copy "some of other memory" ' 16 .*shm(copy=in_place) *named' 32 by_heap 3 "$program" mixed
+grep -q ' 16 .*shm(copy=slots) *buffers cannot be mapped: through slots' "$scratch/out" ||
+    fail "some of other memory: those calls are not told apart"
+expect_copy "no heap" "$lacking" 32 by_heap 2 "$program" none
 expect_copy "groups" 'shm(levels=2,copy=in_place) *named' 32 in_place 4 \
     ALLREDUCE_LEVELS=2 "$program" shown
 expect_copy "groups of unequal size" 'groups of unequal size: through slots' 32 in_place 3 \
     ALLREDUCE_LEVELS=2 "$program" shown
 expect_copy "ops are cut" 'derived type: through slots' 48 in_place 2 ALLREDUCE_USER_OPS=cut "$program" shown
 grep -q 'op takes whole' "$scratch/out" && fail "ops are cut: some are not"
-expect_copy "buffers that cannot be attached" 'shm(copy=in_place) *named' 32 in_place 3 "$program" hidden
+expect_copy "buffers that cannot be attached" ' 16 .*shm(copy=in_place) *named' 32 in_place 3 "$program" hidden
+grep -q ' 16 .*shm(copy=slots) *buffers cannot be mapped: through slots' "$scratch/out" ||
+    fail "buffers that cannot be attached: those calls are not told apart"
 [ "$(grep -c 'cannot attach' "$scratch/out")" -eq 2 ] || fail "cannot attach: not told once by each of the others"
-expect_copy "memory of a device" 'shm(copy=in_place) *named' 1 in_place 2 "$program" device
+expect_copy "memory of a device" 'shm(copy=slots) *buffers cannot be mapped: through slots' 1 in_place 2 "$program" device
 [ "$(grep -c 'cannot share' "$scratch/out")" -eq "$(grep -c '\[vvar\]' /proc/self/maps)" ] ||
     fail "cannot share: not told once"
 expect_copy "many addresses" 'shm(copy=in_place) *named' 121 in_place 3 "$program" many

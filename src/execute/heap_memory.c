@@ -1,0 +1,151 @@
+/* A peer's whole heap is mapped when it is first met, and stays so while a communicator has met it.
+ * So to map a range is to add an offset, and cannot fail. */
+#include <config.h>
+
+#include "execute/heap_memory.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* --- the process's heap --- */
+
+static const struct ar_heap own = AR_HEAP_OF_THIS_OBJECT(NULL), *heap_of_process = &own;
+
+static void
+look_for_preloaded(void)
+{
+    const struct ar_heap *const preloaded = dlsym(RTLD_DEFAULT, AR_HEAP_SYMBOL);
+    if (preloaded && preloaded->interface == AR_HEAP_INTERFACE)
+        heap_of_process = preloaded;
+}
+
+const struct ar_heap *
+ar_heap_get(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, look_for_preloaded);
+    return heap_of_process;
+}
+
+bool
+ar_heap_has_malloc(void)
+{
+    return ar_heap_get()->serve;
+}
+
+/* --- peers --- */
+
+struct ar_peer {
+    struct ar_peer *next;
+    struct ar_heap_card card;
+    char *base;
+    unsigned meetings;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ar_peer *peers;
+
+static struct ar_peer *
+create(const struct ar_heap_card *card)
+{
+    struct ar_peer *const peer = malloc(sizeof *peer);
+    char *const base = peer ? ar_shared_open(&card->shared, card->bytes, NULL, 0) : NULL;
+    if (!base) {
+        free(peer);
+        return NULL;
+    }
+    /* What is not this process's own is neither its children's, nor worth a core dump. */
+    madvise(base, card->bytes, MADV_DONTFORK);
+    madvise(base, card->bytes, MADV_DONTDUMP);
+    *peer = (struct ar_peer){.next = peers, .card = *card, .base = base};
+    peers = peer;
+    return peer;
+}
+
+static void
+forget(struct ar_peer *peer)
+{
+    struct ar_peer **at = &peers;
+    while (*at != peer)
+        at = &(*at)->next;
+    *at = peer->next;
+    munmap(peer->base, peer->card.bytes);
+    free(peer);
+}
+
+/* --- the provider --- */
+
+_Static_assert(sizeof(struct ar_heap_card) <= sizeof(struct ar_peer_card), "a card has room");
+
+static bool
+introduce(struct ar_peer_card *card)
+{
+    struct ar_heap_card heap;
+    memset(&heap, 0, sizeof heap);
+    if (!ar_heap_get()->card(&heap))
+        return false;
+    *card = (struct ar_peer_card){{0}};
+    memcpy(card, &heap, sizeof heap);
+    return true;
+}
+
+static struct ar_peer *
+meet(const struct ar_peer_card *card)
+{
+    struct ar_heap_card heap;
+    memcpy(&heap, card, sizeof heap);
+    pthread_mutex_lock(&lock);
+    struct ar_peer *peer = peers;
+    while (peer && peer->card.shared.number != heap.shared.number)
+        peer = peer->next;
+    if (!peer)
+        peer = create(&heap);
+    if (peer)
+        peer->meetings++;
+    pthread_mutex_unlock(&lock);
+    return peer;
+}
+
+static void
+leave(struct ar_peer *peer)
+{
+    pthread_mutex_lock(&lock);
+    if (--peer->meetings == 0)
+        forget(peer);
+    pthread_mutex_unlock(&lock);
+}
+
+/* A place: whether there is one, and the offset. */
+static struct ar_peer_place
+show(const void *data, size_t bytes)
+{
+    size_t offset = 0;
+    const bool has_place = ar_heap_get()->find(&offset, data, bytes);
+    return (struct ar_peer_place){.word = {has_place, offset}};
+}
+
+static void *
+map(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes)
+{
+    (void)bytes;
+    return peer->base + place->word[1];
+}
+
+static void
+unmap(struct ar_peer *peer, void *mapped)
+{
+    (void)peer;
+    (void)mapped;
+}
+
+const struct ar_peer_memory ar_heap_memory = {
+    .introduce = introduce,
+    .meet = meet,
+    .leave = leave,
+    .show = show,
+    .map = map,
+    .unmap = unmap,
+};
