@@ -27,4 +27,8 @@ AC_SUBST([AR_CFLAGS])
 dnl Loops of unknown length are vectorised at -O2 too (GCC; clang does it anyway).
 AR_COMPILER_TAKES([AR_VECT_CFLAGS], [-ftree-vectorize -fvect-cost-model=dynamic])
 AC_SUBST([AR_VECT_CFLAGS])
+dnl A call at each basic block, by which a test counts steps.
+AR_COMPILER_TAKES([AR_COUNT_CFLAGS], [-fsanitize-coverage=trace-pc])
+AC_SUBST([AR_COUNT_CFLAGS])
+AM_CONDITIONAL([COUNTS_STEPS], [test "x$AR_COUNT_CFLAGS" != x])
 ])

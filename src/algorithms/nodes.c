@@ -22,6 +22,37 @@ ar_nodes_are_blocks(const int *node_of, int nranks)
     return true;
 }
 
+struct hosted {
+    uint64_t host;
+    int rank;
+};
+
+static int
+compare_hosts(const void *x, const void *y)
+{
+    const struct hosted *const a = x, *const b = y;
+    if (a->host != b->host)
+        return a->host < b->host ? -1 : 1;
+    return a->rank - b->rank;
+}
+
+int
+ar_nodes_of_hosts(int *node_of, const uint64_t *host_of, int nranks)
+{
+    struct hosted *const sorted = malloc((size_t)nranks * sizeof *sorted);
+    if (!sorted)
+        return AR_ERR_MEMORY;
+    for (int r = 0; r < nranks; r++)
+        sorted[r] = (struct hosted){host_of[r], r};
+    qsort(sorted, (size_t)nranks, sizeof *sorted, compare_hosts);
+    for (int i = 0, first = 0; i < nranks; i++) {
+        first = sorted[i].host == sorted[first].host ? first : i;
+        node_of[sorted[i].rank] = sorted[first].rank;
+    }
+    free(sorted);
+    return AR_OK;
+}
+
 int
 ar_node_index_init(struct ar_node_index *index, const int *node_of, int nranks)
 {
@@ -43,6 +74,7 @@ ar_node_index_init(struct ar_node_index *index, const int *node_of, int nranks)
     index->least = nranks;
     for (int i = 1; i <= count; i++) {
         index->least = first[i] < index->least ? first[i] : index->least;
+        index->most = first[i] > index->most ? first[i] : index->most;
         first[i] += first[i - 1];
     }
     for (int r = 0; r < nranks; r++)
@@ -90,6 +122,8 @@ ar_nodes_local_rank(const struct ar_nodes *nodes, int rank)
 {
     int before = 0;
 
+    if (!nodes->node_of)
+        return rank;
     if (nodes->index)
         return nodes->index->local_rank[rank];
     for (int r = 0; r < rank; r++)
@@ -97,7 +131,7 @@ ar_nodes_local_rank(const struct ar_nodes *nodes, int rank)
     return before;
 }
 
-#define NODES_AT_ONCE 1024 /* that are counted in one pass over the ranks */
+#define NODES_AT_ONCE 8192 /* that are counted in one pass over the ranks */
 
 static void
 find_sizes(const struct ar_nodes *nodes, int *least, int *most)
@@ -132,6 +166,8 @@ int
 ar_nodes_most(const struct ar_nodes *nodes)
 {
     int least, most;
+    if (nodes->index)
+        return nodes->index->most;
     find_sizes(nodes, &least, &most);
     return most;
 }
@@ -149,6 +185,8 @@ ar_nodes_rank(const struct ar_nodes *nodes, int node, int i)
 {
     int r = 0;
 
+    if (!nodes->node_of)
+        return i;
     if (nodes->index)
         return nodes->index->ranks[nodes->index->first[node] + i];
     while (node_at(nodes, r) != node || i-- > 0)

@@ -1,9 +1,11 @@
-/* Which ranks share a node.  Pure.  The map is searched and never copied, so that every function
- * here takes O(nranks) and no memory; whoever asks on behalf of all ranks gives an index of it. */
+/* Which ranks share a node.  Pure.  Without an index of the map it is searched, so that every
+ * function here takes O(nranks).  Whoever asks more than a few times, or on behalf of several
+ * ranks, makes an index; ar_algorithm_emit makes one for the rank that it emits for. */
 #ifndef AR_NODES_H
 #define AR_NODES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "algorithms/phases.h"
 #include "algorithms/registry.h"
@@ -14,10 +16,15 @@ int ar_nodes_count(const int *node_of, int nranks);
 /* Do the ranks of each node of a map follow each other? */
 bool ar_nodes_are_blocks(const int *node_of, int nranks);
 
+/* Sets node_of[r] to the first rank whose host has the same number as that of rank r.  AR_OK or
+ * AR_ERR_MEMORY. */
+int ar_nodes_of_hosts(int *node_of, const uint64_t *host_of, int nranks);
+
 /* The map by node.  All arrays are owned. */
 struct ar_node_index {
     int count;       /* of nodes */
     int least;       /* ranks of the smallest */
+    int most;        /* ranks of the largest */
     int *first;      /* in ranks, of each node; count + 1 entries */
     int *ranks;      /* of node after node, each node's in order */
     int *local_rank; /* of each rank */

@@ -117,13 +117,10 @@ ar_carrier_find_nodes(int *node_of, MPI_Comm comm, int rank, int nranks)
     (void)rank;
     if (!all)
         return MPI_ERR_NO_MEM;
-    const int error =
+    int error =
         PMPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, comm);
-    for (int i = 0; i < nranks && !error; i++) {
-        node_of[i] = 0;
-        while (all[node_of[i]] != all[i])
-            node_of[i]++;
-    }
+    if (!error && ar_nodes_of_hosts(node_of, all, nranks))
+        error = MPI_ERR_NO_MEM;
     free(all);
     return error;
 }

@@ -284,6 +284,7 @@ assert_same_nodes(const struct ar_nodes *looked_up, const struct ar_nodes *searc
     assert_int_equal(looked_up->local_rank, searched->local_rank);
     assert_int_equal(looked_up->local_size, searched->local_size);
     assert_int_equal(ar_nodes_least(looked_up), ar_nodes_least(searched));
+    assert_int_equal(ar_nodes_most(looked_up), ar_nodes_most(searched));
     assert_int_equal(ar_nodes_even(looked_up), ar_nodes_even(searched));
     for (int i = 0; i < searched->local_size; i++)
         assert_int_equal(ar_nodes_rank(looked_up, searched->mine, i),
