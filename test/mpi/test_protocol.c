@@ -321,7 +321,12 @@ record(int rank, int nranks, const struct call *calls, size_t n)
                            .piece = {.slots = memory,
                                      .slot_bytes = ar_node_slot_bytes(CHUNK_BYTES),
                                      .stride = nranks + ranks_before}};
-    struct ar_in_place in_place = {&peer_memory, rank, nranks, peers, shown, mapped};
+    struct ar_in_place in_place = {.memory = &peer_memory,
+                                   .rank = rank,
+                                   .nranks = nranks,
+                                   .peer = peers,
+                                   .shown = shown,
+                                   .mapped = mapped};
     struct ar_node_run run = {.node = &node, .reduction = &r, .wait = {.spins = AR_WAIT_FOREVER}};
     trace = &traces[rank];
     trace->n = 0;
