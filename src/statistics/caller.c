@@ -15,8 +15,13 @@
 
 /* --- what is known of return addresses --- */
 
+/* Where an address returns from: a function of the shim, or a binding.  How far above it its
+ * caller's return address lies may depend on that, too. */
+enum from { FROM_SHIM, FROM_BINDING };
+
 struct known {
     const void *address;
+    enum from from;
     int number;   /* of its site */
     ptrdiff_t up; /* from it to its caller's return address on the stack; 0: it is a site itself */
     struct ar_site site;
@@ -36,13 +41,13 @@ slot_of(const void *address)
 }
 
 static inline const struct known *
-look_up(const void *address)
+look_up(const void *address, enum from from)
 {
     const struct known *k;
     for (size_t i = slot_of(address);; i = (i + 1) % SLOTS) {
         /* Pairs with the release in remember. */
         k = atomic_load_explicit(&table[i], memory_order_acquire);
-        if (!k || k->address == address)
+        if (!k || (k->address == address && k->from == from))
             return k;
     }
 }
@@ -129,14 +134,20 @@ is_binding(const struct ar_site *site)
 
 #define DEPTH    64
 #define FARTHEST 65536 /* bytes between a return address and its caller's */
-#define NEAR     16    /* words from a function's frame on, among which its return address is */
+/* The words from a function's frame on among which its return address is. */
+#ifdef __riscv /* which has it below */
+#define NEAREST (-1)
+#else
+#define NEAREST 0
+#endif
+#define FARTHER 16
 
 /* Where the shim's function has its return address on the stack; NULL: not near its frame. */
 static const char *
 find_return(const struct ar_caller *caller)
 {
     const void *const *const words = caller->frame;
-    for (int i = 0; i < NEAR; i++)
+    for (int i = NEAREST; i < FARTHER; i++)
         if (words[i] == caller->address)
             return (const char *)&words[i];
     return NULL;
@@ -187,7 +198,7 @@ static const struct known *
 remember(const struct known *new)
 {
     pthread_mutex_lock(&lock);
-    const struct known *k = look_up(new->address);
+    const struct known *k = look_up(new->address, new->from);
     struct known *const mine = k || nknown > SLOTS / 2 ? NULL : malloc(sizeof *mine);
     if (mine) {
         size_t i = slot_of(new->address);
@@ -209,9 +220,9 @@ remember(const struct known *new)
 
 /* Without the lock, since the dynamic linker has one of its own. */
 static __attribute__((noinline)) const struct known *
-learn(const void *address, const char *here, enum ar_entry entry)
+learn(const void *address, enum from from, const char *here, enum ar_entry entry)
 {
-    struct known new = {.address = address, .site = {.entry = entry}};
+    struct known new = {.address = address, .from = from, .site = {.entry = entry}};
     struct search search = {(uintptr_t)address, &new.site};
     pthread_mutex_lock(&lock);
     const bool has_room = nknown <= SLOTS / 2;
@@ -224,22 +235,21 @@ learn(const void *address, const char *here, enum ar_entry entry)
     return remember(&new);
 }
 
-/* A binding may be called by the program, and another time by another binding. */
 int
 ar_caller_find(const struct ar_caller *caller, enum ar_entry entry)
 {
-    const struct known *k = look_up(caller->address);
+    const struct known *k = look_up(caller->address, FROM_SHIM);
     if (!k)
-        k = learn(caller->address, find_return(caller), entry);
+        k = learn(caller->address, FROM_SHIM, find_return(caller), entry);
     const char *at = k && k->up != 0 ? find_return(caller) : NULL;
     while (k && k->up != 0) {
         if (!at)
             return 0;
         at += k->up;
         const void *const address = *(const void *const *)(const void *)at;
-        k = look_up(address);
+        k = look_up(address, FROM_BINDING);
         if (!k)
-            k = learn(address, at, entry);
+            k = learn(address, FROM_BINDING, at, entry);
     }
     return k ? k->number : 0;
 }
