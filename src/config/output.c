@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -248,23 +250,55 @@ ar_output_begin(struct ar_output *output, const char *path)
 
 /* --- end --- */
 
+#define STACK_BYTES 32768
+
+struct replacement {
+    const struct ar_output *output;
+    const char *from;
+};
+
+static int
+link_and_rename(void *data)
+{
+    const struct replacement *const r = data;
+    const struct ar_output *const o = r->output;
+    if (linkat(AT_FDCWD, r->from, o->folder, o->made, AT_SYMLINK_FOLLOW) ||
+        renameat(o->folder, o->made, o->folder, o->name))
+        return errno;
+    return 0;
+}
+
+/* Does this in a child, which goes on if this process is killed meanwhile.  Blocking signals here
+ * would not suffice, since another thread may take them.  The child shares our memory, as vfork's
+ * does, and sends no signal when it ends, so that the program notices nothing.  Where no process
+ * may be created, this one does it. */
+static int
+link_and_rename_apart(struct replacement *r)
+{
+    char stack[STACK_BYTES] __attribute__((aligned(16)));
+    int status = 0;
+    const pid_t child = clone(link_and_rename, stack + sizeof stack, CLONE_VM | CLONE_VFORK, r);
+    if (child < 0)
+        return link_and_rename(r);
+    waitpid(child, &status, __WCLONE);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+}
+
 /* An existing file can only be replaced by renaming, so the new one first needs a name of its own.
- * Between the two calls no signal but SIGKILL can end the process. */
+ * The child inherits that all signals are blocked. */
 static int
 replace_by_link(struct ar_output *output, const char *from)
 {
+    struct replacement r = {output, from};
     sigset_t all, before;
     int error = make_name(output->made, sizeof output->made);
     if (error)
         return error;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (linkat(AT_FDCWD, from, output->folder, output->made, AT_SYMLINK_FOLLOW)) {
-        error = errno;
-    } else if (renameat(output->folder, output->made, output->folder, output->name)) {
-        error = errno;
+    error = link_and_rename_apart(&r);
+    if (error)
         unlinkat(output->folder, output->made, 0);
-    }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
 }

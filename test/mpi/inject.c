@@ -38,6 +38,7 @@ static atomic_long asked;
 static atomic_bool is_armed;
 static const char *always; /* always refused; NULL: none */
 static int signal_number;  /* 0: refuse */
+static pid_t process;      /* which gets it, even if a child of it asks */
 
 /* From now on count what is asked, and refuse the at-th; at < 0 only counts.  Returns what was
  * asked since the last time, counted while armed.  With at = -2 nothing is counted any more. */
@@ -72,6 +73,7 @@ arm_by_environment(void)
     if (!rank)
         rank = getenv("OMPI_COMM_WORLD_RANK");
     always = getenv("INJECT_ALWAYS");
+    process = getpid();
     if (!victim || !rank || strcmp(victim, rank) != 0)
         return;
     signal_number = getenv("INJECT_SIGNAL") ? atoi(getenv("INJECT_SIGNAL")) : 0;
@@ -115,7 +117,7 @@ refuses(const void *caller, int error, const char *what)
                 what, info.dli_fname, (const char *)caller - (const char *)info.dli_fbase);
     }
     if (signal_number) {
-        kill(getpid(), signal_number);
+        kill(process, signal_number);
         return false;
     }
     errno = error;

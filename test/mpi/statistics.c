@@ -28,11 +28,15 @@
 
 static struct check_comm world;
 
-static void
+/* A call in a loop, and in a function that is called twice, is one place in the program: compilers
+ * neither unroll such a loop nor inline such a function. */
+#define ONE_PLACE __attribute__((noinline))
+
+static ONE_PLACE void
 call_on_world(int calls)
 {
     double in = 1, out = 0;
-    for (int i = 0; i < calls; i++)
+    for (volatile int i = 0; i < calls; i++)
         MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     check_true(out == world.nranks);
 }
@@ -65,13 +69,12 @@ call_on_halves(void)
     MPI_Comm half;
     int in[100] = {0}, out[100];
     MPI_Comm_split(MPI_COMM_WORLD, world.rank % 2, 0, &half);
-    for (int i = 0; i < 3; i++)
+    for (volatile int i = 0; i < 3; i++)
         MPI_Allreduce(in, out, 100, MPI_INT, MPI_MAX, half);
     MPI_Comm_free(&half);
 }
 
-/* One place that calls, though it is called twice: clang would make two. */
-__attribute__((noinline)) static void
+static ONE_PLACE void
 call_nonblocking(void)
 {
     float in = 1, out = 0;
