@@ -12,21 +12,25 @@ command -v gnuplot >/dev/null || {
 # digest RUN IDS: for rank 0, minutes and MiB of some samples; for the bare ones also how many of IDS context ids are
 # used.
 digest() {
-    samples=$LONG_RESULTS/$1-auto-0.csv
+    samples=$LONG_RESULTS/$1-0.csv
     [ -e "$samples" ] || return
     awk -F, 'NR % 8 == 2 { print $1 / 60, $4 / 1024 }' "$samples" >"$scratch/$1-all"
     awk -F, -v ids="$2" '$2 == 1 { print $1 / 60, $8 / 1024, $9, $10, ids - $13 }' "$samples" >"$scratch/$1-bare"
 }
-digest mpich 2048
-digest openmpi 32768
+digest mpich-auto 2048
+digest mpich-mpi 2048
+digest openmpi-auto 32768
 
 # lines_of KIND COLUMN: the lines of each run, as gnuplot plots them.
 lines_of() {
     separator=
-    for run in mpich openmpi; do
+    for run in mpich-auto mpich-mpi openmpi-auto; do
         [ -e "$scratch/$run-$1" ] || continue
-        look="title 'MPICH' with lines lw 1.6 lc rgb '#e0702a'"
-        [ $run = mpich ] || look="title 'Open MPI' with lines lw 1.6 lc rgb '#3b7dd8'"
+        case $run in
+        mpich-auto) look="title 'MPICH' with lines lw 1.6 lc rgb '#e0702a'" ;;
+        mpich-mpi) look="title 'MPICH, by messages' with lines lw 1.6 lc rgb '#8a4fbf'" ;;
+        *) look="title 'Open MPI' with lines lw 1.6 lc rgb '#3b7dd8'" ;;
+        esac
         printf "%s'%s' using 1:%d %s" "$separator" "$scratch/$run-$1" "$2" "$look"
         separator=', '
     done
