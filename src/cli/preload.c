@@ -46,6 +46,18 @@ ar_preload_find(void)
 }
 
 char *
+ar_preload_heap(const char *library)
+{
+    const char *const slash = strrchr(library, '/'), *const name = slash ? slash + 1 : library;
+    const size_t length = strlen(AR_PRELOAD_NAME);
+    const char *const version = strncmp(name, AR_PRELOAD_NAME, length) == 0 ? name + length : "";
+    char *path;
+    return asprintf(&path, "%.*s" AR_HEAP_NAME "%s", (int)(name - library), library, version) < 0
+               ? NULL
+               : path;
+}
+
+char *
 ar_path_absolute(const char *path)
 {
     char folder[PATH_MAX], *absolute;

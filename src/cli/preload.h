@@ -35,17 +35,22 @@ char *ar_executable_libraries(const struct ar_executable *executable);
 /* --- the library (preload.c) --- */
 
 #define AR_PRELOAD_NAME "liballreduce.so"
+#define AR_HEAP_NAME    "liballreduce-heap.so"
 
 /* The library beside this program in its build tree, or where both are installed.
  * Malloced; NULL if it is in none of these places. */
 char *ar_preload_find(void);
 
+/* The library of malloc (ALLREDUCE_HEAP) that is installed beside this one, under the same kind of
+ * name. Malloced; NULL without memory. */
+char *ar_preload_heap(const char *library);
+
 /* A name of path that stays right in another folder.  Malloced; NULL without
  * memory. */
 char *ar_path_absolute(const char *path);
 
-/* Puts library into LD_PRELOAD, first of all: a tool behind it still sees the
- * calls that it leaves to MPI, one before it may pass it by.  What the user has
+/* Puts library, or several with a colon between them, into LD_PRELOAD, first of all: a tool behind
+ * it still sees the calls that it leaves to MPI, one before it may pass it by.  What the user has
  * there stays, but for another liballreduce.so.  0, or -1 without memory. */
 int ar_preload_set(const char *library);
 

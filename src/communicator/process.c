@@ -12,6 +12,7 @@
 #include "communicator/tuned_rules.h"
 #include "config/rank.h"
 #include "config/variables.h"
+#include "execute/heap_memory.h"
 #include "execute/progress.h"
 #include "report/report.h"
 #include "select/foreign.h"
@@ -115,10 +116,20 @@ set_up(void)
                config->strange);
     if (world_rank == 0 && config && config->verbose > 0 && config->rules[AR_SOURCE_ALGO])
         tell_namesakes(config->rules[AR_SOURCE_ALGO]);
+    if (world_rank == 0 && config && config->heap && !ar_heap_has_malloc())
+        ar_say("warning: ALLREDUCE_HEAP=shared needs " AR_HEAP_LIBRARY
+               " in LD_PRELOAD, behind liballreduce.so; allreduce run puts both there");
     ar_statistics_begin(config, world_rank);
     ar_deadline_start(config ? &config->timeout : NULL,
                       world_rank >= 0 ? world_rank : ar_rank_in_job());
     pid = getpid();
+}
+
+void
+ar_process_serve_malloc(void)
+{
+    if (ar_variable_asks_for_heap() && ar_heap_has_malloc())
+        ar_heap_get()->serve();
 }
 
 void

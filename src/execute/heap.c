@@ -346,6 +346,24 @@ after_fork_in_parent(void)
     pthread_mutex_unlock(&heap.lock);
 }
 
+/* Puts the copy in the place of the parent's blocks.  Not by mremap, whose new address UCX's hook
+ * of that function loses. */
+static bool
+take_copy(void)
+{
+    char *const base = copy.base;
+    copy.base = NULL;
+    if (!base || mmap(heap.base, heap.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                      copy.shared.fd, 0) != heap.base)
+        return false;
+    munmap(base, heap.bytes);
+    heap.shared = copy.shared;
+    heap.shared.pid = getpid();
+    madvise(heap.base, heap.bytes, MADV_DONTDUMP);
+    madvise(heap.base, heap.file_bytes, MADV_DODUMP);
+    return true;
+}
+
 /* The child's one thread has another number than the one that took the lock, so it cannot give it
  * back.  Where there is no copy it must not see the parent's blocks: to touch one ends it. */
 static void
@@ -358,18 +376,10 @@ after_fork_in_child(void)
         return;
     if (ar_shared_is_open(&heap.shared))
         close(heap.shared.fd);
-    if (copy.base && mremap(copy.base, heap.bytes, heap.bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
-                            heap.base) == heap.base) {
-        heap.shared = copy.shared;
-        heap.shared.pid = getpid();
-        madvise(heap.base, heap.bytes, MADV_DONTDUMP);
-        if (heap.file_bytes > 0)
-            madvise(heap.base, heap.file_bytes, MADV_DODUMP);
-    } else {
+    if (!take_copy()) {
         mmap(heap.base, heap.bytes, PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
         heap.state = REFUSED;
     }
-    copy.base = NULL;
     errno = error;
 }

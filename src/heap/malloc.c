@@ -1,0 +1,223 @@
+/* liballreduce-heap.so: a malloc whose large blocks peers can map.
+ *
+ * It is preloaded beside liballreduce.so, and passes everything on to the malloc behind it until
+ * the engine tells it to serve: as MPI starts, if ALLREDUCE_HEAP=shared.  So it does nothing in a
+ * process that does not use MPI.  Whose a block is, its address tells. */
+#include <config.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "execute/heap.h"
+#include "report/report.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+static bool serves;
+
+static void
+serve(void)
+{
+    __atomic_store_n(&serves, true, __ATOMIC_RELEASE); /* pairs with the acquire in take() */
+}
+
+EXPORT extern const struct ar_heap allreduce_heap;
+const struct ar_heap allreduce_heap = AR_HEAP_OF_THIS_OBJECT(serve);
+
+/* --- the malloc behind us --- */
+
+static struct {
+    void *(*malloc)(size_t bytes);
+    void *(*calloc)(size_t n, size_t bytes);
+    void *(*realloc)(void *block, size_t bytes);
+    void (*free)(void *block);
+    void *(*aligned_alloc)(size_t alignment, size_t bytes);
+    void *(*memalign)(size_t alignment, size_t bytes);
+    int (*posix_memalign)(void **block, size_t alignment, size_t bytes);
+    size_t (*malloc_usable_size)(void *block);
+} next;
+static bool is_found;
+
+/* What dlsym may take while it looks for them. */
+static _Alignas(16) char early[16384];
+static size_t early_bytes;
+
+static bool
+is_early(const void *block)
+{
+    return (uintptr_t)block - (uintptr_t)early < sizeof early;
+}
+
+static void *
+take_early(size_t bytes)
+{
+    const size_t room = (bytes + 15) / 16 * 16;
+    const size_t at = room < sizeof early ? __atomic_fetch_add(&early_bytes, room, __ATOMIC_RELAXED)
+                                          : sizeof early;
+    return at + room <= sizeof early ? early + at : NULL;
+}
+
+static void
+find(void *function, const char *name)
+{
+    void *const symbol = dlsym(RTLD_NEXT, name);
+    memcpy(function, &symbol, sizeof symbol); /* C knows no cast to a function */
+}
+
+/* False while they are looked for, when a thread must not look again. */
+static bool
+has_next(void)
+{
+    static bool is_looking;
+    if (__atomic_load_n(&is_found, __ATOMIC_ACQUIRE)) /* pairs with the release below */
+        return true;
+    if (__atomic_exchange_n(&is_looking, true, __ATOMIC_RELAXED))
+        return false;
+    find(&next.malloc, "malloc");
+    find(&next.calloc, "calloc");
+    find(&next.realloc, "realloc");
+    find(&next.free, "free");
+    find(&next.aligned_alloc, "aligned_alloc");
+    find(&next.memalign, "memalign");
+    find(&next.posix_memalign, "posix_memalign");
+    find(&next.malloc_usable_size, "malloc_usable_size");
+    __atomic_store_n(&is_found, true, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* --- blocks --- */
+
+/* A block of the heap; NULL: the next malloc's turn. */
+static inline void *
+take(size_t bytes, enum ar_heap_fill fill)
+{
+    if (bytes < AR_HEAP_LEAST_BYTES || !__atomic_load_n(&serves, __ATOMIC_ACQUIRE))
+        return NULL;
+    const int error = errno;
+    void *const block = ar_heap_take(bytes, fill);
+    errno = error;
+    return block;
+}
+
+static void
+give(void *block)
+{
+    const int error = errno;
+    if (!ar_heap_give(block)) {
+        ar_say("free: %p is no block of the shared heap, or is free already", block);
+        abort();
+    }
+    errno = error;
+}
+
+/* The next realloc cannot move a block to or from the heap. */
+static void *
+move(void *block, size_t had, size_t bytes)
+{
+    void *const moved = malloc(bytes);
+    if (moved) {
+        memcpy(moved, block, had < bytes ? had : bytes);
+        free(block);
+    }
+    return moved;
+}
+
+static void *
+resize_heap(void *block, size_t bytes)
+{
+    const size_t had = ar_heap_room(block);
+    if (bytes == 0) {
+        give(block);
+        return NULL;
+    }
+    return ar_heap_resize(block, bytes) ? block : move(block, had, bytes);
+}
+
+/* As glibc's pages and blocks of the heap are. */
+static bool
+is_aligned(size_t alignment)
+{
+    return alignment <= 4096 && (alignment & (alignment - 1)) == 0;
+}
+
+/* --- malloc(3) --- */
+
+EXPORT void *
+malloc(size_t bytes)
+{
+    void *const block = take(bytes, AR_HEAP_ANY);
+    return block ? block : has_next() ? next.malloc(bytes) : take_early(bytes);
+}
+
+EXPORT void *
+calloc(size_t n, size_t bytes)
+{
+    size_t all;
+    void *const block = __builtin_mul_overflow(n, bytes, &all) ? NULL : take(all, AR_HEAP_ZERO);
+    return block ? block : has_next() ? next.calloc(n, bytes) : take_early(all);
+}
+
+EXPORT void *
+realloc(void *block, size_t bytes)
+{
+    if (!block)
+        return malloc(bytes);
+    if (ar_heap_holds(block))
+        return resize_heap(block, bytes);
+    if (is_early(block))
+        return move(block, (size_t)(early + sizeof early - (char *)block), bytes);
+    /* What has grown large moves to the heap. */
+    void *const taken = take(bytes, AR_HEAP_ANY);
+    if (!taken)
+        return next.realloc(block, bytes);
+    const size_t had = next.malloc_usable_size(block);
+    memcpy(taken, block, had < bytes ? had : bytes);
+    next.free(block);
+    return taken;
+}
+
+EXPORT void
+free(void *block)
+{
+    if (ar_heap_holds(block))
+        give(block);
+    else if (block && !is_early(block) && has_next())
+        next.free(block);
+}
+
+EXPORT void *
+aligned_alloc(size_t alignment, size_t bytes)
+{
+    void *const block = is_aligned(alignment) ? take(bytes, AR_HEAP_ANY) : NULL;
+    return block ? block : has_next() ? next.aligned_alloc(alignment, bytes) : NULL;
+}
+
+EXPORT void *
+memalign(size_t alignment, size_t bytes)
+{
+    void *const block = is_aligned(alignment) ? take(bytes, AR_HEAP_ANY) : NULL;
+    return block ? block : has_next() ? next.memalign(alignment, bytes) : NULL;
+}
+
+EXPORT int
+posix_memalign(void **block, size_t alignment, size_t bytes)
+{
+    void *const taken =
+        is_aligned(alignment) && alignment >= sizeof(void *) ? take(bytes, AR_HEAP_ANY) : NULL;
+    if (!taken)
+        return has_next() ? next.posix_memalign(block, alignment, bytes) : ENOMEM;
+    *block = taken;
+    return 0;
+}
+
+EXPORT size_t
+malloc_usable_size(void *block)
+{
+    return ar_heap_holds(block)                      ? ar_heap_room(block)
+           : block && !is_early(block) && has_next() ? next.malloc_usable_size(block)
+                                                     : 0;
+}
