@@ -114,6 +114,8 @@ zero_is_zero_whatever_was_there(void **state)
 
 enum { BLOCKS = 24 };
 
+static pthread_barrier_t start; /* so that they run at the same time */
+
 struct worker {
     uint64_t state;
     char name;
@@ -136,6 +138,7 @@ work(void *worker)
     struct worker *const w = worker;
     char *block[BLOCKS] = {NULL};
     size_t bytes[BLOCKS] = {0};
+    pthread_barrier_wait(&start);
     for (int step = 0; step < w->steps; step++) {
         const uint32_t i = draw(w, BLOCKS);
         const size_t wanted = LEAST + draw(w, 20 * (uint32_t)LEAST);
@@ -173,9 +176,10 @@ threads_keep_what_each_has_written(void **state)
     pthread_t thread[THREADS];
     struct worker worker[THREADS];
     (void)state;
+    pthread_barrier_init(&start, NULL, THREADS);
     for (int i = 0; i < THREADS; i++) {
         worker[i] =
-            (struct worker){.state = (uint64_t)i, .name = (char)(BLOCKS * i), .steps = 3000};
+            (struct worker){.state = (uint64_t)i, .name = (char)(BLOCKS * i), .steps = 10000};
         assert_int_equal(pthread_create(&thread[i], NULL, work, &worker[i]), 0);
     }
     for (int i = 0; i < THREADS; i++) {
