@@ -104,7 +104,7 @@ ask(void *context, const struct ar_advice_task *tasks, size_t n, struct ar_advic
 static void
 lead(struct team *team, int nhelpers, struct ar_advice *advice, int *error)
 {
-    const struct ar_advice_helpers helpers = {ask, team};
+    struct ar_advice_helpers helpers = {ask, team, 1};
     const struct part end = {.n = 0};
     team->n = 1;
     for (int rank = 1; rank < nhelpers && !team->error; rank++) {
@@ -113,6 +113,7 @@ lead(struct team *team, int nhelpers, struct ar_advice *advice, int *error)
         if (is_ready)
             team->ranks[team->n++] = rank;
     }
+    helpers.at_once = (size_t)team->n;
     if (!team->error && !*error)
         *error = ar_advise(advice, team->request, team->n > 1 ? &helpers : NULL);
     for (int h = 1; h < team->n && !team->error; h++)

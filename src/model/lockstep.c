@@ -181,13 +181,17 @@ add_up(struct sum *t)
 
 int
 ar_lockstep(struct ar_lockstep *answer, const struct ar_question *q, const struct ar_network *net,
-            size_t count, double element_bytes)
+            size_t count, double element_bytes, size_t most_steps)
 {
     struct sum t = {q, net, count, element_bytes, .answer = answer};
-    const int nodes[NODES_LOOKED_AT] = {0, net->nnodes / 2, net->nnodes - 1};
+    const int nodes[NODES_LOOKED_AT] = {net->nnodes / 2, 0, net->nnodes - 1};
+    size_t longest = 0; /* steps of a node */
     int error = AR_OK;
     *answer = (struct ar_lockstep){.regular = true};
     for (int i = 0; i < NODES_LOOKED_AT && !error; i++) {
+        const size_t before = answer->steps;
+        if (before + longest > most_steps)
+            break;
         int ranks = 0;
         t.nrounds = 0;
         for (int rank = 0; rank < net->nranks; rank++)
@@ -196,6 +200,7 @@ ar_lockstep(struct ar_lockstep *answer, const struct ar_question *q, const struc
         for (int rank = 0; rank < net->nranks && !error; rank++)
             if (net->node_of[rank] == nodes[i])
                 error = add_rank(&t, rank);
+        longest = answer->steps - before > longest ? answer->steps - before : longest;
         add_up(&t);
     }
     free(t.rounds);

@@ -13,10 +13,12 @@ struct ar_lockstep {
     size_t steps; /* of the ranks together */
 };
 
-/* Of a segment of count elements of so many bytes, by the ranks of three nodes.  AR_OK;
- * AR_ERR_MEMORY; errors of the algorithm. */
+/* Of a segment of count elements of so many bytes, by the ranks of a node in the midst, and of the
+ * first and the last as long as another is not expected to make more than so many steps of all.
+ * AR_OK; AR_ERR_MEMORY; errors of the algorithm. */
 int ar_lockstep(struct ar_lockstep *answer, const struct ar_question *question,
-                const struct ar_network *network, size_t count, double element_bytes);
+                const struct ar_network *network, size_t count, double element_bytes,
+                size_t most_steps);
 
 /* The same by one rank in the midst of a node, which hardly takes longer than all ranks do. */
 int ar_lockstep_rank(struct ar_lockstep *answer, const struct ar_question *question,

@@ -326,9 +326,10 @@ predict(struct predictor *a)
     if (a->steps > STEPS_OF_ROUND * rounds_looked_at(a))
         return AR_OK; /* one rank's answer stands */
     error = AR_OK;
-    if (is_even(a))
-        error = ar_sample_find(&sample, &a->p->steps, q->nranks / a->network.nnodes,
-                               q->choice->algorithm, &q->choice->params, a->padded);
+    const size_t per_node = (size_t)(q->nranks / a->network.nnodes);
+    if (a->steps * per_node <= q->most_steps && is_even(a)) /* else no sample is short enough */
+        error = ar_sample_find(&sample, &a->p->steps, (int)per_node, q->choice->algorithm,
+                               &q->choice->params, a->padded);
     if (error)
         return error;
     if (sample.symmetry != AR_SYMMETRY_NONE)
@@ -340,10 +341,11 @@ predict(struct predictor *a)
         error = simulate_first(a, &all);
     if (error != AR_ERR_PARAM)
         return error;
-    const size_t looked_at = a->steps * (size_t)(q->nranks / a->network.nnodes + 1);
-    if (looked_at > LOCKSTEP_LEAST && looked_at / LOCKSTEP_MARGIN > q->most_steps)
+    const size_t part = LOCKSTEP_MARGIN * q->most_steps;
+    const size_t most = part > LOCKSTEP_LEAST ? part : LOCKSTEP_LEAST;
+    if (a->steps * (per_node + 1) > most)
         return AR_OK; /* one rank's answer stands */
-    error = ar_lockstep(&estimate, q, &a->network, a->padded, padded_bytes(a));
+    error = ar_lockstep(&estimate, q, &a->network, a->padded, padded_bytes(a), most);
     if (error)
         return error;
     a->p->steps += estimate.steps;

@@ -36,6 +36,9 @@ enum { FIRST_SIZES = 4 };
  * ranks wait. */
 #define AT_ONCE ((size_t)8)
 
+/* Of one size as many, at most, are asked before their wave, if there are helpers for them. */
+#define EARLY_AT_ONCE ((size_t)32)
+
 /* One of those that seem to win gets so many times the steps of an estimate: of more than 1000
  * ranks, too, so that none waits longer for it. */
 #define MOST_ESTIMATES ((size_t)16)
@@ -70,6 +73,10 @@ struct search {
     struct ar_advice_task *tasks;
     struct ar_advice_answer *answers;
     size_t ntasks;
+    /* What was asked with many steps so far, each once, and some of it before its wave. */
+    struct ar_advice_task *asked;
+    struct ar_advice_answer *told;
+    size_t nasked;
 };
 
 int
@@ -161,6 +168,8 @@ search_fini(struct search *s)
     ar_candidates_fini(&s->list);
     free(s->tasks);
     free(s->answers);
+    free(s->asked);
+    free(s->told);
 }
 
 /* Neither native nor what a size is too short or too long for takes part. */
@@ -173,7 +182,9 @@ search_init(struct search *s, size_t bytes)
     const size_t most = s->list.n * (size_t)s->nsizes + 1;
     s->tasks = malloc(most * sizeof *s->tasks);
     s->answers = malloc(most * sizeof *s->answers);
-    error = s->tasks && s->answers ? AR_OK : AR_ERR_MEMORY;
+    s->asked = malloc(most * sizeof *s->asked);
+    s->told = malloc(most * sizeof *s->told);
+    error = s->tasks && s->answers && s->asked && s->told ? AR_OK : AR_ERR_MEMORY;
     for (int size = 0; size < s->nsizes && !error; size++) {
         error = ar_elimination_init(&s->at[size], &ar_by_model, &s->list, s->list.n);
         for (size_t i = 0; i < s->list.n && !error; i++)
@@ -204,12 +215,13 @@ exclude_slow(struct search *s, int size)
 }
 
 static int
-ask(struct search *s)
+ask(const struct search *s, const struct ar_advice_task *tasks, size_t n,
+    struct ar_advice_answer *answers)
 {
     if (s->helpers)
-        return s->helpers->ask(s->helpers->context, s->tasks, s->ntasks, s->answers);
-    for (size_t k = 0; k < s->ntasks; k++)
-        s->answers[k] = ar_advise_answer(s->request, &s->list, &s->tasks[k]);
+        return s->helpers->ask(s->helpers->context, tasks, n, answers);
+    for (size_t k = 0; k < n; k++)
+        answers[k] = ar_advise_answer(s->request, &s->list, &tasks[k]);
     return AR_OK;
 }
 
@@ -219,11 +231,11 @@ add_task(struct search *s, size_t i, int size, size_t most_steps)
     s->tasks[s->ntasks++] = (struct ar_advice_task){i, size, sizes[size], most_steps};
 }
 
-/* Asks all tasks of the wave.  is_last: the model is not asked about them again. */
+/* Takes the answers to all tasks of the wave.  is_last: the model is not asked about them again. */
 static int
 end_wave(struct search *s, bool is_last)
 {
-    int error = ask(s);
+    int error = AR_OK;
     for (size_t k = 0; k < s->ntasks && !error; k++) {
         error = s->answers[k].error;
         if (!error)
@@ -252,7 +264,9 @@ estimate(struct search *s, const int *at, int n)
             add_pass(s, at[k]);
         if (s->ntasks == 0)
             return AR_OK;
-        const int error = end_wave(s, false);
+        int error = ask(s, s->tasks, s->ntasks, s->answers);
+        if (!error)
+            error = end_wave(s, false);
         if (error)
             return error;
     }
@@ -272,6 +286,56 @@ add_promising(struct search *s)
         }
 }
 
+/* The number of a task among those that were asked; their number if it was not. */
+static size_t
+find_asked(const struct search *s, const struct ar_advice_task *task, size_t nasked)
+{
+    size_t k = 0;
+    while (k < nasked &&
+           (s->asked[k].candidate != task->candidate || s->asked[k].size != task->size))
+        k++;
+    return k;
+}
+
+/* Lists what the helpers are asked: the tasks of the wave that were not asked yet, and beside them,
+ * so that no helper is idle, what seems to be next.  Returns the number of all that are asked then.
+ */
+static size_t
+list_asked(struct search *s)
+{
+    const size_t at_once = s->helpers ? s->helpers->at_once : 0;
+    size_t n = s->nasked;
+    for (size_t k = 0; k < s->ntasks; k++)
+        if (find_asked(s, &s->tasks[k], n) == n)
+            s->asked[n++] = s->tasks[k];
+    for (size_t k = 0; n > s->nasked && k < EARLY_AT_ONCE; k++)
+        for (int size = 0; size < SIZES && n < s->nasked + at_once; size++) {
+            size_t which[EARLY_AT_ONCE];
+            if (ar_elimination_promising(&s->at[size], which, EARLY_AT_ONCE) <= k)
+                continue;
+            const struct ar_advice_task early = {which[k], size, sizes[size], s->effort.most};
+            if (find_asked(s, &early, n) == n)
+                s->asked[n++] = early;
+        }
+    return n;
+}
+
+/* Asks what is not known yet of the wave, and sets its answers. */
+static int
+ask_early(struct search *s)
+{
+    const size_t n = list_asked(s), first = s->nasked;
+    if (n > first) {
+        const int error = ask(s, s->asked + first, n - first, s->told + first);
+        if (error)
+            return error;
+    }
+    s->nasked = n;
+    for (size_t k = 0; k < s->ntasks; k++)
+        s->answers[k] = s->told[find_asked(s, &s->tasks[k], n)];
+    return AR_OK;
+}
+
 /* Simulates them, until the best is known or the effort is spent. */
 static int
 simulate(struct search *s)
@@ -281,7 +345,9 @@ simulate(struct search *s)
         add_promising(s);
         if (s->ntasks == 0)
             break;
-        error = end_wave(s, true);
+        error = ask_early(s);
+        if (!error)
+            error = end_wave(s, true);
     }
     return error;
 }

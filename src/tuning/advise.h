@@ -43,11 +43,14 @@ struct ar_advice_answer ar_advise_answer(const struct ar_advice_request *request
                                          const struct ar_advice_task *task);
 
 /* Processes that share the tasks out among them.  ask gives answers[i] to tasks[i], n of them, and
- * returns 0, or an error of its own, which ar_advise passes on. */
+ * returns 0, or an error of its own, which ar_advise passes on.  at_once: the number of processes.
+ * Those that would be idle are asked what is likely to be asked in the next wave, which changes how
+ * many waves there are, and never the advice. */
 struct ar_advice_helpers {
     int (*ask)(void *context, const struct ar_advice_task *tasks, size_t n,
                struct ar_advice_answer *answers);
     void *context;
+    size_t at_once;
 };
 
 /* What messages of more than the entry before's bytes and up to these are best served by. */

@@ -691,8 +691,8 @@ advice_is_the_same_whoever_gives_the_answers(void **state)
         const struct ar_advice_request request = {
             &machine, node_of, p, NULL, false, false, (size_t)64 << 20, AR_ADVISE_STEPS};
         struct stranger strangers = {.request = &request};
-        const struct ar_advice_helpers helpers = {ask_strangers, &strangers};
-        const struct ar_advice_helpers broken = {fail_to_ask, NULL};
+        const struct ar_advice_helpers helpers = {ask_strangers, &strangers, 256};
+        const struct ar_advice_helpers broken = {fail_to_ask, NULL, 256};
         struct ar_advice alone, together;
         assert_int_equal(ar_advise_candidates(&strangers.list, &request, SIZE_MAX), AR_OK);
         assert_int_equal(ar_advise(&alone, &request, NULL), AR_OK);
@@ -746,7 +746,7 @@ steps_of_asking(int nranks)
                                               .scratch_bytes = (size_t)64 << 20,
                                               .most_steps = AR_ADVISE_STEPS};
     struct busiest b = {.stranger = {.request = &request}};
-    const struct ar_advice_helpers helpers = {ask_counted, &b};
+    const struct ar_advice_helpers helpers = {ask_counted, &b, 256};
     assert_int_equal(ar_advise_candidates(&b.stranger.list, &request, SIZE_MAX), AR_OK);
     assert_int_equal(ar_advise(&advice, &request, &helpers), AR_OK);
     assert_true(advice.n > 1);
@@ -755,15 +755,18 @@ steps_of_asking(int nranks)
     return b.steps;
 }
 
+/* About a tenth of a second on a core of 2026. */
+#define STEPS_AWAITED 700000
+
 /* Nobody waits longer where there are more ranks. */
 static void
-advice_takes_no_more_steps_on_65536_ranks_than_on_1000(void **state)
+advice_takes_few_steps_on_1000_ranks_and_no_more_on_65536(void **state)
 {
     (void)state;
     const size_t few = steps_of_asking(setting_ranks_to(1000)),
                  many = steps_of_asking(setting_ranks_to(65536));
     print_message("steps of the busiest helpers: %zu on 1000 ranks, %zu on 65536\n", few, many);
-    assert_true(few > 0 && many <= few);
+    assert_true(few > 0 && few <= STEPS_AWAITED && many <= few);
 }
 
 /* --- machine files --- */
@@ -1098,7 +1101,7 @@ main(void)
         cmocka_unit_test(leaders_are_not_taken_for_the_others),
         cmocka_unit_test(advice_keeps_to_what_may_serve),
         cmocka_unit_test(advice_is_the_same_whoever_gives_the_answers),
-        cmocka_unit_test(advice_takes_no_more_steps_on_65536_ranks_than_on_1000),
+        cmocka_unit_test(advice_takes_few_steps_on_1000_ranks_and_no_more_on_65536),
         cmocka_unit_test(a_machine_is_what_its_file_says),
         cmocka_unit_test(a_node_has_the_levels_of_its_file),
         cmocka_unit_test(a_machine_printed_reads_back),
