@@ -4,6 +4,7 @@
  *
  * usage: layouts [N]   the first N of the layouts alone
  */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,13 @@ check_named_types(const struct check_comm *c)
     check_true(out == c->nranks * (c->nranks + 1) / 2);
 }
 
+/* A byte of an element.  The buffer may be MPI_BOTTOM, a null pointer, to which C adds nothing. */
+static void *
+byte_at(void *buffer, MPI_Aint at)
+{
+    return (void *)((uintptr_t)buffer + (uintptr_t)at);
+}
+
 /* Adds elements of two ints, of which the first is an element's first bytes and the second its
  * last, wherever the elements lie. */
 static void
@@ -60,10 +68,10 @@ add_pairs(void *in, void *inout, int *count, MPI_Datatype *type)
                        last = first + true_extent - (MPI_Aint)sizeof(int);
         for (MPI_Aint at = first; at <= last; at += last - first) {
             int x, y;
-            memcpy(&x, (char *)in + at, sizeof x);
-            memcpy(&y, (char *)inout + at, sizeof y);
+            memcpy(&x, byte_at(in, at), sizeof x);
+            memcpy(&y, byte_at(inout, at), sizeof y);
             y += x;
-            memcpy((char *)inout + at, &y, sizeof y);
+            memcpy(byte_at(inout, at), &y, sizeof y);
         }
     }
 }
