@@ -47,7 +47,7 @@ sum_magnitudes(const struct ar_comparison *c, const char *operands)
 static struct ar_comparison
 comparison(MPI_Op op, MPI_Datatype type)
 {
-    struct ar_reduction r;
+    struct ar_reduction r = {0};
     struct ar_comparison c;
     CHECK(ar_reduction_resolve(&r, op, type), "not resolved");
     ar_comparison_init(&c, &r);
