@@ -28,7 +28,7 @@ char *
 ar_cache_read(const char *folder, const struct ar_cache_key *key)
 {
     char path[PATH_MAX], reason[AR_CONFIG_PROBLEM];
-    struct ar_rules *rules;
+    struct ar_rules *rules = NULL;
     struct ar_text why;
     print_path(path, folder, key);
     if (access(path, F_OK))
