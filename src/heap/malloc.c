@@ -147,77 +147,77 @@ is_aligned(size_t alignment)
 /* --- malloc(3) --- */
 
 EXPORT void *
-malloc(size_t bytes)
+malloc(size_t size)
 {
-    void *const block = take(bytes, AR_HEAP_ANY);
-    return block ? block : has_next() ? next.malloc(bytes) : take_early(bytes);
+    void *const block = take(size, AR_HEAP_ANY);
+    return block ? block : has_next() ? next.malloc(size) : take_early(size);
 }
 
 EXPORT void *
-calloc(size_t n, size_t bytes)
+calloc(size_t nmemb, size_t size)
 {
     size_t all;
-    void *const block = __builtin_mul_overflow(n, bytes, &all) ? NULL : take(all, AR_HEAP_ZERO);
-    return block ? block : has_next() ? next.calloc(n, bytes) : take_early(all);
+    void *const block = __builtin_mul_overflow(nmemb, size, &all) ? NULL : take(all, AR_HEAP_ZERO);
+    return block ? block : has_next() ? next.calloc(nmemb, size) : take_early(all);
 }
 
 EXPORT void *
-realloc(void *block, size_t bytes)
+realloc(void *ptr, size_t size)
 {
-    if (!block)
-        return malloc(bytes);
-    if (ar_heap_holds(block))
-        return resize_heap(block, bytes);
-    if (is_early(block))
-        return move(block, (size_t)(early + sizeof early - (char *)block), bytes);
+    if (!ptr)
+        return malloc(size);
+    if (ar_heap_holds(ptr))
+        return resize_heap(ptr, size);
+    if (is_early(ptr))
+        return move(ptr, (size_t)(early + sizeof early - (char *)ptr), size);
     /* What has grown large moves to the heap. */
-    void *const taken = take(bytes, AR_HEAP_ANY);
+    void *const taken = take(size, AR_HEAP_ANY);
     if (!taken)
-        return next.realloc(block, bytes);
-    const size_t had = next.malloc_usable_size(block);
-    memcpy(taken, block, had < bytes ? had : bytes);
-    next.free(block);
+        return next.realloc(ptr, size);
+    const size_t had = next.malloc_usable_size(ptr);
+    memcpy(taken, ptr, had < size ? had : size);
+    next.free(ptr);
     return taken;
 }
 
 EXPORT void
-free(void *block)
+free(void *ptr)
 {
-    if (ar_heap_holds(block))
-        give(block);
-    else if (block && !is_early(block) && has_next())
-        next.free(block);
+    if (ar_heap_holds(ptr))
+        give(ptr);
+    else if (ptr && !is_early(ptr) && has_next())
+        next.free(ptr);
 }
 
 EXPORT void *
-aligned_alloc(size_t alignment, size_t bytes)
+aligned_alloc(size_t alignment, size_t size)
 {
-    void *const block = is_aligned(alignment) ? take(bytes, AR_HEAP_ANY) : NULL;
-    return block ? block : has_next() ? next.aligned_alloc(alignment, bytes) : NULL;
+    void *const block = is_aligned(alignment) ? take(size, AR_HEAP_ANY) : NULL;
+    return block ? block : has_next() ? next.aligned_alloc(alignment, size) : NULL;
 }
 
 EXPORT void *
-memalign(size_t alignment, size_t bytes)
+memalign(size_t alignment, size_t size)
 {
-    void *const block = is_aligned(alignment) ? take(bytes, AR_HEAP_ANY) : NULL;
-    return block ? block : has_next() ? next.memalign(alignment, bytes) : NULL;
+    void *const block = is_aligned(alignment) ? take(size, AR_HEAP_ANY) : NULL;
+    return block ? block : has_next() ? next.memalign(alignment, size) : NULL;
 }
 
 EXPORT int
-posix_memalign(void **block, size_t alignment, size_t bytes)
+posix_memalign(void **memptr, size_t alignment, size_t size)
 {
     void *const taken =
-        is_aligned(alignment) && alignment >= sizeof(void *) ? take(bytes, AR_HEAP_ANY) : NULL;
+        is_aligned(alignment) && alignment >= sizeof(void *) ? take(size, AR_HEAP_ANY) : NULL;
     if (!taken)
-        return has_next() ? next.posix_memalign(block, alignment, bytes) : ENOMEM;
-    *block = taken;
+        return has_next() ? next.posix_memalign(memptr, alignment, size) : ENOMEM;
+    *memptr = taken;
     return 0;
 }
 
 EXPORT size_t
-malloc_usable_size(void *block)
+malloc_usable_size(void *ptr)
 {
-    return ar_heap_holds(block)                      ? ar_heap_room(block)
-           : block && !is_early(block) && has_next() ? next.malloc_usable_size(block)
-                                                     : 0;
+    return ar_heap_holds(ptr)                    ? ar_heap_room(ptr)
+           : ptr && !is_early(ptr) && has_next() ? next.malloc_usable_size(ptr)
+                                                 : 0;
 }

@@ -70,8 +70,14 @@ take_in_every_way(void)
     char *const zero = calloc(1000, 1000);
     check_true(is_filled(zero, 1000000, 0) && is_in_heap(zero) == is_shared);
     volatile size_t huge = SIZE_MAX / 2;
-    check_true(!calloc(huge, 3) && !malloc(huge) && !realloc(zero, huge));
-    check_true(is_filled(zero, 1000000, 0));
+    char *const too_many = calloc(huge, 3), *const too_large = malloc(huge);
+    check_true(!too_many && !too_large);
+    char *volatile same = zero; /* the compiler may not know that it stays */
+    char *const resized = realloc(same, huge);
+    check_true(!resized && is_filled(zero, 1000000, 0));
+    free(too_many);
+    free(too_large);
+    free(resized);
     for (size_t alignment = sizeof(void *); alignment <= (size_t)1 << 21; alignment *= 2) {
         check_true(posix_memalign(&block, alignment, LIMIT) == 0);
         check_true((uintptr_t)block % alignment == 0);
@@ -133,7 +139,11 @@ take_and_give_at_random(void *seed)
             bytes[i] = 0;
             continue;
         }
-        block[i] = bytes[i] == 0 && step % 2 ? calloc(1, wanted) : realloc(block[i], wanted);
+        char *const taken =
+            bytes[i] == 0 && step % 2 ? calloc(1, wanted) : realloc(block[i], wanted);
+        if (!taken)
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        block[i] = taken;
         if (kept > 0 && block[i][0] != mine)
             check_fail("block %zu has lost its data", i);
         if (kept == 0 && step % 2 && (block[i][0] || block[i][wanted - 1]))
@@ -208,7 +218,7 @@ start_in_every_way(void)
     fill(block, 20 * LIMIT, 'q');
     check_true(posix_spawnp(&child, "true", NULL, NULL, command, environ) == 0);
     expect_child(child, "posix_spawn");
-    child = vfork();
+    child = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
     if (child == 0) {
         execvp("true", command);
         _exit(1);
@@ -221,6 +231,7 @@ start_in_every_way(void)
     }
     expect_child(child, "fork and exec");
     /* A program that is started has no heap, although it inherits the environment. */
+    /* NOLINTNEXTLINE(cert-env33-c) */
     check_true(system("! grep -q memfd:liballreduce /proc/self/maps") == 0);
     check_true(is_filled(block, 20 * LIMIT, 'q'));
     free(block);
@@ -234,7 +245,11 @@ main(int argc, char **argv)
     const bool has_threads = check_begin_threads(&argc, &argv);
     is_shared = argc > 1 && strcmp(argv[1], "shared") == 0;
     char *const grown = realloc(before, 2 * LIMIT);
-    check_true(grown && is_in_heap(grown) == is_shared);
+    if (!grown) {
+        free(before);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    check_true(is_in_heap(grown) == is_shared);
     free(grown);
     take_in_every_way();
     resize_across_the_limit();

@@ -118,8 +118,8 @@ static pthread_barrier_t start; /* so that they run at the same time */
 
 struct worker {
     uint64_t state;
-    char name;
     int steps;
+    char name;
     bool failed;
 };
 
