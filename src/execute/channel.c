@@ -171,7 +171,8 @@ ar_channel_poll(struct ar_channel *channel, const struct ar_reduction *r,
             t->kind == AR_TRANSFER_SEND ? move_send(channel, r, t) : move_receive(channel, r, t);
         if (t->done < t->length)
             continue;
-        t->kind = AR_TRANSFER_NONE;
+        /* Another thread reads it, in ar_p2p_awaited(). */
+        __atomic_store_n(&t->kind, AR_TRANSFER_NONE, __ATOMIC_RELAXED);
         completed[(*found)++] = i;
     }
     if (!error && *found == 0 && channel->polls++ % POLLS_PER_PROBE == 0)

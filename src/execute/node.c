@@ -504,7 +504,8 @@ ar_node_allreduce(const struct ar_node_run *run)
         ar_events_run(run->events);
     const int error =
         run->in_place ? run_in_place(run, &last) : run_chunks(run, AR_WAY_SLOTS, &last);
-    node->sequence = last;
+    /* Another thread reads it, in ar_node_awaited(). */
+    __atomic_store_n(&node->sequence, last, __ATOMIC_RELAXED);
     node->failed |= error != MPI_SUCCESS;
     return error;
 }

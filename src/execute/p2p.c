@@ -81,11 +81,17 @@ begin_message(const struct ar_p2p *run, struct ar_instance *x, const struct ar_s
     const int instance = (int)(x - plan->instances), tag = run->wire->tag + instance;
     const int place = instance * plan->messages + x->posted++;
     if (is_near(run, step->peer)) {
-        message.order = step->order;
-        message.peer = run->member_of[step->peer];
-        message.tag = instance;
-        plan->transfers[place] = message;
-        ar_channel_begin(run->channel, &plan->transfers[place]);
+        struct ar_transfer *const begun = &plan->transfers[place];
+        begun->order = step->order;
+        begun->peer = run->member_of[step->peer];
+        begun->tag = instance;
+        begun->from = message.from;
+        begun->to = message.to;
+        begun->length = message.length;
+        begun->done = 0;
+        /* Another thread reads it, in ar_p2p_awaited(). */
+        __atomic_store_n(&begun->kind, message.kind, __ATOMIC_RELAXED);
+        ar_channel_begin(run->channel, begun);
         plan->moving++;
         return MPI_SUCCESS;
     }
@@ -173,7 +179,8 @@ finish_round(const struct ar_p2p *run, struct ar_instance *x)
     const int error = run_local_part(run, x);
     if (run->events)
         ar_p2p_note_round(run, x, came_ns);
-    x->round++;
+    /* Another thread reads it, in ar_p2p_awaited(). */
+    __atomic_store_n(&x->round, x->round + 1, __ATOMIC_RELAXED);
     return error;
 }
 
@@ -186,8 +193,8 @@ begin_segment(const struct ar_p2p *run, struct ar_instance *x, size_t segment)
         return false;
     bool is_tail = segment + 1 == plan->nsegments && plan->count % plan->segment > 0;
     x->segment = segment;
-    x->routine = is_tail ? &plan->tail : &plan->full;
-    x->round = 0;
+    __atomic_store_n(&x->routine, is_tail ? &plan->tail : &plan->full, __ATOMIC_RELAXED);
+    __atomic_store_n(&x->round, 0, __ATOMIC_RELAXED);
     return true;
 }
 
