@@ -195,6 +195,7 @@ strdup(const char *text)
     return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
+#undef asprintf /* a macro where clang fortifies */
 EXPORT int
 asprintf(char **text, const char *format, ...)
 {
