@@ -20,11 +20,11 @@ struct ar_in_place {
     const struct ar_peer_memory *memory;
     int rank, nranks;
     struct ar_peer **peer; /* owned; of each rank but this one */
-    bool missed; /* the last call went through slots: a rank could not show or map its buffers */
     /* Of the current call: */
     struct ar_shown *shown; /* owned; by each rank except this one */
     char **mapped; /* owned; the first byte of each rank's buffers, by ar_in_place_at; NULL: not
                       mapped, as this rank's own */
+    bool missed;   /* the last call went through slots: a rank could not show or map its buffers */
 };
 
 static inline int

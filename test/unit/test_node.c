@@ -320,7 +320,7 @@ run_rank(void *argument)
     struct ar_peer *peers[RANKS_MAX] = {NULL};
     struct ar_shown shown[RANKS_MAX];
     char *mapped[2 * RANKS_MAX] = {NULL};
-    struct ar_in_place in_place = {&peer_memory, t->rank, job->p, peers, shown, mapped};
+    struct ar_in_place in_place = {&peer_memory, t->rank, job->p, peers, shown, mapped, false};
     dice = job->seed * 1000003 + (uint64_t)t->rank;
     for (uint64_t k = draw(2000); k > 0; k--)
         sched_yield(); /* threads begin in any order */
