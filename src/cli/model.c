@@ -50,6 +50,9 @@ write_machine(const struct request *request, struct ar_machine *machine)
 {
     if (request->title)
         snprintf(machine->title, sizeof machine->title, "%s", request->title);
+    if (machine->ranks_per_node > 1 && machine->ndomains == 0)
+        fprintf(stderr, "allreduce model: levels inside a node are not measured, since ranks share "
+                        "cores or cannot share memory\n");
     char *const text = ar_machine_print(machine);
     const char *const path = request->output ? request->output : "/dev/stdout";
     struct ar_output output;
@@ -84,7 +87,7 @@ measure(const struct request *request, int rank, int nranks)
                                          .effort = EFFORT};
         for (int r = 0; r < nranks; r++)
             measuring.wait.dozes |= node_of[r] != node_of[0];
-        if (!ar_measure(&machine, &measuring))
+        if (!ar_measure(&machine, &measuring) && !ar_measure_levels(&machine, &measuring))
             status = rank == 0 ? write_machine(request, &machine) : AR_EXIT_DONE;
     }
     free(node_of);
@@ -98,8 +101,9 @@ ar_cli_model(int argc, char **argv)
     static const struct argp argp = {
         .options = options,
         .parser = parse_option,
-        .doc = "Measures messages between two ranks of a node and between two nodes, and "
-               "reductions, and writes a machine file for ALLREDUCE_MODEL and allreduce explain "
+        .doc = "Measures messages between two ranks of a node and between two nodes, "
+               "reductions, and the levels inside a node by pairs of ranks, and writes a machine "
+               "file for ALLREDUCE_MODEL and allreduce explain "
                "--machine.  Start it with mpiexec.",
     };
     struct request request = {NULL, NULL};

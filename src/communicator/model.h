@@ -29,4 +29,9 @@ struct ar_measuring {
  * an error of MPI's, or MPI_ERR_NO_MEM. */
 int ar_measure(struct ar_machine *machine, const struct ar_measuring *measuring);
 
+/* Measures the levels inside rank 0's node, by pairs of its ranks (model/pairs.h), after
+ * ar_measure.  Rank 0's *machine stays as it is where its node has one rank, ranks share cores, or
+ * the ranks cannot share memory.  Collective over comm.  MPI_SUCCESS or an error of MPI's. */
+int ar_measure_levels(struct ar_machine *machine, const struct ar_measuring *measuring);
+
 #endif

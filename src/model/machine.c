@@ -90,6 +90,23 @@ print_travel(FILE *out, const struct ar_travel *travel)
         print_time(out, "handshake", travel->handshake);
 }
 
+static void
+print_domain(FILE *out, const struct ar_machine_domain *d)
+{
+    char size[AR_SIZE_TEXT];
+    fprintf(out, "level      %s  ranks %d  latency ", d->name, d->ranks);
+    print_number(out, d->latency);
+    fputs("ns", out);
+    if (d->serve > 0)
+        print_time(out, "serve", d->serve);
+    print_rate(out, "bandwidth", d->per_byte);
+    if (d->cache_bytes > 0)
+        fprintf(out, "  cache %s", ar_size_print(d->cache_bytes, size, sizeof size));
+    print_rate(out, "link", d->link_per_byte);
+    print_rate(out, "memory", d->memory_per_byte);
+    fputc('\n', out);
+}
+
 char *
 ar_machine_print(const struct ar_machine *m)
 {
@@ -100,10 +117,14 @@ ar_machine_print(const struct ar_machine *m)
         return NULL;
     if (m->title[0])
         fprintf(out, "title      %s\n", m->title);
-    if (m->reduce_per_byte > 0 || m->copy_per_byte > 0) {
+    if (m->reduce_per_byte > 0 || m->copy_per_byte > 0 || m->access > 0 || m->ahead > 0) {
         fputs("rank     ", out);
         print_rate(out, "reduction", m->reduce_per_byte);
         print_rate(out, "copy", m->copy_per_byte);
+        if (m->access > 0)
+            print_time(out, "access", m->access);
+        if (m->ahead > 0)
+            fprintf(out, "  ahead %d", m->ahead);
         fputc('\n', out);
     }
     if (m->node.per_byte > 0) {
@@ -113,6 +134,8 @@ ar_machine_print(const struct ar_machine *m)
         print_travel(out, &m->node);
         print_rate(out, "memory", m->memory_per_byte);
         fputc('\n', out);
+        for (int i = 0; i < m->ndomains; i++)
+            print_domain(out, &m->domains[i]);
     }
     if (m->host_nodes > 0) {
         fprintf(out, "host       nodes %d  cores %d", m->host_nodes, m->host_cores);

@@ -120,8 +120,8 @@ int ar_measure_parse(double *value, enum ar_measure measure, struct ar_word word
                      struct ar_text *why);
 
 /* The text of a file that parses back to the same machine, to within the digits printed.  Machines
- * are printed that were measured: their nodes are alike, their links are queues, and nothing is
- * known of levels inside a node.  Malloced; NULL without memory. */
+ * are printed that were measured: their nodes are alike, and their links are queues.  Malloced;
+ * NULL without memory. */
 char *ar_machine_print(const struct ar_machine *machine);
 
 #endif

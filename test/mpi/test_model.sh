@@ -34,6 +34,15 @@ grep -q "ALLREDUCE_MODEL: 'fat-three' is neither a file nor one of the installed
     cat "$scratch/out"
 }
 
+# What is measured here parses, and predicts shared memory.
+expect_ok "allreduce model" launch 2 ./allreduce model -o "$scratch/here.machine"
+if grep -q '^level      node  ranks 2  latency [0-9.]*ns  bandwidth ' "$scratch/here.machine"; then
+    ./allreduce explain shm -n 2 -s 8 --machine "$scratch/here.machine" >"$scratch/predicted" || fail "its levels do not predict"
+    grep '^  time ' "$scratch/predicted" || fail "its levels predict no time"
+else
+    grep -q 'levels inside a node are not measured, since ' "$scratch/out" || fail "no levels, and no reason"
+fi
+
 # The rest takes an MPI that treats ranks of one machine as ranks of several.
 [ "$AR_MPI_FAMILY" = mpich ] || exit "$failed"
 export MPIR_CVAR_NUM_CLIQUES=2 MPIR_CVAR_ODD_EVEN_CLIQUES=1

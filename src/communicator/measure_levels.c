@@ -1,0 +1,215 @@
+/* The memory that ranks of a node share, as two of them at a time see it: by a line that goes back
+ * and forth, and by lines that one of them writes and the other reads. */
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "communicator/model.h"
+#include "execute/group.h"
+#include "execute/own_domains.h"
+#include "execute/shared.h"
+#include "model/pairs.h"
+#include "report/clock.h"
+
+#define LINE        64
+#define READ        ((size_t)64 << 10) /* bytes that are read in a sample */
+#define TURNS       20                 /* of the line in a sample */
+#define SAMPLES     500                /* at most, of which the fastest counts, as of messages */
+#define LONGEST_NS  1000000000         /* of a pair: no further sample is begun then */
+#define YIELD_AFTER 20000              /* polls: the other rank may be without a core for a time */
+#define END         (-1)               /* in place of a turn */
+
+struct shared {
+    _Alignas(LINE) atomic_int turn; /* odd: the other's, even: the server's */
+    _Alignas(LINE) uint64_t lines[READ / sizeof(uint64_t)];
+};
+
+/* --- two ranks --- */
+
+/* False where there is no such turn any more. */
+static bool
+await(struct shared *s, int turn)
+{
+    int now;
+    unsigned polls = 0;
+    /* Pairs with the release in pass(). */
+    while ((now = atomic_load_explicit(&s->turn, memory_order_acquire)) != turn && now != END)
+        if (++polls % YIELD_AFTER == 0)
+            sched_yield();
+    return now == turn;
+}
+
+static void
+pass(struct shared *s, int turn)
+{
+    /* Pairs with the acquire in await(). */
+    atomic_store_explicit(&s->turn, turn, memory_order_release);
+}
+
+/* The other rank's part in TURNS turns of the line, and in one sample of lines.  False: there is no
+ * further sample. */
+static bool
+answer(struct shared *s, int *turn)
+{
+    for (int i = 0; i <= TURNS; i++) {
+        if (!await(s, ++*turn))
+            return false;
+        if (i == TURNS)
+            memset(s->lines, *turn % 100, sizeof s->lines);
+        pass(s, ++*turn);
+    }
+    return true;
+}
+
+static uint64_t
+read_lines(const struct shared *s)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < READ / sizeof s->lines[0]; i++)
+        sum += s->lines[i];
+    return sum;
+}
+
+static void
+keep_least(double *least, double value)
+{
+    *least = *least > 0 && *least < value ? *least : value;
+}
+
+/* The server's part. */
+static void
+serve(struct ar_pair_time *least, struct shared *s, int *turn)
+{
+    static _Atomic uint64_t kept; /* so that the lines are read */
+    const uint64_t start = ar_clock_system_ns();
+    for (int i = 0; i < TURNS; i++) {
+        pass(s, ++*turn);
+        await(s, ++*turn);
+    }
+    const uint64_t end = ar_clock_system_ns();
+    pass(s, ++*turn);
+    await(s, ++*turn);
+    const uint64_t before = ar_clock_system_ns();
+    atomic_store_explicit(&kept, read_lines(s), memory_order_relaxed);
+    keep_least(&least->per_byte, (double)(ar_clock_system_ns() - before) / READ);
+    keep_least(&least->latency, (double)(end - start) / (2 * TURNS));
+}
+
+static void
+measure_pair(struct ar_pair_time *time, struct shared *s, bool serves)
+{
+    const uint64_t begin = ar_clock_system_ns();
+    int turn = 0;
+    if (!serves) {
+        while (answer(s, &turn))
+            ;
+        pass(s, 0); /* for the next pair, which begins behind a barrier */
+        return;
+    }
+    for (int i = 0; i < SAMPLES && ar_clock_system_ns() - begin < LONGEST_NS; i++)
+        serve(time, s, &turn);
+    pass(s, END);
+}
+
+/* --- all ranks --- */
+
+/* The ranks on rank 0's node, and what they share. */
+struct node {
+    int n;
+    int *ranks; /* of the communicator */
+    int *of;    /* AR_DOMAINS of each rank of the communicator; then by domain, of the node's */
+    struct ar_domains domains;
+};
+
+/* Collective.  Needs memory, which the caller has made. */
+static int
+find_node(struct node *node, const struct ar_measuring *m)
+{
+    int own[AR_DOMAINS], *const by_domain = node->of + (size_t)m->nranks * AR_DOMAINS;
+    ar_own_domains_find(own);
+    const int error =
+        PMPI_Allgather(own, AR_DOMAINS, MPI_INT, node->of, AR_DOMAINS, MPI_INT, m->comm);
+    for (int r = 0; r < m->nranks && !error; r++) {
+        if (m->node_of[r] != m->node_of[0])
+            continue;
+        for (int d = 0; d < AR_DOMAINS; d++)
+            by_domain[d * m->nranks + node->n] = node->of[r * AR_DOMAINS + d];
+        node->ranks[node->n++] = r;
+    }
+    node->domains.nranks = node->n;
+    for (int d = 0; d < AR_DOMAINS; d++)
+        node->domains.of[d] = by_domain + (size_t)d * (size_t)m->nranks;
+    return error;
+}
+
+/* Collective.  Every rank gets the times of all pairs. */
+static int
+measure_pairs(struct ar_pairs *pairs, const struct node *node, struct shared *s,
+              const struct ar_measuring *m)
+{
+    int error = MPI_SUCCESS;
+    for (int l = 0; l < pairs->nlevels; l++) {
+        struct ar_pairs_level *const level = &pairs->level[l];
+        for (int i = 0; i < level->n && !error; i++) {
+            const int server = node->ranks[level->ranks_of[i][0]];
+            const int other = node->ranks[level->ranks_of[i][1]];
+            error = PMPI_Barrier(m->comm);
+            if (!error && (m->rank == server || m->rank == other))
+                measure_pair(&level->time[i], s, m->rank == server);
+            if (!error)
+                error = PMPI_Bcast(&level->time[i], (int)sizeof level->time[i], MPI_BYTE, server,
+                                   m->comm);
+        }
+    }
+    return error;
+}
+
+/* Collective.  Rank 0's memory, mapped by the ranks of its node; *can: all of them have it. */
+static int
+map(struct shared **s, int *can, const struct ar_measuring *m)
+{
+    static const struct ar_shared_parts all = {0, sizeof **s, 0, 1}, none = {0, 0, 0, 0};
+    const bool is_near = m->node_of[m->rank] == m->node_of[0];
+    struct ar_shared shared = {.number = 0};
+    if (m->rank == 0 && *can)
+        *s = ar_shared_make(&shared, false, sizeof **s, &all, 1);
+    int error = PMPI_Bcast(&shared, (int)sizeof shared, MPI_BYTE, 0, m->comm);
+    if (!error && m->rank > 0 && is_near && shared.number != 0)
+        *s = ar_shared_open(&shared, sizeof **s, &none, 0);
+    *can = *can && (*s || !is_near);
+    return error ? error : ar_reduce_all(can, 1, MPI_INT, MPI_LAND, m->comm);
+}
+
+int
+ar_measure_levels(struct ar_machine *machine, const struct ar_measuring *m)
+{
+    const size_t n = (size_t)m->nranks;
+    const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    struct node node = {.ranks = malloc(n * sizeof(int)),
+                        .of = malloc(2 * n * AR_DOMAINS * sizeof(int))};
+    struct ar_pairs pairs = {.nlevels = 0};
+    struct shared *s = NULL;
+    int can = node.ranks && node.of;
+    if (m->rank == 0) /* those that share cores would wait for each other's turns */
+        can = can && machine->cores_per_node == 0 && machine->host_nodes == 0;
+    int error = ar_reduce_all(&can, 1, MPI_INT, MPI_LAND, m->comm);
+    if (!error && can)
+        error = find_node(&node, m);
+    if (!error && can) {
+        can = ar_pairs_find(&pairs, &node.domains, node.n) == AR_OK && pairs.nlevels > 0;
+        error = map(&s, &can, m);
+    }
+    if (!error && can)
+        error = measure_pairs(&pairs, &node, s, m);
+    if (!error && can && m->rank == 0)
+        ar_pairs_set_levels(machine, &pairs, cache > 0 ? (size_t)cache : 0);
+    if (s)
+        munmap(s, sizeof *s);
+    free(node.ranks);
+    free(node.of);
+    return error;
+}

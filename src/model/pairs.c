@@ -1,0 +1,116 @@
+#include "model/pairs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "schedule/error.h"
+
+static const struct ar_levels all_levels = {.kind = AR_LEVELS_AUTO};
+
+/* The first rank of a group and that of its second unit. */
+static void
+add_pair(struct ar_pairs_level *level, const struct ar_grouping *g, int l, int group)
+{
+    const int begin = group * level->ranks;
+    const int second = l == 0 ? begin + 1 : g->level[l - 1].end[begin];
+    level->ranks_of[level->n][0] = g->rank_at[begin];
+    level->ranks_of[level->n++][1] = g->rank_at[second];
+}
+
+static void
+set_level(struct ar_pairs_level *level, const char *name, const struct ar_grouping *g, int l)
+{
+    const int ranks = g->level[l].end[0], groups = g->nranks / ranks;
+    *level = (struct ar_pairs_level){.ranks = ranks};
+    snprintf(level->name, sizeof level->name, "%s", name);
+    add_pair(level, g, l, 0);
+    if (groups > 2)
+        add_pair(level, g, l, groups / 2);
+    if (groups > 1)
+        add_pair(level, g, l, groups - 1);
+}
+
+/* Do the ranks of each group of so many share a cache? */
+static bool
+share_cache(const struct ar_domains *domains, int nranks, int ranks)
+{
+    const int *const cache = domains->of[AR_DOMAIN_L3];
+    bool shares = cache != NULL;
+    for (int r = 0; r < nranks && shares; r++)
+        shares = cache[r] >= 0 && cache[r] == cache[r - r % ranks];
+    return shares;
+}
+
+int
+ar_pairs_find(struct ar_pairs *pairs, const struct ar_domains *domains, int nranks)
+{
+    struct ar_grouping g;
+    struct ar_levels found;
+    *pairs = (struct ar_pairs){.nlevels = 0};
+    if (nranks < 2)
+        return AR_OK;
+    int error = ar_levels_group(&g, &found, &all_levels, domains, nranks);
+    if (error)
+        return error;
+    if (!g.ordered || !ar_grouping_is_even(&g)) {
+        ar_grouping_fini(&g);
+        error = ar_grouping_init(&g, nranks, 0, NULL);
+        if (error)
+            return error;
+    }
+    for (int l = 0; l < g.nlevels; l++)
+        set_level(&pairs->level[l], l + 1 < g.nlevels ? ar_domain_names[found.value[l]] : "node",
+                  &g, l);
+    pairs->nlevels = g.nlevels;
+    pairs->shares_cache = share_cache(domains, nranks, pairs->level[0].ranks);
+    ar_grouping_fini(&g);
+    return AR_OK;
+}
+
+/* The middle one of up to three, and the mean of two. */
+static double
+median_of(const struct ar_pairs_level *level, size_t offset)
+{
+    double sorted[AR_PAIRS_MOST];
+    for (int i = 0; i < level->n; i++) {
+        const double time = *(const double *)((const char *)&level->time[i] + offset);
+        int k = i;
+        for (; k > 0 && sorted[k - 1] > time; k--)
+            sorted[k] = sorted[k - 1];
+        sorted[k] = time;
+    }
+    return (sorted[(level->n - 1) / 2] + sorted[level->n / 2]) / 2;
+}
+
+static bool
+is_measured(const struct ar_pairs_level *level)
+{
+    bool is = level->n > 0;
+    for (int i = 0; i < level->n; i++)
+        is &= level->time[i].latency > 0 && level->time[i].per_byte > 0;
+    return is;
+}
+
+bool
+ar_pairs_set_levels(struct ar_machine *machine, const struct ar_pairs *pairs, size_t cache_bytes)
+{
+    const int n = pairs->nlevels;
+    if (n == 0 || pairs->level[n - 1].ranks != machine->ranks_per_node ||
+        machine->cores_per_node > 0 || machine->host_nodes > 0)
+        return false;
+    for (int l = 0; l < n; l++)
+        if (!is_measured(&pairs->level[l]))
+            return false;
+    machine->ndomains = n;
+    for (int l = 0; l < n; l++) {
+        const struct ar_pairs_level *const level = &pairs->level[l];
+        struct ar_machine_domain *const domain = &machine->domains[l];
+        *domain = (struct ar_machine_domain){
+            .ranks = level->ranks,
+            .latency = median_of(level, offsetof(struct ar_pair_time, latency)),
+            .per_byte = median_of(level, offsetof(struct ar_pair_time, per_byte)),
+            .cache_bytes = l == 0 && pairs->shares_cache ? cache_bytes : 0};
+        memcpy(domain->name, level->name, sizeof domain->name);
+    }
+    return true;
+}

@@ -1,0 +1,44 @@
+/* The levels inside a node that a measurement writes: between which pairs of ranks it measures, and
+ * what follows from their times.  Pure. */
+#ifndef AR_PAIRS_H
+#define AR_PAIRS_H
+
+#include "algorithms/domains.h"
+#include "model/machine.h"
+
+#define AR_PAIRS_MOST 3 /* of a level */
+
+/* What two ranks measure of the memory that they share. */
+struct ar_pair_time {
+    double latency;  /* ns: of a cache line, from one's cache to the other's core */
+    double per_byte; /* ns: of lines that one takes from the other one after the other */
+};
+
+/* The pairs of a level: their ranks share it, and nothing that is further inside. */
+struct ar_pairs_level {
+    char name[AR_MACHINE_NAME];
+    int ranks; /* of each of its groups */
+    int n;
+    int ranks_of[AR_PAIRS_MOST][2];
+    struct ar_pair_time time[AR_PAIRS_MOST]; /* for the measurement to set */
+};
+
+struct ar_pairs {
+    int nlevels;                                     /* 0: there is one rank */
+    struct ar_pairs_level level[AR_MACHINE_DOMAINS]; /* the innermost first; the last is the node */
+    bool shares_cache; /* the ranks of each group of the first level share a cache of level 3 */
+};
+
+/* Finds the pairs of so many ranks on a node: of each level of what they share that a machine file
+ * can have, in the first, the middle and the last of its groups.  A machine file has levels whose
+ * groups have equally many ranks that follow each other.  Where those here are different, all ranks
+ * are one level, "node".  AR_OK; AR_ERR_MEMORY. */
+int ar_pairs_find(struct ar_pairs *pairs, const struct ar_domains *domains, int nranks);
+
+/* Sets the machine's levels by the medians of their pairs' times.  cache_bytes: of a cache of level
+ * 3; 0: unknown.  False, with the machine as it was, where a time is missing, where the machine has
+ * not as many ranks on a node as the pairs are of, or where ranks share cores. */
+bool ar_pairs_set_levels(struct ar_machine *machine, const struct ar_pairs *pairs,
+                         size_t cache_bytes);
+
+#endif
