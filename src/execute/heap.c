@@ -377,8 +377,9 @@ after_fork_in_child(void)
     if (ar_shared_is_open(&heap.shared))
         close(heap.shared.fd);
     if (!take_copy()) {
-        mmap(heap.base, heap.bytes, PROT_NONE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+        if (mmap(heap.base, heap.bytes, PROT_NONE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+            munmap(heap.base, heap.bytes);
         heap.state = REFUSED;
     }
     errno = error;

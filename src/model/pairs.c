@@ -67,19 +67,29 @@ ar_pairs_find(struct ar_pairs *pairs, const struct ar_domains *domains, int nran
     return AR_OK;
 }
 
-/* The middle one of up to three, and the mean of two. */
+/* The middle one of up to three, and the mean of two; sorts them. */
 static double
-median_of(const struct ar_pairs_level *level, size_t offset)
+median(double *time, int n)
 {
-    double sorted[AR_PAIRS_MOST];
+    for (int i = 1; i < n; i++)
+        for (int k = i; k > 0 && time[k - 1] > time[k]; k--) {
+            const double later = time[k - 1];
+            time[k - 1] = time[k];
+            time[k] = later;
+        }
+    return (time[(n - 1) / 2] + time[n / 2]) / 2;
+}
+
+static struct ar_pair_time
+median_of(const struct ar_pairs_level *level)
+{
+    double latency[AR_PAIRS_MOST] = {0}, per_byte[AR_PAIRS_MOST] = {0};
     for (int i = 0; i < level->n; i++) {
-        const double time = *(const double *)((const char *)&level->time[i] + offset);
-        int k = i;
-        for (; k > 0 && sorted[k - 1] > time; k--)
-            sorted[k] = sorted[k - 1];
-        sorted[k] = time;
+        latency[i] = level->time[i].latency;
+        per_byte[i] = level->time[i].per_byte;
     }
-    return (sorted[(level->n - 1) / 2] + sorted[level->n / 2]) / 2;
+    return (struct ar_pair_time){.latency = median(latency, level->n),
+                                 .per_byte = median(per_byte, level->n)};
 }
 
 static bool
@@ -104,12 +114,13 @@ ar_pairs_set_levels(struct ar_machine *machine, const struct ar_pairs *pairs, si
     machine->ndomains = n;
     for (int l = 0; l < n; l++) {
         const struct ar_pairs_level *const level = &pairs->level[l];
+        const struct ar_pair_time time = median_of(level);
         struct ar_machine_domain *const domain = &machine->domains[l];
-        *domain = (struct ar_machine_domain){
-            .ranks = level->ranks,
-            .latency = median_of(level, offsetof(struct ar_pair_time, latency)),
-            .per_byte = median_of(level, offsetof(struct ar_pair_time, per_byte)),
-            .cache_bytes = l == 0 && pairs->shares_cache ? cache_bytes : 0};
+        *domain = (struct ar_machine_domain){.ranks = level->ranks,
+                                             .latency = time.latency,
+                                             .per_byte = time.per_byte,
+                                             .cache_bytes =
+                                                 l == 0 && pairs->shares_cache ? cache_bytes : 0};
         memcpy(domain->name, level->name, sizeof domain->name);
     }
     return true;

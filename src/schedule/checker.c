@@ -503,8 +503,9 @@ start_rank(struct check *c, int rank, const struct ar_schedule *s)
 static bool
 start(struct check *c, const struct ar_schedule *schedules)
 {
-    c->ranks = calloc((size_t)c->nranks, sizeof *c->ranks);
-    c->ready = malloc((size_t)c->nranks * sizeof *c->ready);
+    const size_t n = (uint32_t)c->nranks; /* gcc -flto takes size_t for huge */
+    c->ranks = calloc(n, sizeof *c->ranks);
+    c->ready = malloc(n * sizeof *c->ready);
     if (!c->ranks || !c->ready)
         return false;
     for (int rank = 0; rank < c->nranks; rank++)
