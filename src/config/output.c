@@ -255,16 +255,17 @@ ar_output_begin(struct ar_output *output, const char *path)
 struct replacement {
     const struct ar_output *output;
     const char *from;
+    int error; /* EINTR until both calls are done */
 };
 
 static int
 link_and_rename(void *data)
 {
-    const struct replacement *const r = data;
+    struct replacement *const r = data;
     const struct ar_output *const o = r->output;
-    if (linkat(AT_FDCWD, r->from, o->folder, o->made, AT_SYMLINK_FOLLOW) ||
-        renameat(o->folder, o->made, o->folder, o->name))
-        return errno;
+    const bool failed = linkat(AT_FDCWD, r->from, o->folder, o->made, AT_SYMLINK_FOLLOW) ||
+                        renameat(o->folder, o->made, o->folder, o->name);
+    r->error = failed ? errno : 0;
     return 0;
 }
 
@@ -272,11 +273,10 @@ link_and_rename(void *data)
  * would not suffice, since another thread may take them.  The child shares our memory, as vfork's
  * does, and sends no signal when it ends, so that the program notices nothing.  Where no process
  * may be created, this one does it. */
-static int
+static void
 link_and_rename_apart(struct replacement *r)
 {
     char stack[STACK_BYTES] __attribute__((aligned(16)));
-    int status = 0;
     (void)stack;
 #ifdef __SANITIZE_THREAD__ /* it takes the child for a fork with threads, and ends the process */
     const pid_t child = -1;
@@ -284,9 +284,9 @@ link_and_rename_apart(struct replacement *r)
     const pid_t child = clone(link_and_rename, stack + sizeof stack, CLONE_VM | CLONE_VFORK, r);
 #endif
     if (child < 0)
-        return link_and_rename(r);
-    waitpid(child, &status, __WCLONE);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+        link_and_rename(r);
+    else
+        waitpid(child, NULL, __WCLONE);
 }
 
 /* An existing file can only be replaced by renaming, so the new one first needs a name of its own.
@@ -294,18 +294,18 @@ link_and_rename_apart(struct replacement *r)
 static int
 replace_by_link(struct ar_output *output, const char *from)
 {
-    struct replacement r = {output, from};
+    struct replacement r = {output, from, EINTR};
     sigset_t all, before;
-    int error = make_name(output->made, sizeof output->made);
+    const int error = make_name(output->made, sizeof output->made);
     if (error)
         return error;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = link_and_rename_apart(&r);
-    if (error)
+    link_and_rename_apart(&r);
+    if (r.error)
         unlinkat(output->folder, output->made, 0);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
+    return r.error;
 }
 
 static int
