@@ -1,9 +1,9 @@
-# The medians of each contestant's runs.
+# The medians of each contestant's runs, which are sorted by name and size.
 BEGIN {
     FS = ","
     names = split("native,shm(copy=slots),shm(copy=in_place),auto", name, ",")
 }
-$2 + 0 > 0 && $5 + 0 > 0 { print "wrong results: " $0 > "/dev/stderr"; exit 1 }
+$2 + 0 > 0 && $5 + 0 > 0 { print "wrong results: " $0 > "/dev/stderr"; wrong = 1; exit }
 $2 + 0 > 0 {
     n[$1, $2]++
     call[$1, $2, n[$1, $2]] = $3 + 0
@@ -25,12 +25,8 @@ function part(who, b,    key) {
     return sprintf("%.2f / %.2f", median(call, key, n[key]) / call_of_peer, median(turn, key, n[key]) / turn_of_peer)
 }
 END {
-    for (i = 2; i <= sizes; i++) {
-        v = bytes[i]
-        for (k = i - 1; k > 0 && bytes[k] > v; k--)
-            bytes[k + 1] = bytes[k]
-        bytes[k + 1] = v
-    }
+    if (wrong || sizes == 0)
+        exit 1
     print "| bytes | peer, us | native | slots | in place | auto |"
     print "|---|---|---|---|---|---|"
     for (i = 1; i <= sizes; i++) {

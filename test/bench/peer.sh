@@ -39,5 +39,5 @@ for _ in $(seq "${PEER_RUNS:-5}"); do
 done
 echo "2 ranks, medians of runs in turn; us of a call / of a whole turn, and these as parts of the peer's:"
 echo
-sort -t, -k1,1 -k2,2n "$file" | table peer
+sort -t, -k1,1 -k2,2n "$file" | table peer || fail "no table"
 exit "$failed"
