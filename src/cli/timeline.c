@@ -280,8 +280,8 @@ place(const struct ar_read_trace_view *v)
     int nodes = 0;
     for (int i = 0; node_of && i < n; i++) {
         int same = 0;
-        while (same < i && strcmp(v->timeline->hosts[v->rows[same].rank],
-                                  v->timeline->hosts[v->rows[i].rank]) != 0)
+        while (same < i && strcmp(ar_read_trace_host(v->timeline, v->rows[same].rank),
+                                  ar_read_trace_host(v->timeline, v->rows[i].rank)) != 0)
             same++;
         node_of[i] = same < i ? node_of[same] : nodes++;
     }

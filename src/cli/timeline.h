@@ -59,14 +59,20 @@ struct ar_read_trace_call {
     size_t first_arrow, narrows;
 };
 
+struct ar_read_trace_host {
+    int rank;
+    char name[AR_HOST_TEXT];
+};
+
 struct ar_read_trace {
     const char *path; /* borrowed */
     char program[256], version[64], family[64], when[64];
     int ranks;
     double calls_lost;
-    double clock_error;          /* NAN: not known */
-    char (*hosts)[AR_HOST_TEXT]; /* of each rank; owned, as all below */
-    int nhosts;                  /* ranks that have an entry there */
+    int world;                        /* ranks of the job; those of the file are below this */
+    double clock_error;               /* NAN: not known */
+    struct ar_read_trace_host *hosts; /* of the ranks that are in the file; owned, as all below */
+    size_t nhosts;
     struct ar_slice *slices;
     size_t nslices;
     struct ar_read_trace_arrow *arrows;
@@ -78,6 +84,9 @@ struct ar_read_trace {
 /* Reads the file.  An enum ar_exit, having said what is wrong with it; at least one call then. */
 int ar_read_trace_read(struct ar_read_trace *timeline, const char *path);
 void ar_read_trace_fini(struct ar_read_trace *timeline);
+
+/* The name of a rank's host; empty if the file does not tell it. */
+const char *ar_read_trace_host(const struct ar_read_trace *timeline, int rank);
 
 /* Sorts slices and arrows by call, and makes the calls of them.  The texts of calls are those of
  * heads, one for each slice of kind AR_SLICE_CALL in the order of slices.  False without memory. */

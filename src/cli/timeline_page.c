@@ -390,7 +390,7 @@ add_ranks(struct ar_html *page, const struct ar_read_trace_view *v)
     for (int i = 0; i < v->call->nparts && i < ROWS_DRAWN; i++) {
         const struct ar_read_trace_row *const row = &v->rows[i];
         ar_html_cell(page, "%d", row->rank);
-        ar_html_cell(page, "%s", v->timeline->hosts[row->rank]);
+        ar_html_cell(page, "%s", ar_read_trace_host(v->timeline, row->rank));
         add_time(page, row->begin - v->call->begin);
         add_time(page, row->setup);
         add_time(page, row->waiting);

@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,12 +31,13 @@ complain(const struct ar_read_trace *t, const char *what)
 
 /* --- values --- */
 
-/* -1 where it is not there. */
+/* -1 where it is not there, or no int. */
 static int
 number(const json_t *object, const char *name)
 {
     const json_t *const value = json_object_get(object, name);
-    return json_is_integer(value) ? (int)json_integer_value(value) : -1;
+    const json_int_t found = json_is_integer(value) ? json_integer_value(value) : -1;
+    return found >= 0 && found <= INT_MAX ? (int)found : -1;
 }
 
 static bool
@@ -90,7 +92,7 @@ take_slice(struct reader *r, const json_t *event)
     double lasts;
     while (cat && kind < AR_SLICE_KINDS && strcmp(cat, names[kind]) != 0)
         kind++;
-    if (!cat || kind == AR_SLICE_KINDS || slice.rank < 0 || slice.rank >= r->t->nhosts ||
+    if (!cat || kind == AR_SLICE_KINDS || slice.rank < 0 || slice.rank >= r->t->world ||
         !take_key(&slice.key, args) || !take_real(&slice.begin, event, "ts") ||
         !take_real(&lasts, event, "dur"))
         return false;
@@ -111,7 +113,7 @@ take_arrow(struct reader *r, const json_t *event)
     const char *const name = json_string_value(json_object_get(event, "name"));
     const json_t *const id = json_object_get(event, "id");
     struct ar_read_trace_arrow arrow = {.from = number(event, "pid"), .to = -1};
-    if (!name || !json_is_integer(id) || arrow.from < 0 || arrow.from >= r->t->nhosts ||
+    if (!name || !json_is_integer(id) || arrow.from < 0 || arrow.from >= r->t->world ||
         !take_key(&arrow.key, args) || !take_real(&arrow.begin, event, "ts") ||
         !take_real(&arrow.bytes, args, "bytes"))
         return false;
@@ -138,7 +140,7 @@ end_arrow(struct reader *r, const json_t *event)
     if (!json_is_integer(id) || low == r->t->narrows || r->ids[low] != json_integer_value(id))
         return false;
     r->t->arrows[low].to = number(event, "pid");
-    return r->t->arrows[low].to >= 0 && r->t->arrows[low].to < r->t->nhosts &&
+    return r->t->arrows[low].to >= 0 && r->t->arrows[low].to < r->t->world &&
            take_real(&r->t->arrows[low].end, event, "ts");
 }
 
@@ -153,9 +155,11 @@ take_host(struct reader *r, const json_t *event)
     const char *const host = name ? strstr(name, " on ") : NULL;
     if (!what || strcmp(what, "process_name") != 0)
         return true;
-    if (rank < 0 || rank >= r->t->nhosts || !host)
+    if (rank < 0 || rank >= r->t->world || !host)
         return false;
-    snprintf(r->t->hosts[rank], sizeof r->t->hosts[rank], "%s", host + strlen(" on "));
+    struct ar_read_trace_host *const named = &r->t->hosts[r->t->nhosts++];
+    named->rank = rank;
+    snprintf(named->name, sizeof named->name, "%s", host + strlen(" on "));
     return true;
 }
 
@@ -191,9 +195,9 @@ take_run(struct ar_read_trace *t, const json_t *other)
     ar_json_text(t->family, sizeof t->family, other, "mpi");
     ar_json_text(t->when, sizeof t->when, other, "when");
     t->ranks = number(other, "ranks");
-    t->nhosts = number(other, "world");
+    t->world = number(other, "world");
     t->clock_error = json_is_number(error) ? json_number_value(error) : NAN;
-    return *t->version && t->ranks > 0 && t->nhosts >= t->ranks &&
+    return *t->version && t->ranks > 0 && t->world >= t->ranks &&
            take_real(&t->calls_lost, other, "calls_lost");
 }
 
@@ -202,7 +206,7 @@ static bool
 make_room(struct reader *r)
 {
     const size_t n = json_array_size(r->events) + 1;
-    r->t->hosts = calloc((size_t)r->t->nhosts, sizeof *r->t->hosts);
+    r->t->hosts = calloc(n, sizeof *r->t->hosts);
     r->t->slices = calloc(n, sizeof *r->t->slices);
     r->t->arrows = calloc(n, sizeof *r->t->arrows);
     r->ids = calloc(n, sizeof *r->ids);
@@ -214,6 +218,22 @@ make_room(struct reader *r)
     r->heads = calloc(r->nheads + 1, sizeof *r->heads);
     r->nheads = 0;
     return r->t->hosts && r->t->slices && r->t->arrows && r->ids && r->heads;
+}
+
+static int
+compare_hosts(const void *a, const void *b)
+{
+    const struct ar_read_trace_host *const left = a, *const right = b;
+    return (left->rank > right->rank) - (left->rank < right->rank);
+}
+
+const char *
+ar_read_trace_host(const struct ar_read_trace *t, int rank)
+{
+    const struct ar_read_trace_host key = {.rank = rank};
+    const struct ar_read_trace_host *const found =
+        bsearch(&key, t->hosts, t->nhosts, sizeof key, compare_hosts);
+    return found ? found->name : "";
 }
 
 static int
@@ -232,6 +252,7 @@ take_events(struct reader *r)
         snprintf(what, sizeof what, "event %zu of traceEvents is not from ALLREDUCE_TRACE", i + 1);
         return complain(t, what);
     }
+    qsort(t->hosts, t->nhosts, sizeof *t->hosts, compare_hosts);
     for (i = 0; i < t->narrows; i++)
         if (t->arrows[i].to < 0)
             return complain(t, "an arrow has no end");
