@@ -49,12 +49,18 @@ end_of(const struct ar_channel *c, int tag, int peer)
     return &c->ends[tag * c->nranks + peer];
 }
 
+size_t
+ar_channel_slot_bytes(size_t cell_bytes)
+{
+    return sizeof(struct queue) + CELLS * cell_bytes;
+}
+
 bool
 ar_channel_init(struct ar_channel *channel, MPI_Comm comm, int rank, int nranks, int kind)
 {
     const size_t cell_bytes = cell_bytes_for(nranks);
     const struct ar_piece_needs needs = {.kind = kind,
-                                         .slot_bytes = sizeof(struct queue) + CELLS * cell_bytes,
+                                         .slot_bytes = ar_channel_slot_bytes(cell_bytes),
                                          .slots = AR_CHANNEL_QUEUES * nranks,
                                          .pieces = 1,
                                          .is_optional = true};

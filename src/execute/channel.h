@@ -54,6 +54,9 @@ struct ar_transfer {
 /* Whether nranks ranks can have a channel; the memory of the queues is limited. */
 bool ar_channel_serves(int nranks);
 
+/* Size of the slot that holds a queue, if its cells are of this size, a multiple of 64. */
+size_t ar_channel_slot_bytes(size_t cell_bytes);
+
 /* Makes the channel of comm's nranks ranks.  Collective over comm.  False, alike on all ranks,
  * if ar_piece_borrow fails or a rank lacks memory. */
 bool ar_channel_init(struct ar_channel *channel, MPI_Comm comm, int rank, int nranks, int kind);

@@ -1,13 +1,13 @@
 /* For any algorithm that the grammar accepts, on 1 to 40 ranks, the schedules are proved, and run
- * on real buffers in disorder, by messages and in shared memory.  Those of shm are also run by
- * their executor.  Input: ranks, ranks per node, elements, then the text. */
+ * on real buffers in disorder, by messages and in shared memory.  On few ranks they are also run by
+ * the executors.  Input: ranks, ranks per node, elements, then the text. */
 #include <config.h>
 
 #include "fuzz.h"
-#include "node_threads.h"
 #include "schedule/checker.h"
 #include "schedule/folding.h"
 #include "select/select.h"
+#include "threads.h"
 #include "unit/disorder.h"
 
 #define RANKS_MAX        40
@@ -104,6 +104,22 @@ share(const struct job *job, const struct ar_choice *choice)
 }
 
 static void
+execute(const struct job *job, const struct ar_choice *choice)
+{
+    const struct threads_job threads = {
+        .algorithm = choice->algorithm,
+        .params = &choice->params,
+        .nranks = job->nranks,
+        .count = job->count,
+        .in_place = job->seed % 2,
+        .in_order = ar_algorithm_keeps_order(choice->algorithm, &choice->params),
+        .seed = job->seed / 2};
+    FUZZ_EXPECT(threads_run_messages(&threads));
+    if (choice->algorithm == ar_algorithm_find("shm", 3))
+        FUZZ_EXPECT(threads_run_node(&threads));
+}
+
+static void
 try_choice(struct job *job, const struct ar_choice *choice)
 {
     const size_t bound =
@@ -117,10 +133,8 @@ try_choice(struct job *job, const struct ar_choice *choice)
     prove(job, choice, true);
     if (job->nranks <= SHARED_RANKS_MAX)
         share(job, choice);
-    if (choice->algorithm == ar_algorithm_find("shm", 3) && job->nranks <= AR_NODE_THREADS_MAX &&
-        job->nranks > 1 && job->count > 0)
-        FUZZ_EXPECT(
-            node_threads_are_right(&choice->params, job->nranks, job->count, job->seed % 2));
+    if (job->nranks > 1 && job->nranks <= AR_THREADS_MAX && job->count > 0)
+        execute(job, choice);
     for (int rank = 0; rank < job->nranks; rank++)
         ar_schedule_fini(&job->all[rank]);
 }
