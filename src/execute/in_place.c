@@ -26,19 +26,23 @@ meet_all(struct ar_in_place *made, const struct ar_peer_card *cards)
     return met;
 }
 
-static struct ar_in_place *
-allocate(int rank, int nranks)
+struct ar_in_place *
+ar_in_place_allocate(int rank, int nranks)
 {
     const size_t n = (size_t)nranks;
     struct ar_in_place *const p = malloc(sizeof *p);
     if (!p)
         return NULL;
-    *p = (struct ar_in_place){.rank = rank,
-                              .nranks = nranks,
-                              .peer = calloc(n, sizeof(struct ar_peer *)),
-                              .shown = calloc(n, sizeof(struct ar_shown)),
-                              .mapped = calloc(2 * n, sizeof(char *))};
-    if (p->peer && p->shown && p->mapped)
+    *p = (struct ar_in_place){
+        .rank = rank, .nranks = nranks, .peer = calloc(n, sizeof(struct ar_peer *))};
+    bool has_room = p->peer;
+    for (int i = 0; i < AR_AGREEMENTS; i++) {
+        struct ar_agreement *const a = &p->agreements[i];
+        a->shown = calloc(n, sizeof(struct ar_shown));
+        a->mapped = calloc(2 * n, sizeof(char *));
+        has_room = has_room && a->shown && a->mapped;
+    }
+    if (has_room)
         return p;
     ar_in_place_destroy(p);
     return NULL;
@@ -73,7 +77,7 @@ ar_in_place_create(struct ar_in_place **made, bool *retries, MPI_Comm comm, int 
 {
     struct ar_peer_card own[PROVIDERS] = {{{0}}};
     struct ar_peer_card *const cards = malloc((size_t)nranks * sizeof *cards);
-    struct ar_in_place *p = allocate(rank, nranks);
+    struct ar_in_place *p = ar_in_place_allocate(rank, nranks);
     unsigned can = 0; /* a bit for each provider */
     bool met = false;
     for (int i = 0; i < PROVIDERS && p && cards; i++)
@@ -100,45 +104,127 @@ ar_in_place_destroy(struct ar_in_place *in_place)
     if (in_place->peer)
         leave_all(in_place);
     free(in_place->peer);
-    free(in_place->shown);
-    free(in_place->mapped);
+    for (int i = 0; i < AR_AGREEMENTS; i++) {
+        free(in_place->agreements[i].shown);
+        free(in_place->agreements[i].mapped);
+    }
     free(in_place);
 }
 
-struct ar_shown
-ar_in_place_show(const struct ar_in_place *in_place, const void *in, const void *out, size_t bytes)
-{
-    return (struct ar_shown){
-        {in_place->memory->show(in, bytes), in_place->memory->show(out, bytes)}};
-}
+/* --- a call --- */
 
-bool
-ar_in_place_is_shown(const struct ar_shown *shown)
-{
-    return shown->place[0].word[0] && shown->place[1].word[0];
-}
+typedef void *map_fn(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes);
 
-bool
-ar_in_place_map(struct ar_in_place *in_place, size_t bytes)
+/* Maps the buffers of all other ranks; false if that fails. */
+static bool
+map_all(const struct ar_in_place *p, const struct ar_agreement *a, map_fn *map, size_t bytes)
 {
     bool all = true;
-    for (int i = 0; i < 2 * in_place->nranks && all; i++) {
+    for (int i = 0; i < 2 * p->nranks && all; i++) {
         const int rank = i / 2;
-        if (rank == in_place->rank)
+        if (rank == p->rank)
             continue;
-        in_place->mapped[i] =
-            in_place->memory->map(in_place->peer[rank], &in_place->shown[rank].place[i % 2], bytes);
-        all = in_place->mapped[i];
+        a->mapped[i] = map(p->peer[rank], &a->shown[rank].place[i % 2], bytes);
+        all = a->mapped[i];
     }
     return all;
 }
 
-void
-ar_in_place_unmap(struct ar_in_place *in_place)
+static void
+unmap_all(const struct ar_in_place *p, const struct ar_agreement *a)
 {
-    for (int i = 0; i < 2 * in_place->nranks; i++) {
-        if (in_place->mapped[i])
-            in_place->memory->unmap(in_place->peer[i / 2], in_place->mapped[i]);
-        in_place->mapped[i] = NULL;
+    for (int i = 0; i < 2 * p->nranks; i++) {
+        if (a->mapped[i])
+            p->memory->unmap(p->peer[i / 2], a->mapped[i]);
+        a->mapped[i] = NULL;
     }
+}
+
+/* Offers those made with the same buffers of this rank, if it still has the others' mapped. */
+static void
+offer(struct ar_in_place *p, const struct ar_shown *mine, size_t bytes)
+{
+    map_fn *const map = p->memory->map_again ? p->memory->map_again : p->memory->map;
+    for (int i = 0; i < AR_AGREEMENTS; i++) {
+        const struct ar_agreement *const a = &p->agreements[i];
+        if (a->is_made && a->bytes == bytes && memcmp(&a->mine, mine, sizeof *mine) == 0 &&
+            map_all(p, a, map, bytes))
+            p->offered |= UINT64_C(1) << i;
+        else
+            unmap_all(p, a);
+    }
+}
+
+static bool
+is_shown(const struct ar_shown *shown)
+{
+    return shown->place[0].word[0] && shown->place[1].word[0];
+}
+
+struct ar_shown
+ar_in_place_show(struct ar_in_place *p, const void *in, const void *out, size_t bytes)
+{
+    struct ar_shown mine = {{p->memory->show(in, bytes), p->memory->show(out, bytes)}};
+    p->offered = 0;
+    if (is_shown(&mine))
+        offer(p, &mine, bytes);
+    p->common = p->offered;
+    mine.place[0].word[0] |= p->offered << AR_OFFER_BIT;
+    return mine;
+}
+
+static struct ar_shown
+without_offer(struct ar_shown told)
+{
+    told.place[0].word[0] &= (UINT64_C(1) << AR_OFFER_BIT) - 1;
+    return told;
+}
+
+bool
+ar_in_place_learn(struct ar_in_place *p, int rank, const struct ar_shown *told)
+{
+    const struct ar_shown shown = without_offer(*told);
+    p->common &= told->place[0].word[0] >> AR_OFFER_BIT;
+    if (rank != p->rank)
+        p->agreements[p->next].shown[rank] = shown;
+    return is_shown(&shown);
+}
+
+bool
+ar_in_place_is_agreed(struct ar_in_place *p)
+{
+    int i = 0;
+    if (!p->common)
+        return false;
+    while (!(p->common >> i & 1))
+        i++;
+    p->mapped = p->agreements[i].mapped;
+    return true;
+}
+
+bool
+ar_in_place_map(struct ar_in_place *p, size_t bytes)
+{
+    const struct ar_agreement *const a = &p->agreements[p->next];
+    p->mapped = a->mapped;
+    return map_all(p, a, p->memory->map, bytes);
+}
+
+void
+ar_in_place_agree(struct ar_in_place *p, const struct ar_shown *mine, size_t bytes)
+{
+    struct ar_agreement *const a = &p->agreements[p->next];
+    a->is_made = true;
+    a->bytes = bytes;
+    a->mine = without_offer(*mine);
+    p->next = (p->next + 1) % AR_AGREEMENTS;
+    p->agreements[p->next].is_made = false;
+}
+
+void
+ar_in_place_unmap(struct ar_in_place *p)
+{
+    for (int i = 0; i < AR_AGREEMENTS; i++)
+        unmap_all(p, &p->agreements[i]);
+    p->mapped = NULL;
 }

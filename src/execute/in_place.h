@@ -16,15 +16,36 @@ struct ar_shown {
     struct ar_peer_place place[2]; /* of AR_IN, AR_OUT */
 };
 
+/* The buffers of all ranks in a call. */
+struct ar_agreement {
+    bool is_made; /* all ranks have mapped all of them */
+    size_t bytes;
+    struct ar_shown mine;
+    struct ar_shown *shown; /* owned; by each rank except this one */
+    char **mapped; /* owned; the first byte of each rank's buffers, by ar_in_place_at; NULL: not
+                      mapped, as this rank's own */
+};
+
+/* Buffers that a program uses again are neither mapped nor asked for again.  All ranks keep the
+ * agreements of the same calls, at the same numbers, since each call succeeds on all or on none. */
+#define AR_AGREEMENTS 8
+
+/* The agreements that a rank offers are told from this bit of its first word on. */
+#define AR_OFFER_BIT 32
+_Static_assert(AR_OFFER_BIT + AR_AGREEMENTS <= 64, "an offer has room");
+
 struct ar_in_place {
     const struct ar_peer_memory *memory;
     int rank, nranks;
     struct ar_peer **peer; /* owned; of each rank but this one */
+    struct ar_agreement agreements[AR_AGREEMENTS];
+    unsigned next; /* the agreement that is not made: room for that of the current call */
     /* Of the current call: */
-    struct ar_shown *shown; /* owned; by each rank except this one */
-    char **mapped; /* owned; the first byte of each rank's buffers, by ar_in_place_at; NULL: not
-                      mapped, as this rank's own */
-    bool missed;   /* the last call went through slots: a rank could not show or map its buffers */
+    uint64_t offered;    /* a bit for each agreement with which this rank would do, and which it has
+                            mapped */
+    uint64_t common;     /* those that all ranks offer */
+    char *const *mapped; /* what the call uses: of an agreement */
+    bool missed; /* the last call went through slots: a rank could not show or map its buffers */
 };
 
 static inline int
@@ -44,15 +65,26 @@ int ar_in_place_create(struct ar_in_place **made, bool *retries, MPI_Comm comm, 
                        int nranks);
 void ar_in_place_destroy(struct ar_in_place *in_place);
 
-/* What a rank sends to the others: its buffers, of this size in bytes each.  in may be out. */
-struct ar_shown ar_in_place_show(const struct ar_in_place *in_place, const void *in,
-                                 const void *out, size_t bytes);
+/* For nranks ranks that have not met yet.  NULL without memory. */
+struct ar_in_place *ar_in_place_allocate(int rank, int nranks);
 
-/* Whether the rank has a place for each buffer. */
-bool ar_in_place_is_shown(const struct ar_shown *shown);
+/* Begins a call: what a rank tells the others, namely its buffers, of this size in bytes each, and
+ * which agreements it offers.  in may be out.  Unmap must follow. */
+struct ar_shown ar_in_place_show(struct ar_in_place *in_place, const void *in, const void *out,
+                                 size_t bytes);
 
-/* Maps what all other ranks have shown; false if that fails.  Unmap must follow in both cases. */
+/* Takes what a rank tells.  False if it has no place for a buffer. */
+bool ar_in_place_learn(struct ar_in_place *in_place, int rank, const struct ar_shown *told);
+
+/* All ranks have told: whether they all offered the same agreement; then it is used. */
+bool ar_in_place_is_agreed(struct ar_in_place *in_place);
+
+/* Maps what all other ranks have shown; false if that fails. */
 bool ar_in_place_map(struct ar_in_place *in_place, size_t bytes);
+
+/* All ranks have mapped what the others have shown, this one in a call that showed mine: they will
+ * find it again. */
+void ar_in_place_agree(struct ar_in_place *in_place, const struct ar_shown *mine, size_t bytes);
 void ar_in_place_unmap(struct ar_in_place *in_place);
 
 /* To and from memory that the ranks share. */
@@ -62,10 +94,12 @@ ar_shown_tell(void *to, const struct ar_shown *shown)
     memcpy(to, shown, sizeof *shown);
 }
 
-static inline void
-ar_shown_learn(struct ar_shown *shown, const void *from)
+static inline struct ar_shown
+ar_shown_read(const void *from)
 {
-    memcpy(shown, from, sizeof *shown);
+    struct ar_shown shown;
+    memcpy(&shown, from, sizeof shown);
+    return shown;
 }
 
 #endif

@@ -451,18 +451,18 @@ meet_and_tell(const struct ar_node_run *run, uint64_t *last, const struct ar_sho
     const struct ar_node *const node = run->node;
     ar_shown_tell(told_at(node, *last + 1, node->rank), mine);
     const int error = meet(run, last);
-    *all = !error && ar_in_place_is_shown(mine);
+    *all = !error;
     for (int i = 0; i < node->nranks && !error; i++) {
-        struct ar_shown *const shown = &run->in_place->shown[i];
-        if (i != node->rank)
-            ar_shown_learn(shown, told_at(node, *last, i));
-        *all &= i == node->rank || ar_in_place_is_shown(shown);
+        const struct ar_shown told =
+            i == node->rank ? *mine : ar_shown_read(told_at(node, *last, i));
+        *all &= ar_in_place_learn(run->in_place, i, &told);
     }
     return error;
 }
 
-/* The first two meetings; *can: may all ranks go on in place?  Only elements of predefined types
- * may: others each rank lays out in its own way, and packed copies of them are new in each call. */
+/* The first meeting, and a second one if some buffers are new to a rank; *can: may all ranks go on
+ * in place?  Only elements of predefined types may: others each rank lays out in its own way, and
+ * packed copies of them are new in each call. */
 static int
 show_and_map(const struct ar_node_run *run, uint64_t *last, bool *can)
 {
@@ -473,11 +473,14 @@ show_and_map(const struct ar_node_run *run, uint64_t *last, bool *can)
     if (r->basic && !r->packing)
         mine = ar_in_place_show(run->in_place, run->in + first, run->out + first, bytes);
     int error = meet_and_tell(run, last, &mine, can);
-    if (error || !*can)
+    if (error || !*can || ar_in_place_is_agreed(run->in_place))
         return error;
     if (!ar_in_place_map(run->in_place, bytes))
         mine = (struct ar_shown){{{{0}}}};
-    return meet_and_tell(run, last, &mine, can);
+    error = meet_and_tell(run, last, &mine, can);
+    if (!error && *can)
+        ar_in_place_agree(run->in_place, &mine, bytes);
+    return error;
 }
 
 static int

@@ -49,7 +49,7 @@ struct ar_node_step {
     int rank;       /* AWAIT: whose flag */
 };
 
-/* Of a call in place: two before its chunks and one after them. */
+/* Of a call in place: one or two before its chunks and one after them. */
 #define AR_MEETINGS 3
 
 /* What is done with a chunk. */

@@ -14,7 +14,8 @@ struct ar_peer_card {
     uint64_t word[12];
 };
 
-/* The provider defines the words' meaning, except that the first is 0 if there is no place. */
+/* The provider defines the words' meaning, except that the first is 0 if there is no place, and
+ * otherwise below 2^32. */
 struct ar_peer_place {
     uint64_t word[3];
 };
@@ -39,6 +40,10 @@ struct ar_peer_memory {
      * free them before.  NULL if that fails. */
     void *(*map)(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes);
     void (*unmap)(struct ar_peer *peer, void *mapped);
+
+    /* As map, but NULL if that would take more than a look at what was mapped before.  The
+     * provider may leave it out if map never does. */
+    void *(*map_again)(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes);
 };
 
 #endif

@@ -131,14 +131,15 @@ detach(struct attachment *a)
     *a = (struct attachment){0};
 }
 
-/* Where the range is here; it is in use then.  NULL where it cannot be attached. */
+/* Where the range is here; it is in use then.  NULL where it is not attached and must not be, or
+ * cannot be. */
 static void *
-use(struct ar_peer *peer, uintptr_t begin, size_t bytes)
+use(struct ar_peer *peer, uintptr_t begin, size_t bytes, bool attaches)
 {
     const uintptr_t first = begin / page_bytes * page_bytes;
     const uintptr_t end = (begin + bytes + page_bytes - 1) / page_bytes * page_bytes;
     struct attachment *const a = choose(peer, begin, bytes);
-    if (!a)
+    if (!a || (!attaches && !covers(a, begin, bytes)))
         return NULL;
     if (!covers(a, begin, bytes)) {
         detach(a);
@@ -221,7 +222,7 @@ meet(const struct ar_peer_card *card)
     pthread_mutex_lock(&lock);
     struct ar_peer *peer = find((int64_t)card->word[SEGMENT]);
     const uint64_t *const seen =
-        peer ? use(peer, (uintptr_t)card->word[PROBE_AT], sizeof *seen) : NULL;
+        peer ? use(peer, (uintptr_t)card->word[PROBE_AT], sizeof *seen, true) : NULL;
     const bool is_known = seen && *seen == card->word[PROBE];
     if (seen)
         end_use(peer, (const char *)seen);
@@ -299,11 +300,20 @@ map(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes)
     static atomic_flag said = ATOMIC_FLAG_INIT;
     errno = 0;
     pthread_mutex_lock(&lock);
-    void *const mapped = use(peer, (uintptr_t)place->word[1], bytes);
+    void *const mapped = use(peer, (uintptr_t)place->word[1], bytes, true);
     pthread_mutex_unlock(&lock);
     if (!mapped && !atomic_flag_test_and_set(&said))
         ar_say("XPMEM cannot attach %zu bytes of another rank: %s; such calls go through slots",
                bytes, errno ? strerror(errno) : "too many calls at a time");
+    return mapped;
+}
+
+static void *
+map_again(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes)
+{
+    pthread_mutex_lock(&lock);
+    void *const mapped = use(peer, (uintptr_t)place->word[1], bytes, false);
+    pthread_mutex_unlock(&lock);
     return mapped;
 }
 
@@ -322,4 +332,5 @@ const struct ar_peer_memory ar_xpmem = {
     .show = show,
     .map = map,
     .unmap = unmap,
+    .map_again = map_again,
 };

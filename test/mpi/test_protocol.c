@@ -117,8 +117,9 @@ enum refusal { GRANTED, HIDDEN, UNMAPPED, REFUSALS };
 
 static struct {
     enum refusal refusal;
-    bool in_place; /* the call's IN is its OUT */
-    int meetings;
+    bool in_place;  /* the call's IN is its OUT */
+    int meetings;   /* at which something was told */
+    uint64_t offer; /* what the rank told of agreements */
 } now;
 
 static struct ar_peer_place
@@ -146,28 +147,33 @@ unmap(struct ar_peer *peer, void *mapped)
 static const struct ar_peer_memory peer_memory = {.show = show, .map = map, .unmap = unmap};
 
 static void
-record_tell(const void *to, const struct ar_shown *shown)
+record_tell(const struct ar_in_place *in_place, const void *to, const struct ar_shown *shown)
 {
     add(WRITE, to, sizeof *shown, 0);
+    now.offer = in_place->offered << AR_OFFER_BIT;
     now.meetings++;
 }
 
-/* What the rank whose slot it is tells at this meeting. */
-static void
-record_learn(struct ar_shown *shown, const void *from, size_t nslots)
+/* What the rank whose slot it is tells at this meeting.  It offers what this one does, since all
+ * have made the same calls. */
+static struct ar_shown
+record_read(const void *from, size_t nslots)
 {
     const size_t slot = (size_t)((const char *)from - memory) / ar_node_slot_bytes(CHUNK_BYTES);
     const int rank = (int)(slot % nslots);
-    const bool cannot = now.refusal == UNMAPPED && now.meetings == 2 && rank == 1;
-    add(READ, from, sizeof *shown, 0);
-    *shown = (struct ar_shown){{show(buffer_of(rank, now.in_place ? AR_OUT : AR_IN), BUFFER_BYTES),
-                                show(buffer_of(rank, AR_OUT), BUFFER_BYTES)}};
-    if (cannot)
-        *shown = (struct ar_shown){{{{0}}}};
+    const bool cannot = now.refusal == UNMAPPED && rank == 1;
+    struct ar_shown shown = {{show(buffer_of(rank, now.in_place ? AR_OUT : AR_IN), BUFFER_BYTES),
+                              show(buffer_of(rank, AR_OUT), BUFFER_BYTES)}};
+    add(READ, from, sizeof shown, 0);
+    if (cannot && now.meetings == 2)
+        return (struct ar_shown){{{{0}}}};
+    if (!cannot)
+        shown.place[0].word[0] |= now.offer;
+    return shown;
 }
 
-#define ar_shown_tell(to, shown)          record_tell(to, shown)
-#define ar_shown_learn(shown, from)       record_learn(shown, from, (size_t)node->piece.stride)
+#define ar_shown_tell(to, shown)          record_tell(run->in_place, to, shown)
+#define ar_shown_read(from)               record_read(from, (size_t)node->piece.stride)
 #define ar_flag_read(flag)                record_look(flag)
 #define ar_idle_look(idle, in_vain)       ((void)(idle), record_looked(in_vain))
 #define ar_flag_raise(flag, number, wait) add(RAISE, flag, sizeof(uint64_t), number)
@@ -310,9 +316,7 @@ static void
 record(int rank, int nranks, const struct call *calls, size_t n)
 {
     struct ar_reduction r;
-    struct ar_peer *peers[RANKS_MAX] = {NULL};
-    struct ar_shown shown[RANKS_MAX];
-    char *mapped[2 * RANKS_MAX] = {NULL};
+    struct ar_in_place *const in_place = ar_in_place_allocate(rank, nranks);
     CHECK(ar_reduction_resolve(&r, MPI_SUM, MPI_DOUBLE), "sum of doubles");
     struct ar_node node = {.rank = rank,
                            .nranks = nranks,
@@ -321,18 +325,16 @@ record(int rank, int nranks, const struct call *calls, size_t n)
                            .piece = {.slots = memory,
                                      .slot_bytes = ar_node_slot_bytes(CHUNK_BYTES),
                                      .stride = nranks + ranks_before}};
-    struct ar_in_place in_place = {.memory = &peer_memory,
-                                   .rank = rank,
-                                   .nranks = nranks,
-                                   .peer = peers,
-                                   .shown = shown,
-                                   .mapped = mapped};
     struct ar_node_run run = {.node = &node, .reduction = &r, .wait = {.spins = AR_WAIT_FOREVER}};
     trace = &traces[rank];
     trace->n = 0;
     be_group(nranks);
+    if (!in_place)
+        abort();
+    in_place->memory = &peer_memory;
     for (size_t i = 0; i < n; i++)
-        record_call(&run, &in_place, &calls[i]);
+        record_call(&run, in_place, &calls[i]);
+    ar_in_place_destroy(in_place);
 }
 
 /* --- the order of accesses --- */
@@ -657,6 +659,26 @@ check_three_in_place(void)
         }
 }
 
+/* Buffers that were used in one of the last calls in place need one meeting before the chunks. */
+static void
+check_agreements(void)
+{
+    for (int p = 2; p <= 4; p++)
+        for (size_t others = 0; others < COUNTS; others++) {
+            struct call calls[COUNTS + 1];
+            size_t n = 0;
+            for (; n <= others; n++)
+                calls[n] = (struct call){n, BUFFERS, false, GRANTED};
+            calls[n++] = calls[0];
+            CHECK(order(p, calls, n, NOTHING, 0) == ORDERED, "%d ranks, %zu others", p, others);
+            CHECK(now.meetings == (others < AR_AGREEMENTS - 1 ? 1 : 2),
+                  "%d ranks, %zu others, %d meetings", p, others, now.meetings);
+            calls[n - 1].in_place = true; /* another buffer */
+            CHECK(order(p, calls, n, NOTHING, 0) == ORDERED, "%d ranks, %zu others", p, others);
+            CHECK(now.meetings == 2, "%d ranks, %zu others, %d meetings", p, others, now.meetings);
+        }
+}
+
 static void
 check_long_rows(void)
 {
@@ -744,6 +766,7 @@ main(int argc, char **argv)
     check_lines();
     check_every_three_calls();
     check_three_in_place();
+    check_agreements();
     check_long_rows();
     numbers_before = 5;
     ranks_before = 1;
