@@ -1,11 +1,8 @@
 #!/bin/sh
 # Colour on a terminal alone, and none where NO_COLOR asks for that; the same words either way.
-set -u
-failed=0
-fail() {
-    echo "$*"
-    failed=1
-}
+# shellcheck source=test/cli/common.sh
+. "${srcdir:-.}/test/cli/common.sh"
+
 escape=$(printf '\033')
 
 # on_terminal VARIABLE=VALUE COMMAND: what a terminal gets.

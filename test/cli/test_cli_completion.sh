@@ -1,14 +1,10 @@
 #!/usr/bin/env bash
 # Completion offers every subcommand, every option that --help shows, and every algorithm; so
 # in bash, and in fish where that is installed.
-set -u
+# shellcheck source=test/cli/common.sh
+. "${srcdir:-.}/test/cli/common.sh"
+
 completion=${srcdir:-.}/completion
-failed=0
-PATH=$PWD:$PATH
-fail() {
-    echo "$*"
-    failed=1
-}
 
 # shellcheck source=completion/bash/allreduce
 . "$completion/bash/allreduce"
@@ -54,17 +50,15 @@ expect '' explain -n rin
 expect '' explain ring rin
 expect '' run --algo ring /nosuch/--al
 expect '--algo=' run --verbose --al
-here=$(mktemp -d) || exit 99
-trap 'rm -rf "$here"' EXIT
-touch "$here/rules.txt"
-expect "$here/rules.txt" run --rules "$here/ru"
-expect "$here/rules.txt" explain --nodes "$here/ru"
-expect "$here/rules.txt" run -v ./app --rules "$here/ru"
-expect "$here/rules.txt" run --library = "$here/ru"
+touch "$scratch/rules.txt"
+expect "$scratch/rules.txt" run --rules "$scratch/ru"
+expect "$scratch/rules.txt" explain --nodes "$scratch/ru"
+expect "$scratch/rules.txt" run -v ./app --rules "$scratch/ru"
+expect "$scratch/rules.txt" run --library = "$scratch/ru"
 
 # in_fish LINE: what fish offers, in one line.
 in_fish() {
-    HOME=$here fish --no-config -c "source '$completion/fish/allreduce.fish'; complete -C '$1'" | cut -f 1 | sort | paste -s -d ' '
+    HOME=$scratch fish --no-config -c "source '$completion/fish/allreduce.fish'; complete -C '$1'" | cut -f 1 | sort | paste -s -d ' '
 }
 expect_fish() {
     local got

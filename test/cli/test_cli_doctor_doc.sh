@@ -1,14 +1,11 @@
 #!/bin/sh
 # doc/doctor.md has each broken set-up of doc/doctor.in.md with its command, and the verdict that belongs to it.
 # shellcheck disable=SC2016 # commands are compared, not run
-set -u
+# shellcheck source=test/cli/common.sh
+. "${srcdir:-.}/test/cli/common.sh"
+
 here=$(cd "${srcdir:-.}" && pwd)/doc
-failed=0
 set_ups=0
-fail() {
-    echo "FAIL: $*"
-    failed=1
-}
 
 # block COMMAND: what stands below it.
 block() {

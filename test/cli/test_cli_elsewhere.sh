@@ -1,24 +1,19 @@
 #!/bin/sh
 # Preloaded into a program without MPI, the libraries do nothing: it prints nothing, opens nothing, and changes neither
 # errno nor how the program ends, whatever the environment contains.
-set -u
-failed=0
+# shellcheck source=test/cli/common.sh
+. "${srcdir:-.}/test/cli/common.sh"
+
 library=$PWD/.libs/liballreduce.so:$PWD/.libs/liballreduce-heap.so
 program=$PWD/test/cli/elsewhere
-here=$(mktemp -d) || exit 99
-trap 'rm -rf "$here"' EXIT
-fail() {
-    echo "FAIL: $*"
-    failed=1
-}
 [ -e "${library%%:*}" ] && [ -e "${library#*:}" ] || exit 99
 tried=0
 traced=0
 
 # What a job may have set for everything that it starts.
-export ALLREDUCE_ALGO=ring ALLREDUCE_VERBOSE=2 ALLREDUCE_STATS="$here/written/stats" ALLREDUCE_STATS_SIGNAL=USR1 \
-    ALLREDUCE_TRACE="$here/written/trace" ALLREDUCE_TIMEOUT=1,abort ALLREDUCE_HEAP=shared PMI_RANK=0 PMI_SIZE=1
-mkdir "$here/written"
+export ALLREDUCE_ALGO=ring ALLREDUCE_VERBOSE=2 ALLREDUCE_STATS="$scratch/written/stats" ALLREDUCE_STATS_SIGNAL=USR1 \
+    ALLREDUCE_TRACE="$scratch/written/trace" ALLREDUCE_TIMEOUT=1,abort ALLREDUCE_HEAP=shared PMI_RANK=0 PMI_SIZE=1
+mkdir "$scratch/written"
 
 # run FILE COMMAND...: writes to FILE what the command prints on both streams, and its exit status.
 run() {
@@ -37,7 +32,7 @@ trace() {
         -e signal=none -o "$to.raw" "$@" >"$to.out" 2>&1 </dev/null
     sed 's/^[0-9]* *//; s/[0-9][0-9]*/N/g' "$to.raw" | grep -v -e liballreduce | sort >"$to"
 }
-if strace -f -qq -o "$here/strace" true 2>/dev/null; then
+if strace -f -qq -o "$scratch/strace" true 2>/dev/null; then
     can_trace=yes
 else
     can_trace=no
@@ -47,11 +42,11 @@ fi
 # same_untraced COMMAND...: prints the same and ends alike with and without the library.
 same_untraced() {
     tried=$((tried + 1))
-    run "$here/native" "$@"
-    run "$here/ours" env LD_PRELOAD="$library" "$@"
-    cmp -s "$here/native" "$here/ours" || {
+    run "$scratch/native" "$@"
+    run "$scratch/ours" env LD_PRELOAD="$library" "$@"
+    cmp -s "$scratch/native" "$scratch/ours" || {
         fail "$*: differs"
-        diff "$here/native" "$here/ours"
+        diff "$scratch/native" "$scratch/ours"
     }
 }
 
@@ -60,12 +55,12 @@ same() {
     same_untraced "$@"
     [ $can_trace = yes ] || return
     traced=$((traced + 1))
-    trace "$here/native" env "$@"
-    trace "$here/ours" env LD_PRELOAD="$library" "$@"
-    grep -q liballreduce "$here/ours.raw" || fail "$*: the library was not loaded"
-    cmp -s "$here/native" "$here/ours" || {
+    trace "$scratch/native" env "$@"
+    trace "$scratch/ours" env LD_PRELOAD="$library" "$@"
+    grep -q liballreduce "$scratch/ours.raw" || fail "$*: the library was not loaded"
+    cmp -s "$scratch/native" "$scratch/ours" || {
         fail "$*: asks the system for other things"
-        diff "$here/native" "$here/ours"
+        diff "$scratch/native" "$scratch/ours"
     }
 }
 
@@ -94,7 +89,7 @@ done
 
 # A program that is linked to an MPI library but never initialises it.
 if ldd test/mpi/pings 2>/dev/null | grep -q libmpi; then
-    cat >"$here/linked.c" <<'SOURCE'
+    cat >"$scratch/linked.c" <<'SOURCE'
 #include <stdio.h>
 extern int MPI_Initialized(int *flag), MPI_Init(int *argc, char ***argv);
 int main(int argc, char **argv)
@@ -104,31 +99,31 @@ int main(int argc, char **argv)
 }
 SOURCE
     mpi=$(ldd test/mpi/pings | sed -n 's/.*libmpi[^ ]* => \([^ ]*\) .*/\1/p' | head -n 1)
-    if ${CC:-cc} -o "$here/linked" "$here/linked.c" -Wl,--no-as-needed "$mpi" 2>"$here/out"; then
-        same "$here/linked"
+    if ${CC:-cc} -o "$scratch/linked" "$scratch/linked.c" -Wl,--no-as-needed "$mpi" 2>"$scratch/out"; then
+        same "$scratch/linked"
     else
-        fail "a program that is linked to MPI: $(cat "$here/out")"
+        fail "a program that is linked to MPI: $(cat "$scratch/out")"
     fi
 fi
 
 # A static program does not load it; for a set-user-id one the dynamic linker ignores it.
-echo 'int main(void) { return 5; }' >"$here/static.c"
-if ${CC:-cc} -static -o "$here/static" "$here/static.c" 2>/dev/null; then
-    same_untraced "$here/static"
+echo 'int main(void) { return 5; }' >"$scratch/static.c"
+if ${CC:-cc} -static -o "$scratch/static" "$scratch/static.c" 2>/dev/null; then
+    same_untraced "$scratch/static"
 else
     echo "no static C library"
 fi
 if [ "$(id -u)" -eq 0 ] && id nobody >/dev/null 2>&1 && command -v setpriv >/dev/null; then
-    cp "$program" "$here/set_user_id"
-    chmod 4755 "$here/set_user_id"
-    chmod 755 "$here"
-    same_untraced setpriv --reuid=nobody --clear-groups "$here/set_user_id"
-    grep -q 'secure 1$' "$here/ours" || echo "a file system without set-user-id programs: $(cat "$here/ours")"
+    cp "$program" "$scratch/set_user_id"
+    chmod 4755 "$scratch/set_user_id"
+    chmod 755 "$scratch"
+    same_untraced setpriv --reuid=nobody --clear-groups "$scratch/set_user_id"
+    grep -q 'secure 1$' "$scratch/ours" || echo "a file system without set-user-id programs: $(cat "$scratch/ours")"
 else
     echo "no set-user-id program: it takes root and setpriv"
 fi
 
-[ -z "$(ls "$here/written")" ] || fail "files were written: $(ls "$here/written")"
+[ -z "$(ls "$scratch/written")" ] || fail "files were written: $(ls "$scratch/written")"
 echo "$tried programs, of $traced of which files, sockets and memory were compared"
 [ $tried -ge 12 ] || fail "only $tried programs were tried"
 exit $failed

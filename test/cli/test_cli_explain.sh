@@ -1,13 +1,7 @@
 #!/bin/sh
 # allreduce explain proves, draws and counts every row, and errors name what to type.
-set -u
-failed=0
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
-fail() {
-    echo "$*"
-    failed=1
-}
+# shellcheck source=test/cli/common.sh
+. "${srcdir:-.}/test/cli/common.sh"
 
 # has_picture NAME RANKS: an SVG with an arrow, in whose last round every rank holds all.
 has_picture() {

@@ -1,14 +1,13 @@
 #!/bin/sh
 # Every file in cli/cases is a command, what it prints and its exit code.
 # UPDATE=1 writes the files anew.
-set -u
+# shellcheck source=test/cli/common.sh
+. "${srcdir:-.}/test/cli/common.sh"
+
 cases=${srcdir:-.}/test/cli/cases
-new=$(mktemp) || exit 99
-trap 'rm -f "$new"' EXIT
-PATH=$PWD:$PATH
+new=$scratch/new
 unset ARGP_HELP_FMT
 ran=0
-failed=0
 for file in "$cases"/*.txt; do
     command=$(sed -n '1s/^\$ //p' "$file")
     {

@@ -2,7 +2,9 @@
 # What runs in MPI is handed to the helper for the launcher's MPI library; else to that for MPI 5's ABI; else it is refused, but
 # for doctor, which tells what is wrong from any MPI.  The helpers here are scripts that tell their names and arguments, or
 # programs with a library that is nowhere.
-set -u
+# shellcheck source=test/cli/common.sh
+. "${srcdir:-.}/test/cli/common.sh"
+
 installed=$(sed -n 's/^#define AR_PKGLIBEXECDIR "\(.*\)"$/\1/p' installed.h)
 for helper in "$installed"/allreduce-*; do
     [ ! -e "$helper" ] || {
@@ -10,30 +12,23 @@ for helper in "$installed"/allreduce-*; do
         exit 77
     }
 done
-here=$(mktemp -d) || exit 99
-trap 'rm -rf "$here"' EXIT
-failed=0
-fail() {
-    echo "FAIL: $*"
-    failed=1
-}
 
-cp allreduce "$here" || exit 99
+cp allreduce "$scratch" || exit 99
 # offer FAMILY...: there are helpers for these, and no others.
 offer() {
-    rm -f "$here"/allreduce-*
+    rm -f "$scratch"/allreduce-*
     for family in "$@"; do
         # shellcheck disable=SC2016 # expanded by the script
-        printf '#!/bin/sh\necho "${0##*/}" "$@"\n' >"$here/allreduce-$family"
-        chmod +x "$here/allreduce-$family"
+        printf '#!/bin/sh\necho "${0##*/}" "$@"\n' >"$scratch/allreduce-$family"
+        chmod +x "$scratch/allreduce-$family"
     done
 }
 
 # break_helpers FAMILY...: those of these lack a library.
 break_helpers() {
     for family in "$@"; do
-        sed 's/libc\.so\.6/libx.so.6/' allreduce >"$here/allreduce-$family"
-        chmod +x "$here/allreduce-$family"
+        sed 's/libc\.so\.6/libx.so.6/' allreduce >"$scratch/allreduce-$family"
+        chmod +x "$scratch/allreduce-$family"
     done
 }
 
@@ -49,7 +44,7 @@ expect() {
     done
     shift
     # shellcheck disable=SC2086 # words
-    said=$(env $variables "$here/allreduce" "$@" 2>&1 </dev/null)
+    said=$(env $variables "$scratch/allreduce" "$@" 2>&1 </dev/null)
     [ $? -eq "$status" ] || fail "$variables $*: exit status is not $status"
     # shellcheck disable=SC2254 # a pattern
     case $said in
@@ -83,7 +78,7 @@ break_helpers openmpi
 expect 0 'allreduce-mpich doctor' -- doctor
 offer
 break_helpers mpich openmpi
-expect 1 "allreduce doctor: $here/allreduce-*: libx.so.6: *; load the module of that MPI, or set LD_LIBRARY_PATH" -- doctor
+expect 1 "allreduce doctor: $scratch/allreduce-*: libx.so.6: *; load the module of that MPI, or set LD_LIBRARY_PATH" -- doctor
 # shellcheck disable=SC2086 # words
 for command in bench doctor; do
     offer abi
@@ -99,12 +94,12 @@ openmpi) other=mpich name=libmpi.so.12 ;;
 esac
 file=$(ldd "allreduce-$AR_MPI_FAMILY" | sed -n 's/^.*libmpi\(ch\)\{0,1\}\.so\.[0-9]* => \([^ ]*\) .*/\2/p')
 if [ -n "$other" ] && [ -n "$file" ]; then
-    ln -s "$file" "$here/$name"
-    sed -e "s/libmpich\.so\.12/$name\x00\x00/" -e "s/libmpi\.so\.[0-9]*/$name/" "allreduce-$AR_MPI_FAMILY" >"$here/program"
-    chmod +x "$here/program"
+    ln -s "$file" "$scratch/$name"
+    sed -e "s/libmpich\.so\.12/$name\x00\x00/" -e "s/libmpi\.so\.[0-9]*/$name/" "allreduce-$AR_MPI_FAMILY" >"$scratch/program"
+    chmod +x "$scratch/program"
     offer mpich openmpi
     for variable in NONE=1 SLURM_PROCID=0; do
-        expect 0 "allreduce-$other doctor --json $here/program -x" $variable LD_LIBRARY_PATH="$here" -- doctor --json "$here/program" -x
+        expect 0 "allreduce-$other doctor --json $scratch/program -x" $variable LD_LIBRARY_PATH="$scratch" -- doctor --json "$scratch/program" -x
         expect 0 "allreduce-$AR_MPI_FAMILY doctor" $variable -- doctor
     done
 else

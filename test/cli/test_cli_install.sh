@@ -1,28 +1,22 @@
 #!/bin/sh
 # make install DESTDIR=... has what README.md and the manual speak of, it works where it lies, and make uninstall takes
 # all of it away.
-set -u
-here=$(mktemp -d) || exit 99
-trap 'rm -rf "$here"' EXIT
-failed=0
-fail() {
-    echo "FAIL: $*"
-    failed=1
-}
+# shellcheck source=test/cli/common.sh
+. "${srcdir:-.}/test/cli/common.sh"
 
 # make_it TARGET: by paths of its own, whatever the build is for.
 make_it() {
-    make -s "$1" DESTDIR="$here" prefix=/opt/allreduce exec_prefix=/opt/allreduce libdir=/opt/allreduce/lib \
+    make -s "$1" DESTDIR="$scratch" prefix=/opt/allreduce exec_prefix=/opt/allreduce libdir=/opt/allreduce/lib \
         pkgconfigdir=/opt/allreduce/lib/pkgconfig pkglibdir=/opt/allreduce/lib/liballreduce datarootdir=/opt/allreduce/share \
-        docdir=/opt/allreduce/share/doc/liballreduce zshcompletiondir=/opt/allreduce/share/zsh/site-functions >"$here.log" 2>&1 || {
-        cat "$here.log"
+        docdir=/opt/allreduce/share/doc/liballreduce zshcompletiondir=/opt/allreduce/share/zsh/site-functions >"$scratch.log" 2>&1 || {
+        cat "$scratch.log"
         fail "make $1"
     }
-    rm -f "$here.log"
+    rm -f "$scratch.log"
 }
 
 make_it install
-root=$here/opt/allreduce
+root=$scratch/opt/allreduce
 for file in bin/allreduce lib/liballreduce.so lib/liballreduce.so.0 lib/liballreduce-heap.so include/allreduce.h lib/pkgconfig/liballreduce.pc \
     share/man/man1/allreduce.1 share/man/man7/allreduce.7 \
     share/allreduce/rules/mpich.rules share/allreduce/rules/openmpi.rules share/allreduce/machines/flat.machine \
@@ -50,12 +44,12 @@ done
 
 # The program finds what it needs below its own folder, though it was not configured for it.
 cd / && unset ALLREDUCE_MODEL ALLREDUCE_RULES
-"$root/bin/allreduce" explain ring -n 4 --machine flat >"$here.log" 2>&1 || fail "no machine is found: $(cat "$here.log")"
-"$root/bin/allreduce" explain --rules mpich -n 4 >"$here.log" 2>&1 || fail "no rules are found: $(cat "$here.log")"
+"$root/bin/allreduce" explain ring -n 4 --machine flat >"$scratch.log" 2>&1 || fail "no machine is found: $(cat "$scratch.log")"
+"$root/bin/allreduce" explain --rules mpich -n 4 >"$scratch.log" 2>&1 || fail "no rules are found: $(cat "$scratch.log")"
 "$root/bin/allreduce" --version | grep "$root" || fail "allreduce --version names another library"
-rm -f "$here.log"
+rm -f "$scratch.log"
 
 cd "$OLDPWD" && make_it uninstall
-left=$(find "$here" -type f -o -type l)
+left=$(find "$scratch" -type f -o -type l)
 [ -z "$left" ] || fail "left behind: $left"
 exit $failed

@@ -1,12 +1,7 @@
 #!/bin/sh
 # A program without jansson says so, and refuses what needs it at once, in one line; one with it is silent about it.
-set -u
-PATH=$PWD:$PATH
-failed=0
-fail() {
-    echo "FAIL: $*"
-    failed=1
-}
+# shellcheck source=test/cli/common.sh
+. "${srcdir:-.}/test/cli/common.sh"
 
 if [ "${HAVE_JANSSON:?run me by make check}" = yes ]; then
     allreduce --version | grep jansson && fail "--version tells of a lack"

@@ -1,15 +1,14 @@
 #!/bin/sh
 # What is read of the levels inside a node is what hwloc's lstopo reads from the same files: of this machine, of made-up
 # ones, and of the real ones whose trees are in shared/topologies beside the source tree, where it is there.
-set -u
+# shellcheck source=test/cli/common.sh
+. "${srcdir:-.}/test/cli/common.sh"
+
 command -v lstopo-no-graphics >/dev/null || {
     echo "lstopo-no-graphics not found (Debian package hwloc-nox)"
     exit 77
 }
 top=$(cd "${srcdir:-.}" && pwd) || exit 99
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
-failed=0
 compared=0
 
 # lines NAME KIND ROOT: a line for each object of hwloc's that has CPUs.

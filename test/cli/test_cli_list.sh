@@ -1,11 +1,8 @@
 #!/bin/sh
 # allreduce list: every format has every row, whatever rows there are.
-set -u
-failed=0
-fail() {
-    echo "$*"
-    failed=1
-}
+# shellcheck source=test/cli/common.sh
+. "${srcdir:-.}/test/cli/common.sh"
+
 rows=$(($(./allreduce list | wc -l) - 1))
 [ "$rows" -ge 2 ] || fail "list shows $rows rows"
 [ "$(./allreduce list --csv | wc -l)" -eq $((rows + 1)) ] || fail "--csv has other rows"

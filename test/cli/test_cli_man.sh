@@ -1,12 +1,9 @@
 #!/bin/sh
 # The man pages are clean, and allreduce(1) has every subcommand and long option.
-set -u
+# shellcheck source=test/cli/common.sh
+. "${srcdir:-.}/test/cli/common.sh"
+
 doc=${srcdir:-.}/doc
-failed=0
-fail() {
-    echo "$*"
-    failed=1
-}
 for name in $(./allreduce --help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p'); do
     grep -q "^\.SS allreduce $name" "$doc/allreduce.1" || fail "allreduce.1: no section of $name"
     for option in $(./allreduce "$name" --help | grep -o -E -e '--[a-z-]{2,}' | sort -u); do

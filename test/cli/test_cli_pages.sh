@@ -1,17 +1,12 @@
 #!/bin/sh
 # Pages of HTML, in a browser: their scripts run without an error, nothing is wider than the window, and what matters
 # stands first.
-set -u
-failed=0
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=test/cli/common.sh
+. "${srcdir:-.}/test/cli/common.sh"
+
 # shellcheck source=test/browser.sh
 . "${srcdir:-.}/test/browser.sh"
 need_browser || exit 77
-fail() {
-    echo "FAIL: $*"
-    failed=1
-}
 
 # The titles of the tables that are wider than their place, and whether the page is wider than the window.
 wide='[...document.querySelectorAll(".wide")].filter(w => w.scrollWidth > w.clientWidth)

@@ -1,17 +1,11 @@
 #!/bin/sh
 # allreduce report: what a run's statistics say, of one run, of its ranks' files, of two runs.
-set -u
+# shellcheck source=test/cli/common.sh
+. "${srcdir:-.}/test/cli/common.sh"
+
 [ "${HAVE_JANSSON:-yes}" = yes ] || {
     echo "built without jansson, which allreduce report needs"
     exit 77
-}
-PATH=$PWD:$PATH
-failed=0
-here=$(mktemp -d) || exit 99
-trap 'rm -rf "$here"' EXIT
-fail() {
-    echo "FAIL: $*"
-    failed=1
 }
 
 # head_of RANKS
@@ -29,10 +23,10 @@ row() {
 expect() {
     pattern=$1
     shift
-    "$@" >"$here/out" 2>&1 || fail "$*: status $?"
-    grep -q -e "$pattern" "$here/out" || {
+    "$@" >"$scratch/out" 2>&1 || fail "$*: status $?"
+    grep -q -e "$pattern" "$scratch/out" || {
         fail "$*: no '$pattern' in"
-        cat "$here/out"
+        cat "$scratch/out"
     }
 }
 
@@ -41,12 +35,12 @@ refuse() {
     pattern=$1
     wanted=$2
     shift 2
-    "$@" >"$here/out" 2>&1
+    "$@" >"$scratch/out" 2>&1
     status=$?
     [ $status -eq "$wanted" ] || fail "$*: status $status"
-    grep -q -e "$pattern" "$here/out" || {
+    grep -q -e "$pattern" "$scratch/out" || {
         fail "$*: no '$pattern' in"
-        cat "$here/out"
+        cat "$scratch/out"
     }
 }
 
@@ -58,80 +52,80 @@ refuse() {
     row ring 1048576 400 400000000 0 0 1000000 1000000 '[1000000, 400]'
     row double_tree 1048576 4 400000 0 0 100000 100000 '[100000, 4]'
     row butterfly 64 4 4000 0 40000000 1000 1000 '[1000, 4]'
-} >"$here/a.jsonl"
-expect '^<app>\|: <app> with liballreduce 1.0 (mpich), 4 ranks' allreduce report "$here/a.jsonl"
+} >"$scratch/a.jsonl"
+expect '^<app>\|: <app> with liballreduce 1.0 (mpich), 4 ranks' allreduce report "$scratch/a.jsonl"
 expect '^185 ms (9\.3 %) in allreduces: 100 ms in the algorithms, 74\.8 ms waiting for late ranks, 10\.0 ms on set-up' \
-    allreduce report "$here/a.jsonl"
-expect ' 100 *4 *8 *MPI_DOUBLE *MPI_SUM *shm (auto) .* 100 % .*late ranks, mainly rank 3' allreduce report "$here/a.jsonl"
-expect ' 1M .* ring (auto) .* 9\.92  the algorithm' allreduce report "$here/a.jsonl"
-expect ' 1M .* double_tree (auto) .* 1\.00  the algorithm' allreduce report "$here/a.jsonl"
-expect ' 64 .*set-up' allreduce report "$here/a.jsonl"
-expect 'of 1M on 4 ranks: double_tree took 102 us in this run, which would save 91\.3 ms per rank' allreduce report "$here/a.jsonl"
+    allreduce report "$scratch/a.jsonl"
+expect ' 100 *4 *8 *MPI_DOUBLE *MPI_SUM *shm (auto) .* 100 % .*late ranks, mainly rank 3' allreduce report "$scratch/a.jsonl"
+expect ' 1M .* ring (auto) .* 9\.92  the algorithm' allreduce report "$scratch/a.jsonl"
+expect ' 1M .* double_tree (auto) .* 1\.00  the algorithm' allreduce report "$scratch/a.jsonl"
+expect ' 64 .*set-up' allreduce report "$scratch/a.jsonl"
+expect 'of 1M on 4 ranks: double_tree took 102 us in this run, which would save 91\.3 ms per rank' allreduce report "$scratch/a.jsonl"
 
 # The file has each size of a row; the bin is printed if there are several sizes, or if the file is an old one.
-sed 's/"sizes": \[\[8, [0-9]*,/"sizes": [[8, 100, 1000], [12, 300,/' "$here/a.jsonl" >"$here/sizes.jsonl"
-expect ' 100 *4 *8+ *MPI_DOUBLE .*shm' allreduce report "$here/sizes.jsonl"
-sed 's/, "sizes": .*/}/' "$here/a.jsonl" >"$here/old.jsonl"
-expect ' 100 *4 *8+ *MPI_DOUBLE .*shm' allreduce report "$here/old.jsonl"
-expect 'Most time went into MPI_DOUBLE MPI_SUM from 1M on 4 ranks' allreduce report "$here/old.jsonl"
+sed 's/"sizes": \[\[8, [0-9]*,/"sizes": [[8, 100, 1000], [12, 300,/' "$scratch/a.jsonl" >"$scratch/sizes.jsonl"
+expect ' 100 *4 *8+ *MPI_DOUBLE .*shm' allreduce report "$scratch/sizes.jsonl"
+sed 's/, "sizes": .*/}/' "$scratch/a.jsonl" >"$scratch/old.jsonl"
+expect ' 100 *4 *8+ *MPI_DOUBLE .*shm' allreduce report "$scratch/old.jsonl"
+expect 'Most time went into MPI_DOUBLE MPI_SUM from 1M on 4 ranks' allreduce report "$scratch/old.jsonl"
 # Most of the time is in the calls of 12 bytes.
-sed -e '/"ran": "shm"/!{/"call"/d}' -e 's/"wait_ns": [0-9]*/"wait_ns": 0/' "$here/sizes.jsonl" >"$here/advice.jsonl"
-expect 'to compare algorithms: mpiexec -n 4 allreduce bench --sizes 12$' allreduce report "$here/advice.jsonl"
+sed -e '/"ran": "shm"/!{/"call"/d}' -e 's/"wait_ns": [0-9]*/"wait_ns": 0/' "$scratch/sizes.jsonl" >"$scratch/advice.jsonl"
+expect 'to compare algorithms: mpiexec -n 4 allreduce bench --sizes 12$' allreduce report "$scratch/advice.jsonl"
 for bad in '[16, 1, 1]' '[8, 0, 1]' '[8, 1]' '[8, 1.5, 1]' '[8, -1, 1]' '8'; do
-    sed "s/\"sizes\": \[\[8, .*/\"sizes\": [$bad]}/" "$here/a.jsonl" >"$here/bad.jsonl"
-    refuse 'line 2: not a row of statistics' 1 allreduce report "$here/bad.jsonl"
+    sed "s/\"sizes\": \[\[8, .*/\"sizes\": [$bad]}/" "$scratch/a.jsonl" >"$scratch/bad.jsonl"
+    refuse 'line 2: not a row of statistics' 1 allreduce report "$scratch/bad.jsonl"
 done
 
 # No rule chooses for these, and one of the program's ops is not another.
-sed -e '/"double_tree"/!s/"reason": "auto"/"reason": "intercommunicator"/' "$here/a.jsonl" >"$here/inter.jsonl"
-sed -e 's/"MPI_SUM"/"user"/' "$here/a.jsonl" >"$here/user.jsonl"
+sed -e '/"double_tree"/!s/"reason": "auto"/"reason": "intercommunicator"/' "$scratch/a.jsonl" >"$scratch/inter.jsonl"
+sed -e 's/"MPI_SUM"/"user"/' "$scratch/a.jsonl" >"$scratch/user.jsonl"
 for fixed in inter user; do
-    allreduce report "$here/$fixed.jsonl" | grep 'would save' && fail "$fixed: advice that nobody can take"
+    allreduce report "$scratch/$fixed.jsonl" | grep 'would save' && fail "$fixed: advice that nobody can take"
 done
 
 # 2(p-1)/p n is 1.5M, at 10 GB/s 157 us.
-expect ' 1M .* ring (auto) .* 6\.[0-9][0-9]  the algorithm' allreduce report --bandwidth 10 "$here/a.jsonl"
+expect ' 1M .* ring (auto) .* 6\.[0-9][0-9]  the algorithm' allreduce report --bandwidth 10 "$scratch/a.jsonl"
 
 # The files of single ranks are added up.
 for rank in 0 1; do
-    sed -e '1s/"ranks": 4/"ranks": 1/' -e 's/"ranks": 4, "calls"/"ranks": 1, "calls"/' "$here/a.jsonl" >"$here/b.jsonl.rank$rank"
+    sed -e '1s/"ranks": 4/"ranks": 1/' -e 's/"ranks": 4, "calls"/"ranks": 1, "calls"/' "$scratch/a.jsonl" >"$scratch/b.jsonl.rank$rank"
 done
-expect 'mpich), 2 ranks' allreduce report "$here/b.jsonl"
-expect '2 files of single ranks' allreduce report "$here/b.jsonl"
-expect ' 400 *4 *8 ' allreduce report "$here/b.jsonl"
+expect 'mpich), 2 ranks' allreduce report "$scratch/b.jsonl"
+expect '2 files of single ranks' allreduce report "$scratch/b.jsonl"
+expect ' 400 *4 *8 ' allreduce report "$scratch/b.jsonl"
 
 # Two runs.
 {
     head_of 4
     row rhd 1048576 400 200000000 0 0 500000 500000 '[500000, 400]'
     row native 2 4 4000 null 0 1000 1000 '[1000, 4]'
-} >"$here/c.jsonl"
-expect '^A .*185 ms ' allreduce report "$here/a.jsonl" "$here/c.jsonl"
-expect '^ *4 *1M .* ring, \.\.\. .* rhd .* [12]\.[0-9]*$' allreduce report "$here/a.jsonl" "$here/c.jsonl"
-expect '^ *4 *2 .* - .*native .* -$' allreduce report "$here/a.jsonl" "$here/c.jsonl"
+} >"$scratch/c.jsonl"
+expect '^A .*185 ms ' allreduce report "$scratch/a.jsonl" "$scratch/c.jsonl"
+expect '^ *4 *1M .* ring, \.\.\. .* rhd .* [12]\.[0-9]*$' allreduce report "$scratch/a.jsonl" "$scratch/c.jsonl"
+expect '^ *4 *2 .* - .*native .* -$' allreduce report "$scratch/a.jsonl" "$scratch/c.jsonl"
 
 # What the watchdog sees, of one run and between runs on 4 and on 5 ranks; its lines are read over.
 {
     head_of 5
     row rhd 1048576 500 25000000 0 0 50000 50000 '[50000, 500]' | sed 's/"comm_size": 4/"comm_size": 5/; s/"ranks": 4/"ranks": 5/'
     echo '{"watchdog": "what was said"}'
-} >"$here/five.jsonl"
-allreduce report "$here/five.jsonl" | grep watchdog && fail "an alarm without a cause"
+} >"$scratch/five.jsonl"
+allreduce report "$scratch/five.jsonl" | grep watchdog && fail "an alarm without a cause"
 expect '^watchdog: MPI_SUM from 1M on 4 ranks by ring .* than MPI_SUM from 1M on 5 ranks by rhd .* rhd:1M-2097151@4$' \
-    allreduce report "$here/a.jsonl" "$here/five.jsonl"
+    allreduce report "$scratch/a.jsonl" "$scratch/five.jsonl"
 
 # Rows of communicators with names, in a run of its own and beside one without.
 {
     head_of 4
     row rhd 1048576 400 200000000 0 0 500000 500000 '[500000, 400]' | sed 's/"comm_size"/"comm": "<solver>", &/'
     row ring 1048576 400 100000000 0 0 500000 500000 '[250000, 400]' | sed 's/"comm_size"/"comm": "coarse", &/'
-} >"$here/names.jsonl"
-expect ' 100 *4 <solver>  *1M ' allreduce report "$here/names.jsonl"
-expect 'of 1M on 4 ranks of <solver>: ring took' allreduce report "$here/names.jsonl"
-expect ' rhd  *[0-9.]*  *rhd  *[0-9.]*  *1\.00  <solver>$' allreduce report "$here/names.jsonl" "$here/names.jsonl"
-expect ' - .* rhd .*  <solver>$' allreduce report "$here/c.jsonl" "$here/names.jsonl"
-expect 'A/B' allreduce report --html "$here/names.html" "$here/names.jsonl" "$here/c.jsonl"
-grep -q '&lt;solver&gt;' "$here/names.html" || fail "the page does not name the communicator"
+} >"$scratch/names.jsonl"
+expect ' 100 *4 <solver>  *1M ' allreduce report "$scratch/names.jsonl"
+expect 'of 1M on 4 ranks of <solver>: ring took' allreduce report "$scratch/names.jsonl"
+expect ' rhd  *[0-9.]*  *rhd  *[0-9.]*  *1\.00  <solver>$' allreduce report "$scratch/names.jsonl" "$scratch/names.jsonl"
+expect ' - .* rhd .*  <solver>$' allreduce report "$scratch/c.jsonl" "$scratch/names.jsonl"
+expect 'A/B' allreduce report --html "$scratch/names.html" "$scratch/names.jsonl" "$scratch/c.jsonl"
+grep -q '&lt;solver&gt;' "$scratch/names.html" || fail "the page does not name the communicator"
 
 # What is told of ranks, and the run.
 {
@@ -141,26 +135,26 @@ grep -q '&lt;solver&gt;' "$here/names.html" || fail "the page does not name the 
     echo '{"rank": 1, "host": "<h2>", "cpus": "", "calls": 100, "bytes": 8, "setup_ns": 0, "ns": 2000000, "wait_ns": 1000000, "first": null, "last": null, "late": null, "compared": 0}'
     echo '{"site": "app+0x11f0", "entry": "MPI_Allreduce", "module": "/<home>/app", "build_id": "01", "offset": 4592, "calls": 400, "bytes": 419430400, "ns": 400000000, "wait_ns": 0, "ranks": 4}'
     echo '{"site": "(others)", "entry": "-", "module": "", "build_id": "", "offset": 0, "calls": 1, "bytes": 8, "ns": 0, "wait_ns": 0, "ranks": 1}'
-} >"$here/ranks.jsonl"
-expect '^ *400 *400M *400 *0 *4  MPI_Allreduce *app+0x11f0$' allreduce report "$here/ranks.jsonl"
-expect '^ *1 *8 *0 *0 *1  -  *(others)$' allreduce report "$here/ranks.jsonl"
-expect '^MPICH 4; 2 hosts; ./<app> -x$' allreduce report "$here/ranks.jsonl"
-expect '^ *0  <h1>  0-3 *100 *1\.00 *0 *0 *20 *50 *10$' allreduce report "$here/ranks.jsonl"
-expect '^ *1  <h2>  - *100 *2\.00 *1\.00 *0 *- *- *-$' allreduce report --html "$here/ranks.html" "$here/ranks.jsonl"
-sed 's,<wbr>,,g' "$here/ranks.html" | grep -q 'app+0x11f0' || fail "the page has no sites"
-grep -q '&lt;h1&gt;' "$here/ranks.html" || fail "the page has no ranks"
+} >"$scratch/ranks.jsonl"
+expect '^ *400 *400M *400 *0 *4  MPI_Allreduce *app+0x11f0$' allreduce report "$scratch/ranks.jsonl"
+expect '^ *1 *8 *0 *0 *1  -  *(others)$' allreduce report "$scratch/ranks.jsonl"
+expect '^MPICH 4; 2 hosts; ./<app> -x$' allreduce report "$scratch/ranks.jsonl"
+expect '^ *0  <h1>  0-3 *100 *1\.00 *0 *0 *20 *50 *10$' allreduce report "$scratch/ranks.jsonl"
+expect '^ *1  <h2>  - *100 *2\.00 *1\.00 *0 *- *- *-$' allreduce report --html "$scratch/ranks.html" "$scratch/ranks.jsonl"
+sed 's,<wbr>,,g' "$scratch/ranks.html" | grep -q 'app+0x11f0' || fail "the page has no sites"
+grep -q '&lt;h1&gt;' "$scratch/ranks.html" || fail "the page has no ranks"
 
 # A page, which loads nothing and escapes what it shows.
-expect 'A/B' allreduce report --html "$here/page.html" "$here/a.jsonl" "$here/c.jsonl"
-[ "$(grep -c '<svg' "$here/page.html")" -ge 3 ] || fail "the page has no plots"
-grep -q 'Watchdog' "$here/page.html" && fail "the page knows of alarms that there are not"
-expect 'watchdog' allreduce report --html "$here/cliff.html" "$here/a.jsonl" "$here/five.jsonl"
-grep -q '<p>MPI_SUM from 1M on 4 ranks by ring' "$here/cliff.html" || fail "the page has no watchdog"
-grep -q '&lt;app&gt;' "$here/page.html" || fail "the page does not name the program"
-if grep -E '<script|<app>|(src|href)="?http' "$here/page.html"; then
+expect 'A/B' allreduce report --html "$scratch/page.html" "$scratch/a.jsonl" "$scratch/c.jsonl"
+[ "$(grep -c '<svg' "$scratch/page.html")" -ge 3 ] || fail "the page has no plots"
+grep -q 'Watchdog' "$scratch/page.html" && fail "the page knows of alarms that there are not"
+expect 'watchdog' allreduce report --html "$scratch/cliff.html" "$scratch/a.jsonl" "$scratch/five.jsonl"
+grep -q '<p>MPI_SUM from 1M on 4 ranks by ring' "$scratch/cliff.html" || fail "the page has no watchdog"
+grep -q '&lt;app&gt;' "$scratch/page.html" || fail "the page does not name the program"
+if grep -E '<script|<app>|(src|href)="?http' "$scratch/page.html"; then
     fail "the page is not self-contained"
 fi
-refuse 'nowhere' 1 allreduce report --html /nowhere/x.html "$here/a.jsonl"
+refuse 'nowhere' 1 allreduce report --html /nowhere/x.html "$scratch/a.jsonl"
 
 # The same calls on another machine: what explain predicts there, and the sums of the lines.
 us() {
@@ -170,48 +164,48 @@ elsewhere() {
     allreduce report --machine fat-tree --ranks 64 "$1"
 }
 best=$(us 'rhd(segment=64K,window=4)' 1M)
-expect "^ *100 *64 *1M *1020 *$(us ring 1M) *$best  ring *rhd(segment=64K,window=4)\$" elsewhere "$here/a.jsonl"
-expect "^ *1 *64 *64 *0\.992 *$(us butterfly 64) *$(us butterfly 64)  butterfly *butterfly\$" elsewhere "$here/a.jsonl"
-expect '^ *100 *64 *8 *0\.992 *- ' elsewhere "$here/a.jsonl"
+expect "^ *100 *64 *1M *1020 *$(us ring 1M) *$best  ring *rhd(segment=64K,window=4)\$" elsewhere "$scratch/a.jsonl"
+expect "^ *1 *64 *64 *0\.992 *$(us butterfly 64) *$(us butterfly 64)  butterfly *butterfly\$" elsewhere "$scratch/a.jsonl"
+expect '^ *100 *64 *8 *0\.992 *- ' elsewhere "$scratch/a.jsonl"
 # expect_sum WORDS FILE MICROSECONDS: a rank's sum there by them, to the digits that are printed.
 expect_sum() {
     told=$(elsewhere "$2" | sed -n "s/.*[ ]\([0-9.]*\) ms with $1.*/\1/p")
     awk -v told="$told" -v want="$3" 'BEGIN { exit !(told > 0.99 * want / 1000 && told < 1.01 * want / 1000) }' ||
         fail "a sum of $told ms with $1, not $3 us"
 }
-expect_sum auto "$here/a.jsonl" "$(awk "BEGIN { print $best * 101 + $(us butterfly 8) * 100 + $(us butterfly 64) }")"
-grep -v '"shm"' "$here/a.jsonl" >"$here/far.jsonl"
-expect_sum 'what ran' "$here/far.jsonl" "$(awk "BEGIN { print $(us ring 1M) * 100 + $(us double_tree 1M) + $(us butterfly 64) }")"
-expect '^auto there on 64 ranks: butterfly:0-' elsewhere "$here/a.jsonl"
-expect '^on 4 ranks of: fat tree' allreduce report --machine fat-tree "$here/a.jsonl"
-refuse "'nowhere' is neither a file" 2 allreduce report --machine nowhere "$here/a.jsonl"
-sed 's/"ranks": 4}/"ranks": 0}/' "$here/a.jsonl" >"$here/none.jsonl"
-refuse 'none.jsonl has no ranks' 1 allreduce report --machine fat-tree "$here/none.jsonl"
-refuse '\-\-machine needs exactly one file' 2 allreduce report --machine fat-tree "$here/a.jsonl" "$here/a.jsonl"
-refuse '\-\-ranks needs --machine' 2 allreduce report --ranks 8 "$here/a.jsonl"
-refuse "ranks must be a whole number from 2 to 65536, not '1'" 2 allreduce report --machine fat-tree --ranks 1 "$here/a.jsonl"
+expect_sum auto "$scratch/a.jsonl" "$(awk "BEGIN { print $best * 101 + $(us butterfly 8) * 100 + $(us butterfly 64) }")"
+grep -v '"shm"' "$scratch/a.jsonl" >"$scratch/far.jsonl"
+expect_sum 'what ran' "$scratch/far.jsonl" "$(awk "BEGIN { print $(us ring 1M) * 100 + $(us double_tree 1M) + $(us butterfly 64) }")"
+expect '^auto there on 64 ranks: butterfly:0-' elsewhere "$scratch/a.jsonl"
+expect '^on 4 ranks of: fat tree' allreduce report --machine fat-tree "$scratch/a.jsonl"
+refuse "'nowhere' is neither a file" 2 allreduce report --machine nowhere "$scratch/a.jsonl"
+sed 's/"ranks": 4}/"ranks": 0}/' "$scratch/a.jsonl" >"$scratch/none.jsonl"
+refuse 'none.jsonl has no ranks' 1 allreduce report --machine fat-tree "$scratch/none.jsonl"
+refuse '\-\-machine needs exactly one file' 2 allreduce report --machine fat-tree "$scratch/a.jsonl" "$scratch/a.jsonl"
+refuse '\-\-ranks needs --machine' 2 allreduce report --ranks 8 "$scratch/a.jsonl"
+refuse "ranks must be a whole number from 2 to 65536, not '1'" 2 allreduce report --machine fat-tree --ranks 1 "$scratch/a.jsonl"
 
 # What cannot be read is told by file and line.
-echo 'calls and times' >"$here/text"
-refuse 'text: line 1: .*FILE.jsonl' 1 allreduce report "$here/text"
-: >"$here/empty"
-refuse 'empty: is empty' 1 allreduce report "$here/empty"
+echo 'calls and times' >"$scratch/text"
+refuse 'text: line 1: .*FILE.jsonl' 1 allreduce report "$scratch/text"
+: >"$scratch/empty"
+refuse 'empty: is empty' 1 allreduce report "$scratch/empty"
 {
     head_of 4
     echo '{"call": "MPI_Bcast", "calls": 1}'
-} >"$here/bad"
-refuse 'bad: line 2: not a row' 1 allreduce report "$here/bad"
+} >"$scratch/bad"
+refuse 'bad: line 2: not a row' 1 allreduce report "$scratch/bad"
 {
     head_of 4
     echo '{"rank": 0}'
-} >"$here/bad_rank"
+} >"$scratch/bad_rank"
 {
     head_of 4
     echo '{"site": "app", "calls": 1}'
-} >"$here/bad_site"
-refuse 'bad_site: line 2: not a row of a call site' 1 allreduce report "$here/bad_site"
-refuse 'bad_rank: line 2: not a row of a rank' 1 allreduce report "$here/bad_rank"
-refuse 'nothing: No such file' 1 allreduce report "$here/nothing"
+} >"$scratch/bad_site"
+refuse 'bad_site: line 2: not a row of a call site' 1 allreduce report "$scratch/bad_site"
+refuse 'bad_rank: line 2: not a row of a rank' 1 allreduce report "$scratch/bad_rank"
+refuse 'nothing: No such file' 1 allreduce report "$scratch/nothing"
 refuse 'ALLREDUCE_STATS' 2 allreduce report
 refuse 'one file or two' 2 allreduce report a b c
 refuse "cannot be '0'" 2 allreduce report --bandwidth 0 a
@@ -250,22 +244,22 @@ awk 'BEGIN {
             printf "{\"ph\": \"f\", \"pid\": %d, \"tid\": 1, \"ts\": %.3f, \"id\": %d, \"name\": \"message\", \"cat\": \"message\", \"bp\": \"e\"}%s\n", (r + 1) % 16, at + 3000, id, r < 15 || k < 120 ? "," : "]}"
         }
     }
-}' >"$here/large.json"
-allreduce report --timeline "$here/large.json" --html "$here/large.html" >"$here/out" 2>&1 || fail "16 ranks: $(cat "$here/out")"
-[ "$(wc -c <"$here/large.html")" -le 200000 ] || fail "16 ranks: a page of $(wc -c <"$here/large.html") bytes"
-grep -q 'messages and flags, only those that took longer' "$here/large.html" || fail "16 ranks: the page does not say what it leaves out"
+}' >"$scratch/large.json"
+allreduce report --timeline "$scratch/large.json" --html "$scratch/large.html" >"$scratch/out" 2>&1 || fail "16 ranks: $(cat "$scratch/out")"
+[ "$(wc -c <"$scratch/large.html")" -le 200000 ] || fail "16 ranks: a page of $(wc -c <"$scratch/large.html") bytes"
+grep -q 'messages and flags, only those that took longer' "$scratch/large.html" || fail "16 ranks: the page does not say what it leaves out"
 refuse '\-\-call: .*timeline.json has calls 1 to 2, but no call 3$' 2 timeline --call 3
 refuse "call must be a whole number from 1 to [0-9]*, not '0'" 2 timeline --call 0
-refuse '\-\-timeline takes its own file' 2 timeline "$here/a.jsonl"
-refuse '\-\-call needs --timeline' 2 allreduce report --call 1 "$here/a.jsonl"
+refuse '\-\-timeline takes its own file' 2 timeline "$scratch/a.jsonl"
+refuse '\-\-call needs --timeline' 2 allreduce report --call 1 "$scratch/a.jsonl"
 refuse "'nowhere' is neither a file" 2 timeline --machine nowhere
-refuse 'nothing: .*No such file' 1 allreduce report --timeline "$here/nothing"
-head -n 9 "$trace" >"$here/cut.json"
-refuse 'cut.json: line [0-9]*: .*it is truncated, or not a file' 1 allreduce report --timeline "$here/cut.json"
-echo '{"traceEvents": []}' >"$here/other.json"
-refuse 'other.json: is JSON, but not a timeline' 1 allreduce report --timeline "$here/other.json"
-sed 's/"format": 1/"format": 2/' "$trace" >"$here/later.json"
-refuse 'later.json: was written by a later version' 1 allreduce report --timeline "$here/later.json"
-sed 's/"dur": 43.0, //' "$trace" >"$here/bad.json"
-refuse 'bad.json: event 6 of traceEvents is not from' 1 allreduce report --timeline "$here/bad.json"
+refuse 'nothing: .*No such file' 1 allreduce report --timeline "$scratch/nothing"
+head -n 9 "$trace" >"$scratch/cut.json"
+refuse 'cut.json: line [0-9]*: .*it is truncated, or not a file' 1 allreduce report --timeline "$scratch/cut.json"
+echo '{"traceEvents": []}' >"$scratch/other.json"
+refuse 'other.json: is JSON, but not a timeline' 1 allreduce report --timeline "$scratch/other.json"
+sed 's/"format": 1/"format": 2/' "$trace" >"$scratch/later.json"
+refuse 'later.json: was written by a later version' 1 allreduce report --timeline "$scratch/later.json"
+sed 's/"dur": 43.0, //' "$trace" >"$scratch/bad.json"
+refuse 'bad.json: event 6 of traceEvents is not from' 1 allreduce report --timeline "$scratch/bad.json"
 exit $failed
