@@ -612,13 +612,17 @@ check_lines(void)
 
 /* --- the tests --- */
 
+/* Of all rows of three calls each so many-th is run: 1, but an instrumented program takes minutes
+ * for all. */
+static size_t stride = 1;
+
 /* Any three, flat, and on three ranks in groups. */
 static void
 check_every_three_calls(void)
 {
     for (int p = 2; p <= 3; p++)
         for (int kinds = 0; kinds < 1 << CALLS; kinds++)
-            for (size_t i = 0; i < (p == 2 ? 2 : 4) * COUNTS * COUNTS * COUNTS; i++) {
+            for (size_t i = 0; i < (p == 2 ? 2 : 4) * COUNTS * COUNTS * COUNTS; i += stride) {
                 const size_t which[CALLS] = {i % COUNTS, i / COUNTS % COUNTS,
                                              i / COUNTS / COUNTS % COUNTS};
                 const size_t more = i / COUNTS / COUNTS / COUNTS;
@@ -642,7 +646,7 @@ check_three_in_place(void)
     static const enum form forms[] = {WHOLE, SLICES, BUFFERS, BUFFERS_OF_GROUPS};
     static const size_t few[] = {0, 5, 7}; /* without a slice for each, of one chunk, of several */
     for (int p = 2; p <= 4; p++)
-        for (size_t i = 0; i < 4 * 4 * 4 * 3 * 3 * 3 * 2 * REFUSALS; i++) {
+        for (size_t i = 0; i < 4 * 4 * 4 * 3 * 3 * 3 * 2 * REFUSALS; i += stride) {
             struct call calls[CALLS];
             bool is_asked = false;
             size_t draw = i;
@@ -754,6 +758,7 @@ int
 main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
+    stride = getenv("INSTRUMENTED") ? 7 : 1; /* prime to the number of each choice */
     slots_bytes = AR_SLOTS * (RANKS_MAX + 1) * ar_node_slot_bytes(CHUNK_BYTES);
     memory_bytes = slots_bytes + 2 * RANKS_MAX * BUFFER_BYTES;
     memory = aligned_alloc(AR_LINE_BYTES, memory_bytes);

@@ -109,7 +109,7 @@ every_row_is_right_in_any_order(void **state)
     struct setting setting;
     (void)state;
     for (size_t row = 0; row < ar_algorithm_count(); row++)
-        for (int p = 2; p <= 9; p++) {
+        for (int p = 2; p <= setting_ranks_to(9); p++) {
             const size_t counts[] = {0, 1, (size_t)p - 1, (size_t)p, (size_t)p + 1, 3 * (size_t)p};
             setting_default(&setting, ar_algorithm_at(row), p, PLACE_UNKNOWN);
             for (size_t i = 0; i < 4 * LENGTH(counts); i++)
@@ -129,7 +129,8 @@ every_parameter_is_right_in_any_order(void **state)
                 const size_t n = (size_t)ranks[k] + i % 5;
                 setting_vary(&setting, ar_algorithm_at(row), ranks[k],
                              (enum placement)((i + k) % PLACE_KINDS), i);
-                try_setting(&setting, n - 2);
+                if (!setting_is_left_out(&setting))
+                    try_setting(&setting, n - 2);
             }
 }
 
@@ -139,7 +140,7 @@ every_row_is_right_on_threads(void **state)
     struct setting setting;
     (void)state;
     for (size_t row = 0; row < ar_algorithm_count(); row++)
-        for (int p = 2; p <= 9; p++) {
+        for (int p = 2; p <= setting_ranks_to(9); p++) {
             setting_default(&setting, ar_algorithm_at(row), p, PLACE_IN_TURN);
             struct ar_schedule *const all = schedules_emit(&setting, (size_t)p + 1);
             for (int in_place = 0; in_place < 2; in_place++) {
@@ -243,7 +244,7 @@ what_is_dropped_goes_wrong(void **state)
     struct setting setting;
     (void)state;
     for (size_t row = 0; row < ar_algorithm_count(); row++)
-        for (int p = 2; p <= 9; p++) {
+        for (int p = 2; p <= setting_ranks_to(9); p++) {
             setting_default(&setting, ar_algorithm_at(row), p, PLACE_IN_TURN);
             try_mutants(&steps, &waits, &setting);
         }
@@ -278,7 +279,7 @@ flags_in_shared_memory_are_needed(void **state)
     struct setting setting;
     (void)state;
     for (size_t row = 0; row < ar_algorithm_count(); row++)
-        for (int p = 2; p <= 9; p++) {
+        for (int p = 2; p <= setting_ranks_to(9); p++) {
             struct ar_accesses accesses[RANKS_MAX];
             struct source source = {&setting, (size_t)p + 1};
             setting_default(&setting, ar_algorithm_at(row), p, PLACE_IN_TURN);

@@ -688,7 +688,7 @@ advice_is_the_same_whoever_gives_the_answers(void **state)
     machine.ranks_per_node = 4;
     machine.node = (struct ar_travel){
         .latency = 200, .overhead = 50, .per_byte = 0.05, .eager_bytes = SIZE_MAX};
-    for (int p = 2; p <= 32; p *= 4) {
+    for (int p = 2; p <= setting_ranks_to(32); p *= 4) {
         int *node_of = ar_machine_place(&machine, p);
         const struct ar_advice_request request = {
             &machine, node_of, p, NULL, false, false, (size_t)64 << 20, AR_ADVISE_STEPS};
