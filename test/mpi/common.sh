@@ -86,11 +86,23 @@ expect_interrupted() {
     esac
 }
 
-# preload RANKS [VARIABLE=VALUE...] PROGRAM [ARGUMENT...]: launch under the library.
+# Commands of the shell that preload starts on each rank, whose rank is $rank there.  The shell does not load the library,
+# because it cannot load an instrumented one.
+before=
+
+# preload RANKS [VARIABLE=VALUE...] PROGRAM [ARGUMENT...]: launch under the library; where $before is set, after it.
 preload() {
     ranks=$1
     shift
-    launch "$ranks" LD_PRELOAD="$library" "$@"
+    if [ -z "$before" ]; then
+        launch "$ranks" LD_PRELOAD="$library" "$@"
+    else
+        # shellcheck disable=SC2016 # for the ranks' shells
+        launch "$ranks" sh -c 'while [ "${1%%=*}" != "$1" ]; do export "$1" && shift; done
+            rank=${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:?}}}
+            '"$before"'
+            LD_PRELOAD=$0 exec "$@"' "$library" "$@"
+    fi
 }
 
 # expect_ok WHAT COMMAND...: the command must succeed; its output is in $scratch/out.

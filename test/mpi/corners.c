@@ -146,7 +146,7 @@ run_scratch(const struct check_comm *world)
 static void
 run_memory(const struct check_comm *world)
 {
-    enum { COUNT = 1 << 18 };
+    enum { COUNT = 1 << 19 };
     static int in[COUNT], out[COUNT];
     MPI_Comm_set_errhandler(world->comm, MPI_ERRORS_RETURN);
     check_true(MPI_Allreduce(in, out, COUNT, MPI_INT, MPI_SUM, world->comm) == MPI_SUCCESS);
