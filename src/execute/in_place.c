@@ -147,8 +147,9 @@ offer(struct ar_in_place *p, const struct ar_shown *mine, size_t bytes)
     map_fn *const map = p->memory->map_again ? p->memory->map_again : p->memory->map;
     for (int i = 0; i < AR_AGREEMENTS; i++) {
         const struct ar_agreement *const a = &p->agreements[i];
-        if (a->is_made && a->bytes == bytes && memcmp(&a->mine, mine, sizeof *mine) == 0 &&
-            map_all(p, a, map, bytes))
+        if (!a->is_made || a->bytes != bytes || memcmp(&a->mine, mine, sizeof *mine) != 0)
+            continue;
+        if (map_all(p, a, map, bytes))
             p->offered |= UINT64_C(1) << i;
         else
             unmap_all(p, a);
@@ -168,7 +169,7 @@ ar_in_place_show(struct ar_in_place *p, const void *in, const void *out, size_t 
     p->offered = 0;
     if (is_shown(&mine))
         offer(p, &mine, bytes);
-    p->common = p->offered;
+    p->common = p->in_use = p->offered;
     mine.place[0].word[0] |= p->offered << AR_OFFER_BIT;
     return mine;
 }
@@ -207,6 +208,7 @@ ar_in_place_map(struct ar_in_place *p, size_t bytes)
 {
     const struct ar_agreement *const a = &p->agreements[p->next];
     p->mapped = a->mapped;
+    p->in_use |= UINT64_C(1) << p->next;
     return map_all(p, a, p->memory->map, bytes);
 }
 
@@ -224,7 +226,9 @@ ar_in_place_agree(struct ar_in_place *p, const struct ar_shown *mine, size_t byt
 void
 ar_in_place_unmap(struct ar_in_place *p)
 {
-    for (int i = 0; i < AR_AGREEMENTS; i++)
-        unmap_all(p, &p->agreements[i]);
+    for (int i = 0; p->in_use >> i; i++)
+        if (p->in_use >> i & 1)
+            unmap_all(p, &p->agreements[i]);
+    p->in_use = 0;
     p->mapped = NULL;
 }
