@@ -3,11 +3,7 @@
  *
  * Each rank's accesses to shared memory do not depend on when others come, but for how often it
  * looks at a flag.  So they are recorded rank by rank: the executor's own source, in which the
- * functions that touch slots are replaced.  A flag is raised by one rank, and each time higher,
- * with release; who waits for a value reads, with acquire, the raise that first reached it or a
- * later one.  A later one tells more.  So the order in which each wait sees the first raise that
- * suffices is contained in the order of every other run, and where it orders all accesses that
- * conflict, all runs do.  Vector clocks find it, in one pass.
+ * functions that touch slots are replaced.  clocks.h says why one run stands for all.
  *
  * The same records are run on simulated caches: as many lines move as the model counts for the
  * schedule. */
@@ -19,6 +15,7 @@
 #include "../unit/coherence.h"
 #include "algorithms/grouping.h"
 #include "check.h"
+#include "clocks.h"
 #include "execute/cell.h"
 #include "execute/in_place.h"
 #include "execute/node_plan.h"
@@ -30,22 +27,9 @@
 
 /* --- recording --- */
 
-enum kind { AWAIT, RAISE, READ, WRITE };
-
-struct access {
-    enum kind kind;
-    size_t at, end; /* bytes of the shared memory */
-    uint64_t value; /* of a flag */
-};
-
-#define RANKS_MAX    9
+#define RANKS_MAX    ORDER_RANKS
 #define CHUNK_BYTES  ((size_t)256)
 #define ACCESSES_MAX 200000
-
-struct trace {
-    struct access *of;
-    size_t n;
-};
 
 static struct trace traces[RANKS_MAX], *trace; /* of the rank that is recorded */
 static char *memory;                           /* shared: zero */
@@ -54,7 +38,7 @@ static uint64_t least;                         /* each wait of the call is for m
 static uint64_t guess; /* what a flag is said to be: more each time, until the wait ends */
 
 static void
-add(enum kind kind, const void *at, size_t bytes, uint64_t value)
+add(enum access_kind kind, const void *at, size_t bytes, uint64_t value)
 {
     const size_t from = (size_t)((const char *)at - memory);
     if ((const char *)at < memory || from >= memory_bytes)
@@ -339,172 +323,39 @@ record(int rank, int nranks, const struct call *calls, size_t n)
 
 /* --- the order of accesses --- */
 
-/* How far each rank was when a rank last saw it. */
-struct clock {
-    size_t of[RANKS_MAX];
-};
-
-struct raise {
-    uint64_t value;
-    struct clock known;
-    const struct raise *next; /* of the same flag; NULL: none */
-};
-
-#define RAISES_MAX ((size_t)1 << 16)
-#define WORDS_MAX  ((size_t)1 << 14)
-
-/* Of a word of the shared memory: who wrote it last, and how far each rank was when it last read
- * it. */
-struct word {
-    size_t run; /* the one that this is of */
-    int writer; /* -1: nobody */
-    size_t written;
-    struct clock read;
-    struct raise *first, *last; /* if it is a flag; NULL: none yet */
-};
-
 /* What is wrong on purpose. */
 enum fault { NOTHING, RELAXED, RELAXED_FIRST, RELAXED_OTHERS, IGNORED, FEWER_SLOTS };
 
-struct machine {
-    int nranks;
-    enum fault fault;
-    size_t turns; /* of slots, if fewer */
-    struct clock known[RANKS_MAX];
-    size_t next[RANKS_MAX];
-};
+static enum fault fault_now;
+static size_t turns_now; /* of slots, if fewer */
 
-static struct word words[WORDS_MAX];
-static size_t nruns;
-static struct raise raises[RAISES_MAX];
-static size_t nraises;
-
-/* A run touches few of the words.  It finds those as new that it has not touched before. */
-static struct word *
-word_at(const struct machine *m, size_t byte)
+static size_t
+move_to_fewer(size_t at)
 {
-    const size_t row = (size_t)(m->nranks + ranks_before) * ar_node_slot_bytes(CHUNK_BYTES);
-    const bool is_moved = m->fault == FEWER_SLOTS && byte < slots_bytes;
-    const size_t at = is_moved ? byte / row % m->turns * row + byte % row : byte;
-    struct word *const w = &words[at / sizeof(uint64_t)];
-    if (w->run != nruns)
-        *w = (struct word){.run = nruns, .writer = -1};
-    return w;
-}
-
-/* Reads or writes, and says whether each access of another rank that conflicts is known to have
- * been before. */
-static bool
-touch(struct machine *m, int rank, const struct access *x)
-{
-    const struct clock *const known = &m->known[rank];
-    for (size_t at = x->at; at < x->end; at += sizeof(uint64_t)) {
-        struct word *const w = word_at(m, at);
-        if (w->writer >= 0 && w->writer != rank && w->written > known->of[w->writer])
-            return false;
-        for (int i = 0; i < m->nranks && x->kind == WRITE; i++)
-            if (i != rank && w->read.of[i] > known->of[i])
-                return false;
-        if (x->kind == WRITE) {
-            w->writer = rank;
-            w->written = known->of[rank];
-        } else {
-            w->read.of[rank] = known->of[rank];
-        }
-    }
-    return true;
-}
-
-static void
-raise_flag(struct machine *m, int rank, const struct access *x)
-{
-    struct word *const w = word_at(m, x->at);
-    if (nraises == RAISES_MAX)
-        abort();
-    struct raise *const made = &raises[nraises++];
-    *made = (struct raise){x->value, m->known[rank], NULL};
-    /* One rank alone raises it, each time higher: the proof rests on that. */
-    CHECK(!w->last || (w->writer == rank && w->last->value < x->value),
-          "rank %d raises a flag of rank %d to %zu", rank, w->writer, (size_t)x->value);
-    if (w->last)
-        w->last->next = made;
-    else
-        w->first = made;
-    w->last = made;
-    w->writer = rank;
+    const size_t row = (size_t)(group.nranks + ranks_before) * ar_node_slot_bytes(CHUNK_BYTES);
+    return at < slots_bytes ? at / row % turns_now * row + at % row : at;
 }
 
 /* Does a look at the flag there tell nothing of what was before? */
 static bool
-is_relaxed(const struct machine *m, size_t byte)
+is_relaxed(size_t byte)
 {
     const size_t first = offsetof(struct ar_slot, line[ar_slot_line_of(0)]);
     const bool is_first = byte % ar_node_slot_bytes(CHUNK_BYTES) == first;
-    return m->fault == RELAXED || m->fault == (is_first ? RELAXED_FIRST : RELAXED_OTHERS);
+    return fault_now == RELAXED || fault_now == (is_first ? RELAXED_FIRST : RELAXED_OTHERS);
 }
 
-/* False where nobody has raised it so far. */
-static bool
-see_flag(struct machine *m, int rank, const struct access *x)
-{
-    const struct raise *seen = word_at(m, x->at)->first;
-    while (seen && seen->value < x->value)
-        seen = seen->next;
-    for (int k = 0; seen && k < m->nranks && !is_relaxed(m, x->at); k++)
-        if (seen->known.of[k] > m->known[rank].of[k])
-            m->known[rank].of[k] = seen->known.of[k];
-    return seen || m->fault == IGNORED;
-}
-
-enum end { ORDERED, CONFLICT, DEADLOCK };
-
-/* Runs a rank until it waits for a flag that nobody has raised. */
-static enum end
-advance(struct machine *m, int rank)
-{
-    const struct trace *const t = &traces[rank];
-    for (; m->next[rank] < t->n; m->next[rank]++) {
-        const struct access *const x = &t->of[m->next[rank]];
-        if (x->kind == AWAIT && !see_flag(m, rank, x))
-            return ORDERED;
-        m->known[rank].of[rank] = m->next[rank] + 1;
-        if (x->kind == RAISE)
-            raise_flag(m, rank, x);
-        else if (x->kind != AWAIT && !touch(m, rank, x))
-            return CONFLICT;
-    }
-    return ORDERED;
-}
-
-static enum end
-run(struct machine *m)
-{
-    for (size_t before = SIZE_MAX, all = 0; before != all;) {
-        before = all;
-        all = 0;
-        for (int rank = 0; rank < m->nranks; rank++) {
-            if (advance(m, rank) == CONFLICT)
-                return CONFLICT;
-            all += m->next[rank];
-        }
-    }
-    for (int rank = 0; rank < m->nranks; rank++)
-        if (m->next[rank] < traces[rank].n)
-            return DEADLOCK;
-    return ORDERED;
-}
-
-static enum end
+static enum order
 order(int nranks, const struct call *calls, size_t n, enum fault fault, size_t turns)
 {
-    struct machine m = {.nranks = nranks, .fault = fault, .turns = turns};
-    if (memory_bytes / sizeof(uint64_t) > WORDS_MAX)
-        abort();
-    nruns++;
-    nraises = 0;
+    const struct order_faults faults = {.is_relaxed = is_relaxed,
+                                        .moved = fault == FEWER_SLOTS ? move_to_fewer : NULL,
+                                        .ignores_flags = fault == IGNORED};
+    fault_now = fault;
+    turns_now = turns;
     for (int rank = 0; rank < nranks; rank++)
         record(rank, nranks, calls, n);
-    return run(&m);
+    return order_of(traces, nranks, &faults);
 }
 
 /* --- cache lines --- */
@@ -761,6 +612,7 @@ main(int argc, char **argv)
     stride = getenv("INSTRUMENTED") ? 7 : 1; /* prime to the number of each choice */
     slots_bytes = AR_SLOTS * (RANKS_MAX + 1) * ar_node_slot_bytes(CHUNK_BYTES);
     memory_bytes = slots_bytes + 2 * RANKS_MAX * BUFFER_BYTES;
+    CHECK(memory_bytes <= ORDER_BYTES, "%zu bytes", memory_bytes);
     memory = aligned_alloc(AR_LINE_BYTES, memory_bytes);
     memset(memory, 0, memory_bytes);
     buffers = memory + slots_bytes;
