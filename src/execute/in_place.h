@@ -71,22 +71,22 @@ struct ar_in_place *ar_in_place_allocate(int rank, int nranks);
 
 /* Begins a call: what a rank tells the others, namely its buffers, of this size in bytes each, and
  * which agreements it offers.  in may be out.  Unmap must follow. */
-struct ar_shown ar_in_place_show(struct ar_in_place *in_place, const void *in, const void *out,
+struct ar_shown ar_in_place_show(struct ar_in_place *p, const void *in, const void *out,
                                  size_t bytes);
 
 /* Takes what a rank tells.  False if it has no place for a buffer. */
-bool ar_in_place_learn(struct ar_in_place *in_place, int rank, const struct ar_shown *told);
+bool ar_in_place_learn(struct ar_in_place *p, int rank, const struct ar_shown *told);
 
 /* All ranks have told: whether they all offered the same agreement; then it is used. */
-bool ar_in_place_is_agreed(struct ar_in_place *in_place);
+bool ar_in_place_is_agreed(struct ar_in_place *p);
 
 /* Maps what all other ranks have shown; false if that fails. */
-bool ar_in_place_map(struct ar_in_place *in_place, size_t bytes);
+bool ar_in_place_map(struct ar_in_place *p, size_t bytes);
 
 /* All ranks have mapped what the others have shown, this one in a call that showed mine: they will
  * find it again. */
-void ar_in_place_agree(struct ar_in_place *in_place, const struct ar_shown *mine, size_t bytes);
-void ar_in_place_unmap(struct ar_in_place *in_place);
+void ar_in_place_agree(struct ar_in_place *p, const struct ar_shown *mine, size_t bytes);
+void ar_in_place_unmap(struct ar_in_place *p);
 
 /* To and from memory that the ranks share. */
 static inline void

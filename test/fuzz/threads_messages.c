@@ -90,24 +90,24 @@ begin(struct half half, MPI_Request *request)
 }
 
 int
-PMPI_Isend(const void *buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
            MPI_Request *request)
 {
     (void)comm;
-    FUZZ_EXPECT(type == MPI_UINT64_T);
+    FUZZ_EXPECT(datatype == MPI_UINT64_T);
     return begin(
         (struct half){
-            .is_send = true, .peer = peer, .tag = tag, .bytes = 8 * (size_t)count, .from = buffer},
+            .is_send = true, .peer = dest, .tag = tag, .bytes = 8 * (size_t)count, .from = buf},
         request);
 }
 
 int
-PMPI_Irecv(void *buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
            MPI_Request *request)
 {
     (void)comm;
-    FUZZ_EXPECT(type == MPI_UINT64_T);
-    return begin((struct half){.peer = peer, .tag = tag, .bytes = 8 * (size_t)count, .to = buffer},
+    FUZZ_EXPECT(datatype == MPI_UINT64_T);
+    return begin((struct half){.peer = source, .tag = tag, .bytes = 8 * (size_t)count, .to = buf},
                  request);
 }
 
@@ -134,25 +134,27 @@ is_any_over(int n, const MPI_Request *requests)
 }
 
 int
-PMPI_Testsome(int n, MPI_Request *requests, int *nfound, int *found, MPI_Status *statuses)
+PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
+              MPI_Status array_of_statuses[])
 {
-    (void)statuses;
+    (void)array_of_statuses;
     pthread_mutex_lock(&world->lock);
-    find(n, requests, nfound, found);
+    find(incount, array_of_requests, outcount, array_of_indices);
     pthread_mutex_unlock(&world->lock);
     return MPI_SUCCESS;
 }
 
 int
-PMPI_Waitsome(int n, MPI_Request *requests, int *nfound, int *found, MPI_Status *statuses)
+PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
+              MPI_Status array_of_statuses[])
 {
-    (void)statuses;
+    (void)array_of_statuses;
     pthread_mutex_lock(&world->lock);
     for (;;) {
-        find(n, requests, nfound, found);
-        if (*nfound > 0)
+        find(incount, array_of_requests, outcount, array_of_indices);
+        if (*outcount > 0)
             break;
-        if (!is_any_over(n, requests))
+        if (!is_any_over(incount, array_of_requests))
             pthread_cond_wait(&world->news, &world->lock);
     }
     pthread_mutex_unlock(&world->lock);
