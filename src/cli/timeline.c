@@ -82,6 +82,22 @@ add_up(const struct ar_read_trace *t, struct ar_read_trace_call *call)
         call->narrows++;
 }
 
+static int
+compare_hosts(const void *a, const void *b)
+{
+    const struct ar_read_trace_host *const left = a, *const right = b;
+    return (left->rank > right->rank) - (left->rank < right->rank);
+}
+
+const char *
+ar_read_trace_host(const struct ar_read_trace *t, int rank)
+{
+    const struct ar_read_trace_host key = {.rank = rank};
+    const struct ar_read_trace_host *const found =
+        bsearch(&key, t->hosts, t->nhosts, sizeof key, compare_hosts);
+    return found ? found->name : "";
+}
+
 bool
 ar_read_trace_sort(struct ar_read_trace *t, const struct ar_read_trace_call *heads)
 {
@@ -100,6 +116,7 @@ ar_read_trace_sort(struct ar_read_trace *t, const struct ar_read_trace_call *hea
     qsort(t->calls, n, sizeof *t->calls, compare_heads);
     qsort(t->slices, t->nslices, sizeof *t->slices, compare_slices);
     qsort(t->arrows, t->narrows, sizeof *t->arrows, compare_arrows);
+    qsort(t->hosts, t->nhosts, sizeof *t->hosts, compare_hosts);
     for (size_t i = 0; i < n; i++) {
         struct ar_read_trace_call *const call = &t->calls[t->ncalls];
         if (i > 0 && compare_keys(&t->calls[i].key, &t->calls[t->ncalls - 1].key) == 0)

@@ -88,8 +88,9 @@ void ar_read_trace_fini(struct ar_read_trace *timeline);
 /* The name of a rank's host; empty if the file does not tell it. */
 const char *ar_read_trace_host(const struct ar_read_trace *timeline, int rank);
 
-/* Sorts slices and arrows by call, and makes the calls of them.  The texts of calls are those of
- * heads, one for each slice of kind AR_SLICE_CALL in the order of slices.  False without memory. */
+/* Sorts slices and arrows by call, and hosts by rank, and makes the calls of them.  The texts of
+ * calls are those of heads, one for each slice of kind AR_SLICE_CALL in the order of slices.  False
+ * without memory. */
 bool ar_read_trace_sort(struct ar_read_trace *timeline, const struct ar_read_trace_call *heads);
 
 /* --- one call --- */

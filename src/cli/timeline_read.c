@@ -221,22 +221,6 @@ make_room(struct reader *r)
 }
 
 static int
-compare_hosts(const void *a, const void *b)
-{
-    const struct ar_read_trace_host *const left = a, *const right = b;
-    return (left->rank > right->rank) - (left->rank < right->rank);
-}
-
-const char *
-ar_read_trace_host(const struct ar_read_trace *t, int rank)
-{
-    const struct ar_read_trace_host key = {.rank = rank};
-    const struct ar_read_trace_host *const found =
-        bsearch(&key, t->hosts, t->nhosts, sizeof key, compare_hosts);
-    return found ? found->name : "";
-}
-
-static int
 take_events(struct reader *r)
 {
     struct ar_read_trace *const t = r->t;
@@ -252,7 +236,6 @@ take_events(struct reader *r)
         snprintf(what, sizeof what, "event %zu of traceEvents is not from ALLREDUCE_TRACE", i + 1);
         return complain(t, what);
     }
-    qsort(t->hosts, t->nhosts, sizeof *t->hosts, compare_hosts);
     for (i = 0; i < t->narrows; i++)
         if (t->arrows[i].to < 0)
             return complain(t, "an arrow has no end");
