@@ -140,20 +140,23 @@ unmap_all(const struct ar_in_place *p, const struct ar_agreement *a)
     }
 }
 
-/* Offers those made with the same buffers of this rank, if it still has the others' mapped. */
-static void
-offer(struct ar_in_place *p, const struct ar_shown *mine, size_t bytes)
+/* A bit for each agreement that was made with the same buffers of this rank, and of which it still
+ * has the others' mapped. */
+static uint64_t
+offer(const struct ar_in_place *p, const struct ar_shown *mine, size_t bytes)
 {
+    uint64_t offered = 0;
     map_fn *const map = p->memory->map_again ? p->memory->map_again : p->memory->map;
     for (int i = 0; i < AR_AGREEMENTS; i++) {
         const struct ar_agreement *const a = &p->agreements[i];
         if (!a->is_made || a->bytes != bytes || memcmp(&a->mine, mine, sizeof *mine) != 0)
             continue;
         if (map_all(p, a, map, bytes))
-            p->offered |= UINT64_C(1) << i;
+            offered |= UINT64_C(1) << i;
         else
             unmap_all(p, a);
     }
+    return offered;
 }
 
 static bool
@@ -166,11 +169,8 @@ struct ar_shown
 ar_in_place_show(struct ar_in_place *p, const void *in, const void *out, size_t bytes)
 {
     struct ar_shown mine = {{p->memory->show(in, bytes), p->memory->show(out, bytes)}};
-    p->offered = 0;
-    if (is_shown(&mine))
-        offer(p, &mine, bytes);
-    p->common = p->in_use = p->offered;
-    mine.place[0].word[0] |= p->offered << AR_OFFER_BIT;
+    p->common = p->in_use = is_shown(&mine) ? offer(p, &mine, bytes) : 0;
+    mine.place[0].word[0] |= p->in_use << AR_OFFER_BIT;
     return mine;
 }
 

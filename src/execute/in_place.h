@@ -41,10 +41,8 @@ struct ar_in_place {
     struct ar_agreement agreements[AR_AGREEMENTS];
     unsigned next; /* the agreement that is not made: room for that of the current call */
     /* Of the current call: */
-    uint64_t offered;    /* a bit for each agreement with which this rank would do, and which it has
-                            mapped */
-    uint64_t common;     /* those that all ranks offer */
-    uint64_t in_use;     /* those for which something may be mapped */
+    uint64_t common;     /* a bit for each agreement that all ranks offer */
+    uint64_t in_use;     /* and for each of which something may be mapped */
     char *const *mapped; /* what the call uses: of an agreement */
     bool missed; /* the last call went through slots: a rank could not show or map its buffers */
 };

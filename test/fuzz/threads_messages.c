@@ -23,7 +23,6 @@ struct half {
 struct world {
     pthread_mutex_t lock;
     pthread_cond_t news;
-    const struct threads_job *job;
     struct half *halves; /* in the order in which they were begun; a request is its number + 1 */
     int nhalves, room;
     uint64_t seed;
@@ -199,12 +198,12 @@ run_part(void *context, const struct threads_job *job, int rank, const struct ar
 
 /* No rank is in the channel, or all are, or those of a node. */
 static void
-choose_members(struct world *w)
+choose_members(struct world *w, const struct threads_job *job)
 {
-    const int *const node_of = w->job->params->node_of;
-    for (int rank = 0; rank < w->job->nranks; rank++) {
-        const bool is_in = w->job->seed % 3 == 1 ||
-                           (w->job->seed % 3 == 2 && node_of && node_of[rank] == node_of[0]);
+    const int *const node_of = job->params->node_of;
+    for (int rank = 0; rank < job->nranks; rank++) {
+        const bool is_in =
+            job->seed % 3 == 1 || (job->seed % 3 == 2 && node_of && node_of[rank] == node_of[0]);
         w->member_of[rank] = is_in ? w->nmembers++ : -1;
     }
 }
@@ -212,11 +211,9 @@ choose_members(struct world *w)
 bool
 threads_run_messages(const struct threads_job *job)
 {
-    struct world w = {.lock = PTHREAD_MUTEX_INITIALIZER,
-                      .news = PTHREAD_COND_INITIALIZER,
-                      .job = job,
-                      .seed = job->seed};
-    choose_members(&w);
+    struct world w = {
+        .lock = PTHREAD_MUTEX_INITIALIZER, .news = PTHREAD_COND_INITIALIZER, .seed = job->seed};
+    choose_members(&w, job);
     const size_t queues = AR_CHANNEL_QUEUES * (size_t)w.nmembers * (size_t)w.nmembers;
     w.queues = aligned_alloc(64, queues * ar_channel_slot_bytes(CELL_BYTES) + 64);
     FUZZ_EXPECT(w.queues);

@@ -131,10 +131,10 @@ unmap(struct ar_peer *peer, void *mapped)
 static const struct ar_peer_memory peer_memory = {.show = show, .map = map, .unmap = unmap};
 
 static void
-record_tell(const struct ar_in_place *in_place, const void *to, const struct ar_shown *shown)
+record_tell(const void *to, const struct ar_shown *shown)
 {
     add(WRITE, to, sizeof *shown, 0);
-    now.offer = in_place->offered << AR_OFFER_BIT;
+    now.offer = shown->place[0].word[0] >> AR_OFFER_BIT << AR_OFFER_BIT;
     now.meetings++;
 }
 
@@ -156,7 +156,7 @@ record_read(const void *from, size_t nslots)
     return shown;
 }
 
-#define ar_shown_tell(to, shown)          record_tell(run->in_place, to, shown)
+#define ar_shown_tell(to, shown)          record_tell(to, shown)
 #define ar_shown_read(from)               record_read(from, (size_t)node->piece.stride)
 #define ar_flag_read(flag)                record_look(flag)
 #define ar_idle_look(idle, in_vain)       ((void)(idle), record_looked(in_vain))
