@@ -1,5 +1,5 @@
 #!/bin/sh
-# configure stops at once, and says why: for a system on which the library could not work, and where several MPI
+# configure stops at once, and says why: for a system or a machine on which the library could not work, and where several MPI
 # libraries would be built for in the source folder.
 # shellcheck source=test/cli/common.sh
 . "${srcdir:-.}/test/cli/common.sh"
@@ -16,6 +16,10 @@ for host in aarch64-apple-darwin23 x86_64-unknown-freebsd14; do
         failed=1
     }
 done
+
+# Before MPI is looked for, so that any compiler does.
+(cd "$scratch" && "$configure" CC="${CC:-cc}" CPPFLAGS=-U__SIZEOF_INT128__ >out 2>&1) && fail "a machine of 32 bits is taken"
+grep 'error: liballreduce needs a machine of 64 bits' "$scratch/out" || fail "what a machine of 32 bits lacks is not told: $(cat "$scratch/out")"
 
 # What a compiler of each MPI library would say of its mpi.h.
 for family in mpich openmpi; do
