@@ -67,6 +67,17 @@ static void before_fork(void);
 static void after_fork_in_parent(void);
 static void after_fork_in_child(void);
 
+/* Is memory of the file zero when it has been given back?  qemu-user and the like take the request
+ * and do nothing. */
+static bool
+gives_back(char *base)
+{
+    if (!ar_shared_grow(&heap.shared, UNIT_BYTES))
+        return false;
+    base[0] = 1;
+    return madvise(base, UNIT_BYTES, MADV_REMOVE) == 0 && base[0] == 0;
+}
+
 static void
 open_heap(void)
 {
@@ -77,7 +88,8 @@ open_heap(void)
                                       : mmap(NULL, n * sizeof *table, PROT_READ | PROT_WRITE,
                                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     char *const base = table == MAP_FAILED ? NULL : ar_shared_reserve(&heap.shared, bytes);
-    if (base && pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0) {
+    if (base && gives_back(base) &&
+        pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0) {
         madvise(base, bytes, MADV_DONTDUMP);
         ar_units_init(&heap.units, table, (uint32_t)n);
         heap.bytes = bytes;

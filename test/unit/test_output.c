@@ -378,7 +378,8 @@ whoever_is_killed_leaves_a_whole_file_or_none(void **state)
 {
     const bool has_children = has_such_children();
     (void)state;
-    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    /* qemu-user refuses. */
+    assert_true(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0 || !has_children);
     for (int was_there = 0; was_there < 2; was_there++) {
         int n = 0, left = 0;
         for (bool goes_on = true; goes_on; n++) {
