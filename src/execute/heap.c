@@ -27,7 +27,7 @@
 #define KEPT_UNITS ((uint32_t)((64 << 20) / UNIT_BYTES))
 
 /* The addresses of each heap, of which a node may map one for each pair of its ranks. */
-#define MOST_BYTES (sizeof(void *) < 8 ? (size_t)256 << 20 : (size_t)((uint64_t)256 << 30))
+#define MOST_BYTES ((size_t)256 << 30)
 
 static struct {
     pthread_mutex_t lock;

@@ -5,7 +5,7 @@
 
 # rows: what the demonstration reads in $scratch/out.
 rows() {
-    awk -f "$srcdir/demo/summary.awk" "$scratch/out"
+    awk -f "${srcdir:-.}/demo/summary.awk" "$scratch/out"
 }
 
 # expect_rows WHAT ROW: there is this row alone; its milliseconds are a number other than 0, and are left out.
