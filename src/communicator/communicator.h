@@ -64,8 +64,8 @@ struct ar_communicator {
     struct ar_carriage carriage;
     const int *assumed; /* nodes instead of those that MPI reports; NULL: none.  Borrowed */
     struct ar_memory memory[AR_MEMORY_GRADES];
-    enum ar_engine in_place_state; /* NONE: not needed yet */
-    struct ar_in_place *in_place;  /* if ready; owned */
+    bool in_place_is_final;        /* nothing is left to try */
+    struct ar_in_place *in_place;  /* NULL: not needed yet, or impossible; owned */
     struct ar_levels_kept *levels; /* groups of ranks in that memory; owned */
     int *domain_of;                /* of domains; NULL: they were not needed yet.  Owned */
     struct ar_domains domains;     /* what the ranks share */

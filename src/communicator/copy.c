@@ -43,12 +43,10 @@ static int
 try(struct ar_communicator *c, MPI_Comm comm)
 {
     bool retries;
-    if (c->in_place_state != AR_ENGINE_NONE)
+    if (c->in_place_is_final)
         return MPI_SUCCESS;
     const int error = ar_in_place_create(&c->in_place, &retries, comm, c->rank, c->nranks);
-    c->in_place_state = c->in_place         ? AR_ENGINE_READY
-                        : !error && retries ? AR_ENGINE_NONE
-                                            : AR_ENGINE_FAILED;
+    c->in_place_is_final = !retries;
     return error;
 }
 

@@ -4,11 +4,12 @@
 
 #include "execute/group.h"
 #include "execute/heap_memory.h"
+#include "execute/window_memory.h"
 #include "execute/xpmem.h"
 
-/* What maps more comes first. */
+/* By which ranks meet.  What maps more comes first. */
 static const struct ar_peer_memory *const providers[] = {&ar_xpmem, &ar_heap_memory};
-enum { PROVIDERS = sizeof providers / sizeof providers[0] };
+enum { PROVIDERS = sizeof providers / sizeof providers[0], WINDOWS = PROVIDERS };
 
 const char ar_in_place_lacking[] = "no XPMEM or shared memory on all ranks: through slots";
 
@@ -56,20 +57,31 @@ leave_all(struct ar_in_place *p)
             p->memory->leave(p->peer[i]);
         p->peer[i] = NULL;
     }
+    p->memory = NULL;
 }
 
-/* The ranks meet by this provider; *met, alike on all of them: do they?  cards has room. */
+/* The ranks meet by this provider, if all of them can.  cards has room. */
 static int
-meet_by(struct ar_in_place *p, bool *met, const struct ar_peer_memory *memory,
-        const struct ar_peer_card *own, struct ar_peer_card *cards, MPI_Comm comm)
+meet_by(struct ar_in_place *p, const struct ar_peer_memory *memory, const struct ar_peer_card *own,
+        struct ar_peer_card *cards, MPI_Comm comm)
 {
     const int bytes = (int)sizeof *own;
     p->memory = memory;
     const int error = PMPI_Allgather(own, bytes, MPI_BYTE, cards, bytes, MPI_BYTE, comm);
-    *met = ar_all(comm, !error && meet_all(p, cards));
-    if (!*met)
+    if (!ar_all(comm, !error && meet_all(p, cards)))
         leave_all(p);
     return error;
+}
+
+/* A bit for each way in which this process can make its memory known. */
+static unsigned
+introduce(struct ar_peer_card own[PROVIDERS])
+{
+    struct ar_peer_card none;
+    unsigned can = ar_window_memory.introduce(&none) ? 1U << WINDOWS : 0;
+    for (int i = 0; i < PROVIDERS; i++)
+        can |= providers[i]->introduce(&own[i]) ? 1U << i : 0;
+    return can;
 }
 
 int
@@ -77,18 +89,15 @@ ar_in_place_create(struct ar_in_place **made, bool *retries, MPI_Comm comm, int 
 {
     struct ar_peer_card own[PROVIDERS] = {{{0}}};
     struct ar_peer_card *const cards = malloc((size_t)nranks * sizeof *cards);
-    struct ar_in_place *p = ar_in_place_allocate(rank, nranks);
-    unsigned can = 0; /* a bit for each provider */
-    bool met = false;
-    for (int i = 0; i < PROVIDERS && p && cards; i++)
-        can |= providers[i]->introduce(&own[i]) ? 1U << i : 0;
+    struct ar_in_place *p = *made ? *made : ar_in_place_allocate(rank, nranks);
+    unsigned can = p && cards ? introduce(own) : 0;
     int error = ar_reduce_all(&can, 1, MPI_UNSIGNED, MPI_BAND, comm);
-    *retries = can == 0;
-    for (int i = 0; i < PROVIDERS && !met && !error; i++)
+    *retries = !error && (can & ((1U << PROVIDERS) - 1)) == 0;
+    for (int i = 0; i < PROVIDERS && p && !p->memory && !error; i++)
         if (can >> i & 1)
-            error = meet_by(p, &met, providers[i], &own[i], cards, comm);
+            error = meet_by(p, providers[i], &own[i], cards, comm);
     free(cards);
-    if (error || !met) {
+    if (!*made && (error || (p && !p->memory && !(can >> WINDOWS & 1)))) {
         ar_in_place_destroy(p);
         p = NULL;
     }
@@ -113,18 +122,35 @@ ar_in_place_destroy(struct ar_in_place *in_place)
 
 /* --- a call --- */
 
-typedef void *map_fn(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes);
+static const struct ar_peer_memory *
+memory_of(const struct ar_in_place *p, const struct ar_peer_place *place)
+{
+    return place->word[0] >> AR_WINDOW_BIT & 1 ? &ar_window_memory : p->memory;
+}
+
+/* Where these bytes are here, which are at the place in a rank's memory; NULL if that fails.
+ * again: without more than a look at what was mapped before. */
+static void *
+map(const struct ar_in_place *p, int rank, const struct ar_peer_place *place, size_t bytes,
+    bool again)
+{
+    const struct ar_peer_memory *const memory = memory_of(p, place);
+    struct ar_peer_place its = *place;
+    its.word[0] &= ~(UINT64_C(1) << AR_WINDOW_BIT);
+    return (again && memory->map_again ? memory->map_again : memory->map)(p->peer[rank], &its,
+                                                                          bytes);
+}
 
 /* Maps the buffers of all other ranks; false if that fails. */
 static bool
-map_all(const struct ar_in_place *p, const struct ar_agreement *a, map_fn *map, size_t bytes)
+map_all(const struct ar_in_place *p, const struct ar_agreement *a, size_t bytes, bool again)
 {
     bool all = true;
     for (int i = 0; i < 2 * p->nranks && all; i++) {
         const int rank = i / 2;
         if (rank == p->rank)
             continue;
-        a->mapped[i] = map(p->peer[rank], &a->shown[rank].place[i % 2], bytes);
+        a->mapped[i] = map(p, rank, &a->shown[rank].place[i % 2], bytes, again);
         all = a->mapped[i];
     }
     return all;
@@ -134,8 +160,9 @@ static void
 unmap_all(const struct ar_in_place *p, const struct ar_agreement *a)
 {
     for (int i = 0; i < 2 * p->nranks; i++) {
+        const struct ar_peer_place *const place = &a->shown[i / 2].place[i % 2];
         if (a->mapped[i])
-            p->memory->unmap(p->peer[i / 2], a->mapped[i]);
+            memory_of(p, place)->unmap(p->peer[i / 2], a->mapped[i]);
         a->mapped[i] = NULL;
     }
 }
@@ -146,12 +173,11 @@ static uint64_t
 offer(const struct ar_in_place *p, const struct ar_shown *mine, size_t bytes)
 {
     uint64_t offered = 0;
-    map_fn *const map = p->memory->map_again ? p->memory->map_again : p->memory->map;
     for (int i = 0; i < AR_AGREEMENTS; i++) {
         const struct ar_agreement *const a = &p->agreements[i];
         if (!a->is_made || a->bytes != bytes || memcmp(&a->mine, mine, sizeof *mine) != 0)
             continue;
-        if (map_all(p, a, map, bytes))
+        if (map_all(p, a, bytes, true))
             offered |= UINT64_C(1) << i;
         else
             unmap_all(p, a);
@@ -165,10 +191,24 @@ is_shown(const struct ar_shown *shown)
     return shown->place[0].word[0] && shown->place[1].word[0];
 }
 
+static struct ar_peer_place
+show(const struct ar_in_place *p, const void *data, size_t bytes)
+{
+    struct ar_peer_place place = {{0}};
+    if (p->memory)
+        place = p->memory->show(data, bytes);
+    if (place.word[0])
+        return place;
+    place = ar_window_memory.show(data, bytes);
+    if (place.word[0])
+        place.word[0] |= UINT64_C(1) << AR_WINDOW_BIT;
+    return place;
+}
+
 struct ar_shown
 ar_in_place_show(struct ar_in_place *p, const void *in, const void *out, size_t bytes)
 {
-    struct ar_shown mine = {{p->memory->show(in, bytes), p->memory->show(out, bytes)}};
+    struct ar_shown mine = {{show(p, in, bytes), show(p, out, bytes)}};
     p->common = p->in_use = is_shown(&mine) ? offer(p, &mine, bytes) : 0;
     mine.place[0].word[0] |= p->in_use << AR_OFFER_BIT;
     return mine;
@@ -186,7 +226,8 @@ ar_in_place_learn(struct ar_in_place *p, int rank, const struct ar_shown *told)
 {
     const struct ar_shown shown = without_offer(*told);
     p->common &= told->place[0].word[0] >> AR_OFFER_BIT;
-    if (rank != p->rank)
+    /* A rank that could not map takes its own back; what was mapped of it is yet to be unmapped. */
+    if (rank != p->rank && is_shown(&shown))
         p->agreements[p->next].shown[rank] = shown;
     return is_shown(&shown);
 }
@@ -209,7 +250,7 @@ ar_in_place_map(struct ar_in_place *p, size_t bytes)
     const struct ar_agreement *const a = &p->agreements[p->next];
     p->mapped = a->mapped;
     p->in_use |= UINT64_C(1) << p->next;
-    return map_all(p, a, p->memory->map, bytes);
+    return map_all(p, a, bytes, false);
 }
 
 void

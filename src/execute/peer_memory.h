@@ -2,7 +2,8 @@
  *
  * A provider implements this; there may be several.  A process makes its memory known once, by a
  * card, and a range of it in each call, by a place.  Both are plain data that are sent to the peers
- * unchanged. */
+ * unchanged.  A provider of memory that its processes have mapped anyway has no peers: no meet and
+ * leave, and NULL for a peer in map and unmap. */
 #ifndef AR_PEER_MEMORY_H
 #define AR_PEER_MEMORY_H
 
@@ -15,7 +16,7 @@ struct ar_peer_card {
 };
 
 /* The provider defines the words' meaning, except that the first is 0 if there is no place, and
- * otherwise below 2^32. */
+ * otherwise below 2^31. */
 struct ar_peer_place {
     uint64_t word[3];
 };

@@ -1,5 +1,6 @@
 ! use mpi_f08: INTEGER, REAL(8), COMPLEX, LOGICAL, 2INTEGER, MPI_IN_PLACE, with and
-! without ierror, a user op and a derived type.  With an argument it leaves without MPI_Finalize.
+! without ierror, a user op and a derived type.  With the argument "window" also a vector in a
+! shared window; with "leave" it leaves without MPI_Finalize.
 module ops
     use mpi_f08
     use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
@@ -26,7 +27,9 @@ program fortran_f08
     implicit none
     integer, parameter :: n = 1000
     integer :: ierror, rank, nranks, ranksum, failures
+    character(8) :: how
 
+    call get_command_argument(1, how)
     failures = 0
     ierror = MPI_SUCCESS
     call MPI_Init()
@@ -40,7 +43,8 @@ program fortran_f08
     call test_pair
     call test_user_op
     call MPI_Comm_set_name(MPI_COMM_WORLD, 'by Fortran', ierror)
-    if (command_argument_count() > 0) stop
+    if (how == 'window') call test_window
+    if (how == 'leave') stop
     call MPI_Finalize()
     if (failures > 0) stop 1
 
@@ -112,5 +116,20 @@ contains
         call expect(all(in == ranksum), 'derived type, user op, in place')
         call MPI_Type_free(type)
         call MPI_Op_free(op)
+    end subroutine
+
+    ! Of a length that no other call has.
+    subroutine test_window
+        integer, parameter :: length = 2 * n
+        integer(MPI_ADDRESS_KIND), parameter :: bytes = 4 * length
+        type(c_ptr) :: base
+        type(MPI_Win) :: win
+        integer, pointer :: x(:)
+        call MPI_Win_allocate_shared(bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, base, win)
+        call c_f_pointer(base, x, [length])
+        x = rank
+        call MPI_Allreduce(MPI_IN_PLACE, x, length, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
+        call expect(all(x == ranksum), 'in a window')
+        call MPI_Win_free(win)
     end subroutine
 end program
