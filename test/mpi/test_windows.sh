@@ -47,6 +47,11 @@ tool=$programs/.libs/tool_pmpi.so
 shared 2 LD_PRELOAD="$tool:$library"
 apart 2 LD_PRELOAD="$tool:$library"
 apart 2 LD_PRELOAD="$library:$tool"
+# shellcheck disable=SC2016 # for the ranks' shells
+expect_row "a tool on one rank" shm 108 launch 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO='shm(copy=in_place)' \
+    sh -c '[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" != 1 ] || tool=:$2; LD_PRELOAD=$1$tool exec "$0" shared' \
+    "$program" "$library" "$tool"
+expect_lines "a tool on one rank" 108 'shm[(]copy=in_place[)] +named'
 
 windows 6 2 "$program" late
 expect_lines "no window" 1 'no XPMEM or shared memory on all ranks: through slots'

@@ -39,15 +39,21 @@ note(int number, char *memory)
 
 static const struct ar_peer_memory *const memory = &ar_window_memory;
 
-/* Where the other process finds these bytes of here, when both have shown and noted the window. */
+/* Where the other process finds these bytes of here; NULL where there is no place of them.  Of more
+ * than a place is of it finds none. */
 static const char *
 find_there(size_t begin, size_t bytes)
 {
     note(1, here);
     const struct ar_peer_place place = memory->show(here + begin, bytes);
     ar_window_forget(win(1));
+    if (!place.word[0])
+        return NULL;
     note(1, there);
-    const char *const found = place.word[0] ? memory->map(NULL, &place, bytes) : NULL;
+    const char *const found = memory->map(NULL, &place, bytes);
+    assert_non_null(found);
+    assert_null(memory->map(NULL, &place, SIZE_MAX));
+    assert_null(memory->map(NULL, &place, sizeof there));
     ar_window_forget(win(1));
     return found;
 }
