@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/firsts.h"
 #include "schedule/error.h"
 
 const char *const ar_domain_names[] = {"l3", "numa", "socket", NULL};
@@ -32,24 +33,41 @@ struct given {
     const int *domain[AR_GROUPING_LEVELS - 1];
 };
 
+/* number[r]: how many ranks of the domain of rank r have smaller numbers. */
+static int
+find_numbers(int *number, const int *domain, int nranks)
+{
+    const size_t n = (size_t)nranks;
+    uint64_t *const key = malloc(n * sizeof *key);
+    int *const first = malloc(n * sizeof *first), *const ranks = calloc(n, sizeof *ranks);
+    int error = key && first && ranks ? AR_OK : AR_ERR_MEMORY;
+    for (int r = 0; !error && r < nranks; r++)
+        key[r] = (uint64_t)domain[r];
+    if (!error)
+        error = ar_firsts_find(first, key, nranks);
+    for (int r = 0; !error && r < nranks; r++)
+        number[r] = ranks[first[r]]++;
+    free(key);
+    free(first);
+    free(ranks);
+    return error;
+}
+
 /* How many domains have ranks. */
 static int
-count_domains(const int *domain, int nranks)
+count_domains(const int *domain, const int *number, int nranks)
 {
     int n = 0;
-    for (int r = 0; r < nranks; r++) {
-        int first = 0;
-        while (domain[first] != domain[r])
-            first++;
-        n += first == r && domain[r] >= 0;
-    }
+    for (int r = 0; r < nranks; r++)
+        n += number[r] == 0 && domain[r] >= 0;
     return n;
 }
 
 /* Those that are known, the one with most domains first; in the order of enum ar_domain_kind where
- * there are as many. */
-static void
-find_named(struct given *given, const struct ar_levels *levels, const struct ar_domains *domains)
+ * there are as many.  number: for nranks entries. */
+static int
+find_named(struct given *given, int *number, const struct ar_levels *levels,
+           const struct ar_domains *domains)
 {
     int counts[AR_DOMAINS] = {0};
     for (int d = 0; d < AR_DOMAINS; d++) {
@@ -58,7 +76,9 @@ find_named(struct given *given, const struct ar_levels *levels, const struct ar_
             is_asked |= levels->value[i] == d;
         if (!is_asked || !domains->of[d])
             continue;
-        const int count = count_domains(domains->of[d], domains->nranks);
+        if (find_numbers(number, domains->of[d], domains->nranks))
+            return AR_ERR_MEMORY;
+        const int count = count_domains(domains->of[d], number, domains->nranks);
         if (count == 0)
             continue;
         int at = given->n++;
@@ -71,23 +91,18 @@ find_named(struct given *given, const struct ar_levels *levels, const struct ar_
         given->value[at] = d;
         given->domain[at] = domains->of[d];
     }
+    return AR_OK;
 }
 
-/* How many ranks of the same domain have smaller numbers; domain NULL: all ranks are in one. */
+/* Puts levels of n sizes inside those that are given.  number: for nranks entries; room: n times as
+ * many. */
 static int
-number_in(const int *domain, int rank)
+find_sized(struct given *given, int *number, int *room, const int *size, int n, int nranks)
 {
-    int number = domain ? 0 : rank;
-    for (int r = 0; domain && r < rank; r++)
-        number += domain[r] == domain[rank];
-    return number;
-}
-
-/* Puts levels of n sizes inside those that are given.  room: n * nranks entries. */
-static void
-find_sized(struct given *given, int *room, const int *size, int n, int nranks)
-{
-    const int *const inside = given->n > 0 ? given->domain[0] : NULL;
+    for (int r = 0; r < nranks; r++)
+        number[r] = r;
+    if (given->n > 0 && find_numbers(number, given->domain[0], nranks))
+        return AR_ERR_MEMORY;
     memmove(given->value + n, given->value, (size_t)given->n * sizeof *given->value);
     memmove(given->domain + n, given->domain, (size_t)given->n * sizeof *given->domain);
     given->n += n;
@@ -95,13 +110,12 @@ find_sized(struct given *given, int *room, const int *size, int n, int nranks)
         given->value[i] = size[i];
         given->domain[i] = room + (size_t)i * (size_t)nranks;
     }
-    for (int r = 0; r < nranks; r++) {
-        const int number = number_in(inside, r);
+    for (int r = 0; r < nranks; r++)
         for (int i = n - 1, outer = 0; i >= 0; i--) {
-            outer = number - (number - outer) % size[i];
+            outer = number[r] - (number[r] - outer) % size[i];
             room[(size_t)i * (size_t)nranks + (size_t)r] = outer;
         }
-    }
+    return AR_OK;
 }
 
 /* --- auto --- */
@@ -110,39 +124,46 @@ find_sized(struct given *given, int *room, const int *size, int n, int nranks)
 #define UNITS_GOOD  8
 #define SPLIT_BYTES ((size_t)64 << 10) /* of a vector that goes by these groups, at most */
 
-/* Ranks of the largest domain; 0 where a rank is in none. */
+/* Sets *most to the ranks of the largest domain of the innermost level; to 0 where a rank is in
+ * none. */
 static int
-largest_domain(const int *domain, int nranks)
+find_largest(int *most, const struct ar_domains *domains)
 {
-    int most = 0;
-    for (int r = 0; r < nranks; r++) {
-        const int number = number_in(domain, r) + 1;
-        if (domain[r] < 0)
-            return 0;
-        most = number > most ? number : most;
+    const int nranks = domains->nranks;
+    struct given given = {.n = 0};
+    int *const number = malloc((size_t)nranks * sizeof *number);
+    int error = number ? find_named(&given, number, &all_names, domains) : AR_ERR_MEMORY;
+    bool all = !error && given.n > 0;
+    *most = 0;
+    if (all)
+        error = find_numbers(number, given.domain[0], nranks);
+    for (int r = 0; all && !error && r < nranks; r++) {
+        all = given.domain[0][r] >= 0;
+        *most = !all ? 0 : number[r] >= *most ? number[r] + 1 : *most;
     }
-    return most;
+    free(number);
+    return error;
 }
 
-struct ar_levels
-ar_levels_auto(const struct ar_domains *domains, size_t bytes)
+int
+ar_levels_auto(struct ar_levels *levels, const struct ar_domains *domains, size_t bytes)
 {
     enum { ROOM = AR_GROUPING_LEVELS - 1 - AR_DOMAINS };
-    struct given given = {.n = 0};
-    struct ar_levels levels = all_names;
-    find_named(&given, &all_names, domains);
-    int units =
-        given.n > 0 && bytes <= SPLIT_BYTES ? largest_domain(given.domain[0], domains->nranks) : 0;
-    for (int size = 1; units > UNITS_MOST && levels.sizes < ROOM; levels.sizes++) {
+    struct ar_levels made = all_names;
+    int units = 0;
+    if (bytes <= SPLIT_BYTES && find_largest(&units, domains))
+        return AR_ERR_MEMORY;
+    for (int size = 1; units > UNITS_MOST && made.sizes < ROOM; made.sizes++) {
         const int groups = (units + UNITS_GOOD - 1) / UNITS_GOOD;
         size *= (units + groups - 1) / groups;
         units = groups;
-        levels.value[levels.sizes] = size;
+        made.value[made.sizes] = size;
     }
     for (int d = 0; d < AR_DOMAINS; d++)
-        levels.value[levels.sizes + d] = d;
-    levels.n += levels.sizes;
-    return levels;
+        made.value[made.sizes + d] = d;
+    made.n += made.sizes;
+    *levels = made;
+    return AR_OK;
 }
 
 /* --- groups --- */
@@ -170,20 +191,18 @@ ar_levels_group(struct ar_grouping *grouping, struct ar_levels *found,
     const struct ar_levels *const asked = levels->kind == AR_LEVELS_AUTO ? &all_names : levels;
     const bool is_known = domains && domains->nranks == nranks;
     struct given given = {.n = 0};
-    int *room = NULL, sizes = 0;
-    if (asked->kind == AR_LEVELS_SIZES) {
+    int *const room = malloc((1 + (size_t)asked->n) * (size_t)nranks * sizeof *room);
+    int error = room ? AR_OK : AR_ERR_MEMORY, sizes = 0;
+    if (!error && asked->kind == AR_LEVELS_SIZES) {
         sizes = asked->n;
-    } else if (asked->kind == AR_LEVELS_NAMES && is_known) {
-        find_named(&given, asked, domains);
+    } else if (!error && asked->kind == AR_LEVELS_NAMES && is_known) {
+        error = find_named(&given, room, asked, domains);
         sizes = given.n > 0 ? asked->sizes : 0;
     }
-    if (sizes > 0) {
-        room = malloc((size_t)sizes * (size_t)nranks * sizeof *room);
-        if (!room)
-            return AR_ERR_MEMORY;
-        find_sized(&given, room, asked->value, sizes, nranks);
-    }
-    const int error = ar_grouping_init(grouping, nranks, given.n, given.domain);
+    if (!error && sizes > 0)
+        error = find_sized(&given, room, room + nranks, asked->value, sizes, nranks);
+    if (!error)
+        error = ar_grouping_init(grouping, nranks, given.n, given.domain);
     free(room);
     if (!error && found)
         *found = found_levels(grouping, &given, sizes);

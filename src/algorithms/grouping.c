@@ -2,8 +2,18 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "algorithms/firsts.h"
 #include "schedule/error.h"
+
+/* A rank's share of a vector in its unit: lane / size of it. */
+struct share {
+    int64_t lane, size;
+    int begin; /* of the rank's group */
+    int unit;  /* where it begins */
+    int rank;
+};
 
 /* While it is made: group[i][r] is the first rank of the group of r on level i. */
 struct making {
@@ -11,13 +21,37 @@ struct making {
     int nlevels;
     int *group[AR_GROUPING_LEVELS];
     int given[AR_GROUPING_LEVELS]; /* the number that the level had at first */
+    int *groups;                   /* owned, as what follows: what group[] points into */
+    uint64_t *key;
+    int *before;
+    struct share *share;
 };
 
-/* Are two ranks of one group of the level above, outer, in one of this level? */
-static bool
-together(const int *outer, const int *domain, int a, int b)
+static void
+making_fini(struct making *m)
 {
-    return a == b || (outer[a] == outer[b] && domain[a] >= 0 && domain[a] == domain[b]);
+    free(m->groups);
+    free(m->key);
+    free(m->before);
+    free(m->share);
+}
+
+static int
+making_init(struct making *m, int nranks, int nlevels)
+{
+    const size_t n = (size_t)nranks;
+    *m = (struct making){.nranks = nranks, .nlevels = nlevels};
+    m->groups = calloc((size_t)nlevels * n, sizeof *m->groups);
+    m->key = malloc(n * sizeof *m->key);
+    m->before = malloc(n * sizeof *m->before);
+    m->share = malloc(n * sizeof *m->share);
+    if (!m->groups || !m->key || !m->before || !m->share) {
+        making_fini(m);
+        return AR_ERR_MEMORY;
+    }
+    for (int i = 0; i < nlevels; i++)
+        m->group[i] = m->groups + (size_t)i * n; /* the last one's are 0: all ranks */
+    return AR_OK;
 }
 
 static bool
@@ -29,18 +63,28 @@ is_same(const int *a, const int *b, int n)
     return true;
 }
 
-/* From the outermost level inwards; then those that change nothing go. */
-static void
+/* From the outermost level inwards: a rank is with those of its domain and of its group above, or
+ * alone. */
+static int
 find_groups(struct making *m, const int *const domain[])
 {
+    const uint64_t alone = (uint64_t)1 << 63;
+    int error = AR_OK;
+    for (int i = m->nlevels - 2; !error && i >= 0; i--) {
+        for (int r = 0; r < m->nranks; r++)
+            m->key[r] = domain[i][r] >= 0
+                            ? (uint64_t)m->group[i + 1][r] << 32 | (uint64_t)domain[i][r]
+                            : alone | (uint64_t)r;
+        error = ar_firsts_find(m->group[i], m->key, m->nranks);
+    }
+    return error;
+}
+
+/* Levels that change nothing go. */
+static void
+drop_levels(struct making *m)
+{
     int kept = 0;
-    for (int i = m->nlevels - 2; i >= 0; i--)
-        for (int r = 0; r < m->nranks; r++) {
-            int first = 0;
-            while (!together(m->group[i + 1], domain[i], first, r))
-                first++;
-            m->group[i][r] = first;
-        }
     for (int i = 0; i < m->nlevels; i++) {
         bool changes =
             i == m->nlevels - 1 || !is_same(m->group[i], m->group[m->nlevels - 1], m->nranks);
@@ -60,26 +104,35 @@ find_groups(struct making *m, const int *const domain[])
     m->nlevels = kept;
 }
 
-/* Is rank a before rank b, group after group? */
-static bool
-is_before(const struct making *m, int a, int b)
+/* Sorts from[], all ranks, into to[] by their groups; those of a group stay in their order. */
+static void
+sort_by_group(int *to, const int *from, int *before, const int *group, int nranks)
 {
-    for (int i = m->nlevels - 1; i >= 0; i--)
-        if (m->group[i][a] != m->group[i][b])
-            return m->group[i][a] < m->group[i][b];
-    return a < b;
+    for (int r = 0; r < nranks; r++)
+        before[r] = 0;
+    for (int r = 0; r < nranks; r++)
+        before[group[r]]++;
+    for (int i = 0, sum = 0; i < nranks; i++) {
+        sum += before[i];
+        before[i] = sum - before[i];
+    }
+    for (int i = 0; i < nranks; i++)
+        to[before[group[from[i]]]++] = from[i];
 }
 
+/* Sorted by the innermost level first, and by the others in turn, the ranks are in the order of
+ * their outermost groups, in each of those in that of the next level's, and so on. */
 static void
 find_places(struct ar_grouping *g, const struct making *m)
 {
-    for (int r = 0; r < m->nranks; r++) {
-        int at = 0;
-        for (int other = 0; other < m->nranks; other++)
-            at += is_before(m, other, r);
-        g->at[r] = at;
-        g->rank_at[at] = r;
+    for (int r = 0; r < m->nranks; r++)
+        g->rank_at[r] = r;
+    for (int i = 0; i < m->nlevels - 1; i++) {
+        sort_by_group(g->at, g->rank_at, m->before, m->group[i], m->nranks);
+        memcpy(g->rank_at, g->at, (size_t)m->nranks * sizeof *g->at);
     }
+    for (int i = 0; i < m->nranks; i++)
+        g->at[g->rank_at[i]] = i;
     g->ordered = true;
     for (int r = 0; r < m->nranks; r++)
         g->ordered &= g->at[r] == r;
@@ -100,54 +153,53 @@ find_bounds(struct ar_grouping_level *level, const struct ar_grouping *g, const 
     }
 }
 
-/* A rank's share of a vector in its unit: lane / size of it. */
-struct share {
-    int64_t lane, size;
-    int unit; /* where it begins */
-};
-
 static struct share
 share_of(const struct ar_grouping *g, int l, int i)
 {
+    const int begin = g->level[l].begin[i], rank = g->rank_at[i];
     if (l == 0)
-        return (struct share){0, 1, i};
+        return (struct share){0, 1, begin, i, rank};
     const struct ar_grouping_level *const below = &g->level[l - 1];
-    return (struct share){below->lane[g->rank_at[i]], below->end[i] - below->begin[i],
-                          below->begin[i]};
+    return (struct share){below->lane[rank], below->end[i] - below->begin[i], begin,
+                          below->begin[i], rank};
+}
+
+/* Ranks of one unit have different lanes there. */
+static int
+compare_shares(const void *x, const void *y)
+{
+    const struct share *const a = x, *const b = y;
+    if (a->begin != b->begin)
+        return a->begin - b->begin;
+    const int64_t more = a->lane * b->size - b->lane * a->size;
+    return more < 0 ? -1 : more > 0 ? 1 : a->unit - b->unit;
 }
 
 static void
-find_lanes(struct ar_grouping *g, int l)
+find_lanes(struct ar_grouping *g, int l, struct share *share)
 {
-    const struct ar_grouping_level *const level = &g->level[l];
-    for (int i = 0; i < g->nranks; i++) {
-        const struct share mine = share_of(g, l, i);
-        int lane = 0;
-        for (int k = level->begin[i]; k < level->end[i]; k++) {
-            const struct share other = share_of(g, l, k);
-            const int64_t more = other.lane * mine.size - mine.lane * other.size;
-            lane += more < 0 || (more == 0 && other.unit < mine.unit);
-        }
-        level->lane[g->rank_at[i]] = lane;
-    }
+    for (int i = 0; i < g->nranks; i++)
+        share[i] = share_of(g, l, i);
+    qsort(share, (size_t)g->nranks, sizeof *share, compare_shares);
+    for (int i = 0; i < g->nranks; i++)
+        g->level[l].lane[share[i].rank] = i - share[i].begin;
 }
 
 int
 ar_grouping_init(struct ar_grouping *grouping, int nranks, int nlevels, const int *const domain[])
 {
     struct ar_grouping made = {.nranks = nranks};
-    struct making m = {.nranks = nranks, .nlevels = nlevels + 1};
+    struct making m;
     const size_t n = (size_t)nranks;
-    int *const room = calloc((size_t)(nlevels + 1) * n, sizeof *room);
+    if (making_init(&m, nranks, nlevels + 1))
+        return AR_ERR_MEMORY;
     made.rank_at = malloc((2 + 3 * (size_t)(nlevels + 1)) * n * sizeof *made.rank_at);
-    if (!room || !made.rank_at) {
-        free(room);
+    if (!made.rank_at || find_groups(&m, domain)) {
+        making_fini(&m);
         free(made.rank_at);
         return AR_ERR_MEMORY;
     }
-    for (int i = 0; i <= nlevels; i++)
-        m.group[i] = room + (size_t)i * n; /* the last one's are 0: all ranks */
-    find_groups(&m, domain);
+    drop_levels(&m);
     made.at = made.rank_at + n;
     made.nlevels = m.nlevels;
     find_places(&made, &m);
@@ -156,9 +208,9 @@ ar_grouping_init(struct ar_grouping *grouping, int nranks, int nlevels, const in
         made.level[l] = (struct ar_grouping_level){of, of + n, of + 2 * n};
         made.given[l] = m.given[l];
         find_bounds(&made.level[l], &made, m.group[l]);
-        find_lanes(&made, l);
+        find_lanes(&made, l, m.share);
     }
-    free(room);
+    making_fini(&m);
     *grouping = made;
     return AR_OK;
 }

@@ -22,37 +22,6 @@ ar_nodes_are_blocks(const int *node_of, int nranks)
     return true;
 }
 
-struct hosted {
-    uint64_t host;
-    int rank;
-};
-
-static int
-compare_hosts(const void *x, const void *y)
-{
-    const struct hosted *const a = x, *const b = y;
-    if (a->host != b->host)
-        return a->host < b->host ? -1 : 1;
-    return a->rank - b->rank;
-}
-
-int
-ar_nodes_of_hosts(int *node_of, const uint64_t *host_of, int nranks)
-{
-    struct hosted *const sorted = malloc((size_t)nranks * sizeof *sorted);
-    if (!sorted)
-        return AR_ERR_MEMORY;
-    for (int r = 0; r < nranks; r++)
-        sorted[r] = (struct hosted){host_of[r], r};
-    qsort(sorted, (size_t)nranks, sizeof *sorted, compare_hosts);
-    for (int i = 0, first = 0; i < nranks; i++) {
-        first = sorted[i].host == sorted[first].host ? first : i;
-        node_of[sorted[i].rank] = sorted[first].rank;
-    }
-    free(sorted);
-    return AR_OK;
-}
-
 int
 ar_node_index_init(struct ar_node_index *index, const int *node_of, int nranks)
 {

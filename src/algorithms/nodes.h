@@ -5,7 +5,6 @@
 #define AR_NODES_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "algorithms/phases.h"
 #include "algorithms/registry.h"
@@ -15,10 +14,6 @@ int ar_nodes_count(const int *node_of, int nranks);
 
 /* Do the ranks of each node of a map follow each other? */
 bool ar_nodes_are_blocks(const int *node_of, int nranks);
-
-/* Sets node_of[r] to the first rank whose host has the same number as that of rank r.  AR_OK or
- * AR_ERR_MEMORY. */
-int ar_nodes_of_hosts(int *node_of, const uint64_t *host_of, int nranks);
 
 /* The map by node.  All arrays are owned. */
 struct ar_node_index {

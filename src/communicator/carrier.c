@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "algorithms/firsts.h"
 #include "algorithms/nodes.h"
 #include "execute/group.h"
 #include "execute/shared.h"
@@ -119,7 +120,7 @@ ar_carrier_find_nodes(int *node_of, MPI_Comm comm, int rank, int nranks)
         return MPI_ERR_NO_MEM;
     int error =
         PMPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, comm);
-    if (!error && ar_nodes_of_hosts(node_of, all, nranks))
+    if (!error && ar_firsts_find(node_of, all, nranks))
         error = MPI_ERR_NO_MEM;
     free(all);
     return error;

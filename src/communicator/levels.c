@@ -102,8 +102,8 @@ ar_levels_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d
     /* Of ranks that share cores each further round waits for a turn of all. */
     if (is_auto && domains && c->memory[AR_MEMORY_SHORT].node.is_crowded)
         return MPI_SUCCESS;
-    if (is_auto && domains)
-        asked = ar_levels_auto(domains, d->key.count * d->key.size);
+    if (is_auto && domains && ar_levels_auto(&asked, domains, d->key.count * d->key.size))
+        return MPI_ERR_NO_MEM;
     if (!ar_levels_may_group(&asked, domains)) {
         if (params->levels.kind == AR_LEVELS_NAMES)
             params->levels = (struct ar_levels){.kind = AR_LEVELS_FLAT};

@@ -213,9 +213,11 @@ ar_node_predict(struct ar_node_prediction *prediction, const struct ar_question 
     from.chunk = (struct ar_emission){q->choice->algorithm, &from.params, q->nranks, 0};
     find_form(&from);
     find_domains(&domains, room, q->machine, q->nranks);
+    int error = AR_OK;
     if (from.params.levels.kind == AR_LEVELS_AUTO)
-        from.params.levels = ar_levels_auto(&domains, q->count * q->element_bytes);
-    int error = ar_levels_group(&grouping, &p.levels, &from.params.levels, &domains, q->nranks);
+        error = ar_levels_auto(&from.params.levels, &domains, q->count * q->element_bytes);
+    if (!error)
+        error = ar_levels_group(&grouping, &p.levels, &from.params.levels, &domains, q->nranks);
     if (!error) {
         from.params.domains = &domains;
         from.params.grouping = &grouping;

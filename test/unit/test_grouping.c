@@ -44,6 +44,37 @@ level_of(const struct ar_grouping *g, int l)
     return text;
 }
 
+/* Is a rank's share, lane / size of a vector in its unit on level l, before that of another? Places
+ * i and k. */
+static bool
+is_share_before(const struct ar_grouping *g, int l, int i, int k)
+{
+    if (l == 0)
+        return i < k;
+    const struct ar_grouping_level *const below = &g->level[l - 1];
+    const long size_i = below->end[i] - below->begin[i], size_k = below->end[k] - below->begin[k];
+    const long share_i = below->lane[g->rank_at[i]] * size_k;
+    const long share_k = below->lane[g->rank_at[k]] * size_i;
+    return share_i < share_k || (share_i == share_k && below->begin[i] < below->begin[k]);
+}
+
+/* Units of a group are in the order of their first ranks, and each rank's lane is the number of
+ * shares before its own. */
+static void
+assert_in_order(const struct ar_grouping *g, int l)
+{
+    const struct ar_grouping_level *const level = &g->level[l];
+    for (int i = 0; i < g->nranks; i++) {
+        const int unit = l == 0 ? i : g->level[l - 1].begin[i];
+        const int next = l == 0 ? i + 1 : g->level[l - 1].end[i];
+        int before = 0;
+        for (int k = level->begin[i]; k < level->end[i]; k++)
+            before += is_share_before(g, l, k, i);
+        assert_int_equal(level->lane[g->rank_at[i]], before);
+        assert_true(next == level->end[i] || g->rank_at[unit] < g->rank_at[next]);
+    }
+}
+
 /* Groups nest and cover the ranks, the last is all of them, and lanes of a group are 0, 1, 2, ...
  */
 static void
@@ -53,7 +84,8 @@ assert_sound(const struct ar_grouping *g)
     assert_true(top >= 0 && g->level[top].begin[0] == 0 && g->level[top].end[0] == g->nranks);
     for (int i = 0; i < g->nranks; i++)
         assert_int_equal(g->at[g->rank_at[i]], i);
-    for (int l = 0; l < g->nlevels; l++)
+    for (int l = 0; l < g->nlevels; l++) {
+        assert_in_order(g, l);
         for (int i = 0; i < g->nranks; i++) {
             const struct ar_grouping_level *const level = &g->level[l];
             const int begin = level->begin[i], end = level->end[i];
@@ -70,6 +102,7 @@ assert_sound(const struct ar_grouping *g)
             assert_true(l == top ||
                         (g->level[l + 1].begin[i] <= begin && end <= g->level[l + 1].end[i]));
         }
+    }
 }
 
 static void
@@ -147,6 +180,56 @@ a_domain_that_is_spread_over_several_above_is_cut(void **state)
     expect(group(6, numa, socket, NULL), true, 3, "[0 1][2][3][4 5]", "[0 1 2][3 4 5]");
 }
 
+static int
+roll(unsigned *dice, int sides)
+{
+    *dice = *dice * 1103515245 + 12345;
+    return (int)(*dice >> 16) % sides;
+}
+
+/* Are the groups of level l of the grouping those of ranks that share their domains on all given
+ * levels from this one on?  Level -1: every rank is alone. */
+static bool
+are_groups_of(const struct ar_grouping *g, int l, const int *const domain[], int from, int nlevels)
+{
+    for (int a = 0; a < g->nranks; a++)
+        for (int b = 0; b < g->nranks; b++) {
+            const int i = g->at[a], k = g->at[b];
+            bool together = true;
+            for (int given = from; given < nlevels; given++)
+                together &= domain[given][a] >= 0 && domain[given][a] == domain[given][b];
+            if ((together || a == b) !=
+                (l < 0 ? i == k : g->level[l].begin[i] == g->level[l].begin[k]))
+                return false;
+        }
+    return true;
+}
+
+static void
+ranks_of_a_group_share_its_domain_and_all_outer_ones(void **state)
+{
+    int of[3][40];
+    unsigned dice = 1;
+    (void)state;
+    for (int trial = 0; trial < 300; trial++) {
+        const int n = 1 + roll(&dice, 40), sides = 1 + roll(&dice, 9);
+        const bool nests = roll(&dice, 2) == 0;
+        for (int r = 0; r < n; r++)
+            for (int i = 0; i < 3; i++)
+                of[i][r] = nests && i > 0 ? of[i - 1][r] / 2 : roll(&dice, sides) * 1000 - 1000;
+        const int *const domain[] = {of[0], of[1], of[2]};
+        struct ar_grouping g = group(n, of[0], of[1], of[2]);
+        assert_sound(&g);
+        for (int from = 0, l = 0; from <= 3; from++) {
+            const bool is_kept = g.given[l] == from;
+            assert_true(are_groups_of(&g, is_kept ? l : l - 1, domain, from, 3) ||
+                        (!is_kept && are_groups_of(&g, g.nlevels - 1, domain, from, 3)));
+            l += is_kept;
+        }
+        ar_grouping_fini(&g);
+    }
+}
+
 /* --- lanes --- */
 
 /* In two groups of four, each of two pairs, a pair's rank with lane h has half h of the vector, of
@@ -173,8 +256,7 @@ lanes_of_unequal_groups_are_sound(void **state)
     (void)state;
     for (int n = 1; n <= 48; n++) {
         for (int r = 0; r < n; r++) {
-            dice = dice * 1103515245 + 12345;
-            cache[r] = (int)(dice >> 16) % 13 - 1;
+            cache[r] = roll(&dice, 13) - 1;
             socket[r] = cache[r] / 5;
         }
         struct ar_grouping g = group(n, cache, socket, NULL);
@@ -256,6 +338,14 @@ numbers_cut_what_shares_the_innermost_name(void **state)
     expect(asked(mixed, NULL, 10, &found), true, 1, NULL, NULL);
 }
 
+static struct ar_levels
+auto_of(const struct ar_domains *domains, size_t bytes)
+{
+    struct ar_levels levels;
+    assert_int_equal(ar_levels_auto(&levels, domains, bytes), 0);
+    return levels;
+}
+
 /* The values that auto has for n ranks in domains of so many. */
 static void
 expect_auto(int n, int in_domain, size_t bytes, int sizes, int first, int second)
@@ -264,7 +354,7 @@ expect_auto(int n, int in_domain, size_t bytes, int sizes, int first, int second
     const struct ar_domains domains = {n, {NULL, NULL, socket}};
     for (int r = 0; r < n; r++)
         socket[r] = r / in_domain;
-    const struct ar_levels levels = ar_levels_auto(&domains, bytes);
+    const struct ar_levels levels = auto_of(&domains, bytes);
     assert_true(levels.kind == AR_LEVELS_NAMES && levels.n == sizes + AR_DOMAINS);
     assert_int_equal(levels.sizes, sizes);
     assert_true(sizes < 1 || levels.value[0] == first);
@@ -283,10 +373,10 @@ auto_cuts_large_domains_for_short_vectors(void **state)
     expect_auto(48, 16, 8, 0, 0, 0);
     expect_auto(34, 17, 8, 1, 6, 0);
     expect_auto(192, 192, 8, 2, 8, 64);
-    assert_int_equal(ar_levels_auto(&some, 8).sizes, 1);
+    assert_int_equal(auto_of(&some, 8).sizes, 1);
     unbound[5] = -1;
-    assert_int_equal(ar_levels_auto(&some, 8).sizes, 0);
-    assert_int_equal(ar_levels_auto(&none, 8).sizes, 0);
+    assert_int_equal(auto_of(&some, 8).sizes, 0);
+    assert_int_equal(auto_of(&none, 8).sizes, 0);
 }
 
 /* As on machines of several sockets in each NUMA node. */
@@ -369,6 +459,7 @@ main(void)
         cmocka_unit_test(levels_that_change_nothing_are_left_out),
         cmocka_unit_test(ranks_without_a_domain_are_grouped_by_the_levels_above),
         cmocka_unit_test(a_domain_that_is_spread_over_several_above_is_cut),
+        cmocka_unit_test(ranks_of_a_group_share_its_domain_and_all_outer_ones),
         cmocka_unit_test(a_lane_lies_within_the_lane_of_the_level_below),
         cmocka_unit_test(lanes_of_unequal_groups_are_sound),
         cmocka_unit_test(numbers_cut_runs_of_ranks_anew_in_each_larger_group),

@@ -1,6 +1,6 @@
-/* What it costs to make a schedule, a card or a map of nodes for 65,536 ranks, in steps.  They are
- * counted: the compiler lets each basic block of src/algorithms and of the schedule's builder call
- * a function of this test. */
+/* What it costs to make a schedule, a card, a map of nodes or the groups of nodes for 65,536 ranks,
+ * in steps.  They are counted: the compiler lets each basic block of src/algorithms and of the
+ * schedule's builder call a function of this test. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "algorithms/card.h"
+#include "algorithms/firsts.h"
 #include "algorithms/nodes.h"
 #include "algorithms/registry.h"
 
@@ -22,6 +23,9 @@
 #define STEPS_MOST 256
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+/* For each rank and each time that its number can be halved, where groups of ranks are sorted. */
+#define SORT_STEPS_MOST 128
 
 /* So many that it is certain that there are too many: the test ends at once then. */
 #define STEPS_END ((size_t)STEPS_MOST * RANKS * 64)
@@ -141,7 +145,7 @@ hosts_take_so_many_steps_for_each_rank(void **state)
         for (int r = 0; r < RANKS; r++) /* in an order of their own */
             host_of[r] = (uint64_t)node_of[r] * 0x9e3779b97f4a7c15U + 1;
         steps = 0;
-        assert_int_equal(ar_nodes_of_hosts(first_of, host_of, RANKS), AR_OK);
+        assert_int_equal(ar_firsts_find(first_of, host_of, RANKS), AR_OK);
         assert_in_range(steps, 1, (size_t)STEPS_MOST * RANKS);
         for (int r = 0; r < RANKS; r++) {
             assert_int_equal(node_of[first_of[r]], node_of[r]);
@@ -151,12 +155,53 @@ hosts_take_so_many_steps_for_each_rank(void **state)
     }
 }
 
+/* Those of every node's ranks, made one after the other. */
+static void
+check_groups(const struct ar_levels *asked, const struct ar_domains *domains, int halvings)
+{
+    const int nranks = domains->nranks;
+    snprintf(counted, sizeof counted, "groups of %d ranks, kind %d", nranks, (int)asked->kind);
+    steps = 0;
+    for (int node = 0; node < RANKS / nranks; node++) {
+        struct ar_levels levels = *asked;
+        struct ar_grouping g;
+        if (levels.kind == AR_LEVELS_AUTO)
+            assert_int_equal(ar_levels_auto(&levels, domains, 8), AR_OK);
+        assert_int_equal(ar_levels_group(&g, NULL, &levels, domains, nranks), AR_OK);
+        assert_in_range(g.nlevels, 3, AR_GROUPING_LEVELS);
+        ar_grouping_fini(&g);
+    }
+    const size_t most = (size_t)SORT_STEPS_MOST * RANKS * (size_t)halvings;
+    if (steps == 0 || steps > most)
+        fail_msg("%s: %zu steps, not 1 to %zu", counted, steps, most);
+}
+
+/* Ranks take turns among domains of 32, 64 and 128 ranks. */
+static void
+groups_take_so_many_steps_for_each_rank_and_halving(void **state)
+{
+    static const struct ar_levels asked[] = {{.kind = AR_LEVELS_AUTO},
+                                             {AR_LEVELS_SIZES, 3, {4, 8, 64}, 0}};
+    static const int halvings[] = {8, 16};
+    static int of[AR_DOMAINS][RANKS];
+    (void)state;
+    for (size_t h = 0; h < LENGTH(halvings); h++) {
+        const struct ar_domains domains = {1 << halvings[h], {of[0], of[1], of[2]}};
+        for (int d = 0; d < AR_DOMAINS; d++)
+            for (int r = 0; r < domains.nranks; r++)
+                of[d][r] = r % (domains.nranks / 32 >> d);
+        for (size_t i = 0; i < LENGTH(asked); i++)
+            check_groups(&asked[i], &domains, halvings[h]);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_schedule_takes_so_many_steps_for_each_rank_and_each_of_its_own),
         cmocka_unit_test(a_card_takes_so_many_steps_for_each_rank),
+        cmocka_unit_test(groups_take_so_many_steps_for_each_rank_and_halving),
         cmocka_unit_test(hosts_take_so_many_steps_for_each_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
