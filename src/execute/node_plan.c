@@ -151,24 +151,14 @@ make_programs(struct ar_node_plan *plan, struct ar_accesses *accesses, const str
     return error;
 }
 
-/* Raises this rank's first flag and awaits those of all others, the next rank's first. */
 static int
 make_meeting(struct ar_node_plan *plan, const struct ar_node *node, const struct ar_reduction *r)
 {
-    const int p = node->nranks;
-    struct ar_access *const all = calloc((size_t)p, sizeof *all);
-    struct ar_accesses accesses = {.all = all, .n = (size_t)p, .nstages = 1};
-    accesses.stage_end = malloc(sizeof *accesses.stage_end);
-    int error = all && accesses.stage_end ? AR_OK : AR_ERR_MEMORY;
-    for (int i = 0; i < p && !error; i++) {
-        const struct ar_access_place flag = {.is_shared = true, .rank = (node->rank + i) % p};
-        all[i] = i == 0 ? (struct ar_access){.kind = AR_ACCESS_RAISE, .dst = flag}
-                        : (struct ar_access){.kind = AR_ACCESS_AWAIT, .a = flag};
-    }
-    if (!error) {
-        accesses.stage_end[0] = accesses.n;
-        error = make_program(&plan->meet, node, r, &accesses);
-    }
+    struct ar_accesses accesses;
+    int error = ar_accesses_init_meeting(&accesses, node->rank, node->nranks);
+    if (error)
+        return error;
+    error = make_program(&plan->meet, node, r, &accesses);
     ar_accesses_fini(&accesses);
     return error;
 }

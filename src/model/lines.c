@@ -7,11 +7,21 @@ ar_lines_of(const struct ar_access_place *place, size_t length, size_t element_b
 {
     if (length == 0)
         return (struct ar_lines){0, 0};
-    if (place->length * element_bytes <= AR_TINY_BYTES)
+    if (!place->is_peers && place->length * element_bytes <= AR_TINY_BYTES)
         return (struct ar_lines){0, 1};
     const size_t begin = place->offset * element_bytes, end = begin + length * element_bytes;
     const size_t first = begin / AR_LINE_BYTES, last = (end - 1) / AR_LINE_BYTES;
     return (struct ar_lines){1 + first, last - first + 1};
+}
+
+/* Numbers in place of flags: of the owner's IN and OUT, and of the results of rank 0.  Those of
+ * each further rank have the next number. */
+enum { FLAG_OF_BUFFERS = AR_NO_FLAG - 1, FLAG_OF_RESULTS = FLAG_OF_BUFFERS - AR_OUT - 1 };
+
+int
+ar_lines_flag(const struct ar_access_place *place)
+{
+    return place->is_peers ? FLAG_OF_BUFFERS - (int)place->buffer : place->flag;
 }
 
 int
@@ -61,31 +71,45 @@ compare(const void *x, const void *y)
 }
 
 static void
-add(struct list *list, int group, int rank, const struct ar_access_place *place,
+add(struct list *list, const struct ar_machine *machine, int rank, int owner, int flag,
     struct ar_lines lines)
 {
-    if (lines.n > 0 && place->rank != rank)
-        list->of[list->n++] = (struct taken){group,       rank,        place->rank,
-                                             place->flag, lines.first, lines.first + lines.n};
+    const int group = rank / machine->domains[0].ranks;
+    if (lines.n > 0 && owner != rank)
+        list->of[list->n++] =
+            (struct taken){group, rank, owner, flag, lines.first, lines.first + lines.n};
 }
 
-/* All that the ranks read of others' areas, in the order of their accesses. */
+/* The lines of elements that are another rank's. */
+static void
+add_elements(struct list *list, const struct ar_machine *machine, int rank,
+             const struct ar_access_place *place, size_t length, size_t element_bytes)
+{
+    if (place->is_shared || place->is_peers)
+        add(list, machine, rank, place->rank, ar_lines_flag(place),
+            ar_lines_of(place, length, element_bytes));
+}
+
+/* All that the ranks take of others, in the order of their accesses. */
 static void
 gather(struct list *list, const struct ar_machine *machine, const struct ar_accesses *ranks,
        int nranks, size_t element_bytes)
 {
-    for (int r = 0; r < nranks; r++) {
-        const int group = r / machine->domains[0].ranks;
+    for (int r = 0; r < nranks; r++)
         for (size_t i = 0; i < ranks[r].n; i++) {
             const struct ar_access *const x = &ranks[r].all[i];
             if (x->kind == AR_ACCESS_AWAIT)
-                add(list, group, r, &x->a, (struct ar_lines){0, 1});
-            if (x->kind != AR_ACCESS_AWAIT && x->kind != AR_ACCESS_RAISE && x->a.is_shared)
-                add(list, group, r, &x->a, ar_lines_of(&x->a, x->length, element_bytes));
-            if (x->kind == AR_ACCESS_COMBINE && x->b.is_shared)
-                add(list, group, r, &x->b, ar_lines_of(&x->b, x->length, element_bytes));
+                add(list, machine, r, x->a.rank, x->a.flag, (struct ar_lines){0, 1});
+            if (x->kind != AR_ACCESS_AWAIT && x->kind != AR_ACCESS_RAISE)
+                add_elements(list, machine, r, &x->a, x->length, element_bytes);
+            if (x->kind == AR_ACCESS_COMBINE)
+                add_elements(list, machine, r, &x->b, x->length, element_bytes);
+            if (x->kind == AR_ACCESS_GIVE) {
+                add_elements(list, machine, r, &x->dst, x->length, element_bytes);
+                add(list, machine, x->dst.rank, r, FLAG_OF_RESULTS - x->dst.rank,
+                    ar_lines_of(&x->dst, x->length, element_bytes));
+            }
         }
-    }
 }
 
 /* Sorts, and makes one of those that a rank reads twice. */

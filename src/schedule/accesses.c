@@ -99,8 +99,11 @@ match_takers(struct others *o, struct ar_storing *own)
             return AR_ERR_PROOF;
         const struct taker *const taker = &o->takers[(*next)++];
         m->is_given = is_given(m->region.buffer, taker->kind, taker->dst.buffer);
-        m->given = (struct ar_access_place){
-            .is_peers = true, .buffer = AR_OUT, .rank = m->to, .offset = taker->dst.offset};
+        m->given = (struct ar_access_place){.is_peers = true,
+                                            .buffer = AR_OUT,
+                                            .rank = m->to,
+                                            .flag = AR_NO_FLAG,
+                                            .offset = taker->dst.offset};
     }
     return AR_OK;
 }
@@ -450,6 +453,27 @@ ar_accesses_init_in_place(struct ar_accesses *accesses, int rank, int nranks,
                           ar_schedule_source *source, void *context)
 {
     return init(accesses, rank, nranks, (struct ar_storing){.in_place = true}, source, context);
+}
+
+int
+ar_accesses_init_meeting(struct ar_accesses *accesses, int rank, int nranks)
+{
+    struct ar_accesses made = {
+        .rank = rank, .nranks = nranks, .n = (size_t)nranks, .nstages = 1, .nflags = 1};
+    made.all = calloc(made.n, sizeof *made.all);
+    made.stage_end = malloc(sizeof *made.stage_end);
+    if (!made.all || !made.stage_end) {
+        ar_accesses_fini(&made);
+        return AR_ERR_MEMORY;
+    }
+    for (int i = 0; i < nranks; i++) {
+        const struct ar_access_place flag = {.is_shared = true, .rank = (rank + i) % nranks};
+        made.all[i] = i == 0 ? (struct ar_access){.kind = AR_ACCESS_RAISE, .dst = flag}
+                             : (struct ar_access){.kind = AR_ACCESS_AWAIT, .a = flag};
+    }
+    made.stage_end[0] = made.n;
+    *accesses = made;
+    return AR_OK;
 }
 
 void

@@ -46,7 +46,7 @@ struct ar_access_place {
     enum ar_buffer buffer; /* where it is in no area */
     int rank;              /* whose area, or whose buffer that is another's */
     int flag;              /* for which round it was stored there: a number from 0 on; of another's
-                              IN, which needs none, AR_NO_FLAG */
+                              IN, which needs none, and of where it is given, AR_NO_FLAG */
     size_t begin;          /* in the area: where all that was stored for the flag begins */
     size_t length;         /* of all that was stored for the flag */
     size_t offset;         /* of the place: from begin in an area, from 0 in a buffer */
@@ -97,6 +97,10 @@ int ar_accesses_init(struct ar_accesses *accesses, int rank, int nranks, size_t 
  * not).  AR_ERR_STEP where something of TMP is sent; AR_ERR_PROOF where a send meets no receive. */
 int ar_accesses_init_in_place(struct ar_accesses *accesses, int rank, int nranks,
                               ar_schedule_source *source, void *context);
+
+/* A meeting of all ranks, as there is one before a call in place and one after it: the rank raises
+ * its first flag and awaits those of all others, the next rank's first.  AR_OK; AR_ERR_MEMORY. */
+int ar_accesses_init_meeting(struct ar_accesses *accesses, int rank, int nranks);
 void ar_accesses_fini(struct ar_accesses *accesses);
 
 #endif

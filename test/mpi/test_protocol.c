@@ -398,33 +398,43 @@ run_on_caches(struct coherence *c, int nranks, unsigned seed)
     free(raised);
 }
 
-/* Adds what the model counts for so many chunks of count elements. */
+/* The accesses of a rank that the model counts for a chunk of count elements; of none, a meeting.
+ */
+static int
+find_accesses(struct ar_accesses *accesses, int rank, struct ar_emission *e, size_t count)
+{
+    e->count = count;
+    if (count == 0)
+        return ar_accesses_init_meeting(accesses, rank, e->nranks);
+    if (e->params->copy == AR_COPY_IN_PLACE)
+        return ar_accesses_init_in_place(accesses, rank, e->nranks, ar_algorithm_source, e);
+    return ar_accesses_init(accesses, rank, e->nranks, sizeof(double), ar_algorithm_source, e);
+}
+
+/* Adds what the model counts for so many of them. */
 static void
 add_lines(size_t *all, const struct ar_machine *machine, struct ar_emission *e, size_t count,
-          size_t chunks)
+          size_t times)
 {
     struct ar_accesses ranks[RANKS_MAX];
     struct ar_lines_count lines;
-    e->count = count;
-    for (int rank = 0; rank < e->nranks && chunks > 0; rank++)
-        CHECK(ar_accesses_init(&ranks[rank], rank, e->nranks, sizeof(double), ar_algorithm_source,
-                               e) == AR_OK,
-              "%zu elements, rank %d", count, rank);
-    if (chunks == 0)
-        return;
+    for (int rank = 0; rank < e->nranks; rank++)
+        CHECK(find_accesses(&ranks[rank], rank, e, count) == AR_OK, "%zu elements, rank %d", count,
+              rank);
     CHECK(ar_lines_count(&lines, machine, ranks, e->nranks, sizeof(double)) == AR_OK, "%d ranks",
           e->nranks);
     for (int l = 0; l < machine->ndomains; l++)
-        all[l] += chunks * lines.all[l];
+        all[l] += times * lines.all[l];
     for (int rank = 0; rank < e->nranks; rank++)
         ar_accesses_fini(&ranks[rank]);
 }
 
-/* Enough calls that each slot is used again and again. */
+/* Enough calls that each slot is used again and again.  The first one in place has three meetings,
+ * the others two. */
 static void
 check_lines_of(const struct ar_machine *machine, int nranks, struct call call)
 {
-    enum { AGAIN = 6 };
+    enum { AGAIN = 6, MEETINGS_OF_ALL = 2 * AGAIN + 1 };
     const struct call calls[AGAIN] = {call, call, call, call, call, call};
     const size_t count = counts[call.which];
     size_t counted[AR_MACHINE_DOMAINS] = {0};
@@ -437,13 +447,24 @@ check_lines_of(const struct ar_machine *machine, int nranks, struct call call)
     struct ar_params params = params_of(call.form);
     struct ar_emission e = {ar_algorithm_find("shm", 3), &params, nranks, 0};
     params.whole_bytes = params.whole_bytes == SIZE_MAX ? SIZE_MAX : 0; /* of elements */
-    add_lines(counted, machine, &e, plan->length, count / plan->length);
-    add_lines(counted, machine, &e, count % plan->length, count % plan->length > 0);
+    add_lines(counted, machine, &e, plan->length, AGAIN * (count / plan->length));
+    if (count % plan->length > 0)
+        add_lines(counted, machine, &e, count % plan->length, AGAIN);
+    if (call.form >= BUFFERS)
+        add_lines(counted, machine, &e, 0, MEETINGS_OF_ALL);
     for (int l = 0; l < machine->ndomains; l++)
-        CHECK(AGAIN * counted[l] == c.moved[l],
+        CHECK(counted[l] == c.moved[l],
               "%d ranks, %zu elements, form %d, level %d: %zu lines, on caches %zu", nranks, count,
-              call.form, l, AGAIN * counted[l], c.moved[l]);
+              call.form, l, counted[l], c.moved[l]);
     coherence_fini(&c);
+}
+
+/* Are a chunk's slices whole lines, on more than two ranks? */
+static bool
+has_whole_slices(int nranks, size_t count)
+{
+    const size_t line = AR_LINE_BYTES / sizeof(double), chunk = CHUNK_BYTES / sizeof(double);
+    return nranks == 2 || (count % chunk == 0 && chunk % (line * (size_t)nranks) == 0);
 }
 
 /* Caches of a core each, and of two. */
@@ -459,6 +480,14 @@ check_lines(void)
                 check_lines_of(&levels, p, call);
                 check_lines_of(&shared, p, call);
             }
+    for (int p = 2; p <= 4; p++)
+        for (size_t i = 0; i < COUNTS; i++) {
+            const struct call call = {i, BUFFERS, false, GRANTED};
+            if (!has_whole_slices(p, counts[i]))
+                continue;
+            check_lines_of(&levels, p, call);
+            check_lines_of(&shared, p, call);
+        }
 }
 
 /* --- the tests --- */
