@@ -250,6 +250,10 @@ struct ar_shm_tuning {
  * the ranks share cores. */
 struct ar_shm_tuning ar_shm_tune(int nranks, size_t cache_bytes, bool is_crowded);
 
+/* From how many bytes on auto works in place, where it can; SIZE_MAX: never.  shares_cache: all
+ * ranks are known to share one. */
+size_t ar_shm_in_place_least(const struct ar_shm_tuning *tuning, bool shares_cache);
+
 /* The scratch memory of an instance is a multiple of this. */
 #define AR_SCRATCH_ALIGNMENT ((size_t)64)
 

@@ -96,3 +96,9 @@ ar_shm_tune(int nranks, size_t cache_bytes, bool is_crowded)
         .in_place_far_bytes = is_pair ? 2 << 20 : SIZE_MAX,
     };
 }
+
+size_t
+ar_shm_in_place_least(const struct ar_shm_tuning *tuning, bool shares_cache)
+{
+    return shares_cache ? tuning->in_place_bytes : tuning->in_place_far_bytes;
+}

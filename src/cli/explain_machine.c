@@ -1,4 +1,5 @@
 /* How long an algorithm takes on a machine, and which takes least. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +174,53 @@ predict(struct ar_prediction *prediction, const struct scene *scene, const struc
 
 /* --- one that shares memory --- */
 
+/* Which way auto would go: by a fixed rule, which the model may not confirm. */
+static void
+print_auto_way(const struct scene *scene)
+{
+    const struct ar_machine_domain *const inner = &scene->machine.domains[0];
+    const bool shares_cache =
+        ar_lines_are_shared(&scene->machine) && scene->request->nranks <= inner->ranks;
+    const struct ar_shm_tuning tuning = ar_shm_tune(scene->request->nranks, AR_USUAL_CACHE, false);
+    const size_t least = ar_shm_in_place_least(&tuning, shares_cache);
+    char size[AR_SIZE_TEXT];
+    printf("  auto         %s: the ranks share %s cache, and it is %s %s bytes\n",
+           scene->bytes >= least ? "in place if possible" : "through slots",
+           shares_cache ? "a" : "no", scene->bytes >= least ? "at least" : "less than",
+           ar_size_print(least, size, sizeof size));
+}
+
+/* Where a pair could go either way, p is of slots, and the model tells of the other way, too. */
+static int
+explain_other_way(const struct scene *scene, const struct ar_question *question,
+                  const struct ar_node_prediction *p)
+{
+    struct ar_choice choice = *question->choice;
+    struct ar_question other = *question;
+    struct ar_node_prediction in_place;
+    char time[AR_NUMBER_TEXT], ratio[AR_NUMBER_TEXT];
+    choice.params.copy = AR_COPY_IN_PLACE;
+    other.choice = &choice;
+    const int error = ar_node_predict(&in_place, &other);
+    if (error)
+        return error;
+    printf("  in place     %s, ", ar_time_print(in_place.end.at, time, sizeof time));
+    printf("and %s until the program has read the result: %s of the time through slots\n",
+           ar_time_print(in_place.later, time, sizeof time),
+           ar_number_print((in_place.end.at + in_place.later) / p->end.at, ratio, sizeof ratio));
+    print_auto_way(scene);
+    return AR_OK;
+}
+
+/* Does auto ever go in place with so many ranks, and is it asked? */
+static bool
+has_other_way(const struct scene *scene, const struct ar_choice *choice)
+{
+    const struct ar_shm_tuning tuning = ar_shm_tune(scene->request->nranks, AR_USUAL_CACHE, false);
+    return choice->params.copy == AR_COPY_AUTO && scene->bytes > choice->params.whole_bytes &&
+           ar_shm_in_place_least(&tuning, true) < SIZE_MAX;
+}
+
 static void
 print_node_result(const struct scene *scene, const struct ar_choice *choice,
                   const struct ar_node_prediction *p)
@@ -203,6 +251,11 @@ print_node_result(const struct scene *scene, const struct ar_choice *choice,
     if (p->nchunks > 1)
         printf(", %zu of %zu chunks", p->simulated, p->nchunks);
     printf("\n");
+    if (p->in_place)
+        printf("  reading      %s more until the program has read the result\n",
+               ar_time_print(p->later, time, sizeof time));
+    else if (choice->params.copy == AR_COPY_IN_PLACE)
+        printf("  reading      not in place, through slots: groups of unequal size\n");
 }
 
 static int
@@ -210,9 +263,11 @@ explain_node(const struct scene *scene, const struct ar_choice *choice,
              const struct ar_question *question)
 {
     struct ar_node_prediction prediction;
-    const int error = ar_node_predict(&prediction, question);
+    int error = ar_node_predict(&prediction, question);
     if (!error)
         print_node_result(scene, choice, &prediction);
+    if (!error && has_other_way(scene, choice))
+        error = explain_other_way(scene, question, &prediction);
     return tell_error(scene, error);
 }
 

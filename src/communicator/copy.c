@@ -24,8 +24,8 @@ pays(const struct ar_communicator *c, const struct ar_decision *d)
 {
     const struct ar_shm_tuning tuning = ar_node_tune(c->nranks, d->node->is_crowded);
     const size_t bytes = d->key.count * d->key.size;
-    const size_t least = share_a_cache(c) ? tuning.in_place_bytes : tuning.in_place_far_bytes;
-    return bytes >= least && bytes > d->choice.params.whole_bytes;
+    return bytes >= ar_shm_in_place_least(&tuning, share_a_cache(c)) &&
+           bytes > d->choice.params.whole_bytes;
 }
 
 /* Why the choice cannot run in place whatever the ranks can; NULL: nothing is against it. */

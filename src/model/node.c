@@ -182,13 +182,13 @@ await(struct simulation *s, int rank, const struct ar_access *x)
 }
 
 /* When a rank knew that a flag was raised: at the latest when the oldest that it remembers was
- * done. */
+ * done.  What needs no flag it asks for in its turn. */
 static struct ar_node_time
 known(const struct simulation *s, const struct rank *r, const struct ar_access_place *place)
 {
     const size_t n = r->nawaited < s->ahead ? r->nawaited : s->ahead;
     struct ar_node_time oldest = r->now;
-    for (size_t i = 1; i <= n; i++) {
+    for (size_t i = 1; i <= n && place->flag != AR_NO_FLAG; i++) {
         const struct awaited *const a = &r->last[(r->nawaited - i) % s->ahead];
         if (a->chunk == r->chunk && a->owner == place->rank && a->flag == place->flag)
             return a->came;
@@ -197,14 +197,16 @@ known(const struct simulation *s, const struct rank *r, const struct ar_access_p
     return oldest;
 }
 
-/* Elements that are in another rank's area: when the last of them is there. */
+/* Elements that are in another rank's area or buffer, to be read or to be overwritten: when the
+ * last of their lines is there. */
 static struct ar_node_time
-read(struct simulation *s, int rank, const struct ar_access_place *place, size_t length)
+take(struct simulation *s, int rank, const struct ar_access_place *place, size_t length)
 {
     const struct rank *const r = &s->ranks[rank];
-    const struct request q = {rank, place->rank, place->flag, r->chunk,
+    const struct request q = {rank, place->rank, ar_lines_flag(place), r->chunk,
                               ar_lines_of(place, length, s->run->element_bytes)};
-    if (!place->is_shared || place->rank == rank || q.lines.n == 0 || q.lines.first == 0)
+    const bool is_others = (place->is_shared && place->rank != rank) || place->is_peers;
+    if (!is_others || q.lines.n == 0 || q.lines.first == 0)
         return r->now;
     return fetch(s, &q, known(s, r, place));
 }
@@ -217,9 +219,11 @@ work(struct simulation *s, int rank, const struct ar_access *x)
     const bool combines = x->kind == AR_ACCESS_COMBINE;
     const double bytes = (double)(x->length * s->run->element_bytes);
     const double own = bytes * (combines ? m->reduce_per_byte : m->copy_per_byte);
-    struct ar_node_time there = read(s, rank, &x->a, x->length);
+    struct ar_node_time there = take(s, rank, &x->a, x->length);
     if (combines)
-        there = later(there, read(s, rank, &x->b, x->length));
+        there = later(there, take(s, rank, &x->b, x->length));
+    if (x->kind == AR_ACCESS_GIVE)
+        there = later(there, take(s, rank, &x->dst, x->length));
     r->now = later(after(r->now, AR_NODE_OWN, own), there);
     r->now = after(r->now, AR_NODE_OWN, m->access);
 }
@@ -319,8 +323,8 @@ simulate(struct simulation *s, struct ar_node_time *end)
 
 /* --- set-up --- */
 
-/* To take a flag's line back: a latency of the farthest rank that awaits it.  Counts what is read
- * in others' areas. */
+/* To take a flag's line back: a latency of the farthest rank that awaits it.  Counts what is taken
+ * of others. */
 static size_t
 find_readers(struct simulation *s)
 {
@@ -329,7 +333,9 @@ find_readers(struct simulation *s)
     for (int r = 0; r < run->nranks; r++)
         for (size_t i = 0; i < run->ranks[r].n; i++) {
             const struct ar_access *const x = &run->ranks[r].all[i];
-            reads += (size_t)x->a.is_shared + (size_t)x->b.is_shared;
+            reads += (size_t)(x->a.is_shared || x->a.is_peers) +
+                     (size_t)(x->b.is_shared || x->b.is_peers) +
+                     (size_t)(x->kind == AR_ACCESS_GIVE);
             if (x->kind != AR_ACCESS_AWAIT)
                 continue;
             double *const back = &s->back[flag_index(s, 0, x->a.rank, x->a.flag)];

@@ -37,6 +37,7 @@ struct source {
     const struct ar_question *q;
     struct ar_params params;
     struct ar_emission chunk;
+    bool in_place;
 };
 
 static void
@@ -47,16 +48,35 @@ free_accesses(struct ar_accesses *all, int nranks)
     free(all);
 }
 
-/* The caller's to free. */
+/* What a rank does with a chunk. */
 static int
-find_accesses(struct ar_accesses **all, struct source *from)
+find_chunk(struct ar_accesses *accesses, int rank, struct source *from)
+{
+    const struct ar_question *const q = from->q;
+    if (from->in_place)
+        return ar_accesses_init_in_place(accesses, rank, q->nranks, ar_algorithm_source,
+                                         &from->chunk);
+    return ar_accesses_init(accesses, rank, q->nranks, q->element_bytes, ar_algorithm_source,
+                            &from->chunk);
+}
+
+static int
+find_meeting(struct ar_accesses *accesses, int rank, struct source *from)
+{
+    return ar_accesses_init_meeting(accesses, rank, from->q->nranks);
+}
+
+typedef int find_fn(struct ar_accesses *accesses, int rank, struct source *from);
+
+/* Of all ranks; the caller's to free. */
+static int
+find_accesses(struct ar_accesses **all, find_fn *find, struct source *from)
 {
     const int nranks = from->q->nranks;
     struct ar_accesses *const made = calloc((size_t)nranks, sizeof *made);
     int error = made ? AR_OK : AR_ERR_MEMORY, n = 0;
     while (n < nranks && !error) {
-        error = ar_accesses_init(&made[n], n, nranks, from->q->element_bytes, ar_algorithm_source,
-                                 &from->chunk);
+        error = find(&made[n], n, from);
         n += !error;
     }
     if (error)
@@ -154,6 +174,58 @@ simulate_chunks(struct ar_node_prediction *p, const struct ar_node_run *all, dou
     return AR_OK;
 }
 
+/* --- in place --- */
+
+#define MEETINGS 2 /* a call's, with buffers that all ranks have used before */
+
+/* All ranks wait for all others, so that nothing overlaps with a meeting. */
+static int
+add_meetings(struct ar_node_prediction *p, struct source *from)
+{
+    const struct ar_question *const q = from->q;
+    struct ar_accesses *all;
+    struct ar_lines_count lines;
+    struct ar_node_time end;
+    int error = find_accesses(&all, find_meeting, from);
+    if (error)
+        return error;
+    const struct ar_node_run run = {q->machine, all, q->nranks, 1, q->element_bytes};
+    error = ar_lines_count(&lines, q->machine, all, q->nranks, q->element_bytes);
+    if (!error)
+        error = ar_node_simulate(&end, &run);
+    free_accesses(all, q->nranks);
+    if (error)
+        return error;
+    for (int l = 0; l < q->machine->ndomains; l++) {
+        p->lines.all[l] += MEETINGS * lines.all[l];
+        p->lines.most[l] += MEETINGS * lines.most[l];
+    }
+    p->end.at += MEETINGS * end.at;
+    for (int i = 0; i < AR_NODE_PARTS; i++)
+        p->end.parts[i] += MEETINGS * end.parts[i];
+    return AR_OK;
+}
+
+/* ns until a rank has what the others have stored in its buffer; its first line takes a latency. */
+static double
+reading_time(const struct ar_question *q, const struct ar_accesses *all, int rank, double nchunks)
+{
+    double stream = 0, latency = 0;
+    for (int r = 0; r < q->nranks; r++)
+        for (size_t i = 0; i < all[r].n; i++) {
+            const struct ar_access *const x = &all[r].all[i];
+            if (x->kind != AR_ACCESS_GIVE || x->dst.rank != rank)
+                continue;
+            const struct ar_machine_domain *const d =
+                &q->machine->domains[ar_lines_level(q->machine, r, rank)];
+            stream += (double)(x->length * q->element_bytes) * d->per_byte;
+            latency = larger(latency, d->latency);
+        }
+    return latency + nchunks * stream;
+}
+
+/* --- both ways --- */
+
 /* Predicts all but what the groups say. */
 static int
 predict(struct ar_node_prediction *p, struct source *from)
@@ -162,7 +234,7 @@ predict(struct ar_node_prediction *p, struct source *from)
     struct ar_accesses *all = NULL;
     const double nchunks = from->chunk.count > 0 ? (double)q->count / (double)from->chunk.count : 1;
     p->nchunks = from->chunk.count > 0 ? (q->count + from->chunk.count - 1) / from->chunk.count : 1;
-    const int emitted = find_accesses(&all, from);
+    const int emitted = find_accesses(&all, find_chunk, from);
     if (emitted)
         return emitted;
     const struct ar_node_run run = {q->machine, all, q->nranks, 0, q->element_bytes};
@@ -170,6 +242,8 @@ predict(struct ar_node_prediction *p, struct source *from)
     int error = ar_lines_count(&p->lines, q->machine, all, q->nranks, q->element_bytes);
     if (!error)
         error = simulate_chunks(p, &run, nchunks);
+    for (int r = 0; r < q->nranks && from->in_place; r++)
+        p->later = larger(p->later, reading_time(q, all, r, nchunks));
     free_accesses(all, q->nranks);
     if (error)
         return error;
@@ -177,7 +251,12 @@ predict(struct ar_node_prediction *p, struct source *from)
         p->lines.all[l] *= p->nchunks;
         p->lines.most[l] *= p->nchunks;
     }
+    if (from->in_place)
+        error = add_meetings(p, from);
+    if (error)
+        return error;
     p->memory = memory_time(q);
+    p->later = p->memory > 0 ? 0 : p->later; /* either way the result comes from memory then */
     p->bound = bound_of(q, p->memory);
     if (p->memory > p->end.at) {
         p->end.parts[AR_NODE_MEMORY] += p->memory - p->end.at;
@@ -221,6 +300,10 @@ ar_node_predict(struct ar_node_prediction *prediction, const struct ar_question 
     if (!error) {
         from.params.domains = &domains;
         from.params.grouping = &grouping;
+        from.in_place =
+            q->choice->params.copy == AR_COPY_IN_PLACE && ar_grouping_is_even(&grouping);
+        from.params.whole_bytes = from.in_place ? 0 : from.params.whole_bytes;
+        p.in_place = from.in_place;
         p.up_and_down = up_and_down(q->machine, &grouping);
         error = predict(&p, &from);
         ar_grouping_fini(&grouping);

@@ -8,8 +8,12 @@
 
 struct ar_node_prediction {
     struct ar_node_time end;
-    struct ar_lines_count lines; /* of all chunks */
-    struct ar_levels levels;     /* by which the ranks are grouped */
+    struct ar_lines_count lines; /* of all chunks and meetings */
+    bool in_place;               /* else through slots */
+    /* ns, in place and from caches: for the lines of a rank's OUT in which others have stored, when
+     * its program reads the result. */
+    double later;
+    struct ar_levels levels; /* by which the ranks are grouped */
     size_t nchunks;
     size_t simulated; /* chunks; the others go on as fast as the last of them */
     size_t nstages;   /* of a chunk */
@@ -24,8 +28,10 @@ struct ar_node_prediction {
  * row shares memory, the ranks are on one node. */
 bool ar_node_knows(const struct ar_question *question);
 
-/* Ranks follow each other on the machine's cores; its levels l3, numa and socket are what the
- * choice's levels go by.  Chunks and short vectors are as the executor has them where a core's
+/* In place if the choice's copy is AR_COPY_IN_PLACE and the groups of each level are equal, as
+ * communicator/copy.h has it, with two meetings: of buffers that are used again.  Else through
+ * slots. Ranks follow each other on the machine's cores; its levels l3, numa and socket are what
+ * the choice's levels go by.  Chunks and short vectors are as the executor has them where a core's
  * cache has 512 KiB and no ranks share one.  The choice's node_of, domains and grouping, the
  * question's scratch_bytes, most_steps and limit do not matter.  AR_OK; AR_ERR_PARAM where the node
  * has fewer ranks; AR_ERR_MEMORY; errors of the algorithm and of ar_accesses_init. */

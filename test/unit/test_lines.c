@@ -394,11 +394,13 @@ who_waits_for_ever_is_found(void **state)
 /* --- the algorithm --- */
 
 static struct ar_node_prediction
-predict(const struct ar_machine *machine, int nranks, size_t bytes, struct ar_levels levels)
+predict_copy(const struct ar_machine *machine, int nranks, size_t bytes, struct ar_levels levels,
+             enum ar_copy copy)
 {
     struct ar_choice choice = ar_choice_default(ar_algorithm_find("shm", 3));
     struct ar_node_prediction p;
     choice.params.levels = levels;
+    choice.params.copy = copy;
     const struct ar_question q = {.machine = machine,
                                   .choice = &choice,
                                   .nranks = nranks,
@@ -407,6 +409,12 @@ predict(const struct ar_machine *machine, int nranks, size_t bytes, struct ar_le
     assert_true(ar_node_knows(&q));
     assert_int_equal(ar_node_predict(&p, &q), AR_OK);
     return p;
+}
+
+static struct ar_node_prediction
+predict(const struct ar_machine *machine, int nranks, size_t bytes, struct ar_levels levels)
+{
+    return predict_copy(machine, nranks, bytes, levels, AR_COPY_AUTO);
 }
 
 static const struct ar_levels flat = {.kind = AR_LEVELS_FLAT}, by_auto = {.kind = AR_LEVELS_AUTO};
@@ -442,6 +450,8 @@ long_vectors_wait_for_memory(void **state)
     assert_true(p.memory == 3.0 * 16 * (double)(fits + 1) * 1024);
     assert_true(p.end.at == p.memory && p.bound == p.memory);
     assert_true(p.end.parts[AR_NODE_MEMORY] > 0);
+    assert_true(predict_copy(&machine, 16, fits, flat, AR_COPY_IN_PLACE).later > 0);
+    assert_true(predict_copy(&machine, 16, fits + 1, flat, AR_COPY_IN_PLACE).later == 0);
 }
 
 /* Stages: one more than rounds. */
@@ -473,6 +483,59 @@ many_chunks_take_as_long_each(void **state)
     assert_true(some.nchunks == 16 && more.nchunks == 32 && some.simulated < 16);
     assert_true(fabs(more.end.at - 2 * some.end.at) < 0.1 * some.end.at);
     assert_true(more.lines.all[1] == 2 * some.lines.all[1]);
+}
+
+/* Each of two ranks takes a line of the other's IN and combines, takes one of its OUT and stores
+ * the result there, and raises a flag; before and after, both raise a flag and await the other's.
+ */
+static void
+two_ranks_in_place_meet_before_and_after(void **state)
+{
+    (void)state;
+    const struct ar_node_prediction p =
+        predict_copy(&node_of_caches, 2, 128, flat, AR_COPY_IN_PLACE);
+    assert_true(p.in_place && p.nchunks == 1);
+    assert_true(p.end.at == (2 * INNER + 3 * OWN) + 2 * (2 * INNER + 2 * OWN));
+    assert_true(p.end.parts[AR_NODE_BACK] == 2 * INNER);
+    /* The program takes back the line of its OUT in which the other has stored. */
+    assert_true(p.later == INNER + 64 * 0.25);
+    assert_true(p.lines.all[0] == 3 * 2 + 2 * 2 && p.lines.all[1] == 0);
+}
+
+/* Through slots each of two ranks takes n bytes of the other, copies n and combines n; in place
+ * half as much of each, and it takes a half of the other's OUT and then of its own. */
+static void
+in_place_saves_work_and_takes_more_lines(void **state)
+{
+    const size_t n = (size_t)1 << 20;
+    struct ar_machine fast = node_of_caches, slow = node_of_caches;
+    (void)state;
+    fast.domains[0].per_byte = 0;
+    fast.copy_per_byte = fast.reduce_per_byte = 0.25;
+    slow.domains[0].per_byte = 0.25;
+    const struct ar_node_prediction work = predict(&fast, 2, n, flat),
+                                    less = predict_copy(&fast, 2, n, flat, AR_COPY_IN_PLACE),
+                                    lines = predict(&slow, 2, n, flat),
+                                    more = predict_copy(&slow, 2, n, flat, AR_COPY_IN_PLACE);
+    const double bytes = (double)n;
+    assert_true(!work.in_place && work.later == 0 && less.in_place);
+    assert_true(fabs(work.end.at - 2 * bytes * 0.25) < 0.01 * work.end.at);
+    assert_true(fabs(less.end.at - bytes * 0.25) < 0.01 * less.end.at && less.later == INNER);
+    assert_true(fabs(lines.end.at - bytes * 0.25) < 0.01 * lines.end.at);
+    assert_true(fabs(more.end.at - bytes * 0.25) < 0.01 * more.end.at);
+    assert_true(more.later == INNER + bytes / 2 * 0.25);
+}
+
+static void
+unequal_groups_go_through_slots(void **state)
+{
+    const struct ar_levels fours = {AR_LEVELS_SIZES, 1, {4}, 0};
+    (void)state;
+    const struct ar_node_prediction slots = predict(&node_of_caches, 6, 4096, fours);
+    const struct ar_node_prediction asked =
+        predict_copy(&node_of_caches, 6, 4096, fours, AR_COPY_IN_PLACE);
+    assert_true(!asked.in_place && asked.end.at == slots.end.at);
+    assert_true(predict_copy(&node_of_caches, 8, 4096, fours, AR_COPY_IN_PLACE).in_place);
 }
 
 static void
@@ -519,6 +582,9 @@ main(void)
         cmocka_unit_test(long_vectors_wait_for_memory),
         cmocka_unit_test(chunks_and_forms_are_those_of_the_executor),
         cmocka_unit_test(many_chunks_take_as_long_each),
+        cmocka_unit_test(two_ranks_in_place_meet_before_and_after),
+        cmocka_unit_test(in_place_saves_work_and_takes_more_lines),
+        cmocka_unit_test(unequal_groups_go_through_slots),
         cmocka_unit_test(only_ranks_that_share_memory_are_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
