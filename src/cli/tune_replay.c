@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/tune.h"
@@ -102,14 +101,8 @@ visit(struct replay *replay, struct ar_study *study, const struct ar_profiled *c
 static struct ar_study_cold
 make_cold(MPI_Comm comm, int local_ranks)
 {
-#ifdef _SC_LEVEL3_CACHE_SIZE
-    const long third = sysconf(_SC_LEVEL3_CACHE_SIZE);
-#else
-    const long third = 0; /* not every libc tells it */
-#endif
     const unsigned long second = 2 * ar_second_level_cache(),
-                        part =
-                            third > 0 ? 2UL * (unsigned long)third / (unsigned long)local_ranks : 0;
+                        part = 2 * ar_third_level_cache() / (unsigned long)local_ranks;
     unsigned long bytes[2] = {second, part > second ? part : second};
     MPI_Bcast(bytes, 2, MPI_UNSIGNED_LONG, 0, comm);
     return (struct ar_study_cold){bytes[0], bytes[1]};

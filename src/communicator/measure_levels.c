@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "communicator/model.h"
 #include "execute/group.h"
+#include "execute/node.h"
 #include "execute/own_domains.h"
 #include "execute/shared.h"
 #include "model/pairs.h"
@@ -188,7 +188,6 @@ int
 ar_measure_levels(struct ar_machine *machine, const struct ar_measuring *m)
 {
     const size_t n = (size_t)m->nranks;
-    const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
     struct node node = {.ranks = malloc(n * sizeof(int)),
                         .of = malloc(2 * n * AR_DOMAINS * sizeof(int))};
     struct ar_pairs pairs = {.nlevels = 0};
@@ -206,7 +205,7 @@ ar_measure_levels(struct ar_machine *machine, const struct ar_measuring *m)
     if (!error && can)
         error = measure_pairs(&pairs, &node, s, m);
     if (!error && can && m->rank == 0)
-        ar_pairs_set_levels(machine, &pairs, cache > 0 ? (size_t)cache : 0);
+        ar_pairs_set_levels(machine, &pairs, ar_third_level_cache());
     if (s)
         munmap(s, sizeof *s);
     free(node.ranks);

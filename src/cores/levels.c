@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cores/sysfs.h"
+#include "select/select.h"
 
 #define CPUS   "/sys/devices/system/cpu"
 #define CPU    CPUS "/cpu%d/"
@@ -122,17 +123,39 @@ read_cluster(struct ar_cpus *domain, const char *root, int cpu)
     return true;
 }
 
-static bool
-read_cache(struct ar_cpus *domain, const char *root, int cpu)
+/* The number of the CPU's cache of level 3 among its caches; -1: it has none. */
+static int
+find_cache(const char *root, int cpu)
 {
     int level;
     for (int i = 0;
          i < CACHES && take_number(&level, ar_sysfs_line(root, CPU "cache/index%d/level", cpu, i));
          i++)
         if (level == 3)
-            return take_map(domain,
-                            ar_sysfs_line(root, CPU "cache/index%d/shared_cpu_map", cpu, i));
-    return read_cluster(domain, root, cpu);
+            return i;
+    return -1;
+}
+
+static bool
+read_cache(struct ar_cpus *domain, const char *root, int cpu)
+{
+    const int i = find_cache(root, cpu);
+    return i < 0
+               ? read_cluster(domain, root, cpu)
+               : take_map(domain, ar_sysfs_line(root, CPU "cache/index%d/shared_cpu_map", cpu, i));
+}
+
+size_t
+ar_cpu_cache_bytes(const char *root, int cpu)
+{
+    const int i = find_cache(root, cpu);
+    char *const line = i < 0 ? NULL : ar_sysfs_line(root, CPU "cache/index%d/size", cpu, i);
+    const char *end;
+    size_t bytes = 0;
+    if (line && (ar_size_parse(&bytes, line, &end) || *end != '\0'))
+        bytes = 0;
+    free(line);
+    return bytes;
 }
 
 /* Nodes may have any numbers, and no CPUs. */

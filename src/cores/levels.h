@@ -13,6 +13,7 @@
 #define AR_LEVELS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "cores/cpus.h"
 
@@ -45,6 +46,10 @@ void ar_cpu_levels_find(struct ar_cpu_levels *levels, const char *root, const st
 /* The domain of one CPU.  Some systems count CPUs in it that are offline.  False, with *domain
  * untouched, where it is unknown. */
 bool ar_cpu_domain_read(struct ar_cpus *domain, const char *root, enum ar_cpu_level level, int cpu);
+
+/* Bytes of its cache of level 3; 0: it has none, or the system does not tell.  sysconf would say
+ * those of all such caches of a socket, on AMD's. */
+size_t ar_cpu_cache_bytes(const char *root, int cpu);
 
 /* All CPUs of the system that are online. */
 void ar_cpus_find_online(struct ar_cpus *cpus, const char *root);

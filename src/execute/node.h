@@ -53,6 +53,10 @@ void ar_node_fini(struct ar_node *node);
 /* Bytes of the second-level cache; AR_USUAL_CACHE if the system does not report them. */
 size_t ar_second_level_cache(void);
 
+/* Bytes of the third-level cache of the first core on which this thread may run; 0: there is none,
+ * or the system does not tell. */
+size_t ar_third_level_cache(void);
+
 /* The fastest figures on this machine: see ar_shm_tune. */
 struct ar_shm_tuning ar_node_tune(int nranks, bool is_crowded);
 

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include "cores/levels.h"
+
 size_t
 ar_second_level_cache(void)
 {
@@ -11,6 +13,14 @@ ar_second_level_cache(void)
 #else
     return AR_USUAL_CACHE;
 #endif
+}
+
+size_t
+ar_third_level_cache(void)
+{
+    struct ar_cpus cpus;
+    const int first = ar_cpus_of_thread(&cpus) ? ar_cpus_next(&cpus, -1) : -1;
+    return first < 0 ? 0 : ar_cpu_cache_bytes("", first);
 }
 
 struct ar_shm_tuning

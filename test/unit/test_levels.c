@@ -180,6 +180,24 @@ sockets_may_have_their_cpus_in_turn_under_old_names(void **state)
 }
 
 static void
+a_cache_of_level_3_has_the_size_that_the_system_tells(void **state)
+{
+    const struct topology t = {
+        .sockets = 1, .nodes = 1, .caches = 2, .cores = 2, .threads = 1, .uncached = 0x8};
+    (void)state;
+    make(&t);
+    assert_int_equal(ar_cpu_cache_bytes(root, 0), 32 << 20);
+    assert_int_equal(ar_cpu_cache_bytes(root, 2), 32 << 20);
+    assert_int_equal(ar_cpu_cache_bytes(root, 3), 0); /* it has none */
+    assert_int_equal(ar_cpu_cache_bytes(root, 4), 0); /* nor is it there */
+    write_below("cpu2/cache/index2/size", "much");
+    assert_int_equal(ar_cpu_cache_bytes(root, 2), 0);
+    write_below("cpu2/cache/index2/size", "16M,");
+    assert_int_equal(ar_cpu_cache_bytes(root, 2), 0);
+    topology_remove(root);
+}
+
+static void
 without_a_cache_of_level_3_a_cluster_stands_for_it(void **state)
 {
     const struct topology t = {.sockets = 1, .nodes = 2, .cores = 8, .threads = 1, .cluster = 4};
@@ -250,6 +268,7 @@ main(void)
         cmocka_unit_test(a_mask_of_several_domains_is_not_bound_to_one),
         cmocka_unit_test(numbers_that_the_system_has_not_do_not_count),
         cmocka_unit_test(sockets_may_have_their_cpus_in_turn_under_old_names),
+        cmocka_unit_test(a_cache_of_level_3_has_the_size_that_the_system_tells),
         cmocka_unit_test(without_a_cache_of_level_3_a_cluster_stands_for_it),
         cmocka_unit_test(cores_of_one_module_have_numbers_of_their_own),
         cmocka_unit_test(what_is_not_told_is_unknown),

@@ -98,7 +98,7 @@ write_cache(const char *root, int cpu, int index, int level, set cpus)
 {
     char text[32];
     write_text(root, "Unified", "cpu/cpu%d/cache/index%d/type", cpu, index);
-    write_text(root, "1024K", "cpu/cpu%d/cache/index%d/size", cpu, index);
+    write_text(root, level == 3 ? "32768K" : "1024K", "cpu/cpu%d/cache/index%d/size", cpu, index);
     write_text(root, "64", "cpu/cpu%d/cache/index%d/coherency_line_size", cpu, index);
     snprintf(text, sizeof text, "%d", level);
     write_text(root, text, "cpu/cpu%d/cache/index%d/level", cpu, index);
