@@ -44,6 +44,26 @@ parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
+/* What a machine file may say of a level inside a node, and this one does not. */
+static void
+print_missing(FILE *out, const struct ar_machine *machine)
+{
+    for (int l = 0; l < machine->ndomains; l++) {
+        const struct ar_machine_domain *const d = &machine->domains[l];
+        const char *const missing[] = {d->serve > 0 ? NULL : "serve",
+                                       d->link_per_byte > 0 ? NULL : "link",
+                                       d->memory_per_byte > 0 ? NULL : "memory"};
+        const char *separator = "";
+        fprintf(out, "# not measured of level %s: ", d->name);
+        for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++)
+            if (missing[i]) {
+                fprintf(out, "%s%s", separator, missing[i]);
+                separator = ", ";
+            }
+        fputc('\n', out);
+    }
+}
+
 /* An enum ar_exit, having said why it failed. */
 static int
 write_machine(const struct request *request, struct ar_machine *machine)
@@ -59,6 +79,7 @@ write_machine(const struct request *request, struct ar_machine *machine)
     int error = text ? ar_output_begin(&output, path) : ENOMEM;
     if (!error) {
         fputs(text, output.file);
+        print_missing(output.file, machine);
         error = ar_output_end(&output);
     }
     if (error)

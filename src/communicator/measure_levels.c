@@ -1,5 +1,6 @@
 /* The memory that ranks of a node share, as two of them at a time see it: by a line that goes back
- * and forth, and by lines that one of them writes and the other reads. */
+ * and forth, and by lines that one of them writes and the other reads.  And as several see it that
+ * read one line at once. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -26,6 +27,10 @@
 struct shared {
     _Alignas(LINE) atomic_int turn; /* odd: the other's, even: the server's */
     _Alignas(LINE) uint64_t lines[READ / sizeof(uint64_t)];
+    struct {
+        _Alignas(LINE) atomic_int turn; /* that it has seen */
+        uint64_t at_ns;                 /* and when */
+    } readers[AR_READERS_MOST];
 };
 
 /* --- two ranks --- */
@@ -115,6 +120,66 @@ measure_pair(struct ar_pair_time *time, struct shared *s, bool serves)
     pass(s, END);
 }
 
+/* --- readers of one line --- */
+
+/* Looks at the line for each turn, and tells when it has seen it. */
+static void
+read_line(struct shared *s, int reader)
+{
+    int turn = 1;
+    for (; await(s, turn); turn++) {
+        s->readers[reader].at_ns = ar_clock_system_ns();
+        /* Pairs with the acquire in await_readers(). */
+        atomic_store_explicit(&s->readers[reader].turn, turn, memory_order_release);
+    }
+    atomic_store_explicit(&s->readers[reader].turn, END, memory_order_release);
+}
+
+/* ns from when the first of them saw the turn until the last one did, for each but the first. */
+static double
+await_readers(const struct shared *s, int n, int turn)
+{
+    uint64_t first = UINT64_MAX, last = 0;
+    for (int i = 0; i < n; i++) {
+        unsigned polls = 0;
+        /* Pairs with the release in read_line(). */
+        while (atomic_load_explicit(&s->readers[i].turn, memory_order_acquire) != turn)
+            if (++polls % YIELD_AFTER == 0)
+                sched_yield();
+        const uint64_t at = s->readers[i].at_ns;
+        first = at < first ? at : first;
+        last = at > last ? at : last;
+    }
+    return (double)(last - first) / (n - 1);
+}
+
+static int
+compare(const void *x, const void *y)
+{
+    const double *const a = x, *const b = y;
+    return (*a > *b) - (*a < *b);
+}
+
+/* The writer's part.  The median counts: the least spread is that of readers that looked too late.
+ */
+static double
+write_line(struct shared *s, int nreaders)
+{
+    const uint64_t begin = ar_clock_system_ns();
+    double spread[SAMPLES];
+    int n = 0;
+    while (n < SAMPLES && (n == 0 || ar_clock_system_ns() - begin < LONGEST_NS)) {
+        pass(s, n + 1);
+        spread[n] = await_readers(s, nreaders, n + 1);
+        n++;
+    }
+    pass(s, END);
+    await_readers(s, nreaders, END);
+    pass(s, 0);
+    qsort(spread, (size_t)n, sizeof spread[0], compare);
+    return spread[n / 2];
+}
+
 /* --- all ranks --- */
 
 /* The ranks on rank 0's node, and what they share. */
@@ -168,6 +233,44 @@ measure_pairs(struct ar_pairs *pairs, const struct node *node, struct shared *s,
     return error;
 }
 
+/* Collective.  Rank 0 writes, and gets the times. */
+static int
+measure_readers(struct ar_pairs *pairs, const struct node *node, struct shared *s,
+                const struct ar_measuring *m)
+{
+    int error = MPI_SUCCESS;
+    for (int l = 0; l < pairs->nlevels && !error; l++) {
+        struct ar_pairs_level *const level = &pairs->level[l];
+        if (level->nreaders == 0)
+            continue;
+        error = PMPI_Barrier(m->comm);
+        for (int i = 0; i < level->nreaders && !error; i++)
+            if (m->rank == node->ranks[level->readers[i]])
+                read_line(s, i);
+        if (m->rank == 0 && !error)
+            level->serve = write_line(s, level->nreaders);
+    }
+    return error;
+}
+
+/* Collective.  Where no cache is shared, or its size is unknown, the model could not tell when
+ * memory matters. */
+static int
+measure_memory(struct ar_pairs *pairs, const struct node *node, size_t cache_bytes,
+               const struct ar_measuring *m)
+{
+    int number = 0, error = MPI_SUCCESS;
+    while (number < node->n && node->ranks[number] != m->rank)
+        number++;
+    const bool is_near = number < node->n;
+    for (int l = 0; l < pairs->nlevels && !error && pairs->shares_cache && cache_bytes > 0; l++) {
+        struct ar_pairs_level *const level = &pairs->level[l];
+        error = ar_measure_memory(&level->memory_per_byte, level->ranks,
+                                  is_near && number < level->ranks, cache_bytes, m->comm);
+    }
+    return error;
+}
+
 /* Collective.  Rank 0's memory, mapped by the ranks of its node; *can: all of them have it. */
 static int
 map(struct shared **s, int *can, const struct ar_measuring *m)
@@ -192,10 +295,13 @@ ar_measure_levels(struct ar_machine *machine, const struct ar_measuring *m)
                         .of = malloc(2 * n * AR_DOMAINS * sizeof(int))};
     struct ar_pairs pairs = {.nlevels = 0};
     struct shared *s = NULL;
+    size_t cache_bytes = ar_third_level_cache();
     int can = node.ranks && node.of;
     if (m->rank == 0) /* those that share cores would wait for each other's turns */
         can = can && machine->cores_per_node == 0 && machine->host_nodes == 0;
     int error = ar_reduce_all(&can, 1, MPI_INT, MPI_LAND, m->comm);
+    if (!error)
+        error = PMPI_Bcast(&cache_bytes, (int)sizeof cache_bytes, MPI_BYTE, 0, m->comm);
     if (!error && can)
         error = find_node(&node, m);
     if (!error && can) {
@@ -204,8 +310,12 @@ ar_measure_levels(struct ar_machine *machine, const struct ar_measuring *m)
     }
     if (!error && can)
         error = measure_pairs(&pairs, &node, s, m);
-    if (!error && can && m->rank == 0)
-        ar_pairs_set_levels(machine, &pairs, ar_third_level_cache());
+    if (!error && can)
+        error = measure_readers(&pairs, &node, s, m);
+    if (!error && can)
+        error = measure_memory(&pairs, &node, cache_bytes, m);
+    if (!error && can && m->rank == 0 && ar_pairs_set_levels(machine, &pairs, cache_bytes))
+        machine->access = ar_measure_access(m->wait);
     if (s)
         munmap(s, sizeof *s);
     free(node.ranks);

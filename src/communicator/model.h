@@ -29,9 +29,20 @@ struct ar_measuring {
  * an error of MPI's, or MPI_ERR_NO_MEM. */
 int ar_measure(struct ar_machine *machine, const struct ar_measuring *measuring);
 
-/* Measures the levels inside rank 0's node, by pairs of its ranks (model/pairs.h), after
- * ar_measure.  Rank 0's *machine stays as it is where its node has one rank, ranks share cores, or
- * the ranks cannot share memory.  Collective over comm.  MPI_SUCCESS or an error of MPI's. */
+/* Measures the levels inside rank 0's node, by pairs of its ranks (model/pairs.h), and what an
+ * access to their memory takes, after ar_measure.  Rank 0's *machine stays as it is where its node
+ * has one rank, ranks share cores, or the ranks cannot share memory.  Collective over comm.
+ * MPI_SUCCESS or an error of MPI's. */
 int ar_measure_levels(struct ar_machine *machine, const struct ar_measuring *measuring);
+
+/* What the so many ranks of a group, of which this one is if it reads, read of memory at once: ns
+ * for a byte, of all of them together; 0 without memory for that.  They read more than fits into a
+ * cache of so many bytes.  Collective over comm: all ranks get it.  MPI_SUCCESS or an error of
+ * MPI's. */
+int ar_measure_memory(double *per_byte, int readers, bool reads, size_t cache_bytes, MPI_Comm comm);
+
+/* What a rank that waits in this way itself takes for each access, in ns, whoever else is there; 0:
+ * it cannot be measured. */
+double ar_measure_access(struct ar_wait wait);
 
 #endif

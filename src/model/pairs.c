@@ -30,6 +30,18 @@ set_level(struct ar_pairs_level *level, const char *name, const struct ar_groupi
         add_pair(level, g, l, groups - 1);
 }
 
+/* A rank of each innermost group that has not rank 0's unit; of the innermost level each rank. */
+static void
+set_readers(struct ar_pairs_level *level, int inner_ranks, const struct ar_grouping *g, int l)
+{
+    const int step = l == 0 ? 1 : inner_ranks;
+    int n = 0;
+    for (int i = l == 0 ? 1 : g->level[l - 1].end[0]; i < level->ranks && n < AR_READERS_MOST;
+         i += step)
+        level->readers[n++] = g->rank_at[i];
+    level->nreaders = n > 1 ? n : 0;
+}
+
 /* Do the ranks of each group of so many share a cache? */
 static bool
 share_cache(const struct ar_domains *domains, int nranks, int ranks)
@@ -58,9 +70,11 @@ ar_pairs_find(struct ar_pairs *pairs, const struct ar_domains *domains, int nran
         if (error)
             return error;
     }
-    for (int l = 0; l < g.nlevels; l++)
+    for (int l = 0; l < g.nlevels; l++) {
         set_level(&pairs->level[l], l + 1 < g.nlevels ? ar_domain_names[found.value[l]] : "node",
                   &g, l);
+        set_readers(&pairs->level[l], pairs->level[0].ranks, &g, l);
+    }
     pairs->nlevels = g.nlevels;
     pairs->shares_cache = share_cache(domains, nranks, pairs->level[0].ranks);
     ar_grouping_fini(&g);
@@ -119,6 +133,8 @@ ar_pairs_set_levels(struct ar_machine *machine, const struct ar_pairs *pairs, si
         *domain = (struct ar_machine_domain){.ranks = level->ranks,
                                              .latency = time.latency,
                                              .per_byte = time.per_byte,
+                                             .serve = level->serve,
+                                             .memory_per_byte = level->memory_per_byte,
                                              .cache_bytes =
                                                  l == 0 && pairs->shares_cache ? cache_bytes : 0};
         memcpy(domain->name, level->name, sizeof domain->name);

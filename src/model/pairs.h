@@ -6,7 +6,8 @@
 #include "algorithms/domains.h"
 #include "model/machine.h"
 
-#define AR_PAIRS_MOST 3 /* of a level */
+#define AR_PAIRS_MOST   3 /* of a level */
+#define AR_READERS_MOST 8 /* of a line */
 
 /* What two ranks measure of the memory that they share. */
 struct ar_pair_time {
@@ -21,6 +22,13 @@ struct ar_pairs_level {
     int n;
     int ranks_of[AR_PAIRS_MOST][2];
     struct ar_pair_time time[AR_PAIRS_MOST]; /* for the measurement to set */
+    /* Who read a line of rank 0 at once: they share the level with it, and nothing further inside
+     * with it or with each other. */
+    int nreaders; /* 0 where there would be fewer than 2 */
+    int readers[AR_READERS_MOST];
+    /* For the measurement to set, 0: not measured: */
+    double serve;           /* ns between two of these readers */
+    double memory_per_byte; /* ns, of what all ranks of the first group read at once */
 };
 
 struct ar_pairs {
@@ -35,9 +43,10 @@ struct ar_pairs {
  * are one level, "node".  AR_OK; AR_ERR_MEMORY. */
 int ar_pairs_find(struct ar_pairs *pairs, const struct ar_domains *domains, int nranks);
 
-/* Sets the machine's levels by the medians of their pairs' times.  cache_bytes: of a cache of level
- * 3; 0: unknown.  False, with the machine as it was, where a time is missing, where the machine has
- * not as many ranks on a node as the pairs are of, or where ranks share cores. */
+/* Sets the machine's levels by the medians of their pairs' times, and by what else was measured of
+ * them. cache_bytes: of a cache of level 3; 0: unknown.  False, with the machine as it was, where a
+ * time is missing, where the machine has not as many ranks on a node as the pairs are of, or where
+ * ranks share cores. */
 bool ar_pairs_set_levels(struct ar_machine *machine, const struct ar_pairs *pairs,
                          size_t cache_bytes);
 

@@ -111,6 +111,39 @@ each_level_has_pairs_that_share_nothing_further_inside(void **state)
     }
 }
 
+/* Two threads of a core, or two ranks of a cache, would get the line from each other. */
+static void
+readers_of_a_line_share_the_level_and_no_cache(void **state)
+{
+    static const struct {
+        struct topology machine;
+        const char *readers;
+    } cases[] = {
+        {{.sockets = 2, .nodes = 2, .caches = 4, .cores = 4, .threads = 1},
+         "l3: 1 2 3; numa: 4 8 12; socket: 16 20 24 28; node: 32 36 40 44 48 52 56 60"},
+        {{.sockets = 2, .nodes = 1, .caches = 1, .cores = 16, .threads = 2},
+         "l3: 1 2 3 4 5 6 7 8; node:"},
+        {{.sockets = 2, .nodes = 2, .cores = 4, .threads = 1}, "numa: 1 2 3; socket:; node: 8 12"},
+        {{.sockets = 1, .nodes = 1, .caches = 1, .cores = 3, .threads = 1}, "node: 1 2"},
+        {{.sockets = 1, .nodes = 1, .caches = 1, .cores = 2, .threads = 1}, "node:"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        static struct shared s;
+        char text[256];
+        int n = 0;
+        bind_ranks(&s, &cases[i].machine);
+        const struct ar_pairs pairs = pairs_of(&s);
+        for (int l = 0; l < pairs.nlevels; l++) {
+            const struct ar_pairs_level *const level = &pairs.level[l];
+            n += snprintf(text + n, sizeof text - (size_t)n, "%s%s:", l ? "; " : "", level->name);
+            for (int k = 0; k < level->nreaders; k++)
+                n += snprintf(text + n, sizeof text - (size_t)n, " %d", level->readers[k]);
+        }
+        assert_string_equal(text, cases[i].readers);
+    }
+}
+
 /* A machine file cannot say what they share. */
 static void
 ranks_that_are_dealt_or_unequal_or_unbound_are_one_level(void **state)
@@ -144,6 +177,8 @@ measured(void)
     for (int l = 0; l < pairs.nlevels; l++)
         for (int i = 0; i < pairs.level[l].n; i++)
             pairs.level[l].time[i] = (struct ar_pair_time){40 * (l + 1) + (i == 1 ? 500 : i), 0.25};
+    pairs.level[1].serve = 17;
+    pairs.level[3].memory_per_byte = 0.02;
     return pairs;
 }
 
@@ -162,9 +197,9 @@ levels_are_written_by_the_medians_of_their_pairs(void **state)
 {
     static const char wanted[] =
         "level      l3  ranks 2  latency 42ns  bandwidth 4GB/s  cache 16M\n"
-        "level      numa  ranks 4  latency 82ns  bandwidth 4GB/s\n"
+        "level      numa  ranks 4  latency 82ns  serve 17ns  bandwidth 4GB/s\n"
         "level      socket  ranks 8  latency 370ns  bandwidth 4GB/s\n"
-        "level      node  ranks 16  latency 160ns  bandwidth 4GB/s\n";
+        "level      node  ranks 16  latency 160ns  bandwidth 4GB/s  memory 50GB/s\n";
     const struct ar_pairs pairs = measured();
     struct ar_machine m = machine_of(16), again;
     char problem[AR_MACHINE_PROBLEM];
@@ -204,6 +239,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_level_has_pairs_that_share_nothing_further_inside),
+        cmocka_unit_test(readers_of_a_line_share_the_level_and_no_cache),
         cmocka_unit_test(ranks_that_are_dealt_or_unequal_or_unbound_are_one_level),
         cmocka_unit_test(levels_are_written_by_the_medians_of_their_pairs),
         cmocka_unit_test(levels_are_not_written_where_something_is_missing),
