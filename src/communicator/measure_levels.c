@@ -263,10 +263,11 @@ measure_memory(struct ar_pairs *pairs, const struct node *node, size_t cache_byt
     while (number < node->n && node->ranks[number] != m->rank)
         number++;
     const bool is_near = number < node->n;
+    const size_t share = pairs->nlevels > 0 ? cache_bytes / (size_t)pairs->level[0].ranks : 0;
     for (int l = 0; l < pairs->nlevels && !error && pairs->shares_cache && cache_bytes > 0; l++) {
         struct ar_pairs_level *const level = &pairs->level[l];
         error = ar_measure_memory(&level->memory_per_byte, level->ranks,
-                                  is_near && number < level->ranks, cache_bytes, m->comm);
+                                  is_near && number < level->ranks, share, m->comm);
     }
     return error;
 }

@@ -9,7 +9,7 @@
 #include "report/clock.h"
 
 #define PASSES 5                 /* of which the fastest counts */
-#define CACHES 4                 /* times as much as the cache has, all ranks together */
+#define CACHES 4                 /* times as much as a rank's share of its cache */
 #define LEAST  ((size_t)4 << 20) /* bytes of a rank: more than a cache of its own has */
 #define WORD   sizeof(uint64_t)
 
@@ -43,9 +43,9 @@ time_passes(double *least, const uint64_t *room, size_t bytes, MPI_Comm comm)
 }
 
 int
-ar_measure_memory(double *per_byte, int readers, bool reads, size_t cache_bytes, MPI_Comm comm)
+ar_measure_memory(double *per_byte, int readers, bool reads, size_t share, MPI_Comm comm)
 {
-    const size_t part = CACHES * cache_bytes / (size_t)readers, bytes = part > LEAST ? part : LEAST;
+    const size_t bytes = CACHES * share > LEAST ? CACHES * share : LEAST;
     uint64_t *const room = reads ? malloc(bytes) : NULL;
     int can = !reads || room;
     double least = 0;

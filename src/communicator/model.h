@@ -36,10 +36,10 @@ int ar_measure(struct ar_machine *machine, const struct ar_measuring *measuring)
 int ar_measure_levels(struct ar_machine *machine, const struct ar_measuring *measuring);
 
 /* What the so many ranks of a group, of which this one is if it reads, read of memory at once: ns
- * for a byte, of all of them together; 0 without memory for that.  They read more than fits into a
- * cache of so many bytes.  Collective over comm: all ranks get it.  MPI_SUCCESS or an error of
- * MPI's. */
-int ar_measure_memory(double *per_byte, int readers, bool reads, size_t cache_bytes, MPI_Comm comm);
+ * for a byte, of all of them together; 0 without memory for that.  Each reads more than its share
+ * of a cache, in bytes.  Collective over comm: all ranks get it.  MPI_SUCCESS or an error of MPI's.
+ */
+int ar_measure_memory(double *per_byte, int readers, bool reads, size_t share, MPI_Comm comm);
 
 /* What a rank that waits in this way itself takes for each access, in ns, whoever else is there; 0:
  * it cannot be measured. */
