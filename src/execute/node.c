@@ -130,30 +130,29 @@ struct place {
     unsigned program;
 };
 
-#define AHEAD_BYTES 256
-
-/* Asks for the lines of a short message, so that they come along with the flag and not after it.
- * Of a long one the first lines alone would be no faster. */
+/* Asks for the lines of what a flag announces, and of the next flags of the stage, so that all come
+ * at the same time and not one after the other.  Nothing is read: each flag is looked at in its
+ * turn, and what it announces is read after that. */
 static inline void
-fetch_ahead(const char *data, size_t bytes)
+ask_ahead(const char *slots, const struct ar_node_step *step)
 {
-    for (size_t i = 0; i < bytes && bytes <= AHEAD_BYTES; i += AR_LINE_BYTES)
-        __builtin_prefetch(data + i);
+    for (unsigned i = 0; i < step->nahead; i++)
+        ar_wait_ask(slots + step->ahead[i]);
 }
 
-/* Waits until the flag is at least the sequence.  data: what it tells of, so many bytes.  MPI must
- * go on meanwhile: a legal program may have a message under way that the awaited rank needs first.
- */
+/* Waits until the step's flag is at least the sequence.  MPI must go on meanwhile: a legal program
+ * may have a message under way that the awaited rank needs first. */
 static int
-await(const struct ar_node_run *run, struct ar_flag *flag, struct place place, const char *data,
-      size_t bytes)
+await(const struct ar_node_run *run, char *slots, const struct ar_node_step *step,
+      struct place place)
 {
+    struct ar_flag *const flag = (struct ar_flag *)(void *)(slots + step->flag);
     const uint64_t sequence = place.sequence;
     struct ar_idle idle = {run->waited_ticks, 0};
     unsigned polls = 0;
     int error = MPI_SUCCESS;
     for (unsigned i = 0; !error; i++) {
-        fetch_ahead(data, bytes);
+        ask_ahead(slots, step);
         const uint64_t value = ar_flag_read(flag);
         ar_idle_look(&idle, value < sequence);
         if (value >= sequence)
@@ -288,17 +287,17 @@ run_plainly(const struct ar_node_run *run, const struct chunk *chunk, size_t beg
         const struct ar_node_step *const step = &steps[i];
         char *const dst = base_at(&bases, step->dst_base) + step->dst;
         char *const a = base_at(&bases, step->a_base) + step->a;
-        void *const flag = bases.own[AR_BASE_SLOTS] + step->flag;
         switch (step->kind) {
         case AR_ACCESS_STORE:
             error = store(run, step, dst, a);
             break;
         case AR_ACCESS_RAISE:
-            ar_flag_raise(flag, chunk->sequence, run->wait);
+            ar_flag_raise((void *)(bases.own[AR_BASE_SLOTS] + step->flag), chunk->sequence,
+                          run->wait);
             break;
         case AR_ACCESS_AWAIT:
-            error = await(run, flag, (struct place){chunk->sequence, i, chunk->program}, a,
-                          step->length);
+            error = await(run, bases.own[AR_BASE_SLOTS], step,
+                          (struct place){chunk->sequence, i, chunk->program});
             break;
         case AR_ACCESS_LOAD:
             error = step->a_base == AR_BASE_SLOTS ? ar_cell_fetch(r, dst, a, step->length)

@@ -59,6 +59,68 @@ step_of(const struct ar_node *node, const struct ar_reduction *r, const struct a
     };
 }
 
+/* --- what is asked for ahead --- */
+
+#define LINES_MOST (1 + AR_AHEAD_BYTES / AR_LINE_BYTES + 1) /* of a flag and what it announces */
+
+/* The lines of an awaited flag and of a short message in the area; returns how many.  Of a long
+ * message the first lines alone would be no faster. */
+static size_t
+lines_of(ptrdiff_t *lines, const struct ar_node_step *step)
+{
+    const ptrdiff_t line = (ptrdiff_t)AR_LINE_BYTES, begin = step->a / line * line;
+    size_t n = 0;
+    lines[n++] = step->flag;
+    if (step->a_base != AR_BASE_SLOTS || step->length > AR_AHEAD_BYTES || begin == step->flag)
+        return n;
+    for (ptrdiff_t at = begin; at < step->a + (ptrdiff_t)step->length; at += line)
+        lines[n++] = at;
+    return n;
+}
+
+/* How many lines a rank asks for that awaits the flag of step i: of what it announces, and of the
+ * next flags of the stage, which ends there.  They come while it waits, and not one after the
+ * other. */
+static unsigned
+count_ahead(const struct ar_node_program *program, size_t i, size_t end)
+{
+    ptrdiff_t lines[LINES_MOST];
+    size_t n = lines_of(lines, &program->steps[i]) - 1;
+    int flags = 1;
+    for (size_t k = i + 1; k < end && flags < AR_AHEAD_FLAGS; k++)
+        if (program->steps[k].kind == AR_ACCESS_AWAIT) {
+            n += lines_of(lines, &program->steps[k]);
+            flags++;
+        }
+    return (unsigned)n;
+}
+
+/* The lines of all flags stand in the order in which these are awaited, so that those of some in a
+ * row do, too. */
+static int
+find_ahead(struct ar_node_program *program)
+{
+    ptrdiff_t lines[LINES_MOST];
+    size_t stage = 0, room = 1;
+    for (size_t i = 0; i < program->nsteps; i++)
+        if (program->steps[i].kind == AR_ACCESS_AWAIT)
+            room += lines_of(lines, &program->steps[i]);
+    program->lines = malloc(room * sizeof *program->lines);
+    if (!program->lines)
+        return AR_ERR_MEMORY;
+    for (size_t i = 0; i < program->nsteps; i++) {
+        struct ar_node_step *const step = &program->steps[i];
+        while (program->stage_end[stage] <= i)
+            stage++;
+        if (step->kind != AR_ACCESS_AWAIT)
+            continue;
+        step->ahead = &program->lines[program->nlines + 1];
+        step->nahead = count_ahead(program, i, program->stage_end[stage]);
+        program->nlines += lines_of(&program->lines[program->nlines], step);
+    }
+    return AR_OK;
+}
+
 /* --- programs --- */
 
 /* Does what the ranks store for one chunk fit into their slots? */
@@ -96,7 +158,7 @@ make_program(struct ar_node_program *program, const struct ar_node *node,
                                         .tmp_end = accesses->tmp_end,
                                         .tmp_base = tmp_base(r, accesses)};
     accesses->stage_end = NULL;
-    return AR_OK;
+    return find_ahead(program);
 }
 
 static int
@@ -254,6 +316,7 @@ free_program(struct ar_node_program *program)
 {
     free(program->steps);
     free(program->stage_end);
+    free(program->lines);
 }
 
 void
@@ -278,7 +341,8 @@ ar_node_plan_scratch_bytes(const struct ar_node_plan *plan)
 static size_t
 program_bytes(const struct ar_node_program *program)
 {
-    return program->nsteps * sizeof *program->steps + program->nstages * sizeof *program->stage_end;
+    return program->nsteps * sizeof *program->steps +
+           program->nstages * sizeof *program->stage_end + program->nlines * sizeof *program->lines;
 }
 
 size_t

@@ -45,8 +45,10 @@ struct ar_node_step {
     int dst_base, a_base, b_base;
     size_t length; /* elements; AWAIT: bytes at a that the flag announces */
     ptrdiff_t dst, a, b;
-    ptrdiff_t flag; /* RAISE, AWAIT: from the slots of a turn */
-    int rank;       /* AWAIT: whose flag */
+    ptrdiff_t flag;         /* RAISE, AWAIT: from the slots of a turn */
+    int rank;               /* AWAIT: whose flag */
+    unsigned nahead;        /* AWAIT: so many lines are asked for along with it */
+    const ptrdiff_t *ahead; /* these, from the slots of a turn; the program's */
 };
 
 /* Of a call in place: one or two before its chunks and one after them. */
@@ -56,7 +58,8 @@ struct ar_node_step {
 struct ar_node_program {
     struct ar_node_step *steps; /* owned */
     size_t *stage_end;          /* owned; as in struct ar_accesses */
-    size_t nsteps, nstages;
+    ptrdiff_t *lines;           /* owned; that are asked for ahead */
+    size_t nsteps, nstages, nlines;
     size_t tmp_begin, tmp_end; /* elements of TMP that are used */
     ptrdiff_t tmp_base;        /* from the scratch to where element 0 would be */
 };

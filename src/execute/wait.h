@@ -78,6 +78,13 @@ ar_wait_for_message(struct ar_wait wait, unsigned *polls)
         sched_yield();
 }
 
+/* Asks for the cache line there, which is then on its way, without waiting for it. */
+static inline void
+ar_wait_ask(const char *at)
+{
+    __builtin_prefetch(at);
+}
+
 /* A number in shared memory that one rank raises and for which others wait.  It has a cache line of
  * its own, in which 48 bytes are left for its user. */
 struct ar_flag {

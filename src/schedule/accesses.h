@@ -24,6 +24,11 @@
 #define AR_LINE_BYTES ((size_t)64)
 #define AR_TINY_BYTES ((size_t)48)
 
+/* A rank that awaits a flag asks for the lines of so many flags of its stage together, from that
+ * one on, and for what they announce in the area where that is at most so many bytes. */
+#define AR_AHEAD_FLAGS 8
+#define AR_AHEAD_BYTES ((size_t)256)
+
 /* What is there before the schedule begins. */
 #define AR_NO_FLAG (-1)
 

@@ -47,6 +47,21 @@ add(enum access_kind kind, const void *at, size_t bytes, uint64_t value)
     trace->of[trace->n++] = (struct access){kind, from, from + bytes, value};
 }
 
+/* Lines that a rank asked for ahead: before a look at a flag, and before the last look of each wait
+ * together with how many accesses there were before. */
+static struct {
+    size_t line[ACCESSES_MAX], before[ACCESSES_MAX];
+    size_t n, nlooked;
+} asked;
+
+static void
+record_ask(const char *at)
+{
+    CHECK(asked.nlooked < ACCESSES_MAX, "%zu lines", asked.nlooked);
+    asked.before[asked.nlooked] = trace->n;
+    asked.line[asked.nlooked++] = (size_t)(at - memory) / AR_LINE_BYTES;
+}
+
 static const struct ar_flag *looked_at;
 
 static uint64_t
@@ -62,7 +77,9 @@ record_looked(bool in_vain)
     if (!in_vain) {
         CHECK(guess > least || least == 0, "a wait for no more than %zu", (size_t)least);
         add(AWAIT, looked_at, sizeof looked_at->value, guess);
+        asked.n = asked.nlooked;
     }
+    asked.nlooked = asked.n; /* it asks again before each look */
     guess = in_vain ? guess + 1 : least;
 }
 
@@ -158,6 +175,7 @@ record_read(const void *from, size_t nslots)
 
 #define ar_shown_tell(to, shown)          record_tell(to, shown)
 #define ar_shown_read(from)               record_read(from, (size_t)node->piece.stride)
+#define ar_wait_ask(at)                   record_ask(at)
 #define ar_flag_read(flag)                record_look(flag)
 #define ar_idle_look(idle, in_vain)       ((void)(idle), record_looked(in_vain))
 #define ar_flag_raise(flag, number, wait) add(RAISE, flag, sizeof(uint64_t), number)
@@ -311,7 +329,7 @@ record(int rank, int nranks, const struct call *calls, size_t n)
                                      .stride = nranks + ranks_before}};
     struct ar_node_run run = {.node = &node, .reduction = &r, .wait = {.spins = AR_WAIT_FOREVER}};
     trace = &traces[rank];
-    trace->n = 0;
+    trace->n = asked.n = asked.nlooked = 0;
     be_group(nranks);
     if (!in_place)
         abort();
@@ -490,6 +508,88 @@ check_lines(void)
         }
 }
 
+/* --- lines that are asked for ahead --- */
+
+/* Lines in the area that a flag announces and that come along with it. */
+static size_t
+lines_along(const struct ar_access *x)
+{
+    const struct ar_lines lines = ar_lines_of(&x->a, x->length, sizeof(double));
+    return lines.first > 0 && x->length * sizeof(double) <= AR_AHEAD_BYTES ? lines.n : 0;
+}
+
+/* How many lines a rank asks for in all its waits of a chunk: those of the flags that it awaits
+ * next in the same stage, eight with the awaited one, and what these eight announce. */
+static size_t
+count_asked(const struct ar_accesses *accesses)
+{
+    size_t n = 0;
+    for (size_t stage = 0, i = 0; stage < accesses->nstages; stage++)
+        for (; i < accesses->stage_end[stage]; i++)
+            for (size_t k = i, flags = 0; k < accesses->stage_end[stage]; k++)
+                if (accesses->all[i].kind == AR_ACCESS_AWAIT &&
+                    accesses->all[k].kind == AR_ACCESS_AWAIT && flags++ < 8)
+                    n += (k > i) + lines_along(&accesses->all[k]);
+    return n;
+}
+
+static size_t
+expect_asked(int rank, int nranks, const struct call *call, size_t length)
+{
+    struct ar_params params = params_of(call->form);
+    struct ar_emission e = {ar_algorithm_find("shm", 3), &params, nranks, length};
+    struct ar_accesses accesses;
+    params.whole_bytes = params.whole_bytes == SIZE_MAX ? SIZE_MAX : 0; /* of elements */
+    if (length == 0)
+        return 0;
+    CHECK(ar_accesses_init(&accesses, rank, nranks, sizeof(double), ar_algorithm_source, &e) ==
+              AR_OK,
+          "rank %d of %d", rank, nranks);
+    const size_t n = count_asked(&accesses);
+    ar_accesses_fini(&accesses);
+    return n;
+}
+
+/* Is the line another one than that of the flag which the recorded rank then awaits, and does the
+ * rank look at it or read it after that? */
+static bool
+is_used_after(size_t line, size_t awaited)
+{
+    if (trace->of[awaited].at / AR_LINE_BYTES == line)
+        return false;
+    for (size_t i = awaited + 1; i < trace->n; i++) {
+        const struct access *const x = &trace->of[i];
+        if ((x->kind == AWAIT || x->kind == READ) && x->at / AR_LINE_BYTES <= line &&
+            line <= (x->end - 1) / AR_LINE_BYTES)
+            return true;
+    }
+    return false;
+}
+
+/* As many lines are asked for ahead as the schedule says, and none that is not used later. */
+static void
+check_asked(void)
+{
+    for (int p = 2; p <= RANKS_MAX; p++)
+        for (int form = 0; form < FORMS_OF_SLOTS; form++)
+            for (size_t i = 0; i < COUNTS; i++)
+                for (int rank = 0; rank < p; rank++) {
+                    const struct call call = {i, (enum form)form, false, GRANTED};
+                    record(rank, p, &call, 1);
+                    const size_t length = group.plan[rank][i][form]->length;
+                    const size_t expected =
+                        counts[i] / length * expect_asked(rank, p, &call, length) +
+                        expect_asked(rank, p, &call, counts[i] % length);
+                    CHECK(asked.n == expected,
+                          "%d ranks, %zu elements, form %d, rank %d: %zu lines, asked for %zu", p,
+                          counts[i], form, rank, expected, asked.n);
+                    for (size_t k = 0; k < asked.n; k++)
+                        CHECK(is_used_after(asked.line[k], asked.before[k]),
+                              "%d ranks, %zu elements, form %d, rank %d: line %zu", p, counts[i],
+                              form, rank, asked.line[k]);
+                }
+}
+
 /* --- the tests --- */
 
 /* Of all rows of three calls each so many-th is run: 1, but an instrumented program takes minutes
@@ -650,6 +750,7 @@ main(int argc, char **argv)
     check_faults();
     check_faults_in_place();
     check_lines();
+    check_asked();
     check_every_three_calls();
     check_three_in_place();
     check_agreements();
