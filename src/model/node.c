@@ -41,11 +41,13 @@ struct line {
 
 #define AHEAD_MOST 16
 
-/* Of a flag that a rank has awaited. */
+/* Of a flag that a rank has awaited: when it began to wait for it, asked for its line, had it, and
+ * was done with it. */
 struct awaited {
     size_t chunk;
     int owner, flag;
-    struct ar_node_time came, done;
+    struct ar_lines along; /* of what it announces: asked for along with it */
+    struct ar_node_time began, asked, came, done;
 };
 
 struct rank {
@@ -53,7 +55,7 @@ struct rank {
     struct ar_node_time floor; /* it asks for nothing before */
     double port;               /* when it can take further lines */
     struct awaited last[AHEAD_MOST];
-    size_t nawaited;
+    size_t nawaited, nstage;         /* in all; in this stage */
     size_t tick, chunk, stage, next; /* the access to come: next of all */
     bool is_done;
 };
@@ -163,36 +165,76 @@ access_of(const struct simulation *s, int rank)
     return &s->run->ranks[rank].all[s->ranks[rank].next];
 }
 
+/* The flag that the rank has awaited so many before the next one. */
+static const struct awaited *
+awaited_before(const struct rank *r, size_t n)
+{
+    return &r->last[(r->nawaited - n) % AHEAD_MOST];
+}
+
+/* When the rank asks for a flag that is to be seen then, and that its core, which looks ahead,
+ * looks at first at the other moment: while the rank waits for one of those before it in the stage,
+ * it asks for this one, too. */
+static struct ar_node_time
+asked_for(const struct rank *r, struct ar_node_time seen, struct ar_node_time ahead)
+{
+    struct ar_node_time asked = later(ahead, seen);
+    for (size_t n = 1; n <= r->nstage && n < AR_AHEAD_FLAGS; n++) {
+        const struct awaited *const before = awaited_before(r, n);
+        const struct ar_node_time meanwhile = later(before->began, seen);
+        if (seen.at <= later(before->began, before->asked).at && meanwhile.at < asked.at)
+            asked = meanwhile;
+    }
+    return asked;
+}
+
+static struct ar_lines
+lines_along(const struct simulation *s, const struct ar_access *x)
+{
+    const bool is_short = x->length * s->run->element_bytes <= AR_AHEAD_BYTES;
+    return is_short && x->a.is_shared ? ar_lines_of(&x->a, x->length, s->run->element_bytes)
+                                      : (struct ar_lines){0, 0};
+}
+
 static void
 await(struct simulation *s, int rank, const struct ar_access *x)
 {
     struct rank *const r = &s->ranks[rank];
     const struct request q = {rank, x->a.rank, x->a.flag, r->chunk, {0, 1}};
     const struct ar_node_time seen = s->seen[flag_index(s, r->chunk, x->a.rank, x->a.flag)];
-    struct awaited *const before = &r->last[r->nawaited % s->ahead];
-    const struct ar_node_time asked =
-        r->nawaited >= s->ahead ? later(r->floor, before->done) : r->floor;
-    const bool in_vain = seen.at > asked.at;
-    const struct ar_node_time came = fetch(s, &q, in_vain ? seen : asked);
-    r->now = after(later(r->now, came), AR_NODE_OWN, s->run->machine->access);
-    if (in_vain)
+    const struct ar_node_time ahead =
+        r->nawaited >= s->ahead ? later(r->floor, awaited_before(r, s->ahead)->done) : r->floor;
+    struct awaited a = {.chunk = r->chunk,
+                        .owner = x->a.rank,
+                        .flag = x->a.flag,
+                        .along = lines_along(s, x),
+                        .began = r->now,
+                        .asked = asked_for(r, seen, ahead)};
+    a.came = fetch(s, &q, a.asked);
+    a.done = r->now = after(later(r->now, a.came), AR_NODE_OWN, s->run->machine->access);
+    if (seen.at > ahead.at)
         r->floor = r->now;
-    *before = (struct awaited){r->chunk, x->a.rank, x->a.flag, came, r->now};
-    r->nawaited++;
+    r->last[r->nawaited++ % AHEAD_MOST] = a;
+    r->nstage++;
 }
 
-/* When a rank knew that a flag was raised: at the latest when the oldest that it remembers was
- * done.  What needs no flag it asks for in its turn. */
+/* When a rank asked for lines in another's memory: if not along with their flag, when it had that,
+ * at the latest when the oldest that it remembers was done.  What needs no flag it asks for in its
+ * turn. */
 static struct ar_node_time
-known(const struct simulation *s, const struct rank *r, const struct ar_access_place *place)
+known(const struct simulation *s, const struct rank *r, const struct ar_access_place *place,
+      const struct ar_lines *lines)
 {
-    const size_t n = r->nawaited < s->ahead ? r->nawaited : s->ahead;
+    const size_t n = r->nawaited < AHEAD_MOST ? r->nawaited : AHEAD_MOST;
     struct ar_node_time oldest = r->now;
     for (size_t i = 1; i <= n && place->flag != AR_NO_FLAG; i++) {
-        const struct awaited *const a = &r->last[(r->nawaited - i) % s->ahead];
+        const struct awaited *const a = awaited_before(r, i);
+        const bool is_along = place->is_shared && lines->first >= a->along.first &&
+                              lines->first + lines->n <= a->along.first + a->along.n;
         if (a->chunk == r->chunk && a->owner == place->rank && a->flag == place->flag)
-            return a->came;
-        oldest = a->done;
+            return is_along ? a->asked : i <= s->ahead ? a->came : oldest;
+        if (i <= s->ahead)
+            oldest = a->done;
     }
     return oldest;
 }
@@ -208,7 +250,7 @@ take(struct simulation *s, int rank, const struct ar_access_place *place, size_t
     const bool is_others = (place->is_shared && place->rank != rank) || place->is_peers;
     if (!is_others || q.lines.n == 0 || q.lines.first == 0)
         return r->now;
-    return fetch(s, &q, known(s, r, place));
+    return fetch(s, &q, known(s, r, place, &q.lines));
 }
 
 static void
@@ -256,6 +298,7 @@ settle(struct simulation *s, int rank)
     while (!r->is_done && (r->stage >= all->nstages || r->chunk >= nchunks ||
                            r->next >= all->stage_end[r->stage])) {
         r->stage++;
+        r->nstage = 0;
         if (all->meets_all) {
             if (r->stage >= nstages || r->stage > r->tick) {
                 r->tick++;

@@ -10,14 +10,16 @@
  * - A look at a flag brings its line one latency of the level later that reader and owner share;
  * after a look in vain the latency counts from when the flag is to be seen.  Readers of one line
  * are served one after the other.  A core looks ahead at machine->ahead flags in a row, until one
- * is in vain.
+ * is in vain.  While a rank waits for a flag it asks for the next ones of the stage, too
+ * (AR_AHEAD_FLAGS), and for short messages (AR_AHEAD_BYTES): these lines are on their way together.
+ * That is fewer than the 16 lines at once for which machine files say a bandwidth.
  * - Where the ranks of the first level share a cache, a line from without is brought once, and is
  * there for the others.
- * - Elements that do not stand in their flag's line are asked for when the flag has come.  Their
- *   first line takes a latency, the others follow by the level's bandwidth; what a rank takes so,
- * and what goes through a level's link, goes one after the other.
+ * - Longer messages are asked for when the flag has come.  Of a message that does not stand in its
+ *   flag's line the first line takes a latency, the others follow by the level's bandwidth; what a
+ *   rank takes so, and what goes through a level's link, goes one after the other.
  * - What is given waits for the receiver's lines as what is read does.  Buffers that need no flag
- * are asked for when it is their turn.
+ *   are asked for when it is their turn.
  * - Areas stay in caches.  A rank's own vectors are in memory where those of all ranks of the first
  *   level do not fit into its cache: then they are read, and the result is read and written, by way
  * of the memory of each domain that has its own, whose ranks share its bandwidth.

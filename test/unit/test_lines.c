@@ -114,7 +114,7 @@ start(struct ar_accesses *x, int rank, int nranks)
 {
     *x = (struct ar_accesses){.rank = rank, .nranks = nranks, .nflags = 2};
     x->all = calloc(256, sizeof *x->all);
-    x->stage_end = calloc(8, sizeof *x->stage_end);
+    x->stage_end = calloc(64, sizeof *x->stage_end);
     assert_non_null(x->all);
     assert_non_null(x->stage_end);
 }
@@ -340,6 +340,61 @@ readers_of_a_cache_share_what_one_brought(void **state)
     finish(all, 16);
 }
 
+/* The next line asked for is that of the ninth flag, when the first has come. */
+static void
+lines_of_eight_flags_of_a_stage_overlap(void **state)
+{
+    struct ar_machine machine = node_of_caches;
+    struct ar_accesses all[RANKS_MAX];
+    (void)state;
+    machine.domains[0] = machine.domains[1];
+    machine.domains[0].serve = 0;
+    machine.ndomains = 1;
+    for (int p = 2; p <= RANKS_MAX; p++) {
+        const int behind = p > 9 ? p - 9 : 0; /* of a rank's p - 1 flags */
+        make_exchange(all, p, 1);
+        const struct ar_node_time end = time_of(&machine, all, p, 1);
+        const double first = 2 * OWN + 2 * OUTER;
+        if (behind == 0)
+            assert_true(end.at == first + (p - 1) * 2 * OWN);
+        else
+            assert_true(end.at == first + 2 * OWN + OUTER + behind * 2 * OWN);
+        assert_true(end.parts[AR_NODE_LATENCY] == (behind == 0 ? 1 : 2) * OUTER);
+        finish(all, p);
+    }
+}
+
+/* What is longer than 256 bytes is asked for when its flag has come. */
+static void
+a_short_message_comes_along_with_its_flag(void **state)
+{
+    struct ar_accesses all[2];
+    (void)state;
+    for (size_t length = 255; length <= 257; length++) {
+        const size_t further = (length - 1) / AR_LINE_BYTES;
+        make_broadcast(all, 2, length, 0);
+        all[1].all[0].length = length;
+        const struct ar_node_time end = time_of(&node_of_caches, all, 2, 1);
+        const double latencies = (length <= 256 ? 2 : 3) * INNER;
+        assert_true(end.at == 3 * OWN + latencies + (double)(further * AR_LINE_BYTES) * 0.25);
+        finish(all, 2);
+    }
+}
+
+/* Each awaited flag has a stage of its own. */
+static void
+split_stages(struct ar_accesses *all, int nranks)
+{
+    for (int r = 0; r < nranks; r++) {
+        struct ar_accesses *const x = &all[r];
+        x->nstages = 0;
+        for (size_t i = 0; i < x->n; i++)
+            if (i > 0 && x->all[i].kind == AR_ACCESS_AWAIT)
+                x->stage_end[x->nstages++] = i;
+        end_stage(x);
+    }
+}
+
 /* A core that looks ahead waits for as many lines at once. */
 static void
 lines_of_flags_in_a_row_overlap(void **state)
@@ -352,6 +407,7 @@ lines_of_flags_in_a_row_overlap(void **state)
     machine.domains[0].serve = 0;
     machine.ndomains = 1;
     make_exchange(all, 16, 1);
+    split_stages(all, 16);
     for (int ahead = 1; ahead <= 8; ahead *= 2) {
         machine.ahead = ahead;
         const struct ar_node_time end = time_of(&machine, all, 16, 1);
@@ -575,6 +631,8 @@ main(void)
         cmocka_unit_test(elements_follow_their_flag),
         cmocka_unit_test(readers_of_a_line_are_served_one_after_the_other),
         cmocka_unit_test(readers_of_a_cache_share_what_one_brought),
+        cmocka_unit_test(lines_of_eight_flags_of_a_stage_overlap),
+        cmocka_unit_test(a_short_message_comes_along_with_its_flag),
         cmocka_unit_test(lines_of_flags_in_a_row_overlap),
         cmocka_unit_test(chunks_that_overlap_take_less),
         cmocka_unit_test(who_waits_for_ever_is_found),
