@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "algorithms/firsts.h"
+#include "algorithms/registry.h"
+#include "schedule/accesses.h"
 #include "schedule/error.h"
 
 const char *const ar_domain_names[] = {"l3", "numa", "socket", NULL};
@@ -31,6 +33,7 @@ struct given {
     int n;
     int value[AR_GROUPING_LEVELS - 1];
     const int *domain[AR_GROUPING_LEVELS - 1];
+    int count[AR_DOMAINS]; /* of domains, before sizes are put inside */
 };
 
 /* number[r]: how many ranks of the domain of rank r have smaller numbers. */
@@ -69,7 +72,6 @@ static int
 find_named(struct given *given, int *number, const struct ar_levels *levels,
            const struct ar_domains *domains)
 {
-    int counts[AR_DOMAINS] = {0};
     for (int d = 0; d < AR_DOMAINS; d++) {
         bool is_asked = false;
         for (int i = levels->sizes; i < levels->n; i++)
@@ -82,12 +84,12 @@ find_named(struct given *given, int *number, const struct ar_levels *levels,
         if (count == 0)
             continue;
         int at = given->n++;
-        for (; at > 0 && counts[at - 1] < count; at--) {
-            counts[at] = counts[at - 1];
+        for (; at > 0 && given->count[at - 1] < count; at--) {
+            given->count[at] = given->count[at - 1];
             given->value[at] = given->value[at - 1];
             given->domain[at] = given->domain[at - 1];
         }
-        counts[at] = count;
+        given->count[at] = count;
         given->value[at] = d;
         given->domain[at] = domains->of[d];
     }
@@ -123,47 +125,77 @@ find_sized(struct given *given, int *number, int *room, const int *size, int n, 
 #define UNITS_MOST  16 /* in a group; where there would be more, groups of them are put between */
 #define UNITS_GOOD  8
 #define SPLIT_BYTES ((size_t)64 << 10) /* of a vector that goes by these groups, at most */
+#define UNIT_BYTES  ((size_t)2 << 10)  /* and for each unit above UNITS_MOST */
 
-/* Sets *most to the ranks of the largest domain of the innermost level; to 0 where a rank is in
- * none. */
+/* Sets *most to the ranks of the largest domain; to 0 where a rank is in none.  number: for nranks
+ * entries. */
 static int
-find_largest(int *most, const struct ar_domains *domains)
+find_largest(int *most, int *number, const int *domain, int nranks)
 {
-    const int nranks = domains->nranks;
-    struct given given = {.n = 0};
-    int *const number = malloc((size_t)nranks * sizeof *number);
-    int error = number ? find_named(&given, number, &all_names, domains) : AR_ERR_MEMORY;
-    bool all = !error && given.n > 0;
     *most = 0;
-    if (all)
-        error = find_numbers(number, given.domain[0], nranks);
-    for (int r = 0; all && !error && r < nranks; r++) {
-        all = given.domain[0][r] >= 0;
-        *most = !all ? 0 : number[r] >= *most ? number[r] + 1 : *most;
+    if (find_numbers(number, domain, nranks))
+        return AR_ERR_MEMORY;
+    for (int r = 0; r < nranks && domain[r] >= 0; r++)
+        *most = number[r] >= *most ? number[r] + 1 : *most;
+    for (int r = 0; r < nranks; r++)
+        *most = domain[r] >= 0 ? *most : 0;
+    return AR_OK;
+}
+
+/* Leaves out the outermost of several names while the domains inside are so few that all of them
+ * can as well exchange at once: for whole vectors as many as a rank asks for at once, for slices as
+ * long as these come along with their flags more, since each level costs them two rounds. */
+static void
+merge_outermost(struct given *given, int nranks, size_t bytes)
+{
+    const bool is_whole = bytes <= ar_shm_tune(nranks, AR_USUAL_CACHE, false).whole_bytes;
+    const int most = is_whole ? AR_AHEAD_FLAGS : UNITS_MOST;
+    while (bytes <= AR_AHEAD_BYTES * (size_t)nranks && given->n > 1 &&
+           given->count[given->n - 2] <= most)
+        given->n--;
+}
+
+/* Is it worth it to put groups inside a domain of so many units? */
+static bool
+is_split(int units, size_t bytes)
+{
+    return units > UNITS_MOST && bytes <= SPLIT_BYTES &&
+           bytes <= UNIT_BYTES * (size_t)(units - UNITS_MOST);
+}
+
+/* The sizes of groups inside a domain of so many units, then the names. */
+static struct ar_levels
+split(int units, const struct given *given)
+{
+    enum { ROOM = AR_GROUPING_LEVELS - 1 - AR_DOMAINS };
+    struct ar_levels levels = {.kind = AR_LEVELS_NAMES};
+    for (int size = 1; units > UNITS_MOST && levels.sizes < ROOM; levels.sizes++) {
+        const int groups = (units + UNITS_GOOD - 1) / UNITS_GOOD;
+        size *= (units + groups - 1) / groups;
+        units = groups;
+        levels.value[levels.sizes] = size;
     }
-    free(number);
-    return error;
+    levels.n = levels.sizes;
+    for (int i = 0; i < given->n; i++)
+        levels.value[levels.n++] = given->value[i];
+    return levels;
 }
 
 int
 ar_levels_auto(struct ar_levels *levels, const struct ar_domains *domains, size_t bytes)
 {
-    enum { ROOM = AR_GROUPING_LEVELS - 1 - AR_DOMAINS };
-    struct ar_levels made = all_names;
+    struct given given = {.n = 0};
     int units = 0;
-    if (bytes <= SPLIT_BYTES && find_largest(&units, domains))
-        return AR_ERR_MEMORY;
-    for (int size = 1; units > UNITS_MOST && made.sizes < ROOM; made.sizes++) {
-        const int groups = (units + UNITS_GOOD - 1) / UNITS_GOOD;
-        size *= (units + groups - 1) / groups;
-        units = groups;
-        made.value[made.sizes] = size;
-    }
-    for (int d = 0; d < AR_DOMAINS; d++)
-        made.value[made.sizes + d] = d;
-    made.n += made.sizes;
-    *levels = made;
-    return AR_OK;
+    int *const number = malloc((size_t)domains->nranks * sizeof *number);
+    int error = number ? find_named(&given, number, &all_names, domains) : AR_ERR_MEMORY;
+    if (!error)
+        merge_outermost(&given, domains->nranks, bytes);
+    if (!error && given.n > 0)
+        error = find_largest(&units, number, given.domain[0], domains->nranks);
+    free(number);
+    if (!error)
+        *levels = split(is_split(units, bytes) ? units : 0, &given);
+    return error;
 }
 
 /* --- groups --- */

@@ -46,10 +46,10 @@ struct ar_levels {
 
 bool ar_levels_equal(const struct ar_levels *a, const struct ar_levels *b);
 
-/* Sets *levels to what AUTO is for a vector of so many bytes, as NAMES: all names; and for short
- * vectors, where all ranks are bound, groups of about eight ranks inside domains of many.  By the
- * model those take less than half the time on 64 cores without other levels, and more than no
- * groups for long vectors on fewer cores (doc/scale.md).  AR_OK; AR_ERR_MEMORY. */
+/* Sets *levels to what AUTO is for a vector of so many bytes, as NAMES: all names that are known;
+ * for short vectors without the outer ones, where few domains inside can as well exchange at once;
+ * and where all ranks are bound, for short vectors, groups of about eight ranks inside domains of
+ * many.  The bounds are from the model (doc/scale.md).  AR_OK; AR_ERR_MEMORY. */
 int ar_levels_auto(struct ar_levels *levels, const struct ar_domains *domains, size_t bytes);
 
 /* Can these levels be anything but flat?  domains NULL: nothing is known. */

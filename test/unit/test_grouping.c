@@ -355,8 +355,9 @@ expect_auto(int n, int in_domain, size_t bytes, int sizes, int first, int second
     for (int r = 0; r < n; r++)
         socket[r] = r / in_domain;
     const struct ar_levels levels = auto_of(&domains, bytes);
-    assert_true(levels.kind == AR_LEVELS_NAMES && levels.n == sizes + AR_DOMAINS);
+    assert_true(levels.kind == AR_LEVELS_NAMES && levels.n == sizes + 1);
     assert_int_equal(levels.sizes, sizes);
+    assert_int_equal(levels.value[sizes], AR_DOMAIN_SOCKET);
     assert_true(sizes < 1 || levels.value[0] == first);
     assert_true(sizes < 2 || levels.value[1] == second);
 }
@@ -368,8 +369,10 @@ auto_cuts_large_domains_for_short_vectors(void **state)
     const struct ar_domains some = {64, {NULL, NULL, unbound}}, none = {64, {NULL, NULL, NULL}};
     (void)state;
     expect_auto(64, 64, 8, 1, 8, 0);
-    expect_auto(64, 32, (size_t)64 << 10, 1, 8, 0);
-    expect_auto(64, 32, ((size_t)64 << 10) + 1, 0, 0, 0);
+    expect_auto(64, 64, (size_t)64 << 10, 1, 8, 0);
+    expect_auto(64, 64, ((size_t)64 << 10) + 1, 0, 0, 0);
+    expect_auto(64, 32, (size_t)32 << 10, 1, 8, 0);
+    expect_auto(64, 32, ((size_t)32 << 10) + 1, 0, 0, 0);
     expect_auto(48, 16, 8, 0, 0, 0);
     expect_auto(34, 17, 8, 1, 6, 0);
     expect_auto(192, 192, 8, 2, 8, 64);
@@ -377,6 +380,42 @@ auto_cuts_large_domains_for_short_vectors(void **state)
     unbound[5] = -1;
     assert_int_equal(auto_of(&some, 8).sizes, 0);
     assert_int_equal(auto_of(&none, 8).sizes, 0);
+}
+
+/* How many of l3, numa and socket auto has of n ranks, of which so many share each. */
+static int
+count_names(int n, const int in_domain[AR_DOMAINS], size_t bytes)
+{
+    int of[AR_DOMAINS][128];
+    struct ar_domains domains = {.nranks = n};
+    for (int d = 0; d < AR_DOMAINS; d++) {
+        for (int r = 0; r < n; r++)
+            of[d][r] = r / in_domain[d];
+        domains.of[d] = of[d];
+    }
+    const struct ar_levels levels = auto_of(&domains, bytes);
+    for (int i = 0; i < levels.n; i++)
+        assert_int_equal(levels.value[i], i);
+    assert_int_equal(levels.sizes, 0);
+    return levels.n;
+}
+
+/* Eight domains exchange whole vectors at once, and 16 exchange slices of at most 256 bytes. */
+static void
+auto_leaves_out_outer_names_for_short_vectors(void **state)
+{
+    static const int rome[] = {4, 16, 64}, milan[] = {8, 24, 48};
+    (void)state;
+    assert_int_equal(count_names(128, rome, 8), 2);
+    assert_int_equal(count_names(128, rome, 128 * 256), 2);
+    assert_int_equal(count_names(128, rome, 128 * 256 + 1), 3);
+    assert_int_equal(count_names(96, milan, 8192 / 96), 2);
+    assert_int_equal(count_names(96, milan, 8192 / 96 + 1), 1);
+    assert_int_equal(count_names(96, milan, 96 * 256 + 1), 3);
+    assert_int_equal(count_names(64, rome, 64 * 256), 1);
+    assert_int_equal(count_names(68, rome, 68 * 256), 2); /* 17 caches */
+    assert_int_equal(count_names(32, rome, 8), 1);
+    assert_int_equal(count_names(36, rome, 8), 2); /* 9 caches */
 }
 
 /* As on machines of several sockets in each NUMA node. */
@@ -466,6 +505,7 @@ main(void)
         cmocka_unit_test(names_take_what_is_known),
         cmocka_unit_test(numbers_cut_what_shares_the_innermost_name),
         cmocka_unit_test(auto_cuts_large_domains_for_short_vectors),
+        cmocka_unit_test(auto_leaves_out_outer_names_for_short_vectors),
         cmocka_unit_test(the_level_with_fewer_domains_is_the_outer_one),
         cmocka_unit_test(the_cores_of_a_machine_give_its_levels),
     };
