@@ -44,10 +44,11 @@ static void
 fill(void)
 {
 #define FILL(result, symbol, field, parameters, arguments)                                         \
-    if (next.field)                                                                                \
-        __atomic_store_n(&entries.field,                                                           \
-                         engine && engine->entries.field ? engine->entries.field : next.field,     \
-                         __ATOMIC_RELEASE);
+    next.field                                                                                     \
+        ? __atomic_store_n(&entries.field,                                                         \
+                           engine && engine->entries.field ? engine->entries.field : next.field,   \
+                           __ATOMIC_RELEASE)                                                       \
+        : (void)0;
     AR_ENTRIES(FILL)
 }
 
