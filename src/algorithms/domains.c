@@ -41,7 +41,7 @@ static int
 find_numbers(int *number, const int *domain, int nranks)
 {
     const size_t n = (size_t)nranks;
-    uint64_t *const key = malloc(n * sizeof *key);
+    uint64_t *const key = calloc(n, sizeof *key);
     int *const first = malloc(n * sizeof *first), *const ranks = calloc(n, sizeof *ranks);
     int error = key && first && ranks ? AR_OK : AR_ERR_MEMORY;
     for (int r = 0; !error && r < nranks; r++)
