@@ -435,9 +435,12 @@ struct lap {
     double call, turn;
 };
 
-/* Times a batch, on this rank. */
-static struct lap
-time_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload *work)
+/* Times a batch, on this rank; false if the run ended before.  The ranks meet at the end, too: what
+ * follows may be the MPI library's, whose ranks spin, and would take cores from those that are
+ * still in the batch. */
+static bool
+time_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload *work,
+           struct lap *lap)
 {
     struct ar_buffers *const b = &m->buffers;
     const size_t bytes = work->count * (size_t)m->reduction.extent;
@@ -447,7 +450,7 @@ time_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_work
         call(m, e, work->place == AR_IN_PLACE ? b->out : b->in, b->out, work->count);
     meet(m);
     if (is_cut(m))
-        return (struct lap){0, 0};
+        return false;
     const double start = MPI_Wtime();
     for (size_t i = 0; i < e->batch; i++) {
         char *const out = b->out + b->next * b->slot_bytes;
@@ -462,7 +465,9 @@ time_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_work
         b->next = b->next + 1 < b->slots ? b->next + 1 : 0;
     }
     const double turn = (MPI_Wtime() - start) / (double)e->batch;
-    return (struct lap){work->fresh ? calls / (double)e->batch : turn, turn};
+    *lap = (struct lap){work->fresh ? calls / (double)e->batch : turn, turn};
+    meet(m);
+    return true;
 }
 
 /* Warms up, and finds the lengths of batches: rank 0's times count. */
@@ -472,7 +477,9 @@ find_batches(struct ar_measurement *m, const struct ar_workload *work, double ba
     double *const once = m->times;
     for (size_t i = 0; i < m->nmeasured; i++) {
         m->measured[i].batch = work->limit > 0 ? 1 : WARMUPS;
-        once[i] = time_batch(m, &m->measured[i], work).turn;
+        struct lap lap = {0, 0};
+        time_batch(m, &m->measured[i], work, &lap);
+        once[i] = lap.turn;
         tell(m, work, m->nmeasured + i);
     }
     MPI_Bcast(once, (int)m->nmeasured, MPI_DOUBLE, 0, m->comm);
@@ -528,14 +535,16 @@ time_rounds(struct ar_measurement *m, const struct ar_workload *work, double beg
     m->batches = 0;
     while (goes_on(m, work, begun, first_round)) {
         const size_t before = (size_t)(2 + m->batches) * n;
-        for (size_t i = 0; i < n && !is_cut(m); i++) {
+        bool is_complete = true;
+        for (size_t i = 0; i < n && is_complete; i++) {
             struct ar_measured *const e = &m->measured[i];
-            const struct lap lap = time_batch(m, e, work);
+            struct lap lap = {0, 0};
+            is_complete = time_batch(m, e, work, &lap);
             e->times[m->batches] = lap.call;
             e->turns[m->batches] = lap.turn;
             tell(m, work, before + i);
         }
-        m->batches += !is_cut(m);
+        m->batches += is_complete;
     }
 }
 

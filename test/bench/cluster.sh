@@ -44,7 +44,7 @@ for rate in ${CLUSTER_RATES:-1gbit}; do
     }
     for ranks in ${CLUSTER_RANKS:-1 2}; do
         file=$measured/cluster-$rate-$ranks.csv
-        contest "$ranks" "${CLUSTER_SIZES:-8,4K,64K,512K,2M,8M,32M}" "--algo=$flat;$levels;auto" --time=0.25 --repetitions=3 >"$file"
+        contest "$ranks" "${CLUSTER_SIZES:-8,4K,64K,512K,2M,8M,32M}" "--algo=$flat;$levels;auto" --time=0.5 --repetitions=7 >"$file"
         echo "$hosts hosts, ranks per host: $ranks, $rate:"
         echo
         columns "$file" | awk -v hosts=$hosts -v rate="$bytes" -f "$srcdir/test/bench/format.awk" \
