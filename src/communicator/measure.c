@@ -17,6 +17,7 @@
 #define SHORT_LOOP 20
 #define LONG_LOOP  3
 #define LONG_ROW   3 /* long messages in a row */
+#define LOOPS_MOST 500
 #define CROWD_LOOP 9 /* where a rank may be without a core for a time */
 
 /* Pairs that take so many times as long together as one alone share something. */
@@ -31,6 +32,7 @@ struct pair {
     int server; /* who sends, and whose clock counts */
     int other;
     char *room;
+    bool is_median; /* of the loops the median counts, and not the least time */
 };
 
 /* Waits as schedules do: the rank waited for may need this very core. */
@@ -46,16 +48,25 @@ wait_all(int n, MPI_Request *requests, struct ar_wait wait)
     return error;
 }
 
-/* Sends n messages from the server, then a short one back; *ns is the least time of so many loops.
- */
+static int
+compare(const void *x, const void *y)
+{
+    const double *const a = x, *const b = y;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Sends n messages from the server, then a short one back; *ns is the time of so many loops that
+ * counts. */
 static int
 play(const struct pair *pair, int bytes, int n, int loops, double *ns)
 {
+    double times[LOOPS_MOST];
     MPI_Request requests[TRAIN];
     const bool serves = pair->m->rank == pair->server;
     const int peer = ar_wire_rank(pair->m->wire, serves ? pair->other : pair->server);
     int error = MPI_SUCCESS;
-    *ns = 0;
+    loops = loops < LOOPS_MOST ? loops : LOOPS_MOST;
+    memset(times, 0, sizeof times);
     for (int k = 0; k < loops && !error; k++) {
         const uint64_t start = ar_clock_system_ns();
         for (int turn = 0; turn < 2 && !error; turn++) {
@@ -70,9 +81,10 @@ play(const struct pair *pair, int bytes, int n, int loops, double *ns)
             if (!error)
                 error = wait_all(count, requests, pair->m->wait);
         }
-        const double time = (double)(ar_clock_system_ns() - start);
-        *ns = k == 0 || time < *ns ? time : *ns;
+        times[k] = (double)(ar_clock_system_ns() - start);
     }
+    qsort(times, (size_t)loops, sizeof times[0], compare);
+    *ns = times[pair->is_median ? loops / 2 : 0];
     return error;
 }
 
@@ -104,8 +116,9 @@ measure_long(struct ar_travel *travel, bool *is_slow, const struct pair *pair, i
     if (error)
         return error;
     *is_slow = middle > SLOW_NS; /* the server knows */
-    const struct ar_wire *const w = pair->m->wire;
-    error = pair->m->rank == pair->server
+    const struct ar_measuring *const m = pair->m;
+    const struct ar_wire *const w = m->wire;
+    error = m->rank == pair->server
                 ? PMPI_Send(is_slow, 1, MPI_C_BOOL, ar_wire_rank(w, pair->other), w->tag, w->comm)
                 : PMPI_Recv(is_slow, 1, MPI_C_BOOL, ar_wire_rank(w, pair->server), w->tag, w->comm,
                             MPI_STATUS_IGNORE);
@@ -114,9 +127,10 @@ measure_long(struct ar_travel *travel, bool *is_slow, const struct pair *pair, i
     travel->per_byte = middle / MIDDLE;
     if (*is_slow)
         return MPI_SUCCESS;
-    error = play(pair, LONG, 1, effort, &one);
+    const int loops = m->node_of[pair->other] == m->node_of[0] ? LONG_LOOP * effort : effort;
+    error = play(pair, LONG, 1, loops, &one);
     if (!error)
-        error = play(pair, LONG, LONG_ROW, effort, &row);
+        error = play(pair, LONG, LONG_ROW, loops, &row);
     if (!error && row > one) /* else: less than the clock can tell */
         travel->per_byte = (row - one) / ((LONG_ROW - 1) * LONG);
     return error;
@@ -129,11 +143,13 @@ one_way(const struct ar_travel *travel)
 }
 
 /* Rank 0 and another one, while all others wait.  Short messages are measured twice, some time
- * apart: two ranks that have one core at first may have two later. */
+ * apart: two ranks that have one core at first may have two later.  Where ranks share cores their
+ * median counts: a message waits for a turn of the ranks that wait for others, and in the fastest
+ * loop it did not. */
 static int
-measure_pair(struct ar_travel *travel, const struct ar_measuring *m, int other)
+measure_pair(struct ar_travel *travel, const struct ar_measuring *m, int other, bool is_crowded)
 {
-    struct pair pair = {m, 0, other, NULL};
+    struct pair pair = {m, 0, other, NULL, is_crowded};
     if (other < 0 || (m->rank != 0 && m->rank != other))
         return MPI_SUCCESS;
     pair.room = calloc(LONG_ROW, LONG);
@@ -142,8 +158,10 @@ measure_pair(struct ar_travel *travel, const struct ar_measuring *m, int other)
     struct ar_travel later;
     bool is_slow = false;
     int error = measure_short(travel, &pair, m->effort);
+    pair.is_median = false;
     if (!error)
         error = measure_long(travel, &is_slow, &pair, m->effort);
+    pair.is_median = is_crowded;
     if (!error && !is_slow)
         error = measure_short(&later, &pair, m->effort);
     if (!error && !is_slow && one_way(&later) < one_way(travel)) {
@@ -186,9 +204,14 @@ measure_reduction(struct ar_machine *machine, MPI_Comm comm, int effort)
 /* What is on rank 0's host: containers of a host have one boot in common. */
 struct host {
     int ranks, nodes;
-    int cores;    /* that its ranks may use together; 0: the system does not tell */
-    bool is_slow; /* the network, so that cores do not matter to it */
+    int cores; /* that its ranks may use together; 0: the system does not tell */
 };
+
+static bool
+is_crowded(const struct host *host)
+{
+    return host->cores > 0 && host->ranks > host->cores;
+}
 
 /* Ranks of which the first two form a pair, and the next two, and so on. */
 struct players {
@@ -254,17 +277,14 @@ broadcast(void *data, int bytes, const struct ar_measuring *m)
     return error ? error : wait_all(1, &request, m->wait);
 }
 
-/* Collective: all ranks get *host.  machine: rank 0's counts. */
+/* Collective: all ranks get *host. */
 static int
-find_host(struct host *host, const struct ar_measuring *m, const struct ar_machine *machine,
-          bool is_first)
+find_host(struct host *host, const struct ar_measuring *m, bool is_first)
 {
     uint64_t boot = ar_boot_hash();
     int error = broadcast(&boot, (int)sizeof boot, m);
     if (!error)
         error = count_host(host, m, boot, is_first);
-    if (!error && m->rank == 0)
-        host->is_slow = machine->network.per_byte * MIDDLE > SLOW_NS;
     return error ? error : broadcast(host, (int)sizeof *host, m);
 }
 
@@ -277,7 +297,7 @@ measure_at_once(double *per_byte, const struct ar_measuring *m, const struct pla
         i++;
     if ((i | 1) >= p->n) /* none of them, or without a partner */
         return MPI_SUCCESS;
-    struct pair pair = {m, p->ranks[i & ~1], p->ranks[i | 1], calloc(LONG_ROW, LONG)};
+    struct pair pair = {m, p->ranks[i & ~1], p->ranks[i | 1], calloc(LONG_ROW, LONG), true};
     double ns;
     if (!pair.room)
         return MPI_ERR_NO_MEM;
@@ -294,26 +314,26 @@ shared_per_byte(double at_once, double alone, int n)
     return n > 0 && at_once > HINDERED * alone ? at_once / n : 0;
 }
 
-/* What ranks that share cores move when all do at once, which is less than what a pair does. */
+/* What ranks that share cores move when all do at once, which is less than what a pair does.
+ * machine: rank 0's counts. */
 static int
-measure_host(struct ar_machine *machine, const struct ar_measuring *m,
+measure_host(struct ar_machine *machine, const struct ar_measuring *m, const struct host *host,
              const struct players *neighbours, const struct players *nodes)
 {
-    struct host host = {0};
     double near = 0, far = 0;
-    int error = find_host(&host, m, machine, are_among(nodes, m->rank));
-    if (error || host.cores == 0 || host.ranks <= host.cores)
-        return error;
-    error = measure_at_once(&near, m, neighbours);
-    if (!error && host.nodes > 1 && !host.is_slow)
+    int is_slow = machine->network.per_byte * MIDDLE > SLOW_NS; /* cores do not matter to it */
+    int error = measure_at_once(&near, m, neighbours);
+    if (!error && host->nodes > 1)
+        error = broadcast(&is_slow, (int)sizeof is_slow, m);
+    if (!error && host->nodes > 1 && !is_slow)
         error = measure_at_once(&far, m, nodes);
     machine->memory_per_byte = shared_per_byte(near, machine->node.per_byte, neighbours->n / 2);
-    if (host.nodes > 1) {
-        machine->host_nodes = host.nodes;
-        machine->host_cores = host.cores;
-        machine->host_per_byte = shared_per_byte(far, machine->network.per_byte, host.nodes / 2);
+    if (host->nodes > 1) {
+        machine->host_nodes = host->nodes;
+        machine->host_cores = host->cores;
+        machine->host_per_byte = shared_per_byte(far, machine->network.per_byte, host->nodes / 2);
     } else {
-        machine->cores_per_node = host.cores;
+        machine->cores_per_node = host->cores;
     }
     return error;
 }
@@ -327,6 +347,7 @@ ar_measure(struct ar_machine *machine, const struct ar_measuring *m)
     struct players neighbours = {calloc((size_t)nranks, sizeof(int)), 0};
     struct players nodes = {calloc((size_t)nranks, sizeof(int)), 0};
     bool *const seen = calloc((size_t)nranks, sizeof *seen);
+    struct host host = {0};
     int error = neighbours.ranks && nodes.ranks && seen ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     *machine = (struct ar_machine){.node = {.eager_bytes = SIZE_MAX},
                                    .network = {.eager_bytes = SIZE_MAX}};
@@ -335,21 +356,23 @@ ar_measure(struct ar_machine *machine, const struct ar_measuring *m)
         *(node_of[r] == node_of[0] ? &near : &far) = r;
     for (int r = 0; r < nranks; r++)
         machine->ranks_per_node += node_of[r] == node_of[0];
+    if (!error) {
+        list_neighbours(&neighbours, node_of, m->rank, nranks);
+        list_nodes(&nodes, node_of, seen, nranks);
+        error = find_host(&host, m, are_among(&nodes, m->rank));
+    }
     if (!error)
-        error = measure_pair(&machine->node, m, near);
+        error = measure_pair(&machine->node, m, near, is_crowded(&host));
     if (!error)
-        error = measure_pair(&machine->network, m, far);
+        error = measure_pair(&machine->network, m, far, is_crowded(&host));
     if (!error && m->rank == 0)
         error = measure_reduction(machine, m->comm, m->effort);
     if (near < 0)
         machine->node = machine->network;
     if (far < 0)
         machine->network = machine->node;
-    if (!error) {
-        list_neighbours(&neighbours, node_of, m->rank, nranks);
-        list_nodes(&nodes, node_of, seen, nranks);
-        error = measure_host(machine, m, &neighbours, &nodes);
-    }
+    if (!error && is_crowded(&host))
+        error = measure_host(machine, m, &host, &neighbours, &nodes);
     free(neighbours.ranks);
     free(nodes.ranks);
     free(seen);

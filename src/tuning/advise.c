@@ -92,7 +92,8 @@ ar_advise_candidates(struct ar_candidate_list *list, const struct ar_advice_requ
         .commutative = !request->in_order,
         .nodes = nodes,
         .shares_memory = request->shares_memory && nodes == 1 && is_known,
-        .is_scattered = !ar_nodes_are_blocks(request->node_of, request->nranks)};
+        .is_scattered = !ar_nodes_are_blocks(request->node_of, request->nranks),
+        .shares_hosts = nodes > 1 && ar_machine_shares_hosts(m)};
     return ar_candidates_init(list, &call, request->allowed);
 }
 

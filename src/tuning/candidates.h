@@ -24,9 +24,9 @@ struct ar_candidate_list {
  * may serve it (ar_auto_may_select), those that tend to win before the others, and native.  Their
  * variants, with other parameters and in segments, follow.  An algorithm of two levels is tried
  * only where several nodes have several ranks, and a ring by node only where the ranks of a node do
- * not follow each other.  What request->bytes is too short or too long for is
- * left out; SIZE_MAX: nothing is, and ar_candidate_fits tells what suits a size.  allowed as in
- * ar_algo_list_parse.  AR_OK, the list being the caller's to fini; or AR_ERR_MEMORY. */
+ * not follow each other.  Nothing is tried in segments where nodes share hosts that have too few
+ * cores.  What request->bytes is too short or too long for is left out; SIZE_MAX: nothing is, and
+ * ar_candidate_fits tells what suits a size.  allowed as in ar_algo_list_parse.  AR_OK, the list being the caller's to fini; or AR_ERR_MEMORY. */
 int ar_candidates_init(struct ar_candidate_list *list, const struct ar_request *request,
                        const bool *allowed);
 void ar_candidates_fini(struct ar_candidate_list *list);

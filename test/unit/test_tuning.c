@@ -120,6 +120,41 @@ rings_by_node_are_tried_where_ranks_are_not_in_blocks(void **state)
     ar_candidates_fini(&list);
 }
 
+/* How many candidates on 4 nodes of 2 ranks are not in segments, and in *cut how many are. */
+static size_t
+count_whole(size_t *cut, int host_nodes, int host_cores)
+{
+    const int node_of[] = {0, 0, 1, 1, 2, 2, 3, 3};
+    struct ar_machine machine = ar_machine_flat(1000, 1, 1);
+    struct ar_candidate_list list;
+    machine.ranks_per_node = 2;
+    machine.host_nodes = host_nodes;
+    machine.host_cores = host_cores;
+    const struct ar_advice_request advice = {.machine = &machine, .node_of = node_of, .nranks = 8};
+    assert_int_equal(ar_advise_candidates(&list, &advice, SIZE_MAX), AR_OK);
+    *cut = 0;
+    for (size_t i = 0; i < list.n; i++)
+        *cut += list.of[i].choice.kind == AR_CHOICE_ALGORITHM &&
+                (list.of[i].choice.params.segment_bytes > 0 ||
+                 list.of[i].choice.params.window == AR_WINDOW_AUTO);
+    const size_t whole = list.n - *cut;
+    ar_candidates_fini(&list);
+    return whole;
+}
+
+static void
+segments_are_not_tried_where_nodes_share_too_few_cores(void **state)
+{
+    size_t cut;
+    (void)state;
+    const size_t whole = count_whole(&cut, 0, 0);
+    assert_true(whole > 20 && cut > 20);
+    assert_int_equal(count_whole(&cut, 4, 8), whole);
+    assert_true(cut > 20);
+    assert_int_equal(count_whole(&cut, 4, 7), whole);
+    assert_int_equal(cut, 0);
+}
+
 /* Advice lists what suits any size, and leaves out what does not suit the one at hand. */
 static void
 a_size_has_what_fits_of_all(void **state)
@@ -421,6 +456,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_measures_try_the_same),
         cmocka_unit_test(rings_by_node_are_tried_where_ranks_are_not_in_blocks),
+        cmocka_unit_test(segments_are_not_tried_where_nodes_share_too_few_cores),
         cmocka_unit_test(a_size_has_what_fits_of_all),
         cmocka_unit_test(candidates_are_what_may_serve_each_once),
         cmocka_unit_test(without_noise_the_fastest_wins),
