@@ -26,7 +26,8 @@ struct ar_candidate_list {
  * only where several nodes have several ranks, and a ring by node only where the ranks of a node do
  * not follow each other.  Nothing is tried in segments where nodes share hosts that have too few
  * cores.  What request->bytes is too short or too long for is left out; SIZE_MAX: nothing is, and
- * ar_candidate_fits tells what suits a size.  allowed as in ar_algo_list_parse.  AR_OK, the list being the caller's to fini; or AR_ERR_MEMORY. */
+ * ar_candidate_fits tells what suits a size.  allowed as in ar_algo_list_parse.  AR_OK, the list
+ * being the caller's to fini; or AR_ERR_MEMORY. */
 int ar_candidates_init(struct ar_candidate_list *list, const struct ar_request *request,
                        const bool *allowed);
 void ar_candidates_fini(struct ar_candidate_list *list);
