@@ -231,13 +231,18 @@ print_node_result(const struct scene *scene, const struct ar_choice *choice,
     printf("%s%s%s: ", ar_color_begin(stdout, AR_COLOR_TITLE),
            ar_choice_print(choice, text, sizeof text), ar_color_end(stdout));
     print_scene(scene);
+    const double bound = p->bound.limits[p->bound.most];
     printf("  time         %s, %s times ", ar_time_print(p->end.at, time, sizeof time),
-           ar_number_print(p->end.at / p->bound, ratio, sizeof ratio));
-    printf("the bound of %s\n", ar_time_print(p->bound, time, sizeof time));
+           ar_number_print(p->end.at / bound, ratio, sizeof ratio));
+    printf("the bound of %s\n", ar_time_print(bound, time, sizeof time));
     for (int i = 0; i < AR_NODE_PARTS; i++)
         printf("  %-11s  %s, %.0f %%\n", ar_node_part_names[i],
                ar_time_print(p->end.parts[i], time, sizeof time),
                p->end.at > 0 ? 100 * p->end.parts[i] / p->end.at : 0);
+    for (int i = 0; i < AR_NODE_LIMITS; i++)
+        printf("%s%s %s", i == 0 ? "  at least     " : ", ", ar_node_limit_names[i],
+               ar_time_print(p->bound.limits[i], time, sizeof time));
+    printf("\n");
     ar_text_init(&levels, text, sizeof text);
     ar_levels_print(&levels, &p->levels);
     printf("  levels       %s; a line up, across and down takes %s\n", text,

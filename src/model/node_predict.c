@@ -127,32 +127,6 @@ up_and_down(const struct ar_machine *m, const struct ar_grouping *grouping)
 
 /* --- the time --- */
 
-/* ns that memory takes for the ranks' vectors: each is read, its result read and written. */
-static double
-memory_time(const struct ar_question *q)
-{
-    const struct ar_machine *const m = q->machine;
-    const double bytes = (double)(q->count * q->element_bytes);
-    double most = 0;
-    for (int l = 0; l < m->ndomains; l++) {
-        const int ranks = q->nranks < m->domains[l].ranks ? q->nranks : m->domains[l].ranks;
-        if (l == 0 && 2 * bytes * ranks <= (double)m->domains[0].cache_bytes)
-            return 0;
-        most = larger(most, 3 * bytes * ranks * m->domains[l].memory_per_byte);
-    }
-    return most;
-}
-
-static double
-bound_of(const struct ar_question *q, double memory)
-{
-    const struct ar_machine *const m = q->machine;
-    const double bytes = (double)(q->count * q->element_bytes);
-    const double farthest = m->domains[ar_lines_level(m, 0, q->nranks - 1)].latency;
-    return larger(larger(farthest, memory),
-                  2 * bytes * (q->nranks - 1) / q->nranks * m->domains[0].per_byte);
-}
-
 /* Simulates the chunks, or some of them, whose pace the others have. */
 static int
 simulate_chunks(struct ar_node_prediction *p, const struct ar_node_run *all, double nchunks)
@@ -255,12 +229,13 @@ predict(struct ar_node_prediction *p, struct source *from)
         error = add_meetings(p, from);
     if (error)
         return error;
-    p->memory = memory_time(q);
-    p->later = p->memory > 0 ? 0 : p->later; /* either way the result comes from memory then */
-    p->bound = bound_of(q, p->memory);
-    if (p->memory > p->end.at) {
-        p->end.parts[AR_NODE_MEMORY] += p->memory - p->end.at;
-        p->end.at = p->memory;
+    p->bound = ar_node_bound_find(q->machine, q->nranks, (double)(q->count * q->element_bytes),
+                                  from->in_place);
+    const double memory = p->bound.limits[AR_NODE_LIMIT_MEMORY];
+    p->later = memory > 0 ? 0 : p->later; /* either way the result comes from memory then */
+    if (memory > p->end.at) {
+        p->end.parts[AR_NODE_MEMORY] += memory - p->end.at;
+        p->end.at = memory;
     }
     return AR_OK;
 }

@@ -4,6 +4,7 @@
 #define AR_NODE_PREDICT_H
 
 #include "model/node.h"
+#include "model/node_bound.h"
 #include "model/predict.h"
 
 struct ar_node_prediction {
@@ -17,11 +18,9 @@ struct ar_node_prediction {
     size_t nchunks;
     size_t simulated; /* chunks; the others go on as fast as the last of them */
     size_t nstages;   /* of a chunk */
-    double
-        up_and_down; /* ns: a line up the levels by which the ranks are grouped, across, and down */
-    double memory;   /* ns that memory takes for the vectors; 0: they are in caches */
-    double bound;    /* the longest of a line's way between the ranks that are farthest apart,
-                        memory, and 2n(p-1)/p bytes by the first level */
+    /* ns: a line up the levels by which the ranks are grouped, across, and down */
+    double up_and_down;
+    struct ar_node_bound bound;
 };
 
 /* Is this a question about ranks that share memory, of a machine that says what that takes?  The

@@ -491,7 +491,8 @@ shm_goes_by_the_levels_of_the_machine(void **state)
     /* Each cache takes those of 12 ranks. */
     assert_true(all.lines.all[0] == 16 * 15 - 48 && all.lines.all[1] == 48);
     assert_true(found.up_and_down == 2 * INNER + OUTER && all.up_and_down == OUTER);
-    assert_true(found.bound == OUTER && found.nchunks == 1 && found.nstages == 3);
+    assert_true(found.bound.limits[found.bound.most] == OUTER);
+    assert_true(found.nchunks == 1 && found.nstages == 3);
 }
 
 static void
@@ -501,14 +502,76 @@ long_vectors_wait_for_memory(void **state)
     const size_t fits = machine.domains[0].cache_bytes / 2 / PER_CACHE;
     (void)state;
     machine.domains[1].memory_per_byte = 1024;
-    assert_true(predict(&machine, 16, fits, by_auto).memory == 0);
+    assert_true(predict(&machine, 16, fits, by_auto).bound.limits[AR_NODE_LIMIT_MEMORY] == 0);
     const struct ar_node_prediction p = predict(&machine, 16, fits + 1, by_auto);
-    assert_true(p.memory == 3.0 * 16 * (double)(fits + 1) * 1024);
-    assert_true(p.end.at == p.memory && p.bound == p.memory);
+    assert_true(p.bound.limits[AR_NODE_LIMIT_MEMORY] == 3.0 * 16 * (double)(fits + 1) * 1024);
+    assert_true(p.end.at == p.bound.limits[AR_NODE_LIMIT_MEMORY]);
+    assert_true(p.bound.most == AR_NODE_LIMIT_MEMORY);
     assert_true(p.end.parts[AR_NODE_MEMORY] > 0);
     assert_true(predict_copy(&machine, 16, fits, flat, AR_COPY_IN_PLACE).later > 0);
     assert_true(predict_copy(&machine, 16, fits + 1, flat, AR_COPY_IN_PLACE).later == 0);
 }
+
+/* --- the bound --- */
+
+/* 16 ranks in 4 caches, 16 bytes: a byte of each rank. */
+static void
+the_bound_is_the_longest_of_five_times(void **state)
+{
+    struct ar_machine m = node_of_caches;
+    (void)state;
+    m.reduce_per_byte = 0.5;
+    m.copy_per_byte = 0.25;
+    m.domains[0].link_per_byte = 8;
+    const struct ar_node_bound slots = ar_node_bound_find(&m, 16, 16, false),
+                               in_place = ar_node_bound_find(&m, 16, 16, true);
+    assert_true(slots.limits[AR_NODE_LIMIT_LATENCY] == OUTER);
+    /* 15 combinations, 15 copies of results; 16 copies into slots. */
+    assert_true(in_place.limits[AR_NODE_LIMIT_OWN] == 15 * 0.5 + 15 * 0.25);
+    assert_true(slots.limits[AR_NODE_LIMIT_OWN] == 15 * 0.5 + 31 * 0.25);
+    /* Of 30 messages 6 are between the caches. */
+    assert_true(slots.limits[AR_NODE_LIMIT_LINES] == 24 * 0.25 + 6 * 1);
+    assert_true(slots.limits[AR_NODE_LIMIT_LINKS] == 16 * 6 / 4.0 * 8);
+    assert_true(slots.limits[AR_NODE_LIMIT_MEMORY] == 0 && slots.most == AR_NODE_LIMIT_LINKS);
+    /* Combining is the faster way to a result, and the outer level the faster one. */
+    m.copy_per_byte = 1;
+    m.domains[0].per_byte = 2;
+    m.domains[0].link_per_byte = 0;
+    const struct ar_node_bound other = ar_node_bound_find(&m, 16, 160, false);
+    assert_true(other.limits[AR_NODE_LIMIT_OWN] == 10 * (30 * 0.5 + 16 * 1));
+    assert_true(other.limits[AR_NODE_LIMIT_LINES] == 10 * 30 * 1);
+    assert_true(other.limits[AR_NODE_LIMIT_LINKS] == 0 && other.most == AR_NODE_LIMIT_OWN);
+    /* 6 ranks are in two caches, of which one is full. */
+    assert_true(ar_node_bound_find(&m, 6, 16, false).limits[AR_NODE_LIMIT_LATENCY] == OUTER);
+    m.domains[0].link_per_byte = 8;
+    assert_true(ar_node_bound_find(&m, 6, 16, true).limits[AR_NODE_LIMIT_LINKS] == 16 * 8);
+    m.domains[0].cache_bytes = 4 * 2 * 16 - 1;
+    m.domains[0].memory_per_byte = 16;
+    assert_true(ar_node_bound_find(&m, 6, 16, true).limits[AR_NODE_LIMIT_MEMORY] == 12 * 16 * 16);
+    assert_true(ar_node_bound_find(&m, 6, 16, true).most == AR_NODE_LIMIT_MEMORY);
+}
+
+static void
+no_prediction_is_below_the_bound(void **state)
+{
+    struct ar_machine m = node_of_caches;
+    (void)state;
+    m.reduce_per_byte = 0.125;
+    m.copy_per_byte = 0.25;
+    m.domains[0].link_per_byte = 0.5;
+    m.domains[1].memory_per_byte = 0.125;
+    for (int p = 2; p <= RANKS_MAX; p++)
+        for (size_t bytes = 8; bytes <= (size_t)4 << 20; bytes *= 8)
+            for (int way = 0; way < 4; way++) {
+                const struct ar_node_prediction found =
+                    predict_copy(&m, p, bytes, way % 2 ? by_auto : flat,
+                                 way / 2 ? AR_COPY_IN_PLACE : AR_COPY_AUTO);
+                for (int i = 0; i < AR_NODE_LIMITS; i++)
+                    assert_true(found.end.at >= found.bound.limits[i]);
+            }
+}
+
+/* --- what is predicted of shm --- */
 
 /* Stages: one more than rounds. */
 static void
@@ -638,6 +701,8 @@ main(void)
         cmocka_unit_test(who_waits_for_ever_is_found),
         cmocka_unit_test(shm_goes_by_the_levels_of_the_machine),
         cmocka_unit_test(long_vectors_wait_for_memory),
+        cmocka_unit_test(the_bound_is_the_longest_of_five_times),
+        cmocka_unit_test(no_prediction_is_below_the_bound),
         cmocka_unit_test(chunks_and_forms_are_those_of_the_executor),
         cmocka_unit_test(many_chunks_take_as_long_each),
         cmocka_unit_test(two_ranks_in_place_meet_before_and_after),
