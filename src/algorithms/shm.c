@@ -9,10 +9,14 @@
  *
  * What is emitted here says it in messages: what a rank writes is sent to all that read it.  The
  * executor (execute/node.c) replaces the messages by loads and stores where the ranks share memory.
+ * There nothing is moved into slots of TMP, but they stand for what others have stored.  So no
+ * level reuses those of the one below for shares of another length: what they stand for would
+ * have to be brought first.
+ *
  * Short are up to whole_bytes; a schedule knows no types, so that here an element counts as a byte.
  *
  * Rounds 2, short 1, on each level.  Flat, sent per rank 2n(p-1)/p elements, short (p-1)n; scratch
- * n, short pn.
+ * n, by levels less than 2n, short pn.
  * Any op where the groups are of neighbours: operands are combined in rank order, from the last to
  * the first on each level, and alike for every element in either form: its sum depends neither on n
  * nor on its place.  Any p >= 1 and any n >= 0.
@@ -32,6 +36,7 @@ struct view {
     int nranks;
     int me; /* the rank's place */
     size_t count;
+    size_t tmp; /* where the slots of the level begin in TMP */
 };
 
 static int
@@ -86,16 +91,16 @@ region(enum ar_buffer buffer, struct ar_span span)
 
 /* Unit i of a group: in TMP, what this rank combines of its share. */
 static struct ar_region
-slot(struct ar_span mine, int i)
+slot(const struct view *v, struct ar_span mine, int i)
 {
-    return ar_tmp((struct ar_span){(size_t)i * mine.length, mine.length});
+    return ar_tmp((struct ar_span){v->tmp + (size_t)i * mine.length, mine.length});
 }
 
 /* A part of that. */
 static struct ar_region
-part_of_slot(struct ar_span mine, int i, struct ar_span part)
+part_of_slot(const struct view *v, struct ar_span mine, int i, struct ar_span part)
 {
-    const size_t from = (size_t)i * mine.length + part.offset - mine.offset;
+    const size_t from = v->tmp + (size_t)i * mine.length + part.offset - mine.offset;
     return ar_tmp((struct ar_span){from, part.length});
 }
 
@@ -103,13 +108,15 @@ part_of_slot(struct ar_span mine, int i, struct ar_span part)
  * from the last to the first.  The running result replaces the last one's slot, and goes to OUT
  * with the first one.  Returns where the result is: in have still where there is one unit. */
 static enum ar_buffer
-combine(struct ar_schedule *s, int units, int own, enum ar_buffer have, struct ar_span mine)
+combine(struct ar_schedule *s, const struct view *v, int units, int own, enum ar_buffer have,
+        struct ar_span mine)
 {
     const int last = units - 1;
-    const struct ar_region kept = have == AR_TMP ? slot(mine, own) : region(have, mine);
+    const struct ar_region kept = have == AR_TMP ? slot(v, mine, own) : region(have, mine);
     for (int i = last - 1; i >= 0; i--)
-        ar_reduce(s, i == 0 ? ar_out(mine) : slot(mine, last), i == own ? kept : slot(mine, i),
-                  i == last - 1 && own == last ? kept : slot(mine, last));
+        ar_reduce(s, i == 0 ? ar_out(mine) : slot(v, mine, last),
+                  i == own ? kept : slot(v, mine, i),
+                  i == last - 1 && own == last ? kept : slot(v, mine, last));
     ar_end_round(s);
     return units > 1 ? AR_OUT : have;
 }
@@ -142,9 +149,9 @@ exchange_whole(struct ar_schedule *s, const struct view *v, int level, enum ar_b
         const int size = end_of(v, level - 1, unit) - unit;
         for (int i = number; i < size; i += own_size)
             ar_send(s, rank_at(v, unit + i), region(have, all));
-        ar_recv(s, rank_at(v, unit + number % size), slot(all, (own + k) % units));
+        ar_recv(s, rank_at(v, unit + number % size), slot(v, all, (own + k) % units));
     }
-    return combine(s, units, own, have, all);
+    return combine(s, v, units, own, have, all);
 }
 
 /* Each rank reads of all others of its group what they have of its share. */
@@ -166,11 +173,11 @@ reduce_scatter(struct ar_schedule *s, const struct view *v, int level, enum ar_b
         if (!is_near || common(share, theirs).length < share.length)
             ar_send(s, rank_at(v, i), region(have, common(held, share)));
         if (!is_near || !has_all)
-            ar_recv(s, rank_at(v, i), part_of_slot(mine, unit, common(theirs, mine)));
+            ar_recv(s, rank_at(v, i), part_of_slot(v, mine, unit, common(theirs, mine)));
     }
     if (!has_all)
-        ar_copy(s, part_of_slot(mine, own, kept), region(have, kept));
-    return combine(s, units, own, has_all ? have : AR_TMP, mine);
+        ar_copy(s, part_of_slot(v, mine, own, kept), region(have, kept));
+    return combine(s, v, units, own, has_all ? have : AR_TMP, mine);
 }
 
 /* Each rank reads of the others of its group what it needs of the share that it had before. */
@@ -191,15 +198,17 @@ int
 ar_shm(struct ar_schedule *s, int rank, int nranks, size_t count, const struct ar_params *params)
 {
     const struct ar_grouping *const g = params->grouping;
-    const struct view v = {g, nranks, g ? g->at[rank] : rank, count};
+    struct view v = {g, nranks, g ? g->at[rank] : rank, count, 0};
     const int nlevels = g ? g->nlevels : 1;
     const bool is_short = count <= params->whole_bytes;
     enum ar_buffer have = AR_IN;
 
     if (nranks == 1)
         ar_copy(s, ar_out(ar_whole(count)), ar_in(ar_whole(count)));
-    for (int level = 0; level < nlevels; level++)
+    for (int level = 0; level < nlevels; level++) {
         have = is_short ? exchange_whole(s, &v, level, have) : reduce_scatter(s, &v, level, have);
+        v.tmp = is_short ? 0 : s->tmp_length;
+    }
     for (int level = nlevels - 1; level >= 0 && !is_short; level--)
         allgather(s, &v, level);
     return ar_schedule_finish(s);

@@ -10,13 +10,24 @@
  * depends on every rank's contribution.  So a rank that has done with chunk s knows that all ranks
  * have begun it; and where chunks follow each other, they had done with chunk s - 1.
  *
- * Chunks overlap where each rank meets all others in each round (struct ar_accesses).  Then stage j
- * of chunk k is done at tick k + j.  What stage j stores of chunk s overwrites what it stored of
- * chunk s - 4, and that was read at tick s - 3 + j.  Before, at tick s + j - 1, this rank has
- * awaited all others' flags of stage j of chunk s - 2.  They had raised them at tick s - 2 + j, so
- * all that they do at tick s - 3 + j was done.  Of a call before this one at most the last two
- * chunks are not yet read by all; the third chunk, which overwrites the first of them, follows the
- * stage that awaits all others in this call.
+ * Chunks overlap where in each round each rank awaits all that read what it stored for that round
+ * (struct ar_accesses), whether these are all others or a group.  Then stage j of chunk k is done
+ * at tick k + j.  What stage j stores of chunk s overwrites what it stored of chunk s - 4, and that
+ * was read at tick s - 3 + j.  Before, at tick s + j - 1, this rank has awaited its readers' flags
+ * of stage j of chunk s - 2.  They had raised them at tick s - 2 + j, so all that they do at tick
+ * s - 3 + j was done.
+ *
+ * Of a call before this one at most the last two chunks are not yet read by all, for the same
+ * reason.  The third chunk overwrites the first of them, whose readers may have been others than
+ * those in this call's groups.  So it begins when this rank knows, by way of others, that all have
+ * begun the first chunk, and with it have done with the call before: after nmet rounds of the first
+ * chunk.  Flat this is one round, and no tick is lost; else the third chunk and all that follow are
+ * later by nmet - 1 ticks (ar_accesses_chunk_at), on all ranks.
+ *
+ * A shorter last chunk stores in other places.  Flat, none of them is behind what a full chunk
+ * stores for the same flag.  So it can only overwrite what earlier stages stored, and these have
+ * been read.  By levels a share may be longer by an element although the chunk is shorter, so that
+ * this chunk follows the others.
  *
  * A call in place (schedule/accesses.h) begins and ends with a meeting: a chunk's number in which
  * each rank raises its first flag and awaits those of all others.  At the first one each has told
@@ -386,32 +397,45 @@ chunk_at(const struct row *row, size_t k)
     return (struct chunk){2 * (unsigned)row->way + is_tail, row->before + 1 + k, k * plan->length};
 }
 
-/* Stage j of chunk k - j, for all j: so that ranks seldom wait.  All chunks have as many stages. */
+/* The first so many chunks, by stages: so that ranks seldom wait.  All have as many stages. */
 static int
-run_overlapped(const struct row *row)
+run_overlapped(const struct row *row, size_t chunks)
 {
     const struct ar_node_plan *const plan = row->run->plan;
-    const size_t chunks = plan->chunks, nstages = plan->full[row->way].nstages;
+    const size_t nstages = plan->full[row->way].nstages, nmet = plan->nmet[row->way];
     int error = MPI_SUCCESS;
-    for (size_t k = 0; k < chunks + nstages - 1 && !error; k++)
-        for (size_t j = k < chunks ? 0 : k - chunks + 1; j < nstages && j <= k && !error; j++) {
-            const struct chunk chunk = chunk_at(row, k - j);
+    for (size_t tick = 0; tick < chunks + nmet + nstages && !error; tick++)
+        for (size_t j = 0; j < nstages && j <= tick && !error; j++) {
+            const size_t k = ar_accesses_chunk_at(tick - j, nmet);
+            if (k >= chunks)
+                continue;
+            const struct chunk chunk = chunk_at(row, k);
             const size_t *const end = &program_at(plan, chunk.program)->stage_end[j];
             error = run_steps(row->run, &chunk, j > 0 ? end[-1] : 0, *end);
         }
     return error;
 }
 
+/* The chunks from that one on, one after the other. */
 static int
-run_in_order(const struct row *row)
+run_in_order(const struct row *row, size_t first)
 {
     const struct ar_node_plan *const plan = row->run->plan;
     int error = MPI_SUCCESS;
-    for (size_t k = 0; k < plan->chunks && !error; k++) {
+    for (size_t k = first; k < plan->chunks && !error; k++) {
         const struct chunk chunk = chunk_at(row, k);
         error = run_steps(row->run, &chunk, 0, program_at(plan, chunk.program)->nsteps);
     }
     return error;
+}
+
+/* How many chunks overlap: 0, or at least two. */
+static size_t
+overlapping(const struct ar_node_plan *plan, enum ar_node_way way)
+{
+    const bool is_tail_alone = plan->tail[way].nstages > 0 && !plan->tail_overlaps[way];
+    const size_t chunks = plan->chunks - is_tail_alone;
+    return plan->overlaps[way] && chunks > 1 ? chunks : 0;
 }
 
 /* last: number of the last chunk before, and then of the last of these. */
@@ -419,9 +443,10 @@ static int
 run_chunks(const struct ar_node_run *run, enum ar_node_way way, uint64_t *last)
 {
     const struct row row = {run, way, *last};
-    const bool overlaps = run->plan->overlaps[way] && run->plan->chunks > 1;
+    const size_t overlap = overlapping(run->plan, way);
     *last += run->plan->chunks;
-    return overlaps ? run_overlapped(&row) : run_in_order(&row);
+    const int error = overlap > 0 ? run_overlapped(&row, overlap) : MPI_SUCCESS;
+    return error ? error : run_in_order(&row, overlap);
 }
 
 /* --- in place --- */

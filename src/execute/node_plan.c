@@ -189,28 +189,37 @@ find_length(struct ar_node_plan *plan, struct ar_accesses *accesses, const struc
     }
 }
 
+/* The program of a shorter last chunk. */
+static int
+make_tail(struct ar_node_plan *plan, const struct ar_node *node, const struct ar_reduction *r,
+          struct ar_emission *e, enum ar_node_way way)
+{
+    struct ar_accesses accesses;
+    int error = translate(&accesses, node, r, e, way);
+    if (error)
+        return error;
+    /* Flat, what it stores for a flag is nowhere behind what a longer chunk stores for that one. */
+    plan->tail_overlaps[way] =
+        accesses.meets_readers && accesses.nmet == 1 && accesses.nstages == plan->full[way].nstages;
+    error = fits(node, r, &accesses) ? make_program(&plan->tail[way], node, r, &accesses)
+                                     : AR_ERR_PARAM;
+    ar_accesses_fini(&accesses);
+    return error;
+}
+
 /* The programs of one way; e is of a chunk, of which these are the accesses. */
 static int
 make_programs(struct ar_node_plan *plan, struct ar_accesses *accesses, const struct ar_node *node,
               const struct ar_reduction *r, struct ar_emission *e, size_t count,
               enum ar_node_way way)
 {
-    plan->overlaps[way] = accesses->meets_all;
-    int error =
+    plan->overlaps[way] = accesses->meets_readers;
+    plan->nmet[way] = accesses->nmet;
+    const int error =
         fits(node, r, accesses) ? make_program(&plan->full[way], node, r, accesses) : AR_ERR_PARAM;
     ar_accesses_fini(accesses);
     e->count = count % plan->length;
-    if (error || e->count == 0)
-        return error;
-    error = translate(accesses, node, r, e, way);
-    if (error)
-        return error;
-    plan->overlaps[way] &= accesses->meets_all;
-    error =
-        fits(node, r, accesses) ? make_program(&plan->tail[way], node, r, accesses) : AR_ERR_PARAM;
-    ar_accesses_fini(accesses);
-    plan->overlaps[way] &= plan->tail[way].nstages == plan->full[way].nstages;
-    return error;
+    return error || e->count == 0 ? error : make_tail(plan, node, r, e, way);
 }
 
 static int

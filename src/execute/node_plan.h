@@ -76,10 +76,13 @@ struct ar_node_plan {
     size_t count;
     size_t length; /* elements of a chunk */
     size_t chunks;
-    bool overlaps[AR_WAYS]; /* a chunk's stages alternate with those of its neighbours */
-    size_t part;            /* elements that go through the scratch at a time */
-    int places;             /* number of places for them after TMP: right operand, then left */
-    size_t place_bytes;     /* of one of them */
+    /* A chunk's stages alternate with those of its neighbours; also those of the shorter last one,
+     * which else follows the others. */
+    bool overlaps[AR_WAYS], tail_overlaps[AR_WAYS];
+    size_t nmet[AR_WAYS]; /* as in struct ar_accesses */
+    size_t part;          /* elements that go through the scratch at a time */
+    int places;           /* number of places for them after TMP: right operand, then left */
+    size_t place_bytes;   /* of one of them */
     size_t tmp_bytes;
 };
 

@@ -287,30 +287,36 @@ stage_begin(const struct simulation *s, int rank, size_t stage)
     return stage > 0 ? s->run->ranks[rank].stage_end[stage - 1] : 0;
 }
 
-/* Goes on to the next stage that has accesses, of the next chunk where this one is done: where
- * chunks overlap, stage j of chunk t - j in tick t. */
+/* Goes on to the next stage: of the chunk, or where chunks overlap of the tick. */
+static void
+go_on(const struct simulation *s, struct rank *r, const struct ar_accesses *all)
+{
+    const size_t nchunks = s->run->nchunks;
+    r->stage++;
+    r->nstage = 0;
+    if (!all->meets_readers) {
+        r->chunk += r->stage == s->nstages;
+        r->stage %= s->nstages;
+        r->is_done = r->chunk >= nchunks;
+        return;
+    }
+    if (r->stage >= s->nstages || r->stage > r->tick) {
+        r->tick++;
+        r->stage = 0;
+    }
+    r->chunk = ar_accesses_chunk_at(r->tick - r->stage, all->nmet);
+    r->is_done = r->tick >= nchunks + all->nmet + s->nstages;
+}
+
+/* Goes on to the next stage that has accesses. */
 static void
 settle(struct simulation *s, int rank)
 {
     const struct ar_accesses *const all = &s->run->ranks[rank];
     struct rank *const r = &s->ranks[rank];
-    const size_t nchunks = s->run->nchunks, nstages = s->nstages;
-    while (!r->is_done && (r->stage >= all->nstages || r->chunk >= nchunks ||
+    while (!r->is_done && (r->stage >= all->nstages || r->chunk >= s->run->nchunks ||
                            r->next >= all->stage_end[r->stage])) {
-        r->stage++;
-        r->nstage = 0;
-        if (all->meets_all) {
-            if (r->stage >= nstages || r->stage > r->tick) {
-                r->tick++;
-                r->stage = 0;
-            }
-            r->is_done = r->tick >= nchunks + nstages - 1;
-            r->chunk = r->tick - r->stage;
-        } else if (r->stage >= nstages) {
-            r->stage = 0;
-            r->chunk++;
-            r->is_done = r->chunk >= nchunks;
-        }
+        go_on(s, r, all);
         if (!r->is_done && r->stage < all->nstages)
             r->next = stage_begin(s, rank, r->stage);
     }

@@ -42,7 +42,7 @@ enum ar_node_part {
 extern const char *const ar_node_part_names[];
 
 /* A chunk's accesses are those of ranks[]; chunks follow one another, or overlap by stages where
- * ranks[0].meets_all, as the executor has it. */
+ * ranks[0].meets_readers, as the executor has it. */
 struct ar_node_run {
     const struct ar_machine *machine; /* of at least one domain */
     const struct ar_accesses *ranks;  /* of all nranks ranks */

@@ -1,6 +1,8 @@
 #include "schedule/accesses.h"
 
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "schedule/grow.h"
 #include "schedule/storing.h"
@@ -23,29 +25,92 @@ struct others {
     /* Of each rank; owned as one block: */
     size_t *next, *end;             /* its messages that are not received yet */
     size_t *next_taker, *taker_end; /* its receives that have not been matched yet */
-    bool *heard;                    /* owned; of a rank in a round */
+    bool
+        *hears; /* owned; of a round, a rank and another one: does the rank receive from it then? */
+    size_t nrounds, hears_room;
 };
 
-/* Does each round receive from every other rank? */
-static bool
-hears_all(const struct ar_schedule *s, bool *heard)
+/* --- who receives from whom --- */
+
+static bool *
+hears_of(const struct others *o, int nranks, size_t round, int rank)
 {
-    for (size_t round = 0; round < s->nrounds; round++) {
-        int peers = 0;
-        for (int i = 0; i < s->nranks; i++)
-            heard[i] = false;
-        for (size_t i = ar_round_begin(s, round); i < s->round_end[round]; i++) {
-            const struct ar_step *const step = &s->steps[i];
-            if (ar_step_receives(step) && !heard[step->peer]) {
-                heard[step->peer] = true;
-                peers++;
-            }
-        }
-        if (peers < s->nranks - 1)
-            return false;
+    return o->hears + (round * (size_t)nranks + (size_t)rank) * (size_t)nranks;
+}
+
+static int
+keep_hearing(struct others *o, const struct ar_schedule *s)
+{
+    const size_t n = (size_t)s->nranks * (size_t)s->nranks, known = o->nrounds * n;
+    if (s->nrounds > o->nrounds) {
+        bool *const all = ar_grow(o->hears, s->nrounds * n, &o->hears_room, sizeof *all);
+        if (!all)
+            return AR_ERR_MEMORY;
+        o->hears = all;
+        memset(all + known, 0, s->nrounds * n - known);
+        o->nrounds = s->nrounds;
     }
+    for (size_t round = 0; round < s->nrounds; round++)
+        for (size_t i = ar_round_begin(s, round); i < s->round_end[round]; i++)
+            if (ar_step_receives(&s->steps[i]))
+                hears_of(o, s->nranks, round, s->rank)[s->steps[i].peer] = true;
+    return AR_OK;
+}
+
+/* In each round, does each rank receive from those that receive from it? */
+static bool
+hear_each_other(const struct others *o, int nranks)
+{
+    for (size_t round = 0; round < o->nrounds; round++)
+        for (int r = 0; r < nranks; r++)
+            for (int other = 0; other < r; other++)
+                if (hears_of(o, nranks, round, r)[other] != hears_of(o, nranks, round, other)[r])
+                    return false;
     return true;
 }
+
+/* Adds to what a rank knew before the round what those knew from which it receives then; returns
+ * of how many ranks it knows. */
+static int
+hear(const struct others *o, bool *knows, const bool *before, int nranks, size_t round, int rank)
+{
+    const size_t n = (size_t)nranks;
+    int known = 0;
+    for (int other = 0; other < nranks; other++)
+        if (other == rank || hears_of(o, nranks, round, rank)[other])
+            for (size_t i = 0; i < n; i++)
+                knows[i] |= before[(size_t)other * n + i];
+    for (size_t i = 0; i < n; i++)
+        known += knows[i];
+    return known;
+}
+
+/* Sets *nmet to the rounds after which each rank knows of each other one that it has begun; to 0 if
+ * it never does. */
+static int
+find_met(size_t *nmet, const struct others *o, int nranks)
+{
+    const size_t n = (size_t)nranks;
+    bool *const knows = calloc(2 * n * n, sizeof *knows), *const before = knows + n * n;
+    *nmet = 0;
+    if (!knows)
+        return AR_ERR_MEMORY;
+    for (size_t r = 0; r < n; r++)
+        knows[r * n + r] = true;
+    for (size_t round = 0; round < o->nrounds && *nmet == 0; round++) {
+        int least = nranks;
+        memcpy(before, knows, n * n * sizeof *knows);
+        for (int r = 0; r < nranks; r++) {
+            const int known = hear(o, knows + (size_t)r * n, before, nranks, round, r);
+            least = known < least ? known : least;
+        }
+        *nmet = least == nranks ? round + 1 : 0;
+    }
+    free(knows);
+    return AR_OK;
+}
+
+/* --- messages --- */
 
 static int
 keep_messages(struct others *o, const struct ar_storing *st, int from, int to)
@@ -202,9 +267,10 @@ end_aliases(struct translation *t, struct ar_region region, bool is_written)
             i++;
             continue;
         }
-        t->is_late |= alias.round < t->round;
-        if (!is_written || !contains(region, alias.region))
+        if (!is_written || !contains(region, alias.region)) {
+            t->is_late |= alias.round < t->round;
             load(t, alias.region, alias.place);
+        }
         t->aliases[i] = t->aliases[--t->naliases];
     }
 }
@@ -355,8 +421,8 @@ translate(struct translation *t, const struct ar_schedule *s, const struct ar_st
     return t->error;
 }
 
-/* Where ranks meet all others in each round, what a round received must not be read later: then
- * none of it stands for another's area. */
+/* Where chunks may overlap, what a round received must not be read later: then none of it stands
+ * for another's area. */
 static int
 translate_either_way(struct ar_accesses *to, const struct ar_schedule *s,
                      const struct ar_storing *st, struct others *o)
@@ -378,7 +444,7 @@ translate_either_way(struct ar_accesses *to, const struct ar_schedule *s,
         t.is_late = false;
         t.naliases = 0;
         error = translate(&t, s, st, received);
-        if (!t.is_late || !to->meets_all)
+        if (!t.is_late || !to->meets_readers)
             break;
     }
     free(received);
@@ -388,17 +454,27 @@ translate_either_way(struct ar_accesses *to, const struct ar_schedule *s,
     return error;
 }
 
+static int
+find_overlap(struct ar_accesses *to, const struct others *o)
+{
+    if (!hear_each_other(o, to->nranks))
+        return AR_OK;
+    const int error = find_met(&to->nmet, o, to->nranks);
+    to->meets_readers = to->nmet > 0;
+    return error;
+}
+
 /* how: of each rank's storing. */
 static int
 init(struct ar_accesses *accesses, int rank, int nranks, struct ar_storing how,
      ar_schedule_source *source, void *context)
 {
-    struct ar_accesses made = {.rank = rank, .nranks = nranks, .meets_all = true};
+    struct ar_accesses made = {.rank = rank, .nranks = nranks};
     const size_t n = (size_t)nranks;
     struct ar_storing own = how, other = how;
     struct ar_schedule mine = {0};
-    struct others o = {.next = malloc(4 * n * sizeof *o.next), .heard = malloc(n * sizeof(bool))};
-    int error = o.next && o.heard ? AR_OK : AR_ERR_MEMORY;
+    struct others o = {.next = malloc(4 * n * sizeof *o.next)};
+    int error = o.next ? AR_OK : AR_ERR_MEMORY;
     o.end = o.next ? o.next + n : NULL;
     o.next_taker = o.next ? o.next + 2 * n : NULL;
     o.taker_end = o.next ? o.next + 3 * n : NULL;
@@ -411,9 +487,10 @@ init(struct ar_accesses *accesses, int rank, int nranks, struct ar_storing how,
         error = ar_storing_find(st, &s);
         if (!error)
             error = keep_messages(&o, st, i, rank);
+        if (!error)
+            error = keep_hearing(&o, &s);
         if (!error && how.in_place)
             error = keep_takers(&o, &s, rank);
-        made.meets_all = made.meets_all && hears_all(&s, o.heard);
         made.area_length = st->length > made.area_length ? st->length : made.area_length;
         made.nflags = st->nflags > made.nflags ? st->nflags : made.nflags;
         if (i == rank)
@@ -421,6 +498,8 @@ init(struct ar_accesses *accesses, int rank, int nranks, struct ar_storing how,
         else
             ar_schedule_fini(&s);
     }
+    if (!error)
+        error = find_overlap(&made, &o);
     if (!error && how.in_place)
         error = match_takers(&o, &own);
     if (!error)
@@ -431,7 +510,7 @@ init(struct ar_accesses *accesses, int rank, int nranks, struct ar_storing how,
     free(o.messages);
     free(o.takers);
     free(o.next);
-    free(o.heard);
+    free(o.hears);
     if (error)
         ar_accesses_fini(&made);
     else
@@ -474,6 +553,13 @@ ar_accesses_init_meeting(struct ar_accesses *accesses, int rank, int nranks)
     made.stage_end[0] = made.n;
     *accesses = made;
     return AR_OK;
+}
+
+size_t
+ar_accesses_chunk_at(size_t tick, size_t nmet)
+{
+    const size_t late = nmet > 1 ? nmet - 1 : 0;
+    return tick < 2 ? tick : tick < 2 + late ? SIZE_MAX : tick - late;
 }
 
 void

@@ -76,9 +76,17 @@ struct ar_accesses {
     /* Of all ranks: */
     size_t area_length; /* elements of the largest area */
     int nflags;         /* most of a rank */
-    bool meets_all;     /* in each round each rank awaits all others, and reads what it awaits in
-                           that round alone */
+    /* Chunks may overlap: in each round each rank awaits all that read what it stored for that
+     * round, and reads what it awaits in that round alone. */
+    bool meets_readers;
+    size_t nmet; /* then: after so many rounds each rank knows that all have begun; >= 1 */
 };
+
+/* Chunks that overlap are done by stages: stage j of the chunk that is said for tick - j in each
+ * tick, for all j.  A chunk follows the one before by a tick.  Only the third waits until the first
+ * one's nmet rounds are done, since it overwrites what others may still read of an earlier call
+ * (execute/node.c).  A number that no chunk has where there is none. */
+size_t ar_accesses_chunk_at(size_t tick, size_t nmet);
 
 /* Emits the schedule of a rank into *s, which has not been initialised.  AR_OK, and the caller
  * finishes it; else an error, and nothing is left to finish. */
@@ -98,8 +106,8 @@ int ar_accesses_init(struct ar_accesses *accesses, int rank, int nranks, size_t 
  * The schedule must not overwrite what it sends of OUT, nor of IN where that is OUT, before it has
  * received what shows that the receivers have read it; and a receiver must have done with the
  * region of OUT that it is given before the sender could combine it.  So does shm, flat and in
- * groups of which each level has equal ones (test/mpi/test_protocol.c proves it, and that others do
- * not).  AR_ERR_STEP where something of TMP is sent; AR_ERR_PROOF where a send meets no receive. */
+ * groups (test/mpi/test_protocol.c proves it up to 9 ranks).  AR_ERR_STEP where something of TMP is
+ * sent; AR_ERR_PROOF where a send meets no receive. */
 int ar_accesses_init_in_place(struct ar_accesses *accesses, int rank, int nranks,
                               ar_schedule_source *source, void *context);
 

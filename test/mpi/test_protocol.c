@@ -198,6 +198,7 @@ enum form {
     WHOLE,
     SLICES_OF_GROUPS,
     WHOLE_OF_GROUPS,
+    SLICES_OF_EVEN, /* groups of equal size */
     FORMS_OF_SLOTS,
     BUFFERS = FORMS_OF_SLOTS, /* those of the peers are read where they are */
     BUFFERS_OF_GROUPS,        /* of equal size */
@@ -269,7 +270,7 @@ params_of(enum form form)
 {
     struct ar_params params = ar_algorithm_find("shm", 3)->defaults;
     params.whole_bytes = form == WHOLE || form == WHOLE_OF_GROUPS ? SIZE_MAX : 1;
-    if (form == BUFFERS_OF_GROUPS)
+    if (form == BUFFERS_OF_GROUPS || form == SLICES_OF_EVEN)
         params.grouping = &group.even;
     else if (form == SLICES_OF_GROUPS || form == WHOLE_OF_GROUPS || form == BUFFERS_OF_UNEQUAL)
         params.grouping = &group.grouping;
@@ -623,24 +624,44 @@ check_every_three_calls(void)
 static void
 check_three_in_place(void)
 {
-    static const enum form forms[] = {WHOLE, SLICES, BUFFERS, BUFFERS_OF_GROUPS};
+    static const enum form forms[] = {WHOLE, SLICES, SLICES_OF_EVEN, BUFFERS, BUFFERS_OF_GROUPS};
     static const size_t few[] = {0, 5, 7}; /* without a slice for each, of one chunk, of several */
     for (int p = 2; p <= 4; p++)
-        for (size_t i = 0; i < 4 * 4 * 4 * 3 * 3 * 3 * 2 * REFUSALS; i += stride) {
+        for (size_t i = 0; i < 5 * 5 * 5 * 3 * 3 * 3 * 2 * REFUSALS; i += stride) {
             struct call calls[CALLS];
             bool is_asked = false;
             size_t draw = i;
             const bool in_place = draw % 2;
             const enum refusal refusal = (enum refusal)(draw / 2 % REFUSALS);
             draw /= 2 * (size_t)REFUSALS;
-            for (int k = 0; k < CALLS; k++, draw /= 12) {
-                calls[k] = (struct call){few[draw % 3], forms[draw / 3 % 4], in_place, refusal};
+            for (int k = 0; k < CALLS; k++, draw /= 15) {
+                calls[k] = (struct call){few[draw % 3], forms[draw / 3 % 5], in_place, refusal};
                 is_asked |= calls[k].form >= BUFFERS;
             }
             CHECK(!is_asked || order(p, calls, CALLS, NOTHING, 0) == ORDERED,
                   "%d ranks, forms %d %d %d, number %zu", p, calls[0].form, calls[1].form,
                   calls[2].form, i);
         }
+}
+
+/* Any three of some counts through slots, of which the last overlaps chunks by levels. */
+static void
+check_three_by_levels(void)
+{
+    static const enum form forms[] = {WHOLE, SLICES, WHOLE_OF_GROUPS, SLICES_OF_GROUPS,
+                                      SLICES_OF_EVEN};
+    static const size_t few[] = {0, 5, 7};
+    for (int p = 4; p <= 8; p += 2)
+        for (size_t i = 0; i < 5 * 5 * 3 * 3; i += stride)
+            for (size_t last = 1; last < 3; last++) {
+                const struct call calls[CALLS] = {
+                    {few[i % 3], forms[i / 9 % 5], false, GRANTED},
+                    {few[i / 3 % 3], forms[i / 45], false, GRANTED},
+                    {few[last], SLICES_OF_EVEN, false, GRANTED},
+                };
+                CHECK(order(p, calls, CALLS, NOTHING, 0) == ORDERED,
+                      "%d ranks, forms %d %d, number %zu", p, calls[0].form, calls[1].form, i);
+            }
 }
 
 /* Buffers that were used in one of the last calls in place need one meeting before the chunks. */
@@ -702,8 +723,10 @@ check_faults(void)
             const struct call calls[] = {{6, (enum form)form, false, GRANTED},
                                          {7, (enum form)form, false, GRANTED}};
             const bool one_flag = form == WHOLE || (form == WHOLE_OF_GROUPS && p == 2);
-            const bool overlaps = form < SLICES_OF_GROUPS || p == 2;
             check_flags(p, calls, one_flag);
+            const bool overlaps = group.plan[0][7][form]->overlaps[AR_WAY_SLOTS];
+            const bool is_even = form < SLICES_OF_GROUPS || form == SLICES_OF_EVEN || p == 2;
+            CHECK(overlaps == is_even, "%d ranks, form %d", p, form);
             if (overlaps)
                 CHECK(order(p, calls, 2, FEWER_SLOTS, 3) == CONFLICT, "%d ranks, form %d", p, form);
             else if (form == WHOLE_OF_GROUPS)
@@ -727,11 +750,13 @@ check_faults_in_place(void)
             CHECK(order(p, calls, 2, FEWER_SLOTS, 1) == CONFLICT, "%d ranks, form %d", p, form);
             CHECK(order(p, calls, 2, FEWER_SLOTS, 2) == ORDERED, "%d ranks, form %d", p, form);
         }
-    /* Groups of four and one: shares are not parts of those below. */
-    const struct call unequal = {7, BUFFERS_OF_UNEQUAL, false, GRANTED};
-    be_group(5);
-    CHECK(!ar_grouping_is_even(&group.grouping), "fours and one");
-    CHECK(order(5, &unequal, 1, NOTHING, 0) == CONFLICT, "fours and one");
+    /* Groups whose shares are not parts of those below would do no harm either. */
+    for (int p = 3; p <= RANKS_MAX; p++) {
+        const struct call unequal = {7, BUFFERS_OF_UNEQUAL, false, GRANTED};
+        be_group(p);
+        CHECK(!ar_grouping_is_even(&group.grouping), "%d ranks", p);
+        CHECK(order(p, &unequal, 1, NOTHING, 0) == ORDERED, "%d ranks", p);
+    }
 }
 
 int
@@ -753,6 +778,7 @@ main(int argc, char **argv)
     check_asked();
     check_every_three_calls();
     check_three_in_place();
+    check_three_by_levels();
     check_agreements();
     check_long_rows();
     numbers_before = 5;

@@ -135,7 +135,8 @@ make_exchange(struct ar_accesses *all, int nranks, size_t length)
     for (int r = 0; r < nranks; r++) {
         struct ar_accesses *const x = &all[r];
         start(x, r, nranks);
-        x->meets_all = true;
+        x->meets_readers = true;
+        x->nmet = 1;
         add(x, AR_ACCESS_STORE, length, place_of(r, 0, length, 0));
         add(x, AR_ACCESS_RAISE, 0, place_of(r, 0, length, 0));
         end_stage(x);
@@ -428,10 +429,71 @@ chunks_that_overlap_take_less(void **state)
     const double one = time_of(&node_of_caches, all, 8, 1).at;
     const double four = time_of(&node_of_caches, all, 8, 4).at;
     for (int r = 0; r < 8; r++)
-        all[r].meets_all = false;
+        all[r].meets_readers = false;
     const double apart = time_of(&node_of_caches, all, 8, 4).at;
     assert_true(one < four && four < apart);
     finish(all, 8);
+}
+
+/* Of rank, of 12 ranks in threes and sixes if equal, else in fours and eights. */
+static void
+make_shm(struct ar_accesses *x, int rank, size_t count, size_t whole, bool by_levels, bool equal)
+{
+    enum { RANKS = 12 };
+    struct ar_grouping grouping;
+    struct ar_params params = ar_algorithm_find("shm", 3)->defaults;
+    int inner[RANKS], outer[RANKS];
+    const int *const domain[] = {inner, outer};
+    for (int r = 0; r < RANKS; r++) {
+        inner[r] = r / (equal ? 3 : 4);
+        outer[r] = r / (equal ? 6 : 8);
+    }
+    assert_int_equal(ar_grouping_init(&grouping, RANKS, by_levels ? 2 : 0, domain), AR_OK);
+    params.grouping = &grouping;
+    params.whole_bytes = whole;
+    struct ar_emission e = {ar_algorithm_find("shm", 3), &params, RANKS, count};
+    assert_int_equal(ar_accesses_init(x, rank, RANKS, 8, ar_algorithm_source, &e), AR_OK);
+    ar_grouping_fini(&grouping);
+}
+
+static void
+by_equal_groups_chunks_overlap_and_nothing_is_loaded_to_be_combined(void **state)
+{
+    static const size_t counts[] = {12, 1000, 8192};
+    (void)state;
+    for (size_t c = 0; c < 3; c++)
+        for (int rank = 0; rank < 12; rank++) {
+            struct ar_accesses equal, other, all, whole;
+            make_shm(&equal, rank, counts[c], 0, true, true);
+            make_shm(&other, rank, counts[c], 0, true, false);
+            make_shm(&all, rank, counts[c], 0, false, false);
+            make_shm(&whole, rank, counts[c], SIZE_MAX, true, true);
+            assert_true(equal.meets_readers && equal.nmet == 3 && equal.nstages == 7);
+            assert_true(all.meets_readers && all.nmet == 1 && all.nstages == 3);
+            assert_true(!other.meets_readers);
+            assert_true(whole.meets_readers && whole.nmet == 3 && whole.nstages == 4);
+            for (size_t i = 0; i < equal.n; i++)
+                assert_true(equal.all[i].kind != AR_ACCESS_LOAD ||
+                            equal.all[i].dst.buffer == AR_OUT);
+            for (size_t i = 0; i < whole.n; i++)
+                assert_int_not_equal(whole.all[i].kind, AR_ACCESS_LOAD);
+            ar_accesses_fini(&equal);
+            ar_accesses_fini(&other);
+            ar_accesses_fini(&all);
+            ar_accesses_fini(&whole);
+        }
+}
+
+static void
+the_third_chunk_waits_until_all_have_begun_the_first(void **state)
+{
+    const size_t none = SIZE_MAX;
+    const size_t by_levels[] = {0, 1, none, none, 2, 3, 4};
+    (void)state;
+    for (size_t tick = 0; tick < 7; tick++) {
+        assert_int_equal(ar_accesses_chunk_at(tick, 3), by_levels[tick]);
+        assert_int_equal(ar_accesses_chunk_at(tick, 1), tick);
+    }
 }
 
 static void
@@ -698,6 +760,8 @@ main(void)
         cmocka_unit_test(a_short_message_comes_along_with_its_flag),
         cmocka_unit_test(lines_of_flags_in_a_row_overlap),
         cmocka_unit_test(chunks_that_overlap_take_less),
+        cmocka_unit_test(by_equal_groups_chunks_overlap_and_nothing_is_loaded_to_be_combined),
+        cmocka_unit_test(the_third_chunk_waits_until_all_have_begun_the_first),
         cmocka_unit_test(who_waits_for_ever_is_found),
         cmocka_unit_test(shm_goes_by_the_levels_of_the_machine),
         cmocka_unit_test(long_vectors_wait_for_memory),
