@@ -5,7 +5,7 @@
  * A short vector is combined by every rank, all of it: on each level a rank reads one rank of each
  * other group.  Of a long one each rank combines a share on each level, which is a part of its
  * share on the level below, so that the ranks of a group work on all of the vector at once; and the
- * results go back the same way.
+ * results go back the same way, from level 1 to the ranks at once.
  *
  * What is emitted here says it in messages: what a rank writes is sent to all that read it.  The
  * executor (execute/node.c) replaces the messages by loads and stores where the ranks share memory.
@@ -15,11 +15,10 @@
  *
  * Short are up to whole_bytes; a schedule knows no types, so that here an element counts as a byte.
  *
- * Rounds 2, short 1, on each level.  Flat, sent per rank 2n(p-1)/p elements, short (p-1)n; scratch
- * n, by levels less than 2n, short pn.
- * Any op where the groups are of neighbours: operands are combined in rank order, from the last to
- * the first on each level, and alike for every element in either form: its sum depends neither on n
- * nor on its place.  Any p >= 1 and any n >= 0.
+ * Rounds 2 at most, short 1, on each level.  Flat, sent per rank 2n(p-1)/p elements, short (p-1)n;
+ * scratch n, by levels less than 2n, short pn. Any op where the groups are of neighbours: operands
+ * are combined in rank order, from the last to the first on each level, and alike for every element
+ * in either form: its sum depends neither on n nor on its place.  Any p >= 1 and any n >= 0.
  * Source: the flat shared-memory collectives of Graham & Shipman, EuroPVM/MPI 2008, LNCS
  * 5205:130-140; levels as in Jain, Kaleem, Balmana et al., Framework for scalable intra-node
  * collective operations using shared memory, SC 2018.
@@ -28,6 +27,8 @@
 #include "algorithms/grouping.h"
 
 #include <stdbool.h>
+
+#define AT_ONCE_MOST 32 /* ranks of a group of level 1 that read all results at once */
 
 /* What one rank sees of the groups.  Places count the ranks group after group; levels are those of
  * struct ar_grouping, and a group of level -1 is a rank. */
@@ -180,18 +181,40 @@ reduce_scatter(struct ar_schedule *s, const struct view *v, int level, enum ar_b
     return combine(s, v, units, own, has_all ? have : AR_TMP, mine);
 }
 
-/* Each rank reads of the others of its group what it needs of the share that it had before. */
+/* Each rank reads of the others of its group what it needs of the share that it had on that level
+ * below.  The next unit's ranks come first, among them that with its own number, and its own unit's
+ * last: where a unit shares a cache, each of its ranks brings others' lines, and finds there those
+ * that the others have brought. */
 static void
-allgather(struct ar_schedule *s, const struct view *v, int level)
+allgather(struct ar_schedule *s, const struct view *v, int level, int below)
 {
-    const int begin = begin_of(v, level, v->me), size = end_of(v, level, v->me) - begin;
-    const struct ar_span mine = share_of(v, level, v->me), held = share_of(v, level - 1, v->me);
-    for (int i = 1; i < size; i++) {
-        const int other = begin + (v->me - begin + i) % size;
-        ar_send(s, rank_at(v, other), ar_out(common(mine, share_of(v, level - 1, other))));
-        ar_recv(s, rank_at(v, other), ar_out(common(share_of(v, level, other), held)));
+    const int begin = begin_of(v, level, v->me), end = end_of(v, level, v->me);
+    const int own = begin_of(v, level - 1, v->me);
+    const struct ar_span mine = share_of(v, level, v->me), held = share_of(v, below, v->me);
+    for (int unit = own, left = end - begin; left > 0;) {
+        unit = end_of(v, level - 1, unit) == end ? begin : end_of(v, level - 1, unit);
+        const int size = end_of(v, level - 1, unit) - unit;
+        for (int i = 0; i < size; i++) {
+            const int other = unit + (v->me - own + i) % size;
+            if (other == v->me)
+                continue;
+            ar_send(s, rank_at(v, other), ar_out(common(mine, share_of(v, below, other))));
+            ar_recv(s, rank_at(v, other), ar_out(common(share_of(v, level, other), held)));
+        }
+        left -= size;
     }
     ar_end_round(s);
+}
+
+/* The level of the share for which the results of a level are read.  Those of level 1 are read for
+ * the whole vector at once, where its groups are not large: then no rank has to store again what it
+ * has read there.  In place this would be no gain, since a rank that gives takes each line itself.
+ */
+static int
+level_below(const struct view *v, int level, const struct ar_params *params)
+{
+    const bool is_small = end_of(v, level, v->me) - begin_of(v, level, v->me) <= AT_ONCE_MOST;
+    return level == 1 && is_small && params->copy != AR_COPY_IN_PLACE ? -1 : level - 1;
 }
 
 int
@@ -209,7 +232,9 @@ ar_shm(struct ar_schedule *s, int rank, int nranks, size_t count, const struct a
         have = is_short ? exchange_whole(s, &v, level, have) : reduce_scatter(s, &v, level, have);
         v.tmp = is_short ? 0 : s->tmp_length;
     }
-    for (int level = nlevels - 1; level >= 0 && !is_short; level--)
-        allgather(s, &v, level);
+    for (int level = nlevels - 1, below; level >= 0 && !is_short; level = below) {
+        below = level_below(&v, level, params);
+        allgather(s, &v, level, below);
+    }
     return ar_schedule_finish(s);
 }

@@ -243,6 +243,7 @@ make_in_place(struct ar_node_plan *plan, const struct ar_node *node, const struc
     struct ar_emission slices = {e->row, &form, e->nranks, plan->length};
     struct ar_accesses accesses;
     form.whole_bytes = 0;
+    form.copy = AR_COPY_IN_PLACE;
     int error = translate(&accesses, node, r, &slices, AR_WAY_IN_PLACE);
     if (!error)
         error = make_programs(plan, &accesses, node, r, &slices, count, AR_WAY_IN_PLACE);
@@ -299,6 +300,7 @@ ar_node_plan_create(struct ar_node_plan **made, const struct ar_node *node,
     if (!plan)
         return AR_ERR_MEMORY;
     form.whole_bytes = whole || count * r->size <= short_bytes ? SIZE_MAX : 0;
+    form.copy = AR_COPY_SLOTS;
     const size_t asked = ar_params_segment(params, count, r->size);
     const size_t most = ar_cell_length(r, node->chunk_bytes);
     plan->count = count;

@@ -278,6 +278,7 @@ ar_node_predict(struct ar_node_prediction *prediction, const struct ar_question 
         from.in_place =
             q->choice->params.copy == AR_COPY_IN_PLACE && ar_grouping_is_even(&grouping);
         from.params.whole_bytes = from.in_place ? 0 : from.params.whole_bytes;
+        from.params.copy = from.in_place ? AR_COPY_IN_PLACE : AR_COPY_SLOTS;
         p.in_place = from.in_place;
         p.up_and_down = up_and_down(q->machine, &grouping);
         error = predict(&p, &from);
