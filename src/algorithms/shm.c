@@ -25,70 +25,17 @@
  */
 #include "algorithms/algorithms.h"
 #include "algorithms/grouping.h"
+#include "algorithms/shares.h"
 
 #include <stdbool.h>
 
 #define AT_ONCE_MOST 32 /* ranks of a group of level 1 that read all results at once */
 
-/* What one rank sees of the groups.  Places count the ranks group after group; levels are those of
- * struct ar_grouping, and a group of level -1 is a rank. */
+/* What one rank sees. */
 struct view {
-    const struct ar_grouping *grouping; /* NULL: flat */
-    int nranks;
-    int me; /* the rank's place */
-    size_t count;
+    struct ar_shares shares;
     size_t tmp; /* where the slots of the level begin in TMP */
 };
-
-static int
-rank_at(const struct view *v, int place)
-{
-    return v->grouping ? v->grouping->rank_at[place] : place;
-}
-
-static int
-begin_of(const struct view *v, int level, int place)
-{
-    if (level < 0)
-        return place;
-    return v->grouping ? v->grouping->level[level].begin[place] : 0;
-}
-
-static int
-end_of(const struct view *v, int level, int place)
-{
-    if (level < 0)
-        return place + 1;
-    return v->grouping ? v->grouping->level[level].end[place] : v->nranks;
-}
-
-/* Shares are cut so that those of a level are parts of those below where groups are equal. */
-static struct ar_span
-share_of(const struct view *v, int level, int place)
-{
-    if (level < 0)
-        return ar_whole(v->count);
-    const int lane = v->grouping ? v->grouping->level[level].lane[rank_at(v, place)] : place;
-    const size_t size = (size_t)(end_of(v, level, place) - begin_of(v, level, place));
-    const size_t quotient = v->count / size, rest = v->count % size;
-    const size_t i = (size_t)lane, begin = i * quotient + i * rest / size;
-    return (struct ar_span){begin, (i + 1) * quotient + (i + 1) * rest / size - begin};
-}
-
-static struct ar_span
-common(struct ar_span a, struct ar_span b)
-{
-    const size_t a_end = a.offset + a.length, b_end = b.offset + b.length;
-    const size_t begin = a.offset > b.offset ? a.offset : b.offset;
-    const size_t end = a_end < b_end ? a_end : b_end;
-    return (struct ar_span){begin, end > begin ? end - begin : 0};
-}
-
-static struct ar_region
-region(enum ar_buffer buffer, struct ar_span span)
-{
-    return (struct ar_region){buffer, span.offset, span.length};
-}
 
 /* Unit i of a group: in TMP, what this rank combines of its share. */
 static struct ar_region
@@ -113,7 +60,7 @@ combine(struct ar_schedule *s, const struct view *v, int units, int own, enum ar
         struct ar_span mine)
 {
     const int last = units - 1;
-    const struct ar_region kept = have == AR_TMP ? slot(v, mine, own) : region(have, mine);
+    const struct ar_region kept = have == AR_TMP ? slot(v, mine, own) : ar_region_in(have, mine);
     for (int i = last - 1; i >= 0; i--)
         ar_reduce(s, i == 0 ? ar_out(mine) : slot(v, mine, last),
                   i == own ? kept : slot(v, mine, i),
@@ -126,10 +73,11 @@ combine(struct ar_schedule *s, const struct view *v, int units, int own, enum ar
 static int
 count_units(const struct view *v, int level, int *own)
 {
-    const int begin = begin_of(v, level, v->me), end = end_of(v, level, v->me);
+    const struct ar_shares *const of = &v->shares;
+    const int begin = ar_shares_begin(of, level, of->me), end = ar_shares_end(of, level, of->me);
     int units = 0;
-    for (int unit = begin; unit < end; unit = end_of(v, level - 1, unit), units++)
-        if (unit == begin_of(v, level - 1, v->me))
+    for (int unit = begin; unit < end; unit = ar_shares_end(of, level - 1, unit), units++)
+        if (unit == ar_shares_begin(of, level - 1, of->me))
             *own = units;
     return units;
 }
@@ -140,17 +88,19 @@ count_units(const struct view *v, int level, int *own)
 static enum ar_buffer
 exchange_whole(struct ar_schedule *s, const struct view *v, int level, enum ar_buffer have)
 {
-    const struct ar_span all = ar_whole(v->count);
-    const int begin = begin_of(v, level, v->me), end = end_of(v, level, v->me);
-    const int own_begin = begin_of(v, level - 1, v->me), own_end = end_of(v, level - 1, v->me);
-    const int number = v->me - own_begin, own_size = own_end - own_begin;
+    const struct ar_shares *const of = &v->shares;
+    const struct ar_span all = ar_whole(of->count);
+    const int begin = ar_shares_begin(of, level, of->me), end = ar_shares_end(of, level, of->me);
+    const int own_begin = ar_shares_begin(of, level - 1, of->me),
+              own_end = ar_shares_end(of, level - 1, of->me);
+    const int number = of->me - own_begin, own_size = own_end - own_begin;
     int own = 0, units = count_units(v, level, &own);
-    for (int k = 1, unit = own_end; k < units; k++, unit = end_of(v, level - 1, unit)) {
+    for (int k = 1, unit = own_end; k < units; k++, unit = ar_shares_end(of, level - 1, unit)) {
         unit = unit == end ? begin : unit;
-        const int size = end_of(v, level - 1, unit) - unit;
+        const int size = ar_shares_end(of, level - 1, unit) - unit;
         for (int i = number; i < size; i += own_size)
-            ar_send(s, rank_at(v, unit + i), region(have, all));
-        ar_recv(s, rank_at(v, unit + number % size), slot(v, all, (own + k) % units));
+            ar_send(s, ar_shares_rank(of, unit + i), ar_region_in(have, all));
+        ar_recv(s, ar_shares_rank(of, unit + number % size), slot(v, all, (own + k) % units));
     }
     return combine(s, v, units, own, have, all);
 }
@@ -159,25 +109,31 @@ exchange_whole(struct ar_schedule *s, const struct view *v, int level, enum ar_b
 static enum ar_buffer
 reduce_scatter(struct ar_schedule *s, const struct view *v, int level, enum ar_buffer have)
 {
-    const int begin = begin_of(v, level, v->me), size = end_of(v, level, v->me) - begin;
-    const int own_begin = begin_of(v, level - 1, v->me), own_end = end_of(v, level - 1, v->me);
-    const struct ar_span held = share_of(v, level - 1, v->me), mine = share_of(v, level, v->me);
-    const struct ar_span kept = common(held, mine);
+    const struct ar_shares *const of = &v->shares;
+    const int begin = ar_shares_begin(of, level, of->me),
+              size = ar_shares_end(of, level, of->me) - begin;
+    const int own_begin = ar_shares_begin(of, level - 1, of->me),
+              own_end = ar_shares_end(of, level - 1, of->me);
+    const struct ar_span held = ar_shares_span(of, level - 1, of->me),
+                         mine = ar_shares_span(of, level, of->me);
+    const struct ar_span kept = ar_span_common(held, mine);
     const bool has_all = kept.length == mine.length;
     int own = 0;
     const int units = count_units(v, level, &own);
     for (int k = 1, unit = own; k < size; k++) {
-        const int i = begin + (v->me - begin + k) % size;
+        const int i = begin + (of->me - begin + k) % size;
         const bool is_near = i >= own_begin && i < own_end;
-        const struct ar_span theirs = share_of(v, level - 1, i), share = share_of(v, level, i);
-        unit = i == begin ? 0 : unit + (i == begin_of(v, level - 1, i));
-        if (!is_near || common(share, theirs).length < share.length)
-            ar_send(s, rank_at(v, i), region(have, common(held, share)));
+        const struct ar_span theirs = ar_shares_span(of, level - 1, i),
+                             share = ar_shares_span(of, level, i);
+        unit = i == begin ? 0 : unit + (i == ar_shares_begin(of, level - 1, i));
+        if (!is_near || ar_span_common(share, theirs).length < share.length)
+            ar_send(s, ar_shares_rank(of, i), ar_region_in(have, ar_span_common(held, share)));
         if (!is_near || !has_all)
-            ar_recv(s, rank_at(v, i), part_of_slot(v, mine, unit, common(theirs, mine)));
+            ar_recv(s, ar_shares_rank(of, i),
+                    part_of_slot(v, mine, unit, ar_span_common(theirs, mine)));
     }
     if (!has_all)
-        ar_copy(s, part_of_slot(v, mine, own, kept), region(have, kept));
+        ar_copy(s, part_of_slot(v, mine, own, kept), ar_region_in(have, kept));
     return combine(s, v, units, own, has_all ? have : AR_TMP, mine);
 }
 
@@ -188,18 +144,23 @@ reduce_scatter(struct ar_schedule *s, const struct view *v, int level, enum ar_b
 static void
 allgather(struct ar_schedule *s, const struct view *v, int level, int below)
 {
-    const int begin = begin_of(v, level, v->me), end = end_of(v, level, v->me);
-    const int own = begin_of(v, level - 1, v->me);
-    const struct ar_span mine = share_of(v, level, v->me), held = share_of(v, below, v->me);
+    const struct ar_shares *const of = &v->shares;
+    const int begin = ar_shares_begin(of, level, of->me), end = ar_shares_end(of, level, of->me);
+    const int own = ar_shares_begin(of, level - 1, of->me);
+    const struct ar_span mine = ar_shares_span(of, level, of->me),
+                         held = ar_shares_span(of, below, of->me);
     for (int unit = own, left = end - begin; left > 0;) {
-        unit = end_of(v, level - 1, unit) == end ? begin : end_of(v, level - 1, unit);
-        const int size = end_of(v, level - 1, unit) - unit;
+        unit =
+            ar_shares_end(of, level - 1, unit) == end ? begin : ar_shares_end(of, level - 1, unit);
+        const int size = ar_shares_end(of, level - 1, unit) - unit;
         for (int i = 0; i < size; i++) {
-            const int other = unit + (v->me - own + i) % size;
-            if (other == v->me)
+            const int other = unit + (of->me - own + i) % size;
+            if (other == of->me)
                 continue;
-            ar_send(s, rank_at(v, other), ar_out(common(mine, share_of(v, below, other))));
-            ar_recv(s, rank_at(v, other), ar_out(common(share_of(v, level, other), held)));
+            ar_send(s, ar_shares_rank(of, other),
+                    ar_out(ar_span_common(mine, ar_shares_span(of, below, other))));
+            ar_recv(s, ar_shares_rank(of, other),
+                    ar_out(ar_span_common(ar_shares_span(of, level, other), held)));
         }
         left -= size;
     }
@@ -213,7 +174,9 @@ allgather(struct ar_schedule *s, const struct view *v, int level, int below)
 static int
 level_below(const struct view *v, int level, const struct ar_params *params)
 {
-    const bool is_small = end_of(v, level, v->me) - begin_of(v, level, v->me) <= AT_ONCE_MOST;
+    const struct ar_shares *const of = &v->shares;
+    const bool is_small =
+        ar_shares_end(of, level, of->me) - ar_shares_begin(of, level, of->me) <= AT_ONCE_MOST;
     return level == 1 && is_small && params->copy != AR_COPY_IN_PLACE ? -1 : level - 1;
 }
 
@@ -221,7 +184,7 @@ int
 ar_shm(struct ar_schedule *s, int rank, int nranks, size_t count, const struct ar_params *params)
 {
     const struct ar_grouping *const g = params->grouping;
-    struct view v = {g, nranks, g ? g->at[rank] : rank, count, 0};
+    struct view v = {ar_shares_of_all(g, rank, nranks, count), 0};
     const int nlevels = g ? g->nlevels : 1;
     const bool is_short = count <= params->whole_bytes;
     enum ar_buffer have = AR_IN;
