@@ -13,6 +13,27 @@ const char *const ar_domain_names[] = {"l3", "numa", "socket", NULL};
 static const struct ar_levels all_names = {
     AR_LEVELS_NAMES, AR_DOMAINS, {AR_DOMAIN_L3, AR_DOMAIN_NUMA, AR_DOMAIN_SOCKET}, 0};
 
+/* Named anew by their first ranks: nodes have the same names for their domains. */
+int
+ar_domains_of_nodes(struct ar_domains *domains, int *of, const int (*own)[AR_DOMAINS],
+                    const int *node_of, int nranks)
+{
+    uint64_t *const key = malloc((size_t)nranks * sizeof *key);
+    int error = key ? AR_OK : AR_ERR_MEMORY;
+    *domains = (struct ar_domains){.nranks = nranks};
+    for (int d = 0; d < AR_DOMAINS && !error; d++) {
+        int *const first = of + (size_t)d * (size_t)nranks;
+        for (int r = 0; r < nranks; r++)
+            key[r] = (uint64_t)(node_of ? node_of[r] : 0) << 32 | (uint32_t)own[r][d];
+        error = ar_firsts_find(first, key, nranks);
+        for (int r = 0; r < nranks && !error; r++)
+            first[r] = own[r][d] < 0 ? own[r][d] : first[r];
+        domains->of[d] = first;
+    }
+    free(key);
+    return error;
+}
+
 bool
 ar_levels_equal(const struct ar_levels *a, const struct ar_levels *b)
 {
@@ -31,8 +52,8 @@ ar_levels_may_group(const struct ar_levels *levels, const struct ar_domains *dom
 /* The levels as ar_grouping_init takes them, the innermost first. */
 struct given {
     int n;
-    int value[AR_GROUPING_LEVELS - 1];
-    const int *domain[AR_GROUPING_LEVELS - 1];
+    int value[AR_LEVELS_MAX + 1]; /* with the nodes */
+    const int *domain[AR_LEVELS_MAX + 1];
     int count[AR_DOMAINS]; /* of domains, before sizes are put inside */
 };
 
@@ -167,7 +188,7 @@ is_split(int units, size_t bytes)
 static struct ar_levels
 split(int units, const struct given *given)
 {
-    enum { ROOM = AR_GROUPING_LEVELS - 1 - AR_DOMAINS };
+    enum { ROOM = AR_LEVELS_MAX - AR_DOMAINS };
     struct ar_levels levels = {.kind = AR_LEVELS_NAMES};
     for (int size = 1; units > UNITS_MOST && levels.sizes < ROOM; levels.sizes++) {
         const int groups = (units + UNITS_GOOD - 1) / UNITS_GOOD;
@@ -200,11 +221,12 @@ ar_levels_auto(struct ar_levels *levels, const struct ar_domains *domains, size_
 
 /* --- groups --- */
 
-/* The levels that the grouping has of those given, of which the first so many are sizes. */
+/* The levels inside nodes that the grouping has of those given, of which the first so many are
+ * sizes. */
 static struct ar_levels
 found_levels(const struct ar_grouping *grouping, const struct given *given, int sizes)
 {
-    struct ar_levels found = {.kind = AR_LEVELS_NAMES, .n = grouping->nlevels - 1};
+    struct ar_levels found = {.kind = AR_LEVELS_NAMES, .n = grouping->node_level};
     for (int l = 0; l < found.n; l++) {
         found.value[l] = given->value[grouping->given[l]];
         found.sizes += grouping->given[l] < sizes;
@@ -220,10 +242,31 @@ int
 ar_levels_group(struct ar_grouping *grouping, struct ar_levels *found,
                 const struct ar_levels *levels, const struct ar_domains *domains, int nranks)
 {
+    return ar_levels_group_nodes(grouping, found, levels, domains, NULL, nranks);
+}
+
+/* Puts the nodes, if there are several, outside the levels that are given. */
+static bool
+add_nodes(struct given *given, const int *node_of, int nranks)
+{
+    bool are_several = false;
+    for (int r = 1; node_of && r < nranks; r++)
+        are_several |= node_of[r] != node_of[0];
+    if (are_several)
+        given->domain[given->n++] = node_of;
+    return are_several;
+}
+
+int
+ar_levels_group_nodes(struct ar_grouping *grouping, struct ar_levels *found,
+                      const struct ar_levels *levels, const struct ar_domains *domains,
+                      const int *node_of, int nranks)
+{
     const struct ar_levels *const asked = levels->kind == AR_LEVELS_AUTO ? &all_names : levels;
     const bool is_known = domains && domains->nranks == nranks;
     struct given given = {.n = 0};
     int *const room = malloc((1 + (size_t)asked->n) * (size_t)nranks * sizeof *room);
+    bool has_nodes = false;
     int error = room ? AR_OK : AR_ERR_MEMORY, sizes = 0;
     if (!error && asked->kind == AR_LEVELS_SIZES) {
         sizes = asked->n;
@@ -231,11 +274,15 @@ ar_levels_group(struct ar_grouping *grouping, struct ar_levels *found,
         error = find_named(&given, room, asked, domains);
         sizes = given.n > 0 ? asked->sizes : 0;
     }
+    if (!error)
+        has_nodes = add_nodes(&given, node_of, nranks);
     if (!error && sizes > 0)
         error = find_sized(&given, room, room + nranks, asked->value, sizes, nranks);
     if (!error)
         error = ar_grouping_init(grouping, nranks, given.n, given.domain);
     free(room);
+    if (!error && has_nodes && grouping->nlevels > 1) /* with one rank a node they are left out */
+        grouping->node_level = grouping->nlevels - 2;
     if (!error && found)
         *found = found_levels(grouping, &given, sizes);
     return error;

@@ -16,12 +16,18 @@ enum ar_domain_kind {
 };
 extern const char *const ar_domain_names[]; /* index = value; NULL-terminated */
 
-/* of[d][r] is the domain of rank r, equal for ranks that share it; negative: rank r is not bound to
- * one, or it is not known; of[d] NULL: it is known of no rank.  Borrowed. */
+/* of[d][r] is the domain of rank r, equal for ranks that share it, and only for these; negative:
+ * rank r is not bound to one, or it is not known; of[d] NULL: it is known of no rank.  Borrowed. */
 struct ar_domains {
     int nranks;
     const int *of[AR_DOMAINS];
 };
+
+/* Makes the domains of nranks ranks, which may be on several nodes, from own[r][d], what rank r
+ * says of itself: names that are its node's.  of: of AR_DOMAINS * nranks entries, which *domains
+ * borrows.  node_of as in struct ar_params; NULL: one node.  AR_OK; AR_ERR_MEMORY. */
+int ar_domains_of_nodes(struct ar_domains *domains, int *of, const int (*own)[AR_DOMAINS],
+                        const int *node_of, int nranks);
 
 enum ar_levels_kind {
     AR_LEVELS_AUTO, /* what ar_levels_auto says of a vector; of no particular one as NAMES, all of
@@ -39,7 +45,7 @@ struct ar_levels {
     /* NAMES: different values of enum ar_domain_kind, in any order.  SIZES: so many ranks with
      * numbers that follow each other are a group, >= 2, ascending; the last group may be smaller.
      */
-    int value[AR_GROUPING_LEVELS - 1];
+    int value[AR_LEVELS_MAX];
     int sizes; /* NAMES: the first so many values are sizes, of groups inside the innermost domain;
                   fewer than n */
 };
@@ -62,5 +68,12 @@ bool ar_levels_may_group(const struct ar_levels *levels, const struct ar_domains
  * l in value[l]; FLAT where it has only the one of all ranks.  AR_OK; AR_ERR_MEMORY. */
 int ar_levels_group(struct ar_grouping *grouping, struct ar_levels *found,
                     const struct ar_levels *levels, const struct ar_domains *domains, int nranks);
+
+/* The same inside each node: node_of as in struct ar_params; sizes, too, are cut anew in each node.
+ * With several nodes the groups of grouping->node_level are these, and *found has the levels inside
+ * them. */
+int ar_levels_group_nodes(struct ar_grouping *grouping, struct ar_levels *found,
+                          const struct ar_levels *levels, const struct ar_domains *domains,
+                          const int *node_of, int nranks);
 
 #endif

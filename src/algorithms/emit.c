@@ -6,6 +6,31 @@
 /* Parameters of rows that ask which ranks are on which node. */
 #define ASKS_NODES (AR_TAKES_DIMS | AR_TAKES_INTER | AR_TAKES_INTRA | AR_TAKES_ORDER)
 
+bool
+ar_algorithm_has_levels_in_nodes(const struct ar_algorithm *row)
+{
+    return row->takes & AR_TAKES_LEVELS && row->takes & ASKS_NODES;
+}
+
+/* Can the row's groups be anything but flat? */
+static bool
+may_group(const struct ar_algorithm *row, const struct ar_params *params)
+{
+    if (ar_algorithm_has_levels_in_nodes(row) && params->levels.kind == AR_LEVELS_AUTO)
+        return false;
+    return ar_levels_may_group(&params->levels, params->domains);
+}
+
+int
+ar_algorithm_group(struct ar_grouping *grouping, struct ar_levels *found,
+                   const struct ar_algorithm *row, const struct ar_params *params, int nranks)
+{
+    static const struct ar_levels flat = {.kind = AR_LEVELS_FLAT};
+    return ar_levels_group_nodes(
+        grouping, found, may_group(row, params) ? &params->levels : &flat, params->domains,
+        ar_algorithm_has_levels_in_nodes(row) ? params->node_of : NULL, nranks);
+}
+
 /* With the groups that the levels give, made for this emission alone where the caller has none. */
 static int
 emit_by_levels(const struct ar_algorithm *row, struct ar_schedule *s, int rank, int nranks,
@@ -13,20 +38,28 @@ emit_by_levels(const struct ar_algorithm *row, struct ar_schedule *s, int rank, 
 {
     const struct ar_grouping *const given = params->grouping;
     const bool is_given = given && given->nranks == nranks;
-    const bool makes = !is_given && ar_levels_may_group(&params->levels, params->domains);
+    const bool makes = !is_given && may_group(row, params);
     struct ar_params with = *params;
     struct ar_grouping own;
-    if (makes && ar_levels_group(&own, NULL, &params->levels, params->domains, nranks)) {
+    if (makes && ar_algorithm_group(&own, NULL, row, params, nranks)) {
         ar_schedule_fail(s, AR_ERR_MEMORY);
         return ar_schedule_finish(s);
     }
     with.grouping = makes ? &own : is_given ? given : NULL;
-    if (with.grouping && with.grouping->nlevels == 1)
+    if (with.grouping && with.grouping->node_level == 0)
         with.grouping = NULL;
     const int error = row->emit(s, rank, nranks, count, &with);
     if (makes)
         ar_grouping_fini(&own);
     return error;
+}
+
+static int
+emit(const struct ar_algorithm *row, struct ar_schedule *s, int rank, int nranks, size_t count,
+     const struct ar_params *params)
+{
+    return row->takes & AR_TAKES_LEVELS ? emit_by_levels(row, s, rank, nranks, count, params)
+                                        : row->emit(s, rank, nranks, count, params);
 }
 
 /* A row asks for the rank of a node as often as it has steps, and without an index each question
@@ -42,7 +75,7 @@ emit_by_nodes(const struct ar_algorithm *row, struct ar_schedule *s, int rank, i
         return ar_schedule_finish(s);
     }
     with.node_index = &own;
-    const int error = row->emit(s, rank, nranks, count, &with);
+    const int error = emit(row, s, rank, nranks, count, &with);
     ar_node_index_fini(&own);
     return error;
 }
@@ -54,12 +87,10 @@ ar_algorithm_emit(const struct ar_algorithm *row, struct ar_schedule *s, int ran
     const struct ar_params *const with = params ? params : &row->defaults;
     ar_schedule_init(s, rank, nranks, count);
     int error;
-    if (nranks > 1 && row->takes & AR_TAKES_LEVELS) {
-        error = emit_by_levels(row, s, rank, nranks, count, with);
-    } else if (nranks > 1 && row->takes & ASKS_NODES && with->node_of && !with->node_index) {
+    if (nranks > 1 && row->takes & ASKS_NODES && with->node_of && !with->node_index) {
         error = emit_by_nodes(row, s, rank, nranks, count, with);
     } else if (nranks > 1) {
-        error = row->emit(s, rank, nranks, count, with);
+        error = emit(row, s, rank, nranks, count, with);
     } else {
         ar_copy(s, ar_out(ar_whole(count)), ar_in(ar_whole(count)));
         error = ar_schedule_finish(s);

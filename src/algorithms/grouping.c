@@ -202,6 +202,7 @@ ar_grouping_init(struct ar_grouping *grouping, int nranks, int nlevels, const in
     drop_levels(&m);
     made.at = made.rank_at + n;
     made.nlevels = m.nlevels;
+    made.node_level = m.nlevels - 1;
     find_places(&made, &m);
     for (int l = 0; l < made.nlevels; l++) {
         int *const of = made.at + (1 + 3 * (size_t)l) * n;

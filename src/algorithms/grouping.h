@@ -1,5 +1,5 @@
 /* Groups of ranks inside a node, level by level: those that share a cache, a NUMA node, a socket.
- * Pure.
+ * Of ranks on several nodes those inside each node, then the nodes.  Pure.
  *
  * Level 0 is the innermost.  Groups nest: each group of a level is made of whole groups of the
  * level below, its units; the units of level 0 are the ranks.  The last level has one group, of all
@@ -9,11 +9,14 @@
 
 #include <stdbool.h>
 
-#define AR_GROUPING_LEVELS 6 /* at most, with the one of all ranks */
+#define AR_LEVELS_MAX      5                   /* that can be asked for */
+#define AR_GROUPING_LEVELS (AR_LEVELS_MAX + 2) /* at most, with nodes and all ranks */
 
 struct ar_grouping {
     int nranks;
     int nlevels;                   /* >= 1 */
+    int node_level;                /* whose groups are the nodes: the last, unless there are several
+                                      nodes and levels */
     bool ordered;                  /* the ranks of each group follow each other */
     int given[AR_GROUPING_LEVELS]; /* the number of each level among those that it was made of;
                                       of the last level theirs, which is past them */

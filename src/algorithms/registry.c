@@ -508,7 +508,7 @@ static const struct ar_algorithm rows[] = {
         .stand_in = "hier_reduce_bcast",
         .keeps = AR_DETERMINISM_RUN,
         .scratch = AR_SCRATCH_INTER,
-        .takes = AR_TAKES_INTER | AR_TAKES_LANES,
+        .takes = AR_TAKES_INTER | AR_TAKES_LANES | AR_TAKES_LEVELS,
         .defaults = {.window = 1},
         .title = "reduce-scatter in each node, any algorithm between nodes, allgather in each node",
         .card = {[AR_CARD_ROUNDS] = "(h + l)(1-u) + Lu + row",

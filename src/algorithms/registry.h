@@ -201,6 +201,15 @@ const struct ar_algorithm *ar_params_inter(const struct ar_params *params);
  * not cut the vector, otherwise its stand-in. */
 const struct ar_algorithm *ar_algorithm_whole(const struct ar_algorithm *row);
 
+/* Takes the row levels inside each node?  Otherwise those that it takes are of all ranks. */
+bool ar_algorithm_has_levels_in_nodes(const struct ar_algorithm *row);
+
+/* Makes the grouping of nranks ranks by which the row goes with params, of which the levels, the
+ * domains and the nodes count; *found as ar_levels_group has it.  AUTO is flat where levels are
+ * inside nodes; else all names.  AR_OK; AR_ERR_MEMORY. */
+int ar_algorithm_group(struct ar_grouping *grouping, struct ar_levels *found,
+                       const struct ar_algorithm *row, const struct ar_params *params, int nranks);
+
 /* Initialises s and emits the row's schedule for rank; params NULL: defaults.
  * On error s is finished (nothing to free).  AR_ERR_STEP, AR_ERR_MEMORY. */
 int ar_algorithm_emit(const struct ar_algorithm *row, struct ar_schedule *s, int rank, int nranks,

@@ -13,65 +13,216 @@
  * L > 2, binomial trees: 2 ceil(log2 L) rounds inside.  Scratch: ROW's. Needs a commutative op; any
  * p >= 1 and any n >= 0. Source: Traff & Hunold, Decomposing MPI collectives for exploiting
  * multi-lane communication, IEEE CLUSTER 2020.
+ *
+ * With levels=... the ranks of a node work in groups (grouping.h): the reduce-scatter goes up the
+ * levels, and the allgather down.  On each level but the node's own, each rank of a group combines
+ * a share of the vector, which is a part of its share on the level below, so that it exchanges with
+ * one rank of each other group of that level.  Where groups are equal, that is as many elements as
+ * without levels, in fewer messages, and most of them go between ranks that are near.  The lanes
+ * are then those of ranks whose shares lie in them, spread over the groups.  With one lane there
+ * are leaders of each group, and binomial trees among them.
  */
 #include "algorithms/algorithms.h"
 #include "algorithms/inner.h"
 #include "algorithms/nodes.h"
 #include "algorithms/patterns.h"
+#include "algorithms/shares.h"
 
-/* Members 0 .. lanes-1 of the node hold a lane each. */
-struct lanes {
-    struct ar_group node;
-    struct ar_span all;
-    int count;
+/* What a rank sees of its node. */
+struct view {
+    const struct ar_nodes *nodes;
+    struct ar_shares shares; /* flat: of this node alone */
+    int top;                 /* the level of the nodes */
+    int lanes;
+    int level; /* of the group that group_of returns */
 };
 
-static struct ar_span
-lane(const struct lanes *lanes, int i)
+static struct view
+look(const struct ar_nodes *nodes, int rank, size_t count, const struct ar_params *params)
 {
-    return ar_subspan(lanes->all, lanes->count, i);
+    const struct ar_grouping *const g = params->grouping;
+    const int least = ar_nodes_least(nodes), asked = params->lanes;
+    return (struct view){
+        .nodes = nodes,
+        .shares = {g, ar_nodes_local(nodes), g ? g->at[rank] : nodes->local_rank, count},
+        .top = g ? g->node_level : 0,
+        .lanes = asked > 0 && asked < least ? asked : least};
 }
 
-/* A rank sends each lane to its rank, one more member away in each round. */
-static enum ar_buffer
-reduce_scatter(struct ar_schedule *s, const struct lanes *lanes)
-{
-    const int n = lanes->node.size, me = lanes->node.me;
-    enum ar_buffer have = AR_IN;
+/* --- lanes --- */
 
-    if (lanes->count == 1)
-        return ar_binomial_reduce(s, &lanes->node, lanes->all, AR_IN);
-    for (int k = 1; k < n; k++) {
-        const int to = (me + k) % n, from = (me + n - k) % n;
-        if (to < lanes->count)
-            ar_send(s, ar_group_rank(&lanes->node, to), ar_in(lane(lanes, to)));
-        if (me < lanes->count)
-            ar_recv_combine(s, ar_group_rank(&lanes->node, from), lane(lanes, me), have,
-                            AR_RECEIVED_FIRST);
+/* Which rank of a node of this size has the lane: its number by the share of the vector that would
+ * be its own if each had one.  Flat these are the first. */
+static int
+holder(const struct view *v, int size, int lane)
+{
+    if (!v->shares.grouping)
+        return lane;
+    return (int)((long long)lane * size / v->lanes) + lane % (size / v->lanes);
+}
+
+/* The lane of a place of this rank's node; -1: none. */
+static int
+lane_at(const struct view *v, int place)
+{
+    const struct ar_grouping *const g = v->shares.grouping;
+    const int size = v->nodes->local_size;
+    const int number = g ? g->level[v->top].lane[g->rank_at[place]] : place;
+    const int lane = g ? (int)(((number + 1LL) * v->lanes - 1) / size) : place;
+    return lane < v->lanes && holder(v, size, lane) == number ? lane : -1;
+}
+
+struct lane {
+    const struct view *view;
+    int number;
+};
+
+/* The rank of a node that has the lane. */
+static int
+rank_of_lane(const void *layout, int node)
+{
+    const struct lane *const lane = layout;
+    const struct view *const v = lane->view;
+    const struct ar_grouping *const g = v->shares.grouping;
+    const int first = ar_nodes_rank(v->nodes, node, 0);
+    if (!g)
+        return ar_nodes_rank(v->nodes, node, lane->number);
+    const int *const number_of = g->level[v->top].lane;
+    const int begin = ar_shares_begin(&v->shares, v->top, g->at[first]);
+    const int end = ar_shares_end(&v->shares, v->top, begin);
+    const int number = holder(v, end - begin, lane->number);
+    int place = begin;
+    while (number_of[g->rank_at[place]] != number)
+        place++;
+    return g->rank_at[place];
+}
+
+/* --- shares --- */
+
+/* What a place has of the vector on a level, combined of its group. */
+static struct ar_span
+share_of(const struct view *v, int level, int place)
+{
+    if (level < v->top)
+        return ar_shares_span(&v->shares, level, place);
+    const int lane = lane_at(v, place);
+    return lane < 0 ? (struct ar_span){0, 0} : ar_share_cut(v->shares.count, v->lanes, lane);
+}
+
+/* A rank sends to each other of its group what it has of the other's share.  First the ranks of its
+ * own unit give it the rest of what they have of its share: nothing where groups are equal.  Then
+ * come the other units, one rank further in each round: unit after unit, each with all of it. */
+static enum ar_buffer
+reduce_scatter(struct ar_schedule *s, const struct view *v, int level, enum ar_buffer have)
+{
+    const struct ar_shares *const shares = &v->shares;
+    const int me = shares->me;
+    const int begin = ar_shares_begin(shares, level, me), end = ar_shares_end(shares, level, me);
+    const int own_begin = ar_shares_begin(shares, level - 1, me);
+    const int own_end = ar_shares_end(shares, level - 1, me);
+    const int before = own_begin > begin ? own_begin - 1 : end - 1; /* in the first unit to come */
+    const int first = ar_shares_begin(shares, level - 1, before);
+    const struct ar_span held = share_of(v, level - 1, me), mine = share_of(v, level, me);
+
+    for (int i = own_begin; i < own_end; i++)
+        if (i != me) {
+            const struct ar_span wanted = share_of(v, level, i), theirs = share_of(v, level - 1, i);
+            ar_send(s, ar_shares_rank(shares, i), ar_region_in(have, ar_span_common(held, wanted)));
+            ar_recv(s, ar_shares_rank(shares, i), ar_out(ar_span_common(theirs, mine)));
+        }
+    ar_end_round(s);
+    for (int k = 1; k < end - begin; k++) {
+        const int to = begin + (me - begin + k) % (end - begin);
+        const int from = begin + (end - begin + me - begin - k) % (end - begin);
+        const bool is_first = ar_shares_begin(shares, level - 1, from) == first;
+        if (to < own_begin || to >= own_end)
+            ar_send(s, ar_shares_rank(shares, to),
+                    ar_region_in(have, ar_span_common(held, share_of(v, level, to))));
+        if (from < own_begin || from >= own_end)
+            ar_recv_combine(s, ar_shares_rank(shares, from),
+                            ar_span_common(share_of(v, level - 1, from), mine),
+                            is_first ? have : AR_OUT, AR_RECEIVED_FIRST);
         ar_end_round(s);
-        have = AR_OUT;
     }
-    return have;
+    return end - begin > own_end - own_begin ? AR_OUT : have;
 }
 
 /* All at once: nothing of it waits for anything else. */
 static void
-allgather(struct ar_schedule *s, const struct lanes *lanes)
+allgather(struct ar_schedule *s, const struct view *v, int level)
 {
-    const int n = lanes->node.size, me = lanes->node.me;
+    const struct ar_shares *const shares = &v->shares;
+    const int me = shares->me;
+    const int begin = ar_shares_begin(shares, level, me);
+    const int size = ar_shares_end(shares, level, me) - begin;
+    const struct ar_span held = share_of(v, level - 1, me), mine = share_of(v, level, me);
 
-    if (lanes->count == 1) {
-        ar_binomial_broadcast(s, &lanes->node, lanes->all);
-        return;
-    }
-    for (int k = 1; k < n; k++) {
-        const int to = (me + k) % n, from = (me + n - k) % n;
-        if (me < lanes->count)
-            ar_send(s, ar_group_rank(&lanes->node, to), ar_out(lane(lanes, me)));
-        if (from < lanes->count)
-            ar_recv(s, ar_group_rank(&lanes->node, from), ar_out(lane(lanes, from)));
+    for (int k = 1; k < size; k++) {
+        const int to = begin + (me - begin + k) % size,
+                  from = begin + (size + me - begin - k) % size;
+        ar_send(s, ar_shares_rank(shares, to),
+                ar_out(ar_span_common(mine, share_of(v, level - 1, to))));
+        ar_recv(s, ar_shares_rank(shares, from),
+                ar_out(ar_span_common(share_of(v, level, from), held)));
     }
     ar_end_round(s);
+}
+
+/* --- leaders --- */
+
+/* The leader of unit i of this rank's group, its first rank. */
+static int
+rank_of_unit(const void *layout, int i)
+{
+    const struct view *const v = layout;
+    int place = ar_shares_begin(&v->shares, v->level, v->shares.me);
+    while (i-- > 0)
+        place = ar_shares_end(&v->shares, v->level - 1, place);
+    return ar_shares_rank(&v->shares, place);
+}
+
+/* The leaders of the units of this rank's group on v->level; of no size where it is none of them.
+ */
+static struct ar_group
+leaders_of(const struct view *v)
+{
+    const int me = v->shares.me, level = v->level;
+    const int end = ar_shares_end(&v->shares, level, me);
+    struct ar_group leaders = {.rank_of = rank_of_unit, .layout = v};
+    if (ar_shares_begin(&v->shares, level - 1, me) != me)
+        return leaders;
+    for (int place = ar_shares_begin(&v->shares, level, me); place < end; leaders.size++) {
+        leaders.me += place < me;
+        place = ar_shares_end(&v->shares, level - 1, place);
+    }
+    return leaders;
+}
+
+/* --- up and down --- */
+
+static enum ar_buffer
+go_up(struct ar_schedule *s, struct view *v)
+{
+    const struct ar_span all = ar_whole(s->count);
+    enum ar_buffer have = AR_IN;
+    for (v->level = 0; v->level <= v->top; v->level++) {
+        const struct ar_group leaders = leaders_of(v);
+        have = v->lanes > 1 ? reduce_scatter(s, v, v->level, have)
+                            : ar_binomial_reduce(s, &leaders, all, have);
+    }
+    return have;
+}
+
+static void
+go_down(struct ar_schedule *s, struct view *v)
+{
+    for (v->level = v->top; v->level >= 0; v->level--) {
+        const struct ar_group leaders = leaders_of(v);
+        if (v->lanes > 1)
+            allgather(s, v, v->level);
+        else if (leaders.size > 0)
+            ar_binomial_broadcast(s, &leaders, ar_whole(s->count));
+    }
 }
 
 int
@@ -79,16 +230,15 @@ ar_two_level(struct ar_schedule *s, int rank, int nranks, size_t count,
              const struct ar_params *params)
 {
     const struct ar_nodes nodes = ar_nodes_make(rank, nranks, params);
-    const int least = ar_nodes_least(&nodes), asked = params->lanes;
-    const struct lanes lanes = {ar_nodes_local(&nodes), ar_whole(count),
-                                asked > 0 && asked < least ? asked : least};
+    struct view v = look(&nodes, rank, count, params);
+    const struct lane lane = {&v, lane_at(&v, v.shares.me)};
 
-    const enum ar_buffer have = reduce_scatter(s, &lanes);
-    if (nodes.local_rank < lanes.count) {
-        const struct ar_group others = ar_nodes_lane(&nodes);
-        ar_inner_allreduce(s, ar_params_inter(params), &others, lane(&lanes, nodes.local_rank),
+    const enum ar_buffer have = go_up(s, &v);
+    if (lane.number >= 0) {
+        const struct ar_group others = {nodes.count, nodes.mine, rank_of_lane, &lane};
+        ar_inner_allreduce(s, ar_params_inter(params), &others, share_of(&v, v.top, v.shares.me),
                            have);
     }
-    allgather(s, &lanes);
+    go_down(s, &v);
     return ar_schedule_finish(s);
 }

@@ -528,7 +528,7 @@ ar_explain_algorithm(const struct ar_explain *request)
     if (status)
         return status;
     params->node_of = request->placement.node_of;
-    if (ar_levels_group(&grouping, &levels, &params->levels, NULL, request->nranks))
+    if (ar_algorithm_group(&grouping, &levels, e.choice.algorithm, params, request->nranks))
         return tell_error(&e, AR_ERR_MEMORY);
     params->grouping = &grouping;
     status = explain(&e, &levels);

@@ -44,17 +44,19 @@ void
 ar_explain_print_levels(const struct ar_params *params, const struct ar_levels *found)
 {
     const struct ar_grouping *const g = params->grouping;
+    const bool has_nodes = g->node_level < g->nlevels - 1;
     if (params->levels.kind == AR_LEVELS_NAMES)
         printf("levels: they depend on the cores to which a job's ranks are bound; below, flat is "
                "shown\n\n");
     if (params->levels.kind != AR_LEVELS_SIZES)
         return;
-    printf("levels: by rank number, the innermost first; the card is that of flat\n");
+    printf("levels: by rank number%s, the innermost first; the card is that of flat\n",
+           has_nodes ? " in each node" : "");
     for (int l = 0; l < found->n; l++) {
         printf("  %-6d", found->value[l]);
         print_groups(g, l);
     }
-    printf("  %-6s", "all");
-    print_groups(g, g->nlevels - 1);
+    printf("  %-6s", has_nodes ? "node" : "all");
+    print_groups(g, g->node_level);
     printf("\n");
 }

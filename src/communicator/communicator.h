@@ -66,7 +66,7 @@ struct ar_communicator {
     struct ar_memory memory[AR_MEMORY_GRADES];
     bool in_place_is_final;        /* nothing is left to try */
     struct ar_in_place *in_place;  /* NULL: not needed yet, or impossible; owned */
-    struct ar_levels_kept *levels; /* groups of ranks in that memory; owned */
+    struct ar_levels_kept *levels; /* groups of ranks; owned */
     int *domain_of;                /* of domains; NULL: they were not needed yet.  Owned */
     struct ar_domains domains;     /* what the ranks share */
     bool has_channel;              /* made with the engine, for the ranks of this one's node */

@@ -343,6 +343,15 @@ fill(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const stru
         d->reason = ar_reason_determinism;
         return MPI_SUCCESS;
     }
+    if (!d->node && c->engine == AR_ENGINE_NONE)
+        error = ar_engine_create(c, comm);
+    if (error)
+        return error;
+    if (!d->node && c->engine == AR_ENGINE_FAILED) {
+        d->choice.kind = AR_CHOICE_NATIVE;
+        d->reason = "no private communicator";
+        return MPI_SUCCESS;
+    }
     error = ar_levels_settle(c, comm, d);
     if (!error)
         error = ar_copy_settle(c, comm, d);
@@ -351,15 +360,6 @@ fill(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const stru
     if (d->node) {
         d->runner = AR_RUN_MEMORY;
         return make_node_plan(c, d, r);
-    }
-    if (c->engine == AR_ENGINE_NONE)
-        error = ar_engine_create(c, comm);
-    if (error)
-        return error;
-    if (c->engine == AR_ENGINE_FAILED) {
-        d->choice.kind = AR_CHOICE_NATIVE;
-        d->reason = "no private communicator";
-        return MPI_SUCCESS;
     }
     d->runner = AR_RUN_MESSAGES;
     use_channel(c, d, r);

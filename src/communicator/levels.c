@@ -4,6 +4,7 @@
 
 #include "algorithms/domains.h"
 #include "communicator/decide.h"
+#include "execute/own_domains.h"
 
 const char ar_reason_unbound[] = "ranks are not bound: flat";
 const char ar_reason_no_levels[] = "no such levels here: flat";
@@ -14,8 +15,33 @@ const char ar_reason_no_room[] = "no room for levels: flat";
 struct ar_levels_kept {
     struct ar_levels_kept *next;
     struct ar_levels asked, found;
+    bool is_in_nodes;
     struct ar_grouping grouping;
 };
+
+/* What the ranks share on their nodes, which each of them tells all others.  Collective over comm;
+ * NULL where that fails, of which *error tells. */
+static const struct ar_domains *
+gather_domains(struct ar_communicator *c, MPI_Comm comm, int *error)
+{
+    if (c->domain_of)
+        return &c->domains;
+    const size_t nranks = (size_t)c->nranks;
+    int own[AR_DOMAINS], (*const all)[AR_DOMAINS] = malloc(nranks * sizeof *all);
+    int *const of = malloc(AR_DOMAINS * nranks * sizeof *of);
+    ar_own_domains_find(own);
+    *error = !all || !of ? MPI_ERR_NO_MEM
+                         : PMPI_Allgather(own, AR_DOMAINS, MPI_INT, all, AR_DOMAINS, MPI_INT, comm);
+    if (!*error && ar_domains_of_nodes(&c->domains, of, all, c->carriage.node_of, c->nranks))
+        *error = MPI_ERR_NO_MEM;
+    free(all);
+    if (*error) {
+        free(of);
+        return NULL;
+    }
+    c->domain_of = of;
+    return &c->domains;
+}
 
 /* What the ranks share, from the first memory that they map; NULL where there is none, or without
  * memory, of which *error tells. */
@@ -23,8 +49,10 @@ static const struct ar_domains *
 find_domains(struct ar_communicator *c, MPI_Comm comm, int *error)
 {
     const struct ar_memory *const memory = &c->memory[AR_MEMORY_SHORT];
-    if (c->domain_of || memory->state != AR_ENGINE_READY)
-        return c->domain_of ? &c->domains : NULL;
+    if (memory->state != AR_ENGINE_READY)
+        return NULL;
+    if (c->domain_of)
+        return &c->domains;
     int *const of = malloc(AR_DOMAINS * (size_t)c->nranks * sizeof *of);
     if (!of || !ar_piece_domains(&memory->node.piece, of, comm, c->nranks)) {
         free(of);
@@ -40,21 +68,24 @@ find_domains(struct ar_communicator *c, MPI_Comm comm, int *error)
 
 /* NULL without memory. */
 static const struct ar_levels_kept *
-find_kept(struct ar_communicator *c, const struct ar_levels *asked,
+find_kept(struct ar_communicator *c, const struct ar_algorithm *row, const struct ar_levels *asked,
           const struct ar_domains *domains)
 {
+    const bool is_in_nodes = ar_algorithm_has_levels_in_nodes(row);
     struct ar_levels_kept *kept = c->levels;
-    while (kept && !ar_levels_equal(&kept->asked, asked))
+    while (kept && (kept->is_in_nodes != is_in_nodes || !ar_levels_equal(&kept->asked, asked)))
         kept = kept->next;
     if (kept)
         return kept;
+    const struct ar_params params = {
+        .levels = *asked, .domains = domains, .node_of = c->carriage.node_of};
     kept = malloc(sizeof *kept);
-    if (!kept ||
-        ar_levels_group(&kept->grouping, &kept->found, asked, domains, c->nranks) != AR_OK) {
+    if (!kept || ar_algorithm_group(&kept->grouping, &kept->found, row, &params, c->nranks)) {
         free(kept);
         return NULL;
     }
     kept->asked = *asked;
+    kept->is_in_nodes = is_in_nodes;
     kept->next = c->levels;
     c->levels = kept;
     return kept;
@@ -90,13 +121,19 @@ int
 ar_levels_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d)
 {
     struct ar_params *const params = &d->choice.params;
+    const struct ar_algorithm *const row = d->choice.algorithm;
     int error = MPI_SUCCESS;
-    if (d->choice.kind != AR_CHOICE_ALGORITHM || c->nranks == 1 ||
-        !(d->choice.algorithm->takes & AR_TAKES_LEVELS))
+    if (d->choice.kind != AR_CHOICE_ALGORITHM || c->nranks == 1 || !(row->takes & AR_TAKES_LEVELS))
         return MPI_SUCCESS;
     struct ar_levels asked = asked_of(c, d);
     const bool is_auto = asked.kind == AR_LEVELS_AUTO;
-    const struct ar_domains *const domains = find_domains(c, comm, &error);
+    const bool is_in_nodes = ar_algorithm_has_levels_in_nodes(row);
+    if (is_in_nodes && is_auto) /* which is flat there */
+        return MPI_SUCCESS;
+    const struct ar_domains *const domains = !is_in_nodes ? find_domains(c, comm, &error)
+                                             : asked.kind == AR_LEVELS_NAMES
+                                                 ? gather_domains(c, comm, &error)
+                                                 : NULL;
     if (error)
         return error;
     /* Of ranks that share cores each further round waits for a turn of all. */
@@ -109,7 +146,7 @@ ar_levels_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d
             params->levels = (struct ar_levels){.kind = AR_LEVELS_FLAT};
         return MPI_SUCCESS;
     }
-    const struct ar_levels_kept *const kept = find_kept(c, &asked, domains);
+    const struct ar_levels_kept *const kept = find_kept(c, row, &asked, domains);
     if (!kept)
         return MPI_ERR_NO_MEM;
     const bool may_run = d->key.commutative || kept->grouping.ordered;
@@ -121,7 +158,7 @@ ar_levels_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d
     if (is_auto)
         return MPI_SUCCESS;
     params->levels = (struct ar_levels){.kind = AR_LEVELS_FLAT};
-    if (d->node && asked.kind == AR_LEVELS_NAMES)
+    if ((d->node || is_in_nodes) && asked.kind == AR_LEVELS_NAMES)
         d->reason = !may_run                       ? ar_reason_scattered
                     : has_unbound(domains, &asked) ? ar_reason_unbound
                                                    : ar_reason_no_levels;

@@ -23,7 +23,7 @@
 #define AR_MACHINE_PROBLEM  320
 #define AR_MACHINE_LEVELS   4
 #define AR_MACHINE_DIMS     4
-#define AR_MACHINE_DOMAINS  5 /* AR_GROUPING_LEVELS without that of all ranks */
+#define AR_MACHINE_DOMAINS  5 /* AR_LEVELS_MAX */
 #define AR_MACHINE_NAME     16
 #define AR_MACHINE_FILE_MAX (1 << 16) /* bytes */
 

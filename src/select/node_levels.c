@@ -3,12 +3,10 @@
 #include <limits.h>
 #include <string.h>
 
-#define LEVELS_MAX ((int)(AR_GROUPING_LEVELS - 1))
-
 static const char *const kind_names[] = {"auto", "flat", NULL}; /* the first of their enum */
 
 _Static_assert(AR_LEVELS_AUTO == 0 && AR_LEVELS_FLAT == 1, "as their names");
-_Static_assert((int)AR_DOMAINS <= LEVELS_MAX, "all names fit");
+_Static_assert((int)AR_DOMAINS <= AR_LEVELS_MAX, "all names fit");
 
 /* Takes the word before the next separator, and that, from the text: without the blanks around. */
 static struct ar_word
@@ -35,7 +33,7 @@ add(struct ar_levels *levels, struct ar_word word)
     const bool is_size = name < 0, has_names = levels->kind == AR_LEVELS_NAMES;
     int value = name;
     if ((is_size && (has_names || !ar_word_int(word, 2, INT_MAX, &value))) ||
-        levels->n == LEVELS_MAX)
+        levels->n == AR_LEVELS_MAX)
         return false;
     if (is_size && levels->n > 0 && levels->value[levels->n - 1] >= value)
         return false;
@@ -72,7 +70,7 @@ ar_levels_tell(struct ar_text *why, struct ar_word word)
         why,
         "auto, flat, or 1 to %d levels with + between them: ascending numbers of ranks from "
         "2 on, then any of ",
-        LEVELS_MAX);
+        AR_LEVELS_MAX);
     ar_text_list(why, ar_domain_names);
     ar_text_add(why, ", as in 4+16, l3+numa or 8+socket");
     ar_nearest_init(&nearest, word);

@@ -18,6 +18,17 @@ for placement in 0 1; do
     done
 done
 
+# Each node has a group of two ranks and one of one.
+export MPIR_CVAR_ODD_EVEN_CLIQUES=1
+for choice in '' ,lanes=2 ,lanes=1; do
+    expect_row "levels$choice" two_level 20 preload 6 ALLREDUCE_VERBOSE=1 ALLREDUCE_VERIFY=1 \
+        ALLREDUCE_ALGO="two_level(levels=2$choice)" "$programs/values"
+    grep -q 'levels=2)' "$scratch/out" || fail "levels$choice: $(cat "$scratch/out")"
+done
+expect_row "levels by ALLREDUCE_LEVELS" two_level 20 preload 6 ALLREDUCE_VERBOSE=1 ALLREDUCE_LEVELS=2 ALLREDUCE_ALGO=two_level \
+    "$programs/values"
+grep -q 'levels=2)' "$scratch/out" || fail "levels by ALLREDUCE_LEVELS: $(cat "$scratch/out")"
+
 # Ranks 0 and 1 are on one node, 2 and 3 on the other: bench has them change places, or says why they cannot.
 export MPIR_CVAR_ODD_EVEN_CLIQUES=0
 bench="./allreduce bench --algo=two_level;hier_ring --sizes=64 --time=0.01 --repetitions=1 --csv"

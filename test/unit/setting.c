@@ -72,8 +72,10 @@ static const struct ar_levels levels[] = {{.kind = AR_LEVELS_FLAT},
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 #define ROOTS         5
 
+/* A row that has another one between nodes is tried with it flat, and by one of the other levels.
+ */
 static size_t
-values_of(enum ar_param_bit parameter)
+values_of(const struct ar_algorithm *row, enum ar_param_bit parameter)
 {
     switch (parameter) {
     case AR_TAKES_ROOT:
@@ -99,10 +101,19 @@ values_of(enum ar_param_bit parameter)
     case AR_TAKES_BROADCAST:
         return 4;
     case AR_TAKES_LEVELS:
-        return LENGTH(levels);
+        return row->takes & AR_TAKES_INTER ? 2 : LENGTH(levels);
     default:
         return 3; /* each other enum has three values; lanes: all, one, two */
     }
+}
+
+static size_t
+number_of(const struct ar_algorithm *row)
+{
+    size_t i = 0;
+    while (ar_algorithm_at(i) != row)
+        i++;
+    return i;
 }
 
 static void
@@ -115,7 +126,9 @@ set_amount(struct ar_params *params, enum ar_param_bit parameter, size_t i)
     else if (parameter == AR_TAKES_HALVINGS)
         params->halvings = (int)i; /* 0: all */
     else if (parameter == AR_TAKES_LEVELS)
-        params->levels = levels[i];
+        params->levels =
+            levels[i > 0 && params->inter ? 1 + number_of(params->inter) % (LENGTH(levels) - 1)
+                                          : i];
 }
 
 static void
@@ -176,7 +189,7 @@ setting_count(const struct ar_algorithm *row)
 {
     size_t n = 1;
     for (unsigned bit = 1; bit < AR_TAKES_END; bit *= 2)
-        n *= row->takes & bit ? values_of((enum ar_param_bit)bit) : 1;
+        n *= row->takes & bit ? values_of(row, (enum ar_param_bit)bit) : 1;
     return n;
 }
 
@@ -187,8 +200,8 @@ setting_vary(struct setting *setting, const struct ar_algorithm *row, int nranks
     setting_default(setting, row, nranks, placement);
     for (unsigned bit = 1; bit < AR_TAKES_END; bit *= 2) {
         if (row->takes & bit) {
-            set_value(setting, (enum ar_param_bit)bit, i % values_of((enum ar_param_bit)bit));
-            i /= values_of((enum ar_param_bit)bit);
+            set_value(setting, (enum ar_param_bit)bit, i % values_of(row, (enum ar_param_bit)bit));
+            i /= values_of(row, (enum ar_param_bit)bit);
         }
     }
     describe(setting, placement);

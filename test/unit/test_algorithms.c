@@ -205,6 +205,103 @@ rows_whose_parameters_ask_nodes_are_proved_on_all_placements(void **state)
     }
 }
 
+/* --- levels inside nodes --- */
+
+static int
+roll(unsigned *dice, int sides)
+{
+    *dice = *dice * 1103515245 + 12345;
+    return (int)(*dice >> 16) % sides;
+}
+
+/* Ranks lie anywhere, and some share a cache or a socket of their node: groups of any sizes, which
+ * nest or not, and of some ranks nothing is known. */
+static void
+levels_inside_nodes_are_proved_for_any_groups(void **state)
+{
+    const struct ar_algorithm *const row = ar_algorithm_find("two_level", 9);
+    const struct ar_levels named = {AR_LEVELS_NAMES, 3, {2, AR_DOMAIN_L3, AR_DOMAIN_SOCKET}, 1};
+    int own[40][AR_DOMAINS], of[AR_DOMAINS * 40];
+    unsigned dice = 1;
+    (void)state;
+    for (int trial = 0; trial < 300; trial++) {
+        const int p = 2 + roll(&dice, 39), sides = 1 + roll(&dice, 7);
+        struct setting setting;
+        struct ar_domains domains;
+        setting_default(&setting, row, p, (enum placement)(1 + roll(&dice, PLACE_KINDS - 1)));
+        for (int r = 0; r < p; r++) {
+            own[r][AR_DOMAIN_L3] = roll(&dice, sides) - (sides > 4);
+            own[r][AR_DOMAIN_NUMA] = -1;
+            own[r][AR_DOMAIN_SOCKET] = roll(&dice, 2) ? own[r][AR_DOMAIN_L3] / 2 : roll(&dice, 3);
+        }
+        assert_int_equal(ar_domains_of_nodes(&domains, of, own, setting.node_of, p), AR_OK);
+        setting.params.domains = &domains;
+        setting.params.levels = named;
+        setting.params.lanes = roll(&dice, 4);
+        prove(&setting, (size_t)roll(&dice, 4 * p));
+    }
+}
+
+/* What rank sends to others of its node. */
+static size_t
+sent_inside(const struct setting *setting, const struct ar_schedule *of_rank, int *messages)
+{
+    size_t sent = 0;
+    *messages = 0;
+    for (size_t i = 0; i < of_rank->nsteps; i++) {
+        const struct ar_step *const step = &of_rank->steps[i];
+        if (step->kind == AR_SEND &&
+            setting->node_of[of_rank->rank] == setting->node_of[step->peer]) {
+            sent += step->a.length;
+            ++*messages;
+        }
+    }
+    return sent;
+}
+
+/* On two nodes of 32 ranks in groups of 4 and 16: 3 + 3 + 1 messages up instead of 31, and as many
+ * down, of the same vector. */
+static void
+equal_groups_send_as_much_as_none_in_fewer_messages(void **state)
+{
+    const struct ar_levels levels[] = {{.kind = AR_LEVELS_FLAT}, {AR_LEVELS_SIZES, 2, {4, 16}, 0}};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct setting setting;
+        setting_default(&setting, ar_algorithm_find("two_level", 9), 64, PLACE_CONTIGUOUS);
+        for (int r = 0; r < 64; r++)
+            setting.node_of[r] = r / 32;
+        setting.params.levels = levels[i];
+        struct ar_schedule *const all = schedules_emit(&setting, 64);
+        for (int r = 0; r < 64; r++) {
+            int messages;
+            assert_int_equal(sent_inside(&setting, &all[r], &messages), 2 * 31 * 2);
+            assert_int_equal(messages, i == 0 ? 2 * 31 : 2 * (3 + 3 + 1));
+        }
+        schedules_free(all, 64);
+    }
+}
+
+/* Two lanes of a node of two sockets: each socket has one. */
+static void
+few_lanes_are_spread_over_the_groups(void **state)
+{
+    struct setting setting;
+    bool uses[2] = {false, false};
+    (void)state;
+    setting_default(&setting, ar_algorithm_find("two_level", 9), 16, PLACE_CONTIGUOUS);
+    for (int r = 0; r < 16; r++)
+        setting.node_of[r] = r / 8;
+    setting.params.levels = (struct ar_levels){AR_LEVELS_SIZES, 1, {4}, 0};
+    setting.params.lanes = 2;
+    struct ar_schedule *const all = schedules_emit(&setting, 16);
+    for (int r = 0; r < 8; r++)
+        for (size_t i = 0; i < all[r].nsteps; i++)
+            uses[r / 4] |= all[r].steps[i].kind == AR_SEND && all[r].steps[i].peer >= 8;
+    schedules_free(all, 16);
+    assert_true(uses[0] && uses[1]);
+}
+
 /* The messages from one node to another that rank's first round sends. */
 static int
 crossing(const struct setting *setting, const struct ar_schedule *of_rank)
@@ -473,6 +570,9 @@ main(void)
         cmocka_unit_test(every_row_is_proved_for_all_placements),
         cmocka_unit_test(every_row_is_proved_for_placements_as_they_are_read),
         cmocka_unit_test(rows_whose_parameters_ask_nodes_are_proved_on_all_placements),
+        cmocka_unit_test(levels_inside_nodes_are_proved_for_any_groups),
+        cmocka_unit_test(equal_groups_send_as_much_as_none_in_fewer_messages),
+        cmocka_unit_test(few_lanes_are_spread_over_the_groups),
         cmocka_unit_test(rings_by_node_are_proved_and_cross_to_each_node_once),
         cmocka_unit_test(no_rank_is_overloaded_between_powers_of_two),
         cmocka_unit_test(double_tree_loads_each_rank_in_one_tree),

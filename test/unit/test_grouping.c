@@ -338,6 +338,72 @@ numbers_cut_what_shares_the_innermost_name(void **state)
     expect(asked(mixed, NULL, 10, &found), true, 1, NULL, NULL);
 }
 
+/* --- inside nodes --- */
+
+static struct ar_grouping
+asked_in_nodes(struct ar_levels levels, const struct ar_domains *domains, const int *node_of, int n,
+               struct ar_levels *found)
+{
+    struct ar_grouping g;
+    assert_int_equal(ar_levels_group_nodes(&g, found, &levels, domains, node_of, n), 0);
+    return g;
+}
+
+static void
+numbers_cut_each_node_anew(void **state)
+{
+    static const int in_turn[] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1}, blocks[] = {0, 0, 0, 1, 1, 2};
+    static const int alone[] = {0, 1, 2, 3}, together[] = {0, 0, 0, 0};
+    const struct ar_levels twos = {AR_LEVELS_SIZES, 1, {2}, 0},
+                           fives = {AR_LEVELS_SIZES, 1, {5}, 0};
+    struct ar_levels found;
+    (void)state;
+    struct ar_grouping g = asked_in_nodes(twos, NULL, in_turn, 10, &found);
+    assert_int_equal(g.node_level, 1);
+    assert_true(ar_levels_equal(&found, &twos));
+    expect(g, false, 3, "[0 2][4 6][8][1 3][5 7][9]", "[0 2 4 6 8][1 3 5 7 9]");
+    expect(asked_in_nodes(twos, NULL, blocks, 6, NULL), true, 3, "[0 1][2][3 4][5]",
+           "[0 1 2][3 4][5]");
+    g = asked_in_nodes(fives, NULL, in_turn, 10, &found); /* each node is a group */
+    assert_int_equal(g.node_level, 0);
+    assert_int_equal(found.kind, AR_LEVELS_FLAT);
+    expect(g, false, 2, "[0 2 4 6 8][1 3 5 7 9]", NULL);
+    g = asked_in_nodes(twos, NULL, alone, 4, &found);
+    assert_int_equal(g.node_level, 0);
+    assert_int_equal(found.kind, AR_LEVELS_FLAT);
+    expect(g, true, 1, "[0 1 2 3]", NULL);
+    g = asked_in_nodes(twos, NULL, together, 4, &found);
+    assert_int_equal(g.node_level, 1);
+    expect(g, true, 2, "[0 1][2 3]", "[0 1 2 3]");
+}
+
+/* Both nodes name their caches 0 and 4, and their sockets 0; of rank 5 nothing is known. */
+static void
+domains_of_one_name_on_two_nodes_are_two(void **state)
+{
+    enum { NRANKS = 8 };
+    static const int own[NRANKS][AR_DOMAINS] = {{0, NO, 0}, {4, NO, 0},   {0, NO, 0}, {4, NO, 0},
+                                                {0, NO, 0}, {NO, NO, NO}, {4, NO, 0}, {4, NO, 0}};
+    static const int node_of[] = {0, 0, 0, 0, 1, 1, 1, 1};
+    const struct ar_levels named = {AR_LEVELS_NAMES, 2, {AR_DOMAIN_L3, AR_DOMAIN_SOCKET}, 0};
+    const struct ar_levels caches = {AR_LEVELS_NAMES, 1, {AR_DOMAIN_L3}, 0};
+    int of[AR_DOMAINS * NRANKS];
+    struct ar_domains domains;
+    struct ar_levels found;
+    (void)state;
+    assert_int_equal(ar_domains_of_nodes(&domains, of, own, node_of, NRANKS), 0);
+    struct ar_grouping g = asked_in_nodes(named, &domains, node_of, NRANKS, &found);
+    assert_int_equal(g.node_level, 2);
+    assert_true(ar_levels_equal(&found, &named));
+    expect(g, false, 4, "[0 2][1 3][4][6 7][5]", "[0 2 1 3][4 6 7][5]");
+    expect(asked_in_nodes(caches, &domains, node_of, NRANKS, NULL), false, 3,
+           "[0 2][1 3][4][5][6 7]", "[0 2 1 3][4 5 6 7]");
+    assert_int_equal(ar_domains_of_nodes(&domains, of, own, NULL, NRANKS), 0);
+    expect(asked(caches, &domains, NRANKS, NULL), false, 2, "[0 2 4][1 3 6 7][5]", NULL);
+}
+
+/* --- auto --- */
+
 static struct ar_levels
 auto_of(const struct ar_domains *domains, size_t bytes)
 {
@@ -504,6 +570,8 @@ main(void)
         cmocka_unit_test(numbers_cut_runs_of_ranks_anew_in_each_larger_group),
         cmocka_unit_test(names_take_what_is_known),
         cmocka_unit_test(numbers_cut_what_shares_the_innermost_name),
+        cmocka_unit_test(numbers_cut_each_node_anew),
+        cmocka_unit_test(domains_of_one_name_on_two_nodes_are_two),
         cmocka_unit_test(auto_cuts_large_domains_for_short_vectors),
         cmocka_unit_test(auto_leaves_out_outer_names_for_short_vectors),
         cmocka_unit_test(the_level_with_fewer_domains_is_the_outer_one),

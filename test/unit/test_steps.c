@@ -103,6 +103,26 @@ check_row(const struct ar_algorithm *row, const int *node_of, const char *where)
     }
 }
 
+/* By levels inside the nodes, whose groups are made once for all schedules. */
+static void
+check_levels_in_nodes(const struct ar_algorithm *row, const int *node_of, const char *where)
+{
+    struct ar_params params = row->defaults;
+    struct ar_grouping grouping;
+    params.node_of = node_of;
+    params.levels = (struct ar_levels){AR_LEVELS_SIZES, 3, {4, 8, 64}, 0};
+    snprintf(counted, sizeof counted, "groups on %s", where);
+    steps = 0;
+    assert_int_equal(ar_algorithm_group(&grouping, NULL, row, &params, RANKS), AR_OK);
+    assert_in_range(steps, 1, (size_t)SORT_STEPS_MOST * RANKS * 16);
+    params.grouping = &grouping;
+    for (int lanes = 0; lanes < 3; lanes++) {
+        params.lanes = lanes;
+        check(row, &params, where);
+    }
+    ar_grouping_fini(&grouping);
+}
+
 static void
 a_schedule_takes_so_many_steps_for_each_rank_and_each_of_its_own(void **state)
 {
@@ -110,8 +130,11 @@ a_schedule_takes_so_many_steps_for_each_rank_and_each_of_its_own(void **state)
     (void)state;
     for (size_t p = 0; p < LENGTH(placements); p++) {
         place(node_of, &placements[p]);
-        for (size_t i = 0; ar_algorithm_at(i); i++)
+        for (size_t i = 0; ar_algorithm_at(i); i++) {
             check_row(ar_algorithm_at(i), node_of, placements[p].name);
+            if (ar_algorithm_has_levels_in_nodes(ar_algorithm_at(i)))
+                check_levels_in_nodes(ar_algorithm_at(i), node_of, placements[p].name);
+        }
     }
 }
 
