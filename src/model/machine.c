@@ -45,6 +45,34 @@ ar_machine_place(const struct ar_machine *machine, int nranks)
     return node_of;
 }
 
+/* A domain is named after its first rank. */
+void
+ar_machine_domains(struct ar_domains *domains, int *of, const struct ar_machine *m,
+                   const struct ar_node_index *index, int nranks)
+{
+    int size[AR_DOMAINS];
+    *domains = (struct ar_domains){.nranks = nranks};
+    for (int d = 0; d < AR_DOMAINS; d++) {
+        size[d] = nranks;
+        domains->of[d] = of + (size_t)d * (size_t)nranks;
+    }
+    for (int l = 0; l < m->ndomains; l++) {
+        const int d = ar_word_among(ar_word_of(m->domains[l].name), ar_domain_names);
+        if (d >= 0)
+            size[d] = m->domains[l].ranks;
+    }
+    for (int node = 0; node < (index ? index->count : 1); node++) {
+        const int *const ranks = index ? index->ranks + index->first[node] : NULL;
+        const int n = index ? index->first[node + 1] - index->first[node] : nranks;
+        for (int d = 0; d < AR_DOMAINS; d++)
+            for (int i = 0; i < n; i++) {
+                const int first = i - i % size[d];
+                of[(size_t)d * (size_t)nranks + (size_t)(ranks ? ranks[i] : i)] =
+                    ranks ? ranks[first] : first;
+            }
+    }
+}
+
 /* --- printing: with a point, whatever the locale --- */
 
 static void

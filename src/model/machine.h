@@ -17,6 +17,7 @@
 
 #include <stddef.h>
 
+#include "algorithms/nodes.h"
 #include "select/words.h"
 
 #define AR_MACHINE_TITLE    80
@@ -108,6 +109,13 @@ bool ar_machine_shares_hosts(const struct ar_machine *machine);
 /* The node of each rank where ranks fill node after node, machine->ranks_per_node on each.
  * Malloced, nranks entries; NULL without memory. */
 int *ar_machine_place(const struct ar_machine *machine, int nranks);
+
+/* What ranks share, by the machine's levels that have the name of one of ours; of those that it has
+ * not, all ranks of a node share one.  The ranks of each node, as the index has them, follow each
+ * other on its cores; index NULL: of the one node.  of: AR_DOMAINS * nranks entries, which *domains
+ * borrows. */
+void ar_machine_domains(struct ar_domains *domains, int *of, const struct ar_machine *machine,
+                        const struct ar_node_index *index, int nranks);
 
 /* Reads a machine file's text; allreduce(7) has its format.  AR_OK; AR_ERR_SYNTAX, and problem
  * tells line and column, what is wrong and what is allowed. */

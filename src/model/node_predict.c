@@ -88,25 +88,6 @@ find_accesses(struct ar_accesses **all, find_fn *find, struct source *from)
 
 /* --- the groups --- */
 
-/* The machine's levels that have the name of one of ours; of those that it has not all ranks share
- * one.  room: AR_DOMAINS * nranks entries. */
-static void
-find_domains(struct ar_domains *domains, int *room, const struct ar_machine *m, int nranks)
-{
-    *domains = (struct ar_domains){.nranks = nranks};
-    memset(room, 0, AR_DOMAINS * (size_t)nranks * sizeof *room);
-    for (int d = 0; d < AR_DOMAINS; d++)
-        domains->of[d] = room + (size_t)d * (size_t)nranks;
-    for (int l = 0; l < m->ndomains; l++) {
-        const int d = ar_word_among(ar_word_of(m->domains[l].name), ar_domain_names);
-        if (d < 0)
-            continue;
-        int *const of = room + (size_t)d * (size_t)nranks;
-        for (int r = 0; r < nranks; r++)
-            of[r] = r / m->domains[l].ranks;
-    }
-}
-
 /* Of a line that goes up from rank 0 to a rank of another group on each level, and down again. */
 static double
 up_and_down(const struct ar_machine *m, const struct ar_grouping *grouping)
@@ -266,7 +247,7 @@ ar_node_predict(struct ar_node_prediction *prediction, const struct ar_question 
     struct source from = {.q = q, .params = q->choice->params};
     from.chunk = (struct ar_emission){q->choice->algorithm, &from.params, q->nranks, 0};
     find_form(&from);
-    find_domains(&domains, room, q->machine, q->nranks);
+    ar_machine_domains(&domains, room, q->machine, NULL, q->nranks);
     int error = AR_OK;
     if (from.params.levels.kind == AR_LEVELS_AUTO)
         error = ar_levels_auto(&from.params.levels, &domains, q->count * q->element_bytes);

@@ -254,7 +254,8 @@ simulate_first(struct predictor *a, const struct ar_sample *all)
 }
 
 /* What one rank does tells nothing of how long the chain is of which it is a link; the row's card
- * does, on a network as fast as the fastest messages here. */
+ * does, on a network as fast as the fastest messages here.  By levels inside nodes, of which no
+ * card tells, it is that of the row between nodes. */
 static void
 add_chain(const struct predictor *a, struct ar_moment *segment)
 {
@@ -268,8 +269,16 @@ add_chain(const struct predictor *a, struct ar_moment *segment)
     const struct ar_rates rates = {.a = shares ? fmin(near, far) : far,
                                    .B = per_byte > 0 ? 1 / per_byte : INFINITY,
                                    .C = m->reduce_per_byte};
-    const double time = ar_card_value(q->choice->algorithm, AR_CARD_TIME, &q->choice->params,
-                                      q->nranks, (double)a->padded * padded_bytes(a), &rates);
+    const struct ar_params *const params = &q->choice->params;
+    const double bytes = (double)a->padded * padded_bytes(a);
+    const bool by_levels =
+        ar_algorithm_has_levels_in_nodes(q->choice->algorithm) && params->grouping;
+    const struct ar_algorithm *const inter = ar_params_inter(params);
+    const double time =
+        by_levels
+            ? ar_card_value(inter, AR_CARD_TIME, &inter->defaults, a->network.nnodes,
+                            bytes / params->node_index->most, &rates)
+            : ar_card_value(q->choice->algorithm, AR_CARD_TIME, params, q->nranks, bytes, &rates);
     if (time > segment->at) {
         segment->parts[AR_PART_WAITING] += time - segment->at;
         segment->at = time;
@@ -376,10 +385,53 @@ predict_node(struct ar_prediction *p, const struct ar_question *q)
     return AR_OK;
 }
 
+/* The groups inside nodes by which a choice goes. */
+struct levels {
+    int *of; /* of the domains; NULL: there are no groups */
+    struct ar_domains domains;
+    struct ar_grouping grouping;
+};
+
+/* Makes them once for all ranks; params gets them.  AR_OK; AR_ERR_MEMORY. */
+static int
+group(struct levels *levels, struct ar_params *params, const struct ar_question *q,
+      const struct ar_node_index *index)
+{
+    const struct ar_algorithm *const row = q->choice->algorithm;
+    const enum ar_levels_kind kind = params->levels.kind;
+    levels->of = NULL;
+    if (!ar_algorithm_has_levels_in_nodes(row) || params->grouping || kind == AR_LEVELS_AUTO ||
+        kind == AR_LEVELS_FLAT)
+        return AR_OK;
+    int *const of = malloc(AR_DOMAINS * (size_t)q->nranks * sizeof *of);
+    if (!of)
+        return AR_ERR_MEMORY;
+    if (!params->domains) {
+        ar_machine_domains(&levels->domains, of, q->machine, index, q->nranks);
+        params->domains = &levels->domains;
+    }
+    if (ar_algorithm_group(&levels->grouping, NULL, row, params, q->nranks)) {
+        free(of);
+        return AR_ERR_MEMORY;
+    }
+    levels->of = of;
+    params->grouping = &levels->grouping;
+    return AR_OK;
+}
+
+static void
+ungroup(struct levels *levels)
+{
+    if (levels->of)
+        ar_grouping_fini(&levels->grouping);
+    free(levels->of);
+}
+
 int
 ar_predict(struct ar_prediction *prediction, const struct ar_question *question)
 {
     struct ar_node_index index;
+    struct levels levels;
     struct ar_choice choice = *question->choice;
     struct ar_question q = *question; /* of a choice whose nodes are indexed */
     struct predictor a = {.q = &q, .p = prediction};
@@ -391,7 +443,9 @@ ar_predict(struct ar_prediction *prediction, const struct ar_question *question)
         return error;
     choice.params.node_index = &index;
     q.choice = &choice;
-    error = ar_network_init(&a.network, q.machine, choice.params.node_of, q.nranks);
+    error = group(&levels, &choice.params, &q, &index);
+    if (!error)
+        error = ar_network_init(&a.network, q.machine, choice.params.node_of, q.nranks);
     if (!error) {
         a.segment = ar_algorithm_segment(choice.algorithm, &choice.params, q.nranks, q.count,
                                          q.element_bytes, q.scratch_bytes);
@@ -404,6 +458,7 @@ ar_predict(struct ar_prediction *prediction, const struct ar_question *question)
         error = predict(&a);
         ar_network_fini(&a.network);
     }
+    ungroup(&levels);
     ar_node_index_fini(&index);
     return error;
 }

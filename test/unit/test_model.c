@@ -830,6 +830,31 @@ a_node_has_the_levels_of_its_file(void **state)
     assert_true(m.ndomains == 0 && m.cores_per_node == 0 && m.ahead == 0);
 }
 
+/* Named levels of ranks on several nodes are groups of as many ranks as the machine's levels have;
+ * one that the machine does not have groups nobody. */
+static void
+levels_inside_nodes_are_those_of_the_machine(void **state)
+{
+    struct ar_machine m;
+    char problem[AR_MACHINE_PROBLEM];
+    (void)state;
+    assert_int_equal(ar_machine_parse(&m,
+                                      "node ranks 16 cores 16 latency 300ns bandwidth 8GB/s\n"
+                                      "level l3 ranks 2 latency 25ns bandwidth 40GB/s\n"
+                                      "level socket ranks 8 latency 50ns bandwidth 20GB/s\n"
+                                      "level node ranks 16 latency 90ns bandwidth 10GB/s\n" NETWORK,
+                                      problem),
+                     AR_OK);
+    const double flat = time_of(&m, "two_level", 64, 1024);
+    const double twos = time_of(&m, "two_level(levels=2)", 64, 1024);
+    const double all = time_of(&m, "two_level(levels=2+8)", 64, 1024);
+    assert_true(twos < flat && all < twos);
+    assert_true(time_of(&m, "two_level(levels=l3)", 64, 1024) == twos);
+    assert_true(time_of(&m, "two_level(levels=socket+l3)", 64, 1024) == all);
+    assert_true(time_of(&m, "two_level(levels=numa)", 64, 1024) == flat);
+    assert_true(time_of(&m, "two_level(levels=flat)", 64, 1024) == flat);
+}
+
 static const char *const machines[] = {
     "rank access 10ns ahead 4\nnode ranks 8 cores 8 latency 200ns bandwidth 20GB/s\n"
     "level l3 ranks 4 latency 25ns bandwidth 40GB/s serve 5ns cache 16M link 20GB/s\n"
@@ -1106,6 +1131,7 @@ main(void)
         cmocka_unit_test(advice_takes_few_steps_on_1000_ranks_and_no_more_on_65536),
         cmocka_unit_test(a_machine_is_what_its_file_says),
         cmocka_unit_test(a_node_has_the_levels_of_its_file),
+        cmocka_unit_test(levels_inside_nodes_are_those_of_the_machine),
         cmocka_unit_test(a_machine_printed_reads_back),
         cmocka_unit_test(no_text_of_a_machine_does_harm),
         cmocka_unit_test(a_bad_machine_is_refused_where_it_is_bad),
