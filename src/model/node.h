@@ -20,6 +20,7 @@
  *   rank takes so, and what goes through a level's link, goes one after the other.
  * - What is given waits for the receiver's lines as what is read does.  Buffers that need no flag
  *   are asked for when it is their turn.
+ * - All chunks are equally long, the last one, too.
  * - Areas stay in caches.  A rank's own vectors are in memory where those of all ranks of the first
  *   level do not fit into its cache: then they are read, and the result is read and written, by way
  * of the memory of each domain that has its own, whose ranks share its bandwidth.

@@ -108,7 +108,8 @@ up_and_down(const struct ar_machine *m, const struct ar_grouping *grouping)
 
 /* --- the time --- */
 
-/* Simulates the chunks, or some of them, whose pace the others have. */
+/* Simulates the chunks, or some of them, whose pace the others have.  The time goes where it goes
+ * in these. */
 static int
 simulate_chunks(struct ar_node_prediction *p, const struct ar_node_run *all, double nchunks)
 {
@@ -123,9 +124,10 @@ simulate_chunks(struct ar_node_prediction *p, const struct ar_node_run *all, dou
     if (error)
         return error;
     const double more = (nchunks - (double)p->simulated) / (double)(p->simulated - run.nchunks);
-    p->end.at += more * (p->end.at - half.at);
+    const double at = p->end.at + more * (p->end.at - half.at);
     for (int i = 0; i < AR_NODE_PARTS; i++)
-        p->end.parts[i] += more * (p->end.parts[i] - half.parts[i]);
+        p->end.parts[i] *= at / p->end.at;
+    p->end.at = at;
     return AR_OK;
 }
 

@@ -664,6 +664,12 @@ many_chunks_take_as_long_each(void **state)
     assert_true(some.nchunks == 16 && more.nchunks == 32 && some.simulated < 16);
     assert_true(fabs(more.end.at - 2 * some.end.at) < 0.1 * some.end.at);
     assert_true(more.lines.all[1] == 2 * some.lines.all[1]);
+    double sum = 0;
+    for (int i = 0; i < AR_NODE_PARTS; i++) {
+        assert_true(more.end.parts[i] >= 0);
+        sum += more.end.parts[i];
+    }
+    assert_true(fabs(sum - more.end.at) < 1e-6 * sum);
 }
 
 /* Each of two ranks takes a line of the other's IN and combines, takes one of its OUT and stores
