@@ -148,6 +148,8 @@ find_sized(struct given *given, int *number, int *room, const int *size, int n, 
 #define SPLIT_BYTES ((size_t)64 << 10) /* of a vector that goes by these groups, at most */
 #define UNIT_BYTES  ((size_t)2 << 10)  /* and for each unit above UNITS_MOST */
 
+#define LOPSIDED_MOST 11 /* ranks; of more, levels pay for long vectors whatever the groups are */
+
 /* Sets *most to the ranks of the largest domain; to 0 where a rank is in none.  number: for nranks
  * entries. */
 static int
@@ -202,6 +204,22 @@ split(int units, const struct given *given)
     return levels;
 }
 
+/* Few ranks, and in one domain less than half as many as in another?  Chunks of long vectors do not
+ * overlap in unequal groups; flat they do. */
+static bool
+is_lopsided(const int *domain, int nranks)
+{
+    int least = nranks, most = 0;
+    for (int r = 0; r < nranks && nranks <= LOPSIDED_MOST; r++) {
+        int ranks = 0;
+        for (int i = 0; i < nranks; i++)
+            ranks += domain[i] == domain[r];
+        least = ranks < least ? ranks : least;
+        most = ranks > most ? ranks : most;
+    }
+    return 2 * least < most;
+}
+
 int
 ar_levels_auto(struct ar_levels *levels, const struct ar_domains *domains, size_t bytes)
 {
@@ -211,6 +229,8 @@ ar_levels_auto(struct ar_levels *levels, const struct ar_domains *domains, size_
     int error = number ? find_named(&given, number, &all_names, domains) : AR_ERR_MEMORY;
     if (!error)
         merge_outermost(&given, domains->nranks, bytes);
+    if (given.n > 0 && bytes > SPLIT_BYTES && is_lopsided(given.domain[0], domains->nranks))
+        given.n = 0;
     if (!error && given.n > 0)
         error = find_largest(&units, number, given.domain[0], domains->nranks);
     free(number);

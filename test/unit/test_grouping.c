@@ -484,6 +484,20 @@ auto_leaves_out_outer_names_for_short_vectors(void **state)
     assert_int_equal(count_names(36, rome, 8), 2); /* 9 caches */
 }
 
+/* With chunks of 64 KiB: of one chunk there is nothing to overlap. */
+static void
+auto_is_flat_for_long_vectors_of_few_ranks_in_unlike_domains(void **state)
+{
+    static const int rome[] = {4, 16, 64}, milan[] = {8, 24, 48};
+    const size_t one = (size_t)64 << 10, more = one + 1;
+    (void)state;
+    assert_true(count_names(5, rome, one) > 0 && count_names(5, rome, more) == 0);
+    assert_true(count_names(6, rome, more) > 0 && count_names(8, rome, more) > 0);
+    assert_true(count_names(9, rome, more) == 0 && count_names(10, rome, more) > 0);
+    assert_true(count_names(9, milan, more) == 0 && count_names(11, milan, more) == 0);
+    assert_true(count_names(12, milan, more) > 0 && count_names(13, rome, more) > 0);
+}
+
 /* As on machines of several sockets in each NUMA node. */
 static void
 the_level_with_fewer_domains_is_the_outer_one(void **state)
@@ -574,6 +588,7 @@ main(void)
         cmocka_unit_test(domains_of_one_name_on_two_nodes_are_two),
         cmocka_unit_test(auto_cuts_large_domains_for_short_vectors),
         cmocka_unit_test(auto_leaves_out_outer_names_for_short_vectors),
+        cmocka_unit_test(auto_is_flat_for_long_vectors_of_few_ranks_in_unlike_domains),
         cmocka_unit_test(the_level_with_fewer_domains_is_the_outer_one),
         cmocka_unit_test(the_cores_of_a_machine_give_its_levels),
     };
