@@ -29,7 +29,9 @@
 
 #include <stdbool.h>
 
-#define AT_ONCE_MOST 32 /* ranks of a group of level 1 that read all results at once */
+/* Of a group of level 1 that reads all results at once: ranks, and elements of each one's share. */
+#define AT_ONCE_MOST  24
+#define AT_ONCE_LEAST 8
 
 /* What one rank sees. */
 struct view {
@@ -168,16 +170,17 @@ allgather(struct ar_schedule *s, const struct view *v, int level, int below)
 }
 
 /* The level of the share for which the results of a level are read.  Those of level 1 are read for
- * the whole vector at once, where its groups are not large: then no rank has to store again what it
- * has read there.  In place this would be no gain, since a rank that gives takes each line itself.
+ * the whole vector at once, where its groups are not large nor the shares tiny: then no rank has to
+ * store again what it has read there.  In place this would be no gain, since a rank that gives
+ * takes each line itself.
  */
 static int
 level_below(const struct view *v, int level, const struct ar_params *params)
 {
     const struct ar_shares *const of = &v->shares;
-    const bool is_small =
-        ar_shares_end(of, level, of->me) - ar_shares_begin(of, level, of->me) <= AT_ONCE_MOST;
-    return level == 1 && is_small && params->copy != AR_COPY_IN_PLACE ? -1 : level - 1;
+    const int size = ar_shares_end(of, level, of->me) - ar_shares_begin(of, level, of->me);
+    const bool is_good = size <= AT_ONCE_MOST && of->count / (size_t)size >= AT_ONCE_LEAST;
+    return level == 1 && is_good && params->copy != AR_COPY_IN_PLACE ? -1 : level - 1;
 }
 
 int
