@@ -29,9 +29,7 @@
 
 #include <stdbool.h>
 
-/* Of a group of level 1 that reads all results at once: ranks, and elements of each one's share. */
-#define AT_ONCE_MOST  24
-#define AT_ONCE_LEAST 8
+#define AT_ONCE_MOST 24 /* ranks of a group of level 1 that read all results at once */
 
 /* What one rank sees. */
 struct view {
@@ -170,7 +168,7 @@ allgather(struct ar_schedule *s, const struct view *v, int level, int below)
 }
 
 /* The level of the share for which the results of a level are read.  Those of level 1 are read for
- * the whole vector at once, where its groups are not large nor the shares tiny: then no rank has to
+ * the whole vector at once, where its groups are not large: then no rank has to
  * store again what it has read there.  In place this would be no gain, since a rank that gives
  * takes each line itself.
  */
@@ -179,8 +177,8 @@ level_below(const struct view *v, int level, const struct ar_params *params)
 {
     const struct ar_shares *const of = &v->shares;
     const int size = ar_shares_end(of, level, of->me) - ar_shares_begin(of, level, of->me);
-    const bool is_good = size <= AT_ONCE_MOST && of->count / (size_t)size >= AT_ONCE_LEAST;
-    return level == 1 && is_good && params->copy != AR_COPY_IN_PLACE ? -1 : level - 1;
+    const bool is_good = size <= AT_ONCE_MOST && params->copy != AR_COPY_IN_PLACE;
+    return level == 1 && is_good ? -1 : level - 1;
 }
 
 int

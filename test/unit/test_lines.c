@@ -469,7 +469,7 @@ by_equal_groups_chunks_overlap_and_nothing_is_loaded_to_be_combined(void **state
             make_shm(&all, rank, counts[c], 0, false, false);
             make_shm(&whole, rank, counts[c], SIZE_MAX, true, true);
             assert_true(equal.meets_readers && equal.nmet == 3);
-            assert_int_equal(equal.nstages, counts[c] < 6 * 8 ? 7 : 6); /* sixes read at once */
+            assert_int_equal(equal.nstages, 6); /* sixes read all results at once */
             assert_true(all.meets_readers && all.nmet == 1 && all.nstages == 3);
             assert_true(!other.meets_readers);
             assert_true(whole.meets_readers && whole.nmet == 3 && whole.nstages == 4);
