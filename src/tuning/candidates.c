@@ -20,6 +20,12 @@ static const char levels_text[] = "two_level(inter=butterfly,lanes=1); two_level
                                   "two_level(inter=circulant); two_level(inter=circulant,lanes=1);"
                                   "two_level(inter=ring);      two_level(inter=ring,lanes=1)";
 
+/* On nodes of so many ranks, on average, it is also tried with groups inside them.  These are made
+ * by number: they hold whatever ranks are bound to, and keep what a promise of bits needs. */
+static const char grouped_text[] = "two_level(inter=butterfly,levels=4+16+64);"
+                                   "two_level(inter=circulant,levels=4+16+64)";
+#define GROUPED_RANKS 8
+
 /* What ranks are tried with that are not in blocks: their neighbours are on other nodes. */
 static const char scattered_text[] = "ring(order=node); bidirectional_ring(order=node):256K-inf";
 
@@ -178,9 +184,12 @@ append_first(const struct making *m, const struct ar_choice *choice, bool is_usu
         return AR_OK;
     if (choice->kind != AR_CHOICE_ALGORITHM || !(choice->algorithm->takes & AR_TAKES_INTER))
         return append(m->list, &c);
-    return r->nodes > 1 && r->nodes < (size_t)r->nranks
-               ? append_clauses(m, levels_text, true, is_usual)
-               : AR_OK;
+    if (r->nodes <= 1 || r->nodes == (size_t)r->nranks)
+        return AR_OK;
+    const int error = append_clauses(m, levels_text, true, is_usual);
+    return error || (size_t)r->nranks < GROUPED_RANKS * r->nodes
+               ? error
+               : append_clauses(m, grouped_text, true, is_usual);
 }
 
 static int

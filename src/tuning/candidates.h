@@ -23,9 +23,10 @@ struct ar_candidate_list {
 /* Lists what is tried for the request, each choice once.  First come the roots: the algorithms that
  * may serve it (ar_auto_may_select), those that tend to win before the others, and native.  Their
  * variants, with other parameters and in segments, follow.  An algorithm of two levels is tried
- * only where several nodes have several ranks, and a ring by node only where the ranks of a node do
- * not follow each other.  Nothing is tried in segments where nodes share hosts that have too few
- * cores.  What request->bytes is too short or too long for is left out; SIZE_MAX: nothing is, and
+ * only where several nodes have several ranks, by groups inside the nodes only where these have
+ * eight and more, and a ring by node only where the ranks of a node do not follow each other.
+ * Nothing is tried in segments where nodes share hosts that have too few cores.  What
+ * request->bytes is too short or too long for is left out; SIZE_MAX: nothing is, and
  * ar_candidate_fits tells what suits a size.  allowed as in ar_algo_list_parse.  AR_OK, the list
  * being the caller's to fini; or AR_ERR_MEMORY. */
 int ar_candidates_init(struct ar_candidate_list *list, const struct ar_request *request,

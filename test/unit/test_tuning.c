@@ -155,6 +155,26 @@ segments_are_not_tried_where_nodes_share_too_few_cores(void **state)
     assert_int_equal(cut, 0);
 }
 
+/* On nodes of eight ranks and more, also where a rerun must have the same bits. */
+static void
+groups_inside_nodes_are_tried_where_these_have_many_ranks(void **state)
+{
+    static const char name[] = "two_level(inter=butterfly,lanes=all,levels=4+16+64)";
+    (void)state;
+    for (int ranks = 14; ranks <= 16; ranks += 2)
+        for (int keeps = 0; keeps <= AR_DETERMINISM_PLACEMENT; keeps++) {
+            const struct ar_request request = {.bytes = 4096,
+                                               .nranks = ranks,
+                                               .commutative = true,
+                                               .nodes = 2,
+                                               .keeps = (enum ar_determinism)keeps};
+            struct ar_candidate_list list;
+            assert_int_equal(ar_candidates_init(&list, &request, NULL), AR_OK);
+            assert_int_equal(has_root(&list, name), ranks == 16 && keeps <= AR_DETERMINISM_RUN);
+            ar_candidates_fini(&list);
+        }
+}
+
 /* Advice lists what suits any size, and leaves out what does not suit the one at hand. */
 static void
 a_size_has_what_fits_of_all(void **state)
@@ -457,6 +477,7 @@ main(void)
         cmocka_unit_test(all_measures_try_the_same),
         cmocka_unit_test(rings_by_node_are_tried_where_ranks_are_not_in_blocks),
         cmocka_unit_test(segments_are_not_tried_where_nodes_share_too_few_cores),
+        cmocka_unit_test(groups_inside_nodes_are_tried_where_these_have_many_ranks),
         cmocka_unit_test(a_size_has_what_fits_of_all),
         cmocka_unit_test(candidates_are_what_may_serve_each_once),
         cmocka_unit_test(without_noise_the_fastest_wins),
