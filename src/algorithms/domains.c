@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "algorithms/firsts.h"
-#include "algorithms/registry.h"
 #include "schedule/accesses.h"
 #include "schedule/error.h"
 
@@ -55,6 +54,7 @@ struct given {
     int value[AR_LEVELS_MAX + 1]; /* with the nodes */
     const int *domain[AR_LEVELS_MAX + 1];
     int count[AR_DOMAINS]; /* of domains, before sizes are put inside */
+    int most[AR_DOMAINS];  /* ranks of the largest of them */
 };
 
 /* number[r]: how many ranks of the domain of rank r have smaller numbers. */
@@ -77,13 +77,16 @@ find_numbers(int *number, const int *domain, int nranks)
     return error;
 }
 
-/* How many domains have ranks. */
+/* How many domains have ranks, and how many the largest has. */
 static int
-count_domains(const int *domain, const int *number, int nranks)
+count_domains(int *most, const int *domain, const int *number, int nranks)
 {
     int n = 0;
-    for (int r = 0; r < nranks; r++)
+    *most = 0;
+    for (int r = 0; r < nranks; r++) {
         n += number[r] == 0 && domain[r] >= 0;
+        *most = domain[r] >= 0 && number[r] >= *most ? number[r] + 1 : *most;
+    }
     return n;
 }
 
@@ -101,16 +104,19 @@ find_named(struct given *given, int *number, const struct ar_levels *levels,
             continue;
         if (find_numbers(number, domains->of[d], domains->nranks))
             return AR_ERR_MEMORY;
-        const int count = count_domains(domains->of[d], number, domains->nranks);
+        int most;
+        const int count = count_domains(&most, domains->of[d], number, domains->nranks);
         if (count == 0)
             continue;
         int at = given->n++;
         for (; at > 0 && given->count[at - 1] < count; at--) {
             given->count[at] = given->count[at - 1];
+            given->most[at] = given->most[at - 1];
             given->value[at] = given->value[at - 1];
             given->domain[at] = given->domain[at - 1];
         }
         given->count[at] = count;
+        given->most[at] = most;
         given->value[at] = d;
         given->domain[at] = domains->of[d];
     }
@@ -143,61 +149,112 @@ find_sized(struct given *given, int *number, int *room, const int *size, int n, 
 
 /* --- auto --- */
 
-#define UNITS_MOST  16 /* in a group; where there would be more, groups of them are put between */
+/* Units that a rank reads in turn in one round.  Each level costs a round, and for slices two, in
+ * which a line comes from as far as its ranks are apart. */
+#define UNITS_FEW   4  /* for short vectors no level less is worth it */
+#define UNITS_SHORT 6  /* of short vectors more are cut into groups of about 4 */
+#define UNITS_MOST  16 /* of longer ones into groups of about UNITS_GOOD */
 #define UNITS_GOOD  8
-#define SPLIT_BYTES ((size_t)64 << 10) /* of a vector that goes by these groups, at most */
+#define SHORT_BYTES ((size_t)1 << 10)
+#define EVEN_BYTES  ((size_t)4 << 10)  /* up to here unequal groups are avoided: see shm.c */
+#define SPLIT_BYTES ((size_t)64 << 10) /* of a longer vector that is cut at all */
 #define UNIT_BYTES  ((size_t)2 << 10)  /* and for each unit above UNITS_MOST */
 
 #define LOPSIDED_MOST 11 /* ranks; of more, levels pay for long vectors whatever the groups are */
 
-/* Sets *most to the ranks of the largest domain; to 0 where a rank is in none.  number: for nranks
- * entries. */
-static int
-find_largest(int *most, int *number, const int *domain, int nranks)
+static bool
+is_even(const struct given *given, int level, int nranks)
 {
-    *most = 0;
-    if (find_numbers(number, domain, nranks))
-        return AR_ERR_MEMORY;
-    for (int r = 0; r < nranks && domain[r] >= 0; r++)
-        *most = number[r] >= *most ? number[r] + 1 : *most;
-    for (int r = 0; r < nranks; r++)
-        *most = domain[r] >= 0 ? *most : 0;
-    return AR_OK;
+    return given->count[level] * given->most[level] == nranks;
 }
 
-/* Leaves out the outermost of several names while the domains inside are so few that all of them
- * can as well exchange at once: for whole vectors as many as a rank asks for at once, for slices as
- * long as these come along with their flags more, since each level costs them two rounds. */
+/* Leaves out a level but the first. */
 static void
-merge_outermost(struct given *given, int nranks, size_t bytes)
+leave_out(struct given *given, int level)
 {
-    const bool is_whole = bytes <= ar_shm_tune(nranks, AR_USUAL_CACHE, false).whole_bytes;
-    const int most = is_whole ? AR_AHEAD_FLAGS : UNITS_MOST;
-    while (bytes <= AR_AHEAD_BYTES * (size_t)nranks && given->n > 1 &&
-           given->count[given->n - 2] <= most)
+    given->n--;
+    for (int i = level; i < given->n; i++) {
+        given->value[i] = given->value[i + 1];
+        given->domain[i] = given->domain[i + 1];
+        given->count[i] = given->count[i + 1];
+        given->most[i] = given->most[i + 1];
+    }
+}
+
+/* Leaves out outer levels where the domains inside are so few that they can as well exchange at
+ * once: unequal ones of short vectors; and the outermost ones, most of all where the slices of a
+ * longer vector come along with their flags. */
+static void
+leave_out_levels(struct given *given, int nranks, size_t bytes)
+{
+    const size_t ranks = (size_t)nranks;
+    const int most = bytes <= AR_AHEAD_BYTES / 2 * ranks ? UNITS_FEW
+                     : bytes <= AR_AHEAD_BYTES * ranks   ? UNITS_MOST
+                                                         : 0;
+    for (int level = given->n - 1; level > 0; level--)
+        if (bytes <= EVEN_BYTES && !is_even(given, level, nranks) &&
+            given->count[level - 1] <= UNITS_MOST)
+            leave_out(given, level);
+    while (given->n > 1 && given->count[given->n - 2] <= most)
         given->n--;
 }
 
-/* Is it worth it to put groups inside a domain of so many units? */
+/* Are few ranks in so unequal domains that a short vector had better go flat? */
 static bool
-is_split(int units, size_t bytes)
+is_better_flat(const struct given *given, int nranks, size_t bytes)
 {
-    return units > UNITS_MOST && bytes <= SPLIT_BYTES &&
-           bytes <= UNIT_BYTES * (size_t)(units - UNITS_MOST);
+    return given->n == 1 && !is_even(given, 0, nranks) && given->most[0] > UNITS_FEW &&
+           nranks <= UNITS_MOST && bytes <= 2 * SHORT_BYTES;
 }
 
-/* The sizes of groups inside a domain of so many units, then the names. */
-static struct ar_levels
-split(int units, const struct given *given)
+/* Of these the first that so many units can be cut into: groups of equal size; 0: none. */
+static int
+even_radix(int units)
+{
+    static const int radix[] = {4, 3, 5, 2};
+    for (size_t i = 0; i < sizeof radix / sizeof radix[0]; i++)
+        if (units % radix[i] == 0)
+            return radix[i];
+    return 0;
+}
+
+/* Of about so many units. */
+static int
+near_radix(int units, int good)
+{
+    const int groups = (units + good - 1) / good;
+    return (units + groups - 1) / groups;
+}
+
+/* Adds sizes of groups while there are more than most units; good: units of a group; 0: of groups
+ * of equal size. */
+static void
+add_sizes(struct ar_levels *levels, int units, int most, int good)
 {
     enum { ROOM = AR_LEVELS_MAX - AR_DOMAINS };
-    struct ar_levels levels = {.kind = AR_LEVELS_NAMES};
-    for (int size = 1; units > UNITS_MOST && levels.sizes < ROOM; levels.sizes++) {
-        const int groups = (units + UNITS_GOOD - 1) / UNITS_GOOD;
-        size *= (units + groups - 1) / groups;
-        units = groups;
-        levels.value[levels.sizes] = size;
+    for (int size = 1; units > most && levels->sizes < ROOM;) {
+        const int radix = good > 0 ? near_radix(units, good) : even_radix(units);
+        if (radix == 0)
+            return;
+        size *= radix;
+        units = (units + radix - 1) / radix;
+        levels->value[levels->sizes++] = size;
     }
+}
+
+/* The sizes of groups inside domains of so many ranks, then the names. */
+static struct ar_levels
+split(const struct given *given, int nranks, size_t bytes)
+{
+    struct ar_levels levels = {.kind = AR_LEVELS_NAMES};
+    const int units = given->most[0];
+    if (bytes <= SHORT_BYTES && is_even(given, 0, nranks))
+        add_sizes(&levels, units, UNITS_SHORT, 0);
+    if (levels.sizes == 0 && bytes <= AR_AHEAD_BYTES)
+        add_sizes(&levels, units, UNITS_SHORT, UNITS_FEW);
+    if (levels.sizes == 0 && units > UNITS_MOST && bytes <= SPLIT_BYTES &&
+        bytes <= UNIT_BYTES * (size_t)(units - UNITS_MOST))
+        add_sizes(&levels, units, UNITS_MOST, UNITS_GOOD);
     levels.n = levels.sizes;
     for (int i = 0; i < given->n; i++)
         levels.value[levels.n++] = given->value[i];
@@ -220,23 +277,35 @@ is_lopsided(const int *domain, int nranks)
     return 2 * least < most;
 }
 
+/* Is there a rank that is in none of the domains? */
+static bool
+has_unbound(const int *domain, int nranks)
+{
+    for (int r = 0; r < nranks; r++)
+        if (domain[r] < 0)
+            return true;
+    return false;
+}
+
 int
 ar_levels_auto(struct ar_levels *levels, const struct ar_domains *domains, size_t bytes)
 {
     struct given given = {.n = 0};
-    int units = 0;
-    int *const number = malloc((size_t)domains->nranks * sizeof *number);
-    int error = number ? find_named(&given, number, &all_names, domains) : AR_ERR_MEMORY;
-    if (!error)
-        merge_outermost(&given, domains->nranks, bytes);
-    if (given.n > 0 && bytes > SPLIT_BYTES && is_lopsided(given.domain[0], domains->nranks))
-        given.n = 0;
-    if (!error && given.n > 0)
-        error = find_largest(&units, number, given.domain[0], domains->nranks);
+    const int nranks = domains->nranks;
+    int *const number = malloc((size_t)nranks * sizeof *number);
+    const int error = number ? find_named(&given, number, &all_names, domains) : AR_ERR_MEMORY;
     free(number);
-    if (!error)
-        *levels = split(is_split(units, bytes) ? units : 0, &given);
-    return error;
+    if (error)
+        return error;
+    leave_out_levels(&given, nranks, bytes);
+    if (is_better_flat(&given, nranks, bytes) ||
+        (given.n > 0 && bytes > SPLIT_BYTES && is_lopsided(given.domain[0], nranks)))
+        given.n = 0;
+    if (given.n > 0 && has_unbound(given.domain[0], nranks))
+        given.most[0] = 0;
+    *levels =
+        given.n > 0 ? split(&given, nranks, bytes) : (struct ar_levels){.kind = AR_LEVELS_FLAT};
+    return AR_OK;
 }
 
 /* --- groups --- */

@@ -53,10 +53,11 @@ struct ar_levels {
 bool ar_levels_equal(const struct ar_levels *a, const struct ar_levels *b);
 
 /* Sets *levels to what AUTO is for a vector of so many bytes, as NAMES: all names that are known;
- * for short vectors without the outer ones, where few domains inside can as well exchange at once;
- * for long ones of few ranks none of them, where the domains inside differ much in size;
- * and where all ranks are bound, for short vectors, groups of about eight ranks inside domains of
- * many.  The bounds are from the model (doc/scale.md).  AR_OK; AR_ERR_MEMORY. */
+ * for short vectors without outer ones, where few domains inside can as well exchange at once, or
+ * where these are of unequal size; for long ones of few ranks none of them, where the domains
+ * inside differ much in size; and where all ranks are bound, for short vectors, groups of four or
+ * about eight ranks inside larger domains.  FLAT where there is none of these.  The bounds are from
+ * the model (doc/scale.md).  AR_OK; AR_ERR_MEMORY. */
 int ar_levels_auto(struct ar_levels *levels, const struct ar_domains *domains, size_t bytes);
 
 /* Can these levels be anything but flat?  domains NULL: nothing is known. */

@@ -61,7 +61,8 @@ struct ar_params {
     int lanes;                        /* per node at most; 0: a lane for every rank */
     int halvings;                     /* at most; 0: all */
     size_t whole_bytes;   /* in shared memory, every rank combines all of a message up to this
-                             size; 0 = the fastest on this machine */
+                             size, or all of what it holds of one before a level; 0 = the fastest
+                             on this machine */
     size_t segment_bytes; /* of the executor; 0 = whole message, or see segments */
     int segments;         /* number of segments of the message; 0 = see segment_bytes */
     int window;           /* segments in flight, or AR_WINDOW_AUTO */
@@ -247,6 +248,8 @@ size_t ar_params_segment(const struct ar_params *params, size_t count, size_t si
 struct ar_shm_tuning {
     size_t chunk_bytes; /* of a long message; a multiple of 64 */
     size_t whole_bytes; /* up to here every rank combines everything; above, its slice */
+    size_t share_bytes; /* the same of what a rank holds before a level, where there are groups;
+                           half of it where there are more than three levels */
     /* From here on ranks use each other's buffers, if they can: where they share a cache, and where
      * they do not or it is not known. */
     size_t in_place_bytes, in_place_far_bytes;
@@ -258,6 +261,12 @@ struct ar_shm_tuning {
 /* For nranks ranks on one node, whose cores have caches of cache_bytes of their own; is_crowded:
  * the ranks share cores. */
 struct ar_shm_tuning ar_shm_tune(int nranks, size_t cache_bytes, bool is_crowded);
+
+/* What the tuning, or params instead, mean by whole_bytes of the schedules of a message of count
+ * elements of size bytes, in chunks of length: SIZE_MAX, all of it is short; 0, nothing; or so many
+ * elements of what a rank holds, where the message is one chunk. */
+size_t ar_shm_whole(const struct ar_shm_tuning *tuning, const struct ar_params *params,
+                    size_t count, size_t length, size_t size);
 
 /* From how many bytes on auto works in place, where it can; SIZE_MAX: never.  shares_cache: all
  * ranks are known to share one. */

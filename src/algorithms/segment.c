@@ -3,6 +3,8 @@
 #include <stdint.h>
 
 #include "algorithms/card.h"
+#include "algorithms/grouping.h"
+#include "schedule/accesses.h"
 
 size_t
 ar_algorithm_scratch_vectors(const struct ar_algorithm *row, const struct ar_params *params,
@@ -78,23 +80,37 @@ within(size_t bytes, size_t least, size_t most)
 #define CHUNKS_BYTES ((size_t)8 << 20)
 
 /* A rank's four slots fill half of its core's cache, so that the chunk under way stays there until
- * the others have read it.  Where ranks share cores each chunk costs a turn of all ranks: fewer
- * chunks, twice as long, are better.  In place was measured on two ranks alone.  Between cores that
- * share no cache the call gains from 32 KiB on, but up to 512 KiB the program loses more when it
- * writes its buffers again. */
+ * the others have read it.  What comes along with its flag is best combined by every rank.  Where
+ * ranks share cores each chunk costs a turn of all ranks: fewer chunks, twice as long, are better.
+ * In place was measured on two ranks alone.  Between cores that share no cache the call gains from
+ * 32 KiB on, but up to 512 KiB the program loses more when it writes its buffers again. */
 struct ar_shm_tuning
 ar_shm_tune(int nranks, size_t cache_bytes, bool is_crowded)
 {
     const size_t ranks = (size_t)nranks, most = CHUNKS_BYTES / ranks;
     const size_t chunk = cache_bytes / (is_crowded ? 4 : 8);
-    const size_t whole = is_crowded ? 256 << 10 : 8 << 10;
+    const size_t whole = (is_crowded ? 256 << 10 : 8 << 10) / ranks;
+    const size_t all = whole > AR_AHEAD_BYTES ? whole : AR_AHEAD_BYTES;
     const bool is_pair = nranks == 2 && !is_crowded;
     return (struct ar_shm_tuning){
         .chunk_bytes = within(chunk < most ? chunk : most, 32 << 10, 256 << 10),
-        .whole_bytes = is_pair ? SIZE_MAX : whole / ranks,
+        .whole_bytes = is_pair ? SIZE_MAX : all,
+        .share_bytes = is_crowded ? all : AR_AHEAD_BYTES,
         .in_place_bytes = is_pair ? 8 << 10 : SIZE_MAX,
         .in_place_far_bytes = is_pair ? 2 << 20 : SIZE_MAX,
     };
+}
+
+size_t
+ar_shm_whole(const struct ar_shm_tuning *tuning, const struct ar_params *params, size_t count,
+             size_t length, size_t size)
+{
+    const int levels = params->grouping ? params->grouping->nlevels : 1;
+    const size_t most = params->whole_bytes > 0 ? params->whole_bytes
+                        : levels == 1           ? tuning->whole_bytes
+                        : levels <= 3           ? tuning->share_bytes
+                                                : tuning->share_bytes / 2;
+    return count <= most / size ? SIZE_MAX : length < count ? 0 : most / size;
 }
 
 size_t

@@ -5,7 +5,8 @@
  * A short vector is combined by every rank, all of it: on each level a rank reads one rank of each
  * other group.  Of a long one each rank combines a share on each level, which is a part of its
  * share on the level below, so that the ranks of a group work on all of the vector at once; and the
- * results go back the same way, from level 1 to the ranks at once.
+ * results go back the same way, from level 1 to the ranks at once.  On equal groups a share that
+ * has become short is no longer cut: from that level on each rank combines all of what it holds.
  *
  * What is emitted here says it in messages: what a rank writes is sent to all that read it.  The
  * executor (execute/node.c) replaces the messages by loads and stores where the ranks share memory.
@@ -82,14 +83,14 @@ count_units(const struct view *v, int level, int *own)
     return units;
 }
 
-/* Each rank reads whole vectors of a rank of each other unit: of the one with its own number there,
+/* Each rank reads all that a rank of each other unit holds: the one with its own number there,
  * modulo the unit's size.  Its own unit's neighbour comes first, so that not all begin with the
- * same rank.  have: where this rank's vector is; returns where its unit's is then. */
+ * same rank.  held: what this rank and those hold, in have; returns where its unit's is then. */
 static enum ar_buffer
-exchange_whole(struct ar_schedule *s, const struct view *v, int level, enum ar_buffer have)
+exchange_whole(struct ar_schedule *s, const struct view *v, int level, struct ar_span held,
+               enum ar_buffer have)
 {
     const struct ar_shares *const of = &v->shares;
-    const struct ar_span all = ar_whole(of->count);
     const int begin = ar_shares_begin(of, level, of->me), end = ar_shares_end(of, level, of->me);
     const int own_begin = ar_shares_begin(of, level - 1, of->me),
               own_end = ar_shares_end(of, level - 1, of->me);
@@ -99,10 +100,10 @@ exchange_whole(struct ar_schedule *s, const struct view *v, int level, enum ar_b
         unit = unit == end ? begin : unit;
         const int size = ar_shares_end(of, level - 1, unit) - unit;
         for (int i = number; i < size; i += own_size)
-            ar_send(s, ar_shares_rank(of, unit + i), ar_region_in(have, all));
-        ar_recv(s, ar_shares_rank(of, unit + number % size), slot(v, all, (own + k) % units));
+            ar_send(s, ar_shares_rank(of, unit + i), ar_region_in(have, held));
+        ar_recv(s, ar_shares_rank(of, unit + number % size), slot(v, held, (own + k) % units));
     }
-    return combine(s, v, units, own, have, all);
+    return combine(s, v, units, own, have, held);
 }
 
 /* Each rank reads of all others of its group what they have of its share. */
@@ -181,22 +182,38 @@ level_below(const struct view *v, int level, const struct ar_params *params)
     return level == 1 && is_good ? -1 : level - 1;
 }
 
+/* Is what each rank holds before a level so short?  Where groups are unequal, ranks hold different
+ * shares above the first level. */
+static bool
+goes_whole(const struct view *v, int level, size_t most)
+{
+    const struct ar_grouping *const g = v->shares.grouping;
+    const bool is_even = g && ar_grouping_is_even(g);
+    const size_t holders = level > 0 && is_even ? (size_t)g->level[level - 1].end[0] : 1;
+    return (v->shares.count + holders - 1) / holders <= most;
+}
+
 int
 ar_shm(struct ar_schedule *s, int rank, int nranks, size_t count, const struct ar_params *params)
 {
     const struct ar_grouping *const g = params->grouping;
     struct view v = {ar_shares_of_all(g, rank, nranks, count), 0};
     const int nlevels = g ? g->nlevels : 1;
-    const bool is_short = count <= params->whole_bytes;
     enum ar_buffer have = AR_IN;
+    int sliced = 0; /* levels */
 
     if (nranks == 1)
         ar_copy(s, ar_out(ar_whole(count)), ar_in(ar_whole(count)));
-    for (int level = 0; level < nlevels; level++) {
-        have = is_short ? exchange_whole(s, &v, level, have) : reduce_scatter(s, &v, level, have);
-        v.tmp = is_short ? 0 : s->tmp_length;
+    while (sliced < nlevels && !goes_whole(&v, sliced, params->whole_bytes))
+        sliced++;
+    for (int level = 0; level < sliced; level++) {
+        have = reduce_scatter(s, &v, level, have);
+        v.tmp = s->tmp_length;
     }
-    for (int level = nlevels - 1, below; level >= 0 && !is_short; level = below) {
+    for (int level = sliced; level < nlevels; level++)
+        have =
+            exchange_whole(s, &v, level, ar_shares_span(&v.shares, sliced - 1, v.shares.me), have);
+    for (int level = sliced - 1, below; level >= 0; level = below) {
         below = level_below(&v, level, params);
         allgather(s, &v, level, below);
     }

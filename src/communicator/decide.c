@@ -267,7 +267,7 @@ make_whole(const struct ar_communicator *c, struct ar_decision *d, const struct 
     struct ar_params *const params = &d->choice.params;
     if (d->node && d->key.keeps < AR_DETERMINISM_SIZE &&
         ar_node_takes_whole(d->node, r, d->key.count)) {
-        if (d->key.count * d->key.size > d->node->whole_bytes || params->whole_bytes > 0)
+        if (d->key.count * d->key.size > d->node->tuning.whole_bytes || params->whole_bytes > 0)
             params->whole_bytes = SIZE_MAX;
         params->segment_bytes = 0;
         params->segments = 0;

@@ -53,7 +53,8 @@ ar_measure_access(struct ar_wait wait)
     double out = 0, time = 0;
     struct ar_reduction r;
     struct ar_node_plan *plan = NULL;
-    struct ar_node node = {.nranks = 2, .chunk_bytes = AR_SHORT_CHUNK, .whole_bytes = SIZE_MAX};
+    struct ar_node node = {
+        .nranks = 2, .chunk_bytes = AR_SHORT_CHUNK, .tuning = {.whole_bytes = SIZE_MAX}};
     char *const slots = make_slots(&node), *scratch = NULL;
     if (slots && ar_reduction_resolve(&r, MPI_SUM, MPI_DOUBLE) &&
         ar_node_plan_create(&plan, &node, shm, &shm->defaults, 1, &r, false) == AR_OK)

@@ -29,6 +29,14 @@
  * been read.  By levels a share may be longer by an element although the chunk is shorter, so that
  * this chunk follows the others.
  *
+ * Storing in a slot again takes its lines back from all who have read them, which takes as long as
+ * fetching one of theirs.  So where a chunk is a whole call, a rank that has raised a flag asks for
+ * the lines, to write there, that it will store to for the same flag in chunk s + 1, and waits for
+ * others meanwhile.  Those held chunk s - 3.  All ranks have begun chunk s - 1: they had done with
+ * the calls before that one, and of its own call with all but the last two chunks.  So nobody is
+ * still to read chunk s - 3, and nobody reads chunk s + 1 before its next call.  The request itself
+ * changes nothing that anybody can read.
+ *
  * A call in place (schedule/accesses.h) begins and ends with a meeting: a chunk's number in which
  * each rank raises its first flag and awaits those of all others.  At the first one each has told
  * in the flag's own line where its buffers are.  At the second, whether it has mapped those of all
@@ -36,8 +44,8 @@
  * since ranks need not wait for each other until the last meeting, before which nobody returns to
  * a program that may read and write its buffers.
  *
- * test/mpi/test_protocol.c proves for up to 9 ranks that no other order is needed, and that three
- * slots would not do.
+ * test/mpi/test_protocol.c proves for up to 9 ranks that no other order is needed, that three
+ * slots would not do, and that no line is taken back too early.
  */
 #include <config.h>
 
@@ -77,7 +85,7 @@ ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks, struct a
     made.chunk_bytes = (made.piece.slot_bytes - sizeof(struct ar_slot)) / 2;
     made.sequence = made.piece.sequence;
     made.is_crowded = made.piece.ranks > made.piece.cpus;
-    made.whole_bytes = ar_node_tune(nranks, made.is_crowded).whole_bytes;
+    made.tuning = ar_node_tune(nranks, made.is_crowded);
     *node = made;
     return true;
 }
@@ -149,6 +157,15 @@ ask_ahead(const char *slots, const struct ar_node_step *step)
 {
     for (unsigned i = 0; i < step->nahead; i++)
         ar_wait_ask(slots + step->ahead[i]);
+}
+
+/* Takes back the lines that the flag and what is stored for it will have in the next chunk, while
+ * the rank waits for others.  slots: those of that chunk's turn. */
+static inline void
+take_back(char *slots, const struct ar_node_step *step)
+{
+    for (unsigned i = 0; i < step->nahead; i++)
+        ar_wait_take(slots + step->ahead[i]);
 }
 
 /* Waits until the step's flag is at least the sequence.  MPI must go on meanwhile: a legal program
@@ -305,6 +322,8 @@ run_plainly(const struct ar_node_run *run, const struct chunk *chunk, size_t beg
         case AR_ACCESS_RAISE:
             ar_flag_raise((void *)(bases.own[AR_BASE_SLOTS] + step->flag), chunk->sequence,
                           run->wait);
+            if (step->nahead > 0)
+                take_back(slots_of(run->node, chunk->sequence + 1), step);
             break;
         case AR_ACCESS_AWAIT:
             error = await(run, bases.own[AR_BASE_SLOTS], step,

@@ -39,6 +39,19 @@ base_of(const struct ar_access_place *place)
     return place->is_shared ? AR_BASE_SLOTS : (int)place->buffer;
 }
 
+static size_t
+length_of(const struct ar_access *access, const struct ar_reduction *r)
+{
+    switch (access->kind) {
+    case AR_ACCESS_AWAIT:
+        return access->length * r->size;
+    case AR_ACCESS_RAISE:
+        return access->dst.length * r->size;
+    default:
+        return access->length;
+    }
+}
+
 static struct ar_node_step
 step_of(const struct ar_node *node, const struct ar_reduction *r, const struct ar_access *access)
 {
@@ -49,7 +62,7 @@ step_of(const struct ar_node *node, const struct ar_reduction *r, const struct a
         .dst_base = base_of(&access->dst),
         .a_base = base_of(&access->a),
         .b_base = base_of(&access->b),
-        .length = access->kind == AR_ACCESS_AWAIT ? access->length * r->size : access->length,
+        .length = length_of(access, r),
         .dst = address_of(node, r, &access->dst),
         .a = address_of(node, r, &access->a),
         .b = address_of(node, r, &access->b),
@@ -63,19 +76,30 @@ step_of(const struct ar_node *node, const struct ar_reduction *r, const struct a
 
 #define LINES_MOST (1 + AR_AHEAD_BYTES / AR_LINE_BYTES + 1) /* of a flag and what it announces */
 
-/* The lines of an awaited flag and of a short message in the area; returns how many.  Of a long
- * message the first lines alone would be no faster. */
+/* The lines of a flag and of a short message in the area; returns how many.  Of a long message the
+ * first lines alone would be no faster. */
 static size_t
 lines_of(ptrdiff_t *lines, const struct ar_node_step *step)
 {
-    const ptrdiff_t line = (ptrdiff_t)AR_LINE_BYTES, begin = step->a / line * line;
+    const bool is_own = step->kind == AR_ACCESS_RAISE;
+    const int base = is_own ? step->dst_base : step->a_base;
+    const ptrdiff_t line = (ptrdiff_t)AR_LINE_BYTES, from = is_own ? step->dst : step->a;
+    const ptrdiff_t begin = from / line * line;
     size_t n = 0;
     lines[n++] = step->flag;
-    if (step->a_base != AR_BASE_SLOTS || step->length > AR_AHEAD_BYTES || begin == step->flag)
+    if (base != AR_BASE_SLOTS || step->length > AR_AHEAD_BYTES || begin == step->flag)
         return n;
-    for (ptrdiff_t at = begin; at < step->a + (ptrdiff_t)step->length; at += line)
+    for (ptrdiff_t at = begin; at < from + (ptrdiff_t)step->length; at += line)
         lines[n++] = at;
     return n;
+}
+
+/* Does the rank ask for lines in this step? */
+static bool
+asks(const struct ar_node_step *step, bool takes_back)
+{
+    return step->kind == AR_ACCESS_AWAIT ||
+           (step->kind == AR_ACCESS_RAISE && takes_back && step->length <= AR_AHEAD_BYTES);
 }
 
 /* How many lines a rank asks for that awaits the flag of step i: of what it announces, and of the
@@ -96,14 +120,14 @@ count_ahead(const struct ar_node_program *program, size_t i, size_t end)
 }
 
 /* The lines of all flags stand in the order in which these are awaited, so that those of some in a
- * row do, too. */
+ * row do, too: a stage raises its flag last.  takes_back: see node.c. */
 static int
-find_ahead(struct ar_node_program *program)
+find_ahead(struct ar_node_program *program, bool takes_back)
 {
     ptrdiff_t lines[LINES_MOST];
     size_t stage = 0, room = 1;
     for (size_t i = 0; i < program->nsteps; i++)
-        if (program->steps[i].kind == AR_ACCESS_AWAIT)
+        if (asks(&program->steps[i], takes_back))
             room += lines_of(lines, &program->steps[i]);
     program->lines = malloc(room * sizeof *program->lines);
     if (!program->lines)
@@ -112,11 +136,13 @@ find_ahead(struct ar_node_program *program)
         struct ar_node_step *const step = &program->steps[i];
         while (program->stage_end[stage] <= i)
             stage++;
-        if (step->kind != AR_ACCESS_AWAIT)
+        if (!asks(step, takes_back))
             continue;
-        step->ahead = &program->lines[program->nlines + 1];
-        step->nahead = count_ahead(program, i, program->stage_end[stage]);
-        program->nlines += lines_of(&program->lines[program->nlines], step);
+        const bool is_own = step->kind == AR_ACCESS_RAISE;
+        const size_t n = lines_of(&program->lines[program->nlines], step);
+        step->ahead = &program->lines[program->nlines + !is_own]; /* it looks at the flag itself */
+        step->nahead = is_own ? (unsigned)n : count_ahead(program, i, program->stage_end[stage]);
+        program->nlines += n;
     }
     return AR_OK;
 }
@@ -143,7 +169,7 @@ tmp_base(const struct ar_reduction *r, const struct ar_accesses *accesses)
 
 static int
 make_program(struct ar_node_program *program, const struct ar_node *node,
-             const struct ar_reduction *r, struct ar_accesses *accesses)
+             const struct ar_reduction *r, struct ar_accesses *accesses, bool takes_back)
 {
     struct ar_node_step *const steps = malloc((accesses->n + 1) * sizeof *steps);
     if (!steps)
@@ -158,7 +184,7 @@ make_program(struct ar_node_program *program, const struct ar_node *node,
                                         .tmp_end = accesses->tmp_end,
                                         .tmp_base = tmp_base(r, accesses)};
     accesses->stage_end = NULL;
-    return find_ahead(program);
+    return find_ahead(program, takes_back);
 }
 
 static int
@@ -192,7 +218,7 @@ find_length(struct ar_node_plan *plan, struct ar_accesses *accesses, const struc
 /* The program of a shorter last chunk. */
 static int
 make_tail(struct ar_node_plan *plan, const struct ar_node *node, const struct ar_reduction *r,
-          struct ar_emission *e, enum ar_node_way way)
+          struct ar_emission *e, enum ar_node_way way, bool takes_back)
 {
     struct ar_accesses accesses;
     int error = translate(&accesses, node, r, e, way);
@@ -201,8 +227,9 @@ make_tail(struct ar_node_plan *plan, const struct ar_node *node, const struct ar
     /* Flat, what it stores for a flag is nowhere behind what a longer chunk stores for that one. */
     plan->tail_overlaps[way] =
         accesses.meets_readers && accesses.nmet == 1 && accesses.nstages == plan->full[way].nstages;
-    error = fits(node, r, &accesses) ? make_program(&plan->tail[way], node, r, &accesses)
-                                     : AR_ERR_PARAM;
+    error = fits(node, r, &accesses)
+                ? make_program(&plan->tail[way], node, r, &accesses, takes_back)
+                : AR_ERR_PARAM;
     ar_accesses_fini(&accesses);
     return error;
 }
@@ -213,13 +240,15 @@ make_programs(struct ar_node_plan *plan, struct ar_accesses *accesses, const str
               const struct ar_reduction *r, struct ar_emission *e, size_t count,
               enum ar_node_way way)
 {
+    const bool takes_back = way == AR_WAY_SLOTS && count <= plan->length;
     plan->overlaps[way] = accesses->meets_readers;
     plan->nmet[way] = accesses->nmet;
-    const int error =
-        fits(node, r, accesses) ? make_program(&plan->full[way], node, r, accesses) : AR_ERR_PARAM;
+    const int error = fits(node, r, accesses)
+                          ? make_program(&plan->full[way], node, r, accesses, takes_back)
+                          : AR_ERR_PARAM;
     ar_accesses_fini(accesses);
     e->count = count % plan->length;
-    return error || e->count == 0 ? error : make_tail(plan, node, r, e, way);
+    return error || e->count == 0 ? error : make_tail(plan, node, r, e, way, takes_back);
 }
 
 static int
@@ -229,7 +258,7 @@ make_meeting(struct ar_node_plan *plan, const struct ar_node *node, const struct
     int error = ar_accesses_init_meeting(&accesses, node->rank, node->nranks);
     if (error)
         return error;
-    error = make_program(&plan->meet, node, r, &accesses);
+    error = make_program(&plan->meet, node, r, &accesses, false);
     ar_accesses_fini(&accesses);
     return error;
 }
@@ -294,18 +323,18 @@ ar_node_plan_create(struct ar_node_plan **made, const struct ar_node *node,
                     size_t count, const struct ar_reduction *r, bool whole)
 {
     struct ar_params form = *params;
-    const size_t short_bytes = params->whole_bytes > 0 ? params->whole_bytes : node->whole_bytes;
     struct ar_emission e = {algorithm, &form, node->nranks, 0};
     struct ar_node_plan *const plan = calloc(1, sizeof *plan);
     if (!plan)
         return AR_ERR_MEMORY;
-    form.whole_bytes = whole || count * r->size <= short_bytes ? SIZE_MAX : 0;
     form.copy = AR_COPY_SLOTS;
     const size_t asked = ar_params_segment(params, count, r->size);
     const size_t most = ar_cell_length(r, node->chunk_bytes);
     plan->count = count;
     plan->length = whole ? count : asked < most ? asked : most;
     plan->length = plan->length == 0 ? 1 : plan->length;
+    form.whole_bytes =
+        whole ? SIZE_MAX : ar_shm_whole(&node->tuning, params, count, plan->length, r->size);
     struct ar_accesses accesses;
     int error = find_length(plan, &accesses, node, r, &e, whole);
     plan->chunks = (count + plan->length - 1) / plan->length;

@@ -43,11 +43,12 @@ enum { AR_BASE_SLOTS = AR_TMP + 1, AR_BASES };
 struct ar_node_step {
     enum ar_access_kind kind;
     int dst_base, a_base, b_base;
-    size_t length; /* elements; AWAIT: bytes at a that the flag announces */
+    size_t length; /* elements; AWAIT, RAISE: bytes at a, or at dst, that the flag announces */
     ptrdiff_t dst, a, b;
     ptrdiff_t flag;         /* RAISE, AWAIT: from the slots of a turn */
     int rank;               /* AWAIT: whose flag */
-    unsigned nahead;        /* AWAIT: so many lines are asked for along with it */
+    unsigned nahead;        /* so many lines are asked for: AWAIT, along with it; RAISE, those of
+                               the next call, after it */
     const ptrdiff_t *ahead; /* these, from the slots of a turn; the program's */
 };
 

@@ -1,5 +1,6 @@
 #include "model/node.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 const char *const ar_node_part_names[] = {"latency",  "taking back", "serving", "stream",
@@ -270,13 +271,59 @@ work(struct simulation *s, int rank, const struct ar_access *x)
     r->now = after(r->now, AR_NODE_OWN, m->access);
 }
 
+/* Since when a rank asks for a flag of another: since it began to wait for it, or for the first of
+ * the seven before it in the stage.  HUGE_VAL: it does not so far. */
+static double
+asked_since(const struct simulation *s, int rank, size_t chunk, const struct ar_access_place *flag)
+{
+    const struct rank *const r = &s->ranks[rank];
+    const struct ar_accesses *const all = &s->run->ranks[rank];
+    const bool is_there = !r->is_done && r->chunk == chunk;
+    size_t between = 0; /* flags of the stage that it has not awaited, before this one */
+    for (size_t i = r->next; is_there && i < all->stage_end[r->stage]; i++) {
+        const struct ar_access *const x = &all->all[i];
+        if (x->kind != AR_ACCESS_AWAIT)
+            continue;
+        if (x->a.rank != flag->rank || x->a.flag != flag->flag) {
+            between++;
+            continue;
+        }
+        const size_t most = AR_AHEAD_FLAGS - 1;
+        if (between >= most)
+            return between == most ? r->now.at : HUGE_VAL;
+        const size_t n = most - between < r->nstage ? most - between : r->nstage;
+        return n > 0 ? awaited_before(r, n)->began.at : r->now.at;
+    }
+    return HUGE_VAL;
+}
+
+/* How long it takes to take a flag's line back from the farthest of those that have asked for it
+ * before it is raised. */
+static double
+back_from_waiting(const struct simulation *s, int rank, const struct ar_access_place *flag)
+{
+    const struct ar_machine *const m = s->run->machine;
+    const struct rank *const r = &s->ranks[rank];
+    double most = 0;
+    for (int i = 0; i < s->run->nranks; i++) {
+        const double latency = i == rank ? 0 : m->domains[ar_lines_level(m, i, rank)].latency;
+        if (latency > most && asked_since(s, i, r->chunk, flag) + latency / 2 < r->now.at)
+            most = latency;
+    }
+    return most;
+}
+
 static void
 raise_flag(struct simulation *s, int rank, const struct ar_access *x)
 {
     struct rank *const r = &s->ranks[rank];
+    const bool is_back =
+        s->run->takes_back && x->dst.length * s->run->element_bytes <= AR_AHEAD_BYTES;
     r->now = after(r->now, AR_NODE_OWN, s->run->machine->access);
     s->seen[flag_index(s, r->chunk, rank, x->dst.flag)] =
-        after(r->now, AR_NODE_BACK, s->back[flag_index(s, 0, rank, x->dst.flag)]);
+        after(r->now, AR_NODE_BACK,
+              is_back ? back_from_waiting(s, rank, &x->dst)
+                      : s->back[flag_index(s, 0, rank, x->dst.flag)]);
 }
 
 /* --- the order of a rank's accesses --- */

@@ -6,7 +6,10 @@
  * - A rank does its accesses one after the other.  Each takes machine->access, and what it
  * combines, loads or stores takes what reductions and copies take.
  * - Raising a flag takes its line back from all that read it in an earlier chunk: it is to be seen
- *   one latency of the farthest of them later.
+ *   one latency of the farthest of them later.  Where the chunk is a call of its own and at most
+ *   AR_AHEAD_BYTES are stored for the flag, its lines were taken back in the call before, which
+ * took longer than that.  Then they come from those alone that have asked for them in this call,
+ * and half a latency before, since they wait for the flag or for one of those before it.
  * - A look at a flag brings its line one latency of the level later that reader and owner share;
  * after a look in vain the latency counts from when the flag is to be seen.  Readers of one line
  * are served one after the other.  A core looks ahead at machine->ahead flags in a row, until one
@@ -50,6 +53,7 @@ struct ar_node_run {
     int nranks;
     size_t nchunks;
     size_t element_bytes;
+    bool takes_back; /* each flag's lines, in the call before */
 };
 
 struct ar_node_time {

@@ -146,7 +146,11 @@ add_meetings(struct ar_node_prediction *p, struct source *from)
     int error = find_accesses(&all, find_meeting, from);
     if (error)
         return error;
-    const struct ar_node_run run = {q->machine, all, q->nranks, 1, q->element_bytes};
+    const struct ar_node_run run = {.machine = q->machine,
+                                    .ranks = all,
+                                    .nranks = q->nranks,
+                                    .nchunks = 1,
+                                    .element_bytes = q->element_bytes};
     error = ar_lines_count(&lines, q->machine, all, q->nranks, q->element_bytes);
     if (!error)
         error = ar_node_simulate(&end, &run);
@@ -194,7 +198,11 @@ predict(struct ar_node_prediction *p, struct source *from)
     const int emitted = find_accesses(&all, find_chunk, from);
     if (emitted)
         return emitted;
-    const struct ar_node_run run = {q->machine, all, q->nranks, 0, q->element_bytes};
+    const struct ar_node_run run = {.machine = q->machine,
+                                    .ranks = all,
+                                    .nranks = q->nranks,
+                                    .element_bytes = q->element_bytes,
+                                    .takes_back = p->nchunks == 1 && !from->in_place};
     p->nstages = all[0].nstages;
     int error = ar_lines_count(&p->lines, q->machine, all, q->nranks, q->element_bytes);
     if (!error)
@@ -228,13 +236,14 @@ static void
 find_form(struct source *from)
 {
     const struct ar_question *const q = from->q;
-    const struct ar_params *const asked = &q->choice->params;
+    const struct ar_params *const asked = &from->params;
     const struct ar_shm_tuning tuning = ar_shm_tune(q->nranks, AR_USUAL_CACHE, false);
-    const size_t whole = asked->whole_bytes > 0 ? asked->whole_bytes : tuning.whole_bytes;
     const size_t segment = q->count > 0 ? ar_params_segment(asked, q->count, q->element_bytes) : 0;
     from->chunk.count = smaller(smaller(q->count, segment), tuning.chunk_bytes / q->element_bytes);
     from->chunk.count += from->chunk.count == 0 && q->count > 0;
-    from->params.whole_bytes = q->count * q->element_bytes <= whole ? SIZE_MAX : 0;
+    from->params.whole_bytes = from->in_place ? 0
+                                              : ar_shm_whole(&tuning, asked, q->count,
+                                                             from->chunk.count, q->element_bytes);
 }
 
 int
@@ -248,7 +257,6 @@ ar_node_predict(struct ar_node_prediction *prediction, const struct ar_question 
         return AR_ERR_MEMORY;
     struct source from = {.q = q, .params = q->choice->params};
     from.chunk = (struct ar_emission){q->choice->algorithm, &from.params, q->nranks, 0};
-    find_form(&from);
     ar_machine_domains(&domains, room, q->machine, NULL, q->nranks);
     int error = AR_OK;
     if (from.params.levels.kind == AR_LEVELS_AUTO)
@@ -260,7 +268,7 @@ ar_node_predict(struct ar_node_prediction *prediction, const struct ar_question 
         from.params.grouping = &grouping;
         from.in_place =
             q->choice->params.copy == AR_COPY_IN_PLACE && ar_grouping_is_even(&grouping);
-        from.params.whole_bytes = from.in_place ? 0 : from.params.whole_bytes;
+        find_form(&from);
         from.params.copy = from.in_place ? AR_COPY_IN_PLACE : AR_COPY_SLOTS;
         p.in_place = from.in_place;
         p.up_and_down = up_and_down(q->machine, &grouping);

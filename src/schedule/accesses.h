@@ -25,7 +25,9 @@
 #define AR_TINY_BYTES ((size_t)48)
 
 /* A rank that awaits a flag asks for the lines of so many flags of its stage together, from that
- * one on, and for what they announce in the area where that is at most so many bytes. */
+ * one on, and for what they announce in the area where that is at most so many bytes.  Where a
+ * chunk is a whole call, a rank that has raised a flag for at most so many bytes takes the lines
+ * back that it will store to for that flag in the next call. */
 #define AR_AHEAD_FLAGS 8
 #define AR_AHEAD_BYTES ((size_t)256)
 

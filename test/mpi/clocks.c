@@ -53,20 +53,21 @@ word_at(const struct machine *m, size_t byte)
     return w;
 }
 
-/* Reads or writes, and says whether each access of another rank that conflicts is known to have
- * been before. */
+/* Reads, writes or takes, and says whether each access of another rank that conflicts is known to
+ * have been before. */
 static bool
 touch(struct machine *m, int rank, const struct access *x)
 {
     const struct clock *const known = &m->known[rank];
+    const bool is_alone = x->kind == WRITE || x->kind == TAKE;
     for (size_t at = x->at; at < x->end; at += sizeof(uint64_t)) {
         struct word *const w = word_at(m, at);
         if (w->writer >= 0 && w->writer != rank && w->written > known->of[w->writer])
             return false;
-        for (int i = 0; i < m->nranks && x->kind == WRITE; i++)
+        for (int i = 0; i < m->nranks && is_alone; i++)
             if (i != rank && w->read.of[i] > known->of[i])
                 return false;
-        if (x->kind == WRITE) {
+        if (is_alone) {
             w->writer = rank;
             w->written = known->of[rank];
         } else {
@@ -122,7 +123,7 @@ advance(struct machine *m, int rank)
         m->known[rank].of[rank] = m->next[rank] + 1;
         if (x->kind == RAISE)
             raise_flag(m, rank, x);
-        else if (x->kind != AWAIT && !touch(m, rank, x))
+        else if (!touch(m, rank, x))
             return CONFLICT;
     }
     return ORDERED;

@@ -14,7 +14,9 @@
 #define ORDER_RANKS 9
 #define ORDER_BYTES ((size_t)1 << 17) /* of shared memory, at most */
 
-enum access_kind { AWAIT, RAISE, READ, WRITE };
+/* TAKE: nothing is read or written, but who has read there before is through, and who reads there
+ * later knows of it. */
+enum access_kind { AWAIT, RAISE, READ, WRITE, TAKE };
 
 struct access {
     enum access_kind kind;

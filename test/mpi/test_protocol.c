@@ -62,6 +62,13 @@ record_ask(const char *at)
     asked.line[asked.nlooked++] = (size_t)(at - memory) / AR_LINE_BYTES;
 }
 
+/* A line of its own that a rank takes back. */
+static void
+record_take(const char *at)
+{
+    add(TAKE, at - (size_t)(at - memory) % AR_LINE_BYTES, AR_LINE_BYTES, 0);
+}
+
 static const struct ar_flag *looked_at;
 
 static uint64_t
@@ -176,6 +183,7 @@ record_read(const void *from, size_t nslots)
 #define ar_shown_tell(to, shown)          record_tell(to, shown)
 #define ar_shown_read(from)               record_read(from, (size_t)node->piece.stride)
 #define ar_wait_ask(at)                   record_ask(at)
+#define ar_wait_take(at)                  record_take(at)
 #define ar_flag_read(flag)                record_look(flag)
 #define ar_idle_look(idle, in_vain)       ((void)(idle), record_looked(in_vain))
 #define ar_flag_raise(flag, number, wait) add(RAISE, flag, sizeof(uint64_t), number)
@@ -190,7 +198,7 @@ record_read(const void *from, size_t nslots)
 /* --- what ranks do --- */
 
 /* Tiny, short and of several chunks. */
-static const size_t counts[] = {1, 6, 7, 33, 64, 90, 161, 300};
+static const size_t counts[] = {1, 6, 7, 20, 64, 90, 161, 300};
 enum { COUNTS = sizeof counts / sizeof counts[0], CALLS = 3 };
 
 enum form {
@@ -198,7 +206,8 @@ enum form {
     WHOLE,
     SLICES_OF_GROUPS,
     WHOLE_OF_GROUPS,
-    SLICES_OF_EVEN, /* groups of equal size */
+    SLICES_OF_EVEN,   /* groups of equal size */
+    SHARES_OF_GROUPS, /* of equal size, which exchange whole shares where these are short */
     FORMS_OF_SLOTS,
     BUFFERS = FORMS_OF_SLOTS, /* those of the peers are read where they are */
     BUFFERS_OF_GROUPS,        /* of equal size */
@@ -269,13 +278,23 @@ static struct ar_params
 params_of(enum form form)
 {
     struct ar_params params = ar_algorithm_find("shm", 3)->defaults;
-    params.whole_bytes = form == WHOLE || form == WHOLE_OF_GROUPS ? SIZE_MAX : 1;
-    if (form == BUFFERS_OF_GROUPS || form == SLICES_OF_EVEN)
+    params.whole_bytes = form == WHOLE || form == WHOLE_OF_GROUPS ? SIZE_MAX
+                         : form == SHARES_OF_GROUPS               ? 4 * sizeof(double)
+                                                                  : 1;
+    if (form == BUFFERS_OF_GROUPS || form == SHARES_OF_GROUPS || form == SLICES_OF_EVEN)
         params.grouping = &group.even;
     else if (form == SLICES_OF_GROUPS || form == WHOLE_OF_GROUPS || form == BUFFERS_OF_UNEQUAL)
         params.grouping = &group.grouping;
     params.copy = form >= BUFFERS ? AR_COPY_IN_PLACE : AR_COPY_SLOTS;
     return params;
+}
+
+/* Of elements: as the plan has it for a message in chunks of length. */
+static size_t
+whole_of(const struct ar_params *params, size_t count, size_t length)
+{
+    const struct ar_shm_tuning none = {.whole_bytes = 0};
+    return ar_shm_whole(&none, params, count, length, sizeof(double));
 }
 
 static const struct ar_node_plan *
@@ -406,7 +425,7 @@ run_on_caches(struct coherence *c, int nranks, unsigned seed)
         if (next[rank] == t->n || waits(raised, x))
             continue;
         for (size_t at = x->at / AR_LINE_BYTES * AR_LINE_BYTES; at < x->end; at += AR_LINE_BYTES)
-            if (x->kind == RAISE || x->kind == WRITE)
+            if (x->kind == RAISE || x->kind == WRITE || x->kind == TAKE)
                 coherence_write(c, rank, at / AR_LINE_BYTES);
             else
                 coherence_read(c, rank, at / AR_LINE_BYTES);
@@ -465,7 +484,7 @@ check_lines_of(const struct ar_machine *machine, int nranks, struct call call)
     const struct ar_node_plan *const plan = group.plan[0][call.which][call.form];
     struct ar_params params = params_of(call.form);
     struct ar_emission e = {ar_algorithm_find("shm", 3), &params, nranks, 0};
-    params.whole_bytes = params.whole_bytes == SIZE_MAX ? SIZE_MAX : 0; /* of elements */
+    params.whole_bytes = whole_of(&params, count, plan->length);
     add_lines(counted, machine, &e, plan->length, AGAIN * (count / plan->length));
     if (count % plan->length > 0)
         add_lines(counted, machine, &e, count % plan->length, AGAIN);
@@ -534,19 +553,23 @@ count_asked(const struct ar_accesses *accesses)
     return n;
 }
 
+typedef size_t count_fn(const struct ar_accesses *accesses);
+
+/* Of a chunk's accesses, through slots. */
 static size_t
-expect_asked(int rank, int nranks, const struct call *call, size_t length)
+of_accesses(count_fn *counted, int rank, int nranks, const struct call *call, size_t length)
 {
     struct ar_params params = params_of(call->form);
     struct ar_emission e = {ar_algorithm_find("shm", 3), &params, nranks, length};
     struct ar_accesses accesses;
-    params.whole_bytes = params.whole_bytes == SIZE_MAX ? SIZE_MAX : 0; /* of elements */
+    params.whole_bytes =
+        whole_of(&params, counts[call->which], group.plan[rank][call->which][call->form]->length);
     if (length == 0)
         return 0;
     CHECK(ar_accesses_init(&accesses, rank, nranks, sizeof(double), ar_algorithm_source, &e) ==
               AR_OK,
           "rank %d of %d", rank, nranks);
-    const size_t n = count_asked(&accesses);
+    const size_t n = counted(&accesses);
     ar_accesses_fini(&accesses);
     return n;
 }
@@ -579,8 +602,8 @@ check_asked(void)
                     record(rank, p, &call, 1);
                     const size_t length = group.plan[rank][i][form]->length;
                     const size_t expected =
-                        counts[i] / length * expect_asked(rank, p, &call, length) +
-                        expect_asked(rank, p, &call, counts[i] % length);
+                        counts[i] / length * of_accesses(count_asked, rank, p, &call, length) +
+                        of_accesses(count_asked, rank, p, &call, counts[i] % length);
                     CHECK(asked.n == expected,
                           "%d ranks, %zu elements, form %d, rank %d: %zu lines, asked for %zu", p,
                           counts[i], form, rank, expected, asked.n);
@@ -588,6 +611,61 @@ check_asked(void)
                         CHECK(is_used_after(asked.line[k], asked.before[k]),
                               "%d ranks, %zu elements, form %d, rank %d: line %zu", p, counts[i],
                               form, rank, asked.line[k]);
+                }
+}
+
+/* --- lines that are taken back --- */
+
+/* How many lines a rank takes back in a chunk that is a call: those of its flags and of what it
+ * stores for each, where that is short. */
+static size_t
+count_taken(const struct ar_accesses *accesses)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < accesses->n; i++) {
+        const struct ar_access *const x = &accesses->all[i];
+        const struct ar_lines lines = ar_lines_of(&x->dst, x->dst.length, sizeof(double));
+        if (x->kind == AR_ACCESS_RAISE && x->dst.length * sizeof(double) <= AR_AHEAD_BYTES)
+            n += 1 + (lines.first > 0 ? lines.n : 0);
+    }
+    return n;
+}
+
+/* Does the recorded rank write to the line after that? */
+static bool
+is_written_after(const struct access *taken)
+{
+    for (const struct access *x = taken + 1; x < trace->of + trace->n; x++)
+        if ((x->kind == RAISE || x->kind == WRITE) && x->at < taken->end && taken->at < x->end)
+            return true;
+    return false;
+}
+
+/* As many lines are taken back as the schedule says, if a call is one chunk, and each of them for
+ * what the next call stores there.  That nobody is still to read there is checked with all other
+ * orders. */
+static void
+check_taken(void)
+{
+    for (int p = 2; p <= RANKS_MAX; p++)
+        for (int form = 0; form < FORMS; form++)
+            for (size_t i = 0; i < COUNTS; i++)
+                for (int rank = 0; rank < p; rank++) {
+                    const struct call call = {i, (enum form)form, false, GRANTED};
+                    const struct call calls[] = {call, call};
+                    size_t expected = 0, taken = 0, in_vain = 0;
+                    record(rank, p, calls, 2);
+                    if (form < FORMS_OF_SLOTS && group.plan[rank][i][form]->chunks == 1)
+                        expected = 2 * of_accesses(count_taken, rank, p, &call, counts[i]);
+                    for (size_t k = 0; k < trace->n; k++)
+                        if (trace->of[k].kind == TAKE) {
+                            taken++;
+                            in_vain += !is_written_after(&trace->of[k]);
+                        }
+                    CHECK(taken == expected && 2 * in_vain == taken,
+                          "%d ranks, %zu elements, form %d, rank %d: %zu lines, taken %zu, %zu in "
+                          "vain",
+                          p, counts[i], form, rank, expected, taken, in_vain);
                 }
 }
 
@@ -719,7 +797,7 @@ static void
 check_faults(void)
 {
     for (int p = 2; p <= 6; p++)
-        for (int form = 0; form < FORMS_OF_SLOTS; form++) {
+        for (int form = 0; form < SHARES_OF_GROUPS; form++) {
             const struct call calls[] = {{6, (enum form)form, false, GRANTED},
                                          {7, (enum form)form, false, GRANTED}};
             const bool one_flag = form == WHOLE || (form == WHOLE_OF_GROUPS && p == 2);
@@ -776,6 +854,7 @@ main(int argc, char **argv)
     check_faults_in_place();
     check_lines();
     check_asked();
+    check_taken();
     check_every_three_calls();
     check_three_in_place();
     check_three_by_levels();

@@ -92,8 +92,9 @@ values_of(const struct ar_algorithm *row, enum ar_param_bit parameter)
     case AR_TAKES_INTRA:
     case AR_TAKES_FLOW:
     case AR_TAKES_ORDER:
-    case AR_TAKES_WHOLE: /* none, all */
         return 2;
+    case AR_TAKES_WHOLE: /* none, what is short of what ranks hold, all */
+        return 3;
     case AR_TAKES_COPY: /* says how the schedule runs */
         return 1;
     case AR_TAKES_INTER:
@@ -120,7 +121,7 @@ static void
 set_amount(struct ar_params *params, enum ar_param_bit parameter, size_t i)
 {
     if (parameter == AR_TAKES_WHOLE)
-        params->whole_bytes = i == 0 ? 0 : SIZE_MAX;
+        params->whole_bytes = i == 0 ? 0 : i == 1 ? 2 : SIZE_MAX;
     else if (parameter == AR_TAKES_LANES)
         params->lanes = (int)i;
     else if (parameter == AR_TAKES_HALVINGS)

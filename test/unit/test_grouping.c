@@ -429,30 +429,45 @@ expect_auto(int n, int in_domain, size_t bytes, int sizes, int first, int second
 }
 
 static void
-auto_cuts_large_domains_for_short_vectors(void **state)
+auto_cuts_domains_for_short_vectors(void **state)
 {
+    static const size_t kib = 1024;
     int unbound[64] = {0};
     const struct ar_domains some = {64, {NULL, NULL, unbound}}, none = {64, {NULL, NULL, NULL}};
     (void)state;
-    expect_auto(64, 64, 8, 1, 8, 0);
-    expect_auto(64, 64, (size_t)64 << 10, 1, 8, 0);
-    expect_auto(64, 64, ((size_t)64 << 10) + 1, 0, 0, 0);
-    expect_auto(64, 32, (size_t)32 << 10, 1, 8, 0);
-    expect_auto(64, 32, ((size_t)32 << 10) + 1, 0, 0, 0);
-    expect_auto(48, 16, 8, 0, 0, 0);
-    expect_auto(34, 17, 8, 1, 6, 0);
-    expect_auto(192, 192, 8, 2, 8, 64);
-    assert_int_equal(auto_of(&some, 8).sizes, 1);
+    /* Into equal groups of four, or else of three, five or two. */
+    expect_auto(64, 64, kib, 2, 4, 16);
+    expect_auto(64, 32, kib, 2, 4, 16);
+    expect_auto(48, 16, kib, 1, 4, 0);
+    expect_auto(18, 9, kib, 1, 3, 0);
+    expect_auto(20, 10, kib, 1, 5, 0);
+    expect_auto(14, 14, kib, 1, 2, 0);
+    expect_auto(6, 6, kib, 0, 0, 0);
+    expect_auto(192, 192, 8, 2, 4, 16);
+    /* Longer ones into groups of about eight, where there are more than 16. */
+    expect_auto(64, 64, kib + 1, 1, 8, 0);
+    expect_auto(64, 64, 64 * kib, 1, 8, 0);
+    expect_auto(64, 64, 64 * kib + 1, 0, 0, 0);
+    expect_auto(64, 32, 32 * kib, 1, 8, 0);
+    expect_auto(64, 32, 32 * kib + 1, 0, 0, 0);
+    expect_auto(48, 16, kib + 1, 0, 0, 0);
+    expect_auto(192, 192, 2 * kib, 2, 8, 64);
+    /* Unequal groups only of what comes along with flags. */
+    expect_auto(34, 17, 256, 1, 4, 0);
+    expect_auto(34, 17, 257, 1, 6, 0);
+    expect_auto(26, 13, 257, 0, 0, 0);
+    assert_int_equal(auto_of(&some, 8).sizes, 2);
     unbound[5] = -1;
     assert_int_equal(auto_of(&some, 8).sizes, 0);
     assert_int_equal(auto_of(&none, 8).sizes, 0);
 }
 
-/* How many of l3, numa and socket auto has of n ranks, of which so many share each. */
-static int
-count_names(int n, const int in_domain[AR_DOMAINS], size_t bytes)
+/* auto has these of l3, numa and socket for n ranks, of which so many share each. */
+static void
+expect_names(int n, const int in_domain[AR_DOMAINS], size_t bytes, const char *expected)
 {
     int of[AR_DOMAINS][128];
+    char names[64] = "";
     struct ar_domains domains = {.nranks = n};
     for (int d = 0; d < AR_DOMAINS; d++) {
         for (int r = 0; r < n; r++)
@@ -460,42 +475,66 @@ count_names(int n, const int in_domain[AR_DOMAINS], size_t bytes)
         domains.of[d] = of[d];
     }
     const struct ar_levels levels = auto_of(&domains, bytes);
-    for (int i = 0; i < levels.n; i++)
-        assert_int_equal(levels.value[i], i);
-    assert_int_equal(levels.sizes, 0);
-    return levels.n;
+    for (int i = levels.sizes; i < levels.n; i++) {
+        strcat(names, i > levels.sizes ? "+" : "");
+        strcat(names, ar_domain_names[levels.value[i]]);
+    }
+    assert_string_equal(names, expected);
 }
 
-/* Eight domains exchange whole vectors at once, and 16 exchange slices of at most 256 bytes. */
+static const int rome[] = {4, 16, 64}, milan[] = {8, 24, 48};
+
+/* Of up to 128 bytes a rank where there are four units in its place, of up to 256 where there are
+ * 16. */
 static void
 auto_leaves_out_outer_names_for_short_vectors(void **state)
 {
-    static const int rome[] = {4, 16, 64}, milan[] = {8, 24, 48};
     (void)state;
-    assert_int_equal(count_names(128, rome, 8), 2);
-    assert_int_equal(count_names(128, rome, 128 * 256), 2);
-    assert_int_equal(count_names(128, rome, 128 * 256 + 1), 3);
-    assert_int_equal(count_names(96, milan, 8192 / 96), 2);
-    assert_int_equal(count_names(96, milan, 8192 / 96 + 1), 1);
-    assert_int_equal(count_names(96, milan, 96 * 256 + 1), 3);
-    assert_int_equal(count_names(64, rome, 64 * 256), 1);
-    assert_int_equal(count_names(68, rome, 68 * 256), 2); /* 17 caches */
-    assert_int_equal(count_names(32, rome, 8), 1);
-    assert_int_equal(count_names(36, rome, 8), 2); /* 9 caches */
+    expect_names(128, rome, 8, "l3+numa+socket");
+    expect_names(128, rome, 128 * 128, "l3+numa+socket");
+    expect_names(128, rome, 128 * 128 + 1, "l3+numa");
+    expect_names(128, rome, 128 * 256, "l3+numa");
+    expect_names(128, rome, 128 * 256 + 1, "l3+numa+socket");
+    expect_names(96, milan, 8, "l3+numa");
+    expect_names(96, milan, 96 * 128, "l3+numa");
+    expect_names(96, milan, 96 * 128 + 1, "l3");
+    expect_names(96, milan, 96 * 256 + 1, "l3+numa+socket");
+    expect_names(64, rome, 8, "l3+numa");
+    expect_names(64, rome, 64 * 256, "l3");
+    expect_names(16, rome, 8, "l3");
+}
+
+static void
+auto_leaves_out_unequal_domains_for_short_vectors(void **state)
+{
+    (void)state;
+    expect_names(96, rome, 4096, "l3+numa"); /* sockets of 64 and 32 */
+    expect_names(96, rome, 96 * 256 + 1, "l3+numa+socket");
+    expect_names(64, milan, 4096, "l3");     /* NUMA nodes of 24, 24 and 16 */
+    expect_names(68, rome, 4096, "l3+numa"); /* 17 caches would be too many for one round */
+    /* Of few ranks none is better. */
+    expect_names(12, milan, 2048, "");
+    expect_names(12, milan, 2049, "l3");
+    expect_names(16, milan, 8, "l3");
+    expect_names(17, milan, 8, "l3");
 }
 
 /* With chunks of 64 KiB: of one chunk there is nothing to overlap. */
 static void
 auto_is_flat_for_long_vectors_of_few_ranks_in_unlike_domains(void **state)
 {
-    static const int rome[] = {4, 16, 64}, milan[] = {8, 24, 48};
     const size_t one = (size_t)64 << 10, more = one + 1;
     (void)state;
-    assert_true(count_names(5, rome, one) > 0 && count_names(5, rome, more) == 0);
-    assert_true(count_names(6, rome, more) > 0 && count_names(8, rome, more) > 0);
-    assert_true(count_names(9, rome, more) == 0 && count_names(10, rome, more) > 0);
-    assert_true(count_names(9, milan, more) == 0 && count_names(11, milan, more) == 0);
-    assert_true(count_names(12, milan, more) > 0 && count_names(13, rome, more) > 0);
+    expect_names(5, rome, one, "l3");
+    expect_names(5, rome, more, "");
+    expect_names(6, rome, more, "l3");
+    expect_names(8, rome, more, "l3");
+    expect_names(9, rome, more, "");
+    expect_names(10, rome, more, "l3");
+    expect_names(9, milan, more, "");
+    expect_names(11, milan, more, "");
+    expect_names(12, milan, more, "l3");
+    expect_names(13, rome, more, "l3");
 }
 
 /* As on machines of several sockets in each NUMA node. */
@@ -586,8 +625,9 @@ main(void)
         cmocka_unit_test(numbers_cut_what_shares_the_innermost_name),
         cmocka_unit_test(numbers_cut_each_node_anew),
         cmocka_unit_test(domains_of_one_name_on_two_nodes_are_two),
-        cmocka_unit_test(auto_cuts_large_domains_for_short_vectors),
+        cmocka_unit_test(auto_cuts_domains_for_short_vectors),
         cmocka_unit_test(auto_leaves_out_outer_names_for_short_vectors),
+        cmocka_unit_test(auto_leaves_out_unequal_domains_for_short_vectors),
         cmocka_unit_test(auto_is_flat_for_long_vectors_of_few_ranks_in_unlike_domains),
         cmocka_unit_test(the_level_with_fewer_domains_is_the_outer_one),
         cmocka_unit_test(the_cores_of_a_machine_give_its_levels),

@@ -171,16 +171,31 @@ make_broadcast(struct ar_accesses *all, int nranks, size_t length, size_t shift)
 }
 
 static struct ar_node_time
-time_of(const struct ar_machine *machine, const struct ar_accesses *all, int nranks, size_t nchunks)
+simulate(const struct ar_node_run *run)
 {
-    const struct ar_node_run run = {machine, all, nranks, nchunks, 1};
     struct ar_node_time end;
     double sum = 0;
-    assert_int_equal(ar_node_simulate(&end, &run), AR_OK);
+    assert_int_equal(ar_node_simulate(&end, run), AR_OK);
     for (int i = 0; i < AR_NODE_PARTS; i++)
         sum += end.parts[i];
     assert_true(fabs(sum - end.at) < 1e-6 * end.at);
     return end;
+}
+
+/* Of chunks whose lines have not been taken back before. */
+static struct ar_node_time
+time_of(const struct ar_machine *machine, const struct ar_accesses *all, int nranks, size_t nchunks)
+{
+    const struct ar_node_run run = {machine, all, nranks, nchunks, 1, false};
+    return simulate(&run);
+}
+
+/* Of a call in which they have. */
+static struct ar_node_time
+time_of_call(const struct ar_machine *machine, const struct ar_accesses *all, int nranks)
+{
+    const struct ar_node_run run = {machine, all, nranks, 1, 1, true};
+    return simulate(&run);
 }
 
 /* --- counts --- */
@@ -382,6 +397,79 @@ a_short_message_comes_along_with_its_flag(void **state)
     }
 }
 
+static void
+short_messages_were_taken_back_in_the_call_before(void **state)
+{
+    struct ar_accesses all[2];
+    (void)state;
+    make_exchange(all, 2, 8);
+    const struct ar_node_time end = time_of_call(&node_of_caches, all, 2);
+    assert_true(end.at == 4 * OWN + INNER && end.parts[AR_NODE_BACK] == 0);
+    finish(all, 2);
+    for (size_t length = 255; length <= 257; length++) {
+        make_broadcast(all, 2, length, 0);
+        assert_true(time_of_call(&node_of_caches, all, 2).parts[AR_NODE_BACK] ==
+                    (length <= 256 ? 0 : INNER));
+        finish(all, 2);
+    }
+}
+
+/* Rank 0 copies so many bytes before it raises its flag.  All others wait for it, and before that,
+ * in the same stage, for so many others' that are up from the beginning. */
+static struct ar_node_time
+time_of_late_flag(size_t copied, int waiting, int others)
+{
+    struct ar_machine machine = node_of_caches;
+    struct ar_accesses all[RANKS_MAX];
+    const int n = 1 + waiting + others;
+    machine.copy_per_byte = 1;
+    machine.ahead = 16; /* it looks at each flag at once */
+    machine.domains[0].ranks = 16;
+    machine.ndomains = 1;
+    machine.domains[0].serve = 0;
+    for (int r = 0; r < n; r++) {
+        start(&all[r], r, n);
+        if (r == 0)
+            all[0].all[all[0].n++] = (struct ar_access){.kind = AR_ACCESS_COPY, .length = copied};
+        if (r == 0 || r > waiting)
+            add(&all[r], AR_ACCESS_RAISE, 0, place_of(r, 0, 1, 0));
+        end_stage(&all[r]);
+        for (int i = 0; i < others && 0 < r && r <= waiting; i++)
+            add(&all[r], AR_ACCESS_AWAIT, 0, place_of(1 + waiting + i, 0, 1, 0));
+        if (0 < r && r <= waiting)
+            add(&all[r], AR_ACCESS_AWAIT, 0, place_of(0, 0, 1, 0));
+        end_stage(&all[r]);
+    }
+    const struct ar_node_time end = time_of_call(&machine, all, n);
+    finish(all, n);
+    return end;
+}
+
+/* Rank 1 begins to wait at once, and what it asks for is with rank 0 half a latency later. */
+static void
+who_waits_has_the_line_that_is_then_raised(void **state)
+{
+    (void)state;
+    for (size_t copied = 0; copied <= 16; copied++) {
+        const double raised = (double)copied + 2 * OWN, back = raised > INNER / 2 ? INNER : 0;
+        const struct ar_node_time end = time_of_late_flag(copied, 1, 0);
+        assert_true(end.parts[AR_NODE_BACK] == back);
+        assert_true(end.at == raised + back + INNER + OWN);
+    }
+}
+
+/* A rank asks for the last of eight flags while it waits for the first, and for a ninth after it.
+ */
+static void
+who_waits_for_one_of_seven_flags_before_has_the_line_too(void **state)
+{
+    (void)state;
+    for (int others = 0; others <= 9; others++) {
+        const struct ar_node_time end = time_of_late_flag(12, 1, others);
+        assert_true(end.parts[AR_NODE_BACK] == (others <= 7 ? INNER : 0));
+    }
+}
+
 /* Each awaited flag has a stage of its own. */
 static void
 split_stages(struct ar_accesses *all, int nranks)
@@ -505,7 +593,7 @@ who_waits_for_ever_is_found(void **state)
     (void)state;
     make_exchange(all, 2, 8);
     all[0].all[1].dst.flag = 1; /* not the one that is awaited */
-    const struct ar_node_run run = {&node_of_caches, all, 2, 1, 1};
+    const struct ar_node_run run = {&node_of_caches, all, 2, 1, 1, false};
     assert_int_equal(ar_node_simulate(&end, &run), AR_ERR_PROOF);
     finish(all, 2);
 }
@@ -765,6 +853,9 @@ main(void)
         cmocka_unit_test(readers_of_a_cache_share_what_one_brought),
         cmocka_unit_test(lines_of_eight_flags_of_a_stage_overlap),
         cmocka_unit_test(a_short_message_comes_along_with_its_flag),
+        cmocka_unit_test(short_messages_were_taken_back_in_the_call_before),
+        cmocka_unit_test(who_waits_has_the_line_that_is_then_raised),
+        cmocka_unit_test(who_waits_for_one_of_seven_flags_before_has_the_line_too),
         cmocka_unit_test(lines_of_flags_in_a_row_overlap),
         cmocka_unit_test(chunks_that_overlap_take_less),
         cmocka_unit_test(by_equal_groups_chunks_overlap_and_nothing_is_loaded_to_be_combined),

@@ -256,7 +256,8 @@ run_schedules(uint64_t *expected, int p, uint64_t call, size_t from, size_t leng
 struct call {
     size_t count;
     bool is_short, in_place;
-    bool reads_buffers; /* of its peers, where they are */
+    bool has_short_shares; /* of at most three elements */
+    bool reads_buffers;    /* of its peers, where they are */
     size_t segment_bytes;
     const struct ar_grouping *grouping; /* the job's; NULL: flat */
     uint64_t *expected;                 /* owned */
@@ -287,7 +288,9 @@ static struct ar_params
 params_of(const struct call *call)
 {
     struct ar_params params = ar_algorithm_find("shm", 3)->defaults;
-    params.whole_bytes = call->is_short ? SIZE_MAX : 1;
+    params.whole_bytes = call->is_short           ? SIZE_MAX
+                         : call->has_short_shares ? 3 * sizeof(uint64_t)
+                                                  : 1;
     params.segment_bytes = call->segment_bytes;
     params.grouping = call->grouping;
     if (call->reads_buffers && (!call->grouping || ar_grouping_is_even(call->grouping)))
@@ -381,6 +384,7 @@ any_call(int k)
     const size_t many = draw(2) ? around[draw(8)] : 1 + draw(6 * CHUNK);
     return (struct call){.count = draw(3) ? many : 3 * CHUNK,
                          .is_short = draw(2),
+                         .has_short_shares = draw(2),
                          .in_place = draw(2),
                          .reads_buffers = draw(2),
                          .segment_bytes = draw(3) ? 0 : 8 * (1 + draw(CHUNK))};
