@@ -462,23 +462,23 @@ auto_cuts_domains_for_short_vectors(void **state)
     assert_int_equal(auto_of(&none, 8).sizes, 0);
 }
 
-/* auto has these of l3, numa and socket for n ranks, of which so many share each. */
+/* auto has these of l3, numa and socket for ranks of which so many share each. */
 static void
-expect_names(int n, const int in_domain[AR_DOMAINS], size_t bytes, const char *expected)
+expect_names(int nranks, const int in_domain[AR_DOMAINS], size_t bytes, const char *expected)
 {
     int of[AR_DOMAINS][128];
     char names[64] = "";
-    struct ar_domains domains = {.nranks = n};
+    size_t n = 0;
+    struct ar_domains domains = {.nranks = nranks};
     for (int d = 0; d < AR_DOMAINS; d++) {
-        for (int r = 0; r < n; r++)
+        for (int r = 0; r < nranks; r++)
             of[d][r] = r / in_domain[d];
         domains.of[d] = of[d];
     }
     const struct ar_levels levels = auto_of(&domains, bytes);
-    for (int i = levels.sizes; i < levels.n; i++) {
-        strcat(names, i > levels.sizes ? "+" : "");
-        strcat(names, ar_domain_names[levels.value[i]]);
-    }
+    for (int i = levels.sizes; i < levels.n; i++)
+        n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n > 0 ? "+" : "",
+                              ar_domain_names[levels.value[i]]);
     assert_string_equal(names, expected);
 }
 
