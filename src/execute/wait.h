@@ -85,16 +85,14 @@ ar_wait_ask(const char *at)
     __builtin_prefetch(at);
 }
 
-/* The same to write there: the line is then taken from all who have read it.  A compiler would ask
- * for no more than to read where it may not assume that an x86 knows the instruction; those of 64
- * bits do, or do nothing there. */
+/* The same to write there: the line is then taken from all who have read it.  For an x86 a compiler
+ * would only ask to read, unless it is told that the processor knows the instruction: see
+ * HACKING.md. */
 static inline void
 ar_wait_take(char *at)
 {
-#if defined __x86_64__
+#ifdef __x86_64__
     __asm__ volatile("prefetchw %0" : : "m"(*at));
-#elif defined __i386__
-    (void)at;
 #else
     __builtin_prefetch(at, 1);
 #endif
