@@ -29,6 +29,21 @@ expect_row "levels by ALLREDUCE_LEVELS" two_level 20 preload 6 ALLREDUCE_VERBOSE
     "$programs/values"
 grep -q 'levels=2)' "$scratch/out" || fail "levels by ALLREDUCE_LEVELS: $(cat "$scratch/out")"
 
+# Of two machines with two sockets of four caches, ranks 0 and 2 share a cache of the first, and ranks 3 and 5 one of the
+# second; rank 1 is on another socket there.
+mkdir "$scratch/machine"
+test/cli/levels make 0 "$scratch/machine" || fail "a made-up machine: not made"
+# expect_names WHAT TEXT CPUS LEVELS: 20 calls run two_level with these levels, and a line of the table has the text.
+expect_names() {
+    expect_row "$1" two_level 20 launch 6 LD_PRELOAD="$PWD/test/mpi/.libs/cores.so:$library" CORES_ROOT="$scratch/machine" \
+        CORES_CPUS="$3" ALLREDUCE_WAIT=yield ALLREDUCE_VERBOSE=1 ALLREDUCE_VERIFY=1 \
+        ALLREDUCE_ALGO="two_level(levels=$4)" "$programs/values"
+    grep -q -e "$2" "$scratch/out" || fail "$1: $(cat "$scratch/out")"
+}
+expect_names "names" 'levels=l3+socket) ' 0,0,1,16,4,17 l3+socket
+expect_names "a name that groups nobody" 'levels=l3) ' 0,0,1,1,4,4 l3+numa+socket
+expect_names "one socket" 'no such levels here: flat' 0,0,1,1,4,4 socket
+
 # Ranks 0 and 1 are on one node, 2 and 3 on the other: bench has them change places, or says why they cannot.
 export MPIR_CVAR_ODD_EVEN_CLIQUES=0
 bench="./allreduce bench --algo=two_level;hier_ring --sizes=64 --time=0.01 --repetitions=1 --csv"

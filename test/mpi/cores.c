@@ -1,0 +1,82 @@
+/* A made-up machine, to be preloaded beside the library: what a process reads below
+ * /sys/devices/system comes from below CORES_ROOT, and each rank of MPI_COMM_WORLD may run on one
+ * CPU, of those in CORES_CPUS (as in 0,1,4) the one of its number. */
+#include <config.h> /* _GNU_SOURCE */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* The path instead of this one, in the room if it is another. */
+static const char *
+instead_of(const char *path, char room[PATH_MAX])
+{
+    static const char system[] = "/sys/devices/system/";
+    const char *const root = getenv("CORES_ROOT");
+    if (!root || strncmp(path, system, strlen(system)) != 0 ||
+        snprintf(room, PATH_MAX, "%s%s", root, path) >= PATH_MAX)
+        return path;
+    return room;
+}
+
+/* The function that this library hides. */
+static void
+find(void *function, const char *name)
+{
+    void *const found = dlsym(RTLD_NEXT, name);
+    memcpy(function, &found, sizeof found);
+}
+
+EXPORT FILE *
+fopen(const char *path, const char *mode)
+{
+    char room[PATH_MAX];
+    FILE *(*next)(const char *, const char *);
+    find(&next, "fopen");
+    return next(instead_of(path, room), mode);
+}
+
+EXPORT DIR *
+opendir(const char *path)
+{
+    char room[PATH_MAX];
+    DIR *(*next)(const char *);
+    find(&next, "opendir");
+    return next(instead_of(path, room));
+}
+
+EXPORT int
+access(const char *path, int mode)
+{
+    char room[PATH_MAX];
+    int (*next)(const char *, int);
+    find(&next, "access");
+    return next(instead_of(path, room), mode);
+}
+
+EXPORT int
+sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set)
+{
+    const char *const ours = getenv("PMI_RANK"), *const theirs = getenv("OMPI_COMM_WORLD_RANK");
+    const char *const rank = ours ? ours : theirs, *at = getenv("CORES_CPUS");
+    int (*next)(pid_t, size_t, cpu_set_t *);
+    find(&next, "sched_getaffinity");
+    const int error = next(pid, bytes, set);
+    if (error || !rank || !at)
+        return error;
+    for (int i = atoi(rank); i > 0 && at; i--) {
+        at = strchr(at, ',');
+        at += at != NULL;
+    }
+    if (at) {
+        CPU_ZERO_S(bytes, set);
+        CPU_SET_S((size_t)atoi(at), bytes, set);
+    }
+    return 0;
+}
