@@ -33,6 +33,9 @@ find(void *function, const char *name)
     memcpy(function, &found, sizeof found);
 }
 
+/* The system's headers name the arguments in their own way.
+ * NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
+
 EXPORT FILE *
 fopen(const char *path, const char *mode)
 {
@@ -80,3 +83,5 @@ sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set)
     }
     return 0;
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
