@@ -151,16 +151,15 @@ find_sized(struct given *given, int *number, int *room, const int *size, int n, 
 
 /* Units that a rank reads in turn in one round.  Each level costs a round, and for slices two, in
  * which a line comes from as far as its ranks are apart. */
-#define UNITS_FEW   4  /* for short vectors no level less is worth it */
-#define UNITS_SHORT 6  /* of short vectors more are cut into groups of about 4 */
-#define UNITS_MOST  16 /* of longer ones into groups of about UNITS_GOOD */
-#define UNITS_GOOD  8
-#define SHORT_BYTES ((size_t)1 << 10)
-#define EVEN_BYTES  ((size_t)4 << 10)  /* up to here unequal groups are avoided: see shm.c */
-#define SPLIT_BYTES ((size_t)64 << 10) /* of a longer vector that is cut at all */
-#define UNIT_BYTES  ((size_t)2 << 10)  /* and for each unit above UNITS_MOST */
-
-#define LOPSIDED_MOST 11 /* ranks; of more, levels pay for long vectors whatever the groups are */
+#define UNITS_FEW    4  /* for short vectors no level less is worth it */
+#define UNITS_SHORT  6  /* of short vectors more are cut into groups of about 4 */
+#define UNITS_MOST   16 /* of longer ones into groups of about UNITS_GOOD */
+#define UNITS_GOOD   8
+#define SHORT_BYTES  ((size_t)1 << 10)
+#define EVEN_BYTES   ((size_t)4 << 10)  /* up to here unequal groups are avoided: see shm.c */
+#define SPLIT_BYTES  ((size_t)64 << 10) /* of a vector that is cut into unequal ones, at most */
+#define UNIT_BYTES   ((size_t)2 << 10)  /* and for each unit above UNITS_MOST */
+#define UNEQUAL_MOST 11 /* ranks; of more, levels nearly always pay, however unequal the groups */
 
 static bool
 is_even(const struct given *given, int level, int nranks)
@@ -203,8 +202,9 @@ leave_out_levels(struct given *given, int nranks, size_t bytes)
 static bool
 is_better_flat(const struct given *given, int nranks, size_t bytes)
 {
-    return given->n == 1 && !is_even(given, 0, nranks) && given->most[0] > UNITS_FEW &&
-           nranks <= UNITS_MOST && bytes <= 2 * SHORT_BYTES;
+    const bool is_lone = given->n == 1 && given->most[0] > UNITS_FEW;
+    return given->n > 0 && !is_even(given, 0, nranks) && bytes <= 2 * SHORT_BYTES &&
+           nranks <= (is_lone ? UNITS_MOST : UNEQUAL_MOST);
 }
 
 /* Of these the first that so many units can be cut into: groups of equal size; 0: none. */
@@ -242,6 +242,16 @@ add_sizes(struct ar_levels *levels, int units, int most, int good)
     }
 }
 
+/* Are groups of about UNITS_GOOD worth it inside domains of more than UNITS_MOST ranks?  Of equal
+ * size always, since chunks overlap then. */
+static bool
+pays_for_long(const struct given *given, int nranks, size_t bytes)
+{
+    const int units = given->most[0];
+    return (is_even(given, 0, nranks) && units % near_radix(units, UNITS_GOOD) == 0) ||
+           (bytes <= SPLIT_BYTES && bytes <= UNIT_BYTES * (size_t)(units - UNITS_MOST));
+}
+
 /* The sizes of groups inside domains of so many ranks, then the names. */
 static struct ar_levels
 split(const struct given *given, int nranks, size_t bytes)
@@ -252,8 +262,7 @@ split(const struct given *given, int nranks, size_t bytes)
         add_sizes(&levels, units, UNITS_SHORT, 0);
     if (levels.sizes == 0 && bytes <= AR_AHEAD_BYTES)
         add_sizes(&levels, units, UNITS_SHORT, UNITS_FEW);
-    if (levels.sizes == 0 && units > UNITS_MOST && bytes <= SPLIT_BYTES &&
-        bytes <= UNIT_BYTES * (size_t)(units - UNITS_MOST))
+    if (levels.sizes == 0 && units > UNITS_MOST && pays_for_long(given, nranks, bytes))
         add_sizes(&levels, units, UNITS_MOST, UNITS_GOOD);
     levels.n = levels.sizes;
     for (int i = 0; i < given->n; i++)
@@ -267,7 +276,7 @@ static bool
 is_lopsided(const int *domain, int nranks)
 {
     int least = nranks, most = 0;
-    for (int r = 0; r < nranks && nranks <= LOPSIDED_MOST; r++) {
+    for (int r = 0; r < nranks && nranks <= UNEQUAL_MOST; r++) {
         int ranks = 0;
         for (int i = 0; i < nranks; i++)
             ranks += domain[i] == domain[r];

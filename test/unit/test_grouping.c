@@ -446,13 +446,15 @@ auto_cuts_domains_for_short_vectors(void **state)
     expect_auto(192, 192, 8, 2, 4, 16);
     /* Longer ones into groups of about eight, where there are more than 16. */
     expect_auto(64, 64, kib + 1, 1, 8, 0);
-    expect_auto(64, 64, 64 * kib, 1, 8, 0);
-    expect_auto(64, 64, 64 * kib + 1, 0, 0, 0);
-    expect_auto(64, 32, 32 * kib, 1, 8, 0);
-    expect_auto(64, 32, 32 * kib + 1, 0, 0, 0);
+    expect_auto(64, 64, 1024 * kib, 1, 8, 0);
+    expect_auto(64, 32, 1024 * kib, 1, 8, 0);
     expect_auto(48, 16, kib + 1, 0, 0, 0);
     expect_auto(192, 192, 2 * kib, 2, 8, 64);
-    /* Unequal groups only of what comes along with flags. */
+    /* Unequal groups only up to a length, and of what comes along with flags. */
+    expect_auto(40, 20, 8 * kib, 1, 7, 0);
+    expect_auto(40, 20, 8 * kib + 1, 0, 0, 0);
+    expect_auto(66, 66, 64 * kib, 1, 8, 0);
+    expect_auto(66, 66, 64 * kib + 1, 0, 0, 0);
     expect_auto(34, 17, 256, 1, 4, 0);
     expect_auto(34, 17, 257, 1, 6, 0);
     expect_auto(26, 13, 257, 0, 0, 0);
@@ -519,22 +521,29 @@ auto_leaves_out_unequal_domains_for_short_vectors(void **state)
     expect_names(17, milan, 8, "l3");
 }
 
-/* With chunks of 64 KiB: of one chunk there is nothing to overlap. */
+/* Of short vectors all unequal domains are; of long ones, of more than a chunk of 64 KiB, those of
+ * which one has less than half as many ranks as another. */
 static void
-auto_is_flat_for_long_vectors_of_few_ranks_in_unlike_domains(void **state)
+auto_is_flat_for_few_ranks_in_unequal_domains(void **state)
 {
+    static const char all[] = "l3+numa+socket";
     const size_t one = (size_t)64 << 10, more = one + 1;
     (void)state;
-    expect_names(5, rome, one, "l3");
+    for (int n = 5; n <= 11; n++) {
+        expect_names(n, rome, 2048, n == 8 ? "l3" : "");
+        expect_names(n, rome, one, all);
+    }
+    expect_names(12, rome, 2048, "l3");
+    expect_names(13, rome, 2048, "l3");
     expect_names(5, rome, more, "");
-    expect_names(6, rome, more, "l3");
-    expect_names(8, rome, more, "l3");
+    expect_names(6, rome, more, all);
+    expect_names(8, rome, more, all);
     expect_names(9, rome, more, "");
-    expect_names(10, rome, more, "l3");
+    expect_names(10, rome, more, all);
     expect_names(9, milan, more, "");
     expect_names(11, milan, more, "");
-    expect_names(12, milan, more, "l3");
-    expect_names(13, rome, more, "l3");
+    expect_names(12, milan, more, all);
+    expect_names(13, rome, more, all);
 }
 
 /* As on machines of several sockets in each NUMA node. */
@@ -628,7 +637,7 @@ main(void)
         cmocka_unit_test(auto_cuts_domains_for_short_vectors),
         cmocka_unit_test(auto_leaves_out_outer_names_for_short_vectors),
         cmocka_unit_test(auto_leaves_out_unequal_domains_for_short_vectors),
-        cmocka_unit_test(auto_is_flat_for_long_vectors_of_few_ranks_in_unlike_domains),
+        cmocka_unit_test(auto_is_flat_for_few_ranks_in_unequal_domains),
         cmocka_unit_test(the_level_with_fewer_domains_is_the_outer_one),
         cmocka_unit_test(the_cores_of_a_machine_give_its_levels),
     };
