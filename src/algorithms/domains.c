@@ -14,8 +14,8 @@ static const struct ar_levels all_names = {
 
 /* Named anew by their first ranks: nodes have the same names for their domains. */
 int
-ar_domains_of_nodes(struct ar_domains *domains, int *of, const int (*own)[AR_DOMAINS],
-                    const int *node_of, int nranks)
+ar_domains_of_nodes(struct ar_domains *domains, int *of, const int *own, const int *node_of,
+                    int nranks)
 {
     uint64_t *const key = malloc((size_t)nranks * sizeof *key);
     int error = key ? AR_OK : AR_ERR_MEMORY;
@@ -23,10 +23,10 @@ ar_domains_of_nodes(struct ar_domains *domains, int *of, const int (*own)[AR_DOM
     for (int d = 0; d < AR_DOMAINS && !error; d++) {
         int *const first = of + (size_t)d * (size_t)nranks;
         for (int r = 0; r < nranks; r++)
-            key[r] = (uint64_t)(node_of ? node_of[r] : 0) << 32 | (uint32_t)own[r][d];
+            key[r] = (uint64_t)(node_of ? node_of[r] : 0) << 32 | (uint32_t)own[r * AR_DOMAINS + d];
         error = ar_firsts_find(first, key, nranks);
         for (int r = 0; r < nranks && !error; r++)
-            first[r] = own[r][d] < 0 ? own[r][d] : first[r];
+            first[r] = own[r * AR_DOMAINS + d] < 0 ? own[r * AR_DOMAINS + d] : first[r];
         domains->of[d] = first;
     }
     free(key);

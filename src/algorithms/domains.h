@@ -23,11 +23,12 @@ struct ar_domains {
     const int *of[AR_DOMAINS];
 };
 
-/* Makes the domains of nranks ranks, which may be on several nodes, from own[r][d], what rank r
- * says of itself: names that are its node's.  of: of AR_DOMAINS * nranks entries, which *domains
- * borrows.  node_of as in struct ar_params; NULL: one node.  AR_OK; AR_ERR_MEMORY. */
-int ar_domains_of_nodes(struct ar_domains *domains, int *of, const int (*own)[AR_DOMAINS],
-                        const int *node_of, int nranks);
+/* Makes the domains of nranks ranks, which may be on several nodes, from what rank r says of
+ * itself in own[r * AR_DOMAINS + d]: names that are its node's.  of: of AR_DOMAINS * nranks
+ * entries, which *domains borrows.  node_of as in struct ar_params; NULL: one node.  AR_OK;
+ * AR_ERR_MEMORY. */
+int ar_domains_of_nodes(struct ar_domains *domains, int *of, const int *own, const int *node_of,
+                        int nranks);
 
 enum ar_levels_kind {
     AR_LEVELS_AUTO, /* what ar_levels_auto says of a vector; of no particular one as NAMES, all of

@@ -150,9 +150,10 @@ allgather(struct ar_schedule *s, const struct view *v, int level, int below)
     const int own = ar_shares_begin(of, level - 1, of->me);
     const struct ar_span mine = ar_shares_span(of, level, of->me),
                          held = ar_shares_span(of, below, of->me);
-    for (int unit = own, left = end - begin; left > 0;) {
-        unit =
-            ar_shares_end(of, level - 1, unit) == end ? begin : ar_shares_end(of, level - 1, unit);
+    int unit = own;
+    do {
+        const int next = ar_shares_end(of, level - 1, unit);
+        unit = next == end ? begin : next;
         const int size = ar_shares_end(of, level - 1, unit) - unit;
         for (int i = 0; i < size; i++) {
             const int other = unit + (of->me - own + i) % size;
@@ -163,8 +164,7 @@ allgather(struct ar_schedule *s, const struct view *v, int level, int below)
             ar_recv(s, ar_shares_rank(of, other),
                     ar_out(ar_span_common(ar_shares_span(of, level, other), held)));
         }
-        left -= size;
-    }
+    } while (unit != own);
     ar_end_round(s);
 }
 

@@ -27,7 +27,8 @@ gather_domains(struct ar_communicator *c, MPI_Comm comm, int *error)
     if (c->domain_of)
         return &c->domains;
     const size_t nranks = (size_t)c->nranks;
-    int own[AR_DOMAINS], (*const all)[AR_DOMAINS] = malloc(nranks * sizeof *all);
+    int own[AR_DOMAINS];
+    int *const all = malloc(nranks * AR_DOMAINS * sizeof *all);
     int *const of = malloc(AR_DOMAINS * nranks * sizeof *of);
     ar_own_domains_find(own);
     *error = !all || !of ? MPI_ERR_NO_MEM

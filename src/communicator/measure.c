@@ -155,7 +155,7 @@ measure_pair(struct ar_travel *travel, const struct ar_measuring *m, int other, 
     pair.room = calloc(LONG_ROW, LONG);
     if (!pair.room)
         return MPI_ERR_NO_MEM;
-    struct ar_travel later;
+    struct ar_travel later = {0};
     bool is_slow = false;
     int error = measure_short(travel, &pair, m->effort);
     pair.is_median = false;

@@ -342,8 +342,10 @@ go_on(const struct simulation *s, struct rank *r, const struct ar_accesses *all)
     r->stage++;
     r->nstage = 0;
     if (!all->meets_readers) {
-        r->chunk += r->stage == s->nstages;
-        r->stage %= s->nstages;
+        if (r->stage >= s->nstages) {
+            r->chunk++;
+            r->stage = 0;
+        }
         r->is_done = r->chunk >= nchunks;
         return;
     }

@@ -91,10 +91,11 @@ static int
 find_met(size_t *nmet, const struct others *o, int nranks)
 {
     const size_t n = (size_t)nranks;
-    bool *const knows = calloc(2 * n * n, sizeof *knows), *const before = knows + n * n;
+    bool *const knows = calloc(2 * n * n, sizeof *knows);
     *nmet = 0;
     if (!knows)
         return AR_ERR_MEMORY;
+    bool *const before = knows + n * n;
     for (size_t r = 0; r < n; r++)
         knows[r * n + r] = true;
     for (size_t round = 0; round < o->nrounds && *nmet == 0; round++) {

@@ -234,7 +234,7 @@ levels_inside_nodes_are_proved_for_any_groups(void **state)
             own[r][AR_DOMAIN_NUMA] = -1;
             own[r][AR_DOMAIN_SOCKET] = roll(&dice, 2) ? own[r][AR_DOMAIN_L3] / 2 : roll(&dice, 3);
         }
-        assert_int_equal(ar_domains_of_nodes(&domains, of, own, setting.node_of, p), AR_OK);
+        assert_int_equal(ar_domains_of_nodes(&domains, of, own[0], setting.node_of, p), AR_OK);
         setting.params.domains = &domains;
         setting.params.levels = named;
         setting.params.lanes = roll(&dice, 4);

@@ -391,14 +391,14 @@ domains_of_one_name_on_two_nodes_are_two(void **state)
     struct ar_domains domains;
     struct ar_levels found;
     (void)state;
-    assert_int_equal(ar_domains_of_nodes(&domains, of, own, node_of, NRANKS), 0);
+    assert_int_equal(ar_domains_of_nodes(&domains, of, own[0], node_of, NRANKS), 0);
     struct ar_grouping g = asked_in_nodes(named, &domains, node_of, NRANKS, &found);
     assert_int_equal(g.node_level, 2);
     assert_true(ar_levels_equal(&found, &named));
     expect(g, false, 4, "[0 2][1 3][4][6 7][5]", "[0 2 1 3][4 6 7][5]");
     expect(asked_in_nodes(caches, &domains, node_of, NRANKS, NULL), false, 3,
            "[0 2][1 3][4][5][6 7]", "[0 2 1 3][4 5 6 7]");
-    assert_int_equal(ar_domains_of_nodes(&domains, of, own, NULL, NRANKS), 0);
+    assert_int_equal(ar_domains_of_nodes(&domains, of, own[0], NULL, NRANKS), 0);
     expect(asked(caches, &domains, NRANKS, NULL), false, 2, "[0 2 4][1 3 6 7][5]", NULL);
 }
 
