@@ -26,6 +26,15 @@ static const char grouped_text[] = "two_level(inter=butterfly,levels=4+16+64);"
                                    "two_level(inter=circulant,levels=4+16+64)";
 #define GROUPED_RANKS 8
 
+/* All that is tried where nodes share hosts with too few cores.  These do the work of the network,
+ * too, so that nothing overlaps, and each message waits for a turn of all ranks, of which the model
+ * sees a part only: on 4 hosts that share 2 cores it preferred pipelines, and without these rings,
+ * that took 1.5 to 2.8 times as long as the fastest, and these took at most 1.2 times as long, but
+ * for 64 KiB with one rank on each host (make bench-cluster). */
+static const char shared_text[] = "butterfly:0-16K; rhd:16K-inf;"
+                                  "two_level(inter=butterfly,lanes=1):0-16K;"
+                                  "two_level(inter=rhd):16K-inf";
+
 /* What ranks are tried with that are not in blocks: their neighbours are on other nodes. */
 static const char scattered_text[] = "ring(order=node); bidirectional_ring(order=node):256K-inf";
 
@@ -121,22 +130,9 @@ struct making {
 };
 
 static bool
-is_cut(const struct ar_choice *choice)
-{
-    return choice->kind == AR_CHOICE_ALGORITHM &&
-           (choice->params.segment_bytes > 0 || choice->params.window == AR_WINDOW_AUTO);
-}
-
-/* Segments overlap transfers with work.  Where the hosts' cores are too few, and do the work of the
- * network, too, one thing is done after the other, and more messages only wait for more turns, of
- * which the model sees a part: on 4 hosts of 2 ranks at 10 Gbit/s, on 2 cores, rhd in segments of
- * 64 KiB took 1.5 times as long as whole for 8 MiB, and dual_root, which the model preferred, 2.8
- * times as long as the best. */
-static bool
 may_try(const struct making *m, const struct ar_candidate *c)
 {
-    return !(m->request->shares_hosts && is_cut(&c->choice)) &&
-           (m->request->bytes == SIZE_MAX || ar_candidate_fits(c, m->request->bytes)) &&
+    return (m->request->bytes == SIZE_MAX || ar_candidate_fits(c, m->request->bytes)) &&
            (c->choice.kind == AR_CHOICE_NATIVE ||
             ar_auto_may_select(&c->choice, m->request, m->allowed));
 }
@@ -239,13 +235,29 @@ append_segments(const struct making *m, size_t root)
     return error;
 }
 
+/* Is there a candidate for the shortest messages, and one for the longest? */
+static bool
+serves_all(const struct ar_candidate_list *list)
+{
+    bool short_ones = false, long_ones = false;
+    for (size_t i = 0; i < list->n; i++) {
+        short_ones |= list->of[i].bytes_min == 0;
+        long_ones |= list->of[i].bytes_max == SIZE_MAX;
+    }
+    return short_ones && long_ones;
+}
+
 int
 ar_candidates_init(struct ar_candidate_list *list, const struct ar_request *request,
                    const bool *allowed)
 {
     const struct making m = {list, request, allowed};
     *list = (struct ar_candidate_list){NULL, 0, 0};
-    int error = append_roots(&m);
+    int error = request->shares_hosts ? append_clauses(&m, shared_text, true, true) : AR_OK;
+    if (error || (request->bytes == SIZE_MAX ? serves_all(list) : list->n > 0))
+        return error;
+    list->n = 0; /* the op, or who allows algorithms, leaves too few of these */
+    error = append_roots(&m);
     const size_t nroots = list->n;
     if (!error)
         error = append_clauses(&m, variants_text, false, true);

@@ -120,9 +120,9 @@ rings_by_node_are_tried_where_ranks_are_not_in_blocks(void **state)
     ar_candidates_fini(&list);
 }
 
-/* How many candidates on 4 nodes of 2 ranks are not in segments, and in *cut how many are. */
+/* How many candidates there are on 4 nodes of 2 ranks.  allowed as in ar_algo_list_parse. */
 static size_t
-count_whole(size_t *cut, int host_nodes, int host_cores)
+count_candidates(int host_nodes, int host_cores, const bool *allowed)
 {
     const int node_of[] = {0, 0, 1, 1, 2, 2, 3, 3};
     struct ar_machine machine = ar_machine_flat(1000, 1, 1);
@@ -130,29 +130,30 @@ count_whole(size_t *cut, int host_nodes, int host_cores)
     machine.ranks_per_node = 2;
     machine.host_nodes = host_nodes;
     machine.host_cores = host_cores;
-    const struct ar_advice_request advice = {.machine = &machine, .node_of = node_of, .nranks = 8};
+    const struct ar_advice_request advice = {
+        .machine = &machine, .node_of = node_of, .nranks = 8, .allowed = allowed};
     assert_int_equal(ar_advise_candidates(&list, &advice, SIZE_MAX), AR_OK);
-    *cut = 0;
-    for (size_t i = 0; i < list.n; i++)
-        *cut += list.of[i].choice.kind == AR_CHOICE_ALGORITHM &&
-                (list.of[i].choice.params.segment_bytes > 0 ||
-                 list.of[i].choice.params.window == AR_WINDOW_AUTO);
-    const size_t whole = list.n - *cut;
+    const size_t n = list.n;
     ar_candidates_fini(&list);
-    return whole;
+    return n;
 }
 
 static void
-segments_are_not_tried_where_nodes_share_too_few_cores(void **state)
+four_are_tried_where_nodes_share_too_few_cores(void **state)
 {
-    size_t cut;
+    bool allowed[64];
     (void)state;
-    const size_t whole = count_whole(&cut, 0, 0);
-    assert_true(whole > 20 && cut > 20);
-    assert_int_equal(count_whole(&cut, 4, 8), whole);
-    assert_true(cut > 20);
-    assert_int_equal(count_whole(&cut, 4, 7), whole);
-    assert_int_equal(cut, 0);
+    const size_t usual = count_candidates(0, 0, NULL);
+    assert_true(usual > 40);
+    assert_int_equal(count_candidates(4, 8, NULL), usual);
+    assert_int_equal(count_candidates(4, 7, NULL), 4);
+    /* Of two that are allowed, none of the four is for long messages. */
+    assert_true(ar_algorithm_count() <= 64);
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        allowed[i] = strcmp(ar_algorithm_at(i)->name, "butterfly") == 0 ||
+                     strcmp(ar_algorithm_at(i)->name, "ring") == 0;
+    assert_true(count_candidates(4, 7, allowed) > 2);
+    assert_int_equal(count_candidates(4, 7, allowed), count_candidates(0, 0, allowed));
 }
 
 /* On nodes of eight ranks and more, also where a rerun must have the same bits. */
@@ -476,7 +477,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_measures_try_the_same),
         cmocka_unit_test(rings_by_node_are_tried_where_ranks_are_not_in_blocks),
-        cmocka_unit_test(segments_are_not_tried_where_nodes_share_too_few_cores),
+        cmocka_unit_test(four_are_tried_where_nodes_share_too_few_cores),
         cmocka_unit_test(groups_inside_nodes_are_tried_where_these_have_many_ranks),
         cmocka_unit_test(a_size_has_what_fits_of_all),
         cmocka_unit_test(candidates_are_what_may_serve_each_once),
