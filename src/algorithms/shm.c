@@ -17,9 +17,10 @@
  * Short are up to whole_bytes; a schedule knows no types, so that here an element counts as a byte.
  *
  * Rounds 2 at most, short 1, on each level.  Flat, sent per rank 2n(p-1)/p elements, short (p-1)n;
- * scratch n, by levels less than 2n, short pn. Any op where the groups are of neighbours: operands
- * are combined in rank order, from the last to the first on each level, and alike for every element
- * in either form: its sum depends neither on n nor on its place.  Any p >= 1 and any n >= 0.
+ * scratch n, by levels less than 2n, short pn.
+ * Any op where the groups are of neighbours: operands are combined in rank order, from the last to
+ * the first on each level, and alike for every element in either form: its sum depends neither on n
+ * nor on its place.  Any p >= 1 and any n >= 0.
  * Source: the flat shared-memory collectives of Graham & Shipman, EuroPVM/MPI 2008, LNCS
  * 5205:130-140; levels as in Jain, Kaleem, Balmana et al., Framework for scalable intra-node
  * collective operations using shared memory, SC 2018.
@@ -169,9 +170,8 @@ allgather(struct ar_schedule *s, const struct view *v, int level, int below)
 }
 
 /* The level of the share for which the results of a level are read.  Those of level 1 are read for
- * the whole vector at once, where its groups are not large: then no rank has to
- * store again what it has read there.  In place this would be no gain, since a rank that gives
- * takes each line itself.
+ * the whole vector at once, where its groups are not large: then no rank has to store again what it
+ * has read there.  In place this would be no gain, since a rank that gives takes each line itself.
  */
 static int
 level_below(const struct view *v, int level, const struct ar_params *params)
