@@ -9,6 +9,7 @@
 #include "execute/shared.h"
 #include "reduce/reduce.h"
 #include "report/clock.h"
+#include "tuning/estimate.h"
 
 #define SHORT      8
 #define TRAIN      16 /* short messages in a row */
@@ -48,13 +49,6 @@ wait_all(int n, MPI_Request *requests, struct ar_wait wait)
     return error;
 }
 
-static int
-compare(const void *x, const void *y)
-{
-    const double *const a = x, *const b = y;
-    return (*a > *b) - (*a < *b);
-}
-
 /* Sends n messages from the server, then a short one back; *ns is the time of so many loops that
  * counts. */
 static int
@@ -83,8 +77,8 @@ play(const struct pair *pair, int bytes, int n, int loops, double *ns)
         }
         times[k] = (double)(ar_clock_system_ns() - start);
     }
-    qsort(times, (size_t)loops, sizeof times[0], compare);
-    *ns = times[pair->is_median ? loops / 2 : 0];
+    const double median = ar_estimate_make(times, (size_t)loops).median;
+    *ns = pair->is_median ? median : times[0];
     return error;
 }
 

@@ -15,6 +15,7 @@
 #include "execute/shared.h"
 #include "model/pairs.h"
 #include "report/clock.h"
+#include "tuning/estimate.h"
 
 #define LINE        64
 #define READ        ((size_t)64 << 10) /* bytes that are read in a sample */
@@ -153,13 +154,6 @@ await_readers(const struct shared *s, int n, int turn)
     return (double)(last - first) / (n - 1);
 }
 
-static int
-compare(const void *x, const void *y)
-{
-    const double *const a = x, *const b = y;
-    return (*a > *b) - (*a < *b);
-}
-
 /* The writer's part.  The median counts: the least spread is that of readers that looked too late.
  */
 static double
@@ -176,8 +170,7 @@ write_line(struct shared *s, int nreaders)
     pass(s, END);
     await_readers(s, nreaders, END);
     pass(s, 0);
-    qsort(spread, (size_t)n, sizeof spread[0], compare);
-    return spread[n / 2];
+    return ar_estimate_make(spread, (size_t)n).median;
 }
 
 /* --- all ranks --- */

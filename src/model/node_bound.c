@@ -1,20 +1,10 @@
 #include "model/node_bound.h"
 
+#include <math.h>
+
 #include "model/lines.h"
 
 const char *const ar_node_limit_names[] = {"latency", "own work", "lines", "links", "memory", NULL};
-
-static double
-larger(double x, double y)
-{
-    return x > y ? x : y;
-}
-
-static double
-smaller(double x, double y)
-{
-    return x < y ? x : y;
-}
 
 /* The domains of a level that have ranks. */
 static int
@@ -28,7 +18,7 @@ static double
 own_per_byte(const struct ar_machine *m, int nranks, bool in_place)
 {
     const double copied = in_place ? 0 : nranks * m->copy_per_byte;
-    const double made = m->reduce_per_byte + smaller(m->reduce_per_byte, m->copy_per_byte);
+    const double made = m->reduce_per_byte + fmin(m->reduce_per_byte, m->copy_per_byte);
     return (copied + (nranks - 1) * made) / nranks;
 }
 
@@ -41,7 +31,7 @@ lines_per_byte(const struct ar_machine *m, int nranks)
     for (int l = 0; l < m->ndomains; l++) {
         double least = m->domains[l].per_byte;
         for (int k = l + 1; k < m->ndomains; k++)
-            least = smaller(least, m->domains[k].per_byte);
+            least = fmin(least, m->domains[k].per_byte);
         const int groups = l == 0 ? nranks : count_domains(m, nranks, l - 1);
         all += 2 * (groups - 1) * (least - inside);
         inside = least;
@@ -55,7 +45,7 @@ links_per_byte(const struct ar_machine *m, int nranks)
     double most = 0;
     for (int l = 0; l < m->ndomains; l++) {
         const double groups = count_domains(m, nranks, l);
-        most = larger(most, 2 * (groups - 1) / groups * m->domains[l].link_per_byte);
+        most = fmax(most, 2 * (groups - 1) / groups * m->domains[l].link_per_byte);
     }
     return most;
 }
@@ -68,7 +58,7 @@ memory_time(const struct ar_machine *m, int nranks, double bytes)
         const int ranks = nranks < m->domains[l].ranks ? nranks : m->domains[l].ranks;
         if (l == 0 && 2 * bytes * ranks <= (double)m->domains[0].cache_bytes)
             return 0;
-        most = larger(most, 3 * bytes * ranks * m->domains[l].memory_per_byte);
+        most = fmax(most, 3 * bytes * ranks * m->domains[l].memory_per_byte);
     }
     return most;
 }

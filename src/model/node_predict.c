@@ -1,5 +1,6 @@
 #include "model/node_predict.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +9,6 @@
 #include "select/words.h"
 
 #define CHUNKS_MOST ((size_t)8) /* that are simulated */
-
-static double
-larger(double x, double y)
-{
-    return x > y ? x : y;
-}
 
 static size_t
 smaller(size_t x, size_t y)
@@ -99,7 +94,7 @@ up_and_down(const struct ar_machine *m, const struct ar_grouping *grouping)
         for (int place = grouping->level[l].begin[grouping->at[0]];
              place < grouping->level[l].end[grouping->at[0]]; place++) {
             const int level = ar_lines_level(m, 0, grouping->rank_at[place]);
-            farthest = larger(farthest, level < 0 ? 0 : m->domains[level].latency);
+            farthest = fmax(farthest, level < 0 ? 0 : m->domains[level].latency);
         }
         time += l < last ? 2 * farthest : farthest;
     }
@@ -180,7 +175,7 @@ reading_time(const struct ar_question *q, const struct ar_accesses *all, int ran
             const struct ar_machine_domain *const d =
                 &q->machine->domains[ar_lines_level(q->machine, r, rank)];
             stream += (double)(x->length * q->element_bytes) * d->per_byte;
-            latency = larger(latency, d->latency);
+            latency = fmax(latency, d->latency);
         }
     return latency + nchunks * stream;
 }
@@ -208,7 +203,7 @@ predict(struct ar_node_prediction *p, struct source *from)
     if (!error)
         error = simulate_chunks(p, &run, nchunks);
     for (int r = 0; r < q->nranks && from->in_place; r++)
-        p->later = larger(p->later, reading_time(q, all, r, nchunks));
+        p->later = fmax(p->later, reading_time(q, all, r, nchunks));
     free_accesses(all, q->nranks);
     if (error)
         return error;

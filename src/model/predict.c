@@ -48,12 +48,6 @@ struct predictor {
     double alone; /* ns that a segment takes that no other hinders; where few are simulated */
 };
 
-static double
-larger(double x, double y)
-{
-    return x > y ? x : y;
-}
-
 static size_t
 segments_of(const struct predictor *a, size_t windows)
 {
@@ -88,7 +82,7 @@ work_of(const struct ar_program *p, const struct ar_network *net, double element
             work += element_bytes * ((double)round->reduced * m->reduce_per_byte +
                                      (double)round->copied * m->copy_per_byte);
         }
-        most = larger(most, work);
+        most = fmax(most, work);
     }
     return net->crowd * most;
 }
@@ -101,14 +95,14 @@ pace_of(const struct predictor *a, const struct ar_moment *ended)
 {
     const size_t window = (size_t)a->window, n = a->simulated, from = n / 2, to = n - window;
     if (!are_few(a))
-        return larger((ended[to - 1].at - ended[from - 1].at) / (double)(to - from), a->busy);
+        return fmax((ended[to - 1].at - ended[from - 1].at) / (double)(to - from), a->busy);
     /* The mean of few is too long, since segments that began together hinder each other more than
      * later ones.  What is busiest, and a window of segments as fast as one alone, is too short.
      * The answer lies between them. */
     double times = 0;
     for (size_t i = 0; i < n; i++)
         times += ended[i].at - (i < window ? 0 : ended[i - window].at);
-    return sqrt(times / (double)(n * window) * larger(a->busy, a->alone / (double)window));
+    return sqrt(times / (double)(n * window) * fmax(a->busy, a->alone / (double)window));
 }
 
 static void
@@ -132,7 +126,7 @@ conclude(struct predictor *a, const struct ar_moment *ended, const struct ar_pro
         p->ports = n > p->ports ? n : p->ports;
     }
     a->busy =
-        larger(p->busiest * end / (double)a->simulated, work_of(full, &a->network, element_bytes));
+        fmax(p->busiest * end / (double)a->simulated, work_of(full, &a->network, element_bytes));
     if (a->simulated == a->nsegments)
         return;
     p->pace = pace_of(a, ended);
@@ -232,7 +226,7 @@ follow(struct predictor *a, struct ar_moment segment, double busy, enum ar_quali
     const double n = (double)a->nsegments;
     a->p->quality = quality;
     a->p->end = segment;
-    a->p->end.at = larger(segment.at + busy * (n - 1), segment.at * n / a->window);
+    a->p->end.at = fmax(segment.at + busy * (n - 1), segment.at * n / a->window);
     for (int i = 0; i < AR_PARTS && segment.at > 0; i++)
         a->p->end.parts[i] *= a->p->end.at / segment.at;
 }
@@ -488,15 +482,14 @@ ar_predict_bound(const struct ar_machine *m, const int *node_of, int nranks, siz
     const int reducing = cores > 0 && all_cores < nranks ? all_cores : nranks;
     double bound = n * (nranks - 1) / reducing * m->reduce_per_byte;
     if (nnodes == 1) {
-        bound = larger(bound, near * (double)ar_bound_rounds(nranks, ports));
-        return larger(bound, moved(n, nranks) * m->node.per_byte);
+        bound = fmax(bound, near * (double)ar_bound_rounds(nranks, ports));
+        return fmax(bound, moved(n, nranks) * m->node.per_byte);
     }
-    bound = larger(bound, far * (double)ar_bound_rounds(nnodes, ports * (size_t)per_node));
-    bound = larger(bound, moved(n, nnodes) * m->network.per_byte);
-    bound =
-        larger(bound, moved(n, nnodes) * (hosted < nnodes ? hosted : nnodes) * m->host_per_byte);
+    bound = fmax(bound, far * (double)ar_bound_rounds(nnodes, ports * (size_t)per_node));
+    bound = fmax(bound, moved(n, nnodes) * m->network.per_byte);
+    bound = fmax(bound, moved(n, nnodes) * (hosted < nnodes ? hosted : nnodes) * m->host_per_byte);
     for (int l = 0; m->shape == AR_SHAPE_SWITCHES && l < m->nlevels; l++)
-        bound = larger(bound, moved(n, (nnodes + m->levels[l].nodes - 1) / m->levels[l].nodes) *
-                                  m->levels[l].per_byte);
+        bound = fmax(bound, moved(n, (nnodes + m->levels[l].nodes - 1) / m->levels[l].nodes) *
+                                m->levels[l].per_byte);
     return bound;
 }

@@ -25,8 +25,7 @@ struct others {
     /* Of each rank; owned as one block: */
     size_t *next, *end;             /* its messages that are not received yet */
     size_t *next_taker, *taker_end; /* its receives that have not been matched yet */
-    bool
-        *hears; /* owned; of a round, a rank and another one: does the rank receive from it then? */
+    bool *hears; /* owned; of a round, a rank and another: does the rank receive from it? */
     size_t nrounds, hears_room;
 };
 
