@@ -246,13 +246,12 @@ size_t ar_params_segment(const struct ar_params *params, size_t count, size_t si
 /* What is fastest in shared memory: all measured figures of the node executor.  The grammar
  * overrides them: shm(segment=...,whole=...,copy=...). */
 struct ar_shm_tuning {
-    size_t chunk_bytes; /* of a long message; a multiple of 64 */
-    size_t whole_bytes; /* up to here every rank combines everything; above, its slice */
-    size_t share_bytes; /* the same of what a rank holds before a level, where there are groups;
-                           half of it where there are more than three levels */
-    /* From here on ranks use each other's buffers, if they can: where they share a cache, and where
-     * they do not or it is not known. */
-    size_t in_place_bytes, in_place_far_bytes;
+    size_t chunk_bytes;    /* of a long message; a multiple of 64 */
+    size_t whole_bytes;    /* up to here every rank combines everything; above, its slice */
+    size_t share_bytes;    /* the same of what a rank holds before a level, where there are groups;
+                              half of it where there are more than three levels */
+    size_t in_place_bytes; /* from here on ranks try each other's buffers, too, if they can;
+                              SIZE_MAX: never */
 };
 
 /* Bytes of a core's own cache, if the system does not report them or for another machine. */
@@ -268,9 +267,9 @@ struct ar_shm_tuning ar_shm_tune(int nranks, size_t cache_bytes, bool is_crowded
 size_t ar_shm_whole(const struct ar_shm_tuning *tuning, const struct ar_params *params,
                     size_t count, size_t length, size_t size);
 
-/* From how many bytes on auto works in place, where it can; SIZE_MAX: never.  shares_cache: all
- * ranks are known to share one. */
-size_t ar_shm_in_place_least(const struct ar_shm_tuning *tuning, bool shares_cache);
+/* Can what goes through slots in the form of params, with whole_bytes as above, have the same form
+ * in place?  Else each rank combines its share there. */
+bool ar_shm_is_whole_in_place(const struct ar_params *params);
 
 /* The scratch memory of an instance is a multiple of this. */
 #define AR_SCRATCH_ALIGNMENT ((size_t)64)

@@ -82,8 +82,7 @@ within(size_t bytes, size_t least, size_t most)
 /* A rank's four slots fill half of its core's cache, so that the chunk under way stays there until
  * the others have read it.  What comes along with its flag is best combined by every rank.  Where
  * ranks share cores each chunk costs a turn of all ranks: fewer chunks, twice as long, are better.
- * In place was measured on two ranks alone.  Between cores that share no cache the call gains from
- * 32 KiB on, but up to 512 KiB the program loses more when it writes its buffers again. */
+ * In place was measured on two ranks alone. */
 struct ar_shm_tuning
 ar_shm_tune(int nranks, size_t cache_bytes, bool is_crowded)
 {
@@ -97,7 +96,6 @@ ar_shm_tune(int nranks, size_t cache_bytes, bool is_crowded)
         .whole_bytes = is_pair ? SIZE_MAX : all,
         .share_bytes = is_crowded ? all : AR_AHEAD_BYTES,
         .in_place_bytes = is_pair ? 8 << 10 : SIZE_MAX,
-        .in_place_far_bytes = is_pair ? 2 << 20 : SIZE_MAX,
     };
 }
 
@@ -113,8 +111,9 @@ ar_shm_whole(const struct ar_shm_tuning *tuning, const struct ar_params *params,
     return count <= most / size ? SIZE_MAX : length < count ? 0 : most / size;
 }
 
-size_t
-ar_shm_in_place_least(const struct ar_shm_tuning *tuning, bool shares_cache)
+/* Above the first level ranks send of OUT, and would overwrite that while others still read it. */
+bool
+ar_shm_is_whole_in_place(const struct ar_params *params)
 {
-    return shares_cache ? tuning->in_place_bytes : tuning->in_place_far_bytes;
+    return params->whole_bytes == SIZE_MAX && (!params->grouping || params->grouping->nlevels == 1);
 }

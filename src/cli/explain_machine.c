@@ -174,20 +174,17 @@ predict(struct ar_prediction *prediction, const struct scene *scene, const struc
 
 /* --- one that shares memory --- */
 
-/* Which way auto would go: by a fixed rule, which the model may not confirm. */
+/* Which way auto would go: what it tries may differ from what the model says. */
 static void
 print_auto_way(const struct scene *scene)
 {
-    const struct ar_machine_domain *const inner = &scene->machine.domains[0];
-    const bool shares_cache =
-        ar_lines_are_shared(&scene->machine) && scene->request->nranks <= inner->ranks;
     const struct ar_shm_tuning tuning = ar_shm_tune(scene->request->nranks, AR_USUAL_CACHE, false);
-    const size_t least = ar_shm_in_place_least(&tuning, shares_cache);
+    const bool is_long = scene->bytes >= tuning.in_place_bytes;
     char size[AR_SIZE_TEXT];
-    printf("  auto         %s: the ranks share %s cache, and it is %s %s bytes\n",
-           scene->bytes >= least ? "in place if possible" : "through slots",
-           shares_cache ? "a" : "no", scene->bytes >= least ? "at least" : "less than",
-           ar_size_print(least, size, sizeof size));
+    printf("  auto         %s: it is %s %s bytes\n",
+           is_long ? "tries both ways, if possible" : "through slots",
+           is_long ? "at least" : "less than",
+           ar_size_print(tuning.in_place_bytes, size, sizeof size));
 }
 
 /* Where a pair could go either way, p is of slots, and the model tells of the other way, too. */
@@ -204,9 +201,11 @@ explain_other_way(const struct scene *scene, const struct ar_question *question,
     const int error = ar_node_predict(&in_place, &other);
     if (error)
         return error;
-    printf("  in place     %s, ", ar_time_print(in_place.end.at, time, sizeof time));
-    printf("and %s until the program has read the result: %s of the time through slots\n",
-           ar_time_print(in_place.later, time, sizeof time),
+    printf("  in place     %s", ar_time_print(in_place.end.at, time, sizeof time));
+    if (in_place.later > 0)
+        printf(", and %s until the program has read the result",
+               ar_time_print(in_place.later, time, sizeof time));
+    printf(": %s of the time through slots\n",
            ar_number_print((in_place.end.at + in_place.later) / p->end.at, ratio, sizeof ratio));
     print_auto_way(scene);
     return AR_OK;
@@ -217,8 +216,7 @@ static bool
 has_other_way(const struct scene *scene, const struct ar_choice *choice)
 {
     const struct ar_shm_tuning tuning = ar_shm_tune(scene->request->nranks, AR_USUAL_CACHE, false);
-    return choice->params.copy == AR_COPY_AUTO && scene->bytes > choice->params.whole_bytes &&
-           ar_shm_in_place_least(&tuning, true) < SIZE_MAX;
+    return choice->params.copy == AR_COPY_AUTO && tuning.in_place_bytes < SIZE_MAX;
 }
 
 static void
@@ -256,7 +254,7 @@ print_node_result(const struct scene *scene, const struct ar_choice *choice,
     if (p->nchunks > 1)
         printf(", %zu of %zu chunks", p->simulated, p->nchunks);
     printf("\n");
-    if (p->in_place)
+    if (p->in_place && p->later > 0)
         printf("  reading      %s more until the program has read the result\n",
                ar_time_print(p->later, time, sizeof time));
     else if (choice->params.copy == AR_COPY_IN_PLACE)

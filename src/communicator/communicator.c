@@ -301,6 +301,7 @@ run_memory(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *d
         .node = decision->node,
         .plan = decision->node_plan,
         .in_place = decision->choice.params.copy == AR_COPY_IN_PLACE ? c->in_place : NULL,
+        .tries_ways = decision->tries_ways,
         .reduction = r,
         .in = in,
         .out = out,

@@ -6,26 +6,15 @@
 const char ar_reason_not_whole[] = "op takes whole vectors: through slots";
 const char ar_reason_uneven[] = "groups of unequal size: through slots";
 const char ar_reason_unmapped[] = "buffers cannot be mapped: through slots";
+const char ar_reason_yielded[] = "slots are faster than in place, or tried";
 const char ar_reason_derived[] = "derived type: through slots";
 
-static bool
-share_a_cache(const struct ar_communicator *c)
-{
-    const int *const cache_of = c->domain_of ? c->domains.of[AR_DOMAIN_L3] : NULL;
-    bool is_one = cache_of && cache_of[0] >= 0;
-    for (int i = 1; i < c->nranks && is_one; i++)
-        is_one = cache_of[i] == cache_of[0];
-    return is_one;
-}
-
-/* Is it worth it where nobody asked?  Not where each rank is to combine all of the message. */
+/* Is it worth a trial where nobody asked? */
 static bool
 pays(const struct ar_communicator *c, const struct ar_decision *d)
 {
     const struct ar_shm_tuning tuning = ar_node_tune(c->nranks, d->node->is_crowded);
-    const size_t bytes = d->key.count * d->key.size;
-    return bytes >= ar_shm_in_place_least(&tuning, share_a_cache(c)) &&
-           bytes > d->choice.params.whole_bytes;
+    return d->key.count * d->key.size >= tuning.in_place_bytes;
 }
 
 /* Why the choice cannot run in place whatever the ranks can; NULL: nothing is against it. */
@@ -69,6 +58,7 @@ ar_copy_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d)
         obstacle = ar_in_place_lacking;
     if (!obstacle) {
         *copy = AR_COPY_IN_PLACE;
+        d->tries_ways = !is_asked;
         /* Another rank may have a predefined type there, so each call finds out. */
         d->reason = d->key.basic ? d->reason : ar_reason_derived;
     } else if (is_asked) {

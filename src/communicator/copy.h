@@ -4,6 +4,9 @@
 
 #include "communicator/communicator.h"
 
+/* Why a call of auto went through slots that could have gone in place. */
+extern const char ar_reason_yielded[];
+
 /* Why vectors are not read in place that were to be, beside ar_in_place_lacking. */
 extern const char ar_reason_not_whole[]; /* "op takes whole vectors: through slots" */
 extern const char ar_reason_uneven[];    /* "groups of unequal size: through slots": a rank would

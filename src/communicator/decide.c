@@ -433,10 +433,12 @@ struct ar_decision *
 ar_decision_missed(struct ar_communicator *c, struct ar_decision *d)
 {
     const bool was_missed = d->runner == AR_RUN_MEMORY &&
-                            d->choice.params.copy == AR_COPY_IN_PLACE && c->in_place->missed;
+                            d->choice.params.copy == AR_COPY_IN_PLACE &&
+                            (c->in_place->missed || c->in_place->yielded);
     if (!was_missed || d == c->told || d->reason == ar_reason_derived)
         return d;
-    struct ar_decision *const told = tell(c, d, ar_reason_unmapped, AR_COPY_SLOTS);
+    const char *const reason = c->in_place->missed ? ar_reason_unmapped : ar_reason_yielded;
+    struct ar_decision *const told = tell(c, d, reason, AR_COPY_SLOTS);
     return told ? told : d;
 }
 

@@ -49,8 +49,9 @@ struct ar_decision {
     struct ar_node *node;           /* of AR_RUN_MEMORY; the communicator's */
     struct ar_node_plan *node_plan; /* of AR_RUN_MEMORY; owned */
     struct ar_channel
-        *channel; /* of AR_RUN_MESSAGES; the communicator's, or NULL: MPI's messages */
-    bool whole;   /* the op gets all elements in each call */
+        *channel;    /* of AR_RUN_MESSAGES; the communicator's, or NULL: MPI's messages */
+    bool whole;      /* the op gets all elements in each call */
+    bool tries_ways; /* nobody asked for copy=in_place, so slots are tried, too */
     struct ar_choice choice;
     const struct ar_choice *clause;    /* that asked for it; NULL: none.  The configuration's */
     const char *reason;                /* static string, or a pick's */

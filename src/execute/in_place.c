@@ -205,12 +205,23 @@ show(const struct ar_in_place *p, const void *data, size_t bytes)
     return place;
 }
 
+static uint64_t
+find_best(const struct ar_in_place *p)
+{
+    uint64_t best = 0;
+    for (int i = 0; i < AR_AGREEMENTS; i++)
+        best |= (uint64_t)ar_trial_best(&p->agreements[i].trial, 0) << 2 * i;
+    return best;
+}
+
 struct ar_shown
 ar_in_place_show(struct ar_in_place *p, const void *in, const void *out, size_t bytes)
 {
     struct ar_shown mine = {{show(p, in, bytes), show(p, out, bytes)}};
+    p->overwrites = false;
+    p->agreed = -1;
     p->common = p->in_use = is_shown(&mine) ? offer(p, &mine, bytes) : 0;
-    mine.place[0].word[0] |= p->in_use << AR_OFFER_BIT;
+    mine.place[0].word[0] |= p->in_use << AR_OFFER_BIT | find_best(p) << AR_BEST_BIT;
     return mine;
 }
 
@@ -226,6 +237,9 @@ ar_in_place_learn(struct ar_in_place *p, int rank, const struct ar_shown *told)
 {
     const struct ar_shown shown = without_offer(*told);
     p->common &= told->place[0].word[0] >> AR_OFFER_BIT;
+    p->overwrites |= memcmp(&shown.place[0], &shown.place[1], sizeof shown.place[0]) == 0;
+    if (rank == 0)
+        p->best = told->place[0].word[0] >> AR_BEST_BIT;
     /* A rank that could not map takes its own back; what was mapped of it is yet to be unmapped. */
     if (rank != p->rank && is_shown(&shown))
         p->agreements[p->next].shown[rank] = shown;
@@ -236,12 +250,26 @@ bool
 ar_in_place_is_agreed(struct ar_in_place *p)
 {
     int i = 0;
-    if (!p->common)
+    const uint64_t common = p->common & ((UINT64_C(1) << AR_AGREEMENTS) - 1);
+    if (!common)
         return false;
-    while (!(p->common >> i & 1))
+    while (!(common >> i & 1))
         i++;
+    p->agreed = i;
     p->mapped = p->agreements[i].mapped;
     return true;
+}
+
+struct ar_trial *
+ar_in_place_trial(struct ar_in_place *p)
+{
+    return p->agreed >= 0 ? &p->agreements[p->agreed].trial : NULL;
+}
+
+unsigned
+ar_in_place_best(const struct ar_in_place *p)
+{
+    return (unsigned)(p->best >> 2 * p->agreed & 3);
 }
 
 bool
@@ -258,6 +286,7 @@ ar_in_place_agree(struct ar_in_place *p, const struct ar_shown *mine, size_t byt
 {
     struct ar_agreement *const a = &p->agreements[p->next];
     a->is_made = true;
+    a->trial = (struct ar_trial){0};
     a->bytes = bytes;
     a->mine = without_offer(*mine);
     p->next = (p->next + 1) % AR_AGREEMENTS;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "execute/peer_memory.h"
+#include "execute/trial.h"
 #include "schedule/schedule.h"
 
 /* A rank's buffers in a call. */
@@ -23,6 +24,7 @@ struct ar_shown {
 struct ar_agreement {
     bool is_made; /* all ranks have mapped all of them */
     size_t bytes;
+    struct ar_trial trial; /* of calls with these buffers */
     struct ar_shown mine;
     struct ar_shown *shown; /* owned; by each rank except this one */
     char **mapped; /* owned; the first byte of each rank's buffers, by ar_in_place_at; NULL: not
@@ -35,7 +37,10 @@ struct ar_agreement {
 
 /* The agreements that a rank offers are told from this bit of its first word on. */
 #define AR_OFFER_BIT 32
-_Static_assert(AR_OFFER_BIT + AR_AGREEMENTS <= 64, "an offer has room");
+
+/* And the fastest way of each agreement, in two bits, from this one on.  That of rank 0 counts. */
+#define AR_BEST_BIT (AR_OFFER_BIT + AR_AGREEMENTS)
+_Static_assert(AR_TRIAL_WAYS <= 4 && AR_BEST_BIT + 2 * AR_AGREEMENTS <= 64, "all has room");
 
 struct ar_in_place {
     const struct ar_peer_memory *memory; /* beside windows; NULL: the ranks have not met */
@@ -46,8 +51,13 @@ struct ar_in_place {
     /* Of the current call: */
     uint64_t common;     /* a bit for each agreement that all ranks offer */
     uint64_t in_use;     /* and for each of which something may be mapped */
+    uint64_t best;       /* what rank 0 has told of the fastest ways */
+    int agreed;          /* the agreement whose buffers the call uses again; -1: none */
+    bool overwrites;     /* the OUT of some rank is its IN; known when all have told */
     char *const *mapped; /* what the call uses: of an agreement */
-    bool missed; /* the last call went through slots: a rank could not show or map its buffers */
+    /* The last call went through slots: a rank could not show or map its buffers; or this was tried
+     * or known to be the fastest way. */
+    bool missed, yielded;
 };
 
 static inline int
@@ -80,6 +90,11 @@ bool ar_in_place_learn(struct ar_in_place *p, int rank, const struct ar_shown *t
 
 /* All ranks have told: whether they all offered the same agreement; then it is used. */
 bool ar_in_place_is_agreed(struct ar_in_place *p);
+
+/* The trial of the buffers that the call uses again, and the way that is best for them; NULL: they
+ * are new. */
+struct ar_trial *ar_in_place_trial(struct ar_in_place *p);
+unsigned ar_in_place_best(const struct ar_in_place *p);
 
 /* Maps what all other ranks have shown; false if that fails. */
 bool ar_in_place_map(struct ar_in_place *p, size_t bytes);

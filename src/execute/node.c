@@ -61,6 +61,7 @@
 #include "execute/node_plan.h"
 #include "execute/progress.h"
 #include "reduce/copy.h"
+#include "report/clock.h"
 
 /* --- set-up --- */
 
@@ -526,17 +527,46 @@ show_and_map(const struct ar_node_run *run, uint64_t *last, bool *can)
     return error;
 }
 
+/* A bit for each way in which the call can go. */
+static unsigned
+ways_of(const struct ar_node_run *run)
+{
+    const bool can_be_whole =
+        run->plan->full[AR_WAY_WHOLE_IN_PLACE].nstages > 0 && !run->in_place->overwrites;
+    return 1U << AR_WAY_SLOTS | 1U << AR_WAY_SHARES_IN_PLACE |
+           (unsigned)can_be_whole << AR_WAY_WHOLE_IN_PLACE;
+}
+
+/* The chunks, where all ranks can go in place, and the meeting after them.  Buffers that the ranks
+ * know already may be tried in all ways. */
+static int
+run_met(const struct ar_node_run *run, uint64_t *last)
+{
+    struct ar_in_place *const p = run->in_place;
+    struct ar_trial *const trial = run->tries_ways ? ar_in_place_trial(p) : NULL;
+    const unsigned ways = ways_of(run);
+    const bool goes_whole = run->plan->is_whole && ways >> AR_WAY_WHOLE_IN_PLACE;
+    unsigned way = goes_whole ? AR_WAY_WHOLE_IN_PLACE : AR_WAY_SHARES_IN_PLACE;
+    if (trial)
+        way = ar_trial_next(trial, ways, ar_in_place_best(p));
+    int error = run_chunks(run, (enum ar_node_way)way, last);
+    if (!error && way != AR_WAY_SLOTS)
+        error = meet(run, last);
+    if (trial)
+        ar_trial_end(trial, ways, way, ar_clock_ticks());
+    p->yielded = way == AR_WAY_SLOTS;
+    return error;
+}
+
 static int
 run_in_place(const struct ar_node_run *run, uint64_t *last)
 {
     bool can = false;
     int error = show_and_map(run, last, &can);
     run->in_place->missed = !can;
-    if (can) {
-        error = run_chunks(run, AR_WAY_IN_PLACE, last);
-        if (!error)
-            error = meet(run, last);
-    }
+    run->in_place->yielded = false;
+    if (can)
+        error = run_met(run, last);
     ar_in_place_unmap(run->in_place);
     return error || can ? error : run_chunks(run, AR_WAY_SLOTS, last);
 }

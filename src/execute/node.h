@@ -78,6 +78,7 @@ struct ar_node_run {
     struct ar_node *node;
     const struct ar_node_plan *plan;
     struct ar_in_place *in_place;         /* if the plan can run in place; else NULL */
+    bool tries_ways;                      /* then whichever way is the fastest */
     const struct ar_reduction *reduction; /* laid out as the plan's; any op */
     const char *in;
     char *out;
@@ -92,9 +93,9 @@ struct ar_node_run {
  * waits; see wait.h. */
 void ar_node_awaited(const struct ar_node_run *run, unsigned char *marks);
 
-/* Runs in place if every rank can share its buffers in this call and map those of all others;
- * otherwise all ranks go through the slots.  MPI_SUCCESS, or an error of PMPI_Reduce_local or of
- * MPI's progress. */
+/* Runs in place if every rank can share its buffers in this call and map those of all others, or
+ * where the run tries ways perhaps; otherwise all ranks go through the slots.  MPI_SUCCESS, or an
+ * error of PMPI_Reduce_local or of MPI's progress. */
 int ar_node_allreduce(const struct ar_node_run *run);
 
 #endif

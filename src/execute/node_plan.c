@@ -191,7 +191,7 @@ static int
 translate(struct ar_accesses *accesses, const struct ar_node *node, const struct ar_reduction *r,
           struct ar_emission *e, enum ar_node_way way)
 {
-    if (way == AR_WAY_IN_PLACE)
+    if (way != AR_WAY_SLOTS)
         return ar_accesses_init_in_place(accesses, node->rank, node->nranks, ar_algorithm_source,
                                          e);
     return ar_accesses_init(accesses, node->rank, node->nranks, r->size, ar_algorithm_source, e);
@@ -263,19 +263,27 @@ make_meeting(struct ar_node_plan *plan, const struct ar_node *node, const struct
     return error;
 }
 
-/* Each rank combines its slice: of whole vectors each would overwrite what others still read. */
+/* e: of the slots. */
 static int
 make_in_place(struct ar_node_plan *plan, const struct ar_node *node, const struct ar_reduction *r,
-              const struct ar_emission *e, size_t count)
+              const struct ar_emission *e, size_t count, enum ar_node_way way)
 {
     struct ar_params form = *e->params;
-    struct ar_emission slices = {e->row, &form, e->nranks, plan->length};
+    struct ar_emission chunk = {e->row, &form, e->nranks, plan->length};
     struct ar_accesses accesses;
-    form.whole_bytes = 0;
+    form.whole_bytes = way == AR_WAY_WHOLE_IN_PLACE ? SIZE_MAX : 0;
     form.copy = AR_COPY_IN_PLACE;
-    int error = translate(&accesses, node, r, &slices, AR_WAY_IN_PLACE);
-    if (!error)
-        error = make_programs(plan, &accesses, node, r, &slices, count, AR_WAY_IN_PLACE);
+    const int error = translate(&accesses, node, r, &chunk, way);
+    return error ? error : make_programs(plan, &accesses, node, r, &chunk, count, way);
+}
+
+static int
+make_both_in_place(struct ar_node_plan *plan, const struct ar_node *node,
+                   const struct ar_reduction *r, const struct ar_emission *e, size_t count)
+{
+    int error = make_in_place(plan, node, r, e, count, AR_WAY_SHARES_IN_PLACE);
+    if (!error && ar_shm_is_whole_in_place(e->params))
+        error = make_in_place(plan, node, r, e, count, AR_WAY_WHOLE_IN_PLACE);
     return error ? error : make_meeting(plan, node, r);
 }
 
@@ -340,8 +348,9 @@ ar_node_plan_create(struct ar_node_plan **made, const struct ar_node *node,
     plan->chunks = (count + plan->length - 1) / plan->length;
     if (!error)
         error = make_programs(plan, &accesses, node, r, &e, count, AR_WAY_SLOTS);
+    plan->is_whole = params->whole_bytes > 0 && form.whole_bytes == SIZE_MAX;
     if (!error && params->copy == AR_COPY_IN_PLACE)
-        error = make_in_place(plan, node, r, &e, count);
+        error = make_both_in_place(plan, node, r, &e, count);
     if (error) {
         ar_node_plan_destroy(plan);
         return error;

@@ -65,11 +65,14 @@ struct ar_node_program {
     ptrdiff_t tmp_base;        /* from the scratch to where element 0 would be */
 };
 
-/* How the ranks read each other's vectors. */
-enum ar_node_way { AR_WAY_SLOTS, AR_WAY_IN_PLACE, AR_WAYS };
+/* How the ranks read each other's vectors: in slots, or in place.  There each rank combines its
+ * share where the OUT of some rank is its IN, since it would overwrite whole vectors that others
+ * still read. */
+enum ar_node_way { AR_WAY_SLOTS, AR_WAY_SHARES_IN_PLACE, AR_WAY_WHOLE_IN_PLACE, AR_WAYS };
 
 struct ar_node_plan {
-    /* Of a chunk each way.  In place it has stages only if that was requested. */
+    /* Of a chunk each way.  In place it has stages only if that was requested, and whole only if
+     * the slots have that form, too, on one level. */
     struct ar_node_program full[AR_WAYS];
     /* Of the last chunk if it is shorter; otherwise without stages. */
     struct ar_node_program tail[AR_WAYS];
@@ -80,6 +83,7 @@ struct ar_node_plan {
     /* A chunk's stages alternate with those of its neighbours; also those of the shorter last one,
      * which else follows the others. */
     bool overlaps[AR_WAYS], tail_overlaps[AR_WAYS];
+    bool is_whole;        /* that was asked for */
     size_t nmet[AR_WAYS]; /* as in struct ar_accesses */
     size_t part;          /* elements that go through the scratch at a time */
     int places;           /* number of places for them after TMP: right operand, then left */
@@ -89,11 +93,10 @@ struct ar_node_plan {
 
 /* Makes the plan of node->rank for count (>= 1) elements of r.  The chunks are as long as params
  * say, or shorter, so that they fit into the slots.  If params->copy is AR_COPY_IN_PLACE the
- * plan can also run in place, by slices whatever form the slots have.  whole: the op gets
- * all elements in one call, which ar_node_takes_whole allows, in the form for short
- * vectors.  AR_OK; AR_ERR_MEMORY; AR_ERR_STEP or AR_ERR_PROOF (a bug of the algorithm);
- * AR_ERR_PARAM, alike on all ranks, if the schedule has too many rounds or not even one element
- * fits. */
+ * plan can also run in place.  whole: the op gets all elements in one call, which
+ * ar_node_takes_whole allows, in the form for short vectors.  AR_OK; AR_ERR_MEMORY; AR_ERR_STEP or
+ * AR_ERR_PROOF (a bug of the algorithm); AR_ERR_PARAM, alike on all ranks, if the schedule has too
+ * many rounds or not even one element fits. */
 int ar_node_plan_create(struct ar_node_plan **made, const struct ar_node *node,
                         const struct ar_algorithm *algorithm, const struct ar_params *params,
                         size_t count, const struct ar_reduction *r, bool whole);

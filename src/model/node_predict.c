@@ -236,9 +236,11 @@ find_form(struct source *from)
     const size_t segment = q->count > 0 ? ar_params_segment(asked, q->count, q->element_bytes) : 0;
     from->chunk.count = smaller(smaller(q->count, segment), tuning.chunk_bytes / q->element_bytes);
     from->chunk.count += from->chunk.count == 0 && q->count > 0;
-    from->params.whole_bytes = from->in_place ? 0
-                                              : ar_shm_whole(&tuning, asked, q->count,
-                                                             from->chunk.count, q->element_bytes);
+    from->params.whole_bytes =
+        ar_shm_whole(&tuning, &from->params, q->count, from->chunk.count, q->element_bytes);
+    const bool is_asked = q->choice->params.whole_bytes > 0;
+    if (from->in_place && !(is_asked && ar_shm_is_whole_in_place(&from->params)))
+        from->params.whole_bytes = 0;
 }
 
 int

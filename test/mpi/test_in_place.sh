@@ -64,6 +64,8 @@ expect_copy "memory of a device" 'shm(copy=slots) *buffers cannot be mapped: thr
 [ "$(grep -c 'cannot share' "$scratch/out")" -eq "$(grep -c '\[vvar\]' /proc/self/maps)" ] ||
     fail "cannot share: not told once"
 expect_copy "many addresses" 'shm(copy=in_place) *named' 121 in_place 3 "$program" many
+expect_copy "each combines all" 'shm(whole=1G,copy=in_place) *named' 32 \
+    in_place 2 ALLREDUCE_ALGO='shm(copy=in_place,whole=1G)' "$program" shown
 expect_copy "messages in short chunks" 'shm(copy=in_place,segment=100) *named' 32 \
     in_place 2 ALLREDUCE_ALGO='shm(copy=in_place,segment=100)' "$program" shown
 

@@ -125,9 +125,9 @@ enum refusal { GRANTED, HIDDEN, UNMAPPED, REFUSALS };
 
 static struct {
     enum refusal refusal;
-    bool in_place;  /* the call's IN is its OUT */
-    int meetings;   /* at which something was told */
-    uint64_t offer; /* what the rank told of agreements */
+    unsigned in_place; /* a bit for each rank whose IN is its OUT */
+    int meetings;      /* at which something was told */
+    uint64_t offer;    /* what the rank told of agreements */
 } now;
 
 static struct ar_peer_place
@@ -137,6 +137,12 @@ show(const void *data, size_t bytes)
     const int rank = (int)((size_t)((const char *)data - buffers) / BUFFER_BYTES / 2);
     const bool is_shown = now.refusal != HIDDEN || rank != 0;
     return (struct ar_peer_place){.word = {is_shown, (uintptr_t)data}};
+}
+
+static char *
+in_of(int rank)
+{
+    return buffer_of(rank, now.in_place >> rank & 1 ? AR_OUT : AR_IN);
 }
 
 static void *
@@ -170,8 +176,8 @@ record_read(const void *from, size_t nslots)
     const size_t slot = (size_t)((const char *)from - memory) / ar_node_slot_bytes(CHUNK_BYTES);
     const int rank = (int)(slot % nslots);
     const bool cannot = now.refusal == UNMAPPED && rank == 1;
-    struct ar_shown shown = {{show(buffer_of(rank, now.in_place ? AR_OUT : AR_IN), BUFFER_BYTES),
-                              show(buffer_of(rank, AR_OUT), BUFFER_BYTES)}};
+    struct ar_shown shown = {
+        {show(in_of(rank), BUFFER_BYTES), show(buffer_of(rank, AR_OUT), BUFFER_BYTES)}};
     add(READ, from, sizeof shown, 0);
     if (cannot && now.meetings == 2)
         return (struct ar_shown){{{{0}}}};
@@ -210,7 +216,8 @@ enum form {
     SHARES_OF_GROUPS, /* of equal size, which exchange whole shares where these are short */
     FORMS_OF_SLOTS,
     BUFFERS = FORMS_OF_SLOTS, /* those of the peers are read where they are */
-    BUFFERS_OF_GROUPS,        /* of equal size */
+    WHOLE_BUFFERS,
+    BUFFERS_OF_GROUPS, /* of equal size */
     FORMS,
     BUFFERS_OF_UNEQUAL = FORMS, /* which the executor is never given */
     ALL_FORMS
@@ -219,9 +226,12 @@ enum form {
 struct call {
     size_t which; /* of counts */
     enum form form;
-    bool in_place;        /* IN is OUT */
+    unsigned in_place;    /* a bit for each rank whose IN is its OUT */
     enum refusal refusal; /* of BUFFERS */
 };
+
+enum { NOBODY, RANK_1 = 2 };
+#define EVERYBODY (~0U)
 
 /* Of memory that another communicator had, of more ranks. */
 static uint64_t numbers_before; /* of its chunks */
@@ -278,9 +288,8 @@ static struct ar_params
 params_of(enum form form)
 {
     struct ar_params params = ar_algorithm_find("shm", 3)->defaults;
-    params.whole_bytes = form == WHOLE || form == WHOLE_OF_GROUPS ? SIZE_MAX
-                         : form == SHARES_OF_GROUPS               ? 4 * sizeof(double)
-                                                                  : 1;
+    const bool is_whole = form == WHOLE || form == WHOLE_OF_GROUPS || form == WHOLE_BUFFERS;
+    params.whole_bytes = is_whole ? SIZE_MAX : form == SHARES_OF_GROUPS ? 4 * sizeof(double) : 1;
     if (form == BUFFERS_OF_GROUPS || form == SHARES_OF_GROUPS || form == SLICES_OF_EVEN)
         params.grouping = &group.even;
     else if (form == SLICES_OF_GROUPS || form == WHOLE_OF_GROUPS || form == BUFFERS_OF_UNEQUAL)
@@ -323,7 +332,7 @@ record_call(struct ar_node_run *run, struct ar_in_place *in_place, const struct 
     guess = least;
     run->plan = find_plan(run->node, run->reduction, call);
     run->in_place = call->form >= BUFFERS ? in_place : NULL;
-    run->in = buffer_of(rank, call->in_place ? AR_OUT : AR_IN);
+    run->in = in_of(rank);
     run->out = buffer_of(rank, AR_OUT);
     run->scratch = scratch;
     CHECK(ar_node_plan_scratch_bytes(run->plan) <= sizeof scratch, "rank %d", rank);
@@ -514,18 +523,19 @@ check_lines(void)
     for (int p = 2; p <= RANKS_MAX; p++)
         for (int form = 0; form < FORMS_OF_SLOTS; form++)
             for (size_t i = 0; i < COUNTS; i++) {
-                const struct call call = {i, (enum form)form, false, GRANTED};
+                const struct call call = {i, (enum form)form, NOBODY, GRANTED};
                 check_lines_of(&levels, p, call);
                 check_lines_of(&shared, p, call);
             }
     for (int p = 2; p <= 4; p++)
-        for (size_t i = 0; i < COUNTS; i++) {
-            const struct call call = {i, BUFFERS, false, GRANTED};
-            if (!has_whole_slices(p, counts[i]))
-                continue;
-            check_lines_of(&levels, p, call);
-            check_lines_of(&shared, p, call);
-        }
+        for (int form = BUFFERS; form <= WHOLE_BUFFERS; form++)
+            for (size_t i = 0; i < COUNTS; i++) {
+                const struct call call = {i, (enum form)form, NOBODY, GRANTED};
+                if (form == BUFFERS && !has_whole_slices(p, counts[i]))
+                    continue;
+                check_lines_of(&levels, p, call);
+                check_lines_of(&shared, p, call);
+            }
 }
 
 /* --- lines that are asked for ahead --- */
@@ -598,7 +608,7 @@ check_asked(void)
         for (int form = 0; form < FORMS_OF_SLOTS; form++)
             for (size_t i = 0; i < COUNTS; i++)
                 for (int rank = 0; rank < p; rank++) {
-                    const struct call call = {i, (enum form)form, false, GRANTED};
+                    const struct call call = {i, (enum form)form, NOBODY, GRANTED};
                     record(rank, p, &call, 1);
                     const size_t length = group.plan[rank][i][form]->length;
                     const size_t expected =
@@ -651,7 +661,7 @@ check_taken(void)
         for (int form = 0; form < FORMS; form++)
             for (size_t i = 0; i < COUNTS; i++)
                 for (int rank = 0; rank < p; rank++) {
-                    const struct call call = {i, (enum form)form, false, GRANTED};
+                    const struct call call = {i, (enum form)form, NOBODY, GRANTED};
                     const struct call calls[] = {call, call};
                     size_t expected = 0, taken = 0, in_vain = 0;
                     record(rank, p, calls, 2);
@@ -690,7 +700,7 @@ check_every_three_calls(void)
                     calls[k] = (struct call){
                         which[k],
                         (enum form)((kinds >> k & 1) + (p == 3 && more >> 1 && k != 1 ? 2 : 0)),
-                        more & 1, GRANTED};
+                        more & 1 ? EVERYBODY : NOBODY, GRANTED};
                 CHECK(order(p, calls, CALLS, NOTHING, 0) == ORDERED,
                       "%d ranks, calls of %zu, %zu and %zu elements, forms %d %d %d", p,
                       counts[which[0]], counts[which[1]], counts[which[2]], calls[0].form,
@@ -702,18 +712,20 @@ check_every_three_calls(void)
 static void
 check_three_in_place(void)
 {
-    static const enum form forms[] = {WHOLE, SLICES, SLICES_OF_EVEN, BUFFERS, BUFFERS_OF_GROUPS};
+    static const enum form forms[] = {WHOLE,   SLICES,        SLICES_OF_EVEN,
+                                      BUFFERS, WHOLE_BUFFERS, BUFFERS_OF_GROUPS};
     static const size_t few[] = {0, 5, 7}; /* without a slice for each, of one chunk, of several */
+    static const unsigned ranks[] = {NOBODY, RANK_1, EVERYBODY};
     for (int p = 2; p <= 4; p++)
-        for (size_t i = 0; i < 5 * 5 * 5 * 3 * 3 * 3 * 2 * REFUSALS; i += stride) {
+        for (size_t i = 0; i < 6 * 6 * 6 * 3 * 3 * 3 * 3 * REFUSALS; i += stride) {
             struct call calls[CALLS];
             bool is_asked = false;
             size_t draw = i;
-            const bool in_place = draw % 2;
-            const enum refusal refusal = (enum refusal)(draw / 2 % REFUSALS);
-            draw /= 2 * (size_t)REFUSALS;
-            for (int k = 0; k < CALLS; k++, draw /= 15) {
-                calls[k] = (struct call){few[draw % 3], forms[draw / 3 % 5], in_place, refusal};
+            const unsigned in_place = ranks[draw % 3];
+            const enum refusal refusal = (enum refusal)(draw / 3 % REFUSALS);
+            draw /= 3 * (size_t)REFUSALS;
+            for (int k = 0; k < CALLS; k++, draw /= 18) {
+                calls[k] = (struct call){few[draw % 3], forms[draw / 3 % 6], in_place, refusal};
                 is_asked |= calls[k].form >= BUFFERS;
             }
             CHECK(!is_asked || order(p, calls, CALLS, NOTHING, 0) == ORDERED,
@@ -733,9 +745,9 @@ check_three_by_levels(void)
         for (size_t i = 0; i < 5 * 5 * 3 * 3; i += stride)
             for (size_t last = 1; last < 3; last++) {
                 const struct call calls[CALLS] = {
-                    {few[i % 3], forms[i / 9 % 5], false, GRANTED},
-                    {few[i / 3 % 3], forms[i / 45], false, GRANTED},
-                    {few[last], SLICES_OF_EVEN, false, GRANTED},
+                    {few[i % 3], forms[i / 9 % 5], NOBODY, GRANTED},
+                    {few[i / 3 % 3], forms[i / 45], NOBODY, GRANTED},
+                    {few[last], SLICES_OF_EVEN, NOBODY, GRANTED},
                 };
                 CHECK(order(p, calls, CALLS, NOTHING, 0) == ORDERED,
                       "%d ranks, forms %d %d, number %zu", p, calls[0].form, calls[1].form, i);
@@ -751,12 +763,12 @@ check_agreements(void)
             struct call calls[COUNTS + 1];
             size_t n = 0;
             for (; n <= others; n++)
-                calls[n] = (struct call){n, BUFFERS, false, GRANTED};
+                calls[n] = (struct call){n, BUFFERS, NOBODY, GRANTED};
             calls[n++] = calls[0];
             CHECK(order(p, calls, n, NOTHING, 0) == ORDERED, "%d ranks, %zu others", p, others);
             CHECK(now.meetings == (others < AR_AGREEMENTS - 1 ? 1 : 2),
                   "%d ranks, %zu others, %d meetings", p, others, now.meetings);
-            calls[n - 1].in_place = true; /* another buffer */
+            calls[n - 1].in_place = EVERYBODY; /* another buffer */
             CHECK(order(p, calls, n, NOTHING, 0) == ORDERED, "%d ranks, %zu others", p, others);
             CHECK(now.meetings == 2, "%d ranks, %zu others, %d meetings", p, others, now.meetings);
         }
@@ -773,7 +785,10 @@ check_long_rows(void)
                 seed = seed * 1103515245 + 12345;
                 calls[k] = (struct call){(seed >> 16) % COUNTS,
                                          (enum form)((seed >> 8) % (row % 2 ? FORMS : 2)),
-                                         seed >> 10 & 1, (enum refusal)((seed >> 20) % REFUSALS)};
+                                         row % 4 == 3     ? RANK_1
+                                         : seed >> 10 & 1 ? EVERYBODY
+                                                          : NOBODY,
+                                         (enum refusal)((seed >> 20) % REFUSALS)};
             }
             CHECK(order(p, calls, 60, NOTHING, 0) == ORDERED, "%d ranks, row %d", p, row);
         }
@@ -798,8 +813,8 @@ check_faults(void)
 {
     for (int p = 2; p <= 6; p++)
         for (int form = 0; form < SHARES_OF_GROUPS; form++) {
-            const struct call calls[] = {{6, (enum form)form, false, GRANTED},
-                                         {7, (enum form)form, false, GRANTED}};
+            const struct call calls[] = {{6, (enum form)form, NOBODY, GRANTED},
+                                         {7, (enum form)form, NOBODY, GRANTED}};
             const bool one_flag = form == WHOLE || (form == WHOLE_OF_GROUPS && p == 2);
             check_flags(p, calls, one_flag);
             const bool overlaps = group.plan[0][7][form]->overlaps[AR_WAY_SLOTS];
@@ -820,17 +835,19 @@ static void
 check_faults_in_place(void)
 {
     for (int p = 2; p <= 6; p++)
-        for (int i = 0; i < 4; i++) {
-            const enum form form = i / 2 ? BUFFERS_OF_GROUPS : BUFFERS;
-            const struct call calls[] = {{6, form, i % 2, GRANTED}, {7, form, i % 2, GRANTED}};
-            const bool one_flag = form == BUFFERS || p < 4 || p == 5; /* the result's */
+        for (int i = 0; i < 6; i++) {
+            const enum form form = (enum form)(BUFFERS + i / 2);
+            const unsigned in_place = i % 2 ? EVERYBODY : NOBODY;
+            const struct call calls[] = {{6, form, in_place, GRANTED},
+                                         {7, form, in_place, GRANTED}};
+            const bool one_flag = form != BUFFERS_OF_GROUPS || p < 4 || p == 5; /* the result's */
             check_flags(p, calls, one_flag);
             CHECK(order(p, calls, 2, FEWER_SLOTS, 1) == CONFLICT, "%d ranks, form %d", p, form);
             CHECK(order(p, calls, 2, FEWER_SLOTS, 2) == ORDERED, "%d ranks, form %d", p, form);
         }
     /* Groups whose shares are not parts of those below would do no harm either. */
     for (int p = 3; p <= RANKS_MAX; p++) {
-        const struct call unequal = {7, BUFFERS_OF_UNEQUAL, false, GRANTED};
+        const struct call unequal = {7, BUFFERS_OF_UNEQUAL, NOBODY, GRANTED};
         be_group(p);
         CHECK(!ar_grouping_is_even(&group.grouping), "%d ranks", p);
         CHECK(order(p, &unequal, 1, NOTHING, 0) == ORDERED, "%d ranks", p);

@@ -600,14 +600,16 @@ who_waits_for_ever_is_found(void **state)
 
 /* --- the algorithm --- */
 
+/* whole_bytes: as in shm(whole=...); 0: as it is tuned. */
 static struct ar_node_prediction
-predict_copy(const struct ar_machine *machine, int nranks, size_t bytes, struct ar_levels levels,
-             enum ar_copy copy)
+predict_form(const struct ar_machine *machine, int nranks, size_t bytes, struct ar_levels levels,
+             enum ar_copy copy, size_t whole_bytes)
 {
     struct ar_choice choice = ar_choice_default(ar_algorithm_find("shm", 3));
     struct ar_node_prediction p;
     choice.params.levels = levels;
     choice.params.copy = copy;
+    choice.params.whole_bytes = whole_bytes;
     const struct ar_question q = {.machine = machine,
                                   .choice = &choice,
                                   .nranks = nranks,
@@ -616,6 +618,13 @@ predict_copy(const struct ar_machine *machine, int nranks, size_t bytes, struct 
     assert_true(ar_node_knows(&q));
     assert_int_equal(ar_node_predict(&p, &q), AR_OK);
     return p;
+}
+
+static struct ar_node_prediction
+predict_copy(const struct ar_machine *machine, int nranks, size_t bytes, struct ar_levels levels,
+             enum ar_copy copy)
+{
+    return predict_form(machine, nranks, bytes, levels, copy, 0);
 }
 
 static struct ar_node_prediction
@@ -761,15 +770,28 @@ many_chunks_take_as_long_each(void **state)
     assert_true(fabs(sum - more.end.at) < 1e-6 * sum);
 }
 
-/* Each of two ranks takes a line of the other's IN and combines, takes one of its OUT and stores
- * the result there, and raises a flag; before and after, both raise a flag and await the other's.
- */
+/* Each of two ranks takes the lines of the other's IN and combines; before and after, both raise a
+ * flag and await the other's. */
 static void
 two_ranks_in_place_meet_before_and_after(void **state)
 {
     (void)state;
     const struct ar_node_prediction p =
-        predict_copy(&node_of_caches, 2, 128, flat, AR_COPY_IN_PLACE);
+        predict_form(&node_of_caches, 2, 64, flat, AR_COPY_IN_PLACE, SIZE_MAX);
+    assert_true(p.in_place && p.nchunks == 1);
+    assert_true(p.end.at == (INNER + OWN) + 2 * (2 * INNER + 2 * OWN));
+    assert_true(p.later == 0);
+    assert_true(p.lines.all[0] == 2 + 2 * 2 && p.lines.all[1] == 0);
+}
+
+/* By shares each takes a line of the other's IN and combines, takes one of its OUT and stores the
+ * result there, and raises a flag. */
+static void
+shares_in_place_are_stored_in_the_peers_buffer(void **state)
+{
+    (void)state;
+    const struct ar_node_prediction p =
+        predict_form(&node_of_caches, 2, 128, flat, AR_COPY_IN_PLACE, 1);
     assert_true(p.in_place && p.nchunks == 1);
     assert_true(p.end.at == (2 * INNER + 3 * OWN) + 2 * (2 * INNER + 2 * OWN));
     assert_true(p.end.parts[AR_NODE_BACK] == 2 * INNER);
@@ -778,28 +800,38 @@ two_ranks_in_place_meet_before_and_after(void **state)
     assert_true(p.lines.all[0] == 3 * 2 + 2 * 2 && p.lines.all[1] == 0);
 }
 
-/* Through slots each of two ranks takes n bytes of the other, copies n and combines n; in place
- * half as much of each, and it takes a half of the other's OUT and then of its own. */
+/* Through slots each of two ranks takes n bytes of the other, copies n and combines n; in place it
+ * copies nothing.  By shares it takes and combines half as much, and takes a half of the other's
+ * OUT and then of its own. */
 static void
-in_place_saves_work_and_takes_more_lines(void **state)
+in_place_saves_work(void **state)
 {
     const size_t n = (size_t)1 << 20;
+    const double bytes = (double)n;
     struct ar_machine fast = node_of_caches, slow = node_of_caches;
     (void)state;
     fast.domains[0].per_byte = 0;
     fast.copy_per_byte = fast.reduce_per_byte = 0.25;
     slow.domains[0].per_byte = 0.25;
-    const struct ar_node_prediction work = predict(&fast, 2, n, flat),
-                                    less = predict_copy(&fast, 2, n, flat, AR_COPY_IN_PLACE),
-                                    lines = predict(&slow, 2, n, flat),
-                                    more = predict_copy(&slow, 2, n, flat, AR_COPY_IN_PLACE);
-    const double bytes = (double)n;
-    assert_true(!work.in_place && work.later == 0 && less.in_place);
-    assert_true(fabs(work.end.at - 2 * bytes * 0.25) < 0.01 * work.end.at);
-    assert_true(fabs(less.end.at - bytes * 0.25) < 0.01 * less.end.at && less.later == INNER);
-    assert_true(fabs(lines.end.at - bytes * 0.25) < 0.01 * lines.end.at);
-    assert_true(fabs(more.end.at - bytes * 0.25) < 0.01 * more.end.at);
-    assert_true(more.later == INNER + bytes / 2 * 0.25);
+    const struct {
+        enum ar_copy copy;
+        size_t whole_bytes;
+        double work, lines, later;
+    } ways[] = {
+        {AR_COPY_AUTO, 0, 2 * bytes * 0.25, bytes * 0.25, 0},
+        {AR_COPY_IN_PLACE, SIZE_MAX, bytes * 0.25, bytes * 0.25, 0},
+        {AR_COPY_IN_PLACE, 1, bytes * 0.25, bytes * 0.25, INNER + bytes / 2 * 0.25},
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        const struct ar_node_prediction work = predict_form(&fast, 2, n, flat, ways[i].copy,
+                                                            ways[i].whole_bytes),
+                                        lines = predict_form(&slow, 2, n, flat, ways[i].copy,
+                                                             ways[i].whole_bytes);
+        assert_true(work.in_place == (i > 0));
+        assert_true(fabs(work.end.at - ways[i].work) < 0.01 * work.end.at);
+        assert_true(fabs(lines.end.at - ways[i].lines) < 0.01 * lines.end.at);
+        assert_true(lines.later == ways[i].later);
+    }
 }
 
 static void
@@ -868,7 +900,8 @@ main(void)
         cmocka_unit_test(chunks_and_forms_are_those_of_the_executor),
         cmocka_unit_test(many_chunks_take_as_long_each),
         cmocka_unit_test(two_ranks_in_place_meet_before_and_after),
-        cmocka_unit_test(in_place_saves_work_and_takes_more_lines),
+        cmocka_unit_test(shares_in_place_are_stored_in_the_peers_buffer),
+        cmocka_unit_test(in_place_saves_work),
         cmocka_unit_test(unequal_groups_go_through_slots),
         cmocka_unit_test(only_ranks_that_share_memory_are_known),
     };

@@ -255,9 +255,12 @@ run_schedules(uint64_t *expected, int p, uint64_t call, size_t from, size_t leng
 
 struct call {
     size_t count;
-    bool is_short, in_place;
-    bool has_short_shares; /* of at most three elements */
-    bool reads_buffers;    /* of its peers, where they are */
+    bool is_short;
+    bool in_place, some_in_place; /* the OUT of all ranks is their IN, or that of each second one */
+    bool has_short_shares;        /* of at most three elements */
+    bool tries_ways;
+    bool by_tuning;     /* the form is what is fastest */
+    bool reads_buffers; /* of its peers, where they are */
     size_t segment_bytes;
     const struct ar_grouping *grouping; /* the job's; NULL: flat */
     uint64_t *expected;                 /* owned */
@@ -278,6 +281,7 @@ node_of(const struct job *job, int rank)
     return (struct ar_node){.rank = rank,
                             .nranks = job->p,
                             .chunk_bytes = CHUNK_BYTES,
+                            .tuning = ar_shm_tune(job->p, AR_USUAL_CACHE, false),
                             .sequence = job->first,
                             .piece = {.slots = job->slots,
                                       .slot_bytes = ar_node_slot_bytes(CHUNK_BYTES),
@@ -288,7 +292,8 @@ static struct ar_params
 params_of(const struct call *call)
 {
     struct ar_params params = ar_algorithm_find("shm", 3)->defaults;
-    params.whole_bytes = call->is_short           ? SIZE_MAX
+    params.whole_bytes = call->by_tuning          ? 0
+                         : call->is_short         ? SIZE_MAX
                          : call->has_short_shares ? 3 * sizeof(uint64_t)
                                                   : 1;
     params.segment_bytes = call->segment_bytes;
@@ -338,19 +343,21 @@ run_rank(void *argument)
         const size_t bytes = call->count * sizeof(uint64_t);
         /* Most programs use their buffers again. */
         const bool is_new = draw(8) == 0;
+        const bool overwrites = call->in_place || (call->some_in_place && t->rank % 2 == 1);
         uint64_t *const in = is_new ? malloc(bytes) : own[0];
         uint64_t *const out = is_new ? malloc(bytes) : own[1];
         for (size_t i = 0; i < call->count; i++)
-            (call->in_place ? out : in)[i] = operand((uint64_t)k, t->rank, i);
+            (overwrites ? out : in)[i] = operand((uint64_t)k, t->rank, i);
         struct ar_node_plan *const plan = plan_of(&node, call);
-        const bool may_read = plan->full[AR_WAY_IN_PLACE].nstages > 0;
+        const bool may_read = plan->full[AR_WAY_SHARES_IN_PLACE].nstages > 0;
         char *const scratch = aligned_alloc(64, ar_node_plan_scratch_bytes(plan));
         const struct ar_node_run run = {
             .node = &node,
             .plan = plan,
             .in_place = may_read ? in_place : NULL,
+            .tries_ways = call->tries_ways,
             .reduction = &hashes,
-            .in = (const char *)(call->in_place ? out : in),
+            .in = (const char *)(overwrites ? out : in),
             .out = (char *)out,
             .scratch = scratch,
             .wait = {.spins = 0, .yields = draw(2) ? 4 : AR_WAIT_FOREVER},
@@ -358,7 +365,7 @@ run_rank(void *argument)
         dawdle();
         if (ar_node_allreduce(&run) || memcmp(out, call->expected, bytes) != 0)
             __atomic_fetch_add(&job->wrong, 1, __ATOMIC_RELAXED);
-        if (may_read && in_place->common && !in_place->missed)
+        if (may_read && in_place->agreed >= 0 && !in_place->missed)
             __atomic_fetch_add(&agreed, 1, __ATOMIC_RELAXED);
         ar_node_plan_destroy(plan);
         free(scratch);
@@ -385,7 +392,10 @@ any_call(int k)
     return (struct call){.count = draw(3) ? many : 3 * CHUNK,
                          .is_short = draw(2),
                          .has_short_shares = draw(2),
+                         .by_tuning = draw(3) == 0,
+                         .tries_ways = draw(2),
                          .in_place = draw(2),
+                         .some_in_place = draw(2),
                          .reads_buffers = draw(2),
                          .segment_bytes = draw(3) ? 0 : 8 * (1 + draw(CHUNK))};
 }

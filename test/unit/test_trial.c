@@ -1,0 +1,99 @@
+/* Which way a program's calls take the least time: src/execute/trial.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "execute/trial.h"
+
+/* Calls of so many ticks each way, up to a number of calls; how many of them went which way, and
+ * which was the last way. */
+struct program {
+    struct ar_trial trial;
+    uint64_t now;
+    uint64_t calls[AR_TRIAL_WAYS];
+    unsigned last;
+};
+
+static void
+run(struct program *p, unsigned ways, const uint64_t *ticks, uint64_t ncalls)
+{
+    for (uint64_t i = 0; i < ncalls; i++) {
+        const unsigned way = ar_trial_next(&p->trial, ways, ar_trial_best(&p->trial, 3));
+        assert_true(ways >> way & 1);
+        p->now += ticks[way];
+        p->calls[way]++;
+        p->last = way;
+        ar_trial_end(&p->trial, ways, way, p->now);
+    }
+}
+
+static void
+the_fastest_way_is_taken_between_the_trials(void **state)
+{
+    (void)state;
+    for (unsigned ways = 1; ways < 1U << AR_TRIAL_WAYS; ways++)
+        for (unsigned fastest = 0; fastest < AR_TRIAL_WAYS; fastest++) {
+            struct program p = {.now = 12345};
+            uint64_t ticks[AR_TRIAL_WAYS] = {30, 30, 30, 30};
+            if (!(ways >> fastest & 1))
+                continue;
+            ticks[fastest] = 29;
+            run(&p, ways, ticks, AR_TRIAL_PERIOD);
+            for (unsigned way = 0; way < AR_TRIAL_WAYS; way++)
+                if (way != fastest)
+                    assert_int_equal(p.calls[way], ways >> way & 1 ? AR_TRIAL_CALLS : 0);
+        }
+}
+
+static void
+each_period_begins_with_a_trial(void **state)
+{
+    const uint64_t before[AR_TRIAL_WAYS] = {10, 20}, after[AR_TRIAL_WAYS] = {20, 10};
+    struct program p = {.now = 0};
+    (void)state;
+    run(&p, 3, before, AR_TRIAL_PERIOD);
+    assert_int_equal(p.last, 0);
+    run(&p, 3, after, (uint64_t)2 * AR_TRIAL_CALLS + 1);
+    assert_int_equal(p.last, 1);
+}
+
+/* One call in a row that nothing has disturbed is enough; the first one does not count, since it
+ * follows one of another way. */
+static void
+the_fastest_call_of_a_row_counts(void **state)
+{
+    struct program p = {.now = 0};
+    const uint64_t slow[AR_TRIAL_WAYS] = {1000, 1000}, fast[AR_TRIAL_WAYS] = {10, 20},
+                   sudden[AR_TRIAL_WAYS] = {10, 1};
+    (void)state;
+    run(&p, 3, slow, AR_TRIAL_CALLS - 1);
+    run(&p, 3, fast, 1);
+    run(&p, 3, sudden, 1);
+    run(&p, 3, fast, AR_TRIAL_CALLS);
+    assert_int_equal(p.last, 0);
+}
+
+static void
+without_times_the_way_is_the_one_that_is_said(void **state)
+{
+    const struct ar_trial none = {.ncalls = AR_TRIAL_PERIOD - 1};
+    (void)state;
+    assert_int_equal(ar_trial_best(&none, 2), 2);
+    assert_int_equal(ar_trial_next(&none, 6, 2), 2);
+    assert_int_equal(ar_trial_next(&none, 6, 3), 1); /* not among them */
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_fastest_way_is_taken_between_the_trials),
+        cmocka_unit_test(each_period_begins_with_a_trial),
+        cmocka_unit_test(the_fastest_call_of_a_row_counts),
+        cmocka_unit_test(without_times_the_way_is_the_one_that_is_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
