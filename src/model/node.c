@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/busy.h"
+
 const char *const ar_node_part_names[] = {"latency",  "taking back", "serving", "stream",
                                           "own work", "memory",      NULL};
 
@@ -71,7 +73,7 @@ struct simulation {
     double *back;              /* of owner, flag: to take its line back from all readers */
     struct line *lines;        /* hashed */
     size_t nlines;             /* a power of two */
-    double *links;             /* of level and domain: when it is free */
+    struct ar_busy *links;     /* of level and domain */
 };
 
 static size_t
@@ -116,12 +118,11 @@ pass_links(struct simulation *s, const struct request *q, int level, struct ar_n
 {
     const struct ar_machine *const m = s->run->machine;
     for (int l = 0; l < level; l++) {
-        double *const link =
+        struct ar_busy *const link =
             &s->links[(size_t)l * (size_t)s->run->nranks + (size_t)(q->rank / m->domains[l].ranks)];
-        if (m->domains[l].link_per_byte <= 0)
-            continue;
-        t = not_before(t, AR_NODE_STREAM, *link);
-        *link = t.at + (double)(q->lines.n * AR_LINE_BYTES) * m->domains[l].link_per_byte;
+        const double length = (double)(q->lines.n * AR_LINE_BYTES) * m->domains[l].link_per_byte;
+        if (length > 0)
+            t = not_before(t, AR_NODE_STREAM, ar_busy_take(link, t.at, length) - length);
     }
     return t;
 }

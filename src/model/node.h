@@ -20,7 +20,8 @@
  * there for the others.
  * - Longer messages are asked for when the flag has come.  Of a message that does not stand in its
  *   flag's line the first line takes a latency, the others follow by the level's bandwidth; what a
- *   rank takes so, and what goes through a level's link, goes one after the other.
+ *   rank takes so goes one after the other.  So does what goes through a level's link, in the order
+ *   in which it is asked for.
  * - What is given waits for the receiver's lines as what is read does.  Buffers that need no flag
  *   are asked for when it is their turn.
  * - All chunks are equally long, the last one, too.

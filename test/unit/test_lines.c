@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "coherence.h"
+#include "model/busy.h"
 #include "model/node_predict.h"
 #include "select/names.h"
 
@@ -83,6 +84,35 @@ caches_that_nobody_shares_get_lines_from_their_writer(void **state)
         coherence_read(&c, core, 0);
     assert_true(c.moved[0] == 3 && c.moved[1] == 4);
     coherence_fini(&c);
+}
+
+/* --- what is busy --- */
+
+static void
+requests_take_what_is_idle_in_whatever_order_they_are_told(void **state)
+{
+    struct ar_busy busy = {.n = 0};
+    (void)state;
+    assert_true(ar_busy_take(&busy, 100, 10) == 110);
+    assert_true(ar_busy_take(&busy, 105, 10) == 120); /* after it */
+    assert_true(ar_busy_take(&busy, 0, 50) == 50);    /* before it */
+    assert_true(ar_busy_take(&busy, 40, 40) == 90);
+    assert_true(ar_busy_take(&busy, 0, 15) == 125); /* 10 before, the others after */
+    assert_true(ar_busy_take(&busy, 0, 1) == 126);
+}
+
+static void
+the_latest_idle_times_are_remembered(void **state)
+{
+    enum { MORE = 10 };
+    struct ar_busy busy = {.n = 0};
+    (void)state;
+    for (int i = 1; i <= AR_BUSY_IDLE + MORE; i++)
+        ar_busy_take(&busy, 2 * i, 1);
+    /* The last one is without end. */
+    for (int i = 0; i < AR_BUSY_IDLE - 1; i++)
+        assert_true(ar_busy_take(&busy, 0, 1) == 2 * (MORE + i + 2));
+    assert_true(ar_busy_take(&busy, 0, 1) == 2 * (AR_BUSY_IDLE + MORE) + 2);
 }
 
 /* --- accesses, made by hand --- */
@@ -354,6 +384,34 @@ readers_of_a_cache_share_what_one_brought(void **state)
     assert_true(shared < time_of(&alone, all, 16, 1).at);
     assert_true(shared >= 4 * OWN + 2 * OUTER);
     finish(all, 16);
+}
+
+/* Rank 0 waits for a late flag from without.  Rank 1 has asked for an early one before, while it
+ * still works, and looks at it last of all: that line has waited for no other. */
+static void
+lines_pass_a_link_in_the_order_in_which_they_are_asked_for(void **state)
+{
+    enum { LATE = 1024, LAST = 2 * LATE, EARLY_OWNER = PER_CACHE, LATE_OWNER, RANKS };
+    static const size_t copied[RANKS] = {[1] = LAST, [LATE_OWNER] = LATE};
+    struct ar_machine machine = node_of_caches;
+    struct ar_accesses all[RANKS];
+    (void)state;
+    machine.copy_per_byte = 1;
+    machine.domains[0].link_per_byte = 16;
+    for (int r = 0; r < RANKS; r++) {
+        start(&all[r], r, RANKS);
+        if (copied[r] > 0)
+            all[r].all[all[r].n++] =
+                (struct ar_access){.kind = AR_ACCESS_COPY, .length = copied[r]};
+        if (r >= EARLY_OWNER)
+            add(&all[r], AR_ACCESS_RAISE, 0, place_of(r, 0, 1, 0));
+        if (r <= 1)
+            add(&all[r], AR_ACCESS_AWAIT, 0, place_of(r == 0 ? LATE_OWNER : EARLY_OWNER, 0, 1, 0));
+        end_stage(&all[r]);
+    }
+    const struct ar_node_time end = time_of(&machine, all, RANKS, 1);
+    assert_true(end.at == LAST + 2 * OWN);
+    finish(all, RANKS);
 }
 
 /* The next line asked for is that of the ninth flag, when the first has come. */
@@ -882,7 +940,10 @@ main(void)
         cmocka_unit_test(two_ranks_take_a_line_each_way),
         cmocka_unit_test(elements_follow_their_flag),
         cmocka_unit_test(readers_of_a_line_are_served_one_after_the_other),
+        cmocka_unit_test(requests_take_what_is_idle_in_whatever_order_they_are_told),
+        cmocka_unit_test(the_latest_idle_times_are_remembered),
         cmocka_unit_test(readers_of_a_cache_share_what_one_brought),
+        cmocka_unit_test(lines_pass_a_link_in_the_order_in_which_they_are_asked_for),
         cmocka_unit_test(lines_of_eight_flags_of_a_stage_overlap),
         cmocka_unit_test(a_short_message_comes_along_with_its_flag),
         cmocka_unit_test(short_messages_were_taken_back_in_the_call_before),
