@@ -249,7 +249,7 @@ struct ar_shm_tuning {
     size_t chunk_bytes;    /* of a long message; a multiple of 64 */
     size_t whole_bytes;    /* up to here every rank combines everything; above, its slice */
     size_t share_bytes;    /* the same of what a rank holds before a level, where there are groups;
-                              half of it where there are more than three levels */
+                              half of it where it is combined whole on more than three levels */
     size_t in_place_bytes; /* from here on ranks try each other's buffers, too, if they can;
                               SIZE_MAX: never */
 };

@@ -99,16 +99,28 @@ ar_shm_tune(int nranks, size_t cache_bytes, bool is_crowded)
     };
 }
 
+/* Bytes that are combined whole on so many levels, each of which takes their time. */
+static size_t
+short_bytes(const struct ar_shm_tuning *tuning, int levels)
+{
+    return levels <= 3 ? tuning->share_bytes : tuning->share_bytes / 2;
+}
+
+/* A vector that is not short as a whole is cut on the first level, so that one level less combines
+ * what a rank holds then. */
 size_t
 ar_shm_whole(const struct ar_shm_tuning *tuning, const struct ar_params *params, size_t count,
              size_t length, size_t size)
 {
     const int levels = params->grouping ? params->grouping->nlevels : 1;
-    const size_t most = params->whole_bytes > 0 ? params->whole_bytes
-                        : levels == 1           ? tuning->whole_bytes
-                        : levels <= 3           ? tuning->share_bytes
-                                                : tuning->share_bytes / 2;
-    return count <= most / size ? SIZE_MAX : length < count ? 0 : most / size;
+    const size_t asked = params->whole_bytes;
+    const size_t all = asked > 0     ? asked
+                       : levels == 1 ? tuning->whole_bytes
+                                     : short_bytes(tuning, levels);
+    const size_t held = asked > 0 ? asked : short_bytes(tuning, levels - 1);
+    if (count <= all / size)
+        return SIZE_MAX;
+    return length < count ? 0 : min_size(held / size, count - 1);
 }
 
 /* Above the first level ranks send of OUT, and would overwrite that while others still read it. */

@@ -5,8 +5,9 @@
  * A short vector is combined by every rank, all of it: on each level a rank reads one rank of each
  * other group.  Of a long one each rank combines a share on each level, which is a part of its
  * share on the level below, so that the ranks of a group work on all of the vector at once; and the
- * results go back the same way, from level 1 to the ranks at once.  On equal groups a share that
- * has become short is no longer cut: from that level on each rank combines all of what it holds.
+ * results go back the same way, long ones from level 1 to the ranks at once.  On equal groups a
+ * share that has become short is no longer cut: from that level on each rank combines all of what
+ * it holds.
  *
  * What is emitted here says it in messages: what a rank writes is sent to all that read it.  The
  * executor (execute/node.c) replaces the messages by loads and stores where the ranks share memory.
@@ -171,14 +172,15 @@ allgather(struct ar_schedule *s, const struct view *v, int level, int below)
 
 /* The level of the share for which the results of a level are read.  Those of level 1 are read for
  * the whole vector at once, where its groups are not large: then no rank has to store again what it
- * has read there.  In place this would be no gain, since a rank that gives takes each line itself.
- */
+ * has read there.  Of short results there is little to store, and waiting for so many ranks takes
+ * longer.  In place this would be no gain, since a rank that gives takes each line itself. */
 static int
 level_below(const struct view *v, int level, const struct ar_params *params)
 {
     const struct ar_shares *const of = &v->shares;
     const int size = ar_shares_end(of, level, of->me) - ar_shares_begin(of, level, of->me);
-    const bool is_good = size <= AT_ONCE_MOST && params->copy != AR_COPY_IN_PLACE;
+    const bool is_good = size <= AT_ONCE_MOST && of->count / (size_t)size > params->whole_bytes &&
+                         params->copy != AR_COPY_IN_PLACE;
     return level == 1 && is_good ? -1 : level - 1;
 }
 

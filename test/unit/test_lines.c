@@ -631,6 +631,31 @@ by_equal_groups_chunks_overlap_and_nothing_is_loaded_to_be_combined(void **state
         }
 }
 
+/* Flags that a rank of 12 in threes and sixes awaits in the end, where up to so many elements are
+ * short. */
+static size_t
+awaited_in_the_end(int rank, size_t count, size_t whole)
+{
+    struct ar_accesses x;
+    size_t n = 0;
+    make_shm(&x, rank, count, whole, true, true);
+    for (size_t i = x.stage_end[x.nstages - 2]; i < x.stage_end[x.nstages - 1]; i++)
+        n += x.all[i].kind == AR_ACCESS_AWAIT;
+    ar_accesses_fini(&x);
+    return n;
+}
+
+static void
+short_results_go_down_level_by_level(void **state)
+{
+    (void)state;
+    for (int rank = 0; rank < 12; rank++)
+        for (size_t whole = 1; whole <= 4; whole++) {
+            assert_int_equal(awaited_in_the_end(rank, 6 * whole, whole), 2);
+            assert_int_equal(awaited_in_the_end(rank, 6 * whole + 6, whole), 5);
+        }
+}
+
 static void
 the_third_chunk_waits_until_all_have_begun_the_first(void **state)
 {
@@ -952,6 +977,7 @@ main(void)
         cmocka_unit_test(lines_of_flags_in_a_row_overlap),
         cmocka_unit_test(chunks_that_overlap_take_less),
         cmocka_unit_test(by_equal_groups_chunks_overlap_and_nothing_is_loaded_to_be_combined),
+        cmocka_unit_test(short_results_go_down_level_by_level),
         cmocka_unit_test(the_third_chunk_waits_until_all_have_begun_the_first),
         cmocka_unit_test(who_waits_for_ever_is_found),
         cmocka_unit_test(shm_goes_by_the_levels_of_the_machine),
