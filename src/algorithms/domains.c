@@ -158,6 +158,7 @@ find_sized(struct given *given, int *number, int *room, const int *size, int n, 
 #define SHORT_BYTES  ((size_t)1 << 10)
 #define EVEN_BYTES   ((size_t)4 << 10)  /* up to here unequal groups are avoided: see shm.c */
 #define SPLIT_BYTES  ((size_t)64 << 10) /* of a vector that is cut into unequal ones, at most */
+#define PAIR_BYTES   ((size_t)16 << 10) /* of one for which two domains may be too unequal */
 #define UNIT_BYTES   ((size_t)2 << 10)  /* and for each unit above UNITS_MOST */
 #define UNEQUAL_MOST 11 /* ranks; of more, levels nearly always pay, however unequal the groups */
 
@@ -198,13 +199,15 @@ leave_out_levels(struct given *given, int nranks, size_t bytes)
         given->n--;
 }
 
-/* Are few ranks in so unequal domains that a short vector had better go flat? */
+/* Are few ranks in so unequal domains that a short vector had better go flat?  Of more ranks one
+ * whose slices, flat, stand in the lines of their flags. */
 static bool
 is_better_flat(const struct given *given, int nranks, size_t bytes)
 {
     const bool is_lone = given->n == 1 && given->most[0] > UNITS_FEW;
-    return given->n > 0 && !is_even(given, 0, nranks) && bytes <= 2 * SHORT_BYTES &&
-           nranks <= (is_lone ? UNITS_MOST : UNEQUAL_MOST);
+    const bool is_tiny = bytes > AR_AHEAD_BYTES && bytes <= AR_TINY_BYTES * (size_t)nranks;
+    return !is_even(given, 0, nranks) && bytes <= 2 * SHORT_BYTES &&
+           nranks <= (is_lone || is_tiny ? UNITS_MOST : UNEQUAL_MOST);
 }
 
 /* Of these the first that so many units can be cut into: groups of equal size; 0: none. */
@@ -270,10 +273,9 @@ split(const struct given *given, int nranks, size_t bytes)
     return levels;
 }
 
-/* Few ranks, and in one domain less than half as many as in another?  Chunks of long vectors do not
- * overlap in unequal groups; flat they do. */
+/* Few ranks, and in one domain so many times fewer than in another? */
 static bool
-is_lopsided(const int *domain, int nranks)
+is_lopsided(const int *domain, int nranks, int times)
 {
     int least = nranks, most = 0;
     for (int r = 0; r < nranks && nranks <= UNEQUAL_MOST; r++) {
@@ -283,7 +285,16 @@ is_lopsided(const int *domain, int nranks)
         least = ranks < least ? ranks : least;
         most = ranks > most ? ranks : most;
     }
-    return 2 * least < most;
+    return times * least < most;
+}
+
+/* Chunks of long vectors do not overlap in unequal groups; flat they do.  And of two domains one
+ * with very few ranks makes the levels' rounds as many and saves few of the lines. */
+static bool
+is_too_unequal(const struct given *given, int nranks, size_t bytes)
+{
+    const bool is_long = bytes > SPLIT_BYTES, is_pair = given->count[0] == 2 && bytes <= PAIR_BYTES;
+    return (is_long || is_pair) && is_lopsided(given->domain[0], nranks, is_long ? 2 : 3);
 }
 
 /* Is there a rank that is in none of the domains? */
@@ -307,8 +318,8 @@ ar_levels_auto(struct ar_levels *levels, const struct ar_domains *domains, size_
     if (error)
         return error;
     leave_out_levels(&given, nranks, bytes);
-    if (is_better_flat(&given, nranks, bytes) ||
-        (given.n > 0 && bytes > SPLIT_BYTES && is_lopsided(given.domain[0], nranks)))
+    if (given.n > 0 &&
+        (is_better_flat(&given, nranks, bytes) || is_too_unequal(&given, nranks, bytes)))
         given.n = 0;
     if (given.n > 0 && has_unbound(given.domain[0], nranks))
         given.most[0] = 0;

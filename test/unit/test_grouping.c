@@ -546,6 +546,37 @@ auto_is_flat_for_few_ranks_in_unequal_domains(void **state)
     expect_names(13, rome, more, all);
 }
 
+/* Slices of at most 48 bytes are, of what is combined by slices. */
+static void
+auto_is_flat_for_16_ranks_whose_slices_come_with_their_flags(void **state)
+{
+    (void)state;
+    for (int n = 13; n <= 15; n++) {
+        expect_names(n, rome, 256, "l3");
+        expect_names(n, rome, 257, "");
+        expect_names(n, rome, 48 * (size_t)n, "");
+        expect_names(n, rome, 48 * (size_t)n + 1, "l3");
+    }
+    expect_names(16, rome, 512, "l3");
+    expect_names(17, rome, 512, "l3+socket");
+}
+
+/* Up to 16 KiB. */
+static void
+auto_is_flat_for_two_domains_of_which_one_has_a_rank_or_two(void **state)
+{
+    const size_t most = (size_t)16 << 10;
+    (void)state;
+    expect_names(5, rome, most, "");
+    expect_names(5, rome, most + 1, "l3+numa+socket");
+    expect_names(6, rome, most, "l3+numa+socket");
+    expect_names(9, rome, most, "l3+numa+socket");
+    expect_names(9, milan, most, "");
+    expect_names(10, milan, most, "");
+    expect_names(10, milan, most + 1, "l3+numa+socket");
+    expect_names(11, milan, most, "l3+numa+socket");
+}
+
 /* As on machines of several sockets in each NUMA node. */
 static void
 the_level_with_fewer_domains_is_the_outer_one(void **state)
@@ -638,6 +669,8 @@ main(void)
         cmocka_unit_test(auto_leaves_out_outer_names_for_short_vectors),
         cmocka_unit_test(auto_leaves_out_unequal_domains_for_short_vectors),
         cmocka_unit_test(auto_is_flat_for_few_ranks_in_unequal_domains),
+        cmocka_unit_test(auto_is_flat_for_16_ranks_whose_slices_come_with_their_flags),
+        cmocka_unit_test(auto_is_flat_for_two_domains_of_which_one_has_a_rank_or_two),
         cmocka_unit_test(the_level_with_fewer_domains_is_the_outer_one),
         cmocka_unit_test(the_cores_of_a_machine_give_its_levels),
     };
