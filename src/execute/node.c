@@ -59,6 +59,7 @@
 #include "execute/in_place.h"
 #include "execute/node_events.h"
 #include "execute/node_plan.h"
+#include "execute/node_slots.h"
 #include "execute/progress.h"
 #include "reduce/copy.h"
 #include "report/clock.h"
@@ -114,34 +115,7 @@ ar_node_takes_whole(const struct ar_node *node, const struct ar_reduction *r, si
 
 /* --- waiting --- */
 
-static char *
-slots_of(const struct ar_node *node, uint64_t sequence)
-{
-    const struct ar_piece *piece = &node->piece;
-    return piece->slots + (size_t)(sequence % AR_SLOTS) * (size_t)piece->stride * piece->slot_bytes;
-}
-
-static struct ar_flag *
-flag_at(const struct ar_node *node, uint64_t sequence, ptrdiff_t at)
-{
-    return (struct ar_flag *)(void *)(slots_of(node, sequence) + at);
-}
-
 #define POLLS_PER_PROBE 16
-
-/* What is awaited, in one number: see ar_node_awaited. */
-#define STEPS_MAX ((uint64_t)1 << 20)
-
-/* The programs of a plan, by number. */
-enum { MEETING = 2 * AR_WAYS, PROGRAMS = 8 };
-
-static const struct ar_node_program *
-program_at(const struct ar_node_plan *plan, unsigned number)
-{
-    return number >= MEETING ? &plan->meet
-           : number % 2      ? &plan->tail[number / 2]
-                             : &plan->full[number / 2];
-}
 
 /* Where a step of a chunk is, for those who ask what it waits for. */
 struct place {
@@ -195,8 +169,7 @@ await(const struct ar_node_run *run, char *slots, const struct ar_node_step *ste
         if (!probes && !sleeps)
             continue;
         /* Read by ar_node_awaited(), which has time. */
-        __atomic_store_n(&run->node->awaited,
-                         (sequence * STEPS_MAX + place.step) * PROGRAMS + place.program,
+        __atomic_store_n(&run->node->awaited, ar_node_awaiting(sequence, place.step, place.program),
                          __ATOMIC_RELAXED);
         error = ar_progress(run->comm);
         if (sleeps)
@@ -286,13 +259,13 @@ struct bases {
 static struct bases
 bases_of(const struct ar_node_run *run, const struct chunk *chunk)
 {
-    const struct ar_node_program *const program = program_at(run->plan, chunk->program);
+    const struct ar_node_program *const program = ar_node_program_at(run->plan, chunk->program);
     const ptrdiff_t from = (ptrdiff_t)chunk->from * run->reduction->extent;
     return (struct bases){
         .own = {[AR_IN] = (char *)run->in + from, /* read only */
                 [AR_OUT] = run->out + from,
                 [AR_TMP] = run->scratch + program->tmp_base,
-                [AR_BASE_SLOTS] = slots_of(run->node, chunk->sequence)},
+                [AR_BASE_SLOTS] = ar_node_slots(run->node, chunk->sequence)},
         .mapped = run->in_place ? run->in_place->mapped : NULL,
         .from = from - ar_reduction_first_byte(run->reduction, run->plan->count),
     };
@@ -309,7 +282,7 @@ static int
 run_plainly(const struct ar_node_run *run, const struct chunk *chunk, size_t begin, size_t end)
 {
     const struct ar_reduction *const r = run->reduction;
-    const struct ar_node_step *const steps = program_at(run->plan, chunk->program)->steps;
+    const struct ar_node_step *const steps = ar_node_program_at(run->plan, chunk->program)->steps;
     const struct bases bases = bases_of(run, chunk);
     int error = MPI_SUCCESS;
     for (size_t i = begin; i < end && !error; i++) {
@@ -324,7 +297,7 @@ run_plainly(const struct ar_node_run *run, const struct chunk *chunk, size_t beg
             ar_flag_raise((void *)(bases.own[AR_BASE_SLOTS] + step->flag), chunk->sequence,
                           run->wait);
             if (step->nahead > 0)
-                take_back(slots_of(run->node, chunk->sequence + 1), step);
+                take_back(ar_node_slots(run->node, chunk->sequence + 1), step);
             break;
         case AR_ACCESS_AWAIT:
             error = await(run, bases.own[AR_BASE_SLOTS], step,
@@ -355,10 +328,11 @@ run_stage_noted(const struct ar_node_run *run, const struct chunk *chunk, struct
     int error = MPI_SUCCESS;
     event.end_ns = ar_clock_system_ns();
     for (size_t i = begin; i < end && !error; i++) {
-        const struct ar_node_step *const step = &program_at(run->plan, chunk->program)->steps[i];
+        const struct ar_node_step *const step =
+            &ar_node_program_at(run->plan, chunk->program)->steps[i];
         const bool waits =
             step->kind == AR_ACCESS_AWAIT &&
-            ar_flag_read(flag_at(run->node, chunk->sequence, step->flag)) < chunk->sequence;
+            ar_flag_read(ar_node_flag(run->node, chunk->sequence, step->flag)) < chunk->sequence;
         event.begin_ns = event.end_ns;
         error = run_plainly(run, chunk, i, i + 1);
         event.end_ns = ar_clock_system_ns();
@@ -373,8 +347,8 @@ run_stage_noted(const struct ar_node_run *run, const struct chunk *chunk, struct
 static int
 run_noted(const struct ar_node_run *run, const struct chunk *chunk, size_t begin, size_t end)
 {
-    const struct ar_node_program *const program = program_at(run->plan, chunk->program);
-    const bool overlaps = chunk->program < MEETING && run->plan->chunks > 1 &&
+    const struct ar_node_program *const program = ar_node_program_at(run->plan, chunk->program);
+    const bool overlaps = chunk->program < AR_NODE_MEETING && run->plan->chunks > 1 &&
                           run->plan->overlaps[chunk->program / 2];
     int error = MPI_SUCCESS;
     for (size_t stage = 0, from = begin; from < end && !error; stage++) {
@@ -430,7 +404,7 @@ run_overlapped(const struct row *row, size_t chunks)
             if (k >= chunks)
                 continue;
             const struct chunk chunk = chunk_at(row, k);
-            const size_t *const end = &program_at(plan, chunk.program)->stage_end[j];
+            const size_t *const end = &ar_node_program_at(plan, chunk.program)->stage_end[j];
             error = run_steps(row->run, &chunk, j > 0 ? end[-1] : 0, *end);
         }
     return error;
@@ -444,7 +418,7 @@ run_in_order(const struct row *row, size_t first)
     int error = MPI_SUCCESS;
     for (size_t k = first; k < plan->chunks && !error; k++) {
         const struct chunk chunk = chunk_at(row, k);
-        error = run_steps(row->run, &chunk, 0, program_at(plan, chunk.program)->nsteps);
+        error = run_steps(row->run, &chunk, 0, ar_node_program_at(plan, chunk.program)->nsteps);
     }
     return error;
 }
@@ -477,14 +451,14 @@ _Static_assert(sizeof(struct ar_shown) <= AR_TINY_BYTES, "it fits beside the fla
 static char *
 told_at(const struct ar_node *node, uint64_t sequence, int rank)
 {
-    char *const slot = slots_of(node, sequence) + (size_t)rank * node->piece.slot_bytes;
+    char *const slot = ar_node_slots(node, sequence) + (size_t)rank * node->piece.slot_bytes;
     return ((struct ar_slot *)(void *)slot)->line[ar_slot_line_of(0)].tiny;
 }
 
 static int
 meet(const struct ar_node_run *run, uint64_t *last)
 {
-    const struct chunk chunk = {.program = MEETING, .sequence = ++*last};
+    const struct chunk chunk = {.program = AR_NODE_MEETING, .sequence = ++*last};
     return run_steps(run, &chunk, 0, run->plan->meet.nsteps);
 }
 
@@ -584,47 +558,4 @@ ar_node_allreduce(const struct ar_node_run *run)
     __atomic_store_n(&node->sequence, last, __ATOMIC_RELAXED);
     node->failed |= error != MPI_SUCCESS;
     return error;
-}
-
-/* --- for another thread --- */
-
-/* The last chunk that the rank has begun; its slots hold the last AR_SLOTS of them. */
-static uint64_t
-last_begun(const struct ar_node *node, int rank)
-{
-    const ptrdiff_t at = (ptrdiff_t)((size_t)rank * node->piece.slot_bytes +
-                                     offsetof(struct ar_slot, line[ar_slot_line_of(0)]));
-    uint64_t last = 0;
-    for (uint64_t turn = 0; turn < AR_SLOTS; turn++) {
-        const uint64_t sequence = ar_flag_read(flag_at(node, turn, at));
-        last = sequence > last ? sequence : last;
-    }
-    return last;
-}
-
-void
-ar_node_awaited(const struct ar_node_run *run, unsigned char *marks)
-{
-    const struct ar_node *const node = run->node;
-    const struct ar_node_plan *const plan = run->plan;
-    const uint64_t awaited = __atomic_load_n(&node->awaited, __ATOMIC_RELAXED);
-    const uint64_t before = __atomic_load_n(&node->sequence, __ATOMIC_RELAXED);
-    const uint64_t sequence = awaited / PROGRAMS / STEPS_MAX,
-                   first = awaited / PROGRAMS % STEPS_MAX;
-    const struct ar_node_program *const program = program_at(plan, awaited % PROGRAMS);
-    size_t stage = 0;
-    while (stage < program->nstages && program->stage_end[stage] <= first)
-        stage++;
-    const bool is_old = sequence <= before || sequence > before + plan->chunks + AR_MEETINGS;
-    if (is_old || stage == program->nstages)
-        return;
-    for (size_t i = first; i < program->stage_end[stage]; i++) {
-        const struct ar_node_step *const step = &program->steps[i];
-        if (step->kind != AR_ACCESS_AWAIT ||
-            ar_flag_read(flag_at(node, sequence, step->flag)) >= sequence)
-            continue;
-        marks[step->rank] |= AR_AWAITED_GIVING;
-        if (last_begun(node, step->rank) <= before)
-            marks[step->rank] |= AR_AWAITED_COMING;
-    }
 }
