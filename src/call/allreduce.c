@@ -93,18 +93,14 @@ run_always_native(struct ar_communicator *c, const struct ar_call *call)
 }
 
 /* Raises an error, which this rank alone may have.  Where its memory ran out the others wait for
- * it, and cannot be told: the job ends. */
+ * it. */
 static int
 refuse(const struct ar_call *call, int error)
 {
-    int rank = 0;
-    if (error == MPI_ERR_NO_MEM) {
-        PMPI_Comm_rank(call->comm, &rank);
-        ar_say("rank %d has no memory for an allreduce of %lld elements, and the other ranks "
-               "already wait for it: the job ends",
-               rank, (long long)call->count);
-        ar_job_end(call->comm, true);
-    }
+    char what[64];
+    snprintf(what, sizeof what, "an allreduce of %lld elements", (long long)call->count);
+    if (error == MPI_ERR_NO_MEM)
+        ar_job_end_without_memory(call->comm, what);
     PMPI_Comm_call_errhandler(call->comm, error);
     return error;
 }
@@ -162,7 +158,8 @@ run_watched(struct ar_communicator *c, struct ar_decision *d, const struct ar_re
     const int error = run(c, d, r, call);
     const uint64_t ns = ar_clock_system_ns() - start;
     c->last_decision = NULL; /* the tuner may decide otherwise now */
-    return error ? error : ar_tuner_note(c, call->comm, tuned, (int64_t)ns);
+    const int noted = error ? MPI_SUCCESS : ar_tuner_note(c, call->comm, tuned, (int64_t)ns);
+    return noted ? refuse(call, noted) : error;
 }
 
 static inline int

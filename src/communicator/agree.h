@@ -26,7 +26,8 @@ int ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config
                       unsigned char known);
 
 /* Agrees on a configuration that the program changed: if ranks differ, *config becomes rank 0's
- * and the previous one is destroyed.  Collective over comm.  MPI_SUCCESS or an error of MPI's. */
+ * and the previous one is destroyed.  Collective over comm.  MPI_SUCCESS, an error of MPI's, or
+ * MPI_ERR_NO_MEM on this rank alone. */
 int ar_agree_on(struct ar_communicator *c, MPI_Comm comm, struct ar_config **config);
 
 /* Waits for a request that may take long.  The awaited rank may need this core, so ranks may

@@ -93,8 +93,10 @@ split(MPI_Comm comm, const int *colour_of, int rank, int nranks, MPI_Comm *part)
     if (keyval == MPI_KEYVAL_INVALID || PMPI_Comm_get_attr(comm, keyval, &value, &found) || !found)
         return PMPI_Comm_split(comm, colour_of ? colour_of[rank] : 0, rank, part);
     int *const members = malloc((size_t)nranks * sizeof *members);
-    if (!members)
+    if (!ar_all(comm, members != NULL)) {
+        free(members);
         return MPI_ERR_NO_MEM;
+    }
     for (int i = 0; i < nranks; i++)
         if (!colour_of || colour_of[i] == colour_of[rank])
             members[n++] = i;
@@ -116,8 +118,10 @@ ar_carrier_find_nodes(int *node_of, MPI_Comm comm, int rank, int nranks)
     const uint64_t mine = ar_host_hash();
     uint64_t *const all = malloc((size_t)nranks * sizeof *all);
     (void)rank;
-    if (!all)
+    if (!ar_all(comm, all != NULL)) {
+        free(all);
         return MPI_ERR_NO_MEM;
+    }
     int error =
         PMPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, comm);
     if (!error && ar_firsts_find(node_of, all, nranks))

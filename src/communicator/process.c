@@ -190,3 +190,13 @@ ar_job_end(MPI_Comm comm, bool is_speaker)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
 }
+
+void
+ar_job_end_without_memory(MPI_Comm comm, const char *something)
+{
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    ar_say("rank %d has no memory for %s, and the other ranks already wait for it: the job ends",
+           rank, something);
+    ar_job_end(comm, true);
+}

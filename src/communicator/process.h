@@ -31,4 +31,8 @@ void ar_job_check_family(void);
  * go on would be wrong, and to end it as well would only be noise. */
 void ar_job_end(MPI_Comm comm, bool is_speaker) __attribute__((noreturn));
 
+/* The same where this rank alone ran out of memory for something, such as "an allreduce", for which
+ * the others wait: they cannot be told. */
+void ar_job_end_without_memory(MPI_Comm comm, const char *something) __attribute__((noreturn));
+
 #endif

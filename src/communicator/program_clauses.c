@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "communicator/agree.h"
+#include "communicator/process.h"
 #include "report/report.h"
 
 /* --- clauses are an attribute of a communicator, which its copies inherit --- */
@@ -71,20 +72,12 @@ keep(MPI_Comm comm, const struct ar_config *config)
 
 /* --- choosing --- */
 
-int
-ar_program_clauses_set(MPI_Comm comm, const char *clauses)
+/* As ar_program_clauses_set, but for MPI_ERR_NO_MEM on this rank alone. */
+static int
+set(struct ar_communicator *c, MPI_Comm comm, const char *clauses)
 {
-    int error;
-    bool is_raised;
-    struct ar_communicator *const c = ar_communicator_find_or_create(comm, &error, &is_raised);
-    if (!c)
-        return error ? error : ar_communicators_are_stopped() ? MPI_ERR_COMM : MPI_ERR_NO_MEM;
-    if (!c->config) /* of an intercommunicator */
-        return MPI_ERR_COMM;
     struct ar_config *config = ar_config_with_program(c->config, clauses);
-    if (!config)
-        return MPI_ERR_NO_MEM;
-    error = ar_agree_on(c, comm, &config);
+    int error = config ? ar_agree_on(c, comm, &config) : MPI_ERR_NO_MEM;
     if (!error && config->error) { /* alike on all ranks */
         if (c->rank == 0)
             ar_say("%s", config->problem);
@@ -96,5 +89,22 @@ ar_program_clauses_set(MPI_Comm comm, const char *clauses)
         ar_config_destroy(config);
     else
         ar_communicator_configure(c, config);
+    return error;
+}
+
+int
+ar_program_clauses_set(MPI_Comm comm, const char *clauses)
+{
+    int error;
+    bool is_raised;
+    struct ar_communicator *const c = ar_communicator_find_or_create(comm, &error, &is_raised);
+    if (!c && error != MPI_ERR_NO_MEM)
+        return error ? error : ar_communicators_are_stopped() ? MPI_ERR_COMM : MPI_ERR_NO_MEM;
+    if (c && !c->config) /* of an intercommunicator */
+        return MPI_ERR_COMM;
+    if (c)
+        error = set(c, comm, clauses);
+    if (error == MPI_ERR_NO_MEM)
+        ar_job_end_without_memory(comm, "the algorithms that the program chooses");
     return error;
 }

@@ -10,13 +10,16 @@ step=${FAULTS_STEP:-17}
 inject=$PWD/test/mpi/.libs/inject.so
 
 # refuse_on VICTIM VARIABLE=VALUE...: in one launch behind the other, since a job may end; each goes on behind the last.
+# The program chooses $clauses, if there are any, for its communicator.
+clauses=
 refuse_on() {
     victim=$1
     shift
     at=0
     ended=0
     while [ $at -ge 0 ]; do
-        launch 2 LD_PRELOAD="$inject:$library" INJECT_TELL=1 "$@" "$programs/faults" "$victim" "$at" "$step" >"$scratch/out" 2>&1
+        launch 2 LD_PRELOAD="$inject:$library" INJECT_TELL=1 "$@" "$programs/faults" "$victim" "$at" "$step" \
+            ${clauses:+"$clauses"} >"$scratch/out" 2>&1
         status=$?
         last=$(sed -n 's/^refusing \([0-9]*\)$/\1/p' "$scratch/out" | tail -n 1)
         if [ $status -eq 0 ] && grep -q '^nothing left to refuse$' "$scratch/out"; then
@@ -47,6 +50,17 @@ refuse_on 0 ALLREDUCE_ALGO=shm ALLREDUCE_STATS="$scratch/statistics"
 [ "$last" -gt 20 ] || fail "hardly anything was refused"
 refuse_on 1 ALLREDUCE_ALGO=ring ALLREDUCE_TRANSPORT=mpi ALLREDUCE_VERIFY=1
 [ "$last" -gt 20 ] || fail "hardly anything was refused"
+
+# What the program chooses, which takes few requests.
+step=$((all / 4 + 1))
+clauses=native
+refuse_on 0
+refuse_on 1
+clauses=
+# What ranks agree on between calls.
+step=$((all * 2 - 1))
+refuse_on 1 ALLREDUCE_TUNE=online ALLREDUCE_TUNE_OVERHEAD=100
+step=$all
 
 # What is refused while MPI starts and ends, and in the first calls of all.
 at=0
