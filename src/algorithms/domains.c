@@ -48,18 +48,24 @@ ar_levels_may_group(const struct ar_levels *levels, const struct ar_domains *dom
     return levels->kind == AR_LEVELS_SIZES || (levels->kind != AR_LEVELS_FLAT && domains);
 }
 
+/* The domains of a level. */
+struct sizes {
+    int count;
+    int most;  /* ranks of the largest of them */
+    int least; /* of the smallest one, for which the ranks in none count, too */
+};
+
 /* The levels as ar_grouping_init takes them, the innermost first. */
 struct given {
     int n;
     int value[AR_LEVELS_MAX + 1]; /* with the nodes */
     const int *domain[AR_LEVELS_MAX + 1];
-    int count[AR_DOMAINS]; /* of domains, before sizes are put inside */
-    int most[AR_DOMAINS];  /* ranks of the largest of them */
+    struct sizes sizes[AR_DOMAINS]; /* before groups by number are put inside */
 };
 
 /* number[r]: how many ranks of the domain of rank r have smaller numbers. */
 static int
-find_numbers(int *number, const int *domain, int nranks)
+find_numbers(int *number, struct sizes *sizes, const int *domain, int nranks)
 {
     const size_t n = (size_t)nranks;
     uint64_t *const key = calloc(n, sizeof *key);
@@ -71,23 +77,18 @@ find_numbers(int *number, const int *domain, int nranks)
         error = ar_firsts_find(first, key, nranks);
     for (int r = 0; !error && r < nranks; r++)
         number[r] = ranks[first[r]]++;
+    *sizes = (struct sizes){.least = nranks};
+    for (int r = 0; !error && r < nranks; r++) {
+        if (ranks[r] > 0 && ranks[r] < sizes->least)
+            sizes->least = ranks[r];
+        if (ranks[r] > sizes->most && domain[r] >= 0)
+            sizes->most = ranks[r];
+        sizes->count += ranks[r] > 0 && domain[r] >= 0;
+    }
     free(key);
     free(first);
     free(ranks);
     return error;
-}
-
-/* How many domains have ranks, and how many the largest has. */
-static int
-count_domains(int *most, const int *domain, const int *number, int nranks)
-{
-    int n = 0;
-    *most = 0;
-    for (int r = 0; r < nranks; r++) {
-        n += number[r] == 0 && domain[r] >= 0;
-        *most = domain[r] >= 0 && number[r] >= *most ? number[r] + 1 : *most;
-    }
-    return n;
 }
 
 /* Those that are known, the one with most domains first; in the order of enum ar_domain_kind where
@@ -102,21 +103,18 @@ find_named(struct given *given, int *number, const struct ar_levels *levels,
             is_asked |= levels->value[i] == d;
         if (!is_asked || !domains->of[d])
             continue;
-        if (find_numbers(number, domains->of[d], domains->nranks))
+        struct sizes sizes;
+        if (find_numbers(number, &sizes, domains->of[d], domains->nranks))
             return AR_ERR_MEMORY;
-        int most;
-        const int count = count_domains(&most, domains->of[d], number, domains->nranks);
-        if (count == 0)
+        if (sizes.count == 0)
             continue;
         int at = given->n++;
-        for (; at > 0 && given->count[at - 1] < count; at--) {
-            given->count[at] = given->count[at - 1];
-            given->most[at] = given->most[at - 1];
+        for (; at > 0 && given->sizes[at - 1].count < sizes.count; at--) {
+            given->sizes[at] = given->sizes[at - 1];
             given->value[at] = given->value[at - 1];
             given->domain[at] = given->domain[at - 1];
         }
-        given->count[at] = count;
-        given->most[at] = most;
+        given->sizes[at] = sizes;
         given->value[at] = d;
         given->domain[at] = domains->of[d];
     }
@@ -128,9 +126,10 @@ find_named(struct given *given, int *number, const struct ar_levels *levels,
 static int
 find_sized(struct given *given, int *number, int *room, const int *size, int n, int nranks)
 {
+    struct sizes sizes;
     for (int r = 0; r < nranks; r++)
         number[r] = r;
-    if (given->n > 0 && find_numbers(number, given->domain[0], nranks))
+    if (given->n > 0 && find_numbers(number, &sizes, given->domain[0], nranks))
         return AR_ERR_MEMORY;
     memmove(given->value + n, given->value, (size_t)given->n * sizeof *given->value);
     memmove(given->domain + n, given->domain, (size_t)given->n * sizeof *given->domain);
@@ -165,7 +164,7 @@ find_sized(struct given *given, int *number, int *room, const int *size, int n, 
 static bool
 is_even(const struct given *given, int level, int nranks)
 {
-    return given->count[level] * given->most[level] == nranks;
+    return given->sizes[level].count * given->sizes[level].most == nranks;
 }
 
 /* Leaves out a level but the first. */
@@ -176,8 +175,7 @@ leave_out(struct given *given, int level)
     for (int i = level; i < given->n; i++) {
         given->value[i] = given->value[i + 1];
         given->domain[i] = given->domain[i + 1];
-        given->count[i] = given->count[i + 1];
-        given->most[i] = given->most[i + 1];
+        given->sizes[i] = given->sizes[i + 1];
     }
 }
 
@@ -193,9 +191,9 @@ leave_out_levels(struct given *given, int nranks, size_t bytes)
                                                          : 0;
     for (int level = given->n - 1; level > 0; level--)
         if (bytes <= EVEN_BYTES && !is_even(given, level, nranks) &&
-            given->count[level - 1] <= UNITS_MOST)
+            given->sizes[level - 1].count <= UNITS_MOST)
             leave_out(given, level);
-    while (given->n > 1 && given->count[given->n - 2] <= most)
+    while (given->n > 1 && given->sizes[given->n - 2].count <= most)
         given->n--;
 }
 
@@ -204,7 +202,7 @@ leave_out_levels(struct given *given, int nranks, size_t bytes)
 static bool
 is_better_flat(const struct given *given, int nranks, size_t bytes)
 {
-    const bool is_lone = given->n == 1 && given->most[0] > UNITS_FEW;
+    const bool is_lone = given->n == 1 && given->sizes[0].most > UNITS_FEW;
     const bool is_tiny = bytes > AR_AHEAD_BYTES && bytes <= AR_TINY_BYTES * (size_t)nranks;
     return !is_even(given, 0, nranks) && bytes <= 2 * SHORT_BYTES &&
            nranks <= (is_lone || is_tiny ? UNITS_MOST : UNEQUAL_MOST);
@@ -250,7 +248,7 @@ add_sizes(struct ar_levels *levels, int units, int most, int good)
 static bool
 pays_for_long(const struct given *given, int nranks, size_t bytes)
 {
-    const int units = given->most[0];
+    const int units = given->sizes[0].most;
     return (is_even(given, 0, nranks) && units % near_radix(units, UNITS_GOOD) == 0) ||
            (bytes <= SPLIT_BYTES && bytes <= UNIT_BYTES * (size_t)(units - UNITS_MOST));
 }
@@ -260,7 +258,7 @@ static struct ar_levels
 split(const struct given *given, int nranks, size_t bytes)
 {
     struct ar_levels levels = {.kind = AR_LEVELS_NAMES};
-    const int units = given->most[0];
+    const int units = given->sizes[0].most;
     if (bytes <= SHORT_BYTES && is_even(given, 0, nranks))
         add_sizes(&levels, units, UNITS_SHORT, 0);
     if (levels.sizes == 0 && bytes <= AR_AHEAD_BYTES)
@@ -275,17 +273,9 @@ split(const struct given *given, int nranks, size_t bytes)
 
 /* Few ranks, and in one domain so many times fewer than in another? */
 static bool
-is_lopsided(const int *domain, int nranks, int times)
+is_lopsided(const struct given *given, int nranks, int times)
 {
-    int least = nranks, most = 0;
-    for (int r = 0; r < nranks && nranks <= UNEQUAL_MOST; r++) {
-        int ranks = 0;
-        for (int i = 0; i < nranks; i++)
-            ranks += domain[i] == domain[r];
-        least = ranks < least ? ranks : least;
-        most = ranks > most ? ranks : most;
-    }
-    return times * least < most;
+    return nranks <= UNEQUAL_MOST && times * given->sizes[0].least < given->sizes[0].most;
 }
 
 /* Chunks of long vectors do not overlap in unequal groups; flat they do.  And of two domains one
@@ -293,8 +283,9 @@ is_lopsided(const int *domain, int nranks, int times)
 static bool
 is_too_unequal(const struct given *given, int nranks, size_t bytes)
 {
-    const bool is_long = bytes > SPLIT_BYTES, is_pair = given->count[0] == 2 && bytes <= PAIR_BYTES;
-    return (is_long || is_pair) && is_lopsided(given->domain[0], nranks, is_long ? 2 : 3);
+    const bool is_long = bytes > SPLIT_BYTES,
+               is_pair = given->sizes[0].count == 2 && bytes <= PAIR_BYTES;
+    return (is_long || is_pair) && is_lopsided(given, nranks, is_long ? 2 : 3);
 }
 
 /* Is there a rank that is in none of the domains? */
@@ -322,7 +313,7 @@ ar_levels_auto(struct ar_levels *levels, const struct ar_domains *domains, size_
         (is_better_flat(&given, nranks, bytes) || is_too_unequal(&given, nranks, bytes)))
         given.n = 0;
     if (given.n > 0 && has_unbound(given.domain[0], nranks))
-        given.most[0] = 0;
+        given.sizes[0].most = 0;
     *levels =
         given.n > 0 ? split(&given, nranks, bytes) : (struct ar_levels){.kind = AR_LEVELS_FLAT};
     return AR_OK;
