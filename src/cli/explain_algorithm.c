@@ -230,6 +230,13 @@ next_definition(const char *where)
     return where + strspn(where, ", ");
 }
 
+/* Then the card is not of what is shown, but of flat. */
+static bool
+has_levels(const struct explained *e)
+{
+    return e->choice.params.levels.kind == AR_LEVELS_SIZES;
+}
+
 static void
 print_card(const struct explained *e)
 {
@@ -355,7 +362,8 @@ print_counts(const struct explained *e)
     const size_t count = e->count;
     const double *const said = e->said;
     char ours[AR_NUMBER_TEXT], card[AR_NUMBER_TEXT], least[AR_NUMBER_TEXT];
-    printf("                      one rank       card  all ranks  lower bound  distance\n");
+    printf("                      one rank  %9s  all ranks  lower bound  distance\n",
+           has_levels(e) ? "flat card" : "card");
     printf("  %-17s  %9zu  %9.0f", "rounds", cost->rounds, said[AR_CARD_ROUNDS]);
     print_distance((double)cost->rounds, bound_rounds(e),
                    print_count(bound_rounds(e), least, sizeof least), 24);
@@ -438,7 +446,7 @@ write_notes(struct ar_svg_text *text, const struct explained *e)
     note_count(text, "Elements reduced by a rank", (double)e->cost.reduced.most,
                ar_bound_reduced(request->nranks, count));
     text->formulas = text->n;
-    note(text, "Time: %s", row->card[AR_CARD_TIME]);
+    note(text, "Time%s: %s", has_levels(e) ? ", flat" : "", row->card[AR_CARD_TIME]);
     for (const char *at = row->where; at && *at; at = next_definition(at))
         note(text, "where %.*s", definition(at), at);
     note(text, "with p = %d, n = %zu byte%s, a = %g us, B = %g GB/s, 1/C = %g GB/s",

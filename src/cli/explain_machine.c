@@ -99,7 +99,7 @@ share_of(const struct ar_moment *end, int part)
     return end->at > 0 && end->parts[part] > 0 ? 100 * end->parts[part] / end->at : 0;
 }
 
-/* What latency, bandwidth and reduction come to by the algorithm's card. */
+/* What latency, bandwidth and reduction come to by the algorithm's card, which knows no levels. */
 static double
 said_ns(const struct scene *scene, const struct ar_choice *choice, const struct ar_prediction *p)
 {
@@ -122,6 +122,8 @@ print_result(const struct scene *scene, const struct ar_choice *choice,
 {
     static const char *const qualities[] = {"simulated", "approximate", "estimate"};
     const double bound = bound_of(scene, p);
+    const enum ar_levels_kind levels = choice->params.levels.kind;
+    const bool has_levels = levels == AR_LEVELS_SIZES || levels == AR_LEVELS_NAMES;
     char name[AR_CHOICE_TEXT], time[AR_NUMBER_TEXT], ratio[AR_NUMBER_TEXT];
     printf("%s%s%s: ", ar_color_begin(stdout, AR_COLOR_TITLE),
            ar_choice_print(choice, name, sizeof name), ar_color_end(stdout));
@@ -138,8 +140,9 @@ print_result(const struct scene *scene, const struct ar_choice *choice,
                share_of(&p->end, i));
     if (p->busiest > 0)
         printf("  busiest     %s: %.0f %% of the time\n", p->link, 100 * p->busiest);
-    printf("  card        %s: latency, bandwidth and reduction alone\n",
-           ar_time_print(said_ns(scene, choice, p), time, sizeof time));
+    printf("  card        %s%s: latency, bandwidth and reduction alone\n",
+           ar_time_print(said_ns(scene, choice, p), time, sizeof time),
+           has_levels ? ", without levels" : "");
     printf("  quality     %s: ", qualities[p->quality]);
     if (p->simulated > 0)
         printf("%d of %d ranks", p->nsampled, scene->request->nranks);
