@@ -31,7 +31,8 @@ const char *allreduce_algorithm_name(unsigned i);
  * Returns MPI_SUCCESS; MPI_ERR_ARG, on all ranks, if the clauses cannot be
  * understood (the reason is printed on stderr); MPI_ERR_COMM if comm is an
  * intercommunicator; or another MPI error class.  On errors nothing changes.
- * Calls no error handler. */
+ * Calls no error handler.  A rank that has no memory for what the others wait for ends
+ * the job, as in MPI_Allreduce. */
 int allreduce_choose(MPI_Comm comm, const char *clauses);
 
 /* What the last MPI_Allreduce on comm ran, in the grammar of ALLREDUCE_ALGO, or "native".
