@@ -97,6 +97,23 @@ done
 [ $quiet -ge 3 ] || echo "others kept the CPUs busy: ranks on assumed nodes were compared $quiet times, which cannot fail"
 [ $alarms -lt 3 ] || fail "ranks on assumed nodes: they are taken for others"
 
+# In the ring's batches rank 1 is late.  The native call that settles the next batch, which on each rank follows several
+# times (one of the timed calls follows one, at most), begins on rank 0 only when rank 1 has ended its batch, too.  Before the
+# first round ranks ask the time once more, and do not meet again.
+expect_ok "a late rank" launch 2 LD_PRELOAD="$PWD/test/mpi/.libs/late.so" LATE_LOG="$scratch/late" LATE_US=20000 \
+    ./allreduce bench --repetitions=3 --time=0.01 --algo=ring --sizes=8
+awk '
+    $1 == "time" { last[$2] = NR; times[$2]++ }
+    $1 == "native" {
+        if (times[$2] > 1) { n[$2]++; began[$2, n[$2]] = NR; ended[$2, n[$2]] = last[$2] }
+        times[$2] = 0
+    }
+    END {
+        for (i = 2; i <= n[0]; i++)
+            early += began[0, i] < ended[1, i]
+        exit early > 0 || n[0] < 3 || n[0] != n[1]
+    }' "$scratch/late" || fail "a late rank: $(cat "$scratch/late")"
+
 expect_ok "exchange" bench 2 --algo=ring --sizes=8,64K --exchange
 [ "$(grep -c ' exchange ' "$scratch/out")" -eq 2 ] || fail "no line of exchange for each size"
 [ "$(grep -c -E '( +[0-9.]+ [kMG]?B/s){2} ' "$scratch/out")" -eq 8 ] || fail "rates are without units: $(cat "$scratch/out")"
