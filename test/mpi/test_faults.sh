@@ -60,19 +60,23 @@ clauses=
 # What ranks agree on between calls.
 step=$((all * 2 - 1))
 refuse_on 1 ALLREDUCE_TUNE=online ALLREDUCE_TUNE_OVERHEAD=100
-step=$all
 
-# What is refused while MPI starts and ends, and in the first calls of all.
-at=0
-while [ $at -lt 400 ]; do
-    launch 2 LD_PRELOAD="$inject:$library" INJECT_TELL=1 INJECT_RANK=1 INJECT_AT=$at "$programs/pings" >"$scratch/out" 2>&1
-    status=$?
-    grep -q '^refused: ' "$scratch/out" || break
-    [ $status -eq 0 ] || is_ended $status || {
-        fail "refused $at from the start on: exit status $status"
-        cat "$scratch/out"
-    }
-    at=$((at + 2 * step))
-done
-[ $at -ge 36 ] || fail "from the start on $at were asked"
+# refuse_from_start VARIABLE=VALUE...: what is refused while MPI starts and ends, and in the first calls of all.
+refuse_from_start() {
+    at=0
+    while :; do
+        launch 2 LD_PRELOAD="$inject:$library" INJECT_TELL=1 INJECT_RANK=1 INJECT_AT=$at "$@" "$programs/pings" >"$scratch/out" 2>&1
+        status=$?
+        grep -q '^refused: ' "$scratch/out" || break
+        [ $status -eq 0 ] || is_ended $status || {
+            fail "$*, refused $at from the start on: exit status $status"
+            cat "$scratch/out"
+        }
+        at=$((at + step))
+    done
+    [ $at -ge 36 ] || fail "$*, from the start on $at were asked"
+}
+
+refuse_from_start
+refuse_from_start ALLREDUCE_ALGO=ring ALLREDUCE_TRANSPORT=mpi
 exit $failed
