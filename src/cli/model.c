@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "communicator/model.h"
 #include "config/output.h"
+#include "report/report.h"
 
 #define EFFORT 20 /* times what a program does at its start */
 
@@ -88,30 +89,46 @@ write_machine(const struct request *request, struct ar_machine *machine)
     return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }
 
+/* Sets *machine on rank 0.  A rank that fails ends the job, since the others wait for it. */
+static void
+find_machine(struct ar_machine *machine, int rank, int nranks)
+{
+    const struct ar_wire wire = {.comm = MPI_COMM_WORLD};
+    const int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    int *const node_of = ar_cli_need_memory(malloc((size_t)nranks * sizeof *node_of));
+    struct ar_measuring measuring = {.comm = MPI_COMM_WORLD,
+                                     .wire = &wire,
+                                     .rank = rank,
+                                     .nranks = nranks,
+                                     .node_of = node_of,
+                                     .wait = ar_wait_make(AR_WAIT_AUTO, nranks, cpus),
+                                     .effort = EFFORT};
+    int error = ar_carrier_find_nodes(node_of, MPI_COMM_WORLD, rank, nranks);
+    for (int r = 0; r < nranks && !error; r++)
+        measuring.wait.dozes |= node_of[r] != node_of[0];
+    if (!error)
+        error = ar_measure(machine, &measuring);
+    if (!error)
+        error = ar_measure_levels(machine, &measuring);
+    free(node_of);
+    if (error) {
+        ar_say("rank %d cannot measure: %s", rank,
+               error == MPI_ERR_NO_MEM ? "out of memory" : "an error of MPI");
+        MPI_Abort(MPI_COMM_WORLD, AR_EXIT_FAILED);
+        abort();
+    }
+}
+
 static int
 measure(const struct request *request, int rank, int nranks)
 {
-    const struct ar_wire wire = {.comm = MPI_COMM_WORLD};
     struct ar_machine machine;
-    int *const node_of = malloc((size_t)nranks * sizeof *node_of);
-    int status = AR_EXIT_FAILED;
-    if (ar_cli_check_ranks("model", nranks)) {
-        status = AR_EXIT_USAGE;
-    } else if (node_of && !ar_carrier_find_nodes(node_of, MPI_COMM_WORLD, rank, nranks)) {
-        const int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
-        struct ar_measuring measuring = {.comm = MPI_COMM_WORLD,
-                                         .wire = &wire,
-                                         .rank = rank,
-                                         .nranks = nranks,
-                                         .node_of = node_of,
-                                         .wait = ar_wait_make(AR_WAIT_AUTO, nranks, cpus),
-                                         .effort = EFFORT};
-        for (int r = 0; r < nranks; r++)
-            measuring.wait.dozes |= node_of[r] != node_of[0];
-        if (!ar_measure(&machine, &measuring) && !ar_measure_levels(&machine, &measuring))
-            status = rank == 0 ? write_machine(request, &machine) : AR_EXIT_DONE;
-    }
-    free(node_of);
+    int status = AR_EXIT_DONE;
+    if (ar_cli_check_ranks("model", nranks))
+        return AR_EXIT_USAGE;
+    find_machine(&machine, rank, nranks);
+    if (rank == 0)
+        status = write_machine(request, &machine);
     MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return status;
 }
