@@ -519,7 +519,7 @@ run_met(const struct ar_node_run *run, uint64_t *last)
     struct ar_in_place *const p = run->in_place;
     struct ar_trial *const trial = run->tries_ways ? ar_in_place_trial(p) : NULL;
     const unsigned ways = ways_of(run);
-    const bool goes_whole = run->plan->is_whole && ways >> AR_WAY_WHOLE_IN_PLACE;
+    const bool goes_whole = run->plan->is_whole && ways >> AR_WAY_WHOLE_IN_PLACE & 1;
     unsigned way = goes_whole ? AR_WAY_WHOLE_IN_PLACE : AR_WAY_SHARES_IN_PLACE;
     if (trial)
         way = ar_trial_next(trial, ways, ar_in_place_best(p));

@@ -93,9 +93,9 @@ struct ar_node_run {
  * waits; see wait.h. */
 void ar_node_awaited(const struct ar_node_run *run, unsigned char *marks);
 
-/* Runs in place if every rank can share its buffers in this call and map those of all others, or
- * where the run tries ways perhaps; otherwise all ranks go through the slots.  MPI_SUCCESS, or an
- * error of PMPI_Reduce_local or of MPI's progress. */
+/* Runs in place if every rank can share its buffers in this call and map those of all others;
+ * otherwise all ranks go through the slots.  A run that tries ways may do so all the same.
+ * MPI_SUCCESS, or an error of PMPI_Reduce_local or of MPI's progress. */
 int ar_node_allreduce(const struct ar_node_run *run);
 
 #endif

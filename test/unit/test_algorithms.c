@@ -150,7 +150,6 @@ every_row_is_proved_for_every_p(void **state)
     }
 }
 
-/* Without nodes two_level is the row between them, which is proved here itself. */
 static void
 every_row_is_proved_for_many_ranks(void **state)
 {
@@ -158,8 +157,6 @@ every_row_is_proved_for_many_ranks(void **state)
     static const int sample[] = {65, 100, 128, 255, 256, 257};
     struct setting setting;
     for (size_t row = 0; row < ar_algorithm_count(); row++) {
-        if (ar_algorithm_at(row)->takes & AR_TAKES_INTER)
-            continue;
         for (size_t i = 0; i < LENGTH(sample); i++) {
             setting_default(&setting, ar_algorithm_at(row), sample[i], PLACE_UNKNOWN);
             prove_few_counts(&setting);
