@@ -1,5 +1,6 @@
 #include "communicator/model.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,15 +12,17 @@
 #include "report/clock.h"
 #include "tuning/estimate.h"
 
-#define SHORT      8
-#define TRAIN      16 /* short messages in a row */
-#define MIDDLE     65536
-#define LONG       (8 * MIDDLE)
-#define SHORT_LOOP 20
-#define LONG_LOOP  3
-#define LONG_ROW   3 /* long messages in a row */
-#define LOOPS_MOST 500
-#define CROWD_LOOP 9 /* where a rank may be without a core for a time */
+#define SHORT       8
+#define TRAIN       16 /* short messages in a row */
+#define MIDDLE      65536
+#define LONG        (8 * MIDDLE)
+#define SHORT_LOOP  20
+#define EAGER_LEAST 1024
+#define TESTS       16 /* looks at whether a message has been sent */
+#define LONG_LOOP   3
+#define LONG_ROW    3 /* long messages in a row */
+#define LOOPS_MOST  500
+#define CROWD_LOOP  9 /* where a rank may be without a core for a time */
 
 /* Pairs that take so many times as long together as one alone share something. */
 #define HINDERED 1.1
@@ -36,6 +39,17 @@ struct pair {
     bool is_median; /* of the loops the median counts, and not the least time */
 };
 
+/* The times of loops, in ns. */
+struct loops {
+    double least, median;
+};
+
+static double
+counted(const struct pair *pair, const struct loops *t)
+{
+    return pair->is_median ? t->median : t->least;
+}
+
 /* Waits as schedules do: the rank waited for may need this very core. */
 static int
 wait_all(int n, MPI_Request *requests, struct ar_wait wait)
@@ -49,10 +63,9 @@ wait_all(int n, MPI_Request *requests, struct ar_wait wait)
     return error;
 }
 
-/* Sends n messages from the server, then a short one back; *ns is the time of so many loops that
- * counts. */
+/* Sends n messages from the server, then a short one back, so many times. */
 static int
-play(const struct pair *pair, int bytes, int n, int loops, double *ns)
+play(const struct pair *pair, int bytes, int n, int loops, struct loops *t)
 {
     double times[LOOPS_MOST];
     MPI_Request requests[TRAIN];
@@ -77,26 +90,41 @@ play(const struct pair *pair, int bytes, int n, int loops, double *ns)
         }
         times[k] = (double)(ar_clock_system_ns() - start);
     }
-    const double median = ar_estimate_make(times, (size_t)loops).median;
-    *ns = pair->is_median ? median : times[0];
+    t->median = ar_estimate_make(times, (size_t)loops).median; /* which sorts them */
+    t->least = times[0];
     return error;
 }
 
+/* One rank of the pair tells the other one. */
+static int
+tell(bool *what, const struct pair *pair, bool is_from_server)
+{
+    const struct ar_wire *const w = pair->m->wire;
+    const bool serves = pair->m->rank == pair->server;
+    const int peer = ar_wire_rank(w, serves ? pair->other : pair->server), tag = w->tag + 1;
+    MPI_Request request;
+    const int error = serves == is_from_server
+                          ? PMPI_Isend(what, 1, MPI_C_BOOL, peer, tag, w->comm, &request)
+                          : PMPI_Irecv(what, 1, MPI_C_BOOL, peer, tag, w->comm, &request);
+    return error ? error : wait_all(1, &request, pair->m->wait);
+}
+
 /* A message each way, then a row of them one way, in which each further message costs a rank its
- * overhead. */
+ * overhead.  For that the least times count even where ranks share cores: it is a rank's own work,
+ * and no turn of others. */
 static int
 measure_short(struct ar_travel *travel, const struct pair *pair, int effort)
 {
-    double one, row;
+    struct loops one, row;
     int error = play(pair, SHORT, 1, SHORT_LOOP * effort, &one);
     if (!error)
         error = play(pair, SHORT, TRAIN, SHORT_LOOP * effort, &row);
     if (error)
         return error;
-    travel->overhead = row > one ? (row - one) / (TRAIN - 1) : 0;
-    if (travel->overhead > one / 8) /* no more than half of one's way is the ranks' own */
-        travel->overhead = one / 8;
-    travel->latency = one / 2 - 2 * travel->overhead;
+    travel->overhead = row.least > one.least ? (row.least - one.least) / (TRAIN - 1) : 0;
+    if (travel->overhead > one.least / 8) /* no more than half of one's way is the ranks' own */
+        travel->overhead = one.least / 8;
+    travel->latency = counted(pair, &one) / 2 - 2 * travel->overhead;
     return MPI_SUCCESS;
 }
 
@@ -105,29 +133,83 @@ measure_short(struct ar_travel *travel, const struct pair *pair, int effort)
 static int
 measure_long(struct ar_travel *travel, bool *is_slow, const struct pair *pair, int effort)
 {
-    double middle, one, row;
+    struct loops middle, one, row;
     int error = play(pair, MIDDLE, 1, LONG_LOOP * effort, &middle);
     if (error)
         return error;
-    *is_slow = middle > SLOW_NS; /* the server knows */
-    const struct ar_measuring *const m = pair->m;
-    const struct ar_wire *const w = m->wire;
-    error = m->rank == pair->server
-                ? PMPI_Send(is_slow, 1, MPI_C_BOOL, ar_wire_rank(w, pair->other), w->tag, w->comm)
-                : PMPI_Recv(is_slow, 1, MPI_C_BOOL, ar_wire_rank(w, pair->server), w->tag, w->comm,
-                            MPI_STATUS_IGNORE);
+    *is_slow = counted(pair, &middle) > SLOW_NS; /* the server knows */
+    error = tell(is_slow, pair, true);
     if (error)
         return error;
-    travel->per_byte = middle / MIDDLE;
+    travel->per_byte = counted(pair, &middle) / MIDDLE;
     if (*is_slow)
         return MPI_SUCCESS;
-    const int loops = m->node_of[pair->other] == m->node_of[0] ? LONG_LOOP * effort : effort;
+    const int *const node_of = pair->m->node_of;
+    const int loops = node_of[pair->other] == node_of[0] ? LONG_LOOP * effort : effort;
     error = play(pair, LONG, 1, loops, &one);
     if (!error)
         error = play(pair, LONG, LONG_ROW, loops, &row);
-    if (!error && row > one) /* else: less than the clock can tell */
-        travel->per_byte = (row - one) / ((LONG_ROW - 1) * LONG);
-    return error;
+    if (error)
+        return error;
+    const double more = counted(pair, &row) - counted(pair, &one);
+    if (more > 0) /* else: less than the clock can tell */
+        travel->per_byte = more / ((LONG_ROW - 1) * LONG);
+    return MPI_SUCCESS;
+}
+
+/* --- messages that ask first --- */
+
+/* Does a send of so many bytes complete while the other rank, which answers others, has not posted
+ * its receive?  Both ranks get to know. */
+static int
+is_eager(bool *is, const struct pair *pair, int bytes)
+{
+    const struct ar_wire *const w = pair->m->wire;
+    const bool serves = pair->m->rank == pair->server;
+    const int peer = ar_wire_rank(w, serves ? pair->other : pair->server);
+    MPI_Request request = MPI_REQUEST_NULL;
+    int sent = 0;
+    int error = serves ? PMPI_Isend(pair->room, bytes, MPI_BYTE, peer, w->tag, w->comm, &request)
+                       : MPI_SUCCESS;
+    if (!error)
+        error = tell(is, pair, true);
+    if (!error)
+        error = tell(is, pair, false);
+    for (int i = 0; i < TESTS && serves && !sent && !error; i++)
+        error = PMPI_Test(&request, &sent, MPI_STATUS_IGNORE);
+    *is = sent;
+    if (!error)
+        error = tell(is, pair, true);
+    if (!error && !serves)
+        error = PMPI_Irecv(pair->room, bytes, MPI_BYTE, peer, w->tag, w->comm, &request);
+    return error ? error : wait_all(1, &request, pair->m->wait);
+}
+
+/* The longest message that is eager, to a power of two, and what a message twice as long takes more
+ * than its bytes. */
+static int
+measure_eager(struct ar_travel *travel, const struct pair *pair, int longest, int effort)
+{
+    struct loops shorter, longer;
+    int bytes = EAGER_LEAST;
+    bool is = true;
+    int error = is_eager(&is, pair, bytes);
+    while (!error && is && bytes < longest) {
+        bytes *= 2;
+        error = is_eager(&is, pair, bytes);
+    }
+    if (error || is)
+        return error;
+    const int eager = bytes / 2;
+    error = play(pair, eager, 1, SHORT_LOOP * effort, &shorter);
+    if (!error)
+        error = play(pair, bytes, 1, SHORT_LOOP * effort, &longer);
+    if (error)
+        return error;
+    travel->eager_bytes = (size_t)eager;
+    travel->handshake =
+        fmax(0, counted(pair, &longer) - counted(pair, &shorter) - eager * travel->per_byte);
+    return MPI_SUCCESS;
 }
 
 static double
@@ -156,6 +238,8 @@ measure_pair(struct ar_travel *travel, const struct ar_measuring *m, int other, 
     if (!error)
         error = measure_long(travel, &is_slow, &pair, m->effort);
     pair.is_median = is_crowded;
+    if (!error && m->node_of[other] != m->node_of[0]) /* schedules send none within a node */
+        error = measure_eager(travel, &pair, is_slow ? MIDDLE : LONG, m->effort);
     if (!error && !is_slow)
         error = measure_short(&later, &pair, m->effort);
     if (!error && !is_slow && one_way(&later) < one_way(travel)) {
@@ -282,30 +366,54 @@ find_host(struct host *host, const struct ar_measuring *m, bool is_first)
     return error ? error : broadcast(host, (int)sizeof *host, m);
 }
 
-/* All pairs exchange long messages at once; *per_byte is that of this rank's pair. */
+/* Each of the pair sends a row of long messages to the other one.  As in schedules, sends come
+ * first: on a connection that carries an answer first, messages do not pass each other. */
+static int
+exchange(const struct pair *pair)
+{
+    const struct ar_wire *const w = pair->m->wire;
+    const int peer = ar_wire_rank(w, pair->m->rank == pair->server ? pair->other : pair->server);
+    MPI_Request requests[2 * LONG_ROW];
+    int error = MPI_SUCCESS;
+    for (int i = 0; i < LONG_ROW && !error; i++)
+        error = PMPI_Isend(pair->room + LONG_ROW * LONG, LONG, MPI_BYTE, peer, w->tag, w->comm,
+                           &requests[i]);
+    for (int i = 0; i < LONG_ROW && !error; i++)
+        error = PMPI_Irecv(pair->room + i * LONG, LONG, MPI_BYTE, peer, w->tag, w->comm,
+                           &requests[LONG_ROW + i]);
+    return error ? error : wait_all(2 * LONG_ROW, requests, pair->m->wait);
+}
+
+/* All pairs exchange long messages at once; *per_byte is that of each of this rank's pair. */
 static int
 measure_at_once(double *per_byte, const struct ar_measuring *m, const struct players *p)
 {
-    int i = 0;
+    double times[LOOPS_MOST];
+    const int loops = CROWD_LOOP * m->effort < LOOPS_MOST ? CROWD_LOOP * m->effort : LOOPS_MOST;
+    int i = 0, error = MPI_SUCCESS;
     while (i < p->n && p->ranks[i] != m->rank)
         i++;
     if ((i | 1) >= p->n) /* none of them, or without a partner */
         return MPI_SUCCESS;
-    struct pair pair = {m, p->ranks[i & ~1], p->ranks[i | 1], calloc(LONG_ROW, LONG), true};
-    double ns;
+    const struct pair pair = {m, p->ranks[i & ~1], p->ranks[i | 1], calloc(LONG_ROW + 1, LONG),
+                              true};
     if (!pair.room)
         return MPI_ERR_NO_MEM;
-    const int error = play(&pair, LONG, LONG_ROW, CROWD_LOOP * m->effort, &ns);
-    *per_byte = ns / (LONG_ROW * LONG);
+    for (int k = 0; k < loops && !error; k++) {
+        const uint64_t start = ar_clock_system_ns();
+        error = exchange(&pair);
+        times[k] = (double)(ar_clock_system_ns() - start);
+    }
+    *per_byte = ar_estimate_make(times, (size_t)loops).median / (LONG_ROW * LONG);
     free(pair.room);
     return error;
 }
 
-/* The time that a byte takes of what n pairs share, where they hinder each other; else 0. */
+/* The time that a byte takes of what n ranks share, where they hinder each other; else 0. */
 static double
 shared_per_byte(double at_once, double alone, int n)
 {
-    return n > 0 && at_once > HINDERED * alone ? at_once / n : 0;
+    return n > 1 && at_once > HINDERED * alone ? at_once / n : 0;
 }
 
 /* What ranks that share cores move when all do at once, which is less than what a pair does.
@@ -321,11 +429,11 @@ measure_host(struct ar_machine *machine, const struct ar_measuring *m, const str
         error = broadcast(&is_slow, (int)sizeof is_slow, m);
     if (!error && host->nodes > 1 && !is_slow)
         error = measure_at_once(&far, m, nodes);
-    machine->memory_per_byte = shared_per_byte(near, machine->node.per_byte, neighbours->n / 2);
+    machine->memory_per_byte = shared_per_byte(near, machine->node.per_byte, neighbours->n & ~1);
     if (host->nodes > 1) {
         machine->host_nodes = host->nodes;
         machine->host_cores = host->cores;
-        machine->host_per_byte = shared_per_byte(far, machine->network.per_byte, host->nodes / 2);
+        machine->host_per_byte = shared_per_byte(far, machine->network.per_byte, host->nodes & ~1);
     } else {
         machine->cores_per_node = host->cores;
     }
@@ -365,7 +473,7 @@ ar_measure(struct ar_machine *machine, const struct ar_measuring *m)
         machine->node = machine->network;
     if (far < 0)
         machine->network = machine->node;
-    if (!error && is_crowded(&host))
+    if (!error && (is_crowded(&host) || host.nodes > 1))
         error = measure_host(machine, m, &host, &neighbours, &nodes);
     free(neighbours.ranks);
     free(nodes.ranks);

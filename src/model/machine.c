@@ -33,7 +33,7 @@ bool
 ar_machine_shares_hosts(const struct ar_machine *machine)
 {
     return machine->host_nodes > 1 &&
-           machine->host_nodes * machine->ranks_per_node > machine->host_cores;
+           machine->host_nodes * machine->ranks_per_node >= machine->host_cores;
 }
 
 int *

@@ -12,14 +12,14 @@
 
 /* Sizes between which times are taken to be straight lines; twice the length of most segments is
  * one. */
-static const size_t sizes[] = {8,      128,     1024,    8192,     32768,     131072,
+static const size_t sizes[] = {8,      128,     1024,    8192,     32768,     65536,     131072,
                                524288, 2097152, 8388608, 33554432, 134217728, 1073741824};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 _Static_assert(SIZES <= AR_ADVICE_MAX, "an entry for each size");
 
 /* The order of asking.  A root that is too slow at two of the first sizes is not asked about those
  * between. */
-static const int order[SIZES] = {0, 4, 7, 10, 1, 2, 3, 5, 6, 8, 9, 11};
+static const int order[SIZES] = {0, 4, 8, 11, 1, 2, 3, 5, 6, 7, 9, 10, 12};
 enum { FIRST_SIZES = 4 };
 
 /* An algorithm replaces that of the size before only if it is faster by this factor. */

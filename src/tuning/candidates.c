@@ -26,14 +26,19 @@ static const char grouped_text[] = "two_level(inter=butterfly,levels=4+16+64);"
                                    "two_level(inter=circulant,levels=4+16+64)";
 #define GROUPED_RANKS 8
 
-/* All that is tried where nodes share hosts with too few cores.  These do the work of the network,
- * too, so that nothing overlaps, and each message waits for a turn of all ranks, of which the model
- * sees a part only: on 4 hosts that share 2 cores it preferred pipelines, and without these rings,
- * that took 1.5 to 2.8 times as long as the fastest, and these took at most 1.2 times as long, but
- * for 64 KiB with one rank on each host (make bench-cluster). */
-static const char shared_text[] = "butterfly:0-16K; rhd:16K-inf;"
-                                  "two_level(inter=butterfly,lanes=1):0-16K;"
-                                  "two_level(inter=rhd):16K-inf";
+/* All that is tried where nodes share hosts that have no core to spare, with one rank on each node
+ * and with several.  The ranks' cores do the work of the network, too, so that nothing overlaps,
+ * and a message may wait for a turn of all ranks, of which the model sees a part only: on 2 and 4
+ * hosts that share 2 cores it preferred pipelines that took up to 2.8 times as long as the fastest.
+ * Segments of 64K are for more than two ranks, which cut them into messages that need not ask the
+ * receiver first: that costs several turns. */
+static const char shared_flat_text[] = "butterfly:0-16K; rhd:16K-inf; ring:32K-inf;"
+                                       "rhd(segment=64K,window=4):128K-inf@3-inf;"
+                                       "ring(segment=64K,window=4):128K-inf@3-inf";
+static const char shared_levels_text[] =
+    "two_level(inter=butterfly,lanes=1):0-16K; two_level(inter=rhd):16K-inf;"
+    "two_level(inter=rhd,segment=64K,window=4):128K-inf; hier_ring(segment=64K,window=4):128K-inf;"
+    "butterfly:0-16K; rhd:16K-inf; rhd(segment=64K,window=4):128K-inf";
 
 /* What ranks are tried with that are not in blocks: their neighbours are on other nodes. */
 static const char scattered_text[] = "ring(order=node); bidirectional_ring(order=node):256K-inf";
@@ -253,7 +258,11 @@ ar_candidates_init(struct ar_candidate_list *list, const struct ar_request *requ
 {
     const struct making m = {list, request, allowed};
     *list = (struct ar_candidate_list){NULL, 0, 0};
-    int error = request->shares_hosts ? append_clauses(&m, shared_text, true, true) : AR_OK;
+    const bool is_flat = request->nodes == (size_t)request->nranks;
+    int error =
+        request->shares_hosts
+            ? append_clauses(&m, is_flat ? shared_flat_text : shared_levels_text, true, true)
+            : AR_OK;
     if (error || (request->bytes == SIZE_MAX ? serves_all(list) : list->n > 0))
         return error;
     list->n = 0; /* the op, or who allows algorithms, leaves too few of these */

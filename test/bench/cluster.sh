@@ -7,8 +7,8 @@
 
 hosts=4
 rate=1gbit
-flat="butterfly;rhd;ring;circulant;rhd(segment=64K,window=4);ring(segment=512K,window=1)"
-levels="two_level(inter=butterfly,lanes=one);two_level(inter=rhd);two_level(inter=ring);two_level(inter=ring,segment=1M,window=1);hier_ring(segment=64K,window=4)"
+flat="butterfly;rhd;ring;circulant;rhd(segment=64K,window=4);ring(segment=64K,window=4);ring(segment=512K,window=1)"
+levels="two_level(inter=butterfly,lanes=one);two_level(inter=rhd);two_level(inter=rhd,segment=64K,window=4);two_level(inter=ring);two_level(inter=ring,segment=1M,window=1);hier_ring(segment=64K,window=4)"
 
 # bytes_a_second RATE
 bytes_a_second() {

@@ -32,17 +32,20 @@ for shape in '--hosts 4 --rate 100mbit' '--hosts 3 --ranks 2 --cyclic' '--hosts 
     done <"$scratch/groups"
 done
 
-# Nodes of one host share its cores, which the model is told where ranks are more.
+# Nodes of one host share its cores, which the model is told.
 cores=$(nproc)
 shape="--hosts 2 --ranks $cores"
 launch 0 ./allreduce model >"$scratch/out" 2>&1 </dev/null
 grep -q "^host  *nodes 2  cores $cores" "$scratch/out" || fail "no host of $cores cores: $(cat "$scratch/out")"
-if [ "$cores" -gt 1 ] && [ "$AR_MPI_FAMILY" = mpich ]; then # Open MPI binds the ranks of both hosts to one core
-    shape='--hosts 2'
-    launch 0 ./allreduce model >"$scratch/out" 2>&1 </dev/null
-    { grep -q '^network' "$scratch/out" && ! grep -q '^host' "$scratch/out"; } ||
-        fail "a host of 2 ranks: $(cat "$scratch/out")"
-fi
+
+# The longest eager message is found, whatever the MPI library is told: both are told of messages
+# that are too long from 8 KiB on.
+shape='--hosts 2'
+launch 0 ./allreduce model >"$scratch/out" 2>&1 </dev/null
+grep -q '^network.*  eager [0-9]*K' "$scratch/out" && ! grep -q '^network.*  eager 4K' "$scratch/out" ||
+    fail "the usual eager messages: $(cat "$scratch/out")"
+launch 0 UCX_RNDV_THRESH=8192 OMPI_MCA_btl_tcp_eager_limit=8192 ./allreduce model >"$scratch/out" 2>&1 </dev/null
+grep -q '^network.*  eager 4K' "$scratch/out" || fail "short eager messages: $(cat "$scratch/out")"
 
 shape='--hosts 2 --ranks 2'
 launch 4 sh -c 'exit 3' >"$scratch/out" 2>&1

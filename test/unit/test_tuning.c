@@ -139,21 +139,41 @@ count_candidates(int host_nodes, int host_cores, const bool *allowed)
 }
 
 static void
-four_are_tried_where_nodes_share_too_few_cores(void **state)
+few_are_tried_where_nodes_share_all_cores(void **state)
 {
     bool allowed[64];
     (void)state;
     const size_t usual = count_candidates(0, 0, NULL);
     assert_true(usual > 40);
-    assert_int_equal(count_candidates(4, 8, NULL), usual);
-    assert_int_equal(count_candidates(4, 7, NULL), 4);
-    /* Of two that are allowed, none of the four is for long messages. */
+    assert_int_equal(count_candidates(4, 9, NULL), usual);
+    assert_int_equal(count_candidates(4, 8, NULL), 7);
+    /* Of two that are allowed, none of these is for long messages. */
     assert_true(ar_algorithm_count() <= 64);
     for (size_t i = 0; i < ar_algorithm_count(); i++)
         allowed[i] = strcmp(ar_algorithm_at(i)->name, "butterfly") == 0 ||
                      strcmp(ar_algorithm_at(i)->name, "ring") == 0;
-    assert_true(count_candidates(4, 7, allowed) > 2);
-    assert_int_equal(count_candidates(4, 7, allowed), count_candidates(0, 0, allowed));
+    assert_true(count_candidates(4, 8, allowed) > 2);
+    assert_int_equal(count_candidates(4, 8, allowed), count_candidates(0, 0, allowed));
+}
+
+/* With one rank on each node there are no levels, and of two ranks segments are not cut again. */
+static void
+where_nodes_of_one_rank_share_all_cores_rings_are_tried_too(void **state)
+{
+    struct ar_candidate_list list;
+    (void)state;
+    for (int nranks = 2; nranks <= 4; nranks++) {
+        const struct ar_request request = {.bytes = (size_t)1 << 20,
+                                           .nranks = nranks,
+                                           .commutative = true,
+                                           .nodes = (size_t)nranks,
+                                           .shares_hosts = true};
+        assert_int_equal(ar_candidates_init(&list, &request, NULL), AR_OK);
+        assert_true(has_root(&list, "ring"));
+        assert_int_equal(has_root(&list, "ring(segment=64K,window=4)"), nranks > 2);
+        assert_int_equal(list.n, nranks > 2 ? 4 : 2);
+        ar_candidates_fini(&list);
+    }
 }
 
 /* On nodes of eight ranks and more, also where a rerun must have the same bits. */
@@ -477,7 +497,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_measures_try_the_same),
         cmocka_unit_test(rings_by_node_are_tried_where_ranks_are_not_in_blocks),
-        cmocka_unit_test(four_are_tried_where_nodes_share_too_few_cores),
+        cmocka_unit_test(few_are_tried_where_nodes_share_all_cores),
+        cmocka_unit_test(where_nodes_of_one_rank_share_all_cores_rings_are_tried_too),
         cmocka_unit_test(groups_inside_nodes_are_tried_where_these_have_many_ranks),
         cmocka_unit_test(a_size_has_what_fits_of_all),
         cmocka_unit_test(candidates_are_what_may_serve_each_once),
