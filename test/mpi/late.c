@@ -1,7 +1,7 @@
 /* A rank that is late, to be preloaded into allreduce bench: on rank 1 each MPI_Wtime takes
  * LATE_US microseconds.  A line of the file LATE_LOG says of each rank when it has left one ("time
- * RANK") and when it begins a PMPI_Allreduce ("native RANK").  Lines are in the order in which this
- * happens. */
+ * RANK N") and when it begins a PMPI_Allreduce ("native RANK N"), N being how many lines the rank
+ * has written.  Lines are in the order in which this happens. */
 #include <config.h> /* _GNU_SOURCE */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -26,8 +26,9 @@ static void
 note(const char *what)
 {
     static int file = -1;
-    char line[32];
-    const int length = snprintf(line, sizeof line, "%s %d\n", what, rank_of_world());
+    static int lines;
+    char line[48];
+    const int length = snprintf(line, sizeof line, "%s %d %d\n", what, rank_of_world(), ++lines);
     if (file < 0)
         file = open(getenv("LATE_LOG"), O_WRONLY | O_APPEND | O_CREAT, 0600);
     if (write(file, line, (size_t)length) != length)
