@@ -9,14 +9,17 @@
 
 #define NODES_LOOKED_AT 3
 
+/* Of the network, and inside a node. */
+enum { LEVELS = AR_LINK_KINDS - AR_LINK_LEVEL };
+
 /* What one round takes of a node's ranks, in ns. */
 struct round {
     double overhead, latency, reduction; /* the longest of a rank */
     double turns;  /* of a core, that all who share it do one after the other */
     double stream; /* the longest message alone */
     double port;   /* the busiest of a rank's */
-    double memory, card_out, card_in, level[AR_MACHINE_LEVELS]; /* of the node */
-    double host;                                                /* of the node's share of it */
+    double memory, card_out, card_in, level[LEVELS]; /* of the node */
+    double host;                                     /* of the node's share of it */
 };
 
 struct sum {
@@ -47,13 +50,30 @@ wire_of(const struct round *r)
     most(&wire, r->card_out);
     most(&wire, r->card_in);
     most(&wire, r->host);
-    for (int l = 0; l < AR_MACHINE_LEVELS; l++)
+    for (int l = 0; l < LEVELS; l++)
         most(&wire, r->level[l]);
     return wire;
 }
 
+/* Adds a message to the links of levels on its way.  All nodes' messages are taken to be spread
+ * evenly over a level's links. */
+static void
+add_links(struct round *node, const struct ar_network *net, const struct ar_way *way, double bytes)
+{
+    const size_t *const first = &net->first[AR_LINK_LEVEL];
+    for (int i = 0; i < way->n; i++) {
+        const struct ar_way_link *const link = &way->links[i];
+        int l = 0;
+        if (link->link < first[0])
+            continue;
+        while (link->link >= first[l + 1])
+            l++;
+        node->level[l] += bytes * link->per_byte * net->nnodes / (double)(first[l + 1] - first[l]);
+    }
+}
+
 /* Adds a message to the round of the node and of its rank, which sends it (is_out) or receives it.
- * All nodes' messages are taken to be spread evenly over a level's links. */
+ */
 static void
 add_message(struct round *node, struct round *rank, const struct ar_network *net, int from, int to,
             double bytes, bool is_out)
@@ -66,24 +86,16 @@ add_message(struct round *node, struct round *rank, const struct ar_network *net
     most(&rank->stream, bytes * way.stream);
     most(&rank->latency,
          way.latency + (bytes <= (double)travel->eager_bytes ? 0 : travel->handshake));
-    if (travel == &m->node) {
-        *(is_out ? &rank->card_out : &rank->card_in) += bytes * m->node.per_byte;
+    if (is_out)
+        add_links(node, net, &way, bytes);
+    if (travel != &m->network) {
+        *(is_out ? &rank->card_out : &rank->card_in) += bytes * travel->per_byte;
         node->memory += is_out ? bytes * m->memory_per_byte : 0;
         return;
     }
     *(is_out ? &node->card_out : &node->card_in) += bytes * m->network.per_byte;
     if (is_out || ar_network_host(net, from) != ar_network_host(net, to))
         node->host += bytes * m->host_per_byte * m->host_nodes;
-    for (int i = 0; is_out && i < way.n; i++) {
-        const size_t link = way.links[i];
-        for (int l = 0; l < m->nlevels; l++) {
-            const size_t first = net->first[AR_LINK_LEVEL + l];
-            const size_t end = net->first[AR_LINK_LEVEL + l + 1];
-            if (link >= first && link < end)
-                node->level[l] +=
-                    bytes * net->links[link].per_byte * net->nnodes / (double)(end - first);
-        }
-    }
 }
 
 /* Adds round k of a rank's schedule to that of its node. */
@@ -170,7 +182,7 @@ add_up(struct sum *t)
         total.card_out += r->card_out;
         total.card_in += r->card_in;
         total.host += r->host;
-        for (int l = 0; l < AR_MACHINE_LEVELS; l++)
+        for (int l = 0; l < LEVELS; l++)
             total.level[l] += r->level[l];
     }
     if (all.at > t->answer->segment.at)
@@ -207,6 +219,21 @@ ar_lockstep(struct ar_lockstep *answer, const struct ar_question *q, const struc
     return error;
 }
 
+/* The place on its node of a rank whose neighbours are near: in the midst of the node, and there of
+ * the innermost domain that has a midst. */
+static int
+middle_of(const struct ar_machine *m, int ranks)
+{
+    const int middle = ranks / 2;
+    int l = 0;
+    while (l < m->ndomains - 1 && m->domains[l].ranks < 3)
+        l++;
+    if (l >= m->ndomains - 1)
+        return middle;
+    const int inner = m->domains[l].ranks, place = middle - middle % inner + inner / 2;
+    return place + 1 < ranks ? place : middle;
+}
+
 int
 ar_lockstep_rank(struct ar_lockstep *answer, const struct ar_question *q,
                  const struct ar_network *net, size_t count, double element_bytes)
@@ -214,7 +241,8 @@ ar_lockstep_rank(struct ar_lockstep *answer, const struct ar_question *q,
     struct sum t = {q, net, count, element_bytes, .answer = answer};
     const struct ar_nodes nodes = ar_nodes_make(q->nranks / 2, q->nranks, &q->choice->params);
     *answer = (struct ar_lockstep){.regular = true};
-    const int error = add_rank(&t, ar_nodes_rank(&nodes, nodes.mine, nodes.local_size / 2));
+    const int place = middle_of(q->machine, nodes.local_size);
+    const int error = add_rank(&t, ar_nodes_rank(&nodes, nodes.mine, place));
     add_up(&t);
     free(t.rounds);
     return error;

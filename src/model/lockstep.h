@@ -20,7 +20,8 @@ int ar_lockstep(struct ar_lockstep *answer, const struct ar_question *question,
                 const struct ar_network *network, size_t count, double element_bytes,
                 size_t most_steps);
 
-/* The same by one rank in the midst of a node, which hardly takes longer than all ranks do. */
+/* The same by one rank in the midst of a node and of what its ranks share, which hardly takes
+ * longer than all ranks do. */
 int ar_lockstep_rank(struct ar_lockstep *answer, const struct ar_question *question,
                      const struct ar_network *network, size_t count, double element_bytes);
 

@@ -58,7 +58,9 @@ struct ar_level {
 };
 
 /* What so many ranks of a node that follow each other share: a cache, a NUMA node, a socket.  It is
- * what loads and stores of memory that they map together take; messages take what the node says. */
+ * what loads and stores of memory that they map together take.  By latency, per_byte and
+ * link_per_byte messages take more than the node says (ar_network_init), but for those of the
+ * first domain. */
 struct ar_machine_domain {
     char name[AR_MACHINE_NAME];
     int ranks;              /* a multiple of those of the domain inside */

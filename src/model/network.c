@@ -1,5 +1,6 @@
 #include "model/network.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,13 @@ links_of_level(const struct ar_network *net, int l)
     return l > 0 ? units * units : (size_t)groups_of(net->units[0], m->routers) * routers * routers;
 }
 
+static size_t
+links_of_domains(const struct ar_network *net, int l)
+{
+    const bool are_limited = net->domain_of && net->machine->domains[l].link_per_byte > 0;
+    return are_limited ? (size_t)net->nnodes * (size_t)net->domains[l] : 0;
+}
+
 /* Numbers the links, kind after kind. */
 static void
 number_links(struct ar_network *net)
@@ -63,7 +71,11 @@ number_links(struct ar_network *net)
             n += links_of_level(net, l);
         }
     }
-    net->first[AR_LINK_LEVEL + AR_MACHINE_LEVELS] = n;
+    for (int l = 0; l < AR_MACHINE_DOMAINS; l++) {
+        net->first[AR_LINK_DOMAIN + l] = n;
+        n += links_of_domains(net, l);
+    }
+    net->first[AR_LINK_KINDS] = n;
 }
 
 static int
@@ -96,10 +108,57 @@ count_hosts(struct ar_network *net)
     return AR_OK;
 }
 
+/* Lines that a message waits for one after the other: that which tells of it, and its first. */
+#define LINES_AWAITED 2
+
+/* Where lines of an outer level are said to be faster, its messages take as long as inside. */
+static void
+set_travels(struct ar_network *net)
+{
+    const struct ar_machine *const m = net->machine;
+    const struct ar_machine_domain *const first = &m->domains[0];
+    net->inside[0] = m->node;
+    for (int l = 1; l < m->ndomains; l++) {
+        struct ar_travel *const travel = &net->inside[l];
+        const double later = LINES_AWAITED * fmax(m->domains[l].latency - first->latency, 0);
+        const double slower = fmax(m->domains[l].per_byte - first->per_byte, 0);
+        *travel = m->node;
+        travel->latency += later;
+        travel->handshake += 2 * later;
+        travel->per_byte += slower;
+        travel->stream_per_byte += travel->stream_per_byte > 0 ? slower : 0;
+    }
+}
+
+/* Finds the domains of each rank, by its place among the ranks of its node.  AR_OK; AR_ERR_MEMORY.
+ */
+static int
+find_domains(struct ar_network *net)
+{
+    const struct ar_machine *const m = net->machine;
+    const size_t levels = (size_t)m->ndomains;
+    if (levels < 2)
+        return AR_OK;
+    int *const ranks = calloc((size_t)net->nnodes, sizeof *ranks);
+    net->domain_of = malloc((size_t)net->nranks * levels * sizeof *net->domain_of);
+    const bool has_memory = ranks && net->domain_of;
+    for (int r = 0; has_memory && r < net->nranks; r++) {
+        const int place = ranks[net->node_of[r]]++;
+        for (size_t l = 0; l < levels; l++) {
+            const int domain = place / m->domains[l].ranks;
+            net->domain_of[(size_t)r * levels + l] = domain;
+            if (net->domains[l] <= domain)
+                net->domains[l] = domain + 1;
+        }
+    }
+    free(ranks);
+    return has_memory ? AR_OK : AR_ERR_MEMORY;
+}
+
 int
 ar_network_init(struct ar_network *net, const struct ar_machine *m, const int *node_of, int nranks)
 {
-    double per_byte[AR_LINK_LEVEL + AR_MACHINE_LEVELS] = {
+    double per_byte[AR_LINK_KINDS] = {
         [AR_LINK_PORT_OUT] = m->node.per_byte,   [AR_LINK_PORT_IN] = m->node.per_byte,
         [AR_LINK_MEMORY] = m->memory_per_byte,   [AR_LINK_CARD_OUT] = m->network.per_byte,
         [AR_LINK_CARD_IN] = m->network.per_byte, [AR_LINK_HOST] = m->host_per_byte,
@@ -110,15 +169,20 @@ ar_network_init(struct ar_network *net, const struct ar_machine *m, const int *n
                                .nnodes = ar_nodes_count(node_of, nranks)};
     if (m->shape == AR_SHAPE_TORUS && product(m->dims, m->ndims) < net->nnodes)
         return AR_ERR_PARAM;
-    if (count_hosts(net))
+    set_travels(net);
+    if (!count_hosts(net) && !find_domains(net)) {
+        number_links(net);
+        net->links = calloc(ar_network_links(net), sizeof *net->links);
+    }
+    if (!net->links) {
+        ar_network_fini(net);
         return AR_ERR_MEMORY;
-    number_links(net);
-    net->links = calloc(ar_network_links(net), sizeof *net->links);
-    if (!net->links)
-        return AR_ERR_MEMORY;
+    }
     for (int l = 0; l < AR_MACHINE_LEVELS; l++)
         per_byte[AR_LINK_LEVEL + l] = m->levels[l].per_byte;
-    for (int kind = 0; kind < AR_LINK_LEVEL + AR_MACHINE_LEVELS; kind++)
+    for (int l = 0; l < AR_MACHINE_DOMAINS; l++)
+        per_byte[AR_LINK_DOMAIN + l] = m->domains[l].link_per_byte;
+    for (int kind = 0; kind < AR_LINK_KINDS; kind++)
         for (size_t i = net->first[kind]; i < net->first[kind + 1]; i++)
             net->links[i].per_byte = per_byte[kind];
     return AR_OK;
@@ -127,14 +191,16 @@ ar_network_init(struct ar_network *net, const struct ar_machine *m, const int *n
 size_t
 ar_network_links(const struct ar_network *net)
 {
-    return net->first[AR_LINK_LEVEL + AR_MACHINE_LEVELS];
+    return net->first[AR_LINK_KINDS];
 }
 
 void
 ar_network_fini(struct ar_network *net)
 {
     free(net->links);
+    free(net->domain_of);
     net->links = NULL;
+    net->domain_of = NULL;
 }
 
 void
@@ -148,14 +214,19 @@ ar_network_reset(struct ar_network *net)
 
 /* Adds a link to the way, but not one without limit, which holds nobody up. */
 static void
+add_at(struct ar_way *way, size_t link, double per_byte)
+{
+    if (per_byte == 0 || way->n == AR_WAY_MAX)
+        return;
+    way->links[way->n++] = (struct ar_way_link){link, per_byte};
+    way->per_byte = per_byte > way->per_byte ? per_byte : way->per_byte;
+}
+
+static void
 add(const struct ar_network *net, struct ar_way *way, int kind, size_t i)
 {
     const size_t link = net->first[kind] + i;
-    const double per_byte = net->links[link].per_byte;
-    if (per_byte == 0 || way->n == AR_WAY_MAX)
-        return;
-    way->links[way->n++] = link;
-    way->per_byte = per_byte > way->per_byte ? per_byte : way->per_byte;
+    add_at(way, link, net->links[link].per_byte);
 }
 
 static void
@@ -223,10 +294,45 @@ cross_dragonfly(const struct ar_network *net, struct ar_way *way, int from, int 
     cross_group(net, way, there * m->routers + here % m->routers, in);
 }
 
+/* The domain of a rank on a level, among those of its node. */
+static int
+domain_of(const struct ar_network *net, int rank, int level)
+{
+    return net->domain_of[(size_t)rank * (size_t)net->machine->ndomains + (size_t)level];
+}
+
+/* The innermost level that two ranks of a node share; 0 where there are none. */
+static int
+level_of(const struct ar_network *net, int rank, int other)
+{
+    int level = 0;
+    while (level < net->machine->ndomains - 1 &&
+           domain_of(net, rank, level) != domain_of(net, other, level))
+        level++;
+    return level;
+}
+
 const struct ar_travel *
 ar_network_travel(const struct ar_network *net, int from, int to)
 {
-    return net->node_of[from] == net->node_of[to] ? &net->machine->node : &net->machine->network;
+    return net->node_of[from] == net->node_of[to] ? &net->inside[level_of(net, from, to)]
+                                                  : &net->machine->network;
+}
+
+/* Of the domains' links only those are on the way by which the message comes into one. */
+static void
+cross_node(const struct ar_network *net, struct ar_way *way, int from, int to,
+           const struct ar_travel *travel)
+{
+    const size_t node = (size_t)net->node_of[to];
+    const int level = (int)(travel - net->inside);
+    add_at(way, net->first[AR_LINK_PORT_OUT] + (size_t)from, travel->per_byte);
+    add(net, way, AR_LINK_MEMORY, node);
+    for (int l = 0; l < level; l++)
+        if (net->machine->domains[l].link_per_byte > 0)
+            add(net, way, AR_LINK_DOMAIN + l,
+                node * (size_t)net->domains[l] + (size_t)domain_of(net, to, l));
+    add_at(way, net->first[AR_LINK_PORT_IN] + (size_t)to, travel->per_byte);
 }
 
 void
@@ -238,9 +344,7 @@ ar_network_way(const struct ar_network *net, struct ar_way *way, int from, int t
     way->per_byte = way->stream = travel->stream_per_byte;
     way->latency = travel->latency;
     if (here == there) {
-        add(net, way, AR_LINK_PORT_OUT, (size_t)from);
-        add(net, way, AR_LINK_MEMORY, (size_t)here);
-        add(net, way, AR_LINK_PORT_IN, (size_t)to);
+        cross_node(net, way, from, to, travel);
         return;
     }
     add(net, way, AR_LINK_CARD_OUT, (size_t)here);
@@ -278,11 +382,15 @@ ar_network_name(const struct ar_network *net, size_t link, char *text, size_t ro
                               {"card", "node", ", in"},  {"cores", "host", ""}};
     const struct ar_machine *const m = net->machine;
     const size_t ndims = (size_t)m->ndims, routers = (size_t)m->routers;
-    int kind = AR_LINK_LEVEL + AR_MACHINE_LEVELS - 1;
+    int kind = AR_LINK_KINDS - 1;
     while (link < net->first[kind])
         kind--;
     const size_t i = link - net->first[kind];
-    if (kind < AR_LINK_LEVEL)
+    if (kind >= AR_LINK_DOMAIN) {
+        const size_t domains = (size_t)net->domains[kind - AR_LINK_DOMAIN];
+        snprintf(text, room, "link into %s %zu of node %zu", m->domains[kind - AR_LINK_DOMAIN].name,
+                 i % domains, i / domains);
+    } else if (kind < AR_LINK_LEVEL)
         snprintf(text, room, "%s of %s %zu%s", names[kind].what, names[kind].of, i,
                  names[kind].way);
     else if (m->shape == AR_SHAPE_TORUS)

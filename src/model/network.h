@@ -17,6 +17,8 @@ enum ar_link_kind {
     AR_LINK_CARD_IN,
     AR_LINK_HOST,  /* the cores of a host, where they limit messages between nodes */
     AR_LINK_LEVEL, /* of the network */
+    AR_LINK_DOMAIN = AR_LINK_LEVEL + AR_MACHINE_LEVELS, /* into what ranks of a node share */
+    AR_LINK_KINDS = AR_LINK_DOMAIN + AR_MACHINE_DOMAINS
 };
 
 struct ar_link {
@@ -33,9 +35,18 @@ struct ar_network {
     int nnodes;
     int nhosts;
     double crowd; /* ranks on a core, on the fullest host; 1 where each has its own */
-    size_t first[AR_LINK_LEVEL + AR_MACHINE_LEVELS + 1];
-    int units[AR_MACHINE_LEVELS]; /* switches, torus nodes, or routers and groups */
-    struct ar_link *links;        /* owned */
+    size_t first[AR_LINK_KINDS + 1];
+    int units[AR_MACHINE_LEVELS];    /* switches, torus nodes, or routers and groups */
+    struct ar_link *links;           /* owned */
+    int domains[AR_MACHINE_DOMAINS]; /* of the fullest node, on each level */
+    int *domain_of; /* owned: on each level, of rank after rank; NULL with fewer than two levels */
+    struct ar_travel inside[AR_MACHINE_DOMAINS]; /* a node, by the level that both ranks share */
+};
+
+/* A link, and what a byte of the message takes there. */
+struct ar_way_link {
+    size_t link;
+    double per_byte;
 };
 
 /* A message's way. */
@@ -44,11 +55,14 @@ struct ar_way {
     double per_byte; /* through the narrowest link, or stream if that is more */
     double stream;   /* of one message, however few others there are */
     int n;
-    size_t links[AR_WAY_MAX];
+    struct ar_way_link links[AR_WAY_MAX];
 };
 
-/* Ranks 0 .. nranks-1 on nodes as node_of says.  AR_OK; AR_ERR_MEMORY; AR_ERR_PARAM where
- * a torus has fewer places than there are nodes. */
+/* Ranks 0 .. nranks-1 on nodes as node_of says; those of a node follow each other on its cores.
+ * What the machine says of messages in a node is about ranks that share its innermost level.  Where
+ * ranks share less, a message waits longer for two lines, the one that tells of it and the first
+ * with its data, and a byte of it takes as much longer as a byte of lines does.  AR_OK;
+ * AR_ERR_MEMORY; AR_ERR_PARAM where a torus has fewer places than there are nodes. */
 int ar_network_init(struct ar_network *network, const struct ar_machine *machine,
                     const int *node_of, int nranks);
 void ar_network_fini(struct ar_network *network);
@@ -67,7 +81,8 @@ void ar_network_reset(struct ar_network *network);
 void ar_network_way(const struct ar_network *network, struct ar_way *way, int from, int to,
                     int receiver);
 
-/* How messages travel from a rank to another: as within a node, or as between nodes. */
+/* How messages travel from a rank to another: as within a node, by what both share there, or as
+ * between nodes. */
 const struct ar_travel *ar_network_travel(const struct ar_network *network, int from, int to);
 
 /* The link that was busy longest, and what a link is, such as "card of node 3, out". */

@@ -37,7 +37,10 @@ struct ar_pairs {
     bool shares_cache; /* the ranks of each group of the first level share a cache of level 3 */
 };
 
-/* Finds the pairs of so many ranks on a node: of each level of what they share that a machine file
+/* The first pair of the first level is ranks 0 and 1, between which messages are measured, too: a
+ * machine file says of messages in a node what they take there.
+ *
+ * Finds the pairs of so many ranks on a node: of each level of what they share that a machine file
  * can have, in the first, the middle and the last of its groups.  A machine file has levels whose
  * groups have equally many ranks that follow each other.  Where those here are different, all ranks
  * are one level, "node".  AR_OK; AR_ERR_MEMORY. */

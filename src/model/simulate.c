@@ -191,7 +191,7 @@ free_sender(struct simulator *s, const struct flight *f, const struct ar_way *wa
 {
     const struct ar_program_message *const m = message_of(s, f);
     struct ar_moment sent = f->stamp;
-    const double link = way->n ? s->run->network->links[way->links[0]].per_byte : 0;
+    const double link = way->n ? way->links[0].per_byte : 0;
     const double first = bytes_of(s, m) * (link > way->stream ? link : way->stream);
     spend(&sent, AR_PART_WAITING, gone - sent.at - first);
     spend(&sent, AR_PART_WIRE, first);
@@ -220,9 +220,10 @@ queue(struct simulator *s, struct flight *f, const struct ar_way *way, double by
     const double start = f->stamp.at;
     double through = start + bytes * way->stream, gone = through;
     for (int i = 0; i < way->n; i++) {
-        struct ar_link *const link = &s->run->network->links[way->links[i]];
-        link->free_at = (link->free_at > start ? link->free_at : start) + bytes * link->per_byte;
-        link->busy += bytes * link->per_byte;
+        struct ar_link *const link = &s->run->network->links[way->links[i].link];
+        const double alone = bytes * way->links[i].per_byte;
+        link->free_at = (link->free_at > start ? link->free_at : start) + alone;
+        link->busy += alone;
         through = link->free_at > through ? link->free_at : through;
         if (i == 0)
             gone = through;
@@ -247,12 +248,12 @@ share(struct simulator *s, struct flight *f, const struct ar_way *way, double by
 {
     f->links = (uint16_t)way->n;
     for (int i = 0; i < way->n; i++) {
-        struct ar_link *const link = &s->run->network->links[way->links[i]];
-        const double alone = bytes * link->per_byte;
-        link->busy += alone;
-        s->failed |= ar_share_enter(&s->share, way->links[i], f->stamp.at, alone,
-                                    (size_t)(f - s->flights)) != AR_OK;
-        watch(s, way->links[i]);
+        const size_t link = way->links[i].link;
+        const double alone = bytes * way->links[i].per_byte;
+        s->run->network->links[link].busy += alone;
+        s->failed |=
+            ar_share_enter(&s->share, link, f->stamp.at, alone, (size_t)(f - s->flights)) != AR_OK;
+        watch(s, link);
     }
     if (way->n == 0) {
         free_sender(s, f, way, f->stamp.at + bytes * way->stream);
@@ -281,7 +282,7 @@ end_in_link(struct simulator *s, size_t link, double now)
         const double alone = f->stamp.at + bytes_of(s, m) * way.stream;
         const double through = alone > now ? alone : now;
         f->links--;
-        if (link == way.links[0])
+        if (link == way.links[0].link)
             free_sender(s, f, &way, through);
         if (f->links == 0)
             arrive(s, f, &way, through);

@@ -111,6 +111,28 @@ each_level_has_pairs_that_share_nothing_further_inside(void **state)
     }
 }
 
+/* As which the model takes messages of these ranks, to which ar_measure sends them. */
+static void
+ranks_0_and_1_share_the_first_level(void **state)
+{
+    (void)state;
+    for (int cores = 1; cores <= 4; cores++)
+        for (int caches = 1; caches <= 3; caches++)
+            for (int sockets = 1; sockets <= 3; sockets++) {
+                static struct shared s;
+                bind_ranks(&s, &(struct topology){.sockets = sockets,
+                                                  .nodes = 1,
+                                                  .caches = caches,
+                                                  .cores = cores,
+                                                  .threads = 1});
+                const struct ar_pairs pairs = pairs_of(&s);
+                if (pairs.nlevels == 0)
+                    continue;
+                assert_int_equal(pairs.level[0].ranks_of[0][0], 0);
+                assert_int_equal(pairs.level[0].ranks_of[0][1], 1);
+            }
+}
+
 /* Two threads of a core, or two ranks of a cache, would get the line from each other. */
 static void
 readers_of_a_line_share_the_level_and_no_cache(void **state)
@@ -239,6 +261,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_level_has_pairs_that_share_nothing_further_inside),
+        cmocka_unit_test(ranks_0_and_1_share_the_first_level),
         cmocka_unit_test(readers_of_a_line_share_the_level_and_no_cache),
         cmocka_unit_test(ranks_that_are_dealt_or_unequal_or_unbound_are_one_level),
         cmocka_unit_test(levels_are_written_by_the_medians_of_their_pairs),
