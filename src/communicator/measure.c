@@ -39,6 +39,14 @@ struct pair {
     bool is_median; /* of the loops the median counts, and not the least time */
 };
 
+/* The rank that this one plays with, as the wire's communicator numbers it. */
+static int
+peer_of(const struct pair *pair)
+{
+    const bool serves = pair->m->rank == pair->server;
+    return ar_wire_rank(pair->m->wire, serves ? pair->other : pair->server);
+}
+
 /* The times of loops, in ns. */
 struct loops {
     double least, median;
@@ -70,7 +78,7 @@ play(const struct pair *pair, int bytes, int n, int loops, struct loops *t)
     double times[LOOPS_MOST];
     MPI_Request requests[TRAIN];
     const bool serves = pair->m->rank == pair->server;
-    const int peer = ar_wire_rank(pair->m->wire, serves ? pair->other : pair->server);
+    const int peer = peer_of(pair);
     int error = MPI_SUCCESS;
     loops = loops < LOOPS_MOST ? loops : LOOPS_MOST;
     memset(times, 0, sizeof times);
@@ -101,7 +109,7 @@ tell(bool *what, const struct pair *pair, bool is_from_server)
 {
     const struct ar_wire *const w = pair->m->wire;
     const bool serves = pair->m->rank == pair->server;
-    const int peer = ar_wire_rank(w, serves ? pair->other : pair->server), tag = w->tag + 1;
+    const int peer = peer_of(pair), tag = w->tag + 1;
     MPI_Request request;
     const int error = serves == is_from_server
                           ? PMPI_Isend(what, 1, MPI_C_BOOL, peer, tag, w->comm, &request)
@@ -166,7 +174,7 @@ is_eager(bool *is, const struct pair *pair, int bytes)
 {
     const struct ar_wire *const w = pair->m->wire;
     const bool serves = pair->m->rank == pair->server;
-    const int peer = ar_wire_rank(w, serves ? pair->other : pair->server);
+    const int peer = peer_of(pair);
     MPI_Request request = MPI_REQUEST_NULL;
     int sent = 0;
     int error = serves ? PMPI_Isend(pair->room, bytes, MPI_BYTE, peer, w->tag, w->comm, &request)
@@ -188,8 +196,10 @@ is_eager(bool *is, const struct pair *pair, int bytes)
 /* The longest message that is eager, to a power of two, and what a message twice as long takes more
  * than its bytes. */
 static int
-measure_eager(struct ar_travel *travel, const struct pair *pair, int longest, int effort)
+measure_eager(struct ar_travel *travel, const struct pair *pair, bool is_slow, int effort)
 {
+    const int longest = is_slow ? MIDDLE : LONG;
+    const int loops = (is_slow ? LONG_LOOP : SHORT_LOOP) * effort;
     struct loops shorter, longer;
     int bytes = EAGER_LEAST;
     bool is = true;
@@ -201,9 +211,9 @@ measure_eager(struct ar_travel *travel, const struct pair *pair, int longest, in
     if (error || is)
         return error;
     const int eager = bytes / 2;
-    error = play(pair, eager, 1, SHORT_LOOP * effort, &shorter);
+    error = play(pair, eager, 1, loops, &shorter);
     if (!error)
-        error = play(pair, bytes, 1, SHORT_LOOP * effort, &longer);
+        error = play(pair, bytes, 1, loops, &longer);
     if (error)
         return error;
     travel->eager_bytes = (size_t)eager;
@@ -239,7 +249,7 @@ measure_pair(struct ar_travel *travel, const struct ar_measuring *m, int other, 
         error = measure_long(travel, &is_slow, &pair, m->effort);
     pair.is_median = is_crowded;
     if (!error && m->node_of[other] != m->node_of[0]) /* schedules send none within a node */
-        error = measure_eager(travel, &pair, is_slow ? MIDDLE : LONG, m->effort);
+        error = measure_eager(travel, &pair, is_slow, m->effort);
     if (!error && !is_slow)
         error = measure_short(&later, &pair, m->effort);
     if (!error && !is_slow && one_way(&later) < one_way(travel)) {
@@ -277,7 +287,7 @@ measure_reduction(struct ar_machine *machine, MPI_Comm comm, int effort)
     return error;
 }
 
-/* --- ranks that share cores --- */
+/* --- ranks that share cores, or a host with the network's work --- */
 
 /* What is on rank 0's host: containers of a host have one boot in common. */
 struct host {
@@ -372,7 +382,7 @@ static int
 exchange(const struct pair *pair)
 {
     const struct ar_wire *const w = pair->m->wire;
-    const int peer = ar_wire_rank(w, pair->m->rank == pair->server ? pair->other : pair->server);
+    const int peer = peer_of(pair);
     MPI_Request requests[2 * LONG_ROW];
     int error = MPI_SUCCESS;
     for (int i = 0; i < LONG_ROW && !error; i++)
@@ -395,8 +405,10 @@ measure_at_once(double *per_byte, const struct ar_measuring *m, const struct pla
         i++;
     if ((i | 1) >= p->n) /* none of them, or without a partner */
         return MPI_SUCCESS;
-    const struct pair pair = {m, p->ranks[i & ~1], p->ranks[i | 1], calloc(LONG_ROW + 1, LONG),
-                              true};
+    const struct pair pair = {.m = m,
+                              .server = p->ranks[i & ~1],
+                              .other = p->ranks[i | 1],
+                              .room = calloc(LONG_ROW + 1, LONG)};
     if (!pair.room)
         return MPI_ERR_NO_MEM;
     for (int k = 0; k < loops && !error; k++) {
@@ -404,7 +416,8 @@ measure_at_once(double *per_byte, const struct ar_measuring *m, const struct pla
         error = exchange(&pair);
         times[k] = (double)(ar_clock_system_ns() - start);
     }
-    *per_byte = ar_estimate_make(times, (size_t)loops).median / (LONG_ROW * LONG);
+    if (!error)
+        *per_byte = ar_estimate_make(times, (size_t)loops).median / (LONG_ROW * LONG);
     free(pair.room);
     return error;
 }

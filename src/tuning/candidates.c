@@ -259,10 +259,8 @@ ar_candidates_init(struct ar_candidate_list *list, const struct ar_request *requ
     const struct making m = {list, request, allowed};
     *list = (struct ar_candidate_list){NULL, 0, 0};
     const bool is_flat = request->nodes == (size_t)request->nranks;
-    int error =
-        request->shares_hosts
-            ? append_clauses(&m, is_flat ? shared_flat_text : shared_levels_text, true, true)
-            : AR_OK;
+    const char *const shared = is_flat ? shared_flat_text : shared_levels_text;
+    int error = request->shares_hosts ? append_clauses(&m, shared, true, true) : AR_OK;
     if (error || (request->bytes == SIZE_MAX ? serves_all(list) : list->n > 0))
         return error;
     list->n = 0; /* the op, or who allows algorithms, leaves too few of these */

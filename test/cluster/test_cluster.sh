@@ -42,6 +42,7 @@ grep -q "^host  *nodes 2  cores $cores" "$scratch/out" || fail "no host of $core
 # that are too long from 8 KiB on.
 shape='--hosts 2'
 launch 0 ./allreduce model >"$scratch/out" 2>&1 </dev/null
+grep -q '^host  *nodes 2  cores' "$scratch/out" || fail "no host of two nodes: $(cat "$scratch/out")"
 { grep -q '^network.*  eager [0-9]*K' "$scratch/out" && ! grep -q '^network.*  eager 4K' "$scratch/out"; } ||
     fail "the usual eager messages: $(cat "$scratch/out")"
 launch 0 UCX_RNDV_THRESH=8192 OMPI_MCA_btl_tcp_eager_limit=8192 ./allreduce model >"$scratch/out" 2>&1 </dev/null

@@ -1,9 +1,11 @@
 #include "predicted.h"
 
+#include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -47,4 +49,53 @@ double
 time_of(const struct ar_machine *machine, const char *text, int nranks, size_t count)
 {
     return predict(machine, text, nranks, count, STEPS).end.at;
+}
+
+/* Where the machine has levels, these and no messages tell what an algorithm in shared memory takes
+ * on one node. */
+static bool
+is_by_levels(const struct ar_machine *machine, const struct ar_algorithm *algorithm, int nranks)
+{
+    return machine->ndomains > 0 && algorithm->shares_memory && nranks <= machine->ranks_per_node;
+}
+
+void
+expect_likely_estimates(const struct ar_machine *machine, int most_ranks)
+{
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        for (int p = 4; p <= most_ranks; p += 5)
+            for (size_t count = 64; count <= 1 << 20; count <<= 14) {
+                const char *const name = ar_algorithm_at(i)->name;
+                if (is_by_levels(machine, ar_algorithm_at(i), p))
+                    continue;
+                const struct ar_prediction all = predict(machine, name, p, count, STEPS);
+                const struct ar_prediction estimate =
+                    predict_within(machine, name, p, count, 1, DBL_MIN);
+                assert_int_equal(estimate.quality, AR_QUALITY_ESTIMATE);
+                if (estimate.end.at > 2.05 * all.end.at)
+                    fail_msg("%s, %d ranks, %d a node, %zu bytes: estimated %g, is %g", name, p,
+                             machine->ranks_per_node, count, estimate.end.at, all.end.at);
+            }
+}
+
+void
+expect_no_row_below_bound(const struct ar_machine *machine, int most_ranks)
+{
+    static const char *const cuts[] = {"%s", "%s(segment=1K,window=4)"};
+    char text[80];
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        for (int p = 2; p <= most_ranks; p++)
+            for (size_t bytes = 1; bytes <= 100000; bytes *= 10) {
+                if (is_by_levels(machine, ar_algorithm_at(i), p))
+                    continue;
+                snprintf(text, sizeof text, cuts[bytes > 1000], ar_algorithm_at(i)->name);
+                const struct ar_prediction x = predict(machine, text, p, bytes, STEPS);
+                int *node_of = ar_machine_place(machine, p);
+                const double bound = ar_predict_bound(machine, node_of, p, bytes, x.ports);
+                free(node_of);
+                assert_true(bound > 0);
+                if (x.end.at < bound * (1 - 1e-9))
+                    fail_msg("%s, %d ranks, %d a node, %zu bytes: %g, below %g", text, p,
+                             machine->ranks_per_node, bytes, x.end.at, bound);
+            }
 }

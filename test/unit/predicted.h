@@ -21,4 +21,11 @@ struct ar_prediction predict(const struct ar_machine *machine, const char *text,
                              size_t count, size_t steps);
 double time_of(const struct ar_machine *machine, const char *text, int nranks, size_t count);
 
+/* Fails where an estimate of an algorithm, on 4 to so many ranks, is above 2.05 times what is
+ * predicted: one that would win might be left out. */
+void expect_likely_estimates(const struct ar_machine *machine, int most_ranks);
+
+/* Fails where an algorithm on 2 to so many ranks is predicted to be faster than the bound. */
+void expect_no_row_below_bound(const struct ar_machine *machine, int most_ranks);
+
 #endif

@@ -1,12 +1,10 @@
 /* Messages between ranks of a node that share more or less of it, in the model: against what one
  * can work out by hand. */
-#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -257,51 +255,23 @@ ranks_that_keep_step_need_no_simulation(void **state)
         }
 }
 
-/* So none is left out that would win. */
 static void
 an_estimate_does_not_take_a_row_for_much_slower(void **state)
 {
     (void)state;
     for (int ranks = 4; ranks <= 8; ranks += 4) {
         const struct ar_machine machine = nodes_of(ranks);
-        for (size_t i = 0; i < ar_algorithm_count(); i++)
-            for (int p = 4; p <= 64; p += 5)
-                for (size_t count = 64; count <= 1 << 20; count <<= 14) {
-                    const char *name = ar_algorithm_at(i)->name;
-                    const struct ar_prediction all = predict(&machine, name, p, count, STEPS);
-                    const struct ar_prediction estimate =
-                        predict_within(&machine, name, p, count, 1, DBL_MIN);
-                    if (estimate.quality != AR_QUALITY_ESTIMATE) /* it shares memory */
-                        continue;
-                    if (estimate.end.at > 2.05 * all.end.at)
-                        fail_msg("%s, %d ranks, %zu bytes: estimated %g, is %g", name, p, count,
-                                 estimate.end.at, all.end.at);
-                }
+        expect_likely_estimates(&machine, 64);
     }
 }
 
 static void
 no_row_beats_the_bound(void **state)
 {
-    static const char *const cuts[] = {"%s", "%s(segment=1K,window=4)"};
-    char text[80];
     (void)state;
     for (int ranks = 4; ranks <= 8; ranks += 4) {
         const struct ar_machine machine = nodes_of(ranks);
-        for (size_t i = 0; i < ar_algorithm_count(); i++)
-            for (int p = 2; p <= 17; p++)
-                for (size_t bytes = 1; bytes <= 100000; bytes *= 100) {
-                    if (ar_algorithm_at(i)->shares_memory && p <= ranks)
-                        continue;
-                    snprintf(text, sizeof text, cuts[bytes > 1000], ar_algorithm_at(i)->name);
-                    const struct ar_prediction x = predict(&machine, text, p, bytes, STEPS);
-                    int *node_of = ar_machine_place(&machine, p);
-                    const double bound = ar_predict_bound(&machine, node_of, p, bytes, x.ports);
-                    free(node_of);
-                    if (x.end.at < bound * (1 - 1e-9))
-                        fail_msg("%s, %d ranks, %d a node, %zu bytes: %g, below %g", text, p, ranks,
-                                 bytes, x.end.at, bound);
-                }
+        expect_no_row_below_bound(&machine, 17);
     }
 }
 

@@ -1,5 +1,4 @@
 /* The model against what one can work out by hand. */
-#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -483,48 +482,22 @@ a_long_row_goes_on_as_it_did(void **state)
             }
 }
 
-/* So none is left out that would win. */
 static void
 an_estimate_does_not_take_a_row_for_much_slower(void **state)
 {
     struct ar_machine machine = with_nodes();
     (void)state;
     for (machine.ranks_per_node = 1; machine.ranks_per_node <= 4; machine.ranks_per_node *= 2)
-        for (size_t i = 0; i < ar_algorithm_count(); i++)
-            for (int p = 4; p <= setting_ranks_to(64); p += 5)
-                for (size_t count = 64; count <= 1 << 20; count <<= 14) {
-                    const char *name = ar_algorithm_at(i)->name;
-                    const struct ar_prediction all = predict(&machine, name, p, count, STEPS);
-                    const struct ar_prediction estimate =
-                        predict_within(&machine, name, p, count, 1, DBL_MIN);
-                    assert_int_equal(estimate.quality, AR_QUALITY_ESTIMATE);
-                    if (estimate.end.at > 2.05 * all.end.at)
-                        fail_msg("%s, %d ranks, %zu bytes: estimated %g, is %g", name, p, count,
-                                 estimate.end.at, all.end.at);
-                }
+        expect_likely_estimates(&machine, setting_ranks_to(64));
 }
 
 static void
 no_row_beats_the_bound(void **state)
 {
-    static const char *const cuts[] = {"%s", "%s(segment=1K,window=4)"};
     struct ar_machine machine = with_nodes();
-    char text[80];
     (void)state;
     for (machine.ranks_per_node = 1; machine.ranks_per_node <= 4; machine.ranks_per_node++)
-        for (size_t i = 0; i < ar_algorithm_count(); i++)
-            for (int p = 2; p <= setting_ranks_to(17); p++)
-                for (size_t bytes = 1; bytes <= 100000; bytes *= 10) {
-                    snprintf(text, sizeof text, cuts[bytes > 1000], ar_algorithm_at(i)->name);
-                    const struct ar_prediction x = predict(&machine, text, p, bytes, STEPS);
-                    int *node_of = ar_machine_place(&machine, p);
-                    const double bound = ar_predict_bound(&machine, node_of, p, bytes, x.ports);
-                    free(node_of);
-                    assert_true(bound > 0);
-                    if (x.end.at < bound * (1 - 1e-9))
-                        fail_msg("%s, %d ranks, %d a node, %zu bytes: %g, below %g", text, p,
-                                 machine.ranks_per_node, bytes, x.end.at, bound);
-                }
+        expect_no_row_below_bound(&machine, setting_ranks_to(17));
 }
 
 /* --- advice --- */
