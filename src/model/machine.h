@@ -7,7 +7,8 @@
  * messages one after the other, as they are sent, or share themselves out among them.
  *
  * Ranks may be more than the cores of their host, which is a node, or several nodes where these are
- * containers or virtual machines.  What a rank does itself then waits for a core.
+ * containers or virtual machines.  What a rank does itself then waits for a core, and the cores of
+ * such a host move the messages inside its nodes, too.
  *
  * Times are in nanoseconds, here and wherever no other unit is named.  A bandwidth is kept as the
  * time that a byte takes, 0 where it is without limit.
@@ -83,12 +84,14 @@ struct ar_machine {
     int cores_per_node;   /* 0: not said */
     int host_nodes;       /* so many nodes are one host and share its cores; 0: each is one */
     int host_cores;       /* where host_nodes is set */
-    double host_per_byte; /* that its cores take for messages between nodes, all together */
+    double host_per_byte; /* that its cores take for messages between nodes, all together; for those
+                             inside nodes they take what memory_per_byte says */
     int ndomains;         /* 0: what shared memory takes is not known */
     struct ar_machine_domain
         domains[AR_MACHINE_DOMAINS]; /* the innermost first; the last is the node */
     struct ar_travel node;
-    double memory_per_byte; /* of a node, for all its messages together */
+    double memory_per_byte; /* of a node, for all its messages together; where nodes share a host,
+                               while all of them move such messages */
     struct ar_travel network;
     enum ar_sharing sharing; /* of all links */
     enum ar_shape shape;

@@ -319,6 +319,19 @@ ar_network_travel(const struct ar_network *net, int from, int to)
                                                   : &net->machine->network;
 }
 
+/* What moves the bytes of a message inside a node: its memory, or where nodes share a host's cores,
+ * these, which get the bytes of all its nodes through as fast as so many memories. */
+static void
+cross_memory(const struct ar_network *net, struct ar_way *way, size_t node)
+{
+    const struct ar_machine *const m = net->machine;
+    if (m->host_nodes > 0)
+        add_at(way, net->first[AR_LINK_HOST] + (size_t)host_of_node(net, (int)node),
+               m->memory_per_byte / m->host_nodes);
+    else
+        add(net, way, AR_LINK_MEMORY, node);
+}
+
 /* Of the domains' links only those are on the way by which the message comes into one. */
 static void
 cross_node(const struct ar_network *net, struct ar_way *way, int from, int to,
@@ -327,7 +340,7 @@ cross_node(const struct ar_network *net, struct ar_way *way, int from, int to,
     const size_t node = (size_t)net->node_of[to];
     const int level = (int)(travel - net->inside);
     add_at(way, net->first[AR_LINK_PORT_OUT] + (size_t)from, travel->per_byte);
-    add(net, way, AR_LINK_MEMORY, node);
+    cross_memory(net, way, node);
     for (int l = 0; l < level; l++)
         if (net->machine->domains[l].link_per_byte > 0)
             add(net, way, AR_LINK_DOMAIN + l,

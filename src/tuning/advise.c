@@ -30,6 +30,13 @@ enum { FIRST_SIZES = 4 };
  * where ranks share cores (doc/performance.md, several hosts). */
 #define WORTH_LONGER 0.97
 
+/* Where nodes share hosts that have no core to spare, what messages wait for counts so much more: a
+ * message also waits for turns of ranks and of the network's own work, which the model does not
+ * see. Between two algorithms that keep the cores equally busy that decides (HACKING).  Those that
+ * are so many times as slow as the fastest are simulated, too. */
+#define WAITS_MORE  0.5
+#define NEARLY_BEST 1.1
+
 #define ELEMENT_BYTES ((size_t)8)
 
 /* Candidates for one size that are simulated at once.  More of them are fewer waves, for which all
@@ -68,6 +75,8 @@ struct search {
     struct effort effort; /* what is left of it */
     struct ar_candidate_list list;
     struct ar_elimination at[SIZES];
+    bool shares_hosts;
+    double *waits; /* of each candidate at size after size: the part of its time that it waits */
     struct ar_compared *rows; /* ar_compare's, of the one size */
     /* What is asked at once: as many as there are candidates at all sizes, at most. */
     struct ar_advice_task *tasks;
@@ -78,6 +87,13 @@ struct search {
     struct ar_advice_answer *told;
     size_t nasked;
 };
+
+/* Do nodes share hosts that have no core to spare? */
+static bool
+hosts_are_shared(const struct ar_advice_request *r)
+{
+    return ar_nodes_count(r->node_of, r->nranks) > 1 && ar_machine_shares_hosts(r->machine);
+}
 
 int
 ar_advise_candidates(struct ar_candidate_list *list, const struct ar_advice_request *request,
@@ -93,7 +109,7 @@ ar_advise_candidates(struct ar_candidate_list *list, const struct ar_advice_requ
         .nodes = nodes,
         .shares_memory = request->shares_memory && nodes == 1 && is_known,
         .is_scattered = !ar_nodes_are_blocks(request->node_of, request->nranks),
-        .shares_hosts = nodes > 1 && ar_machine_shares_hosts(m)};
+        .shares_hosts = hosts_are_shared(request)};
     return ar_candidates_init(list, &call, request->allowed);
 }
 
@@ -110,8 +126,14 @@ note(struct ar_elimination *e, size_t i, const struct ar_prediction *p, bool is_
     ar_elimination_note_bounds(e, i, is_sure ? likely : time * ESTIMATE_AT_BEST, likely, is_sure);
 }
 
+static double *
+waits_at(const struct search *s, size_t i, int size)
+{
+    return &s->waits[(size_t)size * s->list.n + i];
+}
+
 /* Longer messages have more segments: where some were simulated, their pace tells the time of all
- * longer ones.  is_last: it was simulated with many steps. */
+ * longer ones, which wait for the same part of it.  is_last: it was simulated with many steps. */
 static void
 go_on(struct search *s, size_t i, int size, double pace, bool is_last)
 {
@@ -120,9 +142,11 @@ go_on(struct search *s, size_t i, int size, double pace, bool is_last)
     for (int next = size + 1; next < s->nsizes && pace > 0 && segment > 0; next++) {
         const struct ar_standing *const entry = &s->at[next].of[i];
         const double more = pace * (double)(s->sizes[next] - s->sizes[size]) / (double)segment;
-        if (!entry->is_measured || (is_last && !entry->is_sure))
+        if (!entry->is_measured || (is_last && !entry->is_sure)) {
+            *waits_at(s, i, next) = *waits_at(s, i, size);
             ar_elimination_note_bounds(&s->at[next], i, known->least + more, known->likely + more,
                                        is_last);
+        }
     }
 }
 
@@ -156,6 +180,7 @@ take(struct search *s, size_t i, int size, const struct ar_prediction *p, bool i
 {
     struct effort *const effort = &s->effort;
     note(&s->at[size], i, p, is_last);
+    *waits_at(s, i, size) = p->end.at > 0 ? p->end.parts[AR_PART_LATENCY] / p->end.at : 0;
     go_on(s, i, size, p->pace, is_last);
     const size_t steps = is_last ? effort->a_message * p->messages : 0;
     effort->all -= steps < effort->all ? steps : effort->all;
@@ -171,6 +196,7 @@ search_fini(struct search *s)
     free(s->answers);
     free(s->asked);
     free(s->told);
+    free(s->waits);
 }
 
 /* Neither native nor what a size is too short or too long for takes part. */
@@ -185,9 +211,13 @@ search_init(struct search *s, size_t bytes)
     s->answers = malloc(most * sizeof *s->answers);
     s->asked = malloc(most * sizeof *s->asked);
     s->told = malloc(most * sizeof *s->told);
-    error = s->tasks && s->answers && s->asked && s->told ? AR_OK : AR_ERR_MEMORY;
+    s->waits = calloc(most, sizeof *s->waits);
+    s->shares_hosts = hosts_are_shared(s->request);
+    error = s->tasks && s->answers && s->asked && s->told && s->waits ? AR_OK : AR_ERR_MEMORY;
     for (int size = 0; size < s->nsizes && !error; size++) {
         error = ar_elimination_init(&s->at[size], &ar_by_model, &s->list, s->list.n);
+        if (s->shares_hosts)
+            s->at[size].within = NEARLY_BEST;
         for (size_t i = 0; i < s->list.n && !error; i++)
             if (s->list.of[i].choice.kind != AR_CHOICE_ALGORITHM ||
                 !ar_candidate_fits(&s->list.of[i], s->sizes[size]))
@@ -372,21 +402,29 @@ time_at(const struct search *s, size_t i, int size)
     return s->at[size].of[i].likely;
 }
 
+/* The time by which candidates are compared. */
+static double
+cost_at(const struct search *s, size_t i, int size)
+{
+    const double more = s->shares_hosts ? WAITS_MORE * *waits_at(s, i, size) : 0;
+    return time_at(s, i, size) * (1 + more);
+}
+
 /* The best at a size, or the one before it where that is hardly slower. */
 static size_t
 winner(const struct search *s, int size, size_t before)
 {
     const struct ar_candidate *const of = s->list.of;
     size_t best = before;
-    double time = before < s->list.n ? time_at(s, before, size) * WORTH_A_CHANGE : INFINITY;
+    double time = before < s->list.n ? cost_at(s, before, size) * WORTH_A_CHANGE : INFINITY;
     for (size_t i = 0; i < s->list.n; i++) {
         const size_t than = best < s->list.n ? of[best].choice.params.segment_bytes : 0;
         const bool is_longer =
             than > 0 && of[i].root == of[best].root && of[i].choice.params.segment_bytes > than;
         if (s->at[size].of[i].state == AR_STANDS_IN &&
-            time_at(s, i, size) < time * (is_longer ? WORTH_LONGER : 1)) {
+            cost_at(s, i, size) < time * (is_longer ? WORTH_LONGER : 1)) {
             best = i;
-            time = time_at(s, i, size);
+            time = cost_at(s, i, size);
         }
     }
     return best;
@@ -396,8 +434,8 @@ winner(const struct search *s, int size, size_t before)
 static size_t
 crossing(const struct search *s, size_t one, size_t other, int size)
 {
-    const double lead = time_at(s, other, size - 1) - time_at(s, one, size - 1);
-    const double lag = time_at(s, one, size) - time_at(s, other, size);
+    const double lead = cost_at(s, other, size - 1) - cost_at(s, one, size - 1);
+    const double lag = cost_at(s, one, size) - cost_at(s, other, size);
     const double from = (double)sizes[size - 1], to = (double)sizes[size];
     double at = sqrt(from * to);
     if (lead >= 0 && lead < INFINITY && lag > 0 && lag < INFINITY)

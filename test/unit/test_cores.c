@@ -93,6 +93,29 @@ a_host_carries_what_its_cores_can(void **state)
     assert_true(time_of(&machine, "butterfly", 4, N) == A + 6 * 2.0 * N);
 }
 
+/* The cores move messages inside nodes, too, as fast as the memories of all nodes together.  A node
+ * of its own has its memory alone. */
+static void
+a_host_moves_messages_inside_its_nodes(void **state)
+{
+    struct ar_machine machine = ar_machine_flat(A, 0, 0);
+    (void)state;
+    machine.ranks_per_node = 2;
+    machine.host_cores = 64;
+    machine.memory_per_byte = 2;
+    for (int nodes = 0; nodes <= 2; nodes += 2) {
+        machine.host_nodes = nodes;
+        const struct ar_prediction two = predict(&machine, "butterfly", 2, N, STEPS);
+        assert_true(two.end.at == A + 2 * (nodes > 0 ? 1.0 : 2.0) * N);
+        assert_string_equal(two.link, nodes > 0 ? "cores of host 0" : "memory of node 0");
+        /* Both nodes have two messages of the first round, and the second costs nothing else. */
+        assert_true(time_of(&machine, "butterfly", 4, N) == 2 * A + 4 * N);
+    }
+    /* In the same link: the first of the second round have come before the last of the first. */
+    machine.host_per_byte = 4;
+    assert_true(time_of(&machine, "butterfly", 4, N) == A + (4 + 4 * 4.0) * N);
+}
+
 static const char *const cuts[] = {"%s", "%s(segment=1K,window=4)"};
 
 /* Of all rows, with and without segments, on machines with fewer and fewer cores. */
@@ -142,6 +165,7 @@ main(void)
         cmocka_unit_test(ranks_that_share_a_core_reduce_in_turn),
         cmocka_unit_test(overheads_are_served_one_after_the_other),
         cmocka_unit_test(a_host_carries_what_its_cores_can),
+        cmocka_unit_test(a_host_moves_messages_inside_its_nodes),
         cmocka_unit_test(fewer_cores_take_no_less_time_than_the_bound),
         cmocka_unit_test(ranks_that_keep_step_share_cores_without_simulation),
     };

@@ -176,6 +176,55 @@ where_nodes_of_one_rank_share_all_cores_rings_are_tried_too(void **state)
     }
 }
 
+/* The segment of what is advised for a message. */
+static size_t
+advised_segment(const struct ar_machine *machine, const int *node_of, int nranks, size_t bytes)
+{
+    const struct ar_advice_request request = {.machine = machine,
+                                              .node_of = node_of,
+                                              .nranks = nranks,
+                                              .scratch_bytes = (size_t)64 << 20,
+                                              .most_steps = AR_ADVISE_STEPS};
+    struct ar_advice advice;
+    int i = 0;
+    assert_int_equal(ar_advise(&advice, &request, NULL), AR_OK);
+    while (i < advice.n && advice.entries[i].bytes < bytes)
+        i++;
+    assert_true(i < advice.n);
+    return advice.entries[i].choice.params.segment_bytes;
+}
+
+/* On four nodes of one host segments hide the time that shorter messages wait for handshakes, and
+ * the work inside nodes behind that of the network.  Where the cores carry all of it, nothing else
+ * is left to hide it behind, and more messages only wait more often. */
+static void
+long_messages_are_cut_only_where_cores_have_time_to_wait(void **state)
+{
+    const int node_of[] = {0, 0, 1, 1, 2, 2, 3, 3}, alone[] = {0, 1, 2, 3};
+    const size_t cut = (size_t)64 << 10;
+    struct ar_machine machine = ar_machine_flat(50000, 1, 0.03);
+    (void)state;
+    machine.host_nodes = 4;
+    machine.host_cores = 2;
+    machine.network.eager_bytes = (size_t)16 << 10;
+    machine.network.handshake = 300000;
+    machine.host_per_byte = 1;
+    assert_int_equal(advised_segment(&machine, alone, 4, (size_t)512 << 10), cut);
+    assert_int_equal(advised_segment(&machine, alone, 4, (size_t)32 << 20), 0);
+    machine.ranks_per_node = 2;
+    machine.node = (struct ar_travel){
+        .latency = 1000, .overhead = 600, .per_byte = 0.7, .eager_bytes = SIZE_MAX};
+    machine.memory_per_byte = 1.5;
+    machine.host_per_byte = 2;
+    assert_int_equal(advised_segment(&machine, node_of, 8, (size_t)512 << 10), cut);
+    assert_int_equal(advised_segment(&machine, node_of, 8, (size_t)32 << 20), 0);
+    machine.host_per_byte = 0;
+    machine.network.per_byte = 8;
+    machine.memory_per_byte = 1;
+    assert_int_equal(advised_segment(&machine, node_of, 8, (size_t)512 << 10), cut);
+    assert_int_equal(advised_segment(&machine, node_of, 8, (size_t)32 << 20), cut);
+}
+
 /* On nodes of eight ranks and more, also where a rerun must have the same bits. */
 static void
 groups_inside_nodes_are_tried_where_these_have_many_ranks(void **state)
@@ -499,6 +548,7 @@ main(void)
         cmocka_unit_test(rings_by_node_are_tried_where_ranks_are_not_in_blocks),
         cmocka_unit_test(few_are_tried_where_nodes_share_all_cores),
         cmocka_unit_test(where_nodes_of_one_rank_share_all_cores_rings_are_tried_too),
+        cmocka_unit_test(long_messages_are_cut_only_where_cores_have_time_to_wait),
         cmocka_unit_test(groups_inside_nodes_are_tried_where_these_have_many_ranks),
         cmocka_unit_test(a_size_has_what_fits_of_all),
         cmocka_unit_test(candidates_are_what_may_serve_each_once),
