@@ -30,11 +30,10 @@ enum { FIRST_SIZES = 4 };
  * where ranks share cores (doc/performance.md, several hosts). */
 #define WORTH_LONGER 0.97
 
-/* Where nodes share hosts that have no core to spare, what messages wait for counts so much more: a
+/* Where nodes share hosts that have no core to spare, what messages wait for counts twice: a
  * message also waits for turns of ranks and of the network's own work, which the model does not
  * see. Between two algorithms that keep the cores equally busy that decides (HACKING).  Those that
  * are so many times as slow as the fastest are simulated, too. */
-#define WAITS_MORE  0.5
 #define NEARLY_BEST 1.1
 
 #define ELEMENT_BYTES ((size_t)8)
@@ -406,8 +405,7 @@ time_at(const struct search *s, size_t i, int size)
 static double
 cost_at(const struct search *s, size_t i, int size)
 {
-    const double more = s->shares_hosts ? WAITS_MORE * *waits_at(s, i, size) : 0;
-    return time_at(s, i, size) * (1 + more);
+    return time_at(s, i, size) * (1 + (s->shares_hosts ? *waits_at(s, i, size) : 0));
 }
 
 /* The best at a size, or the one before it where that is hardly slower. */

@@ -31,14 +31,17 @@ static const char grouped_text[] = "two_level(inter=butterfly,levels=4+16+64);"
  * and a message may wait for a turn of all ranks, of which the model sees a part only: on 2 and 4
  * hosts that share 2 cores it preferred pipelines that took up to 2.8 times as long as the fastest.
  * Segments of 64K are for more than two ranks, which cut them into messages that need not ask the
- * receiver first: that costs several turns. */
+ * receiver first: that costs several turns.  With one rank on each node they hide nothing else, and
+ * of the longest messages they cost more turns than they save.  Rings between nodes send more
+ * messages than halving, and are for numbers of nodes that this does not suit. */
 static const char shared_flat_text[] = "butterfly:0-16K; rhd:16K-inf; ring:32K-inf;"
-                                       "rhd(segment=64K,window=4):128K-inf@3-inf;"
-                                       "ring(segment=64K,window=4):128K-inf@3-inf";
+                                       "rhd(segment=64K,window=4):128K-4M@3-inf;"
+                                       "ring(segment=64K,window=4):128K-4M@3-inf";
 static const char shared_levels_text[] =
     "two_level(inter=butterfly,lanes=1):0-16K; two_level(inter=rhd):16K-inf;"
-    "two_level(inter=rhd,segment=64K,window=4):128K-inf; hier_ring(segment=64K,window=4):128K-inf;"
+    "two_level(inter=rhd,segment=64K,window=4):128K-inf;"
     "butterfly:0-16K; rhd:16K-inf; rhd(segment=64K,window=4):128K-inf";
+static const char shared_ring_text[] = "hier_ring(segment=64K,window=4):128K-inf";
 
 /* What ranks are tried with that are not in blocks: their neighbours are on other nodes. */
 static const char scattered_text[] = "ring(order=node); bidirectional_ring(order=node):256K-inf";
@@ -252,15 +255,24 @@ serves_all(const struct ar_candidate_list *list)
     return short_ones && long_ones;
 }
 
+/* Appends the few that are tried where nodes share hosts. */
+static int
+append_shared(const struct making *m)
+{
+    const size_t nodes = m->request->nodes;
+    const bool is_flat = nodes == (size_t)m->request->nranks, halves = (nodes & (nodes - 1)) == 0;
+    const int error =
+        append_clauses(m, is_flat ? shared_flat_text : shared_levels_text, true, true);
+    return error || is_flat || halves ? error : append_clauses(m, shared_ring_text, true, true);
+}
+
 int
 ar_candidates_init(struct ar_candidate_list *list, const struct ar_request *request,
                    const bool *allowed)
 {
     const struct making m = {list, request, allowed};
     *list = (struct ar_candidate_list){NULL, 0, 0};
-    const bool is_flat = request->nodes == (size_t)request->nranks;
-    const char *const shared = is_flat ? shared_flat_text : shared_levels_text;
-    int error = request->shares_hosts ? append_clauses(&m, shared, true, true) : AR_OK;
+    int error = request->shares_hosts ? append_shared(&m) : AR_OK;
     if (error || (request->bytes == SIZE_MAX ? serves_all(list) : list->n > 0))
         return error;
     list->n = 0; /* the op, or who allows algorithms, leaves too few of these */

@@ -120,9 +120,10 @@ rings_by_node_are_tried_where_ranks_are_not_in_blocks(void **state)
     ar_candidates_fini(&list);
 }
 
-/* How many candidates there are on 4 nodes of 2 ranks.  allowed as in ar_algo_list_parse. */
+/* How many candidates there are on 4 nodes of 2 ranks, or on fewer nodes.  allowed as in
+ * ar_algo_list_parse. */
 static size_t
-count_candidates(int host_nodes, int host_cores, const bool *allowed)
+count_candidates(int nodes, int host_nodes, int host_cores, const bool *allowed)
 {
     const int node_of[] = {0, 0, 1, 1, 2, 2, 3, 3};
     struct ar_machine machine = ar_machine_flat(1000, 1, 1);
@@ -131,7 +132,7 @@ count_candidates(int host_nodes, int host_cores, const bool *allowed)
     machine.host_nodes = host_nodes;
     machine.host_cores = host_cores;
     const struct ar_advice_request advice = {
-        .machine = &machine, .node_of = node_of, .nranks = 8, .allowed = allowed};
+        .machine = &machine, .node_of = node_of, .nranks = 2 * nodes, .allowed = allowed};
     assert_int_equal(ar_advise_candidates(&list, &advice, SIZE_MAX), AR_OK);
     const size_t n = list.n;
     ar_candidates_fini(&list);
@@ -143,17 +144,18 @@ few_are_tried_where_nodes_share_all_cores(void **state)
 {
     bool allowed[64];
     (void)state;
-    const size_t usual = count_candidates(0, 0, NULL);
+    const size_t usual = count_candidates(4, 0, 0, NULL);
     assert_true(usual > 40);
-    assert_int_equal(count_candidates(4, 9, NULL), usual);
-    assert_int_equal(count_candidates(4, 8, NULL), 7);
+    assert_int_equal(count_candidates(4, 4, 9, NULL), usual);
+    assert_int_equal(count_candidates(4, 4, 8, NULL), 6);
+    assert_int_equal(count_candidates(3, 3, 6, NULL), 7); /* and a ring */
     /* Of two that are allowed, none of these is for long messages. */
     assert_true(ar_algorithm_count() <= 64);
     for (size_t i = 0; i < ar_algorithm_count(); i++)
         allowed[i] = strcmp(ar_algorithm_at(i)->name, "butterfly") == 0 ||
                      strcmp(ar_algorithm_at(i)->name, "ring") == 0;
-    assert_true(count_candidates(4, 8, allowed) > 2);
-    assert_int_equal(count_candidates(4, 8, allowed), count_candidates(0, 0, allowed));
+    assert_true(count_candidates(4, 4, 8, allowed) > 2);
+    assert_int_equal(count_candidates(4, 4, 8, allowed), count_candidates(4, 0, 0, allowed));
 }
 
 /* With one rank on each node there are no levels, and of two ranks segments are not cut again. */
