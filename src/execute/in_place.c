@@ -205,13 +205,14 @@ show(const struct ar_in_place *p, const void *data, size_t bytes)
     return place;
 }
 
+/* The fastest way of each agreement, in two bits. */
 static uint64_t
-find_best(const struct ar_in_place *p)
+fastest_ways(const struct ar_in_place *p)
 {
-    uint64_t best = 0;
+    uint64_t ways = 0;
     for (int i = 0; i < AR_AGREEMENTS; i++)
-        best |= (uint64_t)ar_trial_best(&p->agreements[i].trial, 0) << 2 * i;
-    return best;
+        ways |= (uint64_t)p->agreements[i].trial.best << 2 * i;
+    return ways;
 }
 
 struct ar_shown
@@ -221,7 +222,7 @@ ar_in_place_show(struct ar_in_place *p, const void *in, const void *out, size_t 
     p->overwrites = false;
     p->agreed = -1;
     p->common = p->in_use = is_shown(&mine) ? offer(p, &mine, bytes) : 0;
-    mine.place[0].word[0] |= p->in_use << AR_OFFER_BIT | find_best(p) << AR_BEST_BIT;
+    mine.place[0].word[0] |= p->in_use << AR_OFFER_BIT | fastest_ways(p) << AR_BEST_BIT;
     return mine;
 }
 

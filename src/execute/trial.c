@@ -1,7 +1,5 @@
 #include "execute/trial.h"
 
-#include <string.h>
-
 /* The way that is on trial; AR_TRIAL_WAYS: none. */
 static unsigned
 find_tried(const struct ar_trial *trial, unsigned ways)
@@ -35,21 +33,12 @@ ar_trial_end(struct ar_trial *trial, unsigned ways, unsigned way, uint64_t now)
 {
     const uint64_t ticks = now - trial->end;
     if (trial->ncalls % AR_TRIAL_PERIOD == 0)
-        memset(trial->least, 0, sizeof trial->least);
+        trial->least = UINT64_MAX;
     if (find_tried(trial, ways) == way && trial->ncalls % AR_TRIAL_CALLS > 0 &&
-        (trial->least[way] == 0 || ticks < trial->least[way]))
-        trial->least[way] = ticks;
+        ticks < trial->least) {
+        trial->least = ticks;
+        trial->best = way;
+    }
     trial->end = now;
     trial->ncalls++;
-}
-
-unsigned
-ar_trial_best(const struct ar_trial *trial, unsigned otherwise)
-{
-    unsigned best = AR_TRIAL_WAYS;
-    for (unsigned way = 0; way < AR_TRIAL_WAYS; way++)
-        if (trial->least[way] > 0 &&
-            (best == AR_TRIAL_WAYS || trial->least[way] < trial->least[best]))
-            best = way;
-    return best < AR_TRIAL_WAYS ? best : otherwise;
 }

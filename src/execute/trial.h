@@ -14,8 +14,9 @@
 /* All zero at first. */
 struct ar_trial {
     uint64_t ncalls;
-    uint64_t end;                  /* ticks: of the last call */
-    uint64_t least[AR_TRIAL_WAYS]; /* ticks from end to end; 0: not known */
+    uint64_t end;   /* ticks: of the last call */
+    uint64_t least; /* ticks from end to end, in this trial or the last one */
+    unsigned best;  /* the way that took them: the fastest so far; 0 as long as none is known */
 };
 
 /* The way of the next call: one of ways, which has a bit for each and is not 0; best between the
@@ -25,8 +26,5 @@ unsigned ar_trial_next(const struct ar_trial *trial, unsigned ways, unsigned bes
 
 /* That call has ended at so many ticks. */
 void ar_trial_end(struct ar_trial *trial, unsigned ways, unsigned way, uint64_t now);
-
-/* The fastest way so far; otherwise, as long as none is known. */
-unsigned ar_trial_best(const struct ar_trial *trial, unsigned otherwise);
 
 #endif
