@@ -1,6 +1,5 @@
 #include "communicator/model.h"
 
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,27 +7,17 @@
 
 #include "cores/cpus.h"
 #include "execute/shared.h"
+#include "model/pings.h"
 #include "reduce/reduce.h"
 #include "report/clock.h"
 #include "tuning/estimate.h"
 
-#define SHORT       8
-#define TRAIN       16 /* short messages in a row */
-#define MIDDLE      65536
-#define LONG        (8 * MIDDLE)
-#define SHORT_LOOP  20
-#define EAGER_LEAST 1024
-#define TESTS       16 /* looks at whether a message has been sent */
-#define LONG_LOOP   3
-#define LONG_ROW    3 /* long messages in a row */
-#define LOOPS_MOST  500
-#define CROWD_LOOP  9 /* where a rank may be without a core for a time */
+#define TESTS      16 /* looks at whether a message has been sent */
+#define LOOPS_MOST 500
+#define CROWD_LOOP 9 /* where a rank may be without a core for a time */
 
 /* Pairs that take so many times as long together as one alone share something. */
 #define HINDERED 1.1
-
-/* Where a message of MIDDLE bytes takes longer, LONG ones would take too long. */
-#define SLOW_NS 2e6
 
 /* Two ranks that exchange messages, as one of them sees it. */
 struct pair {
@@ -36,7 +25,6 @@ struct pair {
     int server; /* who sends, and whose clock counts */
     int other;
     char *room;
-    bool is_median; /* of the loops the median counts, and not the least time */
 };
 
 /* The rank that this one plays with, as the wire's communicator numbers it. */
@@ -45,17 +33,6 @@ peer_of(const struct pair *pair)
 {
     const bool serves = pair->m->rank == pair->server;
     return ar_wire_rank(pair->m->wire, serves ? pair->other : pair->server);
-}
-
-/* The times of loops, in ns. */
-struct loops {
-    double least, median;
-};
-
-static double
-counted(const struct pair *pair, const struct loops *t)
-{
-    return pair->is_median ? t->median : t->least;
 }
 
 /* Waits as schedules do: the rank waited for may need this very core. */
@@ -73,10 +50,11 @@ wait_all(int n, MPI_Request *requests, struct ar_wait wait)
 
 /* Sends n messages from the server, then a short one back, so many times. */
 static int
-play(const struct pair *pair, int bytes, int n, int loops, struct loops *t)
+play(void *with, struct ar_ping_times *t, int bytes, int n, int loops)
 {
+    const struct pair *const pair = with;
     double times[LOOPS_MOST];
-    MPI_Request requests[TRAIN];
+    MPI_Request requests[AR_PING_TRAIN];
     const bool serves = pair->m->rank == pair->server;
     const int peer = peer_of(pair);
     int error = MPI_SUCCESS;
@@ -86,7 +64,7 @@ play(const struct pair *pair, int bytes, int n, int loops, struct loops *t)
         const uint64_t start = ar_clock_system_ns();
         for (int turn = 0; turn < 2 && !error; turn++) {
             const bool sends = serves == (turn == 0);
-            const int count = turn == 0 ? n : 1, length = turn == 0 ? bytes : SHORT;
+            const int count = turn == 0 ? n : 1, length = turn == 0 ? bytes : AR_PING_SHORT;
             for (int i = 0; i < count && !error; i++)
                 error =
                     sends ? PMPI_Isend(pair->room, length, MPI_BYTE, peer, pair->m->wire->tag,
@@ -117,61 +95,18 @@ tell(bool *what, const struct pair *pair, bool is_from_server)
     return error ? error : wait_all(1, &request, pair->m->wait);
 }
 
-/* A message each way, then a row of them one way, in which each further message costs a rank its
- * overhead.  For that the least times count even where ranks share cores: it is a rank's own work,
- * and no turn of others. */
 static int
-measure_short(struct ar_travel *travel, const struct pair *pair, int effort)
+tell_other(void *with, bool *what)
 {
-    struct loops one, row;
-    int error = play(pair, SHORT, 1, SHORT_LOOP * effort, &one);
-    if (!error)
-        error = play(pair, SHORT, TRAIN, SHORT_LOOP * effort, &row);
-    if (error)
-        return error;
-    travel->overhead = row.least > one.least ? (row.least - one.least) / (TRAIN - 1) : 0;
-    if (travel->overhead > one.least / 8) /* no more than half of one's way is the ranks' own */
-        travel->overhead = one.least / 8;
-    travel->latency = counted(pair, &one) / 2 - 2 * travel->overhead;
-    return MPI_SUCCESS;
+    return tell(what, with, true);
 }
-
-/* The time of the further messages of a row: the first may go faster, on what links have saved up.
- * Where a message of MIDDLE bytes is slow already, longer ones are out of the question. */
-static int
-measure_long(struct ar_travel *travel, bool *is_slow, const struct pair *pair, int effort)
-{
-    struct loops middle, one, row;
-    int error = play(pair, MIDDLE, 1, LONG_LOOP * effort, &middle);
-    if (error)
-        return error;
-    *is_slow = counted(pair, &middle) > SLOW_NS; /* the server knows */
-    error = tell(is_slow, pair, true);
-    if (error)
-        return error;
-    travel->per_byte = counted(pair, &middle) / MIDDLE;
-    if (*is_slow)
-        return MPI_SUCCESS;
-    const int *const node_of = pair->m->node_of;
-    const int loops = node_of[pair->other] == node_of[0] ? LONG_LOOP * effort : effort;
-    error = play(pair, LONG, 1, loops, &one);
-    if (!error)
-        error = play(pair, LONG, LONG_ROW, loops, &row);
-    if (error)
-        return error;
-    const double more = counted(pair, &row) - counted(pair, &one);
-    if (more > 0) /* else: less than the clock can tell */
-        travel->per_byte = more / ((LONG_ROW - 1) * LONG);
-    return MPI_SUCCESS;
-}
-
-/* --- messages that ask first --- */
 
 /* Does a send of so many bytes complete while the other rank, which answers others, has not posted
  * its receive?  Both ranks get to know. */
 static int
-is_eager(bool *is, const struct pair *pair, int bytes)
+is_eager(void *with, bool *is, int bytes)
 {
+    const struct pair *const pair = with;
     const struct ar_wire *const w = pair->m->wire;
     const bool serves = pair->m->rank == pair->server;
     const int peer = peer_of(pair);
@@ -193,75 +128,31 @@ is_eager(bool *is, const struct pair *pair, int bytes)
     return error ? error : wait_all(1, &request, pair->m->wait);
 }
 
-/* The longest message that is eager, to a power of two, and what a message twice as long takes more
- * than its bytes. */
-static int
-measure_eager(struct ar_travel *travel, const struct pair *pair, bool is_slow, int effort)
-{
-    const int longest = is_slow ? MIDDLE : LONG;
-    const int loops = (is_slow ? LONG_LOOP : SHORT_LOOP) * effort;
-    struct loops shorter, longer;
-    int bytes = EAGER_LEAST;
-    bool is = true;
-    int error = is_eager(&is, pair, bytes);
-    while (!error && is && bytes < longest) {
-        bytes *= 2;
-        error = is_eager(&is, pair, bytes);
-    }
-    if (error || is)
-        return error;
-    const int eager = bytes / 2;
-    error = play(pair, eager, 1, loops, &shorter);
-    if (!error)
-        error = play(pair, bytes, 1, loops, &longer);
-    if (error)
-        return error;
-    travel->eager_bytes = (size_t)eager;
-    travel->handshake =
-        fmax(0, counted(pair, &longer) - counted(pair, &shorter) - eager * travel->per_byte);
-    return MPI_SUCCESS;
-}
-
-static double
-one_way(const struct ar_travel *travel)
-{
-    return travel->latency + 2 * travel->overhead;
-}
-
-/* Rank 0 and another one, while all others wait.  Short messages are measured twice, some time
- * apart: two ranks that have one core at first may have two later.  Where ranks share cores their
- * median counts: a message waits for a turn of the ranks that wait for others, and in the fastest
- * loop it did not. */
+/* Rank 0 and another one, while all others wait. */
 static int
 measure_pair(struct ar_travel *travel, const struct ar_measuring *m, int other, bool is_crowded)
 {
-    struct pair pair = {m, 0, other, NULL, is_crowded};
+    struct pair pair = {m, 0, other, NULL};
     if (other < 0 || (m->rank != 0 && m->rank != other))
         return MPI_SUCCESS;
-    pair.room = calloc(LONG_ROW, LONG);
+    pair.room = calloc(AR_PING_ROW, AR_PING_LONG);
     if (!pair.room)
         return MPI_ERR_NO_MEM;
-    struct ar_travel later = {0};
-    bool is_slow = false;
-    int error = measure_short(travel, &pair, m->effort);
-    pair.is_median = false;
-    if (!error)
-        error = measure_long(travel, &is_slow, &pair, m->effort);
-    pair.is_median = is_crowded;
-    if (!error && m->node_of[other] != m->node_of[0]) /* schedules send none within a node */
-        error = measure_eager(travel, &pair, is_slow, m->effort);
-    if (!error && !is_slow)
-        error = measure_short(&later, &pair, m->effort);
-    if (!error && !is_slow && one_way(&later) < one_way(travel)) {
-        travel->latency = later.latency;
-        travel->overhead = later.overhead;
-    }
+    const struct ar_pings pings = {.with = &pair,
+                                   .play = play,
+                                   .is_eager = is_eager,
+                                   .tell = tell_other,
+                                   .effort = m->effort,
+                                   .is_near = m->node_of[other] == m->node_of[0],
+                                   .is_crowded = is_crowded};
+    const int error = ar_pings_measure(travel, &pings);
     free(pair.room);
     return error;
 }
 
 /* Doubles: more than a fast cache holds, as long messages are. */
-#define REDUCED ((size_t)1 << 17)
+#define REDUCED    ((size_t)1 << 17)
+#define REDUCTIONS 3
 
 static int
 measure_reduction(struct ar_machine *machine, MPI_Comm comm, int effort)
@@ -270,7 +161,7 @@ measure_reduction(struct ar_machine *machine, MPI_Comm comm, int effort)
     double *const a = calloc(3 * REDUCED, sizeof *a);
     int error = a && ar_reduction_resolve(&r, MPI_SUM, MPI_DOUBLE) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     double reduce = 0, copy = 0;
-    for (int k = 0; k < 1 + LONG_LOOP * effort && !error; k++) {
+    for (int k = 0; k < 1 + REDUCTIONS * effort && !error; k++) {
         r.comm = comm;
         const uint64_t start = ar_clock_system_ns();
         error = ar_reduction_apply(&r, a, a + REDUCED, a + 2 * REDUCED, REDUCED);
@@ -383,15 +274,15 @@ exchange(const struct pair *pair)
 {
     const struct ar_wire *const w = pair->m->wire;
     const int peer = peer_of(pair);
-    MPI_Request requests[2 * LONG_ROW];
+    MPI_Request requests[2 * AR_PING_ROW];
     int error = MPI_SUCCESS;
-    for (int i = 0; i < LONG_ROW && !error; i++)
-        error = PMPI_Isend(pair->room + LONG_ROW * LONG, LONG, MPI_BYTE, peer, w->tag, w->comm,
-                           &requests[i]);
-    for (int i = 0; i < LONG_ROW && !error; i++)
-        error = PMPI_Irecv(pair->room + i * LONG, LONG, MPI_BYTE, peer, w->tag, w->comm,
-                           &requests[LONG_ROW + i]);
-    return error ? error : wait_all(2 * LONG_ROW, requests, pair->m->wait);
+    for (int i = 0; i < AR_PING_ROW && !error; i++)
+        error = PMPI_Isend(pair->room + AR_PING_ROW * AR_PING_LONG, AR_PING_LONG, MPI_BYTE, peer,
+                           w->tag, w->comm, &requests[i]);
+    for (int i = 0; i < AR_PING_ROW && !error; i++)
+        error = PMPI_Irecv(pair->room + i * AR_PING_LONG, AR_PING_LONG, MPI_BYTE, peer, w->tag,
+                           w->comm, &requests[AR_PING_ROW + i]);
+    return error ? error : wait_all(2 * AR_PING_ROW, requests, pair->m->wait);
 }
 
 /* All pairs exchange long messages at once; *per_byte is that of each of this rank's pair. */
@@ -408,7 +299,7 @@ measure_at_once(double *per_byte, const struct ar_measuring *m, const struct pla
     const struct pair pair = {.m = m,
                               .server = p->ranks[i & ~1],
                               .other = p->ranks[i | 1],
-                              .room = calloc(LONG_ROW + 1, LONG)};
+                              .room = calloc(AR_PING_ROW + 1, AR_PING_LONG)};
     if (!pair.room)
         return MPI_ERR_NO_MEM;
     for (int k = 0; k < loops && !error; k++) {
@@ -417,7 +308,7 @@ measure_at_once(double *per_byte, const struct ar_measuring *m, const struct pla
         times[k] = (double)(ar_clock_system_ns() - start);
     }
     if (!error)
-        *per_byte = ar_estimate_make(times, (size_t)loops).median / (LONG_ROW * LONG);
+        *per_byte = ar_estimate_make(times, (size_t)loops).median / (AR_PING_ROW * AR_PING_LONG);
     free(pair.room);
     return error;
 }
@@ -436,7 +327,8 @@ measure_host(struct ar_machine *machine, const struct ar_measuring *m, const str
              const struct players *neighbours, const struct players *nodes)
 {
     double near = 0, far = 0;
-    int is_slow = machine->network.per_byte * MIDDLE > SLOW_NS; /* cores do not matter to it */
+    int is_slow = machine->network.per_byte * AR_PING_MIDDLE >
+                  AR_PING_SLOW_NS; /* cores do not matter to it */
     int error = measure_at_once(&near, m, neighbours);
     if (!error && host->nodes > 1)
         error = broadcast(&is_slow, (int)sizeof is_slow, m);
