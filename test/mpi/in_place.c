@@ -6,6 +6,7 @@
  *     in_place device   one call; rank 1 has memory there that the kernel hands to nobody
  *     in_place slots    the same, and nobody asks for libxpmem
  *     in_place long     two calls, of 2 MiB and of 4 KiB
+ *     in_place again    13 calls of 8 KiB with the same buffers, then 9 whose IN is that OUT
  *     in_place many     at many addresses, of which no more stay attached than is said, and none
  *                       of a communicator that is freed
  *     in_place alloc    all buffers are from MPI_Alloc_mem, and peers read them in place
@@ -278,6 +279,15 @@ call_long(void)
     sum_doubles(room, room + HALF, ((size_t)4 << 10) / sizeof(double), false, 1);
 }
 
+/* After the first call with new buffers each way that is tried has four: slots and two ways in
+ * place, of which one needs IN and OUT to differ. */
+static void
+call_again(void)
+{
+    for (int call = 0; call < 13 + 9; call++)
+        sum_doubles(room, room + HALF, ((size_t)8 << 10) / sizeof(double), call >= 13, call);
+}
+
 /* The kernel's own page of the time stands for memory of a device; NULL where there is none. */
 static void *
 find_page_of_time(void)
@@ -319,6 +329,8 @@ main(int argc, char **argv)
         call_at_many_addresses();
     } else if (strcmp(how, "long") == 0)
         call_long();
+    else if (strcmp(how, "again") == 0)
+        call_again();
     else if (strcmp(how, "device") == 0)
         call_with_device();
     else

@@ -84,11 +84,15 @@ if [ "$AR_MPI_FAMILY" = mpich ] && $alone true 2>/dev/null; then
         ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO='shm(copy=in_place)' "$program" shown
 fi
 
-# Nobody asks, so the library is not loaded; auto asks from 8 KiB or 2 MiB on, on two ranks with a core each.
+# Nobody asks, so the library is not loaded; auto asks from 8 KiB on, on two ranks with a core each.
 expect_copy "slots" 'shm(copy=slots) *named' 32 in_place 2 ALLREDUCE_ALGO='shm(copy=slots)' "$program" slots
 [ "$(nproc)" -lt 2 ] || {
     expect_copy "auto" 'shm(copy=in_place) *auto' 2 in_place 2 ALLREDUCE_ALGO=auto "$program" long
     grep -q ' 1 .* shm *auto' "$scratch/out" || fail "auto: shorter messages are not in slots"
+    # It ends before the fastest way is known.
+    expect_copy "auto, again" ' 14 .*shm(copy=in_place) *auto' 22 in_place 2 ALLREDUCE_ALGO=auto "$program" again
+    grep -q ' 8 .*shm(copy=slots) *slots are faster than in place, or tried' "$scratch/out" ||
+        fail "auto, again: not each way has four calls: $(cat "$scratch/out")"
 }
 expect_copy "no library for auto" 'shm *auto' 2 preload 2 ALLREDUCE_VERBOSE=1 "$program" long
 exit $failed
