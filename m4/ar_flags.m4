@@ -22,6 +22,8 @@ AR_CFLAGS="-std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-proto
 AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [make compiler warnings errors])],
               [AS_IF([test "x$enableval" = xyes],
                      [AR_CFLAGS="$AR_CFLAGS -Werror"; AR_OTHER_OPTIONS=--enable-werror])])
+dnl Libtool drops warning flags where it links, but -flto warns there.
+AC_SUBST([AR_QUIET_LINK], [${ar_quiet:+-Wc,$ar_quiet}])
 AC_SUBST([AR_OTHER_OPTIONS])
 AC_SUBST([AR_CFLAGS])
 dnl Loops of unknown length are vectorised at -O2 too (GCC; clang does it anyway).
