@@ -170,7 +170,7 @@ ar_row_describe(const struct ar_row *row, char *text, size_t room)
 bool
 ar_ran_read(struct ar_choice *choice, const char *ran)
 {
-    struct ar_rules *rules;
+    struct ar_rules *rules = NULL; /* for gcc -O3 -flto */
     struct ar_problem problem;
     if (ar_rules_parse(&rules, ran, &problem))
         return false;
