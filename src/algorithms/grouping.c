@@ -217,15 +217,21 @@ ar_grouping_init(struct ar_grouping *grouping, int nranks, int nlevels, const in
 }
 
 bool
-ar_grouping_is_even(const struct ar_grouping *grouping)
+ar_grouping_is_even_below(const struct ar_grouping *grouping, int level)
 {
     bool is_even = true;
-    for (int l = 0; l < grouping->nlevels; l++) {
-        const struct ar_grouping_level *const level = &grouping->level[l];
+    for (int l = 0; l < level; l++) {
+        const struct ar_grouping_level *const below = &grouping->level[l];
         for (int i = 0; i < grouping->nranks; i++)
-            is_even &= level->end[i] - level->begin[i] == level->end[0];
+            is_even &= below->end[i] - below->begin[i] == below->end[0];
     }
     return is_even;
+}
+
+bool
+ar_grouping_is_even(const struct ar_grouping *grouping)
+{
+    return ar_grouping_is_even_below(grouping, grouping->nlevels);
 }
 
 void

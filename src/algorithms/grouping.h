@@ -44,6 +44,9 @@ int ar_grouping_init(struct ar_grouping *grouping, int nranks, int nlevels,
  * share on the level below. */
 bool ar_grouping_is_even(const struct ar_grouping *grouping);
 
+/* The same of the levels below that one, 0 to nlevels. */
+bool ar_grouping_is_even_below(const struct ar_grouping *grouping, int level);
+
 void ar_grouping_fini(struct ar_grouping *grouping);
 
 #endif

@@ -5,9 +5,9 @@
  * A short vector is combined by every rank, all of it: on each level a rank reads one rank of each
  * other group.  Of a long one each rank combines a share on each level, which is a part of its
  * share on the level below, so that the ranks of a group work on all of the vector at once; and the
- * results go back the same way, long ones from level 1 to the ranks at once.  On equal groups a
- * share that has become short is no longer cut: from that level on each rank combines all of what
- * it holds.
+ * results go back the same way, long ones from level 1 to the ranks at once.  A share that has
+ * become short is no longer cut if the groups that it was cut in are equal: from that level on each
+ * rank combines all of what it holds.
  *
  * What is emitted here says it in messages: what a rank writes is sent to all that read it.  The
  * executor (execute/node.c) replaces the messages by loads and stores where the ranks share memory.
@@ -184,15 +184,23 @@ level_below(const struct view *v, int level, const struct ar_params *params)
     return level == 1 && is_good ? -1 : level - 1;
 }
 
-/* Is what each rank holds before a level so short?  Where groups are unequal, ranks hold different
- * shares above the first level. */
+/* Ranks of each group of the level below; 0: these, or groups inside them, are of unequal size, so
+ * that ranks with the same number in their groups need not hold the same share. */
+static size_t
+count_holders(const struct view *v, int level)
+{
+    if (level == 0)
+        return 1;
+    const struct ar_grouping *const g = v->shares.grouping;
+    return g && ar_grouping_is_even_below(g, level) ? (size_t)g->level[level - 1].end[0] : 0;
+}
+
+/* Is what each rank holds before a level so short, and the same for all of a number? */
 static bool
 goes_whole(const struct view *v, int level, size_t most)
 {
-    const struct ar_grouping *const g = v->shares.grouping;
-    const bool is_even = g && ar_grouping_is_even(g);
-    const size_t holders = level > 0 && is_even ? (size_t)g->level[level - 1].end[0] : 1;
-    return (v->shares.count + holders - 1) / holders <= most;
+    const size_t holders = count_holders(v, level);
+    return holders > 0 && (v->shares.count + holders - 1) / holders <= most;
 }
 
 int

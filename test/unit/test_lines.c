@@ -656,6 +656,25 @@ short_results_go_down_level_by_level(void **state)
         }
 }
 
+/* Twelve ranks in fours and eights: the fours are equal, and of the last one the eight has no
+ * other. Two rounds are those of the fours. */
+static void
+short_shares_of_equal_groups_are_combined_whole_in_unequal_ones(void **state)
+{
+    (void)state;
+    for (int rank = 0; rank < 12; rank++)
+        for (size_t whole = 1; whole <= 4; whole++) {
+            const size_t levels_above = rank < 8 ? 2 : 1;
+            struct ar_accesses is_short, is_long;
+            make_shm(&is_short, rank, 4 * whole, whole, true, false);
+            make_shm(&is_long, rank, 4 * whole + 4, whole, true, false);
+            assert_int_equal(is_short.nstages, 1 + 2 + levels_above);
+            assert_true(is_long.nstages > is_short.nstages);
+            ar_accesses_fini(&is_short);
+            ar_accesses_fini(&is_long);
+        }
+}
+
 static void
 the_third_chunk_waits_until_all_have_begun_the_first(void **state)
 {
@@ -978,6 +997,7 @@ main(void)
         cmocka_unit_test(chunks_that_overlap_take_less),
         cmocka_unit_test(by_equal_groups_chunks_overlap_and_nothing_is_loaded_to_be_combined),
         cmocka_unit_test(short_results_go_down_level_by_level),
+        cmocka_unit_test(short_shares_of_equal_groups_are_combined_whole_in_unequal_ones),
         cmocka_unit_test(the_third_chunk_waits_until_all_have_begun_the_first),
         cmocka_unit_test(who_waits_for_ever_is_found),
         cmocka_unit_test(shm_goes_by_the_levels_of_the_machine),
