@@ -7,7 +7,7 @@ function family(name, row) {
     return row in family_of ? family_of[row] : "other"
 }
 
-# What stands in the cell: the row, what runs between nodes, 1 for one lane, an asterisk where it is cut.
+# What stands in the cell: the row, what runs between nodes, 1 for one lane, + for groups inside nodes, an asterisk where it is cut.
 function mark(name, row, text) {
     row = name
     sub(/\(.*/, "", row)
@@ -16,6 +16,8 @@ function mark(name, row, text) {
         text = text mark_of[substr(name, RSTART + 6, RLENGTH - 6)]
     if (name ~ /lanes=one/)
         text = text "1"
+    if (name ~ /levels=/)
+        text = text "+"
     if (name ~ /segment=/)
         text = text "*"
     return text
