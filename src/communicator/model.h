@@ -20,7 +20,7 @@ struct ar_measuring {
     int rank, nranks;
     const int *node_of;
     struct ar_wait wait;
-    int effort; /* 1 takes some milliseconds, more repeats as often */
+    int effort; /* 1 takes some milliseconds; n repeats everything n times */
 };
 
 /* Measures messages between rank 0 and another rank of its node, and a rank of another node, as far

@@ -39,14 +39,14 @@ struct ar_pings {
     /* The server tells the other rank. */
     int (*tell)(void *with, bool *what);
 
-    int effort;      /* 1 takes some milliseconds, more repeats as often */
+    int effort;      /* 1 takes some milliseconds; n repeats everything n times */
     bool is_near;    /* both are on one node */
     bool is_crowded; /* ranks share cores */
 };
 
-/* Sets *travel on the server, but for stream_per_byte; eager_bytes and handshake stay where all
- * messages are eager, as do those of a node, where schedules send none.  0, or the players' error.
- */
+/* Sets *travel on the server, but for stream_per_byte.  eager_bytes and handshake stay as they are
+ * where all messages are eager, and within a node, where schedules send none.  0, or the players'
+ * error. */
 int ar_pings_measure(struct ar_travel *travel, const struct ar_pings *pings);
 
 #endif

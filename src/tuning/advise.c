@@ -30,10 +30,10 @@ enum { FIRST_SIZES = 4 };
  * where ranks share cores (doc/performance.md, several hosts). */
 #define WORTH_LONGER 0.97
 
-/* Where nodes share hosts that have no core to spare, what messages wait for counts twice: a
- * message also waits for turns of ranks and of the network's own work, which the model does not
- * see. Between two algorithms that keep the cores equally busy that decides (HACKING).  Those that
- * are so many times as slow as the fastest are simulated, too. */
+/* Where nodes share hosts that have no core to spare, what messages wait for counts twice: for
+ * turns of ranks and of the network's own work they wait, too, and the model does not see that.
+ * Between two algorithms that keep the cores equally busy that decides (HACKING), so those are
+ * simulated, too, that are up to so many times as slow as the fastest. */
 #define NEARLY_BEST 1.1
 
 #define ELEMENT_BYTES ((size_t)8)
@@ -91,7 +91,7 @@ struct search {
 static bool
 hosts_are_shared(const struct ar_advice_request *r)
 {
-    return ar_nodes_count(r->node_of, r->nranks) > 1 && ar_machine_shares_hosts(r->machine);
+    return ar_machine_shares_hosts(r->machine) && ar_nodes_count(r->node_of, r->nranks) > 1;
 }
 
 int
