@@ -79,6 +79,7 @@ struct ar_request {
     size_t per_node;     /* the largest number of ranks on one node; 0: unknown */
     bool is_scattered;   /* the ranks of some node are not consecutive; for searches */
     bool shares_hosts;   /* nodes share hosts that have no more cores than ranks; for searches */
+    bool knows_lines;    /* what shared memory takes on this node is known; for searches */
     const char *comm;    /* name; NULL: unknown.  Borrowed */
 };
 

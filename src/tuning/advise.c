@@ -12,14 +12,16 @@
 
 /* Sizes between which times are taken to be straight lines; twice the length of most segments is
  * one. */
-static const size_t sizes[] = {8,      128,     1024,    8192,     32768,     65536,     131072,
-                               524288, 2097152, 8388608, 33554432, 134217728, 1073741824};
+static const size_t sizes[] = {8,       64,      128,     256,      512,       1024,      2048,
+                               4096,    8192,    32768,   65536,    131072,    262144,    524288,
+                               1048576, 2097152, 8388608, 33554432, 134217728, 1073741824};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 _Static_assert(SIZES <= AR_ADVICE_MAX, "an entry for each size");
 
 /* The order of asking.  A root that is too slow at two of the first sizes is not asked about those
  * between. */
-static const int order[SIZES] = {0, 4, 8, 11, 1, 2, 3, 5, 6, 7, 9, 10, 12};
+static const int order[SIZES] = {0, 9, 15, 18, 1,  2,  3,  4,  5,  6,
+                                 7, 8, 10, 11, 12, 13, 14, 16, 17, 19};
 enum { FIRST_SIZES = 4 };
 
 /* An algorithm replaces that of the size before only if it is faster by this factor. */
@@ -101,14 +103,16 @@ ar_advise_candidates(struct ar_candidate_list *list, const struct ar_advice_requ
     const size_t nodes = (size_t)ar_nodes_count(request->node_of, request->nranks);
     const struct ar_machine *const m = request->machine;
     const bool is_known = m->ndomains > 0 && request->nranks <= m->ranks_per_node;
-    const struct ar_request call = {
-        .bytes = bytes,
-        .nranks = request->nranks,
-        .commutative = !request->in_order,
-        .nodes = nodes,
-        .shares_memory = request->shares_memory && nodes == 1 && is_known,
-        .is_scattered = !ar_nodes_are_blocks(request->node_of, request->nranks),
-        .shares_hosts = hosts_are_shared(request)};
+    const bool shares_memory = request->shares_memory && nodes == 1 && is_known;
+    const struct ar_request call = {.bytes = bytes,
+                                    .nranks = request->nranks,
+                                    .commutative = !request->in_order,
+                                    .nodes = nodes,
+                                    .shares_memory = shares_memory,
+                                    .knows_lines = shares_memory,
+                                    .is_scattered =
+                                        !ar_nodes_are_blocks(request->node_of, request->nranks),
+                                    .shares_hosts = hosts_are_shared(request)};
     return ar_candidates_init(list, &call, request->allowed);
 }
 
@@ -428,7 +432,8 @@ winner(const struct search *s, int size, size_t before)
     return best;
 }
 
-/* Bytes up to which the one candidate is faster, between two sizes; a round number. */
+/* Bytes up to which the one candidate is faster, between two sizes; a round number unless it is
+ * where one of them ceases to be a candidate. */
 static size_t
 crossing(const struct search *s, size_t one, size_t other, int size)
 {
@@ -441,7 +446,9 @@ crossing(const struct search *s, size_t one, size_t other, int size)
     size_t unit = 1;
     while ((double)unit * 16 < at)
         unit *= 2;
-    return (size_t)(at / (double)unit) * unit;
+    const size_t round = (size_t)(at / (double)unit) * unit;
+    const size_t least = s->list.of[other].bytes_min, most = s->list.of[one].bytes_max;
+    return round < least ? least - 1 : round > most ? most : round;
 }
 
 static void

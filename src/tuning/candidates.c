@@ -59,6 +59,12 @@ static const char variants_text[] = "knomial(radix=2):0-64K@3-inf;"
                                     "shm(segment=16K):64K-inf;"
                                     "shm(segment=64K):256K-inf";
 
+/* Variants where the model knows what shared memory takes.  shm itself goes by groups that suit
+ * most numbers of ranks; others may suit this one. */
+static const char inside_text[] = "shm(levels=flat):0-inf@3-64;"
+                                  "shm(levels=2+4):0-2K@5-64;"
+                                  "shm(levels=2+8):0-2K@9-64";
+
 /* What messages of at least two segments are cut into, unless they go through shared memory.  A row
  * with an open window keeps it: a pipeline wants many segments.  The others get none of 16K, which
  * cost more messages than they overlap: on 4 hosts at 1 Gbit/s rhd took 2.5 times as long in them,
@@ -280,6 +286,8 @@ ar_candidates_init(struct ar_candidate_list *list, const struct ar_request *requ
     const size_t nroots = list->n;
     if (!error)
         error = append_clauses(&m, variants_text, false, true);
+    if (!error && request->knows_lines)
+        error = append_clauses(&m, inside_text, false, true);
     for (size_t i = 0; i < nroots && !error; i++)
         error = append_segments(&m, i);
     if (error)
