@@ -16,9 +16,11 @@
 #define LOOPS_MOST 500
 #define CROWD_LOOP 9 /* where a rank may be without a core for a time */
 
-/* Pairs that take so many times as long together as one alone share something.  Up to that it may
- * be the messages that waited: over TCP one that answers late waits for the other's. */
-#define HINDERED 1.6
+/* Pairs that take so many times as long at once as one alone share something: pairs inside a node,
+ * and between nodes.  There messages may only have waited for each other: over TCP a rank that
+ * answers late waits until its peer's message has passed. */
+#define HINDERED_NEAR 1.1
+#define HINDERED_FAR  1.6
 
 /* Two ranks that exchange messages, as one of them sees it. */
 struct pair {
@@ -286,15 +288,19 @@ exchange(const struct pair *pair)
     return error ? error : wait_all(2 * AR_PING_ROW, requests, pair->m->wait);
 }
 
-/* All pairs exchange long messages at once; *per_byte is that of each of this rank's pair.  The
- * mean counts, not the median: a pair is fast while others wait, and slow in its turn, and together
- * they are as fast as the mean says.  The first exchange finds nothing ready, and does not count.
- */
+/* Of exchanges, in ns a byte. */
+struct exchanges {
+    double mean, median;
+};
+
+/* All pairs exchange long messages at once; *of is what each of this rank's pair takes.  The first
+ * exchange, in which ranks arrive at different times, does not count. */
 static int
-measure_at_once(double *per_byte, const struct ar_measuring *m, const struct players *p)
+measure_at_once(struct exchanges *of, const struct ar_measuring *m, const struct players *p)
 {
-    const int loops = CROWD_LOOP * m->effort;
-    uint64_t start = 0;
+    const double bytes = AR_PING_ROW * AR_PING_LONG;
+    double times[LOOPS_MOST], all = 0;
+    const int loops = CROWD_LOOP * m->effort < LOOPS_MOST ? CROWD_LOOP * m->effort : LOOPS_MOST;
     int i = 0, error = MPI_SUCCESS;
     while (i < p->n && p->ranks[i] != m->rank)
         i++;
@@ -306,30 +312,35 @@ measure_at_once(double *per_byte, const struct ar_measuring *m, const struct pla
                               .room = calloc(AR_PING_ROW + 1, AR_PING_LONG)};
     if (!pair.room)
         return MPI_ERR_NO_MEM;
-    for (int k = 0; k <= loops && !error; k++) {
-        start = k == 1 ? ar_clock_system_ns() : start;
+    error = exchange(&pair);
+    for (int k = 0; k < loops && !error; k++) {
+        const uint64_t start = ar_clock_system_ns();
         error = exchange(&pair);
+        times[k] = (double)(ar_clock_system_ns() - start);
+        all += times[k];
     }
     if (!error)
-        *per_byte = (double)(ar_clock_system_ns() - start) / loops / (AR_PING_ROW * AR_PING_LONG);
+        *of = (struct exchanges){.mean = all / loops / bytes,
+                                 .median = ar_estimate_make(times, (size_t)loops).median / bytes};
     free(pair.room);
     return error;
 }
 
 /* The time that a byte takes of what n ranks share, where they hinder each other; else 0. */
 static double
-shared_per_byte(double at_once, double alone, int n)
+shared_per_byte(double at_once, double alone, double hindered, int n)
 {
-    return n > 1 && at_once > HINDERED * alone ? at_once / n : 0;
+    return n > 1 && at_once > hindered * alone ? at_once / n : 0;
 }
 
 /* What ranks that share cores move when all do at once, which is less than what a pair does.
- * machine: rank 0's counts. */
+ * Between nodes the mean counts: a pair is fast while others wait, and slow in its turn, and
+ * together they are as fast as the mean says.  machine: rank 0's counts. */
 static int
 measure_host(struct ar_machine *machine, const struct ar_measuring *m, const struct host *host,
              const struct players *neighbours, const struct players *nodes)
 {
-    double near = 0, far = 0;
+    struct exchanges near = {0}, far = {0};
     int is_slow = machine->network.per_byte * AR_PING_MIDDLE >
                   AR_PING_SLOW_NS; /* cores do not matter to it */
     int error = measure_at_once(&near, m, neighbours);
@@ -337,11 +348,13 @@ measure_host(struct ar_machine *machine, const struct ar_measuring *m, const str
         error = broadcast(&is_slow, (int)sizeof is_slow, m);
     if (!error && host->nodes > 1 && !is_slow)
         error = measure_at_once(&far, m, nodes);
-    machine->memory_per_byte = shared_per_byte(near, machine->node.per_byte, neighbours->n & ~1);
+    machine->memory_per_byte =
+        shared_per_byte(near.median, machine->node.per_byte, HINDERED_NEAR, neighbours->n & ~1);
     if (host->nodes > 1) {
         machine->host_nodes = host->nodes;
         machine->host_cores = host->cores;
-        machine->host_per_byte = shared_per_byte(far, machine->network.per_byte, host->nodes & ~1);
+        machine->host_per_byte =
+            shared_per_byte(far.mean, machine->network.per_byte, HINDERED_FAR, host->nodes & ~1);
     } else {
         machine->cores_per_node = host->cores;
     }

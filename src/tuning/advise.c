@@ -417,8 +417,9 @@ static size_t
 winner(const struct search *s, int size, size_t before)
 {
     const struct ar_candidate *const of = s->list.of;
-    size_t best = before;
-    double time = before < s->list.n ? cost_at(s, before, size) * WORTH_A_CHANGE : INFINITY;
+    const bool stays = before < s->list.n && ar_candidate_fits(&of[before], s->sizes[size]);
+    size_t best = stays ? before : s->list.n;
+    double time = stays ? cost_at(s, before, size) * WORTH_A_CHANGE : INFINITY;
     for (size_t i = 0; i < s->list.n; i++) {
         const size_t than = best < s->list.n ? of[best].choice.params.segment_bytes : 0;
         const bool is_longer =
@@ -432,8 +433,8 @@ winner(const struct search *s, int size, size_t before)
     return best;
 }
 
-/* Bytes up to which the one candidate is faster, between two sizes; a round number unless it is
- * where one of them ceases to be a candidate. */
+/* Bytes up to which the one candidate is faster, between two sizes; a round number, unless one
+ * of them is no candidate there. */
 static size_t
 crossing(const struct search *s, size_t one, size_t other, int size)
 {

@@ -67,8 +67,9 @@ struct ar_advice {
 };
 
 /* What is tried for messages of so many bytes: what others try, but for native and, unless
- * request->shares_memory and the machine has levels inside a node, for what shares memory.  AR_OK
- * or AR_ERR_MEMORY. */
+ * request->shares_memory and the machine has levels inside a node, for what shares memory.  On such
+ * a machine shm is also tried flat and by other groups, which others do not try.  AR_OK or
+ * AR_ERR_MEMORY. */
 int ar_advise_candidates(struct ar_candidate_list *list, const struct ar_advice_request *request,
                          size_t bytes);
 

@@ -1,4 +1,4 @@
-/* What the model advises on one node, beside flat: at any size, not only at those of the search. */
+/* On one node auto by the model is not slower than flat, and advises only what is a candidate. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,6 +86,7 @@ expect_no_slower_than_flat(const struct ar_machine *machine, int nranks)
     int n = 0;
     flat.params.levels.kind = AR_LEVELS_FLAT;
     assert_int_equal(ar_advise(&advice, &request, NULL), AR_OK);
+    assert_true(advice.n > 0);
     assert_int_equal(ar_advise_candidates(&list, &request, SIZE_MAX), AR_OK);
     for (size_t bytes = ELEMENT_BYTES; bytes <= BYTES_MOST; bytes *= 2) {
         const struct ar_choice *const choice = advised(&advice, &list, bytes);
