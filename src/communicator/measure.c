@@ -16,12 +16,6 @@
 #define LOOPS_MOST 500
 #define CROWD_LOOP 9 /* where a rank may be without a core for a time */
 
-/* Pairs that take so many times as long at once as one alone share something: pairs inside a node,
- * and between nodes.  There messages may only have waited for each other: over TCP a rank that
- * answers late waits until its peer's message has passed. */
-#define HINDERED_NEAR 1.1
-#define HINDERED_FAR  1.6
-
 /* Two ranks that exchange messages, as one of them sees it. */
 struct pair {
     const struct ar_measuring *m;
@@ -49,6 +43,17 @@ wait_all(int n, MPI_Request *requests, struct ar_wait wait)
         error = PMPI_Testall(n, requests, &done, MPI_STATUSES_IGNORE);
     }
     return error;
+}
+
+/* Of so many loops. */
+static struct ar_ping_times
+times_of(double *times, int loops)
+{
+    double all = 0;
+    for (int k = 0; k < loops; k++)
+        all += times[k];
+    const double median = ar_estimate_make(times, (size_t)loops).median; /* which sorts them */
+    return (struct ar_ping_times){.least = times[0], .median = median, .mean = all / loops};
 }
 
 /* Sends n messages from the server, then a short one back, so many times. */
@@ -79,8 +84,7 @@ play(void *with, struct ar_ping_times *t, int bytes, int n, int loops)
         }
         times[k] = (double)(ar_clock_system_ns() - start);
     }
-    t->median = ar_estimate_make(times, (size_t)loops).median; /* which sorts them */
-    t->least = times[0];
+    *t = times_of(times, loops);
     return error;
 }
 
@@ -288,18 +292,12 @@ exchange(const struct pair *pair)
     return error ? error : wait_all(2 * AR_PING_ROW, requests, pair->m->wait);
 }
 
-/* Of exchanges, in ns a byte. */
-struct exchanges {
-    double mean, median;
-};
-
 /* All pairs exchange long messages at once; *of is what each of this rank's pair takes.  The first
  * exchange, in which ranks arrive at different times, does not count. */
 static int
-measure_at_once(struct exchanges *of, const struct ar_measuring *m, const struct players *p)
+measure_at_once(struct ar_ping_times *of, const struct ar_measuring *m, const struct players *p)
 {
-    const double bytes = AR_PING_ROW * AR_PING_LONG;
-    double times[LOOPS_MOST], all = 0;
+    double times[LOOPS_MOST];
     const int loops = CROWD_LOOP * m->effort < LOOPS_MOST ? CROWD_LOOP * m->effort : LOOPS_MOST;
     int i = 0, error = MPI_SUCCESS;
     while (i < p->n && p->ranks[i] != m->rank)
@@ -317,30 +315,20 @@ measure_at_once(struct exchanges *of, const struct ar_measuring *m, const struct
         const uint64_t start = ar_clock_system_ns();
         error = exchange(&pair);
         times[k] = (double)(ar_clock_system_ns() - start);
-        all += times[k];
     }
     if (!error)
-        *of = (struct exchanges){.mean = all / loops / bytes,
-                                 .median = ar_estimate_make(times, (size_t)loops).median / bytes};
+        *of = times_of(times, loops);
     free(pair.room);
     return error;
 }
 
-/* The time that a byte takes of what n ranks share, where they hinder each other; else 0. */
-static double
-shared_per_byte(double at_once, double alone, double hindered, int n)
-{
-    return n > 1 && at_once > hindered * alone ? at_once / n : 0;
-}
-
 /* What ranks that share cores move when all do at once, which is less than what a pair does.
- * Between nodes the mean counts: a pair is fast while others wait, and slow in its turn, and
- * together they are as fast as the mean says.  machine: rank 0's counts. */
+ * machine: rank 0's counts. */
 static int
 measure_host(struct ar_machine *machine, const struct ar_measuring *m, const struct host *host,
              const struct players *neighbours, const struct players *nodes)
 {
-    struct exchanges near = {0}, far = {0};
+    struct ar_ping_times near = {0}, far = {0};
     int is_slow = machine->network.per_byte * AR_PING_MIDDLE >
                   AR_PING_SLOW_NS; /* cores do not matter to it */
     int error = measure_at_once(&near, m, neighbours);
@@ -349,12 +337,12 @@ measure_host(struct ar_machine *machine, const struct ar_measuring *m, const str
     if (!error && host->nodes > 1 && !is_slow)
         error = measure_at_once(&far, m, nodes);
     machine->memory_per_byte =
-        shared_per_byte(near.median, machine->node.per_byte, HINDERED_NEAR, neighbours->n & ~1);
+        ar_pings_shared(&near, machine->node.per_byte, neighbours->n & ~1, true);
     if (host->nodes > 1) {
         machine->host_nodes = host->nodes;
         machine->host_cores = host->cores;
         machine->host_per_byte =
-            shared_per_byte(far.mean, machine->network.per_byte, HINDERED_FAR, host->nodes & ~1);
+            ar_pings_shared(&far, machine->network.per_byte, host->nodes & ~1, false);
     } else {
         machine->cores_per_node = host->cores;
     }

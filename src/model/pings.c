@@ -6,6 +6,12 @@
 #define LONG_LOOP   3
 #define EAGER_LEAST 1024 /* bytes; shorter messages are taken for eager */
 
+/* Pairs that take so many times as long at once as one alone share something: pairs inside a node,
+ * and between nodes.  There messages may only have waited for each other: over TCP a rank that
+ * answers late waits until its peer's message has passed. */
+#define HINDERED_NEAR 1.1
+#define HINDERED_FAR  1.6
+
 /* Which time of loops counts: where ranks share cores, a message waits for a turn of the ranks that
  * wait for others, and in the fastest loop it did not. */
 static double
@@ -116,4 +122,14 @@ ar_pings_measure(struct ar_travel *travel, const struct ar_pings *pings)
         travel->overhead = later.overhead;
     }
     return error;
+}
+
+/* Between nodes the mean counts: a pair is fast while others wait, and slow in its turn, and
+ * together they are as fast as the mean says. */
+double
+ar_pings_shared(const struct ar_ping_times *of, double alone, int n, bool is_near)
+{
+    const double at_once = (is_near ? of->median : of->mean) / (AR_PING_ROW * AR_PING_LONG);
+    const double hindered = is_near ? HINDERED_NEAR : HINDERED_FAR;
+    return n > 1 && at_once > hindered * alone ? at_once / n : 0;
 }

@@ -21,7 +21,7 @@
 
 /* Of loops, in ns. */
 struct ar_ping_times {
-    double least, median;
+    double least, median, mean;
 };
 
 /* Who plays.  Both ranks measure at once, and what the clock of one of them says counts, the
@@ -48,5 +48,10 @@ struct ar_pings {
  * where all messages are eager, and within a node, where schedules send none.  0, or the players'
  * error. */
 int ar_pings_measure(struct ar_travel *travel, const struct ar_pings *pings);
+
+/* What n ranks share, in ns for each byte, where pairs of them hinder each other; else 0.  of: the
+ * times in which each pair exchanges a row of long messages while all do.  alone: ns a byte of one
+ * pair.  is_near: the ranks of a pair are on one node. */
+double ar_pings_shared(const struct ar_ping_times *of, double alone, int n, bool is_near);
 
 #endif
