@@ -227,6 +227,25 @@ long_messages_are_cut_only_where_cores_have_time_to_wait(void **state)
     assert_int_equal(advised_segment(&machine, node_of, 8, (size_t)32 << 20), cut);
 }
 
+/* Of so many nodes only some segments are simulated, and the time of longer messages follows from
+ * those, though segments are no candidate for them. */
+static void
+long_messages_are_not_cut_where_that_is_no_candidate(void **state)
+{
+    enum { NODES = 64 };
+    int alone[NODES];
+    struct ar_machine machine = ar_machine_flat(1000, 1, 0.03);
+    (void)state;
+    for (int r = 0; r < NODES; r++)
+        alone[r] = r;
+    machine.host_nodes = NODES;
+    machine.host_cores = 2;
+    machine.network.eager_bytes = (size_t)64 << 10;
+    machine.network.handshake = 300000;
+    assert_int_equal(advised_segment(&machine, alone, NODES, (size_t)4 << 20), (size_t)64 << 10);
+    assert_int_equal(advised_segment(&machine, alone, NODES, (size_t)32 << 20), 0);
+}
+
 /* On nodes of eight ranks and more, also where a rerun must have the same bits. */
 static void
 groups_inside_nodes_are_tried_where_these_have_many_ranks(void **state)
@@ -551,6 +570,7 @@ main(void)
         cmocka_unit_test(few_are_tried_where_nodes_share_all_cores),
         cmocka_unit_test(where_nodes_of_one_rank_share_all_cores_rings_are_tried_too),
         cmocka_unit_test(long_messages_are_cut_only_where_cores_have_time_to_wait),
+        cmocka_unit_test(long_messages_are_not_cut_where_that_is_no_candidate),
         cmocka_unit_test(groups_inside_nodes_are_tried_where_these_have_many_ranks),
         cmocka_unit_test(a_size_has_what_fits_of_all),
         cmocka_unit_test(candidates_are_what_may_serve_each_once),
