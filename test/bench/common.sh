@@ -56,3 +56,12 @@ in_turn() {
     done
     echo "$(median <"$scratch/without"),$(median <"$scratch/with")"
 }
+
+# predicted ALGORITHM RANKS BYTES MACHINE: by the model, microseconds, and how many times the bound.  Nothing, and status
+# 1, if there is no prediction.
+predicted() {
+    ./allreduce explain "$1" -n "$2" -s "$3" --machine "$4" | awk '
+        BEGIN { us["ns,"] = 1e-3; us["us,"] = 1; us["ms,"] = 1e3; us["s,"] = 1e6 }
+        $1 == "time" { print $2 * us[$3], $4; found = 1 }
+        END { exit !found }'
+}

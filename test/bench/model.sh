@@ -8,13 +8,6 @@ hosts=4
 rate=1gbit
 least_bytes=262144
 
-# predict ALGORITHM RANKS BYTES MACHINE: microseconds
-predict() {
-    ./allreduce explain "$1" -n "$2" -s "$3" --machine "$4" | awk '
-        BEGIN { us["ns,"] = us["ns"] = 0.001; us["us,"] = us["us"] = 1; us["ms,"] = us["ms"] = 1000; us["s,"] = us["s"] = 1e6 }
-        $1 == "time" { print $2 * us[$3] }'
-}
-
 for ranks in ${CLUSTER_RANKS:-1 2}; do
     file=$measured/cluster-$rate-$ranks.csv
     machine=$measured/cluster-$rate-$ranks.machine
@@ -28,10 +21,12 @@ for ranks in ${CLUSTER_RANKS:-1 2}; do
     echo
     sed 's/^/    /' "$machine"
     echo
-    columns "$file" | awk -F '\t' -v least=$least_bytes '$1 >= least && $2 !~ /^(native|auto|MPI_Reduce)/' |
-        while IFS="$(printf '\t')" read -r bytes algorithm us; do
-            echo "$bytes $algorithm $us $(predict "$algorithm" $((hosts * ranks)) "$bytes" "$machine")"
-        done | tr ' ' '\t' | table model
+    columns "$file" | awk -F '\t' -v least=$least_bytes '$1 >= least && $2 !~ /^(native|auto|MPI_Reduce)/' >"$scratch/measured"
+    while IFS="$(printf '\t')" read -r bytes algorithm us; do
+        time=$(predicted "$algorithm" $((hosts * ranks)) "$bytes" "$machine") || fail "$algorithm" >&2
+        echo "$bytes $algorithm $us $time"
+    done <"$scratch/measured" >"$scratch/compared"
+    tr ' ' '\t' <"$scratch/compared" | table model
     echo
 done
 exit "$failed"

@@ -7,15 +7,6 @@
 machines=${MACHINES:-epyc-7742x2 epyc-7r13x2 xeon-8375cx2 graviton3}
 sizes=${SIZES:-8 64 512 1K 4K 32K 256K 1M 8M 64M}
 
-# time_of LEVELS RANKS SIZE MACHINE: microseconds, and how many times the bound.
-time_of() {
-    ./allreduce explain "shm(levels=$1)" -n "$2" -s "$3" --machine "$srcdir/machines/$4.machine" |
-        awk '$1 == "time" {
-            us["ns,"] = 1e-3; us["us,"] = 1; us["ms,"] = 1e3; us["s,"] = 1e6
-            print $2 * us[$3], $4
-        }'
-}
-
 for machine in $machines; do
     file=$srcdir/machines/$machine.machine
     cores=$(awk '$1 == "node" { print $3 }' "$file")
@@ -25,14 +16,15 @@ for machine in $machines; do
     echo "|---|---|---|---|---|---|---|---|---|---|---|"
     for size in $sizes; do
         for ranks in 16 48 "$cores"; do
-            time_of flat "$ranks" "$size" "$machine" || fail "flat on $machine"
-            time_of auto "$ranks" "$size" "$machine" || fail "levels on $machine"
-        done | awk -v size="$size" '
+            predicted 'shm(levels=flat)' "$ranks" "$size" "$file" || fail "flat on $machine" >&2
+            predicted 'shm(levels=auto)' "$ranks" "$size" "$file" || fail "levels on $machine" >&2
+        done >"$scratch/times"
+        awk -v size="$size" '
             function three(x) { return sprintf(x < 10 ? "%.2f" : x < 100 ? "%.1f" : "%.0f", x) }
             NR == 1 { name = size; if (!sub(/K$/, " KiB", name) && !sub(/M$/, " MiB", name)) name = name " B"; printf "| %s |", name }
             NR % 2 { flat = $1; next }
             { printf " %s | %s | %s |", three(flat), three($1), three(flat / $1); bound = $2 }
-            END { print " " three(bound) " |" }'
+            END { print " " three(bound) " |" }' "$scratch/times"
     done
     echo
 done
