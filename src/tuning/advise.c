@@ -27,15 +27,17 @@ enum { FIRST_SIZES = 4 };
 /* An algorithm replaces that of the size before only if it is faster by this factor. */
 #define WORTH_A_CHANGE 0.98
 
-/* Longer segments replace shorter ones only if they are faster by this factor: longer messages have
- * to be asked for, and hold up the others of their connection, which costs more than the model says
- * where ranks share cores (doc/performance.md, several hosts). */
+/* Longer segments replace shorter ones only if they are faster by this factor, and so does whatever
+ * sends messages that have to ask where there is a candidate without: to ask costs more than the
+ * model says where ranks share cores, and a long message holds up the others of its connection
+ * (doc/performance.md, several hosts). */
 #define WORTH_LONGER 0.97
 
 /* Where nodes share hosts that have no core to spare, what messages wait for counts twice: for
  * turns of ranks and of the network's own work they wait, too, and the model does not see that.
  * Between two algorithms that keep the cores equally busy that decides (HACKING), so those are
- * simulated, too, that are up to so many times as slow as the fastest. */
+ * simulated, too, that are up to so many times as slow as the fastest.  A pipeline of messages that
+ * need not ask uses that time for its other segments. */
 #define NEARLY_BEST 1.1
 
 #define ELEMENT_BYTES ((size_t)8)
@@ -104,10 +106,15 @@ ar_advise_candidates(struct ar_candidate_list *list, const struct ar_advice_requ
     const struct ar_machine *const m = request->machine;
     const bool is_known = m->ndomains > 0 && request->nranks <= m->ranks_per_node;
     const bool shares_memory = request->shares_memory && nodes == 1 && is_known;
+    const struct ar_params map = {.node_of = request->node_of};
+    const struct ar_nodes on = ar_nodes_make(0, request->nranks, &map);
+    const size_t eager = m->network.eager_bytes;
     const struct ar_request call = {.bytes = bytes,
                                     .nranks = request->nranks,
                                     .commutative = !request->in_order,
                                     .nodes = nodes,
+                                    .least_per_node = (size_t)ar_nodes_least(&on),
+                                    .eager_bytes = eager == SIZE_MAX ? 0 : eager,
                                     .shares_memory = shares_memory,
                                     .knows_lines = shares_memory,
                                     .is_scattered =
@@ -409,7 +416,8 @@ time_at(const struct search *s, size_t i, int size)
 static double
 cost_at(const struct search *s, size_t i, int size)
 {
-    return time_at(s, i, size) * (1 + (s->shares_hosts ? *waits_at(s, i, size) : 0));
+    const bool asks = s->shares_hosts && !s->list.of[i].is_eager;
+    return time_at(s, i, size) * (asks ? (1 + *waits_at(s, i, size)) / WORTH_LONGER : 1);
 }
 
 /* The best at a size, or the one before it where that is hardly slower. */

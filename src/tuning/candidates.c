@@ -1,6 +1,7 @@
 #include "tuning/candidates.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,16 +33,19 @@ static const char grouped_text[] = "two_level(inter=butterfly,levels=4+16+64);"
  * hosts that share 2 cores it preferred pipelines that took up to 2.8 times as long as the fastest.
  * Segments of 64K are for more than two ranks, which cut them into messages that need not ask the
  * receiver first: that costs several turns.  With one rank on each node they hide nothing else, and
- * of the longest messages they cost more turns than they save.  Rings between nodes send more
- * messages than halving, and are for numbers of nodes that this does not suit. */
+ * of the longest messages they cost more turns than they save.  To these append_eager_ring adds a
+ * ring. */
 static const char shared_flat_text[] = "butterfly:0-16K; rhd:16K-inf; ring:32K-inf;"
-                                       "rhd(segment=64K,window=4):128K-4M@3-inf;"
-                                       "ring(segment=64K,window=4):128K-4M@3-inf";
+                                       "rhd(segment=64K,window=4):128K-4M@3-inf";
 static const char shared_levels_text[] =
     "two_level(inter=butterfly,lanes=1):0-16K; two_level(inter=rhd):16K-inf;"
-    "two_level(inter=rhd,segment=64K,window=4):128K-inf;"
+    "two_level(inter=ring):32K-inf; two_level(inter=rhd,segment=64K,window=4):128K-inf;"
     "butterfly:0-16K; rhd:16K-inf; rhd(segment=64K,window=4):128K-inf";
-static const char shared_ring_text[] = "hier_ring(segment=64K,window=4):128K-inf";
+
+/* The longest eager message where it is unknown, and the longest vector for which a ring of single
+ * ranks is cut so: beyond that it costs more turns than it saves. */
+#define EAGER_USUAL     ((size_t)16 << 10)
+#define EAGER_FLAT_MOST ((size_t)4 << 20)
 
 /* What ranks are tried with that are not in blocks: their neighbours are on other nodes. */
 static const char scattered_text[] = "ring(order=node); bidirectional_ring(order=node):256K-inf";
@@ -129,7 +133,8 @@ int
 ar_candidates_add(struct ar_candidate_list *list, size_t *i, const struct ar_choice *choice)
 {
     const size_t root = find_root(list, choice);
-    const struct ar_candidate candidate = {*choice, root, root == list->n, true, 0, SIZE_MAX};
+    const struct ar_candidate candidate = {*choice, root, root == list->n, true,
+                                           false,   0,    SIZE_MAX};
     const int error = append(list, &candidate);
     if (!error)
         *i = find(list, choice);
@@ -189,7 +194,7 @@ append_first(const struct making *m, const struct ar_choice *choice, bool is_usu
     const struct ar_request *const r = m->request;
     const size_t root = find_root(m->list, choice);
     const size_t least = root < m->list->n ? 2 * choice->params.segment_bytes : 0;
-    const struct ar_candidate c = {*choice, root, true, is_usual, least, SIZE_MAX};
+    const struct ar_candidate c = {*choice, root, true, is_usual, false, least, SIZE_MAX};
     if (!may_try(m, &c))
         return AR_OK;
     if (choice->kind != AR_CHOICE_ALGORITHM || !(choice->algorithm->takes & AR_TAKES_INTER))
@@ -261,15 +266,38 @@ serves_all(const struct ar_candidate_list *list)
     return short_ones && long_ones;
 }
 
+/* Appends a ring between nodes in segments so long that each message is just eager.  Shorter ones
+ * are more messages, longer ones have to ask the receiver first: on 2 to 8 hosts that share 2 cores
+ * segments half or twice as long took up to twice as long (doc/performance.md). */
+static int
+append_eager_ring(const struct making *m, bool is_flat)
+{
+    const struct ar_request *const r = m->request;
+    const size_t lanes = r->least_per_node > 0 ? r->least_per_node : 1, before = m->list->n;
+    const size_t segment = r->nodes * lanes * (r->eager_bytes > 0 ? r->eager_bytes : EAGER_USUAL);
+    char text[100];
+    if (is_flat && (r->nranks < 3 || 2 * segment > EAGER_FLAT_MOST))
+        return AR_OK;
+    if (is_flat)
+        (void)snprintf(text, sizeof text, "ring(segment=%zu,window=4):%zu-%zu", segment,
+                       segment, EAGER_FLAT_MOST);
+    else
+        (void)snprintf(text, sizeof text, "two_level(inter=ring,segment=%zu,window=4):%zu-inf",
+                       segment, segment);
+    const int error = append_clauses(m, text, true, true);
+    if (m->list->n > before)
+        m->list->of[before].is_eager = true;
+    return error;
+}
+
 /* Appends the few that are tried where nodes share hosts. */
 static int
 append_shared(const struct making *m)
 {
-    const size_t nodes = m->request->nodes;
-    const bool is_flat = nodes == (size_t)m->request->nranks, halves = (nodes & (nodes - 1)) == 0;
+    const bool is_flat = m->request->nodes == (size_t)m->request->nranks;
     const int error =
         append_clauses(m, is_flat ? shared_flat_text : shared_levels_text, true, true);
-    return error || is_flat || halves ? error : append_clauses(m, shared_ring_text, true, true);
+    return error ? error : append_eager_ring(m, is_flat);
 }
 
 int

@@ -11,6 +11,7 @@ struct ar_candidate {
     size_t root;                 /* index of the candidate that this is a variant of; or its own */
     bool is_first;               /* it is a root, or is tried as early as these */
     bool is_usual;               /* it tends to win somewhere; others may be very slow */
+    bool is_eager;               /* cut so that no message between nodes has to ask the receiver */
     size_t bytes_min, bytes_max; /* of the messages for which it is tried */
 };
 
@@ -26,7 +27,8 @@ struct ar_candidate_list {
  * only where several nodes have several ranks, by groups inside the nodes only where these have
  * eight and more, and a ring by node only where the ranks of a node do not follow each other.
  * Where the model knows what shared memory takes, shm is also tried flat and by other groups, on up
- * to 64 ranks.  Where nodes share hosts that have no core to spare, a few are tried and no others.
+ * to 64 ranks.  Where nodes share hosts that have no core to spare, a few are tried and no others,
+ * among them a ring between nodes whose messages are just eager.
  * What request->bytes is too short or too long for is left out; SIZE_MAX: nothing is, and
  * ar_candidate_fits tells what suits a size.  allowed as in ar_algo_list_parse.  AR_OK, the list
  * being the caller's to fini; or AR_ERR_MEMORY. */

@@ -1,14 +1,20 @@
 #!/bin/sh
 # 4 hosts of a cluster on this machine, 1 and 2 ranks per host, links of 1 Gbit/s: native, every algorithm that makes
-# sense, auto, and the bound.  $CLUSTER_RATES: links of 100mbit, 1gbit or 10gbit; $CLUSTER_RANKS: only so many ranks per host;
-# $CLUSTER_SIZES: only these messages; $CLUSTER_TRAFFIC=no: bytes sent are not counted.
+# sense, auto, and the bound.  $CLUSTER_HOSTS: so many hosts; $CLUSTER_RATES: links of 100mbit, 1gbit or 10gbit;
+# $CLUSTER_RANKS: only so many ranks per host; $CLUSTER_SIZES: only these messages; $CLUSTER_TRAFFIC=no: bytes sent
+# are not counted.
 # shellcheck source=test/bench/common.sh
 . "${srcdir:?run me by make bench}/test/bench/common.sh"
 
-hosts=4
+hosts=${CLUSTER_HOSTS:-4}
 rate=1gbit
 flat="butterfly;rhd;ring;circulant;rhd(segment=64K,window=4);ring(segment=64K,window=4);ring(segment=512K,window=1)"
-levels="two_level(inter=butterfly,lanes=one);two_level(inter=rhd);two_level(inter=rhd,segment=64K,window=4);two_level(inter=ring);two_level(inter=ring,segment=1M,window=1);hier_ring(segment=64K,window=4)"
+levels="two_level(inter=butterfly,lanes=one);two_level(inter=rhd);two_level(inter=rhd,segment=64K,window=4);two_level(inter=ring);hier_ring(segment=64K,window=4)"
+
+# eager_ring RANKS: a ring between hosts in segments of which each message has 16 KiB, MPICH's longest eager one.
+eager_ring() {
+    echo "two_level(inter=ring,segment=$((16 * hosts * $1))K,window=4)"
+}
 
 # bytes_a_second RATE
 bytes_a_second() {
@@ -44,7 +50,7 @@ for rate in ${CLUSTER_RATES:-1gbit}; do
     }
     for ranks in ${CLUSTER_RANKS:-1 2}; do
         file=$measured/cluster-$rate-$ranks.csv
-        contest "$ranks" "${CLUSTER_SIZES:-8,4K,64K,512K,2M,8M,32M}" "--algo=$flat;$levels;auto" --time=0.5 --repetitions=7 >"$file"
+        contest "$ranks" "${CLUSTER_SIZES:-8,4K,64K,512K,2M,8M,32M}" "--algo=$flat;$levels;$(eager_ring "$ranks");auto" --time=0.5 --repetitions=7 >"$file"
         echo "$hosts hosts, ranks per host: $ranks, $rate:"
         echo
         columns "$file" | awk -v hosts=$hosts -v rate="$bytes" -f "$srcdir/test/bench/format.awk" \

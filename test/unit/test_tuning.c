@@ -147,8 +147,8 @@ few_are_tried_where_nodes_share_all_cores(void **state)
     const size_t usual = count_candidates(4, 0, 0, NULL);
     assert_true(usual > 40);
     assert_int_equal(count_candidates(4, 4, 9, NULL), usual);
-    assert_int_equal(count_candidates(4, 4, 8, NULL), 6);
-    assert_int_equal(count_candidates(3, 3, 6, NULL), 7); /* and a ring */
+    assert_int_equal(count_candidates(4, 4, 8, NULL), 8);
+    assert_int_equal(count_candidates(3, 3, 6, NULL), 8);
     /* Of two that are allowed, none of these is for long messages. */
     assert_true(ar_algorithm_count() <= 64);
     for (size_t i = 0; i < ar_algorithm_count(); i++)
@@ -172,7 +172,8 @@ where_nodes_of_one_rank_share_all_cores_rings_are_tried_too(void **state)
                                            .shares_hosts = true};
         assert_int_equal(ar_candidates_init(&list, &request, NULL), AR_OK);
         assert_true(has_root(&list, "ring"));
-        assert_int_equal(has_root(&list, "ring(segment=64K,window=4)"), nranks > 2);
+        assert_int_equal(has_root(&list, "ring(segment=48K,window=4)"), nranks == 3);
+        assert_int_equal(has_root(&list, "ring(segment=64K,window=4)"), nranks == 4);
         assert_int_equal(list.n, nranks > 2 ? 4 : 2);
         ar_candidates_fini(&list);
     }
@@ -197,34 +198,75 @@ advised_segment(const struct ar_machine *machine, const int *node_of, int nranks
 }
 
 /* On four nodes of one host segments hide the time that shorter messages wait for handshakes, and
- * the work inside nodes behind that of the network.  Where the cores carry all of it, nothing else
- * is left to hide it behind, and more messages only wait more often. */
+ * the work inside nodes behind that of the network.  With one rank on each node, where the cores
+ * carry all of it, nothing else is left to hide behind it, and more messages only wait more often.
+ * Each message of the ring is as long as an eager one may be. */
 static void
-long_messages_are_cut_only_where_cores_have_time_to_wait(void **state)
+long_messages_are_cut_to_be_eager(void **state)
 {
     const int node_of[] = {0, 0, 1, 1, 2, 2, 3, 3}, alone[] = {0, 1, 2, 3};
-    const size_t cut = (size_t)64 << 10;
+    const size_t eager = (size_t)16 << 10;
     struct ar_machine machine = ar_machine_flat(50000, 1, 0.03);
     (void)state;
     machine.host_nodes = 4;
     machine.host_cores = 2;
-    machine.network.eager_bytes = (size_t)16 << 10;
+    machine.network.eager_bytes = eager;
     machine.network.handshake = 300000;
     machine.host_per_byte = 1;
-    assert_int_equal(advised_segment(&machine, alone, 4, (size_t)512 << 10), cut);
+    assert_int_equal(advised_segment(&machine, alone, 4, (size_t)512 << 10), 4 * eager);
     assert_int_equal(advised_segment(&machine, alone, 4, (size_t)32 << 20), 0);
     machine.ranks_per_node = 2;
     machine.node = (struct ar_travel){
         .latency = 1000, .overhead = 600, .per_byte = 0.7, .eager_bytes = SIZE_MAX};
     machine.memory_per_byte = 1.5;
     machine.host_per_byte = 2;
-    assert_int_equal(advised_segment(&machine, node_of, 8, (size_t)512 << 10), cut);
-    assert_int_equal(advised_segment(&machine, node_of, 8, (size_t)32 << 20), 0);
+    assert_int_equal(advised_segment(&machine, node_of, 8, (size_t)512 << 10), 8 * eager);
+    assert_int_equal(advised_segment(&machine, node_of, 8, (size_t)32 << 20), 8 * eager);
     machine.host_per_byte = 0;
     machine.network.per_byte = 8;
     machine.memory_per_byte = 1;
-    assert_int_equal(advised_segment(&machine, node_of, 8, (size_t)512 << 10), cut);
-    assert_int_equal(advised_segment(&machine, node_of, 8, (size_t)32 << 20), cut);
+    assert_int_equal(advised_segment(&machine, node_of, 8, (size_t)512 << 10), 8 * eager);
+    assert_int_equal(advised_segment(&machine, node_of, 8, (size_t)32 << 20), 8 * eager);
+    machine.network.eager_bytes = 4 * eager;
+    assert_int_equal(advised_segment(&machine, node_of, 8, (size_t)32 << 20), 32 * eager);
+}
+
+/* The smallest node has one rank: the ring has one lane. */
+static void
+lanes_are_those_of_the_smallest_node(void **state)
+{
+    const int node_of[] = {0, 1, 1, 2, 2};
+    struct ar_machine machine = ar_machine_flat(50000, 8, 0.03);
+    (void)state;
+    machine.ranks_per_node = 2;
+    machine.host_nodes = 3;
+    machine.host_cores = 2;
+    machine.network.eager_bytes = (size_t)16 << 10;
+    machine.network.handshake = 300000;
+    assert_int_equal(advised_segment(&machine, node_of, 5, (size_t)8 << 20), (size_t)48 << 10);
+}
+
+/* On so many nodes a ring takes more turns than it saves by not asking. */
+static void
+messages_ask_where_that_is_faster(void **state)
+{
+    enum { NODES = 64 };
+    int node_of[2 * NODES];
+    struct ar_machine machine = ar_machine_flat(1e6, 1, 0.03);
+    const size_t eager = (size_t)16 << 10;
+    (void)state;
+    for (int r = 0; r < 2 * NODES; r++)
+        node_of[r] = r / 2;
+    machine.ranks_per_node = 2;
+    machine.host_nodes = NODES;
+    machine.host_cores = 2;
+    machine.network.eager_bytes = eager;
+    machine.network.handshake = 1e5;
+    assert_int_not_equal(advised_segment(&machine, node_of, 2 * NODES, (size_t)5 << 20),
+                         2 * NODES * eager);
+    machine.network.latency = 1000;
+    assert_int_equal(advised_segment(&machine, node_of, 2 * NODES, (size_t)32 << 20),
+                     2 * NODES * eager);
 }
 
 /* Of so many nodes only some segments are simulated, and the time of longer messages follows from
@@ -569,7 +611,9 @@ main(void)
         cmocka_unit_test(rings_by_node_are_tried_where_ranks_are_not_in_blocks),
         cmocka_unit_test(few_are_tried_where_nodes_share_all_cores),
         cmocka_unit_test(where_nodes_of_one_rank_share_all_cores_rings_are_tried_too),
-        cmocka_unit_test(long_messages_are_cut_only_where_cores_have_time_to_wait),
+        cmocka_unit_test(long_messages_are_cut_to_be_eager),
+        cmocka_unit_test(lanes_are_those_of_the_smallest_node),
+        cmocka_unit_test(messages_ask_where_that_is_faster),
         cmocka_unit_test(long_messages_are_not_cut_where_that_is_no_candidate),
         cmocka_unit_test(groups_inside_nodes_are_tried_where_these_have_many_ranks),
         cmocka_unit_test(a_size_has_what_fits_of_all),
