@@ -27,17 +27,17 @@ enum { FIRST_SIZES = 4 };
 /* An algorithm replaces that of the size before only if it is faster by this factor. */
 #define WORTH_A_CHANGE 0.98
 
-/* Longer segments replace shorter ones only if they are faster by this factor, and so does whatever
- * sends messages that have to ask where there is a candidate without: to ask costs more than the
- * model says where ranks share cores, and a long message holds up the others of its connection
- * (doc/performance.md, several hosts). */
+/* Longer segments replace shorter ones only if they are faster by this factor, and so does anything
+ * else a ring of eager messages: to ask the receiver costs more than the model says where ranks
+ * share cores, and so do more and shorter messages, and a long message holds up the others of its
+ * connection (doc/performance.md, several hosts). */
 #define WORTH_LONGER 0.97
 
 /* Where nodes share hosts that have no core to spare, what messages wait for counts twice: for
  * turns of ranks and of the network's own work they wait, too, and the model does not see that.
  * Between two algorithms that keep the cores equally busy that decides (HACKING), so those are
- * simulated, too, that are up to so many times as slow as the fastest.  A pipeline of messages that
- * need not ask uses that time for its other segments. */
+ * simulated, too, that are up to so many times as slow as the fastest.  In a ring of eager
+ * messages other segments use the cores while one waits. */
 #define NEARLY_BEST 1.1
 
 #define ELEMENT_BYTES ((size_t)8)
@@ -108,13 +108,12 @@ ar_advise_candidates(struct ar_candidate_list *list, const struct ar_advice_requ
     const bool shares_memory = request->shares_memory && nodes == 1 && is_known;
     const struct ar_params map = {.node_of = request->node_of};
     const struct ar_nodes on = ar_nodes_make(0, request->nranks, &map);
-    const size_t eager = m->network.eager_bytes;
     const struct ar_request call = {.bytes = bytes,
                                     .nranks = request->nranks,
                                     .commutative = !request->in_order,
                                     .nodes = nodes,
                                     .least_per_node = (size_t)ar_nodes_least(&on),
-                                    .eager_bytes = eager == SIZE_MAX ? 0 : eager,
+                                    .eager_bytes = m->network.eager_bytes,
                                     .shares_memory = shares_memory,
                                     .knows_lines = shares_memory,
                                     .is_scattered =

@@ -42,10 +42,10 @@ static const char shared_levels_text[] =
     "two_level(inter=ring):32K-inf; two_level(inter=rhd,segment=64K,window=4):128K-inf;"
     "butterfly:0-16K; rhd:16K-inf; rhd(segment=64K,window=4):128K-inf";
 
-/* The longest eager message where it is unknown, and the longest vector for which a ring of single
- * ranks is cut so: beyond that it costs more turns than it saves. */
-#define EAGER_USUAL     ((size_t)16 << 10)
-#define EAGER_FLAT_MOST ((size_t)4 << 20)
+/* The longest vector for which a ring of single ranks is cut so that its messages are eager: beyond
+ * that it costs more turns than it saves; and the longest segment. */
+#define EAGER_FLAT_MOST    ((size_t)4 << 20)
+#define EAGER_SEGMENT_MOST ((size_t)1 << 30)
 
 /* What ranks are tried with that are not in blocks: their neighbours are on other nodes. */
 static const char scattered_text[] = "ring(order=node); bidirectional_ring(order=node):256K-inf";
@@ -266,24 +266,26 @@ serves_all(const struct ar_candidate_list *list)
     return short_ones && long_ones;
 }
 
-/* Appends a ring between nodes in segments so long that each message is just eager.  Shorter ones
- * are more messages, longer ones have to ask the receiver first: on 2 to 8 hosts that share 2 cores
- * segments half or twice as long took up to twice as long (doc/performance.md). */
+/* Appends a ring between nodes in segments so long that each message is just eager, for vectors of
+ * two segments and more.  Shorter ones are more messages, longer ones have to ask the receiver
+ * first: on 4 hosts that share 2 cores segments half or twice as long took 1.5 times and twice as
+ * long at 10 Gbit/s (doc/performance.md). */
 static int
 append_eager_ring(const struct making *m, bool is_flat)
 {
     const struct ar_request *const r = m->request;
     const size_t lanes = r->least_per_node > 0 ? r->least_per_node : 1, before = m->list->n;
-    const size_t segment = r->nodes * lanes * (r->eager_bytes > 0 ? r->eager_bytes : EAGER_USUAL);
+    const size_t most = EAGER_SEGMENT_MOST / (r->nodes * lanes), eager = r->eager_bytes;
+    const size_t segment = eager <= most ? r->nodes * lanes * eager : 0;
     char text[100];
-    if (is_flat && (r->nranks < 3 || 2 * segment > EAGER_FLAT_MOST))
+    if (segment == 0 || (is_flat && (r->nranks < 3 || segment >= EAGER_FLAT_MOST)))
         return AR_OK;
     if (is_flat)
         (void)snprintf(text, sizeof text, "ring(segment=%zu,window=4):%zu-%zu", segment,
-                       segment, EAGER_FLAT_MOST);
+                       segment + 1, EAGER_FLAT_MOST);
     else
         (void)snprintf(text, sizeof text, "two_level(inter=ring,segment=%zu,window=4):%zu-inf",
-                       segment, segment);
+                       segment, segment + 1);
     const int error = append_clauses(m, text, true, true);
     if (m->list->n > before)
         m->list->of[before].is_eager = true;

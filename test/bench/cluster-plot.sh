@@ -20,7 +20,7 @@ series() {
 }
 
 for ranks in 1 2; do
-    file=$measured/cluster-1gbit-$ranks.csv
+    file=$measured/cluster-$hosts-1gbit-$ranks.csv
     [ -s "$file" ] || {
         echo "no figures: $file is missing; run make bench-cluster first"
         exit 1

@@ -7,6 +7,10 @@
 . "${srcdir:?run me by make bench}/test/bench/common.sh"
 
 hosts=${CLUSTER_HOSTS:-4}
+{ [ "$hosts" -ge 2 ] && [ "$hosts" -le 64 ]; } 2>/dev/null || {
+    echo "CLUSTER_HOSTS is '$hosts', and must be 2 to 64"
+    exit 1
+}
 rate=1gbit
 flat="butterfly;rhd;ring;circulant;rhd(segment=64K,window=4);ring(segment=64K,window=4);ring(segment=512K,window=1)"
 levels="two_level(inter=butterfly,lanes=one);two_level(inter=rhd);two_level(inter=rhd,segment=64K,window=4);two_level(inter=ring);hier_ring(segment=64K,window=4)"
@@ -29,7 +33,7 @@ bytes_a_second() {
 launch() {
     local_ranks=$1
     shift
-    timeout -k 5 $limit "$srcdir/test/cluster/cluster" --hosts $hosts --ranks "$local_ranks" --rate "$rate" -- env "$@"
+    timeout -k 5 $limit "$srcdir/test/cluster/cluster" --hosts "$hosts" --ranks "$local_ranks" --rate "$rate" -- env "$@"
 }
 
 traffic() {
@@ -37,7 +41,7 @@ traffic() {
     echo
     for algorithm in native butterfly ring "two_level(inter=ring,segment=1M,window=1)"; do
         sent=$(preload "$1" ALLREDUCE_ALGO="$algorithm" test/bench/wire 8388608 3 </dev/null) || fail "$algorithm"
-        echo "$algorithm $sent" | awk -v hosts=$hosts '
+        echo "$algorithm $sent" | awk -v hosts="$hosts" '
             { printf "    %-42s %.2f\n", $1, $2 / (2 * (hosts - 1) / hosts * 8388608) }'
     done
     echo
@@ -49,11 +53,11 @@ for rate in ${CLUSTER_RATES:-1gbit}; do
         exit 1
     }
     for ranks in ${CLUSTER_RANKS:-1 2}; do
-        file=$measured/cluster-$rate-$ranks.csv
+        file=$measured/cluster-$hosts-$rate-$ranks.csv
         contest "$ranks" "${CLUSTER_SIZES:-8,4K,64K,512K,2M,8M,32M}" "--algo=$flat;$levels;$(eager_ring "$ranks");auto" --time=0.5 --repetitions=7 >"$file"
         echo "$hosts hosts, ranks per host: $ranks, $rate:"
         echo
-        columns "$file" | awk -v hosts=$hosts -v rate="$bytes" -f "$srcdir/test/bench/format.awk" \
+        columns "$file" | awk -v hosts="$hosts" -v rate="$bytes" -f "$srcdir/test/bench/format.awk" \
             -f "$srcdir/test/bench/cluster.awk"
         echo
         [ "${CLUSTER_TRAFFIC:-yes}" = no ] || traffic "$ranks"

@@ -9,8 +9,8 @@ rate=1gbit
 least_bytes=262144
 
 for ranks in ${CLUSTER_RANKS:-1 2}; do
-    file=$measured/cluster-$rate-$ranks.csv
-    machine=$measured/cluster-$rate-$ranks.machine
+    file=$measured/cluster-$hosts-$rate-$ranks.csv
+    machine=$measured/cluster-$hosts-$rate-$ranks.machine
     [ -s "$file" ] || {
         echo "no predictions: $file is missing; run make bench-cluster first"
         exit 1

@@ -147,8 +147,8 @@ few_are_tried_where_nodes_share_all_cores(void **state)
     const size_t usual = count_candidates(4, 0, 0, NULL);
     assert_true(usual > 40);
     assert_int_equal(count_candidates(4, 4, 9, NULL), usual);
-    assert_int_equal(count_candidates(4, 4, 8, NULL), 8);
-    assert_int_equal(count_candidates(3, 3, 6, NULL), 8);
+    assert_int_equal(count_candidates(4, 4, 8, NULL), 7);
+    assert_int_equal(count_candidates(3, 3, 6, NULL), 7);
     /* Of two that are allowed, none of these is for long messages. */
     assert_true(ar_algorithm_count() <= 64);
     for (size_t i = 0; i < ar_algorithm_count(); i++)
@@ -169,6 +169,7 @@ where_nodes_of_one_rank_share_all_cores_rings_are_tried_too(void **state)
                                            .nranks = nranks,
                                            .commutative = true,
                                            .nodes = (size_t)nranks,
+                                           .eager_bytes = (size_t)16 << 10,
                                            .shares_hosts = true};
         assert_int_equal(ar_candidates_init(&list, &request, NULL), AR_OK);
         assert_true(has_root(&list, "ring"));
@@ -246,14 +247,14 @@ lanes_are_those_of_the_smallest_node(void **state)
     assert_int_equal(advised_segment(&machine, node_of, 5, (size_t)8 << 20), (size_t)48 << 10);
 }
 
-/* On so many nodes a ring takes more turns than it saves by not asking. */
+/* On so many nodes a ring takes more turns than it saves by not asking, unless these are short. */
 static void
 messages_ask_where_that_is_faster(void **state)
 {
     enum { NODES = 64 };
     int node_of[2 * NODES];
     struct ar_machine machine = ar_machine_flat(1e6, 1, 0.03);
-    const size_t eager = (size_t)16 << 10;
+    const size_t eager = (size_t)16 << 10, bytes = (size_t)32 << 20;
     (void)state;
     for (int r = 0; r < 2 * NODES; r++)
         node_of[r] = r / 2;
@@ -262,11 +263,55 @@ messages_ask_where_that_is_faster(void **state)
     machine.host_cores = 2;
     machine.network.eager_bytes = eager;
     machine.network.handshake = 1e5;
-    assert_int_not_equal(advised_segment(&machine, node_of, 2 * NODES, (size_t)5 << 20),
-                         2 * NODES * eager);
+    assert_int_equal(advised_segment(&machine, node_of, 2 * NODES, bytes), 0);
     machine.network.latency = 1000;
-    assert_int_equal(advised_segment(&machine, node_of, 2 * NODES, (size_t)32 << 20),
-                     2 * NODES * eager);
+    assert_int_equal(advised_segment(&machine, node_of, 2 * NODES, bytes), 2 * NODES * eager);
+}
+
+/* How many candidates are rings of eager messages, on nodes of two ranks or of one. */
+static size_t
+count_eager(size_t nodes, size_t ranks_per_node, size_t eager_bytes, const bool *allowed)
+{
+    struct ar_candidate_list list;
+    size_t n = 0;
+    const struct ar_request request = {.bytes = SIZE_MAX,
+                                       .nranks = (int)(nodes * ranks_per_node),
+                                       .commutative = true,
+                                       .nodes = nodes,
+                                       .least_per_node = ranks_per_node,
+                                       .eager_bytes = eager_bytes,
+                                       .shares_hosts = true};
+    assert_int_equal(ar_candidates_init(&list, &request, allowed), AR_OK);
+    for (size_t i = 0; i < list.n; i++) {
+        const struct ar_params *const params = &list.of[i].choice.params;
+        n += list.of[i].is_eager;
+        if (list.of[i].is_eager)
+            assert_int_equal(params->segment_bytes, nodes * ranks_per_node * eager_bytes);
+    }
+    ar_candidates_fini(&list);
+    return n;
+}
+
+/* Not where all messages ask, or none, nor for vectors that are too long for it. */
+static void
+a_ring_is_cut_where_some_messages_are_eager(void **state)
+{
+    const size_t usual = (size_t)16 << 10;
+    bool allowed[64];
+    (void)state;
+    assert_int_equal(count_eager(4, 2, usual, NULL), 1);
+    assert_int_equal(count_eager(4, 2, 0, NULL), 0);
+    assert_int_equal(count_eager(4, 2, SIZE_MAX, NULL), 0);
+    assert_int_equal(count_eager(4, 2, (size_t)128 << 20, NULL), 1);
+    assert_int_equal(count_eager(4, 2, ((size_t)128 << 20) + 1, NULL), 0);
+    assert_int_equal(count_eager(2, 1, usual, NULL), 0);
+    assert_int_equal(count_eager(3, 1, usual, NULL), 1);
+    assert_int_equal(count_eager(255, 1, usual, NULL), 1);
+    assert_int_equal(count_eager(256, 1, usual, NULL), 0);
+    assert_true(ar_algorithm_count() <= 64);
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        allowed[i] = strcmp(ar_algorithm_at(i)->name, "two_level") != 0;
+    assert_int_equal(count_eager(4, 2, usual, allowed), 0);
 }
 
 /* Of so many nodes only some segments are simulated, and the time of longer messages follows from
@@ -614,6 +659,7 @@ main(void)
         cmocka_unit_test(long_messages_are_cut_to_be_eager),
         cmocka_unit_test(lanes_are_those_of_the_smallest_node),
         cmocka_unit_test(messages_ask_where_that_is_faster),
+        cmocka_unit_test(a_ring_is_cut_where_some_messages_are_eager),
         cmocka_unit_test(long_messages_are_not_cut_where_that_is_no_candidate),
         cmocka_unit_test(groups_inside_nodes_are_tried_where_these_have_many_ranks),
         cmocka_unit_test(a_size_has_what_fits_of_all),
