@@ -42,7 +42,8 @@ measure_short(struct ar_travel *travel, const struct ar_pings *pings)
 
 /* The time of the further messages of a row: the first may go faster, on what links have saved up.
  * The least times count even where ranks share cores.  Where a message of AR_PING_MIDDLE bytes is
- * slow already, longer ones are out of the question. */
+ * slow already, longer ones are out of the question; there the median of its loops counts, for the
+ * same reason. */
 static int
 measure_long(struct ar_travel *travel, bool *is_slow, const struct ar_pings *pings)
 {
@@ -55,7 +56,7 @@ measure_long(struct ar_travel *travel, bool *is_slow, const struct ar_pings *pin
     error = pings->tell(pings->with, is_slow);
     if (error)
         return error;
-    travel->per_byte = middle.least / AR_PING_MIDDLE;
+    travel->per_byte = (*is_slow ? middle.median : middle.least) / AR_PING_MIDDLE;
     if (*is_slow)
         return 0;
     error = pings->play(pings->with, &one, AR_PING_LONG, 1, loops);
