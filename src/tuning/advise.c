@@ -415,8 +415,10 @@ time_at(const struct search *s, size_t i, int size)
 static double
 cost_at(const struct search *s, size_t i, int size)
 {
-    const bool asks = s->shares_hosts && !s->list.of[i].is_eager;
-    return time_at(s, i, size) * (asks ? (1 + *waits_at(s, i, size)) / WORTH_LONGER : 1);
+    const double time = time_at(s, i, size);
+    if (!s->shares_hosts || s->list.of[i].is_eager)
+        return time;
+    return time * (1 + *waits_at(s, i, size)) / WORTH_LONGER;
 }
 
 /* The best at a size, or the one before it where that is hardly slower. */

@@ -266,8 +266,8 @@ serves_all(const struct ar_candidate_list *list)
     return short_ones && long_ones;
 }
 
-/* Appends a ring between nodes in segments so long that each message is just eager, for vectors of
- * two segments and more.  Shorter ones are more messages, longer ones have to ask the receiver
+/* Appends a ring between nodes in segments so long that each message is just eager, for vectors
+ * longer than one of them.  Shorter ones are more messages, longer ones have to ask the receiver
  * first: on 4 hosts that share 2 cores segments half or twice as long took 1.5 times and twice as
  * long at 10 Gbit/s (doc/performance.md). */
 static int

@@ -283,10 +283,16 @@ count_eager(size_t nodes, size_t ranks_per_node, size_t eager_bytes, const bool 
                                        .shares_hosts = true};
     assert_int_equal(ar_candidates_init(&list, &request, allowed), AR_OK);
     for (size_t i = 0; i < list.n; i++) {
-        const struct ar_params *const params = &list.of[i].choice.params;
-        n += list.of[i].is_eager;
-        if (list.of[i].is_eager)
-            assert_int_equal(params->segment_bytes, nodes * ranks_per_node * eager_bytes);
+        const struct ar_candidate *const c = &list.of[i];
+        const size_t segment = nodes * ranks_per_node * eager_bytes;
+        if (!c->is_eager)
+            continue;
+        n++;
+        assert_string_equal(c->choice.algorithm->name, ranks_per_node > 1 ? "two_level" : "ring");
+        assert_int_equal(c->choice.params.segment_bytes, segment);
+        assert_int_equal(c->choice.params.window, 4);
+        assert_int_equal(c->bytes_min, segment + 1);
+        assert_int_equal(c->bytes_max, ranks_per_node > 1 ? SIZE_MAX : (size_t)4 << 20);
     }
     ar_candidates_fini(&list);
     return n;
