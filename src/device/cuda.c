@@ -1,13 +1,18 @@
 /* CUDA, by its driver.
  *
  * Source: CUDA Driver API, "Unified Addressing" (cuPointerGetAttributes, CUpointer_attribute,
- * CUmemorytype) and "API synchronization behavior".
+ * CUmemorytype), "Primary Context Management" and "API synchronization behavior".
  */
 #include <stdint.h>
 
 #include "device/runtime.h"
 
-enum { ATTRIBUTE_CONTEXT = 1, ATTRIBUTE_MEMORY_TYPE = 2, ATTRIBUTE_IS_MANAGED = 8 };
+enum {
+    ATTRIBUTE_CONTEXT = 1,
+    ATTRIBUTE_MEMORY_TYPE = 2,
+    ATTRIBUTE_IS_MANAGED = 8,
+    ATTRIBUTE_DEVICE_ORDINAL = 9
+};
 enum { MEMORYTYPE_DEVICE = 2 };
 
 typedef unsigned long long device_pointer;
@@ -17,6 +22,9 @@ static struct {
     int (*copy)(device_pointer to, device_pointer from, size_t bytes);
     int (*push)(void *context);
     int (*pop)(void **context);
+    int (*current_device)(int *device);
+    int (*retain)(void **context, int device);
+    int (*release)(int device);
     int (*wait)(void *stream);
 } cuda;
 
@@ -27,6 +35,9 @@ find(void *library)
            ar_runtime_find(&cuda.copy, library, "cuMemcpy") &&
            ar_runtime_find(&cuda.push, library, "cuCtxPushCurrent_v2") &&
            ar_runtime_find(&cuda.pop, library, "cuCtxPopCurrent_v2") &&
+           ar_runtime_find(&cuda.current_device, library, "cuCtxGetDevice") &&
+           ar_runtime_find(&cuda.retain, library, "cuDevicePrimaryCtxRetain") &&
+           ar_runtime_find(&cuda.release, library, "cuDevicePrimaryCtxRelease_v2") &&
            ar_runtime_find(&cuda.wait, library, "cuStreamSynchronize");
 }
 
@@ -42,24 +53,54 @@ holds(const void *p)
            !is_managed;
 }
 
+/* A copy from pageable host memory may return before the device has all of it, hence the wait for
+ * the default stream. */
+static bool
+copy_in_context(void *to, const void *from, size_t bytes)
+{
+    return cuda.copy((uintptr_t)to, (uintptr_t)from, bytes) == 0 && cuda.wait(NULL) == 0;
+}
+
+static bool
+copy_in(void *context, void *to, const void *from, size_t bytes)
+{
+    void *popped;
+    if (cuda.push(context) != 0)
+        return false;
+    const bool is_done = copy_in_context(to, from, bytes);
+    cuda.pop(&popped);
+    return is_done;
+}
+
+/* Memory of a pool, and memory that is mapped (cuMemMap), belongs to a device and to no context.
+ * The thread's own serves if it is of that device; the primary one is there where the program uses
+ * CUDA's runtime. */
+static bool
+copy_by_device(void *to, const void *from, size_t bytes, int device)
+{
+    int current;
+    void *context;
+    if (cuda.current_device(&current) == 0 && current == device)
+        return copy_in_context(to, from, bytes);
+    if (cuda.retain(&context, device) != 0)
+        return false;
+    const bool is_done = copy_in(context, to, from, bytes);
+    cuda.release(device);
+    return is_done;
+}
+
 /* A copy works in the thread's context, and this thread may have none or another: the memory's own
- * is taken, where it has one.  A copy from pageable host memory may return before the device has
- * all of it, hence the wait for the default stream. */
+ * is taken, where it has one. */
 static bool
 copy(void *to, const void *from, size_t bytes, const void *device)
 {
-    static const int which[] = {ATTRIBUTE_CONTEXT};
-    void *context = NULL, *popped;
-    void *values[] = {&context};
-    if (cuda.attributes(1, which, values, (uintptr_t)device) != 0)
+    static const int which[] = {ATTRIBUTE_CONTEXT, ATTRIBUTE_DEVICE_ORDINAL};
+    void *context = NULL;
+    int ordinal = 0;
+    void *values[] = {&context, &ordinal};
+    if (cuda.attributes(2, which, values, (uintptr_t)device) != 0)
         return false;
-    if (context && cuda.push(context) != 0)
-        return false;
-    const bool is_done =
-        cuda.copy((uintptr_t)to, (uintptr_t)from, bytes) == 0 && cuda.wait(NULL) == 0;
-    if (context)
-        cuda.pop(&popped);
-    return is_done;
+    return context ? copy_in(context, to, from, bytes) : copy_by_device(to, from, bytes, ordinal);
 }
 
 const struct ar_runtime ar_cuda = {"CUDA", "libcuda.so", find, holds, copy};

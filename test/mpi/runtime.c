@@ -1,7 +1,8 @@
 /* What stands for an accelerator's runtime, under the name of CUDA's driver, of HIP's runtime or of
  * Level Zero's loader (RUNTIME_CUDA, _HIP, _ZERO): it gives out memory that the CPU cannot touch as
  * that of a device, answers what a pointer is, and copies.  With RUNTIME_AT_ONCE in the environment
- * it is initialised from the beginning. */
+ * it is initialised from the beginning.  With RUNTIME_POOL device memory of CUDA belongs to no
+ * context, as that of its pools. */
 #include "runtime.h"
 
 #include <stdint.h>
@@ -121,7 +122,16 @@ wait_for_copies(void)
 #endif
 
 #ifdef RUNTIME_CUDA
-static int pushed; /* contexts: without one nothing is copied */
+enum { DEVICE = 3 };
+
+static int pushed;   /* contexts: without one nothing is copied */
+static int retained; /* primary contexts */
+
+static const void *
+context_of(enum runtime_kind kind)
+{
+    return kind == RUNTIME_DEVICE && !getenv("RUNTIME_POOL") ? allocations : NULL;
+}
 
 EXPORT int
 cuPointerGetAttributes(unsigned n, const int *which, void **values, unsigned long long p)
@@ -133,11 +143,13 @@ cuPointerGetAttributes(unsigned n, const int *which, void **values, unsigned lon
         return 3; /* CUDA_ERROR_NOT_INITIALIZED */
     for (unsigned i = 0; i < n; i++)
         if (which[i] == 1)
-            *(const void **)values[i] = kind == RUNTIME_DEVICE ? allocations : NULL;
+            *(const void **)values[i] = context_of(kind);
         else if (which[i] == 2)
             *(unsigned *)values[i] = types[kind];
         else if (which[i] == 8)
             *(unsigned *)values[i] = kind == RUNTIME_MANAGED;
+        else if (which[i] == 9)
+            *(int *)values[i] = kind == RUNTIME_UNKNOWN ? -2 : DEVICE;
         else
             complaints++;
     return 0;
@@ -146,7 +158,7 @@ cuPointerGetAttributes(unsigned n, const int *which, void **values, unsigned lon
 EXPORT int
 cuCtxPushCurrent_v2(void *context)
 {
-    complaints += context != allocations;
+    complaints += context != (retained ? (void *)&retained : allocations);
     pushed++;
     return 0;
 }
@@ -154,8 +166,33 @@ cuCtxPushCurrent_v2(void *context)
 EXPORT int
 cuCtxPopCurrent_v2(void **context)
 {
-    *context = allocations;
+    *context = NULL;
     pushed--;
+    return 0;
+}
+
+/* No context is current; with RUNTIME_OTHER that of another device. */
+EXPORT int
+cuCtxGetDevice(int *device)
+{
+    *device = DEVICE + 1;
+    return getenv("RUNTIME_OTHER") ? 0 : 201; /* CUDA_ERROR_INVALID_CONTEXT */
+}
+
+EXPORT int
+cuDevicePrimaryCtxRetain(void **context, int device)
+{
+    complaints += device != DEVICE;
+    *context = &retained;
+    retained++;
+    return 0;
+}
+
+EXPORT int
+cuDevicePrimaryCtxRelease_v2(int device)
+{
+    complaints += device != DEVICE || retained != 1;
+    retained--;
     return 0;
 }
 
