@@ -1,6 +1,7 @@
-/* The memory that ranks of a node share, as two of them at a time see it: by a line that goes back
- * and forth, and by lines that one of them writes and the other reads.  And as several see it that
- * read one line at once. */
+/* The memory that ranks of a node share: as two of them at a time see it, by two lines, each of
+ * which one of them writes and the other reads, as flags are; as all of them see it at once, each
+ * of which reads lines that another one has written; and as several see it that read one line at
+ * once. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -19,106 +20,128 @@
 
 #define LINE        64
 #define READ        ((size_t)64 << 10) /* bytes that are read in a sample */
-#define TURNS       20                 /* of the line in a sample */
-#define SAMPLES     500                /* at most, of which the fastest counts, as of messages */
+#define TURNS       20                 /* there and back in a sample */
+#define SAMPLES     500                /* at most, of which the median counts */
+#define STREAMS     200                /* samples of what all ranks read at once */
 #define LONGEST_NS  1000000000         /* of a pair: no further sample is begun then */
 #define YIELD_AFTER 20000              /* polls: the other rank may be without a core for a time */
 #define END         (-1)               /* in place of a turn */
 
 struct shared {
-    _Alignas(LINE) atomic_int turn; /* odd: the other's, even: the server's */
-    _Alignas(LINE) uint64_t lines[READ / sizeof(uint64_t)];
+    _Alignas(LINE) atomic_int turn;    /* the server writes */
+    _Alignas(LINE) atomic_int answer;  /* the other writes */
+    _Alignas(LINE) atomic_int arrived; /* at meetings of all ranks of the node, in all */
     struct {
         _Alignas(LINE) atomic_int turn; /* that it has seen */
         uint64_t at_ns;                 /* and when */
     } readers[AR_READERS_MOST];
+    _Alignas(LINE) uint64_t lines[][READ / sizeof(uint64_t)]; /* of each rank of the node */
 };
+
+static size_t
+shared_bytes(int nranks)
+{
+    return sizeof(struct shared) + (size_t)nranks * READ;
+}
 
 /* --- two ranks --- */
 
 /* False where there is no such turn any more. */
 static bool
-await(struct shared *s, int turn)
+await(atomic_int *line, int turn)
 {
     int now;
     unsigned polls = 0;
     /* Pairs with the release in pass(). */
-    while ((now = atomic_load_explicit(&s->turn, memory_order_acquire)) != turn && now != END)
+    while ((now = atomic_load_explicit(line, memory_order_acquire)) != turn && now != END)
         if (++polls % YIELD_AFTER == 0)
             sched_yield();
     return now == turn;
 }
 
 static void
-pass(struct shared *s, int turn)
+pass(atomic_int *line, int turn)
 {
     /* Pairs with the acquire in await(). */
-    atomic_store_explicit(&s->turn, turn, memory_order_release);
+    atomic_store_explicit(line, turn, memory_order_release);
 }
 
-/* The other rank's part in TURNS turns of the line, and in one sample of lines.  False: there is no
- * further sample. */
-static bool
-answer(struct shared *s, int *turn)
+/* The other rank's part. */
+static void
+answer(struct shared *s)
 {
-    for (int i = 0; i <= TURNS; i++) {
-        if (!await(s, ++*turn))
-            return false;
-        if (i == TURNS)
-            memset(s->lines, *turn % 100, sizeof s->lines);
-        pass(s, ++*turn);
+    for (int turn = 1; await(&s->turn, turn); turn++)
+        pass(&s->answer, turn);
+    pass(&s->turn, 0); /* for the next pair, which begins behind a barrier */
+    pass(&s->answer, 0);
+}
+
+/* The server's part: ns of a line one way. */
+static double
+serve(struct shared *s, int *turn)
+{
+    const uint64_t start = ar_clock_system_ns();
+    for (int i = 0; i < TURNS; i++) {
+        pass(&s->turn, ++*turn);
+        await(&s->answer, *turn);
     }
-    return true;
+    return (double)(ar_clock_system_ns() - start) / (2 * TURNS);
+}
+
+/* The median counts: the host of a virtual machine may place the two on one core for a while, and
+ * the least would be of that while. */
+static double
+measure_pair(struct shared *s)
+{
+    const uint64_t begin = ar_clock_system_ns();
+    double sample[SAMPLES];
+    int n = 0, turn = 0;
+    while (n < SAMPLES && (n == 0 || ar_clock_system_ns() - begin < LONGEST_NS))
+        sample[n++] = serve(s, &turn);
+    pass(&s->turn, END);
+    return ar_estimate_make(sample, (size_t)n).median;
+}
+
+/* --- all ranks of the node --- */
+
+/* Returns when all n ranks have come as often. */
+static void
+meet(struct shared *s, int n, int *meetings)
+{
+    const int arrived = ++*meetings * n;
+    unsigned polls = 0;
+    /* Each pairs with all that come before it. */
+    atomic_fetch_add_explicit(&s->arrived, 1, memory_order_acq_rel);
+    while (atomic_load_explicit(&s->arrived, memory_order_acquire) < arrived)
+        if (++polls % YIELD_AFTER == 0)
+            sched_yield();
 }
 
 static uint64_t
-read_lines(const struct shared *s)
+read_lines(const uint64_t *lines)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < READ / sizeof s->lines[0]; i++)
-        sum += s->lines[i];
+    for (size_t i = 0; i < READ / sizeof *lines; i++)
+        sum += lines[i];
     return sum;
 }
 
-static void
-keep_least(double *least, double value)
-{
-    *least = *least > 0 && *least < value ? *least : value;
-}
-
-/* The server's part. */
-static void
-serve(struct ar_pair_time *least, struct shared *s, int *turn)
+/* ns per byte of this rank, which has written its own lines, as the others have, and reads
+ * another's while they read. */
+static double
+read_at_once(struct shared *s, int n, int own, int partner)
 {
     static _Atomic uint64_t kept; /* so that the lines are read */
-    const uint64_t start = ar_clock_system_ns();
-    for (int i = 0; i < TURNS; i++) {
-        pass(s, ++*turn);
-        await(s, ++*turn);
+    double sample[STREAMS];
+    for (int i = 0, meetings = 0; i < STREAMS; i++) {
+        memset(s->lines[own], i % 100, READ);
+        meet(s, n, &meetings);
+        const uint64_t before = ar_clock_system_ns();
+        atomic_store_explicit(&kept, read_lines(s->lines[partner]), memory_order_relaxed);
+        sample[i] = (double)(ar_clock_system_ns() - before) / READ;
+        meet(s, n, &meetings);
     }
-    const uint64_t end = ar_clock_system_ns();
-    pass(s, ++*turn);
-    await(s, ++*turn);
-    const uint64_t before = ar_clock_system_ns();
-    atomic_store_explicit(&kept, read_lines(s), memory_order_relaxed);
-    keep_least(&least->per_byte, (double)(ar_clock_system_ns() - before) / READ);
-    keep_least(&least->latency, (double)(end - start) / (2 * TURNS));
-}
-
-static void
-measure_pair(struct ar_pair_time *time, struct shared *s, bool serves)
-{
-    const uint64_t begin = ar_clock_system_ns();
-    int turn = 0;
-    if (!serves) {
-        while (answer(s, &turn))
-            ;
-        pass(s, 0); /* for the next pair, which begins behind a barrier */
-        return;
-    }
-    for (int i = 0; i < SAMPLES && ar_clock_system_ns() - begin < LONGEST_NS; i++)
-        serve(time, s, &turn);
-    pass(s, END);
+    return ar_estimate_make(sample, STREAMS).median;
 }
 
 /* --- readers of one line --- */
@@ -128,7 +151,7 @@ static void
 read_line(struct shared *s, int reader)
 {
     int turn = 1;
-    for (; await(s, turn); turn++) {
+    for (; await(&s->turn, turn); turn++) {
         s->readers[reader].at_ns = ar_clock_system_ns();
         /* Pairs with the acquire in await_readers(). */
         atomic_store_explicit(&s->readers[reader].turn, turn, memory_order_release);
@@ -163,13 +186,13 @@ write_line(struct shared *s, int nreaders)
     double spread[SAMPLES];
     int n = 0;
     while (n < SAMPLES && (n == 0 || ar_clock_system_ns() - begin < LONGEST_NS)) {
-        pass(s, n + 1);
+        pass(&s->turn, n + 1);
         spread[n] = await_readers(s, nreaders, n + 1);
         n++;
     }
-    pass(s, END);
+    pass(&s->turn, END);
     await_readers(s, nreaders, END);
-    pass(s, 0);
+    pass(&s->turn, 0);
     return ar_estimate_make(spread, (size_t)n).median;
 }
 
@@ -216,12 +239,44 @@ measure_pairs(struct ar_pairs *pairs, const struct node *node, struct shared *s,
             const int server = node->ranks[level->ranks_of[i][0]];
             const int other = node->ranks[level->ranks_of[i][1]];
             error = PMPI_Barrier(m->comm);
-            if (!error && (m->rank == server || m->rank == other))
-                measure_pair(&level->time[i], s, m->rank == server);
+            if (!error && m->rank == server)
+                level->latency[i] = measure_pair(s);
+            if (!error && m->rank == other)
+                answer(s);
             if (!error)
-                error = PMPI_Bcast(&level->time[i], (int)sizeof level->time[i], MPI_BYTE, server,
-                                   m->comm);
+                error = PMPI_Bcast(&level->latency[i], 1, MPI_DOUBLE, server, m->comm);
         }
+    }
+    return error;
+}
+
+/* Which of the node's ranks this one is; -1: it is on another node. */
+static int
+number_of(const struct node *node, const struct ar_measuring *m)
+{
+    int number = 0;
+    while (number < node->n && node->ranks[number] != m->rank)
+        number++;
+    return number < node->n ? number : -1;
+}
+
+/* Collective.  Every rank gets the means over the node's ranks. */
+static int
+measure_streams(struct ar_pairs *pairs, const struct node *node, struct shared *s,
+                const struct ar_measuring *m)
+{
+    const int number = number_of(node, m);
+    int error = MPI_SUCCESS;
+    for (int l = 0; l < pairs->nlevels && !error; l++) {
+        struct ar_pairs_level *const level = &pairs->level[l];
+        if (number == 0)
+            atomic_store_explicit(&s->arrived, 0, memory_order_relaxed);
+        error = PMPI_Barrier(m->comm);
+        if (number >= 0 && !error)
+            level->per_byte =
+                read_at_once(s, node->n, number, ar_pairs_partner(level, number)) / node->n;
+        if (!error)
+            error = ar_reduce_all(&level->per_byte, 1, MPI_DOUBLE, MPI_SUM, m->comm);
     }
     return error;
 }
@@ -252,31 +307,30 @@ static int
 measure_memory(struct ar_pairs *pairs, const struct node *node, size_t cache_bytes,
                const struct ar_measuring *m)
 {
-    int number = 0, error = MPI_SUCCESS;
-    while (number < node->n && node->ranks[number] != m->rank)
-        number++;
-    const bool is_near = number < node->n;
+    const int number = number_of(node, m);
+    int error = MPI_SUCCESS;
     const size_t share = pairs->nlevels > 0 ? cache_bytes / (size_t)pairs->level[0].ranks : 0;
     for (int l = 0; l < pairs->nlevels && !error && pairs->shares_cache && cache_bytes > 0; l++) {
         struct ar_pairs_level *const level = &pairs->level[l];
         error = ar_measure_memory(&level->memory_per_byte, level->ranks,
-                                  is_near && number < level->ranks, share, m->comm);
+                                  number >= 0 && number < level->ranks, share, m->comm);
     }
     return error;
 }
 
 /* Collective.  Rank 0's memory, mapped by the ranks of its node; *can: all of them have it. */
 static int
-map(struct shared **s, int *can, const struct ar_measuring *m)
+map(struct shared **s, size_t bytes, int *can, const struct ar_measuring *m)
 {
-    static const struct ar_shared_parts all = {0, sizeof **s, 0, 1}, none = {0, 0, 0, 0};
+    static const struct ar_shared_parts none = {0, 0, 0, 0};
+    const struct ar_shared_parts all = {0, bytes, 0, 1};
     const bool is_near = m->node_of[m->rank] == m->node_of[0];
     struct ar_shared shared = {.number = 0};
     if (m->rank == 0 && *can)
-        *s = ar_shared_make(&shared, false, sizeof **s, &all, 1);
+        *s = ar_shared_make(&shared, false, bytes, &all, 1);
     int error = PMPI_Bcast(&shared, (int)sizeof shared, MPI_BYTE, 0, m->comm);
     if (!error && m->rank > 0 && is_near && shared.number != 0)
-        *s = ar_shared_open(&shared, sizeof **s, &none, 0);
+        *s = ar_shared_open(&shared, bytes, &none, 0);
     *can = *can && (*s || !is_near);
     return error ? error : ar_reduce_all(can, 1, MPI_INT, MPI_LAND, m->comm);
 }
@@ -300,10 +354,12 @@ ar_measure_levels(struct ar_machine *machine, const struct ar_measuring *m)
         error = find_node(&node, m);
     if (!error && can) {
         can = ar_pairs_find(&pairs, &node.domains, node.n) == AR_OK && pairs.nlevels > 0;
-        error = map(&s, &can, m);
+        error = map(&s, shared_bytes(node.n), &can, m);
     }
     if (!error && can)
         error = measure_pairs(&pairs, &node, s, m);
+    if (!error && can)
+        error = measure_streams(&pairs, &node, s, m);
     if (!error && can)
         error = measure_readers(&pairs, &node, s, m);
     if (!error && can)
@@ -311,7 +367,7 @@ ar_measure_levels(struct ar_machine *machine, const struct ar_measuring *m)
     if (!error && can && m->rank == 0 && ar_pairs_set_levels(machine, &pairs, cache_bytes))
         machine->access = ar_measure_access(m->wait);
     if (s)
-        munmap(s, sizeof *s);
+        munmap(s, shared_bytes(node.n));
     free(node.ranks);
     free(node.of);
     return error;

@@ -7,27 +7,38 @@
 
 static const struct ar_levels all_levels = {.kind = AR_LEVELS_AUTO};
 
-/* The first rank of a group and that of its second unit. */
+/* The first rank of a group and that of one of its units. */
 static void
-add_pair(struct ar_pairs_level *level, const struct ar_grouping *g, int l, int group)
+add_pair(struct ar_pairs_level *level, const struct ar_grouping *g, int group, int unit)
 {
     const int begin = group * level->ranks;
-    const int second = l == 0 ? begin + 1 : g->level[l - 1].end[begin];
     level->ranks_of[level->n][0] = g->rank_at[begin];
-    level->ranks_of[level->n++][1] = g->rank_at[second];
+    level->ranks_of[level->n++][1] = g->rank_at[begin + unit * level->unit];
 }
 
 static void
 set_level(struct ar_pairs_level *level, const char *name, const struct ar_grouping *g, int l)
 {
     const int ranks = g->level[l].end[0], groups = g->nranks / ranks;
-    *level = (struct ar_pairs_level){.ranks = ranks};
+    *level = (struct ar_pairs_level){.ranks = ranks, .unit = l > 0 ? g->level[l - 1].end[0] : 1};
+    const int units = ranks / level->unit;
     snprintf(level->name, sizeof level->name, "%s", name);
-    add_pair(level, g, l, 0);
+    add_pair(level, g, 0, 1);
+    if (groups == 1 && units > 3)
+        add_pair(level, g, 0, units / 2);
+    if (groups == 1 && units > 2)
+        add_pair(level, g, 0, units - 1);
     if (groups > 2)
-        add_pair(level, g, l, groups / 2);
+        add_pair(level, g, groups / 2, 1);
     if (groups > 1)
-        add_pair(level, g, l, groups - 1);
+        add_pair(level, g, groups - 1, 1);
+}
+
+int
+ar_pairs_partner(const struct ar_pairs_level *level, int rank)
+{
+    const int begin = rank - rank % level->ranks;
+    return begin + (rank - begin + level->unit) % level->ranks;
 }
 
 /* A rank of each innermost group that has not rank 0's unit; of the innermost level each rank. */
@@ -94,24 +105,12 @@ median(double *time, int n)
     return (time[(n - 1) / 2] + time[n / 2]) / 2;
 }
 
-static struct ar_pair_time
-median_of(const struct ar_pairs_level *level)
-{
-    double latency[AR_PAIRS_MOST] = {0}, per_byte[AR_PAIRS_MOST] = {0};
-    for (int i = 0; i < level->n; i++) {
-        latency[i] = level->time[i].latency;
-        per_byte[i] = level->time[i].per_byte;
-    }
-    return (struct ar_pair_time){.latency = median(latency, level->n),
-                                 .per_byte = median(per_byte, level->n)};
-}
-
 static bool
 is_measured(const struct ar_pairs_level *level)
 {
-    bool is = level->n > 0;
+    bool is = level->n > 0 && level->per_byte > 0;
     for (int i = 0; i < level->n; i++)
-        is &= level->time[i].latency > 0 && level->time[i].per_byte > 0;
+        is &= level->latency[i] > 0;
     return is;
 }
 
@@ -128,11 +127,12 @@ ar_pairs_set_levels(struct ar_machine *machine, const struct ar_pairs *pairs, si
     machine->ndomains = n;
     for (int l = 0; l < n; l++) {
         const struct ar_pairs_level *const level = &pairs->level[l];
-        const struct ar_pair_time time = median_of(level);
+        double latency[AR_PAIRS_MOST];
+        memcpy(latency, level->latency, sizeof latency);
         struct ar_machine_domain *const domain = &machine->domains[l];
         *domain = (struct ar_machine_domain){.ranks = level->ranks,
-                                             .latency = time.latency,
-                                             .per_byte = time.per_byte,
+                                             .latency = median(latency, level->n),
+                                             .per_byte = level->per_byte,
                                              .serve = level->serve,
                                              .memory_per_byte = level->memory_per_byte,
                                              .cache_bytes =

@@ -9,26 +9,23 @@
 #define AR_PAIRS_MOST   3 /* of a level */
 #define AR_READERS_MOST 8 /* of a line */
 
-/* What two ranks measure of the memory that they share. */
-struct ar_pair_time {
-    double latency;  /* ns: of a cache line, from one's cache to the other's core */
-    double per_byte; /* ns: of lines that one takes from the other one after the other */
-};
-
 /* The pairs of a level: their ranks share it, and nothing that is further inside. */
 struct ar_pairs_level {
     char name[AR_MACHINE_NAME];
     int ranks; /* of each of its groups */
     int n;
     int ranks_of[AR_PAIRS_MOST][2];
-    struct ar_pair_time time[AR_PAIRS_MOST]; /* for the measurement to set */
+    int unit; /* ranks of a group of the level below, which has nothing further inside with others
+               */
     /* Who read a line of rank 0 at once: they share the level with it, and nothing further inside
      * with it or with each other. */
     int nreaders; /* 0 where there would be fewer than 2 */
     int readers[AR_READERS_MOST];
     /* For the measurement to set, 0: not measured: */
-    double serve;           /* ns between two of these readers */
-    double memory_per_byte; /* ns, of what all ranks of the first group read at once */
+    double latency[AR_PAIRS_MOST]; /* ns of a cache line, from one's cache to the other's core */
+    double per_byte;               /* ns of lines, where each rank reads another one's at once */
+    double serve;                  /* ns between two of these readers */
+    double memory_per_byte;        /* ns, of what all ranks of the first group read at once */
 };
 
 struct ar_pairs {
@@ -41,15 +38,20 @@ struct ar_pairs {
  * machine file says of messages in a node what they take there.
  *
  * Finds the pairs of so many ranks on a node: of each level of what they share that a machine file
- * can have, in the first, the middle and the last of its groups.  A machine file has levels whose
- * groups have equally many ranks that follow each other.  Where those here are different, all ranks
- * are one level, "node".  AR_OK; AR_ERR_MEMORY. */
+ * can have, in the first, the middle and the last of its groups; where there is one group, of its
+ * first rank with the next one, the middle one and the last one of those that share no more with
+ * it.  A machine file has levels whose groups have equally many ranks that follow each other.
+ * Where those here are different, all ranks are one level, "node".  AR_OK; AR_ERR_MEMORY. */
 int ar_pairs_find(struct ar_pairs *pairs, const struct ar_domains *domains, int nranks);
 
-/* Sets the machine's levels by the medians of their pairs' times, and by what else was measured of
- * them. cache_bytes: of a cache of level 3; 0: unknown.  False, with the machine as it was, where a
- * time is missing, where the machine has not as many ranks on a node as the pairs are of, or where
- * ranks share cores. */
+/* From whom a rank reads lines while all ranks read: from the rank with its place in the next group
+ * of the level below. */
+int ar_pairs_partner(const struct ar_pairs_level *level, int rank);
+
+/* Sets the machine's levels by the medians of their pairs' latencies, and by what else was measured
+ * of them. cache_bytes: of a cache of level 3; 0: unknown.  False, with the machine as it was,
+ * where a time is missing, where the machine has not as many ranks on a node as the pairs are of,
+ * or where ranks share cores. */
 bool ar_pairs_set_levels(struct ar_machine *machine, const struct ar_pairs *pairs,
                          size_t cache_bytes);
 

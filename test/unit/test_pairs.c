@@ -94,6 +94,12 @@ each_level_has_pairs_that_share_nothing_further_inside(void **state)
         {{.sockets = 2, .nodes = 1, .caches = 1, .cores = 16, .threads = 2},
          true,
          "l3 16: 0-1 16-17; node 32: 0-16"},
+        {{.sockets = 1, .nodes = 1, .caches = 1, .cores = 16, .threads = 1},
+         true,
+         "node 16: 0-1 0-8 0-15"},
+        {{.sockets = 1, .nodes = 3, .caches = 1, .cores = 2, .threads = 1},
+         true,
+         "l3 2: 0-1 2-3 4-5; node 6: 0-2 0-4"},
         {{.sockets = 2, .nodes = 2, .cores = 4, .threads = 1},
          false,
          "numa 4: 0-1 8-9 12-13; socket 8: 0-4 8-12; node 16: 0-8"},
@@ -182,7 +188,7 @@ ranks_that_are_dealt_or_unequal_or_unbound_are_one_level(void **state)
             s.of[AR_DOMAIN_SOCKET][r] = sockets[i][r];
         }
         const struct ar_pairs pairs = pairs_of(&s);
-        expect(&pairs, "node 4: 0-1");
+        expect(&pairs, "node 4: 0-1 0-2 0-3");
         assert_false(pairs.shares_cache);
     }
 }
@@ -198,7 +204,9 @@ measured(void)
     expect(&pairs, "l3 2: 0-1 8-9 14-15; numa 4: 0-2 8-10 12-14; socket 8: 0-4 8-12; node 16: 0-8");
     for (int l = 0; l < pairs.nlevels; l++)
         for (int i = 0; i < pairs.level[l].n; i++)
-            pairs.level[l].time[i] = (struct ar_pair_time){40 * (l + 1) + (i == 1 ? 500 : i), 0.25};
+            pairs.level[l].latency[i] = 40 * (l + 1) + (i == 1 ? 500 : i);
+    for (int l = 0; l < pairs.nlevels; l++)
+        pairs.level[l].per_byte = 0.25;
     pairs.level[1].serve = 17;
     pairs.level[3].memory_per_byte = 0.02;
     return pairs;
@@ -248,7 +256,7 @@ levels_are_not_written_where_something_is_missing(void **state)
         m.cores_per_node = i == 1 ? 2 : 0;
         m.host_nodes = i == 2 ? 2 : 0;
         if (i == 3)
-            other.level[2].time[1].per_byte = 0;
+            other.level[2].per_byte = 0;
         if (i == 4)
             other.nlevels = 0;
         assert_false(ar_pairs_set_levels(&m, &other, 0));
