@@ -57,8 +57,9 @@ bool ar_levels_equal(const struct ar_levels *a, const struct ar_levels *b);
  * for short vectors without outer ones, where few domains inside can as well exchange at once, or
  * where these are of unequal size; for long ones of few ranks none of them, where the domains
  * inside differ much in size; and where all ranks are bound, for short vectors, groups of four or
- * about eight ranks inside larger domains.  FLAT where there is none of these.  The bounds are from
- * the model (doc/scale.md).  AR_OK; AR_ERR_MEMORY. */
+ * about eight ranks inside larger domains; where all are in one, also for longer ones, and for the
+ * shortest of few ranks none.  FLAT where there is none of these.  The bounds are from measurements
+ * where all ranks are in one domain, else from the model (doc/scale.md).  AR_OK; AR_ERR_MEMORY. */
 int ar_levels_auto(struct ar_levels *levels, const struct ar_domains *domains, size_t bytes);
 
 /* Can these levels be anything but flat?  domains NULL: nothing is known. */

@@ -464,6 +464,27 @@ auto_cuts_domains_for_short_vectors(void **state)
     assert_int_equal(auto_of(&none, 8).sizes, 0);
 }
 
+/* All ranks in one domain: few of them go flat with what is short, and longer vectors are cut. */
+static void
+auto_cuts_a_lone_domain_by_length(void **state)
+{
+    static const size_t kib = 1024;
+    (void)state;
+    for (int nranks = 2; nranks <= 12; nranks++)
+        expect_auto(nranks, nranks, 512, 0, 0, 0);
+    expect_auto(14, 14, 512, 1, 2, 0);
+    expect_auto(8, 8, kib, 0, 0, 0);
+    expect_auto(9, 9, kib, 1, 3, 0);
+    expect_auto(7, 7, kib + 1, 0, 0, 0);
+    expect_auto(8, 8, kib + 1, 1, 4, 0);
+    expect_auto(11, 11, kib + 1, 0, 0, 0);
+    expect_auto(16, 16, 512 * kib, 1, 4, 0);
+    expect_auto(16, 16, 512 * kib + 1, 0, 0, 0);
+    /* Two domains: as before. */
+    expect_auto(16, 8, 512, 1, 4, 0);
+    expect_auto(16, 8, 8 * kib, 0, 0, 0);
+}
+
 /* auto has these of l3, numa and socket for ranks of which so many share each. */
 static void
 expect_names(int nranks, const int in_domain[AR_DOMAINS], size_t bytes, const char *expected)
@@ -666,6 +687,7 @@ main(void)
         cmocka_unit_test(numbers_cut_each_node_anew),
         cmocka_unit_test(domains_of_one_name_on_two_nodes_are_two),
         cmocka_unit_test(auto_cuts_domains_for_short_vectors),
+        cmocka_unit_test(auto_cuts_a_lone_domain_by_length),
         cmocka_unit_test(auto_leaves_out_outer_names_for_short_vectors),
         cmocka_unit_test(auto_leaves_out_unequal_domains_for_short_vectors),
         cmocka_unit_test(auto_is_flat_for_few_ranks_in_unequal_domains),
