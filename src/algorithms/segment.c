@@ -79,10 +79,12 @@ within(size_t bytes, size_t least, size_t most)
  * communicator. */
 #define CHUNKS_BYTES ((size_t)8 << 20)
 
+#define IN_PLACE_MOST 16 /* ranks */
+
 /* A rank's four slots fill half of its core's cache, so that the chunk under way stays there until
  * the others have read it.  What comes along with its flag is best combined by every rank.  Where
  * ranks share cores each chunk costs a turn of all ranks: fewer chunks, twice as long, are better.
- * In place was measured on two ranks alone. */
+ * In place was measured on 2 to 16 ranks. */
 struct ar_shm_tuning
 ar_shm_tune(int nranks, size_t cache_bytes, bool is_crowded)
 {
@@ -95,7 +97,9 @@ ar_shm_tune(int nranks, size_t cache_bytes, bool is_crowded)
         .chunk_bytes = within(chunk < most ? chunk : most, 32 << 10, 256 << 10),
         .whole_bytes = is_pair ? SIZE_MAX : all,
         .share_bytes = is_crowded ? all : AR_AHEAD_BYTES,
-        .in_place_bytes = is_pair ? 8 << 10 : SIZE_MAX,
+        .in_place_bytes = is_pair                                  ? 8 << 10
+                          : nranks <= IN_PLACE_MOST && !is_crowded ? 256 << 10
+                                                                   : SIZE_MAX,
     };
 }
 

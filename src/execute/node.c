@@ -501,12 +501,14 @@ show_and_map(const struct ar_node_run *run, uint64_t *last, bool *can)
     return error;
 }
 
-/* A bit for each way in which the call can go. */
+/* A bit for each way in which the call can go.  Whole, each of more than two ranks would read more
+ * than by shares. */
 static unsigned
 ways_of(const struct ar_node_run *run)
 {
-    const bool can_be_whole =
-        run->plan->full[AR_WAY_WHOLE_IN_PLACE].nstages > 0 && !run->in_place->overwrites;
+    const bool can_be_whole = (run->plan->is_whole || run->node->nranks == 2) &&
+                              run->plan->full[AR_WAY_WHOLE_IN_PLACE].nstages > 0 &&
+                              !run->in_place->overwrites;
     return 1U << AR_WAY_SLOTS | 1U << AR_WAY_SHARES_IN_PLACE |
            (unsigned)can_be_whole << AR_WAY_WHOLE_IN_PLACE;
 }
@@ -522,12 +524,10 @@ run_met(const struct ar_node_run *run, uint64_t *last)
     const bool goes_whole = run->plan->is_whole && ways >> AR_WAY_WHOLE_IN_PLACE & 1;
     unsigned way = goes_whole ? AR_WAY_WHOLE_IN_PLACE : AR_WAY_SHARES_IN_PLACE;
     if (trial)
-        way = ar_trial_next(trial, ways, ar_in_place_best(p));
+        way = ar_trial_begin(trial, ways, ar_in_place_best(p), ar_clock_ticks());
     int error = run_chunks(run, (enum ar_node_way)way, last);
     if (!error && way != AR_WAY_SLOTS)
         error = meet(run, last);
-    if (trial)
-        ar_trial_end(trial, ways, way, ar_clock_ticks());
     p->yielded = way == AR_WAY_SLOTS;
     return error;
 }

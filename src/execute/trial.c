@@ -1,10 +1,10 @@
 #include "execute/trial.h"
 
-/* The way that is on trial; AR_TRIAL_WAYS: none. */
+/* The way that is on trial in a call; AR_TRIAL_WAYS: none. */
 static unsigned
-find_tried(const struct ar_trial *trial, unsigned ways)
+find_tried(uint64_t call, unsigned ways)
 {
-    uint64_t before = trial->ncalls % AR_TRIAL_PERIOD / AR_TRIAL_CALLS;
+    uint64_t before = call % AR_TRIAL_PERIOD / AR_TRIAL_CALLS;
     for (unsigned way = 0; way < AR_TRIAL_WAYS; way++)
         if (ways >> way & 1 && before-- == 0)
             return way;
@@ -20,25 +20,28 @@ lowest(unsigned ways)
     return way;
 }
 
-unsigned
-ar_trial_next(const struct ar_trial *trial, unsigned ways, unsigned best)
+/* The call before this one took so many ticks.  The first call of a way does not count, since it
+ * finds what another one has left. */
+static void
+note(struct ar_trial *trial, unsigned ways, uint64_t ticks)
 {
-    const unsigned tried = find_tried(trial, ways);
-    return tried < AR_TRIAL_WAYS ? tried : ways >> best & 1 ? best : lowest(ways);
+    const uint64_t call = trial->ncalls - 1;
+    if (call % AR_TRIAL_CALLS > 0 && find_tried(call, ways) == trial->way && ticks < trial->least) {
+        trial->least = ticks;
+        trial->best = trial->way;
+    }
 }
 
-/* The first call of a way has another one's before it. */
-void
-ar_trial_end(struct ar_trial *trial, unsigned ways, unsigned way, uint64_t now)
+unsigned
+ar_trial_begin(struct ar_trial *trial, unsigned ways, unsigned best, uint64_t now)
 {
-    const uint64_t ticks = now - trial->end;
+    if (trial->ncalls > 0)
+        note(trial, ways, now - trial->begin);
     if (trial->ncalls % AR_TRIAL_PERIOD == 0)
         trial->least = UINT64_MAX;
-    if (find_tried(trial, ways) == way && trial->ncalls % AR_TRIAL_CALLS > 0 &&
-        ticks < trial->least) {
-        trial->least = ticks;
-        trial->best = way;
-    }
-    trial->end = now;
+    const unsigned tried = find_tried(trial->ncalls, ways);
+    trial->way = tried < AR_TRIAL_WAYS ? tried : ways >> best & 1 ? best : lowest(ways);
+    trial->begin = now;
     trial->ncalls++;
+    return trial->way;
 }

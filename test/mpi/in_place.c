@@ -280,12 +280,14 @@ call_long(void)
 }
 
 /* After the first call with new buffers each way that is tried has four: slots and two ways in
- * place, of which one needs IN and OUT to differ. */
+ * place, of which one is for two ranks, and needs IN and OUT to differ. */
 static void
 call_again(void)
 {
-    for (int call = 0; call < 13 + 9; call++)
-        sum_doubles(room, room + HALF, ((size_t)8 << 10) / sizeof(double), call >= 13, call);
+    const size_t bytes = world.nranks == 2 ? (size_t)8 << 10 : (size_t)256 << 10;
+    const int apart = world.nranks == 2 ? 13 : 9;
+    for (int call = 0; call < apart + 9; call++)
+        sum_doubles(room, room + HALF, bytes / sizeof(double), call >= apart, call);
 }
 
 /* The kernel's own page of the time stands for memory of a device; NULL where there is none. */

@@ -94,5 +94,15 @@ expect_copy "slots" 'shm(copy=slots) *named' 32 in_place 2 ALLREDUCE_ALGO='shm(c
     grep -q ' 8 .*shm(copy=slots) *slots are faster than in place, or tried' "$scratch/out" ||
         fail "auto, again: not each way has four calls: $(cat "$scratch/out")"
 }
+# More ranks from 256 KiB on, each with a core of a made-up machine.
+mkdir "$scratch/machine"
+test/cli/levels make 0 "$scratch/machine" || fail "a made-up machine: not made"
+for n in 3 4; do
+    expect_copy "auto, $n ranks" ' 10 .*shm(copy=in_place) *auto' 18 in_place "$n" ALLREDUCE_ALGO=auto \
+        LD_PRELOAD="$programs/.libs/cores.so:$library" CORES_ROOT="$scratch/machine" CORES_CPUS=0,1,2,3 \
+        ALLREDUCE_LEVELS=flat ALLREDUCE_WAIT=yield "$program" again
+    grep -q ' 8 .*shm(copy=slots) *slots are faster than in place, or tried' "$scratch/out" ||
+        fail "auto, $n ranks: not each way has four calls: $(cat "$scratch/out")"
+done
 expect_copy "no library for auto" 'shm *auto' 2 preload 2 ALLREDUCE_VERBOSE=1 "$program" long
 exit $failed
