@@ -22,22 +22,32 @@ static struct {
     int (*copy)(device_pointer to, device_pointer from, size_t bytes);
     int (*push)(void *context);
     int (*pop)(void **context);
+    int (*device)(int *device, int ordinal);
     int (*current_device)(int *device);
     int (*retain)(void **context, int device);
     int (*release)(int device);
     int (*wait)(void *stream);
 } cuda;
 
+/* For memory without a context, which drivers before CUDA 11.0 do not give out by pools. */
+static void
+find_device_functions(void *library)
+{
+    ar_runtime_find(&cuda.device, library, "cuDeviceGet");
+    ar_runtime_find(&cuda.current_device, library, "cuCtxGetDevice");
+    ar_runtime_find(&cuda.retain, library, "cuDevicePrimaryCtxRetain");
+    if (!ar_runtime_find(&cuda.release, library, "cuDevicePrimaryCtxRelease_v2"))
+        ar_runtime_find(&cuda.release, library, "cuDevicePrimaryCtxRelease");
+}
+
 static bool
 find(void *library)
 {
+    find_device_functions(library);
     return ar_runtime_find(&cuda.attributes, library, "cuPointerGetAttributes") &&
            ar_runtime_find(&cuda.copy, library, "cuMemcpy") &&
            ar_runtime_find(&cuda.push, library, "cuCtxPushCurrent_v2") &&
            ar_runtime_find(&cuda.pop, library, "cuCtxPopCurrent_v2") &&
-           ar_runtime_find(&cuda.current_device, library, "cuCtxGetDevice") &&
-           ar_runtime_find(&cuda.retain, library, "cuDevicePrimaryCtxRetain") &&
-           ar_runtime_find(&cuda.release, library, "cuDevicePrimaryCtxRelease_v2") &&
            ar_runtime_find(&cuda.wait, library, "cuStreamSynchronize");
 }
 
@@ -76,10 +86,13 @@ copy_in(void *context, void *to, const void *from, size_t bytes)
  * The thread's own serves if it is of that device; the primary one is there where the program uses
  * CUDA's runtime. */
 static bool
-copy_by_device(void *to, const void *from, size_t bytes, int device)
+copy_by_device(void *to, const void *from, size_t bytes, int ordinal)
 {
-    int current;
+    int device, current;
     void *context;
+    if (!cuda.device || !cuda.current_device || !cuda.retain || !cuda.release ||
+        cuda.device(&device, ordinal) != 0)
+        return false;
     if (cuda.current_device(&current) == 0 && current == device)
         return copy_in_context(to, from, bytes);
     if (cuda.retain(&context, device) != 0)

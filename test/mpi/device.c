@@ -1,4 +1,5 @@
-/* Allreduces of device memory by test/mpi/runtime.c, whose bytes nobody may touch: device CASE...
+/* Allreduces of device memory by test/mpi/runtime.c, whose bytes nobody may touch, or of a real GPU
+ * by test/mpi/cuda.c: device CASE...
  * RUNTIME in the environment is the path of a runtime for the cases that load one late.  Where the
  * library is loaded, its reasons are checked, too. */
 #define _GNU_SOURCE

@@ -5,6 +5,7 @@
  * context, as that of its pools. */
 #include "runtime.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,9 +123,9 @@ wait_for_copies(void)
 #endif
 
 #ifdef RUNTIME_CUDA
-enum { DEVICE = 3 };
+enum { ORDINAL = 3 };
 
-static int pushed;   /* contexts: without one nothing is copied */
+static int pushed;   /* contexts: without one nothing is copied, unless the thread has its own */
 static int retained; /* primary contexts */
 
 static const void *
@@ -149,7 +150,7 @@ cuPointerGetAttributes(unsigned n, const int *which, void **values, unsigned lon
         else if (which[i] == 8)
             *(unsigned *)values[i] = kind == RUNTIME_MANAGED;
         else if (which[i] == 9)
-            *(int *)values[i] = kind == RUNTIME_UNKNOWN ? -2 : DEVICE;
+            *(int *)values[i] = kind == RUNTIME_UNKNOWN ? -2 : ORDINAL;
         else
             complaints++;
     return 0;
@@ -171,18 +172,32 @@ cuCtxPopCurrent_v2(void **context)
     return 0;
 }
 
-/* No context is current; with RUNTIME_OTHER that of another device. */
+/* The thread's current context: "own", of the memory's device, "other" or none. */
+static bool
+has_current(const char *which)
+{
+    const char *const current = getenv("RUNTIME_CURRENT");
+    return current && strcmp(current, which) == 0;
+}
+
+EXPORT int
+cuDeviceGet(int *device, int ordinal)
+{
+    *device = ordinal + 10;
+    return 0;
+}
+
 EXPORT int
 cuCtxGetDevice(int *device)
 {
-    *device = DEVICE + 1;
-    return getenv("RUNTIME_OTHER") ? 0 : 201; /* CUDA_ERROR_INVALID_CONTEXT */
+    cuDeviceGet(device, has_current("own") ? ORDINAL : ORDINAL + 1);
+    return has_current("own") || has_current("other") ? 0 : 201; /* CUDA_ERROR_INVALID_CONTEXT */
 }
 
 EXPORT int
 cuDevicePrimaryCtxRetain(void **context, int device)
 {
-    complaints += device != DEVICE;
+    complaints += device != ORDINAL + 10 || retained > 0;
     *context = &retained;
     retained++;
     return 0;
@@ -191,7 +206,7 @@ cuDevicePrimaryCtxRetain(void **context, int device)
 EXPORT int
 cuDevicePrimaryCtxRelease_v2(int device)
 {
-    complaints += device != DEVICE || retained != 1;
+    complaints += device != ORDINAL + 10 || retained != 1;
     retained--;
     return 0;
 }
@@ -199,7 +214,7 @@ cuDevicePrimaryCtxRelease_v2(int device)
 EXPORT int
 cuMemcpy(unsigned long long to, unsigned long long from, size_t bytes)
 {
-    if (pushed != 1)
+    if (pushed != !has_current("own"))
         return 201; /* CUDA_ERROR_INVALID_CONTEXT */
     return copy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
 }

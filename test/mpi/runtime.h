@@ -1,4 +1,4 @@
-/* What runtime.c offers the test beside the runtime's own functions. */
+/* What runtime.c offers the test beside the runtime's own functions, and cuda.c beside CUDA's. */
 #ifndef AR_TEST_RUNTIME_H
 #define AR_TEST_RUNTIME_H
 

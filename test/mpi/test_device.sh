@@ -38,8 +38,10 @@ expect_ok "tuned online" on "$cuda" ALLREDUCE_TUNE=online ALLREDUCE_TUNE_OVERHEA
     "$programs/device" all one later
 expect_ok "exact sums" on "$cuda" ALLREDUCE_DETERMINISM=order "$programs/device" all later
 expect_ok "memory of a pool" on "$cuda" RUNTIME_POOL=1 "$programs/device" all one later layouts
-expect_ok "memory of a pool, and another device's context" on "$cuda" RUNTIME_POOL=1 RUNTIME_OTHER=1 \
-    "$programs/device" later
+for current in own other; do
+    expect_ok "memory of a pool, and a current context: $current" on "$cuda" RUNTIME_POOL=1 RUNTIME_CURRENT=$current \
+        "$programs/device" later
+done
 expect_ok "HIP of ROCm 6" on "$hip" "$programs/device" all one later managed
 expect_ok "HIP of ROCm 5" on "$hip" RUNTIME_HIP_VERSION=50731921 "$programs/device" all one later managed
 expect_ok "Level Zero" on "$zero" "$programs/device" all one managed

@@ -33,7 +33,9 @@ for memory in plain pool mapped; do
         done
     done
 done
-expect_ok "with a current context" on CUDA_CURRENT=1 "$programs/device" all one later managed
+for memory in plain pool mapped; do
+    expect_ok "$memory, with a current context" on CUDA_CURRENT=1 CUDA_MEMORY=$memory "$programs/device" all one later managed
+done
 expect_ok "a review" on "$programs/device" review
 expect_ok "verified" on ALLREDUCE_ALGO=ring ALLREDUCE_VERIFY=1 "$programs/device" all one later
 expect_ok "exact sums" on ALLREDUCE_DETERMINISM=order "$programs/device" all later
