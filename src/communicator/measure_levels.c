@@ -23,7 +23,7 @@
 #define TURNS       20                 /* there and back in a sample */
 #define SAMPLES     500                /* at most, of which the median counts */
 #define STREAMS     200                /* samples of what all ranks read at once */
-#define LONGEST_NS  1000000000         /* of a pair: no further sample is begun then */
+#define LONGEST_NS  1000000000         /* of a pair or a level: then no further sample is begun */
 #define YIELD_AFTER 20000              /* polls: the other rank may be without a core for a time */
 #define END         (-1)               /* in place of a turn */
 
@@ -132,16 +132,21 @@ static double
 read_at_once(struct shared *s, int n, int own, int partner)
 {
     static _Atomic uint64_t kept; /* so that the lines are read */
+    const uint64_t begin = ar_clock_system_ns();
     double sample[STREAMS];
-    for (int i = 0, meetings = 0; i < STREAMS; i++) {
+    int i = 0, meetings = 0;
+    /* Rank 0 ends it before the second meeting, after which all see that. */
+    while (i < STREAMS && atomic_load_explicit(&s->turn, memory_order_relaxed) != END) {
         memset(s->lines[own], i % 100, READ);
         meet(s, n, &meetings);
         const uint64_t before = ar_clock_system_ns();
         atomic_store_explicit(&kept, read_lines(s->lines[partner]), memory_order_relaxed);
-        sample[i] = (double)(ar_clock_system_ns() - before) / READ;
+        sample[i++] = (double)(ar_clock_system_ns() - before) / READ;
+        if (own == 0 && before - begin > LONGEST_NS)
+            pass(&s->turn, END);
         meet(s, n, &meetings);
     }
-    return ar_estimate_make(sample, STREAMS).median;
+    return ar_estimate_make(sample, (size_t)i).median;
 }
 
 /* --- readers of one line --- */
@@ -269,8 +274,10 @@ measure_streams(struct ar_pairs *pairs, const struct node *node, struct shared *
     int error = MPI_SUCCESS;
     for (int l = 0; l < pairs->nlevels && !error; l++) {
         struct ar_pairs_level *const level = &pairs->level[l];
-        if (number == 0)
+        if (number == 0) {
             atomic_store_explicit(&s->arrived, 0, memory_order_relaxed);
+            pass(&s->turn, 0);
+        }
         error = PMPI_Barrier(m->comm);
         if (number >= 0 && !error)
             level->per_byte =
@@ -291,6 +298,8 @@ measure_readers(struct ar_pairs *pairs, const struct node *node, struct shared *
         struct ar_pairs_level *const level = &pairs->level[l];
         if (level->nreaders == 0)
             continue;
+        if (m->rank == 0)
+            pass(&s->turn, 0);
         error = PMPI_Barrier(m->comm);
         for (int i = 0; i < level->nreaders && !error; i++)
             if (m->rank == node->ranks[level->readers[i]])
@@ -318,19 +327,21 @@ measure_memory(struct ar_pairs *pairs, const struct node *node, size_t cache_byt
     return error;
 }
 
-/* Collective.  Rank 0's memory, mapped by the ranks of its node; *can: all of them have it. */
+/* Collective.  Rank 0's memory, mapped by the ranks of its node, whose lines are near them; *can:
+ * all of them have it. */
 static int
-map(struct shared **s, size_t bytes, int *can, const struct ar_measuring *m)
+map(struct shared **s, const struct node *node, int *can, const struct ar_measuring *m)
 {
-    static const struct ar_shared_parts none = {0, 0, 0, 0};
-    const struct ar_shared_parts all = {0, bytes, 0, 1};
+    const size_t bytes = shared_bytes(node->n), own = (size_t)number_of(node, m) * READ;
+    const struct ar_shared_parts head = {0, sizeof **s + READ, 0, 1},
+                                 lines = {sizeof **s + own, READ, 0, 1};
     const bool is_near = m->node_of[m->rank] == m->node_of[0];
     struct ar_shared shared = {.number = 0};
     if (m->rank == 0 && *can)
-        *s = ar_shared_make(&shared, false, bytes, &all, 1);
+        *s = ar_shared_make(&shared, false, bytes, &head, 1);
     int error = PMPI_Bcast(&shared, (int)sizeof shared, MPI_BYTE, 0, m->comm);
     if (!error && m->rank > 0 && is_near && shared.number != 0)
-        *s = ar_shared_open(&shared, bytes, &none, 0);
+        *s = ar_shared_open(&shared, bytes, &lines, 1);
     *can = *can && (*s || !is_near);
     return error ? error : ar_reduce_all(can, 1, MPI_INT, MPI_LAND, m->comm);
 }
@@ -354,7 +365,7 @@ ar_measure_levels(struct ar_machine *machine, const struct ar_measuring *m)
         error = find_node(&node, m);
     if (!error && can) {
         can = ar_pairs_find(&pairs, &node.domains, node.n) == AR_OK && pairs.nlevels > 0;
-        error = map(&s, shared_bytes(node.n), &can, m);
+        error = map(&s, &node, &can, m);
     }
     if (!error && can)
         error = measure_pairs(&pairs, &node, s, m);

@@ -29,10 +29,10 @@ struct ar_measuring {
  * gets *machine.  MPI_SUCCESS, an error of MPI's, or MPI_ERR_NO_MEM. */
 int ar_measure(struct ar_machine *machine, const struct ar_measuring *measuring);
 
-/* Measures the levels inside rank 0's node, by pairs of its ranks (model/pairs.h), and what an
- * access to their memory takes, after ar_measure.  Rank 0's *machine stays as it is where its node
- * has one rank, ranks share cores, or the ranks cannot share memory.  Collective over comm.
- * MPI_SUCCESS or an error of MPI's. */
+/* Measures the levels inside rank 0's node, by pairs of its ranks and by all of them at once
+ * (model/pairs.h), and what an access to their memory takes, after ar_measure.  Rank 0's *machine
+ * stays as it is where its node has one rank, ranks share cores, or the ranks cannot share memory.
+ * Collective over comm. MPI_SUCCESS or an error of MPI's. */
 int ar_measure_levels(struct ar_machine *machine, const struct ar_measuring *measuring);
 
 /* What the so many ranks of a group, of which this one is if it reads, read of memory at once: ns

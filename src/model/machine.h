@@ -66,7 +66,7 @@ struct ar_machine_domain {
     char name[AR_MACHINE_NAME];
     int ranks;              /* a multiple of those of the domain inside */
     double latency;         /* of a cache line, from the cache of one of them to another's core */
-    double per_byte;        /* of lines that one rank takes from another one after the other */
+    double per_byte;        /* of lines that a rank takes from another one, while all ranks do so */
     double serve;           /* what each further reader of the same line waits for the one before */
     double link_per_byte;   /* into one such domain from without, for all its ranks together */
     double memory_per_byte; /* of one such domain's memory, for all its ranks together */

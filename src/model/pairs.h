@@ -15,8 +15,7 @@ struct ar_pairs_level {
     int ranks; /* of each of its groups */
     int n;
     int ranks_of[AR_PAIRS_MOST][2];
-    int unit; /* ranks of a group of the level below, which has nothing further inside with others
-               */
+    int unit; /* ranks of a group of the level below; 1 on the innermost */
     /* Who read a line of rank 0 at once: they share the level with it, and nothing further inside
      * with it or with each other. */
     int nreaders; /* 0 where there would be fewer than 2 */

@@ -172,6 +172,30 @@ readers_of_a_line_share_the_level_and_no_cache(void **state)
     }
 }
 
+/* In its group, from a rank that shares nothing further inside; each from another one. */
+static void
+each_rank_reads_one_of_another_unit(void **state)
+{
+    static struct shared s;
+    bind_ranks(&s,
+               &(struct topology){.sockets = 2, .nodes = 2, .caches = 4, .cores = 3, .threads = 1});
+    const struct ar_pairs pairs = pairs_of(&s);
+    const int nranks = s.domains.nranks;
+    (void)state;
+    assert_int_equal(pairs.nlevels, 4);
+    for (int l = 0; l < pairs.nlevels; l++) {
+        const struct ar_pairs_level *const level = &pairs.level[l];
+        bool is_read[RANKS_MOST] = {false};
+        for (int r = 0; r < nranks; r++) {
+            const int partner = ar_pairs_partner(level, r);
+            assert_int_equal(partner / level->ranks, r / level->ranks);
+            assert_int_not_equal(partner / level->unit, r / level->unit);
+            assert_false(is_read[partner]);
+            is_read[partner] = true;
+        }
+    }
+}
+
 /* A machine file cannot say what they share. */
 static void
 ranks_that_are_dealt_or_unequal_or_unbound_are_one_level(void **state)
@@ -271,6 +295,7 @@ main(void)
         cmocka_unit_test(each_level_has_pairs_that_share_nothing_further_inside),
         cmocka_unit_test(ranks_0_and_1_share_the_first_level),
         cmocka_unit_test(readers_of_a_line_share_the_level_and_no_cache),
+        cmocka_unit_test(each_rank_reads_one_of_another_unit),
         cmocka_unit_test(ranks_that_are_dealt_or_unequal_or_unbound_are_one_level),
         cmocka_unit_test(levels_are_written_by_the_medians_of_their_pairs),
         cmocka_unit_test(levels_are_not_written_where_something_is_missing),
