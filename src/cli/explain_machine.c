@@ -190,7 +190,7 @@ print_auto_way(const struct scene *scene)
            ar_size_print(tuning.in_place_bytes, size, sizeof size));
 }
 
-/* Where a pair could go either way, p is of slots, and the model tells of the other way, too. */
+/* Where auto would try both ways, p is of slots, and the model tells of the other way, too. */
 static int
 explain_other_way(const struct scene *scene, const struct ar_question *question,
                   const struct ar_node_prediction *p)
@@ -204,6 +204,10 @@ explain_other_way(const struct scene *scene, const struct ar_question *question,
     const int error = ar_node_predict(&in_place, &other);
     if (error)
         return error;
+    if (!in_place.in_place) {
+        printf("  auto         through slots: groups of unequal size\n");
+        return AR_OK;
+    }
     printf("  in place     %s", ar_time_print(in_place.end.at, time, sizeof time));
     if (in_place.later > 0)
         printf(", and %s until the program has read the result",

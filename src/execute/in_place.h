@@ -58,6 +58,9 @@ struct ar_in_place {
     /* The last call went through slots: a rank could not show or map its buffers; or this was tried
      * or known to be the fastest way. */
     bool missed, yielded;
+    /* All ranks know, of so many next calls of this many elements, that they go through slots. */
+    unsigned settled;
+    size_t settled_count;
 };
 
 static inline int

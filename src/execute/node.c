@@ -501,16 +501,36 @@ show_and_map(const struct ar_node_run *run, uint64_t *last, bool *can)
     return error;
 }
 
-/* A bit for each way in which the call can go.  Whole, each of more than two ranks would read more
- * than by shares. */
+/* A bit for each way in which the call can go.  More than two ranks have no whole one unless it was
+ * asked for, since each would read more than by shares. */
 static unsigned
 ways_of(const struct ar_node_run *run)
 {
-    const bool can_be_whole = (run->plan->is_whole || run->node->nranks == 2) &&
-                              run->plan->full[AR_WAY_WHOLE_IN_PLACE].nstages > 0 &&
-                              !run->in_place->overwrites;
+    const bool can_be_whole =
+        run->plan->full[AR_WAY_WHOLE_IN_PLACE].nstages > 0 && !run->in_place->overwrites;
     return 1U << AR_WAY_SLOTS | 1U << AR_WAY_SHARES_IN_PLACE |
            (unsigned)can_be_whole << AR_WAY_WHOLE_IN_PLACE;
+}
+
+/* Where slots are the fastest way, the ranks meet for their buffers in one of so many calls, and
+ * one more. */
+#define SETTLED_CALLS 7
+
+/* All ranks know the same: they have gone the same ways. */
+static void
+settle(const struct ar_node_run *run, bool is_settled)
+{
+    run->in_place->settled = is_settled ? SETTLED_CALLS : 0;
+    run->in_place->settled_count = run->plan->count;
+}
+
+static bool
+is_settled(const struct ar_node_run *run)
+{
+    struct ar_in_place *const p = run->in_place;
+    const bool is = run->tries_ways && p->settled > 0 && p->settled_count == run->plan->count;
+    p->settled -= is;
+    return is;
 }
 
 /* The chunks, where all ranks can go in place, and the meeting after them.  Buffers that the ranks
@@ -525,6 +545,7 @@ run_met(const struct ar_node_run *run, uint64_t *last)
     unsigned way = goes_whole ? AR_WAY_WHOLE_IN_PLACE : AR_WAY_SHARES_IN_PLACE;
     if (trial)
         way = ar_trial_begin(trial, ways, ar_in_place_best(p), ar_clock_ticks());
+    settle(run, trial && way == AR_WAY_SLOTS && ar_trial_is_over(trial, ways));
     int error = run_chunks(run, (enum ar_node_way)way, last);
     if (!error && way != AR_WAY_SLOTS)
         error = meet(run, last);
@@ -536,9 +557,12 @@ static int
 run_in_place(const struct ar_node_run *run, uint64_t *last)
 {
     bool can = false;
+    run->in_place->missed = false;
+    run->in_place->yielded = is_settled(run);
+    if (run->in_place->yielded)
+        return run_chunks(run, AR_WAY_SLOTS, last);
     int error = show_and_map(run, last, &can);
     run->in_place->missed = !can;
-    run->in_place->yielded = false;
     if (can)
         error = run_met(run, last);
     ar_in_place_unmap(run->in_place);

@@ -45,3 +45,9 @@ ar_trial_begin(struct ar_trial *trial, unsigned ways, unsigned best, uint64_t no
     trial->ncalls++;
     return trial->way;
 }
+
+bool
+ar_trial_is_over(const struct ar_trial *trial, unsigned ways)
+{
+    return find_tried(trial->ncalls - 1, ways) == AR_TRIAL_WAYS;
+}

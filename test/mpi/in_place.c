@@ -7,6 +7,8 @@
  *     in_place slots    the same, and nobody asks for libxpmem
  *     in_place long     two calls, of 2 MiB and of 4 KiB
  *     in_place again    13 calls of 8 KiB with the same buffers, then 9 whose IN is that OUT
+ *                       (on more than 2 ranks 9 of 256 KiB, then 9)
+ *     in_place settled  slots are the fastest way, and buffers are asked for in one of 8 calls
  *     in_place many     at many addresses, of which no more stay attached than is said, and none
  *                       of a communicator that is freed
  *     in_place alloc    all buffers are from MPI_Alloc_mem, and peers read them in place
@@ -290,6 +292,37 @@ call_again(void)
         sum_doubles(room, room + HALF, bytes / sizeof(double), call >= apart, call);
 }
 
+static bool
+went_through_slots(void)
+{
+    const char *(*last)(MPI_Comm, const char **);
+    const char *reason = "";
+    *(void **)&last = dlsym(RTLD_DEFAULT, "allreduce_last");
+    if (last)
+        last(world.comm, &reason);
+    return strstr(reason, "slots are faster") != NULL;
+}
+
+/* The program takes longer after calls in place, so slots win.  Then the ranks neither meet for
+ * their buffers nor map new ones for seven calls, and do so in the next one. */
+static void
+call_settled(void)
+{
+    const size_t length = ((size_t)8 << 10) / sizeof(double), step = (size_t)16 << 10;
+    for (int call = 0; call < 14; call++) {
+        sum_doubles(room, room + HALF, length, false, call);
+        if (!went_through_slots())
+            usleep(5000);
+    }
+    check_true(went_through_slots());
+    const int attaches = ask("xpmem_test_attaches");
+    for (size_t call = 1; call <= 7; call++)
+        sum_doubles(room + call * step, room + HALF + call * step, length, false, (int)call);
+    check_true(went_through_slots() && ask("xpmem_test_attaches") == attaches);
+    sum_doubles(room + 8 * step, room + HALF + 8 * step, length, false, 8);
+    check_true(!went_through_slots() && ask("xpmem_test_attaches") > attaches);
+}
+
 /* The kernel's own page of the time stands for memory of a device; NULL where there is none. */
 static void *
 find_page_of_time(void)
@@ -333,6 +366,8 @@ main(int argc, char **argv)
         call_long();
     else if (strcmp(how, "again") == 0)
         call_again();
+    else if (strcmp(how, "settled") == 0)
+        call_settled();
     else if (strcmp(how, "device") == 0)
         call_with_device();
     else

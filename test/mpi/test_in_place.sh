@@ -93,6 +93,8 @@ expect_copy "slots" 'shm(copy=slots) *named' 32 in_place 2 ALLREDUCE_ALGO='shm(c
     expect_copy "auto, again" ' 14 .*shm(copy=in_place) *auto' 22 in_place 2 ALLREDUCE_ALGO=auto "$program" again
     grep -q ' 8 .*shm(copy=slots) *slots are faster than in place, or tried' "$scratch/out" ||
         fail "auto, again: not each way has four calls: $(cat "$scratch/out")"
+    expect_copy "auto, settled" 'shm(copy=slots) *slots are faster than in place, or tried' 22 in_place 2 \
+        ALLREDUCE_ALGO=auto "$program" settled
 }
 # More ranks from 256 KiB on, each with a core of a made-up machine.
 mkdir "$scratch/machine"

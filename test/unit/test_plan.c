@@ -354,10 +354,28 @@ what_comes_folds_at_once_where_nothing_else_is_touched(void **state)
     assert_folds("lll", "star", 4, 0, 0);    /* all into OUT, in order */
 }
 
+static void
+ranks_try_in_place_from_a_length_on(void **state)
+{
+    static const struct {
+        int nranks;
+        bool is_crowded;
+        size_t bytes;
+    } cases[] = {{2, false, 8 << 10},   {3, false, 256 << 10},  {16, false, 256 << 10},
+                 {17, false, SIZE_MAX}, {128, false, SIZE_MAX}, {2, true, SIZE_MAX},
+                 {16, true, SIZE_MAX}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_int_equal(
+            ar_shm_tune(cases[i].nranks, AR_USUAL_CACHE, cases[i].is_crowded).in_place_bytes,
+            cases[i].bytes);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranks_try_in_place_from_a_length_on),
         cmocka_unit_test(a_message_is_one_segment_unless_something_bounds_it),
         cmocka_unit_test(segments_have_the_bytes_asked_for),
         cmocka_unit_test(a_message_is_cut_into_as_many_segments_as_asked_for),
