@@ -190,7 +190,7 @@ print_auto_way(const struct scene *scene)
            ar_size_print(tuning.in_place_bytes, size, sizeof size));
 }
 
-/* Where auto would try both ways, p is of slots, and the model tells of the other way, too. */
+/* p is of slots, and the model tells of the way that auto may try, too. */
 static int
 explain_other_way(const struct scene *scene, const struct ar_question *question,
                   const struct ar_node_prediction *p)
@@ -264,7 +264,7 @@ print_node_result(const struct scene *scene, const struct ar_choice *choice,
     if (p->in_place && p->later > 0)
         printf("  reading      %s more until the program has read the result\n",
                ar_time_print(p->later, time, sizeof time));
-    else if (choice->params.copy == AR_COPY_IN_PLACE)
+    else if (choice->params.copy == AR_COPY_IN_PLACE && !p->in_place)
         printf("  reading      not in place, through slots: groups of unequal size\n");
 }
 

@@ -274,16 +274,16 @@ measure_streams(struct ar_pairs *pairs, const struct node *node, struct shared *
     int error = MPI_SUCCESS;
     for (int l = 0; l < pairs->nlevels && !error; l++) {
         struct ar_pairs_level *const level = &pairs->level[l];
-        if (number == 0) {
-            atomic_store_explicit(&s->arrived, 0, memory_order_relaxed);
-            pass(&s->turn, 0);
-        }
         error = PMPI_Barrier(m->comm);
         if (number >= 0 && !error)
             level->per_byte =
                 read_at_once(s, node->n, number, ar_pairs_partner(level, number)) / node->n;
         if (!error)
             error = ar_reduce_all(&level->per_byte, 1, MPI_DOUBLE, MPI_SUM, m->comm);
+        if (number == 0) { /* all have left the loop by now */
+            atomic_store_explicit(&s->arrived, 0, memory_order_relaxed);
+            pass(&s->turn, 0);
+        }
     }
     return error;
 }
@@ -298,8 +298,6 @@ measure_readers(struct ar_pairs *pairs, const struct node *node, struct shared *
         struct ar_pairs_level *const level = &pairs->level[l];
         if (level->nreaders == 0)
             continue;
-        if (m->rank == 0)
-            pass(&s->turn, 0);
         error = PMPI_Barrier(m->comm);
         for (int i = 0; i < level->nreaders && !error; i++)
             if (m->rank == node->ranks[level->readers[i]])
@@ -327,7 +325,7 @@ measure_memory(struct ar_pairs *pairs, const struct node *node, size_t cache_byt
     return error;
 }
 
-/* Collective.  Rank 0's memory, mapped by the ranks of its node, whose lines are near them; *can:
+/* Collective.  Rank 0's memory, mapped by the ranks of its node, each rank's lines near it; *can:
  * all of them have it. */
 static int
 map(struct shared **s, const struct node *node, int *can, const struct ar_measuring *m)
@@ -343,7 +341,11 @@ map(struct shared **s, const struct node *node, int *can, const struct ar_measur
     if (!error && m->rank > 0 && is_near && shared.number != 0)
         *s = ar_shared_open(&shared, bytes, &lines, 1);
     *can = *can && (*s || !is_near);
-    return error ? error : ar_reduce_all(can, 1, MPI_INT, MPI_LAND, m->comm);
+    if (!error)
+        error = ar_reduce_all(can, 1, MPI_INT, MPI_LAND, m->comm);
+    if (m->rank == 0 && shared.number != 0)
+        ar_shared_hide(&shared);
+    return error;
 }
 
 int

@@ -29,7 +29,7 @@ static struct {
     int (*wait)(void *stream);
 } cuda;
 
-/* For memory without a context, which drivers before CUDA 11.0 do not give out by pools. */
+/* Needed only for memory without a context.  Older drivers lack some of these. */
 static void
 find_device_functions(void *library)
 {

@@ -61,6 +61,7 @@ struct ar_in_place {
     /* All ranks know, of so many next calls of this many elements, that they go through slots. */
     unsigned settled;
     size_t settled_count;
+    int last_agreed; /* of the call before, if it met */
 };
 
 static inline int

@@ -512,16 +512,18 @@ ways_of(const struct ar_node_run *run)
            (unsigned)can_be_whole << AR_WAY_WHOLE_IN_PLACE;
 }
 
-/* Where slots are the fastest way, the ranks meet for their buffers in one of so many calls, and
- * one more. */
+/* Where slots are the fastest way, so many calls go without meeting for their buffers.  Then two
+ * in a row meet, and if they have the same buffers, the next row begins: of buffers that take turns
+ * none is left out.  All ranks know the same, since they have gone the same ways. */
 #define SETTLED_CALLS 7
 
-/* All ranks know the same: they have gone the same ways. */
 static void
-settle(const struct ar_node_run *run, bool is_settled)
+settle(const struct ar_node_run *run, bool goes_on)
 {
-    run->in_place->settled = is_settled ? SETTLED_CALLS : 0;
-    run->in_place->settled_count = run->plan->count;
+    struct ar_in_place *const p = run->in_place;
+    p->settled = goes_on && p->agreed == p->last_agreed ? SETTLED_CALLS : 0;
+    p->settled_count = run->plan->count;
+    p->last_agreed = p->agreed;
 }
 
 static bool
@@ -530,6 +532,7 @@ is_settled(const struct ar_node_run *run)
     struct ar_in_place *const p = run->in_place;
     const bool is = run->tries_ways && p->settled > 0 && p->settled_count == run->plan->count;
     p->settled -= is;
+    p->last_agreed = is ? -1 : p->last_agreed;
     return is;
 }
 

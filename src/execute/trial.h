@@ -11,7 +11,7 @@
 
 #define AR_TRIAL_WAYS   4    /* numbers of ways are less */
 #define AR_TRIAL_CALLS  4    /* in a row, for each way */
-#define AR_TRIAL_PERIOD 1024 /* calls from the first of a trial to that of the next */
+#define AR_TRIAL_PERIOD 1024 /* such calls from the first of a trial to that of the next */
 
 /* All zero at first. */
 struct ar_trial {

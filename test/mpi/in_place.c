@@ -303,24 +303,36 @@ went_through_slots(void)
     return strstr(reason, "slots are faster") != NULL;
 }
 
-/* The program takes longer after calls in place, so slots win.  Then the ranks neither meet for
- * their buffers nor map new ones for seven calls, and do so in the next one. */
+/* 8 KiB at a place; the program takes longer after calls in place, so slots win. */
+static void
+call_at(size_t place, int call)
+{
+    const size_t step = (size_t)16 << 10;
+    sum_doubles(room + place * step, room + HALF + place * step, ((size_t)8 << 10) / sizeof(double),
+                false, call);
+    if (!went_through_slots())
+        usleep(5000);
+}
+
+/* Then the ranks neither meet for their buffers nor map new ones for seven calls, and do so in the
+ * next one.  Where two pairs of buffers take turns, they meet in each call. */
 static void
 call_settled(void)
 {
-    const size_t length = ((size_t)8 << 10) / sizeof(double), step = (size_t)16 << 10;
-    for (int call = 0; call < 14; call++) {
-        sum_doubles(room, room + HALF, length, false, call);
-        if (!went_through_slots())
-            usleep(5000);
-    }
+    for (int call = 0; call < 14; call++)
+        call_at(0, call);
     check_true(went_through_slots());
     const int attaches = ask("xpmem_test_attaches");
-    for (size_t call = 1; call <= 7; call++)
-        sum_doubles(room + call * step, room + HALF + call * step, length, false, (int)call);
+    for (size_t place = 1; place <= 7; place++)
+        call_at(place, (int)place);
     check_true(went_through_slots() && ask("xpmem_test_attaches") == attaches);
-    sum_doubles(room + 8 * step, room + HALF + 8 * step, length, false, 8);
+    call_at(8, 8);
     check_true(!went_through_slots() && ask("xpmem_test_attaches") > attaches);
+    for (int call = 0; call < 40; call++)
+        call_at(call % 2 ? 9 : 10, call);
+    check_true(went_through_slots());
+    call_at(11, 0);
+    check_true(!went_through_slots());
 }
 
 /* The kernel's own page of the time stands for memory of a device; NULL where there is none. */

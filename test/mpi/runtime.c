@@ -190,10 +190,11 @@ cuDeviceGet(int *device, int ordinal)
 EXPORT int
 cuCtxGetDevice(int *device)
 {
-    cuDeviceGet(device, has_current("own") ? ORDINAL : ORDINAL + 1);
+    cuDeviceGet(device, has_current("other") ? ORDINAL + 1 : ORDINAL);
     return has_current("own") || has_current("other") ? 0 : 201; /* CUDA_ERROR_INVALID_CONTEXT */
 }
 
+#if RUNTIME_CUDA >= 7
 EXPORT int
 cuDevicePrimaryCtxRetain(void **context, int device)
 {
@@ -203,6 +204,9 @@ cuDevicePrimaryCtxRetain(void **context, int device)
     return 0;
 }
 
+#if RUNTIME_CUDA < 11
+#define cuDevicePrimaryCtxRelease_v2 cuDevicePrimaryCtxRelease /* its name there */
+#endif
 EXPORT int
 cuDevicePrimaryCtxRelease_v2(int device)
 {
@@ -210,6 +214,7 @@ cuDevicePrimaryCtxRelease_v2(int device)
     retained--;
     return 0;
 }
+#endif
 
 EXPORT int
 cuMemcpy(unsigned long long to, unsigned long long from, size_t bytes)

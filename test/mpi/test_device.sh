@@ -42,6 +42,8 @@ for current in own other; do
     expect_ok "memory of a pool, and a current context: $current" on "$cuda" RUNTIME_POOL=1 RUNTIME_CURRENT=$current \
         "$programs/device" later
 done
+expect_ok "memory of a pool, CUDA 10" on "$runtimes/cuda10/libcuda.so.1" RUNTIME_POOL=1 "$programs/device" later
+expect_ok "CUDA 6" on "$runtimes/cuda6/libcuda.so.1" "$programs/device" all one later managed
 expect_ok "HIP of ROCm 6" on "$hip" "$programs/device" all one later managed
 expect_ok "HIP of ROCm 5" on "$hip" RUNTIME_HIP_VERSION=50731921 "$programs/device" all one later managed
 expect_ok "Level Zero" on "$zero" "$programs/device" all one managed

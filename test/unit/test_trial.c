@@ -87,6 +87,18 @@ between_the_trials_the_way_is_the_one_that_is_said(void **state)
     }
 }
 
+static void
+a_trial_is_over_when_each_way_has_had_its_calls(void **state)
+{
+    struct ar_trial trial = {.ncalls = 0};
+    (void)state;
+    for (uint64_t call = 0; call < 2 * AR_TRIAL_PERIOD; call++) {
+        ar_trial_begin(&trial, 3, trial.best, call);
+        assert_int_equal(ar_trial_is_over(&trial, 3),
+                         call % AR_TRIAL_PERIOD >= (uint64_t)2 * AR_TRIAL_CALLS);
+    }
+}
+
 int
 main(void)
 {
@@ -95,6 +107,7 @@ main(void)
         cmocka_unit_test(each_period_begins_with_a_trial),
         cmocka_unit_test(the_fastest_call_of_a_row_counts),
         cmocka_unit_test(between_the_trials_the_way_is_the_one_that_is_said),
+        cmocka_unit_test(a_trial_is_over_when_each_way_has_had_its_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
