@@ -257,22 +257,19 @@ pays_for_long(const struct given *given, int nranks, size_t bytes)
            (bytes <= SPLIT_BYTES && bytes <= UNIT_BYTES * (size_t)(units - UNITS_MOST));
 }
 
-/* Are so few ranks all in one domain that their vector had better not be cut into groups?  Measured
- * on 16 cores of a Xeon of 2023, where a line takes 0.15 to 0.19 us, and 8 bytes take 0.65 us on 8
- * ranks flat and 0.82 us in groups of four. */
+/* Are domains cut into groups of few ranks?  Where all ranks are in one, so few of them had better
+ * go flat with what is short, and so many cut longer vectors, too.  Measured on 16 cores of a Xeon
+ * of 2023, where a line takes 0.15 to 0.19 us: 8 bytes take 0.65 us on 8 ranks flat and 0.82 us in
+ * groups of four, and 32 KiB take 20.1 us on 16 ranks flat and 16.8 us in groups of four. */
 static bool
-is_alone_and_few(const struct given *given, size_t bytes)
+is_cut(const struct given *given, size_t bytes)
 {
-    return given->sizes[0].count == 1 &&
-           given->sizes[0].most <= (bytes <= TINY_BYTES ? ALONE_TINY : ALONE_SHORT);
-}
-
-/* There 32 KiB take 20.1 us on 16 ranks flat and 16.8 us in groups of four. */
-static bool
-is_cut_alone(const struct given *given, size_t bytes)
-{
-    return given->sizes[0].count == 1 && given->sizes[0].most >= ALONE_SHORT &&
-           given->sizes[0].most <= UNITS_MOST && bytes <= ALONE_BYTES;
+    const int units = given->sizes[0].most;
+    if (given->sizes[0].count != 1)
+        return bytes <= SHORT_BYTES;
+    if (bytes <= SHORT_BYTES)
+        return units > (bytes <= TINY_BYTES ? ALONE_TINY : ALONE_SHORT);
+    return bytes <= ALONE_BYTES && units >= ALONE_SHORT && units <= UNITS_MOST;
 }
 
 /* The sizes of groups inside domains of so many ranks, then the names. */
@@ -281,11 +278,10 @@ split(const struct given *given, int nranks, size_t bytes)
 {
     struct ar_levels levels = {.kind = AR_LEVELS_NAMES};
     const int units = given->sizes[0].most;
-    const bool is_cut =
-        bytes <= SHORT_BYTES ? !is_alone_and_few(given, bytes) : is_cut_alone(given, bytes);
-    if (is_cut && is_even(given, 0, nranks))
+    const bool cuts = is_cut(given, bytes);
+    if (cuts && is_even(given, 0, nranks))
         add_sizes(&levels, units, UNITS_SHORT, 0);
-    if (levels.sizes == 0 && is_cut && bytes <= AR_AHEAD_BYTES)
+    if (levels.sizes == 0 && cuts && bytes <= AR_AHEAD_BYTES)
         add_sizes(&levels, units, UNITS_SHORT, UNITS_FEW);
     if (levels.sizes == 0 && units > UNITS_MOST && pays_for_long(given, nranks, bytes))
         add_sizes(&levels, units, UNITS_MOST, UNITS_GOOD);

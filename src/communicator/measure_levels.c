@@ -44,6 +44,14 @@ shared_bytes(int nranks)
     return sizeof(struct shared) + (size_t)nranks * READ;
 }
 
+/* After a look in vain. */
+static void
+wait_on(unsigned *polls)
+{
+    if (++*polls % YIELD_AFTER == 0)
+        sched_yield();
+}
+
 /* --- two ranks --- */
 
 /* False where there is no such turn any more. */
@@ -54,8 +62,7 @@ await(atomic_int *line, int turn)
     unsigned polls = 0;
     /* Pairs with the release in pass(). */
     while ((now = atomic_load_explicit(line, memory_order_acquire)) != turn && now != END)
-        if (++polls % YIELD_AFTER == 0)
-            sched_yield();
+        wait_on(&polls);
     return now == turn;
 }
 
@@ -113,8 +120,7 @@ meet(struct shared *s, int n, int *meetings)
     /* Each pairs with all that come before it. */
     atomic_fetch_add_explicit(&s->arrived, 1, memory_order_acq_rel);
     while (atomic_load_explicit(&s->arrived, memory_order_acquire) < arrived)
-        if (++polls % YIELD_AFTER == 0)
-            sched_yield();
+        wait_on(&polls);
 }
 
 static uint64_t
@@ -173,8 +179,7 @@ await_readers(const struct shared *s, int n, int turn)
         unsigned polls = 0;
         /* Pairs with the release in read_line(). */
         while (atomic_load_explicit(&s->readers[i].turn, memory_order_acquire) != turn)
-            if (++polls % YIELD_AFTER == 0)
-                sched_yield();
+            wait_on(&polls);
         const uint64_t at = s->readers[i].at_ns;
         first = at < first ? at : first;
         last = at > last ? at : last;
