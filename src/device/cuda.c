@@ -86,11 +86,13 @@ copy_in(void *context, void *to, const void *from, size_t bytes)
  * The thread's own serves if it is of that device; the primary one is there where the program uses
  * CUDA's runtime. */
 static bool
-copy_by_device(void *to, const void *from, size_t bytes, int ordinal)
+copy_by_device(void *to, const void *from, size_t bytes, const void *memory)
 {
-    int device, current;
-    void *context;
+    static const int which[] = {ATTRIBUTE_DEVICE_ORDINAL};
+    int ordinal = 0, device, current;
+    void *context, *values[] = {&ordinal};
     if (!cuda.device || !cuda.current_device || !cuda.retain || !cuda.release ||
+        cuda.attributes(1, which, values, (uintptr_t)memory) != 0 ||
         cuda.device(&device, ordinal) != 0)
         return false;
     if (cuda.current_device(&current) == 0 && current == device)
@@ -107,13 +109,11 @@ copy_by_device(void *to, const void *from, size_t bytes, int ordinal)
 static bool
 copy(void *to, const void *from, size_t bytes, const void *device)
 {
-    static const int which[] = {ATTRIBUTE_CONTEXT, ATTRIBUTE_DEVICE_ORDINAL};
-    void *context = NULL;
-    int ordinal = 0;
-    void *values[] = {&context, &ordinal};
-    if (cuda.attributes(2, which, values, (uintptr_t)device) != 0)
+    static const int which[] = {ATTRIBUTE_CONTEXT};
+    void *context = NULL, *values[] = {&context};
+    if (cuda.attributes(1, which, values, (uintptr_t)device) != 0)
         return false;
-    return context ? copy_in(context, to, from, bytes) : copy_by_device(to, from, bytes, ordinal);
+    return context ? copy_in(context, to, from, bytes) : copy_by_device(to, from, bytes, device);
 }
 
 const struct ar_runtime ar_cuda = {"CUDA", "libcuda.so", find, holds, copy};

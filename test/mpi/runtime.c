@@ -149,6 +149,8 @@ cuPointerGetAttributes(unsigned n, const int *which, void **values, unsigned lon
             *(unsigned *)values[i] = types[kind];
         else if (which[i] == 8)
             *(unsigned *)values[i] = kind == RUNTIME_MANAGED;
+        else if (which[i] == 9 && RUNTIME_CUDA < 9)
+            return 1; /* CUDA_ERROR_INVALID_VALUE: it does not know this one yet */
         else if (which[i] == 9)
             *(int *)values[i] = kind == RUNTIME_UNKNOWN ? -2 : ORDINAL;
         else
