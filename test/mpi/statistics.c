@@ -5,7 +5,6 @@
  *            elements, 2 nonblocking ones and a persistent one
  *   late     100 calls; before each, all meet, and the last rank sleeps for 10 milliseconds
  *   halves   3 calls on halves of the world, none on all of it
- *   exit     5 calls on the world, then exit without MPI_Finalize
  *   passing  a nonblocking call, nothing else
  *   hang     5 calls; the world gets a name; rank 0, which tells its process, waits in one more for
  *            the others
@@ -19,7 +18,6 @@
 #include <config.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -236,11 +234,7 @@ main(int argc, char **argv)
         call_named();
     else if (strcmp(what, "names") == 0)
         call_many_names();
-    else if (strcmp(what, "exit") == 0)
-        call_on_world(5);
     else
         check_fail("no such program: '%s'", what);
-    if (strcmp(what, "exit") == 0)
-        exit(check_status());
     return check_end();
 }

@@ -191,7 +191,7 @@ done
 expect_field "$file" '"format"' command "$programs/statistics all"
 grep -q '"library": "MPICH Version\|"library": "Open MPI v' "$file" || fail "$title: not told what the MPI library is"
 
-# Ranks that never met write a file each, as do those that leave early.
+# Ranks that never met write a file each.
 run 4 "$programs/statistics" halves
 for rank in 0 1 2 3; do
     expect_field "$file.rank$rank" MPI_MAX calls 3
@@ -200,13 +200,6 @@ done
 [ ! -e "$file" ] || fail "$title: wrote a file of all"
 run 2 "$programs/statistics" passing
 expect_field "$file.rank1" '"call": "MPI_Iallreduce"' calls 1
-launch 2 "$programs/statistics" exit >"$scratch/native" 2>&1
-native=$?
-title="exit without MPI_Finalize"
-rm -f "$scratch"/stats*
-preload 2 "$programs/statistics" exit >"$scratch/out" 2>&1
-[ $? -eq $native ] || fail "$title: exit status is not the native one"
-[ ! -e "$file" ] || fail "$title: wrote a file of all"
 
 # A program that uses sessions alone: gathered when it frees its communicator.
 rm -f "$scratch"/stats*
