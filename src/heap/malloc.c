@@ -72,10 +72,10 @@ find(void *function, const char *name)
 static bool
 has_next(void)
 {
-    static bool is_looking;
+    static int is_looking; /* no bool: RISC-V exchanges bytes only by libatomic */
     if (__atomic_load_n(&is_found, __ATOMIC_ACQUIRE)) /* pairs with the release below */
         return true;
-    if (__atomic_exchange_n(&is_looking, true, __ATOMIC_RELAXED))
+    if (__atomic_exchange_n(&is_looking, 1, __ATOMIC_RELAXED))
         return false;
     find(&next.malloc, "malloc");
     find(&next.calloc, "calloc");

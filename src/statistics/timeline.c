@@ -43,7 +43,7 @@ static struct {
     bool is_claimed;               /* by a communicator, for has_world.  Under the lock */
     bool has_world;                /* a communicator of all ranks in their order is traced */
     struct ar_clock_offset *begin; /* offsets when that was set up; rank 0's */
-    atomic_bool ended;
+    atomic_int ended;              /* exchanged, so a word: see process.c */
 } all = {.world_rank = -1};
 
 /* --- the beginning --- */
@@ -420,7 +420,7 @@ void
 ar_timeline_end(bool is_together)
 {
     struct parts own = {0};
-    if (!all.path[0] || atomic_exchange(&all.ended, true))
+    if (!all.path[0] || atomic_exchange(&all.ended, 1))
         return;
     for (struct ar_timeline *t = all.timelines; t && is_together; t = t->next)
         if (t->comm != MPI_COMM_NULL)
