@@ -220,7 +220,7 @@ static __attribute__((noinline)) int
 ask_and_run_again(struct ar_communicator *c, const struct ar_call *call)
 {
     const struct ar_reduction r = c->last_reduction;
-    const int error = c->calls_to_review <= 0 ? ar_devices_review(c, call->comm) : MPI_SUCCESS;
+    const int error = c->calls_to_review <= 0 ? ar_communicator_review(c, call->comm) : MPI_SUCCESS;
     return error ? refuse(call, error) : ask_and_run(c, c->last_decision, &r, call);
 }
 
@@ -238,7 +238,7 @@ resolve_and_run(struct ar_communicator *c, const struct ar_call *call)
         return run_unresolved(call, "unusual arguments");
     /* Without any bytes ranks may differ in what they call. */
     if (r.size > 0 && --c->calls_to_review <= 0)
-        error = ar_devices_review(c, call->comm);
+        error = ar_communicator_review(c, call->comm);
     return error ? refuse(call, error) : ask_and_run(c, NULL, &r, call);
 }
 

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 
 #include "communicator/agree.h"
+#include "communicator/copy.h"
 #include "communicator/decide.h"
 #include "communicator/devices.h"
 #include "communicator/engine.h"
 #include "communicator/levels.h"
 #include "communicator/program_clauses.h"
 #include "communicator/tuner.h"
-#include "execute/quiet.h"
 #include "reduce/packed.h"
 #include "statistics/deadline.h"
 #include "statistics/statistics.h"
@@ -247,6 +247,28 @@ ar_communicator_find(MPI_Comm comm)
         PMPI_Comm_get_attr(comm, keyval, &c, &found) != MPI_SUCCESS)
         return NULL;
     return found ? c : NULL;
+}
+
+int
+ar_communicator_review(struct ar_communicator *c, MPI_Comm comm)
+{
+    const int error = ar_devices_review(c, comm);
+    return error || c->has_devices ? error : ar_copy_review(c, comm);
+}
+
+void
+ar_setup_begin(struct ar_setup *setup, MPI_Comm comm)
+{
+    setup->start_ns = ar_clock_system_ns();
+    ar_quiet_begin(&setup->quiet, comm);
+}
+
+void
+ar_setup_end(struct ar_setup *setup, const struct ar_communicator *c)
+{
+    ar_quiet_end(&setup->quiet);
+    if (c->recorder)
+        c->recorder->setup_ns += ar_clock_system_ns() - setup->start_ns;
 }
 
 struct ar_communicator *

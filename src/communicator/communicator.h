@@ -16,6 +16,7 @@
 #include "execute/node.h"
 #include "execute/p2p.h"
 #include "execute/plan.h"
+#include "execute/quiet.h"
 #include "reduce/reduce.h"
 #include "report/report.h"
 #include "statistics/record.h"
@@ -64,6 +65,7 @@ struct ar_communicator {
     struct ar_carriage carriage;
     const int *assumed; /* nodes instead of those that MPI reports; NULL: none.  Borrowed */
     struct ar_memory memory[AR_MEMORY_GRADES];
+    bool in_place_is_tried;
     bool in_place_is_final;        /* nothing is left to try */
     struct ar_in_place *in_place;  /* NULL: not needed yet, or impossible; owned */
     struct ar_levels_kept *levels; /* groups of ranks; owned */
@@ -118,6 +120,19 @@ struct ar_communicator *ar_communicator_find_or_create(MPI_Comm comm, int *error
 
 /* The state of comm; NULL if it has none. */
 struct ar_communicator *ar_communicator_find(MPI_Comm comm);
+
+/* Where c->calls_to_review has come to 0, which is alike on all ranks: what they ask each other
+ * again, since it may have changed.  Collective over comm.  MPI_SUCCESS or an error of MPI's. */
+int ar_communicator_review(struct ar_communicator *c, MPI_Comm comm);
+
+/* What ranks settle among themselves between begin and end counts as set-up and not as the call's,
+ * and what fails there, such as for lack of context ids, is not an error of the program. */
+struct ar_setup {
+    struct ar_quiet quiet;
+    uint64_t start_ns;
+};
+void ar_setup_begin(struct ar_setup *setup, MPI_Comm comm);
+void ar_setup_end(struct ar_setup *setup, const struct ar_communicator *c);
 
 /* Makes the state of comm, which has none yet, with a configuration of the
  * caller instead of the environment's; alike on all ranks.  config becomes

@@ -27,15 +27,39 @@ find_obstacle(const struct ar_decision *d)
                                                         : NULL;
 }
 
-/* Collective where the ranks have not tried yet, or may be able to by now. */
+/* Collective over comm. */
 static int
 try(struct ar_communicator *c, MPI_Comm comm)
 {
     bool retries;
-    if (c->in_place_is_final)
-        return MPI_SUCCESS;
     const int error = ar_in_place_create(&c->in_place, &retries, comm, c->rank, c->nranks);
+    c->in_place_is_tried = true;
     c->in_place_is_final = !retries;
+    return error;
+}
+
+/* Most programs that come to have such memory do so early: the next call asks again. */
+static int
+try_first(struct ar_communicator *c, MPI_Comm comm)
+{
+    const int error = try(c, comm);
+    if (!c->in_place_is_final && !c->has_devices)
+        c->calls_to_review = c->reviewed_calls = 1;
+    return error;
+}
+
+int
+ar_copy_review(struct ar_communicator *c, MPI_Comm comm)
+{
+    struct ar_setup setup;
+    if (!c->in_place_is_tried || c->in_place_is_final)
+        return MPI_SUCCESS;
+    const bool had_any = c->in_place;
+    ar_setup_begin(&setup, comm);
+    const int error = try(c, comm);
+    ar_setup_end(&setup, c);
+    if (c->in_place_is_final || had_any != (c->in_place != NULL))
+        ar_decisions_clear(c);
     return error;
 }
 
@@ -51,7 +75,9 @@ ar_copy_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d)
     if (*copy == AR_COPY_SLOTS || (!is_asked && !pays(c, d)))
         return MPI_SUCCESS;
     const char *obstacle = find_obstacle(d);
-    const int error = obstacle ? MPI_SUCCESS : try(c, comm);
+    /* Decisions like this one are the first alike on all ranks, and no later ones are: ranks with
+     * other layouts, or other decisions in the cache, still have theirs. */
+    const int error = obstacle || c->in_place_is_tried ? MPI_SUCCESS : try_first(c, comm);
     if (error)
         return error;
     if (!obstacle && !c->in_place)

@@ -18,7 +18,12 @@ extern const char ar_reason_derived[];   /* "derived type: through slots": each 
 /* Settles d's choice, if it takes a copy: AUTO becomes IN_PLACE where that is faster and the ranks
  * can, and stays otherwise; IN_PLACE becomes SLOTS where it cannot be, as the reason tells, and
  * AUTO where d goes by messages.  Alike on all ranks; collective over comm where in place is
- * wanted.  MPI_SUCCESS or an error of MPI's. */
+ * first wanted.  MPI_SUCCESS or an error of MPI's. */
 int ar_copy_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d);
+
+/* At a call that is alike on all ranks: if in place was wanted, and a rank had no memory yet that
+ * the others could read, asks whether it has now, and if so all calls are decided anew.
+ * Collective over comm.  MPI_SUCCESS or an error of MPI's. */
+int ar_copy_review(struct ar_communicator *c, MPI_Comm comm);
 
 #endif

@@ -12,7 +12,6 @@
 #include "communicator/model.h"
 #include "communicator/tuner.h"
 #include "execute/node_plan.h"
-#include "execute/quiet.h"
 #include "reduce/packed.h"
 #include "select/number.h"
 
@@ -470,25 +469,20 @@ decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
         d->choice = pick->choice;
         d->reason = pick->reason;
     }
-    /* The time counts as set-up and not as the call's.  What fails in here, such as for lack of
-     * context ids, is not an error of the program. */
-    struct ar_quiet quiet;
-    const uint64_t start = ar_clock_system_ns();
+    struct ar_setup setup;
     struct ar_events *const events = c->events; /* not of what is measured to decide */
     c->events = NULL;
-    ar_quiet_begin(&quiet, comm);
+    ar_setup_begin(&setup, comm);
     *error = fill(c, comm, d, r);
-    ar_quiet_end(&quiet);
+    if (c->recorder && !*error)
+        label(c, d);
+    ar_setup_end(&setup, c);
     c->events = events;
     if (events)
         ar_events_note(events, (struct ar_event){.kind = AR_EVENT_SETUP,
-                                                 .begin_ns = start,
+                                                 .begin_ns = setup.start_ns,
                                                  .end_ns = ar_clock_system_ns(),
                                                  .peer = -1});
-    if (c->recorder && !*error)
-        label(c, d);
-    if (c->recorder)
-        c->recorder->setup_ns += ar_clock_system_ns() - start;
     if (*error) {
         ar_plan_destroy(d->plan);
         ar_node_plan_destroy(d->node_plan);

@@ -5,7 +5,6 @@
 
 #include "device/device.h"
 #include "execute/group.h"
-#include "execute/quiet.h"
 
 /* A kind of call, by what all ranks have alike; of the rest, such as the layout of elements, they
  * may have different ones. */
@@ -18,19 +17,15 @@ struct ar_devices_kind {
     bool met_some;  /* this rank has had some since */
 };
 
-/* *any: does any rank say yes?  What it takes counts as set-up in the statistics.  Collective over
- * comm. */
+/* *any: does any rank say yes?  Collective over comm. */
 static int
 ask_all(struct ar_communicator *c, MPI_Comm comm, bool says_yes, bool *any)
 {
-    struct ar_quiet quiet;
+    struct ar_setup setup;
     int flag = says_yes;
-    const uint64_t start = c->recorder ? ar_clock_system_ns() : 0;
-    ar_quiet_begin(&quiet, comm);
+    ar_setup_begin(&setup, comm);
     const int error = ar_reduce_all(&flag, 1, MPI_INT, MPI_LOR, comm);
-    ar_quiet_end(&quiet);
-    if (c->recorder)
-        c->recorder->setup_ns += ar_clock_system_ns() - start;
+    ar_setup_end(&setup, c);
     *any = !error && flag;
     return error;
 }

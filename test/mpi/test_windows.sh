@@ -55,13 +55,12 @@ expect_lines "a tool on one rank" 108 'shm[(]copy=in_place[)] +named'
 
 windows 6 2 "$program" late
 expect_lines "no window" 1 'no XPMEM or shared memory on all ranks: through slots'
-expect_lines "a block of which nobody knows" 1 'buffers cannot be mapped: through slots'
-expect_lines "a window, a block" 4 'shm[(]copy=in_place[)] +named'
+expect_lines "a window, a block" 5 'shm[(]copy=in_place[)] +named'
 windows 300 2 "$program" threads && expect_lines "threads" 0 'through slots'
 
 # Fortran's bindings call other names.
 if [ -e "$programs/fortran_f08" ]; then
     windows 12 2 "$programs/fortran_f08" window
-    expect_lines "fortran_f08" 1 'shm[(]copy=in_place[)] +named'
+    expect_lines "fortran_f08" 2 'shm[(]copy=in_place[)] +named'
 fi
 exit $failed

@@ -308,7 +308,7 @@ come_late(void)
     struct window w = allocate(world.comm, LENGTH, NULL);
     sum(&world, NULL, w.part[1], LENGTH - 1, "a window");
     MPI_Alloc_mem((MPI_Aint)(2 * LENGTH * sizeof *block), MPI_INFO_NULL, &block);
-    sum(&world, NULL, block, LENGTH - 1, "a block of which nobody knows");
+    sum(&world, NULL, block, LENGTH - 1, "the first block");
     sum(&world, NULL, block, LENGTH - 2, "a block");
     sum(&world, NULL, w.part[1], LENGTH - 2, "a window beside a block");
     sum(&world, block, w.part[1], LENGTH - 2, "from a block to a window");
