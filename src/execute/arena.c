@@ -22,7 +22,7 @@
 #include "execute/shared.h"
 
 /* This process keeps arenas of so many bytes in sum.  A further arena lives as long as the
- * communicator that it was made for. */
+ * communicator that it was made for, as does one whose ranks cannot be told apart by a group. */
 #define KEPT_BYTES ((size_t)64 << 20)
 
 struct head {
@@ -34,7 +34,9 @@ struct ar_arena {
     struct ar_arena *next;
     uint64_t number; /* names it, the same on all ranks */
     bool is_kept;    /* else it is unmapped when its only piece is returned */
-    MPI_Group group; /* the ranks that have mapped it, if it is kept and they are known */
+    bool is_counted; /* by this process, in kept_bytes */
+    bool is_open;    /* its pieces may be lent.  Under the lock */
+    MPI_Group group; /* the ranks that have mapped it, if it is kept */
     int kind;
     int pieces;
     int stride;
@@ -58,6 +60,7 @@ struct offer {
     int cpus;    /* that the arena's ranks may use together; of a new arena meet() finds it */
     bool is_new; /* still to be mapped */
     bool is_kept;
+    bool is_counted; /* by rank 0 */
 };
 
 /* --- what the ranks must know of each other --- */
@@ -159,20 +162,33 @@ count_kept(ptrdiff_t bytes)
     return fits;
 }
 
-/* By rank 0: makes the memory, and lends its first piece.  The offer has no number if that fails or
- * is not worth it. */
-static void *
-make(struct offer *offer, const struct ar_piece_needs *needs, int nranks, bool by_name)
+/* An arena to keep, or else one for a single communicator. */
+static struct ar_arena
+plan(struct offer *offer, const struct ar_piece_needs *needs, MPI_Comm comm, int nranks)
 {
     struct ar_arena s = describe(needs, nranks);
-    *offer =
-        (struct offer){.needs = *needs, .is_new = true, .is_kept = count_kept((ptrdiff_t)s.bytes)};
-    if (!offer->is_kept && needs->is_optional)
-        return NULL;
+    MPI_Group group = ar_group_of(comm, nranks);
+    *offer = (struct offer){.needs = *needs, .is_new = true};
+    offer->is_kept = offer->is_counted = group != MPI_GROUP_NULL && count_kept((ptrdiff_t)s.bytes);
+    if (group != MPI_GROUP_NULL)
+        PMPI_Group_free(&group);
     if (!offer->is_kept) {
         offer->needs.pieces = 1;
         s = describe(&offer->needs, nranks);
+        offer->is_counted = needs->is_optional && count_kept((ptrdiff_t)s.bytes);
     }
+    return s;
+}
+
+/* By rank 0: makes the memory, and lends its first piece.  The offer has no number if that fails or
+ * is not worth it. */
+static void *
+make(struct offer *offer, const struct ar_piece_needs *needs, MPI_Comm comm, int nranks,
+     bool by_name)
+{
+    struct ar_arena s = plan(offer, needs, comm, nranks);
+    if (needs->is_optional && !offer->is_counted)
+        return NULL;
     const struct ar_shared_parts own[] = {{0, front_bytes(&s), 0, 1}, slots_of(&s, 0)};
     s.memory = by_name ? NULL : ar_shared_make(&offer->shared, false, s.bytes, own, 2);
     if (!s.memory)
@@ -181,7 +197,7 @@ make(struct offer *offer, const struct ar_piece_needs *needs, int nranks, bool b
         atomic_store_explicit(&head_of(&s, 0)->users, nranks, memory_order_relaxed);
     } else {
         offer->shared.number = 0;
-        if (offer->is_kept)
+        if (offer->is_counted)
             count_kept(-(ptrdiff_t)s.bytes);
     }
     return s.memory;
@@ -210,11 +226,11 @@ unlist(const struct ar_arena *s)
 
 /* From now on its pieces may be lent. */
 static void
-open_to(struct ar_arena *s, MPI_Group group, int cpus)
+open_up(struct ar_arena *s, int cpus)
 {
     pthread_mutex_lock(&lock);
     s->cpus = cpus;
-    s->group = group;
+    s->is_open = true;
     pthread_mutex_unlock(&lock);
 }
 
@@ -238,28 +254,32 @@ map_new(MPI_Comm comm, int rank, int nranks, struct offer *offer, void *memory)
         *s = described;
         s->number = offer->shared.number;
         s->is_kept = offer->is_kept;
+        s->is_counted = offer->is_counted && rank == 0;
         const struct ar_shared_parts own = slots_of(s, rank);
         s->memory = rank == 0 ? memory : ar_shared_open(&offer->shared, s->bytes, &own, 1);
     }
     const bool is_mapped = s && s->memory;
     MPI_Group group = is_mapped && s->is_kept ? ar_group_of(comm, nranks) : MPI_GROUP_NULL;
+    const bool fails = !is_mapped || (s->is_kept && group == MPI_GROUP_NULL);
     if (is_mapped)
         tell_domains(s, group, rank);
     /* Before the ranks meet: as soon as they have, another thread of one of them may lend a
-     * piece, and this rank must know the arena by its number then. */
-    if (is_mapped && s->is_kept)
+     * piece, and this rank must know the arena by its number then, and its group. */
+    if (is_mapped && s->is_kept) {
+        s->group = group;
         list(s);
-    const bool all = meet(comm, !is_mapped, &offer->cpus);
+    }
+    const bool all = meet(comm, fails, &offer->cpus);
     if (rank == 0)
         ar_shared_hide(&offer->shared);
     if (is_mapped && all) {
         if (s->is_kept)
-            open_to(s, group, offer->cpus);
+            open_up(s, offer->cpus);
         return s;
     }
     if (group != MPI_GROUP_NULL)
         PMPI_Group_free(&group);
-    if (rank == 0 && offer->is_kept)
+    if (rank == 0 && offer->is_counted)
         count_kept(-(ptrdiff_t)described.bytes);
     if (is_mapped) {
         unlist(s);
@@ -304,7 +324,7 @@ find(struct offer *offer, MPI_Comm comm, int nranks, int kind)
     int index = -1;
     pthread_mutex_lock(&lock);
     for (const struct ar_arena *s = arenas; s && index < 0; s = s->next) {
-        if (s->kind != kind || s->stride < nranks || s->group == MPI_GROUP_NULL || !has_room(s) ||
+        if (s->kind != kind || s->stride < nranks || !s->is_open || !has_room(s) ||
             !ar_group_covers(s->group, comm, nranks))
             continue;
         index = take(s, nranks);
@@ -335,7 +355,7 @@ lend(struct offer *offer, MPI_Comm comm, int rank, int nranks, const struct ar_p
     void *memory = NULL;
     memset(offer, 0, sizeof *offer);
     if (rank == 0 && !find(offer, comm, nranks, needs->kind))
-        memory = make(offer, needs, nranks, by_name);
+        memory = make(offer, needs, comm, nranks, by_name);
     if (PMPI_Bcast(offer, (int)sizeof *offer, MPI_BYTE, 0, comm))
         memset(offer, 0, sizeof *offer);
     if (offer->shared.number == 0)
@@ -396,6 +416,8 @@ ar_piece_return(const struct ar_piece *piece)
 {
     struct head *head = head_of(piece->arena, piece->index);
     if (!piece->arena->is_kept) {
+        if (piece->arena->is_counted)
+            count_kept(-(ptrdiff_t)piece->arena->bytes);
         munmap(piece->arena->memory, piece->arena->bytes);
         free(piece->arena);
         return;
@@ -409,8 +431,9 @@ void
 ar_arenas_close(void)
 {
     pthread_mutex_lock(&lock);
-    for (struct ar_arena *s = arenas; s; s = s->next)
-        if (s->group != MPI_GROUP_NULL)
-            PMPI_Group_free(&s->group);
+    for (struct ar_arena *s = arenas; s; s = s->next) {
+        s->is_open = false;
+        PMPI_Group_free(&s->group);
+    }
     pthread_mutex_unlock(&lock);
 }

@@ -130,22 +130,38 @@ run_delete_callback(int *argc, char ***argv)
 }
 
 #ifdef HAVE_PMPI_SESSION_INIT
+/* How much shared memory without a name this process has mapped, in pieces. */
+static int
+count_shared(void)
+{
+    char line[512];
+    int n = 0;
+    FILE *const maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps))
+        n += strstr(line, "/memfd:") != NULL;
+    check_true(maps && fclose(maps) == 0);
+    return n;
+}
+
 static int
 run_session(void)
 {
+    const int shared = count_shared();
     MPI_Session session;
     MPI_Group group;
     MPI_Comm comm;
     int initialized;
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
     MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
-    MPI_Comm_create_from_group(group, "allreduce", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
     MPI_Initialized(&initialized);
     check_true(!initialized);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 5; i++) {
+        MPI_Comm_create_from_group(group, "allreduce", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
         check_ping(comm, "of a session");
+        MPI_Comm_free(&comm);
+    }
+    check_true(count_shared() == shared);
     MPI_Group_free(&group);
-    MPI_Comm_free(&comm);
     MPI_Session_finalize(&session);
     return check_status();
 }
