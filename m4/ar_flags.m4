@@ -18,7 +18,8 @@ CFLAGS=$ar_saved_CFLAGS
 AC_DEFUN([AR_COMPILER_FLAGS], [
 dnl A flag that turns off what is unknown is refused by clang, and by GCC only where there is something to tell.
 AR_COMPILER_TAKES([ar_quiet], [-Wno-stringop-overflow], [-Wstringop-overflow])
-AR_CFLAGS="-std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $ar_quiet -fvisibility=hidden -fPIC"
+dnl The stack is unwound to find call sites; on RISC-V the default of older GCCs has no tables for that.
+AR_CFLAGS="-std=gnu11 -fasynchronous-unwind-tables -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $ar_quiet -fvisibility=hidden -fPIC"
 AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [make compiler warnings errors])],
               [AS_IF([test "x$enableval" = xyes],
                      [AR_CFLAGS="$AR_CFLAGS -Werror"; AR_OTHER_OPTIONS=--enable-werror])])
