@@ -33,7 +33,7 @@ expect_lines calm 0 ''
 late() {
     title="late, $2, transport $1"
     expect_ok "$title" preload 3 ALLREDUCE_TIMEOUT=0.5 ALLREDUCE_TRANSPORT="$1" ALLREDUCE_ALGO="$2" \
-        "$programs/timeout" late 1600
+        "$programs/timeout" late 2000
     for rank in 0 1; do
         call="$rank has been in call 3 on MPI_COMM_WORLD as rank $rank of 3"
         expect_lines "$title" 1 "$call for 500 ms: count 1, 4 bytes, "
@@ -53,13 +53,13 @@ if [ "${COMMON_TESTS:-yes}" = yes ]; then
 fi
 
 # Set-up of a communicator is part of its first call; ranks are called as in MPI_COMM_WORLD.
-expect_ok new preload 3 ALLREDUCE_TIMEOUT=0.5,warn ALLREDUCE_ALGO=ring "$programs/timeout" new 900
+expect_ok new preload 3 ALLREDUCE_TIMEOUT=0.5,warn ALLREDUCE_ALGO=ring "$programs/timeout" new 1400
 for rank in 0 1; do
     expect_lines new 1 "$rank .* in call 1 on row as rank $((2 - rank)) of 3 for 500 ms: .* in the set-up of the communicator"
 done
 expect_lines new 1 '1 .* in call 2 on row as rank 1 of 3 for 500 ms: .* by ring; it waits for rank 2'
 
-expect_ok "after an empty call" preload 3 ALLREDUCE_TIMEOUT=0.5 "$programs/timeout" empty 900
+expect_ok "after an empty call" preload 3 ALLREDUCE_TIMEOUT=0.5 "$programs/timeout" empty 1400
 expect_lines "after an empty call" 1 '0 .* in call 2 on MPI_COMM_WORLD .* for 500 ms: '
 
 # Calls of several threads at a time.
@@ -78,7 +78,7 @@ esac
 
 # A rank's own affair: who differs in it differs in nothing.
 before="[ \$rank != 1 ] || export ALLREDUCE_TIMEOUT=0.5"
-expect_ok "one rank's own" preload 3 ALLREDUCE_ALGO=ring "$programs/timeout" late 900
+expect_ok "one rank's own" preload 3 ALLREDUCE_ALGO=ring "$programs/timeout" late 1400
 before=
 expect_lines "one rank's own" 1 '1 .* in call 3 .* for 500 ms: '
 grep liballreduce "$scratch/out" | grep -v "$line 1 has been" && fail "one rank's own: more than its line"
@@ -112,8 +112,8 @@ fi
 # Inside the MPI library.
 expect_end late auto native '0 .* in call 3 .*, native; ' late 60000
 
-# Who gets through after all goes on.
-expect_ok "just in time" preload 3 ALLREDUCE_TIMEOUT=0.5,abort ALLREDUCE_ALGO=ring "$programs/timeout" late 800
+# Who gets through after all goes on: between the line, after 0.55 s, and the end of the job, after 1.55 s.
+expect_ok "just in time" preload 3 ALLREDUCE_TIMEOUT=0.5,abort ALLREDUCE_ALGO=ring "$programs/timeout" late 1050
 expect_lines "just in time" 1 '0 .* in call 3 .* for 500 ms: '
 expect_lines "just in time" 0 '.* ends the job'
 
