@@ -3,11 +3,12 @@
  * usage: statistics WHAT, of which
  *   all      5 calls of 1 double on the world, 3 of 100 ints on halves of it, 1 without
  *            elements, 2 nonblocking ones and a persistent one
- *   late     100 calls; before each, all meet, and the last rank sleeps for 10 milliseconds
+ *   late     70 calls; before each, all meet, and the last rank sleeps for 30 milliseconds
  *   halves   3 calls on halves of the world, none on all of it
  *   passing  a nonblocking call, nothing else
- *   hang     5 calls; the world gets a name; rank 0, which tells its process, waits in one more for
- *            the others
+ *   hang FILE
+ *            5 calls; the world gets a name; rank 0, which tells its process, waits in one more for
+ *            the others, which first wait for that file, 60 seconds at most
  *   derived  calls with types and ops that are not predefined
  *   sizes    of 64 to 83 ints (256 to 332 bytes) 1 to 20 calls, those of most first, and 7 of 50
  *   places   in turn 3 calls in place and 4 that are not, alike otherwise
@@ -111,16 +112,16 @@ call_all(void)
 static void
 call_late(void)
 {
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 70; i++) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (world.rank == world.nranks - 1)
-            nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+            nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
         call_on_world(1);
     }
 }
 
 static void
-hang(void)
+hang(const char *file)
 {
     call_on_world(5);
     MPI_Comm_set_name(MPI_COMM_WORLD, "the new name");
@@ -128,7 +129,8 @@ hang(void)
         printf("waits: %ld\n", (long)getpid());
         fflush(stdout);
     } else {
-        sleep(2);
+        for (int i = 0; i < 6000 && access(file, F_OK) != 0; i++)
+            nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
     call_on_world(1);
 }
@@ -223,7 +225,7 @@ main(int argc, char **argv)
     else if (strcmp(what, "passing") == 0)
         call_nonblocking();
     else if (strcmp(what, "hang") == 0)
-        hang();
+        hang(argc > 2 ? argv[2] : "");
     else if (strcmp(what, "derived") == 0)
         call_derived();
     else if (strcmp(what, "sizes") == 0)

@@ -157,24 +157,24 @@ for program in fortran_mpif fortran_f08; do
     }
 done
 
-# Late ranks: the last one waits for nobody, and the others for a second each.
+# Late ranks: the last one waits for nobody, and the others for 2.1 s each.
 for algorithm in shm butterfly; do
     run 3 ALLREDUCE_ALGO=$algorithm "$programs/statistics" late
     quickest=$(sed -n 's/.*"quickest": {"rank": \([0-9]*\).*/\1/p' "$file")
     waited=$(grep '"call":' "$file" | field wait_ns)
     [ "$quickest" = 2 ] || fail "$title: rank $quickest is the quickest"
-    if [ "$waited" -lt 600000000 ] || [ "$waited" -gt "$(grep '"call":' "$file" | field ns)" ]; then
+    if [ "$waited" -lt 1260000000 ] || [ "$waited" -gt "$(grep '"call":' "$file" | field ns)" ]; then
         fail "$title: $waited ns of waiting"
     fi
-    # In 50 calls, every second one, times are compared; the machine may hold up others in some.
-    expect_field "$file" '"rank": 2, "host"' compared 50
-    expect_field "$file" '"rank": 2, "host"' calls 100
+    # In 35 calls, every second one, times are compared; the machine may hold up others in some.
+    expect_field "$file" '"rank": 2, "host"' compared 35
+    expect_field "$file" '"rank": 2, "host"' calls 70
     expect_field "$file" '"format"' hosts 1
     late=$(grep '"rank": 2, "host"' "$file" | field late)
-    [ "$late" -ge 40 ] || fail "$title: rank 2 was late in $late calls"
+    [ "$late" -ge 28 ] || fail "$title: rank 2 was late in $late calls"
     for rank in 0 1; do
         late=$(grep "\"rank\": $rank, \"host\"" "$file" | field late)
-        [ "$late" -le 10 ] || fail "$title: rank $rank was late in $late calls"
+        [ "$late" -le 7 ] || fail "$title: rank $rank was late in $late calls"
     done
 done
 
@@ -212,10 +212,12 @@ status=$?
     expect_calls session ring 5
 }
 
-# At a signal, a rank that waits in an allreduce tells so, and by which name the communicator goes now.
+# At a signal, a rank that waits in an allreduce tells so, and by which name the communicator goes now.  Another signal
+# follows where it did not wait yet, or not for long; the other rank comes after that.
 rm -f "$scratch"/stats*
 title="a signal"
-preload 2 ALLREDUCE_STATS_SIGNAL=USR2 "$programs/statistics" hang >"$scratch/out" 2>&1 &
+limit=90
+preload 2 ALLREDUCE_STATS_SIGNAL=USR2 "$programs/statistics" hang "$scratch/seen" >"$scratch/out" 2>&1 &
 job=$!
 tries=0
 while [ "$(grep -c waits "$scratch/out")" -lt 1 ] && [ $tries -lt 200 ]; do
@@ -223,18 +225,28 @@ while [ "$(grep -c waits "$scratch/out")" -lt 1 ] && [ $tries -lt 200 ]; do
     tries=$((tries + 1))
 done
 waits=$(sed -n 's/waits: //p' "$scratch/out")
-sleep 0.2
-kill -s USR2 "$waits"
-while [ ! -s "$file.rank0" ] && [ $tries -lt 200 ]; do
+tries=0
+running=0
+while [ "$running" -le 100000000 ] && [ $tries -lt 400 ]; do
+    rm -f "$file.rank0"
+    kill -s USR2 "$waits" || break
     sleep 0.1
     tries=$((tries + 1))
+    while [ ! -s "$file.rank0" ] && [ $tries -lt 400 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    running=$(field running_ns <"$file.rank0" | grep -x '[0-9][0-9]*')
+    running=${running:-0}
 done
+: >"$scratch/seen"
+limit=30
 wait $job || fail "$title: ended with an error"
 expect_field "$file.rank0" MPI_DOUBLE calls 5
 expect_field "$file.rank0" '"host"' calls 5
 expect_field "$file.rank0" '"host"' late null
 expect_field "$file.rank0" MPI_DOUBLE comm 'the new name'
-[ "$(field running_ns <"$file.rank0")" -gt 100000000 ] || fail "$title: no call under way"
+[ "$running" -gt 100000000 ] || fail "$title: no call under way"
 expect_field "$file" MPI_DOUBLE calls 12
 expect_field "$file" MPI_DOUBLE running_ns null
 
@@ -263,7 +275,7 @@ for rank in 0 1; do
     expect_ok "one rank's setting" launch 2 "$scratch/by_rank" $rank "$file" LD_PRELOAD="$library" \
         "$programs/statistics" late
     case $rank in
-    0) expect_field "$file" MPI_DOUBLE calls 200 ;;
+    0) expect_field "$file" MPI_DOUBLE calls 140 ;;
     1) [ ! -e "$file" ] || fail "rank 1's setting counted" ;;
     esac
 done
