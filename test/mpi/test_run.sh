@@ -67,7 +67,7 @@ expect_end "a bad clause" any 'run: --algo: column 6: .*did you mean .ring' \
     launch 3 "$allreduce" run --algo 'ring;rinng' "$pings"
 # shellcheck disable=SC2016
 expect_end "a late rank 0" any 'run: --algo: column 6: .*did you mean .ring' \
-    launch 3 sh -c '[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" != 0 ] || sleep 0.5; exec "$@"' \
+    launch 3 sh -c '[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" != 0 ] || sleep 0.2; exec "$@"' \
     sh "$allreduce" run --algo 'ring;rinng' "$pings"
 expect_end "a bad level" any 'run: --determinism: column 1' \
     launch 3 "$allreduce" run --determinism=never "$pings"
