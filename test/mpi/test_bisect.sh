@@ -105,9 +105,9 @@ expect_limited_end "no such folder" 1 'cannot make the folder' "$allreduce" bise
 # A signal ends it and the program, and tells what is known.
 "$allreduce" bisect --logs "$scratch/logs" $MPIEXEC -n 2 "$pings" forever >"$scratch/out" 2>&1 </dev/null &
 bisect=$!
-for _ in 1 2 3 4 5 6 7 8 9 10; do
+for _ in $(seq 600); do
     grep -q begun "$scratch"/logs/trial-1.log 2>/dev/null && break
-    sleep 1
+    sleep 0.1
 done
 kill -INT $bisect
 wait $bisect
