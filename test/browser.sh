@@ -31,7 +31,8 @@ photograph() {
 }
 
 # in_page FILE WIDTH SCRIPT: runs the body of a function behind the page's own scripts, at that width of the window (500
-# or more), and prints what it returns.  Prints the errors of all scripts instead where there are any.
+# or more), and prints what it returns.  Prints the errors of all scripts instead where there are any.  A Chromium that
+# fails to start, or to run them in its time, is started once more.
 in_page() {
     awk -v script="$3" '
         { print }
@@ -42,7 +43,11 @@ in_page() {
             print "document.documentElement.textContent ="
             print "  \"\\nanswer: \" + (failures.length ? \"error: \" + failures.join(\"; \") : answer) + \"\\n\" }</script>"
         }' "$1" >"$scratch/in_page.html"
-    browse "$scratch/in_page.html" --window-size="$2,900" --virtual-time-budget=10000 --dump-dom 2>"$scratch/browser.log" |
-        sed -n -e 's/&lt;/</g' -e 's/&gt;/>/g' -e 's/&amp;/\&/g' -e 's/^answer: //p' | grep . ||
+    for _ in 1 2; do
+        browse "$scratch/in_page.html" --window-size="$2,900" --virtual-time-budget=10000 --dump-dom \
+            >"$scratch/in_page.out" 2>"$scratch/browser.log"
+        grep -q '^answer: ' "$scratch/in_page.out" && break
+    done
+    sed -n -e 's/&lt;/</g' -e 's/&gt;/>/g' -e 's/&amp;/\&/g' -e 's/^answer: //p' "$scratch/in_page.out" | grep . ||
         sed 's/^/Chromium: /' "$scratch/browser.log"
 }
