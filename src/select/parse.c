@@ -450,15 +450,23 @@ parse_ids(struct parser *p, bool *allowed, struct ar_word word, bool in)
     return true;
 }
 
-/* [ '^' ] a name, an alias, an id or a range of ids: into the list, with '^' out of it */
+/* [ '^' ] a name, an alias, an id or a range of ids: into the list, with '^' out of it.  A list
+ * that begins with '^' has nothing to put in, since all are in it. */
 static bool
-parse_list_entry(struct parser *p, bool *allowed)
+parse_list_entry(struct parser *p, bool *allowed, const char *list)
 {
     const bool in = *p->at != '^';
     if (!in)
         take(p, 1);
     const struct ar_word word = peek_word(p, true);
     struct ar_choice choice = {.kind = AR_CHOICE_NATIVE};
+    if (in && *list == '^' && word.length > 0) {
+        ar_text_quote(&p->why, word);
+        return REFUSE(
+            p, word.at,
+            " has no ^, and a list that begins with ^ has all other names already; allowed: "
+            "^ in front of all names, as in ^ring,^rhd, or names first, as in 1-4,^2");
+    }
     if (memchr(word.at, '-', word.length) && strspn(word.at, "0123456789-") >= word.length)
         return parse_ids(p, allowed, word, in);
     if (!parse_algorithm(p, &choice))
@@ -483,10 +491,10 @@ ar_algo_list_parse(bool *allowed, const char *text, struct ar_problem *problem)
     const bool is_empty = *p.at == '\0';
     for (size_t i = 0; i < ar_algorithm_count(); i++)
         allowed[i] = is_empty || *p.at == '^';
-    bool more = !is_empty && parse_list_entry(&p, allowed);
+    bool more = !is_empty && parse_list_entry(&p, allowed, begin_of_list);
     while (more && *p.at == ',') {
         take(&p, 1);
-        more = parse_list_entry(&p, allowed);
+        more = parse_list_entry(&p, allowed, begin_of_list);
     }
     if (more && *p.at != '\0')
         expected(&p, "',' or the end after the algorithm");

@@ -131,8 +131,8 @@ unsigned ar_rules_all_traits(const struct ar_rules *rules);
 char *ar_rules_text(const struct ar_rules *rules);
 
 /* Which rows auto may choose: a comma-separated list of names, aliases, ids or ranges of ids as in
- * 1-4.  '^' in front of one removes it from those before it or, if it is the first, from all;
- * "" allows all.  allowed[i] belongs to ar_algorithm_at(i); room for
+ * 1-4.  '^' in front of one removes it from those before it or, if it is the first, from all; then
+ * each must have it.  "" allows all.  allowed[i] belongs to ar_algorithm_at(i); room for
  * ar_algorithm_count() entries.  AR_ERR_SYNTAX with *problem filled. */
 int ar_algo_list_parse(bool *allowed, const char *text, struct ar_problem *problem);
 

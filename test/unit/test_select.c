@@ -883,6 +883,12 @@ a_bad_list_is_refused(void **state)
     assert_list_refused("1-", 1, "'1-' is not a range");
     assert_list_refused("^", 2, "expected an algorithm");
     assert_list_refused("^rign", 2, "did you mean 'ring'?");
+    assert_list_refused(
+        "^ring,rhd", 7,
+        "'rhd' has no ^, and a list that begins with ^ has all other names "
+        "already; allowed: ^ in front of all names, as in ^ring,^rhd, or names first");
+    assert_list_refused(" ^ring,^rhd,1-4", 13, "'1-4' has no ^");
+    assert_list_refused("^ring,", 7, "expected an algorithm");
     assert_list_refused("ring,^ring", 1, "leaves no algorithm for auto");
     assert_list_refused("ring,", 6, "expected an algorithm, found the end");
     assert_list_refused(",ring", 1, "expected an algorithm, found ','");
