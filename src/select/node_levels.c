@@ -25,39 +25,55 @@ next_word(struct ar_word *text)
     return word;
 }
 
-/* Adds a level behind the others, if it may stand there: no size behind a name. */
-static bool
+/* Adds a level behind the others, if it may stand there.  NULL, or what is allowed instead: ""
+ * where that is what is allowed anywhere. */
+static const char *
 add(struct ar_levels *levels, struct ar_word word)
 {
     const int name = ar_word_among(word, ar_domain_names);
     const bool is_size = name < 0, has_names = levels->kind == AR_LEVELS_NAMES;
     int value = name;
-    if ((is_size && (has_names || !ar_word_int(word, 2, INT_MAX, &value))) ||
-        levels->n == AR_LEVELS_MAX)
-        return false;
+    if (ar_word_among(word, kind_names) >= 0)
+        return "auto or flat alone, without levels beside it";
+    if ((is_size && !ar_word_int(word, 2, INT_MAX, &value)) || levels->n == AR_LEVELS_MAX)
+        return "";
+    if (is_size && has_names)
+        return "numbers before names, as in 8+socket";
     if (is_size && levels->n > 0 && levels->value[levels->n - 1] >= value)
-        return false;
+        return "numbers that grow from the innermost level on, as in 4+16";
     if (!is_size && !has_names)
         levels->sizes = levels->n;
     for (int i = levels->sizes; !is_size && i < levels->n; i++)
         if (levels->value[i] == value)
-            return false;
+            return "each name once, as in l3+numa";
     levels->kind = is_size ? AR_LEVELS_SIZES : AR_LEVELS_NAMES;
     levels->value[levels->n++] = value;
-    return true;
+    return NULL;
+}
+
+/* Reads all levels.  As add; then *culprit is the level that cannot be added. */
+static const char *
+read_levels(struct ar_levels *levels, struct ar_word *culprit, struct ar_word text)
+{
+    const int kind = ar_word_among(text, kind_names);
+    const bool ends_open = text.length == 0 || strchr("+,", text.at[text.length - 1]);
+    const char *allowed = kind < 0 && ends_open ? "" : NULL;
+    *levels = (struct ar_levels){.kind = kind < 0 ? AR_LEVELS_AUTO : (enum ar_levels_kind)kind};
+    *culprit = text;
+    while (kind < 0 && !allowed && text.length > 0) {
+        *culprit = next_word(&text);
+        allowed = add(levels, *culprit);
+    }
+    return allowed;
 }
 
 bool
 ar_levels_parse(struct ar_levels *levels, struct ar_word word)
 {
-    const int kind = ar_word_among(word, kind_names);
-    struct ar_levels read = {.kind = kind < 0 ? AR_LEVELS_AUTO : (enum ar_levels_kind)kind};
-    const bool ends_open = word.length == 0 || strchr("+,", word.at[word.length - 1]);
-    if (kind < 0 && ends_open)
+    struct ar_levels read;
+    struct ar_word culprit;
+    if (read_levels(&read, &culprit, word))
         return false;
-    while (kind < 0 && word.length > 0)
-        if (!add(&read, next_word(&word)))
-            return false;
     *levels = read;
     return true;
 }
@@ -65,7 +81,13 @@ ar_levels_parse(struct ar_levels *levels, struct ar_word word)
 void
 ar_levels_tell(struct ar_text *why, struct ar_word word)
 {
+    struct ar_levels unused;
     struct ar_nearest nearest;
+    const char *const allowed = read_levels(&unused, &word, word);
+    if (allowed && *allowed) {
+        ar_text_add(why, "%s", allowed);
+        return;
+    }
     ar_text_add(
         why,
         "auto, flat, or 1 to %d levels with + between them: ascending numbers of ranks from "

@@ -16,7 +16,8 @@
 /* False, with *levels untouched, if the word is something else. */
 bool ar_levels_parse(struct ar_levels *levels, struct ar_word word);
 
-/* Adds what is allowed, and the name that may be meant by word. */
+/* Adds what is allowed in place of word, which does not parse: of what it breaks, if that is one
+ * rule, else in all, with the name that may be meant. */
 void ar_levels_tell(struct ar_text *why, struct ar_word word);
 
 /* As parse reads it, with +. */

@@ -7,6 +7,7 @@
 #include "schedule/grow.h"
 #include "select/foreign.h"
 #include "select/names.h"
+#include "select/node_levels.h"
 
 struct parser {
     const char *at;
@@ -100,16 +101,22 @@ at_clause_end(const struct parser *p)
     return *p->at == '\0' || *p->at == ';' || (*p->at == '\n' && p->lines);
 }
 
-/* name '=' value */
+/* name '=' value, behind the parameter *last, which then is this one. */
 static bool
-parse_param(struct parser *p, struct ar_choice *choice, unsigned *seen)
+parse_param(struct parser *p, struct ar_choice *choice, unsigned *seen, struct ar_word *last)
 {
     const struct ar_word name = peek_word(p, true);
+    struct ar_levels level;
     if (name.length == 0)
         return expected(p, "a parameter's name");
     take(p, name.length);
-    if (*p->at != '=')
-        return expected(p, "'=' after the parameter's name");
+    if (*p->at != '=') {
+        expected(p, "'=' after the parameter's name");
+        if (ar_word_is(*last, "levels") && ar_levels_parse(&level, name))
+            ar_text_add(&p->why, "; in a parameter levels are joined by +, as in levels=4+16");
+        return false;
+    }
+    *last = name;
     take(p, 1);
     const struct ar_word value = peek_value(p);
     if (value.length == 0)
@@ -127,13 +134,14 @@ static bool
 parse_params(struct parser *p, struct ar_choice *choice)
 {
     unsigned seen = 0;
+    struct ar_word last = {"", 0};
     if (choice->kind != AR_CHOICE_ALGORITHM)
         return REFUSE(p, p->at,
                       "%s takes no parameters; allowed: ':' and conditions, ';' or the end",
                       choice->kind == AR_CHOICE_AUTO ? "auto" : "native");
     do {
         take(p, 1);
-        if (!parse_param(p, choice, &seen))
+        if (!parse_param(p, choice, &seen, &last))
             return false;
     } while (*p->at == ',');
     if (*p->at != ')')

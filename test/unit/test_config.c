@@ -824,7 +824,12 @@ levels_are_read_in_either_way_of_writing(void **state)
     assert_int_equal(config->levels.value[1], 16);
     ar_config_destroy(config);
     assert_setting_refused("ALLREDUCE_LEVELS", "4,2",
-                           "column 1: '4,2'; allowed: auto, flat, or 1 to 5 levels with + "
+                           "column 1: '4,2'; allowed: numbers that grow from the innermost level "
+                           "on, as in 4+16");
+    assert_setting_refused("ALLREDUCE_LEVELS", "l3,4", "allowed: numbers before names");
+    assert_setting_refused("ALLREDUCE_LEVELS", "auto,4", "allowed: auto or flat alone");
+    assert_setting_refused("ALLREDUCE_LEVELS", "4,core",
+                           "column 1: '4,core'; allowed: auto, flat, or 1 to 5 levels with + "
                            "between them: ascending numbers of ranks from 2 on, then any of l3, "
                            "numa, socket, as in 4+16, l3+numa or 8+socket");
     set("ALLREDUCE_LEVELS", "8,numa");

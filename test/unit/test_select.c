@@ -73,6 +73,16 @@ assert_refused(const char *text, int column, const char *words)
 }
 
 static void
+assert_refused_without(const char *text, const char *words)
+{
+    struct ar_rules *rules = NULL;
+    struct ar_problem problem = {0, 0, ""};
+    assert_int_equal(ar_rules_parse(&rules, text, &problem), AR_ERR_SYNTAX);
+    if (strstr(problem.text, words))
+        fail_msg("\"%s\" gave %s", text, problem.text);
+}
+
+static void
 names_of_the_registry_are_taken(void **state)
 {
     (void)state;
@@ -664,7 +674,19 @@ levels_that_make_no_sense_are_refused(void **state)
     assert_refused("shm(levels=99999999999)", 12, "levels cannot be '99999999999'");
     assert_refused("shm(levels=core)", 12, allowed);
     assert_refused("shm(levels=sockets)", 12, "(did you mean 'socket'?)");
-    assert_refused("shm(levels=4,16)", 16, "expected '=' after the parameter's name");
+    assert_refused("shm(levels=16+4)", 12,
+                   "allowed: numbers that grow from the innermost level on, as in 4+16");
+    assert_refused("shm(levels=l3+4)", 12, "allowed: numbers before names, as in 8+socket");
+    assert_refused("shm(levels=4+auto)", 12, "allowed: auto or flat alone");
+    assert_refused("shm(levels=l3+l3)", 12, "allowed: each name once");
+    assert_refused("shm(levels=4+sockets)", 12, "(did you mean 'socket'?)");
+    assert_refused("shm(levels=4,16)", 16,
+                   "expected '=' after the parameter's name, found ')'; in a parameter levels are "
+                   "joined by +, as in levels=4+16");
+    assert_refused("shm(levels=l3, numa)", 20, "; in a parameter levels are joined by +");
+    assert_refused_without("shm(levels=4,window)", "joined by +");
+    assert_refused_without("shm(window=4,16)", "joined by +");
+    assert_refused_without("shm(levels=4+3)", "did you mean");
     assert_refused("ring(levels=4)", 6, "ring has no parameter 'levels'");
 }
 
