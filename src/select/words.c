@@ -183,7 +183,8 @@ edit_distance(struct ar_word a, struct ar_word b)
 void
 ar_nearest_init(struct ar_nearest *n, struct ar_word word)
 {
-    *n = (struct ar_nearest){word, {"", 0}, word.length / 3 + 2};
+    const size_t most = word.length <= 3 ? 1 : word.length / 3 + 1;
+    *n = (struct ar_nearest){word, {"", 0}, most + 1};
 }
 
 void

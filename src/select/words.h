@@ -65,8 +65,8 @@ void ar_text_list(struct ar_text *t, const char *const *names);
 /* Adds in which column of text word stands, and what is allowed there; returns AR_ERR_SYNTAX. */
 int ar_word_refuse(struct ar_text *why, const char *text, struct ar_word word, const char *allowed);
 
-/* The name nearest to word among those offered: at most a third of the letters differ, or the name
- * begins with word. */
+/* The name nearest to word among those offered: about a third of the letters differ at most, of
+ * three or fewer one, or the name begins with word. */
 struct ar_nearest {
     struct ar_word word;
     struct ar_word best; /* length 0: nothing is near */

@@ -493,6 +493,8 @@ unknown_names_are_refused_with_what_is_near(void **state)
     assert_refused("butter", 1, "did you mean 'butterfly'?");
     assert_refused("nativ", 1, "did you mean 'native'?");
     assert_refused("xyzzyx", 1, "unknown algorithm 'xyzzyx'; see allreduce list");
+    assert_refused("rhx", 1, "did you mean 'rhd'?");
+    assert_refused("foo", 1, "unknown algorithm 'foo'; see allreduce list");
     assert_refused("basic_linear", 1, "'basic_linear'; Open MPI's basic_linear is star here; see");
     assert_refused("nvls", 1, "NCCL's nvls has no counterpart: it reduces inside");
     assert_refused("ring\x01", 5, "\\x01");
