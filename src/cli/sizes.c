@@ -3,23 +3,30 @@
 #include "cli/sizes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "schedule/error.h"
 #include "select/words.h"
 
 #define BYTES_MAX ((size_t)1 << 50)
 
+/* Tells what of the word in text, or of its place where it is empty. */
 static int
-refuse(struct ar_problem *problem, const char *text, const char *at, const char *what)
+refuse(struct ar_problem *problem, const char *text, struct ar_word word, const char *what)
 {
     struct ar_text t;
     problem->line = 1;
-    problem->column = (int)(at - text) + 1;
+    problem->column = (int)(word.at - text) + 1;
     ar_text_init(&t, problem->text, sizeof problem->text);
+    ar_text_add(&t, "column %d: ", problem->column);
+    if (word.length > 0) {
+        ar_text_quote(&t, word);
+        ar_text_add(&t, " ");
+    }
     ar_text_add(&t,
-                "column %d: %s; allowed: bytes such as 8, 4K or 1M and ranges such as 64K-16M, "
-                "separated by commas",
-                problem->column, what);
+                "%s; allowed: sizes from 1 byte to %zuG, such as 8, 4K or 1M, and ranges such as "
+                "64K-16M, separated by commas",
+                what, BYTES_MAX >> 30);
     return AR_ERR_SYNTAX;
 }
 
@@ -27,11 +34,21 @@ refuse(struct ar_problem *problem, const char *text, const char *at, const char 
 static int
 parse_size(size_t *bytes, const char **at, const char *text, struct ar_problem *problem)
 {
+    const struct ar_word word = {*at, strcspn(*at, ",-; ")};
+    const size_t digits = strspn(*at, "0123456789");
     const char *end;
-    if (ar_size_parse(bytes, *at, &end))
-        return refuse(problem, text, *at, "a size is missing here");
-    if (*bytes == 0 || *bytes > BYTES_MAX)
-        return refuse(problem, text, *at, "this size is out of range");
+    const int error = ar_size_parse(bytes, *at, &end);
+    if (word.length == 0)
+        return refuse(problem, text, word, "a size is missing here");
+    if (end == word.at)
+        return refuse(problem, text, word, "is not a size");
+    if (*end == '.')
+        return refuse(problem, text, word, "is not a whole number");
+    if (end < word.at + word.length && ar_is_name_char(*end) && !ar_is_digit(*end))
+        return refuse(problem, text, (struct ar_word){*at + digits, word.length - digits},
+                      "is not a unit (K, M or G)");
+    if (error || *bytes == 0 || *bytes > BYTES_MAX)
+        return refuse(problem, text, word, "is out of range");
     *at = end;
     return AR_OK;
 }
@@ -61,7 +78,7 @@ parse_item(struct ar_sizes *sizes, const char **at, const char *text, size_t fac
         error = parse_size(&to, at, text, problem);
     }
     if (!error && to < from)
-        return refuse(problem, text, begin, "the range ends before it begins");
+        return refuse(problem, text, (struct ar_word){begin, 0}, "the range ends before it begins");
     for (size_t bytes = from; !error && bytes < to; bytes *= factor)
         error = append(sizes, bytes);
     return error ? error : append(sizes, to);
@@ -78,7 +95,7 @@ ar_sizes_parse(struct ar_sizes *sizes, const char *text, size_t factor, struct a
         error = parse_item(&made, &at, text, factor, problem);
     }
     if (!error && *at != '\0')
-        error = refuse(problem, text, at, "a comma is missing here");
+        error = refuse(problem, text, (struct ar_word){at, 0}, "a comma is missing here");
     if (error)
         ar_sizes_fini(&made);
     else

@@ -72,6 +72,33 @@ bad_lists_are_refused_at_the_bad_place(void **state)
     assert_int_equal(column_of("-8"), 1);
 }
 
+static void
+assert_told(const char *text, int column, const char *words)
+{
+    struct ar_sizes sizes;
+    struct ar_problem problem;
+    assert_int_equal(ar_sizes_parse(&sizes, text, 2, &problem), AR_ERR_SYNTAX);
+    if (problem.column != column || !strstr(problem.text, words))
+        fail_msg("\"%s\" gave %d: %s", text, problem.column, problem.text);
+}
+
+static void
+what_is_wrong_with_a_size_is_told(void **state)
+{
+    (void)state;
+    assert_told("8,", 3, "column 3: a size is missing here; allowed: ");
+    assert_told("8 16", 2, "a comma is missing here");
+    assert_told("1M2M", 3, "a comma is missing here");
+    assert_told("8,100T", 6, "'T' is not a unit (K, M or G)");
+    assert_told("4Kx-8K", 2, "'Kx' is not a unit");
+    assert_told("1.5M", 1, "'1.5M' is not a whole number");
+    assert_told("8-abc", 3, "'abc' is not a size");
+    assert_told("0", 1, "'0' is out of range; allowed: sizes from 1 byte to 1048576G");
+    assert_told("2000000G", 1, "'2000000G' is out of range");
+    assert_told("99999999999999999999", 1, "is out of range");
+    assert_told("inf", 1, "'inf' is out of range");
+}
+
 int
 main(void)
 {
@@ -79,6 +106,7 @@ main(void)
         cmocka_unit_test(sizes_keep_their_order),
         cmocka_unit_test(a_range_grows_by_the_factor_and_has_its_end),
         cmocka_unit_test(bad_lists_are_refused_at_the_bad_place),
+        cmocka_unit_test(what_is_wrong_with_a_size_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
