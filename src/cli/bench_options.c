@@ -234,6 +234,14 @@ parse_value(int key, char *value, struct argp_state *state)
     }
 }
 
+static void
+set_format(struct argp_state *state, struct ar_bench *bench, enum ar_bench_format format)
+{
+    if (bench->format != AR_BENCH_TEXT && bench->format != format)
+        argp_error(state, "either --csv or --json, not both");
+    bench->format = format;
+}
+
 static error_t
 parse(int key, char *value, struct argp_state *state)
 {
@@ -247,11 +255,11 @@ parse(int key, char *value, struct argp_state *state)
         line->sizes = value;
         return 0;
     case 'c':
-        bench->format = AR_BENCH_CSV;
+        set_format(state, bench, AR_BENCH_CSV);
         return 0;
     case 'j':
+        set_format(state, bench, AR_BENCH_JSON);
         ar_cli_need_jansson("bench --json");
-        bench->format = AR_BENCH_JSON;
         return 0;
     case 'H':
         bench->html = page_of(state, value);
