@@ -151,9 +151,28 @@ is_launcher(const char *program)
     return false;
 }
 
-static int
-find_program(struct ar_executable *program, const char *name)
+/* The row of the option that stands before the program's name and needs no value, if the name is a
+ * number, which may have been meant as one; else NULL. */
+static const struct ar_variable *
+option_of_number(char *const *program)
 {
+    const char *const option = program[-1];
+    for (const struct ar_variable *v = ar_variables; v < ar_variables + AR_VARIABLES; v++) {
+        const bool is_short = v->letter && option[0] == '-' && option[1] == v->letter && !option[2];
+        const bool is_long =
+            v->option && strncmp(option, "--", 2) == 0 && strcmp(option + 2, v->option) == 0;
+        if (v->alone && (is_short || is_long) && ar_is_digit(program[0][0]))
+            return v;
+    }
+    return NULL;
+}
+
+static int
+find_program(struct ar_executable *program, char *const *words)
+{
+    const char *const name = words[0];
+    char hint[256];
+    struct ar_text t;
     if (is_launcher(name)) {
         fprintf(stderr,
                 "allreduce run: %s starts the ranks, so it must come first: %s ... allreduce run "
@@ -164,8 +183,14 @@ find_program(struct ar_executable *program, const char *name)
     const int error = ar_executable_examine(program, name);
     if (!error)
         return AR_EXIT_DONE;
-    fprintf(stderr, "%s: %s: %s\n", speaker(), name,
-            error == ENOENT && !strchr(name, '/') ? "not found in PATH" : strerror(error));
+    const struct ar_variable *const v = option_of_number(words);
+    ar_text_init(&t, hint, sizeof hint);
+    if (v)
+        ar_text_add(&t, "; if it is the value of --%s, write --%s=%s", v->option, v->option, name);
+    if (v && v->letter)
+        ar_text_add(&t, " or -%c%s", v->letter, name);
+    fprintf(stderr, "%s: %s: %s%s\n", speaker(), name,
+            error == ENOENT && !strchr(name, '/') ? "not found in PATH" : strerror(error), hint);
     return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
@@ -213,7 +238,7 @@ preload(const struct ar_executable *program, const char *library, bool shares_he
 static int
 prepare(struct ar_executable *program, const struct request *request)
 {
-    int status = find_program(program, request->program[0]);
+    int status = find_program(program, request->program);
     if (status)
         return status;
     char *const library = request->library ? ar_path_absolute(request->library) : ar_preload_find();
