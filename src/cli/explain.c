@@ -112,6 +112,19 @@ parse_call(struct argp_state *state, struct ar_traits *call, const char *text)
     }
 }
 
+/* A constant of the flat machine. */
+static void
+parse_rate(struct argp_state *state, struct ar_explain *request, int key, const char *value)
+{
+    request->rate = key == LATENCY ? "latency" : key == BANDWIDTH ? "bandwidth" : "reduction";
+    if (key == LATENCY)
+        request->latency_us = ar_option_us(state, request->rate, value);
+    else if (key == BANDWIDTH)
+        request->bandwidth_gbytes = ar_option_gbytes(state, request->rate, value);
+    else
+        request->reduction_gbytes = ar_option_gbytes(state, request->rate, value);
+}
+
 /* What can only be judged when all options are known. */
 static void
 check_request(struct argp_state *state, struct ar_explain *request)
@@ -144,6 +157,9 @@ check_request(struct argp_state *state, struct ar_explain *request)
     if ((is_timed && drawn) || (request->compare && rules))
         argp_error(state, "--machine and --compare only predict times: no --svg or --html, and "
                           "--rules only with --machine, for auto across nodes");
+    if (request->machine_file && request->rate)
+        argp_error(state, "either --machine or --%s, not both: the machine has its own",
+                   request->rate);
     if (rules && request->machine_file && request->placement.nnodes < 2)
         argp_error(state, "rules depend on a machine only across nodes: give --nodes");
     if (request->compare && request->algorithm)
@@ -198,13 +214,9 @@ parse_option(int key, char *value, struct argp_state *state)
         request->rules_file = value;
         return 0;
     case LATENCY:
-        request->latency_us = ar_option_us(state, "latency", value);
-        return 0;
     case BANDWIDTH:
-        request->bandwidth_gbytes = ar_option_gbytes(state, "bandwidth", value);
-        return 0;
     case REDUCTION:
-        request->reduction_gbytes = ar_option_gbytes(state, "reduction", value);
+        parse_rate(state, request, key, value);
         return 0;
     case ARGP_KEY_ARG:
         if (request->algorithm)

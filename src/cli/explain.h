@@ -34,6 +34,7 @@ struct ar_explain {
     double latency_us;       /* a */
     double bandwidth_gbytes; /* B, per second */
     double reduction_gbytes; /* 1/C, per second */
+    const char *rate;        /* the option that said one of these; NULL: none did */
     const char *svg;         /* file for a picture of at most AR_TRACE_RANKS_MAX ranks,
                                 "-" for stdout; NULL: none */
     const char *html;        /* file for a page of the same; NULL: none */
