@@ -62,8 +62,12 @@ ar_explain_read_choice(struct ar_choice *choice, const char *text, int nodes)
     else
         *choice = rules->clauses[is_pair && nodes > 1].choice;
     ar_rules_destroy(rules);
-    if (!why && choice->kind != AR_CHOICE_ALGORITHM)
-        why = "has no schedule of its own; --rules shows what it chooses";
+    if (!why && choice->kind == AR_CHOICE_NATIVE)
+        why = "is the MPI library's own algorithm, of which nothing is known here; name one of "
+              "allreduce list";
+    if (!why && choice->kind == AR_CHOICE_AUTO)
+        why =
+            "needs a machine: give --machine=FILE; --rules=auto shows what it chooses without one";
     if (why)
         fprintf(stderr, "allreduce explain: '%s': %s\n", text, why);
     return why ? AR_EXIT_USAGE : AR_EXIT_DONE;

@@ -525,7 +525,7 @@ ar_explain_machine(const struct ar_explain *request)
         exit_code = compare_rules(&scene);
     else if (request->compare)
         exit_code = compare(&scene);
-    else if (strcmp(request->algorithm, "auto") == 0)
+    else if (ar_word_is(ar_word_of(request->algorithm), "auto"))
         exit_code = explain_auto(&scene);
     else
         exit_code = explain_one(&scene);
