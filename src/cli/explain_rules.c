@@ -401,6 +401,15 @@ print_head(const struct map *map)
     printf("\n");
 }
 
+/* A single word may have been meant as the name of a file, which is not there either. */
+static void
+tell_no_file(struct ar_problem *problem, const char *rules)
+{
+    struct ar_text t = {problem->text, sizeof problem->text, strlen(problem->text)};
+    if (*rules && !strpbrk(rules, "(:;, \t\n"))
+        ar_text_add(&t, "; there is no file of that name either");
+}
+
 /* Reads a file, or a text; what is no text may be the name of a file.  An enum ar_exit. */
 static int
 read_rules(struct map *map, struct ar_rules **rules)
@@ -419,12 +428,14 @@ read_rules(struct map *map, struct ar_rules **rules)
             error = ar_rules_file_read(rules, NULL, path, &why);
         free(path);
     }
-    if (error == AR_ERR_SYNTAX && map->from_file)
+    if (error == AR_ERR_SYNTAX && map->from_file) {
         fprintf(stderr, "allreduce explain: %s\n", reason);
-    else if (error == AR_ERR_SYNTAX)
+    } else if (error == AR_ERR_SYNTAX) {
+        tell_no_file(&problem, request->rules);
         ar_explain_problem(request->rules, &problem);
-    else if (error)
+    } else if (error) {
         fprintf(stderr, "allreduce explain: out of memory\n");
+    }
     return error == AR_ERR_SYNTAX ? AR_EXIT_USAGE : error ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }
 

@@ -56,13 +56,24 @@ print_rules(const struct ar_config *config, const struct ar_variable *v)
     return *rules ? ar_rules_text(*rules) : strdup("");
 }
 
+/* Does the value look like the name of a file, and not like clauses? */
+static bool
+is_like_file(const char *value)
+{
+    return strpbrk(value, "./") && !strpbrk(value, "(:;");
+}
+
 /* The word intel stands for what Intel MPI's own variable says. */
 static int
 parse_rules(const struct ar_setting *s)
 {
     struct ar_setting intel = *s;
-    if (!ar_word_is(trimmed(s->value), "intel"))
-        return take_rules(s);
+    if (!ar_word_is(trimmed(s->value), "intel")) {
+        const int error = take_rules(s);
+        if (error == AR_ERR_SYNTAX && is_like_file(s->value))
+            ar_text_add(s->why, "; a file of rules is named by ALLREDUCE_RULES");
+        return error;
+    }
     intel.value = ar_intel_setting();
     if (!intel.value) {
         ar_text_add(s->why, "intel: " AR_INTEL_VARIABLE " is not set");

@@ -354,6 +354,11 @@ bad_values_are_refused_by_name_and_column(void **state)
     assert_setting_refused("ALLREDUCE_ALGO", "ring;rign",
                            "ALLREDUCE_ALGO: column 6: unknown algorithm 'rign' (did you mean "
                            "'ring'?); see allreduce list");
+    assert_setting_refused("ALLREDUCE_ALGO", "my.rules",
+                           "ALLREDUCE_ALGO: column 1: unknown algorithm 'my.rules'; see allreduce "
+                           "list; a file of rules is named by ALLREDUCE_RULES");
+    assert_setting_refused("ALLREDUCE_ALGO", "/etc/rules",
+                           "found '/'; a file of rules is named by ALLREDUCE_RULES");
     assert_setting_refused("ALLREDUCE_ALGO_LIST", "ring, rign",
                            "ALLREDUCE_ALGO_LIST: column 7: unknown algorithm 'rign'");
     assert_setting_refused("ALLREDUCE_WAIT", " spn",
