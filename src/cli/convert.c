@@ -34,6 +34,21 @@ library_of(struct argp_state *state, const char *option, const char *name)
     return (enum ar_library)library;
 }
 
+/* Refuses NAME=VALUE whose name is no library's.  In rules a '=' comes behind a '(' or a ':'. */
+static void
+refuse_unknown_setting(struct argp_state *state, const char *operand)
+{
+    char known[512];
+    struct ar_text t;
+    const size_t length = strcspn(operand, "=(:; \t\n");
+    if (operand[length] != '=' || access(operand, F_OK) == 0)
+        return;
+    ar_text_init(&t, known, sizeof known);
+    ar_text_settings(&t);
+    argp_error(state, "%.*s is not a variable of a known library; allowed: %s", (int)length,
+               operand, known);
+}
+
 static error_t
 parse_option(int key, char *value, struct argp_state *state)
 {
@@ -59,6 +74,8 @@ parse_option(int key, char *value, struct argp_state *state)
         if (told < AR_LIBRARIES && request->from < AR_LIBRARIES && told != request->from)
             argp_error(state, "'%s' is a setting of %s, not of %s", request->operand,
                        ar_library_titles[told], ar_library_titles[request->from]);
+        if (told == AR_LIBRARIES)
+            refuse_unknown_setting(state, request->operand);
         request->from = told < AR_LIBRARIES ? told : request->from;
         request->operand = text;
         if (request->from == request->to)

@@ -230,20 +230,29 @@ ar_text_namesakes(struct ar_text *t, const struct ar_algorithm *row)
     }
 }
 
+static const struct {
+    const char *name;
+    enum ar_library library;
+} variables[] = {
+    {"I_MPI_ADJUST_ALLREDUCE", AR_LIBRARY_INTEL},
+    {"OMPI_MCA_coll_tuned_allreduce_algorithm", AR_LIBRARY_OPENMPI},
+    {"coll_tuned_allreduce_algorithm", AR_LIBRARY_OPENMPI},
+    {"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", AR_LIBRARY_MPICH},
+    {"UCC_TL_UCP_TUNE", AR_LIBRARY_UCC},
+    {"NCCL_ALGO", AR_LIBRARY_NCCL},
+};
+
+void
+ar_text_settings(struct ar_text *t)
+{
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+        ar_text_add(t, "%s%s (%s)", i ? ", " : "", variables[i].name,
+                    ar_library_titles[variables[i].library]);
+}
+
 enum ar_library
 ar_library_of_setting(const char *setting, const char **value)
 {
-    static const struct {
-        const char *name;
-        enum ar_library library;
-    } variables[] = {
-        {"I_MPI_ADJUST_ALLREDUCE", AR_LIBRARY_INTEL},
-        {"OMPI_MCA_coll_tuned_allreduce_algorithm", AR_LIBRARY_OPENMPI},
-        {"coll_tuned_allreduce_algorithm", AR_LIBRARY_OPENMPI},
-        {"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", AR_LIBRARY_MPICH},
-        {"UCC_TL_UCP_TUNE", AR_LIBRARY_UCC},
-        {"NCCL_ALGO", AR_LIBRARY_NCCL},
-    };
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
         const size_t length = strlen(variables[i].name);
         if (strncmp(setting, variables[i].name, length) == 0 && setting[length] == '=') {

@@ -73,6 +73,9 @@ void ar_text_suggest_elsewhere(struct ar_text *t, struct ar_word word);
  * the '='.  AR_LIBRARIES, with *value as it was, if it is no library's. */
 enum ar_library ar_library_of_setting(const char *setting, const char **value);
 
+/* Adds the variables that ar_library_of_setting knows, with their libraries. */
+void ar_text_settings(struct ar_text *t);
+
 /* A text in the other grammar, and what is to be said of it, a line each.  The caller finis it. */
 struct ar_translation {
     char *text;
