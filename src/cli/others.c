@@ -9,7 +9,6 @@
 #include "cli/cli.h"
 #include "execute/shared.h"
 #include "report/clock.h"
-#include "select/number.h"
 
 #define LEAST_NS 200000000U /* ticks tell nothing of less */
 
@@ -80,7 +79,6 @@ ar_others_end(struct ar_others *others, const char *command)
         double cpus;
         int rank;
     } busiest;
-    char text[AR_NUMBER_TEXT];
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Barrier(others->node); /* who waits for late ranks takes a CPU for that, too */
@@ -91,9 +89,9 @@ ar_others_end(struct ar_others *others, const char *command)
     MPI_Allreduce(MPI_IN_PLACE, &busiest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
     if (rank == 0 && busiest.cpus > AR_QUIET_CPUS)
         fprintf(stderr,
-                "allreduce %s: warning: other processes kept %s of the CPUs of rank %d's node "
-                "busy: ranks waited for them, and times are too long\n",
-                command, ar_number_print(busiest.cpus, text, sizeof text), busiest.rank);
+                "allreduce %s: warning: other processes kept %.2f CPUs busy on rank %d's node: "
+                "ranks waited for them, and times are too long\n",
+                command, busiest.cpus, busiest.rank);
     free(others->from);
     MPI_Comm_free(&others->node);
 }
