@@ -324,6 +324,8 @@ ar_cli_bench(int argc, char **argv)
         status = ar_operands_check("bench", &bench.type, 1, bench.op, rank);
     if (!status)
         status = ar_node_places_take(&places, bench.nodes, "bench", &comm);
+    if (!status && rank == 0)
+        ar_cli_warn_of_settings("bench");
     ar_others_begin(&others);
     if (!status)
         status = measure(&results, &bench, comm, &places);

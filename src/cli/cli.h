@@ -99,6 +99,11 @@ int ar_cli_check_ranks(const char *command, int nranks);
  * enum ar_exit. */
 int ar_cli_check_output(const char *option, const char *path, int rank);
 
+/* Names on stderr the variables of allreduce(7) that are set, but that bench and tune do not
+ * follow: these measure with configurations of their own, and only what belongs to the process
+ * counts. */
+void ar_cli_warn_of_settings(const char *command);
+
 /* Returns memory; where it is NULL a message says so, and the job ends: the other ranks would wait.
  */
 void *ar_cli_need_memory(void *memory) __attribute__((returns_nonnull));

@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "config/output.h"
+#include "config/variables.h"
 #include "report/report.h"
 
 /* --- the command line --- */
@@ -107,4 +108,20 @@ ar_cli_share(char *text)
         text = ar_cli_need_memory(malloc(length));
     MPI_Bcast(text, (int)length, MPI_CHAR, 0, MPI_COMM_WORLD);
     return text;
+}
+
+void
+ar_cli_warn_of_settings(const char *command)
+{
+    static const char *const followed[] = {"ALLREDUCE_HEAP", "ALLREDUCE_TIMEOUT", NULL};
+    char names[1024];
+    struct ar_text t;
+    ar_text_init(&t, names, sizeof names);
+    for (const struct ar_variable *v = ar_variables; v < ar_variables + AR_VARIABLES; v++)
+        if (ar_variable_value(v) != v->fallback && ar_word_among(ar_word_of(v->name), followed) < 0)
+            ar_text_add(&t, "%s%s", t.length > 0 ? ", " : "", v->name);
+    if (t.length > 0)
+        fprintf(stderr,
+                "allreduce %s: warning: set, but without effect on what is measured here: %s\n",
+                command, names);
 }

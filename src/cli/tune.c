@@ -394,6 +394,8 @@ ar_cli_tune(int argc, char **argv)
             ar_operands_check("tune", options.types, options.ntypes, options.op, progress.rank);
     if (!status)
         status = ar_cli_check_output("tune", options.output, progress.rank);
+    if (!status && progress.rank == 0)
+        ar_cli_warn_of_settings("tune");
     char *const command = ar_cli_command(progress.all.nranks, argc, argv);
     if (!status)
         status = options.from    ? ar_tune_replay(&options, &progress.clock, command ? command : "")

@@ -76,10 +76,14 @@ for _ in 1 2; do
     (while :; do :; done) &
     busy="$busy $!"
 done
-launch 2 ./allreduce bench --algo=ring --sizes=8 --time=1 >"$scratch/out" 2>&1 || fail "beside others: it fails"
+launch 2 ALLREDUCE_ALGO=shm ALLREDUCE_TIMEOUT=60 ALLREDUCE_WAIT=yield ./allreduce bench --algo=ring --sizes=8 --time=1 >"$scratch/out" 2>&1 ||
+    fail "beside others: it fails"
 # shellcheck disable=SC2086 # process ids
 kill $busy
 grep -q 'warning: other processes kept [0-9.]* CPUs busy on rank [0-9]*.s node' "$scratch/out" || fail "beside others: no warning: $(cat "$scratch/out")"
+# So are settings that it does not follow, once.
+[ "$(grep -c 'bench: warning: set, but without effect on what is measured here: ALLREDUCE_ALGO, ALLREDUCE_WAIT$' "$scratch/out")" -eq 1 ] ||
+    fail "settings without effect: no warning: $(cat "$scratch/out")"
 
 # Ranks of one machine are none of these others, where MPI takes them for ranks of several nodes, too: a rank that is taken
 # for one of them counts as about one CPU in each launch.  Others may come and go between two launches, so all launches

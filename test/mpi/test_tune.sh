@@ -19,7 +19,10 @@ tune() {
     return "$tuned"
 }
 
+export ALLREDUCE_LEVELS=flat # is not followed, and that is told
 expect_ok "tune" tune --sizes=8,1K --type=double,int -o "$rules"
+unset ALLREDUCE_LEVELS
+grep -q 'tune: warning: set, but without effect .*: ALLREDUCE_LEVELS$' "$scratch/out" || fail "no warning of ALLREDUCE_LEVELS"
 [ -e "$rules.state" ] && fail "the state is still there"
 grep -q '^#! tuned: mpi=.*; ranks=2; .*op=MPI_SUM' "$rules" || fail "no provenance: $(cat "$rules")"
 [ "$(grep -c '^# MPI_DOUBLE\|^# MPI_INT' "$rules")" -eq 2 ] || fail "other than two tables"
