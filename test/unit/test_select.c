@@ -53,8 +53,8 @@ assert_canonical(const char *text, bool lines, const char *canonical)
     ar_rules_destroy(rules);
 }
 
-static void
-assert_refused_in(bool lines, const char *text, int line, int column, const char *words)
+static struct ar_problem
+problem_of(bool lines, const char *text)
 {
     struct ar_rules *rules = NULL;
     struct ar_problem problem = {0, 0, ""};
@@ -62,6 +62,13 @@ assert_refused_in(bool lines, const char *text, int line, int column, const char
                             : ar_rules_parse(&rules, text, &problem);
     if (error != AR_ERR_SYNTAX || rules)
         fail_msg("\"%s\" was taken", text);
+    return problem;
+}
+
+static void
+assert_refused_in(bool lines, const char *text, int line, int column, const char *words)
+{
+    const struct ar_problem problem = problem_of(lines, text);
     if (problem.line != line || problem.column != column || !strstr(problem.text, words))
         fail_msg("\"%s\" gave %d:%d: %s", text, problem.line, problem.column, problem.text);
 }
@@ -75,9 +82,7 @@ assert_refused(const char *text, int column, const char *words)
 static void
 assert_refused_without(const char *text, const char *words)
 {
-    struct ar_rules *rules = NULL;
-    struct ar_problem problem = {0, 0, ""};
-    assert_int_equal(ar_rules_parse(&rules, text, &problem), AR_ERR_SYNTAX);
+    const struct ar_problem problem = problem_of(false, text);
     if (strstr(problem.text, words))
         fail_msg("\"%s\" gave %s", text, problem.text);
 }

@@ -26,15 +26,21 @@ read_as(const char *text, size_t factor)
     return all;
 }
 
-static int
-column_of(const char *text)
+static struct ar_problem
+problem_of(const char *text)
 {
     struct ar_sizes sizes = {NULL, 0};
     struct ar_problem problem;
     assert_int_equal(ar_sizes_parse(&sizes, text, 2, &problem), AR_ERR_SYNTAX);
     assert_null(sizes.bytes);
     assert_non_null(strstr(problem.text, "allowed"));
-    return problem.column;
+    return problem;
+}
+
+static int
+column_of(const char *text)
+{
+    return problem_of(text).column;
 }
 
 static void
@@ -75,9 +81,7 @@ bad_lists_are_refused_at_the_bad_place(void **state)
 static void
 assert_told(const char *text, int column, const char *words)
 {
-    struct ar_sizes sizes;
-    struct ar_problem problem;
-    assert_int_equal(ar_sizes_parse(&sizes, text, 2, &problem), AR_ERR_SYNTAX);
+    const struct ar_problem problem = problem_of(text);
     if (problem.column != column || !strstr(problem.text, words))
         fail_msg("\"%s\" gave %d: %s", text, problem.column, problem.text);
 }
