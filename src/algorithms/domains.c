@@ -156,7 +156,7 @@ find_sized(struct given *given, int *number, int *room, const int *size, int n, 
 #define UNITS_GOOD   8
 #define ALONE_TINY   12 /* all ranks, in one domain: flat up to TINY_BYTES */
 #define ALONE_SHORT  8  /* flat up to SHORT_BYTES; as many are cut for longer vectors, too */
-#define TINY_BYTES   ((size_t)512)
+#define TINY_BYTES   ((size_t)256)
 #define SHORT_BYTES  ((size_t)1 << 10)
 #define ALONE_BYTES  ((size_t)512 << 10) /* of a vector for which a lone domain is cut, at most */
 #define EVEN_BYTES   ((size_t)4 << 10)   /* up to here unequal groups are avoided: see shm.c */
@@ -190,8 +190,8 @@ static void
 leave_out_levels(struct given *given, int nranks, size_t bytes)
 {
     const size_t ranks = (size_t)nranks;
-    const int most = bytes <= AR_AHEAD_BYTES / 2 * ranks ? UNITS_FEW
-                     : bytes <= AR_AHEAD_BYTES * ranks   ? UNITS_MOST
+    const int most = bytes <= AR_SHORT_BYTES / 2 * ranks ? UNITS_FEW
+                     : bytes <= AR_SHORT_BYTES * ranks   ? UNITS_MOST
                                                          : 0;
     for (int level = given->n - 1; level > 0; level--)
         if (bytes <= EVEN_BYTES && !is_even(given, level, nranks) &&
@@ -207,7 +207,7 @@ static bool
 is_better_flat(const struct given *given, int nranks, size_t bytes)
 {
     const bool is_lone = given->n == 1 && given->sizes[0].most > UNITS_FEW;
-    const bool is_tiny = bytes > AR_AHEAD_BYTES && bytes <= AR_TINY_BYTES * (size_t)nranks;
+    const bool is_tiny = bytes > AR_SHORT_BYTES && bytes <= AR_TINY_BYTES * (size_t)nranks;
     return !is_even(given, 0, nranks) && bytes <= 2 * SHORT_BYTES &&
            nranks <= (is_lone || is_tiny ? UNITS_MOST : UNEQUAL_MOST);
 }
@@ -259,8 +259,8 @@ pays_for_long(const struct given *given, int nranks, size_t bytes)
 
 /* Are domains cut into groups of few ranks?  Where all ranks are in one, so few of them had better
  * go flat with what is short, and so many cut longer vectors, too.  Measured on 16 cores of a Xeon
- * of 2023, where a line takes 0.15 to 0.19 us: 8 bytes take 0.65 us on 8 ranks flat and 0.82 us in
- * groups of four, and 32 KiB take 20.1 us on 16 ranks flat and 16.8 us in groups of four. */
+ * of 2023, where a line takes 0.14 to 0.19 us: 8 bytes take 0.73 us on 8 ranks flat and 0.90 us in
+ * groups of four, and 32 KiB take 20.6 us on 16 ranks flat and 16.5 us in groups of four. */
 static bool
 is_cut(const struct given *given, size_t bytes)
 {
@@ -281,7 +281,7 @@ split(const struct given *given, int nranks, size_t bytes)
     const bool cuts = is_cut(given, bytes);
     if (cuts && is_even(given, 0, nranks))
         add_sizes(&levels, units, UNITS_SHORT, 0);
-    if (levels.sizes == 0 && cuts && bytes <= AR_AHEAD_BYTES)
+    if (levels.sizes == 0 && cuts && bytes <= AR_SHORT_BYTES)
         add_sizes(&levels, units, UNITS_SHORT, UNITS_FEW);
     if (levels.sizes == 0 && units > UNITS_MOST && pays_for_long(given, nranks, bytes))
         add_sizes(&levels, units, UNITS_MOST, UNITS_GOOD);
@@ -377,6 +377,21 @@ add_nodes(struct given *given, const int *node_of, int nranks)
     return are_several;
 }
 
+/* Are all ranks bound to the same domain of each level that is known? */
+static bool
+are_in_one(const struct ar_domains *domains)
+{
+    bool is_known = false;
+    for (int d = 0; d < AR_DOMAINS; d++) {
+        const int *const of = domains->of[d];
+        for (int r = 1; of && r < domains->nranks; r++)
+            if (of[r] != of[0])
+                return false;
+        is_known |= of && of[0] >= 0;
+    }
+    return is_known;
+}
+
 int
 ar_levels_group_nodes(struct ar_grouping *grouping, struct ar_levels *found,
                       const struct ar_levels *levels, const struct ar_domains *domains,
@@ -401,6 +416,8 @@ ar_levels_group_nodes(struct ar_grouping *grouping, struct ar_levels *found,
     if (!error)
         error = ar_grouping_init(grouping, nranks, given.n, given.domain);
     free(room);
+    if (!error)
+        grouping->one_domain = is_known && !has_nodes && are_in_one(domains);
     if (!error && has_nodes && grouping->nlevels > 1) /* with one rank a node they are left out */
         grouping->node_level = grouping->nlevels - 2;
     if (!error && found)

@@ -243,13 +243,16 @@ int ar_algorithm_window(const struct ar_algorithm *row, const struct ar_params *
  * there may be fewer: 10 elements in 4 segments are 3, 3, 3, 1; in 6 they are five times 2. */
 size_t ar_params_segment(const struct ar_params *params, size_t count, size_t size);
 
+#define AR_SHARE_LEVELS 3
+
 /* What is fastest in shared memory: all measured figures of the node executor.  The grammar
  * overrides them: shm(segment=...,whole=...,copy=...). */
 struct ar_shm_tuning {
-    size_t chunk_bytes;    /* of a long message; a multiple of 64 */
-    size_t whole_bytes;    /* up to here every rank combines everything; above, its slice */
-    size_t share_bytes;    /* the same of what a rank holds before a level, where there are groups;
-                              half of it where it is combined whole on more than three levels */
+    size_t chunk_bytes; /* of a long message; a multiple of 64 */
+    size_t whole_bytes; /* up to here every rank combines everything; above, its slice */
+    /* The same of what a rank holds before a level, where there are groups, by the number of levels
+     * on which it is combined whole then: 1 and so on; more are as the last. */
+    size_t share_bytes[AR_SHARE_LEVELS];
     size_t in_place_bytes; /* from here on ranks try each other's buffers, too, if they can;
                               SIZE_MAX: never */
 };

@@ -82,21 +82,24 @@ within(size_t bytes, size_t least, size_t most)
 #define IN_PLACE_MOST 16 /* ranks */
 
 /* A rank's four slots fill half of its core's cache, so that the chunk under way stays there until
- * the others have read it.  What comes along with its flag is best combined by every rank.  Where
- * ranks share cores each chunk costs a turn of all ranks: fewer chunks, twice as long, are better.
- * In place was measured on 2, 4, 8 and 16 ranks. */
+ * the others have read it.  What is short is best combined by every rank: the more levels are to
+ * come, the shorter.  Where ranks share cores each chunk costs a turn of all ranks: fewer chunks,
+ * twice as long, are better.  In place was measured on 2, 4, 8 and 16 ranks, and how short a share
+ * must be on 8, 12 and 16, on two levels; for more levels the model says it. */
 struct ar_shm_tuning
 ar_shm_tune(int nranks, size_t cache_bytes, bool is_crowded)
 {
     const size_t ranks = (size_t)nranks, most = CHUNKS_BYTES / ranks;
     const size_t chunk = cache_bytes / (is_crowded ? 4 : 8);
     const size_t whole = (is_crowded ? 256 << 10 : 8 << 10) / ranks;
-    const size_t all = whole > AR_AHEAD_BYTES ? whole : AR_AHEAD_BYTES;
+    const size_t all = whole > AR_SHORT_BYTES ? whole : AR_SHORT_BYTES;
     const bool is_pair = nranks == 2 && !is_crowded;
+    const size_t share = is_crowded ? all : AR_SHORT_BYTES,
+                 last = is_crowded ? all : 2 * AR_SHORT_BYTES;
     return (struct ar_shm_tuning){
         .chunk_bytes = within(chunk < most ? chunk : most, 32 << 10, 256 << 10),
         .whole_bytes = is_pair ? SIZE_MAX : all,
-        .share_bytes = is_crowded ? all : AR_AHEAD_BYTES,
+        .share_bytes = {last, share, share / 2},
         .in_place_bytes = is_pair                                  ? 8 << 10
                           : nranks <= IN_PLACE_MOST && !is_crowded ? 256 << 10
                                                                    : SIZE_MAX,
@@ -107,7 +110,19 @@ ar_shm_tune(int nranks, size_t cache_bytes, bool is_crowded)
 static size_t
 short_bytes(const struct ar_shm_tuning *tuning, int levels)
 {
-    return levels <= 3 ? tuning->share_bytes : tuning->share_bytes / 2;
+    return tuning->share_bytes[(levels < AR_SHARE_LEVELS ? levels : AR_SHARE_LEVELS) - 1];
+}
+
+/* Combining all of a vector on so many levels takes as long as on this number of levels.  Inside
+ * one domain no line comes from far.  And if the innermost groups are unequal, a vector that is cut
+ * stays so on all levels, which takes twice as many rounds. */
+static int
+count_levels(const struct ar_grouping *grouping)
+{
+    const int levels = grouping ? grouping->nlevels : 1;
+    if (levels == 2 && grouping->one_domain)
+        return 1;
+    return levels > 2 && !ar_grouping_is_even_below(grouping, 1) ? 2 : levels;
 }
 
 /* A vector that is not short as a whole is cut on the first level, so that one level less combines
@@ -116,12 +131,13 @@ size_t
 ar_shm_whole(const struct ar_shm_tuning *tuning, const struct ar_params *params, size_t count,
              size_t length, size_t size)
 {
-    const int levels = params->grouping ? params->grouping->nlevels : 1;
+    const struct ar_grouping *const grouping = params->grouping;
     const size_t asked = params->whole_bytes;
-    const size_t all = asked > 0     ? asked
-                       : levels == 1 ? tuning->whole_bytes
-                                     : short_bytes(tuning, levels);
-    const size_t held = asked > 0 ? asked : short_bytes(tuning, levels - 1);
+    const bool is_flat = !grouping || grouping->nlevels == 1;
+    const size_t all = asked > 0 ? asked
+                       : is_flat ? tuning->whole_bytes
+                                 : short_bytes(tuning, count_levels(grouping));
+    const size_t held = asked > 0 || is_flat ? all : short_bytes(tuning, grouping->nlevels - 1);
     if (count <= all / size)
         return SIZE_MAX;
     return length < count ? 0 : min_size(held / size, count - 1);

@@ -172,15 +172,18 @@ allgather(struct ar_schedule *s, const struct view *v, int level, int below)
 
 /* The level of the share for which the results of a level are read.  Those of level 1 are read for
  * the whole vector at once, where its groups are not large: then no rank has to store again what it
- * has read there.  Of short results there is little to store, and waiting for so many ranks takes
- * longer.  In place this would be no gain, since a rank that gives takes each line itself. */
+ * has read there.  Of short results there is little to store, and where levels are above or
+ * groups are unequal, waiting for so many ranks takes longer.  In place this would be no gain,
+ * since a rank that gives takes each line itself. */
 static int
 level_below(const struct view *v, int level, const struct ar_params *params)
 {
     const struct ar_shares *const of = &v->shares;
     const int size = ar_shares_end(of, level, of->me) - ar_shares_begin(of, level, of->me);
-    const bool is_good = size <= AT_ONCE_MOST && of->count / (size_t)size > params->whole_bytes &&
-                         params->copy != AR_COPY_IN_PLACE;
+    const struct ar_grouping *const g = of->grouping;
+    const bool is_last = g && g->nlevels == level + 1 && ar_grouping_is_even(g);
+    const bool is_good = size <= AT_ONCE_MOST && params->copy != AR_COPY_IN_PLACE &&
+                         (is_last || of->count / (size_t)size > params->whole_bytes);
     return level == 1 && is_good ? -1 : level - 1;
 }
 

@@ -74,20 +74,21 @@ step_of(const struct ar_node *node, const struct ar_reduction *r, const struct a
 
 /* --- what is asked for ahead --- */
 
-#define LINES_MOST (1 + AR_AHEAD_BYTES / AR_LINE_BYTES + 1) /* of a flag and what it announces */
+#define LINES_MOST (1 + AR_SHORT_BYTES / AR_LINE_BYTES + 1) /* of a flag and what it announces */
 
 /* The lines of a flag and of a short message in the area; returns how many.  Of a long message the
  * first lines alone would be no faster. */
 static size_t
-lines_of(ptrdiff_t *lines, const struct ar_node_step *step)
+lines_of(ptrdiff_t *lines, const struct ar_node_step *step, int nranks)
 {
     const bool is_own = step->kind == AR_ACCESS_RAISE;
+    const size_t most = is_own ? AR_SHORT_BYTES : ar_ahead_bytes(nranks);
     const int base = is_own ? step->dst_base : step->a_base;
     const ptrdiff_t line = (ptrdiff_t)AR_LINE_BYTES, from = is_own ? step->dst : step->a;
     const ptrdiff_t begin = from / line * line;
     size_t n = 0;
     lines[n++] = step->flag;
-    if (base != AR_BASE_SLOTS || step->length > AR_AHEAD_BYTES || begin == step->flag)
+    if (base != AR_BASE_SLOTS || step->length > most || begin == step->flag)
         return n;
     for (ptrdiff_t at = begin; at < from + (ptrdiff_t)step->length; at += line)
         lines[n++] = at;
@@ -99,21 +100,21 @@ static bool
 asks(const struct ar_node_step *step, bool takes_back)
 {
     return step->kind == AR_ACCESS_AWAIT ||
-           (step->kind == AR_ACCESS_RAISE && takes_back && step->length <= AR_AHEAD_BYTES);
+           (step->kind == AR_ACCESS_RAISE && takes_back && step->length <= AR_SHORT_BYTES);
 }
 
 /* How many lines a rank asks for that awaits the flag of step i: of what it announces, and of the
  * next flags of the stage, which ends there.  They come while it waits, and not one after the
  * other. */
 static unsigned
-count_ahead(const struct ar_node_program *program, size_t i, size_t end)
+count_ahead(const struct ar_node_program *program, size_t i, size_t end, int nranks)
 {
     ptrdiff_t lines[LINES_MOST];
-    size_t n = lines_of(lines, &program->steps[i]) - 1;
+    size_t n = lines_of(lines, &program->steps[i], nranks) - 1;
     int flags = 1;
     for (size_t k = i + 1; k < end && flags < AR_AHEAD_FLAGS; k++)
         if (program->steps[k].kind == AR_ACCESS_AWAIT) {
-            n += lines_of(lines, &program->steps[k]);
+            n += lines_of(lines, &program->steps[k], nranks);
             flags++;
         }
     return (unsigned)n;
@@ -122,13 +123,13 @@ count_ahead(const struct ar_node_program *program, size_t i, size_t end)
 /* The lines of all flags stand in the order in which these are awaited, so that those of some in a
  * row do, too: a stage raises its flag last.  takes_back: see node.c. */
 static int
-find_ahead(struct ar_node_program *program, bool takes_back)
+find_ahead(struct ar_node_program *program, int nranks, bool takes_back)
 {
     ptrdiff_t lines[LINES_MOST];
     size_t stage = 0, room = 1;
     for (size_t i = 0; i < program->nsteps; i++)
         if (asks(&program->steps[i], takes_back))
-            room += lines_of(lines, &program->steps[i]);
+            room += lines_of(lines, &program->steps[i], nranks);
     program->lines = malloc(room * sizeof *program->lines);
     if (!program->lines)
         return AR_ERR_MEMORY;
@@ -139,9 +140,10 @@ find_ahead(struct ar_node_program *program, bool takes_back)
         if (!asks(step, takes_back))
             continue;
         const bool is_own = step->kind == AR_ACCESS_RAISE;
-        const size_t n = lines_of(&program->lines[program->nlines], step);
+        const size_t n = lines_of(&program->lines[program->nlines], step, nranks);
         step->ahead = &program->lines[program->nlines + !is_own]; /* it looks at the flag itself */
-        step->nahead = is_own ? (unsigned)n : count_ahead(program, i, program->stage_end[stage]);
+        step->nahead =
+            is_own ? (unsigned)n : count_ahead(program, i, program->stage_end[stage], nranks);
         program->nlines += n;
     }
     return AR_OK;
@@ -184,7 +186,7 @@ make_program(struct ar_node_program *program, const struct ar_node *node,
                                         .tmp_end = accesses->tmp_end,
                                         .tmp_base = tmp_base(r, accesses)};
     accesses->stage_end = NULL;
-    return find_ahead(program, takes_back);
+    return find_ahead(program, node->nranks, takes_back);
 }
 
 static int

@@ -193,7 +193,7 @@ asked_for(const struct rank *r, struct ar_node_time seen, struct ar_node_time ah
 static struct ar_lines
 lines_along(const struct simulation *s, const struct ar_access *x)
 {
-    const bool is_short = x->length * s->run->element_bytes <= AR_AHEAD_BYTES;
+    const bool is_short = x->length * s->run->element_bytes <= ar_ahead_bytes(s->run->nranks);
     return is_short && x->a.is_shared ? ar_lines_of(&x->a, x->length, s->run->element_bytes)
                                       : (struct ar_lines){0, 0};
 }
@@ -319,7 +319,7 @@ raise_flag(struct simulation *s, int rank, const struct ar_access *x)
 {
     struct rank *const r = &s->ranks[rank];
     const bool is_back =
-        s->run->takes_back && x->dst.length * s->run->element_bytes <= AR_AHEAD_BYTES;
+        s->run->takes_back && x->dst.length * s->run->element_bytes <= AR_SHORT_BYTES;
     r->now = after(r->now, AR_NODE_OWN, s->run->machine->access);
     s->seen[flag_index(s, r->chunk, rank, x->dst.flag)] =
         after(r->now, AR_NODE_BACK,

@@ -7,15 +7,15 @@
  * combines, loads or stores takes what reductions and copies take.
  * - Raising a flag takes its line back from all that read it in an earlier chunk: it is to be seen
  *   one latency of the farthest of them later.  Where the chunk is a call of its own and at most
- *   AR_AHEAD_BYTES are stored for the flag, its lines were taken back in the call before, which
+ *   AR_SHORT_BYTES are stored for the flag, its lines were taken back in the call before, which
  * took longer than that.  Then they come from those alone that have asked for them in this call,
  * and half a latency before, since they wait for the flag or for one of those before it.
  * - A look at a flag brings its line one latency of the level later that reader and owner share;
  * after a look in vain the latency counts from when the flag is to be seen.  Readers of one line
  * are served one after the other.  A core looks ahead at machine->ahead flags in a row, until one
  * is in vain.  While a rank waits for a flag it asks for the next ones of the stage, too
- * (AR_AHEAD_FLAGS), and for short messages (AR_AHEAD_BYTES): these lines are on their way together.
- * That is fewer than the 16 lines at once for which machine files say a bandwidth.
+ * (AR_AHEAD_FLAGS), and for short messages (ar_ahead_bytes()): these lines are on their way
+ * together.  That is fewer than the 16 lines at once for which machine files say a bandwidth.
  * - Where the ranks of the first level share a cache, a line from without is brought once, and is
  * there for the others.
  * - Longer messages are asked for when the flag has come.  Of a message that does not stand in its

@@ -25,11 +25,20 @@
 #define AR_TINY_BYTES ((size_t)48)
 
 /* A rank that awaits a flag asks for the lines of so many flags of its stage together, from that
- * one on, and for what they announce in the area where that is at most so many bytes.  Where a
- * chunk is a whole call, a rank that has raised a flag for at most so many bytes takes the lines
- * back that it will store to for that flag in the next call. */
+ * one on, and for what they announce in the area where that is short enough (ar_ahead_bytes()).
+ * Where a chunk is a whole call, a rank that has raised a flag for at most AR_SHORT_BYTES takes the
+ * lines back that it will store to for that flag in the next call. */
 #define AR_AHEAD_FLAGS 8
-#define AR_AHEAD_BYTES ((size_t)256)
+#define AR_SHORT_BYTES ((size_t)256)
+
+/* Ranks that ask for lines which are still being written take them from the rank that writes, again
+ * and again.  Measured with 256 bytes of each rank: on 3 to 16 cores of a Xeon of 2023 these take
+ * 1.1 to 1.9 times as long if they are asked for, and with two ranks on an EPYC 0.9 times. */
+static inline size_t
+ar_ahead_bytes(int nranks)
+{
+    return nranks == 2 ? AR_SHORT_BYTES : AR_SHORT_BYTES / 2;
+}
 
 /* What is there before the schedule begins. */
 #define AR_NO_FLAG (-1)

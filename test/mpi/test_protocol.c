@@ -542,16 +542,16 @@ check_lines(void)
 
 /* Lines in the area that a flag announces and that come along with it. */
 static size_t
-lines_along(const struct ar_access *x)
+lines_along(const struct ar_access *x, int nranks)
 {
     const struct ar_lines lines = ar_lines_of(&x->a, x->length, sizeof(double));
-    return lines.first > 0 && x->length * sizeof(double) <= AR_AHEAD_BYTES ? lines.n : 0;
+    return lines.first > 0 && x->length * sizeof(double) <= ar_ahead_bytes(nranks) ? lines.n : 0;
 }
 
 /* How many lines a rank asks for in all its waits of a chunk: those of the flags that it awaits
  * next in the same stage, eight with the awaited one, and what these eight announce. */
 static size_t
-count_asked(const struct ar_accesses *accesses)
+count_asked(const struct ar_accesses *accesses, int nranks)
 {
     size_t n = 0;
     for (size_t stage = 0, i = 0; stage < accesses->nstages; stage++)
@@ -559,11 +559,11 @@ count_asked(const struct ar_accesses *accesses)
             for (size_t k = i, flags = 0; k < accesses->stage_end[stage]; k++)
                 if (accesses->all[i].kind == AR_ACCESS_AWAIT &&
                     accesses->all[k].kind == AR_ACCESS_AWAIT && flags++ < 8)
-                    n += (k > i) + lines_along(&accesses->all[k]);
+                    n += (k > i) + lines_along(&accesses->all[k], nranks);
     return n;
 }
 
-typedef size_t count_fn(const struct ar_accesses *accesses);
+typedef size_t count_fn(const struct ar_accesses *accesses, int nranks);
 
 /* Of a chunk's accesses, through slots. */
 static size_t
@@ -579,7 +579,7 @@ of_accesses(count_fn *counted, int rank, int nranks, const struct call *call, si
     CHECK(ar_accesses_init(&accesses, rank, nranks, sizeof(double), ar_algorithm_source, &e) ==
               AR_OK,
           "rank %d of %d", rank, nranks);
-    const size_t n = counted(&accesses);
+    const size_t n = counted(&accesses, nranks);
     ar_accesses_fini(&accesses);
     return n;
 }
@@ -629,13 +629,14 @@ check_asked(void)
 /* How many lines a rank takes back in a chunk that is a call: those of its flags and of what it
  * stores for each, where that is short. */
 static size_t
-count_taken(const struct ar_accesses *accesses)
+count_taken(const struct ar_accesses *accesses, int nranks)
 {
+    (void)nranks;
     size_t n = 0;
     for (size_t i = 0; i < accesses->n; i++) {
         const struct ar_access *const x = &accesses->all[i];
         const struct ar_lines lines = ar_lines_of(&x->dst, x->dst.length, sizeof(double));
-        if (x->kind == AR_ACCESS_RAISE && x->dst.length * sizeof(double) <= AR_AHEAD_BYTES)
+        if (x->kind == AR_ACCESS_RAISE && x->dst.length * sizeof(double) <= AR_SHORT_BYTES)
             n += 1 + (lines.first > 0 ? lines.n : 0);
     }
     return n;

@@ -12,6 +12,7 @@
 
 #include "algorithms/domains.h"
 #include "algorithms/grouping.h"
+#include "algorithms/registry.h"
 #include "cores/levels.h"
 #include "topology.h"
 
@@ -471,8 +472,10 @@ auto_cuts_a_lone_domain_by_length(void **state)
     static const size_t kib = 1024;
     (void)state;
     for (int nranks = 2; nranks <= 12; nranks++)
-        expect_auto(nranks, nranks, 512, 0, 0, 0);
-    expect_auto(14, 14, 512, 1, 2, 0);
+        expect_auto(nranks, nranks, 256, 0, 0, 0);
+    expect_auto(14, 14, 256, 1, 2, 0);
+    expect_auto(12, 12, 257, 1, 4, 0);
+    expect_auto(11, 11, 257, 0, 0, 0);
     expect_auto(8, 8, kib, 0, 0, 0);
     expect_auto(9, 9, kib, 1, 3, 0);
     expect_auto(7, 7, kib + 1, 0, 0, 0);
@@ -483,6 +486,63 @@ auto_cuts_a_lone_domain_by_length(void **state)
     /* Two domains: as before. */
     expect_auto(16, 8, 512, 1, 4, 0);
     expect_auto(16, 8, 8 * kib, 0, 0, 0);
+}
+
+/* What 64 ranks in groups of these sizes combine whole, all of a vector and what is left of a
+ * longer one after the first level; shared: all of them share a cache. */
+static void
+expect_whole(const struct ar_levels *sizes, bool shared, size_t all, size_t held)
+{
+    static const int cache[64] = {0};
+    const struct ar_domains domains = {64, {cache, NULL, NULL}};
+    const struct ar_shm_tuning tuning = ar_shm_tune(64, AR_USUAL_CACHE, false);
+    struct ar_grouping g = asked(*sizes, shared ? &domains : NULL, 64, NULL);
+    struct ar_params params = ar_algorithm_find("shm", 3)->defaults;
+    params.grouping = &g;
+    assert_int_equal(g.one_domain, shared);
+    assert_int_equal(ar_shm_whole(&tuning, &params, all, all, 1), SIZE_MAX);
+    assert_int_equal(ar_shm_whole(&tuning, &params, all + 1, all + 1, 1), held < all ? held : all);
+    assert_int_equal(ar_shm_whole(&tuning, &params, 4096, 4096, 1), held);
+    ar_grouping_fini(&g);
+}
+
+static void
+the_more_levels_the_less_is_combined_whole(void **state)
+{
+    static const struct ar_levels two = {AR_LEVELS_SIZES, 1, {8}, 0},
+                                  three = {AR_LEVELS_SIZES, 2, {4, 16}, 0},
+                                  four = {AR_LEVELS_SIZES, 3, {2, 4, 16}, 0},
+                                  five = {AR_LEVELS_SIZES, 4, {2, 4, 8, 16}, 0},
+                                  unequal = {AR_LEVELS_SIZES, 2, {5, 20}, 0};
+    (void)state;
+    expect_whole(&two, false, 256, 512);
+    expect_whole(&two, true, 512, 512);
+    expect_whole(&three, false, 128, 256);
+    expect_whole(&three, true, 128, 256);
+    expect_whole(&four, true, 128, 128);
+    expect_whole(&five, true, 128, 128);
+    expect_whole(&unequal, true, 256, 256);
+}
+
+static void
+one_domain_is_one_on_every_level_that_is_known(void **state)
+{
+    static const int one[] = {3, 3, 3, 3}, two[] = {0, 0, 1, 1}, none[] = {NO, NO, NO, NO},
+                     some[] = {0, 0, 0, NO};
+    static const struct {
+        const int *of[AR_DOMAINS];
+        bool is_one;
+    } cases[] = {{{one, NULL, one}, true},    {{two, one, one}, false},  {{one, one, two}, false},
+                 {{none, none, none}, false}, {{none, one, NULL}, true}, {{some, one, one}, false},
+                 {{NULL, NULL, NULL}, false}};
+    const struct ar_levels flat = {.kind = AR_LEVELS_FLAT};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct ar_domains domains = {4, {cases[i].of[0], cases[i].of[1], cases[i].of[2]}};
+        struct ar_grouping g = asked(flat, &domains, 4, NULL);
+        assert_int_equal(g.one_domain, cases[i].is_one);
+        ar_grouping_fini(&g);
+    }
 }
 
 /* auto has these of l3, numa and socket for ranks of which so many share each. */
@@ -688,6 +748,8 @@ main(void)
         cmocka_unit_test(domains_of_one_name_on_two_nodes_are_two),
         cmocka_unit_test(auto_cuts_domains_for_short_vectors),
         cmocka_unit_test(auto_cuts_a_lone_domain_by_length),
+        cmocka_unit_test(the_more_levels_the_less_is_combined_whole),
+        cmocka_unit_test(one_domain_is_one_on_every_level_that_is_known),
         cmocka_unit_test(auto_leaves_out_outer_names_for_short_vectors),
         cmocka_unit_test(auto_leaves_out_unequal_domains_for_short_vectors),
         cmocka_unit_test(auto_is_flat_for_few_ranks_in_unequal_domains),
