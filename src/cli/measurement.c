@@ -16,7 +16,7 @@
 #include "execute/node_plan.h"
 #include "report/clock.h"
 
-#define WARMUPS   2 /* calls; one where time is limited, for judging was a call, too */
+#define WARMUPS   2 /* calls, at least; one where time is limited, for judging was a call, too */
 #define BATCH_MAX 100000
 #define ALIGNMENT 4096 /* of buffers */
 
@@ -470,22 +470,22 @@ time_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_work
     return true;
 }
 
-/* Warms up, and finds the lengths of batches: rank 0's times count. */
+/* Warms up, and finds how many calls take a batch's time: rank 0's times count.  The first calls
+ * of a row may find its memory cold, or not yet there, so that batches double until one takes a
+ * quarter of that time. */
 static void
-find_batches(struct ar_measurement *m, const struct ar_workload *work, double batch_seconds)
+find_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload *work,
+           double seconds)
 {
-    double *const once = m->times;
-    for (size_t i = 0; i < m->nmeasured; i++) {
-        m->measured[i].batch = work->limit > 0 ? 1 : WARMUPS;
-        struct lap lap = {0, 0};
-        time_batch(m, &m->measured[i], work, &lap);
-        once[i] = lap.turn;
-        tell(m, work, m->nmeasured + i);
-    }
-    MPI_Bcast(once, (int)m->nmeasured, MPI_DOUBLE, 0, m->comm);
-    for (size_t i = 0; i < m->nmeasured; i++) {
-        const double calls = floor(batch_seconds / (once[i] > 0 ? once[i] : 1e-9));
-        m->measured[i].batch = calls < 1 ? 1 : calls > BATCH_MAX ? BATCH_MAX : (size_t)calls;
+    struct lap lap = {0, 0};
+    for (e->batch = work->limit > 0 ? 1 : WARMUPS; time_batch(m, e, work, &lap); e->batch *= 2) {
+        double calls = floor(seconds / (lap.turn > 0 ? lap.turn : 1e-9));
+        MPI_Bcast(&calls, 1, MPI_DOUBLE, 0, m->comm);
+        calls = calls < 1 ? 1 : calls > BATCH_MAX ? BATCH_MAX : calls;
+        if (calls > 4 * (double)e->batch)
+            continue;
+        e->batch = (size_t)calls;
+        return;
     }
 }
 
@@ -578,7 +578,10 @@ ar_measurement_run(struct ar_measurement *m, const struct ar_workload *work)
     buffers_fill(m, work);
     const double seconds =
         work->limit > 0 && work->limit < work->seconds ? work->limit : work->seconds;
-    find_batches(m, work, seconds / work->repetitions / (double)n);
+    for (size_t i = 0; i < n; i++) {
+        find_batch(m, &m->measured[i], work, seconds / work->repetitions / (double)n);
+        tell(m, work, n + i);
+    }
     time_rounds(m, work, begun);
     if (m->batches > 0)
         summarize(m, work);
