@@ -185,7 +185,7 @@ leave_out(struct given *given, int level)
 
 /* Leaves out outer levels where the domains inside are so few that they can as well exchange at
  * once: unequal ones of short vectors; and the outermost ones, most of all where the slices of a
- * longer vector come along with their flags. */
+ * longer vector have 128 to 256 bytes. */
 static void
 leave_out_levels(struct given *given, int nranks, size_t bytes)
 {
@@ -259,7 +259,7 @@ pays_for_long(const struct given *given, int nranks, size_t bytes)
 
 /* Are domains cut into groups of few ranks?  Where all ranks are in one, so few of them had better
  * go flat with what is short, and so many cut longer vectors, too.  Measured on 16 cores of a Xeon
- * of 2023, where a line takes 0.14 to 0.19 us: 8 bytes take 0.73 us on 8 ranks flat and 0.90 us in
+ * of 2023, where a line takes 0.14 to 0.20 us: 8 bytes take 0.73 us on 8 ranks flat and 0.90 us in
  * groups of four, and 32 KiB take 20.6 us on 16 ranks flat and 16.5 us in groups of four. */
 static bool
 is_cut(const struct given *given, size_t bytes)

@@ -18,7 +18,8 @@ struct ar_grouping {
     int node_level;                /* whose groups are the nodes: the last, unless there are several
                                       nodes and levels */
     bool ordered;                  /* the ranks of each group follow each other */
-    bool one_domain;               /* all ranks share whatever is known that ranks may share */
+    bool one_domain;               /* all ranks are in one domain of each level that is known; false
+                                      where none is, or on several nodes */
     int given[AR_GROUPING_LEVELS]; /* the number of each level among those that it was made of;
                                       of the last level theirs, which is past them */
     int *rank_at; /* owned: the ranks, group after group on every level, each group's units in the

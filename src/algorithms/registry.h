@@ -245,13 +245,13 @@ size_t ar_params_segment(const struct ar_params *params, size_t count, size_t si
 
 #define AR_SHARE_LEVELS 3
 
-/* What is fastest in shared memory: all measured figures of the node executor.  The grammar
- * overrides them: shm(segment=...,whole=...,copy=...). */
+/* What is fastest in shared memory: figures of the node executor, measured or from the model.  The
+ * grammar overrides them: shm(segment=...,whole=...,copy=...). */
 struct ar_shm_tuning {
     size_t chunk_bytes; /* of a long message; a multiple of 64 */
     size_t whole_bytes; /* up to here every rank combines everything; above, its slice */
-    /* The same of what a rank holds before a level, where there are groups, by the number of levels
-     * on which it is combined whole then: 1 and so on; more are as the last. */
+    /* Where there are groups: the same, by the number of levels, and of what a rank holds before
+     * one, by that number less one.  The first is of one level; more levels are as the last. */
     size_t share_bytes[AR_SHARE_LEVELS];
     size_t in_place_bytes; /* from here on ranks try each other's buffers, too, if they can;
                               SIZE_MAX: never */

@@ -94,16 +94,18 @@ ar_shm_tune(int nranks, size_t cache_bytes, bool is_crowded)
     const size_t whole = (is_crowded ? 256 << 10 : 8 << 10) / ranks;
     const size_t all = whole > AR_SHORT_BYTES ? whole : AR_SHORT_BYTES;
     const bool is_pair = nranks == 2 && !is_crowded;
-    const size_t share = is_crowded ? all : AR_SHORT_BYTES,
-                 last = is_crowded ? all : 2 * AR_SHORT_BYTES;
-    return (struct ar_shm_tuning){
+    const size_t share = AR_SHORT_BYTES;
+    struct ar_shm_tuning tuning = {
         .chunk_bytes = within(chunk < most ? chunk : most, 32 << 10, 256 << 10),
         .whole_bytes = is_pair ? SIZE_MAX : all,
-        .share_bytes = {last, share, share / 2},
+        .share_bytes = {2 * share, share, share / 2},
         .in_place_bytes = is_pair                                  ? 8 << 10
                           : nranks <= IN_PLACE_MOST && !is_crowded ? 256 << 10
                                                                    : SIZE_MAX,
     };
+    for (int levels = 0; is_crowded && levels < AR_SHARE_LEVELS; levels++)
+        tuning.share_bytes[levels] = all;
+    return tuning;
 }
 
 /* Bytes that are combined whole on so many levels, each of which takes their time. */
@@ -113,9 +115,10 @@ short_bytes(const struct ar_shm_tuning *tuning, int levels)
     return tuning->share_bytes[(levels < AR_SHARE_LEVELS ? levels : AR_SHARE_LEVELS) - 1];
 }
 
-/* Combining all of a vector on so many levels takes as long as on this number of levels.  Inside
- * one domain no line comes from far.  And if the innermost groups are unequal, a vector that is cut
- * stays so on all levels, which takes twice as many rounds. */
+/* The number of levels that bounds what is combined whole on all of them.  Two levels inside one
+ * domain count as one, since no line comes from far; of more nothing was measured.  With unequal
+ * innermost groups more than two count as two, since a vector that is cut stays so on all levels,
+ * in twice as many rounds. */
 static int
 count_levels(const struct ar_grouping *grouping)
 {

@@ -57,7 +57,8 @@ struct ar_workload {
     size_t count; /* elements, 1..INT_MAX */
     enum ar_place place;
     int repetitions;      /* batches of each, whose times it keeps */
-    double seconds;       /* about, in all; a batch is one call at least */
+    double seconds;       /* about, of all batches; a batch is one call at least.  Warming up takes
+                             as long as a batch of each, at most, or one call or two */
     double limit;         /* seconds after which there are no further batches, though each has one
                              in any case; 0: none */
     uint64_t deadline_ns; /* behind which no batch begins, by ar_clock_system_ns on rank 0 of

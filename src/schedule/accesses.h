@@ -32,8 +32,9 @@
 #define AR_SHORT_BYTES ((size_t)256)
 
 /* Ranks that ask for lines which are still being written take them from the rank that writes, again
- * and again.  Measured with 256 bytes of each rank: on 3 to 16 cores of a Xeon of 2023 these take
- * 1.1 to 1.9 times as long if they are asked for, and with two ranks on an EPYC 0.9 times. */
+ * and again.  Measured with messages of 256 bytes (doc/performance.md): on 3 to 16 cores of a Xeon
+ * of 2023 these take up to 1.9 times as long if they are asked for; with two ranks on an EPYC 0.9
+ * times. */
 static inline size_t
 ar_ahead_bytes(int nranks)
 {

@@ -131,6 +131,12 @@ awk '
         exit early > 0 || n[0] < 3 || n[0] != n[1]
     }' "$scratch/late" || fail "a late rank: $(cat "$scratch/late")"
 
+# The calls with which batches begin to grow are slow, and the batches still become as long as the time allows: of 22 ms.
+rm "$scratch/late"
+expect_ok "slow first calls" launch 2 LD_PRELOAD="$PWD/test/mpi/.libs/late.so" LATE_LOG="$scratch/late" LATE_US=0 LATE_CALLS=6 \
+    ./allreduce bench --repetitions=3 --time=0.2 --algo=ring --sizes=8
+[ "$(grep -c '^native 0 ' "$scratch/late")" -ge 100 ] || fail "slow first calls: $(grep -c '^native 0 ' "$scratch/late") native calls"
+
 expect_ok "exchange" bench 2 --algo=ring --sizes=8,64K --exchange
 [ "$(grep -c ' exchange ' "$scratch/out")" -eq 2 ] || fail "no line of exchange for each size"
 [ "$(grep -c -E '( +[0-9.]+ [kMG]?B/s){2} ' "$scratch/out")" -eq 8 ] || fail "rates are without units: $(cat "$scratch/out")"

@@ -545,7 +545,7 @@ static size_t
 lines_along(const struct ar_access *x, int nranks)
 {
     const struct ar_lines lines = ar_lines_of(&x->a, x->length, sizeof(double));
-    return lines.first > 0 && x->length * sizeof(double) <= ar_ahead_bytes(nranks) ? lines.n : 0;
+    return lines.first > 0 && x->length * sizeof(double) <= (nranks == 2 ? 256 : 128) ? lines.n : 0;
 }
 
 /* How many lines a rank asks for in all its waits of a chunk: those of the flags that it awaits

@@ -451,7 +451,7 @@ auto_cuts_domains_for_short_vectors(void **state)
     expect_auto(64, 32, 1024 * kib, 1, 8, 0);
     expect_auto(48, 16, kib + 1, 0, 0, 0);
     expect_auto(192, 192, 2 * kib, 2, 8, 64);
-    /* Unequal groups only up to a length, and of what comes along with flags. */
+    /* Unequal groups only up to a length, and of at most 256 bytes. */
     expect_auto(40, 20, 8 * kib, 1, 7, 0);
     expect_auto(40, 20, 8 * kib + 1, 0, 0, 0);
     expect_auto(66, 66, 64 * kib, 1, 8, 0);
@@ -513,7 +513,8 @@ the_more_levels_the_less_is_combined_whole(void **state)
                                   three = {AR_LEVELS_SIZES, 2, {4, 16}, 0},
                                   four = {AR_LEVELS_SIZES, 3, {2, 4, 16}, 0},
                                   five = {AR_LEVELS_SIZES, 4, {2, 4, 8, 16}, 0},
-                                  unequal = {AR_LEVELS_SIZES, 2, {5, 20}, 0};
+                                  unequal = {AR_LEVELS_SIZES, 2, {5, 20}, 0},
+                                  outer_unequal = {AR_LEVELS_SIZES, 2, {4, 20}, 0};
     (void)state;
     expect_whole(&two, false, 256, 512);
     expect_whole(&two, true, 512, 512);
@@ -522,6 +523,7 @@ the_more_levels_the_less_is_combined_whole(void **state)
     expect_whole(&four, true, 128, 128);
     expect_whole(&five, true, 128, 128);
     expect_whole(&unequal, true, 256, 256);
+    expect_whole(&outer_unequal, true, 128, 256);
 }
 
 static void

@@ -438,7 +438,7 @@ lines_of_eight_flags_of_a_stage_overlap(void **state)
     }
 }
 
-/* What is longer than 256 bytes is asked for when its flag has come. */
+/* On two ranks, what is longer than 256 bytes is asked for when its flag has come. */
 static void
 a_short_message_comes_along_with_its_flag(void **state)
 {
@@ -453,6 +453,24 @@ a_short_message_comes_along_with_its_flag(void **state)
         assert_true(end.at == 3 * OWN + latencies + (double)(further * AR_LINE_BYTES) * 0.25);
         finish(all, 2);
     }
+}
+
+/* On more than two what is longer than 128. */
+static void
+of_more_ranks_a_shorter_one_does(void **state)
+{
+    struct ar_accesses all[3];
+    double end[4] = {0};
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        make_broadcast(all, 3, 127 + i, 0);
+        for (int r = 1; r < 3; r++)
+            all[r].all[0].length = 127 + i;
+        end[i] = time_of(&node_of_caches, all, 3, 1).at;
+        finish(all, 3);
+    }
+    assert_true(end[1] == end[0] && end[3] == end[2]);
+    assert_true(end[2] >= end[1] + INNER);
 }
 
 static void
@@ -643,6 +661,36 @@ awaited_in_the_end(int rank, size_t count, size_t whole)
         n += x.all[i].kind == AR_ACCESS_AWAIT;
     ar_accesses_fini(&x);
     return n;
+}
+
+static void
+short_results_of_two_equal_levels_are_read_at_once(void **state)
+{
+    static const struct {
+        int size;
+        size_t awaited;
+    } cases[] = {{3, 11}, {5, 4}}; /* 12 ranks in threes, and in fives of which two are missing */
+    (void)state;
+    for (size_t c = 0; c < 2; c++) {
+        struct ar_grouping grouping;
+        struct ar_params params = ar_algorithm_find("shm", 3)->defaults;
+        int inner[12];
+        const int *const domain[] = {inner};
+        struct ar_accesses x;
+        size_t n = 0;
+        for (int r = 0; r < 12; r++)
+            inner[r] = r / cases[c].size;
+        assert_int_equal(ar_grouping_init(&grouping, 12, 1, domain), AR_OK);
+        params.grouping = &grouping;
+        params.whole_bytes = 1;
+        struct ar_emission e = {ar_algorithm_find("shm", 3), &params, 12, 12};
+        assert_int_equal(ar_accesses_init(&x, 0, 12, 8, ar_algorithm_source, &e), AR_OK);
+        for (size_t i = x.stage_end[x.nstages - 2]; i < x.stage_end[x.nstages - 1]; i++)
+            n += x.all[i].kind == AR_ACCESS_AWAIT;
+        assert_int_equal(n, cases[c].awaited);
+        ar_accesses_fini(&x);
+        ar_grouping_fini(&grouping);
+    }
 }
 
 static void
@@ -990,6 +1038,7 @@ main(void)
         cmocka_unit_test(lines_pass_a_link_in_the_order_in_which_they_are_asked_for),
         cmocka_unit_test(lines_of_eight_flags_of_a_stage_overlap),
         cmocka_unit_test(a_short_message_comes_along_with_its_flag),
+        cmocka_unit_test(of_more_ranks_a_shorter_one_does),
         cmocka_unit_test(short_messages_were_taken_back_in_the_call_before),
         cmocka_unit_test(who_waits_has_the_line_that_is_then_raised),
         cmocka_unit_test(who_waits_for_one_of_seven_flags_before_has_the_line_too),
@@ -997,6 +1046,7 @@ main(void)
         cmocka_unit_test(chunks_that_overlap_take_less),
         cmocka_unit_test(by_equal_groups_chunks_overlap_and_nothing_is_loaded_to_be_combined),
         cmocka_unit_test(short_results_go_down_level_by_level),
+        cmocka_unit_test(short_results_of_two_equal_levels_are_read_at_once),
         cmocka_unit_test(short_shares_of_equal_groups_are_combined_whole_in_unequal_ones),
         cmocka_unit_test(the_third_chunk_waits_until_all_have_begun_the_first),
         cmocka_unit_test(who_waits_for_ever_is_found),

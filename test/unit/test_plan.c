@@ -371,11 +371,27 @@ ranks_try_in_place_from_a_length_on(void **state)
             cases[i].bytes);
 }
 
+/* Where ranks share cores a chunk is best combined whole, whatever the levels. */
+static void
+ranks_that_share_cores_combine_more_whole(void **state)
+{
+    (void)state;
+    const struct ar_shm_tuning own = ar_shm_tune(16, AR_USUAL_CACHE, false),
+                               shared = ar_shm_tune(16, AR_USUAL_CACHE, true);
+    assert_int_equal(own.whole_bytes, 512);
+    assert_int_equal(shared.whole_bytes, 16 << 10);
+    for (int i = 0; i < AR_SHARE_LEVELS; i++) {
+        assert_int_equal(own.share_bytes[i], 512 >> i);
+        assert_int_equal(shared.share_bytes[i], shared.whole_bytes);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_try_in_place_from_a_length_on),
+        cmocka_unit_test(ranks_that_share_cores_combine_more_whole),
         cmocka_unit_test(a_message_is_one_segment_unless_something_bounds_it),
         cmocka_unit_test(segments_have_the_bytes_asked_for),
         cmocka_unit_test(a_message_is_cut_into_as_many_segments_as_asked_for),
