@@ -122,7 +122,7 @@ short_bytes(const struct ar_shm_tuning *tuning, int levels)
 static int
 count_levels(const struct ar_grouping *grouping)
 {
-    const int levels = grouping ? grouping->nlevels : 1;
+    const int levels = grouping->nlevels;
     if (levels == 2 && grouping->one_domain)
         return 1;
     return levels > 2 && !ar_grouping_is_even_below(grouping, 1) ? 2 : levels;

@@ -6,9 +6,8 @@
  * other group.  Of a long one each rank combines a share on each level, which is a part of its
  * share on the level below, so that the ranks of a group work on all of the vector at once; and the
  * results go back the same way, long ones (of two equal levels all) from level 1 to the ranks at
- * once.  A share that has
- * become short is no longer cut if the groups that it was cut in are equal: from that level on each
- * rank combines all of what it holds.
+ * once.  A share that has become short is no longer cut if the groups that it was cut in are equal:
+ * from that level on each rank combines all of what it holds.
  *
  * What is emitted here says it in messages: what a rank writes is sent to all that read it.  The
  * executor (execute/node.c) replaces the messages by loads and stores where the ranks share memory.

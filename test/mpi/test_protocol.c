@@ -551,7 +551,7 @@ lines_along(const struct ar_access *x, int nranks)
 /* How many lines a rank asks for in all its waits of a chunk: those of the flags that it awaits
  * next in the same stage, eight with the awaited one, and what these eight announce. */
 static size_t
-count_asked(const struct ar_accesses *accesses, int nranks)
+count_asked(const struct ar_accesses *accesses)
 {
     size_t n = 0;
     for (size_t stage = 0, i = 0; stage < accesses->nstages; stage++)
@@ -559,11 +559,11 @@ count_asked(const struct ar_accesses *accesses, int nranks)
             for (size_t k = i, flags = 0; k < accesses->stage_end[stage]; k++)
                 if (accesses->all[i].kind == AR_ACCESS_AWAIT &&
                     accesses->all[k].kind == AR_ACCESS_AWAIT && flags++ < 8)
-                    n += (k > i) + lines_along(&accesses->all[k], nranks);
+                    n += (k > i) + lines_along(&accesses->all[k], accesses->nranks);
     return n;
 }
 
-typedef size_t count_fn(const struct ar_accesses *accesses, int nranks);
+typedef size_t count_fn(const struct ar_accesses *accesses);
 
 /* Of a chunk's accesses, through slots. */
 static size_t
@@ -579,7 +579,7 @@ of_accesses(count_fn *counted, int rank, int nranks, const struct call *call, si
     CHECK(ar_accesses_init(&accesses, rank, nranks, sizeof(double), ar_algorithm_source, &e) ==
               AR_OK,
           "rank %d of %d", rank, nranks);
-    const size_t n = counted(&accesses, nranks);
+    const size_t n = counted(&accesses);
     ar_accesses_fini(&accesses);
     return n;
 }
@@ -629,9 +629,8 @@ check_asked(void)
 /* How many lines a rank takes back in a chunk that is a call: those of its flags and of what it
  * stores for each, where that is short. */
 static size_t
-count_taken(const struct ar_accesses *accesses, int nranks)
+count_taken(const struct ar_accesses *accesses)
 {
-    (void)nranks;
     size_t n = 0;
     for (size_t i = 0; i < accesses->n; i++) {
         const struct ar_access *const x = &accesses->all[i];

@@ -599,25 +599,33 @@ chunks_that_overlap_take_less(void **state)
     finish(all, 8);
 }
 
-/* Of rank, of 12 ranks in threes and sixes if equal, else in fours and eights. */
+/* Of rank, of 12 ranks in groups of inner and of outer ranks, the first n of these levels. */
 static void
-make_shm(struct ar_accesses *x, int rank, size_t count, size_t whole, bool by_levels, bool equal)
+make_groups(struct ar_accesses *x, int rank, size_t count, size_t whole, int n, int inner,
+            int outer)
 {
     enum { RANKS = 12 };
     struct ar_grouping grouping;
     struct ar_params params = ar_algorithm_find("shm", 3)->defaults;
-    int inner[RANKS], outer[RANKS];
-    const int *const domain[] = {inner, outer};
+    int in_inner[RANKS], in_outer[RANKS];
+    const int *const domain[] = {in_inner, in_outer};
     for (int r = 0; r < RANKS; r++) {
-        inner[r] = r / (equal ? 3 : 4);
-        outer[r] = r / (equal ? 6 : 8);
+        in_inner[r] = r / inner;
+        in_outer[r] = r / outer;
     }
-    assert_int_equal(ar_grouping_init(&grouping, RANKS, by_levels ? 2 : 0, domain), AR_OK);
+    assert_int_equal(ar_grouping_init(&grouping, RANKS, n, domain), AR_OK);
     params.grouping = &grouping;
     params.whole_bytes = whole;
     struct ar_emission e = {ar_algorithm_find("shm", 3), &params, RANKS, count};
     assert_int_equal(ar_accesses_init(x, rank, RANKS, 8, ar_algorithm_source, &e), AR_OK);
     ar_grouping_fini(&grouping);
+}
+
+/* In threes and sixes if equal, else in fours and eights. */
+static void
+make_shm(struct ar_accesses *x, int rank, size_t count, size_t whole, bool by_levels, bool equal)
+{
+    make_groups(x, rank, count, whole, by_levels ? 2 : 0, equal ? 3 : 4, equal ? 6 : 8);
 }
 
 static void
@@ -649,48 +657,26 @@ by_equal_groups_chunks_overlap_and_nothing_is_loaded_to_be_combined(void **state
         }
 }
 
-/* Flags that a rank of 12 in threes and sixes awaits in the end, where up to so many elements are
- * short. */
+/* Flags that a rank awaits in the end; x is freed. */
 static size_t
-awaited_in_the_end(int rank, size_t count, size_t whole)
+awaited_in_the_end(struct ar_accesses *x)
 {
-    struct ar_accesses x;
     size_t n = 0;
-    make_shm(&x, rank, count, whole, true, true);
-    for (size_t i = x.stage_end[x.nstages - 2]; i < x.stage_end[x.nstages - 1]; i++)
-        n += x.all[i].kind == AR_ACCESS_AWAIT;
-    ar_accesses_fini(&x);
+    for (size_t i = x->stage_end[x->nstages - 2]; i < x->stage_end[x->nstages - 1]; i++)
+        n += x->all[i].kind == AR_ACCESS_AWAIT;
+    ar_accesses_fini(x);
     return n;
 }
 
 static void
 short_results_of_two_equal_levels_are_read_at_once(void **state)
 {
-    static const struct {
-        int size;
-        size_t awaited;
-    } cases[] = {{3, 11}, {5, 4}}; /* 12 ranks in threes, and in fives of which two are missing */
+    struct ar_accesses threes, fives; /* of the fives two ranks are missing */
     (void)state;
-    for (size_t c = 0; c < 2; c++) {
-        struct ar_grouping grouping;
-        struct ar_params params = ar_algorithm_find("shm", 3)->defaults;
-        int inner[12];
-        const int *const domain[] = {inner};
-        struct ar_accesses x;
-        size_t n = 0;
-        for (int r = 0; r < 12; r++)
-            inner[r] = r / cases[c].size;
-        assert_int_equal(ar_grouping_init(&grouping, 12, 1, domain), AR_OK);
-        params.grouping = &grouping;
-        params.whole_bytes = 1;
-        struct ar_emission e = {ar_algorithm_find("shm", 3), &params, 12, 12};
-        assert_int_equal(ar_accesses_init(&x, 0, 12, 8, ar_algorithm_source, &e), AR_OK);
-        for (size_t i = x.stage_end[x.nstages - 2]; i < x.stage_end[x.nstages - 1]; i++)
-            n += x.all[i].kind == AR_ACCESS_AWAIT;
-        assert_int_equal(n, cases[c].awaited);
-        ar_accesses_fini(&x);
-        ar_grouping_fini(&grouping);
-    }
+    make_groups(&threes, 0, 12, 1, 1, 3, 12);
+    make_groups(&fives, 0, 12, 1, 1, 5, 12);
+    assert_int_equal(awaited_in_the_end(&threes), 11);
+    assert_int_equal(awaited_in_the_end(&fives), 4);
 }
 
 static void
@@ -699,8 +685,11 @@ short_results_go_down_level_by_level(void **state)
     (void)state;
     for (int rank = 0; rank < 12; rank++)
         for (size_t whole = 1; whole <= 4; whole++) {
-            assert_int_equal(awaited_in_the_end(rank, 6 * whole, whole), 2);
-            assert_int_equal(awaited_in_the_end(rank, 6 * whole + 6, whole), 5);
+            struct ar_accesses is_short, is_long;
+            make_shm(&is_short, rank, 6 * whole, whole, true, true);
+            make_shm(&is_long, rank, 6 * whole + 6, whole, true, true);
+            assert_int_equal(awaited_in_the_end(&is_short), 2);
+            assert_int_equal(awaited_in_the_end(&is_long), 5);
         }
 }
 
