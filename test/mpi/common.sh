@@ -208,6 +208,13 @@ use_mpi_of() {
     use_mpi "${other#engines/}" "$(sed -n 's/^MPIEXEC = //p' "$other/Makefile")"
 }
 
+# install_into PREFIX: make install there, of this build or of one for another MPI below it, whose configure was told where all
+# of its folders are.
+install_into() {
+    expect_ok "make install" make -s install prefix="$1" exec_prefix="$1" libdir="$1/lib" libexecdir="$1/libexec" \
+        datadir="$1/share" pkgconfigdir="$1/lib/pkgconfig"
+}
+
 # rename_mpich PROGRAM NAME: makes of it $scratch/renamed, which needs $scratch/NAME, a copy of Debian's libmpich.so.12 under
 # this name, which may be no longer than that.  It fails where the program does not need that library.
 rename_mpich() {

@@ -8,7 +8,7 @@ limit=60
 export ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring
 
 prefix=$scratch/usr
-expect_ok "make install" make -s install prefix="$prefix" pkgconfigdir="$prefix/lib/pkgconfig" || exit 1
+install_into "$prefix" || exit 1
 
 checked=
 for folder in $(mpi_folders); do

@@ -5,9 +5,10 @@
 
 command -v pkg-config >/dev/null || exit 77
 limit=60
-expect_ok "make install" make -s install prefix="$scratch/usr" pkgconfigdir="$scratch/usr/lib/pkgconfig" || exit 1
+install_into "$scratch/usr" || exit 1
 export PKG_CONFIG_PATH="$scratch/usr/lib/pkgconfig" LD_LIBRARY_PATH="$scratch/usr/lib"
-flags=$(pkg-config --define-variable=prefix="$scratch/usr" --cflags --libs liballreduce) || fail "pkg-config"
+flags=$(pkg-config --define-variable=prefix="$scratch/usr" --define-variable=libdir="$scratch/usr/lib" --cflags --libs liballreduce) ||
+    fail "pkg-config"
 # shellcheck disable=SC2086 # CC and flags hold options
 expect_ok "the example's compilation" ${CC:?} -Wall -Werror "${srcdir:-.}/demo/choose.c" $flags -o "$scratch/choose" || exit 1
 for ran in butterfly ring; do
