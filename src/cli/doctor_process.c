@@ -73,10 +73,12 @@ examine_entry(struct ar_findings *findings, const char *entry)
         ar_find(findings, AR_VERDICT_NOTE, "preload", NULL,
                 "LD_PRELOAD has %s, whose $ the dynamic linker replaces", entry);
     else if (!strchr(entry, '/'))
-        ar_find(findings, AR_VERDICT_WARNING, "preload", "give its full path",
+        ar_find(findings, AR_VERDICT_WRONG, "preload",
+                "give its full path; the program would run without it",
                 "LD_PRELOAD has the bare name %s, which the dynamic linker does not find", entry);
     else if (access(entry, R_OK))
-        ar_find(findings, AR_VERDICT_WRONG, "preload", "the program would run without it",
+        ar_find(findings, AR_VERDICT_WRONG, "preload",
+                "give the path of a file that exists; the program would run without it",
                 "LD_PRELOAD has %s: %s", entry, strerror(errno));
     else
         ar_find(findings, AR_VERDICT_OK, "preload", NULL, "LD_PRELOAD has %s", entry);

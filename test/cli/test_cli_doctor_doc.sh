@@ -27,7 +27,7 @@ expect '^wrong  *program  .*: started by mpirun of Open MPI' \
     'mpirun.openmpi -n 2 allreduce doctor ./app 2>/dev/null || echo "exit status $?"'
 expect '^wrong  *program .* is statically linked' 'allreduce doctor ./app-static || echo "exit status $?"'
 expect '^wrong  *program .* is set-user-ID' 'allreduce doctor ./app-setuid || echo "exit status $?"'
-expect '^warning  preload .* bare name liballreduce.so' 'LD_PRELOAD=liballreduce.so allreduce doctor'
+expect '^wrong    preload .* bare name liballreduce.so' 'LD_PRELOAD=liballreduce.so allreduce doctor || echo "exit status $?"'
 expect '^wrong  *program .*Open MPI.* has no engine' 'allreduce doctor ./app-openmpi || echo "exit status $?"'
 expect '^warning  binding  *node1: 2 ranks share CPU 0$' 'mpiexec -n 2 -bind-to user:0,0 allreduce doctor'
 expect '^warning  binding  *node1: 5 ranks share CPUs 0,1$' 'mpiexec -n 5 allreduce doctor'
