@@ -101,7 +101,7 @@ find_machine(struct ar_machine *machine, int rank, int nranks)
                                      .rank = rank,
                                      .nranks = nranks,
                                      .node_of = node_of,
-                                     .wait = ar_wait_make(AR_WAIT_AUTO, nranks, cpus),
+                                     .wait = ar_wait_make(AR_WAIT_AUTO, nranks > cpus),
                                      .effort = EFFORT};
     int error = ar_carrier_find_nodes(node_of, MPI_COMM_WORLD, rank, nranks);
     for (int r = 0; r < nranks && !error; r++)

@@ -7,33 +7,16 @@
 #include "algorithms/nodes.h"
 #include "communicator/engine.h"
 
-/* Ranks of the whole job on this node, or 0 where the launcher does not say: a small communicator
- * may have cores for all its ranks and still share them with others. */
-static int
-local_ranks_of_job(void)
-{
-    static const char *const names[] = {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"};
-    int most = 0;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *text = getenv(names[i]);
-        int n = text ? atoi(text) : 0;
-        most = n > most ? n : most;
-    }
-    return most;
-}
-
 /* Channels use each other's pieces again, but never those of a node's memory. */
 #define CHANNEL_KIND AR_MEMORY_GRADES
 
-/* Of so many ranks of a node, which may use so many CPUs together.  Where the node is a container,
- * the ranks of others may need the same CPUs. */
+/* Where the node is a container, the ranks of others may need the same CPUs. */
 static struct ar_wait
-make_wait(const struct ar_communicator *c, int ranks, int cpus)
+make_wait(const struct ar_communicator *c, bool is_crowded)
 {
     const long of_host = sysconf(_SC_NPROCESSORS_ONLN);
     const bool is_host_full = of_host > 0 && c->carriage.on_host > of_host;
-    struct ar_wait wait = ar_wait_make(c->config->wait, is_host_full ? c->carriage.on_host : ranks,
-                                       is_host_full ? (int)of_host : cpus);
+    struct ar_wait wait = ar_wait_make(c->config->wait, is_crowded || is_host_full);
     wait.dozes = c->carriage.node_of && ar_nodes_count(c->carriage.node_of, c->nranks) > 1;
     return wait;
 }
@@ -44,21 +27,21 @@ make_wait(const struct ar_communicator *c, int ranks, int cpus)
 static void
 look_at_node(struct ar_communicator *c, MPI_Comm comm)
 {
-    int members = 0, cpus = 0;
+    int members = 0;
     if (c->assumed)
         memcpy(c->carriage.node_of, c->assumed, (size_t)c->nranks * sizeof *c->assumed);
     for (int i = 0; i < c->nranks; i++)
         c->member_of[i] = c->carriage.node_of[i] == c->carriage.node_of[c->rank] ? members++ : -1;
     const int rank = c->member_of[c->rank];
+    const int here = c->assumed ? c->nranks : members;
+    struct ar_crowd crowd = {here, 0};
     MPI_Comm node = ar_carriage_node(&c->carriage, comm, c->rank, c->nranks);
     if (node != MPI_COMM_NULL) {
-        cpus = ar_cpus_together(c->assumed ? comm : node);
+        ar_crowd_find(&crowd, c->assumed ? comm : node, here, ar_job_beside(here), false);
         if (members > 1 && c->config->transport != AR_TRANSPORT_MPI && ar_channel_serves(members))
             c->has_channel = ar_channel_init(&c->channel, node, rank, members, CHANNEL_KIND);
     }
-    const int local = local_ranks_of_job(); /* may be more than the communicator's */
-    const int here = c->assumed ? c->nranks : members;
-    c->wait = make_wait(c, local > here ? local : here, cpus);
+    c->wait = make_wait(c, ar_crowd_shares(crowd));
     if (node != MPI_COMM_NULL && node != comm)
         PMPI_Comm_free(&node);
 }
@@ -89,7 +72,7 @@ static void
 map_memory(struct ar_communicator *c, MPI_Comm comm, int grade)
 {
     struct ar_memory *const memory = &c->memory[grade];
-    struct ar_node_size size = {grade, AR_SHORT_CHUNK, SHORT_SPARE, local_ranks_of_job()};
+    struct ar_node_size size = {grade, AR_SHORT_CHUNK, SHORT_SPARE};
     if (memory->state != AR_ENGINE_NONE)
         return;
     if (grade == AR_MEMORY_LONG) {
@@ -102,7 +85,7 @@ map_memory(struct ar_communicator *c, MPI_Comm comm, int grade)
                         ? AR_ENGINE_READY
                         : AR_ENGINE_FAILED;
     if (memory->state == AR_ENGINE_READY)
-        c->wait = make_wait(c, memory->node.piece.ranks, memory->node.piece.cpus);
+        c->wait = make_wait(c, memory->node.is_crowded);
 }
 
 struct ar_node *

@@ -2,7 +2,9 @@
 
 #include "cores/cpus.h"
 
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
 
 int
@@ -46,6 +48,33 @@ ar_cpus_of_thread(struct ar_cpus *cpus)
 {
     memset(cpus, 0, sizeof *cpus);
     return sched_getaffinity(0, sizeof cpus->word, (cpu_set_t *)(void *)cpus->word) == 0;
+}
+
+/* The kernel takes from the set what the cgroup does not allow. */
+static void *
+widen(void *room)
+{
+    struct ar_cpus *const cpus = room;
+    memset(cpus, 0xff, sizeof *cpus);
+    if (sched_setaffinity(0, sizeof cpus->word, (const cpu_set_t *)(void *)cpus->word) ||
+        !ar_cpus_of_thread(cpus))
+        memset(cpus, 0, sizeof *cpus);
+    return NULL;
+}
+
+bool
+ar_cpus_of_cgroup(struct ar_cpus *cpus)
+{
+    sigset_t every, usual;
+    pthread_t thread;
+    memset(cpus, 0, sizeof *cpus);
+    sigfillset(&every);
+    pthread_sigmask(SIG_SETMASK, &every, &usual); /* the program's handlers do not run there */
+    const bool runs = pthread_create(&thread, NULL, widen, cpus) == 0;
+    pthread_sigmask(SIG_SETMASK, &usual, NULL);
+    if (runs)
+        pthread_join(thread, NULL);
+    return ar_cpus_next(cpus, -1) >= 0;
 }
 
 static int

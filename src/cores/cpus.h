@@ -52,6 +52,11 @@ void ar_cpus_print(struct ar_text *text, const struct ar_cpus *cpus);
  * tell. */
 bool ar_cpus_of_thread(struct ar_cpus *cpus);
 
+/* The CPUs to which the calling thread could be bound: those of its cgroup, whatever a launcher has
+ * bound it to.  A thread of our own finds them, so that nothing changes for the caller.  False if
+ * that fails. */
+bool ar_cpus_of_cgroup(struct ar_cpus *cpus);
+
 /* Reads a set as Linux writes it below /sys: hexadecimal digits, the last one for CPUs 0 to 3, with
  * commas between them, up to the end of the text or of its line.  False, with *cpus untouched, if
  * the text is something else, or has a CPU that a set cannot hold. */

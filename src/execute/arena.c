@@ -11,7 +11,6 @@
 #include "execute/arena.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +40,7 @@ struct ar_arena {
     int pieces;
     int stride;
     int slots;
-    int neighbours;
-    int cpus;
+    struct ar_crowd crowd;
     size_t slot_bytes;
     char *memory;
     size_t bytes;
@@ -56,39 +54,13 @@ static size_t kept_bytes;
 struct offer {
     struct ar_shared shared; /* the arena; number 0 if there is none */
     struct ar_piece_needs needs;
-    int index;   /* of the piece */
-    int cpus;    /* that the arena's ranks may use together; of a new arena meet() finds it */
-    bool is_new; /* still to be mapped */
+    int index;             /* of the piece */
+    struct ar_job job;     /* beside the ranks of a new arena */
+    struct ar_crowd crowd; /* of the arena's ranks; of a new arena all find it together */
+    bool is_new;           /* still to be mapped */
     bool is_kept;
     bool is_counted; /* by rank 0 */
 };
-
-/* --- what the ranks must know of each other --- */
-
-/* Collective.  True if no rank failed; *cpus is how many CPUs the ranks may use together.  It takes
- * no memory, which a single rank could lack. */
-static bool
-meet(MPI_Comm comm, bool failed, int *cpus)
-{
-    struct {
-        cpu_set_t cpus; /* that a rank may run on */
-        unsigned char failed;
-    } bits;
-    memset(&bits, 0, sizeof bits);
-    bits.failed = failed;
-    sched_getaffinity(0, sizeof bits.cpus, &bits.cpus);
-    const int error = ar_reduce_all(&bits, (int)sizeof bits, MPI_BYTE, MPI_BOR, comm);
-    *cpus = CPU_COUNT(&bits.cpus);
-    return !error && !bits.failed;
-}
-
-int
-ar_cpus_together(MPI_Comm comm)
-{
-    int cpus;
-    meet(comm, false, &cpus);
-    return cpus;
-}
 
 /* --- arenas --- */
 
@@ -143,7 +115,6 @@ describe(const struct ar_piece_needs *needs, int nranks)
                          .pieces = needs->pieces,
                          .stride = nranks,
                          .slots = needs->slots,
-                         .neighbours = needs->neighbours,
                          .slot_bytes = needs->slot_bytes};
     s.bytes = front_bytes(&s) + (size_t)s.pieces * piece_bytes(&s);
     return s;
@@ -168,7 +139,7 @@ plan(struct offer *offer, const struct ar_piece_needs *needs, MPI_Comm comm, int
 {
     struct ar_arena s = describe(needs, nranks);
     MPI_Group group = ar_group_of(comm, nranks);
-    *offer = (struct offer){.needs = *needs, .is_new = true};
+    *offer = (struct offer){.needs = *needs, .job = ar_job_beside(nranks), .is_new = true};
     offer->is_kept = offer->is_counted = group != MPI_GROUP_NULL && count_kept((ptrdiff_t)s.bytes);
     if (group != MPI_GROUP_NULL)
         PMPI_Group_free(&group);
@@ -226,10 +197,10 @@ unlist(const struct ar_arena *s)
 
 /* From now on its pieces may be lent. */
 static void
-open_up(struct ar_arena *s, int cpus)
+open_up(struct ar_arena *s, struct ar_crowd crowd)
 {
     pthread_mutex_lock(&lock);
-    s->cpus = cpus;
+    s->crowd = crowd;
     s->is_open = true;
     pthread_mutex_unlock(&lock);
 }
@@ -269,12 +240,12 @@ map_new(MPI_Comm comm, int rank, int nranks, struct offer *offer, void *memory)
         s->group = group;
         list(s);
     }
-    const bool all = meet(comm, fails, &offer->cpus);
+    const bool all = ar_crowd_find(&offer->crowd, comm, nranks, offer->job, fails);
     if (rank == 0)
         ar_shared_hide(&offer->shared);
     if (is_mapped && all) {
         if (s->is_kept)
-            open_up(s, offer->cpus);
+            open_up(s, offer->crowd);
         return s;
     }
     if (group != MPI_GROUP_NULL)
@@ -329,7 +300,7 @@ find(struct offer *offer, MPI_Comm comm, int nranks, int kind)
             continue;
         index = take(s, nranks);
         if (index >= 0)
-            *offer = (struct offer){.shared.number = s->number, .index = index, .cpus = s->cpus};
+            *offer = (struct offer){.shared.number = s->number, .index = index, .crowd = s->crowd};
     }
     pthread_mutex_unlock(&lock);
     return index >= 0;
@@ -385,8 +356,7 @@ ar_piece_borrow(struct ar_piece *piece, MPI_Comm comm, int rank, int nranks,
         .slots = s->memory + front_bytes(s) + (size_t)offer.index * piece_bytes(s),
         .slot_bytes = s->slot_bytes,
         .stride = s->stride,
-        .ranks = s->neighbours > s->stride ? s->neighbours : s->stride,
-        .cpus = offer.cpus,
+        .crowd = offer.crowd,
         .sequence = atomic_load_explicit(&head_of(s, offer.index)->sequence, memory_order_relaxed),
         .index = offer.index,
     };

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "execute/crowd.h"
+
 struct ar_arena; /* mapped by this process */
 
 /* The piece that a communicator needs. */
@@ -20,20 +22,18 @@ struct ar_piece_needs {
     size_t slot_bytes; /* a multiple of 64 */
     int slots;         /* per rank */
     int pieces;        /* of an arena that is made for it */
-    int neighbours;    /* ranks of the whole job on the node, if known */
     bool is_optional;  /* not required: no arena is made that would not be kept */
 };
 
 /* A piece on loan to a communicator. */
 struct ar_piece {
     struct ar_arena *arena;
-    char *slots;       /* slot t of rank i is number t * stride + i */
-    size_t slot_bytes; /* as rank 0 needs them */
-    int stride;        /* ranks of the arena: at least the communicator's */
-    int ranks;         /* that share the node's cores: of the arena or, if known, of the job */
-    int cpus;          /* that the arena's ranks may use together */
-    uint64_t sequence; /* no number in the slots' headers is higher */
-    int index;         /* in the arena */
+    char *slots;           /* slot t of rank i is number t * stride + i */
+    size_t slot_bytes;     /* as rank 0 needs them */
+    int stride;            /* ranks of the arena: at least the communicator's */
+    struct ar_crowd crowd; /* of the arena's ranks, when it was mapped */
+    uint64_t sequence;     /* no number in the slots' headers is higher */
+    int index;             /* in the arena */
 };
 
 /* Lends a piece to the nranks ranks of comm: one that is free in an arena that all of them
@@ -56,8 +56,5 @@ void ar_piece_return(const struct ar_piece *piece);
 /* Frees the arenas' MPI objects, while MPI can still be called.  Their memory stays, for
  * communicators that are freed later. */
 void ar_arenas_close(void);
-
-/* How many CPUs the ranks of comm, all on one node, may use together.  Collective. */
-int ar_cpus_together(MPI_Comm comm);
 
 #endif

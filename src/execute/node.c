@@ -79,14 +79,13 @@ ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks, struct a
     const struct ar_piece_needs needs = {.kind = size.kind,
                                          .slot_bytes = ar_node_slot_bytes(size.chunk_bytes),
                                          .slots = AR_SLOTS,
-                                         .pieces = 1 + size.spare,
-                                         .neighbours = size.neighbours};
+                                         .pieces = 1 + size.spare};
     struct ar_node made = {.rank = rank, .nranks = nranks};
     if (!ar_piece_borrow(&made.piece, comm, rank, nranks, &needs))
         return false;
     made.chunk_bytes = (made.piece.slot_bytes - sizeof(struct ar_slot)) / 2;
     made.sequence = made.piece.sequence;
-    made.is_crowded = made.piece.ranks > made.piece.cpus;
+    made.is_crowded = ar_crowd_shares(made.piece.crowd);
     made.tuning = ar_node_tune(nranks, made.is_crowded);
     *node = made;
     return true;

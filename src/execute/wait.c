@@ -24,9 +24,9 @@
 #define SLEEP_NS 200000
 
 struct ar_wait
-ar_wait_make(enum ar_wait_policy policy, int ranks, int cpus)
+ar_wait_make(enum ar_wait_policy policy, bool is_crowded)
 {
-    const unsigned spins = ranks > cpus ? 0 : SPINS_BEFORE_YIELD;
+    const unsigned spins = is_crowded ? 0 : SPINS_BEFORE_YIELD;
     switch (policy) {
     case AR_WAIT_SPIN:
         return (struct ar_wait){AR_WAIT_FOREVER, AR_WAIT_FOREVER, false, false};

@@ -26,11 +26,11 @@ struct ar_wait {
                         else yield, since a message wakes no rank */
 };
 
-/* With auto and a core for every rank of the node (ranks <= cpus), ranks spin first and yield only
- * after a long wait.  Otherwise they yield at once, since the awaited rank may need this very
- * core, and then sleep.  With block they wait inside MPI, and sleep if they do not wait for an MPI
- * message. */
-struct ar_wait ar_wait_make(enum ar_wait_policy policy, int ranks, int cpus);
+/* With auto and a core for every rank of the node, ranks spin first and yield only after a long
+ * wait.  If ranks share cores (is_crowded), they yield at once, since the awaited rank may need
+ * this very core, and then sleep.  With block they wait inside MPI, and sleep if they do not wait
+ * for an MPI message. */
+struct ar_wait ar_wait_make(enum ar_wait_policy policy, bool is_crowded);
 
 /* Between two looks at a flag: lets the other hardware thread of the core run. */
 static inline void

@@ -1,11 +1,13 @@
 /* A made-up machine, to be preloaded beside the library: what a process reads below
  * /sys/devices/system comes from below CORES_ROOT, and each rank of MPI_COMM_WORLD may run on one
- * CPU, of those in CORES_CPUS (as in 0,1,4) the one of its number. */
+ * CPU or row of CPUs, of those in CORES_CPUS (as in 0,1,4-7) the one of its number.  A thread that
+ * asks for all CPUs gets the first CORES_NUMBER. */
 #include <config.h> /* _GNU_SOURCE */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,25 +65,51 @@ access(const char *path, int mode)
     return next(instead_of(path, room), mode);
 }
 
-EXPORT int
-sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set)
+static _Thread_local bool is_wide; /* the thread has asked for all CPUs */
+
+/* The first and last CPU on which this thread may run; false: as the system says. */
+static bool
+find_cpus(size_t *first, size_t *last)
 {
     const char *const ours = getenv("PMI_RANK"), *const theirs = getenv("OMPI_COMM_WORLD_RANK");
     const char *const rank = ours ? ours : theirs, *at = getenv("CORES_CPUS");
-    int (*next)(pid_t, size_t, cpu_set_t *);
-    find(&next, "sched_getaffinity");
-    const int error = next(pid, bytes, set);
-    if (error || !rank || !at)
-        return error;
-    for (int i = atoi(rank); i > 0 && at; i--) {
+    *first = 0;
+    *last = is_wide ? strtoul(getenv("CORES_NUMBER"), NULL, 10) - 1 : 0;
+    if (is_wide)
+        return true;
+    for (int i = rank ? atoi(rank) : 0; i > 0 && at; i--) {
         at = strchr(at, ',');
         at += at != NULL;
     }
-    if (at) {
-        CPU_ZERO_S(bytes, set);
-        CPU_SET_S((size_t)atoi(at), bytes, set);
-    }
+    const int n = rank && at ? sscanf(at, "%zu-%zu", first, last) : 0;
+    if (n == 1)
+        *last = *first;
+    return n > 0;
+}
+
+EXPORT int
+sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set)
+{
+    size_t first, last;
+    int (*next)(pid_t, size_t, cpu_set_t *);
+    find(&next, "sched_getaffinity");
+    const int error = next(pid, bytes, set);
+    if (error || !find_cpus(&first, &last))
+        return error;
+    CPU_ZERO_S(bytes, set);
+    for (size_t cpu = first; cpu <= last; cpu++)
+        CPU_SET_S(cpu, bytes, set);
     return 0;
+}
+
+EXPORT int
+sched_setaffinity(pid_t pid, size_t bytes, const cpu_set_t *set)
+{
+    int (*next)(pid_t, size_t, const cpu_set_t *);
+    find(&next, "sched_setaffinity");
+    if (getenv("CORES_NUMBER") && CPU_COUNT_S(bytes, set) == (int)(8 * bytes))
+        is_wide = true;
+    return is_wide ? 0 : next(pid, bytes, set);
 }
 
 /* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

@@ -1,0 +1,42 @@
+/* Whether ranks share cores: how many ranks may run on how many CPUs. */
+#ifndef AR_CROWD_H
+#define AR_CROWD_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+/* The whole job on this node, if a communicator has only a few of its ranks. */
+struct ar_job {
+    int ranks; /* 0: the communicator has all of them, or the launcher does not say */
+    int cpus;  /* to which its ranks could be bound: those of the cgroup */
+};
+
+/* The job beside so many ranks of a communicator on this node.  Thread-safe. */
+struct ar_job ar_job_beside(int members);
+
+/* So many ranks may run on so many CPUs. */
+struct ar_crowd {
+    int ranks, cpus;
+};
+
+/* With more ranks than CPUs, the rank for which another one waits may need that rank's core. */
+static inline bool
+ar_crowd_shares(struct ar_crowd crowd)
+{
+    return crowd.ranks > crowd.cpus;
+}
+
+/* What may run on the CPUs of a communicator's members, which are `cpus` together; is_alike: each
+ * member may run on all of these.  To what the job's other ranks are bound is not known.  If the
+ * members are bound to different CPUs, it is assumed that the others are bound to further ones.  If
+ * all members have the same CPUs, such as those of a socket, it is assumed that the job's ranks are
+ * spread evenly over all CPUs.  Pure. */
+struct ar_crowd ar_crowd_estimate(int members, int cpus, bool is_alike, struct ar_job job);
+
+/* The same for the nranks ranks of comm, which are all on one node.  Collective over comm, and the
+ * result is the same on all ranks if job is.  False, alike on all ranks, if one of them has failed,
+ * or if MPI fails.  It takes no memory, which a single rank could lack. */
+bool ar_crowd_find(struct ar_crowd *crowd, MPI_Comm comm, int nranks, struct ar_job job,
+                   bool failed);
+
+#endif
