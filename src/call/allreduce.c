@@ -23,6 +23,20 @@ place_of(const struct ar_call *call)
 
 /* --- what is left to MPI --- */
 
+/* Does the MPI library take the same buffer as IN and OUT?  That is wrong, but Open MPI takes a
+ * single element, or any number if it is told not to check, and perhaps on some ranks only. */
+static bool
+takes_one_buffer(const struct ar_call *call)
+{
+    struct ar_quiet quiet;
+    struct ar_call alone = *call;
+    alone.comm = MPI_COMM_SELF;
+    ar_quiet_begin(&quiet, alone.comm);
+    const int error = alone.native(&alone);
+    ar_quiet_end(&quiet);
+    return error == MPI_SUCCESS;
+}
+
 /* The MPI library judges arguments that it may refuse: the error's class, its message and its
  * handler are then the native ones.  Without elements any address is legal, and ranks may have
  * different ones: then this rank must do what the others do. */
@@ -40,7 +54,7 @@ is_suspicious(const struct ar_call *call)
     if (call->out != in_place && call->in != call->out)
         return false;
     PMPI_Type_size(call->type, &size);
-    return size > 0;
+    return size > 0 && (call->out == in_place || !takes_one_buffer(call));
 }
 
 /* Likewise a null buffer, and a type that was not committed. */
@@ -330,6 +344,11 @@ allreduce(const struct ar_call *call)
     bool is_raised;
     if (is_suspicious(call))
         return run_unresolved(call, "unusual arguments");
+    if (call->in == call->out && call->count > 0) {
+        struct ar_call in_place = *call;
+        in_place.in = MPI_IN_PLACE;
+        return allreduce(&in_place);
+    }
     ar_process_begin();
     struct ar_communicator *c = ar_communicator_find_or_create(call->comm, &error, &is_raised);
     if (!c && error)

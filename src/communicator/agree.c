@@ -25,38 +25,38 @@ static const char version[] = "liballreduce " PACKAGE_VERSION ", protocol " AR_P
 static const char reason_version[] = "ranks differ in version";
 
 int
-ar_complete(const struct ar_communicator *c, MPI_Request *request)
+ar_complete(struct ar_wait wait, int n, MPI_Request *requests)
 {
     int done = 0, error = MPI_SUCCESS;
     unsigned polls = 0;
-    if (c->wait.blocks)
-        return PMPI_Wait(request, MPI_STATUS_IGNORE);
+    if (wait.blocks)
+        return PMPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
     while (!error && !done) {
-        error = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+        error = PMPI_Testall(n, requests, &done, MPI_STATUSES_IGNORE);
         if (!done)
-            ar_wait_for_message(c->wait, &polls);
+            ar_wait_for_message(wait, &polls);
     }
     return error;
 }
 
 int
-ar_broadcast(const struct ar_communicator *c, MPI_Comm comm, void *data, int bytes)
+ar_broadcast(struct ar_wait wait, MPI_Comm comm, void *data, int bytes)
 {
     MPI_Request request;
     const int error = PMPI_Ibcast(data, bytes, MPI_BYTE, 0, comm, &request);
-    return error ? error : ar_complete(c, &request);
+    return error ? error : ar_complete(wait, 1, &request);
 }
 
 int
 ar_broadcast_text(const struct ar_communicator *c, MPI_Comm comm, char **text)
 {
     int length = *text ? (int)strlen(*text) + 1 : 0; /* rank 0's counts */
-    const int error = ar_broadcast(c, comm, &length, (int)sizeof length);
+    const int error = ar_broadcast(c->wait, comm, &length, (int)sizeof length);
     if (error || length == 0)
         return error;
     if (!*text)
         *text = malloc((size_t)length);
-    return *text ? ar_broadcast(c, comm, *text, length) : MPI_ERR_NO_MEM;
+    return *text ? ar_broadcast(c->wait, comm, *text, length) : MPI_ERR_NO_MEM;
 }
 
 /* differ gets the first ranks that differ from rank 0, or -1.  In the lowest bit of the version a

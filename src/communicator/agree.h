@@ -30,13 +30,13 @@ int ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config
  * MPI_ERR_NO_MEM on this rank alone. */
 int ar_agree_on(struct ar_communicator *c, MPI_Comm comm, struct ar_config **config);
 
-/* Waits for a request that may take long.  The awaited rank may need this core, so ranks may
- * yield.  Each decides for itself how it waits.  MPI_SUCCESS or an error of MPI's. */
-int ar_complete(const struct ar_communicator *c, MPI_Request *request);
+/* Waits for n requests that may take long, as schedules do: the awaited rank may need this core.
+ * Each rank decides for itself how it waits.  MPI_SUCCESS or an error of MPI's. */
+int ar_complete(struct ar_wait wait, int n, MPI_Request *requests);
 
 /* All ranks get rank 0's bytes, and wait for them like ar_complete.  Collective over comm.
  * MPI_SUCCESS or an error of MPI's. */
-int ar_broadcast(const struct ar_communicator *c, MPI_Comm comm, void *data, int bytes);
+int ar_broadcast(struct ar_wait wait, MPI_Comm comm, void *data, int bytes);
 
 /* The same for a text, which is malloced or NULL on rank 0, and NULL on the others.  Also
  * MPI_ERR_NO_MEM, on this rank alone. */

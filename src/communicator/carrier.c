@@ -3,7 +3,6 @@
 #include "communicator/carrier.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,64 +51,9 @@ struct offer {
     int is_kept;
 };
 
-/* --- the parts of a communicator --- */
+/* --- the nodes of a communicator --- */
 
 #ifdef AR_MPI_IS_OPENMPI
-
-#define TAG 0
-
-/* Of communicators that the program had copied by MPI_Comm_idup; MPI_KEYVAL_INVALID as long as
- * there are none. */
-static atomic_int copied = MPI_KEYVAL_INVALID;
-
-static void
-create_keyval(void)
-{
-    int keyval;
-    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL) ==
-        MPI_SUCCESS)
-        atomic_store(&copied, keyval);
-}
-
-void
-ar_carrier_note_copy(MPI_Comm comm)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, create_keyval);
-    if (atomic_load(&copied) != MPI_KEYVAL_INVALID)
-        PMPI_Comm_set_attr(comm, atomic_load(&copied), NULL);
-}
-
-/* As PMPI_Comm_split.  In Open MPI that never returns while a copy of comm that MPI_Comm_idup has
- * begun is incomplete, so the part is made of a group where the program had comm copied so, which
- * is known alike on all ranks.  No callback of the program's is then called. */
-static int
-split(MPI_Comm comm, const int *colour_of, int rank, int nranks, MPI_Comm *part)
-{
-    const int keyval = atomic_load(&copied);
-    int found = 0, n = 0;
-    void *value;
-    MPI_Group all, some;
-    if (keyval == MPI_KEYVAL_INVALID || PMPI_Comm_get_attr(comm, keyval, &value, &found) || !found)
-        return PMPI_Comm_split(comm, colour_of ? colour_of[rank] : 0, rank, part);
-    int *const members = malloc((size_t)nranks * sizeof *members);
-    if (!ar_all(comm, members != NULL)) {
-        free(members);
-        return MPI_ERR_NO_MEM;
-    }
-    for (int i = 0; i < nranks; i++)
-        if (!colour_of || colour_of[i] == colour_of[rank])
-            members[n++] = i;
-    PMPI_Comm_group(comm, &all);
-    int error = PMPI_Group_incl(all, n, members, &some);
-    if (!error) {
-        error = PMPI_Comm_create_group(comm, some, TAG, part);
-        PMPI_Group_free(&some);
-    }
-    PMPI_Group_free(&all);
-    free(members);
-    return error;
-}
 
 /* Ranks of a node have its name and boot. */
 int
@@ -131,19 +75,6 @@ ar_carrier_find_nodes(int *node_of, MPI_Comm comm, int rank, int nranks)
 }
 
 #else
-
-void
-ar_carrier_note_copy(MPI_Comm comm)
-{
-    (void)comm;
-}
-
-static int
-split(MPI_Comm comm, const int *colour_of, int rank, int nranks, MPI_Comm *part)
-{
-    (void)nranks;
-    return PMPI_Comm_split(comm, colour_of ? colour_of[rank] : 0, rank, part);
-}
 
 int
 ar_carrier_find_nodes(int *node_of, MPI_Comm comm, int rank, int nranks)
@@ -234,7 +165,7 @@ make(const struct offer *offer, MPI_Comm comm, int rank, int nranks, int *error)
     bool fails = ar_carrier_find_nodes(s->node_of, comm, rank, nranks) != MPI_SUCCESS;
     s->on_host = count_on_host(boot_of, comm, nranks);
     free(boot_of);
-    if (split(comm, NULL, rank, nranks, &s->comm) == MPI_SUCCESS)
+    if (ar_comm_split(&s->comm, comm, NULL, rank, nranks) == MPI_SUCCESS)
         PMPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
     else
         s->comm = MPI_COMM_NULL;
@@ -391,7 +322,7 @@ ar_carriage_node(const struct ar_carriage *carriage, MPI_Comm comm, int rank, in
     MPI_Comm node = MPI_COMM_NULL;
     if (ar_nodes_count(carriage->node_of, nranks) == 1)
         return comm;
-    if (split(comm, carriage->node_of, rank, nranks, &node))
+    if (ar_comm_split(&node, comm, carriage->node_of, rank, nranks))
         return MPI_COMM_NULL;
     PMPI_Comm_set_errhandler(node, MPI_ERRORS_RETURN);
     return node;

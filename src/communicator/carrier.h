@@ -40,10 +40,6 @@ MPI_Comm ar_carriage_node(const struct ar_carriage *carriage, MPI_Comm comm, int
  * of MPI's, or MPI_ERR_NO_MEM, on this rank alone only where no rank waits for it. */
 int ar_carrier_find_nodes(int *node_of, MPI_Comm comm, int rank, int nranks);
 
-/* Records that the program copies comm by MPI_Comm_idup, which may be under way when the next
- * carrier is made. */
-void ar_carrier_note_copy(MPI_Comm comm);
-
 /* Frees the communicators of all carriers, while MPI can still be called. */
 void ar_carriers_close(void);
 

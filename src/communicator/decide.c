@@ -96,8 +96,10 @@ drop(struct ar_communicator *c, struct ar_decision *d)
     ar_plan_destroy(d->plan);
     ar_node_plan_destroy(d->node_plan);
     memset(d, 0, sizeof *d);
-    c->last_decision = NULL;
-    c->ran = NULL;
+    if (c->last_decision == d)
+        c->last_decision = NULL;
+    if (c->ran == d || c->ran == c->told) /* told may be a copy of d */
+        c->ran = NULL;
 }
 
 void
@@ -237,9 +239,12 @@ decide_choice(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
         d->node = ar_memory_find_or_map(c, comm, r, d->key.count, &d->reason);
     /* Another choice would break a promise above RUN.  Under RUN the nodes may decide, but not
      * whether memory could be had this time. */
-    if (d->node || !is_auto || keeps > AR_DETERMINISM_RUN ||
-        (keeps == AR_DETERMINISM_RUN && !ar_request_count_nodes(c, comm) && c->nodes == 1))
+    if (d->node || !is_auto || keeps > AR_DETERMINISM_RUN)
         return MPI_SUCCESS;
+    if (keeps == AR_DETERMINISM_RUN)
+        error = ar_request_count_nodes(c, comm);
+    if (error || (keeps == AR_DETERMINISM_RUN && c->nodes == 1))
+        return error;
     request.shares_memory = false;
     if (wants_memory)
         error = mpi_error(ar_config_select(c->config, &d->choice, &request, &d->reason));
@@ -460,7 +465,9 @@ decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
     while (d < set + AR_DECISION_WAYS && d->used)
         d++;
     if (d == set + AR_DECISION_WAYS) {
-        d = &set[c->next_way++ % AR_DECISION_WAYS];
+        do
+            d = &set[c->next_way++ % AR_DECISION_WAYS];
+        while (d == c->ran); /* an exact sum, which goes on after its integers */
         drop(c, d);
     }
     d->used = true;

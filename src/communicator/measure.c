@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "communicator/agree.h"
 #include "cores/cpus.h"
 #include "execute/shared.h"
 #include "model/pings.h"
@@ -30,19 +31,6 @@ peer_of(const struct pair *pair)
 {
     const bool serves = pair->m->rank == pair->server;
     return ar_wire_rank(pair->m->wire, serves ? pair->other : pair->server);
-}
-
-/* Waits as schedules do: the rank waited for may need this very core. */
-static int
-wait_all(int n, MPI_Request *requests, struct ar_wait wait)
-{
-    unsigned polls = 0;
-    int done = 0, error = PMPI_Testall(n, requests, &done, MPI_STATUSES_IGNORE);
-    while (!error && !done) {
-        ar_wait_for_message(wait, &polls);
-        error = PMPI_Testall(n, requests, &done, MPI_STATUSES_IGNORE);
-    }
-    return error;
 }
 
 /* Of so many loops. */
@@ -80,7 +68,7 @@ play(void *with, struct ar_ping_times *t, int bytes, int n, int loops)
                           : PMPI_Irecv(pair->room + (size_t)i * (size_t)bytes, length, MPI_BYTE,
                                        peer, pair->m->wire->tag, pair->m->wire->comm, &requests[i]);
             if (!error)
-                error = wait_all(count, requests, pair->m->wait);
+                error = ar_complete(pair->m->wait, count, requests);
         }
         times[k] = (double)(ar_clock_system_ns() - start);
     }
@@ -99,7 +87,7 @@ tell(bool *what, const struct pair *pair, bool is_from_server)
     const int error = serves == is_from_server
                           ? PMPI_Isend(what, 1, MPI_C_BOOL, peer, tag, w->comm, &request)
                           : PMPI_Irecv(what, 1, MPI_C_BOOL, peer, tag, w->comm, &request);
-    return error ? error : wait_all(1, &request, pair->m->wait);
+    return error ? error : ar_complete(pair->m->wait, 1, &request);
 }
 
 static int
@@ -132,7 +120,7 @@ is_eager(void *with, bool *is, int bytes)
         error = tell(is, pair, true);
     if (!error && !serves)
         error = PMPI_Irecv(pair->room, bytes, MPI_BYTE, peer, w->tag, w->comm, &request);
-    return error ? error : wait_all(1, &request, pair->m->wait);
+    return error ? error : ar_complete(pair->m->wait, 1, &request);
 }
 
 /* Rank 0 and another one, while all others wait. */
@@ -248,19 +236,11 @@ count_host(struct host *host, const struct ar_measuring *m, uint64_t boot, bool 
     if (!error)
         error =
             PMPI_Ireduce(&own, &all, (int)sizeof all, MPI_BYTE, MPI_BOR, 0, m->comm, &requests[1]);
-    error = error ? error : wait_all(2, requests, m->wait);
+    error = error ? error : ar_complete(m->wait, 2, requests);
     if (!error && m->rank == 0)
         *host = (struct host){
             .ranks = sums[0], .nodes = sums[1], .cores = sums[2] > 0 ? 0 : ar_cpus_count(&all)};
     return error;
-}
-
-static int
-broadcast(void *data, int bytes, const struct ar_measuring *m)
-{
-    MPI_Request request;
-    const int error = PMPI_Ibcast(data, bytes, MPI_BYTE, 0, m->comm, &request);
-    return error ? error : wait_all(1, &request, m->wait);
 }
 
 /* Collective: all ranks get *host. */
@@ -268,10 +248,10 @@ static int
 find_host(struct host *host, const struct ar_measuring *m, bool is_first)
 {
     uint64_t boot = ar_boot_hash();
-    int error = broadcast(&boot, (int)sizeof boot, m);
+    int error = ar_broadcast(m->wait, m->comm, &boot, (int)sizeof boot);
     if (!error)
         error = count_host(host, m, boot, is_first);
-    return error ? error : broadcast(host, (int)sizeof *host, m);
+    return error ? error : ar_broadcast(m->wait, m->comm, host, (int)sizeof *host);
 }
 
 /* Each of the pair sends a row of long messages to the other one.  As in schedules, sends come
@@ -289,7 +269,7 @@ exchange(const struct pair *pair)
     for (int i = 0; i < AR_PING_ROW && !error; i++)
         error = PMPI_Irecv(pair->room + i * AR_PING_LONG, AR_PING_LONG, MPI_BYTE, peer, w->tag,
                            w->comm, &requests[AR_PING_ROW + i]);
-    return error ? error : wait_all(2 * AR_PING_ROW, requests, pair->m->wait);
+    return error ? error : ar_complete(pair->m->wait, 2 * AR_PING_ROW, requests);
 }
 
 /* All pairs exchange long messages at once; *of is what each of this rank's pair takes.  The first
@@ -333,7 +313,7 @@ measure_host(struct ar_machine *machine, const struct ar_measuring *m, const str
                   AR_PING_SLOW_NS; /* cores do not matter to it */
     int error = measure_at_once(&near, m, neighbours);
     if (!error && host->nodes > 1)
-        error = broadcast(&is_slow, (int)sizeof is_slow, m);
+        error = ar_broadcast(m->wait, m->comm, &is_slow, (int)sizeof is_slow);
     if (!error && host->nodes > 1 && !is_slow)
         error = measure_at_once(&far, m, nodes);
     machine->memory_per_byte =

@@ -88,7 +88,7 @@ advise(const struct ar_communicator *c, MPI_Comm comm, struct ar_machine *machin
         .scratch_bytes = c->config->scratch_bytes,
         .most_steps = AR_ADVISE_STEPS,
     };
-    int failure = AR_OK, error = ar_broadcast(c, comm, machine, (int)sizeof *machine);
+    int failure = AR_OK, error = ar_broadcast(c->wait, comm, machine, (int)sizeof *machine);
     if (!error)
         error = ar_advise_together(c, &request, &advice, &failure);
     if (error || c->rank > 0)
@@ -221,7 +221,7 @@ find_text(const struct ar_communicator *c, MPI_Comm comm, bool in_order, char **
     int known_before = NOTHING;
     if (c->rank == 0)
         known_before = look_up(c, shape, in_order, &machine, text, &key);
-    int error = ar_broadcast(c, comm, &known_before, (int)sizeof known_before);
+    int error = ar_broadcast(c->wait, comm, &known_before, (int)sizeof known_before);
     const struct ar_measuring measuring = {.comm = comm,
                                            .wire = &c->carriage.wire,
                                            .rank = c->rank,

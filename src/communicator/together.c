@@ -40,7 +40,7 @@ send(const struct ar_communicator *c, int to, const void *data, size_t bytes)
     MPI_Request request;
     const int error =
         PMPI_Isend(data, (int)bytes, MPI_BYTE, ar_wire_rank(w, to), w->tag, w->comm, &request);
-    return error ? error : ar_complete(c, &request);
+    return error ? error : ar_complete(c->wait, 1, &request);
 }
 
 static int
@@ -50,7 +50,7 @@ receive(const struct ar_communicator *c, int from, void *data, size_t bytes)
     MPI_Request request;
     const int error =
         PMPI_Irecv(data, (int)bytes, MPI_BYTE, ar_wire_rank(w, from), w->tag, w->comm, &request);
-    return error ? error : ar_complete(c, &request);
+    return error ? error : ar_complete(c->wait, 1, &request);
 }
 
 /* --- a wave --- */

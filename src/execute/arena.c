@@ -164,13 +164,10 @@ make(struct offer *offer, const struct ar_piece_needs *needs, MPI_Comm comm, int
     s.memory = by_name ? NULL : ar_shared_make(&offer->shared, false, s.bytes, own, 2);
     if (!s.memory)
         s.memory = ar_shared_make(&offer->shared, true, s.bytes, own, 2);
-    if (s.memory) {
+    if (s.memory)
         atomic_store_explicit(&head_of(&s, 0)->users, nranks, memory_order_relaxed);
-    } else {
-        offer->shared.number = 0;
-        if (offer->is_counted)
-            count_kept(-(ptrdiff_t)s.bytes);
-    }
+    else if (offer->is_counted)
+        count_kept(-(ptrdiff_t)s.bytes);
     return s.memory;
 }
 

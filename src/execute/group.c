@@ -1,5 +1,7 @@
 #include "execute/group.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "execute/quiet.h"
@@ -68,12 +70,90 @@ ar_all(MPI_Comm comm, bool says_yes)
     return ar_reduce_all(&all, 1, MPI_INT, MPI_LAND, comm) == MPI_SUCCESS && all;
 }
 
+/* --- parts of a communicator --- */
+
+#ifdef AR_MPI_IS_OPENMPI
+
+#define TAG 0
+
+/* Of communicators that the program had copied by MPI_Comm_idup; MPI_KEYVAL_INVALID as long as
+ * there are none. */
+static atomic_int copied = MPI_KEYVAL_INVALID;
+
+static void
+create_keyval(void)
+{
+    int keyval;
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL) ==
+        MPI_SUCCESS)
+        atomic_store(&copied, keyval);
+}
+
+void
+ar_comm_note_copy(MPI_Comm comm)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, create_keyval);
+    if (atomic_load(&copied) != MPI_KEYVAL_INVALID)
+        PMPI_Comm_set_attr(comm, atomic_load(&copied), NULL);
+}
+
+/* The part is made of a group where the program had comm copied by MPI_Comm_idup, which is known
+ * alike on all ranks.  No callback of the program's is then called. */
+int
+ar_comm_split(MPI_Comm *part, MPI_Comm comm, const int *colour_of, int rank, int nranks)
+{
+    const int keyval = atomic_load(&copied);
+    int found = 0, n = 0;
+    void *value;
+    MPI_Group all, some;
+    if (keyval == MPI_KEYVAL_INVALID || PMPI_Comm_get_attr(comm, keyval, &value, &found) || !found)
+        return PMPI_Comm_split(comm, colour_of ? colour_of[rank] : 0, rank, part);
+    int *const members = malloc((size_t)nranks * sizeof *members);
+    if (!ar_all(comm, members != NULL)) {
+        free(members);
+        return MPI_ERR_NO_MEM;
+    }
+    for (int i = 0; i < nranks; i++)
+        if (!colour_of || colour_of[i] == colour_of[rank])
+            members[n++] = i;
+    PMPI_Comm_group(comm, &all);
+    int error = PMPI_Group_incl(all, n, members, &some);
+    if (!error) {
+        error = PMPI_Comm_create_group(comm, some, TAG, part);
+        PMPI_Group_free(&some);
+    }
+    PMPI_Group_free(&all);
+    free(members);
+    return error;
+}
+
+#else
+
+void
+ar_comm_note_copy(MPI_Comm comm)
+{
+    (void)comm;
+}
+
+int
+ar_comm_split(MPI_Comm *part, MPI_Comm comm, const int *colour_of, int rank, int nranks)
+{
+    (void)nranks;
+    return PMPI_Comm_split(comm, colour_of ? colour_of[rank] : 0, rank, part);
+}
+
+#endif
+
 bool
 ar_comm_own(MPI_Comm *own, MPI_Comm comm)
 {
+    int rank, nranks;
     struct ar_quiet quiet;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &nranks);
     ar_quiet_begin(&quiet, comm);
-    const bool is_made = PMPI_Comm_split(comm, 0, 0, own) == MPI_SUCCESS;
+    const bool is_made = ar_comm_split(own, comm, NULL, rank, nranks) == MPI_SUCCESS;
     const bool is_made_by_all = ar_all(comm, is_made);
     ar_quiet_end(&quiet);
     if (is_made && !is_made_by_all)

@@ -1,4 +1,5 @@
-/* Groups of processes that outlive the communicator from which they came. */
+/* Groups of processes that outlive the communicator from which they came, and parts of
+ * communicators. */
 #ifndef AR_GROUP_H
 #define AR_GROUP_H
 
@@ -15,6 +16,15 @@ bool ar_group_covers(MPI_Group group, MPI_Comm comm, int nranks);
 /* Like PMPI_Allreduce in place, whose symbol is ours in Open MPI.  Collective over comm;
  * MPI_SUCCESS or an MPI error. */
 int ar_reduce_all(void *numbers, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+
+/* Like PMPI_Comm_split, by colour_of[rank], or all ranks if colour_of is NULL; ranks keep their
+ * order.  In Open MPI that would never return while a copy of comm by MPI_Comm_idup is incomplete.
+ * Collective over comm.  MPI_SUCCESS, an MPI error, or MPI_ERR_NO_MEM on all ranks. */
+int ar_comm_split(MPI_Comm *part, MPI_Comm comm, const int *colour_of, int rank, int nranks);
+
+/* Records that the program copies comm by MPI_Comm_idup, which may be under way at the next
+ * split. */
+void ar_comm_note_copy(MPI_Comm comm);
 
 /* Makes *own, a communicator of the ranks of comm in their order, for the caller to free.  Messages
  * on comm itself might match the program's.  Collective over comm.  False, alike on all ranks, if

@@ -137,11 +137,11 @@ address_of(uint32_t unit)
     return heap.base + (size_t)unit * UNIT_BYTES;
 }
 
-/* Makes the file long enough for all units that are taken. */
+/* Makes the file long enough for so many units. */
 static bool
-grow_file(void)
+grow_file(size_t units)
 {
-    const size_t bytes = (size_t)heap.units.top * UNIT_BYTES;
+    const size_t bytes = units * UNIT_BYTES;
     const size_t whole = (bytes + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES;
     if (bytes <= heap.file_bytes)
         return true;
@@ -175,7 +175,7 @@ take_units(uint32_t length, enum ar_heap_fill fill)
     const uint32_t first = ar_units_take(&heap.units, length, &is_used);
     if (first == AR_NO_UNIT)
         return NULL;
-    if (!grow_file()) {
+    if (!grow_file((size_t)first + length)) {
         ar_units_give(&heap.units, first, is_used);
         return NULL;
     }
@@ -216,7 +216,7 @@ resize_units(uint32_t first, uint32_t length)
     const bool is_used = length >= old || leave(first + length, old - length);
     if (!ar_units_resize(&heap.units, first, length, is_used))
         return false;
-    if (grow_file())
+    if (grow_file((size_t)first + length))
         return true;
     ar_units_resize(&heap.units, first, old, true);
     return false;

@@ -73,14 +73,15 @@ ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes,
 {
     *shared = (struct ar_shared){.fd = -1};
     const int fd = may_have(bytes) ? create(shared, by_name) : -1;
-    if (fd < 0)
-        return NULL;
-    void *const memory = ftruncate(fd, (off_t)bytes) ? NULL : map(fd, bytes, parts, nparts);
+    void *const memory =
+        fd < 0 || ftruncate(fd, (off_t)bytes) ? NULL : map(fd, bytes, parts, nparts);
     const int error = errno;
-    if (by_name)
+    if (fd >= 0 && by_name)
         close(fd);
-    if (!memory)
+    if (fd >= 0 && !memory)
         ar_shared_hide(shared);
+    if (!memory)
+        shared->number = 0;
     errno = error;
     return memory;
 }

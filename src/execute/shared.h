@@ -8,7 +8,7 @@
 
 /* What the other processes must know; plain data. */
 struct ar_shared {
-    uint64_t number; /* random, never 0 */
+    uint64_t number; /* random; 0: there is no memory */
     int pid;         /* the maker's, or 0: a name in /dev/shm */
     int fd;          /* the maker's, or -1 */
     char host[65];   /* the maker's */
@@ -25,7 +25,7 @@ struct ar_shared_parts {
  * limits of /dev/shm do not apply, and it can be mapped by processes that are on a host of the same
  * name and see this process in their /proc.  The nparts rows of parts become zeroed memory near the
  * core on which this process runs.  Touching another part before a process has given it memory
- * could cause a SIGBUS.  NULL if it cannot be made, with the cause in errno. */
+ * could cause a SIGBUS.  NULL if it cannot be made, with the cause in errno and number 0. */
 void *ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes,
                      const struct ar_shared_parts *parts, size_t nparts);
 

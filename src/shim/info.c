@@ -2,7 +2,6 @@
  * we read our own key here.  And the call that copies a communicator while other calls go on. */
 #include <stdlib.h>
 
-#include "communicator/carrier.h"
 #include "communicator/process.h"
 #include "communicator/program_clauses.h"
 #include "execute/group.h"
@@ -53,7 +52,7 @@ ar_shim_comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
     const int error = ar_next->comm_idup(comm, newcomm, request);
     if (!error)
-        ar_carrier_note_copy(comm);
+        ar_comm_note_copy(comm);
     return error;
 }
 
@@ -63,6 +62,6 @@ ar_shim_library_comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request
 {
     const int error = ar_next->library_comm_idup(comm, newcomm, request);
     if (!error)
-        ar_carrier_note_copy(comm);
+        ar_comm_note_copy(comm);
     return error;
 }

@@ -1,14 +1,18 @@
 /* What real programs and hostile set-ups do around an allreduce.
  *
  * usage: corners WHAT, of which
- *   dup, split, session  the first allreduce is on such a communicator
- *   idup        and while a copy of the communicator is under way (MPI_Comm_idup)
- *   self        a library's attribute on MPI_COMM_SELF, set before the first allreduce on some
- * ranks and after it on others, waits for all ranks when it is deleted in MPI_Finalize exhausted
- * all communicators that the MPI library has are in use when it ends scratch     derived types in
- * shared memory after what made an engine fail jump        an error handler jumps out of a native
- * call, and then calls go on folders     the program goes to another folder before it ends gone the
- * folder that the program runs in is no more
+ *     dup, split, session   the first allreduce is on such a communicator
+ *     idup        and while a copy of the communicator is under way (MPI_Comm_idup)
+ *     one_buffer  IN and OUT are the same on some ranks, of one element, which Open MPI takes
+ *     self        an attribute on MPI_COMM_SELF, set before the first allreduce on some ranks and
+ *                 after it on others, waits for all ranks when it is deleted in MPI_Finalize
+ *     exhausted   all communicators that the MPI library has are in use when it ends
+ *     scratch     derived types in shared memory after what made an engine fail
+ *     memory      a long call, for which a rank may have no memory
+ *     error       a call fails, and so do those after it
+ *     jump        an error handler jumps out of a native call, and then calls go on
+ *     folders     the program goes to another folder before it ends
+ *     gone        the folder that the program runs in is no more
  */
 #include <setjmp.h>
 #include <stdlib.h>
@@ -87,6 +91,19 @@ wait_for_all(MPI_Comm comm, int keyval, void *value, void *extra)
     (void)value;
     (void)extra;
     return MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void
+run_one_buffer(const struct check_comm *world)
+{
+    int one = 1, other = 1;
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    if (MPI_Allreduce(&one, &one, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF))
+        return; /* this MPI library refuses it */
+    MPI_Allreduce(world->rank == 1 ? &one : &other, &one, 1, MPI_INT, MPI_SUM, world->comm);
+    check_true(one == world->nranks);
+    MPI_Allreduce(&one, &one, 1, MPI_INT, MPI_SUM, world->comm);
+    check_true(one == world->nranks * world->nranks);
 }
 
 static void
@@ -214,7 +231,7 @@ static const struct {
     {"dup", run_dup},         {"split", run_split},         {"idup", run_idup},
     {"self", run_self},       {"exhausted", run_exhausted}, {"scratch", run_scratch},
     {"memory", run_memory},   {"error", run_error},         {"jump", run_jump},
-    {"folders", run_folders}, {"gone", run_gone},
+    {"folders", run_folders}, {"gone", run_gone},           {"one_buffer", run_one_buffer},
 };
 
 int

@@ -98,6 +98,7 @@ make_case(struct call *call, int i, MPI_Comm comm, const struct handles *h)
         {"MPI_SUM on a derived type", in, out, 2, h->derived, MPI_SUM, comm},
         {"MPI_REPLACE", in, out, 2, MPI_INT, MPI_REPLACE, comm},
         {"send and receive buffer the same", in, in, 4, MPI_INT, MPI_SUM, comm},
+        {"one buffer, of one element", in, in, 1, MPI_INT, MPI_SUM, comm},
         {"MPI_IN_PLACE as receive buffer", in, MPI_IN_PLACE, 4, MPI_INT, MPI_SUM, comm},
         {"null send buffer", NULL, out, 4, MPI_INT, MPI_SUM, comm},
         {"null receive buffer", in, NULL, 4, MPI_INT, MPI_SUM, comm},

@@ -437,10 +437,26 @@ with_few_addresses(void)
     return with_limit(RLIMIT_AS, 256 * MIB);
 }
 
+static int
+with_room_for_less(void)
+{
+    const struct rlimit limit = {128 * MIB, 128 * MIB};
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    REQUIRE(!ar_heap_take(256 * MIB, AR_HEAP_ANY));
+    char *const block = ar_heap_take(LEAST, AR_HEAP_ANY);
+    REQUIRE(block);
+    memset(block, 'a', LEAST);
+    REQUIRE(!ar_heap_resize(block, 256 * MIB));
+    REQUIRE(ar_heap_take(LEAST, AR_HEAP_ANY));
+    REQUIRE(is_filled(block, LEAST, 'a'));
+    return 0;
+}
+
 static void
 what_the_system_refuses_is_none(void **state)
 {
     (void)state;
+    assert_in_child(with_room_for_less);
     assert_in_child(with_few_files);
     assert_in_child(with_short_files);
     assert_in_child(with_few_addresses);
