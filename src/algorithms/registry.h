@@ -277,6 +277,12 @@ bool ar_shm_is_whole_in_place(const struct ar_params *params);
 /* The scratch memory of an instance is a multiple of this. */
 #define AR_SCRATCH_ALIGNMENT ((size_t)64)
 
+static inline size_t
+ar_scratch_round_up(size_t bytes)
+{
+    return (bytes + AR_SCRATCH_ALIGNMENT - 1) / AR_SCRATCH_ALIGNMENT * AR_SCRATCH_ALIGNMENT;
+}
+
 /* Elements per segment (>= 1) of a message of count elements of size bytes: the number that params
  * give, but few enough that the scratch memory of a whole window fits into scratch_bytes. */
 size_t ar_algorithm_segment(const struct ar_algorithm *row, const struct ar_params *params,

@@ -24,7 +24,8 @@ struct ar_carriage {
 
 /* Gives the nranks ranks of comm a carrier, a new one if need be.  Collective over comm, whose
  * error handler must be quiet.  False, alike on all ranks, if MPI has no more communicators, or if
- * a rank has used its share of them; *error: MPI_SUCCESS, or MPI_ERR_NO_MEM on this rank alone. */
+ * a rank has used its share of them; *error: MPI_SUCCESS, an error of MPI's, or MPI_ERR_NO_MEM on
+ * this rank alone. */
 bool ar_carriage_borrow(struct ar_carriage *carriage, MPI_Comm comm, int rank, int nranks,
                         int *error);
 

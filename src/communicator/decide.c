@@ -124,7 +124,7 @@ grow_scratch(struct ar_communicator *c, size_t bytes)
 {
     if (bytes <= c->scratch_bytes)
         return MPI_SUCCESS;
-    char *scratch = aligned_alloc(64, bytes); /* bytes is a multiple: see round_up in plan.c */
+    char *scratch = aligned_alloc(AR_SCRATCH_ALIGNMENT, bytes); /* a multiple: see plan.c */
     if (!scratch)
         return MPI_ERR_NO_MEM;
     free(c->scratch);

@@ -6,7 +6,7 @@
 
 /* Makes the engine: what carries messages, the map of nodes, the manner of waiting.
  * Collective over comm; c->engine becomes READY or FAILED, alike on all ranks.
- * MPI_SUCCESS, or MPI_ERR_NO_MEM on this rank alone. */
+ * MPI_SUCCESS, an error of MPI's, or MPI_ERR_NO_MEM on this rank alone. */
 int ar_engine_create(struct ar_communicator *c, MPI_Comm comm);
 
 /* Gives back what it took, and the memory below. */

@@ -12,9 +12,8 @@
 struct ar_tuner;
 struct ar_tuned;
 
-/* Of a new communicator whose configuration asks for it; NULL without memory, or where there is
- * nothing to tune.  All ranks get the same but for memory, and the caller makes an error of NULL.
- */
+/* Of a new communicator whose configuration asks for it; NULL without memory, of which the caller
+ * makes an error. */
 struct ar_tuner *ar_tuner_create(struct ar_communicator *c);
 void ar_tuner_destroy(struct ar_tuner *tuner);
 

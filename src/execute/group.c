@@ -44,6 +44,24 @@ ar_group_number(int *numbers, MPI_Group group, MPI_Comm comm, int nranks)
     return found;
 }
 
+int *
+ar_world_ranks(MPI_Comm comm, int nranks)
+{
+    MPI_Group world;
+    int initialized = 0;
+    PMPI_Initialized(&initialized); /* false with sessions alone */
+    int *const numbers = initialized ? malloc((size_t)nranks * sizeof *numbers) : NULL;
+    if (!numbers)
+        return NULL;
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    const bool found = ar_group_number(numbers, world, comm, nranks);
+    PMPI_Group_free(&world);
+    if (found)
+        return numbers;
+    free(numbers);
+    return NULL;
+}
+
 bool
 ar_group_covers(MPI_Group group, MPI_Comm comm, int nranks)
 {

@@ -38,4 +38,8 @@ bool ar_all(MPI_Comm comm, bool says_yes);
  * in it, or if memory runs out. */
 bool ar_group_number(int *numbers, MPI_Group group, MPI_Comm comm, int nranks);
 
+/* The numbers of comm's nranks ranks in MPI_COMM_WORLD, for the caller to free; NULL if one of them
+ * has none there, or if memory runs out. */
+int *ar_world_ranks(MPI_Comm comm, int nranks);
+
 #endif

@@ -7,12 +7,6 @@
 #include "execute/cell.h"
 #include "execute/in_place.h"
 
-static size_t
-round_up(size_t bytes)
-{
-    return (bytes + AR_SCRATCH_ALIGNMENT - 1) / AR_SCRATCH_ALIGNMENT * AR_SCRATCH_ALIGNMENT;
-}
-
 /* --- addresses --- */
 
 /* Where an element is, from the base that it is counted from. */
@@ -321,10 +315,10 @@ static void
 lay_out(struct ar_node_plan *plan, const struct ar_reduction *r, bool whole)
 {
     const size_t part = part_length(r);
-    plan->tmp_bytes = round_up(ar_reduction_room_bytes(r, tmp_length(plan)));
+    plan->tmp_bytes = ar_scratch_round_up(ar_reduction_room_bytes(r, tmp_length(plan)));
     plan->part = whole || part > plan->length ? plan->length : part;
     plan->places = r->basic ? 1 : 2;
-    plan->place_bytes = round_up(ar_reduction_room_bytes(r, plan->part));
+    plan->place_bytes = ar_scratch_round_up(ar_reduction_room_bytes(r, plan->part));
 }
 
 int

@@ -6,12 +6,6 @@
 #include "schedule/folding.h"
 #include "schedule/walk.h"
 
-static size_t
-round_up(size_t bytes)
-{
-    return (bytes + AR_SCRATCH_ALIGNMENT - 1) / AR_SCRATCH_ALIGNMENT * AR_SCRATCH_ALIGNMENT;
-}
-
 /* Most messages in a round, and most elements that recv_reduce steps of one
  * round receive. */
 static void
@@ -39,8 +33,9 @@ lay_out(struct ar_plan *plan, const struct ar_reduction *r)
     measure(&plan->tail.schedule, &plan->messages, &landing);
     const size_t requests = window * (size_t)plan->messages;
     const size_t full = plan->full.schedule.tmp_length, tail = plan->tail.schedule.tmp_length;
-    plan->tmp_bytes = round_up(ar_reduction_room_bytes(r, full > tail ? full : tail));
-    plan->instance_bytes = plan->tmp_bytes + round_up(ar_reduction_room_bytes(r, landing));
+    plan->tmp_bytes = ar_scratch_round_up(ar_reduction_room_bytes(r, full > tail ? full : tail));
+    plan->instance_bytes =
+        plan->tmp_bytes + ar_scratch_round_up(ar_reduction_room_bytes(r, landing));
     plan->instances = calloc(window, sizeof *plan->instances);
     plan->requests = malloc(requests * sizeof *plan->requests);
     plan->transfers = calloc(requests, sizeof *plan->transfers);

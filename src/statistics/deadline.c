@@ -235,26 +235,6 @@ leave_place(MPI_Comm comm, int key, void *place, void *extra)
     return MPI_SUCCESS;
 }
 
-/* Each rank's number in MPI_COMM_WORLD, for the caller to free; NULL where one has none, or memory
- * ran out. */
-static int *
-find_in_job(MPI_Comm comm, int nranks)
-{
-    MPI_Group world;
-    int initialized = 0;
-    PMPI_Initialized(&initialized); /* false with sessions alone */
-    int *const numbers = initialized ? malloc((size_t)nranks * sizeof *numbers) : NULL;
-    if (!numbers)
-        return NULL;
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    const bool found = ar_group_number(numbers, world, comm, nranks);
-    PMPI_Group_free(&world);
-    if (found)
-        return numbers;
-    free(numbers);
-    return NULL;
-}
-
 /* The place of comm, made at its first call; NULL where that fails. */
 static struct place *
 place_of(MPI_Comm comm)
@@ -270,7 +250,7 @@ place_of(MPI_Comm comm)
         return NULL;
     PMPI_Comm_rank(comm, &p->rank);
     PMPI_Comm_size(comm, &p->nranks);
-    p->in_job = find_in_job(comm, p->nranks);
+    p->in_job = ar_world_ranks(comm, p->nranks);
     if (PMPI_Comm_set_attr(comm, keyval, p) == MPI_SUCCESS)
         return p;
     free(p->in_job);

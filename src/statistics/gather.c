@@ -17,25 +17,13 @@
 static uint64_t
 hash_ranks(MPI_Comm comm)
 {
-    MPI_Group group, world;
     int n;
-    bool are_known = true;
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     PMPI_Comm_size(comm, &n);
-    int *const ranks = n < 2 ? NULL : calloc(2 * (size_t)n, sizeof *ranks);
-    if (!ranks)
-        return 0;
-    for (int i = 0; i < n; i++)
-        ranks[i] = i;
-    PMPI_Comm_group(comm, &group);
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    PMPI_Group_translate_ranks(group, n, ranks, world, ranks + n);
-    PMPI_Group_free(&group);
-    PMPI_Group_free(&world);
-    for (int i = n; i < 2 * n; i++) {
-        are_known &= ranks[i] != MPI_UNDEFINED;
+    int *const ranks = n < 2 ? NULL : ar_world_ranks(comm, n);
+    for (int i = 0; i < n && ranks; i++)
         hash = (hash ^ (uint64_t)ranks[i]) * UINT64_C(0x100000001b3);
-    }
+    const bool are_known = ranks;
     free(ranks);
     return are_known ? hash : 0;
 }
@@ -47,9 +35,7 @@ ar_gather_id(MPI_Comm comm)
     static uint64_t seen[IDS];
     static int nseen;
     uint64_t same = 0;
-    int has_world = 0;
-    PMPI_Initialized(&has_world);
-    const uint64_t hash = has_world ? hash_ranks(comm) : 0;
+    const uint64_t hash = hash_ranks(comm);
     if (hash == 0)
         return 0;
     pthread_mutex_lock(&lock);
