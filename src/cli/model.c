@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <unistd.h>
-
 #include "cli/cli.h"
 #include "communicator/model.h"
 #include "config/output.h"
+#include "execute/crowd.h"
 #include "report/report.h"
 
 #define EFFORT 20 /* times what a program does at its start */
@@ -94,14 +93,13 @@ static void
 find_machine(struct ar_machine *machine, int rank, int nranks)
 {
     const struct ar_wire wire = {.comm = MPI_COMM_WORLD};
-    const int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
     int *const node_of = ar_cli_need_memory(malloc((size_t)nranks * sizeof *node_of));
     struct ar_measuring measuring = {.comm = MPI_COMM_WORLD,
                                      .wire = &wire,
                                      .rank = rank,
                                      .nranks = nranks,
                                      .node_of = node_of,
-                                     .wait = ar_wait_make(AR_WAIT_AUTO, nranks > cpus),
+                                     .wait = ar_wait_make(AR_WAIT_AUTO, nranks > ar_online_cpus()),
                                      .effort = EFFORT};
     int error = ar_carrier_find_nodes(node_of, MPI_COMM_WORLD, rank, nranks);
     for (int r = 0; r < nranks && !error; r++)

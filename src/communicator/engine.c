@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "algorithms/nodes.h"
 #include "communicator/engine.h"
@@ -14,8 +13,7 @@
 static struct ar_wait
 make_wait(const struct ar_communicator *c, bool is_crowded)
 {
-    const long of_host = sysconf(_SC_NPROCESSORS_ONLN);
-    const bool is_host_full = of_host > 0 && c->carriage.on_host > of_host;
+    const bool is_host_full = c->carriage.on_host > ar_online_cpus();
     struct ar_wait wait = ar_wait_make(c->config->wait, is_crowded || is_host_full);
     wait.dozes = c->carriage.node_of && ar_nodes_count(c->carriage.node_of, c->nranks) > 1;
     return wait;

@@ -10,20 +10,28 @@
 #include "cores/cpus.h"
 #include "execute/group.h"
 
-static int
+static int online, of_cgroup;
+
+static void
 count_online(void)
 {
-    const long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (int)n : 1;
+    const long n = sysconf(_SC_NPROCESSORS_ONLN); /* reads a file */
+    online = n > 0 ? (int)n : 1;
 }
 
-static int cpus_of_cgroup;
+int
+ar_online_cpus(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, count_online);
+    return online;
+}
 
 static void
 count_cpus_of_cgroup(void)
 {
     struct ar_cpus cpus;
-    cpus_of_cgroup = ar_cpus_of_cgroup(&cpus) ? ar_cpus_count(&cpus) : count_online();
+    of_cgroup = ar_cpus_of_cgroup(&cpus) ? ar_cpus_count(&cpus) : ar_online_cpus();
 }
 
 struct ar_job
@@ -40,7 +48,7 @@ ar_job_beside(int members)
     if (most <= members)
         return (struct ar_job){0};
     pthread_once(&once, count_cpus_of_cgroup);
-    return (struct ar_job){most, cpus_of_cgroup};
+    return (struct ar_job){most, of_cgroup};
 }
 
 struct ar_crowd
@@ -68,7 +76,7 @@ ar_crowd_find(struct ar_crowd *crowd, MPI_Comm comm, int nranks, struct ar_job j
     ar_cpus_remove(&bits.lacking, &bits.some);
     if (ar_reduce_all(&bits, (int)sizeof bits, MPI_BYTE, MPI_BOR, comm) || bits.failed)
         return false;
-    const int cpus = bits.unknown ? count_online() : ar_cpus_count(&bits.some);
+    const int cpus = bits.unknown ? ar_online_cpus() : ar_cpus_count(&bits.some);
     ar_cpus_remove(&bits.some, &bits.lacking);
     *crowd =
         ar_crowd_estimate(nranks, cpus, bits.unknown || ar_cpus_count(&bits.some) == cpus, job);

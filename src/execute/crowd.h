@@ -19,6 +19,9 @@ struct ar_crowd {
     int ranks, cpus;
 };
 
+/* The CPUs of the host, at the first call. */
+int ar_online_cpus(void);
+
 /* With more ranks than CPUs, the rank for which another one waits may need that rank's core. */
 static inline bool
 ar_crowd_shares(struct ar_crowd crowd)
