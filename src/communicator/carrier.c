@@ -135,6 +135,8 @@ count_on_host(uint64_t *boot_of, MPI_Comm comm, int nranks)
     int n = 0;
     if (PMPI_Allgather(&mine, bytes, MPI_BYTE, boot_of, bytes, MPI_BYTE, comm) != MPI_SUCCESS)
         return 0;
+    if (mine == 0)
+        return 0;
     for (int i = 0; i < nranks; i++)
         n += boot_of[i] == mine;
     return n;

@@ -59,6 +59,7 @@ struct ar_communicator {
     long calls_to_review; /* until the ranks agree anew; 0: something may be due at each call */
     long reviewed_calls;  /* how many calls the next review will have seen */
     struct ar_devices_kind *devices_kinds; /* AR_DEVICES_KINDS; owned; NULL: none yet */
+    unsigned next_kind;                    /* the next to replace in a full set */
     int failure; /* the error that interrupted a call: since then its ranks are out of step */
     enum ar_engine engine;
     /* Of our own messages, and the map of nodes; borrowed at the first call that needs it. */

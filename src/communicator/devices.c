@@ -63,16 +63,24 @@ ar_devices_review(struct ar_communicator *c, MPI_Comm comm)
     return error;
 }
 
-/* In a place that has another kind, that begins anew: alike on all ranks. */
+/* Places in which a kind may be. */
+#define WAYS 4
+
+/* A kind that is in none of its places begins anew in one of them: alike on all ranks. */
 static struct ar_devices_kind *
 find_kind(struct ar_communicator *c, const struct ar_reduction *r, size_t count)
 {
     const size_t h = (count * 31 + r->size + r->which) * (size_t)0x9e3779b97f4a7c15U;
-    struct ar_devices_kind *const kind = &c->devices_kinds[(h >> 32) % AR_DEVICES_KINDS];
-    if (kind->count != count || kind->size != r->size || kind->op != r->which ||
-        kind->type != r->type_class)
-        *kind = (struct ar_devices_kind){
-            .count = count, .size = r->size, .op = r->which, .type = r->type_class};
+    struct ar_devices_kind *const set =
+        &c->devices_kinds[(h >> 32) % (AR_DEVICES_KINDS / WAYS) * WAYS];
+    int i = 0;
+    for (; i < WAYS && set[i].calls > 0; i++)
+        if (set[i].count == count && set[i].size == r->size && set[i].op == r->which &&
+            set[i].type == r->type_class)
+            return &set[i];
+    struct ar_devices_kind *const kind = &set[i < WAYS ? i : (int)(c->next_kind++ % WAYS)];
+    *kind = (struct ar_devices_kind){
+        .count = count, .size = r->size, .op = r->which, .type = r->type_class};
     return kind;
 }
 

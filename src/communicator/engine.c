@@ -32,7 +32,7 @@ look_at_node(struct ar_communicator *c, MPI_Comm comm)
         c->member_of[i] = c->carriage.node_of[i] == c->carriage.node_of[c->rank] ? members++ : -1;
     const int rank = c->member_of[c->rank];
     const int here = c->assumed ? c->nranks : members;
-    struct ar_crowd crowd = {here, 0};
+    struct ar_crowd crowd = {here, here}; /* where it cannot be found */
     MPI_Comm node = ar_carriage_node(&c->carriage, comm, c->rank, c->nranks);
     if (node != MPI_COMM_NULL) {
         ar_crowd_find(&crowd, c->assumed ? comm : node, here, ar_job_beside(here), false);

@@ -20,10 +20,6 @@
 #include "execute/own_domains.h"
 #include "execute/shared.h"
 
-/* This process keeps arenas of so many bytes in sum.  A further arena lives as long as the
- * communicator that it was made for, as does one whose ranks cannot be told apart by a group. */
-#define KEPT_BYTES ((size_t)64 << 20)
-
 struct head {
     _Alignas(64) _Atomic int users; /* ranks that have not given the piece back */
     _Atomic uint64_t sequence;      /* the last users' */
@@ -127,7 +123,7 @@ count_kept(ptrdiff_t bytes)
 {
     pthread_mutex_lock(&lock);
     const size_t sum = kept_bytes + (size_t)bytes;
-    const bool fits = sum <= KEPT_BYTES;
+    const bool fits = sum <= AR_ARENAS_KEPT_BYTES;
     kept_bytes = fits ? sum : kept_bytes;
     pthread_mutex_unlock(&lock);
     return fits;

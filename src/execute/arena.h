@@ -16,6 +16,11 @@
 
 struct ar_arena; /* mapped by this process */
 
+/* A process keeps arenas of so many bytes in sum: that of the long messages of a whole node, and
+ * some smaller ones.  A further arena lives as long as the communicator that it was made for, as
+ * does one whose ranks cannot be told apart by a group. */
+#define AR_ARENAS_KEPT_BYTES ((size_t)128 << 20)
+
 /* The piece that a communicator needs. */
 struct ar_piece_needs {
     int kind;          /* any number; pieces of one kind are interchangeable */

@@ -1,4 +1,4 @@
-/* Whether ranks of sub-communicators share cores.
+/* Whether ranks of sub-communicators share cores, and that their memory is kept.
  *
  *     crowd MEMBERS RANKS CPUS
  *
@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 #include "execute/arena.h"
+#include "execute/node.h"
+#include "execute/node_plan.h"
 #include "mpi_check.h"
 
 static struct ar_crowd expected;
@@ -37,6 +39,20 @@ check_piece(const struct check_comm *group)
     }
 }
 
+/* On any node the memory that a communicator needs is kept for the next one. */
+static void
+check_kept(void)
+{
+    for (size_t cache = (size_t)256 << 10; cache <= (size_t)4 << 20; cache += (size_t)256 << 10)
+        for (int n = 2; n <= 256; n++) {
+            const size_t chunk = ar_shm_tune(n, cache, false).chunk_bytes;
+            const size_t all = AR_SLOTS * (size_t)n *
+                               (4 * ar_node_slot_bytes(AR_SHORT_CHUNK) + ar_node_slot_bytes(chunk));
+            if (all > AR_ARENAS_KEPT_BYTES)
+                check_fail("%d ranks, %zu bytes of cache: not kept: %zu bytes", n, cache, all);
+        }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -54,6 +70,7 @@ main(int argc, char **argv)
     check_true(!ar_crowd_find(&crowd, comm, members, ar_job_beside(members), group.rank == 0));
     if (members > 1)
         check_piece(&group);
+    check_kept();
     MPI_Comm_free(&comm);
     return check_end();
 }
