@@ -265,6 +265,37 @@ run_none(MPI_Comm comm, int rank)
         check_fail("%d calls of the dynamic linker in 63 calls", linker_calls - before);
 }
 
+static int agreements;
+
+/* In these the ranks agree on a kind of calls; this one is found before the MPI library's. */
+__attribute__((visibility("default"))) int
+PMPI_Reduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, int root,
+            MPI_Comm comm)
+{
+    static int (*next)(const void *, void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
+    if (!next) {
+        void *const symbol = dlsym(RTLD_NEXT, "PMPI_Reduce");
+        memcpy(&next, &symbol, sizeof next);
+    }
+    agreements++;
+    return next(in, out, count, type, op, root, comm);
+}
+
+/* However many kinds alternate, the ranks agree on each at its first call alone. */
+static void
+run_kinds(MPI_Comm comm, int rank)
+{
+    enum { KINDS = 30, TURNS = 20, SET_UP = 10 };
+    static double in[KINDS * KINDS * 37], out[KINDS * KINDS * 37];
+    (void)rank;
+    agreements = 0;
+    for (int turn = 0; turn < TURNS; turn++)
+        for (int k = 0; k < KINDS; k++)
+            MPI_Allreduce(in, out, 1 + k * k * 37, MPI_DOUBLE, MPI_SUM, comm);
+    if (last && (agreements < KINDS || agreements > KINDS + SET_UP))
+        check_fail("the ranks agreed %d times on %d kinds", agreements, KINDS);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -273,7 +304,7 @@ main(int argc, char **argv)
         void (*run)(MPI_Comm comm, int rank);
     } cases[] = {{"all", run_all},         {"one", run_one},       {"later", run_later},
                  {"managed", run_managed}, {"review", run_review}, {"late", run_late},
-                 {"layouts", run_layouts}, {"none", run_none}};
+                 {"layouts", run_layouts}, {"none", run_none},     {"kinds", run_kinds}};
     int rank;
     check_begin(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

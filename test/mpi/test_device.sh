@@ -33,6 +33,7 @@ for algo in ring auto; do
     expect_line "CUDA, $algo" '  device memory, staged$'
 done
 expect_ok "a review" on "$cuda" "$programs/device" review
+expect_ok "kinds in turn" on "$cuda" "$programs/device" kinds
 expect_ok "verified" on "$cuda" ALLREDUCE_ALGO=ring ALLREDUCE_VERIFY=1 "$programs/device" all one later
 expect_ok "tuned online" on "$cuda" ALLREDUCE_TUNE=online ALLREDUCE_TUNE_OVERHEAD=100 \
     "$programs/device" all one later
