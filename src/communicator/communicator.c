@@ -11,6 +11,7 @@
 #include "communicator/engine.h"
 #include "communicator/levels.h"
 #include "communicator/program_clauses.h"
+#include "communicator/seen.h"
 #include "communicator/tuner.h"
 #include "reduce/packed.h"
 #include "statistics/deadline.h"
@@ -37,6 +38,7 @@ destroy(struct ar_communicator *c)
     ar_rules_destroy(c->model_rules[1]);
     ar_config_destroy(c->own_config);
     free(c->spare_set);
+    free(c->seen);
     free(c->exact_sum);
     free(c->told);
     free(c->devices_kinds);
@@ -101,15 +103,19 @@ static struct ar_communicator *
 allocate(MPI_Comm comm)
 {
     struct ar_communicator *c = calloc(1, sizeof *c);
-    struct ar_decision *const spare_set = ar_decision_set_create();
-    if (!c || !spare_set) {
-        free(c);
-        free(spare_set);
+    if (!c)
         return NULL;
-    }
-    c->spare_set = spare_set;
     PMPI_Comm_rank(comm, &c->rank);
     PMPI_Comm_size(comm, &c->nranks);
+    const bool sees = c->nranks > AR_RANKS_PLANNED_AT_ONCE;
+    c->spare_set = ar_decision_set_create();
+    c->seen = sees ? calloc(1, sizeof *c->seen) : NULL;
+    if (!c->spare_set || (sees && !c->seen)) {
+        free(c->spare_set);
+        free(c->seen);
+        free(c);
+        return NULL;
+    }
     c->carriage.range = -1;
     c->calls_to_review = LONG_MAX;
     return c;

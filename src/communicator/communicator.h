@@ -28,6 +28,9 @@
 /* Kinds of calls on which ranks agree (devices.h). */
 #define AR_DEVICES_KINDS 256
 
+/* On more ranks auto leaves the first call of each size to the MPI library. */
+#define AR_RANKS_PLANNED_AT_ONCE 16
+
 struct ar_decision;     /* decide.h */
 struct ar_devices_kind; /* devices.c */
 struct ar_levels_kept;  /* levels.c */
@@ -93,6 +96,7 @@ struct ar_communicator {
     struct ar_reduction last_reduction;
     struct ar_decision *last_decision; /* NULL: none */
     const struct ar_decision *ran;     /* by the last call; NULL: none, or no longer known */
+    struct ar_seen *seen;              /* NULL: few ranks, every call is planned.  Owned */
     struct ar_decision *told;     /* a decision with the last call's own reason, or NULL.  Owned */
     const struct ar_pick *pick;   /* runs regardless of the configuration; NULL: nothing */
     struct ar_recorder *recorder; /* NULL: nothing is recorded */

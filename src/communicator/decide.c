@@ -10,6 +10,7 @@
 #include "communicator/engine.h"
 #include "communicator/levels.h"
 #include "communicator/model.h"
+#include "communicator/seen.h"
 #include "communicator/tuner.h"
 #include "execute/node_plan.h"
 #include "reduce/packed.h"
@@ -20,6 +21,7 @@
 
 const char ar_reason_device[] = "device memory";
 const char ar_reason_staged[] = "device memory, staged";
+const char ar_reason_first[] = "first call of its size";
 
 /* Where bits must stay, none is tuned: they would change with what runs. */
 static enum ar_determinism
@@ -512,6 +514,33 @@ ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm, const struct
     return decide(c, comm, r, key_of(r, count, place, c->config, pick), pick, error);
 }
 
+/* The native decision for the first call of this count and size where auto decides; otherwise NULL,
+ * also without memory (*error).  A program whose calls all have other counts would make a plan for
+ * each, which takes milliseconds for 128 ranks; and many a communicator is made for one call.  What
+ * has been seen is alike on all ranks, unlike what the cache holds, since ranks may have different
+ * layouts.  Therefore both are forgotten together. */
+static struct ar_decision *
+leave_first(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision_key *key,
+            const struct ar_reduction *r, int *error)
+{
+    const uint64_t kind = (key->count * 31 + key->size) * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    struct ar_decision first = {.used = true, .key = *key};
+    struct ar_request request;
+    bool forgets;
+    if (ar_seen_note(c->seen, kind, &forgets))
+        return NULL;
+    if (forgets)
+        ar_decisions_clear(c);
+    *error = select_choice(c, comm, &first, &request, r);
+    if (*error || first.reason != ar_reason_auto || first.choice.kind == AR_CHOICE_NATIVE ||
+        key->keeps != AR_DETERMINISM_NONE)
+        return NULL;
+    first.choice = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
+    struct ar_decision *const told = tell(c, &first, ar_reason_first, AR_COPY_AUTO);
+    *error = told ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    return told;
+}
+
 struct ar_decision *
 ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
                        size_t count, enum ar_place place, bool for_devices, int *error)
@@ -529,6 +558,11 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
         return NULL;
     struct ar_decision_key key = key_of(r, count, place, c->config, pick);
     key.for_devices = for_devices;
+    if (c->seen && !pick && !c->tuner && !for_devices && r->size > 0) {
+        struct ar_decision *const first = leave_first(c, comm, &key, r, error);
+        if (first || *error)
+            return first;
+    }
     struct ar_decision *const d = decide(c, comm, r, key, pick, error);
     if (!d)
         return NULL;

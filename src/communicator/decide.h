@@ -62,6 +62,9 @@ struct ar_decision {
 /* "device memory": native; "device memory, staged": ours, by copies on this rank's host. */
 extern const char ar_reason_device[], ar_reason_staged[];
 
+/* "first call of its size": native, since a plan for many ranks takes longer than a call. */
+extern const char ar_reason_first[];
+
 /* Decides what a call of count (>= 1) elements runs.  NULL with *error, an MPI_ERR_ code, where
  * memory ran out or an algorithm is broken.  place is this rank's; for_devices is what the ranks
  * agreed on (devices.h). */

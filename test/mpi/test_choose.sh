@@ -21,4 +21,18 @@ grep -q 'VERIFY: wrong result' "$scratch/out" || fail "nothing was wrong: $(cat 
 # What is chosen is counted as such.
 expect_ok "statistics" launch 3 ALLREDUCE_STATS="$scratch/stats.jsonl" "$programs/choose"
 grep -q '"requested": "ring", "ran": "ring", "reason": "program"' "$scratch/stats.jsonl" || fail "not in the statistics"
+
+# On more than 16 ranks auto leaves the first call of each size to the MPI library, on each communicator; of 4 and of 1
+# sizes here.  What is named runs from the first call on.
+# first_calls NATIVE OURS [VARIABLE=VALUE...]: so many calls, of 16.
+first_calls() {
+    native=$1
+    ours=$2
+    shift 2
+    expect_ok "$*: 17 ranks" preload 17 ALLREDUCE_VERBOSE=1 "$@" "$programs/repeat" 8
+    found=$(awk '/first call of its size/ { first += $2 } /  shm/ { ours += $2 } END { print first + 0, ours + 0 }' "$scratch/out")
+    [ "$found" = "$native $ours" ] || fail "$*: 17 ranks: $found calls, not $native $ours: $(cat "$scratch/out")"
+}
+first_calls 5 11 ALLREDUCE_ALGO=auto
+first_calls 0 16 ALLREDUCE_ALGO=shm
 exit $failed
