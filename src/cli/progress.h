@@ -1,7 +1,7 @@
 /* How far a long run is, on stderr: on a terminal in one line that is written again and again;
  * elsewhere, as under most launchers, in a line every few seconds. */
-#ifndef AR_PROGRESS_H
-#define AR_PROGRESS_H
+#ifndef AR_CLI_PROGRESS_H
+#define AR_CLI_PROGRESS_H
 
 #include <stdbool.h>
 

@@ -112,8 +112,8 @@ char *ar_pair_size_print(const struct ar_pair *pair, char text[AR_ROW_SIZE_TEXT]
  */
 struct ar_pair *ar_pairs_make(const struct ar_read_run runs[2], size_t *n);
 
-#define AR_VERDICT_TEXT 768
-#define AR_ADVICE_TEXT  512
+#define AR_FACTS_TEXT  768
+#define AR_ADVICE_TEXT 512
 
 /* How much of the run went into allreduces, and what the most of that is: sentences; returns
  * text. */

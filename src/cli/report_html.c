@@ -87,7 +87,7 @@ add_run(struct ar_html *page, const struct ar_read_run *run)
 static void
 add_verdict(struct ar_html *page, const char *which, const struct ar_facts *facts)
 {
-    char text[AR_VERDICT_TEXT];
+    char text[AR_FACTS_TEXT];
     ar_html_verdict(page, "%s%s", which, ar_facts_verdict(facts, text, sizeof text));
     for (size_t i = 0, told = 0; i < facts->n && told < AR_ADVICES_TOLD; i++)
         if (ar_fact_advise(facts, &facts->facts[i], text, sizeof text)) {

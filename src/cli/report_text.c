@@ -95,7 +95,7 @@ void
 ar_report_print(const struct ar_facts *facts)
 {
     struct widths w = {strlen("type"), strlen("op"), strlen("ran (why)"), 0};
-    char comm[AR_COMM_COLUMN], text[AR_VERDICT_TEXT], why[AR_WHY_TEXT];
+    char comm[AR_COMM_COLUMN], text[AR_FACTS_TEXT], why[AR_WHY_TEXT];
     for (size_t i = 0; i < facts->n; i++) {
         const struct ar_row_key *key = &facts->facts[i].row->key;
         widen(&w.comm, strlen(ar_name_fit(comm, sizeof comm, key->comm)));

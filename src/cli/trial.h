@@ -1,6 +1,6 @@
 /* A trial: a command that is run once, with its output in a file and a limit of time. */
-#ifndef AR_TRIAL_H
-#define AR_TRIAL_H
+#ifndef AR_CLI_TRIAL_H
+#define AR_CLI_TRIAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

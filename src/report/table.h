@@ -17,8 +17,7 @@
 
 #define AR_NAME_TEXT   64 /* room for the name of a type or op; a longer one is cut */
 #define AR_REASON_TEXT 96
-#define AR_COMM_COLUMN 33  /* room for the name of a communicator in a table */
-#define AR_COMM_TEXT   128 /* MPI_MAX_OBJECT_NAME of MPICH; a longer name is cut */
+#define AR_COMM_COLUMN 33 /* room for the name of a communicator in a table */
 
 /* A kind of call.  Bytes behind the texts' ends are 0: equal keys are equal bytes. */
 struct ar_row_key {

@@ -1,7 +1,7 @@
 /* A timeline: the events of all ranks, and the file that is written of them, which is Chrome's
  * trace event format (JSON), read by Perfetto and chrome://tracing.  Pure. */
-#ifndef AR_TRACE_H
-#define AR_TRACE_H
+#ifndef AR_REPORT_TRACE_H
+#define AR_REPORT_TRACE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,9 @@
 #include "select/words.h"
 
 #define AR_TRAITS_TEXT 512 /* room for any traits */
-#define AR_COMM_TEXT   128 /* room for a name of a communicator, or for patterns of them */
+/* Room for a name of a communicator, as long as MPICH's MPI_MAX_OBJECT_NAME (a longer one is cut),
+ * or for patterns of them. */
+#define AR_COMM_TEXT 128
 
 /* The predefined ops; AR_OPS stands for one of the program's own. */
 enum ar_op {

@@ -5,8 +5,8 @@
  * tables are put together a name is told apart by all ranks, or by none: a rank tells by a bit for
  * the hash of each name which ones it has not kept.  By chance others have the same bit: where 1000
  * names are not kept, one in 65.  Thread-safe. */
-#ifndef AR_NAMES_H
-#define AR_NAMES_H
+#ifndef AR_STATISTICS_NAMES_H
+#define AR_STATISTICS_NAMES_H
 
 #include <mpi.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
  * from all ranks at the end and written by rank 0.  Thread-safe.
  *
  * A layer below the communicators, as statistics are. */
-#ifndef AR_TIMELINE_H
-#define AR_TIMELINE_H
+#ifndef AR_STATISTICS_TIMELINE_H
+#define AR_STATISTICS_TIMELINE_H
 
 #include <mpi.h>
 #include <stdbool.h>
