@@ -31,22 +31,42 @@ take_range(struct ar_translator *x, struct ar_range *r)
     return false;
 }
 
-/* One token of UCC's: fields with ':' between them, each known by how it begins. */
+/* Reads names with ',' between them.  False if one is none of names; else *has says whether one is
+ * name. */
+static bool
+read_names(struct ar_word list, const char *const *names, const char *name, bool *has)
+{
+    bool is_there = false;
+    for (const char *at = list.at; at < list.at + list.length; at += *at == ',') {
+        const struct ar_word word = ar_word_next(&at, ",:#");
+        if (ar_word_among(word, names) < 0)
+            return false;
+        is_there |= ar_word_is(word, name);
+    }
+    *has = is_there;
+    return true;
+}
+
+/* One token of UCC's: fields in any order with ':' between them, each known by how it looks.  Only
+ * what is about allreduces in host memory becomes a clause. */
 static int
 read_token(struct ar_translator *x)
 {
+    static const char *const collectives[] = {
+        "allgather", "allgatherv", "allreduce",      "alltoall",        "alltoallv", "barrier",
+        "bcast",     "fanin",      "fanout",         "gather",          "gatherv",   "reduce",
+        "scatter",   "scatterv",   "reduce_scatter", "reduce_scatterv", NULL};
     static const char *const memory_types[] = {"host",         "cuda", "cuda_managed",
                                                "rocm_managed", "rocm", NULL};
     struct ar_foreign_rule rule = {.sizes = AR_ANY_RANGE, .ranks = AR_ANY_RANGE};
-    bool ours = true;
-    for (int field = 0; *x->at && *x->at != '#'; field++) {
+    struct ar_word algorithm = {0}, memory = {0};
+    bool is_ours = true, is_in_host = true, is_forbidden = false;
+    while (*x->at && *x->at != '#') {
         const struct ar_word word = ar_word_next(&x->at, ":#");
         struct ar_translator inside = *x;
         inside.at = word.at + (*word.at == '[');
         if (*word.at == '@') {
-            rule.is = ar_translator_find(x, (struct ar_word){word.at + 1, word.length - 1});
-            if (!rule.is)
-                return AR_ERR_SYNTAX;
+            algorithm = (struct ar_word){word.at + 1, word.length - 1};
         } else if (*word.at == '[') {
             if (!take_range(&inside, &rule.ranks) || *inside.at != ']') {
                 ar_text_add(&x->why, "expected ranks as in [2-8]");
@@ -57,13 +77,14 @@ read_token(struct ar_translator *x)
                 ar_text_add(&x->why, "expected sizes as in 0-4K");
                 return ar_translator_refuse(x, word.at);
             }
-        } else if (field == 0) {
-            ours = ar_word_is(word, "allreduce");
         } else if (ar_word_is(word, "0")) {
-            ours = false; /* a score of 0 forbids it */
+            is_forbidden = true; /* by its score */
+        } else if (word.length && read_names(word, memory_types, "host", &is_in_host)) {
+            memory = word;
         } else if (word.length && !ar_is_digit(*word.at) && !ar_word_is(word, "inf") &&
-                   ar_word_among(word, memory_types) < 0) {
-            ar_text_add(&x->why, "expected sizes, [ranks], a memory type, a score or @algorithm");
+                   !read_names(word, collectives, "allreduce", &is_ours)) {
+            ar_text_add(&x->why, "expected a collective, sizes, [ranks], a memory type, a score or "
+                                 "@algorithm");
             return ar_translator_refuse(x, word.at);
         }
         x->at += *x->at == ':';
@@ -71,9 +92,18 @@ read_token(struct ar_translator *x)
     x->at += *x->at == '#';
     if (rule.sizes.max != SIZE_MAX && rule.sizes.max > rule.sizes.min)
         rule.sizes.max--;
-    if (rule.is && ours)
+    if (!algorithm.at || !is_ours || is_forbidden)
+        return AR_OK;
+    if (!is_in_host) {
+        ar_translator_note(x,
+                           "UCC's algorithm for %.*s is left out: rules here are for host memory",
+                           (int)memory.length, memory.at);
+        return AR_OK;
+    }
+    rule.is = ar_translator_find(x, algorithm);
+    if (rule.is)
         ar_translator_write(x, &rule);
-    return AR_OK;
+    return rule.is ? AR_OK : AR_ERR_SYNTAX;
 }
 
 static int

@@ -346,6 +346,25 @@ tokens_of_ucc_are_clauses(void **state)
     assert_from(AR_LIBRARY_UCC, "bcast:@knomial#allreduce:@dbt",
                 "double_tree(segment=64K,window=auto)");
     assert_from(AR_LIBRARY_UCC, "allreduce:0:@ring", "");
+    assert_from(AR_LIBRARY_UCC, "@ring:host,cuda:0-4k:bcast,allreduce", "ring:0-4095");
+    assert_from(AR_LIBRARY_UCC, "@ring", "ring");
+}
+
+/* Other collectives have algorithms that no allreduce has. */
+static void
+tokens_of_ucc_about_something_else_are_left_out(void **state)
+{
+    (void)state;
+    assert_from(AR_LIBRARY_UCC, "alltoall:@pairwise#allreduce:@ring", "ring");
+    assert_from(AR_LIBRARY_UCC, "@pairwise:alltoall,alltoallv", "");
+    struct ar_translation t =
+        from(AR_LIBRARY_UCC,
+             "allreduce:cuda,rocm:@ring#allreduce:host:@knomial#bcast:cuda_managed:@knomial");
+    assert_string_equal(t.text, "knomial(radix=4)");
+    assert_string_equal(t.notes,
+                        "UCC's algorithm for cuda,rocm is left out: rules here are for host "
+                        "memory\n");
+    ar_translation_fini(&t);
 }
 
 static void
@@ -458,7 +477,9 @@ a_mistake_is_told_with_its_place(void **state)
         {AR_LIBRARY_UCC, "allreduce:0-4k:@dbtt", 1, 17, "no allreduce algorithm 'dbtt'"},
         {AR_LIBRARY_UCC, "allreduce:4k-1k:@dbt", 1, 11, "expected sizes"},
         {AR_LIBRARY_UCC, "allreduce:[x]:@dbt", 1, 11, "expected ranks"},
-        {AR_LIBRARY_UCC, "allreduce:what:@dbt", 1, 11, "expected sizes, [ranks]"},
+        {AR_LIBRARY_UCC, "allreduce:what:@dbt", 1, 11, "expected a collective, sizes, [ranks]"},
+        {AR_LIBRARY_UCC, "alreduce:@dbt", 1, 1, "expected a collective, sizes, [ranks]"},
+        {AR_LIBRARY_UCC, "bcast,x:@dbt", 1, 1, "expected a collective, sizes, [ranks]"},
         {AR_LIBRARY_NCCL, "ring,rong", 1, 6, "no allreduce algorithm 'rong'"},
         {AR_LIBRARY_INTEL, "13", 1, 1, "0 (native) to 12, of which 12 ("},
     };
@@ -519,6 +540,7 @@ main(void)
         cmocka_unit_test(a_mistake_in_json_is_told_with_its_key),
 #endif
         cmocka_unit_test(tokens_of_ucc_are_clauses),
+        cmocka_unit_test(tokens_of_ucc_about_something_else_are_left_out),
         cmocka_unit_test(a_list_of_nccl_is_one_algorithm_or_what_auto_may_choose),
         cmocka_unit_test(there_and_back_the_same_runs),
         cmocka_unit_test(a_rules_file_can_be_written),
