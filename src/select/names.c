@@ -19,9 +19,8 @@ ar_choice_default(const struct ar_algorithm *row)
     return (struct ar_choice){AR_CHOICE_ALGORITHM, row, row->defaults};
 }
 
-/* The registry's row of a name or alias, '-' read as '_'. */
-static const struct ar_algorithm *
-find_row(struct ar_word word)
+const struct ar_algorithm *
+ar_name_find(struct ar_word word)
 {
     char name[NAME_MAX_LENGTH];
     if (word.length == 0 || word.length > sizeof name)
@@ -66,7 +65,7 @@ resolve_id(struct ar_choice *choice, struct ar_word word, struct ar_text *why)
     }
     /* A row, be it with parameters: the table is right, and a test says so. */
     const char *at = c->choice;
-    const struct ar_algorithm *const row = find_row(ar_word_next(&at, "("));
+    const struct ar_algorithm *const row = ar_name_find(ar_word_next(&at, "("));
     unsigned seen = 0;
     *choice = row ? ar_choice_default(row) : ar_choice_of(AR_CHOICE_NATIVE);
     for (at += *at == '('; row && *at && *at != ')'; at += *at == ',') {
@@ -80,7 +79,7 @@ resolve_id(struct ar_choice *choice, struct ar_word word, struct ar_text *why)
 bool
 ar_name_resolve(struct ar_choice *choice, struct ar_word word, struct ar_text *why)
 {
-    const struct ar_algorithm *row = find_row(word);
+    const struct ar_algorithm *row = ar_name_find(word);
 
     if (word.length > 0 && strspn(word.at, "0123456789") >= word.length)
         return resolve_id(choice, word, why);

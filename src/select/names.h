@@ -9,6 +9,9 @@
 
 #define AR_INTEL_ID_MAX 12 /* the last id that I_MPI_ADJUST_ALLREDUCE documents */
 
+/* The registry's row of a name or alias, '-' read as '_'; NULL if there is none. */
+const struct ar_algorithm *ar_name_find(struct ar_word word);
+
 /* Resolves a name, an alias, an Intel id, native or auto, with the row's default
  * parameters.  False, with choice untouched and why telling the reason and what
  * is allowed, if word is none of them or an id without a row. */

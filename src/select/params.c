@@ -135,7 +135,7 @@ parse_value(struct ar_params *params, const struct param *param, struct ar_word 
         params->ndims = ar_word_dims(value, param->max, params->dims, AR_DIMS_MAX);
         return params->ndims > 0 || ar_word_is(value, "auto");
     case ROW:
-        params->inter = ar_algorithm_find(value.at, value.length);
+        params->inter = ar_name_find(value);
         return params->inter != NULL;
     case LEVELS:
         return ar_levels_parse(&params->levels, value);

@@ -625,6 +625,7 @@ every_parameter_is_read_and_printed(void **state)
                         "every(root=0,radix=2,broadcast=flat,allgather=ring,"
                         "reduce_scatter=halving" LEVELS ")");
     assert_non_null(strstr(set_and_print("inter", "Rabenseifner"), ",inter=rhd,"));
+    assert_non_null(strstr(set_and_print("inter", "Recursive-Doubling"), ",inter=butterfly,"));
     assert_non_null(strstr(set_and_print("lanes", "ONE"), ",lanes=one)"));
     assert_non_null(strstr(set_and_print("lanes", "1"), ",lanes=one)"));
     assert_non_null(strstr(set_and_print("lanes", "3"), ",lanes=3)"));
