@@ -64,6 +64,9 @@ struct ar_openmpi_extras {
 void ar_translator_write_openmpi(struct ar_translator *x, struct ar_foreign_rule rule,
                                  const struct ar_openmpi_extras *extras, const char *where);
 
+/* Does Open MPI cut messages into segments for it?  Without a segment its ring runs instead. */
+bool ar_openmpi_takes_segment(const struct ar_counterpart *c);
+
 /* Reads Open MPI's dynamic rules file, of the classic format. */
 int ar_translator_read_rules_file(struct ar_translator *x);
 

@@ -4,13 +4,19 @@
  * coll_tuned_allreduce_decision.c for what becomes of it. */
 #include "select/translate.h"
 
+bool
+ar_openmpi_takes_segment(const struct ar_counterpart *c)
+{
+    enum { SEGMENTED_RING = 5 };
+    return c->library == AR_LIBRARY_OPENMPI && c->id == SEGMENTED_RING;
+}
+
 void
 ar_translator_write_openmpi(struct ar_translator *x, struct ar_foreign_rule rule,
                             const struct ar_openmpi_extras *extras, const char *where)
 {
-    enum { RING = 4, SEGMENTED_RING = 5 };
     const size_t values[] = {extras->topology, extras->segment, extras->requests};
-    const bool is_segmented = rule.is->id == SEGMENTED_RING;
+    const bool is_segmented = ar_openmpi_takes_segment(rule.is);
     for (int i = 0; i < 3; i++)
         if (values[i] > 0 && (i != 1 || !is_segmented))
             ar_translator_note(x, "%s: %s %zu is left out, because Open MPI's %s does not use it",

@@ -63,15 +63,14 @@ answer_of(struct ar_translator *x, const struct ar_rules *rules, size_t bytes, s
                            ar_library_titles[x->library]);
         return a;
     }
+    if (ar_openmpi_takes_segment(a.is))
+        a.segment = clause->choice.params.segment_bytes;
     const struct ar_choice as_usual = ar_choice_default(clause->choice.algorithm);
     if (strcmp(text, a.is->choice) != 0 &&
-        strcmp(text, ar_choice_print(&as_usual, usual, sizeof usual)) != 0) {
-        if (x->library == AR_LIBRARY_OPENMPI)
-            a.segment = clause->choice.params.segment_bytes;
+        strcmp(text, ar_choice_print(&as_usual, usual, sizeof usual)) != 0)
         ar_translator_note(x, "%s becomes %s's %s, without its parameters%s", text,
                            ar_library_titles[x->library], a.is->name,
                            a.segment ? " except the segment" : "");
-    }
     if (a.is->note)
         ar_translator_note(x, "%s is %s's %s: %s", text, ar_library_titles[x->library], a.is->name,
                            a.is->note);

@@ -434,6 +434,22 @@ a_rules_file_can_be_written(void **state)
     ar_rules_destroy(rules);
 }
 
+/* Without a segment Open MPI would run its ring. */
+static void
+a_segment_is_written_where_open_mpi_takes_one(void **state)
+{
+    struct ar_rules *rules = parse("segmented_ring:0-4K;ring(segment=32K)");
+    struct ar_translation file;
+    struct ar_problem problem;
+    (void)state;
+    assert_int_equal(ar_translate_to(&file, AR_LIBRARY_OPENMPI, rules, &problem), AR_OK);
+    assert_non_null(strstr(file.text, "\n0 5 0 65536 # segmented_ring\n4097 4 0 0 # ring\n"));
+    assert_null(strstr(file.notes, "segmented_ring(segment=64K,window=4) becomes"));
+    assert_non_null(strstr(file.notes, "becomes Open MPI's ring, without its parameters\n"));
+    ar_translation_fini(&file);
+    ar_rules_destroy(rules);
+}
+
 static void
 what_cannot_be_said_is_refused(void **state)
 {
@@ -544,6 +560,7 @@ main(void)
         cmocka_unit_test(a_list_of_nccl_is_one_algorithm_or_what_auto_may_choose),
         cmocka_unit_test(there_and_back_the_same_runs),
         cmocka_unit_test(a_rules_file_can_be_written),
+        cmocka_unit_test(a_segment_is_written_where_open_mpi_takes_one),
         cmocka_unit_test(what_cannot_be_said_is_refused),
         cmocka_unit_test(a_mistake_is_told_with_its_place),
         cmocka_unit_test(a_name_with_two_meanings_tells_the_other),
