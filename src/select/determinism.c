@@ -98,7 +98,8 @@ ar_determinism_forbids(enum ar_determinism level, const struct ar_rules *rules, 
 
 /* --- clauses beside each other --- */
 
-/* Do two algorithms combine in the same order?  How a message is cut does not matter. */
+/* Do two algorithms combine in the same order?  How a message is cut matters where the order
+ * depends on an element's place in its segment, whose length the window may bound. */
 static bool
 same_bits(const struct ar_choice *a, const struct ar_choice *b)
 {
@@ -109,11 +110,13 @@ same_bits(const struct ar_choice *a, const struct ar_choice *b)
         return family == ar_algorithm_family(b->algorithm, &b->params);
     if (a->algorithm != b->algorithm)
         return false;
-    other.params.segment_bytes = a->params.segment_bytes;
-    other.params.segments = a->params.segments;
-    other.params.whole_bytes = a->params.whole_bytes;
-    other.params.copy = a->params.copy;
-    other.params.window = a->params.window;
+    if (ar_algorithm_keeps(a->algorithm, &a->params) >= AR_DETERMINISM_SIZE) {
+        other.params.segment_bytes = a->params.segment_bytes;
+        other.params.segments = a->params.segments;
+        other.params.whole_bytes = a->params.whole_bytes;
+        other.params.copy = a->params.copy;
+        other.params.window = a->params.window;
+    }
     return strcmp(ar_choice_print(a, x, sizeof x), ar_choice_print(&other, y, sizeof y)) == 0;
 }
 

@@ -429,6 +429,10 @@ what_breaks_the_promise_is_refused(void **state)
     assert_breaks("size", algo, "rhd:0-64K;butterfly(unpaired=copy)",
                   "column 11: rhd and butterfly combine in different");
     assert_breaks("placement", algo, "ring:nodes=1;rhd", "column 14: ring and rhd combine in");
+    assert_breaks("placement", algo, "ring(segment=64K):nodes=1;ring",
+                  "column 27: ring(segment=64K) and ring combine in");
+    assert_breaks("placement", algo, "ring(segment=64K):nodes=1;ring(segment=64K,window=2)",
+                  "ring(segment=64K) and ring(segment=64K,window=2) combine in");
     assert_breaks("size", list, "ring,hier_ring",
                   "ALLREDUCE_ALGO_LIST: none of these algorithms guarantees");
     write_rules_file(text, strlen(text));
@@ -454,6 +458,8 @@ what_keeps_the_promise_is_taken(void **state)
     assert_kept("run", "torus2d:0-1K;ring");
     assert_kept("placement", "ring:1M-inf");
     assert_kept("placement", "butterfly:nodes=1;rhd");
+    assert_kept("placement", "ring(segment=64K):nodes=1;ring(segment=64K)");
+    assert_kept("placement", "knomial(segment=64K):nodes=1;knomial");
     assert_kept("size", "knomial");
     assert_kept("size", "dual_root(segment=4K):0-64K;dual_root(segment=64K)");
     assert_kept("size", "star:0-4K;gather_scatter(root=2):4K-64K;circle");
