@@ -121,7 +121,7 @@ carry_of(int64_t word, int bits)
     return (int64_t)(((uint64_t)word + bias + half) >> bits) - (int64_t)(bias >> bits);
 }
 
-/* The sum as one double; to be rounded once more where is_exact to a float. */
+/* The sum as one double: rounded to odd where it is to be rounded once more, to a float. */
 INLINE double
 decode_one(const int64_t *words, size_t count, const struct ar_exact_grid *grid, int nwords,
            int nparts, bool to_odd)
