@@ -92,7 +92,7 @@ ar_alarm_print(const struct ar_alarm *alarm, char *text, size_t room)
     struct ar_text t;
     ar_text_init(&t, text, room);
     add_row(&t, alarm->slow);
-    ar_text_add(&t, " is %s times slower than ",
+    ar_text_add(&t, " takes %s times as long as ",
                 ar_number_print(alarm->times, times, sizeof times));
     add_row(&t, alarm->quick);
     ar_size_print(ar_size_bin_first(key->bin), first, sizeof first);

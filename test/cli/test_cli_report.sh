@@ -111,7 +111,7 @@ expect '^ *4 *2 .* - .*native .* -$' allreduce report "$scratch/a.jsonl" "$scrat
     echo '{"watchdog": "what was said"}'
 } >"$scratch/five.jsonl"
 allreduce report "$scratch/five.jsonl" | grep watchdog && fail "an alarm without a cause"
-expect '^watchdog: MPI_SUM from 1M on 4 ranks by ring .* than MPI_SUM from 1M on 5 ranks by rhd .* rhd:1M-2097151@4$' \
+expect '^watchdog: MPI_SUM from 1M on 4 ranks by ring .* takes .* times as long as MPI_SUM from 1M on 5 ranks by rhd .* rhd:1M-2097151@4$' \
     allreduce report "$scratch/a.jsonl" "$scratch/five.jsonl"
 
 # Rows of communicators with names, in a run of its own and beside one without.

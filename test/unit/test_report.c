@@ -403,7 +403,7 @@ the_watchdog_sees_what_no_allreduce_should_do(void **state)
     add(&table, sized("butterfly", 4, 11, 63, 1000)); /* of too few calls */
     assert_alarm(&table, "");
     add(&table, sized("rhd", 4, 11, 64, 2000));
-    assert_alarm(&table, "times slower than MPI_SUM from 1K on 4 ranks by rhd (");
+    assert_alarm(&table, "takes 4.00 times as long as MPI_SUM from 1K on 4 ranks by rhd (");
     assert_alarm(&table, "; a rule that may help: rhd:512-1023@4");
     ar_table_fini(&table);
 
