@@ -947,6 +947,21 @@ auto_always_finds_an_algorithm(void **state)
             }
 }
 
+static void
+without_a_model_many_ranks_form_a_ring_only_for_long_parts(void **state)
+{
+    struct ar_choice choice;
+    (void)state;
+    for (size_t bytes = (size_t)128 << 10; bytes <= (size_t)256 << 20; bytes *= 2)
+        for (int nranks = 4; nranks <= 4096; nranks *= 4) {
+            const struct ar_request request = {
+                .bytes = bytes, .nranks = nranks, .commutative = true};
+            const bool is_ring = nranks <= 16 || bytes > ((size_t)64 << 10) * (size_t)nranks;
+            assert_int_equal(ar_auto_select(&choice, &request, NULL), AR_OK);
+            assert_string_equal(choice.algorithm->name, is_ring ? "ring" : "rhd");
+        }
+}
+
 /* On 4 ranks that share memory. */
 static int
 choose(struct ar_choice *choice, size_t bytes, bool commutative, const bool *allowed)
@@ -1148,6 +1163,7 @@ main(void)
         cmocka_unit_test(a_bad_list_is_refused),
         cmocka_unit_test(auto_always_finds_an_algorithm),
         cmocka_unit_test(auto_picks_only_what_is_allowed),
+        cmocka_unit_test(without_a_model_many_ranks_form_a_ring_only_for_long_parts),
         cmocka_unit_test(the_built_in_rules_name_algorithms_only),
         cmocka_unit_test(mutated_texts_parse_or_are_told),
     };
