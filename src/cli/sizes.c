@@ -103,6 +103,24 @@ ar_sizes_parse(struct ar_sizes *sizes, const char *text, size_t factor, struct a
     return error;
 }
 
+static int
+compare(const void *a, const void *b)
+{
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+void
+ar_sizes_sort(struct ar_sizes *sizes)
+{
+    size_t n = 0;
+    qsort(sizes->bytes, sizes->n, sizeof *sizes->bytes, compare);
+    for (size_t i = 0; i < sizes->n; i++)
+        if (n == 0 || sizes->bytes[i] != sizes->bytes[n - 1])
+            sizes->bytes[n++] = sizes->bytes[i];
+    sizes->n = n;
+}
+
 void
 ar_sizes_fini(struct ar_sizes *sizes)
 {

@@ -18,6 +18,10 @@ struct ar_sizes {
  * AR_ERR_SYNTAX with *problem filled; AR_ERR_MEMORY. */
 int ar_sizes_parse(struct ar_sizes *sizes, const char *text, size_t factor,
                    struct ar_problem *problem);
+
+/* Puts them in ascending order, each of them once. */
+void ar_sizes_sort(struct ar_sizes *sizes);
+
 void ar_sizes_fini(struct ar_sizes *sizes);
 
 #endif

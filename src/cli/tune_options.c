@@ -107,6 +107,7 @@ parse(int key, char *value, struct argp_state *state)
         ar_option_op(state, &tune->op, line->op ? line->op : "sum");
         ar_option_sizes(state, &tune->sizes, line->sizes ? line->sizes : "8-16M",
                         line->factor ? line->factor : 4);
+        ar_sizes_sort(&tune->sizes); /* the rule of each reaches to the next */
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -20,12 +20,14 @@ tune() {
 }
 
 export ALLREDUCE_LEVELS=flat # is not followed, and that is told
-expect_ok "tune" tune --sizes=8,1K --type=double,int -o "$rules"
+expect_ok "tune" tune --sizes=1K,8,1K --type=double,int -o "$rules"
 unset ALLREDUCE_LEVELS
 grep -q 'tune: warning: set, but without effect .*: ALLREDUCE_LEVELS$' "$scratch/out" || fail "no warning of ALLREDUCE_LEVELS"
 [ -e "$rules.state" ] && fail "the state is still there"
 grep -q '^#! tuned: mpi=.*; ranks=2; .*op=MPI_SUM' "$rules" || fail "no provenance: $(cat "$rules")"
 [ "$(grep -c '^# MPI_DOUBLE\|^# MPI_INT' "$rules")" -eq 2 ] || fail "other than two tables"
+[ "$(sed -n 's/^# *\([0-9]\{1,\}K\{0,1\}\) .*/\1/p' "$rules" | tr '\n' ' ')" = "8 1K 8 1K " ] ||
+    fail "the sizes do not ascend: $(cat "$rules")"
 grep -q '^[a-z].*:0-.*@2$' "$rules" || fail "no clause from 0 on"
 expect_ok "explain" ./allreduce explain --rules-file="$rules" -n 2
 grep -q '^no clause' "$scratch/out" && fail "a size is without a clause"

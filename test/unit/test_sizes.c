@@ -11,19 +11,35 @@
 #include "cli/sizes.h"
 #include "schedule/error.h"
 
-/* The list as "8 4096 ". */
+/* The list as "8 4096 "; finis it. */
+static const char *
+written(struct ar_sizes *sizes)
+{
+    static char all[512];
+    all[0] = '\0';
+    for (size_t i = 0; i < sizes->n; i++)
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%zu ", sizes->bytes[i]);
+    ar_sizes_fini(sizes);
+    return all;
+}
+
 static const char *
 read_as(const char *text, size_t factor)
 {
-    static char all[512];
     struct ar_sizes sizes;
     struct ar_problem problem;
     assert_int_equal(ar_sizes_parse(&sizes, text, factor, &problem), AR_OK);
-    all[0] = '\0';
-    for (size_t i = 0; i < sizes.n; i++)
-        snprintf(all + strlen(all), sizeof all - strlen(all), "%zu ", sizes.bytes[i]);
-    ar_sizes_fini(&sizes);
-    return all;
+    return written(&sizes);
+}
+
+static const char *
+sorted_as(const char *text)
+{
+    struct ar_sizes sizes;
+    struct ar_problem problem;
+    assert_int_equal(ar_sizes_parse(&sizes, text, 8, &problem), AR_OK);
+    ar_sizes_sort(&sizes);
+    return written(&sizes);
 }
 
 static struct ar_problem
@@ -60,6 +76,16 @@ a_range_grows_by_the_factor_and_has_its_end(void **state)
     assert_string_equal(read_as("8-1M", 8), "8 64 512 4096 32768 262144 1048576 ");
     assert_string_equal(read_as("1K-1K", 2), "1024 ");
     assert_string_equal(read_as("4,1K-1M,5", 32), "4 1024 32768 1048576 5 ");
+}
+
+static void
+sorted_sizes_ascend_and_each_is_there_once(void **state)
+{
+    (void)state;
+    assert_string_equal(sorted_as("8"), "8 ");
+    assert_string_equal(sorted_as("64K,8"), "8 65536 ");
+    assert_string_equal(sorted_as("1M,8,64K"), "8 65536 1048576 ");
+    assert_string_equal(sorted_as("8-4K,512,8,1G"), "8 64 512 4096 1073741824 ");
 }
 
 static void
@@ -109,6 +135,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_keep_their_order),
         cmocka_unit_test(a_range_grows_by_the_factor_and_has_its_end),
+        cmocka_unit_test(sorted_sizes_ascend_and_each_is_there_once),
         cmocka_unit_test(bad_lists_are_refused_at_the_bad_place),
         cmocka_unit_test(what_is_wrong_with_a_size_is_told),
     };
