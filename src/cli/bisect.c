@@ -429,7 +429,8 @@ leave_folder(const struct bisection *b)
     rmdir(b->folder);
 }
 
-/* A bad setting would make every trial fail.  An enum ar_exit. */
+/* A bad setting would make every trial fail, and a promise about bits those of native.  An enum
+ * ar_exit. */
 static int
 check_setting(const char *setting)
 {
@@ -437,9 +438,15 @@ check_setting(const char *setting)
         setenv("ALLREDUCE_ALGO", setting, 1) ? NULL : ar_config_from_environment();
     if (!config)
         end_without_memory();
-    const bool is_bad = config->broken;
-    if (is_bad)
+    const bool is_promise = config->determinism != AR_DETERMINISM_NONE;
+    const bool is_bad = config->broken || is_promise;
+    if (config->broken)
         fprintf(stderr, "allreduce bisect: %s\n", config->problem);
+    else if (is_promise)
+        fprintf(stderr,
+                "allreduce bisect: ALLREDUCE_DETERMINISM=%s does not allow native, with which the "
+                "program has to be tried: unset it\n",
+                ar_determinism_names[config->determinism]);
     ar_config_destroy(config);
     return is_bad ? AR_EXIT_USAGE : AR_EXIT_DONE;
 }

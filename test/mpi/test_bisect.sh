@@ -98,6 +98,8 @@ expect_limited_end "no command" 2 'name the command' "$allreduce" bisect
 expect_limited_end "Intel's setting" 0 'passes with and without' \
     ALLREDUCE_ALGO=intel I_MPI_ADJUST_ALLREDUCE=4 "$allreduce" bisect $MPIEXEC -n 2 "$pings"
 expect_limited_end "a bad setting" 2 'did you mean .ring' "$allreduce" bisect --algo rinng true
+expect_limited_end "a promise about bits" 2 'ALLREDUCE_DETERMINISM=run does not allow native' \
+    ALLREDUCE_DETERMINISM=run "$allreduce" bisect true
 expect_limited_end "a bad number" 2 'from 1 to 1000' "$allreduce" bisect --repeat 0 true
 expect_limited_end "no such command" 1 'not started: No such file' "$allreduce" bisect ./nosuch
 expect_limited_end "no such folder" 1 'cannot make the folder' "$allreduce" bisect --logs /nowhere/at/all true
