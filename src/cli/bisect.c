@@ -31,7 +31,7 @@ enum { BINS = 65, PATH_ROOM = PATH_MAX + 64, LINE_ROOM = 256 };
 static const char *const unlike[] = {"reduce_bcast", "butterfly", "ring", "star"};
 
 struct bisection {
-    const char *setting; /* as in ALLREDUCE_ALGO */
+    const char *setting; /* as in ALLREDUCE_ALGO; "": what is set otherwise */
     const char *check;   /* NULL: none */
     const char *logs;    /* folder for what the trials print; NULL: it is thrown away */
     double limit_s;      /* 0: see FIRST_LIMIT_S */
@@ -182,11 +182,17 @@ run_once(struct bisection *b, const char *title, const char *algo)
     return result.end == AR_TRIAL_PASSED;
 }
 
+static const char *
+title_of(const char *algo)
+{
+    return !algo ? "without the library" : *algo ? algo : "the settings as they are";
+}
+
 /* Does the program pass as often as is asked for? */
 static bool
 passes(struct bisection *b, const char *algo)
 {
-    const char *const title = algo ? algo : "without the library";
+    const char *const title = title_of(algo);
     for (long i = 0; i < b->repeat && !b->has_stopped; i++)
         if (!run_once(b, title, algo))
             return false;
@@ -213,11 +219,12 @@ static void __attribute__((noreturn)) end_without_memory(void)
 }
 
 /* good for the part, bad for all other sizes.  One of them is a single name at least, which the
- * sizes are given to.  Malloced. */
+ * sizes are given to; the other one may be "", whose sizes are left to the other settings.
+ * Malloced. */
 static char *
 clauses_of(const struct bins *bins, struct part part, const char *good, const char *bad)
 {
-    const bool is_plain = !strpbrk(good, ":;");
+    const bool is_plain = *good && !strpbrk(good, ":;");
     const bool has_below = part.first > 0, has_above = part.last + 1 < bins->n;
     const uint64_t first = has_below ? ar_size_bin_first(bins->bin[part.first]) : 0;
     const uint64_t last = has_above ? ar_size_bin_last(bins->bin[part.last]) : 0;
@@ -229,12 +236,12 @@ clauses_of(const struct bins *bins, struct part part, const char *good, const ch
     ar_size_print(is_plain || first == 0 ? first : first - 1, from, sizeof from);
     ar_size_print(is_plain ? last : last + 1, to, sizeof to);
     if (is_plain && (has_below || has_above)) {
-        fprintf(out, "%s:%s-%s;%s", good, from, has_above ? to : "inf", bad);
+        fprintf(out, "%s:%s-%s%s%s", good, from, has_above ? to : "inf", *bad ? ";" : "", bad);
     } else {
         if (has_below)
-            fprintf(out, "%s:0-%s;", bad, from);
+            fprintf(out, "%s:0-%s%s", bad, from, has_above || *good ? ";" : "");
         if (has_above)
-            fprintf(out, "%s:%s-inf;", bad, to);
+            fprintf(out, "%s:%s-inf%s", bad, to, *good ? ";" : "");
         fputs(good, out);
     }
     if (fclose(out))
@@ -286,12 +293,15 @@ static int
 conclude(struct bisection *b, const char *culprit, const char *good, const char *bad)
 {
     char *const text = narrow(b, good, bad);
-    printf("\n%s: the program passes with %s and fails with %s.\n", culprit, good, bad);
+    printf("\n%s: the program passes with %s and fails with %s.\n", culprit, title_of(good),
+           title_of(bad));
     if (b->has_stopped)
         printf("Stopped early: a shorter range of sizes might do.\n");
-    printf("Keep:  ALLREDUCE_ALGO='%s'\nas in  allreduce run --algo '%s' PROGRAM, after the "
-           "launcher\n",
-           text, text);
+    if (*text)
+        printf("Keep:  ALLREDUCE_ALGO='%s'\nas in  allreduce run --algo '%s' PROGRAM", text, text);
+    else
+        printf("Keep:  the library, with %s\nas in  allreduce run PROGRAM", title_of(text));
+    printf(", after the launcher\n");
     free(text);
     return AR_EXIT_DONE;
 }
@@ -456,7 +466,7 @@ ar_cli_bisect(int argc, char **argv)
 {
     static const struct argp_option options[] = {
         {"algo", 'a', "CLAUSES", 0,
-         "The setting under suspicion (default: that of ALLREDUCE_ALGO, else auto)", 0},
+         "The setting under suspicion (default: the settings as they are)", 0},
         {"check", 'c', "COMMAND", 0,
          "A command for sh that reads what the program printed; a trial passes only if this "
          "command ends with 0, too",
@@ -479,7 +489,7 @@ ar_cli_bisect(int argc, char **argv)
                "the choice to the message sizes that matter, and prints the setting to keep.",
     };
     const char *const algo = getenv("ALLREDUCE_ALGO");
-    struct bisection b = {.setting = algo && *algo ? algo : "auto", .repeat = 1};
+    struct bisection b = {.setting = algo ? algo : "", .repeat = 1};
     ar_cli_parse_alone(&argp, ARGP_IN_ORDER, argc, argv, &b);
     char *const setting = strdup(b.setting); /* which may be a value of the environment */
     int status = setting ? check_setting(setting) : AR_EXIT_FAILED;

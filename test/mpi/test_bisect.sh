@@ -53,6 +53,23 @@ expect_limited_end "a fault of the setting" 0 "Keep:  ALLREDUCE_ALGO='native'" \
     LD_PRELOAD="$programs/.libs/fault.so" FAULT_RANK=0 FAULT_AT=0 ALLREDUCE_TRANSPORT=mpi \
     "$allreduce" bisect --algo ring $MPIEXEC -n 2 "$pings"
 
+# So is a file of rules, for one of the sizes; and where native is no better, another row is.
+echo 'ring:4K-64K;native' >"$scratch/rules"
+expect_limited_end "a fault of the rules" 0 "Keep:  ALLREDUCE_ALGO='native:4K-8191'" \
+    LD_PRELOAD="$programs/.libs/fault.so" FAULT_RANK=0 FAULT_AT=0 ALLREDUCE_TRANSPORT=mpi \
+    ALLREDUCE_RULES="$scratch/rules" "$allreduce" bisect $MPIEXEC -n 2 "$pings"
+echo native >"$scratch/rules"
+expect_limited_end "native rules" 0 "Keep:  ALLREDUCE_ALGO='reduce_bcast:4K-8191;native'" \
+    LD_PRELOAD="$wrong" WRONG_FROM=4000 WRONG_TO=9000 ALLREDUCE_RULES="$scratch/rules" \
+    "$allreduce" bisect $MPIEXEC -n 2 "$pings"
+echo star >"$scratch/rules"
+expect_limited_end "right rules" 0 "Keep:  ALLREDUCE_ALGO='native:0-4095;native:8K-inf'" \
+    LD_PRELOAD="$wrong" WRONG_FROM=4000 WRONG_TO=9000 ALLREDUCE_RULES="$scratch/rules" \
+    "$allreduce" bisect $MPIEXEC -n 2 "$pings"
+expect_limited_end "right rules for all sizes" 0 "Keep:  the library, with the settings as they are" \
+    LD_PRELOAD="$wrong" WRONG_FROM=1 WRONG_TO=1000000 ALLREDUCE_RULES="$scratch/rules" \
+    "$allreduce" bisect $MPIEXEC -n 2 "$pings"
+
 # A setting of several clauses is kept whole, and what is right without it goes around it.
 expect_limited_end "a native fault, and clauses" 0 "Keep:  ALLREDUCE_ALGO='native:0-4095;native:8K-inf;ring:0-64K;star'" \
     LD_PRELOAD="$wrong" WRONG_FROM=4000 WRONG_TO=9000 \
@@ -88,7 +105,7 @@ grep -q 'the check ended with 1' "$scratch/out" || fail "a check that refuses: n
 expect_limited_end "no allreduce" 1 'No rank wrote statistics' "$allreduce" bisect true
 
 # A hang is a failure, and leaves no rank behind.
-expect_limited_end "a hang" 0 "Keep:  ALLREDUCE_ALGO='auto:128K-inf;native'" \
+expect_limited_end "a hang" 0 "Keep:  ALLREDUCE_ALGO='native:0-131071'" \
     LD_PRELOAD="$wrong" WRONG_FROM=100000 WRONG_TO=200000 WRONG_HANGS=1 \
     "$allreduce" bisect --timeout 8 $MPIEXEC -n 2 "$pings"
 grep -q 'still running, ended' "$scratch/out" || fail "the hang was not ended"
