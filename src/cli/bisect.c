@@ -497,7 +497,7 @@ ar_cli_bisect(int argc, char **argv)
         free(setting);
         return status;
     }
-    b.setting = strcmp(setting, "intel") == 0 && ar_intel_setting() ? ar_intel_setting() : setting;
+    b.setting = ar_algo_clauses(setting);
     b.library = ar_preload_find();
     status = AR_EXIT_FAILED;
     if (!b.library)

@@ -80,7 +80,8 @@ is_clauses(const char *given)
 }
 
 /* What --rules says where it is no file's name: clauses, which go behind those of ALLREDUCE_ALGO,
- * as a file's would, or the name of an installed file.  0, or -1 without memory. */
+ * or the name of an installed file.  What the program itself chooses comes behind these clauses,
+ * and before those of a file.  0, or -1 without memory. */
 static int
 resolve_rules(struct request *request)
 {
@@ -98,7 +99,9 @@ resolve_rules(struct request *request)
         request->values[rules] = text ? text : given;
         return 0;
     }
-    first = first ? first : "";
+    first = ar_algo_clauses(first ? first : "");
+    if (!first) /* intel without its variable, which is told when the settings are read */
+        return 0;
     if (asprintf(&text, "%s%s%s", first, *first ? ";" : "", given) < 0)
         return -1;
     request->values[algo] = text;

@@ -90,6 +90,12 @@ ar_intel_setting(void)
     return value && trimmed(value).length > 0 ? value : NULL;
 }
 
+const char *
+ar_algo_clauses(const char *value)
+{
+    return ar_word_is(trimmed(value), "intel") ? ar_intel_setting() : value;
+}
+
 static const struct ar_value_kind clauses = {parse_rules, take_rules, print_rules};
 static const struct ar_value_kind rules_file = {parse_rules_file, take_rules, print_rules};
 

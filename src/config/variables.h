@@ -70,6 +70,10 @@ bool ar_variable_asks_for_heap(void);
  * blank. */
 const char *ar_intel_setting(void);
 
+/* The clauses of ALLREDUCE_ALGO=value: that variable's where the value is the word intel (NULL: it
+ * has none), else the value itself. */
+const char *ar_algo_clauses(const char *value);
+
 /* Is there a variable with our prefix that no row knows, but whose name is near one of ours?  Then
  * why tells it, with the one that may be meant.  strange gets the names that are near none, such as
  * a site's own, with commas between them: all of them where nothing is misspelt. */
