@@ -44,11 +44,11 @@ static const struct argp_option table[] = {
      "buffers in each call)",
      2},
     {"fresh", FRESH, NULL, 0,
-     "Each rank writes its input before each call and reads its result after it, as programs do.  "
+     "Each rank writes its input before each call and reads its result after it, as programs do. "
      "Times are those of the calls; times that include writing and reading are shown as 'turn'",
      2},
     {"nodes", 'N', "HxR|FILE", 0,
-     "Run as in a job with this placement: 2x4 (2 nodes of 4 ranks), 2x4,cyclic, or a host file.  "
+     "Run as in a job with this placement: 2x4 (2 nodes of 4 ranks), 2x4,cyclic, or a host file. "
      "On one node the ranks are treated as ranks of several nodes; on several nodes they are "
      "rearranged to match",
      2},
@@ -57,7 +57,7 @@ static const struct argp_option table[] = {
     {"repetitions", 'r', "N", 0,
      "Number of batches, whose median is the result (default: 11; 5 with --preset)", 3},
     {"budget", BUDGET, "TIME", 0,
-     "Time in all: 60, 60s or 5m.  Each table gets its share; batches that would take longer are "
+     "Time in all: 60, 60s or 5m. Each table gets its share; batches that would take longer are "
      "left out, except for the first",
      3},
     {NULL, 0, NULL, 0, "Output:", 4},
@@ -284,8 +284,8 @@ ar_bench_read(struct ar_bench *bench, int argc, char **argv)
     static const struct argp argp = {
         .options = table,
         .parser = parse,
-        .doc = "Times allreduce algorithms beside the MPI library's own, interleaved in one run.  "
-               "Times are those of the slowest rank.  Start it with mpiexec.",
+        .doc = "Times allreduce algorithms beside the MPI library's own, interleaved in one run. "
+               "Times are those of the slowest rank. Start it with mpiexec.",
     };
     struct line line = {.bench = bench, .factor = 2};
     *bench = (struct ar_bench){.seconds = 2, .op = AR_SUM};

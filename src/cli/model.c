@@ -140,7 +140,7 @@ ar_cli_model(int argc, char **argv)
         .doc = "Measures messages between two ranks of a node and between two nodes, "
                "reductions, and the levels inside a node by pairs of ranks, and writes a machine "
                "file for ALLREDUCE_MODEL and allreduce explain "
-               "--machine.  Start it with mpiexec.",
+               "--machine. Start it with mpiexec.",
     };
     struct request request = {NULL, NULL};
     int rank, nranks;

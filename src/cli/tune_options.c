@@ -11,7 +11,7 @@ enum { OP = 256, FACTOR, FROM };
 
 static const struct argp_option table[] = {
     {"output", 'o', "FILE", 0,
-     "File for the rules, to be used by ALLREDUCE_RULES (default: stdout).  Intermediate results "
+     "File for the rules, to be used by ALLREDUCE_RULES (default: stdout). Intermediate results "
      "are kept in FILE.state, from which the same command continues after an interruption",
      0},
     {"budget", 'b', "TIME", 0, "Time in all: 60, 60s or 5m (default: 60s)", 0},
@@ -19,7 +19,7 @@ static const struct argp_option table[] = {
      "Message sizes in bytes and ranges of them, separated by ',' (default: 8-16M)", 0},
     {"factor", FACTOR, "N", 0, "Factor from one size of a range to the next (default: 4)", 0},
     {"type", 'T', "NAMES", 0,
-     "Predefined types, separated by ',' (default: float).  Rules for the first apply to all "
+     "Predefined types, separated by ',' (default: float). Rules for the first apply to all "
      "types; the others get rules of their own where that is faster",
      0},
     {"op", OP, "NAME", 0, "A predefined op (default: sum)", 0},
@@ -122,7 +122,7 @@ ar_tune_read(struct ar_tune *tune, int argc, char **argv)
         .parser = parse,
         .doc =
             "Finds the fastest algorithm and its parameters for each message size on this machine, "
-            "and writes rules.  Start it with mpiexec, with as many ranks as your jobs have.",
+            "and writes rules. Start it with mpiexec, with as many ranks as your jobs have.",
     };
     struct line line = {.tune = tune};
     *tune = (struct ar_tune){.budget = 60};

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The man pages are clean, and allreduce(1) has every subcommand and option.
+# The man pages are clean, allreduce(1) has every subcommand and option, and all help is spaced alike.
 # shellcheck source=test/cli/common.sh
 . "${srcdir:-.}/test/cli/common.sh"
 
@@ -11,6 +11,7 @@ for name in $(./allreduce --help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p'); do
         grep -q -- "$(echo "$option" | sed 's/-/\\\\-/g')" "$doc/allreduce.1" ||
             fail "allreduce.1: no $option of $name"
     done
+    ./allreduce "$name" --help | grep '\.  [A-Z]' && fail "$name --help: two spaces after a full stop"
     # In the sections of this subcommand a short name stands on a line with its long one.
     ./allreduce "$name" --help | sed -n -e '/--help\|--version/d' -e 's/^  -\([A-Za-z]\), --\([a-z-]*\).*/\1 \2/p' >"$scratch/short"
     awk -v name="$name" '/^\.S[SH]/ { own = $1 == ".SS" && $3 == name } own' "$doc/allreduce.1" |
