@@ -358,14 +358,6 @@ extra_bytes(const struct ar_communicator *c)
     return d->node_plan ? (double)ar_node_plan_scratch_bytes(d->node_plan) : NAN;
 }
 
-/* Was the last call the first of its size, which auto leaves to the MPI library? */
-static bool
-was_left(const struct ar_measured *e)
-{
-    const struct ar_decision *const ran = e->kind == AR_MEASURED_OURS ? e->state->ran : NULL;
-    return ran && ran->reason == ar_reason_first;
-}
-
 /* Reduces operands whose result is known, judges it, and notes what ran.  Native, if it is the
  * first of all and judged in this run, leaves its result to the others. */
 static void
@@ -381,7 +373,8 @@ judge(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload 
             memset(b->out, 0xff, b->slot_bytes);
         ar_judge_fill(m->judge, in, count);
         call(m, e, in, b->out, count);
-    } while (was_left(e));
+    } while (e->kind == AR_MEASURED_OURS && e->state->ran &&
+             e->state->ran->reason == ar_reason_first); /* auto leaves it to the MPI library */
     worst[0] = !ar_judge_is_right(m->judge, b->out, count);
     worst[1] = ar_judge_distance(m->judge, b->out, NULL, count);
     if (e->kind == AR_MEASURED_NATIVE)
