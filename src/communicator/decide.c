@@ -514,11 +514,21 @@ ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm, const struct
     return decide(c, comm, r, key_of(r, count, place, c->config, pick), pick, error);
 }
 
+/* May auto pick only some algorithms? */
+static bool
+has_list(const struct ar_config *config)
+{
+    size_t i = 0;
+    while (config->allowed && i < ar_algorithm_count() && config->allowed[i])
+        i++;
+    return config->allowed && i < ar_algorithm_count();
+}
+
 /* The native decision for the first call of this count and size where auto decides; otherwise NULL,
  * also without memory (*error).  A program whose calls all have other counts would make a plan for
  * each, which takes milliseconds for 128 ranks; and many a communicator is made for one call.  What
  * has been seen is alike on all ranks, unlike what the cache holds, since ranks may have different
- * layouts.  Therefore both are forgotten together. */
+ * layouts.  Therefore both are forgotten together.  A list of what auto may pick is kept to. */
 static struct ar_decision *
 leave_first(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision_key *key,
             const struct ar_reduction *r, int *error)
@@ -533,7 +543,7 @@ leave_first(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision_k
         ar_decisions_clear(c);
     *error = select_choice(c, comm, &first, &request, r);
     if (*error || first.reason != ar_reason_auto || first.choice.kind == AR_CHOICE_NATIVE ||
-        key->keeps != AR_DETERMINISM_NONE)
+        key->keeps != AR_DETERMINISM_NONE || has_list(c->config))
         return NULL;
     first.choice = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
     struct ar_decision *const told = tell(c, &first, ar_reason_first, AR_COPY_AUTO);

@@ -30,6 +30,7 @@ AR_EXPORT const struct ar_mpi_engine ar_mpi_engine = {
             .comm_set_info = ar_shim_comm_set_info,
             .comm_dup_with_info = ar_shim_comm_dup_with_info,
             .comm_idup = ar_shim_comm_idup,
+            .comm_idup_with_info = ar_shim_comm_idup_with_info,
             .comm_free = ar_shim_comm_free,
             .comm_disconnect = ar_shim_comm_disconnect,
             .alloc_mem = ar_shim_alloc_mem,
@@ -38,11 +39,15 @@ AR_EXPORT const struct ar_mpi_engine ar_mpi_engine = {
             .win_allocate_shared_c = ar_shim_win_allocate_shared_c,
             .win_free = ar_shim_win_free,
             .finalize = ar_shim_finalize,
-            /* Called by Open MPI's Fortran bindings and by tools that are found before us. */
+            /* Called by tools that are found before us, and by Fortran bindings: by Open MPI's, and
+             * those of communicators by MPICH's, too. */
             .library_allreduce = ar_shim_library_allreduce,
             .library_allreduce_c = ar_shim_library_allreduce_c,
             .library_iallreduce = ar_shim_library_iallreduce,
+            .library_comm_set_info = ar_shim_library_comm_set_info,
+            .library_comm_dup_with_info = ar_shim_library_comm_dup_with_info,
             .library_comm_idup = ar_shim_library_comm_idup,
+            .library_comm_idup_with_info = ar_shim_library_comm_idup_with_info,
             .library_alloc_mem = ar_shim_library_alloc_mem,
             .library_free_mem = ar_shim_library_free_mem,
             .library_win_allocate_shared = ar_shim_library_win_allocate_shared,

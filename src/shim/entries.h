@@ -40,6 +40,9 @@
         (MPI_Comm comm, MPI_Info info, MPI_Comm * copy), (comm, info, copy))                       \
     ROW(int, MPI_Comm_idup, comm_idup, (MPI_Comm comm, MPI_Comm * copy, MPI_Request * request),    \
         (comm, copy, request))                                                                     \
+    ROW(int, MPI_Comm_idup_with_info, comm_idup_with_info,                                         \
+        (MPI_Comm comm, MPI_Info info, MPI_Comm * copy, MPI_Request * request),                    \
+        (comm, info, copy, request))                                                               \
     ROW(int, MPI_Comm_free, comm_free, (MPI_Comm * comm), (comm))                                  \
     ROW(int, MPI_Comm_disconnect, comm_disconnect, (MPI_Comm * comm), (comm))                      \
     ROW(int, MPI_Alloc_mem, alloc_mem, (MPI_Aint bytes, MPI_Info info, void *base),                \
@@ -72,8 +75,15 @@
         (in, out, count, type, op, comm, request))                                                 \
     ROW(int, PMPI_Comm_set_name, library_comm_set_name, (MPI_Comm comm, const char *name),         \
         (comm, name))                                                                              \
+    ROW(int, PMPI_Comm_set_info, library_comm_set_info, (MPI_Comm comm, MPI_Info info),            \
+        (comm, info))                                                                              \
+    ROW(int, PMPI_Comm_dup_with_info, library_comm_dup_with_info,                                  \
+        (MPI_Comm comm, MPI_Info info, MPI_Comm * copy), (comm, info, copy))                       \
     ROW(int, PMPI_Comm_idup, library_comm_idup,                                                    \
         (MPI_Comm comm, MPI_Comm * copy, MPI_Request * request), (comm, copy, request))            \
+    ROW(int, PMPI_Comm_idup_with_info, library_comm_idup_with_info,                                \
+        (MPI_Comm comm, MPI_Info info, MPI_Comm * copy, MPI_Request * request),                    \
+        (comm, info, copy, request))                                                               \
     ROW(int, PMPI_Alloc_mem, library_alloc_mem, (MPI_Aint bytes, MPI_Info info, void *base),       \
         (bytes, info, base))                                                                       \
     ROW(int, PMPI_Free_mem, library_free_mem, (void *base), (base))                                \
@@ -95,7 +105,7 @@ struct ar_entries {
 };
 
 /* Raised with every change of this file: a stub accepts no engine with another number. */
-#define AR_ENGINE_INTERFACE 5
+#define AR_ENGINE_INTERFACE 6
 
 /* Everything that an engine exports, as ar_mpi_engine. */
 struct ar_mpi_engine {

@@ -29,39 +29,80 @@ choose_by_info(MPI_Comm comm, MPI_Info info)
     free(value);
 }
 
-int
-ar_shim_comm_set_info(MPI_Comm comm, MPI_Info info)
+static int
+set_info(int (*next)(MPI_Comm, MPI_Info), MPI_Comm comm, MPI_Info info)
 {
-    const int error = ar_next->comm_set_info(comm, info);
+    const int error = next(comm, info);
     if (!error)
         choose_by_info(comm, info);
     return error;
 }
 
 int
-ar_shim_comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+ar_shim_comm_set_info(MPI_Comm comm, MPI_Info info)
 {
-    const int error = ar_next->comm_dup_with_info(comm, info, newcomm);
+    return set_info(ar_next->comm_set_info, comm, info);
+}
+
+int
+ar_shim_library_comm_set_info(MPI_Comm comm, MPI_Info info)
+{
+    return set_info(ar_next->library_comm_set_info, comm, info);
+}
+
+static int
+dup_with_info(int (*next)(MPI_Comm, MPI_Info, MPI_Comm *), MPI_Comm comm, MPI_Info info,
+              MPI_Comm *newcomm)
+{
+    const int error = next(comm, info, newcomm);
     if (!error)
         choose_by_info(*newcomm, info);
     return error;
 }
 
 int
-ar_shim_comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+ar_shim_comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
-    const int error = ar_next->comm_idup(comm, newcomm, request);
+    return dup_with_info(ar_next->comm_dup_with_info, comm, info, newcomm);
+}
+
+int
+ar_shim_library_comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+{
+    return dup_with_info(ar_next->library_comm_dup_with_info, comm, info, newcomm);
+}
+
+/* A copy that is under way.  A choice in its info is not read: the copy cannot be used yet, and the
+ * ranks need not wait for each other here. */
+static int
+note_copy(MPI_Comm comm, int error)
+{
     if (!error)
         ar_comm_note_copy(comm);
     return error;
 }
 
-/* Called by Open MPI's Fortran bindings and by tools that are found before us. */
+int
+ar_shim_comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return note_copy(comm, ar_next->comm_idup(comm, newcomm, request));
+}
+
 int
 ar_shim_library_comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
-    const int error = ar_next->library_comm_idup(comm, newcomm, request);
-    if (!error)
-        ar_comm_note_copy(comm);
-    return error;
+    return note_copy(comm, ar_next->library_comm_idup(comm, newcomm, request));
+}
+
+int
+ar_shim_comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return note_copy(comm, ar_next->comm_idup_with_info(comm, info, newcomm, request));
+}
+
+int
+ar_shim_library_comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm,
+                                    MPI_Request *request)
+{
+    return note_copy(comm, ar_next->library_comm_idup_with_info(comm, info, newcomm, request));
 }

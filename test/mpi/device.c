@@ -267,7 +267,9 @@ run_none(MPI_Comm comm, int rank)
 
 static int agreements;
 
-/* In these the ranks agree on a kind of calls; this one is found before the MPI library's. */
+/* In these the ranks agree on a kind of calls; this one is found before the MPI library's, whose
+ * header names the arguments in its own way.
+ * NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
 __attribute__((visibility("default"))) int
 PMPI_Reduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, int root,
             MPI_Comm comm)
@@ -280,6 +282,7 @@ PMPI_Reduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, 
     agreements++;
     return next(in, out, count, type, op, root, comm);
 }
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
 
 /* However many kinds alternate, the ranks agree on each at its first call alone. */
 static void

@@ -42,6 +42,7 @@ program fortran_f08
     call test_logical
     call test_pair
     call test_user_op
+    call test_choice
     call MPI_Comm_set_name(MPI_COMM_WORLD, 'by Fortran', ierror)
     if (how == 'window') call test_window
     if (how == 'leave') stop
@@ -134,5 +135,26 @@ contains
             call expect(all(x == ranksum), 'in a window')
         end do
         call MPI_Win_free(win)
+    end subroutine
+
+    ! Without the library no MPI knows this key.
+    subroutine test_choice
+        type(MPI_Info) :: info
+        type(MPI_Comm) :: one, other
+        integer :: in, out
+        in = rank
+        call MPI_Comm_dup(MPI_COMM_WORLD, one)
+        call MPI_Info_create(info)
+        call MPI_Info_set(info, 'allreduce_algo', 'star')
+        call MPI_Comm_set_info(one, info)
+        call MPI_Allreduce(in, out, 1, MPI_INTEGER, MPI_SUM, one)
+        call expect(out == ranksum, 'a choice by MPI_Comm_set_info')
+        call MPI_Info_set(info, 'allreduce_algo', 'ring')
+        call MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, other)
+        call MPI_Allreduce(in, out, 1, MPI_INTEGER, MPI_SUM, other)
+        call expect(out == ranksum, 'a choice by MPI_Comm_dup_with_info')
+        call MPI_Info_free(info)
+        call MPI_Comm_free(one)
+        call MPI_Comm_free(other)
     end subroutine
 end program

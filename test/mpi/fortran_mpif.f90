@@ -17,6 +17,7 @@ program fortran_mpif
     call test_logical
     call test_pair
     call test_user_op
+    call test_choice
     call MPI_Comm_set_name(MPI_COMM_WORLD, 'by Fortran', ierror)
     if (command_argument_count() > 0) stop
     call MPI_Finalize(ierror)
@@ -89,6 +90,26 @@ contains
         call expect(all(in == ranksum), 'derived type, user op, in place')
         call MPI_Type_free(type, ierror)
         call MPI_Op_free(op, ierror)
+    end subroutine
+
+    ! Without the library no MPI knows this key.
+    subroutine test_choice
+        integer :: info, one, other
+        integer :: in, out
+        in = rank
+        call MPI_Comm_dup(MPI_COMM_WORLD, one, ierror)
+        call MPI_Info_create(info, ierror)
+        call MPI_Info_set(info, 'allreduce_algo', 'star', ierror)
+        call MPI_Comm_set_info(one, info, ierror)
+        call MPI_Allreduce(in, out, 1, MPI_INTEGER, MPI_SUM, one, ierror)
+        call expect(out == ranksum, 'a choice by MPI_Comm_set_info')
+        call MPI_Info_set(info, 'allreduce_algo', 'ring', ierror)
+        call MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, other, ierror)
+        call MPI_Allreduce(in, out, 1, MPI_INTEGER, MPI_SUM, other, ierror)
+        call expect(out == ranksum, 'a choice by MPI_Comm_dup_with_info')
+        call MPI_Info_free(info, ierror)
+        call MPI_Comm_free(one, ierror)
+        call MPI_Comm_free(other, ierror)
     end subroutine
 end program
 

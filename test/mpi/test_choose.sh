@@ -35,4 +35,5 @@ first_calls() {
 }
 first_calls 5 11 ALLREDUCE_ALGO=auto
 first_calls 0 16 ALLREDUCE_ALGO=shm
+first_calls 0 16 ALLREDUCE_ALGO_LIST=shm
 exit $failed
