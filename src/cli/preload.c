@@ -25,10 +25,13 @@ ar_preload_find(void)
     const struct {
         const char *folder, *below;
     } places[] = {
-        {folder, "/.libs"}, /* as libtool leaves it */
+        /* As libtool leaves it, and the same of a helper in engines/FAMILY. */
+        {folder, "/.libs"},
+        {folder, "/../../.libs"},
         {AR_LIBDIR, ""},
-        {folder, "/../lib"},    /* moved since it was installed */
-        {folder, "/../../lib"}, /* the same, of a helper in libexec/liballreduce */
+        /* Moved since it was installed, and the same of a helper in libexec/liballreduce. */
+        {folder, "/../lib"},
+        {folder, "/../../lib"},
     };
     /* The first is for the linker, and may be in a package for developers. */
     static const char *const names[] = {AR_PRELOAD_NAME, AR_SONAME};
