@@ -25,13 +25,10 @@ ar_preload_find(void)
     const struct {
         const char *folder, *below;
     } places[] = {
-        /* As libtool leaves it, and the same of a helper in engines/FAMILY. */
-        {folder, "/.libs"},
-        {folder, "/../../.libs"},
+        {folder, "/.libs"}, /* as libtool leaves it */
         {AR_LIBDIR, ""},
-        /* Moved since it was installed, and the same of a helper in libexec/liballreduce. */
-        {folder, "/../lib"},
-        {folder, "/../../lib"},
+        {folder, "/../lib"},    /* moved since it was installed */
+        {folder, "/../../lib"}, /* the same, of a helper in libexec/liballreduce */
     };
     /* The first is for the linker, and may be in a package for developers. */
     static const char *const names[] = {AR_PRELOAD_NAME, AR_SONAME};

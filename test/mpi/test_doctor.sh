@@ -106,7 +106,10 @@ else
     other='mpirun of Open MPI'
 fi
 expect_limited_end "another launcher" 1 "^wrong  *launcher  *started by $other" $foreign "$allreduce" doctor
-expect_limited_end "the same with the program, once" 1 "started by $other" $foreign "$allreduce" doctor "$pings"
+# A build for both MPIs has a helper for what the launcher seems to be, which finds a world of one rank.
+others=$(find .libs -name 'engine-*.so' ! -name "engine-$AR_MPI_FAMILY.so")
+[ -n "$others" ] ||
+    expect_limited_end "the same with the program, once" 1 "started by $other" $foreign "$allreduce" doctor "$pings"
 expect_limited_end "the same in run" 1 "pings runs with .*: started by $other .*start it with" \
     $foreign "$allreduce" run "$pings"
 expect_limited_end "the same in the library" 0 "warning: started by $other" \
@@ -115,9 +118,8 @@ expect_limited_end "the same in the library" 0 "warning: started by $other" \
 expect_limited_end "srun without MPI" 1 '^wrong  *launcher  *started by srun (SLURM_STEP_NUM_TASKS=2)' \
     SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_STEP_NUM_TASKS=2 "$allreduce" doctor
 
-# Of two launchers nobody knows which one is within the other; the program's MPI library decides.
-expect_limited_end "a job within another" 0 '^ok  *launcher  .*MPI_COMM_WORLD of size 2$' $foreign $MPIEXEC -n 2 \
-    "$allreduce" doctor "$pings"
+[ -n "$others" ] ||
+    expect_limited_end "a job within another" 0 '^ok  *launcher  .*MPI_COMM_WORLD of size 2$' $foreign $MPIEXEC -n 2 "$allreduce" doctor
 expect_limited_end "what is known before MPI" any '^wrong  *program .*nosuch: not found in PATH' \
     PMI_RANK=0 PMI_SIZE=4 PMI_FD=99 MPI_LOCALRANKID=0 "$allreduce" doctor nosuch
 
