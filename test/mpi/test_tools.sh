@@ -73,8 +73,8 @@ expect_counts "one on each side" ring $blocking "$next" "$library" "$pmpi"
 for program in fortran_mpif fortran_f08; do
     [ -e "$programs/$program" ] || continue
     alone "$programs/$program" "$pmpi"
-    expect_counts "$program, before us" butterfly 11 "$pmpi" "$library"
-    expect_counts "$program, behind us" native 11 "$library" "$pmpi"
+    expect_counts "$program, before us" butterfly 13 "$pmpi" "$library"
+    expect_counts "$program, behind us" native 13 "$library" "$pmpi"
 done
 
 # A tool that bypasses us.
