@@ -186,7 +186,7 @@ static inline int
 execute(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
         const struct ar_call *call)
 {
-    return c->config->is_watched ? run_watched(c, d, r, call) : run(c, d, r, call);
+    return c->config->is_watched || d->tuned ? run_watched(c, d, r, call) : run(c, d, r, call);
 }
 
 /* --- device memory --- */

@@ -514,16 +514,6 @@ ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm, const struct
     return decide(c, comm, r, key_of(r, count, place, c->config, pick), pick, error);
 }
 
-/* May auto pick only some algorithms? */
-static bool
-has_list(const struct ar_config *config)
-{
-    size_t i = 0;
-    while (config->allowed && i < ar_algorithm_count() && config->allowed[i])
-        i++;
-    return config->allowed && i < ar_algorithm_count();
-}
-
 /* The native decision for the first call of this count and size where auto decides; otherwise NULL,
  * also without memory (*error).  A program whose calls all have other counts would make a plan for
  * each, which takes milliseconds for 128 ranks; and many a communicator is made for one call.  What
@@ -543,7 +533,7 @@ leave_first(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision_k
         ar_decisions_clear(c);
     *error = select_choice(c, comm, &first, &request, r);
     if (*error || first.reason != ar_reason_auto || first.choice.kind == AR_CHOICE_NATIVE ||
-        key->keeps != AR_DETERMINISM_NONE || has_list(c->config))
+        key->keeps != AR_DETERMINISM_NONE || ar_config_has_list(c->config))
         return NULL;
     first.choice = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
     struct ar_decision *const told = tell(c, &first, ar_reason_first, AR_COPY_AUTO);
@@ -562,19 +552,22 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
     place = asks_place ? ar_request_agree_on_place(c, comm, r, count, place, error) : 0;
     if (*error)
         return NULL;
-    if (!pick && c->tuner && !for_devices && keeps_of(r, c->config) == AR_DETERMINISM_NONE)
+    const bool is_tunable = !pick && !for_devices && keeps_of(r, c->config) == AR_DETERMINISM_NONE;
+    if (is_tunable && c->tuner)
         pick = ar_tuner_pick(c, comm, &tuned, r, count, error);
     if (*error)
         return NULL;
     struct ar_decision_key key = key_of(r, count, place, c->config, pick);
     key.for_devices = for_devices;
-    if (c->seen && !pick && !c->tuner && !for_devices && r->size > 0) {
+    if (c->seen && !pick && c->config->tune != AR_TUNE_ONLINE && !for_devices && r->size > 0) {
         struct ar_decision *const first = leave_first(c, comm, &key, r, error);
         if (first || *error)
             return first;
     }
     struct ar_decision *const d = decide(c, comm, r, key, pick, error);
-    if (!d)
+    if (d && is_tunable && !pick && !tuned)
+        *error = ar_tuner_doubt(c, &tuned, d, r);
+    if (!d || *error)
         return NULL;
     d->tuned = tuned;
     /* Otherwise the next call may differ in its place, or be one that the tuner decides. */

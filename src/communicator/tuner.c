@@ -14,7 +14,8 @@
 #include "select/number.h"
 #include "tuning/online.h"
 
-/* One size and class. */
+/* One size and class.  Where only native is tried, it is the second candidate, and the first one is
+ * what the configuration says of each call. */
 struct ar_tuned {
     struct ar_tuned *next;
     struct ar_tuned_rule rule; /* what it settled on last; for which calls is known before */
@@ -26,29 +27,29 @@ struct ar_tuned {
 struct ar_tuner {
     struct ar_tuned *first;
     unsigned npicks;     /* numbers given so far */
-    struct ar_pick call; /* of the agreement */
+    struct ar_pick call; /* of the agreement; its number is 0 before the first one */
     struct ar_reduction max;
     struct ar_budget budget, told; /* what of it the dump knows */
 };
 
 static const char trying[] = "tuning";
 
+static bool
+tries_all(const struct ar_communicator *c)
+{
+    return c->config->tune == AR_TUNE_ONLINE;
+}
+
 /* --- life --- */
 
 struct ar_tuner *
-ar_tuner_create(struct ar_communicator *c)
+ar_tuner_create(const struct ar_communicator *c)
 {
-    const struct ar_request request = {.bytes = sizeof(struct ar_online_times),
-                                       .nranks = c->nranks,
-                                       .commutative = true,
-                                       .shares_memory = true};
     struct ar_tuner *const tuner = calloc(1, sizeof *tuner);
     if (!tuner)
         return NULL;
     tuner->budget.percent = c->config->tune_overhead;
-    tuner->call = (struct ar_pick){.number = ++tuner->npicks, .reason = trying};
-    if (ar_auto_select(&tuner->call.choice, &request, c->config->allowed) ||
-        !ar_reduction_resolve(&tuner->max, MPI_MAX, MPI_INT64_T)) {
+    if (!ar_reduction_resolve(&tuner->max, MPI_MAX, MPI_INT64_T)) {
         free(tuner);
         return NULL;
     }
@@ -78,18 +79,53 @@ ar_tuner_destroy(struct ar_tuner *tuner)
 
 /* The candidates for the request, of which choice, which runs here now, is the incumbent. */
 static int
-list_picks(struct ar_tuned *t, const struct ar_communicator *c, const struct ar_request *request,
-           const struct ar_choice *choice)
+list_all(struct ar_tuned *t, size_t *first, const struct ar_communicator *c,
+         const struct ar_request *request, const struct ar_choice *choice)
 {
-    size_t first;
-    if (ar_candidates_init(&t->list, request, c->config->allowed) ||
-        ar_candidates_add(&t->list, &first, choice) ||
-        ar_online_init(&t->online, &c->tuner->budget, &t->list, first, c->nranks))
+    const int error = ar_candidates_init(&t->list, request, c->config->allowed);
+    return error ? error : ar_candidates_add(&t->list, first, choice);
+}
+
+static int
+list_two(struct ar_tuned *t, size_t *first, const struct ar_choice *choice)
+{
+    static const struct ar_choice native = {.kind = AR_CHOICE_NATIVE};
+    size_t second;
+    const int error = ar_candidates_add(&t->list, first, choice);
+    return error ? error : ar_candidates_add(&t->list, &second, &native);
+}
+
+static int
+make_picks(struct ar_tuned *t, const struct ar_communicator *c, size_t first)
+{
+    if (ar_online_init(&t->online, &c->tuner->budget, &t->list, first, c->nranks))
         return MPI_ERR_NO_MEM;
     t->picks = calloc(t->list.n, sizeof *t->picks);
     for (size_t i = 0; t->picks && i < t->list.n; i++)
         t->picks[i] = (struct ar_pick){++c->tuner->npicks, t->list.of[i].choice, trying};
     return t->picks ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+/* For calls like this one of r, for which choice runs now; request: all may be tried that serves
+ * it.  NULL without memory. */
+static struct ar_tuned *
+add_tuned(struct ar_communicator *c, const struct ar_reduction *r, unsigned bin,
+          const struct ar_choice *choice, const struct ar_request *request)
+{
+    size_t first;
+    struct ar_tuned *const t = calloc(1, sizeof *t);
+    if (!t)
+        return NULL;
+    t->rule = (struct ar_tuned_rule){
+        .bin = bin, .nranks = c->nranks, .type = r->type_class, .commutative = r->commutative};
+    if ((request ? list_all(t, &first, c, request, choice) : list_two(t, &first, choice)) ||
+        make_picks(t, c, first)) {
+        destroy_tuned(t);
+        return NULL;
+    }
+    t->next = c->tuner->first;
+    c->tuner->first = t;
+    return t;
 }
 
 /* Collective at the first call of all, which finds out about the ranks' places. */
@@ -101,49 +137,39 @@ create_tuned(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction
         ar_communicator_decide_on(c, comm, r, count, AR_OUT_OF_PLACE, NULL, error);
     if (!now)
         return NULL;
-    const struct ar_choice choice = now->choice;
-    struct ar_tuned *const t = calloc(1, sizeof *t);
-    *error = MPI_ERR_NO_MEM;
-    if (!t)
-        return NULL;
     request->shares_memory = c->memory[AR_MEMORY_SHORT].state == AR_ENGINE_READY;
     request->nodes =
         c->carriage.node_of ? (size_t)ar_nodes_count(c->carriage.node_of, c->nranks) : 1;
     request->is_scattered =
         c->carriage.node_of && !ar_nodes_are_blocks(c->carriage.node_of, c->nranks);
-    t->rule = (struct ar_tuned_rule){.bin = ar_size_bin(request->bytes),
-                                     .nranks = c->nranks,
-                                     .type = request->type,
-                                     .commutative = request->commutative};
-    *error = list_picks(t, c, request, &choice);
-    if (*error) {
-        destroy_tuned(t);
-        return NULL;
-    }
-    t->next = c->tuner->first;
-    c->tuner->first = t;
+    struct ar_tuned *const t = add_tuned(c, r, ar_size_bin(request->bytes), &now->choice, request);
+    *error = t ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     return t;
 }
 
-static bool
-is_for(const struct ar_tuned *t, const struct ar_reduction *r, unsigned bin)
+static struct ar_tuned *
+find(const struct ar_tuner *tuner, const struct ar_reduction *r, unsigned bin)
 {
-    return t->rule.bin == bin && t->rule.type == r->type_class &&
-           t->rule.commutative == r->commutative;
+    struct ar_tuned *t = tuner->first;
+    while (t && (t->rule.bin != bin || t->rule.type != r->type_class ||
+                 t->rule.commutative != r->commutative))
+        t = t->next;
+    return t;
 }
+
+/* --- the next call --- */
 
 const struct ar_pick *
 ar_tuner_pick(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned **tuned,
               const struct ar_reduction *r, size_t count, int *error)
 {
     struct ar_request request;
-    const unsigned bin = ar_size_bin(count * r->size);
     struct ar_rules *const *const rules = c->config->rules;
-    struct ar_tuned *t = c->tuner->first;
+    struct ar_tuned *t = find(c->tuner, r, ar_size_bin(count * r->size));
     *tuned = NULL;
     *error = MPI_SUCCESS;
-    while (t && !is_for(t, r, bin))
-        t = t->next;
+    if (!tries_all(c) && (!t || !r->named))
+        return NULL;
     if (!t || rules[AR_SOURCE_ALGO] || rules[AR_SOURCE_PROGRAM] || rules[AR_SOURCE_FILE]) {
         *error = ar_request_describe(c, comm, &request, r, count, AR_OUT_OF_PLACE);
         const struct ar_choice *clause = *error ? NULL : ar_config_clause(c->config, &request);
@@ -154,8 +180,39 @@ ar_tuner_pick(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned **tuned,
         t = create_tuned(c, comm, r, count, &request, error);
     if (!t)
         return NULL;
-    *tuned = t;
-    return &t->picks[ar_online_turn(&t->online)];
+    if (tries_all(c) || t->online.state != AR_SETTLED) /* native is tried once */
+        *tuned = t;
+    const size_t turn = ar_online_turn(&t->online);
+    return tries_all(c) || turn > 0 ? &t->picks[turn] : NULL;
+}
+
+/* Is d auto's, and a prediction?  Only types and ops that all ranks name alike count, so that all
+ * come to the same conclusion. */
+static bool
+is_doubtful(const struct ar_communicator *c, const struct ar_decision *d,
+            const struct ar_reduction *r)
+{
+    return c->config->tune == AR_TUNE_NATIVE && r->named && d->key.keeps == AR_DETERMINISM_NONE &&
+           d->choice.kind == AR_CHOICE_ALGORITHM &&
+           (!d->clause || d->clause->kind == AR_CHOICE_AUTO) && !ar_config_has_list(c->config) &&
+           (d->runner == AR_RUN_MESSAGES || c->nranks > AR_RANKS_PLANNED_AT_ONCE);
+}
+
+int
+ar_tuner_doubt(struct ar_communicator *c, struct ar_tuned **tuned, const struct ar_decision *d,
+               const struct ar_reduction *r)
+{
+    const unsigned bin = ar_size_bin(d->key.count * d->key.size);
+    if (!is_doubtful(c, d, r))
+        return MPI_SUCCESS;
+    if (!c->tuner)
+        c->tuner = ar_tuner_create(c);
+    if (!c->tuner)
+        return MPI_ERR_NO_MEM;
+    if (find(c->tuner, r, bin))
+        return MPI_SUCCESS;
+    *tuned = add_tuned(c, r, bin, &d->choice, NULL);
+    return *tuned ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
 bool
@@ -182,47 +239,89 @@ turn_signs(struct ar_online_times *times)
             times->pairs[side][i] = -times->pairs[side][i];
 }
 
+/* What carries the times: what is fast here, as far as one knows. */
+static int
+choose_call(struct ar_communicator *c)
+{
+    struct ar_pick *const call = &c->tuner->call;
+    const struct ar_request request = {.bytes = sizeof(struct ar_online_times),
+                                       .nranks = c->nranks,
+                                       .commutative = true,
+                                       .shares_memory =
+                                           c->memory[AR_MEMORY_SHORT].state == AR_ENGINE_READY};
+    call->number = ++c->tuner->npicks;
+    call->reason = trying;
+    return ar_auto_select(&call->choice, &request, c->config->allowed) ? MPI_ERR_NO_MEM
+                                                                       : MPI_SUCCESS;
+}
+
+/* Times become the greatest of all ranks.  Where only native is tried there are three agreements,
+ * for which a plan would cost more than it saves. */
+static int
+take_greatest(struct ar_communicator *c, MPI_Comm comm, struct ar_online_times *times)
+{
+    struct ar_tuner *const tuner = c->tuner;
+    int error = tries_all(c) && tuner->call.number == 0 ? choose_call(c) : MPI_SUCCESS;
+    if (error)
+        return error;
+    if (!tries_all(c))
+        return ar_reduce_all(times, NTIMES, MPI_INT64_T, MPI_MAX, comm);
+    tuner->max.comm = comm;
+    struct ar_decision *const d = ar_communicator_decide_on(c, comm, &tuner->max, NTIMES,
+                                                            AR_OUT_OF_PLACE, &tuner->call, &error);
+    if (!d)
+        return error;
+    return d->runner == AR_RUN_NATIVE ? ar_reduce_all(times, NTIMES, MPI_INT64_T, MPI_MAX, comm)
+                                      : ar_communicator_run(c, comm, d, &tuner->max, times, times);
+}
+
 /* The greatest times of all ranks; the least of the pairs, since these go with the other sign. What
  * it takes counts as set-up in the statistics. */
 static int
 agree(struct ar_communicator *c, MPI_Comm comm, struct ar_online_times *times)
 {
     const uint64_t start = ar_clock_system_ns();
-    struct ar_tuner *const tuner = c->tuner;
-    int error;
-    tuner->max.comm = comm;
     turn_signs(times);
-    struct ar_decision *const d = ar_communicator_decide_on(c, comm, &tuner->max, NTIMES,
-                                                            AR_OUT_OF_PLACE, &tuner->call, &error);
-    if (d)
-        error = d->runner == AR_RUN_NATIVE
-                    ? ar_reduce_all(times, NTIMES, MPI_INT64_T, MPI_MAX, comm)
-                    : ar_communicator_run(c, comm, d, &tuner->max, times, times);
+    const int error = take_greatest(c, comm, times);
     turn_signs(times);
     const uint64_t ns = ar_clock_system_ns() - start;
     if (c->recorder)
         c->recorder->setup_ns += ns;
-    tuner->budget.own_agree_ns = (int64_t)ns;
+    c->tuner->budget.own_agree_ns = (int64_t)ns;
     return error;
 }
 
+/* Tells the result, and writes it down where it was asked for. */
 static void
-settle(struct ar_tuner *tuner, struct ar_tuned *t)
+settle(const struct ar_communicator *c, struct ar_tuned *t)
 {
     const struct ar_online *const o = &t->online;
     struct ar_pick *const pick = &t->picks[o->incumbent];
     struct ar_tuned_rule *const rule = &t->rule;
     char gain[AR_NUMBER_TEXT];
-    if (o->incumbent == o->first)
+    ar_number_print(o->gain, gain, sizeof gain);
+    if (!tries_all(c))
+        snprintf(rule->reason, sizeof rule->reason, "native won by %sx", gain);
+    else if (o->incumbent == o->first)
         snprintf(rule->reason, sizeof rule->reason, "tuned online: tried %zu, stayed", o->tried);
     else
         snprintf(rule->reason, sizeof rule->reason, "tuned online: tried %zu, won by %sx", o->tried,
-                 ar_number_print(o->gain, gain, sizeof gain));
+                 gain);
     rule->choice = pick->choice;
     rule->ns = o->incumbent_ns;
-    ar_tuned_rules_keep(rule);
+    if (tries_all(c))
+        ar_tuned_rules_keep(rule);
     pick->reason = rule->reason;
-    pick->number = ++tuner->npicks; /* decisions with the new reason */
+    pick->number = ++c->tuner->npicks; /* decisions with the new reason */
+}
+
+/* For the file of what was found. */
+static void
+count(struct ar_tuner *tuner)
+{
+    ar_tuned_rules_count(tuner->budget.time_ns - tuner->told.time_ns,
+                         tuner->budget.spent_ns - tuner->told.spent_ns);
+    tuner->told = tuner->budget;
 }
 
 int
@@ -233,10 +332,8 @@ ar_tuner_note(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned *t, int6
     struct ar_online_times times = ar_online_summarize(&t->online);
     const int error = agree(c, comm, &times);
     if (!error && ar_online_judge(&t->online, &times))
-        settle(c->tuner, t);
-    struct ar_tuner *const tuner = c->tuner;
-    ar_tuned_rules_count(tuner->budget.time_ns - tuner->told.time_ns,
-                         tuner->budget.spent_ns - tuner->told.spent_ns);
-    tuner->told = tuner->budget;
+        settle(c, t);
+    if (tries_all(c))
+        count(c->tuner);
     return error;
 }

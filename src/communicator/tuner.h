@@ -1,6 +1,8 @@
-/* ALLREDUCE_TUNE=online: calls of a communicator try what may be faster, and the winner
- * stays.  Each size (by powers of two) and class of type has a search of its own
- * (tuning/online.h), for whose verdicts the ranks agree on times in one small allreduce.
+/* Calls of a communicator try what may be faster, and the winner stays.  Each size (by powers of
+ * two) and class of type has a search of its own (tuning/online.h), for whose verdicts the ranks
+ * agree on times in one small allreduce.  With ALLREDUCE_TUNE=online all candidates are tried.
+ * With native, the default, only the MPI library's own allreduce is tried, and only where auto's
+ * choice is a prediction: by messages, and on more ranks than it was measured on.
  *
  * What trials cost beyond the choice of the moment, and the agreeing, stays below a share of the
  * time in allreduce (ALLREDUCE_TUNE_OVERHEAD), but for what the last trial went over. */
@@ -9,19 +11,25 @@
 
 #include "communicator/communicator.h"
 
+struct ar_decision;
 struct ar_tuner;
 struct ar_tuned;
 
-/* Of a new communicator whose configuration asks for it; NULL without memory, of which the caller
- * makes an error. */
-struct ar_tuner *ar_tuner_create(struct ar_communicator *c);
+/* Of a communicator that has none yet.  NULL without memory, of which the caller makes an error. */
+struct ar_tuner *ar_tuner_create(const struct ar_communicator *c);
 void ar_tuner_destroy(struct ar_tuner *tuner);
 
-/* What the next call of count elements of r runs, and in *tuned the search that it belongs to; NULL
- * where the configuration names something.  MPI_SUCCESS or MPI_ERR_NO_MEM in *error. */
+/* What the next call of count elements of r runs on a communicator with a tuner; NULL: what the
+ * configuration says.  In *tuned the search that it belongs to, or NULL.  MPI_SUCCESS or
+ * MPI_ERR_NO_MEM in *error. */
 const struct ar_pick *ar_tuner_pick(struct ar_communicator *c, MPI_Comm comm,
                                     struct ar_tuned **tuned, const struct ar_reduction *r,
                                     size_t count, int *error);
+
+/* After d was decided by the configuration for a call of r: begins to compare it with native if
+ * that is due, and then *tuned is the search.  MPI_SUCCESS or MPI_ERR_NO_MEM. */
+int ar_tuner_doubt(struct ar_communicator *c, struct ar_tuned **tuned, const struct ar_decision *d,
+                   const struct ar_reduction *r);
 
 /* May the next call run something else than this one? */
 bool ar_tuned_is_settled(const struct ar_tuned *tuned);

@@ -24,7 +24,7 @@ enum ar_transport {
     AR_TRANSPORT_MPI
 };
 
-enum ar_tune_mode { AR_TUNE_OFF, AR_TUNE_ONLINE };
+enum ar_tune_mode { AR_TUNE_OFF, AR_TUNE_NATIVE, AR_TUNE_ONLINE };
 
 /* Where clauses come from, in the order in which they are asked. */
 enum ar_source {
@@ -123,6 +123,9 @@ const struct ar_choice *ar_config_clause(const struct ar_config *config,
 /* May the algorithm hand the op parts of the vector?  Not an op of the program's own, unless
  * ALLREDUCE_USER_OPS, or the clause that matches by op=user, says that it can do with them. */
 bool ar_config_may_cut(const struct ar_config *config, const struct ar_request *request);
+
+/* May auto pick only some of the algorithms? */
+bool ar_config_has_list(const struct ar_config *config);
 
 /* The reason why every call goes native whatever its size, or NULL. */
 const char *ar_config_always_native(const struct ar_config *config);

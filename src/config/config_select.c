@@ -112,3 +112,12 @@ ar_config_always_native(const struct ar_config *config)
                            clause->choice.kind == AR_CHOICE_NATIVE;
     return is_native ? reasons[first] : NULL;
 }
+
+bool
+ar_config_has_list(const struct ar_config *config)
+{
+    size_t i = 0;
+    while (config->allowed && i < ar_algorithm_count() && config->allowed[i])
+        i++;
+    return config->allowed && i < ar_algorithm_count();
+}

@@ -421,13 +421,15 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
      "what carries the messages of algorithms; auto: shared memory within a node, else MPI; mpi: "
      "always MPI",
      &words, FIELD(transport), .option = NULL},
-    {"ALLREDUCE_TUNE", "off|online", "off",
-     "online: calls try what may be faster than auto's choice, and the winner stays", &words,
-     FIELD(tune), .option = "tune", .alone = "online"},
+    {"ALLREDUCE_TUNE", "off|native|online", "native",
+     "native: across nodes, and on more than 16 ranks, calls try whether the MPI library's own "
+     "allreduce is faster than auto's choice; online: they try all that may be faster; what wins "
+     "stays",
+     &words, FIELD(tune), .option = "tune", .alone = "online"},
     {"ALLREDUCE_TUNE_DUMP", "FILE", "", "where to write what online tuning found, as rules",
      &own_file, FIELD(tune_dump), .option = NULL},
     {"ALLREDUCE_TUNE_OVERHEAD", "1 to 100", "2",
-     "percentage of the time in allreduce that online tuning may cost", &percent,
+     "percentage of the time in allreduce that what ALLREDUCE_TUNE tries may cost", &percent,
      FIELD(tune_overhead), .option = NULL},
     {"ALLREDUCE_USER_OPS", "whole|cut", "whole",
      "whole: a user-defined op gets all elements in each call; cut: it may get a part of them",

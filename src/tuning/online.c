@@ -22,11 +22,25 @@ ar_online_fini(struct ar_online *o)
     ar_elimination_fini(&o->search);
 }
 
+/* Whose turn it is: 1 for the rival's.  Who begins a pair changes without a period (Thue and
+ * Morse), since lengths of a program's calls often have one, and one side would get the short ones.
+ */
+static int
+side_of(const struct ar_online *o)
+{
+    if (o->state != AR_TRYING)
+        return 0;
+    if (o->warm_ups > 0)
+        return 1;
+    if (o->taken[0] != o->taken[1])
+        return o->taken[1] < o->taken[0];
+    return __builtin_parity((unsigned)(o->values[1].n + o->taken[0]));
+}
+
 size_t
 ar_online_turn(const struct ar_online *o)
 {
-    const bool rivals_turn = o->state == AR_TRYING && o->taken[1] <= o->taken[0];
-    return rivals_turn ? o->rival : o->incumbent;
+    return side_of(o) ? o->rival : o->incumbent;
 }
 
 bool
@@ -227,7 +241,7 @@ ar_online_note(struct ar_online *o, int64_t ns)
         begin(o, AR_LOOKING, 0);
         return false;
     case AR_TRYING: {
-        const int side = o->taken[1] <= o->taken[0];
+        const int side = side_of(o);
         o->spent_ns += side ? ns : 0;
         take(o, side, ns);
         return o->taken[0] == o->taken[1] && ((o->taken[0] == QUICK_CALLS && o->values[1].n == 0) ||

@@ -21,6 +21,7 @@ static struct world {
     const int64_t *ns; /* a call of each choice */
     int64_t agree_ns;
     int64_t noise;              /* calls are slower by up to so many thousandths */
+    int period;                 /* every so manieth call is half as long; 0: none */
     int64_t total_ns, ideal_ns; /* of all calls and agreements; of the calls without trials */
     int64_t calls, agreements, restarts;
 } w;
@@ -62,7 +63,8 @@ run(struct world *at, int calls)
     for (int i = 0; i < calls; i++) {
         const size_t choice = ar_online_turn(&at->online);
         const int64_t slower = at->noise * (at->calls++ * 7919 % 101) / 100;
-        const int64_t ns = at->ns[choice] * (1000 + slower) / 1000;
+        const bool is_short = at->period > 0 && at->calls % at->period == 0;
+        const int64_t ns = at->ns[choice] * (1000 + slower) / (is_short ? 2000 : 1000);
         const bool is_wanted = ar_online_counts(&at->online);
         at->total_ns += ns;
         at->ideal_ns += at->ns[at->online.incumbent];
@@ -109,6 +111,33 @@ a_rival_that_varies_wins_by_more_than_it_varies(void **state)
     w.noise = 400;
     run(&w, 20000);
     assert_int_equal(w.online.incumbent, 1);
+}
+
+/* Nobody gets the short calls of a program whose calls alternate. */
+static void
+no_side_gets_the_short_calls(void **state)
+{
+    static const int64_t same[CHOICES] = {1000, 1000, 1000, 1000, 1000};
+    static const int64_t slow[CHOICES] = {1000, 1300, 1300, 1300, 1300};
+    static const int64_t fast[CHOICES] = {1000, 300, 1300, 1300, 1300};
+    (void)state;
+    for (int period = 2; period <= 8; period++)
+        for (int first = 0; first < period; first++) {
+            begin(&w, same, PERCENT);
+            w.period = period;
+            run(&w, 20000);
+            assert_int_equal(w.online.incumbent, 0);
+            begin(&w, slow, PERCENT);
+            w.period = period;
+            w.calls = first;
+            run(&w, 20000);
+            assert_int_equal(w.online.incumbent, 0);
+            begin(&w, fast, PERCENT);
+            w.period = period;
+            w.calls = first;
+            run(&w, 20000);
+            assert_int_equal(w.online.incumbent, 1);
+        }
 }
 
 /* As fast as the incumbent but for one duel. */
@@ -266,6 +295,7 @@ main(void)
         cmocka_unit_test(the_fastest_wins_and_stays),
         cmocka_unit_test(a_rival_within_the_noise_does_not_win),
         cmocka_unit_test(a_rival_that_varies_wins_by_more_than_it_varies),
+        cmocka_unit_test(no_side_gets_the_short_calls),
         cmocka_unit_test(to_win_once_is_chance),
         cmocka_unit_test(few_calls_are_left_alone),
         cmocka_unit_test(what_trials_cost_stays_below_the_share),

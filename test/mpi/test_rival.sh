@@ -1,0 +1,58 @@
+#!/bin/sh
+# Where auto's choice is a prediction, by messages and on more than 16 ranks, calls find out whether the MPI library's own
+# allreduce is faster.  If it is, it runs from then on.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+limit=60
+rival=$programs/.libs/rival.so
+
+# run_beside WHAT RANKS "WHERE TIMES" COUNTS [VARIABLE=VALUE...]: the calls' table is in $scratch/out; of the calls there, how
+# many were auto's own, how many tried native, and how many ran native because it had won are in $own, $tried and $won.
+run_beside() {
+    what=$1
+    ranks=$2
+    times=$3
+    counts=$4
+    shift 4
+    # shellcheck disable=SC2086 # the words
+    expect_ok "$what" launch "$ranks" LD_PRELOAD="$library:$rival" ALLREDUCE_VERBOSE=1 ALLREDUCE_TUNE_OVERHEAD=50 "$@" "$programs/equal" $times $counts
+    # shellcheck disable=SC2046 # three numbers
+    set -- $(awk '/ native .* tuning$/ { tried += $2; next } / native won by / { won += $2; next }
+        / (auto|model|named|tuning|by messages)$/ { own += $2 } END { print own + 0, tried + 0, won + 0 }' "$scratch/out")
+    own=$1
+    tried=$2
+    won=$3
+}
+
+# expect_won WHAT CALLS: native won, and all other calls, of so many, were the trial's.
+expect_won() {
+    { [ "$won" -ge $(($2 / 2)) ] && [ $((own + tried + won)) -eq "$2" ]; } ||
+        fail "$1: $own own, $tried tried and $won native calls of $2: $(cat "$scratch/out")"
+}
+
+# expect_stayed WHAT CALLS TRIED: all calls but at most so many were auto's own.
+expect_stayed() {
+    { [ "$won" -eq 0 ] && [ "$tried" -le "$3" ] && [ $((own + tried)) -eq "$2" ]; } ||
+        fail "$1: $own own, $tried tried and $won native calls of $2: $(cat "$scratch/out")"
+}
+
+for counts in 1000 "1100 1900"; do
+    # shellcheck disable=SC2086 # the words
+    calls=$((2000 * $(echo $counts | wc -w)))
+    run_beside "by messages: $counts" 2 "messages 2000" "$counts" RIVAL_FROM=1
+    expect_won "by messages: $counts" $calls
+    run_beside "native is slow" 2 "messages 2000" "$counts" RIVAL_SLEEPS=1
+    expect_stayed "native is slow" $calls 5
+done
+run_beside "17 ranks" 17 "shm 2000" 100 RIVAL_FROM=1
+expect_won "17 ranks" 1999 # the first one is left to the MPI library
+
+# Where auto was measured, what is named, and what is to stay as it is.
+run_beside "shared memory" 2 "shm 2000" 1000 RIVAL_FROM=1
+expect_stayed "shared memory" 2000 0
+for setting in TUNE=off ALGO=butterfly ALGO_LIST=butterfly,rhd DETERMINISM=run; do
+    run_beside "$setting" 2 "messages 2000" 1000 RIVAL_FROM=1 "ALLREDUCE_$setting"
+    expect_stayed "$setting" 2000 0
+done
+exit $failed
