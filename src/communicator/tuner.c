@@ -192,8 +192,8 @@ static bool
 is_doubtful(const struct ar_communicator *c, const struct ar_decision *d,
             const struct ar_reduction *r)
 {
-    return c->config->tune == AR_TUNE_NATIVE && r->named && d->key.keeps == AR_DETERMINISM_NONE &&
-           d->choice.kind == AR_CHOICE_ALGORITHM &&
+    return c->config->tune == AR_TUNE_NATIVE && c->nranks > 1 && r->named &&
+           d->key.keeps == AR_DETERMINISM_NONE && d->choice.kind == AR_CHOICE_ALGORITHM &&
            (!d->clause || d->clause->kind == AR_CHOICE_AUTO) && !ar_config_has_list(c->config) &&
            (d->runner == AR_RUN_MESSAGES || c->nranks > AR_RANKS_PLANNED_AT_ONCE);
 }

@@ -51,6 +51,8 @@ expect_won "17 ranks" 1999 # the first one is left to the MPI library
 # Where auto was measured, what is named, and what is to stay as it is.
 run_beside "shared memory" 2 "shm 2000" 1000 RIVAL_FROM=1
 expect_stayed "shared memory" 2000 0
+run_beside "alone" 1 "messages 2000" 1000 RIVAL_FROM=1
+expect_stayed "alone" 2000 0
 for setting in TUNE=off ALGO=butterfly ALGO_LIST=butterfly,rhd DETERMINISM=run; do
     run_beside "$setting" 2 "messages 2000" 1000 RIVAL_FROM=1 "ALLREDUCE_$setting"
     expect_stayed "$setting" 2000 0
