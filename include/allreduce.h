@@ -38,8 +38,7 @@ int allreduce_choose(MPI_Comm comm, const char *clauses);
 /* What the last MPI_Allreduce on comm ran, in the grammar of ALLREDUCE_ALGO, or "native".
  * If reason is not NULL, *reason gets the reason, as explained in allreduce(7).  Returns
  * NULL if there was no such call, or if it had no elements or invalid arguments.  Not
- * collective.  The text is valid until this thread calls this function again; the reason
- * is a static string. */
+ * collective.  Both texts are valid until this thread calls this function again. */
 const char *allreduce_last(MPI_Comm comm, const char **reason);
 
 #ifdef __cplusplus

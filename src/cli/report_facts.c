@@ -84,7 +84,8 @@ set_bound(const struct ar_facts *facts, struct ar_fact *f, double bytes_per_ns)
         f->bound_ns = shortest;
 }
 
-/* Times are known to 1/16 each, so a smaller gain may be noise. */
+/* Times are known to 1/16 each, so a smaller gain may be noise.  The few calls of a trial say
+ * less than the trial's own result. */
 #define WORTH_IT 0.88
 
 static void
@@ -96,6 +97,7 @@ find_better(const struct ar_facts *facts, struct ar_fact *f)
     for (size_t i = 0; i < facts->n; i++) {
         const struct ar_fact *other = &facts->facts[i];
         if (other->own_ns <= 0 || other->own_ns >= best || ar_row_why_fixed(other->row) ||
+            strcmp(other->row->key.reason, "tuning") == 0 ||
             !same_calls(&other->row->key, &f->row->key) ||
             strcmp(other->row->key.ran, f->row->key.ran) == 0)
             continue;

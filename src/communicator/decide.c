@@ -554,7 +554,7 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
         return NULL;
     const bool is_tunable = !pick && !for_devices && keeps_of(r, c->config) == AR_DETERMINISM_NONE;
     if (is_tunable && c->tuner)
-        pick = ar_tuner_pick(c, comm, &tuned, r, count, error);
+        pick = ar_tuner_pick(c, comm, &tuned, r, count, place, error);
     if (*error)
         return NULL;
     struct ar_decision_key key = key_of(r, count, place, c->config, pick);
@@ -575,6 +575,8 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
         c->last_count = count;
         c->last_reduction = *r;
         c->last_decision = d;
+    } else if (c->last_decision == d) {
+        c->last_decision = NULL; /* its calls may belong to another search than this one */
     }
     return d;
 }

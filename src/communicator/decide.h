@@ -42,7 +42,7 @@ enum ar_runner {
 /* What a call with this key runs. */
 struct ar_decision {
     bool used;
-    struct ar_tuned *tuned; /* whose pick it is; NULL: it is not tuned */
+    struct ar_tuned *tuned; /* to which the call belongs; NULL: it is not tuned */
     struct ar_decision_key key;
     enum ar_runner runner;
     struct ar_plan *plan;           /* of AR_RUN_MESSAGES; owned */

@@ -91,7 +91,9 @@ list_two(struct ar_tuned *t, size_t *first, const struct ar_choice *choice)
 {
     static const struct ar_choice native = {.kind = AR_CHOICE_NATIVE};
     size_t second;
-    const int error = ar_candidates_add(&t->list, first, choice);
+    t->list.of = calloc(2, sizeof *t->list.of); /* many communicators make few calls */
+    t->list.room = t->list.of ? 2 : 0;
+    const int error = t->list.of ? ar_candidates_add(&t->list, first, choice) : AR_ERR_MEMORY;
     return error ? error : ar_candidates_add(&t->list, &second, &native);
 }
 
@@ -161,7 +163,7 @@ find(const struct ar_tuner *tuner, const struct ar_reduction *r, unsigned bin)
 
 const struct ar_pick *
 ar_tuner_pick(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned **tuned,
-              const struct ar_reduction *r, size_t count, int *error)
+              const struct ar_reduction *r, size_t count, enum ar_place place, int *error)
 {
     struct ar_request request;
     struct ar_rules *const *const rules = c->config->rules;
@@ -171,7 +173,7 @@ ar_tuner_pick(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned **tuned,
     if (!tries_all(c) && (!t || !r->named))
         return NULL;
     if (!t || rules[AR_SOURCE_ALGO] || rules[AR_SOURCE_PROGRAM] || rules[AR_SOURCE_FILE]) {
-        *error = ar_request_describe(c, comm, &request, r, count, AR_OUT_OF_PLACE);
+        *error = ar_request_describe(c, comm, &request, r, count, place);
         const struct ar_choice *clause = *error ? NULL : ar_config_clause(c->config, &request);
         if (*error || (clause && clause->kind != AR_CHOICE_AUTO) || r->size == 0)
             return NULL;
@@ -187,7 +189,8 @@ ar_tuner_pick(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned **tuned,
 }
 
 /* Is d auto's, and a prediction?  Only types and ops that all ranks name alike count, so that all
- * come to the same conclusion. */
+ * come to the same conclusion.  Where the ranks of a node share cores, one call of an MPI library
+ * that does not yield takes as long as thousands of ours. */
 static bool
 is_doubtful(const struct ar_communicator *c, const struct ar_decision *d,
             const struct ar_reduction *r)
@@ -195,7 +198,8 @@ is_doubtful(const struct ar_communicator *c, const struct ar_decision *d,
     return c->config->tune == AR_TUNE_NATIVE && c->nranks > 1 && r->named &&
            d->key.keeps == AR_DETERMINISM_NONE && d->choice.kind == AR_CHOICE_ALGORITHM &&
            (!d->clause || d->clause->kind == AR_CHOICE_AUTO) && !ar_config_has_list(c->config) &&
-           (d->runner == AR_RUN_MESSAGES || c->nranks > AR_RANKS_PLANNED_AT_ONCE);
+           (d->node ? c->nranks > AR_RANKS_PLANNED_AT_ONCE && !d->node->is_crowded
+                    : d->runner == AR_RUN_MESSAGES);
 }
 
 int
@@ -255,8 +259,8 @@ choose_call(struct ar_communicator *c)
                                                                        : MPI_SUCCESS;
 }
 
-/* Times become the greatest of all ranks.  Where only native is tried there are three agreements,
- * for which a plan would cost more than it saves. */
+/* Times become the greatest of all ranks.  Where only native is tried there are few agreements, for
+ * which a plan would cost more than it saves. */
 static int
 take_greatest(struct ar_communicator *c, MPI_Comm comm, struct ar_online_times *times)
 {

@@ -20,11 +20,11 @@ struct ar_tuner *ar_tuner_create(const struct ar_communicator *c);
 void ar_tuner_destroy(struct ar_tuner *tuner);
 
 /* What the next call of count elements of r runs on a communicator with a tuner; NULL: what the
- * configuration says.  In *tuned the search that it belongs to, or NULL.  MPI_SUCCESS or
- * MPI_ERR_NO_MEM in *error. */
+ * configuration says.  place is alike on all ranks.  In *tuned the search that it belongs to, or
+ * NULL.  MPI_SUCCESS or MPI_ERR_NO_MEM in *error. */
 const struct ar_pick *ar_tuner_pick(struct ar_communicator *c, MPI_Comm comm,
                                     struct ar_tuned **tuned, const struct ar_reduction *r,
-                                    size_t count, int *error);
+                                    size_t count, enum ar_place place, int *error);
 
 /* After d was decided by the configuration for a call of r: begins to compare it with native if
  * that is due, and then *tuned is the search.  MPI_SUCCESS or MPI_ERR_NO_MEM. */

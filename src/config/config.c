@@ -212,6 +212,8 @@ ar_config_from_algo(const char *text)
 {
     struct ar_config *const config = create();
     const struct ar_variable *const v = ar_variable_find(ar_word_of("ALLREDUCE_ALGO"));
+    if (config)
+        config->tune = AR_TUNE_OFF;
     return config ? finished(config, set(config, v, v->kind->parse, text, v->name)) : NULL;
 }
 

@@ -52,7 +52,7 @@ struct ar_config {
     int tune_overhead;    /* percent of the time in allreduce */
     char *tune_dump;      /* of ALLREDUCE_TUNE_DUMP, of this process alone; NULL: none.  Owned */
     int cuts_user_ops;    /* 1: ops of the program's own may get a part of the vector */
-    bool is_watched;      /* calls may be verified or tuned */
+    bool is_watched;      /* any call may be verified or tuned */
     size_t scratch_bytes; /* bound of scratch memory per communicator */
     char *stats_file;     /* of ALLREDUCE_STATS, as it stands there; NULL: none.  Owned */
     int stats_signal;     /* of ALLREDUCE_STATS_SIGNAL; 0: none */
@@ -86,8 +86,8 @@ struct ar_config *ar_config_from_environment(void);
  * broken and error included; wait and verbose by default.  NULL only without memory. */
 struct ar_config *ar_config_from_text(const char *text);
 
-/* The configuration of an environment where ALLREDUCE_ALGO=text alone is set:
- * for programs that compare algorithms.  NULL only without memory. */
+/* The configuration of an environment where ALLREDUCE_ALGO=text and ALLREDUCE_TUNE=off are set: for
+ * programs that compare algorithms.  NULL only without memory. */
 struct ar_config *ar_config_from_algo(const char *text);
 
 /* A copy of base in which these clauses, in the grammar of ALLREDUCE_ALGO, are the

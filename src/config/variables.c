@@ -422,9 +422,9 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
      "always MPI",
      &words, FIELD(transport), .option = NULL},
     {"ALLREDUCE_TUNE", "off|native|online", "native",
-     "native: across nodes, and on more than 16 ranks, calls try whether the MPI library's own "
-     "allreduce is faster than auto's choice; online: they try all that may be faster; what wins "
-     "stays",
+     "native: calls try whether the MPI library's own allreduce is faster than auto's choice, "
+     "where that sends messages or has more than 16 ranks; online: they try all that may be "
+     "faster; what wins stays",
      &words, FIELD(tune), .option = "tune", .alone = "online"},
     {"ALLREDUCE_TUNE_DUMP", "FILE", "", "where to write what online tuning found, as rules",
      &own_file, FIELD(tune_dump), .option = NULL},

@@ -1,4 +1,6 @@
 /* What a program can ask of the library (allreduce.h). */
+#include <stdio.h>
+
 #include "algorithms/registry.h"
 #include "communicator/decide.h"
 #include "communicator/process.h"
@@ -22,13 +24,15 @@ ar_shim_choose(MPI_Comm comm, const char *clauses)
 const char *
 ar_shim_last(MPI_Comm comm, const char **reason)
 {
-    static __thread char text[AR_CHOICE_TEXT];
+    static __thread char text[AR_CHOICE_TEXT], why_text[AR_REASON_TEXT];
     const struct ar_communicator *c = ar_communicator_find(comm);
     const struct ar_choice native = {.kind = AR_CHOICE_NATIVE};
     const char *why = c ? c->always_native : NULL;
     if (!c || (!why && !c->ran))
         return NULL;
-    if (reason)
-        *reason = why ? why : c->ran->reason;
+    if (reason) {
+        snprintf(why_text, sizeof why_text, "%s", why ? why : c->ran->reason);
+        *reason = why_text;
+    }
     return ar_choice_print(why ? &native : &c->ran->choice, text, sizeof text);
 }

@@ -6,6 +6,7 @@
 
 limit=60
 rival=$programs/.libs/rival.so
+tools=
 
 # run_beside WHAT RANKS "WHERE TIMES" COUNTS [VARIABLE=VALUE...]: the calls' table is in $scratch/out; of the calls there, how
 # many were auto's own, how many tried native, and how many ran native because it had won are in $own, $tried and $won.
@@ -16,7 +17,7 @@ run_beside() {
     counts=$4
     shift 4
     # shellcheck disable=SC2086 # the words
-    expect_ok "$what" launch "$ranks" LD_PRELOAD="$library:$rival" ALLREDUCE_VERBOSE=1 ALLREDUCE_TUNE_OVERHEAD=50 "$@" "$programs/equal" $times $counts
+    expect_ok "$what" launch "$ranks" LD_PRELOAD="$library:$rival$tools" ALLREDUCE_VERBOSE=1 ALLREDUCE_TUNE_OVERHEAD=50 "$@" "$programs/equal" $times $counts
     # shellcheck disable=SC2046 # three numbers
     set -- $(awk '/ native .* tuning$/ { tried += $2; next } / native won by / { won += $2; next }
         / (auto|model|named|tuning|by messages)$/ { own += $2 } END { print own + 0, tried + 0, won + 0 }' "$scratch/out")
@@ -45,8 +46,14 @@ for counts in 1000 "1100 1900"; do
     run_beside "native is slow" 2 "messages 2000" "$counts" RIVAL_SLEEPS=1
     expect_stayed "native is slow" $calls 5
 done
-run_beside "17 ranks" 17 "shm 2000" 100 RIVAL_FROM=1
+# A machine of more cores is made up, so that ranks do not seem to share any.
+rows=$(yes 0-31 | head -n 17 | paste -sd,)
+tools=:$programs/.libs/cores.so
+run_beside "17 ranks" 17 "shm 2000" 100 RIVAL_FROM=1 CORES_NUMBER=32 CORES_CPUS="$rows" ALLREDUCE_WAIT=yield
 expect_won "17 ranks" 1999 # the first one is left to the MPI library
+tools=
+run_beside "17 ranks on a few cores" 17 "shm 2000" 100 RIVAL_FROM=1
+expect_stayed "17 ranks on a few cores" 1999 0
 
 # Where auto was measured, what is named, and what is to stay as it is.
 run_beside "shared memory" 2 "shm 2000" 1000 RIVAL_FROM=1
