@@ -82,6 +82,7 @@ struct ar_communicator {
     char *name;                      /* likewise; NULL: it was not needed yet */
     bool has_model[2];               /* whether the rules were looked up */
     struct ar_rules *model_rules[2]; /* of auto across nodes; for ops that do not commute */
+    bool shares_cores; /* ranks of this one's node do, with each other or with those beside them */
     struct ar_wait wait;
     struct ar_exact_sum *exact_sum; /* NULL: not needed yet.  Owned */
     char *scratch;                  /* aligned to 64 */

@@ -10,13 +10,12 @@
 #define CHANNEL_KIND AR_MEMORY_GRADES
 
 /* Where the node is a container, the ranks of others may need the same CPUs. */
-static struct ar_wait
-make_wait(const struct ar_communicator *c, bool is_crowded)
+static void
+settle_wait(struct ar_communicator *c, bool is_crowded)
 {
-    const bool is_host_full = c->carriage.on_host > ar_online_cpus();
-    struct ar_wait wait = ar_wait_make(c->config->wait, is_crowded || is_host_full);
-    wait.dozes = c->carriage.node_of && ar_nodes_count(c->carriage.node_of, c->nranks) > 1;
-    return wait;
+    c->shares_cores = is_crowded || c->carriage.on_host > ar_online_cpus();
+    c->wait = ar_wait_make(c->config->wait, c->shares_cores);
+    c->wait.dozes = c->carriage.node_of && ar_nodes_count(c->carriage.node_of, c->nranks) > 1;
 }
 
 /* Finds the channel and the manner of waiting, which concern the ranks of this node alone.  They
@@ -39,7 +38,7 @@ look_at_node(struct ar_communicator *c, MPI_Comm comm)
         if (members > 1 && c->config->transport != AR_TRANSPORT_MPI && ar_channel_serves(members))
             c->has_channel = ar_channel_init(&c->channel, node, rank, members, CHANNEL_KIND);
     }
-    c->wait = make_wait(c, ar_crowd_shares(crowd));
+    settle_wait(c, ar_crowd_shares(crowd));
     if (node != MPI_COMM_NULL && node != comm)
         PMPI_Comm_free(&node);
 }
@@ -83,7 +82,7 @@ map_memory(struct ar_communicator *c, MPI_Comm comm, int grade)
                         ? AR_ENGINE_READY
                         : AR_ENGINE_FAILED;
     if (memory->state == AR_ENGINE_READY)
-        c->wait = make_wait(c, memory->node.is_crowded);
+        settle_wait(c, memory->node.is_crowded);
 }
 
 struct ar_node *

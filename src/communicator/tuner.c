@@ -30,6 +30,13 @@ struct ar_tuner {
     struct ar_pick call; /* of the agreement; its number is 0 before the first one */
     struct ar_reduction max;
     struct ar_budget budget, told; /* what of it the dump knows */
+    bool gives_up;                 /* ranks share cores, so native is not tried.  Agreed */
+};
+
+/* What the ranks agree on. */
+struct agreement {
+    struct ar_online_times times;
+    int64_t shares_cores; /* whether those of some node do */
 };
 
 static const char trying[] = "tuning";
@@ -170,7 +177,7 @@ ar_tuner_pick(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned **tuned,
     struct ar_tuned *t = find(c->tuner, r, ar_size_bin(count * r->size));
     *tuned = NULL;
     *error = MPI_SUCCESS;
-    if (!tries_all(c) && (!t || !r->named))
+    if (!tries_all(c) && (!t || !r->named || c->tuner->gives_up))
         return NULL;
     if (!t || rules[AR_SOURCE_ALGO] || rules[AR_SOURCE_PROGRAM] || rules[AR_SOURCE_FILE]) {
         *error = ar_request_describe(c, comm, &request, r, count, place);
@@ -190,7 +197,8 @@ ar_tuner_pick(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned **tuned,
 
 /* Is d auto's, and a prediction?  Only types and ops that all ranks name alike count, so that all
  * come to the same conclusion.  Where the ranks of a node share cores, one call of an MPI library
- * that does not yield takes as long as thousands of ours. */
+ * that does not yield takes as long as thousands of ours.  Of ranks of several nodes that is known
+ * after the first agreement. */
 static bool
 is_doubtful(const struct ar_communicator *c, const struct ar_decision *d,
             const struct ar_reduction *r)
@@ -207,7 +215,7 @@ ar_tuner_doubt(struct ar_communicator *c, struct ar_tuned **tuned, const struct 
                const struct ar_reduction *r)
 {
     const unsigned bin = ar_size_bin(d->key.count * d->key.size);
-    if (!is_doubtful(c, d, r))
+    if (!is_doubtful(c, d, r) || (c->tuner && c->tuner->gives_up))
         return MPI_SUCCESS;
     if (!c->tuner)
         c->tuner = ar_tuner_create(c);
@@ -233,7 +241,7 @@ ar_tuned_counts(struct ar_tuned *tuned)
 
 /* --- the verdicts --- */
 
-#define NTIMES (sizeof(struct ar_online_times) / sizeof(int64_t))
+#define NNUMBERS (sizeof(struct agreement) / sizeof(int64_t))
 
 static void
 turn_signs(struct ar_online_times *times)
@@ -248,7 +256,7 @@ static int
 choose_call(struct ar_communicator *c)
 {
     struct ar_pick *const call = &c->tuner->call;
-    const struct ar_request request = {.bytes = sizeof(struct ar_online_times),
+    const struct ar_request request = {.bytes = sizeof(struct agreement),
                                        .nranks = c->nranks,
                                        .commutative = true,
                                        .shares_memory =
@@ -259,35 +267,36 @@ choose_call(struct ar_communicator *c)
                                                                        : MPI_SUCCESS;
 }
 
-/* Times become the greatest of all ranks.  Where only native is tried there are few agreements, for
- * which a plan would cost more than it saves. */
+/* The numbers become the greatest of all ranks.  If only native is tried there are few agreements,
+ * for which a plan for shared memory would cost more than it saves. */
 static int
-take_greatest(struct ar_communicator *c, MPI_Comm comm, struct ar_online_times *times)
+take_greatest(struct ar_communicator *c, MPI_Comm comm, struct agreement *numbers)
 {
     struct ar_tuner *const tuner = c->tuner;
-    int error = tries_all(c) && tuner->call.number == 0 ? choose_call(c) : MPI_SUCCESS;
+    if (!tries_all(c) && c->memory[AR_MEMORY_SHORT].state == AR_ENGINE_READY)
+        return ar_reduce_all(numbers, NNUMBERS, MPI_INT64_T, MPI_MAX, comm);
+    int error = tuner->call.number == 0 ? choose_call(c) : MPI_SUCCESS;
     if (error)
         return error;
-    if (!tries_all(c))
-        return ar_reduce_all(times, NTIMES, MPI_INT64_T, MPI_MAX, comm);
     tuner->max.comm = comm;
-    struct ar_decision *const d = ar_communicator_decide_on(c, comm, &tuner->max, NTIMES,
+    struct ar_decision *const d = ar_communicator_decide_on(c, comm, &tuner->max, NNUMBERS,
                                                             AR_OUT_OF_PLACE, &tuner->call, &error);
     if (!d)
         return error;
-    return d->runner == AR_RUN_NATIVE ? ar_reduce_all(times, NTIMES, MPI_INT64_T, MPI_MAX, comm)
-                                      : ar_communicator_run(c, comm, d, &tuner->max, times, times);
+    return d->runner == AR_RUN_NATIVE
+               ? ar_reduce_all(numbers, NNUMBERS, MPI_INT64_T, MPI_MAX, comm)
+               : ar_communicator_run(c, comm, d, &tuner->max, numbers, numbers);
 }
 
 /* The greatest times of all ranks; the least of the pairs, since these go with the other sign. What
  * it takes counts as set-up in the statistics. */
 static int
-agree(struct ar_communicator *c, MPI_Comm comm, struct ar_online_times *times)
+agree(struct ar_communicator *c, MPI_Comm comm, struct agreement *numbers)
 {
     const uint64_t start = ar_clock_system_ns();
-    turn_signs(times);
-    const int error = take_greatest(c, comm, times);
-    turn_signs(times);
+    turn_signs(&numbers->times);
+    const int error = take_greatest(c, comm, numbers);
+    turn_signs(&numbers->times);
     const uint64_t ns = ar_clock_system_ns() - start;
     if (c->recorder)
         c->recorder->setup_ns += ns;
@@ -333,9 +342,11 @@ ar_tuner_note(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned *t, int6
 {
     if (!ar_online_note(&t->online, ns))
         return MPI_SUCCESS;
-    struct ar_online_times times = ar_online_summarize(&t->online);
-    const int error = agree(c, comm, &times);
-    if (!error && ar_online_judge(&t->online, &times))
+    struct agreement numbers = {ar_online_summarize(&t->online), c->shares_cores};
+    const int error = agree(c, comm, &numbers);
+    if (!error && !tries_all(c) && numbers.shares_cores)
+        c->tuner->gives_up = true;
+    else if (!error && ar_online_judge(&t->online, &numbers.times))
         settle(c, t);
     if (tries_all(c))
         count(c->tuner);

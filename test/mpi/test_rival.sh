@@ -51,6 +51,8 @@ rows=$(yes 0-31 | head -n 17 | paste -sd,)
 tools=:$programs/.libs/cores.so
 run_beside "17 ranks" 17 "shm 2000" 100 RIVAL_FROM=1 CORES_NUMBER=32 CORES_CPUS="$rows" ALLREDUCE_WAIT=yield
 expect_won "17 ranks" 1999 # the first one is left to the MPI library
+run_beside "by messages, on one core" 2 "messages 2000" 1000 RIVAL_FROM=1 CORES_NUMBER=1 CORES_CPUS=0,0
+expect_stayed "by messages, on one core" 2000 0
 tools=
 run_beside "17 ranks on a few cores" 17 "shm 2000" 100 RIVAL_FROM=1
 expect_stayed "17 ranks on a few cores" 1999 0
