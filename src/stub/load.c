@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config/rank.h"
 #include "stub/engines.h"
@@ -70,19 +71,22 @@ open_engine(const char *path, char *problem, size_t room)
     return NULL;
 }
 
-/* Once for each job, where the launcher tells which rank this is. */
+/* Once for each node, where the launcher tells which rank this is: other nodes may have an engine,
+ * and then their ranks wait for these. */
 static void
 tell(const struct ar_library *library, const char *own, const char *problem)
 {
-    char engines[128];
-    if (ar_rank_in_job() != 0)
+    char engines[128], node[64] = "this node";
+    if (ar_rank_on_node() != 0)
         return;
     ar_engines_list(engines, sizeof engines, own);
+    (void)gethostname(node, sizeof node - 1);
     fprintf(stderr,
             "liballreduce: %s: the MPI library is %s%s%s (%.*s); engines are installed for: %s; "
-            "all calls are left to MPI\n",
+            "all calls are left to MPI by the ranks on %s; if other nodes have an engine, the job "
+            "hangs\n",
             problem, library->soname, *library->soname ? ", " : "", library->path,
-            (int)strcspn(library->version, ",\n"), library->version, engines);
+            (int)strcspn(library->version, ",\n"), library->version, engines, node);
 }
 
 bool

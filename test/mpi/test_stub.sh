@@ -32,6 +32,12 @@ cp "$library" "$scratch/alone/"
 expect_native "no engine" "no engine for this MPI: the MPI library is libmpi.*engines are installed for: none" \
     "$scratch/alone/liballreduce.so"
 
+# Each node says so, since another one may have an engine.
+expect_ok "no engine on two nodes" launch 2 LD_PRELOAD="$scratch/alone/liballreduce.so" MPI_LOCALRANKID=0 OMPI_COMM_WORLD_LOCAL_RANK=0 \
+    "$programs/pings"
+[ "$(grep -c "^liballreduce: no engine for this MPI: .* by the ranks on $(uname -n); " "$scratch/out")" -eq 2 ] ||
+    fail "no engine on two nodes: $(cat "$scratch/out")"
+
 # Engines beside it: the one for this MPI is taken, a broken one is not.
 for family in mpich openmpi abi; do
     echo nonsense >"$scratch/alone/engine-$family.so"
