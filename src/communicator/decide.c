@@ -72,8 +72,8 @@ ar_decision_set_create(void)
 static struct ar_decision *
 set_of(struct ar_communicator *c, const struct ar_decision_key *key)
 {
-    size_t h = (key->count * 31 + key->size + key->pick) * (size_t)0x9e3779b97f4a7c15U;
-    struct ar_decision **set = &c->decisions[(h >> 32) % AR_DECISION_SETS];
+    const uint64_t hash = ar_call_hash(key->count, key->size, key->pick);
+    struct ar_decision **set = &c->decisions[(hash >> 32) % AR_DECISION_SETS];
     if (!*set) {
         *set = c->spare_set ? c->spare_set : ar_decision_set_create();
         c->spare_set = NULL;
@@ -523,7 +523,7 @@ static struct ar_decision *
 leave_first(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision_key *key,
             const struct ar_reduction *r, int *error)
 {
-    const uint64_t kind = (key->count * 31 + key->size) * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    const uint64_t kind = ar_call_hash(key->count, key->size, 0) | 1;
     struct ar_decision first = {.used = true, .key = *key};
     struct ar_request request;
     bool forgets;

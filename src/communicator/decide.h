@@ -3,6 +3,8 @@
 #ifndef AR_DECIDE_H
 #define AR_DECIDE_H
 
+#include <stdint.h>
+
 #include "communicator/communicator.h"
 
 /* What a measurement runs. */
@@ -64,6 +66,14 @@ extern const char ar_reason_device[], ar_reason_staged[];
 
 /* "first call of its size": native, since a plan for many ranks takes longer than a call. */
 extern const char ar_reason_first[];
+
+/* Tells kinds of calls apart, and by its upper half spreads them over a table; more: any number that
+ * belongs to the kind. */
+static inline uint64_t
+ar_call_hash(size_t count, size_t size, unsigned more)
+{
+    return (count * 31 + size + more) * UINT64_C(0x9e3779b97f4a7c15);
+}
 
 /* Decides what a call of count (>= 1) elements runs.  NULL with *error, an MPI_ERR_ code, where
  * memory ran out or an algorithm is broken.  place is this rank's; for_devices is what the ranks

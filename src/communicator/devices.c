@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "communicator/decide.h"
 #include "device/device.h"
 #include "execute/group.h"
 
@@ -70,9 +71,9 @@ ar_devices_review(struct ar_communicator *c, MPI_Comm comm)
 static struct ar_devices_kind *
 find_kind(struct ar_communicator *c, const struct ar_reduction *r, size_t count)
 {
-    const size_t h = (count * 31 + r->size + r->which) * (size_t)0x9e3779b97f4a7c15U;
+    const uint64_t hash = ar_call_hash(count, r->size, r->which);
     struct ar_devices_kind *const set =
-        &c->devices_kinds[(h >> 32) % (AR_DEVICES_KINDS / WAYS) * WAYS];
+        &c->devices_kinds[(hash >> 32) % (AR_DEVICES_KINDS / WAYS) * WAYS];
     int i = 0;
     for (; i < WAYS && set[i].calls > 0; i++)
         if (set[i].count == count && set[i].size == r->size && set[i].op == r->which &&
