@@ -65,16 +65,30 @@ run_session(void)
     return 0;
 }
 
+typedef int idup_fn(MPI_Comm comm, MPI_Comm *copy, MPI_Request *request);
+
+static int
+idup_with_info(MPI_Comm comm, MPI_Comm *copy, MPI_Request *request)
+{
+#if MPI_VERSION >= 4
+    return MPI_Comm_idup_with_info(comm, MPI_INFO_NULL, copy, request);
+#else
+    return MPI_Comm_idup(comm, copy, request);
+#endif
+}
+
 static void
 run_idup(const struct check_comm *world)
 {
-    for (int late = 0; late < 2; late++) {
+    static idup_fn *const ways[] = {MPI_Comm_idup, idup_with_info};
+    for (int i = 0; i < 4; i++) {
+        const int late = i % 2;
         MPI_Comm comm, copy;
         MPI_Request request;
         MPI_Comm_dup(world->comm, &comm);
         if (world->rank == late)
             usleep(100000);
-        MPI_Comm_idup(comm, &copy, &request);
+        ways[i / 2](comm, &copy, &request);
         check_ping(comm, "while it is being copied");
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         ping_twice(copy, "the copy");
