@@ -332,7 +332,7 @@ bisect(struct bisection *b)
     if (b->has_stopped)
         return give_up(b, "");
     if (alone && set && b->was_used) {
-        printf("\nIt passes with and without the library.  If it fails only sometimes, use "
+        printf("\nIt passes with and without the library. If it fails only sometimes, use "
                "--repeat.\n");
         return AR_EXIT_DONE;
     }
@@ -342,9 +342,9 @@ bisect(struct bisection *b)
     if ((native || set) && !b->was_used)
         return give_up(
             b, "No rank wrote statistics: either the program calls no MPI_Allreduce, or the "
-               "library did not\nreach it.  allreduce run, in front of the program, says why.  "
+               "library did not\nreach it. allreduce run, in front of the program, says why. "
                "mpirun of Open MPI needs\n-x LD_PRELOAD -x ALLREDUCE_ALGO -x ALLREDUCE_STATS to "
-               "reach other hosts.  Rank 0 must see the\nfolder of --logs.");
+               "reach other hosts. Rank 0 must see the\nfolder of --logs.");
     if (!native && set)
         return conclude(b, "The MPI library's own allreduce is at fault", b->setting, "native");
     if (native && !set)

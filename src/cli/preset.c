@@ -143,7 +143,7 @@ ar_preset_print(const struct ar_results *results, size_t first)
 {
     const struct ar_result *const rows = &results->rows[first];
     if (first == 0)
-        printf("Slices one after another (window=1), and pipelined (window=auto).  ms per call of "
+        printf("Slices one after another (window=1), and pipelined (window=auto). ms per call of "
                "the slowest rank, the\nmedian of the batches; error: the largest difference from a "
                "sum in long double, relative to its largest\nelement; native: the same against "
                "native's result; extra: scratch bytes of the rank that takes most.\n");

@@ -206,7 +206,7 @@ ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mi
     }
     /* Under ALLREDUCE_STRICT=0 it is said once, not for every communicator. */
     if (c->config->broken && c->rank == 0 && !atomic_flag_test_and_set(&warned))
-        ar_say("warning: %s.  Every call runs native", c->config->problem);
+        ar_say("warning: %s. Every call runs native", c->config->problem);
     return MPI_SUCCESS;
 }
 

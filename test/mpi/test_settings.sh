@@ -135,7 +135,7 @@ expect_end "a bad setting on rank 0" $?
 # ALLREDUCE_STRICT=0: a warning, and native.
 expect_row "ALLREDUCE_STRICT=0" native 4 preload 3 \
     ALLREDUCE_STRICT=0 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=nonsense "$programs/pings"
-grep -q '^liballreduce: .*ALLREDUCE_ALGO: .*; see allreduce list\.  Every call runs native$' "$scratch/out" || {
+grep -q '^liballreduce: .*ALLREDUCE_ALGO: .*; see allreduce list\. Every call runs native$' "$scratch/out" || {
     fail "ALLREDUCE_STRICT=0: no warning"
     cat "$scratch/out"
 }
