@@ -18,6 +18,7 @@
 #include "cli/report.h"
 #include "cli/trial.h"
 #include "config/config.h"
+#include "config/files.h"
 #include "config/variables.h"
 #include "select/select.h"
 

@@ -57,15 +57,6 @@ ar_preload_heap(const char *library)
                : path;
 }
 
-char *
-ar_path_absolute(const char *path)
-{
-    char folder[PATH_MAX], *absolute;
-    if (*path == '/' || !getcwd(folder, sizeof folder))
-        return strdup(path);
-    return asprintf(&absolute, "%s/%s", folder, path) < 0 ? NULL : absolute;
-}
-
 /* --- LD_PRELOAD --- */
 
 static bool

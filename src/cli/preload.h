@@ -45,10 +45,6 @@ char *ar_preload_find(void);
  * name. Malloced; NULL without memory. */
 char *ar_preload_heap(const char *library);
 
-/* A name of path that stays right in another folder.  Malloced; NULL without
- * memory. */
-char *ar_path_absolute(const char *path);
-
 /* Puts library, or several with a colon between them, into LD_PRELOAD, first of all: a tool behind
  * it still sees the calls that it leaves to MPI, one before it may pass it by.  What the user has
  * there stays, but for another liballreduce.so.  0, or -1 without memory. */

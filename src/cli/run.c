@@ -15,6 +15,7 @@
 #include "cli/preload.h"
 #include "config/config.h"
 #include "config/data.h"
+#include "config/files.h"
 #include "config/rank.h"
 #include "config/variables.h"
 

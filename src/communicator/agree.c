@@ -99,9 +99,7 @@ adopt(const struct ar_communicator *c, MPI_Comm comm, const struct ar_config *mi
     free(text);
     if (!config)
         return error ? error : MPI_ERR_NO_MEM;
-    config->wait = mine->wait;
-    config->verbose = mine->verbose;
-    config->cache = mine->cache ? strdup(mine->cache) : NULL;
+    ar_config_take_own(config, mine);
     *theirs = config;
     if (c->rank == 0)
         ar_say("ranks 0 and %d of a communicator differ in %s: those of rank 0 apply to all ranks",

@@ -27,6 +27,7 @@ print_path(char path[PATH_MAX], const char *folder, const struct ar_cache_key *k
 char *
 ar_cache_read(const char *folder, const struct ar_cache_key *key)
 {
+    static atomic_flag said = ATOMIC_FLAG_INIT;
     char path[PATH_MAX], reason[AR_CONFIG_PROBLEM];
     struct ar_rules *rules = NULL;
     struct ar_text why;
@@ -35,7 +36,8 @@ ar_cache_read(const char *folder, const struct ar_cache_key *key)
         return NULL;
     ar_text_init(&why, reason, sizeof reason);
     if (ar_rules_file_read(&rules, NULL, path, &why)) {
-        ar_say("warning: ALLREDUCE_CACHE: %s: auto asks the model again", reason);
+        if (!atomic_flag_test_and_set(&said))
+            ar_say("warning: ALLREDUCE_CACHE: %s: auto asks the model again", reason);
         return NULL;
     }
     char *const text = ar_rules_text(rules);

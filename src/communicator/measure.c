@@ -221,13 +221,15 @@ list_nodes(struct players *p, const int *node_of, bool *seen, int nranks)
     }
 }
 
-/* Adds up on rank 0 what the ranks on its host are, which are those of its boot. */
+/* Adds up on rank 0 what the ranks on its host are, which are those of its boot; where that is not
+ * known (0), those of its node. */
 static int
 count_host(struct host *host, const struct ar_measuring *m, uint64_t boot, bool is_first)
 {
     struct ar_cpus own, all;
     MPI_Request requests[2];
-    const bool is_here = ar_boot_hash() == boot, is_silent = !ar_cpus_of_thread(&own);
+    const bool is_here = boot != 0 ? ar_boot_hash() == boot : m->node_of[m->rank] == m->node_of[0];
+    const bool is_silent = !ar_cpus_of_thread(&own);
     const int part[] = {is_here, is_here && is_first, is_here && is_silent};
     int sums[3] = {0};
     if (!is_here)

@@ -29,7 +29,8 @@ read_machine(const struct ar_communicator *c, struct ar_machine *machine, char *
     char reason[AR_CONFIG_PROBLEM];
     struct ar_text why;
     ar_text_init(&why, reason, sizeof reason);
-    const int error = ar_model_file_read(machine, file, c->config->model_file, &why);
+    const char *const path = c->config->model_path;
+    const int error = ar_model_file_read(machine, file, path ? path : c->config->model_file, &why);
     if (error == AR_ERR_SYNTAX) /* it was there, and right, before */
         ar_say("warning: ALLREDUCE_MODEL: %s: auto follows its built-in rules", reason);
     return error;
@@ -194,8 +195,11 @@ look_up(const struct ar_communicator *c, uint64_t shape, bool in_order, struct a
     bool knows_machine = recall(shape, in_order, machine, text);
     if (*text)
         return RULES;
-    if (c->config->model_file)
-        knows_machine = !read_machine(c, machine, &file);
+    if (c->config->model_file) {
+        if (read_machine(c, machine, &file))
+            return RULES; /* none: those that are built in */
+        knows_machine = true;
+    }
     *key = (struct ar_cache_key){.number = shape ^ (file ? ar_hash(file) : 0),
                                  .nranks = c->nranks,
                                  .nodes = ar_nodes_count(c->carriage.node_of, c->nranks),
@@ -267,7 +271,7 @@ ar_model_choose(struct ar_communicator *c, MPI_Comm comm, struct ar_choice *choi
 {
     const bool in_order = !request->commutative;
     const struct ar_clause *match = NULL;
-    if (!c->has_model[in_order] && (spans_nodes(c) || c->config->model_file)) {
+    if (!c->has_model[in_order] && c->nranks > 1 && (spans_nodes(c) || c->config->model_file)) {
         const int error = make_rules(c, comm, in_order);
         if (error)
             return error;

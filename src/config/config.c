@@ -73,6 +73,7 @@ ar_config_destroy(struct ar_config *config)
     free(config->tuned);
     free(config->allowed);
     free(config->model_file);
+    free(config->model_path);
     free(config->cache);
     free(config->stats_file);
     free(config->trace.file);
@@ -251,6 +252,19 @@ ar_config_from_text(const char *text)
     return config ? finished(config, take_text(config, text)) : NULL;
 }
 
+void
+ar_config_take_own(struct ar_config *config, const struct ar_config *mine)
+{
+    const bool has_same_model = config->model_file && mine->model_path && mine->model_file &&
+                                strcmp(config->model_file, mine->model_file) == 0;
+    config->wait = mine->wait;
+    config->verbose = mine->verbose;
+    free(config->cache);
+    config->cache = mine->cache ? strdup(mine->cache) : NULL;
+    free(config->model_path);
+    config->model_path = has_same_model ? strdup(mine->model_path) : NULL;
+}
+
 struct ar_config *
 ar_config_with_program(const struct ar_config *base, const char *clauses)
 {
@@ -259,8 +273,7 @@ ar_config_with_program(const struct ar_config *base, const char *clauses)
     if (!config)
         return NULL;
     int error = take_text(config, base->text);
-    config->wait = base->wait;
-    config->verbose = base->verbose;
+    ar_config_take_own(config, base);
     ar_rules_destroy(config->rules[AR_SOURCE_PROGRAM]);
     config->rules[AR_SOURCE_PROGRAM] = NULL;
     if (error != AR_ERR_MEMORY)

@@ -39,7 +39,8 @@ enum ar_source {
 struct ar_config {
     struct ar_rules *rules[AR_SOURCES]; /* NULL: none.  Owned */
     char *model_file;                   /* of ALLREDUCE_MODEL, which parsed; NULL: none.  Owned */
-    char *cache;                        /* of ALLREDUCE_CACHE; NULL: none.  Owned */
+    char *model_path;                   /* its file from any folder; NULL: unknown.  Owned */
+    char *cache;                        /* of ALLREDUCE_CACHE, likewise; NULL: none.  Owned */
     char *tuned;   /* where those were tuned, by their file; NULL: it does not say,
                       or was read by another rank.  Owned */
     bool *allowed; /* what auto may pick, as in ar_algo_list_parse.  Owned */
@@ -83,7 +84,7 @@ struct ar_config {
 struct ar_config *ar_config_from_environment(void);
 
 /* Rebuilds the configuration of another rank from its text: the same text and the same decisions,
- * broken and error included; wait and verbose by default.  NULL only without memory. */
+ * broken and error included; what each rank sets for itself by default.  NULL only without memory. */
 struct ar_config *ar_config_from_text(const char *text);
 
 /* The configuration of an environment where ALLREDUCE_ALGO=text and ALLREDUCE_TUNE=off are set: for
@@ -93,6 +94,10 @@ struct ar_config *ar_config_from_algo(const char *text);
 /* A copy of base in which these clauses, in the grammar of ALLREDUCE_ALGO, are the
  * program's; what cannot be understood is an error of it.  NULL only without memory. */
 struct ar_config *ar_config_with_program(const struct ar_config *base, const char *clauses);
+
+/* Takes from mine what each rank sets for itself, and other ranks do not send; again without what
+ * there is no memory for. */
+void ar_config_take_own(struct ar_config *config, const struct ar_config *mine);
 
 void ar_config_destroy(struct ar_config *config);
 

@@ -137,6 +137,19 @@ ar_rules_clause_write(FILE *to, const struct ar_choice *choice, size_t from, siz
     fprintf(to, "%s%s", asks ? "," : "", asks ? traits : "");
 }
 
+char *
+ar_path_absolute(const char *path)
+{
+    char folder[PATH_MAX];
+    if (*path == '/' || !getcwd(folder, sizeof folder))
+        return strdup(path);
+    const size_t room = strlen(folder) + strlen(path) + 2;
+    char *const absolute = malloc(room);
+    if (absolute)
+        snprintf(absolute, room, "%s/%s", folder, path);
+    return absolute;
+}
+
 /* --- files that are written at the end --- */
 
 bool

@@ -46,6 +46,9 @@ int ar_stats_file_check(const char *name, struct ar_text *why);
 /* The name as an absolute path, since a program may change its folder; %p is the process's id. */
 void ar_stats_file_path(char *path, size_t room, const char *name);
 
+/* A name of path that stays right in another folder.  Malloced; NULL without memory. */
+char *ar_path_absolute(const char *path);
+
 /* The name of one rank's own file.  For a device or a pipe all ranks have the same name. */
 void ar_stats_file_of_rank(char *path, size_t room, const char *of_all, int rank);
 

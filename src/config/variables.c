@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "config/config.h"
+#include "config/data.h"
 #include "config/files.h"
 #include "select/node_levels.h"
 
@@ -157,8 +158,17 @@ static int
 parse_machine_file(const struct ar_setting *s)
 {
     struct ar_machine machine;
-    const int error = ar_model_file_read(&machine, NULL, s->value, s->why);
-    return error ? error : take_name(s);
+    struct ar_text why;
+    char reason[AR_CONFIG_PROBLEM];
+    int error = ar_model_file_read(&machine, NULL, s->value, s->why);
+    if (error)
+        return error;
+    ar_text_init(&why, reason, sizeof reason);
+    char *const file = ar_data_find(AR_DATA_MACHINE, s->value, &why);
+    free(s->config->model_path);
+    s->config->model_path = file ? ar_path_absolute(file) : NULL;
+    free(file);
+    return s->config->model_path ? take_name(s) : AR_ERR_MEMORY;
 }
 
 static int
@@ -169,7 +179,21 @@ parse_stats_file(const struct ar_setting *s)
     return error ? error : ar_stats_file_check(*name, s->why);
 }
 
-/* As an absolute path: the program may be in another folder when it is written. */
+/* As an absolute path: the program may be in another folder when it is used. */
+static int
+parse_own_folder(const struct ar_setting *s)
+{
+    char **const name = s->field;
+    const int error = take_name(s);
+    char *const path = error ? NULL : ar_path_absolute(*name);
+    if (!path)
+        return AR_ERR_MEMORY;
+    free(*name);
+    *name = path;
+    return AR_OK;
+}
+
+/* Likewise. */
 static int
 parse_own_file(const struct ar_setting *s)
 {
@@ -185,7 +209,7 @@ parse_own_file(const struct ar_setting *s)
 
 static const struct ar_value_kind machine_file = {parse_machine_file, take_name, print_name};
 static const struct ar_value_kind stats_file = {parse_stats_file, take_name, print_name};
-static const struct ar_value_kind own_folder = {.parse = take_name}; /* rank 0's counts */
+static const struct ar_value_kind own_folder = {.parse = parse_own_folder}; /* rank 0's counts */
 static const struct ar_value_kind own_file = {.parse = parse_own_file};
 
 /* The number of the word between '|' in the row's values; enums are in this order. */

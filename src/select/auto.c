@@ -5,10 +5,11 @@
 
 /* The first clause that may serve wins, so the last ones, without conditions, are what is left to
  * ops that do not commute and to short lists.  A ring of many ranks takes too many messages until
- * each is long. */
+ * each is long, and segments make them short again. */
 static const char rules_text[] = "shm;"
                                  "butterfly:0-64K;"
                                  "rhd:64K-inf@17-inf,block=0-64K;"
+                                 "rhd:64K-inf@1025-inf;"
                                  "ring(segment=1M,window=2):1M-inf@3-inf;"
                                  "ring;"
                                  "butterfly";

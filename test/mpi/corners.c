@@ -12,7 +12,8 @@
  *     error       a call fails, and so do those after it
  *     jump        an error handler jumps out of a native call, and then calls go on
  *     folders     the program goes to another folder before it ends
- *     gone        the folder that the program runs in is no more
+ *     moved       it goes to another folder, and then makes communicators of other shapes, which
+ * choose for long messages gone        the folder that the program runs in is no more
  */
 #include <setjmp.h>
 #include <stdlib.h>
@@ -231,6 +232,23 @@ run_folders(const struct check_comm *world)
 }
 
 static void
+run_moved(const struct check_comm *world)
+{
+    MPI_Comm comm;
+    MPI_Info info;
+    check_ping(world->comm, "here");
+    check_true(chdir("/") == 0);
+    MPI_Comm_split(MPI_COMM_WORLD, world->rank < 3, world->rank, &comm);
+    ping_twice(comm, "elsewhere");
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "allreduce_algo", "ring:1G-inf");
+    MPI_Comm_set_info(comm, info);
+    ping_twice(comm, "elsewhere, chosen");
+    MPI_Info_free(&info);
+    MPI_Comm_free(&comm);
+}
+
+static void
 run_gone(const struct check_comm *world)
 {
     char folder[] = "/tmp/corners.XXXXXX";
@@ -242,10 +260,19 @@ static const struct {
     const char *name;
     void (*run)(const struct check_comm *world);
 } corners[] = {
-    {"dup", run_dup},         {"split", run_split},         {"idup", run_idup},
-    {"self", run_self},       {"exhausted", run_exhausted}, {"scratch", run_scratch},
-    {"memory", run_memory},   {"error", run_error},         {"jump", run_jump},
-    {"folders", run_folders}, {"gone", run_gone},           {"one_buffer", run_one_buffer},
+    {"dup", run_dup},
+    {"split", run_split},
+    {"idup", run_idup},
+    {"self", run_self},
+    {"exhausted", run_exhausted},
+    {"scratch", run_scratch},
+    {"memory", run_memory},
+    {"error", run_error},
+    {"jump", run_jump},
+    {"folders", run_folders},
+    {"moved", run_moved},
+    {"gone", run_gone},
+    {"one_buffer", run_one_buffer},
 };
 
 int

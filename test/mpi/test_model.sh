@@ -34,6 +34,9 @@ grep -q "ALLREDUCE_MODEL: 'fat-three' is neither a file nor one of the installed
     cat "$scratch/out"
 }
 
+expect_ok "a rank alone" preload 1 ALLREDUCE_VERBOSE=1 ALLREDUCE_MODEL="$scratch/machine" "$programs/pings"
+expect_ok "ranks alone" preload 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_MODEL="$scratch/machine" "$programs/corners" self
+
 # What is measured here parses, and predicts shared memory.
 expect_ok "allreduce model" launch 2 ./allreduce model -o "$scratch/here.machine"
 if grep -q '^level      node  ranks 2  latency [0-9.]*ns  bandwidth ' "$scratch/here.machine"; then
@@ -115,6 +118,18 @@ expect_model "a cache, spoilt" "measured" ALLREDUCE_CACHE="$scratch/cache"
 grep -q 'warning: ALLREDUCE_CACHE: .*rules:1:' "$scratch/out" || fail "a cache, spoilt: no warning"
 expect_model "no such cache" "measured" ALLREDUCE_CACHE="$scratch/none"
 grep -q "warning: ALLREDUCE_CACHE: .*none: No such file or directory: the rules are not kept" "$scratch/out" || fail "no such cache: not told"
+
+# Both are found from another folder, too, and where the program chooses: rules for two shapes of communicators.
+mkdir "$scratch/moved"
+cp "$scratch/machine" "$scratch/moved/here"
+here=$PWD
+cd "$scratch/moved" || exit 99
+mkdir kept
+expect_ok "from another folder" preload 4 ALLREDUCE_VERBOSE=1 ALLREDUCE_CACHE=kept ALLREDUCE_MODEL=here "$programs/corners" moved
+cd "$here" || exit 99
+! grep 'warning' "$scratch/out" || fail "from another folder: a file is not found"
+[ "$(grep -l "machine=a test's" "$scratch"/moved/kept/*.rules | wc -l)" -eq 2 ] ||
+    fail "from another folder: $(ls "$scratch/moved/kept") $(cat "$scratch/out")"
 
 # How a rank waits is its own affair.
 unset ALLREDUCE_ALGO_LIST
