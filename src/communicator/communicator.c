@@ -22,6 +22,41 @@ static int keyval;                       /* of states */
 static int keyval_error = MPI_ERR_INTERN;
 static atomic_bool stopped;
 
+/* --- what is being freed --- */
+
+#define FREED_MOST 8 /* inside one another: a delete callback may free further ones */
+
+static atomic_int frees; /* under way, of all threads: mostly none, and nothing else to look at */
+static __thread MPI_Comm freed[FREED_MOST];
+static __thread int nfreed;
+
+void
+ar_communicator_free_begin(MPI_Comm comm)
+{
+    atomic_fetch_add_explicit(&frees, 1, memory_order_relaxed);
+    if (nfreed < FREED_MOST)
+        freed[nfreed] = comm;
+    nfreed++;
+}
+
+void
+ar_communicator_free_end(void)
+{
+    nfreed--;
+    atomic_fetch_sub_explicit(&frees, 1, memory_order_relaxed);
+}
+
+static bool
+is_being_freed(MPI_Comm comm)
+{
+    int i = 0;
+    if (atomic_load_explicit(&frees, memory_order_relaxed) == 0)
+        return false;
+    while (i < nfreed && i < FREED_MOST && freed[i] != comm)
+        i++;
+    return i < nfreed && i < FREED_MOST;
+}
+
 /* --- all of them --- */
 
 static void
@@ -228,7 +263,7 @@ ar_communicator_find_or_create(MPI_Comm comm, int *error, bool *is_raised)
     int found = 0;
     *error = keyval_error;
     *is_raised = false;
-    if (*error || ar_communicators_are_stopped())
+    if (*error || ar_communicators_are_stopped() || is_being_freed(comm))
         return NULL;
     *error = PMPI_Comm_get_attr(comm, keyval, &c, &found);
     *is_raised = *error != MPI_SUCCESS;
@@ -249,7 +284,7 @@ ar_communicator_find(MPI_Comm comm)
 {
     struct ar_communicator *c = NULL;
     int found = 0;
-    if (keyval_error || ar_communicators_are_stopped() ||
+    if (keyval_error || ar_communicators_are_stopped() || is_being_freed(comm) ||
         PMPI_Comm_get_attr(comm, keyval, &c, &found) != MPI_SUCCESS)
         return NULL;
     return found ? c : NULL;

@@ -127,6 +127,12 @@ struct ar_communicator *ar_communicator_find_or_create(MPI_Comm comm, int *error
 /* The state of comm; NULL if it has none. */
 struct ar_communicator *ar_communicator_find(MPI_Comm comm);
 
+/* This thread frees comm, which may be any handle, between begin and end.  Meanwhile comm has no
+ * state, and gets none: what delete callbacks of the program call on it goes native, since MPICH's
+ * list of its attributes is no list any more. */
+void ar_communicator_free_begin(MPI_Comm comm);
+void ar_communicator_free_end(void);
+
 /* Where c->calls_to_review has come to 0, which is alike on all ranks: what they ask each other
  * again, since it may have changed.  Collective over comm.  MPI_SUCCESS or an error of MPI's. */
 int ar_communicator_review(struct ar_communicator *c, MPI_Comm comm);

@@ -67,8 +67,8 @@ extern const char ar_reason_device[], ar_reason_staged[];
 /* "first call of its size": native, since a plan for many ranks takes longer than a call. */
 extern const char ar_reason_first[];
 
-/* Tells kinds of calls apart, and by its upper half spreads them over a table; more: any number that
- * belongs to the kind. */
+/* Tells kinds of calls apart, and by its upper half spreads them over a table; more: any number
+ * that belongs to the kind. */
 static inline uint64_t
 ar_call_hash(size_t count, size_t size, unsigned more)
 {

@@ -84,7 +84,8 @@ struct ar_config {
 struct ar_config *ar_config_from_environment(void);
 
 /* Rebuilds the configuration of another rank from its text: the same text and the same decisions,
- * broken and error included; what each rank sets for itself by default.  NULL only without memory. */
+ * broken and error included; what each rank sets for itself is by default.  NULL only without
+ * memory. */
 struct ar_config *ar_config_from_text(const char *text);
 
 /* The configuration of an environment where ALLREDUCE_ALGO=text and ALLREDUCE_TUNE=off are set: for

@@ -271,6 +271,9 @@ ar_heap_card(struct ar_heap_card *card)
 
 /* --- fork --- */
 
+/* Of what is protected so much is copied at once. */
+#define PROTECTED_BYTES ((size_t)64 << 10)
+
 /* The child's heap, which the parent makes before the fork: so it need not wait for the child, and
  * nothing changes meanwhile but what other threads write. */
 static struct {
@@ -279,13 +282,19 @@ static struct {
 } copy;
 
 /* Writes bytes of this heap into the copy's file, at the same place; only that can fail where there
- * is no memory, while to store them would raise a signal. */
+ * is no memory, while to store them would raise a signal.  Pages that the program has protected are
+ * copied from file to file. */
 static bool
 copy_bytes(off_t begin, off_t end)
 {
     while (begin < end) {
-        const ssize_t wrote =
-            pwrite(copy.shared.fd, heap.base + begin, (size_t)(end - begin), begin);
+        const size_t rest = (size_t)(end - begin);
+        ssize_t wrote = pwrite(copy.shared.fd, heap.base + begin, rest, begin);
+        if (wrote < 0 && errno == EFAULT && ar_shared_is_open(&heap.shared)) {
+            off_t from = begin, to = begin;
+            wrote = copy_file_range(heap.shared.fd, &from, copy.shared.fd, &to,
+                                    rest < PROTECTED_BYTES ? rest : PROTECTED_BYTES, 0);
+        }
         if (wrote <= 0)
             return false;
         begin += wrote;

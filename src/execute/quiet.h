@@ -19,10 +19,15 @@ ar_quiet_begin(struct ar_quiet *quiet, MPI_Comm comm)
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
 }
 
+/* Another thread may have set a handler meanwhile, which stays. */
 static inline void
 ar_quiet_end(struct ar_quiet *quiet)
 {
-    PMPI_Comm_set_errhandler(quiet->comm, quiet->users);
+    MPI_Errhandler now;
+    PMPI_Comm_get_errhandler(quiet->comm, &now);
+    if (now == MPI_ERRORS_RETURN)
+        PMPI_Comm_set_errhandler(quiet->comm, quiet->users);
+    PMPI_Errhandler_free(&now);
     PMPI_Errhandler_free(&quiet->users);
 }
 

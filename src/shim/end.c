@@ -42,16 +42,24 @@ part(const MPI_Comm *comm)
         ar_statistics_part(*comm);
 }
 
+static int
+end_communicator(MPI_Comm *comm, int (*next)(MPI_Comm *))
+{
+    part(comm);
+    ar_communicator_free_begin(comm ? *comm : MPI_COMM_NULL);
+    const int error = next(comm);
+    ar_communicator_free_end();
+    return error;
+}
+
 int
 ar_shim_comm_free(MPI_Comm *comm)
 {
-    part(comm);
-    return ar_next->comm_free(comm);
+    return end_communicator(comm, ar_next->comm_free);
 }
 
 int
 ar_shim_comm_disconnect(MPI_Comm *comm)
 {
-    part(comm);
-    return ar_next->comm_disconnect(comm);
+    return end_communicator(comm, ar_next->comm_disconnect);
 }

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "report/report.h"
 
@@ -25,15 +26,21 @@ ar_thread_start(void *(*serve)(void *))
 
 static sem_t asked;
 static void (*writer)(void);
+static pid_t served;            /* the process that has the thread */
 static struct sigaction before; /* who else handles the signal */
 
 /* A handler may do no more than this.  The earlier one, of the program or the MPI library, is
- * called too. */
+ * called too.  A child by fork has no such thread: there the signal does what it did before. */
 static void
 on_signal(int signal, siginfo_t *info, void *context)
 {
     const int saved = errno;
-    sem_post(&asked);
+    if (getpid() == served) {
+        sem_post(&asked);
+    } else if (!(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL) {
+        sigaction(signal, &before, NULL);
+        raise(signal); /* when this handler has returned */
+    }
     errno = saved;
     if (before.sa_flags & SA_SIGINFO)
         before.sa_sigaction(signal, info, context);
@@ -54,8 +61,10 @@ serve(void *unused)
 void
 ar_thread_write_at(int signal, void (*write)(void))
 {
-    const struct sigaction ours = {.sa_sigaction = on_signal, .sa_flags = SA_RESTART | SA_SIGINFO};
+    const struct sigaction ours = {.sa_sigaction = on_signal,
+                                   .sa_flags = SA_RESTART | SA_SIGINFO | SA_ONSTACK};
     writer = write;
+    served = getpid();
     sem_init(&asked, 0, 0);
     sigaction(signal, NULL, &before);
     const int error = ar_thread_start(serve);

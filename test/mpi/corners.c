@@ -12,8 +12,9 @@
  *     error       a call fails, and so do those after it
  *     jump        an error handler jumps out of a native call, and then calls go on
  *     folders     the program goes to another folder before it ends
- *     moved       it goes to another folder, and then makes communicators of other shapes, which
- * choose for long messages gone        the folder that the program runs in is no more
+ *     moved       it goes to another folder, and then makes communicators of other shapes
+ *     callback    a delete callback calls on the communicator that is being freed
+ *     gone        the folder that the program runs in is no more
  */
 #include <setjmp.h>
 #include <stdlib.h>
@@ -106,6 +107,32 @@ wait_for_all(MPI_Comm comm, int keyval, void *value, void *extra)
     (void)value;
     (void)extra;
     return MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Of a communicator that is being freed, and still can be used. */
+static int
+reduce_once_more(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void)keyval;
+    (void)value;
+    (void)extra;
+    check_ping(comm, "while it is freed");
+    return MPI_SUCCESS;
+}
+
+static void
+run_callback(const struct check_comm *world)
+{
+    int keyval;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, reduce_once_more, &keyval, NULL);
+    for (int i = 0; i < 200; i++) {
+        MPI_Comm copy;
+        MPI_Comm_dup(world->comm, &copy);
+        MPI_Comm_set_attr(copy, keyval, NULL);
+        check_ping(copy, "before it is freed");
+        MPI_Comm_free(&copy);
+    }
+    MPI_Comm_free_keyval(&keyval);
 }
 
 static void
@@ -260,19 +287,13 @@ static const struct {
     const char *name;
     void (*run)(const struct check_comm *world);
 } corners[] = {
-    {"dup", run_dup},
-    {"split", run_split},
-    {"idup", run_idup},
-    {"self", run_self},
-    {"exhausted", run_exhausted},
-    {"scratch", run_scratch},
-    {"memory", run_memory},
-    {"error", run_error},
-    {"jump", run_jump},
-    {"folders", run_folders},
-    {"moved", run_moved},
-    {"gone", run_gone},
-    {"one_buffer", run_one_buffer},
+    {"dup", run_dup},         {"split", run_split},
+    {"idup", run_idup},       {"callback", run_callback},
+    {"self", run_self},       {"exhausted", run_exhausted},
+    {"scratch", run_scratch}, {"memory", run_memory},
+    {"error", run_error},     {"jump", run_jump},
+    {"folders", run_folders}, {"moved", run_moved},
+    {"gone", run_gone},       {"one_buffer", run_one_buffer},
 };
 
 int

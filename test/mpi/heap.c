@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -208,6 +209,30 @@ write_on_both_sides(char *block, size_t bytes)
     close(down[1]), close(up[0]);
 }
 
+/* A stack with a page that nobody may touch. */
+static void
+fork_with_a_protected_page(void)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = 4 * LIMIT;
+    char *const stack = aligned_alloc(page, bytes);
+    if (!stack) {
+        check_fail("no memory");
+        return;
+    }
+    fill(stack, bytes, 's');
+    check_true(mprotect(stack + LIMIT, page, PROT_NONE) == 0);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(is_filled(stack, LIMIT, 's') &&
+                      is_filled(stack + LIMIT + page, bytes - LIMIT - page, 's')
+                  ? 0
+                  : 1);
+    expect_child(child, "fork with a protected page");
+    check_true(mprotect(stack + LIMIT, page, PROT_READ | PROT_WRITE) == 0);
+    check_true(is_filled(stack, bytes, 's'));
+    free(stack);
+}
+
 static void
 start_in_every_way(void)
 {
@@ -255,6 +280,7 @@ main(int argc, char **argv)
     resize_across_the_limit();
     take_in_threads();
     start_in_every_way();
+    fork_with_a_protected_page();
     if (has_threads)
         check_ping(MPI_COMM_WORLD, "ping");
     return check_end();
