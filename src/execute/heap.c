@@ -350,6 +350,10 @@ before_fork(void)
     if (heap.state != OPEN)
         return;
     const int error = errno;
+    if (ar_heap_holds(__builtin_frame_address(0)))
+        ar_say(
+            "warning: fork on a stack that is a shared block: until the child has its copy, both "
+            "processes write to it; take that stack by mmap, or unset ALLREDUCE_HEAP");
     copy.base = ar_shared_reserve(&copy.shared, heap.bytes);
     const bool is_done =
         copy.base && ar_shared_grow(&copy.shared, heap.file_bytes) && copy_blocks();
