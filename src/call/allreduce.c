@@ -336,7 +336,7 @@ run_traced(struct ar_communicator *c, const struct ar_call *call)
     const int error = run_known(c, call);
     const uint64_t left_ns = ar_clock_system_ns();
     if (c->events && error)
-        ar_events_drop(c->events);
+        ar_timeline_drop(c->timeline);
     else if (c->events)
         ar_timeline_leave(c->timeline, &kind, describe(c, call, &kind), left_ns);
     c->events = NULL;

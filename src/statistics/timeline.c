@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "config/files.h"
@@ -28,6 +29,7 @@ struct ar_timeline {
     uint32_t first, last; /* which calls are kept */
     uint32_t calls;       /* so far */
     bool has_log;         /* its log has been paid for */
+    atomic_bool is_busy;  /* a call that is kept is under way */
     uint64_t since_ns;    /* of the set-up before the first call */
     uint64_t begun_ns;    /* the call under way */
 };
@@ -44,6 +46,7 @@ static struct {
     bool has_world;                /* a communicator of all ranks in their order is traced */
     struct ar_clock_offset *begin; /* offsets when that was set up; rank 0's */
     atomic_int ended;              /* exchanged, so a word: see process.c */
+    atomic_bool closes;            /* no further call is kept */
 } all = {.world_rank = -1};
 
 /* --- the beginning --- */
@@ -172,8 +175,9 @@ ar_timeline_detach(struct ar_timeline *timeline)
 
 /* --- calls --- */
 
-struct ar_events *
-ar_timeline_arrive(struct ar_timeline *t)
+/* As ar_timeline_arrive. */
+static struct ar_events *
+begin_call(struct ar_timeline *t)
 {
     struct ar_events *const events = &t->events;
     const uint64_t now = ar_clock_system_ns();
@@ -196,6 +200,17 @@ ar_timeline_arrive(struct ar_timeline *t)
         atomic_fetch_add(&all.lost, 1);
         return NULL;
     }
+    return events;
+}
+
+/* Either this call sees that the timelines close, or who closes them sees that it is under way. */
+struct ar_events *
+ar_timeline_arrive(struct ar_timeline *t)
+{
+    atomic_store(&t->is_busy, true);
+    struct ar_events *const events = atomic_load(&all.closes) ? NULL : begin_call(t);
+    if (!events)
+        atomic_store(&t->is_busy, false);
     return events;
 }
 
@@ -232,9 +247,19 @@ ar_timeline_leave(struct ar_timeline *t, const struct ar_trace_kind *kind, uint6
         ar_events_drop(&t->events);
         atomic_fetch_add(&all.lost, 1);
     }
+    atomic_store(&t->is_busy, false);
+}
+
+void
+ar_timeline_drop(struct ar_timeline *t)
+{
+    ar_events_drop(&t->events);
+    atomic_store(&t->is_busy, false);
 }
 
 /* --- the end --- */
+
+#define PATIENCE_MS 100 /* with a call that another thread is in while the process exits */
 
 /* The parts of one rank, or of all, one after the other; owned. */
 struct parts {
@@ -254,15 +279,27 @@ free_parts(struct parts *parts)
     free(parts->events);
 }
 
-/* Of this rank.  False without memory. */
+/* What another thread notes in at this moment, and goes on to, is left out.  Under the lock. */
+static void
+leave_out_busy(void)
+{
+    const struct timespec ms = {.tv_nsec = 1000000};
+    for (struct ar_timeline *t = all.timelines; t; t = t->next) {
+        for (int i = 0; i < PATIENCE_MS && atomic_load(&t->is_busy); i++)
+            nanosleep(&ms, NULL);
+        t->log.nevents = atomic_load(&t->is_busy) ? 0 : t->events.n;
+    }
+}
+
+/* Of this rank.  Under the lock.  False without memory. */
 static bool
 collect(struct parts *own)
 {
+    leave_out_busy();
     for (struct ar_timeline *t = all.timelines; t; t = t->next) {
-        t->log.nevents = t->events.n;
-        own->nlogs += t->events.n > 0;
-        own->nkinds += t->events.n > 0 ? t->log.nkinds : 0;
-        own->nevents += t->events.n;
+        own->nlogs += t->log.nevents > 0;
+        own->nkinds += t->log.nevents > 0 ? t->log.nkinds : 0;
+        own->nevents += t->log.nevents;
     }
     own->nranks = 1;
     own->ranks = calloc(1, sizeof *own->ranks);
@@ -275,13 +312,13 @@ collect(struct parts *own)
     struct ar_trace_kind *kinds = own->kinds;
     struct ar_event *events = own->events;
     for (const struct ar_timeline *t = all.timelines; t; t = t->next) {
-        if (t->events.n == 0)
+        if (t->log.nevents == 0)
             continue;
         *log++ = t->log;
         memcpy(kinds, t->kinds, t->log.nkinds * sizeof *kinds);
-        memcpy(events, t->events.events, t->events.n * sizeof *events);
+        memcpy(events, t->events.events, t->log.nevents * sizeof *events);
         kinds += t->log.nkinds;
-        events += t->events.n;
+        events += t->log.nevents;
     }
     own->ranks->rank = all.world_rank >= 0 ? all.world_rank : ar_rank_in_job();
     gethostname(own->ranks->host, sizeof own->ranks->host - 1);
@@ -425,7 +462,10 @@ ar_timeline_end(bool is_together)
     for (struct ar_timeline *t = all.timelines; t && is_together; t = t->next)
         if (t->comm != MPI_COMM_NULL)
             ar_comm_name_get(t->log.name, t->comm);
+    atomic_store(&all.closes, true);
+    pthread_mutex_lock(&lock);
     const bool is_collected = collect(&own);
+    pthread_mutex_unlock(&lock);
     if (is_together && all.has_world && ar_all(MPI_COMM_WORLD, is_collected))
         write_together(&own);
     else if (is_collected && own.nevents > 0)

@@ -32,8 +32,12 @@ struct ar_events *ar_timeline_arrive(struct ar_timeline *timeline);
 void ar_timeline_leave(struct ar_timeline *timeline, const struct ar_trace_kind *kind,
                        uint64_t bytes, uint64_t left_ns);
 
+/* That call has failed: nothing of it is kept. */
+void ar_timeline_drop(struct ar_timeline *timeline);
+
 /* Writes, once.  is_together: collective over all ranks of the world; otherwise MPI may have ended,
- * and each rank writes what it has. */
+ * and each rank writes what it has, but for communicators on which another thread is in a call that
+ * does not end. */
 void ar_timeline_end(bool is_together);
 
 #endif

@@ -6,11 +6,13 @@
  *   exit, _exit, abort, quick_exit, signal, mpi_abort
  *                    leaves in that way after an allreduce, without MPI_Finalize; with
  *                    "one" after it only rank 1 does
+ *   exit_beside      exit while another thread is in calls
  *   delete_callback  an allreduce inside MPI_Finalize
  *   session          MPI_Session_init alone, never MPI_Init
  */
 #include <config.h>
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -37,6 +39,26 @@ run_thread(int *argc, char ***argv)
     MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided);
     check_ping(MPI_COMM_WORLD, "after MPI_Init_thread");
     return check_end();
+}
+
+static void *
+call_for_ever(void *unused)
+{
+    for (int one = 1, all;;)
+        MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
+    return unused;
+}
+
+static int
+run_exit_beside(int *argc, char ***argv)
+{
+    pthread_t thread;
+    int provided;
+    MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+    if (provided < MPI_THREAD_MULTIPLE || pthread_create(&thread, NULL, call_for_ever, NULL))
+        return SKIP;
+    usleep(20000);
+    exit(check_status());
 }
 
 /* --- ends without MPI_Finalize --- */
@@ -184,6 +206,8 @@ main(int argc, char **argv)
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (strcmp(what, ends[i].name) == 0)
             return run_end(&argc, &argv, ends[i].end);
+    if (strcmp(what, "exit_beside") == 0)
+        return run_exit_beside(&argc, &argv);
     if (strcmp(what, "delete_callback") == 0)
         return run_delete_callback(&argc, &argv);
     return run_session();

@@ -118,6 +118,12 @@ trace_alone() {
 trace_alone "$programs/statistics" halves
 check "$file.rank0"
 check "$file.rank1"
+for _ in 1 2 3 4 5; do
+    rm -f "$file"*
+    preload 1 ALLREDUCE_TRACE="$file" "$programs/exits" exit_beside >"$scratch/out" 2>&1
+    grep -q -i -E 'signal 11|segmentation|bad termination' "$scratch/out" && fail "exit beside a call: $(cat "$scratch/out")"
+    check "$file.rank0"
+done
 trace_alone "$programs/exits" exit
 for each in "$file".rank*; do
     check "$each"
