@@ -241,7 +241,7 @@ ar_timeline_leave(struct ar_timeline *t, const struct ar_trace_kind *kind, uint6
                              .end_ns = left_ns,
                              .bytes = bytes,
                              .peer = -1};
-    t->events.is_full |= !find_kind(t, kind, &event.step);
+    t->events.is_full = t->events.is_full || !find_kind(t, kind, &event.step);
     ar_events_note(&t->events, event);
     if (t->events.is_full) {
         ar_events_drop(&t->events);
@@ -279,24 +279,27 @@ free_parts(struct parts *parts)
     free(parts->events);
 }
 
-/* What another thread notes in at this moment, and goes on to, is left out.  Under the lock. */
-static void
-leave_out_busy(void)
+/* How many events there are of the calls that have ended.  Where one is under way that does not
+ * end, nothing more is noted in it, so that these can be read. */
+static size_t
+freeze(struct ar_timeline *t)
 {
     const struct timespec ms = {.tv_nsec = 1000000};
-    for (struct ar_timeline *t = all.timelines; t; t = t->next) {
-        for (int i = 0; i < PATIENCE_MS && atomic_load(&t->is_busy); i++)
-            nanosleep(&ms, NULL);
-        t->log.nevents = atomic_load(&t->is_busy) ? 0 : t->events.n;
-    }
+    for (int i = 0; i < PATIENCE_MS && atomic_load(&t->is_busy); i++)
+        nanosleep(&ms, NULL);
+    if (!atomic_load(&t->is_busy))
+        return t->events.n;
+    __atomic_store_n(&t->events.is_full, true, __ATOMIC_SEQ_CST);
+    nanosleep(&ms, NULL); /* an event that is being noted is noted by then */
+    return t->events.call_begin;
 }
 
 /* Of this rank.  Under the lock.  False without memory. */
 static bool
-collect(struct parts *own)
+collect(struct parts *own, bool is_together)
 {
-    leave_out_busy();
     for (struct ar_timeline *t = all.timelines; t; t = t->next) {
+        t->log.nevents = is_together ? t->events.n : freeze(t);
         own->nlogs += t->log.nevents > 0;
         own->nkinds += t->log.nevents > 0 ? t->log.nkinds : 0;
         own->nevents += t->log.nevents;
@@ -464,7 +467,7 @@ ar_timeline_end(bool is_together)
             ar_comm_name_get(t->log.name, t->comm);
     atomic_store(&all.closes, true);
     pthread_mutex_lock(&lock);
-    const bool is_collected = collect(&own);
+    const bool is_collected = collect(&own, is_together);
     pthread_mutex_unlock(&lock);
     if (is_together && all.has_world && ar_all(MPI_COMM_WORLD, is_collected))
         write_together(&own);

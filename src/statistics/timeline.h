@@ -36,8 +36,7 @@ void ar_timeline_leave(struct ar_timeline *timeline, const struct ar_trace_kind 
 void ar_timeline_drop(struct ar_timeline *timeline);
 
 /* Writes, once.  is_together: collective over all ranks of the world; otherwise MPI may have ended,
- * and each rank writes what it has, but for communicators on which another thread is in a call that
- * does not end. */
+ * and each rank writes its calls that have ended. */
 void ar_timeline_end(bool is_together);
 
 #endif

@@ -7,6 +7,7 @@
  *                    leaves in that way after an allreduce, without MPI_Finalize; with
  *                    "one" after it only rank 1 does
  *   exit_beside      exit while another thread is in calls
+ *   exit_waiting     exit while another thread waits in a call for rank 1, which does not come
  *   delete_callback  an allreduce inside MPI_Finalize
  *   session          MPI_Session_init alone, never MPI_Init
  */
@@ -58,6 +59,30 @@ run_exit_beside(int *argc, char ***argv)
     if (provided < MPI_THREAD_MULTIPLE || pthread_create(&thread, NULL, call_for_ever, NULL))
         return SKIP;
     usleep(20000);
+    exit(check_status());
+}
+
+static void *
+wait_for_ever(void *unused)
+{
+    int one = 1, all;
+    MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    return unused;
+}
+
+static int
+run_exit_waiting(int *argc, char ***argv)
+{
+    pthread_t thread;
+    int provided, rank;
+    MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    check_ping(MPI_COMM_WORLD, "first");
+    check_ping(MPI_COMM_WORLD, "second");
+    if (provided < MPI_THREAD_MULTIPLE ||
+        (rank == 0 && pthread_create(&thread, NULL, wait_for_ever, NULL)))
+        return SKIP;
+    usleep(rank == 0 ? 50000 : 2000000);
     exit(check_status());
 }
 
@@ -208,6 +233,8 @@ main(int argc, char **argv)
             return run_end(&argc, &argv, ends[i].end);
     if (strcmp(what, "exit_beside") == 0)
         return run_exit_beside(&argc, &argv);
+    if (strcmp(what, "exit_waiting") == 0)
+        return run_exit_waiting(&argc, &argv);
     if (strcmp(what, "delete_callback") == 0)
         return run_delete_callback(&argc, &argv);
     return run_session();

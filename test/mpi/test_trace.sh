@@ -124,6 +124,10 @@ for _ in 1 2 3 4 5; do
     grep -q -i -E 'signal 11|segmentation|bad termination' "$scratch/out" && fail "exit beside a call: $(cat "$scratch/out")"
     check "$file.rank0"
 done
+# What came before a call that does not end is not lost.
+trace_alone "$programs/exits" exit_waiting
+check "$file.rank0"
+[ "$(./allreduce report --timeline "$file.rank0" | grep -c ' ring ')" -ge 2 ] || fail "exit beside a call that waits: $(cat "$file.rank0")"
 trace_alone "$programs/exits" exit
 for each in "$file".rank*; do
     check "$each"
