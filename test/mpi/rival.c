@@ -1,6 +1,6 @@
 /* To be preloaded behind the library: an MPI library whose own allreduce sends no messages where at
- * least RIVAL_FROM floats are summed, since all ranks have the same vector.  With RIVAL_SLEEPS=1 it
- * takes a millisecond more. */
+ * least RIVAL_FROM floats are summed, since all ranks have the same vector.  It takes
+ * RIVAL_SLEEPS milliseconds more. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -23,9 +23,10 @@ MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dataty
               MPI_Comm comm)
 {
     const char *from = getenv("RIVAL_FROM");
+    const char *sleeps = getenv("RIVAL_SLEEPS");
     int nranks;
-    if (getenv("RIVAL_SLEEPS"))
-        usleep(1000);
+    if (sleeps)
+        usleep(1000 * (useconds_t)atoi(sleeps));
     if (!from || count < atoi(from) || datatype != MPI_FLOAT || op != MPI_SUM)
         return pass_on(sendbuf, recvbuf, count, datatype, op, comm);
     PMPI_Comm_size(comm, &nranks);
