@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/explain.h"
 #include "config/output.h"
+#include "model/bound.h"
 #include "model/predict.h"
 #include "schedule/checker.h"
 #include "schedule/cost.h"
@@ -32,7 +33,7 @@ struct explained {
     bool alike;                /* as in the verdict, but for a count with all blocks */
     struct ar_cost cost;       /* of count elements, as all below */
     double time_us;
-    double bound_us;            /* ar_predict_bound; 0: no messages */
+    double bound_us;            /* ar_machine_bound; 0: no messages */
     double said[AR_CARD_LINES]; /* by the card */
     double whole_us, whole_said_us;
 };
@@ -176,7 +177,7 @@ find_times(struct explained *e)
     if (!error)
         error = find_time(&e->whole_us, e, &machine, e->whole, node_of);
     if (!error && e->cost.ports > 0)
-        e->bound_us = ar_predict_bound(&machine, node_of, request->nranks,
+        e->bound_us = ar_machine_bound(&machine, node_of, request->nranks,
                                        e->count * request->element_bytes, e->cost.ports) /
                       1e3;
     free(together);

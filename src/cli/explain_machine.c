@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/explain.h"
 #include "config/config.h"
+#include "model/bound.h"
 #include "model/node_predict.h"
 #include "select/node_levels.h"
 #include "tuning/advise.h"
@@ -63,7 +64,7 @@ set_scene(struct scene *scene)
 static double
 bound_of(const struct scene *scene, const struct ar_prediction *p)
 {
-    return ar_predict_bound(&scene->machine, scene->node_of, scene->request->nranks, scene->bytes,
+    return ar_machine_bound(&scene->machine, scene->node_of, scene->request->nranks, scene->bytes,
                             p->ports);
 }
 

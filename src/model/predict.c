@@ -8,7 +8,6 @@
 #include "algorithms/nodes.h"
 #include "model/lockstep.h"
 #include "model/node_predict.h"
-#include "schedule/cost.h"
 
 /* Of many segments as many windows are simulated as the steps allow, but no more than these.  The
  * first window fills the network and the last one drains it; from those in between follows how
@@ -34,8 +33,17 @@
 #define PART_FOR_ROUNDS 16
 #define STEPS_OF_ROUND  4
 
+/* Of fewer nodes, which stand for all, at least so many. */
+#define NODES_LEAST 4
+
+/* How an answer is found: in the best way that the steps allow; or only by a simulation of all
+ * ranks, or only by rounds that are added up, else not at all. */
+enum means { MEANS_ANY, MEANS_SIMULATION, MEANS_ROUNDS };
+
 struct predictor {
-    const struct ar_question *q;
+    const struct ar_question *asked;
+    const struct ar_question *q; /* the same of a choice with its nodes and groups */
+    enum means means;
     struct ar_prediction *p;
     struct ar_network network;
     size_t segment; /* elements */
@@ -43,9 +51,10 @@ struct predictor {
     size_t nsegments;
     size_t simulated; /* segments */
     int window;
-    size_t steps; /* of one rank and segment */
-    double busy;  /* of a segment's time a rank or a link, at most: ns */
-    double alone; /* ns that a segment takes that no other hinders; where few are simulated */
+    size_t steps;    /* of one rank and segment */
+    bool adds_nodes; /* the answer is the sum of some nodes' rounds, not only of one rank's */
+    double busy;     /* of a segment's time a rank or a link, at most: ns */
+    double alone;    /* ns that a segment takes that no other hinders; where few are simulated */
 };
 
 static size_t
@@ -298,6 +307,110 @@ is_too_long(const struct predictor *a)
     return rounds > (double)rounds_looked_at(a);
 }
 
+/* The ranks of some nodes, on all levels, add up as if all ranks kept step: what they wait for each
+ * other is not in it, but for what the row's card knows. */
+static int
+add_rounds(struct predictor *a)
+{
+    const struct ar_question *const q = a->q;
+    const size_t part = LOCKSTEP_MARGIN * q->most_steps;
+    const size_t most = part > LOCKSTEP_LEAST ? part : LOCKSTEP_LEAST;
+    const size_t per_node = (size_t)(q->nranks / a->network.nnodes);
+    struct ar_lockstep estimate;
+    if (a->steps * (per_node + 1) > most)
+        return AR_OK; /* one rank's answer stands */
+    const int error = ar_lockstep(&estimate, q, &a->network, a->padded, padded_bytes(a), most);
+    if (error)
+        return error;
+    a->p->steps += estimate.steps;
+    a->adds_nodes = true;
+    if (!estimate.regular)
+        add_chain(a, &estimate.segment);
+    follow(a, estimate.segment, estimate.busy,
+           estimate.regular ? AR_QUALITY_APPROXIMATE : AR_QUALITY_ESTIMATE);
+    a->p->ports = estimate.ports;
+    return AR_OK;
+}
+
+/* --- fewer nodes --- */
+
+static bool
+is_power_of_two(int n)
+{
+    return (n & (n - 1)) == 0;
+}
+
+/* So many nodes that the steps of all their ranks can be simulated: all nodes, halved again and
+ * again.  They are a power of two only if all are, since other numbers take more rounds.  0: there
+ * would be too few. */
+static int
+count_fewer(const struct predictor *a)
+{
+    const int nodes = a->network.nnodes;
+    const size_t per_node = (size_t)((a->q->nranks + nodes - 1) / nodes);
+    const size_t most = a->q->most_steps / (a->steps * segments_of(a, 1) * per_node + 1);
+    int fewer = nodes;
+    while ((size_t)fewer > most)
+        fewer /= 2;
+    fewer -= is_power_of_two(fewer) && !is_power_of_two(nodes);
+    return fewer >= NODES_LEAST ? fewer : 0;
+}
+
+/* The nodes of the ranks on the first of them and on the last one, which may have fewer ranks than
+ * the others.  Malloced; NULL without memory. */
+static int *
+take_nodes(const struct predictor *a, int nodes, int *nranks)
+{
+    int *const node_of = malloc((size_t)a->q->nranks * sizeof *node_of);
+    *nranks = 0;
+    for (int rank = 0; node_of && rank < a->q->nranks; rank++) {
+        const int node = a->network.node_of[rank];
+        if (node < nodes - 1 || node == a->network.nnodes - 1)
+            node_of[(*nranks)++] = node < nodes - 1 ? node : nodes - 1;
+    }
+    return node_of;
+}
+
+static int predict_by(struct ar_prediction *prediction, const struct ar_question *question,
+                      enum means means);
+
+/* The rounds of all were added up.  Fewer nodes are simulated, and their rounds added up, too: the
+ * sum of all is wrong by as much as that of these. */
+static int
+simulate_fewer(struct predictor *a)
+{
+    struct ar_prediction *const p = a->p, simulated, summed;
+    struct ar_choice choice = *a->asked->choice;
+    struct ar_question fewer = *a->asked;
+    const int nodes = count_fewer(a);
+    if (nodes == 0 || !a->adds_nodes || choice.params.grouping)
+        return AR_OK;
+    int *const node_of = take_nodes(a, nodes, &fewer.nranks);
+    choice.params.node_of = node_of;
+    choice.params.domains = NULL;
+    fewer.choice = &choice;
+    int error = node_of ? predict_by(&simulated, &fewer, MEANS_SIMULATION) : AR_ERR_MEMORY;
+    if (!error)
+        error = predict_by(&summed, &fewer, MEANS_ROUNDS);
+    free(node_of);
+    if (error)
+        return error;
+    p->steps += simulated.steps + summed.steps;
+    if (simulated.simulated == 0 || summed.end.at <= 0)
+        return AR_OK;
+    const double all = p->end.at * simulated.end.at / summed.end.at;
+    p->quality = AR_QUALITY_APPROXIMATE;
+    p->nsampled = simulated.nsampled;
+    p->simulated = simulated.simulated;
+    p->messages += simulated.messages;
+    p->end.at = all;
+    for (int i = 0; i < AR_PARTS; i++)
+        p->end.parts[i] = simulated.end.parts[i] * all / simulated.end.at;
+    return AR_OK;
+}
+
+/* --- the best way --- */
+
 static int
 predict(struct predictor *a)
 {
@@ -315,6 +428,8 @@ predict(struct predictor *a)
         return error;
     a->steps = estimate.steps;
     a->p->steps += estimate.steps;
+    if (a->means == MEANS_ROUNDS)
+        return add_rounds(a);
     const size_t steps = estimate.steps * (size_t)q->nranks;
     if (steps <= q->most_steps / segments_of(a, 1) / PART_FOR_ALL) {
         error = simulate(a, &all);
@@ -344,18 +459,10 @@ predict(struct predictor *a)
         error = simulate_first(a, &all);
     if (error != AR_ERR_PARAM)
         return error;
-    const size_t part = LOCKSTEP_MARGIN * q->most_steps;
-    const size_t most = part > LOCKSTEP_LEAST ? part : LOCKSTEP_LEAST;
-    if (a->steps * (per_node + 1) > most)
-        return AR_OK; /* one rank's answer stands */
-    error = ar_lockstep(&estimate, q, &a->network, a->padded, padded_bytes(a), most);
-    if (error)
-        return error;
-    a->p->steps += estimate.steps;
-    follow(a, estimate.segment, estimate.busy,
-           estimate.regular ? AR_QUALITY_APPROXIMATE : AR_QUALITY_ESTIMATE);
-    a->p->ports = estimate.ports;
-    return AR_OK;
+    if (a->means == MEANS_SIMULATION)
+        return AR_OK;
+    error = add_rounds(a);
+    return error || a->p->quality != AR_QUALITY_ESTIMATE ? error : simulate_fewer(a);
 }
 
 /* The time where ranks share memory, among those of messages. */
@@ -421,14 +528,14 @@ ungroup(struct levels *levels)
     free(levels->of);
 }
 
-int
-ar_predict(struct ar_prediction *prediction, const struct ar_question *question)
+static int
+predict_by(struct ar_prediction *prediction, const struct ar_question *question, enum means means)
 {
     struct ar_node_index index;
     struct levels levels;
     struct ar_choice choice = *question->choice;
     struct ar_question q = *question; /* of a choice whose nodes are indexed */
-    struct predictor a = {.q = &q, .p = prediction};
+    struct predictor a = {.asked = question, .q = &q, .means = means, .p = prediction};
     memset(prediction, 0, sizeof *prediction);
     if (ar_node_knows(question))
         return predict_node(prediction, question);
@@ -457,39 +564,8 @@ ar_predict(struct ar_prediction *prediction, const struct ar_question *question)
     return error;
 }
 
-/* --- the bound --- */
-
-/* Bytes that each of n units must send or receive, at their best. */
-static double
-moved(double bytes, int n)
+int
+ar_predict(struct ar_prediction *prediction, const struct ar_question *question)
 {
-    return n > 1 ? 2 * bytes * (n - 1) / n : 0;
-}
-
-double
-ar_predict_bound(const struct ar_machine *m, const int *node_of, int nranks, size_t bytes,
-                 size_t ports)
-{
-    const double n = (double)bytes;
-    if (ports == 0) /* nobody waits for anybody: there is one rank, or nothing to reduce */
-        return 0;
-    const int nnodes = ar_nodes_count(node_of, nranks);
-    const int per_node = (nranks + nnodes - 1) / nnodes;
-    const double near = m->node.latency + m->node.overhead;
-    const double far = m->network.latency + m->network.overhead;
-    const int hosted = m->host_nodes > 0 ? m->host_nodes : 1, cores = ar_machine_cores(m);
-    const int all_cores = cores * ((nnodes + hosted - 1) / hosted);
-    const int reducing = cores > 0 && all_cores < nranks ? all_cores : nranks;
-    double bound = n * (nranks - 1) / reducing * m->reduce_per_byte;
-    if (nnodes == 1) {
-        bound = fmax(bound, near * (double)ar_bound_rounds(nranks, ports));
-        return fmax(bound, moved(n, nranks) * m->node.per_byte);
-    }
-    bound = fmax(bound, far * (double)ar_bound_rounds(nnodes, ports * (size_t)per_node));
-    bound = fmax(bound, moved(n, nnodes) * m->network.per_byte);
-    bound = fmax(bound, moved(n, nnodes) * (hosted < nnodes ? hosted : nnodes) * m->host_per_byte);
-    for (int l = 0; m->shape == AR_SHAPE_SWITCHES && l < m->nlevels; l++)
-        bound = fmax(bound, moved(n, (nnodes + m->levels[l].nodes - 1) / m->levels[l].nodes) *
-                                m->levels[l].per_byte);
-    return bound;
+    return predict_by(prediction, question, MEANS_ANY);
 }

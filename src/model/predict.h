@@ -27,7 +27,8 @@ struct ar_question {
 enum ar_quality {
     AR_QUALITY_SIMULATED,   /* all ranks, or a sample that stands for all */
     AR_QUALITY_APPROXIMATE, /* of many segments too few were simulated to know well how the others
-                               go on; or none, but all ranks send and receive in each round */
+                               go on; or none, but all ranks send and receive in each round; or
+                               fewer nodes were, and the rounds of all are added up */
     AR_QUALITY_ESTIMATE     /* rounds added up as if no rank waited for another: rather too short */
 };
 
@@ -51,11 +52,5 @@ struct ar_prediction {
  * AR_ERR_MEMORY; AR_ERR_PARAM where the machine has too few places for the nodes; errors of the
  * algorithm. */
 int ar_predict(struct ar_prediction *prediction, const struct ar_question *question);
-
-/* The time that no algorithm can beat that receives at most ports messages in a round: the longest
- * of what rounds, bytes and reductions take alone.  Like ar_bound_time, but between ranks, between
- * nodes, and between what hangs on switches, each taken as one. */
-double ar_predict_bound(const struct ar_machine *machine, const int *node_of, int nranks,
-                        size_t bytes, size_t ports);
 
 #endif

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "model/bound.h"
+
 struct ar_prediction
 predict_placed(const struct ar_machine *machine, const char *text, const int *node_of, int nranks,
                size_t count, size_t steps, double limit)
@@ -91,7 +93,7 @@ expect_no_row_below_bound(const struct ar_machine *machine, int most_ranks)
                 snprintf(text, sizeof text, cuts[bytes > 1000], ar_algorithm_at(i)->name);
                 const struct ar_prediction x = predict(machine, text, p, bytes, STEPS);
                 int *node_of = ar_machine_place(machine, p);
-                const double bound = ar_predict_bound(machine, node_of, p, bytes, x.ports);
+                const double bound = ar_machine_bound(machine, node_of, p, bytes, x.ports);
                 free(node_of);
                 assert_true(bound > 0);
                 if (x.end.at < bound * (1 - 1e-9))

@@ -116,9 +116,48 @@ auto_is_not_slower_than_flat(void **state)
     assert_true(n > 0);
 }
 
+/* The time that is predicted for what is advised for so many bytes. */
+static double
+advised_ns(const struct ar_machine *machine, int nranks, size_t bytes)
+{
+    int *const node_of = ar_machine_place(machine, nranks);
+    const struct ar_advice_request request = {.machine = machine,
+                                              .node_of = node_of,
+                                              .nranks = nranks,
+                                              .scratch_bytes = (size_t)64 << 20,
+                                              .most_steps = AR_ADVISE_STEPS};
+    struct ar_candidate_list list;
+    struct ar_advice advice;
+    assert_int_equal(ar_advise_candidates(&list, &request, SIZE_MAX), AR_OK);
+    assert_int_equal(ar_advise(&advice, &request, NULL), AR_OK);
+    struct ar_choice choice = *advised(&advice, &list, bytes);
+    choice.params.node_of = node_of;
+    const double ns = time_of_choice(machine, &choice, nranks, bytes);
+    ar_candidates_fini(&list);
+    free(node_of);
+    return ns;
+}
+
+/* All of them would take too many steps, and no sample stands for them. */
+static void
+many_ranks_may_leave_the_last_node_half_full(void **state)
+{
+    const struct ar_machine machine = with_caches_of(16);
+    (void)state;
+    const int nranks = 96 * 64 - 48;
+    const size_t bytes = (size_t)32 << 10;
+    const double ns = advised_ns(&machine, nranks, bytes),
+                 known = time_of(&machine, "two_level(inter=butterfly,lanes=all,levels=4+16+48+96)",
+                                 nranks, bytes);
+    if (ns > 1.25 * known)
+        fail_msg("%g ns is advised, and %g is known", ns, known);
+}
+
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(auto_is_not_slower_than_flat)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(auto_is_not_slower_than_flat),
+        cmocka_unit_test(many_ranks_may_leave_the_last_node_half_full)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "model/bound.h"
 #include "predicted.h"
 #include "schedule/error.h"
 
@@ -133,7 +134,7 @@ fewer_cores_take_no_less_time_than_the_bound(void **state)
                     snprintf(text, sizeof text, cuts[bytes > 1000], ar_algorithm_at(i)->name);
                     int *node_of = ar_machine_place(&machine, p);
                     const struct ar_prediction x = predict(&machine, text, p, bytes, STEPS);
-                    const double bound = ar_predict_bound(&machine, node_of, p, bytes, x.ports);
+                    const double bound = ar_machine_bound(&machine, node_of, p, bytes, x.ports);
                     free(node_of);
                     if (x.end.at < bound * (1 - 1e-9))
                         fail_msg("%s, %d ranks, %d cores, %zu bytes: %g, below %g", text, p, cores,
