@@ -24,6 +24,16 @@ print_path(char path[PATH_MAX], const char *folder, const struct ar_cache_key *k
              key->nranks, key->number, key->in_order ? "-in-order" : "");
 }
 
+/* The last rule is for messages of any length.  It is missing where the machine that wrote the file
+ * failed soon after. */
+static bool
+are_whole(const struct ar_rules *rules, const struct ar_cache_key *key)
+{
+    const struct ar_request longest = {
+        .bytes = SIZE_MAX, .nranks = key->nranks, .commutative = !key->in_order};
+    return ar_rules_match(rules, &longest);
+}
+
 char *
 ar_cache_read(const char *folder, const struct ar_cache_key *key)
 {
@@ -35,12 +45,13 @@ ar_cache_read(const char *folder, const struct ar_cache_key *key)
     if (access(path, F_OK))
         return NULL;
     ar_text_init(&why, reason, sizeof reason);
-    if (ar_rules_file_read(&rules, NULL, path, &why)) {
-        if (!atomic_flag_test_and_set(&said))
-            ar_say("warning: ALLREDUCE_CACHE: %s: auto asks the model again", reason);
-        return NULL;
-    }
-    char *const text = ar_rules_text(rules);
+    const int error = ar_rules_file_read(&rules, NULL, path, &why);
+    const bool is_whole = !error && are_whole(rules, key);
+    if (!error && !is_whole)
+        ar_text_add(&why, " it ends too early");
+    char *const text = is_whole ? ar_rules_text(rules) : NULL;
+    if (!is_whole && !atomic_flag_test_and_set(&said))
+        ar_say("warning: ALLREDUCE_CACHE: %s: auto asks the model again", reason);
     ar_rules_destroy(rules);
     return text;
 }

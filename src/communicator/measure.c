@@ -123,12 +123,13 @@ is_eager(void *with, bool *is, int bytes)
     return error ? error : ar_complete(pair->m->wait, 1, &request);
 }
 
-/* Rank 0 and another one, while all others wait. */
+/* Two ranks measure, while all others wait: the first one knows the result. */
 static int
-measure_pair(struct ar_travel *travel, const struct ar_measuring *m, int other, bool is_crowded)
+measure_pair(struct ar_travel *travel, const struct ar_measuring *m, const int of[2],
+             bool is_crowded)
 {
-    struct pair pair = {m, 0, other, NULL};
-    if (other < 0 || (m->rank != 0 && m->rank != other))
+    struct pair pair = {m, of[0], of[1], NULL};
+    if (of[1] < 0 || (m->rank != of[0] && m->rank != of[1]))
         return MPI_SUCCESS;
     pair.room = calloc(AR_PING_ROW, AR_PING_LONG);
     if (!pair.room)
@@ -138,10 +139,70 @@ measure_pair(struct ar_travel *travel, const struct ar_measuring *m, int other, 
                                    .is_eager = is_eager,
                                    .tell = tell_other,
                                    .effort = m->effort,
-                                   .is_near = m->node_of[other] == m->node_of[0],
+                                   .is_near = m->node_of[of[0]] == m->node_of[of[1]],
                                    .is_crowded = is_crowded};
     const int error = ar_pings_measure(travel, &pings);
     free(pair.room);
+    return error;
+}
+
+/* Two ranks of a node: of rank 0's, unless it is alone there.  of[1] stays negative where every
+ * rank is alone. */
+static int
+find_neighbours(int of[2], const struct ar_measuring *m)
+{
+    int *const behind = calloc((size_t)m->nranks, sizeof *behind); /* the next rank, by node */
+    if (!behind)
+        return MPI_ERR_NO_MEM;
+    for (int rank = m->nranks - 1; rank >= 0; rank--) {
+        int *const next = &behind[m->node_of[rank]];
+        if (*next > 0) {
+            of[0] = rank;
+            of[1] = *next;
+        }
+        *next = rank;
+    }
+    free(behind);
+    return MPI_SUCCESS;
+}
+
+/* Rank 0 gets what another rank has measured. */
+static int
+bring(struct ar_travel *travel, const struct ar_measuring *m, int from)
+{
+    const struct ar_wire *const w = m->wire;
+    const int bytes = (int)sizeof *travel;
+    MPI_Request request;
+    if (from == 0 || (m->rank != 0 && m->rank != from))
+        return MPI_SUCCESS;
+    const int error =
+        m->rank == 0
+            ? PMPI_Irecv(travel, bytes, MPI_BYTE, ar_wire_rank(w, from), w->tag, w->comm, &request)
+            : PMPI_Isend(travel, bytes, MPI_BYTE, ar_wire_rank(w, 0), w->tag, w->comm, &request);
+    return error ? error : ar_complete(m->wait, 1, &request);
+}
+
+/* Inside a node and between nodes, on rank 0. */
+static int
+measure_messages(struct ar_machine *machine, const struct ar_measuring *m, bool is_crowded)
+{
+    int near[] = {0, -1}, far[] = {0, -1};
+    for (int rank = m->nranks - 1; rank > 0; rank--)
+        if (m->node_of[rank] != m->node_of[0])
+            far[1] = rank;
+    int error = find_neighbours(near, m);
+    for (int rank = 0; rank < m->nranks; rank++)
+        machine->ranks_per_node += m->node_of[rank] == m->node_of[near[0]];
+    if (!error)
+        error = measure_pair(&machine->node, m, near, is_crowded);
+    if (!error)
+        error = bring(&machine->node, m, near[0]);
+    if (!error)
+        error = measure_pair(&machine->network, m, far, is_crowded);
+    if (near[1] < 0)
+        machine->node = machine->network;
+    if (far[1] < 0)
+        machine->network = machine->node;
     return error;
 }
 
@@ -336,7 +397,6 @@ ar_measure(struct ar_machine *machine, const struct ar_measuring *m)
 {
     const int *const node_of = m->node_of;
     const int nranks = m->nranks;
-    int near = -1, far = -1; /* the first rank behind rank 0 on its node, and on another */
     struct players neighbours = {calloc((size_t)nranks, sizeof(int)), 0};
     struct players nodes = {calloc((size_t)nranks, sizeof(int)), 0};
     bool *const seen = calloc((size_t)nranks, sizeof *seen);
@@ -345,25 +405,15 @@ ar_measure(struct ar_machine *machine, const struct ar_measuring *m)
     *machine = (struct ar_machine){.node = {.eager_bytes = SIZE_MAX},
                                    .network = {.eager_bytes = SIZE_MAX}};
     snprintf(machine->title, sizeof machine->title, "measured");
-    for (int r = nranks - 1; r > 0; r--)
-        *(node_of[r] == node_of[0] ? &near : &far) = r;
-    for (int r = 0; r < nranks; r++)
-        machine->ranks_per_node += node_of[r] == node_of[0];
     if (!error) {
         list_neighbours(&neighbours, node_of, m->rank, nranks);
         list_nodes(&nodes, node_of, seen, nranks);
         error = find_host(&host, m, are_among(&nodes, m->rank));
     }
     if (!error)
-        error = measure_pair(&machine->node, m, near, is_crowded(&host));
-    if (!error)
-        error = measure_pair(&machine->network, m, far, is_crowded(&host));
+        error = measure_messages(machine, m, is_crowded(&host));
     if (!error && m->rank == 0)
         error = measure_reduction(machine, m->comm, m->effort);
-    if (near < 0)
-        machine->node = machine->network;
-    if (far < 0)
-        machine->network = machine->node;
     if (!error && (is_crowded(&host) || host.nodes > 1))
         error = measure_host(machine, m, &host, &neighbours, &nodes);
     free(neighbours.ranks);

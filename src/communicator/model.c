@@ -243,7 +243,7 @@ find_text(const struct ar_communicator *c, MPI_Comm comm, bool in_order, char **
     if (error || !*text)
         return error;
     remember(shape, in_order, &machine, *text);
-    if (c->config->cache)
+    if (c->config->cache && **text)
         ar_cache_write(c->config->cache, &key, machine.title, *text);
     return MPI_SUCCESS;
 }
