@@ -372,7 +372,7 @@ run_with_deadline(const struct ar_call *call)
     ar_process_begin(); /* knows whether calls are watched */
     ar_deadline_begin(call->count, call->type);
     const int error = allreduce(call);
-    ar_deadline_end(ar_communicators_are_stopped() ? MPI_COMM_NULL : call->comm, error);
+    ar_deadline_end(ar_communicator_is_ending(call->comm) ? MPI_COMM_NULL : call->comm, error);
     return error;
 }
 

@@ -57,6 +57,18 @@ is_being_freed(MPI_Comm comm)
     return i < nfreed && i < FREED_MOST;
 }
 
+bool
+ar_communicators_are_stopped(void)
+{
+    return atomic_load_explicit(&stopped, memory_order_relaxed);
+}
+
+bool
+ar_communicator_is_ending(MPI_Comm comm)
+{
+    return ar_communicators_are_stopped() || is_being_freed(comm);
+}
+
 /* --- all of them --- */
 
 static void
@@ -104,12 +116,6 @@ void
 ar_communicators_stop(void)
 {
     atomic_store(&stopped, true);
-}
-
-bool
-ar_communicators_are_stopped(void)
-{
-    return atomic_load_explicit(&stopped, memory_order_relaxed);
 }
 
 void
@@ -261,9 +267,12 @@ ar_communicator_find_or_create(MPI_Comm comm, int *error, bool *is_raised)
     struct ar_communicator *c = NULL;
     struct ar_quiet quiet;
     int found = 0;
-    *error = keyval_error;
+    *error = MPI_SUCCESS;
     *is_raised = false;
-    if (*error || ar_communicators_are_stopped() || is_being_freed(comm))
+    if (ar_communicator_is_ending(comm))
+        return NULL;
+    *error = keyval_error;
+    if (*error)
         return NULL;
     *error = PMPI_Comm_get_attr(comm, keyval, &c, &found);
     *is_raised = *error != MPI_SUCCESS;
@@ -284,7 +293,7 @@ ar_communicator_find(MPI_Comm comm)
 {
     struct ar_communicator *c = NULL;
     int found = 0;
-    if (keyval_error || ar_communicators_are_stopped() || is_being_freed(comm) ||
+    if (keyval_error || ar_communicator_is_ending(comm) ||
         PMPI_Comm_get_attr(comm, keyval, &c, &found) != MPI_SUCCESS)
         return NULL;
     return found ? c : NULL;

@@ -133,6 +133,9 @@ struct ar_communicator *ar_communicator_find(MPI_Comm comm);
 void ar_communicator_free_begin(MPI_Comm comm);
 void ar_communicator_free_end(void);
 
+/* Must calls on comm go native, since it is being freed by this thread, or MPI is about to end? */
+bool ar_communicator_is_ending(MPI_Comm comm);
+
 /* Where c->calls_to_review has come to 0, which is alike on all ranks: what they ask each other
  * again, since it may have changed.  Collective over comm.  MPI_SUCCESS or an error of MPI's. */
 int ar_communicator_review(struct ar_communicator *c, MPI_Comm comm);

@@ -43,9 +43,11 @@ ar_process_close(bool is_together)
 {
     int finalized = 0;
     PMPI_Finalized(&finalized);
-    if (pid == 0 || finalized || atomic_exchange(&closed, 1))
+    if (finalized || atomic_exchange(&closed, 1))
         return;
-    ar_communicators_stop();
+    ar_communicators_stop(); /* also where only other ranks were set up: what follows is MPI's */
+    if (pid == 0)
+        return;
     finish(is_together);
     ar_communicators_close(is_together);
 }
@@ -136,7 +138,8 @@ void
 ar_process_begin(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, set_up);
+    if (!atomic_load(&closed))
+        pthread_once(&once, set_up);
 }
 
 /* --- the job --- */

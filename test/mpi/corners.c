@@ -109,15 +109,19 @@ wait_for_all(MPI_Comm comm, int keyval, void *value, void *extra)
     return MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static int other_keyval; /* of no attribute: who looks for it looks at all */
+
 /* Of a communicator that is being freed, and still can be used. */
 static int
 reduce_once_more(MPI_Comm comm, int keyval, void *value, void *extra)
 {
+    void *found;
+    int has = 0;
     (void)keyval;
     (void)value;
     (void)extra;
     check_ping(comm, "while it is freed");
-    return MPI_SUCCESS;
+    return MPI_Comm_get_attr(comm, other_keyval, &found, &has);
 }
 
 static void
@@ -125,6 +129,7 @@ run_callback(const struct check_comm *world)
 {
     int keyval;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, reduce_once_more, &keyval, NULL);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &other_keyval, NULL);
     for (int i = 0; i < 200; i++) {
         MPI_Comm copy;
         MPI_Comm_dup(world->comm, &copy);
@@ -132,6 +137,7 @@ run_callback(const struct check_comm *world)
         check_ping(copy, "before it is freed");
         MPI_Comm_free(&copy);
     }
+    MPI_Comm_free_keyval(&other_keyval);
     MPI_Comm_free_keyval(&keyval);
 }
 

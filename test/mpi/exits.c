@@ -9,6 +9,7 @@
  *   exit_beside      exit while another thread is in calls
  *   exit_waiting     exit while another thread waits in a call for rank 1, which does not come
  *   delete_callback  an allreduce inside MPI_Finalize
+ *   first_at_end     the same, which is rank 0's first one
  *   session          MPI_Session_init alone, never MPI_Init
  */
 #include <config.h>
@@ -176,6 +177,19 @@ run_delete_callback(int *argc, char ***argv)
     return check_end();
 }
 
+static int
+run_first_at_end(int *argc, char ***argv)
+{
+    static char what[] = "in a callback, rank 0's first one";
+    int rank;
+    check_begin(argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank > 0)
+        check_ping(MPI_COMM_SELF, "alone");
+    call_at_end(what);
+    return check_end();
+}
+
 #ifdef HAVE_PMPI_SESSION_INIT
 /* How much shared memory without a name this process has mapped, in pieces. */
 static int
@@ -237,5 +251,7 @@ main(int argc, char **argv)
         return run_exit_waiting(&argc, &argv);
     if (strcmp(what, "delete_callback") == 0)
         return run_delete_callback(&argc, &argv);
+    if (strcmp(what, "first_at_end") == 0)
+        return run_first_at_end(&argc, &argv);
     return run_session();
 }

@@ -39,6 +39,7 @@ for row in ring two_level auto; do
     expect_ok "$row of one buffer" preload 3 ALLREDUCE_ALGO=$row ALLREDUCE_VERIFY=1 "$programs/corners" one_buffer
 done
 expect_ok "a delete callback" preload 2 ALLREDUCE_STATS="$scratch/callback.jsonl" "$programs/corners" callback
+expect_ok "a delete callback of watched calls" preload 2 ALLREDUCE_TIMEOUT=30 "$programs/corners" callback
 expect_ok "a timeline while a copy is made" preload 3 ALLREDUCE_TRACE="$scratch/trace.json" "$programs/corners" idup
 
 # Other libraries' attributes on MPI_COMM_SELF, with statistics to be gathered and without.

@@ -25,7 +25,7 @@ compare() {
     fi
 }
 
-for what in never thread delete_callback session; do
+for what in never thread delete_callback first_at_end session; do
     compare $what ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring
     case $what in
     thread | delete_callback) expect_calls "$what" ring 1 ;;
