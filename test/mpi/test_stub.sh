@@ -13,6 +13,10 @@ expect_ok "a process without MPI" env LD_PRELOAD="$library" LD_DEBUG=files LD_DE
 grep -q liballreduce "$scratch"/debug.* || fail "a process without MPI: the library was not loaded"
 ! grep -q 'engine-' "$scratch"/debug.* || fail "a process without MPI loads an engine"
 
+# A serial stand-in for MPI is not one: its functions are called as if we were not there.
+expect_ok "a serial MPI" env LD_PRELOAD="$library" LD_LIBRARY_PATH="$programs/runtimes" "$programs/runtimes/serial"
+[ "$(grep -c '^serial MPI_' "$scratch/out") $(wc -l <"$scratch/out")" = "2 2" ] || fail "a serial MPI: $(cat "$scratch/out")"
+
 expect_row "a module's private MPI" ring 1 preload 2 "$programs/private" "$module"
 
 # A relative name, which means another file once the program has gone elsewhere.

@@ -7,7 +7,14 @@
 #include "shim/entries.h"
 
 bool ar_engine_load(const struct ar_mpi_engine **engine, struct ar_entries *next);
+void *ar_library_symbol(const char *name);
 void ar_library_tell_hidden(const char *name);
+
+void *
+ar_library_symbol(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
 
 /* The program is searched first. */
 void
