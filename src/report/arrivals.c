@@ -16,7 +16,7 @@ void
 ar_call_times_keep(struct ar_call_times *times, uint64_t ns)
 {
     uint64_t at = times->calls >> times->shift;
-    if (at == AR_ARRIVALS_KEPT) {
+    while (at >= AR_ARRIVALS_KEPT) {
         for (int i = 0; i < AR_ARRIVALS_KEPT / 2; i++)
             times->ns[i] = times->ns[2 * i];
         times->shift++;

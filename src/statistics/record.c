@@ -21,6 +21,7 @@ ar_recorder_destroy(struct ar_recorder *recorder)
         return;
     for (struct ar_record *r = atomic_load(&recorder->first), *next; r; r = next) {
         next = atomic_load(&r->next);
+        free(r->taken);
         free(r);
     }
     for (struct ar_call_label *label = recorder->labels, *next; label; label = next) {
@@ -88,6 +89,7 @@ ar_recorder_find(struct ar_recorder *recorder, const struct ar_record_key *key)
     new->type[0] = new->op[0] = '\0';
     if (key->nranks > 0)
         ar_record_names(new->type, new->op, key->type, key->op);
+    new->taken = NULL;
     new->last_bytes = UINT64_MAX;
     ar_counts_init(&new->counts);
     atomic_init(&new->next, first);
@@ -136,19 +138,23 @@ ar_recorder_note_site(struct ar_recorder *recorder, const struct ar_caller *call
     if (!caller->address)
         return;
     const int number = ar_caller_find(caller, entry);
-    struct ar_site_counts *c = atomic_load_explicit(&recorder->sites[number], memory_order_relaxed);
-    if (!c) {
-        c = calloc(1, sizeof *c);
-        /* Pairs with the acquire in collect_sites. */
-        atomic_store_explicit(&recorder->sites[number], c, memory_order_release);
+    struct ar_recorded_site *site =
+        atomic_load_explicit(&recorder->sites[number], memory_order_relaxed);
+    if (!site) {
+        site = calloc(1, sizeof *site);
+        /* Pairs with the acquire in fill_site. */
+        atomic_store_explicit(&recorder->sites[number], site, memory_order_release);
     }
-    if (!c)
+    if (!site)
         return;
+    struct ar_site_counts *const c = &site->counts;
     ar_record_bump(&c->calls, 1);
     ar_record_bump(&c->bytes, bytes);
     ar_record_bump(&c->ns, ns);
     ar_record_bump(&c->wait_ns, ar_clock_ns(recorder->waited_ticks));
 }
+
+/* --- for the table --- */
 
 static void
 fill_row(struct ar_row *row, const struct ar_record *record, const char *name)
@@ -172,30 +178,62 @@ fill_row(struct ar_row *row, const struct ar_record *record, const char *name)
         ((uint64_t *)&row->counts)[i] = __atomic_load_n(&numbers[i], __ATOMIC_ACQUIRE);
 }
 
+/* Sizes of which nothing is left give way, since the first one without calls ends them. */
 static void
-collect_sites(const struct ar_recorder *recorder, struct ar_site_rows *rows)
+subtract_sizes(struct ar_size_counts sizes[AR_SIZES_MOST], const struct ar_size_counts *taken)
 {
-    for (int i = 0; i < AR_CALLERS_MOST; i++) {
-        /* Pairs with the release in ar_recorder_note_site. */
-        const struct ar_site_counts *const c =
-            atomic_load_explicit(&recorder->sites[i], memory_order_acquire);
-        if (!c || __atomic_load_n(&c->calls, __ATOMIC_RELAXED) == 0)
-            continue;
-        const struct ar_site_row row = {
-            .site = *ar_caller_site(i),
-            .calls = __atomic_load_n(&c->calls, __ATOMIC_RELAXED),
-            .bytes = __atomic_load_n(&c->bytes, __ATOMIC_RELAXED),
-            .ns = __atomic_load_n(&c->ns, __ATOMIC_RELAXED),
-            .wait_ns = __atomic_load_n(&c->wait_ns, __ATOMIC_RELAXED),
-        };
-        ar_site_rows_add(rows, &row);
+    int n = 0;
+    for (int i = 0; i < AR_SIZES_MOST; i++) {
+        const struct ar_size_counts left = {.calls = sizes[i].calls - taken[i].calls,
+                                            .bytes = sizes[i].bytes,
+                                            .ns = sizes[i].ns - taken[i].ns};
+        if (left.calls > 0)
+            sizes[n++] = left;
     }
+    memset(&sizes[n], 0, (size_t)(AR_SIZES_MOST - n) * sizeof *sizes);
+}
+
+static void
+subtract(struct ar_counts *counts, const struct ar_counts *taken)
+{
+    counts->calls -= taken->calls;
+    counts->bytes -= taken->bytes;
+    counts->ns -= taken->ns;
+    counts->wait_ns -= taken->wait_ns;
+    counts->setup_ns -= taken->setup_ns;
+    for (int i = 0; i < AR_HISTOGRAM_BUCKETS; i++)
+        counts->times.count[i] -= taken->times.count[i];
+    subtract_sizes(counts->sizes, taken->sizes);
+}
+
+/* What is left of the calls from the site of that number; *counts: all of them.  False: nothing. */
+static bool
+fill_site(struct ar_site_row *row, struct ar_site_counts *counts,
+          const struct ar_recorder *recorder, int number)
+{
+    /* Pairs with the release in ar_recorder_note_site. */
+    const struct ar_recorded_site *const s =
+        atomic_load_explicit(&recorder->sites[number], memory_order_acquire);
+    if (!s)
+        return false;
+    counts->calls = __atomic_load_n(&s->counts.calls, __ATOMIC_RELAXED);
+    counts->bytes = __atomic_load_n(&s->counts.bytes, __ATOMIC_RELAXED);
+    counts->ns = __atomic_load_n(&s->counts.ns, __ATOMIC_RELAXED);
+    counts->wait_ns = __atomic_load_n(&s->counts.wait_ns, __ATOMIC_RELAXED);
+    *row = (struct ar_site_row){.site = *ar_caller_site(number),
+                                .calls = counts->calls - s->taken.calls,
+                                .bytes = counts->bytes - s->taken.bytes,
+                                .ns = counts->ns - s->taken.ns,
+                                .wait_ns = counts->wait_ns - s->taken.wait_ns};
+    return row->calls > 0;
 }
 
 void
 ar_recorder_collect(const struct ar_recorder *recorder, const char *name, struct ar_table *table)
 {
     struct ar_row row;
+    struct ar_site_row site;
+    struct ar_site_counts counts;
     /* Pairs with the release in ar_record_begin. */
     const struct ar_record *running =
         atomic_load_explicit(&recorder->running, memory_order_acquire);
@@ -204,13 +242,53 @@ ar_recorder_collect(const struct ar_recorder *recorder, const char *name, struct
     const struct ar_record *r = atomic_load_explicit(&recorder->first, memory_order_acquire);
     for (; r; r = atomic_load_explicit(&r->next, memory_order_relaxed)) {
         fill_row(&row, r, name);
+        if (r->taken)
+            subtract(&row.counts, r->taken);
         if (r == running)
             row.running_ns = ar_clock_ns(ar_clock_since(started));
         if (row.counts.calls > 0 || r == running)
             ar_table_add(table, &row);
     }
-    collect_sites(recorder, &table->sites);
-    table->lost += __atomic_load_n(&recorder->lost, __ATOMIC_RELAXED);
+    for (int i = 0; i < AR_CALLERS_MOST; i++)
+        if (fill_site(&site, &counts, recorder, i))
+            ar_site_rows_add(&table->sites, &site);
+    table->lost += __atomic_load_n(&recorder->lost, __ATOMIC_RELAXED) - recorder->lost_taken;
+}
+
+static void
+take_record(struct ar_record *record, const char *name, struct ar_table *table)
+{
+    struct ar_row row;
+    if (!record->taken)
+        record->taken = calloc(1, sizeof *record->taken);
+    if (!record->taken)
+        return;
+    fill_row(&row, record, name);
+    const struct ar_counts counts = row.counts;
+    subtract(&row.counts, record->taken);
+    if (row.counts.calls == 0)
+        return;
+    ar_table_add(table, &row);
+    *record->taken = counts;
+}
+
+void
+ar_recorder_take(struct ar_recorder *recorder, const char *name, struct ar_table *table)
+{
+    struct ar_site_row site;
+    struct ar_site_counts counts;
+    const uint64_t lost = __atomic_load_n(&recorder->lost, __ATOMIC_RELAXED);
+    /* Pairs with the release in ar_recorder_find. */
+    struct ar_record *r = atomic_load_explicit(&recorder->first, memory_order_acquire);
+    for (; r; r = atomic_load_explicit(&r->next, memory_order_relaxed))
+        take_record(r, name, table);
+    for (int i = 0; i < AR_CALLERS_MOST; i++)
+        if (fill_site(&site, &counts, recorder, i)) {
+            ar_site_rows_add(&table->sites, &site);
+            atomic_load(&recorder->sites[i])->taken = counts;
+        }
+    table->lost += lost - recorder->lost_taken;
+    recorder->lost_taken = lost;
 }
 
 /* Where a call was lost here, those behind it are not the other ranks' of the same number. */
@@ -223,21 +301,4 @@ ar_recorder_collect_arrivals(const struct ar_recorder *recorder, int rank,
         return;
     ar_arrivals_init(&arrivals, recorder->id, recorder->nranks, rank, &recorder->times);
     ar_arrivals_add(list, &arrivals);
-}
-
-void
-ar_recorder_reset(struct ar_recorder *recorder)
-{
-    struct ar_record *r = atomic_load_explicit(&recorder->first, memory_order_relaxed);
-    for (; r; r = atomic_load_explicit(&r->next, memory_order_relaxed)) {
-        ar_counts_init(&r->counts);
-        r->last_bytes = UINT64_MAX;
-    }
-    for (int i = 0; i < AR_CALLERS_MOST; i++) {
-        struct ar_site_counts *const c = atomic_load(&recorder->sites[i]);
-        if (c)
-            *c = (struct ar_site_counts){0};
-    }
-    recorder->lost = 0;
-    recorder->times = (struct ar_call_times){.calls = 0};
 }

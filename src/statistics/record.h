@@ -1,6 +1,7 @@
 /* Recording: what the calls on one communicator did, in rows for the statistics.  One thread at a
- * time records; another may collect meanwhile, since records are only added and all their numbers
- * are read and written as atomics. */
+ * time records; another one may collect or take meanwhile, since records are only added and all
+ * their numbers are read and written as atomics.  Numbers only grow: who takes them writes down how
+ * large they were, and leaves them to the thread that records. */
 #ifndef AR_RECORD_H
 #define AR_RECORD_H
 
@@ -38,6 +39,7 @@ struct ar_record {
     char type[AR_NAME_TEXT];
     char op[AR_NAME_TEXT];
     struct ar_counts counts;
+    struct ar_counts *taken;          /* of the counts; NULL: nothing.  See ar_recorder_take */
     uint64_t last_bytes;              /* of the last call's message; UINT64_MAX: no call yet */
     struct ar_size_counts *last_size; /* where calls of that size are counted; NULL: nowhere */
 };
@@ -48,6 +50,11 @@ struct ar_site_counts {
     uint64_t bytes;
     uint64_t ns;
     uint64_t wait_ns;
+};
+
+struct ar_recorded_site {
+    struct ar_site_counts counts;
+    struct ar_site_counts taken; /* of these: see ar_recorder_take */
 };
 
 struct ar_recorder {
@@ -61,10 +68,11 @@ struct ar_recorder {
     uint64_t setup_ns;                   /* since the last call ended */
     uint64_t waited_ticks;               /* the same */
     uint64_t lost;                       /* calls without memory for a record */
+    uint64_t lost_taken;                 /* of these: see ar_recorder_take */
     uint64_t id;                         /* of comm, see gather.h; 0: its calls are not compared */
     int nranks;                          /* of comm */
     struct ar_call_times times;          /* of the calls that were timed */
-    _Atomic(struct ar_site_counts *) sites[AR_CALLERS_MOST]; /* by number; NULL: no call */
+    _Atomic(struct ar_recorded_site *) sites[AR_CALLERS_MOST]; /* by number; NULL: no call */
 };
 
 /* NULL without memory. */
@@ -100,18 +108,20 @@ void ar_record_names(char type_name[AR_NAME_TEXT], char op_name[AR_NAME_TEXT], M
 void ar_recorder_note_site(struct ar_recorder *recorder, const struct ar_caller *caller,
                            enum ar_entry entry, uint64_t bytes, uint64_t ns);
 
-/* Adds all records to the table, as one rank's; name: the communicator's there.  The caller sees to
- * it that the recorder is not destroyed meanwhile. */
+/* Adds what was recorded and not taken yet to the table, as one rank's; name: the communicator's
+ * there.  The caller sees to it that no other thread collects, takes or destroys meanwhile. */
 void ar_recorder_collect(const struct ar_recorder *recorder, const char *name,
                          struct ar_table *table);
+
+/* The same of calls that have ended, and takes it: it is not handed out again.  A row for which
+ * there is no memory is taken the next time.  The shortest and the longest time stay those of all
+ * calls. */
+void ar_recorder_take(struct ar_recorder *recorder, const char *name, struct ar_table *table);
 
 /* Adds when rank came to the calls, which are to be compared with those of other ranks.  No other
  * thread records meanwhile. */
 void ar_recorder_collect_arrivals(const struct ar_recorder *recorder, int rank,
                                   struct ar_arrivals_list *list);
-
-/* Sets all numbers back. */
-void ar_recorder_reset(struct ar_recorder *recorder);
 
 /* Adds to a number that only this thread writes. */
 static inline void

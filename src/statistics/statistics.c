@@ -29,8 +29,8 @@ static struct {
     int world_size;                 /* 0: the same */
     uint64_t begun_ns;
     struct ar_self self;           /* where anything is recorded */
-    int most_ranks;                /* of any communicator that recorded for the file */
-    struct ar_table passed_on;     /* of this rank's own, gathered elsewhere */
+    int most_ranks;                /* of any communicator that records for it.  Under the lock */
+    struct ar_table passed_on;     /* of this rank's own, gathered elsewhere.  Under the lock */
     struct ar_table gathered;      /* by this rank, in a program without a world */
     struct ar_recorder *recorders; /* of all communicators.  Under the lock */
     struct ar_table gone;          /* of recorders that are no more.  Under the lock */
@@ -53,13 +53,16 @@ wants_records(const struct ar_config *config)
     return config && (config->verbose > 0 || config->stats_file);
 }
 
-/* Several communicators may have agreed on different files; the first one counts. */
+/* For a communicator of so many ranks, or for none yet: 0.  Several communicators may have agreed
+ * on different files; the first one counts. */
 static void
-use_file(const char *file)
+use_file(const char *file, int nranks)
 {
     pthread_mutex_lock(&lock);
     if (!all.path[0])
         ar_stats_file_path(all.path, sizeof all.path, file);
+    if (nranks > all.most_ranks)
+        all.most_ranks = nranks;
     pthread_mutex_unlock(&lock);
 }
 
@@ -138,10 +141,8 @@ ar_statistics_attach(const struct ar_config *config, MPI_Comm comm, uint64_t set
     if (!settings->stats_file)
         return recorder;
     int nranks = 0, result = MPI_UNEQUAL;
-    use_file(settings->stats_file);
     PMPI_Comm_size(comm, &nranks);
-    if (nranks > all.most_ranks)
-        all.most_ranks = nranks;
+    use_file(settings->stats_file, nranks);
     if (config && all.world_rank >= 0 &&
         PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result) == MPI_SUCCESS && result != MPI_UNEQUAL)
         atomic_store(&all.world_records, true);
@@ -259,8 +260,10 @@ print(const struct ar_table *rest)
         return;
     snprintf(title, sizeof title, "%s for %s, calls of rank %d", PACKAGE_VERSION, AR_MPI_FAMILY,
              rank);
+    pthread_mutex_lock(&lock);
     ar_table_merge(table, rest);
     ar_table_write_brief(stderr, table, title);
+    pthread_mutex_unlock(&lock);
 }
 
 /* Writes the table of so many ranks to the file, or to one for this rank alone. */
@@ -316,6 +319,58 @@ ar_statistics_are_parted(void)
     return all.world_rank < 0 && all.path[0];
 }
 
+static bool
+has_most_ranks(int nranks)
+{
+    pthread_mutex_lock(&lock);
+    const bool has_most = nranks >= all.most_ranks;
+    pthread_mutex_unlock(&lock);
+    return has_most;
+}
+
+/* As collect, but what is in the table is then passed on, to be gathered.  Other threads may be in
+ * calls: these only add to their recorders, and so nothing of theirs is lost or counted twice.
+ * Without a world no arrivals are compared: no communicator has an id. */
+static void
+take(struct ar_table *table)
+{
+    pthread_mutex_lock(&lock);
+    for (struct ar_recorder *r = all.recorders; r; r = r->next)
+        ar_recorder_take(r, ar_comm_name_keep(r->name), table);
+    ar_table_merge(table, &all.gone);
+    ar_table_fini(&all.gone);
+    if (all.stateless)
+        ar_recorder_take(all.stateless, ar_comm_name_keep(all.stateless->name), table);
+    ar_table_add_rank(table, &all.self.rank);
+    ar_table_merge(&all.passed_on, table);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Writes what the ranks of the table have gathered, and what this rank gathered before: it may do
+ * so several times, from the same ranks, and on several threads. */
+static void
+write_gathered(const struct ar_table *table, enum name name, int ranks)
+{
+    static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&writing);
+    for (size_t i = 0; i < table->nrows; i++) {
+        struct ar_row *const sum = ar_table_add(&all.gathered, &table->rows[i]);
+        if (sum && sum->ranks > table->rows[i].ranks)
+            sum->ranks = table->rows[i].ranks;
+    }
+    for (size_t i = 0; i < table->sites.n; i++) {
+        struct ar_site_row *const sum =
+            ar_site_rows_add(&all.gathered.sites, &table->sites.rows[i]);
+        if (sum && sum->ranks > table->sites.rows[i].ranks)
+            sum->ranks = table->sites.rows[i].ranks;
+    }
+    for (size_t i = 0; i < table->ranks.n; i++)
+        ar_rank_rows_add(&all.gathered.ranks, &table->ranks.rows[i]);
+    all.gathered.lost += table->lost;
+    write_file(&all.gathered, name, ranks);
+    pthread_mutex_unlock(&writing);
+}
+
 void
 ar_statistics_part(MPI_Comm comm)
 {
@@ -323,37 +378,12 @@ ar_statistics_part(MPI_Comm comm)
     int rank, nranks;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &nranks);
-    if (!ar_all(comm, nranks >= all.most_ranks))
+    if (!ar_all(comm, has_most_ranks(nranks)))
         return;
     ar_statistics_rename(comm);
-    collect(&table);
-    collect_arrivals(&table.arrivals);
-    ar_table_merge(&all.passed_on, &table);
-    pthread_mutex_lock(&lock); /* what was gathered is forgotten */
-    for (struct ar_recorder *r = all.recorders; r; r = r->next)
-        ar_recorder_reset(r);
-    ar_table_fini(&all.gone);
-    if (all.stateless)
-        ar_recorder_reset(all.stateless);
-    pthread_mutex_unlock(&lock);
-    if (ar_gather(&table, own_rank(), comm) && rank == 0) {
-        /* Such a program may gather several times, from the same ranks. */
-        for (size_t i = 0; i < table.nrows; i++) {
-            struct ar_row *const sum = ar_table_add(&all.gathered, &table.rows[i]);
-            if (sum && sum->ranks > table.rows[i].ranks)
-                sum->ranks = table.rows[i].ranks;
-        }
-        for (size_t i = 0; i < table.sites.n; i++) {
-            struct ar_site_row *const sum =
-                ar_site_rows_add(&all.gathered.sites, &table.sites.rows[i]);
-            if (sum && sum->ranks > table.sites.rows[i].ranks)
-                sum->ranks = table.sites.rows[i].ranks;
-        }
-        for (size_t i = 0; i < table.ranks.n; i++)
-            ar_rank_rows_add(&all.gathered.ranks, &table.ranks.rows[i]);
-        all.gathered.lost += table.lost;
-        write_file(&all.gathered, own_rank() == 0 ? NAME_OF_ALL : NAME_OF_RANK, nranks);
-    }
+    take(&table);
+    if (ar_gather(&table, own_rank(), comm) && rank == 0)
+        write_gathered(&table, own_rank() == 0 ? NAME_OF_ALL : NAME_OF_RANK, nranks);
     ar_table_fini(&table);
 }
 
@@ -406,7 +436,7 @@ ar_statistics_begin(const struct ar_config *config, int world_rank)
     all.config = config;
     all.stateless = ar_recorder_create();
     if (config->stats_file)
-        use_file(config->stats_file);
+        use_file(config->stats_file, 0);
     if (config->stats_signal && config->stats_file)
         ar_thread_write_at(config->stats_signal, write_snapshot);
 }

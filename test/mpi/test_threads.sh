@@ -44,4 +44,24 @@ for ranks in 2 3; do
         [ "$(made)" -eq "$(traced)" ] || fail "$title: $(made) calls, and $(traced) in the timeline"
     done
 done
+
+# A thread frees communicators of a session, and so has statistics gathered, while another one makes calls.
+title=sessions
+rm -f "$scratch"/stats*
+preload 1 ALLREDUCE_STATS="$stats" "$programs/sessions" threads >"$scratch/out" 2>&1
+status=$?
+case $status in
+0)
+    [ $(($(made) + 2100)) -eq "$(counted)" ] || fail "$title: $(made) and 2100 calls, and $(counted) in the statistics"
+    grep -q "\"sizes\": \[\[8, 2100, [0-9]*\], \[12, $(made), [0-9]*\]\]" "$stats" || {
+        fail "$title: not 2100 calls of 8 bytes and $(made) of 12"
+        cut -c 1-500 "$stats"
+    }
+    ;;
+77) ;;
+*)
+    fail "$title: ended with $status"
+    cat "$scratch/out"
+    ;;
+esac
 exit $failed

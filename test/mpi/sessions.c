@@ -1,0 +1,103 @@
+/* Sessions beside threads.
+ *
+ * usage: sessions WHAT, of which
+ *   threads  a thread makes 100 calls of 2 ints on a communicator, and then calls of 3, while
+ *            another one creates 2000 communicators one after the other, makes 1 call of 2 ints on
+ *            each, and frees it; prints how many calls of 3 ints there were
+ *
+ * Where MPI has no sessions, or no threads, it ends with 77.
+ */
+#include <config.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi_check.h"
+
+#define SKIP 77
+
+#ifdef HAVE_PMPI_SESSION_INIT
+static void
+call(MPI_Comm comm, int count, int calls)
+{
+    int in[3] = {1, 1, 1}, out[3], nranks;
+    MPI_Comm_size(comm, &nranks);
+    for (int i = 0; i < calls; i++) {
+        MPI_Allreduce(in, out, count, MPI_INT, MPI_SUM, comm);
+        check_true(out[count - 1] == nranks);
+    }
+}
+
+static MPI_Comm
+create(MPI_Session session, const char *set, const char *tag)
+{
+    MPI_Group group;
+    MPI_Comm comm;
+    MPI_Group_from_session_pset(session, set, &group);
+    MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    MPI_Group_free(&group);
+    return comm;
+}
+
+static atomic_bool is_over;
+static unsigned long made;
+
+static void *
+call_beside(void *comm)
+{
+    call(*(MPI_Comm *)comm, 2, 100);
+    for (; !atomic_load(&is_over); made++)
+        call(*(MPI_Comm *)comm, 3, 1);
+    return NULL;
+}
+
+static int
+run_threads(void)
+{
+    pthread_t thread;
+    MPI_Session session;
+    MPI_Info info;
+    char level[64] = "";
+    int found = 0;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE");
+    MPI_Session_init(info, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Info_free(&info);
+    MPI_Session_get_info(session, &info);
+    MPI_Info_get(info, "thread_level", (int)sizeof level - 1, level, &found);
+    MPI_Info_free(&info);
+    MPI_Comm beside = create(session, "mpi://SELF", "beside");
+    if (strcmp(level, "MPI_THREAD_MULTIPLE") != 0 ||
+        pthread_create(&thread, NULL, call_beside, &beside))
+        return SKIP;
+    for (int i = 0; i < 2000; i++) {
+        MPI_Comm comm = create(session, "mpi://SELF", "freed");
+        call(comm, 2, 1);
+        MPI_Comm_free(&comm);
+    }
+    atomic_store(&is_over, true);
+    pthread_join(thread, NULL);
+    printf("made %lu calls\n", made);
+    MPI_Comm_free(&beside);
+    MPI_Session_finalize(&session);
+    return check_status();
+}
+#else
+static int
+run_threads(void)
+{
+    return SKIP;
+}
+#endif
+
+int
+main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "threads") == 0)
+        return run_threads();
+    check_fail("no such program");
+    return check_status();
+}
