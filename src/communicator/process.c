@@ -12,6 +12,7 @@
 #include "communicator/tuned_rules.h"
 #include "config/rank.h"
 #include "config/variables.h"
+#include "execute/group.h"
 #include "execute/heap_memory.h"
 #include "execute/progress.h"
 #include "report/report.h"
@@ -24,7 +25,7 @@ static struct ar_config *config; /* from this process's environment; NULL: no me
 static atomic_int closed;        /* no bool: RISC-V exchanges words, and bytes only by libatomic */
 static pid_t pid; /* of the process that was set up: not of its children; 0: none was */
 static int world_size;
-static int world_rank = -1; /* -1: there is no MPI_COMM_WORLD (sessions) */
+static int world_rank = -1; /* -1: no MPI_COMM_WORLD (sessions), or not yet */
 
 /* Writes what this process counted and what it tuned, once each. */
 static void
@@ -48,6 +49,8 @@ ar_process_close(bool is_together)
     ar_communicators_stop(); /* also where only other ranks were set up: what follows is MPI's */
     if (pid == 0)
         return;
+    if (world_rank < 0)
+        ar_world_find(&world_rank, &world_size);
     finish(is_together);
     ar_communicators_close(is_together);
 }
@@ -91,20 +94,16 @@ tell_namesakes(const struct ar_rules *rules)
 static void
 set_up(void)
 {
-    int initialized = 0, keyval;
+    int keyval;
     ar_job_check_family();
     config = ar_config_from_environment();
     ar_communicators_open(config);
-    PMPI_Initialized(&initialized);
-    if (initialized) {
-        PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-        PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
-        if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &keyval, NULL) ==
-            MPI_SUCCESS)
-            PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, &config);
-    }
+    ar_world_find(&world_rank, &world_size);
+    if (world_rank >= 0 &&
+        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &keyval, NULL) == MPI_SUCCESS)
+        PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, &config);
     char foreign[512];
-    if (initialized && ar_rank_in_job() == 0 &&
+    if (world_rank >= 0 && ar_rank_in_job() == 0 &&
         ar_launcher_splits(AR_MPI_FAMILY, world_size, foreign, sizeof foreign))
         ar_say("warning: %s", foreign);
     /* Rules that were tuned elsewhere are not an error; rank 0 tells it. */
@@ -121,7 +120,7 @@ set_up(void)
     if (world_rank == 0 && config && config->heap && !ar_heap_has_malloc())
         ar_say("warning: ALLREDUCE_HEAP=shared needs " AR_HEAP_LIBRARY
                " in LD_PRELOAD, behind liballreduce.so; allreduce run puts both there");
-    ar_statistics_begin(config, world_rank);
+    ar_statistics_begin(config);
     ar_deadline_start(config ? &config->timeout : NULL,
                       world_rank >= 0 ? world_rank : ar_rank_in_job());
     pid = getpid();

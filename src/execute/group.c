@@ -44,6 +44,18 @@ ar_group_number(int *numbers, MPI_Group group, MPI_Comm comm, int nranks)
     return found;
 }
 
+void
+ar_world_find(int *rank, int *nranks)
+{
+    int initialized = 0, finalized = 0;
+    PMPI_Initialized(&initialized);
+    PMPI_Finalized(&finalized);
+    if (!initialized || finalized)
+        return;
+    PMPI_Comm_size(MPI_COMM_WORLD, nranks);
+    PMPI_Comm_rank(MPI_COMM_WORLD, rank);
+}
+
 int *
 ar_world_ranks(MPI_Comm comm, int nranks)
 {

@@ -38,6 +38,11 @@ bool ar_all(MPI_Comm comm, bool says_yes);
  * in it, or if memory runs out. */
 bool ar_group_number(int *numbers, MPI_Group group, MPI_Comm comm, int nranks);
 
+/* This process's rank in MPI_COMM_WORLD, and how many there are; neither is set where there is no
+ * world: with sessions alone, before MPI_Init, and behind MPI_Finalize.  A program of sessions may
+ * begin a world later, so that who found none asks again. */
+void ar_world_find(int *rank, int *nranks);
+
 /* The numbers of comm's nranks ranks in MPI_COMM_WORLD, for the caller to free; NULL if one of them
  * has none there, or if memory runs out. */
 int *ar_world_ranks(MPI_Comm comm, int nranks);

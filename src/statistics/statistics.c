@@ -25,7 +25,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     const struct ar_config *config; /* this process's own; NULL: nothing was asked for */
-    int world_rank;                 /* -1: there is no world */
+    atomic_int world_rank;          /* -1: there is no world, or not yet.  See find_world */
     int world_size;                 /* 0: the same */
     uint64_t begun_ns;
     struct ar_self self;           /* where anything is recorded */
@@ -41,10 +41,30 @@ static struct {
     atomic_int ended;              /* exchanged, so a word: see process.c */
 } all = {.world_rank = -1};
 
+/* Is there a world?  It is asked again as long as there is none: a program of sessions may call
+ * MPI_Init later, even behind the first allreduce of some ranks and before that of others, and all
+ * of them are to know the same when they gather. */
+static bool
+find_world(void)
+{
+    int rank = atomic_load(&all.world_rank), size = 0;
+    if (rank >= 0)
+        return true;
+    ar_world_find(&rank, &size);
+    if (rank < 0)
+        return false;
+    pthread_mutex_lock(&lock);
+    all.world_size = size;
+    pthread_mutex_unlock(&lock);
+    atomic_store(&all.world_rank, rank);
+    return true;
+}
+
 static int
 own_rank(void)
 {
-    return all.world_rank >= 0 ? all.world_rank : ar_rank_in_job();
+    const int rank = atomic_load(&all.world_rank);
+    return rank >= 0 ? rank : ar_rank_in_job();
 }
 
 static bool
@@ -143,8 +163,8 @@ ar_statistics_attach(const struct ar_config *config, MPI_Comm comm, uint64_t set
     int nranks = 0, result = MPI_UNEQUAL;
     PMPI_Comm_size(comm, &nranks);
     use_file(settings->stats_file, nranks);
-    if (config && all.world_rank >= 0 &&
-        PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result) == MPI_SUCCESS && result != MPI_UNEQUAL)
+    if (config && find_world() && PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result) == MPI_SUCCESS &&
+        result != MPI_UNEQUAL)
         atomic_store(&all.world_records, true);
     return recorder;
 }
@@ -316,7 +336,7 @@ write_snapshot(void)
 bool
 ar_statistics_are_parted(void)
 {
-    return all.world_rank < 0 && all.path[0];
+    return all.path[0] && !find_world();
 }
 
 static bool
@@ -405,8 +425,8 @@ ar_statistics_end(bool is_together)
         say_verified();
     const bool gathers = all.path[0] && is_together && atomic_load(&all.world_records);
     if (gathers && ar_gather(&table, own_rank(), MPI_COMM_WORLD)) {
-        if (all.world_rank == 0)
-            write_file(&table, NAME_OF_ALL, all.world_size);
+        if (own_rank() == 0)
+            write_gathered(&table, NAME_OF_ALL, all.world_size);
     } else if (gathers || (all.path[0] && table.nrows > 0)) {
         write_file(&table, NAME_OF_RANK, 1);
     }
@@ -423,11 +443,9 @@ ar_statistics_end(bool is_together)
 /* --- the beginning --- */
 
 void
-ar_statistics_begin(const struct ar_config *config, int world_rank)
+ar_statistics_begin(const struct ar_config *config)
 {
-    all.world_rank = world_rank;
-    if (world_rank >= 0)
-        PMPI_Comm_size(MPI_COMM_WORLD, &all.world_size);
+    find_world();
     all.begun_ns = ar_clock_system_ns();
     all.verifies = config && config->verify.every > 0;
     if (!wants_records(config))

@@ -14,9 +14,8 @@
 #include "config/config.h"
 #include "statistics/record.h"
 
-/* At the process's first allreduce: what its own settings (NULL: there are none) ask for.
- * world_rank: -1 where there is no world. */
-void ar_statistics_begin(const struct ar_config *config, int world_rank);
+/* At the process's first allreduce: what its own settings (NULL: there are none) ask for. */
+void ar_statistics_begin(const struct ar_config *config);
 
 /* A recorder for the calls on comm, if its configuration asks for one (NULL: it agreed on none, and
  * this process's own counts); until now the set-up of comm took setup_ns.  To be detached; NULL:
@@ -33,7 +32,7 @@ void ar_statistics_detach(struct ar_recorder *recorder);
 void ar_statistics_rename(MPI_Comm comm);
 
 /* Are numbers to be gathered when communicators are freed?  They are in programs without a world,
- * where we cannot see the end. */
+ * where we cannot see the end, and before one begins. */
 bool ar_statistics_are_parted(void);
 
 /* In that case, before comm is freed, whose configuration has a file for statistics: gathers and

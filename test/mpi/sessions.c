@@ -1,9 +1,11 @@
-/* Sessions beside threads.
+/* Sessions beside threads and beside MPI_Init.
  *
  * usage: sessions WHAT, of which
  *   threads  a thread makes 100 calls of 2 ints on a communicator, and then calls of 3, while
  *            another one creates 2000 communicators one after the other, makes 1 call of 2 ints on
  *            each, and frees it; prints how many calls of 3 ints there were
+ *   world    3 calls of 1 int on a session's communicator of rank 0 alone, which then goes; then
+ *            MPI_Init, and 5 calls of 2 ints on the world
  *
  * Where MPI has no sessions, or no threads, it ends with 77.
  */
@@ -85,10 +87,37 @@ run_threads(void)
     MPI_Session_finalize(&session);
     return check_status();
 }
+
+static int
+run_world(int *argc, char ***argv)
+{
+    const char *const rank = getenv("PMI_RANK");
+    MPI_Session session;
+    if (!rank)
+        return SKIP;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    if (strcmp(rank, "0") == 0) {
+        MPI_Comm comm = create(session, "mpi://SELF", "alone");
+        call(comm, 1, 3);
+        MPI_Comm_free(&comm);
+    }
+    check_begin(argc, argv);
+    call(MPI_COMM_WORLD, 2, 5);
+    MPI_Session_finalize(&session);
+    return check_end();
+}
 #else
 static int
 run_threads(void)
 {
+    return SKIP;
+}
+
+static int
+run_world(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
     return SKIP;
 }
 #endif
@@ -98,6 +127,5 @@ main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "threads") == 0)
         return run_threads();
-    check_fail("no such program");
-    return check_status();
+    return run_world(&argc, &argv);
 }

@@ -212,6 +212,19 @@ status=$?
     expect_calls session ring 5
 }
 
+# A rank whose first call comes before MPI_Init gathers with the others, whose first calls come after it.
+rm -f "$scratch"/stats*
+title="a session before MPI_Init"
+preload 2 "$programs/sessions" world >"$scratch/out" 2>&1
+status=$?
+[ $status -eq 77 ] || {
+    [ $status -eq 0 ] || fail "$title: ended with $status"
+    expect_gathered "$file" 2
+    expect_field "$file" '"bytes_from": 4,' calls 3
+    expect_field "$file" '"bytes_from": 8,' calls 10
+    expect_field "$file" '"rank": 0, "host"' calls 8
+}
+
 # At a signal, a rank that waits in an allreduce tells so, and by which name the communicator goes now.  Another signal
 # follows where it did not wait yet, or not for long; the other rank comes after that.
 rm -f "$scratch"/stats*
