@@ -1,7 +1,6 @@
 #include <config.h>
 
 #include <errno.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,8 +30,8 @@ try_read(void)
 static int
 try_binding(void)
 {
-    cpu_set_t cpus;
-    return sched_getaffinity(0, sizeof cpus, &cpus) ? -1 : sched_setaffinity(0, sizeof cpus, &cpus);
+    struct ar_cpus cpus;
+    return ar_cpus_of_thread(&cpus) && ar_cpus_bind_thread(&cpus) ? 0 : -1;
 }
 
 static const struct {

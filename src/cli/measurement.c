@@ -3,7 +3,6 @@
 #include "cli/measurement.h"
 
 #include <math.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +12,8 @@
 #include "communicator/decide.h"
 #include "communicator/process.h"
 #include "config/config.h"
+#include "cores/cpus.h"
+#include "execute/crowd.h"
 #include "execute/node_plan.h"
 #include "report/clock.h"
 
@@ -23,10 +24,8 @@
 int
 ar_measurement_cpus(void)
 {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    sched_getaffinity(0, sizeof set, &set);
-    return CPU_COUNT(&set);
+    struct ar_cpus cpus;
+    return ar_cpus_of_thread(&cpus) ? ar_cpus_count(&cpus) : ar_online_cpus();
 }
 
 /* --- what is measured --- */

@@ -4,10 +4,10 @@
 
 #include <limits.h>
 #include <math.h>
-#include <sched.h>
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "cores/cpus.h"
 #include "report/clock.h"
 #include "report/report.h"
 
@@ -53,21 +53,21 @@ static int
 deal(const struct ar_place_of_ranks *places, uint64_t seed)
 {
     const size_t n = (size_t)places->local_ranks;
-    cpu_set_t all, one;
-    CPU_ZERO(&one);
-    if (sched_getaffinity(0, sizeof all, &all) || (int)n <= CPU_COUNT(&all))
+    struct ar_cpus all, one = {{0}};
+    if (!ar_cpus_of_thread(&all) || (int)n <= ar_cpus_count(&all))
         return AR_EXIT_DONE;
     size_t *const order = malloc(n * sizeof *order);
     if (!order)
         return AR_EXIT_FAILED;
     ar_shuffle(order, n, seed);
-    int left = (int)(order[places->local_rank] % (size_t)CPU_COUNT(&all)), cpu = 0;
+    int left = (int)(order[places->local_rank] % (size_t)ar_cpus_count(&all));
+    int cpu = ar_cpus_next(&all, -1);
     free(order);
-    while (!CPU_ISSET(cpu, &all) || left-- > 0)
-        cpu++;
-    CPU_SET(cpu, &one);
-    sched_setaffinity(0, sizeof one, &one);
-    sched_setaffinity(0, sizeof all, &all);
+    while (left-- > 0)
+        cpu = ar_cpus_next(&all, cpu);
+    ar_cpus_add(&one, cpu);
+    ar_cpus_bind_thread(&one);
+    ar_cpus_bind_thread(&all);
     return AR_EXIT_DONE;
 }
 

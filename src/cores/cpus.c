@@ -50,14 +50,20 @@ ar_cpus_of_thread(struct ar_cpus *cpus)
     return sched_getaffinity(0, sizeof cpus->word, (cpu_set_t *)(void *)cpus->word) == 0;
 }
 
+bool
+ar_cpus_bind_thread(const struct ar_cpus *cpus)
+{
+    return sched_setaffinity(0, sizeof cpus->word, (const cpu_set_t *)(const void *)cpus->word) ==
+           0;
+}
+
 /* The kernel takes from the set what the cgroup does not allow. */
 static void *
 widen(void *room)
 {
     struct ar_cpus *const cpus = room;
     memset(cpus, 0xff, sizeof *cpus);
-    if (sched_setaffinity(0, sizeof cpus->word, (const cpu_set_t *)(void *)cpus->word) ||
-        !ar_cpus_of_thread(cpus))
+    if (!ar_cpus_bind_thread(cpus) || !ar_cpus_of_thread(cpus))
         memset(cpus, 0, sizeof *cpus);
     return NULL;
 }

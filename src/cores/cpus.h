@@ -52,6 +52,9 @@ void ar_cpus_print(struct ar_text *text, const struct ar_cpus *cpus);
  * tell. */
 bool ar_cpus_of_thread(struct ar_cpus *cpus);
 
+/* Binds the calling thread to these CPUs.  False, with the cause in errno, if it cannot be. */
+bool ar_cpus_bind_thread(const struct ar_cpus *cpus);
+
 /* The CPUs to which the calling thread could be bound: those of its cgroup, whatever a launcher has
  * bound it to.  A thread of our own finds them, so that nothing changes for the caller.  False if
  * that fails. */

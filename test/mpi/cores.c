@@ -1,10 +1,12 @@
 /* A made-up machine, to be preloaded beside the library: what a process reads below
  * /sys/devices/system comes from below CORES_ROOT, and each rank of MPI_COMM_WORLD may run on one
  * CPU or row of CPUs, of those in CORES_CPUS (as in 0,1,4-7) the one of its number.  A thread that
- * asks for all CPUs gets the first CORES_NUMBER. */
+ * asks for all CPUs gets the first CORES_NUMBER.  With CORES_POSSIBLE the kernel has room for so
+ * many CPUs, and refuses to tell a set that is shorter. */
 #include <config.h> /* _GNU_SOURCE */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -92,6 +94,11 @@ sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set)
 {
     size_t first, last;
     int (*next)(pid_t, size_t, cpu_set_t *);
+    const char *const possible = getenv("CORES_POSSIBLE");
+    if (possible && 8 * bytes < strtoul(possible, NULL, 10)) {
+        errno = EINVAL;
+        return -1;
+    }
     find(&next, "sched_getaffinity");
     const int error = next(pid, bytes, set);
     if (error || !find_cpus(&first, &last))

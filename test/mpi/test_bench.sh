@@ -55,6 +55,11 @@ expect_right "products" 2 5 --type=c_double_complex --op=prod --sizes=16K
 expect_right "places of the largest" 2 10 --type=double_int --op=maxloc --sizes=12K --place=both
 expect_right "one element" 2 5 --type=long_double --sizes=16
 
+# On a machine with more CPUs than the C library's sets have.
+expect_ok "2048 possible CPUs" launch 2 LD_PRELOAD="$programs/.libs/cores.so" CORES_POSSIBLE=2048 CORES_CPUS=0,0 \
+    ./allreduce bench --repetitions=2 --time=0.01 --sizes=8 --algo=ring
+grep -q ', 2 ranks on 1 cpu, ' "$scratch/out" || fail "other than one CPU of 2048"
+
 # Six batches have an interval, which is all of them; the order follows from the intervals.
 expect_ok "six batches" launch 2 ./allreduce bench --repetitions=6 --time=0.01 --csv --algo='ring;shm' --sizes=8,64K --exchange
 awk -F, '/^2,/ { rows++; if ($(NF - 3) != $5 || $(NF - 2) != $6 || !($(NF - 1) >= 0)) wrong = 1

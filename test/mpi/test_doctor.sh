@@ -86,6 +86,8 @@ fi
 
 # A container's filter of system calls.
 expect_limited_end "system calls" 0 '^ok  *kernel ' "$allreduce" doctor
+expect_limited_end "more CPUs than the C library's sets have" 0 '^ok  *kernel .*sched_setaffinity' \
+    LD_PRELOAD="$programs/.libs/cores.so" CORES_POSSIBLE=2048 "$allreduce" doctor
 expect_limited_end "no memfd_create" 0 '^warning  kernel  *memfd_create is refused by a filter of system calls (seccomp): ' \
     "$programs/forbid" memfd_create process_vm_readv -- "$allreduce" doctor
 grep -q '^warning  kernel  *process_vm_readv is refused by a filter' "$scratch/out" || fail "process_vm_readv is not told"
