@@ -54,10 +54,12 @@ ar_job_beside(int members)
 struct ar_crowd
 ar_crowd_estimate(int members, int cpus, bool is_alike, struct ar_job job)
 {
+    /* Where the members have more CPUs than the cgroup has, it is not the whole job's. */
+    const bool is_known = job.ranks > 0 && job.cpus >= cpus;
     int ranks = 0;
-    if (job.ranks > job.cpus) /* some of them share cores: any, for all that is known */
+    if (is_known && job.ranks > job.cpus) /* some share cores: any, for all that is known */
         ranks = job.ranks;
-    else if (job.ranks > 0 && is_alike)
+    else if (is_known && is_alike)
         ranks = (int)(((long)job.ranks * cpus + job.cpus - 1) / job.cpus);
     return (struct ar_crowd){ranks > members ? ranks : members, cpus};
 }

@@ -8,7 +8,7 @@
 /* The whole job on this node, if a communicator has only a few of its ranks. */
 struct ar_job {
     int ranks; /* 0: the communicator has all of them, or the launcher does not say */
-    int cpus;  /* to which its ranks could be bound: those of the cgroup */
+    int cpus;  /* to which its ranks could be bound: those of this rank's cgroup */
 };
 
 /* The job beside so many ranks of a communicator on this node.  Thread-safe. */
@@ -33,7 +33,9 @@ ar_crowd_shares(struct ar_crowd crowd)
  * member may run on all of these.  To what the job's other ranks are bound is not known.  If the
  * members are bound to different CPUs, it is assumed that the others are bound to further ones.  If
  * all members have the same CPUs, such as those of a socket, it is assumed that the job's ranks are
- * spread evenly over all CPUs.  Pure. */
+ * spread evenly over all CPUs.  If the members have more CPUs than the job is said to have, ranks
+ * are in cgroups of their own, of which this rank knows only its own, and nothing follows from how
+ * many ranks the job has.  Pure. */
 struct ar_crowd ar_crowd_estimate(int members, int cpus, bool is_alike, struct ar_job job);
 
 /* The same for the nranks ranks of comm, which are all on one node.  Collective over comm, and the

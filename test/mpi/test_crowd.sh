@@ -25,6 +25,9 @@ expect_crowd "a socket each" 8 0-3,0-3,4-7,4-7 2 2 4
 expect_crowd "a socket each, alone in its group" 8 0-3,0-3,4-7,4-7 1 2 4
 expect_crowd "not bound, fewer CPUs than ranks" 3 0-2,0-2,0-2,0-2 2 4 3
 expect_crowd "bound to cores of others" 2 0,1,0,1 2 4 2
+expect_crowd "a cgroup of one CPU each" 1 0,1,2,3 2 2 2
+expect_crowd "a cgroup of one CPU each, the whole job" 1 0,1,2,3 4 4 4
+expect_crowd "a cgroup of two CPUs each" 2 0-1,2-3,4-5,6-7 2 2 4
 expect_crowd "two members share a core" 8 0,0,1,1 2 2 1
 expect_crowd "all in two of eight CPUs" 8 0-1,0-1,0-1,0-1 4 4 2
 exit $failed
