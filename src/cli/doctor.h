@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "cores/cpus.h"
+#include "cores/quota.h"
 
 enum ar_verdict { AR_VERDICT_OK, AR_VERDICT_NOTE, AR_VERDICT_WARNING, AR_VERDICT_WRONG };
 
@@ -50,6 +51,7 @@ void ar_doctor_examine_job(struct ar_findings *findings);
 struct ar_seat {
     int rank; /* in the world */
     struct ar_cpus cpus;
+    struct ar_cpu_quota quota;
 };
 
 /* How the ranks of a node are bound. */
@@ -72,6 +74,18 @@ void ar_doctor_judge_binding(struct ar_binding_told *told, const char *root, con
                              const struct ar_seat *seats, int n);
 
 void ar_doctor_tell_binding(struct ar_findings *findings, const struct ar_binding_told *told);
+
+/* A limit of CPU time below the CPUs that its ranks may use; plain memory. */
+struct ar_quota_told {
+    int ranks, cpus, quota; /* quota: 0: there is none */
+};
+
+/* That of n >= 1 ranks of a node which the most ranks more than it allows share. */
+struct ar_quota_told ar_doctor_judge_quota(const struct ar_seat *seats, int n);
+
+/* host: NULL is this process's own. */
+void ar_doctor_tell_quota(struct ar_findings *findings, const char *host,
+                          const struct ar_quota_told *told);
 
 /* How many of these CPUs others keep busy, in 0.2 s through which this process sleeps; below 0: the
  * system does not tell. */

@@ -77,6 +77,13 @@ struct view {
     int *some; /* room for n ranks */
 };
 
+static void
+join(struct ar_cpus *cpus, const struct ar_cpus *others)
+{
+    for (int cpu = ar_cpus_next(others, -1); cpu >= 0; cpu = ar_cpus_next(others, cpu))
+        ar_cpus_add(cpus, cpu);
+}
+
 static bool
 contains(const struct ar_cpus *cpus, const struct ar_cpus *others)
 {
@@ -272,9 +279,7 @@ ar_doctor_judge_binding(struct ar_binding_told *told, const char *root, const ch
     told->binding = AR_BINDING_SOUND;
     for (int i = 0; v.levels && i < n; i++) {
         ar_cpu_levels_find(&v.levels[i], root, &seats[i].cpus);
-        for (int cpu = ar_cpus_next(&seats[i].cpus, -1); cpu >= 0;
-             cpu = ar_cpus_next(&seats[i].cpus, cpu))
-            ar_cpus_add(&v.together, cpu);
+        join(&v.together, &seats[i].cpus);
     }
     if (v.levels && v.some)
         told->binding = judge(&v, &text);
@@ -308,6 +313,42 @@ ar_doctor_tell_binding(struct ar_findings *findings, const struct ar_binding_tol
     };
     ar_find(findings, kinds[told->binding].verdict, "binding", kinds[told->binding].advice, "%s",
             told->text);
+}
+
+/* --- limits of CPU time --- */
+
+struct ar_quota_told
+ar_doctor_judge_quota(const struct ar_seat *seats, int n)
+{
+    struct ar_quota_told worst = {0};
+    for (int i = 0; i < n; i++) {
+        struct ar_quota_told own = {.quota = seats[i].quota.cpus};
+        struct ar_cpus together = {{0}};
+        for (int k = 0; k < n; k++)
+            if (seats[k].quota.cgroup == seats[i].quota.cgroup) {
+                own.ranks++;
+                join(&together, &seats[k].cpus);
+            }
+        own.cpus = ar_cpus_count(&together);
+        if (own.quota > 0 && own.quota < own.cpus &&
+            (worst.quota == 0 || own.ranks - own.quota > worst.ranks - worst.quota))
+            worst = own;
+    }
+    return worst;
+}
+
+void
+ar_doctor_tell_quota(struct ar_findings *findings, const char *host,
+                     const struct ar_quota_told *told)
+{
+    const bool is_crowded = told->ranks > told->quota;
+    if (told->quota > 0)
+        ar_find(findings, is_crowded ? AR_VERDICT_WARNING : AR_VERDICT_NOTE, "quota",
+                "start no more ranks than that, or raise the limit (docker: --cpus; Kubernetes: "
+                "limits.cpu; systemd: CPUQuota)",
+                "%s%sa cgroup limits %d rank%s to the time of %d of %d CPUs", host ? host : "",
+                host ? ": " : "", told->ranks, ar_plural((size_t)told->ranks), told->quota,
+                told->cpus);
 }
 
 /* --- who else runs there --- */

@@ -60,6 +60,7 @@ examine_launcher(struct ar_findings *findings, int nranks)
 /* What rank 0 of a node tells of it. */
 struct node_told {
     struct ar_binding_told binding;
+    struct ar_quota_told quota;
     char host[64];
     double busy; /* CPUs */
     int cpus;    /* that its ranks may use */
@@ -91,14 +92,17 @@ look_at_node(struct node_told *told, MPI_Comm node, int rank)
     memset(&mine, 0, sizeof mine);
     mine.rank = rank;
     ar_cpus_of_thread(&mine.cpus);
+    mine.quota = ar_cpu_quota_find("");
     MPI_Comm_rank(node, &on_node);
     MPI_Comm_size(node, &ranks);
     gethostname(told->host, sizeof told->host - 1);
     struct ar_seat *const seats =
         on_node == 0 ? ar_cli_need_memory(malloc((size_t)ranks * sizeof *seats)) : NULL;
     MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, seats, (int)sizeof mine, MPI_BYTE, 0, node);
-    if (seats)
+    if (seats) {
         ar_doctor_judge_binding(&told->binding, "", told->host, seats, ranks);
+        told->quota = ar_doctor_judge_quota(seats, ranks);
+    }
     free(seats);
     look_at_load(told, node, on_node, &mine.cpus);
 }
@@ -125,6 +129,7 @@ examine_nodes(struct ar_findings *findings, MPI_Comm node, int rank, int nranks)
                 ar_plural((size_t)nranks), nodes, ar_plural((size_t)nodes));
     for (int i = 0; all && i < nodes; i++) {
         ar_doctor_tell_binding(findings, &all[i].binding);
+        ar_doctor_tell_quota(findings, all[i].host, &all[i].quota);
         ar_doctor_tell_load(findings, all[i].host, all[i].busy, all[i].cpus);
     }
     free(all);

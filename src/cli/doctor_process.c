@@ -176,10 +176,11 @@ examine_program(struct ar_findings *findings, const char *name)
 static void
 examine_cores(struct ar_findings *findings)
 {
-    struct ar_cpus mine, online;
+    struct ar_seat mine = {.quota = ar_cpu_quota_find("")};
+    struct ar_cpus online;
     char levels[128];
     struct ar_text text;
-    ar_cpus_of_thread(&mine);
+    ar_cpus_of_thread(&mine.cpus);
     ar_cpus_find_online(&online, "");
     ar_text_init(&text, levels, sizeof levels);
     for (int level = 0; level < AR_CPU_LEVELS; level++) {
@@ -188,10 +189,12 @@ examine_cores(struct ar_findings *findings)
             ar_text_add(&text, "%s%d %s%s", text.length ? ", " : ": ", n,
                         ar_cpu_level_name((enum ar_cpu_level)level), ar_plural((size_t)n));
     }
-    const int cpus = ar_cpus_count(&mine);
+    const int cpus = ar_cpus_count(&mine.cpus);
     ar_find(findings, AR_VERDICT_OK, "cores", NULL, "%ld CPUs online%s; %d for this process",
             sysconf(_SC_NPROCESSORS_ONLN), levels, cpus);
-    ar_doctor_tell_load(findings, NULL, ar_doctor_busy_cpus(&mine), cpus);
+    const struct ar_quota_told quota = ar_doctor_judge_quota(&mine, 1);
+    ar_doctor_tell_quota(findings, NULL, &quota);
+    ar_doctor_tell_load(findings, NULL, ar_doctor_busy_cpus(&mine.cpus), cpus);
 }
 
 /* 0, or the errno of what keeps memory from being shared so. */

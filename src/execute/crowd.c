@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cores/cpus.h"
+#include "cores/quota.h"
 #include "execute/group.h"
 
 static int online, of_cgroup;
@@ -64,11 +65,63 @@ ar_crowd_estimate(int members, int cpus, bool is_alike, struct ar_job job)
     return (struct ar_crowd){ranks > members ? ranks : members, cpus};
 }
 
+struct ar_crowd
+ar_crowd_limit(struct ar_crowd crowd, int members, int limits, int quota, struct ar_job job)
+{
+    const int ranks = limits == 1 && job.ranks > members ? job.ranks : members;
+    const int in_each = (ranks + limits / 2) / limits;
+    if (in_each <= quota)
+        return crowd;
+    const int cpus = limits * quota; /* fewer than ranks */
+    return (struct ar_crowd){crowd.ranks > ranks ? crowd.ranks : ranks,
+                             crowd.cpus < cpus ? crowd.cpus : cpus};
+}
+
+/* --- limits of CPU time, told by bits that add up in a set --- */
+
+/* Of the set's bits, the first ones stand for how large a limit is; the others tell the cgroups
+ * apart.  Two may have the same bit by chance.  On 512 ranks with a cgroup each, some 18 pairs do,
+ * far fewer than would make their ranks look like two in each. */
+#define QUOTAS 1024
+
+static struct ar_cpu_quota own_quota;
+
+static void
+find_quota(void)
+{
+    own_quota = ar_cpu_quota_find("");
+}
+
+/* Adds this rank's bits.  Ranks without a limit count as those of one cgroup with the largest limit
+ * that can be told, which stands for all larger ones, too. */
+static void
+tell_quota(struct ar_cpus *limits)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_quota);
+    const bool is_limited = own_quota.cpus > 0 && own_quota.cpus < QUOTAS - 1;
+    const uint64_t mixed = is_limited ? own_quota.cgroup * UINT64_C(0x9e3779b97f4a7c15) >> 32 : 0;
+    ar_cpus_add(limits, is_limited ? own_quota.cpus : QUOTAS - 1);
+    ar_cpus_add(limits, QUOTAS + (int)(mixed % (AR_CPUS_MAX - QUOTAS)));
+}
+
+static struct ar_crowd
+limit(struct ar_crowd crowd, int members, const struct ar_cpus *limits, struct ar_job job)
+{
+    int quotas = 0, quota = ar_cpus_next(limits, -1);
+    if (quota == QUOTAS - 1)
+        return crowd;
+    for (int bit = quota; bit >= 0 && bit < QUOTAS; bit = ar_cpus_next(limits, bit))
+        quotas++;
+    return ar_crowd_limit(crowd, members, ar_cpus_count(limits) - quotas, quota, job);
+}
+
 bool
 ar_crowd_find(struct ar_crowd *crowd, MPI_Comm comm, int nranks, struct ar_job job, bool failed)
 {
     struct {
         struct ar_cpus some, lacking; /* on which a rank may run, and on which one may not */
+        struct ar_cpus limits;
         unsigned char failed, unknown;
     } bits;
     memset(&bits, 0, sizeof bits);
@@ -76,11 +129,12 @@ ar_crowd_find(struct ar_crowd *crowd, MPI_Comm comm, int nranks, struct ar_job j
     bits.unknown = !ar_cpus_of_thread(&bits.some);
     memset(&bits.lacking, 0xff, sizeof bits.lacking);
     ar_cpus_remove(&bits.lacking, &bits.some);
+    tell_quota(&bits.limits);
     if (ar_reduce_all(&bits, (int)sizeof bits, MPI_BYTE, MPI_BOR, comm) || bits.failed)
         return false;
     const int cpus = bits.unknown ? ar_online_cpus() : ar_cpus_count(&bits.some);
     ar_cpus_remove(&bits.some, &bits.lacking);
-    *crowd =
-        ar_crowd_estimate(nranks, cpus, bits.unknown || ar_cpus_count(&bits.some) == cpus, job);
+    const bool is_alike = bits.unknown || ar_cpus_count(&bits.some) == cpus;
+    *crowd = limit(ar_crowd_estimate(nranks, cpus, is_alike, job), nranks, &bits.limits, job);
     return true;
 }

@@ -1,6 +1,7 @@
 /* A made-up machine, to be preloaded beside the library: what a process reads below
  * /sys/devices/system comes from below CORES_ROOT, and each rank of MPI_COMM_WORLD may run on one
- * CPU or row of CPUs, of those in CORES_CPUS (as in 0,1,4-7) the one of its number.  A thread that
+ * CPU or row of CPUs, of those in CORES_CPUS (as in 0,1,4-7) the one of its number.  What it reads
+ * of its cgroup comes from below CORES_CGROUP and a folder that its number names.  A thread that
  * asks for all CPUs gets the first CORES_NUMBER.  With CORES_POSSIBLE the kernel has room for so
  * many CPUs, and refuses to tell a set that is shorter. */
 #include <config.h> /* _GNU_SOURCE */
@@ -17,16 +18,34 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
+/* This process's number in MPI_COMM_WORLD; NULL: no launcher has started it. */
+static const char *
+find_rank(void)
+{
+    const char *const ours = getenv("PMI_RANK");
+    return ours ? ours : getenv("OMPI_COMM_WORLD_RANK");
+}
+
+static bool
+begins(const char *path, const char *with)
+{
+    return strncmp(path, with, strlen(with)) == 0;
+}
+
 /* The path instead of this one, in the room if it is another. */
 static const char *
 instead_of(const char *path, char room[PATH_MAX])
 {
-    static const char system[] = "/sys/devices/system/";
-    const char *const root = getenv("CORES_ROOT");
-    if (!root || strncmp(path, system, strlen(system)) != 0 ||
-        snprintf(room, PATH_MAX, "%s%s", root, path) >= PATH_MAX)
-        return path;
-    return room;
+    const char *const root = getenv("CORES_ROOT"), *const cgroups = getenv("CORES_CGROUP");
+    const char *const rank = find_rank();
+    int length = 0;
+    if (root && begins(path, "/sys/devices/system/"))
+        length = snprintf(room, PATH_MAX, "%s%s", root, path);
+    else if (cgroups &&
+             (begins(path, "/sys/fs/cgroup/") || strcmp(path, "/proc/self/cgroup") == 0 ||
+              strcmp(path, "/proc/self/mountinfo") == 0))
+        length = snprintf(room, PATH_MAX, "%s/%s%s", cgroups, rank ? rank : "0", path);
+    return length > 0 && length < PATH_MAX ? room : path;
 }
 
 /* The function that this library hides. */
@@ -73,8 +92,7 @@ static _Thread_local bool is_wide; /* the thread has asked for all CPUs */
 static bool
 find_cpus(size_t *first, size_t *last)
 {
-    const char *const ours = getenv("PMI_RANK"), *const theirs = getenv("OMPI_COMM_WORLD_RANK");
-    const char *const rank = ours ? ours : theirs, *at = getenv("CORES_CPUS");
+    const char *const rank = find_rank(), *at = getenv("CORES_CPUS");
     *first = 0;
     *last = is_wide ? strtoul(getenv("CORES_NUMBER"), NULL, 10) - 1 : 0;
     if (is_wide)

@@ -30,4 +30,44 @@ expect_crowd "a cgroup of one CPU each, the whole job" 1 0,1,2,3 4 4 4
 expect_crowd "a cgroup of two CPUs each" 2 0-1,2-3,4-5,6-7 2 2 4
 expect_crowd "two members share a core" 8 0,0,1,1 2 2 1
 expect_crowd "all in two of eight CPUs" 8 0-1,0-1,0-1,0-1 4 4 2
+
+# make_cgroup NAME QUOTA RANK...: these ranks are in a cgroup that may use so many us of CPU time in 100 ms.
+make_cgroup() {
+    folder=$scratch/$1-$3
+    line=$2
+    mkdir -p "$folder/proc/self" "$folder/sys/fs/cgroup/app" "$scratch/$1"
+    echo "30 22 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw" >"$folder/proc/self/mountinfo"
+    echo "0::/app" >"$folder/proc/self/cgroup"
+    echo "$line 100000" >"$folder/sys/fs/cgroup/app/cpu.max"
+    made=$1
+    shift 2
+    for rank; do
+        ln -s "$folder" "$scratch/$made/$rank"
+    done
+}
+
+# expect_limited CGROUPS EXPECT_CROWD'S ARGUMENTS
+expect_limited() {
+    CORES_CGROUP=$scratch/$1
+    export CORES_CGROUP
+    shift
+    expect_crowd "$@"
+    unset CORES_CGROUP
+}
+
+make_cgroup two 150000 0 1 2 3
+make_cgroup four 400000 0 1 2 3
+make_cgroup pairs 100000 0 1
+make_cgroup pairs 100000 2 3
+for r in 0 1 2 3; do
+    make_cgroup own 100000 "$r"
+done
+make_cgroup free max 0 1 2 3
+expect_limited two "time of two CPUs, a core each" 8 0,1,2,3 4 4 2
+expect_limited two "time of two CPUs, a part of the job" 8 0,1,2,3 2 4 2
+expect_limited two "time of two CPUs, not bound" 8 0-7,0-7,0-7,0-7 4 4 2
+expect_limited four "time of a CPU for each" 8 0,1,2,3 2 2 2
+expect_limited own "limits of their own" 8 0,1,2,3 4 4 4
+expect_limited pairs "a limit for two ranks each" 8 0,1,2,3 4 4 2
+expect_limited free "no limit" 8 0,1,2,3 4 4 4
 exit $failed

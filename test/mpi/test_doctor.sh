@@ -31,6 +31,17 @@ if [ "$(nproc)" -ge 2 ]; then
     expect_limited_end "not bound" 0 '^note  *binding  .*: ranks 0,1 are not bound, and may move among ' \
         $MPIEXEC -n 2 $bind none "$allreduce" doctor
 fi
+mkdir -p "$scratch/limited/proc/self" "$scratch/limited/sys/fs/cgroup"
+echo "30 22 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw" >"$scratch/limited/proc/self/mountinfo"
+echo "0::/" >"$scratch/limited/proc/self/cgroup"
+echo "100000 100000" >"$scratch/limited/sys/fs/cgroup/cpu.max"
+ln -s limited "$scratch/0"
+ln -s limited "$scratch/1"
+[ "$(nproc)" -lt 2 ] ||
+    expect_limited_end "a limit of CPU time" 0 '^note  *quota  *a cgroup limits 1 rank to the time of 1 of [0-9]* CPUs$' \
+        LD_PRELOAD="$programs/.libs/cores.so" CORES_CGROUP="$scratch" "$allreduce" doctor
+expect_limited_end "a limit for two ranks" 0 '^warning  quota .*: a cgroup limits 2 ranks to the time of 1 of 8 CPUs$' \
+    $MPIEXEC -n 2 env LD_PRELOAD="$programs/.libs/cores.so" CORES_CGROUP="$scratch" CORES_CPUS=0-7,0-7 "$allreduce" doctor
 expect_limited_end "one node" 0 '^ok  *network  *not needed: all ranks are on one node$' $MPIEXEC -n 2 "$allreduce" doctor
 sh -c 'while :; do :; done' &
 busy=$!

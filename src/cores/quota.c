@@ -1,0 +1,153 @@
+#include <config.h>
+
+#include "cores/quota.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Longer paths are not read: the program's thread may have a small stack. */
+#define PATH_BYTES 1024
+
+/* Where a hierarchy of cgroups is mounted. */
+struct mount {
+    bool is_v2;
+    char root[PATH_BYTES];  /* the cgroup that is seen there */
+    char point[PATH_BYTES]; /* the folder */
+};
+
+/* Opens a file, whose name begins with root and folder. */
+static FILE *
+open_below(const char *root, const char *folder, const char *name)
+{
+    char path[PATH_BYTES];
+    const int length = snprintf(path, sizeof path, "%s%s/%s", root, folder, name);
+    return length < (int)sizeof path ? fopen(path, "re") : NULL;
+}
+
+/* Is the word one of the list, between commas? */
+static bool
+has_word(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    for (; list; list = strchr(list, ','), list += list != NULL)
+        if (strncmp(list, word, length) == 0 && (list[length] == ',' || list[length] == '\0'))
+            return true;
+    return false;
+}
+
+/* Reads a line of mountinfo; false: it is no hierarchy that limits CPU time. */
+static bool
+parse_mount(struct mount *mount, const char *line)
+{
+    char type[16], options[256];
+    const char *const rest = strstr(line, " - ");
+    _Static_assert(PATH_BYTES == 1024, "the widths below");
+    if (!rest || sscanf(line, "%*s %*s %*s %1023s %1023s", mount->root, mount->point) != 2 ||
+        sscanf(rest, " - %15s %*s %255s", type, options) != 2)
+        return false;
+    mount->is_v2 = strcmp(type, "cgroup2") == 0;
+    return mount->is_v2 || (strcmp(type, "cgroup") == 0 && has_word(options, "cpu"));
+}
+
+/* The path of this process's cgroup in that hierarchy, from a file whose lines are like
+ * "4:cpu,cpuacct:/path", and "0::/path" of the second version; false: it has none. */
+static bool
+find_path(char path[PATH_BYTES], const char *root, bool is_v2)
+{
+    FILE *const file = open_below(root, "/proc/self", "cgroup");
+    char *line = NULL;
+    size_t room = 0;
+    bool is_found = false;
+    while (file && !is_found && getline(&line, &room, file) > 0) {
+        char *const list = strchr(line, ':');
+        char *const at = list ? strchr(list + 1, ':') : NULL;
+        if (!at)
+            continue;
+        *at = '\0';
+        is_found = is_v2 ? list + 1 == at : has_word(list + 1, "cpu");
+        snprintf(path, PATH_BYTES, "%.*s", (int)strcspn(at + 1, "\n"), at + 1);
+    }
+    free(line);
+    if (file)
+        fclose(file);
+    return is_found;
+}
+
+/* Reads a file of one or two numbers, of which the first may be a word; how many it has, and which
+ * file it is. */
+static int
+read_numbers(long long number[2], uint64_t *which, const char *root, const char *folder,
+             const char *name)
+{
+    struct stat about;
+    FILE *const file = open_below(root, folder, name);
+    const int n = file ? fscanf(file, "%lld %lld", &number[0], &number[1]) : 0;
+    if (file && fstat(fileno(file), &about) == 0)
+        *which = (uint64_t)about.st_ino ^ (uint64_t)about.st_dev << 48;
+    if (file)
+        fclose(file);
+    return n;
+}
+
+/* Takes the limit of this cgroup if it is not above *least. */
+static void
+look_at(struct ar_cpu_quota *least, const char *root, const char *folder, bool is_v2)
+{
+    long long number[2] = {0}, period[2] = {0};
+    struct ar_cpu_quota quota = {0};
+    if (is_v2) {
+        if (read_numbers(number, &quota.cgroup, root, folder, "cpu.max") != 2)
+            return; /* "max" is no number */
+        period[0] = number[1];
+    } else {
+        uint64_t other;
+        if (read_numbers(number, &quota.cgroup, root, folder, "cpu.cfs_quota_us") < 1 ||
+            read_numbers(period, &other, root, folder, "cpu.cfs_period_us") < 1)
+            return;
+    }
+    if (number[0] <= 0 || period[0] <= 0 || number[0] / period[0] >= INT_MAX)
+        return;
+    quota.cpus = (int)(number[0] / period[0] + (number[0] % period[0] > 0));
+    if (least->cpus == 0 || quota.cpus <= least->cpus)
+        *least = quota;
+}
+
+/* Looks at the process's cgroup there, and at those above it.  A path that does not begin with what
+ * is mounted leads elsewhere: a container may see its own cgroup alone, mounted as the root. */
+static void
+climb(struct ar_cpu_quota *least, const char *root, const struct mount *mount, const char *path)
+{
+    char folder[PATH_BYTES];
+    const size_t above = strcmp(mount->root, "/") == 0 ? 0 : strlen(mount->root);
+    const bool is_inside = strncmp(path, mount->root, above) == 0 &&
+                           (path[above] == '/' || path[above] == '\0') && !strstr(path, "/..");
+    const int length =
+        snprintf(folder, sizeof folder, "%s%s", mount->point, is_inside ? path + above : "");
+    if (length >= (int)sizeof folder)
+        return;
+    for (char *end = folder + length; end; end = strrchr(folder + strlen(mount->point), '/')) {
+        *end = '\0';
+        look_at(least, root, folder, mount->is_v2);
+    }
+}
+
+struct ar_cpu_quota
+ar_cpu_quota_find(const char *root)
+{
+    struct ar_cpu_quota least = {0};
+    struct mount mount;
+    char path[PATH_BYTES], *line = NULL;
+    size_t room = 0;
+    FILE *const file = open_below(root, "/proc/self", "mountinfo");
+    while (file && getline(&line, &room, file) > 0)
+        if (parse_mount(&mount, line) && find_path(path, root, mount.is_v2))
+            climb(&least, root, &mount, path);
+    free(line);
+    if (file)
+        fclose(file);
+    return least;
+}

@@ -1,0 +1,20 @@
+/* Limits of CPU time, which containers and systemd set (docker: --cpus; Kubernetes: limits.cpu).
+ * They are not seen in the CPUs on which a process may run: all of a cgroup's processes together
+ * get so much time in each period, on any CPUs, and then wait for the next one.  Pure. */
+#ifndef AR_QUOTA_H
+#define AR_QUOTA_H
+
+#include <stdint.h>
+
+/* Plain memory. */
+struct ar_cpu_quota {
+    uint64_t cgroup; /* which cgroup is limited; the same number in all containers of a host */
+    int cpus;        /* the time of so many CPUs, rounded up; 0: no limit is known */
+};
+
+/* The least limit of this process's cgroup and those above it, as far as they are seen here; of
+ * equal ones the outermost, which more processes may share.  root as in cores/sysfs.h.  It reads
+ * some files. */
+struct ar_cpu_quota ar_cpu_quota_find(const char *root);
+
+#endif
