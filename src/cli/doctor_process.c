@@ -197,6 +197,18 @@ examine_cores(struct ar_findings *findings)
     ar_doctor_tell_load(findings, NULL, ar_doctor_busy_cpus(&mine.cpus), cpus);
 }
 
+/* Ranks in other containers of the host are found by its boot id. */
+static void
+examine_host(struct ar_findings *findings)
+{
+    if (ar_boot_hash() == 0)
+        ar_find(findings, AR_VERDICT_NOTE, "host",
+                "if ranks are in several containers of a host that has fewer cores than ranks, set "
+                "ALLREDUCE_WAIT=sleep",
+                "the kernel's boot id is hidden, as in LXC and systemd-nspawn: ranks in other "
+                "containers of this host are not counted");
+}
+
 /* 0, or the errno of what keeps memory from being shared so. */
 static int
 try_memory(bool by_name)
@@ -277,6 +289,7 @@ ar_doctor_examine_process(struct ar_findings *findings, const char *program)
         examine_cores(findings);
         ar_doctor_examine_network(findings, "", 0);
     }
+    examine_host(findings);
     ar_doctor_examine_calls(findings, "");
     ar_doctor_examine_xpmem(findings, "");
     examine_shared_memory(findings);

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define NAME_TEXT 64
@@ -189,22 +190,27 @@ ar_hash(const char *text)
 
 #define BOOT_TEXT 64 /* a UUID and a newline */
 
-static void
+/* True if the text is the kernel's, and so the same in all containers of the host.  LXC and
+ * systemd-nspawn mount a file over it, which is each container's own. */
+static bool
 read_boot(char text[BOOT_TEXT])
 {
+    struct stat file, proc;
     const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     const ssize_t got = fd >= 0 ? read(fd, text, BOOT_TEXT - 1) : 0;
+    const bool is_kernels =
+        got > 0 && fstat(fd, &file) == 0 && stat("/proc", &proc) == 0 && file.st_dev == proc.st_dev;
     text[got > 0 ? got : 0] = '\0';
     if (fd >= 0)
         close(fd);
+    return is_kernels;
 }
 
 uint64_t
 ar_boot_hash(void)
 {
     char text[BOOT_TEXT];
-    read_boot(text);
-    return text[0] ? ar_hash(text) : 0;
+    return read_boot(text) ? ar_hash(text) : 0;
 }
 
 uint64_t
@@ -212,6 +218,6 @@ ar_host_hash(void)
 {
     char text[HOST_NAME_MAX + 1 + BOOT_TEXT] = "";
     gethostname(text, HOST_NAME_MAX);
-    read_boot(text + strlen(text));
+    read_boot(text + strlen(text)); /* a container's own tells nodes apart, too */
     return ar_hash(text);
 }

@@ -48,10 +48,11 @@ void *ar_shared_open(const struct ar_shared *shared, size_t bytes,
 /* A number for a text; different texts have different numbers, except by chance. */
 uint64_t ar_hash(const char *text);
 
-/* A number for this host, made from its name and boot. */
+/* A number for this host or container, made from its name and boot. */
 uint64_t ar_host_hash(void);
 
-/* A number for this boot of the system, common to its containers; 0: unknown. */
+/* A number for this boot of the system, common to its containers; 0: unknown, as where a container
+ * hides the kernel's. */
 uint64_t ar_boot_hash(void);
 
 /* Called by the maker, once: from now on no other process can map it. */

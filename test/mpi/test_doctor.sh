@@ -89,6 +89,9 @@ if unshare -rm true 2>/dev/null; then
     expect_limited_end "no room in /dev/shm" 0 '^note  *memory .*/dev/shm, too, which has 0 MiB free' \
         unshare -rm sh -c 'mount -t tmpfs -o size=64k none /dev/shm && exec "$0" doctor' "$allreduce"
     # shellcheck disable=SC2016
+    expect_limited_end "a hidden boot id" 0 "^note  *host  *the kernel's boot id is hidden" \
+        unshare -rm sh -c 'mount --bind "$1" /proc/sys/kernel/random/boot_id && exec "$0" doctor' "$allreduce" "$scratch/rules"
+    # shellcheck disable=SC2016
     expect_limited_end "no /proc" 0 '^note  *memory .*only through /dev/shm' \
         unshare -rm sh -c 'mount -t tmpfs none /proc && exec "$0" doctor' "$allreduce"
 else
