@@ -23,8 +23,8 @@ struct ar_measuring {
     int effort; /* 1 takes some milliseconds; n repeats everything n times */
 };
 
-/* Measures messages between rank 0 and another rank of its node, or if it is alone there between two
- * ranks of another one, and between rank 0 and a rank of another node, as far as there are any;
+/* Measures messages between rank 0 and another rank of its node, or if it is alone there between
+ * two ranks of another one, and between rank 0 and a rank of another node, as far as there are any;
  * reductions of rank 0; and where the ranks on rank 0's host are more than its cores, or several
  * nodes are there, what all of them move at once.  Collective over comm; rank 0 gets *machine.
  * MPI_SUCCESS, an error of MPI's, or MPI_ERR_NO_MEM. */
