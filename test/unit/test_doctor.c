@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -27,21 +26,10 @@ make(const struct topology *t)
         topology_make(t, root);
 }
 
-/* Writes a file below root. */
 static void
 put(const char *name, const char *text)
 {
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    for (char *slash = path; (slash = strchr(slash + 1, '/'));) {
-        *slash = '\0';
-        mkdir(path, 0777);
-        *slash = '/';
-    }
-    FILE *const file = fopen(path, "w");
-    assert_non_null(file);
-    fprintf(file, "%s\n", text);
-    fclose(file);
+    topology_put(root, name, text);
 }
 
 /* Stands for the doctor's own. */

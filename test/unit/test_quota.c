@@ -5,12 +5,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include <cmocka.h>
 
 #include "cores/quota.h"
+#include "topology.h"
 
 static char root[32];
 
@@ -25,27 +24,15 @@ make(void **state)
 static int
 clear(void **state)
 {
-    char command[64];
     (void)state;
-    snprintf(command, sizeof command, "rm -r %s", root);
-    return system(command); /* NOLINT(concurrency-mt-unsafe) */
+    topology_remove(root);
+    return 0;
 }
 
-/* Writes a file below root. */
 static void
 put(const char *name, const char *text)
 {
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    for (char *slash = path; (slash = strchr(slash + 1, '/'));) {
-        *slash = '\0';
-        mkdir(path, 0777);
-        *slash = '/';
-    }
-    FILE *const file = fopen(path, "w");
-    assert_non_null(file);
-    fprintf(file, "%s\n", text);
-    fclose(file);
+    topology_put(root, name, text);
 }
 
 static void

@@ -32,19 +32,27 @@ make_folders(char *path)
     }
 }
 
-static void __attribute__((format(printf, 3, 4)))
-write_text(const char *root, const char *text, const char *format, ...)
+void
+topology_put(const char *root, const char *name, const char *text)
 {
     char path[PATH_MAX];
-    const int length = snprintf(path, sizeof path, "%s/sys/devices/system/", root);
-    va_list values;
-    va_start(values, format);
-    vsnprintf(path + length, sizeof path - (size_t)length, format, values);
-    va_end(values);
+    snprintf(path, sizeof path, "%s/%s", root, name);
     make_folders(path);
     FILE *const file = fopen(path, "w");
     if (!file || fprintf(file, "%s\n", text) < 0 || fclose(file))
         fail(path);
+}
+
+static void __attribute__((format(printf, 3, 4)))
+write_text(const char *root, const char *text, const char *format, ...)
+{
+    char name[PATH_MAX] = "sys/devices/system/";
+    const size_t length = strlen(name);
+    va_list values;
+    va_start(values, format);
+    vsnprintf(name + length, sizeof name - length, format, values);
+    va_end(values);
+    topology_put(root, name, text);
 }
 
 /* As Linux writes it. */

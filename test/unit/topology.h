@@ -22,6 +22,10 @@ struct topology {
 /* Writes the files below root, a folder that exists.  The program ends if it cannot. */
 void topology_make(const struct topology *t, const char *root);
 
+/* Writes a line of text to the file of this name below root, whose folders are made.  The program
+ * ends if it cannot. */
+void topology_put(const char *root, const char *name, const char *text);
+
 /* Removes the folder and all in it. */
 void topology_remove(const char *root);
 
