@@ -1,9 +1,15 @@
+#include <config.h> /* _GNU_SOURCE */
+
 #include "config/rank.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 /* Slurm's come late: a batch script has them, too, and the ranks of any launcher that it calls
  * inherit them.  Hydra is told from others that speak PMI by what it says of the node. */
@@ -54,6 +60,80 @@ ar_rank_on_node(void)
             return number_in(launchers[i].on_node);
     return ar_rank_in_job();
 }
+
+/* --- the first on a node --- */
+
+/* Opens a file in a process's folder of /proc.  NULL if that cannot be read. */
+static FILE *
+open_about(long pid, const char *name)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/%s", pid, name);
+    return fopen(path, "re");
+}
+
+/* Does the process have this variable with the value that it has here? */
+static bool
+has_our_value(long pid, const char *variable)
+{
+    const size_t length = strlen(variable);
+    char *entry = NULL;
+    size_t room = 0;
+    bool has = false;
+    FILE *const entries = open_about(pid, "environ");
+    while (entries && !has && getdelim(&entry, &room, '\0', entries) > 0)
+        has = strncmp(entry, variable, length) == 0 && entry[length] == '=' &&
+              strcmp(entry + length + 1, getenv(variable)) == 0;
+    free(entry);
+    if (entries)
+        fclose(entries);
+    return has;
+}
+
+/* 0 if that cannot be read. */
+static long
+parent_of(long pid)
+{
+    char line[128];
+    long parent = 0;
+    FILE *const lines = open_about(pid, "status");
+    while (lines && fgets(line, sizeof line, lines))
+        if (strncmp(line, "PPid:", 5) == 0)
+            parent = strtol(line + 5, NULL, 10);
+    if (lines)
+        fclose(lines);
+    return parent;
+}
+
+/* What started the ranks of this node: the nearest ancestor that is none of the scripts which this
+ * rank was started by.  These have the number of the rank in their environment, too. */
+static long
+starter_of(const char *variable)
+{
+    long pid = getppid();
+    while (pid > 0 && has_our_value(pid, variable))
+        pid = parent_of(pid);
+    return pid;
+}
+
+/* The ranks of a node have nothing in common before MPI_Init but the process that started them.  A
+ * lock on its folder in /proc belongs to this job and node alone, needs no file of ours, and goes
+ * with the process that has it. */
+bool
+ar_rank_is_first_on_node(void)
+{
+    char path[64];
+    size_t i = 0;
+    while (i < NLAUNCHERS && number_in(launchers[i].in_job) < 0)
+        i++;
+    if (i == NLAUNCHERS)
+        return true;
+    snprintf(path, sizeof path, "/proc/%ld", starter_of(launchers[i].in_job));
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return folder < 0 || flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+/* --- the launcher --- */
 
 bool
 ar_launcher_find(struct ar_launcher *launcher, const char *mpi_family)

@@ -29,4 +29,9 @@ int ar_rank_in_job(void);
 /* The rank among those of this node; the rank in the job where it is not said. */
 int ar_rank_on_node(void);
 
+/* Is this the first of the job's ranks on this node that asks, among those that are still there?
+ * For what each rank may notice, and one of them is to say.  Ask once; the process answers for the
+ * node until it ends.  True outside a job, and where it cannot be told. */
+bool ar_rank_is_first_on_node(void);
+
 #endif

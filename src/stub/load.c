@@ -71,22 +71,23 @@ open_engine(const char *path, char *problem, size_t room)
     return NULL;
 }
 
-/* Once for each node, where the launcher tells which rank this is: other nodes may have an engine,
- * and then their ranks wait for these. */
+/* One of those on this node that have no engine says it for all of them, whichever it is: other
+ * ranks may have one, on other nodes or on this one, and then they wait for these. */
 static void
 tell(const struct ar_library *library, const char *own, const char *problem)
 {
     char engines[128], node[64] = "this node";
-    if (ar_rank_on_node() != 0)
+    if (!ar_rank_is_first_on_node())
         return;
     ar_engines_list(engines, sizeof engines, own);
     (void)gethostname(node, sizeof node - 1);
     fprintf(stderr,
             "liballreduce: %s: the MPI library is %s%s%s (%.*s); engines are installed for: %s; "
-            "all calls are left to MPI by the ranks on %s; if other nodes have an engine, the job "
-            "hangs\n",
+            "all calls are left to MPI by rank %d, and by others on %s if they have no engine; if "
+            "any rank of the job has one, the job hangs\n",
             problem, library->soname, *library->soname ? ", " : "", library->path,
-            (int)strcspn(library->version, ",\n"), library->version, engines, node);
+            (int)strcspn(library->version, ",\n"), library->version, engines, ar_rank_in_job(),
+            node);
 }
 
 bool

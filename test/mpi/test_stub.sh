@@ -1,6 +1,6 @@
 #!/bin/sh
 # One file is preloaded under any MPI: it finds the MPI library wherever it is, and the engine for it; where there is
-# none it says so, and leaves all calls to MPI.
+# none one rank of each node says so, and all calls are left to MPI.
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
@@ -36,11 +36,42 @@ cp "$library" "$scratch/alone/"
 expect_native "no engine" "no engine for this MPI: the MPI library is libmpi.*engines are installed for: none" \
     "$scratch/alone/liballreduce.so"
 
-# Each node says so, since another one may have an engine.
-expect_ok "no engine on two nodes" launch 2 LD_PRELOAD="$scratch/alone/liballreduce.so" MPI_LOCALRANKID=0 OMPI_COMM_WORLD_LOCAL_RANK=0 \
-    "$programs/pings"
-[ "$(grep -c "^liballreduce: no engine for this MPI: .* by the ranks on $(uname -n); " "$scratch/out")" -eq 2 ] ||
-    fail "no engine on two nodes: $(cat "$scratch/out")"
+# Each node says so, since another one may have an engine.  What starts the ranks of a node is here a shell for each, in
+# whose own environment no rank is.
+case $AR_MPI_FAMILY in
+openmpi) variable=OMPI_COMM_WORLD_RANK ;;
+*) variable=PMI_RANK ;;
+esac
+cat >"$scratch/node" <<END
+#!/bin/sh
+rank=\$$variable exec env -u $variable sh -c '$variable=\$rank "\$@"; exit' sh "\$@"
+END
+# Nor do scripts that start a rank each make several nodes of one.
+cat >"$scratch/script" <<'END'
+#!/bin/sh
+"$@"
+exit
+END
+chmod +x "$scratch/node" "$scratch/script"
+# expect_lines LINES WHAT PROGRAM...: ranks without an engine say so in that many lines, whose form the last test checked.
+expect_lines() {
+    lines=$1
+    what=$2
+    shift 2
+    expect_ok "$what" launch 2 "$@" env LD_PRELOAD="$scratch/alone/liballreduce.so" "$programs/pings"
+    [ "$(grep -c "^liballreduce: no engine for this MPI: .* by rank [01], and by others on $(uname -n) if they" "$scratch/out")" -eq "$lines" ] ||
+        fail "$what: $(cat "$scratch/out")"
+}
+expect_lines 2 "no engine on two nodes" "$scratch/node"
+expect_lines 1 "no engine behind scripts" "$scratch/script"
+
+# A rank that alone has none waits for the others, and they for it; but it says so.
+# shellcheck disable=SC2016,SC2086 # MPIEXEC may hold options
+timeout -k 1 $((5 * ${PATIENCE:-1})) $MPIEXEC -n 2 sh -c 'LD_PRELOAD=$0
+    [ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 ] || LD_PRELOAD=$1
+    export LD_PRELOAD && exec "$2"' "$library" "$scratch/alone/liballreduce.so" "$programs/pings" >"$scratch/out" 2>&1 </dev/null
+[ "$(grep -c "^liballreduce: no engine for this MPI: .* by rank 1, " "$scratch/out")" -eq 1 ] ||
+    fail "no engine on rank 1 alone: $(cat "$scratch/out")"
 
 # Engines beside it: the one for this MPI is taken, a broken one is not.
 for family in mpich openmpi abi; do
