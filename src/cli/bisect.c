@@ -446,7 +446,7 @@ static int
 check_setting(const char *setting)
 {
     struct ar_config *const config =
-        setenv("ALLREDUCE_ALGO", setting, 1) ? NULL : ar_config_from_environment();
+        setenv("ALLREDUCE_ALGO", setting, 1) ? NULL : ar_config_from_environment(0);
     if (!config)
         end_without_memory();
     const bool is_promise = config->determinism != AR_DETERMINISM_NONE;

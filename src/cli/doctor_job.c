@@ -297,7 +297,7 @@ ar_doctor_examine_job(struct ar_findings *findings)
     MPI_Init(NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);
-    struct ar_config *const config = rank == 0 ? ar_config_from_environment() : NULL;
+    struct ar_config *const config = rank == 0 ? ar_config_from_environment(0) : NULL;
     if (rank == 0 && ar_rank_in_job() == 0) {
         examine_launcher(findings, nranks);
         if (ar_devices_are_loaded())

@@ -26,7 +26,7 @@
 static void
 examine_settings(struct ar_findings *findings, bool is_in_job)
 {
-    struct ar_config *const config = ar_config_from_environment();
+    struct ar_config *const config = ar_config_from_environment(0);
     if (!config)
         return;
     if (config->broken)

@@ -121,7 +121,7 @@ apply_settings(struct request *request)
         if (request->values[i])
             failed = set_variable(&ar_variables[i], request->values[i]);
     if (!failed)
-        config = ar_config_from_environment();
+        config = ar_config_from_environment(ar_rank_in_job());
     if (!config) {
         fprintf(stderr, "allreduce run: out of memory\n");
         return AR_EXIT_FAILED;

@@ -96,9 +96,10 @@ set_up(void)
 {
     int keyval;
     ar_job_check_family();
-    config = ar_config_from_environment();
-    ar_communicators_open(config);
     ar_world_find(&world_rank, &world_size);
+    const int rank = world_rank >= 0 ? world_rank : ar_rank_in_job();
+    config = ar_config_from_environment(rank);
+    ar_communicators_open(config);
     if (world_rank >= 0 &&
         PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &keyval, NULL) == MPI_SUCCESS)
         PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, &config);
@@ -121,8 +122,7 @@ set_up(void)
         ar_say("warning: ALLREDUCE_HEAP=shared needs " AR_HEAP_LIBRARY
                " in LD_PRELOAD, behind liballreduce.so; allreduce run puts both there");
     ar_statistics_begin(config);
-    ar_deadline_start(config ? &config->timeout : NULL,
-                      world_rank >= 0 ? world_rank : ar_rank_in_job());
+    ar_deadline_start(config ? &config->timeout : NULL, rank);
     pid = getpid();
 }
 

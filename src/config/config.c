@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/files.h"
 #include "config/variables.h"
 #include "select/node_levels.h"
 
@@ -187,7 +188,7 @@ finished(struct ar_config *config, int error)
 }
 
 struct ar_config *
-ar_config_from_environment(void)
+ar_config_from_environment(int rank)
 {
     char reason[AR_CONFIG_PROBLEM];
     struct ar_text why, strange;
@@ -195,6 +196,7 @@ ar_config_from_environment(void)
     int error = AR_OK;
     if (!config)
         return NULL;
+    config->rank = rank;
     ar_text_init(&why, reason, sizeof reason);
     ar_text_init(&strange, config->strange, sizeof config->strange);
     if (ar_environment_has_misspelt(&why, &strange))
@@ -205,6 +207,9 @@ ar_config_from_environment(void)
     if (config->stats_signal && !config->stats_file)
         set_problem(config, "ALLREDUCE_STATS_SIGNAL",
                     "there is no file to write to; set ALLREDUCE_STATS=FILE as well");
+    /* At the signal each rank writes a file of its own. */
+    if (config->stats_signal && !config->broken && ar_stats_file_check(config->stats_file, &why))
+        set_problem(config, "ALLREDUCE_STATS", reason);
     return finished(config, error);
 }
 

@@ -37,6 +37,7 @@ enum ar_source {
 /* The parts that stand for a variable are filled by its row (config/variables.h): those of words,
  * enums too, as ints. */
 struct ar_config {
+    int rank;                           /* that it is read by; rank 0 writes files for all */
     struct ar_rules *rules[AR_SOURCES]; /* NULL: none.  Owned */
     char *model_file;                   /* of ALLREDUCE_MODEL, which parsed; NULL: none.  Owned */
     char *model_path;                   /* its file from any folder; NULL: unknown.  Owned */
@@ -79,9 +80,10 @@ struct ar_config {
     char strange[AR_CONFIG_STRANGE];
 };
 
-/* Reads the environment and the files that it names.  A bad setting, or a misspelt variable, makes
- * it broken; the first one found is told.  NULL only without memory. */
-struct ar_config *ar_config_from_environment(void);
+/* Reads the environment and the files that it names, as this rank of the job: a file that only rank
+ * 0 writes need not be writable on others.  A bad setting, or a misspelt variable, makes it broken;
+ * the first one found is told.  NULL only without memory. */
+struct ar_config *ar_config_from_environment(int rank);
 
 /* Rebuilds the configuration of another rank from its text: the same text and the same decisions,
  * broken and error included; what each rank sets for itself is by default.  NULL only without

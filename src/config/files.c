@@ -184,18 +184,25 @@ ar_stats_file_of_rank(char *path, size_t room, const char *of_all, int rank)
 }
 
 int
-ar_stats_file_check(const char *name, struct ar_text *why)
+ar_stats_name_check(const char *name, struct ar_text *why)
 {
-    char path[PATH_MAX];
     const char *at = name; /* the first character that a name cannot have */
     while (*at && *at != '\n' && (*at != '%' || at[1] == 'p' || at[1] == '%'))
         at += *at == '%' ? 2 : 1;
-    if (*at) {
-        ar_text_add(why, "column %d: ", (int)(at - name) + 1);
-        ar_text_quote(why, (struct ar_word){at, *at == '%' && at[1] ? 2 : 1});
-        ar_text_add(why, " in a file name; allowed: %%p for the process id, %%%% for a single %%");
+    if (*at == '\0')
+        return AR_OK;
+    ar_text_add(why, "column %d: ", (int)(at - name) + 1);
+    ar_text_quote(why, (struct ar_word){at, *at == '%' && at[1] ? 2 : 1});
+    ar_text_add(why, " in a file name; allowed: %%p for the process id, %%%% for a single %%");
+    return AR_ERR_SYNTAX;
+}
+
+int
+ar_stats_file_check(const char *name, struct ar_text *why)
+{
+    char path[PATH_MAX];
+    if (ar_stats_name_check(name, why))
         return AR_ERR_SYNTAX;
-    }
     ar_stats_file_path(path, sizeof path, name);
     const int error = ar_output_check(path);
     if (!error)

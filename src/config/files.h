@@ -40,7 +40,10 @@ int ar_model_file_read(struct ar_machine *machine, char **text, const char *name
  * is the caller's to fini; AR_ERR_SYNTAX; AR_ERR_MEMORY. */
 int ar_placement_read(struct ar_placement *placement, const char *text, struct ar_text *why);
 
-/* Can a file of this name be written?  AR_OK or AR_ERR_SYNTAX.  Knows %p and %%. */
+/* Can a file have this name, in which %p and %% are special?  AR_OK or AR_ERR_SYNTAX. */
+int ar_stats_name_check(const char *name, struct ar_text *why);
+
+/* Likewise, and can this process write it? */
 int ar_stats_file_check(const char *name, struct ar_text *why);
 
 /* The name as an absolute path, since a program may change its folder; %p is the process's id. */

@@ -171,12 +171,21 @@ parse_machine_file(const struct ar_setting *s)
     return s->config->model_path ? take_name(s) : AR_ERR_MEMORY;
 }
 
+/* The folder need not exist on other nodes than that of rank 0, which writes the file for all. What
+ * another rank writes where the job ends early is checked when that is done. */
+static int
+check_file_of_all(const struct ar_setting *s, const char *name)
+{
+    return s->config->rank == 0 ? ar_stats_file_check(name, s->why)
+                                : ar_stats_name_check(name, s->why);
+}
+
 static int
 parse_stats_file(const struct ar_setting *s)
 {
     char **const name = s->field;
     const int error = take_name(s);
-    return error ? error : ar_stats_file_check(*name, s->why);
+    return error ? error : check_file_of_all(s, *name);
 }
 
 /* As an absolute path: the program may be in another folder when it is used. */
@@ -361,7 +370,7 @@ parse_trace(const struct ar_setting *s)
 {
     const struct ar_trace_setting *const trace = s->field;
     const int error = take_trace(s);
-    return error ? error : ar_stats_file_check(trace->file, s->why);
+    return error ? error : check_file_of_all(s, trace->file);
 }
 
 static char *

@@ -49,6 +49,19 @@ preload 2 ALLREDUCE_TRACE="$scratch" "$programs/pings" >"$scratch/out" 2>&1
 grep -q "^liballreduce: ALLREDUCE_TRACE: column 1: cannot write '$scratch': Is a directory" "$scratch/out" ||
     fail "a folder: $(cat "$scratch/out")"
 
+# A folder that only rank 0 has, as on a disk of its node: others need none, even as rank 0 of a pair.
+mkdir "$scratch/ours"
+cat >"$scratch/enters" <<END
+#!/bin/sh
+[ "\${PMI_RANK:-\$OMPI_COMM_WORLD_RANK}" != 0 ] || cd "$scratch" && exec "\$@"
+END
+chmod +x "$scratch/enters"
+expect_ok "a folder of rank 0's" preload 3 ALLREDUCE_STATS=ours/stats ALLREDUCE_TRACE=ours/trace ALLREDUCE_TUNE=online \
+    ALLREDUCE_TUNE_DUMP=ours/dump "$scratch/enters" "$programs/environment" world pairs
+{ [ "$(grep -c '^rank [012]: 30 calls right, 0 errors' "$scratch/out")" -eq 3 ] && ! grep '^liballreduce: ' "$scratch/out"; } ||
+    fail "a folder of rank 0's: $(cat "$scratch/out")"
+[ "$(cd "$scratch/ours" && echo *)" = "dump stats trace" ] || fail "a folder of rank 0's: it has $(ls "$scratch/ours")"
+
 # A disk that is full at the end.
 mkdir "$scratch/small"
 if mount -t tmpfs -o size=4k none "$scratch/small" 2>/dev/null; then

@@ -50,7 +50,7 @@ write_rules_file(const char *text, size_t length)
 static struct ar_config *
 good_config(void)
 {
-    struct ar_config *config = ar_config_from_environment();
+    struct ar_config *config = ar_config_from_environment(0);
     assert_non_null(config);
     assert_string_equal(config->problem, "");
     assert_int_equal(config->error, AR_OK);
@@ -91,7 +91,7 @@ assert_decides(size_t bytes, bool commutative, const char *choice, const char *r
 static void
 assert_refused(const char *words)
 {
-    struct ar_config *config = ar_config_from_environment();
+    struct ar_config *config = ar_config_from_environment(0);
     assert_non_null(config);
     assert_int_equal(config->error, AR_ERR_SYNTAX);
     assert_true(config->broken);
@@ -628,7 +628,7 @@ not_strict_turns_errors_into_warnings_and_native(void **state)
     set("ALLREDUCE_STRICT", "0");
     set("ALLREDUCE_ALGO", "rign");
     set("ALLREDUCE_WAIT", "spin");
-    struct ar_config *config = ar_config_from_environment();
+    struct ar_config *config = ar_config_from_environment(0);
     assert_non_null(config);
     assert_int_equal(config->error, AR_OK);
     assert_true(config->broken);
@@ -657,7 +657,7 @@ same_decisions(const struct ar_config *a, const struct ar_config *b)
 static struct ar_config *
 assert_rebuilds(void)
 {
-    struct ar_config *config = ar_config_from_environment();
+    struct ar_config *config = ar_config_from_environment(0);
     assert_non_null(config);
     struct ar_config *other = ar_config_from_text(config->text);
     assert_non_null(other);
@@ -725,6 +725,43 @@ always_native_knows_who_said_so(void **state)
     ar_config_destroy(native);
     ar_config_destroy(ring);
     ar_config_destroy(base);
+}
+
+static void
+what_rank_0_writes_for_all_need_not_be_writable_on_other_ranks(void **state)
+{
+    static const char *const names[] = {"ALLREDUCE_STATS", "ALLREDUCE_TRACE",
+                                        "ALLREDUCE_TUNE_DUMP"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        for (int rank = 0; rank < 2; rank++) {
+            set(names[i], "/nowhere/%p");
+            struct ar_config *config = ar_config_from_environment(rank);
+            assert_non_null(config);
+            assert_int_equal(config->broken, rank == 0);
+            ar_config_destroy(config);
+            set(names[i], "/tmp/%q"); /* no name of a file */
+            config = ar_config_from_environment(rank);
+            assert_non_null(config);
+            assert_true(config->broken);
+            ar_config_destroy(config);
+        }
+        unsetenv(names[i]);
+    }
+}
+
+static void
+a_rank_that_writes_at_a_signal_must_be_able_to(void **state)
+{
+    (void)state;
+    set("ALLREDUCE_STATS", "/nowhere/x");
+    set("ALLREDUCE_STATS_SIGNAL", "USR1");
+    struct ar_config *const config = ar_config_from_environment(1);
+    assert_non_null(config);
+    assert_string_equal(config->problem,
+                        "ALLREDUCE_STATS: column 1: cannot write '/nowhere/x': No such file or "
+                        "directory; allowed: a file in an existing folder");
+    ar_config_destroy(config);
 }
 
 static void
@@ -899,13 +936,13 @@ what_tuning_may_cost_is_compared_only_where_calls_are_tuned(void **state)
 {
     (void)state;
     set("ALLREDUCE_TUNE", "off");
-    struct ar_config *const without = ar_config_from_environment();
+    struct ar_config *const without = ar_config_from_environment(0);
     set("ALLREDUCE_TUNE_OVERHEAD", "7");
-    struct ar_config *const idle = ar_config_from_environment();
+    struct ar_config *const idle = ar_config_from_environment(0);
     set("ALLREDUCE_TUNE", "online");
-    struct ar_config *const tuned = ar_config_from_environment();
+    struct ar_config *const tuned = ar_config_from_environment(0);
     set("ALLREDUCE_TUNE_OVERHEAD", "8");
-    struct ar_config *const other = ar_config_from_environment();
+    struct ar_config *const other = ar_config_from_environment(0);
     assert_true(without && idle && tuned && other);
     assert_string_equal(idle->text, without->text);
     assert_string_not_equal(tuned->text, other->text);
@@ -1013,6 +1050,8 @@ main(void)
         TEST(the_program_comes_after_algo_and_before_rules),
         TEST(a_bad_choice_of_the_program_is_an_error),
         TEST(always_native_knows_who_said_so),
+        TEST(what_rank_0_writes_for_all_need_not_be_writable_on_other_ranks),
+        TEST(a_rank_that_writes_at_a_signal_must_be_able_to),
         TEST(statistics_are_agreed_upon_and_their_signal_is_not),
         TEST(another_rank_rebuilds_the_same),
         TEST(another_rank_rebuilds_a_broken_one),
