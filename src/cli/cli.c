@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "cli/preload.h"
@@ -24,27 +25,60 @@ enum { NSTREAMS = 2 }; /* stdout, stderr */
 /* Where the streams are while other ranks speak; -1: not muted. */
 static int kept[NSTREAMS] = {-1, -1};
 
-/* Launchers end the job when the first rank fails, and what rank 0 says could be lost. */
+static bool is_alike; /* what is wrong now may be wrong on other ranks, too */
+
+/* Prints what went to stderr since this rank was muted. */
 static void
-let_others_speak(int status, void *unused)
+pass_on(void)
 {
+    char host[256] = "", text[4096];
+    off_t done = 0;
+    ssize_t n;
+    (void)gethostname(host, sizeof host - 1);
+    dprintf(kept[1], "rank %d on %s: ", ar_rank_in_job(), host);
+    while ((n = pread(STDERR_FILENO, text, sizeof text, done)) > 0) {
+        dprintf(kept[1], "%.*s", (int)n, text);
+        done += n;
+    }
+}
+
+/* Where this rank has failed.  Some launchers end the job when the first rank fails, so that what
+ * another one says could be lost, and some never do.  So a muted rank gives others a second, and
+ * then the first of a node tells what it had to say, unless one that is not muted has failed there.
+ * Whoever has spoken stays until the others have seen that. */
+static void
+share_failure(int status, void *unused)
+{
+    struct ar_launcher launcher;
     (void)unused;
-    if (status && kept[0] >= 0)
+    if (status == 0 || !is_alike || !ar_launcher_find(&launcher, NULL) || launcher.ranks == 1)
+        return;
+    if (kept[1] >= 0)
         sleep(1);
+    const bool is_first = ar_rank_is_first_on_node();
+    if (kept[1] >= 0 && is_first)
+        pass_on();
+    if (is_first)
+        sleep(2);
 }
 
 void
-ar_cli_mute(void)
+ar_cli_mute_others(void)
 {
-    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    on_exit(let_others_speak, NULL);
+    is_alike = true;
+    on_exit(share_failure, NULL);
+    if (ar_rank_in_job() == 0)
+        return;
+    const int instead[NSTREAMS] = {open("/dev/null", O_WRONLY | O_CLOEXEC),
+                                   memfd_create("stderr", MFD_CLOEXEC)};
     for (int i = 0; i < NSTREAMS; i++) {
+        if (instead[i] < 0)
+            continue;
         kept[i] = fcntl(STDOUT_FILENO + i, F_DUPFD_CLOEXEC, 3);
-        if (nowhere >= 0 && kept[i] >= 0)
-            dup2(nowhere, STDOUT_FILENO + i);
+        if (kept[i] >= 0)
+            dup2(instead[i], STDOUT_FILENO + i);
+        close(instead[i]);
     }
-    if (nowhere >= 0)
-        close(nowhere);
 }
 
 void
@@ -57,6 +91,13 @@ ar_cli_unmute(void)
             close(kept[i]);
             kept[i] = -1;
         }
+}
+
+void
+ar_cli_part(void)
+{
+    ar_cli_unmute();
+    is_alike = false;
 }
 
 enum { USAGE = 0x1000 }; /* a key that no subcommand has */
@@ -143,10 +184,9 @@ ar_cli_parse_alone(const struct argp *argp, unsigned flags, int argc, char **arg
 void
 ar_cli_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
-    if (ar_rank_in_job() != 0)
-        ar_cli_mute();
+    ar_cli_mute_others();
     ar_cli_parse_alone(argp, 0, argc, argv, input);
-    ar_cli_unmute();
+    ar_cli_part();
 }
 
 long

@@ -117,10 +117,9 @@ ar_cli_doctor(int argc, char **argv)
     struct ar_launcher launcher;
     int status = AR_EXIT_DONE;
     const bool in_job = ar_launcher_find(&launcher, NULL), speaks = ar_rank_in_job() == 0;
-    if (!speaks)
-        ar_cli_mute();
+    ar_cli_mute_others();
     ar_cli_parse_alone(&argp, ARGP_IN_ORDER, argc, argv, &request);
-    ar_cli_unmute();
+    ar_cli_part();
     if (speaks)
         ar_doctor_examine_process(&findings, request.program);
     const size_t told = findings.n;

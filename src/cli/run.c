@@ -30,14 +30,15 @@ struct request {
     bool shares_heap;                 /* malloc is to be ours, too */
 };
 
-/* What messages begin with: on other nodes than rank 0's, the name of the node. */
+/* What messages begin with: on other nodes than rank 0's, the name of the node.  A rank that is
+ * muted gets the name in front if it speaks at all. */
 static const char *
 speaker(void)
 {
     static char who[320];
     char host[256] = "";
     gethostname(host, sizeof host - 1);
-    if (ar_rank_in_job() == 0)
+    if (ar_rank_in_job() == 0 || ar_rank_on_node() != 0)
         return "allreduce run";
     snprintf(who, sizeof who, "allreduce run on %s", host);
     return who;
@@ -323,8 +324,7 @@ ar_cli_run(int argc, char **argv)
     }
     options[n] = library;
 
-    if (ar_rank_in_job() != 0) /* what is wrong with the settings is told once */
-        ar_cli_mute();
+    ar_cli_mute_others(); /* what is wrong with the settings of all is told once */
     ar_cli_parse_alone(&argp, ARGP_IN_ORDER, argc, argv, &request);
     int status = apply_settings(&request);
     if (status)
@@ -334,7 +334,7 @@ ar_cli_run(int argc, char **argv)
     status = prepare(&program, &request);
     if (status)
         return status;
-    ar_cli_unmute();
+    ar_cli_part();
     execvp(program.path, request.program);
     fprintf(stderr, "%s: %s: %s\n", speaker(), program.path, strerror(errno));
     return EXIT_CANNOT_RUN;
