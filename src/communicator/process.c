@@ -137,7 +137,7 @@ void
 ar_process_begin(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    if (!atomic_load(&closed))
+    if (!ar_communicators_are_stopped())
         pthread_once(&once, set_up);
 }
 

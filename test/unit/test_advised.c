@@ -69,25 +69,30 @@ advised(const struct ar_advice *advice, const struct ar_candidate_list *list, si
     return &advice->entries[entry].choice;
 }
 
+/* Asks for advice, and lists its candidates, which are the caller's to fini. */
+static void
+ask(struct ar_advice *advice, struct ar_candidate_list *list, struct ar_advice_request request)
+{
+    request.scratch_bytes = (size_t)64 << 20;
+    request.most_steps = AR_ADVISE_STEPS;
+    assert_int_equal(ar_advise(advice, &request, NULL), AR_OK);
+    assert_true(advice->n > 0);
+    assert_int_equal(ar_advise_candidates(list, &request, SIZE_MAX), AR_OK);
+}
+
 /* Returns for how many sizes anything but the usual levels is advised. */
 static int
 expect_no_slower_than_flat(const struct ar_machine *machine, int nranks)
 {
     int *const node_of = ar_machine_place(machine, nranks);
-    const struct ar_advice_request request = {.machine = machine,
-                                              .node_of = node_of,
-                                              .nranks = nranks,
-                                              .shares_memory = true,
-                                              .scratch_bytes = (size_t)64 << 20,
-                                              .most_steps = AR_ADVISE_STEPS};
+    const struct ar_advice_request request = {
+        .machine = machine, .node_of = node_of, .nranks = nranks, .shares_memory = true};
     struct ar_candidate_list list;
     struct ar_advice advice;
     struct ar_choice flat = ar_choice_default(ar_algorithm_find("shm", 3));
     int n = 0;
     flat.params.levels.kind = AR_LEVELS_FLAT;
-    assert_int_equal(ar_advise(&advice, &request, NULL), AR_OK);
-    assert_true(advice.n > 0);
-    assert_int_equal(ar_advise_candidates(&list, &request, SIZE_MAX), AR_OK);
+    ask(&advice, &list, request);
     for (size_t bytes = ELEMENT_BYTES; bytes <= BYTES_MOST; bytes *= 2) {
         const struct ar_choice *const choice = advised(&advice, &list, bytes);
         const double time = time_of_choice(machine, choice, nranks, bytes),
@@ -121,15 +126,11 @@ static double
 advised_ns(const struct ar_machine *machine, int nranks, size_t bytes)
 {
     int *const node_of = ar_machine_place(machine, nranks);
-    const struct ar_advice_request request = {.machine = machine,
-                                              .node_of = node_of,
-                                              .nranks = nranks,
-                                              .scratch_bytes = (size_t)64 << 20,
-                                              .most_steps = AR_ADVISE_STEPS};
+    const struct ar_advice_request request = {
+        .machine = machine, .node_of = node_of, .nranks = nranks};
     struct ar_candidate_list list;
     struct ar_advice advice;
-    assert_int_equal(ar_advise_candidates(&list, &request, SIZE_MAX), AR_OK);
-    assert_int_equal(ar_advise(&advice, &request, NULL), AR_OK);
+    ask(&advice, &list, request);
     struct ar_choice choice = *advised(&advice, &list, bytes);
     choice.params.node_of = node_of;
     const double ns = time_of_choice(machine, &choice, nranks, bytes);
