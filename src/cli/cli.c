@@ -45,7 +45,7 @@ pass_on(void)
 /* Where this rank has failed.  Some launchers end the job when the first rank fails, so that what
  * another one says could be lost, and some never do.  So a muted rank gives others a second, and
  * then the first of a node tells what it had to say, unless one that is not muted has failed there.
- * Whoever has spoken stays until the others have seen that. */
+ * All stay for two seconds, so that none is ended or speaks because another one has left. */
 static void
 share_failure(int status, void *unused)
 {
@@ -53,13 +53,15 @@ share_failure(int status, void *unused)
     (void)unused;
     if (status == 0 || !is_alike || !ar_launcher_find(&launcher, NULL) || launcher.ranks == 1)
         return;
-    if (kept[1] >= 0)
+    const bool is_muted = kept[1] >= 0;
+    if (is_muted)
         sleep(1);
     const bool is_first = ar_rank_is_first_on_node();
-    if (kept[1] >= 0 && is_first)
+    if (is_muted && is_first)
         pass_on();
+    sleep(is_muted ? 1 : 2);
     if (is_first)
-        sleep(2);
+        ar_launcher_end_job(status);
 }
 
 void

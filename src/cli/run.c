@@ -334,7 +334,7 @@ ar_cli_run(int argc, char **argv)
     status = prepare(&program, &request);
     if (status)
         return status;
-    ar_cli_part();
+    ar_cli_unmute();
     execvp(program.path, request.program);
     fprintf(stderr, "%s: %s: %s\n", speaker(), program.path, strerror(errno));
     return EXIT_CANNOT_RUN;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Slurm's come late: a batch script has them, too, and the ranks of any launcher that it calls
@@ -134,6 +135,15 @@ ar_rank_is_first_on_node(void)
 }
 
 /* --- the launcher --- */
+
+void
+ar_launcher_end_job(int status)
+{
+    const int to = number_in("PMI_RANK") >= 0 ? number_in("PMI_FD") : -1;
+    struct stat about;
+    if (to >= 0 && fstat(to, &about) == 0 && S_ISSOCK(about.st_mode))
+        dprintf(to, "cmd=abort exitcode=%d\n", status);
+}
 
 bool
 ar_launcher_find(struct ar_launcher *launcher, const char *mpi_family)

@@ -34,4 +34,9 @@ int ar_rank_on_node(void);
  * node until it ends.  True outside a job, and where it cannot be told. */
 bool ar_rank_is_first_on_node(void);
 
+/* Has the launcher end the job, which this process is about to leave with this status before
+ * MPI_Init.  Most launchers end it by themselves; Hydra is asked to, by PMI-1's "abort", and would
+ * otherwise let the other ranks wait in MPI_Init for ever. */
+void ar_launcher_end_job(int status);
+
 #endif
