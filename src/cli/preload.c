@@ -109,7 +109,7 @@ ar_preload_clear(void)
 
 struct mpi_library {
     char name[64];      /* "libmpich.so.12"; "": there is none */
-    const char *family; /* as ar_soname_is_mpi has it */
+    const char *family; /* as ar_soname_is_mpi has it; of a development version by what it needs */
 };
 
 /* The first MPI library in the linker's lines. */
@@ -124,8 +124,11 @@ find_mpi(const char *libraries)
         const char *const slash = memrchr(line + 1, '/', length);
         const char *const name = slash ? slash + 1 : line + 1;
         snprintf(library.name, sizeof library.name, "%.*s", (int)(line + 1 + length - name), name);
-        if (ar_soname_is_mpi(library.name, &library.family))
-            return library;
+        if (ar_soname_is_unreleased(library.name))
+            library.family = strstr(libraries, "libopen-pal.so") ? "openmpi" : "mpich";
+        else if (!ar_soname_is_mpi(library.name, &library.family))
+            continue;
+        return library;
     }
     return (struct mpi_library){"", NULL};
 }

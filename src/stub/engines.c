@@ -44,6 +44,12 @@ ar_soname_is_mpi(const char *soname, const char **family)
     return false;
 }
 
+bool
+ar_soname_is_unreleased(const char *soname)
+{
+    return fnmatch("libmpi.so.0*", soname, 0) == 0;
+}
+
 const char *
 ar_family_title(const char *family)
 {

@@ -8,8 +8,12 @@
 #include <stddef.h>
 
 /* Is this the soname of an MPI library?  *family is whose ABI it has: "mpich", "openmpi", or "abi",
- * that of MPI 5; NULL where it is of another number. */
+ * that of MPI 5; NULL where the number is another one. */
 bool ar_soname_is_mpi(const char *soname, const char **family);
+
+/* Is this soname that of a development version, whose number says nothing about the ABI?  MPICH and
+ * Open MPI number their libraries when they release them. */
+bool ar_soname_is_unreleased(const char *soname);
 
 /* "MPICH's ABI", for people. */
 const char *ar_family_title(const char *family);

@@ -105,20 +105,33 @@ has_standard_abi(void *handle)
     return get_version && get_version(&major, &minor) == 0 && major >= 1;
 }
 
+/* The ABI of Open MPI is the same in versions 3 to 6, the latest one that was tried. */
+static bool
+is_openmpi_3_to_6(const struct ar_library *library)
+{
+    int major = 0;
+    return sscanf(library->version, "Open MPI v%d", &major) == 1 && major >= 3 && major <= 6;
+}
+
 /* MPI 5 fixes the name of a library with its ABI, so that one which has another MPI's name has that
  * one's ABI, whatever else it supports.  Open MPI is known by an object that its mpi.h names, since
- * versions 1.10 had MPICH's soname.  A soname that nobody knows may be a relative's. */
+ * versions 1.10 had MPICH's soname.  A soname that nobody knows may be a relative's, and that of a
+ * development version may be anybody's. */
 static const char *
 family_of(const struct ar_library *library, void *handle)
 {
     static const char *const relatives[] = {"MPICH", "MVAPICH", "Intel(R) MPI", "ParaStation"};
     const char *family;
     const bool is_known = ar_soname_is_mpi(library->soname, &family);
+    const bool is_unreleased = ar_soname_is_unreleased(library->soname);
     if (is_known ? family && strcmp(family, "abi") == 0 : has_standard_abi(handle))
         return "abi";
     if (dlsym(handle, "ompi_mpi_comm_world"))
-        return is_known && (!family || strcmp(family, "openmpi") != 0) ? NULL : "openmpi";
-    if (is_known)
+        return !is_known || (family && strcmp(family, "openmpi") == 0) ||
+                       (is_unreleased && is_openmpi_3_to_6(library))
+                   ? "openmpi"
+                   : NULL;
+    if (is_known && !is_unreleased)
         return family && strcmp(family, "mpich") == 0 ? family : NULL;
     for (size_t i = 0; i < sizeof relatives / sizeof relatives[0]; i++)
         if (strstr(library->version, relatives[i]))
