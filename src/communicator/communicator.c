@@ -10,6 +10,7 @@
 #include "communicator/devices.h"
 #include "communicator/engine.h"
 #include "communicator/levels.h"
+#include "communicator/process.h"
 #include "communicator/program_clauses.h"
 #include "communicator/seen.h"
 #include "communicator/tuner.h"
@@ -239,14 +240,15 @@ create(MPI_Comm comm, int *error)
     if (*error)
         return NULL;
     struct ar_communicator *const c = process_config ? allocate(comm) : NULL;
-    const bool goes_on = inter ? c != NULL : begin(c, comm, &known, error);
+    const bool is_alone = inter || ar_job_is_fault_tolerant(); /* no message is ours */
+    const bool goes_on = is_alone ? c != NULL : begin(c, comm, &known, error);
     if (!c || !goes_on) {
         if (c)
             destroy(c);
         return NULL;
     }
-    if (inter)
-        c->verdict = "intercommunicator";
+    if (is_alone)
+        c->verdict = inter ? "intercommunicator" : "fault tolerance";
     else
         *error = settle(c, comm, known);
     if (!*error && !c->verdict)

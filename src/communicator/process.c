@@ -2,6 +2,7 @@
 
 #include "communicator/process.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -51,6 +52,7 @@ ar_process_close(bool is_together)
         return;
     if (world_rank < 0)
         ar_world_find(&world_rank, &world_size);
+    is_together = is_together && !ar_job_is_fault_tolerant(); /* nobody waits for the dead */
     finish(is_together);
     ar_communicators_close(is_together);
 }
@@ -173,6 +175,13 @@ ar_job_check_family(void)
            ", but the program runs with %.*s: preload the build for that MPI",
            (int)strcspn(version, ",\n"), version);
     _exit(2);
+}
+
+bool
+ar_job_is_fault_tolerant(void)
+{
+    const bool *const is_enabled = dlsym(RTLD_DEFAULT, "ompi_ftmpi_enabled"); /* since 5.0 */
+    return is_enabled && *is_enabled;
 }
 
 void

@@ -27,6 +27,11 @@ bool ar_process_exit(void);
  * is for: every handle would be misread. */
 void ar_job_check_family(void);
 
+/* May the program go on after a rank has died, in the way of ULFM?  Ask after MPI_Init.  Alike on
+ * all ranks: the job was started so, by Open MPI's mpirun --with-ft ulfm.  MPICH 4.0 has the calls,
+ * but ends the job. */
+bool ar_job_is_fault_tolerant(void);
+
 /* Ends the job after one of its ranks, the speaker, has said why.  The others wait for the end: to
  * go on would be wrong, and to end it as well would only be noise. */
 void ar_job_end(MPI_Comm comm, bool is_speaker) __attribute__((noreturn));

@@ -100,8 +100,11 @@ ar_program_clauses_set(MPI_Comm comm, const char *clauses)
     struct ar_communicator *const c = ar_communicator_find_or_create(comm, &error, &is_raised);
     if (!c && error != MPI_ERR_NO_MEM)
         return error ? error : ar_communicators_are_stopped() ? MPI_ERR_COMM : MPI_ERR_NO_MEM;
-    if (c && !c->config) /* of an intercommunicator */
-        return MPI_ERR_COMM;
+    if (c && !c->config) { /* always native: an intercommunicator, or in a fault-tolerant job */
+        int inter = 0;
+        PMPI_Comm_test_inter(comm, &inter);
+        return inter ? MPI_ERR_COMM : MPI_SUCCESS;
+    }
     if (c)
         error = set(c, comm, clauses);
     if (error == MPI_ERR_NO_MEM)
