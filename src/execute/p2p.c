@@ -226,6 +226,18 @@ end_round(const struct ar_p2p *run, struct ar_instance *x, int *left)
     return error ? error : go_on(run, x, left);
 }
 
+/* What is wrong with one of n messages where MPI only says that something is. */
+static int
+error_of_one(const MPI_Status *statuses, int n, int error)
+{
+    int class;
+    PMPI_Error_class(error, &class);
+    for (int i = 0; i < n && class == MPI_ERR_IN_STATUS; i++)
+        if (statuses[i].MPI_ERROR != MPI_SUCCESS)
+            return statuses[i].MPI_ERROR;
+    return error;
+}
+
 /* Polls MPI's messages under way once, which progresses MPI; or waits inside MPI for one of them
  * where nothing else is awaited.  Adds to *found and completed. */
 static int
@@ -236,14 +248,14 @@ poll_requests(const struct ar_p2p *run, int n, int *found, struct ar_idle *idle)
     int more = 0, error;
     if (run->wait.blocks && plan->moving == 0) {
         ar_idle_look(idle, true);
-        error = PMPI_Waitsome(n, plan->requests, &more, completed, MPI_STATUSES_IGNORE);
+        error = PMPI_Waitsome(n, plan->requests, &more, completed, plan->statuses);
     } else {
-        error = PMPI_Testsome(n, plan->requests, &more, completed, MPI_STATUSES_IGNORE);
+        error = PMPI_Testsome(n, plan->requests, &more, completed, plan->statuses);
     }
     more = more > 0 ? more : 0;
     plan->requested -= more;
     *found += more;
-    return error;
+    return error ? error_of_one(plan->statuses, more, error) : MPI_SUCCESS;
 }
 
 /* Polls all messages under way once. */
@@ -279,6 +291,29 @@ poll(const struct ar_p2p *run, int *left, int *found, struct ar_idle *idle)
     return error;
 }
 
+/* After an error the program may free or reuse its buffers: takes back the receives to which no
+ * message has come.  A receive that has begun, and sends, cannot be taken back. */
+static void
+withdraw(const struct ar_p2p *run)
+{
+    struct ar_plan *const plan = run->plan;
+    for (int i = 0; i < plan->window && plan->instances[i].routine; i++) {
+        const struct ar_instance *const x = &plan->instances[i];
+        const struct ar_schedule *const s = &x->routine->schedule;
+        MPI_Request *const requests = plan->requests + i * plan->messages;
+        int sends = 0; /* of its round, which come first */
+        for (size_t j = round_begin(x); x->round < s->nrounds && j < s->round_end[x->round]; j++)
+            sends += s->steps[j].kind == AR_SEND;
+        for (int m = 0; m < plan->messages; m++) {
+            if (requests[m] == MPI_REQUEST_NULL)
+                continue;
+            if (m >= sends)
+                PMPI_Cancel(&requests[m]);
+            PMPI_Request_free(&requests[m]);
+        }
+    }
+}
+
 int
 ar_p2p_run(const struct ar_p2p *run)
 {
@@ -303,6 +338,8 @@ ar_p2p_run(const struct ar_p2p *run)
         else if (ar_wait_pause(run->wait, &polls))
             sched_yield(); /* a queue wakes nobody, and whoever fills it needs a core alone */
     }
+    if (error)
+        withdraw(run);
     if (run->channel)
         run->channel->failed |= error != MPI_SUCCESS;
     return error;

@@ -40,7 +40,9 @@ lay_out(struct ar_plan *plan, const struct ar_reduction *r)
     plan->requests = malloc(requests * sizeof *plan->requests);
     plan->transfers = calloc(requests, sizeof *plan->transfers);
     plan->completed = malloc(requests * sizeof *plan->completed);
-    if (!plan->instances || !plan->requests || !plan->transfers || !plan->completed)
+    plan->statuses = malloc(requests * sizeof *plan->statuses);
+    if (!plan->instances || !plan->requests || !plan->transfers || !plan->completed ||
+        !plan->statuses)
         return AR_ERR_MEMORY;
     for (size_t i = 0; i < requests; i++)
         plan->requests[i] = MPI_REQUEST_NULL;
@@ -105,6 +107,7 @@ ar_plan_destroy(struct ar_plan *plan)
     free(plan->requests);
     free(plan->transfers);
     free(plan->completed);
+    free(plan->statuses);
     free(plan);
 }
 
@@ -129,5 +132,6 @@ ar_plan_memory_bytes(const struct ar_plan *plan)
            (size_t)plan->window *
                (sizeof *plan->instances +
                 (size_t)plan->messages *
-                    (sizeof *plan->requests + sizeof *plan->transfers + sizeof *plan->completed));
+                    (sizeof *plan->requests + sizeof *plan->transfers + sizeof *plan->completed +
+                     sizeof *plan->statuses));
 }

@@ -43,6 +43,7 @@ struct ar_plan {
     MPI_Request *requests;         /* messages for each instance; MPI_REQUEST_NULL if unused */
     struct ar_transfer *transfers; /* as many: instead of requests, on a channel */
     int *completed;                /* room for as many indices into either */
+    MPI_Status *statuses;          /* of as many requests that have completed */
 };
 
 /* Makes the plan of rank for count (>= 1) elements of r, of size >= 1.  A segment is as long as

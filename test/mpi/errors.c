@@ -1,10 +1,12 @@
 /* Calls that are wrong: prints the error class and how the error handler was
  * called.  test_errors.sh compares this with and without the library.
  *
- * usage: errors FIRST   the case of this number and those behind it, until one kills the program
+ * usage: errors FIRST    the case of this number and those behind it, until one kills the program
+ *        errors counts   rank 1 of 2 has half as many elements; ends the job
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "mpi_check.h"
 
@@ -156,12 +158,34 @@ run_handlers(int i)
     return exists;
 }
 
+/* Whoever gets an error prints what it is. */
+static void
+run_with_counts_that_differ(int rank)
+{
+    static double in[1000], out[1000];
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    const int error =
+        MPI_Allreduce(in, out, rank == 1 ? 500 : 1000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    if (!error)
+        return;
+    MPI_Error_string(error, text, &length);
+    printf("%s\n", text);
+    fflush(stdout);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
 int
 main(int argc, char **argv)
 {
     int rank;
     check_begin(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (argc > 1 && strcmp(argv[1], "counts") == 0) {
+        run_with_counts_that_differ(rank);
+        return check_end();
+    }
     if (rank > 0 && !freopen("/dev/null", "w", stdout)) /* rank 0 prints */
         check_fail("no /dev/null");
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);

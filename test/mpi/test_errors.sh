@@ -33,5 +33,14 @@ diff "$scratch/native" "$scratch/ours" || {
     cat "$scratch/ours.stderr"
 }
 cat "$scratch/native"
+
+# A message that fails is named, as it is by the native call.
+for row in ring rhd; do
+    preload 2 ALLREDUCE_ALGO=$row ALLREDUCE_TRANSPORT=mpi "$programs/errors" counts >"$scratch/out" 2>&1
+    grep -q -i 'message truncated' "$scratch/out" || {
+        fail "$row: counts that differ"
+        cat "$scratch/out"
+    }
+done
 [ "$(grep -c '^case' "$scratch/native")" -ge 10 ] || fail "fewer than 10 cases ran"
 exit $failed
