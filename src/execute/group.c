@@ -1,3 +1,5 @@
+#include <config.h>
+
 #include "execute/group.h"
 
 #include <pthread.h>
@@ -104,8 +106,6 @@ ar_all(MPI_Comm comm, bool says_yes)
 
 #ifdef AR_MPI_IS_OPENMPI
 
-#define TAG 0
-
 /* Of communicators that the program had copied by MPI_Comm_idup; MPI_KEYVAL_INVALID as long as
  * there are none. */
 static atomic_int copied = MPI_KEYVAL_INVALID;
@@ -128,34 +128,20 @@ ar_comm_note_copy(MPI_Comm comm)
         PMPI_Comm_set_attr(comm, atomic_load(&copied), NULL);
 }
 
-/* The part is made of a group where the program had comm copied by MPI_Comm_idup, which is known
- * alike on all ranks.  No callback of the program's is then called. */
+/* A split may never return while a copy is under way, and nobody knows when the copy is complete.
+ * PMPI_Comm_create_group would return, but its messages may match a receive of the program's from
+ * any source.  That comm was copied is known alike on all ranks. */
 int
 ar_comm_split(MPI_Comm *part, MPI_Comm comm, const int *colour_of, int rank, int nranks)
 {
     const int keyval = atomic_load(&copied);
-    int found = 0, n = 0;
+    int found = 0;
     void *value;
-    MPI_Group all, some;
-    if (keyval == MPI_KEYVAL_INVALID || PMPI_Comm_get_attr(comm, keyval, &value, &found) || !found)
-        return PMPI_Comm_split(comm, colour_of ? colour_of[rank] : 0, rank, part);
-    int *const members = malloc((size_t)nranks * sizeof *members);
-    if (!ar_all(comm, members != NULL)) {
-        free(members);
-        return MPI_ERR_NO_MEM;
-    }
-    for (int i = 0; i < nranks; i++)
-        if (!colour_of || colour_of[i] == colour_of[rank])
-            members[n++] = i;
-    PMPI_Comm_group(comm, &all);
-    int error = PMPI_Group_incl(all, n, members, &some);
-    if (!error) {
-        error = PMPI_Comm_create_group(comm, some, TAG, part);
-        PMPI_Group_free(&some);
-    }
-    PMPI_Group_free(&all);
-    free(members);
-    return error;
+    (void)nranks;
+    if (keyval != MPI_KEYVAL_INVALID)
+        PMPI_Comm_get_attr(comm, keyval, &value, &found);
+    return found ? MPI_ERR_COMM
+                 : PMPI_Comm_split(comm, colour_of ? colour_of[rank] : 0, rank, part);
 }
 
 #else

@@ -18,8 +18,8 @@ bool ar_group_covers(MPI_Group group, MPI_Comm comm, int nranks);
 int ar_reduce_all(void *numbers, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
 /* Like PMPI_Comm_split, by colour_of[rank], or all ranks if colour_of is NULL; ranks keep their
- * order.  In Open MPI that would never return while a copy of comm by MPI_Comm_idup is incomplete.
- * Collective over comm.  MPI_SUCCESS, an MPI error, or MPI_ERR_NO_MEM on all ranks. */
+ * order.  Collective over comm.  MPI_SUCCESS or an MPI error; in Open MPI MPI_ERR_COMM, on all
+ * ranks and without a message, if the program has had comm copied by MPI_Comm_idup. */
 int ar_comm_split(MPI_Comm *part, MPI_Comm comm, const int *colour_of, int rank, int nranks);
 
 /* Records that the program copies comm by MPI_Comm_idup, which may be under way at the next
