@@ -11,6 +11,7 @@
  *     memory      a long call, for which a rank may have no memory
  *     error       a call fails, and so do those after it
  *     jump        an error handler jumps out of a native call, and then calls go on
+ *     handlers    errors return on a communicator to which that comes from the world
  *     folders     the program goes to another folder before it ends
  *     moved       it goes to another folder, and then makes communicators of other shapes
  *     callback    a delete callback calls on the communicator that is being freed
@@ -289,17 +290,36 @@ run_gone(const struct check_comm *world)
     check_ping(world->comm, "nowhere");
 }
 
+/* Errors of a wrong call, after a right one, return to the program. */
+static void
+run_handlers(const struct check_comm *world)
+{
+    MPI_Group group;
+    MPI_Comm comm;
+    int in = 1, out;
+    MPI_Comm_set_errhandler(world->comm, MPI_ERRORS_RETURN);
+    MPI_Comm_group(world->comm, &group);
+    MPI_Comm_create(world->comm, group, &comm);
+    check_ping(comm, "before an error");
+    check_true(MPI_Allreduce(&in, &out, -1, MPI_INT, MPI_SUM, comm) != MPI_SUCCESS);
+    check_ping(comm, "behind an error");
+    MPI_Group_free(&group);
+    MPI_Comm_free(&comm);
+    MPI_Comm_set_errhandler(world->comm, MPI_ERRORS_ARE_FATAL);
+}
+
 static const struct {
     const char *name;
     void (*run)(const struct check_comm *world);
 } corners[] = {
-    {"dup", run_dup},         {"split", run_split},
-    {"idup", run_idup},       {"callback", run_callback},
-    {"self", run_self},       {"exhausted", run_exhausted},
-    {"scratch", run_scratch}, {"memory", run_memory},
-    {"error", run_error},     {"jump", run_jump},
-    {"folders", run_folders}, {"moved", run_moved},
-    {"gone", run_gone},       {"one_buffer", run_one_buffer},
+    {"dup", run_dup},           {"split", run_split},
+    {"idup", run_idup},         {"callback", run_callback},
+    {"self", run_self},         {"exhausted", run_exhausted},
+    {"scratch", run_scratch},   {"memory", run_memory},
+    {"error", run_error},       {"jump", run_jump},
+    {"folders", run_folders},   {"moved", run_moved},
+    {"gone", run_gone},         {"one_buffer", run_one_buffer},
+    {"handlers", run_handlers},
 };
 
 int

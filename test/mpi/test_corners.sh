@@ -38,6 +38,7 @@ for row in ring two_level auto; do
     expect_ok "$row while a copy is made" preload 3 ALLREDUCE_ALGO=$row "$programs/corners" idup
     expect_ok "$row of one buffer" preload 3 ALLREDUCE_ALGO=$row ALLREDUCE_VERIFY=1 "$programs/corners" one_buffer
 done
+expect_ok "an error handler that comes from the world" preload 2 "$programs/corners" handlers
 expect_ok "a delete callback" preload 2 ALLREDUCE_STATS="$scratch/callback.jsonl" "$programs/corners" callback
 expect_ok "a delete callback of watched calls" preload 2 ALLREDUCE_TIMEOUT=30 "$programs/corners" callback
 expect_ok "a timeline while a copy is made" preload 3 ALLREDUCE_TRACE="$scratch/trace.json" "$programs/corners" idup
