@@ -82,6 +82,15 @@ is_still_suspicious(const struct ar_call *call, const struct ar_reduction *r)
     return error != MPI_SUCCESS;
 }
 
+/* NULL, or why the call is left to MPI. */
+static const char *
+resolve(struct ar_reduction *r, const struct ar_call *call)
+{
+    if (!ar_reduction_resolve(r, call->op, call->type))
+        return "op or type not supported";
+    return is_still_suspicious(call, r) ? "unusual arguments" : NULL;
+}
+
 static int
 run_unresolved(const struct ar_call *call, const char *reason)
 {
@@ -251,11 +260,10 @@ resolve_and_run(struct ar_communicator *c, const struct ar_call *call)
 {
     struct ar_reduction r;
     int error = MPI_SUCCESS;
-    if (!ar_reduction_resolve(&r, call->op, call->type))
-        return run_unresolved(call, "op or type not supported");
+    const char *const why = resolve(&r, call);
+    if (why)
+        return run_unresolved(call, why);
     r.comm = call->comm;
-    if (is_still_suspicious(call, &r))
-        return run_unresolved(call, "unusual arguments");
     /* Without any bytes ranks may differ in what they call. */
     if (r.size > 0 && --c->calls_to_review <= 0)
         error = ar_communicator_review(c, call->comm);
@@ -347,7 +355,7 @@ static int
 allreduce(const struct ar_call *call)
 {
     int error;
-    bool is_raised;
+    bool is_raised, is_new;
     if (is_suspicious(call))
         return run_unresolved(call, "unusual arguments");
     if (call->in == call->out && call->count > 0) {
@@ -356,7 +364,15 @@ allreduce(const struct ar_call *call)
         return allreduce(&in_place);
     }
     ar_process_begin();
-    struct ar_communicator *c = ar_communicator_find_or_create(call->comm, &error, &is_raised);
+    struct ar_communicator *c = ar_communicator_look_up(call->comm, &error, &is_raised, &is_new);
+    if (is_new) {
+        struct ar_reduction r;
+        /* What is wrong on this rank alone: it gets its error, and none waits for it. */
+        const char *const why = call->count > 0 ? resolve(&r, call) : NULL;
+        if (why)
+            return run_unresolved(call, why);
+        c = ar_communicator_create(call->comm, &error);
+    }
     if (!c && error)
         return is_raised ? error : refuse(call, error);
     if (!c)

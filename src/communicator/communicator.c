@@ -264,13 +264,12 @@ create(MPI_Comm comm, int *error)
 }
 
 struct ar_communicator *
-ar_communicator_find_or_create(MPI_Comm comm, int *error, bool *is_raised)
+ar_communicator_look_up(MPI_Comm comm, int *error, bool *is_raised, bool *is_new)
 {
     struct ar_communicator *c = NULL;
-    struct ar_quiet quiet;
     int found = 0;
     *error = MPI_SUCCESS;
-    *is_raised = false;
+    *is_raised = *is_new = false;
     if (ar_communicator_is_ending(comm))
         return NULL;
     *error = keyval_error;
@@ -280,12 +279,20 @@ ar_communicator_find_or_create(MPI_Comm comm, int *error, bool *is_raised)
     *is_raised = *error != MPI_SUCCESS;
     if (*error)
         return NULL;
+    *is_new = !found;
+    if (found && ar_deadline_own)
+        ar_deadline_meet(comm, AR_DEADLINE_CHOOSES);
+    return found ? c : NULL;
+}
+
+struct ar_communicator *
+ar_communicator_create(MPI_Comm comm, int *error)
+{
+    struct ar_quiet quiet;
     if (ar_deadline_own)
-        ar_deadline_meet(comm, found ? AR_DEADLINE_CHOOSES : AR_DEADLINE_JOINS);
-    if (found)
-        return c;
+        ar_deadline_meet(comm, AR_DEADLINE_JOINS);
     ar_quiet_begin(&quiet, comm);
-    c = create(comm, error);
+    struct ar_communicator *const c = create(comm, error);
     ar_quiet_end(&quiet);
     return c;
 }

@@ -118,11 +118,16 @@ bool ar_communicators_are_stopped(void);
  * the world; only then are communicators freed. */
 void ar_communicators_close(bool is_together);
 
-/* The state of comm, made at its first call, collectively over comm.  NULL if it could not be made;
- * then *error has the cause.  MPI_SUCCESS there means "go native": MPI is being finalized, or a
- * rank has no memory, and the next call tries again.  *is_raised: MPI has already called the error
- * handler (comm is not a communicator). */
-struct ar_communicator *ar_communicator_find_or_create(MPI_Comm comm, int *error, bool *is_raised);
+/* The state of comm.  NULL if there is none; then *error has the cause.  MPI_SUCCESS there means
+ * "go native", since MPI is being finalized, unless *is_new: then it is to be created.  *is_raised:
+ * MPI has already called the error handler (comm is not a communicator). */
+struct ar_communicator *ar_communicator_look_up(MPI_Comm comm, int *error, bool *is_raised,
+                                                bool *is_new);
+
+/* Makes the state, which comm does not have yet.  Collective over comm.  NULL if it could not be
+ * made; MPI_SUCCESS in *error then means "go native", since a rank has no memory, and the next call
+ * tries again. */
+struct ar_communicator *ar_communicator_create(MPI_Comm comm, int *error);
 
 /* The state of comm; NULL if it has none. */
 struct ar_communicator *ar_communicator_find(MPI_Comm comm);

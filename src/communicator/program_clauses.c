@@ -96,8 +96,10 @@ int
 ar_program_clauses_set(MPI_Comm comm, const char *clauses)
 {
     int error;
-    bool is_raised;
-    struct ar_communicator *const c = ar_communicator_find_or_create(comm, &error, &is_raised);
+    bool is_raised, is_new;
+    struct ar_communicator *c = ar_communicator_look_up(comm, &error, &is_raised, &is_new);
+    if (is_new)
+        c = ar_communicator_create(comm, &error);
     if (!c && error != MPI_ERR_NO_MEM)
         return error ? error : ar_communicators_are_stopped() ? MPI_ERR_COMM : MPI_ERR_NO_MEM;
     if (c && !c->config) { /* always native: an intercommunicator, or in a fault-tolerant job */

@@ -3,10 +3,12 @@
  *
  * usage: errors FIRST    the case of this number and those behind it, until one kills the program
  *        errors counts   rank 1 of 2 has half as many elements; ends the job
+ *        errors alone    rank 0 alone makes a wrong call, the first on a communicator
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mpi_check.h"
 
@@ -173,7 +175,29 @@ run_with_counts_that_differ(int rank)
     MPI_Error_string(error, text, &length);
     printf("%s\n", text);
     fflush(stdout);
+    usleep(500000); /* until the launcher has passed it on */
     MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* An op that is none of an allreduce, and a type that is not committed: the call returns, and the
+ * next one runs. */
+static void
+run_alone(int rank)
+{
+    struct handles handles;
+    make_handles(&handles);
+    for (int i = 0; i < 2; i++) {
+        int in = 1, out;
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+        if (rank == 0)
+            check_true(MPI_Allreduce(&in, &out, 1, i == 0 ? MPI_INT : handles.uncommitted,
+                                     i == 0 ? MPI_REPLACE : handles.op, comm) != MPI_SUCCESS);
+        check_ping(comm, "behind a wrong call of one rank");
+        MPI_Comm_free(&comm);
+    }
+    free_handles(&handles);
 }
 
 int
@@ -184,6 +208,10 @@ main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (argc > 1 && strcmp(argv[1], "counts") == 0) {
         run_with_counts_that_differ(rank);
+        return check_end();
+    }
+    if (argc > 1 && strcmp(argv[1], "alone") == 0) {
+        run_alone(rank);
         return check_end();
     }
     if (rank > 0 && !freopen("/dev/null", "w", stdout)) /* rank 0 prints */
