@@ -131,7 +131,6 @@ ar_plan_memory_bytes(const struct ar_plan *plan)
     return sizeof *plan + routine_bytes(&plan->full) + routine_bytes(&plan->tail) +
            (size_t)plan->window *
                (sizeof *plan->instances +
-                (size_t)plan->messages *
-                    (sizeof *plan->requests + sizeof *plan->transfers + sizeof *plan->completed +
-                     sizeof *plan->statuses));
+                (size_t)plan->messages * (sizeof *plan->requests + sizeof *plan->transfers +
+                                          sizeof *plan->completed + sizeof *plan->statuses));
 }

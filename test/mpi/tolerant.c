@@ -1,4 +1,4 @@
-/* What Open MPI 5 has where mpirun --with-ft ulfm started the job, for a library that has it not. */
+/* What Open MPI 5 has in a job that was started by mpirun --with-ft ulfm, for a library without. */
 #include <stdbool.h>
 
 extern __attribute__((visibility("default"))) bool ompi_ftmpi_enabled;
