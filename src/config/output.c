@@ -175,37 +175,35 @@ open_direct(struct ar_output *output, const char *path)
     return error;
 }
 
-/* A write past RLIMIT_FSIZE would raise SIGXFSZ and end the program.  With the signal blocked, it
- * fails with EFBIG instead. */
+/* A write past RLIMIT_FSIZE would raise SIGXFSZ, and one into a FIFO whose reader has gone SIGPIPE,
+ * and end the program.  With the signals blocked, it fails with EFBIG or EPIPE instead. */
 struct guard {
-    sigset_t before;  /* this thread's mask */
-    bool was_pending; /* the program had a SIGXFSZ pending */
+    sigset_t before; /* this thread's mask */
+    sigset_t ours;   /* those of the signals of which the program had none pending */
 };
-
-static void
-limit_signal(sigset_t *set)
-{
-    sigemptyset(set);
-    sigaddset(set, SIGXFSZ);
-}
 
 static void
 guard_begin(struct guard *guard)
 {
-    sigset_t it, pending;
-    limit_signal(&it);
+    static const int raised[] = {SIGXFSZ, SIGPIPE};
+    sigset_t both, pending;
+    sigemptyset(&both);
+    sigemptyset(&guard->ours);
     sigpending(&pending);
-    guard->was_pending = sigismember(&pending, SIGXFSZ);
-    pthread_sigmask(SIG_BLOCK, &it, &guard->before);
+    for (size_t i = 0; i < sizeof raised / sizeof *raised; i++) {
+        sigaddset(&both, raised[i]);
+        if (!sigismember(&pending, raised[i]))
+            sigaddset(&guard->ours, raised[i]);
+    }
+    pthread_sigmask(SIG_BLOCK, &both, &guard->before);
 }
 
+/* Takes one signal at a time, until there is none. */
 static void
 guard_end(const struct guard *guard)
 {
-    sigset_t it;
-    limit_signal(&it);
-    if (!guard->was_pending)
-        sigtimedwait(&it, NULL, &(struct timespec){.tv_sec = 0});
+    while (sigtimedwait(&guard->ours, NULL, &(struct timespec){.tv_sec = 0}) > 0)
+        continue;
     pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
 }
 

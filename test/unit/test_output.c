@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -313,6 +314,40 @@ a_fifo_has_a_reader_or_is_an_error_at_once(void **state)
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
+/* The reader is this process, which has closed its end before anything is written. */
+static int
+write_without_reader(void)
+{
+    struct ar_output output;
+    const int reader = open(path, O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    assert_int_equal(ar_output_begin(&output, path), 0);
+    close(reader);
+    write_lines(&output);
+    return ar_output_end(&output);
+}
+
+static void
+a_reader_that_ends_early_is_an_error_and_no_signal(void **state)
+{
+    sigset_t it, before, pending;
+    (void)state;
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(write_without_reader(), EPIPE);
+    sigemptyset(&it);
+    sigaddset(&it, SIGPIPE);
+    sigprocmask(SIG_BLOCK, &it, &before);
+    for (int was_pending = 0; was_pending < 2; was_pending++) {
+        if (was_pending)
+            raise(SIGPIPE);
+        assert_int_equal(write_without_reader(), EPIPE);
+        sigpending(&pending);
+        assert_int_equal(sigismember(&pending, SIGPIPE), was_pending);
+    }
+    sigtimedwait(&it, NULL, &(struct timespec){.tv_sec = 0});
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 static void
 a_full_disk_is_told_and_leaves_the_old_file(void **state)
 {
@@ -438,6 +473,7 @@ main(void)
         TEST(a_path_that_cannot_be_is_refused_at_once),
         TEST(devices_and_descriptors_are_written_to_directly),
         TEST(a_fifo_has_a_reader_or_is_an_error_at_once),
+        TEST(a_reader_that_ends_early_is_an_error_and_no_signal),
         TEST(a_full_disk_is_told_and_leaves_the_old_file),
         TEST(whoever_is_killed_leaves_a_whole_file_or_none),
         TEST(who_reads_finds_one_writers_whole_file),
