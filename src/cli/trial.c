@@ -29,13 +29,16 @@ interrupt(int number)
     is_interrupted = 1;
 }
 
+/* What is ignored stays so, as SIGHUP under nohup. */
 void
 ar_trial_catch_signals(void)
 {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     const struct sigaction action = {.sa_handler = interrupt};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    struct sigaction before;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL);
 }
 
 static double
@@ -44,26 +47,21 @@ now_s(void)
     return (double)ar_clock_system_ns() * 1e-9;
 }
 
-/* Starts argv as the head of a process group.  0, or errno. */
+/* Starts argv as the head of a process group, with the signals that this program catches as they
+ * are by default.  0, or errno. */
 static int
 start(pid_t *child, char *const *argv, const char *input, const char *output)
 {
     const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
-    sigset_t caught;
-    sigemptyset(&caught);
-    sigaddset(&caught, SIGINT);
-    sigaddset(&caught, SIGTERM);
-    sigaddset(&caught, SIGHUP);
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, input, O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, output, flags, 0666);
     posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setsigdefault(&attributes, &caught);
     const int error = posix_spawnp(child, argv[0], &files, &attributes, argv, environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);

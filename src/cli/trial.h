@@ -35,7 +35,8 @@ struct ar_trial_result {
  * trial. */
 struct ar_trial_result ar_trial_run(const struct ar_trial *trial);
 
-/* From now on SIGINT, SIGTERM and SIGHUP end trials and not this process. */
+/* From now on SIGINT, SIGTERM and SIGHUP end trials and not this process, but for those of them
+ * that this process ignores: they are ignored in trials, too. */
 void ar_trial_catch_signals(void);
 
 /* How it ended, in words, as in "exit status 3"; returns text. */

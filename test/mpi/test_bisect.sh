@@ -121,6 +121,11 @@ expect_limited_end "a bad number" 2 'from 1 to 1000' "$allreduce" bisect --repea
 expect_limited_end "no such command" 1 'not started: No such file' "$allreduce" bisect ./nosuch
 expect_limited_end "no such folder" 1 'cannot make the folder' "$allreduce" bisect --logs /nowhere/at/all true
 
+# Under nohup a hang-up ends neither it nor the program: one that sends it to both.
+# shellcheck disable=SC2016 # for the inner shells
+expect_limited_end "a hang-up that is ignored" 0 'passes with and without' sh -c 'trap "" HUP; exec "$@"' sh \
+    "$allreduce" bisect sh -c 'kill -HUP $PPID $$; exec "$0"' "$pings"
+
 # A signal ends it and the program, and tells what is known.
 "$allreduce" bisect --logs "$scratch/logs" $MPIEXEC -n 2 "$pings" forever >"$scratch/out" 2>&1 </dev/null &
 bisect=$!
@@ -128,7 +133,7 @@ for _ in $(seq 600); do
     grep -q begun "$scratch"/logs/trial-1.log 2>/dev/null && break
     sleep 0.1
 done
-kill -INT $bisect
+kill -TERM $bisect # a shell makes its background commands ignore SIGINT
 wait $bisect
 [ $? -eq 1 ] || fail "an interrupted search did not fail"
 grep -q 'Stopped before anything was found' "$scratch/out" || fail "an interrupted search said: $(cat "$scratch/out")"
