@@ -264,10 +264,12 @@ ar_run_read(struct ar_read_run *run, const char *command, const char *path)
     int status = AR_EXIT_DONE;
     *run = (struct ar_read_run){.path = path, .command_name = command};
     if (access(path, F_OK) && ar_rank_files_find(&found, path) == 0) {
+        status = ar_rank_files_check(&found, command);
         for (size_t i = 0; i < found.gl_pathc && status == AR_EXIT_DONE; i++)
             status = take_file(run, found.gl_pathv[i]);
         globfree(&found);
     } else {
+        ar_rank_files_tell_newer(path, command);
         status = take_file(run, path);
     }
     ar_table_sort(&run->table);

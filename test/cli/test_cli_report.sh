@@ -94,6 +94,33 @@ expect 'mpich), 2 ranks' allreduce report "$scratch/b.jsonl"
 expect '2 files of single ranks' allreduce report "$scratch/b.jsonl"
 expect ' 400 *4 *8 ' allreduce report "$scratch/b.jsonl"
 
+# Files of several runs are not.  The first line of the others' differs, and one run has one number of ranks.
+refuse_strangers() {
+    for rank in 2 3; do
+        sed -e "1$1" "$scratch/b.jsonl.rank0" >"$scratch/b.jsonl.rank$rank"
+        refuse "b.jsonl.rank$rank is of another run than .*b.jsonl.rank0: " 1 allreduce report "$scratch/b.jsonl"
+    done
+    rm "$scratch/b.jsonl.rank2" "$scratch/b.jsonl.rank3"
+}
+refuse_strangers 's/"world": 4/"world": 6/'
+refuse_strangers 's/<app>/another/'
+refuse_strangers 's/"ranks": 1/&, "command": "<app> -x"/'
+expect '2 files of single ranks' allreduce report "$scratch/b.jsonl"
+# Different programs of one run are at work at the same time.
+sed -i '1s/"then"/"2026-11-27 12:00:10"/' "$scratch/b.jsonl.rank0" "$scratch/b.jsonl.rank1"
+sed '1s/:10", "world"/:11", "world"/; 1s/<app>/another/' "$scratch/b.jsonl.rank0" >"$scratch/b.jsonl.rank2"
+expect '3 files of single ranks' allreduce report "$scratch/b.jsonl"
+refuse_strangers 's/:10", "world"/:12", "world"/; 1s/<app>/another/'
+
+# Where there is a file of all ranks it counts, and a newer one of a single rank is told.
+cp "$scratch/a.jsonl" "$scratch/b.jsonl"
+touch -d '1 hour ago' "$scratch/b.jsonl.rank0" "$scratch/b.jsonl.rank1"
+expect 'mpich), 4 ranks' allreduce report "$scratch/b.jsonl"
+grep -q newer "$scratch/out" && fail "older files of single ranks were told"
+touch -d '1 hour' "$scratch/b.jsonl.rank1"
+expect 'b.jsonl.rank1 is newer than ' allreduce report "$scratch/b.jsonl"
+grep -q 'mpich), 4 ranks' "$scratch/out" || fail "the file of all ranks was not shown"
+
 # Two runs.
 {
     head_of 4
