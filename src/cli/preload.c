@@ -60,33 +60,69 @@ ar_preload_heap(const char *library)
 /* --- LD_PRELOAD --- */
 
 static bool
-is_ours(const char *path, size_t length)
+is_named(const char *path, size_t length, const char *begin)
 {
     const char *const slash = memrchr(path, '/', length);
     const char *const name = slash ? slash + 1 : path;
     const size_t rest = length - (size_t)(name - path);
-    return rest >= strlen(AR_PRELOAD_NAME) &&
-           memcmp(name, AR_PRELOAD_NAME, strlen(AR_PRELOAD_NAME)) == 0;
+    return rest >= strlen(begin) && memcmp(name, begin, strlen(begin)) == 0;
 }
 
-/* LD_PRELOAD gets library (NULL: none) and then what is there, but for ours. */
-static int
-set_list(const char *library)
+static bool
+is_ours(const char *path, size_t length)
+{
+    return is_named(path, length, AR_PRELOAD_NAME);
+}
+
+/* Of AddressSanitizer, which refuses to run unless it is loaded before all others. */
+static bool
+is_asan(const char *path, size_t length)
+{
+    return is_named(path, length, "libasan.so") || is_named(path, length, "libclang_rt.asan");
+}
+
+/* Of a sanitizer of gcc or clang. */
+static bool
+is_sanitizer(const char *path, size_t length)
+{
+    static const char *const names[] = {"libasan.so", "libtsan.so",  "libhwasan.so",
+                                        "liblsan.so", "libubsan.so", "libclang_rt."};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (is_named(path, length, names[i]))
+            return true;
+    return false;
+}
+
+/* What is in LD_PRELOAD, but for ours: the sanitizers, or all others. */
+enum part { PART_SANITIZERS, PART_OTHERS };
+
+static void
+copy_part(FILE *out, enum part part)
 {
     const char *const separators = ": ";
     const char *rest = getenv("LD_PRELOAD");
+    while (rest && *(rest += strspn(rest, separators))) {
+        const size_t entry = strcspn(rest, separators);
+        if (!is_ours(rest, entry) && is_sanitizer(rest, entry) == (part == PART_SANITIZERS))
+            fprintf(out, "%s%.*s", ftell(out) > 0 ? ":" : "", (int)entry, rest);
+        rest += entry;
+    }
+}
+
+/* LD_PRELOAD gets the sanitizers that are there, library (NULL: none), and then what else is there,
+ * but for ours. */
+static int
+set_list(const char *library)
+{
     char *list;
     size_t length;
     FILE *const out = open_memstream(&list, &length);
     if (!out)
         return -1;
-    fputs(library ? library : "", out);
-    while (rest && *(rest += strspn(rest, separators))) {
-        const size_t entry = strcspn(rest, separators);
-        if (!is_ours(rest, entry))
-            fprintf(out, "%s%.*s", ftell(out) > 0 ? ":" : "", (int)entry, rest);
-        rest += entry;
-    }
+    copy_part(out, PART_SANITIZERS);
+    if (library)
+        fprintf(out, "%s%s", ftell(out) > 0 ? ":" : "", library);
+    copy_part(out, PART_OTHERS);
     const int error =
         fclose(out) || (*list ? setenv("LD_PRELOAD", list, 1) : unsetenv("LD_PRELOAD"));
     free(list);
@@ -162,6 +198,30 @@ takes_library(const char *libraries, const char *library, const char *path, FILE
     return false;
 }
 
+/* Would AddressSanitizer, if the program is linked to it, be loaded before the library?  Else it
+ * would end the program, and what to do is written.  The user may have told it not to check. */
+static bool
+has_asan_first(const char *libraries, const char *library, const char *path, FILE *to)
+{
+    const char *const ours = strstr(libraries, library), *const options = getenv("ASAN_OPTIONS");
+    if (options && strstr(options, "verify_asan_link_order=0"))
+        return true;
+    for (const char *line = ours; line && (line = strstr(line, "\n\t"));) {
+        const char *const name = line += 2;
+        const size_t length = strcspn(name, " \n");
+        if (!is_asan(name, length))
+            continue;
+        const char *const file = strncmp(name + length, " => /", 5) == 0 ? name + length + 4 : name;
+        fprintf(to,
+                "%s is linked to %.*s, which must be loaded before all other libraries: let "
+                "LD_PRELOAD begin with it, as in mpiexec -n 4 env LD_PRELOAD=%.*s allreduce run "
+                "%s\n",
+                path, (int)length, name, (int)strcspn(file, " \n"), file, path);
+        return false;
+    }
+    return true;
+}
+
 /* What a script starts is not known, but the library can be tried on this program. */
 static int
 check_script(const struct ar_executable *script, const char *library, FILE *to)
@@ -187,7 +247,8 @@ check_libraries(const struct ar_executable *executable, const char *libraries, c
 {
     const struct mpi_library its = find_mpi(libraries);
     char path[AR_ENGINE_PATH], engines[128], foreign[512];
-    if (!takes_library(libraries, library, executable->path, to))
+    if (!takes_library(libraries, library, executable->path, to) ||
+        !has_asan_first(libraries, library, executable->path, to))
         return -1;
     if (its.family && ar_launcher_splits(its.family, 0, foreign, sizeof foreign)) {
         fprintf(to, "%s runs with %s: %s\n", executable->path, its.name, foreign);

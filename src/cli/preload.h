@@ -46,8 +46,9 @@ char *ar_preload_find(void);
 char *ar_preload_heap(const char *library);
 
 /* Puts library, or several with a colon between them, into LD_PRELOAD, first of all: a tool behind
- * it still sees the calls that it leaves to MPI, one before it may pass it by.  What the user has
- * there stays, but for another liballreduce.so.  0, or -1 without memory. */
+ * it still sees the calls that it leaves to MPI, one before it may pass it by.  Only the runtimes
+ * of sanitizers stay before it, since they must come first.  What else the user has there stays
+ * behind it, but for another liballreduce.so.  0, or -1 without memory. */
 int ar_preload_set(const char *library);
 
 /* Takes what is ours out of LD_PRELOAD.  0, or -1 without memory. */
@@ -57,9 +58,9 @@ int ar_preload_clear(void);
  * none that is known, or that cannot be told. */
 const char *ar_preload_family(const struct ar_executable *executable);
 
-/* With LD_PRELOAD as ar_preload_set leaves it: will the program have the library, is there an
- * engine for its MPI, and was it started by a launcher of its own MPI?  If not, or if that cannot
- * be told, writes why to the stream; 0 if it may run. */
+/* With LD_PRELOAD as ar_preload_set leaves it: will the program have the library, does a sanitizer
+ * allow that, is there an engine for its MPI, and was it started by a launcher of its own MPI?  If
+ * not, or if that cannot be told, writes why to the stream; 0 if it may run. */
 int ar_preload_check(const struct ar_executable *executable, const char *library, FILE *to);
 
 #endif

@@ -62,6 +62,23 @@ grep -q -x "is $library:$tool" "$scratch/out" || {
     cat "$scratch/out"
 }
 
+# Only runtimes of sanitizers stay before ours, and a program that is linked to AddressSanitizer's needs that.
+stand_in=$scratch/libasan.so.8
+echo 'int stand_in;' >"$scratch/stand_in.c"
+echo 'extern int stand_in; int main(void) { return stand_in; }' >"$scratch/linked.c"
+if ${CC:-cc} -shared -fPIC -Wl,-soname,libasan.so.8 -o "$stand_in" "$scratch/stand_in.c" &&
+    ${CC:-cc} -o "$scratch/linked" "$scratch/linked.c" "$stand_in" -Wl,-rpath,"$scratch"; then
+    # shellcheck disable=SC2016
+    expect_ok "a sanitizer" env LD_PRELOAD="$tool:$library:$stand_in" "$allreduce" run sh -c 'echo "is $LD_PRELOAD"'
+    grep -q -x "is $stand_in:$library:$tool" "$scratch/out" || fail "a sanitizer is not first: $(cat "$scratch/out")"
+    expect_ok "a program of a sanitizer" env LD_PRELOAD="$stand_in" "$allreduce" run "$scratch/linked"
+    expect_end "a sanitizer that is not preloaded" 1 "linked is linked to libasan.so.8, .* env LD_PRELOAD=$stand_in allreduce run" \
+        "$allreduce" run "$scratch/linked"
+    expect_ok "a sanitizer that does not mind" env ASAN_OPTIONS=verify_asan_link_order=0 "$allreduce" run "$scratch/linked"
+else
+    fail "the stand-in for a sanitizer cannot be built"
+fi
+
 # What is wrong with the command line.
 expect_end "a bad clause" any 'run: --algo: column 6: .*did you mean .ring' \
     launch 3 "$allreduce" run --algo 'ring;rinng' "$pings"
