@@ -1,5 +1,6 @@
 #include "report/report.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,4 +19,16 @@ ar_say(const char *format, ...)
     text[length++] = '\n';
     if (write(STDERR_FILENO, text, length) < 0)
         return; /* there is nobody to tell */
+}
+
+void
+ar_say_lines(const char *text, size_t length)
+{
+    while (length > 0) {
+        const ssize_t n = write(STDERR_FILENO, text, length);
+        if (n < 0 && errno != EINTR)
+            return;
+        text += n < 0 ? 0 : n;
+        length -= n < 0 ? 0 : (size_t)n;
+    }
 }

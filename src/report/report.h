@@ -2,10 +2,16 @@
 #ifndef AR_REPORT_H
 #define AR_REPORT_H
 
+#include <stddef.h>
+
 #include "select/words.h"
 
 /* One line on stderr, "liballreduce: ..." with a newline, in one write. */
 void ar_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Whole lines on stderr.  By its descriptor, as ar_say: the program may have made the stream wide,
+ * and then nothing can be printed on it. */
+void ar_say_lines(const char *text, size_t length);
 
 /* Ranks of a communicator, of which some bear a mark. */
 struct ar_ranks {

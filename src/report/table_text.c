@@ -211,6 +211,5 @@ ar_table_write_brief(FILE *to, const struct ar_table *table, const char *title)
                 ar_number_print((double)row->counts.ns * 1e-6, ms, sizeof ms), row->key.ran,
                 row->key.reason);
     }
-    fflush(to);
     ar_table_fini(&sums);
 }

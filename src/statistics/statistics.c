@@ -274,16 +274,23 @@ static void
 print(const struct ar_table *rest)
 {
     const int verbose = all.config ? all.config->verbose : 0, rank = own_rank();
-    char title[128];
+    char title[128], *text = NULL;
+    size_t length;
     struct ar_table *table = &all.passed_on;
+    FILE *to;
     if (verbose < 1 || (verbose < 2 && rank != 0))
         return;
     snprintf(title, sizeof title, "%s for %s, calls of rank %d", PACKAGE_VERSION, AR_MPI_FAMILY,
              rank);
     pthread_mutex_lock(&lock);
     ar_table_merge(table, rest);
-    ar_table_write_brief(stderr, table, title);
+    to = open_memstream(&text, &length);
+    if (to)
+        ar_table_write_brief(to, table, title);
     pthread_mutex_unlock(&lock);
+    if (to && fclose(to) == 0)
+        ar_say_lines(text, length);
+    free(text);
 }
 
 /* Writes the table of so many ranks to the file, or to one for this rank alone. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config/rank.h"
 #include "stub/engines.h"
@@ -185,7 +186,7 @@ ar_library_tell_hidden(const char *name)
     if (!verbose || atoi(verbose) <= 0 || !first || is_in_this_object(first))
         return;
     if (ar_rank_in_job() == 0 && has_used_mpi() && dladdr(first, &info))
-        fprintf(stderr,
+        dprintf(STDERR_FILENO,
                 "liballreduce: no call has arrived: %s is that of %s, which comes before this "
                 "library; if that has had calls, preload it behind\n",
                 name, info.dli_fname);

@@ -81,7 +81,7 @@ tell(const struct ar_library *library, const char *own, const char *problem)
         return;
     ar_engines_list(engines, sizeof engines, own);
     (void)gethostname(node, sizeof node - 1);
-    fprintf(stderr,
+    dprintf(STDERR_FILENO,
             "liballreduce: %s: the MPI library is %s%s%s (%.*s); engines are installed for: %s; "
             "all calls are left to MPI by rank %d, and by others on %s if they have no engine; if "
             "any rank of the job has one, the job hangs\n",

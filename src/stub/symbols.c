@@ -36,7 +36,8 @@ static const struct ar_mpi_engine *engine; /* NULL: none yet, or there is none *
 /* What the dynamic linker does where a program calls what its library has not. */
 static void __attribute__((noreturn)) fail(const char *symbol)
 {
-    fprintf(stderr, "liballreduce: the MPI library of this process has no symbol %s\n", symbol);
+    dprintf(STDERR_FILENO, "liballreduce: the MPI library of this process has no symbol %s\n",
+            symbol);
     _exit(127);
 }
 

@@ -15,6 +15,7 @@
  *   named    calls on copies of the world: 1 on "first", 2 on one that gets its name afterwards and
  *            is freed, 3 on one that gets its name afterwards and is not, 4 on one without a name,
  *            and 5 nonblocking ones on "first"
+ *   wide     prints wide characters on stderr, and then makes a call
  */
 #include <config.h>
 
@@ -22,6 +23,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "mpi_check.h"
 
@@ -236,7 +238,10 @@ main(int argc, char **argv)
         call_named();
     else if (strcmp(what, "names") == 0)
         call_many_names();
-    else
+    else if (strcmp(what, "wide") == 0) {
+        fwprintf(stderr, L"wide\n");
+        call_on_world(1);
+    } else
         check_fail("no such program: '%s'", what);
     return check_end();
 }

@@ -201,6 +201,9 @@ done
 run 2 "$programs/statistics" passing
 expect_field "$file.rank1" '"call": "MPI_Iallreduce"' calls 1
 
+# The table does not depend on what the program has made of its stream.
+expect_row "a wide stderr" ring 1 preload 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring "$programs/statistics" wide
+
 # A program that uses sessions alone: gathered when it frees its communicator.
 rm -f "$scratch"/stats*
 title=session
