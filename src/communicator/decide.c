@@ -340,6 +340,9 @@ fill(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const stru
     int error = decide_choice(c, comm, d, r);
     if (error)
         return error;
+    /* One rank copies, for which a plan takes longer than the call. */
+    if (c->nranks == 1 && d->reason == ar_reason_auto && d->key.keeps == AR_DETERMINISM_NONE)
+        d->choice = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
     if (d->whole && d->choice.kind == AR_CHOICE_ALGORITHM)
         make_whole(c, d, r);
     if (d->choice.kind == AR_CHOICE_NATIVE)

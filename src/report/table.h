@@ -169,7 +169,8 @@ struct ar_run {
 
 /* Tables for people, for programs (JSON, one object a line, the run first, behind the rows those of
  * sites and ranks, and what the watchdog says last), and in brief (what ran, and why; each line
- * with the library's name before it; nothing where the table is empty). */
+ * with the library's name before it, and set-up last where it took long; nothing where the table is
+ * empty). */
 void ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run *run);
 void ar_table_write_json(FILE *to, const struct ar_table *table, const struct ar_run *run);
 void ar_table_write_brief(FILE *to, const struct ar_table *table, const char *title);

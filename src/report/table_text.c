@@ -185,6 +185,25 @@ ar_rank_rows_write_text(FILE *to, const struct ar_rank_rows *rows)
 
 /* --- in brief --- */
 
+#define SETUP_NS UINT64_C(10000000) /* of a table, from which on it is told */
+
+/* What the times of calls leave out. */
+static void
+print_setup(FILE *to, const struct ar_table *table)
+{
+    uint64_t setup_ns = 0, ns = 0;
+    char ms[AR_NUMBER_TEXT];
+    for (size_t i = 0; i < table->nrows; i++) {
+        setup_ns += table->rows[i].counts.setup_ns;
+        ns += table->rows[i].counts.ns;
+    }
+    if (setup_ns < SETUP_NS || setup_ns < ns / 10) /* or little beside the calls */
+        return;
+    ar_number_print((double)setup_ns * 1e-6, ms, sizeof ms);
+    fprintf(to, "liballreduce: %10s %14s %12s  %-32s %s\n", "", "", ms, "set-up",
+            "first calls, and waiting for ranks there; not in the times above");
+}
+
 void
 ar_table_write_brief(FILE *to, const struct ar_table *table, const char *title)
 {
@@ -211,5 +230,6 @@ ar_table_write_brief(FILE *to, const struct ar_table *table, const char *title)
                 ar_number_print((double)row->counts.ns * 1e-6, ms, sizeof ms), row->key.ran,
                 row->key.reason);
     }
+    print_setup(to, table);
     ar_table_fini(&sums);
 }

@@ -494,6 +494,36 @@ in_brief_calls_of_a_kind_add_up_and_the_longest_time_comes_first(void **state)
     ar_table_fini(&table);
 }
 
+/* It counts from 10 ms on, and if it is a tenth of the calls' time. */
+static void
+in_brief_long_setup_is_told(void **state)
+{
+    static const struct {
+        uint64_t ns, setup_ns;
+        const char *line; /* its last one */
+    } cases[] = {
+        {1000000, 9900000, NULL},
+        {200000000, 19000000, NULL},
+        {200000000, 21000000,
+         "liballreduce:                                    21.0  set-up                           "
+         "first calls, and waiting for ranks there; not in the times above\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_table table = {0};
+        struct ar_row row = row_of("ring", "named", 2, 1, cases[i].ns);
+        row.counts.setup_ns = cases[i].setup_ns;
+        add(&table, row);
+        char *text = written(write_brief, &table);
+        const char *const setup = strstr(text, "liballreduce:                      ");
+        assert_int_equal(setup != NULL, cases[i].line != NULL);
+        if (setup)
+            assert_string_equal(setup, cases[i].line);
+        free(text);
+        ar_table_fini(&table);
+    }
+}
+
 /* One object a line, and last. */
 static void
 json_ends_with_what_the_watchdog_says(void **state)
@@ -721,6 +751,7 @@ main(void)
         cmocka_unit_test(a_long_list_of_ranks_is_cut_to_those_that_were_late_most),
         cmocka_unit_test(an_empty_table_in_brief_is_nothing),
         cmocka_unit_test(in_brief_calls_of_a_kind_add_up_and_the_longest_time_comes_first),
+        cmocka_unit_test(in_brief_long_setup_is_told),
         cmocka_unit_test(rows_of_communicators_with_unlike_names_stay_apart),
         cmocka_unit_test(a_long_name_loses_its_middle_and_no_half_of_a_character),
         cmocka_unit_test(json_has_the_run_and_a_line_for_each_row),
