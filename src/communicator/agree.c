@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "communicator/copy.h"
 #include "communicator/devices.h"
 #include "communicator/process.h"
 #include "device/device.h"
@@ -134,6 +135,7 @@ ar_agree_to_begin(unsigned char *known, MPI_Comm comm, bool has_memory)
     *known = has_memory ? 0 : AR_LACKS_MEMORY;
     if (nranks == 1)
         return MPI_SUCCESS;
+    *known |= ar_copy_is_hopeless() ? AR_COPY_IS_HOPELESS : 0;
     if (rank == 0) {
         bool covers = false;
         pthread_mutex_lock(&lock);

@@ -212,6 +212,7 @@ static int
 settle(struct ar_communicator *c, MPI_Comm comm, unsigned char known)
 {
     c->calls_to_review = c->reviewed_calls = AR_REVIEW_CALLS;
+    c->in_place_is_hopeless = known & AR_COPY_IS_HOPELESS;
     int error = ar_agree_at_start(c, comm, process_config, known);
     if (error || c->has_versions)
         return error;

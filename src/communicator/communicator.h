@@ -69,6 +69,7 @@ struct ar_communicator {
     struct ar_carriage carriage;
     const int *assumed; /* nodes instead of those that MPI reports; NULL: none.  Borrowed */
     struct ar_memory memory[AR_MEMORY_GRADES];
+    bool in_place_is_hopeless; /* some rank's: see copy.h; as of the first exchange */
     bool in_place_is_tried;
     bool in_place_is_final;        /* nothing is left to try */
     struct ar_in_place *in_place;  /* NULL: not needed yet, or impossible; owned */

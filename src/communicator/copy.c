@@ -1,7 +1,10 @@
 #include "communicator/copy.h"
 
+#include <stdatomic.h>
+
 #include "algorithms/grouping.h"
 #include "communicator/decide.h"
+#include "communicator/devices.h"
 
 const char ar_reason_not_whole[] = "op takes whole vectors: through slots";
 const char ar_reason_uneven[] = "groups of unequal size: through slots";
@@ -27,6 +30,14 @@ find_obstacle(const struct ar_decision *d)
                                                         : NULL;
 }
 
+static atomic_bool was_in_vain; /* on any communicator */
+
+bool
+ar_copy_is_hopeless(void)
+{
+    return atomic_load(&was_in_vain) && !ar_in_place_has_memory();
+}
+
 /* Collective over comm. */
 static int
 try(struct ar_communicator *c, MPI_Comm comm)
@@ -35,15 +46,31 @@ try(struct ar_communicator *c, MPI_Comm comm)
     const int error = ar_in_place_create(&c->in_place, &retries, comm, c->rank, c->nranks);
     c->in_place_is_tried = true;
     c->in_place_is_final = !retries;
+    if (retries && !c->in_place)
+        atomic_store(&was_in_vain, true);
     return error;
 }
 
-/* Most programs that come to have such memory do so early: the next call asks again. */
+/* Is this c's first call?  Of those that count, alike on all ranks. */
+static bool
+is_first(const struct ar_communicator *c)
+{
+    return c->reviewed_calls == AR_REVIEW_CALLS && c->calls_to_review == AR_REVIEW_CALLS - 1;
+}
+
+/* Most programs that come to have such memory do so early: the next call asks again.  But where
+ * they had none before, either, the answer of the first exchange on c stands for the first call's,
+ * and they are asked again when all ranks review anyway: a program may have many communicators of a
+ * few calls each. */
 static int
 try_first(struct ar_communicator *c, MPI_Comm comm)
 {
+    if (c->in_place_is_hopeless && is_first(c)) {
+        c->in_place_is_tried = true;
+        return MPI_SUCCESS;
+    }
     const int error = try(c, comm);
-    if (!c->in_place_is_final && !c->has_devices)
+    if (!c->in_place_is_final && !c->has_devices && !c->in_place_is_hopeless)
         c->calls_to_review = c->reviewed_calls = 1;
     return error;
 }

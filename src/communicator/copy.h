@@ -15,6 +15,10 @@ extern const char ar_reason_unmapped[];  /* "buffers cannot be mapped: through s
 extern const char ar_reason_derived[];   /* "derived type: through slots": each rank has a layout of
                                             its own; the choice stays in place all the same */
 
+/* Has this rank been asked for memory that others can read, on any communicator and in vain, and
+ * has it still none? */
+bool ar_copy_is_hopeless(void);
+
 /* Settles d's choice, if it takes a copy: AUTO becomes IN_PLACE where that is faster and the ranks
  * can, and stays otherwise; IN_PLACE becomes SLOTS where it cannot be, as the reason tells, and
  * AUTO where d goes by messages.  Alike on all ranks; collective over comm where in place is

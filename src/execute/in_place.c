@@ -84,6 +84,13 @@ introduce(struct ar_peer_card own[PROVIDERS])
     return can;
 }
 
+bool
+ar_in_place_has_memory(void)
+{
+    struct ar_peer_card own[PROVIDERS];
+    return introduce(own) != 0;
+}
+
 int
 ar_in_place_create(struct ar_in_place **made, bool *retries, MPI_Comm comm, int rank, int nranks)
 {

@@ -81,6 +81,10 @@ int ar_in_place_create(struct ar_in_place **made, bool *retries, MPI_Comm comm, 
                        int nranks);
 void ar_in_place_destroy(struct ar_in_place *in_place);
 
+/* Has this process memory of any kind that others may map?  Without that *made becomes NULL, and
+ * *retries true. */
+bool ar_in_place_has_memory(void);
+
 /* For nranks ranks that have not met yet.  NULL without memory. */
 struct ar_in_place *ar_in_place_allocate(int rank, int nranks);
 

@@ -178,6 +178,15 @@ expect_row() {
     expect_ok "$title" "$@" && expect_calls "$title" "$row" "$least"
 }
 
+# expect_lines WHAT COUNT PATTERN: so many calls are in lines of the table that match.
+expect_lines() {
+    found=$(grep '^liballreduce: ' "$scratch/out" | awk -v pattern="$3" '$0 ~ pattern { n += $2 } END { print n + 0 }')
+    [ "$found" -eq "$2" ] || {
+        fail "$1: $found calls, not $2: $3"
+        grep '^liballreduce:' "$scratch/out"
+    }
+}
+
 # expect_engine WHAT LEAST COMMAND...: at least so many calls ran the ring, by the engine for the MPI in use.  The test
 # has asked for the ring and for the summary.
 expect_engine() {

@@ -13,15 +13,6 @@ windows() {
         ALLREDUCE_ALGO='shm(copy=in_place)' "$@"
 }
 
-# expect_lines WHAT COUNT PATTERN: so many calls are in lines of the table that match.
-expect_lines() {
-    found=$(grep '^liballreduce: ' "$scratch/out" | awk -v pattern="$3" '$0 ~ pattern { n += $2 } END { print n + 0 }')
-    [ "$found" -eq "$2" ] || {
-        fail "$1: $found calls, not $2: $3"
-        grep '^liballreduce:' "$scratch/out"
-    }
-}
-
 program=$programs/windows
 
 # shared RANKS [VARIABLE=VALUE...]: all buffers are where all ranks have mapped them.

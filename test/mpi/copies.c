@@ -1,0 +1,114 @@
+/* A program that copies a communicator in each of its steps, makes a few calls on the copy, and
+ * frees it.  With test/mpi/counted.c behind us it prints how many calls of MPI's functions a copy
+ * takes; all ranks print the same for rank 0's.
+ *
+ * usage: copies BYTES CALLS    of so many bytes, on each copy of the world
+ *        copies late           copies whose buffers come to be where others can read them
+ */
+#include <config.h> /* _GNU_SOURCE */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi_check.h"
+
+enum { STEPS = 20, LATE_BYTES = 128 << 10 };
+
+static void
+reduce(MPI_Comm comm, int *in, int *out, int count)
+{
+    int rank, nranks;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &nranks);
+    for (int i = 0; i < count; i++)
+        in[i] = rank + i;
+    MPI_Allreduce(in, out, count, MPI_INT, MPI_SUM, comm);
+    for (int i = 0; i < count; i++)
+        if (out[i] != nranks * (nranks - 1) / 2 + nranks * i)
+            check_fail("%d ints: out[%d] = %d", count, i, out[i]);
+}
+
+static void
+step(int *in, int *out, int count, int calls)
+{
+    MPI_Comm copy;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    for (int i = 0; i < calls; i++)
+        reduce(copy, in, out, count);
+    MPI_Comm_free(&copy);
+}
+
+/* Of the function with this name, by this process; -1: nobody counts. */
+static long
+calls_of(const char *name)
+{
+    long (*counted)(const char *);
+    void *const symbol = dlsym(RTLD_DEFAULT, "counted_calls");
+    memcpy(&counted, &symbol, sizeof counted);
+    return symbol ? counted(name) : -1;
+}
+
+/* What the first copies find out they need not say again. */
+static void
+check_steps(const struct check_comm *world, size_t bytes, int calls)
+{
+    static const char *const names[] = {"PMPI_Bcast", "PMPI_Reduce", "PMPI_Group_translate_ranks",
+                                        "PMPI_Group_intersection"};
+    enum { NAMES = sizeof names / sizeof names[0] };
+    const int count = (int)(bytes / sizeof(int));
+    long before[NAMES];
+    int *const in = malloc(bytes), *const out = malloc(bytes);
+    reduce(MPI_COMM_WORLD, in, out, count);
+    step(in, out, count, calls);
+    step(in, out, count, calls);
+    for (int k = 0; k < NAMES; k++)
+        before[k] = calls_of(names[k]);
+    for (int i = 0; i < STEPS; i++)
+        step(in, out, count, calls);
+    for (int k = 0; k < NAMES && world->rank == 0; k++)
+        printf("%s %.2f\n", names[k], (double)(calls_of(names[k]) - before[k]) / STEPS);
+    free(in);
+    free(out);
+}
+
+/* Buffers from the C library at first, from MPI_Alloc_mem later.  Of the later calls these are in
+ * place: the three of a new copy; that of a copy whose earlier call was too short; and those of a
+ * copy that had long ones before, from its 64th call on. */
+static void
+check_late(void)
+{
+    enum { COUNT = LATE_BYTES / sizeof(int) };
+    static int plain_in[COUNT], plain_out[COUNT];
+    int *in, *out;
+    MPI_Comm kept, waits;
+    reduce(MPI_COMM_WORLD, plain_in, plain_out, COUNT);
+    MPI_Comm_dup(MPI_COMM_WORLD, &kept);
+    reduce(kept, plain_in, plain_out, COUNT);
+    MPI_Comm_dup(MPI_COMM_WORLD, &waits);
+    reduce(waits, plain_in, plain_out, 1);
+    MPI_Alloc_mem(LATE_BYTES, MPI_INFO_NULL, &in);
+    MPI_Alloc_mem(LATE_BYTES, MPI_INFO_NULL, &out);
+    step(in, out, COUNT, 3);
+    reduce(waits, in, out, COUNT);
+    for (int i = 2; i <= 65; i++)
+        reduce(kept, in, out, COUNT);
+    MPI_Comm_free(&waits);
+    MPI_Comm_free(&kept);
+    MPI_Free_mem(in);
+    MPI_Free_mem(out);
+}
+
+int
+main(int argc, char **argv)
+{
+    check_begin(&argc, &argv);
+    const struct check_comm world = check_describe(MPI_COMM_WORLD, "world");
+    if (argc == 3)
+        check_steps(&world, (size_t)atol(argv[1]), atoi(argv[2]));
+    else if (argc == 2 && strcmp(argv[1], "late") == 0)
+        check_late();
+    else
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    return check_end();
+}

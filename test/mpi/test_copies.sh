@@ -1,0 +1,26 @@
+#!/bin/sh
+# A program that copies a communicator in each of its steps pays for what the first copies find out no second time.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+# expect_copies WHAT RANKS CALLS BYTES PATTERN [VARIABLE=VALUE...]: a copy for so many calls of so many bytes takes
+# so many calls of MPI's functions as the pattern says.
+expect_copies() {
+    what=$1
+    on=$2
+    calls=$3
+    bytes=$4
+    pattern=$5
+    shift 5
+    expect_ok "$what" launch "$on" LD_PRELOAD="$library:$programs/.libs/counted.so" "$@" "$programs/copies" "$bytes" "$calls"
+    tr '\n' ' ' <"$scratch/out" >"$scratch/line"
+    grep -q "$pattern" "$scratch/line" || fail "$what: not $pattern: $(cat "$scratch/line")"
+}
+
+# Begun by a reduction and a broadcast; then two kinds of memory, each lent by a broadcast.
+expect_copies "nothing to read in place" 2 3 16384 'Bcast 3.00 .*Reduce 1.00 ' ALLREDUCE_ALGO='shm(copy=in_place)'
+expect_ok "memory to read in place that comes late" preload 2 ALLREDUCE_VERBOSE=1 \
+    ALLREDUCE_ALGO='shm:0-100;shm(copy=in_place)' "$programs/copies" late
+expect_lines "memory that comes late" 6 'shm[(]copy=in_place[)] +named'
+expect_lines "memory that comes late" 64 'no XPMEM or shared memory on all ranks: through slots'
+exit $failed
