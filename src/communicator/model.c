@@ -107,17 +107,20 @@ advise(const struct ar_communicator *c, MPI_Comm comm, struct ar_machine *machin
 
 /* --- what was found before: communicators of one shape have one model --- */
 
-#define SHAPES 8
+/* Of a program that splits its ranks in many ways.  Rank 0 of each communicator looks here, and the
+ * others do what it says. */
+#define SHAPES 64
 
 static struct known {
-    uint64_t shape; /* 0: none */
+    uint64_t shape;    /* 0: none */
+    unsigned long use; /* the greater, the later was the last one */
     bool has_machine;
     struct ar_machine machine;
     char *rules[2]; /* as ar_communicator's; NULL: nobody asked, or no advice */
 } known[SHAPES];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned turn; /* whose place the next new shape takes */
+static unsigned long uses; /* up to now */
 
 /* A number for all that advice depends on, but for the machine: those of others differ, but for
  * chance. */
@@ -138,10 +141,26 @@ shape_of(const struct ar_communicator *c)
 static struct known *
 find_known(uint64_t shape)
 {
-    for (int i = 0; i < SHAPES; i++)
-        if (known[i].shape == shape)
-            return &known[i];
-    return NULL;
+    int i = 0;
+    while (i < SHAPES && known[i].shape != shape)
+        i++;
+    if (i == SHAPES)
+        return NULL;
+    known[i].use = ++uses;
+    return &known[i];
+}
+
+/* In the place of the shape that was not used for longest.  Under the lock. */
+static struct known *
+add_known(uint64_t shape)
+{
+    struct known *oldest = &known[0];
+    for (int i = 1; i < SHAPES; i++)
+        oldest = known[i].use < oldest->use ? &known[i] : oldest;
+    free(oldest->rules[0]);
+    free(oldest->rules[1]);
+    *oldest = (struct known){.shape = shape, .use = ++uses};
+    return oldest;
 }
 
 /* *rules is for the caller to free; where the shape is unknown, nothing is set.  Is the machine
@@ -166,12 +185,8 @@ remember(uint64_t shape, bool in_order, const struct ar_machine *machine, const 
 {
     pthread_mutex_lock(&lock);
     struct known *entry = find_known(shape);
-    if (!entry) {
-        entry = &known[turn++ % SHAPES];
-        free(entry->rules[0]);
-        free(entry->rules[1]);
-        *entry = (struct known){.shape = shape};
-    }
+    if (!entry)
+        entry = add_known(shape);
     if (machine)
         entry->machine = *machine;
     entry->has_machine |= machine != NULL;

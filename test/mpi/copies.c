@@ -4,6 +4,7 @@
  *
  * usage: copies BYTES CALLS    of so many bytes, on each copy of the world
  *        copies late           copies whose buffers come to be where others can read them
+ *        copies shapes         communicators of nine shapes in turn, of 6 ranks on 2 nodes
  */
 #include <config.h> /* _GNU_SOURCE */
 #include <dlfcn.h>
@@ -99,6 +100,22 @@ check_late(void)
     MPI_Free_mem(out);
 }
 
+/* Of each node 1 to 3 ranks; those of even rank are on the first. */
+static void
+check_shapes(const struct check_comm *world)
+{
+    for (int i = 0; i < 2 * 9; i++) {
+        const int first = 1 + i / 3 % 3, second = 1 + i % 3;
+        const int here = world->rank / 2 < (world->rank % 2 == 0 ? first : second);
+        MPI_Comm part;
+        MPI_Comm_split(MPI_COMM_WORLD, here ? 0 : MPI_UNDEFINED, world->rank, &part);
+        if (!here)
+            continue;
+        check_ping(part, "a shape");
+        MPI_Comm_free(&part);
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -108,6 +125,8 @@ main(int argc, char **argv)
         check_steps(&world, (size_t)atol(argv[1]), atoi(argv[2]));
     else if (argc == 2 && strcmp(argv[1], "late") == 0)
         check_late();
+    else if (argc == 2 && strcmp(argv[1], "shapes") == 0 && world.nranks == 6)
+        check_shapes(&world);
     else
         MPI_Abort(MPI_COMM_WORLD, 2);
     return check_end();

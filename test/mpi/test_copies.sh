@@ -23,4 +23,17 @@ expect_ok "memory to read in place that comes late" preload 2 ALLREDUCE_VERBOSE=
     ALLREDUCE_ALGO='shm:0-100;shm(copy=in_place)' "$programs/copies" late
 expect_lines "memory that comes late" 6 'shm[(]copy=in_place[)] +named'
 expect_lines "memory that comes late" 64 'no XPMEM or shared memory on all ranks: through slots'
+
+# The rest takes an MPI that treats ranks of one machine as ranks of several.
+[ "$AR_MPI_FAMILY" = mpich ] || exit "$failed"
+export MPIR_CVAR_NUM_CLIQUES=2 MPIR_CVAR_ODD_EVEN_CLIQUES=1
+
+cat >"$scratch/machine" <<'END'
+node     ranks 3  latency 1us  bandwidth 10GB/s
+network  latency 100us  bandwidth 100MB/s
+END
+expect_ok "nine shapes in turn, twice" preload 6 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO_LIST=ring,rhd,butterfly \
+    ALLREDUCE_MODEL="$scratch/machine" "$programs/copies" shapes
+[ "$(grep -c 'ranks of several nodes, by a model of the machine' "$scratch/out")" -eq 9 ] ||
+    fail "nine shapes in turn, twice: the model was not asked once for each: $(cat "$scratch/out")"
 exit $failed
