@@ -28,7 +28,8 @@ struct ar_carrier {
     uint64_t number; /* names it, alike on all ranks */
     bool is_kept;    /* else it is one communicator's */
     MPI_Comm comm;
-    MPI_Group group; /* whose communicators it may serve; MPI_GROUP_NULL: not yet, or nobody's */
+    MPI_Group group;    /* whose communicators it may serve; MPI_GROUP_NULL: not yet, or nobody's */
+    bool is_like_world; /* its ranks are those of the world, in the same order, at a glance */
     int nranks;
     int on_host;                   /* see struct ar_carriage */
     int ranges;                    /* for which the tags of MPI suffice, for each rank */
@@ -160,6 +161,7 @@ make(const struct offer *offer, MPI_Comm comm, int rank, int nranks, int *error)
     s->comm = MPI_COMM_NULL;
     s->group = MPI_GROUP_NULL;
     s->nranks = nranks;
+    s->is_like_world = ar_comm_is_like_world(comm);
     pthread_mutex_lock(&lock);
     const bool has_share = taken < MOST;
     taken += has_share;
@@ -241,6 +243,18 @@ make_offer(struct offer *offer, MPI_Comm comm, int nranks)
 }
 
 /* --- what a communicator has of it --- */
+
+/* numbers gets the number in the carrier of each of comm's ranks.  False if one of them is not of
+ * it, or if memory runs out. */
+static bool
+number_ranks(int *numbers, const struct ar_carrier *s, MPI_Comm comm, int nranks)
+{
+    MPI_Group ours;
+    PMPI_Comm_group(s->is_like_world ? MPI_COMM_WORLD : s->comm, &ours);
+    const bool is_found = ar_group_number(numbers, ours, comm, nranks);
+    PMPI_Group_free(&ours);
+    return is_found;
+}
 
 /* Sets the ranks of the wire, and numbers the nodes by their first ranks.  False where memory ran
  * out. */

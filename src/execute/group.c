@@ -8,6 +8,24 @@
 
 #include "execute/quiet.h"
 
+/* All of MPI's ways to compare groups take a time in Open MPI that grows by the square of their
+ * size.  A copy's group is its original's there, which shows in the handle. */
+bool
+ar_comm_is_like_world(MPI_Comm comm)
+{
+    MPI_Group ranks, world;
+    int initialized = 0;
+    PMPI_Initialized(&initialized); /* false with sessions alone */
+    if (!initialized)
+        return false;
+    PMPI_Comm_group(comm, &ranks);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    const bool is_like = ranks == world;
+    PMPI_Group_free(&ranks);
+    PMPI_Group_free(&world);
+    return is_like;
+}
+
 /* Made from the group of MPI_COMM_WORLD: a group that came from a session could not outlive it. */
 MPI_Group
 ar_group_of(MPI_Comm comm, int nranks)
@@ -17,8 +35,10 @@ ar_group_of(MPI_Comm comm, int nranks)
     PMPI_Initialized(&initialized); /* false with sessions alone */
     if (!initialized)
         return MPI_GROUP_NULL;
-    PMPI_Comm_group(comm, &ranks);
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    if (ar_comm_is_like_world(comm))
+        return world;
+    PMPI_Comm_group(comm, &ranks);
     PMPI_Group_intersection(world, ranks, &common);
     PMPI_Group_free(&world);
     PMPI_Group_free(&ranks);
@@ -36,9 +56,10 @@ ar_group_number(int *numbers, MPI_Group group, MPI_Comm comm, int nranks)
     if (!all)
         return false;
     for (int i = 0; i < nranks; i++)
-        all[i] = i;
+        all[i] = numbers[i] = i;
     PMPI_Comm_group(comm, &ranks);
-    bool found = PMPI_Group_translate_ranks(ranks, nranks, all, group, numbers) == MPI_SUCCESS;
+    bool found = ranks == group || /* as that of a copy of the world may be */
+                 PMPI_Group_translate_ranks(ranks, nranks, all, group, numbers) == MPI_SUCCESS;
     PMPI_Group_free(&ranks);
     free(all);
     for (int i = 0; i < nranks && found; i++)

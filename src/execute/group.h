@@ -10,6 +10,10 @@
  * be kept: there is no MPI_COMM_WORLD, or comm reaches beyond it (MPI_Comm_spawn). */
 MPI_Group ar_group_of(MPI_Comm comm, int nranks);
 
+/* Is comm's group seen at a glance to be that of MPI_COMM_WORLD, in its order?  In Open MPI it is
+ * if comm is the world or a copy of it, and in MPICH if it is the world. */
+bool ar_comm_is_like_world(MPI_Comm comm);
+
 /* Whether all of comm's nranks ranks are in group.  Also false if memory runs out. */
 bool ar_group_covers(MPI_Group group, MPI_Comm comm, int nranks);
 
