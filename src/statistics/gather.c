@@ -35,11 +35,14 @@ ar_gather_id(MPI_Comm comm)
     static uint64_t seen[IDS];
     static int nseen;
     uint64_t same = 0;
-    const uint64_t hash = hash_ranks(comm);
+    pthread_mutex_lock(&lock);
+    bool has_room = nseen < IDS;
+    pthread_mutex_unlock(&lock);
+    const uint64_t hash = has_room ? hash_ranks(comm) : 0; /* costs more than to look */
     if (hash == 0)
         return 0;
     pthread_mutex_lock(&lock);
-    const bool has_room = nseen < IDS;
+    has_room = nseen < IDS; /* still: another thread may have been here */
     for (int i = 0; i < nseen; i++)
         same += seen[i] == hash;
     if (has_room)

@@ -14,7 +14,7 @@
 
 #include "mpi_check.h"
 
-enum { STEPS = 20, LATE_BYTES = 128 << 10 };
+enum { WARM = 70, STEPS = 20, LATE_BYTES = 128 << 10 };
 
 static void
 reduce(MPI_Comm comm, int *in, int *out, int count)
@@ -61,8 +61,8 @@ check_steps(const struct check_comm *world, size_t bytes, int calls)
     long before[NAMES];
     int *const in = malloc(bytes), *const out = malloc(bytes);
     reduce(MPI_COMM_WORLD, in, out, count);
-    step(in, out, count, calls);
-    step(in, out, count, calls);
+    for (int i = 0; i < WARM; i++)
+        step(in, out, count, calls);
     for (int k = 0; k < NAMES; k++)
         before[k] = calls_of(names[k]);
     for (int i = 0; i < STEPS; i++)
