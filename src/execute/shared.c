@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "report/descriptor.h"
+
 #define NAME_TEXT 64
 
 static const char *
@@ -51,6 +53,18 @@ may_have(size_t bytes)
            bytes <= limit.rlim_cur;
 }
 
+static int
+create_named(const char *name)
+{
+    const int fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const int moved = ar_descriptor_move_up(fd);
+    const int error = errno;
+    if (fd >= 0 && moved < 0)
+        shm_unlink(name);
+    errno = error;
+    return moved;
+}
+
 /* Creates an empty file; its descriptor, or -1. */
 static int
 create(struct ar_shared *shared, bool by_name)
@@ -62,9 +76,9 @@ create(struct ar_shared *shared, bool by_name)
     gethostname(shared->host, sizeof shared->host - 1);
     name_of(shared->number, name);
     if (by_name)
-        return shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        return create_named(name);
     shared->pid = getpid();
-    shared->fd = memfd_create(name + 1, MFD_CLOEXEC);
+    shared->fd = ar_descriptor_move_up(memfd_create(name + 1, MFD_CLOEXEC));
     return shared->fd;
 }
 
@@ -156,9 +170,9 @@ ar_shared_open(const struct ar_shared *shared, size_t bytes, const struct ar_sha
                size_t nparts)
 {
     char name[NAME_TEXT];
-    const int fd = shared->pid == 0
-                       ? shm_open(name_of(shared->number, name), O_RDWR | O_CLOEXEC, 0600)
-                       : open_made(shared);
+    const int fd = ar_descriptor_move_up(
+        shared->pid == 0 ? shm_open(name_of(shared->number, name), O_RDWR | O_CLOEXEC, 0600)
+                         : open_made(shared));
     if (fd < 0)
         return NULL;
     void *const memory = map(fd, bytes, parts, nparts);

@@ -492,6 +492,37 @@ a_file_that_the_program_has_closed_is_not_mistaken_for_another(void **state)
     assert_in_child(with_its_file_closed);
 }
 
+/* Is the heap's file none of the standard descriptors that the program has closed? */
+static bool
+is_file_apart(void)
+{
+    struct ar_heap_card card;
+    return ar_heap_card(&card) && card.shared.fd > STDERR_FILENO && write(0, "text", 4) < 0 &&
+           write(1, "text", 4) < 0;
+}
+
+static int
+with_standard_descriptors_closed(void)
+{
+    int status = -1;
+    close(0);
+    close(1);
+    char *const block = ar_heap_take(LEAST, AR_HEAP_ZERO);
+    REQUIRE(block && is_file_apart() && is_filled(block, LEAST, 0));
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(is_file_apart() && is_filled(block, LEAST, 0) ? 0 : 1);
+    REQUIRE(waitpid(child, &status, 0) == child && status == 0);
+    return 0;
+}
+
+static void
+what_is_printed_to_a_closed_descriptor_does_not_get_into_the_heap(void **state)
+{
+    (void)state;
+    assert_in_child(with_standard_descriptors_closed);
+}
+
 /* The parent's limit on files leaves no room for the copy's. */
 static int
 without_room_for_a_copy(void)
@@ -550,6 +581,7 @@ main(void)
         cmocka_unit_test(what_the_system_refuses_is_none),
         cmocka_unit_test(only_what_was_touched_is_copied),
         cmocka_unit_test(a_file_that_the_program_has_closed_is_not_mistaken_for_another),
+        cmocka_unit_test(what_is_printed_to_a_closed_descriptor_does_not_get_into_the_heap),
         cmocka_unit_test(a_child_without_a_copy_cannot_touch_its_parents_blocks),
     };
     const struct CMUnitTest tests[] = {

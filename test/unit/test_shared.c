@@ -82,6 +82,29 @@ memory_without_a_name_has_no_file_and_is_closed_at_exec(void **state)
     munmap(memory, BYTES);
 }
 
+/* In either way of making it, and for who opens it. */
+static void
+the_standard_descriptors_stay_closed(void **state)
+{
+    (void)state;
+    for (int by_name = 0; by_name < 2; by_name++) {
+        struct ar_shared shared;
+        const int kept = dup(STDIN_FILENO);
+        assert_true(kept > STDERR_FILENO);
+        close(STDIN_FILENO);
+        void *const one = ar_shared_make(&shared, by_name, BYTES, parts, 1);
+        void *const other = one ? ar_shared_open(&shared, BYTES, parts, 1) : NULL;
+        const bool is_closed = fcntl(STDIN_FILENO, F_GETFD) < 0;
+        dup2(kept, STDIN_FILENO);
+        close(kept);
+        assert_true(one && other && is_closed);
+        assert_true(by_name || shared.fd > STDERR_FILENO);
+        ar_shared_hide(&shared);
+        munmap(one, BYTES);
+        munmap(other, BYTES);
+    }
+}
+
 int
 main(void)
 {
@@ -89,6 +112,7 @@ main(void)
         cmocka_unit_test(what_one_stores_another_who_is_told_loads),
         cmocka_unit_test(a_file_of_memory_is_this_users_alone_and_goes),
         cmocka_unit_test(memory_without_a_name_has_no_file_and_is_closed_at_exec),
+        cmocka_unit_test(the_standard_descriptors_stay_closed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

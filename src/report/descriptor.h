@@ -1,0 +1,24 @@
+/* Descriptors of files that stay open while the program runs. */
+#ifndef AR_DESCRIPTOR_H
+#define AR_DESCRIPTOR_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* The file under a number that is none of the standard three, in place of fd, which may be -1.  A
+ * program that has closed one of these may go on printing there, and what it prints would be in our
+ * file.  -1, with the cause in errno. */
+static inline int
+ar_descriptor_move_up(int fd)
+{
+    if (fd < 0 || fd > STDERR_FILENO)
+        return fd;
+    const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    const int error = errno;
+    close(fd);
+    errno = error;
+    return moved;
+}
+
+#endif
