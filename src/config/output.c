@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "report/descriptor.h"
+
 #define TRIES 16 /* of random names; if all exist, something else is wrong */
 
 /* --- what a path is --- */
@@ -140,7 +142,7 @@ open_new(struct ar_output *output, const char *path)
     if (!folder)
         return ENOMEM;
     output->name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    output->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    output->folder = ar_descriptor_move_up(open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC));
     int error = output->folder < 0 ? errno : 0;
     free(folder);
     if (!error && access("/proc/self/fd", X_OK) == 0)
@@ -237,7 +239,9 @@ ar_output_begin(struct ar_output *output, const char *path)
         error = ar_output_is_direct(path) ? open_direct(output, path) : open_new(output, path);
     if (error)
         return error;
-    output->file = fopencookie(output, "w", (cookie_io_functions_t){.write = write_all});
+    output->fd = ar_descriptor_move_up(output->fd);
+    if (output->fd >= 0)
+        output->file = fopencookie(output, "w", (cookie_io_functions_t){.write = write_all});
     if (output->file)
         return 0;
     error = errno;

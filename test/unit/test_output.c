@@ -201,6 +201,27 @@ a_file_is_there_when_it_is_whole_and_not_before(void **state)
 }
 
 static void
+what_is_printed_to_a_closed_descriptor_does_not_get_into_it(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 2; way++) {
+        struct ar_output output;
+        has_unnamed = way;
+        const int kept = dup(STDIN_FILENO);
+        assert_true(kept > STDERR_FILENO);
+        close(STDIN_FILENO);
+        const int error = ar_output_begin(&output, path);
+        const bool is_closed = fcntl(STDIN_FILENO, F_GETFD) < 0;
+        dup2(kept, STDIN_FILENO);
+        close(kept);
+        assert_true(error == 0 && is_closed);
+        write_lines(&output);
+        assert_int_equal(ar_output_end(&output), 0);
+        expect_lines(path);
+    }
+}
+
+static void
 what_is_dropped_leaves_the_old_file(void **state)
 {
     (void)state;
@@ -467,6 +488,7 @@ main(void)
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
         TEST(a_file_is_there_when_it_is_whole_and_not_before),
+        TEST(what_is_printed_to_a_closed_descriptor_does_not_get_into_it),
         TEST(what_is_dropped_leaves_the_old_file),
         TEST(a_new_files_mode_is_by_umask),
         TEST(a_link_is_replaced_and_not_followed),
