@@ -1,6 +1,8 @@
 /* What the heap knows of its blocks is in the process's own memory, so that nothing that a peer
  * does can disturb it.  The file grows with what is taken, and is never longer, so that the size of
  * a core dump, and of what mlockall locks, is bounded by that.  Its addresses are never given back.
+ * Those beyond the file's end cannot be accessed, so that who looks through all memory, as
+ * valgrind's search for leaks does, looks at no more than the file.
  */
 #include <config.h>
 
@@ -19,8 +21,7 @@
 
 #define UNIT_BYTES AR_HEAP_LEAST_BYTES
 
-/* The file grows by multiples of this. */
-#define STEP_BYTES ((size_t)64 << 20)
+#define STEP_BYTES AR_HEAP_STEP_BYTES
 
 /* Blocks that are given back keep their memory, up to so many units, since new memory costs a fault
  * for each page. */
@@ -67,12 +68,20 @@ static void before_fork(void);
 static void after_fork_in_parent(void);
 static void after_fork_in_child(void);
 
+/* Makes the file longer, and what it has become longer by accessible. */
+static bool
+lengthen(char *base, size_t had, size_t bytes)
+{
+    return ar_shared_grow(&heap.shared, bytes) &&
+           mprotect(base + had, bytes - had, PROT_READ | PROT_WRITE) == 0;
+}
+
 /* Is memory of the file zero when it has been given back?  qemu-user and the like take the request
  * and do nothing. */
 static bool
 gives_back(char *base)
 {
-    if (!ar_shared_grow(&heap.shared, UNIT_BYTES))
+    if (!lengthen(base, 0, UNIT_BYTES))
         return false;
     base[0] = 1;
     return madvise(base, UNIT_BYTES, MADV_REMOVE) == 0 && base[0] == 0;
@@ -145,7 +154,7 @@ grow_file(size_t units)
     const size_t whole = (bytes + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES;
     if (bytes <= heap.file_bytes)
         return true;
-    if (!ar_shared_grow(&heap.shared, whole))
+    if (!lengthen(heap.base, heap.file_bytes, whole))
         return false;
     madvise(heap.base, whole, MADV_DODUMP);
     heap.file_bytes = whole;
@@ -378,8 +387,10 @@ take_copy(void)
 {
     char *const base = copy.base;
     copy.base = NULL;
-    if (!base || mmap(heap.base, heap.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                      copy.shared.fd, 0) != heap.base)
+    if (!base ||
+        mmap(heap.base, heap.bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, copy.shared.fd, 0) !=
+            heap.base ||
+        mprotect(heap.base, heap.file_bytes, PROT_READ | PROT_WRITE) != 0)
         return false;
     munmap(base, heap.bytes);
     heap.shared = copy.shared;

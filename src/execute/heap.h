@@ -16,6 +16,9 @@
 /* A block has at least so many bytes.  It begins at a page. */
 #define AR_HEAP_LEAST_BYTES ((size_t)64 << 10)
 
+/* The file's length is a multiple of this once a block has been taken, and never becomes less. */
+#define AR_HEAP_STEP_BYTES ((size_t)64 << 20)
+
 /* What a block holds at first. */
 enum ar_heap_fill { AR_HEAP_ANY, AR_HEAP_ZERO };
 

@@ -1,5 +1,6 @@
 /* A peer's whole heap is mapped when it is first met, and stays so while a communicator has met it.
- * So to map a range is to add an offset, and cannot fail. */
+ * So to map a range is to add an offset.  Only as much of it as a place has shown to exist can be
+ * accessed, for the reason in heap.c. */
 #include <config.h>
 
 #include "execute/heap_memory.h"
@@ -42,6 +43,7 @@ struct ar_peer {
     struct ar_peer *next;
     struct ar_heap_card card;
     char *base;
+    size_t open_bytes; /* that can be accessed; atomic, written under the lock */
     unsigned meetings;
 };
 
@@ -57,6 +59,7 @@ create(const struct ar_heap_card *card)
         free(peer);
         return NULL;
     }
+    mprotect(base, card->bytes, PROT_NONE);
     /* What is not this process's own is neither its children's, nor worth a core dump. */
     madvise(base, card->bytes, MADV_DONTFORK);
     madvise(base, card->bytes, MADV_DONTDUMP);
@@ -127,11 +130,26 @@ show(const void *data, size_t bytes)
     return (struct ar_peer_place){.word = {has_place, offset}};
 }
 
+/* Makes the first bytes accessible, up to where the file ends at least. */
+static bool
+open_up(struct ar_peer *peer, size_t bytes)
+{
+    const size_t whole = (bytes + AR_HEAP_STEP_BYTES - 1) / AR_HEAP_STEP_BYTES * AR_HEAP_STEP_BYTES;
+    pthread_mutex_lock(&lock);
+    if (peer->open_bytes < bytes && whole <= peer->card.bytes &&
+        mprotect(peer->base, whole, PROT_READ | PROT_WRITE) == 0)
+        __atomic_store_n(&peer->open_bytes, whole, __ATOMIC_RELEASE); /* pairs with map() */
+    const bool is_open = peer->open_bytes >= bytes;
+    pthread_mutex_unlock(&lock);
+    return is_open;
+}
+
 static void *
 map(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes)
 {
-    (void)bytes;
-    return peer->base + place->word[1];
+    const size_t end = place->word[1] + bytes;
+    const bool is_open = end <= __atomic_load_n(&peer->open_bytes, __ATOMIC_ACQUIRE);
+    return is_open || open_up(peer, end) ? peer->base + place->word[1] : NULL;
 }
 
 static void
@@ -141,6 +159,7 @@ unmap(struct ar_peer *peer, void *mapped)
     (void)mapped;
 }
 
+/* Without map_again: what was mapped once has been opened. */
 const struct ar_peer_memory ar_heap_memory = {
     .introduce = introduce,
     .meet = meet,

@@ -145,10 +145,12 @@ ar_shared_reserve(struct ar_shared *shared, size_t bytes)
 {
     *shared = (struct ar_shared){.fd = -1};
     const int fd = create(shared, false);
-    void *const memory = fd < 0 ? NULL : map(fd, bytes, NULL, 0);
-    if (fd >= 0 && !memory)
+    void *const memory = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_NONE, MAP_SHARED, fd, 0);
+    if (memory != MAP_FAILED)
+        return memory;
+    if (fd >= 0)
         ar_shared_hide(shared);
-    return memory;
+    return NULL;
 }
 
 bool

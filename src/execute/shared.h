@@ -30,7 +30,8 @@ void *ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes,
                      const struct ar_shared_parts *parts, size_t nparts);
 
 /* Makes memory without a name that has no bytes yet, and maps addresses for as many as it may get.
- * Those that it has are zero, and take memory as they are touched.  NULL if it cannot be made. */
+ * These cannot be accessed: the caller permits that (mprotect) for the bytes that it has, which are
+ * zero, and take memory as they are touched.  NULL if it cannot be made. */
 void *ar_shared_reserve(struct ar_shared *shared, size_t bytes);
 
 /* Gives such memory so many bytes, which are not fewer than before.  False if that fails, or if the

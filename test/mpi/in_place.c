@@ -72,7 +72,7 @@ bytes_read_in_place(void)
     bool is_peers = false;
     while (maps && fgets(line, sizeof line, maps))
         if (sscanf(line, "%zx-%zx ", &begin, &end) == 2)
-            is_peers = strstr(line, "/memfd:liballreduce-") && end - begin > ROOM_BYTES &&
+            is_peers = strstr(line, "/memfd:liballreduce-") && end - begin >= ROOM_BYTES &&
                        ((size_t)room < begin || (size_t)room >= end);
         else if (is_peers && sscanf(line, "Rss: %zu kB", &kib) == 1)
             all += 1024 * kib;

@@ -23,4 +23,5 @@ memcheck() {
 memcheck ALLREDUCE_VERIFY=1 "$programs/comms" semantics
 memcheck ALLREDUCE_VERIFY=1/10 "$programs/stress" 1 100 auto native shm ring 'butterfly(segment=4K)'
 memcheck ALLREDUCE_TRANSPORT=mpi "$programs/stress" 2 100 ring rhd circle knomial
+memcheck ALLREDUCE_ALGO='shm(copy=in_place)' "$programs/in_place" alloc
 exit $failed

@@ -61,6 +61,31 @@ resident(void)
     return (size_t)about.st_blocks * 512;
 }
 
+/* The length of the heap's file. */
+static size_t
+file_bytes(void)
+{
+    struct ar_heap_card card;
+    struct stat about;
+    return ar_heap_card(&card) && fstat(card.shared.fd, &about) == 0 ? (size_t)about.st_size : 0;
+}
+
+/* How many bytes of such files are mapped so that they can be accessed. */
+static size_t
+accessible(void)
+{
+    FILE *const maps = fopen("/proc/self/maps", "re");
+    char line[256];
+    size_t begin, end, all = 0;
+    while (maps && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%zx-%zx rw-s", &begin, &end) == 2 && strstr(line, " rw-s ") &&
+            strstr(line, "memfd:liballreduce"))
+            all += end - begin;
+    if (maps)
+        fclose(maps);
+    return all;
+}
+
 static bool
 is_filled(const char *block, size_t bytes, char with)
 {
@@ -213,6 +238,19 @@ memory_takes_no_room_before_it_is_touched_and_goes_back_when_it_is_given(void **
     assert_in_range(resident(), 0, KEPT + MIB);
 }
 
+/* Valgrind looks through all memory that can be accessed, and takes minutes for a machine's. */
+static void
+only_what_the_file_has_can_be_accessed(void **state)
+{
+    (void)state;
+    char *const block = ar_heap_take(LEAST, AR_HEAP_ANY);
+    assert_in_range(accessible(), LEAST, file_bytes());
+    char *const large = ar_heap_take(file_bytes(), AR_HEAP_ANY);
+    large[file_bytes() / 2] = 'x';
+    assert_in_range(accessible(), LEAST, file_bytes());
+    assert_true(ar_heap_give(large) && ar_heap_give(block));
+}
+
 /* --- fork --- */
 
 static char *shared_block;
@@ -231,6 +269,7 @@ look_and_write(void)
     REQUIRE(other && is_filled(other, MIB, 0));
     memset(other, 'o', MIB);
     REQUIRE(ar_heap_give(shared_block) && ar_heap_give(other));
+    REQUIRE(accessible() == file_bytes());
     REQUIRE(resident() < 200 * MIB);
     return 0;
 }
@@ -371,8 +410,10 @@ read_as_a_peer(void)
     struct ar_peer *const peer = ar_heap_memory.meet(&its_card);
     REQUIRE(peer && ar_heap_memory.meet(&its_card) == peer);
     ar_heap_memory.leave(peer);
+    const size_t own = accessible();
     char *const mapped = ar_heap_memory.map(peer, &its_place, LEAST);
     REQUIRE(mapped && is_filled(mapped, LEAST, 'a'));
+    REQUIRE(own == file_bytes() && accessible() == own + AR_HEAP_STEP_BYTES);
     mapped[0] = 'w';
     ar_heap_memory.unmap(peer, mapped);
     ar_heap_memory.leave(peer);
@@ -590,6 +631,7 @@ main(void)
         cmocka_unit_test(zero_is_zero_whatever_was_there),
         cmocka_unit_test(threads_keep_what_each_has_written),
         cmocka_unit_test(memory_takes_no_room_before_it_is_touched_and_goes_back_when_it_is_given),
+        cmocka_unit_test(only_what_the_file_has_can_be_accessed),
         cmocka_unit_test(a_child_has_a_copy_and_neither_sees_what_the_other_writes),
         cmocka_unit_test(a_childs_child_has_a_copy_of_its_own),
         cmocka_unit_test(forks_leave_no_file_and_no_mapping_behind),
