@@ -92,12 +92,14 @@ open_heap(void)
 {
     const size_t bytes = most_bytes(), n = bytes / UNIT_BYTES;
     heap.state = REFUSED; /* also for what pthread_atfork may take */
-    struct ar_unit *const table = n == 0 || is_overcommit_strict()
-                                      ? MAP_FAILED
-                                      : mmap(NULL, n * sizeof *table, PROT_READ | PROT_WRITE,
-                                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    char *const base = table == MAP_FAILED ? NULL : ar_shared_reserve(&heap.shared, bytes);
-    if (base && gives_back(base) &&
+    if (n == 0 || is_overcommit_strict() || !ar_shared_has_addresses())
+        return;
+    struct ar_unit *const table = mmap(NULL, n * sizeof *table, PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const bool is_made = table != MAP_FAILED && ar_shared_make_empty(&heap.shared);
+    char *const base =
+        is_made ? mmap(NULL, bytes, PROT_NONE, MAP_SHARED, heap.shared.fd, 0) : MAP_FAILED;
+    if (base != MAP_FAILED && gives_back(base) &&
         pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0) {
         madvise(base, bytes, MADV_DONTDUMP);
         ar_units_init(&heap.units, table, (uint32_t)n);
@@ -106,10 +108,10 @@ open_heap(void)
         __atomic_store_n(&heap.base, base, __ATOMIC_RELEASE); /* pairs with holds() */
         return;
     }
-    if (base) {
+    if (base != MAP_FAILED)
         munmap(base, bytes);
+    if (is_made)
         ar_shared_hide(&heap.shared);
-    }
     if (table != MAP_FAILED)
         munmap(table, n * sizeof *table);
 }
@@ -284,11 +286,8 @@ ar_heap_card(struct ar_heap_card *card)
 #define PROTECTED_BYTES ((size_t)64 << 10)
 
 /* The child's heap, which the parent makes before the fork: so it need not wait for the child, and
- * nothing changes meanwhile but what other threads write. */
-static struct {
-    struct ar_shared shared;
-    char *base; /* NULL: there is none */
-} copy;
+ * nothing changes meanwhile but what other threads write.  Only the child maps it. */
+static struct ar_shared copy;
 
 /* Writes bytes of this heap into the copy's file, at the same place; only that can fail where there
  * is no memory, while to store them would raise a signal.  Pages that the program has protected are
@@ -298,10 +297,10 @@ copy_bytes(off_t begin, off_t end)
 {
     while (begin < end) {
         const size_t rest = (size_t)(end - begin);
-        ssize_t wrote = pwrite(copy.shared.fd, heap.base + begin, rest, begin);
+        ssize_t wrote = pwrite(copy.fd, heap.base + begin, rest, begin);
         if (wrote < 0 && errno == EFAULT && ar_shared_is_open(&heap.shared)) {
             off_t from = begin, to = begin;
-            wrote = copy_file_range(heap.shared.fd, &from, copy.shared.fd, &to,
+            wrote = copy_file_range(heap.shared.fd, &from, copy.fd, &to,
                                     rest < PROTECTED_BYTES ? rest : PROTECTED_BYTES, 0);
         }
         if (wrote <= 0)
@@ -345,11 +344,9 @@ copy_blocks(void)
 static void
 drop_copy(void)
 {
-    if (!copy.base)
-        return;
-    munmap(copy.base, heap.bytes);
-    ar_shared_hide(&copy.shared);
-    copy.base = NULL;
+    if (copy.number)
+        ar_shared_hide(&copy);
+    copy.number = 0;
 }
 
 static void
@@ -363,9 +360,8 @@ before_fork(void)
         ar_say(
             "warning: fork on a stack that is a shared block: until the child has its copy, both "
             "processes write to it; take that stack by mmap, or unset ALLREDUCE_HEAP");
-    copy.base = ar_shared_reserve(&copy.shared, heap.bytes);
     const bool is_done =
-        copy.base && ar_shared_grow(&copy.shared, heap.file_bytes) && copy_blocks();
+        ar_shared_make_empty(&copy) && ar_shared_grow(&copy, heap.file_bytes) && copy_blocks();
     if (!is_done) {
         drop_copy();
         ar_say("no memory for a copy of the shared blocks, so a child by fork has none of them");
@@ -385,15 +381,15 @@ after_fork_in_parent(void)
 static bool
 take_copy(void)
 {
-    char *const base = copy.base;
-    copy.base = NULL;
-    if (!base ||
-        mmap(heap.base, heap.bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, copy.shared.fd, 0) !=
-            heap.base ||
-        mprotect(heap.base, heap.file_bytes, PROT_READ | PROT_WRITE) != 0)
+    if (!copy.number)
         return false;
-    munmap(base, heap.bytes);
-    heap.shared = copy.shared;
+    if (mmap(heap.base, heap.bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, copy.fd, 0) != heap.base ||
+        mprotect(heap.base, heap.file_bytes, PROT_READ | PROT_WRITE) != 0) {
+        drop_copy();
+        return false;
+    }
+    heap.shared = copy;
+    copy.number = 0;
     heap.shared.pid = getpid();
     madvise(heap.base, heap.bytes, MADV_DONTDUMP);
     madvise(heap.base, heap.file_bytes, MADV_DODUMP);

@@ -54,7 +54,9 @@ static struct ar_peer *
 create(const struct ar_heap_card *card)
 {
     struct ar_peer *const peer = malloc(sizeof *peer);
-    char *const base = peer ? ar_shared_open(&card->shared, card->bytes, NULL, 0) : NULL;
+    char *const base = peer && ar_shared_has_addresses()
+                           ? ar_shared_open(&card->shared, card->bytes, NULL, 0)
+                           : NULL;
     if (!base) {
         free(peer);
         return NULL;

@@ -140,17 +140,20 @@ open_made(const struct ar_shared *shared)
     return -1;
 }
 
-void *
-ar_shared_reserve(struct ar_shared *shared, size_t bytes)
+bool
+ar_shared_make_empty(struct ar_shared *shared)
 {
     *shared = (struct ar_shared){.fd = -1};
-    const int fd = create(shared, false);
-    void *const memory = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_NONE, MAP_SHARED, fd, 0);
-    if (memory != MAP_FAILED)
-        return memory;
-    if (fd >= 0)
-        ar_shared_hide(shared);
-    return NULL;
+    if (create(shared, false) < 0)
+        shared->number = 0;
+    return shared->number != 0;
+}
+
+bool
+ar_shared_has_addresses(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY;
 }
 
 bool

@@ -29,13 +29,18 @@ struct ar_shared_parts {
 void *ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes,
                      const struct ar_shared_parts *parts, size_t nparts);
 
-/* Makes memory without a name that has no bytes yet, and maps addresses for as many as it may get.
- * These cannot be accessed: the caller permits that (mprotect) for the bytes that it has, which are
- * zero, and take memory as they are touched.  NULL if it cannot be made. */
-void *ar_shared_reserve(struct ar_shared *shared, size_t bytes);
+/* Makes memory without a name that has no bytes yet, and is not mapped.  Those that it gets are
+ * zero, and take memory as they are touched.  False if it cannot be made, with the cause in errno
+ * and number 0. */
+bool ar_shared_make_empty(struct ar_shared *shared);
 
-/* Gives such memory so many bytes, which are not fewer than before.  False if that fails, or if the
- * program has closed what it does not know, the memory's descriptor. */
+/* May this process map far more addresses than it has memory for?  Not under RLIMIT_AS, where they
+ * would be lost to malloc. */
+bool ar_shared_has_addresses(void);
+
+/* Gives such memory so many bytes, which are not fewer than before.  False, with the cause in
+ * errno, if that fails, or if the program has closed what it does not know, the memory's
+ * descriptor. */
 bool ar_shared_grow(const struct ar_shared *shared, size_t bytes);
 
 /* Is the descriptor still that of this memory? */

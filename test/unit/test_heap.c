@@ -420,6 +420,15 @@ read_as_a_peer(void)
     return 0;
 }
 
+static int
+meet_with_bounded_addresses(void)
+{
+    const struct rlimit limit = {(rlim_t)1 << 40, RLIM_INFINITY};
+    REQUIRE(setrlimit(RLIMIT_AS, &limit) == 0);
+    REQUIRE(!ar_heap_memory.meet(&its_card));
+    return 0;
+}
+
 static void
 a_peer_reads_and_writes_a_block_in_place(void **state)
 {
@@ -432,6 +441,7 @@ a_peer_reads_and_writes_a_block_in_place(void **state)
     assert_int_not_equal(its_place.word[0], 0);
     assert_int_equal(ar_heap_memory.show(on_stack, 1).word[0], 0);
     assert_int_equal(ar_heap_memory.show(block, SIZE_MAX / 2).word[0], 0);
+    assert_in_child(meet_with_bounded_addresses);
     assert_in_child(read_as_a_peer);
     assert_int_equal(block[LEAST], 'w');
     assert_int_equal(block[LEAST + 1], 'a');
@@ -472,10 +482,11 @@ with_short_files(void)
     return with_limit(RLIMIT_FSIZE, LEAST);
 }
 
+/* Even if these are more than the heap would take. */
 static int
-with_few_addresses(void)
+with_bounded_addresses(void)
 {
-    return with_limit(RLIMIT_AS, 256 * MIB);
+    return with_limit(RLIMIT_AS, (rlim_t)1 << 40);
 }
 
 static int
@@ -493,14 +504,37 @@ with_room_for_less(void)
     return 0;
 }
 
+/* By a limit that comes after the first block: a copy for a child takes none. */
+static int
+with_addresses_bounded_later(void)
+{
+    size_t pages = 0;
+    int status = -1;
+    char *const block = ar_heap_take(LEAST, AR_HEAP_ANY);
+    FILE *const file = fopen("/proc/self/statm", "re");
+    REQUIRE(block && file && fscanf(file, "%zu", &pages) == 1);
+    fclose(file);
+    memset(block, 'a', LEAST);
+    const struct rlimit limit = {pages * (size_t)sysconf(_SC_PAGESIZE) + 64 * MIB, RLIM_INFINITY};
+    REQUIRE(setrlimit(RLIMIT_AS, &limit) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL);
+        _exit(is_filled(block, LEAST, 'a') && ar_heap_take(LEAST, AR_HEAP_ANY) ? 0 : 1);
+    }
+    REQUIRE(waitpid(child, &status, 0) == child && status == 0);
+    return 0;
+}
+
 static void
 what_the_system_refuses_is_none(void **state)
 {
     (void)state;
     assert_in_child(with_room_for_less);
+    assert_in_child(with_addresses_bounded_later);
     assert_in_child(with_few_files);
     assert_in_child(with_short_files);
-    assert_in_child(with_few_addresses);
+    assert_in_child(with_bounded_addresses);
 }
 
 static int
