@@ -363,8 +363,9 @@ before_fork(void)
     const bool is_done =
         ar_shared_make_empty(&copy) && ar_shared_grow(&copy, heap.file_bytes) && copy_blocks();
     if (!is_done) {
+        ar_say("the shared blocks cannot be copied, so a child by fork has none of them: %s",
+               strerror(errno));
         drop_copy();
-        ar_say("no memory for a copy of the shared blocks, so a child by fork has none of them");
     }
     errno = error;
 }

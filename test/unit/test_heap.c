@@ -626,6 +626,33 @@ without_room_for_a_copy(void)
     return 0;
 }
 
+/* What is too long for the limit is said to be. */
+static int
+with_short_files_for_a_copy(void)
+{
+    const struct rlimit limit = {MIB, RLIM_INFINITY};
+    char line[256] = "";
+    int status = -1;
+    FILE *const told = tmpfile();
+    REQUIRE(told && dup2(fileno(told), STDERR_FILENO) == STDERR_FILENO);
+    REQUIRE(ar_heap_take(LEAST, AR_HEAP_ANY) && setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    REQUIRE(waitpid(child, &status, 0) == child && status == 0);
+    rewind(told);
+    REQUIRE(fgets(line, sizeof line, told) && strstr(line, "cannot be copied"));
+    REQUIRE(strstr(line, strerror(EFBIG)));
+    return 0;
+}
+
+static void
+why_there_is_no_copy_is_told(void **state)
+{
+    (void)state;
+    assert_in_child(with_short_files_for_a_copy);
+}
+
 static void
 a_child_without_a_copy_cannot_touch_its_parents_blocks(void **state)
 {
@@ -658,6 +685,7 @@ main(void)
         cmocka_unit_test(a_file_that_the_program_has_closed_is_not_mistaken_for_another),
         cmocka_unit_test(what_is_printed_to_a_closed_descriptor_does_not_get_into_the_heap),
         cmocka_unit_test(a_child_without_a_copy_cannot_touch_its_parents_blocks),
+        cmocka_unit_test(why_there_is_no_copy_is_told),
     };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_too_small_is_not_taken),
