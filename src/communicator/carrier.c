@@ -263,16 +263,13 @@ fit(struct ar_carriage *carriage, MPI_Comm comm, int nranks)
 {
     const struct ar_carrier *const s = carriage->carrier;
     const size_t bytes = (size_t)nranks * sizeof(int);
-    MPI_Group ours;
     int nodes = 0; /* found so far */
     /* One more than the number of the node of each first rank; 0 where it was not met yet. */
     int *const number = calloc((size_t)s->nranks, sizeof *number);
     carriage->rank_of = malloc(bytes);
     carriage->node_of = malloc(bytes);
-    PMPI_Comm_group(s->comm, &ours);
     const bool fits = number && carriage->rank_of && carriage->node_of &&
-                      ar_group_number(carriage->rank_of, ours, comm, nranks);
-    PMPI_Group_free(&ours);
+                      number_ranks(carriage->rank_of, s, comm, nranks);
     for (int i = 0; i < nranks && fits; i++) {
         int *const n = &number[s->node_of[carriage->rank_of[i]]];
         *n = *n > 0 ? *n : ++nodes;
