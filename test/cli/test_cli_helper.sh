@@ -95,7 +95,7 @@ esac
 file=$(ldd "allreduce-$AR_MPI_FAMILY" | sed -n 's/^.*libmpi\(ch\)\{0,1\}\.so\.[0-9]* => \([^ ]*\) .*/\2/p')
 if [ -n "$other" ] && [ -n "$file" ]; then
     ln -s "$file" "$scratch/$name"
-    sed -e "s/libmpich\.so\.12/$name\x00\x00/" -e "s/libmpi\.so\.[0-9]*/$name/" "allreduce-$AR_MPI_FAMILY" >"$scratch/program"
+    sed -e "s/libmpich\.so\.12/$name\x00\x00/" -e "s/libmpi\.so\.[0-9][0-9]/$name/" "allreduce-$AR_MPI_FAMILY" >"$scratch/program"
     chmod +x "$scratch/program"
     offer mpich openmpi
     for variable in NONE=1 SLURM_PROCID=0; do
