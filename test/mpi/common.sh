@@ -178,8 +178,8 @@ expect_row() {
     expect_ok "$title" "$@" && expect_calls "$title" "$row" "$least"
 }
 
-# expect_lines WHAT COUNT PATTERN: so many calls are in lines of the table that match.
-expect_lines() {
+# expect_calls_in WHAT COUNT PATTERN: so many calls are in lines of the table that match.
+expect_calls_in() {
     found=$(grep '^liballreduce: ' "$scratch/out" | awk -v pattern="$3" '$0 ~ pattern { n += $2 } END { print n + 0 }')
     [ "$found" -eq "$2" ] || {
         fail "$1: $found calls, not $2: $3"
