@@ -31,6 +31,7 @@ struct ar_carrier {
     MPI_Group group;    /* whose communicators it may serve; MPI_GROUP_NULL: not yet, or nobody's */
     bool is_like_world; /* its ranks are those of the world, in the same order, at a glance */
     int nranks;
+    int *host_of;                  /* of its ranks; NULL: one host, or hosts are not known */
     int on_host;                   /* see struct ar_carriage */
     int ranges;                    /* for which the tags of MPI suffice, for each rank */
     int next_range;                /* where to look first */
@@ -124,6 +125,7 @@ give_up(struct ar_carrier *s, bool has_share, bool mpi_lives)
     pthread_mutex_unlock(&lock);
     if (mpi_lives && s->comm != MPI_COMM_NULL)
         PMPI_Comm_free(&s->comm);
+    free(s->host_of);
     free(s);
 }
 
@@ -143,13 +145,30 @@ count_on_host(uint64_t *boot_of, MPI_Comm comm, int nranks)
     return n;
 }
 
+/* Each rank's host: the first rank with the same boot.  NULL for one host, where a boot is not
+ * known, and without memory. */
+static int *
+find_hosts(const uint64_t *boot_of, int nranks)
+{
+    int *const host_of = malloc((size_t)nranks * sizeof *host_of);
+    bool are_known = host_of && !ar_firsts_find(host_of, boot_of, nranks), are_several = false;
+    for (int i = 0; i < nranks && are_known; i++) {
+        are_known = boot_of[i] != 0;
+        are_several |= host_of[i] != 0;
+    }
+    if (are_known && are_several)
+        return host_of;
+    free(host_of);
+    return NULL;
+}
+
 /* Makes the carrier that rank 0 offers.  Collective over comm; NULL on all ranks where one of them
  * fails, unless memory runs out (*error), which concerns this rank alone. */
 static struct ar_carrier *
 make(const struct offer *offer, MPI_Comm comm, int rank, int nranks, int *error)
 {
     struct ar_carrier *const s = calloc(1, sizeof *s + (size_t)nranks * sizeof s->node_of[0]);
-    uint64_t *const boot_of = malloc((size_t)nranks * sizeof *boot_of);
+    uint64_t *const boot_of = calloc((size_t)nranks, sizeof *boot_of);
     *error = s && boot_of ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     if (*error) {
         free(s);
@@ -168,6 +187,7 @@ make(const struct offer *offer, MPI_Comm comm, int rank, int nranks, int *error)
     pthread_mutex_unlock(&lock);
     bool fails = ar_carrier_find_nodes(s->node_of, comm, rank, nranks) != MPI_SUCCESS;
     s->on_host = count_on_host(boot_of, comm, nranks);
+    s->host_of = find_hosts(boot_of, nranks);
     free(boot_of);
     if (ar_comm_split(&s->comm, comm, NULL, rank, nranks) == MPI_SUCCESS)
         PMPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
@@ -311,6 +331,25 @@ ar_carriage_borrow(struct ar_carriage *carriage, MPI_Comm comm, int rank, int nr
     };
     *error = fits ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     return fits;
+}
+
+bool
+ar_carriers_are_apart(MPI_Comm comm, int nranks)
+{
+    bool are_apart = false;
+    int *numbers = NULL;
+    pthread_mutex_lock(&lock);
+    for (const struct ar_carrier *s = carriers; s && !are_apart; s = s->next) {
+        if (!s->host_of || s->group == MPI_GROUP_NULL)
+            continue;
+        numbers = numbers ? numbers : malloc((size_t)nranks * sizeof *numbers);
+        const bool covers = numbers && number_ranks(numbers, s, comm, nranks);
+        for (int i = 1; covers && i < nranks && !are_apart; i++)
+            are_apart = s->host_of[numbers[i]] != s->host_of[numbers[0]];
+    }
+    pthread_mutex_unlock(&lock);
+    free(numbers);
+    return are_apart;
 }
 
 void

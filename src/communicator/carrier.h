@@ -29,6 +29,10 @@ struct ar_carriage {
 bool ar_carriage_borrow(struct ar_carriage *carriage, MPI_Comm comm, int rank, int nranks,
                         int *error);
 
+/* Does this process know, by a carrier that it keeps, that comm's nranks ranks are on several
+ * hosts, and so share no memory?  False, too, if memory runs out. */
+bool ar_carriers_are_apart(MPI_Comm comm, int nranks);
+
 /* Returns the share.  A carrier that is no longer usable is freed; mpi_lives: in MPI, too. */
 void ar_carriage_return(struct ar_carriage *carriage, bool mpi_lives);
 

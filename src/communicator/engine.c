@@ -69,9 +69,10 @@ static void
 map_memory(struct ar_communicator *c, MPI_Comm comm, int grade)
 {
     struct ar_memory *const memory = &c->memory[grade];
-    struct ar_node_size size = {grade, AR_SHORT_CHUNK, SHORT_SPARE};
+    struct ar_node_size size = {grade, AR_SHORT_CHUNK, SHORT_SPARE, false};
     if (memory->state != AR_ENGINE_NONE)
         return;
+    size.is_futile = c->rank == 0 && ar_carriers_are_apart(comm, c->nranks);
     if (grade == AR_MEMORY_LONG) {
         const bool is_crowded = c->memory[AR_MEMORY_SHORT].node.is_crowded;
         size.chunk_bytes = ar_node_tune(c->nranks, is_crowded).chunk_bytes;

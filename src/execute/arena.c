@@ -318,7 +318,7 @@ lend(struct offer *offer, MPI_Comm comm, int rank, int nranks, const struct ar_p
 {
     void *memory = NULL;
     memset(offer, 0, sizeof *offer);
-    if (rank == 0 && !find(offer, comm, nranks, needs->kind))
+    if (rank == 0 && !needs->is_futile && !find(offer, comm, nranks, needs->kind))
         memory = make(offer, needs, comm, nranks, by_name);
     if (PMPI_Bcast(offer, (int)sizeof *offer, MPI_BYTE, 0, comm))
         memset(offer, 0, sizeof *offer);

@@ -28,6 +28,7 @@ struct ar_piece_needs {
     int slots;         /* per rank */
     int pieces;        /* of an arena that is made for it */
     bool is_optional;  /* not required: no arena is made that would not be kept */
+    bool is_futile;    /* the ranks cannot share memory: none is made */
 };
 
 /* A piece on loan to a communicator. */

@@ -79,7 +79,8 @@ ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks, struct a
     const struct ar_piece_needs needs = {.kind = size.kind,
                                          .slot_bytes = ar_node_slot_bytes(size.chunk_bytes),
                                          .slots = AR_SLOTS,
-                                         .pieces = 1 + size.spare};
+                                         .pieces = 1 + size.spare,
+                                         .is_futile = size.is_futile};
     struct ar_node made = {.rank = rank, .nranks = nranks};
     if (!ar_piece_borrow(&made.piece, comm, rank, nranks, &needs))
         return false;

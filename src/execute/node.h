@@ -37,6 +37,7 @@ struct ar_node_size {
     int kind;
     size_t chunk_bytes; /* a multiple of 64; rank 0's applies */
     int spare;          /* pieces for further communicators, made along with this one's */
+    bool is_futile;     /* the ranks are known to share none; rank 0's applies */
 };
 
 /* Borrows memory that the nranks ranks of comm share.  Collective over comm.  False, alike on all

@@ -54,7 +54,12 @@ calls_of(const char *name)
 static void
 check_steps(const struct check_comm *world, size_t bytes, int calls)
 {
-    static const char *const names[] = {"PMPI_Bcast", "PMPI_Reduce", "PMPI_Group_translate_ranks",
+    static const char *const names[] = {"PMPI_Bcast",
+                                        "PMPI_Ibcast",
+                                        "PMPI_Reduce",
+                                        "PMPI_Allgather",
+                                        "PMPI_Comm_split",
+                                        "PMPI_Group_translate_ranks",
                                         "PMPI_Group_intersection"};
     enum { NAMES = sizeof names / sizeof names[0] };
     const int count = (int)(bytes / sizeof(int));

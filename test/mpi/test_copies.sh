@@ -3,26 +3,29 @@
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
-# expect_copies WHAT RANKS CALLS BYTES PATTERN [VARIABLE=VALUE...]: a copy for so many calls of so many bytes takes
-# so many calls of MPI's functions as the pattern says.
+# expect_counts WHAT PATTERN: a copy takes so many calls of MPI's functions.
+expect_counts() {
+    tr '\n' ' ' <"$scratch/out" >"$scratch/line"
+    grep -q "$2" "$scratch/line" || fail "$1: not $2: $(cat "$scratch/line")"
+}
+
+# expect_copies WHAT PATTERN CALLS BYTES [VARIABLE=VALUE...]: a copy for so many calls of so many bytes on 2 ranks.
 expect_copies() {
     what=$1
-    on=$2
+    pattern=$2
     calls=$3
     bytes=$4
-    pattern=$5
-    shift 5
-    expect_ok "$what" launch "$on" LD_PRELOAD="$library:$programs/.libs/counted.so" "$@" "$programs/copies" "$bytes" "$calls"
-    tr '\n' ' ' <"$scratch/out" >"$scratch/line"
-    grep -q "$pattern" "$scratch/line" || fail "$what: not $pattern: $(cat "$scratch/line")"
+    shift 4
+    expect_ok "$what" launch 2 LD_PRELOAD="$library:$programs/.libs/counted.so" "$@" "$programs/copies" "$bytes" "$calls"
+    expect_counts "$what" "$pattern"
 }
 
 # Begun by a reduction and a broadcast; then two kinds of memory, each lent by a broadcast.
-expect_copies "nothing to read in place" 2 3 16384 'Bcast 3.00 .*Reduce 1.00 ' ALLREDUCE_ALGO='shm(copy=in_place)'
+expect_copies "nothing to read in place" 'Bcast 3.00 .*Reduce 1.00 ' 3 16384 ALLREDUCE_ALGO='shm(copy=in_place)'
 expect_ok "memory to read in place that comes late" preload 2 ALLREDUCE_VERBOSE=1 \
     ALLREDUCE_ALGO='shm:0-100;shm(copy=in_place)' "$programs/copies" late
-expect_lines "memory that comes late" 6 'shm[(]copy=in_place[)] +named'
-expect_lines "memory that comes late" 64 'no XPMEM or shared memory on all ranks: through slots'
+expect_calls_in "memory that comes late" 6 'shm[(]copy=in_place[)] +named'
+expect_calls_in "memory that comes late" 64 'no XPMEM or shared memory on all ranks: through slots'
 
 # Open MPI compares groups by all pairs of ranks, but a copy of the world has the world's own.
 if [ "$AR_MPI_FAMILY" = openmpi ]; then
@@ -48,4 +51,16 @@ expect_ok "nine shapes in turn, twice" preload 6 ALLREDUCE_VERBOSE=1 ALLREDUCE_A
     ALLREDUCE_MODEL="$scratch/machine" "$programs/copies" shapes
 [ "$(grep -c 'ranks of several nodes, by a model of the machine' "$scratch/out")" -eq 9 ] ||
     fail "nine shapes in turn, twice: the model was not asked once for each: $(cat "$scratch/out")"
+
+# Ranks of two hosts, which have booted at different times, share no memory: a broadcast says so.  Another one lends a
+# carrier, and a reduction and a broadcast count who is on the node.
+alone="unshare -m -p -f --mount-proc"
+# shellcheck disable=SC2016 # for the ranks' shells
+apart='(cd /proc/sys/kernel/random && mount --bind uuid boot_id) && mount -t tmpfs none /dev/shm && LD_PRELOAD=$0 exec "$@"'
+if $alone mount -t tmpfs none /dev/shm 2>/dev/null; then
+    # shellcheck disable=SC2086 # a command with options
+    expect_ok "no shared memory" launch 2 MPIR_CVAR_NOLOCAL=1 ALLREDUCE_MODEL="$scratch/machine" \
+        $alone sh -c "$apart" "$library:$programs/.libs/counted.so" "$programs/copies" 64 1
+    expect_counts "no shared memory" 'Bcast 4.00 .*Reduce 2.00 '
+fi
 exit $failed
