@@ -505,7 +505,7 @@ in_brief_long_setup_is_told(void **state)
         {1000000, 9900000, NULL},
         {200000000, 19000000, NULL},
         {200000000, 21000000,
-         "liballreduce:                                    21.0  set-up                           "
+         "liballreduce:                                   21.0  set-up                           "
          "first calls, and waiting for ranks there; not in the times above\n"},
     };
     (void)state;
