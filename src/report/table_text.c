@@ -200,8 +200,10 @@ print_setup(FILE *to, const struct ar_table *table)
     if (setup_ns < SETUP_NS || setup_ns < ns / 10) /* or little beside the calls */
         return;
     ar_number_print((double)setup_ns * 1e-6, ms, sizeof ms);
-    fprintf(to, "liballreduce: %10s %14s %12s  %-32s %s\n", "", "", ms, "set-up",
-            "first calls, and waiting for ranks there; not in the times above");
+    fprintf(
+        to,
+        "liballreduce: set-up took another %s ms in first calls, with waiting for ranks there\n",
+        ms);
 }
 
 void

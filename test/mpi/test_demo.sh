@@ -16,8 +16,11 @@ expect_rows() {
 
 expect_ok "one algorithm" preload 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring "$programs/pings"
 expect_rows "one algorithm" '4 164K ring'
-# Rows that are not as expected.
 cp "$scratch/out" "$scratch/whole"
+sed '/ ring /a\
+liballreduce: set-up took another 188 ms in first calls, with waiting for ranks there' "$scratch/whole" >"$scratch/out"
+expect_rows "long set-up" '4 164K ring'
+# Rows that are not as expected.
 for change in '/ ring /d' 's/164K/-/' 's/ ring .*//' 's/  *ms  /  s  /'; do
     sed "$change" "$scratch/whole" >"$scratch/out"
     ! cmp -s "$scratch/out" "$scratch/whole" || fail "$change changes nothing"
