@@ -25,6 +25,7 @@
 static struct ar_config *config; /* from this process's environment; NULL: no memory */
 static atomic_int closed;        /* no bool: RISC-V exchanges words, and bytes only by libatomic */
 static pid_t pid; /* of the process that was set up: not of its children; 0: none was */
+static bool is_fault_tolerant;
 static int world_size;
 static int world_rank = -1; /* -1: no MPI_COMM_WORLD (sessions), or not yet */
 
@@ -98,6 +99,8 @@ set_up(void)
 {
     int keyval;
     ar_job_check_family();
+    const bool *const is_enabled = dlsym(RTLD_DEFAULT, "ompi_ftmpi_enabled"); /* since 5.0 */
+    is_fault_tolerant = is_enabled && *is_enabled;
     ar_world_find(&world_rank, &world_size);
     const int rank = world_rank >= 0 ? world_rank : ar_rank_in_job();
     config = ar_config_from_environment(rank);
@@ -180,8 +183,7 @@ ar_job_check_family(void)
 bool
 ar_job_is_fault_tolerant(void)
 {
-    const bool *const is_enabled = dlsym(RTLD_DEFAULT, "ompi_ftmpi_enabled"); /* since 5.0 */
-    return is_enabled && *is_enabled;
+    return is_fault_tolerant;
 }
 
 void

@@ -27,9 +27,9 @@ bool ar_process_exit(void);
  * is for: every handle would be misread. */
 void ar_job_check_family(void);
 
-/* May the program go on after a rank has died, in the way of ULFM?  Ask after MPI_Init.  Alike on
- * all ranks: the job was started so, by Open MPI's mpirun --with-ft ulfm.  MPICH 4.0 has the calls,
- * but ends the job. */
+/* May the program go on after a rank has died, in the way of ULFM?  Found by ar_process_begin.
+ * Alike on all ranks: the job was started so, by Open MPI's mpirun --with-ft ulfm.  MPICH 4.0 has
+ * the calls, but ends the job. */
 bool ar_job_is_fault_tolerant(void);
 
 /* Ends the job after one of its ranks, the speaker, has said why.  The others wait for the end: to

@@ -23,42 +23,45 @@ restore(MPI_Comm comm, MPI_Errhandler *users)
     PMPI_Errhandler_free(users);
 }
 
-static void
-silence(MPI_Comm comm, MPI_Errhandler *users)
-{
-    PMPI_Comm_get_errhandler(comm, users);
-    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-}
-
 /* In MPICH a communicator that was given no handler has that of MPI_COMM_WORLD at the time of an
  * error, but says MPI_ERRORS_ARE_FATAL.  That cannot be restored, so the world is silenced instead.
  * What the program has itself made fatal stays so then. */
 static bool
-follows_world(MPI_Comm comm)
+follows_world(MPI_Errhandler users)
 {
-    MPI_Errhandler users;
     int initialized = 0;
-    PMPI_Initialized(&initialized); /* false with sessions alone */
-    if (!initialized || strcmp(AR_MPI_FAMILY, "mpich") != 0)
+    if (users != MPI_ERRORS_ARE_FATAL || strcmp(AR_MPI_FAMILY, "mpich") != 0)
         return false;
-    PMPI_Comm_get_errhandler(comm, &users);
-    const bool follows = users == MPI_ERRORS_ARE_FATAL;
-    PMPI_Errhandler_free(&users);
-    return follows;
+    PMPI_Initialized(&initialized); /* false with sessions alone */
+    return initialized;
+}
+
+/* Several threads may be in such a section. */
+static void
+silence_world(void)
+{
+    pthread_mutex_lock(&lock);
+    if (sections++ == 0) {
+        PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &worlds);
+        PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 void
 ar_quiet_begin(struct ar_quiet *quiet, MPI_Comm comm)
 {
-    quiet->comm = comm != MPI_COMM_WORLD && follows_world(comm) ? MPI_COMM_WORLD : comm;
-    if (quiet->comm != MPI_COMM_WORLD) {
-        silence(comm, &quiet->users);
-        return;
+    quiet->comm = comm;
+    if (comm != MPI_COMM_WORLD) {
+        PMPI_Comm_get_errhandler(comm, &quiet->users);
+        if (!follows_world(quiet->users)) {
+            PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+            return;
+        }
+        PMPI_Errhandler_free(&quiet->users);
+        quiet->comm = MPI_COMM_WORLD;
     }
-    pthread_mutex_lock(&lock);
-    if (sections++ == 0)
-        silence(MPI_COMM_WORLD, &worlds);
-    pthread_mutex_unlock(&lock);
+    silence_world();
 }
 
 void

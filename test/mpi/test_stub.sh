@@ -93,11 +93,12 @@ case $?:$AR_MPI_FAMILY in
 *) grep -q 'has no symbol MPI_Allreduce_c' "$scratch/out" || fail "a missing symbol: $(cat "$scratch/out")" ;;
 esac
 
-# The MPI library under the name that most of MPICH's relatives give it.
-if rename_mpich "$programs/pings" libmpi.so.12; then
-    expect_row "libmpi.so.12" ring 4 preload 2 LD_LIBRARY_PATH="$scratch" "$scratch/renamed"
-    expect_row "libmpi.so.12, by allreduce run" ring 4 launch 2 LD_LIBRARY_PATH="$scratch" ./allreduce run "$scratch/renamed"
-fi
+# The MPI library under the name that most of MPICH's relatives give it, and under that of development versions.
+for name in libmpi.so.12 libmpi.so.0; do
+    rename_mpich "$programs/pings" $name || continue
+    expect_row "$name" ring 4 preload 2 LD_LIBRARY_PATH="$scratch" "$scratch/renamed"
+    expect_row "$name, by allreduce run" ring 4 launch 2 LD_LIBRARY_PATH="$scratch" ./allreduce run "$scratch/renamed"
+done
 # And under the one that MPI 5 gives to libraries with its ABI, for which there is a broken engine here.
 if rename_mpich "$programs/pings" libmpi_abi.so; then
     expect_end "libmpi_abi.so" 0 "cannot load $scratch/alone/engine-abi.so" \
