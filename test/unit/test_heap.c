@@ -29,18 +29,24 @@
 
 /* --- helpers --- */
 
+/* How the child has ended, as waitpid tells it; -1: there is none. */
+static int
+end_of(pid_t child)
+{
+    int status = -1;
+    return waitpid(child, &status, 0) == child ? status : -1;
+}
+
 /* Runs f in a child, which returns 0 if all is well. */
 static void
 assert_in_child(int (*f)(void))
 {
-    int status = -1;
     fflush(NULL);
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)
         _exit(f());
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_int_equal(end_of(child), 0);
 }
 
 /* The line of the condition that does not hold; a child's result. */
@@ -278,7 +284,6 @@ static void
 a_child_has_a_copy_and_neither_sees_what_the_other_writes(void **state)
 {
     char byte;
-    int status = -1;
     (void)state;
     shared_block = ar_heap_take(4 * LEAST, AR_HEAP_ANY);
     memset(shared_block, 'a', 4 * LEAST);
@@ -290,8 +295,7 @@ a_child_has_a_copy_and_neither_sees_what_the_other_writes(void **state)
     assert_int_equal(read(to_parent[0], &byte, 1), 1);
     assert_true(is_filled(shared_block, 4 * LEAST, 'p'));
     assert_int_equal(write(to_child[1], "w", 1), 1);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_int_equal(end_of(child), 0);
     assert_true(is_filled(shared_block, 4 * LEAST, 'p'));
     assert_true(ar_heap_give(shared_block));
 }
@@ -299,7 +303,6 @@ a_child_has_a_copy_and_neither_sees_what_the_other_writes(void **state)
 static int
 fork_again(void)
 {
-    int status = -1;
     REQUIRE(is_filled(shared_block, LEAST, 'a'));
     memset(shared_block, 'b', LEAST);
     const pid_t child = fork();
@@ -308,7 +311,7 @@ fork_again(void)
         memset(shared_block, 'x', LEAST);
         _exit(is_right ? 0 : 1);
     }
-    REQUIRE(waitpid(child, &status, 0) == child && status == 0);
+    REQUIRE(end_of(child) == 0);
     REQUIRE(is_filled(shared_block, LEAST, 'b'));
     return 0;
 }
@@ -335,7 +338,6 @@ measure_copy(void)
 static int
 fork_with_little_in_much(void)
 {
-    int status = -1;
     shared_block = ar_heap_take(SPARSE, AR_HEAP_ANY);
     REQUIRE(shared_block);
     shared_block[0] = 'a';
@@ -343,7 +345,7 @@ fork_with_little_in_much(void)
     const pid_t child = fork();
     if (child == 0)
         _exit(measure_copy());
-    REQUIRE(waitpid(child, &status, 0) == child && status == 0);
+    REQUIRE(end_of(child) == 0);
     return 0;
 }
 
@@ -509,7 +511,6 @@ static int
 with_addresses_bounded_later(void)
 {
     size_t pages = 0;
-    int status = -1;
     char *const block = ar_heap_take(LEAST, AR_HEAP_ANY);
     FILE *const file = fopen("/proc/self/statm", "re");
     REQUIRE(block && file && fscanf(file, "%zu", &pages) == 1);
@@ -522,7 +523,7 @@ with_addresses_bounded_later(void)
         signal(SIGSEGV, SIG_DFL);
         _exit(is_filled(block, LEAST, 'a') && ar_heap_take(LEAST, AR_HEAP_ANY) ? 0 : 1);
     }
-    REQUIRE(waitpid(child, &status, 0) == child && status == 0);
+    REQUIRE(end_of(child) == 0);
     return 0;
 }
 
@@ -542,7 +543,6 @@ with_its_file_closed(void)
 {
     struct ar_heap_card card;
     struct stat about;
-    int status = -1;
     char *const block = ar_heap_take(LEAST, AR_HEAP_ANY);
     REQUIRE(block && ar_heap_card(&card));
     memset(block, 'a', LEAST);
@@ -555,7 +555,7 @@ with_its_file_closed(void)
     const pid_t child = fork();
     if (child == 0)
         _exit(is_filled(block, LEAST, 'a') && fcntl(fileno(other), F_GETFD) >= 0 ? 0 : 1);
-    REQUIRE(waitpid(child, &status, 0) == child && status == 0);
+    REQUIRE(end_of(child) == 0);
     REQUIRE(is_filled(block, LEAST, 'a'));
     return 0;
 }
@@ -579,7 +579,6 @@ is_file_apart(void)
 static int
 with_standard_descriptors_closed(void)
 {
-    int status = -1;
     close(0);
     close(1);
     char *const block = ar_heap_take(LEAST, AR_HEAP_ZERO);
@@ -587,7 +586,7 @@ with_standard_descriptors_closed(void)
     const pid_t child = fork();
     if (child == 0)
         _exit(is_file_apart() && is_filled(block, LEAST, 0) ? 0 : 1);
-    REQUIRE(waitpid(child, &status, 0) == child && status == 0);
+    REQUIRE(end_of(child) == 0);
     return 0;
 }
 
@@ -603,7 +602,6 @@ static int
 without_room_for_a_copy(void)
 {
     struct rlimit limit;
-    int status = -1;
     char *const block = ar_heap_take(LEAST, AR_HEAP_ANY);
     REQUIRE(block);
     memset(block, 'a', LEAST);
@@ -621,7 +619,8 @@ without_room_for_a_copy(void)
         block[0] = 'c';
         _exit(0);
     }
-    REQUIRE(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+    const int status = end_of(child);
+    REQUIRE(status != -1 && WIFSIGNALED(status));
     REQUIRE(WTERMSIG(status) == SIGSEGV && is_filled(block, LEAST, 'a'));
     return 0;
 }
@@ -632,14 +631,13 @@ with_short_files_for_a_copy(void)
 {
     const struct rlimit limit = {MIB, RLIM_INFINITY};
     char line[256] = "";
-    int status = -1;
     FILE *const told = tmpfile();
     REQUIRE(told && dup2(fileno(told), STDERR_FILENO) == STDERR_FILENO);
     REQUIRE(ar_heap_take(LEAST, AR_HEAP_ANY) && setrlimit(RLIMIT_FSIZE, &limit) == 0);
     const pid_t child = fork();
     if (child == 0)
         _exit(0);
-    REQUIRE(waitpid(child, &status, 0) == child && status == 0);
+    REQUIRE(end_of(child) == 0);
     rewind(told);
     REQUIRE(fgets(line, sizeof line, told) && strstr(line, "cannot be copied"));
     REQUIRE(strstr(line, strerror(EFBIG)));
