@@ -15,6 +15,7 @@
 #include "config/output.h"
 #include "report/clock.h"
 #include "report/report.h"
+#include "select/select.h"
 
 /* Another version may know other algorithms, or predict other times. */
 static void
@@ -22,6 +23,21 @@ print_path(char path[PATH_MAX], const char *folder, const struct ar_cache_key *k
 {
     snprintf(path, PATH_MAX, "%s/auto-%s-%d-%016" PRIx64 "%s.rules", folder, PACKAGE_VERSION,
              key->nranks, key->number, key->in_order ? "-in-order" : "");
+}
+
+/* The first rule that the model would not have made; NULL: there is none.  A file may have been
+ * edited, or may be somebody else's: whatever is in it, results stay right. */
+static const struct ar_clause *
+find_foreign(const struct ar_rules *rules, const struct ar_cache_key *key, const bool *allowed)
+{
+    const struct ar_request any = {
+        .nranks = key->nranks, .commutative = !key->in_order, .shares_memory = true};
+    for (size_t i = 0; i < rules->nclauses; i++) {
+        const struct ar_choice *const choice = &rules->clauses[i].choice;
+        if (choice->kind != AR_CHOICE_ALGORITHM || !ar_auto_may_select(choice, &any, allowed))
+            return &rules->clauses[i];
+    }
+    return NULL;
 }
 
 /* The last rule is for messages of any length.  It is missing where the machine that wrote the file
@@ -34,8 +50,26 @@ are_whole(const struct ar_rules *rules, const struct ar_cache_key *key)
     return ar_rules_match(rules, &longest);
 }
 
+/* Can auto go by them?  Else why says what is wrong. */
+static bool
+serve(const struct ar_rules *rules, const struct ar_cache_key *key, const bool *allowed,
+      struct ar_text *why)
+{
+    const struct ar_clause *const foreign = find_foreign(rules, key, allowed);
+    char name[AR_CHOICE_TEXT];
+    if (foreign)
+        ar_text_add(why, "%d:%d: auto cannot choose %s here%s", foreign->line, foreign->column,
+                    ar_choice_print(&foreign->choice, name, sizeof name),
+                    key->in_order ? ", for ops that do not commute" : "");
+    else if (!are_whole(rules, key))
+        ar_text_add(why, " it ends too early");
+    else
+        return true;
+    return false;
+}
+
 char *
-ar_cache_read(const char *folder, const struct ar_cache_key *key)
+ar_cache_read(const char *folder, const struct ar_cache_key *key, const bool *allowed)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     char path[PATH_MAX], reason[AR_CONFIG_PROBLEM];
@@ -46,11 +80,9 @@ ar_cache_read(const char *folder, const struct ar_cache_key *key)
         return NULL;
     ar_text_init(&why, reason, sizeof reason);
     const int error = ar_rules_file_read(&rules, NULL, path, &why);
-    const bool is_whole = !error && are_whole(rules, key);
-    if (!error && !is_whole)
-        ar_text_add(&why, " it ends too early");
-    char *const text = is_whole ? ar_rules_text(rules) : NULL;
-    if (!is_whole && !atomic_flag_test_and_set(&said))
+    const bool can_serve = !error && serve(rules, key, allowed, &why);
+    char *const text = can_serve ? ar_rules_text(rules) : NULL;
+    if (!can_serve && !atomic_flag_test_and_set(&said))
         ar_say("warning: ALLREDUCE_CACHE: %s: auto asks the model again", reason);
     ar_rules_destroy(rules);
     return text;

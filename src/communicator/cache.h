@@ -17,8 +17,9 @@ struct ar_cache_key {
 };
 
 /* The rules that the folder has for the key, malloced; NULL where it has none.  A file that is not
- * as ar_cache_write writes it is told in a warning, and left alone. */
-char *ar_cache_read(const char *folder, const struct ar_cache_key *key);
+ * as ar_cache_write writes it, or that has an algorithm which auto cannot choose for the key among
+ * those that are allowed (as in select/select.h), is told in a warning, and left alone. */
+char *ar_cache_read(const char *folder, const struct ar_cache_key *key, const bool *allowed);
 
 /* Keeps them.  A folder that cannot be written is told in a warning, once. */
 void ar_cache_write(const char *folder, const struct ar_cache_key *key, const char *machine,

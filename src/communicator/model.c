@@ -221,7 +221,7 @@ look_up(const struct ar_communicator *c, uint64_t shape, bool in_order, struct a
                                  .in_order = in_order};
     free(file);
     if (c->config->cache)
-        *text = ar_cache_read(c->config->cache, key);
+        *text = ar_cache_read(c->config->cache, key, c->config->allowed);
     if (!*text)
         return knows_machine ? MACHINE : NOTHING;
     if (c->config->verbose > 0)

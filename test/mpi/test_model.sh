@@ -125,6 +125,23 @@ done
 expect_model "a cache, cut" "measured" ALLREDUCE_CACHE="$scratch/cache"
 grep -q 'warning: ALLREDUCE_CACHE: .*rules: it ends too early: ' "$scratch/out" || fail "a cache, cut: no warning"
 grep -q 'inf' "$scratch"/cache/*.rules || fail "a cache, cut: not written again"
+for foreign in native auto shm; do # shm is not in the list
+    for kept in "$scratch"/cache/*.rules; do
+        echo "$foreign" >"$kept"
+    done
+    expect_model "a cache with $foreign" "measured" ALLREDUCE_CACHE="$scratch/cache"
+    grep -q "warning: ALLREDUCE_CACHE: .*rules:1:1: auto cannot choose $foreign here: auto asks" "$scratch/out" || fail "a cache with $foreign: no warning"
+done
+mkdir "$scratch/ordered"
+in_order() {
+    expect_ok "$1" preload 4 ALLREDUCE_CACHE="$scratch/ordered" ALLREDUCE_USER_OPS=cut "$programs/order"
+}
+in_order "ops that do not commute"
+for kept in "$scratch"/ordered/*-in-order.rules; do
+    echo 'ring' >"$kept"
+done
+in_order "a cache with ring for ops that do not commute"
+grep -q 'auto cannot choose ring here, for ops that do not commute: auto asks' "$scratch/out" || fail "a cache out of order: no warning"
 expect_model "no such cache" "measured" ALLREDUCE_CACHE="$scratch/none"
 grep -q "warning: ALLREDUCE_CACHE: .*none: No such file or directory: the rules are not kept" "$scratch/out" || fail "no such cache: not told"
 
