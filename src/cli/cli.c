@@ -56,12 +56,10 @@ share_failure(int status, void *unused)
     const bool is_muted = kept[1] >= 0;
     if (is_muted)
         sleep(1);
-    const bool is_first = ar_rank_is_first_on_node();
-    if (is_muted && is_first)
+    if (ar_rank_is_first_on_node() && is_muted)
         pass_on();
     sleep(is_muted ? 1 : 2);
-    if (is_first)
-        ar_launcher_end_job(status);
+    ar_launcher_end_job(status);
 }
 
 void

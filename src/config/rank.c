@@ -119,18 +119,30 @@ starter_of(const char *variable)
 
 /* The ranks of a node have nothing in common before MPI_Init but the process that started them.  A
  * lock on its folder in /proc belongs to this job and node alone, needs no file of ours, and goes
- * with the process that has it. */
+ * with the process that has it.  Other users can lock that folder, too, but not the one of its
+ * descriptors; this user cannot either where the starter is another one, such as root. */
+static int
+open_starter(long pid)
+{
+    static const char *const folders[] = {"/proc/%ld/fd", "/proc/%ld"};
+    int folder = -1;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders && folder < 0; i++) {
+        char path[64];
+        snprintf(path, sizeof path, folders[i], pid);
+        folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    return folder;
+}
+
 bool
 ar_rank_is_first_on_node(void)
 {
-    char path[64];
     size_t i = 0;
     while (i < NLAUNCHERS && number_in(launchers[i].in_job) < 0)
         i++;
     if (i == NLAUNCHERS)
         return true;
-    snprintf(path, sizeof path, "/proc/%ld", starter_of(launchers[i].in_job));
-    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int folder = open_starter(starter_of(launchers[i].in_job));
     return folder < 0 || flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 

@@ -146,6 +146,18 @@ if [ "$(id -u)" = 0 ]; then
     chown 1 "$scratch/privileged"
     chmod u+s "$scratch/privileged"
     expect_end "a set-user-ID program" 1 'set-user-ID' "$allreduce" run "$scratch/privileged"
+
+    # Another user cannot keep a rank that has failed from telling it and ending the job.
+    cat >"$scratch/locked" <<'END'
+#!/bin/sh
+setpriv --reuid=65534 --clear-groups flock -n "/proc/$PPID" sleep 4 >/dev/null 2>&1 &
+sleep 0.5
+! flock -n "/proc/$PPID" true || exit 99 # not locked
+exec "$@"
+END
+    chmod +x "$scratch/locked"
+    expect_end "another user's lock" any '^rank 1 on .*: allreduce run: unrecognized option' \
+        launch 2 "$scratch/locked" "$scratch/elsewhere" none 1 "$allreduce" run "$pings"
 fi
 
 # A library without an engine for the program's MPI: ours alone, since engines are found from where it is.
