@@ -119,6 +119,19 @@ examine_fit(struct ar_findings *findings, const struct ar_executable *program, c
     free(text);
 }
 
+/* By its name, and no script: anything else that is called python-something is the user's own
+ * program, which must not run. */
+static bool
+is_python(const struct ar_executable *program)
+{
+    static const char *const names[] = {"python", "python[23]", "python[23].[0-9]*"};
+    const char *const slash = strrchr(program->path, '/');
+    bool is = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        is |= fnmatch(names[i], slash ? slash + 1 : program->path, 0) == 0;
+    return is && program->kind != AR_EXECUTABLE_SCRIPT;
+}
+
 /* What a Python interpreter loads counts for it, too: *module becomes mpi4py's.  False where there
  * is none. */
 static bool
@@ -126,9 +139,8 @@ find_mpi4py(struct ar_executable *module, const struct ar_executable *python)
 {
     static const char script[] = "import importlib.util as u; m = u.find_spec(\"mpi4py.MPI\"); "
                                  "print(m.origin if m else \"\")";
-    const char *const slash = strrchr(python->path, '/');
     char command[PATH_MAX + 256], path[PATH_MAX] = "";
-    if (fnmatch("python*", slash ? slash + 1 : python->path, 0) != 0 || strchr(python->path, '\''))
+    if (!is_python(python) || strchr(python->path, '\''))
         return false;
     snprintf(command, sizeof command, "'%s' -c '%s' 2>/dev/null", python->path, script);
     FILE *const from = popen(command, "r");

@@ -166,6 +166,11 @@ if [ -x /usr/bin/python3 ]; then
 else
     echo "no /usr/bin/python3: what Python loads is left out"
 fi
+# Nothing else runs, whatever it is called.
+printf '#!/bin/sh\ntouch "%s"\n' "$scratch/has_run" >"$scratch/python3"
+chmod +x "$scratch/python3"
+expect_limited_end "a script called python3" 0 '^note  *program .*python3 is not an ELF file' "$allreduce" doctor "$scratch/python3"
+! [ -e "$scratch/has_run" ] || fail "doctor ran the program"
 
 [ "$HAVE_JANSSON" = no ] || expect_limited_end "JSON" 1 '^  "verdict": "wrong",$' ALLREDUCE_ALGO=rinng "$allreduce" doctor --json
 exit $failed
