@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,19 +16,42 @@
 #include "config/output.h"
 #include "report/report.h"
 
+/* The file begins so: another file of that name is not ours to overwrite. */
+#define MARK "# a search of allreduce tune: "
+
+/* Is there something else in the file than the state of a search? */
+static bool
+is_foreign(int fd)
+{
+    char begin[sizeof MARK - 1];
+    const ssize_t length = pread(fd, begin, sizeof begin, 0);
+    return length < 0 || memcmp(begin, MARK, (size_t)length) != 0;
+}
+
+/* Why the file cannot be used; NULL: it can.  The lock goes with the process. */
+static const char *
+find_fault(int fd)
+{
+    struct stat about;
+    if (fstat(fd, &about) || !S_ISREG(about.st_mode))
+        return "not a regular file";
+    if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+        return "another search is using it";
+    return is_foreign(fd) ? "not the state of a search" : NULL;
+}
+
 /* Opens the file for reading and appending.  NULL, having said why.  Follows no link, and waits for
  * nothing. */
 static FILE *
 open_state(const char *path)
 {
-    struct stat about;
     const int fd =
         open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
-    const bool is_other = fd >= 0 && (fstat(fd, &about) || !S_ISREG(about.st_mode));
-    FILE *const file = fd >= 0 && !is_other ? fdopen(fd, "a+") : NULL;
+    const char *const fault = fd >= 0 ? find_fault(fd) : NULL;
+    FILE *const file = fd >= 0 && !fault ? fdopen(fd, "a+") : NULL;
     if (!file)
         ar_say("allreduce tune: %s: %s: nothing of this search is kept", path,
-               is_other ? "not a regular file" : strerror(errno));
+               fault ? fault : strerror(errno));
     if (!file && fd >= 0)
         close(fd);
     return file;
@@ -38,11 +62,11 @@ open_state(const char *path)
 static char *
 read_state(FILE *file, const char *job)
 {
-    const size_t length = strlen(job);
+    const size_t mark = strlen(MARK), length = strlen(job);
     char *text = NULL;
     size_t room = 0;
-    if (getdelim(&text, &room, '\0', file) > 0 && strncmp(text, job, length) == 0 &&
-        text[length] == '\n')
+    if (getdelim(&text, &room, '\0', file) > (ssize_t)mark &&
+        strncmp(text + mark, job, length) == 0 && text[mark + length] == '\n')
         return text;
     free(text);
     if (ftruncate(fileno(file), 0))
@@ -57,7 +81,7 @@ begin_state(FILE *to, const char *job, const char *text)
 {
     fseek(to, 0, SEEK_END);
     if (!text)
-        fprintf(to, "%s\n", job);
+        fprintf(to, MARK "%s\n", job);
     else if (text[strlen(text) - 1] != '\n')
         fputc('\n', to);
 }

@@ -61,6 +61,20 @@ sed '1s/mpi=/mpi=not /' "$scratch/state" >"$rules.state"
 expect_ok "begins anew" tune --sizes=8,1K -o "$rules"
 grep -q -E "$as_slow" "$rules" && fail "goes on from the state of another machine"
 
+# A file of that name that is something else stays, and so does the state of a search that is under way.
+echo precious >"$rules.state"
+expect_ok "a file of the user's" tune --budget=1s --sizes=8 -o "$rules"
+grep -q "$rules.state: not the state of a search: nothing of this search is kept" "$scratch/out" || fail "a file of the user's: not told"
+[ "$(cat "$rules.state")" = precious ] || fail "a file of the user's is lost"
+cp "$scratch/state" "$rules.state"
+flock -F "$rules.state" sleep 30 &
+holder=$!
+sleep 0.2
+expect_ok "two searches" tune --budget=1s --sizes=8 -o "$rules"
+kill $holder
+grep -q "$rules.state: another search is using it: nothing of this search is kept" "$scratch/out" || fail "two searches: not told"
+cmp "$scratch/state" "$rules.state" || fail "two searches: the other one's state is changed"
+
 # Where the budget is over, no batch begins: what was measured before has rules, and what was not has none.
 rm -f "$rules" "$rules.state"
 launch 2 ./allreduce tune --budget=0.000001s --sizes=8,1K -o "$rules" >"$scratch/out" 2>&1 && fail "no time: it does not fail"
