@@ -6,12 +6,15 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* The text of that name in an object; empty where there is none. */
+#include "report/table.h"
+
+/* The text of that name in an object, clean; empty where there is none. */
 static inline void
 ar_json_text(char *text, size_t room, const json_t *object, const char *name)
 {
     const char *const value = json_string_value(json_object_get(object, name));
     snprintf(text, room, "%s", value ? value : "");
+    ar_name_clean(text);
 }
 
 #endif

@@ -75,8 +75,9 @@ open_file(struct search *search, struct module *module)
     };
     const char *const path = module->site->module, *reason;
     struct stat now;
-    if (stat(path, &now) != 0) {
-        tell(search, module, strerror(errno));
+    const int error = stat(path, &now) ? errno : S_ISREG(now.st_mode) ? 0 : EINVAL;
+    if (error) { /* the name is the file's: it may be a FIFO's, which would be waited for */
+        tell(search, module, error == EINVAL ? "it is no regular file" : strerror(error));
         return;
     }
     module->dwfl = dwfl_begin(&callbacks);

@@ -168,12 +168,13 @@ write_rules(FILE *to)
 void
 ar_tuned_rules_write(const char *path, int nranks)
 {
-    char job[AR_PROVENANCE_TEXT];
+    char job[AR_PROVENANCE_TEXT], program[256];
     struct ar_output output;
     int error = ar_output_begin(&output, path);
     if (!error) {
         ar_provenance_of_job(job, sizeof job, nranks);
-        ar_rules_header_write(output.file, "tuned online by", program_invocation_short_name, job);
+        ar_name_fit(program, sizeof program, program_invocation_short_name);
+        ar_rules_header_write(output.file, "tuned online by", program, job);
         pthread_mutex_lock(&lock);
         write_rules(output.file);
         pthread_mutex_unlock(&lock);

@@ -160,6 +160,13 @@ parse_machine_file(const struct ar_setting *s)
     struct ar_machine machine;
     struct ar_text why;
     char reason[AR_CONFIG_PROBLEM];
+    const struct ar_word word = trimmed(s->value);
+    const char *const newline = memchr(word.at, '\n', word.length);
+    if (newline) { /* ranks compare their settings line by line */
+        ar_text_add(s->why, "column %d: a newline in a file name; allowed: none",
+                    (int)(newline - s->value) + 1);
+        return AR_ERR_SYNTAX;
+    }
     int error = ar_model_file_read(&machine, NULL, s->value, s->why);
     if (error)
         return error;

@@ -207,6 +207,17 @@ is_within_character(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
+void
+ar_name_clean(char *text)
+{
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+        else if ((unsigned char)*c == 0xc2 && (unsigned char)c[1] >= 0x80 &&
+                 (unsigned char)c[1] < 0xa0)
+            c[0] = c[1] = '?'; /* U+0080 to U+009F: terminals take some of them for commands */
+}
+
 char *
 ar_name_fit(char *text, size_t room, const char *name)
 {
@@ -221,8 +232,6 @@ ar_name_fit(char *text, size_t room, const char *name)
             tail++;
     }
     snprintf(text, room, "%.*s%s%s", (int)head, name, head < tail ? "..." : "", name + tail);
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
+    ar_name_clean(text);
     return text;
 }

@@ -148,7 +148,11 @@ uint64_t ar_row_quantile(const struct ar_row *row, double fraction);
  * timed. */
 uint64_t ar_row_own_ns(const struct ar_row *row);
 
-/* Fits a name into a column: what does not print becomes '?', and of a name longer than room - 1
+/* In a name, what does not print becomes '?': it may come from anywhere, and a terminal would obey.
+ */
+void ar_name_clean(char *text);
+
+/* Fits a name into a column: it is clean, and of a name longer than room - 1
  * bytes the middle becomes "...".  No character of UTF-8 is cut in two.  room > 16; returns text.
  */
 char *ar_name_fit(char *text, size_t room, const char *name);

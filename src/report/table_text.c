@@ -82,8 +82,9 @@ ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run 
         widest(table, offsetof(struct ar_row_key, requested), "requested"),
         comm < AR_COMM_COLUMN ? comm : AR_COMM_COLUMN - 1,
     };
-    char elapsed[AR_NUMBER_TEXT];
-    fprintf(to, "liballreduce %s (%s): %s, ", run->version, run->family, run->program);
+    char elapsed[AR_NUMBER_TEXT], program[256], command[1024];
+    fprintf(to, "liballreduce %s (%s): %s, ", run->version, run->family,
+            ar_name_fit(program, sizeof program, run->program));
     if (run->rank >= 0)
         fprintf(to, "rank %d alone", run->rank);
     else
@@ -91,7 +92,8 @@ ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run 
     fprintf(to, ", %s, %s since the first allreduce\n", run->when,
             ar_time_print((double)run->elapsed_ns, elapsed, sizeof elapsed));
     const int hosts = ar_rank_rows_hosts(&table->ranks);
-    fprintf(to, "%s; %d host%s; %s\n", run->library, hosts, ar_plural((size_t)hosts), run->command);
+    fprintf(to, "%s; %d host%s; %s\n", run->library, hosts, ar_plural((size_t)hosts),
+            ar_name_fit(command, sizeof command, run->command));
     fprintf(to,
             "calls, ms, wait and setup are sums over all ranks, the last two in ms, too; wait is "
             "the part of ms in which a rank only waited for others\nmin to max are of one call on "

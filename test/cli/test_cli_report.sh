@@ -54,6 +54,9 @@ refuse() {
     row butterfly 64 4 4000 0 40000000 1000 1000 '[1000, 4]'
 } >"$scratch/a.jsonl"
 expect '^<app>\|: <app> with liballreduce 1.0 (mpich), 4 ranks' allreduce report "$scratch/a.jsonl"
+# What a terminal would obey is not printed.
+sed 's/<app>/\\u001b[2J\\u009b2Japp/' "$scratch/a.jsonl" >"$scratch/names.jsonl"
+expect ': ?\[2J??2Japp ' allreduce report "$scratch/names.jsonl"
 expect '^185 ms (9\.3 %) in allreduces: 100 ms in the algorithms, 74\.8 ms waiting for late ranks, 10\.0 ms on set-up' \
     allreduce report "$scratch/a.jsonl"
 expect ' 100 *4 *8 *MPI_DOUBLE *MPI_SUM *shm (auto) .* 100 % .*late ranks, mainly rank 3' allreduce report "$scratch/a.jsonl"

@@ -119,6 +119,10 @@ rm libpart.so
 tell
 expect_none whole "it is not the file that ran: its build-id differs"
 expect_none libpart.so "No such file or directory"
+mkfifo libpart.so
+tell
+expect_none libpart.so "it is no regular file"
+rm libpart.so
 
 title="at a fixed address, no build-id"
 build -no-pie -Wl,--build-id=none

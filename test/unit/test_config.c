@@ -599,6 +599,7 @@ a_bad_rules_file_is_refused_with_its_place(void **state)
     assert_refused(": not a text file: it contains a zero byte");
     assert_setting_refused("ALLREDUCE_MODEL", "/nonexistent",
                            "ALLREDUCE_MODEL: /nonexistent: No such file or directory");
+    assert_setting_refused("ALLREDUCE_MODEL", "a\nb", "ALLREDUCE_MODEL: column 2: a newline");
     assert_setting_refused("ALLREDUCE_RULES", "/tmp", "/tmp: Is a directory");
     assert_setting_refused("ALLREDUCE_RULES", "/nonexistent/rules",
                            "ALLREDUCE_RULES: /nonexistent/rules: No such file or directory");
