@@ -88,8 +88,24 @@ compare(struct ar_communicator *c, MPI_Comm comm, const char *text, int differ[T
     return error;
 }
 
+/* The rank that differs knows what rank 0 has.  If that is an error, the job ends with it. */
+static void
+tell_difference(const struct ar_config *mine, const struct ar_config *theirs, int differs,
+                const char *settings)
+{
+    char text[AR_CONFIG_PROBLEM], me[32];
+    struct ar_text told;
+    if (theirs->broken)
+        return;
+    snprintf(me, sizeof me, "rank %d", differs);
+    ar_text_init(&told, text, sizeof text);
+    ar_config_tell_difference(&told, theirs, "rank 0", mine, me);
+    ar_say("ranks 0 and %d of a communicator differ in %s: those of rank 0 apply to all ranks; %s",
+           differs, settings, text);
+}
+
 /* Makes *theirs from rank 0's configuration, except for what each rank sets for itself, which is as
- * in mine.  Rank 0 says that rank differs has other settings.  Collective over comm. */
+ * in mine.  Rank differs says what it has instead.  Collective over comm. */
 static int
 adopt(const struct ar_communicator *c, MPI_Comm comm, const struct ar_config *mine,
       struct ar_config **theirs, int differs, const char *settings)
@@ -102,9 +118,8 @@ adopt(const struct ar_communicator *c, MPI_Comm comm, const struct ar_config *mi
         return error ? error : MPI_ERR_NO_MEM;
     ar_config_take_own(config, mine);
     *theirs = config;
-    if (c->rank == 0)
-        ar_say("ranks 0 and %d of a communicator differ in %s: those of rank 0 apply to all ranks",
-               differs, settings);
+    if (c->rank == differs)
+        tell_difference(mine, config, differs, settings);
     return MPI_SUCCESS;
 }
 

@@ -115,7 +115,8 @@ set_up(void)
     /* Rules that were tuned elsewhere are not an error; rank 0 tells it. */
     if (world_rank == 0 && config && config->tuned)
         ar_provenance_check(config->tuned, world_size);
-    if (world_rank == 0 && config && !config->rules[AR_SOURCE_ALGO] && ar_intel_setting())
+    if (world_rank == 0 && config && !config->broken && !config->rules[AR_SOURCE_ALGO] &&
+        ar_intel_setting())
         ar_say(AR_INTEL_VARIABLE
                " is set but not used; ALLREDUCE_ALGO=intel makes the library use it");
     if (world_rank == 0 && config && *config->strange)

@@ -257,6 +257,56 @@ ar_config_from_text(const char *text)
     return config ? finished(config, take_text(config, text)) : NULL;
 }
 
+static size_t
+line_length(const char *line)
+{
+    return strcspn(line, "\n");
+}
+
+/* The line of the text that has the same key as this one; "" where there is none. */
+static const char *
+find_line(const char *text, const char *line)
+{
+    const size_t key = strcspn(line, "=") + 1;
+    while (*text && (*line == '\0' || strncmp(text, line, key) != 0)) {
+        text += line_length(text);
+        text += *text == '\n';
+    }
+    return text;
+}
+
+static void
+tell_line(struct ar_text *to, const struct ar_config *config, const char *line, const char *who)
+{
+    ar_text_add(to, "%s has ", who);
+    if (config->broken)
+        ar_text_add(to, "an error: %s", config->problem);
+    else if (*line)
+        ar_text_add(to, "%.*s", (int)line_length(line), line);
+    else
+        ar_text_add(to, "the default");
+}
+
+/* Lines are in the order of the table of variables. */
+void
+ar_config_tell_difference(struct ar_text *to, const struct ar_config *a, const char *name_a,
+                          const struct ar_config *b, const char *name_b)
+{
+    const char *in_a = a->text, *in_b = b->text;
+    while (*in_a && line_length(in_a) == line_length(in_b) &&
+           strncmp(in_a, in_b, line_length(in_a)) == 0) {
+        in_a += line_length(in_a) + 1;
+        in_b += line_length(in_b) + 1;
+    }
+    if (*in_a && !*find_line(in_b, in_a))
+        in_b = ""; /* b's next line is of another variable */
+    else if (*in_b && !*find_line(in_a, in_b))
+        in_a = "";
+    tell_line(to, a, in_a, name_a);
+    ar_text_add(to, ", and ");
+    tell_line(to, b, in_b, name_b);
+}
+
 void
 ar_config_take_own(struct ar_config *config, const struct ar_config *mine)
 {

@@ -98,6 +98,11 @@ struct ar_config *ar_config_from_algo(const char *text);
  * program's; what cannot be understood is an error of it.  NULL only without memory. */
 struct ar_config *ar_config_with_program(const struct ar_config *base, const char *clauses);
 
+/* Adds the first setting in which two configurations differ, as each has it: "rank 0 has
+ * ALLREDUCE_ALGO=ring, and rank 1 the default".  Both are of ranks that are named so. */
+void ar_config_tell_difference(struct ar_text *to, const struct ar_config *a, const char *name_a,
+                               const struct ar_config *b, const char *name_b);
+
 /* Takes from mine what each rank sets for itself, and other ranks do not send; again without what
  * there is no memory for. */
 void ar_config_take_own(struct ar_config *config, const struct ar_config *mine);

@@ -30,6 +30,17 @@ expect_agreement() {
     }
 }
 
+# expect_told TEXT VALUE...
+expect_told() {
+    text=$1
+    shift
+    expect_agreement "$@"
+    grep -q "differ in their ALLREDUCE_ settings: those of rank 0 apply to all ranks; $text" "$scratch/out" || {
+        fail "ranks with $*: not told '$text'"
+        cat "$scratch/out"
+    }
+}
+
 # Intel MPI's own variable is read where it is asked for; else a line says that it is not.
 unused='^liballreduce: I_MPI_ADJUST_ALLREDUCE is set but not used'
 expect_row 'intel' ring 1 preload 2 I_MPI_ADJUST_ALLREDUCE=8 ALLREDUCE_ALGO=intel ALLREDUCE_VERBOSE=1 "$programs/pings"
@@ -37,14 +48,19 @@ expect_row 'intel' ring 1 preload 2 I_MPI_ADJUST_ALLREDUCE=8 ALLREDUCE_ALGO=inte
 expect_ok 'no intel' preload 2 I_MPI_ADJUST_ALLREDUCE=8 "$programs/pings"
 [ "$(grep -c "$unused" "$scratch/out")" -eq 1 ] || fail "I_MPI_ADJUST_ALLREDUCE: not told once that it is not used"
 
-expect_agreement ring butterfly
+expect_told 'rank 0 has ALLREDUCE_ALGO=ring, and rank 1 has ALLREDUCE_ALGO=butterfly$' ring butterfly
 expect_agreement ring native star
 expect_agreement native ring ring
-expect_agreement unset ring
+expect_told 'rank 0 has the default, and rank 1 has ALLREDUCE_ALGO=ring$' unset ring
+expect_told 'rank 0 has ALLREDUCE_ALGO=ring, and rank 2 has the default$' ring ring unset
 expect_agreement shm ring auto
 expect_agreement 'ring:0-100;star' 'ring:0-101;star'
 expect_agreement 'ring(segment=1K)' 'ring(segment=2K)'
-expect_agreement ring nonsense
+expect_told "rank 0 has ALLREDUCE_ALGO=ring, and rank 1 has an error: ALLREDUCE_ALGO: column 1: unknown algorithm 'nonsense'" ring nonsense
+# A file that cannot be written is seen by rank 0 alone, and no difference.
+! preload 2 ALLREDUCE_STATS="$scratch/none/file" "$programs/pings" >"$scratch/out" 2>&1 </dev/null || fail "no such folder: no error"
+grep -q "ALLREDUCE_STATS: column 1: cannot write" "$scratch/out" || fail "no such folder: not told"
+! grep 'differ' "$scratch/out" || fail "no such folder: told as a difference"
 expect_ok "the same, written otherwise" \
     preload 2 "$scratch/by_rank" "$programs/pings" ring ' RING '
 [ ! -s "$scratch/out" ] || fail "ranks that agree were said to differ"
