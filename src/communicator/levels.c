@@ -159,10 +159,11 @@ ar_levels_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d
     if (is_auto)
         return MPI_SUCCESS;
     params->levels = (struct ar_levels){.kind = AR_LEVELS_FLAT};
-    if ((d->node || is_in_nodes) && asked.kind == AR_LEVELS_NAMES)
-        d->reason = !may_run                       ? ar_reason_scattered
-                    : has_unbound(domains, &asked) ? ar_reason_unbound
-                                                   : ar_reason_no_levels;
+    const bool are_names = asked.kind == AR_LEVELS_NAMES;
+    if (d->node || is_in_nodes)
+        d->reason = !may_run                                    ? ar_reason_scattered
+                    : are_names && has_unbound(domains, &asked) ? ar_reason_unbound
+                                                                : ar_reason_no_levels;
     return MPI_SUCCESS;
 }
 

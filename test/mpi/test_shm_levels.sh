@@ -24,6 +24,8 @@ done
 expect_levels "groups of unequal size" 'levels=2+3)' 5 ALLREDUCE_ALGO='shm(levels=2+3)' "$programs/order"
 expect_levels "a parameter comes first" 'levels=3)' 4 ALLREDUCE_LEVELS=2 ALLREDUCE_ALGO='shm(levels=3)' "$programs/order"
 expect_levels "ops that do not commute" 'levels=2)' 4 ALLREDUCE_LEVELS=2 ALLREDUCE_ALGO=shm "$programs/order"
+expect_levels "a group of all" 'shm(levels=flat)  *no such levels here: flat' 4 ALLREDUCE_ALGO='shm(levels=4+16)' "$programs/order"
+expect_levels "groups of more than all" 'shm(levels=flat)  *no such levels here: flat' 4 ALLREDUCE_LEVELS=8 "$programs/order"
 # What the cores of this machine share is not known here, but what comes of it is told.
 expect_levels "names" 'levels=l3\|ranks are not bound: flat\|no such levels here: flat' 4 ALLREDUCE_LEVELS=l3 \
     ALLREDUCE_ALGO=shm "$programs/order"
