@@ -269,12 +269,14 @@ ar_interval_print(double low, double high, char *text, size_t room)
     return text;
 }
 
+/* Open MPI's launcher gives its ranks a terminal, whatever it has itself. */
 static bool
 is_colored(FILE *stream)
 {
     const char *const refused = getenv("NO_COLOR"), *const terminal = getenv("TERM");
-    return isatty(fileno(stream)) && (!refused || *refused == '\0') && terminal &&
-           strcmp(terminal, "dumb") != 0;
+    struct ar_launcher launcher;
+    return !ar_launcher_find(&launcher, NULL) && isatty(fileno(stream)) &&
+           (!refused || *refused == '\0') && terminal && strcmp(terminal, "dumb") != 0;
 }
 
 const char *

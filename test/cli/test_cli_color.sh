@@ -15,6 +15,7 @@ for command in './allreduce explain ring -n 3' './allreduce list' "./allreduce e
     command -v script >/dev/null || continue
     on_terminal NO_COLOR= "$command" | grep -q "$escape\\[" || fail "$command: no colour on a terminal"
     on_terminal NO_COLOR=1 "$command" | grep -q "$escape" && fail "$command: colour in spite of NO_COLOR"
+    on_terminal OMPI_COMM_WORLD_RANK=0 "$command" | grep -q "$escape" && fail "$command: colour of a rank"
     on_terminal TERM=dumb "$command" | grep -q "$escape" && fail "$command: colour on a dumb terminal"
     [ "$(on_terminal NO_COLOR= "$command" | sed "s/$escape\\[[0-9]*m//g")" = "$(eval "$command")" ] ||
         fail "$command: a terminal gets other words"
