@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/files.h"
+#include "config/output.h"
 #include "config/variables.h"
 #include "select/node_levels.h"
 
@@ -207,6 +208,10 @@ ar_config_from_environment(int rank)
     if (config->stats_signal && !config->stats_file)
         set_problem(config, "ALLREDUCE_STATS_SIGNAL",
                     "there is no file to write to; set ALLREDUCE_STATS=FILE as well");
+    if (config->stats_file && config->trace.file && !ar_output_is_direct(config->stats_file) &&
+        strcmp(config->stats_file, config->trace.file) == 0)
+        set_problem(config, "ALLREDUCE_TRACE",
+                    "the file of ALLREDUCE_STATS, which it would replace; name another one");
     /* At the signal each rank writes a file of its own. */
     if (config->stats_signal && !config->broken && ar_stats_file_check(config->stats_file, &why))
         set_problem(config, "ALLREDUCE_STATS", reason);

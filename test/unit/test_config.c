@@ -766,6 +766,22 @@ a_rank_that_writes_at_a_signal_must_be_able_to(void **state)
 }
 
 static void
+statistics_and_a_timeline_need_a_file_each(void **state)
+{
+    (void)state;
+    set("ALLREDUCE_STATS", "x.json");
+    set("ALLREDUCE_TRACE", "x.json,calls=1-2");
+    struct ar_config *const config = ar_config_from_environment(0);
+    assert_non_null(config);
+    assert_string_equal(config->problem, "ALLREDUCE_TRACE: the file of ALLREDUCE_STATS, which it "
+                                         "would replace; name another one");
+    ar_config_destroy(config);
+    set("ALLREDUCE_STATS", "/dev/stderr");
+    set("ALLREDUCE_TRACE", "/dev/stderr");
+    ar_config_destroy(good_config());
+}
+
+static void
 statistics_are_agreed_upon_and_their_signal_is_not(void **state)
 {
     (void)state;
@@ -1053,6 +1069,7 @@ main(void)
         TEST(always_native_knows_who_said_so),
         TEST(what_rank_0_writes_for_all_need_not_be_writable_on_other_ranks),
         TEST(a_rank_that_writes_at_a_signal_must_be_able_to),
+        TEST(statistics_and_a_timeline_need_a_file_each),
         TEST(statistics_are_agreed_upon_and_their_signal_is_not),
         TEST(another_rank_rebuilds_the_same),
         TEST(another_rank_rebuilds_a_broken_one),
