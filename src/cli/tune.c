@@ -111,17 +111,29 @@ warn_of(const struct wide *wide)
                 ar_size_print(f->bytes, size, sizeof size));
 }
 
+/* Too few passes tell nothing: what stays is not replaced then. */
+static void
+keep_unless_sure(struct ar_finding *found)
+{
+    if (!isnan(found->time.low))
+        return;
+    found->choice = found->kept;
+    found->time = found->kept_time;
+    found->gain = (struct ar_estimate){0, 0, 0, 0};
+}
+
 static void
 print_finding(const struct ar_finding *f, const char *type)
 {
     char size[AR_SIZE_TEXT], choice[AR_CHOICE_TEXT], us[AR_NUMBER_TEXT], ratio[AR_NUMBER_TEXT];
     char interval[AR_INTERVAL_TEXT];
-    printf("%-20s %8s %8s us (%s)  %6s x native  %s\n", type,
+    printf("%-20s %8s %8s us (%s)  %6s x native  %s%s\n", type,
            ar_size_print(f->bytes, size, sizeof size),
            ar_number_print(f->time.median * 1e6, us, sizeof us),
            ar_interval_print(f->time.low * 1e6, f->time.high * 1e6, interval, sizeof interval),
            ar_number_print(f->native.median / f->time.median, ratio, sizeof ratio),
-           ar_choice_print(&f->choice, choice, sizeof choice));
+           ar_choice_print(&f->choice, choice, sizeof choice),
+           isnan(f->time.low) ? " stays: too few passes to replace it" : "");
 }
 
 /* Neighbours are alike where that costs nothing: the first type's sizes prefer what the one before
@@ -136,6 +148,7 @@ conclude(struct progress *progress, const struct ar_study *study, size_t type)
         struct ar_finding *const found = ar_findings_at(all, type, i);
         ar_study_find(found, &study->sizes[i],
                       type == 0 && i > 0 ? &ar_findings_at(all, 0, i - 1)->choice : NULL);
+        keep_unless_sure(found);
         if (!ar_finding_is_known(found)) {
             progress->unknown++;
             continue;
