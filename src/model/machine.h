@@ -21,13 +21,12 @@
 #include "algorithms/nodes.h"
 #include "select/words.h"
 
-#define AR_MACHINE_TITLE    80
-#define AR_MACHINE_PROBLEM  320
-#define AR_MACHINE_LEVELS   4
-#define AR_MACHINE_DIMS     4
-#define AR_MACHINE_DOMAINS  5 /* AR_LEVELS_MAX */
-#define AR_MACHINE_NAME     16
-#define AR_MACHINE_FILE_MAX (1 << 16) /* bytes */
+#define AR_MACHINE_TITLE   80
+#define AR_MACHINE_PROBLEM 320
+#define AR_MACHINE_LEVELS  4
+#define AR_MACHINE_DIMS    4
+#define AR_MACHINE_DOMAINS 5 /* AR_LEVELS_MAX */
+#define AR_MACHINE_NAME    16
 
 /* How messages travel, within a node or between nodes. */
 struct ar_travel {

@@ -20,8 +20,7 @@ enum ar_event_kind {
     AR_EVENT_SEND,    /* a message is handed to what carries it; step: in the schedule */
     AR_EVENT_RECEIVE, /* it has come; step: likewise */
     AR_EVENT_RAISE,   /* a flag in shared memory tells others that data is there; step: the flag */
-    AR_EVENT_SEE,     /* the peer's flag was seen; step: the flag */
-    AR_EVENT_KINDS
+    AR_EVENT_SEE      /* the peer's flag was seen; step: the flag */
 };
 
 /* A plain block of memory: ranks send it to each other as bytes. */

@@ -45,15 +45,14 @@ ar_ahead_bytes(int nranks)
 #define AR_NO_FLAG (-1)
 
 enum ar_access_kind {
-    AR_ACCESS_STORE,   /* dst = a, where dst is in this rank's area */
-    AR_ACCESS_RAISE,   /* the flag of dst, which is this rank's: all that was stored for it is there
-                        */
-    AR_ACCESS_AWAIT,   /* the flag of a, which is another rank's and read next */
-    AR_ACCESS_LOAD,    /* dst = a, where a is in another rank's area or buffer */
-    AR_ACCESS_GIVE,    /* dst = a, where dst is in another rank's buffer */
-    AR_ACCESS_COPY,    /* dst = a, both this rank's own */
-    AR_ACCESS_COMBINE, /* dst = a op b; a and b may be there, too */
-    AR_ACCESS_KINDS
+    AR_ACCESS_STORE,  /* dst = a, where dst is in this rank's area */
+    AR_ACCESS_RAISE,  /* the flag of dst, which is this rank's: all that was stored for it is there
+                       */
+    AR_ACCESS_AWAIT,  /* the flag of a, which is another rank's and read next */
+    AR_ACCESS_LOAD,   /* dst = a, where a is in another rank's area or buffer */
+    AR_ACCESS_GIVE,   /* dst = a, where dst is in another rank's buffer */
+    AR_ACCESS_COPY,   /* dst = a, both this rank's own */
+    AR_ACCESS_COMBINE /* dst = a op b; a and b may be there, too */
 };
 
 /* Elements of one of the rank's buffers, or of an area. */
