@@ -1,10 +1,11 @@
 /* Subcommands that run in MPI: they are handed to the helper for the MPI library of the launcher.
- */
+ * The helpers are programs, one for each MPI library: allreduce-mpich, allreduce-openmpi. They are
+ * all of allreduce; that itself needs none. */
 #include <config.h>
 
-#include "cli/helper.h"
-
 #include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,10 @@
 #include "installed.h"
 #include "stub/engines.h"
 
-bool
-ar_helper_find(char path[PATH_MAX], const char *family)
+/* The helper for a family (as in stub/engines.h): in the build tree or where it is installed.
+ * False: there is none. */
+static bool
+find_helper(char path[PATH_MAX], const char *family)
 {
     char own[PATH_MAX], below[64];
     ar_own_path(own);
@@ -68,7 +71,7 @@ find_first(char path[PATH_MAX], char *why, size_t room, const char *const *famil
     char found[PATH_MAX], obstacle[512];
     *path = '\0';
     for (; *families; families++) {
-        if (!ar_helper_find(found, *families))
+        if (!find_helper(found, *families))
             continue;
         find_obstacle(obstacle, sizeof obstacle, found);
         if (*path && *obstacle)

@@ -51,17 +51,6 @@ append(struct ar_measurement *m, enum ar_measured_kind kind, const char *label, 
     return &more[n];
 }
 
-void
-ar_measurement_drop(struct ar_measurement *m, size_t i)
-{
-    struct ar_measured *const e = &m->measured[i];
-    if (!e->pick)
-        MPI_Comm_free(&e->comm);
-    free(e->pick);
-    free(e->label);
-    memmove(e, e + 1, (--m->nmeasured - i) * sizeof *e);
-}
-
 int
 ar_measurement_init(struct ar_measurement *m, MPI_Comm comm, const struct ar_node_places *places,
                     struct ar_named *type, enum ar_op op)
@@ -84,7 +73,7 @@ ar_measurement_init(struct ar_measurement *m, MPI_Comm comm, const struct ar_nod
 void
 ar_measurement_fini(struct ar_measurement *m)
 {
-    ar_measurement_clear(m, 0);
+    ar_measurement_clear(m);
     if (m->shared)
         MPI_Comm_free(&m->shared_comm);
     free(m->measured);
@@ -94,10 +83,15 @@ ar_measurement_fini(struct ar_measurement *m)
 }
 
 void
-ar_measurement_clear(struct ar_measurement *m, size_t kept)
+ar_measurement_clear(struct ar_measurement *m)
 {
-    while (m->nmeasured > kept)
-        ar_measurement_drop(m, m->nmeasured - 1);
+    while (m->nmeasured > 0) {
+        struct ar_measured *const e = &m->measured[--m->nmeasured];
+        if (!e->pick)
+            MPI_Comm_free(&e->comm);
+        free(e->pick);
+        free(e->label);
+    }
 }
 
 /* The state of one of ours, on the nodes that are assumed; NULL without memory. */

@@ -122,14 +122,11 @@ int ar_measurement_add(struct ar_measurement *m, const char *label, const char *
  * as calls of a program do.  An enum ar_exit, having said why. */
 int ar_measurement_add_choice(struct ar_measurement *m, const struct ar_choice *choice);
 
-/* Removes number i; those behind it move up. */
-void ar_measurement_drop(struct ar_measurement *m, size_t i);
-
 /* Adds the exchange. */
 int ar_measurement_add_exchange(struct ar_measurement *m);
 
-/* Removes all but the first that are kept. */
-void ar_measurement_clear(struct ar_measurement *m, size_t kept);
+/* Removes all of them. */
+void ar_measurement_clear(struct ar_measurement *m);
 
 /* Times all of them, batches in turn, and judges their results; m->batches tells how many there
  * were.  Where that is 0, for the run was interrupted or late before, there are no outcomes.  0, or

@@ -87,7 +87,7 @@ ar_study_init(struct ar_study *study, struct ar_measurement *m,
     const struct ar_reduction *const r = &m->reduction;
     *study = (struct ar_study){
         .measurement = m, .places = *places, .visits = (size_t)ar_by_clock.passes * n};
-    ar_measurement_clear(m, 0);
+    ar_measurement_clear(m);
     study->sizes = calloc(n, sizeof *study->sizes);
     study->order = calloc(n, sizeof *study->order);
     if (!study->sizes || !study->order)
@@ -244,7 +244,7 @@ run(struct ar_study *study, const size_t *order, size_t n, double seconds, uint6
         if (m->speaks && o->wrong)
             ar_say("%s gave a WRONG RESULT on %zu elements", m->measured[i].label, size->count);
     }
-    ar_measurement_clear(m, 0);
+    ar_measurement_clear(m);
     return status;
 }
 
