@@ -66,6 +66,21 @@ node_at(const struct ar_nodes *nodes, int rank)
     return nodes->node_of ? nodes->node_of[rank] : 0;
 }
 
+/* Number of rank among the ranks of its node. */
+static int
+local_rank(const struct ar_nodes *nodes, int rank)
+{
+    int before = 0;
+
+    if (!nodes->node_of)
+        return rank;
+    if (nodes->index)
+        return nodes->index->local_rank[rank];
+    for (int r = 0; r < rank; r++)
+        before += node_at(nodes, r) == node_at(nodes, rank);
+    return before;
+}
+
 struct ar_nodes
 ar_nodes_make(int rank, int nranks, const struct ar_params *params)
 {
@@ -82,22 +97,8 @@ ar_nodes_make(int rank, int nranks, const struct ar_params *params)
         nodes.count = node >= nodes.count ? node + 1 : nodes.count;
         nodes.local_size += node == nodes.mine;
     }
-    nodes.local_rank = ar_nodes_local_rank(&nodes, rank);
+    nodes.local_rank = local_rank(&nodes, rank);
     return nodes;
-}
-
-int
-ar_nodes_local_rank(const struct ar_nodes *nodes, int rank)
-{
-    int before = 0;
-
-    if (!nodes->node_of)
-        return rank;
-    if (nodes->index)
-        return nodes->index->local_rank[rank];
-    for (int r = 0; r < rank; r++)
-        before += node_at(nodes, r) == node_at(nodes, rank);
-    return before;
 }
 
 #define NODES_AT_ONCE 8192 /* that are counted in one pass over the ranks */

@@ -51,9 +51,6 @@ int ar_nodes_most(const struct ar_nodes *nodes);
 /* Rank i of a node, 0 <= i < ranks of the node. */
 int ar_nodes_rank(const struct ar_nodes *nodes, int node, int i);
 
-/* Number of rank among the ranks of its node. */
-int ar_nodes_local_rank(const struct ar_nodes *nodes, int rank);
-
 /* The ring of all ranks, in their order or node after node, each node's in order: then only as many
  * messages as there are nodes go from one node to another, wherever the ranks are. */
 struct ar_loop ar_nodes_ring(int rank, int nranks, const struct ar_params *params);
