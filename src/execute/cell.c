@@ -25,12 +25,6 @@ ar_cell_offset(const struct ar_reduction *r, size_t i)
     return (char *)ar_reduction_base(r, cell, 1) - cell + (ptrdiff_t)i * r->extent;
 }
 
-char *
-ar_cell_at(const struct ar_reduction *r, char *cell, size_t i)
-{
-    return cell + ar_cell_offset(r, i);
-}
-
 int
 ar_cell_store(const struct ar_reduction *r, char *to, const char *from, size_t length)
 {

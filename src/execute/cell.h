@@ -20,9 +20,6 @@ bool ar_cell_takes(const struct ar_reduction *r, size_t bytes);
 /* Distance from a cell's first byte to element i, in bytes. */
 ptrdiff_t ar_cell_offset(const struct ar_reduction *r, size_t i);
 
-/* Element i in the cell. */
-char *ar_cell_at(const struct ar_reduction *r, char *cell, size_t i);
-
 /* Copies elements into a cell, and out of one.  MPI_SUCCESS or an error class of PMPI. */
 int ar_cell_store(const struct ar_reduction *r, char *to, const char *from, size_t length);
 int ar_cell_fetch(const struct ar_reduction *r, char *to, const char *from, size_t length);

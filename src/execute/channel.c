@@ -123,10 +123,12 @@ ar_channel_begin(struct ar_channel *channel, struct ar_transfer *transfer)
         transfer->kind == AR_TRANSFER_SEND ? end->sends_begun++ : end->receives_begun++;
 }
 
+/* The first element in a cell. */
 static char *
-cell_of(const struct ar_channel *c, struct queue *queue, uint64_t number)
+cell_of(const struct ar_channel *c, const struct ar_reduction *r, struct queue *queue,
+        uint64_t number)
 {
-    return queue->cells + (number % CELLS) * c->cell_bytes;
+    return queue->cells + (number % CELLS) * c->cell_bytes + ar_cell_offset(r, 0);
 }
 
 static ptrdiff_t
@@ -146,8 +148,7 @@ move_send(const struct ar_channel *c, const struct ar_reduction *r, struct ar_tr
         return MPI_SUCCESS;
     while (t->done < t->length && !error && end->sent - ar_flag_read(&queue->taken) < CELLS) {
         const size_t rest = t->length - t->done, n = rest < most ? rest : most;
-        error = ar_cell_store(r, ar_cell_at(r, cell_of(c, queue, end->sent), 0),
-                              t->from + bytes_done(t, r), n);
+        error = ar_cell_store(r, cell_of(c, r, queue, end->sent), t->from + bytes_done(t, r), n);
         t->done += n;
         ar_flag_raise(&queue->sent, ++end->sent, (struct ar_wait){.yields = AR_WAIT_FOREVER});
     }
@@ -166,7 +167,7 @@ move_receive(const struct ar_channel *c, const struct ar_reduction *r, struct ar
         return MPI_SUCCESS;
     while (t->done < t->length && !error && ar_flag_read(&queue->sent) != end->taken) {
         const size_t rest = t->length - t->done, n = rest < most ? rest : most;
-        char *came = ar_cell_at(r, cell_of(c, queue, end->taken), 0);
+        char *came = cell_of(c, r, queue, end->taken);
         if (t->kind == AR_TRANSFER_FOLD)
             error = ar_fold(r, t->order, t->to + bytes_done(t, r),
                             (char *)t->from + bytes_done(t, r), came, n);
