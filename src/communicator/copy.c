@@ -6,8 +6,6 @@
 #include "communicator/decide.h"
 #include "communicator/devices.h"
 
-const char ar_reason_not_whole[] = "op takes whole vectors: through slots";
-const char ar_reason_uneven[] = "groups of unequal size: through slots";
 const char ar_reason_unmapped[] = "buffers cannot be mapped: through slots";
 const char ar_reason_yielded[] = "slots are faster than in place, or tried";
 const char ar_reason_derived[] = "derived type: through slots";
@@ -20,13 +18,14 @@ pays(const struct ar_communicator *c, const struct ar_decision *d)
     return d->key.count * d->key.size >= tuning.in_place_bytes;
 }
 
-/* Why the choice cannot run in place whatever the ranks can; NULL: nothing is against it. */
+/* Why the choice cannot run in place whatever the ranks can; NULL: nothing is against it.  In
+ * unequal groups a rank would overwrite what others still read of its buffer. */
 static const char *
 find_obstacle(const struct ar_decision *d)
 {
     const struct ar_grouping *const grouping = d->choice.params.grouping;
-    return d->whole                                     ? ar_reason_not_whole
-           : grouping && !ar_grouping_is_even(grouping) ? ar_reason_uneven
+    return d->whole                                     ? "op takes whole vectors: through slots"
+           : grouping && !ar_grouping_is_even(grouping) ? "groups of unequal size: through slots"
                                                         : NULL;
 }
 

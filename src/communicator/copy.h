@@ -8,12 +8,9 @@
 extern const char ar_reason_yielded[];
 
 /* Why vectors are not read in place that were to be, beside ar_in_place_lacking. */
-extern const char ar_reason_not_whole[]; /* "op takes whole vectors: through slots" */
-extern const char ar_reason_uneven[];    /* "groups of unequal size: through slots": a rank would
-                                            overwrite what others still read of its buffer */
-extern const char ar_reason_unmapped[];  /* "buffers cannot be mapped: through slots": of a call */
-extern const char ar_reason_derived[];   /* "derived type: through slots": each rank has a layout of
-                                            its own; the choice stays in place all the same */
+extern const char ar_reason_unmapped[]; /* "buffers cannot be mapped: through slots": of a call */
+extern const char ar_reason_derived[];  /* "derived type: through slots": each rank has a layout of
+                                           its own; the choice stays in place all the same */
 
 /* Has this rank been asked for memory that others can read, on any communicator and in vain, and
  * has it still none? */

@@ -20,7 +20,6 @@
 #define PLAN_BYTES_MAX ((size_t)16 << 20)
 
 const char ar_reason_device[] = "device memory";
-const char ar_reason_staged[] = "device memory, staged";
 const char ar_reason_first[] = "first call of its size";
 
 /* Where bits must stay, none is tuned: they would change with what runs. */
@@ -435,7 +434,7 @@ tell(struct ar_communicator *c, const struct ar_decision *d, const char *reason,
 struct ar_decision *
 ar_decision_staged(struct ar_communicator *c, const struct ar_decision *d)
 {
-    return tell(c, d, ar_reason_staged, d->choice.params.copy);
+    return tell(c, d, "device memory, staged", d->choice.params.copy);
 }
 
 struct ar_decision *

@@ -61,8 +61,8 @@ struct ar_decision {
     struct ar_record *record;          /* of the last call with this decision */
 };
 
-/* "device memory": native; "device memory, staged": ours, by copies on this rank's host. */
-extern const char ar_reason_device[], ar_reason_staged[];
+/* "device memory": native. */
+extern const char ar_reason_device[];
 
 /* "first call of its size": native, since a plan for many ranks takes longer than a call. */
 extern const char ar_reason_first[];

@@ -6,9 +6,6 @@
 #include "communicator/decide.h"
 #include "execute/own_domains.h"
 
-const char ar_reason_unbound[] = "ranks are not bound: flat";
-const char ar_reason_no_levels[] = "no such levels here: flat";
-const char ar_reason_scattered[] = "op does not commute: flat";
 const char ar_reason_no_room[] = "no room for levels: flat";
 
 /* A grouping that a choice has asked for: few, since each stands in a clause. */
@@ -161,9 +158,9 @@ ar_levels_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d
     params->levels = (struct ar_levels){.kind = AR_LEVELS_FLAT};
     const bool are_names = asked.kind == AR_LEVELS_NAMES;
     if (d->node || is_in_nodes)
-        d->reason = !may_run                                    ? ar_reason_scattered
-                    : are_names && has_unbound(domains, &asked) ? ar_reason_unbound
-                                                                : ar_reason_no_levels;
+        d->reason = !may_run                                    ? "op does not commute: flat"
+                    : are_names && has_unbound(domains, &asked) ? "ranks are not bound: flat"
+                                                                : "no such levels here: flat";
     return MPI_SUCCESS;
 }
 

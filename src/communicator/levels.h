@@ -5,15 +5,9 @@
 
 #include "communicator/communicator.h"
 
-/* Why no levels run that were asked for. */
-extern const char ar_reason_unbound[];   /* "ranks are not bound: flat" */
-extern const char ar_reason_no_levels[]; /* "no such levels here: flat": each group would be one
-                                            rank, or all */
-extern const char ar_reason_scattered[]; /* "op does not commute: flat": the ranks of a group do not
-                                            follow each other */
-extern const char ar_reason_no_room[]; /* "no room for levels: flat": the slots of shared memory do
-                                          not hold what each level stores of a vector that is not
-                                          to be cut */
+/* "no room for levels: flat": the slots of shared memory do not hold what each level stores of a
+ * vector that is not to be cut. */
+extern const char ar_reason_no_room[];
 
 /* Gives d's choice, if it takes levels, the groups that run: its own levels, where these are auto
  * ALLREDUCE_LEVELS, flat where the call's bits must stay and the levels do not keep them, and auto
