@@ -138,3 +138,30 @@ ar_cart_unfold(struct ar_schedule *s, const struct ar_cart *cart)
     const struct ar_group run = {cart->run, s->rank - cart->first, rank_in_run, cart};
     ar_binomial_broadcast(s, &run, ar_whole(s->count));
 }
+
+/* --- rings --- */
+
+static void
+on_grid(struct ar_schedule *s, const struct ar_cart *cart, enum ar_buffer have)
+{
+    struct ar_loop loops[AR_DIMS_MAX] = {0};
+    struct ar_span spans[AR_DIMS_MAX + 1] = {
+        ar_whole(s->count)}; /* dimension i works on spans[i] */
+
+    for (int i = 0; i < cart->ndims; i++) {
+        loops[i] = ar_cart_loop(cart, i);
+        spans[i + 1] = ar_subspan(spans[i], loops[i].size, loops[i].me);
+        have = ar_ring_reduce_scatter(s, loops[i], spans[i], have);
+    }
+    for (int i = cart->ndims - 1; i >= 0; i--)
+        ar_ring_allgather(s, loops[i], spans[i]);
+}
+
+void
+ar_cart_rings(struct ar_schedule *s, const struct ar_cart *cart)
+{
+    const enum ar_buffer have = ar_cart_fold(s, cart);
+    if (s->rank == cart->first)
+        on_grid(s, cart, have);
+    ar_cart_unfold(s, cart);
+}

@@ -49,4 +49,9 @@ void ar_cart_unfold(struct ar_schedule *s, const struct ar_cart *cart);
  * grid; of size 1 for a dimension that the grid does not have. */
 struct ar_loop ar_cart_loop(const struct ar_cart *cart, int dim);
 
+/* Emits an allreduce: the fold, a reduce-scatter round the ring along each
+ * dimension in turn, each on the part that the one before left, an allgather along
+ * them in reverse, and the unfolding. */
+void ar_cart_rings(struct ar_schedule *s, const struct ar_cart *cart);
+
 #endif

@@ -15,27 +15,13 @@
 #include "algorithms/algorithms.h"
 #include "algorithms/cart.h"
 
-static void
-on_cart(struct ar_schedule *s, const struct ar_cart *cart, struct ar_span all, enum ar_buffer have)
-{
-    const struct ar_loop row = ar_cart_loop(cart, 0), column = ar_cart_loop(cart, 1);
-    const struct ar_span mine = ar_subspan(all, row.size, row.me);
-
-    have = ar_ring_reduce_scatter(s, row, all, have);
-    ar_ring_reduce_scatter(s, column, mine, have);
-    ar_ring_allgather(s, column, mine);
-    ar_ring_allgather(s, row, all);
-}
-
 int
 ar_torus2d(struct ar_schedule *s, int rank, int nranks, size_t count,
            const struct ar_params *params)
 {
     const struct ar_cart cart = ar_cart_make(rank, nranks, params, 2, 2);
+    (void)count;
 
-    const enum ar_buffer have = ar_cart_fold(s, &cart);
-    if (rank == cart.first)
-        on_cart(s, &cart, ar_whole(count), have);
-    ar_cart_unfold(s, &cart);
+    ar_cart_rings(s, &cart);
     return ar_schedule_finish(s);
 }
