@@ -154,19 +154,11 @@ map(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes)
     return is_open || open_up(peer, end) ? peer->base + place->word[1] : NULL;
 }
 
-static void
-unmap(struct ar_peer *peer, void *mapped)
-{
-    (void)peer;
-    (void)mapped;
-}
-
-/* Without map_again: what was mapped once has been opened. */
+/* Without unmap and map_again: what was mapped once has been opened, and stays so. */
 const struct ar_peer_memory ar_heap_memory = {
     .introduce = introduce,
     .meet = meet,
     .leave = leave,
     .show = show,
     .map = map,
-    .unmap = unmap,
 };

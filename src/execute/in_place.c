@@ -168,7 +168,7 @@ unmap_all(const struct ar_in_place *p, const struct ar_agreement *a)
 {
     for (int i = 0; i < 2 * p->nranks; i++) {
         const struct ar_peer_place *const place = &a->shown[i / 2].place[i % 2];
-        if (a->mapped[i])
+        if (a->mapped[i] && memory_of(p, place)->unmap)
             memory_of(p, place)->unmap(p->peer[i / 2], a->mapped[i]);
         a->mapped[i] = NULL;
     }

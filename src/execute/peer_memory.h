@@ -3,7 +3,7 @@
  * A provider implements this; there may be several.  A process makes its memory known once, by a
  * card, and a range of it in each call, by a place.  Both are plain data that are sent to the peers
  * unchanged.  A provider of memory that its processes have mapped anyway has no peers: no meet and
- * leave, and NULL for a peer in map and unmap. */
+ * leave, and NULL for a peer in map. */
 #ifndef AR_PEER_MEMORY_H
 #define AR_PEER_MEMORY_H
 
@@ -38,7 +38,8 @@ struct ar_peer_memory {
     struct ar_peer_place (*show)(const void *data, size_t bytes);
 
     /* The address of the peer's bytes in this process, until they are unmapped; the peer must not
-     * free them before.  NULL if that fails. */
+     * free them before.  NULL if that fails.  The provider may leave unmap out if what it maps
+     * stays mapped. */
     void *(*map)(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes);
     void (*unmap)(struct ar_peer *peer, void *mapped);
 

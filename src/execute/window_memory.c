@@ -140,16 +140,8 @@ map(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes)
     return (void *)address;
 }
 
-static void
-unmap(struct ar_peer *peer, void *mapped)
-{
-    (void)peer;
-    (void)mapped;
-}
-
 const struct ar_peer_memory ar_window_memory = {
     .introduce = introduce,
     .show = show,
     .map = map,
-    .unmap = unmap,
 };

@@ -152,13 +152,7 @@ map(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes)
     return now.refusal == UNMAPPED && trace == &traces[1] ? NULL : (void *)place->word[1];
 }
 
-static void
-unmap(struct ar_peer *peer, void *mapped)
-{
-    (void)peer, (void)mapped;
-}
-
-static const struct ar_peer_memory peer_memory = {.show = show, .map = map, .unmap = unmap};
+static const struct ar_peer_memory peer_memory = {.show = show, .map = map};
 
 static void
 record_tell(const void *to, const struct ar_shown *shown)

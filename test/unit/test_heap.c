@@ -417,7 +417,6 @@ read_as_a_peer(void)
     REQUIRE(mapped && is_filled(mapped, LEAST, 'a'));
     REQUIRE(own == file_bytes() && accessible() == own + AR_HEAP_STEP_BYTES);
     mapped[0] = 'w';
-    ar_heap_memory.unmap(peer, mapped);
     ar_heap_memory.leave(peer);
     return 0;
 }

@@ -79,14 +79,7 @@ map(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes)
     return draw(64) > 0 ? (void *)(uintptr_t)place->word[1] : NULL;
 }
 
-static void
-unmap(struct ar_peer *peer, void *mapped)
-{
-    (void)peer, (void)mapped;
-}
-
-static const struct ar_peer_memory peer_memory = {
-    .show = show, .map = map, .unmap = unmap, .map_again = map};
+static const struct ar_peer_memory peer_memory = {.show = show, .map = map, .map_again = map};
 
 /* --- an op, and what a schedule makes of it --- */
 
