@@ -8,6 +8,7 @@
 #include "communicator/devices.h"
 #include "communicator/process.h"
 #include "communicator/tuner.h"
+#include "execute/group.h"
 #include "execute/quiet.h"
 #include "reduce/reduce.h"
 #include "report/report.h"
@@ -30,9 +31,7 @@ takes_one_buffer(const struct ar_call *call)
 {
     struct ar_quiet self, world;
     struct ar_call alone = *call;
-    int initialized = 0;
-    PMPI_Initialized(&initialized); /* false with sessions alone, which have neither */
-    if (!initialized)
+    if (!ar_world_is_there()) /* with sessions alone, which have neither */
         return false;
     alone.comm = MPI_COMM_SELF;
     ar_quiet_begin(&self, MPI_COMM_SELF);

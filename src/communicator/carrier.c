@@ -103,9 +103,8 @@ ar_carrier_find_nodes(int *node_of, MPI_Comm comm, int rank, int nranks)
 static int
 ranges_for(int nranks)
 {
-    int initialized = 0, found = 0, *most = NULL;
-    PMPI_Initialized(&initialized);
-    if (initialized)
+    int found = 0, *most = NULL;
+    if (ar_world_is_there())
         PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
     const int ranges = found ? *most / AR_WINDOW_MAX / nranks : 0;
     return ranges < RANGES ? ranges : RANGES;

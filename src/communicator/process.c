@@ -190,12 +190,10 @@ ar_job_is_fault_tolerant(void)
 void
 ar_job_end(MPI_Comm comm, bool is_speaker)
 {
-    int initialized = 0;
-    PMPI_Initialized(&initialized);
     if (is_speaker) {
         /* The launcher may end the job before it has passed on what is still in its pipes. */
         nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
-        PMPI_Abort(initialized ? MPI_COMM_WORLD : comm, 2);
+        PMPI_Abort(ar_world_is_there() ? MPI_COMM_WORLD : comm, 2);
     }
     /* MPICH ends the ranks of another communicator than the world by messages, which they must look
      * for. */

@@ -8,15 +8,21 @@
 
 #include "execute/quiet.h"
 
+bool
+ar_world_is_there(void)
+{
+    int initialized = 0;
+    PMPI_Initialized(&initialized);
+    return initialized;
+}
+
 /* All of MPI's ways to compare groups take a time in Open MPI that grows by the square of their
  * size.  A copy's group is its original's there, which shows in the handle. */
 bool
 ar_comm_is_like_world(MPI_Comm comm)
 {
     MPI_Group ranks, world;
-    int initialized = 0;
-    PMPI_Initialized(&initialized); /* false with sessions alone */
-    if (!initialized)
+    if (!ar_world_is_there())
         return false;
     PMPI_Comm_group(comm, &ranks);
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
@@ -31,9 +37,8 @@ MPI_Group
 ar_group_of(MPI_Comm comm, int nranks)
 {
     MPI_Group ranks, world, common = MPI_GROUP_NULL;
-    int initialized = 0, size = 0;
-    PMPI_Initialized(&initialized); /* false with sessions alone */
-    if (!initialized)
+    int size = 0;
+    if (!ar_world_is_there())
         return MPI_GROUP_NULL;
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
     if (ar_comm_is_like_world(comm))
@@ -70,10 +75,9 @@ ar_group_number(int *numbers, MPI_Group group, MPI_Comm comm, int nranks)
 void
 ar_world_find(int *rank, int *nranks)
 {
-    int initialized = 0, finalized = 0;
-    PMPI_Initialized(&initialized);
+    int finalized = 0;
     PMPI_Finalized(&finalized);
-    if (!initialized || finalized)
+    if (!ar_world_is_there() || finalized)
         return;
     PMPI_Comm_size(MPI_COMM_WORLD, nranks);
     PMPI_Comm_rank(MPI_COMM_WORLD, rank);
@@ -83,9 +87,7 @@ int *
 ar_world_ranks(MPI_Comm comm, int nranks)
 {
     MPI_Group world;
-    int initialized = 0;
-    PMPI_Initialized(&initialized); /* false with sessions alone */
-    int *const numbers = initialized ? malloc((size_t)nranks * sizeof *numbers) : NULL;
+    int *const numbers = ar_world_is_there() ? malloc((size_t)nranks * sizeof *numbers) : NULL;
     if (!numbers)
         return NULL;
     PMPI_Comm_group(MPI_COMM_WORLD, &world);

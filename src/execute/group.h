@@ -42,6 +42,10 @@ bool ar_all(MPI_Comm comm, bool says_yes);
  * in it, or if memory runs out. */
 bool ar_group_number(int *numbers, MPI_Group group, MPI_Comm comm, int nranks);
 
+/* Is there an MPI_COMM_WORLD?  Not with sessions alone, nor before MPI_Init.  True behind
+ * MPI_Finalize, too. */
+bool ar_world_is_there(void);
+
 /* This process's rank in MPI_COMM_WORLD, and how many there are; neither is set where there is no
  * world: with sessions alone, before MPI_Init, and behind MPI_Finalize.  A program of sessions may
  * begin a world later, so that who found none asks again. */

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "execute/group.h"
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Of MPI_COMM_WORLD, which several threads may have quiet at once; under the lock. */
 static int sections;
@@ -29,11 +31,8 @@ restore(MPI_Comm comm, MPI_Errhandler *users)
 static bool
 follows_world(MPI_Errhandler users)
 {
-    int initialized = 0;
-    if (users != MPI_ERRORS_ARE_FATAL || strcmp(AR_MPI_FAMILY, "mpich") != 0)
-        return false;
-    PMPI_Initialized(&initialized); /* false with sessions alone */
-    return initialized;
+    return users == MPI_ERRORS_ARE_FATAL && strcmp(AR_MPI_FAMILY, "mpich") == 0 &&
+           ar_world_is_there();
 }
 
 /* Several threads may be in such a section. */

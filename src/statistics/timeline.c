@@ -55,15 +55,10 @@ static struct {
 static void
 begin_once(const struct ar_trace_setting *setting, int nranks)
 {
-    int initialized = 0;
     pthread_mutex_lock(&lock);
     if (!all.path[0]) {
-        PMPI_Initialized(&initialized);
-        if (initialized) {
-            PMPI_Comm_rank(MPI_COMM_WORLD, &all.world_rank);
-            PMPI_Comm_size(MPI_COMM_WORLD, &all.world_size);
-        }
-        const int ranks = initialized ? all.world_size : nranks;
+        ar_world_find(&all.world_rank, &all.world_size);
+        const int ranks = all.world_size > 0 ? all.world_size : nranks;
         atomic_store(&all.left_bytes, setting->memory_bytes / (size_t)ranks);
         ar_stats_file_path(all.path, sizeof all.path, setting->file);
     }
