@@ -81,7 +81,7 @@ static int
 set_environment(const struct bisection *b, const char *algo, const char *statistics)
 {
     if (!algo)
-        return ar_preload_clear() || unsetenv("ALLREDUCE_ALGO") ? -1 : 0;
+        return ar_preload_set(NULL) || unsetenv("ALLREDUCE_ALGO") ? -1 : 0;
     return ar_preload_set(b->library) || setenv("ALLREDUCE_ALGO", algo, 1) ||
                    set_statistics(statistics)
                ? -1

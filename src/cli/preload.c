@@ -109,10 +109,8 @@ copy_part(FILE *out, enum part part)
     }
 }
 
-/* LD_PRELOAD gets the sanitizers that are there, library (NULL: none), and then what else is there,
- * but for ours. */
-static int
-set_list(const char *library)
+int
+ar_preload_set(const char *library)
 {
     char *list;
     size_t length;
@@ -127,18 +125,6 @@ set_list(const char *library)
         fclose(out) || (*list ? setenv("LD_PRELOAD", list, 1) : unsetenv("LD_PRELOAD"));
     free(list);
     return error ? -1 : 0;
-}
-
-int
-ar_preload_set(const char *library)
-{
-    return set_list(library);
-}
-
-int
-ar_preload_clear(void)
-{
-    return set_list(NULL);
 }
 
 /* --- does it suit? --- */

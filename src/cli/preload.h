@@ -48,11 +48,9 @@ char *ar_preload_heap(const char *library);
 /* Puts library, or several with a colon between them, into LD_PRELOAD, first of all: a tool behind
  * it still sees the calls that it leaves to MPI, one before it may pass it by.  Only the runtimes
  * of sanitizers stay before it, since they must come first.  What else the user has there stays
- * behind it, but for another liballreduce.so.  0, or -1 without memory. */
+ * behind it, but for another liballreduce.so.  NULL: takes only what is ours out of it.  0, or -1
+ * without memory. */
 int ar_preload_set(const char *library);
-
-/* Takes what is ours out of LD_PRELOAD.  0, or -1 without memory. */
-int ar_preload_clear(void);
 
 /* Whose ABI has the MPI library that the program would load?  As ar_soname_is_mpi says it; NULL:
  * none that is known, or that cannot be told. */
