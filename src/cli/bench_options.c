@@ -176,7 +176,6 @@ parse_value(int key, char *value, struct argp_state *state)
     struct line *const line = state->input;
     struct ar_bench *const bench = line->bench;
     char *end;
-    const char *rest;
     switch (key) {
     case FACTOR:
         line->factor = (size_t)ar_option_number(state, "factor", value, 2, AR_FACTOR_MAX);
@@ -191,7 +190,7 @@ parse_value(int key, char *value, struct argp_state *state)
         parse_place(state, &bench->places, value);
         return 0;
     case ROTATE:
-        if (ar_size_parse(&bench->rotate_bytes, value, &rest) || *rest ||
+        if (!ar_size_parse_word(&bench->rotate_bytes, ar_word_of(value)) ||
             bench->rotate_bytes > (size_t)1 << 50)
             argp_error(state,
                        "--rotate cannot be '%s'; allowed: a number of bytes larger than the cache, "

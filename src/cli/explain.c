@@ -61,9 +61,7 @@ whole_number(struct argp_state *state, const char *what, const char *text, long 
 static void
 parse_size(struct argp_state *state, struct ar_explain *request, const char *text)
 {
-    const char *end;
-    if (ar_size_parse(&request->bytes, text, &end) || *end != '\0' ||
-        request->bytes > (size_t)1 << 50)
+    if (!ar_size_parse_word(&request->bytes, ar_word_of(text)) || request->bytes > (size_t)1 << 50)
         argp_error(state, "size cannot be '%s'; allowed: bytes such as 8, 64K, 1M or 2G", text);
     request->size_given = true;
 }

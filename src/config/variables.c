@@ -280,10 +280,8 @@ static int
 parse_size(const struct ar_setting *s)
 {
     const struct ar_word word = trimmed(s->value);
-    const char *end;
     size_t size;
-    if (ar_size_parse(&size, word.at, &end) || end != word.at + word.length ||
-        size < AR_SCRATCH_MINIMUM)
+    if (!ar_size_parse_word(&size, word) || size < AR_SCRATCH_MINIMUM)
         return ar_word_refuse(s->why, s->value, word,
                               "64K or more, as digits with K, M or G, or inf");
     *(size_t *)s->field = size;

@@ -150,9 +150,8 @@ ar_cpu_cache_bytes(const char *root, int cpu)
 {
     const int i = find_cache(root, cpu);
     char *const line = i < 0 ? NULL : ar_sysfs_line(root, CPU "cache/index%d/size", cpu, i);
-    const char *end;
     size_t bytes = 0;
-    if (line && (ar_size_parse(&bytes, line, &end) || *end != '\0'))
+    if (line && !ar_size_parse_word(&bytes, ar_word_of(line)))
         bytes = 0;
     free(line);
     return bytes;

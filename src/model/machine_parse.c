@@ -228,7 +228,6 @@ read_value(struct parser *p, const struct value *value, struct ar_word word)
                                                 : (size_t)level * sizeof m->levels[0];
     void *const place = (char *)m + value->offset + further;
     double *const time = place;
-    const char *end;
     double rate;
     switch (value->kind) {
     case TIME:
@@ -242,7 +241,7 @@ read_value(struct parser *p, const struct value *value, struct ar_word word)
         *(double *)place = 1e9 / rate;
         return true;
     case SIZE:
-        return !ar_size_parse(place, word.at, &end) && end == word.at + word.length;
+        return ar_size_parse_word(place, word);
     case COUNT:
         return ar_word_int(word, 1, COUNT_MAX, place);
     case FACTOR:

@@ -84,13 +84,12 @@ parse_segment(struct ar_params *params, struct ar_word value)
 {
     const bool is_part = value.length > 2 && ar_name_char(value.at[0]) == 'n' && value.at[1] == '/';
     size_t bytes = 0;
-    const char *end;
     int segments = 0;
     if (is_part) {
         if (!ar_word_int((struct ar_word){value.at + 2, value.length - 2}, 1, AR_SEGMENTS_MAX,
                          &segments))
             return false;
-    } else if (ar_size_parse(&bytes, value.at, &end) || end != value.at + value.length) {
+    } else if (!ar_size_parse_word(&bytes, value)) {
         return false;
     }
     /* An endless segment is the whole message, which the executor knows as 0. */
@@ -104,7 +103,6 @@ parse_value(struct ar_params *params, const struct param *param, struct ar_word 
 {
     int number = 0;
     size_t bytes;
-    const char *end;
     switch (param->kind) {
     case AMOUNT:
         number = ar_word_is(value, "one");
@@ -127,7 +125,7 @@ parse_value(struct ar_params *params, const struct param *param, struct ar_word 
     case SEGMENT:
         return parse_segment(params, value);
     case SIZE:
-        if (ar_size_parse(&bytes, value.at, &end) || end != value.at + value.length)
+        if (!ar_size_parse_word(&bytes, value))
             return false;
         *(size_t *)place_of(params, param) = bytes;
         return true;

@@ -172,6 +172,10 @@ char *ar_choice_print(const struct ar_choice *choice, char *text, size_t room);
  * character after the size.  On an error it is text if there is no size, and the first character
  * after the digits and the unit if the size is too large. */
 int ar_size_parse(size_t *bytes, const char *text, const char **end);
+
+/* Is the whole word a size? */
+bool ar_size_parse_word(size_t *bytes, struct ar_word word);
+
 char *ar_size_print(size_t bytes, char *text, size_t room);
 
 #endif

@@ -132,8 +132,7 @@ parse_calls(struct ar_trace_setting *setting, const char *text)
 static bool
 parse_memory(struct ar_trace_setting *setting, struct ar_word word)
 {
-    const char *end;
-    return !ar_size_parse(&setting->memory_bytes, word.at, &end) && end == word.at + word.length &&
+    return ar_size_parse_word(&setting->memory_bytes, word) &&
            setting->memory_bytes >= AR_TRACE_MEMORY_LEAST &&
            setting->memory_bytes <= AR_TRACE_MEMORY_MOST;
 }

@@ -54,6 +54,13 @@ ar_size_parse(size_t *bytes, const char *text, const char **end)
     return AR_OK;
 }
 
+bool
+ar_size_parse_word(size_t *bytes, struct ar_word word)
+{
+    const char *end;
+    return !ar_size_parse(bytes, word.at, &end) && end == word.at + word.length;
+}
+
 char *
 ar_size_print(size_t bytes, char *text, size_t room)
 {

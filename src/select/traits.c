@@ -81,13 +81,6 @@ parse_number(size_t *number, struct ar_word word)
     return true;
 }
 
-static bool
-parse_bytes(size_t *bytes, struct ar_word word)
-{
-    const char *end;
-    return word.length > 0 && !ar_size_parse(bytes, word.at, &end) && end == word.at + word.length;
-}
-
 /* One word or several with '|' between them. */
 static bool
 parse_words(unsigned *set, const char *const *words, struct ar_word value)
@@ -127,7 +120,7 @@ parse_value(struct ar_traits *traits, const struct trait *trait, struct ar_word 
     case RANGE:
         return parse_range(place_of(traits, trait), value, parse_number);
     case BYTES:
-        return parse_range(place_of(traits, trait), value, parse_bytes);
+        return parse_range(place_of(traits, trait), value, ar_size_parse_word);
     case PATTERN:
         if (value.length >= sizeof traits->comm)
             return false;
