@@ -5,14 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BATCHES = 101, CALLS = 10000 };
+#include "median.h"
 
-static int
-compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+enum { BATCHES = 101, CALLS = 10000 };
 
 static double
 time_batch(void)
@@ -31,8 +26,7 @@ main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     for (int i = 0; i < BATCHES; i++)
         ns[i] = time_batch();
-    qsort(ns, BATCHES, sizeof *ns, compare);
-    printf("%.2f\n", ns[BATCHES / 2]);
+    printf("%.2f\n", median(ns, BATCHES));
     MPI_Finalize();
     return 0;
 }

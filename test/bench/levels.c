@@ -4,14 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BATCHES = 11, CALLS_MAX = 2000 };
+#include "median.h"
 
-static int
-compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+enum { BATCHES = 11, CALLS_MAX = 2000 };
 
 static double
 time_batch(const double *in, double *out, int count, int calls)
@@ -39,10 +34,9 @@ time_size(size_t bytes)
     time_batch(in, out, count, calls);
     for (int i = 0; i < BATCHES; i++)
         us[i] = time_batch(in, out, count, calls);
-    qsort(us, BATCHES, sizeof *us, compare);
     free(in);
     free(out);
-    return us[BATCHES / 2];
+    return median(us, BATCHES);
 }
 
 int

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "median.h"
+
 enum { BATCHES = 15, SLOTS = 4, CHUNK = 128 << 10 };
 #define SHORTEST ((size_t)4 << 10)
 #define LARGEST  ((size_t)64 << 20)
@@ -103,13 +105,6 @@ time_batch(void (*call)(size_t), size_t bytes, int calls)
     return (MPI_Wtime() - start) / calls * 1e6;
 }
 
-static int
-compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* So many that the barriers around them do not count. */
 static int
 calls_of(size_t bytes)
@@ -118,9 +113,9 @@ calls_of(size_t bytes)
     return calls < 3 ? 3 : calls > 20000 ? 20000 : (int)calls;
 }
 
-/* median[i] of calls[i], in turn. */
+/* medians[i] of calls[i], in turn. */
 static void
-time_all(double *median, void (*const *calls)(size_t), int ncalls, size_t bytes)
+time_all(double *medians, void (*const *calls)(size_t), int ncalls, size_t bytes)
 {
     double us[4][BATCHES];
     const int times = calls_of(bytes);
@@ -130,10 +125,8 @@ time_all(double *median, void (*const *calls)(size_t), int ncalls, size_t bytes)
             if (b >= 0)
                 us[i][b] = time;
         }
-    for (int i = 0; i < ncalls; i++) {
-        qsort(us[i], BATCHES, sizeof us[i][0], compare);
-        median[i] = us[i][BATCHES / 2];
-    }
+    for (int i = 0; i < ncalls; i++)
+        medians[i] = median(us[i], BATCHES);
 }
 
 static void

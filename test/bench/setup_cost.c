@@ -7,14 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BATCHES = 31, WARMUPS = 2 };
+#include "median.h"
 
-static int
-compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+enum { BATCHES = 31, WARMUPS = 2 };
 
 static double
 time_batch(const float *in, float *out, int count, int calls)
@@ -46,9 +41,8 @@ main(int argc, char **argv)
         if (i >= 0)
             us[i] = time;
     }
-    qsort(us, BATCHES, sizeof *us, compare);
     if (rank == 0)
-        printf("%.2f\n", us[BATCHES / 2]);
+        printf("%.2f\n", median(us, BATCHES));
     free(in);
     free(out);
     MPI_Finalize();

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "median.h"
+
 enum { WARMUPS = 8, LEAST_CALLS = 7 };
 #define SHORT ((size_t)8 << 10)   /* bytes: up to here CALLS are made, */
 #define LONG  ((size_t)256 << 10) /* up to here a fifth, above a twentieth */
@@ -22,13 +24,6 @@ static float
 element(size_t i, int of)
 {
     return (float)((i * 7 + (size_t)of * 13) % 97);
-}
-
-static int
-compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* The program's own work. */
@@ -73,8 +68,7 @@ measure(size_t bytes, int calls)
             call[i] = MPI_Wtime() - before;
     }
     own[1] = (MPI_Wtime() - begun) / calls * 1e6;
-    qsort(call, (size_t)calls, sizeof *call, compare);
-    own[0] = call[calls / 2] * 1e6;
+    own[0] = median(call, calls) * 1e6;
     own[2] = (double)count_wrong(count);
     free(call);
     MPI_Reduce(own, slowest, 3, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
