@@ -180,14 +180,6 @@ run_exhausted(const struct check_comm *world)
 }
 
 static void
-add(void *in, void *inout, int *count, MPI_Datatype *type)
-{
-    (void)type;
-    for (int i = 0; i < 2 * *count; i++)
-        ((int *)inout)[i] += ((int *)in)[i];
-}
-
-static void
 run_scratch(const struct check_comm *world)
 {
     enum { COUNT = 3000 };
@@ -196,7 +188,7 @@ run_scratch(const struct check_comm *world)
     MPI_Op op;
     MPI_Type_contiguous(2, MPI_INT, &pair);
     MPI_Type_commit(&pair);
-    MPI_Op_create(add, 1, &op);
+    MPI_Op_create(check_add_ints, 1, &op);
     for (int i = 0; i < 2 * COUNT; i++)
         in[i] = i;
     for (int turn = 0; turn < 3; turn++) {

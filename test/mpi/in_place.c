@@ -169,15 +169,6 @@ find_largest(void *in, void *out, size_t count, bool in_place, int call)
     }
 }
 
-static void
-add_ints(void *in, void *inout, int *n, MPI_Datatype *type)
-{
-    int size;
-    MPI_Type_size(*type, &size);
-    for (int i = 0; i < *n * size / (int)sizeof(int); i++)
-        ((int *)inout)[i] += ((int *)in)[i];
-}
-
 /* By an op of the program's own, of ints or of a type of its own. */
 static void
 sum_by_own_op(void *in, void *out, size_t count, bool in_place, int call)
@@ -189,7 +180,7 @@ sum_by_own_op(void *in, void *out, size_t count, bool in_place, int call)
     MPI_Op add;
     MPI_Type_contiguous(2, MPI_INT, &two);
     MPI_Type_commit(&two);
-    MPI_Op_create(add_ints, 1, &add);
+    MPI_Op_create(check_add_ints, 1, &add);
     for (size_t i = 0; i < nints; i++)
         x[i] = value_of(world.rank, i, call);
     MPI_Allreduce(in_place ? MPI_IN_PLACE : in, out, (int)count, has_own_type ? two : MPI_INT, add,

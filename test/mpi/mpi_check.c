@@ -224,6 +224,15 @@ check_call_alike(MPI_Comm comm, int count, bool in_place, const char *what)
 }
 
 void
+check_add_ints(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    int size;
+    MPI_Type_size(*type, &size);
+    for (int i = 0; i < *count * (size / (int)sizeof(int)); i++)
+        ((int *)inout)[i] += ((int *)in)[i];
+}
+
+void
 check_ping(MPI_Comm comm, const char *what)
 {
     struct check_comm c = check_describe(comm, what);

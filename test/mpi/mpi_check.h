@@ -58,6 +58,9 @@ void check_same_bits(const struct check_comm *c, const void *buffer, size_t byte
 #define CHECK_ALIKE_MOST 100000
 bool check_call_alike(MPI_Comm comm, int count, bool in_place, const char *what);
 
+/* Adds ints, or elements of a type that is several of them without gaps: for MPI_Op_create. */
+void check_add_ints(void *in, void *inout, int *count, MPI_Datatype *type);
+
 /* Sum of rank + 1 over nranks ranks, by MPI_Allreduce on one int; fails if wrong. */
 void check_ping(MPI_Comm comm, const char *what);
 

@@ -147,15 +147,6 @@ reduce_by_users(void)
 }
 
 static void
-add_ints(void *in, void *inout, int *count, MPI_Datatype *type)
-{
-    int size;
-    MPI_Type_size(*type, &size);
-    for (int i = 0; i < *count * (size / (int)sizeof(int)); i++)
-        ((int *)inout)[i] += ((int *)in)[i];
-}
-
-static void
 add_doubles(void *in, void *inout, int *count, MPI_Datatype *type)
 {
     (void)type;
@@ -171,7 +162,7 @@ sum_by_users(int ints)
     int in[COUNT], out[COUNT], wrong = 0;
     MPI_Type_contiguous(2, MPI_INT, &pair);
     MPI_Type_commit(&pair);
-    MPI_Op_create(add_ints, 1, &op);
+    MPI_Op_create(check_add_ints, 1, &op);
     for (int i = 0; i < COUNT; i++)
         in[i] = i + rank;
     MPI_Allreduce(in, out, COUNT / ints, ints == 2 ? pair : MPI_INT, op, MPI_COMM_WORLD);
