@@ -1,16 +1,11 @@
 #include "predicted.h"
 
 #include <float.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "model/bound.h"
+#include "unit.h"
 
 struct ar_prediction
 predict_placed(const struct ar_machine *machine, const char *text, const int *node_of, int nranks,

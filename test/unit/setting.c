@@ -1,14 +1,10 @@
 #include "setting.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "select/select.h"
+#include "unit.h"
 
 /* --- settings --- */
 

@@ -1,16 +1,11 @@
 /* On one node auto by the model is not slower than flat, and advises only what is a candidate. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "predicted.h"
 #include "select/names.h"
 #include "tuning/advise.h"
+#include "unit.h"
 
 #define ELEMENT_BYTES 8
 #define BYTES_MOST    ((size_t)1 << 20)

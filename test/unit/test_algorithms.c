@@ -2,15 +2,9 @@
  * parameter, and costs what its card says. */
 #include <limits.h>
 #include <malloc.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "algorithms/nodes.h"
 #include "algorithms/registry.h"
@@ -19,6 +13,7 @@
 #include "schedule/cost.h"
 #include "select/select.h"
 #include "setting.h"
+#include "unit.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 

@@ -3,17 +3,12 @@
 #include <config.h>
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "communicator/cache.h"
+#include "unit.h"
 
 enum { THREADS = 8, WRITES = 100 };
 

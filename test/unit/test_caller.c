@@ -3,15 +3,10 @@
 
 #include <dlfcn.h>
 #include <errno.h> /* program_invocation_short_name */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "statistics/caller.h"
+#include "unit.h"
 
 /* A function of the shim, whose caller is the program or a binding. */
 static __attribute__((noinline)) int

@@ -1,19 +1,14 @@
 /* The cards against the schedules: every line of every row, with all values of its parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "algorithms/card.h"
 #include "algorithms/nodes.h"
 #include "model/simulate.h"
 #include "schedule/cost.h"
 #include "setting.h"
+#include "unit.h"
 
 /* 16 times the least common multiple of 1 to 33, so that all blocks are equally long. */
 #define COUNT ((size_t)16 * 144403552893600)

@@ -1,13 +1,8 @@
 /* Wrong schedules, and why the checker refuses each. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "schedule/checker.h"
+#include "unit.h"
 
 #define RANKS_MAX 3
 

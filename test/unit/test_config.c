@@ -1,20 +1,15 @@
 /* The environment's settings: what they mean, how a bad one is told, and that
  * another rank rebuilds the same decisions from the text. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "config/config.h"
 #include "config/rank.h"
 #include "config/variables.h"
+#include "unit.h"
 
 #ifndef MANUAL /* the build says where it is */
 #define MANUAL "doc/allreduce.7"

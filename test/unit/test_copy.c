@@ -1,14 +1,9 @@
 /* Copies of bytes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "reduce/copy.h"
+#include "unit.h"
 
 #define ROOM ((size_t)3 << 20)
 

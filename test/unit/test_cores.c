@@ -1,16 +1,11 @@
 /* Ranks that share cores, in the model: against what one can work out by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "model/bound.h"
 #include "predicted.h"
 #include "schedule/error.h"
+#include "unit.h"
 
 /* Numbers that doubles hold exactly. */
 #define A 1024.0 /* a latency */

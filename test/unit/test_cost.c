@@ -1,18 +1,13 @@
 /* The counts, the timeline and the trace, against what one can work out by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "algorithms/registry.h"
 #include "schedule/checker.h"
 #include "schedule/cost.h"
 #include "schedule/figure.h"
 #include "schedule/timeline.h"
+#include "unit.h"
 
 #define RANKS_MAX 64
 

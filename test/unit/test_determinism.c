@@ -1,15 +1,10 @@
 /* What the rows of the registry say of their bits is proved: by the checker's expressions, for
  * numbers of ranks, counts, placements and parameters of every kind. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "algorithms/registry.h"
 #include "schedule/checker.h"
 #include "setting.h"
+#include "unit.h"
 
 #define RANKS_MAX 24
 #define COUNTS    5

@@ -4,20 +4,15 @@
  * be refuted by the checker: a second opinion.
  *
  * A failure prints its seed, and TEST_SEED repeats it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "disorder.h"
 #include "schedule/checker.h"
 #include "schedule/folding.h"
 #include "setting.h"
+#include "unit.h"
 
 #define RANKS_MAX     33
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])

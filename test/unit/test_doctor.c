@@ -1,18 +1,13 @@
 /* What the doctor says of machines and settings that are not at hand: ranks bound in many ways,
  * networks, accelerators. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "cli/cpu_ticks.h"
 #include "cli/doctor.h"
 #include "topology.h"
+#include "unit.h"
 
 static char root[32];
 static char said[8192]; /* "verdict check: text\n" for each finding */

@@ -1,17 +1,12 @@
 /* What the cards say of messages: how much a rank sends, in how many rounds, and
  * to whom. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "algorithms/cart.h"
 #include "algorithms/nodes.h"
 #include "algorithms/registry.h"
+#include "unit.h"
 
 static const struct ar_algorithm *
 row_of(const char *name)

@@ -1,14 +1,9 @@
 /* The median's interval: what binomial coefficients say it covers. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "tuning/estimate.h"
+#include "unit.h"
 
 /* How many of the 2^n outcomes of n <= 50 coins show from to to heads: exact, by Pascal's
  * triangle. */

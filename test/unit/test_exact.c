@@ -2,21 +2,16 @@
  * arithmetic gives that loses nothing; and nothing depends on how the words are summed. */
 #include <fenv.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #ifdef __SSE2__
 #include <xmmintrin.h>
 #endif
 
-#include <cmocka.h>
-
 #include "reduce/exact.h"
 #include "reduce/exact_ways.h"
+#include "unit.h"
 
 #define COUNT     64
 #define RANKS_MAX 1000

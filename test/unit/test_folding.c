@@ -5,20 +5,15 @@
  * The interpreter moves one element of one message at a time, of a rank and a message drawn at
  * random, as channels move cells; each step that may fold draws whether it does.  It knows neither
  * the checker's rules nor those that decide. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "algorithms/registry.h"
 #include "schedule/checker.h"
 #include "schedule/folding.h"
 #include "setting.h"
+#include "unit.h"
 
 #define RANKS_MAX 9
 

@@ -1,19 +1,14 @@
 /* Settings of other libraries, as rules and back. */
 #include <config.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "cli/openmpi_json.h"
 #include "select/foreign.h"
 #include "tuning/candidates.h"
+#include "unit.h"
 
 static struct ar_rules *
 parse(const char *text)

@@ -1,20 +1,15 @@
 /* Groups of ranks inside a node: how they are made of domains and of numbers, and which share of a
  * vector each rank has on each level. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "algorithms/domains.h"
 #include "algorithms/grouping.h"
 #include "algorithms/registry.h"
 #include "cores/levels.h"
 #include "topology.h"
+#include "unit.h"
 
 #define NO (-1) /* no domain */
 

@@ -1,17 +1,12 @@
 /* Messages between ranks of a node that share more or less of it, in the model: against what one
  * can work out by hand. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "model/network.h"
 #include "predicted.h"
 #include "schedule/error.h"
+#include "unit.h"
 
 /* Numbers that doubles hold exactly. */
 #define A     1024.0 /* latency of the nearest ranks' messages */

@@ -1,17 +1,12 @@
 /* The levels inside a node, read from made-up machines.  That hwloc says the same of them, and of
  * real ones, is tested in test/cli/test_cli_levels.sh. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "cores/levels.h"
 #include "topology.h"
+#include "unit.h"
 
 static char root[32];
 

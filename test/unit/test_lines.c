@@ -1,19 +1,14 @@
 /* Cache lines of ranks that share memory: what the model counts, against simulated caches, and
  * times that one can work out by hand. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "coherence.h"
 #include "model/busy.h"
 #include "model/node_predict.h"
 #include "select/names.h"
+#include "unit.h"
 
 /* Times that doubles hold exactly. */
 #define INNER 16.0

@@ -1,14 +1,8 @@
 /* The model against what one can work out by hand. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "model/share.h"
 #include "predicted.h"
@@ -16,6 +10,7 @@
 #include "select/names.h"
 #include "setting.h"
 #include "tuning/advise.h"
+#include "unit.h"
 
 /* --- closed forms on a flat machine --- */
 

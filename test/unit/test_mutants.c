@@ -26,19 +26,14 @@
  * between them; or a message is dropped by both its sender and its receiver.  Many of these mutants
  * are correct.  Where the checker says so, the interpreter must agree, and so must that of
  * disorder.h in the orders that it tries. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "algorithms/registry.h"
 #include "disorder.h"
 #include "schedule/checker.h"
 #include "setting.h"
+#include "unit.h"
 
 #define RANKS_MAX     9
 #define QUEUE_MAX     256

@@ -8,16 +8,10 @@
  * a row go through the same slots.  The seed of a failure is printed, and TEST_SEED repeats it. */
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "algorithms/grouping.h"
 #include "algorithms/registry.h"
@@ -25,6 +19,7 @@
 #include "execute/node_plan.h"
 #include "execute/progress.h"
 #include "schedule/checker.h"
+#include "unit.h"
 
 #define RANKS_MAX   16
 #define CHUNK_BYTES ((size_t)256)

@@ -1,13 +1,8 @@
 /* Online tuning on invented times: who wins, what it costs, and what makes it begin again. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "tuning/online.h"
+#include "unit.h"
 
 #define CHOICES 5
 #define USUAL   4 /* of them; the last may be very slow */

@@ -1,18 +1,13 @@
 /* Pages and plots: what is put in comes out once, and escaped. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "cli/cli.h"
 #include "cli/html.h"
+#include "unit.h"
 
 static const double sizes[] = {8, 1024, 1048576}, times[] = {1, 10, 100};
 

@@ -1,19 +1,14 @@
 /* Which pairs of ranks are measured for the levels inside a node, and what follows from their
  * times. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "cores/levels.h"
 #include "model/pairs.h"
 #include "schedule/error.h"
 #include "topology.h"
+#include "unit.h"
 
 #define RANKS_MOST 256
 

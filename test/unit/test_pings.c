@@ -1,13 +1,8 @@
 /* What follows from the times of messages between two ranks: model/pings.h, with made-up times. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "model/pings.h"
+#include "unit.h"
 
 #define CALLS_MOST 64
 #define FAILURE    17

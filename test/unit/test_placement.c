@@ -1,17 +1,12 @@
 /* Placements: what shapes and host files say of which ranks share a node, and what is wrong. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "algorithms/nodes.h"
 #include "model/placement.h"
 #include "schedule/error.h"
+#include "unit.h"
 
 static char reason[512];
 

@@ -1,16 +1,11 @@
 /* Plans: how a message is cut into segments, and what memory they take.  Needs
  * MPI's types, but no MPI_Init. */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "algorithms/card.h"
 #include "execute/plan.h"
+#include "unit.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 

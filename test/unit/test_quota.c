@@ -1,15 +1,10 @@
 /* Limits of CPU time, read from made-up cgroups. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "cores/quota.h"
 #include "topology.h"
+#include "unit.h"
 
 static char root[32];
 

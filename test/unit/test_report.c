@@ -1,19 +1,14 @@
 /* The report: times on a logarithmic scale, rows that add up, and what is written of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "report/clock.h"
 #include "report/report.h"
 #include "report/table.h"
 #include "report/watchdog.h"
+#include "unit.h"
 
 /* --- times --- */
 

@@ -1,14 +1,9 @@
 /* The builder: errors latch, empty steps vanish, blocks cover and balance. */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "schedule/schedule.h"
+#include "unit.h"
 
 #define COUNT 10
 

@@ -1,11 +1,9 @@
 /* Which kinds of calls have been seen. */
 #include "communicator/seen.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 static uint64_t
 kind_of(uint64_t i)

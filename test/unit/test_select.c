@@ -1,20 +1,15 @@
 /* The grammar of ALLREDUCE_ALGO: what it takes, what it refuses and how it says
  * so, and what auto makes of it. */
 #include <fnmatch.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "config/files.h"
 #include "select/names.h"
 #include "select/select.h"
 #include "select/traits.h"
+#include "unit.h"
 
 static struct ar_rules *
 parsed(const char *text, bool lines)

@@ -1,15 +1,10 @@
 /* Lists of sizes: what is read, and what is refused where. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "cli/sizes.h"
 #include "schedule/error.h"
+#include "unit.h"
 
 /* The list as "8 4096 "; finis it. */
 static const char *

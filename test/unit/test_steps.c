@@ -1,20 +1,15 @@
 /* What it costs to make a schedule, a card, a map of nodes or the groups of nodes for 65,536 ranks,
  * in steps.  They are counted: the compiler lets each basic block of src/algorithms and of the
  * schedule's builder call a function of this test. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "algorithms/card.h"
 #include "algorithms/firsts.h"
 #include "algorithms/nodes.h"
 #include "algorithms/registry.h"
+#include "unit.h"
 
 #define RANKS 65536
 

@@ -1,12 +1,7 @@
 /* Which way a program's calls take the least time: src/execute/trial.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "execute/trial.h"
+#include "unit.h"
 
 /* Calls of so many ticks each way, up to a number of calls; how many of them went which way, and
  * which was the last way. */

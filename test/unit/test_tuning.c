@@ -1,17 +1,12 @@
 /* The search: what is tried is the same whoever measures, and the elimination finds what is fastest
  * with the error and the effort that its header states. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tuning/advise.h"
 #include "tuning/elimination.h"
+#include "unit.h"
 
 static const struct ar_elimination_rule *const rules[] = {&ar_by_clock, &ar_by_calls, &ar_by_model};
 enum { RULES = sizeof rules / sizeof rules[0] };

@@ -1,14 +1,9 @@
 /* The units of a heap, against a model that has a word for each of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "execute/units.h"
+#include "unit.h"
 
 enum { UNITS = 300, RANGES = 60, STEPS = 200000 };
 

@@ -1,14 +1,9 @@
 /* Passes: what wins, and what only seems to. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "tuning/values.h"
+#include "unit.h"
 
 #define PASSES 11
 

@@ -2,15 +2,10 @@
  * and to none where they know no such window or do not have all of these bytes. */
 #include <config.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "execute/window_memory.h"
+#include "unit.h"
 
 /* Handles of windows, of any MPI. */
 static MPI_Win
