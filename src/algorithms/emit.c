@@ -1,6 +1,5 @@
 /* From a row to the schedule of a rank. */
 #include "algorithms/nodes.h"
-#include "algorithms/patterns.h"
 #include "algorithms/registry.h"
 
 /* Parameters of rows that ask which ranks are on which node. */

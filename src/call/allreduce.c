@@ -11,7 +11,6 @@
 #include "execute/group.h"
 #include "execute/quiet.h"
 #include "reduce/reduce.h"
-#include "report/report.h"
 #include "statistics/deadline.h"
 #include "statistics/statistics.h"
 

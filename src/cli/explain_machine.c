@@ -8,7 +8,6 @@
 #include "algorithms/nodes.h"
 #include "cli/cli.h"
 #include "cli/explain.h"
-#include "config/config.h"
 #include "model/bound.h"
 #include "model/node_predict.h"
 #include "select/node_levels.h"

@@ -9,7 +9,6 @@
 #include "algorithms/nodes.h"
 #include "cli/cli.h"
 #include "cli/report.h"
-#include "model/placement.h"
 #include "select/number.h"
 #include "tuning/advise.h"
 

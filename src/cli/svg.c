@@ -3,7 +3,6 @@
 #include "cli/explain.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,7 +10,6 @@
 #include "cli/html.h"
 #include "cli/timeline.h"
 #include "select/number.h"
-#include "select/words.h"
 
 /* What a page of 200 KB has room for; of more, that which lasted longest is drawn. */
 #define SLICES_DRAWN 3000

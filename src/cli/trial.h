@@ -2,7 +2,6 @@
 #ifndef AR_CLI_TRIAL_H
 #define AR_CLI_TRIAL_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 enum ar_trial_end {

@@ -3,7 +3,6 @@
 #include "communicator/agree.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -12,7 +12,6 @@
 #include "algorithms/nodes.h"
 #include "execute/group.h"
 #include "execute/shared.h"
-#include "select/select.h"
 
 /* How many carriers a process keeps of which it is rank 0, and how many it takes part in at a time,
  * which are 3 % of the communicators that MPICH has. */

@@ -10,7 +10,6 @@
 #include "communicator/decide.h"
 #include "communicator/tuned_rules.h"
 #include "execute/group.h"
-#include "report/report.h"
 #include "select/number.h"
 #include "tuning/online.h"
 

@@ -2,7 +2,6 @@
 #ifndef AR_NETWORK_H
 #define AR_NETWORK_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/machine.h"

@@ -1,12 +1,10 @@
 #include "model/node_predict.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "algorithms/nodes.h"
-#include "select/words.h"
 
 #define CHUNKS_MOST ((size_t)8) /* that are simulated */
 

@@ -8,7 +8,6 @@
 #ifndef AR_PROGRAM_H
 #define AR_PROGRAM_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "algorithms/registry.h"

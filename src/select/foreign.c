@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "select/names.h"
-
 const char *const ar_library_names[AR_LIBRARIES + 1] = {"intel", "openmpi", "mpich",
                                                         "ucc",   "nccl",    NULL};
 const char *const ar_library_titles[AR_LIBRARIES] = {"Intel MPI", "Open MPI", "MPICH", "UCC",

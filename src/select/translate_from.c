@@ -2,7 +2,6 @@
  * parser of ours reads in the end: it is checked and printed as any other. */
 #include <stdlib.h>
 
-#include "select/names.h"
 #include "select/translate.h"
 
 static int
