@@ -132,7 +132,7 @@ expect_end() {
     any:*) ;;
     *) [ $status -eq "$wanted" ] || fail "$what: exit status $status, not $wanted" ;;
     esac
-    [ "$(grep -c "$pattern" "$scratch/out")" -eq 1 ] || {
+    [ "$(grep -c -e "$pattern" "$scratch/out")" -eq 1 ] || {
         fail "$what: not told once: $pattern"
         cat "$scratch/out"
     }

@@ -125,20 +125,12 @@ for range in 256-300 301-511; do
     grep -q ":$range@2,op=max,type=integer" "$rules" || fail "sizes: no rule for $range: $(cat "$rules")"
 done
 
-# expect_refused RANKS TEXT OPTION...: refused with TEXT, told once.
-expect_refused() {
-    ranks=$1
-    text=$2
-    shift 2
-    launch "$ranks" ./allreduce tune "$@" >"$scratch/out" 2>&1 && fail "$text: was not refused"
-    [ "$(grep -c -e "$text" "$scratch/out")" -eq 1 ] || fail "$text: not told once: $(cat "$scratch/out")"
-}
 sed 's/"comm_size": 2/"comm_size": 4/' "$stats.rank0" >"$scratch/large.jsonl"
-expect_refused 2 'has calls on 4 ranks, but this job has 2: start it with mpiexec -n 4' --from="$scratch/large.jsonl"
+expect_end "tune --from=large.jsonl" any 'has calls on 4 ranks, but this job has 2: start it with mpiexec -n 4' launch 2 ./allreduce tune --from="$scratch/large.jsonl"
 sed 1q "$stats.rank0" >"$scratch/none.jsonl"
-expect_refused 2 'none.jsonl has no calls of MPI_Allreduce with a time' --from="$scratch/none.jsonl"
+expect_end "tune --from=none.jsonl" any 'none.jsonl has no calls of MPI_Allreduce with a time' launch 2 ./allreduce tune --from="$scratch/none.jsonl"
 : >"$scratch/empty.jsonl"
-expect_refused 2 'allreduce tune: .*empty.jsonl: is empty' --from="$scratch/empty.jsonl"
-expect_refused 2 'rules.conf: line 1: not JSON as ALLREDUCE_STATS writes it' --from="$rules"
-expect_refused 2 'nowhere.jsonl: No such file' --from=/nowhere.jsonl
+expect_end "tune --from=empty.jsonl" any 'allreduce tune: .*empty.jsonl: is empty' launch 2 ./allreduce tune --from="$scratch/empty.jsonl"
+expect_end "tune --from=rules" any 'rules.conf: line 1: not JSON as ALLREDUCE_STATS writes it' launch 2 ./allreduce tune --from="$rules"
+expect_end "tune --from=/nowhere.jsonl" any 'nowhere.jsonl: No such file' launch 2 ./allreduce tune --from=/nowhere.jsonl
 exit $failed
