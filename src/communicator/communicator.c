@@ -14,6 +14,7 @@
 #include "communicator/program_clauses.h"
 #include "communicator/seen.h"
 #include "communicator/tuner.h"
+#include "execute/group.h"
 #include "reduce/packed.h"
 #include "statistics/deadline.h"
 #include "statistics/statistics.h"
@@ -241,15 +242,19 @@ create(MPI_Comm comm, int *error)
     if (*error)
         return NULL;
     struct ar_communicator *const c = process_config ? allocate(comm) : NULL;
-    const bool is_alone = inter || ar_job_is_fault_tolerant(); /* no message is ours */
-    const bool goes_on = is_alone ? c != NULL : begin(c, comm, &known, error);
+    /* Why no message may be ours. */
+    const char *const alone = inter                        ? "intercommunicator"
+                              : ar_job_is_fault_tolerant() ? "fault tolerance"
+                              : ar_comm_leaves_world(comm) ? "ranks of another world"
+                                                           : NULL;
+    const bool goes_on = alone ? c != NULL : begin(c, comm, &known, error);
     if (!c || !goes_on) {
         if (c)
             destroy(c);
         return NULL;
     }
-    if (is_alone)
-        c->verdict = inter ? "intercommunicator" : "fault tolerance";
+    if (alone)
+        c->verdict = alone;
     else
         *error = settle(c, comm, known);
     if (!*error && !c->verdict)

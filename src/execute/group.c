@@ -32,6 +32,40 @@ ar_comm_is_like_world(MPI_Comm comm)
     return is_like;
 }
 
+static atomic_bool has_merged;
+
+void
+ar_comm_note_merge(void)
+{
+    atomic_store(&has_merged, true);
+}
+
+/* Part after part, since it may not fail for lack of memory on one rank alone. */
+bool
+ar_comm_leaves_world(MPI_Comm comm)
+{
+    enum { PART = 256 };
+    int size = 0, all[PART], numbers[PART];
+    bool leaves = false;
+    MPI_Group ranks, world;
+    if (!atomic_load(&has_merged) || !ar_world_is_there() || ar_comm_is_like_world(comm))
+        return false;
+    PMPI_Comm_size(comm, &size);
+    PMPI_Comm_group(comm, &ranks);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    for (int first = 0; first < size && !leaves; first += PART) {
+        const int n = size - first < PART ? size - first : PART;
+        for (int i = 0; i < n; i++)
+            all[i] = first + i;
+        PMPI_Group_translate_ranks(ranks, n, all, world, numbers);
+        for (int i = 0; i < n; i++)
+            leaves |= numbers[i] == MPI_UNDEFINED;
+    }
+    PMPI_Group_free(&ranks);
+    PMPI_Group_free(&world);
+    return leaves;
+}
+
 /* Made from the group of MPI_COMM_WORLD: a group that came from a session could not outlive it. */
 MPI_Group
 ar_group_of(MPI_Comm comm, int nranks)

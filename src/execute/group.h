@@ -14,6 +14,14 @@ MPI_Group ar_group_of(MPI_Comm comm, int nranks);
  * if comm is the world or a copy of it, and in MPICH if it is the world. */
 bool ar_comm_is_like_world(MPI_Comm comm);
 
+/* Records that the program has merged an intercommunicator.  Only such a communicator, or what is
+ * made from it, can have ranks of another MPI_COMM_WORLD (MPI_Comm_spawn, MPI_Comm_accept). */
+void ar_comm_note_merge(void);
+
+/* Has comm such ranks?  Those of another world may run without this library, and would never answer
+ * a message.  Each rank finds the same alone. */
+bool ar_comm_leaves_world(MPI_Comm comm);
+
 /* Whether all of comm's nranks ranks are in group.  Also false if memory runs out. */
 bool ar_group_covers(MPI_Group group, MPI_Comm comm, int nranks);
 

@@ -43,6 +43,8 @@
     ROW(int, MPI_Comm_idup_with_info, comm_idup_with_info,                                         \
         (MPI_Comm comm, MPI_Info info, MPI_Comm * copy, MPI_Request * request),                    \
         (comm, info, copy, request))                                                               \
+    ROW(int, MPI_Intercomm_merge, intercomm_merge,                                                 \
+        (MPI_Comm inter, int is_high, MPI_Comm *merged), (inter, is_high, merged))                 \
     ROW(int, MPI_Comm_free, comm_free, (MPI_Comm * comm), (comm))                                  \
     ROW(int, MPI_Comm_disconnect, comm_disconnect, (MPI_Comm * comm), (comm))                      \
     ROW(int, MPI_Alloc_mem, alloc_mem, (MPI_Aint bytes, MPI_Info info, void *base),                \
@@ -84,6 +86,8 @@
     ROW(int, PMPI_Comm_idup_with_info, library_comm_idup_with_info,                                \
         (MPI_Comm comm, MPI_Info info, MPI_Comm * copy, MPI_Request * request),                    \
         (comm, info, copy, request))                                                               \
+    ROW(int, PMPI_Intercomm_merge, library_intercomm_merge,                                        \
+        (MPI_Comm inter, int is_high, MPI_Comm *merged), (inter, is_high, merged))                 \
     ROW(int, PMPI_Alloc_mem, library_alloc_mem, (MPI_Aint bytes, MPI_Info info, void *base),       \
         (bytes, info, base))                                                                       \
     ROW(int, PMPI_Free_mem, library_free_mem, (void *base), (base))                                \
@@ -105,7 +109,7 @@ struct ar_entries {
 };
 
 /* Raised with every change of this file: a stub accepts no engine with another number. */
-#define AR_ENGINE_INTERFACE 6
+#define AR_ENGINE_INTERFACE 7
 
 /* Everything that an engine exports, as ar_mpi_engine. */
 struct ar_mpi_engine {

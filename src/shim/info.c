@@ -1,5 +1,6 @@
 /* Calls that give a communicator an info object: MPI libraries drop keys that they do not know, so
- * we read our own key here.  And the call that copies a communicator while other calls go on. */
+ * we read our own key here.  And the calls that copy a communicator while other calls go on, or
+ * join groups that may be of two worlds. */
 #include <stdlib.h>
 
 #include "communicator/process.h"
@@ -22,7 +23,8 @@ choose_by_info(MPI_Comm comm, MPI_Info info)
         PMPI_Info_get(info, INFO_KEY, length, value, &found);
     int any = value != NULL;
     PMPI_Comm_test_inter(comm, &inter);
-    if (!inter && ar_reduce_all(&any, 1, MPI_INT, MPI_LOR, comm) == MPI_SUCCESS && any) {
+    if (!inter && !ar_comm_leaves_world(comm) &&
+        ar_reduce_all(&any, 1, MPI_INT, MPI_LOR, comm) == MPI_SUCCESS && any) {
         ar_process_begin();
         ar_program_clauses_set(comm, value ? value : "");
     }
@@ -105,4 +107,24 @@ ar_shim_library_comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newc
                                     MPI_Request *request)
 {
     return note_copy(comm, ar_next->library_comm_idup_with_info(comm, info, newcomm, request));
+}
+
+static int
+note_merge(int error)
+{
+    if (!error)
+        ar_comm_note_merge();
+    return error;
+}
+
+int
+ar_shim_intercomm_merge(MPI_Comm inter, int is_high, MPI_Comm *merged)
+{
+    return note_merge(ar_next->intercomm_merge(inter, is_high, merged));
+}
+
+int
+ar_shim_library_intercomm_merge(MPI_Comm inter, int is_high, MPI_Comm *merged)
+{
+    return note_merge(ar_next->library_intercomm_merge(inter, is_high, merged));
 }
