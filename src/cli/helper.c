@@ -24,17 +24,15 @@ static bool
 find_helper(char path[PATH_MAX], const char *family)
 {
     char own[PATH_MAX], below[64];
-    ar_own_path(own);
-    if (*own)
-        *strrchr(own, '/') = '\0';
+    ar_own_folder(own);
     snprintf(below, sizeof below, "/engines/%s", family);
     const struct {
         const char *folder, *below;
     } places[] = {
         {own, ""},    /* as it was built */
         {own, below}, /* as it was built, for another MPI library than the first */
+        {ar_folder_is(own, "bin") ? own : "", "/../libexec/" PACKAGE_TARNAME}, /* maybe moved */
         {AR_PKGLIBEXECDIR, ""},
-        {own, "/../libexec/" PACKAGE_TARNAME}, /* moved since it was installed */
     };
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
         if (*places[i].folder &&

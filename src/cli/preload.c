@@ -18,17 +18,20 @@
 char *
 ar_preload_find(void)
 {
-    char folder[PATH_MAX];
-    ar_own_path(folder);
-    if (*folder)
-        *strrchr(folder, '/') = '\0';
+    char own[PATH_MAX], prefix[PATH_MAX] = "";
+    ar_own_folder(own);
+    const bool is_helper = ar_folder_is(own, PACKAGE_TARNAME); /* in libexec */
+    if (is_helper || ar_folder_is(own, "bin"))
+        snprintf(prefix, sizeof prefix, "%s", own);
+    for (int above = 0; *prefix && above <= is_helper; above++)
+        *strrchr(prefix, '/') = '\0';
+    /* An installation that was moved has its own library, even if another one is where it was. */
     const struct {
         const char *folder, *below;
     } places[] = {
-        {folder, "/.libs"}, /* as libtool leaves it */
+        {own, "/.libs"}, /* as libtool leaves it */
+        {prefix, "/lib"},
         {AR_LIBDIR, ""},
-        {folder, "/../lib"},    /* moved since it was installed */
-        {folder, "/../../lib"}, /* the same, of a helper in libexec/liballreduce */
     };
     /* The first is for the linker, and may be in a package for developers. */
     static const char *const names[] = {AR_PRELOAD_NAME, AR_SONAME};

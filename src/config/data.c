@@ -40,15 +40,28 @@ ar_own_path(char path[PATH_MAX])
     }
 }
 
+void
+ar_own_folder(char folder[PATH_MAX])
+{
+    ar_own_path(folder);
+    char *const slash = strrchr(folder, '/');
+    if (slash)
+        *slash = '\0';
+}
+
+bool
+ar_folder_is(const char *folder, const char *name)
+{
+    const char *const slash = strrchr(folder, '/');
+    return slash && strcmp(slash + 1, name) == 0;
+}
+
 /* The folder of a kind of file in one of the places; NULL without memory. */
 static char *
 folder_in(int place, enum ar_data kind)
 {
     char own[PATH_MAX], *path;
-    ar_own_path(own);
-    char *const slash = strrchr(own, '/');
-    if (slash)
-        *slash = '\0';
+    ar_own_folder(own);
     const struct {
         const char *folder, *below;
     } places[PLACES] = {

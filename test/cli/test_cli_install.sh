@@ -47,7 +47,12 @@ cd / && unset ALLREDUCE_MODEL ALLREDUCE_RULES
 "$root/bin/allreduce" explain ring -n 4 --machine flat >"$scratch.log" 2>&1 || fail "no machine is found: $(cat "$scratch.log")"
 "$root/bin/allreduce" explain --rules mpich -n 4 >"$scratch.log" 2>&1 || fail "no rules are found: $(cat "$scratch.log")"
 "$root/bin/allreduce" --version | grep "$root" || fail "allreduce --version names another library"
-rm -f "$scratch.log"
+# So does a copy, although the first one is still there; but what lies beside a program elsewhere is nobody's to run.
+cp -R "$root" "$scratch/copy"
+"$scratch/copy/bin/allreduce" --version | grep -F "$scratch/copy/" || fail "a copy names another library"
+mv "$scratch/copy/bin" "$scratch/copy/any"
+! "$scratch/copy/any/allreduce" --version | grep -F "$scratch/copy/" || fail "a library beside any folder is taken"
+rm -rf "$scratch.log" "$scratch/copy"
 
 cd "$OLDPWD" && make_it uninstall
 left=$(find "$scratch" -type f -o -type l)
