@@ -2,10 +2,13 @@
 
 #include "cli/preload.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "config/data.h"
@@ -275,6 +278,27 @@ check_dynamic(const struct ar_executable *executable, const char *library, FILE 
     return refused;
 }
 
+/* Any library can be preloaded, and all but this one for nothing.  Ours looks for the engine by
+ * that name.  What is no library is for the dynamic linker to complain about. */
+static bool
+is_another(const char *library)
+{
+    static const char mark[] = "ar_mpi_engine", elf[] = "\177ELF";
+    struct stat about;
+    bool is = false;
+    const int fd = open(library, O_RDONLY | O_CLOEXEC);
+    const size_t length = fd >= 0 && fstat(fd, &about) == 0 ? (size_t)about.st_size : 0;
+    void *const at =
+        length >= strlen(elf) ? mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    if (at != MAP_FAILED) {
+        is = memcmp(at, elf, strlen(elf)) == 0 && !memmem(at, length, mark, strlen(mark));
+        munmap(at, length);
+    }
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
 int
 ar_preload_check(const struct ar_executable *executable, const char *library, FILE *to)
 {
@@ -291,6 +315,11 @@ ar_preload_check(const struct ar_executable *executable, const char *library, FI
         fprintf(to,
                 "%s is set-user-ID or has similar privileges, so the dynamic linker ignores "
                 "LD_PRELOAD: run a copy without them\n",
+                executable->path);
+        return -1;
+    }
+    if (is_another(library)) {
+        fprintf(to, "%s is not " AR_PRELOAD_NAME ": %s would run without it\n", library,
                 executable->path);
         return -1;
     }

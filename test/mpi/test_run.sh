@@ -130,6 +130,7 @@ echo nonsense >"$scratch/broken.so"
 expect_end "a broken library" 1 'would start .* without' "$allreduce" run -l "$scratch/broken.so" "$pings"
 expect_end "the same, with a script" 1 'would start .* without' \
     "$allreduce" run -l "$scratch/broken.so" "$scratch/moves"
+expect_end "another library" 1 "$tool is not liballreduce.so: .* would run without it" "$allreduce" run -l "$tool" "$pings"
 mkdir "$scratch/a b"
 cp "$library" "$scratch/a b"
 expect_end "a blank in the path" 1 'cannot hold a path with a blank' "$allreduce" run -l "$scratch/a b/liballreduce.so" "$pings"
