@@ -42,22 +42,25 @@ counted_calls(const char *name)
         return next arguments;                                                                     \
     }
 
-COUNT(BCAST, PMPI_Bcast, (void *data, int count, MPI_Datatype type, int root, MPI_Comm comm),
-      (data, count, type, root, comm))
+/* With the standard's names of the parameters. */
+COUNT(BCAST, PMPI_Bcast, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm),
+      (buffer, count, datatype, root, comm))
 COUNT(IBCAST, PMPI_Ibcast,
-      (void *data, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request),
-      (data, count, type, root, comm, request))
+      (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
+       MPI_Request *request),
+      (buffer, count, datatype, root, comm, request))
 COUNT(REDUCE, PMPI_Reduce,
-      (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
-      (in, out, count, type, op, root, comm))
+      (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
+       MPI_Comm comm),
+      (sendbuf, recvbuf, count, datatype, op, root, comm))
 COUNT(ALLGATHER, PMPI_Allgather,
-      (const void *in, int count, MPI_Datatype type, void *out, int out_count,
-       MPI_Datatype out_type, MPI_Comm comm),
-      (in, count, type, out, out_count, out_type, comm))
-COUNT(SPLIT, PMPI_Comm_split, (MPI_Comm comm, int colour, int key, MPI_Comm *part),
-      (comm, colour, key, part))
+      (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+       MPI_Datatype recvtype, MPI_Comm comm),
+      (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
+COUNT(SPLIT, PMPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm),
+      (comm, color, key, newcomm))
 COUNT(TRANSLATE, PMPI_Group_translate_ranks,
-      (MPI_Group group, int n, const int *ranks, MPI_Group other, int *numbers),
-      (group, n, ranks, other, numbers))
-COUNT(INTERSECT, PMPI_Group_intersection, (MPI_Group group, MPI_Group other, MPI_Group *common),
-      (group, other, common))
+      (MPI_Group group1, int n, const int *ranks1, MPI_Group group2, int *ranks2),
+      (group1, n, ranks1, group2, ranks2))
+COUNT(INTERSECT, PMPI_Group_intersection, (MPI_Group group1, MPI_Group group2, MPI_Group *newgroup),
+      (group1, group2, newgroup))
