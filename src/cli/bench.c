@@ -225,7 +225,7 @@ measure(struct ar_results *results, const struct ar_bench *bench, MPI_Comm comm,
     *results = (struct ar_results){.bench = bench,
                                    .places = places,
                                    .nranks = m->nranks,
-                                   .cpus = ar_measurement_cpus(),
+                                   .cpus = ar_measurement_cpus(comm),
                                    .type = ar_named_name(bench->type),
                                    .op = ar_op_name(bench->op)};
     ar_provenance_mpi(results->mpi, sizeof results->mpi);

@@ -175,7 +175,6 @@ parse_value(int key, char *value, struct argp_state *state)
 {
     struct line *const line = state->input;
     struct ar_bench *const bench = line->bench;
-    char *end;
     switch (key) {
     case FACTOR:
         line->factor = (size_t)ar_option_number(state, "factor", value, 2, AR_FACTOR_MAX);
@@ -212,9 +211,7 @@ parse_value(int key, char *value, struct argp_state *state)
         parse_nodes(state, bench, value);
         return 0;
     case 't':
-        bench->seconds = strtod(value, &end);
-        if (end == value || *end || !(bench->seconds > 0 && bench->seconds < 1e9))
-            argp_error(state, "--time cannot be '%s'; allowed: a number of seconds above 0", value);
+        bench->seconds = ar_option_seconds(state, "time", value);
         return 0;
     case 'r':
         bench->repetitions = (int)ar_option_number(state, "repetitions", value, 1, 1000000);

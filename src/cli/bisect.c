@@ -380,7 +380,7 @@ parse_option(int key, char *value, struct argp_state *state)
         b->repeat = ar_option_number(state, "repeat", value, 1, 1000);
         return 0;
     case 't':
-        b->limit_s = (double)ar_option_number(state, "timeout", value, 1, 1000000);
+        b->limit_s = ar_option_seconds(state, "timeout", value);
         return 0;
     case ARGP_KEY_ARG:
         ar_cli_need_jansson("bisect");

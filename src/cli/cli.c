@@ -239,10 +239,13 @@ ar_option_seconds(struct argp_state *state, const char *option, const char *text
     double seconds = strtod(text, &end);
     if (strcmp(end, "m") == 0)
         seconds *= 60;
+    else if (strcmp(end, "h") == 0)
+        seconds *= 3600;
     else if (*end && strcmp(end, "s") != 0)
         end = (char *)text;
     if (end == text || !(seconds > 0 && seconds < 1e7))
-        argp_error(state, "--%s must be a time above 0, as in 60s or 5m, not '%s'", option, text);
+        argp_error(state, "--%s cannot be '%s'; allowed: a time above 0, as in 60s, 5m or 2h",
+                   option, text);
     return seconds;
 }
 

@@ -75,6 +75,10 @@ main(int argc, char **argv)
         print_help(stderr);
         return AR_EXIT_USAGE;
     }
+    if (argc > 2 && strcmp(argv[1], "help") == 0) { /* as SUBCOMMAND --help */
+        argv[1] = argv[2];
+        argv[2] = (char *)"--help";
+    }
     if (is_among(argv[1], "-h", "--help", "help")) {
         print_help(stdout);
         return AR_EXIT_DONE;

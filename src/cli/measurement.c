@@ -14,6 +14,7 @@
 #include "config/config.h"
 #include "cores/cpus.h"
 #include "execute/crowd.h"
+#include "execute/group.h"
 #include "execute/node_plan.h"
 #include "report/clock.h"
 
@@ -22,10 +23,18 @@
 #define ALIGNMENT 4096 /* of buffers */
 
 int
-ar_measurement_cpus(void)
+ar_measurement_cpus(MPI_Comm comm)
 {
     struct ar_cpus cpus;
-    return ar_cpus_of_thread(&cpus) ? ar_cpus_count(&cpus) : ar_online_cpus();
+    MPI_Comm node;
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    ar_cpus_of_thread(&cpus); /* or none */
+    ar_reduce_all(&cpus, (int)sizeof cpus, MPI_BYTE, MPI_BOR, node);
+    MPI_Comm_free(&node);
+    const int n = ar_cpus_count(&cpus);
+    return n > 0 ? n : ar_online_cpus();
 }
 
 /* --- what is measured --- */

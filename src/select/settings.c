@@ -100,9 +100,12 @@ ar_timeout_parse(struct ar_timeout_setting *setting, const char *text, struct ar
     unsigned ms;
     int action;
     const struct ar_word seconds = ar_word_next(&rest, ",");
-    if (!parse_seconds(&ms, seconds))
-        return ar_word_refuse(why, text, seconds,
-                              "0, or seconds from 0.1 to 1000000; then optionally ,warn or ,abort");
+    struct ar_word number = seconds;
+    number.length -= number.length > 1 && number.at[number.length - 1] == 's';
+    if (!parse_seconds(&ms, number))
+        return ar_word_refuse(
+            why, text, seconds,
+            "0, or seconds from 0.1 to 1000000, as in 30 or 30s; then optionally ,warn or ,abort");
     const int error = parse_action(&action, actions, text, rest, why);
     if (!error)
         *setting = (struct ar_timeout_setting){ms, (enum ar_timeout_action)action};
