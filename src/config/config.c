@@ -273,7 +273,7 @@ static const char *
 find_line(const char *text, const char *line)
 {
     const size_t key = strcspn(line, "=") + 1;
-    while (*text && (*line == '\0' || strncmp(text, line, key) != 0)) {
+    while (*text && strncmp(text, line, key) != 0) {
         text += line_length(text);
         text += *text == '\n';
     }

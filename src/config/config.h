@@ -99,7 +99,7 @@ struct ar_config *ar_config_from_algo(const char *text);
 struct ar_config *ar_config_with_program(const struct ar_config *base, const char *clauses);
 
 /* Adds the first setting in which two configurations differ, as each has it: "rank 0 has
- * ALLREDUCE_ALGO=ring, and rank 1 the default".  Both are of ranks that are named so. */
+ * ALLREDUCE_ALGO=ring, and rank 1 has the default".  Both are of ranks that are named so. */
 void ar_config_tell_difference(struct ar_text *to, const struct ar_config *a, const char *name_a,
                                const struct ar_config *b, const char *name_b);
 

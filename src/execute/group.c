@@ -40,30 +40,18 @@ ar_comm_note_merge(void)
     atomic_store(&has_merged, true);
 }
 
-/* Part after part, since it may not fail for lack of memory on one rank alone. */
 bool
 ar_comm_leaves_world(MPI_Comm comm)
 {
-    enum { PART = 256 };
-    int size = 0, all[PART], numbers[PART];
-    bool leaves = false;
-    MPI_Group ranks, world;
-    if (!atomic_load(&has_merged) || !ar_world_is_there() || ar_comm_is_like_world(comm))
+    MPI_Group world;
+    int size = 0;
+    if (!atomic_load(&has_merged) || !ar_world_is_there())
         return false;
     PMPI_Comm_size(comm, &size);
-    PMPI_Comm_group(comm, &ranks);
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    for (int first = 0; first < size && !leaves; first += PART) {
-        const int n = size - first < PART ? size - first : PART;
-        for (int i = 0; i < n; i++)
-            all[i] = first + i;
-        PMPI_Group_translate_ranks(ranks, n, all, world, numbers);
-        for (int i = 0; i < n; i++)
-            leaves |= numbers[i] == MPI_UNDEFINED;
-    }
-    PMPI_Group_free(&ranks);
+    const bool covers = ar_group_covers(world, comm, size);
     PMPI_Group_free(&world);
-    return leaves;
+    return !covers;
 }
 
 /* Made from the group of MPI_COMM_WORLD: a group that came from a session could not outlive it. */
@@ -133,12 +121,25 @@ ar_world_ranks(MPI_Comm comm, int nranks)
     return NULL;
 }
 
+/* Part after part, without memory that a single rank could lack. */
 bool
 ar_group_covers(MPI_Group group, MPI_Comm comm, int nranks)
 {
-    int *const numbers = malloc((size_t)nranks * sizeof *numbers);
-    const bool covers = numbers && ar_group_number(numbers, group, comm, nranks);
-    free(numbers);
+    enum { PART = 256 };
+    int all[PART], numbers[PART];
+    MPI_Group ranks;
+    PMPI_Comm_group(comm, &ranks);
+    const bool is_same = ranks == group; /* as that of a copy of the world may be */
+    bool covers = true;
+    for (int first = 0; first < nranks && covers && !is_same; first += PART) {
+        const int n = nranks - first < PART ? nranks - first : PART;
+        for (int i = 0; i < n; i++)
+            all[i] = first + i;
+        covers = PMPI_Group_translate_ranks(ranks, n, all, group, numbers) == MPI_SUCCESS;
+        for (int i = 0; i < n && covers; i++)
+            covers = numbers[i] != MPI_UNDEFINED;
+    }
+    PMPI_Group_free(&ranks);
     return covers;
 }
 

@@ -22,7 +22,7 @@ void ar_comm_note_merge(void);
  * a message.  Each rank finds the same alone. */
 bool ar_comm_leaves_world(MPI_Comm comm);
 
-/* Whether all of comm's nranks ranks are in group.  Also false if memory runs out. */
+/* Whether all of comm's nranks ranks are in group. */
 bool ar_group_covers(MPI_Group group, MPI_Comm comm, int nranks);
 
 /* Like PMPI_Allreduce in place, whose symbol is ours in Open MPI.  Collective over comm;
