@@ -51,7 +51,8 @@ cd / && unset ALLREDUCE_MODEL ALLREDUCE_RULES
 cp -R "$root" "$scratch/copy"
 "$scratch/copy/bin/allreduce" --version | grep -F "$scratch/copy/" || fail "a copy names another library"
 mv "$scratch/copy/bin" "$scratch/copy/any"
-! "$scratch/copy/any/allreduce" --version | grep -F "$scratch/copy/" || fail "a library beside any folder is taken"
+"$scratch/copy/any/allreduce" --version >"$scratch.log" || fail "a program in any folder does not run"
+! grep -F "$scratch/copy/" "$scratch.log" || fail "a library beside any folder is taken"
 rm -rf "$scratch.log" "$scratch/copy"
 
 cd "$OLDPWD" && make_it uninstall

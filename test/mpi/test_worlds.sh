@@ -8,9 +8,10 @@ export ALLREDUCE_VERBOSE=1
 expect_row "one world" ring 10 preload 3 ALLREDUCE_ALGO=ring "$programs/worlds" halves
 ! grep -q 'another world' "$scratch/out" || fail "one world is taken for two: $(cat "$scratch/out")"
 
-# Debian's MPICH cannot spawn.
+# Debian's MPICH cannot spawn.  Elsewhere what is left out is to be seen.
 launch 1 "$programs/worlds" spawn >"$scratch/out" 2>&1 </dev/null || {
     echo "what is spawned is left out: $AR_MPI_FAMILY cannot spawn here"
+    [ "$AR_MPI_FAMILY" = mpich ] || [ $failed -ne 0 ] || exit 77
     exit $failed
 }
 for algo in ring native; do
