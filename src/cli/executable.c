@@ -65,6 +65,36 @@ struct image {
     size_t length;
 };
 
+/* .at NULL: it is empty, or cannot be read. */
+static struct image
+map_file(const char *path)
+{
+    struct image image = {NULL, 0};
+    struct stat status;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0) {
+        void *const at = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (at != MAP_FAILED)
+            image = (struct image){at, (size_t)status.st_size};
+    }
+    if (fd >= 0)
+        close(fd);
+    return image;
+}
+
+static void
+unmap_file(struct image image)
+{
+    if (image.at)
+        munmap((void *)image.at, image.length);
+}
+
+static bool
+holds(struct image image, const char *text)
+{
+    return image.at && memmem(image.at, image.length, text, strlen(text));
+}
+
 static bool
 fits(struct image image, size_t offset, size_t length)
 {
@@ -104,32 +134,32 @@ read_image(struct ar_executable *executable, struct image image)
 int
 ar_executable_examine(struct ar_executable *executable, const char *name)
 {
-    static const char symbol[] = "PMPI_Allreduce";
     struct stat status;
-    struct image image = {NULL, 0};
     *executable = (struct ar_executable){.kind = AR_EXECUTABLE_SCRIPT};
     int error = find(executable->path, name);
     if (error || stat(executable->path, &status))
         return error ? error : errno;
-    const int fd = open(executable->path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && status.st_size > 0) {
-        void *const at = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (at != MAP_FAILED)
-            image = (struct image){at, (size_t)status.st_size};
-    }
-    if (fd >= 0)
-        close(fd);
-    if (image.at) {
+    const struct image image = map_file(executable->path);
+    if (image.at)
         error = read_image(executable, image);
-        executable->has_pmpi = memmem(image.at, image.length, symbol, strlen(symbol));
-        munmap((void *)image.at, image.length);
-    }
+    executable->has_pmpi = holds(image, "PMPI_Allreduce");
+    unmap_file(image);
     executable->privileged =
         executable->kind != AR_EXECUTABLE_SCRIPT &&
         ((status.st_mode & S_ISUID && status.st_uid != getuid()) ||
          (status.st_mode & S_ISGID && status.st_gid != getgid()) ||
          (getuid() != 0 && getxattr(executable->path, "security.capability", NULL, 0) > 0));
     return error;
+}
+
+bool
+ar_elf_lacks(const char *path, const char *text)
+{
+    const struct image image = map_file(path);
+    const bool lacks =
+        fits(image, 0, SELFMAG) && memcmp(image.at, ELFMAG, SELFMAG) == 0 && !holds(image, text);
+    unmap_file(image);
+    return lacks;
 }
 
 /* --- what it loads --- */

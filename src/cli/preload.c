@@ -2,13 +2,10 @@
 
 #include "cli/preload.h"
 
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "config/data.h"
@@ -26,8 +23,9 @@ ar_preload_find(void)
     const bool is_helper = ar_folder_is(own, PACKAGE_TARNAME); /* in libexec */
     if (is_helper || ar_folder_is(own, "bin"))
         snprintf(prefix, sizeof prefix, "%s", own);
-    for (int above = 0; *prefix && above <= is_helper; above++)
-        *strrchr(prefix, '/') = '\0';
+    ar_folder_above(prefix);
+    if (is_helper)
+        ar_folder_above(prefix);
     /* An installation that was moved has its own library, even if another one is where it was. */
     const struct {
         const char *folder, *below;
@@ -278,27 +276,6 @@ check_dynamic(const struct ar_executable *executable, const char *library, FILE 
     return refused;
 }
 
-/* Any library can be preloaded, and all but this one for nothing.  Ours looks for the engine by
- * that name.  What is no library is for the dynamic linker to complain about. */
-static bool
-is_another(const char *library)
-{
-    static const char mark[] = "ar_mpi_engine", elf[] = "\177ELF";
-    struct stat about;
-    bool is = false;
-    const int fd = open(library, O_RDONLY | O_CLOEXEC);
-    const size_t length = fd >= 0 && fstat(fd, &about) == 0 ? (size_t)about.st_size : 0;
-    void *const at =
-        length >= strlen(elf) ? mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-    if (at != MAP_FAILED) {
-        is = memcmp(at, elf, strlen(elf)) == 0 && !memmem(at, length, mark, strlen(mark));
-        munmap(at, length);
-    }
-    if (fd >= 0)
-        close(fd);
-    return is;
-}
-
 int
 ar_preload_check(const struct ar_executable *executable, const char *library, FILE *to)
 {
@@ -318,7 +295,9 @@ ar_preload_check(const struct ar_executable *executable, const char *library, FI
                 executable->path);
         return -1;
     }
-    if (is_another(library)) {
+    /* Any library can be preloaded, and all but ours for nothing.  Ours looks for the engine by
+     * that name.  What is no library is for the dynamic linker to complain about. */
+    if (ar_elf_lacks(library, "ar_mpi_engine")) {
         fprintf(to, "%s is not " AR_PRELOAD_NAME ": %s would run without it\n", library,
                 executable->path);
         return -1;

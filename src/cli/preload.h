@@ -27,6 +27,9 @@ struct ar_executable {
  * ENOEXEC (an ELF file that makes no sense), ... */
 int ar_executable_examine(struct ar_executable *executable, const char *name);
 
+/* Is it an ELF file without that text? */
+bool ar_elf_lacks(const char *path, const char *text);
+
 /* What its dynamic linker would load for it with the present environment, a line for each library:
  * "\tNAME => PATH (ADDRESS)", "\tPATH (ADDRESS)", or what it complains about.  Nothing of the
  * program runs.  Malloced; NULL if it cannot be asked. */

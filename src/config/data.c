@@ -41,12 +41,18 @@ ar_own_path(char path[PATH_MAX])
 }
 
 void
+ar_folder_above(char *path)
+{
+    char *const slash = strrchr(path, '/');
+    if (slash)
+        *slash = '\0';
+}
+
+void
 ar_own_folder(char folder[PATH_MAX])
 {
     ar_own_path(folder);
-    char *const slash = strrchr(folder, '/');
-    if (slash)
-        *slash = '\0';
+    ar_folder_above(folder);
 }
 
 bool

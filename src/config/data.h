@@ -13,6 +13,9 @@ enum ar_data { AR_DATA_MACHINE, AR_DATA_RULES };
  * tell. */
 void ar_own_path(char path[PATH_MAX]);
 
+/* Cuts the last part off an absolute path, so that "/a" becomes "", which stays as it is. */
+void ar_folder_above(char *path);
+
 /* The folder of that file; "" likewise. */
 void ar_own_folder(char folder[PATH_MAX]);
 
