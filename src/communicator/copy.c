@@ -5,6 +5,7 @@
 #include "algorithms/grouping.h"
 #include "communicator/decide.h"
 #include "communicator/devices.h"
+#include "reduce/copy.h"
 
 const char ar_reason_unmapped[] = "buffers cannot be mapped: through slots";
 const char ar_reason_yielded[] = "slots are faster than in place, or tried";
@@ -118,4 +119,18 @@ ar_copy_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d)
         d->reason = obstacle;
     }
     return MPI_SUCCESS;
+}
+
+/* Shorter vectors are faster through the caches even if the ranks are far from each other. */
+#define STREAMED_LEAST ((size_t)2 << 10)
+
+/* Ranks that share cores share caches, too. */
+enum ar_streaming
+ar_copy_streaming_of(const struct ar_communicator *c, const struct ar_decision *d,
+                     struct ar_crowd crowd)
+{
+    const enum ar_streaming asked = c->config->streaming;
+    const bool may_pay = ar_copy_can_stream() && !ar_crowd_shares(crowd) &&
+                         d->key.count * d->key.size >= STREAMED_LEAST;
+    return asked == AR_STREAMING_AUTO && !may_pay ? AR_STREAMING_NEVER : asked;
 }

@@ -22,6 +22,10 @@ bool ar_copy_is_hopeless(void);
  * first wanted.  MPI_SUCCESS or an error of MPI's. */
 int ar_copy_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d);
 
+/* Whether calls of d stream to ranks that have these cores. */
+enum ar_streaming ar_copy_streaming_of(const struct ar_communicator *c, const struct ar_decision *d,
+                                       struct ar_crowd crowd);
+
 /* At a call that is alike on all ranks: if in place was wanted, and a rank had no memory yet that
  * the others could read, asks whether it has now, and if so all calls are decided anew.
  * Collective over comm.  MPI_SUCCESS or an error of MPI's. */

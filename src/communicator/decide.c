@@ -169,7 +169,11 @@ make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_redu
     const int error =
         mpi_error(ar_plan_create(&d->plan, d->choice.algorithm, &params, c->rank, c->nranks,
                                  d->key.count, run, c->config->scratch_bytes));
-    return error ? error : keep_plan(c, d, ar_plan_scratch_bytes(d->plan));
+    if (error)
+        return error;
+    if (d->channel)
+        d->plan->stores.streaming = ar_copy_streaming_of(c, d, d->channel->piece.crowd);
+    return keep_plan(c, d, ar_plan_scratch_bytes(d->plan));
 }
 
 /* What is not to be cut may have no room on each level; flat it has. */
@@ -188,7 +192,10 @@ make_node_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar
         error = ar_node_plan_create(&d->node_plan, d->node, d->choice.algorithm, params,
                                     d->key.count, run, d->whole);
     }
-    return error ? mpi_error(error) : keep_plan(c, d, ar_node_plan_scratch_bytes(d->node_plan));
+    if (error)
+        return mpi_error(error);
+    d->node_plan->stores.streaming = ar_copy_streaming_of(c, d, d->node->piece.crowd);
+    return keep_plan(c, d, ar_node_plan_scratch_bytes(d->node_plan));
 }
 
 /* Are integers exchanged, and nothing rounded?  On one rank nothing is added. */

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "execute/wait.h"
+#include "reduce/copy.h"
 #include "select/determinism.h"
 #include "select/select.h"
 #include "select/settings.h"
@@ -48,6 +49,7 @@ struct ar_config {
     enum ar_determinism determinism;
     struct ar_levels levels; /* that levels=auto of an algorithm stands for */
     enum ar_transport transport;
+    enum ar_streaming streaming;
     enum ar_wait_policy wait;
     struct ar_verify_setting verify;
     enum ar_tune_mode tune;

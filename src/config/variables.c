@@ -444,6 +444,10 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
     {"ALLREDUCE_STATS_SIGNAL", "none|HUP|USR1|USR2", "none",
      "a signal at which a rank writes its statistics so far", &own_signal, FIELD(stats_signal),
      .option = NULL},
+    {"ALLREDUCE_STREAMING", "never|auto|always", "auto",
+     "whether ranks write past their caches what others on the node will read; auto: where a trial "
+     "finds that faster",
+     &words, FIELD(streaming), .option = NULL},
     {"ALLREDUCE_STRICT", "0|1", "1",
      "1: a bad setting is an error; 0: a warning, and the MPI library's own allreduce "
      "runs",

@@ -1,5 +1,7 @@
 #include "execute/cell.h"
 
+#include "reduce/copy.h"
+
 size_t
 ar_cell_length(const struct ar_reduction *r, size_t bytes)
 {
@@ -30,6 +32,19 @@ ar_cell_store(const struct ar_reduction *r, char *to, const char *from, size_t l
 {
     return r->basic ? ar_reduction_copy(r, to, from, length)
                     : ar_reduction_pack(r, to, from, length);
+}
+
+/* Fewer bytes than this are faster through the cache, even to readers that are far. */
+#define STREAM_LEAST ((size_t)1024)
+
+int
+ar_cell_stream(const struct ar_reduction *r, char *to, const char *from, size_t length)
+{
+    const size_t bytes = length * r->size;
+    if (!r->basic || !r->dense || bytes < STREAM_LEAST)
+        return ar_cell_store(r, to, from, length);
+    ar_copy_streaming(to + r->true_lb, from + r->true_lb, bytes);
+    return MPI_SUCCESS;
 }
 
 int

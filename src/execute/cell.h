@@ -24,4 +24,7 @@ ptrdiff_t ar_cell_offset(const struct ar_reduction *r, size_t i);
 int ar_cell_store(const struct ar_reduction *r, char *to, const char *from, size_t length);
 int ar_cell_fetch(const struct ar_reduction *r, char *to, const char *from, size_t length);
 
+/* As ar_cell_store.  Many bytes without gaps go past the caches (ar_copy_streaming). */
+int ar_cell_stream(const struct ar_reduction *r, char *to, const char *from, size_t length);
+
 #endif

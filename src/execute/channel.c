@@ -148,7 +148,9 @@ move_send(const struct ar_channel *c, const struct ar_reduction *r, struct ar_tr
         return MPI_SUCCESS;
     while (t->done < t->length && !error && end->sent - ar_flag_read(&queue->taken) < CELLS) {
         const size_t rest = t->length - t->done, n = rest < most ? rest : most;
-        error = ar_cell_store(r, cell_of(c, r, queue, end->sent), t->from + bytes_done(t, r), n);
+        char *const cell = cell_of(c, r, queue, end->sent);
+        const char *const from = t->from + bytes_done(t, r);
+        error = c->streams ? ar_cell_stream(r, cell, from, n) : ar_cell_store(r, cell, from, n);
         t->done += n;
         ar_flag_raise(&queue->sent, ++end->sent, (struct ar_wait){.yields = AR_WAIT_FOREVER});
     }

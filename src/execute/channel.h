@@ -33,7 +33,8 @@ struct ar_channel {
     struct ar_piece piece;
     struct ar_queue_end *ends; /* for each tag, for each rank; owned */
     unsigned polls;
-    bool failed; /* a call ended with an error: messages may be left in the queues */
+    bool streams; /* what is sent goes past the caches: of the run under way */
+    bool failed;  /* a call ended with an error: messages may be left in the queues */
 };
 
 enum ar_transfer_kind { AR_TRANSFER_NONE, AR_TRANSFER_SEND, AR_TRANSFER_RECEIVE, AR_TRANSFER_FOLD };

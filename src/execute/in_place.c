@@ -280,6 +280,26 @@ ar_in_place_best(const struct ar_in_place *p)
     return (unsigned)(p->best >> 2 * p->agreed & 3);
 }
 
+#define SETTLED_CALLS 7
+
+void
+ar_in_place_settle(struct ar_in_place *p, unsigned way, size_t count)
+{
+    p->settled = count > 0 && p->agreed == p->last_agreed ? SETTLED_CALLS : 0;
+    p->settled_way = way;
+    p->settled_count = count;
+    p->last_agreed = p->agreed;
+}
+
+bool
+ar_in_place_skips_meeting(struct ar_in_place *p, size_t count)
+{
+    const bool is = p->settled > 0 && p->settled_count == count;
+    p->settled -= is;
+    p->last_agreed = is ? -1 : p->last_agreed;
+    return is;
+}
+
 bool
 ar_in_place_map(struct ar_in_place *p, size_t bytes)
 {

@@ -61,7 +61,8 @@ struct ar_in_place {
     /* All ranks know, of so many next calls of this many elements, that they go through slots. */
     unsigned settled;
     size_t settled_count;
-    int last_agreed; /* of the call before, if it met */
+    unsigned settled_way; /* an enum ar_node_way */
+    int last_agreed;      /* of the call before, if it met */
 };
 
 static inline int
@@ -103,6 +104,16 @@ bool ar_in_place_is_agreed(struct ar_in_place *p);
  * are new. */
 struct ar_trial *ar_in_place_trial(struct ar_in_place *p);
 unsigned ar_in_place_best(const struct ar_in_place *p);
+
+/* The call has gone that way.  If that is the fastest one, is through slots, and is known to go on
+ * for calls of count elements, so do the next ones, without meeting for their buffers; count 0:
+ * not so.  Then two in a row meet, and if they have the same buffers, the next row begins: of
+ * buffers that take turns none is left out.  All ranks know the same, since they have gone the same
+ * ways. */
+void ar_in_place_settle(struct ar_in_place *p, unsigned way, size_t count);
+
+/* A call of count elements that tries ways begins: does it go settled_way, without meeting? */
+bool ar_in_place_skips_meeting(struct ar_in_place *p, size_t count);
 
 /* Maps what all other ranks have shown; false if that fails. */
 bool ar_in_place_map(struct ar_in_place *p, size_t bytes);

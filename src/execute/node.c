@@ -37,6 +37,9 @@
  * still to read chunk s - 3, and nobody reads chunk s + 1 before its next call.  The request itself
  * changes nothing that anybody can read.
  *
+ * What a rank streams into its slot (stores.h) is in the order that this needs, too: a fence
+ * between the streaming stores and the flag makes them seen before it.
+ *
  * A call in place (schedule/accesses.h) begins and ends with a meeting: a chunk's number in which
  * each rank raises its first flag and awaits those of all others.  At the first one each has told
  * in the flag's own line where its buffers are.  At the second, whether it has mapped those of all
@@ -183,7 +186,8 @@ await(const struct ar_node_run *run, char *slots, const struct ar_node_step *ste
 struct chunk {
     unsigned program;
     uint64_t sequence;
-    size_t from; /* first element, of the call's */
+    size_t from;  /* first element, of the call's */
+    bool streams; /* what it stores in slots goes past the caches */
 };
 
 /* A part of an operand that stands in a slot, in a place of the scratch. */
@@ -240,11 +244,13 @@ combine(const struct ar_node_run *run, const struct ar_node_step *step, char *ds
 
 /* What came in another's slot goes into this rank's own as it is. */
 static int
-store(const struct ar_node_run *run, const struct ar_node_step *step, char *dst, const char *a)
+store(const struct ar_node_run *run, const struct ar_node_step *step, char *dst, const char *a,
+      bool streams)
 {
     const struct ar_reduction *const r = run->reduction;
     if (step->a_base != AR_BASE_SLOTS || r->basic)
-        return ar_cell_store(r, dst, a, step->length);
+        return streams ? ar_cell_stream(r, dst, a, step->length)
+                       : ar_cell_store(r, dst, a, step->length);
     ar_copy_bytes(dst, a, step->length * r->size);
     return MPI_SUCCESS;
 }
@@ -291,7 +297,7 @@ run_plainly(const struct ar_node_run *run, const struct chunk *chunk, size_t beg
         char *const a = base_at(&bases, step->a_base) + step->a;
         switch (step->kind) {
         case AR_ACCESS_STORE:
-            error = store(run, step, dst, a);
+            error = store(run, step, dst, a, chunk->streams);
             break;
         case AR_ACCESS_RAISE:
             ar_flag_raise((void *)(bases.own[AR_BASE_SLOTS] + step->flag), chunk->sequence,
@@ -381,6 +387,7 @@ struct row {
     const struct ar_node_run *run;
     enum ar_node_way way;
     uint64_t before; /* number of the last chunk before them */
+    bool streams;
 };
 
 static struct chunk
@@ -388,7 +395,8 @@ chunk_at(const struct row *row, size_t k)
 {
     const struct ar_node_plan *const plan = row->run->plan;
     const bool is_tail = k == plan->chunks - 1 && plan->tail[row->way].nstages > 0;
-    return (struct chunk){2 * (unsigned)row->way + is_tail, row->before + 1 + k, k * plan->length};
+    return (struct chunk){2 * (unsigned)row->way + is_tail, row->before + 1 + k, k * plan->length,
+                          row->streams};
 }
 
 /* The first so many chunks, by stages: so that ranks seldom wait.  All have as many stages. */
@@ -436,11 +444,19 @@ overlapping(const struct ar_node_plan *plan, enum ar_node_way way)
 static int
 run_chunks(const struct ar_node_run *run, enum ar_node_way way, uint64_t *last)
 {
-    const struct row row = {run, way, *last};
-    const size_t overlap = overlapping(run->plan, way);
+    const bool streams = way == AR_WAY_STREAMED;
+    const struct row row = {run, streams ? AR_WAY_SLOTS : way, *last, streams};
+    const size_t overlap = overlapping(run->plan, row.way);
     *last += run->plan->chunks;
     const int error = overlap > 0 ? run_overlapped(&row, overlap) : MPI_SUCCESS;
     return error ? error : run_in_order(&row, overlap);
+}
+
+static int
+run_through_slots(const struct ar_node_run *run, uint64_t *last)
+{
+    const bool streams = ar_stores_begin(&run->plan->stores);
+    return run_chunks(run, streams ? AR_WAY_STREAMED : AR_WAY_SLOTS, last);
 }
 
 /* --- in place --- */
@@ -501,6 +517,15 @@ show_and_map(const struct ar_node_run *run, uint64_t *last, bool *can)
     return error;
 }
 
+/* A bit for each way in which the call can go through slots. */
+static unsigned
+ways_by_slots(const struct ar_node_run *run)
+{
+    const enum ar_streaming streaming = run->plan->stores.streaming;
+    return (unsigned)(streaming != AR_STREAMING_ALWAYS) << AR_WAY_SLOTS |
+           (unsigned)(streaming != AR_STREAMING_NEVER) << AR_WAY_STREAMED;
+}
+
 /* A bit for each way in which the call can go.  More than two ranks have no whole one unless it was
  * asked for, since each would read more than by shares. */
 static unsigned
@@ -508,32 +533,8 @@ ways_of(const struct ar_node_run *run)
 {
     const bool can_be_whole =
         run->plan->full[AR_WAY_WHOLE_IN_PLACE].nstages > 0 && !run->in_place->overwrites;
-    return 1U << AR_WAY_SLOTS | 1U << AR_WAY_SHARES_IN_PLACE |
+    return ways_by_slots(run) | 1U << AR_WAY_SHARES_IN_PLACE |
            (unsigned)can_be_whole << AR_WAY_WHOLE_IN_PLACE;
-}
-
-/* Where slots are the fastest way, so many calls go without meeting for their buffers.  Then two
- * in a row meet, and if they have the same buffers, the next row begins: of buffers that take turns
- * none is left out.  All ranks know the same, since they have gone the same ways. */
-#define SETTLED_CALLS 7
-
-static void
-settle(const struct ar_node_run *run, bool goes_on)
-{
-    struct ar_in_place *const p = run->in_place;
-    p->settled = goes_on && p->agreed == p->last_agreed ? SETTLED_CALLS : 0;
-    p->settled_count = run->plan->count;
-    p->last_agreed = p->agreed;
-}
-
-static bool
-is_settled(const struct ar_node_run *run)
-{
-    struct ar_in_place *const p = run->in_place;
-    const bool is = run->tries_ways && p->settled > 0 && p->settled_count == run->plan->count;
-    p->settled -= is;
-    p->last_agreed = is ? -1 : p->last_agreed;
-    return is;
 }
 
 /* The chunks, where all ranks can go in place, and the meeting after them.  Buffers that the ranks
@@ -548,11 +549,12 @@ run_met(const struct ar_node_run *run, uint64_t *last)
     unsigned way = goes_whole ? AR_WAY_WHOLE_IN_PLACE : AR_WAY_SHARES_IN_PLACE;
     if (trial)
         way = ar_trial_begin(trial, ways, ar_in_place_best(p), ar_clock_ticks());
-    settle(run, trial && way == AR_WAY_SLOTS && ar_trial_is_over(trial, ways));
+    p->yielded = ways_by_slots(run) >> way & 1;
+    const bool goes_on = trial && p->yielded && ar_trial_is_over(trial, ways);
+    ar_in_place_settle(p, way, goes_on ? run->plan->count : 0);
     int error = run_chunks(run, (enum ar_node_way)way, last);
-    if (!error && way != AR_WAY_SLOTS)
+    if (!error && !p->yielded)
         error = meet(run, last);
-    p->yielded = way == AR_WAY_SLOTS;
     return error;
 }
 
@@ -561,15 +563,16 @@ run_in_place(const struct ar_node_run *run, uint64_t *last)
 {
     bool can = false;
     run->in_place->missed = false;
-    run->in_place->yielded = is_settled(run);
+    run->in_place->yielded =
+        run->tries_ways && ar_in_place_skips_meeting(run->in_place, run->plan->count);
     if (run->in_place->yielded)
-        return run_chunks(run, AR_WAY_SLOTS, last);
+        return run_chunks(run, (enum ar_node_way)run->in_place->settled_way, last);
     int error = show_and_map(run, last, &can);
     run->in_place->missed = !can;
     if (can)
         error = run_met(run, last);
     ar_in_place_unmap(run->in_place);
-    return error || can ? error : run_chunks(run, AR_WAY_SLOTS, last);
+    return error || can ? error : run_through_slots(run, last);
 }
 
 int
@@ -579,8 +582,7 @@ ar_node_allreduce(const struct ar_node_run *run)
     uint64_t last = node->sequence;
     if (run->events)
         ar_events_run(run->events);
-    const int error =
-        run->in_place ? run_in_place(run, &last) : run_chunks(run, AR_WAY_SLOTS, &last);
+    const int error = run->in_place ? run_in_place(run, &last) : run_through_slots(run, &last);
     /* Another thread reads it, in ar_node_awaited(). */
     __atomic_store_n(&node->sequence, last, __ATOMIC_RELAXED);
     node->failed |= error != MPI_SUCCESS;

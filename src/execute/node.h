@@ -76,7 +76,7 @@ bool ar_node_takes_whole(const struct ar_node *node, const struct ar_reduction *
 /* The operands of a run; in may be out.  A waiting rank polls comm, so that MPI progresses. */
 struct ar_node_run {
     struct ar_node *node;
-    const struct ar_node_plan *plan;
+    struct ar_node_plan *plan;
     struct ar_in_place *in_place;         /* if the plan can run in place; else NULL */
     bool tries_ways;                      /* then whichever way is the fastest */
     const struct ar_reduction *reduction; /* laid out as the plan's; any op */

@@ -8,6 +8,7 @@
 
 #include "algorithms/registry.h"
 #include "execute/node.h"
+#include "execute/stores.h"
 #include "reduce/reduce.h"
 #include "schedule/accesses.h"
 
@@ -68,7 +69,14 @@ struct ar_node_program {
 /* How the ranks read each other's vectors: in slots, or in place.  There each rank combines its
  * share where the OUT of some rank is its IN, since it would overwrite whole vectors that others
  * still read. */
-enum ar_node_way { AR_WAY_SLOTS, AR_WAY_SHARES_IN_PLACE, AR_WAY_WHOLE_IN_PLACE, AR_WAYS };
+enum ar_node_way {
+    AR_WAY_SLOTS,
+    AR_WAY_SHARES_IN_PLACE,
+    AR_WAY_WHOLE_IN_PLACE,
+    AR_WAYS,
+    AR_WAY_STREAMED = AR_TRIAL_STREAMED /* through slots by their programs, but past the caches */
+};
+_Static_assert((int)AR_WAYS <= AR_WAY_STREAMED, "it is none of those with programs of their own");
 
 struct ar_node_plan {
     /* Of a chunk each way.  In place it has stages only if that was requested, and whole only if
@@ -89,6 +97,7 @@ struct ar_node_plan {
     int places;           /* number of places for them after TMP: right operand, then left */
     size_t place_bytes;   /* of one of them */
     size_t tmp_bytes;
+    struct ar_stores stores; /* of what goes through slots; at first it never streams */
 };
 
 /* Makes the plan of node->rank for count (>= 1) elements of r.  The chunks are as long as params

@@ -324,6 +324,8 @@ ar_p2p_run(const struct ar_p2p *run)
     plan->moving = plan->requested = 0;
     if (run->events)
         ar_events_run(run->events);
+    if (run->channel)
+        run->channel->streams = ar_stores_begin(&plan->stores);
     for (int i = 0; i < plan->window && !error; i++) {
         begin_segment(run, &plan->instances[i], (size_t)i);
         error = go_on(run, &plan->instances[i], &left);

@@ -8,6 +8,7 @@
 
 #include "algorithms/registry.h"
 #include "execute/channel.h"
+#include "execute/stores.h"
 #include "reduce/reduce.h"
 #include "schedule/schedule.h"
 
@@ -44,6 +45,7 @@ struct ar_plan {
     struct ar_transfer *transfers; /* as many: instead of requests, on a channel */
     int *completed;                /* room for as many indices into either */
     MPI_Status *statuses;          /* of as many requests that have completed */
+    struct ar_stores stores;       /* of what goes through a channel; at first it never streams */
 };
 
 /* Makes the plan of rank for count (>= 1) elements of r, of size >= 1.  A segment is as long as

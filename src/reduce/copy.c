@@ -10,8 +10,9 @@
 
 #ifdef __x86_64__
 
+#include <emmintrin.h>
 #include <stdatomic.h>
-#include <stdbool.h>
+#include <stdint.h>
 
 #define LEAST ((size_t)2 << 10) /* memcpy itself uses vectors up to here, */
 #define MOST  ((size_t)1 << 20) /* and does not leave the result in the cache from here on */
@@ -65,12 +66,61 @@ ar_copy_bytes(void *dst, const void *src, size_t bytes)
     memcpy((char *)dst + done, (const char *)src + done, bytes - done);
 }
 
+#define LINE ((size_t)64)
+
+/* Whole lines, which begin at to. */
+static void
+stream_lines(char *to, const char *from, size_t bytes)
+{
+    enum { PARTS = LINE / sizeof(__m128i) };
+    for (size_t i = 0; i < bytes; i += LINE) {
+        __m128i part[PARTS];
+        memcpy(part, from + i, LINE);
+        for (size_t k = 0; k < PARTS; k++)
+            _mm_stream_si128((__m128i *)(void *)(to + i) + k, part[k]);
+    }
+}
+
+/* Only whole lines gain.  The fence orders them before later stores; other stores are ordered
+ * anyway. */
+void
+ar_copy_streaming(void *dst, const void *src, size_t bytes)
+{
+    char *const to = dst;
+    const char *const from = src;
+    const size_t before = (size_t)(-(uintptr_t)dst % LINE);
+    const size_t head = before < bytes ? before : bytes;
+    const size_t lines = (bytes - head) / LINE * LINE, end = head + lines;
+    memcpy(to, from, head);
+    stream_lines(to + head, from + head, lines);
+    memcpy(to + end, from + end, bytes - end);
+    _mm_sfence();
+}
+
+bool
+ar_copy_can_stream(void)
+{
+    return true;
+}
+
 #else
 
 void
 ar_copy_bytes(void *dst, const void *src, size_t bytes)
 {
     memcpy(dst, src, bytes);
+}
+
+void
+ar_copy_streaming(void *dst, const void *src, size_t bytes)
+{
+    memcpy(dst, src, bytes);
+}
+
+bool
+ar_copy_can_stream(void)
+{
+    return false;
 }
 
 #endif

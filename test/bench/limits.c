@@ -4,6 +4,7 @@
  * memcpy       both ranks copy n bytes at once: read n, write n
  * swap         both copy n bytes into shared memory, chunk by chunk, and n bytes out of the
  *              other's: what passing a vector through memory takes without reducing it
+ * streamed     the same, but what is copied into shared memory goes past the caches
  *
  * Prints CSV, medians of batches.  To be run on 2 ranks under the preload.
  */
@@ -15,6 +16,7 @@
 #include <string.h>
 
 #include "median.h"
+#include "reduce/copy.h"
 
 enum { BATCHES = 15, SLOTS = 4, CHUNK = 128 << 10 };
 #define SHORTEST ((size_t)4 << 10)
@@ -62,20 +64,26 @@ round_trip(size_t bytes)
 }
 
 static void
+copy_bytes(void *dst, const void *src, size_t bytes)
+{
+    memcpy(dst, src, bytes);
+}
+
+static void
 copy(size_t bytes)
 {
-    memcpy(out, in, bytes);
+    copy_bytes(out, in, bytes);
 }
 
 /* A slot is written again when the other has read it: it has published a later chunk then. */
 static void
-swap(size_t bytes)
+swap_by(void (*store)(void *, const void *, size_t), size_t bytes)
 {
     const size_t chunks = (bytes + CHUNK - 1) / CHUNK;
     for (size_t k = 0; k <= chunks; k++) {
         const size_t at = k * CHUNK, length = bytes - at < CHUNK ? bytes - at : CHUNK;
         if (k < chunks) {
-            memcpy(mine->slots[(sequence + k + 1) % SLOTS], in + at, length);
+            store(mine->slots[(sequence + k + 1) % SLOTS], in + at, length);
             raise_mine(sequence + k + 1);
         }
         if (k == 0)
@@ -85,6 +93,18 @@ swap(size_t bytes)
         memcpy(out + from, theirs->slots[(sequence + k) % SLOTS], rest);
     }
     sequence += chunks;
+}
+
+static void
+swap(size_t bytes)
+{
+    swap_by(copy_bytes, bytes);
+}
+
+static void
+swap_streamed(size_t bytes)
+{
+    swap_by(ar_copy_streaming, bytes);
 }
 
 static void
@@ -133,17 +153,17 @@ static void
 print_all(void)
 {
     void (*const shortest[])(size_t) = {round_trip, reduce};
-    void (*const longest[])(size_t) = {copy, swap, reduce};
-    double us[3];
+    void (*const longest[])(size_t) = {copy, swap, swap_streamed, reduce};
+    double us[4];
     if (rank == 0)
-        printf("bytes,round_trip_us,memcpy_us,swap_us,allreduce_us\n");
+        printf("bytes,round_trip_us,memcpy_us,swap_us,streamed_us,allreduce_us\n");
     time_all(us, shortest, 2, 8);
     if (rank == 0)
-        printf("8,%.3f,,,%.3f\n", us[0], us[1]);
+        printf("8,%.3f,,,,%.3f\n", us[0], us[1]);
     for (size_t bytes = SHORTEST; bytes <= LARGEST; bytes *= 2) {
-        time_all(us, longest, 3, bytes);
+        time_all(us, longest, 4, bytes);
         if (rank == 0)
-            printf("%zu,,%.3f,%.3f,%.3f\n", bytes, us[0], us[1], us[2]);
+            printf("%zu,,%.3f,%.3f,%.3f,%.3f\n", bytes, us[0], us[1], us[2], us[3]);
     }
 }
 

@@ -6,8 +6,8 @@
  *     in_place device   one call; rank 1 has memory there that the kernel hands to nobody
  *     in_place slots    the same, and nobody asks for libxpmem
  *     in_place long     two calls, of 2 MiB and of 4 KiB
- *     in_place again    13 calls of 8 KiB with the same buffers, then 9 whose IN is that OUT
- *                       (on more than 2 ranks 9 of 256 KiB, then 9)
+ *     in_place again    of 8 KiB, or 256 KiB on more than 2 ranks: each way that is tried four
+ *                       times with the same buffers, then with an IN that is that OUT
  *     in_place settled  slots are the fastest way, and buffers are asked for in one of 8 calls
  *     in_place many     at many addresses, of which no more stay attached than is said, and none
  *                       of a communicator that is freed
@@ -272,14 +272,22 @@ call_long(void)
     sum_doubles(room, room + HALF, ((size_t)4 << 10) / sizeof(double), false, 1);
 }
 
-/* After the first call with new buffers each way that is tried has four: slots and two ways in
- * place, of which one is for two ranks, and needs IN and OUT to differ. */
+/* Through slots, which processors with streaming stores can fill in two ways, and in place by
+ * shares. */
+#ifdef __x86_64__
+enum { WAYS = 3 };
+#else
+enum { WAYS = 2 };
+#endif
+
+/* After the first call with new buffers each way that is tried has four.  One more is for two
+ * ranks, and needs IN and OUT to differ. */
 static void
 call_again(void)
 {
     const size_t bytes = world.nranks == 2 ? (size_t)8 << 10 : (size_t)256 << 10;
-    const int apart = world.nranks == 2 ? 13 : 9;
-    for (int call = 0; call < apart + 9; call++)
+    const int apart = 1 + 4 * (WAYS + (world.nranks == 2));
+    for (int call = 0; call < apart + 1 + 4 * WAYS; call++)
         sum_doubles(room, room + HALF, bytes / sizeof(double), call >= apart, call);
 }
 
@@ -310,7 +318,7 @@ call_at(size_t place, int call)
 static void
 call_settled(void)
 {
-    for (int call = 0; call < 14; call++)
+    for (int call = 0; call < 1 + 4 * (WAYS + 1) + 1; call++)
         call_at(0, call);
     check_true(went_through_slots());
     const int attaches = ask("xpmem_test_attaches");

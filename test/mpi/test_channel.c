@@ -82,6 +82,7 @@ record_apply(const struct ar_reduction *r, void *dst, const void *a, void *b, si
 #define ar_flag_raise(flag, number, wait) record_raise(flag, number)
 #define ar_reduction_apply                record_apply
 #define ar_cell_store                     record_copy
+#define ar_cell_stream                    record_copy
 #define ar_cell_fetch                     record_copy
 #define ar_progress(comm)                 ((void)(comm), MPI_SUCCESS)
 #include "execute/channel.c" /* NOLINT(bugprone-suspicious-include): the functions above in place of its own */

@@ -191,6 +191,7 @@ record_read(const void *from, size_t nslots)
 #define ar_reduction_apply                record_apply
 #define ar_reduction_copy                 record_copy
 #define ar_cell_store                     record_copy
+#define ar_cell_stream                    record_copy
 #define ar_cell_fetch                     record_copy
 #define ar_progress(comm)                 MPI_SUCCESS
 #include "execute/node.c" /* NOLINT(bugprone-suspicious-include): the functions above in place of its own */

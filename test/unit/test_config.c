@@ -931,9 +931,9 @@ what_ranks_compare_comes_back_from_the_text(void **state)
         {"ALLREDUCE_ALGO", "ring:0-8"},   {"ALLREDUCE_ALGO_LIST", "ring,rhd"},
         {"ALLREDUCE_DETERMINISM", "run"}, {"ALLREDUCE_LEVELS", "flat"},
         {"ALLREDUCE_SCRATCH", "1M"},      {"ALLREDUCE_STATS", "/tmp/x.json"},
-        {"ALLREDUCE_TRANSPORT", "mpi"},   {"ALLREDUCE_TUNE", "online"},
-        {"ALLREDUCE_TUNE_OVERHEAD", "7"}, {"ALLREDUCE_USER_OPS", "cut"},
-        {"ALLREDUCE_VERIFY", "1/3,warn"},
+        {"ALLREDUCE_STREAMING", "never"}, {"ALLREDUCE_TRANSPORT", "mpi"},
+        {"ALLREDUCE_TUNE", "online"},     {"ALLREDUCE_TUNE_OVERHEAD", "7"},
+        {"ALLREDUCE_USER_OPS", "cut"},    {"ALLREDUCE_VERIFY", "1/3,warn"},
     };
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         char line[64];

@@ -31,15 +31,29 @@ the_fastest_way_is_taken_between_the_trials(void **state)
     for (unsigned ways = 1; ways < 1U << AR_TRIAL_WAYS; ways++)
         for (unsigned fastest = 0; fastest < AR_TRIAL_WAYS; fastest++) {
             struct program p = {.now = 12345};
-            uint64_t ticks[AR_TRIAL_WAYS] = {30, 30, 30, 30};
+            uint64_t ticks[AR_TRIAL_WAYS] = {300, 300, 300, 300};
             if (!(ways >> fastest & 1))
                 continue;
-            ticks[fastest] = 29;
+            ticks[fastest] = fastest == AR_TRIAL_STREAMED ? 280 : 299;
             run(&p, ways, ticks, AR_TRIAL_PERIOD);
             for (unsigned way = 0; way < AR_TRIAL_WAYS; way++)
                 if (way != fastest)
                     assert_int_equal(p.calls[way], ways >> way & 1 ? AR_TRIAL_CALLS : 0);
         }
+}
+
+static void
+streaming_must_gain_a_sixteenth(void **state)
+{
+    const unsigned ways = 1U | 1U << AR_TRIAL_STREAMED;
+    const uint64_t little[AR_TRIAL_WAYS] = {[0] = 320, [AR_TRIAL_STREAMED] = 302};
+    const uint64_t enough[AR_TRIAL_WAYS] = {[0] = 320, [AR_TRIAL_STREAMED] = 300};
+    struct program p = {.now = 0}, q = {.now = 0};
+    (void)state;
+    run(&p, ways, little, 20);
+    assert_int_equal(p.last, 0);
+    run(&q, ways, enough, 20);
+    assert_int_equal(q.last, AR_TRIAL_STREAMED);
 }
 
 static void
@@ -100,6 +114,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_fastest_way_is_taken_between_the_trials),
         cmocka_unit_test(each_period_begins_with_a_trial),
+        cmocka_unit_test(streaming_must_gain_a_sixteenth),
         cmocka_unit_test(the_fastest_call_of_a_row_counts),
         cmocka_unit_test(between_the_trials_the_way_is_the_one_that_is_said),
         cmocka_unit_test(a_trial_is_over_when_each_way_has_had_its_calls),
