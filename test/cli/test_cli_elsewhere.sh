@@ -24,13 +24,13 @@ run() {
 }
 
 # trace FILE COMMAND...: writes to FILE which files, sockets and memory the command asks for, with its threads and
-# children.
+# children.  A thread that ends with its process may leave a call without a name.
 trace() {
     to=$1
     shift
     strace -f -qq -e trace=open,openat,creat,memfd_create,socket,connect,pipe,pipe2,inotify_init1,shmget,mknod,unlink,link,linkat \
         -e signal=none -o "$to.raw" "$@" >"$to.out" 2>&1 </dev/null
-    sed 's/^[0-9]* *//; s/[0-9][0-9]*/N/g' "$to.raw" | grep -v -e liballreduce | sort >"$to"
+    sed 's/^[0-9]* *//; s/[0-9][0-9]*/N/g' "$to.raw" | grep -v -e liballreduce -e "<detached \.\.\.>" | sort >"$to"
 }
 if strace -f -qq -o "$scratch/strace" true 2>/dev/null; then
     can_trace=yes
