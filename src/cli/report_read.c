@@ -133,6 +133,7 @@ take_row(struct ar_row *row, const json_t *line)
     c->ns = number(line, "ns");
     c->wait_ns = number(line, "wait_ns");
     c->setup_ns = number(line, "setup_ns");
+    c->streamed = number(line, "streamed");
     if (is_known(line, "min_ns"))
         c->least_ns = number(line, "min_ns");
     c->most_ns = number(line, "max_ns");

@@ -15,6 +15,7 @@
 #include "communicator/seen.h"
 #include "communicator/tuner.h"
 #include "execute/group.h"
+#include "execute/node_plan.h"
 #include "reduce/packed.h"
 #include "statistics/deadline.h"
 #include "statistics/statistics.h"
@@ -355,6 +356,13 @@ ar_communicator_assume(struct ar_communicator *c, const int *node_of)
 
 /* --- runs --- */
 
+static void
+note_streaming(struct ar_communicator *c, const struct ar_stores *stores)
+{
+    if (c->recorder)
+        c->recorder->streamed |= stores->is_streamed;
+}
+
 static int
 run_messages(struct ar_communicator *c, const struct ar_decision *decision,
              const struct ar_reduction *r, const void *in, void *out)
@@ -376,6 +384,7 @@ run_messages(struct ar_communicator *c, const struct ar_decision *decision,
     const struct ar_deadline_run watched = {&decision->choice, r, &run, NULL};
     ar_deadline_enter(AR_DEADLINE_RUNS, &watched);
     const int error = ar_p2p_run(&run);
+    note_streaming(c, &decision->plan->stores);
     ar_deadline_enter(AR_DEADLINE_CHECKS, NULL);
     return error;
 }
@@ -401,6 +410,7 @@ run_memory(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *d
     const struct ar_deadline_run watched = {&decision->choice, r, NULL, &run};
     ar_deadline_enter(AR_DEADLINE_RUNS, &watched);
     const int error = ar_node_allreduce(&run);
+    note_streaming(c, &decision->node_plan->stores);
     ar_deadline_enter(AR_DEADLINE_CHECKS, NULL);
     return error;
 }

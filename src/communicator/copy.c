@@ -130,7 +130,8 @@ ar_copy_streaming_of(const struct ar_communicator *c, const struct ar_decision *
                      struct ar_crowd crowd)
 {
     const enum ar_streaming asked = c->config->streaming;
-    const bool may_pay = ar_copy_can_stream() && !ar_crowd_shares(crowd) &&
-                         d->key.count * d->key.size >= STREAMED_LEAST;
-    return asked == AR_STREAMING_AUTO && !may_pay ? AR_STREAMING_NEVER : asked;
+    const bool may_pay =
+        d->key.basic && !ar_crowd_shares(crowd) && d->key.count * d->key.size >= STREAMED_LEAST;
+    return !ar_copy_can_stream() || (asked == AR_STREAMING_AUTO && !may_pay) ? AR_STREAMING_NEVER
+                                                                             : asked;
 }

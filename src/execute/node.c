@@ -444,7 +444,7 @@ overlapping(const struct ar_node_plan *plan, enum ar_node_way way)
 static int
 run_chunks(const struct ar_node_run *run, enum ar_node_way way, uint64_t *last)
 {
-    const bool streams = way == AR_WAY_STREAMED;
+    const bool streams = run->plan->stores.is_streamed = way == AR_WAY_STREAMED;
     const struct row row = {run, streams ? AR_WAY_SLOTS : way, *last, streams};
     const size_t overlap = overlapping(run->plan, row.way);
     *last += run->plan->chunks;

@@ -16,6 +16,7 @@
 
 struct ar_stores {
     enum ar_streaming streaming;
+    bool is_streamed;      /* the last call was */
     struct ar_trial trial; /* of the calls of AR_STREAMING_AUTO */
 };
 
@@ -25,9 +26,11 @@ ar_stores_begin(struct ar_stores *stores)
 {
     struct ar_trial *const trial = &stores->trial;
     const unsigned ways = 1U | 1U << AR_TRIAL_STREAMED;
-    if (stores->streaming != AR_STREAMING_AUTO)
-        return stores->streaming == AR_STREAMING_ALWAYS;
-    return ar_trial_begin(trial, ways, trial->best, ar_clock_ticks()) == AR_TRIAL_STREAMED;
+    stores->is_streamed =
+        stores->streaming == AR_STREAMING_AUTO
+            ? ar_trial_begin(trial, ways, trial->best, ar_clock_ticks()) == AR_TRIAL_STREAMED
+            : stores->streaming == AR_STREAMING_ALWAYS;
+    return stores->is_streamed;
 }
 
 #endif

@@ -30,6 +30,7 @@ ar_counts_add(struct ar_counts *sum, const struct ar_counts *counts)
     sum->ns += counts->ns;
     sum->wait_ns += counts->wait_ns;
     sum->setup_ns += counts->setup_ns;
+    sum->streamed += counts->streamed;
     if (counts->least_ns < sum->least_ns)
         sum->least_ns = counts->least_ns;
     if (counts->most_ns > sum->most_ns)
@@ -179,8 +180,9 @@ ar_row_is_native(const struct ar_row *row)
 char *
 ar_row_why(const struct ar_row *row, char text[AR_WHY_TEXT])
 {
-    snprintf(text, AR_WHY_TEXT, "%s%s", row->key.reason,
-             row->key.place == AR_IN_PLACE ? ", in place" : "");
+    snprintf(text, AR_WHY_TEXT, "%s%s%s", row->key.reason,
+             row->key.place == AR_IN_PLACE ? ", in place" : "",
+             row->counts.streamed > row->counts.calls / 2 ? ", streamed" : "");
     return text;
 }
 

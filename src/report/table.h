@@ -49,6 +49,7 @@ struct ar_counts {
     uint64_t ns;       /* in the calls, without set-up */
     uint64_t wait_ns;  /* the part of ns spent polling for other ranks in vain; native: unknown */
     uint64_t setup_ns; /* deciding, making plans and engines, at first calls */
+    uint64_t streamed; /* of the calls: those in which the rank wrote past its caches */
     uint64_t least_ns; /* UINT64_MAX: no call was timed */
     uint64_t most_ns;
     struct ar_histogram times;
@@ -136,8 +137,8 @@ char *ar_row_size_print(const struct ar_row *row, char text[AR_ROW_SIZE_TEXT]);
 /* Did the MPI library's own allreduce run?  Its waits are not known. */
 bool ar_row_is_native(const struct ar_row *row);
 
-/* The reason, and whether the calls were in place; returns text. */
-#define AR_WHY_TEXT (AR_REASON_TEXT + 10)
+/* The reason, and whether the calls were in place, and whether most were streamed; returns text. */
+#define AR_WHY_TEXT (AR_REASON_TEXT + 20)
 char *ar_row_why(const struct ar_row *row, char text[AR_WHY_TEXT]);
 
 /* The quantile of the times of calls, to 1/16; 0 if no call was timed. */

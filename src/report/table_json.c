@@ -67,6 +67,7 @@ print_row(FILE *to, const struct ar_row *row)
     print_number(to, "ns", c->ns, timed);
     print_number(to, "wait_ns", c->wait_ns, timed && !ar_row_is_native(row));
     print_number(to, "own_ns", ar_row_own_ns(row), timed);
+    print_number(to, "streamed", c->streamed, true);
     print_number(to, "min_ns", c->least_ns, timed);
     print_number(to, "median_ns", ar_row_quantile(row, 0.5), timed);
     print_number(to, "p99_ns", ar_row_quantile(row, 0.99), timed);

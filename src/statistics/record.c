@@ -201,6 +201,7 @@ subtract(struct ar_counts *counts, const struct ar_counts *taken)
     counts->ns -= taken->ns;
     counts->wait_ns -= taken->wait_ns;
     counts->setup_ns -= taken->setup_ns;
+    counts->streamed -= taken->streamed;
     for (int i = 0; i < AR_HISTOGRAM_BUCKETS; i++)
         counts->times.count[i] -= taken->times.count[i];
     subtract_sizes(counts->sizes, taken->sizes);

@@ -67,6 +67,7 @@ struct ar_recorder {
     uint64_t started_ticks;              /* when it began */
     uint64_t setup_ns;                   /* since the last call ended */
     uint64_t waited_ticks;               /* the same */
+    uint64_t streamed;                   /* 1: the call under way, or the last one, streams */
     uint64_t lost;                       /* calls without memory for a record */
     uint64_t lost_taken;                 /* of these: see ar_recorder_take */
     uint64_t id;                         /* of comm, see gather.h; 0: its calls are not compared */
@@ -183,10 +184,11 @@ ar_record_end(struct ar_recorder *recorder, struct ar_record *record,
         __atomic_store_n(&c->least_ns, ns, __ATOMIC_RELAXED);
     if (ns > c->most_ns)
         __atomic_store_n(&c->most_ns, ns, __ATOMIC_RELAXED);
-    if (recorder->waited_ticks | recorder->setup_ns) {
+    if (recorder->waited_ticks | recorder->setup_ns | recorder->streamed) {
         ar_record_bump(&c->wait_ns, ar_clock_ns(recorder->waited_ticks));
         ar_record_bump(&c->setup_ns, recorder->setup_ns);
-        recorder->waited_ticks = recorder->setup_ns = 0;
+        ar_record_bump(&c->streamed, recorder->streamed);
+        recorder->waited_ticks = recorder->setup_ns = recorder->streamed = 0;
     }
 }
 

@@ -89,7 +89,12 @@ expect_copy "slots" 'shm(copy=slots) *named' 32 in_place 2 ALLREDUCE_ALGO='shm(c
 # Slots can be written through the caches, and past them where the processor has streaming stores.
 for streaming in never always; do
     expect_copy "streaming: $streaming" 'shm(copy=slots) *named' 32 in_place 2 ALLREDUCE_ALGO='shm(copy=slots)' \
-        ALLREDUCE_STREAMING=$streaming "$program" slots
+        ALLREDUCE_STREAMING=$streaming ALLREDUCE_STATS="$scratch/$streaming" "$program" slots
+    streamed=$(grep -c 'shm(copy=slots).* streamed$' "$scratch/$streaming")
+    case $(uname -m)-$streaming in
+    x86_64-always) [ "$streamed" -gt 0 ] ;;
+    *) [ "$streamed" -eq 0 ] ;;
+    esac || fail "streaming: $streaming: $(cat "$scratch/$streaming")"
 done
 tried=8
 [ "$(uname -m)" != x86_64 ] || tried=16

@@ -341,7 +341,7 @@ run_rank(void *argument)
             (overwrites ? out : in)[i] = operand((uint64_t)k, t->rank, i);
         struct ar_node_plan *const plan = plan_of(&node, call);
         const bool may_read = plan->full[AR_WAY_SHARES_IN_PLACE].nstages > 0;
-        plan->stores = (struct ar_stores){call->streaming, trial};
+        plan->stores = (struct ar_stores){.streaming = call->streaming, .trial = trial};
         char *const scratch = aligned_alloc(64, ar_node_plan_scratch_bytes(plan));
         const struct ar_node_run run = {
             .node = &node,
