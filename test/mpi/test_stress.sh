@@ -21,7 +21,8 @@ stress() {
     what="STRESS_SEED=$seed STRESS_CALLS=$calls STRESS_RANKS=$ranks, transport $transport, ops of the program's $user_ops"
     begun=$(date +%s)
     expect_ok "$what" preload "$ranks" ALLREDUCE_VERBOSE=1 ALLREDUCE_TRANSPORT="$transport" \
-        ALLREDUCE_STREAMING="$([ "$ranks" = 2 ] && echo auto || echo always)" ALLREDUCE_USER_OPS="$user_ops" "$programs/stress" "$seed" "$calls" "$@" || return
+        ALLREDUCE_STREAMING="$([ "$ranks" = 2 ] && echo auto || echo always)" \
+        ALLREDUCE_USER_OPS="$user_ops" "$programs/stress" "$seed" "$calls" "$@" || return
     [ "$calls" -ge 1000 ] || return # too few for all choices
     for row in $(rows); do
         expect_calls "$what" "$row" 1
