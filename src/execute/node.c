@@ -456,7 +456,9 @@ static int
 run_through_slots(const struct ar_node_run *run, uint64_t *last)
 {
     const bool streams = ar_stores_begin(&run->plan->stores);
-    return run_chunks(run, streams ? AR_WAY_STREAMED : AR_WAY_SLOTS, last);
+    const int error = run_chunks(run, streams ? AR_WAY_STREAMED : AR_WAY_SLOTS, last);
+    ar_stores_end(&run->plan->stores);
+    return error;
 }
 
 /* --- in place --- */
@@ -555,6 +557,8 @@ run_met(const struct ar_node_run *run, uint64_t *last)
     int error = run_chunks(run, (enum ar_node_way)way, last);
     if (!error && !p->yielded)
         error = meet(run, last);
+    if (trial)
+        ar_trial_end(trial, ar_clock_ticks());
     return error;
 }
 

@@ -342,8 +342,10 @@ ar_p2p_run(const struct ar_p2p *run)
     }
     if (error)
         withdraw(run);
-    if (run->channel)
+    if (run->channel) {
+        ar_stores_end(&plan->stores);
         run->channel->failed |= error != MPI_SUCCESS;
+    }
     return error;
 }
 

@@ -33,4 +33,11 @@ ar_stores_begin(struct ar_stores *stores)
     return stores->is_streamed;
 }
 
+static inline void
+ar_stores_end(struct ar_stores *stores)
+{
+    if (stores->streaming == AR_STREAMING_AUTO)
+        ar_trial_end(&stores->trial, ar_clock_ticks());
+}
+
 #endif

@@ -4,7 +4,9 @@
 static unsigned
 find_tried(uint64_t call, unsigned ways)
 {
-    uint64_t before = call % AR_TRIAL_PERIOD / AR_TRIAL_CALLS;
+    if (call < AR_TRIAL_FRESH)
+        return AR_TRIAL_WAYS;
+    uint64_t before = (call - AR_TRIAL_FRESH) % AR_TRIAL_PERIOD / AR_TRIAL_CALLS;
     for (unsigned way = 0; way < AR_TRIAL_WAYS; way++)
         if (ways >> way & 1 && before-- == 0)
             return way;
@@ -20,15 +22,35 @@ lowest(unsigned ways)
     return way;
 }
 
-/* The call before this one took so many ticks.  The first call of a way does not count, since it
- * finds what another one has left. */
+static uint64_t
+smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t
+time_of(const struct ar_trial *trial)
+{
+    const uint64_t time = trial->call + smaller(trial->outside, AR_TRIAL_OUTSIDE * trial->call);
+    return trial->way == AR_TRIAL_STREAMED ? time + time / 16 : time;
+}
+
+/* A call begins, so what there is to know of the one before is known.  The first call of a way does
+ * not count, since it finds what another one has left. */
 static void
-note(struct ar_trial *trial, unsigned ways, uint64_t ticks)
+note(struct ar_trial *trial, unsigned ways, uint64_t now)
 {
     const uint64_t call = trial->ncalls - 1;
-    ticks += trial->way == AR_TRIAL_STREAMED ? ticks / 16 : 0;
-    if (call % AR_TRIAL_CALLS > 0 && find_tried(call, ways) == trial->way && ticks < trial->least) {
-        trial->least = ticks;
+    if (find_tried(call, ways) != trial->way)
+        return;
+    if ((call - AR_TRIAL_FRESH) % AR_TRIAL_CALLS == 0) {
+        trial->call = trial->outside = UINT64_MAX / (2 * AR_TRIAL_OUTSIDE);
+        return;
+    }
+    trial->call = smaller(trial->call, trial->end - trial->begin);
+    trial->outside = smaller(trial->outside, now - trial->end);
+    if (time_of(trial) < trial->least) {
+        trial->least = time_of(trial);
         trial->best = trial->way;
     }
 }
@@ -37,12 +59,12 @@ unsigned
 ar_trial_begin(struct ar_trial *trial, unsigned ways, unsigned best, uint64_t now)
 {
     if (trial->ncalls > 0)
-        note(trial, ways, now - trial->begin);
-    if (trial->ncalls % AR_TRIAL_PERIOD == 0)
+        note(trial, ways, now);
+    if (trial->ncalls % AR_TRIAL_PERIOD == AR_TRIAL_FRESH)
         trial->least = UINT64_MAX;
     const unsigned tried = find_tried(trial->ncalls, ways);
     trial->way = tried < AR_TRIAL_WAYS ? tried : ways >> best & 1 ? best : lowest(ways);
-    trial->begin = now;
+    trial->begin = trial->end = now;
     trial->ncalls++;
     return trial->way;
 }
@@ -50,5 +72,5 @@ ar_trial_begin(struct ar_trial *trial, unsigned ways, unsigned best, uint64_t no
 bool
 ar_trial_is_over(const struct ar_trial *trial, unsigned ways)
 {
-    return find_tried(trial->ncalls - 1, ways) == AR_TRIAL_WAYS;
+    return trial->ncalls > AR_TRIAL_FRESH && find_tried(trial->ncalls - 1, ways) == AR_TRIAL_WAYS;
 }

@@ -280,14 +280,14 @@ enum { WAYS = 3 };
 enum { WAYS = 2 };
 #endif
 
-/* After the first call with new buffers each way that is tried has four.  One more is for two
- * ranks, and needs IN and OUT to differ. */
+/* After the first call with new buffers, and four through slots, each way that is tried has four.
+ * One more is for two ranks, and needs IN and OUT to differ. */
 static void
 call_again(void)
 {
     const size_t bytes = world.nranks == 2 ? (size_t)8 << 10 : (size_t)256 << 10;
-    const int apart = 1 + 4 * (WAYS + (world.nranks == 2));
-    for (int call = 0; call < apart + 1 + 4 * WAYS; call++)
+    const int apart = 5 + 4 * (WAYS + (world.nranks == 2));
+    for (int call = 0; call < apart + 5 + 4 * WAYS; call++)
         sum_doubles(room, room + HALF, bytes / sizeof(double), call >= apart, call);
 }
 
@@ -318,7 +318,7 @@ call_at(size_t place, int call)
 static void
 call_settled(void)
 {
-    for (int call = 0; call < 1 + 4 * (WAYS + 1) + 1; call++)
+    for (int call = 0; call < 5 + 4 * (WAYS + 1) + 1; call++)
         call_at(0, call);
     check_true(went_through_slots());
     const int attaches = ask("xpmem_test_attaches");

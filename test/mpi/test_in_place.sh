@@ -96,8 +96,8 @@ for streaming in never always; do
     *) [ "$streamed" -eq 0 ] ;;
     esac || fail "streaming: $streaming: $(cat "$scratch/$streaming")"
 done
-tried=8
-[ "$(uname -m)" != x86_64 ] || tried=16
+tried=16
+[ "$(uname -m)" != x86_64 ] || tried=24
 [ "$(nproc)" -lt 2 ] || {
     expect_copy "auto" 'shm(copy=in_place) *auto' 2 in_place 2 ALLREDUCE_ALGO=auto "$program" long
     grep -q ' 1 .* shm *auto' "$scratch/out" || fail "auto: shorter messages are not in slots"

@@ -1,13 +1,16 @@
 /* Which way a program's calls take the least time: src/execute/trial.h. */
 
+#include <string.h>
+
 #include "execute/trial.h"
 #include "unit.h"
 
-/* Calls of so many ticks each way, up to a number of calls; how many of them went which way, and
- * which was the last way. */
+/* Calls of so many ticks each way, up to a number of calls, and what the program does after each;
+ * how many of them went which way, and which was the last way. */
 struct program {
     struct ar_trial trial;
     uint64_t now;
+    uint64_t after[AR_TRIAL_WAYS]; /* ticks */
     uint64_t calls[AR_TRIAL_WAYS];
     unsigned last;
 };
@@ -19,9 +22,21 @@ run(struct program *p, unsigned ways, const uint64_t *ticks, uint64_t ncalls)
         const unsigned way = ar_trial_begin(&p->trial, ways, p->trial.best, p->now);
         assert_true(ways >> way & 1);
         p->now += ticks[way];
+        ar_trial_end(&p->trial, p->now);
+        p->now += p->after[way];
         p->calls[way]++;
         p->last = way;
     }
+}
+
+/* The calls before the first trial; they go one way. */
+static void
+begin(struct program *p, unsigned ways)
+{
+    const uint64_t ticks[AR_TRIAL_WAYS] = {1, 1, 1, 1};
+    run(p, ways, ticks, AR_TRIAL_FRESH);
+    assert_int_equal(p->calls[p->last], AR_TRIAL_FRESH);
+    memset(p->calls, 0, sizeof p->calls);
 }
 
 static void
@@ -35,6 +50,7 @@ the_fastest_way_is_taken_between_the_trials(void **state)
             if (!(ways >> fastest & 1))
                 continue;
             ticks[fastest] = fastest == AR_TRIAL_STREAMED ? 280 : 299;
+            begin(&p, ways);
             run(&p, ways, ticks, AR_TRIAL_PERIOD);
             for (unsigned way = 0; way < AR_TRIAL_WAYS; way++)
                 if (way != fastest)
@@ -50,10 +66,53 @@ streaming_must_gain_a_sixteenth(void **state)
     const uint64_t enough[AR_TRIAL_WAYS] = {[0] = 320, [AR_TRIAL_STREAMED] = 300};
     struct program p = {.now = 0}, q = {.now = 0};
     (void)state;
+    begin(&p, ways);
     run(&p, ways, little, 20);
     assert_int_equal(p.last, 0);
+    begin(&q, ways);
     run(&q, ways, enough, 20);
     assert_int_equal(q.last, AR_TRIAL_STREAMED);
+}
+
+static void
+what_a_way_leaves_to_the_program_counts(void **state)
+{
+    const uint64_t ticks[AR_TRIAL_WAYS] = {100, 50};
+    struct program p = {.after = {100, 170}}, q = {.after = {100, 140}};
+    (void)state;
+    begin(&p, 3);
+    run(&p, 3, ticks, 20);
+    assert_int_equal(p.last, 0);
+    begin(&q, 3);
+    run(&q, 3, ticks, 20);
+    assert_int_equal(q.last, 1);
+}
+
+static void
+what_takes_the_program_much_longer_does_not(void **state)
+{
+    const uint64_t ticks[AR_TRIAL_WAYS] = {100, 50};
+    struct program p = {.after = {10000, 12000}};
+    (void)state;
+    begin(&p, 3);
+    run(&p, 3, ticks, 20);
+    assert_int_equal(p.last, 1);
+}
+
+/* Each call is disturbed, or what follows it, but not both in all. */
+static void
+calls_and_what_follows_are_disturbed_alone(void **state)
+{
+    const uint64_t ticks[AR_TRIAL_WAYS] = {100, 90}, late[AR_TRIAL_WAYS] = {1000, 900};
+    struct program p = {.now = 0};
+    (void)state;
+    begin(&p, 3);
+    for (int i = 0; i < 2 * AR_TRIAL_CALLS; i++) {
+        p.after[0] = p.after[1] = i % 2 ? 10 : 1000 + 100 * (uint64_t)(i / AR_TRIAL_CALLS);
+        run(&p, 3, i % 2 ? late : ticks, 1);
+    }
+    run(&p, 3, ticks, 1);
+    assert_int_equal(p.last, 1);
 }
 
 static void
@@ -62,6 +121,7 @@ each_period_begins_with_a_trial(void **state)
     const uint64_t before[AR_TRIAL_WAYS] = {10, 20}, after[AR_TRIAL_WAYS] = {20, 10};
     struct program p = {.now = 0};
     (void)state;
+    begin(&p, 3);
     run(&p, 3, before, AR_TRIAL_PERIOD);
     assert_int_equal(p.last, 0);
     run(&p, 3, after, (uint64_t)2 * AR_TRIAL_CALLS + 1);
@@ -78,6 +138,7 @@ the_fastest_call_of_a_row_counts(void **state)
     (void)state;
     for (int disturbed = 1; disturbed < AR_TRIAL_CALLS; disturbed++) {
         struct program p = {.now = 0};
+        begin(&p, 3);
         run(&p, 3, slow, (uint64_t)disturbed);
         run(&p, 3, fast, (uint64_t)(AR_TRIAL_CALLS - disturbed));
         run(&p, 3, sudden, 1);
@@ -91,7 +152,7 @@ between_the_trials_the_way_is_the_one_that_is_said(void **state)
 {
     (void)state;
     for (unsigned said = 1; said < AR_TRIAL_WAYS; said++) {
-        struct ar_trial trial = {.ncalls = AR_TRIAL_PERIOD - 1};
+        struct ar_trial trial = {.ncalls = AR_TRIAL_PERIOD};
         assert_int_equal(ar_trial_begin(&trial, 6, said, 0), said < 3 ? said : 1); /* of 1 and 2 */
     }
 }
@@ -104,7 +165,8 @@ a_trial_is_over_when_each_way_has_had_its_calls(void **state)
     for (uint64_t call = 0; call < 2 * AR_TRIAL_PERIOD; call++) {
         ar_trial_begin(&trial, 3, trial.best, call);
         assert_int_equal(ar_trial_is_over(&trial, 3),
-                         call % AR_TRIAL_PERIOD >= (uint64_t)2 * AR_TRIAL_CALLS);
+                         call >= AR_TRIAL_FRESH && (call - AR_TRIAL_FRESH) % AR_TRIAL_PERIOD >=
+                                                       (uint64_t)2 * AR_TRIAL_CALLS);
     }
 }
 
@@ -115,6 +177,9 @@ main(void)
         cmocka_unit_test(the_fastest_way_is_taken_between_the_trials),
         cmocka_unit_test(each_period_begins_with_a_trial),
         cmocka_unit_test(streaming_must_gain_a_sixteenth),
+        cmocka_unit_test(what_a_way_leaves_to_the_program_counts),
+        cmocka_unit_test(what_takes_the_program_much_longer_does_not),
+        cmocka_unit_test(calls_and_what_follows_are_disturbed_alone),
         cmocka_unit_test(the_fastest_call_of_a_row_counts),
         cmocka_unit_test(between_the_trials_the_way_is_the_one_that_is_said),
         cmocka_unit_test(a_trial_is_over_when_each_way_has_had_its_calls),
