@@ -125,13 +125,14 @@ ar_copy_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d)
 #define STREAMED_LEAST ((size_t)2 << 10)
 
 /* Ranks that share cores share caches, too. */
-enum ar_streaming
-ar_copy_streaming_of(const struct ar_communicator *c, const struct ar_decision *d,
-                     struct ar_crowd crowd)
+void
+ar_copy_settle_stores(struct ar_stores *stores, const struct ar_communicator *c,
+                      const struct ar_decision *d, struct ar_crowd crowd)
 {
     const enum ar_streaming asked = c->config->streaming;
-    const bool may_pay =
-        d->key.basic && !ar_crowd_shares(crowd) && d->key.count * d->key.size >= STREAMED_LEAST;
-    return !ar_copy_can_stream() || (asked == AR_STREAMING_AUTO && !may_pay) ? AR_STREAMING_NEVER
-                                                                             : asked;
+    const size_t bytes = d->key.count * d->key.size;
+    const bool may_pay = d->key.basic && !ar_crowd_shares(crowd) && bytes >= STREAMED_LEAST;
+    const bool never = !ar_copy_can_stream() || (asked == AR_STREAMING_AUTO && !may_pay);
+    stores->streaming = never ? AR_STREAMING_NEVER : asked;
+    stores->trial.is_long = bytes >= AR_TRIAL_LONG;
 }

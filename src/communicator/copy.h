@@ -3,6 +3,7 @@
 #define AR_COMMUNICATOR_COPY_H
 
 #include "communicator/communicator.h"
+#include "execute/stores.h"
 
 /* Why a call of auto went through slots that could have gone in place. */
 extern const char ar_reason_yielded[];
@@ -22,9 +23,9 @@ bool ar_copy_is_hopeless(void);
  * first wanted.  MPI_SUCCESS or an error of MPI's. */
 int ar_copy_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d);
 
-/* Whether calls of d stream to ranks that have these cores. */
-enum ar_streaming ar_copy_streaming_of(const struct ar_communicator *c, const struct ar_decision *d,
-                                       struct ar_crowd crowd);
+/* How the calls of d store what others read that have these cores. */
+void ar_copy_settle_stores(struct ar_stores *stores, const struct ar_communicator *c,
+                           const struct ar_decision *d, struct ar_crowd crowd);
 
 /* At a call that is alike on all ranks: if in place was wanted, and a rank had no memory yet that
  * the others could read, asks whether it has now, and if so all calls are decided anew.

@@ -172,7 +172,7 @@ make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_redu
     if (error)
         return error;
     if (d->channel)
-        d->plan->stores.streaming = ar_copy_streaming_of(c, d, d->channel->piece.crowd);
+        ar_copy_settle_stores(&d->plan->stores, c, d, d->channel->piece.crowd);
     return keep_plan(c, d, ar_plan_scratch_bytes(d->plan));
 }
 
@@ -194,7 +194,7 @@ make_node_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar
     }
     if (error)
         return mpi_error(error);
-    d->node_plan->stores.streaming = ar_copy_streaming_of(c, d, d->node->piece.crowd);
+    ar_copy_settle_stores(&d->node_plan->stores, c, d, d->node->piece.crowd);
     return keep_plan(c, d, ar_node_plan_scratch_bytes(d->node_plan));
 }
 

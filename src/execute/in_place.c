@@ -314,7 +314,7 @@ ar_in_place_agree(struct ar_in_place *p, const struct ar_shown *mine, size_t byt
 {
     struct ar_agreement *const a = &p->agreements[p->next];
     a->is_made = true;
-    a->trial = (struct ar_trial){0};
+    a->trial = (struct ar_trial){.is_long = bytes >= AR_TRIAL_LONG};
     a->bytes = bytes;
     a->mine = without_offer(*mine);
     p->next = (p->next + 1) % AR_AGREEMENTS;

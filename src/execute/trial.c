@@ -2,11 +2,12 @@
 
 /* The way that is on trial in a call; AR_TRIAL_WAYS: none. */
 static unsigned
-find_tried(uint64_t call, unsigned ways)
+find_tried(const struct ar_trial *trial, uint64_t call, unsigned ways)
 {
-    if (call < AR_TRIAL_FRESH)
+    const unsigned fresh = ar_trial_fresh(trial);
+    if (call < fresh)
         return AR_TRIAL_WAYS;
-    uint64_t before = (call - AR_TRIAL_FRESH) % AR_TRIAL_PERIOD / AR_TRIAL_CALLS;
+    uint64_t before = (call - fresh) % AR_TRIAL_PERIOD / ar_trial_calls(trial);
     for (unsigned way = 0; way < AR_TRIAL_WAYS; way++)
         if (ways >> way & 1 && before-- == 0)
             return way;
@@ -41,9 +42,9 @@ static void
 note(struct ar_trial *trial, unsigned ways, uint64_t now)
 {
     const uint64_t call = trial->ncalls - 1;
-    if (find_tried(call, ways) != trial->way)
+    if (find_tried(trial, call, ways) != trial->way)
         return;
-    if ((call - AR_TRIAL_FRESH) % AR_TRIAL_CALLS == 0) {
+    if ((call - ar_trial_fresh(trial)) % AR_TRIAL_PERIOD % ar_trial_calls(trial) == 0) {
         trial->call = trial->outside = UINT64_MAX / (2 * AR_TRIAL_OUTSIDE);
         return;
     }
@@ -60,9 +61,9 @@ ar_trial_begin(struct ar_trial *trial, unsigned ways, unsigned best, uint64_t no
 {
     if (trial->ncalls > 0)
         note(trial, ways, now);
-    if (trial->ncalls % AR_TRIAL_PERIOD == AR_TRIAL_FRESH)
+    if (trial->ncalls % AR_TRIAL_PERIOD == ar_trial_fresh(trial))
         trial->least = UINT64_MAX;
-    const unsigned tried = find_tried(trial->ncalls, ways);
+    const unsigned tried = find_tried(trial, trial->ncalls, ways);
     trial->way = tried < AR_TRIAL_WAYS ? tried : ways >> best & 1 ? best : lowest(ways);
     trial->begin = trial->end = now;
     trial->ncalls++;
@@ -72,5 +73,6 @@ ar_trial_begin(struct ar_trial *trial, unsigned ways, unsigned best, uint64_t no
 bool
 ar_trial_is_over(const struct ar_trial *trial, unsigned ways)
 {
-    return trial->ncalls > AR_TRIAL_FRESH && find_tried(trial->ncalls - 1, ways) == AR_TRIAL_WAYS;
+    return trial->ncalls > ar_trial_fresh(trial) &&
+           find_tried(trial, trial->ncalls - 1, ways) == AR_TRIAL_WAYS;
 }

@@ -8,20 +8,24 @@
 #define AR_TRIAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define AR_TRIAL_WAYS    4    /* numbers of ways are less */
-#define AR_TRIAL_CALLS   4    /* in a row, for each way */
 #define AR_TRIAL_PERIOD  1024 /* such calls from the first of a trial to that of the next */
 #define AR_TRIAL_OUTSIDE 16   /* times a call: more outside it does not count */
-#define AR_TRIAL_FRESH   4    /* calls before the first trial, in whose memory everything is new */
 
 /* The way that leaves what it stores in no cache.  It must be faster by a sixteenth, so that where
  * it gains nothing it is not taken by chance. */
 #define AR_TRIAL_STREAMED 3
 
-/* All zero at first.  Times are in ticks. */
+/* Bytes of a vector that goes through all slots in each call.  Of those fewer calls tell enough,
+ * and programs make fewer. */
+#define AR_TRIAL_LONG ((size_t)512 << 10)
+
+/* All zero at first, but is_long.  Times are in ticks. */
 struct ar_trial {
+    bool is_long; /* the vector is */
     uint64_t ncalls;
     uint64_t begin, end;    /* of the last call */
     uint64_t call, outside; /* the least of the way that is on trial, or was last */
@@ -40,6 +44,20 @@ static inline void
 ar_trial_end(struct ar_trial *trial, uint64_t now)
 {
     trial->end = now;
+}
+
+/* Calls before the first trial, to which all memory is new. */
+static inline unsigned
+ar_trial_fresh(const struct ar_trial *trial)
+{
+    return trial->is_long ? 1 : 4;
+}
+
+/* Calls in a row for each way. */
+static inline unsigned
+ar_trial_calls(const struct ar_trial *trial)
+{
+    return trial->is_long ? 3 : 4;
 }
 
 /* Is the call that has begun between the trials? */

@@ -34,8 +34,8 @@ static void
 begin(struct program *p, unsigned ways)
 {
     const uint64_t ticks[AR_TRIAL_WAYS] = {1, 1, 1, 1};
-    run(p, ways, ticks, AR_TRIAL_FRESH);
-    assert_int_equal(p->calls[p->last], AR_TRIAL_FRESH);
+    run(p, ways, ticks, ar_trial_fresh(&p->trial));
+    assert_int_equal(p->calls[p->last], ar_trial_fresh(&p->trial));
     memset(p->calls, 0, sizeof p->calls);
 }
 
@@ -44,8 +44,9 @@ the_fastest_way_is_taken_between_the_trials(void **state)
 {
     (void)state;
     for (unsigned ways = 1; ways < 1U << AR_TRIAL_WAYS; ways++)
-        for (unsigned fastest = 0; fastest < AR_TRIAL_WAYS; fastest++) {
-            struct program p = {.now = 12345};
+        for (unsigned i = 0; i < 2 * AR_TRIAL_WAYS; i++) {
+            const unsigned fastest = i / 2;
+            struct program p = {.now = 12345, .trial.is_long = i % 2};
             uint64_t ticks[AR_TRIAL_WAYS] = {300, 300, 300, 300};
             if (!(ways >> fastest & 1))
                 continue;
@@ -54,7 +55,7 @@ the_fastest_way_is_taken_between_the_trials(void **state)
             run(&p, ways, ticks, AR_TRIAL_PERIOD);
             for (unsigned way = 0; way < AR_TRIAL_WAYS; way++)
                 if (way != fastest)
-                    assert_int_equal(p.calls[way], ways >> way & 1 ? AR_TRIAL_CALLS : 0);
+                    assert_int_equal(p.calls[way], ways >> way & 1 ? ar_trial_calls(&p.trial) : 0);
         }
 }
 
@@ -107,8 +108,8 @@ calls_and_what_follows_are_disturbed_alone(void **state)
     struct program p = {.now = 0};
     (void)state;
     begin(&p, 3);
-    for (int i = 0; i < 2 * AR_TRIAL_CALLS; i++) {
-        p.after[0] = p.after[1] = i % 2 ? 10 : 1000 + 100 * (uint64_t)(i / AR_TRIAL_CALLS);
+    for (int i = 0; i < 2 * 4; i++) {
+        p.after[0] = p.after[1] = i % 2 ? 10 : 1000 + 100 * (uint64_t)(i / 4);
         run(&p, 3, i % 2 ? late : ticks, 1);
     }
     run(&p, 3, ticks, 1);
@@ -124,7 +125,7 @@ each_period_begins_with_a_trial(void **state)
     begin(&p, 3);
     run(&p, 3, before, AR_TRIAL_PERIOD);
     assert_int_equal(p.last, 0);
-    run(&p, 3, after, (uint64_t)2 * AR_TRIAL_CALLS + 1);
+    run(&p, 3, after, (uint64_t)2 * ar_trial_calls(&p.trial) + 1);
     assert_int_equal(p.last, 1);
 }
 
@@ -136,13 +137,13 @@ the_fastest_call_of_a_row_counts(void **state)
     const uint64_t slow[AR_TRIAL_WAYS] = {1000, 1000}, fast[AR_TRIAL_WAYS] = {10, 20},
                    sudden[AR_TRIAL_WAYS] = {10, 1};
     (void)state;
-    for (int disturbed = 1; disturbed < AR_TRIAL_CALLS; disturbed++) {
+    for (int disturbed = 1; disturbed < 4; disturbed++) {
         struct program p = {.now = 0};
         begin(&p, 3);
         run(&p, 3, slow, (uint64_t)disturbed);
-        run(&p, 3, fast, (uint64_t)(AR_TRIAL_CALLS - disturbed));
+        run(&p, 3, fast, (uint64_t)(4 - disturbed));
         run(&p, 3, sudden, 1);
-        run(&p, 3, fast, AR_TRIAL_CALLS);
+        run(&p, 3, fast, 4);
         assert_int_equal(p.last, 0);
     }
 }
@@ -165,8 +166,7 @@ a_trial_is_over_when_each_way_has_had_its_calls(void **state)
     for (uint64_t call = 0; call < 2 * AR_TRIAL_PERIOD; call++) {
         ar_trial_begin(&trial, 3, trial.best, call);
         assert_int_equal(ar_trial_is_over(&trial, 3),
-                         call >= AR_TRIAL_FRESH && (call - AR_TRIAL_FRESH) % AR_TRIAL_PERIOD >=
-                                                       (uint64_t)2 * AR_TRIAL_CALLS);
+                         call >= 4 && (call - 4) % AR_TRIAL_PERIOD >= (uint64_t)2 * 4);
     }
 }
 
