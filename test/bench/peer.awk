@@ -1,7 +1,7 @@
 # The medians of each contestant's runs, which are sorted by name and size.
 BEGIN {
     FS = ","
-    names = split("native,shm(copy=slots),shm(copy=in_place),auto", name, ",")
+    names = split("native,shm(copy=slots):never,shm(copy=slots),shm(copy=in_place),auto", name, ",")
 }
 $2 + 0 > 0 && $5 + 0 > 0 { print "wrong results: " $0 > "/dev/stderr"; wrong = 1; exit }
 $2 + 0 > 0 {
@@ -27,8 +27,8 @@ function part(who, b,    key) {
 END {
     if (wrong || sizes == 0)
         exit 1
-    print "| bytes | peer, us | native | slots | in place | auto |"
-    print "|---|---|---|---|---|---|"
+    print "| bytes | peer, us | native | slots, never streamed | slots | in place | auto |"
+    print "|---|---|---|---|---|---|---|"
     for (i = 1; i <= sizes; i++) {
         key = "peer" SUBSEP bytes[i]
         call_of_peer = median(call, key, n[key])

@@ -28,13 +28,13 @@ later() {
     sed "1d; s/^/$1,/" "$scratch/turns" >>"$file"
 }
 
-# turns WHO: a run, without our library where WHO is native.
+# turns WHO [VARIABLE=VALUE]: a run, without our library where WHO is native.
 turns() {
     who=$1
     ours=$library:
     [ "$who" != native ] || ours=
     # shellcheck disable=SC2086 # variables
-    launch "$ranks" ${PEER_ENVIRONMENT:-} LD_PRELOAD="$ours${PEER_PRELOAD:-}" ALLREDUCE_ALGO="$who" \
+    launch "$ranks" ${PEER_ENVIRONMENT:-} ${2:-} LD_PRELOAD="$ours${PEER_PRELOAD:-}" ALLREDUCE_ALGO="${who%:*}" \
         test/bench/turns $((least / 4)) "$most" 4 "$calls" </dev/null >"$scratch/turns" || fail "$who"
     later "$who"
 }
@@ -44,6 +44,7 @@ for _ in $(seq "${PEER_RUNS:-5}"); do
     $PEER $((least / 4)) "$most" 4 "$calls" </dev/null >"$scratch/turns" || fail "$PEER"
     later peer
     turns native
+    turns 'shm(copy=slots):never' ALLREDUCE_STREAMING=never
     turns 'shm(copy=slots)'
     turns 'shm(copy=in_place)'
     turns auto
