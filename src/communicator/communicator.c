@@ -357,8 +357,10 @@ ar_communicator_assume(struct ar_communicator *c, const int *node_of)
 /* --- runs --- */
 
 static void
-note_streaming(struct ar_communicator *c, const struct ar_stores *stores)
+note_streaming(struct ar_communicator *c, const struct ar_decision *d,
+               const struct ar_stores *stores)
 {
+    ar_copy_learn(d, stores);
     if (c->recorder)
         c->recorder->streamed |= stores->is_streamed;
 }
@@ -384,7 +386,7 @@ run_messages(struct ar_communicator *c, const struct ar_decision *decision,
     const struct ar_deadline_run watched = {&decision->choice, r, &run, NULL};
     ar_deadline_enter(AR_DEADLINE_RUNS, &watched);
     const int error = ar_p2p_run(&run);
-    note_streaming(c, &decision->plan->stores);
+    note_streaming(c, decision, &decision->plan->stores);
     ar_deadline_enter(AR_DEADLINE_CHECKS, NULL);
     return error;
 }
@@ -410,7 +412,7 @@ run_memory(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *d
     const struct ar_deadline_run watched = {&decision->choice, r, NULL, &run};
     ar_deadline_enter(AR_DEADLINE_RUNS, &watched);
     const int error = ar_node_allreduce(&run);
-    note_streaming(c, &decision->node_plan->stores);
+    note_streaming(c, decision, &decision->node_plan->stores);
     ar_deadline_enter(AR_DEADLINE_CHECKS, NULL);
     return error;
 }

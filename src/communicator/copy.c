@@ -121,18 +121,59 @@ ar_copy_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d)
     return MPI_SUCCESS;
 }
 
+/* --- stores --- */
+
 /* Shorter vectors are faster through the caches even if the ranks are far from each other. */
 #define STREAMED_LEAST ((size_t)2 << 10)
 
-/* Ranks that share cores share caches, too. */
+/* A bit for each size at which the last trial of this process found that streaming is faster: by
+ * messages, and through slots. */
+static _Atomic uint64_t streamed[2];
+
+static size_t
+bytes_of(const struct ar_decision *d)
+{
+    return d->key.count * d->key.size;
+}
+
+static _Atomic uint64_t *
+streamed_by(const struct ar_decision *d)
+{
+    return &streamed[d->node != NULL];
+}
+
+static uint64_t
+bit_of(const struct ar_decision *d)
+{
+    return UINT64_C(1) << (ar_size_bin(bytes_of(d)) & 63);
+}
+
+/* Ranks that share cores share caches, too.  What a measurement runs has too few calls for a trial
+ * of its own. */
 void
 ar_copy_settle_stores(struct ar_stores *stores, const struct ar_communicator *c,
-                      const struct ar_decision *d, struct ar_crowd crowd)
+                      const struct ar_decision *d, struct ar_crowd crowd, bool can)
 {
     const enum ar_streaming asked = c->config->streaming;
-    const size_t bytes = d->key.count * d->key.size;
-    const bool may_pay = d->key.basic && !ar_crowd_shares(crowd) && bytes >= STREAMED_LEAST;
+    const bool may_pay = !ar_crowd_shares(crowd) && bytes_of(d) >= STREAMED_LEAST;
     const bool never = !ar_copy_can_stream() || (asked == AR_STREAMING_AUTO && !may_pay);
+    const bool was_faster = atomic_load(streamed_by(d)) & bit_of(d);
     stores->streaming = never ? AR_STREAMING_NEVER : asked;
-    stores->trial.is_long = bytes >= AR_TRIAL_LONG;
+    stores->can = can;
+    stores->trial.is_long = bytes_of(d) >= AR_TRIAL_LONG;
+    stores->trial.best = was_faster ? AR_TRIAL_STREAMED : AR_STORES_CACHED;
+    if (d->key.pick > 0)
+        ar_trial_skip(&stores->trial, stores->trial.best);
+}
+
+void
+ar_copy_learn(const struct ar_decision *d, const struct ar_stores *stores)
+{
+    if (stores->trial.ncalls % 32 > 0 || !ar_stores_tries(stores) ||
+        !ar_trial_is_over(&stores->trial, AR_STORES_WAYS))
+        return;
+    if (stores->trial.best == AR_TRIAL_STREAMED)
+        atomic_fetch_or(streamed_by(d), bit_of(d));
+    else
+        atomic_fetch_and(streamed_by(d), ~bit_of(d));
 }

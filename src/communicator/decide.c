@@ -172,7 +172,8 @@ make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_redu
     if (error)
         return error;
     if (d->channel)
-        ar_copy_settle_stores(&d->plan->stores, c, d, d->channel->piece.crowd);
+        ar_copy_settle_stores(&d->plan->stores, c, d, d->channel->piece.crowd,
+                              ar_plan_can_stream(d->plan, run));
     return keep_plan(c, d, ar_plan_scratch_bytes(d->plan));
 }
 
@@ -194,7 +195,8 @@ make_node_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar
     }
     if (error)
         return mpi_error(error);
-    ar_copy_settle_stores(&d->node_plan->stores, c, d, d->node->piece.crowd);
+    ar_copy_settle_stores(&d->node_plan->stores, c, d, d->node->piece.crowd,
+                          ar_node_plan_can_stream(d->node_plan, run));
     return keep_plan(c, d, ar_node_plan_scratch_bytes(d->node_plan));
 }
 

@@ -37,13 +37,18 @@ ar_cell_store(const struct ar_reduction *r, char *to, const char *from, size_t l
 /* Fewer bytes than this are faster through the cache, even to readers that are far. */
 #define STREAM_LEAST ((size_t)1024)
 
+bool
+ar_cell_streams(const struct ar_reduction *r, size_t length)
+{
+    return r->basic && r->dense && length * r->size >= STREAM_LEAST;
+}
+
 int
 ar_cell_stream(const struct ar_reduction *r, char *to, const char *from, size_t length)
 {
-    const size_t bytes = length * r->size;
-    if (!r->basic || !r->dense || bytes < STREAM_LEAST)
+    if (!ar_cell_streams(r, length))
         return ar_cell_store(r, to, from, length);
-    ar_copy_streaming(to + r->true_lb, from + r->true_lb, bytes);
+    ar_copy_streaming(to + r->true_lb, from + r->true_lb, length * r->size);
     return MPI_SUCCESS;
 }
 

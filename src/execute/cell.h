@@ -24,7 +24,11 @@ ptrdiff_t ar_cell_offset(const struct ar_reduction *r, size_t i);
 int ar_cell_store(const struct ar_reduction *r, char *to, const char *from, size_t length);
 int ar_cell_fetch(const struct ar_reduction *r, char *to, const char *from, size_t length);
 
-/* As ar_cell_store.  Many bytes without gaps go past the caches (ar_copy_streaming). */
+/* Does a cell of so many elements go past the caches, if that is wanted?  Only many bytes without
+ * gaps do. */
+bool ar_cell_streams(const struct ar_reduction *r, size_t length);
+
+/* As ar_cell_store, and past the caches (ar_copy_streaming) where ar_cell_streams. */
 int ar_cell_stream(const struct ar_reduction *r, char *to, const char *from, size_t length);
 
 #endif

@@ -283,9 +283,9 @@ ar_in_place_best(const struct ar_in_place *p)
 #define SETTLED_CALLS 7
 
 void
-ar_in_place_settle(struct ar_in_place *p, unsigned way, size_t count)
+ar_in_place_settle(struct ar_in_place *p, bool goes_on, unsigned way, size_t count)
 {
-    p->settled = count > 0 && p->agreed == p->last_agreed ? SETTLED_CALLS : 0;
+    p->settled = goes_on && p->agreed == p->last_agreed ? SETTLED_CALLS : 0;
     p->settled_way = way;
     p->settled_count = count;
     p->last_agreed = p->agreed;

@@ -61,7 +61,7 @@ struct ar_in_place {
     /* All ranks know, of so many next calls of this many elements, that they go through slots. */
     unsigned settled;
     size_t settled_count;
-    unsigned settled_way; /* an enum ar_node_way */
+    unsigned settled_way; /* AR_WAY_SLOTS or AR_WAY_STREAMED */
     int last_agreed;      /* of the call before, if it met */
 };
 
@@ -105,12 +105,11 @@ bool ar_in_place_is_agreed(struct ar_in_place *p);
 struct ar_trial *ar_in_place_trial(struct ar_in_place *p);
 unsigned ar_in_place_best(const struct ar_in_place *p);
 
-/* The call has gone that way.  If that is the fastest one, is through slots, and is known to go on
- * for calls of count elements, so do the next ones, without meeting for their buffers; count 0:
- * not so.  Then two in a row meet, and if they have the same buffers, the next row begins: of
- * buffers that take turns none is left out.  All ranks know the same, since they have gone the same
- * ways. */
-void ar_in_place_settle(struct ar_in_place *p, unsigned way, size_t count);
+/* A call of count elements goes that way.  goes_on: this is the fastest one, and is through slots;
+ * so the next calls of as many elements go it, too, without meeting for their buffers.  Then two in
+ * a row meet, and if they have the same buffers, the next row begins: of buffers that take turns
+ * none is left out.  All ranks know the same, since they have gone the same ways. */
+void ar_in_place_settle(struct ar_in_place *p, bool goes_on, unsigned way, size_t count);
 
 /* A call of count elements that tries ways begins: does it go settled_way, without meeting? */
 bool ar_in_place_skips_meeting(struct ar_in_place *p, size_t count);

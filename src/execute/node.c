@@ -186,8 +186,7 @@ await(const struct ar_node_run *run, char *slots, const struct ar_node_step *ste
 struct chunk {
     unsigned program;
     uint64_t sequence;
-    size_t from;  /* first element, of the call's */
-    bool streams; /* what it stores in slots goes past the caches */
+    size_t from; /* first element, of the call's */
 };
 
 /* A part of an operand that stands in a slot, in a place of the scratch. */
@@ -244,13 +243,12 @@ combine(const struct ar_node_run *run, const struct ar_node_step *step, char *ds
 
 /* What came in another's slot goes into this rank's own as it is. */
 static int
-store(const struct ar_node_run *run, const struct ar_node_step *step, char *dst, const char *a,
-      bool streams)
+store(const struct ar_node_run *run, const struct ar_node_step *step, char *dst, const char *a)
 {
     const struct ar_reduction *const r = run->reduction;
     if (step->a_base != AR_BASE_SLOTS || r->basic)
-        return streams ? ar_cell_stream(r, dst, a, step->length)
-                       : ar_cell_store(r, dst, a, step->length);
+        return run->plan->stores.is_streamed ? ar_cell_stream(r, dst, a, step->length)
+                                             : ar_cell_store(r, dst, a, step->length);
     ar_copy_bytes(dst, a, step->length * r->size);
     return MPI_SUCCESS;
 }
@@ -297,7 +295,7 @@ run_plainly(const struct ar_node_run *run, const struct chunk *chunk, size_t beg
         char *const a = base_at(&bases, step->a_base) + step->a;
         switch (step->kind) {
         case AR_ACCESS_STORE:
-            error = store(run, step, dst, a, chunk->streams);
+            error = store(run, step, dst, a);
             break;
         case AR_ACCESS_RAISE:
             ar_flag_raise((void *)(bases.own[AR_BASE_SLOTS] + step->flag), chunk->sequence,
@@ -387,7 +385,6 @@ struct row {
     const struct ar_node_run *run;
     enum ar_node_way way;
     uint64_t before; /* number of the last chunk before them */
-    bool streams;
 };
 
 static struct chunk
@@ -395,8 +392,7 @@ chunk_at(const struct row *row, size_t k)
 {
     const struct ar_node_plan *const plan = row->run->plan;
     const bool is_tail = k == plan->chunks - 1 && plan->tail[row->way].nstages > 0;
-    return (struct chunk){2 * (unsigned)row->way + is_tail, row->before + 1 + k, k * plan->length,
-                          row->streams};
+    return (struct chunk){2 * (unsigned)row->way + is_tail, row->before + 1 + k, k * plan->length};
 }
 
 /* The first so many chunks, by stages: so that ranks seldom wait.  All have as many stages. */
@@ -444,9 +440,8 @@ overlapping(const struct ar_node_plan *plan, enum ar_node_way way)
 static int
 run_chunks(const struct ar_node_run *run, enum ar_node_way way, uint64_t *last)
 {
-    const bool streams = run->plan->stores.is_streamed = way == AR_WAY_STREAMED;
-    const struct row row = {run, streams ? AR_WAY_SLOTS : way, *last, streams};
-    const size_t overlap = overlapping(run->plan, row.way);
+    const struct row row = {run, way, *last};
+    const size_t overlap = overlapping(run->plan, way);
     *last += run->plan->chunks;
     const int error = overlap > 0 ? run_overlapped(&row, overlap) : MPI_SUCCESS;
     return error ? error : run_in_order(&row, overlap);
@@ -455,10 +450,19 @@ run_chunks(const struct ar_node_run *run, enum ar_node_way way, uint64_t *last)
 static int
 run_through_slots(const struct ar_node_run *run, uint64_t *last)
 {
-    const bool streams = ar_stores_begin(&run->plan->stores);
-    const int error = run_chunks(run, streams ? AR_WAY_STREAMED : AR_WAY_SLOTS, last);
+    ar_stores_begin(&run->plan->stores);
+    const int error = run_chunks(run, AR_WAY_SLOTS, last);
     ar_stores_end(&run->plan->stores);
     return error;
+}
+
+/* The chunks of a way that a trial has found. */
+static int
+run_way(const struct ar_node_run *run, unsigned way, uint64_t *last)
+{
+    struct ar_stores *const stores = &run->plan->stores;
+    stores->is_streamed = way == AR_WAY_STREAMED && stores->can;
+    return run_chunks(run, way == AR_WAY_STREAMED ? AR_WAY_SLOTS : (enum ar_node_way)way, last);
 }
 
 /* --- in place --- */
@@ -552,9 +556,9 @@ run_met(const struct ar_node_run *run, uint64_t *last)
     if (trial)
         way = ar_trial_begin(trial, ways, ar_in_place_best(p), ar_clock_ticks());
     p->yielded = ways_by_slots(run) >> way & 1;
-    const bool goes_on = trial && p->yielded && ar_trial_is_over(trial, ways);
-    ar_in_place_settle(p, way, goes_on ? run->plan->count : 0);
-    int error = run_chunks(run, (enum ar_node_way)way, last);
+    ar_in_place_settle(p, trial && p->yielded && ar_trial_is_over(trial, ways), way,
+                       run->plan->count);
+    int error = run_way(run, way, last);
     if (!error && !p->yielded)
         error = meet(run, last);
     if (trial)
@@ -570,7 +574,7 @@ run_in_place(const struct ar_node_run *run, uint64_t *last)
     run->in_place->yielded =
         run->tries_ways && ar_in_place_skips_meeting(run->in_place, run->plan->count);
     if (run->in_place->yielded)
-        return run_chunks(run, (enum ar_node_way)run->in_place->settled_way, last);
+        return run_way(run, run->in_place->settled_way, last);
     int error = show_and_map(run, last, &can);
     run->in_place->missed = !can;
     if (can)

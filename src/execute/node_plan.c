@@ -383,6 +383,17 @@ ar_node_plan_scratch_bytes(const struct ar_node_plan *plan)
     return plan->tmp_bytes + (size_t)plan->places * plan->place_bytes;
 }
 
+bool
+ar_node_plan_can_stream(const struct ar_node_plan *plan, const struct ar_reduction *r)
+{
+    const struct ar_node_program *const program = &plan->full[AR_WAY_SLOTS];
+    bool can = false;
+    for (size_t i = 0; i < program->nsteps && !can; i++)
+        can = program->steps[i].kind == AR_ACCESS_STORE &&
+              ar_cell_streams(r, program->steps[i].length);
+    return can;
+}
+
 static size_t
 program_bytes(const struct ar_node_program *program)
 {

@@ -69,14 +69,11 @@ struct ar_node_program {
 /* How the ranks read each other's vectors: in slots, or in place.  There each rank combines its
  * share where the OUT of some rank is its IN, since it would overwrite whole vectors that others
  * still read. */
-enum ar_node_way {
-    AR_WAY_SLOTS,
-    AR_WAY_SHARES_IN_PLACE,
-    AR_WAY_WHOLE_IN_PLACE,
-    AR_WAYS,
-    AR_WAY_STREAMED = AR_TRIAL_STREAMED /* through slots by their programs, but past the caches */
-};
-_Static_assert((int)AR_WAYS <= AR_WAY_STREAMED, "it is none of those with programs of their own");
+enum ar_node_way { AR_WAY_SLOTS, AR_WAY_SHARES_IN_PLACE, AR_WAY_WHOLE_IN_PLACE, AR_WAYS };
+
+/* One more way in a trial: through slots by their programs, but past the caches. */
+#define AR_WAY_STREAMED AR_TRIAL_STREAMED
+_Static_assert(AR_WAY_STREAMED >= (int)AR_WAYS, "it is none of those with programs of their own");
 
 struct ar_node_plan {
     /* Of a chunk each way.  In place it has stages only if that was requested, and whole only if
@@ -113,6 +110,9 @@ void ar_node_plan_destroy(struct ar_node_plan *plan);
 
 /* Scratch memory that running the plan needs, in bytes: a multiple of 64. */
 size_t ar_node_plan_scratch_bytes(const struct ar_node_plan *plan);
+
+/* Has the plan anything that can go past the caches on its way through slots? */
+bool ar_node_plan_can_stream(const struct ar_node_plan *plan, const struct ar_reduction *r);
 
 /* What the plan itself occupies, in bytes. */
 size_t ar_node_plan_memory_bytes(const struct ar_node_plan *plan);

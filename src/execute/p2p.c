@@ -324,8 +324,10 @@ ar_p2p_run(const struct ar_p2p *run)
     plan->moving = plan->requested = 0;
     if (run->events)
         ar_events_run(run->events);
-    if (run->channel)
-        run->channel->streams = ar_stores_begin(&plan->stores);
+    if (run->channel) {
+        ar_stores_begin(&plan->stores);
+        run->channel->streams = plan->stores.is_streamed;
+    }
     for (int i = 0; i < plan->window && !error; i++) {
         begin_segment(run, &plan->instances[i], (size_t)i);
         error = go_on(run, &plan->instances[i], &left);

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "execute/cell.h"
 #include "schedule/folding.h"
 #include "schedule/walk.h"
 
@@ -115,6 +116,17 @@ size_t
 ar_plan_scratch_bytes(const struct ar_plan *plan)
 {
     return plan->instance_bytes * (size_t)plan->window;
+}
+
+bool
+ar_plan_can_stream(const struct ar_plan *plan, const struct ar_reduction *r)
+{
+    const struct ar_schedule *const s = &plan->full.schedule;
+    bool can = false;
+    for (size_t i = 0; i < s->nsteps && !can; i++)
+        can = s->steps[i].peer >= 0 && !ar_step_receives(&s->steps[i]) &&
+              ar_cell_streams(r, s->steps[i].a.length);
+    return can;
 }
 
 static size_t

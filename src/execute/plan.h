@@ -61,6 +61,9 @@ void ar_plan_destroy(struct ar_plan *plan);
 /* Scratch memory that running the plan needs, in bytes. */
 size_t ar_plan_scratch_bytes(const struct ar_plan *plan);
 
+/* Does the plan send anything that can go past the caches, if it goes through a channel? */
+bool ar_plan_can_stream(const struct ar_plan *plan, const struct ar_reduction *r);
+
 /* What the plan itself occupies, in bytes. */
 size_t ar_plan_memory_bytes(const struct ar_plan *plan);
 

@@ -15,28 +15,39 @@
 #include "report/clock.h"
 
 struct ar_stores {
-    enum ar_streaming streaming;
-    bool is_streamed;      /* the last call was */
-    struct ar_trial trial; /* of the calls of AR_STREAMING_AUTO */
+    enum ar_streaming streaming; /* alike on all ranks with a predefined type */
+    bool can;                    /* this rank stores pieces that can go past the caches, */
+    bool is_streamed;            /* and in the last call they did */
+    struct ar_trial trial;       /* of AR_STREAMING_AUTO */
 };
 
-/* A call begins; does this rank stream in it? */
+/* A way of the trial that is not AR_TRIAL_STREAMED. */
+#define AR_STORES_CACHED 0
+#define AR_STORES_WAYS   (1U << AR_STORES_CACHED | 1U << AR_TRIAL_STREAMED)
+
+/* Is there anything to try? */
 static inline bool
+ar_stores_tries(const struct ar_stores *stores)
+{
+    return stores->streaming == AR_STREAMING_AUTO && stores->can;
+}
+
+/* A call begins; finds is_streamed. */
+static inline void
 ar_stores_begin(struct ar_stores *stores)
 {
     struct ar_trial *const trial = &stores->trial;
-    const unsigned ways = 1U | 1U << AR_TRIAL_STREAMED;
-    stores->is_streamed =
-        stores->streaming == AR_STREAMING_AUTO
-            ? ar_trial_begin(trial, ways, trial->best, ar_clock_ticks()) == AR_TRIAL_STREAMED
-            : stores->streaming == AR_STREAMING_ALWAYS;
-    return stores->is_streamed;
+    bool streams = stores->streaming == AR_STREAMING_ALWAYS;
+    if (ar_stores_tries(stores))
+        streams = ar_trial_begin(trial, AR_STORES_WAYS, trial->best, ar_clock_ticks()) ==
+                  AR_TRIAL_STREAMED;
+    stores->is_streamed = streams && stores->can;
 }
 
 static inline void
 ar_stores_end(struct ar_stores *stores)
 {
-    if (stores->streaming == AR_STREAMING_AUTO)
+    if (ar_stores_tries(stores))
         ar_trial_end(&stores->trial, ar_clock_ticks());
 }
 

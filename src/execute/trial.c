@@ -73,6 +73,7 @@ ar_trial_begin(struct ar_trial *trial, unsigned ways, unsigned best, uint64_t no
 bool
 ar_trial_is_over(const struct ar_trial *trial, unsigned ways)
 {
-    return trial->ncalls > ar_trial_fresh(trial) &&
-           find_tried(trial, trial->ncalls - 1, ways) == AR_TRIAL_WAYS;
+    return trial->ncalls > ar_trial_fresh(trial) + 1 &&
+           find_tried(trial, trial->ncalls - 1, ways) == AR_TRIAL_WAYS &&
+           find_tried(trial, trial->ncalls - 2, ways) == AR_TRIAL_WAYS;
 }

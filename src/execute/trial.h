@@ -19,8 +19,8 @@
  * it gains nothing it is not taken by chance. */
 #define AR_TRIAL_STREAMED 3
 
-/* Bytes of a vector that goes through all slots in each call.  Of those fewer calls tell enough,
- * and programs make fewer. */
+/* Bytes of a vector that goes through several slots, or cells, in each call.  Of those fewer calls
+ * tell enough, and programs make fewer. */
 #define AR_TRIAL_LONG ((size_t)512 << 10)
 
 /* All zero at first, but is_long.  Times are in ticks. */
@@ -60,7 +60,16 @@ ar_trial_calls(const struct ar_trial *trial)
     return trial->is_long ? 3 : 4;
 }
 
-/* Is the call that has begun between the trials? */
+/* As if the first trial had found that way, or else the lowest one. */
+static inline void
+ar_trial_skip(struct ar_trial *trial, unsigned best)
+{
+    trial->ncalls = ar_trial_fresh(trial) + AR_TRIAL_WAYS * ar_trial_calls(trial);
+    trial->best = best;
+}
+
+/* Is the call that has begun between the trials, and not the first one there?  That one was told
+ * the best way before the last call of the trial was compared. */
 bool ar_trial_is_over(const struct ar_trial *trial, unsigned ways);
 
 #endif

@@ -318,7 +318,7 @@ call_at(size_t place, int call)
 static void
 call_settled(void)
 {
-    for (int call = 0; call < 5 + 4 * (WAYS + 1) + 1; call++)
+    for (int call = 0; call < 5 + 4 * (WAYS + 1) + 2; call++)
         call_at(0, call);
     check_true(went_through_slots());
     const int attaches = ask("xpmem_test_attaches");

@@ -301,7 +301,7 @@ whole_of(const struct ar_params *params, size_t count, size_t length)
     return ar_shm_whole(&none, params, count, length, sizeof(double));
 }
 
-static const struct ar_node_plan *
+static struct ar_node_plan *
 find_plan(const struct ar_node *node, const struct ar_reduction *r, const struct call *call)
 {
     struct ar_node_plan **const plan = &group.plan[node->rank][call->which][call->form];

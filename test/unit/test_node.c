@@ -341,7 +341,10 @@ run_rank(void *argument)
             (overwrites ? out : in)[i] = operand((uint64_t)k, t->rank, i);
         struct ar_node_plan *const plan = plan_of(&node, call);
         const bool may_read = plan->full[AR_WAY_SHARES_IN_PLACE].nstages > 0;
-        plan->stores = (struct ar_stores){.streaming = call->streaming, .trial = trial};
+        plan->stores =
+            (struct ar_stores){.streaming = may_read ? call->streaming : (enum ar_streaming)draw(3),
+                               .can = true,
+                               .trial = trial};
         char *const scratch = aligned_alloc(64, ar_node_plan_scratch_bytes(plan));
         const struct ar_node_run run = {
             .node = &node,
