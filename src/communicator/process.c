@@ -127,6 +127,8 @@ set_up(void)
     if (world_rank == 0 && config && config->heap && !ar_heap_has_malloc())
         ar_say("warning: ALLREDUCE_HEAP=shared needs " AR_HEAP_LIBRARY
                " in LD_PRELOAD, behind liballreduce.so; allreduce run puts both there");
+    if (world_rank == 0 && config && config->tune_dump && config->tune != AR_TUNE_ONLINE)
+        ar_say("warning: ALLREDUCE_TUNE_DUMP writes nothing without ALLREDUCE_TUNE=online");
     ar_statistics_begin(config);
     ar_deadline_start(config ? &config->timeout : NULL, rank);
     pid = getpid();

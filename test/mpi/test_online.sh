@@ -20,6 +20,11 @@ grep -q '@3,type=integer  # .* us, tuned online: ' "$dump" || fail "no rule: $(c
 expect_ok "the rules" preload 3 ALLREDUCE_RULES="$dump" ALLREDUCE_VERBOSE=1 "$programs/repeat" 100
 grep -q ' rule$' "$scratch/out" || fail "the rules were not used: $(cat "$scratch/out")"
 
+expect_ok "nothing to dump" preload 2 ALLREDUCE_TUNE_DUMP="$scratch/nothing" "$programs/repeat" 10
+[ "$(grep -c 'warning: ALLREDUCE_TUNE_DUMP writes nothing without ALLREDUCE_TUNE=online' "$scratch/out")" = 1 ] ||
+    fail "nothing to dump: not told once: $(cat "$scratch/out")"
+[ ! -e "$scratch/nothing" ] || fail "nothing to dump: written"
+
 # A clause is no matter of taste.
 expect_ok "a clause" preload 2 ALLREDUCE_TUNE=online ALLREDUCE_TUNE_OVERHEAD=100 ALLREDUCE_VERBOSE=1 \
     ALLREDUCE_ALGO='ring(segment=1M,window=7):0-100;auto' "$programs/repeat" 1000
