@@ -308,6 +308,16 @@ plan_of(const struct ar_node *node, const struct call *call)
 static bool has_tried; /* some rank, whether to stream */
 static int agreed;     /* calls in place with buffers that all ranks knew, on all ranks */
 
+/* Ranks that may go in place all have the call's way of storing, and others each one of their own.
+ */
+static struct ar_stores
+stores_of(const struct call *call, bool may_read, struct ar_trial trial)
+{
+    return (struct ar_stores){.streaming = may_read ? call->streaming : (enum ar_streaming)draw(3),
+                              .can = true,
+                              .trial = trial};
+}
+
 struct thread {
     struct job *job;
     int rank;
@@ -341,10 +351,7 @@ run_rank(void *argument)
             (overwrites ? out : in)[i] = operand((uint64_t)k, t->rank, i);
         struct ar_node_plan *const plan = plan_of(&node, call);
         const bool may_read = plan->full[AR_WAY_SHARES_IN_PLACE].nstages > 0;
-        plan->stores =
-            (struct ar_stores){.streaming = may_read ? call->streaming : (enum ar_streaming)draw(3),
-                               .can = true,
-                               .trial = trial};
+        plan->stores = stores_of(call, may_read, trial);
         char *const scratch = aligned_alloc(64, ar_node_plan_scratch_bytes(plan));
         const struct ar_node_run run = {
             .node = &node,
