@@ -1,0 +1,162 @@
+/* When ranks write past their caches, and what later plans know of it: src/communicator/copy.h. */
+#include "communicator/copy.h"
+
+#include <string.h>
+
+#include "communicator/decide.h"
+#include "reduce/copy.h"
+#include "unit.h"
+
+static struct ar_config config;
+static struct ar_communicator communicator = {.config = &config};
+static struct ar_node node;
+static const struct ar_crowd apart = {2, 2}, sharing = {3, 2};
+
+static struct ar_decision
+decision_of(size_t bytes, bool by_slots)
+{
+    struct ar_decision d;
+    memset(&d, 0, sizeof d);
+    d.key.count = bytes;
+    d.key.size = 1;
+    d.node = by_slots ? &node : NULL;
+    return d;
+}
+
+static struct ar_stores
+stores_of(const struct ar_decision *d, struct ar_crowd crowd)
+{
+    struct ar_stores stores;
+    memset(&stores, 0, sizeof stores);
+    ar_copy_settle_stores(&stores, &communicator, d, crowd, true);
+    return stores;
+}
+
+static int
+begin(void **state)
+{
+    (void)state;
+    config.streaming = AR_STREAMING_AUTO;
+    return 0;
+}
+
+static void
+short_vectors_and_shared_cores_are_not_tried(void **state)
+{
+    const struct ar_decision few = decision_of(2047, true), enough = decision_of(2048, true);
+    (void)state;
+    assert_int_equal(stores_of(&few, apart).streaming, AR_STREAMING_NEVER);
+    assert_int_equal(stores_of(&enough, sharing).streaming, AR_STREAMING_NEVER);
+    assert_int_equal(stores_of(&enough, apart).streaming,
+                     ar_copy_can_stream() ? AR_STREAMING_AUTO : AR_STREAMING_NEVER);
+}
+
+static void
+what_is_asked_for_is_done_for_all(void **state)
+{
+    const struct ar_decision few = decision_of(8, false);
+    (void)state;
+    config.streaming = AR_STREAMING_ALWAYS;
+    assert_int_equal(stores_of(&few, sharing).streaming,
+                     ar_copy_can_stream() ? AR_STREAMING_ALWAYS : AR_STREAMING_NEVER);
+    config.streaming = AR_STREAMING_NEVER;
+    assert_int_equal(stores_of(&few, apart).streaming, AR_STREAMING_NEVER);
+}
+
+static void
+long_vectors_have_short_trials(void **state)
+{
+    const struct ar_decision below = decision_of(AR_TRIAL_LONG - 1, true),
+                             from = decision_of(AR_TRIAL_LONG, true);
+    (void)state;
+    assert_false(stores_of(&below, apart).trial.is_long);
+    assert_true(stores_of(&from, apart).trial.is_long);
+}
+
+/* A trial of d's calls has found that way, and more calls have followed. */
+static void
+learn(const struct ar_decision *d, unsigned best)
+{
+    struct ar_stores stores = stores_of(d, apart);
+    stores.trial.ncalls = 64;
+    stores.trial.best = best;
+    ar_copy_learn(d, &stores);
+}
+
+static void
+later_plans_of_the_size_begin_with_what_was_found(void **state)
+{
+    const struct ar_decision d = decision_of(16384, true), alike = decision_of(20000, true),
+                             longer = decision_of(32768, true), sent = decision_of(16384, false);
+    (void)state;
+    if (!ar_copy_can_stream())
+        skip();
+    assert_int_equal(stores_of(&d, apart).trial.best, AR_STORES_CACHED);
+    learn(&d, AR_TRIAL_STREAMED);
+    assert_int_equal(stores_of(&d, apart).trial.best, AR_TRIAL_STREAMED);
+    assert_int_equal(stores_of(&alike, apart).trial.best, AR_TRIAL_STREAMED);
+    assert_int_equal(stores_of(&longer, apart).trial.best, AR_STORES_CACHED);
+    assert_int_equal(stores_of(&sent, apart).trial.best, AR_STORES_CACHED);
+    learn(&d, AR_STORES_CACHED);
+    assert_int_equal(stores_of(&alike, apart).trial.best, AR_STORES_CACHED);
+}
+
+static void
+nothing_is_learned_before_the_trial_is_over(void **state)
+{
+    const struct ar_decision d = decision_of(8192, true);
+    struct ar_stores stores = stores_of(&d, apart);
+    (void)state;
+    stores.trial.best = AR_TRIAL_STREAMED;
+    for (stores.trial.ncalls = 0; stores.trial.ncalls <= 12; stores.trial.ncalls++)
+        ar_copy_learn(&d, &stores);
+    assert_int_equal(stores_of(&d, apart).trial.best, AR_STORES_CACHED);
+}
+
+/* A measurement has no trial of its own. */
+static void
+what_is_measured_goes_the_way_that_was_found(void **state)
+{
+    struct ar_decision d = decision_of(65536, true);
+    (void)state;
+    if (!ar_copy_can_stream())
+        skip();
+    learn(&d, AR_TRIAL_STREAMED);
+    d.key.pick = 1;
+    struct ar_stores stores = stores_of(&d, apart);
+    for (int call = 0; call < 100; call++) {
+        ar_stores_begin(&stores);
+        assert_true(stores.is_streamed);
+        ar_stores_end(&stores);
+    }
+}
+
+static void
+what_can_not_stream_has_no_trial(void **state)
+{
+    const struct ar_decision d = decision_of(4096, true);
+    struct ar_stores stores = stores_of(&d, apart);
+    (void)state;
+    stores.can = false;
+    for (int call = 0; call < 20; call++) {
+        ar_stores_begin(&stores);
+        assert_false(stores.is_streamed);
+        ar_stores_end(&stores);
+    }
+    assert_int_equal(stores.trial.ncalls, 0);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(short_vectors_and_shared_cores_are_not_tried, begin),
+        cmocka_unit_test_setup(what_is_asked_for_is_done_for_all, begin),
+        cmocka_unit_test_setup(long_vectors_have_short_trials, begin),
+        cmocka_unit_test_setup(later_plans_of_the_size_begin_with_what_was_found, begin),
+        cmocka_unit_test_setup(nothing_is_learned_before_the_trial_is_over, begin),
+        cmocka_unit_test_setup(what_is_measured_goes_the_way_that_was_found, begin),
+        cmocka_unit_test_setup(what_can_not_stream_has_no_trial, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
