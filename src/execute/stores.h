@@ -38,16 +38,17 @@ ar_stores_begin(struct ar_stores *stores)
 {
     struct ar_trial *const trial = &stores->trial;
     bool streams = stores->streaming == AR_STREAMING_ALWAYS;
-    if (ar_stores_tries(stores))
-        streams = ar_trial_begin(trial, AR_STORES_WAYS, trial->best, ar_clock_ticks()) ==
-                  AR_TRIAL_STREAMED;
+    if (ar_stores_tries(stores)) {
+        const uint64_t now = ar_trial_needs_time(trial) ? ar_clock_ticks() : 0;
+        streams = ar_trial_begin(trial, AR_STORES_WAYS, trial->best, now) == AR_TRIAL_STREAMED;
+    }
     stores->is_streamed = streams && stores->can;
 }
 
 static inline void
 ar_stores_end(struct ar_stores *stores)
 {
-    if (ar_stores_tries(stores))
+    if (ar_stores_tries(stores) && ar_trial_needs_time(&stores->trial))
         ar_trial_end(&stores->trial, ar_clock_ticks());
 }
 

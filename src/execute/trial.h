@@ -39,7 +39,7 @@ struct ar_trial {
  * same calls, and are given the same ways and best, they go the same way. */
 unsigned ar_trial_begin(struct ar_trial *trial, unsigned ways, unsigned best, uint64_t now);
 
-/* The call ends. */
+/* The call ends.  Of calls between the trials it need not be told. */
 static inline void
 ar_trial_end(struct ar_trial *trial, uint64_t now)
 {
@@ -58,6 +58,15 @@ static inline unsigned
 ar_trial_calls(const struct ar_trial *trial)
 {
     return trial->is_long ? 3 : 4;
+}
+
+/* Can the next call be on trial, or the first one after a trial?  Of others no time is compared, so
+ * that ar_trial_begin may be told any: a call of 2 KiB is not to look at the clock twice. */
+static inline bool
+ar_trial_needs_time(const struct ar_trial *trial)
+{
+    const uint64_t after = trial->ncalls - ar_trial_fresh(trial); /* large where it is before */
+    return after % AR_TRIAL_PERIOD <= (uint64_t)AR_TRIAL_WAYS * ar_trial_calls(trial);
 }
 
 /* As if the first trial had found that way, or else the lowest one. */

@@ -67,7 +67,7 @@ struct ar_recorder {
     uint64_t started_ticks;              /* when it began */
     uint64_t setup_ns;                   /* since the last call ended */
     uint64_t waited_ticks;               /* the same */
-    uint64_t streamed;                   /* 1: the call under way, or the last one, streams */
+    uint64_t streamed;                   /* 1: a run streamed; the same */
     uint64_t lost;                       /* calls without memory for a record */
     uint64_t lost_taken;                 /* of these: see ar_recorder_take */
     uint64_t id;                         /* of comm, see gather.h; 0: its calls are not compared */
