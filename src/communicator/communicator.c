@@ -91,6 +91,8 @@ destroy(struct ar_communicator *c)
     free(c->seen);
     free(c->exact_sum);
     free(c->told);
+    free(c->trials[0]);
+    free(c->trials[1]);
     free(c->devices_kinds);
     free(c->scratch);
     free(c->name);

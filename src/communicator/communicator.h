@@ -34,6 +34,7 @@
 struct ar_decision;     /* decide.h */
 struct ar_devices_kind; /* devices.c */
 struct ar_levels_kept;  /* levels.c */
+struct ar_trial;        /* execute/trial.h */
 
 /* The state of what messages need: a carrier, the map of nodes, a channel. */
 enum ar_engine { AR_ENGINE_NONE, AR_ENGINE_READY, AR_ENGINE_FAILED };
@@ -88,8 +89,9 @@ struct ar_communicator {
     struct ar_exact_sum *exact_sum; /* NULL: not needed yet.  Owned */
     char *scratch;                  /* aligned to 64 */
     size_t scratch_bytes;
-    size_t plan_bytes;                               /* of all plans */
-    unsigned next_way;                               /* the next to replace in a full set */
+    size_t plan_bytes;          /* of all plans */
+    struct ar_trial *trials[2]; /* of stores; NULL: none yet.  Owned; see copy.c */
+    unsigned next_way;          /* the next to replace in a full set */
     struct ar_decision *decisions[AR_DECISION_SETS]; /* AR_DECISION_WAYS each; NULL: none yet */
     struct ar_decision *spare_set; /* becomes the first of them: made where all ranks can still go
                                       native; NULL: it has.  Owned */

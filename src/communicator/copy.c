@@ -1,6 +1,7 @@
 #include "communicator/copy.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #include "algorithms/grouping.h"
 #include "communicator/decide.h"
@@ -126,6 +127,10 @@ ar_copy_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d)
 /* Shorter vectors are faster through the caches even if the ranks are far from each other. */
 #define STREAMED_LEAST ((size_t)2 << 10)
 
+/* About the same size: two such ranges for each power of two.  The last one has all that is longer.
+ */
+#define SIZES 40
+
 /* A bit for each size at which the last trial of this process found that streaming is faster: by
  * messages, and through slots. */
 static _Atomic uint64_t streamed[2];
@@ -142,37 +147,64 @@ streamed_by(const struct ar_decision *d)
     return &streamed[d->node != NULL];
 }
 
+/* At least STREAMED_LEAST bytes. */
+static unsigned
+size_of(const struct ar_decision *d)
+{
+    const unsigned bin = ar_size_bin(bytes_of(d));
+    const unsigned is_upper_half = bytes_of(d) >> (bin - 2) & 1;
+    const unsigned size = 2 * (bin - ar_size_bin(STREAMED_LEAST)) + is_upper_half;
+    return size < SIZES ? size : SIZES - 1;
+}
+
 static uint64_t
 bit_of(const struct ar_decision *d)
 {
-    return UINT64_C(1) << (ar_size_bin(bytes_of(d)) & 63);
+    return UINT64_C(1) << size_of(d);
 }
 
-/* Ranks that share cores share caches, too.  What a measurement runs has too few calls for a trial
- * of its own. */
+/* NULL without memory. */
+static struct ar_trial *
+trial_of(struct ar_communicator *c, const struct ar_decision *d)
+{
+    struct ar_trial **const trials = &c->trials[d->node != NULL];
+    if (!*trials)
+        *trials = calloc(SIZES, sizeof **trials);
+    if (!*trials)
+        return NULL;
+    struct ar_trial *const trial = &(*trials)[size_of(d)];
+    if (trial->ncalls == 0) {
+        trial->is_long = bytes_of(d) >= AR_TRIAL_LONG;
+        trial->best =
+            atomic_load(streamed_by(d)) & bit_of(d) ? AR_TRIAL_STREAMED : AR_STORES_CACHED;
+    }
+    return trial;
+}
+
+/* Ranks that share cores share caches, too.  What a measurement runs has too few calls for a trial.
+ */
 void
-ar_copy_settle_stores(struct ar_stores *stores, const struct ar_communicator *c,
+ar_copy_settle_stores(struct ar_stores *stores, struct ar_communicator *c,
                       const struct ar_decision *d, struct ar_crowd crowd, bool can)
 {
     const enum ar_streaming asked = c->config->streaming;
     const bool may_pay = !ar_crowd_shares(crowd) && bytes_of(d) >= STREAMED_LEAST;
     const bool never = !ar_copy_can_stream() || (asked == AR_STREAMING_AUTO && !may_pay);
-    const bool was_faster = atomic_load(streamed_by(d)) & bit_of(d);
     stores->streaming = never ? AR_STREAMING_NEVER : asked;
     stores->can = can;
-    stores->trial.is_long = bytes_of(d) >= AR_TRIAL_LONG;
-    stores->trial.best = was_faster ? AR_TRIAL_STREAMED : AR_STORES_CACHED;
-    if (d->key.pick > 0)
-        ar_trial_skip(&stores->trial, stores->trial.best);
+    stores->trial = stores->streaming == AR_STREAMING_AUTO ? trial_of(c, d) : NULL;
+    if (d->key.pick > 0 && stores->trial)
+        ar_trial_skip_first(stores->trial);
 }
 
 void
 ar_copy_learn(const struct ar_decision *d, const struct ar_stores *stores)
 {
-    if (stores->trial.ncalls % 32 > 0 || !ar_stores_tries(stores) ||
-        !ar_trial_is_over(&stores->trial, AR_STORES_WAYS))
+    const struct ar_trial *const trial = stores->trial;
+    if (!ar_stores_tries(stores) || trial->ncalls % 32 > 0 ||
+        !ar_trial_is_over(trial, AR_STORES_WAYS))
         return;
-    if (stores->trial.best == AR_TRIAL_STREAMED)
+    if (trial->best == AR_TRIAL_STREAMED)
         atomic_fetch_or(streamed_by(d), bit_of(d));
     else
         atomic_fetch_and(streamed_by(d), ~bit_of(d));

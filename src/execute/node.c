@@ -450,7 +450,7 @@ run_chunks(const struct ar_node_run *run, enum ar_node_way way, uint64_t *last)
 static int
 run_through_slots(const struct ar_node_run *run, uint64_t *last)
 {
-    ar_stores_begin(&run->plan->stores);
+    ar_stores_begin(&run->plan->stores, run->plan->count * run->reduction->size);
     const int error = run_chunks(run, AR_WAY_SLOTS, last);
     ar_stores_end(&run->plan->stores);
     return error;
@@ -554,7 +554,7 @@ run_met(const struct ar_node_run *run, uint64_t *last)
     const bool goes_whole = run->plan->is_whole && ways >> AR_WAY_WHOLE_IN_PLACE & 1;
     unsigned way = goes_whole ? AR_WAY_WHOLE_IN_PLACE : AR_WAY_SHARES_IN_PLACE;
     if (trial)
-        way = ar_trial_begin(trial, ways, ar_in_place_best(p), ar_clock_ticks());
+        way = ar_trial_begin(trial, ways, ar_in_place_best(p), 0, ar_clock_ticks());
     p->yielded = ways_by_slots(run) >> way & 1;
     ar_in_place_settle(p, trial && p->yielded && ar_trial_is_over(trial, ways), way,
                        run->plan->count);

@@ -325,7 +325,7 @@ ar_p2p_run(const struct ar_p2p *run)
     if (run->events)
         ar_events_run(run->events);
     if (run->channel) {
-        ar_stores_begin(&plan->stores);
+        ar_stores_begin(&plan->stores, plan->count * run->reduction->size);
         run->channel->streams = plan->stores.is_streamed;
     }
     for (int i = 0; i < plan->window && !error; i++) {

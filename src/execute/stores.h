@@ -1,7 +1,8 @@
 /* How a rank stores in shared memory what others will read: through its cache, or past it by
  * streaming stores.  A line that others have read must first be taken back from them, which a
  * streaming store spares; but then the line comes from memory.  Which takes longer depends on where
- * the cores are, so a few calls of each plan try it.
+ * the cores are, so a few calls of about each size try it: not of each plan, since a program may
+ * never make the same call twice.
  *
  * Each rank does so by itself.  As a rule all try in the same calls, and a call takes all of them
  * as long; so they find the same.  If they do not, nothing else depends on it. */
@@ -18,7 +19,8 @@ struct ar_stores {
     enum ar_streaming streaming; /* alike on all ranks with a predefined type */
     bool can;                    /* this rank stores pieces that can go past the caches, */
     bool is_streamed;            /* and in the last call they did */
-    struct ar_trial trial;       /* of AR_STREAMING_AUTO */
+    struct ar_trial *trial; /* of AR_STREAMING_AUTO, of all calls of about this size; NULL: none.
+                               Borrowed */
 };
 
 /* A way of the trial that is not AR_TRIAL_STREAMED. */
@@ -29,18 +31,19 @@ struct ar_stores {
 static inline bool
 ar_stores_tries(const struct ar_stores *stores)
 {
-    return stores->streaming == AR_STREAMING_AUTO && stores->can;
+    return stores->streaming == AR_STREAMING_AUTO && stores->can && stores->trial;
 }
 
-/* A call begins; finds is_streamed. */
+/* A call of so many bytes begins; finds is_streamed. */
 static inline void
-ar_stores_begin(struct ar_stores *stores)
+ar_stores_begin(struct ar_stores *stores, size_t bytes)
 {
-    struct ar_trial *const trial = &stores->trial;
+    struct ar_trial *const trial = stores->trial;
     bool streams = stores->streaming == AR_STREAMING_ALWAYS;
     if (ar_stores_tries(stores)) {
         const uint64_t now = ar_trial_needs_time(trial) ? ar_clock_ticks() : 0;
-        streams = ar_trial_begin(trial, AR_STORES_WAYS, trial->best, now) == AR_TRIAL_STREAMED;
+        streams =
+            ar_trial_begin(trial, AR_STORES_WAYS, trial->best, bytes, now) == AR_TRIAL_STREAMED;
     }
     stores->is_streamed = streams && stores->can;
 }
@@ -48,8 +51,8 @@ ar_stores_begin(struct ar_stores *stores)
 static inline void
 ar_stores_end(struct ar_stores *stores)
 {
-    if (ar_stores_tries(stores) && ar_trial_needs_time(&stores->trial))
-        ar_trial_end(&stores->trial, ar_clock_ticks());
+    if (ar_stores_tries(stores) && ar_trial_needs_time(stores->trial))
+        ar_trial_end(stores->trial, ar_clock_ticks());
 }
 
 #endif

@@ -36,6 +36,14 @@ time_of(const struct ar_trial *trial)
     return trial->way == AR_TRIAL_STREAMED ? time + time / 16 : time;
 }
 
+/* Per byte it is in a unit so small that nothing is lost. */
+static uint64_t
+call_of(const struct ar_trial *trial)
+{
+    const uint64_t ticks = trial->end - trial->begin;
+    return trial->bytes > 0 ? (ticks << 16) / trial->bytes : ticks;
+}
+
 /* A call begins, so what there is to know of the one before is known.  The first call of a way does
  * not count, since it finds what another one has left. */
 static void
@@ -48,8 +56,8 @@ note(struct ar_trial *trial, unsigned ways, uint64_t now)
         trial->call = trial->outside = UINT64_MAX / (2 * AR_TRIAL_OUTSIDE);
         return;
     }
-    trial->call = smaller(trial->call, trial->end - trial->begin);
-    trial->outside = smaller(trial->outside, now - trial->end);
+    trial->call = smaller(trial->call, call_of(trial));
+    trial->outside = trial->bytes > 0 ? 0 : smaller(trial->outside, now - trial->end);
     if (time_of(trial) < trial->least) {
         trial->least = time_of(trial);
         trial->best = trial->way;
@@ -57,7 +65,7 @@ note(struct ar_trial *trial, unsigned ways, uint64_t now)
 }
 
 unsigned
-ar_trial_begin(struct ar_trial *trial, unsigned ways, unsigned best, uint64_t now)
+ar_trial_begin(struct ar_trial *trial, unsigned ways, unsigned best, size_t bytes, uint64_t now)
 {
     if (trial->ncalls > 0)
         note(trial, ways, now);
@@ -66,6 +74,7 @@ ar_trial_begin(struct ar_trial *trial, unsigned ways, unsigned best, uint64_t no
     const unsigned tried = find_tried(trial, trial->ncalls, ways);
     trial->way = tried < AR_TRIAL_WAYS ? tried : ways >> best & 1 ? best : lowest(ways);
     trial->begin = trial->end = now;
+    trial->bytes = bytes;
     trial->ncalls++;
     return trial->way;
 }

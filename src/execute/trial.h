@@ -3,7 +3,10 @@
  * and of what the program does until the next one, since a way may leave work to it.  Both are
  * taken by themselves, so that what disturbs one of them in each call does not hide the other.  A
  * long time until the next call counts in part only: it is the program's, and varies by more than
- * any way can cost.  A call begins when all ranks have met, if they do. */
+ * any way can cost.  A call begins when all ranks have met, if they do.
+ *
+ * Where the calls are of several sizes others come between them, so that each counts by itself, and
+ * by its time per byte. */
 #ifndef AR_TRIAL_H
 #define AR_TRIAL_H
 
@@ -32,12 +35,14 @@ struct ar_trial {
     uint64_t least;         /* of the best way, in this trial or the last one */
     unsigned way;           /* that the last call went */
     unsigned best;          /* the fastest so far; 0 as long as none is known */
+    size_t bytes;           /* of the last call; 0: all calls are alike */
 };
 
 /* A call begins, and all ranks that meet have done so.  Its way: one of ways, which has a bit for
  * each and is not 0; best between the trials, if it is among them.  Where ranks have counted the
  * same calls, and are given the same ways and best, they go the same way. */
-unsigned ar_trial_begin(struct ar_trial *trial, unsigned ways, unsigned best, uint64_t now);
+unsigned ar_trial_begin(struct ar_trial *trial, unsigned ways, unsigned best, size_t bytes,
+                        uint64_t now);
 
 /* The call ends.  Of calls between the trials it need not be told. */
 static inline void
@@ -69,12 +74,12 @@ ar_trial_needs_time(const struct ar_trial *trial)
     return after % AR_TRIAL_PERIOD <= (uint64_t)AR_TRIAL_WAYS * ar_trial_calls(trial);
 }
 
-/* As if the first trial had found that way, or else the lowest one. */
+/* As if the first trial were over and had found the best way so far. */
 static inline void
-ar_trial_skip(struct ar_trial *trial, unsigned best)
+ar_trial_skip_first(struct ar_trial *trial)
 {
-    trial->ncalls = ar_trial_fresh(trial) + AR_TRIAL_WAYS * ar_trial_calls(trial);
-    trial->best = best;
+    const uint64_t first = ar_trial_fresh(trial) + AR_TRIAL_WAYS * ar_trial_calls(trial);
+    trial->ncalls = trial->ncalls < first ? first : trial->ncalls;
 }
 
 /* Is the call that has begun between the trials, and not the first one there?  That one was told

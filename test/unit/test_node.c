@@ -311,7 +311,7 @@ static int agreed;     /* calls in place with buffers that all ranks knew, on al
 /* Ranks that may go in place all have the call's way of storing, and others each one of their own.
  */
 static struct ar_stores
-stores_of(const struct call *call, bool may_read, struct ar_trial trial)
+stores_of(const struct call *call, bool may_read, struct ar_trial *trial)
 {
     return (struct ar_stores){.streaming = may_read ? call->streaming : (enum ar_streaming)draw(3),
                               .can = true,
@@ -351,7 +351,7 @@ run_rank(void *argument)
             (overwrites ? out : in)[i] = operand((uint64_t)k, t->rank, i);
         struct ar_node_plan *const plan = plan_of(&node, call);
         const bool may_read = plan->full[AR_WAY_SHARES_IN_PLACE].nstages > 0;
-        plan->stores = stores_of(call, may_read, trial);
+        plan->stores = stores_of(call, may_read, &trial);
         char *const scratch = aligned_alloc(64, ar_node_plan_scratch_bytes(plan));
         const struct ar_node_run run = {
             .node = &node,
@@ -369,7 +369,6 @@ run_rank(void *argument)
             __atomic_fetch_add(&job->wrong, 1, __ATOMIC_RELAXED);
         if (may_read && in_place->agreed >= 0 && !in_place->missed)
             __atomic_fetch_add(&agreed, 1, __ATOMIC_RELAXED);
-        trial = plan->stores.trial;
         ar_node_plan_destroy(plan);
         free(scratch);
         memset(in, 0x5a, bytes); /* whoever still reads it is wrong */

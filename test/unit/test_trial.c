@@ -10,6 +10,7 @@
 struct program {
     struct ar_trial trial;
     uint64_t now;
+    size_t bytes;                  /* of a call, where they have several sizes */
     uint64_t after[AR_TRIAL_WAYS]; /* ticks */
     uint64_t calls[AR_TRIAL_WAYS];
     unsigned last;
@@ -20,7 +21,7 @@ run(struct program *p, unsigned ways, const uint64_t *ticks, uint64_t ncalls)
 {
     for (uint64_t i = 0; i < ncalls; i++) {
         const uint64_t now = ar_trial_needs_time(&p->trial) ? p->now : 0;
-        const unsigned way = ar_trial_begin(&p->trial, ways, p->trial.best, now);
+        const unsigned way = ar_trial_begin(&p->trial, ways, p->trial.best, p->bytes, now);
         assert_true(ways >> way & 1);
         p->now += ticks[way];
         if (ar_trial_needs_time(&p->trial))
@@ -150,13 +151,40 @@ the_fastest_call_of_a_row_counts(void **state)
     }
 }
 
+/* Calls of several sizes: a way that is slower only since its calls are longer is not slower. */
+static void
+calls_of_several_sizes_count_by_their_bytes(void **state)
+{
+    const uint64_t shorter[AR_TRIAL_WAYS] = {100, 90}, longer[AR_TRIAL_WAYS] = {200, 180};
+    struct program p = {.bytes = 4096};
+    (void)state;
+    begin(&p, 3);
+    run(&p, 3, shorter, 4);
+    p.bytes = 8192;
+    run(&p, 3, longer, 5);
+    assert_int_equal(p.last, 1);
+}
+
+/* What comes between them are other calls. */
+static void
+what_follows_a_call_of_several_sizes_does_not_count(void **state)
+{
+    const uint64_t ticks[AR_TRIAL_WAYS] = {100, 90};
+    struct program p = {.bytes = 4096, .after = {10, 1000}};
+    (void)state;
+    begin(&p, 3);
+    run(&p, 3, ticks, 20);
+    assert_int_equal(p.last, 1);
+}
+
 static void
 between_the_trials_the_way_is_the_one_that_is_said(void **state)
 {
     (void)state;
     for (unsigned said = 1; said < AR_TRIAL_WAYS; said++) {
         struct ar_trial trial = {.ncalls = AR_TRIAL_PERIOD};
-        assert_int_equal(ar_trial_begin(&trial, 6, said, 0), said < 3 ? said : 1); /* of 1 and 2 */
+        assert_int_equal(ar_trial_begin(&trial, 6, said, 0, 0),
+                         said < 3 ? said : 1); /* of 1 and 2 */
     }
 }
 
@@ -166,7 +194,7 @@ a_trial_is_over_when_each_way_has_had_its_calls(void **state)
     struct ar_trial trial = {.ncalls = 0};
     (void)state;
     for (uint64_t call = 0; call < 2 * AR_TRIAL_PERIOD; call++) {
-        ar_trial_begin(&trial, 3, trial.best, call);
+        ar_trial_begin(&trial, 3, trial.best, 0, call);
         assert_int_equal(ar_trial_is_over(&trial, 3),
                          call > 4 && (call - 4) % AR_TRIAL_PERIOD >= (uint64_t)2 * 4 + 1);
     }
@@ -183,6 +211,8 @@ main(void)
         cmocka_unit_test(what_takes_the_program_much_longer_does_not),
         cmocka_unit_test(calls_and_what_follows_are_disturbed_alone),
         cmocka_unit_test(the_fastest_call_of_a_row_counts),
+        cmocka_unit_test(calls_of_several_sizes_count_by_their_bytes),
+        cmocka_unit_test(what_follows_a_call_of_several_sizes_does_not_count),
         cmocka_unit_test(between_the_trials_the_way_is_the_one_that_is_said),
         cmocka_unit_test(a_trial_is_over_when_each_way_has_had_its_calls),
     };
