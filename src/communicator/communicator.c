@@ -400,6 +400,7 @@ run_memory(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *d
     const struct ar_node_run run = {
         .node = decision->node,
         .plan = decision->node_plan,
+        .count = decision->key.count,
         .in_place = decision->choice.params.copy == AR_COPY_IN_PLACE ? c->in_place : NULL,
         .tries_ways = decision->tries_ways,
         .reduction = r,

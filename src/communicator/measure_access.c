@@ -64,6 +64,7 @@ ar_measure_access(struct ar_wait wait)
         r.comm = MPI_COMM_SELF;
         const struct ar_node_run run = {.node = &node,
                                         .plan = plan,
+                                        .count = 1,
                                         .reduction = &r,
                                         .in = (const char *)&in,
                                         .out = (char *)&out,

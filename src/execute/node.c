@@ -67,55 +67,6 @@
 #include "reduce/copy.h"
 #include "report/clock.h"
 
-/* --- set-up --- */
-
-/* Room for two chunks: most schedules store less than that. */
-size_t
-ar_node_slot_bytes(size_t chunk_bytes)
-{
-    return sizeof(struct ar_slot) + 2 * chunk_bytes;
-}
-
-bool
-ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks, struct ar_node_size size)
-{
-    const struct ar_piece_needs needs = {.kind = size.kind,
-                                         .slot_bytes = ar_node_slot_bytes(size.chunk_bytes),
-                                         .slots = AR_SLOTS,
-                                         .pieces = 1 + size.spare,
-                                         .is_futile = size.is_futile};
-    struct ar_node made = {.rank = rank, .nranks = nranks};
-    if (!ar_piece_borrow(&made.piece, comm, rank, nranks, &needs))
-        return false;
-    made.chunk_bytes = (made.piece.slot_bytes - sizeof(struct ar_slot)) / 2;
-    made.sequence = made.piece.sequence;
-    made.is_crowded = ar_crowd_shares(made.piece.crowd);
-    made.tuning = ar_node_tune(nranks, made.is_crowded);
-    *node = made;
-    return true;
-}
-
-/* A piece that was left in disorder is not lent again. */
-void
-ar_node_fini(struct ar_node *node)
-{
-    node->piece.sequence = node->sequence;
-    if (!node->failed)
-        ar_piece_return(&node->piece);
-}
-
-bool
-ar_node_takes(const struct ar_node *node, const struct ar_reduction *r)
-{
-    return ar_cell_takes(r, node->chunk_bytes);
-}
-
-bool
-ar_node_takes_whole(const struct ar_node *node, const struct ar_reduction *r, size_t count)
-{
-    return count <= ar_cell_length(r, node->chunk_bytes);
-}
-
 /* --- waiting --- */
 
 #define POLLS_PER_PROBE 16
@@ -187,7 +138,16 @@ struct chunk {
     unsigned program;
     uint64_t sequence;
     size_t from; /* first element, of the call's */
+    size_t left; /* elements of the call from there on */
 };
+
+/* The elements of a step that the call has. */
+static inline size_t
+length_in(const struct chunk *chunk, const struct ar_node_step *step)
+{
+    const size_t without = step->end > chunk->left ? step->end - chunk->left : 0;
+    return step->length > without ? step->length - without : 0;
+}
 
 /* A part of an operand that stands in a slot, in a place of the scratch. */
 static int
@@ -204,26 +164,26 @@ fetch(const struct ar_node_run *run, int place, char **operand, size_t length)
 
 /* Combines what stands in slots by parts, through the scratch. */
 static int
-combine_parts(const struct ar_node_run *run, const struct ar_node_step *step, char *dst, char *a,
-              char *b)
+combine_parts(const struct ar_node_run *run, const struct ar_node_step *step, size_t length,
+              char *dst, char *a, char *b)
 {
     const struct ar_reduction *const r = run->reduction;
     const bool a_fetched = step->a_base == AR_BASE_SLOTS && !r->basic;
     const bool b_fetched = step->b_base >= AR_BASE_SLOTS;
     int error = MPI_SUCCESS;
-    for (size_t done = 0; done < step->length && !error; done += run->plan->part) {
-        const size_t rest = step->length - done;
-        const size_t length = rest < run->plan->part ? rest : run->plan->part;
+    for (size_t done = 0; done < length && !error; done += run->plan->part) {
+        const size_t rest = length - done;
+        const size_t part = rest < run->plan->part ? rest : run->plan->part;
         const ptrdiff_t at = (ptrdiff_t)done * r->extent;
         const ptrdiff_t in_slot = ar_cell_offset(r, done) - ar_cell_offset(r, 0);
         char *left = a + (step->a_base == AR_BASE_SLOTS ? in_slot : at);
         char *right = b + (step->b_base == AR_BASE_SLOTS ? in_slot : at);
         if (a_fetched)
-            error = fetch(run, 1, &left, length);
+            error = fetch(run, 1, &left, part);
         if (!error && b_fetched)
-            error = fetch(run, 0, &right, length);
+            error = fetch(run, 0, &right, part);
         if (!error)
-            error = ar_reduction_apply(r, dst + at, left, right, length);
+            error = ar_reduction_apply(r, dst + at, left, right, part);
     }
     return error;
 }
@@ -231,25 +191,27 @@ combine_parts(const struct ar_node_run *run, const struct ar_node_step *step, ch
 /* Elements of a derived type stand in slots packed.  And PMPI_Reduce_local works in its right
  * operand where the left one is also the result: that must not be another rank's slot or buffer. */
 static int
-combine(const struct ar_node_run *run, const struct ar_node_step *step, char *dst, char *a, char *b)
+combine(const struct ar_node_run *run, const struct ar_node_step *step, size_t length, char *dst,
+        char *a, char *b)
 {
     const struct ar_reduction *const r = run->reduction;
     const bool is_shared = step->a_base == AR_BASE_SLOTS || step->b_base == AR_BASE_SLOTS;
     const bool by_parts =
         (is_shared && !r->basic) || (!r->kernel && step->b_base >= AR_BASE_SLOTS && dst == a);
-    return by_parts ? combine_parts(run, step, dst, a, b)
-                    : ar_reduction_apply(r, dst, a, b, step->length);
+    return by_parts ? combine_parts(run, step, length, dst, a, b)
+                    : ar_reduction_apply(r, dst, a, b, length);
 }
 
 /* What came in another's slot goes into this rank's own as it is. */
 static int
-store(const struct ar_node_run *run, const struct ar_node_step *step, char *dst, const char *a)
+store(const struct ar_node_run *run, const struct ar_node_step *step, size_t length, char *dst,
+      const char *a)
 {
     const struct ar_reduction *const r = run->reduction;
     if (step->a_base != AR_BASE_SLOTS || r->basic)
-        return run->plan->stores.is_streamed ? ar_cell_stream(r, dst, a, step->length)
-                                             : ar_cell_store(r, dst, a, step->length);
-    ar_copy_bytes(dst, a, step->length * r->size);
+        return run->plan->stores.is_streamed ? ar_cell_stream(r, dst, a, length)
+                                             : ar_cell_store(r, dst, a, length);
+    ar_copy_bytes(dst, a, length * r->size);
     return MPI_SUCCESS;
 }
 
@@ -271,7 +233,7 @@ bases_of(const struct ar_node_run *run, const struct chunk *chunk)
                 [AR_TMP] = run->scratch + program->tmp_base,
                 [AR_BASE_SLOTS] = ar_node_slots(run->node, chunk->sequence)},
         .mapped = run->in_place ? run->in_place->mapped : NULL,
-        .from = from - ar_reduction_first_byte(run->reduction, run->plan->count),
+        .from = from - ar_reduction_first_byte(run->reduction, run->count),
     };
 }
 
@@ -293,9 +255,12 @@ run_plainly(const struct ar_node_run *run, const struct chunk *chunk, size_t beg
         const struct ar_node_step *const step = &steps[i];
         char *const dst = base_at(&bases, step->dst_base) + step->dst;
         char *const a = base_at(&bases, step->a_base) + step->a;
+        if (step->end > chunk->left && length_in(chunk, step) == 0)
+            continue;
+        const size_t length = length_in(chunk, step);
         switch (step->kind) {
         case AR_ACCESS_STORE:
-            error = store(run, step, dst, a);
+            error = store(run, step, length, dst, a);
             break;
         case AR_ACCESS_RAISE:
             ar_flag_raise((void *)(bases.own[AR_BASE_SLOTS] + step->flag), chunk->sequence,
@@ -308,15 +273,15 @@ run_plainly(const struct ar_node_run *run, const struct chunk *chunk, size_t beg
                           (struct place){chunk->sequence, i, chunk->program});
             break;
         case AR_ACCESS_LOAD:
-            error = step->a_base == AR_BASE_SLOTS ? ar_cell_fetch(r, dst, a, step->length)
-                                                  : ar_reduction_copy(r, dst, a, step->length);
+            error = step->a_base == AR_BASE_SLOTS ? ar_cell_fetch(r, dst, a, length)
+                                                  : ar_reduction_copy(r, dst, a, length);
             break;
         case AR_ACCESS_GIVE:
         case AR_ACCESS_COPY:
-            error = ar_reduction_copy(r, dst, a, step->length);
+            error = ar_reduction_copy(r, dst, a, length);
             break;
         default:
-            error = combine(run, step, dst, a, base_at(&bases, step->b_base) + step->b);
+            error = combine(run, step, length, dst, a, base_at(&bases, step->b_base) + step->b);
         }
     }
     return error;
@@ -340,7 +305,7 @@ run_stage_noted(const struct ar_node_run *run, const struct chunk *chunk, struct
         event.begin_ns = event.end_ns;
         error = run_plainly(run, chunk, i, i + 1);
         event.end_ns = ar_clock_system_ns();
-        ar_node_note_step(run, &event, step, waits);
+        ar_node_note_step(run, &event, step, length_in(chunk, step), waits);
     }
     return error;
 }
@@ -352,7 +317,7 @@ static int
 run_noted(const struct ar_node_run *run, const struct chunk *chunk, size_t begin, size_t end)
 {
     const struct ar_node_program *const program = ar_node_program_at(run->plan, chunk->program);
-    const bool overlaps = chunk->program < AR_NODE_MEETING && run->plan->chunks > 1 &&
+    const bool overlaps = chunk->program < AR_NODE_MEETING && run->count > run->plan->length &&
                           run->plan->overlaps[chunk->program / 2];
     int error = MPI_SUCCESS;
     for (size_t stage = 0, from = begin; from < end && !error; stage++) {
@@ -384,15 +349,26 @@ run_steps(const struct ar_node_run *run, const struct chunk *chunk, size_t begin
 struct row {
     const struct ar_node_run *run;
     enum ar_node_way way;
+    size_t chunks;
     uint64_t before; /* number of the last chunk before them */
 };
+
+static size_t
+count_chunks(const struct ar_node_run *run)
+{
+    const struct ar_node_plan *const plan = run->plan;
+    return run->count == plan->count ? plan->chunks
+                                     : (run->count + plan->length - 1) / plan->length;
+}
 
 static struct chunk
 chunk_at(const struct row *row, size_t k)
 {
     const struct ar_node_plan *const plan = row->run->plan;
     const bool is_tail = k == plan->chunks - 1 && plan->tail[row->way].nstages > 0;
-    return (struct chunk){2 * (unsigned)row->way + is_tail, row->before + 1 + k, k * plan->length};
+    const size_t from = k * plan->length;
+    return (struct chunk){2 * (unsigned)row->way + is_tail, row->before + 1 + k, from,
+                          row->run->count - from};
 }
 
 /* The first so many chunks, by stages: so that ranks seldom wait.  All have as many stages. */
@@ -420,7 +396,7 @@ run_in_order(const struct row *row, size_t first)
 {
     const struct ar_node_plan *const plan = row->run->plan;
     int error = MPI_SUCCESS;
-    for (size_t k = first; k < plan->chunks && !error; k++) {
+    for (size_t k = first; k < row->chunks && !error; k++) {
         const struct chunk chunk = chunk_at(row, k);
         error = run_steps(row->run, &chunk, 0, ar_node_program_at(plan, chunk.program)->nsteps);
     }
@@ -429,20 +405,21 @@ run_in_order(const struct row *row, size_t first)
 
 /* How many chunks overlap: 0, or at least two. */
 static size_t
-overlapping(const struct ar_node_plan *plan, enum ar_node_way way)
+overlapping(const struct row *row)
 {
-    const bool is_tail_alone = plan->tail[way].nstages > 0 && !plan->tail_overlaps[way];
-    const size_t chunks = plan->chunks - is_tail_alone;
-    return plan->overlaps[way] && chunks > 1 ? chunks : 0;
+    const struct ar_node_plan *const plan = row->run->plan;
+    const bool has_tail = row->chunks == plan->chunks && plan->tail[row->way].nstages > 0;
+    const size_t chunks = row->chunks - (has_tail && !plan->tail_overlaps[row->way]);
+    return plan->overlaps[row->way] && chunks > 1 ? chunks : 0;
 }
 
 /* last: number of the last chunk before, and then of the last of these. */
 static int
 run_chunks(const struct ar_node_run *run, enum ar_node_way way, uint64_t *last)
 {
-    const struct row row = {run, way, *last};
-    const size_t overlap = overlapping(run->plan, way);
-    *last += run->plan->chunks;
+    const struct row row = {run, way, count_chunks(run), *last};
+    const size_t overlap = overlapping(&row);
+    *last += row.chunks;
     const int error = overlap > 0 ? run_overlapped(&row, overlap) : MPI_SUCCESS;
     return error ? error : run_in_order(&row, overlap);
 }
@@ -450,7 +427,7 @@ run_chunks(const struct ar_node_run *run, enum ar_node_way way, uint64_t *last)
 static int
 run_through_slots(const struct ar_node_run *run, uint64_t *last)
 {
-    ar_stores_begin(&run->plan->stores, run->plan->count * run->reduction->size);
+    ar_stores_begin(&run->plan->stores, run->count * run->reduction->size);
     const int error = run_chunks(run, AR_WAY_SLOTS, last);
     ar_stores_end(&run->plan->stores);
     return error;
@@ -480,7 +457,8 @@ told_at(const struct ar_node *node, uint64_t sequence, int rank)
 static int
 meet(const struct ar_node_run *run, uint64_t *last)
 {
-    const struct chunk chunk = {.program = AR_NODE_MEETING, .sequence = ++*last};
+    const struct chunk chunk = {
+        .program = AR_NODE_MEETING, .sequence = ++*last, .left = run->count};
     return run_steps(run, &chunk, 0, run->plan->meet.nsteps);
 }
 
@@ -507,8 +485,8 @@ static int
 show_and_map(const struct ar_node_run *run, uint64_t *last, bool *can)
 {
     const struct ar_reduction *const r = run->reduction;
-    const ptrdiff_t first = ar_reduction_first_byte(r, run->plan->count);
-    const size_t bytes = ar_reduction_span_bytes(r, run->plan->count);
+    const ptrdiff_t first = ar_reduction_first_byte(r, run->count);
+    const size_t bytes = ar_reduction_span_bytes(r, run->count);
     struct ar_shown mine = {{{{0}}}};
     if (r->basic && !r->packing)
         mine = ar_in_place_show(run->in_place, run->in + first, run->out + first, bytes);
@@ -556,8 +534,7 @@ run_met(const struct ar_node_run *run, uint64_t *last)
     if (trial)
         way = ar_trial_begin(trial, ways, ar_in_place_best(p), 0, ar_clock_ticks());
     p->yielded = ways_by_slots(run) >> way & 1;
-    ar_in_place_settle(p, trial && p->yielded && ar_trial_is_over(trial, ways), way,
-                       run->plan->count);
+    ar_in_place_settle(p, trial && p->yielded && ar_trial_is_over(trial, ways), way, run->count);
     int error = run_way(run, way, last);
     if (!error && !p->yielded)
         error = meet(run, last);
@@ -572,7 +549,7 @@ run_in_place(const struct ar_node_run *run, uint64_t *last)
     bool can = false;
     run->in_place->missed = false;
     run->in_place->yielded =
-        run->tries_ways && ar_in_place_skips_meeting(run->in_place, run->plan->count);
+        run->tries_ways && ar_in_place_skips_meeting(run->in_place, run->count);
     if (run->in_place->yielded)
         return run_way(run, run->in_place->settled_way, last);
     int error = show_and_map(run, last, &can);

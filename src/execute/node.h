@@ -77,6 +77,7 @@ bool ar_node_takes_whole(const struct ar_node *node, const struct ar_reduction *
 struct ar_node_run {
     struct ar_node *node;
     struct ar_node_plan *plan;
+    size_t count;                         /* the plan's, or less if it can end early; >= 1 */
     struct ar_in_place *in_place;         /* if the plan can run in place; else NULL */
     bool tries_ways;                      /* then whichever way is the fastest */
     const struct ar_reduction *reduction; /* laid out as the plan's; any op */

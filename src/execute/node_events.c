@@ -25,7 +25,7 @@ note_awaited(const struct ar_node_run *run, const struct ar_event *event,
 
 void
 ar_node_note_step(const struct ar_node_run *run, const struct ar_event *event,
-                  const struct ar_node_step *step, bool waited)
+                  const struct ar_node_step *step, size_t length, bool waited)
 {
     struct ar_event noted = *event;
     if (step->kind == AR_ACCESS_AWAIT) {
@@ -37,7 +37,7 @@ ar_node_note_step(const struct ar_node_run *run, const struct ar_event *event,
         ar_events_note(run->events, noted);
     } else {
         noted.kind = AR_EVENT_WORK;
-        noted.bytes = step->length * run->reduction->size;
+        noted.bytes = length * run->reduction->size;
         ar_events_note_work(run->events, &noted);
     }
 }

@@ -46,6 +46,14 @@ length_of(const struct ar_access *access, const struct ar_reduction *r)
     }
 }
 
+/* If it is not known none are left out. */
+static size_t
+end_of(const struct ar_access *access)
+{
+    const bool moves = access->kind != AR_ACCESS_RAISE && access->kind != AR_ACCESS_AWAIT;
+    return moves && access->first != AR_NO_ELEMENT ? access->first + access->length : 0;
+}
+
 static struct ar_node_step
 step_of(const struct ar_node *node, const struct ar_reduction *r, const struct ar_access *access)
 {
@@ -57,6 +65,7 @@ step_of(const struct ar_node *node, const struct ar_reduction *r, const struct a
         .a_base = base_of(&access->a),
         .b_base = base_of(&access->b),
         .length = length_of(access, r),
+        .end = end_of(access),
         .dst = address_of(node, r, &access->dst),
         .a = address_of(node, r, &access->a),
         .b = address_of(node, r, &access->b),
@@ -184,13 +193,15 @@ make_program(struct ar_node_program *program, const struct ar_node *node,
 }
 
 static int
-translate(struct ar_accesses *accesses, const struct ar_node *node, const struct ar_reduction *r,
-          struct ar_emission *e, enum ar_node_way way)
+translate(struct ar_node_plan *plan, struct ar_accesses *accesses, const struct ar_node *node,
+          const struct ar_reduction *r, struct ar_emission *e, enum ar_node_way way)
 {
-    if (way != AR_WAY_SLOTS)
-        return ar_accesses_init_in_place(accesses, node->rank, node->nranks, ar_algorithm_source,
-                                         e);
-    return ar_accesses_init(accesses, node->rank, node->nranks, r->size, ar_algorithm_source, e);
+    const int error =
+        way == AR_WAY_SLOTS
+            ? ar_accesses_init(accesses, node->rank, node->nranks, r->size, ar_algorithm_source, e)
+            : ar_accesses_init_in_place(accesses, node->rank, node->nranks, ar_algorithm_source, e);
+    plan->can_end_early &= !error && accesses->can_end_early;
+    return error;
 }
 
 /* Halves the length of a chunk until its accesses fit into the slots. */
@@ -200,7 +211,7 @@ find_length(struct ar_node_plan *plan, struct ar_accesses *accesses, const struc
 {
     for (;;) {
         e->count = plan->length;
-        const int error = translate(accesses, node, r, e, AR_WAY_SLOTS);
+        const int error = translate(plan, accesses, node, r, e, AR_WAY_SLOTS);
         if (error || fits(node, r, accesses))
             return error;
         const bool is_hopeless = whole || plan->length == 1 || accesses->nflags > AR_NODE_FLAGS;
@@ -217,7 +228,7 @@ make_tail(struct ar_node_plan *plan, const struct ar_node *node, const struct ar
           struct ar_emission *e, enum ar_node_way way, bool takes_back)
 {
     struct ar_accesses accesses;
-    int error = translate(&accesses, node, r, e, way);
+    int error = translate(plan, &accesses, node, r, e, way);
     if (error)
         return error;
     /* Flat, what it stores for a flag is nowhere behind what a longer chunk stores for that one. */
@@ -269,7 +280,7 @@ make_in_place(struct ar_node_plan *plan, const struct ar_node *node, const struc
     struct ar_accesses accesses;
     form.whole_bytes = way == AR_WAY_WHOLE_IN_PLACE ? SIZE_MAX : 0;
     form.copy = AR_COPY_IN_PLACE;
-    const int error = translate(&accesses, node, r, &chunk, way);
+    const int error = translate(plan, &accesses, node, r, &chunk, way);
     return error ? error : make_programs(plan, &accesses, node, r, &chunk, count, way);
 }
 
@@ -335,6 +346,7 @@ ar_node_plan_create(struct ar_node_plan **made, const struct ar_node *node,
     const size_t asked = ar_params_segment(params, count, r->size);
     const size_t most = ar_cell_length(r, node->chunk_bytes);
     plan->count = count;
+    plan->can_end_early = !whole;
     plan->length = whole ? count : asked < most ? asked : most;
     plan->length = plan->length == 0 ? 1 : plan->length;
     form.whole_bytes =

@@ -45,6 +45,7 @@ struct ar_node_step {
     enum ar_access_kind kind;
     int dst_base, a_base, b_base;
     size_t length; /* elements; AWAIT, RAISE: bytes at a, or at dst, that the flag announces */
+    size_t end;    /* element of the chunk behind them; AWAIT, RAISE: 0; if it is not known, 0 */
     ptrdiff_t dst, a, b;
     ptrdiff_t flag;         /* RAISE, AWAIT: from the slots of a turn */
     int rank;               /* AWAIT: whose flag */
@@ -83,7 +84,8 @@ struct ar_node_plan {
     struct ar_node_program tail[AR_WAYS];
     struct ar_node_program meet; /* in place: all ranks wait for all others */
     size_t count;
-    size_t length; /* elements of a chunk */
+    bool can_end_early; /* a run may be of fewer elements: the first ones */
+    size_t length;      /* elements of a chunk */
     size_t chunks;
     /* A chunk's stages alternate with those of its neighbours; also those of the shorter last one,
      * which else follows the others. */

@@ -168,7 +168,8 @@ match_takers(struct others *o, struct ar_storing *own)
                                             .buffer = AR_OUT,
                                             .rank = m->to,
                                             .flag = AR_NO_FLAG,
-                                            .offset = taker->dst.offset};
+                                            .offset = taker->dst.offset,
+                                            .first = taker->dst.offset};
     }
     return AR_OK;
 }
@@ -196,6 +197,22 @@ struct translation {
     int error;
 };
 
+/* Which elements are those of the access?  Those of each of its places that are known. */
+static size_t
+first_of(const struct ar_access *access)
+{
+    const struct ar_access_place *const places[] = {&access->dst, &access->a, &access->b};
+    const int nplaces = access->kind == AR_ACCESS_COMBINE ? 3 : 2;
+    size_t first = AR_NO_ELEMENT;
+    for (int i = 0; i < nplaces; i++) {
+        if (first != AR_NO_ELEMENT && places[i]->first != AR_NO_ELEMENT &&
+            places[i]->first != first)
+            return AR_NO_ELEMENT;
+        first = places[i]->first != AR_NO_ELEMENT ? places[i]->first : first;
+    }
+    return first;
+}
+
 static void
 add(struct translation *t, struct ar_access access)
 {
@@ -203,6 +220,10 @@ add(struct translation *t, struct ar_access access)
     if (!all) {
         t->error = AR_ERR_MEMORY;
         return;
+    }
+    if (access.kind != AR_ACCESS_RAISE && access.kind != AR_ACCESS_AWAIT) {
+        access.first = first_of(&access);
+        t->to->can_end_early &= access.first != AR_NO_ELEMENT;
     }
     t->to->all = all;
     all[t->to->n++] = access;
@@ -233,14 +254,16 @@ own_place(struct translation *t, struct ar_region region)
         to->tmp_begin = region.offset < to->tmp_begin ? region.offset : to->tmp_begin;
         to->tmp_end = end > to->tmp_end ? end : to->tmp_end;
     }
-    return (struct ar_access_place){.buffer = region.buffer, .offset = region.offset};
+    return (struct ar_access_place){
+        .buffer = region.buffer, .offset = region.offset, .first = ar_region_first(region)};
 }
 
 static void
 load(struct translation *t, struct ar_region dst, struct ar_access_place place)
 {
     await(t, place, dst.length);
-    add(t, (struct ar_access){AR_ACCESS_LOAD, dst.length, own_place(t, dst), place, {0}});
+    add(t, (struct ar_access){
+               .kind = AR_ACCESS_LOAD, .length = dst.length, .dst = own_place(t, dst), .a = place});
 }
 
 static bool
@@ -285,6 +308,8 @@ operand(struct translation *t, struct ar_region region)
             continue;
         struct ar_access_place place = alias->place;
         place.offset += region.offset - alias->region.offset;
+        if (place.first != AR_NO_ELEMENT)
+            place.first += region.offset - alias->region.offset;
         t->is_late |= alias->round < t->round;
         await(t, place, region.length);
         return place;
@@ -378,8 +403,10 @@ translate_given(struct translation *t, const struct ar_storing *st, size_t round
     for (size_t i = 0; i < st->nmessages; i++) {
         const struct ar_stored_message *const m = &st->messages[i];
         if (m->round == round && m->is_given)
-            add(t, (struct ar_access){
-                       AR_ACCESS_GIVE, m->region.length, m->given, own_place(t, m->region), {0}});
+            add(t, (struct ar_access){.kind = AR_ACCESS_GIVE,
+                                      .length = m->region.length,
+                                      .dst = m->given,
+                                      .a = own_place(t, m->region)});
     }
 }
 
@@ -395,7 +422,9 @@ translate_stores(struct translation *t, const struct ar_storing *st, size_t run,
         if (st->in_place)
             continue;
         const struct ar_access_place from = operand(t, r->region);
-        add(t, (struct ar_access){AR_ACCESS_STORE, r->region.length, r->place, from, {0}});
+        add(t,
+            (struct ar_access){
+                .kind = AR_ACCESS_STORE, .length = r->region.length, .dst = r->place, .a = from});
     }
     if (run > first)
         add(t, (struct ar_access){.kind = AR_ACCESS_RAISE, .dst = st->runs[first].place});
@@ -409,6 +438,7 @@ translate(struct translation *t, const struct ar_schedule *s, const struct ar_st
     struct ar_accesses *const to = t->to;
     size_t run = 0;
     to->n = to->nstages = 0;
+    to->can_end_early = true;
     to->tmp_begin = to->tmp_end = s->tmp_length;
     for (size_t round = 0; round <= s->nrounds; round++) {
         t->round = round ? round - 1 : 0;

@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "schedule/schedule.h"
 
@@ -44,6 +45,16 @@ ar_ahead_bytes(int nranks)
 /* What is there before the schedule begins. */
 #define AR_NO_FLAG (-1)
 
+/* It is not known which element of the vector. */
+#define AR_NO_ELEMENT SIZE_MAX
+
+/* Which element of the vector is a region's first?  What stands in TMP is not followed. */
+static inline size_t
+ar_region_first(struct ar_region region)
+{
+    return region.buffer == AR_TMP ? AR_NO_ELEMENT : region.offset;
+}
+
 enum ar_access_kind {
     AR_ACCESS_STORE,  /* dst = a, where dst is in this rank's area */
     AR_ACCESS_RAISE,  /* the flag of dst, which is this rank's: all that was stored for it is there
@@ -66,12 +77,14 @@ struct ar_access_place {
     size_t begin;          /* in the area: where all that was stored for the flag begins */
     size_t length;         /* of all that was stored for the flag */
     size_t offset;         /* of the place: from begin in an area, from 0 in a buffer */
+    size_t first;          /* element of the vector that is there, or comes there; AR_NO_ELEMENT */
 };
 
 struct ar_access {
     enum ar_access_kind kind;
     size_t length; /* elements */
     struct ar_access_place dst, a, b;
+    size_t first; /* element of the vector; 0: RAISE, AWAIT */
 };
 
 /* What one rank does.  Stage 0 stores what the first round sends; stage i + 1 does the rest of
@@ -84,6 +97,10 @@ struct ar_accesses {
     size_t *stage_end; /* owned; stage i is all[stage_end[i-1]] to before all[stage_end[i]] */
     size_t nstages;
     size_t tmp_begin, tmp_end; /* what is used of TMP */
+    /* Each access moves or combines elements of which it is known which they are.  Elements depend
+     * on none but themselves; so without those from some element on it is the same for a shorter
+     * vector. */
+    bool can_end_early;
     /* Of all ranks: */
     size_t area_length; /* elements of the largest area */
     int nflags;         /* most of a rank */

@@ -78,6 +78,7 @@ store_round(struct ar_storing *st, const struct ar_schedule *s, size_t round)
             return AR_ERR_MEMORY;
         all[i].place = run->place;
         all[i].place.offset += all[i].region.offset - run->region.offset;
+        all[i].place.first = ar_region_first(all[i].region);
     }
     const struct ar_stored_run *const last = &st->runs[st->nruns - 1];
     const size_t length = last->place.offset + last->region.length;
@@ -91,6 +92,7 @@ store_round(struct ar_storing *st, const struct ar_schedule *s, size_t round)
         const size_t offset = st->runs[i].place.offset;
         st->runs[i].place = all[first].place;
         st->runs[i].place.offset = offset;
+        st->runs[i].place.first = ar_region_first(st->runs[i].region);
     }
     qsort(all + first, st->nmessages - first, sizeof *all, by_step);
     st->nflags++;
@@ -115,7 +117,8 @@ show_round(struct ar_storing *st, const struct ar_schedule *s, size_t round)
                                             .buffer = m->region.buffer,
                                             .rank = s->rank,
                                             .flag = is_out ? st->nflags : AR_NO_FLAG,
-                                            .offset = m->region.offset};
+                                            .offset = m->region.offset,
+                                            .first = ar_region_first(m->region)};
         needs_flag |= is_out;
     }
     if (!needs_flag)

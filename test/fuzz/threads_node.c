@@ -38,6 +38,7 @@ run_part(void *context, const struct threads_job *job, int rank, const struct ar
     FUZZ_EXPECT(scratch);
     const struct ar_node_run run = {.node = &node,
                                     .plan = plan,
+                                    .count = job->count,
                                     .reduction = r,
                                     .in = in,
                                     .out = out,

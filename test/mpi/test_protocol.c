@@ -198,9 +198,10 @@ record_read(const void *from, size_t nslots)
 
 /* --- what ranks do --- */
 
-/* Tiny, short and of several chunks. */
-static const size_t counts[] = {1, 6, 7, 20, 64, 90, 161, 300};
-enum { COUNTS = sizeof counts / sizeof counts[0], CALLS = 3 };
+/* Tiny, short and of several chunks; then those that run by the plan of another one. */
+static const size_t counts[] = {1, 6, 7, 20, 64, 90, 161, 300, 8, 33, 70, 130, 200, 41};
+static const size_t planned[] = {1, 6, 7, 20, 64, 90, 161, 300, 20, 64, 90, 161, 300, 300};
+enum { COUNTS = 8, ALL_COUNTS = sizeof counts / sizeof counts[0], CALLS = 3 };
 
 enum form {
     SLICES,
@@ -237,7 +238,7 @@ static struct {
     int nranks;
     struct ar_grouping grouping; /* pairs of neighbours, and fours of them; the rest is alone */
     struct ar_grouping even;     /* pairs or threes, and fours, where they are equal */
-    struct ar_node_plan *plan[RANKS_MAX][COUNTS][ALL_FORMS];
+    struct ar_node_plan *plan[RANKS_MAX][ALL_COUNTS][ALL_FORMS];
 } group;
 
 static void
@@ -246,7 +247,7 @@ forget_plans(void)
     if (group.nranks == 0)
         return;
     for (int i = 0; i < group.nranks; i++)
-        for (int k = 0; k < COUNTS; k++)
+        for (int k = 0; k < ALL_COUNTS; k++)
             for (int form = 0; form < ALL_FORMS; form++) {
                 ar_node_plan_destroy(group.plan[i][k][form]);
                 group.plan[i][k][form] = NULL;
@@ -307,9 +308,12 @@ find_plan(const struct ar_node *node, const struct ar_reduction *r, const struct
     struct ar_node_plan **const plan = &group.plan[node->rank][call->which][call->form];
     const struct ar_algorithm *const shm = ar_algorithm_find("shm", 3);
     const struct ar_params params = params_of(call->form);
+    const bool is_lent = !params.grouping || ar_grouping_is_even(params.grouping);
+    const size_t count = is_lent ? planned[call->which] : counts[call->which];
     if (!*plan)
-        CHECK(ar_node_plan_create(plan, node, shm, &params, counts[call->which], r, false) == AR_OK,
-              "%zu elements, form %d", counts[call->which], call->form);
+        CHECK(ar_node_plan_create(plan, node, shm, &params, count, r, false) == AR_OK &&
+                  (*plan)->can_end_early >= is_lent,
+              "%zu elements, form %d", count, call->form);
     return *plan;
 }
 
@@ -326,6 +330,7 @@ record_call(struct ar_node_run *run, struct ar_in_place *in_place, const struct 
     least = run->node->sequence > AR_SLOTS ? run->node->sequence - AR_SLOTS : 0;
     guess = least;
     run->plan = find_plan(run->node, run->reduction, call);
+    run->count = counts[call->which];
     run->in_place = call->form >= BUFFERS ? in_place : NULL;
     run->in = in_of(rank);
     run->out = buffer_of(rank, AR_OUT);
@@ -778,7 +783,7 @@ check_long_rows(void)
             struct call calls[60];
             for (size_t k = 0; k < 60; k++) {
                 seed = seed * 1103515245 + 12345;
-                calls[k] = (struct call){(seed >> 16) % COUNTS,
+                calls[k] = (struct call){(seed >> 16) % ALL_COUNTS,
                                          (enum form)((seed >> 8) % (row % 2 ? FORMS : 2)),
                                          row % 4 == 3     ? RANK_1
                                          : seed >> 10 & 1 ? EVERYBODY

@@ -242,7 +242,8 @@ run_schedules(uint64_t *expected, int p, uint64_t call, size_t from, size_t leng
 /* --- threads --- */
 
 struct call {
-    size_t count;
+    size_t count;   /* of the plan */
+    size_t without; /* so many elements at the end, if the plan can end early */
     bool is_short;
     bool in_place, some_in_place; /* the OUT of all ranks is their IN, or that of each second one */
     bool has_short_shares;        /* of at most three elements */
@@ -303,6 +304,15 @@ plan_of(const struct ar_node *node, const struct call *call)
     return plan;
 }
 
+/* In groups of unequal size a rank may pass on what it has in TMP. */
+static size_t
+count_of(const struct ar_node_plan *plan, const struct call *call)
+{
+    const bool is_even = !call->grouping || ar_grouping_is_even(call->grouping);
+    assert_true(plan->can_end_early || !is_even);
+    return is_even ? call->count - call->without : call->count;
+}
+
 #define MOST (7 * CHUNK + 5) /* elements of a call */
 
 static bool has_tried; /* some rank, whether to stream */
@@ -341,21 +351,22 @@ run_rank(void *argument)
         sched_yield(); /* threads begin in any order */
     for (int k = 0; k < job->ncalls; k++) {
         const struct call *const call = &job->calls[k];
-        const size_t bytes = call->count * sizeof(uint64_t);
+        struct ar_node_plan *const plan = plan_of(&node, call);
+        const size_t count = count_of(plan, call), bytes = count * sizeof(uint64_t);
         /* Most programs use their buffers again. */
         const bool is_new = draw(8) == 0;
         const bool overwrites = call->in_place || (call->some_in_place && t->rank % 2 == 1);
         uint64_t *const in = is_new ? malloc(bytes) : own[0];
         uint64_t *const out = is_new ? malloc(bytes) : own[1];
-        for (size_t i = 0; i < call->count; i++)
+        for (size_t i = 0; i < count; i++)
             (overwrites ? out : in)[i] = operand((uint64_t)k, t->rank, i);
-        struct ar_node_plan *const plan = plan_of(&node, call);
         const bool may_read = plan->full[AR_WAY_SHARES_IN_PLACE].nstages > 0;
         plan->stores = stores_of(call, may_read, &trial);
         char *const scratch = aligned_alloc(64, ar_node_plan_scratch_bytes(plan));
         const struct ar_node_run run = {
             .node = &node,
             .plan = plan,
+            .count = count,
             .in_place = may_read ? in_place : NULL,
             .tries_ways = call->tries_ways,
             .reduction = &hashes,
@@ -393,7 +404,9 @@ any_call(int k)
     static const size_t around[] = {1, 2, 6, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, MOST};
     (void)k;
     const size_t many = draw(2) ? around[draw(8)] : 1 + draw(6 * CHUNK);
-    return (struct call){.count = draw(3) ? many : 3 * CHUNK,
+    const size_t count = draw(3) ? many : 3 * CHUNK;
+    return (struct call){.count = count,
+                         .without = draw(2) ? 0 : draw(count),
                          .is_short = draw(2),
                          .has_short_shares = draw(2),
                          .by_tuning = draw(3) == 0,

@@ -1,0 +1,51 @@
+/* The memory of the node executor: borrowed, returned, and what fits into it. */
+#include "execute/cell.h"
+#include "execute/node.h"
+#include "execute/node_plan.h"
+
+/* Room for two chunks: most schedules store less than that. */
+size_t
+ar_node_slot_bytes(size_t chunk_bytes)
+{
+    return sizeof(struct ar_slot) + 2 * chunk_bytes;
+}
+
+bool
+ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks, struct ar_node_size size)
+{
+    const struct ar_piece_needs needs = {.kind = size.kind,
+                                         .slot_bytes = ar_node_slot_bytes(size.chunk_bytes),
+                                         .slots = AR_SLOTS,
+                                         .pieces = 1 + size.spare,
+                                         .is_futile = size.is_futile};
+    struct ar_node made = {.rank = rank, .nranks = nranks};
+    if (!ar_piece_borrow(&made.piece, comm, rank, nranks, &needs))
+        return false;
+    made.chunk_bytes = (made.piece.slot_bytes - sizeof(struct ar_slot)) / 2;
+    made.sequence = made.piece.sequence;
+    made.is_crowded = ar_crowd_shares(made.piece.crowd);
+    made.tuning = ar_node_tune(nranks, made.is_crowded);
+    *node = made;
+    return true;
+}
+
+/* A piece that was left in disorder is not lent again. */
+void
+ar_node_fini(struct ar_node *node)
+{
+    node->piece.sequence = node->sequence;
+    if (!node->failed)
+        ar_piece_return(&node->piece);
+}
+
+bool
+ar_node_takes(const struct ar_node *node, const struct ar_reduction *r)
+{
+    return ar_cell_takes(r, node->chunk_bytes);
+}
+
+bool
+ar_node_takes_whole(const struct ar_node *node, const struct ar_reduction *r, size_t count)
+{
+    return count <= ar_cell_length(r, node->chunk_bytes);
+}
