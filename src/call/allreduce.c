@@ -156,9 +156,10 @@ run(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction 
     struct ar_record *record = c->recorder ? ar_decision_record(c, d, r, place_of(call)) : NULL;
     if (!record)
         return run_decision(c, d, r, call);
+    const struct ar_call_label *const label = d->label;
     ar_record_begin(c->recorder, record);
     const int error = run_decision(c, d, r, call);
-    if (c->in_place && c->ran != d && c->ran == c->told)
+    if (c->in_place && c->told && c->ran == c->told && c->told->label != label)
         record = ar_decision_record(c, c->told, r, place_of(call));
     if (record)
         ar_record_end(c->recorder, record, &call->caller, (uint64_t)call->count * r->size);

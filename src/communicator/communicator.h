@@ -10,6 +10,7 @@
 
 #include "algorithms/domains.h"
 #include "communicator/carrier.h"
+#include "communicator/seen.h"
 #include "config/config.h"
 #include "execute/channel.h"
 #include "execute/in_place.h"
@@ -101,6 +102,8 @@ struct ar_communicator {
     struct ar_decision *last_decision; /* NULL: none */
     const struct ar_decision *ran;     /* by the last call; NULL: none, or no longer known */
     struct ar_seen *seen;              /* NULL: few ranks, every call is planned.  Owned */
+    struct ar_often often;             /* the calls that get a plan of their own */
+    bool lends_none;                   /* no plan can be lent: decide.h */
     struct ar_decision *told;     /* a decision with the last call's own reason, or NULL.  Owned */
     const struct ar_pick *pick;   /* runs regardless of the configuration; NULL: nothing */
     struct ar_recorder *recorder; /* NULL: nothing is recorded */

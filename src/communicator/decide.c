@@ -394,8 +394,8 @@ ar_decision_print(const struct ar_decision *d, char ran[AR_CHOICE_TEXT])
         ar_choice_print(&d->choice, ran, AR_CHOICE_TEXT);
 }
 
-static void
-label(struct ar_communicator *c, struct ar_decision *d)
+void
+ar_decision_label(struct ar_communicator *c, struct ar_decision *d)
 {
     char requested[AR_CHOICE_TEXT] = "auto", ran[AR_CHOICE_TEXT];
     if (d->clause)
@@ -422,55 +422,18 @@ ar_decision_record(struct ar_communicator *c, struct ar_decision *d, const struc
     return d->record;
 }
 
-/* A copy of d for a call with another reason, and another way to get at vectors; until the next
- * one. NULL without memory. */
-static struct ar_decision *
-tell(struct ar_communicator *c, const struct ar_decision *d, const char *reason, enum ar_copy copy)
-{
-    if (!c->told)
-        c->told = malloc(sizeof *c->told);
-    if (!c->told)
-        return NULL;
-    *c->told = *d;
-    c->told->reason = reason;
-    c->told->choice.params.copy = copy;
-    c->told->record = NULL;
-    if (c->recorder)
-        label(c, c->told);
-    return c->told;
-}
-
-struct ar_decision *
-ar_decision_staged(struct ar_communicator *c, const struct ar_decision *d)
-{
-    return tell(c, d, "device memory, staged", d->choice.params.copy);
-}
-
-struct ar_decision *
-ar_decision_missed(struct ar_communicator *c, struct ar_decision *d)
-{
-    const bool was_missed = d->runner == AR_RUN_MEMORY &&
-                            d->choice.params.copy == AR_COPY_IN_PLACE &&
-                            (c->in_place->missed || c->in_place->yielded);
-    if (!was_missed || d == c->told || d->reason == ar_reason_derived)
-        return d;
-    const char *const reason = c->in_place->missed ? ar_reason_unmapped : ar_reason_yielded;
-    struct ar_decision *const told = tell(c, d, reason, AR_COPY_SLOTS);
-    return told ? told : d;
-}
-
 /* The decision with this key; a new one is collective over comm. */
 static struct ar_decision *
 decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
-       struct ar_decision_key key, const struct ar_pick *pick, int *error)
+       const struct ar_decision_key *key, const struct ar_pick *pick, int *error)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
-    struct ar_decision *set = set_of(c, &key);
+    struct ar_decision *set = set_of(c, key);
     *error = set ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     if (!set)
         return NULL;
     for (int i = 0; i < AR_DECISION_WAYS; i++)
-        if (set[i].used && same_key(&set[i].key, &key))
+        if (set[i].used && same_key(&set[i].key, key))
             return &set[i];
 
     /* A free place, or that of an older decision. */
@@ -484,7 +447,7 @@ decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
         drop(c, d);
     }
     d->used = true;
-    d->key = key;
+    d->key = *key;
     if (pick) {
         d->choice = pick->choice;
         d->reason = pick->reason;
@@ -495,7 +458,7 @@ decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
     ar_setup_begin(&setup, comm);
     *error = fill(c, comm, d, r);
     if (c->recorder && !*error)
-        label(c, d);
+        ar_decision_label(c, d);
     ar_setup_end(&setup, c);
     c->events = events;
     if (events)
@@ -509,12 +472,12 @@ decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
         memset(d, 0, sizeof *d);
         return NULL;
     }
-    if (d->runner == AR_RUN_NATIVE && d->key.size > 0 && key.keeps != AR_DETERMINISM_NONE &&
+    if (d->runner == AR_RUN_NATIVE && d->key.size > 0 && key->keeps != AR_DETERMINISM_NONE &&
         c->rank == 0 && !atomic_flag_test_and_set(&said))
         ar_say("ALLREDUCE_DETERMINISM=%s: a call of %zu byte%s runs native (%s), whose bits are "
                "not guaranteed",
-               ar_determinism_names[c->config->determinism], key.count * key.size,
-               ar_plural(key.count * key.size), d->reason);
+               ar_determinism_names[c->config->determinism], key->count * key->size,
+               ar_plural(key->count * key->size), d->reason);
     return d;
 }
 
@@ -522,10 +485,11 @@ struct ar_decision *
 ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
                           size_t count, enum ar_place place, const struct ar_pick *pick, int *error)
 {
-    return decide(c, comm, r, key_of(r, count, place, c->config, pick), pick, error);
+    const struct ar_decision_key key = key_of(r, count, place, c->config, pick);
+    return decide(c, comm, r, &key, pick, error);
 }
 
-/* The native decision for the first call of this count and size where auto decides; otherwise NULL,
+/* The native decision for the first call of about this size where auto decides; otherwise NULL,
  * also without memory (*error).  A program whose calls all have other counts would make a plan for
  * each, which takes milliseconds for 128 ranks; and many a communicator is made for one call.  What
  * has been seen is alike on all ranks, unlike what the cache holds, since ranks may have different
@@ -534,7 +498,8 @@ static struct ar_decision *
 leave_first(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision_key *key,
             const struct ar_reduction *r, int *error)
 {
-    const uint64_t kind = ar_call_hash(key->count, key->size, 0) | 1;
+    const size_t planned = ar_lending_count(key->count, key->size);
+    const uint64_t kind = ar_call_hash(planned, key->size, 0) | 1;
     struct ar_decision first = {.used = true, .key = *key};
     struct ar_request request;
     bool forgets;
@@ -547,9 +512,30 @@ leave_first(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision_k
         key->keeps != AR_DETERMINISM_NONE || ar_config_has_list(c->config))
         return NULL;
     first.choice = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
-    struct ar_decision *const told = tell(c, &first, ar_reason_first, AR_COPY_AUTO);
+    struct ar_decision *const told = ar_decision_tell(c, &first, ar_reason_first, AR_COPY_AUTO);
     *error = told ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     return told;
+}
+
+/* The decision for the call, or a copy of that for a longer one whose plan it runs by. */
+static struct ar_decision *
+decide_or_borrow(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+                 struct ar_decision_key *key, const struct ar_pick *pick, int *error)
+{
+    const size_t count = key->count;
+    struct ar_decision *d = NULL;
+    key->count = ar_lending_find(c, comm, r, key, error);
+    if (!*error && c->seen && !pick && c->config->tune != AR_TUNE_ONLINE && !key->for_devices &&
+        r->size > 0)
+        d = leave_first(c, comm, key, r, error);
+    if (!d && !*error)
+        d = decide(c, comm, r, key, pick, error);
+    if (!d || *error || key->count == count)
+        return d;
+    if (ar_decision_lends(c, d, error) || *error)
+        return *error ? NULL : ar_decision_lend(c, d, count, error);
+    key->count = count;
+    return decide(c, comm, r, key, pick, error);
 }
 
 struct ar_decision *
@@ -570,19 +556,17 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
         return NULL;
     struct ar_decision_key key = key_of(r, count, place, c->config, pick);
     key.for_devices = for_devices;
-    if (c->seen && !pick && c->config->tune != AR_TUNE_ONLINE && !for_devices && r->size > 0) {
-        struct ar_decision *const first = leave_first(c, comm, &key, r, error);
-        if (first || *error)
-            return first;
-    }
-    struct ar_decision *const d = decide(c, comm, r, key, pick, error);
-    if (d && is_tunable && !pick && !tuned)
+    struct ar_decision *const d = decide_or_borrow(c, comm, r, &key, pick, error);
+    if (d && !*error && is_tunable && !pick && !tuned)
         *error = ar_tuner_doubt(c, &tuned, d, r);
     if (!d || *error)
         return NULL;
     d->tuned = tuned;
-    /* Otherwise the next call may differ in its place, or be one that the tuner decides. */
-    if (r->named && !asks_place && (!tuned || ar_tuned_is_settled(tuned))) {
+    /* Otherwise the next call may differ in its place, or be one that the tuner decides.  After a
+     * call whose plan is lent all ranks ask again, whatever their handles, whether one is. */
+    if (d == c->told) {
+        c->last_decision = NULL;
+    } else if (r->named && !asks_place && (!tuned || ar_tuned_is_settled(tuned))) {
         c->last_count = count;
         c->last_reduction = *r;
         c->last_decision = d;

@@ -82,6 +82,31 @@ struct ar_decision *ar_communicator_decide(struct ar_communicator *c, MPI_Comm c
                                            const struct ar_reduction *r, size_t count,
                                            enum ar_place place, bool for_devices, int *error);
 
+/* A copy of d for one call; until the next copy.  d may be the last one.  NULL without memory. */
+struct ar_decision *ar_decision_copy(struct ar_communicator *c, const struct ar_decision *d);
+
+/* The same, with another reason and another way to get at vectors. */
+struct ar_decision *ar_decision_tell(struct ar_communicator *c, const struct ar_decision *d,
+                                     const char *reason, enum ar_copy way);
+
+/* The least count from this one on that has a plan to be lent to shorter calls. */
+size_t ar_lending_count(size_t count, size_t size);
+
+/* That count if the call is to run by such a plan, or its own.  Alike on all ranks, whatever their
+ * layouts and caches: all must run the same schedule.  What comes often gets a plan of its own.
+ * *error: MPI_SUCCESS, or as of ar_request_describe. */
+size_t ar_lending_find(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+                       const struct ar_decision_key *key, int *error);
+
+/* Can d, of a call with more elements, lend its plan, or the reason why it needs none?  Alike on
+ * all ranks, but for an *error. */
+bool ar_decision_lends(struct ar_communicator *c, const struct ar_decision *d, int *error);
+
+/* A copy of d for a call with fewer elements, to which it lends its plan; until the next copy.
+ * NULL without memory (*error). */
+struct ar_decision *ar_decision_lend(struct ar_communicator *c, const struct ar_decision *d,
+                                     size_t count, int *error);
+
 /* A copy of d for a call on c that this rank stages, whose reason tells so; until the next one.
  * NULL without memory. */
 struct ar_decision *ar_decision_staged(struct ar_communicator *c, const struct ar_decision *d);
@@ -107,6 +132,9 @@ void ar_communicator_pick(struct ar_communicator *c, const struct ar_pick *pick)
  * communicator that has a recorder; NULL without memory. */
 struct ar_record *ar_decision_record(struct ar_communicator *c, struct ar_decision *d,
                                      const struct ar_reduction *r, enum ar_place place);
+
+/* Finds d's label, on a communicator that has a recorder. */
+void ar_decision_label(struct ar_communicator *c, struct ar_decision *d);
 
 /* What runs, as the grammar writes it. */
 void ar_decision_print(const struct ar_decision *d, char ran[AR_CHOICE_TEXT]);

@@ -21,3 +21,26 @@ ar_seen_note(struct ar_seen *seen, uint64_t kind, bool *forgets)
     seen->n++;
     return false;
 }
+
+/* As Misra & Gries find what occurs most (Science of Computer Programming 2, 1982, 143-152): a kind
+ * counts up; one for which there is no place counts all others down, and takes that of one that has
+ * come to 0.  One that comes often is counted as twice as much at once, and no further. */
+bool
+ar_often_note(struct ar_often *often, uint64_t kind)
+{
+    uint64_t *const set = often->kind[(kind >> 32) % AR_OFTEN_SETS], *free = NULL;
+    for (int i = 0; i < AR_OFTEN_WAYS; i++) {
+        const uint64_t calls = set[i] & 0xff;
+        if (calls > 0 && (set[i] ^ kind) >> 8 == 0) {
+            if (calls < AR_OFTEN_CALLS)
+                set[i] += calls == AR_OFTEN_CALLS - 1 ? AR_OFTEN_CALLS : 1;
+            return calls >= AR_OFTEN_CALLS;
+        }
+        free = calls == 0 ? &set[i] : free;
+    }
+    if (free)
+        *free = kind >> 8 << 8 | 1;
+    for (int i = 0; !free && i < AR_OFTEN_WAYS; i++)
+        set[i]--;
+    return false;
+}

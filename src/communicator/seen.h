@@ -1,4 +1,4 @@
-/* Which kinds of calls a communicator has had. */
+/* Which kinds of calls a communicator has had, and how often. */
 #ifndef AR_SEEN_H
 #define AR_SEEN_H
 
@@ -18,5 +18,20 @@ struct ar_seen {
  * others, these are forgotten first, and *forgets is true: alike on all ranks that have noted the
  * same. */
 bool ar_seen_note(struct ar_seen *seen, uint64_t kind, bool *forgets);
+
+#define AR_OFTEN_SETS  16
+#define AR_OFTEN_WAYS  4
+#define AR_OFTEN_CALLS 16
+
+/* All zero: none. */
+struct ar_often {
+    uint64_t kind[AR_OFTEN_SETS][AR_OFTEN_WAYS]; /* but for the lowest byte, which has a count: 0:
+                                                    the place is free */
+};
+
+/* Notes a call of this kind.  Is it one that has come AR_OFTEN_CALLS times before, and more often
+ * than all but a few?  Then this call changes nothing, so that it need not be noted on all ranks.
+ */
+bool ar_often_note(struct ar_often *often, uint64_t kind);
 
 #endif

@@ -1,0 +1,77 @@
+/* Plans that are lent to shorter calls.  Where ranks share memory the plan of a rank has a part of
+ * each other rank's schedule, and takes longer to make than a call takes: on 16 ranks 65 us.  A
+ * program whose counts vary from call to call would make a plan for each.  But elements do not
+ * depend on each other, so that a plan serves a shorter vector, too: it ends early. */
+#include "algorithms/grouping.h"
+#include "communicator/decide.h"
+#include "execute/node_plan.h"
+
+#define EXACT_BYTES ((size_t)64)   /* so few stand beside a flag */
+#define FEW_BYTES   ((size_t)2048) /* each rank combines all of them, or nearly */
+#define MOST_BYTES  ((size_t)16 << 20)
+
+/* Of a long vector ranks combine shares, and the last ones would idle where a plan is much too
+ * long: so there are eight lengths for each power of two. */
+size_t
+ar_lending_count(size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes <= EXACT_BYTES || bytes > MOST_BYTES)
+        return count;
+    const unsigned steps = bytes <= FEW_BYTES ? 1 : 3; /* as powers of two */
+    const unsigned octave = 63U - (unsigned)__builtin_clzll(count);
+    const size_t step = octave > steps ? (size_t)1 << (octave - steps) : 1;
+    return (count + step - 1) / step * step;
+}
+
+/* Does auto decide on the call, and by the same clause on a longer one? */
+static bool
+is_autos(const struct ar_config *config, struct ar_request *request, size_t longer)
+{
+    const struct ar_choice *const clause = ar_config_clause(config, request);
+    request->bytes = longer;
+    return (!clause || clause->kind == AR_CHOICE_AUTO) &&
+           clause == ar_config_clause(config, request);
+}
+
+size_t
+ar_lending_find(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+                const struct ar_decision_key *key, int *error)
+{
+    struct ar_request request;
+    const bool may_borrow = !c->lends_none && !key->pick && !key->for_devices && key->size > 0 &&
+                            c->config->determinism == AR_DETERMINISM_NONE &&
+                            c->config->tune != AR_TUNE_ONLINE;
+    const size_t longer = may_borrow ? ar_lending_count(key->count, key->size) : key->count;
+    if (longer == key->count)
+        return key->count;
+    *error = ar_request_describe(c, comm, &request, r, key->count, key->place);
+    if (*error || !ar_config_may_cut(c->config, &request) ||
+        !is_autos(c->config, &request, longer * key->size) ||
+        ar_often_note(&c->often, ar_call_hash(key->count, key->size, 0)))
+        return key->count;
+    return longer;
+}
+
+/* In groups of unequal size a plan may not be able to end early, on some ranks. */
+bool
+ar_decision_lends(struct ar_communicator *c, const struct ar_decision *d, int *error)
+{
+    const struct ar_grouping *const grouping = d->choice.params.grouping;
+    if (d->reason == ar_reason_first)
+        return true;
+    c->lends_none = d->runner != AR_RUN_MEMORY || (grouping && !ar_grouping_is_even(grouping));
+    if (!c->lends_none && !d->node_plan->can_end_early)
+        *error = MPI_ERR_INTERN; /* a bug: on other ranks it could */
+    return !c->lends_none && !*error;
+}
+
+struct ar_decision *
+ar_decision_lend(struct ar_communicator *c, const struct ar_decision *d, size_t count, int *error)
+{
+    struct ar_decision *const told = ar_decision_copy(c, d);
+    *error = told ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (told)
+        told->key.count = count;
+    return told;
+}

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Calls whose counts vary: they run by the plans of longer ones, and rightly.
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+expect_ok "auto" launch 2 "$programs/lent" auto lent
+expect_ok "auto on 3 ranks" launch 3 "$programs/lent" auto lent
+expect_ok "a clause" launch 2 "$programs/lent" 'auto:0-1M;ring' lent
+expect_ok "what is named" launch 2 "$programs/lent" shm own
+expect_ok "messages" launch 2 "$programs/lent" ring own
+
+expect_ok native launch 3 "$programs/counts" 300 20000
+for ranks in 2 3 4; do
+    expect_ok "$ranks ranks" preload "$ranks" "$programs/counts" 3000 20000
+    expect_ok "$ranks ranks, cut" preload "$ranks" ALLREDUCE_USER_OPS=cut "$programs/counts" 3000 20000
+done
+expect_ok "levels" preload 4 ALLREDUCE_LEVELS=2 "$programs/counts" 2000 20000
+expect_ok "unequal levels" preload 5 ALLREDUCE_LEVELS=2 "$programs/counts" 500 20000
+expect_ok "clauses" preload 2 ALLREDUCE_ALGO='ring:4000-8000;auto' "$programs/counts" 2000 20000
+expect_ok "streaming" preload 2 ALLREDUCE_STREAMING=always "$programs/counts" 2000 20000
+expect_ok "long" preload 2 "$programs/counts" 100 3000000
+# More ranks than are planned at once.
+expect_ok "18 ranks" preload 18 "$programs/counts" 150 5000
+
+# Statistics have the sizes of the calls, not those of plans.
+expect_ok "statistics" preload 2 ALLREDUCE_STATS="$scratch/sizes.json" "$programs/repeat" 8
+for bytes in 4 8 1200 80000; do
+    grep -qw "$bytes" "$scratch/sizes.json" || fail "statistics have no call of $bytes bytes"
+done
+! grep -qw -e 1536 -e 81920 "$scratch/sizes.json" || fail "statistics have sizes of plans"
+exit $failed
