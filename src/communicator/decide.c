@@ -564,13 +564,12 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
     d->tuned = tuned;
     /* Otherwise the next call may differ in its place, or be one that the tuner decides.  After a
      * call whose plan is lent all ranks ask again, whatever their handles, whether one is. */
-    if (d == c->told) {
-        c->last_decision = NULL;
-    } else if (r->named && !asks_place && (!tuned || ar_tuned_is_settled(tuned))) {
+    const bool is_copy = d == c->told;
+    if (!is_copy && r->named && !asks_place && (!tuned || ar_tuned_is_settled(tuned))) {
         c->last_count = count;
         c->last_reduction = *r;
         c->last_decision = d;
-    } else if (c->last_decision == d) {
+    } else if (is_copy || c->last_decision == d) {
         c->last_decision = NULL; /* its calls may belong to another search than this one */
     }
     return d;
