@@ -182,6 +182,7 @@ void
 ar_communicator_configure(struct ar_communicator *c, struct ar_config *config)
 {
     ar_decisions_clear(c);
+    c->lends_none = 0;
     ar_config_destroy(c->own_config);
     c->config = c->own_config = config;
     find_native(c);
@@ -362,7 +363,7 @@ static void
 note_streaming(struct ar_communicator *c, const struct ar_decision *d,
                const struct ar_stores *stores)
 {
-    ar_copy_learn(d, stores);
+    ar_copy_learn(c, d, stores);
     if (c->recorder)
         c->recorder->streamed |= stores->is_streamed;
 }

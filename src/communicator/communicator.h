@@ -29,7 +29,7 @@
 /* Kinds of calls on which ranks agree (devices.h). */
 #define AR_DEVICES_KINDS 256
 
-/* On more ranks auto leaves the first call of each size to the MPI library. */
+/* On more ranks auto leaves the first call of about each size to the MPI library. */
 #define AR_RANKS_PLANNED_AT_ONCE 16
 
 struct ar_decision;     /* decide.h */
@@ -103,7 +103,7 @@ struct ar_communicator {
     const struct ar_decision *ran;     /* by the last call; NULL: none, or no longer known */
     struct ar_seen *seen;              /* NULL: few ranks, every call is planned.  Owned */
     struct ar_often often;             /* the calls that get a plan of their own */
-    bool lends_none;                   /* no plan can be lent: decide.h */
+    uint32_t lends_none;               /* a bit for each size bin in which no plan can be lent */
     struct ar_decision *told;     /* a decision with the last call's own reason, or NULL.  Owned */
     const struct ar_pick *pick;   /* runs regardless of the configuration; NULL: nothing */
     struct ar_recorder *recorder; /* NULL: nothing is recorded */

@@ -198,14 +198,17 @@ ar_copy_settle_stores(struct ar_stores *stores, struct ar_communicator *c,
 }
 
 void
-ar_copy_learn(const struct ar_decision *d, const struct ar_stores *stores)
+ar_copy_learn(const struct ar_communicator *c, const struct ar_decision *d,
+              const struct ar_stores *stores)
 {
     const struct ar_trial *const trial = stores->trial;
     if (!ar_stores_tries(stores) || trial->ncalls % 32 > 0 ||
         !ar_trial_is_over(trial, AR_STORES_WAYS))
         return;
+    /* d may be of a shorter call than the trial's. */
+    const uint64_t bit = UINT64_C(1) << (trial - c->trials[d->node != NULL]);
     if (trial->best == AR_TRIAL_STREAMED)
-        atomic_fetch_or(streamed_by(d), bit_of(d));
+        atomic_fetch_or(streamed_by(d), bit);
     else
-        atomic_fetch_and(streamed_by(d), ~bit_of(d));
+        atomic_fetch_and(streamed_by(d), ~bit);
 }

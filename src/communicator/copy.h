@@ -29,7 +29,8 @@ void ar_copy_settle_stores(struct ar_stores *stores, struct ar_communicator *c,
                            const struct ar_decision *d, struct ar_crowd crowd, bool can);
 
 /* After a call by d: what its trial has found, later communicators begin with. */
-void ar_copy_learn(const struct ar_decision *d, const struct ar_stores *stores);
+void ar_copy_learn(const struct ar_communicator *c, const struct ar_decision *d,
+                   const struct ar_stores *stores);
 
 /* At a call that is alike on all ranks: if in place was wanted, and a rank had no memory yet that
  * the others could read, asks whether it has now, and if so all calls are decided anew.

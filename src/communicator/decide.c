@@ -490,8 +490,8 @@ ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm, const struct
 }
 
 /* The native decision for the first call of about this size where auto decides; otherwise NULL,
- * also without memory (*error).  A program whose calls all have other counts would make a plan for
- * each, which takes milliseconds for 128 ranks; and many a communicator is made for one call.  What
+ * also without memory (*error).  A plan for 128 ranks takes milliseconds to make, and many a
+ * communicator is made for one call.  What
  * has been seen is alike on all ranks, unlike what the cache holds, since ranks may have different
  * layouts.  Therefore both are forgotten together.  A list of what auto may pick is kept to. */
 static struct ar_decision *
@@ -532,9 +532,10 @@ decide_or_borrow(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduc
         d = decide(c, comm, r, key, pick, error);
     if (!d || *error || key->count == count)
         return d;
-    if (ar_decision_lends(c, d, error) || *error)
-        return *error ? NULL : ar_decision_lend(c, d, count, error);
+    if (ar_decision_lends(d))
+        return ar_decision_lend(c, d, count, error);
     key->count = count;
+    ar_decision_keep_own(c, key);
     return decide(c, comm, r, key, pick, error);
 }
 
@@ -561,7 +562,7 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
         *error = ar_tuner_doubt(c, &tuned, d, r);
     if (!d || *error)
         return NULL;
-    d->tuned = tuned;
+    d->tuned = d->reason == ar_reason_first ? NULL : tuned; /* not a call of what is compared */
     /* Otherwise the next call may differ in its place, or be one that the tuner decides.  After a
      * call whose plan is lent all ranks ask again, whatever their handles, whether one is. */
     const bool is_copy = d == c->told;
@@ -570,7 +571,7 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
         c->last_reduction = *r;
         c->last_decision = d;
     } else if (is_copy || c->last_decision == d) {
-        c->last_decision = NULL; /* its calls may belong to another search than this one */
+        c->last_decision = NULL; /* a search's: the next call may belong to another one */
     }
     return d;
 }

@@ -82,7 +82,8 @@ struct ar_decision *ar_communicator_decide(struct ar_communicator *c, MPI_Comm c
                                            const struct ar_reduction *r, size_t count,
                                            enum ar_place place, bool for_devices, int *error);
 
-/* A copy of d for one call; until the next copy.  d may be the last one.  NULL without memory. */
+/* A copy of d for one call; until the next copy.  d may be the copy before.  NULL without memory.
+ */
 struct ar_decision *ar_decision_copy(struct ar_communicator *c, const struct ar_decision *d);
 
 /* The same, with another reason and another way to get at vectors. */
@@ -98,14 +99,17 @@ size_t ar_lending_count(size_t count, size_t size);
 size_t ar_lending_find(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
                        const struct ar_decision_key *key, int *error);
 
-/* Can d, of a call with more elements, lend its plan, or the reason why it needs none?  Alike on
- * all ranks, but for an *error. */
-bool ar_decision_lends(struct ar_communicator *c, const struct ar_decision *d, int *error);
+/* Can calls with fewer elements run by d's plan, or natively as d does?  Alike on all ranks. */
+bool ar_decision_lends(const struct ar_decision *d);
 
-/* A copy of d for a call with fewer elements, to which it lends its plan; until the next copy.
- * NULL without memory (*error). */
+/* A copy of d, which lends, for a call with fewer elements; until the next copy.  NULL without
+ * memory
+ * (*error). */
 struct ar_decision *ar_decision_lend(struct ar_communicator *c, const struct ar_decision *d,
                                      size_t count, int *error);
+
+/* From now on calls of about this size run by plans of their own, since longer ones do not lend. */
+void ar_decision_keep_own(struct ar_communicator *c, const struct ar_decision_key *key);
 
 /* A copy of d for a call on c that this rank stages, whose reason tells so; until the next one.
  * NULL without memory. */

@@ -6,17 +6,17 @@
 #include "communicator/decide.h"
 #include "execute/node_plan.h"
 
-#define EXACT_BYTES ((size_t)64)   /* so few stand beside a flag */
-#define FEW_BYTES   ((size_t)2048) /* each rank combines all of them, or nearly */
-#define MOST_BYTES  ((size_t)16 << 20)
+#define FEW_BYTES  ((size_t)2048)     /* each rank combines all of them, or nearly */
+#define MOST_BYTES ((size_t)16 << 20) /* longer calls take much longer than their plans */
 
-/* Of a long vector ranks combine shares, and the last ones would idle where a plan is much too
- * long: so there are eight lengths for each power of two. */
+/* Tiny data stand beside a flag, where longer ones would not.  Of a long vector ranks combine
+ * shares, and the last ones would idle where a plan is much too long: so there are eight lengths
+ * for each power of two, and two where the vector is short. */
 size_t
 ar_lending_count(size_t count, size_t size)
 {
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes <= EXACT_BYTES || bytes > MOST_BYTES)
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes <= AR_TINY_BYTES || bytes > MOST_BYTES)
         return count;
     const unsigned steps = bytes <= FEW_BYTES ? 1 : 3; /* as powers of two */
     const unsigned octave = 63U - (unsigned)__builtin_clzll(count);
@@ -26,12 +26,20 @@ ar_lending_count(size_t count, size_t size)
 
 /* Does auto decide on the call, and by the same clause on a longer one? */
 static bool
-is_autos(const struct ar_config *config, struct ar_request *request, size_t longer)
+is_autos(const struct ar_config *config, const struct ar_request *request, size_t longer)
 {
     const struct ar_choice *const clause = ar_config_clause(config, request);
-    request->bytes = longer;
+    struct ar_request other = *request;
+    other.bytes = longer;
     return (!clause || clause->kind == AR_CHOICE_AUTO) &&
-           clause == ar_config_clause(config, request);
+           clause == ar_config_clause(config, &other);
+}
+
+/* At most MOST_BYTES, so that there is a bit for it. */
+static uint32_t
+bit_of(const struct ar_decision_key *key)
+{
+    return UINT32_C(1) << ar_size_bin(key->count * key->size);
 }
 
 size_t
@@ -39,11 +47,11 @@ ar_lending_find(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduct
                 const struct ar_decision_key *key, int *error)
 {
     struct ar_request request;
-    const bool may_borrow = !c->lends_none && !key->pick && !key->for_devices && key->size > 0 &&
+    const bool may_borrow = !key->pick && !key->for_devices && key->size > 0 &&
                             c->config->determinism == AR_DETERMINISM_NONE &&
                             c->config->tune != AR_TUNE_ONLINE;
     const size_t longer = may_borrow ? ar_lending_count(key->count, key->size) : key->count;
-    if (longer == key->count)
+    if (longer == key->count || c->lends_none & bit_of(key))
         return key->count;
     *error = ar_request_describe(c, comm, &request, r, key->count, key->place);
     if (*error || !ar_config_may_cut(c->config, &request) ||
@@ -55,23 +63,27 @@ ar_lending_find(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduct
 
 /* In groups of unequal size a plan may not be able to end early, on some ranks. */
 bool
-ar_decision_lends(struct ar_communicator *c, const struct ar_decision *d, int *error)
+ar_decision_lends(const struct ar_decision *d)
 {
     const struct ar_grouping *const grouping = d->choice.params.grouping;
-    if (d->reason == ar_reason_first)
-        return true;
-    c->lends_none = d->runner != AR_RUN_MEMORY || (grouping && !ar_grouping_is_even(grouping));
-    if (!c->lends_none && !d->node_plan->can_end_early)
-        *error = MPI_ERR_INTERN; /* a bug: on other ranks it could */
-    return !c->lends_none && !*error;
+    return d->reason == ar_reason_first ||
+           (d->runner == AR_RUN_MEMORY && (!grouping || ar_grouping_is_even(grouping)));
 }
 
 struct ar_decision *
 ar_decision_lend(struct ar_communicator *c, const struct ar_decision *d, size_t count, int *error)
 {
-    struct ar_decision *const told = ar_decision_copy(c, d);
-    *error = told ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    const bool is_broken =
+        d->node_plan && !d->node_plan->can_end_early; /* it is proved not to be */
+    struct ar_decision *const told = is_broken ? NULL : ar_decision_copy(c, d);
+    *error = told ? MPI_SUCCESS : is_broken ? MPI_ERR_INTERN : MPI_ERR_NO_MEM;
     if (told)
         told->key.count = count;
     return told;
+}
+
+void
+ar_decision_keep_own(struct ar_communicator *c, const struct ar_decision_key *key)
+{
+    c->lends_none |= bit_of(key);
 }

@@ -24,7 +24,8 @@ ar_seen_note(struct ar_seen *seen, uint64_t kind, bool *forgets)
 
 /* As Misra & Gries find what occurs most (Science of Computer Programming 2, 1982, 143-152): a kind
  * counts up; one for which there is no place counts all others down, and takes that of one that has
- * come to 0.  One that comes often is counted as twice as much at once, and no further. */
+ * come to 0.  One that has come AR_OFTEN_CALLS times is lifted by as many once, and counted no
+ * further. */
 bool
 ar_often_note(struct ar_often *often, uint64_t kind)
 {
@@ -33,7 +34,7 @@ ar_often_note(struct ar_often *often, uint64_t kind)
         const uint64_t calls = set[i] & 0xff;
         if (calls > 0 && (set[i] ^ kind) >> 8 == 0) {
             if (calls < AR_OFTEN_CALLS)
-                set[i] += calls == AR_OFTEN_CALLS - 1 ? AR_OFTEN_CALLS : 1;
+                set[i] += calls == AR_OFTEN_CALLS - 1 ? 1 + AR_OFTEN_CALLS : 1;
             return calls >= AR_OFTEN_CALLS;
         }
         free = calls == 0 ? &set[i] : free;

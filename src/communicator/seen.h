@@ -25,7 +25,7 @@ bool ar_seen_note(struct ar_seen *seen, uint64_t kind, bool *forgets);
 
 /* All zero: none. */
 struct ar_often {
-    uint64_t kind[AR_OFTEN_SETS][AR_OFTEN_WAYS]; /* but for the lowest byte, which has a count: 0:
+    uint64_t kind[AR_OFTEN_SETS][AR_OFTEN_WAYS]; /* but for the lowest byte, which counts; 0 there:
                                                     the place is free */
 };
 

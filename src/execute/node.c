@@ -24,18 +24,22 @@
  * chunk.  Flat this is one round, and no tick is lost; else the third chunk and all that follow are
  * later by nmet - 1 ticks (ar_accesses_chunk_at), on all ranks.
  *
- * A shorter last chunk stores in other places.  Flat, none of them is behind what a full chunk
- * stores for the same flag.  So it can only overwrite what earlier stages stored, and these have
- * been read.  By levels a share may be longer by an element although the chunk is shorter, so that
- * this chunk follows the others.
+ * A shorter last chunk of a plan stores in other places.  Flat, none of them is behind what a full
+ * chunk stores for the same flag.  So it can only overwrite what earlier stages stored, and these
+ * have been read.  By levels a share may be longer by an element although the chunk is shorter, so
+ * that this chunk follows the others.
  *
  * Storing in a slot again takes its lines back from all who have read them, which takes as long as
- * fetching one of theirs.  So where a chunk is a whole call, a rank that has raised a flag asks for
+ * fetching one of theirs.  So where a plan has one chunk, a rank that has raised a flag asks for
  * the lines, to write there, that it will store to for the same flag in chunk s + 1, and waits for
  * others meanwhile.  Those held chunk s - 3.  All ranks have begun chunk s - 1: they had done with
  * the calls before that one, and of its own call with all but the last two chunks.  So nobody is
  * still to read chunk s - 3, and nobody reads chunk s + 1 before its next call.  The request itself
  * changes nothing that anybody can read.
+ *
+ * A call of fewer elements than the plan's does the same without those that it does not have: it
+ * raises and awaits all flags of its chunks, and what it stores it stores where the plan says.  It
+ * may have fewer chunks, of which the last one is like the others.
  *
  * What a rank streams into its slot (stores.h) is in the order that this needs, too: a fence
  * between the streaming stores and the flag makes them seen before it.
@@ -141,12 +145,11 @@ struct chunk {
     size_t left; /* elements of the call from there on */
 };
 
-/* The elements of a step that the call has. */
+/* How many elements of a step, or of what it awaits, the call does not have; all, or more. */
 static inline size_t
-length_in(const struct chunk *chunk, const struct ar_node_step *step)
+without_in(const struct chunk *chunk, const struct ar_node_step *step)
 {
-    const size_t without = step->end > chunk->left ? step->end - chunk->left : 0;
-    return step->length > without ? step->length - without : 0;
+    return step->end > chunk->left ? step->end - chunk->left : 0;
 }
 
 /* A part of an operand that stands in a slot, in a place of the scratch. */
@@ -243,7 +246,7 @@ base_at(const struct bases *bases, int base)
     return base < AR_BASES ? bases->own[base] : bases->mapped[base - AR_BASES] + bases->from;
 }
 
-/* Runs the steps from begin to before end. */
+/* Runs the steps from begin to before end.  One loop, since each step takes a few nanoseconds. */
 static int
 run_plainly(const struct ar_node_run *run, const struct chunk *chunk, size_t begin, size_t end)
 {
@@ -255,9 +258,10 @@ run_plainly(const struct ar_node_run *run, const struct chunk *chunk, size_t beg
         const struct ar_node_step *const step = &steps[i];
         char *const dst = base_at(&bases, step->dst_base) + step->dst;
         char *const a = base_at(&bases, step->a_base) + step->a;
-        if (step->end > chunk->left && length_in(chunk, step) == 0)
+        const size_t without = without_in(chunk, step);
+        if (without >= step->length && step->length > 0 && step->kind != AR_ACCESS_AWAIT)
             continue;
-        const size_t length = length_in(chunk, step);
+        const size_t length = step->length - without; /* of what is not awaited */
         switch (step->kind) {
         case AR_ACCESS_STORE:
             error = store(run, step, length, dst, a);
@@ -305,7 +309,7 @@ run_stage_noted(const struct ar_node_run *run, const struct chunk *chunk, struct
         event.begin_ns = event.end_ns;
         error = run_plainly(run, chunk, i, i + 1);
         event.end_ns = ar_clock_system_ns();
-        ar_node_note_step(run, &event, step, length_in(chunk, step), waits);
+        ar_node_note_step(run, &event, step, without_in(chunk, step), waits);
     }
     return error;
 }

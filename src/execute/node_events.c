@@ -9,12 +9,12 @@ flag_of(const struct ar_node_run *run, const struct ar_node_step *step, int rank
 
 static void
 note_awaited(const struct ar_node_run *run, const struct ar_event *event,
-             const struct ar_node_step *step, bool waited)
+             const struct ar_node_step *step, size_t bytes, bool waited)
 {
     struct ar_event see = *event;
     see.peer = step->rank;
     see.step = flag_of(run, step, step->rank);
-    see.bytes = step->length;
+    see.bytes = bytes;
     see.kind = AR_EVENT_WAIT;
     if (waited)
         ar_events_note(run->events, see);
@@ -25,11 +25,14 @@ note_awaited(const struct ar_node_run *run, const struct ar_event *event,
 
 void
 ar_node_note_step(const struct ar_node_run *run, const struct ar_event *event,
-                  const struct ar_node_step *step, size_t length, bool waited)
+                  const struct ar_node_step *step, size_t without, bool waited)
 {
+    const size_t size = run->reduction->size;
+    const size_t unit = step->kind == AR_ACCESS_AWAIT ? 1 : size; /* of the step's length */
+    const size_t bytes = step->length * unit, less = without * size;
     struct ar_event noted = *event;
     if (step->kind == AR_ACCESS_AWAIT) {
-        note_awaited(run, event, step, waited);
+        note_awaited(run, event, step, bytes > less ? bytes - less : 0, waited);
     } else if (step->kind == AR_ACCESS_RAISE) {
         noted.kind = AR_EVENT_RAISE;
         noted.step = flag_of(run, step, run->node->rank);
@@ -37,7 +40,7 @@ ar_node_note_step(const struct ar_node_run *run, const struct ar_event *event,
         ar_events_note(run->events, noted);
     } else {
         noted.kind = AR_EVENT_WORK;
-        noted.bytes = length * run->reduction->size;
+        noted.bytes = bytes > less ? bytes - less : 0;
         ar_events_note_work(run->events, &noted);
     }
 }

@@ -50,8 +50,8 @@ length_of(const struct ar_access *access, const struct ar_reduction *r)
 static size_t
 end_of(const struct ar_access *access)
 {
-    const bool moves = access->kind != AR_ACCESS_RAISE && access->kind != AR_ACCESS_AWAIT;
-    return moves && access->first != AR_NO_ELEMENT ? access->first + access->length : 0;
+    const size_t first = access->kind == AR_ACCESS_AWAIT ? access->a.first : access->first;
+    return first != AR_NO_ELEMENT ? first + access->length : 0;
 }
 
 static struct ar_node_step
@@ -193,15 +193,13 @@ make_program(struct ar_node_program *program, const struct ar_node *node,
 }
 
 static int
-translate(struct ar_node_plan *plan, struct ar_accesses *accesses, const struct ar_node *node,
-          const struct ar_reduction *r, struct ar_emission *e, enum ar_node_way way)
+translate(struct ar_accesses *accesses, const struct ar_node *node, const struct ar_reduction *r,
+          struct ar_emission *e, enum ar_node_way way)
 {
-    const int error =
-        way == AR_WAY_SLOTS
-            ? ar_accesses_init(accesses, node->rank, node->nranks, r->size, ar_algorithm_source, e)
-            : ar_accesses_init_in_place(accesses, node->rank, node->nranks, ar_algorithm_source, e);
-    plan->can_end_early &= !error && accesses->can_end_early;
-    return error;
+    if (way != AR_WAY_SLOTS)
+        return ar_accesses_init_in_place(accesses, node->rank, node->nranks, ar_algorithm_source,
+                                         e);
+    return ar_accesses_init(accesses, node->rank, node->nranks, r->size, ar_algorithm_source, e);
 }
 
 /* Halves the length of a chunk until its accesses fit into the slots. */
@@ -211,7 +209,7 @@ find_length(struct ar_node_plan *plan, struct ar_accesses *accesses, const struc
 {
     for (;;) {
         e->count = plan->length;
-        const int error = translate(plan, accesses, node, r, e, AR_WAY_SLOTS);
+        const int error = translate(accesses, node, r, e, AR_WAY_SLOTS);
         if (error || fits(node, r, accesses))
             return error;
         const bool is_hopeless = whole || plan->length == 1 || accesses->nflags > AR_NODE_FLAGS;
@@ -228,9 +226,10 @@ make_tail(struct ar_node_plan *plan, const struct ar_node *node, const struct ar
           struct ar_emission *e, enum ar_node_way way, bool takes_back)
 {
     struct ar_accesses accesses;
-    int error = translate(plan, &accesses, node, r, e, way);
+    int error = translate(&accesses, node, r, e, way);
     if (error)
         return error;
+    plan->can_end_early &= accesses.can_end_early;
     /* Flat, what it stores for a flag is nowhere behind what a longer chunk stores for that one. */
     plan->tail_overlaps[way] =
         accesses.meets_readers && accesses.nmet == 1 && accesses.nstages == plan->full[way].nstages;
@@ -248,6 +247,7 @@ make_programs(struct ar_node_plan *plan, struct ar_accesses *accesses, const str
               enum ar_node_way way)
 {
     const bool takes_back = way == AR_WAY_SLOTS && count <= plan->length;
+    plan->can_end_early &= accesses->can_end_early;
     plan->overlaps[way] = accesses->meets_readers;
     plan->nmet[way] = accesses->nmet;
     const int error = fits(node, r, accesses)
@@ -280,7 +280,7 @@ make_in_place(struct ar_node_plan *plan, const struct ar_node *node, const struc
     struct ar_accesses accesses;
     form.whole_bytes = way == AR_WAY_WHOLE_IN_PLACE ? SIZE_MAX : 0;
     form.copy = AR_COPY_IN_PLACE;
-    const int error = translate(plan, &accesses, node, r, &chunk, way);
+    const int error = translate(&accesses, node, r, &chunk, way);
     return error ? error : make_programs(plan, &accesses, node, r, &chunk, count, way);
 }
 

@@ -45,7 +45,7 @@ struct ar_node_step {
     enum ar_access_kind kind;
     int dst_base, a_base, b_base;
     size_t length; /* elements; AWAIT, RAISE: bytes at a, or at dst, that the flag announces */
-    size_t end;    /* element of the chunk behind them; AWAIT, RAISE: 0; if it is not known, 0 */
+    size_t end;    /* element of the chunk behind them; RAISE: 0; 0 if it is not known */
     ptrdiff_t dst, a, b;
     ptrdiff_t flag;         /* RAISE, AWAIT: from the slots of a turn */
     int rank;               /* AWAIT: whose flag */

@@ -5,8 +5,8 @@
  * long time until the next call counts in part only: it is the program's, and varies by more than
  * any way can cost.  A call begins when all ranks have met, if they do.
  *
- * Where the calls are of several sizes others come between them, so that each counts by itself, and
- * by its time per byte. */
+ * Where the calls are of several sizes others come between them, so that only the calls themselves
+ * count, by their time per byte. */
 #ifndef AR_TRIAL_H
 #define AR_TRIAL_H
 

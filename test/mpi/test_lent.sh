@@ -9,6 +9,10 @@ expect_ok "a clause" launch 2 "$programs/lent" 'auto:0-1M;ring' lent
 expect_ok "what is named" launch 2 "$programs/lent" shm own
 expect_ok "messages" launch 2 "$programs/lent" ring own
 
+# On more than 16 ranks, of which none seems to share its core.
+rows=$(yes 0-31 | head -n 17 | paste -sd,)
+expect_ok "first calls" launch 17 LD_PRELOAD="$programs/.libs/cores.so" CORES_NUMBER=32 CORES_CPUS="$rows" ALLREDUCE_WAIT=yield "$programs/lent" auto first
+
 expect_ok native launch 3 "$programs/counts" 300 20000
 for ranks in 2 3 4; do
     expect_ok "$ranks ranks" preload "$ranks" "$programs/counts" 3000 20000
@@ -22,10 +26,13 @@ expect_ok "long" preload 2 "$programs/counts" 100 3000000
 # More ranks than are planned at once.
 expect_ok "18 ranks" preload 18 "$programs/counts" 150 5000
 
-# Statistics have the sizes of the calls, not those of plans.
+# Statistics and timelines have the sizes of the calls, not those of plans.
 expect_ok "statistics" preload 2 ALLREDUCE_STATS="$scratch/sizes.json" "$programs/repeat" 8
 for bytes in 4 8 1200 80000; do
     grep -qw "$bytes" "$scratch/sizes.json" || fail "statistics have no call of $bytes bytes"
 done
 ! grep -qw -e 1536 -e 81920 "$scratch/sizes.json" || fail "statistics have sizes of plans"
+expect_ok "a timeline" preload 2 ALLREDUCE_TRACE="$scratch/trace.json" "$programs/repeat" 8
+grep -q '"bytes": 1200' "$scratch/trace.json" || fail "a timeline has no 1200 bytes"
+! grep -q '"bytes": 1536' "$scratch/trace.json" || fail "a timeline has the sizes of plans"
 exit $failed

@@ -121,7 +121,7 @@ learn(const struct ar_decision *d, unsigned best)
     const struct ar_stores stores = stores_of(d, apart);
     stores.trial->ncalls = 64;
     stores.trial->best = best;
-    ar_copy_learn(d, &stores);
+    ar_copy_learn(&communicator, d, &stores);
     change_communicator();
 }
 
@@ -153,7 +153,7 @@ nothing_is_learned_before_the_trial_is_over(void **state)
     if (!ar_copy_can_stream())
         skip();
     stores.trial->best = AR_TRIAL_STREAMED;
-    ar_copy_learn(&d, &stores);
+    ar_copy_learn(&communicator, &d, &stores);
     change_communicator();
     assert_int_equal(stores_of(&d, apart).trial->best, AR_STORES_CACHED);
 }

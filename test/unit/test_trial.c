@@ -155,13 +155,27 @@ the_fastest_call_of_a_row_counts(void **state)
 static void
 calls_of_several_sizes_count_by_their_bytes(void **state)
 {
-    const uint64_t shorter[AR_TRIAL_WAYS] = {100, 90}, longer[AR_TRIAL_WAYS] = {200, 180};
+    const uint64_t shorter[AR_TRIAL_WAYS] = {100, 90}, longer[AR_TRIAL_WAYS] = {150, 135};
     struct program p = {.bytes = 4096};
     (void)state;
     begin(&p, 3);
     run(&p, 3, shorter, 4);
     p.bytes = 8192;
     run(&p, 3, longer, 5);
+    assert_int_equal(p.last, 1);
+}
+
+/* A short call takes little longer than a shorter one. */
+static void
+a_longer_call_is_not_better_since_it_is_longer(void **state)
+{
+    const uint64_t longer[AR_TRIAL_WAYS] = {120, 120}, shorter[AR_TRIAL_WAYS] = {100, 100};
+    struct program p = {.bytes = 3071};
+    (void)state;
+    begin(&p, 3);
+    run(&p, 3, longer, 4);
+    p.bytes = 2048;
+    run(&p, 3, shorter, 5);
     assert_int_equal(p.last, 1);
 }
 
@@ -212,6 +226,7 @@ main(void)
         cmocka_unit_test(calls_and_what_follows_are_disturbed_alone),
         cmocka_unit_test(the_fastest_call_of_a_row_counts),
         cmocka_unit_test(calls_of_several_sizes_count_by_their_bytes),
+        cmocka_unit_test(a_longer_call_is_not_better_since_it_is_longer),
         cmocka_unit_test(what_follows_a_call_of_several_sizes_does_not_count),
         cmocka_unit_test(between_the_trials_the_way_is_the_one_that_is_said),
         cmocka_unit_test(a_trial_is_over_when_each_way_has_had_its_calls),
