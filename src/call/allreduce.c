@@ -185,7 +185,7 @@ run_watched(struct ar_communicator *c, struct ar_decision *d, const struct ar_re
     const uint64_t start = ar_clock_system_ns();
     const int error = run(c, d, r, call);
     const uint64_t ns = ar_clock_system_ns() - start;
-    c->last_decision = NULL; /* the tuner may decide otherwise now */
+    ar_recent_forget(&c->recents, NULL); /* the tuner may decide otherwise now */
     const int noted = error ? MPI_SUCCESS : ar_tuner_note(c, call->comm, tuned, (int64_t)ns);
     return noted ? refuse(call, noted) : error;
 }
@@ -221,8 +221,8 @@ execute_at(struct ar_communicator *c, struct ar_decision *d, const struct ar_red
                                                  : run_staged(c, d, r, call, places);
 }
 
-/* Asks this rank's runtimes what the buffers are, and where it is due the ranks.  d: what ran for
- * the call before, which was like this one; NULL: to be decided. */
+/* Asks this rank's runtimes what the buffers are, and where it is due the ranks.  d: what ran for a
+ * recent call like this one; NULL: to be decided. */
 static int
 ask_and_run(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
             const struct ar_call *call)
@@ -243,13 +243,15 @@ ask_and_run(struct ar_communicator *c, struct ar_decision *d, const struct ar_re
     return d ? execute_at(c, d, r, call, places) : refuse(call, error);
 }
 
-/* A call like the one before, before which there is something to ask. */
+/* A call like a recent one, before which there is something to ask. */
 static __attribute__((noinline)) int
-ask_and_run_again(struct ar_communicator *c, const struct ar_call *call)
+ask_and_run_again(struct ar_communicator *c, const struct ar_recent *recent,
+                  const struct ar_call *call)
 {
-    const struct ar_reduction r = c->last_reduction;
+    const struct ar_reduction r = recent->reduction;
     const int error = c->calls_to_review <= 0 ? ar_communicator_review(c, call->comm) : MPI_SUCCESS;
-    return error ? refuse(call, error) : ask_and_run(c, c->last_decision, &r, call);
+    /* A review may have made all ranks decide anew. */
+    return error ? refuse(call, error) : ask_and_run(c, recent->decision, &r, call);
 }
 
 /* --- a call in its turn --- */
@@ -281,12 +283,12 @@ decide_and_run(struct ar_communicator *c, const struct ar_call *call)
 {
     if (call->count == 0)
         return run_unresolved(call, "nothing to reduce");
-    if (c->last_decision && c->last_reduction.type == call->type &&
-        c->last_reduction.op == call->op && c->last_count == (size_t)call->count && call->in &&
-        call->out) {
+    const struct ar_recent *const recent =
+        ar_recent_find(&c->recents, call->op, call->type, (size_t)call->count);
+    if (recent && call->in && call->out) {
         if (--c->calls_to_review > 0 && passes(call))
-            return execute(c, c->last_decision, &c->last_reduction, call);
-        return ask_and_run_again(c, call);
+            return execute(c, recent->decision, &recent->reduction, call);
+        return ask_and_run_again(c, recent, call);
     }
     return resolve_and_run(c, call);
 }

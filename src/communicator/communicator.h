@@ -10,6 +10,7 @@
 
 #include "algorithms/domains.h"
 #include "communicator/carrier.h"
+#include "communicator/recent.h"
 #include "communicator/seen.h"
 #include "config/config.h"
 #include "execute/channel.h"
@@ -96,20 +97,17 @@ struct ar_communicator {
     struct ar_decision *decisions[AR_DECISION_SETS]; /* AR_DECISION_WAYS each; NULL: none yet */
     struct ar_decision *spare_set; /* becomes the first of them: made where all ranks can still go
                                       native; NULL: it has.  Owned */
-    /* The call before: predefined handles never change their meaning. */
-    size_t last_count;
-    struct ar_reduction last_reduction;
-    struct ar_decision *last_decision; /* NULL: none */
-    const struct ar_decision *ran;     /* by the last call; NULL: none, or no longer known */
-    struct ar_seen *seen;              /* NULL: few ranks, every call is planned.  Owned */
-    struct ar_often often;             /* the calls that get a plan of their own */
-    uint32_t lends_none;               /* a bit for each size bin in which no plan can be lent */
-    struct ar_decision *told;     /* a decision with the last call's own reason, or NULL.  Owned */
-    const struct ar_pick *pick;   /* runs regardless of the configuration; NULL: nothing */
-    struct ar_recorder *recorder; /* NULL: nothing is recorded */
-    struct ar_tuner *tuner;       /* NULL: nothing is tuned */
-    unsigned long verify_calls;   /* before the current one, under ALLREDUCE_VERIFY */
-    bool verifies;                /* whether the current call is to be verified */
+    struct ar_recents recents;
+    const struct ar_decision *ran; /* by the last call; NULL: none, or no longer known */
+    struct ar_seen *seen;          /* NULL: few ranks, every call is planned.  Owned */
+    struct ar_often often;         /* the calls that get a plan of their own */
+    uint32_t lends_none;           /* a bit for each size bin in which no plan can be lent */
+    struct ar_decision *told;      /* a decision with the last call's own reason, or NULL.  Owned */
+    const struct ar_pick *pick;    /* runs regardless of the configuration; NULL: nothing */
+    struct ar_recorder *recorder;  /* NULL: nothing is recorded */
+    struct ar_tuner *tuner;        /* NULL: nothing is tuned */
+    unsigned long verify_calls;    /* before the current one, under ALLREDUCE_VERIFY */
+    bool verifies;                 /* whether the current call is to be verified */
     const struct ar_call_label *native_label; /* of calls under always_native */
 };
 

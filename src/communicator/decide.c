@@ -97,8 +97,7 @@ drop(struct ar_communicator *c, struct ar_decision *d)
     ar_plan_destroy(d->plan);
     ar_node_plan_destroy(d->node_plan);
     memset(d, 0, sizeof *d);
-    if (c->last_decision == d)
-        c->last_decision = NULL;
+    ar_recent_forget(&c->recents, d);
     if (c->ran == d || c->ran == c->told) /* told may be a copy of d */
         c->ran = NULL;
 }
@@ -562,17 +561,15 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
         *error = ar_tuner_doubt(c, &tuned, d, r);
     if (!d || *error)
         return NULL;
-    d->tuned = d->reason == ar_reason_first ? NULL : tuned; /* not a call of what is compared */
-    /* Otherwise the next call may differ in its place, or be one that the tuner decides.  After a
-     * call whose plan is lent all ranks ask again, whatever their handles, whether one is. */
-    const bool is_copy = d == c->told;
-    if (!is_copy && r->named && !asks_place && (!tuned || ar_tuned_is_settled(tuned))) {
-        c->last_count = count;
-        c->last_reduction = *r;
-        c->last_decision = d;
-    } else if (is_copy || c->last_decision == d) {
-        c->last_decision = NULL; /* a search's: the next call may belong to another one */
-    }
+    tuned = d->reason == ar_reason_first ? NULL : tuned; /* not a call of what is compared */
+    if (d->tuned != tuned)
+        ar_recent_forget(&c->recents, d); /* calls of another type, which belong to no search */
+    d->tuned = tuned;
+    /* Otherwise the next call may differ in its place, or be one that the tuner decides. */
+    if (d != c->told && r->named && !asks_place && (!tuned || ar_tuned_is_settled(tuned)))
+        ar_recent_add(&c->recents, &(struct ar_recent){count, *r, d});
+    else
+        ar_recent_forget(&c->recents, d);
     return d;
 }
 
@@ -580,5 +577,5 @@ void
 ar_communicator_pick(struct ar_communicator *c, const struct ar_pick *pick)
 {
     c->pick = pick;
-    c->last_decision = NULL;
+    ar_recent_forget(&c->recents, NULL);
 }

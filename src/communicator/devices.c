@@ -46,7 +46,7 @@ ar_devices_expect(struct ar_communicator *c)
     atomic_store(&met_devices, true);
     c->has_devices = true;
     c->calls_to_review = 0;
-    c->last_decision = NULL;
+    ar_recent_forget(&c->recents, NULL);
 }
 
 int

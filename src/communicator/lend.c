@@ -58,6 +58,8 @@ ar_lending_find(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduct
         !is_autos(c->config, &request, longer * key->size) ||
         ar_often_note(&c->often, ar_call_hash(key->count, key->size, 0)))
         return key->count;
+    /* The table has changed.  Now all ranks ask it again, whatever handles they have used. */
+    ar_recent_forget(&c->recents, NULL);
     return longer;
 }
 

@@ -204,9 +204,10 @@ is_doubtful(const struct ar_communicator *c, const struct ar_decision *d,
 {
     return c->config->tune == AR_TUNE_NATIVE && c->nranks > 1 && r->named &&
            d->key.keeps == AR_DETERMINISM_NONE && d->choice.kind == AR_CHOICE_ALGORITHM &&
-           (!d->clause || d->clause->kind == AR_CHOICE_AUTO) && !ar_config_has_list(c->config) &&
+           (!d->clause || d->clause->kind == AR_CHOICE_AUTO) &&
            (d->node ? c->nranks > AR_RANKS_PLANNED_AT_ONCE && !d->node->is_crowded
-                    : d->runner == AR_RUN_MESSAGES);
+                    : d->runner == AR_RUN_MESSAGES) &&
+           !ar_config_has_list(c->config);
 }
 
 int
