@@ -30,7 +30,7 @@
 /* Kinds of calls on which ranks agree (devices.h). */
 #define AR_DEVICES_KINDS 256
 
-/* On more ranks auto leaves the first call of about each size to the MPI library. */
+/* On more ranks auto leaves the first call of each range of sizes to the MPI library. */
 #define AR_RANKS_PLANNED_AT_ONCE 16
 
 struct ar_decision;     /* decide.h */
@@ -99,15 +99,16 @@ struct ar_communicator {
                                       native; NULL: it has.  Owned */
     struct ar_recents recents;
     const struct ar_decision *ran; /* by the last call; NULL: none, or no longer known */
-    struct ar_seen *seen;          /* NULL: few ranks, every call is planned.  Owned */
+    struct ar_seen *seen;          /* NULL: few ranks, no call is left to MPI for that.  Owned */
     struct ar_often often;         /* the calls that get a plan of their own */
     uint32_t lends_none;           /* a bit for each size bin in which no plan can be lent */
-    struct ar_decision *told;      /* a decision with the last call's own reason, or NULL.  Owned */
-    const struct ar_pick *pick;    /* runs regardless of the configuration; NULL: nothing */
-    struct ar_recorder *recorder;  /* NULL: nothing is recorded */
-    struct ar_tuner *tuner;        /* NULL: nothing is tuned */
-    unsigned long verify_calls;    /* before the current one, under ALLREDUCE_VERIFY */
-    bool verifies;                 /* whether the current call is to be verified */
+    struct ar_decision
+        *told; /* a decision with the last call's own reason or count, or NULL.  Owned */
+    const struct ar_pick *pick;   /* runs regardless of the configuration; NULL: nothing */
+    struct ar_recorder *recorder; /* NULL: nothing is recorded */
+    struct ar_tuner *tuner;       /* NULL: nothing is tuned */
+    unsigned long verify_calls;   /* before the current one, under ALLREDUCE_VERIFY */
+    bool verifies;                /* whether the current call is to be verified */
     const struct ar_call_label *native_label; /* of calls under always_native */
 };
 

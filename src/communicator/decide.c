@@ -488,11 +488,11 @@ ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm, const struct
     return decide(c, comm, r, &key, pick, error);
 }
 
-/* The native decision for the first call of about this size where auto decides; otherwise NULL,
+/* The native decision for the first call of this range of sizes where auto decides; otherwise NULL,
  * also without memory (*error).  A plan for 128 ranks takes milliseconds to make, and many a
- * communicator is made for one call.  What
- * has been seen is alike on all ranks, unlike what the cache holds, since ranks may have different
- * layouts.  Therefore both are forgotten together.  A list of what auto may pick is kept to. */
+ * communicator is made for one call.  What has been seen is alike on all ranks, unlike what the
+ * cache holds, since ranks may have different layouts.  Therefore both are forgotten together.  A
+ * list of what auto may pick is kept to. */
 static struct ar_decision *
 leave_first(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision_key *key,
             const struct ar_reduction *r, int *error)

@@ -102,9 +102,8 @@ size_t ar_lending_find(struct ar_communicator *c, MPI_Comm comm, const struct ar
 /* Can calls with fewer elements run by d's plan, or natively as d does?  Alike on all ranks. */
 bool ar_decision_lends(const struct ar_decision *d);
 
-/* A copy of d, which lends, for a call with fewer elements; until the next copy.  NULL without
- * memory
- * (*error). */
+/* A copy of d, which lends, for a call with fewer elements; until the next copy.  NULL (*error)
+ * without memory. */
 struct ar_decision *ar_decision_lend(struct ar_communicator *c, const struct ar_decision *d,
                                      size_t count, int *error);
 
@@ -120,7 +119,7 @@ struct ar_decision *ar_decision_staged(struct ar_communicator *c, const struct a
 struct ar_decision *ar_decision_missed(struct ar_communicator *c, struct ar_decision *d);
 
 /* As ar_communicator_decide, for a call that is not one of the user's: place is alike on all ranks,
- * the next call is not compared with this one, and what runs is pick, or what the configuration
+ * it becomes no recent call and borrows no plan, and what runs is pick, or what the configuration
  * says (NULL).  Where pick cannot run, native or the same schedule by messages does, as the reason
  * tells. */
 struct ar_decision *ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm,

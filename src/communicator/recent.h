@@ -1,6 +1,8 @@
 /* The last calls on a communicator whose decisions still stand.  Most programs make the same few
  * calls in turn, with predefined handles, which never change their meaning: such a call resolves
- * and looks up nothing. */
+ * and looks up nothing.  Ranks may name the type of a call in different ways, and then have
+ * different recent calls.  So whoever changes what a look-up would find, which plan or which
+ * search, forgets all of them. */
 #ifndef AR_RECENT_H
 #define AR_RECENT_H
 
@@ -48,7 +50,7 @@ ar_recent_find(struct ar_recents *recents, MPI_Op op, MPI_Datatype type, size_t 
     return NULL;
 }
 
-/* Adds a call, in place of the oldest or of one like it. */
+/* Adds a call, in place of one like it or of the next after the last that was found. */
 void ar_recent_add(struct ar_recents *recents, const struct ar_recent *call);
 
 /* Those of this decision; NULL: all. */

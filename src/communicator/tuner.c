@@ -224,6 +224,8 @@ ar_tuner_doubt(struct ar_communicator *c, struct ar_tuned **tuned, const struct 
     if (find(c->tuner, r, bin))
         return MPI_SUCCESS;
     *tuned = add_tuned(c, r, bin, &d->choice, NULL);
+    /* Recent calls may belong to it, too: all ranks find out at the same call. */
+    ar_recent_forget(&c->recents, NULL);
     return *tuned ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 

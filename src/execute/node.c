@@ -261,7 +261,7 @@ run_plainly(const struct ar_node_run *run, const struct chunk *chunk, size_t beg
         const size_t without = without_in(chunk, step);
         if (without >= step->length && step->length > 0 && step->kind != AR_ACCESS_AWAIT)
             continue;
-        const size_t length = step->length - without; /* of what is not awaited */
+        const size_t length = step->length - without; /* of an await it means nothing */
         switch (step->kind) {
         case AR_ACCESS_STORE:
             error = store(run, step, length, dst, a);

@@ -6,5 +6,5 @@ NR == 1 {
 }
 NR > 1 {
     sub(" ", " to ", $1)
-    printf "| %s | %s | %s | %s | %s |\n", $1, $2 < 1e6 ? $2 : "any", digits($3), digits($4), digits($3 / $4)
+    printf "| %s | %s | %s | %s | %s |\n", $1, $2 == 0 ? "any" : $2, digits($3), digits($4), digits($3 / $4)
 }

@@ -3,7 +3,8 @@
  *
  *     counts LEAST MOST DIFFERENT
  *
- * Each count is drawn from DIFFERENT ones, which are drawn from LEAST to MOST. */
+ * Each count is drawn from DIFFERENT ones, which are spread evenly from LEAST to MOST; 0: from all.
+ */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,13 +23,23 @@ draw(int n)
     return (int)((state >> 33) % (uint64_t)n);
 }
 
+static int
+draw_count(int least, int most, int different)
+{
+    const int range = most - least + 1;
+    if (different == 0)
+        return least + draw(range);
+    return least + (int)((2 * (int64_t)draw(different) + 1) * range / (2 * (int64_t)different));
+}
+
 static double
-time_batch(const int *counts, int ncounts, const double *in, double *out)
+time_batch(int least, int most, int different, const double *in, double *out)
 {
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
     for (int i = 0; i < CALLS; i++)
-        MPI_Allreduce(in, out, counts[draw(ncounts)], MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(in, out, draw_count(least, most, different), MPI_DOUBLE, MPI_SUM,
+                      MPI_COMM_WORLD);
     return (MPI_Wtime() - start) / CALLS * 1e6;
 }
 
@@ -40,20 +51,16 @@ main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     if (argc != 4)
         MPI_Abort(MPI_COMM_WORLD, 2);
-    const int least = atoi(argv[1]), most = atoi(argv[2]), ncounts = atoi(argv[3]);
-    int *const counts = malloc((size_t)ncounts * sizeof *counts);
+    const int least = atoi(argv[1]), most = atoi(argv[2]), different = atoi(argv[3]);
     double *const in = calloc((size_t)most, sizeof *in), *const out =
                                                              calloc((size_t)most, sizeof *out);
-    if (!counts || !in || !out)
+    if (!in || !out)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    for (int i = 0; i < ncounts; i++)
-        counts[i] = least + draw(most - least + 1);
     for (int i = 0; i < BATCHES; i++)
-        us[i] = time_batch(counts, ncounts, in, out);
+        us[i] = time_batch(least, most, different, in, out);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
         printf("%.3f\n", median(us, BATCHES));
-    free(counts);
     free(in);
     free(out);
     MPI_Finalize();

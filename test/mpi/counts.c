@@ -1,6 +1,6 @@
 /* A program whose counts vary from call to call, as those of particles that move do: each sum is
  * compared exactly.  Some counts come again and again.  The ranks name the type of a call in
- * different ways, so that the call before was the same for some of them only.
+ * different ways, so that recent calls were the same for some of them only.
  *
  * usage: counts CALLS MOST    so many calls of up to MOST elements
  */

@@ -64,8 +64,7 @@ call(struct ar_communicator *c, size_t count)
     return called;
 }
 
-/* Calls of different counts between those of plans that can be lent run by few plans, whose bytes
- * are few. */
+/* Calls of different counts between those of plans that can be lent run by few plans. */
 static void
 check_lengths(struct ar_communicator *c, bool lends)
 {
