@@ -157,12 +157,6 @@ size_of(const struct ar_decision *d)
     return size < SIZES ? size : SIZES - 1;
 }
 
-static uint64_t
-bit_of(const struct ar_decision *d)
-{
-    return UINT64_C(1) << size_of(d);
-}
-
 /* NULL without memory. */
 static struct ar_trial *
 trial_of(struct ar_communicator *c, const struct ar_decision *d)
@@ -172,11 +166,12 @@ trial_of(struct ar_communicator *c, const struct ar_decision *d)
         *trials = calloc(SIZES, sizeof **trials);
     if (!*trials)
         return NULL;
-    struct ar_trial *const trial = &(*trials)[size_of(d)];
+    const unsigned size = size_of(d);
+    struct ar_trial *const trial = &(*trials)[size];
     if (trial->ncalls == 0) {
+        const bool was_faster = atomic_load(streamed_by(d)) >> size & 1;
         trial->is_long = bytes_of(d) >= AR_TRIAL_LONG;
-        trial->best =
-            atomic_load(streamed_by(d)) & bit_of(d) ? AR_TRIAL_STREAMED : AR_STORES_CACHED;
+        trial->best = was_faster ? AR_TRIAL_STREAMED : AR_STORES_CACHED;
     }
     return trial;
 }

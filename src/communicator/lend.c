@@ -1,5 +1,5 @@
 /* Plans that are lent to shorter calls.  Where ranks share memory the plan of a rank has a part of
- * each other rank's schedule, and takes longer to make than a call takes: on 16 ranks 65 us.  A
+ * each other rank's schedule, and takes longer to make than a call takes (make bench-counts).  A
  * program whose counts vary from call to call would make a plan for each.  But elements do not
  * depend on each other, so that a plan serves a shorter vector, too: it ends early. */
 #include "algorithms/grouping.h"

@@ -60,7 +60,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "execute/cell.h"
 #include "execute/in_place.h"

@@ -29,10 +29,11 @@ ar_node_note_step(const struct ar_node_run *run, const struct ar_event *event,
 {
     const size_t size = run->reduction->size;
     const size_t unit = step->kind == AR_ACCESS_AWAIT ? 1 : size; /* of the step's length */
-    const size_t bytes = step->length * unit, less = without * size;
+    const size_t all = step->length * unit, less = without * size;
+    const size_t bytes = all > less ? all - less : 0;
     struct ar_event noted = *event;
     if (step->kind == AR_ACCESS_AWAIT) {
-        note_awaited(run, event, step, bytes > less ? bytes - less : 0, waited);
+        note_awaited(run, event, step, bytes, waited);
     } else if (step->kind == AR_ACCESS_RAISE) {
         noted.kind = AR_EVENT_RAISE;
         noted.step = flag_of(run, step, run->node->rank);
@@ -40,7 +41,7 @@ ar_node_note_step(const struct ar_node_run *run, const struct ar_event *event,
         ar_events_note(run->events, noted);
     } else {
         noted.kind = AR_EVENT_WORK;
-        noted.bytes = bytes > less ? bytes - less : 0;
+        noted.bytes = bytes;
         ar_events_note_work(run->events, &noted);
     }
 }

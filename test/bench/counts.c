@@ -52,8 +52,8 @@ main(int argc, char **argv)
     if (argc != 4)
         MPI_Abort(MPI_COMM_WORLD, 2);
     const int least = atoi(argv[1]), most = atoi(argv[2]), different = atoi(argv[3]);
-    double *const in = calloc((size_t)most, sizeof *in), *const out =
-                                                             calloc((size_t)most, sizeof *out);
+    double *const in = calloc((size_t)most, sizeof *in);
+    double *const out = calloc((size_t)most, sizeof *out);
     if (!in || !out)
         MPI_Abort(MPI_COMM_WORLD, 1);
     for (int i = 0; i < BATCHES; i++)

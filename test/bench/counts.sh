@@ -1,5 +1,6 @@
 #!/bin/sh
-# Programs whose counts vary from call to call, with and without the preload, in turn.
+# Programs whose counts vary from call to call, with and without the preload, in turn; and what they would pay if a plan
+# was made for each count.
 # shellcheck source=test/bench/common.sh
 . "${srcdir:?run me by make bench}/test/bench/common.sh"
 
@@ -15,4 +16,8 @@ done
 echo "MPI_Allreduce of doubles on 2 ranks, whose count is drawn for each call; medians of 7 runs each, in turn:"
 echo
 table counts "$file"
+echo
+echo "A rank's plan in shared memory, us to make it, the fastest of 1000:"
+echo
+launch 1 test/bench/plan_cost || fail plan_cost
 exit "$failed"

@@ -48,8 +48,8 @@ check_sums(const struct check_comm *c, int call, const int *out, int count)
 static void
 call_once(const struct check_comm *c, int call, int count, MPI_Op op, MPI_Datatype type)
 {
-    int *const in = check_buffer((size_t)count * sizeof *in), *const out = check_buffer(
-                                                                  (size_t)count * sizeof *out);
+    int *const in = check_buffer((size_t)count * sizeof *in);
+    int *const out = check_buffer((size_t)count * sizeof *out);
     const bool in_place = draw(&shared, 3) == 0;
     for (int i = 0; i < count; i++)
         (in_place ? out : in)[i] = element(call, i, c->rank);

@@ -38,7 +38,20 @@ the_last_few_calls_are_known(void **state)
         for (size_t k = 0; k <= i; k++)
             assert_int_equal(find(&recents, 10 + k, MPI_SUM),
                              k + AR_RECENT_CALLS > i ? (int)k : -1);
-        find(&recents, 10 + i, MPI_SUM);
+    }
+}
+
+static void
+a_call_that_was_found_stays_when_one_is_added(void **state)
+{
+    struct ar_recents recents = {.last = 0};
+    (void)state;
+    for (size_t i = 0; i < AR_RECENT_CALLS; i++)
+        add(&recents, 10 + i, MPI_SUM, i);
+    for (size_t i = 0; i < AR_RECENT_CALLS; i++) {
+        assert_int_equal(find(&recents, 10, MPI_SUM), 0);
+        add(&recents, 20 + i, MPI_SUM, AR_RECENT_CALLS + i);
+        assert_int_equal(find(&recents, 10, MPI_SUM), 0);
     }
 }
 
@@ -90,6 +103,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_few_calls_are_known),
+        cmocka_unit_test(a_call_that_was_found_stays_when_one_is_added),
         cmocka_unit_test(another_op_type_or_count_is_another_call),
         cmocka_unit_test(a_call_that_is_decided_anew_is_known_once),
         cmocka_unit_test(a_decision_that_goes_takes_its_calls_along),

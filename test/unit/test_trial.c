@@ -151,32 +151,37 @@ the_fastest_call_of_a_row_counts(void **state)
     }
 }
 
-/* Calls of several sizes: a way that is slower only since its calls are longer is not slower. */
+/* A way whose calls have so many bytes and take so many ticks, and then another one: which is the
+ * faster for calls of several sizes? */
+static unsigned
+faster_of(size_t bytes, uint64_t ticks, size_t other_bytes, uint64_t other_ticks)
+{
+    const uint64_t first[AR_TRIAL_WAYS] = {ticks}, second[AR_TRIAL_WAYS] = {0, other_ticks};
+    const uint64_t after[AR_TRIAL_WAYS] = {other_ticks, other_ticks};
+    struct program p = {.bytes = bytes};
+    begin(&p, 3);
+    run(&p, 3, first, 4);
+    p.bytes = other_bytes;
+    run(&p, 3, second, 4);
+    run(&p, 3, after, 1);
+    return p.last;
+}
+
 static void
 calls_of_several_sizes_count_by_their_bytes(void **state)
 {
-    const uint64_t shorter[AR_TRIAL_WAYS] = {100, 90}, longer[AR_TRIAL_WAYS] = {150, 135};
-    struct program p = {.bytes = 4096};
     (void)state;
-    begin(&p, 3);
-    run(&p, 3, shorter, 4);
-    p.bytes = 8192;
-    run(&p, 3, longer, 5);
-    assert_int_equal(p.last, 1);
+    assert_int_equal(faster_of(4096, 100, 8192, 135), 1);
+    assert_int_equal(faster_of(8192, 135, 4096, 100), 0);
 }
 
-/* A short call takes little longer than a shorter one. */
+/* A short call takes little less time than a longer one. */
 static void
 a_longer_call_is_not_better_since_it_is_longer(void **state)
 {
-    const uint64_t longer[AR_TRIAL_WAYS] = {120, 120}, shorter[AR_TRIAL_WAYS] = {100, 100};
-    struct program p = {.bytes = 3071};
     (void)state;
-    begin(&p, 3);
-    run(&p, 3, longer, 4);
-    p.bytes = 2048;
-    run(&p, 3, shorter, 5);
-    assert_int_equal(p.last, 1);
+    assert_int_equal(faster_of(3071, 120, 2048, 100), 1);
+    assert_int_equal(faster_of(2048, 100, 3071, 120), 0);
 }
 
 /* What comes between them are other calls. */
