@@ -9,6 +9,7 @@
 #include "call/allreduce.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
+#include "communicator/copy.h"
 #include "communicator/decide.h"
 #include "communicator/process.h"
 #include "config/config.h"
@@ -20,7 +21,6 @@
 
 #define WARMUPS   2 /* calls, at least; one where time is limited, for judging was a call, too */
 #define BATCH_MAX 100000
-#define ALIGNMENT 4096 /* of buffers */
 
 int
 ar_measurement_cpus(MPI_Comm comm)
@@ -155,7 +155,7 @@ add_pick(struct ar_measurement *m, const char *label, const struct ar_choice *ch
         free(pick);
         return AR_EXIT_FAILED;
     }
-    *pick = (struct ar_pick){++m->npicks, *choice, ar_reason_named};
+    *pick = (struct ar_pick){++m->npicks, *choice, ar_reason_named, false};
     e->state = m->shared;
     e->pick = pick;
     return AR_EXIT_DONE;
@@ -198,44 +198,6 @@ ar_measurement_add_exchange(struct ar_measurement *m)
 {
     return append(m, AR_MEASURED_EXCHANGE, "exchange", MPI_COMM_NULL) ? AR_EXIT_DONE
                                                                       : AR_EXIT_FAILED;
-}
-
-/* --- buffers --- */
-
-static char *
-allocate(size_t slots, size_t slot_bytes)
-{
-    void *memory = NULL;
-    if (slots > SIZE_MAX / slot_bytes || posix_memalign(&memory, ALIGNMENT, slots * slot_bytes)) {
-        ar_say("no memory for %zu buffers of %zu bytes", slots, slot_bytes);
-        PMPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    return memory;
-}
-
-static void
-buffers_init(struct ar_buffers *b, const struct ar_measurement *m, const struct ar_workload *work)
-{
-    const size_t bytes = work->count * (size_t)m->reduction.extent;
-    b->slot_bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    b->slots = work->rotate_bytes / b->slot_bytes + 1;
-    b->next = 0;
-    b->in = allocate(b->slots, b->slot_bytes);
-    b->out = allocate(b->slots, b->slot_bytes);
-    b->native = allocate(1, b->slot_bytes);
-}
-
-/* Fills what timed calls reduce.  In place, a result is the next call's input: only
- * zeros do not grow. */
-static void
-buffers_fill(const struct ar_measurement *m, const struct ar_workload *work)
-{
-    const struct ar_buffers *b = &m->buffers;
-    for (size_t i = 0; i < b->slots; i++) {
-        memset(b->out + i * b->slot_bytes, 0, b->slot_bytes);
-        if (work->place == AR_OUT_OF_PLACE)
-            ar_judge_fill(m->judge, b->in + i * b->slot_bytes, work->count);
-    }
 }
 
 /* --- calls --- */
@@ -422,19 +384,6 @@ tell(struct ar_measurement *m, const struct ar_workload *work, size_t done)
                          work->repetitions);
 }
 
-/* Writes and reads all words of a buffer, or reads them, as a program would that makes its input
- * or takes its result.  What is in it stays. */
-static void
-use(char *buffer, size_t bytes, bool writes)
-{
-    volatile size_t *const words = (volatile size_t *)(void *)buffer;
-    for (size_t i = 0; i < bytes / sizeof *words; i++) {
-        const size_t word = words[i];
-        if (writes)
-            words[i] = word;
-    }
-}
-
 /* Seconds, per call. */
 struct lap {
     double call, turn;
@@ -461,12 +410,12 @@ time_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_work
         char *const out = b->out + b->next * b->slot_bytes;
         char *const in = work->place == AR_IN_PLACE ? out : b->in + b->next * b->slot_bytes;
         if (work->fresh)
-            use(in, bytes, true);
+            ar_buffer_use(in, bytes, true);
         calls -= work->fresh ? MPI_Wtime() : 0;
         call(m, e, in, out, work->count);
         calls += work->fresh ? MPI_Wtime() : 0;
         if (work->fresh)
-            use(out, bytes, false);
+            ar_buffer_use(out, bytes, false);
         b->next = b->next + 1 < b->slots ? b->next + 1 : 0;
     }
     const double turn = (MPI_Wtime() - start) / (double)e->batch;
@@ -475,19 +424,29 @@ time_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_work
     return true;
 }
 
+/* Do the next calls of it still try how to store, on this rank? */
+static bool
+is_trying(const struct ar_measured *e)
+{
+    return e->kind == AR_MEASURED_OURS && e->state->ran && ar_copy_is_trying(e->state->ran);
+}
+
 /* Warms up, and finds how many calls take a batch's time: rank 0's times count.  The first calls
  * of a row may find its memory cold, or not yet there, so that batches double until one takes a
- * quarter of that time. */
+ * quarter of that time.  Ours go on until the fastest way to store is known, as a program's calls
+ * would, unless time is limited. */
 static void
 find_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload *work,
            double seconds)
 {
     struct lap lap = {0, 0};
     for (e->batch = work->limit > 0 ? 1 : WARMUPS; time_batch(m, e, work, &lap); e->batch *= 2) {
-        double calls = floor(seconds / (lap.turn > 0 ? lap.turn : 1e-9));
-        MPI_Bcast(&calls, 1, MPI_DOUBLE, 0, m->comm);
-        calls = calls < 1 ? 1 : calls > BATCH_MAX ? BATCH_MAX : calls;
-        if (calls > 4 * (double)e->batch)
+        double wanted[2] = {0, work->limit <= 0 && is_trying(e)};
+        if (m->rank == 0)
+            wanted[0] = floor(seconds / (lap.turn > 0 ? lap.turn : 1e-9));
+        MPI_Allreduce(MPI_IN_PLACE, wanted, 2, MPI_DOUBLE, MPI_MAX, m->comm);
+        const double calls = wanted[0] < 1 ? 1 : wanted[0] > BATCH_MAX ? BATCH_MAX : wanted[0];
+        if (calls > 4 * (double)e->batch || wanted[1] > 0)
             continue;
         e->batch = (size_t)calls;
         return;
@@ -569,7 +528,7 @@ ar_measurement_run(struct ar_measurement *m, const struct ar_workload *work)
     m->deadline_ns = work->deadline_ns;
     m->late = false;
     memset(times, 0, 2 * n * each * sizeof *times);
-    buffers_init(b, m, work);
+    ar_buffers_init(b, work->count * (size_t)m->reduction.extent, work->rotate_bytes);
     for (size_t i = 0; i < n; i++) {
         struct ar_measured *const e = &m->measured[i];
         e->times = &times[i * each];
@@ -580,7 +539,7 @@ ar_measurement_run(struct ar_measurement *m, const struct ar_workload *work)
         wrong |= e->outcome.wrong;
         tell(m, work, i);
     }
-    buffers_fill(m, work);
+    ar_buffers_fill(b, m->judge, work->count, work->place == AR_IN_PLACE);
     const double seconds =
         work->limit > 0 && work->limit < work->seconds ? work->limit : work->seconds;
     for (size_t i = 0; i < n; i++) {
@@ -590,8 +549,6 @@ ar_measurement_run(struct ar_measurement *m, const struct ar_workload *work)
     time_rounds(m, work, begun);
     if (m->batches > 0)
         summarize(m, work);
-    free(b->in);
-    free(b->out);
-    free(b->native);
+    ar_buffers_fini(b);
     return wrong;
 }

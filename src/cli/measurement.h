@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/buffers.h"
 #include "cli/judge.h"
 #include "cli/node_places.h"
 #include "cli/progress.h"
@@ -58,7 +59,8 @@ struct ar_workload {
     enum ar_place place;
     int repetitions;      /* batches of each, whose times it keeps */
     double seconds;       /* about, of all batches; a batch is one call at least.  Warming up takes
-                             as long as a batch of each, at most, or one call or two */
+                             as long as a batch of each, at most, or one call or two, or, without
+                             a limit, a dozen of ours */
     double limit;         /* seconds after which there are no further batches, though each has one
                              in any case; 0: none */
     uint64_t deadline_ns; /* behind which no batch begins, by ar_clock_system_ns on rank 0 of
@@ -69,12 +71,6 @@ struct ar_workload {
                              another entrant's takes up to five times as long */
     bool fresh;           /* each rank writes its input before each call and reads its result after
                              it, as programs do; what it takes counts as the turn's time alone */
-};
-
-struct ar_buffers {
-    size_t slots, slot_bytes, next;
-    char *in, *out; /* slots of each */
-    char *native;   /* its result, one slot */
 };
 
 /* Where a run is in what it is a part of. */

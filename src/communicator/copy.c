@@ -6,6 +6,8 @@
 #include "algorithms/grouping.h"
 #include "communicator/decide.h"
 #include "communicator/devices.h"
+#include "execute/node_plan.h"
+#include "execute/plan.h"
 #include "reduce/copy.h"
 
 const char ar_reason_unmapped[] = "buffers cannot be mapped: through slots";
@@ -157,18 +159,18 @@ size_of(const struct ar_decision *d)
     return size < SIZES ? size : SIZES - 1;
 }
 
-/* NULL without memory. */
+/* Of all such calls, but what is measured has its own.  NULL without memory. */
 static struct ar_trial *
-trial_of(struct ar_communicator *c, const struct ar_decision *d)
+trial_of(struct ar_stores *stores, struct ar_communicator *c, const struct ar_decision *d)
 {
     struct ar_trial **const trials = &c->trials[d->node != NULL];
-    if (!*trials)
-        *trials = calloc(SIZES, sizeof **trials);
-    if (!*trials)
-        return NULL;
     const unsigned size = size_of(d);
-    struct ar_trial *const trial = &(*trials)[size];
-    if (trial->ncalls == 0) {
+    if (!*trials && d->key.pick == 0)
+        *trials = calloc(SIZES, sizeof **trials);
+    struct ar_trial *const trial = d->key.pick > 0 ? &stores->own
+                                   : *trials       ? &(*trials)[size]
+                                                   : NULL;
+    if (trial && trial->ncalls == 0) {
         const bool was_faster = atomic_load(streamed_by(d)) >> size & 1;
         trial->is_long = bytes_of(d) >= AR_TRIAL_LONG;
         trial->best = was_faster ? AR_TRIAL_STREAMED : AR_STORES_CACHED;
@@ -176,8 +178,7 @@ trial_of(struct ar_communicator *c, const struct ar_decision *d)
     return trial;
 }
 
-/* Ranks that share cores share caches, too.  What a measurement runs has too few calls for a trial.
- */
+/* Ranks that share cores share caches, too. */
 void
 ar_copy_settle_stores(struct ar_stores *stores, struct ar_communicator *c,
                       const struct ar_decision *d, struct ar_crowd crowd, bool can)
@@ -187,8 +188,8 @@ ar_copy_settle_stores(struct ar_stores *stores, struct ar_communicator *c,
     const bool never = !ar_copy_can_stream() || (asked == AR_STREAMING_AUTO && !may_pay);
     stores->streaming = never ? AR_STREAMING_NEVER : asked;
     stores->can = can;
-    stores->trial = stores->streaming == AR_STREAMING_AUTO ? trial_of(c, d) : NULL;
-    if (d->key.pick > 0 && stores->trial)
+    stores->trial = stores->streaming == AR_STREAMING_AUTO ? trial_of(stores, c, d) : NULL;
+    if (d->is_brief && stores->trial)
         ar_trial_skip_first(stores->trial);
 }
 
@@ -200,10 +201,21 @@ ar_copy_learn(const struct ar_communicator *c, const struct ar_decision *d,
     if (!ar_stores_tries(stores) || trial->ncalls % 32 > 0 ||
         !ar_trial_is_over(trial, AR_STORES_WAYS))
         return;
-    /* d may be of a shorter call than the trial's. */
-    const uint64_t bit = UINT64_C(1) << (trial - c->trials[d->node != NULL]);
+    /* d may be of a shorter call than the trial's, unless that is its own. */
+    const size_t size =
+        trial == &stores->own ? size_of(d) : (size_t)(trial - c->trials[d->node != NULL]);
+    const uint64_t bit = UINT64_C(1) << size;
     if (trial->best == AR_TRIAL_STREAMED)
         atomic_fetch_or(streamed_by(d), bit);
     else
         atomic_fetch_and(streamed_by(d), ~bit);
+}
+
+bool
+ar_copy_is_trying(const struct ar_decision *d)
+{
+    const struct ar_stores *const stores = d->plan        ? &d->plan->stores
+                                           : d->node_plan ? &d->node_plan->stores
+                                                          : NULL;
+    return stores && ar_stores_tries(stores) && !ar_trial_is_over(stores->trial, AR_STORES_WAYS);
 }

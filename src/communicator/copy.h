@@ -23,14 +23,18 @@ bool ar_copy_is_hopeless(void);
  * first wanted.  MPI_SUCCESS or an error of MPI's. */
 int ar_copy_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d);
 
-/* How the calls of d store what others read that have these cores; can: as in stores.  The trial is
- * that of all such calls of c; without memory there is none. */
+/* How the calls of d store what others read that have these cores; can: as in stores, which d
+ * keeps.  The trial is that of all such calls of c, or a pick's own; without memory there is none.
+ */
 void ar_copy_settle_stores(struct ar_stores *stores, struct ar_communicator *c,
                            const struct ar_decision *d, struct ar_crowd crowd, bool can);
 
 /* After a call by d: what its trial has found, later communicators begin with. */
 void ar_copy_learn(const struct ar_communicator *c, const struct ar_decision *d,
                    const struct ar_stores *stores);
+
+/* Do calls of d still try how to store, on this rank? */
+bool ar_copy_is_trying(const struct ar_decision *d);
 
 /* At a call that is alike on all ranks: if in place was wanted, and a rank had no memory yet that
  * the others could read, asks whether it has now, and if so all calls are decided anew.

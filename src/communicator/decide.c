@@ -450,6 +450,7 @@ decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
     if (pick) {
         d->choice = pick->choice;
         d->reason = pick->reason;
+        d->is_brief = pick->is_brief;
     }
     struct ar_setup setup;
     struct ar_events *const events = c->events; /* not of what is measured to decide */

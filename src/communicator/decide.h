@@ -12,6 +12,7 @@ struct ar_pick {
     unsigned number;         /* tells the communicator's picks apart, from 1; alike on all ranks */
     struct ar_choice choice; /* not auto */
     const char *reason;      /* lives as long as the communicator */
+    bool is_brief;           /* it gets too few calls to try how to store */
 };
 
 /* All that the choice for a call depends on, apart from the communicator. */
@@ -54,6 +55,7 @@ struct ar_decision {
         *channel;    /* of AR_RUN_MESSAGES; the communicator's, or NULL: MPI's messages */
     bool whole;      /* the op gets all elements in each call */
     bool tries_ways; /* nobody asked for copy=in_place, so slots are tried, too */
+    bool is_brief;   /* as in the pick */
     struct ar_choice choice;
     const struct ar_choice *clause;    /* that asked for it; NULL: none.  The configuration's */
     const char *reason;                /* static string, or a pick's */

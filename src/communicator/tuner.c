@@ -110,7 +110,7 @@ make_picks(struct ar_tuned *t, const struct ar_communicator *c, size_t first)
         return MPI_ERR_NO_MEM;
     t->picks = calloc(t->list.n, sizeof *t->picks);
     for (size_t i = 0; t->picks && i < t->list.n; i++)
-        t->picks[i] = (struct ar_pick){++c->tuner->npicks, t->list.of[i].choice, trying};
+        t->picks[i] = (struct ar_pick){++c->tuner->npicks, t->list.of[i].choice, trying, true};
     return t->picks ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 

@@ -19,8 +19,9 @@ struct ar_stores {
     enum ar_streaming streaming; /* alike on all ranks with a predefined type */
     bool can;                    /* this rank stores pieces that can go past the caches, */
     bool is_streamed;            /* and in the last call they did */
-    struct ar_trial *trial; /* of AR_STREAMING_AUTO, of all calls of about this size; NULL: none.
-                               Borrowed */
+    struct ar_trial *trial; /* of AR_STREAMING_AUTO: of all calls of about this size, borrowed, or
+                               own; NULL: none */
+    struct ar_trial own;    /* of what is measured beside others, whose calls would disturb it */
 };
 
 /* A way of the trial that is not AR_TRIAL_STREAMED. */

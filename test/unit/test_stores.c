@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "communicator/decide.h"
+#include "execute/node_plan.h"
 #include "reduce/copy.h"
 #include "unit.h"
 
@@ -31,7 +32,7 @@ stores_of(const struct ar_decision *d, struct ar_crowd crowd)
     struct ar_stores stores;
     memset(&stores, 0, sizeof stores);
     ar_copy_settle_stores(&stores, &communicator, d, crowd, true);
-    return stores;
+    return stores; /* those of a pick would refer to what is gone */
 }
 
 /* From now on the calls are those of another communicator. */
@@ -158,22 +159,70 @@ nothing_is_learned_before_the_trial_is_over(void **state)
     assert_int_equal(stores_of(&d, apart).trial->best, AR_STORES_CACHED);
 }
 
+/* Calls that go past the caches, of 100 by a pick. */
+static int
+count_streamed(struct ar_stores *stores)
+{
+    int n = 0;
+    for (int call = 0; call < 100; call++) {
+        ar_stores_begin(stores, 65536);
+        n += stores->is_streamed;
+        ar_stores_end(stores);
+    }
+    return n;
+}
+
 /* A measurement of few calls begins no trial. */
 static void
-what_is_measured_goes_the_way_that_was_found(void **state)
+what_is_measured_in_few_calls_goes_the_way_that_was_found(void **state)
 {
     struct ar_decision d = decision_of(65536, true);
+    struct ar_stores stores;
     (void)state;
     if (!ar_copy_can_stream())
         skip();
     learn(&d, AR_TRIAL_STREAMED);
     d.key.pick = 1;
-    struct ar_stores stores = stores_of(&d, apart);
-    for (int call = 0; call < 100; call++) {
-        ar_stores_begin(&stores, 65536);
-        assert_true(stores.is_streamed);
-        ar_stores_end(&stores);
-    }
+    d.is_brief = true;
+    memset(&stores, 0, sizeof stores);
+    ar_copy_settle_stores(&stores, &communicator, &d, apart, true);
+    assert_int_equal(count_streamed(&stores), 100);
+}
+
+/* Calls of several algorithms take turns, each with a trial of its own. */
+static void
+what_is_measured_in_many_calls_has_its_own_trial(void **state)
+{
+    struct ar_decision d = decision_of(65536, true);
+    struct ar_stores stores;
+    (void)state;
+    if (!ar_copy_can_stream())
+        skip();
+    learn(&d, AR_STORES_CACHED);
+    d.key.pick = 1;
+    memset(&stores, 0, sizeof stores);
+    ar_copy_settle_stores(&stores, &communicator, &d, apart, true);
+    assert_ptr_equal(stores.trial, &stores.own);
+    assert_null(communicator.trials[true]);
+    assert_true(count_streamed(&stores) >= 4);
+}
+
+static void
+a_decision_tells_whether_it_tries(void **state)
+{
+    struct ar_node_plan plan;
+    struct ar_decision d = decision_of(65536, true);
+    (void)state;
+    if (!ar_copy_can_stream())
+        skip();
+    assert_false(ar_copy_is_trying(&d));
+    memset(&plan, 0, sizeof plan);
+    d.node_plan = &plan;
+    assert_false(ar_copy_is_trying(&d));
+    plan.stores = stores_of(&d, apart);
+    assert_true(ar_copy_is_trying(&d));
+    count_streamed(&plan.stores);
+    assert_false(ar_copy_is_trying(&d));
 }
 
 static void
@@ -201,7 +250,11 @@ main(void)
         cmocka_unit_test_setup_teardown(calls_of_about_the_same_size_have_one_trial, begin, end),
         cmocka_unit_test_setup_teardown(later_communicators_begin_with_what_was_found, begin, end),
         cmocka_unit_test_setup_teardown(nothing_is_learned_before_the_trial_is_over, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_measured_goes_the_way_that_was_found, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_measured_in_few_calls_goes_the_way_that_was_found,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(what_is_measured_in_many_calls_has_its_own_trial, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_decision_tells_whether_it_tries, begin, end),
         cmocka_unit_test_setup_teardown(what_can_not_stream_has_no_trial, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
