@@ -42,6 +42,17 @@ bit_of(const struct ar_decision_key *key)
     return UINT32_C(1) << ar_size_bin(key->count * key->size);
 }
 
+/* Those that a look-up would ask the table about. */
+static void
+forget_lendable(struct ar_recents *recents)
+{
+    for (unsigned i = 0; i < AR_RECENT_CALLS; i++) {
+        struct ar_recent *const call = &recents->call[i];
+        if (ar_lending_count(call->count, call->reduction.size) != call->count)
+            call->decision = NULL;
+    }
+}
+
 size_t
 ar_lending_find(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
                 const struct ar_decision_key *key, int *error)
@@ -59,7 +70,7 @@ ar_lending_find(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduct
         ar_often_note(&c->often, ar_call_hash(key->count, key->size, 0)))
         return key->count;
     /* The table has changed.  Now all ranks ask it again, whatever handles they have used. */
-    ar_recent_forget(&c->recents, NULL);
+    forget_lendable(&c->recents);
     return longer;
 }
 

@@ -78,6 +78,26 @@ check_lengths(struct ar_communicator *c, bool lends)
     }
 }
 
+static bool
+is_recent(struct ar_communicator *c, size_t count)
+{
+    return ar_recent_find(&c->recents, MPI_SUM, MPI_DOUBLE, count) != NULL;
+}
+
+/* A call that is lent a plan leaves those alone that will never be. */
+static void
+check_recent(struct ar_communicator *c, bool lends)
+{
+    for (int k = 0; k < 3 * AR_OFTEN_CALLS; k++)
+        call(c, 1027);
+    call(c, 1);
+    call(c, 1536);
+    check_true(is_recent(c, 1) && is_recent(c, 1027) && is_recent(c, 1536));
+    call(c, 1029);
+    check_true(is_recent(c, 1) && is_recent(c, 1536));
+    check_true(is_recent(c, 1027) == !lends && is_recent(c, 1029) == !lends);
+}
+
 /* Who calls again and again gets a plan of its own, and others that come between do not. */
 static void
 check_often(struct ar_communicator *c, bool lends)
@@ -150,6 +170,7 @@ main(int argc, char **argv)
     }
     check_lending_counts();
     check_lengths(c, lends);
+    check_recent(c, lends);
     check_often(c, lends);
     check_few(c);
     check_limits();
