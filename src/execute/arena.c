@@ -93,7 +93,8 @@ front_bytes(const struct ar_arena *s)
     return (size_t)s->pieces * sizeof(struct head) + table_bytes(s);
 }
 
-/* The slots that a rank has in all pieces.  It writes them, and so has them near. */
+/* The slots that a rank has in all pieces.  It writes them, and so has them near, unless two ranks
+ * exchange theirs. */
 static struct ar_shared_parts
 slots_of(const struct ar_arena *s, int rank)
 {

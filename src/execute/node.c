@@ -41,6 +41,15 @@
  * raises and awaits all flags of its chunks, and what it stores it stores where the plan says.  It
  * may have fewer chunks, of which the last one is like the others.
  *
+ * Two ranks exchange their areas with each round of turns, in chunks of exchanged_bytes and more:
+ * where one has stored and the other has read, the other stores the next time.  If that was an
+ * exchanged chunk, too, it writes to lines that it has in its own cache, and none is taken back
+ * from anybody.  What it overwrites it has read itself, and it has awaited all that the other had
+ * stored there.  Else it overwrites what it stored itself, as all ranks do without an exchange.
+ * Flags, and what stands in their lines, stay where they are.  Lines that a rank takes back for a
+ * short chunk may be the other's in the next one, if that is exchanged: then they go to and fro in
+ * vain.
+ *
  * What a rank streams into its slot (stores.h) is in the order that this needs, too: a fence
  * between the streaming stores and the flag makes them seen before it.
  *
@@ -52,7 +61,7 @@
  * a program that may read and write its buffers.
  *
  * test/mpi/test_protocol.c proves for up to 9 ranks that no other order is needed, that three
- * slots would not do, and that no line is taken back too early.
+ * slots would not do, and, without an exchange, that no line is taken back too early.
  */
 #include <config.h>
 
@@ -170,7 +179,7 @@ combine_parts(const struct ar_node_run *run, const struct ar_node_step *step, si
               char *dst, char *a, char *b)
 {
     const struct ar_reduction *const r = run->reduction;
-    const bool a_fetched = step->a_base == AR_BASE_SLOTS && !r->basic;
+    const bool a_fetched = ar_base_is_slots(step->a_base) && !r->basic;
     const bool b_fetched = step->b_base >= AR_BASE_SLOTS;
     int error = MPI_SUCCESS;
     for (size_t done = 0; done < length && !error; done += run->plan->part) {
@@ -178,8 +187,8 @@ combine_parts(const struct ar_node_run *run, const struct ar_node_step *step, si
         const size_t part = rest < run->plan->part ? rest : run->plan->part;
         const ptrdiff_t at = (ptrdiff_t)done * r->extent;
         const ptrdiff_t in_slot = ar_cell_offset(r, done) - ar_cell_offset(r, 0);
-        char *left = a + (step->a_base == AR_BASE_SLOTS ? in_slot : at);
-        char *right = b + (step->b_base == AR_BASE_SLOTS ? in_slot : at);
+        char *left = a + (ar_base_is_slots(step->a_base) ? in_slot : at);
+        char *right = b + (ar_base_is_slots(step->b_base) ? in_slot : at);
         if (a_fetched)
             error = fetch(run, 1, &left, part);
         if (!error && b_fetched)
@@ -197,7 +206,7 @@ combine(const struct ar_node_run *run, const struct ar_node_step *step, size_t l
         char *a, char *b)
 {
     const struct ar_reduction *const r = run->reduction;
-    const bool is_shared = step->a_base == AR_BASE_SLOTS || step->b_base == AR_BASE_SLOTS;
+    const bool is_shared = ar_base_is_slots(step->a_base) || ar_base_is_slots(step->b_base);
     const bool by_parts =
         (is_shared && !r->basic) || (!r->kernel && step->b_base >= AR_BASE_SLOTS && dst == a);
     return by_parts ? combine_parts(run, step, length, dst, a, b)
@@ -210,7 +219,7 @@ store(const struct ar_node_run *run, const struct ar_node_step *step, size_t len
       const char *a)
 {
     const struct ar_reduction *const r = run->reduction;
-    if (step->a_base != AR_BASE_SLOTS || r->basic)
+    if (!ar_base_is_slots(step->a_base) || r->basic)
         return run->plan->stores.is_streamed ? ar_cell_stream(r, dst, a, length)
                                              : ar_cell_store(r, dst, a, length);
     ar_copy_bytes(dst, a, length * r->size);
@@ -229,11 +238,17 @@ bases_of(const struct ar_node_run *run, const struct chunk *chunk)
 {
     const struct ar_node_program *const program = ar_node_program_at(run->plan, chunk->program);
     const ptrdiff_t from = (ptrdiff_t)chunk->from * run->reduction->extent;
+    char *const slots = ar_node_slots(run->node, chunk->sequence);
+    const bool is_exchanged = /* what may be */
+        run->node->exchanged_bytes > 0 && chunk->sequence / AR_SLOTS % 2 > 0;
+    const ptrdiff_t moved = is_exchanged ? (ptrdiff_t)run->node->piece.slot_bytes : 0;
     return (struct bases){
         .own = {[AR_IN] = (char *)run->in + from, /* read only */
                 [AR_OUT] = run->out + from,
                 [AR_TMP] = run->scratch + program->tmp_base,
-                [AR_BASE_SLOTS] = ar_node_slots(run->node, chunk->sequence)},
+                [AR_BASE_SLOTS] = slots,
+                [AR_BASE_AREAS] = slots + moved,
+                [AR_BASE_AREAS + 1] = slots - moved},
         .mapped = run->in_place ? run->in_place->mapped : NULL,
         .from = from - ar_reduction_first_byte(run->reduction, run->count),
     };
@@ -276,8 +291,8 @@ run_plainly(const struct ar_node_run *run, const struct chunk *chunk, size_t beg
                           (struct place){chunk->sequence, i, chunk->program});
             break;
         case AR_ACCESS_LOAD:
-            error = step->a_base == AR_BASE_SLOTS ? ar_cell_fetch(r, dst, a, length)
-                                                  : ar_reduction_copy(r, dst, a, length);
+            error = ar_base_is_slots(step->a_base) ? ar_cell_fetch(r, dst, a, length)
+                                                   : ar_reduction_copy(r, dst, a, length);
             break;
         case AR_ACCESS_GIVE:
         case AR_ACCESS_COPY:

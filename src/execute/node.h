@@ -1,6 +1,7 @@
 /* The node executor: ranks that share memory run a schedule by loads and stores.
  *
- * Each rank has a slot, which all ranks read and only it writes.  It stores there what the schedule
+ * Each rank has a slot, which all ranks read and only it writes, unless two ranks exchange theirs
+ * (node.c).  It stores there what the schedule
  * sends, and raises a flag for each round.  It waits for what others send, and reads it in their
  * slots: see schedule/accesses.h.  Ranks that can map each other's memory may read their buffers in
  * place instead.  A long vector is cut into chunks, each with a schedule of its own.
@@ -24,6 +25,7 @@ struct ar_node {
     int rank;
     int nranks;
     size_t chunk_bytes;
+    size_t exchanged_bytes;      /* two ranks exchange their areas in chunks of so many; 0: never */
     bool is_crowded;             /* ranks share cores; alike on all ranks */
     struct ar_shm_tuning tuning; /* what is fastest, unless a run says otherwise */
     uint64_t sequence;           /* of the last chunk */

@@ -4,6 +4,10 @@
 #include "execute/node_plan.h"
 
 /* Room for two chunks: most schedules store less than that. */
+/* Of a chunk at least: so that each message is longer than what is asked for ahead and taken back,
+ * which shorter ones are. */
+#define EXCHANGED_BYTES (4 * AR_SHORT_BYTES)
+
 size_t
 ar_node_slot_bytes(size_t chunk_bytes)
 {
@@ -22,6 +26,7 @@ ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks, struct a
     if (!ar_piece_borrow(&made.piece, comm, rank, nranks, &needs))
         return false;
     made.chunk_bytes = (made.piece.slot_bytes - sizeof(struct ar_slot)) / 2;
+    made.exchanged_bytes = nranks == 2 ? EXCHANGED_BYTES : 0;
     made.sequence = made.piece.sequence;
     made.is_crowded = ar_crowd_shares(made.piece.crowd);
     made.tuning = ar_node_tune(nranks, made.is_crowded);

@@ -9,6 +9,14 @@
 
 /* --- addresses --- */
 
+/* Does it stand in the line of its flag? */
+static bool
+is_tiny(const struct ar_reduction *r, const struct ar_access_place *place)
+{
+    const bool is_packed = r->dense || !r->basic;
+    return is_packed && place->length * r->size <= AR_TINY_BYTES;
+}
+
 /* Where an element is, from the base that it is counted from. */
 static ptrdiff_t
 address_of(const struct ar_node *node, const struct ar_reduction *r,
@@ -17,8 +25,7 @@ address_of(const struct ar_node *node, const struct ar_reduction *r,
     if (!place->is_shared)
         return (ptrdiff_t)place->offset * r->extent;
     const ptrdiff_t slot = (ptrdiff_t)((size_t)place->rank * node->piece.slot_bytes);
-    const bool is_packed = r->dense || !r->basic;
-    if (is_packed && place->length * r->size <= AR_TINY_BYTES)
+    if (is_tiny(r, place))
         return slot + (ptrdiff_t)offsetof(struct ar_slot, line[ar_slot_line_of(place->flag)].tiny) +
                ar_cell_offset(r, place->offset);
     return slot + (ptrdiff_t)offsetof(struct ar_slot, area) +
@@ -26,11 +33,13 @@ address_of(const struct ar_node *node, const struct ar_reduction *r,
 }
 
 static int
-base_of(const struct ar_access_place *place)
+base_of(const struct ar_reduction *r, const struct ar_access_place *place, bool exchanges)
 {
     if (place->is_peers)
         return AR_BASES + ar_in_place_at(place->rank, place->buffer);
-    return place->is_shared ? AR_BASE_SLOTS : (int)place->buffer;
+    if (!place->is_shared)
+        return (int)place->buffer;
+    return exchanges && !is_tiny(r, place) ? AR_BASE_AREAS + place->rank : AR_BASE_SLOTS;
 }
 
 static size_t
@@ -55,15 +64,16 @@ end_of(const struct ar_access *access)
 }
 
 static struct ar_node_step
-step_of(const struct ar_node *node, const struct ar_reduction *r, const struct ar_access *access)
+step_of(const struct ar_node *node, const struct ar_reduction *r, const struct ar_access *access,
+        bool exchanges)
 {
     const struct ar_access_place *const flagged =
         access->kind == AR_ACCESS_AWAIT ? &access->a : &access->dst;
     return (struct ar_node_step){
         .kind = access->kind,
-        .dst_base = base_of(&access->dst),
-        .a_base = base_of(&access->a),
-        .b_base = base_of(&access->b),
+        .dst_base = base_of(r, &access->dst, exchanges),
+        .a_base = base_of(r, &access->a, exchanges),
+        .b_base = base_of(r, &access->b, exchanges),
         .length = length_of(access, r),
         .end = end_of(access),
         .dst = address_of(node, r, &access->dst),
@@ -174,13 +184,15 @@ tmp_base(const struct ar_reduction *r, const struct ar_accesses *accesses)
 
 static int
 make_program(struct ar_node_program *program, const struct ar_node *node,
-             const struct ar_reduction *r, struct ar_accesses *accesses, bool takes_back)
+             const struct ar_reduction *r, struct ar_accesses *accesses, size_t length,
+             bool takes_back)
 {
     struct ar_node_step *const steps = malloc((accesses->n + 1) * sizeof *steps);
+    const bool exchanges = node->exchanged_bytes > 0 && length * r->size >= node->exchanged_bytes;
     if (!steps)
         return AR_ERR_MEMORY;
     for (size_t i = 0; i < accesses->n; i++)
-        steps[i] = step_of(node, r, &accesses->all[i]);
+        steps[i] = step_of(node, r, &accesses->all[i], exchanges);
     *program = (struct ar_node_program){.steps = steps,
                                         .stage_end = accesses->stage_end,
                                         .nsteps = accesses->n,
@@ -234,7 +246,7 @@ make_tail(struct ar_node_plan *plan, const struct ar_node *node, const struct ar
     plan->tail_overlaps[way] =
         accesses.meets_readers && accesses.nmet == 1 && accesses.nstages == plan->full[way].nstages;
     error = fits(node, r, &accesses)
-                ? make_program(&plan->tail[way], node, r, &accesses, takes_back)
+                ? make_program(&plan->tail[way], node, r, &accesses, e->count, takes_back)
                 : AR_ERR_PARAM;
     ar_accesses_fini(&accesses);
     return error;
@@ -250,9 +262,9 @@ make_programs(struct ar_node_plan *plan, struct ar_accesses *accesses, const str
     plan->can_end_early &= accesses->can_end_early;
     plan->overlaps[way] = accesses->meets_readers;
     plan->nmet[way] = accesses->nmet;
-    const int error = fits(node, r, accesses)
-                          ? make_program(&plan->full[way], node, r, accesses, takes_back)
-                          : AR_ERR_PARAM;
+    const int error = fits(node, r, accesses) ? make_program(&plan->full[way], node, r, accesses,
+                                                             plan->length, takes_back)
+                                              : AR_ERR_PARAM;
     ar_accesses_fini(accesses);
     e->count = count % plan->length;
     return error || e->count == 0 ? error : make_tail(plan, node, r, e, way, takes_back);
@@ -265,7 +277,7 @@ make_meeting(struct ar_node_plan *plan, const struct ar_node *node, const struct
     int error = ar_accesses_init_meeting(&accesses, node->rank, node->nranks);
     if (error)
         return error;
-    error = make_program(&plan->meet, node, r, &accesses, false);
+    error = make_program(&plan->meet, node, r, &accesses, 0, false);
     ar_accesses_fini(&accesses);
     return error;
 }

@@ -5,11 +5,13 @@
  * swap         both copy n bytes into shared memory, chunk by chunk, and n bytes out of the
  *              other's: what passing a vector through memory takes without reducing it
  * streamed     the same, but what is copied into shared memory goes past the caches
+ * exchanged    through the caches, but each copies to where it has read the other's before
  *
  * Prints CSV, medians of batches.  To be run on 2 ranks under the preload.
  */
 #include <mpi.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +36,7 @@ struct side {
 };
 
 static int rank;
-static struct side *mine, *theirs;
+static struct side *mine, *theirs, *sides[2];
 static uint64_t sequence;
 static char *in, *out;
 
@@ -75,22 +77,28 @@ copy(size_t bytes)
     copy_bytes(out, in, bytes);
 }
 
+static char *
+slot_of(int owner, uint64_t number, bool exchanges)
+{
+    return sides[exchanges && number / SLOTS % 2 ? 1 - owner : owner]->slots[number % SLOTS];
+}
+
 /* A slot is written again when the other has read it: it has published a later chunk then. */
 static void
-swap_by(void (*store)(void *, const void *, size_t), size_t bytes)
+swap_by(void (*store)(void *, const void *, size_t), bool exchanges, size_t bytes)
 {
     const size_t chunks = (bytes + CHUNK - 1) / CHUNK;
     for (size_t k = 0; k <= chunks; k++) {
         const size_t at = k * CHUNK, length = bytes - at < CHUNK ? bytes - at : CHUNK;
         if (k < chunks) {
-            store(mine->slots[(sequence + k + 1) % SLOTS], in + at, length);
+            store(slot_of(rank, sequence + k + 1, exchanges), in + at, length);
             raise_mine(sequence + k + 1);
         }
         if (k == 0)
             continue;
         const size_t from = at - CHUNK, rest = bytes - from < CHUNK ? bytes - from : CHUNK;
         await(&theirs->flag, sequence + k);
-        memcpy(out + from, theirs->slots[(sequence + k) % SLOTS], rest);
+        memcpy(out + from, slot_of(1 - rank, sequence + k, exchanges), rest);
     }
     sequence += chunks;
 }
@@ -98,13 +106,19 @@ swap_by(void (*store)(void *, const void *, size_t), size_t bytes)
 static void
 swap(size_t bytes)
 {
-    swap_by(copy_bytes, bytes);
+    swap_by(copy_bytes, false, bytes);
 }
 
 static void
 swap_streamed(size_t bytes)
 {
-    swap_by(ar_copy_streaming, bytes);
+    swap_by(ar_copy_streaming, false, bytes);
+}
+
+static void
+swap_exchanged(size_t bytes)
+{
+    swap_by(copy_bytes, true, bytes);
 }
 
 static void
@@ -137,7 +151,7 @@ calls_of(size_t bytes)
 static void
 time_all(double *medians, void (*const *calls)(size_t), int ncalls, size_t bytes)
 {
-    double us[4][BATCHES];
+    double us[5][BATCHES];
     const int times = calls_of(bytes);
     for (int b = -1; b < BATCHES; b++)
         for (int i = 0; i < ncalls; i++) {
@@ -153,17 +167,17 @@ static void
 print_all(void)
 {
     void (*const shortest[])(size_t) = {round_trip, reduce};
-    void (*const longest[])(size_t) = {copy, swap, swap_streamed, reduce};
-    double us[4];
+    void (*const longest[])(size_t) = {copy, swap, swap_streamed, swap_exchanged, reduce};
+    double us[5];
     if (rank == 0)
-        printf("bytes,round_trip_us,memcpy_us,swap_us,streamed_us,allreduce_us\n");
+        printf("bytes,round_trip_us,memcpy_us,swap_us,streamed_us,exchanged_us,allreduce_us\n");
     time_all(us, shortest, 2, 8);
     if (rank == 0)
-        printf("8,%.3f,,,,%.3f\n", us[0], us[1]);
+        printf("8,%.3f,,,,,%.3f\n", us[0], us[1]);
     for (size_t bytes = SHORTEST; bytes <= LARGEST; bytes *= 2) {
-        time_all(us, longest, 4, bytes);
+        time_all(us, longest, 5, bytes);
         if (rank == 0)
-            printf("%zu,,%.3f,%.3f,%.3f,%.3f\n", bytes, us[0], us[1], us[2], us[3]);
+            printf("%zu,,%.3f,%.3f,%.3f,%.3f,%.3f\n", bytes, us[0], us[1], us[2], us[3], us[4]);
     }
 }
 
@@ -194,8 +208,10 @@ main(int argc, char **argv)
     }
     MPI_Win_allocate_shared(sizeof(struct side), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
     memset(base, 0, sizeof(struct side));
-    mine = side_of(window, rank);
-    theirs = side_of(window, 1 - rank);
+    sides[0] = side_of(window, 0);
+    sides[1] = side_of(window, 1);
+    mine = sides[rank];
+    theirs = sides[1 - rank];
     memset(in, 1, LARGEST);
     print_all();
     MPI_Win_free(&window);

@@ -21,6 +21,7 @@ run_part(void *context, const struct threads_job *job, int rank, const struct ar
     struct ar_node node = {.rank = rank,
                            .nranks = job->nranks,
                            .chunk_bytes = CHUNK_BYTES,
+                           .exchanged_bytes = job->nranks == 2 ? CHUNK_BYTES / 2 : 0,
                            .piece = {.slots = world->slots,
                                      .slot_bytes = ar_node_slot_bytes(CHUNK_BYTES),
                                      .stride = job->nranks}};

@@ -31,6 +31,10 @@
 #define CHUNK_BYTES  ((size_t)256)
 #define ACCESSES_MAX 200000
 
+/* Of struct ar_node, if there are two ranks. */
+#define EXCHANGED_BYTES 200
+static size_t exchanged_bytes;
+
 static struct trace traces[RANKS_MAX], *trace; /* of the rank that is recorded */
 static char *memory;                           /* shared: zero */
 static size_t slots_bytes, memory_bytes;       /* of it: the slots; they and the ranks' buffers */
@@ -352,6 +356,7 @@ record(int rank, int nranks, const struct call *calls, size_t n)
     struct ar_node node = {.rank = rank,
                            .nranks = nranks,
                            .chunk_bytes = CHUNK_BYTES,
+                           .exchanged_bytes = nranks == 2 ? exchanged_bytes : 0,
                            .sequence = numbers_before,
                            .piece = {.slots = memory,
                                      .slot_bytes = ar_node_slot_bytes(CHUNK_BYTES),
@@ -392,6 +397,20 @@ is_relaxed(size_t byte)
     return fault_now == RELAXED || fault_now == (is_first ? RELAXED_FIRST : RELAXED_OTHERS);
 }
 
+/* What one rank takes back in a short chunk the other may write to in the next, if that is
+ * exchanged: nothing is lost but time. */
+static void
+forget_taken(struct trace *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const size_t at = t->of[i].at % ar_node_slot_bytes(CHUNK_BYTES);
+        if (t->of[i].kind != TAKE || at < offsetof(struct ar_slot, area))
+            t->of[n++] = t->of[i];
+    }
+    t->n = n;
+}
+
 static enum order
 order(int nranks, const struct call *calls, size_t n, enum fault fault, size_t turns)
 {
@@ -402,6 +421,8 @@ order(int nranks, const struct call *calls, size_t n, enum fault fault, size_t t
     turns_now = turns;
     for (int rank = 0; rank < nranks; rank++)
         record(rank, nranks, calls, n);
+    for (int rank = 0; rank < nranks && nranks == 2 && exchanged_bytes > 0; rank++)
+        forget_taken(&traces[rank]);
     return order_of(traces, nranks, &faults);
 }
 
@@ -679,6 +700,33 @@ check_taken(void)
                 }
 }
 
+/* --- areas that are exchanged --- */
+
+/* Two ranks write where each has read, in long chunks: calls of nine and a short one each. */
+static void
+check_exchanged(void)
+{
+    enum { ROW = 8, LONG = CHUNK_BYTES / sizeof(double) };
+    for (int form = SLICES; form <= WHOLE; form++) {
+        static bool is_written[2][ORDER_BYTES / sizeof(double)];
+        struct call calls[ROW];
+        size_t common = 0;
+        for (size_t k = 0; k < ROW; k++)
+            calls[k] = (struct call){7, (enum form)form, NOBODY, GRANTED};
+        memset(is_written, 0, sizeof is_written);
+        for (int rank = 0; rank < 2; rank++) {
+            record(rank, 2, calls, ROW);
+            for (const struct access *x = trace->of; x < trace->of + trace->n; x++)
+                for (size_t at = x->at; x->kind == WRITE && at < x->end; at += sizeof(double))
+                    is_written[rank][at / sizeof(double)] = true;
+        }
+        for (size_t i = 0; i < slots_bytes / sizeof(double); i++)
+            common += is_written[0][i] && is_written[1][i];
+        CHECK(common == (exchanged_bytes > 0 ? AR_SLOTS * 2 * (size_t)LONG : 0),
+              "form %d: %zu elements are written by both", form, common);
+    }
+}
+
 /* --- the tests --- */
 
 /* Of all rows of three calls each so many-th is run: 1, but an instrumented program takes minutes
@@ -687,9 +735,9 @@ static size_t stride = 1;
 
 /* Any three, flat, and on three ranks in groups. */
 static void
-check_every_three_calls(void)
+check_every_three_calls(int most)
 {
-    for (int p = 2; p <= 3; p++)
+    for (int p = 2; p <= most; p++)
         for (int kinds = 0; kinds < 1 << CALLS; kinds++)
             for (size_t i = 0; i < (p == 2 ? 2 : 4) * COUNTS * COUNTS * COUNTS; i += stride) {
                 const size_t which[CALLS] = {i % COUNTS, i / COUNTS % COUNTS,
@@ -775,10 +823,10 @@ check_agreements(void)
 }
 
 static void
-check_long_rows(void)
+check_long_rows(int most)
 {
     unsigned seed = 1 + (unsigned)numbers_before;
-    for (int p = 2; p <= RANKS_MAX; p++)
+    for (int p = 2; p <= most; p++)
         for (int row = 0; row < 16; row++) {
             struct call calls[60];
             for (size_t k = 0; k < 60; k++) {
@@ -809,9 +857,9 @@ check_flags(int p, const struct call *calls, bool one_flag)
 
 /* What the executor would do with fewer slots, and what the flags are for. */
 static void
-check_faults(void)
+check_faults(int most)
 {
-    for (int p = 2; p <= 6; p++)
+    for (int p = 2; p <= most; p++)
         for (int form = 0; form < SHARES_OF_GROUPS; form++) {
             const struct call calls[] = {{6, (enum form)form, NOBODY, GRANTED},
                                          {7, (enum form)form, NOBODY, GRANTED}};
@@ -867,20 +915,27 @@ main(int argc, char **argv)
     buffers = memory + slots_bytes;
     for (int rank = 0; rank < RANKS_MAX; rank++)
         traces[rank].of = malloc(ACCESSES_MAX * sizeof *traces[rank].of);
-    check_faults();
+    check_faults(6);
     check_faults_in_place();
     check_lines();
     check_asked();
     check_taken();
-    check_every_three_calls();
+    check_exchanged();
+    check_every_three_calls(3);
     check_three_in_place();
     check_three_by_levels();
     check_agreements();
-    check_long_rows();
+    check_long_rows(RANKS_MAX);
     numbers_before = 5;
     ranks_before = 1;
-    check_faults();
-    check_long_rows();
+    check_faults(6);
+    check_long_rows(RANKS_MAX);
+    forget_plans();
+    exchanged_bytes = EXCHANGED_BYTES;
+    check_exchanged();
+    check_faults(2);
+    check_every_three_calls(2);
+    check_long_rows(2);
     forget_plans();
     for (int rank = 0; rank < RANKS_MAX; rank++)
         free(traces[rank].of);

@@ -271,6 +271,7 @@ node_of(const struct job *job, int rank)
     return (struct ar_node){.rank = rank,
                             .nranks = job->p,
                             .chunk_bytes = CHUNK_BYTES,
+                            .exchanged_bytes = job->p == 2 ? CHUNK_BYTES / 2 : 0,
                             .tuning = ar_shm_tune(job->p, AR_USUAL_CACHE, false),
                             .sequence = job->first,
                             .piece = {.slots = job->slots,
