@@ -1,10 +1,10 @@
 /* The node executor: ranks that share memory run a schedule by loads and stores.
  *
  * Each rank has a slot, which all ranks read and only it writes, unless two ranks exchange theirs
- * (node.c).  It stores there what the schedule
- * sends, and raises a flag for each round.  It waits for what others send, and reads it in their
- * slots: see schedule/accesses.h.  Ranks that can map each other's memory may read their buffers in
- * place instead.  A long vector is cut into chunks, each with a schedule of its own.
+ * (node.c).  It stores there what the schedule sends, and raises a flag for each round.  It waits
+ * for what others send, and reads it in their slots: see schedule/accesses.h.  Ranks that can map
+ * each other's memory may read their buffers in place instead.  A long vector is cut into chunks,
+ * each with a schedule of its own.
  */
 #ifndef AR_NODE_H
 #define AR_NODE_H

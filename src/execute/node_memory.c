@@ -3,11 +3,11 @@
 #include "execute/node.h"
 #include "execute/node_plan.h"
 
-/* Room for two chunks: most schedules store less than that. */
-/* Of a chunk at least: so that each message is longer than what is asked for ahead and taken back,
- * which shorter ones are. */
+/* Of a chunk that is exchanged, at least: then each message is longer than those whose lines are
+ * asked for ahead and taken back. */
 #define EXCHANGED_BYTES (4 * AR_SHORT_BYTES)
 
+/* Room for two chunks: most schedules store less than that. */
 size_t
 ar_node_slot_bytes(size_t chunk_bytes)
 {
