@@ -41,12 +41,12 @@
  * raises and awaits all flags of its chunks, and what it stores it stores where the plan says.  It
  * may have fewer chunks, of which the last one is like the others.
  *
- * Two ranks exchange their areas with each round of turns, in chunks of exchanged_bytes and more:
- * where one has stored and the other has read, the other stores the next time.  If that was an
- * exchanged chunk, too, it writes to lines that it has in its own cache, and none is taken back
- * from anybody.  What it overwrites it has read itself, and it has awaited all that the other had
- * stored there.  Else it overwrites what it stored itself, as all ranks do without an exchange.
- * Flags, and what stands in their lines, stay where they are.  Lines that a rank takes back for a
+ * Two ranks exchange the areas of a turn with each chunk of exchanged_bytes and more: where one has
+ * stored and the other has read, the other stores the next time.  So it writes to lines that it has
+ * in its own cache, and none is taken back from anybody.  What it overwrites it has read itself,
+ * and it has awaited all that the other had stored there.  A shorter chunk leaves them with their
+ * slots: each overwrites what it has stored or read itself.  Flags, and what stands in their lines,
+ * stay where they are.  Lines that a rank takes back for a
  * short chunk may be the other's in the next one, if that is exchanged: then they go to and fro in
  * vain.
  *
@@ -149,8 +149,9 @@ await(const struct ar_node_run *run, char *slots, const struct ar_node_step *ste
 struct chunk {
     unsigned program;
     uint64_t sequence;
-    size_t from; /* first element, of the call's */
-    size_t left; /* elements of the call from there on */
+    size_t from;    /* first element, of the call's */
+    size_t left;    /* elements of the call from there on */
+    bool is_turned; /* its areas, if they are exchanged, are with the other rank's slots */
 };
 
 /* How many elements of a step, or of what it awaits, the call does not have; all, or more. */
@@ -239,9 +240,7 @@ bases_of(const struct ar_node_run *run, const struct chunk *chunk)
     const struct ar_node_program *const program = ar_node_program_at(run->plan, chunk->program);
     const ptrdiff_t from = (ptrdiff_t)chunk->from * run->reduction->extent;
     char *const slots = ar_node_slots(run->node, chunk->sequence);
-    const bool is_exchanged = /* what may be */
-        run->node->exchanged_bytes > 0 && chunk->sequence / AR_SLOTS % 2 > 0;
-    const ptrdiff_t moved = is_exchanged ? (ptrdiff_t)run->node->piece.slot_bytes : 0;
+    const ptrdiff_t moved = chunk->is_turned ? (ptrdiff_t)run->node->piece.slot_bytes : 0;
     return (struct bases){
         .own = {[AR_IN] = (char *)run->in + from, /* read only */
                 [AR_OUT] = run->out + from,
@@ -379,14 +378,31 @@ count_chunks(const struct ar_node_run *run)
                                      : (run->count + plan->length - 1) / plan->length;
 }
 
+/* Of those of the row that were in its turn before it all were exchanged, if it is. */
 static struct chunk
 chunk_at(const struct row *row, size_t k)
 {
     const struct ar_node_plan *const plan = row->run->plan;
     const bool is_tail = k == plan->chunks - 1 && plan->tail[row->way].nstages > 0;
     const size_t from = k * plan->length;
-    return (struct chunk){2 * (unsigned)row->way + is_tail, row->before + 1 + k, from,
-                          row->run->count - from};
+    const unsigned program = 2 * (unsigned)row->way + is_tail;
+    const uint64_t sequence = row->before + 1 + k;
+    const bool is_turned = (row->run->node->turned >> sequence % AR_SLOTS ^ k / AR_SLOTS) & 1 &&
+                           ar_node_program_at(plan, program)->exchanges;
+    return (struct chunk){program, sequence, from, row->run->count - from, is_turned};
+}
+
+/* The chunks of the row are done. */
+static void
+turn_areas(const struct row *row)
+{
+    if (!row->run->plan->full[row->way].exchanges)
+        return;
+    for (size_t k = 0; k < row->chunks; k++) {
+        const struct chunk chunk = chunk_at(row, k);
+        if (ar_node_program_at(row->run->plan, chunk.program)->exchanges)
+            row->run->node->turned ^= 1U << chunk.sequence % AR_SLOTS;
+    }
 }
 
 /* The first so many chunks, by stages: so that ranks seldom wait.  All have as many stages. */
@@ -438,8 +454,11 @@ run_chunks(const struct ar_node_run *run, enum ar_node_way way, uint64_t *last)
     const struct row row = {run, way, count_chunks(run), *last};
     const size_t overlap = overlapping(&row);
     *last += row.chunks;
-    const int error = overlap > 0 ? run_overlapped(&row, overlap) : MPI_SUCCESS;
-    return error ? error : run_in_order(&row, overlap);
+    int error = overlap > 0 ? run_overlapped(&row, overlap) : MPI_SUCCESS;
+    if (!error)
+        error = run_in_order(&row, overlap);
+    turn_areas(&row);
+    return error;
 }
 
 static int
@@ -519,26 +538,6 @@ show_and_map(const struct ar_node_run *run, uint64_t *last, bool *can)
     return error;
 }
 
-/* A bit for each way in which the call can go through slots. */
-static unsigned
-ways_by_slots(const struct ar_node_run *run)
-{
-    const enum ar_streaming streaming = run->plan->stores.streaming;
-    return (unsigned)(streaming != AR_STREAMING_ALWAYS) << AR_WAY_SLOTS |
-           (unsigned)(streaming != AR_STREAMING_NEVER) << AR_WAY_STREAMED;
-}
-
-/* A bit for each way in which the call can go.  More than two ranks have no whole one unless it was
- * asked for, since each would read more than by shares. */
-static unsigned
-ways_of(const struct ar_node_run *run)
-{
-    const bool can_be_whole =
-        run->plan->full[AR_WAY_WHOLE_IN_PLACE].nstages > 0 && !run->in_place->overwrites;
-    return ways_by_slots(run) | 1U << AR_WAY_SHARES_IN_PLACE |
-           (unsigned)can_be_whole << AR_WAY_WHOLE_IN_PLACE;
-}
-
 /* The chunks, where all ranks can go in place, and the meeting after them.  Buffers that the ranks
  * know already may be tried in all ways. */
 static int
@@ -546,12 +545,12 @@ run_met(const struct ar_node_run *run, uint64_t *last)
 {
     struct ar_in_place *const p = run->in_place;
     struct ar_trial *const trial = run->tries_ways ? ar_in_place_trial(p) : NULL;
-    const unsigned ways = ways_of(run);
+    const unsigned ways = ar_node_ways(run->plan, run->in_place->overwrites);
     const bool goes_whole = run->plan->is_whole && ways >> AR_WAY_WHOLE_IN_PLACE & 1;
     unsigned way = goes_whole ? AR_WAY_WHOLE_IN_PLACE : AR_WAY_SHARES_IN_PLACE;
     if (trial)
         way = ar_trial_begin(trial, ways, ar_in_place_best(p), 0, ar_clock_ticks());
-    p->yielded = ways_by_slots(run) >> way & 1;
+    p->yielded = ar_node_ways_by_slots(run->plan) >> way & 1;
     ar_in_place_settle(p, trial && p->yielded && ar_trial_is_over(trial, ways), way, run->count);
     int error = run_way(run, way, last);
     if (!error && !p->yielded)

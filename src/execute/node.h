@@ -29,8 +29,10 @@ struct ar_node {
     bool is_crowded;             /* ranks share cores; alike on all ranks */
     struct ar_shm_tuning tuning; /* what is fastest, unless a run says otherwise */
     uint64_t sequence;           /* of the last chunk */
-    uint64_t awaited;            /* what this rank waits for, after a long wait; see node_slots.h */
-    bool failed;                 /* a call ended with an error: the ranks' sequences may differ */
+    unsigned turned;  /* a bit for each turn: the next chunk there that is exchanged has its areas
+                         with the other rank's slots */
+    uint64_t awaited; /* what this rank waits for, after a long wait; see node_slots.h */
+    bool failed;      /* a call ended with an error: the ranks' sequences may differ */
     struct ar_piece piece;
 };
 

@@ -200,6 +200,9 @@ make_program(struct ar_node_program *program, const struct ar_node *node,
                                         .tmp_begin = accesses->tmp_begin,
                                         .tmp_end = accesses->tmp_end,
                                         .tmp_base = tmp_base(r, accesses)};
+    for (size_t i = 0; i < accesses->n; i++)
+        program->exchanges |=
+            steps[i].kind == AR_ACCESS_STORE && steps[i].dst_base >= AR_BASE_AREAS;
     accesses->stage_end = NULL;
     return find_ahead(program, node->nranks, takes_back);
 }

@@ -70,6 +70,7 @@ struct ar_node_program {
     size_t *stage_end;          /* owned; as in struct ar_accesses */
     ptrdiff_t *lines;           /* owned; that are asked for ahead */
     size_t nsteps, nstages, nlines;
+    bool exchanges;            /* it stores to areas that two ranks exchange */
     size_t tmp_begin, tmp_end; /* elements of TMP that are used */
     ptrdiff_t tmp_base;        /* from the scratch to where element 0 would be */
 };
@@ -119,6 +120,26 @@ void ar_node_plan_destroy(struct ar_node_plan *plan);
 
 /* Scratch memory that running the plan needs, in bytes: a multiple of 64. */
 size_t ar_node_plan_scratch_bytes(const struct ar_node_plan *plan);
+
+/* A bit for each way in which calls of the plan can go through slots. */
+static inline unsigned
+ar_node_ways_by_slots(const struct ar_node_plan *plan)
+{
+    const enum ar_streaming streaming = plan->stores.streaming;
+    return (unsigned)(streaming != AR_STREAMING_ALWAYS) << AR_WAY_SLOTS |
+           (unsigned)(streaming != AR_STREAMING_NEVER) << AR_WAY_STREAMED;
+}
+
+/* A bit for each way in which a call can go whose ranks can all go in place; overwrites: the OUT of
+ * some rank is its IN.  More than two ranks have no whole one unless it was asked for, since each
+ * would read more than by shares. */
+static inline unsigned
+ar_node_ways(const struct ar_node_plan *plan, bool overwrites)
+{
+    const bool can_be_whole = plan->full[AR_WAY_WHOLE_IN_PLACE].nstages > 0 && !overwrites;
+    return ar_node_ways_by_slots(plan) | 1U << AR_WAY_SHARES_IN_PLACE |
+           (unsigned)can_be_whole << AR_WAY_WHOLE_IN_PLACE;
+}
 
 /* Has the plan anything that can go past the caches on its way through slots? */
 bool ar_node_plan_can_stream(const struct ar_node_plan *plan, const struct ar_reduction *r);

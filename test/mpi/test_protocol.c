@@ -702,28 +702,83 @@ check_taken(void)
 
 /* --- areas that are exchanged --- */
 
-/* Two ranks write where each has read, in long chunks: calls of nine and a short one each. */
+/* By which chunks each rank has stored to each element of the slots. */
+#define STORED_MOST 16
+static struct {
+    uint64_t by[STORED_MOST];
+    size_t n;
+} stored[2][ORDER_BYTES / sizeof(double)];
+
+/* A rank raises a flag after what it has stored for it. */
+static void
+note_stored(int rank)
+{
+    uint64_t sequence = 0;
+    for (size_t i = trace->n; i-- > 0;) {
+        const struct access *const x = &trace->of[i];
+        sequence = x->kind == RAISE ? x->value : sequence;
+        for (size_t at = x->at; x->kind == WRITE && at < x->end && at < slots_bytes;
+             at += sizeof(double)) {
+            const size_t element = at / sizeof(double), n = stored[rank][element].n++;
+            CHECK(n < STORED_MOST, "%zu stores", n);
+            stored[rank][element].by[n] = sequence;
+        }
+    }
+}
+
+/* Do two ranks store to an element in turn?  Later stores stand first. */
+static bool
+is_in_turn(size_t element)
+{
+    const size_t n = stored[0][element].n + stored[1][element].n;
+    size_t next[2] = {0, 0};
+    int last = -1;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t by[2];
+        for (int rank = 0; rank < 2; rank++)
+            by[rank] =
+                next[rank] < stored[rank][element].n ? stored[rank][element].by[next[rank]] : 0;
+        const int later = by[1] > by[0];
+        if (later == last)
+            return false;
+        last = later;
+        next[later]++;
+    }
+    return true;
+}
+
+/* Two ranks write where each has read, in long chunks, whatever is between these: calls of two long
+ * chunks, and where a rank has hidden its buffers a meeting before them. */
 static void
 check_exchanged(void)
 {
-    enum { ROW = 8, LONG = CHUNK_BYTES / sizeof(double) };
-    for (int form = SLICES; form <= WHOLE; form++) {
-        static bool is_written[2][ORDER_BYTES / sizeof(double)];
+    enum { ROW = 12 };
+    static const enum form forms[] = {SLICES, WHOLE, BUFFERS};
+    for (int form = 0; form < 3; form++) {
         struct call calls[ROW];
-        size_t common = 0;
+        const size_t area = offsetof(struct ar_slot, area);
+        size_t both = 0, alone = 0, twice = 0;
         for (size_t k = 0; k < ROW; k++)
-            calls[k] = (struct call){7, (enum form)form, NOBODY, GRANTED};
-        memset(is_written, 0, sizeof is_written);
+            calls[k] = (struct call){4, forms[form], NOBODY, HIDDEN};
+        memset(stored, 0, sizeof stored);
         for (int rank = 0; rank < 2; rank++) {
             record(rank, 2, calls, ROW);
-            for (const struct access *x = trace->of; x < trace->of + trace->n; x++)
-                for (size_t at = x->at; x->kind == WRITE && at < x->end; at += sizeof(double))
-                    is_written[rank][at / sizeof(double)] = true;
+            note_stored(rank);
         }
-        for (size_t i = 0; i < slots_bytes / sizeof(double); i++)
-            common += is_written[0][i] && is_written[1][i];
-        CHECK(common == (exchanged_bytes > 0 ? AR_SLOTS * 2 * (size_t)LONG : 0),
-              "form %d: %zu elements are written by both", form, common);
+        for (size_t i = 0; i < slots_bytes / sizeof(double); i++) {
+            if (i * sizeof(double) % ar_node_slot_bytes(CHUNK_BYTES) < area)
+                continue;
+            const bool is_stored[] = {stored[0][i].n > 0, stored[1][i].n > 0};
+            both += is_stored[0] && is_stored[1];
+            alone += is_stored[0] != is_stored[1];
+            twice += !is_in_turn(i);
+        }
+        const size_t all = AR_SLOTS * 2 * CHUNK_BYTES / sizeof(double);
+        CHECK(exchanged_bytes > 0 ? both == all && alone == 0 && twice == 0
+                                  : both == 0 && alone == all,
+              "form %d: of %zu elements both ranks store to %zu and one to %zu, and %zu are not in "
+              "turn",
+              forms[form], all, both, alone, twice);
     }
 }
 
