@@ -19,8 +19,9 @@
 #include "execute/node_plan.h"
 #include "report/clock.h"
 
-#define WARMUPS   2 /* calls, at least; one where time is limited, for judging was a call, too */
-#define BATCH_MAX 100000
+#define WARMUPS      2 /* calls, at least; one where time is limited, for judging was a call, too */
+#define BATCH_MAX    100000
+#define TRYING_BATCH 16 /* calls; those of shorter ones before it are enough for a trial */
 
 int
 ar_measurement_cpus(MPI_Comm comm)
@@ -424,11 +425,13 @@ time_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_work
     return true;
 }
 
-/* Do the next calls of it still try how to store, on this rank? */
+/* Do the next calls of it still try how to store, on this rank?  With longer batches no more: where
+ * ranks read each other's buffers in place, this trial never begins. */
 static bool
 is_trying(const struct ar_measured *e)
 {
-    return e->kind == AR_MEASURED_OURS && e->state->ran && ar_copy_is_trying(e->state->ran);
+    return e->kind == AR_MEASURED_OURS && e->batch < TRYING_BATCH && e->state->ran &&
+           ar_copy_is_trying(e->state->ran);
 }
 
 /* Warms up, and finds how many calls take a batch's time: rank 0's times count.  The first calls

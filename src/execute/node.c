@@ -46,9 +46,8 @@
  * in its own cache, and none is taken back from anybody.  What it overwrites it has read itself,
  * and it has awaited all that the other had stored there.  A shorter chunk leaves them with their
  * slots: each overwrites what it has stored or read itself.  Flags, and what stands in their lines,
- * stay where they are.  Lines that a rank takes back for a
- * short chunk may be the other's in the next one, if that is exchanged: then they go to and fro in
- * vain.
+ * stay where they are.  Lines that a rank takes back for a short chunk may be the other's in the
+ * next one, if that is exchanged: then they go to and fro in vain.
  *
  * What a rank streams into its slot (stores.h) is in the order that this needs, too: a fence
  * between the streaming stores and the flag makes them seen before it.

@@ -191,18 +191,19 @@ make_program(struct ar_node_program *program, const struct ar_node *node,
     const bool exchanges = node->exchanged_bytes > 0 && length * r->size >= node->exchanged_bytes;
     if (!steps)
         return AR_ERR_MEMORY;
-    for (size_t i = 0; i < accesses->n; i++)
+    bool stores = false; /* to areas that are exchanged */
+    for (size_t i = 0; i < accesses->n; i++) {
         steps[i] = step_of(node, r, &accesses->all[i], exchanges);
+        stores |= steps[i].kind == AR_ACCESS_STORE && steps[i].dst_base >= AR_BASE_AREAS;
+    }
     *program = (struct ar_node_program){.steps = steps,
                                         .stage_end = accesses->stage_end,
                                         .nsteps = accesses->n,
                                         .nstages = accesses->nstages,
+                                        .exchanges = stores,
                                         .tmp_begin = accesses->tmp_begin,
                                         .tmp_end = accesses->tmp_end,
                                         .tmp_base = tmp_base(r, accesses)};
-    for (size_t i = 0; i < accesses->n; i++)
-        program->exchanges |=
-            steps[i].kind == AR_ACCESS_STORE && steps[i].dst_base >= AR_BASE_AREAS;
     accesses->stage_end = NULL;
     return find_ahead(program, node->nranks, takes_back);
 }

@@ -721,7 +721,8 @@ note_stored(int rank)
              at += sizeof(double)) {
             const size_t element = at / sizeof(double), n = stored[rank][element].n++;
             CHECK(n < STORED_MOST, "%zu stores", n);
-            stored[rank][element].by[n] = sequence;
+            if (n < STORED_MOST)
+                stored[rank][element].by[n] = sequence;
         }
     }
 }

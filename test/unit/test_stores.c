@@ -26,12 +26,18 @@ decision_of(size_t bytes, bool by_slots)
     return d;
 }
 
+static void
+settle(struct ar_stores *stores, const struct ar_decision *d, struct ar_crowd crowd)
+{
+    memset(stores, 0, sizeof *stores);
+    ar_copy_settle_stores(stores, &communicator, d, crowd, true);
+}
+
 static struct ar_stores
 stores_of(const struct ar_decision *d, struct ar_crowd crowd)
 {
     struct ar_stores stores;
-    memset(&stores, 0, sizeof stores);
-    ar_copy_settle_stores(&stores, &communicator, d, crowd, true);
+    settle(&stores, d, crowd);
     return stores; /* those of a pick would refer to what is gone */
 }
 
@@ -184,8 +190,7 @@ what_is_measured_in_few_calls_goes_the_way_that_was_found(void **state)
     learn(&d, AR_TRIAL_STREAMED);
     d.key.pick = 1;
     d.is_brief = true;
-    memset(&stores, 0, sizeof stores);
-    ar_copy_settle_stores(&stores, &communicator, &d, apart, true);
+    settle(&stores, &d, apart);
     assert_int_equal(count_streamed(&stores), 100);
 }
 
@@ -200,8 +205,7 @@ what_is_measured_in_many_calls_has_its_own_trial(void **state)
         skip();
     learn(&d, AR_STORES_CACHED);
     d.key.pick = 1;
-    memset(&stores, 0, sizeof stores);
-    ar_copy_settle_stores(&stores, &communicator, &d, apart, true);
+    settle(&stores, &d, apart);
     assert_ptr_equal(stores.trial, &stores.own);
     assert_null(communicator.trials[true]);
     assert_true(count_streamed(&stores) >= 4);
