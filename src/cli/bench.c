@@ -309,7 +309,7 @@ ar_cli_bench(int argc, char **argv)
     struct destination to = {.stdout_fd = -1};
     int rank, nranks;
     ar_bench_read(&bench, argc, argv);
-    MPI_Init(NULL, NULL);
+    ar_cli_start_measuring("bench");
     ar_interrupt_watch();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);

@@ -96,6 +96,11 @@ char *ar_cli_command(int nranks, int argc, char **argv);
  * MPI library starts many such worlds.  An enum ar_exit. */
 int ar_cli_check_ranks(const char *command, int nranks);
 
+/* Initializes MPI, with buffers from the shared heap if ALLREDUCE_HEAP asks for it.  Ends the
+ * program on all ranks where liballreduce.so is preloaded into one, whose native calls it would
+ * run; the first of these says so. */
+void ar_cli_start_measuring(const char *command);
+
 /* Can the file be written, if path names one?  Better told before the run than after it. Collective
  * over MPI_COMM_WORLD, but only rank 0 looks, and says why not, with what asks for the file.  An
  * enum ar_exit. */

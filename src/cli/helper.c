@@ -15,6 +15,7 @@
 #include "cli/preload.h"
 #include "config/data.h"
 #include "config/rank.h"
+#include "config/variables.h"
 #include "installed.h"
 #include "stub/engines.h"
 
@@ -135,22 +136,51 @@ hand_over(int argc, char **argv, enum helpers helpers, const char *supposed)
     return AR_EXIT_FAILED;
 }
 
+/* Takes the library out of LD_PRELOAD, where it would run the native calls, too: the helper itself
+ * has what it measures.  Leaves or puts there the malloc that ALLREDUCE_HEAP asks for.  False,
+ * having said why, if that is impossible. */
+static bool
+preload_for_measuring(const char *speaker)
+{
+    char *const library = ar_preload_find();
+    const bool shares_heap = library && ar_variable_asks_for_heap();
+    char *const heap = shares_heap ? ar_preload_heap(speaker, library) : NULL;
+    free(library);
+    if (shares_heap && !heap)
+        return false;
+    const int error = ar_preload_set(heap);
+    free(heap);
+    if (error)
+        fprintf(stderr, "%s: out of memory\n", speaker);
+    return !error;
+}
+
+static int
+hand_over_measuring(int argc, char **argv)
+{
+    ar_cli_mute_others();
+    if (!preload_for_measuring(argv[0]))
+        return AR_EXIT_FAILED;
+    ar_cli_part();
+    return hand_over(argc, argv, HELPERS_OF_LAUNCHER, AR_MPI_FAMILY);
+}
+
 int
 ar_cli_bench(int argc, char **argv)
 {
-    return hand_over(argc, argv, HELPERS_OF_LAUNCHER, AR_MPI_FAMILY);
+    return hand_over_measuring(argc, argv);
 }
 
 int
 ar_cli_tune(int argc, char **argv)
 {
-    return hand_over(argc, argv, HELPERS_OF_LAUNCHER, AR_MPI_FAMILY);
+    return hand_over_measuring(argc, argv);
 }
 
 int
 ar_cli_model(int argc, char **argv)
 {
-    return hand_over(argc, argv, HELPERS_OF_LAUNCHER, AR_MPI_FAMILY);
+    return hand_over_measuring(argc, argv);
 }
 
 /* Which says, if need be, that the launcher is not that MPI's.  The first argument that is no

@@ -1,13 +1,16 @@
 /* What the subcommands share that run in MPI. */
 #include "config.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "cli/cli.h"
+#include "communicator/process.h"
 #include "config/output.h"
 #include "config/variables.h"
 #include "report/report.h"
@@ -63,6 +66,30 @@ ar_cli_check_ranks(const char *command, int nranks)
             "allreduce %s, with the mpiexec of this MPI library\n",
             command, command);
     return AR_EXIT_USAGE;
+}
+
+void
+ar_cli_start_measuring(const char *command)
+{
+    Dl_info ours;
+    int rank, mine, first;
+    const bool is_preloaded = dladdr(dlsym(RTLD_DEFAULT, "allreduce_version"), &ours);
+    ar_process_serve_malloc();
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    mine = is_preloaded ? rank : INT_MAX;
+    /* No allreduce: where only some ranks have the library preloaded, these would wait for ever. */
+    MPI_Reduce(&mine, &first, 1, MPI_INT, MPI_MIN, 0, MPI_COMM_WORLD);
+    MPI_Bcast(&first, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (first == INT_MAX)
+        return;
+    if (first == rank)
+        fprintf(stderr,
+                "allreduce %s: %s is loaded into this process and would run the calls that are to "
+                "be native; take it out of LD_PRELOAD or /etc/ld.so.preload\n",
+                command, ours.dli_fname);
+    MPI_Finalize();
+    exit(AR_EXIT_FAILED);
 }
 
 int

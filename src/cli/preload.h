@@ -45,8 +45,8 @@ char *ar_executable_libraries(const struct ar_executable *executable);
 char *ar_preload_find(void);
 
 /* The library of malloc (ALLREDUCE_HEAP) that is installed beside this one, under the same kind of
- * name. Malloced; NULL without memory. */
-char *ar_preload_heap(const char *library);
+ * name.  Malloced; NULL, and speaker has said why on stderr, if it cannot be read. */
+char *ar_preload_heap(const char *speaker, const char *library);
 
 /* Puts library, or several with a colon between them, into LD_PRELOAD, first of all: a tool behind
  * it still sees the calls that it leaves to MPI, one before it may pass it by.  Only the runtimes

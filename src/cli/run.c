@@ -204,13 +204,11 @@ find_program(struct ar_executable *program, char *const *words)
 static char *
 preloads(const char *library, bool shares_heap)
 {
-    char *const heap = shares_heap ? ar_preload_heap(library) : NULL;
+    char *const heap = shares_heap ? ar_preload_heap(speaker(), library) : NULL;
     char *list = NULL;
-    if (heap && access(heap, R_OK))
-        fprintf(stderr, "%s: ALLREDUCE_HEAP=shared: library %s: %s\n", speaker(), heap,
-                strerror(errno));
-    else if ((shares_heap && !heap) ||
-             asprintf(&list, "%s%s%s", library, heap ? ":" : "", heap ? heap : "") < 0)
+    if (shares_heap && !heap)
+        return NULL;
+    if (asprintf(&list, "%s%s%s", library, heap ? ":" : "", heap ? heap : "") < 0)
         fprintf(stderr, "%s: out of memory\n", speaker());
     free(heap);
     return list;

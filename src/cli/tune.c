@@ -394,7 +394,7 @@ ar_cli_tune(int argc, char **argv)
     struct progress progress = {.all = {.tune = &options}};
     struct ar_others others;
     ar_tune_read(&options, argc, argv);
-    MPI_Init(NULL, NULL);
+    ar_cli_start_measuring("tune");
     ar_interrupt_watch();
     MPI_Comm_rank(MPI_COMM_WORLD, &progress.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &progress.all.nranks);

@@ -130,6 +130,23 @@ expect_ok "slow first calls" launch 2 LD_PRELOAD="$PWD/test/mpi/.libs/late.so" L
     ./allreduce bench --repetitions=3 --time=0.2 --algo=ring --sizes=8
 [ "$(grep -c '^native 0 ' "$scratch/late")" -ge 100 ] || fail "slow first calls: $(grep -c '^native 0 ' "$scratch/late") native calls"
 
+# Where the library is preloaded into all programs, native calls are native all the same; else nothing is measured.
+rm "$scratch/late"
+expect_ok "preloaded" launch 2 LD_PRELOAD="$library:$PWD/test/mpi/.libs/late.so" LATE_LOG="$scratch/late" LATE_US=0 ALLREDUCE_VERBOSE=1 \
+    ./allreduce bench --repetitions=2 --time=0.01 --algo=ring --sizes=8
+[ "$(grep -c '^native 0 ' "$scratch/late")" -ge 4 ] || fail "preloaded: $(grep -c '^native 0 ' "$scratch/late") native calls"
+! grep 'liballreduce:' "$scratch/out" || fail "preloaded: the library is there"
+for who in '' '[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 ] || '; do
+    expect_end "preloaded into the helper, $who" 1 \
+        '^allreduce bench: .*liballreduce.so.* would run the calls that are to be native; take it out of LD_PRELOAD' \
+        launch 2 sh -c "$who export LD_PRELOAD='$library'; exec \"\$0\" bench --sizes=8" ./allreduce-*
+    [ "$(grep -c 'would run' "$scratch/out")" -eq 1 ] || fail "preloaded into the helper: it is not told once"
+done
+
+# Where ranks read each other's buffers in place, no row waits for a trial of streaming stores: there is none.
+expect_ok "in place" launch 2 ALLREDUCE_HEAP=shared ./allreduce bench --repetitions=2 --time=0.01 --sizes=1M --algo='shm(copy=in_place);shm'
+grep ' shm(copy=in_place) ' "$scratch/out" | grep -v ' ran ' || fail "in place: $(cat "$scratch/out")"
+
 expect_ok "exchange" bench 2 --algo=ring --sizes=8,64K --exchange
 [ "$(grep -c ' exchange ' "$scratch/out")" -eq 2 ] || fail "no line of exchange for each size"
 [ "$(grep -c -E '( +[0-9.]+ [kMG]?B/s){2} ' "$scratch/out")" -eq 8 ] || fail "rates are without units: $(cat "$scratch/out")"
