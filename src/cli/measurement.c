@@ -425,26 +425,27 @@ time_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_work
     return true;
 }
 
-/* Do the next calls of it still try how to store, on this rank?  With longer batches no more: where
- * ranks read each other's buffers in place, this trial never begins. */
 static bool
-is_trying(const struct ar_measured *e)
+has_run(const struct ar_measured *e)
 {
-    return e->kind == AR_MEASURED_OURS && e->batch < TRYING_BATCH && e->state->ran &&
-           ar_copy_is_trying(e->state->ran);
+    return e->kind == AR_MEASURED_OURS && e->state->ran;
 }
 
 /* Warms up, and finds how many calls take a batch's time: rank 0's times count.  The first calls
  * of a row may find its memory cold, or not yet there, so that batches double until one takes a
- * quarter of that time.  Ours go on until the fastest way to store is known, as a program's calls
- * would, unless time is limited. */
+ * quarter of that time.  Ours go on until they have tried how to store, as a program's calls would:
+ * where time is limited no longer than a batch takes, and never in longer batches, since a trial
+ * does not end where the ranks have found that they had better read in place. */
 static void
 find_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload *work,
            double seconds)
 {
+    const double begun = MPI_Wtime();
     struct lap lap = {0, 0};
     for (e->batch = work->limit > 0 ? 1 : WARMUPS; time_batch(m, e, work, &lap); e->batch *= 2) {
-        double wanted[2] = {0, work->limit <= 0 && is_trying(e)};
+        const bool may_try =
+            work->limit > 0 ? MPI_Wtime() - begun < seconds : e->batch < TRYING_BATCH;
+        double wanted[2] = {0, may_try && has_run(e) && ar_copy_is_trying(e->state->ran)};
         if (m->rank == 0)
             wanted[0] = floor(seconds / (lap.turn > 0 ? lap.turn : 1e-9));
         MPI_Allreduce(MPI_IN_PLACE, wanted, 2, MPI_DOUBLE, MPI_MAX, m->comm);
@@ -452,8 +453,10 @@ find_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_work
         if (calls > 4 * (double)e->batch || wanted[1] > 0)
             continue;
         e->batch = (size_t)calls;
-        return;
+        break;
     }
+    if (has_run(e))
+        ar_copy_stop_trying(e->state->ran);
 }
 
 /* The slowest rank's times count, of the complete rounds of batches. */
@@ -536,6 +539,8 @@ ar_measurement_run(struct ar_measurement *m, const struct ar_workload *work)
         struct ar_measured *const e = &m->measured[i];
         e->times = &times[i * each];
         e->turns = &times[(n + i) * each];
+        if (e->pick) /* what was judged has run before, and found how to store */
+            e->pick->is_brief = e->is_judged;
         meet(m);
         if (e->kind != AR_MEASURED_EXCHANGE && !e->is_judged && !is_cut(m))
             judge(m, e, work);

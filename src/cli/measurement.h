@@ -60,7 +60,7 @@ struct ar_workload {
     int repetitions;      /* batches of each, whose times it keeps */
     double seconds;       /* about, of all batches; a batch is one call at least.  Warming up takes
                              as long as a batch of each, at most, or one call or two, or, without
-                             a limit, a dozen of ours */
+                             a limit, 30 calls of ours that were not judged before */
     double limit;         /* seconds after which there are no further batches, though each has one
                              in any case; 0: none */
     uint64_t deadline_ns; /* behind which no batch begins, by ar_clock_system_ns on rank 0 of

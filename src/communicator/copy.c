@@ -159,6 +159,13 @@ size_of(const struct ar_decision *d)
     return size < SIZES ? size : SIZES - 1;
 }
 
+/* What the process has found to be faster for such calls. */
+static unsigned
+found_for(const struct ar_decision *d)
+{
+    return atomic_load(streamed_by(d)) >> size_of(d) & 1 ? AR_TRIAL_STREAMED : AR_STORES_CACHED;
+}
+
 /* Of all such calls, but what is measured has its own.  NULL without memory. */
 static struct ar_trial *
 trial_of(struct ar_stores *stores, struct ar_communicator *c, const struct ar_decision *d)
@@ -171,9 +178,8 @@ trial_of(struct ar_stores *stores, struct ar_communicator *c, const struct ar_de
                                    : *trials       ? &(*trials)[size]
                                                    : NULL;
     if (trial && trial->ncalls == 0) {
-        const bool was_faster = atomic_load(streamed_by(d)) >> size & 1;
         trial->is_long = bytes_of(d) >= AR_TRIAL_LONG;
-        trial->best = was_faster ? AR_TRIAL_STREAMED : AR_STORES_CACHED;
+        trial->best = found_for(d);
     }
     return trial;
 }
@@ -211,11 +217,30 @@ ar_copy_learn(const struct ar_communicator *c, const struct ar_decision *d,
         atomic_fetch_and(streamed_by(d), ~bit);
 }
 
-bool
-ar_copy_is_trying(const struct ar_decision *d)
+/* The trial that calls of d have begun and not ended, on this rank; NULL: there is none. */
+static struct ar_trial *
+trial_under_way(const struct ar_decision *d)
 {
     const struct ar_stores *const stores = d->plan        ? &d->plan->stores
                                            : d->node_plan ? &d->node_plan->stores
                                                           : NULL;
-    return stores && ar_stores_tries(stores) && !ar_trial_is_over(stores->trial, AR_STORES_WAYS);
+    const bool is_under_way = stores && ar_stores_tries(stores) && stores->trial->ncalls > 0 &&
+                              !ar_trial_is_over(stores->trial, AR_STORES_WAYS);
+    return is_under_way ? stores->trial : NULL;
+}
+
+bool
+ar_copy_is_trying(const struct ar_decision *d)
+{
+    return trial_under_way(d);
+}
+
+void
+ar_copy_stop_trying(const struct ar_decision *d)
+{
+    struct ar_trial *const trial = trial_under_way(d);
+    if (!trial)
+        return;
+    trial->best = found_for(d);
+    ar_trial_skip_first(trial);
 }

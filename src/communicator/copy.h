@@ -23,9 +23,9 @@ bool ar_copy_is_hopeless(void);
  * first wanted.  MPI_SUCCESS or an error of MPI's. */
 int ar_copy_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d);
 
-/* How the calls of d store what others read that have these cores; can: as in stores, which d
- * keeps.  The trial is that of all such calls of c, or a pick's own; without memory there is none.
- */
+/* How the calls of d store what others read that have these cores; can: as in stores.  These stay
+ * where they are, in d's plan: the trial is that of all such calls of c, or a pick's own, in
+ * stores.  Without memory there is none. */
 void ar_copy_settle_stores(struct ar_stores *stores, struct ar_communicator *c,
                            const struct ar_decision *d, struct ar_crowd crowd, bool can);
 
@@ -33,8 +33,12 @@ void ar_copy_settle_stores(struct ar_stores *stores, struct ar_communicator *c,
 void ar_copy_learn(const struct ar_communicator *c, const struct ar_decision *d,
                    const struct ar_stores *stores);
 
-/* Do calls of d still try how to store, on this rank? */
+/* Have calls of d begun to try how to store, and not ended it, on this rank?  They never begin
+ * where all go in place. */
 bool ar_copy_is_trying(const struct ar_decision *d);
+
+/* Ends that, as if it had found what was known before. */
+void ar_copy_stop_trying(const struct ar_decision *d);
 
 /* At a call that is alike on all ranks: if in place was wanted, and a rank had no memory yet that
  * the others could read, asks whether it has now, and if so all calls are decided anew.

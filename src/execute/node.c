@@ -44,10 +44,11 @@
  * Two ranks exchange the areas of a turn with each chunk of exchanged_bytes and more: where one has
  * stored and the other has read, the other stores the next time.  So it writes to lines that it has
  * in its own cache, and none is taken back from anybody.  What it overwrites it has read itself,
- * and it has awaited all that the other had stored there.  A shorter chunk leaves them with their
- * slots: each overwrites what it has stored or read itself.  Flags, and what stands in their lines,
- * stay where they are.  Lines that a rank takes back for a short chunk may be the other's in the
- * next one, if that is exchanged: then they go to and fro in vain.
+ * and it has awaited all that the other had stored there; that it has read it is certain where
+ * chunks overlap, too, since a schedule of two ranks has less than AR_SLOTS stages.  A shorter
+ * chunk leaves them with their slots: each overwrites what it has stored or read itself.  Flags,
+ * and what stands in their lines, stay where they are.  Lines that a rank takes back for a short
+ * chunk may be the other's in the next one, if that is exchanged: then they go to and fro in vain.
  *
  * What a rank streams into its slot (stores.h) is in the order that this needs, too: a fence
  * between the streaming stores and the flag makes them seen before it.
@@ -377,7 +378,8 @@ count_chunks(const struct ar_node_run *run)
                                      : (run->count + plan->length - 1) / plan->length;
 }
 
-/* Of those of the row that were in its turn before it all were exchanged, if it is. */
+/* Chunk k of the row.  Before it k / AR_SLOTS chunks of the row had its turn.  If it is exchanged,
+ * so were these: only the last chunk may be too short. */
 static struct chunk
 chunk_at(const struct row *row, size_t k)
 {

@@ -36,9 +36,12 @@ ar_slot_line_of(int flag)
     return AR_NODE_FLAGS - 2 - flag / 2 * 2 + flag % 2;
 }
 
-/* The base of an address: a buffer, by enum ar_buffer; the slots of a turn; the same of
- * what is in the area of rank i, where two ranks exchange theirs, at AR_BASE_AREAS + i; or in place
- * IN and OUT of rank i, at AR_BASES + ar_in_place_at(i, ...). */
+/* The base of an address:
+ * - below AR_BASE_SLOTS a buffer, by enum ar_buffer;
+ * - AR_BASE_SLOTS: the slots of a turn;
+ * - AR_BASE_AREAS + i: the same, for what belongs in the area of rank i where two ranks exchange
+ *   theirs;
+ * - AR_BASES + ar_in_place_at(i, ...): in place, IN or OUT of rank i. */
 enum { AR_BASE_SLOTS = AR_TMP + 1, AR_BASE_AREAS, AR_BASES = AR_BASE_AREAS + 2 };
 
 static inline bool

@@ -2,7 +2,7 @@
  * streaming stores.  A line that others have read must first be taken back from them, which a
  * streaming store spares; but then the line comes from memory.  Which takes longer depends on where
  * the cores are, so a few calls of about each size try it: not of each plan, since a program may
- * never make the same call twice.
+ * never make the same call twice.  Only what is measured beside others tries it for itself.
  *
  * Each rank does so by itself.  As a rule all try in the same calls, and a call takes all of them
  * as long; so they find the same.  If they do not, nothing else depends on it. */

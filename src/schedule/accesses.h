@@ -1,7 +1,8 @@
 /* Accesses: a schedule as its rank runs it where all ranks share memory.  Pure.
  *
- * A rank has an area that all ranks read and that it alone writes.  What a round of the schedule
- * sends, to whomever, is stored in the area once, and a flag of that round is raised.  What is
+ * A rank has an area that all ranks read and that it alone writes; two ranks may exchange theirs
+ * from chunk to chunk (execute/node.c).  What a round of the schedule sends, to whomever, is stored
+ * in the area once, and a flag of that round is raised.  What is
  * received is awaited by that flag and read where it stands: it is combined there, or loaded into
  * the rank's own buffers where the schedule wants it in OUT, or needs it in one piece.
  *

@@ -224,9 +224,37 @@ a_decision_tells_whether_it_tries(void **state)
     d.node_plan = &plan;
     assert_false(ar_copy_is_trying(&d));
     plan.stores = stores_of(&d, apart);
+    assert_false(ar_copy_is_trying(&d));
+    ar_stores_begin(&plan.stores, 65536);
+    ar_stores_end(&plan.stores);
     assert_true(ar_copy_is_trying(&d));
     count_streamed(&plan.stores);
     assert_false(ar_copy_is_trying(&d));
+}
+
+/* A trial that is stopped has found nothing, whatever its first calls took. */
+static void
+a_trial_is_stopped(void **state)
+{
+    struct ar_node_plan plan;
+    struct ar_decision d = decision_of(65536, true);
+    (void)state;
+    if (!ar_copy_can_stream())
+        skip();
+    learn(&d, AR_TRIAL_STREAMED);
+    d.key.pick = 1;
+    memset(&plan, 0, sizeof plan);
+    d.node_plan = &plan;
+    settle(&plan.stores, &d, apart);
+    for (int call = 0; call < 7; call++) {
+        ar_stores_begin(&plan.stores, 65536);
+        ar_stores_end(&plan.stores);
+    }
+    assert_true(ar_copy_is_trying(&d));
+    assert_int_equal(plan.stores.trial->best, AR_STORES_CACHED);
+    ar_copy_stop_trying(&d);
+    assert_false(ar_copy_is_trying(&d));
+    assert_int_equal(count_streamed(&plan.stores), 100);
 }
 
 static void
@@ -259,6 +287,7 @@ main(void)
         cmocka_unit_test_setup_teardown(what_is_measured_in_many_calls_has_its_own_trial, begin,
                                         end),
         cmocka_unit_test_setup_teardown(a_decision_tells_whether_it_tries, begin, end),
+        cmocka_unit_test_setup_teardown(a_trial_is_stopped, begin, end),
         cmocka_unit_test_setup_teardown(what_can_not_stream_has_no_trial, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
