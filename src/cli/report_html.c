@@ -176,6 +176,9 @@ add_details(struct ar_html *page, const struct ar_facts *facts)
                             "exceed. set-up: in first calls, the sum over all ranks.");
 }
 
+#define WAITING_IS_OF_OURS                                                                         \
+    "Waiting is that in algorithms of liballreduce: that of native calls is not known."
+
 static void
 add_sites(struct ar_html *page, const struct ar_read_run *run)
 {
@@ -199,6 +202,7 @@ add_sites(struct ar_html *page, const struct ar_read_run *run)
                            lines && lines[i] ? text : "");
     }
     ar_html_table_end(page);
+    ar_html_paragraph(page, "Calls to waiting are sums over all ranks. " WAITING_IS_OF_OURS);
     if (run->lines.reasons && *run->lines.reasons)
         ar_html_code(page, run->lines.reasons);
 }
@@ -237,7 +241,7 @@ add_ranks(struct ar_html *page, const struct ar_rank_rows *rows)
     ar_html_paragraph(page,
                       "first, last: the percentage of its calls to which the rank came before or "
                       "after all others. late: it came last, and the first rank was in the call "
-                      "for at least twice its time.%s",
+                      "for at least twice its time. " WAITING_IS_OF_OURS "%s",
                       n < rows->n ? " These are the ranks that were late most often." : "");
 }
 

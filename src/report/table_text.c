@@ -115,6 +115,9 @@ ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run 
 
 /* --- sites --- */
 
+#define WAIT_IS_OF_OURS                                                                            \
+    "wait is that in algorithms of liballreduce: that of native calls is not known"
+
 void
 ar_site_rows_write_text(FILE *to, const struct ar_site_rows *rows, char *const *lines)
 {
@@ -132,6 +135,8 @@ ar_site_rows_write_text(FILE *to, const struct ar_site_rows *rows, char *const *
                 ar_site_print(text, &row->site));
         fprintf(to, lines && lines[i] ? "  %s\n" : "\n", lines ? lines[i] : "");
     }
+    if (rows->n > 0)
+        fprintf(to, "calls to wait are sums over all ranks; " WAIT_IS_OF_OURS "\n");
 }
 
 /* --- ranks --- */
@@ -182,7 +187,7 @@ ar_rank_rows_write_text(FILE *to, const struct ar_rank_rows *rows)
                 ar_plural(rows->n - n));
     fprintf(to, "first, last: the percentage of its calls to which the rank came before or after "
                 "all others; late: it came last, and the first rank was in the call for at least "
-                "twice its time\n");
+                "twice its time; " WAIT_IS_OF_OURS "\n");
 }
 
 /* --- in brief --- */
