@@ -48,6 +48,12 @@ busy=$!
 expect_limited_end "load of others" 0 '^warning  load  *other processes keep [0-9.]* of [0-9]* CPUs* busy$' "$allreduce" doctor
 kill $busy
 
+# Where the library is preloaded into all programs, the statistics of a job stay.
+echo "of a job" >"$scratch/stats"
+expect_limited_end "preloaded" 0 '^ok  *preload  *LD_PRELOAD has /.*liballreduce.so' \
+    $MPIEXEC -n 2 env LD_PRELOAD="$library" ALLREDUCE_STATS="$scratch/stats" ALLREDUCE_VERBOSE=1 "$allreduce" doctor
+[ "$(cat "$scratch/stats")" = "of a job" ] || fail "preloaded: the statistics of a job are overwritten"
+
 # A program that loads a runtime for accelerators, on a machine without one.
 [ -e /dev/nvidia0 ] ||
     expect_limited_end "no GPU" 0 '^warning  device  *the program loads CUDA (libcuda.so.1), but there is no GPU here$' \
