@@ -102,11 +102,28 @@ write_rules(FILE *to, const struct ar_cache_key *key, const char *machine, const
     fputc('\n', to);
 }
 
+/* Warns once that the folder has this error. */
+static void
+warn(const char *folder, int error)
+{
+    static atomic_flag warned = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&warned))
+        ar_say("warning: ALLREDUCE_CACHE: %s: %s: no rules can be kept", folder, strerror(error));
+}
+
+void
+ar_cache_check(const char *folder)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/.", folder);
+    if (access(path, R_OK | W_OK | X_OK))
+        warn(folder, errno);
+}
+
 void
 ar_cache_write(const char *folder, const struct ar_cache_key *key, const char *machine,
                const char *rules)
 {
-    static atomic_flag warned = ATOMIC_FLAG_INIT;
     struct ar_output output;
     char path[PATH_MAX];
     print_path(path, folder, key);
@@ -115,6 +132,6 @@ ar_cache_write(const char *folder, const struct ar_cache_key *key, const char *m
         write_rules(output.file, key, machine, rules);
         error = ar_output_end(&output);
     }
-    if (error && !atomic_flag_test_and_set(&warned))
-        ar_say("warning: ALLREDUCE_CACHE: %s: %s: the rules are not kept", folder, strerror(error));
+    if (error)
+        warn(folder, error);
 }

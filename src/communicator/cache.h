@@ -21,7 +21,11 @@ struct ar_cache_key {
  * those that are allowed (as in select/select.h), is told in a warning, and left alone. */
 char *ar_cache_read(const char *folder, const struct ar_cache_key *key, const bool *allowed);
 
-/* Keeps them.  A folder that cannot be written is told in a warning, once. */
+/* Warns if the folder cannot be read and written.  There is one such warning at most, and one from
+ * ar_cache_write is the same. */
+void ar_cache_check(const char *folder);
+
+/* Keeps them, or warns that the folder cannot be written. */
 void ar_cache_write(const char *folder, const struct ar_cache_key *key, const char *machine,
                     const char *rules);
 

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "communicator/cache.h"
 #include "communicator/communicator.h"
 #include "communicator/tuned_rules.h"
 #include "config/rank.h"
@@ -112,6 +113,8 @@ set_up(void)
     if (world_rank >= 0 && ar_rank_in_job() == 0 &&
         ar_launcher_splits(AR_MPI_FAMILY, world_size, foreign, sizeof foreign))
         ar_say("warning: %s", foreign);
+    if (world_rank == 0 && config && config->cache)
+        ar_cache_check(config->cache);
     /* Rules that were tuned elsewhere are not an error; rank 0 tells it. */
     if (world_rank == 0 && config && config->tuned)
         ar_provenance_check(config->tuned, world_size);

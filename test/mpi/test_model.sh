@@ -99,6 +99,14 @@ grep -qF "(fat tree, 16 ranks per host): $(rules_of_one)" "$scratch/out" || {
     cat "$scratch/out"
 }
 
+# A folder that cannot keep the rules is told, whether there are rules or not.
+touch "$scratch/file"
+for folder in "$scratch/nowhere" "$scratch/file"; do
+    expect_ok "no folder for rules" preload 2 ALLREDUCE_CACHE="$folder" "$programs/pings"
+    [ "$(grep -c "warning: ALLREDUCE_CACHE: $folder: .*: no rules can be kept" "$scratch/out")" -eq 1 ] ||
+        fail "no folder for rules: $(cat "$scratch/out")"
+done
+
 # A folder keeps the rules: nothing is measured again.
 mkdir "$scratch/cache"
 expect_model "a cache, empty" "measured" ALLREDUCE_CACHE="$scratch/cache"
@@ -143,7 +151,7 @@ done
 in_order "a cache with ring for ops that do not commute"
 grep -q 'auto cannot choose ring here, for ops that do not commute: auto asks' "$scratch/out" || fail "a cache out of order: no warning"
 expect_model "no such cache" "measured" ALLREDUCE_CACHE="$scratch/none"
-grep -q "warning: ALLREDUCE_CACHE: .*none: No such file or directory: the rules are not kept" "$scratch/out" || fail "no such cache: not told"
+grep -q "warning: ALLREDUCE_CACHE: .*none: No such file or directory: no rules can be kept" "$scratch/out" || fail "no such cache: not told"
 
 # Both are found from another folder, too, and where the program chooses: rules for two shapes of communicators.
 mkdir "$scratch/moved"
