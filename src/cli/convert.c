@@ -15,6 +15,8 @@ struct request {
     const char *operand;      /* a text, NAME=VALUE or a file */
 };
 
+#define LIBRARIES "intel, openmpi, mpich, ucc, nccl" /* ar_library_names */
+
 static const struct argp_option options[] = {
     {"from", 'f', "LIBRARY", 0,
      "The library whose setting the text is: intel, openmpi, mpich, ucc or nccl; not needed for "
@@ -29,8 +31,7 @@ library_of(struct argp_state *state, const char *option, const char *name)
 {
     const int library = ar_word_among(ar_word_of(name), ar_library_names);
     if (library < 0)
-        argp_error(state, "--%s: unknown library '%s'; allowed: intel, openmpi, mpich, ucc, nccl",
-                   option, name);
+        argp_error(state, "--%s: unknown library '%s'; allowed: " LIBRARIES, option, name);
     return (enum ar_library)library;
 }
 
@@ -79,8 +80,9 @@ parse_option(int key, char *value, struct argp_state *state)
         request->from = told < AR_LIBRARIES ? told : request->from;
         request->operand = text;
         if (request->from == request->to)
-            argp_error(state, request->to == AR_LIBRARIES ? "give --from=LIBRARY or --to=LIBRARY"
-                                                          : "--from and --to are the same");
+            argp_error(state, request->to == AR_LIBRARIES
+                                  ? "give --from=LIBRARY or --to=LIBRARY; libraries: " LIBRARIES
+                                  : "--from and --to are the same");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
