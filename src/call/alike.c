@@ -1,6 +1,6 @@
-/* Do all ranks of a call pass what MPI wants equal?  It decides which algorithm runs and how it
- * cuts the vector: ranks that differ would run different schedules, and wait for each other for
- * ever. */
+/* Do all ranks of a call pass the same arguments where MPI requires it?  These decide which
+ * algorithm runs and how it cuts the vector, so ranks that differ would run different schedules,
+ * and wait for each other for ever. */
 #include "call/verify.h"
 
 #include <string.h>
@@ -36,8 +36,8 @@ terms_of(const struct ar_call *call)
     return (struct terms){call->count, size, op};
 }
 
-/* *theirs is what rank from has, and *next the first rank behind it that has something else, nranks
- * if there is none.  Collective. */
+/* Sets *theirs to the terms of rank from, and *next to the first rank after it whose terms differ,
+ * nranks if there is none.  Collective. */
 static int
 find_next(const struct ar_communicator *c, MPI_Comm comm, int from, const struct terms *mine,
           struct terms *theirs, int *next)

@@ -41,9 +41,9 @@ takes_one_buffer(const struct ar_call *call)
     return error == MPI_SUCCESS;
 }
 
-/* The MPI library judges arguments that it may refuse: the error's class, its message and its
- * handler are then the native ones.  Without elements any address is legal, and ranks may have
- * different ones: then this rank must do what the others do. */
+/* Arguments that the MPI library may refuse are left to it, so that the error's class, message and
+ * handler are the native ones.  Without elements any address is legal, and the ranks' addresses may
+ * differ, so this rank must do what the others do. */
 static bool
 is_suspicious(const struct ar_call *call)
 {
@@ -119,8 +119,8 @@ run_always_native(struct ar_communicator *c, const struct ar_call *call)
     return MPI_SUCCESS;
 }
 
-/* Raises an error, which this rank alone may have.  Where its memory ran out the others wait for
- * it. */
+/* Raises an error that this rank alone may have.  If its memory ran out, ends the job, since the
+ * other ranks wait for it. */
 static int
 refuse(const struct ar_call *call, int error)
 {
@@ -148,7 +148,7 @@ run_decision(struct ar_communicator *c, struct ar_decision *d, const struct ar_r
     return error ? refuse(call, error) : MPI_SUCCESS;
 }
 
-/* What is told of a call may be known only after it. */
+/* The record to which a call belongs may be known only after it has run. */
 static inline int
 run(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
     const struct ar_call *call)
@@ -221,8 +221,8 @@ execute_at(struct ar_communicator *c, struct ar_decision *d, const struct ar_red
                                                  : run_staged(c, d, r, call, places);
 }
 
-/* Asks this rank's runtimes what the buffers are, and where it is due the ranks.  d: what ran for a
- * recent call like this one; NULL: to be decided. */
+/* Asks this rank's device runtimes what the buffers are and, when that is due, the other ranks as
+ * well.  d: what ran for a recent call like this one; NULL: to be decided. */
 static int
 ask_and_run(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
             const struct ar_call *call)
@@ -265,7 +265,7 @@ resolve_and_run(struct ar_communicator *c, const struct ar_call *call)
     if (why)
         return run_unresolved(call, why);
     r.comm = call->comm;
-    /* Without any bytes ranks may differ in what they call. */
+    /* Calls without any bytes are not counted: ranks may differ in what they pass to these. */
     if (r.size > 0 && --c->calls_to_review <= 0)
         error = ar_communicator_review(c, call->comm);
     return error ? refuse(call, error) : ask_and_run(c, NULL, &r, call);

@@ -18,8 +18,8 @@ struct ar_stage {
     void *in_room, *out_room; /* owned; NULL: the program's own buffer serves */
 };
 
-/* Asks what the buffers of a call with elements of r (r->size > 0) are, at the first byte of each
- * that its first element has.  Any addresses. */
+/* Finds out whose memory the buffers of a call are, by the first byte that their first element has.
+ * r: of the elements, with r->size > 0.  The buffers may be at any addresses. */
 struct ar_places ar_places_of(const struct ar_call *call, const struct ar_reduction *r);
 
 /* Copies to the host what the call reads, and a result's room where that has gaps.  Where a runtime
@@ -27,8 +27,8 @@ struct ar_places ar_places_of(const struct ar_call *call, const struct ar_reduct
 int ar_stage_begin(struct ar_stage *s, const struct ar_call *call, const struct ar_reduction *r,
                    struct ar_places places);
 
-/* Has to follow in any case.  Copies the result to the device where error is MPI_SUCCESS; gaps get
- * what was there at the beginning. */
+/* Must follow ar_stage_begin, whatever that returned.  If error is MPI_SUCCESS, copies the result
+ * to the device, where the gaps between elements get what was there at the beginning. */
 void ar_stage_end(struct ar_stage *s, const struct ar_call *call, const struct ar_reduction *r,
                   int error);
 

@@ -30,8 +30,8 @@ struct check {
     size_t element;      /* the first that is wrong */
     const char *source;  /* who has what it should have been */
     char text[NUMBER_TEXT], should_be[NUMBER_TEXT];
-    /* Of this rank's result so far: its bits are those of rank 0, and of the native one; what is
-     * rounded keeps the bound. */
+    /* What holds so far for this rank's result: it has rank 0's bits, it has the bits of the native
+     * one, and its rounding keeps the bound. */
     bool is_as_rank_0, is_as_native, is_within;
     enum ar_verified verdict; /* that all ranks know in the end */
     int who;                  /* the first rank that sees a difference */

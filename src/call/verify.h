@@ -18,11 +18,11 @@ struct ar_verification {
  * alike.  MPI_SUCCESS, or an error of MPI's, which it has not raised. */
 int ar_verify_call(struct ar_communicator *c, const struct ar_call *call, bool *are_alike);
 
-/* Do the ranks of c, the call's communicator, have the same number of elements, of the same size,
- * and the same op?  (Ops of the program's own cannot be told apart.)  Where they differ rank 0 says
- * which ranks have what, and the job ends here if c's configuration says so; else *are_alike is
- * false, on all ranks.  Takes no memory; raises no error.  Collective over c's ranks; MPI_SUCCESS
- * or an error of MPI's. */
+/* Do the ranks of c, the call's communicator, pass the same number of elements, of the same size,
+ * and the same op?  (Ops of the program's own cannot be told apart.)  If not, rank 0 says which
+ * ranks have what, the first time in this process, and the job ends here if c's configuration says
+ * so; else *are_alike is false, on all ranks.  Takes no memory; raises no error.  Collective over
+ * c's ranks; MPI_SUCCESS or an error of MPI's. */
 int ar_calls_compare(const struct ar_communicator *c, const struct ar_call *call, bool *are_alike);
 
 /* Before the algorithm runs. */

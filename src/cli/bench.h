@@ -130,8 +130,8 @@ void ar_results_warn(const struct ar_results *results);
  * ar_exit. */
 int ar_preset_add(struct ar_measurement *m);
 
-/* One size in one place is a table, and each of its rows but for two baselines a cell: an algorithm
- * in one of the two forms is a line, a number of slices a column. */
+/* A table has the rows of one size in one place.  All but two baselines are cells: an algorithm in
+ * one of the two forms makes a line, a number of slices a column. */
 enum { AR_PRESET_COLUMNS = 3 };
 struct ar_preset_line {
     const char *name;   /* as people call it: "butterfly, halves" */

@@ -219,9 +219,9 @@ static void __attribute__((noreturn)) end_without_memory(void)
     exit(AR_EXIT_FAILED);
 }
 
-/* good for the part, bad for all other sizes.  One of them is a single name at least, which the
- * sizes are given to; the other one may be "", whose sizes are left to the other settings.
- * Malloced. */
+/* Clauses with good for the part and bad for all other sizes, malloced.  At least one of the two is
+ * a single name, to which sizes can be given.  The other may be "": its sizes are left to the other
+ * settings. */
 static char *
 clauses_of(const struct bins *bins, struct part part, const char *good, const char *bad)
 {
@@ -261,8 +261,8 @@ passes_with(struct bisection *b, const struct bins *bins, struct part part, cons
     return has_passed;
 }
 
-/* The program passes with good and fails with bad: keeps good to the shortest part of the sizes
- * with which it passes.  The clauses, malloced. */
+/* The program passes with good and fails with bad.  Narrows good to the shortest part of the sizes
+ * with which it still passes, and returns the clauses, malloced. */
 static char *
 narrow(struct bisection *b, const char *good, const char *bad)
 {

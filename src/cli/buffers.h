@@ -14,8 +14,8 @@ struct ar_buffers {
     char *native;   /* its result, one slot */
 };
 
-/* For vectors of so many bytes, so many slots that they have rotate_bytes in all.  Without memory
- * it aborts. */
+/* Makes as many slots for vectors of so many bytes as have at least rotate_bytes in all.  Aborts
+ * without memory. */
 void ar_buffers_init(struct ar_buffers *b, size_t bytes, size_t rotate_bytes);
 void ar_buffers_fini(struct ar_buffers *b);
 

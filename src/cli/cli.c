@@ -42,10 +42,10 @@ pass_on(void)
     }
 }
 
-/* Where this rank has failed.  Some launchers end the job when the first rank fails, so that what
- * another one says could be lost, and some never do.  So a muted rank gives others a second, and
- * then the first of a node tells what it had to say, unless one that is not muted has failed there.
- * All stay for two seconds, so that none is ended or speaks because another one has left. */
+/* At the exit of a rank that failed.  Some launchers end the job when the first rank fails, so that
+ * what another one says could be lost, and some never do.  So a muted rank waits for a second; then
+ * the first of a node tells what it had to say, unless one that is not muted has failed there.  All
+ * stay for two seconds, so that none is ended or speaks because another one has left. */
 static void
 share_failure(int status, void *unused)
 {

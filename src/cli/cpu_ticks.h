@@ -22,7 +22,8 @@ struct ar_cpu_use {
 struct ar_cpu_use ar_cpu_ticks_compare(const struct ar_cpu_ticks *from,
                                        const struct ar_cpu_ticks *to);
 
-/* The same of work alone, but for ranks that took so many seconds of CPUs in so many seconds. */
+/* How many CPUs others' work kept busy: all work, less that of the ranks, which took ranks_seconds
+ * of CPU time in these seconds. */
 double ar_cpu_ticks_others(const struct ar_cpu_ticks *from, const struct ar_cpu_ticks *to,
                            double ranks_seconds, double seconds);
 

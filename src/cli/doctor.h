@@ -80,7 +80,7 @@ struct ar_quota_told {
     int ranks, cpus, quota; /* quota: 0: there is none */
 };
 
-/* That of n >= 1 ranks of a node which the most ranks more than it allows share. */
+/* Of the limits on n >= 1 ranks of a node, the one whose ranks are most above its quota. */
 struct ar_quota_told ar_doctor_judge_quota(const struct ar_seat *seats, int n);
 
 /* host: NULL is this process's own. */

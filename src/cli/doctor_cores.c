@@ -51,8 +51,8 @@ add_cpus(struct ar_text *t, const struct ar_cpus *cpus)
     ar_cpus_print(t, cpus);
 }
 
-/* " 2 sockets, 4 L3 caches", of the numbers for each level that are not 0; of those that are the
- * same, the widest. */
+/* Adds " 2 sockets, 4 L3 caches": the number for each level where it is not 0.  Where several
+ * levels have the same number, only the widest is named. */
 static void
 add_levels(struct ar_text *t, const char *before, const int counts[AR_CPU_LEVELS])
 {
@@ -114,7 +114,7 @@ find_on_core(const struct view *v, int core)
     return n;
 }
 
-/* Do some ranks have fewer CPUs than they are?  Those that have fewest are told. */
+/* Are some ranks bound to fewer CPUs than there are of them?  Tells those with the fewest CPUs. */
 static bool
 judge_crowd(const struct view *v, struct ar_text *t)
 {

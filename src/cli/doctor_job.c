@@ -77,9 +77,9 @@ combine(void *data, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
     MPI_Bcast(data, n, type, 0, comm);
 }
 
-/* What others do on the ranks' CPUs, in rank 0's told: all ranks sleep meanwhile, also those that
- * come late to the first barrier, or early to the second.  Collective over node, and at the same
- * time over all others of the machine. */
+/* Measures what others do on the ranks' CPUs, into told of node's rank 0.  All ranks sleep
+ * meanwhile, even those that come late to the first barrier, or early to the second.  Collective
+ * over node, and at the same time over all other nodes of the machine. */
 static void
 look_at_load(struct node_told *told, MPI_Comm node, int on_node, const struct ar_cpus *mine)
 {

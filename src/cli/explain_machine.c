@@ -190,7 +190,8 @@ print_auto_way(const struct scene *scene)
            ar_size_print(tuning.in_place_bytes, size, sizeof size));
 }
 
-/* p is of slots, and the model tells of the way that auto may try, too. */
+/* p is for the way through slots.  Prints what the model says of the way in place, which auto may
+ * try. */
 static int
 explain_other_way(const struct scene *scene, const struct ar_question *question,
                   const struct ar_node_prediction *p)

@@ -183,8 +183,8 @@ ar_cli_model(int argc, char **argv)
     return hand_over_measuring(argc, argv);
 }
 
-/* Which says, if need be, that the launcher is not that MPI's.  The first argument that is no
- * option is a program, whose MPI library it is about. */
+/* The helper says, if need be, that the launcher is not its MPI library's.  The first argument that
+ * is no option is a program, whose MPI library selects the helper where no launcher does. */
 int
 ar_cli_doctor(int argc, char **argv)
 {

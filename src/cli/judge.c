@@ -56,7 +56,7 @@ number_of(const struct ar_judge *j, int rank, size_t i, size_t part)
     }
 }
 
-/* A whole number from 0 to 100.  Summed over all ranks it does not leave its type: MPIs differ in
+/* A whole number from 0 to 101.  A sum over all ranks does not leave its type, since MPIs differ in
  * what becomes of one that does (Open MPI's vectors saturate). */
 static unsigned char
 whole_of(const struct ar_judge *j, int rank, size_t i, size_t bytes)

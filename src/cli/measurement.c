@@ -136,8 +136,8 @@ add_rules(struct ar_measurement *m, const char *label, const char *text)
     return e && e->state ? AR_EXIT_DONE : AR_EXIT_FAILED;
 }
 
-/* All of these share a communicator, and so its channel through shared memory.  Of many
- * communicators the later ones have none: see KEPT_BYTES in execute/arena.c. */
+/* All picks share a communicator, and so its channel through shared memory.  If each had its own,
+ * the later ones would have no channel: see KEPT_BYTES in execute/arena.c. */
 static int
 add_pick(struct ar_measurement *m, const char *label, const struct ar_choice *choice)
 {
@@ -323,8 +323,8 @@ extra_bytes(const struct ar_communicator *c)
     return d->node_plan ? (double)ar_node_plan_scratch_bytes(d->node_plan) : NAN;
 }
 
-/* Reduces operands whose result is known, judges it, and notes what ran.  Native, if it is the
- * first of all and judged in this run, leaves its result to the others. */
+/* Reduces operands whose result is known, judges the result, and notes what ran.  The result is
+ * also compared with native's, if native is the first of all and judged in this run. */
 static void
 judge(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload *work)
 {
@@ -431,11 +431,11 @@ has_run(const struct ar_measured *e)
     return e->kind == AR_MEASURED_OURS && e->state->ran;
 }
 
-/* Warms up, and finds how many calls take a batch's time: rank 0's times count.  The first calls
- * of a row may find its memory cold, or not yet there, so that batches double until one takes a
- * quarter of that time.  Ours go on until they have tried how to store, as a program's calls would:
- * where time is limited no longer than a batch takes, and never in longer batches, since a trial
- * does not end where the ranks have found that they had better read in place. */
+/* Warms up, and finds how many calls take a batch's time: rank 0's times count.  The first calls of
+ * a row may find its memory cold, or not yet there, so that batches double until one takes a
+ * quarter of that time.  Ours go on while they try how to store, as a program's calls would, but
+ * not for ever: a trial does not end where the ranks have found that they had better read in place.
+ * So they stop after a batch's time if time is limited, else at batches of TRYING_BATCH calls. */
 static void
 find_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload *work,
            double seconds)

@@ -1,10 +1,10 @@
 /* Do others use the ranks' cores while they measure?
  *
- * What counts is time of CPUs, and not switches of context: ranks that share cores switch, too, and
- * an involuntary switch does not tell for whom.  So from what all processes did on the CPUs of a
- * node's ranks, and other virtual machines on theirs, is taken what these ranks did themselves.  A
- * node is what one kernel runs, whatever MPI takes for nodes.
- * Interrupts do not count: they are those of the ranks' messages as a rule. */
+ * CPU time counts, not context switches: ranks that share cores switch, too, and an involuntary
+ * switch does not tell for whom.  What these ranks did themselves is subtracted from what all
+ * processes, and other virtual machines, did on the CPUs of a node's ranks.  A node is what one
+ * kernel runs, whatever MPI takes for nodes.  Interrupts do not count: they are those of the ranks'
+ * messages as a rule. */
 #ifndef AR_OTHERS_H
 #define AR_OTHERS_H
 

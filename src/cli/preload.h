@@ -48,11 +48,10 @@ char *ar_preload_find(void);
  * name.  Malloced; NULL, and speaker has said why on stderr, if it cannot be read. */
 char *ar_preload_heap(const char *speaker, const char *library);
 
-/* Puts library, or several with a colon between them, into LD_PRELOAD, first of all: a tool behind
- * it still sees the calls that it leaves to MPI, one before it may pass it by.  Only the runtimes
- * of sanitizers stay before it, since they must come first.  What else the user has there stays
- * behind it, but for another liballreduce.so.  NULL: takes only what is ours out of it.  0, or -1
- * without memory. */
+/* Puts library, or several with a colon between them, at the head of LD_PRELOAD: a tool after it
+ * still sees the calls that it leaves to MPI, and one before it may bypass it.  Only the runtimes
+ * of sanitizers stay before it, since they must come first.  The user's other entries stay after
+ * it, except for another liballreduce.so.  NULL: only takes ours out.  0, or -1 without memory. */
 int ar_preload_set(const char *library);
 
 /* Whose ABI has the MPI library that the program would load?  As ar_soname_is_mpi says it; NULL:

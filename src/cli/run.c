@@ -46,8 +46,8 @@ speaker(void)
 
 /* --- settings --- */
 
-/* Sets a variable.  Names of files are of this folder, whatever folder the program goes to; a % of
- * the folder's is an ordinary one.  0, or -1 without memory. */
+/* Sets a variable.  Names of files become absolute, since the program may go to another folder, and
+ * a % in this folder's path stands for itself.  0, or -1 without memory. */
 static int
 set_variable(const struct ar_variable *v, const char *given)
 {
@@ -81,9 +81,9 @@ is_clauses(const char *given)
     return is;
 }
 
-/* What --rules says where it is no file's name: clauses, which go behind those of ALLREDUCE_ALGO,
- * or the name of an installed file.  What the program itself chooses comes behind these clauses,
- * and before those of a file.  0, or -1 without memory. */
+/* Resolves what --rules says if it is no file's name: clauses, which go after those of
+ * ALLREDUCE_ALGO, or the name of an installed file.  The program's own choice comes after such
+ * clauses, and before those of a file.  0, or -1 without memory. */
 static int
 resolve_rules(struct request *request)
 {

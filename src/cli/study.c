@@ -47,8 +47,8 @@ ar_study_places(MPI_Comm comm)
     return places;
 }
 
-/* The system leaves ranks that share cores where they are.  So they are put on cores by chance, and
- * may then be moved again. */
+/* The system leaves ranks that share cores where they are.  So they are bound to random cores, and
+ * then set free again. */
 static int
 deal(const struct ar_place_of_ranks *places, uint64_t seed)
 {
@@ -280,8 +280,8 @@ ar_study_advance(struct ar_study *study)
 
 /* --- findings --- */
 
-/* Behind the scouting all values begin anew: of what was interrupted just there only the median is
- * left. */
+/* All values begin anew after the scouting, so a study that was interrupted just there has only the
+ * median. */
 static struct ar_estimate
 time_of(const struct ar_study_size *size, size_t i)
 {

@@ -36,9 +36,9 @@ struct ar_study_size {
     double *seconds; /* of each candidate, in the pass under way.  Owned */
 };
 
-/* In every second pass caches are cold: it walks through buffers of so many bytes in all.  For
- * messages longer than short_bytes these are long_bytes, and each rank writes its input before a
- * call and reads its result after it. */
+/* In every second pass caches are cold, since calls walk through buffers of short_bytes in all.
+ * Messages longer than that walk through long_bytes, and each rank writes its input before a call
+ * and reads its result after it. */
 struct ar_study_cold {
     size_t short_bytes; /* 0: no pass is cold */
     size_t long_bytes;
@@ -76,9 +76,9 @@ bool ar_study_next(struct ar_study *study);
 /* Is candidate i measured in the visits to come? */
 bool ar_study_has(const struct ar_study_size *size, size_t i);
 
-/* Measures all candidates that are in, in the visit's share of the seconds that are left for all to
- * come; at the end of these no batch begins.  AR_EXIT_FAILED after a wrong result, or without
- * memory; AR_EXIT_INTERRUPTED, by a signal or by that end: the visit does not count. */
+/* Measures all candidates that are in, in the visit's share of the seconds that are left for all
+ * visits to come; after these seconds no batch begins.  AR_EXIT_FAILED after a wrong result, or
+ * without memory.  AR_EXIT_INTERRUPTED by a signal or their end: the visit does not count. */
 int ar_study_measure(struct ar_study *study, double seconds);
 
 /* Takes the times of the visit, measured or recalled: some candidates leave, others enter. */
@@ -102,9 +102,10 @@ struct ar_finding {
 /* Was there a visit to the size? */
 bool ar_finding_is_known(const struct ar_finding *found);
 
-/* After the last visit, or the last that was not interrupted: what is the fastest.  What replaces
- * the one that stays is faster by more than the noise; where preferred (or NULL) is that, too, and
- * no worse, it is taken.  Before the first visit it is the one that stays, of no known time. */
+/* What is the fastest, after the last visit or the last that was not interrupted.  The candidate
+ * that stays is replaced only by one that is faster by more than the noise.  If preferred (or NULL)
+ * is such a one, and no worse than the fastest, it is taken.  Before the first visit the result is
+ * the candidate that stays, with no known time. */
 void ar_study_find(struct ar_finding *found, const struct ar_study_size *size,
                    const struct ar_choice *preferred);
 

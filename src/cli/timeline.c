@@ -174,7 +174,7 @@ row_of(const struct ar_read_trace_view *v, int rank)
     return row;
 }
 
-/* Adds a wait to its row, in which longest has been waited for one rank without another between. */
+/* Adds a wait to its row, in which *longest is the longest single wait so far. */
 static void
 add_wait(struct ar_read_trace_row *row, const struct ar_slice *wait, double *longest)
 {
@@ -233,7 +233,8 @@ wait_before(const struct ar_read_trace_view *v, int rank, double then)
     return found;
 }
 
-/* What ended the wait: of what came from whom it was for, that which came nearest to its end. */
+/* What ended the wait: of the arrows from the awaited rank, or from any if that is not known, the
+ * one whose end is nearest to the wait's. */
 static const struct ar_read_trace_arrow *
 arrow_of(const struct ar_read_trace_view *v, const struct ar_slice *wait)
 {
@@ -249,8 +250,8 @@ arrow_of(const struct ar_read_trace_view *v, const struct ar_slice *wait)
     return found;
 }
 
-/* Goes from the last return back to an arrival: from each wait to the sender of what ended it. What
- * was sent before a rank came did not hold it up: its own coming did. */
+/* Goes from the last return back to an arrival: from each wait to the sender of what ended it.
+ * What was sent before a rank arrived did not hold that rank up: its own arrival did. */
 static bool
 make_path(struct ar_read_trace_view *v)
 {

@@ -139,7 +139,8 @@ char *ar_read_trace_model(const struct ar_read_trace_view *view, char *text, siz
  * text, which may be empty. */
 char *ar_read_trace_caution(const struct ar_read_trace_view *view, char *text, size_t room);
 
-/* The longest calls, longest first: numbers of at most room, from 0; how many. */
+/* Fills numbers with those of the longest calls (from 0), at most room of them, longest first.
+ * Returns how many. */
 size_t ar_read_trace_longest(const struct ar_read_trace *timeline, size_t *numbers, size_t room);
 
 #define AR_READ_TRACE_CALLS_TOLD 20

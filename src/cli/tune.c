@@ -136,8 +136,8 @@ print_finding(const struct ar_finding *f, const char *type)
            isnan(f->time.low) ? " stays: too few passes to replace it" : "");
 }
 
-/* Neighbours are alike where that costs nothing: the first type's sizes prefer what the one before
- * has. */
+/* Neighbouring sizes get the same choice where that costs nothing: each size of the first type
+ * prefers the choice of the one before it. */
 static void
 conclude(struct progress *progress, const struct ar_study *study, size_t type)
 {

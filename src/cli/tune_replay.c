@@ -94,10 +94,10 @@ visit(struct replay *replay, struct ar_study *study, const struct ar_profiled *c
     return status;
 }
 
-/* In a program other work lies between the calls, and its data may be anywhere.  What is measured
- * with warm caches and with cold ones in turn has both in its interval.  Buffers of twice the
- * second-level cache are out of it; a message that does not fit into these is out of the third
- * level, too, where buffers have twice the rank's part of that.  The same on all ranks. */
+/* In a program other work lies between the calls, and the data may be anywhere.  Measuring with
+ * warm and cold caches in turn puts both into the interval.  Buffers of twice the second-level
+ * cache are out of it.  A message that does not fit into these walks through twice the rank's part
+ * of the third level, if that is more, and so is out of that, too.  The same on all ranks. */
 static struct ar_study_cold
 make_cold(MPI_Comm comm, int local_ranks)
 {
@@ -174,7 +174,7 @@ study_group(struct replay *replay, size_t first, size_t *next)
 
 /* --- what it comes to --- */
 
-/* Seconds of a rank of the program, with their interval: of the calls whose gain has one. */
+/* Seconds that a rank of the program saves, with their interval; only calls with one count. */
 struct saving {
     double median, low, high;
     double kept;                       /* what ran takes, where that is known */
@@ -187,7 +187,8 @@ is_faster(const struct ar_finding *found)
     return found->gain.low > 0;
 }
 
-/* What is not known to differ does not count when rules are made, for it gets none. */
+/* When rules are made, calls for which nothing is known to be faster do not count, as they get no
+ * rule. */
 static struct saving
 sum_up(const struct replay *replay)
 {
@@ -330,9 +331,9 @@ write_clause(FILE *to, const struct replay *replay, size_t i, const struct ar_ch
                               (places ? AR_TRAIT_NODES | AR_TRAIT_PER_NODE : 0));
 }
 
-/* Across nodes what is faster was found on the first ranks, and holds where others are placed
- * likewise.  A call that was named by a setting, which the rules replace, is named again wherever
- * nothing is known to be faster. */
+/* Across nodes a faster choice was found on the first ranks, and holds for others that are placed
+ * likewise.  If a setting, which the rules replace, named what ran, a clause names it again
+ * wherever nothing is known to be faster. */
 static void
 write_clauses(FILE *to, const struct replay *replay, size_t i)
 {

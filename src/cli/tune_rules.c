@@ -46,8 +46,8 @@ end_of(const struct ar_findings *all, size_t size)
     return round > sizes->bytes[size] ? round : sizes->bytes[size];
 }
 
-/* Do two sizes next to each other have the same rule?  Of a type behind the first, where that is
- * so of the first one's, too. */
+/* Do two neighbouring sizes have the same rule?  For a type after the first only if those of the
+ * first type have, too. */
 static bool
 are_alike(const struct ar_findings *all, size_t type, size_t size, size_t other)
 {
@@ -58,8 +58,8 @@ are_alike(const struct ar_findings *all, size_t type, size_t size, size_t other)
            (type == 0 || are_alike(all, 0, size, other));
 }
 
-/* Clauses of one type, sizes with the same choice in one; of a type behind the first only those
- * that differ from the first's.  What is not known has none. */
+/* Writes the clauses of one type, one for neighbouring sizes with the same choice.  A type after
+ * the first gets only those that differ from the first's.  Sizes that are not known get none. */
 static void
 write_clauses(FILE *to, const struct ar_findings *all, size_t type)
 {

@@ -136,7 +136,8 @@ ar_tune_state_save(const struct ar_tune_state *state, const char *type,
     fflush(state->to);
 }
 
-/* Is at, behind the visit's name, a line of all candidates that are in, and of no others? */
+/* Reads the seconds of a line from `at` on, which is after the visit's name.  False unless the line
+ * has all candidates that are in, and no others. */
 static bool
 take_line(struct ar_study_size *size, const char *at)
 {

@@ -35,8 +35,8 @@ enum ar_source {
     AR_SOURCES
 };
 
-/* The parts that stand for a variable are filled by its row (config/variables.h): those of words,
- * enums too, as ints. */
+/* Members that stand for a variable are filled by its row (config/variables.h).  Those whose values
+ * are words are filled as ints, even enums. */
 struct ar_config {
     int rank;                           /* that it is read by; rank 0 writes files for all */
     struct ar_rules *rules[AR_SOURCES]; /* NULL: none.  Owned */
@@ -105,8 +105,8 @@ struct ar_config *ar_config_with_program(const struct ar_config *base, const cha
 void ar_config_tell_difference(struct ar_text *to, const struct ar_config *a, const char *name_a,
                                const struct ar_config *b, const char *name_b);
 
-/* Takes from mine what each rank sets for itself, and other ranks do not send; again without what
- * there is no memory for. */
+/* Takes from mine what each rank sets for itself, and other ranks do not send.  What there is no
+ * memory for is left out. */
 void ar_config_take_own(struct ar_config *config, const struct ar_config *mine);
 
 void ar_config_destroy(struct ar_config *config);

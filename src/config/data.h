@@ -19,14 +19,14 @@ void ar_folder_above(char *path);
 /* The folder of that file; "" likewise. */
 void ar_own_folder(char folder[PATH_MAX]);
 
-/* Is that the last part of the folder's path?  What is to be run or loaded is looked for beside a
- * folder only if that has the name of one which is installed: anybody may be able to write to the
- * folder above another. */
+/* Is name the last part of the folder's path?  What is to be run or loaded is looked for beside a
+ * folder only if that has the name of an installed one, since anybody may be able to write to the
+ * folder above any other. */
 bool ar_folder_is(const char *folder, const char *name);
 
-/* The path of the file that name means: name itself where it has a '/' or such a file is here; else
- * the installed one of that name, with or without its ending.  Malloced; NULL, and why gets what is
- * installed, where there is none, or no memory. */
+/* The path of the file that name stands for: name itself if it has a '/' or is a file here, else
+ * the installed file of that name, with or without its ending.  Malloced.  NULL, with what is
+ * installed in why, if there is none, or without memory. */
 char *ar_data_find(enum ar_data kind, const char *name, struct ar_text *why);
 
 #endif

@@ -26,13 +26,13 @@ int ar_rules_file_read(struct ar_rules **rules, char **tuned, const char *name,
  * that they were tuned on. */
 void ar_rules_header_write(FILE *to, const char *how, const char *by, const char *job);
 
-/* "choice:from-end@ranks,type=...", without the end of the line.  request tells ranks (0: any) and
- * the traits, of which the clause asks for asks. */
+/* Writes "choice:from-end@ranks,type=...", without the end of the line.  request has the number of
+ * ranks (0: any) and the traits; the clause asks for the traits in asks. */
 void ar_rules_clause_write(FILE *to, const struct ar_choice *choice, size_t from, size_t end,
                            const struct ar_request *request, unsigned asks);
 
-/* The same with the description of a machine; *text, if not NULL, gets the file's text, malloced.
- * AR_OK; AR_ERR_SYNTAX; AR_ERR_MEMORY. */
+/* As ar_rules_file_read, for the description of a machine.  *text, if not NULL, gets the file's
+ * text, malloced.  AR_OK; AR_ERR_SYNTAX; AR_ERR_MEMORY. */
 int ar_model_file_read(struct ar_machine *machine, char **text, const char *name,
                        struct ar_text *why);
 

@@ -106,8 +106,8 @@ parent_of(long pid)
     return parent;
 }
 
-/* What started the ranks of this node: the nearest ancestor that is none of the scripts which this
- * rank was started by.  These have the number of the rank in their environment, too. */
+/* The process that started the ranks of this node: the nearest ancestor that does not have this
+ * rank's number in its environment.  A script that this rank was started by has it, too. */
 static long
 starter_of(const char *variable)
 {
@@ -117,10 +117,11 @@ starter_of(const char *variable)
     return pid;
 }
 
-/* The ranks of a node have nothing in common before MPI_Init but the process that started them.  A
- * lock on its folder in /proc belongs to this job and node alone, needs no file of ours, and goes
- * with the process that has it.  Other users can lock that folder, too, but not the one of its
- * descriptors; this user cannot either where the starter is another one, such as root. */
+/* Before MPI_Init the ranks of a node have nothing in common but the process that started them.  A
+ * lock on that process's folder in /proc belongs to this job and node alone, needs no file of ours,
+ * and goes with the process that holds it.  Other users can lock that folder, too, so its folder of
+ * descriptors comes first, which they cannot; nor can we, if the starter is another user's, such as
+ * root's. */
 static int
 open_starter(long pid)
 {

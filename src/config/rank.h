@@ -18,9 +18,10 @@ struct ar_launcher {
  * of mpi_family (as AR_MPI_FAMILY; NULL: any) comes first.  False outside a job. */
 bool ar_launcher_find(struct ar_launcher *launcher, const char *mpi_family);
 
-/* Has the launcher started ranks that do not find each other, since it is not one of this MPI? Says
- * so in text, and what to type; else text is untouched.  mpi_family: as AR_MPI_FAMILY.  world:
- * ranks of MPI_COMM_WORLD, 0 before MPI_Init, where only a launcher of another family is told. */
+/* Has the launcher started ranks that do not find each other, since it is not this MPI library's?
+ * If so, text says this and what to type; else text is untouched.  mpi_family: as AR_MPI_FAMILY.
+ * world: ranks of MPI_COMM_WORLD; 0 before MPI_Init, when only a launcher of another family is
+ * told. */
 bool ar_launcher_splits(const char *mpi_family, int world, char *text, size_t room);
 
 /* 0 outside a job, and where the launcher does not say. */

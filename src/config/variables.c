@@ -511,9 +511,8 @@ ar_variable_asks_for_heap(void)
     return ar_word_is(trimmed(value), "shared");
 }
 
-/* Tells the name, and the one that may be meant, if there is one.  Names differ only in what
- * follows the prefix: a longer one, such as ALLREDUCE_ALGORITHM, may be meant for one of ours, too.
- */
+/* Is the name near one of ours?  If so, why gets both.  Only what follows the prefix is compared.
+ * A longer name, such as ALLREDUCE_ALGORITHM, may also be meant for the one it begins with. */
 static bool
 is_misspelt(struct ar_word name, struct ar_text *why)
 {

@@ -66,11 +66,11 @@ void ar_arrivals_add(struct ar_arrivals_list *list, const struct ar_arrivals *ar
 /* How many calls were kept. */
 int ar_arrivals_kept(const struct ar_arrivals *arrivals);
 
-/* Have all ranks of the communicator been put together, which counted the same calls? */
+/* Are all ranks of the communicator put together, and did they count the same number of calls? */
 bool ar_arrivals_are_complete(const struct ar_arrivals *arrivals);
 
-/* Was the last rank late?  So it is where the first one was in the call for twice as long, or
- * longer: the last one's time is what a call takes where nobody is late. */
+/* Was the last rank late?  It was if the first one was in the call for at least twice as long.  The
+ * last one waits for nobody, so its time is what the call takes where nobody is late. */
 bool ar_arrival_is_late(const struct ar_arrival *arrival);
 
 #endif

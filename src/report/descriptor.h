@@ -6,9 +6,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* The file under a number that is none of the standard three, in place of fd, which may be -1.  A
- * program that has closed one of these may go on printing there, and what it prints would be in our
- * file.  -1, with the cause in errno. */
+/* Moves fd, which may be -1, to a number that is none of the standard three.  A program that has
+ * closed one of these may go on printing there, and would print into our file.  The new number, or
+ * -1 with the cause in errno. */
 static inline int
 ar_descriptor_move_up(int fd)
 {

@@ -66,8 +66,8 @@ ar_events_note(struct ar_events *log, struct ar_event event)
 /* Notes work, as one with the event before where that is work at the same place. */
 void ar_events_note_work(struct ar_events *log, const struct ar_event *work);
 
-/* Of the schedule under way: the same round of the segment, if it has been noted, ends when this
- * one does; else false. */
+/* If this round of the segment has been noted for the schedule under way, extends it to the end of
+ * this event; else false. */
 bool ar_events_extend_round(struct ar_events *log, const struct ar_event *round);
 
 /* A call begins, of which these are the events from now on. */

@@ -99,8 +99,7 @@ void ar_table_merge(struct ar_table *sum, const struct ar_table *table);
 /* All rows are those of one rank: sets ranks, quickest and slowest. */
 void ar_table_sign(struct ar_table *table, int rank);
 
-/* The same, and adds that rank's own row: the rows' sums, and from where what stands above the
- * numbers in struct ar_rank_row. */
+/* The same, and adds that rank's own row: its numbers are the rows' sums, and from has the rest. */
 void ar_table_add_rank(struct ar_table *table, const struct ar_rank_row *from);
 
 /* The longest time first, then the most calls. */
@@ -172,10 +171,10 @@ struct ar_run {
     int rank;            /* if they are one rank's: whose; else -1 */
 };
 
-/* Tables for people, for programs (JSON, one object a line, the run first, behind the rows those of
- * sites and ranks, and what the watchdog says last), and in brief (what ran, and why; each line
- * with the library's name before it, and set-up last where it took long; nothing where the table is
- * empty). */
+/* Three ways to write the table.  The text is for people.  The JSON is for programs: one object a
+ * line, the run first, then the rows, those of sites and of ranks, and what the watchdog says.  The
+ * brief one tells what ran and why, and at the end set-up if it took long; each line begins with
+ * the library's name, and there is nothing for an empty table. */
 void ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run *run);
 void ar_table_write_json(FILE *to, const struct ar_table *table, const struct ar_run *run);
 void ar_table_write_brief(FILE *to, const struct ar_table *table, const char *title);
@@ -189,7 +188,8 @@ void ar_rank_rows_write_text(FILE *to, const struct ar_rank_rows *rows);
  * them is in the source, NULL for one that is not known; NULL: none is. */
 void ar_site_rows_write_text(FILE *to, const struct ar_site_rows *rows, char *const *lines);
 
-/* The same share of calls as a whole number of percent, or "-" where no calls were compared. */
+/* The share of the row's compared calls that these calls are, as the text has it: a whole number of
+ * percent, or "-" where none were compared. */
 char *ar_rank_share_print(char *text, size_t room, uint64_t calls, const struct ar_rank_row *row);
 
 #endif

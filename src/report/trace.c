@@ -6,8 +6,8 @@
 #include "report/json.h"
 #include "report/trace_arrows.h"
 
-/* A log's tracks, of which a rank has some for each communicator: calls and waits, then the
- * segments in flight. */
+/* The tracks of a log, of which a rank has one for each communicator.  The first track has calls
+ * and waits, the others have the segments in flight. */
 #define TRACKS 1000
 
 struct output {

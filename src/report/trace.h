@@ -11,8 +11,8 @@
 #include "report/events.h"
 #include "report/table.h"
 
-/* What calls were: the n-th of a communicator's on this rank.  Plain, like those below: ranks send
- * them as bytes. */
+/* A kind of call.  The event of a call has the number of its kind among those of the log.  Plain
+ * memory, like the structs below: ranks send them as bytes. */
 struct ar_trace_kind {
     char type[AR_NAME_TEXT];
     char op[AR_NAME_TEXT];

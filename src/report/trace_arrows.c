@@ -17,7 +17,7 @@ ar_trace_walk(const struct ar_trace *trace,
 
 /* --- the ends of arrows --- */
 
-/* Numbers by which ends are sorted, and by the first of which they belong together. */
+/* Numbers by which ends are sorted.  Ends that agree in those before TOGETHER belong together. */
 enum { ID0, ID1, CALL, RUN, FROM, TO, LANE, TOGETHER, SEGMENT = TOGETHER, ROUND, STEP, NUMBERS };
 
 struct end {
@@ -97,7 +97,7 @@ collect(struct ends *ends, const struct ar_trace *trace)
 
 /* --- arrows --- */
 
-/* The first of the ends that is not before this one by so many numbers. */
+/* The first of the ends that, compared by so many numbers, does not come before this one. */
 static size_t
 find(const struct ends *ends, const struct end *end, int numbers)
 {

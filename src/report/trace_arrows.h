@@ -21,11 +21,12 @@ struct ar_trace_arrow {
     struct ar_trace_place from, to;
 };
 
-/* *n arrows, for the caller to free, from messages' sends and flags' raises to where they were
- * received and seen; what has no other end has none.  NULL without memory.
+/* The arrows, *n of them, for the caller to free: from where a message was sent to where it was
+ * received, and from where a flag was raised to where it was seen.  An end without another end has
+ * no arrow.  NULL without memory.
  *
- * Messages of a lane between two ranks match in the order of posting, as those of MPI: on either
- * side that is the order of segment, round and step. */
+ * Messages of a lane between two ranks match in the order of posting, as MPI matches them.  On
+ * either side that is the order of segment, round and step. */
 struct ar_trace_arrow *ar_trace_arrows(const struct ar_trace *trace, size_t *n);
 
 #endif

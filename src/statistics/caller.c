@@ -116,8 +116,8 @@ take_module(struct dl_phdr_info *module, size_t size, void *data)
     return 1;
 }
 
-/* The MPI library's own code calls for Fortran programs; at -O0 our stub calls and does not jump.
- */
+/* For Fortran programs the MPI library's own code calls us.  At -O0 our stub is such a caller, too,
+ * since it calls the shim and does not jump. */
 static bool
 is_binding(const struct ar_site *site)
 {

@@ -1,8 +1,8 @@
 /* Where in the program a call comes from: a site for each return address, found out once.
  *
- * A call by a binding for another language returns into that binding, whose caller is the site.  A
- * binding's code keeps its return address at the same distance from where it calls, so that it is
- * found by one look at the stack, after the stack has been unwound once.
+ * A call through another language's binding returns into the binding, and the site is where that
+ * was called.  On the stack the binding's return address is always at the same distance from where
+ * it calls, so the stack is unwound once, and after that one look at it is enough.
  *
  * What is found stays as it is: a library that is loaded where another one was unloaded is taken
  * for that one.  Thread-safe; no MPI. */
@@ -11,7 +11,7 @@
 
 #include "report/sites.h"
 
-/* Of a process; the sites behind these, and code in no file, are one: (others). */
+/* Sites of a process.  All further ones, and all code that is in no file, are one: (others). */
 #define AR_CALLERS_MOST 256
 
 /* In a function of the shim: where it returns to, and where its stack begins. */
@@ -24,8 +24,8 @@ struct ar_caller {
         __builtin_return_address(0), __builtin_frame_address(0)                                    \
     }
 
-/* The number of the site, from 0 to AR_CALLERS_MOST - 1, at 0 the others.  The caller's function
- * has not returned. */
+/* The number of the site, from 0 to AR_CALLERS_MOST - 1; 0 is (others).  The shim's function, which
+ * caller describes, must not have returned. */
 int ar_caller_find(const struct ar_caller *caller, enum ar_entry entry);
 
 /* The site of a number that ar_caller_find has returned. */

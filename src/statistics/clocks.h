@@ -1,5 +1,5 @@
-/* What the clocks of the ranks differ by: of those of one host by nothing, of others by what
- * messages there and back tell. */
+/* How far the ranks' clocks differ: on one host not at all, and between hosts as far as messages
+ * there and back tell. */
 #ifndef AR_CLOCKS_H
 #define AR_CLOCKS_H
 
@@ -19,8 +19,8 @@ struct ar_clock_offset {
  * comm.  False where memory ran out, on all ranks alike, or MPI failed. */
 bool ar_clocks_compare(struct ar_clock_offset *offsets, MPI_Comm comm);
 
-/* What rank 0's clock showed when the rank's showed ns: between two comparisons clocks are taken to
- * drift apart evenly, and before and behind them at the same pace. */
+/* What rank 0's clock showed when the rank's showed ns.  Clocks are taken to drift apart evenly
+ * between two comparisons, and at the same pace before and after them. */
 uint64_t ar_clock_of_first(const struct ar_clock_offset *begin, const struct ar_clock_offset *end,
                            uint64_t ns);
 

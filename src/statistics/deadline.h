@@ -1,11 +1,12 @@
-/* ALLREDUCE_TIMEOUT: a thread of ours looks at the calls under way, and of one that takes too long
- * tells on stderr which it is, what runs, and who is awaited as far as this rank can know.  With
- * abort it then ends this process, and so the job, also where the rank hangs inside the MPI
+/* ALLREDUCE_TIMEOUT: a thread of ours watches the calls under way.  If one takes too long, it tells
+ * on stderr which call it is, what runs and, as far as this rank can know, which ranks are awaited.
+ * With abort it then ends this process, and so the job, even if the rank hangs inside the MPI
  * library.
  *
  * A call takes part from its begin to its end, both on the thread that makes it.  Without the
- * setting none does, which costs a branch.  A call that an error handler of the program leaves by a
- * jump seems to be under way until its thread makes the next one, or its communicator is freed. */
+ * setting no call takes part, at the cost of a branch.  A call that an error handler of the program
+ * leaves by a jump seems to be under way until its thread makes the next one, or its communicator
+ * is freed. */
 #ifndef AR_DEADLINE_H
 #define AR_DEADLINE_H
 

@@ -123,9 +123,9 @@ complete_ids(const struct ar_arrivals_list *list, uint64_t ids[AR_ARRIVALS_MOST]
     return n;
 }
 
-/* In the table of rank 0 the arrivals of all ranks are put together, and in each rank's own row it
- * is counted how many of its calls were compared: those of the communicators all of whose ranks
- * have kept them.  Collective over comm. */
+/* Puts the arrivals of all ranks together in the table of rank 0, and counts in each rank's own row
+ * how many of its calls were compared: those on communicators all of whose ranks have kept them.
+ * Collective over comm. */
 static int
 compare_arrivals(struct ar_table *table, MPI_Comm comm)
 {

@@ -178,7 +178,7 @@ fill_row(struct ar_row *row, const struct ar_record *record, const char *name)
         ((uint64_t *)&row->counts)[i] = __atomic_load_n(&numbers[i], __ATOMIC_ACQUIRE);
 }
 
-/* Sizes of which nothing is left give way, since the first one without calls ends them. */
+/* Removes the sizes that have no calls left, since the first one without calls ends the list. */
 static void
 subtract_sizes(struct ar_size_counts sizes[AR_SIZES_MOST], const struct ar_size_counts *taken)
 {
@@ -292,7 +292,7 @@ ar_recorder_take(struct ar_recorder *recorder, const char *name, struct ar_table
     recorder->lost_taken = lost;
 }
 
-/* Where a call was lost here, those behind it are not the other ranks' of the same number. */
+/* Once a call was lost here, later ones no longer have the same numbers as on the other ranks. */
 void
 ar_recorder_collect_arrivals(const struct ar_recorder *recorder, int rank,
                              struct ar_arrivals_list *list)

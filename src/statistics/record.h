@@ -114,9 +114,9 @@ void ar_recorder_note_site(struct ar_recorder *recorder, const struct ar_caller 
 void ar_recorder_collect(const struct ar_recorder *recorder, const char *name,
                          struct ar_table *table);
 
-/* The same of calls that have ended, and takes it: it is not handed out again.  A row for which
- * there is no memory is taken the next time.  The shortest and the longest time stay those of all
- * calls. */
+/* Likewise adds the numbers of calls that have ended, and takes them: they are not handed out
+ * again.  A record is taken the next time if there is no memory to note what was taken.  The
+ * shortest and the longest time stay those of all calls. */
 void ar_recorder_take(struct ar_recorder *recorder, const char *name, struct ar_table *table);
 
 /* Adds when rank came to the calls, which are to be compared with those of other ranks.  No other

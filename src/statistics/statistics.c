@@ -129,8 +129,8 @@ ar_statistics_rename(MPI_Comm comm)
         rename_recorder(r);
 }
 
-/* Only here is a name kept: of a program that renames a communicator again and again, the last
- * one.  Under the lock. */
+/* A name is kept only here, so that of a program which renames a communicator again and again only
+ * the last one is.  Under the lock. */
 static void
 collect_recorder(const struct ar_recorder *recorder, struct ar_table *table)
 {

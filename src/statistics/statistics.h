@@ -17,9 +17,9 @@
 /* At the process's first allreduce: what its own settings (NULL: there are none) ask for. */
 void ar_statistics_begin(const struct ar_config *config);
 
-/* A recorder for the calls on comm, if its configuration asks for one (NULL: it agreed on none, and
- * this process's own counts); until now the set-up of comm took setup_ns.  To be detached; NULL:
- * nothing is recorded. */
+/* A recorder for the calls on comm, to be detached, if its configuration asks for one; NULL:
+ * nothing is recorded.  config: NULL where comm agreed on none, and this process's own counts.
+ * setup_ns: what the set-up of comm took until now. */
 struct ar_recorder *ar_statistics_attach(const struct ar_config *config, MPI_Comm comm,
                                          uint64_t setup_ns);
 
@@ -35,8 +35,8 @@ void ar_statistics_rename(MPI_Comm comm);
  * where we cannot see the end, and before one begins. */
 bool ar_statistics_are_parted(void);
 
-/* In that case, before comm is freed, whose configuration has a file for statistics: gathers and
- * writes if it is the largest communicator that any of its ranks had.  Collective over comm. */
+/* To be called in that case before comm is freed, if its configuration has a file for statistics.
+ * Gathers and writes if none of its ranks had a larger communicator.  Collective over comm. */
 void ar_statistics_part(MPI_Comm comm);
 
 /* Counts a call that the MPI library took and that no communicator's state is concerned with.  With

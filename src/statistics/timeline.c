@@ -274,8 +274,8 @@ free_parts(struct parts *parts)
     free(parts->events);
 }
 
-/* How many events there are of the calls that have ended.  Where one is under way that does not
- * end, nothing more is noted in it, so that these can be read. */
+/* The number of events of calls that have ended.  If a call under way does not end, nothing more is
+ * noted in its log, so that the events can be read. */
 static size_t
 freeze(struct ar_timeline *t)
 {

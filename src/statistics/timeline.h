@@ -24,8 +24,8 @@ int ar_timeline_attach(struct ar_timeline **made, const struct ar_config *config
 /* The communicator is freed; what was noted is kept.  May be NULL. */
 void ar_timeline_detach(struct ar_timeline *timeline);
 
-/* A call arrives.  The log for its events; NULL where they are not to be kept, and then it does not
- * leave. */
+/* A call arrives.  Returns the log for its events; NULL if they are not kept, and then the call
+ * must neither leave nor be dropped. */
 struct ar_events *ar_timeline_arrive(struct ar_timeline *timeline);
 
 /* That call has left at left_ns. */
