@@ -31,8 +31,8 @@ ar_cpu_level_name(enum ar_cpu_level level)
 
 /* --- files --- */
 
-/* Sets *cpus to the set that a file's line has, and frees the line; false, and it is untouched,
- * where there is none. */
+/* Sets *cpus to the set in this line of a file, and frees the line.  False, with *cpus untouched,
+ * if there is no line or no set in it. */
 static bool
 take_map(struct ar_cpus *cpus, char *line)
 {
@@ -82,8 +82,8 @@ ar_cpus_find_online(struct ar_cpus *cpus, const char *root)
 
 /* --- one domain --- */
 
-/* The names before Linux 5.2 stand behind the others, and are still there.  On AMD's family 15h the
- * siblings are the cores of a module, which have numbers of their own. */
+/* The second name is the one before Linux 5.2, which later kernels still have.  On AMD's family 15h
+ * the siblings are the cores of a module, which have numbers of their own. */
 static bool
 read_core(struct ar_cpus *domain, const char *root, int cpu)
 {
@@ -197,7 +197,8 @@ ar_cpu_domain_read(struct ar_cpus *domain, const char *root, enum ar_cpu_level l
 
 /* --- of a mask --- */
 
-/* Are all of mask in the domain?  Each CPU that is not is looked up: it may be offline. */
+/* Are all CPUs of mask in the domain?  Offline ones do not count, so each CPU that is not in the
+ * domain is looked up. */
 static bool
 is_within(const struct ar_cpus *mask, const struct ar_cpus *domain, const char *root)
 {

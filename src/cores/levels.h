@@ -39,16 +39,16 @@ struct ar_cpu_levels {
 };
 
 /* Where a process is that may run on the CPUs of mask.  root: the folder that has sys/; "" for this
- * system.  Numbers in the mask that are no CPU of the system, or one that is offline, do not count;
- * without any other all is unknown. */
+ * system.  CPUs of the mask that the system does not have, or that are offline, do not count.  If
+ * no others are left, all levels are unknown. */
 void ar_cpu_levels_find(struct ar_cpu_levels *levels, const char *root, const struct ar_cpus *mask);
 
 /* The domain of one CPU.  Some systems count CPUs in it that are offline.  False, with *domain
  * untouched, where it is unknown. */
 bool ar_cpu_domain_read(struct ar_cpus *domain, const char *root, enum ar_cpu_level level, int cpu);
 
-/* Bytes of its cache of level 3; 0: it has none, or the system does not tell.  sysconf would say
- * those of all such caches of a socket, on AMD's. */
+/* The size in bytes of the CPU's cache of level 3; 0: it has none, or the system does not tell.  On
+ * AMD's processors sysconf would give the sum of all such caches of a socket. */
 size_t ar_cpu_cache_bytes(const char *root, int cpu);
 
 /* All CPUs of the system that are online. */

@@ -77,8 +77,8 @@ find_path(char path[PATH_BYTES], const char *root, bool is_v2)
     return is_found;
 }
 
-/* Reads a file of one or two numbers, of which the first may be a word; how many it has, and which
- * file it is. */
+/* Reads a file of one or two numbers, the first of which may be a word instead.  Returns how many
+ * numbers were read, and sets *which to a number that identifies the file. */
 static int
 read_numbers(long long number[2], uint64_t *which, const char *root, const char *folder,
              const char *name)
@@ -116,8 +116,9 @@ look_at(struct ar_cpu_quota *least, const char *root, const char *folder, bool i
         *least = quota;
 }
 
-/* Looks at the process's cgroup there, and at those above it.  A path that does not begin with what
- * is mounted leads elsewhere: a container may see its own cgroup alone, mounted as the root. */
+/* Looks at the process's cgroup in this mount, and at those above it.  A path that is not below
+ * what is mounted leads elsewhere, and then only the mount's own root is looked at: a container may
+ * see its own cgroup alone, mounted as the root. */
 static void
 climb(struct ar_cpu_quota *least, const char *root, const struct mount *mount, const char *path)
 {

@@ -51,8 +51,8 @@ find(void *library)
            ar_runtime_find(&cuda.wait, library, "cuStreamSynchronize");
 }
 
-/* The plural form is no error for memory that CUDA does not know: all values are 0 then.  Before
- * cuInit it is one. */
+/* For memory that CUDA does not know, the plural form (cuPointerGetAttributes) succeeds and sets
+ * all values to 0.  Before cuInit it fails. */
 static bool
 holds(const void *p)
 {
@@ -83,8 +83,8 @@ copy_in(void *context, void *to, const void *from, size_t bytes)
 }
 
 /* Memory of a pool, and memory that is mapped (cuMemMap), belongs to a device and to no context.
- * The thread's own serves if it is of that device; the primary one is there where the program uses
- * CUDA's runtime. */
+ * The thread's current context serves if it is of that device.  Otherwise the primary one does,
+ * which is there if the program uses CUDA's runtime. */
 static bool
 copy_by_device(void *to, const void *from, size_t bytes, const void *memory)
 {
@@ -104,8 +104,8 @@ copy_by_device(void *to, const void *from, size_t bytes, const void *memory)
     return is_done;
 }
 
-/* A copy works in the thread's context, and this thread may have none or another: the memory's own
- * is taken, where it has one. */
+/* A copy works in the thread's current context, but this thread may have none or another one.  So
+ * the memory's own context is made current, if it has one. */
 static bool
 copy(void *to, const void *from, size_t bytes, const void *device)
 {

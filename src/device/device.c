@@ -27,7 +27,7 @@ ar_runtime_find(void *function, void *library, const char *symbol)
     return found != NULL;
 }
 
-/* How many libraries were loaded up to now; the first one's entry tells. */
+/* How many libraries were loaded up to now, which every entry tells; the first one will do. */
 static int
 get_loads(struct dl_phdr_info *info, size_t bytes, void *loads)
 {
@@ -54,8 +54,8 @@ match(struct dl_phdr_info *info, size_t bytes, void *data)
     return 1;
 }
 
-/* The name comes from the list of what is loaded: dlopen, given a name that is not, would search
- * the file system for it.  The runtime stays loaded from now on. */
+/* Takes the name from the list of loaded libraries, since dlopen would search the file system for a
+ * name that is not loaded.  The runtime stays loaded from now on. */
 static bool
 find_runtime(const struct ar_runtime *runtime)
 {

@@ -1,11 +1,11 @@
-/* Memory of accelerators, which the CPU cannot read.  Where the process has a runtime of CUDA, HIP
- * or Level Zero, that is asked what a pointer is.  A runtime is found where the process has loaded
- * it; none is loaded or linked here.  HIP's first question may initialise it.  Thread-safe.
+/* Memory of accelerators, which the CPU cannot read.  If the process has loaded a runtime of CUDA,
+ * HIP or Level Zero, we ask that runtime what a pointer is.  We neither load nor link any runtime.
+ * The first question to HIP may initialise it.  Thread-safe.
  *
- * A runtime may be loaded at any time.  To look for one costs a call of dl_iterate_phdr, so it is
- * done for a page that was not looked up before, and where ar_devices_are_loaded is asked.
- * Device memory escapes notice in one case: a runtime was loaded since the last look, and gives out
- * a page that was host memory when it was looked up. */
+ * A runtime may be loaded at any time.  Looking for one costs a call of dl_iterate_phdr, so we look
+ * only for a page that was not looked up before, and in ar_devices_are_loaded.  Device memory
+ * escapes notice in one case: a runtime was loaded since the last look, and gives out a page that
+ * was host memory when it was looked up. */
 #ifndef AR_DEVICE_H
 #define AR_DEVICE_H
 
@@ -19,8 +19,8 @@
 
 struct ar_runtime; /* CUDA, HIP or Level Zero */
 
-/* For ar_device_passes alone.  Which runtimes were found; the pages that were looked up, each one
- * higher than its number. */
+/* For ar_device_passes alone: which runtimes were found, a bit each; and the pages that were looked
+ * up, each as its number plus 1. */
 extern atomic_uint ar_device_found;
 extern _Atomic uintptr_t ar_device_pages[AR_DEVICE_PAGES];
 

@@ -44,8 +44,8 @@ find(void *library)
     return true;
 }
 
-/* Memory that HIP does not know is an error, which the program must not find when it asks for the
- * last one; an error of its own stays. */
+/* For HIP, a question about memory that it does not know is an error.  The program must not find
+ * this error when it asks for the last one, but an error of its own must stay. */
 static bool
 holds(const void *p)
 {

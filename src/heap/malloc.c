@@ -2,7 +2,7 @@
  *
  * It is preloaded beside liballreduce.so, and passes everything on to the malloc behind it until
  * the engine tells it to serve: as MPI starts, if ALLREDUCE_HEAP=shared.  So it does nothing in a
- * process that does not use MPI.  Whose a block is, its address tells. */
+ * process that does not use MPI.  The address of a block tells which malloc it belongs to. */
 #include <config.h>
 
 #include <dlfcn.h>
@@ -42,7 +42,7 @@ static struct {
 } next;
 static bool is_found;
 
-/* What dlsym may take while it looks for them. */
+/* Memory for dlsym, which may allocate while it looks for these functions. */
 static _Alignas(16) char early[16384];
 static size_t early_bytes;
 
@@ -68,7 +68,8 @@ find(void *function, const char *name)
     memcpy(function, &symbol, sizeof symbol); /* C knows no cast to a function */
 }
 
-/* False while they are looked for, when a thread must not look again. */
+/* Are the functions behind us known?  The first call looks for them.  False during that search,
+ * when a thread must not begin another one. */
 static bool
 has_next(void)
 {

@@ -101,7 +101,7 @@ magnitude(enum ar_op op, long double x)
     }
 }
 
-/* How far two results may be apart, where the lesser one is that far from 0. */
+/* How far apart two results may be.  lesser is the magnitude of the one that is nearer to 0. */
 static double
 bound(const struct ar_comparison *c, double magnitudes, long double lesser, int nranks)
 {
@@ -115,9 +115,10 @@ bound(const struct ar_comparison *c, double magnitudes, long double lesser, int 
         return magnitudes < format->exponent_max - 2 ? 2 * g / (1 - g) * (double)lesser : INFINITY;
     if (c->op != AR_SUM)
         return 0;
-    /* A partial sum is at most 1 + g times the true sum of magnitudes, and that at most 1 / (1 - g)
-     * times the one at hand: up to the format's greatest number no order overflows.  A processor
-     * that flushes small numbers to zero may do so in each addition. */
+    /* A partial sum is at most 1 + g times the true sum of magnitudes, and the true sum is at most
+     * 1 / (1 - g) times the computed one.  As long as this does not exceed the format's greatest
+     * number, no order overflows.  A processor that flushes small numbers to zero may do so in each
+     * addition. */
     if (magnitudes * (1 + g) / (1 - g) > format->most)
         return INFINITY;
     return 2 * g / (1 - g) * magnitudes + 2 * (nranks - 1) * format->least;

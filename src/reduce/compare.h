@@ -10,9 +10,9 @@
  *   - a product errs by a factor of at most 1 +- g(p-1) (section 3.1) as long as no partial
  *     product can leave the range of normal numbers, which the sum of |log2 |x_i|| tells;
  *   - maximum and minimum are exact, but for which of +0 and -0, and for what NaN does.
- * Where a magnitude is not finite (an infinity or NaN among the operands), or a sum or product
- * may overflow on its way in one order and not in another (for a sum the sum of magnitudes tells,
- * held against the greatest number of the elements' own format), an element's bound is infinite.
+ * An element's bound is infinite if a magnitude is not finite (an infinity or NaN among the
+ * operands), or if a sum or product may overflow on its way in one order and not in another.  For a
+ * sum, the sum of magnitudes tells, held against the greatest number of the elements' own format.
  */
 #ifndef AR_COMPARE_H
 #define AR_COMPARE_H

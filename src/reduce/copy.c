@@ -1,7 +1,7 @@
-/* From some kilobytes on glibc's memcpy may use rep movsb on x86, which is slow for some alignments
- * on AMD's Zen 3 and 4: in the other rank's memory it took three times as long where the
- * destination began 16 bytes behind the source within a page.  Ranks' buffers often do.  Loads and
- * stores of vectors are as fast where it does not matter. */
+/* From some kilobytes on, glibc's memcpy may use rep movsb on x86, which is slow for some
+ * alignments on AMD's Zen 3 and 4.  In the other rank's memory a copy took three times as long if
+ * the destination began 16 bytes behind the source within a page, and ranks' buffers often do.
+ * With other alignments, loads and stores of vectors are just as fast. */
 #include "reduce/copy.h"
 
 #include <string.h>

@@ -11,9 +11,9 @@ void ar_copy_bytes(void *dst, const void *src, size_t bytes);
 /* Does a rank write past the caches?  Auto: where a trial finds that faster. */
 enum ar_streaming { AR_STREAMING_NEVER, AR_STREAMING_AUTO, AR_STREAMING_ALWAYS };
 
-/* As memcpy, but past the caches, where the processor has streaming (non-temporal) stores: lines of
- * dst that others have read are not asked for before they are overwritten.  Whoever waits with
- * acquire for what is released after it finds the bytes. */
+/* As memcpy, but past the caches, if the processor has streaming (non-temporal) stores.  Lines of
+ * dst that others have read are then overwritten without being fetched first.  Whoever acquires
+ * what this thread releases afterwards sees the bytes. */
 void ar_copy_streaming(void *dst, const void *src, size_t bytes);
 
 /* Has it? */

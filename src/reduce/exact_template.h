@@ -24,7 +24,8 @@ number_of(int64_t bits)
 
 /* --- measure --- */
 
-/* The lowest bit of x is x less x without it; which is 0 where only the implicit bit is left. */
+/* The lowest bit of x is x less rest, which is x without that bit, or 0 if it is the implicit one.
+ */
 #define MEASURE(name, T, I, mantissa, sign)                                                        \
     static AR_TARGET struct ar_extent name(const void *numbers, size_t count)                      \
     {                                                                                              \
@@ -113,7 +114,7 @@ add_three(double a, double b, double c)
     return high + add_to_odd(middle, lowest);
 }
 
-/* What of word is above half of 2^bits. */
+/* What a word carries to the next one: word - carry 2^bits is in [-2^(bits - 1), 2^(bits - 1)). */
 INLINE int64_t
 carry_of(int64_t word, int bits)
 {

@@ -34,9 +34,9 @@ struct ar_exact_grid {
 /* The grid for a window; words is 0 where there is none. */
 struct ar_exact_grid ar_exact_grid_of(struct ar_window window, int nranks);
 
-/* What numbers occupy: the bits of the largest magnitude, and of the smallest power of two among
- * their lowest bits, both in the numbers' own format.  Where all numbers are 0 most is 0, and least
- * greater than any. */
+/* The range of some numbers: the largest magnitude, and the smallest power of two among the
+ * numbers' lowest bits, both as bits of the numbers' own format.  If all numbers are 0, most is 0
+ * and least exceeds that of any number. */
 struct ar_extent {
     uint64_t most, least;
 };
@@ -44,8 +44,8 @@ struct ar_extent {
 /* The window of such numbers.  Where the largest is an infinity or NaN only special is right. */
 struct ar_window ar_extent_window(enum ar_exact_format format, struct ar_extent extent);
 
-/* Numbers lie anywhere in memory; rounding must be to nearest and nothing flushed to 0.  Encode and
- * decode are by the words of a number, less 1. */
+/* Numbers may lie anywhere in memory.  The processor must round to nearest and flush nothing to 0.
+ * encode and decode have a function for each number of words, from 1 on. */
 struct ar_exact_kernels {
     struct ar_extent (*measure)(const void *numbers, size_t count);
     void (*encode[AR_EXACT_PARTS])(int64_t *words, const void *numbers, size_t count,

@@ -79,9 +79,10 @@ ar_reduction_base(const struct ar_reduction *r, void *scratch, size_t count)
 
 enum direction { PACK, UNPACK };
 
-/* Packs count elements into a buffer of *bytes bytes and sets *bytes to those it took; or unpacks
- * them from it.  Some MPI libraries refuse to pack at address 0, which is MPI_BOTTOM, where the
- * type holds the elements' addresses: there a type is made that starts at a variable of ours. */
+/* Packs count elements into a buffer of *bytes bytes, or unpacks them from it, and sets *bytes to
+ * the number that this took.  At address 0, which is MPI_BOTTOM, the type holds the elements'
+ * addresses, and some MPI libraries refuse to pack.  So we make a type that starts at a variable of
+ * ours. */
 static int
 convert(const struct ar_reduction *r, enum direction direction, void *packed, int *bytes,
         void *elements, int count)
@@ -143,8 +144,8 @@ ar_reduction_unpack(const struct ar_reduction *r, void *dst, const void *packed,
 
 /* --- copying --- */
 
-/* Packing is local, needs no memory but ours, and takes no message of the program's, as a send to
- * oneself would. */
+/* Packing is local and needs no memory but ours.  A send to oneself could take a message of the
+ * program's. */
 static int
 copy_packed(const struct ar_reduction *r, char *dst, char *src, size_t count)
 {

@@ -1,10 +1,10 @@
-/* The vector kernels of one instruction set, as a table named AR_TABLE, with
- * each function compiled under the attribute AR_TARGET.
+/* The vector kernels of one instruction set, as a table named AR_TABLE, with each function compiled
+ * under the attribute AR_TARGET.
  *
- * Where both operands are NaN, x86 keeps the payload of the one on the left, and C
- * does not say which that is.  MPI libraries compute b op a, since
- * PMPI_Reduce_local(a, b) works in b; written so, and with b loaded first,
- * compilers do the same here.  Admission (admission.h) catches one that does not.
+ * If both operands are NaN, x86 keeps the payload of the left one, and C does not say which one
+ * that is.  MPI libraries compute b op a, since PMPI_Reduce_local(a, b) works in b.  Kernels that
+ * are written like this, and load b first, make compilers do the same here.  Admission
+ * (admission.h) catches a compiler that does not.
  */
 #include <stdint.h>
 

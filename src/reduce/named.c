@@ -127,8 +127,9 @@ static const struct row {
 };
 
 /* Classes by form and size.  Types of other sizes (REAL16, say) have no kernel.  There are two
- * candidates where a byte's logical ops may normalise or not, where operands of a sum may be
- * swapped, in vectors or everywhere, and where products may be C's or the textbook's. */
+ * candidates where MPI libraries may differ: in whether a byte's logical ops normalise, in whether
+ * operands of a sum are swapped (in vectors or everywhere), and in whether products are C's or the
+ * textbook's. */
 static const struct class_row {
     size_t size;
     enum form form;

@@ -1,6 +1,7 @@
-/* Elements that lie in each other's gaps, or backwards.  As many as a call has do not collide, as
- * MPI demands; several vectors side by side in scratch would.  So a schedule runs on packed copies
- * of them, and only an op sees them as the program lays them out.  No other rank knows. */
+/* Elements that lie in each other's gaps, or backwards.  MPI demands that the elements of one call
+ * do not collide, but several vectors side by side in scratch memory would.  So a schedule runs on
+ * packed copies of them, and only an op sees them as the program lays them out.  No other rank
+ * notices. */
 #ifndef AR_PACKED_H
 #define AR_PACKED_H
 
@@ -17,14 +18,14 @@ struct ar_packing {
     char *area[2]; /* an operand of count elements each */
 };
 
-/* Do r's elements lie so? */
+/* Do r's elements lie in each other's gaps, or backwards? */
 bool ar_reduction_interleaves(const struct ar_reduction *r);
 
 /* The layout of the copies, without a type: to plan by. */
 struct ar_reduction ar_reduction_packed(const struct ar_reduction *r);
 
-/* Packs in's count elements; fini, which has to follow in any case, unpacks the result where error
- * is MPI_SUCCESS.  MPI_SUCCESS, MPI_ERR_NO_MEM, error, or that of a PMPI call. */
+/* init packs the count elements of in.  fini has to follow in any case, and unpacks the result if
+ * error is MPI_SUCCESS.  Both return MPI_SUCCESS, MPI_ERR_NO_MEM, error, or that of a PMPI call. */
 int ar_packing_init(struct ar_packing *p, const struct ar_reduction *r, const void *in, void *out,
                     size_t count);
 int ar_packing_fini(struct ar_packing *p, int error);

@@ -59,8 +59,9 @@ int ar_reduction_apply(const struct ar_reduction *r, void *dst, const void *a, v
 int ar_reduction_copy(const struct ar_reduction *r, void *dst, const void *src, size_t count);
 
 /* Pack elements side by side without any gap, in the order of the type's signature, and unpack
- * them: as MPI sends them, and so alike on all ranks however these lay them out.  They take count *
- * size bytes where ar_reduction_packs says so.  MPI_SUCCESS or the error class of the PMPI call. */
+ * them.  MPI sends them in this form, so it is the same on all ranks, however these lay them out.
+ * They take count * size bytes if ar_reduction_packs says so.  MPI_SUCCESS or the error class of
+ * the PMPI call. */
 bool ar_reduction_packs(const struct ar_reduction *r);
 int ar_reduction_pack(const struct ar_reduction *r, void *packed, const void *src, size_t count);
 int ar_reduction_unpack(const struct ar_reduction *r, void *dst, const void *packed, size_t count);

@@ -124,9 +124,9 @@ struct ar_mpi_engine {
     /* Called when the process leaves by exit.  False: no allreduce has arrived in it. */
     bool (*end)(void);
 
-    /* NULL: calls go to the function behind us.  This is so for those that start MPI, where the
-     * engine is only loaded: by the first allreduce a rank may have no open file left for loading
-     * it. */
+    /* NULL: calls go to the function behind us.  This is so for those that start MPI.  The engine
+     * is loaded in these already, because by the first allreduce a rank may have no open file left
+     * for loading it. */
     struct ar_entries entries;
 
     /* As in allreduce.h. */

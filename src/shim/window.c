@@ -2,8 +2,8 @@
  * themselves.
  *
  * The window is forgotten when MPI_Win_free begins, since Open MPI unmaps its memory first and
- * calls the delete callbacks of attributes afterwards.  There is such a callback all the same: a
- * free that does not come by our symbols must not leave addresses known at which other memory may
+ * calls the delete callbacks of attributes afterwards.  There is such a callback all the same, for
+ * a free that bypasses our symbols: we must not go on knowing addresses at which other memory may
  * lie later.
  *
  * Fortran: Open MPI's bindings call the PMPI_ names, as do MPICH's mpi_f08 and tools that are found
@@ -56,8 +56,8 @@ note(MPI_Win win, uint64_t number, int nranks)
     free(parts);
 }
 
-/* With no_locks a rank may unmap its window while others still use theirs; and one whose thread
- * does so may be in a call for another thread, in which it reads what others have there. */
+/* With no_locks a rank may unmap its window while others still use theirs.  One of its threads may
+ * do so while another one is in a call that reads what other ranks have in the window. */
 static bool
 is_freed_alone(MPI_Info info)
 {
@@ -117,8 +117,8 @@ ar_shim_win_allocate_shared_c(MPI_Aint bytes, MPI_Aint unit, MPI_Info info, MPI_
     return error;
 }
 
-/* A native call on its way to the library is noted by whoever began it; and what the library
- * allocates for itself is not ours. */
+/* Is the window not ours to note?  A native call on its way to the library is noted by the function
+ * that began it, and what the library allocates for itself is not ours. */
 static bool
 is_passed_on(const void *caller)
 {

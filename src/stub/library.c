@@ -78,7 +78,8 @@ ar_library_symbol(const char *name)
 
 /* --- which library it is --- */
 
-/* DT_SONAME.  Some machines' linkers leave the table's address as it is in the file. */
+/* Reads DT_SONAME.  On some machines the dynamic linker leaves the string table's address as it is
+ * in the file. */
 static void
 read_soname(struct ar_library *library, const struct link_map *map)
 {
@@ -114,10 +115,10 @@ is_openmpi_3_to_6(const struct ar_library *library)
     return sscanf(library->version, "Open MPI v%d", &major) == 1 && major >= 3 && major <= 6;
 }
 
-/* MPI 5 fixes the name of a library with its ABI, so that one which has another MPI's name has that
- * one's ABI, whatever else it supports.  Open MPI is known by an object that its mpi.h names, since
- * versions 1.10 had MPICH's soname.  A soname that nobody knows may be a relative's, and that of a
- * development version may be anybody's. */
+/* MPI 5 fixes the soname of a library with its ABI.  So a library with another MPI's soname has
+ * that MPI's ABI, whatever else it supports.  Open MPI is known by an object that its mpi.h names,
+ * since its versions 1.10 had MPICH's soname.  An unknown soname may be that of a relative, and
+ * that of a development version may be anybody's. */
 static const char *
 family_of(const struct ar_library *library, void *handle)
 {

@@ -71,8 +71,8 @@ open_engine(const char *path, char *problem, size_t room)
     return NULL;
 }
 
-/* One of those on this node that have no engine says it for all of them, whichever it is: other
- * ranks may have one, on other nodes or on this one, and then they wait for these. */
+/* Of the ranks on this node that have no engine, one speaks for all, whichever it is.  Other ranks,
+ * on other nodes or on this one, may have an engine, and then they wait for these. */
 static void
 tell(const struct ar_library *library, const char *own, const char *problem)
 {

@@ -1,9 +1,9 @@
 /* The library that is preloaded: the symbols that it puts in front of the MPI library's.
  *
- * It needs no MPI, since shells, launchers and interpreters have it preloaded, too, and does
- * nothing before its first call.  That one finds the MPI library of the process and loads the
- * engine for it; from then on a call is one jump by a table.  Which MPI library needs which of
- * these symbols is the engine's matter: where it has no function, the table leads to the library's
+ * It needs no MPI, since shells, launchers and interpreters have it preloaded, too.  It does
+ * nothing before its first call, which finds the MPI library of the process and loads the engine
+ * for it.  From then on a call is one jump through a table.  The engine knows which of these
+ * symbols its MPI library needs: where the engine has no function, the table leads to the library's
  * own.
  */
 #include <config.h>
@@ -41,7 +41,7 @@ static void __attribute__((noreturn)) fail(const char *symbol)
     _exit(127);
 }
 
-/* What the MPI library has not stays as it is, and fails. */
+/* Entries for which the MPI library has no function stay as they are: calls to them fail. */
 static void
 fill(void)
 {
@@ -54,7 +54,7 @@ fill(void)
     AR_ENTRIES(FILL)
 }
 
-/* Until there is an MPI library: it may be loaded later. */
+/* Looks for an MPI library in each call until there is one: it may be loaded later. */
 static const struct ar_mpi_engine *
 load(void)
 {
@@ -75,8 +75,8 @@ load(void)
 
 /* --- calls --- */
 
-/* A serial stand-in for MPI, as solvers bring along, has few of its symbols, and is not taken for
- * an MPI library: what it has is called as if we were not there. */
+/* A serial stand-in for MPI, which some solvers bring along, has few of MPI's symbols and is not
+ * taken for an MPI library.  Its functions are called as if we were not there. */
 #define DEFINE(result, symbol, field, parameters, arguments)                                       \
     static result first_##field parameters                                                         \
     {                                                                                              \
@@ -98,8 +98,8 @@ AR_ENTRIES(DEFINE)
 
 /* --- the end --- */
 
-/* After all that the program itself does at its exit, which may be MPI_Finalize: atexit would be
- * too early.  And here, not in the engine, which was loaded after MPI and is finished after it. */
+/* Runs after all that the program itself does at its exit, which may be MPI_Finalize: atexit would
+ * be too early.  It is not in the engine, which was loaded after MPI and is finished after it. */
 __attribute__((destructor)) static void
 at_exit(void)
 {

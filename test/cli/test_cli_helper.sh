@@ -1,7 +1,7 @@
 #!/bin/sh
-# What runs in MPI is handed to the helper for the launcher's MPI library; else to that for MPI 5's ABI; else it is refused, but
-# for doctor, which tells what is wrong from any MPI.  The helpers here are scripts that tell their names and arguments, or
-# programs with a library that is nowhere.
+# What runs in MPI is handed to the helper for the launcher's MPI library, or else to that for MPI 5's ABI.  Without either it
+# is refused, except for doctor, which tells what is wrong from any MPI.  The helpers here are scripts that print their names
+# and arguments, or programs that need a library which is nowhere.
 # shellcheck source=test/cli/common.sh
 . "${srcdir:-.}/test/cli/common.sh"
 

@@ -53,8 +53,8 @@ word_at(const struct machine *m, size_t byte)
     return w;
 }
 
-/* Reads, writes or takes, and says whether each access of another rank that conflicts is known to
- * have been before. */
+/* Reads, writes or takes.  False if a conflicting access of another rank is not known to have come
+ * before. */
 static bool
 touch(struct machine *m, int rank, const struct access *x)
 {

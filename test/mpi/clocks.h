@@ -1,9 +1,9 @@
 /* The order that flags alone give to accesses of shared memory, on any machine, by vector clocks.
  *
- * A flag is raised by one rank, and each time higher, with release; who waits for a value reads,
- * with acquire, the raise that first reached it or a later one.  A later one tells more.  So the
- * order in which each wait sees the first raise that suffices is contained in the order of every
- * other run, and where it orders all accesses that conflict, all runs do. */
+ * A flag is raised by one rank, with release, to a higher value each time.  A rank that waits for a
+ * value reads, with acquire, the first raise that reaches it or a later one, which tells more.  So
+ * the order in which each wait sees the first raise that suffices is contained in the order of
+ * every other run.  If it orders all accesses that conflict, every run does. */
 #ifndef AR_TEST_CLOCKS_H
 #define AR_TEST_CLOCKS_H
 
@@ -14,8 +14,8 @@
 #define ORDER_RANKS 9
 #define ORDER_BYTES ((size_t)1 << 17) /* of shared memory, at most */
 
-/* TAKE: nothing is read or written, but who has read there before is through, and who reads there
- * later knows of it. */
+/* TAKE reads and writes nothing, but is ordered like a write: after those who have read there
+ * before, and before those who read there later. */
 enum access_kind { AWAIT, RAISE, READ, WRITE, TAKE };
 
 struct access {
@@ -43,8 +43,8 @@ enum order {
     DEADLOCK
 };
 
-/* Of accesses of ranks 0 to nranks - 1.  It ends the process where two ranks raise one flag, or one
- * rank lowers it: the proof rests on that. */
+/* The order of the accesses of ranks 0 to nranks - 1.  Ends the process if two ranks raise one
+ * flag, or if one rank lowers it: the proof rests on their not doing so. */
 enum order order_of(const struct trace *traces, int nranks, const struct order_faults *faults);
 
 #endif

@@ -1,6 +1,6 @@
 /* A program that copies a communicator in each of its steps, makes a few calls on the copy, and
- * frees it.  With test/mpi/counted.c behind us it prints how many calls of MPI's functions a copy
- * takes; all ranks print the same for rank 0's.
+ * frees it.  With test/mpi/counted.c behind us, rank 0 prints how many of its calls of MPI's
+ * functions a copy takes.
  *
  * usage: copies BYTES CALLS    of so many bytes, on each copy of the world
  *        copies late           copies whose buffers come to be where others can read them

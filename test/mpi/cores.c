@@ -1,9 +1,9 @@
-/* A made-up machine, to be preloaded beside the library: what a process reads below
- * /sys/devices/system comes from below CORES_ROOT, and each rank of MPI_COMM_WORLD may run on one
- * CPU or row of CPUs, of those in CORES_CPUS (as in 0,1,4-7) the one of its number.  What it reads
- * of its cgroup comes from below CORES_CGROUP and a folder that its number names.  A thread that
- * asks for all CPUs gets the first CORES_NUMBER.  With CORES_POSSIBLE the kernel has room for so
- * many CPUs, and refuses to tell a set that is shorter. */
+/* A made-up machine, to be preloaded beside the library.  What a process reads below
+ * /sys/devices/system comes from below CORES_ROOT.  Each rank of MPI_COMM_WORLD may run on one
+ * entry of CORES_CPUS (as in 0,1,4-7), a CPU or a row of them: rank i on entry i.  What a rank
+ * reads of its cgroup comes from below CORES_CGROUP, from a folder named after its number.  A
+ * thread that asks for all CPUs gets the first CORES_NUMBER.  With CORES_POSSIBLE the kernel has
+ * room for so many CPUs, and refuses to fill in a shorter set. */
 #include <config.h> /* _GNU_SOURCE */
 #include <dirent.h>
 #include <dlfcn.h>

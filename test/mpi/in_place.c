@@ -280,8 +280,8 @@ enum { WAYS = 3 };
 enum { WAYS = 2 };
 #endif
 
-/* After the first call with new buffers, and four through slots, each way that is tried has four.
- * One more is for two ranks, and needs IN and OUT to differ. */
+/* The first call with new buffers is followed by four through slots, and then by four of each way
+ * that is tried.  One more way is for two ranks, and needs IN and OUT to differ. */
 static void
 call_again(void)
 {
@@ -313,8 +313,8 @@ call_at(size_t place, int call)
         usleep(50000);
 }
 
-/* Then the ranks neither meet for their buffers nor map new ones for seven calls, and do so in the
- * next one.  Where two pairs of buffers take turns, they meet in each call. */
+/* Once slots have won, the ranks neither meet for their buffers nor map new ones for seven calls,
+ * and do both in the next one.  If two pairs of buffers take turns, they meet in each call. */
 static void
 call_settled(void)
 {

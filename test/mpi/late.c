@@ -1,8 +1,8 @@
-/* A rank that is late, to be preloaded into allreduce bench: on rank 1 each MPI_Wtime takes
- * LATE_US microseconds.  A line of the file LATE_LOG says of each rank when it has left one ("time
- * RANK N") and when it begins a PMPI_Allreduce ("native RANK N"), N being how many lines the rank
- * has written.  Lines are in the order in which this happens.  The first LATE_CALLS calls of
- * PMPI_Allreduce take 2 ms more. */
+/* A rank that is late, to be preloaded into allreduce bench: on rank 1 each MPI_Wtime takes LATE_US
+ * microseconds.  Each rank writes a line to the file LATE_LOG when it has left an MPI_Wtime ("time
+ * RANK N") and when it begins a PMPI_Allreduce ("native RANK N"); N is how many lines the rank has
+ * written.  Lines are in the order of these events.  The first LATE_CALLS calls of PMPI_Allreduce
+ * take 2 ms more. */
 #include <config.h> /* _GNU_SOURCE */
 #include <dlfcn.h>
 #include <fcntl.h>

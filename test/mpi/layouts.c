@@ -11,8 +11,8 @@
 
 #include "mpi_check.h"
 
-/* First, since the first call on a communicator is one where ranks could part:
- * no rank may judge by addresses when it is the only one to see them. */
+/* Comes first, because ranks could part in the first call on a communicator: no rank may judge by
+ * addresses that it alone sees. */
 static void
 check_nothing_to_reduce(void)
 {

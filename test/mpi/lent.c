@@ -143,8 +143,8 @@ check_limits(void)
     check_true(strcmp(above.name, "shm") == 0);
 }
 
-/* One of the same length of a plan is the first, and others are not.  A first call is none of those
- * that are compared with native ones, although these have begun. */
+/* Of the calls whose plans have one length, only the first goes native as a first call.  It is not
+ * one of those that are compared with native ones, although such comparisons have begun. */
 static void
 check_first(struct ar_communicator *c)
 {

@@ -78,9 +78,9 @@ grep -q 'warning: other processes kept [0-9.]* CPUs busy on rank [0-9]*.s node' 
 [ "$(grep -c 'bench: warning: set, but without effect on what is measured here: ALLREDUCE_ALGO, ALLREDUCE_WAIT$' "$scratch/out")" -eq 1 ] ||
     fail "settings without effect: no warning: $(cat "$scratch/out")"
 
-# Ranks of one machine are none of these others, where MPI takes them for ranks of several nodes, too: a rank that is taken
-# for one of them counts as about one CPU in each launch.  Others may come and go between two launches, so all launches
-# with such nodes must say so, and one without must say that the machine was quieter.
+# Ranks of one machine are none of these others, even if MPI takes them for ranks of several nodes.  A rank that is mistaken
+# for another process counts as about one CPU in each launch.  Others may come and go between two launches.  So it is an
+# error only if all launches with such nodes say so, and one without says that the machine was quieter.
 
 # count_others [VARIABLE=VALUE...]: $others becomes the CPUs that others kept busy beside a launch, 0 where it warns of none.
 count_others() {
@@ -107,9 +107,9 @@ case $alarms:$quiet in
 5:*) fail "ranks on assumed nodes: they are taken for others" ;;
 esac
 
-# In the ring's batches rank 1 is late.  The native call that settles the next batch, which on each rank follows several
-# times (one of the timed calls follows one, at most), begins on rank 0 only when rank 1 has ended its batch, too.  Before the
-# first round ranks ask the time once more, and do not meet again.
+# In the ring's batches rank 1 is late.  The native call that settles the next batch begins on rank 0 only when rank 1 has
+# ended its batch, too.  On each rank this call is known by several "time" lines before it; a timed call has one at most.
+# Before the first round ranks ask the time once more, and do not meet again.
 expect_ok "a late rank" launch 2 LD_PRELOAD="$PWD/test/mpi/.libs/late.so" LATE_LOG="$scratch/late" LATE_US=20000 \
     ./allreduce bench --repetitions=3 --time=0.01 --algo=ring --sizes=8
 awk '

@@ -1,17 +1,18 @@
-/* The queues between two ranks on weakly ordered memory: what is read and written of their cells is
- * ordered by their flags alone, on any machine.
+/* The queues between two ranks on weakly ordered memory: on any machine, what is read and written
+ * of their cells is ordered by their flags alone.
  *
- * The channel's own source runs, in which the functions that touch queues are replaced.  It is
- * shown in two ways.
+ * This is shown in two ways, with the channel's own source, in which the functions that touch
+ * queues are replaced.
  *
- * Long rows of messages of many ranks are moved and recorded.  What is done to one queue depends on
- * its messages alone, and not on when the other rank comes, but for how often its flags are looked
- * at.  So one run stands for all (clocks.h), if each look finds the first raise that suffices: a
- * look finds what it found before, until nobody can go on without a newer one.  Each queue is
- * judged by its own accesses, so that the order that other queues make does not help it.
+ * First, long rows of messages of many ranks are moved and recorded.  What is done to one queue
+ * depends on its messages alone and not on when the other rank comes, except for how often its
+ * flags are looked at.  So one run stands for all (clocks.h) if each look finds the first raise
+ * that suffices.  To this end, a look finds what it found before until nobody can go on without a
+ * newer raise.  Each queue is judged by its own accesses, so that order made by other queues does
+ * not help it.
  *
- * And all that two ranks can do with up to three messages is explored: each interleaving of their
- * accesses, in which a look at a flag finds any value that C11 permits, also an old one. */
+ * Second, all that two ranks can do with up to three messages is explored: each interleaving of
+ * their accesses, in which a look at a flag finds any value that C11 permits, even an old one. */
 #include "config.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A program that copies a communicator in each of its steps pays for what the first copies find out no second time.
+# A program that copies a communicator in each of its steps does not pay again for what the first copies have found out.
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 

@@ -166,8 +166,8 @@ record_tell(const void *to, const struct ar_shown *shown)
     now.meetings++;
 }
 
-/* What the rank whose slot it is tells at this meeting.  It offers what this one does, since all
- * have made the same calls. */
+/* What the rank that owns the slot tells at this meeting.  It offers the same as the recorded rank,
+ * since all have made the same calls. */
 static struct ar_shown
 record_read(const void *from, size_t nslots)
 {
@@ -397,8 +397,8 @@ is_relaxed(size_t byte)
     return fault_now == RELAXED || fault_now == (is_first ? RELAXED_FIRST : RELAXED_OTHERS);
 }
 
-/* What one rank takes back in a short chunk the other may write to in the next, if that is
- * exchanged: nothing is lost but time. */
+/* With exchanged areas, the other rank may write in the next chunk to lines that this one takes
+ * back in a short chunk.  This costs nothing but time. */
 static void
 forget_taken(struct trace *t)
 {
@@ -672,9 +672,9 @@ is_written_after(const struct access *taken)
     return false;
 }
 
-/* As many lines are taken back as the schedule says, if a call is one chunk, and each of them for
- * what the next call stores there.  That nobody is still to read there is checked with all other
- * orders. */
+/* If a call is one chunk, as many lines are taken back as the schedule says, and the next call
+ * stores to each of them.  The checks of all other orders show that nobody is still to read
+ * there. */
 static void
 check_taken(void)
 {

@@ -84,7 +84,7 @@ reduce_floating(void)
     reduce("complex product", MPI_C_DOUBLE_COMPLEX, MPI_PROD, sizeof *z, z);
 }
 
-/* Of the greatest numbers, and on one rank, which is another one for each element, of the least. */
+/* Sums the greatest numbers; one rank, another one every seven elements, has them negated. */
 static void
 sum_huge(void)
 {

@@ -1,9 +1,9 @@
 /* Coherent caches: MESI, one line at a time.  Counts the lines that move from one core's cache to
  * another's, by the level of the machine at which they do.
  *
- * A core that reads a line that it has not gets it from a core with which it shares a cache, if
- * that has it; else from the core that wrote it last.  A write makes it the only one that has the
- * line. */
+ * A core that reads a line which it does not have gets it from a core that has it and shares a
+ * cache with it, or else from the core that wrote it last.  A write makes the writer the only core
+ * that has the line. */
 #ifndef COHERENCE_H
 #define COHERENCE_H
 

@@ -34,9 +34,9 @@ struct finding {
     bool in_rank_order;
 };
 
-/* Rows and parameters often have the same schedules: what knows no nodes has the same ones on all
- * placements, and two_level without nodes is the row between them, whatever its lanes and levels.
- * They are proved once. */
+/* Many settings have the same schedules, which are proved once.  A row that knows no nodes has the
+ * same ones on all placements, and two_level without nodes has those of its row between nodes,
+ * whatever its lanes and levels. */
 #define FINDINGS ((size_t)1 << 17)
 
 static struct finding findings[FINDINGS];

@@ -1,10 +1,10 @@
-/* What combines as it comes: every decision of src/schedule/folding.c, for every row of the
+/* Combining data as they arrive: every decision of src/schedule/folding.c, for every row of the
  * registry, is proved by the checker, and tried by an interpreter that runs schedules on numbers in
  * adversarial orders.
  *
- * The interpreter moves one element of one message at a time, of a rank and a message drawn at
- * random, as channels move cells; each step that may fold draws whether it does.  It knows neither
- * the checker's rules nor those that decide. */
+ * The interpreter moves one element of one message at a time, as channels move cells.  It draws the
+ * rank and the message, and for each step that may fold whether it does.  It knows neither the
+ * checker's rules nor those by which folding.c decides. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -353,8 +353,8 @@ folding_in_adversarial_orders_combines_the_same(void **state)
 
 /* --- mutants --- */
 
-/* Decides wrongly for each step in turn that was to fold late: the checker refutes it, or it is
- * right in every order that we try.  Returns how many are refuted. */
+/* Lets each step in turn fold at once though it was not to.  Either the checker refutes that, or
+ * the result is right in every order that we try.  Returns how many are refuted. */
 static int
 spoil(const struct setting *setting, bool in_place)
 {

@@ -40,8 +40,8 @@ level_of(const struct ar_grouping *g, int l)
     return text;
 }
 
-/* Is a rank's share, lane / size of a vector in its unit on level l, before that of another? Places
- * i and k. */
+/* On level l, is the share of the rank at place i before that of the rank at place k?  A rank's
+ * share is lane / size of the vector, by its lane in its unit and by the unit's size. */
 static bool
 is_share_before(const struct ar_grouping *g, int l, int i, int k)
 {
@@ -183,8 +183,8 @@ roll(unsigned *dice, int sides)
     return (int)(*dice >> 16) % sides;
 }
 
-/* Are the groups of level l of the grouping those of ranks that share their domains on all given
- * levels from this one on?  Level -1: every rank is alone. */
+/* Are two ranks in one group of level l exactly if they share their domains on all given levels
+ * from this one on?  Level -1: every rank is alone. */
 static bool
 are_groups_of(const struct ar_grouping *g, int l, const int *const domain[], int from, int nlevels)
 {
@@ -228,8 +228,8 @@ ranks_of_a_group_share_its_domain_and_all_outer_ones(void **state)
 
 /* --- lanes --- */
 
-/* In two groups of four, each of two pairs, a pair's rank with lane h has half h of the vector, of
- * which the group's lanes are quarters: each rank's quarter lies in its half. */
+/* Two groups of four, each of two pairs.  In a pair, the rank with lane h has half h of the vector;
+ * in a group, lanes are quarters of it.  Each rank's quarter lies in its half. */
 static void
 a_lane_lies_within_the_lane_of_the_level_below(void **state)
 {
@@ -483,8 +483,8 @@ auto_cuts_a_lone_domain_by_length(void **state)
     expect_auto(16, 8, 8 * kib, 0, 0, 0);
 }
 
-/* What 64 ranks in groups of these sizes combine whole, all of a vector and what is left of a
- * longer one after the first level; shared: all of them share a cache. */
+/* What 64 ranks in groups of these sizes combine whole, in bytes: vectors of up to `all`, and after
+ * the first level up to `held` of a longer one.  shared: all ranks share a cache. */
 static void
 expect_whole(const struct ar_levels *sizes, bool shared, size_t all, size_t held)
 {
@@ -599,8 +599,8 @@ auto_leaves_out_unequal_domains_for_short_vectors(void **state)
     expect_names(17, milan, 8, "l3");
 }
 
-/* Of short vectors all unequal domains are; of long ones, of more than a chunk of 64 KiB, those of
- * which one has less than half as many ranks as another. */
+/* All unequal domains are flat for short vectors.  For long ones, of more than a chunk of 64 KiB,
+ * those are of which one has less than half as many ranks as another. */
 static void
 auto_is_flat_for_few_ranks_in_unequal_domains(void **state)
 {
@@ -624,7 +624,7 @@ auto_is_flat_for_few_ranks_in_unequal_domains(void **state)
     expect_names(13, rome, more, all);
 }
 
-/* Slices of at most 48 bytes are, of what is combined by slices. */
+/* Of the vectors that are combined by slices, those are flat whose slices have at most 48 bytes. */
 static void
 auto_is_flat_for_16_ranks_whose_slices_come_with_their_flags(void **state)
 {

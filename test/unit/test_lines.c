@@ -381,8 +381,9 @@ readers_of_a_cache_share_what_one_brought(void **state)
     finish(all, 16);
 }
 
-/* Rank 0 waits for a late flag from without.  Rank 1 has asked for an early one before, while it
- * still works, and looks at it last of all: that line has waited for no other. */
+/* Rank 0 waits for a late flag from outside its cache.  Rank 1 has asked for an early flag's line
+ * before that, while it was still at work, and looks at the flag last of all.  That line has waited
+ * for no other. */
 static void
 lines_pass_a_link_in_the_order_in_which_they_are_asked_for(void **state)
 {
@@ -433,7 +434,7 @@ lines_of_eight_flags_of_a_stage_overlap(void **state)
     }
 }
 
-/* On two ranks, what is longer than 256 bytes is asked for when its flag has come. */
+/* On two ranks, a message of more than 256 bytes is asked for only when its flag has come. */
 static void
 a_short_message_comes_along_with_its_flag(void **state)
 {
@@ -450,7 +451,7 @@ a_short_message_comes_along_with_its_flag(void **state)
     }
 }
 
-/* On more than two what is longer than 128. */
+/* On more than two ranks, so is one of more than 128 bytes. */
 static void
 of_more_ranks_a_shorter_one_does(void **state)
 {
@@ -485,8 +486,8 @@ short_messages_were_taken_back_in_the_call_before(void **state)
     }
 }
 
-/* Rank 0 copies so many bytes before it raises its flag.  All others wait for it, and before that,
- * in the same stage, for so many others' that are up from the beginning. */
+/* Rank 0 copies `copied` bytes before it raises its flag, for which `waiting` ranks wait.  Earlier
+ * in the same stage, these wait for the flags of `others` more, which are up from the start. */
 static struct ar_node_time
 time_of_late_flag(size_t copied, int waiting, int others)
 {
@@ -688,8 +689,8 @@ short_results_go_down_level_by_level(void **state)
         }
 }
 
-/* Twelve ranks in fours and eights: the fours are equal, and of the last one the eight has no
- * other. Two rounds are those of the fours. */
+/* Twelve ranks in fours and eights.  The fours are equal, and the last of them is alone in its
+ * eight.  Two rounds are those of the fours. */
 static void
 short_shares_of_equal_groups_are_combined_whole_in_unequal_ones(void **state)
 {

@@ -303,9 +303,9 @@ links_that_are_shared_carry_as_much(void **state)
     }
 }
 
-/* Beside what SimGrid's SMPI simulated of the library itself (doc/scale.md, multicore): in
- * microseconds. Were the first message that came the first that is served, segments would keep
- * step, and not combine while others travel: 30 % longer. */
+/* Compared with what SimGrid's SMPI simulated of the library itself (doc/scale.md, multicore), in
+ * microseconds.  If messages were served in the order in which they come, segments would keep step,
+ * and none would be combined while others travel: 30 % longer. */
 static void
 earlier_segments_get_ahead(void **state)
 {
@@ -420,7 +420,8 @@ fewer_nodes_stand_for_many(void **state)
     assert_true(told > 20);
 }
 
-/* Each segment as long as the first, the next as soon as the window and what is busiest let it. */
+/* Each segment takes as long as the first, and the next begins as soon as the window and the
+ * busiest resource let it. */
 static void
 one_segment_tells_of_a_row_of_them(void **state)
 {
@@ -1061,9 +1062,9 @@ a_bad_level_is_refused_where_it_is_bad(void **state)
 #undef LEVEL
 #undef NODE
 
-/* On a placement in turn all ranks of a node send to other nodes at once, in a ring by rank; in one
- * by node only one does, as on blocks.  Messages that meet in a link take it in the order of ranks,
- * so that a little depends on their numbers. */
+/* On a placement in turn, all ranks of a node send to other nodes at once in a ring by rank.  In a
+ * ring by node only one does, as on blocks.  Messages that meet in a link take it in the order of
+ * ranks, so that a little depends on the ranks' numbers. */
 static void
 a_ring_by_node_is_as_fast_on_any_placement(void **state)
 {

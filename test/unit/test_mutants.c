@@ -582,8 +582,8 @@ count_superseded(const struct setting *setting)
     return n;
 }
 
-/* Counted by hand.  On 5 ranks 1, 2 and 3 get the result from 0, so that what they combine at
- * distance 2 is for nothing, and what 1 and 3 have combined for that at distance 1. */
+/* Counted by hand.  On 5 ranks, ranks 1, 2 and 3 get the result from rank 0.  So what they combine
+ * at distance 2 is in vain, and so is what 1 and 3 have combined for that at distance 1. */
 static void
 only_a_butterfly_that_copies_combines_in_vain(void **state)
 {

@@ -420,9 +420,9 @@ any_call(int k)
                          .segment_bytes = draw(3) ? 0 : 8 * (1 + draw(CHUNK))};
 }
 
-/* Behind a call of several chunks in the short form, one in the long form whose chunks are too
- * short for every rank to have a slice: those without may run ahead of ranks that still combine the
- * last chunk but one of the call before. */
+/* A call of several chunks in the short form is followed by one in the long form, whose chunks are
+ * too short to give every rank a slice.  Ranks without a slice may run ahead of ranks that still
+ * combine the last chunk but one of the call before. */
 static struct call
 call_without_slices(int k)
 {

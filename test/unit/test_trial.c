@@ -103,7 +103,7 @@ what_takes_the_program_much_longer_does_not(void **state)
     assert_int_equal(p.last, 1);
 }
 
-/* Each call is disturbed, or what follows it, but not both in all. */
+/* Each time, the call is disturbed or what follows it, so that each is undisturbed at times. */
 static void
 calls_and_what_follows_are_disturbed_alone(void **state)
 {
