@@ -142,6 +142,7 @@ expect_ok "preloaded" launch 2 LD_PRELOAD="$library:$PWD/test/mpi/.libs/late.so"
     ./allreduce bench --repetitions=2 --time=0.01 --algo=ring --sizes=8
 [ "$(grep -c '^native 0 ' "$scratch/late")" -ge 4 ] || fail "preloaded: $(grep -c '^native 0 ' "$scratch/late") native calls"
 ! grep 'liballreduce:' "$scratch/out" || fail "preloaded: the library is there"
+# shellcheck disable=SC2016 # for the ranks' shells
 for who in '' '[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 ] || '; do
     expect_end "preloaded into the helper, $who" 1 \
         '^allreduce bench: .*liballreduce.so.* would run the calls that are to be native; take it out of LD_PRELOAD' \
