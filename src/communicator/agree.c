@@ -59,9 +59,10 @@ ar_broadcast_text(const struct ar_communicator *c, MPI_Comm comm, char **text)
     return *text ? ar_broadcast(c->wait, comm, *text, length) : MPI_ERR_NO_MEM;
 }
 
-/* differ gets the first ranks that differ from rank 0, or -1.  In the lowest bit of the version a
- * rank tells that it has a runtime: the terms are as long as in the first version, so that ranks
- * which differ in it still understand that they do.  Collective over comm. */
+/* differ gets, for each term, the first rank that differs from rank 0, or -1.  The lowest bit of
+ * the version tells whether the rank has a runtime.  That keeps the terms as long as in the first
+ * version, so that ranks of different versions still find out that they differ.  Collective over
+ * comm. */
 static int
 compare(struct ar_communicator *c, MPI_Comm comm, const char *text, int differ[TERMS])
 {
@@ -87,7 +88,7 @@ compare(struct ar_communicator *c, MPI_Comm comm, const char *text, int differ[T
     return error;
 }
 
-/* The rank that differs knows what rank 0 has.  If that is an error, the job ends with it. */
+/* The rank that differs knows both settings.  If rank 0's are broken, only rank 0 speaks. */
 static void
 tell_difference(const struct ar_config *mine, const struct ar_config *theirs, int differs,
                 const char *settings)

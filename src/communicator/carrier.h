@@ -42,7 +42,7 @@ void ar_carriage_return(struct ar_carriage *carriage, bool mpi_lives);
 MPI_Comm ar_carriage_node(const struct ar_carriage *carriage, MPI_Comm comm, int rank, int nranks);
 
 /* Sets node_of to the first rank on each rank's node.  Collective over comm.  MPI_SUCCESS, an error
- * of MPI's, or MPI_ERR_NO_MEM, on this rank alone only where no rank waits for it. */
+ * of MPI's, or MPI_ERR_NO_MEM: on all ranks, or on this rank alone once no rank waits for it. */
 int ar_carrier_find_nodes(int *node_of, MPI_Comm comm, int rank, int nranks);
 
 /* Frees the communicators of all carriers, while MPI can still be called. */

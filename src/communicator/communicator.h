@@ -59,7 +59,7 @@ struct ar_communicator {
     const char *always_native;    /* reason why every call goes native, or NULL */
     struct ar_timeline *timeline; /* NULL: calls are not traced */
     struct ar_events *events;     /* of the current call; NULL: they are not recorded */
-    const char *verdict;          /* the same, whatever the program may choose later; NULL: none */
+    const char *verdict;          /* like always_native, whatever the program chooses; NULL: none */
     /* Of device memory: see devices.h.  Alike on all ranks. */
     bool has_devices;     /* whether any rank has a runtime */
     long calls_to_review; /* until the ranks agree anew; 0: something may be due at each call */
@@ -95,8 +95,8 @@ struct ar_communicator {
     struct ar_trial *trials[2]; /* of stores; NULL: none yet.  Owned; see copy.c */
     unsigned next_way;          /* the next to replace in a full set */
     struct ar_decision *decisions[AR_DECISION_SETS]; /* AR_DECISION_WAYS each; NULL: none yet */
-    struct ar_decision *spare_set; /* becomes the first of them: made where all ranks can still go
-                                      native; NULL: it has.  Owned */
+    struct ar_decision *spare_set; /* becomes the first set; made while all ranks can still go
+                                      native.  NULL: in use.  Owned */
     struct ar_recents recents;
     const struct ar_decision *ran; /* by the last call; NULL: none, or no longer known */
     struct ar_seen *seen;          /* NULL: few ranks, no call is left to MPI for that.  Owned */
@@ -124,8 +124,8 @@ bool ar_communicators_are_stopped(void);
 void ar_communicators_close(bool is_together);
 
 /* The state of comm.  NULL if there is none; then *error has the cause.  MPI_SUCCESS there means
- * "go native", since MPI is being finalized, unless *is_new: then it is to be created.  *is_raised:
- * MPI has already called the error handler (comm is not a communicator). */
+ * "go native", since comm is being freed or MPI is ending, unless *is_new: then the state is to be
+ * created.  *is_raised: MPI has already called the error handler (comm is not a communicator). */
 struct ar_communicator *ar_communicator_look_up(MPI_Comm comm, int *error, bool *is_raised,
                                                 bool *is_new);
 
@@ -138,16 +138,17 @@ struct ar_communicator *ar_communicator_create(MPI_Comm comm, int *error);
 struct ar_communicator *ar_communicator_find(MPI_Comm comm);
 
 /* This thread frees comm, which may be any handle, between begin and end.  Meanwhile comm has no
- * state, and gets none: what delete callbacks of the program call on it goes native, since MPICH's
- * list of its attributes is no list any more. */
+ * state and gets none, so calls on it from the program's delete callbacks go native: MPICH's list
+ * of its attributes is not valid then. */
 void ar_communicator_free_begin(MPI_Comm comm);
 void ar_communicator_free_end(void);
 
 /* Must calls on comm go native, since it is being freed by this thread, or MPI is about to end? */
 bool ar_communicator_is_ending(MPI_Comm comm);
 
-/* Where c->calls_to_review has come to 0, which is alike on all ranks: what they ask each other
- * again, since it may have changed.  Collective over comm.  MPI_SUCCESS or an error of MPI's. */
+/* To be called when c->calls_to_review has come to 0, which it does at the same call on all ranks.
+ * They ask each other again about what may have changed.  Collective over comm.  MPI_SUCCESS or an
+ * error of MPI's. */
 int ar_communicator_review(struct ar_communicator *c, MPI_Comm comm);
 
 /* What ranks settle among themselves between begin and end counts as set-up and not as the call's,

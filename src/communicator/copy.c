@@ -61,10 +61,10 @@ is_first(const struct ar_communicator *c)
     return c->reviewed_calls == AR_REVIEW_CALLS && c->calls_to_review == AR_REVIEW_CALLS - 1;
 }
 
-/* Most programs that come to have such memory do so early: the next call asks again.  But where
- * they had none before, either, the answer of the first exchange on c stands for the first call's,
- * and they are asked again when all ranks review anyway: a program may have many communicators of a
- * few calls each. */
+/* Most programs that ever have such memory get it early, so the next call asks again.  But if a
+ * rank lacked it on earlier communicators, too, the answer of the first exchange on c stands for
+ * the first call's.  Then ranks ask again only when they review anyway, since a program may have
+ * many communicators with a few calls each. */
 static int
 try_first(struct ar_communicator *c, MPI_Comm comm)
 {
@@ -105,8 +105,8 @@ ar_copy_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d)
     if (*copy == AR_COPY_SLOTS || (!is_asked && !pays(c, d)))
         return MPI_SUCCESS;
     const char *obstacle = find_obstacle(d);
-    /* Decisions like this one are the first alike on all ranks, and no later ones are: ranks with
-     * other layouts, or other decisions in the cache, still have theirs. */
+    /* Only the first decision like this one is made at the same call on all ranks.  Later ones are
+     * not: ranks with other layouts, or other decisions in the cache, may still have theirs. */
     const int error = obstacle || c->in_place_is_tried ? MPI_SUCCESS : try_first(c, comm);
     if (error)
         return error;
@@ -166,7 +166,7 @@ found_for(const struct ar_decision *d)
     return atomic_load(streamed_by(d)) >> size_of(d) & 1 ? AR_TRIAL_STREAMED : AR_STORES_CACHED;
 }
 
-/* Of all such calls, but what is measured has its own.  NULL without memory. */
+/* The trial of all calls of about d's size; a pick has its own.  NULL without memory. */
 static struct ar_trial *
 trial_of(struct ar_stores *stores, struct ar_communicator *c, const struct ar_decision *d)
 {
@@ -207,7 +207,7 @@ ar_copy_learn(const struct ar_communicator *c, const struct ar_decision *d,
     if (!ar_stores_tries(stores) || trial->ncalls % 32 > 0 ||
         !ar_trial_is_over(trial, AR_STORES_WAYS))
         return;
-    /* d may be of a shorter call than the trial's, unless that is its own. */
+    /* The size is the trial's: d may be of a shorter call, unless the trial is its own. */
     const size_t size =
         trial == &stores->own ? size_of(d) : (size_t)(trial - c->trials[d->node != NULL]);
     const uint64_t bit = UINT64_C(1) << size;

@@ -23,18 +23,18 @@ bool ar_copy_is_hopeless(void);
  * first wanted.  MPI_SUCCESS or an error of MPI's. */
 int ar_copy_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d);
 
-/* How the calls of d store what others read that have these cores; can: as in stores.  These stay
- * where they are, in d's plan: the trial is that of all such calls of c, or a pick's own, in
- * stores.  Without memory there is none. */
+/* Settles how calls of d, by ranks with these cores, store what others read; can: as in stores.
+ * stores must stay where it is, in d's plan, since a pick's trial is in it; other calls share a
+ * trial with c's calls of about their size.  Without memory there is no trial. */
 void ar_copy_settle_stores(struct ar_stores *stores, struct ar_communicator *c,
                            const struct ar_decision *d, struct ar_crowd crowd, bool can);
 
-/* After a call by d: what its trial has found, later communicators begin with. */
+/* After a call by d: later communicators begin with what its trial has found. */
 void ar_copy_learn(const struct ar_communicator *c, const struct ar_decision *d,
                    const struct ar_stores *stores);
 
-/* Have calls of d begun to try how to store, and not ended it, on this rank?  They never begin
- * where all go in place. */
+/* Is a trial of how calls of d store under way on this rank?  None ever begins where all of them go
+ * in place. */
 bool ar_copy_is_trying(const struct ar_decision *d);
 
 /* Ends that, as if it had found what was known before. */

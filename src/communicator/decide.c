@@ -140,8 +140,7 @@ mpi_error(int error)
     return error == AR_OK ? MPI_SUCCESS : error == AR_ERR_MEMORY ? MPI_ERR_NO_MEM : MPI_ERR_INTERN;
 }
 
-/* Counts the memory of a decision's plan, which may take that of all others, and finds it scratch.
- */
+/* Counts the memory of d's plan, for which all others may be dropped, and provides its scratch. */
 static int
 keep_plan(struct ar_communicator *c, struct ar_decision *d, size_t scratch_bytes)
 {
@@ -266,9 +265,9 @@ decide_choice(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
     return error;
 }
 
-/* An op of the program's own may take all elements for one record, as it can in MPICH.  In shared
- * memory they must fit into a chunk, and none goes there where bits must not depend on the size.
- * What stands in for auto's choice is one that auto may select. */
+/* An op of the program's own may treat all elements as one record, as it can in MPICH.  In shared
+ * memory they must fit into a chunk, and no such call goes there if bits must not depend on the
+ * size.  Only a choice that auto may select stands in for auto's. */
 static void
 make_whole(const struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)
 {
@@ -304,7 +303,8 @@ make_whole(const struct ar_communicator *c, struct ar_decision *d, const struct 
         d->reason = ar_reason_whole;
 }
 
-/* An open window is as wide as a channel of all ranks can carry: nodes must not differ in it. */
+/* A window left to auto becomes as wide as the channel can carry, if that has all ranks: nodes must
+ * not differ in it. */
 static void
 use_channel(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)
 {
@@ -318,7 +318,7 @@ use_channel(struct ar_communicator *c, struct ar_decision *d, const struct ar_re
         d->channel = &c->channel;
 }
 
-/* Native, and for that reason only where it would not have been. */
+/* Native; device memory is the reason only if the call would not have been native anyway. */
 static int
 decide_for_devices(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
                    const struct ar_reduction *r)
@@ -492,8 +492,8 @@ ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm, const struct
 /* The native decision for the first call of this range of sizes where auto decides; otherwise NULL,
  * also without memory (*error).  A plan for 128 ranks takes milliseconds to make, and many a
  * communicator is made for one call.  What has been seen is alike on all ranks, unlike what the
- * cache holds, since ranks may have different layouts.  Therefore both are forgotten together.  A
- * list of what auto may pick is kept to. */
+ * cache holds, since ranks may have different layouts.  Therefore both are forgotten together.  If
+ * the configuration lists what auto may pick, no call is left to MPI. */
 static struct ar_decision *
 leave_first(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision_key *key,
             const struct ar_reduction *r, int *error)
@@ -517,7 +517,7 @@ leave_first(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision_k
     return told;
 }
 
-/* The decision for the call, or a copy of that for a longer one whose plan it runs by. */
+/* The decision for the call, or a copy of the decision for a longer call whose plan it borrows. */
 static struct ar_decision *
 decide_or_borrow(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
                  struct ar_decision_key *key, const struct ar_pick *pick, int *error)

@@ -95,9 +95,9 @@ struct ar_decision *ar_decision_tell(struct ar_communicator *c, const struct ar_
 /* The least count from this one on that has a plan to be lent to shorter calls. */
 size_t ar_lending_count(size_t count, size_t size);
 
-/* That count if the call is to run by such a plan, or its own.  Alike on all ranks, whatever their
- * layouts and caches: all must run the same schedule.  What comes often gets a plan of its own.
- * *error: MPI_SUCCESS, or as of ar_request_describe. */
+/* That count if the call is to run by such a plan, otherwise the call's own count.  Alike on all
+ * ranks, whatever their layouts and caches: all must run the same schedule.  Calls that come often
+ * get a plan of their own.  *error: MPI_SUCCESS, or as of ar_request_describe. */
 size_t ar_lending_find(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
                        const struct ar_decision_key *key, int *error);
 
@@ -120,9 +120,9 @@ struct ar_decision *ar_decision_staged(struct ar_communicator *c, const struct a
  * went through slots a copy of d whose reason tells so; until the next one. */
 struct ar_decision *ar_decision_missed(struct ar_communicator *c, struct ar_decision *d);
 
-/* As ar_communicator_decide, for a call that is not one of the user's: place is alike on all ranks,
- * it becomes no recent call and borrows no plan, and what runs is pick, or what the configuration
- * says (NULL).  Where pick cannot run, native or the same schedule by messages does, as the reason
+/* As ar_communicator_decide, for a call that is not the user's.  place is alike on all ranks.
+ * The call becomes no recent call and borrows no plan.  It runs pick, or what the configuration
+ * says (NULL).  If pick cannot run, native does or the same schedule by messages, as the reason
  * tells. */
 struct ar_decision *ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm,
                                               const struct ar_reduction *r, size_t count,
@@ -171,8 +171,9 @@ int ar_request_describe(struct ar_communicator *c, MPI_Comm comm, struct ar_requ
  * at its first call.  MPI_SUCCESS, MPI_ERR_NO_MEM or an error of MPI's. */
 int ar_request_count_nodes(struct ar_communicator *c, MPI_Comm comm);
 
-/* In place where all ranks are; collective over comm where the configuration would choose
- * differently.  *error: MPI_SUCCESS, or an error of MPI's or memory. */
+/* AR_IN_PLACE if the configuration chooses differently for the two places and all ranks are in
+ * place; otherwise AR_OUT_OF_PLACE.  Collective over comm where it chooses differently.  *error:
+ * MPI_SUCCESS, or an error of MPI's or memory. */
 enum ar_place ar_request_agree_on_place(struct ar_communicator *c, MPI_Comm comm,
                                         const struct ar_reduction *r, size_t count,
                                         enum ar_place place, int *error);

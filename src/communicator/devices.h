@@ -1,10 +1,11 @@
 /* Agreement on device memory (device/device.h).
  *
- * A call with such memory goes native, on all ranks, and may have it on some of them only.  So the
- * ranks agree: on whether any of them has a runtime, when a communicator is set up and again after
- * so many of its calls; and where any has, on whether any has device memory in calls of a kind, at
- * the first of them and again after so many.  All calls between go by what was agreed last.  A
- * rank whose call is ours by that, and has device memory, copies it to the host and back. */
+ * A call with such memory goes native on all ranks, but may have it on some of them only.  So the
+ * ranks agree on whether any of them has a runtime, when a communicator is set up and again after
+ * so many of its calls.  If any has, they agree for each kind of call on whether any rank has
+ * device memory in it, at the first call of the kind and again after so many.  Calls in between go
+ * by the last agreement.  If by that a call is ours, a rank that has device memory copies it to the
+ * host and back. */
 #ifndef AR_DEVICES_H
 #define AR_DEVICES_H
 

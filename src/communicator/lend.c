@@ -9,9 +9,10 @@
 #define FEW_BYTES  ((size_t)2048)     /* each rank combines all of them, or nearly */
 #define MOST_BYTES ((size_t)16 << 20) /* longer calls take much longer than their plans */
 
-/* Tiny data stand beside a flag, where longer ones would not.  Of a long vector ranks combine
- * shares, and the last ones would idle where a plan is much too long: so there are eight lengths
- * for each power of two, and two where the vector is short. */
+/* A tiny vector borrows no plan: its data are in the line of a flag, and a longer plan would not
+ * keep them there.  Of a long vector each rank combines a share, and the last ranks would idle if
+ * the plan were much too long.  So there are eight lengths for each power of two, and two if the
+ * vector is short. */
 size_t
 ar_lending_count(size_t count, size_t size)
 {
@@ -42,7 +43,7 @@ bit_of(const struct ar_decision_key *key)
     return UINT32_C(1) << ar_size_bin(key->count * key->size);
 }
 
-/* Those that a look-up would ask the table about. */
+/* Forgets the recent calls about which a look-up would ask the table (c->often). */
 static void
 forget_lendable(struct ar_recents *recents)
 {

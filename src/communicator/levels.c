@@ -134,7 +134,7 @@ ar_levels_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d
                                                  : NULL;
     if (error)
         return error;
-    /* Of ranks that share cores each further round waits for a turn of all. */
+    /* If ranks share cores, each further round waits until all have had their turn. */
     if (is_auto && domains && c->memory[AR_MEMORY_SHORT].node.is_crowded)
         return MPI_SUCCESS;
     if (is_auto && domains && ar_levels_auto(&asked, domains, d->key.count * d->key.size))

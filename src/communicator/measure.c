@@ -282,8 +282,8 @@ list_nodes(struct players *p, const int *node_of, bool *seen, int nranks)
     }
 }
 
-/* Adds up on rank 0 what the ranks on its host are, which are those of its boot; where that is not
- * known (0), those of its node. */
+/* Counts on rank 0 the ranks, nodes and cores of its host.  The ranks of the host are those with
+ * its boot, or if that is not known (0), those of its node. */
 static int
 count_host(struct host *host, const struct ar_measuring *m, uint64_t boot, bool is_first)
 {

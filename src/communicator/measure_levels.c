@@ -1,7 +1,6 @@
-/* The memory that ranks of a node share: as two of them at a time see it, by two lines, each of
- * which one of them writes and the other reads, as flags are; as all of them see it at once, each
- * of which reads lines that another one has written; and as several see it that read one line at
- * once. */
+/* Measures the memory that ranks of a node share.  Two ranks at a time use two lines like flags:
+ * each rank writes one of them, and the other rank reads it.  Then all ranks at once read lines,
+ * each those that another rank has written.  Then several ranks read one line at once. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -132,8 +131,8 @@ read_lines(const uint64_t *lines)
     return sum;
 }
 
-/* ns per byte of this rank, which has written its own lines, as the others have, and reads
- * another's while they read. */
+/* ns per byte on this rank.  All ranks write their own lines; then each reads another's, all at the
+ * same time. */
 static double
 read_at_once(struct shared *s, int n, int own, int partner)
 {

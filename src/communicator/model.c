@@ -122,8 +122,8 @@ static struct known {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned long uses; /* up to now */
 
-/* A number for all that advice depends on, but for the machine: those of others differ, but for
- * chance. */
+/* A number for all that advice depends on, except the machine.  Different shapes have different
+ * numbers, except by chance. */
 static uint64_t
 shape_of(const struct ar_communicator *c)
 {
@@ -200,8 +200,8 @@ remember(uint64_t shape, bool in_order, const struct ar_machine *machine, const 
 /* What rank 0 knows before anything is measured. */
 enum { NOTHING, MACHINE, RULES };
 
-/* What this process remembers; else the machine file; else, or with it, what the folder of
- * ALLREDUCE_CACHE has.  *key is set unless it is RULES. */
+/* Asks what this process remembers, then the machine file, then, with or without that, the folder
+ * of ALLREDUCE_CACHE.  *key is set unless RULES is returned. */
 static int
 look_up(const struct ar_communicator *c, uint64_t shape, bool in_order, struct ar_machine *machine,
         char **text, struct ar_cache_key *key)

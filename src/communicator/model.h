@@ -6,9 +6,9 @@
 #include "communicator/communicator.h"
 #include "model/machine.h"
 
-/* What auto runs across nodes: where c's ranks, whose engine is ready, lie on several, or the
- * user names a machine file, choice becomes the model's and *reason tells; else they stay.
- * Collective over comm at its first call for ops that commute, and at that for the others.
+/* Chooses what auto runs across nodes; c's engine is ready.  If c's ranks are on several nodes, or
+ * the user names a machine file, *choice becomes the model's, and *reason tells; otherwise both
+ * stay.  Collective over comm at its first call for ops that commute, and at its first for others.
  * MPI_SUCCESS; an error of MPI's, or MPI_ERR_NO_MEM. */
 int ar_model_choose(struct ar_communicator *c, MPI_Comm comm, struct ar_choice *choice,
                     const struct ar_request *request, const char **reason);
@@ -23,11 +23,11 @@ struct ar_measuring {
     int effort; /* 1 takes some milliseconds; n repeats everything n times */
 };
 
-/* Measures messages between rank 0 and another rank of its node, or if it is alone there between
- * two ranks of another one, and between rank 0 and a rank of another node, as far as there are any;
- * reductions of rank 0; and where the ranks on rank 0's host are more than its cores, or several
- * nodes are there, what all of them move at once.  Collective over comm; rank 0 gets *machine.
- * MPI_SUCCESS, an error of MPI's, or MPI_ERR_NO_MEM. */
+/* Measures messages between rank 0 and another rank of its node, or two ranks of another node if
+ * rank 0 is alone; messages between rank 0 and a rank of another node; and rank 0's reductions.
+ * Messages are left out where there are no such ranks.  If rank 0's host has more ranks than cores,
+ * or several nodes, it also measures what all ranks there move at once.  Collective over comm; rank
+ * 0 gets *machine.  MPI_SUCCESS, an error of MPI's, or MPI_ERR_NO_MEM. */
 int ar_measure(struct ar_machine *machine, const struct ar_measuring *measuring);
 
 /* Measures the levels inside rank 0's node, by pairs of its ranks and by all of them at once
@@ -36,13 +36,13 @@ int ar_measure(struct ar_machine *machine, const struct ar_measuring *measuring)
  * Collective over comm. MPI_SUCCESS or an error of MPI's. */
 int ar_measure_levels(struct ar_machine *machine, const struct ar_measuring *measuring);
 
-/* What the so many ranks of a group, of which this one is if it reads, read of memory at once: ns
- * for a byte, of all of them together; 0 without memory for that.  Each reads more than its share
- * of a cache, in bytes.  Collective over comm: all ranks get it.  MPI_SUCCESS or an error of MPI's.
- */
+/* How fast the `readers` ranks of a group, with this one if it reads, read memory at once: ns
+ * per byte of all of them together; 0 without memory for that.  Each reads more than `share`,
+ * its share of a cache in bytes.  Collective over comm: all ranks get it.  MPI_SUCCESS or an
+ * error of MPI's. */
 int ar_measure_memory(double *per_byte, int readers, bool reads, size_t share, MPI_Comm comm);
 
-/* What a rank that waits in this way itself takes for each access, in ns, whoever else is there; 0:
+/* How many ns each access itself takes a rank that waits in this way, whatever other ranks do; 0:
  * it cannot be measured. */
 double ar_measure_access(struct ar_wait wait);
 

@@ -35,8 +35,8 @@ ar_recent_is(const struct ar_recent *call, MPI_Op op, MPI_Datatype type, size_t 
            call->count == count;
 }
 
-/* A call like this one; NULL: there is none.  First that before, so that it costs nothing more
- * where all calls are alike. */
+/* A call like this one; NULL: there is none.  Looks first at the last one, so that calls which are
+ * all alike cost no more. */
 static inline struct ar_recent *
 ar_recent_find(struct ar_recents *recents, MPI_Op op, MPI_Datatype type, size_t count)
 {

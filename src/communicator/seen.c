@@ -22,10 +22,10 @@ ar_seen_note(struct ar_seen *seen, uint64_t kind, bool *forgets)
     return false;
 }
 
-/* As Misra & Gries find what occurs most (Science of Computer Programming 2, 1982, 143-152): a kind
- * counts up; one for which there is no place counts all others down, and takes that of one that has
- * come to 0.  One that has come AR_OFTEN_CALLS times is lifted by as many once, and counted no
- * further. */
+/* As Misra & Gries find what occurs most (Science of Computer Programming 2, 1982, 143-152): a call
+ * of a known kind counts it up.  A call of a kind that has no place counts all others of its set
+ * down; a later one may take the place of one that has come to 0.  A kind that has come
+ * AR_OFTEN_CALLS times is lifted by as many, once, and counted no further. */
 bool
 ar_often_note(struct ar_often *often, uint64_t kind)
 {

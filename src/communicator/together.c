@@ -55,7 +55,7 @@ receive(const struct ar_communicator *c, int from, void *data, size_t bytes)
 
 /* --- a wave --- */
 
-/* Sends each helper its part of so many tasks, of which it makes its own part. */
+/* Sends each helper its part of n tasks.  *own holds each part in turn, and at last rank 0's. */
 static void
 deal(struct team *team, const struct ar_advice_task *tasks, size_t n, struct part *own)
 {

@@ -114,8 +114,8 @@ make_picks(struct ar_tuned *t, const struct ar_communicator *c, size_t first)
     return t->picks ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
-/* For calls like this one of r, for which choice runs now; request: all may be tried that serves
- * it.  NULL without memory. */
+/* A search for calls like this one of r, for which choice runs now.  request: all candidates that
+ * serve it are tried; NULL: only native.  Returns NULL without memory. */
 static struct ar_tuned *
 add_tuned(struct ar_communicator *c, const struct ar_reduction *r, unsigned bin,
           const struct ar_choice *choice, const struct ar_request *request)
@@ -196,8 +196,8 @@ ar_tuner_pick(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned **tuned,
 
 /* Is d auto's, and a prediction?  Only types and ops that all ranks name alike count, so that all
  * come to the same conclusion.  Where the ranks of a node share cores, one call of an MPI library
- * that does not yield takes as long as thousands of ours.  Of ranks of several nodes that is known
- * after the first agreement. */
+ * that does not yield takes as long as thousands of ours.  Whether ranks of several nodes share
+ * cores is known only after the first agreement. */
 static bool
 is_doubtful(const struct ar_communicator *c, const struct ar_decision *d,
             const struct ar_reduction *r)

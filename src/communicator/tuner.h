@@ -31,7 +31,7 @@ const struct ar_pick *ar_tuner_pick(struct ar_communicator *c, MPI_Comm comm,
 int ar_tuner_doubt(struct ar_communicator *c, struct ar_tuned **tuned, const struct ar_decision *d,
                    const struct ar_reduction *r);
 
-/* May the next call run something else than this one? */
+/* Is no rival of the current choice on trial?  Otherwise the next call may run something else. */
 bool ar_tuned_is_settled(const struct ar_tuned *tuned);
 
 /* Counts a call to come; is its time wanted? */

@@ -1,11 +1,11 @@
 /* Layout of an arena: a head for each piece, the domains of each rank, then the pieces' slots.
  *
- * What orders the users of a piece after those before them: each of these takes itself from the
- * piece's number of users with release, when it has done with the slots.  Rank 0 of the next
- * communicator finds the number to be 0 with acquire.  As it was only subtracted from, this
- * orders all that they did before what rank 0 does, and rank 0's broadcast orders it before what
- * the other ranks do.  The sequence is written before the release and read after the broadcast, and
- * the domains before the ranks meet by a reduction; so these need no order of their own. */
+ * What puts the users of a piece after those before them: each previous user, when it is done with
+ * the slots, subtracts itself from the piece's number of users, with release.  Rank 0 of the next
+ * communicator finds that number to be 0, with acquire.  Since users only subtract from it, all
+ * that they did comes before what rank 0 does, and rank 0's broadcast puts it before what the other
+ * ranks do.  The sequence is written before the release and read after the broadcast.  The domains
+ * are written before the ranks meet in a reduction.  So neither needs an order of its own. */
 #include <config.h>
 
 #include "execute/arena.h"

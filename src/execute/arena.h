@@ -16,9 +16,9 @@
 
 struct ar_arena; /* mapped by this process */
 
-/* A process keeps arenas of so many bytes in sum: that of the long messages of a whole node, and
- * some smaller ones.  A further arena lives as long as the communicator that it was made for, as
- * does one whose ranks cannot be told apart by a group. */
+/* A process keeps arenas of at most so many bytes in sum: enough for that of the long messages of a
+ * whole node, and some smaller ones.  A further arena lives only as long as the communicator for
+ * which it was made.  So does one for whose ranks no group can be kept. */
 #define AR_ARENAS_KEPT_BYTES ((size_t)128 << 20)
 
 /* The piece that a communicator needs. */

@@ -5,15 +5,15 @@
  *   sent   the sender    stored a cell    the receiver  read and overwrite this cell
  *   taken  the receiver  done with a cell the sender    store the cell CELLS after this one
  *
- * So sent releases the sender's stores into the cell, and taken the receiver's loads from it and
- * what a reduction has stored into it, which happens to the operand to the right.  Between the two
- * flags a cell belongs to one rank.  Nothing else of a queue is shared: each end counts messages
- * and cells in its own memory, and an old value of a flag is only a reason to look again.
+ * So sent releases the sender's stores into the cell.  taken releases the receiver's loads from the
+ * cell, and the stores of a reduction that had it as its right operand.  Between the two flags a
+ * cell belongs to one rank.  Nothing else of a queue is shared: each end counts messages and cells
+ * in its own memory, and an old value of a flag is only a reason to look again.
  *
- * A queue that a communicator gets was another one's: its flags have the same value, since each
- * message that is begun is also received, or the piece is not lent again.  Each rank reads at first
- * only the flags that it will raise.  The last users' accesses are ordered before by the piece
- * (arena.c) and by the broadcast that lends it.
+ * A communicator may get a queue that was another one's.  Its two flags have the same value: each
+ * message that was begun was also received, or else the piece is not lent again.  At first each
+ * rank reads only the flags that it will raise itself.  The piece (arena.c) and the broadcast that
+ * lends it put the last users' accesses before ours.
  *
  * test/mpi/test_channel.c proves it. */
 #include "execute/channel.h"

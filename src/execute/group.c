@@ -16,8 +16,8 @@ ar_world_is_there(void)
     return initialized;
 }
 
-/* All of MPI's ways to compare groups take a time in Open MPI that grows by the square of their
- * size.  A copy's group is its original's there, which shows in the handle. */
+/* In Open MPI every way to compare groups takes a time that grows with the square of their size.
+ * But there a copy shares its original's group, so the handles are equal. */
 bool
 ar_comm_is_like_world(MPI_Comm comm)
 {

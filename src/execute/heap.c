@@ -1,9 +1,8 @@
 /* What the heap knows of its blocks is in the process's own memory, so that nothing that a peer
- * does can disturb it.  The file grows with what is taken, and is never longer, so that the size of
- * a core dump, and of what mlockall locks, is bounded by that.  Its addresses are never given back.
- * Those beyond the file's end cannot be accessed, so that who looks through all memory, as
- * valgrind's search for leaks does, looks at no more than the file.
- */
+ * does can disturb it.  The file grows only as more is taken, by whole steps, which bounds the size
+ * of a core dump and what mlockall locks.  Its addresses are never given back.  Those beyond the
+ * file's end cannot be accessed, so that a search through all memory, such as valgrind's for leaks,
+ * looks at no more than the file. */
 #include <config.h>
 
 #include "execute/heap.h"
@@ -282,16 +281,16 @@ ar_heap_card(struct ar_heap_card *card)
 
 /* --- fork --- */
 
-/* Of what is protected so much is copied at once. */
+/* Bytes of protected pages that are copied at a time. */
 #define PROTECTED_BYTES ((size_t)64 << 10)
 
 /* The child's heap, which the parent makes before the fork: so it need not wait for the child, and
  * nothing changes meanwhile but what other threads write.  Only the child maps it. */
 static struct ar_shared copy;
 
-/* Writes bytes of this heap into the copy's file, at the same place; only that can fail where there
- * is no memory, while to store them would raise a signal.  Pages that the program has protected are
- * copied from file to file. */
+/* Writes bytes of this heap into the copy's file, at the same place.  Without memory a write fails,
+ * whereas a store would raise a signal.  Pages that the program has protected are copied from file
+ * to file. */
 static bool
 copy_bytes(off_t begin, off_t end)
 {

@@ -132,7 +132,7 @@ show(const void *data, size_t bytes)
     return (struct ar_peer_place){.word = {has_place, offset}};
 }
 
-/* Makes the first bytes accessible, up to where the file ends at least. */
+/* Makes the first bytes accessible, rounded up to whole steps: the file is at least as long. */
 static bool
 open_up(struct ar_peer *peer, size_t bytes)
 {

@@ -135,8 +135,8 @@ memory_of(const struct ar_in_place *p, const struct ar_peer_place *place)
     return place->word[0] >> AR_WINDOW_BIT & 1 ? &ar_window_memory : p->memory;
 }
 
-/* Where these bytes are here, which are at the place in a rank's memory; NULL if that fails.
- * again: without more than a look at what was mapped before. */
+/* The address in this process of these bytes, which are at the place in a rank's memory; NULL if
+ * they cannot be mapped.  again: only looks at what was mapped before. */
 static void *
 map(const struct ar_in_place *p, int rank, const struct ar_peer_place *place, size_t bytes,
     bool again)
@@ -174,8 +174,8 @@ unmap_all(const struct ar_in_place *p, const struct ar_agreement *a)
     }
 }
 
-/* A bit for each agreement that was made with the same buffers of this rank, and of which it still
- * has the others' mapped. */
+/* A bit for each agreement that was made with the same buffers of this rank, and for which the
+ * others' buffers are still mapped here. */
 static uint64_t
 offer(const struct ar_in_place *p, const struct ar_shown *mine, size_t bytes)
 {

@@ -55,10 +55,10 @@ struct ar_in_place {
     int agreed;          /* the agreement whose buffers the call uses again; -1: none */
     bool overwrites;     /* the OUT of some rank is its IN; known when all have told */
     char *const *mapped; /* what the call uses: of an agreement */
-    /* The last call went through slots: a rank could not show or map its buffers; or this was tried
-     * or known to be the fastest way. */
+    /* Why the last call went through slots.  missed: a rank could not show or map its buffers.
+     * yielded: slots were on trial, or known to be the fastest way. */
     bool missed, yielded;
-    /* All ranks know, of so many next calls of this many elements, that they go through slots. */
+    /* All ranks know that the next `settled` calls of settled_count elements go through slots. */
     unsigned settled;
     size_t settled_count;
     unsigned settled_way; /* AR_WAY_SLOTS or AR_WAY_STREAMED */
@@ -105,10 +105,10 @@ bool ar_in_place_is_agreed(struct ar_in_place *p);
 struct ar_trial *ar_in_place_trial(struct ar_in_place *p);
 unsigned ar_in_place_best(const struct ar_in_place *p);
 
-/* A call of count elements goes that way.  goes_on: this is the fastest one, and is through slots;
- * so the next calls of as many elements go it, too, without meeting for their buffers.  Then two in
- * a row meet, and if they have the same buffers, the next row begins: of buffers that take turns
- * none is left out.  All ranks know the same, since they have gone the same ways. */
+/* A call of count elements goes this way.  goes_on: it is the fastest way, and through slots, so
+ * the next calls of as many elements go it, too, without meeting about their buffers.  Then calls
+ * meet again, until two in a row have the same buffers and the next row begins.  So buffers that
+ * take turns are not left out.  All ranks know the same, since they have gone the same ways. */
 void ar_in_place_settle(struct ar_in_place *p, bool goes_on, unsigned way, size_t count);
 
 /* A call of count elements that tries ways begins: does it go settled_way, without meeting? */
@@ -117,8 +117,8 @@ bool ar_in_place_skips_meeting(struct ar_in_place *p, size_t count);
 /* Maps what all other ranks have shown; false if that fails. */
 bool ar_in_place_map(struct ar_in_place *p, size_t bytes);
 
-/* All ranks have mapped what the others have shown, this one in a call that showed mine: they will
- * find it again. */
+/* Keeps the agreement, so that later calls find it: all ranks have mapped what the others have
+ * shown, and this rank has shown mine. */
 void ar_in_place_agree(struct ar_in_place *p, const struct ar_shown *mine, size_t bytes);
 void ar_in_place_unmap(struct ar_in_place *p);
 

@@ -1,64 +1,66 @@
-/* Layout of the shared memory: for each of AR_SLOTS turns and each rank a slot: a line for each
- * flag, then the area where what is sent is stored.
+/* Layout of the shared memory: each rank has a slot for each of AR_SLOTS turns.  A slot has a line
+ * for each flag, then the area where the rank stores what it sends.
  *
  * Every chunk of every call has a sequence number, from 1, the same on all ranks; chunk s uses the
- * slots of turn s % AR_SLOTS.  A rank raises its flag f to s when all is stored that its schedule
- * sends in the f-th round that sends.  Each flag is raised by the slot's own rank alone, with
- * release, and read with acquire: it releases what was stored, and all that its rank read before.
+ * slots of turn s % AR_SLOTS.  A rank raises its flag f to s when it has stored all that its
+ * schedule sends in the f-th round that sends.  Only the slot's own rank raises a flag, with
+ * release, and the others read it with acquire.  The release covers what the rank stored, and all
+ * that it read before.
  *
- * A slot is overwritten without asking whether all have read what is in it.  Every rank's result
- * depends on every rank's contribution.  So a rank that has done with chunk s knows that all ranks
- * have begun it; and where chunks follow each other, they had done with chunk s - 1.
+ * A rank overwrites a slot without asking whether all have read what is in it.  Every rank's result
+ * depends on every rank's contribution.  So a rank that is done with chunk s knows that all ranks
+ * have begun it.  Where chunks follow each other, all are then done with chunk s - 1.
  *
- * Chunks overlap where in each round each rank awaits all that read what it stored for that round
- * (struct ar_accesses), whether these are all others or a group.  Then stage j of chunk k is done
- * at tick k + j.  What stage j stores of chunk s overwrites what it stored of chunk s - 4, and that
- * was read at tick s - 3 + j.  Before, at tick s + j - 1, this rank has awaited its readers' flags
- * of stage j of chunk s - 2.  They had raised them at tick s - 2 + j, so all that they do at tick
- * s - 3 + j was done.
+ * Chunks overlap where each rank, in each round, awaits all ranks that read what it stored for that
+ * round (struct ar_accesses), whether these are all others or a group.  Stage j of chunk k then
+ * runs at tick k + j.  What stage j of chunk s stores overwrites what stage j of chunk s - 4
+ * stored, which was read at tick s - 3 + j.  One tick before, at s + j - 1, this rank awaited its
+ * readers' flags of stage j of chunk s - 2.  The readers raised those at tick s - 2 + j, after all
+ * that they did at tick s - 3 + j.
  *
- * Of a call before this one at most the last two chunks are not yet read by all, for the same
- * reason.  The third chunk overwrites the first of them, whose readers may have been others than
- * those in this call's groups.  So it begins when this rank knows, by way of others, that all have
- * begun the first chunk, and with it have done with the call before: after nmet rounds of the first
- * chunk.  Flat this is one round, and no tick is lost; else the third chunk and all that follow are
- * later by nmet - 1 ticks (ar_accesses_chunk_at), on all ranks.
+ * For the same reason at most the last two chunks of the call before are not yet read by all.  This
+ * call's third chunk overwrites the first of those two, whose readers may have been ranks outside
+ * this call's groups.  So it begins only when this rank knows, by way of others, that all ranks
+ * have begun this call's first chunk, and so are done with the call before.  That is after nmet
+ * rounds of the first chunk.  Flat, nmet is 1 and no tick is lost; otherwise the third chunk and
+ * all that follow are later by nmet - 1 ticks (ar_accesses_chunk_at), on all ranks.
  *
  * A shorter last chunk of a plan stores in other places.  Flat, none of them is behind what a full
- * chunk stores for the same flag.  So it can only overwrite what earlier stages stored, and these
- * have been read.  By levels a share may be longer by an element although the chunk is shorter, so
- * that this chunk follows the others.
+ * chunk stores for the same flag.  So it can overwrite only what earlier stages stored, which has
+ * been read.  By levels a share may be one element longer although the chunk is shorter, so there
+ * this chunk runs after the others.
  *
  * Storing in a slot again takes its lines back from all who have read them, which takes as long as
- * fetching one of theirs.  So where a plan has one chunk, a rank that has raised a flag asks for
- * the lines, to write there, that it will store to for the same flag in chunk s + 1, and waits for
- * others meanwhile.  Those held chunk s - 3.  All ranks have begun chunk s - 1: they had done with
- * the calls before that one, and of its own call with all but the last two chunks.  So nobody is
- * still to read chunk s - 3, and nobody reads chunk s + 1 before its next call.  The request itself
- * changes nothing that anybody can read.
+ * fetching a line of theirs.  So where a plan has one chunk, a rank that has raised a flag asks,
+ * for writing, for the lines to which it will store for the same flag in chunk s + 1; they come
+ * while it waits for others.  These lines held chunk s - 3.  All ranks have begun chunk s - 1.  So
+ * they are done with the calls before that chunk's call, and with all but the last two chunks of
+ * that call.  Hence nobody is still to read chunk s - 3, and nobody reads chunk s + 1 before its
+ * next call.  The request itself changes nothing that anybody can read.
  *
- * A call of fewer elements than the plan's does the same without those that it does not have: it
- * raises and awaits all flags of its chunks, and what it stores it stores where the plan says.  It
- * may have fewer chunks, of which the last one is like the others.
+ * A call of fewer elements than the plan's does the same without the missing ones: it raises and
+ * awaits all flags of its chunks, and stores where the plan says.  It may have fewer chunks; then
+ * the last one runs like the others.
  *
- * Two ranks exchange the areas of a turn with each chunk of exchanged_bytes and more: where one has
- * stored and the other has read, the other stores the next time.  So it writes to lines that it has
- * in its own cache, and none is taken back from anybody.  What it overwrites it has read itself,
- * and it has awaited all that the other had stored there; that it has read it is certain where
- * chunks overlap, too, since a schedule of two ranks has less than AR_SLOTS stages.  A shorter
- * chunk leaves them with their slots: each overwrites what it has stored or read itself.  Flags,
- * and what stands in their lines, stay where they are.  Lines that a rank takes back for a short
- * chunk may be the other's in the next one, if that is exchanged: then they go to and fro in vain.
+ * Two ranks exchange the areas of a turn with each chunk of at least exchanged_bytes: the rank that
+ * has read an area is the one that stores there the next time.  So it writes to lines that are in
+ * its own cache, and takes none back from the other.  It overwrites what it has read itself, after
+ * it has awaited all that the other stored there.  It has read that even where chunks overlap,
+ * since a schedule of two ranks has fewer than AR_SLOTS stages.  A shorter chunk leaves the areas
+ * with their slots: each rank overwrites what it has stored or read itself.  Flags, and the data in
+ * their lines, stay where they are.  Lines that a rank takes back for a short chunk may be the
+ * other's in the next chunk, if that is exchanged; then they go to and fro in vain.
  *
- * What a rank streams into its slot (stores.h) is in the order that this needs, too: a fence
- * between the streaming stores and the flag makes them seen before it.
+ * Streaming stores into a slot (stores.h) keep the order that this needs, too: a fence between them
+ * and the flag makes them visible before it.
  *
- * A call in place (schedule/accesses.h) begins and ends with a meeting: a chunk's number in which
- * each rank raises its first flag and awaits those of all others.  At the first one each has told
- * in the flag's own line where its buffers are.  At the second, whether it has mapped those of all
- * others; if not, the call goes through the slots.  Only flags of the slots are used from then on,
- * since ranks need not wait for each other until the last meeting, before which nobody returns to
- * a program that may read and write its buffers.
+ * A call in place (schedule/accesses.h) begins and ends with a meeting, which takes a chunk's
+ * number: each rank raises its first flag and awaits those of all others.  At the first meeting
+ * each rank tells, in the flag's own line, where its buffers are.  If some are new, there is a
+ * second one, where it tells whether it has mapped those of all others; if a rank has not, the call
+ * goes through the slots.  From then on only the slots' flags are used.  Ranks need not meet again
+ * until the last meeting, before which nobody returns to a program that may read and write its
+ * buffers.
  *
  * test/mpi/test_protocol.c proves for up to 9 ranks that no other order is needed, that three
  * slots would not do, and, without an exchange, that no line is taken back too early.
@@ -154,14 +156,15 @@ struct chunk {
     bool is_turned; /* its areas, if they are exchanged, are with the other rank's slots */
 };
 
-/* How many elements of a step, or of what it awaits, the call does not have; all, or more. */
+/* How many elements of a step, or of what it awaits, are beyond the call's end; may exceed their
+ * number. */
 static inline size_t
 without_in(const struct chunk *chunk, const struct ar_node_step *step)
 {
     return step->end > chunk->left ? step->end - chunk->left : 0;
 }
 
-/* A part of an operand that stands in a slot, in a place of the scratch. */
+/* Fetches part of an operand from a slot or another rank's buffer into a place of the scratch. */
 static int
 fetch(const struct ar_node_run *run, int place, char **operand, size_t length)
 {
@@ -174,7 +177,7 @@ fetch(const struct ar_node_run *run, int place, char **operand, size_t length)
     return error;
 }
 
-/* Combines what stands in slots by parts, through the scratch. */
+/* Combines operands in slots, or in other ranks' buffers, by parts, through the scratch. */
 static int
 combine_parts(const struct ar_node_run *run, const struct ar_node_step *step, size_t length,
               char *dst, char *a, char *b)
@@ -214,7 +217,7 @@ combine(const struct ar_node_run *run, const struct ar_node_step *step, size_t l
                     : ar_reduction_apply(r, dst, a, b, length);
 }
 
-/* What came in another's slot goes into this rank's own as it is. */
+/* Packed elements go from another rank's slot into this rank's own as they are. */
 static int
 store(const struct ar_node_run *run, const struct ar_node_step *step, size_t length, char *dst,
       const char *a)
@@ -406,7 +409,8 @@ turn_areas(const struct row *row)
     }
 }
 
-/* The first so many chunks, by stages: so that ranks seldom wait.  All have as many stages. */
+/* The first `chunks` chunks, interleaved by stages so that ranks seldom wait.  All have as many
+ * stages. */
 static int
 run_overlapped(const struct row *row, size_t chunks)
 {

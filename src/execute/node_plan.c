@@ -55,7 +55,7 @@ length_of(const struct ar_access *access, const struct ar_reduction *r)
     }
 }
 
-/* If it is not known none are left out. */
+/* 0 if the first element is not known: then none are left out. */
 static size_t
 end_of(const struct ar_access *access)
 {
@@ -116,9 +116,9 @@ asks(const struct ar_node_step *step, bool takes_back)
            (step->kind == AR_ACCESS_RAISE && takes_back && step->length <= AR_SHORT_BYTES);
 }
 
-/* How many lines a rank asks for that awaits the flag of step i: of what it announces, and of the
- * next flags of the stage, which ends there.  They come while it waits, and not one after the
- * other. */
+/* How many lines a rank asks for while it awaits the flag of step i: those of what this flag
+ * announces, of the next flags of the stage, which ends before step `end`, and of what these
+ * announce.  All come while the rank waits, and not one after the other. */
 static unsigned
 count_ahead(const struct ar_node_program *program, size_t i, size_t end, int nranks)
 {
@@ -133,8 +133,9 @@ count_ahead(const struct ar_node_program *program, size_t i, size_t end, int nra
     return (unsigned)n;
 }
 
-/* The lines of all flags stand in the order in which these are awaited, so that those of some in a
- * row do, too: a stage raises its flag last.  takes_back: see node.c. */
+/* program->lines has the lines of all flags in the order in which the flags are awaited.  So the
+ * lines of flags that a stage awaits in a row are contiguous, since it raises its own flag last.
+ * takes_back: see node.c. */
 static int
 find_ahead(struct ar_node_program *program, int nranks, bool takes_back)
 {

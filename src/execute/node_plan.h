@@ -78,9 +78,9 @@ struct ar_node_program {
     ptrdiff_t tmp_base;        /* from the scratch to where element 0 would be */
 };
 
-/* How the ranks read each other's vectors: in slots, or in place.  There each rank combines its
- * share where the OUT of some rank is its IN, since it would overwrite whole vectors that others
- * still read. */
+/* How the ranks read each other's vectors: in slots, or in place by shares or whole.  If the OUT of
+ * some rank is its IN, each rank combines its share: the whole form would overwrite vectors that
+ * others still read. */
 enum ar_node_way { AR_WAY_SLOTS, AR_WAY_SHARES_IN_PLACE, AR_WAY_WHOLE_IN_PLACE, AR_WAYS };
 
 /* One more way in a trial: through slots by their programs, but past the caches. */
@@ -88,8 +88,8 @@ enum ar_node_way { AR_WAY_SLOTS, AR_WAY_SHARES_IN_PLACE, AR_WAY_WHOLE_IN_PLACE, 
 _Static_assert(AR_WAY_STREAMED >= (int)AR_WAYS, "it is none of those with programs of their own");
 
 struct ar_node_plan {
-    /* Of a chunk each way.  In place it has stages only if that was requested, and whole only if
-     * the slots have that form, too, on one level. */
+    /* Of a full chunk, each way.  The ways in place have stages only if in place was requested, and
+     * the whole one only if the slots have that form, too, on one level. */
     struct ar_node_program full[AR_WAYS];
     /* Of the last chunk if it is shorter; otherwise without stages. */
     struct ar_node_program tail[AR_WAYS];
@@ -98,8 +98,8 @@ struct ar_node_plan {
     bool can_end_early; /* a run may be of fewer elements: the first ones */
     size_t length;      /* elements of a chunk */
     size_t chunks;
-    /* A chunk's stages alternate with those of its neighbours; also those of the shorter last one,
-     * which else follows the others. */
+    /* Whether a chunk's stages alternate with those of its neighbours; and whether those of the
+     * shorter last one do, which otherwise follows the others. */
     bool overlaps[AR_WAYS], tail_overlaps[AR_WAYS];
     bool is_whole;        /* that was asked for */
     size_t nmet[AR_WAYS]; /* as in struct ar_accesses */

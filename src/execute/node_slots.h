@@ -33,7 +33,7 @@ ar_node_program_at(const struct ar_node_plan *plan, unsigned number)
                                      : &plan->full[number / 2];
 }
 
-/* What is awaited, in one number: a chunk's, that of a step, and that of a program. */
+/* What is awaited, in one number: the chunk's sequence number, the step and the program. */
 #define AR_NODE_STEPS ((uint64_t)1 << 20)
 
 static inline uint64_t

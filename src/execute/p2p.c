@@ -226,7 +226,7 @@ end_round(const struct ar_p2p *run, struct ar_instance *x, int *left)
     return error ? error : go_on(run, x, left);
 }
 
-/* What is wrong with one of n messages where MPI only says that something is. */
+/* The error of one of n messages, if MPI says only that some message has one. */
 static int
 error_of_one(const MPI_Status *statuses, int n, int error)
 {

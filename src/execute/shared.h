@@ -29,9 +29,9 @@ struct ar_shared_parts {
 void *ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes,
                      const struct ar_shared_parts *parts, size_t nparts);
 
-/* Makes memory without a name that has no bytes yet, and is not mapped.  Those that it gets are
- * zero, and take memory as they are touched.  False if it cannot be made, with the cause in errno
- * and number 0. */
+/* Makes memory without a name that has no bytes yet, and is not mapped.  Bytes that ar_shared_grow
+ * adds are zero, and take memory only when they are touched.  False if it cannot be made, with the
+ * cause in errno and number 0. */
 bool ar_shared_make_empty(struct ar_shared *shared);
 
 /* May this process map far more addresses than it has memory for?  Not under RLIMIT_AS, where they

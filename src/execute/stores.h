@@ -1,11 +1,12 @@
 /* How a rank stores in shared memory what others will read: through its cache, or past it by
- * streaming stores.  A line that others have read must first be taken back from them, which a
- * streaming store spares; but then the line comes from memory.  Which takes longer depends on where
- * the cores are, so a few calls of about each size try it: not of each plan, since a program may
- * never make the same call twice.  Only what is measured beside others tries it for itself.
+ * streaming stores.  A store through the cache must first take the line back from those who have
+ * read it.  A streaming store spares that, but then the readers get the line from memory.  Which
+ * takes longer depends on where the cores are, so a few calls of about each size try both.  There
+ * is no trial for each plan, since a program may never make the same call twice.  Only what is
+ * measured beside others has a trial of its own.
  *
- * Each rank does so by itself.  As a rule all try in the same calls, and a call takes all of them
- * as long; so they find the same.  If they do not, nothing else depends on it. */
+ * Each rank tries by itself.  As a rule all ranks try in the same calls, and a call takes equally
+ * long on all of them, so they find the same.  Nothing else depends on that. */
 #ifndef AR_STORES_H
 #define AR_STORES_H
 

@@ -39,7 +39,7 @@ time_of(const struct ar_trial *trial)
 /* A short call takes longer per byte: about as long as if it had so many bytes more. */
 #define LATENCY_BYTES 4096
 
-/* Per byte it is in a unit so small that nothing is lost. */
+/* The last call's time: in ticks, or per byte in 1/65536 ticks, so that no precision is lost. */
 static uint64_t
 call_of(const struct ar_trial *trial)
 {
@@ -47,8 +47,8 @@ call_of(const struct ar_trial *trial)
     return trial->bytes > 0 ? (ticks << 16) / (trial->bytes + LATENCY_BYTES) : ticks;
 }
 
-/* A call begins, so what there is to know of the one before is known.  The first call of a way does
- * not count, since it finds what another one has left. */
+/* Notes the call before, of which all is known now that another one begins.  The first call of a
+ * way does not count, since it finds what another way has left. */
 static void
 note(struct ar_trial *trial, unsigned ways, uint64_t now)
 {

@@ -1,12 +1,13 @@
-/* Which of a few ways to do the same call is the fastest for the program.  Each is taken for some
- * calls in a row, again and again, and between these trials the one with the least time of a call
- * and of what the program does until the next one, since a way may leave work to it.  Both are
- * taken by themselves, so that what disturbs one of them in each call does not hide the other.  A
- * long time until the next call counts in part only: it is the program's, and varies by more than
- * any way can cost.  A call begins when all ranks have met, if they do.
+/* Which of a few ways to do the same call is the fastest for the program.  In a trial each way is
+ * taken for some calls in a row.  Trials are repeated, and between them calls go the fastest way.
+ * A way's time is that of a call plus that of what the program does until the next one, since a way
+ * may leave work to it.  The least of each is taken separately, so that what disturbs one of them
+ * in each call does not hide the other.  A long time until the next call counts only in part: it is
+ * the program's, and varies by more than any way can cost.  A call begins when all ranks have met,
+ * if they do.
  *
- * Where the calls are of several sizes others come between them, so that only the calls themselves
- * count, by their time per byte. */
+ * If a trial's calls are of several sizes, other calls come between them.  Then only the calls
+ * themselves count, by their time per byte. */
 #ifndef AR_TRIAL_H
 #define AR_TRIAL_H
 
@@ -22,8 +23,8 @@
  * it gains nothing it is not taken by chance. */
 #define AR_TRIAL_STREAMED 3
 
-/* Bytes of a vector that goes through several slots, or cells, in each call.  Of those fewer calls
- * tell enough, and programs make fewer. */
+/* A vector of so many bytes or more goes through several slots, or cells, in each call.  Fewer such
+ * calls tell enough, and programs make fewer of them. */
 #define AR_TRIAL_LONG ((size_t)512 << 10)
 
 /* All zero at first, but is_long.  Times are in ticks. */
@@ -38,13 +39,13 @@ struct ar_trial {
     size_t bytes;           /* of the last call; 0: all calls are alike */
 };
 
-/* A call begins, and all ranks that meet have done so.  Its way: one of ways, which has a bit for
- * each and is not 0; best between the trials, if it is among them.  Where ranks have counted the
- * same calls, and are given the same ways and best, they go the same way. */
+/* Begins a call, after all ranks that meet have met.  Returns the way that it goes: one of ways,
+ * which has a bit for each and is not 0; between the trials best, if it is one of them.  Ranks that
+ * have counted the same calls, and pass the same ways and best, go the same way. */
 unsigned ar_trial_begin(struct ar_trial *trial, unsigned ways, unsigned best, size_t bytes,
                         uint64_t now);
 
-/* The call ends.  Of calls between the trials it need not be told. */
+/* The call ends.  May be left out for calls between the trials. */
 static inline void
 ar_trial_end(struct ar_trial *trial, uint64_t now)
 {
@@ -65,8 +66,9 @@ ar_trial_calls(const struct ar_trial *trial)
     return trial->is_long ? 3 : 4;
 }
 
-/* Can the next call be on trial, or the first one after a trial?  Of others no time is compared, so
- * that ar_trial_begin may be told any: a call of 2 KiB is not to look at the clock twice. */
+/* Can the next call be on trial, or the first one after a trial?  Times of other calls are not
+ * compared, so ar_trial_begin may be given any: a call of 2 KiB is not to look at the clock
+ * twice. */
 static inline bool
 ar_trial_needs_time(const struct ar_trial *trial)
 {

@@ -1,6 +1,6 @@
-/* A window that one process has forgotten and another has not yet is no danger: its memory stays
- * mapped on every rank until all of them free it, and a rank whose buffer is there, in a call, does
- * not. */
+/* It does no harm if one process has forgotten a window and another has not yet.  The window's
+ * memory stays mapped on every rank until all of them free it, and a rank does not do so while it
+ * is in a call whose buffer is there. */
 #include <config.h>
 
 #include "execute/window_memory.h"
@@ -33,8 +33,8 @@ are_any(void)
     return __atomic_load_n(&windows, __ATOMIC_RELAXED);
 }
 
-/* Parts are joined in the order of ranks alone: so bytes from one of them on are the same ones in
- * every process that finds them within its reach. */
+/* Parts are joined only in the order of ranks.  So a range that begins in a part has the same bytes
+ * in every process that finds it within the part's reach. */
 static void
 join(struct window *w)
 {

@@ -20,8 +20,8 @@ struct ar_window_part {
  * alike on all of its ranks.  parts: of its nparts ranks.  False without memory. */
 bool ar_window_note(MPI_Win win, uint64_t number, const struct ar_window_part *parts, int nparts);
 
-/* It does so no longer.  Nothing happens if it does not know the window.  Called before the memory
- * may be unmapped. */
+/* From now on this process no longer knows the window, if it ever did.  To be called before the
+ * memory may be unmapped. */
 void ar_window_forget(MPI_Win win);
 
 /* A process introduces itself, with an empty card, if it knows a window.  There are no peers. */

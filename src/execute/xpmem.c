@@ -1,10 +1,10 @@
-/* What is attached stays so, since attaching costs a system call, and each page that is then first
- * touched a fault.  The owner may free a range meanwhile, and map other memory there: the module
- * follows the owner's page tables, takes pages away from the attachments when the owner's kernel
- * does (an MMU notifier), and finds what lies at the address then when they are touched again.  So
- * an attachment stands for addresses, not for what once lay there, and need not be told.  To touch
- * it where the owner has nothing mapped is a SIGBUS; nobody does, since it is touched in a call to
- * which its owner has given that very range. */
+/* What is attached stays attached, since attaching costs a system call, and then a fault for each
+ * page at its first touch.  Meanwhile the owner may free a range, and map other memory there.  The
+ * module follows the owner's page tables: it takes pages away from the attachments when the kernel
+ * takes them from the owner (an MMU notifier), and when they are touched again, it finds what then
+ * lies at the address.  So an attachment stands for addresses, not for what once lay there, and
+ * need not be told of changes.  Touching it where the owner has nothing mapped raises SIGBUS.
+ * Nobody does, since it is touched only in a call to which its owner has given that very range. */
 #include <config.h>
 
 #include "execute/xpmem.h"
@@ -131,8 +131,8 @@ detach(struct attachment *a)
     *a = (struct attachment){0};
 }
 
-/* Where the range is here; it is in use then.  NULL where it is not attached and must not be, or
- * cannot be. */
+/* The address of the range in this process; its attachment is then in use.  NULL if the range is
+ * not attached, and may not be (!attaches) or cannot be. */
 static void *
 use(struct ar_peer *peer, uintptr_t begin, size_t bytes, bool attaches)
 {
@@ -179,7 +179,7 @@ forget(struct ar_peer *peer)
     free(peer);
 }
 
-/* The process with this segment; NULL where it cannot be had, or memory lacks. */
+/* The process with this segment; NULL if it cannot be had, or memory runs out. */
 static struct ar_peer *
 find(int64_t its_segment)
 {
@@ -244,7 +244,7 @@ leave(struct ar_peer *peer)
 }
 
 /* Memory of a device that a driver has mapped has no pages for the module to hand out: its readers
- * would get a SIGBUS.  The kernel gets at other processes' memory in the same way, and tells. */
+ * would get a SIGBUS.  process_vm_readv gets at memory in the same way, and reports that. */
 static bool
 has_pages(const void *data)
 {
@@ -253,9 +253,9 @@ has_pages(const void *data)
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1 || errno != EFAULT;
 }
 
-/* The question takes longer than a short message, so buffers that a program uses again are asked
- * for once.  Other memory may lie there later, but hardly such: a driver maps it at addresses of
- * its own, and runtimes say that it is a device's (src/device) before anything is run in place. */
+/* Asking takes longer than a short message, so buffers that can be shared are remembered.  Other
+ * memory may lie there later, but hardly a device's: a driver maps that at addresses of its own,
+ * and runtimes say that it is a device's (src/device) before anything is run in place. */
 #define REMEMBERED 8
 
 static bool
@@ -293,7 +293,7 @@ show(const void *data, size_t bytes)
     return (struct ar_peer_place){.word = {can, (uintptr_t)data}};
 }
 
-/* The processes have met, so it seldom fails; of all times it is told once. */
+/* The processes have met, so this seldom fails; only the first failure is reported. */
 static void *
 map(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes)
 {
