@@ -22,7 +22,7 @@ struct reader {
 
 /* --- what the letters are --- */
 
-/* One less than the parts of each of knomial's rounds, added up where that is most; *most: the most
+/* The sum of parts - 1 over knomial's rounds, on the rank where it is largest.  *most: the most
  * parts of a round. */
 static int
 knomial_parts(int n, int radix, int *most)

@@ -13,8 +13,8 @@
  *     p ranks, n the vector     a latency, B bandwidth, C time to combine
  *     N nodes, L ranks of the largest, K lanes
  *     r root, k radix, e halvings, W bytes of a short vector of shm
- *     X, Y sides of a grid      s, t what the parts of a range in knomial's rounds come to: the sum
- *                               of one less than each, the most
+ *     X, Y sides of a grid      s, t of the parts into which each of knomial's rounds cuts a range:
+ *                               the sum of one less than their number, and their largest number
  *     m segments                w of them in flight
  */
 #ifndef AR_CARD_H
@@ -29,9 +29,9 @@ struct ar_rates {
     double C; /* time to combine a byte */
 };
 
-/* What a line says of nranks ranks and n elements, or of the time for n bytes: of the rank that has
- * most.  rates may be NULL but for the time.  0 for one rank, and for an empty vector: nothing
- * is sent then. */
+/* The value of a line for nranks ranks and n elements, or of the time for n bytes, on the rank
+ * where it is largest.  rates may be NULL except for the time.  0 for one rank and for an empty
+ * vector, since nothing is sent then. */
 double ar_card_value(const struct ar_algorithm *row, enum ar_card_line line,
                      const struct ar_params *params, int nranks, double n,
                      const struct ar_rates *rates);

@@ -12,7 +12,7 @@ const char *const ar_domain_names[] = {"l3", "numa", "socket", NULL};
 static const struct ar_levels all_names = {
     AR_LEVELS_NAMES, AR_DOMAINS, {AR_DOMAIN_L3, AR_DOMAIN_NUMA, AR_DOMAIN_SOCKET}, 0};
 
-/* Named anew by their first ranks: nodes have the same names for their domains. */
+/* Names each domain by its first rank, since nodes use the same names for their domains. */
 int
 ar_domains_of_nodes(struct ar_domains *domains, int *of, const int *own, const int *node_of,
                     int nranks)
@@ -52,7 +52,7 @@ ar_levels_may_group(const struct ar_levels *levels, const struct ar_domains *dom
 struct sizes {
     int count;
     int most;  /* ranks of the largest of them */
-    int least; /* of the smallest one, for which the ranks in none count, too */
+    int least; /* of the smallest one; all ranks in no domain count as one more */
 };
 
 /* The levels as ar_grouping_init takes them, the innermost first. */
@@ -91,8 +91,8 @@ find_numbers(int *number, struct sizes *sizes, const int *domain, int nranks)
     return error;
 }
 
-/* Those that are known, the one with most domains first; in the order of enum ar_domain_kind where
- * there are as many.  number: for nranks entries. */
+/* Finds the names asked for that are known, the one with most domains first; ties are in the order
+ * of enum ar_domain_kind.  number: for nranks entries. */
 static int
 find_named(struct given *given, int *number, const struct ar_levels *levels,
            const struct ar_domains *domains)
@@ -148,21 +148,21 @@ find_sized(struct given *given, int *number, int *room, const int *size, int n, 
 
 /* --- auto --- */
 
-/* Units that a rank reads in turn in one round.  Each level costs a round, and for slices two, in
- * which a line comes from as far as its ranks are apart. */
-#define UNITS_FEW    4  /* for short vectors no level less is worth it */
-#define UNITS_SHORT  6  /* of short vectors more are cut into groups of about 4 */
-#define UNITS_MOST   16 /* of longer ones into groups of about UNITS_GOOD */
+/* How many units a rank reads in turn in one round.  Another level costs a round, or two for
+ * slices, in which a line comes from as far as its ranks are apart. */
+#define UNITS_FEW    4  /* so few are not worth a level for short vectors */
+#define UNITS_SHORT  6  /* more are cut into groups of about 4 for short vectors */
+#define UNITS_MOST   16 /* more are cut into groups of about UNITS_GOOD for longer ones */
 #define UNITS_GOOD   8
-#define ALONE_TINY   12 /* all ranks, in one domain: flat up to TINY_BYTES */
-#define ALONE_SHORT  8  /* flat up to SHORT_BYTES; as many are cut for longer vectors, too */
+#define ALONE_TINY   12 /* at most so many ranks, in one domain, go flat up to TINY_BYTES */
+#define ALONE_SHORT  8  /* at most so many up to SHORT_BYTES; at least so many are cut beyond */
 #define TINY_BYTES   ((size_t)256)
 #define SHORT_BYTES  ((size_t)1 << 10)
-#define ALONE_BYTES  ((size_t)512 << 10) /* of a vector for which a lone domain is cut, at most */
+#define ALONE_BYTES  ((size_t)512 << 10) /* the longest vector for which a lone domain is cut */
 #define EVEN_BYTES   ((size_t)4 << 10)   /* up to here unequal groups are avoided: see shm.c */
-#define SPLIT_BYTES  ((size_t)64 << 10)  /* of a vector that is cut into unequal ones, at most */
-#define PAIR_BYTES   ((size_t)16 << 10)  /* of one for which two domains may be too unequal */
-#define UNIT_BYTES   ((size_t)2 << 10)   /* and for each unit above UNITS_MOST */
+#define SPLIT_BYTES  ((size_t)64 << 10)  /* the longest vector for which groups may be unequal */
+#define PAIR_BYTES   ((size_t)16 << 10)  /* the longest for which two domains may be too unequal */
+#define UNIT_BYTES   ((size_t)2 << 10) /* unequal groups: at most this per unit above UNITS_MOST */
 #define UNEQUAL_MOST 11 /* ranks; of more, levels nearly always pay, however unequal the groups */
 
 static bool
@@ -184,8 +184,8 @@ leave_out(struct given *given, int level)
 }
 
 /* Leaves out outer levels where the domains inside are so few that they can as well exchange at
- * once: unequal ones of short vectors; and the outermost ones, most of all where the slices of a
- * longer vector have 128 to 256 bytes. */
+ * once: for short vectors, levels of unequal domains; and the outermost levels, most of all where
+ * the slices of a longer vector have 128 to 256 bytes. */
 static void
 leave_out_levels(struct given *given, int nranks, size_t bytes)
 {
@@ -201,8 +201,9 @@ leave_out_levels(struct given *given, int nranks, size_t bytes)
         given->n--;
 }
 
-/* Are few ranks in so unequal domains that a short vector had better go flat?  Of more ranks one
- * whose slices, flat, stand in the lines of their flags. */
+/* Are so few ranks in unequal domains that a short vector had better go flat?  They may be more
+ * where there is one level, of larger domains, or where the slices, flat, stand in the lines of
+ * their flags. */
 static bool
 is_better_flat(const struct given *given, int nranks, size_t bytes)
 {
@@ -212,7 +213,7 @@ is_better_flat(const struct given *given, int nranks, size_t bytes)
            nranks <= (is_lone || is_tiny ? UNITS_MOST : UNEQUAL_MOST);
 }
 
-/* Of these the first that so many units can be cut into: groups of equal size; 0: none. */
+/* The first of these sizes of groups into which so many units can be cut evenly; 0: none. */
 static int
 even_radix(int units)
 {
@@ -223,7 +224,7 @@ even_radix(int units)
     return 0;
 }
 
-/* Of about so many units. */
+/* The size that gives nearly equal groups of about good units. */
 static int
 near_radix(int units, int good)
 {
@@ -231,8 +232,8 @@ near_radix(int units, int good)
     return (units + groups - 1) / groups;
 }
 
-/* Adds sizes of groups while there are more than most units; good: units of a group; 0: of groups
- * of equal size. */
+/* Adds sizes of groups while there are more than most units.  good: about how many units a group
+ * has; 0: groups are of equal size. */
 static void
 add_sizes(struct ar_levels *levels, int units, int most, int good)
 {
@@ -257,10 +258,11 @@ pays_for_long(const struct given *given, int nranks, size_t bytes)
            (bytes <= SPLIT_BYTES && bytes <= UNIT_BYTES * (size_t)(units - UNITS_MOST));
 }
 
-/* Are domains cut into groups of few ranks?  Where all ranks are in one, so few of them had better
- * go flat with what is short, and so many cut longer vectors, too.  Measured on 16 cores of a Xeon
- * of 2023, where a line takes 0.14 to 0.20 us: 8 bytes take 0.73 us on 8 ranks flat and 0.90 us in
- * groups of four, and 32 KiB take 20.6 us on 16 ranks flat and 16.5 us in groups of four. */
+/* Are domains cut into groups of few ranks?  In one domain of all ranks, few of them had better go
+ * flat with short vectors, and ALONE_SHORT to UNITS_MOST are cut for longer ones, too.  Measured on
+ * 16 cores of a Xeon of 2023, where a line takes 0.14 to 0.20 us: 8 bytes take 0.73 us on 8 ranks
+ * flat and 0.90 us in groups of four, and 32 KiB take 20.6 us on 16 ranks flat and 16.5 us in
+ * groups of four. */
 static bool
 is_cut(const struct given *given, size_t bytes)
 {
@@ -298,8 +300,8 @@ is_lopsided(const struct given *given, int nranks, int times)
     return nranks <= UNEQUAL_MOST && times * given->sizes[0].least < given->sizes[0].most;
 }
 
-/* Chunks of long vectors do not overlap in unequal groups; flat they do.  And of two domains one
- * with very few ranks makes the levels' rounds as many and saves few of the lines. */
+/* Chunks of long vectors overlap flat, but not in unequal groups.  And where one of two domains has
+ * very few ranks, the levels take as many rounds as ever and save few of the lines. */
 static bool
 is_too_unequal(const struct given *given, int nranks, size_t bytes)
 {

@@ -120,8 +120,8 @@ sort_by_group(int *to, const int *from, int *before, const int *group, int nrank
         to[before[group[from[i]]]++] = from[i];
 }
 
-/* Sorted by the innermost level first, and by the others in turn, the ranks are in the order of
- * their outermost groups, in each of those in that of the next level's, and so on. */
+/* Sorts by each level in turn, the innermost first.  In the end the ranks are in the order of their
+ * outermost groups, within each of these in the order of the next level's groups, and so on. */
 static void
 find_places(struct ar_grouping *g, const struct making *m)
 {

@@ -20,14 +20,14 @@ struct ar_grouping {
     bool ordered;                  /* the ranks of each group follow each other */
     bool one_domain;               /* all ranks are in one domain of each level that is known; false
                                       where none is, or on several nodes */
-    int given[AR_GROUPING_LEVELS]; /* the number of each level among those that it was made of;
-                                      of the last level theirs, which is past them */
+    int given[AR_GROUPING_LEVELS]; /* for each level, its number among those it was made from;
+                                      for the last, how many these are */
     int *rank_at; /* owned: the ranks, group after group on every level, each group's units in the
                      order of their first ranks */
     int *at;      /* owned: where each rank is in rank_at */
-    /* Of each level; begin and end: of the place i in rank_at, where its group begins and ends.
-     * lane: of a rank, its number in its group by the share of a vector that it has there: first
-     * by its lane in its unit, as a part of all lanes, then by unit. */
+    /* For each level.  begin[i], end[i]: where in rank_at the group of place i begins and ends.
+     * lane[r]: the number of rank r in its group, in the order of the shares of a vector that ranks
+     * have there: first by lane in its unit, as a part of all lanes there, then by unit. */
     struct ar_grouping_level {
         int *begin, *end, *lane;
     } level[AR_GROUPING_LEVELS];
@@ -35,10 +35,10 @@ struct ar_grouping {
 
 /* Makes a grouping of nranks ranks.  domain[i][r] is the domain of rank r on level i, of nlevels
  * levels, the innermost first: equal for ranks that share it, negative where it is not known.  The
- * group of all ranks is added.  Levels that would change nothing are left out: where each group
- * has one unit only, or, of the last, is all ranks.  Ranks without a domain are grouped by the
- * levels above.  A domain that is spread over several of the level above is cut by it.  AR_OK;
- * AR_ERR_MEMORY.  0 <= nlevels < AR_GROUPING_LEVELS. */
+ * group of all ranks is added as the last level.  Levels that would change nothing are left out:
+ * those whose groups have one unit each, and those with one group of all ranks.  Ranks without a
+ * domain are grouped by the levels above.  A domain that is spread over several of the level above
+ * is cut by it.  AR_OK; AR_ERR_MEMORY.  0 <= nlevels < AR_GROUPING_LEVELS. */
 int ar_grouping_init(struct ar_grouping *grouping, int nranks, int nlevels,
                      const int *const domain[]);
 

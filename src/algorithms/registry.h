@@ -202,7 +202,7 @@ const struct ar_algorithm *ar_params_inter(const struct ar_params *params);
  * not cut the vector, otherwise its stand-in. */
 const struct ar_algorithm *ar_algorithm_whole(const struct ar_algorithm *row);
 
-/* Takes the row levels inside each node?  Otherwise those that it takes are of all ranks. */
+/* Does the row take levels inside each node?  If not, the levels that it takes are of all ranks. */
 bool ar_algorithm_has_levels_in_nodes(const struct ar_algorithm *row);
 
 /* Makes the grouping of nranks ranks by which the row goes with params, of which the levels, the
@@ -250,8 +250,9 @@ size_t ar_params_segment(const struct ar_params *params, size_t count, size_t si
 struct ar_shm_tuning {
     size_t chunk_bytes; /* of a long message; a multiple of 64 */
     size_t whole_bytes; /* up to here every rank combines everything; above, its slice */
-    /* Where there are groups: the same, by the number of levels, and of what a rank holds before
-     * one, by that number less one.  The first is of one level; more levels are as the last. */
+    /* The same where there are groups: for a message by the number of levels, and for what a rank
+     * holds after the first level by that number less one.  The first entry is for one level; more
+     * levels than entries use the last. */
     size_t share_bytes[AR_SHARE_LEVELS];
     size_t in_place_bytes; /* from here on ranks try each other's buffers, too, if they can;
                               SIZE_MAX: never */
@@ -264,14 +265,14 @@ struct ar_shm_tuning {
  * the ranks share cores. */
 struct ar_shm_tuning ar_shm_tune(int nranks, size_t cache_bytes, bool is_crowded);
 
-/* What the tuning, or params instead, mean by whole_bytes of the schedules of a message of count
- * elements of size bytes, in chunks of length: SIZE_MAX, all of it is short; 0, nothing; or so many
- * elements of what a rank holds, where the message is one chunk. */
+/* The whole_bytes for the schedules of a message of count elements of size bytes, in chunks of
+ * length elements, by params or else by the tuning: SIZE_MAX if all of it is short, 0 if nothing
+ * is, or how many elements held by a rank are short, where the message is one chunk. */
 size_t ar_shm_whole(const struct ar_shm_tuning *tuning, const struct ar_params *params,
                     size_t count, size_t length, size_t size);
 
-/* Can what goes through slots in the form of params, with whole_bytes as above, have the same form
- * in place?  Else each rank combines its share there. */
+/* May every rank combine all of a message in place, as it does through slots with these params
+ * (whole_bytes as above)?  If not, each rank combines its share there. */
 bool ar_shm_is_whole_in_place(const struct ar_params *params);
 
 /* The scratch memory of an instance is a multiple of this. */

@@ -82,10 +82,10 @@ within(size_t bytes, size_t least, size_t most)
 #define IN_PLACE_MOST 16 /* ranks */
 
 /* A rank's four slots fill half of its core's cache, so that the chunk under way stays there until
- * the others have read it.  What is short is best combined by every rank: the more levels are to
- * come, the shorter.  Where ranks share cores each chunk costs a turn of all ranks: fewer chunks,
- * twice as long, are better.  In place was measured on 2, 4, 8 and 16 ranks, and how short a share
- * must be on 8, 12 and 16, on two levels; for more levels the model says it. */
+ * the others have read it.  Short messages are best combined by every rank; the more levels are to
+ * come, the shorter they must be.  Where ranks share cores each chunk costs a turn of all ranks, so
+ * fewer chunks, twice as long, are better.  in_place_bytes was measured on 2, 4, 8 and 16 ranks,
+ * share_bytes on 8, 12 and 16 ranks with two levels; for more levels it is from the model. */
 struct ar_shm_tuning
 ar_shm_tune(int nranks, size_t cache_bytes, bool is_crowded)
 {
@@ -115,10 +115,10 @@ short_bytes(const struct ar_shm_tuning *tuning, int levels)
     return tuning->share_bytes[(levels < AR_SHARE_LEVELS ? levels : AR_SHARE_LEVELS) - 1];
 }
 
-/* The number of levels that bounds what is combined whole on all of them.  Two levels inside one
- * domain count as one, since no line comes from far; of more nothing was measured.  With unequal
- * innermost groups more than two count as two, since a vector that is cut stays so on all levels,
- * in twice as many rounds. */
+/* The number of levels for which short_bytes() is asked what is combined whole on all of them.  Two
+ * levels inside one domain count as one, since no line comes from far; more were not measured.
+ * Where the innermost groups are unequal, more than two count as two: a vector that is cut there
+ * stays cut on all levels, which takes twice as many rounds. */
 static int
 count_levels(const struct ar_grouping *grouping)
 {

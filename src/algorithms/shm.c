@@ -4,18 +4,20 @@
  *
  * A short vector is combined by every rank, all of it: on each level a rank reads one rank of each
  * other group.  Of a long one each rank combines a share on each level, which is a part of its
- * share on the level below, so that the ranks of a group work on all of the vector at once; and the
- * results go back the same way, long ones (of two equal levels all) from level 1 to the ranks at
- * once.  A share that has become short is no longer cut if the groups that it was cut in are equal:
- * from that level on each rank combines all of what it holds.
+ * share on the level below, so that the ranks of a group work on all of the vector at once.  The
+ * results go back the same way, but those of level 1 go to all its ranks at once if they are long,
+ * or if there are just two levels, of equal groups.  A share that has become short is no longer cut
+ * if the groups that it was cut in are equal: from that level on each rank combines all of what it
+ * holds.
  *
- * What is emitted here says it in messages: what a rank writes is sent to all that read it.  The
- * executor (execute/node.c) replaces the messages by loads and stores where the ranks share memory.
- * There nothing is moved into slots of TMP, but they stand for what others have stored.  So no
- * level reuses those of the one below for shares of another length: what they stand for would
- * have to be brought first.
+ * The schedule says this in messages: what a rank writes is sent to all that read it.  The executor
+ * (execute/node.c) replaces the messages by loads and stores where the ranks share memory.  There
+ * nothing is moved into slots of TMP; they only stand for what others have stored.  So no level
+ * reuses the slots of the level below for shares of another length: the executor would first have
+ * to load what they stand for.
  *
- * Short are up to whole_bytes; a schedule knows no types, so that here an element counts as a byte.
+ * A vector of up to whole_bytes is short; a schedule knows no types, so that here an element counts
+ * as a byte.
  *
  * Rounds 2 at most, short 1, on each level.  Flat, sent per rank 2n(p-1)/p elements, short (p-1)n;
  * scratch n, by levels less than 2n, short pn.
@@ -55,9 +57,10 @@ part_of_slot(const struct view *v, struct ar_span mine, int i, struct ar_span pa
     return ar_tmp((struct ar_span){from, part.length});
 }
 
-/* OUT = the units' vectors in their slots, but for unit own, which is in have unless that is TMP;
- * from the last to the first.  The running result replaces the last one's slot, and goes to OUT
- * with the first one.  Returns where the result is: in have still where there is one unit. */
+/* Combines the units' vectors into OUT, from the last to the first.  Each is in its slot, but that
+ * of unit own is in have (its slot, too, if that is TMP).  The running result stands in the last
+ * unit's slot, and goes to OUT with the first unit.  Returns where the result is: have if there is
+ * one unit. */
 static enum ar_buffer
 combine(struct ar_schedule *s, const struct view *v, int units, int own, enum ar_buffer have,
         struct ar_span mine)
@@ -85,9 +88,9 @@ count_units(const struct view *v, int level, int *own)
     return units;
 }
 
-/* Each rank reads all that a rank of each other unit holds: the one with its own number there,
- * modulo the unit's size.  Its own unit's neighbour comes first, so that not all begin with the
- * same rank.  held: what this rank and those hold, in have; returns where its unit's is then. */
+/* From each other unit, a rank reads all that the rank with its own number there, modulo the unit's
+ * size, holds.  It begins with its own unit's neighbour, so that not all begin with the same rank.
+ * held: the span that this rank and those hold, in have.  Returns where the result is. */
 static enum ar_buffer
 exchange_whole(struct ar_schedule *s, const struct view *v, int level, struct ar_span held,
                enum ar_buffer have)
@@ -140,10 +143,10 @@ reduce_scatter(struct ar_schedule *s, const struct view *v, int level, enum ar_b
     return combine(s, v, units, own, has_all ? have : AR_TMP, mine);
 }
 
-/* Each rank reads of the others of its group what it needs of the share that it had on that level
- * below.  The next unit's ranks come first, among them that with its own number, and its own unit's
- * last: where a unit shares a cache, each of its ranks brings others' lines, and finds there those
- * that the others have brought. */
+/* Each rank reads from the others of its group what it needs of the share that it had on level
+ * below.  It begins with the next unit, at the rank with its own number there, and ends with its
+ * own unit.  So the ranks of a unit begin with different ranks: where they share a cache, each
+ * brings other lines, and later finds there those that the others have brought. */
 static void
 allgather(struct ar_schedule *s, const struct view *v, int level, int below)
 {
@@ -170,11 +173,11 @@ allgather(struct ar_schedule *s, const struct view *v, int level, int below)
     ar_end_round(s);
 }
 
-/* The level of the share for which the results of a level are read.  Those of level 1 are read for
- * the whole vector at once, where its groups are not large: then no rank has to store again what it
- * has read there.  Of short results there is little to store, and where levels are above or
- * groups are unequal, waiting for so many ranks takes longer.  In place this would be no gain,
- * since a rank that gives takes each line itself. */
+/* The level for whose share a rank reads the results of a level: usually the level below.  Those of
+ * level 1 are read for the whole vector at once if its groups are not large, so that no rank has to
+ * store again what it has read there.  With short results there is little to store, and waiting for
+ * so many ranks takes longer where levels are above or groups are unequal.  In place nothing would
+ * be gained, since a rank that gives takes each line itself. */
 static int
 level_below(const struct view *v, int level, const struct ar_params *params)
 {
@@ -198,7 +201,7 @@ count_holders(const struct view *v, int level)
     return g && ar_grouping_is_even_below(g, level) ? (size_t)g->level[level - 1].end[0] : 0;
 }
 
-/* Is what each rank holds before a level so short, and the same for all of a number? */
+/* Does each rank hold at most so much before a level, and the same as others with its number? */
 static bool
 goes_whole(const struct view *v, int level, size_t most)
 {

@@ -18,9 +18,9 @@
  * levels, and the allgather down.  On each level but the node's own, each rank of a group combines
  * a share of the vector, which is a part of its share on the level below, so that it exchanges with
  * one rank of each other group of that level.  Where groups are equal, that is as many elements as
- * without levels, in fewer messages, and most of them go between ranks that are near.  The lanes
- * are then those of ranks whose shares lie in them, spread over the groups.  With one lane there
- * are leaders of each group, and binomial trees among them.
+ * without levels, in fewer messages, and most of them go between ranks that are near.  A lane
+ * then belongs to a rank whose share lies in it, so that lanes are spread over the groups.  With
+ * one lane each group has a leader, and the trees run among the leaders.
  */
 #include "algorithms/algorithms.h"
 #include "algorithms/inner.h"
@@ -51,8 +51,8 @@ look(const struct ar_nodes *nodes, int rank, size_t count, const struct ar_param
 
 /* --- lanes --- */
 
-/* Which rank of a node of this size has the lane: its number by the share of the vector that would
- * be its own if each had one.  Flat these are the first. */
+/* Which rank of a node of this size has the lane.  Ranks are numbered by the share of the vector
+ * that each would have if all had one.  Flat, the first ranks have the lanes. */
 static int
 holder(const struct view *v, int size, int lane)
 {
@@ -109,9 +109,10 @@ share_of(const struct view *v, int level, int place)
     return lane < 0 ? (struct ar_span){0, 0} : ar_share_cut(v->shares.count, v->lanes, lane);
 }
 
-/* A rank sends to each other of its group what it has of the other's share.  First the ranks of its
- * own unit give it the rest of what they have of its share: nothing where groups are equal.  Then
- * come the other units, one rank further in each round: unit after unit, each with all of it. */
+/* A rank sends to each other of its group what it has of the other's share.  First the ranks of a
+ * unit give each other what they miss of their shares: nothing where groups are equal.  Then come
+ * the other units, one rank further in each round: a rank receives all of its share from one unit,
+ * then from the next. */
 static enum ar_buffer
 reduce_scatter(struct ar_schedule *s, const struct view *v, int level, enum ar_buffer have)
 {
@@ -147,7 +148,7 @@ reduce_scatter(struct ar_schedule *s, const struct view *v, int level, enum ar_b
     return end - begin > own_end - own_begin ? AR_OUT : have;
 }
 
-/* All at once: nothing of it waits for anything else. */
+/* One round: none of these messages waits for another. */
 static void
 allgather(struct ar_schedule *s, const struct view *v, int level)
 {

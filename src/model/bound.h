@@ -5,8 +5,9 @@
 #include "model/machine.h"
 
 /* The time that no algorithm can beat that receives at most ports messages in a round: the longest
- * of what rounds, bytes and reductions take alone.  Like ar_bound_time, but between ranks, between
- * nodes, and between what hangs on switches, each taken as one. */
+ * of what rounds, bytes and reductions take alone.  They follow from the bounds in
+ * schedule/cost.h between ranks, between nodes, and between what hangs on switches, each taken as
+ * one. */
 double ar_machine_bound(const struct ar_machine *machine, const int *node_of, int nranks,
                         size_t bytes, size_t ports);
 

@@ -57,10 +57,10 @@ struct ar_level {
     double per_byte; /* up from a switch, and down to it; through a link each way */
 };
 
-/* What so many ranks of a node that follow each other share: a cache, a NUMA node, a socket.  It is
- * what loads and stores of memory that they map together take.  By latency, per_byte and
- * link_per_byte messages take more than the node says (ar_network_init), but for those of the
- * first domain. */
+/* What so many consecutive ranks of a node share: a cache, a NUMA node, a socket.  The times are
+ * those of loads and stores of memory that they map together.  Messages between ranks that do not
+ * share the first domain take longer than the node says, by latency, per_byte and link_per_byte
+ * (ar_network_init). */
 struct ar_machine_domain {
     char name[AR_MACHINE_NAME];
     int ranks;              /* a multiple of those of the domain inside */
@@ -115,9 +115,9 @@ bool ar_machine_shares_hosts(const struct ar_machine *machine);
  * Malloced, nranks entries; NULL without memory. */
 int *ar_machine_place(const struct ar_machine *machine, int nranks);
 
-/* What ranks share, by the machine's levels that have the name of one of ours; of those that it has
- * not, all ranks of a node share one.  The ranks of each node, as the index has them, follow each
- * other on its cores; index NULL: of the one node.  of: AR_DOMAINS * nranks entries, which *domains
+/* What ranks share, by those of the machine's levels that have the name of one of ours; what it has
+ * no level for, all ranks of a node share.  The ranks of each node in the index, or of the one node
+ * where index is NULL, are on consecutive cores.  of: AR_DOMAINS * nranks entries, which *domains
  * borrows. */
 void ar_machine_domains(struct ar_domains *domains, int *of, const struct ar_machine *machine,
                         const struct ar_node_index *index, int nranks);

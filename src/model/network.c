@@ -319,8 +319,8 @@ ar_network_travel(const struct ar_network *net, int from, int to)
                                                   : &net->machine->network;
 }
 
-/* What moves the bytes of a message inside a node: its memory, or where nodes share a host's cores,
- * these, which get the bytes of all its nodes through as fast as so many memories. */
+/* What moves the bytes of a message inside a node: its memory or, where nodes share a host, the
+ * host's cores, which move the bytes of all its nodes as fast as so many memories would. */
 static void
 cross_memory(const struct ar_network *net, struct ar_way *way, size_t node)
 {

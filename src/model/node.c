@@ -24,7 +24,7 @@ after(struct ar_node_time t, enum ar_node_part part, double ns)
     return t;
 }
 
-/* t, or where something else is not free before: then, having waited in that part. */
+/* t or, if something is free only later, that moment, with the wait counted in that part. */
 static struct ar_node_time
 not_before(struct ar_node_time t, enum ar_node_part part, double free)
 {
@@ -174,9 +174,9 @@ awaited_before(const struct rank *r, size_t n)
     return &r->last[(r->nawaited - n) % AHEAD_MOST];
 }
 
-/* When the rank asks for a flag that is to be seen then, and that its core, which looks ahead,
- * looks at first at the other moment: while the rank waits for one of those before it in the stage,
- * it asks for this one, too. */
+/* When the rank asks for a flag that can be seen at seen, and at which its core, looking ahead,
+ * first looks at ahead.  While the rank waits for a flag before it in the stage, it asks for this
+ * one, too. */
 static struct ar_node_time
 asked_for(const struct rank *r, struct ar_node_time seen, struct ar_node_time ahead)
 {
@@ -220,9 +220,9 @@ await(struct simulation *s, int rank, const struct ar_access *x)
     r->nstage++;
 }
 
-/* When a rank asked for lines in another's memory: if not along with their flag, when it had that,
- * at the latest when the oldest that it remembers was done.  What needs no flag it asks for in its
- * turn. */
+/* When a rank asked for lines in another's memory: along with their flag, or when that came.  If
+ * the rank has awaited s->ahead or more flags since, it asked when the first of the last s->ahead
+ * was done.  What needs no flag it asks for in its turn. */
 static struct ar_node_time
 known(const struct simulation *s, const struct rank *r, const struct ar_access_place *place,
       const struct ar_lines *lines)

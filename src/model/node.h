@@ -1,33 +1,33 @@
-/* The time that ranks of a node take which exchange through shared memory: all ranks' accesses
- * (schedule/accesses.h), on a machine whose levels inside a node are known.  Pure.
+/* The time that the ranks of a node take to exchange through shared memory, from all ranks'
+ * accesses (schedule/accesses.h), on a machine whose levels inside a node are known.  Pure.
  *
  * Assumed, each once:
  * - Ranks begin together, and are bound: rank r is in domain r / ranks of each level.
  * - A rank does its accesses one after the other.  Each takes machine->access, and what it
- * combines, loads or stores takes what reductions and copies take.
- * - Raising a flag takes its line back from all that read it in an earlier chunk: it is to be seen
- *   one latency of the farthest of them later.  Where the chunk is a call of its own and at most
- *   AR_SHORT_BYTES are stored for the flag, its lines were taken back in the call before, which
- * took longer than that.  Then they come from those alone that have asked for them in this call,
- * and half a latency before, since they wait for the flag or for one of those before it.
- * - A look at a flag brings its line one latency of the level later that reader and owner share;
- * after a look in vain the latency counts from when the flag is to be seen.  Readers of one line
- * are served one after the other.  A core looks ahead at machine->ahead flags in a row, until one
- * is in vain.  While a rank waits for a flag it asks for the next ones of the stage, too
- * (AR_AHEAD_FLAGS), and for short messages (ar_ahead_bytes()): these lines are on their way
- * together.  That is fewer than the 16 lines at once for which machine files say a bandwidth.
- * - Where the ranks of the first level share a cache, a line from without is brought once, and is
- * there for the others.
- * - Longer messages are asked for when the flag has come.  Of a message that does not stand in its
- *   flag's line the first line takes a latency, the others follow by the level's bandwidth; what a
- *   rank takes so goes one after the other.  So does what goes through a level's link, in the order
- *   in which it is asked for.
- * - What is given waits for the receiver's lines as what is read does.  Buffers that need no flag
- *   are asked for when it is their turn.
+ *   combines, loads or stores takes what reductions and copies take.
+ * - Raising a flag takes its line back from all that read it in an earlier chunk, so that the flag
+ *   can be seen one latency of the farthest of them later.  Where the chunk is a call of its own
+ *   and at most AR_SHORT_BYTES are stored for the flag, its lines were taken back in the call
+ *   before, which took longer than that.  Then only those ranks count that have asked for them in
+ *   this call, half a latency before, since they wait for the flag or for one of those before it.
+ * - A look at a flag brings its line after one latency of the level that reader and owner share;
+ *   after a look in vain the latency counts from when the flag can be seen.  Readers of one line
+ *   are served one after the other.  A core looks ahead at machine->ahead flags in a row, until one
+ *   is in vain.  While a rank waits for a flag it also asks for the next ones of the stage
+ *   (AR_AHEAD_FLAGS) and for short messages (ar_ahead_bytes()); all these lines travel at the same
+ *   time.  They are fewer than the 16 lines at once for which machine files give a bandwidth.
+ * - Where the ranks of the first level share a cache, a line from outside is brought in once, and
+ *   is then there for the others.
+ * - Longer messages are asked for when the flag has come.  If a message does not stand in its
+ *   flag's line, its first line takes a latency and the others follow at the level's bandwidth.  A
+ *   rank takes such messages one after the other.  So does a level's link, in the order in which
+ *   they are asked for.
+ * - Giving waits for the receiver's lines as reading does for the sender's.  Buffers that need no
+ *   flag are asked for when it is their turn.
  * - All chunks are equally long, the last one, too.
  * - Areas stay in caches.  A rank's own vectors are in memory where those of all ranks of the first
  *   level do not fit into its cache: then they are read, and the result is read and written, by way
- * of the memory of each domain that has its own, whose ranks share its bandwidth.
+ *   of the memory of each domain that has its own, whose ranks share its bandwidth.
  */
 #ifndef AR_MODEL_NODE_H
 #define AR_MODEL_NODE_H

@@ -1,7 +1,7 @@
 /* What an allreduce among ranks that share memory takes at least, whatever the algorithm.  Pure.
  *
- * A rank reads of another one elements, each of which is an operand or combines several.  To read
- * one is a message, for which two facts hold, here of each element and p ranks:
+ * A rank reads elements of another, each of which is an operand or combines several.  Count each
+ * read of an element as a message.  For each element and p ranks, two facts hold:
  * - There are at least 2(p - 1) messages.  When the first rank has the result, the messages that
  *   were needed for it connect all ranks: p - 1.  Each further rank needs another one to have it.
  * - Between G groups of ranks there are at least 2(G - 1), since a group can be seen as one rank.
@@ -22,7 +22,7 @@
  * - Memory: where the vectors do not fit into the cache (model/node.h), each is read, and its
  *   result is read and written.
  *
- * Whatever of these a rank does at the same time is not added up, so that the bound cannot be
+ * The five are not added up, since a rank may do them at the same time.  So the bound cannot be
  * reached where several are nearly as long. */
 #ifndef AR_NODE_BOUND_H
 #define AR_NODE_BOUND_H

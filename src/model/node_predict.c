@@ -101,8 +101,8 @@ up_and_down(const struct ar_machine *m, const struct ar_grouping *grouping)
 
 /* --- the time --- */
 
-/* Simulates the chunks, or some of them, whose pace the others have.  The time goes where it goes
- * in these. */
+/* Simulates the chunks, or only some of them.  The others are then taken to go on at their pace,
+ * and to spend their time on the same parts. */
 static int
 simulate_chunks(struct ar_node_prediction *p, const struct ar_node_run *all, double nchunks)
 {

@@ -6,9 +6,9 @@
 #define LONG_LOOP   3
 #define EAGER_LEAST 1024 /* bytes; shorter messages are taken for eager */
 
-/* Pairs that take so many times as long at once as one alone share something: pairs inside a node,
- * and between nodes.  There messages may only have waited for each other: over TCP a rank that
- * answers late waits until its peer's message has passed. */
+/* Pairs share something if, all at once, they take so many times as long as one alone: inside a
+ * node, and between nodes.  Between nodes messages may only have waited for each other: over TCP a
+ * rank that answers late waits until its peer's message has passed. */
 #define HINDERED_NEAR 1.1
 #define HINDERED_FAR  1.6
 
@@ -69,8 +69,8 @@ measure_long(struct ar_travel *travel, bool *is_slow, const struct ar_pings *pin
     return 0;
 }
 
-/* The longest message that is eager, to a power of two, and what a message twice as long takes more
- * than its bytes. */
+/* Measures the longest eager message, as a power of two, and by how much a message twice as long
+ * takes longer than its further bytes account for. */
 static int
 measure_eager(struct ar_travel *travel, const struct ar_pings *pings, bool is_slow)
 {

@@ -22,18 +22,18 @@
 /* Up to this part of the steps that are allowed, all ranks are simulated at once. */
 #define PART_FOR_ALL 16
 
-/* So many steps of ranks in lockstep are always looked at, and so many times as many as may be
- * simulated: they take a part of the time. */
+/* So many steps of ranks in lockstep are always looked at, or so many times as many as may be
+ * simulated, since looking at a step takes a part of the time of simulating it. */
 #define LOCKSTEP_LEAST  ((size_t)1 << 16)
 #define LOCKSTEP_MARGIN 4
 
-/* Schedules of so many rounds are always looked at, and of this part of the steps that are allowed:
- * to find out which ranks are alike takes some dozens of schedules. */
+/* Schedules are looked at if they have at most so many rounds, or at most this part of the steps
+ * that are allowed: finding out which ranks are alike takes some dozens of schedules. */
 #define ROUNDS_LEAST    ((size_t)1 << 13)
 #define PART_FOR_ROUNDS 16
 #define STEPS_OF_ROUND  4
 
-/* Of fewer nodes, which stand for all, at least so many. */
+/* When fewer nodes stand for all, they are at least so many. */
 #define NODES_LEAST 4
 
 /* How an answer is found: in the best way that the steps allow; or only by a simulation of all
@@ -227,8 +227,8 @@ is_even(const struct predictor *a)
     return true;
 }
 
-/* All segments end, where one takes so long, and keeps a rank or a link busy for so long: the
- * others follow as fast as that and the window let them. */
+/* Sets when all segments end if one takes so long and keeps a rank or a link busy for so long: the
+ * others follow as fast as these and the window let them. */
 static void
 follow(struct predictor *a, struct ar_moment segment, double busy, enum ar_quality quality)
 {
@@ -256,9 +256,9 @@ simulate_first(struct predictor *a, const struct ar_sample *all)
     return AR_OK;
 }
 
-/* What one rank does tells nothing of how long the chain is of which it is a link; the row's card
- * does, on a network as fast as the fastest messages here.  By levels inside nodes, of which no
- * card tells, it is that of the row between nodes. */
+/* One rank's steps do not tell how long the chain is in which they are links.  The row's card does,
+ * on a network as fast as the fastest messages here.  No card knows of levels inside nodes; with
+ * these, the card is that of the row between nodes. */
 static void
 add_chain(const struct predictor *a, struct ar_moment *segment)
 {
@@ -307,8 +307,8 @@ is_too_long(const struct predictor *a)
     return rounds > (double)rounds_looked_at(a);
 }
 
-/* The ranks of some nodes, on all levels, add up as if all ranks kept step: what they wait for each
- * other is not in it, but for what the row's card knows. */
+/* Adds up the rounds of some nodes' ranks, on all levels, as if all ranks kept step.  That leaves
+ * out what they wait for each other, but for what the row's card knows of it. */
 static int
 add_rounds(struct predictor *a)
 {
@@ -374,8 +374,8 @@ take_nodes(const struct predictor *a, int nodes, int *nranks)
 static int predict_by(struct ar_prediction *prediction, const struct ar_question *question,
                       enum means means);
 
-/* The rounds of all were added up.  Fewer nodes are simulated, and their rounds added up, too: the
- * sum of all is wrong by as much as that of these. */
+/* Corrects the sum of all nodes' rounds.  Fewer nodes are simulated, and their rounds added up,
+ * too; the sum of all is taken to be wrong by the same factor as theirs. */
 static int
 simulate_fewer(struct predictor *a)
 {

@@ -62,10 +62,10 @@ int ar_program_init(struct ar_program *program, const struct ar_sample *sample,
                     size_t most);
 void ar_program_fini(struct ar_program *program);
 
-/* Sets *sample, whose nranks is given, to the fewest ranks, unit or two, four, eight times as many,
- * that others all over were found to do the same as.  Only some of the others are looked at, and
- * their steps are added to *steps.  AR_OK, also where there is no such symmetry and *sample stays
- * as it is; errors of ar_algorithm_emit. */
+/* Sets *sample, whose nranks is given, to the smallest sample (unit ranks, or two, four, eight, ...
+ * times as many) whose ranks others all over were found to act like.  Only some of the others are
+ * looked at, and their steps are added to *steps.  AR_OK, also where there is no such symmetry and
+ * *sample stays as it is; errors of ar_algorithm_emit. */
 int ar_sample_find(struct ar_sample *sample, size_t *steps, int unit,
                    const struct ar_algorithm *row, const struct ar_params *params, size_t count);
 

@@ -68,8 +68,8 @@ hear_each_other(const struct others *o, int nranks)
     return true;
 }
 
-/* Adds to what a rank knew before the round what those knew from which it receives then; returns
- * of how many ranks it knows. */
+/* Adds, to what rank knows, what the ranks from which it receives in this round knew before the
+ * round.  Returns of how many ranks it then knows. */
 static int
 hear(const struct others *o, bool *knows, const bool *before, int nranks, size_t round, int rank)
 {
@@ -235,7 +235,7 @@ is_others(const struct translation *t, const struct ar_access_place *place)
     return place->is_peers || (place->is_shared && place->rank != t->to->rank);
 }
 
-/* What is stored for a later flag was stored after this one was raised. */
+/* A rank raises its flags in order, so that an awaited flag vouches for all earlier ones. */
 static void
 await(struct translation *t, struct ar_access_place place, size_t length)
 {
@@ -279,8 +279,8 @@ contains(struct ar_region a, struct ar_region b)
            b.offset + b.length <= a.offset + a.length;
 }
 
-/* The region is no longer what its aliases stand for: it is written, or else read in one piece.
- * What is not wholly overwritten is loaded. */
+/* Ends the aliases that overlap the region, because it is written or must be read in one piece.
+ * Those that will not be wholly overwritten are loaded. */
 static void
 end_aliases(struct translation *t, struct ar_region region, bool is_written)
 {
@@ -451,8 +451,8 @@ translate(struct translation *t, const struct ar_schedule *s, const struct ar_st
     return t->error;
 }
 
-/* Where chunks may overlap, what a round received must not be read later: then none of it stands
- * for another's area. */
+/* Where chunks may overlap, a round must have read all that it received.  If a later round would
+ * read some of it in another's area, the schedule is translated again, with everything loaded. */
 static int
 translate_either_way(struct ar_accesses *to, const struct ar_schedule *s,
                      const struct ar_storing *st, struct others *o)

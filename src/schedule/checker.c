@@ -6,8 +6,8 @@
  * counterpart.  Rounds only ever wait, and matching is by order alone, so one
  * run stands for every interleaving: where this one ends, all end, and alike.
  *
- * It walks and pairs for itself rather than by schedule/walk.h: what it shared with the executor
- * and the model it could not prove to them.
+ * The checker walks and pairs by itself, without schedule/walk.h: it could not prove code that it
+ * shared with the executor and the model.
  */
 #include "schedule/checker.h"
 

@@ -1,7 +1,7 @@
-/* The figure: an allreduce as those see it who draw it, round by round: blocks,
- * arrows, and what every rank holds.  Pure but for the printer's FILE.
+/* The figure: an allreduce as people draw it, round by round: blocks, arrows, and what every rank
+ * holds.  Pure but for the printer's FILE.
  *
- * A block is a longest run of elements that no message parts: A, B, C, ... */
+ * A block is a longest run of elements that no message splits: A, B, C, ... */
 #ifndef AR_FIGURE_H
 #define AR_FIGURE_H
 

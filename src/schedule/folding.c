@@ -15,7 +15,7 @@ overlap(struct ar_region a, struct ar_region b, bool in_place)
 /* Longer rounds are not looked through: that takes the square of their length. */
 #define LONGEST_ROUND 64
 
-/* May step i, one of those from begin to end? */
+/* May step i, of a round with steps begin to end - 1, combine what it receives as it comes? */
 static bool
 may_fold(const struct ar_schedule *s, size_t begin, size_t end, size_t i, bool in_place)
 {

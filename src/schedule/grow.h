@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Items of size bytes each, with room for as many as are needed: the same, where *room is enough,
- * else reallocated, at least twice as many.  NULL without memory: the items are then as they were.
- */
+/* Makes room for as many items of size bytes as are needed.  Returns items itself where *room is
+ * enough, else reallocates at least twice as many.  NULL without memory: items are then as they
+ * were. */
 static inline void *
 ar_grow(void *items, size_t needed, size_t *room, size_t size)
 {

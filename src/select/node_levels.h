@@ -1,10 +1,12 @@
 /* The text of the parameter levels, and of ALLREDUCE_LEVELS.  Pure.
  *
- *   levels = auto | flat | number { separator number } | { number separator } name { separator name
- * } name   = l3 | numa | socket (each once, in any order)
+ *   levels = auto | flat | number { separator number }
+ *          | { number separator } name { separator name }
+ *   name   = l3 | numa | socket (each once, in any order)
  *
- * Numbers are of ranks and ascend; before names they cut what shares the innermost of these.  A
- * parameter has + for the separator, since commas part parameters; the variable may have either. */
+ * Numbers count ranks, and ascend; before names they cut the ranks that share the innermost of
+ * these.  In a parameter the separator is +, since commas separate parameters; the variable may
+ * have either. */
 #ifndef AR_NODE_LEVELS_H
 #define AR_NODE_LEVELS_H
 
@@ -16,8 +18,8 @@
 /* False, with *levels untouched, if the word is something else. */
 bool ar_levels_parse(struct ar_levels *levels, struct ar_word word);
 
-/* Adds what is allowed in place of word, which does not parse: of what it breaks, if that is one
- * rule, else in all, with the name that may be meant. */
+/* Adds what is allowed in place of word, which does not parse: what the rule that it breaks allows,
+ * if it breaks just one, else all that is allowed, with the name that may be meant. */
 void ar_levels_tell(struct ar_text *why, struct ar_word word);
 
 /* As parse reads it, with +. */

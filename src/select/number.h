@@ -22,7 +22,7 @@ char *ar_rate_print(double gbytes, char *text, size_t room);
  * "3700" for 36.99; "-" if it is not finite.  Returns text, cut to room. */
 char *ar_percent_print(double part, char *text, size_t room);
 
-/* "s" behind the name of what there are n of, but of one. */
+/* The "s" of a noun of which there are n; "" for one. */
 static inline const char *
 ar_plural(size_t n)
 {

@@ -109,8 +109,8 @@ write_answer(struct ar_translator *x, struct answer a, struct ar_range sizes, st
     }
 }
 
-/* The answers for one range of ranks, those alike that follow each other in one; counts them, and
- * writes them if it is asked to. */
+/* The answers for one range of ranks; equal ones that follow each other are one.  Returns how many
+ * there are, and writes them if asked to. */
 static size_t
 write_answers(struct ar_translator *x, const struct ar_rules *rules, const size_t *edges, size_t n,
               struct ar_range ranks, bool writes)

@@ -10,8 +10,8 @@
 #include "config/files.h"
 #include "tuning/elimination.h"
 
-/* Sizes between which times are taken to be straight lines; twice the length of most segments is
- * one. */
+/* Between these sizes times are taken to be straight lines.  Twice the length of most segments is
+ * among them. */
 static const size_t sizes[] = {8,       64,      128,     256,      512,       1024,      2048,
                                4096,    8192,    32768,   65536,    131072,    262144,    524288,
                                1048576, 2097152, 8388608, 33554432, 134217728, 1073741824};
@@ -27,17 +27,17 @@ enum { FIRST_SIZES = 4 };
 /* An algorithm replaces that of the size before only if it is faster by this factor. */
 #define WORTH_A_CHANGE 0.98
 
-/* Longer segments replace shorter ones only if they are faster by this factor, and so does anything
- * else a ring of eager messages: to ask the receiver costs more than the model says where ranks
- * share cores, and so do more and shorter messages, and a long message holds up the others of its
- * connection (doc/performance.md, several hosts). */
+/* Longer segments must be faster by this factor to replace shorter ones.  So must anything that
+ * replaces a ring of eager messages: where ranks share cores, asking the receiver costs more than
+ * the model says, and so do more and shorter messages; and a long message holds up the others of
+ * its connection (doc/performance.md, several hosts). */
 #define WORTH_LONGER 0.97
 
-/* Where nodes share hosts that have no core to spare, what messages wait for counts twice: for
- * turns of ranks and of the network's own work they wait, too, and the model does not see that.
- * Between two algorithms that keep the cores equally busy that decides (HACKING), so those are
- * simulated, too, that are up to so many times as slow as the fastest.  In a ring of eager
- * messages other segments use the cores while one waits. */
+/* Where nodes share hosts that have no core to spare, the latency of messages counts twice: they
+ * also wait for turns of ranks and of the network's own work, which the model does not see.
+ * Between two algorithms that keep the cores equally busy that decides (HACKING), so those that are
+ * up to so many times as slow as the fastest are simulated, too.  A ring of eager messages is
+ * exempt: its other segments use the cores while one waits. */
 #define NEARLY_BEST 1.1
 
 #define ELEMENT_BYTES ((size_t)8)
@@ -46,11 +46,12 @@ enum { FIRST_SIZES = 4 };
  * ranks wait. */
 #define AT_ONCE ((size_t)8)
 
-/* Of one size as many, at most, are asked before their wave, if there are helpers for them. */
+/* How many candidates of one size are asked about before their wave, at most, if there are helpers
+ * for them. */
 #define EARLY_AT_ONCE ((size_t)32)
 
-/* One of those that seem to win gets so many times the steps of an estimate: of more than 1000
- * ranks, too, so that none waits longer for it. */
+/* A candidate that seems to win gets so many times the steps of an estimate, also with more than
+ * 1000 ranks, so that none of them waits longer for it. */
 #define MOST_ESTIMATES ((size_t)16)
 
 /* An estimate leaves out some of what ranks wait for; rarely it is too long. */
@@ -62,9 +63,9 @@ struct effort {
     size_t estimate;    /* steps of an estimate */
     double limit;       /* of an estimate: see struct ar_question */
     size_t all;         /* steps of all candidates that seem to win, together */
-    size_t part;        /* of the steps that are left, one of them takes that part, */
-    size_t least, most; /* but as many at least and at most */
-    size_t a_message;   /* steps that a message counts */
+    size_t part;        /* one of them takes this part of the steps that are left, */
+    size_t least, most; /* but at least and at most so many */
+    size_t a_message;   /* steps that a message counts as */
 };
 
 /* --- the measure --- */
@@ -208,7 +209,7 @@ search_fini(struct search *s)
     free(s->waits);
 }
 
-/* Neither native nor what a size is too short or too long for takes part. */
+/* native takes no part, nor do candidates at a size for which they are too short or too long. */
 static int
 search_init(struct search *s, size_t bytes)
 {
@@ -326,7 +327,7 @@ add_promising(struct search *s)
         }
 }
 
-/* The number of a task among those that were asked; their number if it was not. */
+/* The index of the task among the first nasked that were asked; nasked if it is not one of them. */
 static size_t
 find_asked(const struct search *s, const struct ar_advice_task *task, size_t nasked)
 {

@@ -53,12 +53,13 @@ struct ar_advice_helpers {
     size_t at_once;
 };
 
-/* What messages of more than the entry before's bytes and up to these are best served by. */
+/* The best choice for messages that are longer than the entry before's bytes, and of up to
+ * these. */
 struct ar_advice_entry {
     size_t bytes; /* SIZE_MAX: of the last */
     struct ar_choice choice;
-    size_t at;      /* bytes for which */
-    double time_ns; /* was predicted */
+    size_t at; /* the bytes for which time_ns was predicted */
+    double time_ns;
 };
 
 struct ar_advice {
@@ -66,10 +67,10 @@ struct ar_advice {
     struct ar_advice_entry entries[AR_ADVICE_MAX];
 };
 
-/* What is tried for messages of so many bytes: what others try, but for native and, unless
- * request->shares_memory and the machine has levels inside a node, for what shares memory.  On such
- * a machine shm is also tried flat and by other groups, which others do not try.  AR_OK or
- * AR_ERR_MEMORY. */
+/* Lists what is tried for messages of so many bytes, and native, about which ar_advise does not
+ * ask.  It is what other searches try; what shares memory is in it only if request->shares_memory
+ * and the machine has levels inside a node.  Then shm is also tried flat and by other groups, as in
+ * no other search.  AR_OK or AR_ERR_MEMORY. */
 int ar_advise_candidates(struct ar_candidate_list *list, const struct ar_advice_request *request,
                          size_t bytes);
 

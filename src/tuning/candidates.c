@@ -29,12 +29,12 @@ static const char grouped_text[] = "two_level(inter=butterfly,levels=4+16+64);"
 
 /* All that is tried where nodes share hosts that have no core to spare, with one rank on each node
  * and with several.  The ranks' cores do the work of the network, too, so that nothing overlaps,
- * and a message may wait for a turn of all ranks, of which the model sees a part only: on 2 and 4
+ * and a message may wait for a turn of all ranks.  The model sees only a part of that: on 2 and 4
  * hosts that share 2 cores it preferred pipelines that took up to 2.8 times as long as the fastest.
  * Segments of 64K are for more than two ranks, which cut them into messages that need not ask the
- * receiver first: that costs several turns.  With one rank on each node they hide nothing else, and
- * of the longest messages they cost more turns than they save.  To these append_eager_ring adds a
- * ring. */
+ * receiver first, as that costs several turns.  With one rank on each node segments hide nothing
+ * else, and for the longest messages they cost more turns than they save.  append_eager_ring adds a
+ * ring to these. */
 static const char shared_flat_text[] = "butterfly:0-16K; rhd:16K-inf; ring:32K-inf;"
                                        "rhd(segment=64K,window=4):128K-4M@3-inf";
 static const char shared_levels_text[] =
@@ -47,7 +47,7 @@ static const char shared_levels_text[] =
 #define EAGER_FLAT_MOST    ((size_t)4 << 20)
 #define EAGER_SEGMENT_MOST ((size_t)1 << 30)
 
-/* What ranks are tried with that are not in blocks: their neighbours are on other nodes. */
+/* What is tried where ranks are not placed in blocks: their neighbours are on other nodes. */
 static const char scattered_text[] = "ring(order=node); bidirectional_ring(order=node):256K-inf";
 
 /* Variants with the sizes and ranks that they suit. */

@@ -27,11 +27,11 @@ struct ar_candidate_list {
  * only where several nodes have several ranks, by groups inside the nodes only where these have
  * eight and more, and a ring by node only where the ranks of a node do not follow each other.
  * Where the model knows what shared memory takes, shm is also tried flat and by other groups, on up
- * to 64 ranks.  Where nodes share hosts that have no core to spare, a few are tried and no others,
+ * to 64 ranks.  Where nodes share hosts that have no core to spare, only a few are tried,
  * among them a ring between nodes whose messages are just eager.
- * What request->bytes is too short or too long for is left out; SIZE_MAX: nothing is, and
- * ar_candidate_fits tells what suits a size.  allowed as in ar_algo_list_parse.  AR_OK, the list
- * being the caller's to fini; or AR_ERR_MEMORY. */
+ * Candidates for which request->bytes is too short or too long are left out; with SIZE_MAX none is,
+ * and ar_candidate_fits tells which suit a size.  allowed as in ar_algo_list_parse.  AR_OK, the
+ * list being the caller's to fini; or AR_ERR_MEMORY. */
 int ar_candidates_init(struct ar_candidate_list *list, const struct ar_request *request,
                        const bool *allowed);
 void ar_candidates_fini(struct ar_candidate_list *list);

@@ -4,7 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Variants enter with one value where the others have four: so the limit is wider again then. */
+/* After pass 4 variants have one value where the others have four, so that the limit is wider again
+ * then. */
 const struct ar_elimination_rule ar_by_clock = {
     .passes = 17,
     .nfactors = 6,

@@ -56,8 +56,8 @@ struct ar_standing {
     enum { AR_STANDS_ABSENT, AR_STANDS_IN, AR_STANDS_OUT } state;
     bool is_measured; /* in this pass; or at all, where none repeats another */
     bool is_sure;     /* no more effort can tell more */
-    /* What it takes at best, as far as one knows, and what to count with; of noisy values least and
-     * median. */
+    /* The least time that it may take, as far as one knows, and the time to count with; of noisy
+     * values, their least and median. */
     double least, likely;
     struct ar_values values; /* those of the finals, once these have begun */
 };
@@ -68,7 +68,7 @@ struct ar_elimination {
     size_t n;
     size_t incumbent; /* it stays, however slow; n: there is none */
     int pass;         /* complete ones */
-    double within;    /* ar_by_model: how many times as slow as the best may be what is made sure */
+    double within;    /* ar_by_model: what may be within this factor of the best is made sure */
 };
 
 /* AR_OK, or AR_ERR_MEMORY with nothing to fini. */
@@ -89,8 +89,9 @@ void ar_elimination_exclude(struct ar_elimination *e, size_t i);
  * same. */
 size_t ar_elimination_next(struct ar_elimination *e);
 
-/* By ar_by_model, once all that are in were asked about: those that may be as fast as the best of
- * which one is sure, the most promising first, at most so many.  How many there are in which. */
+/* For ar_by_model, once all that are in were asked about: fills which with those that may be as
+ * fast as the best sure one (within as above), the most promising first, at most so many.  Returns
+ * how many they are. */
 size_t ar_elimination_promising(const struct ar_elimination *e, size_t *which, size_t most);
 
 /* A value of candidate i. */

@@ -22,9 +22,9 @@ ar_online_fini(struct ar_online *o)
     ar_elimination_fini(&o->search);
 }
 
-/* Whose turn it is: 1 for the rival's.  Who begins a pair changes without a period (Thue and
- * Morse), since lengths of a program's calls often have one, and one side would get the short ones.
- */
+/* Whose turn it is: 1 for the rival's.  Which side begins a pair follows the sequence of Thue and
+ * Morse, which has no period.  Lengths of a program's calls often have one, so that otherwise one
+ * side might get the short ones. */
 static int
 side_of(const struct ar_online *o)
 {
@@ -75,8 +75,8 @@ ar_online_summarize(const struct ar_online *o)
 
 /* --- what comes next --- */
 
-/* Waits until there is enough for the rival's next calls: should it be half as fast, or, where it
- * is not known to win anywhere, should its ranks work one after the other. */
+/* Waits until the budget covers the rival's next calls, even if it is half as fast or, where it is
+ * not known to win anywhere, even if its ranks work one after the other. */
 static void
 wait_for_rival(struct ar_online *o)
 {
