@@ -100,7 +100,8 @@ ar_device_of(const void *p)
     const uintptr_t page = (uintptr_t)p >> AR_DEVICE_PAGE_BITS;
     if (!ar_device_knows(p)) {
         look();
-        atomic_store_explicit(ar_device_slot(page), page + 1, memory_order_relaxed);
+        /* Pairs with the acquire in ar_device_knows: who knows the page knows what was found. */
+        atomic_store_explicit(ar_device_slot(page), page + 1, memory_order_release);
     }
     const unsigned found = atomic_load_explicit(&ar_device_found, memory_order_acquire);
     for (unsigned i = 0; i < RUNTIMES; i++)

@@ -35,15 +35,15 @@ static inline bool
 ar_device_knows(const void *p)
 {
     const uintptr_t page = (uintptr_t)p >> AR_DEVICE_PAGE_BITS;
-    return atomic_load_explicit(ar_device_slot(page), memory_order_relaxed) == page + 1;
+    return atomic_load_explicit(ar_device_slot(page), memory_order_acquire) == page + 1;
 }
 
 /* Are both known to be host memory, without a look and without a question?  Any pointers. */
 static inline bool
 ar_device_passes(const void *a, const void *b)
 {
-    return !atomic_load_explicit(&ar_device_found, memory_order_relaxed) && ar_device_knows(a) &&
-           ar_device_knows(b);
+    return ar_device_knows(a) && ar_device_knows(b) &&
+           !atomic_load_explicit(&ar_device_found, memory_order_relaxed);
 }
 
 /* The runtime whose device memory p points to; NULL: the CPU can read it, be it host memory, pinned

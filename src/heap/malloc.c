@@ -158,8 +158,11 @@ EXPORT void *
 calloc(size_t nmemb, size_t size)
 {
     size_t all;
-    void *const block = __builtin_mul_overflow(nmemb, size, &all) ? NULL : take(all, AR_HEAP_ZERO);
-    return block ? block : has_next() ? next.calloc(nmemb, size) : take_early(all);
+    const bool is_size = !__builtin_mul_overflow(nmemb, size, &all);
+    void *const block = is_size ? take(all, AR_HEAP_ZERO) : NULL;
+    return block        ? block
+           : has_next() ? next.calloc(nmemb, size)
+                        : take_early(is_size ? all : sizeof early);
 }
 
 EXPORT void *

@@ -195,7 +195,7 @@ simulate(struct predictor *a, const struct ar_sample *sample)
     a->simulated = segments_of(a, windows);
     const size_t rest = q->count % a->segment, most = q->most_steps / a->simulated;
     const bool has_tail = is_all && a->nsegments > 1 && rest > 0 && a->simulated == a->nsegments;
-    struct ar_program full, tail = {.nrounds = 0};
+    struct ar_program full = {.nrounds = 0}, tail = full;
     int error = ar_program_init(&full, sample, row, params, is_all ? count : a->padded, most);
     a->p->steps += error == AR_ERR_PARAM ? most : full.nsteps;
     if (error)

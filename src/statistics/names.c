@@ -82,7 +82,7 @@ ar_comm_names_are_kept(void)
 int
 ar_comm_names_agree(struct ar_table *table, int rank, MPI_Comm comm)
 {
-    unsigned char map[UNKEPT_BYTES], mask;
+    unsigned char map[UNKEPT_BYTES];
     struct ar_table agreed = *table;
     pthread_mutex_lock(&lock);
     memcpy(map, unkept, sizeof map);
@@ -94,7 +94,8 @@ ar_comm_names_agree(struct ar_table *table, int rank, MPI_Comm comm)
     agreed.nrows = agreed.room = 0;
     for (size_t i = 0; i < table->nrows; i++) {
         struct ar_row row = table->rows[i];
-        if (*row.key.comm && *unkept_byte(map, row.key.comm, &mask) & mask)
+        unsigned char mask, *const byte = unkept_byte(map, row.key.comm, &mask);
+        if (*row.key.comm && *byte & mask)
             strncpy(row.key.comm, other_names, sizeof row.key.comm); /* zeros behind it */
         ar_table_add(&agreed, &row);
     }
