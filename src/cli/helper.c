@@ -142,9 +142,13 @@ hand_over(int argc, char **argv, enum helpers helpers, const char *supposed)
 static bool
 preload_for_measuring(const char *speaker)
 {
-    char *const library = ar_preload_find();
-    const bool shares_heap = library && ar_variable_asks_for_heap();
-    char *const heap = shares_heap ? ar_preload_heap(speaker, library) : NULL;
+    const bool shares_heap = ar_variable_asks_for_heap();
+    char *const library = shares_heap ? ar_preload_find() : NULL;
+    char *const heap = library ? ar_preload_heap(speaker, library) : NULL;
+    if (shares_heap && !library)
+        fprintf(stderr,
+                "%s: ALLREDUCE_HEAP=shared: " AR_PRELOAD_NAME " is not where it was installed\n",
+                speaker);
     free(library);
     if (shares_heap && !heap)
         return false;
