@@ -48,13 +48,15 @@ ar_next_is_caller(const void *address)
 
 /* --- native calls under way --- */
 
-static __thread const struct ar_native_mark *innermost __attribute__((tls_model("initial-exec")));
+/* A frame on the stack, to which the innermost mark belongs; 0: there is none.  Not the address of
+ * the mark, which a sanitizer may put elsewhere. */
+static __thread uintptr_t innermost __attribute__((tls_model("initial-exec")));
 
 void
 ar_native_begin(struct ar_native_mark *mark)
 {
     mark->outer = innermost;
-    innermost = mark;
+    innermost = (uintptr_t)__builtin_frame_address(0);
 }
 
 void
@@ -67,11 +69,11 @@ ar_native_end(const struct ar_native_mark *mark)
 bool
 ar_native_is_running(void)
 {
-    return (uintptr_t)innermost > (uintptr_t)__builtin_frame_address(0);
+    return innermost > (uintptr_t)__builtin_frame_address(0);
 }
 
 void
 ar_native_forget(void)
 {
-    innermost = NULL;
+    innermost = 0;
 }

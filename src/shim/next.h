@@ -6,6 +6,7 @@
 #include <config.h>
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "shim/entries.h"
 
@@ -14,7 +15,7 @@ extern const struct ar_entries *ar_next;
 
 /* Marks a native call of this thread; a local variable of the function that makes the call. */
 struct ar_native_mark {
-    const struct ar_native_mark *outer;
+    uintptr_t outer;
 };
 
 /* Called around a native call.  end may be missing, because the program's error handlers may jump
