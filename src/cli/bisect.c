@@ -76,10 +76,15 @@ set_statistics(const char *path)
     return setenv("ALLREDUCE_STATS", value, 1);
 }
 
-/* algo: as in ALLREDUCE_ALGO; NULL: the library is left out.  0, or -1 without memory. */
+/* For a trial, which writes statistics of its own and no other file, and no table among what the
+ * program says.  algo: as in ALLREDUCE_ALGO; NULL: the library is left out.  0, or -1 without
+ * memory. */
 static int
 set_environment(const struct bisection *b, const char *algo, const char *statistics)
 {
+    unsetenv("ALLREDUCE_TRACE");
+    unsetenv("ALLREDUCE_TUNE_DUMP");
+    unsetenv("ALLREDUCE_VERBOSE");
     if (!algo)
         return ar_preload_set(NULL) || unsetenv("ALLREDUCE_ALGO") ? -1 : 0;
     return ar_preload_set(b->library) || setenv("ALLREDUCE_ALGO", algo, 1) ||

@@ -209,6 +209,7 @@ ar_stats_file_check(const char *name, struct ar_text *why)
         return AR_OK;
     ar_text_add(why, "column 1: cannot write ");
     ar_text_quote(why, (struct ar_word){path, strlen(path)});
-    ar_text_add(why, ": %s; allowed: a file in an existing folder", strerror(error));
+    ar_text_add(why, ": %s; allowed: a file in an existing folder that can be written",
+                strerror(error));
     return AR_ERR_SYNTAX;
 }

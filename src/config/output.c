@@ -268,7 +268,7 @@ link_and_rename(void *data)
     const bool failed = linkat(AT_FDCWD, r->from, o->folder, o->made, AT_SYMLINK_FOLLOW) ||
                         renameat(o->folder, o->made, o->folder, o->name);
     r->error = failed ? errno : 0;
-    return 0;
+    return r->error;
 }
 
 /* Does this in a child, which goes on if this process is killed meanwhile.  Blocking signals here
@@ -285,10 +285,11 @@ link_and_rename_apart(struct replacement *r)
 #else
     const pid_t child = clone(link_and_rename, stack + sizeof stack, CLONE_VM | CLONE_VFORK, r);
 #endif
+    int status;
     if (child < 0)
         link_and_rename(r);
-    else
-        waitpid(child, NULL, __WCLONE);
+    else if (waitpid(child, &status, __WCLONE) == child && WIFEXITED(status))
+        r->error = WEXITSTATUS(status); /* valgrind lets it share no memory */
 }
 
 /* An existing file can only be replaced by renaming, so the new one first needs a name of its own.

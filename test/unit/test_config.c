@@ -758,7 +758,7 @@ a_rank_that_writes_at_a_signal_must_be_able_to(void **state)
     assert_non_null(config);
     assert_string_equal(config->problem,
                         "ALLREDUCE_STATS: column 1: cannot write '/nowhere/x': No such file or "
-                        "directory; allowed: a file in an existing folder");
+                        "directory; allowed: a file in an existing folder that can be written");
     ar_config_destroy(config);
 }
 
