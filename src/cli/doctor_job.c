@@ -15,6 +15,7 @@
 #include "config/rank.h"
 #include "device/device.h"
 #include "execute/arena.h"
+#include "execute/group.h"
 #include "select/number.h"
 
 #define SOME_COMMUNICATORS 128
@@ -66,17 +67,6 @@ struct node_told {
     int cpus;    /* that its ranks may use */
 };
 
-/* As MPI_Allreduce in place, which is not called: where the library is preloaded, too, it would
- * write the statistics of this call over those of a job. */
-static void
-combine(void *data, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-    int rank;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Reduce(rank == 0 ? MPI_IN_PLACE : data, data, n, type, op, 0, comm);
-    MPI_Bcast(data, n, type, 0, comm);
-}
-
 /* Measures what others do on the ranks' CPUs, into told of node's rank 0.  All ranks sleep
  * meanwhile, even those that come late to the first barrier, or early to the second.  Collective
  * over node, and at the same time over all other nodes of the machine. */
@@ -84,7 +74,9 @@ static void
 look_at_load(struct node_told *told, MPI_Comm node, int on_node, const struct ar_cpus *mine)
 {
     struct ar_cpus together = *mine;
-    combine(together.word, (int)sizeof together.word, MPI_BYTE, MPI_BOR, node);
+    /* No allreduce, here and below: where the library is preloaded, too, it would write the
+     * statistics of its calls over those of a job. */
+    ar_reduce_all(together.word, (int)sizeof together.word, MPI_BYTE, MPI_BOR, node);
     ar_cli_meet_asleep();
     if (on_node == 0) {
         told->busy = ar_doctor_busy_cpus(&together);
@@ -162,7 +154,7 @@ examine_arena(struct ar_findings *findings, MPI_Comm node)
     int fails = is_tried && !ar_piece_borrow(&piece, node, rank, nranks, &needs);
     if (is_tried && !fails)
         ar_piece_return(&piece);
-    combine(&fails, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    ar_reduce_all(&fails, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0 && fails)
         ar_find(findings, AR_VERDICT_WARNING, "memory",
                 "containers of one node: let them share /dev/shm (docker: --ipc=host), or the PID "

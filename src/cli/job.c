@@ -13,6 +13,7 @@
 #include "communicator/process.h"
 #include "config/output.h"
 #include "config/variables.h"
+#include "execute/group.h"
 #include "report/report.h"
 
 /* --- the command line --- */
@@ -72,15 +73,14 @@ void
 ar_cli_start_measuring(const char *command)
 {
     Dl_info ours;
-    int rank, mine, first;
+    int rank;
     const bool is_preloaded = dladdr(dlsym(RTLD_DEFAULT, "allreduce_version"), &ours);
     ar_process_serve_malloc();
     MPI_Init(NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    mine = is_preloaded ? rank : INT_MAX;
+    int first = is_preloaded ? rank : INT_MAX;
     /* No allreduce: where only some ranks have the library preloaded, these would wait for ever. */
-    MPI_Reduce(&mine, &first, 1, MPI_INT, MPI_MIN, 0, MPI_COMM_WORLD);
-    MPI_Bcast(&first, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    ar_reduce_all(&first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (first == INT_MAX)
         return;
     if (first == rank)

@@ -48,8 +48,8 @@ ar_next_is_caller(const void *address)
 
 /* --- native calls under way --- */
 
-/* A frame on the stack, to which the innermost mark belongs; 0: there is none.  Not the address of
- * the mark, which a sanitizer may put elsewhere. */
+/* The frame of the ar_native_begin that set the innermost mark, just below its caller's; 0: there
+ * is none.  Not the address of the mark, which a sanitizer may put elsewhere than on the stack. */
 static __thread uintptr_t innermost __attribute__((tls_model("initial-exec")));
 
 void

@@ -168,11 +168,17 @@ grep -q '&lt;solver&gt;' "$scratch/names.html" || fail "the page does not name t
 } >"$scratch/ranks.jsonl"
 expect '^ *400 *400M *400 *0 *4  MPI_Allreduce *app+0x11f0$' allreduce report "$scratch/ranks.jsonl"
 expect '^ *1 *8 *0 *0 *1  -  *(others)$' allreduce report "$scratch/ranks.jsonl"
+for legend in 'calls to wait are sums' 'first, last: the percentage'; do # a wait of 0 says nothing of native calls
+    expect "^$legend.*; wait is that in algorithms of liballreduce: that of native calls is not known\$" \
+        allreduce report "$scratch/ranks.jsonl"
+done
 expect '^MPICH 4; 2 hosts; ./<app> -x$' allreduce report "$scratch/ranks.jsonl"
 expect '^ *0  <h1>  0-3 *100 *1\.00 *0 *0 *20 *50 *10$' allreduce report "$scratch/ranks.jsonl"
 expect '^ *1  <h2>  - *100 *2\.00 *1\.00 *0 *- *- *-$' allreduce report --html "$scratch/ranks.html" "$scratch/ranks.jsonl"
 sed 's,<wbr>,,g' "$scratch/ranks.html" | grep -q 'app+0x11f0' || fail "the page has no sites"
 grep -q '&lt;h1&gt;' "$scratch/ranks.html" || fail "the page has no ranks"
+[ "$(grep -o 'Waiting is that in algorithms of liballreduce' "$scratch/ranks.html" | wc -l)" -eq 2 ] ||
+    fail "the page does not say what waiting is"
 
 # A page, which loads nothing and escapes what it shows.
 expect 'A/B' allreduce report --html "$scratch/page.html" "$scratch/a.jsonl" "$scratch/c.jsonl"
