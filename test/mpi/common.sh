@@ -25,6 +25,8 @@ use_mpi() {
     [ "$1" != openmpi ] || MPIEXEC="$2 --oversubscribe"
 }
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# Launches at once that share Open MPI's folder for sessions fail at times ("orte_session_dir failed").
+export OMPI_MCA_orte_tmpdir_base="$scratch" PRTE_MCA_prte_tmpdir_base="$scratch"
 # Open MPI's launcher waits this long, 1 s by default, between TERM and KILL when a rank has failed.
 export OMPI_MCA_odls_base_sigkill_timeout=0
 use_mpi "$AR_MPI_FAMILY" "$MPIEXEC"
