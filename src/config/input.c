@@ -45,7 +45,9 @@ ar_input_text(char **text, FILE *file, struct ar_text *why)
     } else if (memchr(room, '\0', length)) {
         ar_text_add(why, " not a text file: it contains a zero byte");
     } else {
-        room[length] = '\0';
+        const size_t mark = length >= 3 && memcmp(room, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+        memmove(room, room + mark, length - mark);
+        room[length - mark] = '\0';
         *text = room;
         return AR_OK;
     }

@@ -14,8 +14,9 @@
  * folder. */
 FILE *ar_input_open(const char *path);
 
-/* Reads the whole file.  AR_OK, and *text is the caller's to free; AR_ERR_SYNTAX, and " " and the
- * reason are added to why: too long, no text, or a read error; AR_ERR_MEMORY. */
+/* Reads the whole file, without the byte-order mark of UTF-8 that it may begin with.  AR_OK, and
+ * *text is the caller's to free; AR_ERR_SYNTAX, and " " and the reason are added to why: too long,
+ * no text, or a read error; AR_ERR_MEMORY. */
 int ar_input_text(char **text, FILE *file, struct ar_text *why);
 
 /* Reads the next line, without its end, into line, which has AR_INPUT_MAX bytes.  False at the end

@@ -1,5 +1,9 @@
+#include <config.h> /* _GNU_SOURCE */
+
 #include "model/placement.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "algorithms/nodes.h"
@@ -8,7 +12,7 @@
 #include "select/number.h"
 
 #define BLANKS    " \t\r"
-#define FORMS     "HOST, HOST:N for N ranks in a row, or rank N=HOST"
+#define FORMS     "HOST, HOST:N or HOST slots=N for N ranks in a row, or rank N=HOST"
 #define NAME_MOST 255 /* letters of a host's name */
 
 enum manner { BLOCK, CYCLIC };
@@ -98,6 +102,8 @@ struct reader {
     struct ar_text *why;
     struct host *of; /* owned; in the order of the file */
     size_t n, room;
+    char **names; /* owned, and so is each: those that the file has only as part of a group */
+    size_t nnames, names_room;
     bool is_numbered; /* by rank N=HOST, as the first line is */
 };
 
@@ -150,24 +156,81 @@ read_numbered(struct reader *in, const char *text)
     return is_name(name) ? add(in, name, rank, 1) : refuse(in, name, "a host's name");
 }
 
-/* "HOST" or "HOST:N". */
+/* Adds n ranks on a host of a group. */
+static int
+add_numbered(struct reader *in, struct ar_word before, struct ar_word digits, int number,
+             struct ar_word behind, int n)
+{
+    char **const names = ar_grow(in->names, in->nnames + 1, &in->names_room, sizeof *names);
+    if (!names)
+        return AR_ERR_MEMORY;
+    in->names = names;
+    if (asprintf(&names[in->nnames], "%.*s%0*d%.*s", (int)before.length, before.at,
+                 (int)digits.length, number, (int)behind.length, behind.at) < 0)
+        return AR_ERR_MEMORY;
+    const struct ar_word name = ar_word_of(names[in->nnames++]);
+    return is_name(name) ? add(in, name, (int)in->n, n) : refuse(in, name, FORMS);
+}
+
+/* Adds n ranks on each host: a name, or one with numbers and ranges in brackets. */
+static int
+add_hosts(struct reader *in, struct ar_word name, int n)
+{
+    const char *const end = name.at + name.length, *at = memchr(name.at, '[', name.length);
+    if (!at)
+        return is_name(name) ? add(in, name, (int)in->n, n) : refuse(in, name, FORMS);
+    const struct ar_word before = {name.at, (size_t)(at - name.at)};
+    const char *const close = memchr(at, ']', (size_t)(end - at));
+    const struct ar_word behind = {close ? close + 1 : end, close ? (size_t)(end - close) - 1 : 0};
+    int first, last, error = AR_OK;
+    do {
+        at++;
+        const struct ar_word from = ar_word_next(&at, "-,]");
+        at += *at == '-';
+        const struct ar_word to = at[-1] == '-' ? ar_word_next(&at, ",]") : from;
+        if (!close || !ar_word_int(from, 0, INT_MAX - 1, &first) ||
+            !ar_word_int(to, first, INT_MAX - 1, &last))
+            return refuse(in, name, "numbers and ranges in brackets, as in node[01-04,7]");
+        for (int i = first; i <= last && !error; i++)
+            error = add_numbered(in, before, from, i, behind, n);
+    } while (!error && at < close);
+    return error;
+}
+
+/* "slots=N", which sets *n where that is 0, or what says nothing of who runs where. */
+static int
+read_option(struct reader *in, int *n, struct ar_word option)
+{
+    static const char *const others[] = {"max_slots", "slots_max", "binding",
+                                         "ifname",    "user",      NULL};
+    const char *const equals = memchr(option.at, '=', option.length);
+    const size_t length = equals ? (size_t)(equals - option.at) : option.length;
+    const struct ar_word name = {option.at, length};
+    if (equals && ar_word_among(name, others) >= 0)
+        return AR_OK;
+    if (!equals || !ar_word_is(name, "slots"))
+        return refuse(in, option, "only " FORMS);
+    const struct ar_word value = {equals + 1, option.length - length - 1};
+    return *n == 0 && ar_word_int(value, 1, AR_PLACEMENT_RANKS_MAX, n)
+               ? AR_OK
+               : refuse(in, option, "a number of ranks from 1 on, once, as in slots=4");
+}
+
+/* "HOST" or "HOST:N", with options behind it. */
 static int
 read_plain(struct reader *in, const char *text)
 {
     const struct ar_word name = ar_word_next(&text, ":" BLANKS);
-    int n = 1;
-    if (!is_name(name))
-        return refuse(in, name, FORMS);
+    int n = 0, error = AR_OK;
     if (*text == ':') {
         text++;
         const struct ar_word ranks = ar_word_next(&text, BLANKS);
         if (!ar_word_int(ranks, 1, AR_PLACEMENT_RANKS_MAX, &n))
             return refuse(in, ranks, "a number of ranks from 1 on, as in HOST:4");
     }
-    const struct ar_word rest = ar_word_next(&text, "");
-    if (rest.length > 0)
-        return refuse(in, rest, "only " FORMS);
-    return add(in, name, (int)in->n, n);
+    while (!error && *(text += strspn(text, BLANKS)))
+        error = read_option(in, &n, ar_word_next(&text, BLANKS));
+    return error ? error : add_hosts(in, name, n > 0 ? n : 1);
 }
 
 /* A line without its end, which holds more than blanks and a comment. */
@@ -290,6 +353,9 @@ ar_placement_parse_hosts(struct ar_placement *p, const char *text, struct ar_tex
     }
     if (error)
         ar_placement_fini(p);
+    for (size_t i = 0; i < in.nnames; i++)
+        free(in.names[i]);
+    free(in.names);
     free(in.of);
     free(copy);
     return error;

@@ -5,7 +5,10 @@
  *   a host file       a line for each rank in the order of ranks, or for each rank by its number:
  *                       HOST            as hostname prints it, and as Slurm's SLURM_HOSTFILE has it
  *                       HOST:N          the next N ranks
+ *                       HOST slots=N    likewise, as in Open MPI's host files
+ *                       node[01-04,7]   several hosts, as Slurm writes them, each with its ranks
  *                       rank N=HOST     as Open MPI's rank files have it; what follows is ignored
+ *                     what host files say of limits, binding and interfaces is passed over;
  *                     '#' begins a comment; nodes may have any number of ranks, in any order
  */
 #ifndef AR_PLACEMENT_H

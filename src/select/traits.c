@@ -14,6 +14,7 @@ struct trait {
     enum kind kind;
     size_t offset;            /* of the set or the range */
     const char *const *words; /* WORDS: by number, NULL-terminated */
+    unsigned named;           /* of 1 << number: words that are also read with MPI_ in front */
 };
 
 static const char *const op_words[AR_OPS + 2] = {
@@ -32,17 +33,22 @@ static const char *const type_words[AR_TYPE_CLASSES + 1] = {
 static const char *const place_words[] = {[AR_OUT_OF_PLACE] = "no", [AR_IN_PLACE] = "yes", NULL};
 static const char *const truth_words[] = {[false] = "no", [true] = "yes", NULL};
 
+/* Classes that hold what one type of MPI's does, and no more: MPI_INTEGER is one of many integers.
+ */
+#define NAMED_TYPES                                                                                \
+    (1u << AR_TYPE_FLOAT | 1u << AR_TYPE_DOUBLE | 1u << AR_TYPE_LONG_DOUBLE | 1u << AR_TYPE_BYTE)
+
 #define AT(field) offsetof(struct ar_traits, field)
 
 static const struct trait table[] = {
-    {"op", AR_TRAIT_OP, WORDS, AT(ops), op_words},
-    {"type", AR_TRAIT_TYPE, WORDS, AT(types), type_words},
-    {"inplace", AR_TRAIT_PLACE, WORDS, AT(places), place_words},
-    {"commutes", AR_TRAIT_COMMUTES, WORDS, AT(commutes), truth_words},
-    {"block", AR_TRAIT_BLOCK, BYTES, AT(block), NULL},
-    {"nodes", AR_TRAIT_NODES, RANGE, AT(nodes), NULL},
-    {"ppn", AR_TRAIT_PER_NODE, RANGE, AT(per_node), NULL},
-    {"comm", AR_TRAIT_COMM, PATTERN, AT(comm), NULL},
+    {"op", AR_TRAIT_OP, WORDS, AT(ops), op_words, (1u << AR_OPS) - 1},
+    {"type", AR_TRAIT_TYPE, WORDS, AT(types), type_words, NAMED_TYPES},
+    {"inplace", AR_TRAIT_PLACE, WORDS, AT(places), place_words, 0},
+    {"commutes", AR_TRAIT_COMMUTES, WORDS, AT(commutes), truth_words, 0},
+    {"block", AR_TRAIT_BLOCK, BYTES, AT(block), NULL, 0},
+    {"nodes", AR_TRAIT_NODES, RANGE, AT(nodes), NULL, 0},
+    {"ppn", AR_TRAIT_PER_NODE, RANGE, AT(per_node), NULL, 0},
+    {"comm", AR_TRAIT_COMM, PATTERN, AT(comm), NULL, 0},
 };
 
 #define NTRAITS (sizeof table / sizeof table[0])
@@ -81,15 +87,28 @@ parse_number(size_t *number, struct ar_word word)
     return true;
 }
 
+/* The number of a word, which may be MPI's name of it; -1: it is none. */
+static int
+number_of(const struct trait *trait, struct ar_word word)
+{
+    const size_t prefix = strlen("MPI_");
+    int i = ar_word_among(word, trait->words);
+    if (i < 0 && word.length > prefix && ar_word_is((struct ar_word){word.at, prefix}, "mpi_")) {
+        i = ar_word_among((struct ar_word){word.at + prefix, word.length - prefix}, trait->words);
+        i = i >= 0 && (trait->named & 1u << i) ? i : -1;
+    }
+    return i;
+}
+
 /* One word or several with '|' between them. */
 static bool
-parse_words(unsigned *set, const char *const *words, struct ar_word value)
+parse_words(unsigned *set, const struct trait *trait, struct ar_word value)
 {
     *set = 0;
     if (value.length > 0 && value.at[value.length - 1] == '|')
         return false;
     do {
-        const int i = ar_word_among(next_part(&value, '|'), words);
+        const int i = number_of(trait, next_part(&value, '|'));
         if (i < 0)
             return false;
         *set |= 1u << i;
@@ -116,7 +135,7 @@ parse_value(struct ar_traits *traits, const struct trait *trait, struct ar_word 
 {
     switch (trait->kind) {
     case WORDS:
-        return parse_words(place_of(traits, trait), trait->words, value);
+        return parse_words(place_of(traits, trait), trait, value);
     case RANGE:
         return parse_range(place_of(traits, trait), value, parse_number);
     case BYTES:

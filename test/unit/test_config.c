@@ -584,6 +584,18 @@ variables_that_are_near_none_are_named_and_change_nothing(void **state)
 }
 
 static void
+a_byte_order_mark_is_no_part_of_a_file(void **state)
+{
+    (void)state;
+    write_rules_file("\xEF\xBB\xBFring\r\n", 9);
+    assert_decides(8, true, "ring", ar_reason_rule);
+    write_rules_file("\xEF\xBB\xBF\xEF\xBB\xBFring", 10);
+    assert_refused("1:1: ");
+    write_rules_file("\xEF\xBB", 2);
+    assert_refused("1:1: ");
+}
+
+static void
 a_bad_rules_file_is_refused_with_its_place(void **state)
 {
     (void)state;
@@ -1058,6 +1070,7 @@ main(void)
         TEST(the_first_of_several_problems_is_told),
         TEST(misspelt_variables_are_refused),
         TEST(variables_that_are_near_none_are_named_and_change_nothing),
+        TEST(a_byte_order_mark_is_no_part_of_a_file),
         TEST(a_bad_rules_file_is_refused_with_its_place),
         TEST(the_rules_file_is_bounded),
         TEST(not_strict_turns_errors_into_warnings_and_native),

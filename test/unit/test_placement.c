@@ -82,13 +82,31 @@ host_files_say_the_host_of_each_rank(void **state)
     expect("rank 1=+n0\nrank 0=+n1", "01");
 }
 
+/* Those of Open MPI, Hydra and Slurm. */
+static void
+host_files_of_launchers_are_read(void **state)
+{
+    (void)state;
+    expect("a slots=2 max_slots=4\nb max-slots=1\na slots=1\n", "0010");
+    expect("a:2 binding=user:0,1\nb binding=none ifname=eth0 user=me\n", "001");
+    expect("node[01-03]\nnode02\n", "0121");
+    expect("n[09-10,2].x:2\nn2.x\nn10.x\n", "00112221");
+}
+
 static void
 what_is_wrong_in_a_host_file_has_its_line(void **state)
 {
     (void)state;
     refuse("", "no host in it; allowed in each line: HOST, HOST:N");
     refuse("# nothing\n\n", "no host");
-    refuse("a\nb slots=2", "2: 'slots=2'; allowed: only HOST");
+    refuse("a\nb what=2", "2: 'what=2'; allowed: only HOST");
+    refuse("a slots=0", "1: 'slots=0'; allowed: a number of ranks from 1 on, once, as in slots=4");
+    refuse("a:2 slots=2", "1: 'slots=2'; allowed: a number of ranks from 1 on, once");
+    refuse("a[1-", "1: 'a[1-'; allowed: numbers and ranges in brackets, as in node[01-04,7]");
+    refuse("a[]", "1: 'a[]'; allowed: numbers and ranges");
+    refuse("a[2-1]", "1: 'a[2-1]'; allowed: numbers and ranges");
+    refuse("a[1-2]/", "1: 'a1/'; allowed: HOST");
+    refuse("a\na[0-999999999]", "2: more than 65536 ranks");
     refuse("a\n\nb:0", "3: '0'; allowed: a number of ranks from 1 on");
     refuse("a:65537", "a number of ranks");
     refuse("a:65536\nb", "2: more than 65536 ranks");
@@ -171,6 +189,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_are_filled_or_dealt),
         cmocka_unit_test(host_files_say_the_host_of_each_rank),
+        cmocka_unit_test(host_files_of_launchers_are_read),
         cmocka_unit_test(what_is_wrong_in_a_host_file_has_its_line),
         cmocka_unit_test(blocks_are_told_from_other_placements),
         cmocka_unit_test(real_ranks_take_the_places_if_nodes_are_of_the_same_sizes),

@@ -265,6 +265,7 @@ a_clause_asks_for_traits_beside_sizes(void **state)
     const struct ar_request sum = {.op = AR_SUM, .type = AR_TYPE_FLOAT};
     assert_true(takes("ring:op=sum", sum));
     assert_true(takes("ring:op=max|sum,type=float", sum));
+    assert_true(takes("ring:op=MPI_MAX|MPI_SUM,type=MPI_DOUBLE|mpi_float", sum));
     assert_false(takes("ring:op=max|min", sum));
     assert_false(takes("ring:op=sum,type=double", sum));
     assert_true(takes("ring:0-8,op=sum,16-32", sum));
@@ -451,6 +452,8 @@ wrong_traits_are_told(void **state)
     (void)state;
     assert_refused("ring:op=summe", 9, "op cannot be 'summe'; allowed: sum, prod");
     assert_refused("ring:op=sum|", 9, "op cannot be 'sum|'");
+    assert_refused("ring:type=MPI_INTEGER", 11, "type cannot be 'MPI_INTEGER'");
+    assert_refused("ring:inplace=MPI_yes", 14, "inplace cannot be 'MPI_yes'");
     assert_refused("ring:typ=float", 6, "unknown condition 'typ' (did you mean 'type'?)");
     assert_refused("ring:op=sum,op=max", 13, "condition 'op' is given twice");
     assert_refused("ring:nodes=3-2", 12,
