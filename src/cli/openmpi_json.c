@@ -235,6 +235,8 @@ read_file(struct ar_translator *x, json_t *file)
         if (!error)
             error = read_communicator_rule(&in, each, path);
     }
+    if (!rules)
+        ar_translator_note(x, "the file has no rules for allreduce, which Open MPI then decides");
     if (!in.is_complete)
         fputs("native;\n", x->text);
     return error;

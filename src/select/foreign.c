@@ -70,6 +70,7 @@ static const struct ar_counterpart counterparts[] = {
     MPICH("k_reduce_scatter_allgather", "rhd",
           "it halves the vector here, whatever the radix is there"),
     MPICH("recursive_multiplying", "knomial", NULL),
+    MPICH("recexch", "knomial", "the radix is 4 here, whatever it is there"),
     MPICH("tree", "reduce_bcast", "the tree is binomial here"),
     MPICH("ring", "ring", NULL),
     MPICH("smp", "two_level(inter=butterfly,lanes=one)",
@@ -235,10 +236,20 @@ static const struct {
     {"I_MPI_ADJUST_ALLREDUCE", AR_LIBRARY_INTEL},
     {"OMPI_MCA_coll_tuned_allreduce_algorithm", AR_LIBRARY_OPENMPI},
     {"coll_tuned_allreduce_algorithm", AR_LIBRARY_OPENMPI},
+    {"OMPI_MCA_coll_tuned_dynamic_rules_filename", AR_LIBRARY_OPENMPI},
+    {"coll_tuned_dynamic_rules_filename", AR_LIBRARY_OPENMPI},
     {"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", AR_LIBRARY_MPICH},
+    {"MPICH_ALLREDUCE_INTRA_ALGORITHM", AR_LIBRARY_MPICH},
+    {"MPIR_PARAM_ALLREDUCE_INTRA_ALGORITHM", AR_LIBRARY_MPICH},
     {"UCC_TL_UCP_TUNE", AR_LIBRARY_UCC},
     {"NCCL_ALGO", AR_LIBRARY_NCCL},
 };
+
+const char *
+ar_library_variable_at(size_t i)
+{
+    return i < sizeof variables / sizeof variables[0] ? variables[i].name : NULL;
+}
 
 void
 ar_text_settings(struct ar_text *t)

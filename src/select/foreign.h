@@ -1,8 +1,9 @@
 /* What other libraries call an allreduce, and how their settings say which one runs.  Pure.
  *
  *   intel    I_MPI_ADJUST_ALLREDUCE, whose grammar is part of ours
- *   openmpi  coll_tuned_allreduce_algorithm: an id or a name; or the text of a dynamic rules file
- *            (its classic format; that in JSON is read by cli/openmpi_json.h)
+ *   openmpi  coll_tuned_allreduce_algorithm: an id or a name; or the text of a dynamic rules file,
+ *            coll_tuned_dynamic_rules_filename (its classic format; that in JSON is read by
+ *            cli/openmpi_json.h)
  *   mpich    MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM: a name
  *   ucc      UCC_TL_UCP_TUNE: allreduce:SIZES:[RANKS]:@ALGORITHM, with '#' between tokens
  *   nccl     NCCL_ALGO: names, all but those behind '^', for all collectives or for allreduce
@@ -72,6 +73,9 @@ void ar_text_suggest_elsewhere(struct ar_text *t, struct ar_word word);
 /* The library whose variable NAME=VALUE sets, where setting is that; *value gets what stands behind
  * the '='.  AR_LIBRARIES, with *value as it was, if it is no library's. */
 enum ar_library ar_library_of_setting(const char *setting, const char **value);
+
+/* The variables that ar_library_of_setting knows, by number from 0 on; NULL behind the last. */
+const char *ar_library_variable_at(size_t i);
 
 /* Adds the variables that ar_library_of_setting knows, with their libraries. */
 void ar_text_settings(struct ar_text *t);

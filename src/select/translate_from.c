@@ -105,12 +105,17 @@ read_token(struct ar_translator *x)
     return rule.is ? AR_OK : AR_ERR_SYNTAX;
 }
 
+/* Where none is about allreduces in host memory, UCC decides. */
 static int
 read_tokens(struct ar_translator *x)
 {
     int error = AR_OK;
     while (!error && *x->at)
         error = read_token(x);
+    if (!error && ftell(x->text) == 0) {
+        ar_translator_note(x, "UCC's setting names no algorithm for allreduces in host memory");
+        fputs("native;\n", x->text);
+    }
     return error;
 }
 
@@ -150,12 +155,42 @@ read_lists(struct ar_translator *x)
             ar_translator_note(x, "NCCL's %s has no counterpart here: %s", c->name, c->note);
         }
     }
+    if (!one && *list == '^')
+        ar_translator_note(x, "NCCL keeps only algorithms that have no counterpart here");
     if (strchr(names, ','))
         ar_translator_note(
             x, "NCCL chooses among several algorithms, as auto does: set ALLREDUCE_ALGO_LIST=%s",
             names);
     fprintf(x->text, "%s;\n", strchr(names, ',') ? "auto" : one ? one->choice : "native");
     return AR_OK;
+}
+
+/* Refuses what is no setting of the library at all, such as a file of another kind. */
+static int
+check_kind(struct ar_translator *x)
+{
+    static const char *const settings[AR_LIBRARIES] = {
+        [AR_LIBRARY_INTEL] = "a value of I_MPI_ADJUST_ALLREDUCE",
+        [AR_LIBRARY_OPENMPI] = "an algorithm or a dynamic rules file",
+        [AR_LIBRARY_MPICH] = "an algorithm, as in MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM",
+        [AR_LIBRARY_UCC] = "a value of UCC_TL_UCP_TUNE",
+        [AR_LIBRARY_NCCL] = "a value of NCCL_ALGO",
+    };
+    const char *rest = x->begin;
+    const struct ar_word all = ar_word_next(&rest, "");
+    const bool may_have_lines = x->library == AR_LIBRARY_INTEL || x->library == AR_LIBRARY_OPENMPI;
+    const char *const found = all.length == 0  ? "nothing"
+                              : *all.at == '{' ? "JSON"
+                              : !may_have_lines && memchr(all.at, '\n', all.length)
+                                  ? "several lines"
+                                  : NULL;
+    const char *behind = all.at + strcspn(all.at, "=(:;,@[^# \t\r\n");
+    behind += strspn(behind, " \t");
+    if (!found && *behind != '=')
+        return AR_OK;
+    ar_text_add(&x->why, "expected %s, found %s", settings[x->library],
+                found ? found : "NAME=VALUE");
+    return ar_translator_refuse(x, all.at);
 }
 
 int
@@ -167,6 +202,9 @@ ar_translate_from(struct ar_translation *t, enum ar_library library, const char 
     if (!ar_translator_begin(&x, t, library, text, problem))
         return ar_translator_end(&x, error);
     const char *const word = text + strspn(text, " \t\r\n");
+    error = check_kind(&x);
+    if (error)
+        return ar_translator_end(&x, error);
     switch (library) {
     case AR_LIBRARY_INTEL:
         fputs(text, x.text); /* its grammar is part of ours */

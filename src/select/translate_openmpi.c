@@ -1,7 +1,11 @@
 /* Open MPI's dynamic rules files, in the classic format, as rules.
  *
- * Source: ompi/mca/coll/tuned of Open MPI 6: coll_tuned_dynamic_file.c for what is read,
- * coll_tuned_allreduce_decision.c for what becomes of it. */
+ * Source: ompi/mca/coll/tuned of Open MPI 4.1 and 5.0: coll_tuned_dynamic_file.c for what is read,
+ * coll_tuned_dynamic_rules.c for which rule applies, coll_tuned_allreduce_decision.c for what
+ * becomes of it. */
+#include <errno.h>
+#include <stdlib.h>
+
 #include "select/translate.h"
 
 bool
@@ -32,28 +36,39 @@ ar_translator_write_openmpi(struct ar_translator *x, struct ar_foreign_rule rule
 
 /* --- numbers --- */
 
-/* Takes the next number, behind blanks, line ends and comments. */
-static bool
-take_number(struct ar_translator *x, const char *what, size_t *number)
+static void
+skip_comments(struct ar_translator *x)
 {
-    const char *end;
     for (;;) {
         x->at += strspn(x->at, " \t\r\n\v\f");
         if (*x->at != '#')
-            break;
+            return;
         x->at += strcspn(x->at, "\n");
     }
+}
+
+/* Takes the next number, behind blanks, line ends and comments.  As for Open MPI, one that begins
+ * with 0x is hexadecimal, and one that begins with 0 octal. */
+static bool
+take_number(struct ar_translator *x, const char *what, size_t *number)
+{
+    skip_comments(x);
     const char *const at = x->at;
-    const size_t digits = strspn(at, "0123456789");
-    if (digits > 0 && ar_size_parse(number, at, &end) == AR_OK && end == at + digits) {
+    const size_t length = strcspn(at, " \t\r\n\v\f#");
+    char *end;
+    errno = 0;
+    *number = strtoul(at, &end, 0);
+    if (ar_is_digit(*at) && end == at + length && errno == 0) {
         x->at = end;
         return true;
     }
     ar_text_add(&x->why, "expected %s (a number)", what);
     if (*at) {
         ar_text_add(&x->why, ", found ");
-        ar_text_quote(&x->why, (struct ar_word){at, strcspn(at, " \t\r\n")});
+        ar_text_quote(&x->why, (struct ar_word){at, length});
     }
+    if (*at && !ar_is_digit(*at))
+        ar_text_add(&x->why, "; files of coll_han and other formats are not translated");
     ar_translator_refuse(x, at);
     return false;
 }
@@ -65,6 +80,16 @@ number_follows(const struct ar_translator *x)
     return ar_is_digit(x->at[strspn(x->at, " \t")]);
 }
 
+/* The line where the reader is. */
+static size_t
+line_of(const struct ar_translator *x)
+{
+    size_t line = 1;
+    for (const char *c = x->begin; c < x->at; c++)
+        line += *c == '\n';
+    return line;
+}
+
 /* --- what they stand for --- */
 
 /* The communicators under whose size the reader is. */
@@ -74,22 +99,25 @@ struct communicators {
     bool has_requests; /* may a rule have a count of requests? */
 };
 
+static const struct ar_counterpart *
+open_mpi_decides(void)
+{
+    return ar_counterpart_find(AR_LIBRARY_OPENMPI, ar_word_of("ignore"));
+}
+
 /* Reads an algorithm with what belongs to it, and where it stands. */
 static int
 read_rule(struct ar_translator *x, const struct communicators *comms, struct ar_foreign_rule *rule,
           struct ar_openmpi_extras *extras, char where[32])
 {
-    size_t id, line = 1;
+    size_t id;
+    skip_comments(x);
+    const char *const at = x->at;
     if (!take_number(x, "the algorithm", &id))
         return AR_ERR_SYNTAX;
-    const char *const end = x->at, *begin = end;
-    while (begin > x->begin && ar_is_digit(begin[-1]))
-        begin--;
-    for (const char *c = x->begin; c < begin; c++)
-        line += *c == '\n';
-    snprintf(where, 32, "line %zu", line);
+    snprintf(where, 32, "line %zu", line_of(x));
     if (comms->is_written &&
-        !(rule->is = ar_translator_find(x, (struct ar_word){begin, (size_t)(end - begin)})))
+        !(rule->is = ar_translator_find(x, (struct ar_word){at, (size_t)(x->at - at)})))
         return AR_ERR_SYNTAX;
     extras->requests = 0;
     return take_number(x, "the topology", &extras->topology) &&
@@ -98,6 +126,16 @@ read_rule(struct ar_translator *x, const struct communicators *comms, struct ar_
                     take_number(x, "the number of requests", &extras->requests))
                ? AR_OK
                : AR_ERR_SYNTAX;
+}
+
+/* Tells what is wrong with the message size that begins behind at. */
+static int
+refuse_size(struct ar_translator *x, const char *at, const char *why)
+{
+    x->at = at;
+    skip_comments(x);
+    ar_text_add(&x->why, "%s", why);
+    return ar_translator_refuse(x, x->at);
 }
 
 /* The rules of one size of communicator.  Each holds from its size on, to the next one. */
@@ -111,16 +149,23 @@ read_sizes(struct ar_translator *x, const struct communicators *comms)
     size_t n, next = 0;
     if (!take_number(x, "the number of rules", &n))
         return AR_ERR_SYNTAX;
-    for (size_t i = 0; i <= n; i++) {
+    if (n == 0 && comms->is_written) {
+        rule.is = open_mpi_decides();
+        rule.sizes = AR_ANY_RANGE;
+        ar_translator_write(x, &rule);
+    }
+    for (size_t i = 0; i <= n && n > 0; i++) {
         const char *const at = x->at;
         rule.sizes.min = next;
         next = SIZE_MAX;
         if (i < n && !take_number(x, "the message size", &next))
             return AR_ERR_SYNTAX;
-        if (i < n && next < rule.sizes.min) {
-            ar_text_add(&x->why, "message sizes must ascend");
-            return ar_translator_refuse(x, at + strspn(at, " \t\r\n"));
-        }
+        if (i == 0 && next > 0)
+            return refuse_size(x, at,
+                               "the first message size must be 0, else Open MPI ignores the file; "
+                               "a file of coll_han, which has 1 here, is not translated");
+        if (i < n && next < rule.sizes.min)
+            return refuse_size(x, at, "message sizes must ascend");
         rule.sizes.max = i < n ? next - 1 : SIZE_MAX;
         if (rule.is && next > rule.sizes.min)
             ar_translator_write_openmpi(x, rule, &extras, where);
@@ -130,14 +175,18 @@ read_sizes(struct ar_translator *x, const struct communicators *comms)
     return AR_OK;
 }
 
-/* The sizes of communicators of one collective.  Each holds from its size on, to the next one;
- * below the first one Open MPI decides. */
+/* The sizes of communicators of one collective.  Each holds from its size on, to the next one; the
+ * first one also below its size. */
 static int
 read_communicators(struct ar_translator *x, bool is_ours, bool has_requests)
 {
     size_t n, ranks, next;
     if (!take_number(x, "the number of communicator sizes", &n))
         return AR_ERR_SYNTAX;
+    if (n == 0 && is_ours)
+        ar_translator_write(x, &(struct ar_foreign_rule){.is = open_mpi_decides(),
+                                                         .sizes = AR_ANY_RANGE,
+                                                         .ranks = AR_ANY_RANGE});
     for (size_t i = 0; i < n; i++) {
         struct communicators comms = {.has_requests = has_requests};
         if (!take_number(x, "the communicator size", &ranks))
@@ -152,9 +201,12 @@ read_communicators(struct ar_translator *x, bool is_ours, bool has_requests)
             ar_text_add(&x->why, "communicator sizes must ascend");
             return ar_translator_refuse(x, x->at);
         }
-        if (is_ours && i == 0 && ranks > 1)
-            fprintf(x->text, "native:0-inf@1-%zu;\n", ranks - 1);
-        comms.ranks = (struct ar_range){ranks, next == SIZE_MAX ? SIZE_MAX : next - 1};
+        if (is_ours && i == 0 && ranks > 2)
+            ar_translator_note(x,
+                               "line %zu: Open MPI applies the rules of its first size, %zu, "
+                               "to smaller communicators, too",
+                               line_of(x), ranks);
+        comms.ranks = (struct ar_range){i == 0 ? 0 : ranks, next == SIZE_MAX ? SIZE_MAX : next - 1};
         comms.is_written = is_ours;
         if (error || (error = read_sizes(x, &comms)))
             return error;
@@ -162,28 +214,66 @@ read_communicators(struct ar_translator *x, bool is_ours, bool has_requests)
     return AR_OK;
 }
 
-int
-ar_translator_read_rules_file(struct ar_translator *x)
+/* The head: how many collectives follow, and whether rules may have a count of requests. */
+static int
+read_head(struct ar_translator *x, size_t *ncollectives, bool *has_requests)
 {
     static const char head[] = "rule-file-version-";
-    enum { ALLREDUCE = 2 };
-    size_t version = 1, ncollectives, collective;
+    size_t version = 1;
     x->at += strspn(x->at, " \t\r\n");
     if (strncmp(x->at, head, sizeof head - 1) == 0) {
         x->at += sizeof head - 1;
         if (!take_number(x, "the version", &version))
             return AR_ERR_SYNTAX;
     }
+    *has_requests = version > 1;
     if (version == 0) {
         ar_text_add(&x->why, "there is no version 0; allowed: 1 and above");
         return ar_translator_refuse(x, x->at - 1);
     }
-    if (!take_number(x, "the number of collectives", &ncollectives))
+    return take_number(x, "the number of collectives", ncollectives) ? AR_OK : AR_ERR_SYNTAX;
+}
+
+int
+ar_translator_read_rules_file(struct ar_translator *x)
+{
+    enum { ALLREDUCE = 2, COLLECTIVES = 22 };
+    struct ar_translator ours = {.at = NULL}; /* where the rules for allreduce begin */
+    size_t ncollectives = 0, collective;
+    bool has_requests;
+    if (read_head(x, &ncollectives, &has_requests))
         return AR_ERR_SYNTAX;
     for (size_t i = 0; i < ncollectives; i++) {
-        if (!take_number(x, "the id of the collective", &collective) ||
-            read_communicators(x, collective == ALLREDUCE, version > 1))
+        skip_comments(x);
+        const char *const at = x->at;
+        if (!take_number(x, "the id of the collective", &collective))
+            return AR_ERR_SYNTAX;
+        if (collective >= COLLECTIVES) {
+            ar_text_add(&x->why,
+                        "no collective has the id %zu, and Open MPI ignores the file; "
+                        "allowed: 0 to %d",
+                        collective, COLLECTIVES - 1);
+            return ar_translator_refuse(x, at);
+        }
+        if (collective == ALLREDUCE && ours.at)
+            ar_translator_note(x,
+                               "line %zu: Open MPI keeps the last of several collectives %d, "
+                               "so this one is left out",
+                               line_of(&ours), ALLREDUCE);
+        if (collective == ALLREDUCE)
+            ours = *x;
+        if (read_communicators(x, false, has_requests))
             return AR_ERR_SYNTAX;
     }
+    skip_comments(x);
+    if (*x->at)
+        ar_translator_note(x,
+                           "line %zu: Open MPI reads no further, because the counts before are "
+                           "complete: what follows is left out",
+                           line_of(x));
+    if (ours.at)
+        return read_communicators(&ours, true, has_requests);
+    ar_translator_note(x, "the file has no rules for allreduce, which Open MPI then decides");
+    fputs("native;\n", x->text);
     return AR_OK;
 }

@@ -7,8 +7,8 @@
  *   CLAUSES: what the program chooses for the communicator; may be empty
  *
  * For each of the last arguments, one of the processes prints a line: a hash of the bits, of
- * PERIOD elements that the vector repeats; or "places differ" where equal operands gave other
- * bits in another place.  Operands belong to processes, whatever their rank.
+ * PERIOD elements that the vector repeats, or of a shorter one; or "places differ" where equal
+ * operands gave other bits in another place.  Operands belong to processes, whatever their rank.
  */
 #include <math.h>
 #include <stdint.h>
@@ -84,7 +84,8 @@ report(const char *result, size_t size, int count)
             printf("places differ\n");
             return;
         }
-    printf("%016llx\n", (unsigned long long)hash((const unsigned char *)result, PERIOD * size));
+    printf("%016llx\n", (unsigned long long)hash((const unsigned char *)result,
+                                                 (size_t)(count < PERIOD ? count : PERIOD) * size));
 }
 
 static const struct kind {

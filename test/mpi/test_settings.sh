@@ -169,4 +169,44 @@ expect_row "a list for auto" star 4 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO
 # A scratch bound makes segments, and right results.
 expect_row "little scratch" butterfly 4 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=butterfly \
     ALLREDUCE_SCRATCH=64K "$programs/pings"
+
+# What allreduce convert makes of Open MPI's rules files is what Open MPI takes from them: the bits of its sums tell which
+# algorithm ran.
+[ "$AR_MPI_FAMILY" = openmpi ] || exit $failed
+
+# tuned WHAT [VARIABLE=VALUE...]: the bits of sums of 64, 128 and 256 bytes, in a line.
+tuned() {
+    expect_ok "$1" launch 5 OMPI_MCA_coll_tuned_use_dynamic_rules=1 "$@" "$programs/bits" float sum 16/same/ 32/same/ 64/same/ >&2
+    xargs <"$scratch/out"
+}
+for row in native:0 star:1 butterfly:3 ring:4; do
+    echo "${row%:*} $(tuned OMPI_MCA_coll_tuned_allreduce_algorithm="${row#*:}")"
+done >"$scratch/known"
+[ "$(sed 1d "$scratch/known" | cut -d ' ' -f 2 | sort -u | wc -l)" -eq 3 ] || fail "bits do not tell algorithms: $(cat "$scratch/known")"
+
+# same_as_open_mpi TEXT: of the rules file; where convert refuses it, Open MPI decides.
+same_as_open_mpi() {
+    printf '%b' "$1" >"$scratch/rules.ompi"
+    rules=$(./allreduce convert --from=openmpi "$scratch/rules.ompi" 2>"$scratch/notes") || rules=native
+    ./allreduce explain --rules "$rules" -n 5 >"$scratch/explained"
+    expected=$(awk 'FNR == NR { bits[$1] = $2 " " $3 " " $4; next }
+        $2 ~ /^[0-9]+$/ { split($1, ends, "-"); sub(/\(.*/, "", $3); split(bits[$3], of)
+            for (i = 1; i <= 3; i++) if (32 * 2 ^ i >= ends[1] && (ends[2] == "inf" || 32 * 2 ^ i <= ends[2])) took[i] = of[i] }
+        END { print took[1], took[2], took[3] }' "$scratch/known" "$scratch/explained")
+    took=$(tuned OMPI_MCA_coll_tuned_dynamic_rules_filename="$scratch/rules.ompi")
+    [ "$took" = "$expected" ] || {
+        fail "Open MPI takes $took from $1, and not $expected"
+        cat "$scratch/known" "$scratch/notes" "$scratch/explained"
+    }
+}
+same_as_open_mpi '1 2 3\n2 1 0 3 0 0\n5 3\n0 1 0 0\n100 4 0 0\n200 3 0 0\n8 1 0 3 0 0\n'
+same_as_open_mpi '1 2 1 8 1\n0 1 0 0 # for fewer ranks than 8, too\n'
+same_as_open_mpi '2\n2 1 1 1 0 1 0 0\n2 1 1 1 0 4 0 0 # the last counts\n'
+same_as_open_mpi '1 2 1 1 1\n100 1 0 0 # the first is not 0\n'
+same_as_open_mpi '1 2 1 1 1\n0 1 0 0\n100 4 0 0 # not counted\n'
+same_as_open_mpi '1\n2\n1\n0 1\n1 1\n0 4 # of coll_han\n'
+same_as_open_mpi '1 7 1 1 1\n0 1 0 0 # not for allreduce\n'
+same_as_open_mpi '1 2 2\n1 1 0 1 0 0\n5 0 # no rule\n'
+same_as_open_mpi '1 02 01 0x1 2\n0 1 0 0\n0x64 4 0 0\n'
+same_as_open_mpi '1 2 1 1 2\n0 1 0 0\n100 0 0 0 # its own choice\n'
 exit $failed

@@ -127,6 +127,7 @@ a_name_or_an_id_is_the_algorithm_for_all_sizes(void **state)
     assert_from(AR_LIBRARY_OPENMPI, "3", "butterfly");
     assert_from(AR_LIBRARY_OPENMPI, "allgather_reduce", "allgather_fold(allgather=bruck)");
     assert_from(AR_LIBRARY_MPICH, "recursive-doubling", "butterfly");
+    assert_from(AR_LIBRARY_MPICH, "recexch", "knomial(radix=4)");
     assert_from(AR_LIBRARY_MPICH, "auto", "native");
     assert_from(AR_LIBRARY_INTEL, "8:0-4K@2-8;0", "ring:0-4K@2-8;native");
 }
@@ -144,7 +145,8 @@ static const char rules_file[] = "rule-file-version-2\n"
                                  "1000000 5 0 1048576 9\n"
                                  "64 2 0 0 0 0 0 4096 6 0 0 0\n";
 
-/* A size holds from itself on, to the next one; 0 is Open MPI's own choice. */
+/* A size holds from itself on, to the next one, and the first one below itself, too; 0 is Open
+ * MPI's own choice. */
 static void
 a_rules_file_chooses_as_open_mpi_does(void **state)
 {
@@ -153,7 +155,7 @@ a_rules_file_chooses_as_open_mpi_does(void **state)
         int nranks;
         const char *runs;
     } calls[] = {
-        {8, 3, NULL},
+        {8, 3, "butterfly"},
         {8, 4, "butterfly"},
         {10239, 63, "butterfly"},
         {10240, 63, "reduce_bcast"},
@@ -176,6 +178,8 @@ a_rules_file_chooses_as_open_mpi_does(void **state)
     }
     assert_non_null(strstr(t.text, "segmented_ring(segment=1M"));
     assert_non_null(strstr(t.notes, "nonoverlapping"));
+    assert_non_null(strstr(t.notes, "line 8: Open MPI applies the rules of its first size, 4, to "
+                                    "smaller communicators, too\n"));
     ar_rules_destroy(rules);
     ar_translation_fini(&t);
 }
@@ -192,10 +196,10 @@ a_rule_has_a_count_of_requests_or_none(void **state)
                                 "300 5 0 65536\n";
     (void)state;
     struct ar_translation t = from(AR_LIBRARY_OPENMPI, rules);
-    assert_string_equal(t.text, "butterfly:0-99@1-inf;"
-                                "reduce_bcast(root=0,broadcast=binomial):100-199@1-inf;"
-                                "ring:200-299@1-inf;"
-                                "segmented_ring(segment=64K,window=4):300-inf@1-inf");
+    assert_string_equal(t.text, "butterfly:0-99;"
+                                "reduce_bcast(root=0,broadcast=binomial):100-199;"
+                                "ring:200-299;"
+                                "segmented_ring(segment=64K,window=4):300-inf");
     assert_non_null(strstr(t.notes, "line 6: segment 4096 is left out, because Open MPI's "
                                     "nonoverlapping does not use it"));
     assert_non_null(strstr(t.notes, "line 6: request count 7 is left out"));
@@ -203,6 +207,35 @@ a_rule_has_a_count_of_requests_or_none(void **state)
     assert_non_null(
         strstr(t.notes, "line 7: Open MPI's segmented_ring without segment runs as its"));
     ar_translation_fini(&t);
+}
+
+/* Of several blocks Open MPI keeps the last, of a file without one nothing, and what follows the
+ * last rule that the counts announce it does not read. */
+static void
+what_open_mpi_does_not_read_is_left_out(void **state)
+{
+    static const struct {
+        const char *file, *rules, *note;
+    } files[] = {
+        {"2\n2 1 1 1 0 1 0 0\n2 1 1 1 0 4 0 0\n", "ring",
+         "line 2: Open MPI keeps the last of several collectives 2, so this one is left out\n"},
+        {"1 2\n1 1\n1 # should be 2\n0 3 0 0\n100 4 0 0 # ring\n", "butterfly",
+         "line 5: Open MPI reads no further, because the counts before are complete: what follows"},
+        {"1 2 1 1 1 0 3 0 0 # one\n\n # two", "butterfly", ""},
+        {"1\n7 1 1 1 0 1 0 0\n", "native", "the file has no rules for allreduce"},
+        {"0 # none\n", "native", "the file has no rules for allreduce"},
+        {"1 2 0 # no sizes", "native", "0 leaves the choice to Open MPI"},
+        {"1 2 2\n1 0\n8 1 0 4 0 0", "native:0-inf@0-7;ring:0-inf@8-inf", "0 leaves the choice"},
+        {"1 2 1 0x1 02\n0 3 0 0 010 4 0 0", "butterfly:0-7;ring:8-inf",
+         "recursive doubling for fewer"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        struct ar_translation t = from(AR_LIBRARY_OPENMPI, files[i].file);
+        if (strcmp(t.text, files[i].rules) != 0 || !strstr(t.notes, files[i].note))
+            fail_msg("%s: %s, %s", files[i].file, t.text, t.notes);
+        ar_translation_fini(&t);
+    }
 }
 
 #ifndef AR_WITHOUT_JANSSON
@@ -267,9 +300,11 @@ each_json_key_is_noted_as_it_prints(void **state)
     struct ar_problem problem;
     (void)state;
     assert_int_equal(ar_openmpi_translate_json(&t, file, &problem), AR_OK);
-    assert_string_equal(t.notes, "ab: not a key of Open MPI's, which ignores it\n"
-                                 "b: not a key of Open MPI's, which ignores it\n"
-                                 "x\\x1By: not a key of Open MPI's, which ignores it\n");
+    assert_string_equal(t.notes,
+                        "ab: not a key of Open MPI's, which ignores it\n"
+                        "b: not a key of Open MPI's, which ignores it\n"
+                        "x\\x1By: not a key of Open MPI's, which ignores it\n"
+                        "the file has no rules for allreduce, which Open MPI then decides\n");
     ar_translation_fini(&t);
 }
 
@@ -340,7 +375,7 @@ tokens_of_ucc_are_clauses(void **state)
                 "knomial(radix=4):0-4095;rhd:4K-inf@8-16");
     assert_from(AR_LIBRARY_UCC, "bcast:@knomial#allreduce:@dbt",
                 "double_tree(segment=64K,window=auto)");
-    assert_from(AR_LIBRARY_UCC, "allreduce:0:@ring", "");
+    assert_from(AR_LIBRARY_UCC, "allreduce:0:@ring", "native");
     assert_from(AR_LIBRARY_UCC, "@ring:host,cuda:0-4k:bcast,allreduce", "ring:0-4095");
     assert_from(AR_LIBRARY_UCC, "@ring", "ring");
 }
@@ -351,7 +386,7 @@ tokens_of_ucc_about_something_else_are_left_out(void **state)
 {
     (void)state;
     assert_from(AR_LIBRARY_UCC, "alltoall:@pairwise#allreduce:@ring", "ring");
-    assert_from(AR_LIBRARY_UCC, "@pairwise:alltoall,alltoallv", "");
+    assert_from(AR_LIBRARY_UCC, "@pairwise:alltoall,alltoallv", "native");
     struct ar_translation t =
         from(AR_LIBRARY_UCC,
              "allreduce:cuda,rocm:@ring#allreduce:host:@knomial#bcast:cuda_managed:@knomial");
@@ -360,6 +395,20 @@ tokens_of_ucc_about_something_else_are_left_out(void **state)
                         "UCC's algorithm for cuda,rocm is left out: rules here are for host "
                         "memory\n");
     ar_translation_fini(&t);
+}
+
+/* It then leaves the choice to UCC. */
+static void
+a_setting_of_ucc_without_an_algorithm_is_native(void **state)
+{
+    static const char *const settings[] = {"0", "inf", "allreduce:0", "allreduce:cuda:@ring"};
+    (void)state;
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        struct ar_translation t = from(AR_LIBRARY_UCC, settings[i]);
+        assert_string_equal(t.text, "native");
+        assert_non_null(strstr(t.notes, "names no algorithm for allreduces in host memory"));
+        ar_translation_fini(&t);
+    }
 }
 
 static void
@@ -371,7 +420,11 @@ a_list_of_nccl_is_one_algorithm_or_what_auto_may_choose(void **state)
     assert_from(AR_LIBRARY_NCCL, "ring;allreduce:tree,nvls",
                 "double_tree(segment=64K,window=auto)");
     assert_from(AR_LIBRARY_NCCL, "collnetdirect", "native");
-    struct ar_translation t = from(AR_LIBRARY_NCCL, "tree,ring");
+    struct ar_translation t = from(AR_LIBRARY_NCCL, "^Ring,Tree");
+    assert_string_equal(t.text, "native");
+    assert_string_equal(t.notes, "NCCL keeps only algorithms that have no counterpart here\n");
+    ar_translation_fini(&t);
+    t = from(AR_LIBRARY_NCCL, "tree,ring");
     assert_string_equal(t.text, "auto");
     assert_non_null(strstr(t.notes, "ALLREDUCE_ALGO_LIST=ring,double_tree"));
     ar_translation_fini(&t);
@@ -421,7 +474,7 @@ a_rules_file_can_be_written(void **state)
     assert_int_equal(ar_translate_to(&file, AR_LIBRARY_OPENMPI, rules, &problem), AR_OK);
     assert_non_null(strstr(file.notes, "circle(segment=64K,window=auto) has no counterpart"));
     struct ar_translation back = from(AR_LIBRARY_OPENMPI, file.text);
-    assert_string_equal(back.text, "native:0-inf@1;butterfly:0-8K@2-15;"
+    assert_string_equal(back.text, "native:0-inf@0-1;butterfly:0-8K@2-15;"
                                    "segmented_ring(segment=1M,window=4):8193-inf@2-15;"
                                    "native:0-inf@16-inf");
     ar_translation_fini(&back);
@@ -481,7 +534,24 @@ a_mistake_is_told_with_its_place(void **state)
         {AR_LIBRARY_OPENMPI, "1 # n\n2\nx", 3, 1,
          "the number of communicator sizes (a number), found 'x'"},
         {AR_LIBRARY_OPENMPI, "1 2 1 2 2\n0 3 0 0\n", 3, 1, "expected the message size"},
-        {AR_LIBRARY_OPENMPI, "1 2 1 2 2\n8 3 0 0\n4 3 0 0", 3, 1, "must ascend"},
+        {AR_LIBRARY_OPENMPI, "1 2 1 2 3\n0 3 0 0\n8 3 0 0\n4 3 0 0", 4, 1, "must ascend"},
+        {AR_LIBRARY_OPENMPI, "1 2 1 2 1\n8 3 0 0", 2, 1, "the first message size must be 0, else"},
+        {AR_LIBRARY_OPENMPI, "2 7 1 1 1 # bcast\n8 3 0 0\n2 1 1 1 0 3 0 0", 2, 1, "must be 0"},
+        {AR_LIBRARY_OPENMPI, "1 2 1 1 1\n0 3 0 08", 2, 7, "segment size (a number), found '08'"},
+        {AR_LIBRARY_OPENMPI, "1 22 1 1 1 0 1 0 0", 1, 3, "no collective has the id 22"},
+        {AR_LIBRARY_OPENMPI, "1 # of coll_han\nallreduce 1 1 1 1 1 0 tuned", 2, 1,
+         "(a number), found 'allreduce'; files of coll_han and other formats are not translated"},
+        {AR_LIBRARY_OPENMPI, "1 2 1 0 1 # of coll_han\n1 1 0 4", 2, 1,
+         "a file of coll_han, which has 1 here, is not translated"},
+        {AR_LIBRARY_OPENMPI, "# of MCA\ncoll_tuned_use_dynamic_rules = 1\n", 2, 1,
+         "found 'coll_tuned_use_dynamic_rules'; files of coll_han and other formats"},
+        {AR_LIBRARY_OPENMPI, "", 1, 1, "a dynamic rules file, found nothing"},
+        {AR_LIBRARY_MPICH, "\n {\"collective=allreduce\": {}}", 2, 2, "found JSON"},
+        {AR_LIBRARY_MPICH, "ring\nring", 1, 1, "found several lines"},
+        {AR_LIBRARY_UCC, "UCC_TL_UCP_TUNE=inf\n", 1, 1, "UCC_TL_UCP_TUNE, found NAME=VALUE"},
+        {AR_LIBRARY_NCCL, "NCCL_ALGO = Ring\n", 1, 1, "NCCL_ALGO, found NAME=VALUE"},
+        {AR_LIBRARY_NCCL, " \n", 2, 1, "a value of NCCL_ALGO, found nothing"},
+        {AR_LIBRARY_INTEL, "{}", 1, 1, "I_MPI_ADJUST_ALLREDUCE, found JSON"},
         {AR_LIBRARY_OPENMPI, "1 2 2 8 1 0 3 0 0\n8 1 0 3 0 0", 1, 8, "must ascend"},
         {AR_LIBRARY_OPENMPI, "1 2 1 2 1\n0 99 0 0", 2, 3, "no allreduce algorithm '99'"},
         {AR_LIBRARY_OPENMPI, "rule-file-version-0 1", 1, 19, "1 and above"},
@@ -492,7 +562,7 @@ a_mistake_is_told_with_its_place(void **state)
         {AR_LIBRARY_UCC, "alreduce:@dbt", 1, 1, "expected a collective, sizes, [ranks]"},
         {AR_LIBRARY_UCC, "bcast,x:@dbt", 1, 1, "expected a collective, sizes, [ranks]"},
         {AR_LIBRARY_NCCL, "ring,rong", 1, 6, "no allreduce algorithm 'rong'"},
-        {AR_LIBRARY_INTEL, "13", 1, 1, "0 (native) to 12, of which 12 ("},
+        {AR_LIBRARY_INTEL, "13", 1, 1, "Intel does not document; allowed: 0 (native) to 12; see"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -544,6 +614,7 @@ main(void)
         cmocka_unit_test(a_name_or_an_id_is_the_algorithm_for_all_sizes),
         cmocka_unit_test(a_rules_file_chooses_as_open_mpi_does),
         cmocka_unit_test(a_rule_has_a_count_of_requests_or_none),
+        cmocka_unit_test(what_open_mpi_does_not_read_is_left_out),
 #ifndef AR_WITHOUT_JANSSON
         cmocka_unit_test(json_rules_match_first_come_first_served),
         cmocka_unit_test(each_json_key_is_noted_as_it_prints),
@@ -552,6 +623,7 @@ main(void)
 #endif
         cmocka_unit_test(tokens_of_ucc_are_clauses),
         cmocka_unit_test(tokens_of_ucc_about_something_else_are_left_out),
+        cmocka_unit_test(a_setting_of_ucc_without_an_algorithm_is_native),
         cmocka_unit_test(a_list_of_nccl_is_one_algorithm_or_what_auto_may_choose),
         cmocka_unit_test(there_and_back_the_same_runs),
         cmocka_unit_test(a_rules_file_can_be_written),

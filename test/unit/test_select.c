@@ -136,10 +136,8 @@ every_intel_id_is_a_row(void **state)
     }
     assert_refused("13", 1, "unknown Intel id '13'");
     assert_refused("99999999999999999999", 1, "unknown Intel id");
-    assert_refused(
-        "13", 1,
-        "0 (native) to 12, of which 12 (two_level(inter=knary,lanes=one)) is the nearest; see "
-        "allreduce list");
+    assert_refused("32", 1,
+                   ", whose algorithm Intel does not document; allowed: 0 (native) to 12; see");
 }
 
 /* Ids 10 to 12: shared memory where that is all there is, and a tree across nodes. */
