@@ -27,6 +27,8 @@ static void
 examine_settings(struct ar_findings *findings, bool is_in_job)
 {
     struct ar_config *const config = ar_config_from_environment(0);
+    const char *name, *advice;
+    size_t i = 0;
     if (!config)
         return;
     if (config->broken)
@@ -42,6 +44,9 @@ examine_settings(struct ar_findings *findings, bool is_in_job)
     else
         ar_find(findings, AR_VERDICT_OK, "settings", NULL,
                 "all ALLREDUCE_ variables are understood");
+    while ((name = ar_config_next_unused(config, &i, &advice)))
+        ar_find(findings, AR_VERDICT_NOTE, "settings", advice,
+                "%s is set but not used for MPI_Allreduce", name);
     if (config->tuned && !is_in_job) /* else see doctor_job.c */
         ar_find(findings, AR_VERDICT_NOTE, "rules",
                 "start the doctor with the launcher, so that it can compare that with this job",

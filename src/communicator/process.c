@@ -95,6 +95,16 @@ tell_namesakes(const struct ar_rules *rules)
         ar_say("ALLREDUCE_ALGO: %s", text);
 }
 
+/* Whoever comes from another library may expect its setting to count. */
+static void
+tell_unused(void)
+{
+    const char *name, *advice;
+    size_t i = 0;
+    while ((name = ar_config_next_unused(config, &i, &advice)))
+        ar_say("%s is set but not used for MPI_Allreduce; %s", name, advice);
+}
+
 static void
 set_up(void)
 {
@@ -118,10 +128,8 @@ set_up(void)
     /* Rules that were tuned elsewhere are not an error; rank 0 tells it. */
     if (world_rank == 0 && config && config->tuned)
         ar_provenance_check(config->tuned, world_size);
-    if (world_rank == 0 && config && !config->broken && !config->rules[AR_SOURCE_ALGO] &&
-        ar_intel_setting())
-        ar_say(AR_INTEL_VARIABLE
-               " is set but not used; ALLREDUCE_ALGO=intel makes the library use it");
+    if (world_rank == 0 && config)
+        tell_unused();
     if (world_rank == 0 && config && *config->strange)
         ar_say("warning: ignored, because this library has no such variable: %s; see allreduce(7)",
                config->strange);

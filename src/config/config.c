@@ -8,6 +8,7 @@
 #include "config/files.h"
 #include "config/output.h"
 #include "config/variables.h"
+#include "select/foreign.h"
 #include "select/node_levels.h"
 
 /* Keys of the line in a configuration's text that tells the problem of a broken one. */
@@ -323,6 +324,25 @@ ar_config_take_own(struct ar_config *config, const struct ar_config *mine)
     config->cache = mine->cache ? strdup(mine->cache) : NULL;
     free(config->model_path);
     config->model_path = has_same_model ? strdup(mine->model_path) : NULL;
+}
+
+const char *
+ar_config_next_unused(const struct ar_config *config, size_t *i, const char **advice)
+{
+    const char *name, *value;
+    if (config->broken || config->rules[AR_SOURCE_ALGO])
+        return NULL;
+    while ((name = ar_library_variable_at((*i)++))) {
+        value = getenv(name);
+        if (!value || ar_word_next(&value, "").length == 0)
+            continue;
+        *advice = strcmp(name, AR_INTEL_VARIABLE) == 0
+                      ? "ALLREDUCE_ALGO=intel makes the library use it"
+                      : "allreduce convert translates it for ALLREDUCE_ALGO, and "
+                        "ALLREDUCE_ALGO=native leaves the choice to it";
+        return name;
+    }
+    return NULL;
 }
 
 struct ar_config *

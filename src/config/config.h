@@ -109,6 +109,12 @@ void ar_config_tell_difference(struct ar_text *to, const struct ar_config *a, co
  * memory for is left out. */
 void ar_config_take_own(struct ar_config *config, const struct ar_config *mine);
 
+/* The next variable, from number *i on, by which another library, such as the MPI library, would
+ * choose its algorithm, and which changes nothing: what is in the environment, unless
+ * ALLREDUCE_ALGO says what runs.  *advice gets what makes it count.  NULL: there is no more; *i
+ * starts as 0. */
+const char *ar_config_next_unused(const struct ar_config *config, size_t *i, const char **advice);
+
 void ar_config_destroy(struct ar_config *config);
 
 /* Why something was chosen: keys of statistics, comparable as pointers. */

@@ -148,6 +148,8 @@ expect_limited_end "what is known before MPI" any '^wrong  *program .*nosuch: no
 
 # Settings, preloads, programs.
 expect_limited_end "a bad setting" 1 "^wrong  *settings .*did you mean 'ring'" ALLREDUCE_ALGO=rinng "$allreduce" doctor
+expect_limited_end "a setting that is not used" 0 '^note  *settings  *OMPI_MCA_coll_tuned_allreduce_algorithm is set but not used' \
+    OMPI_MCA_coll_tuned_allreduce_algorithm=4 "$allreduce" doctor
 expect_limited_end "a bare name" 1 '^wrong    preload .*bare name nosuch.so' LD_PRELOAD=nosuch.so "$allreduce" doctor
 expect_limited_end "a bare name that the linker finds" 0 '^ok  *preload .* has liballreduce.so, where the dynamic linker finds /' \
     LD_LIBRARY_PATH="${library%/*}" LD_PRELOAD=liballreduce.so "$allreduce" doctor

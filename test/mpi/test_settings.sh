@@ -42,11 +42,25 @@ expect_told() {
 }
 
 # Intel MPI's own variable is read where it is asked for; else a line says that it is not.
-unused='^liballreduce: I_MPI_ADJUST_ALLREDUCE is set but not used'
+unused='^liballreduce: I_MPI_ADJUST_ALLREDUCE is set but not used for MPI_Allreduce; '
 expect_row 'intel' ring 1 preload 2 I_MPI_ADJUST_ALLREDUCE=8 ALLREDUCE_ALGO=intel ALLREDUCE_VERBOSE=1 "$programs/pings"
 ! grep "$unused" "$scratch/out" || fail "I_MPI_ADJUST_ALLREDUCE is used, and told not to be"
 expect_ok 'no intel' preload 2 I_MPI_ADJUST_ALLREDUCE=8 "$programs/pings"
 [ "$(grep -c "$unused" "$scratch/out")" -eq 1 ] || fail "I_MPI_ADJUST_ALLREDUCE: not told once that it is not used"
+
+# So for those of other libraries, the MPI library's own among them.
+others='OMPI_MCA_coll_tuned_allreduce_algorithm=4 OMPI_MCA_coll_tuned_dynamic_rules_filename=/rules
+    MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=ring MPICH_ALLREDUCE_INTRA_ALGORITHM=ring MPIR_PARAM_ALLREDUCE_INTRA_ALGORITHM=ring
+    UCC_TL_UCP_TUNE=allreduce:@ring NCCL_ALGO=Ring'
+# shellcheck disable=SC2086 # several
+expect_ok 'others' preload 2 $others "$programs/pings"
+for other in $others; do
+    [ "$(grep -c "^liballreduce: ${other%%=*} is set but not used for MPI_Allreduce; allreduce convert translates" "$scratch/out")" -eq 1 ] ||
+        fail "$other: not told once that it is not used"
+done
+# shellcheck disable=SC2086 # several
+expect_ok 'others, where ALLREDUCE_ALGO chooses' preload 2 $others ALLREDUCE_ALGO=ring "$programs/pings"
+! grep 'not used' "$scratch/out" || fail "others: told although ALLREDUCE_ALGO chooses"
 
 expect_told 'rank 0 has ALLREDUCE_ALGO=ring, and rank 1 has ALLREDUCE_ALGO=butterfly$' ring butterfly
 expect_agreement ring native star
