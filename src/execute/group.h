@@ -25,8 +25,9 @@ bool ar_comm_leaves_world(MPI_Comm comm);
 /* Whether all of comm's nranks ranks are in group. */
 bool ar_group_covers(MPI_Group group, MPI_Comm comm, int nranks);
 
-/* Like PMPI_Allreduce in place, whose symbol is ours in Open MPI.  Collective over comm;
- * MPI_SUCCESS or an MPI error. */
+/* Like PMPI_Allreduce in place, whose symbol is ours in Open MPI.  Collective over comm.  It blocks
+ * inside MPI, like all collectives with which ranks set something up: they do so between runs, when
+ * no message of a channel is under way.  MPI_SUCCESS or an MPI error. */
 int ar_reduce_all(void *numbers, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
 /* Like PMPI_Comm_split, by colour_of[rank], or all ranks if colour_of is NULL; ranks keep their

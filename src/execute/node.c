@@ -111,8 +111,9 @@ take_back(char *slots, const struct ar_node_step *step)
         ar_wait_take(slots + step->ahead[i]);
 }
 
-/* Waits until the step's flag is at least the sequence.  MPI must go on meanwhile: a legal program
- * may have a message under way that the awaited rank needs first. */
+/* Waits until the step's flag is at least the sequence.  What this rank owes to others up to this
+ * step is stored and announced.  MPI must go on meanwhile: a legal program may have a message under
+ * way that the awaited rank needs first.  So each sleep is short, and MPI is polled before it. */
 static int
 await(const struct ar_node_run *run, char *slots, const struct ar_node_step *step,
       struct place place)

@@ -1,6 +1,16 @@
 /* Segments in flight share the communicator: instance i uses the i-th of the wire's tags.  Messages
  * of one tag between two ranks match in order, since an instance begins its next segment only when
- * its last one has ended on this rank, and a call begins only when the one before has ended. */
+ * its last one has ended on this rank, and a call begins only when the one before has ended.
+ *
+ * Where a rank waits, and what may be outstanding meanwhile:
+ *   - Between two polls in vain, anything.  It yields or sleeps for a moment, no more, and each
+ * poll goes on with all messages, and with the program's own through MPI.
+ *   - In PMPI_Waitsome, only messages of MPI's and whatever needs this rank inside MPI.  No message
+ *     of the channel is under way, since MPI does not move those.  None has just been found
+ *     complete either: the end of its round may begin what a peer waits for.
+ *   - After the run, nothing that needs this rank: what it sent is in cells or in MPI's care.
+ * So each segment goes on whenever the checker says that it can.  test/unit/test_executor.c tries
+ * it. */
 #include "execute/p2p.h"
 
 #include <stdbool.h>
@@ -239,14 +249,14 @@ error_of_one(const MPI_Status *statuses, int n, int error)
 }
 
 /* Polls MPI's messages under way once, which progresses MPI; or waits inside MPI for one of them
- * where nothing else is awaited.  Adds to *found and completed. */
+ * where nothing else is awaited or left to do.  Adds to *found and completed. */
 static int
 poll_requests(const struct ar_p2p *run, int n, int *found, struct ar_idle *idle)
 {
     struct ar_plan *plan = run->plan;
     int *completed = plan->completed + *found;
     int more = 0, error;
-    if (run->wait.blocks && plan->moving == 0) {
+    if (run->wait.blocks && plan->moving == 0 && *found == 0) {
         ar_idle_look(idle, true);
         error = PMPI_Waitsome(n, plan->requests, &more, completed, plan->statuses);
     } else {

@@ -11,15 +11,6 @@
 
 /* --- elements --- */
 
-/* Elements of three sums that run together: an exact one; one of maps t -> a t + b, whose
- * composition tells the order of the operands; and a rounded one, which tells how the operands were
- * parenthesised. */
-struct element {
-    uint64_t sum;
-    uint32_t a, b;
-    float rounded;
-};
-
 static uint64_t
 scramble(uint64_t x)
 {
@@ -28,17 +19,23 @@ scramble(uint64_t x)
     return x ^ x >> 31;
 }
 
-static struct element
+struct element
 element_of(int rank, size_t i)
 {
     const uint64_t x = scramble(((uint64_t)i << 20) + (uint64_t)rank + 1);
     return (struct element){x, (uint32_t)x | 1, (uint32_t)(x >> 32), (float)(x >> 40) / 3};
 }
 
-static struct element
-combined(struct element x, struct element y)
+struct element
+element_combined(struct element x, struct element y)
 {
     return (struct element){x.sum + y.sum, x.a * y.a, x.b * y.a + y.b, x.rounded + y.rounded};
+}
+
+bool
+element_is_same(const struct element *x, const struct element *y, bool with_order)
+{
+    return x->sum == y->sum && (!with_order || (x->a == y->a && x->b == y->b));
 }
 
 static struct element
@@ -140,7 +137,7 @@ static void
 combine(struct element *dst, const struct element *left, const struct element *right, size_t length)
 {
     for (size_t i = 0; dst && left && right && i < length; i++)
-        dst[i] = combined(left[i], right[i]);
+        dst[i] = element_combined(left[i], right[i]);
 }
 
 static struct element *
@@ -513,12 +510,6 @@ begin(struct machine *m, const struct disorder *d, const struct ar_accesses *acc
         begin_rank(m, rank, accesses ? &accesses[rank] : NULL);
 }
 
-static bool
-is_same(const struct element *x, const struct element *y, bool with_order)
-{
-    return x->sum == y->sum && (!with_order || (x->a == y->a && x->b == y->b));
-}
-
 static void
 check_first(struct machine *m)
 {
@@ -526,8 +517,8 @@ check_first(struct machine *m)
     for (size_t i = 0; i < d->all[0].count; i++) {
         struct element all = element_of(0, i);
         for (int k = 1; k < d->nranks; k++)
-            all = combined(all, element_of(k, i));
-        if (!is_same(&m->ranks[0].out[i], &all, d->in_order))
+            all = element_combined(all, element_of(k, i));
+        if (!element_is_same(&m->ranks[0].out[i], &all, d->in_order))
             complain(m, "rank 0: element %zu is wrong", i);
     }
 }
@@ -540,9 +531,9 @@ check_rank(struct machine *m, struct rank *r)
     for (size_t i = 0; i < r->s->count && !m->wrong[0]; i++) {
         const struct element own = element_of(r->number, i);
         const struct element *const first = &m->ranks[0].out[i];
-        if (!is_same(&r->out[i], first, true) || r->out[i].rounded != first->rounded)
+        if (!element_is_same(&r->out[i], first, true) || r->out[i].rounded != first->rounded)
             complain(m, "rank %d: element %zu is other than on rank 0", r->number, i);
-        if (!m->d->in_place && !is_same(&r->in[i], &own, true))
+        if (!m->d->in_place && !element_is_same(&r->in[i], &own, true))
             complain(m, "rank %d: input %zu was overwritten", r->number, i);
     }
 }

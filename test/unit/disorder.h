@@ -10,10 +10,24 @@
 #define DISORDER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "schedule/accesses.h"
 #include "schedule/schedule.h"
+
+/* Elements of three sums that run together: an exact one; one of maps t -> a t + b, whose
+ * composition tells the order of the operands; and a rounded one, which tells how the operands were
+ * parenthesised. */
+struct element {
+    uint64_t sum;
+    uint32_t a, b;
+    float rounded;
+};
+
+struct element element_of(int rank, size_t i);
+struct element element_combined(struct element x, struct element y);
+bool element_is_same(const struct element *x, const struct element *y, bool with_order);
 
 struct disorder {
     const struct ar_schedule *all; /* one for each rank */

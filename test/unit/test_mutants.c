@@ -31,6 +31,7 @@
 
 #include "algorithms/registry.h"
 #include "disorder.h"
+#include "mutant.h"
 #include "schedule/checker.h"
 #include "setting.h"
 #include "unit.h"
@@ -397,28 +398,6 @@ mutate(struct ar_step *step, enum mutation mutation, int rank, int nranks)
     }
 }
 
-static void
-emit(struct ar_schedule *s, const struct ar_step *step)
-{
-    switch (step->kind) {
-    case AR_SEND:
-        ar_send(s, step->peer, step->a);
-        break;
-    case AR_RECV:
-        ar_recv(s, step->peer, step->dst);
-        break;
-    case AR_RECV_REDUCE:
-        ar_recv_reduce(s, step->peer, step->dst, step->a, step->order);
-        break;
-    case AR_COPY:
-        ar_copy(s, step->dst, step->a);
-        break;
-    case AR_REDUCE:
-        ar_reduce(s, step->dst, step->a, step->b);
-        break;
-    }
-}
-
 /* s with step k in another form, or without it (NULL); false if the builder
  * already refuses it. */
 static bool
@@ -428,9 +407,9 @@ rebuild(struct ar_schedule *mutant, const struct ar_schedule *s, size_t k,
     ar_schedule_init(mutant, s->rank, s->nranks, s->count);
     for (size_t i = 0, round = 0; i < s->nsteps; i++) {
         if (i != k)
-            emit(mutant, &s->steps[i]);
+            mutant_emit(mutant, &s->steps[i]);
         else if (other)
-            emit(mutant, other);
+            mutant_emit(mutant, other);
         if (i + 1 == s->round_end[round]) {
             ar_end_round(mutant);
             round++;
@@ -604,85 +583,9 @@ only_a_butterfly_that_copies_combines_in_vain(void **state)
 
 /* --- mutants of the order --- */
 
-enum disordering { DOUBLE, EXCHANGE, EARLIER, LATER, EXCHANGE_ROUNDS, JOIN_ROUNDS, UNSENT, KINDS };
-
-static const char *const disordering_names[] = {
-    "step doubled",     "steps exchanged", "step a round earlier", "step a round later",
-    "rounds exchanged", "rounds joined",   "message dropped"};
-
 struct tally {
-    size_t mutants[KINDS], right[KINDS];
+    size_t mutants[MUTANTS], right[MUTANTS];
 };
-
-/* The round of step i; nrounds after the last step. */
-static size_t
-round_of(const struct ar_schedule *s, size_t i)
-{
-    size_t round = 0;
-    while (round < s->nrounds && i >= s->round_end[round])
-        round++;
-    return round;
-}
-
-static size_t
-begin_of(const struct ar_schedule *s, size_t round)
-{
-    return round > 0 ? s->round_end[round - 1] : 0;
-}
-
-/* Adds steps [begin, end), except for step `but`. */
-static void
-emit_steps(struct ar_schedule *to, const struct ar_schedule *s, size_t begin, size_t end,
-           size_t but)
-{
-    for (size_t i = begin; i < end; i++)
-        if (i != but)
-            emit(to, &s->steps[i]);
-}
-
-/* Round `round` of s in a mutant of step k. */
-static void
-emit_round(struct ar_schedule *mutant, const struct ar_schedule *s, size_t round, size_t k,
-           enum disordering how)
-{
-    const size_t begin = begin_of(s, round), end = s->round_end[round], home = round_of(s, k);
-    const bool moves = how == EARLIER || how == LATER;
-    if (how == LATER && round == home + 1)
-        emit(mutant, &s->steps[k]);
-    if (how == EXCHANGE && round == home) {
-        emit_steps(mutant, s, begin, k, SIZE_MAX);
-        emit(mutant, &s->steps[k + 1]);
-        emit(mutant, &s->steps[k]);
-        emit_steps(mutant, s, k + 2, end, SIZE_MAX);
-    } else {
-        emit_steps(mutant, s, begin, end, moves || how == UNSENT ? k : SIZE_MAX);
-    }
-    if ((how == DOUBLE && round == home) || (how == EARLIER && round + 1 == home))
-        emit(mutant, &s->steps[k]);
-}
-
-/* A mutant of step k, or of the round that it begins; false if there is none. */
-static bool
-disorder(struct ar_schedule *mutant, const struct ar_schedule *s, size_t k, enum disordering how)
-{
-    const size_t home = round_of(s, k);
-    const bool begins = k == begin_of(s, home), is_last = home + 1 == s->nrounds;
-    if ((how == EXCHANGE && k + 1 == s->round_end[home]) || (how == EARLIER && home == 0) ||
-        (how == LATER && is_last) ||
-        ((how == EXCHANGE_ROUNDS || how == JOIN_ROUNDS) && (!begins || is_last)))
-        return false;
-    ar_schedule_init(mutant, s->rank, s->nranks, s->count);
-    for (size_t i = 0; i < s->nrounds; i++) {
-        const size_t by = how != EXCHANGE_ROUNDS ? 0
-                          : i == home            ? 1
-                          : i == home + 1        ? (size_t)-1
-                                                 : 0;
-        emit_round(mutant, s, i + by, k, how);
-        if (how != JOIN_ROUNDS || i != home)
-            ar_end_round(mutant);
-    }
-    return ar_schedule_finish(mutant) == AR_OK;
-}
 
 static bool
 is_right_in_disorder(const struct setting *setting, const struct ar_schedule *all)
@@ -700,7 +603,7 @@ is_right_in_disorder(const struct setting *setting, const struct ar_schedule *al
 
 static void
 judge_order(struct tally *tally, const struct setting *setting, const struct ar_schedule *all,
-            int rank, size_t step, enum disordering how)
+            int rank, size_t step, enum mutant how)
 {
     tally->mutants[how]++;
     if (is_refuted(setting, all))
@@ -709,7 +612,7 @@ judge_order(struct tally *tally, const struct setting *setting, const struct ar_
     if (!computes(all, setting->nranks, false) || !computes(all, setting->nranks, true) ||
         !is_right_in_disorder(setting, all))
         fail_msg("%s: rank %d step %zu, %s: not refuted, and computes something wrong",
-                 setting->text, rank, step, disordering_names[how]);
+                 setting->text, rank, step, mutant_names[how]);
 }
 
 /* The peer's step that receives what step k of s sends. */
@@ -732,8 +635,8 @@ try_unsent(struct tally *tally, const struct setting *setting, struct ar_schedul
 {
     const int peer = all[rank].steps[k].peer;
     const struct ar_schedule sender = all[rank], receiver = all[peer];
-    if (disorder(&all[rank], &sender, k, UNSENT) &&
-        disorder(&all[peer], &receiver, receiver_of(&sender, k, &receiver), UNSENT))
+    if (mutant_of_order(&all[rank], &sender, k, UNSENT) &&
+        mutant_of_order(&all[peer], &receiver, receiver_of(&sender, k, &receiver), UNSENT))
         judge_order(tally, setting, all, rank, k, UNSENT);
     ar_schedule_fini(&all[rank]);
     ar_schedule_fini(&all[peer]);
@@ -751,11 +654,11 @@ try_orders(struct tally *tally, const struct setting *setting, size_t count)
         const struct ar_schedule original = all[rank];
         for (size_t i = 0; i < original.nsteps; i++) {
             for (int how = 0; how < UNSENT; how++) {
-                if (!disorder(&all[rank], &original, i, (enum disordering)how)) {
+                if (!mutant_of_order(&all[rank], &original, i, (enum mutant)how)) {
                     all[rank] = original;
                     continue;
                 }
-                judge_order(tally, setting, all, rank, i, (enum disordering)how);
+                judge_order(tally, setting, all, rank, i, (enum mutant)how);
                 ar_schedule_fini(&all[rank]);
                 all[rank] = original;
             }
@@ -770,8 +673,8 @@ static void
 print_tally(const struct tally *tally)
 {
     size_t mutants = 0, right = 0;
-    for (int how = 0; how < KINDS; how++) {
-        print_message("%s: %zu mutants, right: %zu\n", disordering_names[how], tally->mutants[how],
+    for (int how = 0; how < MUTANTS; how++) {
+        print_message("%s: %zu mutants, right: %zu\n", mutant_names[how], tally->mutants[how],
                       tally->right[how]);
         assert_true(tally->mutants[how] > tally->right[how]);
         mutants += tally->mutants[how];
