@@ -4,7 +4,6 @@
 #include "cli/bench.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,25 +143,6 @@ run_place(struct run *run, size_t count, enum ar_place place)
     return status ? status : m->interrupted ? AR_EXIT_INTERRUPTED : wrong;
 }
 
-/* All of them before the first table.  An enum ar_exit. */
-static int
-check_sizes(const struct run *run)
-{
-    const struct ar_sizes *const sizes = &run->bench->sizes;
-    const size_t size = run->m.reduction.size;
-    for (size_t i = 0; i < sizes->n; i++) {
-        const size_t bytes = sizes->bytes[i];
-        if (bytes >= size && bytes / size <= INT_MAX)
-            continue;
-        if (run->m.speaks)
-            fprintf(stderr,
-                    "allreduce bench: --sizes: %zu bytes is out of range; allowed: %zu to %zu\n",
-                    bytes, size, size * INT_MAX);
-        return AR_EXIT_USAGE;
-    }
-    return AR_EXIT_DONE;
-}
-
 /* AR_EXIT_FAILED after a wrong result, which stops nothing. */
 static int
 run_sizes(struct run *run)
@@ -170,9 +150,7 @@ run_sizes(struct run *run)
     const struct ar_bench *const bench = run->bench;
     const size_t size = run->m.reduction.size;
     int worst = AR_EXIT_DONE;
-    int status = check_sizes(run);
-    if (!status)
-        status = add_all(&run->m, bench);
+    int status = add_all(&run->m, bench);
     weigh(run);
     for (size_t i = 0; i < bench->sizes.n && !status; i++) {
         const size_t count = bench->sizes.bytes[i] / size;
@@ -322,6 +300,8 @@ ar_cli_bench(int argc, char **argv)
         begin_output(&to, bench.output);
     if (!status)
         status = ar_operands_check("bench", &bench.type, 1, bench.op, rank);
+    if (!status)
+        status = ar_cli_fit_sizes(&bench.sizes, "bench", &bench.type, 1, rank);
     if (!status)
         status = ar_node_places_take(&places, bench.nodes, "bench", &comm);
     if (!status && rank == 0)

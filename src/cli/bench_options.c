@@ -111,15 +111,14 @@ finish(struct argp_state *state, struct line *line)
     const bool course = bench->course;
     if (course && bench->algorithms)
         argp_error(state, "--preset has its own algorithms: omit --algo");
-    if (!line->sizes)
-        line->sizes = course ? "4M,16M,32M" : "8,4K,64K,1M";
     if (bench->html && !*bench->html)
         bench->html = course ? COURSE_PAGE : BENCH_PAGE;
     if (!bench->places)
         bench->places = course ? AR_PLACES_OUT | AR_PLACES_IN : AR_PLACES_OUT;
     if (!bench->repetitions)
         bench->repetitions = course ? 5 : 11;
-    ar_option_sizes(state, &bench->sizes, line->sizes, line->factor);
+    ar_option_sizes(state, &bench->sizes, line->sizes, course ? "4M,16M,32M" : "8,4K,64K,1M",
+                    line->factor);
 }
 
 /* The file of --html: bench takes no arguments, so a word behind the option belongs to it.  "" is

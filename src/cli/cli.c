@@ -250,10 +250,12 @@ ar_option_seconds(struct argp_state *state, const char *option, const char *text
 }
 
 void
-ar_option_sizes(struct argp_state *state, struct ar_sizes *sizes, const char *text, size_t factor)
+ar_option_sizes(struct argp_state *state, struct ar_sizes *sizes, const char *text,
+                const char *ours, size_t factor)
 {
     struct ar_problem problem;
-    const int error = ar_sizes_parse(sizes, text, factor, &problem);
+    const int error = ar_sizes_parse(sizes, text ? text : ours, factor, &problem);
+    sizes->are_ours = !text;
     if (error)
         argp_error(state, "--sizes: %s", error == AR_ERR_SYNTAX ? problem.text : "out of memory");
 }

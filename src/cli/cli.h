@@ -72,9 +72,9 @@ double ar_option_gbytes(struct argp_state *state, const char *option, const char
 /* Seconds: 60, 60s or 5m. */
 double ar_option_seconds(struct argp_state *state, const char *option, const char *text);
 
-/* --sizes, whose ranges grow by the factor.  *sizes is the caller's to fini. */
+/* --sizes, whose ranges grow by the factor; text NULL: ours.  *sizes is the caller's to fini. */
 void ar_option_sizes(struct argp_state *state, struct ar_sizes *sizes, const char *text,
-                     size_t factor);
+                     const char *ours, size_t factor);
 
 /* --type, a row for ar_named_at, and --op. */
 void ar_option_type(struct argp_state *state, size_t *row, const char *name);
@@ -100,6 +100,11 @@ int ar_cli_check_ranks(const char *command, int nranks);
  * program on all ranks where liballreduce.so is preloaded into one, whose native calls it would
  * run; the first of these says so. */
 void ar_cli_start_measuring(const char *command);
+
+/* ar_sizes_fit for the elements of all n types, rows that this MPI has; rank 0 says what is left
+ * out or wrong.  An enum ar_exit. */
+int ar_cli_fit_sizes(struct ar_sizes *sizes, const char *command, const size_t *rows, size_t n,
+                     int rank);
 
 /* Can the file be written, if path names one?  Better told before the run than after it. Collective
  * over MPI_COMM_WORLD, but only rank 0 looks, and says why not, with what asks for the file.  An

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <mpi.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -101,6 +102,27 @@ ar_cli_check_output(const char *option, const char *path, int rank)
         fprintf(stderr, "allreduce %s: cannot write %s: %s\n", option, path, strerror(error));
     MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return status;
+}
+
+int
+ar_cli_fit_sizes(struct ar_sizes *sizes, const char *command, const size_t *rows, size_t n,
+                 int rank)
+{
+    char text[AR_PROBLEM_TEXT];
+    struct ar_text word;
+    size_t least = SIZE_MAX, whole = 1; /* whole: elements of each type */
+    for (size_t i = 0; i < n; i++) {
+        const size_t size = ar_named_at(rows[i])->geometry.size;
+        least = size < least ? size : least;
+        const size_t one = whole;
+        while (whole % size != 0)
+            whole += one;
+    }
+    ar_text_init(&word, text, sizeof text);
+    const int error = ar_sizes_fit(sizes, whole, least * INT_MAX, &word);
+    if (rank == 0 && word.length > 0)
+        fprintf(stderr, "allreduce %s: --sizes: %s\n", command, text);
+    return error ? AR_EXIT_USAGE : AR_EXIT_DONE;
 }
 
 void *

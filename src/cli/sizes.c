@@ -87,7 +87,7 @@ parse_item(struct ar_sizes *sizes, const char **at, const char *text, size_t fac
 int
 ar_sizes_parse(struct ar_sizes *sizes, const char *text, size_t factor, struct ar_problem *problem)
 {
-    struct ar_sizes made = {NULL, 0};
+    struct ar_sizes made = {NULL};
     const char *at = text;
     int error = parse_item(&made, &at, text, factor, problem);
     while (!error && *at == ',') {
@@ -103,6 +103,36 @@ ar_sizes_parse(struct ar_sizes *sizes, const char *text, size_t factor, struct a
     return error;
 }
 
+static bool
+is_among(size_t bytes, const size_t *of, size_t n)
+{
+    while (n > 0 && of[n - 1] != bytes)
+        n--;
+    return n > 0;
+}
+
+int
+ar_sizes_fit(struct ar_sizes *sizes, size_t element_bytes, size_t most, struct ar_text *word)
+{
+    const size_t given = sizes->n;
+    sizes->n = 0;
+    for (size_t i = 0; i < given; i++) {
+        const size_t bytes = sizes->bytes[i], whole = bytes - bytes % element_bytes;
+        const size_t fit = whole == 0 && sizes->are_ours ? element_bytes : whole;
+        if (fit == 0 || bytes > most) {
+            ar_text_add(word, "%zu bytes is out of range; allowed: %zu to %zu", bytes,
+                        element_bytes, most);
+            return AR_ERR_SYNTAX;
+        }
+        if (!is_among(fit, sizes->bytes, sizes->n))
+            sizes->bytes[sizes->n++] = fit;
+    }
+    if (sizes->n < given)
+        ar_text_add(word, "%zu of %zu sizes left out: the same as others in whole elements",
+                    given - sizes->n, given);
+    return AR_OK;
+}
+
 static int
 compare(const void *a, const void *b)
 {
@@ -113,17 +143,12 @@ compare(const void *a, const void *b)
 void
 ar_sizes_sort(struct ar_sizes *sizes)
 {
-    size_t n = 0;
     qsort(sizes->bytes, sizes->n, sizeof *sizes->bytes, compare);
-    for (size_t i = 0; i < sizes->n; i++)
-        if (n == 0 || sizes->bytes[i] != sizes->bytes[n - 1])
-            sizes->bytes[n++] = sizes->bytes[i];
-    sizes->n = n;
 }
 
 void
 ar_sizes_fini(struct ar_sizes *sizes)
 {
     free(sizes->bytes);
-    *sizes = (struct ar_sizes){NULL, 0};
+    *sizes = (struct ar_sizes){NULL};
 }

@@ -97,7 +97,7 @@ ar_study_init(struct ar_study *study, struct ar_measurement *m,
         const size_t count = bytes[study->nsizes] / r->size;
         size->bytes = bytes[study->nsizes];
         size->weight = 1;
-        size->count = count < 1 ? 1 : count > INT_MAX ? INT_MAX : count;
+        size->count = count > INT_MAX ? INT_MAX : count;
         size->request = (struct ar_request){.bytes = size->count * r->size,
                                             .nranks = m->nranks,
                                             .commutative = true,

@@ -405,6 +405,10 @@ ar_cli_tune(int argc, char **argv)
     if (!status)
         status =
             ar_operands_check("tune", options.types, options.ntypes, options.op, progress.rank);
+    if (!status && !options.from)
+        status =
+            ar_cli_fit_sizes(&options.sizes, "tune", options.types, options.ntypes, progress.rank);
+    ar_sizes_sort(&options.sizes); /* the rule of each reaches to the next */
     if (!status)
         status = ar_cli_check_output("tune", options.output, progress.rank);
     if (!status && progress.rank == 0)

@@ -105,9 +105,7 @@ parse(int key, char *value, struct argp_state *state)
             ar_cli_need_jansson("tune --from");
         parse_types(state, tune, line->types ? line->types : "float");
         ar_option_op(state, &tune->op, line->op ? line->op : "sum");
-        ar_option_sizes(state, &tune->sizes, line->sizes ? line->sizes : "8-16M",
-                        line->factor ? line->factor : 4);
-        ar_sizes_sort(&tune->sizes); /* the rule of each reaches to the next */
+        ar_option_sizes(state, &tune->sizes, line->sizes, "8-16M", line->factor ? line->factor : 4);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -223,8 +223,10 @@ launch 2 ./allreduce bench --algo=ring --sizes=8,1K --budget=0.000001 --csv >"$s
 grep -q 'the budget was used up in table 1 of 2' "$scratch/err" || fail "no time: does not say so: $(cat "$scratch/err")"
 ! grep '^2,' "$scratch/out" || fail "no time: there are rows"
 
-expect_ok "--algo twice" bench 2 --algo=ring --algo=star --sizes=8 --csv
+expect_ok "--algo twice" bench 2 --algo=ring --algo=star --sizes=8,9,10 --csv
 [ "$(grep -c -e ',ring,' -e ',star(root=0),' "$scratch/out")" -eq 2 ] || fail "--algo twice: not both"
+grep -q 'bench: --sizes: 2 of 3 sizes left out: the same as others in whole elements$' "$scratch/out" ||
+    fail "sizes of the same elements: $(cat "$scratch/out")"
 
 # What an interrupted run has measured is kept, in every format.  It tells where it is after 5 s; by then it has
 # measured for long, as its 300th look at the clock or native call says.

@@ -24,6 +24,7 @@ expect_ok "tune" tune --sizes=1K,8,1K --type=double,int -o "$rules"
 unset ALLREDUCE_LEVELS
 grep -q 'tune: warning: set, but without effect .*: ALLREDUCE_LEVELS$' "$scratch/out" || fail "no warning of ALLREDUCE_LEVELS"
 [ -e "$rules.state" ] && fail "the state is still there"
+grep -q 'tune: --sizes: 1 of 3 sizes left out: the same as others in whole elements$' "$scratch/out" || fail "a size twice: not told"
 grep -q '^#! tuned: mpi=.*; ranks=2; .*op=MPI_SUM' "$rules" || fail "no provenance: $(cat "$rules")"
 [ "$(grep -c '^# MPI_DOUBLE\|^# MPI_INT' "$rules")" -eq 2 ] || fail "other than two tables"
 [ "$(sed -n 's/^# *\([0-9]\{1,\}K\{0,1\}\) .*/\1/p' "$rules" | tr '\n' ' ')" = "8 1K 8 1K " ] ||
@@ -138,5 +139,7 @@ grep -q 'allreduce tune: there is only one rank' "$scratch/out" || fail "one ran
 expect_end "no folder" any 'cannot write /nowhere/rules.conf' tune -o /nowhere/rules.conf
 expect_end "budget" any 'a time above 0' tune --budget=never
 expect_end "op" any 'MPI_BAND does not take MPI_FLOAT' tune --op=band
+expect_end "half an element" any '4 bytes is out of range; allowed: 8 to' tune --sizes=4 --type=float,double
+expect_end "too many elements" any '1073741824000 bytes is out of range; allowed: 4 to 8589934588' tune --sizes=1000G
 expect_end "no rules" any 'nowhere.conf' tune --check=/nowhere.conf
 exit $failed

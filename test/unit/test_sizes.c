@@ -37,10 +37,28 @@ sorted_as(const char *text)
     return written(&sizes);
 }
 
+/* The list in elements of 4 bytes, up to 100 bytes; word: what must be told. */
+static const char *
+fit_as(const char *text, const char *word)
+{
+    struct ar_sizes sizes;
+    struct ar_problem problem;
+    struct ar_text t;
+    assert_int_equal(ar_sizes_parse(&sizes, text, 2, &problem), AR_OK);
+    sizes.are_ours = false;
+    ar_text_init(&t, problem.text, sizeof problem.text);
+    const int error = ar_sizes_fit(&sizes, 4, 100, &t);
+    assert_string_equal(problem.text, word);
+    if (!error)
+        return written(&sizes);
+    ar_sizes_fini(&sizes);
+    return "refused";
+}
+
 static struct ar_problem
 problem_of(const char *text)
 {
-    struct ar_sizes sizes = {NULL, 0};
+    struct ar_sizes sizes = {NULL};
     struct ar_problem problem;
     assert_int_equal(ar_sizes_parse(&sizes, text, 2, &problem), AR_ERR_SYNTAX);
     assert_null(sizes.bytes);
@@ -74,13 +92,39 @@ a_range_grows_by_the_factor_and_has_its_end(void **state)
 }
 
 static void
-sorted_sizes_ascend_and_each_is_there_once(void **state)
+sorted_sizes_ascend(void **state)
 {
     (void)state;
     assert_string_equal(sorted_as("8"), "8 ");
     assert_string_equal(sorted_as("64K,8"), "8 65536 ");
     assert_string_equal(sorted_as("1M,8,64K"), "8 65536 1048576 ");
-    assert_string_equal(sorted_as("8-4K,512,8,1G"), "8 64 512 4096 1073741824 ");
+    assert_string_equal(sorted_as("8-4K,512,8,1G"), "8 8 64 512 512 4096 1073741824 ");
+}
+
+static void
+sizes_are_whole_elements_and_each_is_there_once(void **state)
+{
+    (void)state;
+    assert_string_equal(fit_as("8,4,100", ""), "8 4 100 ");
+    assert_string_equal(fit_as("9,4", ""), "8 4 ");
+    assert_string_equal(
+        fit_as("8,9,4,10", "2 of 4 sizes left out: the same as others in whole elements"), "8 4 ");
+    assert_string_equal(fit_as("8,3", "3 bytes is out of range; allowed: 4 to 100"), "refused");
+    assert_string_equal(fit_as("8,101", "101 bytes is out of range; allowed: 4 to 100"), "refused");
+}
+
+static void
+sizes_of_our_own_hold_at_least_an_element(void **state)
+{
+    struct ar_sizes sizes;
+    struct ar_problem problem;
+    struct ar_text t;
+    (void)state;
+    ar_text_init(&t, problem.text, sizeof problem.text);
+    assert_int_equal(ar_sizes_parse(&sizes, "2,8", 2, &problem), AR_OK);
+    sizes.are_ours = true;
+    assert_int_equal(ar_sizes_fit(&sizes, 4, 100, &t), AR_OK);
+    assert_string_equal(written(&sizes), "4 8 ");
 }
 
 static void
@@ -130,7 +174,9 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_keep_their_order),
         cmocka_unit_test(a_range_grows_by_the_factor_and_has_its_end),
-        cmocka_unit_test(sorted_sizes_ascend_and_each_is_there_once),
+        cmocka_unit_test(sorted_sizes_ascend),
+        cmocka_unit_test(sizes_are_whole_elements_and_each_is_there_once),
+        cmocka_unit_test(sizes_of_our_own_hold_at_least_an_element),
         cmocka_unit_test(bad_lists_are_refused_at_the_bad_place),
         cmocka_unit_test(what_is_wrong_with_a_size_is_told),
     };
