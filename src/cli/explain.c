@@ -166,7 +166,7 @@ check_request(struct argp_state *state, struct ar_explain *request)
         argp_error(state, "%s draws one algorithm on at most %d ranks", drawn, AR_TRACE_RANKS_MAX);
     if (drawn && request->size_given && request->bytes < request->element_bytes)
         argp_error(state, "%s needs a message of at least one element", drawn);
-    if (request->bytes % request->element_bytes)
+    if (!rules && request->bytes % request->element_bytes)
         argp_error(state, "size %zu is not a multiple of the element's %zu bytes: give --element",
                    request->bytes, request->element_bytes);
 }

@@ -119,8 +119,9 @@ find_counts(struct explained *e)
     const struct ar_explain *const request = e->request;
     e->whole =
         request->size_given ? request->bytes / request->element_bytes : 4 * (size_t)request->nranks;
-    e->count =
-        e->whole > 0 ? ar_params_segment(&e->choice.params, e->whole, request->element_bytes) : 0;
+    if (e->whole > 0)
+        e->count = ar_algorithm_segment(e->choice.algorithm, &e->choice.params, request->nranks,
+                                        e->whole, request->element_bytes, SIZE_MAX);
 }
 
 /* What the card says, in microseconds and elements. */
@@ -270,7 +271,8 @@ print_card(const struct explained *e)
     printf("  time         %s\n", row->card[AR_CARD_TIME]);
     for (const char *at = row->where; at && *at; at = next_definition(at))
         printf("  %-11s  %.*s\n", at == row->where ? "where" : "", definition(at), at);
-    if (e->choice.params.segment_bytes > 0 || e->choice.params.segments > 0) {
+    if (e->choice.params.segment_bytes > 0 || e->choice.params.segments > 0 ||
+        e->count < e->whole) {
         const int window = ar_algorithm_window(row, &e->choice.params, e->request->nranks);
         printf("  in segments  %s\n", ar_card_segments_print(text, sizeof text, row, window));
         printf("               %s, of m segments with w in flight\n", ar_card_segments_scratch);

@@ -20,6 +20,14 @@ struct answer {
     char text[AR_CHOICE_TEXT + 16];
 };
 
+/* Why a clause takes nothing; BUSY: it does, or it need not. */
+enum idle { BUSY, OTHER_CALLS, OTHER_RANKS, SHADOWED };
+
+struct standing {
+    enum idle why;
+    bool shades; /* takes a size of the idle clause that is looked at */
+};
+
 struct map {
     const struct ar_rules *rules;
     const struct ar_explain *request;
@@ -29,7 +37,8 @@ struct map {
     struct ar_request call;  /* of no bytes */
     struct answer *answers;  /* wherever the answer may change; the first is of 0 bytes */
     size_t n;
-    bool odd; /* something odd was told */
+    struct standing *standings; /* of each clause */
+    bool odd;                   /* something odd was told */
 };
 
 /* --- the call --- */
@@ -127,7 +136,19 @@ find_answer(struct answer *answer, const struct map *map)
     return error;
 }
 
-/* At the sizes of the rules and those of auto, sorted; doubles stay. */
+/* Sorts the sizes, and leaves each of them once. */
+static void
+sort_sizes(struct map *map)
+{
+    size_t n = 0;
+    qsort(map->answers, map->n, sizeof *map->answers, compare_answers);
+    for (size_t i = 0; i < map->n; i++)
+        if (n == 0 || map->answers[i].bytes != map->answers[n - 1].bytes)
+            map->answers[n++].bytes = map->answers[i].bytes;
+    map->n = n;
+}
+
+/* At the sizes of the rules and those of auto. */
 static int
 find_answers(struct map *map)
 {
@@ -143,7 +164,7 @@ find_answers(struct map *map)
         map->n = 1; /* 0 bytes */
         add_sizes(map, map->rules);
         add_sizes(map, autos);
-        qsort(map->answers, map->n, sizeof *map->answers, compare_answers);
+        sort_sizes(map);
     }
     error = map->answers ? AR_OK : AR_ERR_MEMORY;
     if (!map->across)
@@ -187,6 +208,15 @@ print_range(char range[2 * AR_SIZE_TEXT], const struct map *map, size_t first, s
     return range;
 }
 
+/* Is the range from answer first up to answer end to be shown: is it that of --size? */
+static bool
+is_shown(const struct map *map, size_t first, size_t end)
+{
+    const struct ar_explain *const request = map->request;
+    return !request->size_given || (request->bytes >= map->answers[first].bytes &&
+                                    (end == map->n || request->bytes < map->answers[end].bytes));
+}
+
 /* Prints a line for each range of sizes whose answer is the same. */
 static void
 print_map(const struct map *map)
@@ -200,9 +230,11 @@ print_map(const struct map *map)
             continue;
         if (now->clause)
             snprintf(clause, sizeof clause, "%td", now->clause - map->rules->clauses + 1);
-        printf("%-23s  %6s  %s%s\n", print_range(range, map, first, i), clause, now->text,
-               now->fixed ? " *" : "");
-        fixed |= now->fixed;
+        if (is_shown(map, first, i)) {
+            printf("%-23s  %6s  %s%s\n", print_range(range, map, first, i), clause, now->text,
+                   now->fixed ? " *" : "");
+            fixed |= now->fixed;
+        }
         first = i;
     }
     if (fixed)
@@ -250,30 +282,25 @@ serves_ranks(const struct ar_clause *clause, int nranks)
     return serves;
 }
 
-/* Does clause by take a size that the idle clause, which stands behind it, asks for?  by may be
- * idle itself: does it take any size? */
-static bool
-takes(const struct map *map, const struct ar_clause *by, const struct ar_clause *idle)
-{
-    for (size_t k = 0; k < map->n; k++) {
-        const struct ar_request call = call_with(map, map->answers[k].bytes);
-        if (map->answers[k].clause == by && ar_clause_matches(idle, &call))
-            return true;
-    }
-    return false;
-}
-
 /* Tells which clauses take the sizes that the idle clause asks for. */
 static void
-print_shadow(const struct map *map, const struct ar_clause *idle)
+print_shadow(struct map *map, const struct ar_clause *idle)
 {
+    const struct ar_clause *const clauses = map->rules->clauses;
     const char *separator = "";
-    for (const struct ar_clause *by = map->rules->clauses; by < idle; by++)
-        if (takes(map, by, idle)) {
+    for (size_t i = 0; i < map->rules->nclauses; i++)
+        map->standings[i].shades = false;
+    for (size_t k = 0; k < map->n; k++) {
+        const struct ar_request call = call_with(map, map->answers[k].bytes);
+        if (map->answers[k].clause && ar_clause_matches(idle, &call))
+            map->standings[map->answers[k].clause - clauses].shades = true;
+    }
+    for (size_t i = 0; i < map->rules->nclauses; i++)
+        if (map->standings[i].shades) {
             if (!*separator)
                 printf("is %sshadowed%s: all its sizes are taken by clause ",
                        ar_color_begin(stdout, AR_COLOR_WARNING), ar_color_end(stdout));
-            printf("%s%td", separator, by - map->rules->clauses + 1);
+            printf("%s%zu", separator, i + 1);
             separator = ", ";
         }
     printf(
@@ -282,9 +309,6 @@ print_shadow(const struct map *map, const struct ar_clause *idle)
             ? ""
             : "asks for blocks that messages of its sizes do not have with this number of ranks");
 }
-
-/* Why a clause takes nothing; BUSY: it does, or it need not. */
-enum idle { BUSY, OTHER_CALLS, OTHER_RANKS, SHADOWED };
 
 /* Of the two clauses of an Intel id, the one for other nodes than the call's: the id is idle where
  * the other one is. */
@@ -296,18 +320,33 @@ is_other_half(const struct map *map, const struct ar_clause *clause)
                                    : ar_rules_is_pair(map->rules, i);
 }
 
-/* missing gets the traits that the call does not have. */
-static enum idle
-why_idle(const struct map *map, const struct ar_clause *clause, struct ar_traits *missing)
+/* The clause's traits that the call does not have. */
+static struct ar_traits
+missing_of(const struct map *map, const struct ar_clause *clause)
 {
-    *missing = clause->traits;
-    if (is_other_half(map, clause) || takes(map, clause, clause))
-        return BUSY;
-    missing->asks &= ~(unsigned)AR_TRAIT_BLOCK; /* that is a question of the size */
-    missing->asks = ar_traits_missing(missing, &map->call);
-    return missing->asks                                ? OTHER_CALLS
-           : serves_ranks(clause, map->request->nranks) ? SHADOWED
-                                                        : OTHER_RANKS;
+    struct ar_traits missing = clause->traits;
+    missing.asks &= ~(unsigned)AR_TRAIT_BLOCK; /* that is a question of the size */
+    missing.asks = ar_traits_missing(&missing, &map->call);
+    return missing;
+}
+
+/* AR_OK or AR_ERR_MEMORY. */
+static int
+find_idle(struct map *map)
+{
+    const struct ar_clause *const clauses = map->rules->clauses;
+    map->standings = calloc(map->rules->nclauses + 1, sizeof *map->standings);
+    if (!map->standings)
+        return AR_ERR_MEMORY;
+    for (size_t i = 0; i < map->rules->nclauses; i++)
+        map->standings[i].why = is_other_half(map, &clauses[i])                   ? BUSY
+                                : missing_of(map, &clauses[i]).asks               ? OTHER_CALLS
+                                : serves_ranks(&clauses[i], map->request->nranks) ? SHADOWED
+                                                                                  : OTHER_RANKS;
+    for (size_t k = 0; k < map->n; k++)
+        if (map->answers[k].clause)
+            map->standings[map->answers[k].clause - clauses].why = BUSY;
+    return AR_OK;
 }
 
 /* "clauses 2, 4-6 " or "clause 2 ", of those that are idle for this reason; false: there is none.
@@ -315,18 +354,16 @@ why_idle(const struct map *map, const struct ar_clause *clause, struct ar_traits
 static bool
 print_numbers(struct map *map, enum idle why)
 {
-    const struct ar_clause *const clauses = map->rules->clauses;
     const size_t n = map->rules->nclauses;
-    struct ar_traits missing;
     char text[256];
     struct ar_text t;
     size_t count = 0;
     ar_text_init(&t, text, sizeof text);
     for (size_t i = 0, last; i < n; i = last + 1) {
         last = i;
-        if (why_idle(map, &clauses[i], &missing) != why)
+        if (map->standings[i].why != why)
             continue;
-        while (last + 1 < n && why_idle(map, &clauses[last + 1], &missing) == why)
+        while (last + 1 < n && map->standings[last + 1].why == why)
             last++;
         ar_text_add(&t, "%s%zu", count > 0 ? ", " : "", i + 1);
         if (last > i)
@@ -347,12 +384,12 @@ print_idle(struct map *map)
 {
     const struct ar_clause *const clauses = map->rules->clauses;
     const char *separator = "other calls: ";
-    struct ar_traits missing;
     char text[AR_TRAITS_TEXT];
     struct ar_text t;
     if (print_numbers(map, OTHER_CALLS)) {
         for (size_t i = 0; i < map->rules->nclauses; i++)
-            if (why_idle(map, &clauses[i], &missing) == OTHER_CALLS) {
+            if (map->standings[i].why == OTHER_CALLS) {
+                const struct ar_traits missing = missing_of(map, &clauses[i]);
                 ar_text_init(&t, text, sizeof text);
                 ar_traits_print(&t, &missing);
                 printf("%s%s", separator, text);
@@ -363,7 +400,7 @@ print_idle(struct map *map)
     if (print_numbers(map, OTHER_RANKS))
         printf("other numbers of ranks\n");
     for (size_t i = 0; i < map->rules->nclauses; i++) {
-        if (why_idle(map, &clauses[i], &missing) != SHADOWED)
+        if (map->standings[i].why != SHADOWED)
             continue;
         begin_oddity(map);
         printf("clause %zu (", i + 1);
@@ -460,12 +497,17 @@ ar_explain_rules(const struct ar_explain *request)
         exit_code = AR_EXIT_FAILED;
     else if (map.asks_auto && request->placement.nnodes > 1)
         exit_code = ask_model(&map);
+    if (exit_code == AR_EXIT_DONE && find_idle(&map))
+        exit_code = AR_EXIT_FAILED;
     if (exit_code == AR_EXIT_DONE) {
         print_head(&map);
         print_map(&map);
+    }
+    if (exit_code == AR_EXIT_DONE && !request->size_given) {
         print_gaps(&map);
         print_idle(&map);
     }
+    free(map.standings);
     free(map.answers);
     ar_rules_destroy(map.across);
     ar_rules_destroy(rules);

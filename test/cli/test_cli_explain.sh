@@ -48,6 +48,17 @@ done
 ./allreduce explain rinf >/dev/null 2>&1
 [ $? -eq 2 ] || fail "an unknown name does not exit with 2"
 ./allreduce explain --rules 'ring:0-8' -n 4 | grep -q '^9-.* auto: ' || fail "no auto where no clause matches"
+./allreduce explain --rules 'ring:0-8K;star' -s 8193 >"$scratch/out" || fail "--rules with a size: exit $?"
+[ "$(grep -c '^[0-9]*-' "$scratch/out")" -eq 1 ] || fail "--rules with a size: other than one line: $(cat "$scratch/out")"
+grep -q '^8193-inf  *2  star' "$scratch/out" || fail "--rules with a size: $(cat "$scratch/out")"
+# What many clauses take from many others is found in time.
+awk 'BEGIN { print "star"; for (i = 1; i <= 4000; i++) print "ring:" i "-" i + 9 }' >"$scratch/many"
+timeout 20 ./allreduce explain --rules "$scratch/many" >"$scratch/out" || fail "4000 shadowed clauses: exit $?"
+[ "$(grep -c ' is shadowed: all its sizes are taken by clause 1$' "$scratch/out")" -eq 4000 ] || fail "4000 shadowed clauses: not all told"
+# A vector that no message carries whole is cut, and the text says so: what follows is about a segment.
+./allreduce explain star -n 4 -s 1G >"$scratch/out" || fail "a very long message: exit $?"
+grep -q 'in 4 segments, 1 in flight; below, one of 44739239$' "$scratch/out" || fail "a very long message: no segments: $(cat "$scratch/out")"
+awk '$1 == "time," && $2 == "us" { exit $3 != $4 }' "$scratch/out" || fail "a very long message: the time is not that of the card"
 ./allreduce explain ring >/dev/full 2>/dev/null
 [ $? -eq 1 ] || fail "a full disk does not exit with 1"
 ./allreduce explain ring --svg "$scratch" >/dev/null 2>"$scratch/out"
