@@ -22,7 +22,6 @@ static const struct argp_option options[] = {
      0},
     {"rules", 'r', "TEXT", 0,
      "Explain a text as in ALLREDUCE_ALGO, or the file of that name, instead of one algorithm", 0},
-    {"rules-file", 'f', "FILE", 0, "Explain a file as in ALLREDUCE_RULES", 0},
     {"call", CALL, "TRAITS", 0,
      "The call for which rules are explained, if they ask for more than its size (default: op=sum, "
      "type=float, inplace=no, commutes=yes, comm=MPI_COMM_WORLD)",
@@ -46,17 +45,6 @@ static const struct argp_option options[] = {
      1},
     {0},
 };
-
-static int
-whole_number(struct argp_state *state, const char *what, const char *text, long max)
-{
-    char *end;
-    long n = strtol(text, &end, 10);
-    if (*text == '\0' || *end != '\0' || n < 1 || n > max)
-        argp_error(state, "%s cannot be '%s'; allowed: a whole number from 1 to %ld", what, text,
-                   max);
-    return (int)n;
-}
 
 static void
 parse_size(struct argp_state *state, struct ar_explain *request, const char *text)
@@ -130,7 +118,7 @@ check_request(struct argp_state *state, struct ar_explain *request)
     const int placed = request->placement.nranks;
     if (request->compare && request->ncompared > 0)
         request->rules = NULL; /* they are compared */
-    const bool rules = request->rules || request->rules_file;
+    const bool rules = request->rules;
     const char *const drawn = request->svg ? "--svg" : request->html ? "--html" : NULL;
     const bool is_timed = request->machine_file || request->compare;
     if (!request->algorithm && !rules && !request->compare)
@@ -141,9 +129,7 @@ check_request(struct argp_state *state, struct ar_explain *request)
     if (request->ncompared > 1 && !request->compare)
         argp_error(state, "only one --rules is allowed without --compare");
     if (request->call.asks && !rules && request->ncompared == 0)
-        argp_error(state, "--call needs --rules or --rules-file");
-    if (request->rules && request->rules_file)
-        argp_error(state, "either --rules or --rules-file, not both");
+        argp_error(state, "--call needs --rules");
     if (placed && request->nranks && placed != request->nranks)
         argp_error(state, "--nodes=%s places %d ranks, but -n says %d: omit one of them",
                    request->nodes, placed, request->nranks);
@@ -177,13 +163,13 @@ parse_option(int key, char *value, struct argp_state *state)
     struct ar_explain *request = state->input;
     switch (key) {
     case 'n':
-        request->nranks = whole_number(state, "ranks", value, AR_EXPLAIN_MODEL_MAX);
+        request->nranks = (int)ar_option_number(state, "ranks", value, 1, AR_EXPLAIN_MODEL_MAX);
         return 0;
     case 's':
         parse_size(state, request, value);
         return 0;
     case 'e':
-        request->element_bytes = (size_t)whole_number(state, "element", value, 1 << 20);
+        request->element_bytes = (size_t)ar_option_number(state, "element", value, 1, 1 << 20);
         return 0;
     case 'N':
         parse_nodes(state, request, value);
@@ -207,9 +193,6 @@ parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case HTML:
         request->html = value;
-        return 0;
-    case 'f':
-        request->rules_file = value;
         return 0;
     case LATENCY:
     case BANDWIDTH:
@@ -237,7 +220,7 @@ ar_cli_explain(int argc, char **argv)
         .options = options,
         .parser = parse_option,
         .args_doc = "ALGORITHM[(NAME=VALUE,...)]\n--compare "
-                    "[--rules=TEXT...]\n--rules=TEXT\n--rules-file=FILE",
+                    "[--rules=TEXT...]\n--rules=TEXT",
         .doc = "Draw one algorithm, prove it and count its steps; or show what a text of rules "
                "picks for every size of message; or predict times on a machine.",
     };
@@ -248,7 +231,7 @@ ar_cli_explain(int argc, char **argv)
         .reduction_gbytes = AR_CLI_GBYTES,
     };
     ar_cli_parse_alone(&argp, 0, argc, argv, &request);
-    const int exit_code = request.rules || request.rules_file ? ar_explain_rules(&request)
+    const int exit_code = request.rules ? ar_explain_rules(&request)
                           : request.machine_file || request.compare
                               ? ar_explain_machine(&request)
                               : ar_explain_algorithm(&request);

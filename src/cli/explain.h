@@ -17,9 +17,8 @@
 #define AR_EXPLAIN_DRAWN_MAX    16                     /* ranks of a figure one can read */
 
 struct ar_explain {
-    const char *algorithm; /* two of these three are NULL */
-    const char *rules;
-    const char *rules_file;
+    const char *algorithm;    /* one of these two is NULL */
+    const char *rules;        /* a text, or the name of a file */
     struct ar_traits call;    /* of the call that the rules are asked about; asks: those given */
     const char *machine_file; /* NULL: none */
     bool compare;             /* all algorithms */

@@ -452,16 +452,15 @@ static int
 read_rules(struct map *map, struct ar_rules **rules)
 {
     const struct ar_explain *const request = map->request;
-    const char *const name = request->rules_file ? request->rules_file : request->rules;
     struct ar_problem problem;
     char reason[1024];
     struct ar_text why;
-    int error = request->rules ? ar_rules_parse(rules, request->rules, &problem) : AR_ERR_SYNTAX;
+    int error = ar_rules_parse(rules, request->rules, &problem);
     ar_text_init(&why, reason, sizeof reason);
     if (error == AR_ERR_SYNTAX) {
-        char *const path = ar_data_find(AR_DATA_RULES, name, &why);
-        map->from_file = request->rules_file || (path && access(path, F_OK) == 0);
-        if (map->from_file && path)
+        char *const path = ar_data_find(AR_DATA_RULES, request->rules, &why);
+        map->from_file = path && access(path, F_OK) == 0;
+        if (map->from_file)
             error = ar_rules_file_read(rules, NULL, path, &why);
         free(path);
     }

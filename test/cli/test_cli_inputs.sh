@@ -37,7 +37,7 @@ refuse() {
 
 for kind in $kinds; do
     file=$scratch/$kind
-    refuse allreduce explain -n 4 --rules-file "$file"
+    refuse allreduce explain -n 4 --rules "$file"
     refuse allreduce explain ring -n 4 --machine "$file"
     refuse allreduce explain ring --nodes="$file"
     refuse env ALLREDUCE_RULES="$file" allreduce run true

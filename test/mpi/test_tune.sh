@@ -30,7 +30,7 @@ grep -q '^#! tuned: mpi=.*; ranks=2; .*op=MPI_SUM' "$rules" || fail "no provenan
 [ "$(sed -n 's/^# *\([0-9]\{1,\}K\{0,1\}\) .*/\1/p' "$rules" | tr '\n' ' ')" = "8 1K 8 1K " ] ||
     fail "the sizes do not ascend: $(cat "$rules")"
 grep -q '^[a-z].*:0-.*@2$' "$rules" || fail "no clause from 0 on"
-expect_ok "explain" ./allreduce explain --rules-file="$rules" -n 2
+expect_ok "explain" ./allreduce explain --rules="$rules" -n 2
 grep -q '^no clause' "$scratch/out" && fail "a size is without a clause"
 
 expect_ok "the rules" preload 2 ALLREDUCE_RULES="$rules" ALLREDUCE_VERBOSE=1 "$programs/traits"
@@ -112,7 +112,7 @@ grep -q '^# Incomplete: interrupted after [0-9]* of 68 visits' "$rules" || fail 
 grep -q '^[a-z].*:0-.*@2$' "$rules" || fail "interrupted: no clause from 0 on"
 visits=$(wc -l <"$rules.state")
 [ "$visits" -gt 1 ] || fail "interrupted: no visit is kept"
-expect_ok "explain what was interrupted" ./allreduce explain --rules-file="$rules" -n 2
+expect_ok "explain what was interrupted" ./allreduce explain --rules="$rules" -n 2
 expect_ok "goes on after a signal" tune --sizes=8 --type=$types -o "$rules"
 grep -q 'Incomplete: interrupted' "$rules" && fail "is still interrupted"
 
