@@ -20,6 +20,7 @@
 #include "config/config.h"
 #include "config/files.h"
 #include "config/variables.h"
+#include "report/table.h"
 #include "select/select.h"
 
 enum { BINS = 65, PATH_ROOM = PATH_MAX + 64, LINE_ROOM = 256 };
@@ -131,7 +132,7 @@ take_sizes(struct bisection *b, const char *statistics)
     ar_run_fini(&run);
 }
 
-/* The last line of the file that is not empty; line is "" if there is none. */
+/* The last line of the file that is not empty, clean; line is "" if there is none. */
 static void
 read_last_line(const char *path, char line[LINE_ROOM])
 {
@@ -142,6 +143,7 @@ read_last_line(const char *path, char line[LINE_ROOM])
     while (file && getline(&text, &room, file) >= 0)
         if (text[strspn(text, " \t\r\n")] != '\0')
             snprintf(line, LINE_ROOM, "%.*s", (int)strcspn(text, "\r\n"), text);
+    ar_name_clean(line);
     free(text);
     if (file)
         fclose(file);

@@ -33,7 +33,7 @@ interrupt(int number)
 void
 ar_trial_catch_signals(void)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
     const struct sigaction action = {.sa_handler = interrupt};
     struct sigaction before;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
@@ -70,64 +70,72 @@ start(pid_t *child, char *const *argv, const char *input, const char *output)
 
 /* Waits until the child has ended, a signal has come or the moment is there.  Has it ended? */
 static bool
-await(pid_t child, int *status, double until_s, bool minds_signals)
+await(pid_t child, int *status, double until_s)
 {
     const struct timespec pause = {0, PAUSE_NS};
     for (;;) {
         if (waitpid(child, status, WNOHANG) == child)
             return true;
-        if (now_s() >= until_s || (minds_signals && is_interrupted))
+        if (now_s() >= until_s || is_interrupted)
             return false;
         nanosleep(&pause, NULL);
     }
 }
 
-/* Ends the child's whole group: politely, and then not. */
+/* Ends what there is of the child's group: politely, and then not. */
 static void
-stop(pid_t child)
+end_group(pid_t child, bool is_over)
 {
+    const struct timespec pause = {0, PAUSE_NS};
+    const double until_s = now_s() + GRACE_S;
     int status;
     kill(-child, SIGTERM);
-    const bool is_over = await(child, &status, now_s() + GRACE_S, false);
+    while (now_s() < until_s && (!is_over || kill(-child, 0) == 0)) {
+        is_over = is_over || waitpid(child, &status, WNOHANG) == child;
+        nanosleep(&pause, NULL);
+    }
     kill(-child, SIGKILL);
     if (!is_over)
         waitpid(child, &status, 0);
 }
 
 static struct ar_trial_result
-result_of(int status)
+result_of(int status, double seconds)
 {
     if (WIFSIGNALED(status))
-        return (struct ar_trial_result){AR_TRIAL_SIGNAL, WTERMSIG(status), 0};
+        return (struct ar_trial_result){AR_TRIAL_SIGNAL, WTERMSIG(status), seconds};
     return (struct ar_trial_result){WEXITSTATUS(status) ? AR_TRIAL_STATUS : AR_TRIAL_PASSED,
-                                    WEXITSTATUS(status), 0};
+                                    WEXITSTATUS(status), seconds};
 }
 
 static struct ar_trial_result
 run(char *const *argv, const char *input, const char *output, double until_s)
 {
+    const double begun = now_s();
     pid_t child;
     int status;
     const int error = start(&child, argv, input, output);
     if (error)
         return (struct ar_trial_result){AR_TRIAL_NOT_STARTED, error, 0};
-    if (await(child, &status, until_s, true))
-        return result_of(status);
-    stop(child);
-    return (struct ar_trial_result){is_interrupted ? AR_TRIAL_INTERRUPTED : AR_TRIAL_LATE, 0, 0};
+    const bool has_ended = await(child, &status, until_s);
+    const double seconds = now_s() - begun;
+    end_group(child, has_ended);
+    if (has_ended)
+        return result_of(status, seconds);
+    return (struct ar_trial_result){is_interrupted ? AR_TRIAL_INTERRUPTED : AR_TRIAL_LATE, 0,
+                                    seconds};
 }
 
 struct ar_trial_result
 ar_trial_run(const struct ar_trial *trial)
 {
-    const double begun = now_s(), until = begun + trial->limit_s;
-    char *const check[] = {"sh", "-c", (char *)trial->check, NULL};
+    const double until = now_s() + trial->limit_s;
+    /* The check is a program of its own. */
+    char *const check[] = {"env", "-u", "LD_PRELOAD",         "-u", "ALLREDUCE_STATS",
+                           "sh",  "-c", (char *)trial->check, NULL};
     struct ar_trial_result result = run(trial->command, "/dev/null", trial->log, until);
-    result.seconds = now_s() - begun;
     if (result.end != AR_TRIAL_PASSED || !trial->check)
         return result;
-    unsetenv("LD_PRELOAD"); /* The check is a program of its own. */
-    unsetenv("ALLREDUCE_STATS");
     const struct ar_trial_result checked = run(check, trial->log, "/dev/null", until);
     if (checked.end == AR_TRIAL_STATUS)
         result = (struct ar_trial_result){AR_TRIAL_REFUSED, checked.number, result.seconds};

@@ -18,7 +18,7 @@ struct ar_trial {
     char *const *command; /* found in PATH; ended by NULL */
     const char *check; /* a command for sh, which reads the output and ends with 0 if it is right;
                           NULL: the command's own status decides.  It has no LD_PRELOAD and no
-                             ALLREDUCE_STATS, which are taken out of this process's environment */
+                          ALLREDUCE_STATS */
     const char *log;   /* gets what the command writes to stdout and stderr */
     double limit_s;
 };
@@ -30,12 +30,12 @@ struct ar_trial_result {
 };
 
 /* Runs the command in the present environment, in a process group of its own, without standard
- * input.  SIGINT, SIGTERM and SIGHUP, to which this process must not react otherwise, end the
- * trial. */
+ * input.  What is left of the group when the command has ended is ended, too.  SIGINT, SIGTERM,
+ * SIGHUP and SIGPIPE, to which this process must not react otherwise, end the trial. */
 struct ar_trial_result ar_trial_run(const struct ar_trial *trial);
 
-/* From now on SIGINT, SIGTERM and SIGHUP end trials and not this process, but for those of them
- * that this process ignores: they are ignored in trials, too. */
+/* From now on SIGINT, SIGTERM, SIGHUP and SIGPIPE end trials and not this process, but for those of
+ * them that this process ignores: they are ignored in trials, too. */
 void ar_trial_catch_signals(void);
 
 /* How it ended, in words, as in "exit status 3"; returns text. */

@@ -105,6 +105,26 @@ expect_limited_end "a check" 0 'passes with and without' \
 expect_limited_end "a check that refuses" 1 'the cause is not the algorithm' \
     "$allreduce" bisect --check 'grep -q begun' $MPIEXEC -n 2 "$pings"
 grep -q 'the check ended with 1' "$scratch/out" || fail "a check that refuses: not told"
+# shellcheck disable=SC2016 # for the inner shell
+expect_limited_end "a program with a preload of its own, and a check" 0 'passes with and without' LD_PRELOAD="$wrong" \
+    "$allreduce" bisect --check '[ -z "$LD_PRELOAD" ]' sh -c 'case $LD_PRELOAD in *wrong.so*) exec "$0" ;; esac; exit 3' "$pings"
+
+# What a failed program has started in the background ends with the trial, and what it said last is no command for a terminal.
+# shellcheck disable=SC2016 # for the inner shell
+expect_limited_end "a program with children" 1 'the cause is not the algorithm' \
+    "$allreduce" bisect sh -c 'sleep 100 & echo $! >>"$0"; printf "\033[31mred\n"; exit 3' "$scratch/children"
+grep -q '| ?\[31mred$' "$scratch/out" || fail "a program with children: the last line: $(cat "$scratch/out")"
+while read -r child; do
+    case $(sed -n 's/^State:[[:blank:]]*//p' "/proc/$child/status" 2>/dev/null) in
+    '' | [ZX]*) ;;
+    *) fail "a program with children: child $child lives on" && kill "$child" ;;
+    esac
+done <"$scratch/children"
+
+# Whoever reads no further is left no folder.
+mkdir "$scratch/tmp"
+TMPDIR=$scratch/tmp timeout -k 5 $limit "$allreduce" bisect sleep 0.3 | :
+[ -z "$(ls -A "$scratch/tmp")" ] || fail "a reader that went: $(ls "$scratch/tmp") is left"
 expect_limited_end "no allreduce" 1 'No rank wrote statistics' "$allreduce" bisect true
 
 # A hang is a failure, and leaves no rank behind.
