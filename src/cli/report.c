@@ -102,12 +102,17 @@ static const struct argp argp = {
            "call instead.",
 };
 
+enum { RANK_DIGITS = 7 };
+
 int
 ar_rank_files_find(glob_t *found, const char *path)
 {
-    static const char ranks[] = ".rank*";
-    char *const pattern = malloc(2 * strlen(path) + sizeof ranks);
+    static const char first[] = ".rank[1-9]", next[] = "[0-9]";
+    char *const pattern =
+        malloc(2 * strlen(path) + sizeof first + (RANK_DIGITS - 1) * (sizeof next - 1));
     size_t length = 0;
+    int error = GLOB_NOMATCH;
+    *found = (glob_t){0};
     if (!pattern)
         return GLOB_NOSPACE;
     for (; *path; path++) {
@@ -115,9 +120,17 @@ ar_rank_files_find(glob_t *found, const char *path)
             pattern[length++] = '\\';
         pattern[length++] = *path;
     }
-    memcpy(pattern + length, ranks, sizeof ranks);
-    const int error = glob(pattern, 0, NULL, found);
+    char *end = stpcpy(pattern + length, ".rank[0-9]");
+    for (int digits = 1; digits <= RANK_DIGITS && (!error || error == GLOB_NOMATCH); digits++) {
+        error = glob(pattern, digits > 1 ? GLOB_APPEND : 0, NULL, found);
+        if (digits == 1)
+            memcpy(pattern + length, first, sizeof first);
+        end = stpcpy(end, next);
+    }
     free(pattern);
+    if (!error || error == GLOB_NOMATCH)
+        return found->gl_pathc > 0 ? 0 : GLOB_NOMATCH;
+    globfree(found);
     return error;
 }
 

@@ -28,8 +28,8 @@ struct ar_read_run {
     struct ar_source_lines lines; /* of its sites; none so far where they were not looked for */
 };
 
-/* The files of single ranks, FILE.rankN, which are there where one for all ranks is not; 0, and
- * they are the caller's to globfree, or what glob returns. */
+/* The files of single ranks, FILE.rankN with the digits of N alone, which are there where one for
+ * all ranks is not; 0, and they are the caller's to globfree, or what glob returns. */
 int ar_rank_files_find(glob_t *found, const char *path);
 
 /* Are these files of one run?  An enum ar_exit; AR_EXIT_FAILED, having named those that are of

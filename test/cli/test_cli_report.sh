@@ -93,7 +93,15 @@ expect ' 1M .* ring (auto) .* 6\.[0-9][0-9]  the algorithm' allreduce report --b
 for rank in 0 1; do
     sed -e '1s/"ranks": 4/"ranks": 1/' -e 's/"ranks": 4, "calls"/"ranks": 1, "calls"/' "$scratch/a.jsonl" >"$scratch/b.jsonl.rank$rank"
 done
+# Copies that an editor or a user has left count for nothing.
+for copy in 0.bak 0~ 00 01 1x; do
+    cp "$scratch/b.jsonl.rank0" "$scratch/b.jsonl.rank$copy"
+done
+cp "$scratch/b.jsonl.rank0" "$scratch/b.jsonl.rank"
 expect 'mpich), 2 ranks' allreduce report "$scratch/b.jsonl"
+mv "$scratch/b.jsonl.rank1" "$scratch/b.jsonl.rank1023" # ranks of any number of digits
+expect '2 files of single ranks' allreduce report "$scratch/b.jsonl"
+mv "$scratch/b.jsonl.rank1023" "$scratch/b.jsonl.rank1"
 expect '2 files of single ranks' allreduce report "$scratch/b.jsonl"
 expect ' 400 *4 *8 ' allreduce report "$scratch/b.jsonl"
 
