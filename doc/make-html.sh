@@ -12,8 +12,8 @@ command -v pandoc >/dev/null || {
 
 # links: Markdown whose links lead to pages of the site.
 links() {
-    sed -e 's/](\.\.\/\([A-Z]*\)\.md/](\1.html/g' -e 's/](doc\//](/g' \
-        -e 's/](\([A-Za-z_-]*\)\.md/](\1.html/g' -e 's/](\.\.\/NEWS)/](NEWS.txt)/g' -e 's/](NEWS)/](NEWS.txt)/g' \
+    sed -e 's/](doc\//](/g' -e 's/](\([.a-z]*\/\)*\([A-Za-z0-9_-]*\)\.md/](\2.html/g' \
+        -e 's/](\.\.\/NEWS)/](NEWS.txt)/g' -e 's/](NEWS)/](NEWS.txt)/g' \
         -e 's/](\(allreduce\.[17]\))/](\1.html)/g' -e 's/](LICENSE)/](LICENSE.txt)/g' -e 's/](demo\//](/g'
 }
 
@@ -31,7 +31,7 @@ cp "$top/NEWS" "$folder/NEWS.txt"
 cp "$top/LICENSE" "$folder/LICENSE.txt"
 cp "$top/demo/choose.c" "$folder"
 echo '<p class="top"><a href="index.html">liballreduce</a></p>' >"$folder/top.html"
-for file in "$top"/README.md "$top"/HACKING.md "$doc"/*.md; do
+for file in "$top"/README.md "$top"/HACKING.md "$doc"/*.md "$doc"/design/*.md "$doc"/measured/*.md; do
     name=$(basename "$file" .md)
     case $name in
     *.in) ;;

@@ -1,4 +1,5 @@
-/* ALLREDUCE_DETERMINISM=order: sums of floating-point numbers as sums of integers. */
+/* ALLREDUCE_DETERMINISM=order: sums of floating-point numbers as sums of integers.  So any row of
+ * the registry serves, and kernels, engines and proofs are those of integers. */
 #include "communicator/decide.h"
 
 #include <stdlib.h>

@@ -1,6 +1,11 @@
 /* Measures the memory that ranks of a node share.  Two ranks at a time use two lines like flags:
  * each rank writes one of them, and the other rank reads it.  Then all ranks at once read lines,
- * each those that another rank has written.  Then several ranks read one line at once. */
+ * each those that another rank has written.  Then several ranks read one line at once.
+ *
+ * There are two lines because one that both ranks write seems to come faster.  All ranks read at
+ * once, as in all algorithms; a pair alone has more.  Medians count: the host of a virtual machine
+ * may place two ranks on one core for a while, and in the fastest sample of several readers they
+ * looked too late to wait for each other. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>

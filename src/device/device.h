@@ -1,6 +1,7 @@
 /* Memory of accelerators, which the CPU cannot read.  If the process has loaded a runtime of CUDA,
  * HIP or Level Zero, we ask that runtime what a pointer is.  We neither load nor link any runtime.
- * The first question to HIP may initialise it.  Thread-safe.
+ * The first question to HIP may initialise it.  No answer is kept: a range may be
+ * freed, and its addresses may be reused.  Thread-safe.
  *
  * A runtime may be loaded at any time.  Looking for one costs a call of dl_iterate_phdr, so we look
  * only for a page that was not looked up before, and in ar_devices_are_loaded.  Device memory

@@ -248,8 +248,9 @@ error_of_one(const MPI_Status *statuses, int n, int error)
     return error;
 }
 
-/* Polls MPI's messages under way once, which progresses MPI; or waits inside MPI for one of them
- * where nothing else is awaited or left to do.  Adds to *found and completed. */
+/* Polls MPI's messages under way once, those of all segments together, which progresses MPI; or
+ * waits inside MPI for one of them where nothing else is awaited or left to do.  Adds to *found and
+ * completed. */
 static int
 poll_requests(const struct ar_p2p *run, int n, int *found, struct ar_idle *idle)
 {

@@ -15,6 +15,7 @@ ar_second_level_cache(void)
 #endif
 }
 
+/* Not by sysconf: glibc tells as one cache what several groups of an EPYC's cores have. */
 size_t
 ar_third_level_cache(void)
 {

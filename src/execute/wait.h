@@ -63,7 +63,9 @@ ar_wait_pause(struct ar_wait wait, unsigned *polls)
     return false;
 }
 
-/* Sleeps for the shortest time that the system offers, some 50 us. */
+/* Sleeps for the shortest time that the system offers, some 50 us.  For messages from other nodes,
+ * where ranks share cores: to poll sockets is expensive, and a yield alone lets other processes run
+ * too seldom since Linux 6.6.  Within a node it would double the time of a message. */
 void ar_wait_doze(void);
 
 /* After an unsuccessful poll for MPI messages. */
@@ -86,8 +88,8 @@ ar_wait_ask(const char *at)
 }
 
 /* The same to write there: the line is then taken from all who have read it.  For an x86 a compiler
- * would only ask to read, unless it is told that the processor knows the instruction: see
- * HACKING.md. */
+ * would only ask to read, unless it is told that the processor knows the instruction.  All know it
+ * but for the first Pentium 4 with 64 bits (2004). */
 static inline void
 ar_wait_take(char *at)
 {

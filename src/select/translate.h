@@ -1,4 +1,8 @@
-/* A translation under way, for those files that know a grammar of another library's.  Pure. */
+/* A translation under way, for those files that know a grammar of another library's.  Pure.
+ *
+ * Settings of another library become a text of clauses, which our own parser reads, so that they
+ * are checked and printed in one place.  In the other direction our rules are evaluated wherever
+ * their answer may change, which turns the first match into the other library's thresholds. */
 #ifndef AR_TRANSLATE_H
 #define AR_TRANSLATE_H
 

@@ -35,9 +35,9 @@ enum { FIRST_SIZES = 4 };
 
 /* Where nodes share hosts that have no core to spare, the latency of messages counts twice: they
  * also wait for turns of ranks and of the network's own work, which the model does not see.
- * Between two algorithms that keep the cores equally busy that decides (HACKING), so those that are
- * up to so many times as slow as the fastest are simulated, too.  A ring of eager messages is
- * exempt: its other segments use the cores while one waits. */
+ * Between two algorithms that keep the cores equally busy that decides (doc/design/model.md),
+ * so those that are up to so many times as slow as the fastest are simulated, too.  A ring of eager
+ * messages is exempt: its other segments use the cores while one waits. */
 #define NEARLY_BEST 1.1
 
 #define ELEMENT_BYTES ((size_t)8)

@@ -24,7 +24,7 @@ for file in bin/allreduce lib/liballreduce.so lib/liballreduce.so.0 lib/liballre
     share/bash-completion/completions/allreduce share/zsh/site-functions/_allreduce \
     share/fish/vendor_completions.d/allreduce.fish \
     share/doc/liballreduce/LICENSE share/doc/liballreduce/README.md share/doc/liballreduce/NEWS \
-    share/doc/liballreduce/doc/index.md share/doc/liballreduce/doc/deploy.md share/doc/liballreduce/doc/pictures/ring.svg; do
+    share/doc/liballreduce/doc/index.md share/doc/liballreduce/doc/design/model.md share/doc/liballreduce/doc/deploy.md share/doc/liballreduce/doc/pictures/ring.svg; do
     # shellcheck disable=SC2086 # the version is a pattern
     [ -e "$root"/$file ] || fail "no $file"
 done
@@ -35,9 +35,9 @@ for name in rules machines; do
 done
 ls "$root"/lib/liballreduce/engine-*.so "$root"/libexec/liballreduce/allreduce-* || fail "no engine or no helper"
 
-# Links of the pages lead to files that are installed, too.
-for page in "$root"/share/doc/liballreduce/*.md "$root"/share/doc/liballreduce/doc/*.md; do
-    for link in $(grep -h -o '](\([.A-Za-z][^):]*\))' "$page" | tr -d ']()' | sed 's/#.*//'); do
+# Links of the pages lead to files that are installed, too, but for the notebook of measurements.
+for page in "$root"/share/doc/liballreduce/*.md "$root"/share/doc/liballreduce/doc/*.md "$root"/share/doc/liballreduce/doc/design/*.md; do
+    for link in $(grep -h -o '](\([.A-Za-z][^):]*\))' "$page" | tr -d ']()' | sed -e 's/#.*//' -e '/measured\//d'); do
         [ -e "$(dirname "$page")/$link" ] || fail "${page##*/}: no file $link"
     done
 done
