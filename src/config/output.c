@@ -5,13 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -252,63 +250,21 @@ ar_output_begin(struct ar_output *output, const char *path)
 
 /* --- end --- */
 
-#define STACK_BYTES 32768
-
-struct replacement {
-    const struct ar_output *output;
-    const char *from;
-    int error; /* EINTR until both calls are done */
-};
-
-static int
-link_and_rename(void *data)
-{
-    struct replacement *const r = data;
-    const struct ar_output *const o = r->output;
-    const bool failed = linkat(AT_FDCWD, r->from, o->folder, o->made, AT_SYMLINK_FOLLOW) ||
-                        renameat(o->folder, o->made, o->folder, o->name);
-    r->error = failed ? errno : 0;
-    return r->error;
-}
-
-/* Does this in a child, which goes on if this process is killed meanwhile.  Blocking signals here
- * would not suffice, since another thread may take them.  The child shares our memory, as vfork's
- * does, and sends no signal when it ends, so that the program notices nothing.  Where no process
- * may be created, this one does it. */
-static void
-link_and_rename_apart(struct replacement *r)
-{
-    char stack[STACK_BYTES] __attribute__((aligned(16)));
-    (void)stack;
-#ifdef __SANITIZE_THREAD__ /* it takes the child for a fork with threads, and ends the process */
-    const pid_t child = -1;
-#else
-    const pid_t child = clone(link_and_rename, stack + sizeof stack, CLONE_VM | CLONE_VFORK, r);
-#endif
-    int status;
-    if (child < 0)
-        link_and_rename(r);
-    else if (waitpid(child, &status, __WCLONE) == child && WIFEXITED(status))
-        r->error = WEXITSTATUS(status); /* valgrind lets it share no memory */
-}
-
 /* An existing file can only be replaced by renaming, so the new one first needs a name of its own.
- * The child inherits that all signals are blocked. */
+ */
 static int
 replace_by_link(struct ar_output *output, const char *from)
 {
-    struct replacement r = {output, from, EINTR};
-    sigset_t all, before;
-    const int error = make_name(output->made, sizeof output->made);
+    int error = make_name(output->made, sizeof output->made);
     if (error)
         return error;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    link_and_rename_apart(&r);
-    if (r.error)
+    if (linkat(AT_FDCWD, from, output->folder, output->made, AT_SYMLINK_FOLLOW))
+        return errno;
+    if (renameat(output->folder, output->made, output->folder, output->name)) {
+        error = errno;
         unlinkat(output->folder, output->made, 0);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return r.error;
+    }
+    return error;
 }
 
 static int

@@ -2,8 +2,9 @@
  * No MPI, no state.
  *
  * A new file is created in its folder, without a name if the file system supports that, and gets
- * its name when it is complete.  A process that is killed meanwhile leaves nothing behind, and
- * readers find either the old file or the new one.  Its mode is that of any new file, by umask.  A
+ * its name when it is complete.  A process that is killed meanwhile leaves nothing behind, except
+ * for the complete new file under another name if it was about to replace an old one.  Readers find
+ * either the old file or the new one.  Its mode is that of any new file, by umask.  A
  * symbolic link of that name is replaced, never followed.
  *
  * What is not a regular file is written directly: a device such as /dev/null; a FIFO that belongs
