@@ -4,12 +4,11 @@
 
 #include "execute/group.h"
 #include "execute/heap_memory.h"
-#include "execute/window_memory.h"
 #include "execute/xpmem.h"
 
 /* By which ranks meet.  What maps more comes first. */
 static const struct ar_peer_memory *const providers[] = {&ar_xpmem, &ar_heap_memory};
-enum { PROVIDERS = sizeof providers / sizeof providers[0], WINDOWS = PROVIDERS };
+enum { PROVIDERS = sizeof providers / sizeof providers[0] };
 
 const char ar_in_place_lacking[] = "no XPMEM or shared memory on all ranks: through slots";
 
@@ -77,8 +76,7 @@ meet_by(struct ar_in_place *p, const struct ar_peer_memory *memory, const struct
 static unsigned
 introduce(struct ar_peer_card own[PROVIDERS])
 {
-    struct ar_peer_card none;
-    unsigned can = ar_window_memory.introduce(&none) ? 1U << WINDOWS : 0;
+    unsigned can = 0;
     for (int i = 0; i < PROVIDERS; i++)
         can |= providers[i]->introduce(&own[i]) ? 1U << i : 0;
     return can;
@@ -96,15 +94,15 @@ ar_in_place_create(struct ar_in_place **made, bool *retries, MPI_Comm comm, int 
 {
     struct ar_peer_card own[PROVIDERS] = {{{0}}};
     struct ar_peer_card *const cards = malloc((size_t)nranks * sizeof *cards);
-    struct ar_in_place *p = *made ? *made : ar_in_place_allocate(rank, nranks);
+    struct ar_in_place *p = ar_in_place_allocate(rank, nranks);
     unsigned can = p && cards ? introduce(own) : 0;
     int error = ar_reduce_all(&can, 1, MPI_UNSIGNED, MPI_BAND, comm);
-    *retries = !error && (can & ((1U << PROVIDERS) - 1)) == 0;
+    *retries = !error && can == 0;
     for (int i = 0; i < PROVIDERS && p && !p->memory && !error; i++)
         if (can >> i & 1)
             error = meet_by(p, providers[i], &own[i], cards, comm);
     free(cards);
-    if (!*made && (error || (p && !p->memory && !(can >> WINDOWS & 1)))) {
+    if (error || (p && !p->memory)) {
         ar_in_place_destroy(p);
         p = NULL;
     }
@@ -129,23 +127,14 @@ ar_in_place_destroy(struct ar_in_place *in_place)
 
 /* --- a call --- */
 
-static const struct ar_peer_memory *
-memory_of(const struct ar_in_place *p, const struct ar_peer_place *place)
-{
-    return place->word[0] >> AR_WINDOW_BIT & 1 ? &ar_window_memory : p->memory;
-}
-
 /* The address in this process of these bytes, which are at the place in a rank's memory; NULL if
  * they cannot be mapped.  again: only looks at what was mapped before. */
 static void *
 map(const struct ar_in_place *p, int rank, const struct ar_peer_place *place, size_t bytes,
     bool again)
 {
-    const struct ar_peer_memory *const memory = memory_of(p, place);
-    struct ar_peer_place its = *place;
-    its.word[0] &= ~(UINT64_C(1) << AR_WINDOW_BIT);
-    return (again && memory->map_again ? memory->map_again : memory->map)(p->peer[rank], &its,
-                                                                          bytes);
+    return (again && p->memory->map_again ? p->memory->map_again : p->memory->map)(p->peer[rank],
+                                                                                   place, bytes);
 }
 
 /* Maps the buffers of all other ranks; false if that fails. */
@@ -167,9 +156,8 @@ static void
 unmap_all(const struct ar_in_place *p, const struct ar_agreement *a)
 {
     for (int i = 0; i < 2 * p->nranks; i++) {
-        const struct ar_peer_place *const place = &a->shown[i / 2].place[i % 2];
-        if (a->mapped[i] && memory_of(p, place)->unmap)
-            memory_of(p, place)->unmap(p->peer[i / 2], a->mapped[i]);
+        if (a->mapped[i] && p->memory->unmap)
+            p->memory->unmap(p->peer[i / 2], a->mapped[i]);
         a->mapped[i] = NULL;
     }
 }
@@ -198,20 +186,6 @@ is_shown(const struct ar_shown *shown)
     return shown->place[0].word[0] && shown->place[1].word[0];
 }
 
-static struct ar_peer_place
-show(const struct ar_in_place *p, const void *data, size_t bytes)
-{
-    struct ar_peer_place place = {{0}};
-    if (p->memory)
-        place = p->memory->show(data, bytes);
-    if (place.word[0])
-        return place;
-    place = ar_window_memory.show(data, bytes);
-    if (place.word[0])
-        place.word[0] |= UINT64_C(1) << AR_WINDOW_BIT;
-    return place;
-}
-
 /* The fastest way of each agreement, in two bits. */
 static uint64_t
 fastest_ways(const struct ar_in_place *p)
@@ -225,7 +199,7 @@ fastest_ways(const struct ar_in_place *p)
 struct ar_shown
 ar_in_place_show(struct ar_in_place *p, const void *in, const void *out, size_t bytes)
 {
-    struct ar_shown mine = {{show(p, in, bytes), show(p, out, bytes)}};
+    struct ar_shown mine = {{p->memory->show(in, bytes), p->memory->show(out, bytes)}};
     p->overwrites = false;
     p->agreed = -1;
     p->common = p->in_use = is_shown(&mine) ? offer(p, &mine, bytes) : 0;

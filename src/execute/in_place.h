@@ -14,11 +14,8 @@
 
 /* A rank's buffers in a call. */
 struct ar_shown {
-    struct ar_peer_place place[2]; /* of AR_IN, AR_OUT; AR_WINDOW_BIT is ours */
+    struct ar_peer_place place[2]; /* of AR_IN, AR_OUT */
 };
-
-/* The bit of a place's first word that says: a window's (window_memory.h). */
-#define AR_WINDOW_BIT 31
 
 /* The buffers of all ranks in a call. */
 struct ar_agreement {
@@ -43,7 +40,7 @@ struct ar_agreement {
 _Static_assert(AR_TRIAL_WAYS <= 4 && AR_BEST_BIT + 2 * AR_AGREEMENTS <= 64, "all has room");
 
 struct ar_in_place {
-    const struct ar_peer_memory *memory; /* beside windows; NULL: the ranks have not met */
+    const struct ar_peer_memory *memory; /* NULL: the ranks have not met */
     int rank, nranks;
     struct ar_peer **peer; /* owned; of each rank but this one */
     struct ar_agreement agreements[AR_AGREEMENTS];
@@ -75,9 +72,9 @@ ar_in_place_at(int rank, enum ar_buffer buffer)
 extern const char ar_in_place_lacking[];
 
 /* The nranks ranks of comm, all on one node, make their memory known to each other: by XPMEM or
- * else by their heaps, and in windows.  Collective over comm.  MPI_SUCCESS, with *made NULL on all
- * ranks if one of them cannot or lacks memory; or an MPI error.  *retries, alike on all ranks: it
- * may be called again, with what was made, since a rank has no heap yet. */
+ * else by their heaps.  Collective over comm.  MPI_SUCCESS, with *made NULL on all ranks if one of
+ * them cannot or lacks memory; or an MPI error.  *retries, alike on all ranks: it may be called
+ * again, since a rank has no heap yet. */
 int ar_in_place_create(struct ar_in_place **made, bool *retries, MPI_Comm comm, int rank,
                        int nranks);
 void ar_in_place_destroy(struct ar_in_place *in_place);

@@ -2,8 +2,7 @@
  *
  * A provider implements this; there may be several.  A process makes its memory known once, by a
  * card, and a range of it in each call, by a place.  Both are plain data that are sent to the peers
- * unchanged.  A provider of memory that its processes have mapped anyway has no peers: no meet and
- * leave, and NULL for a peer in map. */
+ * unchanged. */
 #ifndef AR_PEER_MEMORY_H
 #define AR_PEER_MEMORY_H
 

@@ -36,9 +36,6 @@ AR_EXPORT const struct ar_mpi_engine ar_mpi_engine = {
             .comm_disconnect = ar_shim_comm_disconnect,
             .alloc_mem = ar_shim_alloc_mem,
             .free_mem = ar_shim_free_mem,
-            .win_allocate_shared = ar_shim_win_allocate_shared,
-            .win_allocate_shared_c = ar_shim_win_allocate_shared_c,
-            .win_free = ar_shim_win_free,
             .finalize = ar_shim_finalize,
             /* Called by tools that are found before us, and by Fortran bindings: by Open MPI's, and
              * those of communicators by MPICH's, too. */
@@ -52,9 +49,6 @@ AR_EXPORT const struct ar_mpi_engine ar_mpi_engine = {
             .library_intercomm_merge = ar_shim_library_intercomm_merge,
             .library_alloc_mem = ar_shim_library_alloc_mem,
             .library_free_mem = ar_shim_library_free_mem,
-            .library_win_allocate_shared = ar_shim_library_win_allocate_shared,
-            .library_win_allocate_shared_c = ar_shim_library_win_allocate_shared_c,
-            .library_win_free = ar_shim_library_win_free,
             .library_finalize = ar_shim_library_finalize,
 #ifndef AR_MPI_IS_OPENMPI /* MPICH's mpi_f08 calls no C name */
             .finalize_f08 = ar_shim_finalize_f08,

@@ -50,13 +50,6 @@
     ROW(int, MPI_Alloc_mem, alloc_mem, (MPI_Aint bytes, MPI_Info info, void *base),                \
         (bytes, info, base))                                                                       \
     ROW(int, MPI_Free_mem, free_mem, (void *base), (base))                                         \
-    ROW(int, MPI_Win_allocate_shared, win_allocate_shared,                                         \
-        (MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win),        \
-        (bytes, unit, info, comm, base, win))                                                      \
-    ROW(int, MPI_Win_allocate_shared_c, win_allocate_shared_c,                                     \
-        (MPI_Aint bytes, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win),   \
-        (bytes, unit, info, comm, base, win))                                                      \
-    ROW(int, MPI_Win_free, win_free, (MPI_Win * win), (win))                                       \
     ROW(int, MPI_Init, init, (int *argc, char ***argv), (argc, argv))                              \
     ROW(int, MPI_Init_thread, init_thread, (int *argc, char ***argv, int required, int *provided), \
         (argc, argv, required, provided))                                                          \
@@ -91,13 +84,6 @@
     ROW(int, PMPI_Alloc_mem, library_alloc_mem, (MPI_Aint bytes, MPI_Info info, void *base),       \
         (bytes, info, base))                                                                       \
     ROW(int, PMPI_Free_mem, library_free_mem, (void *base), (base))                                \
-    ROW(int, PMPI_Win_allocate_shared, library_win_allocate_shared,                                \
-        (MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win),        \
-        (bytes, unit, info, comm, base, win))                                                      \
-    ROW(int, PMPI_Win_allocate_shared_c, library_win_allocate_shared_c,                            \
-        (MPI_Aint bytes, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win),   \
-        (bytes, unit, info, comm, base, win))                                                      \
-    ROW(int, PMPI_Win_free, library_win_free, (MPI_Win * win), (win))                              \
     ROW(int, PMPI_Init, library_init, (int *argc, char ***argv), (argc, argv))                     \
     ROW(int, PMPI_Init_thread, library_init_thread,                                                \
         (int *argc, char ***argv, int required, int *provided), (argc, argv, required, provided))  \
@@ -109,7 +95,7 @@ struct ar_entries {
 };
 
 /* Raised with every change of this file: a stub accepts no engine with another number. */
-#define AR_ENGINE_INTERFACE 7
+#define AR_ENGINE_INTERFACE 8
 
 /* Everything that an engine exports, as ar_mpi_engine. */
 struct ar_mpi_engine {

@@ -12,7 +12,6 @@ typedef void *MPI_Datatype;
 typedef void *MPI_Info;
 typedef void *MPI_Op;
 typedef void *MPI_Request;
-typedef void *MPI_Win;
 typedef intptr_t MPI_Aint;
 typedef int64_t MPI_Count;
 

@@ -1,6 +1,6 @@
 ! use mpi_f08: INTEGER, REAL(8), COMPLEX, LOGICAL, 2INTEGER, MPI_IN_PLACE, with and
-! without ierror, a user op and a derived type.  With the argument "window" also a vector in a
-! shared window; with "leave" it leaves without MPI_Finalize.
+! without ierror, a user op and a derived type.  With the argument "leave" it leaves without
+! MPI_Finalize.
 module ops
     use mpi_f08
     use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
@@ -44,7 +44,6 @@ program fortran_f08
     call test_user_op
     call test_choice
     call MPI_Comm_set_name(MPI_COMM_WORLD, 'by Fortran', ierror)
-    if (how == 'window') call test_window
     if (how == 'leave') stop
     call MPI_Finalize()
     if (failures > 0) stop 1
@@ -117,24 +116,6 @@ contains
         call expect(all(in == ranksum), 'derived type, user op, in place')
         call MPI_Type_free(type)
         call MPI_Op_free(op)
-    end subroutine
-
-    ! The ranks ask each other for windows again at the sixth of these calls, which is the 17th in all.
-    subroutine test_window
-        integer, parameter :: length = 2 * n
-        integer :: i
-        integer(MPI_ADDRESS_KIND), parameter :: bytes = 4 * length
-        type(c_ptr) :: base
-        type(MPI_Win) :: win
-        integer, pointer :: x(:)
-        call MPI_Win_allocate_shared(bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, base, win)
-        call c_f_pointer(base, x, [length])
-        do i = 1, 7
-            x = rank
-            call MPI_Allreduce(MPI_IN_PLACE, x, length, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
-            call expect(all(x == ranksum), 'in a window')
-        end do
-        call MPI_Win_free(win)
     end subroutine
 
     ! Without the library no MPI knows this key.

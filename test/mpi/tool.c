@@ -61,12 +61,7 @@ find_in_library(const char *name)
          (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,         \
           MPI_Comm comm, MPI_Request *request),                                                    \
          (sendbuf, recvbuf, count, datatype, op, comm, request))                                   \
-    WRAP(Init, (int *argc, char ***argv), (argc, argv))                                            \
-    WRAP(                                                                                          \
-        Win_allocate_shared,                                                                       \
-        (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win), \
-        (size, disp_unit, info, comm, baseptr, win))                                               \
-    WRAP(Win_free, (MPI_Win * win), (win))
+    WRAP(Init, (int *argc, char ***argv), (argc, argv))
 #if MPI_VERSION >= 4
 #define WRAP_ALL(WRAP)                                                                             \
     WRAP_OLD(WRAP)                                                                                 \

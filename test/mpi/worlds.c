@@ -27,14 +27,18 @@ use(MPI_Comm inter, int is_high)
 {
     MPI_Comm merged, part;
     MPI_Info info;
-    int rank;
+    MPI_Win window;
+    int rank, zero = 0, *own;
     check_watch("the merged communicator");
     MPI_Intercomm_merge(inter, is_high, &merged);
     MPI_Comm_rank(merged, &rank);
     MPI_Info_create(&info);
     MPI_Comm_set_info(merged, info);
     MPI_Info_free(&info);
+    MPI_Win_allocate_shared(sizeof *own, sizeof *own, MPI_INFO_NULL, merged, &own, &window);
+    MPI_Bcast(&zero, 1, MPI_INT, 0, merged);
     call(merged);
+    MPI_Win_free(&window);
     MPI_Comm_split(merged, rank == 1, rank, &part);
     call(part);
     MPI_Comm_free(&part);
