@@ -34,8 +34,6 @@ AR_EXPORT const struct ar_mpi_engine ar_mpi_engine = {
             .intercomm_merge = ar_shim_intercomm_merge,
             .comm_free = ar_shim_comm_free,
             .comm_disconnect = ar_shim_comm_disconnect,
-            .alloc_mem = ar_shim_alloc_mem,
-            .free_mem = ar_shim_free_mem,
             .finalize = ar_shim_finalize,
             /* Called by tools that are found before us, and by Fortran bindings: by Open MPI's, and
              * those of communicators by MPICH's, too. */
@@ -47,8 +45,6 @@ AR_EXPORT const struct ar_mpi_engine ar_mpi_engine = {
             .library_comm_idup = ar_shim_library_comm_idup,
             .library_comm_idup_with_info = ar_shim_library_comm_idup_with_info,
             .library_intercomm_merge = ar_shim_library_intercomm_merge,
-            .library_alloc_mem = ar_shim_library_alloc_mem,
-            .library_free_mem = ar_shim_library_free_mem,
             .library_finalize = ar_shim_library_finalize,
 #ifndef AR_MPI_IS_OPENMPI /* MPICH's mpi_f08 calls no C name */
             .finalize_f08 = ar_shim_finalize_f08,

@@ -47,9 +47,6 @@
         (MPI_Comm inter, int is_high, MPI_Comm *merged), (inter, is_high, merged))                 \
     ROW(int, MPI_Comm_free, comm_free, (MPI_Comm * comm), (comm))                                  \
     ROW(int, MPI_Comm_disconnect, comm_disconnect, (MPI_Comm * comm), (comm))                      \
-    ROW(int, MPI_Alloc_mem, alloc_mem, (MPI_Aint bytes, MPI_Info info, void *base),                \
-        (bytes, info, base))                                                                       \
-    ROW(int, MPI_Free_mem, free_mem, (void *base), (base))                                         \
     ROW(int, MPI_Init, init, (int *argc, char ***argv), (argc, argv))                              \
     ROW(int, MPI_Init_thread, init_thread, (int *argc, char ***argv, int required, int *provided), \
         (argc, argv, required, provided))                                                          \
@@ -81,9 +78,6 @@
         (comm, info, copy, request))                                                               \
     ROW(int, PMPI_Intercomm_merge, library_intercomm_merge,                                        \
         (MPI_Comm inter, int is_high, MPI_Comm *merged), (inter, is_high, merged))                 \
-    ROW(int, PMPI_Alloc_mem, library_alloc_mem, (MPI_Aint bytes, MPI_Info info, void *base),       \
-        (bytes, info, base))                                                                       \
-    ROW(int, PMPI_Free_mem, library_free_mem, (void *base), (base))                                \
     ROW(int, PMPI_Init, library_init, (int *argc, char ***argv), (argc, argv))                     \
     ROW(int, PMPI_Init_thread, library_init_thread,                                                \
         (int *argc, char ***argv, int required, int *provided), (argc, argv, required, provided))  \
@@ -95,7 +89,7 @@ struct ar_entries {
 };
 
 /* Raised with every change of this file: a stub accepts no engine with another number. */
-#define AR_ENGINE_INTERFACE 8
+#define AR_ENGINE_INTERFACE 9
 
 /* Everything that an engine exports, as ar_mpi_engine. */
 struct ar_mpi_engine {

@@ -3,7 +3,6 @@
  * functions a copy takes.
  *
  * usage: copies BYTES CALLS    of so many bytes, on each copy of the world
- *        copies late           copies whose buffers come to be where others can read them
  *        copies shapes         communicators of nine shapes in turn, of 6 ranks on 2 nodes
  */
 #include <config.h> /* _GNU_SOURCE */
@@ -14,7 +13,7 @@
 
 #include "mpi_check.h"
 
-enum { WARM = 70, STEPS = 20, LATE_BYTES = 128 << 10 };
+enum { WARM = 70, STEPS = 20 };
 
 static void
 reduce(MPI_Comm comm, int *in, int *out, int count)
@@ -78,33 +77,6 @@ check_steps(const struct check_comm *world, size_t bytes, int calls)
     free(out);
 }
 
-/* Buffers from the C library at first, from MPI_Alloc_mem later.  Of the later calls these are in
- * place: the three of a new copy; that of a copy whose earlier call was too short; and those of a
- * copy that had long ones before, from its 64th call on. */
-static void
-check_late(void)
-{
-    enum { COUNT = LATE_BYTES / sizeof(int) };
-    static int plain_in[COUNT], plain_out[COUNT];
-    int *in, *out;
-    MPI_Comm kept, waits;
-    reduce(MPI_COMM_WORLD, plain_in, plain_out, COUNT);
-    MPI_Comm_dup(MPI_COMM_WORLD, &kept);
-    reduce(kept, plain_in, plain_out, COUNT);
-    MPI_Comm_dup(MPI_COMM_WORLD, &waits);
-    reduce(waits, plain_in, plain_out, 1);
-    MPI_Alloc_mem(LATE_BYTES, MPI_INFO_NULL, &in);
-    MPI_Alloc_mem(LATE_BYTES, MPI_INFO_NULL, &out);
-    step(in, out, COUNT, 3);
-    reduce(waits, in, out, COUNT);
-    for (int i = 2; i <= 65; i++)
-        reduce(kept, in, out, COUNT);
-    MPI_Comm_free(&waits);
-    MPI_Comm_free(&kept);
-    MPI_Free_mem(in);
-    MPI_Free_mem(out);
-}
-
 /* Of each node 1 to 3 ranks; those of even rank are on the first. */
 static void
 check_shapes(const struct check_comm *world)
@@ -128,8 +100,6 @@ main(int argc, char **argv)
     const struct check_comm world = check_describe(MPI_COMM_WORLD, "world");
     if (argc == 3)
         check_steps(&world, (size_t)atol(argv[1]), atoi(argv[2]));
-    else if (argc == 2 && strcmp(argv[1], "late") == 0)
-        check_late();
     else if (argc == 2 && strcmp(argv[1], "shapes") == 0 && world.nranks == 6)
         check_shapes(&world);
     else

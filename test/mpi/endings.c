@@ -12,9 +12,11 @@
 #include <config.h>
 
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,13 +50,24 @@ expect_end(pid_t child, int wanted)
     check_true(WIFEXITED(status) && WEXITSTATUS(status) == wanted);
 }
 
+/* MPI's memory, too, is the process's own: a child has a copy, and what is given up becomes zero.
+ */
 static void
 run_fork(void)
 {
+    enum { BYTES = 1 << 20 };
+    char *block;
+    MPI_Alloc_mem(BYTES, MPI_INFO_NULL, &block);
+    memset(block, 1, BYTES);
     const pid_t child = fork();
-    if (child == 0)
+    if (child == 0) {
+        memset(block, 2, BYTES);
         exit(3);
+    }
     expect_end(child, 3);
+    char *const page = block + (4096 - (uintptr_t)block % 4096);
+    check_true(*page == 1 && madvise(page, 4096, MADV_DONTNEED) == 0 && *page == 0);
+    MPI_Free_mem(block);
 }
 
 static void

@@ -11,9 +11,7 @@
  *     in_place settled  slots are the fastest way, and buffers are asked for in one of 8 calls
  *     in_place many     at many addresses, of which no more stay attached than is said, and none
  *                       of a communicator that is freed
- *     in_place alloc    all buffers are from MPI_Alloc_mem, and peers read them in place
- *     in_place malloc   or from malloc
- *     in_place mixed    from MPI_Alloc_mem, but in half of the calls not those of rank 1
+ *     in_place malloc   all buffers are from malloc, and peers read them in place
  *     in_place refused  from malloc, which has no heap
  *     in_place none     no rank has a heap
  */
@@ -36,7 +34,7 @@
 
 static struct check_comm world;
 static char *room; /* where the buffers are */
-static enum { FILE_OF_ITS_OWN, ALLOC_MEM, MALLOC } source;
+static enum { FILE_OF_ITS_OWN, MALLOC } source;
 static int file; /* the first one's */
 
 /* --- memory of the ranks' heaps --- */
@@ -44,20 +42,14 @@ static int file; /* the first one's */
 static void
 take_room(void)
 {
-    if (source == MALLOC)
-        room = malloc(ROOM_BYTES);
-    else
-        MPI_Alloc_mem((MPI_Aint)ROOM_BYTES, MPI_INFO_NULL, &room);
+    room = malloc(ROOM_BYTES);
     check_true(room);
 }
 
 static void
 give_room(void)
 {
-    if (source == MALLOC)
-        free(room);
-    else
-        MPI_Free_mem(room);
+    free(room);
 }
 
 /* How many bytes of other ranks' heaps this process has touched; and the most of them. */
@@ -366,9 +358,7 @@ main(int argc, char **argv)
     check_begin(&argc, &argv);
     world = check_describe(MPI_COMM_WORLD, "world");
     const char *const how = argc > 1 ? argv[1] : "shown";
-    source = strcmp(how, "malloc") == 0 || strcmp(how, "refused") == 0 ? MALLOC
-             : strcmp(how, "alloc") == 0 || strcmp(how, "mixed") == 0  ? ALLOC_MEM
-                                                                       : FILE_OF_ITS_OWN;
+    source = strcmp(how, "malloc") == 0 || strcmp(how, "refused") == 0 ? MALLOC : FILE_OF_ITS_OWN;
     open_room();
     if (strcmp(how, "many") == 0) {
         call_on_a_copy();
@@ -382,7 +372,7 @@ main(int argc, char **argv)
     else if (strcmp(how, "device") == 0)
         call_with_device();
     else
-        call_all(strcmp(how, "hidden") == 0 || strcmp(how, "mixed") == 0);
+        call_all(strcmp(how, "hidden") == 0);
     if (source != FILE_OF_ITS_OWN) {
         const size_t least = strcmp(how, "refused") == 0 ? 0 : LENGTH_MAX * sizeof(double);
         check_true(least > 0 ? most_read >= least : most_read == 0);

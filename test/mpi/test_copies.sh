@@ -22,10 +22,6 @@ expect_copies() {
 
 # Begun by a reduction and a broadcast; then two kinds of memory, each lent by a broadcast.
 expect_copies "nothing to read in place" 'Bcast 3.00 .*Reduce 1.00 ' 3 16384 ALLREDUCE_ALGO='shm(copy=in_place)'
-expect_ok "memory to read in place that comes late" preload 2 ALLREDUCE_VERBOSE=1 \
-    ALLREDUCE_ALGO='shm:0-100;shm(copy=in_place)' "$programs/copies" late
-expect_calls_in "memory that comes late" 6 'shm[(]copy=in_place[)] +named'
-expect_calls_in "memory that comes late" 64 'no XPMEM or shared memory on all ranks: through slots'
 
 # Open MPI compares groups by all pairs of ranks, but a copy of the world has the world's own.
 if [ "$AR_MPI_FAMILY" = openmpi ]; then

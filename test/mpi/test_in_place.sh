@@ -41,14 +41,7 @@ for n in 2 3 4; do
     grep -q 'op takes whole vectors: through slots' "$scratch/out" || fail "$n ranks: an op was cut"
     grep 'through slots' "$scratch/out" | grep -v 'op takes whole vectors' &&
         fail "$n ranks: some did not read in place"
-    # The same without XPMEM, in memory that the library itself allocates.
-    expect_copy "$n ranks, MPI_Alloc_mem" 'shm(copy=in_place) *named' 32 by_heap $n "$program" alloc
-    grep 'through slots' "$scratch/out" | grep -v 'op takes whole vectors' &&
-        fail "$n ranks, MPI_Alloc_mem: some did not read in place"
 done
-expect_copy "some of other memory" ' 16 .*shm(copy=in_place) *named' 32 by_heap 3 "$program" mixed
-grep -q ' 16 .*shm(copy=slots) *buffers cannot be mapped: through slots' "$scratch/out" ||
-    fail "some of other memory: those calls are not told apart"
 expect_copy "no heap" "$lacking" 32 by_heap 2 "$program" none
 expect_copy "groups" 'shm(levels=2,copy=in_place) *named' 32 in_place 4 \
     ALLREDUCE_LEVELS=2 "$program" shown
