@@ -249,7 +249,7 @@ ask_and_run_again(struct ar_communicator *c, const struct ar_recent *recent,
                   const struct ar_call *call)
 {
     const struct ar_reduction r = recent->reduction;
-    const int error = c->calls_to_review <= 0 ? ar_communicator_review(c, call->comm) : MPI_SUCCESS;
+    const int error = c->calls_to_review <= 0 ? ar_devices_review(c, call->comm) : MPI_SUCCESS;
     /* A review may have made all ranks decide anew. */
     return error ? refuse(call, error) : ask_and_run(c, recent->decision, &r, call);
 }
@@ -267,7 +267,7 @@ resolve_and_run(struct ar_communicator *c, const struct ar_call *call)
     r.comm = call->comm;
     /* Calls without any bytes are not counted: ranks may differ in what they pass to these. */
     if (r.size > 0 && --c->calls_to_review <= 0)
-        error = ar_communicator_review(c, call->comm);
+        error = ar_devices_review(c, call->comm);
     return error ? refuse(call, error) : ask_and_run(c, NULL, &r, call);
 }
 

@@ -96,9 +96,8 @@ char *ar_cli_command(int nranks, int argc, char **argv);
  * MPI library starts many such worlds.  An enum ar_exit. */
 int ar_cli_check_ranks(const char *command, int nranks);
 
-/* Initializes MPI, with buffers from the shared heap if ALLREDUCE_HEAP asks for it.  Ends the
- * program on all ranks where liballreduce.so is preloaded into one, whose native calls it would
- * run; the first of these says so. */
+/* Initializes MPI.  Ends the program on all ranks where liballreduce.so is preloaded into one,
+ * whose native calls it would run; the first of these says so. */
 void ar_cli_start_measuring(const char *command);
 
 /* ar_sizes_fit for the elements of all n types, rows that this MPI has; rank 0 says what is left

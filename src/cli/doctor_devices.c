@@ -164,7 +164,7 @@ ar_doctor_examine_xpmem(struct ar_findings *findings, const char *root)
         ar_find(findings, AR_VERDICT_NOTE, "xpmem",
                 "only shm(copy=in_place) needs the library and a " AR_XPMEM_DEVICE
                 " that the user may read and write",
-                "%s: ranks of a node copy through slots what is not in the shared heap", lacks);
+                "%s: ranks of a node copy through slots", lacks);
     if (library)
         dlclose(library);
 }

@@ -15,7 +15,6 @@
 #include "cli/preload.h"
 #include "config/data.h"
 #include "config/rank.h"
-#include "config/variables.h"
 #include "installed.h"
 #include "stub/engines.h"
 
@@ -137,34 +136,15 @@ hand_over(int argc, char **argv, enum helpers helpers, const char *supposed)
 }
 
 /* Takes the library out of LD_PRELOAD, where it would run the native calls, too: the helper itself
- * has what it measures.  Leaves or puts there the malloc that ALLREDUCE_HEAP asks for.  False,
- * having said why, if that is impossible. */
-static bool
-preload_for_measuring(const char *speaker)
-{
-    const bool shares_heap = ar_variable_asks_for_heap();
-    char *const library = shares_heap ? ar_preload_find() : NULL;
-    char *const heap = library ? ar_preload_heap(speaker, library) : NULL;
-    if (shares_heap && !library)
-        fprintf(stderr,
-                "%s: ALLREDUCE_HEAP=shared: " AR_PRELOAD_NAME " is not where it was installed\n",
-                speaker);
-    free(library);
-    if (shares_heap && !heap)
-        return false;
-    const int error = ar_preload_set(heap);
-    free(heap);
-    if (error)
-        fprintf(stderr, "%s: out of memory\n", speaker);
-    return !error;
-}
-
+ * has what it measures. */
 static int
 hand_over_measuring(int argc, char **argv)
 {
     ar_cli_mute_others();
-    if (!preload_for_measuring(argv[0]))
+    if (ar_preload_set(NULL)) {
+        fprintf(stderr, "%s: out of memory\n", argv[0]);
         return AR_EXIT_FAILED;
+    }
     ar_cli_part();
     return hand_over(argc, argv, HELPERS_OF_LAUNCHER, AR_MPI_FAMILY);
 }

@@ -11,7 +11,6 @@
 #include <time.h>
 
 #include "cli/cli.h"
-#include "communicator/process.h"
 #include "config/output.h"
 #include "config/variables.h"
 #include "execute/group.h"
@@ -76,7 +75,6 @@ ar_cli_start_measuring(const char *command)
     Dl_info ours;
     int rank;
     const bool is_preloaded = dladdr(dlsym(RTLD_DEFAULT, "allreduce_version"), &ours);
-    ar_process_serve_malloc();
     MPI_Init(NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     int first = is_preloaded ? rank : INT_MAX;
@@ -162,7 +160,7 @@ ar_cli_share(char *text)
 void
 ar_cli_warn_of_settings(const char *command)
 {
-    static const char *const followed[] = {"ALLREDUCE_HEAP", "ALLREDUCE_TIMEOUT", NULL};
+    static const char *const followed[] = {"ALLREDUCE_TIMEOUT", NULL};
     char names[1024];
     struct ar_text t;
     ar_text_init(&t, names, sizeof names);

@@ -50,26 +50,6 @@ ar_preload_find(void)
     return NULL;
 }
 
-char *
-ar_preload_heap(const char *speaker, const char *library)
-{
-    const char *const slash = strrchr(library, '/'), *const name = slash ? slash + 1 : library;
-    const size_t length = strlen(AR_PRELOAD_NAME);
-    const char *const version = strncmp(name, AR_PRELOAD_NAME, length) == 0 ? name + length : "";
-    char *path = NULL;
-    if (asprintf(&path, "%.*s" AR_HEAP_NAME "%s", (int)(name - library), library, version) < 0) {
-        fprintf(stderr, "%s: out of memory\n", speaker);
-        return NULL;
-    }
-    if (access(path, R_OK)) {
-        fprintf(stderr, "%s: ALLREDUCE_HEAP=shared: library %s: %s\n", speaker, path,
-                strerror(errno));
-        free(path);
-        return NULL;
-    }
-    return path;
-}
-
 /* --- LD_PRELOAD --- */
 
 static bool

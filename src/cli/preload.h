@@ -38,17 +38,12 @@ char *ar_executable_libraries(const struct ar_executable *executable);
 /* --- the library (preload.c) --- */
 
 #define AR_PRELOAD_NAME "liballreduce.so"
-#define AR_HEAP_NAME    "liballreduce-heap.so"
 
 /* The library beside this program in its build tree, or where both are installed.
  * Malloced; NULL if it is in none of these places. */
 char *ar_preload_find(void);
 
-/* The library of malloc (ALLREDUCE_HEAP) that is installed beside this one, under the same kind of
- * name.  Malloced; NULL, and speaker has said why on stderr, if it cannot be read. */
-char *ar_preload_heap(const char *speaker, const char *library);
-
-/* Puts library, or several with a colon between them, at the head of LD_PRELOAD: a tool after it
+/* Puts library at the head of LD_PRELOAD: a tool after it
  * still sees the calls that it leaves to MPI, and one before it may bypass it.  Only the runtimes
  * of sanitizers stay before it, since they must come first.  The user's other entries stay after
  * it, except for another liballreduce.so.  NULL: only takes ours out.  0, or -1 without memory. */

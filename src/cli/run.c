@@ -27,7 +27,6 @@ struct request {
     const char *values[AR_VARIABLES]; /* of options that stand for variables; NULL: not given */
     const char *library;              /* NULL: the one that belongs to us */
     char **program;                   /* with its arguments, ended by NULL; NULL: none given */
-    bool shares_heap;                 /* malloc is to be ours, too */
 };
 
 /* What messages begin with: on other nodes than rank 0's, the name of the node.  A rank that is
@@ -137,7 +136,6 @@ apply_settings(struct request *request)
             fprintf(stderr, "allreduce run: %s\n", config->problem);
     }
     const int error = config->error;
-    request->shares_heap = config->heap;
     ar_config_destroy(config);
     return error ? AR_EXIT_USAGE : AR_EXIT_DONE;
 }
@@ -199,33 +197,14 @@ find_program(struct ar_executable *program, char *const *words)
     return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
-/* What to preload: the library, and with ALLREDUCE_HEAP=shared the one beside it.  Malloced; NULL,
- * having said why, if there is none. */
-static char *
-preloads(const char *library, bool shares_heap)
-{
-    char *const heap = shares_heap ? ar_preload_heap(speaker(), library) : NULL;
-    char *list = NULL;
-    if (shares_heap && !heap)
-        return NULL;
-    if (asprintf(&list, "%s%s%s", library, heap ? ":" : "", heap ? heap : "") < 0)
-        fprintf(stderr, "%s: out of memory\n", speaker());
-    free(heap);
-    return list;
-}
-
 /* Puts the library into LD_PRELOAD.  Does it suit the program?  Says why not. */
 static bool
-preload(const struct ar_executable *program, const char *library, bool shares_heap)
+preload(const struct ar_executable *program, const char *library)
 {
-    char *why = NULL, *const list = preloads(library, shares_heap);
+    char *why = NULL;
     size_t length;
-    if (!list)
-        return false;
     FILE *const to = open_memstream(&why, &length);
-    const int error = !to || ar_preload_set(list);
-    free(list);
-    if (error) {
+    if (!to || ar_preload_set(library)) {
         fprintf(stderr, "%s: out of memory\n", speaker());
         return false;
     }
@@ -252,7 +231,7 @@ prepare(struct ar_executable *program, const struct request *request)
                 speaker());
     else if (access(library, R_OK))
         fprintf(stderr, "%s: library %s: %s\n", speaker(), library, strerror(errno));
-    else if (preload(program, library, request->shares_heap))
+    else if (preload(program, library))
         status = AR_EXIT_DONE;
     free(library);
     return status;

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "communicator/copy.h"
 #include "communicator/devices.h"
 #include "communicator/process.h"
 #include "device/device.h"
 #include "execute/group.h"
 #include "execute/shared.h"
+#include "execute/xpmem.h"
 #include "report/report.h"
 
 /* What ranks must have alike. */
@@ -150,7 +150,7 @@ ar_agree_to_begin(unsigned char *known, MPI_Comm comm, bool has_memory)
     *known = has_memory ? 0 : AR_LACKS_MEMORY;
     if (nranks == 1)
         return MPI_SUCCESS;
-    *known |= ar_copy_is_hopeless() ? AR_COPY_IS_HOPELESS : 0;
+    *known |= ar_xpmem_is_impossible() ? AR_LACKS_XPMEM : 0;
     if (rank == 0) {
         bool covers = false;
         pthread_mutex_lock(&lock);

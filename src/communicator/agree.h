@@ -7,12 +7,12 @@
 #include "communicator/communicator.h"
 
 /* The number changes whenever the messages between ranks change, in set-up or in calls. */
-#define AR_PROTOCOL "26"
+#define AR_PROTOCOL "27"
 
 /* What ar_agree_to_begin finds: a rank has no memory; rank 0 knows that the ranks have the same
  * configuration and version; it also knows that one of them has a runtime for accelerators; and
- * ar_copy_is_hopeless of some rank. */
-enum { AR_LACKS_MEMORY = 1, AR_ALIKE = 2, AR_ALIKE_WITH_DEVICES = 4, AR_COPY_IS_HOPELESS = 8 };
+ * some rank was found to have no XPMEM. */
+enum { AR_LACKS_MEMORY = 1, AR_ALIKE = 2, AR_ALIKE_WITH_DEVICES = 4, AR_LACKS_XPMEM = 8 };
 
 /* The first exchange on comm; *known, made of these bits, is then alike on all ranks.  has_memory:
  * this rank could make its state.  Needs no memory that a rank could lack.  Collective over comm.

@@ -217,7 +217,7 @@ static int
 settle(struct ar_communicator *c, MPI_Comm comm, unsigned char known)
 {
     c->calls_to_review = c->reviewed_calls = AR_REVIEW_CALLS;
-    c->in_place_is_hopeless = known & AR_COPY_IS_HOPELESS;
+    c->in_place_is_tried = known & AR_LACKS_XPMEM;
     int error = ar_agree_at_start(c, comm, process_config, known);
     if (error || c->has_versions)
         return error;
@@ -316,13 +316,6 @@ ar_communicator_find(MPI_Comm comm)
         PMPI_Comm_get_attr(comm, keyval, &c, &found) != MPI_SUCCESS)
         return NULL;
     return found ? c : NULL;
-}
-
-int
-ar_communicator_review(struct ar_communicator *c, MPI_Comm comm)
-{
-    const int error = ar_devices_review(c, comm);
-    return error || c->has_devices ? error : ar_copy_review(c, comm);
 }
 
 void

@@ -72,9 +72,7 @@ struct ar_communicator {
     struct ar_carriage carriage;
     const int *assumed; /* nodes instead of those that MPI reports; NULL: none.  Borrowed */
     struct ar_memory memory[AR_MEMORY_GRADES];
-    bool in_place_is_hopeless; /* some rank's: see copy.h; as of the first exchange */
-    bool in_place_is_tried;
-    bool in_place_is_final;        /* nothing is left to try */
+    bool in_place_is_tried;        /* or known to be in vain */
     struct ar_in_place *in_place;  /* NULL: not needed yet, or impossible; owned */
     struct ar_levels_kept *levels; /* groups of ranks; owned */
     int *domain_of;                /* of domains; NULL: they were not needed yet.  Owned */
@@ -145,11 +143,6 @@ void ar_communicator_free_end(void);
 
 /* Must calls on comm go native, since it is being freed by this thread, or MPI is about to end? */
 bool ar_communicator_is_ending(MPI_Comm comm);
-
-/* To be called when c->calls_to_review has come to 0, which it does at the same call on all ranks.
- * They ask each other again about what may have changed.  Collective over comm.  MPI_SUCCESS or an
- * error of MPI's. */
-int ar_communicator_review(struct ar_communicator *c, MPI_Comm comm);
 
 /* What ranks settle among themselves between begin and end counts as set-up and not as the call's,
  * and what fails there, such as for lack of context ids, is not an error of the program. */

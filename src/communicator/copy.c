@@ -5,7 +5,6 @@
 
 #include "algorithms/grouping.h"
 #include "communicator/decide.h"
-#include "communicator/devices.h"
 #include "execute/node_plan.h"
 #include "execute/plan.h"
 #include "reduce/copy.h"
@@ -33,66 +32,6 @@ find_obstacle(const struct ar_decision *d)
                                                         : NULL;
 }
 
-static atomic_bool was_in_vain; /* on any communicator */
-
-bool
-ar_copy_is_hopeless(void)
-{
-    return atomic_load(&was_in_vain) && !ar_in_place_has_memory();
-}
-
-/* Collective over comm. */
-static int
-try(struct ar_communicator *c, MPI_Comm comm)
-{
-    bool retries;
-    const int error = ar_in_place_create(&c->in_place, &retries, comm, c->rank, c->nranks);
-    c->in_place_is_tried = true;
-    c->in_place_is_final = !retries;
-    if (retries && !c->in_place)
-        atomic_store(&was_in_vain, true);
-    return error;
-}
-
-/* Is this c's first call?  Of those that count, alike on all ranks. */
-static bool
-is_first(const struct ar_communicator *c)
-{
-    return c->reviewed_calls == AR_REVIEW_CALLS && c->calls_to_review == AR_REVIEW_CALLS - 1;
-}
-
-/* Most programs that ever have such memory get it early, so the next call asks again.  But if a
- * rank lacked it on earlier communicators, too, the answer of the first exchange on c stands for
- * the first call's.  Then ranks ask again only when they review anyway, since a program may have
- * many communicators with a few calls each. */
-static int
-try_first(struct ar_communicator *c, MPI_Comm comm)
-{
-    if (c->in_place_is_hopeless && is_first(c)) {
-        c->in_place_is_tried = true;
-        return MPI_SUCCESS;
-    }
-    const int error = try(c, comm);
-    if (!c->in_place_is_final && !c->has_devices && !c->in_place_is_hopeless)
-        c->calls_to_review = c->reviewed_calls = 1;
-    return error;
-}
-
-int
-ar_copy_review(struct ar_communicator *c, MPI_Comm comm)
-{
-    struct ar_setup setup;
-    if (!c->in_place_is_tried || c->in_place_is_final)
-        return MPI_SUCCESS;
-    const bool had_any = c->in_place;
-    ar_setup_begin(&setup, comm);
-    const int error = try(c, comm);
-    ar_setup_end(&setup, c);
-    if (c->in_place_is_final || had_any != (c->in_place != NULL))
-        ar_decisions_clear(c);
-    return error;
-}
-
 int
 ar_copy_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d)
 {
@@ -107,9 +46,12 @@ ar_copy_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d)
     const char *obstacle = find_obstacle(d);
     /* Only the first decision like this one is made at the same call on all ranks.  Later ones are
      * not: ranks with other layouts, or other decisions in the cache, may still have theirs. */
-    const int error = obstacle || c->in_place_is_tried ? MPI_SUCCESS : try_first(c, comm);
-    if (error)
-        return error;
+    if (!obstacle && !c->in_place_is_tried) {
+        const int error = ar_in_place_create(&c->in_place, comm, c->rank, c->nranks);
+        c->in_place_is_tried = true;
+        if (error)
+            return error;
+    }
     if (!obstacle && !c->in_place)
         obstacle = ar_in_place_lacking;
     if (!obstacle) {

@@ -13,10 +13,6 @@ extern const char ar_reason_unmapped[]; /* "buffers cannot be mapped: through sl
 extern const char ar_reason_derived[];  /* "derived type: through slots": each rank has a layout of
                                            its own; the choice stays in place all the same */
 
-/* Has this rank been asked for memory that others can read, on any communicator and in vain, and
- * has it still none? */
-bool ar_copy_is_hopeless(void);
-
 /* Settles d's choice, if it takes a copy: AUTO becomes IN_PLACE where that is faster and the ranks
  * can, and stays otherwise; IN_PLACE becomes SLOTS where it cannot be, as the reason tells, and
  * AUTO where d goes by messages.  Alike on all ranks; collective over comm where in place is
@@ -39,10 +35,5 @@ bool ar_copy_is_trying(const struct ar_decision *d);
 
 /* Ends that, as if it had found what was known before. */
 void ar_copy_stop_trying(const struct ar_decision *d);
-
-/* At a call that is alike on all ranks: if in place was wanted, and a rank had no memory yet that
- * the others could read, asks whether it has now, and if so all calls are decided anew.
- * Collective over comm.  MPI_SUCCESS or an error of MPI's. */
-int ar_copy_review(struct ar_communicator *c, MPI_Comm comm);
 
 #endif

@@ -23,8 +23,9 @@ bool ar_devices_are_expected(void);
  * ranks. */
 void ar_devices_expect(struct ar_communicator *c);
 
-/* Where c->calls_to_review has come to 0, which is alike on all ranks: asks again whether any rank
- * has a runtime, if none was known to.  Collective over comm.  MPI_SUCCESS or an error of MPI's. */
+/* To be called when c->calls_to_review has come to 0, which is alike on all ranks: asks again
+ * whether any rank has a runtime, if none was known to.  Collective over comm.  MPI_SUCCESS or an
+ * error of MPI's. */
 int ar_devices_review(struct ar_communicator *c, MPI_Comm comm);
 
 /* *for_devices, alike on all ranks: does a call of count elements of r (r->size > 0) go native for

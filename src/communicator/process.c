@@ -15,7 +15,6 @@
 #include "config/rank.h"
 #include "config/variables.h"
 #include "execute/group.h"
-#include "execute/heap_memory.h"
 #include "execute/progress.h"
 #include "report/report.h"
 #include "select/foreign.h"
@@ -135,21 +134,11 @@ set_up(void)
                config->strange);
     if (world_rank == 0 && config && config->verbose > 0 && config->rules[AR_SOURCE_ALGO])
         tell_namesakes(config->rules[AR_SOURCE_ALGO]);
-    if (world_rank == 0 && config && config->heap && !ar_heap_has_malloc())
-        ar_say("warning: ALLREDUCE_HEAP=shared needs " AR_HEAP_LIBRARY
-               " in LD_PRELOAD, behind liballreduce.so; allreduce run puts both there");
     if (world_rank == 0 && config && config->tune_dump && config->tune != AR_TUNE_ONLINE)
         ar_say("warning: ALLREDUCE_TUNE_DUMP writes nothing without ALLREDUCE_TUNE=online");
     ar_statistics_begin(config);
     ar_deadline_start(config ? &config->timeout : NULL, rank);
     pid = getpid();
-}
-
-void
-ar_process_serve_malloc(void)
-{
-    if (ar_variable_asks_for_heap() && ar_heap_has_malloc())
-        ar_heap_get()->serve();
 }
 
 void

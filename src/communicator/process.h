@@ -10,10 +10,6 @@
  * inside an MPI_Allreduce, since Fortran and sessions do not call our MPI_Init. */
 void ar_process_begin(void);
 
-/* MPI is about to start: from now on malloc takes large blocks from memory that peers can map, if
- * the environment asks for it and liballreduce-heap.so is preloaded. */
-void ar_process_serve_malloc(void);
-
 /* MPI is about to end.  is_together: all ranks of the world make this call, so that the statistics
  * can be gathered; otherwise each rank ends for itself.  Only the first call does anything, and
  * only where there was an allreduce. */

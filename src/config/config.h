@@ -63,7 +63,6 @@ struct ar_config {
     struct ar_timeout_setting timeout; /* of this process alone */
     struct ar_trace_setting trace;
     int verbose;
-    int heap;        /* 1: malloc was to take large blocks from memory that peers can map */
     int strict;      /* 1: a bad setting is an error */
     unsigned traits; /* for which traits of a call its clauses ask: bits of enum ar_trait */
     bool broken;     /* something was refused: every call goes native */

@@ -417,11 +417,6 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
      "what must not change the bits of rounded results: another run, other nodes, another message "
      "size, another order of ranks",
      &words, FIELD(determinism), .option = "determinism"},
-    {"ALLREDUCE_HEAP", "private|shared", "private",
-     "shared: malloc takes large blocks from memory that the other ranks of the node can map; "
-     "needs "
-     "liballreduce-heap.so",
-     &own_words, FIELD(heap), .option = NULL},
     {"ALLREDUCE_LEVELS", "auto|flat|NAMES|NUMBERS", "auto",
      "groups of ranks inside a node, in shared memory: by what they share, as in l3+numa+socket, "
      "or by number, as in 4+16",
@@ -502,13 +497,6 @@ ar_variable_value(const struct ar_variable *v)
 {
     const char *const value = getenv(v->name);
     return value && value[strspn(value, " \t\r\n")] ? value : v->fallback;
-}
-
-bool
-ar_variable_asks_for_heap(void)
-{
-    const char *value = ar_variable_value(ar_variable_find(ar_word_of("ALLREDUCE_HEAP")));
-    return ar_word_is(trimmed(value), "shared");
 }
 
 /* Is the name near one of ours?  If so, why gets both.  Only what follows the prefix is compared.

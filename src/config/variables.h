@@ -50,7 +50,7 @@ struct ar_variable {
 };
 
 #define AR_VARIABLE_PREFIX "ALLREDUCE_"
-#define AR_VARIABLES       23
+#define AR_VARIABLES       22
 
 extern const struct ar_variable ar_variables[AR_VARIABLES];
 
@@ -59,10 +59,6 @@ const struct ar_variable *ar_variable_find(struct ar_word name);
 
 /* The value in the environment, or the fallback where it is unset or blank. */
 const char *ar_variable_value(const struct ar_variable *v);
-
-/* Does the environment say ALLREDUCE_HEAP=shared?  For those who must know before a configuration
- * is read. */
-bool ar_variable_asks_for_heap(void);
 
 #define AR_INTEL_VARIABLE "I_MPI_ADJUST_ALLREDUCE"
 

@@ -3,24 +3,18 @@
 #include <stdlib.h>
 
 #include "execute/group.h"
-#include "execute/heap_memory.h"
-#include "execute/xpmem.h"
 
-/* By which ranks meet.  What maps more comes first. */
-static const struct ar_peer_memory *const providers[] = {&ar_xpmem, &ar_heap_memory};
-enum { PROVIDERS = sizeof providers / sizeof providers[0] };
-
-const char ar_in_place_lacking[] = "no XPMEM or shared memory on all ranks: through slots";
+const char ar_in_place_lacking[] = "no XPMEM on all ranks: through slots";
 
 /* Meets the processes of the cards, but for this rank's own. */
 static bool
-meet_all(struct ar_in_place *made, const struct ar_peer_card *cards)
+meet_all(struct ar_in_place *made, const struct ar_xpmem_card *cards)
 {
     bool met = true;
     for (int i = 0; i < made->nranks && met; i++) {
         if (i == made->rank)
             continue;
-        made->peer[i] = made->memory->meet(&cards[i]);
+        made->peer[i] = ar_xpmem_meet(&cards[i]);
         met = made->peer[i];
     }
     return met;
@@ -34,7 +28,7 @@ ar_in_place_allocate(int rank, int nranks)
     if (!p)
         return NULL;
     *p = (struct ar_in_place){
-        .rank = rank, .nranks = nranks, .peer = calloc(n, sizeof(struct ar_peer *))};
+        .rank = rank, .nranks = nranks, .peer = calloc(n, sizeof(struct ar_xpmem_peer *))};
     bool has_room = p->peer;
     for (int i = 0; i < AR_AGREEMENTS; i++) {
         struct ar_agreement *const a = &p->agreements[i];
@@ -48,61 +42,22 @@ ar_in_place_allocate(int rank, int nranks)
     return NULL;
 }
 
-static void
-leave_all(struct ar_in_place *p)
-{
-    for (int i = 0; i < p->nranks; i++) {
-        if (p->peer[i])
-            p->memory->leave(p->peer[i]);
-        p->peer[i] = NULL;
-    }
-    p->memory = NULL;
-}
-
-/* The ranks meet by this provider, if all of them can.  cards has room. */
-static int
-meet_by(struct ar_in_place *p, const struct ar_peer_memory *memory, const struct ar_peer_card *own,
-        struct ar_peer_card *cards, MPI_Comm comm)
-{
-    const int bytes = (int)sizeof *own;
-    p->memory = memory;
-    const int error = PMPI_Allgather(own, bytes, MPI_BYTE, cards, bytes, MPI_BYTE, comm);
-    if (!ar_all(comm, !error && meet_all(p, cards)))
-        leave_all(p);
-    return error;
-}
-
-/* A bit for each way in which this process can make its memory known. */
-static unsigned
-introduce(struct ar_peer_card own[PROVIDERS])
-{
-    unsigned can = 0;
-    for (int i = 0; i < PROVIDERS; i++)
-        can |= providers[i]->introduce(&own[i]) ? 1U << i : 0;
-    return can;
-}
-
-bool
-ar_in_place_has_memory(void)
-{
-    struct ar_peer_card own[PROVIDERS];
-    return introduce(own) != 0;
-}
-
 int
-ar_in_place_create(struct ar_in_place **made, bool *retries, MPI_Comm comm, int rank, int nranks)
+ar_in_place_create(struct ar_in_place **made, MPI_Comm comm, int rank, int nranks)
 {
-    struct ar_peer_card own[PROVIDERS] = {{{0}}};
-    struct ar_peer_card *const cards = malloc((size_t)nranks * sizeof *cards);
+    struct ar_xpmem_card own = {0};
+    struct ar_xpmem_card *const cards = malloc((size_t)nranks * sizeof *cards);
     struct ar_in_place *p = ar_in_place_allocate(rank, nranks);
-    unsigned can = p && cards ? introduce(own) : 0;
-    int error = ar_reduce_all(&can, 1, MPI_UNSIGNED, MPI_BAND, comm);
-    *retries = !error && can == 0;
-    for (int i = 0; i < PROVIDERS && p && !p->memory && !error; i++)
-        if (can >> i & 1)
-            error = meet_by(p, providers[i], &own[i], cards, comm);
+    const int bytes = (int)sizeof own;
+    bool have_met = false;
+    int can = ar_xpmem_introduce(&own) && p && cards;
+    int error = ar_reduce_all(&can, 1, MPI_INT, MPI_LAND, comm);
+    if (!error && can) {
+        error = PMPI_Allgather(&own, bytes, MPI_BYTE, cards, bytes, MPI_BYTE, comm);
+        have_met = ar_all(comm, !error && meet_all(p, cards));
+    }
     free(cards);
-    if (error || (p && !p->memory)) {
+    if (!have_met) {
         ar_in_place_destroy(p);
         p = NULL;
     }
@@ -115,8 +70,9 @@ ar_in_place_destroy(struct ar_in_place *in_place)
 {
     if (!in_place)
         return;
-    if (in_place->peer)
-        leave_all(in_place);
+    for (int i = 0; in_place->peer && i < in_place->nranks; i++)
+        if (in_place->peer[i])
+            ar_xpmem_leave(in_place->peer[i]);
     free(in_place->peer);
     for (int i = 0; i < AR_AGREEMENTS; i++) {
         free(in_place->agreements[i].shown);
@@ -127,26 +83,16 @@ ar_in_place_destroy(struct ar_in_place *in_place)
 
 /* --- a call --- */
 
-/* The address in this process of these bytes, which are at the place in a rank's memory; NULL if
- * they cannot be mapped.  again: only looks at what was mapped before. */
-static void *
-map(const struct ar_in_place *p, int rank, const struct ar_peer_place *place, size_t bytes,
-    bool again)
-{
-    return (again && p->memory->map_again ? p->memory->map_again : p->memory->map)(p->peer[rank],
-                                                                                   place, bytes);
-}
-
 /* Maps the buffers of all other ranks; false if that fails. */
 static bool
-map_all(const struct ar_in_place *p, const struct ar_agreement *a, size_t bytes, bool again)
+map_all(const struct ar_in_place *p, const struct ar_agreement *a, size_t bytes, bool attaches)
 {
     bool all = true;
     for (int i = 0; i < 2 * p->nranks && all; i++) {
         const int rank = i / 2;
         if (rank == p->rank)
             continue;
-        a->mapped[i] = map(p, rank, &a->shown[rank].place[i % 2], bytes, again);
+        a->mapped[i] = ar_xpmem_map(p->peer[rank], a->shown[rank].at[i % 2], bytes, attaches);
         all = a->mapped[i];
     }
     return all;
@@ -156,10 +102,17 @@ static void
 unmap_all(const struct ar_in_place *p, const struct ar_agreement *a)
 {
     for (int i = 0; i < 2 * p->nranks; i++) {
-        if (a->mapped[i] && p->memory->unmap)
-            p->memory->unmap(p->peer[i / 2], a->mapped[i]);
+        if (a->mapped[i])
+            ar_xpmem_unmap(p->peer[i / 2], a->mapped[i]);
         a->mapped[i] = NULL;
     }
+}
+
+/* Are the buffers the same? */
+static bool
+are_alike(const struct ar_shown *a, const struct ar_shown *b)
+{
+    return a->at[0] == b->at[0] && a->at[1] == b->at[1];
 }
 
 /* A bit for each agreement that was made with the same buffers of this rank, and for which the
@@ -170,9 +123,9 @@ offer(const struct ar_in_place *p, const struct ar_shown *mine, size_t bytes)
     uint64_t offered = 0;
     for (int i = 0; i < AR_AGREEMENTS; i++) {
         const struct ar_agreement *const a = &p->agreements[i];
-        if (!a->is_made || a->bytes != bytes || memcmp(&a->mine, mine, sizeof *mine) != 0)
+        if (!a->is_made || a->bytes != bytes || !are_alike(&a->mine, mine))
             continue;
-        if (map_all(p, a, bytes, true))
+        if (map_all(p, a, bytes, false))
             offered |= UINT64_C(1) << i;
         else
             unmap_all(p, a);
@@ -183,7 +136,7 @@ offer(const struct ar_in_place *p, const struct ar_shown *mine, size_t bytes)
 static bool
 is_shown(const struct ar_shown *shown)
 {
-    return shown->place[0].word[0] && shown->place[1].word[0];
+    return shown->at[0] && shown->at[1];
 }
 
 /* The fastest way of each agreement, in two bits. */
@@ -199,33 +152,25 @@ fastest_ways(const struct ar_in_place *p)
 struct ar_shown
 ar_in_place_show(struct ar_in_place *p, const void *in, const void *out, size_t bytes)
 {
-    struct ar_shown mine = {{p->memory->show(in, bytes), p->memory->show(out, bytes)}};
+    struct ar_shown mine = {{ar_xpmem_show(in, bytes), ar_xpmem_show(out, bytes)}, 0};
     p->overwrites = false;
     p->agreed = -1;
     p->common = p->in_use = is_shown(&mine) ? offer(p, &mine, bytes) : 0;
-    mine.place[0].word[0] |= p->in_use << AR_OFFER_BIT | fastest_ways(p) << AR_BEST_BIT;
+    mine.knows = p->in_use | fastest_ways(p) << AR_BEST_BIT;
     return mine;
-}
-
-static struct ar_shown
-without_offer(struct ar_shown told)
-{
-    told.place[0].word[0] &= (UINT64_C(1) << AR_OFFER_BIT) - 1;
-    return told;
 }
 
 bool
 ar_in_place_learn(struct ar_in_place *p, int rank, const struct ar_shown *told)
 {
-    const struct ar_shown shown = without_offer(*told);
-    p->common &= told->place[0].word[0] >> AR_OFFER_BIT;
-    p->overwrites |= memcmp(&shown.place[0], &shown.place[1], sizeof shown.place[0]) == 0;
+    p->common &= told->knows;
+    p->overwrites |= told->at[0] == told->at[1];
     if (rank == 0)
-        p->best = told->place[0].word[0] >> AR_BEST_BIT;
+        p->best = told->knows >> AR_BEST_BIT;
     /* A rank that could not map takes its own back; what was mapped of it is yet to be unmapped. */
-    if (rank != p->rank && is_shown(&shown))
-        p->agreements[p->next].shown[rank] = shown;
-    return is_shown(&shown);
+    if (rank != p->rank && is_shown(told))
+        p->agreements[p->next].shown[rank] = *told;
+    return is_shown(told);
 }
 
 bool
@@ -280,7 +225,7 @@ ar_in_place_map(struct ar_in_place *p, size_t bytes)
     const struct ar_agreement *const a = &p->agreements[p->next];
     p->mapped = a->mapped;
     p->in_use |= UINT64_C(1) << p->next;
-    return map_all(p, a, bytes, false);
+    return map_all(p, a, bytes, true);
 }
 
 void
@@ -290,7 +235,7 @@ ar_in_place_agree(struct ar_in_place *p, const struct ar_shown *mine, size_t byt
     a->is_made = true;
     a->trial = (struct ar_trial){.is_long = bytes >= AR_TRIAL_LONG};
     a->bytes = bytes;
-    a->mine = without_offer(*mine);
+    a->mine = *mine;
     p->next = (p->next + 1) % AR_AGREEMENTS;
     p->agreements[p->next].is_made = false;
 }

@@ -8,13 +8,14 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "execute/peer_memory.h"
 #include "execute/trial.h"
+#include "execute/xpmem.h"
 #include "schedule/schedule.h"
 
-/* A rank's buffers in a call. */
+/* What a rank tells at a meeting. */
 struct ar_shown {
-    struct ar_peer_place place[2]; /* of AR_IN, AR_OUT */
+    uint64_t at[2]; /* the addresses of its IN and OUT; 0: they cannot be shared */
+    uint64_t knows; /* which agreements it offers, and the fastest way of each */
 };
 
 /* The buffers of all ranks in a call. */
@@ -32,17 +33,14 @@ struct ar_agreement {
  * agreements of the same calls, at the same numbers, since each call succeeds on all or on none. */
 #define AR_AGREEMENTS 8
 
-/* The agreements that a rank offers are told from this bit of its first word on. */
-#define AR_OFFER_BIT 32
-
-/* And the fastest way of each agreement, in two bits, from this one on.  That of rank 0 counts. */
-#define AR_BEST_BIT (AR_OFFER_BIT + AR_AGREEMENTS)
+/* What a rank knows: a bit for each agreement that it offers, and the fastest way of each in two
+ * bits, from this one on.  That of rank 0 counts. */
+#define AR_BEST_BIT AR_AGREEMENTS
 _Static_assert(AR_TRIAL_WAYS <= 4 && AR_BEST_BIT + 2 * AR_AGREEMENTS <= 64, "all has room");
 
 struct ar_in_place {
-    const struct ar_peer_memory *memory; /* NULL: the ranks have not met */
     int rank, nranks;
-    struct ar_peer **peer; /* owned; of each rank but this one */
+    struct ar_xpmem_peer **peer; /* owned; of each rank but this one */
     struct ar_agreement agreements[AR_AGREEMENTS];
     unsigned next; /* the agreement that is not made: room for that of the current call */
     /* Of the current call: */
@@ -68,20 +66,14 @@ ar_in_place_at(int rank, enum ar_buffer buffer)
     return 2 * rank + (buffer == AR_OUT);
 }
 
-/* Why *made is NULL, in the tables: "no XPMEM or shared memory on all ranks: through slots". */
+/* Why *made is NULL, in the tables: "no XPMEM on all ranks: through slots". */
 extern const char ar_in_place_lacking[];
 
-/* The nranks ranks of comm, all on one node, make their memory known to each other: by XPMEM or
- * else by their heaps.  Collective over comm.  MPI_SUCCESS, with *made NULL on all ranks if one of
- * them cannot or lacks memory; or an MPI error.  *retries, alike on all ranks: it may be called
- * again, since a rank has no heap yet. */
-int ar_in_place_create(struct ar_in_place **made, bool *retries, MPI_Comm comm, int rank,
-                       int nranks);
+/* The nranks ranks of comm, all on one node, make their memory known to each other.  Collective
+ * over comm.  MPI_SUCCESS, with *made NULL on all ranks if one of them cannot or lacks memory; or
+ * an MPI error. */
+int ar_in_place_create(struct ar_in_place **made, MPI_Comm comm, int rank, int nranks);
 void ar_in_place_destroy(struct ar_in_place *in_place);
-
-/* Has this process memory of any kind that others may map?  Without that *made becomes NULL, and
- * *retries true. */
-bool ar_in_place_has_memory(void);
 
 /* For nranks ranks that have not met yet.  NULL without memory. */
 struct ar_in_place *ar_in_place_allocate(int rank, int nranks);

@@ -530,14 +530,14 @@ show_and_map(const struct ar_node_run *run, uint64_t *last, bool *can)
     const struct ar_reduction *const r = run->reduction;
     const ptrdiff_t first = ar_reduction_first_byte(r, run->count);
     const size_t bytes = ar_reduction_span_bytes(r, run->count);
-    struct ar_shown mine = {{{{0}}}};
+    struct ar_shown mine = {{0}, 0};
     if (r->basic && !r->packing)
         mine = ar_in_place_show(run->in_place, run->in + first, run->out + first, bytes);
     int error = meet_and_tell(run, last, &mine, can);
     if (error || !*can || ar_in_place_is_agreed(run->in_place))
         return error;
     if (!ar_in_place_map(run->in_place, bytes))
-        mine = (struct ar_shown){{{{0}}}};
+        mine = (struct ar_shown){{0}, 0};
     error = meet_and_tell(run, last, &mine, can);
     if (!error && *can)
         ar_in_place_agree(run->in_place, &mine, bytes);

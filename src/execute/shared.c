@@ -140,36 +140,6 @@ open_made(const struct ar_shared *shared)
     return -1;
 }
 
-bool
-ar_shared_make_empty(struct ar_shared *shared)
-{
-    *shared = (struct ar_shared){.fd = -1};
-    if (create(shared, false) < 0)
-        shared->number = 0;
-    return shared->number != 0;
-}
-
-bool
-ar_shared_has_addresses(void)
-{
-    struct rlimit limit;
-    return getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY;
-}
-
-bool
-ar_shared_is_open(const struct ar_shared *shared)
-{
-    char own[64];
-    snprintf(own, sizeof own, "/proc/self/fd/%d", shared->fd);
-    return is_made(own, shared->number);
-}
-
-bool
-ar_shared_grow(const struct ar_shared *shared, size_t bytes)
-{
-    return may_have(bytes) && ar_shared_is_open(shared) && ftruncate(shared->fd, (off_t)bytes) == 0;
-}
-
 void *
 ar_shared_open(const struct ar_shared *shared, size_t bytes, const struct ar_shared_parts *parts,
                size_t nparts)

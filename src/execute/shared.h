@@ -29,23 +29,6 @@ struct ar_shared_parts {
 void *ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes,
                      const struct ar_shared_parts *parts, size_t nparts);
 
-/* Makes memory without a name that has no bytes yet, and is not mapped.  Bytes that ar_shared_grow
- * adds are zero, and take memory only when they are touched.  False if it cannot be made, with the
- * cause in errno and number 0. */
-bool ar_shared_make_empty(struct ar_shared *shared);
-
-/* May this process map far more addresses than it has memory for?  Not under RLIMIT_AS, where they
- * would be lost to malloc. */
-bool ar_shared_has_addresses(void);
-
-/* Gives such memory so many bytes, which are not fewer than before.  False, with the cause in
- * errno, if that fails, or if the program has closed what it does not know, the memory's
- * descriptor. */
-bool ar_shared_grow(const struct ar_shared *shared, size_t bytes);
-
-/* Is the descriptor still that of this memory? */
-bool ar_shared_is_open(const struct ar_shared *shared);
-
 /* Maps what another process made, and gives the parts memory in the same way; NULL if it cannot be
  * found here or mapped, or if memory runs out, with the cause in errno. */
 void *ar_shared_open(const struct ar_shared *shared, size_t bytes,

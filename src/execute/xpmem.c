@@ -47,6 +47,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int64_t segment; /* all its memory; <= 0: it has none */
 static uint64_t *probe; /* a random number: tells its peers that they see this memory, no other */
 static size_t page_bytes;
+static atomic_bool is_impossible;
 
 static bool
 find_symbol(void *handle, void *function, const char *name)
@@ -74,6 +75,7 @@ open_memory(void)
     probe = aligned_alloc(page_bytes, page_bytes);
     if (probe && getrandom(probe, sizeof *probe, 0) == (ssize_t)sizeof *probe && load())
         segment = library.make(NULL, SEGMENT_ALL, PERMIT_BY_MODE, MODE_OWNER_ONLY);
+    atomic_store(&is_impossible, segment <= 0);
 }
 
 /* --- peers --- */
@@ -89,8 +91,8 @@ struct attachment {
     unsigned used;  /* when it was last: the peer's clock */
 };
 
-struct ar_peer {
-    struct ar_peer *next;
+struct ar_xpmem_peer {
+    struct ar_xpmem_peer *next;
     int64_t segment;
     int64_t apid;
     unsigned meetings;
@@ -99,7 +101,7 @@ struct ar_peer {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ar_peer *peers;
+static struct ar_xpmem_peer *peers;
 
 static bool
 covers(const struct attachment *a, uintptr_t begin, size_t bytes)
@@ -110,7 +112,7 @@ covers(const struct attachment *a, uintptr_t begin, size_t bytes)
 /* One that covers the range; else the one to replace, which nobody uses: an empty one, or that
  * which was used longest ago.  NULL where all are in use. */
 static struct attachment *
-choose(struct ar_peer *peer, uintptr_t begin, size_t bytes)
+choose(struct ar_xpmem_peer *peer, uintptr_t begin, size_t bytes)
 {
     struct attachment *oldest = NULL;
     for (int i = 0; i < ATTACHMENTS; i++) {
@@ -134,7 +136,7 @@ detach(struct attachment *a)
 /* The address of the range in this process; its attachment is then in use.  NULL if the range is
  * not attached, and may not be (!attaches) or cannot be. */
 static void *
-use(struct ar_peer *peer, uintptr_t begin, size_t bytes, bool attaches)
+use(struct ar_xpmem_peer *peer, uintptr_t begin, size_t bytes, bool attaches)
 {
     const uintptr_t first = begin / page_bytes * page_bytes;
     const uintptr_t end = (begin + bytes + page_bytes - 1) / page_bytes * page_bytes;
@@ -155,7 +157,7 @@ use(struct ar_peer *peer, uintptr_t begin, size_t bytes, bool attaches)
 }
 
 static void
-end_use(struct ar_peer *peer, const char *mapped)
+end_use(struct ar_xpmem_peer *peer, const char *mapped)
 {
     for (int i = 0; i < ATTACHMENTS; i++) {
         struct attachment *const a = &peer->attachments[i];
@@ -167,9 +169,9 @@ end_use(struct ar_peer *peer, const char *mapped)
 }
 
 static void
-forget(struct ar_peer *peer)
+forget(struct ar_xpmem_peer *peer)
 {
-    struct ar_peer **at = &peers;
+    struct ar_xpmem_peer **at = &peers;
     while (*at != peer)
         at = &(*at)->next;
     *at = peer->next;
@@ -180,10 +182,10 @@ forget(struct ar_peer *peer)
 }
 
 /* The process with this segment; NULL if it cannot be had, or memory runs out. */
-static struct ar_peer *
+static struct ar_xpmem_peer *
 find(int64_t its_segment)
 {
-    struct ar_peer *peer = peers;
+    struct ar_xpmem_peer *peer = peers;
     while (peer && peer->segment != its_segment)
         peer = peer->next;
     if (peer)
@@ -195,35 +197,36 @@ find(int64_t its_segment)
             library.release(apid);
         return NULL;
     }
-    *peer = (struct ar_peer){.next = peers, .segment = its_segment, .apid = apid};
+    *peer = (struct ar_xpmem_peer){.next = peers, .segment = its_segment, .apid = apid};
     peers = peer;
     return peer;
 }
 
-/* --- the provider --- */
+/* --- what in_place.c calls --- */
 
-/* The card: the segment, where the probe is, and what it says. */
-enum { SEGMENT, PROBE_AT, PROBE };
-
-static bool
-introduce(struct ar_peer_card *card)
+bool
+ar_xpmem_introduce(struct ar_xpmem_card *card)
 {
     pthread_once(&once, open_memory);
     if (segment <= 0)
         return false;
-    *card = (struct ar_peer_card){
-        .word = {[SEGMENT] = (uint64_t)segment, [PROBE_AT] = (uintptr_t)probe, [PROBE] = *probe}};
+    *card = (struct ar_xpmem_card){segment, (uintptr_t)probe, *probe};
     return true;
 }
 
-static struct ar_peer *
-meet(const struct ar_peer_card *card)
+bool
+ar_xpmem_is_impossible(void)
+{
+    return atomic_load(&is_impossible);
+}
+
+struct ar_xpmem_peer *
+ar_xpmem_meet(const struct ar_xpmem_card *card)
 {
     pthread_mutex_lock(&lock);
-    struct ar_peer *peer = find((int64_t)card->word[SEGMENT]);
-    const uint64_t *const seen =
-        peer ? use(peer, (uintptr_t)card->word[PROBE_AT], sizeof *seen, true) : NULL;
-    const bool is_known = seen && *seen == card->word[PROBE];
+    struct ar_xpmem_peer *peer = find(card->segment);
+    const uint64_t *const seen = peer ? use(peer, card->probe_at, sizeof *seen, true) : NULL;
+    const bool is_known = seen && *seen == card->probe;
     if (seen)
         end_use(peer, (const char *)seen);
     if (is_known)
@@ -234,8 +237,8 @@ meet(const struct ar_peer_card *card)
     return is_known ? peer : NULL;
 }
 
-static void
-leave(struct ar_peer *peer)
+void
+ar_xpmem_leave(struct ar_xpmem_peer *peer)
 {
     pthread_mutex_lock(&lock);
     if (--peer->meetings == 0)
@@ -280,9 +283,8 @@ is_sharable(const void *data, size_t bytes)
     return can;
 }
 
-/* A place: whether there is one, and the address. */
-static struct ar_peer_place
-show(const void *data, size_t bytes)
+uint64_t
+ar_xpmem_show(const void *data, size_t bytes)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     const bool can = is_sharable(data, bytes);
@@ -290,47 +292,28 @@ show(const void *data, size_t bytes)
         ar_say("XPMEM cannot share %zu bytes of device memory with other ranks; such calls go "
                "through slots",
                bytes);
-    return (struct ar_peer_place){.word = {can, (uintptr_t)data}};
+    return can ? (uintptr_t)data : 0;
 }
 
 /* The processes have met, so this seldom fails; only the first failure is reported. */
-static void *
-map(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes)
+void *
+ar_xpmem_map(struct ar_xpmem_peer *peer, uint64_t address, size_t bytes, bool attaches)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     errno = 0;
     pthread_mutex_lock(&lock);
-    void *const mapped = use(peer, (uintptr_t)place->word[1], bytes, true);
+    void *const mapped = use(peer, address, bytes, attaches);
     pthread_mutex_unlock(&lock);
-    if (!mapped && !atomic_flag_test_and_set(&said))
+    if (!mapped && attaches && !atomic_flag_test_and_set(&said))
         ar_say("XPMEM cannot attach %zu bytes of another rank: %s; such calls go through slots",
                bytes, errno ? strerror(errno) : "too many calls at a time");
     return mapped;
 }
 
-static void *
-map_again(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes)
-{
-    pthread_mutex_lock(&lock);
-    void *const mapped = use(peer, (uintptr_t)place->word[1], bytes, false);
-    pthread_mutex_unlock(&lock);
-    return mapped;
-}
-
-static void
-unmap(struct ar_peer *peer, void *mapped)
+void
+ar_xpmem_unmap(struct ar_xpmem_peer *peer, void *mapped)
 {
     pthread_mutex_lock(&lock);
     end_use(peer, mapped);
     pthread_mutex_unlock(&lock);
 }
-
-const struct ar_peer_memory ar_xpmem = {
-    .introduce = introduce,
-    .meet = meet,
-    .leave = leave,
-    .show = show,
-    .map = map,
-    .unmap = unmap,
-    .map_again = map_again,
-};

@@ -9,7 +9,6 @@ begin(const struct ar_entries *next)
 {
     ar_next = next;
     ar_next_find_library();
-    ar_process_serve_malloc();
 }
 
 AR_EXPORT const struct ar_mpi_engine ar_mpi_engine = {

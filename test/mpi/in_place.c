@@ -1,5 +1,4 @@
-/* Calls whose buffers peers may read in place: in memory that xpmem.c can attach, or in the heaps
- * of the ranks.
+/* Calls whose buffers peers may read in place: in memory that xpmem.c can attach.
  *
  *     in_place shown    all buffers are there
  *     in_place hidden   but not those of rank 1, in half of the calls
@@ -11,9 +10,6 @@
  *     in_place settled  slots are the fastest way, and buffers are asked for in one of 8 calls
  *     in_place many     at many addresses, of which no more stay attached than is said, and none
  *                       of a communicator that is freed
- *     in_place malloc   all buffers are from malloc, and peers read them in place
- *     in_place refused  from malloc, which has no heap
- *     in_place none     no rank has a heap
  */
 #include <config.h> /* _GNU_SOURCE */
 
@@ -34,54 +30,13 @@
 
 static struct check_comm world;
 static char *room; /* where the buffers are */
-static enum { FILE_OF_ITS_OWN, MALLOC } source;
-static int file; /* the first one's */
+static int file;   /* theirs */
 
-/* --- memory of the ranks' heaps --- */
-
-static void
-take_room(void)
-{
-    room = malloc(ROOM_BYTES);
-    check_true(room);
-}
-
-static void
-give_room(void)
-{
-    free(room);
-}
-
-/* How many bytes of other ranks' heaps this process has touched; and the most of them. */
-static size_t most_read;
-
-static size_t
-bytes_read_in_place(void)
-{
-    FILE *const maps = fopen("/proc/self/smaps", "re");
-    char line[512];
-    size_t begin, end, kib, all = 0;
-    bool is_peers = false;
-    while (maps && fgets(line, sizeof line, maps))
-        if (sscanf(line, "%zx-%zx ", &begin, &end) == 2)
-            is_peers = strstr(line, "/memfd:liballreduce-") && end - begin >= ROOM_BYTES &&
-                       ((size_t)room < begin || (size_t)room >= end);
-        else if (is_peers && sscanf(line, "Rss: %zu kB", &kib) == 1)
-            all += 1024 * kib;
-    if (maps)
-        fclose(maps);
-    return all;
-}
-
-/* --- and of a file --- */
+/* --- memory that peers can map --- */
 
 static void
 open_room(void)
 {
-    if (source != FILE_OF_ITS_OWN) {
-        take_room();
-        return;
-    }
     file = memfd_create("room", MFD_CLOEXEC);
     if (file < 0 || ftruncate(file, (off_t)ROOM_BYTES) != 0)
         check_fail("no memory to share");
@@ -94,14 +49,6 @@ open_room(void)
 static void
 renew_room(void)
 {
-    if (source != FILE_OF_ITS_OWN) {
-        const size_t bytes = bytes_read_in_place();
-        most_read = bytes > most_read ? bytes : most_read;
-        MPI_Barrier(world.comm); /* what a rank frees, another has touched no longer */
-        give_room();
-        take_room();
-        return;
-    }
     check_true(munmap(room, ROOM_BYTES) == 0);
     check_true(fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)ROOM_BYTES) ==
                0);
@@ -358,7 +305,6 @@ main(int argc, char **argv)
     check_begin(&argc, &argv);
     world = check_describe(MPI_COMM_WORLD, "world");
     const char *const how = argc > 1 ? argv[1] : "shown";
-    source = strcmp(how, "malloc") == 0 || strcmp(how, "refused") == 0 ? MALLOC : FILE_OF_ITS_OWN;
     open_room();
     if (strcmp(how, "many") == 0) {
         call_on_a_copy();
@@ -373,11 +319,6 @@ main(int argc, char **argv)
         call_with_device();
     else
         call_all(strcmp(how, "hidden") == 0);
-    if (source != FILE_OF_ITS_OWN) {
-        const size_t least = strcmp(how, "refused") == 0 ? 0 : LENGTH_MAX * sizeof(double);
-        check_true(least > 0 ? most_read >= least : most_read == 0);
-        give_room();
-    }
     if (strcmp(how, "slots") == 0)
         check_true(ask("xpmem_test_attached") == -1);
     return check_end();

@@ -1,6 +1,5 @@
 #!/bin/sh
-# Ranks read each other's buffers in place, by a stand-in for libxpmem or in their heaps; where one cannot, all go through
-# slots.
+# Ranks read each other's buffers in place, by a stand-in for libxpmem; where one cannot, all go through slots.
 # shellcheck source=test/mpi/common.sh disable=SC2317 # functions are arguments
 . "${srcdir:-.}/test/mpi/common.sh"
 
@@ -15,13 +14,6 @@ in_place() {
         ALLREDUCE_ALGO='shm(copy=in_place)' "$@"
 }
 
-# by_heap RANKS [VARIABLE=VALUE...] PROGRAM [ARGUMENT...]: without it.
-by_heap() {
-    on=$1
-    shift
-    preload "$on" ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO='shm(copy=in_place)' "$@"
-}
-
 # expect_copy WHAT TEXT LEAST COMMAND...: at least LEAST calls ran shm, and a line of the table has the text.
 expect_copy() {
     label=$1
@@ -34,7 +26,7 @@ expect_copy() {
     }
 }
 
-lacking='shm(copy=slots).* no XPMEM or shared memory on all ranks: through slots'
+lacking='shm(copy=slots).* no XPMEM on all ranks: through slots'
 program=$programs/in_place
 for n in 2 3 4; do
     expect_copy "$n ranks" 'shm(copy=in_place) *named' 32 in_place $n "$program" shown
@@ -42,7 +34,6 @@ for n in 2 3 4; do
     grep 'through slots' "$scratch/out" | grep -v 'op takes whole vectors' &&
         fail "$n ranks: some did not read in place"
 done
-expect_copy "no heap" "$lacking" 32 by_heap 2 "$program" none
 expect_copy "groups" 'shm(levels=2,copy=in_place) *named' 32 in_place 4 \
     ALLREDUCE_LEVELS=2 "$program" shown
 expect_copy "groups of unequal size" 'groups of unequal size: through slots' 32 in_place 3 \

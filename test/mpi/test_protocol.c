@@ -134,13 +134,13 @@ static struct {
     uint64_t offer;    /* what the rank told of agreements */
 } now;
 
-static struct ar_peer_place
-show(const void *data, size_t bytes)
+/* In place of src/execute/xpmem.c, which is then not linked. */
+uint64_t
+ar_xpmem_show(const void *data, size_t bytes)
 {
     (void)bytes;
     const int rank = (int)((size_t)((const char *)data - buffers) / BUFFER_BYTES / 2);
-    const bool is_shown = now.refusal != HIDDEN || rank != 0;
-    return (struct ar_peer_place){.word = {is_shown, (uintptr_t)data}};
+    return now.refusal != HIDDEN || rank != 0 ? (uintptr_t)data : 0;
 }
 
 static char *
@@ -149,20 +149,45 @@ in_of(int rank)
     return buffer_of(rank, now.in_place >> rank & 1 ? AR_OUT : AR_IN);
 }
 
-static void *
-map(struct ar_peer *peer, const struct ar_peer_place *place, size_t bytes)
+void *
+ar_xpmem_map(struct ar_xpmem_peer *peer, uint64_t address, size_t bytes, bool attaches)
 {
-    (void)peer, (void)bytes;
-    return now.refusal == UNMAPPED && trace == &traces[1] ? NULL : (void *)place->word[1];
+    (void)peer, (void)bytes, (void)attaches;
+    return now.refusal == UNMAPPED && trace == &traces[1] ? NULL : (void *)(uintptr_t)address;
 }
 
-static const struct ar_peer_memory peer_memory = {.show = show, .map = map};
+void
+ar_xpmem_unmap(struct ar_xpmem_peer *peer, void *mapped)
+{
+    (void)peer, (void)mapped;
+}
+
+/* Nobody meets here. */
+bool
+ar_xpmem_introduce(struct ar_xpmem_card *card)
+{
+    (void)card;
+    return false;
+}
+
+struct ar_xpmem_peer *
+ar_xpmem_meet(const struct ar_xpmem_card *card)
+{
+    (void)card;
+    return NULL;
+}
+
+void
+ar_xpmem_leave(struct ar_xpmem_peer *peer)
+{
+    (void)peer;
+}
 
 static void
 record_tell(const void *to, const struct ar_shown *shown)
 {
     add(WRITE, to, sizeof *shown, 0);
-    now.offer = shown->place[0].word[0] >> AR_OFFER_BIT << AR_OFFER_BIT;
+    now.offer = shown->knows;
     now.meetings++;
 }
 
@@ -174,14 +199,11 @@ record_read(const void *from, size_t nslots)
     const size_t slot = (size_t)((const char *)from - memory) / ar_node_slot_bytes(CHUNK_BYTES);
     const int rank = (int)(slot % nslots);
     const bool cannot = now.refusal == UNMAPPED && rank == 1;
-    struct ar_shown shown = {
-        {show(in_of(rank), BUFFER_BYTES), show(buffer_of(rank, AR_OUT), BUFFER_BYTES)}};
+    const struct ar_shown shown = {{ar_xpmem_show(in_of(rank), BUFFER_BYTES),
+                                    ar_xpmem_show(buffer_of(rank, AR_OUT), BUFFER_BYTES)},
+                                   cannot ? 0 : now.offer};
     add(READ, from, sizeof shown, 0);
-    if (cannot && now.meetings == 2)
-        return (struct ar_shown){{{{0}}}};
-    if (!cannot)
-        shown.place[0].word[0] |= now.offer;
-    return shown;
+    return cannot && now.meetings == 2 ? (struct ar_shown){{0}, 0} : shown;
 }
 
 #define ar_shown_tell(to, shown)          record_tell(to, shown)
@@ -367,7 +389,6 @@ record(int rank, int nranks, const struct call *calls, size_t n)
     be_group(nranks);
     if (!in_place)
         abort();
-    in_place->memory = &peer_memory;
     for (size_t i = 0; i < n; i++)
         record_call(&run, in_place, &calls[i]);
     ar_in_place_destroy(in_place);

@@ -95,7 +95,7 @@ variables="ALGO=ring ALGO_LIST=ring CACHE=$scratch DETERMINISM=order LEVELS=flat
     SCRATCH=64K STATS=$scratch/differ STATS_SIGNAL=USR1+ALLREDUCE_STATS=$scratch/signal STREAMING=always STRICT=0 TIMEOUT=80 TRACE=$scratch/differ.trace
     TRANSPORT=mpi TUNE=online TUNE_DUMP=$scratch/dump TUNE_OVERHEAD=50 USER_OPS=cut VERBOSE=1 VERIFY=1 WAIT=sleep
     STREAMING=never TRANSPORT=auto
-    HEAP=shared STRICT=1 VERBOSE=2"
+    STRICT=1 VERBOSE=2"
 sed -n 's/^    {"ALLREDUCE_\([A-Z_]*\)".*/\1/p' "${srcdir:-.}/src/config/variables.c" >"$scratch/names"
 [ "$(wc -l <"$scratch/names")" -gt 10 ] || fail "no variables in variables.c"
 while read -r name; do
