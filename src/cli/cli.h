@@ -89,7 +89,8 @@ void ar_option_op(struct argp_state *state, enum ar_op *op, const char *name);
 
 /* --- what is printed --- */
 
-/* "mpiexec -n 4 allreduce bench --algo 'ring;shm'": the caller frees it; NULL without memory. */
+/* "mpiexec -n 4 allreduce bench --algo 'ring;shm'", in one line and clean: the caller frees it;
+ * NULL without memory. */
 char *ar_cli_command(int nranks, int argc, char **argv);
 
 /* Refuses one rank alone, which has nobody to reduce with: each says so, for a launcher of another

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "cli/doctor.h"
+#include "cli/json_text.h"
 
 int
 ar_findings_print_json(const struct ar_findings *findings)
@@ -12,13 +13,9 @@ ar_findings_print_json(const struct ar_findings *findings)
     json_t *const checks = json_array();
     for (size_t i = 0; i < findings->n; i++) {
         const struct ar_finding *const f = &findings->finding[i];
-        json_t *const text = json_string(f->text);
-        for (char *c = f->text; !text && *c; c++) /* names of files need not be UTF-8 */
-            *c = *c & 0x80 ? '?' : *c;
-        json_decref(text);
-        json_array_append_new(checks, json_pack("{s:s, s:s, s:s, s:s?}", "check", f->check,
+        json_array_append_new(checks, json_pack("{s:s, s:s, s:o, s:s?}", "check", f->check,
                                                 "verdict", ar_verdict_name(f->verdict), "text",
-                                                f->text, "advice", f->advice));
+                                                ar_json_of_text(f->text), "advice", f->advice));
     }
     json_t *const whole = json_pack("{s:s, s:o}", "verdict",
                                     ar_verdict_name(ar_verdict_worst(findings)), "checks", checks);

@@ -15,6 +15,7 @@
 #include "config/variables.h"
 #include "execute/group.h"
 #include "report/report.h"
+#include "report/table.h"
 
 /* --- the command line --- */
 
@@ -53,7 +54,11 @@ ar_cli_command(int nranks, int argc, char **argv)
         const char *const quote = strpbrk(argv[i], " ;()*") ? "'" : "";
         fprintf(to, " %s%s%s", quote, argv[i], quote);
     }
-    fclose(to);
+    if (fclose(to)) {
+        free(text);
+        return NULL;
+    }
+    ar_name_clean(text);
     return text;
 }
 

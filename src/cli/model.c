@@ -11,6 +11,7 @@
 #include "config/output.h"
 #include "execute/crowd.h"
 #include "report/report.h"
+#include "report/table.h"
 
 #define EFFORT 20 /* times what a program does at its start */
 
@@ -70,6 +71,7 @@ write_machine(const struct request *request, struct ar_machine *machine)
 {
     if (request->title)
         snprintf(machine->title, sizeof machine->title, "%s", request->title);
+    ar_name_clean(machine->title); /* else one line of the file could be several */
     if (machine->ranks_per_node > 1 && machine->ndomains == 0)
         fprintf(stderr, "allreduce model: levels inside a node are not measured, since ranks share "
                         "cores or cannot share memory\n");

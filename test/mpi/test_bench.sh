@@ -256,10 +256,12 @@ expect_ok "no head but one" bench 2 --repetitions=1 --csv --sizes=8,16 --algo=ri
 awk -F, '/^2,/ && $(NF - 1) != "" { wrong = 1 } END { exit wrong }' "$scratch/out" || fail "CSV: one batch alone has a spread"
 
 if [ "$HAVE_JANSSON" = yes ] && command -v python3 >/dev/null; then
-    expect_ok "JSON" bench 2 --json --output="$scratch/bench.json" --algo="$algorithms" --sizes=8,64K --place=both
+    latin=$scratch/$(printf 'h\344user') # not UTF-8
+    printf 'a\na\n' >"$latin"
+    expect_ok "JSON" bench 2 --json --output="$scratch/bench.json" --algo="$algorithms" --sizes=8,64K --place=both --nodes="$latin"
     python3 -c 'import json, sys
 bench = json.load(open(sys.argv[1]))
-assert bench["ranks"] == 2 and len(bench["results"]) == 20
+assert bench["ranks"] == 2 and len(bench["results"]) == 20 and bench["nodes"].endswith("/h?user")
 assert all(row["result"] == "right" and row["median_us"] > 0 for row in bench["results"])' \
         "$scratch/bench.json" || fail "JSON: not what was expected"
 fi

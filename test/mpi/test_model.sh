@@ -38,7 +38,8 @@ expect_ok "a rank alone" preload 1 ALLREDUCE_VERBOSE=1 ALLREDUCE_MODEL="$scratch
 expect_ok "ranks alone" preload 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_MODEL="$scratch/machine" "$programs/corners" self
 
 # What is measured here parses, and predicts shared memory.
-expect_ok "allreduce model" launch 2 ./allreduce model -o "$scratch/here.machine"
+expect_ok "allreduce model" launch 2 ./allreduce model -o "$scratch/here.machine" --title="$(printf 'ours\nrank')"
+[ "$(sed -n 's/^title *//p' "$scratch/here.machine")" = 'ours?rank' ] || fail "a title of two lines: $(cat "$scratch/here.machine")"
 if grep -q '^level      node  ranks 2  latency [0-9.]*ns  bandwidth ' "$scratch/here.machine"; then
     ./allreduce explain shm -n 2 -s 8 --machine "$scratch/here.machine" >"$scratch/predicted" || fail "its levels do not predict"
     grep '^  time ' "$scratch/predicted" || fail "its levels predict no time"

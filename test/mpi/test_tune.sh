@@ -93,7 +93,11 @@ done
 # Three passes of the finals tell nothing: auto's choice stays, even if all others were faster.
 { sed 1q "$scratch/state" && grep "^MPI_FLOAT[[:blank:]]${half}[[:blank:]]" "$scratch/state" | head -n 9 |
     awk 'BEGIN { FS = OFS = "\t" } { for (i = 4; i < NF; i += 2) if ($i == "shm") $(i + 1) *= 5; print }'; } >"$rules.state"
-launch 2 ./allreduce tune --budget=0.000001s --sizes=8,1K -o "$rules" >"$scratch/out" 2>&1 && fail "few passes: it does not fail"
+# What a line of the file's name would say is no rule.
+mkdir "$scratch/$(printf 'a\nnative:0-inf')"
+launch 2 ./allreduce tune --budget=0.000001s --sizes=8,1K -o "$scratch/$(printf 'a\nnative:0-inf')/../${rules##*/}" >"$scratch/out" 2>&1 &&
+    fail "few passes: it does not fail"
+! grep '^native' "$rules" || fail "a name of two lines became a rule"
 grep -q '^MPI_FLOAT  *[18]K* .* shm stays: too few passes to replace it$' "$scratch/out" || fail "few passes: $(cat "$scratch/out")"
 grep -q '^shm:[0-9]' "$rules" || fail "few passes: $(cat "$rules")"
 rm -f "$rules" "$rules.state"
