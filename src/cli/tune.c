@@ -337,10 +337,10 @@ is_any_known(const struct ar_findings *all)
 /* After a signal, or where the budget was over: writes the rules of what is known so far, and says
  * how to go on. */
 static int
-keep_rest(struct progress *progress, int status, const char *command)
+keep_rest(struct progress *progress, const struct ar_tune_state *state, int status,
+          const char *command)
 {
     struct ar_findings *const all = &progress->all;
-    const char *const output = all->tune->output;
     char kept[PATH_MAX + 256];
     const bool any = is_any_known(all);
     snprintf(all->incomplete, sizeof all->incomplete, "%s after %zu of %zu visits",
@@ -351,12 +351,11 @@ keep_rest(struct progress *progress, int status, const char *command)
                                   : "no rules, because no size was measured";
     if (status == AR_EXIT_DONE)
         snprintf(kept, sizeof kept, "; %s", rules);
-    else if (output)
-        snprintf(kept, sizeof kept, "; %s; the same command continues from %s.state", rules,
-                 output);
+    else if (ar_tune_state_is_kept(state))
+        snprintf(kept, sizeof kept, "; %s; the same command continues from %s", rules, state->path);
     else
-        snprintf(kept, sizeof kept, "; %s; with --output=FILE the same command could continue",
-                 rules);
+        snprintf(kept, sizeof kept, "; %s%s", rules,
+                 *state->path ? "" : "; with --output=FILE the same command could continue");
     tell_incomplete(progress, kept);
     return status;
 }
@@ -378,8 +377,8 @@ tune(struct progress *progress, const char *command)
     if (status == AR_EXIT_INTERRUPTED)
         progress->is_over = false;
     if (status == AR_EXIT_INTERRUPTED || (!status && progress->is_over))
-        status = keep_rest(progress, progress->unknown > 0 && !status ? AR_EXIT_FAILED : status,
-                           command);
+        status = keep_rest(progress, &state,
+                           progress->unknown > 0 && !status ? AR_EXIT_FAILED : status, command);
     else if (!status)
         status = write_result(progress, command);
     ar_tune_state_close(&state, !status);

@@ -71,6 +71,10 @@ struct ar_tune_state {
 /* Collective.  A state that does not begin with job is of another job, and is removed. */
 void ar_tune_state_open(struct ar_tune_state *state, const struct ar_tune *tune, const char *job);
 
+/* Will the same command find what was measured?  Rank 0's, which has said why not where there is a
+ * path. */
+bool ar_tune_state_is_kept(const struct ar_tune_state *state);
+
 /* Removes the file where all is done. */
 void ar_tune_state_close(struct ar_tune_state *state, bool is_done);
 

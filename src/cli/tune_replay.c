@@ -424,11 +424,11 @@ tell_interrupted(const struct replay *replay)
 {
     if (!replay->was_interrupted)
         return;
-    if (*replay->state.path)
+    if (ar_tune_state_is_kept(&replay->state))
         fprintf(stderr, "allreduce tune: interrupted; the same command continues from %s\n",
                 replay->state.path);
     else
-        fprintf(stderr, "allreduce tune: interrupted; what was measured is kept\n");
+        fprintf(stderr, "allreduce tune: interrupted; what was measured until then is shown\n");
 }
 
 /* Where measurements are kept while rules are to be found: they are those of this machine and job,

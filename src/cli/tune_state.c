@@ -105,6 +105,12 @@ ar_tune_state_open(struct ar_tune_state *state, const struct ar_tune *tune, cons
     state->text = ar_cli_share(state->text);
 }
 
+bool
+ar_tune_state_is_kept(const struct ar_tune_state *state)
+{
+    return state->to && !ferror(state->to);
+}
+
 void
 ar_tune_state_close(struct ar_tune_state *state, bool is_done)
 {

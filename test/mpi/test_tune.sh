@@ -66,6 +66,8 @@ grep -q -E "$as_slow" "$rules" && fail "goes on from the state of another machin
 echo precious >"$rules.state"
 expect_ok "a file of the user's" tune --budget=1s --sizes=8 -o "$rules"
 grep -q "$rules.state: not the state of a search: nothing of this search is kept" "$scratch/out" || fail "a file of the user's: not told"
+launch 2 ./allreduce tune --budget=0.000001s --sizes=8 -o "$rules" >"$scratch/out" 2>&1 && fail "nothing kept: it does not fail"
+! grep 'the same command' "$scratch/out" || fail "nothing kept: the same command is to go on"
 [ "$(cat "$rules.state")" = precious ] || fail "a file of the user's is lost"
 cp "$scratch/state" "$rules.state"
 flock -F "$rules.state" sleep 30 &
