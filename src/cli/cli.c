@@ -65,6 +65,8 @@ share_failure(int status, void *unused)
 void
 ar_cli_mute_others(void)
 {
+    if (ar_launcher_is_a_rank_s())
+        return; /* no rank of that job */
     is_alike = true;
     on_exit(share_failure, NULL);
     if (ar_rank_in_job() == 0)

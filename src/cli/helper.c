@@ -117,6 +117,14 @@ hand_over(int argc, char **argv, enum helpers helpers, const char *supposed)
     const char *const families[] = {
         family, "abi", is_any ? AR_MPI_FAMILY : NULL, "mpich", "openmpi", "other", NULL};
     char path[PATH_MAX], why[512], list[128];
+    if (ar_launcher_is_a_rank_s()) {
+        fprintf(stderr,
+                "%s: a rank of a job has started it, whose connection to the launcher it cannot "
+                "share: start it with the launcher, or without PMI_RANK and PMI_FD in its "
+                "environment\n",
+                argv[0]);
+        return AR_EXIT_FAILED;
+    }
     if (find_first(path, why, sizeof why, families)) {
         if (!*why)
             return become(path, argc, argv);

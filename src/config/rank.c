@@ -149,12 +149,52 @@ ar_rank_is_first_on_node(void)
 
 /* --- the launcher --- */
 
+/* The socket by which PMI-1 talks to Hydra; -1: there is none. */
+static int
+pmi_socket(struct stat *about)
+{
+    const int fd = number_in("PMI_RANK") >= 0 ? number_in("PMI_FD") : -1;
+    return fd >= 0 && fstat(fd, about) == 0 && S_ISSOCK(about->st_mode) ? fd : -1;
+}
+
+static bool
+has_mpi(long pid)
+{
+    char *line = NULL;
+    size_t room = 0;
+    bool has = false;
+    FILE *const mappings = open_about(pid, "maps");
+    while (mappings && !has && getline(&line, &room, mappings) > 0)
+        has = strstr(line, "/libmpi") != NULL;
+    free(line);
+    if (mappings)
+        fclose(mappings);
+    return has;
+}
+
+/* A launcher holds the other end of the socket, and a job started from within a job has another. */
+bool
+ar_launcher_is_a_rank_s(void)
+{
+    struct stat ours, its;
+    char path[64];
+    const int fd = pmi_socket(&ours);
+    for (long pid = getppid(); fd >= 0 && pid > 0; pid = parent_of(pid)) {
+        snprintf(path, sizeof path, "/proc/%ld/fd/%d", pid, fd);
+        if (stat(path, &its) || its.st_dev != ours.st_dev || its.st_ino != ours.st_ino)
+            return false;
+        if (has_mpi(pid))
+            return true;
+    }
+    return false;
+}
+
 void
 ar_launcher_end_job(int status)
 {
-    const int to = number_in("PMI_RANK") >= 0 ? number_in("PMI_FD") : -1;
     struct stat about;
-    if (to >= 0 && fstat(to, &about) == 0 && S_ISSOCK(about.st_mode))
+    const int to = pmi_socket(&about);
+    if (to >= 0)
         dprintf(to, "cmd=abort exitcode=%d\n", status);
 }
 

@@ -35,6 +35,12 @@ int ar_rank_on_node(void);
  * node until it ends.  True outside a job, and where it cannot be told. */
 bool ar_rank_is_first_on_node(void);
 
+/* Is the connection to the launcher (Hydra's) that of a rank that has started this process, as by
+ * system()?  Then this process is no rank: what it said there would be taken for the rank's words.
+ * A script that the launcher has started is no rank either, since it has loaded no MPI library, and
+ * what it starts is one. */
+bool ar_launcher_is_a_rank_s(void);
+
 /* Has the launcher end the job, which this process is about to leave with this status before
  * MPI_Init.  Most launchers end it by themselves; Hydra is asked to, by PMI-1's "abort", and would
  * otherwise let the other ranks wait in MPI_Init for ever. */

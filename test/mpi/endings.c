@@ -7,6 +7,7 @@
  *   daemon   a grandchild that outlives its rank ends by exit, half a second later
  *   exec, vfork, spawn, system, popen
  *            each rank starts a shell in that way, which checks what it has inherited
+ *   fails    one rank after the other runs the command $FAILS, which fails
  * Several kinds other than at_exit may be named; a call follows each.
  */
 #include <config.h>
@@ -130,6 +131,19 @@ run_popen(void)
     check_true(WIFEXITED(status) && WEXITSTATUS(status) == 5);
 }
 
+static void
+run_fails(void)
+{
+    int rank, size;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int turn = 0; turn < size; turn++) {
+        const int status = turn == rank ? system(getenv("FAILS")) : 1; /* NOLINT(cert-env33-c) */
+        check_true(status != 0);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -138,7 +152,7 @@ main(int argc, char **argv)
         void (*run)(void);
     } kinds[] = {{"fork", run_fork},   {"daemon", run_daemon}, {"exec", run_exec},
                  {"vfork", run_vfork}, {"spawn", run_spawn},   {"system", run_system},
-                 {"popen", run_popen}};
+                 {"popen", run_popen}, {"fails", run_fails}};
     int rank;
     parent = getpid();
     atexit(finish);

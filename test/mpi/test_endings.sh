@@ -31,4 +31,13 @@ for algorithm in ring shm; do
     sleep 1
     [ -z "$(ls -A "$scratch/folder")" ] || fail "daemon: wrote $(ls -A "$scratch/folder")"
 done
+
+# A command of ours that a rank starts is no rank: where it fails, or could not but take the rank's place, the job goes on.
+fails=
+for subcommand in bench tune model doctor run; do
+    fails="$fails $PWD/allreduce $subcommand --nonsense && exit 0;"
+    # Open MPI's ranks have no such connection, and MPI_Init of a rank's child does what it does natively.
+    [ "$AR_MPI_FAMILY" != mpich ] || [ $subcommand = run ] || fails="$fails timeout 20 $PWD/allreduce $subcommand && exit 0; [ \$? -ne 124 ] || exit 0;"
+done
+expect_ok "commands that ranks start" launch 2 FAILS="$fails exit 1" "$programs/endings" fails
 exit $failed
