@@ -238,10 +238,10 @@ write_all(const struct ar_results *results, int argc, char **argv)
 
 /* --- the file of --output --- */
 
-/* Where stdout goes while the command runs. */
+/* Where stdout goes while the command runs.  The stream of the output keeps its first error. */
 struct destination {
     struct ar_output output;
-    int stdout_fd; /* the original one; -1: no file was begun */
+    FILE *before; /* the original stdout; NULL: no file was begun */
 };
 
 /* On an error rank 0 ends the job, since the other ranks cannot go on without it. */
@@ -253,24 +253,22 @@ begin_output(struct destination *to, const char *path)
         fprintf(stderr, "allreduce bench: --output: cannot write %s: %s\n", path, strerror(error));
         MPI_Abort(MPI_COMM_WORLD, AR_EXIT_FAILED);
     }
-    to->stdout_fd = dup(STDOUT_FILENO);
-    dup2(to->output.fd, STDOUT_FILENO);
+    to->before = stdout;
+    stdout = to->output.file;
 }
 
 /* An enum ar_exit, having said why the file cannot be written. */
 static int
 end_output(struct destination *to, const char *path, bool is_wanted)
 {
-    if (to->stdout_fd < 0)
+    int error = 0;
+    if (!to->before)
         return AR_EXIT_DONE;
-    int error = fflush(stdout) ? errno : 0;
-    error = ferror(stdout) && !error ? EIO : error;
-    dup2(to->stdout_fd, STDOUT_FILENO);
-    close(to->stdout_fd);
-    if (!is_wanted || error)
-        ar_output_drop(&to->output);
-    else
+    stdout = to->before;
+    if (is_wanted)
         error = ar_output_end(&to->output);
+    else
+        ar_output_drop(&to->output);
     if (error)
         fprintf(stderr, "allreduce bench: --output: cannot write %s: %s\n", path, strerror(error));
     return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
@@ -284,7 +282,7 @@ ar_cli_bench(int argc, char **argv)
     struct ar_node_places places = {0};
     MPI_Comm comm = MPI_COMM_NULL;
     struct ar_others others;
-    struct destination to = {.stdout_fd = -1};
+    struct destination to = {.before = NULL};
     int rank, nranks;
     ar_bench_read(&bench, argc, argv);
     ar_cli_start_measuring("bench");

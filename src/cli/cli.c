@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/preload.h"
@@ -222,6 +223,15 @@ option_measure(struct argp_state *state, const char *option, const char *text,
     return value / unit;
 }
 
+void
+ar_option_apart(struct argp_state *state, const char *option, const char *output, const char *input)
+{
+    struct stat to, from;
+    if (output && input && stat(output, &to) == 0 && stat(input, &from) == 0 &&
+        to.st_dev == from.st_dev && to.st_ino == from.st_ino && S_ISREG(to.st_mode))
+        argp_error(state, "--%s would replace %s, which is read", option, input);
+}
+
 double
 ar_option_us(struct argp_state *state, const char *option, const char *text)
 {
@@ -302,4 +312,17 @@ const char *
 ar_color_end(FILE *stream)
 {
     return is_colored(stream) ? "\033[0m" : "";
+}
+
+void
+ar_cli_print_csv(const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, stdout);
+        return;
+    }
+    putchar('"');
+    for (; *text; text++)
+        printf(*text == '"' ? "\"\"" : "%c", *text);
+    putchar('"');
 }

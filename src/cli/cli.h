@@ -65,6 +65,10 @@ void ar_cli_part(void);
 long ar_option_number(struct argp_state *state, const char *option, const char *text, long least,
                       long most);
 
+/* Refuses an output that is the file of an input, or of a link to it.  NULL: there is none. */
+void ar_option_apart(struct argp_state *state, const char *option, const char *output,
+                     const char *input);
+
 /* A number above 0, or one with a unit as in machine files: microseconds, or gigabytes a second. */
 double ar_option_us(struct argp_state *state, const char *option, const char *text);
 double ar_option_gbytes(struct argp_state *state, const char *option, const char *text);
@@ -92,6 +96,9 @@ void ar_option_op(struct argp_state *state, enum ar_op *op, const char *name);
 /* "mpiexec -n 4 allreduce bench --algo 'ring;shm'", in one line and clean: the caller frees it;
  * NULL without memory. */
 char *ar_cli_command(int nranks, int argc, char **argv);
+
+/* A text as comma-separated values have it, in quotes where it needs them (RFC 4180). */
+void ar_cli_print_csv(const char *text);
 
 /* Refuses one rank alone, which has nobody to reduce with: each says so, for a launcher of another
  * MPI library starts many such worlds.  An enum ar_exit. */

@@ -21,26 +21,12 @@ add_count(struct ar_text *t, const char *before, int n, const char *what)
     ar_text_add(t, "%s%d %s%s", before, n, what, ar_plural((size_t)n));
 }
 
-/* "0-3,8": n numbers that rise. */
-static void
-add_ranges(struct ar_text *t, const int *numbers, int n)
-{
-    for (int i = 0, last; i < n; i = last + 1) {
-        last = i;
-        while (last + 1 < n && numbers[last + 1] == numbers[last] + 1)
-            last++;
-        ar_text_add(t, "%s%d", i > 0 ? "," : "", numbers[i]);
-        if (last > i)
-            ar_text_add(t, "%s%d", last == i + 1 ? "," : "-", numbers[last]);
-    }
-}
-
 /* "rank 2 is", "ranks 0-3 are" */
 static void
 add_ranks(struct ar_text *t, const int *ranks, int n)
 {
     ar_text_add(t, n == 1 ? "rank " : "ranks ");
-    add_ranges(t, ranks, n);
+    ar_text_add_runs(t, ranks, n, ",");
     ar_text_add(t, n == 1 ? " is" : " are");
 }
 

@@ -7,19 +7,6 @@
 
 #define LINE 68 /* characters of groups in a line; the others are counted */
 
-/* Adds the ranks at the places begin to end as runs, as in 0-3,8. */
-static void
-add_group(struct ar_text *t, const struct ar_grouping *g, int begin, int end)
-{
-    for (int i = begin, last; i < end; i = last + 1) {
-        last = i;
-        while (last + 1 < end && g->rank_at[last + 1] == g->rank_at[last] + 1)
-            last++;
-        ar_text_add(t, last > i ? "%s%d-%d" : "%s%d", i > begin ? "," : "", g->rank_at[i],
-                    g->rank_at[last]);
-    }
-}
-
 static void
 print_groups(const struct ar_grouping *g, int l)
 {
@@ -29,7 +16,7 @@ print_groups(const struct ar_grouping *g, int l)
         char text[LINE];
         struct ar_text t;
         ar_text_init(&t, text, sizeof text);
-        add_group(&t, g, i, level->end[i]);
+        ar_text_add_runs(&t, g->rank_at + i, level->end[i] - i, ",");
         if (shown < groups || width + 1 + (int)t.length > LINE)
             continue;
         width += printf(" %s", text);

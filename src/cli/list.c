@@ -6,6 +6,7 @@
 
 #include "algorithms/registry.h"
 #include "cli/cli.h"
+#include "report/json.h"
 #include "select/foreign.h"
 #include "select/names.h"
 
@@ -92,19 +93,6 @@ column_width(int column)
     return (int)width;
 }
 
-/* In quotes, each of the special letters behind an escape. */
-static void
-print_quoted(const char *text, const char *special, char escape)
-{
-    putchar('"');
-    for (; *text; text++)
-        if (strchr(special, *text))
-            printf("%c%c", escape, *text);
-        else
-            putchar(*text);
-    putchar('"');
-}
-
 /* row NULL: the head.  The registry's texts are printable ASCII. */
 static void
 print_line(enum format format, const struct ar_algorithm *row)
@@ -123,11 +111,11 @@ print_line(enum format format, const struct ar_algorithm *row)
         } else if (format == MARKDOWN) {
             printf("| %s %s", text, last ? "|\n" : "");
         } else if (format == CSV) {
-            print_quoted(text, "\"", '"');
+            ar_cli_print_csv(text);
             putchar(last ? '\n' : ',');
         } else {
             printf("%s\"%s\": ", c ? ", " : "  {", columns[c].title);
-            print_quoted(text, "\"\\", '\\');
+            ar_json_string(stdout, text);
             printf("%s", last ? "}" : "");
         }
     }

@@ -250,20 +250,6 @@ ar_results_print_text(const struct ar_results *results, size_t first)
 
 /* --- comma-separated values --- */
 
-/* As RFC 4180 has it. */
-static void
-print_csv_text(const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, stdout);
-        return;
-    }
-    putchar('"');
-    for (; *text; text++)
-        printf(*text == '"' ? "\"\"" : "%c", *text);
-    putchar('"');
-}
-
 /* Empty where there is none. */
 static void
 print_csv_interval(const struct ar_estimate *us)
@@ -287,22 +273,26 @@ ar_results_print_csv(const struct ar_results *results, size_t first)
         const struct ar_result *const row = &results->rows[i];
         const struct ar_outcome *const o = &row->outcome;
         printf("%d,%zu,", results->nranks, row->bytes);
-        print_csv_text(row->label);
+        ar_cli_print_csv(row->label);
         printf(",%.9g,%.9g,%.9g,%.9g,%s", o->us.median, o->least_us, o->most_us, row->times_native,
                row->kind == AR_MEASURED_EXCHANGE ? ""
                : o->wrong                        ? "wrong"
                                                  : "right");
-        printf(",%.9g,%.9g,%.9g,%.9g,%.9g,%s,%s,%s,%zu,%zu,", o->average_us, row->algorithm_gbs,
-               row->bus_gbs, o->error, o->from_native, ar_place_name(row->place), results->type,
-               results->op, row->count, bench->rotate_bytes);
-        print_csv_text(o->ran);
+        printf(",%.9g,%.9g,%.9g,", o->average_us, row->algorithm_gbs, row->bus_gbs);
+        if (row->kind != AR_MEASURED_EXCHANGE)
+            printf("%.9g,%.9g", o->error, o->from_native);
+        else
+            putchar(','); /* nothing was judged */
+        printf(",%s,%s,%s,%zu,%zu,", ar_place_name(row->place), results->type, results->op,
+               row->count, bench->rotate_bytes);
+        ar_cli_print_csv(o->ran);
         putchar(',');
-        print_csv_text(o->reason);
+        ar_cli_print_csv(o->reason);
         printf(",%d,", row->batches);
         if (ar_result_has_extra(row))
             printf("%.0f", o->extra_bytes);
         putchar(',');
-        print_csv_text(results->places->text ? results->places->text : "");
+        ar_cli_print_csv(results->places->text ? results->places->text : "");
         printf(",%s,", ar_node_places_are(results->places));
         if (bench->fresh)
             printf("%.9g", o->turn_us);

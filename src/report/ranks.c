@@ -27,9 +27,7 @@ ar_ranks_print(struct ar_text *text, const struct ar_ranks *ranks, unsigned char
             i++;
         }
         said += last - first + 1;
-        ar_text_add(text, "%s%d", runs++ > 0 ? ", " : "", first);
-        if (last > first)
-            ar_text_add(text, last > first + 1 ? "-%d" : ", %d", last);
+        ar_text_add_run(text, first, last, ", ", runs++ == 0);
     }
     if (said < n)
         ar_text_add(text, ", and %d more", n - said);

@@ -121,6 +121,25 @@ ar_text_add(struct ar_text *t, const char *format, ...)
 }
 
 void
+ar_text_add_run(struct ar_text *t, int first, int last, const char *between, bool is_first)
+{
+    ar_text_add(t, "%s%d", is_first ? "" : between, first);
+    if (last > first)
+        ar_text_add(t, "%s%d", last > first + 1 ? "-" : between, last);
+}
+
+void
+ar_text_add_runs(struct ar_text *t, const int *numbers, int n, const char *between)
+{
+    for (int i = 0, last; i < n; i = last + 1) {
+        last = i;
+        while (last + 1 < n && numbers[last + 1] == numbers[last] + 1)
+            last++;
+        ar_text_add_run(t, numbers[i], numbers[last], between, i == 0);
+    }
+}
+
+void
 ar_text_escape(struct ar_text *t, struct ar_word word)
 {
     for (size_t i = 0; i < word.length; i++) {

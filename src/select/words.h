@@ -53,6 +53,13 @@ struct ar_text {
 void ar_text_init(struct ar_text *t, char *text, size_t room);
 void ar_text_add(struct ar_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Adds the numbers from first to last, as in 3 or 0-2; two are told each.  between: before each
+ * number but the first of the list; is_first: this run is that. */
+void ar_text_add_run(struct ar_text *t, int first, int last, const char *between, bool is_first);
+
+/* Adds n numbers as such runs: 0-2,5. */
+void ar_text_add_runs(struct ar_text *t, const int *numbers, int n, const char *between);
+
 /* Adds word on one line: bytes that do not print as \xNN. */
 void ar_text_escape(struct ar_text *t, struct ar_word word);
 

@@ -5,7 +5,7 @@
 . "${srcdir:-.}/test/cli/common.sh"
 
 doc=${srcdir:-.}/doc
-for name in $(allreduce list --csv | sed -n '2,$s/^"\([^"]*\)".*/\1/p'); do
+for name in $(allreduce list --names); do
     grep -qx "## $name" "$doc/algorithms.in.md" || {
         echo "doc/algorithms.in.md: no section '## $name'; write a paragraph and '\$ allreduce explain $name'"
         failed=1

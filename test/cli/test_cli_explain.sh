@@ -32,7 +32,7 @@ for what in "ring -n 4 -s 0" "ring -n 1" "--compare -n 4 -s 0" "auto -n 1"; do
         fail "$what: exit $?: $(cat "$scratch/out")"
 done
 
-names=$(./allreduce list --csv | sed -n '2,$s/^"\([^"]*\)".*/\1/p')
+names=$(./allreduce list --names)
 [ -n "$names" ] || fail "no names"
 for name in $names; do
     for ranks in 1 2 5 8; do

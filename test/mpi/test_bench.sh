@@ -279,6 +279,8 @@ grep -q 'cannot write /nowhere/page.html' "$scratch/out" || fail "HTML: no reaso
 launch 1 ./allreduce bench >"$scratch/out" 2>&1 && fail "one rank: was not refused"
 grep -q 'there is only one rank, but at least two are needed: mpiexec -n 2' "$scratch/out" || fail "one rank: $(cat "$scratch/out")"
 expect_end "no folder" any 'cannot write /nowhere/bench.csv' bench 2 --output=/nowhere/bench.csv
+expect_end "a full disk" any '--output: cannot write /dev/full: No space left on device' \
+    bench 2 --sizes=8 --algo=native --repetitions=1 --output=/dev/full
 expect_end "unknown algorithm" any "did you mean 'ring'" bench 2 --algo=rign
 expect_end "a type without the op" any 'MPI_BAND does not take MPI_FLOAT' bench 2 --op=band
 expect_end "half an element" any '2 bytes is out of range; allowed: 4 to' bench 2 --sizes=2
