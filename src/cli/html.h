@@ -83,7 +83,6 @@ struct ar_plot_point {
 struct ar_plot {
     const char *title, *y_title; /* the title may be empty */
     const char *x_title;         /* what the bytes are, if not those of the message; or NULL */
-    size_t series_most;          /* later series are left out; 0: all are drawn */
     struct ar_plot_series *series;
     size_t nseries;
     struct ar_plot_point *points;

@@ -72,8 +72,6 @@ ar_plot_add(struct ar_plot *plot, const char *series, enum ar_plot_style style, 
         return;
     while (k < plot->nseries && strcmp(plot->series[k].title, series) != 0)
         k++;
-    if (k == plot->nseries && plot->series_most && k == plot->series_most)
-        return;
     struct ar_plot_point *const more =
         realloc(plot->points, (plot->npoints + 1) * sizeof *plot->points);
     if (more)

@@ -85,6 +85,10 @@ parse(int key, char *argument, struct argp_state *state)
             argp_error(state, "--call needs --timeline");
         if (request->nranks && !request->machine)
             argp_error(state, "--ranks needs --machine");
+        for (size_t i = 0; i < request->n; i++)
+            ar_option_apart(state, "html", request->html, request->paths[i]);
+        ar_option_apart(state, "html", request->html, request->timeline);
+        ar_option_apart(state, "html", request->html, request->machine);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

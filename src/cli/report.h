@@ -21,7 +21,8 @@ struct ar_read_run {
     char when[64];
     char library[256]; /* the MPI library's version; "" in files of older versions, as the next */
     char command[1024];
-    int ranks;
+    int world;           /* ranks of the job; 0: not told, or there is no world */
+    int ranks;           /* whose calls these are */
     int files;           /* 1, or the files of single ranks that were added up */
     uint64_t elapsed_ns; /* of the longest */
     struct ar_table table;
@@ -66,7 +67,7 @@ struct ar_fact {
     double bytes;                /* of a message */
     double bus;                  /* bytes per ns that each rank must send: 2(p-1)/p n / own_ns */
     double bound_ns;             /* of a call; see ar_facts_make */
-    const struct ar_row *better; /* the same calls by another algorithm in this
+    const struct ar_row *better; /* the same calls (report/timed.h) by another algorithm in this
                                     run, that took less; NULL: none */
     double saves_ns;             /* what it would save */
 };
@@ -81,10 +82,9 @@ struct ar_facts {
     double own_ns;
 };
 
-/* The bound of a row on p ranks is the time of 2(p-1)/p n bytes at
- * bytes_per_ns; or, if that is 0, at the best rate that any row on p ranks
- * reached; but no less than the shortest own_ns of any such row.  False without
- * memory. */
+/* The bound of a row on p ranks is the time of 2(p-1)/p n bytes at bytes_per_ns; or, if that is 0,
+ * at the best rate that any row on p ranks reached.  It is no less than the shortest own_ns of such
+ * a row with messages of at most 1 KiB.  False without memory. */
 bool ar_facts_make(struct ar_facts *facts, const struct ar_read_run *run, double bytes_per_ns);
 void ar_facts_fini(struct ar_facts *facts);
 
@@ -106,7 +106,8 @@ bool ar_ran_read(struct ar_choice *choice, const char *ran);
 /* Why the row's calls lasted, in words; returns text. */
 char *ar_fact_explain(const struct ar_fact *fact, char *text, size_t room);
 
-/* The same calls in two runs: of one communicator size and name, type, op and size. */
+/* The same calls in two runs: of one communicator size and name, type, op and size; or those of a
+ * row of several sizes. */
 struct ar_pair {
     struct ar_row rows[2]; /* without calls where a run has none; ran is that of
                               most time */
@@ -119,6 +120,10 @@ char *ar_pair_size_print(const struct ar_pair *pair, char text[AR_ROW_SIZE_TEXT]
 /* The longest time together first.  *n pairs, to be freed; NULL without memory.
  */
 struct ar_pair *ar_pairs_make(const struct ar_read_run runs[2], size_t *n);
+
+/* The own time of the first beside that of the second; 0: they cannot be compared, as one is not
+ * known, or their nodes or their several sizes are unlike. */
+double ar_pair_ratio(const struct ar_pair *pair);
 
 #define AR_FACTS_TEXT  768
 #define AR_ADVICE_TEXT 512

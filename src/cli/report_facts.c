@@ -1,11 +1,13 @@
 /* What follows from statistics. */
 #include <config.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/report.h"
+#include "report/timed.h"
 #include "select/number.h"
 
 /* --- a row --- */
@@ -53,65 +55,88 @@ ar_row_why_fixed(const struct ar_row *row)
     return NULL;
 }
 
-/* On whatever communicator of that size.  Derived types and ops of the program's own may be others
- * under one name. */
-static bool
-same_calls(const struct ar_row_key *a, const struct ar_row_key *b)
-{
-    return strcmp(a->type, "derived") != 0 && strcmp(a->op, "user") != 0 && a->entry == b->entry &&
-           a->nranks == b->nranks && a->bin == b->bin && strcmp(a->type, b->type) == 0 &&
-           strcmp(a->op, b->op) == 0;
-}
+/* Messages of up to so many bytes show how fast a call can be at all. */
+#define SHORT_BYTES 1024
 
+/* The bound of rows on so many ranks follows from the best of them. */
 static void
-set_bound(const struct ar_facts *facts, struct ar_fact *f, double bytes_per_ns)
+set_bounds(struct ar_fact *facts, size_t n, double bytes_per_ns)
 {
-    const int nranks = f->row->key.nranks;
     double best = 0, shortest = 0;
-    if (nranks < 2 || f->own_ns <= 0)
-        return;
-    for (size_t i = 0; i < facts->n; i++) {
-        const struct ar_fact *other = &facts->facts[i];
-        if (other->row->key.nranks != nranks)
-            continue;
-        best = other->bus > best ? other->bus : best;
-        if (other->own_ns > 0 && (shortest == 0 || other->own_ns < shortest))
-            shortest = other->own_ns;
+    for (size_t i = 0; i < n; i++) {
+        best = facts[i].bus > best ? facts[i].bus : best;
+        if (facts[i].bytes <= SHORT_BYTES && facts[i].own_ns > 0 &&
+            (shortest == 0 || facts[i].own_ns < shortest))
+            shortest = facts[i].own_ns;
     }
     const double rate = bytes_per_ns > 0 ? bytes_per_ns : best;
-    f->bound_ns = rate > 0 ? least_sent(nranks) * f->bytes / rate : 0;
-    if (f->bound_ns < shortest)
-        f->bound_ns = shortest;
+    for (size_t i = 0; i < n && facts->row->key.nranks > 1; i++) {
+        if (facts[i].own_ns <= 0)
+            continue;
+        facts[i].bound_ns =
+            rate > 0 ? least_sent(facts->row->key.nranks) * facts[i].bytes / rate : 0;
+        if (facts[i].bound_ns < shortest)
+            facts[i].bound_ns = shortest;
+    }
 }
 
 /* Times are known to 1/16 each, so a smaller gain may be noise.  The few calls of a trial say
  * less than the trial's own result. */
 #define WORTH_IT 0.88
 
-static void
-find_better(const struct ar_facts *facts, struct ar_fact *f)
+/* The first of the samples that is no trial and did not run ran; NULL: none. */
+static const struct ar_timed *
+find_quickest(const struct ar_timed *samples, size_t n, const char *ran)
 {
-    double best = WORTH_IT * f->own_ns;
-    if (ar_row_why_fixed(f->row))
-        return;
-    for (size_t i = 0; i < facts->n; i++) {
-        const struct ar_fact *other = &facts->facts[i];
-        if (other->own_ns <= 0 || other->own_ns >= best || ar_row_why_fixed(other->row) ||
-            strcmp(other->row->key.reason, "tuning") == 0 ||
-            !same_calls(&other->row->key, &f->row->key) ||
-            strcmp(other->row->key.ran, f->row->key.ran) == 0)
-            continue;
-        best = other->own_ns;
-        f->better = other->row;
-        f->saves_ns = (f->own_ns - best) * (double)f->row->counts.calls;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(samples[i].row->key.reason, "tuning") != 0 &&
+            strcmp(samples[i].row->key.ran, ran) != 0)
+            return &samples[i];
+    return NULL;
+}
+
+/* facts: in the order of the table's rows.  False without memory. */
+static bool
+find_better(struct ar_fact *facts, const struct ar_table *table)
+{
+    size_t n;
+    struct ar_timed *const samples = ar_timed_make(&n, table);
+    for (size_t first = 0, end; samples && first < n; first = end) {
+        end = ar_timed_end(samples, n, first);
+        const struct ar_timed *const quickest = find_quickest(&samples[first], end - first, "");
+        const struct ar_timed *const other =
+            quickest ? find_quickest(quickest, (size_t)(samples + end - quickest),
+                                     quickest->row->key.ran)
+                     : NULL;
+        for (size_t i = first; i < end; i++) {
+            struct ar_fact *const f = &facts[samples[i].row - table->rows];
+            const bool is_same = quickest && strcmp(quickest->row->key.ran, f->row->key.ran) == 0;
+            const struct ar_timed *const better = is_same ? other : quickest;
+            if (!better || (double)better->own_ns >= WORTH_IT * f->own_ns)
+                continue;
+            f->better = better->row;
+            f->saves_ns = (f->own_ns - (double)better->own_ns) * (double)f->row->counts.calls;
+        }
     }
+    free(samples);
+    return samples;
+}
+
+static int
+by_ranks(const void *a, const void *b)
+{
+    const int x = ((const struct ar_fact *)a)->row->key.nranks;
+    const int y = ((const struct ar_fact *)b)->row->key.nranks;
+    return (x > y) - (x < y);
 }
 
 static int
 larger_first(const void *a, const void *b)
 {
-    const double x = ((const struct ar_fact *)a)->share, y = ((const struct ar_fact *)b)->share;
-    return (x < y) - (x > y);
+    const struct ar_fact *const x = a, *const y = b;
+    if (x->share != y->share)
+        return x->share < y->share ? 1 : -1;
+    return (x->row > y->row) - (x->row < y->row);
 }
 
 bool
@@ -129,12 +154,18 @@ ar_facts_make(struct ar_facts *facts, const struct ar_read_run *run, double byte
         facts->own_ns += (double)f.row->counts.ns - f.late_ns;
     }
     facts->total_ns = facts->late_ns + facts->setup_ns + facts->own_ns;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && facts->total_ns > 0; i++) {
         struct ar_fact *f = &facts->facts[i];
-        if (facts->total_ns > 0)
-            f->share = (double)(f->row->counts.ns + f->row->counts.setup_ns) / facts->total_ns;
-        set_bound(facts, f, bytes_per_ns);
-        find_better(facts, f);
+        f->share = (double)(f->row->counts.ns + f->row->counts.setup_ns) / facts->total_ns;
+    }
+    if (!find_better(facts->facts, &run->table))
+        return false;
+    qsort(facts->facts, n, sizeof *facts->facts, by_ranks);
+    for (size_t first = 0, end; first < n; first = end) {
+        end = first;
+        while (end < n && by_ranks(&facts->facts[end], &facts->facts[first]) == 0)
+            end++;
+        set_bounds(&facts->facts[first], end - first, bytes_per_ns);
     }
     qsort(facts->facts, n, sizeof *facts->facts, larger_first);
     return true;
@@ -274,7 +305,7 @@ ar_fact_advise(const struct ar_facts *facts, const struct ar_fact *fact, char *t
 {
     const struct ar_row *const row = fact->row;
     char what[256], size[AR_SIZE_TEXT], time[AR_NUMBER_TEXT], saved[AR_NUMBER_TEXT];
-    if (fact->cause != AR_CAUSE_ALGORITHM || fact->share < WORTH_ADVICE || row->key.nranks < 2)
+    if (fact->cause != AR_CAUSE_ALGORITHM || fact->share < WORTH_ADVICE || !ar_row_is_plain(row))
         return false;
     ar_row_describe(row, what, sizeof what);
     if (fact->better)
@@ -307,34 +338,116 @@ ar_pair_size_print(const struct ar_pair *pair, char text[AR_ROW_SIZE_TEXT])
     return ar_row_size_print(&both, text);
 }
 
+/* A row of one of the two runs. */
+struct side_row {
+    const struct ar_row *row;
+    int side;
+    bool has_one_size;
+    uint64_t bytes; /* of each message, where they have one size */
+};
+
+/* On communicators of one name and size.  Ops of the program's own are taken for the same. */
+static int
+compare_calls(const struct side_row *a, const struct side_row *b)
+{
+    const struct ar_row_key *const x = &a->row->key, *const y = &b->row->key;
+    const int64_t numbers[][2] = {{x->entry, y->entry},
+                                  {x->nranks, y->nranks},
+                                  {x->bin, y->bin},
+                                  {a->has_one_size, b->has_one_size}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i][0] != numbers[i][1])
+            return numbers[i][0] < numbers[i][1] ? -1 : 1;
+    if (a->bytes != b->bytes)
+        return a->bytes < b->bytes ? -1 : 1;
+    const int types = strcmp(x->type, y->type), ops = types ? types : strcmp(x->op, y->op);
+    return ops ? ops : strcmp(x->comm, y->comm);
+}
+
+/* Of one side the longest time first, as the table has them. */
+static int
+compare_sides(const void *left, const void *right)
+{
+    const struct side_row *const a = left, *const b = right;
+    const int order = compare_calls(a, b);
+    if (order || a->side != b->side)
+        return order ? order : a->side - b->side;
+    return (a->row > b->row) - (a->row < b->row);
+}
+
+/* The rows come with the longest time first: what ran there names the side. */
+static void
+add_to_pair(struct ar_pair *pair, const struct side_row *from)
+{
+    struct ar_row *const mine = &pair->rows[from->side];
+    const int nodes = mine->key.nodes;
+    if (mine->counts.calls == 0)
+        mine->key = from->row->key;
+    else if (strcmp(mine->key.ran, from->row->key.ran) != 0)
+        pair->is_mixed[from->side] = true;
+    if (mine->counts.calls > 0 && nodes != from->row->key.nodes)
+        mine->key.nodes = -1;
+    ar_counts_add(&mine->counts, &from->row->counts);
+}
+
 struct ar_pair *
 ar_pairs_make(const struct ar_read_run runs[2], size_t *n)
 {
-    struct ar_pair *pairs = calloc(runs[0].table.nrows + runs[1].table.nrows + 1, sizeof *pairs);
+    const size_t nrows = runs[0].table.nrows + runs[1].table.nrows;
+    struct ar_pair *const pairs = calloc(nrows + 1, sizeof *pairs);
+    struct side_row *const rows = calloc(nrows + 1, sizeof *rows);
     *n = 0;
-    for (int side = 0; pairs && side < 2; side++)
-        for (size_t i = 0; i < runs[side].table.nrows; i++) {
-            const struct ar_row *row = &runs[side].table.rows[i];
-            struct ar_pair *pair = pairs;
-            while (pair < pairs + *n && (!same_calls(&pair->rows[0].key, &row->key) ||
-                                         strcmp(pair->rows[0].key.comm, row->key.comm) != 0))
-                pair++;
-            if (pair == pairs + *n) {
-                ++*n;
-                pair->rows[0].key = pair->rows[1].key = row->key;
-                ar_counts_init(&pair->rows[0].counts);
-                ar_counts_init(&pair->rows[1].counts);
-            }
-            /* Rows come with the longest time first: what ran there names the pair's
-             * side. */
-            struct ar_row *const mine = &pair->rows[side];
-            if (mine->counts.calls == 0)
-                mine->key = row->key;
-            else if (strcmp(mine->key.ran, row->key.ran) != 0)
-                pair->is_mixed[side] = true;
-            ar_counts_add(&mine->counts, &row->counts);
+    if (!pairs || !rows) {
+        free(pairs);
+        free(rows);
+        return NULL;
+    }
+    for (size_t i = 0; i < nrows; i++) {
+        const int side = i >= runs[0].table.nrows;
+        rows[i].row = &runs[side].table.rows[side ? i - runs[0].table.nrows : i];
+        rows[i].side = side;
+        rows[i].has_one_size = ar_row_size(&rows[i].bytes, rows[i].row);
+    }
+    qsort(rows, nrows, sizeof *rows, compare_sides);
+    for (size_t i = 0; i < nrows; i++) {
+        if (i == 0 || compare_calls(&rows[i - 1], &rows[i]) != 0) {
+            struct ar_pair *const pair = &pairs[(*n)++];
+            pair->rows[0].key = pair->rows[1].key = rows[i].row->key;
+            ar_counts_init(&pair->rows[0].counts);
+            ar_counts_init(&pair->rows[1].counts);
         }
-    if (pairs)
-        qsort(pairs, *n, sizeof *pairs, longer_first);
+        add_to_pair(&pairs[*n - 1], &rows[i]);
+    }
+    free(rows);
+    qsort(pairs, *n, sizeof *pairs, longer_first);
     return pairs;
+}
+
+/* Are the sizes the same, each for the same part of the calls, to one in a hundred? */
+static bool
+have_same_sizes(const struct ar_counts *a, const struct ar_counts *b)
+{
+    uint64_t known = 0;
+    for (int i = 0; i < AR_SIZES_MOST && a->sizes[i].calls > 0; i++) {
+        double other = 0;
+        for (int k = 0; k < AR_SIZES_MOST; k++)
+            if (b->sizes[k].calls > 0 && b->sizes[k].bytes == a->sizes[i].bytes)
+                other = (double)b->sizes[k].calls / (double)b->calls;
+        if (fabs((double)a->sizes[i].calls / (double)a->calls - other) > 0.01)
+            return false;
+        known += a->sizes[i].calls;
+    }
+    return known == a->calls;
+}
+
+double
+ar_pair_ratio(const struct ar_pair *pair)
+{
+    const struct ar_row *const a = &pair->rows[0], *const b = &pair->rows[1];
+    const double x = (double)ar_row_own_ns(a), y = (double)ar_row_own_ns(b);
+    const bool have_same_nodes =
+        a->key.nodes == b->key.nodes || a->key.nodes == 0 || b->key.nodes == 0;
+    if (x <= 0 || y <= 0 || !have_same_nodes || !have_same_sizes(&a->counts, &b->counts))
+        return 0;
+    return x / y;
 }

@@ -261,14 +261,14 @@ add_pairs(struct ar_html *page, const struct ar_pair *pairs, size_t n)
                               ">own|>first / second");
     for (size_t i = 0; i < n; i++) {
         const struct ar_row *a = &pairs[i].rows[0], *b = &pairs[i].rows[1];
-        const double x = (double)ar_row_own_ns(a), y = (double)ar_row_own_ns(b);
+        const double ratio = ar_pair_ratio(&pairs[i]);
         char size[AR_ROW_SIZE_TEXT];
         add_communicator(page, &a->key);
         ar_html_cell(page, "%s", ar_pair_size_print(&pairs[i], size));
         add_operation(page, &a->key);
         add_side(page, a, pairs[i].is_mixed[0]);
         add_side(page, b, pairs[i].is_mixed[1]);
-        add_known(page, y > 0 ? x / y : 0, x > 0 && y > 0);
+        add_known(page, ratio, ratio > 0);
     }
     ar_html_table_end(page);
     ar_html_paragraph(page, "own: the estimated time of a call when no rank is late. first / "
@@ -301,16 +301,13 @@ static const struct {
      "Rate: the bytes that any allreduce has to send, 2(p-1)/p n, divided by the own time."},
 };
 
-/* More lines than that cannot be told apart. */
-#define LINES_MAX 8
-
 /* A line of a plot has the rows of a run on so many ranks that ran the same. */
 static void
 add_plots(struct ar_html *page, const struct ar_facts *facts, size_t nruns)
 {
     ar_html_heading(page, "By size of the message");
     for (size_t k = 0; k < sizeof plots / sizeof plots[0]; k++) {
-        struct ar_plot plot = {.title = "", .y_title = plots[k].y_title, .series_most = LINES_MAX};
+        struct ar_plot plot = {.title = "", .y_title = plots[k].y_title};
         for (size_t run = 0; run < nruns; run++)
             for (size_t i = 0; i < facts[run].n; i++) {
                 const struct ar_fact *f = &facts[run].facts[i];

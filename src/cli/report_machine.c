@@ -23,7 +23,8 @@ struct group {
 struct there {
     const struct ar_facts *facts;
     struct ar_machine machine;
-    int nranks; /* of the program */
+    int here;   /* ranks of the program */
+    int nranks; /* the same there */
     struct group *groups;
     size_t ngroups;
 };
@@ -39,7 +40,7 @@ struct times {
 static int
 ranks_of(const struct there *there, const struct ar_row *row)
 {
-    const int here = there->facts->run->ranks;
+    const int here = there->here;
     const long long scaled = ((long long)row->key.nranks * there->nranks + here / 2) / here;
     return scaled < 2 ? 2 : scaled > there->nranks ? there->nranks : (int)scaled;
 }
@@ -71,11 +72,21 @@ find_group(const struct there *there, int nranks)
     return i < there->ngroups ? &there->groups[i] : NULL;
 }
 
-/* Is there anything to predict? */
+/* The files of single ranks need not be those of all ranks. */
+static int
+ranks_of_job(const struct ar_facts *facts)
+{
+    int most = facts->run->ranks;
+    for (size_t i = 0; i < facts->n; i++)
+        most = facts->facts[i].row->key.nranks > most ? facts->facts[i].row->key.nranks : most;
+    return facts->run->world ? facts->run->world : most;
+}
+
+/* Is there anything to predict, and a time beside which to put it? */
 static bool
 counts(const struct ar_fact *fact)
 {
-    return fact->row->key.nranks > 1 && fact->bytes >= 1;
+    return fact->cause != AR_CAUSE_UNTIMED && fact->row->key.nranks > 1 && fact->bytes >= 1;
 }
 
 static int
@@ -167,7 +178,7 @@ print_line(const struct group *g, const struct ar_fact *fact, const struct times
     char size[AR_ROW_SIZE_TEXT], best[AR_CHOICE_TEXT];
     printf("%9.0f %6d %7s", (double)row->counts.calls / (row->ranks ? row->ranks : 1), g->nranks,
            ar_row_size_print(row, size));
-    print_us(fact->cause == AR_CAUSE_UNTIMED ? NAN : fact->own_ns);
+    print_us(fact->own_ns);
     print_us(times->as_ran);
     print_us(times->by_auto);
     printf("  %-24s %s\n", row->key.ran,
@@ -212,7 +223,7 @@ static int
 print_all(const struct there *there)
 {
     const struct ar_facts *const facts = there->facts;
-    double here = 0, as_ran = 0, by_auto = 0;
+    double here = 0, as_ran = 0, by_auto = 0, untimed = 0;
     int error = AR_OK;
     printf("\non %d rank%s of: %s, by its model, with no rank late\n\n%9s %6s %7s %10s %10s %10s  "
            "%-24s %s\n",
@@ -224,6 +235,7 @@ print_all(const struct there *there)
         const struct group *const g = find_group(there, ranks_of(there, fact->row));
         const double calls = (double)fact->row->counts.calls;
         struct times times;
+        untimed += fact->cause == AR_CAUSE_UNTIMED ? calls / facts->run->ranks : 0;
         if (!counts(fact))
             continue;
         error = find_times(&times, g, fact);
@@ -236,6 +248,9 @@ print_all(const struct there *there)
     }
     if (!error) {
         print_sums(there, here, as_ran, by_auto);
+        if (untimed > 0)
+            printf("not predicted: %.0f call%s on a rank that were not timed here\n", untimed,
+                   ar_plural((size_t)untimed));
         error = print_rules(there);
     }
     return error;
@@ -257,7 +272,8 @@ tell_error(const struct there *there, int error)
 int
 ar_report_print_machine(const struct ar_facts *facts, const char *machine, int nranks)
 {
-    struct there there = {.facts = facts, .nranks = nranks ? nranks : facts->run->ranks};
+    const int here = ranks_of_job(facts);
+    struct there there = {.facts = facts, .here = here, .nranks = nranks ? nranks : here};
     if (facts->run->ranks < 1) {
         fprintf(stderr, "allreduce report: --machine: %s has no ranks\n", facts->run->path);
         return AR_EXIT_FAILED;

@@ -25,18 +25,48 @@ complain(const struct ar_read_run *run, const char *path, int line, const char *
 
 /* --- one line --- */
 
-/* 0 where it is null. */
+/* A line as JSON, and what is wrong with the first of its numbers that is out of range. */
+struct line {
+    const json_t *object;
+    char problem[160]; /* "": nothing */
+};
+
+/* Of an object in the line; 0 where it is missing or null, or out of range. */
 static uint64_t
-number(const json_t *object, const char *name)
+number_in(struct line *line, const json_t *object, const char *name, uint64_t most)
 {
-    const json_int_t value = json_integer_value(json_object_get(object, name));
-    return value < 0 ? 0 : (uint64_t)value;
+    const json_t *const value = json_object_get(object, name);
+    const json_int_t number = json_integer_value(value);
+    if (!value || json_is_null(value) ||
+        (json_is_integer(value) && number >= 0 && (uint64_t)number <= most))
+        return (uint64_t)number;
+    if (!*line->problem && json_is_integer(value))
+        snprintf(line->problem, sizeof line->problem,
+                 "%s must be a whole number from 0 to %llu, not %lld", name,
+                 (unsigned long long)most, (long long)number);
+    else if (!*line->problem)
+        snprintf(line->problem, sizeof line->problem, "%s must be a whole number from 0 to %llu",
+                 name, (unsigned long long)most);
+    return 0;
+}
+
+static uint64_t
+number(struct line *line, const char *name)
+{
+    return number_in(line, line->object, name, INT64_MAX);
+}
+
+/* Of ranks, or of what has as many at most. */
+static int
+number_of_ranks(struct line *line, const char *name)
+{
+    return (int)number_in(line, line->object, name, INT32_MAX);
 }
 
 static bool
-is_known(const json_t *object, const char *name)
+is_known(const struct line *line, const char *name)
 {
-    return json_is_integer(json_object_get(object, name));
+    return json_is_integer(json_object_get(line->object, name));
 }
 
 /* Older files do not tell. */
@@ -49,24 +79,25 @@ place_of(const json_t *in_place)
 }
 
 static bool
-take_key(struct ar_row_key *key, const json_t *line)
+take_key(struct ar_row_key *key, struct line *line)
 {
-    const char *const call = json_string_value(json_object_get(line, "call"));
+    const char *const call = json_string_value(json_object_get(line->object, "call"));
     int entry = 0;
     while (call && entry < AR_ENTRIES && strcmp(call, ar_entry_names[entry]) != 0)
         entry++;
     if (!call || entry == AR_ENTRIES)
         return false;
     key->entry = (enum ar_entry)entry;
-    key->nranks = (int)number(line, "comm_size");
+    key->nranks = number_of_ranks(line, "comm_size");
+    key->nodes = number_of_ranks(line, "nodes");
     key->bin = ar_size_bin(number(line, "bytes_from"));
-    ar_json_text(key->comm, sizeof key->comm, line, "comm");
-    ar_json_text(key->type, sizeof key->type, line, "type");
-    ar_json_text(key->op, sizeof key->op, line, "op");
-    ar_json_text(key->requested, sizeof key->requested, line, "requested");
-    ar_json_text(key->ran, sizeof key->ran, line, "ran");
-    ar_json_text(key->reason, sizeof key->reason, line, "reason");
-    key->place = place_of(json_object_get(line, "in_place"));
+    ar_json_text(key->comm, sizeof key->comm, line->object, "comm");
+    ar_json_text(key->type, sizeof key->type, line->object, "type");
+    ar_json_text(key->op, sizeof key->op, line->object, "op");
+    ar_json_text(key->requested, sizeof key->requested, line->object, "requested");
+    ar_json_text(key->ran, sizeof key->ran, line->object, "ran");
+    ar_json_text(key->reason, sizeof key->reason, line->object, "reason");
+    key->place = place_of(json_object_get(line->object, "in_place"));
     return true;
 }
 
@@ -78,7 +109,8 @@ take_histogram(struct ar_histogram *h, const json_t *pairs)
     json_array_foreach(pairs, i, pair)
     {
         const json_t *const ns = json_array_get(pair, 0), *const calls = json_array_get(pair, 1);
-        if (!json_is_integer(ns) || !json_is_integer(calls) || json_integer_value(ns) < 0)
+        if (!json_is_integer(ns) || !json_is_integer(calls) || json_integer_value(ns) < 0 ||
+            json_integer_value(calls) < 0)
             return false;
         h->count[ar_histogram_bucket((uint64_t)json_integer_value(ns))] +=
             (uint64_t)json_integer_value(calls);
@@ -111,23 +143,28 @@ take_sizes(struct ar_row *row, const json_t *sizes)
 }
 
 static void
-take_extreme(struct ar_extreme *extreme, const json_t *object)
+take_extreme(struct ar_extreme *extreme, struct line *line, const char *name)
 {
-    extreme->rank = (int)number(object, "rank");
-    extreme->ns = number(object, "mean_ns");
+    const json_t *const object = json_object_get(line->object, name);
+    extreme->rank = (int)number_in(line, object, "rank", INT32_MAX);
+    extreme->ns = number_in(line, object, "mean_ns", INT64_MAX);
 }
 
-/* False if the line is not a row. */
-static bool
-take_row(struct ar_row *row, const json_t *line)
+/* What became of a line. */
+enum taken { TAKEN, TAKEN_BEFORE, IS_WRONG, HAS_NO_ROOM };
+
+static enum taken
+take_row(struct ar_table *table, struct line *line)
 {
-    struct ar_counts *c = &row->counts;
-    memset(row, 0, sizeof *row);
+    struct ar_row row;
+    struct ar_counts *const c = &row.counts;
+    const size_t before = table->nrows;
+    memset(&row, 0, sizeof row);
     ar_counts_init(c);
-    if (!take_key(&row->key, line) || !is_known(line, "calls") ||
-        !take_histogram(&c->times, json_object_get(line, "histogram")) ||
-        !take_sizes(row, json_object_get(line, "sizes")))
-        return false;
+    if (!take_key(&row.key, line) || !is_known(line, "calls") ||
+        !take_histogram(&c->times, json_object_get(line->object, "histogram")) ||
+        !take_sizes(&row, json_object_get(line->object, "sizes")))
+        return IS_WRONG;
     c->calls = number(line, "calls");
     c->bytes = number(line, "bytes");
     c->ns = number(line, "ns");
@@ -137,22 +174,25 @@ take_row(struct ar_row *row, const json_t *line)
     if (is_known(line, "min_ns"))
         c->least_ns = number(line, "min_ns");
     c->most_ns = number(line, "max_ns");
-    row->running_ns = number(line, "running_ns");
-    row->ranks = (int)number(line, "ranks");
-    take_extreme(&row->quickest, json_object_get(line, "quickest"));
-    take_extreme(&row->slowest, json_object_get(line, "slowest"));
-    return true;
+    row.running_ns = number(line, "running_ns");
+    row.ranks = number_of_ranks(line, "ranks");
+    row.shares_cores = json_is_true(json_object_get(line->object, "shares_cores"));
+    take_extreme(&row.quickest, line, "quickest");
+    take_extreme(&row.slowest, line, "slowest");
+    if (*line->problem)
+        return IS_WRONG;
+    return !ar_table_add(table, &row) ? HAS_NO_ROOM : table->nrows > before ? TAKEN : TAKEN_BEFORE;
 }
 
-/* False if the line is not a rank's row, or has no room. */
-static bool
-take_rank(struct ar_rank_rows *rows, const json_t *line)
+static enum taken
+take_rank(struct ar_rank_rows *rows, struct line *line)
 {
-    struct ar_rank_row row = {.rank = (int)number(line, "rank")};
+    struct ar_rank_row row = {.rank = number_of_ranks(line, "rank")};
+    const size_t before = rows->n;
     if (!is_known(line, "rank") || !is_known(line, "calls"))
-        return false;
-    ar_json_text(row.host, sizeof row.host, line, "host");
-    ar_json_text(row.cpus, sizeof row.cpus, line, "cpus");
+        return IS_WRONG;
+    ar_json_text(row.host, sizeof row.host, line->object, "host");
+    ar_json_text(row.cpus, sizeof row.cpus, line->object, "cpus");
     row.calls = number(line, "calls");
     row.bytes = number(line, "bytes");
     row.setup_ns = number(line, "setup_ns");
@@ -162,78 +202,92 @@ take_rank(struct ar_rank_rows *rows, const json_t *line)
     row.first = number(line, "first");
     row.last = number(line, "last");
     row.late = number(line, "late");
-    return ar_rank_rows_add(rows, &row) != NULL;
+    if (*line->problem)
+        return IS_WRONG;
+    return !ar_rank_rows_add(rows, &row) ? HAS_NO_ROOM : rows->n > before ? TAKEN : TAKEN_BEFORE;
 }
 
-/* False if the line is not a site's row, or has no room. */
-static bool
-take_site(struct ar_site_rows *rows, const json_t *line)
+static enum taken
+take_site(struct ar_site_rows *rows, struct line *line)
 {
-    const char *const entry = json_string_value(json_object_get(line, "entry"));
+    const char *const entry = json_string_value(json_object_get(line->object, "entry"));
     struct ar_site_row row = {.site = {.offset = number(line, "offset")}};
+    const size_t before = rows->n;
     int i = 0;
     while (entry && i < AR_ENTRIES && strcmp(entry, ar_entry_names[i]) != 0)
         i++;
     if (!entry || !is_known(line, "calls"))
-        return false;
+        return IS_WRONG;
     row.site.entry = (enum ar_entry)i;
-    ar_json_text(row.site.module, sizeof row.site.module, line, "module");
-    ar_json_text(row.site.build_id, sizeof row.site.build_id, line, "build_id");
+    ar_json_text(row.site.module, sizeof row.site.module, line->object, "module");
+    ar_json_text(row.site.build_id, sizeof row.site.build_id, line->object, "build_id");
     row.calls = number(line, "calls");
     row.bytes = number(line, "bytes");
     row.ns = number(line, "ns");
     row.wait_ns = number(line, "wait_ns");
-    row.ranks = (int)number(line, "ranks");
-    return ar_site_rows_add(rows, &row) != NULL;
+    row.ranks = number_of_ranks(line, "ranks");
+    if (*line->problem)
+        return IS_WRONG;
+    return !ar_site_rows_add(rows, &row) ? HAS_NO_ROOM : rows->n > before ? TAKEN : TAKEN_BEFORE;
 }
 
-static bool
-take_head(struct ar_read_run *run, const json_t *line)
+static enum taken
+take_head(struct ar_read_run *run, struct ar_table *table, struct line *line)
 {
-    const uint64_t elapsed = number(line, "elapsed_ns");
-    if (number(line, "format") != 1 || !is_known(line, "ranks"))
-        return false;
-    ar_json_text(run->program, sizeof run->program, line, "program");
-    ar_json_text(run->version, sizeof run->version, line, "liballreduce");
-    ar_json_text(run->family, sizeof run->family, line, "mpi");
-    ar_json_text(run->when, sizeof run->when, line, "when");
-    ar_json_text(run->library, sizeof run->library, line, "library");
-    ar_json_text(run->command, sizeof run->command, line, "command");
-    run->ranks += (int)number(line, "ranks");
+    const uint64_t format = number(line, "format"), elapsed = number(line, "elapsed_ns");
+    if (format > 1)
+        snprintf(line->problem, sizeof line->problem,
+                 "was written by a later version, in format %llu, which this one cannot read",
+                 (unsigned long long)format);
+    if (format != 1 || !is_known(line, "ranks"))
+        return IS_WRONG;
+    ar_json_text(run->program, sizeof run->program, line->object, "program");
+    ar_json_text(run->version, sizeof run->version, line->object, "liballreduce");
+    ar_json_text(run->family, sizeof run->family, line->object, "mpi");
+    ar_json_text(run->when, sizeof run->when, line->object, "when");
+    ar_json_text(run->library, sizeof run->library, line->object, "library");
+    ar_json_text(run->command, sizeof run->command, line->object, "command");
+    run->world = number_of_ranks(line, "world");
+    run->ranks += number_of_ranks(line, "ranks");
     run->elapsed_ns = elapsed > run->elapsed_ns ? elapsed : run->elapsed_ns;
-    run->table.lost += number(line, "lost");
-    return true;
+    table->lost += number(line, "lost");
+    return *line->problem ? IS_WRONG : TAKEN;
 }
 
 /* Line 1 is about the run; what the watchdog said follows from the rows. */
 static int
-take_line(struct ar_read_run *run, const char *path, int n, const char *text)
+take_line(struct ar_read_run *run, struct ar_table *table, const char *path, int n,
+          const char *text)
 {
     static const char no_json[] =
         "not JSON as ALLREDUCE_STATS writes it; let the run write a file FILE.jsonl";
-    struct ar_row row;
     json_error_t error;
-    json_t *line = json_loads(text, 0, &error);
-    int status = AR_EXIT_DONE;
-    if (!line)
-        return complain(run, path, n, no_json);
-    if (n == 1 && !take_head(run, line))
-        status = complain(run, path, n, no_json);
-    else if (n > 1 && json_object_get(line, "watchdog"))
-        status = AR_EXIT_DONE;
-    else if (n > 1 && json_object_get(line, "site"))
-        status = take_site(&run->table.sites, line)
-                     ? AR_EXIT_DONE
-                     : complain(run, path, n, "not a row of a call site");
-    else if (n > 1 && json_object_get(line, "rank"))
-        status = take_rank(&run->table.ranks, line) ? AR_EXIT_DONE
-                                                    : complain(run, path, n, "not a row of a rank");
-    else if (n > 1 && !take_row(&row, line))
-        status = complain(run, path, n, "not a row of statistics");
-    else if (n > 1 && !ar_table_add(&run->table, &row))
-        status = complain(run, path, n, "out of memory");
-    json_decref(line);
-    return status;
+    json_t *const object = json_loads(text, 0, &error);
+    struct line line = {.object = object};
+    const char *what = no_json;
+    enum taken taken = IS_WRONG;
+    if (object && n == 1) {
+        taken = take_head(run, table, &line);
+    } else if (object && json_object_get(object, "watchdog")) {
+        taken = TAKEN;
+    } else if (object && json_object_get(object, "site")) {
+        what = "not a row of a call site";
+        taken = take_site(&table->sites, &line);
+    } else if (object && json_object_get(object, "rank")) {
+        what = "not a row of a rank";
+        taken = take_rank(&table->ranks, &line);
+    } else if (object) {
+        what = "not a row of statistics";
+        taken = take_row(table, &line);
+    }
+    json_decref(object);
+    if (taken == TAKEN)
+        return AR_EXIT_DONE;
+    return complain(run, path, n,
+                    taken == TAKEN_BEFORE  ? "the same row is in an earlier line"
+                    : taken == HAS_NO_ROOM ? "out of memory"
+                    : *line.problem        ? line.problem
+                                           : what);
 }
 
 /* --- files --- */
@@ -241,12 +295,13 @@ take_line(struct ar_read_run *run, const char *path, int n, const char *text)
 static int
 take_file(struct ar_read_run *run, const char *path)
 {
+    struct ar_table table = {0};
     FILE *const file = ar_input_open(path);
     const char *why = file ? "out of memory" : strerror(errno);
     char *const text = file ? malloc(AR_INPUT_MAX) : NULL;
     int n = 0, status = text ? AR_EXIT_DONE : complain(run, path, 0, why);
     while (status == AR_EXIT_DONE && ar_input_line(text, file, &why))
-        status = take_line(run, path, ++n, text);
+        status = take_line(run, &table, path, ++n, text);
     if (status == AR_EXIT_DONE && why)
         status = complain(run, path, n + 1, why);
     else if (status == AR_EXIT_DONE && n == 0)
@@ -254,6 +309,8 @@ take_file(struct ar_read_run *run, const char *path)
     free(text);
     if (file)
         fclose(file);
+    ar_table_merge(&run->table, &table);
+    ar_table_fini(&table);
     run->files++;
     return status;
 }

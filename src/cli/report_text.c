@@ -129,15 +129,15 @@ ar_report_print(const struct ar_facts *facts)
 /* --- two runs --- */
 
 static void
-print_side(const struct ar_row *row, bool is_mixed)
+print_side(const struct ar_row *row, bool is_mixed, int width)
 {
-    char ran[40];
+    char ran[AR_CHOICE_TEXT + 8];
     if (row->counts.calls == 0) {
-        printf("  %-26s %10s", "-", "");
+        printf("  %-*s %10s", width, "-", "");
         return;
     }
-    snprintf(ran, sizeof ran, "%.24s%s", row->key.ran, is_mixed ? ", ..." : "");
-    printf("  %-26.26s", ran);
+    snprintf(ran, sizeof ran, "%s%s", row->key.ran, is_mixed ? ", ..." : "");
+    printf("  %-*s", width, ran);
     print_known(10, (double)ar_row_own_ns(row) * 1e-3, row->counts.least_ns != UINT64_MAX);
 }
 
@@ -160,20 +160,28 @@ ar_report_print_pair(const struct ar_facts facts[2], const struct ar_pair *pairs
         printf("\n");
     }
     bool has_names = false;
-    for (size_t i = 0; i < n; i++)
+    int ran[2] = {strlen("A ran"), strlen("B ran")};
+    for (size_t i = 0; i < n; i++) {
         has_names |= *pairs[i].rows[0].key.comm != '\0';
-    printf("\n%5s %7s  %-20s %-10s  %-26s %10s  %-26s %10s %9s%s\n", "ranks", "size", "type", "op",
-           "A ran", "own us", "B ran", "own us", "A/B", has_names ? "  communicator" : "");
+        for (int side = 0; side < 2; side++)
+            widen(&ran[side], strlen(pairs[i].rows[side].key.ran) +
+                                  (pairs[i].is_mixed[side] ? strlen(", ...") : 0));
+    }
+    printf("\n%5s %7s  %-20s %-10s  %-*s %10s  %-*s %10s %9s%s\n", "ranks", "size", "type", "op",
+           ran[0], "A ran", "own us", ran[1], "B ran", "own us", "A/B",
+           has_names ? "  communicator" : "");
     for (size_t i = 0; i < n; i++) {
         const struct ar_row *a = &pairs[i].rows[0], *b = &pairs[i].rows[1];
-        const double x = (double)ar_row_own_ns(a), y = (double)ar_row_own_ns(b);
+        const double ratio = ar_pair_ratio(&pairs[i]);
         char size[AR_ROW_SIZE_TEXT], comm[AR_COMM_COLUMN];
         printf("%5d %7s  %-20s %-10s", a->key.nranks, ar_pair_size_print(&pairs[i], size),
                *a->key.type ? a->key.type : "-", *a->key.op ? a->key.op : "-");
-        print_side(a, pairs[i].is_mixed[0]);
-        print_side(b, pairs[i].is_mixed[1]);
-        print_known(9, y > 0 ? x / y : 0, x > 0 && y > 0);
+        print_side(a, pairs[i].is_mixed[0], ran[0]);
+        print_side(b, pairs[i].is_mixed[1], ran[1]);
+        print_known(9, ratio, ratio > 0);
         printf("%s%s\n", *a->key.comm ? "  " : "", ar_name_fit(comm, sizeof comm, a->key.comm));
     }
-    printf("\nown: the estimated time of a call when no rank is late; A/B above 1: B is faster\n");
+    printf("\nown: the estimated time of a call when no rank is late; A/B above 1: B is faster; -: "
+           "not "
+           "known, or the sizes or the nodes are unlike\n");
 }

@@ -173,8 +173,10 @@ select_calls(struct ar_profile *profile, const struct ar_read_run *run, struct i
     double covered = 0, rest = 0;
     size_t n = 0, nrest = 0;
     for (size_t i = 0; i < run->table.nrows; i++) {
-        profile->all_calls += (double)run->table.rows[i].counts.calls / run->ranks;
-        split(items, &n, &run->table.rows[i], run->ranks);
+        const struct ar_row *const row = &run->table.rows[i];
+        if (row->key.entry == AR_ENTRY_ALLREDUCE)
+            profile->all_calls += (double)row->counts.calls / run->ranks;
+        split(items, &n, row, run->ranks);
     }
     qsort(items, n, sizeof *items, longer_first);
     for (size_t i = 0; i < n; i++) {

@@ -14,8 +14,13 @@ static void
 settle_wait(struct ar_communicator *c, bool is_crowded)
 {
     c->shares_cores = is_crowded || c->carriage.on_host > ar_online_cpus();
+    const int nodes = c->carriage.node_of ? ar_nodes_count(c->carriage.node_of, c->nranks) : 1;
     c->wait = ar_wait_make(c->config->wait, c->shares_cores);
-    c->wait.dozes = c->carriage.node_of && ar_nodes_count(c->carriage.node_of, c->nranks) > 1;
+    c->wait.dozes = nodes > 1;
+    if (c->recorder) {
+        atomic_store_explicit(&c->recorder->nodes, nodes, memory_order_relaxed);
+        atomic_store_explicit(&c->recorder->shares_cores, c->shares_cores, memory_order_relaxed);
+    }
 }
 
 /* Finds the channel and the manner of waiting, which concern the ranks of this node alone.  They

@@ -8,7 +8,7 @@
 void
 ar_table_fini(struct ar_table *table)
 {
-    free(table->rows);
+    free(ar_table_take_rows(table));
     ar_rank_rows_fini(&table->ranks);
     ar_site_rows_fini(&table->sites);
     ar_arrivals_list_fini(&table->arrivals);
@@ -47,13 +47,68 @@ ar_counts_add(struct ar_counts *sum, const struct ar_counts *counts)
     }
 }
 
+/* --- rows by their keys --- */
+
+static void
+forget_slots(struct ar_table *table)
+{
+    free(table->slots);
+    table->slots = NULL;
+    table->nslots = 0;
+}
+
+/* The slot of the row with this key, or the free one where it belongs.  FNV-1a. */
+static uint32_t *
+find_slot(const struct ar_table *table, const struct ar_row_key *key)
+{
+    const unsigned char *const bytes = (const unsigned char *)key;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < sizeof *key; i++)
+        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+    for (size_t i = (size_t)hash;; i++) {
+        uint32_t *const slot = &table->slots[i & (table->nslots - 1)];
+        if (*slot == 0 || memcmp(&table->rows[*slot - 1].key, key, sizeof *key) == 0)
+            return slot;
+    }
+}
+
+/* Half of the slots stay free.  False without memory. */
+static bool
+make_slots(struct ar_table *table)
+{
+    size_t n = table->nslots ? table->nslots : 64;
+    if (table->nslots >= 2 * (table->nrows + 1))
+        return true;
+    while (n < 2 * (table->nrows + 1))
+        n *= 2;
+    uint32_t *const slots = calloc(n, sizeof *slots);
+    if (!slots)
+        return false;
+    free(table->slots);
+    table->slots = slots;
+    table->nslots = n;
+    for (size_t i = 0; i < table->nrows; i++)
+        *find_slot(table, &table->rows[i].key) = (uint32_t)i + 1;
+    return true;
+}
+
+struct ar_row *
+ar_table_take_rows(struct ar_table *table)
+{
+    struct ar_row *const rows = table->rows;
+    forget_slots(table);
+    table->rows = NULL;
+    table->nrows = table->room = 0;
+    return rows;
+}
+
 struct ar_row *
 ar_table_add(struct ar_table *table, const struct ar_row *row)
 {
-    size_t i = 0;
-    while (i < table->nrows && memcmp(&table->rows[i].key, &row->key, sizeof row->key) != 0)
-        i++;
-    struct ar_row *const rows = ar_grow(table->rows, i + 1, &table->room, sizeof *rows);
+    uint32_t *const slot = make_slots(table) ? find_slot(table, &row->key) : NULL;
+    const size_t i = slot && *slot ? *slot - 1 : table->nrows;
+    struct ar_row *const rows =
+        slot ? ar_grow(table->rows, i + 1, &table->room, sizeof *rows) : NULL;
     if (!rows) {
         table->lost += row->counts.calls;
         return NULL;
@@ -61,10 +116,11 @@ ar_table_add(struct ar_table *table, const struct ar_row *row)
     table->rows = rows;
     struct ar_row *const mine = &table->rows[i];
     if (i == table->nrows) {
-        table->nrows++;
+        *slot = (uint32_t)++table->nrows;
         *mine = *row;
         return mine;
     }
+    mine->shares_cores |= row->shares_cores;
     ar_counts_add(&mine->counts, &row->counts);
     mine->ranks += row->ranks;
     if (row->running_ns > mine->running_ns)
@@ -134,6 +190,7 @@ ar_table_sort(struct ar_table *table)
 {
     if (table->nrows > 1)
         qsort(table->rows, table->nrows, sizeof *table->rows, heavier_first);
+    forget_slots(table);
     ar_site_rows_sort(&table->sites);
 }
 

@@ -23,6 +23,7 @@
 struct ar_row_key {
     enum ar_entry entry;
     int nranks;              /* of the communicator; 0: not looked at */
+    int nodes;               /* that its ranks are on; 0: not known */
     char comm[AR_COMM_TEXT]; /* the communicator's name; "": it has none */
     unsigned bin;            /* of the message's size: see ar_size_bin */
     char type[AR_NAME_TEXT];
@@ -66,6 +67,7 @@ struct ar_extreme {
 struct ar_row {
     struct ar_row_key key;
     struct ar_counts counts;
+    bool shares_cores;          /* ranks of the communicator do, on some node */
     uint64_t running_ns;        /* how long a call has been under way; 0: none is */
     int ranks;                  /* whose calls these are */
     struct ar_extreme quickest; /* of these ranks: who waited for nobody */
@@ -76,7 +78,9 @@ struct ar_table {
     struct ar_row *rows;
     size_t nrows;
     size_t room;
-    uint64_t lost; /* calls that found no memory */
+    uint32_t *slots; /* by the hash of a key the number of its row, from 1; 0: free.  Owned */
+    size_t nslots;   /* a power of two; 0: they are made when a row is added */
+    uint64_t lost;   /* calls that found no memory */
     struct ar_rank_rows ranks;
     struct ar_site_rows sites;
     struct ar_arrivals_list arrivals; /* until they are counted in the ranks' rows */
@@ -101,6 +105,9 @@ void ar_table_sign(struct ar_table *table, int rank);
 
 /* The same, and adds that rank's own row: its numbers are the rows' sums, and from has the rest. */
 void ar_table_add_rank(struct ar_table *table, const struct ar_rank_row *from);
+
+/* Takes the rows out, for the caller to free. */
+struct ar_row *ar_table_take_rows(struct ar_table *table);
 
 /* The longest time first, then the most calls. */
 void ar_table_sort(struct ar_table *table);

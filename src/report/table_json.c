@@ -53,6 +53,7 @@ print_row(FILE *to, const struct ar_row *row)
     print_field(to, "call", ar_entry_names[key->entry]);
     print_field(to, "comm", key->comm);
     print_number(to, "comm_size", (uint64_t)key->nranks, key->nranks > 0);
+    print_number(to, "nodes", (uint64_t)key->nodes, key->nodes > 0);
     print_field(to, "type", key->type);
     print_field(to, "op", key->op);
     print_number(to, "bytes_from", ar_size_bin_first(key->bin), true);
@@ -85,10 +86,13 @@ print_row(FILE *to, const struct ar_row *row)
     }
     fputs("], ", to);
     print_sizes(to, c);
-    fprintf(to, "\"in_place\": %s}\n",
+    fprintf(to, "\"in_place\": %s, \"shares_cores\": %s}\n",
             key->place == AR_PLACE_UNKNOWN ? "null"
             : key->place == AR_IN_PLACE    ? "true"
-                                           : "false");
+                                           : "false",
+            key->nodes == 0     ? "null"
+            : row->shares_cores ? "true"
+                                : "false");
 }
 
 static void

@@ -83,24 +83,22 @@ int
 ar_comm_names_agree(struct ar_table *table, int rank, MPI_Comm comm)
 {
     unsigned char map[UNKEPT_BYTES];
-    struct ar_table agreed = *table;
     pthread_mutex_lock(&lock);
     memcpy(map, unkept, sizeof map);
     pthread_mutex_unlock(&lock);
     const int error = ar_reduce_all(map, UNKEPT_BYTES, MPI_BYTE, MPI_BOR, comm);
     if (error)
         return error;
-    agreed.rows = NULL;
-    agreed.nrows = agreed.room = 0;
-    for (size_t i = 0; i < table->nrows; i++) {
-        struct ar_row row = table->rows[i];
+    const size_t nrows = table->nrows;
+    struct ar_row *const rows = ar_table_take_rows(table);
+    for (size_t i = 0; i < nrows; i++) {
+        struct ar_row row = rows[i];
         unsigned char mask, *const byte = unkept_byte(map, row.key.comm, &mask);
         if (*row.key.comm && *byte & mask)
             strncpy(row.key.comm, other_names, sizeof row.key.comm); /* zeros behind it */
-        ar_table_add(&agreed, &row);
+        ar_table_add(table, &row);
     }
-    free(table->rows);
-    *table = agreed;
+    free(rows);
     ar_table_sign(table, rank);
     return MPI_SUCCESS;
 }

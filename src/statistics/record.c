@@ -157,13 +157,16 @@ ar_recorder_note_site(struct ar_recorder *recorder, const struct ar_caller *call
 /* --- for the table --- */
 
 static void
-fill_row(struct ar_row *row, const struct ar_record *record, const char *name)
+fill_row(struct ar_row *row, const struct ar_recorder *recorder, const struct ar_record *record,
+         const char *name)
 {
     const struct ar_call_label *label = record->key.label;
     const uint64_t *const numbers = (const uint64_t *)&record->counts;
     memset(row, 0, sizeof *row);
     row->key.entry = label->entry;
     row->key.nranks = record->key.nranks;
+    row->key.nodes = atomic_load_explicit(&recorder->nodes, memory_order_relaxed);
+    row->shares_cores = atomic_load_explicit(&recorder->shares_cores, memory_order_relaxed);
     row->key.bin = record->key.bin;
     row->key.place = record->key.place;
     snprintf(row->key.comm, sizeof row->key.comm, "%s", label->comm ? label->comm : name);
@@ -242,7 +245,7 @@ ar_recorder_collect(const struct ar_recorder *recorder, const char *name, struct
     /* Pairs with the release in ar_recorder_find. */
     const struct ar_record *r = atomic_load_explicit(&recorder->first, memory_order_acquire);
     for (; r; r = atomic_load_explicit(&r->next, memory_order_relaxed)) {
-        fill_row(&row, r, name);
+        fill_row(&row, recorder, r, name);
         if (r->taken)
             subtract(&row.counts, r->taken);
         if (r == running)
@@ -257,14 +260,15 @@ ar_recorder_collect(const struct ar_recorder *recorder, const char *name, struct
 }
 
 static void
-take_record(struct ar_record *record, const char *name, struct ar_table *table)
+take_record(const struct ar_recorder *recorder, struct ar_record *record, const char *name,
+            struct ar_table *table)
 {
     struct ar_row row;
     if (!record->taken)
         record->taken = calloc(1, sizeof *record->taken);
     if (!record->taken)
         return;
-    fill_row(&row, record, name);
+    fill_row(&row, recorder, record, name);
     const struct ar_counts counts = row.counts;
     subtract(&row.counts, record->taken);
     if (row.counts.calls == 0)
@@ -282,7 +286,7 @@ ar_recorder_take(struct ar_recorder *recorder, const char *name, struct ar_table
     /* Pairs with the release in ar_recorder_find. */
     struct ar_record *r = atomic_load_explicit(&recorder->first, memory_order_acquire);
     for (; r; r = atomic_load_explicit(&r->next, memory_order_relaxed))
-        take_record(r, name, table);
+        take_record(recorder, r, name, table);
     for (int i = 0; i < AR_CALLERS_MOST; i++)
         if (fill_site(&site, &counts, recorder, i)) {
             ar_site_rows_add(&table->sites, &site);

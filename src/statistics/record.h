@@ -72,6 +72,8 @@ struct ar_recorder {
     uint64_t lost_taken;                 /* of these: see ar_recorder_take */
     uint64_t id;                         /* of comm, see gather.h; 0: its calls are not compared */
     int nranks;                          /* of comm */
+    atomic_int nodes;                    /* of comm; 0: not known yet */
+    atomic_int shares_cores;             /* 1: ranks of this one's node do */
     struct ar_call_times times;          /* of the calls that were timed */
     _Atomic(struct ar_recorded_site *) sites[AR_CALLERS_MOST]; /* by number; NULL: no call */
 };

@@ -15,7 +15,7 @@ head_of() {
 
 # row RAN BYTES CALLS NS WAIT_NS SETUP_NS QUICKEST SLOWEST HISTOGRAM: the quickest and the slowest rank's mean
 row() {
-    printf '{"call": "MPI_Allreduce", "comm_size": 4, "type": "MPI_DOUBLE", "op": "MPI_SUM", "bytes_from": %d, "bytes_to": %d, "requested": "auto", "ran": "%s", "reason": "auto", "ranks": 4, "calls": %d, "bytes": %d, "setup_ns": %d, "ns": %d, "wait_ns": %s, "own_ns": 0, "min_ns": 1, "median_ns": 0, "p99_ns": 0, "max_ns": 1000000000, "running_ns": null, "quickest": {"rank": 3, "mean_ns": %d}, "slowest": {"rank": 0, "mean_ns": %d}, "histogram": [%s], "sizes": [[%d, %d, %d]]}\n' \
+    printf '{"call": "MPI_Allreduce", "comm_size": 4, "nodes": 1, "type": "MPI_DOUBLE", "op": "MPI_SUM", "bytes_from": %d, "bytes_to": %d, "requested": "auto", "ran": "%s", "reason": "auto", "ranks": 4, "calls": %d, "bytes": %d, "setup_ns": %d, "ns": %d, "wait_ns": %s, "own_ns": 0, "min_ns": 1, "median_ns": 0, "p99_ns": 0, "max_ns": 1000000000, "running_ns": null, "quickest": {"rank": 3, "mean_ns": %d}, "slowest": {"rank": 0, "mean_ns": %d}, "histogram": [%s], "sizes": [[%d, %d, %d]]}\n' \
         "$2" $(($2 * 2 - 1)) "$1" "$3" $(($2 * $3)) "$6" "$4" "$5" "$7" "$8" "$9" "$2" "$3" "$4"
 }
 
@@ -79,15 +79,35 @@ for bad in '[16, 1, 1]' '[8, 0, 1]' '[8, 1]' '[8, 1.5, 1]' '[8, -1, 1]' '8'; do
     refuse 'line 2: not a row of statistics' 1 allreduce report "$scratch/bad.jsonl"
 done
 
-# No rule chooses for these, and one of the program's ops is not another.
-sed -e '/"double_tree"/!s/"reason": "auto"/"reason": "intercommunicator"/' "$scratch/a.jsonl" >"$scratch/inter.jsonl"
+# No rule chooses for these, and one of the program's ops or types is not another.
+sed -e '/"ring"/s/"reason": "auto"/"reason": "intercommunicator"/' "$scratch/a.jsonl" >"$scratch/inter.jsonl"
+sed -e '/"ring"/s/"reason": "auto"/"reason": "device memory: by messages"/' "$scratch/a.jsonl" >"$scratch/device.jsonl"
 sed -e 's/"MPI_SUM"/"user"/' "$scratch/a.jsonl" >"$scratch/user.jsonl"
-for fixed in inter user; do
-    allreduce report "$scratch/$fixed.jsonl" | grep 'would save' && fail "$fixed: advice that nobody can take"
+sed -e 's/"MPI_DOUBLE"/"derived"/' "$scratch/a.jsonl" >"$scratch/derived.jsonl"
+for fixed in inter device user derived; do
+    allreduce report "$scratch/$fixed.jsonl" | grep -e 'would save' -e 'to compare' && fail "$fixed: advice that nobody can take"
+done
+# Two runs of one program have the same ops and types of its own.
+for own in user derived; do
+    expect "^ *4 *1M .* ring, \\.\\.\\. .* 1\\.00\$" allreduce report "$scratch/$own.jsonl" "$scratch/$own.jsonl"
+done
+
+# Only calls of one size are compared, on communicators of one shape.
+sed -e '/"double_tree"/s/"sizes": \[\[1048576/"sizes": [[1966080/' "$scratch/a.jsonl" >"$scratch/size.jsonl"
+sed -e '/"double_tree"/s/"sizes": .*/"sizes": [[1048576, 1, 1], [1966080, 3, 3]]}/' "$scratch/a.jsonl" >"$scratch/several.jsonl"
+sed -e '/"double_tree"/s/"nodes": 1/"nodes": 2/' "$scratch/a.jsonl" >"$scratch/nodes.jsonl"
+sed -e 's/"nodes": 1, //' "$scratch/a.jsonl" >"$scratch/unknown.jsonl"
+sed -e '/"double_tree"/s/}$/, "in_place": true}/' "$scratch/a.jsonl" >"$scratch/place.jsonl"
+for unlike in size several nodes unknown place; do
+    expect 'of 1M on 4 ranks: to compare algorithms' allreduce report "$scratch/$unlike.jsonl"
+    grep 'would save' "$scratch/out" && fail "$unlike: unlike calls are compared"
 done
 
 # 2(p-1)/p n is 1.5M, at 10 GB/s 157 us.
 expect ' 1M .* ring (auto) .* 6\.[0-9][0-9]  the algorithm' allreduce report --bandwidth 10 "$scratch/a.jsonl"
+# Also where no other row shows that a call can be faster.
+sed '/"call"/{/"ran": "ring"/!d}' "$scratch/a.jsonl" >"$scratch/alone.jsonl"
+expect ' 1M .* ring (auto) .* 6\.[0-9][0-9]  the algorithm' allreduce report --bandwidth 10 "$scratch/alone.jsonl"
 
 # The files of single ranks are added up.
 for rank in 0 1; do
@@ -141,6 +161,23 @@ grep -q 'mpich), 4 ranks' "$scratch/out" || fail "the file of all ranks was not 
 expect '^A .*185 ms ' allreduce report "$scratch/a.jsonl" "$scratch/c.jsonl"
 expect '^ *4 *1M .* ring, \.\.\. .* rhd .* [12]\.[0-9]*$' allreduce report "$scratch/a.jsonl" "$scratch/c.jsonl"
 expect '^ *4 *2 .* - .*native .* -$' allreduce report "$scratch/a.jsonl" "$scratch/c.jsonl"
+# Long names are whole, and a line has one size: of 64K and 120K no ratio is told, nor of unlike mixtures or nodes.
+long='two_level(intra=shm,segment=64K,window=4,levels=2x2)'
+sed "s/\"ring\"/\"$long\"/" "$scratch/a.jsonl" >"$scratch/long.jsonl"
+expect " $long, \\.\\.\\.  *[0-9.]*  rhd " allreduce report "$scratch/long.jsonl" "$scratch/c.jsonl"
+for size in 65536 122880; do
+    {
+        head_of 4
+        row ring 65536 400 200000000 0 0 500000 500000 '[500000, 400]' | sed "s/\"sizes\": .*/\"sizes\": [[$size, 400, 200000000]]}/"
+        row ring 8 400 4000000 0 0 10000 10000 '[10000, 400]' |
+            sed "s/\"sizes\": .*/\"sizes\": [[8, $((size / 1024)), 9], [12, $((400 - size / 1024)), 9]]}/"
+    } >"$scratch/$size.jsonl"
+done
+expect '^ *4 *64K .* ring .* - .* -$' allreduce report "$scratch/65536.jsonl" "$scratch/122880.jsonl"
+grep -q '^ *4 *120K .* - .* ring .* -$' "$scratch/out" || fail "no line of 120K: $(cat "$scratch/out")"
+grep -q '^ *4 *8+ .* ring .* ring .* -$' "$scratch/out" || fail "unlike mixtures are compared: $(cat "$scratch/out")"
+expect '^ *4 *8+ .* ring .* ring .* 1\.00$' allreduce report "$scratch/65536.jsonl" "$scratch/65536.jsonl"
+expect '^ *4 *1M .* ring, \.\.\. .* rhd .* -$' allreduce report "$scratch/nodes.jsonl" "$scratch/c.jsonl"
 
 # What the watchdog sees, of one run and between runs on 4 and on 5 ranks; its lines are read over.
 {
@@ -149,7 +186,7 @@ expect '^ *4 *2 .* - .*native .* -$' allreduce report "$scratch/a.jsonl" "$scrat
     echo '{"watchdog": "what was said"}'
 } >"$scratch/five.jsonl"
 allreduce report "$scratch/five.jsonl" | grep watchdog && fail "an alarm without a cause"
-expect '^watchdog: MPI_SUM from 1M on 4 ranks by ring .* takes .* times as long as MPI_SUM from 1M on 5 ranks by rhd .* rhd:1M-2097151@4$' \
+expect '^watchdog: MPI_SUM of 1M on 4 ranks by ring .* takes .* times as long as MPI_SUM of 1M on 5 ranks by rhd .* rhd:1M@4$' \
     allreduce report "$scratch/a.jsonl" "$scratch/five.jsonl"
 
 # Rows of communicators with names, in a run of its own and beside one without.
@@ -193,12 +230,27 @@ expect 'A/B' allreduce report --html "$scratch/page.html" "$scratch/a.jsonl" "$s
 [ "$(grep -c '<svg' "$scratch/page.html")" -ge 3 ] || fail "the page has no plots"
 grep -q 'Watchdog' "$scratch/page.html" && fail "the page knows of alarms that there are not"
 expect 'watchdog' allreduce report --html "$scratch/cliff.html" "$scratch/a.jsonl" "$scratch/five.jsonl"
-grep -q '<p>MPI_SUM from 1M on 4 ranks by ring' "$scratch/cliff.html" || fail "the page has no watchdog"
+grep -q '<p>MPI_SUM of 1M on 4 ranks by ring' "$scratch/cliff.html" || fail "the page has no watchdog"
 grep -q '&lt;app&gt;' "$scratch/page.html" || fail "the page does not name the program"
 if grep -E '<script|<app>|(src|href)="?http' "$scratch/page.html"; then
     fail "the page is not self-contained"
 fi
 refuse 'nowhere' 1 allreduce report --html /nowhere/x.html "$scratch/a.jsonl"
+# What is read is not replaced, by whatever name.
+cp "$scratch/a.jsonl" "$scratch/kept.jsonl"
+ln -s kept.jsonl "$scratch/link.jsonl"
+refuse '\-\-html would replace .*link.jsonl, which is read' 2 allreduce report "$scratch/link.jsonl" -o "$scratch/kept.jsonl"
+refuse '\-\-html would replace .*kept.jsonl, which is read' 2 allreduce report --timeline "$scratch/kept.jsonl" -o "$scratch/kept.jsonl"
+cmp -s "$scratch/a.jsonl" "$scratch/kept.jsonl" || fail "the statistics are no longer there"
+# Each algorithm has its line in the plots.
+{
+    head_of 4
+    for i in 1 2 3 4 5 6 7 8 9 10; do
+        row "ring(window=$i)" 1048576 4 400000 0 0 100000 100000 "[$((100000 / i)), 4]"
+    done
+} >"$scratch/lines.jsonl"
+expect 'ring' allreduce report --html "$scratch/lines.html" "$scratch/lines.jsonl"
+[ "$(grep -c 'ring(window=10) on 4 ranks' "$scratch/lines.html")" -eq 3 ] || fail "plots leave out a line"
 
 # The same calls on another machine: what explain predicts there, and the sums of the lines.
 us() {
@@ -222,12 +274,31 @@ grep -v '"shm"' "$scratch/a.jsonl" >"$scratch/far.jsonl"
 expect_sum 'what ran' "$scratch/far.jsonl" "$(awk "BEGIN { print $(us ring 1M) * 100 + $(us double_tree 1M) + $(us butterfly 64) }")"
 expect '^auto there on 64 ranks: butterfly:0-' elsewhere "$scratch/a.jsonl"
 expect '^on 4 ranks of: fat tree' allreduce report --machine fat-tree "$scratch/a.jsonl"
+# Calls that were not timed are on no side, and a file of one rank of 4 is of a job of 4.
+{
+    cat "$scratch/far.jsonl"
+    row native 1048576 4000 0 0 0 0 0 '' | sed 's/"MPI_Allreduce"/"MPI_Iallreduce"/; s/"\(ns\|wait_ns\|min_ns\|max_ns\)": [0-9]*/"\1": null/g'
+} >"$scratch/untimed.jsonl"
+expect '^not predicted: 1000 calls on a rank that were not timed here$' elsewhere "$scratch/untimed.jsonl"
+elsewhere "$scratch/far.jsonl" >"$scratch/timed.out"
+sed '/^not predicted/d' "$scratch/out" | sed -n '/^on 64 ranks/,$p' >"$scratch/untimed.out"
+sed -n '/^on 64 ranks/,$p' "$scratch/timed.out" | cmp -s - "$scratch/untimed.out" || fail "untimed calls count: $(cat "$scratch/untimed.out")"
+expect '^on 4 ranks of: fat tree' allreduce report --machine fat-tree "$scratch/b.jsonl.rank0"
 refuse "'nowhere' is neither a file" 2 allreduce report --machine nowhere "$scratch/a.jsonl"
 sed 's/"ranks": 4}/"ranks": 0}/' "$scratch/a.jsonl" >"$scratch/none.jsonl"
 refuse 'none.jsonl has no ranks' 1 allreduce report --machine fat-tree "$scratch/none.jsonl"
 refuse '\-\-machine needs exactly one file' 2 allreduce report --machine fat-tree "$scratch/a.jsonl" "$scratch/a.jsonl"
 refuse '\-\-ranks needs --machine' 2 allreduce report --ranks 8 "$scratch/a.jsonl"
 refuse "ranks must be a whole number from 2 to 65536, not '1'" 2 allreduce report --machine fat-tree --ranks 1 "$scratch/a.jsonl"
+
+# Work grows with the number of rows, not with its square.
+{
+    head_of 4
+    row ring 1048576 400 400000000 0 0 1000000 1000000 '[1000000, 400]' |
+        awk '{ for (i = 0; i < 10000; i++) { line = $0; sub(/"comm_size"/, "\"comm\": \"c" i "\", &", line); print line } }'
+} >"$scratch/many.jsonl"
+timeout 40 ./allreduce report "$scratch/many.jsonl" "$scratch/many.jsonl" >"$scratch/out" 2>&1 || fail "10000 rows: status $?"
+[ "$(grep -c ' ring .* 1\.00  c[0-9]*$' "$scratch/out")" -eq 10000 ] || fail "10000 rows: not all are told"
 
 # What cannot be read is told by file and line.
 echo 'calls and times' >"$scratch/text"
@@ -249,6 +320,23 @@ refuse 'bad: line 2: not a row' 1 allreduce report "$scratch/bad"
 } >"$scratch/bad_site"
 refuse 'bad_site: line 2: not a row of a call site' 1 allreduce report "$scratch/bad_site"
 refuse 'bad_rank: line 2: not a row of a rank' 1 allreduce report "$scratch/bad_rank"
+# Numbers have their ranges, and a row is there once.
+# refuse_number COLUMN VALUE MOST LINE
+refuse_number() {
+    sed "2s/\"$1\": [0-9]*/\"$1\": $2/; 1s/\"$1\": [0-9]*/\"$1\": $2/" "$scratch/ranks.jsonl" >"$scratch/bad"
+    refuse "bad: line $4: $1 must be a whole number from 0 to $3" 1 allreduce report "$scratch/bad"
+}
+refuse_number comm_size 2147483648 2147483647 2
+refuse_number comm_size 4294967300 2147483647 2
+refuse_number calls -4 9223372036854775807 2
+refuse_number nodes -1 2147483647 2
+refuse_number elapsed_ns 1.5 9223372036854775807 1
+sed '1s/"format": 1/"format": 2/' "$scratch/ranks.jsonl" >"$scratch/bad"
+refuse 'bad: line 1: was written by a later version, in format 2' 1 allreduce report "$scratch/bad"
+for twice in 2 3 5; do
+    sed "${twice}p" "$scratch/ranks.jsonl" >"$scratch/bad"
+    refuse "bad: line $((twice + 1)): the same row is in an earlier line" 1 allreduce report "$scratch/bad"
+done
 refuse 'nothing: No such file' 1 allreduce report "$scratch/nothing"
 refuse 'ALLREDUCE_STATS' 2 allreduce report
 refuse 'one file or two' 2 allreduce report a b c

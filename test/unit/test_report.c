@@ -368,6 +368,8 @@ sized(const char *ran, int nranks, unsigned bin, uint64_t calls, uint64_t ns)
 {
     struct ar_row row = row_of(ran, "named", nranks, calls, ns);
     row.key.bin = bin;
+    row.key.nodes = 1;
+    row.counts.sizes[0].bytes = ar_size_bin_first(bin);
     return row;
 }
 
@@ -389,7 +391,7 @@ the_watchdog_sees_what_no_allreduce_should_do(void **state)
     add(&table, sized("ring", 4, 10, 100, 8000));
     assert_alarm(&table, "");
     add(&table, sized("reduce_bcast", 4, 10, 100, 2000));
-    assert_alarm(&table, "a rule that may help: reduce_bcast:512-1023@4");
+    assert_alarm(&table, "a rule that may help: reduce_bcast:512@4");
     ar_table_fini(&table);
 
     add(&table, sized("ring", 4, 10, 100, 8000));
@@ -398,17 +400,54 @@ the_watchdog_sees_what_no_allreduce_should_do(void **state)
     add(&table, sized("butterfly", 4, 11, 63, 1000)); /* of too few calls */
     assert_alarm(&table, "");
     add(&table, sized("rhd", 4, 11, 64, 2000));
-    assert_alarm(&table, "takes 4.00 times as long as MPI_SUM from 1K on 4 ranks by rhd (");
-    assert_alarm(&table, "; a rule that may help: rhd:512-1023@4");
+    assert_alarm(&table, "takes 4.00 times as long as MPI_SUM of 1K on 4 ranks by rhd (");
+    assert_alarm(&table, "; a rule that may help: rhd:512@4");
     ar_table_fini(&table);
 
     add(&table, sized("native", 9, 4, 100, 90000));
-    add(&table, sized("native", 7, 4, 100, 25000));
+    add(&table, sized("native", 8, 4, 100, 30000)); /* fewer do less */
     assert_alarm(&table, "");
-    add(&table, sized("native", 8, 4, 100, 30000));
-    assert_alarm(&table, "MPI_SUM from 8 on 9 ranks by native (");
+    add(&table, sized("native", 16, 4, 100, 30000)); /* across a power of two */
+    assert_alarm(&table, "");
+    add(&table, sized("native", 12, 4, 100, 40000));
+    add(&table, sized("native", 15, 4, 100, 30000));
+    assert_alarm(&table, "takes 3.00 times as long as MPI_SUM of 8 on 15 ranks by native (");
     assert_alarm(&table, "mpiexec -n 9 allreduce bench --sizes 8");
     ar_table_fini(&table);
+}
+
+/* Each differs from the other row in one thing that makes the calls others. */
+static void
+the_watchdog_compares_nothing_that_is_unlike(void **state)
+{
+    (void)state;
+    enum { SAME, SIZE, SIZES, NODES, UNKNOWN, TYPE, USER, DERIVED, DEVICE, PLACE, CROWDED, KINDS };
+    for (int kind = SAME; kind < KINDS; kind++) {
+        struct ar_table table = {0};
+        struct ar_row rows[] = {sized("ring", 4, 10, 100, 8000),
+                                sized("reduce_bcast", 4, 10, 100, 2000)};
+        rows[1].counts.sizes[0].bytes -= kind == SIZE;
+        rows[1].counts.sizes[0].calls -= kind == SIZES;
+        rows[1].key.nodes += kind == NODES;
+        snprintf(rows[1].key.type, AR_NAME_TEXT, kind == TYPE ? "MPI_INT" : "MPI_DOUBLE");
+        rows[1].key.place = kind == PLACE ? AR_IN_PLACE : AR_OUT_OF_PLACE;
+        for (int i = 0; i < 2; i++) {
+            if (kind == UNKNOWN)
+                rows[i].key.nodes = 0;
+            if (kind == USER)
+                strcpy(rows[i].key.op, "user");
+            if (kind == DERIVED)
+                snprintf(rows[i].key.type, AR_NAME_TEXT, "derived");
+            if (kind == DEVICE)
+                strcpy(rows[i].key.reason, "device memory: by messages");
+            rows[i].shares_cores = kind == CROWDED;
+            add(&table, rows[i]);
+        }
+        struct ar_alarm alarm;
+        if (ar_watchdog_look(&table, &alarm, 1) != (kind == SAME))
+            fail_msg("kind %d", kind);
+        ar_table_fini(&table);
+    }
 }
 
 static char *
@@ -528,8 +567,8 @@ json_ends_with_what_the_watchdog_says(void **state)
     add(&table, sized("ring", 4, 10, 100, 8000));
     add(&table, sized("reduce_bcast", 4, 10, 100, 2000));
     char *text = written(write_json, &table);
-    assert_true(strstr(text, "}\n{\"watchdog\": \"MPI_SUM from 512 on 4 ranks by ring"));
-    assert_string_equal(strstr(text, "reduce_bcast:512-1023@4"), "reduce_bcast:512-1023@4\"}\n");
+    assert_true(strstr(text, "}\n{\"watchdog\": \"MPI_SUM of 512 on 4 ranks by ring"));
+    assert_string_equal(strstr(text, "reduce_bcast:512@4"), "reduce_bcast:512@4\"}\n");
     free(text);
     ar_table_fini(&table);
 }
@@ -609,7 +648,8 @@ json_has_the_run_and_a_line_for_each_row(void **state)
         "\\\"b\\\"\\u000a\", \"when\": \"then\", \"world\": null, \"rank\": null, \"lost\": 0, "
         "\"elapsed_ns\": 1500000000, \"ranks\": 4, \"library\": \"MPICH Version: 4\", \"command\": "
         "\"a b\", \"hosts\": 0}\n"
-        "{\"call\": \"MPI_Allreduce\", \"comm\": \"\", \"comm_size\": 4, \"type\": \"MPI_DOUBLE\", "
+        "{\"call\": \"MPI_Allreduce\", \"comm\": \"\", \"comm_size\": 4, \"nodes\": null, "
+        "\"type\": \"MPI_DOUBLE\", "
         "\"op\": "
         "\"MPI_SUM\", \"bytes_from\": 8, \"bytes_to\": 15, \"requested\": \"auto\", \"ran\": "
         "\"ring\", \"reason\": \"named\", \"ranks\": 0, \"calls\": 2, \"bytes\": 16, "
@@ -620,8 +660,9 @@ json_has_the_run_and_a_line_for_each_row(void **state)
         "\"mean_ns\": "
         "0}, \"slowest\": {\"rank\": 0, \"mean_ns\": 0}, \"histogram\": [[10, 2]], \"sizes\": [[8, "
         "2, 20]], "
-        "\"in_place\": false}\n"
-        "{\"call\": \"MPI_Iallreduce\", \"comm\": \"\", \"comm_size\": 4, \"type\": "
+        "\"in_place\": false, \"shares_cores\": null}\n"
+        "{\"call\": \"MPI_Iallreduce\", \"comm\": \"\", \"comm_size\": 4, \"nodes\": null, "
+        "\"type\": "
         "\"MPI_DOUBLE\", \"op\": "
         "\"MPI_SUM\", \"bytes_from\": 8, \"bytes_to\": 15, \"requested\": \"auto\", \"ran\": "
         "\"native\", \"reason\": \"nonblocking\", \"ranks\": 0, \"calls\": 1, \"bytes\": 0, "
@@ -629,7 +670,8 @@ json_has_the_run_and_a_line_for_each_row(void **state)
         "\"min_ns\": null, "
         "\"median_ns\": null, \"p99_ns\": null, \"max_ns\": null, \"running_ns\": null, "
         "\"quickest\": null, "
-        "\"slowest\": null, \"histogram\": [], \"sizes\": [], \"in_place\": false}\n");
+        "\"slowest\": null, \"histogram\": [], \"sizes\": [], \"in_place\": false, "
+        "\"shares_cores\": null}\n");
     free(text);
     ar_table_fini(&table);
 }
@@ -758,6 +800,7 @@ main(void)
         cmocka_unit_test(ranks_are_told_in_runs),
         cmocka_unit_test(ranks_are_called_by_their_names),
         cmocka_unit_test(the_watchdog_sees_what_no_allreduce_should_do),
+        cmocka_unit_test(the_watchdog_compares_nothing_that_is_unlike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
