@@ -220,19 +220,6 @@ make_rows(struct ar_read_trace_view *v)
     return true;
 }
 
-/* The last wait of a rank that ended by then; NULL: none. */
-static const struct ar_slice *
-wait_before(const struct ar_read_trace_view *v, int rank, double then)
-{
-    const struct ar_slice *const slices = &v->timeline->slices[v->call->first_slice];
-    const struct ar_slice *found = NULL;
-    for (size_t i = 0; i < v->call->nslices; i++)
-        if (slices[i].kind == AR_SLICE_WAIT && slices[i].rank == rank && slices[i].end <= then &&
-            (!found || slices[i].end > found->end))
-            found = &slices[i];
-    return found;
-}
-
 /* What ended the wait: of the arrows from the awaited rank, or from any if that is not known, the
  * one whose end is nearest to the wait's. */
 static const struct ar_read_trace_arrow *
@@ -250,35 +237,58 @@ arrow_of(const struct ar_read_trace_view *v, const struct ar_slice *wait)
     return found;
 }
 
-/* Goes from the last return back to an arrival: from each wait to the sender of what ended it.
- * What was sent before a rank arrived did not hold that rank up: its own arrival did. */
+/* Where the path comes from: a row, and when it left it. */
+struct origin {
+    size_t row; /* nparts: from nowhere, since the rank's own arrival comes before */
+    double then;
+    double entered;                          /* the rank that waited */
+    const struct ar_read_trace_arrow *arrow; /* NULL: no message is known */
+};
+
+/* What ended the last of the rank's waits until then that tells: a message or a flag, or else the
+ * rank that was awaited, which had not taken a message yet.  What was sent before the rank arrived
+ * did not hold it up: its own arrival did.  A rank waits once at a time, so its slices are in the
+ * order of their ends, too. */
+static struct origin
+find_origin(const struct ar_read_trace_view *v, size_t row, double then)
+{
+    const struct ar_slice *const slices = &v->timeline->slices[v->call->first_slice];
+    const struct ar_read_trace_row *const own = &v->rows[row];
+    const struct origin none = {.row = (size_t)v->call->nparts, .entered = own->begin};
+    for (size_t i = v->call->nslices; i-- > 0;) {
+        const struct ar_slice *const wait = &slices[i];
+        if (wait->kind != AR_SLICE_WAIT || wait->rank != own->rank || wait->end > then)
+            continue;
+        const struct ar_read_trace_arrow *const arrow = arrow_of(v, wait);
+        const size_t from = row_of(v, arrow ? arrow->from : wait->detail);
+        const double left = arrow ? arrow->begin : wait->end;
+        if (arrow && left < own->begin)
+            return none;
+        if (from < (size_t)v->call->nparts && left < then && left > v->rows[from].begin)
+            return (struct origin){from, left, arrow ? arrow->end : wait->end, arrow};
+    }
+    return none;
+}
+
+/* Goes from the last return back to an arrival.  Each leg begins earlier than the one behind it, at
+ * a wait of its rank's own, so there are no more of them than waits. */
 static bool
 make_path(struct ar_read_trace_view *v)
 {
     size_t row = v->returned;
     double then = v->rows[row].end;
-    const struct ar_read_trace_arrow *arrow = NULL, *next;
-    v->legs = calloc(v->call->narrows + 1, sizeof *v->legs);
+    const struct ar_read_trace_arrow *arrow = NULL;
+    v->legs = calloc(v->call->nslices + 1, sizeof *v->legs);
     if (!v->legs)
         return false;
-    do {
-        const struct ar_slice *const wait = wait_before(v, v->rows[row].rank, then);
-        next = wait ? arrow_of(v, wait) : NULL;
-        const size_t from = next ? row_of(v, next->from) : 0;
-        if (from == (size_t)v->call->nparts ||
-            (next && (next->begin >= then || next->begin < v->rows[row].begin)))
-            next = NULL;
-        v->legs[v->nlegs++] =
-            (struct ar_read_trace_leg){.row = row,
-                                       .begin = next ? next->end : v->rows[row].begin,
-                                       .end = then,
-                                       .arrow = arrow};
-        if (next) {
-            row = from;
-            then = next->begin;
-            arrow = next;
-        }
-    } while (next && v->nlegs <= v->call->narrows);
+    while (row < (size_t)v->call->nparts && v->nlegs <= v->call->nslices) {
+        const struct origin from = find_origin(v, row, then);
+        v->legs[v->nlegs++] = (struct ar_read_trace_leg){
+            .row = row, .begin = from.entered, .end = then, .arrow = arrow};
+        row = from.row;
+        then = from.then;
+        arrow = from.arrow;
+    }
     for (size_t i = 0; i < v->nlegs / 2; i++) {
         const struct ar_read_trace_leg leg = v->legs[i];
         v->legs[i] = v->legs[v->nlegs - 1 - i];

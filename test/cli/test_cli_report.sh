@@ -358,6 +358,23 @@ expect '^The clocks of the hosts agree to within 250 ns\. 3 calls of single rank
 expect '^ *0 *0 *0 *43\.0 *2\.00 *51\.0  rank 1$' timeline --call 1
 there=$(allreduce explain butterfly -s 8000 --machine fat-tree --nodes 1x2 | sed -n 's/^  time *\([0-9.]* [um]s\).*/\1/p')
 expect "; the model predicts $there, so" timeline --call 1 --machine fat-tree
+# Rank 0 sends to rank 1, which awaits that rank 2, who came late, takes its message: no arrow tells that.
+awk 'BEGIN {
+    args = "\"args\": {\"call\": 1, \"comm\": \"0.0\""
+    print "{\"displayTimeUnit\": \"ns\", \"otherData\": {\"format\": 1, \"liballreduce\": \"0.1.0\", \"mpi\": \"mpich\", \"program\": \"app\", \"when\": \"then\", \"world\": 3, \"ranks\": 3, \"calls_lost\": 0, \"clock_error_us\": 0}, \"traceEvents\": ["
+    for (r = 0; r < 3; r++)
+        printf "{\"ph\": \"X\", \"pid\": %d, \"tid\": 0, \"ts\": %.1f, \"dur\": %.1f, \"name\": \"ring\", \"cat\": \"call\", %s, \"comm_rank\": %d, \"comm_size\": 3, \"bytes\": 8, \"comm_name\": \"\", \"type\": \"MPI_INT\", \"op\": \"MPI_SUM\", \"ran\": \"ring\", \"reason\": \"named\"}},\n", r, r == 2 ? 70 : r, r == 1 ? 99 : r == 2 ? 20 : 50, args, r
+    print "{\"ph\": \"X\", \"pid\": 1, \"tid\": 0, \"ts\": 2, \"dur\": 8, \"name\": \"wait for rank 0\", \"cat\": \"wait\", " args ", \"rank\": 0}},"
+    print "{\"ph\": \"X\", \"pid\": 1, \"tid\": 0, \"ts\": 20, \"dur\": 60, \"name\": \"wait for rank 2\", \"cat\": \"wait\", " args ", \"rank\": 2}},"
+    print "{\"ph\": \"s\", \"pid\": 0, \"tid\": 1, \"ts\": 5, \"id\": 0, \"name\": \"message\", \"cat\": \"message\", " args ", \"bytes\": 8}},"
+    print "{\"ph\": \"f\", \"pid\": 1, \"tid\": 1, \"ts\": 10, \"id\": 0, \"name\": \"message\", \"cat\": \"message\", \"bp\": \"e\"}]}"
+}' >"$scratch/taken.json"
+expect '^The critical path leads from the arrival of rank 2 to the last return, through ranks 2, 1\.$' \
+    allreduce report --timeline "$scratch/taken.json"
+# Where it is not known who was awaited, an earlier wait tells.
+sed 's/"wait for rank 2"/"wait"/; s/, "rank": 2}/}/' "$scratch/taken.json" >"$scratch/earlier.json"
+expect '^The critical path leads from the arrival of rank 0 to the last return, through ranks 0, 1\.$' \
+    allreduce report --timeline "$scratch/earlier.json"
 # As many rounds, waits and messages of 16 ranks as no page has room for.
 awk 'BEGIN {
     args = "\"args\": {\"call\": 1, \"comm\": \"0.0\""
