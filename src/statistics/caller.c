@@ -24,14 +24,17 @@ struct known {
     enum from from;
     int number;   /* of its site */
     ptrdiff_t up; /* from it to its caller's return address on the stack; 0: it is a site itself */
+    bool stays;   /* of the program itself, which is never unloaded */
+    atomic_ulong unloads; /* see count_unloads: when it was last known to be there */
     struct ar_site site;
 };
 
-/* By address, with open addressing; half of it stays empty.  An entry never changes. */
+/* By address, with open addressing; half of it stays empty.  An entry gives way to another of its
+ * address, and is never freed; of an entry only unloads changes. */
 #define SLOTS (4 * AR_CALLERS_MOST)
-static _Atomic(const struct known *) table[SLOTS];
-static const struct known *sites[AR_CALLERS_MOST]; /* by number.  Written under the lock */
-static int nknown = 1, nsites = 1;                 /* under the lock; 0 is the others' */
+static _Atomic(struct known *) table[SLOTS];
+static struct known *sites[AR_CALLERS_MOST]; /* by number.  Written under the lock */
+static int nknown = 1, nsites = 1;           /* under the lock; 0 is the others' */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static size_t
@@ -40,16 +43,34 @@ slot_of(const void *address)
     return (size_t)(((uintptr_t)address * UINT64_C(0x9e3779b97f4a7c15)) >> 40) % SLOTS;
 }
 
-static inline const struct known *
-look_up(const void *address, enum from from)
+/* The slot of that entry, or the free one where it belongs; *k: the entry, or NULL. */
+static inline _Atomic(struct known *) *
+look_up(struct known **k, const void *address, enum from from)
 {
-    const struct known *k;
     for (size_t i = slot_of(address);; i = (i + 1) % SLOTS) {
         /* Pairs with the release in remember. */
-        k = atomic_load_explicit(&table[i], memory_order_acquire);
-        if (!k || (k->address == address && k->from == from))
-            return k;
+        *k = atomic_load_explicit(&table[i], memory_order_acquire);
+        if (!*k || ((*k)->address == address && (*k)->from == from))
+            return &table[i];
     }
+}
+
+static int
+take_unloads(struct dl_phdr_info *any, size_t size, void *data)
+{
+    unsigned long *const unloads = data;
+    (void)size;
+    *unloads = (unsigned long)any->dlpi_subs;
+    return 1;
+}
+
+/* How many libraries the process has unloaded. */
+static unsigned long
+count_unloads(void)
+{
+    unsigned long unloads = 0;
+    dl_iterate_phdr(take_unloads, &unloads);
+    return unloads;
 }
 
 /* --- the module of an address --- */
@@ -57,6 +78,7 @@ look_up(const void *address, enum from from)
 struct search {
     uintptr_t address;
     struct ar_site *site;
+    bool is_program;
 };
 
 /* Of the last NT_GNU_BUILD_ID in a segment of notes. */
@@ -101,11 +123,12 @@ set_path(struct ar_site *site, const char *name)
 static int
 take_module(struct dl_phdr_info *module, size_t size, void *data)
 {
-    const struct search *const search = data;
+    struct search *const search = data;
     (void)size;
     if (!holds(module, search->address))
         return 0;
     set_path(search->site, module->dlpi_name);
+    search->is_program = *module->dlpi_name == '\0';
     search->site->offset = search->address - module->dlpi_addr;
     for (int i = 0; i < module->dlpi_phnum; i++) {
         const ElfW(Phdr) *const p = &module->dlpi_phdr[i];
@@ -193,29 +216,54 @@ find_caller(struct known *k, const char *here)
 
 /* --- a new address --- */
 
+static bool
+are_same(const struct known *a, const struct known *b)
+{
+    return a->up == b->up && a->site.offset == b->site.offset &&
+           strcmp(a->site.module, b->site.module) == 0 &&
+           strcmp(a->site.build_id, b->site.build_id) == 0;
+}
+
+/* The entry of that address that was there before: the one of the slot, or a site that gave way to
+ * it; NULL: none.  Under the lock. */
+static struct known *
+find_before(struct known *in_slot, const struct known *new)
+{
+    if (in_slot && are_same(in_slot, new))
+        return in_slot;
+    for (int i = 1; in_slot && i < nsites; i++)
+        if (sites[i]->address == new->address &&
+            sites[i]->from == new->from &&are_same(sites[i], new))
+            return sites[i];
+    return NULL;
+}
+
 /* NULL where there is no room. */
 static const struct known *
 remember(const struct known *new)
 {
+    struct known *k;
     pthread_mutex_lock(&lock);
-    const struct known *k = look_up(new->address, new->from);
-    struct known *const mine = k || nknown > SLOTS / 2 ? NULL : malloc(sizeof *mine);
-    if (mine) {
-        size_t i = slot_of(new->address);
-        while (atomic_load(&table[i]))
-            i = (i + 1) % SLOTS;
-        *mine = *new;
+    _Atomic(struct known *) *const slot = look_up(&k, new->address, new->from);
+    struct known *mine = find_before(k, new);
+    const bool is_new = !mine;
+    if (is_new)
+        mine = nknown > SLOTS / 2 ? NULL : malloc(sizeof *mine);
+    if (mine && is_new) {
+        memcpy(mine, new, sizeof *mine);
         if (mine->up == 0 && *mine->site.module && nsites < AR_CALLERS_MOST) {
             mine->number = nsites++;
             sites[mine->number] = mine;
         }
         nknown++;
+    }
+    if (mine) {
+        atomic_store_explicit(&mine->unloads, atomic_load(&new->unloads), memory_order_relaxed);
         /* Pairs with the acquire in look_up. */
-        atomic_store_explicit(&table[i], mine, memory_order_release);
-        k = mine;
+        atomic_store_explicit(slot, mine, memory_order_release);
     }
     pthread_mutex_unlock(&lock);
-    return k;
+    return mine;
 }
 
 /* Without the lock, since the dynamic linker has one of its own. */
@@ -223,33 +271,37 @@ static __attribute__((noinline)) const struct known *
 learn(const void *address, enum from from, const char *here, enum ar_entry entry)
 {
     struct known new = {.address = address, .from = from, .site = {.entry = entry}};
-    struct search search = {(uintptr_t)address, &new.site};
-    pthread_mutex_lock(&lock);
-    const bool has_room = nknown <= SLOTS / 2;
-    pthread_mutex_unlock(&lock);
-    if (!has_room)
-        return NULL;
+    struct search search = {(uintptr_t)address, &new.site, false};
+    atomic_init(&new.unloads, count_unloads());
     dl_iterate_phdr(take_module, &search);
+    new.stays = search.is_program;
     if (here && is_binding(&new.site))
         find_caller(&new, here);
     return remember(&new);
 }
 
+/* here: where the address is on the stack, as far as that is known. */
+static const struct known *
+find_known(const void *address, enum from from, const char *here, enum ar_entry entry)
+{
+    struct known *k;
+    look_up(&k, address, from);
+    if (k &&
+        (k->stays || atomic_load_explicit(&k->unloads, memory_order_relaxed) == count_unloads()))
+        return k;
+    return learn(address, from, here, entry);
+}
+
 int
 ar_caller_find(const struct ar_caller *caller, enum ar_entry entry)
 {
-    const struct known *k = look_up(caller->address, FROM_SHIM);
-    if (!k)
-        k = learn(caller->address, FROM_SHIM, find_return(caller), entry);
-    const char *at = k && k->up != 0 ? find_return(caller) : NULL;
+    const char *at = find_return(caller);
+    const struct known *k = find_known(caller->address, FROM_SHIM, at, entry);
     while (k && k->up != 0) {
         if (!at)
             return 0;
         at += k->up;
-        const void *const address = *(const void *const *)(const void *)at;
-        k = look_up(address, FROM_BINDING);
-        if (!k)
-            k = learn(address, FROM_BINDING, at, entry);
+        k = find_known(*(const void *const *)(const void *)at, FROM_BINDING, at, entry);
     }
     return k ? k->number : 0;
 }

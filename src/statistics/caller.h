@@ -4,8 +4,8 @@
  * was called.  On the stack the binding's return address is always at the same distance from where
  * it calls, so the stack is unwound once, and after that one look at it is enough.
  *
- * What is found stays as it is: a library that is loaded where another one was unloaded is taken
- * for that one.  Thread-safe; no MPI. */
+ * Where something was unloaded since, it is found out again, since another library may have taken
+ * the place.  Thread-safe; no MPI. */
 #ifndef AR_CALLER_H
 #define AR_CALLER_H
 

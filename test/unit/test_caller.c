@@ -3,7 +3,10 @@
 
 #include <dlfcn.h>
 #include <errno.h> /* program_invocation_short_name */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "statistics/caller.h"
 #include "unit.h"
@@ -65,10 +68,57 @@ a_binding_is_no_site_alone_or_behind_another(void **state)
     assert_int_not_equal(alone[0], behind[0]);
 }
 
+static const char binding_file[] = "test/unit/.libs/libmpi_binding.so";
+
+/* The plug-in calls from where its function is, which is told. */
+static int
+call_from(const char *name, const void **where)
+{
+    char path[256];
+    int (*through)(int (*next)(void));
+    snprintf(path, sizeof path, "./%s", name);
+    void *const plugin = dlopen(path, RTLD_NOW);
+    assert_non_null(plugin);
+    void *const one = dlsym(plugin, "binding_one");
+    memcpy(&through, &one, sizeof one);
+    *where = one;
+    const int number = through(shim);
+    assert_int_equal(dlclose(plugin), 0);
+    return number;
+}
+
+static void
+copy(const char *name)
+{
+    char command[512];
+    snprintf(command, sizeof command, "cp %s %s", binding_file, name);
+    assert_int_equal(system(command), 0);
+}
+
+static void
+a_plugin_where_another_one_was_is_another_site(void **state)
+{
+    static const char *const names[] = {"test_caller_a.so", "test_caller_b.so"};
+    const void *where[3];
+    int number[3];
+    (void)state;
+    copy(names[0]);
+    copy(names[1]);
+    for (int i = 0; i < 3; i++)
+        number[i] = call_from(names[i % 2], &where[i]);
+    unlink(names[0]);
+    unlink(names[1]);
+    if (where[0] != where[1])
+        skip(); /* the loader took another place */
+    assert_string_equal(ar_module_name(ar_caller_site(number[0])->module), names[0]);
+    assert_string_equal(ar_module_name(ar_caller_site(number[1])->module), names[1]);
+    assert_int_equal(number[2], number[0]);
+}
+
 static int
 set_up(void **state)
 {
-    void *const binding = dlopen("test/unit/.libs/libmpi_binding.so", RTLD_NOW);
+    void *const binding = dlopen(binding_file, RTLD_NOW);
     (void)state;
     if (!binding)
         return -1;
@@ -84,6 +134,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_place_is_a_site),
         cmocka_unit_test(a_binding_is_no_site_alone_or_behind_another),
+        cmocka_unit_test(a_plugin_where_another_one_was_is_another_site),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
