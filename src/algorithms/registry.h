@@ -271,10 +271,6 @@ struct ar_shm_tuning ar_shm_tune(int nranks, size_t cache_bytes, bool is_crowded
 size_t ar_shm_whole(const struct ar_shm_tuning *tuning, const struct ar_params *params,
                     size_t count, size_t length, size_t size);
 
-/* May every rank combine all of a message in place, as it does through slots with these params
- * (whole_bytes as above)?  If not, each rank combines its share there. */
-bool ar_shm_is_whole_in_place(const struct ar_params *params);
-
 /* The scratch memory of an instance is a multiple of this. */
 #define AR_SCRATCH_ALIGNMENT ((size_t)64)
 

@@ -145,10 +145,3 @@ ar_shm_whole(const struct ar_shm_tuning *tuning, const struct ar_params *params,
         return SIZE_MAX;
     return length < count ? 0 : min_size(held / size, count - 1);
 }
-
-/* Above the first level ranks send of OUT, and would overwrite that while others still read it. */
-bool
-ar_shm_is_whole_in_place(const struct ar_params *params)
-{
-    return params->whole_bytes == SIZE_MAX && (!params->grouping || params->grouping->nlevels == 1);
-}

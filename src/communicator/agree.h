@@ -7,7 +7,7 @@
 #include "communicator/communicator.h"
 
 /* The number changes whenever the messages between ranks change, in set-up or in calls. */
-#define AR_PROTOCOL "27"
+#define AR_PROTOCOL "28"
 
 /* What ar_agree_to_begin finds: a rank has no memory; rank 0 knows that the ranks have the same
  * configuration and version; it also knows that one of them has a runtime for accelerators; and

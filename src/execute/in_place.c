@@ -153,7 +153,6 @@ struct ar_shown
 ar_in_place_show(struct ar_in_place *p, const void *in, const void *out, size_t bytes)
 {
     struct ar_shown mine = {{ar_xpmem_show(in, bytes), ar_xpmem_show(out, bytes)}, 0};
-    p->overwrites = false;
     p->agreed = -1;
     p->common = p->in_use = is_shown(&mine) ? offer(p, &mine, bytes) : 0;
     mine.knows = p->in_use | fastest_ways(p) << AR_BEST_BIT;
@@ -164,7 +163,6 @@ bool
 ar_in_place_learn(struct ar_in_place *p, int rank, const struct ar_shown *told)
 {
     p->common &= told->knows;
-    p->overwrites |= told->at[0] == told->at[1];
     if (rank == 0)
         p->best = told->knows >> AR_BEST_BIT;
     /* A rank that could not map takes its own back; what was mapped of it is yet to be unmapped. */

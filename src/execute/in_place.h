@@ -30,8 +30,9 @@ struct ar_agreement {
 };
 
 /* Buffers that a program uses again are neither mapped nor asked for again.  All ranks keep the
- * agreements of the same calls, at the same numbers, since each call succeeds on all or on none. */
-#define AR_AGREEMENTS 8
+ * same two agreements, at the same numbers, since each call succeeds on all or on none; and each
+ * has room for that of the current call. */
+#define AR_AGREEMENTS 3
 
 /* What a rank knows: a bit for each agreement that it offers, and the fastest way of each in two
  * bits, from this one on.  That of rank 0 counts. */
@@ -48,7 +49,6 @@ struct ar_in_place {
     uint64_t in_use;     /* and for each of which something may be mapped */
     uint64_t best;       /* what rank 0 has told of the fastest ways */
     int agreed;          /* the agreement whose buffers the call uses again; -1: none */
-    bool overwrites;     /* the OUT of some rank is its IN; known when all have told */
     char *const *mapped; /* what the call uses: of an agreement */
     /* Why the last call went through slots.  missed: a rank could not show or map its buffers.
      * yielded: slots were on trial, or known to be the fastest way. */

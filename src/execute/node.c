@@ -551,12 +551,12 @@ run_met(const struct ar_node_run *run, uint64_t *last)
 {
     struct ar_in_place *const p = run->in_place;
     struct ar_trial *const trial = run->tries_ways ? ar_in_place_trial(p) : NULL;
-    const unsigned ways = ar_node_ways(run->plan, run->in_place->overwrites);
-    const bool goes_whole = run->plan->is_whole && ways >> AR_WAY_WHOLE_IN_PLACE & 1;
-    unsigned way = goes_whole ? AR_WAY_WHOLE_IN_PLACE : AR_WAY_SHARES_IN_PLACE;
+    const unsigned by_slots = ar_node_ways_by_slots(run->plan),
+                   ways = by_slots | 1U << AR_WAY_IN_PLACE;
+    unsigned way = AR_WAY_IN_PLACE;
     if (trial)
         way = ar_trial_begin(trial, ways, ar_in_place_best(p), 0, ar_clock_ticks());
-    p->yielded = ar_node_ways_by_slots(run->plan) >> way & 1;
+    p->yielded = by_slots >> way & 1;
     ar_in_place_settle(p, trial && p->yielded && ar_trial_is_over(trial, ways), way, run->count);
     int error = run_way(run, way, last);
     if (!error && !p->yielded)

@@ -290,24 +290,16 @@ make_meeting(struct ar_node_plan *plan, const struct ar_node *node, const struct
 /* e: of the slots. */
 static int
 make_in_place(struct ar_node_plan *plan, const struct ar_node *node, const struct ar_reduction *r,
-              const struct ar_emission *e, size_t count, enum ar_node_way way)
+              const struct ar_emission *e, size_t count)
 {
     struct ar_params form = *e->params;
     struct ar_emission chunk = {e->row, &form, e->nranks, plan->length};
     struct ar_accesses accesses;
-    form.whole_bytes = way == AR_WAY_WHOLE_IN_PLACE ? SIZE_MAX : 0;
+    form.whole_bytes = 0;
     form.copy = AR_COPY_IN_PLACE;
-    const int error = translate(&accesses, node, r, &chunk, way);
-    return error ? error : make_programs(plan, &accesses, node, r, &chunk, count, way);
-}
-
-static int
-make_both_in_place(struct ar_node_plan *plan, const struct ar_node *node,
-                   const struct ar_reduction *r, const struct ar_emission *e, size_t count)
-{
-    int error = make_in_place(plan, node, r, e, count, AR_WAY_SHARES_IN_PLACE);
-    if (!error && ar_shm_is_whole_in_place(e->params))
-        error = make_in_place(plan, node, r, e, count, AR_WAY_WHOLE_IN_PLACE);
+    int error = translate(&accesses, node, r, &chunk, AR_WAY_IN_PLACE);
+    if (!error)
+        error = make_programs(plan, &accesses, node, r, &chunk, count, AR_WAY_IN_PLACE);
     return error ? error : make_meeting(plan, node, r);
 }
 
@@ -373,9 +365,8 @@ ar_node_plan_create(struct ar_node_plan **made, const struct ar_node *node,
     plan->chunks = (count + plan->length - 1) / plan->length;
     if (!error)
         error = make_programs(plan, &accesses, node, r, &e, count, AR_WAY_SLOTS);
-    plan->is_whole = params->whole_bytes > 0 && form.whole_bytes == SIZE_MAX;
     if (!error && params->copy == AR_COPY_IN_PLACE)
-        error = make_both_in_place(plan, node, r, &e, count);
+        error = make_in_place(plan, node, r, &e, count);
     if (error) {
         ar_node_plan_destroy(plan);
         return error;

@@ -78,18 +78,15 @@ struct ar_node_program {
     ptrdiff_t tmp_base;        /* from the scratch to where element 0 would be */
 };
 
-/* How the ranks read each other's vectors: in slots, or in place by shares or whole.  If the OUT of
- * some rank is its IN, each rank combines its share: the whole form would overwrite vectors that
- * others still read. */
-enum ar_node_way { AR_WAY_SLOTS, AR_WAY_SHARES_IN_PLACE, AR_WAY_WHOLE_IN_PLACE, AR_WAYS };
+/* How the ranks read each other's vectors: in slots, or in place, where each combines its share. */
+enum ar_node_way { AR_WAY_SLOTS, AR_WAY_IN_PLACE, AR_WAYS };
 
 /* One more way in a trial: through slots by their programs, but past the caches. */
 #define AR_WAY_STREAMED AR_TRIAL_STREAMED
 _Static_assert(AR_WAY_STREAMED >= (int)AR_WAYS, "it is none of those with programs of their own");
 
 struct ar_node_plan {
-    /* Of a full chunk, each way.  The ways in place have stages only if in place was requested, and
-     * the whole one only if the slots have that form, too, on one level. */
+    /* Of a full chunk, each way.  In place has stages only if it was requested. */
     struct ar_node_program full[AR_WAYS];
     /* Of the last chunk if it is shorter; otherwise without stages. */
     struct ar_node_program tail[AR_WAYS];
@@ -101,7 +98,6 @@ struct ar_node_plan {
     /* Whether a chunk's stages alternate with those of its neighbours; and whether those of the
      * shorter last one do, which otherwise follows the others. */
     bool overlaps[AR_WAYS], tail_overlaps[AR_WAYS];
-    bool is_whole;        /* that was asked for */
     size_t nmet[AR_WAYS]; /* as in struct ar_accesses */
     size_t part;          /* elements that go through the scratch at a time */
     int places;           /* number of places for them after TMP: right operand, then left */
@@ -131,17 +127,6 @@ ar_node_ways_by_slots(const struct ar_node_plan *plan)
     const enum ar_streaming streaming = plan->stores.streaming;
     return (unsigned)(streaming != AR_STREAMING_ALWAYS) << AR_WAY_SLOTS |
            (unsigned)(streaming != AR_STREAMING_NEVER) << AR_WAY_STREAMED;
-}
-
-/* A bit for each way in which a call can go whose ranks can all go in place; overwrites: the OUT of
- * some rank is its IN.  More than two ranks have no whole one unless it was asked for, since each
- * would read more than by shares. */
-static inline unsigned
-ar_node_ways(const struct ar_node_plan *plan, bool overwrites)
-{
-    const bool can_be_whole = plan->full[AR_WAY_WHOLE_IN_PLACE].nstages > 0 && !overwrites;
-    return ar_node_ways_by_slots(plan) | 1U << AR_WAY_SHARES_IN_PLACE |
-           (unsigned)can_be_whole << AR_WAY_WHOLE_IN_PLACE;
 }
 
 /* Has the plan anything that can go past the caches on its way through slots? */

@@ -15,13 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define AR_TRIAL_WAYS    4    /* numbers of ways are less */
+#define AR_TRIAL_WAYS    3    /* numbers of ways are less */
 #define AR_TRIAL_PERIOD  1024 /* such calls from the first of a trial to that of the next */
 #define AR_TRIAL_OUTSIDE 16   /* times a call: more outside it does not count */
 
 /* The way that leaves what it stores in no cache.  It must be faster by a sixteenth, so that where
  * it gains nothing it is not taken by chance. */
-#define AR_TRIAL_STREAMED 3
+#define AR_TRIAL_STREAMED 2
 
 /* A vector of so many bytes or more goes through several slots, or cells, in each call.  Fewer such
  * calls tell enough, and programs make fewer of them. */

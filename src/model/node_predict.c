@@ -236,8 +236,7 @@ find_form(struct source *from)
     from->chunk.count += from->chunk.count == 0 && q->count > 0;
     from->params.whole_bytes =
         ar_shm_whole(&tuning, &from->params, q->count, from->chunk.count, q->element_bytes);
-    const bool is_asked = q->choice->params.whole_bytes > 0;
-    if (from->in_place && !(is_asked && ar_shm_is_whole_in_place(&from->params)))
+    if (from->in_place)
         from->params.whole_bytes = 0;
 }
 

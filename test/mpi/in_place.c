@@ -211,8 +211,7 @@ call_long(void)
     sum_doubles(room, room + HALF, ((size_t)4 << 10) / sizeof(double), false, 1);
 }
 
-/* Through slots, which processors with streaming stores can fill in two ways, and in place by
- * shares. */
+/* Through slots, which processors with streaming stores can fill in two ways, and in place. */
 #ifdef __x86_64__
 enum { WAYS = 3 };
 #else
@@ -220,13 +219,13 @@ enum { WAYS = 2 };
 #endif
 
 /* The first call with new buffers is followed by four through slots, and then by four of each way
- * that is tried.  One more way is for two ranks, and needs IN and OUT to differ. */
+ * that is tried. */
 static void
 call_again(void)
 {
     const size_t bytes = world.nranks == 2 ? (size_t)8 << 10 : (size_t)256 << 10;
-    const int apart = 5 + 4 * (WAYS + (world.nranks == 2));
-    for (int call = 0; call < apart + 5 + 4 * WAYS; call++)
+    const int apart = 5 + 4 * WAYS;
+    for (int call = 0; call < 2 * apart; call++)
         sum_doubles(room, room + HALF, bytes / sizeof(double), call >= apart, call);
 }
 
@@ -257,7 +256,7 @@ call_at(size_t place, int call)
 static void
 call_settled(void)
 {
-    for (int call = 0; call < 5 + 4 * (WAYS + 1) + 2; call++)
+    for (int call = 0; call < 5 + 4 * WAYS + 2; call++)
         call_at(0, call);
     check_true(went_through_slots());
     const int attaches = ask("xpmem_test_attaches");

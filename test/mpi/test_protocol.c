@@ -238,8 +238,7 @@ enum form {
     SHARES_OF_GROUPS, /* of equal size, which exchange whole shares where these are short */
     FORMS_OF_SLOTS,
     BUFFERS = FORMS_OF_SLOTS, /* those of the peers are read where they are */
-    WHOLE_BUFFERS,
-    BUFFERS_OF_GROUPS, /* of equal size */
+    BUFFERS_OF_GROUPS,        /* of equal size */
     FORMS,
     BUFFERS_OF_UNEQUAL = FORMS, /* which the executor is never given */
     ALL_FORMS
@@ -310,7 +309,7 @@ static struct ar_params
 params_of(enum form form)
 {
     struct ar_params params = ar_algorithm_find("shm", 3)->defaults;
-    const bool is_whole = form == WHOLE || form == WHOLE_OF_GROUPS || form == WHOLE_BUFFERS;
+    const bool is_whole = form == WHOLE || form == WHOLE_OF_GROUPS;
     params.whole_bytes = is_whole ? SIZE_MAX : form == SHARES_OF_GROUPS ? 4 * sizeof(double) : 1;
     if (form == BUFFERS_OF_GROUPS || form == SHARES_OF_GROUPS || form == SLICES_OF_EVEN)
         params.grouping = &group.even;
@@ -570,14 +569,13 @@ check_lines(void)
                 check_lines_of(&shared, p, call);
             }
     for (int p = 2; p <= 4; p++)
-        for (int form = BUFFERS; form <= WHOLE_BUFFERS; form++)
-            for (size_t i = 0; i < COUNTS; i++) {
-                const struct call call = {i, (enum form)form, NOBODY, GRANTED};
-                if (form == BUFFERS && !has_whole_slices(p, counts[i]))
-                    continue;
-                check_lines_of(&levels, p, call);
-                check_lines_of(&shared, p, call);
-            }
+        for (size_t i = 0; i < COUNTS; i++) {
+            const struct call call = {i, BUFFERS, NOBODY, GRANTED};
+            if (!has_whole_slices(p, counts[i]))
+                continue;
+            check_lines_of(&levels, p, call);
+            check_lines_of(&shared, p, call);
+        }
 }
 
 /* --- lines that are asked for ahead --- */
@@ -837,20 +835,19 @@ check_every_three_calls(int most)
 static void
 check_three_in_place(void)
 {
-    static const enum form forms[] = {WHOLE,   SLICES,        SLICES_OF_EVEN,
-                                      BUFFERS, WHOLE_BUFFERS, BUFFERS_OF_GROUPS};
+    static const enum form forms[] = {WHOLE, SLICES, SLICES_OF_EVEN, BUFFERS, BUFFERS_OF_GROUPS};
     static const size_t few[] = {0, 5, 7}; /* without a slice for each, of one chunk, of several */
     static const unsigned ranks[] = {NOBODY, RANK_1, EVERYBODY};
     for (int p = 2; p <= 4; p++)
-        for (size_t i = 0; i < 6 * 6 * 6 * 3 * 3 * 3 * 3 * REFUSALS; i += stride) {
+        for (size_t i = 0; i < 5 * 5 * 5 * 3 * 3 * 3 * 3 * REFUSALS; i += stride) {
             struct call calls[CALLS];
             bool is_asked = false;
             size_t draw = i;
             const unsigned in_place = ranks[draw % 3];
             const enum refusal refusal = (enum refusal)(draw / 3 % REFUSALS);
             draw /= 3 * (size_t)REFUSALS;
-            for (int k = 0; k < CALLS; k++, draw /= 18) {
-                calls[k] = (struct call){few[draw % 3], forms[draw / 3 % 6], in_place, refusal};
+            for (int k = 0; k < CALLS; k++, draw /= 15) {
+                calls[k] = (struct call){few[draw % 3], forms[draw / 3 % 5], in_place, refusal};
                 is_asked |= calls[k].form >= BUFFERS;
             }
             CHECK(!is_asked || order(p, calls, CALLS, NOTHING, 0) == ORDERED,
@@ -960,7 +957,7 @@ static void
 check_faults_in_place(void)
 {
     for (int p = 2; p <= 6; p++)
-        for (int i = 0; i < 6; i++) {
+        for (int i = 0; i < 4; i++) {
             const enum form form = (enum form)(BUFFERS + i / 2);
             const unsigned in_place = i % 2 ? EVERYBODY : NOBODY;
             const struct call calls[] = {{6, form, in_place, GRANTED},

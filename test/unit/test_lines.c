@@ -905,22 +905,9 @@ many_chunks_take_as_long_each(void **state)
     assert_true(fabs(sum - more.end.at) < 1e-6 * sum);
 }
 
-/* Each of two ranks takes the lines of the other's IN and combines; before and after, both raise a
- * flag and await the other's. */
-static void
-two_ranks_in_place_meet_before_and_after(void **state)
-{
-    (void)state;
-    const struct ar_node_prediction p =
-        predict_form(&node_of_caches, 2, 64, flat, AR_COPY_IN_PLACE, SIZE_MAX);
-    assert_true(p.in_place && p.nchunks == 1);
-    assert_true(p.end.at == (INNER + OWN) + 2 * (2 * INNER + 2 * OWN));
-    assert_true(p.later == 0);
-    assert_true(p.lines.all[0] == 2 + 2 * 2 && p.lines.all[1] == 0);
-}
-
-/* By shares each takes a line of the other's IN and combines, takes one of its OUT and stores the
- * result there, and raises a flag. */
+/* Each of two ranks takes a line of the other's IN and combines, takes one of its OUT and stores
+ * the result there, and raises a flag; before and after, both raise a flag and await the other's.
+ */
 static void
 shares_in_place_are_stored_in_the_peers_buffer(void **state)
 {
@@ -936,7 +923,7 @@ shares_in_place_are_stored_in_the_peers_buffer(void **state)
 }
 
 /* Through slots each of two ranks takes n bytes of the other, copies n and combines n; in place it
- * copies nothing.  By shares it takes and combines half as much, and takes a half of the other's
+ * copies nothing.  It takes and combines half as much, and takes a half of the other's
  * OUT and then of its own. */
 static void
 in_place_saves_work(void **state)
@@ -954,7 +941,6 @@ in_place_saves_work(void **state)
         double work, lines, later;
     } ways[] = {
         {AR_COPY_AUTO, 0, 2 * bytes * 0.25, bytes * 0.25, 0},
-        {AR_COPY_IN_PLACE, SIZE_MAX, bytes * 0.25, bytes * 0.25, 0},
         {AR_COPY_IN_PLACE, 1, bytes * 0.25, bytes * 0.25, INNER + bytes / 2 * 0.25},
     };
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
@@ -1041,7 +1027,6 @@ main(void)
         cmocka_unit_test(no_prediction_is_below_the_bound),
         cmocka_unit_test(chunks_and_forms_are_those_of_the_executor),
         cmocka_unit_test(many_chunks_take_as_long_each),
-        cmocka_unit_test(two_ranks_in_place_meet_before_and_after),
         cmocka_unit_test(shares_in_place_are_stored_in_the_peers_buffer),
         cmocka_unit_test(in_place_saves_work),
         cmocka_unit_test(unequal_groups_go_through_slots),

@@ -387,7 +387,7 @@ run_rank(void *argument)
         uint64_t *const out = is_new ? malloc(bytes) : own[1];
         for (size_t i = 0; i < count; i++)
             (overwrites ? out : in)[i] = operand((uint64_t)k, t->rank, i);
-        const bool may_read = plan->full[AR_WAY_SHARES_IN_PLACE].nstages > 0;
+        const bool may_read = plan->full[AR_WAY_IN_PLACE].nstages > 0;
         plan->stores = stores_of(call, may_read, &trial);
         char *const scratch = aligned_alloc(64, ar_node_plan_scratch_bytes(plan));
         const struct ar_node_run run = {

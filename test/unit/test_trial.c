@@ -36,7 +36,7 @@ run(struct program *p, unsigned ways, const uint64_t *ticks, uint64_t ncalls)
 static void
 begin(struct program *p, unsigned ways)
 {
-    const uint64_t ticks[AR_TRIAL_WAYS] = {1, 1, 1, 1};
+    const uint64_t ticks[AR_TRIAL_WAYS] = {1, 1, 1};
     run(p, ways, ticks, ar_trial_fresh(&p->trial));
     assert_int_equal(p->calls[p->last], ar_trial_fresh(&p->trial));
     memset(p->calls, 0, sizeof p->calls);
@@ -50,7 +50,7 @@ the_fastest_way_is_taken_between_the_trials(void **state)
         for (unsigned i = 0; i < 2 * AR_TRIAL_WAYS; i++) {
             const unsigned fastest = i / 2;
             struct program p = {.now = 12345, .trial.is_long = i % 2};
-            uint64_t ticks[AR_TRIAL_WAYS] = {300, 300, 300, 300};
+            uint64_t ticks[AR_TRIAL_WAYS] = {300, 300, 300};
             if (!(ways >> fastest & 1))
                 continue;
             ticks[fastest] = fastest == AR_TRIAL_STREAMED ? 280 : 299;
@@ -200,10 +200,9 @@ static void
 between_the_trials_the_way_is_the_one_that_is_said(void **state)
 {
     (void)state;
-    for (unsigned said = 1; said < AR_TRIAL_WAYS; said++) {
+    for (unsigned said = 0; said < AR_TRIAL_WAYS; said++) {
         struct ar_trial trial = {.ncalls = AR_TRIAL_PERIOD};
-        assert_int_equal(ar_trial_begin(&trial, 6, said, 0, 0),
-                         said < 3 ? said : 1); /* of 1 and 2 */
+        assert_int_equal(ar_trial_begin(&trial, 6, said, 0, 0), said > 0 ? said : 1); /* of 1, 2 */
     }
 }
 
