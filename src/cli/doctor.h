@@ -51,7 +51,7 @@ void ar_doctor_examine_job(struct ar_findings *findings);
 struct ar_seat {
     int rank; /* in the world */
     struct ar_cpus cpus;
-    struct ar_cpu_quota quota;
+    struct ar_cpu_quotas quotas;
 };
 
 /* How the ranks of a node are bound. */

@@ -303,23 +303,41 @@ ar_doctor_tell_binding(struct ar_findings *findings, const struct ar_binding_tol
 
 /* --- limits of CPU time --- */
 
+static bool
+is_within(const struct ar_seat *seat, const struct ar_cpu_quota *quota)
+{
+    bool is = false;
+    for (int i = 0; i < seat->quotas.n; i++)
+        is |= seat->quotas.of[i].cgroup == quota->cgroup;
+    return is;
+}
+
+/* What is told of one limit. */
+static struct ar_quota_told
+look_at_quota(const struct ar_cpu_quota *quota, const struct ar_seat *seats, int n)
+{
+    struct ar_quota_told own = {.quota = quota->cpus};
+    struct ar_cpus together = {{0}};
+    for (int k = 0; k < n; k++)
+        if (is_within(&seats[k], quota)) {
+            own.ranks++;
+            join(&together, &seats[k].cpus);
+        }
+    own.cpus = ar_cpus_count(&together);
+    return own;
+}
+
 struct ar_quota_told
 ar_doctor_judge_quota(const struct ar_seat *seats, int n)
 {
     struct ar_quota_told worst = {0};
-    for (int i = 0; i < n; i++) {
-        struct ar_quota_told own = {.quota = seats[i].quota.cpus};
-        struct ar_cpus together = {{0}};
-        for (int k = 0; k < n; k++)
-            if (seats[k].quota.cgroup == seats[i].quota.cgroup) {
-                own.ranks++;
-                join(&together, &seats[k].cpus);
-            }
-        own.cpus = ar_cpus_count(&together);
-        if (own.quota > 0 && own.quota < own.cpus &&
-            (worst.quota == 0 || own.ranks - own.quota > worst.ranks - worst.quota))
-            worst = own;
-    }
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < seats[i].quotas.n; k++) {
+            const struct ar_quota_told own = look_at_quota(&seats[i].quotas.of[k], seats, n);
+            if (own.quota < own.cpus &&
+                (worst.quota == 0 || own.ranks - own.quota > worst.ranks - worst.quota))
+                worst = own;
+        }
     return worst;
 }
 

@@ -95,7 +95,7 @@ look_at_node(struct node_told *told, MPI_Comm node, int rank)
     memset(&mine, 0, sizeof mine);
     mine.rank = rank;
     ar_cpus_of_thread(&mine.cpus);
-    mine.quota = ar_cpu_quota_find("");
+    mine.quotas = ar_cpu_quotas_find("");
     MPI_Comm_rank(node, &on_node);
     MPI_Comm_size(node, &ranks);
     gethostname(told->host, sizeof told->host - 1);

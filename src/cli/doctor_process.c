@@ -193,7 +193,7 @@ examine_program(struct ar_findings *findings, const char *name)
 static void
 examine_cores(struct ar_findings *findings)
 {
-    struct ar_seat mine = {.quota = ar_cpu_quota_find("")};
+    struct ar_seat mine = {.quotas = ar_cpu_quotas_find("")};
     struct ar_cpus online;
     char levels[128];
     struct ar_text text;

@@ -93,9 +93,9 @@ read_numbers(long long number[2], uint64_t *which, const char *root, const char 
     return n;
 }
 
-/* Takes the limit of this cgroup if it is not above *least. */
+/* Adds the limit of this cgroup, in which the others are, and drops those that say nothing more. */
 static void
-look_at(struct ar_cpu_quota *least, const char *root, const char *folder, bool is_v2)
+look_at(struct ar_cpu_quotas *found, const char *root, const char *folder, bool is_v2)
 {
     long long number[2] = {0}, period[2] = {0};
     struct ar_cpu_quota quota = {0};
@@ -112,15 +112,17 @@ look_at(struct ar_cpu_quota *least, const char *root, const char *folder, bool i
     if (number[0] <= 0 || period[0] <= 0 || number[0] / period[0] >= INT_MAX)
         return;
     quota.cpus = (int)(number[0] / period[0] + (number[0] % period[0] > 0));
-    if (least->cpus == 0 || quota.cpus <= least->cpus)
-        *least = quota;
+    while (found->n > 0 && found->of[found->n - 1].cpus >= quota.cpus)
+        found->of[--found->n] = (struct ar_cpu_quota){0};
+    found->n += found->n < AR_QUOTAS;
+    found->of[found->n - 1] = quota;
 }
 
 /* Looks at the process's cgroup in this mount, and at those above it.  A path that is not below
  * what is mounted leads elsewhere, and then only the mount's own root is looked at: a container may
  * see its own cgroup alone, mounted as the root. */
 static void
-climb(struct ar_cpu_quota *least, const char *root, const struct mount *mount, const char *path)
+climb(struct ar_cpu_quotas *found, const char *root, const struct mount *mount, const char *path)
 {
     char folder[PATH_BYTES];
     const size_t above = strcmp(mount->root, "/") == 0 ? 0 : strlen(mount->root);
@@ -132,23 +134,23 @@ climb(struct ar_cpu_quota *least, const char *root, const struct mount *mount, c
         return;
     for (char *end = folder + length; end; end = strrchr(folder + strlen(mount->point), '/')) {
         *end = '\0';
-        look_at(least, root, folder, mount->is_v2);
+        look_at(found, root, folder, mount->is_v2);
     }
 }
 
-struct ar_cpu_quota
-ar_cpu_quota_find(const char *root)
+struct ar_cpu_quotas
+ar_cpu_quotas_find(const char *root)
 {
-    struct ar_cpu_quota least = {0};
+    struct ar_cpu_quotas found = {.n = 0};
     struct mount mount;
     char path[PATH_BYTES], *line = NULL;
     size_t room = 0;
     FILE *const file = open_below(root, "/proc/self", "mountinfo");
     while (file && getline(&line, &room, file) > 0)
         if (parse_mount(&mount, line) && find_path(path, root, mount.is_v2))
-            climb(&least, root, &mount, path);
+            climb(&found, root, &mount, path);
     free(line);
     if (file)
         fclose(file);
-    return least;
+    return found;
 }

@@ -12,9 +12,18 @@ struct ar_cpu_quota {
     int cpus;        /* the time of so many CPUs, rounded up; 0: no limit is known */
 };
 
-/* The least limit of this process's cgroup and those above it, as far as they are seen here; of
- * equal ones the outermost, which more processes may share.  root as in cores/sysfs.h.  It reads
+#define AR_QUOTAS 4
+
+/* The limits of cgroups in each other, from the innermost on; plain memory. */
+struct ar_cpu_quotas {
+    struct ar_cpu_quota of[AR_QUOTAS]; /* from n on of 0 CPUs */
+    int n;
+};
+
+/* The limits of this process's cgroup and those above it, as far as they are seen here.  Each is
+ * above the one before it: what is inside a cgroup with the same limit or a lower one says nothing
+ * more.  Of more than AR_QUOTAS the last is the outermost.  root as in cores/sysfs.h.  It reads
  * some files. */
-struct ar_cpu_quota ar_cpu_quota_find(const char *root);
+struct ar_cpu_quotas ar_cpu_quotas_find(const char *root);
 
 #endif

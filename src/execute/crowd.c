@@ -79,41 +79,51 @@ ar_crowd_limit(struct ar_crowd crowd, int members, int limits, int quota, struct
 
 /* --- limits of CPU time, told by bits that add up in a set --- */
 
-/* Of the set's bits, the first ones stand for how large a limit is; the others tell the cgroups
- * apart.  Two may have the same bit by chance.  On 512 ranks with a cgroup each, some 18 pairs do,
- * far fewer than would make their ranks look like two in each. */
-#define QUOTAS 1024
+/* Each depth of cgroups has a part of the set, from the outermost on, since ranks share the outer
+ * ones.  Of its bits the first ones stand for how large a limit is; the others tell the cgroups
+ * apart.  Two may have the same bit by chance.  Of 512 ranks with a cgroup each, some 80 do, fewer
+ * than would make their ranks look like two in each. */
+#define PART   (AR_CPUS_MAX / AR_QUOTAS)
+#define QUOTAS 512
 
-static struct ar_cpu_quota own_quota;
+static struct ar_cpu_quotas own_quotas;
 
 static void
-find_quota(void)
+find_quotas(void)
 {
-    own_quota = ar_cpu_quota_find("");
+    own_quotas = ar_cpu_quotas_find("");
 }
 
 /* Adds this rank's bits.  Ranks without a limit count as those of one cgroup with the largest limit
  * that can be told, which stands for all larger ones, too. */
 static void
-tell_quota(struct ar_cpus *limits)
+tell_quotas(struct ar_cpus *limits)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find_quota);
-    const bool is_limited = own_quota.cpus > 0 && own_quota.cpus < QUOTAS - 1;
-    const uint64_t mixed = is_limited ? own_quota.cgroup * UINT64_C(0x9e3779b97f4a7c15) >> 32 : 0;
-    ar_cpus_add(limits, is_limited ? own_quota.cpus : QUOTAS - 1);
-    ar_cpus_add(limits, QUOTAS + (int)(mixed % (AR_CPUS_MAX - QUOTAS)));
+    pthread_once(&once, find_quotas);
+    for (int depth = 0; depth < AR_QUOTAS; depth++) {
+        const struct ar_cpu_quota none = {0}, *const own =
+                                                  depth < own_quotas.n
+                                                      ? &own_quotas.of[own_quotas.n - 1 - depth]
+                                                      : &none;
+        const bool is_limited = own->cpus > 0 && own->cpus < QUOTAS - 1;
+        const uint64_t mixed = is_limited ? own->cgroup * UINT64_C(0x9e3779b97f4a7c15) >> 32 : 0;
+        ar_cpus_add(limits, depth * PART + (is_limited ? own->cpus : QUOTAS - 1));
+        ar_cpus_add(limits, depth * PART + QUOTAS + (int)(mixed % (PART - QUOTAS)));
+    }
 }
 
+/* By the limits of one depth. */
 static struct ar_crowd
-limit(struct ar_crowd crowd, int members, const struct ar_cpus *limits, struct ar_job job)
+limit(struct ar_crowd crowd, int members, const struct ar_cpus *limits, int depth,
+      struct ar_job job)
 {
-    int quotas = 0, quota = ar_cpus_next(limits, -1);
-    if (quota == QUOTAS - 1)
-        return crowd;
-    for (int bit = quota; bit >= 0 && bit < QUOTAS; bit = ar_cpus_next(limits, bit))
-        quotas++;
-    return ar_crowd_limit(crowd, members, ar_cpus_count(limits) - quotas, quota, job);
+    const int begin = depth * PART, quota = ar_cpus_next(limits, begin - 1) - begin;
+    int cgroups = 0;
+    for (int bit = ar_cpus_next(limits, begin + QUOTAS - 1); bit >= 0 && bit < begin + PART;
+         bit = ar_cpus_next(limits, bit))
+        cgroups++;
+    return quota == QUOTAS - 1 ? crowd : ar_crowd_limit(crowd, members, cgroups, quota, job);
 }
 
 bool
@@ -129,12 +139,14 @@ ar_crowd_find(struct ar_crowd *crowd, MPI_Comm comm, int nranks, struct ar_job j
     bits.unknown = !ar_cpus_of_thread(&bits.some);
     memset(&bits.lacking, 0xff, sizeof bits.lacking);
     ar_cpus_remove(&bits.lacking, &bits.some);
-    tell_quota(&bits.limits);
+    tell_quotas(&bits.limits);
     if (ar_reduce_all(&bits, (int)sizeof bits, MPI_BYTE, MPI_BOR, comm) || bits.failed)
         return false;
     const int cpus = bits.unknown ? ar_online_cpus() : ar_cpus_count(&bits.some);
     ar_cpus_remove(&bits.some, &bits.lacking);
     const bool is_alike = bits.unknown || ar_cpus_count(&bits.some) == cpus;
-    *crowd = limit(ar_crowd_estimate(nranks, cpus, is_alike, job), nranks, &bits.limits, job);
+    *crowd = ar_crowd_estimate(nranks, cpus, is_alike, job);
+    for (int depth = 0; depth < AR_QUOTAS; depth++)
+        *crowd = limit(*crowd, nranks, &bits.limits, depth, job);
     return true;
 }

@@ -38,10 +38,10 @@ ar_crowd_shares(struct ar_crowd crowd)
  * many ranks the job has.  Pure. */
 struct ar_crowd ar_crowd_estimate(int members, int cpus, bool is_alike, struct ar_job job);
 
-/* The same where CPU time is limited: the members are in `limits` cgroups that limit it, which are
- * one or more and are taken for equally large, and `quota` is the least of these limits, in CPUs.
- * If the members are in one such cgroup, it is assumed that the job's other ranks are in it, too.
- * Pure. */
+/* The same where CPU time is limited: the members are in `limits` cgroups side by side that limit
+ * it, which are one or more and are taken for equally large, and `quota` is the least of these
+ * limits, in CPUs. If the members are in one such cgroup, it is assumed that the job's other ranks
+ * are in it, too. Pure. */
 struct ar_crowd ar_crowd_limit(struct ar_crowd crowd, int members, int limits, int quota,
                                struct ar_job job);
 

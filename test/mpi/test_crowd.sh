@@ -63,11 +63,18 @@ for r in 0 1 2 3; do
     make_cgroup own 100000 "$r"
 done
 make_cgroup free max 0 1 2 3
+make_cgroup nested 200000 0 1
+make_cgroup nested 200000 2 3
+echo "300000 100000" >"$scratch/outer" # of a cgroup in which both are
+for first in 0 2; do
+    ln "$scratch/outer" "$scratch/nested-$first/sys/fs/cgroup/cpu.max"
+done
 expect_limited two "time of two CPUs, a core each" 8 0,1,2,3 4 4 2
 expect_limited two "time of two CPUs, a part of the job" 8 0,1,2,3 2 4 2
 expect_limited two "time of two CPUs, not bound" 8 0-7,0-7,0-7,0-7 4 4 2
 expect_limited four "time of a CPU for each" 8 0,1,2,3 2 2 2
 expect_limited own "limits of their own" 8 0,1,2,3 4 4 4
 expect_limited pairs "a limit for two ranks each" 8 0,1,2,3 4 4 2
+expect_limited nested "limits for two ranks each, in one for all" 8 0,1,2,3 4 4 3
 expect_limited free "no limit" 8 0,1,2,3 4 4 4
 exit $failed

@@ -33,7 +33,13 @@ put(const char *name, const char *text)
 static void
 expect(int cpus)
 {
-    assert_int_equal(ar_cpu_quota_find(root).cpus, cpus);
+    assert_int_equal(ar_cpu_quotas_find(root).of[0].cpus, cpus);
+}
+
+static uint64_t
+least_cgroup(void)
+{
+    return ar_cpu_quotas_find(root).of[0].cgroup;
 }
 
 #define V2 "30 22 0:27 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw"
@@ -63,16 +69,16 @@ the_least_limit_of_a_cgroup_and_those_above_counts(void **state)
     put("proc/self/cgroup", "0::/user/app");
     put("sys/fs/cgroup/user/app/cpu.max", "400000 100000");
     expect(4);
-    const uint64_t own = ar_cpu_quota_find(root).cgroup;
+    const uint64_t own = least_cgroup();
     put("sys/fs/cgroup/user/cpu.max", "800000 100000");
     expect(4);
-    assert_true(ar_cpu_quota_find(root).cgroup == own);
+    assert_true(least_cgroup() == own);
     put("sys/fs/cgroup/user/cpu.max", "150000 100000");
     expect(2); /* rounded up */
-    assert_true(ar_cpu_quota_find(root).cgroup != own);
+    assert_true(least_cgroup() != own);
     put("sys/fs/cgroup/user/cpu.max", "400000 100000");
     expect(4);
-    assert_true(ar_cpu_quota_find(root).cgroup != own); /* the outermost of equal ones */
+    assert_true(least_cgroup() != own); /* the outermost of equal ones */
     put("sys/fs/cgroup/cpu.max", "1000 100000");
     expect(1);
 }
@@ -116,6 +122,35 @@ the_first_version_of_cgroups_has_a_hierarchy_for_the_cpu(void **state)
     expect(3);
 }
 
+/* From the innermost on. */
+static void
+expect_nested(int n, const int *cpus)
+{
+    const struct ar_cpu_quotas found = ar_cpu_quotas_find(root);
+    assert_int_equal(found.n, n);
+    for (int i = 0; i < n; i++)
+        assert_int_equal(found.of[i].cpus, cpus[i]);
+}
+
+static void
+limits_in_each_other_all_count(void **state)
+{
+    (void)state;
+    put("proc/self/mountinfo", V2);
+    put("proc/self/cgroup", "0::/a/b/c/d/e");
+    put("sys/fs/cgroup/a/b/c/d/e/cpu.max", "200000 100000");
+    put("sys/fs/cgroup/a/b/c/cpu.max", "400000 100000");
+    expect_nested(2, (int[]){2, 4});
+    put("sys/fs/cgroup/a/b/c/d/cpu.max", "500000 100000"); /* more than what it is in has */
+    expect_nested(2, (int[]){2, 4});
+    put("sys/fs/cgroup/a/b/cpu.max", "600000 100000");
+    put("sys/fs/cgroup/a/cpu.max", "700000 100000");
+    put("sys/fs/cgroup/cpu.max", "800000 100000"); /* one too many */
+    expect_nested(AR_QUOTAS, (int[]){2, 4, 6, 8});
+    put("sys/fs/cgroup/cpu.max", "200000 100000");
+    expect_nested(1, (int[]){2});
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, clear)
 
 int
@@ -125,6 +160,7 @@ main(void)
         TEST(a_system_without_cgroups_has_no_limit),
         TEST(the_least_limit_of_a_cgroup_and_those_above_counts),
         TEST(a_container_sees_its_limit_at_the_root),
+        TEST(limits_in_each_other_all_count),
         TEST(the_first_version_of_cgroups_has_a_hierarchy_for_the_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
