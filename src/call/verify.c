@@ -1,5 +1,6 @@
 #include "call/verify.h"
 
+#include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +25,11 @@ struct check {
     const struct ar_call *call;
     const void *in, *native;
     struct ar_comparison how;
-    size_t count, chunk; /* elements */
-    char *mine, *other;  /* a chunk, packed; owned, all in one from mine on */
-    double *magnitudes;  /* of a chunk; the same */
-    size_t element;      /* the first that is wrong */
-    const char *source;  /* who has what it should have been */
+    size_t count, chunk;         /* elements */
+    char *mine, *other;          /* a chunk, packed; owned, all in one from mine on */
+    struct ar_operands operands; /* of a chunk; the same */
+    size_t element;              /* the first that is wrong */
+    const char *source;          /* who has what it should have been */
     char text[NUMBER_TEXT], should_be[NUMBER_TEXT];
     /* What holds so far for this rank's result: it has rank 0's bits, it has the bits of the native
      * one, and its rounding keeps the bound. */
@@ -128,9 +129,11 @@ bound_chunk(struct check *k, size_t first)
     const size_t rest = k->count - first, count = rest < k->chunk ? rest : k->chunk;
     const int numbers = (int)(count * k->how.numbers);
     int error = pack(k, k->mine, k->in, first, count);
-    ar_magnitudes_get(&k->how, k->magnitudes, k->mine, count);
+    ar_operands_get(&k->how, k->operands, k->mine, count);
     if (!error)
-        error = ar_reduce_all(k->magnitudes, numbers, MPI_DOUBLE, MPI_SUM, k->call->comm);
+        error = ar_reduce_all(k->operands.magnitudes, numbers, MPI_DOUBLE, MPI_SUM, k->call->comm);
+    if (!error)
+        error = ar_reduce_all(k->operands.kinds, numbers, MPI_BYTE, MPI_BOR, k->call->comm);
     if (!error)
         error = pack(k, k->mine, k->call->out, first, count);
     if (!error)
@@ -138,7 +141,7 @@ bound_chunk(struct check *k, size_t first)
     if (error)
         return error;
     const size_t at =
-        ar_packed_differs(&k->how, k->mine, k->other, k->magnitudes, k->c->nranks, count);
+        ar_packed_differs(&k->how, k->mine, k->other, k->operands, k->c->nranks, count);
     if (at < count && k->is_within)
         note_difference(k, first, at, "native gives");
     k->is_within &= at == count;
@@ -252,9 +255,10 @@ compare(struct check *k, const struct ar_verification *v)
 {
     const int none = k->c->nranks;
     const size_t room = (k->chunk * k->how.size + 15) / 16 * 16;
+    const size_t numbers = k->chunk * k->how.numbers;
     struct ar_call native = *k->call;
     if (v->room && v->in)
-        k->mine = malloc(2 * room + k->chunk * k->how.numbers * sizeof *k->magnitudes);
+        k->mine = malloc(2 * room + numbers * (sizeof(double) + 1));
     int64_t unready = k->mine && ar_reduction_packs(k->r) ? none : k->c->rank;
     int error = ar_reduce_all(&unready, 1, MPI_INT64_T, MPI_MIN, k->call->comm);
     if (!error && unready < none)
@@ -262,7 +266,8 @@ compare(struct check *k, const struct ar_verification *v)
     if (error || unready < none)
         return error;
     k->other = k->mine + room;
-    k->magnitudes = (double *)(void *)(k->mine + 2 * room);
+    k->operands.magnitudes = (double *)(void *)(k->mine + 2 * room);
+    k->operands.kinds = (unsigned char *)(k->operands.magnitudes + numbers);
     native.in = k->in;
     native.out = ar_reduction_base(k->r, v->room, k->count);
     k->native = native.out;
@@ -287,11 +292,14 @@ ar_verify_end(struct ar_verification *v, struct ar_communicator *c, const struct
                       .is_as_native = true,
                       .is_within = true};
     struct ar_quiet quiet;
+    fenv_t environment;
     ar_comparison_init(&k.how, r);
+    feholdexcept(&environment);
     ar_quiet_begin(&quiet, call->comm);
     if (!error)
         error = compare(&k, v);
     ar_quiet_end(&quiet);
+    fesetenv(&environment);
     free(k.mine);
     free(v->room);
     free(v->in_room);

@@ -16,12 +16,12 @@ struct ar_judge {
     struct ar_reduction r;
     struct ar_comparison how;
     int nranks;
-    char *mine;             /* PERIOD operands of this rank */
-    char *result;           /* PERIOD packed elements, reduced in rank order by MPI_Reduce_local */
-    double *magnitudes;     /* of PERIOD elements, summed over the ranks */
-    long double *reference; /* the numbers of PERIOD elements */
-    double largest;         /* of them */
-    char *packed;           /* scratch for PERIOD elements */
+    char *mine;   /* PERIOD operands of this rank */
+    char *result; /* PERIOD packed elements, reduced in rank order by MPI_Reduce_local */
+    struct ar_operands operands; /* of PERIOD elements, over all ranks */
+    long double *reference;      /* the numbers of PERIOD elements */
+    double largest;              /* of them */
+    char *packed;                /* scratch for PERIOD elements */
 };
 
 /* --- operands --- */
@@ -141,10 +141,12 @@ reduce(struct ar_judge *j, int rank, char *sum, char *elements, long double *num
         MPI_Reduce_local(numbers, j->reference, (int)PERIOD,
                          j->how.numbers == 2 ? MPI_C_LONG_DOUBLE_COMPLEX : MPI_LONG_DOUBLE,
                          wide_op);
-    double *const magnitudes = (double *)(void *)numbers;
-    ar_magnitudes_get(&j->how, magnitudes, j->packed, PERIOD);
-    for (size_t i = 0; i < n; i++)
-        j->magnitudes[i] += magnitudes[i];
+    const struct ar_operands own = {(double *)(void *)numbers, (unsigned char *)(numbers + n)};
+    ar_operands_get(&j->how, own, j->packed, PERIOD);
+    for (size_t i = 0; i < n; i++) {
+        j->operands.magnitudes[i] += own.magnitudes[i];
+        j->operands.kinds[i] |= own.kinds[i];
+    }
 }
 
 static bool
@@ -152,14 +154,15 @@ prepare(struct ar_judge *j, int rank)
 {
     const size_t n = PERIOD * j->how.numbers, bytes = PERIOD * (size_t)j->r.extent;
     char *const sum = calloc(1, bytes), *const elements = calloc(1, bytes);
-    long double *const numbers = calloc(n, sizeof *numbers);
+    long double *const numbers = calloc(n, sizeof *numbers + 1);
     j->mine = calloc(1, bytes);
     j->result = malloc(PERIOD * j->how.size);
     j->packed = malloc(PERIOD * j->how.size);
-    j->magnitudes = calloc(n, sizeof *j->magnitudes);
+    j->operands.magnitudes = calloc(n, sizeof(double));
+    j->operands.kinds = calloc(n, 1);
     j->reference = calloc(n, sizeof *j->reference);
     const bool ready = sum && elements && numbers && j->mine && j->result && j->packed &&
-                       j->magnitudes && j->reference;
+                       j->operands.magnitudes && j->operands.kinds && j->reference;
     for (int k = j->nranks - 1; k >= 0 && ready; k--)
         reduce(j, k, sum, elements, numbers);
     if (ready) {
@@ -206,7 +209,8 @@ ar_judge_destroy(struct ar_judge *judge)
     free(judge->mine);
     free(judge->result);
     free(judge->packed);
-    free(judge->magnitudes);
+    free(judge->operands.magnitudes);
+    free(judge->operands.kinds);
     free(judge->reference);
     free(judge);
 }
@@ -230,7 +234,7 @@ ar_judge_is_right(struct ar_judge *judge, const void *elements, size_t count)
         const size_t n = count - done < PERIOD ? count - done : PERIOD;
         ar_reduction_pack(r, judge->packed, (const char *)elements + done * (size_t)r->extent, n);
         ar_packed_clean(&judge->how, judge->packed, n);
-        if (ar_packed_differs(&judge->how, judge->packed, judge->result, judge->magnitudes,
+        if (ar_packed_differs(&judge->how, judge->packed, judge->result, judge->operands,
                               judge->nranks, n) < n)
             return false;
     }

@@ -85,89 +85,159 @@ ar_number_load(const void *at, size_t bytes)
     return *(long double *)memcpy(&most, at, sizeof most);
 }
 
+/* What a number can be, as bits. */
+enum kind {
+    NO_NUMBER = 1,
+    INF = 2,
+    NEG_INF = 4,
+    ZERO = 8,
+    NEG_ZERO = 16,
+    POSITIVE = 32,
+    NEGATIVE = 64
+};
+
+#define ANY        127U
+#define INFINITIES ((unsigned)(INF | NEG_INF))
+#define ZEROS      ((unsigned)(ZERO | NEG_ZERO))
+
+static unsigned
+kind_of(long double x)
+{
+    if (isnan(x))
+        return NO_NUMBER;
+    const unsigned positive = isinf(x) ? INF : x == 0 ? ZERO : POSITIVE;
+    return signbit(x) ? positive << 1 : positive;
+}
+
+/* Adds up to what tells how far partial results may be from 1 or 0. */
 static double
 magnitude(enum ar_op op, long double x)
 {
-    switch (op) {
-    case AR_SUM:
-        return (double)fabsl(x);
-    case AR_PROD:
-        return isfinite(x) && x != 0 ? abs(ilogbl(x)) + 1 : INFINITY;
-    case AR_MAX:
-    case AR_MIN:
-        return isnan(x) ? INFINITY : 0;
-    default: /* of two zeros, too, the first may win or not */
-        return isnan(x) || x == 0 ? INFINITY : 0;
-    }
+    const bool counts = isfinite(x) && x != 0;
+    return !counts ? 0 : op == AR_SUM ? (double)fabsl(x) : op == AR_PROD ? abs(ilogbl(x)) + 1 : 0;
 }
 
-/* How far apart two results may be.  lesser is the magnitude of the one that is nearer to 0. */
-static double
-bound(const struct ar_comparison *c, double magnitudes, long double lesser, int nranks)
+/* May a sum or product of numbers with these magnitudes overflow, or a product underflow, in some
+ * order?  A partial sum is at most 1 + g times the true sum of magnitudes, and the true sum is at
+ * most 1 / (1 - g) times the computed one. */
+static bool
+may_overflow(const struct ar_comparison *c, double magnitudes, double g)
 {
     const struct format_row *format = &formats[formats_of[c->class]];
-    const double k = (nranks - 1) * format->roundoff, g = k / (1 - k);
-    if (c->kind != AR_COMPARE_BOUNDED)
-        return 0;
-    if (!isfinite(magnitudes) || k >= 0.25)
-        return INFINITY;
-    if (c->op == AR_PROD)
-        return magnitudes < format->exponent_max - 2 ? 2 * g / (1 - g) * (double)lesser : INFINITY;
-    if (c->op != AR_SUM)
-        return 0;
-    /* A partial sum is at most 1 + g times the true sum of magnitudes, and the true sum is at most
-     * 1 / (1 - g) times the computed one.  As long as this does not exceed the format's greatest
-     * number, no order overflows.  A processor that flushes small numbers to zero may do so in each
-     * addition. */
-    if (magnitudes * (1 + g) / (1 - g) > format->most)
-        return INFINITY;
-    return 2 * g / (1 - g) * magnitudes + 2 * (nranks - 1) * format->least;
+    return c->op == AR_PROD  ? magnitudes >= format->exponent_max - 2
+           : c->op == AR_SUM ? !(magnitudes * (1 + g) / (1 - g) <= format->most)
+                             : false;
+}
+
+/* How far apart two results of finite numbers may be where nothing overflows.  lesser is the
+ * magnitude of the one that is nearer to 0.  A processor that flushes small numbers to zero may do
+ * so in each addition. */
+static double
+bound(const struct ar_comparison *c, double magnitudes, double g, long double lesser, int nranks)
+{
+    const struct format_row *format = &formats[formats_of[c->class]];
+    return c->op == AR_PROD  ? 2 * g / (1 - g) * (double)lesser
+           : c->op == AR_SUM ? 2 * g / (1 - g) * magnitudes + 2 * (nranks - 1) * format->least
+                             : 0;
+}
+
+/* Of finite numbers, some of which may be 0. */
+static unsigned
+kinds_of_sum(unsigned operands, bool overflows)
+{
+    const unsigned above = operands & POSITIVE, below = operands & NEGATIVE;
+    if (!above && !below) /* an exact sum of zeros is +0 */
+        return operands & NEG_ZERO ? ZEROS : ZERO;
+    if (!overflows)
+        return POSITIVE | NEGATIVE | ZEROS;
+    return ZEROS | (above ? POSITIVE | INF : 0U) | (below ? NEGATIVE | NEG_INF : 0U) |
+           (above && below ? (unsigned)NO_NUMBER : 0U);
+}
+
+/* What the result can be of operands of these kinds, in any order. */
+static unsigned
+kinds_of_result(enum ar_op op, unsigned operands, bool overflows)
+{
+    const unsigned infinities = operands & INFINITIES, zeros = operands & ZEROS;
+    const unsigned fails = overflows ? NO_NUMBER : 0;
+    if (op != AR_SUM && op != AR_PROD)
+        return operands; /* beside a NaN, any of them */
+    if (operands & NO_NUMBER || (op == AR_PROD ? infinities && zeros : infinities == INFINITIES))
+        return NO_NUMBER;
+    if (op == AR_SUM)
+        return infinities ? infinities | fails : kinds_of_sum(operands, overflows);
+    return infinities  ? INFINITIES | fails
+           : zeros     ? ZEROS | fails
+           : overflows ? ANY
+                       : POSITIVE | NEGATIVE;
 }
 
 /* --- elements --- */
 
 void
-ar_magnitudes_get(const struct ar_comparison *c, double *magnitudes, const void *packed,
-                  size_t count)
+ar_operands_get(const struct ar_comparison *c, struct ar_operands operands, const void *packed,
+                size_t count)
 {
     const size_t bytes = c->number_bytes;
     fenv_t saved;
     feholdexcept(&saved);
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < c->numbers; k++)
-            *magnitudes++ = magnitude(
-                c->op, ar_number_load((const char *)packed + i * c->size + k * bytes, bytes));
+    for (size_t i = 0; i < count * c->numbers; i++) {
+        const char *const at =
+            (const char *)packed + i / c->numbers * c->size + i % c->numbers * bytes;
+        const long double x = bytes > 0 ? ar_number_load(at, bytes) : 0;
+        operands.magnitudes[i] = magnitude(c->op, x);
+        operands.kinds[i] = (unsigned char)kind_of(x);
+    }
     fesetenv(&saved);
 }
 
 static bool
-is_alike(const struct ar_comparison *c, const char *a, const char *b, const double *magnitudes,
+are_numbers_alike(const struct ar_comparison *c, long double x, long double y, double magnitudes,
+                  unsigned operands, int nranks)
+{
+    const double k = (nranks - 1) * formats[formats_of[c->class]].roundoff, g = k / (1 - k);
+    const bool overflows = k >= 0.25 || may_overflow(c, magnitudes, g);
+    const unsigned of_x = kind_of(x), of_y = kind_of(y), both = of_x | of_y;
+    if (both & ~kinds_of_result(c->op, operands, overflows))
+        return false;
+    if (c->op == AR_PROD && !(both & NO_NUMBER) && !signbit(x) != !signbit(y))
+        return false;
+    return overflows || operands & NO_NUMBER || both == NO_NUMBER || x == y ||
+           fabsl(x - y) <= bound(c, magnitudes, g, fminl(fabsl(x), fabsl(y)), nranks);
+}
+
+static bool
+is_alike(const struct ar_comparison *c, const char *a, const char *b, struct ar_operands operands,
          int nranks)
 {
     const size_t size = c->number_bytes, numbers = c->numbers * size;
-    bool anything = false;
+    const bool is_bounded = c->kind == AR_COMPARE_BOUNDED;
     for (size_t k = 0; k < c->numbers && size > 0; k++) {
         const long double x = ar_number_load(a + k * size, size);
         const long double y = ar_number_load(b + k * size, size);
-        const double most = bound(c, magnitudes[k], fminl(fabsl(x), fabsl(y)), nranks);
-        anything |= most == INFINITY;
-        if (x != y && most != INFINITY && !(fabsl(x - y) <= most)) /* true of NaNs */
+        if (is_bounded
+                ? !are_numbers_alike(c, x, y, operands.magnitudes[k], operands.kinds[k], nranks)
+                : x != y)
             return false;
     }
-    /* What stands beside the number of a pair must be equal. */
-    return anything || memcmp(a + numbers, b + numbers, c->size - numbers) == 0;
+    /* What stands beside the number of a pair must be equal, unless any pair may have won. */
+    const bool is_open = operands.kinds[0] & NO_NUMBER || (operands.kinds[0] & ZEROS) == ZEROS;
+    return (is_bounded && is_open) || memcmp(a + numbers, b + numbers, c->size - numbers) == 0;
 }
 
 size_t
 ar_packed_differs(const struct ar_comparison *c, const void *a, const void *b,
-                  const double *magnitudes, int nranks, size_t count)
+                  struct ar_operands operands, int nranks, size_t count)
 {
     size_t i = 0;
     fenv_t saved;
     feholdexcept(&saved);
-    while (i < count && is_alike(c, (const char *)a + i * c->size, (const char *)b + i * c->size,
-                                 magnitudes + i * c->numbers, nranks))
-        i++;
+    for (; i < count && is_alike(c, (const char *)a + i * c->size, (const char *)b + i * c->size,
+                                 operands, nranks);
+         i++) {
+        operands.magnitudes += c->numbers;
+        operands.kinds += c->numbers;
+    }
     fesetenv(&saved);
     return i;
 }

@@ -10,9 +10,10 @@
  *   - a product errs by a factor of at most 1 +- g(p-1) (section 3.1) as long as no partial
  *     product can leave the range of normal numbers, which the sum of |log2 |x_i|| tells;
  *   - maximum and minimum are exact, but for which of +0 and -0, and for what NaN does.
- * An element's bound is infinite if a magnitude is not finite (an infinity or NaN among the
- * operands), or if a sum or product may overflow on its way in one order and not in another.  For a
- * sum, the sum of magnitudes tells, held against the greatest number of the elements' own format.
+ * A sum or product may overflow on its way in one order and not in another.  For a sum, the sum of
+ * magnitudes tells, held against the greatest number of the elements' own format.  There, and where
+ * an infinity or NaN is among the operands, no difference is too large.  But of what kind a result
+ * can be follows from the kinds of the operands: the sum of +inf and -inf is NaN in any order.
  */
 #ifndef AR_COMPARE_H
 #define AR_COMPARE_H
@@ -33,7 +34,7 @@ struct ar_comparison {
     enum ar_class class; /* AR_NO_CLASS: of no kernel */
     enum ar_op op;       /* AR_OPS: a user's */
     size_t size;         /* bytes of a packed element */
-    size_t numbers;      /* magnitudes an element has: 2 for complex sums */
+    size_t numbers;      /* that an element has: 2 for complex sums */
     size_t number_bytes; /* of each, in the element from its beginning on; 0: they are integers */
 };
 
@@ -48,14 +49,20 @@ void ar_packed_clean(const struct ar_comparison *c, void *packed, size_t count);
 /* The floating-point number of so many bytes, those of a float, a double or a long double. */
 long double ar_number_load(const void *at, size_t bytes);
 
-/* count * c->numbers magnitudes, to be summed over the ranks. */
-void ar_magnitudes_get(const struct ar_comparison *c, double *magnitudes, const void *packed,
-                       size_t count);
+/* What the bounds of numbers follow from, one entry each. */
+struct ar_operands {
+    double *magnitudes;   /* of the ranks' finite operands, summed */
+    unsigned char *kinds; /* of the ranks' operands, joined: bits that compare.c knows */
+};
+
+/* Those of one rank, of count * c->numbers numbers. */
+void ar_operands_get(const struct ar_comparison *c, struct ar_operands operands, const void *packed,
+                     size_t count);
 
 /* The first element in which a and b differ, where c is AR_COMPARE_BOUNDED by more than the bound
- * for these sums of magnitudes over nranks ranks; count if there is none. */
+ * for these operands of nranks ranks; count if there is none. */
 size_t ar_packed_differs(const struct ar_comparison *c, const void *a, const void *b,
-                         const double *magnitudes, int nranks, size_t count);
+                         struct ar_operands operands, int nranks, size_t count);
 
 /* The element as a number, or as bytes; returns text. */
 char *ar_packed_print(const struct ar_comparison *c, const void *element, char *text, size_t room);

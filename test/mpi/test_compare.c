@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "reduce/compare.h"
+#include "reduce/named.h"
 
 #define RANKS 6
 
@@ -33,15 +34,32 @@ fold(MPI_Datatype type, MPI_Op op, const void *operands, size_t size, void *up, 
     }
 }
 
-static double
-sum_magnitudes(const struct ar_comparison *c, const char *operands)
+/* What is known of an element's operands. */
+struct known {
+    double magnitudes[2];
+    unsigned char kinds[2];
+};
+
+static struct known
+know(const struct ar_comparison *c, const void *operands, size_t n)
 {
-    double sum = 0, one;
-    for (size_t i = 0; i < RANKS; i++) {
-        ar_magnitudes_get(c, &one, operands + i * c->size, 1);
-        sum += one;
+    struct known all = {{0}, {0}}, one;
+    for (size_t i = 0; i < n; i++) {
+        ar_operands_get(c, (struct ar_operands){one.magnitudes, one.kinds},
+                        (const char *)operands + i * c->size, 1);
+        for (size_t k = 0; k < c->numbers; k++) {
+            all.magnitudes[k] += one.magnitudes[k];
+            all.kinds[k] |= one.kinds[k];
+        }
     }
-    return sum;
+    return all;
+}
+
+static bool
+differ(const struct ar_comparison *c, const void *a, const void *b, struct known known)
+{
+    return ar_packed_differs(c, a, b, (struct ar_operands){known.magnitudes, known.kinds}, RANKS,
+                             1) == 0;
 }
 
 static struct ar_comparison
@@ -64,13 +82,12 @@ orders_are_within_and_more_is_not(MPI_Op op, int spread)
         for (int i = 0; i < RANKS; i++)
             x[i] = random_number(spread);
         fold(MPI_DOUBLE, op, x, sizeof *x, &up, &down);
-        const double magnitudes = sum_magnitudes(&c, (const char *)x);
-        CHECK(ar_packed_differs(&c, &up, &down, &magnitudes, RANKS, 1) == 1, "%a and %a", up, down);
+        const struct known known = know(&c, x, RANKS);
+        CHECK(!differ(&c, &up, &down, known), "%a and %a", up, down);
         /* 4 of u a step, where the bound has little more than 2 */
         const double beyond = 4 * (RANKS - 1) * (DBL_EPSILON / 2);
-        const double wrong = up + beyond * (op == MPI_SUM ? magnitudes : up);
-        CHECK(ar_packed_differs(&c, &up, &wrong, &magnitudes, RANKS, 1) == 0, "%a taken for %a",
-              wrong, up);
+        const double wrong = up + beyond * (op == MPI_SUM ? *known.magnitudes : up);
+        CHECK(differ(&c, &up, &wrong, known), "%a taken for %a", wrong, up);
     }
 }
 
@@ -84,27 +101,19 @@ a_sum_that_may_overflow_on_its_way_is_not_judged(void)
     const struct ar_comparison of_f = comparison(MPI_SUM, MPI_FLOAT);
     const struct ar_comparison of_d = comparison(MPI_SUM, MPI_DOUBLE);
     const struct ar_comparison of_z = comparison(MPI_SUM, MPI_C_FLOAT_COMPLEX);
-    double magnitudes[2] = {0}, one[2];
     float up[2], down[2];
     double double_up, double_down;
     fold(MPI_FLOAT, MPI_SUM, f, sizeof *f, up, down);
-    *magnitudes = sum_magnitudes(&of_f, (const char *)f);
     CHECK(isinf(*up) && *down == FLT_MAX, "float %g and %g", *up, *down);
-    CHECK(ar_packed_differs(&of_f, up, down, magnitudes, RANKS, 1) == 1, "float");
+    CHECK(!differ(&of_f, up, down, know(&of_f, f, RANKS)), "float");
     fold(MPI_DOUBLE, MPI_SUM, d, sizeof *d, &double_up, &double_down);
-    *magnitudes = sum_magnitudes(&of_d, (const char *)d);
     CHECK(isinf(double_up) && double_down == DBL_MAX, "double %g and %g", double_up, double_down);
-    CHECK(ar_packed_differs(&of_d, &double_up, &double_down, magnitudes, RANKS, 1) == 1, "double");
+    CHECK(!differ(&of_d, &double_up, &double_down, know(&of_d, d, RANKS)), "double");
     fold(MPI_C_FLOAT_COMPLEX, MPI_SUM, z, sizeof *z, up, down);
-    *magnitudes = 0;
-    for (size_t i = 0; i < RANKS; i++) {
-        ar_magnitudes_get(&of_z, one, z[i], 1);
-        magnitudes[0] += one[0], magnitudes[1] += one[1];
-    }
     CHECK(isinf(up[1]) && down[1] == FLT_MAX, "complex %g and %g", up[1], down[1]);
-    CHECK(ar_packed_differs(&of_z, up, down, magnitudes, RANKS, 1) == 1, "complex");
+    CHECK(!differ(&of_z, up, down, know(&of_z, z, RANKS)), "complex");
     up[1] = down[1], up[0] = 4;
-    CHECK(ar_packed_differs(&of_z, up, down, magnitudes, RANKS, 1) == 0, "the other part");
+    CHECK(differ(&of_z, up, down, know(&of_z, z, RANKS)), "the other part");
 }
 
 /* The sum of magnitudes rounds, too, so up to a little below the greatest number; beyond that
@@ -116,34 +125,73 @@ a_sum_that_cannot_overflow_is_judged(void)
     const struct ar_comparison twice = comparison(MPI_SUM, MPI_DOUBLE);
     const float inf = INFINITY, one = 1;
     const double infinite = INFINITY, double_one = 1;
-    double sum = FLT_MAX * (1 - 3 * RANKS * FLT_EPSILON);
-    CHECK(ar_packed_differs(&single, &inf, &one, &sum, RANKS, 1) == 0, "float");
-    sum = FLT_MAX;
-    CHECK(ar_packed_differs(&single, &inf, &one, &sum, RANKS, 1) == 1, "float");
-    sum = DBL_MAX * (1 - 3 * RANKS * DBL_EPSILON);
-    CHECK(ar_packed_differs(&twice, &infinite, &double_one, &sum, RANKS, 1) == 0, "double");
-    sum = DBL_MAX;
-    CHECK(ar_packed_differs(&twice, &infinite, &double_one, &sum, RANKS, 1) == 1, "double");
+    struct known known = know(&single, &one, 1);
+    *known.magnitudes = FLT_MAX * (1 - 3 * RANKS * FLT_EPSILON);
+    CHECK(differ(&single, &inf, &one, known), "float");
+    *known.magnitudes = FLT_MAX;
+    CHECK(!differ(&single, &inf, &one, known), "float");
+    *known.magnitudes = DBL_MAX * (1 - 3 * RANKS * DBL_EPSILON);
+    CHECK(differ(&twice, &infinite, &double_one, known), "double");
+    *known.magnitudes = DBL_MAX;
+    CHECK(!differ(&twice, &infinite, &double_one, known), "double");
 }
 
 static void
-what_may_overflow_is_not_judged(void)
+a_product_that_may_overflow_is_not_judged(void)
 {
-    const double large[] = {1e300, 1e300, 1e-300, 1e-300, 1, 1};
+    const double large[RANKS] = {1e300, 1e300, 1e-300, 1e-300, 1, 1},
+                 few[RANKS] = {1, 1, 1, 1, 1, 1};
     const double infinite = INFINITY, one = 1, nan = NAN;
     const struct ar_comparison product = comparison(MPI_PROD, MPI_DOUBLE);
-    const struct ar_comparison largest = comparison(MPI_MAX, MPI_DOUBLE);
-    const double magnitudes = sum_magnitudes(&product, (const char *)large);
-    double judged;
-    CHECK(ar_packed_differs(&product, &infinite, &one, &magnitudes, RANKS, 1) == 1, "overflow");
-    const double few = RANKS; /* factors near 1 */
-    CHECK(ar_packed_differs(&product, &infinite, &one, &few, RANKS, 1) == 0, "too large");
-    CHECK(ar_packed_differs(&product, &one, &infinite, &few, RANKS, 1) == 0, "too large there");
-    CHECK(ar_packed_differs(&product, &nan, &one, &few, RANKS, 1) == 0, "no number");
-    ar_magnitudes_get(&largest, &judged, &nan, 1);
-    CHECK(ar_packed_differs(&largest, &infinite, &one, &judged, RANKS, 1) == 1, "NaN");
-    ar_magnitudes_get(&largest, &judged, &one, 1);
-    CHECK(ar_packed_differs(&largest, &infinite, &one, &judged, RANKS, 1) == 0, "maximum");
+    CHECK(!differ(&product, &infinite, &one, know(&product, large, RANKS)), "overflow");
+    const struct known known = know(&product, few, RANKS);
+    CHECK(differ(&product, &infinite, &one, known), "too large");
+    CHECK(differ(&product, &one, &infinite, known), "too large there");
+    CHECK(differ(&product, &nan, &one, known), "no number");
+}
+
+/* Where no difference is too large. */
+static void
+results_are_of_a_kind_that_their_operands_can_give(void)
+{
+    static const struct {
+        double operand[3], result, other;
+        bool are_alike;
+        enum ar_op op;
+    } cases[] = {
+        {{INFINITY, 1, 2}, INFINITY, INFINITY, true, AR_SUM},
+        {{INFINITY, 1, 2}, INFINITY, 3, false, AR_SUM},
+        {{INFINITY, 1, 2}, -INFINITY, INFINITY, false, AR_SUM},
+        {{INFINITY, 1, 2}, INFINITY, NAN, false, AR_SUM},
+        {{INFINITY, 1, -INFINITY}, NAN, NAN, true, AR_SUM},
+        {{INFINITY, 1, -INFINITY}, NAN, INFINITY, false, AR_SUM},
+        {{NAN, 1, 2}, 3, NAN, false, AR_SUM},
+        {{DBL_MAX, DBL_MAX, -INFINITY}, NAN, -INFINITY, true, AR_SUM},
+        {{DBL_MAX, DBL_MAX, -INFINITY}, 1, -INFINITY, false, AR_SUM},
+        {{DBL_MAX, DBL_MAX, 1}, INFINITY, DBL_MAX, true, AR_SUM},
+        {{DBL_MAX, DBL_MAX, 1}, INFINITY, -INFINITY, false, AR_SUM},
+        {{0, 0, 0}, 0.0, -0.0, false, AR_SUM},
+        {{-0.0, -0.0, -0.0}, 0.0, -0.0, true, AR_SUM}, /* an exact sum, and another */
+        {{INFINITY, 2, -3}, -INFINITY, -INFINITY, true, AR_PROD},
+        {{INFINITY, 2, -3}, -INFINITY, INFINITY, false, AR_PROD},
+        {{INFINITY, 2, -3}, -7, -INFINITY, false, AR_PROD},
+        {{INFINITY, 2, 0}, NAN, NAN, true, AR_PROD},
+        {{INFINITY, 2, 0}, 0, NAN, false, AR_PROD},
+        {{0, -1, 5}, -0.0, -0.0, true, AR_PROD},
+        {{0, -1, 5}, -0.0, 0.0, false, AR_PROD},
+        {{1e300, 1e300, 0}, 0, NAN, true, AR_PROD},
+        {{NAN, 1, 2}, 1, NAN, true, AR_MAX}, /* depends on who compares whom */
+        {{NAN, 1, 2}, 1, -1, false, AR_MAX},
+        {{NAN, 1, 2}, INFINITY, NAN, false, AR_MIN},
+        {{0.0, -0.0, -1}, 0.0, -0.0, true, AR_MAX},
+        {{0.0, 0.0, -1}, 0.0, -0.0, false, AR_MAX},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct ar_comparison c = comparison(ar_op_handle(cases[i].op), MPI_DOUBLE);
+        const struct known known = know(&c, cases[i].operand, 3);
+        CHECK(differ(&c, &cases[i].result, &cases[i].other, known) != cases[i].are_alike,
+              "case %zu: %g and %g", i, cases[i].result, cases[i].other);
+    }
 }
 
 static void
@@ -202,7 +250,8 @@ main(int argc, char **argv)
     orders_are_within_and_more_is_not(MPI_PROD, 40);
     a_sum_that_may_overflow_on_its_way_is_not_judged();
     a_sum_that_cannot_overflow_is_judged();
-    what_may_overflow_is_not_judged();
+    a_product_that_may_overflow_is_not_judged();
+    results_are_of_a_kind_that_their_operands_can_give();
     kinds_are_told_apart();
     what_an_op_of_the_program_may_round_is_told_apart();
     padding_means_nothing();
