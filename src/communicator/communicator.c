@@ -322,6 +322,7 @@ void
 ar_setup_begin(struct ar_setup *setup, MPI_Comm comm)
 {
     setup->start_ns = ar_clock_system_ns();
+    feholdexcept(&setup->environment);
     ar_quiet_begin(&setup->quiet, comm);
 }
 
@@ -329,6 +330,7 @@ void
 ar_setup_end(struct ar_setup *setup, const struct ar_communicator *c)
 {
     ar_quiet_end(&setup->quiet);
+    fesetenv(&setup->environment);
     if (c->recorder)
         c->recorder->setup_ns += ar_clock_system_ns() - setup->start_ns;
 }

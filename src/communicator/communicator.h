@@ -4,6 +4,7 @@
 #ifndef AR_COMMUNICATOR_H
 #define AR_COMMUNICATOR_H
 
+#include <fenv.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -145,9 +146,11 @@ void ar_communicator_free_end(void);
 bool ar_communicator_is_ending(MPI_Comm comm);
 
 /* What ranks settle among themselves between begin and end counts as set-up and not as the call's,
- * and what fails there, such as for lack of context ids, is not an error of the program. */
+ * and what fails there, such as for lack of context ids, is not an error of the program.  What is
+ * computed there neither traps nor leaves a mark in the program's floating-point environment. */
 struct ar_setup {
     struct ar_quiet quiet;
+    fenv_t environment;
     uint64_t start_ns;
 };
 void ar_setup_begin(struct ar_setup *setup, MPI_Comm comm);

@@ -3,6 +3,7 @@
 #include "communicator/process.h"
 
 #include <dlfcn.h>
+#include <fenv.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -34,11 +35,14 @@ static void
 finish(bool is_together)
 {
     static atomic_flag dumped = ATOMIC_FLAG_INIT;
+    fenv_t environment; /* the program may trap what numbers that are printed do */
+    feholdexcept(&environment);
     ar_statistics_end(is_together);
     ar_timeline_end(is_together);
     if (config && config->tune == AR_TUNE_ONLINE && config->tune_dump && world_rank == 0 &&
         !atomic_flag_test_and_set(&dumped))
         ar_tuned_rules_write(config->tune_dump, world_size);
+    fesetenv(&environment);
 }
 
 void
@@ -104,10 +108,13 @@ tell_unused(void)
         ar_say("%s is set but not used for MPI_Allreduce; %s", name, advice);
 }
 
+/* The threads that start here inherit a floating-point environment without traps. */
 static void
 set_up(void)
 {
     int keyval;
+    fenv_t environment;
+    feholdexcept(&environment);
     ar_job_check_family();
     const bool *const is_enabled = dlsym(RTLD_DEFAULT, "ompi_ftmpi_enabled"); /* since 5.0 */
     is_fault_tolerant = is_enabled && *is_enabled;
@@ -139,6 +146,7 @@ set_up(void)
     ar_statistics_begin(config);
     ar_deadline_start(config ? &config->timeout : NULL, rank);
     pid = getpid();
+    fesetenv(&environment);
 }
 
 void

@@ -342,8 +342,10 @@ count(struct ar_tuner *tuner)
 int
 ar_tuner_note(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned *t, int64_t ns)
 {
+    fenv_t environment;
     if (!ar_online_note(&t->online, ns))
         return MPI_SUCCESS;
+    feholdexcept(&environment);
     struct agreement numbers = {ar_online_summarize(&t->online), c->shares_cores};
     const int error = agree(c, comm, &numbers);
     if (!error && !tries_all(c) && numbers.shares_cores)
@@ -352,5 +354,6 @@ ar_tuner_note(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned *t, int6
         settle(c, t);
     if (tries_all(c))
         count(c->tuner);
+    fesetenv(&environment);
     return error;
 }

@@ -54,7 +54,7 @@ ar_exact_grid_of(struct ar_window window, int nranks)
     grid.parts = grid.words == 1 ? 2 : grid.words;
     if (-window.bottom < EXPONENT_LEAST ||
         MAGIC_BITS - window.bottom + (grid.parts - 1) * grid.bits > EXPONENT_MOST)
-        grid.words = 0;
+        grid.words = grid.parts = 0;
     for (int k = 0; k < grid.parts; k++)
         grid.magic[k] = ldexp(1.5, MAGIC_BITS - window.bottom + k * grid.bits);
     return grid;

@@ -3,6 +3,7 @@
 #include "statistics/statistics.h"
 
 #include <errno.h>
+#include <fenv.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -403,14 +404,17 @@ ar_statistics_part(MPI_Comm comm)
 {
     struct ar_table table = {0};
     int rank, nranks;
+    fenv_t environment;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &nranks);
     if (!ar_all(comm, has_most_ranks(nranks)))
         return;
+    feholdexcept(&environment);
     ar_statistics_rename(comm);
     take(&table);
     if (ar_gather(&table, own_rank(), comm) && rank == 0)
         write_gathered(&table, own_rank() == 0 ? NAME_OF_ALL : NAME_OF_RANK, nranks);
+    fesetenv(&environment);
     ar_table_fini(&table);
 }
 

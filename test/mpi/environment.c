@@ -16,10 +16,14 @@
  *   selves        the same of MPI_COMM_SELF
  *   free          frees all copies but one
  *   thread=N      calls on a communicator without calls so far, by a thread with N bytes of stack
+ *   flags         from here on no step may leave a floating-point exception
+ *   traps         inexact and invalid results, overflows and divisions by zero trap, up to
+ * MPI_Finalize
  */
 #include <config.h> /* _GNU_SOURCE */
 #include <errno.h>
 #include <fcntl.h>
+#include <fenv.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -206,6 +210,38 @@ deprive(const char *step)
     return true;
 }
 
+static int
+end_traps(MPI_Comm self, int keyval, void *value, void *extra)
+{
+    (void)self;
+    (void)keyval;
+    (void)value;
+    (void)extra;
+    fedisableexcept(FE_ALL_EXCEPT);
+    return MPI_SUCCESS;
+}
+
+/* Until MPI_Finalize is under way, where MPICH's own network computes with such numbers. */
+static void
+begin_traps(void)
+{
+    int keyval;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_traps, &keyval, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
+    feenableexcept(FE_INEXACT | FE_INVALID | FE_OVERFLOW | FE_DIVBYZERO);
+}
+
+static bool watches_flags;
+
+static void
+check_flags(const char *step)
+{
+    const int raised = fetestexcept(FE_ALL_EXCEPT);
+    if (watches_flags && raised != 0)
+        check_fail("%s: floating-point exceptions 0x%x", step, (unsigned)raised);
+    feclearexcept(FE_ALL_EXCEPT);
+}
+
 static void
 take(char *step, const struct check_comm *world)
 {
@@ -225,6 +261,10 @@ take(char *step, const struct check_comm *world)
         free_copies();
     else if (strcmp(step, "decoys") == 0)
         make_decoys();
+    else if (strcmp(step, "flags") == 0)
+        watches_flags = feclearexcept(FE_ALL_EXCEPT) == 0;
+    else if (strcmp(step, "traps") == 0)
+        begin_traps();
     else if (strcmp(step, "files") == 0)
         while (open("/dev/null", O_RDONLY) >= 0)
             continue;
@@ -244,6 +284,7 @@ main(int argc, char **argv)
         char *const colon = strchr(argv[i], ':');
         if (!colon || atoi(argv[i]) == world.rank)
             take(colon ? colon + 1 : argv[i], &world);
+        check_flags(argv[i]);
         check_watch(argv[i]);
         MPI_Barrier(MPI_COMM_WORLD);
     }

@@ -309,4 +309,19 @@ preload 2 ALLREDUCE_STATS=/tmp/a%q "$programs/pings" >"$scratch/out" 2>&1
 expect_refusal_of 7
 preload 2 ALLREDUCE_STATS= ALLREDUCE_STATS_SIGNAL=USR1 "$programs/pings" >"$scratch/out" 2>&1
 grep -q 'ALLREDUCE_STATS_SIGNAL: there is no file' "$scratch/out" || fail "a signal without a file: taken"
+
+# What we compute beside a reduction ends no program that traps floating-point exceptions, and leaves none.  MPICH itself
+# computes when ranks first send each other long messages.
+first=$([ "$AR_MPI_FAMILY" = openmpi ] || echo world)
+# shellcheck disable=SC2086 # first may be empty
+traps() {
+    "$@" "$programs/environment" $first flags traps world fresh
+}
+expect_ok 'traps, natively' traps launch 2
+expect_ok 'traps' traps preload 2 ALLREDUCE_VERBOSE=2 ALLREDUCE_STATS="$file" ALLREDUCE_TRACE="$scratch/trace.json" \
+    ALLREDUCE_ALGO='auto:0-1K;segmented_ring(segment=8K,window=auto)'
+# shellcheck disable=SC2046 # words
+expect_ok 'traps while calls are tuned' preload 2 ALLREDUCE_TUNE=online ALLREDUCE_TUNE_DUMP="$scratch/tuned" \
+    ALLREDUCE_VERIFY=1/9 "$programs/environment" world flags traps $(yes world | head -n 60)
+grep -q 'tuned online' "$scratch/tuned" || fail 'traps while calls are tuned: nothing was tuned'
 exit $failed
