@@ -157,6 +157,9 @@ keep_plan(struct ar_communicator *c, struct ar_decision *d, size_t scratch_bytes
     return error;
 }
 
+/* Messages go through the channel if it carries all segments in flight.  Where it has all ranks, an
+ * open window is made as wide as it can carry, since nodes must not differ in it.  The length of
+ * segments does not follow, or other places would give other bits. */
 static int
 make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)
 {
@@ -164,18 +167,23 @@ make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_redu
     const struct ar_reduction *const run = ar_reduction_interleaves(r) ? &packed : r;
     struct ar_params params = d->choice.params;
     params.node_of = c->carriage.node_of;
+    const bool has_channel = c->has_channel && ar_channel_takes(&c->channel, r);
+    const bool is_open = params.window == AR_WINDOW_AUTO && c->channel.nranks == c->nranks;
+    const int most = has_channel && is_open ? AR_CHANNEL_QUEUES : AR_WINDOW_MAX;
     const int error =
         mpi_error(ar_plan_create(&d->plan, d->choice.algorithm, &params, c->rank, c->nranks,
-                                 d->key.count, run, c->config->scratch_bytes));
+                                 d->key.count, run, c->config->scratch_bytes, most));
     if (error)
         return error;
+    d->channel = has_channel && d->plan->window <= AR_CHANNEL_QUEUES ? &c->channel : NULL;
     if (d->channel)
         ar_copy_settle_stores(&d->plan->stores, c, d, d->channel->piece.crowd,
                               ar_plan_can_stream(d->plan, run));
     return keep_plan(c, d, ar_plan_scratch_bytes(d->plan));
 }
 
-/* What is not to be cut may have no room on each level; flat it has. */
+/* What is not to be cut, and large elements, may have no room on each level; flat they have.  Where
+ * bits must stay so must the levels, and d->node becomes NULL: messages have room. */
 static int
 make_node_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)
 {
@@ -184,6 +192,12 @@ make_node_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar
     struct ar_params *const params = &d->choice.params;
     int error = ar_node_plan_create(&d->node_plan, d->node, d->choice.algorithm, params,
                                     d->key.count, run, d->whole);
+    if (error == AR_ERR_PARAM && params->grouping && d->key.keeps != AR_DETERMINISM_NONE) {
+        d->node = NULL;
+        params->copy = AR_COPY_AUTO;
+        d->reason = ar_reason_large;
+        return MPI_SUCCESS;
+    }
     if (error == AR_ERR_PARAM && params->grouping) {
         params->levels = (struct ar_levels){.kind = AR_LEVELS_FLAT};
         params->grouping = NULL;
@@ -243,16 +257,18 @@ decide_choice(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
     const bool is_auto = d->reason == ar_reason_auto;
     const bool wants_memory = d->choice.kind == AR_CHOICE_ALGORITHM &&
                               d->choice.algorithm->shares_memory && c->nranks > 1;
-    if (wants_memory)
-        d->node = ar_memory_find_or_map(c, comm, r, d->key.count, &d->reason);
-    /* Another choice would break a promise above RUN.  Under RUN the nodes may decide, but not
-     * whether memory could be had this time. */
-    if (d->node || !is_auto || keeps > AR_DETERMINISM_RUN)
-        return MPI_SUCCESS;
-    if (keeps == AR_DETERMINISM_RUN)
+    /* Under RUN the nodes may decide, but not whether memory could be had this time: nodes may be
+     * containers. */
+    const bool asks_nodes = is_auto && keeps == AR_DETERMINISM_RUN;
+    if (asks_nodes)
         error = ar_request_count_nodes(c, comm);
-    if (error || (keeps == AR_DETERMINISM_RUN && c->nodes == 1))
+    if (error)
         return error;
+    if (wants_memory && !(asks_nodes && c->nodes > 1))
+        d->node = ar_memory_find_or_map(c, comm, r, d->key.count, &d->reason);
+    /* Another choice would break a promise above RUN. */
+    if (d->node || !is_auto || keeps > AR_DETERMINISM_RUN || (asks_nodes && c->nodes == 1))
+        return MPI_SUCCESS;
     request.shares_memory = false;
     if (wants_memory)
         error = mpi_error(ar_config_select(c->config, &d->choice, &request, &d->reason));
@@ -266,18 +282,19 @@ decide_choice(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
 }
 
 /* An op of the program's own may treat all elements as one record, as it can in MPICH.  In shared
- * memory they must fit into a chunk, and no such call goes there if bits must not depend on the
- * size.  Only a choice that auto may select stands in for auto's. */
+ * memory they must fit into a chunk, whose length depends on the place, and no such call goes there
+ * if bits must not.  Only a choice that auto may select stands in for auto's, unless none of them
+ * keeps the bits. */
 static void
 make_whole(const struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)
 {
     const struct ar_algorithm *const chosen = d->choice.algorithm;
     const bool *const allowed = c->config->allowed;
-    const bool is_auto = d->reason == ar_reason_auto || d->reason == ar_reason_model;
+    const bool is_auto = !d->key.pick && (!d->clause || d->clause->kind == AR_CHOICE_AUTO);
     const struct ar_request request = {
         .nranks = c->nranks, .commutative = d->key.commutative, .keeps = d->key.keeps};
     struct ar_params *const params = &d->choice.params;
-    if (d->node && d->key.keeps < AR_DETERMINISM_SIZE &&
+    if (d->node && d->key.keeps == AR_DETERMINISM_NONE &&
         ar_node_takes_whole(d->node, r, d->key.count)) {
         if (d->key.count * d->key.size > d->node->tuning.whole_bytes || params->whole_bytes > 0)
             params->whole_bytes = SIZE_MAX;
@@ -288,34 +305,21 @@ make_whole(const struct ar_communicator *c, struct ar_decision *d, const struct 
     d->node = NULL;
     if (is_auto && chosen->stand_in && !ar_auto_allows(ar_algorithm_whole(chosen), allowed)) {
         /* The first row that does not cut and that auto may select. */
-        d->choice = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
-        for (size_t i = 0; i < ar_algorithm_count() && d->choice.kind == AR_CHOICE_NATIVE; i++) {
+        struct ar_choice found = {.kind = AR_CHOICE_NATIVE};
+        for (size_t i = 0; i < ar_algorithm_count() && found.kind == AR_CHOICE_NATIVE; i++) {
             const struct ar_algorithm *const row = ar_algorithm_at(i);
             const struct ar_choice whole = {AR_CHOICE_ALGORITHM, row, row->defaults};
             if (!row->stand_in && ar_auto_may_select(&whole, &request, allowed))
-                d->choice = whole;
+                found = whole;
         }
+        if (found.kind == AR_CHOICE_ALGORITHM || d->key.keeps == AR_DETERMINISM_NONE)
+            d->choice = found;
     }
     if (d->choice.kind == AR_CHOICE_NATIVE ||
         ar_choice_make_whole(&d->choice, c->nranks, d->key.count, d->key.size,
                              c->config->scratch_bytes) ||
         d->choice.algorithm != chosen)
         d->reason = ar_reason_whole;
-}
-
-/* A window left to auto becomes as wide as the channel can carry, if that has all ranks: nodes must
- * not differ in it. */
-static void
-use_channel(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r)
-{
-    struct ar_params params = d->choice.params;
-    params.node_of = c->carriage.node_of;
-    if (!c->has_channel || !ar_channel_takes(&c->channel, r))
-        return;
-    if (params.window == AR_WINDOW_AUTO && c->channel.nranks == c->nranks)
-        d->choice.params.window = params.window = AR_CHANNEL_QUEUES;
-    if (ar_algorithm_window(d->choice.algorithm, &params, c->nranks) <= AR_CHANNEL_QUEUES)
-        d->channel = &c->channel;
 }
 
 /* Native; device memory is the reason only if the call would not have been native anyway. */
@@ -328,6 +332,19 @@ decide_for_devices(struct ar_communicator *c, MPI_Comm comm, struct ar_decision 
     if (!error && d->choice.kind != AR_CHOICE_NATIVE) {
         d->choice = (struct ar_choice){.kind = AR_CHOICE_NATIVE};
         d->reason = ar_reason_device;
+    }
+    return error;
+}
+
+/* Makes the engine that messages need; where that fails, the call goes native.  Collective over
+ * comm. */
+static int
+prepare_messages(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d)
+{
+    const int error = c->engine == AR_ENGINE_NONE ? ar_engine_create(c, comm) : MPI_SUCCESS;
+    if (!error && c->engine == AR_ENGINE_FAILED) {
+        d->choice.kind = AR_CHOICE_NATIVE;
+        d->reason = "no private communicator";
     }
     return error;
 }
@@ -359,26 +376,24 @@ fill(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const stru
         d->reason = ar_reason_determinism;
         return MPI_SUCCESS;
     }
-    if (!d->node && c->engine == AR_ENGINE_NONE)
-        error = ar_engine_create(c, comm);
-    if (error)
+    if (!d->node)
+        error = prepare_messages(c, comm, d);
+    if (error || d->choice.kind == AR_CHOICE_NATIVE)
         return error;
-    if (!d->node && c->engine == AR_ENGINE_FAILED) {
-        d->choice.kind = AR_CHOICE_NATIVE;
-        d->reason = "no private communicator";
-        return MPI_SUCCESS;
-    }
     error = ar_levels_settle(c, comm, d);
     if (!error)
         error = ar_copy_settle(c, comm, d);
-    if (error)
-        return error;
-    if (d->node) {
-        d->runner = AR_RUN_MEMORY;
-        return make_node_plan(c, d, r);
+    if (!error && d->node) {
+        error = make_node_plan(c, d, r);
+        if (error || d->node) {
+            d->runner = AR_RUN_MEMORY;
+            return error;
+        }
+        error = prepare_messages(c, comm, d);
     }
+    if (error || d->choice.kind == AR_CHOICE_NATIVE)
+        return error;
     d->runner = AR_RUN_MESSAGES;
-    use_channel(c, d, r);
     return make_plan(c, d, r);
 }
 

@@ -6,6 +6,8 @@
 #include "algorithms/nodes.h"
 #include "communicator/engine.h"
 
+const char ar_reason_large[] = "elements too large for shared memory: by messages";
+
 /* Channels use each other's pieces again, but never those of a node's memory. */
 #define CHANNEL_KIND AR_MEMORY_GRADES
 
@@ -103,8 +105,7 @@ ar_memory_find_or_map(struct ar_communicator *c, MPI_Comm comm, const struct ar_
         map_memory(c, comm, grade);
     if (memory->state == AR_ENGINE_READY && ar_node_takes(&memory->node, r))
         return &memory->node;
-    *why = memory->state == AR_ENGINE_READY ? "elements too large for shared memory: by messages"
-                                            : "no shared memory: by messages";
+    *why = memory->state == AR_ENGINE_READY ? ar_reason_large : "no shared memory: by messages";
     return NULL;
 }
 

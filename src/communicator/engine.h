@@ -4,6 +4,8 @@
 
 #include "communicator/communicator.h"
 
+extern const char ar_reason_large[]; /* an element, for shared memory */
+
 /* Makes the engine: what carries messages, the map of nodes, the manner of waiting.
  * Collective over comm; c->engine becomes READY or FAILED, alike on all ranks.
  * MPI_SUCCESS, an error of MPI's, or MPI_ERR_NO_MEM on this rank alone. */

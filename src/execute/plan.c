@@ -69,7 +69,7 @@ emit(struct ar_routine *routine, const struct ar_algorithm *algorithm,
 int
 ar_plan_create(struct ar_plan **made, const struct ar_algorithm *algorithm,
                const struct ar_params *params, int rank, int nranks, size_t count,
-               const struct ar_reduction *r, size_t scratch_bytes)
+               const struct ar_reduction *r, size_t scratch_bytes, int most)
 {
     struct ar_plan *plan = calloc(1, sizeof *plan);
     if (!plan)
@@ -78,6 +78,7 @@ ar_plan_create(struct ar_plan **made, const struct ar_algorithm *algorithm,
     plan->segment = ar_algorithm_segment(algorithm, params, nranks, count, r->size, scratch_bytes);
     plan->nsegments = (count + plan->segment - 1) / plan->segment;
     plan->window = ar_algorithm_window(algorithm, params, nranks);
+    plan->window = plan->window < most ? plan->window : most;
     if ((size_t)plan->window > plan->nsegments)
         plan->window = (int)plan->nsegments;
     const size_t rest = count % plan->segment;

@@ -52,10 +52,11 @@ struct ar_plan {
  * params say, but short enough (at least one element) that the scratch memory of all segments in
  * flight fits into scratch_bytes; gaps between the elements of a derived type are not
  * counted.  Segments depend only on the size of r, so that they are alike on ranks whose types
- * differ in extent.  AR_OK; AR_ERR_MEMORY; AR_ERR_STEP (a bug of the algorithm). */
+ * differ in extent.  At most `most` segments (>= 1) are in flight, on which their length does not
+ * depend.  AR_OK; AR_ERR_MEMORY; AR_ERR_STEP (a bug of the algorithm). */
 int ar_plan_create(struct ar_plan **made, const struct ar_algorithm *algorithm,
                    const struct ar_params *params, int rank, int nranks, size_t count,
-                   const struct ar_reduction *r, size_t scratch_bytes);
+                   const struct ar_reduction *r, size_t scratch_bytes, int most);
 void ar_plan_destroy(struct ar_plan *plan);
 
 /* Scratch memory that running the plan needs, in bytes. */

@@ -177,7 +177,7 @@ run_part(void *context, const struct threads_job *job, int rank, const struct ar
     (void)context;
     self = rank;
     FUZZ_EXPECT(ar_plan_create(&plan, job->algorithm, job->params, rank, job->nranks, job->count, r,
-                               64 + job->seed % 8192) == AR_OK);
+                               64 + job->seed % 8192, AR_WINDOW_MAX) == AR_OK);
     const bool is_near = world->member_of[rank] >= 0 && plan->window <= AR_CHANNEL_QUEUES;
     char *const scratch = aligned_alloc(64, ar_plan_scratch_bytes(plan) + 64);
     FUZZ_EXPECT(scratch);

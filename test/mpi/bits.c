@@ -1,5 +1,11 @@
 /* The bits of rounded results, for ALLREDUCE_DETERMINISM.
  *
+ * usage: bits rows LEVEL [lacking]
+ *   lacking: the library gets no shared memory
+ *
+ * For auto, and for each row of the registry with each of its parameters that keeps at least the
+ * level, a line: what it keeps, the clause, and hashes of a sum and of a sum by an op of our own.
+ *
  * usage: bits TYPE OP COUNT/ORDER/CLAUSES...
  *   TYPE: float, double, float_complex or double_complex; OP: sum, prod or user (a sum of the
  *     program's own)
@@ -10,13 +16,17 @@
  * PERIOD elements that the vector repeats, or of a shorter one; or "places differ" where equal
  * operands gave other bits in another place.  Operands belong to processes, whatever their rank.
  */
+#include "config.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "mpi_check.h"
+#include "select/select.h"
 
 #define PERIOD 64
 
@@ -146,12 +156,118 @@ reduce(const struct kind *kind, MPI_Op op, int count, MPI_Comm comm)
     free(buffer);
 }
 
+/* --- all rows --- */
+
+/* Segments that the scratch memory cuts, that are in flight in greater numbers than shared memory
+ * carries, and that are not; then each parameter. */
+static const char *const parameters[] = {
+    "",
+    "segment=inf,window=auto",
+    "segment=2K,window=3",
+    "segment=n/7,window=auto",
+    "segment=8K,window=8",
+    "root=1",
+    "radix=2",
+    "radix=3",
+    "dims=2x2",
+    "dims=4x1",
+    "broadcast=flat",
+    "broadcast=binomial",
+    "broadcast=scatter_allgather",
+    "broadcast=scatter_doubling",
+    "allgather=ring",
+    "allgather=doubling",
+    "reduce_scatter=halving",
+    "reduce_scatter=ring",
+    "exchange=halves",
+    "exchange=halves,unpaired=copy",
+    "distance=halving",
+    "unpaired=copy",
+    "intra=flat",
+    "flow=whole",
+    "order=node",
+    "inter=ring",
+    "inter=star,lanes=one",
+    "inter=rhd,lanes=2,levels=2",
+    "halvings=one",
+    "whole=1",
+    "whole=inf",
+    "levels=2",
+    "levels=2,whole=inf",
+    "copy=slots",
+    "copy=in_place",
+};
+
+#define SUMMED  6001
+#define BY_USER 601 /* such an op gets all of a vector, unless that takes too much memory */
+
+static uint64_t
+hash_of(MPI_Op op, int count, const struct check_comm *c)
+{
+    double *const buffer = check_buffer((size_t)count * sizeof *buffer);
+    fill((char *)buffer, kind_named("double"), count);
+    MPI_Allreduce(MPI_IN_PLACE, buffer, count, MPI_DOUBLE, op, c->comm);
+    check_same_bits(c, buffer, (size_t)count * sizeof *buffer, "result");
+    const uint64_t h = hash((const unsigned char *)buffer, (size_t)count * sizeof *buffer);
+    check_release(buffer);
+    return h;
+}
+
+static void
+print_row(const struct check_comm *c, const char *clause, enum ar_determinism keeps, MPI_Op user)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "allreduce_algo", clause);
+    MPI_Comm_set_info(c->comm, info);
+    MPI_Info_free(&info);
+    const uint64_t sum = hash_of(MPI_SUM, SUMMED, c), by_user = hash_of(user, BY_USER, c);
+    if (c->rank == 0)
+        printf("%s %s %016llx %016llx\n", ar_determinism_names[keeps], clause,
+               (unsigned long long)sum, (unsigned long long)by_user);
+}
+
+/* A row that does not take the parameters has no such clause. */
+static void
+print_rows(const char *level)
+{
+    MPI_Op user;
+    const struct check_comm world = check_describe(MPI_COMM_WORLD, "the world");
+    enum ar_determinism least = AR_DETERMINISM_NONE;
+    while (strcmp(ar_determinism_names[least], level) != 0)
+        least++;
+    MPI_Op_create(add, 1, &user);
+    print_row(&world, "auto", least, user);
+    for (size_t row = 0; ar_algorithm_at(row); row++)
+        for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++) {
+            char clause[128];
+            struct ar_rules *rules = NULL;
+            struct ar_problem problem;
+            snprintf(clause, sizeof clause, i == 0 ? "%s%s" : "%s(%s)", ar_algorithm_at(row)->name,
+                     parameters[i]);
+            if (ar_rules_parse(&rules, clause, &problem))
+                continue;
+            const enum ar_determinism keeps =
+                ar_algorithm_keeps(ar_algorithm_at(row), &rules->clauses[0].choice.params);
+            if (keeps >= least)
+                print_row(&world, clause, keeps, user);
+            ar_rules_destroy(rules);
+        }
+    MPI_Op_free(&user);
+}
+
 int
 main(int argc, char **argv)
 {
     MPI_Op user;
     check_begin(&argc, &argv);
     MPI_Op_create(add, 0, &user);
+    if (argc > 2 && strcmp(argv[1], "rows") == 0) {
+        if (argc > 3)
+            setrlimit(RLIMIT_FSIZE, &(struct rlimit){4096, 4096});
+        print_rows(argv[2]);
+        argc = 0;
+    }
     for (int i = 3; i < argc; i++) {
         char order[16] = "", clauses[128] = "";
         int count = 0;

@@ -68,6 +68,50 @@ if [ "$AR_MPI_FAMILY" = mpich ]; then
     [ "$(cat "$scratch/bits")" = "$together" ] || fail "$title: not the bits of one node"
 fi
 
+# rows_of LAUNCH LEVEL [VARIABLE=VALUE...]: the bits of all rows and parameters that keep the level, in $scratch/LAUNCH.  The
+# scratch memory is little, so that it cuts segments.
+rows_of() {
+    launch=$1
+    level=$2
+    shift 2
+    # shellcheck disable=SC2086 # lacking may be empty
+    expect_ok "$launch" preload 4 ALLREDUCE_SCRATCH=64K ALLREDUCE_DETERMINISM="$level" "$@" \
+        "$programs/bits" rows "$level" $lacking
+    grep -v '^liballreduce:' "$scratch/out" | sort >"$scratch/$launch"
+}
+
+# expect_same LEVEL LAUNCH OTHER: what keeps the level has the same bits in both.
+expect_same() {
+    for launch in "$2" "$3"; do
+        awk -v level="$1" 'level == "run" || $1 != "run"' "$scratch/$launch" >"$scratch/$launch.kept"
+    done
+    [ -s "$scratch/$2.kept" ] || fail "$2: nothing keeps $1"
+    diff "$scratch/$2.kept" "$scratch/$3.kept" || fail "$2 and $3: not the same bits"
+}
+
+# No level depends on what carries the data, and on how ranks wait.
+lacking=
+rows_of memory run
+lacking=lacking
+rows_of lacking run ALLREDUCE_WAIT=block
+lacking=
+expect_same run memory lacking
+[ "$(wc -l <"$scratch/memory")" -gt 100 ] || fail "$(wc -l <"$scratch/memory") rows and parameters, not more than 100"
+if [ "$AR_MPI_FAMILY" = mpich ]; then
+    rows_of nodes run MPIR_CVAR_NUM_CLIQUES=2
+    rows_of messages run MPIR_CVAR_NUM_CLIQUES=2 ALLREDUCE_TRANSPORT=mpi ALLREDUCE_WAIT=sleep
+    expect_same run nodes messages
+    lacking=lacking
+    rows_of lacking run MPIR_CVAR_NUM_CLIQUES=2
+    lacking=
+    expect_same run nodes lacking
+    rows_of memory placement
+    rows_of nodes placement MPIR_CVAR_NUM_CLIQUES=2 MPIR_CVAR_ODD_EVEN_CLIQUES=1 ALLREDUCE_WAIT=yield
+    rows_of apart placement MPIR_CVAR_NOLOCAL=1
+    expect_same placement memory nodes
+    expect_same placement memory apart
+fi
+
 # A named algorithm that needs an op that commutes does not send a user's op to native.
 bits 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_DETERMINISM=placement double user 64/same/ring
 expect_calls "$title" butterfly 1

@@ -13,6 +13,7 @@
  * The variable EXECUTOR_CASES says how many cases there are, EXECUTOR_SEED the first one's seed. */
 #include <config.h>
 
+#include <limits.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
@@ -507,7 +508,7 @@ make_plans(struct work *work)
     planned = work;
     for (int rank = 0; rank < work->setting.nranks; rank++)
         if (ar_plan_create(&work->plan[rank], &row, &params, rank, work->setting.nranks,
-                           work->count, &sum, SIZE_MAX / 2))
+                           work->count, &sum, SIZE_MAX / 2, INT_MAX))
             abort();
 }
 

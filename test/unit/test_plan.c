@@ -41,7 +41,7 @@ plan_of(const struct call *call, int rank)
     params.segments = call->segments;
     params.window = call->window;
     assert_int_equal(ar_plan_create(&plan, call->row, &params, rank, call->nranks, call->count,
-                                    &call->reduction, call->scratch_bytes),
+                                    &call->reduction, call->scratch_bytes, AR_WINDOW_MAX),
                      AR_OK);
     return plan;
 }
@@ -277,7 +277,7 @@ plans_on_65536_ranks_stay_below_30_mib(void **state)
             for (int rank = 0; rank < nranks; rank += nranks - 1) {
                 struct ar_plan *plan = NULL; /* for gcc -O3 -flto */
                 assert_int_equal(ar_plan_create(&plan, row, &params, rank, nranks, counts[k],
-                                                &float_sum, (size_t)64 << 20),
+                                                &float_sum, (size_t)64 << 20, AR_WINDOW_MAX),
                                  AR_OK);
                 const size_t bytes = ar_plan_memory_bytes(plan);
                 most = bytes > most ? bytes : most;
