@@ -54,6 +54,20 @@ set_given(struct ar_cart *cart, int nranks, const struct ar_params *params, int 
         cart->dims[cart->ndims++] = left;
 }
 
+bool
+ar_cart_fit(struct ar_params *params, int nranks, int most)
+{
+    struct ar_cart cart;
+    bool changes = params->ndims > most;
+    set_given(&cart, nranks, params, most);
+    params->ndims = changes ? most : params->ndims;
+    for (int i = 0; i < params->ndims; i++) {
+        changes |= params->dims[i] != cart.dims[i];
+        params->dims[i] = cart.dims[i];
+    }
+    return changes;
+}
+
 /* --- places --- */
 
 static struct ar_span

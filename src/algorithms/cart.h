@@ -38,6 +38,10 @@ struct ar_cart {
 struct ar_cart ar_cart_make(int rank, int nranks, const struct ar_params *params, int ndims,
                             int most);
 
+/* Makes params->dims those of the grid, which has at most most dimensions, except for the one that
+ * is left over.  Does that change them? */
+bool ar_cart_fit(struct ar_params *params, int nranks, int most);
+
 /* Emits the folding of the run into its first rank, along a binomial tree.
  * Returns where the contribution is from then on. */
 enum ar_buffer ar_cart_fold(struct ar_schedule *s, const struct ar_cart *cart);

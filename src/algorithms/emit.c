@@ -1,4 +1,5 @@
 /* From a row to the schedule of a rank. */
+#include "algorithms/cart.h"
 #include "algorithms/nodes.h"
 #include "algorithms/registry.h"
 
@@ -77,6 +78,18 @@ emit_by_nodes(const struct ar_algorithm *row, struct ar_schedule *s, int rank, i
     const int error = emit(row, s, rank, nranks, count, &with);
     ar_node_index_fini(&own);
     return error;
+}
+
+const char *
+ar_algorithm_fit(const struct ar_algorithm *row, struct ar_params *params, int nranks)
+{
+    if (params->root >= nranks) {
+        params->root %= nranks;
+        return "root is not of these ranks: another";
+    }
+    if (params->ndims > 0 && ar_cart_fit(params, nranks, row->dims_most))
+        return "dims do not fit these ranks: cut";
+    return NULL;
 }
 
 int

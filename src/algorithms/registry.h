@@ -162,6 +162,7 @@ struct ar_algorithm {
     bool shares_memory;        /* runs by loads and stores if all ranks are on one node */
     enum ar_scratch scratch;
     unsigned takes; /* enum ar_param_bit */
+    int dims_most;  /* dimensions of its grid, if it takes dims */
     struct ar_params defaults;
     const char *title;               /* one line */
     const char *card[AR_CARD_LINES]; /* formulas, as card.h reads them */
@@ -210,6 +211,10 @@ bool ar_algorithm_has_levels_in_nodes(const struct ar_algorithm *row);
  * inside nodes; else all names.  AR_OK; AR_ERR_MEMORY. */
 int ar_algorithm_group(struct ar_grouping *grouping, struct ar_levels *found,
                        const struct ar_algorithm *row, const struct ar_params *params, int nranks);
+
+/* Makes of a root and of dims, if nranks ranks do not have them, those by which the row goes.
+ * Returns what there is to tell of that; NULL: they have them. */
+const char *ar_algorithm_fit(const struct ar_algorithm *row, struct ar_params *params, int nranks);
 
 /* Initialises s and emits the row's schedule for rank; params NULL: defaults.
  * On error s is finished (nothing to free).  AR_ERR_STEP, AR_ERR_MEMORY. */

@@ -542,6 +542,9 @@ ar_explain_algorithm(const struct ar_explain *request)
     int status = ar_explain_read_choice(&e.choice, request->algorithm, request->placement.nnodes);
     if (status)
         return status;
+    const char *const change = ar_algorithm_fit(e.choice.algorithm, params, request->nranks);
+    if (change)
+        fprintf(stderr, "allreduce explain: %s\n", change);
     params->node_of = request->placement.node_of;
     if (ar_algorithm_group(&grouping, &levels, e.choice.algorithm, params, request->nranks))
         return tell_error(&e, AR_ERR_MEMORY);

@@ -157,6 +157,15 @@ keep_plan(struct ar_communicator *c, struct ar_decision *d, size_t scratch_bytes
     return error;
 }
 
+/* What was named ran otherwise, of which no reason tells yet. */
+static void
+tell_change(struct ar_decision *d, const char *reason)
+{
+    if (d->reason == ar_reason_named || d->reason == ar_reason_program ||
+        d->reason == ar_reason_rule)
+        d->reason = reason;
+}
+
 /* Messages go through the channel if it carries all segments in flight.  Where it has all ranks, an
  * open window is made as wide as it can carry, since nodes must not differ in it.  The length of
  * segments does not follow, or other places would give other bits. */
@@ -175,6 +184,12 @@ make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_redu
                                  d->key.count, run, c->config->scratch_bytes, most));
     if (error)
         return error;
+    if (d->plan->segment < ar_params_segment(&params, d->key.count, r->size) &&
+        (params.segment_bytes > 0 || params.segments > 0)) {
+        d->choice.params.segments = 0;
+        d->choice.params.segment_bytes = d->plan->segment * r->size;
+        tell_change(d, "scratch memory is too little: shorter segments");
+    }
     d->channel = has_channel && d->plan->window <= AR_CHANNEL_QUEUES ? &c->channel : NULL;
     if (d->channel)
         ar_copy_settle_stores(&d->plan->stores, c, d, d->channel->piece.crowd,
@@ -296,6 +311,8 @@ make_whole(const struct ar_communicator *c, struct ar_decision *d, const struct 
     struct ar_params *const params = &d->choice.params;
     if (d->node && d->key.keeps == AR_DETERMINISM_NONE &&
         ar_node_takes_whole(d->node, r, d->key.count)) {
+        if (params->whole_bytes > 0 || params->segment_bytes > 0 || params->segments > 0)
+            tell_change(d, ar_reason_whole);
         if (d->key.count * d->key.size > d->node->tuning.whole_bytes || params->whole_bytes > 0)
             params->whole_bytes = SIZE_MAX;
         params->segment_bytes = 0;
@@ -380,6 +397,9 @@ fill(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const stru
         error = prepare_messages(c, comm, d);
     if (error || d->choice.kind == AR_CHOICE_NATIVE)
         return error;
+    const char *const change = ar_algorithm_fit(d->choice.algorithm, &d->choice.params, c->nranks);
+    if (change)
+        tell_change(d, change);
     error = ar_levels_settle(c, comm, d);
     if (!error)
         error = ar_copy_settle(c, comm, d);

@@ -184,6 +184,17 @@ expect_row "a list for auto" star 4 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO
 expect_row "little scratch" butterfly 4 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=butterfly \
     ALLREDUCE_SCRATCH=64K "$programs/pings"
 
+# What was named but does not fit is told, with what ran.
+expect_row "parameters that do not fit" torus2d 1 preload 4 ALLREDUCE_VERBOSE=1 ALLREDUCE_SCRATCH=64K "$programs/bits" double sum \
+    '64/same/torus2d(dims=3x3)' '64/same/star(root=7)' '64/same/star(root=3)' '90000/same/ring(segment=512K)'
+for line in 'torus2d(dims=3x1)  *dims do not fit these ranks: cut' 'star(root=3)  *root is not of these ranks: another' \
+    'star(root=3)  *program' 'ring(segment=32688)  *scratch memory is too little: shorter segments'; do
+    grep -q " $line\$" "$scratch/out" || {
+        fail "parameters that do not fit: no line has $line"
+        grep '^liballreduce:' "$scratch/out"
+    }
+done
+
 # What allreduce convert makes of Open MPI's rules files is what Open MPI takes from them: the bits of its sums tell which
 # algorithm ran.
 [ "$AR_MPI_FAMILY" = openmpi ] || exit $failed

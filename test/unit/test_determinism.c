@@ -84,6 +84,27 @@ rows_that_keep_placement_ignore_nodes(void **state)
                 }
 }
 
+/* What statistics show of a parameter that does not fit is what runs. */
+static void
+a_parameter_that_is_fitted_keeps_its_steps(void **state)
+{
+    (void)state;
+    struct setting given, fitted;
+    int n = 0;
+    for (size_t row = 0; row < ar_algorithm_count(); row++)
+        for (int nranks = 2; nranks <= RANKS_MAX; nranks++)
+            for (size_t k = 0; k < setting_count(ar_algorithm_at(row)); k++) {
+                setting_vary(&given, ar_algorithm_at(row), nranks, PLACE_UNKNOWN, k);
+                setting_vary(&fitted, ar_algorithm_at(row), nranks, PLACE_UNKNOWN, k);
+                if (!ar_algorithm_fit(fitted.row, &fitted.params, nranks))
+                    continue;
+                assert_same_steps(&given, &fitted, count_at(nranks, 4));
+                assert_null(ar_algorithm_fit(fitted.row, &fitted.params, nranks));
+                n++;
+            }
+    assert_true(n > 100);
+}
+
 /* --- size --- */
 
 static bool
@@ -178,6 +199,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_that_keep_placement_ignore_nodes),
+        cmocka_unit_test(a_parameter_that_is_fitted_keeps_its_steps),
         cmocka_unit_test(rows_that_keep_size_combine_all_elements_alike),
         cmocka_unit_test(rows_of_a_family_share_one_expression),
         cmocka_unit_test(the_checker_tells_rows_that_keep_less),
