@@ -417,45 +417,6 @@ fill(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d, const stru
     return make_plan(c, d, r);
 }
 
-void
-ar_decision_print(const struct ar_decision *d, char ran[AR_CHOICE_TEXT])
-{
-    if (d->runner == AR_RUN_EXACT)
-        snprintf(ran, AR_CHOICE_TEXT, "exact sum");
-    else if (d->runner == AR_RUN_NATIVE)
-        snprintf(ran, AR_CHOICE_TEXT, "native");
-    else
-        ar_choice_print(&d->choice, ran, AR_CHOICE_TEXT);
-}
-
-void
-ar_decision_label(struct ar_communicator *c, struct ar_decision *d)
-{
-    char requested[AR_CHOICE_TEXT] = "auto", ran[AR_CHOICE_TEXT];
-    if (d->clause)
-        ar_choice_print(d->clause, requested, sizeof requested);
-    ar_decision_print(d, ran);
-    d->label = ar_recorder_label(c->recorder, AR_ENTRY_ALLREDUCE, NULL, requested, ran, d->reason);
-}
-
-struct ar_record *
-ar_decision_record(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
-                   enum ar_place place)
-{
-    const struct ar_record_key key = {
-        .label = d->label,
-        .type = r->named ? r->type : ar_record_type(r->type),
-        .op = r->named ? r->op : ar_record_op(r->op),
-        .bin = ar_size_bin(d->key.count * d->key.size),
-        .nranks = c->nranks,
-        .place = place,
-    };
-    if (!d->record || d->record->key.type != key.type || d->record->key.op != key.op ||
-        d->record->key.place != place)
-        d->record = ar_recorder_find(c->recorder, &key);
-    return d->record;
-}
-
 /* The decision with this key; a new one is collective over comm. */
 static struct ar_decision *
 decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,

@@ -312,14 +312,12 @@ grep -q 'ALLREDUCE_STATS_SIGNAL: there is no file' "$scratch/out" || fail "a sig
 
 # What we compute beside a reduction ends no program that traps floating-point exceptions, and leaves none.  MPICH itself
 # computes when ranks first send each other long messages.
-first=$([ "$AR_MPI_FAMILY" = openmpi ] || echo world)
-# shellcheck disable=SC2086 # first may be empty
-traps() {
-    "$@" "$programs/environment" $first flags traps world fresh
-}
-expect_ok 'traps, natively' traps launch 2
-expect_ok 'traps' traps preload 2 ALLREDUCE_VERBOSE=2 ALLREDUCE_STATS="$file" ALLREDUCE_TRACE="$scratch/trace.json" \
-    ALLREDUCE_ALGO='auto:0-1K;segmented_ring(segment=8K,window=auto)'
+steps="$([ "$AR_MPI_FAMILY" = openmpi ] || echo world) flags traps world fresh"
+# shellcheck disable=SC2086 # words
+expect_ok 'traps, natively' launch 2 "$programs/environment" $steps
+# shellcheck disable=SC2086 # words
+expect_ok 'traps' preload 2 ALLREDUCE_VERBOSE=2 ALLREDUCE_STATS="$file" ALLREDUCE_TRACE="$scratch/trace.json" \
+    ALLREDUCE_ALGO='auto:0-1K;segmented_ring(segment=8K,window=auto)' "$programs/environment" $steps
 # shellcheck disable=SC2046 # words
 expect_ok 'traps while calls are tuned' preload 2 ALLREDUCE_TUNE=online ALLREDUCE_TUNE_DUMP="$scratch/tuned" \
     ALLREDUCE_VERIFY=1/9 "$programs/environment" world flags traps $(yes world | head -n 60)
