@@ -35,7 +35,7 @@ fetch(const struct ar_call *call, const struct ar_reduction *r, const struct ar_
 {
     const size_t count = (size_t)call->count;
     const ptrdiff_t first = ar_reduction_first_byte(r, count);
-    *room = malloc(ar_reduction_room_bytes(r, count));
+    *room = ar_reduction_room_allocate(r, count);
     if (!*room)
         return MPI_ERR_NO_MEM;
     *elements = ar_reduction_base(r, *room, count);

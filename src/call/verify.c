@@ -51,11 +51,11 @@ void
 ar_verify_begin(struct ar_verification *v, const struct ar_reduction *r, const struct ar_call *call)
 {
     const void *in_place = MPI_IN_PLACE;
-    const size_t count = (size_t)call->count, bytes = ar_reduction_room_bytes(r, count);
-    *v = (struct ar_verification){.in = call->in, .room = malloc(bytes)};
+    const size_t count = (size_t)call->count;
+    *v = (struct ar_verification){.in = call->in, .room = ar_reduction_room_allocate(r, count)};
     if (call->in != in_place || !v->room)
         return;
-    v->in_room = malloc(bytes);
+    v->in_room = ar_reduction_room_allocate(r, count);
     v->in = v->in_room ? ar_reduction_base(r, v->in_room, count) : NULL;
     if (v->in_room &&
         ar_reduction_copy(r, ar_reduction_base(r, v->in_room, count), call->out, count)) {

@@ -95,6 +95,7 @@ destroy(struct ar_communicator *c)
     free(c->trials[1]);
     free(c->devices_kinds);
     free(c->scratch);
+    ar_aligned_end(&c->operands);
     free(c->name);
     free(c);
 }
@@ -436,6 +437,16 @@ run_packed(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *d
     return ar_packing_fini(&p, error);
 }
 
+static int
+run_whole(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
+          const struct ar_reduction *r, const void *in, void *out)
+{
+    struct ar_reduction aligned = *r;
+    aligned.operands = &c->operands;
+    ar_aligned_begin(&c->operands, in, out);
+    return run_plan(c, comm, decision, &aligned, in, out);
+}
+
 int
 ar_communicator_run(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
                     const struct ar_reduction *r, const void *in, void *out)
@@ -446,6 +457,8 @@ ar_communicator_run(struct ar_communicator *c, MPI_Comm comm, const struct ar_de
         c->failure = ar_exact_sum_run(c, comm, r, in, out, decision->key.count);
     else if (ar_reduction_interleaves(r))
         c->failure = run_packed(c, comm, decision, r, in, out);
+    else if (decision->whole)
+        c->failure = run_whole(c, comm, decision, r, in, out);
     else
         c->failure = run_plan(c, comm, decision, r, in, out);
     return c->failure;

@@ -90,6 +90,7 @@ struct ar_communicator {
     struct ar_exact_sum *exact_sum; /* NULL: not needed yet.  Owned */
     char *scratch;                  /* aligned to 64 */
     size_t scratch_bytes;
+    struct ar_aligned operands; /* of ops that get whole vectors */
     size_t plan_bytes;          /* of all plans */
     struct ar_trial *trials[2]; /* of stores; NULL: none yet.  Owned; see copy.c */
     unsigned next_way;          /* the next to replace in a full set */

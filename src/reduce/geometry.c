@@ -6,10 +6,6 @@
 
 #include "reduce/copy.h"
 
-/* Scratch is as aligned as malloc's memory, and element 0 in it should be, too, wherever the
- * first byte of an element is. */
-#define ALIGNMENT 16
-
 /* Elements with holes are copied through a buffer: on the stack if it has at most this many bytes,
  * on the heap if one element alone needs more. */
 #define BUFFER_BYTES 8192
@@ -50,10 +46,11 @@ ar_reduction_first_byte(const struct ar_reduction *r, size_t count)
     return r->true_lb + (r->extent < 0 && count > 0 ? (ptrdiff_t)(count - 1) * r->extent : 0);
 }
 
+/* Element 0 is as aligned as the scratch, wherever the first byte of an element is. */
 static size_t
 lead(const struct ar_reduction *r, size_t count)
 {
-    return (size_t)(((ar_reduction_first_byte(r, count) % ALIGNMENT) + ALIGNMENT) % ALIGNMENT);
+    return (size_t)ar_reduction_first_byte(r, count) % AR_OPERAND_ALIGNMENT;
 }
 
 size_t
@@ -67,6 +64,13 @@ size_t
 ar_reduction_room_bytes(const struct ar_reduction *r, size_t count)
 {
     return count == 0 ? 0 : lead(r, count) + ar_reduction_span_bytes(r, count);
+}
+
+void *
+ar_reduction_room_allocate(const struct ar_reduction *r, size_t count)
+{
+    const size_t line = AR_OPERAND_ALIGNMENT;
+    return aligned_alloc(line, (ar_reduction_room_bytes(r, count) / line + 1) * line);
 }
 
 void *

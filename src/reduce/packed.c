@@ -25,19 +25,16 @@ int
 ar_packing_init(struct ar_packing *p, const struct ar_reduction *r, const void *in, void *out,
                 size_t count)
 {
-    const size_t room = (ar_reduction_room_bytes(r, count) + 15) / 16 * 16;
     *p = (struct ar_packing){.r = r, .out = out, .count = count};
     p->packed = ar_reduction_packed(r);
     p->packed.packing = p;
-    p->rooms = malloc(2 * room);
+    p->area[0] = ar_reduction_room_allocate(r, count);
+    p->area[1] = ar_reduction_room_allocate(r, count);
     p->packed_in = malloc(count * r->size);
     p->packed_out = in == out ? p->packed_in : malloc(count * r->size);
-    int error = p->rooms && p->packed_in && p->packed_out ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    if (!error) {
-        p->area[0] = p->rooms;
-        p->area[1] = p->rooms + room;
-        error = PMPI_Type_contiguous((int)r->size, MPI_BYTE, &p->packed.type);
-    }
+    const bool has_room = p->area[0] && p->area[1] && p->packed_in && p->packed_out;
+    int error =
+        has_room ? PMPI_Type_contiguous((int)r->size, MPI_BYTE, &p->packed.type) : MPI_ERR_NO_MEM;
     if (!error)
         error = PMPI_Type_commit(&p->packed.type);
     return error ? error : ar_reduction_pack(r, p->packed_in, in, count);
@@ -53,7 +50,8 @@ ar_packing_fini(struct ar_packing *p, int error)
     if (p->packed_out != p->packed_in)
         free(p->packed_out);
     free(p->packed_in);
-    free(p->rooms);
+    free(p->area[0]);
+    free(p->area[1]);
     return error;
 }
 

@@ -14,8 +14,7 @@ struct ar_packing {
     char *packed_in, *packed_out; /* its buffers; owned; one and the same in place */
     char *out;                    /* the program's */
     size_t count;
-    char *rooms;   /* owned */
-    char *area[2]; /* an operand of count elements each */
+    char *area[2]; /* an operand of count elements each; owned */
 };
 
 /* Do r's elements lie in each other's gaps, or backwards? */

@@ -1,4 +1,7 @@
 #include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
 
 #include "reduce/named.h"
 #include "reduce/packed.h"
@@ -64,10 +67,44 @@ reduce_local(const struct ar_reduction *r, void *inout, const void *in, size_t c
     return MPI_SUCCESS;
 }
 
+void
+ar_aligned_begin(struct ar_aligned *o, const void *in, const void *out)
+{
+    const size_t any = (size_t)((uintptr_t)in | (uintptr_t)out) | AR_OPERAND_ALIGNMENT;
+    const size_t both = any & -any;
+    o->in = in;
+    o->out = out;
+    o->alignment = both > _Alignof(max_align_t) ? both : _Alignof(max_align_t);
+}
+
+void
+ar_aligned_end(struct ar_aligned *o)
+{
+    free(o->areas);
+    *o = (struct ar_aligned){0};
+}
+
+/* Where the op gets an operand that stands at *place: there, or in one of the two areas. */
+static int
+find_place(char **place, const struct ar_reduction *r, size_t count, size_t area)
+{
+    struct ar_aligned *const o = r->operands;
+    if (!o || *place == o->in || *place == o->out || (uintptr_t)*place % o->alignment == 0)
+        return MPI_SUCCESS;
+    const size_t line = AR_OPERAND_ALIGNMENT;
+    const size_t bytes = (ar_reduction_room_bytes(r, count) + line - 1) / line * line;
+    if (bytes > o->area_bytes) {
+        free(o->areas);
+        o->areas = aligned_alloc(line, 2 * bytes);
+        o->area_bytes = o->areas ? bytes : 0;
+    }
+    *place = o->areas ? ar_reduction_base(r, o->areas + area * o->area_bytes, count) : *place;
+    return o->areas ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
 int
 ar_reduction_apply(const struct ar_reduction *r, void *dst, const void *a, void *b, size_t count)
 {
-    int error;
     if (r->kernel) {
         r->kernel(dst, a, b, count);
         return MPI_SUCCESS;
@@ -75,10 +112,15 @@ ar_reduction_apply(const struct ar_reduction *r, void *dst, const void *a, void 
     if (r->packing)
         return ar_packing_apply(r->packing, dst, (void *)a, b, count);
     /* PMPI_Reduce_local works in its right operand: in b where dst is a, else in dst. */
-    if (dst == a) {
-        error = reduce_local(r, b, a, count);
-        return error ? error : ar_reduction_copy(r, dst, b, count);
-    }
-    error = ar_reduction_copy(r, dst, b, count);
-    return error ? error : reduce_local(r, dst, a, count);
+    char *left = (char *)a, *right = dst == a ? b : dst;
+    int error = find_place(&left, r, count, 0);
+    if (!error)
+        error = find_place(&right, r, count, 1);
+    if (!error)
+        error = ar_reduction_copy(r, left, a, count);
+    if (!error)
+        error = ar_reduction_copy(r, right, b, count);
+    if (!error)
+        error = reduce_local(r, right, left, count);
+    return error ? error : ar_reduction_copy(r, dst, right, count);
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# An op of the program's own gets the whole vector in each call, whatever was named, and the summary
+# An op of the program's own gets the whole vector in each call, as aligned as the program's, whatever was named, and the summary
 # says what ran in its place; ALLREDUCE_USER_OPS=cut, or a clause with op=user, says that it can do
 # with parts.
 # shellcheck source=test/mpi/common.sh
@@ -35,7 +35,7 @@ all_rows=$(rules_of $(rows))
 # all_rows_on RANKS TRANSPORT
 all_rows_on() {
     expect_whole "all rows on $1 ranks, transport $2" 20 preload "$1" ALLREDUCE_VERBOSE=1 \
-        ALLREDUCE_TRANSPORT="$2" ALLREDUCE_ALGO="$all_rows" "$programs/whole" 1000000
+        ALLREDUCE_TRANSPORT="$2" ALLREDUCE_ALGO="$all_rows" "$programs/whole" 1000000 aligned
 }
 all_rows_on 2 auto
 all_rows_on 3 mpi
