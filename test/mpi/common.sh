@@ -261,7 +261,7 @@ expect_no_files() {
 
 # rows: the names of all algorithms.
 rows() {
-    ./allreduce list --csv | sed -n '2,$s/^"\([^"]*\)".*/\1/p'
+    ./allreduce list --names
 }
 
 [ "$(rows | wc -l)" -ge 2 ] || fail "allreduce list names fewer than 2 algorithms"
