@@ -178,17 +178,36 @@ has_used_mpi(void)
     return symbol && initialized(&flag) == 0 && flag;
 }
 
-void
-ar_library_tell_hidden(const char *name)
+/* Does the user want to know what calls did? */
+static bool
+is_asked(void)
 {
-    const char *const verbose = getenv("ALLREDUCE_VERBOSE");
+    static const char *const names[] = {"ALLREDUCE_VERBOSE", "ALLREDUCE_STATS", "ALLREDUCE_VERIFY"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *const value = getenv(names[i]);
+        if (value && *value && strcmp(value, "0") != 0)
+            return true;
+    }
+    return false;
+}
+
+void
+ar_library_tell_no_call(const char *name)
+{
     void *const first = dlsym(RTLD_DEFAULT, name);
     Dl_info info;
-    if (!verbose || atoi(verbose) <= 0 || !first || is_in_this_object(first))
+    if (!is_asked() || ar_rank_in_job() != 0 || !has_used_mpi())
         return;
-    if (ar_rank_in_job() == 0 && has_used_mpi() && dladdr(first, &info))
+    if (first && !is_in_this_object(first) && dladdr(first, &info))
         dprintf(STDERR_FILENO,
                 "liballreduce: no call has arrived: %s is that of %s, which comes before this "
                 "library; if that has had calls, preload it behind\n",
                 name, info.dli_fname);
+    else
+        dprintf(
+            STDERR_FILENO,
+            "liballreduce: no call of %s has arrived on rank 0: it made none, or it looks MPI's "
+            "functions up in the MPI library itself, as Julia, numba-mpi and ctypes do, past "
+            "whatever is preloaded\n",
+            name);
 }

@@ -54,19 +54,20 @@ fill(void)
     AR_ENTRIES(FILL)
 }
 
+static bool is_loaded; /* an engine, or it was told why there is none */
+
 /* Looks for an MPI library in each call until there is one: it may be loaded later. */
 static const struct ar_mpi_engine *
 load(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static bool is_done;
     const int error = errno;
     pthread_mutex_lock(&lock);
-    if (!is_done && ar_engine_load(&engine, &next)) {
+    if (!is_loaded && ar_engine_load(&engine, &next)) {
         if (engine)
             engine->begin(&next);
         fill();
-        is_done = true;
+        is_loaded = true;
     }
     pthread_mutex_unlock(&lock);
     errno = error;
@@ -103,8 +104,8 @@ AR_ENTRIES(DEFINE)
 __attribute__((destructor)) static void
 at_exit(void)
 {
-    if (!engine || !engine->end())
-        ar_library_tell_hidden("MPI_Allreduce");
+    if (engine ? !engine->end() : !is_loaded)
+        ar_library_tell_no_call("MPI_Allreduce");
 }
 
 /* --- allreduce.h --- */

@@ -8,7 +8,7 @@
 
 bool ar_engine_load(const struct ar_mpi_engine **engine, struct ar_entries *next);
 void *ar_library_symbol(const char *name);
-void ar_library_tell_hidden(const char *name);
+void ar_library_tell_no_call(const char *name);
 
 void *
 ar_library_symbol(const char *name)
@@ -18,7 +18,7 @@ ar_library_symbol(const char *name)
 
 /* The program is searched first. */
 void
-ar_library_tell_hidden(const char *name)
+ar_library_tell_no_call(const char *name)
 {
     (void)name;
 }
