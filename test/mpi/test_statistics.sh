@@ -52,6 +52,7 @@ expect_gathered "$file" 4
 expect_field "$file" MPI_DOUBLE calls 20
 expect_field "$file" MPI_DOUBLE bytes 160
 expect_field "$file" MPI_DOUBLE comm_size 4
+expect_field "$file" MPI_DOUBLE nodes 1
 expect_field "$file" MPI_DOUBLE bytes_from 8
 expect_field "$file" MPI_DOUBLE bytes_to 15
 expect_field "$file" MPI_DOUBLE ran ring
@@ -100,6 +101,12 @@ for algo in ring native; do
 done
 
 # What was asked for stands beside what ran.
+# On how many nodes a communicator is: without that its times are compared with no other's.
+[ "$AR_MPI_FAMILY" != mpich ] || {
+    run 4 MPIR_CVAR_NUM_CLIQUES=2 ALLREDUCE_ALGO=ring "$programs/statistics" all
+    expect_field "$file" MPI_DOUBLE nodes 2
+}
+
 run 3 ALLREDUCE_ALGO='knomial(radix=3)' "$programs/statistics" derived
 expect_field "$file" '"bytes_from": 8,' requested "knomial(radix=3)"
 expect_field "$file" '"bytes_from": 16,' calls 6
