@@ -23,8 +23,6 @@ static int
 add_all(struct ar_measurement *m, const struct ar_bench *bench)
 {
     int status = AR_EXIT_DONE;
-    if (bench->course)
-        return ar_preset_add(m);
     if (bench->algorithms) {
         char *copy = strdup(bench->algorithms), *rest = copy;
         status = copy ? AR_EXIT_DONE : AR_EXIT_FAILED;
@@ -49,31 +47,13 @@ struct run {
     struct ar_measurement m;
     const struct ar_bench *bench;
     struct ar_progress progress;
-    int tables, all_tables;    /* begun; in all */
-    double weight, all_weight; /* of the time, by a rough guess */
+    int tables, all_tables; /* begun; in all */
 };
-
-/* Calls of the preset are longer than the batches that were asked for: bytes count. */
-static double
-weight_of(const struct ar_bench *bench, size_t bytes)
-{
-    return bench->course ? (double)bytes : 1;
-}
-
-static void
-weigh(struct run *run)
-{
-    const struct ar_bench *const bench = run->bench;
-    const int places = (bench->places & AR_PLACES_OUT) + (bench->places & AR_PLACES_IN) / 2;
-    run->all_tables = (int)bench->sizes.n * places;
-    for (size_t i = 0; i < bench->sizes.n; i++)
-        run->all_weight += weight_of(bench, bench->sizes.bytes[i]) * places;
-}
 
 /* The table's share of what is left of the budget; 0: there is no budget; negative: it is over, of
  * which rank 0's clock decides. */
 static double
-limit_of(const struct run *run, double weight)
+limit_of(const struct run *run)
 {
     if (run->bench->budget <= 0)
         return 0;
@@ -81,7 +61,7 @@ limit_of(const struct run *run, double weight)
     MPI_Bcast(&left, 1, MPI_DOUBLE, 0, run->m.comm);
     if (left <= 0)
         return run->tables == 0 ? 1e-9 : -1; /* the first table has its one batch */
-    return left * weight / (run->all_weight - run->weight);
+    return left / (run->all_tables - run->tables);
 }
 
 static void
@@ -91,8 +71,6 @@ print_table(const struct run *run, size_t first)
     ar_progress_clear(&run->progress);
     if (bench->format == AR_BENCH_CSV)
         ar_results_print_csv(run->results, first);
-    else if (bench->format == AR_BENCH_TEXT && bench->course)
-        ar_preset_print(run->results, first);
     else if (bench->format == AR_BENCH_TEXT)
         ar_results_print_text(run->results, first);
 }
@@ -104,8 +82,7 @@ run_place(struct run *run, size_t count, enum ar_place place)
 {
     struct ar_measurement *const m = &run->m;
     const struct ar_bench *const bench = run->bench;
-    const double weight = weight_of(bench, count * m->reduction.size);
-    const double limit = limit_of(run, weight);
+    const double limit = limit_of(run);
     const double end = bench->budget > 0 ? run->progress.begun + bench->budget : 0;
     const struct ar_workload work = {.count = count,
                                      .place = place,
@@ -122,13 +99,12 @@ run_place(struct run *run, size_t count, enum ar_place place)
         run->results->incomplete = "the budget was used up";
         return AR_EXIT_FAILED;
     }
-    m->stage = (struct ar_stage){&run->progress, run->weight / run->all_weight,
-                                 weight / run->all_weight, ""};
+    m->stage = (struct ar_stage){&run->progress, (double)run->tables / run->all_tables,
+                                 1.0 / run->all_tables, ""};
     snprintf(m->stage.what, sizeof m->stage.what, "table %d of %d: %s, %s", ++run->tables,
              run->all_tables, ar_size_print(count * m->reduction.size, size, sizeof size),
              ar_place_words(place));
     int wrong = ar_measurement_run(m, &work);
-    run->weight += weight;
     const int status = m->batches > 0 ? ar_results_add(run->results, m, &work) : AR_EXIT_DONE;
     if (m->speaks && !status && m->batches > 0)
         print_table(run, first);
@@ -151,7 +127,8 @@ run_sizes(struct run *run)
     const size_t size = run->m.reduction.size;
     int worst = AR_EXIT_DONE;
     int status = add_all(&run->m, bench);
-    weigh(run);
+    const int places = bench->places == (AR_PLACES_OUT | AR_PLACES_IN) ? 2 : 1;
+    run->all_tables = (int)bench->sizes.n * places;
     for (size_t i = 0; i < bench->sizes.n && !status; i++) {
         const size_t count = bench->sizes.bytes[i] / size;
         for (int place = AR_OUT_OF_PLACE; place <= AR_IN_PLACE && !status; place++)

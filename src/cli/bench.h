@@ -25,7 +25,6 @@ struct ar_bench {
     size_t rotate_bytes;
     bool fresh;
     bool exchange;
-    bool course;       /* --preset=course */
     const char *nodes; /* where the ranks are to be; NULL: where they are */
     enum ar_bench_format format;
     const char *output; /* file in place of stdout, or NULL */
@@ -86,9 +85,6 @@ void ar_results_fini(struct ar_results *results);
 /* The distance of two results as people read it: "3.1e-07", "0"; returns text. */
 char *ar_error_print(double error, char *text, size_t room);
 
-/* Prints a line for each option that says where the ranks are and how they use their buffers. */
-void ar_results_print_conditions(const struct ar_results *results);
-
 /* Both print the rows from first on to stdout, under a head where that is row 0. */
 void ar_results_print_text(const struct ar_results *results, size_t first);
 void ar_results_print_csv(const struct ar_results *results, size_t first);
@@ -113,43 +109,10 @@ enum ar_result_order {
 };
 enum ar_result_order ar_results_order(const struct ar_results *results, size_t i);
 
-/* As a sign behind a number: '*' the fastest, '=' a tie with it, '?' what seems to be the fastest
- * where no interval says so, ' ' any other. */
-char ar_results_mark(const struct ar_results *results, size_t i);
-
 /* "fastest", "tie", "slower", "unknown" or "". */
 const char *ar_result_order_name(enum ar_result_order order);
 
 /* Warns on stderr where the batches of rows are spread by more than AR_SPREAD_WIDE. */
 void ar_results_warn(const struct ar_results *results);
-
-/* --- the preset (preset.c) --- */
-
-/* Adds what --preset=course compares: star, circle, recursive, butterfly in both forms and ring,
- * each with the vector cut into p, 4p and 5p slices, one after another and pipelined.  An enum
- * ar_exit. */
-int ar_preset_add(struct ar_measurement *m);
-
-/* A table has the rows of one size in one place.  All but two baselines are cells: an algorithm in
- * one of the two forms makes a line, a number of slices a column. */
-enum { AR_PRESET_COLUMNS = 3 };
-struct ar_preset_line {
-    const char *name;   /* as people call it: "butterfly, halves" */
-    const char *begin;  /* of its text in the grammar: "ring("; NULL: a baseline */
-    const char *lesson; /* what there is to learn from it, a sentence */
-    bool is_pipelined;
-    size_t first, n; /* its rows, counted from the table's first; one of a baseline */
-};
-size_t ar_preset_nlines(void);
-struct ar_preset_line ar_preset_line_at(size_t i); /* i < nlines */
-
-/* The slices of a column. */
-size_t ar_preset_slices(size_t column, int nranks);
-
-/* Prints the rows from first on, all of one size and place, as --preset=course shows them. */
-void ar_preset_print(const struct ar_results *results, size_t first);
-
-/* The body of ar_results_page for it: what a teacher hands out (preset_page.c). */
-void ar_preset_put(struct ar_html *page, const struct ar_results *results);
 
 #endif

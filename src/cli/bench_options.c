@@ -9,10 +9,9 @@
 #include "cli/cli.h"
 #include "select/select.h"
 
-enum { FACTOR = 256, ROTATE, FRESH, EXCHANGE, PRESET, BUDGET, OUTPUT };
+enum { FACTOR = 256, ROTATE, FRESH, EXCHANGE, BUDGET, OUTPUT };
 
-#define BENCH_PAGE  "bench.html"
-#define COURSE_PAGE "course.html"
+#define BENCH_PAGE "bench.html"
 
 static const struct argp_option table[] = {
     {NULL, 0, NULL, 0, "What is compared:", 1},
@@ -24,11 +23,6 @@ static const struct argp_option table[] = {
     {"exchange", EXCHANGE, NULL, 0,
      "Also time the bound for algorithms that send messages: each rank sends 2n(p-1)/p bytes to a "
      "neighbour and receives as many",
-     1},
-    {"preset", PRESET, "NAME", 0,
-     "course: star, circle, recursive, butterfly (whole and halves) and ring with the vector cut "
-     "into p, 4p and 5p slices, one after another and pipelined, on 1M, 4M and 8M elements, in "
-     "place and out of place",
      1},
     {NULL, 0, NULL, 0, "For which messages:", 2},
     {"sizes", 's', "LIST", 0,
@@ -54,8 +48,7 @@ static const struct argp_option table[] = {
      2},
     {NULL, 0, NULL, 0, "How long:", 3},
     {"time", 't', "SECONDS", 0, "Time for each size (default: 2)", 3},
-    {"repetitions", 'r', "N", 0,
-     "Number of batches, whose median is the result (default: 11; 5 with --preset)", 3},
+    {"repetitions", 'r', "N", 0, "Number of batches, whose median is the result (default: 11)", 3},
     {"budget", BUDGET, "TIME", 0,
      "Time in all: 60, 60s or 5m. Each table gets its share; batches that would take longer are "
      "left out, except for the first",
@@ -68,8 +61,8 @@ static const struct argp_option table[] = {
      "when they are interrupted",
      4},
     {"html", 'H', "FILE", OPTION_ARG_OPTIONAL,
-     "Also write a page with plots of time, speed-up and bandwidth (implies --exchange) or, with "
-     "--preset, a page to hand out (default: " BENCH_PAGE ", " COURSE_PAGE ")",
+     "Also write a page with plots of time, speed-up and bandwidth (implies --exchange; "
+     "default: " BENCH_PAGE ")",
      4},
     {"quiet", 'q', NULL, 0, "Show no progress on stderr", 4},
     {0},
@@ -103,31 +96,20 @@ check_algorithms(struct argp_state *state, const char *list)
     }
 }
 
-/* When the whole line is read.  A preset says what the line does not. */
+/* When the whole line is read. */
 static void
 finish(struct argp_state *state, struct line *line)
 {
     struct ar_bench *const bench = line->bench;
-    const bool course = bench->course;
-    if (course && bench->algorithms)
-        argp_error(state, "--preset has its own algorithms: omit --algo");
-    if (bench->html && !*bench->html)
-        bench->html = course ? COURSE_PAGE : BENCH_PAGE;
-    if (!bench->places)
-        bench->places = course ? AR_PLACES_OUT | AR_PLACES_IN : AR_PLACES_OUT;
-    if (!bench->repetitions)
-        bench->repetitions = course ? 5 : 11;
-    ar_option_sizes(state, &bench->sizes, line->sizes, course ? "4M,16M,32M" : "8,4K,64K,1M",
-                    line->factor);
+    ar_option_sizes(state, &bench->sizes, line->sizes, "8,4K,64K,1M", line->factor);
 }
 
-/* The file of --html: bench takes no arguments, so a word behind the option belongs to it.  "" is
- * the one by default. */
+/* The file of --html: bench takes no arguments, so a word behind the option belongs to it. */
 static const char *
 page_of(struct argp_state *state, const char *value)
 {
     const bool has_next = !value && state->next < state->argc && state->argv[state->next][0] != '-';
-    return has_next ? state->argv[state->next++] : value ? value : "";
+    return has_next ? state->argv[state->next++] : value ? value : BENCH_PAGE;
 }
 
 /* What is given several times is one list. */
@@ -197,11 +179,6 @@ parse_value(int key, char *value, struct argp_state *state)
         return 0;
     case FRESH:
         bench->fresh = true;
-        return 0;
-    case PRESET:
-        bench->course = true;
-        if (strcmp(value, "course") != 0)
-            argp_error(state, "--preset cannot be '%s'; allowed: course", value);
         return 0;
     case BUDGET:
         bench->budget = ar_option_seconds(state, "budget", value);
@@ -283,7 +260,8 @@ ar_bench_read(struct ar_bench *bench, int argc, char **argv)
                "Times are those of the slowest rank. Start it with mpiexec.",
     };
     struct line line = {.bench = bench, .factor = 2};
-    *bench = (struct ar_bench){.seconds = 2, .op = AR_SUM};
+    *bench =
+        (struct ar_bench){.seconds = 2, .op = AR_SUM, .places = AR_PLACES_OUT, .repetitions = 11};
     ar_cli_parse(&argp, argc, argv, &line);
 }
 

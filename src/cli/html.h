@@ -82,7 +82,6 @@ struct ar_plot_point {
 /* What is not named here zero is a plot without points. */
 struct ar_plot {
     const char *title, *y_title; /* the title may be empty */
-    const char *x_title;         /* what the bytes are, if not those of the message; or NULL */
     struct ar_plot_series *series;
     size_t nseries;
     struct ar_plot_point *points;

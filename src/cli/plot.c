@@ -217,8 +217,7 @@ put_picture(FILE *to, const struct ar_plot *plot)
     put_text(&f, LEFT + AREA_WIDTH / 2.0, TOP - 18, "middle", plot->title);
     put_grid(&f);
     fprintf(to, "<path class=\"axes\" d=\"M%d %dv%dh%d\"/>\n", LEFT, TOP, f.height, AREA_WIDTH);
-    put_text(&f, LEFT + AREA_WIDTH / 2.0, TOP + f.height + 42, "middle",
-             plot->x_title ? plot->x_title : "bytes of the message");
+    put_text(&f, LEFT + AREA_WIDTH / 2.0, TOP + f.height + 42, "middle", "bytes of the message");
     fprintf(to, "<g transform=\"translate(18 %d) rotate(-90)\">", TOP + f.height / 2);
     put_text(&f, 0, 0, "middle", plot->y_title);
     fputs("</g>\n", to);
@@ -249,6 +248,5 @@ ar_plot_put(struct ar_html *page, struct ar_plot *plot, const char *caption)
         free(plot->series[i].title);
     free(plot->series);
     free(plot->points);
-    *plot =
-        (struct ar_plot){.title = plot->title, .y_title = plot->y_title, .x_title = plot->x_title};
+    *plot = (struct ar_plot){.title = plot->title, .y_title = plot->y_title};
 }

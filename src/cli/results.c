@@ -79,8 +79,10 @@ ar_results_order(const struct ar_results *results, size_t i)
     return ar_estimates_tie(mine, best) ? AR_RESULT_TIE : AR_RESULT_SLOWER;
 }
 
-char
-ar_results_mark(const struct ar_results *results, size_t i)
+/* As a sign behind a number: '*' the fastest, '=' a tie with it, '?' what seems to be the fastest
+ * where no interval says so, ' ' any other. */
+static char
+mark_of(const struct ar_results *results, size_t i)
 {
     switch (ar_results_order(results, i)) {
     case AR_RESULT_FASTEST:
@@ -175,8 +177,9 @@ print_rate(double gbytes)
     printf(" %*s", RATE_WIDTH, ar_rate_print(gbytes, text, sizeof text));
 }
 
-void
-ar_results_print_conditions(const struct ar_results *results)
+/* Prints a line for each option that says where the ranks are and how they use their buffers. */
+static void
+print_conditions(const struct ar_results *results)
 {
     const struct ar_bench *const bench = results->bench;
     char text[AR_NODE_PLACES_TEXT], size[AR_SIZE_TEXT];
@@ -207,7 +210,7 @@ ar_results_print_text(const struct ar_results *results, size_t first)
                results->type, results->op, results->nranks, ar_plural((size_t)results->nranks),
                results->cpus, ar_plural((size_t)results->cpus), bench->repetitions,
                bench->repetitions == 1 ? "" : "es");
-        ar_results_print_conditions(results);
+        print_conditions(results);
         printf("%8s  %s%-*s %10s %10s %10s %10s %10s %10s%s %9s %*s %*s %8s\n", "size",
                places_differ ? "place  " : "", width, "algorithm", "median", "from", "to", "min",
                "avg", "max", bench->fresh ? "       turn" : "", "x native", RATE_WIDTH, "algbw",
@@ -230,7 +233,7 @@ ar_results_print_text(const struct ar_results *results, size_t first)
         if (bench->fresh)
             print_number(10, o->turn_us);
         print_number(8, row->times_native);
-        putchar(ar_results_mark(results, i));
+        putchar(mark_of(results, i));
         print_rate(row->algorithm_gbs);
         print_rate(row->bus_gbs);
         if (row->kind == AR_MEASURED_EXCHANGE)

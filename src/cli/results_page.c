@@ -246,7 +246,6 @@ put_verdict(struct ar_html *page, const struct ar_results *results)
                         sizes, ar_plural(sizes));
 }
 
-/* What bench shows without a preset. */
 static void
 put_body(struct ar_html *page, const struct ar_results *results)
 {
@@ -281,20 +280,14 @@ ar_results_page(const struct ar_results *results, const char *path, const char *
 {
     char title[512], day[AR_DATE_TEXT];
     struct ar_html page;
-    snprintf(title, sizeof title, "%s: %s of %s on %d rank%s, %s, %s, %s",
-             results->bench->course ? "Allreduce in a course" : "allreduce", results->op,
+    snprintf(title, sizeof title, "allreduce: %s of %s on %d rank%s, %s, %s, %s", results->op,
              results->type, results->nranks, ar_plural((size_t)results->nranks), results->mpi,
              results->machine, ar_clock_date(day, false));
     const int status = ar_html_open(&page, path, title);
     if (status)
         return status;
-    if (results->bench->course) {
-        ar_preset_put(&page, results);
-        put_preface(&page, results, command);
-    } else {
-        put_verdict(&page, results);
-        put_preface(&page, results, command);
-        put_body(&page, results);
-    }
+    put_verdict(&page, results);
+    put_preface(&page, results, command);
+    put_body(&page, results);
     return ar_html_close(&page);
 }
