@@ -86,9 +86,9 @@ END {
         exit
     }
     if (page) {
-        print "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">"
+        print "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">"
         print "<title>Allreduce in a course</title>\n<style>\n:root { color-scheme: light dark }\nbody { font: 16px/1.4 sans-serif; margin: 1em }"
-        print "div { overflow-x: auto }\ntable { border-collapse: collapse; font-size: 80% }\nth, td { border: 1px solid gray; padding: 2px 6px; text-align: left }\n.bad { color: red }\n</style>"
+        print "div { overflow-x: auto }\ntable { border-collapse: collapse; font-size: 80% }\nth, td { border: 1px solid gray; padding: 2px 6px; text-align: left }\n.bad { color: red }\n</style>\n</head>\n<body>"
         printf "<h1>Allreduce in a course: %s of %s on %d ranks</h1>\n%s", op, type, ranks, wrong
         for (k = 1; k <= nplaces; k++)
             printf "<p>%s: the fastest is %s, with %s ms per call, where the MPI library takes %s.</p>\n", places[k], winner[places[k]], ms(best[places[k]]), ms(native[places[k]])
@@ -118,5 +118,5 @@ END {
     lesson("butterfly(exchange=whole)", "No rank is idle, and it takes half the rounds of recursive. But all ranks send whole vectors in each round.")
     lesson("butterfly(exchange=halves)", "Partners share the arithmetic of an exchange: each does half of it, in twice the rounds.")
     lesson("ring", "No algorithm sends less from its busiest rank. But it takes many rounds, which is costly for short messages.")
-    print "</dl>\n</html>"
+    print "</dl>\n</body>\n</html>"
 }
