@@ -7,7 +7,6 @@
 
 #include "communicator/process.h"
 #include "execute/group.h"
-#include "execute/quiet.h"
 #include "reduce/named.h"
 #include "report/report.h"
 #include "select/words.h"
@@ -101,14 +100,11 @@ ar_calls_compare(const struct ar_communicator *c, const struct ar_call *call, bo
     /* The lowest of each number and, with its sign turned, the highest. */
     int64_t least[6] = {mine.count,       -mine.count, mine.size_bytes,
                         -mine.size_bytes, mine.op,     -mine.op};
-    struct ar_quiet quiet;
-    ar_quiet_begin(&quiet, call->comm);
     int error = ar_reduce_all(least, 6, MPI_INT64_T, MPI_MIN, call->comm);
     const bool is_size_alike = least[0] == -least[1] && least[2] == -least[3];
     *are_alike = is_size_alike && least[4] == -least[5];
     if (!error && !*are_alike)
         error = tell(c, call->comm, mine, !is_size_alike);
-    ar_quiet_end(&quiet);
     if (!error && !*are_alike && c->config->verify.action == AR_VERIFY_ABORT)
         ar_job_end(call->comm, c->rank == 0);
     return error;

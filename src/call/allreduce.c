@@ -1,5 +1,8 @@
+#include <config.h>
+
 #include "call/allreduce.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "call/stage.h"
@@ -9,7 +12,6 @@
 #include "communicator/process.h"
 #include "communicator/tuner.h"
 #include "execute/group.h"
-#include "execute/quiet.h"
 #include "reduce/reduce.h"
 #include "statistics/deadline.h"
 #include "statistics/statistics.h"
@@ -23,22 +25,32 @@ place_of(const struct ar_call *call)
 
 /* --- what is left to MPI --- */
 
+/* Does the MPI library look at arguments?  It may be told not to.  A broadcast of nothing from a
+ * rank that does not exist tells. */
+static bool
+are_arguments_checked(void)
+{
+    static atomic_int known; /* 0: not yet; else one more than the answer */
+    int answer = atomic_load_explicit(&known, memory_order_relaxed);
+    const MPI_Comm self = answer == 0 ? ar_comm_self() : MPI_COMM_NULL;
+    if (self != MPI_COMM_NULL) {
+        answer = 1 + (PMPI_Bcast(NULL, 0, MPI_BYTE, 1, self) != MPI_SUCCESS);
+        atomic_store_explicit(&known, answer, memory_order_relaxed);
+    }
+    return answer != 1;
+}
+
 /* Does the MPI library take the same buffer as IN and OUT?  That is wrong, but Open MPI takes a
- * single element, or any number if it is told not to check, and perhaps on some ranks only. */
+ * single element, and perhaps on some ranks only. */
 static bool
 takes_one_buffer(const struct ar_call *call)
 {
-    struct ar_quiet self, world;
-    struct ar_call alone = *call;
-    if (!ar_world_is_there()) /* with sessions alone, which have neither */
-        return false;
-    alone.comm = MPI_COMM_SELF;
-    ar_quiet_begin(&self, MPI_COMM_SELF);
-    ar_quiet_begin(&world, MPI_COMM_WORLD); /* Open MPI calls its handler for some arguments */
-    const int error = alone.native(&alone);
-    ar_quiet_end(&world);
-    ar_quiet_end(&self);
-    return error == MPI_SUCCESS;
+#ifdef AR_MPI_IS_OPENMPI
+    if (call->count == 1)
+        return true;
+#endif
+    (void)call;
+    return !are_arguments_checked();
 }
 
 /* Arguments that the MPI library may refuse are left to it, so that the error's class, message and
@@ -65,7 +77,7 @@ is_suspicious(const struct ar_call *call)
 static bool
 is_still_suspicious(const struct ar_call *call, const struct ar_reduction *r)
 {
-    struct ar_quiet quiet;
+    MPI_Comm self;
     int end = 0;
     char none;
     /* MPI_BOTTOM, where it is the null pointer, comes with a type that holds the address. */
@@ -74,10 +86,9 @@ is_still_suspicious(const struct ar_call *call, const struct ar_reduction *r)
     if (r->basic)
         return false;
     /* PMPI_Pack looks at the type even where there is nothing to pack. */
-    ar_quiet_begin(&quiet, call->comm);
-    const int error = PMPI_Pack(&none, 0, call->type, &none, 1, &end, call->comm);
-    ar_quiet_end(&quiet);
-    return error != MPI_SUCCESS;
+    self = ar_comm_self();
+    return self != MPI_COMM_NULL &&
+           PMPI_Pack(&none, 0, call->type, &none, 1, &end, self) != MPI_SUCCESS;
 }
 
 /* NULL, or why the call is left to MPI. */
@@ -111,24 +122,28 @@ run_always_native(struct ar_communicator *c, const struct ar_call *call)
     const int error = call->native(call);
     if (error)
         return error;
-    struct ar_record *record =
-        ar_recorder_find_native(c->recorder, c->native_label, c->nranks, call->type, call->op,
-                                place_of(call), (uint64_t)call->count, &bytes);
+    struct ar_record_key key = ar_record_native_key(c->nranks, call->type, call->op, place_of(call),
+                                                    (uint64_t)call->count, &bytes);
+    key.label = c->native_label;
+    struct ar_record *const record = ar_recorder_find(c->recorder, &key);
     if (record)
         ar_record_end(c->recorder, record, &call->caller, bytes);
     return MPI_SUCCESS;
 }
 
-/* Raises an error that this rank alone may have.  If its memory ran out, ends the job, since the
- * other ranks wait for it. */
+/* Ends the call with an error that this rank alone may have.  MPI has raised those of its calls on
+ * the program's communicator; an error of ours, or of our own messages, which ends every call on c,
+ * is raised here.  If this rank's memory ran out, ends the job, since the other ranks wait for it.
+ * c: NULL where there is no state. */
 static int
-refuse(const struct ar_call *call, int error)
+refuse(const struct ar_call *call, const struct ar_communicator *c, int error)
 {
     char what[64];
     snprintf(what, sizeof what, "an allreduce of %lld elements", (long long)call->count);
     if (error == MPI_ERR_NO_MEM)
         ar_job_end_without_memory(call->comm, what);
-    PMPI_Comm_call_errhandler(call->comm, error);
+    if (error == MPI_ERR_INTERN || (c && error == c->failure))
+        PMPI_Comm_call_errhandler(call->comm, error);
     return error;
 }
 
@@ -145,7 +160,7 @@ run_decision(struct ar_communicator *c, struct ar_decision *d, const struct ar_r
         c, call->comm, d, r, place_of(call) == AR_IN_PLACE ? call->out : call->in, call->out);
     if (c->in_place)
         c->ran = ar_decision_missed(c, d);
-    return error ? refuse(call, error) : MPI_SUCCESS;
+    return error ? refuse(call, c, error) : MPI_SUCCESS;
 }
 
 /* The record to which a call belongs may be known only after it has run. */
@@ -177,7 +192,7 @@ run_watched(struct ar_communicator *c, struct ar_decision *d, const struct ar_re
         ar_verify_begin(&v, r, call);
         const int error = run(c, d, r, call);
         const int last = ar_verify_end(&v, c, &choice, r, call, error);
-        return error == last ? error : refuse(call, last);
+        return error == last ? error : refuse(call, c, last);
     }
     struct ar_tuned *const tuned = d->tuned;
     if (!tuned || !ar_tuned_counts(tuned))
@@ -187,7 +202,7 @@ run_watched(struct ar_communicator *c, struct ar_decision *d, const struct ar_re
     const uint64_t ns = ar_clock_system_ns() - start;
     ar_recent_forget(&c->recents, NULL); /* the tuner may decide otherwise now */
     const int noted = error ? MPI_SUCCESS : ar_tuner_note(c, call->comm, tuned, (int64_t)ns);
-    return noted ? refuse(call, noted) : error;
+    return noted ? refuse(call, c, noted) : error;
 }
 
 static inline int
@@ -209,7 +224,7 @@ run_staged(struct ar_communicator *c, const struct ar_decision *d, const struct 
     const bool is_ready = !begun && staged;
     const int error = is_ready ? execute(c, staged, r, &s.call) : MPI_ERR_NO_MEM;
     ar_stage_end(&s, call, r, error);
-    return is_ready ? error : refuse(call, error);
+    return is_ready ? error : refuse(call, c, error);
 }
 
 static inline int
@@ -236,11 +251,11 @@ ask_and_run(struct ar_communicator *c, struct ar_decision *d, const struct ar_re
                                  &for_devices);
     }
     if (error)
-        return refuse(call, error);
+        return refuse(call, c, error);
     if (!d || d->key.for_devices != for_devices)
         d = ar_communicator_decide(c, call->comm, r, (size_t)call->count, place_of(call),
                                    for_devices, &error);
-    return d ? execute_at(c, d, r, call, places) : refuse(call, error);
+    return d ? execute_at(c, d, r, call, places) : refuse(call, c, error);
 }
 
 /* A call like a recent one, before which there is something to ask. */
@@ -251,7 +266,7 @@ ask_and_run_again(struct ar_communicator *c, const struct ar_recent *recent,
     const struct ar_reduction r = recent->reduction;
     const int error = c->calls_to_review <= 0 ? ar_devices_review(c, call->comm) : MPI_SUCCESS;
     /* A review may have made all ranks decide anew. */
-    return error ? refuse(call, error) : ask_and_run(c, recent->decision, &r, call);
+    return error ? refuse(call, c, error) : ask_and_run(c, recent->decision, &r, call);
 }
 
 /* --- a call in its turn --- */
@@ -268,7 +283,7 @@ resolve_and_run(struct ar_communicator *c, const struct ar_call *call)
     /* Calls without any bytes are not counted: ranks may differ in what they pass to these. */
     if (r.size > 0 && --c->calls_to_review <= 0)
         error = ar_devices_review(c, call->comm);
-    return error ? refuse(call, error) : ask_and_run(c, NULL, &r, call);
+    return error ? refuse(call, c, error) : ask_and_run(c, NULL, &r, call);
 }
 
 /* Are the buffers known to be host memory?  MPI_IN_PLACE is none. */
@@ -301,7 +316,7 @@ check_and_run(struct ar_communicator *c, const struct ar_call *call)
     bool are_alike;
     const int error = ar_verify_call(c, call, &are_alike);
     if (error)
-        return refuse(call, error);
+        return refuse(call, c, error);
     return are_alike ? decide_and_run(c, call) : run_unresolved(call, "ranks differ");
 }
 
@@ -375,7 +390,7 @@ allreduce(const struct ar_call *call)
         c = ar_communicator_create(call->comm, &error);
     }
     if (!c && error)
-        return is_raised ? error : refuse(call, error);
+        return is_raised ? error : refuse(call, c, error);
     if (!c)
         return call->native(call);
     return c->timeline ? run_traced(c, call) : run_known(c, call);

@@ -129,16 +129,43 @@ adopt(const struct ar_communicator *c, MPI_Comm comm, const struct ar_config *mi
 #define GROUPS_MAX 16
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static MPI_Group groups[GROUPS_MAX];
-static int ngroups;
+static struct ar_members *groups[GROUPS_MAX]; /* the one that was used last comes first; or NULL */
 
-void
-ar_agree_close(void)
+/* Moves what is at i to the front. */
+static void
+use_group(int i)
 {
+    struct ar_members *const used = groups[i];
+    for (; i > 0; i--)
+        groups[i] = groups[i - 1];
+    groups[0] = used;
+}
+
+static bool
+knows_group(const struct ar_members *members)
+{
+    int i = 0;
     pthread_mutex_lock(&lock);
-    while (ngroups > 0)
-        PMPI_Group_free(&groups[--ngroups]);
+    while (i < GROUPS_MAX && !ar_members_number(NULL, groups[i], members))
+        i++;
+    if (i < GROUPS_MAX)
+        use_group(i);
     pthread_mutex_unlock(&lock);
+    return i < GROUPS_MAX;
+}
+
+/* Takes the members over, in the place of those that were used least recently. */
+static void
+remember_group(struct ar_members *members)
+{
+    if (!members)
+        return;
+    pthread_mutex_lock(&lock);
+    struct ar_members *const forgotten = groups[GROUPS_MAX - 1];
+    groups[GROUPS_MAX - 1] = members;
+    use_group(GROUPS_MAX - 1);
+    pthread_mutex_unlock(&lock);
+    free(forgotten);
 }
 
 int
@@ -152,11 +179,9 @@ ar_agree_to_begin(unsigned char *known, MPI_Comm comm, bool has_memory)
         return MPI_SUCCESS;
     *known |= ar_xpmem_is_impossible() ? AR_LACKS_XPMEM : 0;
     if (rank == 0) {
-        bool covers = false;
-        pthread_mutex_lock(&lock);
-        for (int i = 0; i < ngroups && !covers; i++)
-            covers = ar_group_covers(groups[i], comm, nranks);
-        pthread_mutex_unlock(&lock);
+        struct ar_members *const members = ar_members_of(comm, nranks);
+        const bool covers = knows_group(members);
+        free(members);
         *known |= covers ? AR_ALIKE : 0;
         *known |= covers && ar_devices_are_expected() ? AR_ALIKE_WITH_DEVICES : 0;
     }
@@ -176,13 +201,7 @@ find_differences(struct ar_communicator *c, MPI_Comm comm, const char *text, uns
     const int error = compare(c, comm, text, differ);
     if (error || differ[TEXT] >= 0 || differ[VERSION] >= 0)
         return error;
-    MPI_Group group = ar_group_of(comm, c->nranks);
-    pthread_mutex_lock(&lock);
-    if (group != MPI_GROUP_NULL && ngroups < GROUPS_MAX)
-        groups[ngroups++] = group;
-    else if (group != MPI_GROUP_NULL)
-        PMPI_Group_free(&group);
-    pthread_mutex_unlock(&lock);
+    remember_group(ar_members_of(comm, c->nranks));
     return MPI_SUCCESS;
 }
 

@@ -7,7 +7,7 @@
 #include "communicator/communicator.h"
 
 /* The number changes whenever the messages between ranks change, in set-up or in calls. */
-#define AR_PROTOCOL "28"
+#define AR_PROTOCOL "29"
 
 /* What ar_agree_to_begin finds: a rank has no memory; rank 0 knows that the ranks have the same
  * configuration and version; it also knows that one of them has a runtime for accelerators; and
@@ -42,8 +42,5 @@ int ar_broadcast(struct ar_wait wait, MPI_Comm comm, void *data, int bytes);
 /* The same for a text, which is malloced or NULL on rank 0, and NULL on the others.  Also
  * MPI_ERR_NO_MEM, on this rank alone. */
 int ar_broadcast_text(const struct ar_communicator *c, MPI_Comm comm, char **text);
-
-/* Forgets which groups of ranks agreed, while MPI can still be called. */
-void ar_agree_close(void);
 
 #endif

@@ -13,10 +13,11 @@
 #include "execute/group.h"
 #include "execute/shared.h"
 
-/* How many carriers a process keeps of which it is rank 0, and how many it takes part in at a time,
- * which are 3 % of the communicators that MPICH has. */
-#define KEPT_MAX 16
+/* How many carriers a process takes part in at a time, which are 3 % of the communicators that
+ * MPICH has, and how many of these it keeps.  To free one that is kept, all its ranks would have to
+ * meet.  So the kept ones are few, and others are always left for the communicators in use. */
 #define MOST     60
+#define KEPT_MAX 16
 
 /* Ranges of AR_WINDOW_MAX tags, one for each communicator, that one process gives out on one
  * carrier: those of communicators of which it is rank 0. */
@@ -27,13 +28,12 @@ struct ar_carrier {
     uint64_t number; /* names it, alike on all ranks */
     bool is_kept;    /* else it is one communicator's */
     MPI_Comm comm;
-    MPI_Group group;    /* whose communicators it may serve; MPI_GROUP_NULL: not yet, or nobody's */
-    bool is_like_world; /* its ranks are those of the world, in the same order, at a glance */
-    int nranks;
-    int *host_of;                  /* of its ranks; NULL: one host, or hosts are not known */
-    int on_host;                   /* see struct ar_carriage */
-    int ranges;                    /* for which the tags of MPI suffice, for each rank */
-    int next_range;                /* where to look first */
+    struct ar_members *members; /* whose communicators it may serve; NULL: not yet, or nobody's */
+    int rank, nranks;           /* of this process there */
+    int *host_of;               /* of its ranks; NULL: one host, or hosts are not known */
+    int on_host;                /* see struct ar_carriage */
+    int ranges;                 /* for which the tags of MPI suffice, for each rank */
+    int next_range;             /* where to look first */
     unsigned char is_used[RANGES]; /* of which there are ranges */
     int node_of[];                 /* of its ranks */
 };
@@ -49,7 +49,7 @@ struct offer {
     int range;
     int leader; /* rank 0's there */
     int is_new;
-    int is_kept;
+    int may_keep;
 };
 
 /* --- the nodes of a communicator --- */
@@ -109,9 +109,19 @@ ranges_for(int nranks)
     return ranges < RANGES ? ranges : RANGES;
 }
 
+/* How much this process takes part in. */
+static void
+count(int carriers_taken, int carriers_kept)
+{
+    pthread_mutex_lock(&lock);
+    taken += carriers_taken;
+    kept += carriers_kept;
+    pthread_mutex_unlock(&lock);
+}
+
 /* Takes a carrier that nobody uses any more from the list, and frees it. */
 static void
-give_up(struct ar_carrier *s, bool has_share, bool mpi_lives)
+give_up(struct ar_carrier *s, bool mpi_lives)
 {
     pthread_mutex_lock(&lock);
     struct ar_carrier **at = &carriers;
@@ -119,7 +129,8 @@ give_up(struct ar_carrier *s, bool has_share, bool mpi_lives)
         at = &(*at)->next;
     if (*at)
         *at = s->next;
-    taken -= has_share;
+    taken--;
+    kept -= s->is_kept;
     pthread_mutex_unlock(&lock);
     if (mpi_lives && s->comm != MPI_COMM_NULL)
         PMPI_Comm_free(&s->comm);
@@ -173,42 +184,50 @@ make(const struct offer *offer, MPI_Comm comm, int rank, int nranks, int *error)
         free(boot_of);
         return NULL;
     }
-    s->number = offer->number;
-    s->is_kept = offer->is_kept;
-    s->comm = MPI_COMM_NULL;
-    s->group = MPI_GROUP_NULL;
-    s->nranks = nranks;
-    s->is_like_world = ar_comm_is_like_world(comm);
+    *s = (struct ar_carrier){.number = offer->number, .rank = rank, .nranks = nranks};
+    /* All ranks must have a share, and all must keep it or none. */
+    enum { MAKES = 1, KEEPS = 2 };
     pthread_mutex_lock(&lock);
-    const bool has_share = taken < MOST;
-    taken += has_share;
+    int all = taken < MOST ? MAKES : 0;
+    all |= offer->may_keep && kept < KEPT_MAX ? KEEPS : 0;
     pthread_mutex_unlock(&lock);
-    bool fails = ar_carrier_find_nodes(s->node_of, comm, rank, nranks) != MPI_SUCCESS;
-    s->on_host = count_on_host(boot_of, comm, nranks);
+    count(1, (all & KEEPS) / KEEPS);
+    const int mine = all;
+    if (ar_comm_split(&s->comm, comm, NULL, rank) != MPI_SUCCESS) {
+        s->comm = MPI_COMM_NULL;
+        all &= ~MAKES;
+    }
+    if (ar_reduce_all(&all, 1, MPI_INT, MPI_BAND, comm))
+        all = 0;
+    s->is_kept = all & KEEPS;
+    count(0, s->is_kept - (mine & KEEPS) / KEEPS);
+    if (!(all & MAKES)) {
+        free(boot_of);
+        give_up(s, true);
+        return NULL;
+    }
+    /* What MPI has too few of for these is no error of the program's communicator. */
+    bool fails = ar_carrier_find_nodes(s->node_of, s->comm, rank, nranks) != MPI_SUCCESS;
+    s->on_host = count_on_host(boot_of, s->comm, nranks);
     s->host_of = find_hosts(boot_of, nranks);
     free(boot_of);
-    if (ar_comm_split(&s->comm, comm, NULL, rank, nranks) == MPI_SUCCESS)
-        PMPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
-    else
-        s->comm = MPI_COMM_NULL;
-    fails |= !has_share || s->comm == MPI_COMM_NULL;
     s->ranges = ranges_for(nranks);
     s->is_used[0] = rank == 0; /* by this communicator */
+    struct ar_members *const members = s->is_kept ? ar_members_of(comm, nranks) : NULL;
+    fails |= s->is_kept && !members;
     /* This comes before the ranks meet: afterwards another thread of one of them may lend it. */
     pthread_mutex_lock(&lock);
     s->next = carriers;
     carriers = s;
     pthread_mutex_unlock(&lock);
-    if (!ar_all(comm, !fails)) {
-        give_up(s, has_share, true);
+    if (!ar_all(s->comm, !fails)) {
+        free(members);
+        give_up(s, true);
         return NULL;
     }
-    if (s->is_kept) { /* communicators among its ranks may have it from now on */
-        const MPI_Group group = ar_group_of(comm, nranks);
-        pthread_mutex_lock(&lock);
-        s->group = group;
-        pthread_mutex_unlock(&lock);
-    }
+    pthread_mutex_lock(&lock);
+    s->members = members; /* communicators among them may have it from now on */
+    pthread_mutex_unlock(&lock);
     return s;
 }
 
@@ -233,44 +252,43 @@ take_range(struct ar_carrier *s)
 static void
 make_offer(struct offer *offer, MPI_Comm comm, int nranks)
 {
+    uint64_t number = 0;
+    struct ar_members *const members = ar_members_of(comm, nranks);
     *offer = (struct offer){.number = 0};
     pthread_mutex_lock(&lock);
     for (struct ar_carrier *s = carriers; s && offer->number == 0; s = s->next) {
-        if (s->group == MPI_GROUP_NULL || !ar_group_covers(s->group, comm, nranks))
+        if (!ar_members_number(NULL, s->members, members))
             continue;
         offer->range = take_range(s);
         if (offer->range < 0)
             continue;
         offer->number = s->number;
-        PMPI_Comm_rank(s->comm, &offer->leader);
+        offer->leader = s->rank;
     }
     pthread_mutex_unlock(&lock);
-    if (offer->number != 0)
-        return;
-    MPI_Group group = ar_group_of(comm, nranks);
-    *offer = (struct offer){.is_new = true};
-    const bool can_share =
-        group != MPI_GROUP_NULL && ranges_for(nranks) > 0 &&
-        getrandom(&offer->number, sizeof offer->number, 0) == (ssize_t)sizeof offer->number;
-    if (group != MPI_GROUP_NULL)
-        PMPI_Group_free(&group);
-    pthread_mutex_lock(&lock);
-    offer->is_kept = can_share && kept < KEPT_MAX;
-    kept += offer->is_kept;
-    pthread_mutex_unlock(&lock);
+    if (offer->number == 0) {
+        const bool is_named = getrandom(&number, sizeof number, 0) == (ssize_t)sizeof number;
+        *offer = (struct offer){.is_new = true,
+                                .may_keep = members && ranges_for(nranks) > 0 && is_named,
+                                .number = number};
+    }
+    free(members);
 }
 
 /* --- what a communicator has of it --- */
 
-/* numbers gets the number in the carrier of each of comm's ranks.  False if one of them is not of
- * it, or if memory runs out. */
+/* numbers gets the number in the carrier of each of comm's ranks: the same in one that is not kept.
+ * False if memory runs out. */
 static bool
 number_ranks(int *numbers, const struct ar_carrier *s, MPI_Comm comm, int nranks)
 {
-    MPI_Group ours;
-    PMPI_Comm_group(s->is_like_world ? MPI_COMM_WORLD : s->comm, &ours);
-    const bool is_found = ar_group_number(numbers, ours, comm, nranks);
-    PMPI_Group_free(&ours);
+    for (int i = 0; i < nranks; i++)
+        numbers[i] = i;
+    if (!s->is_kept)
+        return true;
+    struct ar_members *const members = ar_members_of(comm, nranks);
+    const bool is_found = ar_members_number(numbers, s->members, members);
+    free(members);
     return is_found;
 }
 
@@ -313,7 +331,6 @@ ar_carriage_borrow(struct ar_carriage *carriage, MPI_Comm comm, int rank, int nr
     pthread_mutex_lock(&lock);
     for (struct ar_carrier *at = offer.is_new ? NULL : carriers; at && !s; at = at->next)
         s = at->number == offer.number ? at : NULL;
-    kept -= rank == 0 && offer.is_kept && !s; /* what was to be kept could not be made */
     pthread_mutex_unlock(&lock);
     carriage->carrier = s;
     if (!s)
@@ -334,18 +351,23 @@ ar_carriage_borrow(struct ar_carriage *carriage, MPI_Comm comm, int rank, int nr
 bool
 ar_carriers_are_apart(MPI_Comm comm, int nranks)
 {
-    bool are_apart = false;
-    int *numbers = NULL;
+    bool are_apart = false, are_hosts_known = false;
     pthread_mutex_lock(&lock);
-    for (const struct ar_carrier *s = carriers; s && !are_apart; s = s->next) {
-        if (!s->host_of || s->group == MPI_GROUP_NULL)
-            continue;
-        numbers = numbers ? numbers : malloc((size_t)nranks * sizeof *numbers);
-        const bool covers = numbers && number_ranks(numbers, s, comm, nranks);
+    for (const struct ar_carrier *s = carriers; s && !are_hosts_known; s = s->next)
+        are_hosts_known = s->host_of && s->members;
+    pthread_mutex_unlock(&lock);
+    if (!are_hosts_known)
+        return false;
+    struct ar_members *const members = ar_members_of(comm, nranks);
+    int *const numbers = malloc((size_t)nranks * sizeof *numbers);
+    pthread_mutex_lock(&lock);
+    for (const struct ar_carrier *s = carriers; numbers && s && !are_apart; s = s->next) {
+        const bool covers = s->host_of && ar_members_number(numbers, s->members, members);
         for (int i = 1; covers && i < nranks && !are_apart; i++)
             are_apart = s->host_of[numbers[i]] != s->host_of[numbers[0]];
     }
     pthread_mutex_unlock(&lock);
+    free(members);
     free(numbers);
     return are_apart;
 }
@@ -357,7 +379,7 @@ ar_carriage_return(struct ar_carriage *carriage, bool mpi_lives)
     free(carriage->rank_of);
     free(carriage->node_of);
     if (s && !s->is_kept) {
-        give_up(s, true, mpi_lives);
+        give_up(s, mpi_lives);
     } else if (s && carriage->range >= 0) {
         pthread_mutex_lock(&lock);
         s->is_used[carriage->range] = false;
@@ -372,20 +394,13 @@ ar_carriage_node(const struct ar_carriage *carriage, MPI_Comm comm, int rank, in
     MPI_Comm node = MPI_COMM_NULL;
     if (ar_nodes_count(carriage->node_of, nranks) == 1)
         return comm;
-    if (ar_comm_split(&node, comm, carriage->node_of, rank, nranks))
-        return MPI_COMM_NULL;
-    PMPI_Comm_set_errhandler(node, MPI_ERRORS_RETURN);
-    return node;
+    return ar_comm_split(&node, comm, carriage->node_of, rank) ? MPI_COMM_NULL : node;
 }
 
+/* No other thread is in a call any more. */
 void
 ar_carriers_close(void)
 {
-    pthread_mutex_lock(&lock);
-    for (struct ar_carrier *s = carriers; s; s = s->next) {
-        if (s->group != MPI_GROUP_NULL)
-            PMPI_Group_free(&s->group);
+    for (struct ar_carrier *s = carriers; s; s = s->next)
         PMPI_Comm_free(&s->comm);
-    }
-    pthread_mutex_unlock(&lock);
 }

@@ -22,10 +22,9 @@ struct ar_carriage {
     int range;    /* of tags that rank 0 assigned; -1: this is another rank, or there is none */
 };
 
-/* Gives the nranks ranks of comm a carrier, a new one if need be.  Collective over comm, whose
- * error handler must be quiet.  False, alike on all ranks, if MPI has no more communicators, or if
- * a rank has used its share of them; *error: MPI_SUCCESS, an error of MPI's, or MPI_ERR_NO_MEM on
- * this rank alone. */
+/* Gives the nranks ranks of comm a carrier, a new one if need be.  Collective over comm.  False,
+ * alike on all ranks, if MPI has no more communicators, or if a rank has used its share of them;
+ * *error: MPI_SUCCESS, an error of MPI's, or MPI_ERR_NO_MEM on this rank alone. */
 bool ar_carriage_borrow(struct ar_carriage *carriage, MPI_Comm comm, int rank, int nranks,
                         int *error);
 

@@ -115,7 +115,8 @@ void
 ar_communicators_open(struct ar_config *config)
 {
     process_config = config;
-    keyval_error = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave, &keyval, NULL);
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave, &keyval, NULL) == MPI_SUCCESS)
+        keyval_error = MPI_SUCCESS;
 }
 
 void
@@ -127,7 +128,7 @@ ar_communicators_stop(void)
 void
 ar_communicators_close(bool is_together)
 {
-    ar_agree_close();
+    ar_comm_self_close();
     ar_arenas_close();
     if (is_together)
         ar_carriers_close();
@@ -299,13 +300,9 @@ ar_communicator_look_up(MPI_Comm comm, int *error, bool *is_raised, bool *is_new
 struct ar_communicator *
 ar_communicator_create(MPI_Comm comm, int *error)
 {
-    struct ar_quiet quiet;
     if (ar_deadline_own)
         ar_deadline_meet(comm, AR_DEADLINE_JOINS);
-    ar_quiet_begin(&quiet, comm);
-    struct ar_communicator *const c = create(comm, error);
-    ar_quiet_end(&quiet);
-    return c;
+    return create(comm, error);
 }
 
 struct ar_communicator *
@@ -320,17 +317,15 @@ ar_communicator_find(MPI_Comm comm)
 }
 
 void
-ar_setup_begin(struct ar_setup *setup, MPI_Comm comm)
+ar_setup_begin(struct ar_setup *setup)
 {
     setup->start_ns = ar_clock_system_ns();
     feholdexcept(&setup->environment);
-    ar_quiet_begin(&setup->quiet, comm);
 }
 
 void
 ar_setup_end(struct ar_setup *setup, const struct ar_communicator *c)
 {
-    ar_quiet_end(&setup->quiet);
     fesetenv(&setup->environment);
     if (c->recorder)
         c->recorder->setup_ns += ar_clock_system_ns() - setup->start_ns;

@@ -19,7 +19,6 @@
 #include "execute/node.h"
 #include "execute/p2p.h"
 #include "execute/plan.h"
-#include "execute/quiet.h"
 #include "reduce/reduce.h"
 #include "report/report.h"
 #include "statistics/record.h"
@@ -146,15 +145,15 @@ void ar_communicator_free_end(void);
 /* Must calls on comm go native, since it is being freed by this thread, or MPI is about to end? */
 bool ar_communicator_is_ending(MPI_Comm comm);
 
-/* What ranks settle among themselves between begin and end counts as set-up and not as the call's,
- * and what fails there, such as for lack of context ids, is not an error of the program.  What is
- * computed there neither traps nor leaves a mark in the program's floating-point environment. */
+/* What ranks settle among themselves between begin and end counts as set-up and not as the call's.
+ * An error there is one of MPI's on the program's communicator, which MPI has raised.  What could
+ * not be made for lack of context ids is no error.  What is computed there neither traps nor leaves
+ * a mark in the program's floating-point environment. */
 struct ar_setup {
-    struct ar_quiet quiet;
     fenv_t environment;
     uint64_t start_ns;
 };
-void ar_setup_begin(struct ar_setup *setup, MPI_Comm comm);
+void ar_setup_begin(struct ar_setup *setup);
 void ar_setup_end(struct ar_setup *setup, const struct ar_communicator *c);
 
 /* Makes the state of comm, which has none yet, with a configuration of the

@@ -451,7 +451,7 @@ decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
     struct ar_setup setup;
     struct ar_events *const events = c->events; /* not of what is measured to decide */
     c->events = NULL;
-    ar_setup_begin(&setup, comm);
+    ar_setup_begin(&setup);
     *error = fill(c, comm, d, r);
     if (c->recorder && !*error)
         ar_decision_label(c, d);

@@ -24,7 +24,7 @@ ask_all(struct ar_communicator *c, MPI_Comm comm, bool says_yes, bool *any)
 {
     struct ar_setup setup;
     int flag = says_yes;
-    ar_setup_begin(&setup, comm);
+    ar_setup_begin(&setup);
     const int error = ar_reduce_all(&flag, 1, MPI_INT, MPI_LOR, comm);
     ar_setup_end(&setup, c);
     *any = !error && flag;

@@ -5,7 +5,11 @@
  * communicator finds that number to be 0, with acquire.  Since users only subtract from it, all
  * that they did comes before what rank 0 does, and rank 0's broadcast puts it before what the other
  * ranks do.  The sequence is written before the release and read after the broadcast.  The domains
- * are written before the ranks meet in a reduction.  So neither needs an order of its own. */
+ * are written before the ranks meet in a reduction.  So neither needs an order of its own.
+ *
+ * Any rank may close an arena that nobody uses: it takes all pieces for itself, for ever, and gives
+ * their memory back, for all ranks at once.  So nobody lends a piece of it any more, and no message
+ * is needed.  Each rank forgets it when it next looks. */
 #include <config.h>
 
 #include "execute/arena.h"
@@ -15,15 +19,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "execute/group.h"
 #include "execute/own_domains.h"
 #include "execute/shared.h"
 
 struct head {
-    _Alignas(64) _Atomic int users; /* ranks that have not given the piece back */
+    _Alignas(64) _Atomic int users; /* ranks that have not given the piece back; CLOSED */
+    atomic_bool is_closed;          /* of the first piece: the arena is */
     _Atomic uint64_t sequence;      /* the last users' */
 };
+
+#define CLOSED (-1)
 
 struct ar_arena {
     struct ar_arena *next;
@@ -31,12 +39,14 @@ struct ar_arena {
     bool is_kept;    /* else it is unmapped when its only piece is returned */
     bool is_counted; /* by this process, in kept_bytes */
     bool is_open;    /* its pieces may be lent.  Under the lock */
-    MPI_Group group; /* the ranks that have mapped it, if it is kept */
+    uint64_t used;   /* when: one more for each piece of any arena that was lent or returned */
+    struct ar_members *members; /* that have mapped it, if it is kept.  Owned */
     int kind;
     int pieces;
     int stride;
     int slots;
     struct ar_crowd crowd;
+    int ranks_on_node; /* of the job, as far as the launcher says */
     size_t slot_bytes;
     char *memory;
     size_t bytes;
@@ -45,6 +55,7 @@ struct ar_arena {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ar_arena *arenas;
 static size_t kept_bytes;
+static uint64_t uses;
 
 /* What rank 0 tells the others. */
 struct offer {
@@ -72,8 +83,8 @@ head_of(const struct ar_arena *s, int index)
     return (struct head *)(void *)s->memory + index;
 }
 
-/* What the ranks are bound to: of a rank AR_DOMAINS numbers, at its number in the arena's group, or
- * in the communicator that it was made for where there is none. */
+/* What the ranks are bound to: of a rank AR_DOMAINS numbers, at its number in the communicator that
+ * the arena was made for. */
 static int *
 table_of(const struct ar_arena *s)
 {
@@ -107,8 +118,7 @@ slots_of(const struct ar_arena *s, int rank)
 static struct ar_arena
 describe(const struct ar_piece_needs *needs, int nranks)
 {
-    struct ar_arena s = {.group = MPI_GROUP_NULL,
-                         .kind = needs->kind,
+    struct ar_arena s = {.kind = needs->kind,
                          .pieces = needs->pieces,
                          .stride = nranks,
                          .slots = needs->slots,
@@ -117,33 +127,125 @@ describe(const struct ar_piece_needs *needs, int nranks)
     return s;
 }
 
-/* Adds to the bytes that are kept, or takes some (bytes < 0) from them; false, and nothing changes,
- * where they would be too many. */
+/* --- arenas that nobody uses.  All under the lock --- */
+
 static bool
-count_kept(ptrdiff_t bytes)
+is_idle(const struct ar_arena *s)
+{
+    int i = 0;
+    while (i < s->pieces && atomic_load_explicit(&head_of(s, i)->users, memory_order_relaxed) == 0)
+        i++;
+    return i == s->pieces;
+}
+
+/* False if somebody has taken a piece meanwhile. */
+static bool
+close_arena(const struct ar_arena *s)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t front = (front_bytes(s) + page - 1) / page * page;
+    int i = 0, nobody = 0;
+    while (i < s->pieces && atomic_compare_exchange_strong(&head_of(s, i)->users, &nobody, CLOSED))
+        i++;
+    if (i < s->pieces) {
+        while (i > 0)
+            atomic_store(&head_of(s, --i)->users, 0);
+        return false;
+    }
+    if (s->bytes > front)
+        madvise(s->memory + front, s->bytes - front, MADV_REMOVE);
+    atomic_store(&head_of(s, 0)->is_closed, true);
+    return true;
+}
+
+/* Forgets those that were closed by any rank. */
+static void
+sweep(void)
+{
+    struct ar_arena **at = &arenas;
+    while (*at) {
+        struct ar_arena *const s = *at;
+        if (!atomic_load(&head_of(s, 0)->is_closed)) {
+            at = &s->next;
+            continue;
+        }
+        *at = s->next;
+        kept_bytes -= s->is_counted ? s->bytes : 0;
+        munmap(s->memory, s->bytes);
+        free(s->members);
+        free(s);
+    }
+}
+
+/* Closes the one that was used least recently; false if there is none. */
+static bool
+close_oldest(void)
+{
+    struct ar_arena *oldest = NULL;
+    for (struct ar_arena *s = arenas; s; s = s->next)
+        if (is_idle(s) && (!oldest || s->used < oldest->used))
+            oldest = s;
+    if (!oldest || !close_arena(oldest))
+        return false;
+    sweep();
+    return true;
+}
+
+/* A rank's part in an arena is what it would have if all of the arena's ranks had the same. If no
+ * rank of a node is a part of too much, the node has not too much. */
+static void
+bound_idle(void)
+{
+    size_t part_bytes, most;
+    sweep();
+    do {
+        part_bytes = 0;
+        most = AR_ARENAS_KEPT_BYTES;
+        for (const struct ar_arena *s = arenas; s; s = s->next) {
+            const size_t most_here = AR_ARENAS_KEPT_BYTES / (size_t)s->ranks_on_node;
+            part_bytes += is_idle(s) ? s->bytes / (size_t)s->stride : 0;
+            most = most_here < most ? most_here : most;
+        }
+    } while (part_bytes > most && close_oldest());
+}
+
+/* --- making one --- */
+
+/* Adds to the bytes that are kept; false, and nothing changes, where they would be too many. */
+static bool
+count_kept(size_t bytes)
 {
     pthread_mutex_lock(&lock);
-    const size_t sum = kept_bytes + (size_t)bytes;
-    const bool fits = sum <= AR_ARENAS_KEPT_BYTES;
-    kept_bytes = fits ? sum : kept_bytes;
+    sweep();
+    while (kept_bytes + bytes > AR_ARENAS_KEPT_BYTES && close_oldest())
+        continue;
+    const bool fits = kept_bytes + bytes <= AR_ARENAS_KEPT_BYTES;
+    kept_bytes += fits ? bytes : 0;
     pthread_mutex_unlock(&lock);
     return fits;
 }
 
-/* An arena to keep, or else one for a single communicator. */
+static void
+uncount_kept(size_t bytes)
+{
+    pthread_mutex_lock(&lock);
+    kept_bytes -= bytes;
+    pthread_mutex_unlock(&lock);
+}
+
+/* An arena to keep, which may serve others among these members, or else one for a single
+ * communicator. */
 static struct ar_arena
-plan(struct offer *offer, const struct ar_piece_needs *needs, MPI_Comm comm, int nranks)
+plan(struct offer *offer, const struct ar_piece_needs *needs, const struct ar_members *members,
+     int nranks)
 {
     struct ar_arena s = describe(needs, nranks);
-    MPI_Group group = ar_group_of(comm, nranks);
     *offer = (struct offer){.needs = *needs, .job = ar_job_beside(nranks), .is_new = true};
-    offer->is_kept = offer->is_counted = group != MPI_GROUP_NULL && count_kept((ptrdiff_t)s.bytes);
-    if (group != MPI_GROUP_NULL)
-        PMPI_Group_free(&group);
+    offer->is_kept = offer->is_counted = members && count_kept(s.bytes);
     if (!offer->is_kept) {
         offer->needs.pieces = 1;
         s = describe(&offer->needs, nranks);
-        offer->is_counted = needs->is_optional && count_kept((ptrdiff_t)s.bytes);
+        offer->is_counted = needs->is_optional && count_kept(s.bytes);
     }
     return s;
 }
@@ -151,10 +253,10 @@ plan(struct offer *offer, const struct ar_piece_needs *needs, MPI_Comm comm, int
 /* By rank 0: makes the memory, and lends its first piece.  The offer has no number if that fails or
  * is not worth it. */
 static void *
-make(struct offer *offer, const struct ar_piece_needs *needs, MPI_Comm comm, int nranks,
-     bool by_name)
+make(struct offer *offer, const struct ar_piece_needs *needs, const struct ar_members *members,
+     int nranks, bool by_name)
 {
-    struct ar_arena s = plan(offer, needs, comm, nranks);
+    struct ar_arena s = plan(offer, needs, members, nranks);
     if (needs->is_optional && !offer->is_counted)
         return NULL;
     const struct ar_shared_parts own[] = {{0, front_bytes(&s), 0, 1}, slots_of(&s, 0)};
@@ -164,7 +266,7 @@ make(struct offer *offer, const struct ar_piece_needs *needs, MPI_Comm comm, int
     if (s.memory)
         atomic_store_explicit(&head_of(&s, 0)->users, nranks, memory_order_relaxed);
     else if (offer->is_counted)
-        count_kept(-(ptrdiff_t)s.bytes);
+        uncount_kept(s.bytes);
     return s.memory;
 }
 
@@ -172,8 +274,10 @@ static void
 list(struct ar_arena *s)
 {
     pthread_mutex_lock(&lock);
+    s->used = ++uses;
     s->next = arenas;
     arenas = s;
+    sweep();
     pthread_mutex_unlock(&lock);
 }
 
@@ -201,10 +305,8 @@ open_up(struct ar_arena *s, struct ar_crowd crowd)
 
 /* Writes what this rank is bound to, for the others to read when all have met. */
 static void
-tell_domains(const struct ar_arena *s, MPI_Group group, int rank)
+tell_domains(const struct ar_arena *s, int rank)
 {
-    if (group != MPI_GROUP_NULL)
-        PMPI_Group_rank(group, &rank);
     ar_own_domains_find(table_of(s) + (size_t)rank * AR_DOMAINS);
 }
 
@@ -220,18 +322,19 @@ map_new(MPI_Comm comm, int rank, int nranks, struct offer *offer, void *memory)
         s->number = offer->shared.number;
         s->is_kept = offer->is_kept;
         s->is_counted = offer->is_counted && rank == 0;
+        s->ranks_on_node = offer->job.ranks > nranks ? offer->job.ranks : nranks;
         const struct ar_shared_parts own = slots_of(s, rank);
         s->memory = rank == 0 ? memory : ar_shared_open(&offer->shared, s->bytes, &own, 1);
     }
     const bool is_mapped = s && s->memory;
-    MPI_Group group = is_mapped && s->is_kept ? ar_group_of(comm, nranks) : MPI_GROUP_NULL;
-    const bool fails = !is_mapped || (s->is_kept && group == MPI_GROUP_NULL);
+    struct ar_members *const members = is_mapped && s->is_kept ? ar_members_of(comm, nranks) : NULL;
+    const bool fails = !is_mapped || (s->is_kept && !members);
     if (is_mapped)
-        tell_domains(s, group, rank);
+        tell_domains(s, rank);
     /* Before the ranks meet: as soon as they have, another thread of one of them may lend a
-     * piece, and this rank must know the arena by its number then, and its group. */
+     * piece, and this rank must know the arena by its number then, and its members. */
     if (is_mapped && s->is_kept) {
-        s->group = group;
+        s->members = members;
         list(s);
     }
     const bool all = ar_crowd_find(&offer->crowd, comm, nranks, offer->job, fails);
@@ -242,16 +345,15 @@ map_new(MPI_Comm comm, int rank, int nranks, struct offer *offer, void *memory)
             open_up(s, offer->crowd);
         return s;
     }
-    if (group != MPI_GROUP_NULL)
-        PMPI_Group_free(&group);
     if (rank == 0 && offer->is_counted)
-        count_kept(-(ptrdiff_t)described.bytes);
+        uncount_kept(described.bytes);
     if (is_mapped) {
         unlist(s);
         munmap(s->memory, s->bytes);
     } else if (memory) {
         munmap(memory, described.bytes);
     }
+    free(members);
     free(s);
     return NULL;
 }
@@ -263,7 +365,7 @@ static bool
 has_room(const struct ar_arena *s)
 {
     int i = 0;
-    while (i < s->pieces && atomic_load_explicit(&head_of(s, i)->users, memory_order_relaxed) > 0)
+    while (i < s->pieces && atomic_load_explicit(&head_of(s, i)->users, memory_order_relaxed) != 0)
         i++;
     return i < s->pieces;
 }
@@ -282,15 +384,15 @@ take(const struct ar_arena *s, int nranks)
     return -1;
 }
 
-/* By rank 0: a free piece in an arena that all ranks of comm have mapped. */
+/* By rank 0: a free piece in an arena that all these members have mapped. */
 static bool
-find(struct offer *offer, MPI_Comm comm, int nranks, int kind)
+find(struct offer *offer, const struct ar_members *members, int nranks, int kind)
 {
     int index = -1;
     pthread_mutex_lock(&lock);
     for (const struct ar_arena *s = arenas; s && index < 0; s = s->next) {
         if (s->kind != kind || s->stride < nranks || !s->is_open || !has_room(s) ||
-            !ar_group_covers(s->group, comm, nranks))
+            !ar_members_number(NULL, s->members, members))
             continue;
         index = take(s, nranks);
         if (index >= 0)
@@ -307,6 +409,8 @@ find_number(uint64_t number)
     struct ar_arena *s = arenas;
     while (s && s->number != number)
         s = s->next;
+    if (s)
+        s->used = ++uses;
     pthread_mutex_unlock(&lock);
     return s;
 }
@@ -319,8 +423,12 @@ lend(struct offer *offer, MPI_Comm comm, int rank, int nranks, const struct ar_p
 {
     void *memory = NULL;
     memset(offer, 0, sizeof *offer);
-    if (rank == 0 && !needs->is_futile && !find(offer, comm, nranks, needs->kind))
-        memory = make(offer, needs, comm, nranks, by_name);
+    if (rank == 0 && !needs->is_futile) {
+        struct ar_members *const members = ar_members_of(comm, nranks);
+        if (!find(offer, members, nranks, needs->kind))
+            memory = make(offer, needs, members, nranks, by_name);
+        free(members);
+    }
     if (PMPI_Bcast(offer, (int)sizeof *offer, MPI_BYTE, 0, comm))
         memset(offer, 0, sizeof *offer);
     if (offer->shared.number == 0)
@@ -365,8 +473,11 @@ ar_piece_domains(const struct ar_piece *piece, int *domain, MPI_Comm comm, int n
     bool is_found = number;
     for (int r = 0; is_found && r < nranks; r++)
         number[r] = r;
-    if (is_found && s->group != MPI_GROUP_NULL)
-        is_found = ar_group_number(number, s->group, comm, nranks);
+    if (is_found && s->members) {
+        struct ar_members *const members = ar_members_of(comm, nranks);
+        is_found = ar_members_number(number, s->members, members);
+        free(members);
+    }
     for (int r = 0; is_found && r < nranks; r++)
         for (int d = 0; d < AR_DOMAINS; d++)
             domain[(size_t)d * (size_t)nranks + (size_t)r] =
@@ -381,23 +492,25 @@ ar_piece_return(const struct ar_piece *piece)
     struct head *head = head_of(piece->arena, piece->index);
     if (!piece->arena->is_kept) {
         if (piece->arena->is_counted)
-            count_kept(-(ptrdiff_t)piece->arena->bytes);
+            uncount_kept(piece->arena->bytes);
         munmap(piece->arena->memory, piece->arena->bytes);
         free(piece->arena);
         return;
     }
     atomic_store_explicit(&head->sequence, piece->sequence, memory_order_relaxed);
-    /* Pairs with the acquire in take(). */
+    pthread_mutex_lock(&lock);
+    piece->arena->used = ++uses;
+    /* Pairs with the acquire in take().  From now on the arena may be closed. */
     atomic_fetch_sub_explicit(&head->users, 1, memory_order_release);
+    bound_idle();
+    pthread_mutex_unlock(&lock);
 }
 
 void
 ar_arenas_close(void)
 {
     pthread_mutex_lock(&lock);
-    for (struct ar_arena *s = arenas; s; s = s->next) {
+    for (struct ar_arena *s = arenas; s; s = s->next)
         s->is_open = false;
-        PMPI_Group_free(&s->group);
-    }
     pthread_mutex_unlock(&lock);
 }

@@ -16,9 +16,11 @@
 
 struct ar_arena; /* mapped by this process */
 
-/* A process keeps arenas of at most so many bytes in sum: enough for that of the long messages of a
- * whole node, and some smaller ones.  A further arena lives only as long as the communicator for
- * which it was made.  So does one for whose ranks no group can be kept. */
+/* Of the arenas that nobody uses, a node keeps at most so many bytes: enough for that of the long
+ * messages of all its ranks, and some smaller ones.  Those that were used least recently go first.
+ * A process of which communicators in use have so many bytes as their rank 0 makes further arenas
+ * only for as long as a communicator lives.  So it does for ranks that are not of one
+ * MPI_COMM_WORLD. */
 #define AR_ARENAS_KEPT_BYTES ((size_t)128 << 20)
 
 /* The piece that a communicator needs. */
@@ -59,8 +61,7 @@ bool ar_piece_domains(const struct ar_piece *piece, int *domain, MPI_Comm comm, 
  * all ranks.  Calls no MPI. */
 void ar_piece_return(const struct ar_piece *piece);
 
-/* Frees the arenas' MPI objects, while MPI can still be called.  Their memory stays, for
- * communicators that are freed later. */
+/* No piece is lent any more: MPI ends.  Memory stays, for communicators that are freed later. */
 void ar_arenas_close(void);
 
 #endif

@@ -4,9 +4,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
-
-#include "execute/quiet.h"
 
 bool
 ar_world_is_there(void)
@@ -16,28 +15,34 @@ ar_world_is_there(void)
     return initialized;
 }
 
-/* In Open MPI every way to compare groups takes a time that grows with the square of their size.
- * But there a copy shares its original's group, so the handles are equal. */
-bool
-ar_comm_is_like_world(MPI_Comm comm)
-{
-    MPI_Group ranks, world;
-    if (!ar_world_is_there())
-        return false;
-    PMPI_Comm_group(comm, &ranks);
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    const bool is_like = ranks == world;
-    PMPI_Group_free(&ranks);
-    PMPI_Group_free(&world);
-    return is_like;
-}
-
 static atomic_bool has_merged;
 
 void
 ar_comm_note_merge(void)
 {
     atomic_store(&has_merged, true);
+}
+
+/* Part after part, without memory that a single rank could lack. */
+static bool
+covers(MPI_Group group, MPI_Comm comm, int nranks)
+{
+    enum { PART = 256 };
+    int all[PART], numbers[PART];
+    MPI_Group ranks;
+    PMPI_Comm_group(comm, &ranks);
+    const bool is_same = ranks == group; /* as that of a copy of the world may be */
+    bool is_covered = true;
+    for (int first = 0; first < nranks && is_covered && !is_same; first += PART) {
+        const int n = nranks - first < PART ? nranks - first : PART;
+        for (int i = 0; i < n; i++)
+            all[i] = first + i;
+        is_covered = PMPI_Group_translate_ranks(ranks, n, all, group, numbers) == MPI_SUCCESS;
+        for (int i = 0; i < n && is_covered; i++)
+            is_covered = numbers[i] != MPI_UNDEFINED;
+    }
+    PMPI_Group_free(&ranks);
+    return is_covered;
 }
 
 bool
@@ -49,34 +54,15 @@ ar_comm_leaves_world(MPI_Comm comm)
         return false;
     PMPI_Comm_size(comm, &size);
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    const bool covers = ar_group_covers(world, comm, size);
+    const bool is_covered = covers(world, comm, size);
     PMPI_Group_free(&world);
-    return !covers;
+    return !is_covered;
 }
 
-/* Made from the group of MPI_COMM_WORLD: a group that came from a session could not outlive it. */
-MPI_Group
-ar_group_of(MPI_Comm comm, int nranks)
-{
-    MPI_Group ranks, world, common = MPI_GROUP_NULL;
-    int size = 0;
-    if (!ar_world_is_there())
-        return MPI_GROUP_NULL;
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    if (ar_comm_is_like_world(comm))
-        return world;
-    PMPI_Comm_group(comm, &ranks);
-    PMPI_Group_intersection(world, ranks, &common);
-    PMPI_Group_free(&world);
-    PMPI_Group_free(&ranks);
-    PMPI_Group_size(common, &size);
-    if (size < nranks && common != MPI_GROUP_EMPTY)
-        PMPI_Group_free(&common);
-    return size < nranks ? MPI_GROUP_NULL : common;
-}
-
-bool
-ar_group_number(int *numbers, MPI_Group group, MPI_Comm comm, int nranks)
+/* In Open MPI every way to compare groups takes a time that grows with the square of their size.
+ * But there a copy shares its original's group, so the handles are equal. */
+static bool
+number_ranks(int *numbers, MPI_Group group, MPI_Comm comm, int nranks)
 {
     MPI_Group ranks;
     int *const all = malloc((size_t)nranks * sizeof *all);
@@ -85,7 +71,7 @@ ar_group_number(int *numbers, MPI_Group group, MPI_Comm comm, int nranks)
     for (int i = 0; i < nranks; i++)
         all[i] = numbers[i] = i;
     PMPI_Comm_group(comm, &ranks);
-    bool found = ranks == group || /* as that of a copy of the world may be */
+    bool found = ranks == group ||
                  PMPI_Group_translate_ranks(ranks, nranks, all, group, numbers) == MPI_SUCCESS;
     PMPI_Group_free(&ranks);
     free(all);
@@ -113,7 +99,7 @@ ar_world_ranks(MPI_Comm comm, int nranks)
     if (!numbers)
         return NULL;
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    const bool found = ar_group_number(numbers, world, comm, nranks);
+    const bool found = number_ranks(numbers, world, comm, nranks);
     PMPI_Group_free(&world);
     if (found)
         return numbers;
@@ -121,26 +107,42 @@ ar_world_ranks(MPI_Comm comm, int nranks)
     return NULL;
 }
 
-/* Part after part, without memory that a single rank could lack. */
-bool
-ar_group_covers(MPI_Group group, MPI_Comm comm, int nranks)
+static int
+compare_members(const void *one, const void *other)
 {
-    enum { PART = 256 };
-    int all[PART], numbers[PART];
-    MPI_Group ranks;
-    PMPI_Comm_group(comm, &ranks);
-    const bool is_same = ranks == group; /* as that of a copy of the world may be */
-    bool covers = true;
-    for (int first = 0; first < nranks && covers && !is_same; first += PART) {
-        const int n = nranks - first < PART ? nranks - first : PART;
-        for (int i = 0; i < n; i++)
-            all[i] = first + i;
-        covers = PMPI_Group_translate_ranks(ranks, n, all, group, numbers) == MPI_SUCCESS;
-        for (int i = 0; i < n && covers; i++)
-            covers = numbers[i] != MPI_UNDEFINED;
+    const struct ar_member *const a = one, *const b = other;
+    return (a->world > b->world) - (a->world < b->world);
+}
+
+struct ar_members *
+ar_members_of(MPI_Comm comm, int nranks)
+{
+    const size_t n = (size_t)nranks;
+    int *const world = ar_world_ranks(comm, nranks);
+    struct ar_members *const m = world ? malloc(sizeof *m + n * sizeof m->sorted[0]) : NULL;
+    if (m) {
+        m->n = nranks;
+        for (int i = 0; i < nranks; i++)
+            m->sorted[i] = (struct ar_member){world[i], i};
+        qsort(m->sorted, n, sizeof m->sorted[0], compare_members);
     }
-    PMPI_Group_free(&ranks);
-    return covers;
+    free(world);
+    return m;
+}
+
+bool
+ar_members_number(int *numbers, const struct ar_members *all, const struct ar_members *some)
+{
+    int i = 0, found = 0;
+    if (!all || !some || all->n < some->n)
+        return false;
+    for (; found < some->n && i < all->n; i++)
+        if (all->sorted[i].world == some->sorted[found].world) {
+            if (numbers)
+                numbers[some->sorted[found].number] = all->sorted[i].number;
+            found++;
+        }
+    return found == some->n;
 }
 
 int
@@ -189,17 +191,21 @@ ar_comm_note_copy(MPI_Comm comm)
 /* A split may never return while a copy is under way, and nobody knows when the copy is complete.
  * PMPI_Comm_create_group would return, but its messages may match a receive of the program's from
  * any source.  That comm was copied is known alike on all ranks. */
-int
-ar_comm_split(MPI_Comm *part, MPI_Comm comm, const int *colour_of, int rank, int nranks)
+static bool
+may_be_split(MPI_Comm comm)
 {
     const int keyval = atomic_load(&copied);
     int found = 0;
     void *value;
-    (void)nranks;
     if (keyval != MPI_KEYVAL_INVALID)
         PMPI_Comm_get_attr(comm, keyval, &value, &found);
-    return found ? MPI_ERR_COMM
-                 : PMPI_Comm_split(comm, colour_of ? colour_of[rank] : 0, rank, part);
+    return !found;
+}
+
+static MPI_Comm
+asked_for(MPI_Comm comm)
+{
+    return comm;
 }
 
 #else
@@ -210,27 +216,100 @@ ar_comm_note_copy(MPI_Comm comm)
     (void)comm;
 }
 
-int
-ar_comm_split(MPI_Comm *part, MPI_Comm comm, const int *colour_of, int rank, int nranks)
+static bool
+may_be_split(MPI_Comm comm)
 {
-    (void)nranks;
-    return PMPI_Comm_split(comm, colour_of ? colour_of[rank] : 0, rank, part);
+    (void)comm;
+    return true;
+}
+
+/* A communicator without a handler has that of MPI_COMM_WORLD at the time of an error, but says
+ * MPI_ERRORS_ARE_FATAL, and would no longer follow the world if that were set.  So the world's is
+ * replaced instead, if no other thread can see it.  Otherwise comm's is replaced only if the
+ * world's is the same: if it is another one, errors do not end the job. */
+static MPI_Comm
+asked_for(MPI_Comm comm)
+{
+    MPI_Errhandler own, worlds;
+    MPI_Comm asked = comm;
+    int level;
+    if (comm == MPI_COMM_WORLD || !ar_world_is_there())
+        return comm;
+    PMPI_Comm_get_errhandler(comm, &own);
+    PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &worlds);
+    PMPI_Query_thread(&level);
+    if (own == MPI_ERRORS_ARE_FATAL && level != MPI_THREAD_MULTIPLE)
+        asked = MPI_COMM_WORLD;
+    else if (own == MPI_ERRORS_ARE_FATAL && worlds != own)
+        asked = MPI_COMM_NULL;
+    PMPI_Errhandler_free(&own);
+    PMPI_Errhandler_free(&worlds);
+    return asked;
 }
 
 #endif
 
+int
+ar_comm_split(MPI_Comm *part, MPI_Comm comm, const int *colour_of, int rank)
+{
+    MPI_Errhandler handler, now;
+    if (!may_be_split(comm))
+        return MPI_ERR_COMM;
+    const MPI_Comm asked = asked_for(comm);
+    if (asked != MPI_COMM_NULL) {
+        PMPI_Comm_get_errhandler(asked, &handler);
+        PMPI_Comm_set_errhandler(asked, MPI_ERRORS_RETURN);
+    }
+    const int error = PMPI_Comm_split(comm, colour_of ? colour_of[rank] : 0, rank, part);
+    if (asked != MPI_COMM_NULL) {
+        PMPI_Comm_get_errhandler(asked, &now);
+        if (now == MPI_ERRORS_RETURN) /* else another thread has set one */
+            PMPI_Comm_set_errhandler(asked, handler);
+        PMPI_Errhandler_free(&now);
+        PMPI_Errhandler_free(&handler);
+    }
+    if (!error)
+        PMPI_Comm_set_errhandler(*part, MPI_ERRORS_RETURN);
+    return error;
+}
+
+/* --- communicators of ours --- */
+
 bool
 ar_comm_own(MPI_Comm *own, MPI_Comm comm)
 {
-    int rank, nranks;
-    struct ar_quiet quiet;
+    int rank;
     PMPI_Comm_rank(comm, &rank);
-    PMPI_Comm_size(comm, &nranks);
-    ar_quiet_begin(&quiet, comm);
-    const bool is_made = ar_comm_split(own, comm, NULL, rank, nranks) == MPI_SUCCESS;
+    const bool is_made = ar_comm_split(own, comm, NULL, rank) == MPI_SUCCESS;
     const bool is_made_by_all = ar_all(comm, is_made);
-    ar_quiet_end(&quiet);
     if (is_made && !is_made_by_all)
         PMPI_Comm_free(own);
     return is_made_by_all;
+}
+
+/* Of this process alone; NULL: not made yet.  On the heap, since handles have no atomic type. */
+static _Atomic(MPI_Comm *) self;
+
+MPI_Comm
+ar_comm_self(void)
+{
+    MPI_Comm *known = atomic_load(&self), *const made = known ? NULL : malloc(sizeof *made);
+    if (!made || !ar_world_is_there() || ar_comm_split(made, MPI_COMM_SELF, NULL, 0)) {
+        free(made);
+        return known ? *known : MPI_COMM_NULL;
+    }
+    if (atomic_compare_exchange_strong(&self, &known, made))
+        return *made;
+    PMPI_Comm_free(made); /* another thread was faster */
+    free(made);
+    return *known;
+}
+
+void
+ar_comm_self_close(void)
+{
+    MPI_Comm *const known = atomic_exchange(&self, NULL);
+    if (known)
+        PMPI_Comm_free(known);
+    free(known);
 }

@@ -1,18 +1,26 @@
-/* Groups of processes that outlive the communicator from which they came, and parts of
- * communicators. */
+/* Groups of processes that outlive the communicator from which they came, parts of communicators,
+ * and communicators of ours. */
 #ifndef AR_GROUP_H
 #define AR_GROUP_H
 
 #include <mpi.h>
 #include <stdbool.h>
 
-/* The group of comm's nranks ranks, for the caller to free.  MPI_GROUP_NULL if it could not
- * be kept: there is no MPI_COMM_WORLD, or comm reaches beyond it (MPI_Comm_spawn). */
-MPI_Group ar_group_of(MPI_Comm comm, int nranks);
+/* Ranks of MPI_COMM_WORLD, which can be compared without MPI, and so under a lock. */
+struct ar_members {
+    int n;
+    struct ar_member {
+        int world, number; /* in MPI_COMM_WORLD, and among these */
+    } sorted[];            /* by world */
+};
 
-/* Is comm's group seen at a glance to be that of MPI_COMM_WORLD, in its order?  In Open MPI it is
- * if comm is the world or a copy of it, and in MPICH if it is the world. */
-bool ar_comm_is_like_world(MPI_Comm comm);
+/* Of comm's nranks ranks, numbered as there, for the caller to free.  NULL if there is no
+ * MPI_COMM_WORLD, if comm reaches beyond it (MPI_Comm_spawn), or without memory. */
+struct ar_members *ar_members_of(MPI_Comm comm, int nranks);
+
+/* Are all of some among all?  numbers, which may be NULL, then gets the number there of each.
+ * False, too, where one of them is NULL. */
+bool ar_members_number(int *numbers, const struct ar_members *all, const struct ar_members *some);
 
 /* Records that the program has merged an intercommunicator.  Only such a communicator, or what is
  * made from it, can have ranks of another MPI_COMM_WORLD (MPI_Comm_spawn, MPI_Comm_accept). */
@@ -22,18 +30,21 @@ void ar_comm_note_merge(void);
  * a message.  Each rank finds the same alone. */
 bool ar_comm_leaves_world(MPI_Comm comm);
 
-/* Whether all of comm's nranks ranks are in group. */
-bool ar_group_covers(MPI_Group group, MPI_Comm comm, int nranks);
-
 /* Like PMPI_Allreduce in place, whose symbol is ours in Open MPI.  Collective over comm.  It blocks
  * inside MPI, like all collectives with which ranks set something up: they do so between runs, when
  * no message of a channel is under way.  MPI_SUCCESS or an MPI error. */
 int ar_reduce_all(void *numbers, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
 /* Like PMPI_Comm_split, by colour_of[rank], or all ranks if colour_of is NULL; ranks keep their
- * order.  Collective over comm.  MPI_SUCCESS or an MPI error; in Open MPI MPI_ERR_COMM, on all
- * ranks and without a message, if the program has had comm copied by MPI_Comm_idup. */
-int ar_comm_split(MPI_Comm *part, MPI_Comm comm, const int *colour_of, int rank, int nranks);
+ * order, and errors on *part are returned.  Collective over comm.  MPI_SUCCESS or an MPI error; in
+ * Open MPI MPI_ERR_COMM, on all ranks and without a message, if the program has had comm copied by
+ * MPI_Comm_idup.
+ *
+ * That MPI has no communicator left calls no handler of the program: errors are returned during
+ * this one call, and then the handler is the program's again.  Under MPI_THREAD_MULTIPLE MPICH has
+ * two exceptions for a communicator that follows MPI_COMM_WORLD's handler.  If that is
+ * MPI_ERRORS_ARE_FATAL, it becomes the communicator's own; otherwise it is called. */
+int ar_comm_split(MPI_Comm *part, MPI_Comm comm, const int *colour_of, int rank);
 
 /* Records that the program copies comm by MPI_Comm_idup, which may be under way at the next
  * split. */
@@ -44,12 +55,16 @@ void ar_comm_note_copy(MPI_Comm comm);
  * MPI has no communicator left. */
 bool ar_comm_own(MPI_Comm *own, MPI_Comm comm);
 
+/* A communicator of this process alone, on which errors are returned: for questions to MPI that it
+ * answers by an error.  MPI_COMM_NULL if there is no world or MPI has none left.  Local,
+ * thread-safe. */
+MPI_Comm ar_comm_self(void);
+
+/* Frees it, while MPI can still be called. */
+void ar_comm_self_close(void);
+
 /* Whether every rank of comm says yes.  False if MPI fails.  Collective over comm. */
 bool ar_all(MPI_Comm comm, bool says_yes);
-
-/* numbers gets the number in group of each of comm's nranks ranks.  False if one of them is not
- * in it, or if memory runs out. */
-bool ar_group_number(int *numbers, MPI_Group group, MPI_Comm comm, int nranks);
 
 /* Is there an MPI_COMM_WORLD?  Not with sessions alone, nor before MPI_Init.  True behind
  * MPI_Finalize, too. */

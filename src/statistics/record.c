@@ -72,50 +72,66 @@ ar_record_names(char type_name[AR_NAME_TEXT], char op_name[AR_NAME_TEXT], MPI_Da
     snprintf(op_name, AR_NAME_TEXT, "%s", predefined ? ar_op_name(which) : "user");
 }
 
-struct ar_record *
-ar_recorder_find(struct ar_recorder *recorder, const struct ar_record_key *key)
+static struct ar_record *
+look_up(const struct ar_recorder *recorder, const struct ar_record_key *key)
 {
-    struct ar_record *const first = atomic_load_explicit(&recorder->first, memory_order_relaxed);
-    for (struct ar_record *r = first; r; r = atomic_load_explicit(&r->next, memory_order_relaxed))
-        if (r->key.label == key->label && r->key.type == key->type && r->key.op == key->op &&
-            r->key.bin == key->bin && r->key.nranks == key->nranks && r->key.place == key->place)
-            return r;
-    struct ar_record *const new = key->label ? malloc(sizeof *new) : NULL;
+    struct ar_record *r = atomic_load_explicit(&recorder->first, memory_order_relaxed);
+    while (r &&
+           !(r->key.label == key->label && r->key.type == key->type && r->key.op == key->op &&
+             r->key.bin == key->bin && r->key.nranks == key->nranks && r->key.place == key->place))
+        r = atomic_load_explicit(&r->next, memory_order_relaxed);
+    return r;
+}
+
+struct ar_record *
+ar_recorder_find_named(struct ar_recorder *recorder, const struct ar_record_key *key,
+                       const char *type_name, const char *op_name)
+{
+    struct ar_record *const known = look_up(recorder, key);
+    struct ar_record *const new = !known && key->label ? malloc(sizeof *new) : NULL;
+    if (known)
+        return known;
     if (!new) {
         ar_record_bump(&recorder->lost, 1);
         return NULL;
     }
     new->key = *key;
-    new->type[0] = new->op[0] = '\0';
-    if (key->nranks > 0)
-        ar_record_names(new->type, new->op, key->type, key->op);
+    snprintf(new->type, sizeof new->type, "%s", type_name);
+    snprintf(new->op, sizeof new->op, "%s", op_name);
     new->taken = NULL;
     new->last_bytes = UINT64_MAX;
     ar_counts_init(&new->counts);
-    atomic_init(&new->next, first);
+    atomic_init(&new->next, atomic_load_explicit(&recorder->first, memory_order_relaxed));
     /* Pairs with the acquire in ar_recorder_collect. */
     atomic_store_explicit(&recorder->first, new, memory_order_release);
     return new;
 }
 
 struct ar_record *
-ar_recorder_find_native(struct ar_recorder *recorder, const struct ar_call_label *label, int nranks,
-                        MPI_Datatype type, MPI_Op op, enum ar_place place, uint64_t count,
-                        uint64_t *bytes)
+ar_recorder_find(struct ar_recorder *recorder, const struct ar_record_key *key)
+{
+    char type_name[AR_NAME_TEXT] = "", op_name[AR_NAME_TEXT] = "";
+    struct ar_record *const known = look_up(recorder, key);
+    if (!known && key->nranks > 0)
+        ar_record_names(type_name, op_name, key->type, key->op);
+    return known ? known : ar_recorder_find_named(recorder, key, type_name, op_name);
+}
+
+struct ar_record_key
+ar_record_native_key(int nranks, MPI_Datatype type, MPI_Op op, enum ar_place place, uint64_t count,
+                     uint64_t *bytes)
 {
     int size = 0;
     if (nranks > 0)
         PMPI_Type_size(type, &size);
     *bytes = count * (uint64_t)size;
-    const struct ar_record_key key = {
-        .label = label,
+    return (struct ar_record_key){
         .type = nranks > 0 ? ar_record_type(type) : MPI_DATATYPE_NULL,
         .op = nranks > 0 ? ar_record_op(op) : MPI_OP_NULL,
         .bin = ar_size_bin(*bytes),
         .nranks = nranks,
         .place = place,
     };
-    return ar_recorder_find(recorder, &key);
 }
 
 MPI_Datatype

@@ -92,12 +92,15 @@ const struct ar_call_label *ar_recorder_label(struct ar_recorder *recorder, enum
  * a label or memory. */
 struct ar_record *ar_recorder_find(struct ar_recorder *recorder, const struct ar_record_key *key);
 
-/* The same for a call that the MPI library ran, with any type and op; *bytes: of its message. Where
- * nranks is 0 nothing is known of that, and type, op and count are ignored. */
-struct ar_record *ar_recorder_find_native(struct ar_recorder *recorder,
-                                          const struct ar_call_label *label, int nranks,
-                                          MPI_Datatype type, MPI_Op op, enum ar_place place,
-                                          uint64_t count, uint64_t *bytes);
+/* The same without a call of MPI, where the names of type and op (ar_record_names) are known. */
+struct ar_record *ar_recorder_find_named(struct ar_recorder *recorder,
+                                         const struct ar_record_key *key, const char *type_name,
+                                         const char *op_name);
+
+/* The key, but for its label, of a call that the MPI library ran, with any type and op; *bytes: of
+ * its message.  Where nranks is 0 nothing is known of that, and type, op and count are ignored. */
+struct ar_record_key ar_record_native_key(int nranks, MPI_Datatype type, MPI_Op op,
+                                          enum ar_place place, uint64_t count, uint64_t *bytes);
 
 /* A key's type and op from any valid ones. */
 MPI_Datatype ar_record_type(MPI_Datatype type);

@@ -193,18 +193,22 @@ ar_statistics_count(enum ar_entry entry, const char *reason, MPI_Comm comm, MPI_
 {
     int nranks = 0;
     uint64_t bytes;
-    char name[AR_COMM_TEXT] = "";
+    char name[AR_COMM_TEXT] = "", type_name[AR_NAME_TEXT] = "", op_name[AR_NAME_TEXT] = "";
     if (!all.stateless)
         return;
     if (comm != MPI_COMM_NULL) {
         PMPI_Comm_size(comm, &nranks);
         ar_comm_name_get(name, comm);
     }
+    struct ar_record_key key =
+        ar_record_native_key(nranks, type, op, AR_PLACE_UNKNOWN, count, &bytes);
+    if (nranks > 0)
+        ar_record_names(type_name, op_name, key.type, key.op);
     pthread_mutex_lock(&lock);
-    const struct ar_call_label *const label =
+    key.label =
         ar_recorder_label(all.stateless, entry, ar_comm_name_keep(name), "", "native", reason);
-    struct ar_record *const record = ar_recorder_find_native(all.stateless, label, nranks, type, op,
-                                                             AR_PLACE_UNKNOWN, count, &bytes);
+    struct ar_record *const record =
+        ar_recorder_find_named(all.stateless, &key, type_name, op_name);
     if (record) {
         ar_record_pass(record, bytes);
         ar_recorder_note_site(all.stateless, caller, entry, bytes, 0);

@@ -55,9 +55,12 @@ static struct {
 static void
 begin_once(const struct ar_trace_setting *setting, int nranks)
 {
+    int world_rank = -1, world_size = 0;
+    ar_world_find(&world_rank, &world_size);
     pthread_mutex_lock(&lock);
     if (!all.path[0]) {
-        ar_world_find(&all.world_rank, &all.world_size);
+        all.world_rank = world_rank;
+        all.world_size = world_size;
         const int ranks = all.world_size > 0 ? all.world_size : nranks;
         atomic_store(&all.left_bytes, setting->memory_bytes / (size_t)ranks);
         ar_stats_file_path(all.path, sizeof all.path, setting->file);

@@ -10,16 +10,20 @@
  *     scratch     derived types in shared memory after what made an engine fail
  *     memory      a long call, for which a rank may have no memory
  *     error       a call fails, and so do those after it
- *     jump        an error handler jumps out of a native call, and then calls go on
+ *     jump        an error handler jumps out of calls, and then calls go on
  *     handlers    errors return on a communicator to which that comes from the world
  *     folders     the program goes to another folder before it ends
  *     moved       it goes to another folder, and then makes communicators of other shapes
  *     callback    a delete callback calls on the communicator that is being freed
  *     gone        the folder that the program runs in is no more
+ *     sets        communicators of all sets of ranks, one after the other
+ *     groups      of more groups, one after the other, than a rank can be in at a time
  */
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -249,6 +253,93 @@ run_jump(const struct check_comm *world)
     MPI_Errhandler_free(&handler);
 }
 
+enum { FILES = 256 };
+
+/* Finds the memory that this process shares through us: which it is, and how many of its bytes the
+ * system holds. */
+static int
+find_shared(long long files[FILES][2])
+{
+    char line[512], *at;
+    int n = 0;
+    FILE *const maps = fopen("/proc/self/maps", "r");
+    while (maps && n < FILES && fgets(line, sizeof line, maps)) {
+        unsigned char held[65536];
+        if (!strstr(line, "/memfd:liballreduce-"))
+            continue;
+        const size_t begin = strtoul(line, &at, 16), end = strtoul(at + 1, &at, 16);
+        for (int field = 0; field < 3; field++) /* to the inode */
+            at = strchr(at + 1, ' ');
+        files[n][0] = strtoll(at, NULL, 10);
+        files[n][1] = 0;
+        const size_t pages = (end - begin) / 4096;
+        check_true(pages <= sizeof held && mincore((char *)begin, end - begin, held) == 0);
+        for (size_t i = 0; i < pages && i < sizeof held; i++)
+            files[n][1] += held[i] & 1 ? 4096 : 0;
+        n++;
+    }
+    check_true(maps && fclose(maps) == 0 && n < FILES);
+    return n;
+}
+
+/* The ranks of a set, a bit for each, make a communicator, use and free it. */
+static void
+use_set(const struct check_comm *world, int set, int count)
+{
+    static int numbers[100000];
+    MPI_Group group, some;
+    MPI_Comm comm;
+    int members[32], n = 0;
+    for (int rank = 0; rank < world->nranks; rank++)
+        if (set >> rank & 1)
+            members[n++] = rank;
+    if (n < 2 || !(set >> world->rank & 1))
+        return;
+    MPI_Comm_group(world->comm, &group);
+    MPI_Group_incl(group, n, members, &some);
+    MPI_Comm_create_group(world->comm, some, set, &comm);
+    MPI_Allreduce(MPI_IN_PLACE, numbers, count, MPI_INT, MPI_SUM, comm);
+    MPI_Comm_free(&comm);
+    MPI_Group_free(&some);
+    MPI_Group_free(&group);
+}
+
+/* What is kept of the memory of all sets of ranks is bounded for all ranks together. */
+static void
+run_sets(const struct check_comm *world)
+{
+    static long long mine[FILES][2], all[8 * FILES][2];
+    long long sum = 0;
+    int seen = 0;
+    check_true(world->nranks <= 8);
+    for (int set = 1; set < 1 << world->nranks; set++)
+        use_set(world, set, 100000);
+    MPI_Barrier(world->comm);
+    find_shared(mine);
+    MPI_Gather(mine, 2 * FILES, MPI_LONG_LONG, all, 2 * FILES, MPI_LONG_LONG, 0, world->comm);
+    for (int i = 0; world->rank == 0 && i < world->nranks * FILES; i++) {
+        int first = 0;
+        while (all[first][0] != all[i][0])
+            first++;
+        sum += first == i ? all[i][1] : 0;
+        seen += first == i && all[i][0] != 0;
+    }
+    if (world->rank == 0 && (seen == 0 || sum > 128LL << 20))
+        check_fail("%lld KiB are kept in %d pieces", sum >> 10, seen);
+}
+
+/* The last of 9 ranks is in 64 sets, 16 with each of the first ranks as the first one.  No set is
+ * part of an earlier one. */
+static void
+run_groups(const struct check_comm *world)
+{
+    check_true(world->nranks == 9);
+    for (int first = 3; first >= 0; first--)
+        for (int others = 0; others < 16; others++)
+            use_set(world, 1 << 8 | others << (first + 1) | 1 << first, 1);
+    MPI_Barrier(world->comm);
+}
+
 static void
 run_folders(const struct check_comm *world)
 {
@@ -311,7 +402,8 @@ static const struct {
     {"error", run_error},       {"jump", run_jump},
     {"folders", run_folders},   {"moved", run_moved},
     {"gone", run_gone},         {"one_buffer", run_one_buffer},
-    {"handlers", run_handlers},
+    {"handlers", run_handlers}, {"sets", run_sets},
+    {"groups", run_groups},
 };
 
 int

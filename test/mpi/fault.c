@@ -61,17 +61,6 @@ PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *new)
     return number("FAULT_SPLIT") == 1 ? MPI_ERR_OTHER : next(comm, color, key, new);
 }
 
-/* What takes its place under Open MPI. */
-__attribute__((visibility("default"))) int
-PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new)
-{
-    typedef int create_fn(MPI_Comm, MPI_Group, int, MPI_Comm *);
-    create_fn *next;
-    void *symbol = dlsym(RTLD_NEXT, "PMPI_Comm_create_group");
-    memcpy(&next, &symbol, sizeof next);
-    return number("FAULT_SPLIT") == 1 ? MPI_ERR_OTHER : next(comm, group, tag, new);
-}
-
 __attribute__((visibility("default"))) void *
 aligned_alloc(size_t alignment, size_t size)
 {
