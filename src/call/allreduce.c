@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "call/leave.h"
 #include "call/stage.h"
 #include "call/verify.h"
 #include "communicator/decide.h"
@@ -396,16 +397,31 @@ allreduce(const struct ar_call *call)
     return c->timeline ? run_traced(c, call) : run_known(c, call);
 }
 
+static int
+run_until_end(void *with)
+{
+    const struct ar_call *const call = with;
+    ar_deadline_begin(call->count, call->type);
+    const int error = allreduce(call);
+    ar_deadline_end(ar_communicator_is_ending(call->comm) ? MPI_COMM_NULL : call->comm, error);
+    return error;
+}
+
+static void
+leave(void *with)
+{
+    (void)with;
+    ar_deadline_leave();
+}
+
 /* ALLREDUCE_TIMEOUT bounds a call with its set-up.  Not inline, so that calls without it are as
  * short as they can be. */
 static __attribute__((noinline)) int
 run_with_deadline(const struct ar_call *call)
 {
+    struct ar_call copy = *call;
     ar_process_begin(); /* knows whether calls are watched */
-    ar_deadline_begin(call->count, call->type);
-    const int error = allreduce(call);
-    ar_deadline_end(ar_communicator_is_ending(call->comm) ? MPI_COMM_NULL : call->comm, error);
-    return error;
+    return ar_call_until(run_until_end, &copy, leave);
 }
 
 int

@@ -4,6 +4,7 @@
  *
  * Fortran: Open MPI's bindings call PMPI_Finalize, and MPICH's mpi_f08 calls no C name at all.  A
  * tool that is found before us calls PMPI_Finalize, too. */
+#include "call/leave.h"
 #include "communicator/communicator.h"
 #include "communicator/process.h"
 #include "shim/next.h"
@@ -42,14 +43,32 @@ part(const MPI_Comm *comm)
         ar_statistics_part(*comm);
 }
 
+struct freeing {
+    MPI_Comm *comm;
+    int (*next)(MPI_Comm *);
+};
+
+static int
+run_next(void *with)
+{
+    const struct freeing *const f = with;
+    ar_communicator_free_begin(f->comm ? *f->comm : MPI_COMM_NULL);
+    return f->next(f->comm);
+}
+
+static void
+end_freeing(void *with)
+{
+    (void)with;
+    ar_communicator_free_end();
+}
+
 static int
 end_communicator(MPI_Comm *comm, int (*next)(MPI_Comm *))
 {
+    struct freeing f = {comm, next};
     part(comm);
-    ar_communicator_free_begin(comm ? *comm : MPI_COMM_NULL);
-    const int error = next(comm);
-    ar_communicator_free_end();
-    return error;
+    return ar_call_until(run_next, &f, end_freeing);
 }
 
 int

@@ -8,7 +8,7 @@ static void
 begin(const struct ar_entries *next)
 {
     ar_next = next;
-    ar_next_find_library();
+    ar_next_find_objects();
 }
 
 AR_EXPORT const struct ar_mpi_engine ar_mpi_engine = {

@@ -1,5 +1,5 @@
 /* The functions behind our symbols, which belong to another tool or to the MPI library itself, and
- * calls that are on their way there. */
+ * calls that come from there. */
 #ifndef AR_NEXT_H
 #define AR_NEXT_H
 
@@ -13,28 +13,14 @@
 /* The functions that the stub has found behind us. */
 extern const struct ar_entries *ar_next;
 
-/* Marks a native call of this thread; a local variable of the function that makes the call. */
-struct ar_native_mark {
-    uintptr_t outer;
-};
+/* Finds the objects behind us: the MPI library, and tools, which have an MPI_Allreduce of their
+ * own. Called once, when ar_next is known. */
+void ar_next_find_objects(void);
 
-/* Called around a native call.  end may be missing, because the program's error handlers may jump
- * out of the call. */
-void ar_native_begin(struct ar_native_mark *mark);
-void ar_native_end(const struct ar_native_mark *mark);
-
-/* True between begin and end: a call that now arrives at one of our PMPI_ symbols is that native
- * call, on its way to the library. */
-bool ar_native_is_running(void);
-
-/* The program itself makes a call: all marks are over. */
-void ar_native_forget(void);
-
-/* Finds where the MPI library's code is.  Called once, when ar_next is known. */
-void ar_next_find_library(void);
-
-/* Whether the call that returns to this address was made by the MPI library itself.  MPICH calls
- * its PMPI_ symbols in MPI-IO, while it holds the lock that a waiting rank's other threads need. */
+/* Was the call that returns to this address made by one of those?  A tool passes a native call on
+ * so, or makes one of its own.  Where its last act is to pass the call on, that returns to us.
+ * MPICH calls its PMPI_ symbols in MPI-IO, while it holds the lock that a waiting rank's other
+ * threads need. */
 bool ar_next_is_caller(const void *address);
 
 /* What the engine does for each symbol of AR_ENTRIES. */

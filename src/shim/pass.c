@@ -5,10 +5,9 @@
 
 /* Only calls that MPI accepted are counted: handles that it refused must not be used. */
 static int
-end(const struct ar_native_mark *mark, int error, enum ar_entry entry, MPI_Comm comm,
-    MPI_Datatype type, MPI_Op op, MPI_Count count, struct ar_caller caller)
+end(int error, enum ar_entry entry, MPI_Comm comm, MPI_Datatype type, MPI_Op op, MPI_Count count,
+    struct ar_caller caller)
 {
-    ar_native_end(mark);
     if (error)
         return error;
     ar_process_begin();
@@ -23,9 +22,7 @@ ar_shim_iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
                    MPI_Comm comm, MPI_Request *request)
 {
     const struct ar_caller caller = AR_CALLER;
-    struct ar_native_mark mark;
-    ar_native_begin(&mark);
-    return end(&mark, ar_next->iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request),
+    return end(ar_next->iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request),
                AR_ENTRY_IALLREDUCE, comm, datatype, op, count, caller);
 }
 
@@ -35,15 +32,11 @@ ar_shim_library_iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Da
                            MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     const struct ar_caller caller = AR_CALLER;
-    const bool is_on_its_way = ar_native_is_running() || ar_next_is_caller(caller.address);
-    struct ar_native_mark mark;
-    ar_native_begin(&mark);
     const int error =
         ar_next->library_iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
-    if (!is_on_its_way)
-        return end(&mark, error, AR_ENTRY_IALLREDUCE, comm, datatype, op, count, caller);
-    ar_native_end(&mark);
-    return error;
+    if (ar_next_is_caller(caller.address))
+        return error;
+    return end(error, AR_ENTRY_IALLREDUCE, comm, datatype, op, count, caller);
 }
 
 int
@@ -51,9 +44,7 @@ ar_shim_iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
                      MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     const struct ar_caller caller = AR_CALLER;
-    struct ar_native_mark mark;
-    ar_native_begin(&mark);
-    return end(&mark, ar_next->iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request),
+    return end(ar_next->iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request),
                AR_ENTRY_IALLREDUCE, comm, datatype, op, count, caller);
 }
 
@@ -62,10 +53,7 @@ ar_shim_allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Dataty
                        MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     const struct ar_caller caller = AR_CALLER;
-    struct ar_native_mark mark;
-    ar_native_begin(&mark);
-    return end(&mark,
-               ar_next->allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request),
+    return end(ar_next->allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request),
                AR_ENTRY_ALLREDUCE_INIT, comm, datatype, op, count, caller);
 }
 
@@ -74,10 +62,7 @@ ar_shim_allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MP
                          MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     const struct ar_caller caller = AR_CALLER;
-    struct ar_native_mark mark;
-    ar_native_begin(&mark);
     return end(
-        &mark,
         ar_next->allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request),
         AR_ENTRY_ALLREDUCE_INIT, comm, datatype, op, count, caller);
 }

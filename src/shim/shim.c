@@ -11,19 +11,17 @@
 #include "statistics/deadline.h"
 
 static void
-begin_native(struct ar_native_mark *mark)
+begin_native(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, ar_job_check_family);
-    ar_native_begin(mark);
     ar_deadline_enter(AR_DEADLINE_NATIVE, NULL);
 }
 
 static int
-end_native(const struct ar_native_mark *mark, int error)
+end_native(int error)
 {
     ar_deadline_enter(AR_DEADLINE_CHECKS, NULL);
-    ar_native_end(mark);
     return error;
 }
 
@@ -31,10 +29,9 @@ end_native(const struct ar_native_mark *mark, int error)
 static int
 run_next(const struct ar_call *call)
 {
-    struct ar_native_mark mark;
-    begin_native(&mark);
-    return end_native(&mark, ar_next->allreduce(call->in, call->out, (int)call->count, call->type,
-                                                call->op, call->comm));
+    begin_native();
+    return end_native(ar_next->allreduce(call->in, call->out, (int)call->count, call->type,
+                                         call->op, call->comm));
 }
 
 int
@@ -42,17 +39,15 @@ ar_shim_allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
                   MPI_Comm comm)
 {
     const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, run_next, AR_CALLER};
-    ar_native_forget();
     return ar_allreduce(&call);
 }
 
 static int
 run_next_c(const struct ar_call *call)
 {
-    struct ar_native_mark mark;
-    begin_native(&mark);
-    return end_native(&mark, ar_next->allreduce_c(call->in, call->out, call->count, call->type,
-                                                  call->op, call->comm));
+    begin_native();
+    return end_native(
+        ar_next->allreduce_c(call->in, call->out, call->count, call->type, call->op, call->comm));
 }
 
 int
@@ -61,7 +56,6 @@ ar_shim_allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
 {
     const struct ar_call call = {sendbuf, recvbuf, count,      datatype,
                                  op,      comm,    run_next_c, AR_CALLER};
-    ar_native_forget();
     return ar_allreduce(&call);
 }
 
@@ -69,10 +63,9 @@ ar_shim_allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
 static int
 run_library(const struct ar_call *call)
 {
-    struct ar_native_mark mark;
-    begin_native(&mark);
-    return end_native(&mark, ar_next->library_allreduce(call->in, call->out, (int)call->count,
-                                                        call->type, call->op, call->comm));
+    begin_native();
+    return end_native(ar_next->library_allreduce(call->in, call->out, (int)call->count, call->type,
+                                                 call->op, call->comm));
 }
 
 int
@@ -83,16 +76,15 @@ ar_shim_library_allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Dat
                                  op,      comm,    run_library, AR_CALLER};
     if (ar_next_is_caller(call.caller.address))
         return ar_next->library_allreduce(sendbuf, recvbuf, count, datatype, op, comm);
-    return ar_native_is_running() ? run_library(&call) : ar_allreduce(&call);
+    return ar_allreduce(&call);
 }
 
 static int
 run_library_c(const struct ar_call *call)
 {
-    struct ar_native_mark mark;
-    begin_native(&mark);
-    return end_native(&mark, ar_next->library_allreduce_c(call->in, call->out, call->count,
-                                                          call->type, call->op, call->comm));
+    begin_native();
+    return end_native(ar_next->library_allreduce_c(call->in, call->out, call->count, call->type,
+                                                   call->op, call->comm));
 }
 
 int
@@ -103,5 +95,5 @@ ar_shim_library_allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count,
                                  op,      comm,    run_library_c, AR_CALLER};
     if (ar_next_is_caller(call.caller.address))
         return ar_next->library_allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
-    return ar_native_is_running() ? run_library_c(&call) : ar_allreduce(&call);
+    return ar_allreduce(&call);
 }

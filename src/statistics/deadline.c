@@ -343,10 +343,16 @@ ar_deadline_note(enum ar_deadline_stage stage, const struct ar_deadline_run *run
 void
 ar_deadline_end(MPI_Comm comm, int error)
 {
+    if (ar_deadline_own && !error && !ar_deadline_own->place && comm != MPI_COMM_NULL)
+        ar_deadline_meet(comm, AR_DEADLINE_CHECKS);
+    ar_deadline_leave();
+}
+
+void
+ar_deadline_leave(void)
+{
     if (!ar_deadline_own)
         return;
-    if (!error && !ar_deadline_own->place && comm != MPI_COMM_NULL)
-        ar_deadline_meet(comm, AR_DEADLINE_CHECKS);
     pthread_mutex_lock(&lock);
     ar_deadline_own->is_under_way = ar_deadline_own->is_taken = false;
     pthread_mutex_unlock(&lock);

@@ -4,9 +4,7 @@
  * library.
  *
  * A call takes part from its begin to its end, both on the thread that makes it.  Without the
- * setting no call takes part, at the cost of a branch.  A call that an error handler of the program
- * leaves by a jump seems to be under way until its thread makes the next one, or its communicator
- * is freed. */
+ * setting no call takes part, at the cost of a branch. */
 #ifndef AR_DEADLINE_H
 #define AR_DEADLINE_H
 
@@ -73,5 +71,8 @@ ar_deadline_enter(enum ar_deadline_stage stage, const struct ar_deadline_run *ru
 /* This thread's call, if it began one, returns error.  comm: its communicator; MPI_COMM_NULL where
  * MPI cannot be asked. */
 void ar_deadline_end(MPI_Comm comm, int error);
+
+/* The program leaves this thread's call, if it has not ended, by a jump. */
+void ar_deadline_leave(void);
 
 #endif

@@ -76,10 +76,23 @@ load(void)
 
 /* --- calls --- */
 
+/* In builds without optimization, too, the engine sees the address to which the program's call
+ * returns. */
+#ifdef __clang__
+#define JUMPS
+#define JUMP __attribute__((musttail)) return
+#elif defined __OPTIMIZE__
+#define JUMPS
+#define JUMP return
+#else
+#define JUMPS __attribute__((optimize("O2")))
+#define JUMP  return
+#endif
+
 /* A serial stand-in for MPI, which some solvers bring along, has few of MPI's symbols and is not
  * taken for an MPI library.  Its functions are called as if we were not there. */
 #define DEFINE(result, symbol, field, parameters, arguments)                                       \
-    static result first_##field parameters                                                         \
+    static JUMPS result first_##field parameters                                                   \
     {                                                                                              \
         load();                                                                                    \
         result(*function) parameters = __atomic_load_n(&entries.field, __ATOMIC_ACQUIRE);          \
@@ -89,11 +102,11 @@ load(void)
                 fail(#symbol);                                                                     \
             memcpy(&function, &other, sizeof other);                                               \
         }                                                                                          \
-        return function arguments;                                                                 \
+        JUMP function arguments;                                                                   \
     }                                                                                              \
-    AR_EXPORT result symbol parameters                                                             \
+    JUMPS AR_EXPORT result symbol parameters                                                       \
     {                                                                                              \
-        return __atomic_load_n(&entries.field, __ATOMIC_ACQUIRE) arguments;                        \
+        JUMP __atomic_load_n(&entries.field, __ATOMIC_ACQUIRE) arguments;                          \
     }
 AR_ENTRIES(DEFINE)
 

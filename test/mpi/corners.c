@@ -234,22 +234,45 @@ jump(MPI_Comm *comm, int *error, ...)
     longjmp(before_call, 1);
 }
 
+/* As the bindings of Open MPI call it, and deeper on the stack than what was left. */
+static __attribute__((noinline)) void
+sum_deep_down(const struct check_comm *world)
+{
+    volatile char deep[32768];
+    int in = 1, out = 0;
+    deep[0] = deep[sizeof deep - 1] = 0;
+    PMPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, world->comm);
+    check_true(out == world->nranks + deep[0]);
+}
+
+/* One rank's error handler jumps out of a call, out of one that is passed on, and out of the end of
+ * a communicator.  Then it makes calls as before, and has time to seem late. */
 static void
 run_jump(const struct check_comm *world)
 {
     int in = 1, out = 0;
     MPI_Errhandler handler;
+    MPI_Request request;
+    MPI_Comm same = world->comm;
     MPI_Comm_create_errhandler(jump, &handler);
     MPI_Comm_set_errhandler(world->comm, handler);
     check_ping(world->comm, "before a jump");
-    if (setjmp(before_call) == 0) {
-        MPI_Allreduce(&in, &out, -1, MPI_INT, MPI_SUM, world->comm);
-        check_fail("a negative count was taken");
+    for (int turn = 0; turn < 3; turn++) {
+        if (world->rank == 0 && setjmp(before_call) == 0) {
+            if (turn == 0)
+                MPI_Iallreduce(&in, &out, -1, MPI_INT, MPI_SUM, world->comm, &request);
+            else if (turn == 1)
+                MPI_Comm_free(&same);
+            else
+                MPI_Allreduce(&in, &out, -1, MPI_INT, MPI_SUM, world->comm);
+            check_fail("what is wrong was taken");
+        }
+        sum_deep_down(world);
+        check_ping(world->comm, "after a jump");
     }
-    /* As the bindings of Open MPI call it. */
-    PMPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, world->comm);
-    check_true(out == world->nranks);
-    check_ping(world->comm, "after a jump");
+    if (world->rank == 0)
+        sleep(2);
+    MPI_Barrier(world->comm);
     MPI_Errhandler_free(&handler);
 }
 

@@ -7,5 +7,7 @@ if [ ! -e "$programs/cxx" ]; then
     echo "configure found no MPI C++ compiler"
     exit 77
 fi
-expect_row "C++" ring 2 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring "$programs/cxx"
+# MPICH itself does not survive an exception out of its calls.
+[ "$AR_MPI_FAMILY" = mpich ] && set -- || set -- throws
+expect_row "C++" ring $((2 + 2 * $#)) preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_TIMEOUT=0.2,abort ALLREDUCE_ALGO=ring "$programs/cxx" "$@"
 exit $failed
