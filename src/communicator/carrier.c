@@ -28,12 +28,13 @@ struct ar_carrier {
     uint64_t number; /* names it, alike on all ranks */
     bool is_kept;    /* else it is one communicator's */
     MPI_Comm comm;
-    struct ar_members *members; /* whose communicators it may serve; NULL: not yet, or nobody's */
-    int rank, nranks;           /* of this process there */
-    int *host_of;               /* of its ranks; NULL: one host, or hosts are not known */
-    int on_host;                /* see struct ar_carriage */
-    int ranges;                 /* for which the tags of MPI suffice, for each rank */
-    int next_range;             /* where to look first */
+    bool is_open;                  /* it may be lent.  Under the lock */
+    struct ar_members *members;    /* whose communicators it may serve, if it is kept */
+    int rank, nranks;              /* of this process there */
+    int *host_of;                  /* of its ranks; NULL: one host, or hosts are not known */
+    int on_host;                   /* see struct ar_carriage */
+    int ranges;                    /* for which the tags of MPI suffice, for each rank */
+    int next_range;                /* where to look first */
     unsigned char is_used[RANGES]; /* of which there are ranges */
     int node_of[];                 /* of its ranks */
 };
@@ -109,16 +110,6 @@ ranges_for(int nranks)
     return ranges < RANGES ? ranges : RANGES;
 }
 
-/* How much this process takes part in. */
-static void
-count(int carriers_taken, int carriers_kept)
-{
-    pthread_mutex_lock(&lock);
-    taken += carriers_taken;
-    kept += carriers_kept;
-    pthread_mutex_unlock(&lock);
-}
-
 /* Takes a carrier that nobody uses any more from the list, and frees it. */
 static void
 give_up(struct ar_carrier *s, bool mpi_lives)
@@ -134,6 +125,7 @@ give_up(struct ar_carrier *s, bool mpi_lives)
     pthread_mutex_unlock(&lock);
     if (mpi_lives && s->comm != MPI_COMM_NULL)
         PMPI_Comm_free(&s->comm);
+    free(s->members);
     free(s->host_of);
     free(s);
 }
@@ -190,9 +182,10 @@ make(const struct offer *offer, MPI_Comm comm, int rank, int nranks, int *error)
     pthread_mutex_lock(&lock);
     int all = taken < MOST ? MAKES : 0;
     all |= offer->may_keep && kept < KEPT_MAX ? KEEPS : 0;
+    const bool may_keep = all & KEEPS;
+    taken++;
+    kept += may_keep;
     pthread_mutex_unlock(&lock);
-    count(1, (all & KEEPS) / KEEPS);
-    const int mine = all;
     if (ar_comm_split(&s->comm, comm, NULL, rank) != MPI_SUCCESS) {
         s->comm = MPI_COMM_NULL;
         all &= ~MAKES;
@@ -200,7 +193,9 @@ make(const struct offer *offer, MPI_Comm comm, int rank, int nranks, int *error)
     if (ar_reduce_all(&all, 1, MPI_INT, MPI_BAND, comm))
         all = 0;
     s->is_kept = all & KEEPS;
-    count(0, s->is_kept - (mine & KEEPS) / KEEPS);
+    pthread_mutex_lock(&lock);
+    kept -= may_keep && !s->is_kept;
+    pthread_mutex_unlock(&lock);
     if (!(all & MAKES)) {
         free(boot_of);
         give_up(s, true);
@@ -213,20 +208,19 @@ make(const struct offer *offer, MPI_Comm comm, int rank, int nranks, int *error)
     free(boot_of);
     s->ranges = ranges_for(nranks);
     s->is_used[0] = rank == 0; /* by this communicator */
-    struct ar_members *const members = s->is_kept ? ar_members_of(comm, nranks) : NULL;
-    fails |= s->is_kept && !members;
+    s->members = s->is_kept ? ar_members_of(comm, nranks) : NULL;
+    fails |= s->is_kept && !s->members;
     /* This comes before the ranks meet: afterwards another thread of one of them may lend it. */
     pthread_mutex_lock(&lock);
     s->next = carriers;
     carriers = s;
     pthread_mutex_unlock(&lock);
     if (!ar_all(s->comm, !fails)) {
-        free(members);
         give_up(s, true);
         return NULL;
     }
     pthread_mutex_lock(&lock);
-    s->members = members; /* communicators among them may have it from now on */
+    s->is_open = s->is_kept; /* communicators among its members may have it from now on */
     pthread_mutex_unlock(&lock);
     return s;
 }
@@ -257,7 +251,7 @@ make_offer(struct offer *offer, MPI_Comm comm, int nranks)
     *offer = (struct offer){.number = 0};
     pthread_mutex_lock(&lock);
     for (struct ar_carrier *s = carriers; s && offer->number == 0; s = s->next) {
-        if (!ar_members_number(NULL, s->members, members))
+        if (!s->is_open || !ar_members_number(NULL, s->members, members))
             continue;
         offer->range = take_range(s);
         if (offer->range < 0)
@@ -267,10 +261,9 @@ make_offer(struct offer *offer, MPI_Comm comm, int nranks)
     }
     pthread_mutex_unlock(&lock);
     if (offer->number == 0) {
-        const bool is_named = getrandom(&number, sizeof number, 0) == (ssize_t)sizeof number;
-        *offer = (struct offer){.is_new = true,
-                                .may_keep = members && ranges_for(nranks) > 0 && is_named,
-                                .number = number};
+        const bool may_keep = members && ranges_for(nranks) > 0 &&
+                              getrandom(&number, sizeof number, 0) == (ssize_t)sizeof number;
+        *offer = (struct offer){.is_new = true, .may_keep = may_keep, .number = number};
     }
     free(members);
 }

@@ -3,11 +3,19 @@
  *     crowd MEMBERS RANKS CPUS
  *
  * The ranks of MPI_COMM_WORLD form groups of MEMBERS neighbours.  On the CPUS CPUs of each group,
- * RANKS ranks may run. */
+ * RANKS ranks may run.
+ *
+ *     crowd lent
+ *
+ * Of 2 ranks: a private communicator is lent while a thread of one rank still makes it. */
 #include "config.h"
 
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "communicator/carrier.h"
 #include "execute/arena.h"
 #include "execute/node.h"
 #include "execute/node_plan.h"
@@ -53,12 +61,67 @@ check_kept(void)
         }
 }
 
+/* --- lending at once --- */
+
+static __thread bool is_late; /* learns late what the ranks agreed on */
+
+int
+PMPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+    const int error = MPI_Bcast(buffer, count, type, root, comm);
+    if (is_late && type == MPI_INT)
+        usleep(200000);
+    return error;
+}
+
+struct borrower {
+    struct check_comm of;
+    struct ar_carriage carriage;
+    bool is_late;
+};
+
+static void *
+borrow(void *argument)
+{
+    struct borrower *const b = argument;
+    int error;
+    is_late = b->is_late;
+    check_true(ar_carriage_borrow(&b->carriage, b->of.comm, b->of.rank, b->of.nranks, &error) &&
+               !error);
+    return NULL;
+}
+
+static int
+run_lent(void)
+{
+    MPI_Comm comms[2];
+    pthread_t thread;
+    for (int i = 0; i < 2; i++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    struct borrower first = {.of = check_describe(comms[0], "the first")};
+    struct borrower second = {.of = check_describe(comms[1], "the second")};
+    check_watch("two communicators that borrow");
+    first.is_late = first.of.rank == 1;
+    check_true(pthread_create(&thread, NULL, borrow, &first) == 0);
+    if (!first.is_late) /* the other rank comes to the second at once */
+        pthread_join(thread, NULL);
+    borrow(&second);
+    if (first.is_late)
+        pthread_join(thread, NULL);
+    check_true(first.carriage.carrier == second.carriage.carrier);
+    ar_carriage_return(&second.carriage, true);
+    ar_carriage_return(&first.carriage, true);
+    return check_end();
+}
+
 int
 main(int argc, char **argv)
 {
     struct ar_crowd crowd;
     struct check_comm world;
     MPI_Comm comm;
+    if (argc > 1 && strcmp(argv[1], "lent") == 0)
+        return check_begin_threads(&argc, &argv) ? run_lent() : check_end();
     check_begin(&argc, &argv);
     world = check_describe(MPI_COMM_WORLD, "the world");
     const int members = atoi(argv[1]);

@@ -77,4 +77,5 @@ expect_limited own "limits of their own" 8 0,1,2,3 4 4 4
 expect_limited pairs "a limit for two ranks each" 8 0,1,2,3 4 4 2
 expect_limited nested "limits for two ranks each, in one for all" 8 0,1,2,3 4 4 3
 expect_limited free "no limit" 8 0,1,2,3 4 4 4
+expect_ok "lending while a thread is late" launch 2 "$programs/crowd" lent
 exit $failed
