@@ -15,14 +15,13 @@
 #include "communicator/seen.h"
 #include "communicator/tuner.h"
 #include "execute/group.h"
+#include "execute/key.h"
 #include "execute/node_plan.h"
 #include "reduce/packed.h"
 #include "statistics/deadline.h"
 #include "statistics/statistics.h"
 
 static struct ar_config *process_config; /* NULL: no memory */
-static int keyval;                       /* of states */
-static int keyval_error = MPI_ERR_INTERN;
 static atomic_bool stopped;
 
 /* --- what is being freed --- */
@@ -100,6 +99,9 @@ destroy(struct ar_communicator *c)
     free(c);
 }
 
+static MPI_Comm_delete_attr_function leave;
+static struct ar_key states = {MPI_COMM_NULL_COPY_FN, leave, 0};
+
 /* Attribute delete callback of a communicator's state. */
 static int
 leave(MPI_Comm comm, int key, void *state, void *extra)
@@ -108,6 +110,7 @@ leave(MPI_Comm comm, int key, void *state, void *extra)
     (void)key;
     (void)extra;
     destroy(state);
+    ar_key_leave(&states);
     return MPI_SUCCESS;
 }
 
@@ -115,8 +118,6 @@ void
 ar_communicators_open(struct ar_config *config)
 {
     process_config = config;
-    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave, &keyval, NULL) == MPI_SUCCESS)
-        keyval_error = MPI_SUCCESS;
 }
 
 void
@@ -140,7 +141,7 @@ ar_communicators_close(bool is_together)
 static struct ar_communicator *
 attach(struct ar_communicator *c, MPI_Comm comm, int *error)
 {
-    *error = keyval_error ? keyval_error : PMPI_Comm_set_attr(comm, keyval, c);
+    *error = ar_key_set(&states, comm, c);
     if (*error == MPI_SUCCESS)
         return c;
     destroy(c);
@@ -284,10 +285,7 @@ ar_communicator_look_up(MPI_Comm comm, int *error, bool *is_raised, bool *is_new
     *is_raised = *is_new = false;
     if (ar_communicator_is_ending(comm))
         return NULL;
-    *error = keyval_error;
-    if (*error)
-        return NULL;
-    *error = PMPI_Comm_get_attr(comm, keyval, &c, &found);
+    *error = ar_key_get(&states, comm, &c, &found);
     *is_raised = *error != MPI_SUCCESS;
     if (*error)
         return NULL;
@@ -310,8 +308,7 @@ ar_communicator_find(MPI_Comm comm)
 {
     struct ar_communicator *c = NULL;
     int found = 0;
-    if (keyval_error || ar_communicator_is_ending(comm) ||
-        PMPI_Comm_get_attr(comm, keyval, &c, &found) != MPI_SUCCESS)
+    if (ar_communicator_is_ending(comm) || ar_key_get(&states, comm, &c, &found) != MPI_SUCCESS)
         return NULL;
     return found ? c : NULL;
 }

@@ -1,15 +1,18 @@
 #include "communicator/program_clauses.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "communicator/agree.h"
 #include "communicator/process.h"
+#include "execute/key.h"
 #include "report/report.h"
 
 /* --- clauses are an attribute of a communicator, which its copies inherit --- */
+
+static MPI_Comm_copy_attr_function copy_clauses;
+static MPI_Comm_delete_attr_function free_clauses;
+static struct ar_key key = {copy_clauses, free_clauses, 0};
 
 static int
 copy_clauses(MPI_Comm comm, int keyval, void *extra, void *from, void *to, int *flag)
@@ -20,7 +23,10 @@ copy_clauses(MPI_Comm comm, int keyval, void *extra, void *from, void *to, int *
     (void)extra;
     *copy = strdup(from);
     *flag = *copy != NULL;
-    return *copy ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (!*copy)
+        return MPI_ERR_NO_MEM;
+    ar_key_join(&key);
+    return MPI_SUCCESS;
 }
 
 static int
@@ -30,27 +36,16 @@ free_clauses(MPI_Comm comm, int keyval, void *clauses, void *extra)
     (void)keyval;
     (void)extra;
     free(clauses);
+    ar_key_leave(&key);
     return MPI_SUCCESS;
-}
-
-/* MPI_KEYVAL_INVALID as long as no program chose anything. */
-static atomic_int keyval = MPI_KEYVAL_INVALID;
-
-static void
-create_keyval(void)
-{
-    int created;
-    if (PMPI_Comm_create_keyval(copy_clauses, free_clauses, &created, NULL) == MPI_SUCCESS)
-        atomic_store(&keyval, created);
 }
 
 const char *
 ar_program_clauses_get(MPI_Comm comm)
 {
-    const int key = atomic_load_explicit(&keyval, memory_order_relaxed);
     char *clauses = NULL;
     int found = 0;
-    if (key == MPI_KEYVAL_INVALID || PMPI_Comm_get_attr(comm, key, &clauses, &found) != MPI_SUCCESS)
+    if (ar_key_get(&key, comm, &clauses, &found) != MPI_SUCCESS)
         return NULL;
     return found ? clauses : NULL;
 }
@@ -58,13 +53,11 @@ ar_program_clauses_get(MPI_Comm comm)
 static int
 keep(MPI_Comm comm, const struct ar_config *config)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     const struct ar_rules *const rules = config->rules[AR_SOURCE_PROGRAM];
     char *clauses = rules ? ar_rules_text(rules) : strdup("");
     if (!clauses)
         return MPI_ERR_NO_MEM;
-    pthread_once(&once, create_keyval);
-    const int error = PMPI_Comm_set_attr(comm, atomic_load(&keyval), clauses);
+    const int error = ar_key_set(&key, comm, clauses);
     if (error)
         free(clauses);
     return error;

@@ -2,10 +2,11 @@
 
 #include "execute/group.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+
+#include "execute/key.h"
 
 bool
 ar_world_is_there(void)
@@ -13,6 +14,14 @@ ar_world_is_there(void)
     int initialized = 0;
     PMPI_Initialized(&initialized);
     return initialized;
+}
+
+bool
+ar_world_has_ended(void)
+{
+    int finalized = 0;
+    PMPI_Finalized(&finalized);
+    return finalized;
 }
 
 static atomic_bool has_merged;
@@ -83,9 +92,7 @@ number_ranks(int *numbers, MPI_Group group, MPI_Comm comm, int nranks)
 void
 ar_world_find(int *rank, int *nranks)
 {
-    int finalized = 0;
-    PMPI_Finalized(&finalized);
-    if (!ar_world_is_there() || finalized)
+    if (!ar_world_is_there() || ar_world_has_ended())
         return;
     PMPI_Comm_size(MPI_COMM_WORLD, nranks);
     PMPI_Comm_rank(MPI_COMM_WORLD, rank);
@@ -166,26 +173,26 @@ ar_all(MPI_Comm comm, bool says_yes)
 
 #ifdef AR_MPI_IS_OPENMPI
 
-/* Of communicators that the program had copied by MPI_Comm_idup; MPI_KEYVAL_INVALID as long as
- * there are none. */
-static atomic_int copied = MPI_KEYVAL_INVALID;
+/* Of communicators that the program had copied by MPI_Comm_idup. */
+static MPI_Comm_delete_attr_function forget_copy;
+static struct ar_key copied = {MPI_COMM_NULL_COPY_FN, forget_copy, 0};
 
-static void
-create_keyval(void)
+static int
+forget_copy(MPI_Comm comm, int keyval, void *value, void *extra)
 {
-    int keyval;
-    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL) ==
-        MPI_SUCCESS)
-        atomic_store(&copied, keyval);
+    (void)comm;
+    (void)keyval;
+    (void)value;
+    (void)extra;
+    ar_key_leave(&copied);
+    return MPI_SUCCESS;
 }
 
 void
 ar_comm_note_copy(MPI_Comm comm)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, create_keyval);
-    if (atomic_load(&copied) != MPI_KEYVAL_INVALID)
-        PMPI_Comm_set_attr(comm, atomic_load(&copied), NULL);
+    if (!ar_world_has_ended())
+        ar_key_set(&copied, comm, NULL);
 }
 
 /* A split may never return while a copy is under way, and nobody knows when the copy is complete.
@@ -194,11 +201,9 @@ ar_comm_note_copy(MPI_Comm comm)
 static bool
 may_be_split(MPI_Comm comm)
 {
-    const int keyval = atomic_load(&copied);
     int found = 0;
     void *value;
-    if (keyval != MPI_KEYVAL_INVALID)
-        PMPI_Comm_get_attr(comm, keyval, &value, &found);
+    ar_key_get(&copied, comm, &value, &found);
     return !found;
 }
 

@@ -70,6 +70,9 @@ bool ar_all(MPI_Comm comm, bool says_yes);
  * MPI_Finalize, too. */
 bool ar_world_is_there(void);
 
+/* Has MPI_Finalize returned?  Sessions may go on behind it, without us. */
+bool ar_world_has_ended(void);
+
 /* This process's rank in MPI_COMM_WORLD, and how many there are; neither is set where there is no
  * world: with sessions alone, before MPI_Init, and behind MPI_Finalize.  A program of sessions may
  * begin a world later, so that who found none asks again. */

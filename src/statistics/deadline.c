@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "execute/group.h"
+#include "execute/key.h"
 #include "execute/wait.h"
 #include "reduce/named.h"
 #include "report/report.h"
@@ -52,7 +53,6 @@ __thread struct ar_deadline_call *ar_deadline_own __attribute__((tls_model("init
 
 static struct ar_timeout_setting setting;
 static int own_rank; /* in the job */
-static int keyval;   /* of places */
 
 /* While the thread holds it, no call goes on to a step that would free what the thread looks at. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -215,13 +215,16 @@ serve(void *unused)
 
 /* --- communicators --- */
 
+static MPI_Comm_delete_attr_function leave_place;
+static struct ar_key key = {MPI_COMM_NULL_COPY_FN, leave_place, 0};
+
 /* Delete callback of a place. */
 static int
-leave_place(MPI_Comm comm, int key, void *place, void *extra)
+leave_place(MPI_Comm comm, int keyval, void *place, void *extra)
 {
     struct place *const p = place;
     (void)comm;
-    (void)key;
+    (void)keyval;
     (void)extra;
     pthread_mutex_lock(&lock);
     for (struct ar_deadline_call *call = calls; call; call = call->next)
@@ -232,6 +235,7 @@ leave_place(MPI_Comm comm, int key, void *place, void *extra)
     pthread_mutex_unlock(&lock);
     free(p->in_job);
     free(p);
+    ar_key_leave(&key);
     return MPI_SUCCESS;
 }
 
@@ -241,7 +245,7 @@ place_of(MPI_Comm comm)
 {
     struct place *p = NULL;
     int found = 0;
-    if (PMPI_Comm_get_attr(comm, keyval, &p, &found))
+    if (ar_world_has_ended() || ar_key_get(&key, comm, &p, &found))
         return NULL;
     if (found)
         return p;
@@ -251,7 +255,7 @@ place_of(MPI_Comm comm)
     PMPI_Comm_rank(comm, &p->rank);
     PMPI_Comm_size(comm, &p->nranks);
     p->in_job = ar_world_ranks(comm, p->nranks);
-    if (PMPI_Comm_set_attr(comm, keyval, p) == MPI_SUCCESS)
+    if (ar_key_set(&key, comm, p) == MPI_SUCCESS)
         return p;
     free(p->in_job);
     free(p);
@@ -268,8 +272,6 @@ ar_deadline_start(const struct ar_timeout_setting *asked, int rank)
         setting = *asked;
     own_rank = rank;
     if (setting.ms > 0)
-        error = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave_place, &keyval, NULL);
-    if (setting.ms > 0 && !error)
         error = ar_thread_start(serve);
     if (error)
         ar_say("ALLREDUCE_TIMEOUT: cannot start its thread");

@@ -4,8 +4,11 @@
  *   threads  a thread makes 100 calls of 2 ints on a communicator, and then calls of 3, while
  *            another one creates 2000 communicators one after the other, makes 1 call of 2 ints on
  *            each, and frees it; prints how many calls of 3 ints there were
- *   world    3 calls of 1 int on a session's communicator of rank 0 alone, which then goes; then
- *            MPI_Init, and 5 calls of 2 ints on the world
+ *   keys     communicators are made, called on and freed, first by one thread and then by several
+ * at a time: whenever there are none, the library has no key of attributes, since this may be the
+ * end of MPI, and the next key of the program's has the same number; prints how many keys the
+ * library made world    3 calls of 1 int on a session's communicator of rank 0 alone, which then
+ * goes; then MPI_Init, and 5 calls of 2 ints on the world
  *
  * Where MPI has no sessions, or no threads, it ends with 77.
  */
@@ -56,24 +59,32 @@ call_beside(void *comm)
     return NULL;
 }
 
-static int
-run_threads(void)
+/* False where threads may not make calls at the same time. */
+static bool
+begin(MPI_Session *session)
 {
-    pthread_t thread;
-    MPI_Session session;
     MPI_Info info;
     char level[64] = "";
     int found = 0;
     MPI_Info_create(&info);
     MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE");
-    MPI_Session_init(info, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Session_init(info, MPI_ERRORS_ARE_FATAL, session);
     MPI_Info_free(&info);
-    MPI_Session_get_info(session, &info);
+    MPI_Session_get_info(*session, &info);
     MPI_Info_get(info, "thread_level", (int)sizeof level - 1, level, &found);
     MPI_Info_free(&info);
+    return strcmp(level, "MPI_THREAD_MULTIPLE") == 0;
+}
+
+static int
+run_threads(void)
+{
+    pthread_t thread;
+    MPI_Session session;
+    if (!begin(&session))
+        return SKIP;
     MPI_Comm beside = create(session, "mpi://SELF", "beside");
-    if (strcmp(level, "MPI_THREAD_MULTIPLE") != 0 ||
-        pthread_create(&thread, NULL, call_beside, &beside))
+    if (pthread_create(&thread, NULL, call_beside, &beside))
         return SKIP;
     for (int i = 0; i < 2000; i++) {
         MPI_Comm comm = create(session, "mpi://SELF", "freed");
@@ -84,6 +95,79 @@ run_threads(void)
     pthread_join(thread, NULL);
     printf("made %lu calls\n", made);
     MPI_Comm_free(&beside);
+    MPI_Session_finalize(&session);
+    return check_status();
+}
+
+static atomic_int keys, keys_made; /* of the library's, since the program says MPI_ */
+
+__attribute__((visibility("default"))) int
+PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *end,
+                        int *key, void *extra)
+{
+    atomic_fetch_add(&keys, 1);
+    atomic_fetch_add(&keys_made, 1);
+    return MPI_Comm_create_keyval(copy, end, key, extra);
+}
+
+__attribute__((visibility("default"))) int
+PMPI_Comm_free_keyval(int *key)
+{
+    atomic_fetch_sub(&keys, 1);
+    return MPI_Comm_free_keyval(key);
+}
+
+/* Has an algorithm chosen for it, which copies inherit. */
+static void
+use_and_free(MPI_Comm comm)
+{
+    MPI_Comm copy;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "allreduce_algo", "ring");
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+    call(comm, 1, 2);
+    MPI_Comm_dup(comm, &copy);
+    call(copy, 1, 2);
+    MPI_Comm_free(&comm);
+    MPI_Comm_free(&copy);
+}
+
+static void *
+use_copies(void *comm)
+{
+    for (int i = 0; i < 300; i++) {
+        MPI_Comm copy;
+        MPI_Comm_dup(*(MPI_Comm *)comm, &copy);
+        use_and_free(copy);
+    }
+    return NULL;
+}
+
+static int
+run_keys(void)
+{
+    enum { THREADS = 3 };
+    pthread_t threads[THREADS];
+    MPI_Comm comms[THREADS];
+    MPI_Session session;
+    if (!begin(&session))
+        return SKIP;
+    for (int i = 0; i < THREADS; i++) {
+        use_and_free(create(session, "mpi://SELF", "alone"));
+        check_true(atomic_load(&keys) == 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        comms[i] = create(session, "mpi://SELF", "of a thread");
+    for (int i = 0; i < THREADS; i++)
+        check_true(pthread_create(&threads[i], NULL, use_copies, &comms[i]) == 0);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        MPI_Comm_free(&comms[i]);
+    }
+    check_true(atomic_load(&keys) == 0);
+    printf("made %d keys\n", atomic_load(&keys_made));
     MPI_Session_finalize(&session);
     return check_status();
 }
@@ -114,6 +198,12 @@ run_threads(void)
 }
 
 static int
+run_keys(void)
+{
+    return SKIP;
+}
+
+static int
 run_world(int *argc, char ***argv)
 {
     (void)argc;
@@ -127,5 +217,7 @@ main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "threads") == 0)
         return run_threads();
+    if (argc > 1 && strcmp(argv[1], "keys") == 0)
+        return run_keys();
     return run_world(&argc, &argv);
 }

@@ -64,4 +64,8 @@ case $status in
     cat "$scratch/out"
     ;;
 esac
+
+# No key of ours outlives the communicators of sessions, whatever threads make and free at the same time.
+[ $status -eq 77 ] || expect_ok "keys" preload 1 ALLREDUCE_TIMEOUT=30 "$programs/sessions" keys
+[ $status -eq 77 ] || [ "$(awk '/^made / { print $2 }' "$scratch/out")" -ge 9 ] || fail "keys: only $(cat "$scratch/out")"
 exit $failed
