@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 /* --- what is known of return addresses --- */
@@ -24,7 +25,7 @@ struct known {
     enum from from;
     int number;   /* of its site */
     ptrdiff_t up; /* from it to its caller's return address on the stack; 0: it is a site itself */
-    bool stays;   /* of the program itself, which is never unloaded */
+    bool stays;   /* of what is never unloaded: the program, and libraries of its start */
     atomic_ulong unloads; /* see count_unloads: when it was last known to be there */
     struct ar_site site;
 };
@@ -78,7 +79,7 @@ count_unloads(void)
 struct search {
     uintptr_t address;
     struct ar_site *site;
-    bool is_program;
+    bool is_found, stays;
 };
 
 /* Of the last NT_GNU_BUILD_ID in a segment of notes. */
@@ -120,15 +121,20 @@ set_path(struct ar_site *site, const char *name)
     memcpy(site->module, path + n - kept, kept + 1);
 }
 
+/* The program comes first, then the libraries of its start, of which the dynamic linker is one,
+ * then those that were opened: of what is before the linker nothing is unloaded. */
 static int
 take_module(struct dl_phdr_info *module, size_t size, void *data)
 {
     struct search *const search = data;
     (void)size;
+    if (search->is_found)
+        return search->stays |= module->dlpi_addr == getauxval(AT_BASE);
     if (!holds(module, search->address))
         return 0;
     set_path(search->site, module->dlpi_name);
-    search->is_program = *module->dlpi_name == '\0';
+    search->is_found = true;
+    search->stays = *module->dlpi_name == '\0';
     search->site->offset = search->address - module->dlpi_addr;
     for (int i = 0; i < module->dlpi_phnum; i++) {
         const ElfW(Phdr) *const p = &module->dlpi_phdr[i];
@@ -136,7 +142,7 @@ take_module(struct dl_phdr_info *module, size_t size, void *data)
             read_build_id(search->site, (const char *)(module->dlpi_addr + p->p_vaddr), p->p_memsz,
                           p->p_align == 8 ? 8 : 4);
     }
-    return 1;
+    return search->stays;
 }
 
 /* For Fortran programs the MPI library's own code calls us.  At -O0 our stub is such a caller, too,
@@ -271,37 +277,42 @@ static __attribute__((noinline)) const struct known *
 learn(const void *address, enum from from, const char *here, enum ar_entry entry)
 {
     struct known new = {.address = address, .from = from, .site = {.entry = entry}};
-    struct search search = {(uintptr_t)address, &new.site, false};
+    struct search search = {(uintptr_t)address, &new.site, false, false};
     atomic_init(&new.unloads, count_unloads());
     dl_iterate_phdr(take_module, &search);
-    new.stays = search.is_program;
+    new.stays = search.stays;
     if (here && is_binding(&new.site))
         find_caller(&new, here);
     return remember(&new);
 }
 
-/* here: where the address is on the stack, as far as that is known. */
-static const struct known *
-find_known(const void *address, enum from from, const char *here, enum ar_entry entry)
+/* NULL: nothing is known of the address, or perhaps no longer. */
+static inline const struct known *
+find_known(const void *address, enum from from)
 {
     struct known *k;
     look_up(&k, address, from);
-    if (k &&
-        (k->stays || atomic_load_explicit(&k->unloads, memory_order_relaxed) == count_unloads()))
-        return k;
-    return learn(address, from, here, entry);
+    return k && (k->stays ||
+                 atomic_load_explicit(&k->unloads, memory_order_relaxed) == count_unloads())
+               ? k
+               : NULL;
 }
 
 int
 ar_caller_find(const struct ar_caller *caller, enum ar_entry entry)
 {
-    const char *at = find_return(caller);
-    const struct known *k = find_known(caller->address, FROM_SHIM, at, entry);
+    const struct known *k = find_known(caller->address, FROM_SHIM);
+    const char *at = k && k->up == 0 ? NULL : find_return(caller);
+    if (!k)
+        k = learn(caller->address, FROM_SHIM, at, entry);
     while (k && k->up != 0) {
         if (!at)
             return 0;
         at += k->up;
-        k = find_known(*(const void *const *)(const void *)at, FROM_BINDING, at, entry);
+        const void *const address = *(const void *const *)(const void *)at;
+        k = find_known(address, FROM_BINDING);
+        if (!k)
+            k = learn(address, FROM_BINDING, at, entry);
     }
     return k ? k->number : 0;
 }

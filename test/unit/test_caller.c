@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h> /* program_invocation_short_name */
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,51 @@ a_plugin_where_another_one_was_is_another_site(void **state)
     assert_int_equal(number[2], number[0]);
 }
 
+static int asked; /* the dynamic linker, in place of whose function this one is */
+
+int
+dl_iterate_phdr(int (*take)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+    int (*next)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
+    void *const symbol = dlsym(RTLD_NEXT, "dl_iterate_phdr");
+    memcpy(&next, &symbol, sizeof symbol);
+    asked++;
+    return next(take, data);
+}
+
+static int from_libc;
+
+/* Also a function of the shim, whose caller is a library of the start. */
+static int
+compare(const void *a, const void *b)
+{
+    const struct ar_caller caller = AR_CALLER;
+    (void)a;
+    (void)b;
+    from_libc = ar_caller_find(&caller, AR_ENTRY_ALLREDUCE);
+    return 0;
+}
+
+static void
+only_what_was_opened_is_asked_for_in_each_call(void **state)
+{
+    (void)state;
+    int numbers[2] = {0}, of_start = 0, of_opened = 0;
+    for (int i = 0; i < twice; i++) {
+        const int before = asked;
+        shim();
+        qsort(numbers, 2, sizeof *numbers, compare);
+        of_start = asked - before;
+        through_one(shim);
+        of_opened = asked - before - of_start;
+    }
+    const char *const name = ar_module_name(ar_caller_site(from_libc)->module);
+    assert_string_not_equal(name, "");
+    assert_string_not_equal(name, program_invocation_short_name);
+    assert_int_equal(of_start, 0);
+    assert_int_equal(of_opened, 1);
+}
+
 static int
 set_up(void **state)
 {
@@ -135,6 +181,7 @@ main(void)
         cmocka_unit_test(each_place_is_a_site),
         cmocka_unit_test(a_binding_is_no_site_alone_or_behind_another),
         cmocka_unit_test(a_plugin_where_another_one_was_is_another_site),
+        cmocka_unit_test(only_what_was_opened_is_asked_for_in_each_call),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
